@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the user writes: presets, weights, and the numbers beside them, turned into the kernel library's ConvolveMask.
+ * Pure functions of their arguments; any thread.
+ */
+#ifndef CONVOLVE_PROPS_H
+#define CONVOLVE_PROPS_H
+
+#include <glib-object.h>
+
+#include "convolve.h"
+
+G_BEGIN_DECLS
+
+#define CONVOLVE_PROPS_ERROR (convolve_props_error_quark ())
+GQuark convolve_props_error_quark (void);
+
+typedef enum
+{
+  CONVOLVE_PROPS_ERROR_MASK,    /* the text of mask: unknown preset, bad number, bad shape */
+  CONVOLVE_PROPS_ERROR_NUMBER   /* mask-width, mask-height, sigma, divisor or bias */
+} ConvolvePropsError;
+
+/* The mask properties as they stand, one value for each. README's property table says what they mean. */
+typedef struct
+{
+  gchar *mask;                  /* owned; NULL reads as "gaussian" */
+  guint mask_width, mask_height;
+  gdouble sigma, divisor, bias;
+} ConvolveSettings;
+
+void convolve_settings_init (ConvolveSettings *settings);       /* the properties' defaults */
+void convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from);       /* to is uninitialised */
+void convolve_settings_clear (ConvolveSettings *settings);
+
+/*
+ * The mask for a plane that holds one sample for every x_step by y_step luma pixels (1, 2 or 4; 1 and 1 for luma
+ * and RGB). A sized preset is scaled to the plane; explicit weights and 3x3 presets are not.
+ *
+ * On TRUE *mask is to be cleared by the caller. On FALSE *mask is untouched and error (domain CONVOLVE_PROPS_ERROR)
+ * names the property, the token and its place.
+ */
+gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step,
+    ConvolveMask *mask, GError **error);
+
+/* The presets, for documentation and tests: valid for index < count. */
+guint convolve_preset_count (void);
+const gchar *convolve_preset_name (guint index);
+const gchar *convolve_preset_formula (guint index);     /* one line: the taps and where they come from */
+gboolean convolve_preset_is_sized (guint index);        /* takes mask-width; otherwise 3x3 */
+
+/* Enum types of the properties boundary and kernel-variant; values' nicks are the names users write. */
+#define CONVOLVE_TYPE_BOUNDARY (convolve_boundary_get_type ())
+GType convolve_boundary_get_type (void);        /* a ConvolveBoundary */
+
+#define CONVOLVE_TYPE_VARIANT (convolve_variant_get_type ())
+#define CONVOLVE_VARIANT_AUTO 0
+GType convolve_variant_get_type (void); /* 0 is auto, 1 + i the variant i of convolve_variant_name() */
+
+/* Property numbers of the mask group, for a class that has them all. */
+enum
+{
+  CONVOLVE_PROP_MASK = 1,
+  CONVOLVE_PROP_MASK_WIDTH,
+  CONVOLVE_PROP_MASK_HEIGHT,
+  CONVOLVE_PROP_SIGMA,
+  CONVOLVE_PROP_DIVISOR,
+  CONVOLVE_PROP_BIAS,
+  CONVOLVE_PROP_BOUNDARY,
+  CONVOLVE_PROP_KERNEL_VARIANT,
+  CONVOLVE_PROP_LAST            /* the class's own properties start here */
+};
+
+/* Installs the properties above on an element class. */
+void convolve_props_install (GObjectClass *klass);
+
+/* Set or get one property of the mask group up to CONVOLVE_PROP_BIAS; FALSE where id is another. */
+gboolean convolve_settings_set_property (ConvolveSettings *settings, guint id, const GValue *value);
+gboolean convolve_settings_get_property (const ConvolveSettings *settings, guint id, GValue *value);
+
+G_END_DECLS
+
+#endif
