@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where a sample outside the image comes from; for C and for CUDA. */
+#ifndef CONVOLVE_BOUNDARY_H
+#define CONVOLVE_BOUNDARY_H
+
+#include "convolve.h"
+
+#ifdef __CUDACC__
+#define CONVOLVE_BOTH __host__ __device__ __forceinline__
+#else
+#define CONVOLVE_BOTH inline
+#endif
+
+/*
+ * The coordinate inside 0 .. n-1 that stands for i, or -1 where the zero level does. Any i and any n from 1 to
+ * CONVOLVE_MAX_EXTENT: a mask may be many times as wide as the image.
+ */
+static CONVOLVE_BOTH int
+convolve_boundary_index (ConvolveBoundary boundary, int i, int n)
+{
+  if ((unsigned) i < (unsigned) n)
+    return i;
+
+  switch (boundary) {
+    case CONVOLVE_BOUNDARY_REPLICATE:
+      return i < 0 ? 0 : n - 1;
+    case CONVOLVE_BOUNDARY_REFLECT:{
+      int m = i % (2 * n);      /* the picture and its mirror image repeat every 2n */
+
+      m = m < 0 ? m + 2 * n : m;
+      return m < n ? m : 2 * n - 1 - m;
+    }
+    case CONVOLVE_BOUNDARY_REFLECT_101:{
+      int period = n > 1 ? 2 * (n - 1) : 1;
+      int m = i % period;
+
+      m = m < 0 ? m + period : m;
+      return m < n ? m : period - m;
+    }
+    case CONVOLVE_BOUNDARY_WRAP:{
+      int m = i % n;
+
+      return m < 0 ? m + n : m;
+    }
+    case CONVOLVE_BOUNDARY_ZERO:
+    case CONVOLVE_N_BOUNDARIES:
+      break;
+  }
+  return -1;
+}
+
+#endif

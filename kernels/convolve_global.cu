@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convolve_cuda.cuh"
+
+/* The idea: a thread for each output reads its neighbourhood and the mask from global memory. */
+template <typename T, ConvolveBoundary B, typename Sum>
+__global__ void
+convolve_global (const __grid_constant__ ConvolveImage image, const float *__restrict__ mask)
+{
+  int x = image.x0 + blockIdx.x * blockDim.x + threadIdx.x;
+  int y = image.y0 + blockIdx.y * blockDim.y + threadIdx.y;
+  bool inside = x < image.x1 && y < image.y1;
+
+  if (convolve_copied<T> (image, x, y, inside) || !inside)
+    return;
+
+  Sum sum = 0;
+  for (int j = 0; j < image.mask_height; j++) {
+    Sum row = 0;
+    for (int i = 0; i < image.mask_width; i++)
+      row += mask[j * image.mask_width + i] * (Sum) convolve_load<T, B> (image, x + i - image.mask_width / 2,
+          y + j - image.mask_height / 2, blockIdx.z);
+    sum += row;
+  }
+  convolve_store<T> (image, x, y, blockIdx.z, sum);
+}
+
+ConvolveStatus
+convolve_global_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  static const ConvolveKernels<const float *> kernels = CONVOLVE_KERNELS (convolve_global);
+
+  return convolve_launch (plan, plane, convolve_kernel<const float *> (plan, kernels), { dim3 (32, 8), 32, 8, 0 }, &plan->device_taps, error);
+}

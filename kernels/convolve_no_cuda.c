@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Takes the place of the .cu files in a build without CUDA: there is no device, so nothing else is ever called. */
+#include "convolve_private.h"
+
+static ConvolveStatus
+no_cuda (ConvolveError *error)
+{
+  return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "this build has no CUDA");
+}
+
+ConvolveDevice *
+convolve_device_new (int id, ConvolveError *error)
+{
+  no_cuda (error);
+  return NULL;
+}
+
+void
+convolve_device_free (ConvolveDevice *device)
+{
+}
+
+int
+convolve_device_id (const ConvolveDevice *device)
+{
+  return -1;
+}
+
+const char *
+convolve_device_name (const ConvolveDevice *device)
+{
+  return "none";
+}
+
+size_t
+convolve_device_shared_limit (const ConvolveDevice *device)
+{
+  return 0;
+}
+
+ConvolveStatus
+convolve_device_upload (ConvolveDevice *device, int slot, const void *host, size_t host_stride, size_t row_bytes,
+    size_t rows, ConvolveStage *stage, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_download (ConvolveDevice *device, int slot, void *host, size_t host_stride, size_t row_bytes,
+    size_t rows, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_finish (ConvolveDevice *device, ConvolveTimes *times, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+void *
+convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *error)
+{
+  no_cuda (error);
+  return NULL;
+}
+
+void
+convolve_device_release (ConvolveDevice *device, void *memory)
+{
+}
+
+ConvolveStatus
+convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t bytes, ConvolveCopy direction,
+    ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_put (ConvolveDevice *device, const float *values, size_t count, float **copy, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+void
+convolve_device_timer_start (ConvolveDevice *device)
+{
+}
+
+double
+convolve_device_timer_stop (ConvolveDevice *device)
+{
+  return -1;
+}
+
+ConvolveStatus
+convolve_global_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_constant_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_tiled_input_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}

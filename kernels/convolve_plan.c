@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Plans: checked arguments, the chosen variant, and the call that runs it. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convolve_private.h"
+
+#define MAX_EXTENT (1 << 28)    /* pixels along a side: index arithmetic on twice as many stays in an int */
+
+ConvolveStatus
+convolve_fail (ConvolveError *error, ConvolveStatus status, int native, const char *format, ...)
+{
+  va_list arguments;
+
+  if (error) {
+    error->status = status;
+    error->native = native;
+    va_start (arguments, format);
+    vsnprintf (error->text, sizeof (error->text), format, arguments);
+    va_end (arguments);
+  }
+  return status;
+}
+
+bool
+convolve_mask_init (ConvolveMask *mask, int width, int height)
+{
+  *mask = (ConvolveMask) { .width = width, .height = height, .divisor = 1 };
+  if (width < 1 || height < 1 || width > CONVOLVE_MAX_SIDE || height > CONVOLVE_MAX_SIDE)
+    return false;
+  mask->taps = calloc ((size_t) width * height, sizeof (double));
+  return mask->taps != NULL;
+}
+
+void
+convolve_mask_clear (ConvolveMask *mask)
+{
+  free (mask->taps);
+  mask->taps = NULL;
+}
+
+static ConvolveStatus
+check_pixel (const ConvolvePixel *pixel, ConvolveError *error)
+{
+  bool bytes = pixel->type == CONVOLVE_SAMPLE_U8;
+
+  if (pixel->type != CONVOLVE_SAMPLE_U8 && pixel->type != CONVOLVE_SAMPLE_U16)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d is no sample type", (int) pixel->type);
+  if (bytes ? pixel->depth != 8 : pixel->depth < 9 || pixel->depth > 16)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d significant bits in a sample of %d", pixel->depth,
+        bytes ? 8 : 16);
+  if (pixel->shift < 0 || pixel->shift > (bytes ? 0 : 16 - pixel->depth))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a shift of %d for %d bits", pixel->shift, pixel->depth);
+  if (bytes && pixel->swapped)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "samples of 8 bits have no byte order");
+  if (pixel->samples < 1 || pixel->samples > CONVOLVE_MAX_SAMPLES)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d samples in a pixel: there are 1 to %d", pixel->samples,
+        CONVOLVE_MAX_SAMPLES);
+  if (pixel->stride < pixel->samples * convolve_sample_size (pixel->type) || (!bytes && pixel->stride % 2))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d bytes from pixel to pixel for %d samples of %d",
+        pixel->stride, pixel->samples, convolve_sample_size (pixel->type));
+  if (pixel->select >> pixel->samples || pixel->biased >> pixel->samples)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "select or biased names a sample that the pixel has not");
+  for (int i = 0; i < pixel->samples; i++)
+    if (pixel->zero[i] < 0 || pixel->zero[i] >= 1 << pixel->depth)
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "a zero level of %d in %d bits", pixel->zero[i],
+          pixel->depth);
+  return CONVOLVE_OK;
+}
+
+/* Takes the variant by its name, or the first that accepts the plan. */
+static ConvolveStatus
+choose_variant (ConvolvePlan *plan, const char *name, ConvolveDevice *device, ConvolveError *error)
+{
+  bool automatic = strcmp (name, "auto") == 0;
+  const char *reason = NULL;
+
+  for (int i = 0; i < convolve_variant_count (); i++) {
+    const ConvolveVariant *variant = &convolve_variants[i];
+
+    if (automatic ? variant->on_device && !device : strcmp (name, variant->name) != 0)
+      continue;
+    if (variant->on_device && !device)
+      return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none",
+          variant->name);
+    plan->device = variant->on_device ? device : NULL;
+    if (variant->accepts (plan, &reason)) {
+      plan->variant = variant;
+      return CONVOLVE_OK;
+    }
+    if (!automatic)
+      return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s cannot do this mask: %s", variant->name, reason);
+  }
+  return convolve_fail (error, CONVOLVE_INVALID, 0, "there is no variant \"%s\"", name);
+}
+
+ConvolvePlan *
+convolve_plan_new (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask,
+    const char *variant, ConvolveDevice *device, ConvolveError *error)
+{
+  ConvolvePlan *plan;
+
+  if (check_pixel (pixel, error) != CONVOLVE_OK)
+    return NULL;
+  if ((int) boundary < 0 || boundary >= CONVOLVE_N_BOUNDARIES) {
+    convolve_fail (error, CONVOLVE_INVALID, 0, "%d is no boundary", (int) boundary);
+    return NULL;
+  }
+  plan = calloc (1, sizeof (ConvolvePlan));
+  if (!plan) {
+    convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan");
+    return NULL;
+  }
+  plan->references = 1;
+  plan->pixel = *pixel;
+  plan->boundary = boundary;
+  if (convolve_taps_init (plan, mask, error) != CONVOLVE_OK
+      || choose_variant (plan, variant, device, error) != CONVOLVE_OK
+      || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)) {
+    convolve_plan_unref (plan);
+    return NULL;
+  }
+  return plan;
+}
+
+ConvolvePlan *
+convolve_plan_ref (ConvolvePlan *plan)
+{
+  __atomic_add_fetch (&plan->references, 1, __ATOMIC_RELAXED);
+  return plan;
+}
+
+void
+convolve_plan_unref (ConvolvePlan *plan)
+{
+  if (!plan || __atomic_sub_fetch (&plan->references, 1, __ATOMIC_ACQ_REL) > 0)
+    return;
+  if (plan->device_taps)
+    convolve_device_release (plan->device, plan->device_taps);
+  convolve_taps_clear (&plan->taps);
+  free (plan);
+}
+
+const char *
+convolve_plan_variant (const ConvolvePlan *plan)
+{
+  return plan->variant->name;
+}
+
+bool
+convolve_plan_on_device (const ConvolvePlan *plan)
+{
+  return plan->variant->on_device;
+}
+
+bool
+convolve_plan_is_identity (const ConvolvePlan *plan)
+{
+  return plan->identity;
+}
+
+bool
+convolve_plan_is_exact (const ConvolvePlan *plan)
+{
+  return plan->exact;
+}
+
+ConvolveStatus
+convolve_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const ConvolveRect *region = &plane->region;
+
+  if (!plane->source || !plane->destination)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a plane without memory");
+  if (plane->width < 1 || plane->height < 1 || plane->width > MAX_EXTENT || plane->height > MAX_EXTENT)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a plane of %dx%d pixels", plane->width, plane->height);
+  if (region->x < 0 || region->y < 0 || region->width < 1 || region->height < 1
+      || region->width > plane->width - region->x || region->height > plane->height - region->y)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a region of %dx%d at %d,%d in a plane of %dx%d",
+        region->width, region->height, region->x, region->y, plane->width, plane->height);
+  if (plan->device && plan->pixel.type == CONVOLVE_SAMPLE_U16
+      && (((uintptr_t) plane->source | (uintptr_t) plane->destination | (uintptr_t) plane->source_stride
+              | (uintptr_t) plane->destination_stride) & 1))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "16-bit samples at an odd address or stride");
+  return plan->variant->run (plan, plane, error);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The last step of every variant, for C and for CUDA: scale, offset, round half up, clamp. */
+#ifndef CONVOLVE_TAIL_H
+#define CONVOLVE_TAIL_H
+
+#include "convolve_boundary.h"
+#include "convolve_private.h"
+
+/*
+ * Multiplication and addition are rounded one by one on every machine, so that a CPU and a GPU do the same
+ * arithmetic: the file must be compiled without contraction to fused multiply-add.
+ */
+#ifdef __CUDA_ARCH__
+#define CONVOLVE_SCALE_F(a, b, c) __fadd_rn (__fmul_rn (a, b), c)
+#define CONVOLVE_SCALE_D(a, b, c) __dadd_rn (__dmul_rn (a, b), c)
+#else
+#define CONVOLVE_SCALE_F(a, b, c) ((a) * (b) + (c))
+#define CONVOLVE_SCALE_D(a, b, c) ((a) * (b) + (c))
+#endif
+
+/* The offset holds the 1/2 of rounding half up; below 0 is clamped, so the conversion's truncation is a floor. */
+static CONVOLVE_BOTH unsigned
+convolve_tail_double (const ConvolveTail *tail, int sample, double sum)
+{
+  double value = CONVOLVE_SCALE_D (sum, tail->scale, tail->offset[sample]);
+  double maximum = tail->maximum;
+
+  value = value > 0 ? value : 0;
+  return (unsigned) (value < maximum ? value : maximum);
+}
+
+static CONVOLVE_BOTH unsigned
+convolve_tail_float (const ConvolveTail *tail, int sample, float sum)
+{
+  float value;
+
+  if (tail->wide)
+    return convolve_tail_double (tail, sample, sum);
+  value = CONVOLVE_SCALE_F (sum, tail->scale_f, tail->offset_f[sample]);
+  value = value > 0 ? value : 0;
+  return (unsigned) (value < tail->maximum ? value : tail->maximum);
+}
+
+#endif

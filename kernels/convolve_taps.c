@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a mask is, found once for each plan: integers or not, rank 1 or not, and which precision keeps the promise
+ * of convolve.h. Errors are bounded here, never measured; a bound that does not hold selects a wider type.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convolve_private.h"
+
+#define FLOAT_LIMIT 16777216.0  /* 2^24: sums of integers below it are exact in float, in any order */
+#define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
+#define LARGEST_GAIN 1048576.0
+
+/* A fraction near a double. */
+typedef struct
+{
+  double numerator, denominator;
+} Fraction;
+
+static double
+greatest_common_divisor (double a, double b)
+{
+  while (b != 0) {
+    double rest = fmod (a, b);
+
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/*
+ * The simplest fraction within tolerance (relative) of value > 0 whose denominator is at most limit, by continued
+ * fractions. So weights written as decimals, 0.1 0.2 0.1, are seen as the 1 2 1 that they stand for.
+ */
+static bool
+fraction_near (double value, double limit, double tolerance, Fraction *fraction)
+{
+  double p0 = 0, q0 = 1, p1 = 1, q1 = 0, rest = value;
+
+  for (int i = 0; i < 40; i++) {
+    double whole = floor (rest), p = whole * p1 + p0, q = whole * q1 + q0;
+
+    if (q > limit || p > 9e15)
+      return false;
+    if (fabs (p / q - value) <= tolerance * value) {
+      *fraction = (Fraction) { p, q };
+      return true;
+    }
+    p0 = p1, q0 = q1, p1 = p, q1 = q;
+    rest = 1 / (rest - whole);
+  }
+  return false;
+}
+
+/*
+ * Writes the taps as integers times one factor, the largest that there is. False where they are not: the ratio of
+ * some tap to the smallest is no simple fraction, or the integers' sum times the largest sample reaches 2^24.
+ */
+static bool
+find_integers (const ConvolveMask *mask, double maximum, double *integers, double *factor)
+{
+  int count = mask->width * mask->height;
+  double smallest = INFINITY, multiple = 1, divisor = 0, sum = 0;
+
+  for (int i = 0; i < count; i++)
+    if (mask->taps[i] != 0 && fabs (mask->taps[i]) < smallest)
+      smallest = fabs (mask->taps[i]);
+  if (isinf (smallest))
+    smallest = 1;
+
+  for (int i = 0; i < count; i++) {
+    Fraction ratio;
+
+    if (mask->taps[i] == 0)
+      continue;
+    if (!fraction_near (fabs (mask->taps[i]) / smallest, 4096, 1e-12, &ratio))
+      return false;
+    multiple *= ratio.denominator / greatest_common_divisor (multiple, ratio.denominator);
+    if (multiple > FLOAT_LIMIT)
+      return false;
+  }
+  for (int i = 0; i < count; i++) {
+    integers[i] = round (mask->taps[i] / smallest * multiple);
+    divisor = greatest_common_divisor (fabs (integers[i]), divisor);
+    sum += fabs (integers[i]);
+  }
+  if (divisor == 0)
+    divisor = 1;
+  for (int i = 0; i < count; i++)
+    integers[i] /= divisor;
+  *factor = smallest / multiple * divisor;
+  return sum / divisor * maximum < FLOAT_LIMIT;
+}
+
+/* Bounds the error of the tail done in float, in code values: each of its roundings is at most one FLOAT_UNIT. */
+static double
+float_tail_error (double maximum, double offset)
+{
+  return 4 * (maximum + 2 + fabs (offset)) * FLOAT_UNIT;
+}
+
+/*
+ * The tail of an exact plan. The value before rounding lies on a grid: with scale = p/q it is a multiple of
+ * 1 / lcm (q, 512), or of a coarser grid. Half a grid step is added to the offset; where all errors together are
+ * smaller than that, ties land above their integer and everything else stays on its side, so truncation is exact.
+ */
+static void
+init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, double code_offset)
+{
+  ConvolveTail *tail = &plan->tail;
+  double scale = factor / divisor, step = 0;
+  Fraction fraction;
+
+  if (fraction_near (fabs (scale), 1e9, 4e-15, &fraction)) {
+    double halves = code_offset == 0 || plan->pixel.biased == 0 ? 2 : 512 / greatest_common_divisor (512,
+        fabs (code_offset) * 512);
+
+    if (halves < 2)
+      halves = 2;
+    step = 1 / (fraction.denominator * halves / greatest_common_divisor (fraction.denominator, halves));
+    scale = copysign (fraction.numerator / fraction.denominator, scale);
+  }
+  tail->scale = scale;
+  tail->scale_f = (float) scale;
+  for (int i = 0; i < plan->pixel.samples; i++) {
+    double zero = plan->pixel.zero[i];
+    double bias = plan->pixel.biased >> i & 1 ? code_offset : 0;
+
+    tail->offset[i] = zero - zero * sum * scale + bias + 0.5 + step / 2;
+    tail->offset_f[i] = (float) tail->offset[i];
+    if (float_tail_error (tail->maximum, tail->offset[i]) >= step / 2)
+      tail->wide = true;
+  }
+}
+
+/* The tail of any other plan, whose taps are divided already. Returns the error that float would add. */
+static double
+init_tail (ConvolvePlan *plan, double sum, double code_offset)
+{
+  ConvolveTail *tail = &plan->tail;
+  double error = 0;
+
+  tail->scale = tail->scale_f = 1;
+  for (int i = 0; i < plan->pixel.samples; i++) {
+    double zero = plan->pixel.zero[i];
+    double bias = plan->pixel.biased >> i & 1 ? code_offset : 0;
+
+    tail->offset[i] = zero - zero * sum + bias + 0.5;
+    tail->offset_f[i] = (float) tail->offset[i];
+    error = fmax (error, float_tail_error (tail->maximum, tail->offset[i]));
+  }
+  return error;
+}
+
+/* Integer factors of integer taps: the first row that is not 0, without its common divisor, and what it is taken by. */
+static bool
+factor_integers (const ConvolveTaps *taps, const double *integers, double *row, double *column)
+{
+  int w = taps->width, h = taps->height, pivot = 0;
+  double divisor = 0;
+
+  for (int i = 0; i < w * h && divisor == 0; i++)
+    if (integers[i] != 0) {
+      pivot = i;
+      for (int k = 0; k < w; k++)
+        divisor = greatest_common_divisor (fabs (integers[i / w * w + k]), divisor);
+    }
+  if (divisor == 0)
+    return false;
+  for (int i = 0; i < w; i++)
+    row[i] = integers[pivot / w * w + i] / divisor;
+  for (int j = 0; j < h; j++) {
+    column[j] = integers[j * w + pivot % w] / row[pivot % w];
+    for (int i = 0; i < w; i++)
+      if (column[j] != floor (column[j]) || column[j] * row[i] != integers[j * w + i])
+        return false;
+  }
+  return true;
+}
+
+/* Factors through the largest tap, as floats; what they miss, summed over the mask, must stay within error. */
+static bool
+factor_reals (const ConvolveTaps *taps, const double *reals, double error, double *row, double *column)
+{
+  int w = taps->width, h = taps->height, pivot = 0;
+  double missed = 0;
+
+  for (int i = 0; i < w * h; i++)
+    if (fabs (reals[i]) > fabs (reals[pivot]))
+      pivot = i;
+  if (reals[pivot] == 0)
+    return false;
+  for (int i = 0; i < w; i++)
+    row[i] = (float) reals[pivot / w * w + i];
+  for (int j = 0; j < h; j++) {
+    column[j] = (float) (reals[j * w + pivot % w] / reals[pivot]);
+    for (int i = 0; i < w; i++)
+      missed += fabs (column[j] * row[i] - reals[j * w + i]);
+  }
+  return missed <= error;
+}
+
+/* Room for the taps; what travels as launch parameters is allocated, and zeroed, to the parameters' full size. */
+static bool
+allocate (ConvolveTaps *taps)
+{
+  size_t count = (size_t) taps->width * taps->height;
+  size_t padded = count < CONVOLVE_MAX_PARAMETER_TAPS ? CONVOLVE_MAX_PARAMETER_TAPS : count;
+
+  taps->taps = calloc (padded, sizeof (float));
+  taps->wide_taps = calloc (count, sizeof (double));
+  taps->row = calloc (2 * CONVOLVE_MAX_SIDE, sizeof (float));
+  taps->column = taps->row ? taps->row + CONVOLVE_MAX_SIDE : NULL;
+  return taps->taps && taps->wide_taps && taps->row;
+}
+
+void
+convolve_taps_clear (ConvolveTaps *taps)
+{
+  free (taps->taps);
+  free (taps->wide_taps);
+  free (taps->row);
+}
+
+/* Only the centre tap counts and gives the sample back. */
+static bool
+is_identity (const ConvolvePlan *plan, const ConvolveMask *mask, double code_offset)
+{
+  int count = mask->width * mask->height;
+
+  if (plan->pixel.select == 0)
+    return true;
+  if (code_offset != 0 && (plan->pixel.select & plan->pixel.biased))
+    return false;
+  for (int i = 0; i < count; i++)
+    if (mask->taps[i] != (i == count / 2 ? mask->divisor : 0))
+      return false;
+  return true;
+}
+
+static bool
+analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
+{
+  ConvolveTaps *taps = &plan->taps;
+  int count = mask->width * mask->height;
+  double maximum = (1 << plan->pixel.depth) - 1, sum = 0, gain = 0, rounding = 0, factor;
+  double budget = plan->pixel.depth == 8 ? 1.0 / 64 : 0.5;
+  double code_offset = round (mask->offset * maximum * 256) / 256;
+  double row[CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_SIDE];
+  bool rank_1;
+
+  plan->tail.maximum = (float) maximum;
+  plan->identity = is_identity (plan, mask, code_offset);
+  plan->exact = find_integers (mask, maximum, values, &factor);
+  if (!plan->exact)
+    for (int i = 0; i < count; i++)
+      values[i] = mask->taps[i] / mask->divisor;
+
+  for (int i = 0; i < count; i++) {
+    taps->taps[i] = (float) values[i];
+    gain += fabs (values[i]);
+    rounding += fabs (taps->taps[i] - values[i]);
+  }
+  /* All variants use the same taps, rounded to float wherever that may be. */
+  plan->device_taps_fit = rounding * maximum <= budget / 4;
+  for (int i = 0; i < count; i++) {
+    taps->wide_taps[i] = plan->device_taps_fit ? taps->taps[i] : values[i];
+    sum += taps->wide_taps[i];
+  }
+
+  if (plan->exact) {
+    init_exact_tail (plan, factor, mask->divisor, sum, code_offset);
+    rank_1 = factor_integers (taps, values, row, column);
+  } else {
+    double error = init_tail (plan, sum, code_offset);
+
+    /* A row's sum rounds at most once for each tap, the sum of rows once for each row. */
+    error += (gain * (mask->width + mask->height + 2) * FLOAT_UNIT + rounding) * maximum;
+    plan->wide_sums = plan->tail.wide = error > budget * 3 / 4;
+    rank_1 = factor_reals (taps, values, budget / 4 / maximum, row, column);
+  }
+  for (int i = 0; i < mask->width; i++)
+    taps->row[i] = rank_1 ? (float) row[i] : 0;
+  for (int j = 0; j < mask->height; j++)
+    taps->column[j] = rank_1 ? (float) column[j] : 0;
+  return rank_1;
+}
+
+ConvolveStatus
+convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error)
+{
+  ConvolveTaps *taps = &plan->taps;
+  int w = mask->width, h = mask->height;
+  double gain = 0, *values;
+
+  if (w < 1 || h < 1 || w > CONVOLVE_MAX_SIDE || h > CONVOLVE_MAX_SIDE || w % 2 == 0 || h % 2 == 0)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a mask of %dx%d: sides are odd, 1 to %d", w, h,
+        CONVOLVE_MAX_SIDE);
+  if (!isfinite (mask->divisor) || mask->divisor == 0)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a divisor of %g: it is finite and not 0", mask->divisor);
+  if (!(mask->offset >= -1 && mask->offset <= 1))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "an offset of %g: it is -1 to 1", mask->offset);
+  for (int i = 0; i < w * h; i++) {
+    if (!isfinite (mask->taps[i]))
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "tap %d of row %d is not finite", i % w + 1, i / w + 1);
+    gain += fabs (mask->taps[i] / mask->divisor);
+  }
+  if (!(gain <= LARGEST_GAIN))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "the mask multiplies by up to %g, the limit is %g", gain,
+        LARGEST_GAIN);
+
+  taps->width = w;
+  taps->height = h;
+  values = calloc ((size_t) w * h, sizeof (double));
+  if (!values || !allocate (taps)) {
+    free (values);
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", w, h);
+  }
+  if (!analyse (plan, mask, values)) {
+    free (taps->row);
+    taps->row = taps->column = NULL;
+  }
+  free (values);
+  return CONVOLVE_OK;
+}
