@@ -1,0 +1,812 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * SECTION:element-cudaconvolve
+ * @title: cudaconvolve
+ * @short_description: convolves video with a mask, on a CUDA device or on the CPU
+ *
+ * Every output sample is the weighted sum of its neighbourhood in the input. #GstCudaConvolve:mask says which
+ * weights: the name of a preset, or the weights themselves, row by row. They meet the picture as written: the first
+ * weight meets the top-left neighbour.
+ *
+ * The result is the same on a GPU and on the CPU. Without a GPU the element works on the CPU, unless
+ * #GstCudaConvolve:kernel-variant or #GstCudaConvolve:cuda-device-id asks for a GPU.
+ *
+ * ## Example launch lines
+ * |[
+ * gst-launch-1.0 filesrc location=clip.mp4 ! decodebin ! cudaconvolve mask=gaussian sigma=3 ! videoconvert ! autovideosink
+ * ]| Blurs a clip.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudaconvolve mask="-1 0 1; -2 0 2; -1 0 1" bias=0.5 boundary=reflect ! videoconvert ! autovideosink
+ * ]| Shows how brightness changes from left to right, grey where it does not.
+ *
+ * Since: 0.1
+ */
+#include "gstcudaconvolve.h"
+
+#include <string.h>
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
+
+#include "convolve_device.h"
+#include "layout.h"
+#include "props.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_cuda_convolve_debug);
+#define GST_CAT_DEFAULT gst_cuda_convolve_debug
+
+#define DEFAULT_DEVICE_ID -1
+
+enum
+{
+  PROP_CUDA_DEVICE_ID = CONVOLVE_PROP_LAST,
+  PROP_ACTIVE_VARIANT,
+  PROP_STATS
+};
+
+/* What the user set, as one value. */
+typedef struct
+{
+  ConvolveSettings mask;
+  ConvolveBoundary boundary;
+  gint variant;
+} Settings;
+
+typedef struct
+{
+  guint64 frames;
+  ConvolveTimes total;          /* of all frames */
+} Stats;
+
+#define GST_TYPE_CUDA_CONVOLVE (gst_cuda_convolve_get_type ())
+G_DECLARE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST, CUDA_CONVOLVE, GstBaseTransform)
+
+struct _GstCudaConvolve
+{
+  GstBaseTransform parent;
+
+  /* Under the object lock: any thread. */
+  Settings settings;
+  gint device_id;
+  gboolean stale;               /* settings or caps changed since the plans were made */
+  const gchar *active_variant;  /* interned, NULL before the first frame */
+  const gchar *backend, *device_name;   /* of the active variant, static and interned */
+  Stats stats;
+
+  /* The streaming thread's own, and start's and stop's. */
+  GstVideoInfo info;
+  GstCudaConvolveLayout layout;
+  ConvolvePlan *plans[GST_VIDEO_MAX_COMPONENTS];        /* one for each step of the layout */
+  Settings good;                /* what the plans were made from */
+  gboolean have_plans;
+  ConvolveDevice *device;
+  gboolean device_tried;        /* opened, or found missing: once for each start */
+};
+
+G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE (cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
+
+static void
+settings_copy (Settings * to, const Settings * from)
+{
+  *to = *from;
+  convolve_settings_copy (&to->mask, &from->mask);
+}
+
+static void
+settings_clear (Settings * settings)
+{
+  convolve_settings_clear (&settings->mask);
+}
+
+static const gchar *
+settings_variant (const Settings * settings)
+{
+  return settings->variant == CONVOLVE_VARIANT_AUTO ? "auto" : convolve_variant_name (settings->variant - 1);
+}
+
+static gboolean
+settings_need_device (const Settings * settings)
+{
+  return settings->variant != CONVOLVE_VARIANT_AUTO && convolve_variant_on_device (settings->variant - 1);
+}
+
+/* What goes wrong below becomes the one element error that DESIGN's table has for it. */
+static void
+post_error (GstCudaConvolve * self, const ConvolveError * error)
+{
+  const gchar *variant = self->active_variant ? self->active_variant : "none";
+
+  switch (error->status) {
+    case CONVOLVE_OK:
+      g_assert_not_reached ();
+    case CONVOLVE_INVALID:
+    case CONVOLVE_UNSUPPORTED:
+      GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s", error->text), (NULL));
+      break;
+    case CONVOLVE_NO_DEVICE:
+      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("%s", error->text), ("CUDA error %d", error->native));
+      break;
+    case CONVOLVE_NO_MEMORY:
+    case CONVOLVE_NO_DEVICE_MEMORY:
+      GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("%s", error->text),
+          ("%dx%d %s, variant %s, CUDA error %d", self->info.width, self->info.height,
+              gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&self->info)), variant, error->native));
+      break;
+    case CONVOLVE_DEVICE_FAILED:
+      GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("The CUDA device failed."),
+          ("%dx%d %s, variant %s, CUDA error %d: %s", self->info.width, self->info.height,
+              gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&self->info)), variant, error->native, error->text));
+      break;
+  }
+}
+
+static void
+clear_plans (ConvolvePlan ** plans)
+{
+  for (guint i = 0; i < GST_VIDEO_MAX_COMPONENTS; i++) {
+    convolve_plan_unref (plans[i]);
+    plans[i] = NULL;
+  }
+}
+
+static void
+drop_plans (GstCudaConvolve * self)
+{
+  clear_plans (self->plans);
+  if (self->have_plans)
+    settings_clear (&self->good);
+  self->have_plans = FALSE;
+}
+
+/* Opens the device where the settings can use one. FALSE, with an error posted, where they insist and there is none. */
+static gboolean
+ensure_device (GstCudaConvolve * self, const Settings * settings)
+{
+  ConvolveError error;
+  gboolean insists;
+
+  if (self->device || (settings->variant != CONVOLVE_VARIANT_AUTO && !settings_need_device (settings)))
+    return TRUE;
+  insists = settings_need_device (settings) || self->device_id >= 0;
+  if (self->device_tried && !insists)
+    return TRUE;
+
+  self->device_tried = TRUE;
+  self->device = convolve_device_new (self->device_id, &error);
+  if (self->device) {
+    GST_INFO_OBJECT (self, "device %d: %s", convolve_device_id (self->device), convolve_device_name (self->device));
+  } else if (insists || error.status != CONVOLVE_NO_DEVICE) {
+    post_error (self, &error);
+    return FALSE;
+  } else {
+    GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND, ("Working on the CPU: %s.", error.text), (NULL));
+  }
+  return TRUE;
+}
+
+typedef enum
+{
+  MAKE_OK,
+  MAKE_BAD_MASK,                /* the user's text or numbers; text says which */
+  MAKE_FAILED                   /* an error was posted */
+} MakeResult;
+
+/* A plan for each step of the layout, on the device where there is one. Plans made before a failure are left in it. */
+static MakeResult
+make_plans_for (GstCudaConvolve * self, const Settings * settings, ConvolveDevice * device, ConvolvePlan ** plans,
+    gchar ** text)
+{
+  for (guint i = 0; i < self->layout.n_steps; i++) {
+    const GstCudaConvolveStep *step = &self->layout.steps[i];
+    GError *bad = NULL;
+    ConvolveMask mask;
+    ConvolveError error;
+
+    if (!convolve_settings_make_mask (&settings->mask, step->x_step, step->y_step, &mask, &bad)) {
+      *text = g_strdup (bad->message);
+      g_error_free (bad);
+      return MAKE_BAD_MASK;
+    }
+    plans[i] = convolve_plan_new (&step->pixel, settings->boundary, &mask, settings_variant (settings), device,
+        &error);
+    convolve_mask_clear (&mask);
+    if (!plans[i] && error.status == CONVOLVE_INVALID) {
+      *text = g_strdup_printf ("mask: %s", error.text);
+      return MAKE_BAD_MASK;
+    }
+    if (!plans[i]) {
+      post_error (self, &error);
+      return MAKE_FAILED;
+    }
+  }
+  return MAKE_OK;
+}
+
+/* A frame is on the device or it is not: where auto wants the CPU for one plane, all go there. */
+static MakeResult
+make_plans (GstCudaConvolve * self, const Settings * settings, ConvolvePlan ** plans, gchar ** text)
+{
+  guint on_device = 0;
+  MakeResult result;
+
+  if (!ensure_device (self, settings))
+    return MAKE_FAILED;
+  result = make_plans_for (self, settings, self->device, plans, text);
+  for (guint i = 0; i < self->layout.n_steps && result == MAKE_OK; i++)
+    on_device += convolve_plan_on_device (plans[i]);
+  if (on_device > 0 && on_device < self->layout.n_steps) {
+    clear_plans (plans);
+    result = make_plans_for (self, settings, NULL, plans, text);
+  }
+  if (result != MAKE_OK)
+    clear_plans (plans);
+  return result;
+}
+
+/* Says which variant runs: one name, or several where the planes of a format take different ones. */
+static void
+publish_variant (GstCudaConvolve * self, gboolean passthrough)
+{
+  GString *names = g_string_new (passthrough ? "passthrough" : NULL);
+  gboolean cuda = !passthrough && convolve_plan_on_device (self->plans[0]);
+  const gchar *before, *now;
+
+  for (guint i = 0; i < self->layout.n_steps && !passthrough; i++) {
+    const gchar *name = convolve_plan_variant (self->plans[i]);
+    gboolean known = self->layout.steps[i].pixel.select == 0;
+
+    for (guint k = 0; k < i; k++)
+      known |= g_str_equal (name, convolve_plan_variant (self->plans[k]));
+    if (!known)
+      g_string_append_printf (names, "%s%s", names->len ? "," : "", name);
+  }
+  now = g_intern_string (names->str);
+  g_string_free (names, TRUE);
+
+  GST_OBJECT_LOCK (self);
+  before = self->active_variant;
+  self->active_variant = now;
+  self->backend = passthrough ? "none" : cuda ? "cuda" : "cpu";
+  self->device_name = cuda ? g_intern_string (convolve_device_name (self->device)) : "none";
+  GST_OBJECT_UNLOCK (self);
+  if (before != now) {
+    GST_INFO_OBJECT (self, "%s", now);
+    g_object_notify (G_OBJECT (self), "active-variant");
+  }
+}
+
+/* Puts new plans in the place of the old ones; identity on every plane needs no work at all. */
+static void
+use_plans (GstCudaConvolve * self, ConvolvePlan ** plans, const Settings * settings)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  gboolean passthrough = TRUE;
+  Settings good;
+
+  settings_copy (&good, settings);
+  drop_plans (self);
+  self->good = good;
+  self->have_plans = TRUE;
+  for (guint i = 0; i < self->layout.n_steps; i++) {
+    self->plans[i] = plans[i];
+    passthrough &= convolve_plan_is_identity (plans[i]);
+  }
+  if (passthrough != gst_base_transform_is_passthrough (trans)) {
+    gst_base_transform_set_passthrough (trans, passthrough);
+    gst_base_transform_reconfigure_src (trans);
+  }
+  publish_variant (self, passthrough);
+}
+
+/*
+ * Brings the plans up to date before a frame: the frame then has one mask from start to end. A bad mask is an error
+ * as long as there was no good one, and a warning afterwards. FALSE where an error was posted.
+ */
+static gboolean
+update_plans (GstCudaConvolve * self)
+{
+  ConvolvePlan *plans[GST_VIDEO_MAX_COMPONENTS] = { NULL };
+  Settings settings;
+  gchar *text = NULL;
+  MakeResult result;
+
+  GST_OBJECT_LOCK (self);
+  if (!self->stale) {
+    GST_OBJECT_UNLOCK (self);
+    return self->have_plans;
+  }
+  self->stale = FALSE;
+  settings_copy (&settings, &self->settings);
+  GST_OBJECT_UNLOCK (self);
+
+  result = make_plans (self, &settings, plans, &text);
+  if (result == MAKE_BAD_MASK && self->have_plans) {
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", text), ("The mask before it stays."));
+    settings_clear (&settings);
+    settings_copy (&settings, &self->good);
+    g_clear_pointer (&text, g_free);
+    result = make_plans (self, &settings, plans, &text);
+  }
+  if (result == MAKE_BAD_MASK)
+    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s", text), (NULL));
+
+  if (result == MAKE_OK)
+    use_plans (self, plans, &settings);
+  else
+    drop_plans (self);
+  settings_clear (&settings);
+  g_free (text);
+  return result == MAKE_OK;
+}
+
+static gboolean
+gst_cuda_convolve_start (GstBaseTransform * trans)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  ConvolveMask mask;
+  GError *bad = NULL;
+  Settings settings;
+  gboolean ok;
+
+  GST_OBJECT_LOCK (self);
+  self->stats = (Stats) { 0 };
+  self->stale = TRUE;
+  settings_copy (&settings, &self->settings);
+  GST_OBJECT_UNLOCK (self);
+  self->device_tried = FALSE;
+
+  /* What is wrong whatever the format shows at once, and CUDA's slow start does not fall on the first frame. */
+  ok = convolve_settings_make_mask (&settings.mask, 1, 1, &mask, &bad);
+  if (ok) {
+    convolve_mask_clear (&mask);
+    ok = ensure_device (self, &settings);
+  } else {
+    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s", bad->message), (NULL));
+    g_error_free (bad);
+  }
+  settings_clear (&settings);
+  return ok;
+}
+
+static gboolean
+gst_cuda_convolve_stop (GstBaseTransform * trans)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+
+  drop_plans (self);
+  g_clear_pointer (&self->device, convolve_device_free);
+  gst_video_info_init (&self->info);
+  GST_OBJECT_LOCK (self);
+  self->active_variant = NULL;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static gboolean
+gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstVideoInfo info;
+
+  if (!gst_video_info_from_caps (&info, incaps))
+    return FALSE;
+  self->info = info;
+  gst_cuda_convolve_layout_init (&self->layout, &info);
+  GST_OBJECT_LOCK (self);
+  self->stale = TRUE;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static gboolean
+gst_cuda_convolve_get_unit_size (GstBaseTransform * trans, GstCaps * caps, gsize * size)
+{
+  GstVideoInfo info;
+
+  if (!gst_video_info_from_caps (&info, caps))
+    return FALSE;
+  *size = info.size;
+  return TRUE;
+}
+
+static gboolean
+gst_cuda_convolve_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query, GstQuery * query)
+{
+  GstVideoInfo info;
+  GstCaps *caps;
+  gboolean need_pool;
+
+  if (!GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->propose_allocation (trans, decide_query, query))
+    return FALSE;
+  if (!decide_query)            /* passthrough: downstream has answered */
+    return TRUE;
+
+  gst_query_parse_allocation (query, &caps, &need_pool);
+  if (!caps || !gst_video_info_from_caps (&info, caps))
+    return FALSE;
+  gst_query_add_allocation_pool (query, NULL, info.size, 0, 0);
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  return TRUE;
+}
+
+static gboolean
+gst_cuda_convolve_decide_allocation (GstBaseTransform * trans, GstQuery * query)
+{
+  GstCaps *caps;
+  GstVideoInfo info;
+  GstBufferPool *pool = NULL;
+  GstStructure *config;
+  guint size, min = 0, max = 0;
+  gboolean update = gst_query_get_n_allocation_pools (query) > 0;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (!caps || !gst_video_info_from_caps (&info, caps))
+    return FALSE;
+  size = info.size;
+  if (update) {
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
+    size = MAX (size, info.size);
+  }
+  if (!pool)
+    pool = gst_video_buffer_pool_new ();
+
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps, size, min, max);
+  if (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL))
+    gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  gst_buffer_pool_set_config (pool, config);
+
+  if (update)
+    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, max);
+  else
+    gst_query_add_allocation_pool (query, pool, size, min, max);
+  gst_object_unref (pool);
+  return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
+}
+
+/*
+ * Size, format and time are the input's, so every meta stays true; the base class leaves out those that describe
+ * memory. A meta that holds on to the input's memory would only starve its pool.
+ */
+static gboolean
+gst_cuda_convolve_transform_meta (GstBaseTransform * trans, GstBuffer * outbuf, GstMeta * meta, GstBuffer * inbuf)
+{
+  return !gst_meta_api_type_has_tag (meta->info->api, g_quark_from_static_string ("memory-reference"))
+      && meta->info->api != GST_PARENT_BUFFER_META_API_TYPE;
+}
+
+static GstFlowReturn
+gst_cuda_convolve_submit_input_buffer (GstBaseTransform * trans, gboolean is_discont, GstBuffer * input)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+
+  if (trans->segment.format == GST_FORMAT_TIME) {
+    GstClockTime time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (input));
+
+    if (GST_CLOCK_TIME_IS_VALID (time))
+      gst_object_sync_values (GST_OBJECT (self), time);
+  }
+  /* Before caps there is nothing to plan for; the base class refuses such a buffer. */
+  if (GST_VIDEO_INFO_FORMAT (&self->info) != GST_VIDEO_FORMAT_UNKNOWN && !update_plans (self)) {
+    gst_buffer_unref (input);
+    return GST_FLOW_ERROR;
+  }
+  return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->submit_input_buffer (trans, is_discont, input);
+}
+
+/*
+ * gst_video_frame_map() believes a GstVideoMeta's offsets and strides; here they are held against the memory that
+ * was mapped. Sizes are the negotiated ones.
+ */
+static gboolean
+frame_is_sound (GstCudaConvolve * self, GstVideoFrame * frame, const gchar * side)
+{
+  for (guint i = 0; i < self->layout.n_planes; i++) {
+    const GstCudaConvolvePlane *plane = &self->layout.planes[i];
+    const GstMapInfo *map = &frame->map[frame->meta ? i : 0];
+    gsize start = (guint8 *) frame->data[i] - map->data, end;
+    gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, i);
+
+    if ((guint8 *) frame->data[i] < map->data || stride < 0 || (gsize) stride < plane->row_bytes
+        || !g_size_checked_mul (&end, stride, plane->rows - 1) || !g_size_checked_add (&end, end, plane->row_bytes)
+        || !g_size_checked_add (&end, end, start) || end > map->size) {
+      GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame does not fit its memory."),
+          ("%s plane %u: %" G_GSIZE_FORMAT " rows of %" G_GSIZE_FORMAT " bytes, stride %d, at %" G_GSIZE_FORMAT
+              " in %" G_GSIZE_FORMAT " bytes", side, i, plane->rows, plane->row_bytes, stride, start, map->size));
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static ConvolveStatus
+run_step (GstCudaConvolve * self, guint i, const void *source, gsize source_stride, void *destination,
+    gsize destination_stride, ConvolveError * error)
+{
+  const GstCudaConvolveStep *step = &self->layout.steps[i];
+  ConvolvePlane plane = {
+    .source = (const guint8 *) source + step->offset,
+    .destination = (guint8 *) destination + step->offset,
+    .source_stride = source_stride,
+    .destination_stride = destination_stride,
+    .width = step->width,
+    .height = step->height,
+    .region = {0, 0, step->width, step->height},
+  };
+
+  return convolve_run (self->plans[i], &plane, error);
+}
+
+static ConvolveStatus
+run_on_host (GstCudaConvolve * self, GstVideoFrame * in, GstVideoFrame * out, ConvolveTimes * times,
+    ConvolveError * error)
+{
+  gint64 start = g_get_monotonic_time ();
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (guint i = 0; i < self->layout.n_steps && status == CONVOLVE_OK; i++) {
+    guint plane = self->layout.steps[i].plane;
+
+    status = run_step (self, i, GST_VIDEO_FRAME_PLANE_DATA (in, plane), GST_VIDEO_FRAME_PLANE_STRIDE (in, plane),
+        GST_VIDEO_FRAME_PLANE_DATA (out, plane), GST_VIDEO_FRAME_PLANE_STRIDE (out, plane), error);
+  }
+  *times = (ConvolveTimes) {.kernel = (g_get_monotonic_time () - start) * 1000 };
+  return status;
+}
+
+static ConvolveStatus
+run_on_device (GstCudaConvolve * self, GstVideoFrame * in, GstVideoFrame * out, ConvolveTimes * times,
+    ConvolveError * error)
+{
+  const GstCudaConvolveLayout *layout = &self->layout;
+  ConvolveStage stages[GST_VIDEO_MAX_PLANES];
+  ConvolveStatus status = CONVOLVE_OK, finished;
+
+  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++)
+    status = convolve_device_upload (self->device, i, GST_VIDEO_FRAME_PLANE_DATA (in, i),
+        GST_VIDEO_FRAME_PLANE_STRIDE (in, i), layout->planes[i].row_bytes, layout->planes[i].rows, &stages[i], error);
+  for (guint i = 0; i < layout->n_steps && status == CONVOLVE_OK; i++) {
+    const ConvolveStage *stage = &stages[layout->steps[i].plane];
+
+    status = run_step (self, i, stage->source, stage->stride, stage->destination, stage->stride, error);
+  }
+  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++)
+    status = convolve_device_download (self->device, i, GST_VIDEO_FRAME_PLANE_DATA (out, i),
+        GST_VIDEO_FRAME_PLANE_STRIDE (out, i), layout->planes[i].row_bytes, layout->planes[i].rows, error);
+  /* Nothing may still read or write the frames when they are unmapped, whatever went wrong. */
+  finished = convolve_device_finish (self->device, times, status == CONVOLVE_OK ? error : NULL);
+  return status == CONVOLVE_OK ? finished : status;
+}
+
+static void
+copy_gaps (GstCudaConvolve * self, GstVideoFrame * in, GstVideoFrame * out)
+{
+  for (guint i = 0; i < self->layout.n_planes; i++) {
+    const GstCudaConvolvePlane *plane = &self->layout.planes[i];
+    const guint8 *from = GST_VIDEO_FRAME_PLANE_DATA (in, i);
+    guint8 *to = GST_VIDEO_FRAME_PLANE_DATA (out, i);
+
+    for (gsize y = 0; plane->gap_bytes && y < plane->rows; y++)
+      memcpy (to + y * GST_VIDEO_FRAME_PLANE_STRIDE (out, i) + plane->gap,
+          from + y * GST_VIDEO_FRAME_PLANE_STRIDE (in, i) + plane->gap, plane->gap_bytes);
+  }
+}
+
+static GstFlowReturn
+convolve_frame (GstCudaConvolve * self, GstVideoFrame * in, GstVideoFrame * out)
+{
+  ConvolveTimes times;
+  ConvolveError error;
+  ConvolveStatus status;
+
+  if (!frame_is_sound (self, in, "input") || !frame_is_sound (self, out, "output"))
+    return GST_FLOW_ERROR;
+  status = convolve_plan_on_device (self->plans[0]) ? run_on_device (self, in, out, &times, &error)
+      : run_on_host (self, in, out, &times, &error);
+  if (status != CONVOLVE_OK) {
+    post_error (self, &error);
+    return GST_FLOW_ERROR;
+  }
+  copy_gaps (self, in, out);
+
+  GST_OBJECT_LOCK (self);
+  self->stats.frames++;
+  self->stats.total.upload += times.upload;
+  self->stats.total.kernel += times.kernel;
+  self->stats.total.download += times.download;
+  GST_OBJECT_UNLOCK (self);
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+gst_cuda_convolve_transform (GstBaseTransform * trans, GstBuffer * inbuf, GstBuffer * outbuf)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstVideoFrame in, out;
+  GstFlowReturn ret;
+
+  if (!gst_video_frame_map (&in, &self->info, inbuf, GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("Cannot map a frame to read it."), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  if (!gst_video_frame_map (&out, &self->info, outbuf, GST_MAP_WRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
+    gst_video_frame_unmap (&in);
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("Cannot map a frame to write it."), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  ret = convolve_frame (self, &in, &out);
+  gst_video_frame_unmap (&out);
+  gst_video_frame_unmap (&in);
+  return ret;
+}
+
+static void
+gst_cuda_convolve_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
+
+  GST_OBJECT_LOCK (self);
+  self->stale = TRUE;
+  switch (id) {
+    case CONVOLVE_PROP_BOUNDARY:
+      self->settings.boundary = g_value_get_enum (value);
+      break;
+    case CONVOLVE_PROP_KERNEL_VARIANT:
+      self->settings.variant = g_value_get_enum (value);
+      break;
+    case PROP_CUDA_DEVICE_ID:
+      self->device_id = g_value_get_int (value);
+      break;
+    default:
+      if (!convolve_settings_set_property (&self->settings.mask, id, value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Times are means over the frames so far; backend and device are those in use. Called with the object lock. */
+static GstStructure *
+make_stats (GstCudaConvolve * self)
+{
+  const Stats *stats = &self->stats;
+  guint64 frames = MAX (stats->frames, 1);
+  gboolean active = self->active_variant != NULL;
+
+  return gst_structure_new ("application/x-cudaconvolve-stats",
+      "frames", G_TYPE_UINT64, stats->frames,
+      "variant", G_TYPE_STRING, active ? self->active_variant : "none",
+      "backend", G_TYPE_STRING, active ? self->backend : "none",
+      "device", G_TYPE_STRING, active ? self->device_name : "none",
+      "upload-time", G_TYPE_UINT64, stats->total.upload / frames,
+      "kernel-time", G_TYPE_UINT64, stats->total.kernel / frames,
+      "download-time", G_TYPE_UINT64, stats->total.download / frames, NULL);
+}
+
+static void
+gst_cuda_convolve_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case CONVOLVE_PROP_BOUNDARY:
+      g_value_set_enum (value, self->settings.boundary);
+      break;
+    case CONVOLVE_PROP_KERNEL_VARIANT:
+      g_value_set_enum (value, self->settings.variant);
+      break;
+    case PROP_CUDA_DEVICE_ID:
+      g_value_set_int (value, self->device_id);
+      break;
+    case PROP_ACTIVE_VARIANT:
+      g_value_set_string (value, self->active_variant);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, make_stats (self));
+      break;
+    default:
+      if (!convolve_settings_get_property (&self->settings.mask, id, value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_cuda_convolve_finalize (GObject * object)
+{
+  settings_clear (&GST_CUDA_CONVOLVE (object)->settings);
+  G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
+}
+
+static void
+gst_cuda_convolve_init (GstCudaConvolve * self)
+{
+  convolve_settings_init (&self->settings.mask);
+  self->settings.boundary = CONVOLVE_BOUNDARY_REPLICATE;
+  self->settings.variant = CONVOLVE_VARIANT_AUTO;
+  self->device_id = DEFAULT_DEVICE_ID;
+  gst_video_info_init (&self->info);
+  gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
+}
+
+static GstCaps *
+template_caps (void)
+{
+  guint n;
+  const GstVideoFormat *formats = gst_video_formats_raw (&n);
+  GArray *supported = g_array_new (FALSE, FALSE, sizeof (GstVideoFormat));
+  GstCaps *caps;
+
+  for (guint i = 0; i < n; i++)
+    if (gst_cuda_convolve_format_is_supported (formats[i]))
+      g_array_append_val (supported, formats[i]);
+  caps = gst_video_make_raw_caps ((const GstVideoFormat *) (void *) supported->data, supported->len);
+  g_array_unref (supported);
+  return caps;
+}
+
+static void
+gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+  GstCaps *caps = template_caps ();
+
+  GST_DEBUG_CATEGORY_INIT (gst_cuda_convolve_debug, "cudaconvolve", 0, "convolution of video");
+
+  object_class->set_property = gst_cuda_convolve_set_property;
+  object_class->get_property = gst_cuda_convolve_get_property;
+  object_class->finalize = gst_cuda_convolve_finalize;
+
+  convolve_props_install (object_class);
+  /**
+   * GstCudaConvolve:cuda-device-id:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_CUDA_DEVICE_ID, g_param_spec_int ("cuda-device-id",
+          "CUDA device ID", "Number of the CUDA device to use; -1 takes the first one, or the CPU where there is none",
+          -1, G_MAXINT, DEFAULT_DEVICE_ID,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  /**
+   * GstCudaConvolve:active-variant:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_ACTIVE_VARIANT, g_param_spec_string ("active-variant",
+          "Active variant", "The kernel variant that runs, several with commas where planes differ; "
+          "\"passthrough\" where the mask changes nothing, NULL before the first frame", NULL,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  /**
+   * GstCudaConvolve:stats:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
+          "Frames convolved since start, variant, backend (cuda, cpu or none), device, and the mean time of a frame in "
+          "nanoseconds: upload-time, kernel-time, download-time", GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  gst_element_class_set_static_metadata (element_class, "CUDA convolution", "Filter/Effect/Video/Hardware",
+      "Convolves video with a mask, on a CUDA device or on the CPU", "The cudaconvolve developers");
+  gst_element_class_add_pad_template (element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+          caps));
+  gst_element_class_add_pad_template (element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref (caps);
+
+  trans_class->passthrough_on_same_caps = FALSE;
+  trans_class->start = GST_DEBUG_FUNCPTR (gst_cuda_convolve_start);
+  trans_class->stop = GST_DEBUG_FUNCPTR (gst_cuda_convolve_stop);
+  trans_class->set_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_set_caps);
+  trans_class->get_unit_size = GST_DEBUG_FUNCPTR (gst_cuda_convolve_get_unit_size);
+  trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_propose_allocation);
+  trans_class->decide_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_decide_allocation);
+  trans_class->transform_meta = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_meta);
+  trans_class->submit_input_buffer = GST_DEBUG_FUNCPTR (gst_cuda_convolve_submit_input_buffer);
+  trans_class->transform = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform);
+}

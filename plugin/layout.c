@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Formats are read from GStreamer's own description of them, component by component, so that those of a newer
+ * version come by themselves. Components that fill their plane together become one step; those that share it with
+ * others of another size (YUY2 and kin) become a step each.
+ */
+#include "layout.h"
+
+#define ALPHA 3                 /* the component's number in every format that has it */
+
+/* Where a component's first sample lies in its plane, in bytes, or -1 where the format does not say. */
+static gint
+component_offset (const GstVideoFormatInfo * finfo, guint component)
+{
+  /* GStreamer gives no offsets for these: Y U Y V, and U Y V A, in 16-bit words. */
+  static const struct
+  {
+    const gchar *stem;
+    gint offset[4];
+  } words[] = {
+    {"Y210", {0, 2, 6, -1}},
+    {"Y212_", {0, 2, 6, -1}},
+    {"Y216_", {0, 2, 6, -1}},
+    {"Y412_", {2, 0, 4, 6}},
+    {"Y416_", {2, 0, 4, 6}},
+  };
+  gint offset = GST_VIDEO_FORMAT_INFO_POFFSET (finfo, component);
+  gint size = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, component) > 8 ? 2 : 1;
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (g_str_has_prefix (GST_VIDEO_FORMAT_INFO_NAME (finfo), words[i].stem))
+      return words[i].offset[component];
+  /* P010 and kin count the second sample of a pair in samples. */
+  if (offset % size)
+    offset *= size;
+  for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++)
+    if (i != component && GST_VIDEO_FORMAT_INFO_PLANE (finfo, i) == GST_VIDEO_FORMAT_INFO_PLANE (finfo, component)
+        && GST_VIDEO_FORMAT_INFO_POFFSET (finfo, i) == GST_VIDEO_FORMAT_INFO_POFFSET (finfo, component))
+      return -1;
+  return offset;
+}
+
+gboolean
+gst_cuda_convolve_format_is_supported (GstVideoFormat format)
+{
+  const GstVideoFormatInfo *finfo = gst_video_format_get_info (format);
+  guint n = GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo);
+
+  if (GST_VIDEO_FORMAT_INFO_IS_COMPLEX (finfo) || GST_VIDEO_FORMAT_INFO_IS_TILED (finfo)
+      || GST_VIDEO_FORMAT_INFO_HAS_PALETTE (finfo) || n == 0)
+    return FALSE;
+  for (guint i = 0; i < n; i++) {
+    gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, i);
+
+    if (depth != (gint) GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) || depth < 8 || depth > 16
+        || GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, i) < (depth > 8 ? 2 : 1) || component_offset (finfo, i) < 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+is_swapped (const GstVideoFormatInfo * finfo)
+{
+  const gchar *name = GST_VIDEO_FORMAT_INFO_NAME (finfo);
+  gboolean big = g_str_has_suffix (name, "BE");
+
+  if (GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) == 8)
+    return FALSE;
+  if (G_BYTE_ORDER == G_LITTLE_ENDIAN)
+    return big;
+  return !big && !g_str_equal (name, "ARGB64") && !g_str_equal (name, "AYUV64");        /* in the machine's order */
+}
+
+/* Fills the step's pixel for one sample: what it stands for decides what its zero is and whether bias moves it. */
+static void
+describe_sample (ConvolvePixel * pixel, guint sample, const GstVideoInfo * info, guint component)
+{
+  const GstVideoFormatInfo *finfo = info->finfo;
+  GstVideoColorRange range = info->colorimetry.range;
+  gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
+
+  if (component == ALPHA)
+    return;                     /* copied */
+  if (range == GST_VIDEO_COLOR_RANGE_UNKNOWN && GST_VIDEO_FORMAT_INFO_IS_YUV (finfo))
+    range = GST_VIDEO_COLOR_RANGE_16_235;
+  gst_video_color_range_offsets (range, finfo, offset, scale);
+  pixel->select |= 1u << sample;
+  pixel->zero[sample] = offset[component];
+  if (component == GST_VIDEO_COMP_Y || !GST_VIDEO_FORMAT_INFO_IS_YUV (finfo))
+    pixel->biased |= 1u << sample;
+}
+
+/* Two components of a plane lie alike where one pixel stride serves both. */
+static gboolean
+fills_plane (const GstVideoFormatInfo * finfo, guint component)
+{
+  for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++)
+    if (GST_VIDEO_FORMAT_INFO_PLANE (finfo, i) == GST_VIDEO_FORMAT_INFO_PLANE (finfo, component)
+        && GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, i) != GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, component))
+      return FALSE;
+  return TRUE;
+}
+
+static GstCudaConvolveStep *
+find_step (GstCudaConvolveLayout * layout, guint plane)
+{
+  for (guint i = 0; i < layout->n_steps; i++)
+    if (layout->steps[i].plane == plane)
+      return &layout->steps[i];
+  return NULL;
+}
+
+static void
+measure_plane (GstCudaConvolveLayout * layout, const GstCudaConvolveStep * step, gint size)
+{
+  GstCudaConvolvePlane *plane = &layout->planes[step->plane];
+  gsize end = step->offset + (gsize) (step->width - 1) * step->pixel.stride + step->pixel.samples * size;
+
+  plane->rows = step->height;
+  plane->row_bytes = MAX (plane->row_bytes, end);
+  for (guint i = 0; i < layout->n_steps; i++) {
+    const GstCudaConvolveStep *luma = &layout->steps[i];
+
+    /* The last pair of an odd row holds a luma sample that is not in the picture. */
+    if (luma->plane == step->plane && luma->x_step < step->x_step && luma->width % 2) {
+      plane->gap = luma->offset + (gsize) luma->width * luma->pixel.stride;
+      plane->gap_bytes = size;
+      plane->row_bytes = MAX (plane->row_bytes, plane->gap + size);
+    }
+  }
+}
+
+void
+gst_cuda_convolve_layout_init (GstCudaConvolveLayout * layout, const GstVideoInfo * info)
+{
+  const GstVideoFormatInfo *finfo = info->finfo;
+  gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0), size = depth > 8 ? 2 : 1;
+
+  *layout = (GstCudaConvolveLayout) {.n_planes = GST_VIDEO_FORMAT_INFO_N_PLANES (finfo) };
+
+  for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++) {
+    guint plane = GST_VIDEO_FORMAT_INFO_PLANE (finfo, i);
+    gint offset = component_offset (finfo, i), stride = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, i);
+    gboolean together = fills_plane (finfo, i);
+    GstCudaConvolveStep *step = together ? find_step (layout, plane) : NULL;
+
+    if (!step) {
+      step = &layout->steps[layout->n_steps++];
+      step->plane = plane;
+      step->offset = together ? 0 : offset;
+      step->width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, i, GST_VIDEO_INFO_WIDTH (info));
+      step->height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (finfo, i, GST_VIDEO_INFO_HEIGHT (info));
+      step->x_step = 1u << GST_VIDEO_FORMAT_INFO_W_SUB (finfo, i);
+      step->y_step = 1u << GST_VIDEO_FORMAT_INFO_H_SUB (finfo, i);
+      step->pixel.type = size == 1 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16;
+      step->pixel.depth = depth;
+      step->pixel.shift = size == 1 ? 0 : GST_VIDEO_FORMAT_INFO_SHIFT (finfo, i);
+      step->pixel.swapped = is_swapped (finfo);
+      step->pixel.stride = stride;
+      step->pixel.samples = together ? stride / size : 1;
+    }
+    describe_sample (&step->pixel, together ? offset / size : 0, info, i);
+    measure_plane (layout, step, size);
+  }
+}

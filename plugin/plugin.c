@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstcudaconvolve.h"
+
+#define PACKAGE "cudaconvolve"
+
+static gboolean
+plugin_init (GstPlugin * plugin)
+{
+  return GST_ELEMENT_REGISTER (cudaconvolve, plugin);
+}
+
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, cudaconvolve, "Convolution of video with a mask",
+    plugin_init, VERSION, "LGPL", PACKAGE, "cudaconvolve")
