@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "check_fixed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ConvolvePixel gray_8 = {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 1,.select = 1 };
+
+/* A refusal here is a failure, except where the caller says that it may be. */
+static int
+run_fixed (CheckRow *row, CheckCase *test, bool may_refuse, FILE *file)
+{
+  CheckVerdict verdict = check_row_run (row, test, false, file);
+
+  if (verdict == CHECK_REFUSED && !may_refuse) {
+    fprintf (file, "FAILED %s: refused what it must be able to do\n", row->variant);
+    check_case_describe (test, file);
+    row->failed++;
+    verdict = CHECK_FAILED;
+  }
+  if (verdict == CHECK_FAILED)
+    fprintf (file, "  in the fixed case '%s'\n", test->name);
+  check_case_clear (test);
+  return verdict == CHECK_FAILED;
+}
+
+static int
+out_of_memory (CheckCase *test, FILE *file)
+{
+  fprintf (file, "FAILED: out of memory\n");
+  check_case_clear (test);
+  return 1;
+}
+
+/* The worked example that the textbooks have: 1 2 3 4 5 6 7 with 3 4 5 4 3 gives 22 38 57 76 95 90 74. */
+static int
+check_example (CheckRow *row, bool upright, FILE *file)
+{
+  static const double taps[] = {3, 4, 5, 4, 3};
+  static const int expected[] = {22, 38, 57, 76, 95, 90, 74};
+  CheckCase test;
+  Oracle oracle;
+  OracleValue values[7];
+  int width = upright ? 1 : 7, height = upright ? 7 : 1;
+
+  if (!check_case_fixed (&test, upright ? "the worked example, upright" : "the worked example", &gray_8,
+          CONVOLVE_BOUNDARY_ZERO, width, height, taps, upright ? 1 : 5, upright ? 5 : 1, 1))
+    return out_of_memory (&test, file);
+  for (int i = 0; i < 7; i++)
+    check_case_set (&test, &test.source, upright ? 0 : i, upright ? i : 0, 0, i + 1);
+
+  /* The oracle has to know it too. */
+  check_case_oracle (&test, &oracle);
+  if (!oracle_convolve (&oracle, 0, 0, width, height, values))
+    return out_of_memory (&test, file);
+  for (int i = 0; i < 7; i++) {
+    if (values[i].low != expected[i] || values[i].high != expected[i]) {
+      fprintf (file, "FAILED: the oracle has %d..%d for %d in the worked example\n", values[i].low, values[i].high,
+          expected[i]);
+      check_case_clear (&test);
+      return 1;
+    }
+  }
+  return run_fixed (row, &test, false, file);
+}
+
+/* A box over two values, with divisors that make ties (6) and make none (7). */
+static int
+check_ties (CheckRow *row, ConvolveBoundary boundary, double divisor, FILE *file)
+{
+  static const double box[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  CheckCase test;
+
+  if (!check_case_fixed (&test, "a box over two values", &gray_8, boundary, 37, 21, box, 3, 3, divisor))
+    return out_of_memory (&test, file);
+  for (int y = 0; y < test.height; y++) {
+    for (int x = 0; x < test.width; x++)
+      check_case_set (&test, &test.source, x, y, 0, (x * x + 3 * y + x * y / 5) % 2 ? 3 : 0);
+  }
+  return run_fixed (row, &test, false, file);
+}
+
+/* The largest mask over the smallest images. */
+static int
+check_largest_mask (CheckRow *row, ConvolveBoundary boundary, int width, int height, FILE *file)
+{
+  enum { SIDE = CONVOLVE_MAX_SIDE };
+  static double taps[SIDE * SIDE];
+  CheckCase test;
+
+  for (int k = 0; k < SIDE * SIDE; k++)
+    taps[k] = k % 7 == 0 ? -1 : 1;
+  if (!check_case_fixed (&test, "the largest mask over a tiny image", &gray_8, boundary, width, height, taps, SIDE,
+          SIDE, 46447))
+    return out_of_memory (&test, file);
+  return run_fixed (row, &test, true, file);
+}
+
+static int
+check_rank_1 (CheckRow *row, int width, int height, double (*tap) (int, int), const char *name, FILE *file)
+{
+  double taps[31];
+  double *product = malloc ((size_t) width * height * sizeof *product), sum = 0;
+  CheckCase test = { 0 };
+  bool made = product != NULL;
+
+  for (int i = 0; i < width && made; i++)
+    taps[i] = tap (i, width);
+  for (int k = 0; k < width * height && made; k++)
+    sum += product[k] = taps[k % width] * tap (k / width, height);
+  made = made && check_case_fixed (&test, name, &gray_8, CONVOLVE_BOUNDARY_REFLECT, 70, 45, product, width, height,
+      sum);
+  free (product);
+  if (!made)
+    return out_of_memory (&test, file);
+  return run_fixed (row, &test, false, file);
+}
+
+static double
+triangle (int at, int size)
+{
+  return size / 2 + 1 - abs (at - size / 2);
+}
+
+static double
+bell (int at, int size)
+{
+  return exp (-8.0 * (at - size / 2) * (at - size / 2) / ((double) size * size));
+}
+
+/* A few failures tell as much as many. */
+static bool
+goes_on (const CheckRow *row)
+{
+  return !row->device_lost && row->failed < 4;
+}
+
+int
+check_fixed_variant (CheckRow *row, FILE *file)
+{
+  int failures = check_example (row, false, file) + check_example (row, true, file);
+
+  for (int boundary = 0; boundary < CONVOLVE_N_BOUNDARIES && goes_on (row); boundary++) {
+    /* A box is of rank 1, so that every variant can do all of these but the largest mask. */
+    failures += check_ties (row, boundary, 6, file) + check_ties (row, boundary, 7, file);
+    failures += check_ties (row, boundary, -6, file) + check_ties (row, boundary, 2.5, file);
+    failures += check_largest_mask (row, boundary, 1, 1, file) + check_largest_mask (row, boundary, 2, 3, file);
+  }
+  for (int size = 3; size <= 31 && goes_on (row); size += 4) {
+    failures += check_rank_1 (row, size, size, triangle, "an integer mask of rank 1", file);
+    failures += check_rank_1 (row, size, 5, bell, "a gaussian", file);
+  }
+  return failures;
+}
+
+/* --- two devices --- */
+
+enum
+{
+  TWO_WIDTH = 150,
+  TWO_HEIGHT = 90,
+  TWO_BYTES = TWO_WIDTH * TWO_HEIGHT,
+  TWO_ROUNDS = 6
+};
+
+typedef struct
+{
+  ConvolveDevice *device;
+  ConvolvePlan *plan;
+  unsigned char *source, *destination[TWO_ROUNDS];      /* on the device */
+  unsigned char expected[TWO_BYTES], result[TWO_ROUNDS][TWO_BYTES];
+} Side;
+
+static ConvolvePlane
+two_plane (const void *source, void *destination)
+{
+  return (ConvolvePlane) {source, destination, TWO_WIDTH, TWO_WIDTH, TWO_WIDTH, TWO_HEIGHT,
+      {0, 0, TWO_WIDTH, TWO_HEIGHT}};
+}
+
+static bool
+open_side (Side *side, const CheckRow *row, const ConvolveMask *mask, const unsigned char *image,
+    ConvolveError *error)
+{
+  ConvolvePlan *host = convolve_plan_new (&gray_8, CONVOLVE_BOUNDARY_WRAP, mask, "cpu", NULL, error);
+  ConvolvePlane plane = two_plane (image, side->expected);
+  bool done = host && convolve_run (host, &plane, error) == CONVOLVE_OK;
+
+  convolve_plan_unref (host);
+  side->device = done ? convolve_device_new (convolve_device_id (row->device), error) : NULL;
+  if (!side->device)
+    return false;
+  side->plan = convolve_plan_new (&gray_8, CONVOLVE_BOUNDARY_WRAP, mask, row->variant, side->device, error);
+  side->source = convolve_device_alloc (side->device, TWO_BYTES, error);
+  done = side->plan && side->source && convolve_device_copy (side->device, side->source, image, TWO_BYTES,
+      CONVOLVE_COPY_TO_DEVICE, error) == CONVOLVE_OK;
+  for (int i = 0; i < TWO_ROUNDS && done; i++)
+    done = (side->destination[i] = convolve_device_alloc (side->device, TWO_BYTES, error)) != NULL;
+  return done;
+}
+
+static void
+close_side (Side *side)
+{
+  convolve_plan_unref (side->plan);
+  for (int i = 0; i < TWO_ROUNDS && side->device; i++)
+    convolve_device_release (side->device, side->destination[i]);
+  if (side->device)
+    convolve_device_release (side->device, side->source);
+  convolve_device_free (side->device);
+}
+
+static bool
+collect_side (Side *side, ConvolveError *error)
+{
+  for (int i = 0; i < TWO_ROUNDS; i++) {
+    if (convolve_device_copy (side->device, side->result[i], side->destination[i], TWO_BYTES, CONVOLVE_COPY_TO_HOST,
+            error) != CONVOLVE_OK)
+      return false;
+  }
+  return convolve_device_finish (side->device, NULL, error) == CONVOLVE_OK;
+}
+
+int
+check_fixed_two_devices (CheckRow *row, FILE *file)
+{
+  static Side sides[2];
+  static unsigned char image[TWO_BYTES];
+  CheckRandom random;
+  ConvolveMask masks[2] = { 0 };
+  ConvolveError error = { 0 };
+  bool done = true;
+  int failures = 0;
+
+  memset (sides, 0, sizeof sides);
+  check_random_init (&random, 2, 2);
+  check_random_fill (&random, image, sizeof image);
+
+  /* Both of rank 1, so that separable has its part. */
+  for (int s = 0; s < 2 && done; s++) {
+    done = convolve_mask_init (&masks[s], 5, 5);
+    for (int k = 0; k < 25 && done; k++)
+      masks[s].taps[k] = s == 0 ? triangle (k % 5, 5) * triangle (k / 5, 5) : (k % 5 - 2) * (k / 5 + 1);
+    masks[s].divisor = s == 0 ? 81 : 20;
+    done = done && open_side (&sides[s], row, &masks[s], image, &error);
+  }
+
+  for (int i = 0; i < TWO_ROUNDS && done; i++) {
+    for (int s = 0; s < 2 && done; s++) {
+      ConvolvePlane plane = two_plane (sides[s].source, sides[s].destination[i]);
+
+      done = convolve_run (sides[s].plan, &plane, &error) == CONVOLVE_OK;
+    }
+  }
+  done = done && collect_side (&sides[0], &error) && collect_side (&sides[1], &error);
+
+  if (!done) {
+    fprintf (file, "FAILED %s on two devices: %s\n", row->variant, error.text);
+    failures++;
+  }
+  for (int i = 0; i < 2 * TWO_ROUNDS && done; i++) {
+    if (memcmp (sides[i % 2].result[i / 2], sides[i % 2].expected, TWO_BYTES) != 0) {
+      fprintf (file, "FAILED %s on two devices: device %d, round %d is wrong\n", row->variant, i % 2, i / 2);
+      failures++;
+    }
+  }
+  for (int s = 0; s < 2; s++) {
+    close_side (&sides[s]);
+    convolve_mask_clear (&masks[s]);
+  }
+  row->cases++;
+  row->failed += failures > 0;
+  return failures;
+}
