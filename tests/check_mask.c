@@ -281,8 +281,8 @@ fill_limit (ConvolveMask *mask, CheckRandom *random, int largest)
   for (int k = 0; k < count; k++)
     mask->taps[k] = check_random_range (random, each / 2, each) * (check_random_one_in (random, 3) ? -1 : 1);
   mask->taps[first] = 0;
-  if (count > 1)
-    mask->taps[(first + 1) % count] = 1;        /* so that the taps have no common factor */
+  if (count > 1 && check_random_one_in (random, 2))
+    mask->taps[(first + 1) % count] = 1;        /* otherwise no tap is the factor itself */
   mask->taps[first] = limit - tap_sum (mask, true) + check_random_range (random, -1, 2);
 }
 
