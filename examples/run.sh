@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Convolves a video: sh examples/run.sh [FILE] [PROPERTY=VALUE...]
+#
+#   sh examples/run.sh                                      the clip of this folder, blurred
+#   sh examples/run.sh film.mkv mask=sobel-x bias=0.5       another file, another mask
+#   sh examples/run.sh kernel-variant=cpu                   any property of cudaconvolve
+#
+# Installs what is missing, builds into build/, writes the convolved clip and a before/after picture into out/, plays in
+# a window where there is a display, and tells which variant ran and how fast.
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/examples/prepare.sh"
+
+file=$top/examples/clip.mp4
+case ${1:-=} in
+  -h | --help)
+    sed -n '3,10s/^# \{0,1\}//p' "$0"
+    exit 0 ;;
+esac
+if [ $# -gt 0 ] && { [ -e "$1" ] || [ "${1#*=}" = "$1" ]; }; then
+  file=$1
+  shift
+fi
+if [ ! -f "$file" ] || [ ! -r "$file" ]; then
+  say "$file: no such file, or not readable"
+  exit 2
+fi
+for property in "$@"; do
+  case $property in
+    *=*) ;;
+    *)
+      say "$property: a property is written NAME=VALUE, and FILE comes first"
+      exit 2 ;;
+  esac
+done
+
+# A later mask= replaces this one.
+set -- mask=gaussian "$@"
+
+install_missing
+build_project "$top/build"
+use_build "$top/build"
+
+name=$(basename "$file")
+name=${name%.*}
+clip=$top/out/$name-convolved.webm
+picture=$top/out/$name-before-after.png
+mkdir -p "$top/out"
+if have_display; then set -- --window "$file" "$@"; else set -- "$file" "$@"; fi
+exec "$top/build/examples/convolve_file" --clip="$clip" --picture="$picture" "$@"
