@@ -129,6 +129,26 @@ bell (int at, int size)
   return exp (-8.0 * (at - size / 2) * (at - size / 2) / ((double) size * size));
 }
 
+/* Every 16-bit value, scaled: with even divisors half of the results or fewer are ties, others come close to one. */
+static int
+check_all_values (CheckRow *row, double divisor, double offset, FILE *file)
+{
+  static const ConvolvePixel gray_16 = {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 1,.stride = 2,.select = 1,
+    .biased = 1,.zero = {32768} };
+  static const double one = 1;
+  CheckCase test;
+
+  if (!check_case_fixed (&test, "every 16-bit value", &gray_16, CONVOLVE_BOUNDARY_REPLICATE, 256, 256, &one, 1, 1,
+          divisor))
+    return out_of_memory (&test, file);
+  test.mask.mask.offset = offset;
+  for (int y = 0; y < 256; y++) {
+    for (int x = 0; x < 256; x++)
+      check_case_set (&test, &test.source, x, y, 0, 256 * y + x);
+  }
+  return run_fixed (row, &test, false, file);
+}
+
 /* A few failures tell as much as many. */
 static bool
 goes_on (const CheckRow *row)
@@ -139,6 +159,7 @@ goes_on (const CheckRow *row)
 int
 check_fixed_variant (CheckRow *row, FILE *file)
 {
+  static const double divisors[] = {1, 2, -2, 3, 6, 254, 1000, 32766, 65534, 2.5, 0.75, -0.0625};
   int failures = check_example (row, false, file) + check_example (row, true, file);
 
   for (int boundary = 0; boundary < CONVOLVE_N_BOUNDARIES && goes_on (row); boundary++) {
@@ -147,6 +168,8 @@ check_fixed_variant (CheckRow *row, FILE *file)
     failures += check_ties (row, boundary, -6, file) + check_ties (row, boundary, 2.5, file);
     failures += check_largest_mask (row, boundary, 1, 1, file) + check_largest_mask (row, boundary, 2, 3, file);
   }
+  for (size_t i = 0; i < sizeof divisors / sizeof *divisors && goes_on (row); i++)
+    failures += check_all_values (row, divisors[i], 0, file) + check_all_values (row, divisors[i], 0.01234, file);
   for (int size = 3; size <= 31 && goes_on (row); size += 4) {
     failures += check_rank_1 (row, size, size, triangle, "an integer mask of rank 1", file);
     failures += check_rank_1 (row, size, 5, bell, "a gaussian", file);
