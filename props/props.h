@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the user writes: presets, weights, and the numbers beside them, turned into the kernel library's ConvolveMask.
- * Pure functions of their arguments; any thread.
+ * Pure functions of their arguments; any thread, any locale.
  */
 #ifndef CONVOLVE_PROPS_H
 #define CONVOLVE_PROPS_H
@@ -18,16 +18,21 @@ GQuark convolve_props_error_quark (void);
 typedef enum
 {
   CONVOLVE_PROPS_ERROR_MASK,    /* the text of mask: unknown preset, bad number, bad shape */
-  CONVOLVE_PROPS_ERROR_NUMBER   /* mask-width, mask-height, sigma, divisor or bias */
+  CONVOLVE_PROPS_ERROR_NUMBER,  /* mask-width, mask-height, sigma, divisor or bias, or what they make of mask */
+  CONVOLVE_PROPS_ERROR_NO_MEMORY
 } ConvolvePropsError;
 
 /* The mask properties as they stand, one value for each. README's property table says what they mean. */
 typedef struct
 {
   gchar *mask;                  /* owned; NULL reads as "gaussian" */
-  guint mask_width, mask_height;
-  gdouble sigma, divisor, bias;
+  guint mask_width, mask_height;        /* 0, or odd up to CONVOLVE_MAX_SIDE */
+  gdouble sigma;                /* luma pixels, 0..CONVOLVE_MAX_SIGMA; 0 = from the width */
+  gdouble divisor;              /* finite; 0 = the weights' sum, or 1 where that is 0 */
+  gdouble bias;                 /* -1..1 of full range, and so is its sum with the preset's own offset */
 } ConvolveSettings;
+
+#define CONVOLVE_MAX_SIGMA 255.0        /* beyond it the widest gaussian is a box */
 
 void convolve_settings_init (ConvolveSettings *settings);       /* the properties' defaults */
 void convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from);       /* to is uninitialised */
@@ -37,17 +42,29 @@ void convolve_settings_clear (ConvolveSettings *settings);
  * The mask for a plane that holds one sample for every x_step by y_step luma pixels (1, 2 or 4; 1 and 1 for luma
  * and RGB). A sized preset is scaled to the plane; explicit weights and 3x3 presets are not.
  *
+ * The text of mask is, white space around it aside, one of
+ *
+ *   NAME or NAME:ARGUMENT   a preset, where it starts with a letter
+ *   [WxH:] WEIGHTS          rows split by ';' or a newline, values in a row by white space, one comma, or both
+ *
+ * A value is decimal: digits with at most one '.', then perhaps e and an exponent; signs as usual. One ';' or any
+ * number of newlines may follow the last row, and a newline may follow each ';'. Several rows are as wide as they are
+ * written. A single row gets its shape from WxH, else from mask-width and mask-height (of one alone the other
+ * follows), else it is square if it has n*n values, n odd, else one-dimensional. At most 4 MiB of text.
+ *
  * On TRUE *mask is to be cleared by the caller. On FALSE *mask is untouched and error (domain CONVOLVE_PROPS_ERROR)
- * names the property, the token and its place.
+ * names the property, the token and its place: characters, rows and values are counted from 1.
  */
 gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step,
     ConvolveMask *mask, GError **error);
 
-/* The presets, for documentation and tests: valid for index < count. */
+/* The presets, for documentation and tests: valid for index < count. Every text is one line. */
 guint convolve_preset_count (void);
 const gchar *convolve_preset_name (guint index);
-const gchar *convolve_preset_formula (guint index);     /* one line: the taps and where they come from */
-gboolean convolve_preset_is_sized (guint index);        /* takes mask-width; otherwise 3x3 */
+const gchar *convolve_preset_purpose (guint index);     /* what it is for */
+const gchar *convolve_preset_formula (guint index);     /* the taps and where they come from */
+const gchar *convolve_preset_argument (guint index);    /* what NAME:ARGUMENT means; NULL: takes none */
+gboolean convolve_preset_is_sized (guint index);        /* takes mask-width and mask-height; otherwise 3x3 */
 
 /* Enum types of the properties boundary and kernel-variant; values' nicks are the names users write. */
 #define CONVOLVE_TYPE_BOUNDARY (convolve_boundary_get_type ())
@@ -71,7 +88,7 @@ enum
   CONVOLVE_PROP_LAST            /* the class's own properties start here */
 };
 
-/* Installs the properties above on an element class. */
+/* Installs the properties above on an element class; its set_property and get_property must be set. */
 void convolve_props_install (GObjectClass *klass);
 
 /* Set or get one property of the mask group up to CONVOLVE_PROP_BIAS; FALSE where id is another. */
