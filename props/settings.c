@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The mask properties together: the numbers are checked, the text becomes taps, the taps get divisor and offset. */
+#include <float.h>
+#include <math.h>
+
+#include "parse.h"
+
+G_DEFINE_QUARK (convolve-props-error-quark, convolve_props_error)
+
+void
+convolve_settings_init (ConvolveSettings *settings)
+{
+  *settings = (ConvolveSettings) { .mask = g_strdup ("gaussian") };
+}
+
+void
+convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from)
+{
+  *to = *from;
+  to->mask = g_strdup (from->mask);
+}
+
+void
+convolve_settings_clear (ConvolveSettings *settings)
+{
+  g_clear_pointer (&settings->mask, g_free);
+}
+
+static gboolean
+check_side (const gchar *property, guint side, GError **error)
+{
+  if (side > CONVOLVE_MAX_SIDE || (side != 0 && side % 2 == 0)) {
+    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER, "%s: %u is not 0 or an odd number up to %d",
+        property, side, CONVOLVE_MAX_SIDE);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* A GParamSpec bounds what a user can set, but lets NaN through. */
+static gboolean
+check_range (const gchar *property, gdouble value, gdouble lowest, gdouble highest, GError **error)
+{
+  gchar digits[3][G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (value >= lowest && value <= highest)
+    return TRUE;
+  g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER, "%s: %s is not between %s and %s", property,
+      g_ascii_formatd (digits[0], sizeof digits[0], "%g", value),
+      g_ascii_formatd (digits[1], sizeof digits[1], "%g", lowest),
+      g_ascii_formatd (digits[2], sizeof digits[2], "%g", highest));
+  return FALSE;
+}
+
+static gboolean
+check_divisor (gdouble divisor, GError **error)
+{
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (divisor == 0 || isnormal (divisor))
+    return TRUE;
+  g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER, "divisor: %s is not a number to divide by",
+      g_ascii_formatd (digits, sizeof digits, "%g", divisor));
+  return FALSE;
+}
+
+static gboolean
+check_numbers (const ConvolveSettings *settings, GError **error)
+{
+  return check_side ("mask-width", settings->mask_width, error)
+      && check_side ("mask-height", settings->mask_height, error)
+      && check_range ("sigma", settings->sigma, 0, CONVOLVE_MAX_SIGMA, error)
+      && check_divisor (settings->divisor, error)
+      && check_range ("bias", settings->bias, -1, 1, error);
+}
+
+/* The divisor that the taps themselves give: their sum, or 1 where they cancel. 0 where a double cannot hold it. */
+static gdouble
+natural_divisor (const ConvolveMask *mask)
+{
+  gdouble sum = 0, lost = 0, magnitude = 0;
+
+  /* Neumaier's summation: "cancels" must not depend on how many roundings a large mask adds up. */
+  for (gint i = 0; i < mask->width * mask->height; i++) {
+    gdouble tap = mask->taps[i], next = sum + tap;
+
+    lost += fabs (sum) >= fabs (tap) ? (sum - next) + tap : (tap - next) + sum;
+    sum = next;
+    magnitude += fabs (tap);
+  }
+  sum += lost;
+  if (fabs (sum) <= 1e-12 * magnitude)
+    sum = 1;
+  return isfinite (magnitude) && isnormal (sum) ? sum : 0;
+}
+
+static gboolean
+set_divisor_and_offset (ConvolveMask *mask, const ConvolveSettings *settings, const ConvolvePreset *preset,
+    GError **error)
+{
+  gdouble natural = natural_divisor (mask);
+
+  if (natural == 0) {
+    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_MASK,
+        "mask: the weights are too large or too small to be summed");
+    return FALSE;
+  }
+  mask->divisor = settings->divisor != 0 ? settings->divisor : natural;
+
+  if (fabs (mask->offset + settings->bias) > 1) {
+    gchar digits[2][G_ASCII_DTOSTR_BUF_SIZE];
+
+    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
+        "bias: %s and the preset %s's own offset %s are together not between -1 and 1",
+        g_ascii_formatd (digits[0], sizeof digits[0], "%g", settings->bias), preset ? preset->name : "",
+        g_ascii_formatd (digits[1], sizeof digits[1], "%g", mask->offset));
+    return FALSE;
+  }
+  mask->offset += settings->bias;
+  return TRUE;
+}
+
+static gboolean
+is_step (guint step)
+{
+  return step == 1 || step == 2 || step == 4;
+}
+
+gboolean
+convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step, ConvolveMask *mask,
+    GError **error)
+{
+  const gchar *text = settings->mask ? settings->mask : "gaussian";
+  const ConvolvePreset *preset = NULL;
+  gdouble argument;
+  ConvolveMask made;
+
+  if (!is_step (x_step) || !is_step (y_step)) {
+    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
+        "a plane with a sample for every %u by %u pixels is not known", x_step, y_step);
+    return FALSE;
+  }
+  if (!check_numbers (settings, error) || !convolve_parse_check_length (text, error))
+    return FALSE;
+
+  if (convolve_parse_is_preset (text)) {
+    if (!convolve_parse_preset (text, &preset, &argument, error)
+        || !convolve_preset_make (preset, argument, settings, x_step, y_step, &made, error))
+      return FALSE;
+  } else if (!convolve_parse_weights (text, settings->mask_width, settings->mask_height, &made, error)) {
+    return FALSE;
+  }
+
+  if (!set_divisor_and_offset (&made, settings, preset, error)) {
+    convolve_mask_clear (&made);
+    return FALSE;
+  }
+  *mask = made;
+  return TRUE;
+}
