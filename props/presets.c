@@ -367,7 +367,7 @@ static const ConvolvePreset presets[] = {
     .formula = "exp(-(x^2 + y^2) / (2 sigma^2)), sum 1; sampled and with sigma from the width as OpenCV's "
         "getGaussianKernel",
     .width = 5, .sized = TRUE, .reach = 3, .make = make_gaussian },
-  { .name = "binomial", .purpose = "nearly the gaussian, in integers: up to 9x9 the exactly rounded bytes of 8-bit video",
+  { .name = "binomial", .purpose = "nearly the gaussian, in integers: 8-bit video is exact up to 9x9",
     .formula = "C(w-1, x) C(h-1, y), that is [1 2 1] / 4 folded with itself; Burt and Adelson 1983",
     .width = 5, .sized = TRUE, .make = make_binomial },
   { .name = "sharpen", .purpose = "crisper edges, without a setting",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The mask properties together: the numbers are checked, the text becomes taps, the taps get divisor and offset. */
-#include <float.h>
 #include <math.h>
 
 #include "parse.h"
