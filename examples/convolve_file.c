@@ -116,7 +116,8 @@ wait_for_end (GstElement * pipeline, GstElement * convolve, const char *file)
 
     gst_message_parse_error (message, &error, &debug);
     g_printerr ("%s: %s\n%.600s\n", GST_OBJECT_NAME (message->src), error->message, debug ? debug : "");
-    if (!gst_pad_has_current_caps (pad))
+    if (error->domain != GST_RESOURCE_ERROR && message->src != GST_OBJECT (convolve)
+        && !gst_pad_has_current_caps (pad))
       g_printerr ("%s: no video that can be decoded reached cudaconvolve\n", file);
     g_error_free (error);
     g_free (debug);
@@ -142,7 +143,7 @@ report (GstElement * convolve, const Run * run)
     const char *field = gst_structure_nth_field_name (stats, i);
     char *text = gst_value_serialize (gst_structure_get_value (stats, field));
 
-    g_print ("stats: %s = %s\n", field, text);
+    g_print ("stats: %s = %s%s\n", field, text, g_str_has_suffix (field, "-time") ? " ns" : "");
     g_free (text);
   }
   g_print ("frames: %u\n", run->frames_out);

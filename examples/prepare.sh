@@ -103,9 +103,9 @@ build_project () {
   say "Building in $folder"
   # shellcheck disable=SC2086 # MESON_ARGS is a list of words
   if [ ! -f "$folder/build.ninja" ]; then
-    set -- meson setup "$folder" "$top" "$@" ${MESON_ARGS:-}
+    set -- meson setup "$folder" "$top" ${MESON_ARGS:-} "$@"
   elif [ $# -gt 0 ] || [ -n "${MESON_ARGS:-}" ]; then
-    set -- meson setup --reconfigure "$folder" "$top" "$@" ${MESON_ARGS:-}
+    set -- meson setup --reconfigure "$folder" "$top" ${MESON_ARGS:-} "$@"
   else
     set -- true
   fi

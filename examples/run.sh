@@ -26,8 +26,10 @@ if [ ! -f "$file" ] || [ ! -r "$file" ]; then
   say "$file: no such file, or not readable"
   exit 2
 fi
+mask=mask=gaussian
 for property in "$@"; do
   case $property in
+    mask=*) mask= ;;
     *=*) ;;
     *)
       say "$property: a property is written NAME=VALUE, and FILE comes first"
@@ -35,8 +37,7 @@ for property in "$@"; do
   esac
 done
 
-# A later mask= replaces this one.
-set -- mask=gaussian "$@"
+if [ -n "$mask" ]; then set -- "$mask" "$@"; fi
 
 install_missing
 build_project "$top/build"
