@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Makes README's pictures from the clip, with the element of this build: sh examples/pictures.sh [FOLDER]
+#
+# FOLDER is examples/pictures where none is named. Written are before-after.jpg, one preset-NAME.jpg for each preset and
+# one boundary-NAME.jpg for each boundary.
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/examples/prepare.sh"
+
+install_missing
+build_project "$top/build"
+use_build "$top/build"
+folder=${1:-$top/examples/pictures}
+mkdir -p "$folder"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+clip="filesrc location=$top/examples/clip.mp4 ! decodebin"
+# JPEG has full range and the matrix of BT.601; it does not say so in caps.
+jpeg="videoconvert ! video/x-raw,format=Y444,colorimetry=1:4:0:0 ! jpegenc quality=88"
+
+# picture NAME FRAME PIPELINE...: the clip goes through the pipeline, and of what comes that frame is kept.
+picture () {
+  name=$1
+  frame=$2
+  shift 2
+  # shellcheck disable=SC2086 # descriptions are lists of words
+  gst-launch-1.0 -q $clip ! "$@" ! $jpeg ! multifilesink location="$work/%d.jpg"
+  mv "$work/$frame.jpg" "$folder/$name.jpg"
+  rm "$work"/*.jpg
+  echo "$folder/$name.jpg"
+}
+
+# Twenty times nothing and then 1 shifts by 20: what the boundary adds is seen at the left.
+shift_mask () {
+  echo "$1:" 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+}
+
+values () {
+  gst-inspect-1.0 cudaconvolve | sed -n "$1"
+}
+
+picture before-after 50 tee name=both ! queue ! compositor name=side sink_1::xpos=640 \
+  both. ! queue ! cudaconvolve mask=gaussian mask-width=15 ! side. side.
+
+for preset in $(values 's/,//g; s/.*Presets: //p'); do
+  case $preset in
+    box | gaussian | binomial | disk) more="mask-width=11" ;;
+    motion) more="mask=motion:30 mask-width=21" ;;
+    unsharp) more="mask-width=9" ;;
+    log) more="mask-width=9 bias=0.5" ;;
+    scharr-?) more="bias=0.5 divisor=4" ;;
+    laplacian | sobel-? | prewitt-?) more="bias=0.5" ;;
+    *) more= ;;
+  esac
+  # shellcheck disable=SC2086
+  picture "preset-$preset" 10 cudaconvolve mask="$preset" $more ! videocrop left=230 right=170 top=130 bottom=50
+done
+
+for boundary in $(values '/^  boundary /,/^  [a-z]/s/.*([0-9]): \([a-z0-9-]*\) .*/\1/p'); do
+  picture "boundary-$boundary" 10 videocrop left=300 right=180 top=150 bottom=90 ! videoconvert ! video/x-raw,format=RGB \
+    ! cudaconvolve mask="$(shift_mask 41x1)" boundary="$boundary" \
+    ! cudaconvolve mask="$(shift_mask 1x41)" boundary="$boundary"
+done
