@@ -103,7 +103,7 @@ typedef struct
 {
   const void *source;           /* the first sample of pixel (0, 0) */
   void *destination;
-  ptrdiff_t source_stride;      /* bytes from one row to the next; may be negative */
+  ptrdiff_t source_stride;      /* bytes from one row to the next, a row or more; may be negative */
   ptrdiff_t destination_stride;
   int width, height;            /* pixels, 1 and up: where the boundary lies */
   ConvolveRect region;          /* pixels to write, inside the plane; nothing else is written */

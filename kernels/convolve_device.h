@@ -53,7 +53,7 @@ ConvolveStatus convolve_device_finish (ConvolveDevice *device, ConvolveTimes *ti
 
 /* Plain device memory, for callers that keep frames there (tests and benchmark). */
 void *convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *error);
-void convolve_device_release (ConvolveDevice *device, void *memory);
+void convolve_device_release (ConvolveDevice *device, void *memory);    /* NULL is allowed */
 
 typedef enum
 {

@@ -171,7 +171,9 @@ convolve_plan_is_exact (const ConvolvePlan *plan)
 ConvolveStatus
 convolve_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
+  const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveRect *region = &plane->region;
+  int64_t row;
 
   if (!plane->source || !plane->destination)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a plane without memory");
@@ -181,7 +183,11 @@ convolve_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveErro
       || region->width > plane->width - region->x || region->height > plane->height - region->y)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a region of %dx%d at %d,%d in a plane of %dx%d",
         region->width, region->height, region->x, region->y, plane->width, plane->height);
-  if (plan->device && plan->pixel.type == CONVOLVE_SAMPLE_U16
+  row = (int64_t) (plane->width - 1) * pixel->stride + pixel->samples * convolve_sample_size (pixel->type);
+  if (plane->height > 1 && (llabs (plane->source_stride) < row || llabs (plane->destination_stride) < row))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "rows of %lld bytes and strides of %td and %td", (long long) row,
+        plane->source_stride, plane->destination_stride);
+  if (plan->device && pixel->type == CONVOLVE_SAMPLE_U16
       && (((uintptr_t) plane->source | (uintptr_t) plane->destination | (uintptr_t) plane->source_stride
               | (uintptr_t) plane->destination_stride) & 1))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "16-bit samples at an odd address or stride");

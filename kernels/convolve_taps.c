@@ -11,6 +11,7 @@
 
 #define FLOAT_LIMIT 16777216.0  /* 2^24: sums of integers below it are exact in float, in any order */
 #define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
+#define TOLERANCE 4e-15         /* relative: what a few roundings of doubles leave of a simple fraction */
 #define LARGEST_GAIN 1048576.0
 
 /* A fraction near a double. */
@@ -76,7 +77,7 @@ find_integers (const ConvolveMask *mask, double maximum, double *integers, doubl
 
     if (mask->taps[i] == 0)
       continue;
-    if (!fraction_near (fabs (mask->taps[i]) / smallest, 4096, 1e-12, &ratio))
+    if (!fraction_near (fabs (mask->taps[i]) / smallest, FLOAT_LIMIT / maximum, TOLERANCE, &ratio))
       return false;
     multiple *= ratio.denominator / greatest_common_divisor (multiple, ratio.denominator);
     if (multiple > FLOAT_LIMIT)
@@ -114,7 +115,7 @@ init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, 
   double scale = factor / divisor, step = 0;
   Fraction fraction;
 
-  if (fraction_near (fabs (scale), 1e9, 4e-15, &fraction)) {
+  if (fraction_near (fabs (scale), 1e9, TOLERANCE, &fraction)) {
     double halves = code_offset == 0 || plan->pixel.biased == 0 ? 2 : 512 / greatest_common_divisor (512,
         fabs (code_offset) * 512);
 

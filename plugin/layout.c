@@ -8,28 +8,39 @@
 
 #define ALPHA 3                 /* the component's number in every format that has it */
 
+/* GStreamer's description has no offsets for these: Y U Y V, and U Y V A, in words with the sample at the top. */
+typedef struct
+{
+  const gchar *stem;
+  gint offset[4], shift;
+} Words;
+
+static const Words *
+find_words (const GstVideoFormatInfo * finfo)
+{
+  static const Words words[] = {
+    {"Y210", {0, 2, 6, -1}, 6},
+    {"Y212_", {0, 2, 6, -1}, 4},
+    {"Y216_", {0, 2, 6, -1}, 0},
+    {"Y412_", {2, 0, 4, 6}, 4},
+    {"Y416_", {2, 0, 4, 6}, 0},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (g_str_has_prefix (GST_VIDEO_FORMAT_INFO_NAME (finfo), words[i].stem))
+      return &words[i];
+  return NULL;
+}
+
 /* Where a component's first sample lies in its plane, in bytes, or -1 where the format does not say. */
 static gint
 component_offset (const GstVideoFormatInfo * finfo, guint component)
 {
-  /* GStreamer gives no offsets for these: Y U Y V, and U Y V A, in 16-bit words. */
-  static const struct
-  {
-    const gchar *stem;
-    gint offset[4];
-  } words[] = {
-    {"Y210", {0, 2, 6, -1}},
-    {"Y212_", {0, 2, 6, -1}},
-    {"Y216_", {0, 2, 6, -1}},
-    {"Y412_", {2, 0, 4, 6}},
-    {"Y416_", {2, 0, 4, 6}},
-  };
   gint offset = GST_VIDEO_FORMAT_INFO_POFFSET (finfo, component);
   gint size = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, component) > 8 ? 2 : 1;
 
-  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
-    if (g_str_has_prefix (GST_VIDEO_FORMAT_INFO_NAME (finfo), words[i].stem))
-      return words[i].offset[component];
+  if (find_words (finfo))
+    return find_words (finfo)->offset[component];
   /* P010 and kin count the second sample of a pair in samples. */
   if (offset % size)
     offset *= size;
@@ -155,7 +166,7 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout * layout, const GstVideoInf
       step->y_step = 1u << GST_VIDEO_FORMAT_INFO_H_SUB (finfo, i);
       step->pixel.type = size == 1 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16;
       step->pixel.depth = depth;
-      step->pixel.shift = size == 1 ? 0 : GST_VIDEO_FORMAT_INFO_SHIFT (finfo, i);
+      step->pixel.shift = find_words (finfo) ? find_words (finfo)->shift : (gint) GST_VIDEO_FORMAT_INFO_SHIFT (finfo, i);
       step->pixel.swapped = is_swapped (finfo);
       step->pixel.stride = stride;
       step->pixel.samples = together ? stride / size : 1;

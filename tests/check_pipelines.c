@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Real pipelines: the shipped clip against the oracle, changes while playing, several elements in one process. */
+#include <gst/app/gstappsink.h>
+#include <gst/check/gstcheck.h>
+
+#include "frame.h"
+#include "props.h"
+
+/* Runs until EOS; an error fails the check with its text. */
+static void
+run_to_end (GstElement * pipeline)
+{
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  fail_unless (gst_element_set_state (pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE);
+  message = gst_bus_timed_pop_filtered (bus, 300 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless (message != NULL);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+    GError *error;
+    gchar *debug;
+
+    gst_message_parse_error (message, &error, &debug);
+    fail ("%s (%s)", error->message, debug);
+  }
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
+/* filesrc ! decodebin ! cudaconvolve on the shipped clip, each frame against the oracle. */
+GST_START_TEST (test_clip)
+{
+  g_autofree gchar *line = g_strdup_printf ("filesrc location=\"%s\" ! decodebin ! tee name=t "
+      "t. ! queue ! appsink name=before sync=false t. ! queue ! cudaconvolve mask=gaussian name=c "
+      "! appsink name=after sync=false", g_getenv ("CUDACONVOLVE_CLIP"));
+  GstElement *pipeline = gst_parse_launch (line, NULL);
+  GstElement *before = gst_bin_get_by_name (GST_BIN (pipeline), "before");
+  GstElement *after = gst_bin_get_by_name (GST_BIN (pipeline), "after");
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "c");
+  g_autofree gchar *variant = NULL;
+  ConvolveSettings settings;
+  ConvolveMask luma, chroma;
+  Expected expected;
+  guint frames = 0;
+
+  convolve_settings_init (&settings);
+  fail_unless (convolve_settings_make_mask (&settings, 1, 1, &luma, NULL));
+  fail_unless (convolve_settings_make_mask (&settings, 2, 2, &chroma, NULL));
+  expected = (Expected) {
+    .boundary = 1, .width = luma.width, .height = luma.height, .weights = {luma.taps, chroma.taps},
+    .divisors = {luma.divisor, chroma.divisor}, .chroma_width = chroma.width, .chroma_height = chroma.height,
+  };
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (;;) {
+    g_autoptr (GstSample) in = gst_app_sink_try_pull_sample (GST_APP_SINK (before), 60 * GST_SECOND);
+    g_autoptr (GstSample) out = gst_app_sink_try_pull_sample (GST_APP_SINK (after), 60 * GST_SECOND);
+    GstVideoInfo info;
+
+    fail_unless_equals_int (in != NULL, out != NULL);
+    if (!in)
+      break;
+    fail_unless (gst_caps_is_equal (gst_sample_get_caps (in), gst_sample_get_caps (out)));
+    fail_unless (gst_video_info_from_caps (&info, gst_sample_get_caps (in)));
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (gst_sample_get_buffer (in)),
+        GST_BUFFER_PTS (gst_sample_get_buffer (out)));
+    frame_check (&info, gst_sample_get_buffer (in), gst_sample_get_buffer (out), &expected, "clip");
+    frames++;
+  }
+  fail_unless (gst_app_sink_is_eos (GST_APP_SINK (after)));
+  g_object_get (element, "active-variant", &variant, NULL);
+  g_print ("%u frames of the clip, variant %s\n", frames, variant);
+  fail_unless_equals_int (frames, 100);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  convolve_mask_clear (&luma);
+  convolve_mask_clear (&chroma);
+  convolve_settings_clear (&settings);
+  gst_object_unref (element);
+  gst_object_unref (before);
+  gst_object_unref (after);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+/* Two elements in one pipeline: a shift to the left and one back give the picture, so neither disturbs the other. */
+GST_START_TEST (test_two_masks)
+{
+  GstElement *pipeline = gst_parse_launch ("videotestsrc pattern=ball num-buffers=30 "
+      "! video/x-raw,format=GRAY8,width=64,height=48 ! tee name=t t. ! queue ! appsink name=before sync=false "
+      "t. ! queue ! cudaconvolve mask=\"0 0 1\" boundary=wrap ! queue ! cudaconvolve mask=\"1 0 0\" boundary=wrap "
+      "! appsink name=after sync=false", NULL);
+  GstElement *before = gst_bin_get_by_name (GST_BIN (pipeline), "before");
+  GstElement *after = gst_bin_get_by_name (GST_BIN (pipeline), "after");
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (gint i = 0; i < 30; i++) {
+    g_autoptr (GstSample) in = gst_app_sink_pull_sample (GST_APP_SINK (before));
+    g_autoptr (GstSample) out = gst_app_sink_pull_sample (GST_APP_SINK (after));
+    GstMapInfo map;
+
+    fail_unless (in && out && gst_buffer_map (gst_sample_get_buffer (in), &map, GST_MAP_READ));
+    fail_unless (gst_buffer_memcmp (gst_sample_get_buffer (out), 0, map.data, map.size) == 0);
+    gst_buffer_unmap (gst_sample_get_buffer (in), &map);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (before);
+  gst_object_unref (after);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+static GstPadProbeReturn
+change_something (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+{
+  static const gchar *const masks[] = { "identity", "gaussian", "sobel-x", "1 2 1; 2 4 2; 1 2 1", "disk", "bad mask" };
+  static const gchar *const formats[] = { "I420", "RGBA", "NV12", "GRAY16_LE" };
+  static gint count;
+  GstElement *pipeline = data;
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "c");
+  GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
+
+  count++;
+  g_object_set (element, "mask", masks[count % G_N_ELEMENTS (masks)], "boundary", count % 5, "sigma",
+      (count % 4) * 0.7, NULL);
+  if (count % 10 == 0) {
+    g_autoptr (GstCaps) caps = frame_caps (formats[count / 10 % G_N_ELEMENTS (formats)], 40 + count, 30 + count % 7,
+        NULL);
+
+    g_object_set (filter, "caps", caps, NULL);
+  }
+  gst_object_unref (element);
+  gst_object_unref (filter);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Mask, boundary, size and format change again and again, a bad mask among them: it plays to the end. */
+GST_START_TEST (test_changes_while_playing)
+{
+  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=200 ! capsfilter name=f ! cudaconvolve name=c "
+      "! videoconvert ! fakesink sync=false", NULL);
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "c");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, change_something, pipeline, NULL);
+  run_to_end (pipeline);
+  gst_object_unref (element);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+/* Start and stop again and again, with frames between. */
+GST_START_TEST (test_restart)
+{
+  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=2 ! video/x-raw,width=32,height=32 "
+      "! cudaconvolve mask=unsharp kernel-variant=cpu ! fakesink sync=false", NULL);
+
+  for (gint i = 0; i < 50; i++)
+    run_to_end (pipeline);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+/* Elements that want no GstVideoMeta, crop with one, or hand on what is not theirs. */
+GST_START_TEST (test_neighbours)
+{
+  static const gchar *const lines[] = {
+    "videotestsrc num-buffers=5 ! video/x-raw,format=I420,width=61,height=35 ! videocrop left=3 top=5 ! cudaconvolve "
+        "! videobox left=-3 ! fakesink sync=false",
+    "videotestsrc num-buffers=5 ! video/x-raw,format=I420,width=61,height=35 ! cudaconvolve ! jpegenc ! jpegdec "
+        "! cudaconvolve mask=sharpen ! videoconvert ! pngenc ! fakesink sync=false",
+    "videotestsrc num-buffers=5 ! video/x-raw,format=RGBA ! queue ! cudaconvolve mask=identity ! queue "
+        "! cudaconvolve mask=emboss:30 ! tee name=t t. ! queue ! fakesink sync=false t. ! queue ! fakesink sync=false",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    GError *error = NULL;
+    GstElement *pipeline = gst_parse_launch (lines[i], &error);
+
+    fail_unless (error == NULL, "%s", error ? error->message : "");
+    run_to_end (pipeline);
+    gst_object_unref (pipeline);
+  }
+}
+GST_END_TEST;
+
+static Suite *
+pipelines_suite (void)
+{
+  Suite *suite = suite_create ("pipelines");
+  TCase *tc = tcase_create ("pipelines");
+
+  tcase_set_timeout (tc, 300);
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_clip);
+  tcase_add_test (tc, test_two_masks);
+  tcase_add_test (tc, test_changes_while_playing);
+  tcase_add_test (tc, test_restart);
+  tcase_add_test (tc, test_neighbours);
+  return suite;
+}
+
+GST_CHECK_MAIN (pipelines);
