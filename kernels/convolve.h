@@ -105,7 +105,7 @@ typedef struct
   void *destination;
   ptrdiff_t source_stride;      /* bytes from one row to the next, a row or more; may be negative */
   ptrdiff_t destination_stride;
-  int width, height;            /* pixels, 1 and up: where the boundary lies */
+  int width, height;            /* pixels, 1 .. 2^28, a row below 2^31 bytes: where the boundary lies */
   ConvolveRect region;          /* pixels to write, inside the plane; nothing else is written */
 } ConvolvePlane;
 

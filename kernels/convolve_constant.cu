@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "convolve_cuda.cuh"
 
+template <typename T, ConvolveBoundary B, typename Sum, int N>
+static __device__ __forceinline__ Sum
+sum_neighbours (const ConvolveImage &image, const ConvolveParameters<N> &mask, int x, int y)
+{
+  Sum sum = 0;
+
+  for (int j = 0; j < image.mask_height; j++) {
+    Sum row = 0;
+    for (int i = 0; i < image.mask_width; i++)
+      row += mask.tap[j * image.mask_width + i] * (Sum) convolve_load<T, B> (image, x + i - image.mask_width / 2,
+          y + j - image.mask_height / 2, blockIdx.z);
+    sum += row;
+  }
+  return sum;
+}
+
 /*
  * The idea: all threads read the same weight at the same time, which is what constant memory is made for.
  * The weights come as a launch parameter; parameters stand in the constant bank.
@@ -9,21 +25,15 @@ template <typename T, ConvolveBoundary B, typename Sum, int N>
 __global__ void
 convolve_constant (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
 {
-  int x = image.x0 + blockIdx.x * blockDim.x + threadIdx.x;
-  int y = image.y0 + blockIdx.y * blockDim.y + threadIdx.y;
+  int left = image.x0 + blockIdx.x * blockDim.x, top = image.y0 + blockIdx.y * blockDim.y;
+  int x = left + threadIdx.x, y = top + threadIdx.y;
   bool inside = x < image.x1 && y < image.y1;
 
   if (convolve_copied<T> (image, x, y, inside) || !inside)
     return;
 
-  Sum sum = 0;
-  for (int j = 0; j < image.mask_height; j++) {
-    Sum row = 0;
-    for (int i = 0; i < image.mask_width; i++)
-      row += mask.tap[j * image.mask_width + i] * (Sum) convolve_load<T, B> (image, x + i - image.mask_width / 2,
-          y + j - image.mask_height / 2, blockIdx.z);
-    sum += row;
-  }
+  Sum sum = convolve_is_inside (image, left, top, blockDim.x, blockDim.y)
+      ? sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, mask, x, y) : sum_neighbours<T, B, Sum> (image, mask, x, y);
   convolve_store<T> (image, x, y, blockIdx.z, sum);
 }
 

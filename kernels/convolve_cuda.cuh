@@ -47,18 +47,19 @@ convolve_has_few_taps (const ConvolvePlan *plan)
   return plan->taps.width * plan->taps.height <= CONVOLVE_FEW_TAPS;
 }
 
+/* A row is shorter than 2^31 bytes, so offsets in it are cheap; those of rows are not bounded. */
 template <typename T>
 __device__ __forceinline__ const T *
 convolve_source (const ConvolveImage &image, int x, int y, int sample)
 {
-  return (const T *) (image.source + y * image.source_stride + (int64_t) x * image.pixel_stride) + sample;
+  return (const T *) (image.source + y * image.source_stride + (unsigned) (x * image.pixel_stride)) + sample;
 }
 
 template <typename T>
 __device__ __forceinline__ T *
 convolve_destination (const ConvolveImage &image, int x, int y, int sample)
 {
-  return (T *) (image.destination + y * image.destination_stride + (int64_t) x * image.pixel_stride) + sample;
+  return (T *) (image.destination + y * image.destination_stride + (unsigned) (x * image.pixel_stride)) + sample;
 }
 
 __device__ __forceinline__ unsigned
@@ -67,15 +68,30 @@ convolve_swap (const ConvolveImage &image, unsigned word)
   return image.swapped ? __byte_perm (word, 0, 0x4401) : word;
 }
 
+/* The boundary of a block that never reads outside the image: most blocks, so they pay nothing for edges. */
+#define CONVOLVE_INSIDE CONVOLVE_N_BOUNDARIES
+
+/* Whether a block whose outputs are at left, top reads only what is inside the image. */
+__device__ __forceinline__ bool
+convolve_is_inside (const ConvolveImage &image, int left, int top, int width, int height)
+{
+  int x_reach = image.mask_width / 2, y_reach = image.mask_height / 2;
+
+  return left >= x_reach && top >= y_reach && left + width + x_reach <= image.width
+      && top + height + y_reach <= image.height;
+}
+
 /* The sample at any x and y, inside the image or outside. */
 template <typename T, ConvolveBoundary B>
 __device__ __forceinline__ float
 convolve_load (const ConvolveImage &image, int x, int y, int sample)
 {
-  x = convolve_boundary_index (B, x, image.width);
-  y = convolve_boundary_index (B, y, image.height);
-  if (B == CONVOLVE_BOUNDARY_ZERO && (x < 0 || y < 0))
-    return image.zero[sample];
+  if (B != CONVOLVE_INSIDE) {
+    x = convolve_boundary_index (B, x, image.width);
+    y = convolve_boundary_index (B, y, image.height);
+    if (B == CONVOLVE_BOUNDARY_ZERO && (x < 0 || y < 0))
+      return image.zero[sample];
+  }
   unsigned word = *convolve_source<T> (image, x, y, sample);
   if (sizeof (T) == 1)
     return word;

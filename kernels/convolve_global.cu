@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "convolve_cuda.cuh"
 
-/* The idea: a thread for each output reads its neighbourhood and the mask from global memory. */
 template <typename T, ConvolveBoundary B, typename Sum>
-__global__ void
-convolve_global (const __grid_constant__ ConvolveImage image, const float *__restrict__ mask)
+static __device__ __forceinline__ Sum
+sum_neighbours (const ConvolveImage &image, const float *__restrict__ mask, int x, int y)
 {
-  int x = image.x0 + blockIdx.x * blockDim.x + threadIdx.x;
-  int y = image.y0 + blockIdx.y * blockDim.y + threadIdx.y;
-  bool inside = x < image.x1 && y < image.y1;
-
-  if (convolve_copied<T> (image, x, y, inside) || !inside)
-    return;
-
   Sum sum = 0;
+
   for (int j = 0; j < image.mask_height; j++) {
     Sum row = 0;
     for (int i = 0; i < image.mask_width; i++)
@@ -21,6 +14,23 @@ convolve_global (const __grid_constant__ ConvolveImage image, const float *__res
           y + j - image.mask_height / 2, blockIdx.z);
     sum += row;
   }
+  return sum;
+}
+
+/* The idea: a thread for each output reads its neighbourhood and the mask from global memory. */
+template <typename T, ConvolveBoundary B, typename Sum>
+__global__ void
+convolve_global (const __grid_constant__ ConvolveImage image, const float *__restrict__ mask)
+{
+  int left = image.x0 + blockIdx.x * blockDim.x, top = image.y0 + blockIdx.y * blockDim.y;
+  int x = left + threadIdx.x, y = top + threadIdx.y;
+  bool inside = x < image.x1 && y < image.y1;
+
+  if (convolve_copied<T> (image, x, y, inside) || !inside)
+    return;
+
+  Sum sum = convolve_is_inside (image, left, top, blockDim.x, blockDim.y)
+      ? sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, mask, x, y) : sum_neighbours<T, B, Sum> (image, mask, x, y);
   convolve_store<T> (image, x, y, blockIdx.z, sum);
 }
 

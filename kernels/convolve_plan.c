@@ -184,6 +184,8 @@ convolve_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveErro
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a region of %dx%d at %d,%d in a plane of %dx%d",
         region->width, region->height, region->x, region->y, plane->width, plane->height);
   row = (int64_t) (plane->width - 1) * pixel->stride + pixel->samples * convolve_sample_size (pixel->type);
+  if (row > INT32_MAX)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "rows of %lld bytes", (long long) row);
   if (plane->height > 1 && (llabs (plane->source_stride) < row || llabs (plane->destination_stride) < row))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "rows of %lld bytes and strides of %td and %td", (long long) row,
         plane->source_stride, plane->destination_stride);

@@ -5,6 +5,15 @@
 #define HEIGHT 64
 #define STEP 8                  /* rows taken at a time; also the rows of threads */
 
+/* One row of samples, with what the row pass reads on both sides. */
+template <typename T, ConvolveBoundary B>
+static __device__ __forceinline__ void
+load_line (const ConvolveImage &image, int left, int y, int line_width, float *line)
+{
+  for (int i = threadIdx.x; i < line_width; i += WIDTH)
+    line[i] = convolve_load<T, B> (image, left + i - image.mask_width / 2, y, blockIdx.z);
+}
+
 /*
  * The idea: a rank-1 mask is a row pass followed by a column pass, width + height products instead of their product.
  * A block walks down its columns, STEP input rows at a time: it loads them with their halo, sums along the row into a
@@ -29,11 +38,15 @@ convolve_separable (const __grid_constant__ ConvolveImage image,
     return;
   }
 
+  /* The last step may read up to STEP - 1 rows more than the outputs need. */
+  bool inside = convolve_is_inside (image, left, top, WIDTH, HEIGHT + STEP);
   int slot = threadIdx.y;       /* of this thread's row in the ring */
   for (int y = top - image.mask_height / 2 + threadIdx.y; y - (int) threadIdx.y < bottom + image.mask_height / 2;
       y += STEP) {
-    for (int i = threadIdx.x; i < line_width; i += WIDTH)
-      line[i] = convolve_load<T, B> (image, left + i - image.mask_width / 2, y, blockIdx.z);
+    if (inside)
+      load_line<T, CONVOLVE_INSIDE> (image, left, y, line_width, line);
+    else
+      load_line<T, B> (image, left, y, line_width, line);
     __syncthreads ();
 
     Sum row = 0;

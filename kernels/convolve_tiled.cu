@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "convolve_cuda.cuh"
 
+/* All threads together fill the tile and its halo. */
+template <typename T, ConvolveBoundary B>
+static __device__ __forceinline__ void
+load_tile (const ConvolveImage &image, int left, int top, int tile_width, int tile_height, float *tile)
+{
+  for (int j = threadIdx.y; j < tile_height; j += CONVOLVE_TILE_HEIGHT)
+    for (int i = threadIdx.x; i < tile_width; i += CONVOLVE_TILE_WIDTH)
+      tile[j * tile_width + i] = convolve_load<T, B> (image, left + i - image.mask_width / 2,
+          top + j - image.mask_height / 2, blockIdx.z);
+}
+
 /*
  * The idea: a block is an output tile. Its threads together load the tile and the halo round it to shared memory,
  * each sample once, and then read all neighbourhoods from there.
@@ -19,10 +30,10 @@ convolve_tiled (const __grid_constant__ ConvolveImage image, const __grid_consta
   if (convolve_copied<T> (image, x, y, inside))
     return;
 
-  for (int j = threadIdx.y; j < tile_height; j += CONVOLVE_TILE_HEIGHT)
-    for (int i = threadIdx.x; i < tile_width; i += CONVOLVE_TILE_WIDTH)
-      tile[j * tile_width + i] = convolve_load<T, B> (image, left + i - image.mask_width / 2,
-          top + j - image.mask_height / 2, blockIdx.z);
+  if (convolve_is_inside (image, left, top, CONVOLVE_TILE_WIDTH, CONVOLVE_TILE_HEIGHT))
+    load_tile<T, CONVOLVE_INSIDE> (image, left, top, tile_width, tile_height, tile);
+  else
+    load_tile<T, B> (image, left, top, tile_width, tile_height, tile);
   __syncthreads ();
   if (!inside)
     return;

@@ -3,6 +3,28 @@
 
 #define TILE 32
 
+template <typename T, ConvolveBoundary B, typename Sum, int N>
+static __device__ __forceinline__ Sum
+sum_neighbours (const ConvolveImage &image, const ConvolveParameters<N> &mask, const float (*tile)[TILE], int x, int y)
+{
+  Sum sum = 0;
+
+  for (int j = 0; j < image.mask_height; j++) {
+    int dy = j - image.mask_height / 2;
+    Sum row = 0;
+    for (int i = 0; i < image.mask_width; i++) {
+      int dx = i - image.mask_width / 2;
+      bool cached = threadIdx.x + dx < TILE && threadIdx.y + dy < TILE; /* unsigned: what is negative is not less */
+      float value = cached ? tile[threadIdx.y + dy][threadIdx.x + dx]
+          : convolve_load<T, B> (image, x + dx, y + dy, blockIdx.z);
+
+      row += mask.tap[j * image.mask_width + i] * (Sum) value;
+    }
+    sum += row;
+  }
+  return sum;
+}
+
 /*
  * The idea: shared memory holds the tile alone. A neighbour in the halo belongs to another block's tile, so it was
  * read a moment ago and the L2 cache still has it.
@@ -12,7 +34,8 @@ __global__ void
 convolve_tiled_cached (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
 {
   __shared__ float tile[TILE][TILE];
-  int x = image.x0 + blockIdx.x * TILE + threadIdx.x, y = image.y0 + blockIdx.y * TILE + threadIdx.y;
+  int left = image.x0 + blockIdx.x * TILE, top = image.y0 + blockIdx.y * TILE;
+  int x = left + threadIdx.x, y = top + threadIdx.y;
   bool inside = x < image.x1 && y < image.y1;
 
   if (convolve_copied<T> (image, x, y, inside))
@@ -23,22 +46,9 @@ convolve_tiled_cached (const __grid_constant__ ConvolveImage image, const __grid
   if (!inside)
     return;
 
-  Sum sum = 0;
-  for (int j = 0; j < image.mask_height; j++) {
-    int ty = threadIdx.y + j - image.mask_height / 2;
-    Sum row = 0;
-    for (int i = 0; i < image.mask_width; i++) {
-      int tx = threadIdx.x + i - image.mask_width / 2;
-      float value;
-
-      if ((unsigned) tx < TILE && (unsigned) ty < TILE)
-        value = tile[ty][tx];
-      else
-        value = convolve_load<T, B> (image, x + i - image.mask_width / 2, y + j - image.mask_height / 2, blockIdx.z);
-      row += mask.tap[j * image.mask_width + i] * (Sum) value;
-    }
-    sum += row;
-  }
+  Sum sum = convolve_is_inside (image, left, top, TILE, TILE)
+      ? sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, mask, tile, x, y)
+      : sum_neighbours<T, B, Sum> (image, mask, tile, x, y);
   convolve_store<T> (image, x, y, blockIdx.z, sum);
 }
 
