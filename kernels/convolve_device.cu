@@ -136,7 +136,7 @@ convolve_device_free (ConvolveDevice *device)
 {
   if (!device)
     return;
-  if (enter (device, NULL) == CONVOLVE_OK && device->stream) {
+  if (device->stream && enter (device, NULL) == CONVOLVE_OK) {
     cudaStreamSynchronize (device->stream);
     for (int i = 0; i < CONVOLVE_MAX_STAGES; i++) {
       cudaFree (device->stages[i].source);

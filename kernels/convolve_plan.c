@@ -71,7 +71,7 @@ check_pixel (const ConvolvePixel *pixel, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
-/* Takes the variant by its name, or the first that accepts the plan. */
+/* Takes the variant by its name, or the first that accepts the plan and pays for it. */
 static ConvolveStatus
 choose_variant (ConvolvePlan *plan, const char *name, ConvolveDevice *device, ConvolveError *error)
 {
@@ -87,6 +87,8 @@ choose_variant (ConvolvePlan *plan, const char *name, ConvolveDevice *device, Co
       return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none",
           variant->name);
     plan->device = variant->on_device ? device : NULL;
+    if (automatic && variant->pays && !variant->pays (plan))
+      continue;
     if (variant->accepts (plan, &reason)) {
       plan->variant = variant;
       return CONVOLVE_OK;

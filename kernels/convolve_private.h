@@ -63,6 +63,7 @@ typedef struct ConvolveVariant
   const char *name, *idea;
   bool on_device;
   bool (*accepts) (const ConvolvePlan *plan, const char **reason);      /* exact, never a guess */
+  bool (*pays) (const ConvolvePlan *plan);      /* auto takes it only then; NULL: always */
   ConvolveStatus (*prepare) (ConvolvePlan *plan, ConvolveError *error);  /* NULL where nothing is derived */
   ConvolveStatus (*run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 } ConvolveVariant;
