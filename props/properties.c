@@ -36,7 +36,7 @@ convolve_variant_get_type (void)
     GEnumValue *values = g_new0 (GEnumValue, count + 2);        /* lives as long as the type: for ever */
     GType made;
 
-    values[0] = (GEnumValue) {CONVOLVE_VARIANT_AUTO, "the first one below that can do the mask", "auto"};
+    values[0] = (GEnumValue) {CONVOLVE_VARIANT_AUTO, "the best of those below for the mask and this machine", "auto"};
     for (gint i = 0; i < count; i++)
       values[i + 1] = (GEnumValue) {i + 1, convolve_variant_idea (i), convolve_variant_name (i)};
     made = g_enum_register_static ("GstCudaConvolveVariant", values);
