@@ -126,7 +126,7 @@ post_error (GstCudaConvolve * self, const ConvolveError * error)
       GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s", error->text), (NULL));
       break;
     case CONVOLVE_NO_DEVICE:
-      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("%s", error->text), ("CUDA error %d", error->native));
+      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("%s", error->text), (NULL));
       break;
     case CONVOLVE_NO_MEMORY:
     case CONVOLVE_NO_DEVICE_MEMORY:

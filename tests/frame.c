@@ -155,10 +155,11 @@ check_component (const GstVideoInfo * info, guint c, const Component * in, const
   for (gint i = 0; i < count; i++) {
     gint low = c == 3 ? in->samples[i] : values[i].low, high = c == 3 ? low : values[i].high;
 
-    fail_unless (out->samples[i] >= low && out->samples[i] <= high,
-        "%s: %s %dx%d component %u at %d,%d: %u, expected %d to %d", what,
-        gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)), GST_VIDEO_INFO_WIDTH (info),
-        GST_VIDEO_INFO_HEIGHT (info), c, i % in->width, i / in->width, out->samples[i], low, high);
+    /* A check for each sample would take longer than the sample. */
+    if (out->samples[i] < low || out->samples[i] > high)
+      fail ("%s: %s %dx%d component %u at %d,%d: %u, expected %d to %d", what,
+          gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)), GST_VIDEO_INFO_WIDTH (info),
+          GST_VIDEO_INFO_HEIGHT (info), c, i % in->width, i / in->width, out->samples[i], low, high);
   }
 }
 
