@@ -45,7 +45,7 @@ typedef struct
 {
   ConvolveStatus status;
   int native;                   /* CUDA's own code, 0 where there is none */
-  char text[256];               /* one sentence without a final stop */
+  char text[512];               /* one sentence without a final stop */
 } ConvolveError;
 
 /* What stands outside the image, drawn at its left edge. */

@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Plans: checked arguments, the chosen variant, and the call that runs it. */
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "convolve_private.h"
 
 #define MAX_EXTENT (1 << 28)    /* pixels along a side: index arithmetic on twice as many stays in an int */
-
-ConvolveStatus
-convolve_fail (ConvolveError *error, ConvolveStatus status, int native, const char *format, ...)
-{
-  va_list arguments;
-
-  if (error) {
-    error->status = status;
-    error->native = native;
-    va_start (arguments, format);
-    vsnprintf (error->text, sizeof (error->text), format, arguments);
-    va_end (arguments);
-  }
-  return status;
-}
 
 bool
 convolve_mask_init (ConvolveMask *mask, int width, int height)

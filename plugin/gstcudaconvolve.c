@@ -23,20 +23,14 @@
  */
 #include "gstcudaconvolve.h"
 
-#include <string.h>
-
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 
-#include "convolve_device.h"
-#include "layout.h"
-#include "props.h"
+#include "run.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_cuda_convolve_debug);
 #define GST_CAT_DEFAULT gst_cuda_convolve_debug
-
-#define DEFAULT_DEVICE_ID -1
 
 enum
 {
@@ -44,14 +38,6 @@ enum
   PROP_ACTIVE_VARIANT,
   PROP_STATS
 };
-
-/* What the user set, as one value. */
-typedef struct
-{
-  ConvolveSettings mask;
-  ConvolveBoundary boundary;
-  gint variant;
-} Settings;
 
 typedef struct
 {
@@ -67,8 +53,7 @@ struct _GstCudaConvolve
   GstBaseTransform parent;
 
   /* Under the object lock: any thread. */
-  Settings settings;
-  gint device_id;
+  GstCudaConvolveSettings settings;
   gboolean stale;               /* settings or caps changed since the plans were made */
   const gchar *active_variant;  /* interned, NULL before the first frame */
   const gchar *backend, *device_name;   /* of the active variant, static and interned */
@@ -77,8 +62,8 @@ struct _GstCudaConvolve
   /* The streaming thread's own, and start's and stop's. */
   GstVideoInfo info;
   GstCudaConvolveLayout layout;
-  ConvolvePlan *plans[GST_VIDEO_MAX_COMPONENTS];        /* one for each step of the layout */
-  Settings good;                /* what the plans were made from */
+  GstCudaConvolvePlans plans;
+  GstCudaConvolveSettings good; /* what the plans were made from */
   gboolean have_plans;
   ConvolveDevice *device;
   gboolean device_tried;        /* opened, or found missing: once for each start */
@@ -87,32 +72,7 @@ struct _GstCudaConvolve
 G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE (cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
 
-static void
-settings_copy (Settings * to, const Settings * from)
-{
-  *to = *from;
-  convolve_settings_copy (&to->mask, &from->mask);
-}
-
-static void
-settings_clear (Settings * settings)
-{
-  convolve_settings_clear (&settings->mask);
-}
-
-static const gchar *
-settings_variant (const Settings * settings)
-{
-  return settings->variant == CONVOLVE_VARIANT_AUTO ? "auto" : convolve_variant_name (settings->variant - 1);
-}
-
-static gboolean
-settings_need_device (const Settings * settings)
-{
-  return settings->variant != CONVOLVE_VARIANT_AUTO && convolve_variant_on_device (settings->variant - 1);
-}
-
-/* What goes wrong below becomes the one element error that DESIGN's table has for it. */
+/* What goes wrong below becomes the one element error that README's table has for it. */
 static void
 post_error (GstCudaConvolve * self, const ConvolveError * error)
 {
@@ -143,127 +103,42 @@ post_error (GstCudaConvolve * self, const ConvolveError * error)
 }
 
 static void
-clear_plans (ConvolvePlan ** plans)
-{
-  for (guint i = 0; i < GST_VIDEO_MAX_COMPONENTS; i++) {
-    convolve_plan_unref (plans[i]);
-    plans[i] = NULL;
-  }
-}
-
-static void
 drop_plans (GstCudaConvolve * self)
 {
-  clear_plans (self->plans);
+  gst_cuda_convolve_plans_clear (&self->plans);
   if (self->have_plans)
-    settings_clear (&self->good);
+    gst_cuda_convolve_settings_clear (&self->good);
   self->have_plans = FALSE;
 }
 
-/* Opens the device where the settings can use one. FALSE, with an error posted, where they insist and there is none. */
-static gboolean
-ensure_device (GstCudaConvolve * self, const Settings * settings)
+/* Opens the device where the settings can use one; an error where they insist on it and there is none. */
+static ConvolveStatus
+ensure_device (GstCudaConvolve * self, const GstCudaConvolveSettings * settings, ConvolveError * error)
 {
-  ConvolveError error;
-  gboolean insists;
+  gboolean need = gst_cuda_convolve_settings_need_device (settings);
 
-  if (self->device || (settings->variant != CONVOLVE_VARIANT_AUTO && !settings_need_device (settings)))
-    return TRUE;
-  insists = settings_need_device (settings) || self->device_id >= 0;
-  if (self->device_tried && !insists)
-    return TRUE;
+  if (self->device || !gst_cuda_convolve_settings_want_device (settings) || (self->device_tried && !need))
+    return CONVOLVE_OK;
 
   self->device_tried = TRUE;
-  self->device = convolve_device_new (self->device_id, &error);
+  self->device = convolve_device_new (settings->device_id, error);
   if (self->device) {
     GST_INFO_OBJECT (self, "device %d: %s", convolve_device_id (self->device), convolve_device_name (self->device));
-  } else if (insists || error.status != CONVOLVE_NO_DEVICE) {
-    post_error (self, &error);
-    return FALSE;
-  } else {
-    GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND, ("Working on the CPU: %s.", error.text), (NULL));
+    return CONVOLVE_OK;
   }
-  return TRUE;
+  if (need || error->status != CONVOLVE_NO_DEVICE)
+    return error->status;
+  GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND, ("Working on the CPU: %s.", error->text), (NULL));
+  return CONVOLVE_OK;
 }
 
-typedef enum
-{
-  MAKE_OK,
-  MAKE_BAD_MASK,                /* the user's text or numbers; text says which */
-  MAKE_FAILED                   /* an error was posted */
-} MakeResult;
-
-/* A plan for each step of the layout, on the device where there is one. Plans made before a failure are left in it. */
-static MakeResult
-make_plans_for (GstCudaConvolve * self, const Settings * settings, ConvolveDevice * device, ConvolvePlan ** plans,
-    gchar ** text)
-{
-  for (guint i = 0; i < self->layout.n_steps; i++) {
-    const GstCudaConvolveStep *step = &self->layout.steps[i];
-    GError *bad = NULL;
-    ConvolveMask mask;
-    ConvolveError error;
-
-    if (!convolve_settings_make_mask (&settings->mask, step->x_step, step->y_step, &mask, &bad)) {
-      *text = g_strdup (bad->message);
-      g_error_free (bad);
-      return MAKE_BAD_MASK;
-    }
-    plans[i] = convolve_plan_new (&step->pixel, settings->boundary, &mask, settings_variant (settings), device,
-        &error);
-    convolve_mask_clear (&mask);
-    if (!plans[i] && error.status == CONVOLVE_INVALID) {
-      *text = g_strdup_printf ("mask: %s", error.text);
-      return MAKE_BAD_MASK;
-    }
-    if (!plans[i]) {
-      post_error (self, &error);
-      return MAKE_FAILED;
-    }
-  }
-  return MAKE_OK;
-}
-
-/* A frame is on the device or it is not: where auto wants the CPU for one plane, all go there. */
-static MakeResult
-make_plans (GstCudaConvolve * self, const Settings * settings, ConvolvePlan ** plans, gchar ** text)
-{
-  guint on_device = 0;
-  MakeResult result;
-
-  if (!ensure_device (self, settings))
-    return MAKE_FAILED;
-  result = make_plans_for (self, settings, self->device, plans, text);
-  for (guint i = 0; i < self->layout.n_steps && result == MAKE_OK; i++)
-    on_device += convolve_plan_on_device (plans[i]);
-  if (on_device > 0 && on_device < self->layout.n_steps) {
-    clear_plans (plans);
-    result = make_plans_for (self, settings, NULL, plans, text);
-  }
-  if (result != MAKE_OK)
-    clear_plans (plans);
-  return result;
-}
-
-/* Says which variant runs: one name, or several where the planes of a format take different ones. */
+/* Says what runs now. */
 static void
 publish_variant (GstCudaConvolve * self, gboolean passthrough)
 {
-  GString *names = g_string_new (passthrough ? "passthrough" : NULL);
-  gboolean cuda = !passthrough && convolve_plan_on_device (self->plans[0]);
-  const gchar *before, *now;
-
-  for (guint i = 0; i < self->layout.n_steps && !passthrough; i++) {
-    const gchar *name = convolve_plan_variant (self->plans[i]);
-    gboolean known = self->layout.steps[i].pixel.select == 0;
-
-    for (guint k = 0; k < i; k++)
-      known |= g_str_equal (name, convolve_plan_variant (self->plans[k]));
-    if (!known)
-      g_string_append_printf (names, "%s%s", names->len ? "," : "", name);
-  }
-  now = g_intern_string (names->str);
-  g_string_free (names, TRUE);
+  gboolean cuda = !passthrough && convolve_plan_on_device (self->plans.plan[0]);
+  const gchar *before, *now = passthrough ? g_intern_static_string ("passthrough")
+      : gst_cuda_convolve_plans_variant (&self->plans, &self->layout);
 
   GST_OBJECT_LOCK (self);
   before = self->active_variant;
@@ -277,22 +152,17 @@ publish_variant (GstCudaConvolve * self, gboolean passthrough)
   }
 }
 
-/* Puts new plans in the place of the old ones; identity on every plane needs no work at all. */
+/* Puts new plans in the place of the old ones; takes both arguments. Identity on every plane needs no work at all. */
 static void
-use_plans (GstCudaConvolve * self, ConvolvePlan ** plans, const Settings * settings)
+use_plans (GstCudaConvolve * self, GstCudaConvolvePlans plans, GstCudaConvolveSettings settings)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
-  gboolean passthrough = TRUE;
-  Settings good;
+  gboolean passthrough = gst_cuda_convolve_plans_are_identity (&plans);
 
-  settings_copy (&good, settings);
   drop_plans (self);
-  self->good = good;
+  self->plans = plans;
+  self->good = settings;
   self->have_plans = TRUE;
-  for (guint i = 0; i < self->layout.n_steps; i++) {
-    self->plans[i] = plans[i];
-    passthrough &= convolve_plan_is_identity (plans[i]);
-  }
   if (passthrough != gst_base_transform_is_passthrough (trans)) {
     gst_base_transform_set_passthrough (trans, passthrough);
     gst_base_transform_reconfigure_src (trans);
@@ -307,10 +177,10 @@ use_plans (GstCudaConvolve * self, ConvolvePlan ** plans, const Settings * setti
 static gboolean
 update_plans (GstCudaConvolve * self)
 {
-  ConvolvePlan *plans[GST_VIDEO_MAX_COMPONENTS] = { NULL };
-  Settings settings;
-  gchar *text = NULL;
-  MakeResult result;
+  GstCudaConvolvePlans plans;
+  GstCudaConvolveSettings settings;
+  ConvolveError error;
+  ConvolveStatus status;
 
   GST_OBJECT_LOCK (self);
   if (!self->stale) {
@@ -318,42 +188,42 @@ update_plans (GstCudaConvolve * self)
     return self->have_plans;
   }
   self->stale = FALSE;
-  settings_copy (&settings, &self->settings);
+  gst_cuda_convolve_settings_copy (&settings, &self->settings);
   GST_OBJECT_UNLOCK (self);
 
-  result = make_plans (self, &settings, plans, &text);
-  if (result == MAKE_BAD_MASK && self->have_plans) {
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", text), ("The mask before it stays."));
-    settings_clear (&settings);
-    settings_copy (&settings, &self->good);
-    g_clear_pointer (&text, g_free);
-    result = make_plans (self, &settings, plans, &text);
+  status = ensure_device (self, &settings, &error);
+  if (status == CONVOLVE_OK)
+    status = gst_cuda_convolve_plans_init (&plans, &settings, &self->layout, self->device, &error);
+  if (status == CONVOLVE_INVALID && self->have_plans) {
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error.text), ("The mask before it stays."));
+    gst_cuda_convolve_settings_clear (&settings);
+    gst_cuda_convolve_settings_copy (&settings, &self->good);
+    status = gst_cuda_convolve_plans_init (&plans, &settings, &self->layout, self->device, &error);
   }
-  if (result == MAKE_BAD_MASK)
-    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s", text), (NULL));
-
-  if (result == MAKE_OK)
-    use_plans (self, plans, &settings);
-  else
-    drop_plans (self);
-  settings_clear (&settings);
-  g_free (text);
-  return result == MAKE_OK;
+  if (status == CONVOLVE_OK) {
+    use_plans (self, plans, settings);
+    return TRUE;
+  }
+  post_error (self, &error);
+  gst_cuda_convolve_settings_clear (&settings);
+  drop_plans (self);
+  return FALSE;
 }
 
 static gboolean
 gst_cuda_convolve_start (GstBaseTransform * trans)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstCudaConvolveSettings settings;
   ConvolveMask mask;
+  ConvolveError error;
   GError *bad = NULL;
-  Settings settings;
   gboolean ok;
 
   GST_OBJECT_LOCK (self);
   self->stats = (Stats) { 0 };
   self->stale = TRUE;
-  settings_copy (&settings, &self->settings);
+  gst_cuda_convolve_settings_copy (&settings, &self->settings);
   GST_OBJECT_UNLOCK (self);
   self->device_tried = FALSE;
 
@@ -361,12 +231,14 @@ gst_cuda_convolve_start (GstBaseTransform * trans)
   ok = convolve_settings_make_mask (&settings.mask, 1, 1, &mask, &bad);
   if (ok) {
     convolve_mask_clear (&mask);
-    ok = ensure_device (self, &settings);
+    ok = ensure_device (self, &settings, &error) == CONVOLVE_OK;
+    if (!ok)
+      post_error (self, &error);
   } else {
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s", bad->message), (NULL));
     g_error_free (bad);
   }
-  settings_clear (&settings);
+  gst_cuda_convolve_settings_clear (&settings);
   return ok;
 }
 
@@ -496,102 +368,16 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform * trans, gboolean is_dis
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->submit_input_buffer (trans, is_discont, input);
 }
 
-/*
- * gst_video_frame_map() believes a GstVideoMeta's offsets and strides; here they are held against the memory that
- * was mapped. Sizes are the negotiated ones.
- */
 static gboolean
-frame_is_sound (GstCudaConvolve * self, GstVideoFrame * frame, const gchar * side)
+check_frame (GstCudaConvolve * self, const GstVideoFrame * frame, const gchar * side)
 {
-  for (guint i = 0; i < self->layout.n_planes; i++) {
-    const GstCudaConvolvePlane *plane = &self->layout.planes[i];
-    const GstMapInfo *map = &frame->map[frame->meta ? i : 0];
-    gsize start = (guint8 *) frame->data[i] - map->data, end;
-    gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, i);
+  gchar *fault = NULL;
 
-    if ((guint8 *) frame->data[i] < map->data || stride < 0 || (gsize) stride < plane->row_bytes
-        || !g_size_checked_mul (&end, stride, plane->rows - 1) || !g_size_checked_add (&end, end, plane->row_bytes)
-        || !g_size_checked_add (&end, end, start) || end > map->size) {
-      GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame does not fit its memory."),
-          ("%s plane %u: %" G_GSIZE_FORMAT " rows of %" G_GSIZE_FORMAT " bytes, stride %d, at %" G_GSIZE_FORMAT
-              " in %" G_GSIZE_FORMAT " bytes", side, i, plane->rows, plane->row_bytes, stride, start, map->size));
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-static ConvolveStatus
-run_step (GstCudaConvolve * self, guint i, const void *source, gsize source_stride, void *destination,
-    gsize destination_stride, ConvolveError * error)
-{
-  const GstCudaConvolveStep *step = &self->layout.steps[i];
-  ConvolvePlane plane = {
-    .source = (const guint8 *) source + step->offset,
-    .destination = (guint8 *) destination + step->offset,
-    .source_stride = source_stride,
-    .destination_stride = destination_stride,
-    .width = step->width,
-    .height = step->height,
-    .region = {0, 0, step->width, step->height},
-  };
-
-  return convolve_run (self->plans[i], &plane, error);
-}
-
-static ConvolveStatus
-run_on_host (GstCudaConvolve * self, GstVideoFrame * in, GstVideoFrame * out, ConvolveTimes * times,
-    ConvolveError * error)
-{
-  gint64 start = g_get_monotonic_time ();
-  ConvolveStatus status = CONVOLVE_OK;
-
-  for (guint i = 0; i < self->layout.n_steps && status == CONVOLVE_OK; i++) {
-    guint plane = self->layout.steps[i].plane;
-
-    status = run_step (self, i, GST_VIDEO_FRAME_PLANE_DATA (in, plane), GST_VIDEO_FRAME_PLANE_STRIDE (in, plane),
-        GST_VIDEO_FRAME_PLANE_DATA (out, plane), GST_VIDEO_FRAME_PLANE_STRIDE (out, plane), error);
-  }
-  *times = (ConvolveTimes) {.kernel = (g_get_monotonic_time () - start) * 1000 };
-  return status;
-}
-
-static ConvolveStatus
-run_on_device (GstCudaConvolve * self, GstVideoFrame * in, GstVideoFrame * out, ConvolveTimes * times,
-    ConvolveError * error)
-{
-  const GstCudaConvolveLayout *layout = &self->layout;
-  ConvolveStage stages[GST_VIDEO_MAX_PLANES];
-  ConvolveStatus status = CONVOLVE_OK, finished;
-
-  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++)
-    status = convolve_device_upload (self->device, i, GST_VIDEO_FRAME_PLANE_DATA (in, i),
-        GST_VIDEO_FRAME_PLANE_STRIDE (in, i), layout->planes[i].row_bytes, layout->planes[i].rows, &stages[i], error);
-  for (guint i = 0; i < layout->n_steps && status == CONVOLVE_OK; i++) {
-    const ConvolveStage *stage = &stages[layout->steps[i].plane];
-
-    status = run_step (self, i, stage->source, stage->stride, stage->destination, stage->stride, error);
-  }
-  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++)
-    status = convolve_device_download (self->device, i, GST_VIDEO_FRAME_PLANE_DATA (out, i),
-        GST_VIDEO_FRAME_PLANE_STRIDE (out, i), layout->planes[i].row_bytes, layout->planes[i].rows, error);
-  /* Nothing may still read or write the frames when they are unmapped, whatever went wrong. */
-  finished = convolve_device_finish (self->device, times, status == CONVOLVE_OK ? error : NULL);
-  return status == CONVOLVE_OK ? finished : status;
-}
-
-static void
-copy_gaps (GstCudaConvolve * self, GstVideoFrame * in, GstVideoFrame * out)
-{
-  for (guint i = 0; i < self->layout.n_planes; i++) {
-    const GstCudaConvolvePlane *plane = &self->layout.planes[i];
-    const guint8 *from = GST_VIDEO_FRAME_PLANE_DATA (in, i);
-    guint8 *to = GST_VIDEO_FRAME_PLANE_DATA (out, i);
-
-    for (gsize y = 0; plane->gap_bytes && y < plane->rows; y++)
-      memcpy (to + y * GST_VIDEO_FRAME_PLANE_STRIDE (out, i) + plane->gap,
-          from + y * GST_VIDEO_FRAME_PLANE_STRIDE (in, i) + plane->gap, plane->gap_bytes);
-  }
+  if (gst_cuda_convolve_frame_is_sound (&self->layout, frame, &fault))
+    return TRUE;
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame does not fit its memory."), ("%s %s", side, fault));
+  g_free (fault);
+  return FALSE;
 }
 
 static GstFlowReturn
@@ -599,18 +385,13 @@ convolve_frame (GstCudaConvolve * self, GstVideoFrame * in, GstVideoFrame * out)
 {
   ConvolveTimes times;
   ConvolveError error;
-  ConvolveStatus status;
 
-  if (!frame_is_sound (self, in, "input") || !frame_is_sound (self, out, "output"))
+  if (!check_frame (self, in, "input") || !check_frame (self, out, "output"))
     return GST_FLOW_ERROR;
-  status = convolve_plan_on_device (self->plans[0]) ? run_on_device (self, in, out, &times, &error)
-      : run_on_host (self, in, out, &times, &error);
-  if (status != CONVOLVE_OK) {
+  if (gst_cuda_convolve_run (&self->plans, &self->layout, self->device, in, out, &times, &error) != CONVOLVE_OK) {
     post_error (self, &error);
     return GST_FLOW_ERROR;
   }
-  copy_gaps (self, in, out);
-
   GST_OBJECT_LOCK (self);
   self->stats.frames++;
   self->stats.total.upload += times.upload;
@@ -657,7 +438,7 @@ gst_cuda_convolve_set_property (GObject * object, guint id, const GValue * value
       self->settings.variant = g_value_get_enum (value);
       break;
     case PROP_CUDA_DEVICE_ID:
-      self->device_id = g_value_get_int (value);
+      self->settings.device_id = g_value_get_int (value);
       break;
     default:
       if (!convolve_settings_set_property (&self->settings.mask, id, value))
@@ -699,7 +480,7 @@ gst_cuda_convolve_get_property (GObject * object, guint id, GValue * value, GPar
       g_value_set_enum (value, self->settings.variant);
       break;
     case PROP_CUDA_DEVICE_ID:
-      g_value_set_int (value, self->device_id);
+      g_value_set_int (value, self->settings.device_id);
       break;
     case PROP_ACTIVE_VARIANT:
       g_value_set_string (value, self->active_variant);
@@ -718,17 +499,14 @@ gst_cuda_convolve_get_property (GObject * object, guint id, GValue * value, GPar
 static void
 gst_cuda_convolve_finalize (GObject * object)
 {
-  settings_clear (&GST_CUDA_CONVOLVE (object)->settings);
+  gst_cuda_convolve_settings_clear (&GST_CUDA_CONVOLVE (object)->settings);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
 
 static void
 gst_cuda_convolve_init (GstCudaConvolve * self)
 {
-  convolve_settings_init (&self->settings.mask);
-  self->settings.boundary = CONVOLVE_BOUNDARY_REPLICATE;
-  self->settings.variant = CONVOLVE_VARIANT_AUTO;
-  self->device_id = DEFAULT_DEVICE_ID;
+  gst_cuda_convolve_settings_init (&self->settings);
   gst_video_info_init (&self->info);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
@@ -771,7 +549,7 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
    */
   g_object_class_install_property (object_class, PROP_CUDA_DEVICE_ID, g_param_spec_int ("cuda-device-id",
           "CUDA device ID", "Number of the CUDA device to use; -1 takes the first one, or the CPU where there is none",
-          -1, G_MAXINT, DEFAULT_DEVICE_ID,
+          -1, G_MAXINT, -1,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   /**
    * GstCudaConvolve:active-variant:

@@ -61,34 +61,74 @@ convolve_props_install (GObjectClass *klass)
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
   const GParamFlags controllable = playing | GST_PARAM_CONTROLLABLE;
 
+  /**
+   * GstCudaConvolve:mask:
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (klass, CONVOLVE_PROP_MASK,
       g_param_spec_string ("mask", "Mask", mask_blurb (), "gaussian", playing));
+  /**
+   * GstCudaConvolve:mask-width:
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (klass, CONVOLVE_PROP_MASK_WIDTH,
       g_param_spec_uint ("mask-width", "Mask width",
           "Odd width of a sized preset in luma pixels, or row length of weights in one row "
           "(0 = the preset's own, or from sigma; for weights from their number)",
           0, CONVOLVE_MAX_SIDE, 0, controllable));
+  /**
+   * GstCudaConvolve:mask-height:
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (klass, CONVOLVE_PROP_MASK_HEIGHT,
       g_param_spec_uint ("mask-height", "Mask height",
           "Odd height of a sized preset in luma pixels, or number of rows of weights in one row "
           "(0 = as the width; 1 = one-dimensional)",
           0, CONVOLVE_MAX_SIDE, 0, controllable));
+  /**
+   * GstCudaConvolve:sigma:
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (klass, CONVOLVE_PROP_SIGMA,
       g_param_spec_double ("sigma", "Sigma",
           "Standard deviation in luma pixels of the presets gaussian, log and unsharp; other masks ignore it "
           "(0 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8)",
           0, CONVOLVE_MAX_SIGMA, 0, controllable));
+  /**
+   * GstCudaConvolve:divisor:
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (klass, CONVOLVE_PROP_DIVISOR,
       g_param_spec_double ("divisor", "Divisor",
           "The weighted sum is divided by it (0 = the sum of the weights, or 1 where that is 0)",
           -G_MAXDOUBLE, G_MAXDOUBLE, 0, controllable));
+  /**
+   * GstCudaConvolve:bias:
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (klass, CONVOLVE_PROP_BIAS,
       g_param_spec_double ("bias", "Bias",
           "Added to luma and RGB after the division, as a fraction of full range; a preset's own offset comes on top",
           -1, 1, 0, controllable));
+  /**
+   * GstCudaConvolve:boundary:
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (klass, CONVOLVE_PROP_BOUNDARY,
       g_param_spec_enum ("boundary", "Boundary", "What the mask meets outside the picture, drawn at the left edge",
           CONVOLVE_TYPE_BOUNDARY, CONVOLVE_BOUNDARY_REPLICATE, playing));
+  /**
+   * GstCudaConvolve:kernel-variant:
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (klass, CONVOLVE_PROP_KERNEL_VARIANT,
       g_param_spec_enum ("kernel-variant", "Kernel variant",
           "How the convolution is computed; one that cannot do the mask is an error that says why",

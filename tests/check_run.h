@@ -19,7 +19,7 @@ typedef struct
   bool device_lost;             /* nothing more is to be asked of it */
   bool exact;                   /* the plan's word */
   double error;                 /* of a plan that is not exact: code values beyond half a one, the largest */
-  char reason[320];             /* of a refusal */
+  char reason[640];             /* of a refusal */
 } CheckResult;
 
 /*

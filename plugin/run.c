@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "run.h"
+
+#include <string.h>
+
+/*
+ * gst_video_frame_map() believes a GstVideoMeta's offsets and strides; here they are held against the memory that
+ * was mapped. Sizes are the negotiated ones.
+ */
+gboolean
+gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout, const GstVideoFrame * frame, gchar ** fault)
+{
+  for (guint i = 0; i < layout->n_planes; i++) {
+    const GstCudaConvolvePlane *plane = &layout->planes[i];
+    const GstMapInfo *map = &frame->map[frame->meta ? i : 0];
+    const guint8 *data = GST_VIDEO_FRAME_PLANE_DATA (frame, i);
+    gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, i);
+    gsize start = data - map->data, end;
+
+    if (data < map->data || stride < 0 || (gsize) stride < plane->row_bytes
+        || !g_size_checked_mul (&end, stride, plane->rows - 1) || !g_size_checked_add (&end, end, plane->row_bytes)
+        || !g_size_checked_add (&end, end, start) || end > map->size) {
+      *fault = g_strdup_printf ("plane %u: %" G_GSIZE_FORMAT " rows of %" G_GSIZE_FORMAT " bytes, stride %d, at %"
+          G_GSIZE_FORMAT " in %" G_GSIZE_FORMAT " bytes", i, plane->rows, plane->row_bytes, stride, start, map->size);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static ConvolveStatus
+run_step (const ConvolvePlan * plan, const GstCudaConvolveStep * step, const void *source, gsize source_stride,
+    void *destination, gsize destination_stride, ConvolveError * error)
+{
+  ConvolvePlane plane = {
+    .source = (const guint8 *) source + step->offset,
+    .destination = (guint8 *) destination + step->offset,
+    .source_stride = source_stride,
+    .destination_stride = destination_stride,
+    .width = step->width,
+    .height = step->height,
+    .region = {0, 0, step->width, step->height},
+  };
+
+  return convolve_run (plan, &plane, error);
+}
+
+static ConvolveStatus
+run_on_host (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout, GstVideoFrame * in,
+    GstVideoFrame * out, ConvolveTimes * times, ConvolveError * error)
+{
+  gint64 start = g_get_monotonic_time ();
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (guint i = 0; i < layout->n_steps && status == CONVOLVE_OK; i++) {
+    guint plane = layout->steps[i].plane;
+
+    status = run_step (plans->plan[i], &layout->steps[i],
+        GST_VIDEO_FRAME_PLANE_DATA (in, plane), GST_VIDEO_FRAME_PLANE_STRIDE (in, plane),
+        GST_VIDEO_FRAME_PLANE_DATA (out, plane), GST_VIDEO_FRAME_PLANE_STRIDE (out, plane), error);
+  }
+  *times = (ConvolveTimes) {.kernel = (g_get_monotonic_time () - start) * 1000 };
+  return status;
+}
+
+static ConvolveStatus
+run_on_device (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout, ConvolveDevice * device,
+    GstVideoFrame * in, GstVideoFrame * out, ConvolveTimes * times, ConvolveError * error)
+{
+  ConvolveStage stages[GST_VIDEO_MAX_PLANES];
+  ConvolveStatus status = CONVOLVE_OK, finished;
+
+  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++)
+    status = convolve_device_upload (device, i, GST_VIDEO_FRAME_PLANE_DATA (in, i),
+        GST_VIDEO_FRAME_PLANE_STRIDE (in, i), layout->planes[i].row_bytes, layout->planes[i].rows, &stages[i], error);
+  for (guint i = 0; i < layout->n_steps && status == CONVOLVE_OK; i++) {
+    const ConvolveStage *stage = &stages[layout->steps[i].plane];
+
+    status = run_step (plans->plan[i], &layout->steps[i], stage->source, stage->stride, stage->destination,
+        stage->stride, error);
+  }
+  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++)
+    status = convolve_device_download (device, i, GST_VIDEO_FRAME_PLANE_DATA (out, i),
+        GST_VIDEO_FRAME_PLANE_STRIDE (out, i), layout->planes[i].row_bytes, layout->planes[i].rows, error);
+  /* Nothing may still read or write the frames when they are unmapped, whatever went wrong. */
+  finished = convolve_device_finish (device, times, status == CONVOLVE_OK ? error : NULL);
+  return status == CONVOLVE_OK ? finished : status;
+}
+
+static void
+copy_gaps (const GstCudaConvolveLayout * layout, const GstVideoFrame * in, GstVideoFrame * out)
+{
+  for (guint i = 0; i < layout->n_planes; i++) {
+    const GstCudaConvolvePlane *plane = &layout->planes[i];
+    const guint8 *from = GST_VIDEO_FRAME_PLANE_DATA (in, i);
+    guint8 *to = GST_VIDEO_FRAME_PLANE_DATA (out, i);
+
+    for (gsize y = 0; plane->gap_bytes && y < plane->rows; y++)
+      memcpy (to + y * GST_VIDEO_FRAME_PLANE_STRIDE (out, i) + plane->gap,
+          from + y * GST_VIDEO_FRAME_PLANE_STRIDE (in, i) + plane->gap, plane->gap_bytes);
+  }
+}
+
+ConvolveStatus
+gst_cuda_convolve_run (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
+    ConvolveDevice * device, GstVideoFrame * in, GstVideoFrame * out, ConvolveTimes * times, ConvolveError * error)
+{
+  ConvolveStatus status = convolve_plan_on_device (plans->plan[0])
+      ? run_on_device (plans, layout, device, in, out, times, error)
+      : run_on_host (plans, layout, in, out, times, error);
+
+  if (status == CONVOLVE_OK)
+    copy_gaps (layout, in, out);
+  return status;
+}
