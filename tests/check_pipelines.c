@@ -6,9 +6,36 @@
 #include "frame.h"
 #include "props.h"
 
+static GstElement *pipeline;    /* of the test that runs */
+
+/* A check that fails leaves its pipeline playing; without this the next tests would wait for it. */
+static void
+stop (void)
+{
+  if (pipeline)
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_clear_object (&pipeline);
+}
+
+static void
+launch (const gchar * line)
+{
+  GError *error = NULL;
+
+  stop ();
+  pipeline = gst_parse_launch (line, &error);
+  fail_unless (error == NULL, "%s", error ? error->message : "");
+}
+
+static GstElement *
+find (const gchar * name)
+{
+  return gst_bin_get_by_name (GST_BIN (pipeline), name);
+}
+
 /* Runs until EOS; an error fails the check with its text. */
 static void
-run_to_end (GstElement * pipeline)
+run_to_end (void)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   GstMessage *message;
@@ -33,16 +60,19 @@ GST_START_TEST (test_clip)
   g_autofree gchar *line = g_strdup_printf ("filesrc location=\"%s\" ! decodebin ! tee name=t "
       "t. ! queue ! appsink name=before sync=false t. ! queue ! cudaconvolve mask=gaussian name=c "
       "! appsink name=after sync=false", g_getenv ("CUDACONVOLVE_CLIP"));
-  GstElement *pipeline = gst_parse_launch (line, NULL);
-  GstElement *before = gst_bin_get_by_name (GST_BIN (pipeline), "before");
-  GstElement *after = gst_bin_get_by_name (GST_BIN (pipeline), "after");
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "c");
+  g_autoptr (GstElement) before = NULL;
+  g_autoptr (GstElement) after = NULL;
+  g_autoptr (GstElement) element = NULL;
   g_autofree gchar *variant = NULL;
   ConvolveSettings settings;
   ConvolveMask luma, chroma;
   Expected expected;
   guint frames = 0;
 
+  launch (line);
+  before = find ("before");
+  after = find ("after");
+  element = find ("c");
   convolve_settings_init (&settings);
   fail_unless (convolve_settings_make_mask (&settings, 1, 1, &luma, NULL));
   fail_unless (convolve_settings_make_mask (&settings, 2, 2, &chroma, NULL));
@@ -71,27 +101,25 @@ GST_START_TEST (test_clip)
   g_object_get (element, "active-variant", &variant, NULL);
   g_print ("%u frames of the clip, variant %s\n", frames, variant);
   fail_unless_equals_int (frames, 100);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
+  stop ();
   convolve_mask_clear (&luma);
   convolve_mask_clear (&chroma);
   convolve_settings_clear (&settings);
-  gst_object_unref (element);
-  gst_object_unref (before);
-  gst_object_unref (after);
-  gst_object_unref (pipeline);
 }
 GST_END_TEST;
 
 /* Two elements in one pipeline: a shift to the left and one back give the picture, so neither disturbs the other. */
 GST_START_TEST (test_two_masks)
 {
-  GstElement *pipeline = gst_parse_launch ("videotestsrc pattern=ball num-buffers=30 "
-      "! video/x-raw,format=GRAY8,width=64,height=48 ! tee name=t t. ! queue ! appsink name=before sync=false "
-      "t. ! queue ! cudaconvolve mask=\"0 0 1\" boundary=wrap ! queue ! cudaconvolve mask=\"1 0 0\" boundary=wrap "
-      "! appsink name=after sync=false", NULL);
-  GstElement *before = gst_bin_get_by_name (GST_BIN (pipeline), "before");
-  GstElement *after = gst_bin_get_by_name (GST_BIN (pipeline), "after");
+  g_autoptr (GstElement) before = NULL;
+  g_autoptr (GstElement) after = NULL;
 
+  launch ("videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8,width=64,height=48 ! tee name=t "
+      "t. ! queue ! appsink name=before sync=false "
+      "t. ! queue ! cudaconvolve mask=\"0 0 1\" boundary=wrap ! queue ! cudaconvolve mask=\"1 0 0\" boundary=wrap "
+      "! appsink name=after sync=false");
+  before = find ("before");
+  after = find ("after");
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   for (gint i = 0; i < 30; i++) {
     g_autoptr (GstSample) in = gst_app_sink_pull_sample (GST_APP_SINK (before));
@@ -102,10 +130,7 @@ GST_START_TEST (test_two_masks)
     fail_unless (gst_buffer_memcmp (gst_sample_get_buffer (out), 0, map.data, map.size) == 0);
     gst_buffer_unmap (gst_sample_get_buffer (in), &map);
   }
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (before);
-  gst_object_unref (after);
-  gst_object_unref (pipeline);
+  stop ();
 }
 GST_END_TEST;
 
@@ -115,9 +140,8 @@ change_something (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
   static const gchar *const masks[] = { "identity", "gaussian", "sobel-x", "1 2 1; 2 4 2; 1 2 1", "disk", "bad mask" };
   static const gchar *const formats[] = { "I420", "RGBA", "NV12", "GRAY16_LE" };
   static gint count;
-  GstElement *pipeline = data;
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "c");
-  GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
+  g_autoptr (GstElement) element = find ("c");
+  g_autoptr (GstElement) filter = find ("f");
 
   count++;
   g_object_set (element, "mask", masks[count % G_N_ELEMENTS (masks)], "boundary", count % 5, "sigma",
@@ -128,35 +152,33 @@ change_something (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
 
     g_object_set (filter, "caps", caps, NULL);
   }
-  gst_object_unref (element);
-  gst_object_unref (filter);
   return GST_PAD_PROBE_OK;
 }
 
 /* Mask, boundary, size and format change again and again, a bad mask among them: it plays to the end. */
 GST_START_TEST (test_changes_while_playing)
 {
-  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=200 ! capsfilter name=f ! cudaconvolve name=c "
-      "! videoconvert ! fakesink sync=false", NULL);
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "c");
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstElement) element = NULL;
+  g_autoptr (GstPad) pad = NULL;
 
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, change_something, pipeline, NULL);
-  run_to_end (pipeline);
-  gst_object_unref (element);
-  gst_object_unref (pipeline);
+  launch ("videotestsrc num-buffers=200 ! capsfilter name=f ! cudaconvolve name=c ! videoconvert "
+      "! fakesink sync=false");
+  element = find ("c");
+  pad = gst_element_get_static_pad (element, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, change_something, NULL, NULL);
+  run_to_end ();
+  stop ();
 }
 GST_END_TEST;
 
 /* Start and stop again and again, with frames between. */
 GST_START_TEST (test_restart)
 {
-  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=2 ! video/x-raw,width=32,height=32 "
-      "! cudaconvolve mask=unsharp kernel-variant=cpu ! fakesink sync=false", NULL);
-
+  launch ("videotestsrc num-buffers=2 ! video/x-raw,width=32,height=32 ! cudaconvolve mask=unsharp kernel-variant=cpu "
+      "! fakesink sync=false");
   for (gint i = 0; i < 50; i++)
-    run_to_end (pipeline);
-  gst_object_unref (pipeline);
+    run_to_end ();
+  stop ();
 }
 GST_END_TEST;
 
@@ -173,12 +195,9 @@ GST_START_TEST (test_neighbours)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
-    GError *error = NULL;
-    GstElement *pipeline = gst_parse_launch (lines[i], &error);
-
-    fail_unless (error == NULL, "%s", error ? error->message : "");
-    run_to_end (pipeline);
-    gst_object_unref (pipeline);
+    launch (lines[i]);
+    run_to_end ();
+    stop ();
   }
 }
 GST_END_TEST;
@@ -190,6 +209,7 @@ pipelines_suite (void)
   TCase *tc = tcase_create ("pipelines");
 
   tcase_set_timeout (tc, 300);
+  tcase_add_checked_fixture (tc, NULL, stop);
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_clip);
   tcase_add_test (tc, test_two_masks);
