@@ -175,7 +175,7 @@ GST_START_TEST (test_zero_is_black)
   static const struct
   {
     const gchar *format, *colorimetry;
-  } kinds[] = { {"I420", "bt709"}, {"I420", "1:4:0:0"}, {"P010_10LE", "bt2020"}, {"NV12", NULL}, {"GRAY8", NULL},
+  } kinds[] = { {"I420", "bt709"}, {"I420", "1:4:0:0"}, {"I420", "0:4:5:1"}, {"P010_10LE", "bt2020"}, {"NV12", NULL}, {"GRAY8", NULL},
     {"RGB", NULL}, {"Y444_16LE", "bt709"}
   };
 
