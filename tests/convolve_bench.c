@@ -62,6 +62,12 @@ typedef struct
   int turn;
 } Bench;
 
+static bool
+wants_side (const BenchOptions *options, int side)
+{
+  return options->side == 0 || options->side == side;
+}
+
 static double
 now_us (void)
 {
@@ -339,7 +345,8 @@ bench_on_host (Bench *bench, int s, ConvolveError *error)
     bench->destination[i] = frames + (2 * i + 1) * bytes;
   }
   for (int i = 0; i < N_SIDES && done; i++)
-    done = bench_mask_on_host (bench, sizes[s].name, sides[i], error);
+    if (wants_side (bench->options, sides[i]))
+      done = bench_mask_on_host (bench, sizes[s].name, sides[i], error);
   memset (bench->source, 0, sizeof bench->source);
   memset (bench->destination, 0, sizeof bench->destination);
   free (frames);
@@ -378,7 +385,8 @@ bench_run (const BenchOptions *options, ConvolveDevice *device)
       bench.device = device;
       done = open_frames (&bench, &error);
       for (int i = 0; i < N_SIDES && done; i++)
-        done = bench_mask_on_device (&bench, sizes[s].name, sides[i], &error);
+        if (wants_side (options, sides[i]))
+          done = bench_mask_on_device (&bench, sizes[s].name, sides[i], &error);
       close_frames (&bench);
     }
     bench.device = NULL;

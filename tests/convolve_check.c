@@ -47,6 +47,7 @@ usage (FILE *file)
       "  --list             the variants\n"
       "  --bench            measures instead of checking\n"
       "  --csv FILE         writes the measurements there too\n"
+      "  --bench-side N     only masks of this width\n"
       "  --bench-rounds N   on a device, 30\n"
       "  --bench-cpu-rounds N   on the host, 5; 0 for none\n"
       "  --once VARIANT WxH   convolves one image with a 3x3 mask and exits\n");
@@ -110,6 +111,8 @@ read_options (Options *options, int argc, char **argv)
       options->cases = (long) number, i++;
     } else if (strcmp (option, "--case") == 0 && number <= LONG_MAX) {
       options->only_case = (long) number, i++;
+    } else if (strcmp (option, "--bench-side") == 0 && number <= CONVOLVE_MAX_SIDE) {
+      options->bench_options.side = (int) number, i++;
     } else if (strcmp (option, "--bench-rounds") == 0 && number <= INT_MAX) {
       options->bench_options.rounds = (int) number, i++;
     } else if (strcmp (option, "--bench-cpu-rounds") == 0 && number <= INT_MAX) {
