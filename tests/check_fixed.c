@@ -97,6 +97,19 @@ check_largest_mask (CheckRow *row, ConvolveBoundary boundary, int width, int hei
   return run_fixed (row, &test, true, file);
 }
 
+/* More rows than 65,535 blocks have, the most that a grid is high; and as many columns. */
+static int
+check_long (CheckRow *row, int width, int height, FILE *file)
+{
+  static const double taps[] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
+  CheckCase test;
+
+  if (!check_case_fixed (&test, "millions of pixels in a row or a column", &gray_8, CONVOLVE_BOUNDARY_WRAP, width,
+          height, taps, 3, 3, 16))
+    return out_of_memory (&test, file);
+  return run_fixed (row, &test, false, file);
+}
+
 static int
 check_rank_1 (CheckRow *row, int width, int height, double (*tap) (int, int), const char *name, FILE *file)
 {
@@ -170,6 +183,8 @@ check_fixed_variant (CheckRow *row, FILE *file)
   }
   for (size_t i = 0; i < sizeof divisors / sizeof *divisors && goes_on (row); i++)
     failures += check_all_values (row, divisors[i], 0, file) + check_all_values (row, divisors[i], 0.01234, file);
+  if (goes_on (row))
+    failures += check_long (row, 1, 4300000, file) + check_long (row, 1100000, 2, file);
   for (int size = 3; size <= 31 && goes_on (row); size += 4) {
     failures += check_rank_1 (row, size, size, triangle, "an integer mask of rank 1", file);
     failures += check_rank_1 (row, size, 5, bell, "a gaussian", file);
