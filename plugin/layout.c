@@ -122,23 +122,32 @@ find_step (GstCudaConvolveLayout * layout, guint plane)
   return NULL;
 }
 
+/* The last pair of an odd row of packed 4:2:2 holds a luma sample that is not in the picture: a column to copy. */
 static void
-measure_plane (GstCudaConvolveLayout * layout, const GstCudaConvolveStep * step, gint size)
+add_odd_end (GstCudaConvolveLayout * layout)
 {
-  GstCudaConvolvePlane *plane = &layout->planes[step->plane];
-  gsize end = step->offset + (gsize) (step->width - 1) * step->pixel.stride + step->pixel.samples * size;
+  const GstCudaConvolveStep *luma = &layout->steps[0], *chroma = &layout->steps[1];
 
-  plane->rows = step->height;
-  plane->row_bytes = MAX (plane->row_bytes, end);
+  if (layout->n_planes == 1 && layout->n_steps == 3 && luma->x_step < chroma->x_step && luma->width % 2) {
+    GstCudaConvolveStep *end = &layout->steps[layout->n_steps++];
+
+    *end = *luma;
+    end->offset += (gsize) luma->width * luma->pixel.stride;
+    end->width = 1;
+    end->pixel.select = end->pixel.biased = 0;
+  }
+}
+
+static void
+measure_planes (GstCudaConvolveLayout * layout, gint size)
+{
   for (guint i = 0; i < layout->n_steps; i++) {
-    const GstCudaConvolveStep *luma = &layout->steps[i];
+    const GstCudaConvolveStep *step = &layout->steps[i];
+    GstCudaConvolvePlane *plane = &layout->planes[step->plane];
+    gsize end = step->offset + (gsize) (step->width - 1) * step->pixel.stride + step->pixel.samples * size;
 
-    /* The last pair of an odd row holds a luma sample that is not in the picture. */
-    if (luma->plane == step->plane && luma->x_step < step->x_step && luma->width % 2) {
-      plane->gap = luma->offset + (gsize) luma->width * luma->pixel.stride;
-      plane->gap_bytes = size;
-      plane->row_bytes = MAX (plane->row_bytes, plane->gap + size);
-    }
+    plane->rows = step->height;
+    plane->row_bytes = MAX (plane->row_bytes, end);
   }
 }
 
@@ -172,6 +181,7 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout * layout, const GstVideoInf
       step->pixel.samples = together ? stride / size : 1;
     }
     describe_sample (&step->pixel, together ? offset / size : 0, info, i);
-    measure_plane (layout, step, size);
   }
+  add_odd_end (layout);
+  measure_planes (layout, size);
 }

@@ -9,7 +9,10 @@
 
 G_BEGIN_DECLS
 
-/* One call of convolve_run(): samples of one plane of the frame that lie alike and are equally large. */
+/*
+ * One call of convolve_run(): samples of one plane of the frame that lie alike and are equally large. Steps together
+ * write every byte of a plane's rows; what is not convolved (alpha, x, odd ends) is copied by a step that selects less.
+ */
 typedef struct
 {
   guint plane;                  /* of the frame */
@@ -23,7 +26,6 @@ typedef struct
 typedef struct
 {
   gsize row_bytes, rows;        /* from the first sample to the last */
-  gsize gap, gap_bytes;         /* bytes in every row that no step writes (odd widths of packed 4:2:2) */
 } GstCudaConvolvePlane;
 
 typedef struct

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "run.h"
 
-#include <string.h>
-
 /*
  * gst_video_frame_map() believes a GstVideoMeta's offsets and strides; here they are held against the memory that
  * was mapped. Sizes are the negotiated ones.
@@ -87,29 +85,11 @@ run_on_device (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout *
   return status == CONVOLVE_OK ? finished : status;
 }
 
-static void
-copy_gaps (const GstCudaConvolveLayout * layout, const GstVideoFrame * in, GstVideoFrame * out)
-{
-  for (guint i = 0; i < layout->n_planes; i++) {
-    const GstCudaConvolvePlane *plane = &layout->planes[i];
-    const guint8 *from = GST_VIDEO_FRAME_PLANE_DATA (in, i);
-    guint8 *to = GST_VIDEO_FRAME_PLANE_DATA (out, i);
-
-    for (gsize y = 0; plane->gap_bytes && y < plane->rows; y++)
-      memcpy (to + y * GST_VIDEO_FRAME_PLANE_STRIDE (out, i) + plane->gap,
-          from + y * GST_VIDEO_FRAME_PLANE_STRIDE (in, i) + plane->gap, plane->gap_bytes);
-  }
-}
-
 ConvolveStatus
 gst_cuda_convolve_run (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
     ConvolveDevice * device, GstVideoFrame * in, GstVideoFrame * out, ConvolveTimes * times, ConvolveError * error)
 {
-  ConvolveStatus status = convolve_plan_on_device (plans->plan[0])
-      ? run_on_device (plans, layout, device, in, out, times, error)
-      : run_on_host (plans, layout, in, out, times, error);
-
-  if (status == CONVOLVE_OK)
-    copy_gaps (layout, in, out);
-  return status;
+  if (convolve_plan_on_device (plans->plan[0]))
+    return run_on_device (plans, layout, device, in, out, times, error);
+  return run_on_host (plans, layout, in, out, times, error);
 }
