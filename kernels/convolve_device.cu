@@ -25,10 +25,11 @@ struct Stage
 struct ConvolveDevice
 {
   int id;
+  bool adopted;                 /* its context is the caller's to make current */
   char name[320];
   size_t shared_limit;
   cudaStream_t stream;
-  cudaEvent_t begins[N_PHASES];
+  cudaEvent_t begins[N_PHASES], timer[2];
   int phase;
   Stage stages[CONVOLVE_MAX_STAGES];
   bool failed;                  /* a failure poisons the process's context: no CUDA call is made after it */
@@ -55,18 +56,16 @@ enter (ConvolveDevice *device, ConvolveError *error)
 {
   if (device->failed)
     return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 0, "the CUDA device failed before");
-  cudaError_t code = cudaSetDevice (device->id);
+  cudaError_t code = device->adopted ? cudaSuccess : cudaSetDevice (device->id);
   return code == cudaSuccess ? CONVOLVE_OK : fail (device, code, "cannot select the device", error);
 }
 
-/* Marks the end of what came before. Plain uses of the device, without a frame, never leave the first phase. */
+/* Marks where a phase begins, and those before it that the frame has not. */
 static cudaError_t
 go_on_to (ConvolveDevice *device, Phase phase)
 {
   cudaError_t code = cudaSuccess;
 
-  if (device->phase == PHASE_IDLE && phase != PHASE_UPLOAD)
-    return code;
   if (device->phase == PHASE_IDLE)
     code = cudaEventRecord (device->begins[device->phase = PHASE_UPLOAD], device->stream);
   while (code == cudaSuccess && device->phase < phase)
@@ -74,12 +73,10 @@ go_on_to (ConvolveDevice *device, Phase phase)
   return code;
 }
 
-static ConvolveStatus
-open_device (ConvolveDevice *device, ConvolveError *error)
+ConvolveStatus
+convolve_device_find (int id, ConvolveError *error)
 {
-  cudaDeviceProp properties;
-  cudaFuncAttributes attributes;
-  int count = 0, driver = 0, shared = 0;
+  int count = 0;
   cudaError_t code = cudaGetDeviceCount (&count);
 
   if (code != cudaSuccess || count == 0) {
@@ -87,11 +84,23 @@ open_device (ConvolveDevice *device, ConvolveError *error)
     return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: %s",
         cudaGetErrorString (code ? code : cudaErrorNoDevice));
   }
-  if (device->id >= count)
+  if (id >= count)
     return convolve_fail (error, CONVOLVE_NO_DEVICE, cudaErrorInvalidDevice,
-        "there is no CUDA device %d, the last is %d", device->id, count - 1);
+        "there is no CUDA device %d, the last is %d", id, count - 1);
+  return CONVOLVE_OK;
+}
 
-  if ((code = cudaSetDevice (device->id)) != cudaSuccess
+static ConvolveStatus
+open_device (ConvolveDevice *device, ConvolveError *error)
+{
+  cudaDeviceProp properties;
+  cudaFuncAttributes attributes;
+  int driver = 0, shared = 0;
+  cudaError_t code;
+
+  if (convolve_device_find (device->id, error) != CONVOLVE_OK)
+    return CONVOLVE_NO_DEVICE;
+  if ((code = device->adopted ? cudaGetDevice (&device->id) : cudaSetDevice (device->id)) != cudaSuccess
       || (code = cudaGetDeviceProperties (&properties, device->id)) != cudaSuccess
       || (code = cudaDeviceGetAttribute (&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->id)) != cudaSuccess
       || (code = cudaDriverGetVersion (&driver)) != cudaSuccess)
@@ -110,11 +119,14 @@ open_device (ConvolveDevice *device, ConvolveError *error)
   for (int i = 0; i < N_PHASES; i++)
     if ((code = cudaEventCreate (&device->begins[i])) != cudaSuccess)
       return fail (device, code, "cannot create an event", error);
+  for (int i = 0; i < 2; i++)
+    if ((code = cudaEventCreate (&device->timer[i])) != cudaSuccess)
+      return fail (device, code, "cannot create an event", error);
   return CONVOLVE_OK;
 }
 
-ConvolveDevice *
-convolve_device_new (int id, ConvolveError *error)
+static ConvolveDevice *
+new_device (int id, bool adopted, ConvolveError *error)
 {
   ConvolveDevice *device = (ConvolveDevice *) calloc (1, sizeof (ConvolveDevice));
 
@@ -123,12 +135,25 @@ convolve_device_new (int id, ConvolveError *error)
     return NULL;
   }
   device->id = id < 0 ? 0 : id;
+  device->adopted = adopted;
   device->phase = PHASE_IDLE;
   if (open_device (device, error) != CONVOLVE_OK) {
     convolve_device_free (device);
     return NULL;
   }
   return device;
+}
+
+ConvolveDevice *
+convolve_device_new (int id, ConvolveError *error)
+{
+  return new_device (id, false, error);
+}
+
+ConvolveDevice *
+convolve_device_new_current (ConvolveError *error)
+{
+  return new_device (0, true, error);
 }
 
 void
@@ -145,6 +170,9 @@ convolve_device_free (ConvolveDevice *device)
     for (int i = 0; i < N_PHASES; i++)
       if (device->begins[i])
         cudaEventDestroy (device->begins[i]);
+    for (int i = 0; i < 2; i++)
+      if (device->timer[i])
+        cudaEventDestroy (device->timer[i]);
     cudaStreamDestroy (device->stream);
   }
   free (device);
@@ -191,19 +219,16 @@ grow (ConvolveDevice *device, Stage *stage, size_t bytes, ConvolveError *error)
 }
 
 ConvolveStatus
-convolve_device_upload (ConvolveDevice *device, int slot, const void *host, size_t host_stride, size_t row_bytes,
-    size_t rows, ConvolveStage *stage, ConvolveError *error)
+convolve_device_stage (ConvolveDevice *device, int slot, size_t row_bytes, size_t rows, ConvolveStage *stage,
+    ConvolveError *error)
 {
   ConvolveStatus status = enter (device, error);
   size_t stride, bytes;
-  cudaError_t code;
 
   if (status != CONVOLVE_OK)
     return status;
-  if (slot < 0 || slot >= CONVOLVE_MAX_STAGES || row_bytes == 0 || rows == 0 || host_stride < row_bytes
-      || row_bytes > SIZE_MAX - 255)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "an upload of %zu rows of %zu bytes to stage %d", rows,
-        row_bytes, slot);
+  if (slot < 0 || slot >= CONVOLVE_MAX_STAGES || row_bytes == 0 || rows == 0 || row_bytes > SIZE_MAX - 255)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%zu rows of %zu bytes in stage %d", rows, row_bytes, slot);
   stride = (row_bytes + 255) / 256 * 256;
   if (__builtin_mul_overflow (stride, rows, &bytes))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "%zu rows of %zu bytes", rows, row_bytes);
@@ -212,13 +237,28 @@ convolve_device_upload (ConvolveDevice *device, int slot, const void *host, size
   if ((status = grow (device, held, bytes, error)) != CONVOLVE_OK)
     return status;
   held->stride = stride;
-  if ((code = go_on_to (device, PHASE_UPLOAD)) != cudaSuccess
-      || (code = cudaMemcpy2DAsync (held->source, stride, host, host_stride, row_bytes, rows, cudaMemcpyHostToDevice,
-              device->stream)) != cudaSuccess)
-    return fail (device, code, "upload", error);
   stage->source = held->source;
   stage->destination = held->destination;
   stage->stride = stride;
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_device_upload (ConvolveDevice *device, int slot, const void *host, size_t host_stride, size_t row_bytes,
+    size_t rows, ConvolveStage *stage, ConvolveError *error)
+{
+  ConvolveStatus status = convolve_device_stage (device, slot, row_bytes, rows, stage, error);
+  cudaError_t code;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  if (host_stride < row_bytes)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "rows of %zu bytes with a stride of %zu", row_bytes,
+        host_stride);
+  if ((code = go_on_to (device, PHASE_UPLOAD)) != cudaSuccess
+      || (code = cudaMemcpy2DAsync (stage->source, stage->stride, host, host_stride, row_bytes, rows,
+              cudaMemcpyHostToDevice, device->stream)) != cudaSuccess)
+    return fail (device, code, "upload", error);
   return CONVOLVE_OK;
 }
 
@@ -326,7 +366,7 @@ void
 convolve_device_timer_start (ConvolveDevice *device)
 {
   if (enter (device, NULL) == CONVOLVE_OK)
-    cudaEventRecord (device->begins[PHASE_UPLOAD], device->stream);
+    cudaEventRecord (device->timer[0], device->stream);
 }
 
 double
@@ -337,10 +377,10 @@ convolve_device_timer_stop (ConvolveDevice *device)
 
   if (enter (device, NULL) != CONVOLVE_OK)
     return -1;
-  if ((code = cudaEventRecord (device->begins[PHASE_IDLE], device->stream)) != cudaSuccess
-      || (code = cudaEventSynchronize (device->begins[PHASE_IDLE])) != cudaSuccess
-      || (code = cudaEventElapsedTime (&milliseconds, device->begins[PHASE_UPLOAD],
-              device->begins[PHASE_IDLE])) != cudaSuccess) {
+  if ((code = cudaEventRecord (device->timer[1], device->stream)) != cudaSuccess
+      || (code = cudaEventSynchronize (device->timer[1])) != cudaSuccess
+      || (code = cudaEventElapsedTime (&milliseconds, device->timer[0],
+              device->timer[1])) != cudaSuccess) {
     fail (device, code, "timer", NULL);
     return -1;
   }

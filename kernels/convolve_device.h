@@ -17,8 +17,17 @@ extern "C" {
 
 #define CONVOLVE_MAX_STAGES 4   /* planes of a frame */
 
+/* Whether there is CUDA device id, or any where id is -1; opens nothing. Errors: NO_DEVICE. */
+ConvolveStatus convolve_device_find (int id, ConvolveError *error);
+
 /* Opens CUDA device id, or the first one where id is -1. NULL on error: NO_DEVICE, NO_DEVICE_MEMORY, DEVICE_FAILED. */
 ConvolveDevice *convolve_device_new (int id, ConvolveError *error);
+
+/*
+ * The device of the CUDA context that is current on this thread, whoever made it. That context must be current at
+ * every later call that takes the device or one of its plans. Errors as above.
+ */
+ConvolveDevice *convolve_device_new_current (ConvolveError *error);
 void convolve_device_free (ConvolveDevice *device);     /* NULL is allowed; waits for what is enqueued */
 
 int convolve_device_id (const ConvolveDevice *device);
@@ -36,6 +45,10 @@ typedef struct
 {
   uint64_t upload, kernel, download;
 } ConvolveTimes;
+
+/* Only makes room in stage number slot, for a source or a destination that is not copied. Errors as below. */
+ConvolveStatus convolve_device_stage (ConvolveDevice *device, int slot, size_t row_bytes, size_t rows,
+    ConvolveStage *stage, ConvolveError *error);
 
 /*
  * Enqueues the copy of rows * row_bytes from the host into stage number slot (0 .. CONVOLVE_MAX_STAGES - 1).

@@ -8,8 +8,21 @@ no_cuda (ConvolveError *error)
   return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "this build has no CUDA");
 }
 
+ConvolveStatus
+convolve_device_find (int id, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
 ConvolveDevice *
 convolve_device_new (int id, ConvolveError *error)
+{
+  no_cuda (error);
+  return NULL;
+}
+
+ConvolveDevice *
+convolve_device_new_current (ConvolveError *error)
 {
   no_cuda (error);
   return NULL;
@@ -36,6 +49,13 @@ size_t
 convolve_device_shared_limit (const ConvolveDevice *device)
 {
   return 0;
+}
+
+ConvolveStatus
+convolve_device_stage (ConvolveDevice *device, int slot, size_t row_bytes, size_t rows, ConvolveStage *stage,
+    ConvolveError *error)
+{
+  return no_cuda (error);
 }
 
 ConvolveStatus

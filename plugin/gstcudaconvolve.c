@@ -27,6 +27,7 @@
 #include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 
+#include "cudamemory.h"
 #include "run.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_cuda_convolve_debug);
@@ -65,8 +66,11 @@ struct _GstCudaConvolve
   GstCudaConvolvePlans plans;
   GstCudaConvolveSettings good; /* what the plans were made from */
   gboolean have_plans;
+  gboolean same_memory;         /* input and output caps are of one kind of memory */
+  gboolean cuda_memory;         /* one of them is CUDA memory */
+  GstCudaConvolveContext *context;      /* shared with other elements; the device is in it, where there is one */
   ConvolveDevice *device;
-  gboolean device_tried;        /* opened, or found missing: once for each start */
+  gboolean device_missing;      /* found so, and said so: once for each start */
 };
 
 G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
@@ -102,6 +106,7 @@ post_error (GstCudaConvolve * self, const ConvolveError * error)
   }
 }
 
+/* With the context current. */
 static void
 drop_plans (GstCudaConvolve * self)
 {
@@ -111,25 +116,97 @@ drop_plans (GstCudaConvolve * self)
   self->have_plans = FALSE;
 }
 
+/* Makes the context current, if there is one; one gst_cuda_convolve_cuda_pop() for each that succeeds. */
+static ConvolveStatus
+enter_context (GstCudaConvolve * self, ConvolveError * error)
+{
+  if (gst_cuda_convolve_cuda_push (self->context))
+    return CONVOLVE_OK;
+  *error = (ConvolveError) {.status = CONVOLVE_DEVICE_FAILED, .text = "its context cannot be made current" };
+  return error->status;
+}
+
+/*
+ * Frames in CUDA memory are in a context that elements share, and there the device is opened. Otherwise it is opened in
+ * the process's own context, which all such elements have in common and which costs nothing more.
+ */
+static ConvolveDevice *
+open_device (GstCudaConvolve * self, gint device_id, ConvolveError * error)
+{
+  ConvolveDevice *device;
+
+  if (self->cuda_memory)
+    gst_cuda_convolve_cuda_ensure (GST_ELEMENT (self), device_id, &self->context);
+  if (!self->context)
+    return convolve_device_new (device_id, error);
+  if (enter_context (self, error) != CONVOLVE_OK)
+    return NULL;
+  device = convolve_device_new_current (error);
+  gst_cuda_convolve_cuda_pop (self->context);
+  return device;
+}
+
+/* Without a device: an error where the settings insist on one, otherwise the CPU and word of it, once. */
+static ConvolveStatus
+do_without_device (GstCudaConvolve * self, const GstCudaConvolveSettings * settings, ConvolveError * error)
+{
+  if (gst_cuda_convolve_settings_need_device (settings) || error->status != CONVOLVE_NO_DEVICE)
+    return error->status;
+  if (!self->device_missing)
+    GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND, ("Working on the CPU: %s.", error->text), (NULL));
+  self->device_missing = TRUE;
+  return CONVOLVE_OK;
+}
+
 /* Opens the device where the settings can use one; an error where they insist on it and there is none. */
 static ConvolveStatus
 ensure_device (GstCudaConvolve * self, const GstCudaConvolveSettings * settings, ConvolveError * error)
 {
-  gboolean need = gst_cuda_convolve_settings_need_device (settings);
-
-  if (self->device || !gst_cuda_convolve_settings_want_device (settings) || (self->device_tried && !need))
+  if (self->device || !gst_cuda_convolve_settings_want_device (settings)
+      || (self->device_missing && !gst_cuda_convolve_settings_need_device (settings)))
     return CONVOLVE_OK;
-
-  self->device_tried = TRUE;
-  self->device = convolve_device_new (settings->device_id, error);
-  if (self->device) {
-    GST_INFO_OBJECT (self, "device %d: %s", convolve_device_id (self->device), convolve_device_name (self->device));
-    return CONVOLVE_OK;
-  }
-  if (need || error->status != CONVOLVE_NO_DEVICE)
-    return error->status;
-  GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND, ("Working on the CPU: %s.", error->text), (NULL));
+  self->device = open_device (self, settings->device_id, error);
+  if (!self->device)
+    return do_without_device (self, settings, error);
+  GST_INFO_OBJECT (self, "device %d: %s", convolve_device_id (self->device), convolve_device_name (self->device));
   return CONVOLVE_OK;
+}
+
+/* Everything that lies in the context, and the context. */
+static void
+release_device (GstCudaConvolve * self)
+{
+  gboolean current = gst_cuda_convolve_cuda_push (self->context);
+
+  drop_plans (self);
+  g_clear_pointer (&self->device, convolve_device_free);
+  if (current)
+    gst_cuda_convolve_cuda_pop (self->context);
+  gst_clear_object (&self->context);
+}
+
+/* Where the user left the choice of the device open, work is done where the frames are. */
+static void
+follow_input (GstCudaConvolve * self, GstBuffer * input)
+{
+  GstCudaConvolveContext *theirs = gst_cuda_convolve_cuda_of_buffer (input);
+  gint wanted;
+
+  if (!theirs || theirs == self->context)
+    return;
+  GST_OBJECT_LOCK (self);
+  wanted = self->settings.device_id;
+  GST_OBJECT_UNLOCK (self);
+  if (wanted >= 0 && wanted != gst_cuda_convolve_cuda_device_id (theirs))
+    return;                     /* the frames are mapped to the host */
+
+  GST_INFO_OBJECT (self, "the frames are in another context, following them to %" GST_PTR_FORMAT, theirs);
+  release_device (self);
+  self->context = gst_object_ref (theirs);
+  GST_OBJECT_LOCK (self);
+  self->stale = TRUE;
+  GST_OBJECT_UNLOCK (self);
+  gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
 
 /* Says what runs now. */
@@ -152,12 +229,15 @@ publish_variant (GstCudaConvolve * self, gboolean passthrough)
   }
 }
 
-/* Puts new plans in the place of the old ones; takes both arguments. Identity on every plane needs no work at all. */
+/*
+ * Puts new plans in the place of the old ones; takes both arguments. Identity on every plane needs no work at all. With
+ * the context current.
+ */
 static void
 use_plans (GstCudaConvolve * self, GstCudaConvolvePlans plans, GstCudaConvolveSettings settings)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
-  gboolean passthrough = gst_cuda_convolve_plans_are_identity (&plans);
+  gboolean passthrough = self->same_memory && gst_cuda_convolve_plans_are_identity (&plans);
 
   drop_plans (self);
   self->plans = plans;
@@ -170,6 +250,26 @@ use_plans (GstCudaConvolve * self, GstCudaConvolvePlans plans, GstCudaConvolveSe
   publish_variant (self, passthrough);
 }
 
+/* Makes plans from the settings, or from those before that were good, with a warning. Takes settings on success. */
+static ConvolveStatus
+replace_plans (GstCudaConvolve * self, GstCudaConvolveSettings * settings, ConvolveError * error)
+{
+  GstCudaConvolvePlans plans;
+  ConvolveStatus status = gst_cuda_convolve_plans_init (&plans, settings, &self->layout, self->device, error);
+
+  if (status == CONVOLVE_INVALID && self->have_plans) {
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->text), ("The mask before it stays."));
+    gst_cuda_convolve_settings_clear (settings);
+    gst_cuda_convolve_settings_copy (settings, &self->good);
+    status = gst_cuda_convolve_plans_init (&plans, settings, &self->layout, self->device, error);
+  }
+  if (status == CONVOLVE_OK)
+    use_plans (self, plans, *settings);
+  else
+    drop_plans (self);
+  return status;
+}
+
 /*
  * Brings the plans up to date before a frame: the frame then has one mask from start to end. A bad mask is an error
  * as long as there was no good one, and a warning afterwards. FALSE where an error was posted.
@@ -177,7 +277,6 @@ use_plans (GstCudaConvolve * self, GstCudaConvolvePlans plans, GstCudaConvolveSe
 static gboolean
 update_plans (GstCudaConvolve * self)
 {
-  GstCudaConvolvePlans plans;
   GstCudaConvolveSettings settings;
   ConvolveError error;
   ConvolveStatus status;
@@ -193,20 +292,15 @@ update_plans (GstCudaConvolve * self)
 
   status = ensure_device (self, &settings, &error);
   if (status == CONVOLVE_OK)
-    status = gst_cuda_convolve_plans_init (&plans, &settings, &self->layout, self->device, &error);
-  if (status == CONVOLVE_INVALID && self->have_plans) {
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error.text), ("The mask before it stays."));
-    gst_cuda_convolve_settings_clear (&settings);
-    gst_cuda_convolve_settings_copy (&settings, &self->good);
-    status = gst_cuda_convolve_plans_init (&plans, &settings, &self->layout, self->device, &error);
-  }
+    status = enter_context (self, &error);
   if (status == CONVOLVE_OK) {
-    use_plans (self, plans, settings);
-    return TRUE;
+    status = replace_plans (self, &settings, &error);
+    gst_cuda_convolve_cuda_pop (self->context);
   }
+  if (status == CONVOLVE_OK)
+    return self->have_plans;
   post_error (self, &error);
   gst_cuda_convolve_settings_clear (&settings);
-  drop_plans (self);
   return FALSE;
 }
 
@@ -225,13 +319,15 @@ gst_cuda_convolve_start (GstBaseTransform * trans)
   self->stale = TRUE;
   gst_cuda_convolve_settings_copy (&settings, &self->settings);
   GST_OBJECT_UNLOCK (self);
-  self->device_tried = FALSE;
+  self->device_missing = FALSE;
 
-  /* What is wrong whatever the format shows at once, and CUDA's slow start does not fall on the first frame. */
+  /* What is wrong whatever the format shows at once. */
   ok = convolve_settings_make_mask (&settings.mask, 1, 1, &mask, &bad);
   if (ok) {
     convolve_mask_clear (&mask);
-    ok = ensure_device (self, &settings, &error) == CONVOLVE_OK;
+    ok = !gst_cuda_convolve_settings_want_device (&settings)
+        || convolve_device_find (settings.device_id, &error) == CONVOLVE_OK
+        || do_without_device (self, &settings, &error) == CONVOLVE_OK;
     if (!ok)
       post_error (self, &error);
   } else {
@@ -247,13 +343,36 @@ gst_cuda_convolve_stop (GstBaseTransform * trans)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
-  drop_plans (self);
-  g_clear_pointer (&self->device, convolve_device_free);
+  release_device (self);
   gst_video_info_init (&self->info);
   GST_OBJECT_LOCK (self);
   self->active_variant = NULL;
   GST_OBJECT_UNLOCK (self);
   return TRUE;
+}
+
+static gboolean
+caps_are_cuda (GstCaps * caps)
+{
+  return gst_caps_features_contains (gst_caps_get_features (caps, 0), GST_CUDA_CONVOLVE_MEMORY);
+}
+
+/* The same frames in the same memory first, so that nothing moves without need, then in the other. */
+static GstCaps *
+gst_cuda_convolve_transform_caps (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps,
+    GstCaps * filter)
+{
+  GstCaps *both = gst_caps_copy (caps), *result;
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    gboolean cuda = gst_caps_features_contains (gst_caps_get_features (caps, i), GST_CUDA_CONVOLVE_MEMORY);
+
+    gst_caps_append_structure_full (both, gst_structure_copy (gst_caps_get_structure (caps, i)),
+        cuda ? gst_caps_features_new_empty () : gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL));
+  }
+  result = filter ? gst_caps_intersect_full (filter, both, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (both);
+  gst_caps_unref (both);
+  return result;
 }
 
 static gboolean
@@ -265,6 +384,10 @@ gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
   if (!gst_video_info_from_caps (&info, incaps))
     return FALSE;
   self->info = info;
+  self->same_memory = caps_are_cuda (incaps) == caps_are_cuda (outcaps);
+  self->cuda_memory = caps_are_cuda (incaps) || caps_are_cuda (outcaps);
+  if (self->cuda_memory && self->device && !self->context)
+    release_device (self);      /* to be opened again where the frames are */
   gst_cuda_convolve_layout_init (&self->layout, &info);
   GST_OBJECT_LOCK (self);
   self->stale = TRUE;
@@ -283,12 +406,49 @@ gst_cuda_convolve_get_unit_size (GstBaseTransform * trans, GstCaps * caps, gsize
   return TRUE;
 }
 
+/* A pool for frames with caps, in CUDA memory where those say so; NULL where there is no device for it. */
+static GstBufferPool *
+pool_for (GstCudaConvolve * self, GstCaps * caps)
+{
+  gint device_id;
+
+  if (!caps_are_cuda (caps))
+    return gst_video_buffer_pool_new ();
+  GST_OBJECT_LOCK (self);
+  device_id = self->settings.device_id;
+  GST_OBJECT_UNLOCK (self);
+  if (gst_cuda_convolve_cuda_ensure (GST_ELEMENT (self), device_id, &self->context))
+    return gst_cuda_convolve_cuda_pool_new (self->context);
+  GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("There is no CUDA device for frames in CUDA memory."), (NULL));
+  return NULL;
+}
+
+/* Sets the pool's parameters; *size becomes what the pool makes of it. */
+static gboolean
+configure_pool (GstBufferPool * pool, GstCaps * caps, guint * size, guint min, guint max, gboolean video_meta)
+{
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  gst_buffer_pool_config_set_params (config, caps, *size, min, max);
+  if (video_meta)
+    gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (!gst_buffer_pool_set_config (pool, config))
+    return FALSE;
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_get_params (config, NULL, size, NULL, NULL);
+  gst_structure_free (config);
+  return TRUE;
+}
+
 static gboolean
 gst_cuda_convolve_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query, GstQuery * query)
 {
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstBufferPool *pool;
   GstVideoInfo info;
   GstCaps *caps;
   gboolean need_pool;
+  guint size;
 
   if (!GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->propose_allocation (trans, decide_query, query))
     return FALSE;
@@ -296,46 +456,77 @@ gst_cuda_convolve_propose_allocation (GstBaseTransform * trans, GstQuery * decid
     return TRUE;
 
   gst_query_parse_allocation (query, &caps, &need_pool);
-  if (!caps || !gst_video_info_from_caps (&info, caps))
+  if (!caps || !gst_video_info_from_caps (&info, caps) || !(pool = pool_for (self, caps)))
     return FALSE;
-  gst_query_add_allocation_pool (query, NULL, info.size, 0, 0);
+  size = info.size;
+  if (configure_pool (pool, caps, &size, 0, 0, caps_are_cuda (caps)))
+    gst_query_add_allocation_pool (query, need_pool ? pool : NULL, size, 0, 0);
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  gst_object_unref (pool);
   return TRUE;
 }
 
+/* Downstream's pool where it is of the right kind, one of our own otherwise. */
 static gboolean
 gst_cuda_convolve_decide_allocation (GstBaseTransform * trans, GstQuery * query)
 {
-  GstCaps *caps;
-  GstVideoInfo info;
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstBufferPool *pool = NULL;
-  GstStructure *config;
+  GstVideoInfo info;
+  GstCaps *caps;
+  gboolean update = gst_query_get_n_allocation_pools (query) > 0, video_meta, cuda;
   guint size, min = 0, max = 0;
-  gboolean update = gst_query_get_n_allocation_pools (query) > 0;
 
   gst_query_parse_allocation (query, &caps, NULL);
   if (!caps || !gst_video_info_from_caps (&info, caps))
     return FALSE;
+  cuda = caps_are_cuda (caps);
+  video_meta = cuda || gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   size = info.size;
   if (update) {
     gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
     size = MAX (size, info.size);
   }
-  if (!pool)
-    pool = gst_video_buffer_pool_new ();
-
-  config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, size, min, max);
-  if (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL))
-    gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  gst_buffer_pool_set_config (pool, config);
-
+  if (cuda && pool && !gst_cuda_convolve_cuda_owns_pool (self->context, pool))
+    gst_clear_object (&pool);
+  if (!pool || !configure_pool (pool, caps, &size, min, max, video_meta)) {
+    gst_clear_object (&pool);
+    pool = pool_for (self, caps);
+    if (!pool || !configure_pool (pool, caps, &size, min, max, video_meta)) {
+      gst_clear_object (&pool);
+      return FALSE;
+    }
+  }
   if (update)
     gst_query_set_nth_allocation_pool (query, 0, pool, size, min, max);
   else
     gst_query_add_allocation_pool (query, pool, size, min, max);
   gst_object_unref (pool);
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
+}
+
+static gboolean
+gst_cuda_convolve_query (GstBaseTransform * trans, GstPadDirection direction, GstQuery * query)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT
+      && gst_cuda_convolve_cuda_answer (GST_ELEMENT (self), query, self->context))
+    return TRUE;
+  return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->query (trans, direction, query);
+}
+
+static void
+gst_cuda_convolve_set_context (GstElement * element, GstContext * message)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (element);
+  gint device_id;
+
+  GST_OBJECT_LOCK (self);
+  device_id = self->settings.device_id;
+  GST_OBJECT_UNLOCK (self);
+  gst_cuda_convolve_cuda_set_context (element, message, device_id, &self->context);
+  GST_ELEMENT_CLASS (gst_cuda_convolve_parent_class)->set_context (element, message);
 }
 
 /*
@@ -360,6 +551,7 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform * trans, gboolean is_dis
     if (GST_CLOCK_TIME_IS_VALID (time))
       gst_object_sync_values (GST_OBJECT (self), time);
   }
+  follow_input (self, input);
   /* Before caps there is nothing to plan for; the base class refuses such a buffer. */
   if (GST_VIDEO_INFO_FORMAT (&self->info) != GST_VIDEO_FORMAT_UNKNOWN && !update_plans (self)) {
     gst_buffer_unref (input);
@@ -380,15 +572,36 @@ check_frame (GstCudaConvolve * self, const GstVideoFrame * frame, const gchar * 
   return FALSE;
 }
 
+/* Frames in CUDA memory of our context are mapped where they are, all others to the host. */
+static gboolean
+map_frame (GstCudaConvolve * self, GstCudaConvolveFrame * frame, GstBuffer * buffer, GstMapFlags flags)
+{
+  frame->on_device = self->context && convolve_plan_on_device (self->plans.plan[0])
+      && gst_cuda_convolve_cuda_of_buffer (buffer) == self->context;
+  if (frame->on_device)
+    flags |= gst_cuda_convolve_cuda_map_flag ();
+  if (!gst_video_frame_map (&frame->video, &self->info, buffer, flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+    return FALSE;
+  if (frame->on_device && (flags & GST_MAP_READ))
+    gst_cuda_convolve_cuda_wait (buffer);
+  return TRUE;
+}
+
 static GstFlowReturn
-convolve_frame (GstCudaConvolve * self, GstVideoFrame * in, GstVideoFrame * out)
+convolve_frame (GstCudaConvolve * self, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out)
 {
   ConvolveTimes times;
   ConvolveError error;
+  ConvolveStatus status;
 
-  if (!check_frame (self, in, "input") || !check_frame (self, out, "output"))
+  if (!check_frame (self, &in->video, "input") || !check_frame (self, &out->video, "output"))
     return GST_FLOW_ERROR;
-  if (gst_cuda_convolve_run (&self->plans, &self->layout, self->device, in, out, &times, &error) != CONVOLVE_OK) {
+  status = enter_context (self, &error);
+  if (status == CONVOLVE_OK) {
+    status = gst_cuda_convolve_run (&self->plans, &self->layout, self->device, in, out, &times, &error);
+    gst_cuda_convolve_cuda_pop (self->context);
+  }
+  if (status != CONVOLVE_OK) {
     post_error (self, &error);
     return GST_FLOW_ERROR;
   }
@@ -405,21 +618,21 @@ static GstFlowReturn
 gst_cuda_convolve_transform (GstBaseTransform * trans, GstBuffer * inbuf, GstBuffer * outbuf)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstVideoFrame in, out;
+  GstCudaConvolveFrame in, out;
   GstFlowReturn ret;
 
-  if (!gst_video_frame_map (&in, &self->info, inbuf, GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
+  if (!map_frame (self, &in, inbuf, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ, ("Cannot map a frame to read it."), (NULL));
     return GST_FLOW_ERROR;
   }
-  if (!gst_video_frame_map (&out, &self->info, outbuf, GST_MAP_WRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
-    gst_video_frame_unmap (&in);
+  if (!map_frame (self, &out, outbuf, GST_MAP_WRITE)) {
+    gst_video_frame_unmap (&in.video);
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("Cannot map a frame to write it."), (NULL));
     return GST_FLOW_ERROR;
   }
   ret = convolve_frame (self, &in, &out);
-  gst_video_frame_unmap (&out);
-  gst_video_frame_unmap (&in);
+  gst_video_frame_unmap (&out.video);
+  gst_video_frame_unmap (&in.video);
   return ret;
 }
 
@@ -511,19 +724,28 @@ gst_cuda_convolve_init (GstCudaConvolve * self)
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
 
+/* Frames in CUDA memory, then in system memory. */
 static GstCaps *
 template_caps (void)
 {
   guint n;
   const GstVideoFormat *formats = gst_video_formats_raw (&n);
-  GArray *supported = g_array_new (FALSE, FALSE, sizeof (GstVideoFormat));
-  GstCaps *caps;
+  GArray *system = g_array_new (FALSE, FALSE, sizeof (GstVideoFormat));
+  GArray *cuda = g_array_new (FALSE, FALSE, sizeof (GstVideoFormat));
+  GstCaps *caps = gst_caps_new_empty ();
 
   for (guint i = 0; i < n; i++)
-    if (gst_cuda_convolve_format_is_supported (formats[i]))
-      g_array_append_val (supported, formats[i]);
-  caps = gst_video_make_raw_caps ((const GstVideoFormat *) (void *) supported->data, supported->len);
-  g_array_unref (supported);
+    if (gst_cuda_convolve_format_is_supported (formats[i])) {
+      g_array_append_val (system, formats[i]);
+      if (gst_cuda_convolve_cuda_has_format (formats[i]))
+        g_array_append_val (cuda, formats[i]);
+    }
+  if (cuda->len > 0)
+    gst_caps_append (caps, gst_video_make_raw_caps_with_features ((GstVideoFormat *) (void *) cuda->data, cuda->len,
+            gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL)));
+  gst_caps_append (caps, gst_video_make_raw_caps ((GstVideoFormat *) (void *) system->data, system->len));
+  g_array_unref (system);
+  g_array_unref (cuda);
   return caps;
 }
 
@@ -581,6 +803,9 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
   trans_class->start = GST_DEBUG_FUNCPTR (gst_cuda_convolve_start);
   trans_class->stop = GST_DEBUG_FUNCPTR (gst_cuda_convolve_stop);
   trans_class->set_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_set_caps);
+  trans_class->transform_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_caps);
+  trans_class->query = GST_DEBUG_FUNCPTR (gst_cuda_convolve_query);
+  element_class->set_context = GST_DEBUG_FUNCPTR (gst_cuda_convolve_set_context);
   trans_class->get_unit_size = GST_DEBUG_FUNCPTR (gst_cuda_convolve_get_unit_size);
   trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_propose_allocation);
   trans_class->decide_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_decide_allocation);

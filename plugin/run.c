@@ -61,25 +61,53 @@ run_on_host (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * l
   return status;
 }
 
+/* Where a plane is read and written on the device. */
+typedef struct
+{
+  const void *source;
+  void *destination;
+  gsize source_stride, destination_stride;
+} DevicePlane;
+
+/* Uploads a plane that is on the host; a frame on the device is used where it lies. */
+static ConvolveStatus
+bring_plane (const GstCudaConvolvePlane * plane, guint i, ConvolveDevice * device, GstCudaConvolveFrame * in,
+    GstCudaConvolveFrame * out, DevicePlane * place, ConvolveError * error)
+{
+  ConvolveStage stage = { 0 };
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (!in->on_device)
+    status = convolve_device_upload (device, i, GST_VIDEO_FRAME_PLANE_DATA (&in->video, i),
+        GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, i), plane->row_bytes, plane->rows, &stage, error);
+  else if (!out->on_device)
+    status = convolve_device_stage (device, i, plane->row_bytes, plane->rows, &stage, error);
+
+  place->source = in->on_device ? GST_VIDEO_FRAME_PLANE_DATA (&in->video, i) : stage.source;
+  place->source_stride = in->on_device ? (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, i) : stage.stride;
+  place->destination = out->on_device ? GST_VIDEO_FRAME_PLANE_DATA (&out->video, i) : stage.destination;
+  place->destination_stride = out->on_device ? (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, i) : stage.stride;
+  return status;
+}
+
 static ConvolveStatus
 run_on_device (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout, ConvolveDevice * device,
-    GstVideoFrame * in, GstVideoFrame * out, ConvolveTimes * times, ConvolveError * error)
+    GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveTimes * times, ConvolveError * error)
 {
-  ConvolveStage stages[GST_VIDEO_MAX_PLANES];
+  DevicePlane places[GST_VIDEO_MAX_PLANES];
   ConvolveStatus status = CONVOLVE_OK, finished;
 
   for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++)
-    status = convolve_device_upload (device, i, GST_VIDEO_FRAME_PLANE_DATA (in, i),
-        GST_VIDEO_FRAME_PLANE_STRIDE (in, i), layout->planes[i].row_bytes, layout->planes[i].rows, &stages[i], error);
+    status = bring_plane (&layout->planes[i], i, device, in, out, &places[i], error);
   for (guint i = 0; i < layout->n_steps && status == CONVOLVE_OK; i++) {
-    const ConvolveStage *stage = &stages[layout->steps[i].plane];
+    const DevicePlane *place = &places[layout->steps[i].plane];
 
-    status = run_step (plans->plan[i], &layout->steps[i], stage->source, stage->stride, stage->destination,
-        stage->stride, error);
+    status = run_step (plans->plan[i], &layout->steps[i], place->source, place->source_stride, place->destination,
+        place->destination_stride, error);
   }
-  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++)
-    status = convolve_device_download (device, i, GST_VIDEO_FRAME_PLANE_DATA (out, i),
-        GST_VIDEO_FRAME_PLANE_STRIDE (out, i), layout->planes[i].row_bytes, layout->planes[i].rows, error);
+  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK && !out->on_device; i++)
+    status = convolve_device_download (device, i, GST_VIDEO_FRAME_PLANE_DATA (&out->video, i),
+        GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, i), layout->planes[i].row_bytes, layout->planes[i].rows, error);
   /* Nothing may still read or write the frames when they are unmapped, whatever went wrong. */
   finished = convolve_device_finish (device, times, status == CONVOLVE_OK ? error : NULL);
   return status == CONVOLVE_OK ? finished : status;
@@ -87,9 +115,10 @@ run_on_device (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout *
 
 ConvolveStatus
 gst_cuda_convolve_run (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
-    ConvolveDevice * device, GstVideoFrame * in, GstVideoFrame * out, ConvolveTimes * times, ConvolveError * error)
+    ConvolveDevice * device, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveTimes * times,
+    ConvolveError * error)
 {
   if (convolve_plan_on_device (plans->plan[0]))
     return run_on_device (plans, layout, device, in, out, times, error);
-  return run_on_host (plans, layout, in, out, times, error);
+  return run_on_host (plans, layout, &in->video, &out->video, times, error);
 }

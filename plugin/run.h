@@ -7,6 +7,13 @@
 
 G_BEGIN_DECLS
 
+/* A mapped frame: its planes are device pointers or host pointers. */
+typedef struct
+{
+  GstVideoFrame video;
+  gboolean on_device;
+} GstCudaConvolveFrame;
+
 /*
  * Whether the frame's planes lie inside the memory that was mapped. On FALSE *fault says which does not, to be freed.
  */
@@ -14,11 +21,12 @@ gboolean gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout,
     gchar ** fault);
 
 /*
- * Convolves sound frames of one layout and waits for the result. device is the one that the plans were made for.
- * times is filled on success.
+ * Convolves sound frames of one layout and waits for the result. device is the one that the plans were made for;
+ * frames of plans for the CPU are on the host. times is filled on success.
  */
 ConvolveStatus gst_cuda_convolve_run (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
-    ConvolveDevice * device, GstVideoFrame * in, GstVideoFrame * out, ConvolveTimes * times, ConvolveError * error);
+    ConvolveDevice * device, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveTimes * times,
+    ConvolveError * error);
 
 G_END_DECLS
 

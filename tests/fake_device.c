@@ -31,18 +31,30 @@ goes_wrong (const char *what, int count)
   return fault && strncmp (fault, what, length) == 0 && (fault[length] != ':' || atoi (fault + length + 1) == count);
 }
 
+ConvolveStatus
+convolve_device_find (int id, ConvolveError *error)
+{
+  if (goes_wrong ("no-device", 0) || id > 0)
+    return convolve_fail (error, CONVOLVE_NO_DEVICE, 100, "no CUDA device: this is a fake");
+  return CONVOLVE_OK;
+}
+
 ConvolveDevice *
 convolve_device_new (int id, ConvolveError *error)
 {
   ConvolveDevice *device;
 
-  if (goes_wrong ("no-device", 0) || id > 0) {
-    convolve_fail (error, CONVOLVE_NO_DEVICE, 100, "no CUDA device: this is a fake");
+  if (convolve_device_find (id, error) != CONVOLVE_OK)
     return NULL;
-  }
   device = calloc (1, sizeof (*device));
   device->id = id < 0 ? 0 : id;
   return device;
+}
+
+ConvolveDevice *
+convolve_device_new_current (ConvolveError *error)
+{
+  return convolve_device_new (-1, error);
 }
 
 void
@@ -75,8 +87,8 @@ convolve_device_shared_limit (const ConvolveDevice *device)
 
 /* The destination is filled with what no frame holds by chance, to show what is downloaded but was never written. */
 ConvolveStatus
-convolve_device_upload (ConvolveDevice *device, int slot, const void *host, size_t host_stride, size_t row_bytes,
-    size_t rows, ConvolveStage *stage, ConvolveError *error)
+convolve_device_stage (ConvolveDevice *device, int slot, size_t row_bytes, size_t rows, ConvolveStage *stage,
+    ConvolveError *error)
 {
   size_t stride = (row_bytes + 255) / 256 * 256;
 
@@ -88,10 +100,19 @@ convolve_device_upload (ConvolveDevice *device, int slot, const void *host, size
   device->destination[slot] = malloc (stride * rows);
   device->stride[slot] = stride;
   memset (device->destination[slot], 0xA5, stride * rows);
-  for (size_t y = 0; y < rows; y++)
-    memcpy (device->source[slot] + y * stride, (const unsigned char *) host + y * host_stride, row_bytes);
   *stage = (ConvolveStage) { device->source[slot], device->destination[slot], stride };
   return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_device_upload (ConvolveDevice *device, int slot, const void *host, size_t host_stride, size_t row_bytes,
+    size_t rows, ConvolveStage *stage, ConvolveError *error)
+{
+  ConvolveStatus status = convolve_device_stage (device, slot, row_bytes, rows, stage, error);
+
+  for (size_t y = 0; y < rows && status == CONVOLVE_OK; y++)
+    memcpy (device->source[slot] + y * stage->stride, (const unsigned char *) host + y * host_stride, row_bytes);
+  return status;
 }
 
 ConvolveStatus

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cudamemory.h"
+
+#define GST_USE_UNSTABLE_API
+#include <gst/cuda/gstcudabufferpool.h>
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/cuda/gstcudaloader.h>
+#include <gst/cuda/gstcudamemory.h>
+#include <gst/cuda/gstcudautils.h>
+
+/* GstCuda has no list of its formats; these are its own elements', with the minor version that brought them. */
+gboolean
+gst_cuda_convolve_cuda_has_format (GstVideoFormat format)
+{
+  static const struct
+  {
+    const gchar *name;
+    guint since;
+  } formats[] = {
+    {"I420", 22}, {"YV12", 22}, {"NV12", 22}, {"NV21", 22}, {"P010_10LE", 22}, {"P016_LE", 22}, {"I420_10LE", 22},
+    {"Y444", 22}, {"Y444_16LE", 22}, {"BGRA", 22}, {"RGBA", 22}, {"RGBx", 22}, {"BGRx", 22}, {"ARGB", 22}, {"ABGR", 22},
+    {"RGB", 22}, {"BGR", 22}, {"Y42B", 22}, {"I422_10LE", 22}, {"I422_12LE", 22}, {"RGBP", 22}, {"BGRP", 22},
+    {"GBR", 22}, {"GBRA", 22},
+    {"P012_LE", 24}, {"I420_12LE", 24}, {"Y444_10LE", 24}, {"Y444_12LE", 24}, {"GBR_10LE", 24}, {"GBR_12LE", 24},
+    {"VUYA", 24},
+  };
+  const gchar *name = gst_video_format_to_string (format);
+  guint major, minor, micro, nano;
+
+  gst_version (&major, &minor, &micro, &nano);
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (g_str_equal (name, formats[i].name))
+      return minor >= formats[i].since;
+  return FALSE;
+}
+
+gboolean
+gst_cuda_convolve_cuda_ensure (GstElement * element, gint device_id, GstCudaConvolveContext ** context)
+{
+  return gst_cuda_load_library () && gst_cuda_ensure_element_context (element, device_id, (GstCudaContext **) context);
+}
+
+void
+gst_cuda_convolve_cuda_set_context (GstElement * element, GstContext * message, gint device_id,
+    GstCudaConvolveContext ** context)
+{
+  gst_cuda_handle_set_context (element, message, device_id, (GstCudaContext **) context);
+}
+
+gboolean
+gst_cuda_convolve_cuda_answer (GstElement * element, GstQuery * query, GstCudaConvolveContext * context)
+{
+  return gst_cuda_handle_context_query (element, query, (GstCudaContext *) context);
+}
+
+gboolean
+gst_cuda_convolve_cuda_push (GstCudaConvolveContext * context)
+{
+  return !context || gst_cuda_context_push (GST_CUDA_CONTEXT (context));
+}
+
+void
+gst_cuda_convolve_cuda_pop (GstCudaConvolveContext * context)
+{
+  if (context)
+    gst_cuda_context_pop (NULL);
+}
+
+GstCudaConvolveContext *
+gst_cuda_convolve_cuda_of_buffer (GstBuffer * buffer)
+{
+  GstMemory *memory = gst_buffer_n_memory (buffer) > 0 ? gst_buffer_peek_memory (buffer, 0) : NULL;
+
+  return memory && gst_is_cuda_memory (memory) ? GST_OBJECT (GST_CUDA_MEMORY_CAST (memory)->context) : NULL;
+}
+
+gint
+gst_cuda_convolve_cuda_device_id (GstCudaConvolveContext * context)
+{
+  guint id = 0;
+
+  g_object_get (context, "cuda-device-id", &id, NULL);
+  return id;
+}
+
+GstMapFlags
+gst_cuda_convolve_cuda_map_flag (void)
+{
+  return (GstMapFlags) GST_MAP_CUDA;
+}
+
+/* From 1.24 on a memory may come with work of another stream still under way; before, that was finished. */
+void
+gst_cuda_convolve_cuda_wait (GstBuffer * buffer)
+{
+#if GST_CHECK_VERSION (1, 24, 0)
+  for (guint i = 0; i < gst_buffer_n_memory (buffer); i++) {
+    GstMemory *memory = gst_buffer_peek_memory (buffer, i);
+
+    if (gst_is_cuda_memory (memory))
+      gst_cuda_memory_sync (GST_CUDA_MEMORY_CAST (memory));
+  }
+#endif
+}
+
+GstBufferPool *
+gst_cuda_convolve_cuda_pool_new (GstCudaConvolveContext * context)
+{
+  return gst_cuda_buffer_pool_new (GST_CUDA_CONTEXT (context));
+}
+
+gboolean
+gst_cuda_convolve_cuda_owns_pool (GstCudaConvolveContext * context, GstBufferPool * pool)
+{
+  return context && GST_IS_CUDA_BUFFER_POOL (pool)
+      && GST_CUDA_BUFFER_POOL (pool)->context == GST_CUDA_CONTEXT (context);
+}

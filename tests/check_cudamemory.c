@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Frames in CUDA memory: every way in and out gives the bytes that the CPU gives. Needs a GPU and GStreamer's own CUDA
+ * elements; exits 77 where they are not.
+ */
+#include <gst/app/gstappsink.h>
+#include <gst/check/gstcheck.h>
+#include <gst/video/video.h>
+#include <stdlib.h>
+
+#define SKIPPED 77
+
+/* The bytes of all frames that a pipeline description gives to its appsink. */
+static GByteArray *
+frames_of (const gchar * line, guint * contexts)
+{
+  g_autofree gchar *full = g_strdup_printf ("%s ! appsink name=sink sync=false", line);
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (full, &error);
+  g_autoptr (GstElement) sink = NULL;
+  g_autoptr (GstBus) bus = NULL;
+  GByteArray *bytes = g_byte_array_new ();
+  GstSample *sample;
+  GstMessage *message;
+
+  fail_unless (error == NULL, "%s: %s", full, error ? error->message : "");
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  while ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink), 60 * GST_SECOND))) {
+    GstBuffer *buffer = gst_sample_get_buffer (sample);
+    GstVideoInfo info;
+    GstVideoFrame frame;
+
+    fail_unless (gst_video_info_from_caps (&info, gst_sample_get_caps (sample)));
+    fail_unless (gst_video_frame_map (&frame, &info, buffer, GST_MAP_READ));
+    for (guint i = 0; i < GST_VIDEO_FRAME_N_PLANES (&frame); i++) {
+      gint component[GST_VIDEO_MAX_COMPONENTS];
+      gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, i), width;
+
+      gst_video_format_info_component (info.finfo, i, component);
+      width = GST_VIDEO_FRAME_COMP_WIDTH (&frame, component[0]) * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, component[0]);
+      for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (&frame, component[0]); y++)
+        g_byte_array_append (bytes, (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, i) + (gsize) y * stride, width);
+    }
+    gst_video_frame_unmap (&frame);
+    gst_sample_unref (sample);
+  }
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_HAVE_CONTEXT))) {
+    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+      gst_message_parse_error (message, &error, NULL);
+      fail ("%s: %s", full, error->message);
+    }
+    if (contexts)
+      ++*contexts;
+    gst_message_unref (message);
+  }
+  fail_unless (gst_app_sink_is_eos (GST_APP_SINK (sink)), "%s does not end", full);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+  return bytes;
+}
+
+static void
+check_equal (const gchar * line, GByteArray * expected, guint * contexts)
+{
+  GByteArray *bytes = frames_of (line, contexts);
+
+  fail_unless (expected->len > 0);
+  fail_unless (bytes->len == expected->len, "%s: %u bytes, not %u", line, bytes->len, expected->len);
+  for (guint i = 0; i < bytes->len; i++)
+    if (bytes->data[i] != expected->data[i])
+      fail ("%s: byte %u of %u is %u, not %u", line, i, bytes->len, bytes->data[i], expected->data[i]);
+  g_byte_array_unref (bytes);
+}
+
+#define CUDA "video/x-raw(memory:CUDAMemory)"
+#define MASK "mask=\"1 2 3 4 5; 6 7 8 9 10; 5 4 3 2 1\" bias=0.1 boundary=reflect"
+
+/* In and out, in either memory. */
+GST_START_TEST (test_ways)
+{
+  static const gchar *const formats[] = { "NV12", "I420", "P010_10LE", "RGBA", "RGB", "Y444", "Y444_16LE", "BGRx",
+    "Y42B", "GBR", "I422_10LE"
+  };
+  static const gchar *const masks[] = { MASK, "mask=identity", "mask=binomial mask-width=9", "mask=disk" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (masks); k++) {
+      gboolean exact = k < 2;
+      g_autofree gchar *source = g_strdup_printf ("videotestsrc pattern=%s num-buffers=4 ! "
+          "video/x-raw,format=%s,width=322,height=242", i % 2 ? "smpte" : "snow", formats[i]);
+      /* What is not exact is compared with the same variant, since the CPU may differ by one next to a tie. */
+      g_autofree gchar *reference = g_strdup_printf ("%s ! cudaconvolve %s %s", source, masks[k],
+          exact ? "kernel-variant=cpu" : "kernel-variant=tiled");
+      g_autofree gchar *system = g_strdup_printf ("%s ! cudaconvolve %s %s", source, masks[k],
+          exact ? "" : "kernel-variant=tiled");
+      g_autofree gchar *both = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! cudaconvolve %s %s ! " CUDA
+          " ! cudadownload", source, masks[k], exact ? "" : "kernel-variant=tiled");
+      g_autofree gchar *in = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! cudaconvolve %s %s ! video/x-raw",
+          source, masks[k], exact ? "" : "kernel-variant=tiled");
+      g_autofree gchar *out = g_strdup_printf ("%s ! cudaconvolve %s %s ! " CUDA " ! cudadownload", source, masks[k],
+          exact ? "" : "kernel-variant=tiled");
+      GByteArray *expected = frames_of (reference, NULL);
+
+      check_equal (system, expected, NULL);
+      check_equal (both, expected, NULL);
+      check_equal (in, expected, NULL);
+      check_equal (out, expected, NULL);
+      g_byte_array_unref (expected);
+    }
+}
+GST_END_TEST;
+
+/* The CPU variant takes and gives CUDA memory too: it is mapped to the host. */
+GST_START_TEST (test_cpu_variant)
+{
+  GByteArray *expected = frames_of ("videotestsrc num-buffers=3 ! video/x-raw,format=NV12 ! cudaconvolve "
+      MASK " kernel-variant=cpu", NULL);
+
+  check_equal ("videotestsrc num-buffers=3 ! video/x-raw,format=NV12 ! cudaupload ! " CUDA " ! cudaconvolve " MASK
+      " kernel-variant=cpu ! " CUDA " ! cudadownload", expected, NULL);
+  g_byte_array_unref (expected);
+}
+GST_END_TEST;
+
+/* Decoded on the GPU, convolved there, and what the CPU makes of the same frames. */
+GST_START_TEST (test_decoder)
+{
+  g_autofree gchar *decode = g_strdup_printf ("filesrc location=\"%s\" ! qtdemux ! h264parse ! nvh264dec",
+      g_getenv ("CUDACONVOLVE_CLIP"));
+  g_autofree gchar *cpu = g_strdup_printf ("%s ! video/x-raw ! cudaconvolve kernel-variant=cpu " MASK, decode);
+  g_autofree gchar *gpu = g_strdup_printf ("%s ! " CUDA " ! cudaconvolve " MASK " ! " CUDA " ! cudadownload", decode);
+  g_autofree gchar *queued = g_strdup_printf ("%s ! queue max-size-buffers=16 ! cudaconvolve " MASK
+      " ! queue max-size-buffers=16 ! cudadownload", decode);
+  GByteArray *expected = frames_of (cpu, NULL);
+
+  check_equal (gpu, expected, NULL);
+  check_equal (queued, expected, NULL);
+  g_byte_array_unref (expected);
+}
+GST_END_TEST;
+
+/* A shift and one back, all in one context: the elements tell each other about it once. */
+GST_START_TEST (test_shared_context)
+{
+  guint contexts = 0;
+  GByteArray *expected = frames_of ("videotestsrc pattern=snow num-buffers=5 ! video/x-raw,format=NV12", NULL);
+
+  check_equal ("videotestsrc pattern=snow num-buffers=5 ! video/x-raw,format=NV12 ! cudaupload "
+      "! cudaconvolve mask=\"0 0 1\" boundary=wrap ! " CUDA " ! queue ! cudaconvolve mask=\"1 0 0\" boundary=wrap ! "
+      CUDA " ! cudadownload", expected, &contexts);
+  fail_unless_equals_int (contexts, 1);
+  g_byte_array_unref (expected);
+}
+GST_END_TEST;
+
+static gpointer
+run_line (gpointer expected)
+{
+  for (gint i = 0; i < 5; i++)
+    check_equal ("videotestsrc pattern=snow num-buffers=20 ! video/x-raw,format=I420 ! cudaupload ! cudaconvolve " MASK
+        " ! " CUDA " ! cudadownload", expected, NULL);
+  return NULL;
+}
+
+/* Two pipelines at once, each with a context of its own. */
+GST_START_TEST (test_two_pipelines)
+{
+  GByteArray *expected = frames_of ("videotestsrc pattern=snow num-buffers=20 ! video/x-raw,format=I420 "
+      "! cudaconvolve kernel-variant=cpu " MASK, NULL);
+  GThread *other = g_thread_new ("pipeline", run_line, expected);
+
+  run_line (expected);
+  g_thread_join (other);
+  g_byte_array_unref (expected);
+}
+GST_END_TEST;
+
+static GstPadProbeReturn
+switch_memory (GstPad * pad, GstPadProbeInfo * probe, gpointer filter)
+{
+  static gint count;
+
+  if (++count % 5 == 0) {
+    g_autoptr (GstCaps) caps = gst_caps_from_string (count / 5 % 2 ? "video/x-raw" : CUDA);
+
+    g_object_set (filter, "caps", caps, NULL);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* The memory of the input changes in mid-stream, again and again. */
+GST_START_TEST (test_memory_changes)
+{
+  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=40 ! video/x-raw,format=NV12 ! identity name=i "
+      "! cudaupload ! capsfilter name=f ! cudaconvolve ! fakesink sync=false", NULL);
+  g_autoptr (GstElement) filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
+  g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "i");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "sink");
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, switch_memory, filter, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+/* The GPU's memory in use, in MiB, or -1 where nobody tells. */
+static gint
+memory_in_use (void)
+{
+  g_autofree gchar *text = NULL;
+
+  if (!g_spawn_command_line_sync ("nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits", &text, NULL,
+          NULL, NULL))
+    return -1;
+  return atoi (text);
+}
+
+/* Started and stopped 200 times, the GPU's memory is what it was. */
+GST_START_TEST (test_cycles)
+{
+  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12 ! cudaupload "
+      "! cudaconvolve kernel-variant=global mask=disk ! " CUDA " ! fakesink sync=false", NULL);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  gint before = -1;
+
+  for (gint i = 0; i < 200; i++) {
+    GstMessage *message;
+
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+    fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
+    gst_message_unref (message);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    if (i == 20)
+      before = memory_in_use ();
+  }
+  g_print ("GPU memory after 20 and 200 cycles: %d and %d MiB\n", before, memory_in_use ());
+  fail_unless (memory_in_use () <= before + 8);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+static Suite *
+cudamemory_suite (void)
+{
+  Suite *suite = suite_create ("cudamemory");
+  TCase *tc = tcase_create ("cudamemory");
+
+  tcase_set_timeout (tc, 600);
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_ways);
+  tcase_add_test (tc, test_cpu_variant);
+  tcase_add_test (tc, test_decoder);
+  tcase_add_test (tc, test_shared_context);
+  tcase_add_test (tc, test_two_pipelines);
+  tcase_add_test (tc, test_memory_changes);
+  tcase_add_test (tc, test_cycles);
+  return suite;
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GstElementFactory) upload = NULL;
+
+  gst_check_init (&argc, &argv);
+  upload = gst_element_factory_find ("cudaupload");
+  if (!upload) {
+    g_print ("SKIP: no CUDA elements: no GPU, no driver, or no nvcodec plugin\n");
+    return SKIPPED;
+  }
+  return gst_check_run_suite (cudamemory_suite (), "cudamemory", __FILE__);
+}
