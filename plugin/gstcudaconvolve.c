@@ -60,6 +60,11 @@ struct _GstCudaConvolve
   const gchar *backend, *device_name;   /* of the active variant, static and interned */
   Stats stats;
 
+  /* Neighbours may hand us their context at any time, also while we ask for one: hence recursive. */
+  GRecMutex context_lock;
+  GstCudaConvolveContext *context;      /* what CUDA frames are in; under context_lock, and of one value till stop
+                                         * or release_device() once set */
+
   /* The streaming thread's own, and start's and stop's. */
   GstVideoInfo info;
   GstCudaConvolveLayout layout;
@@ -68,8 +73,8 @@ struct _GstCudaConvolve
   gboolean have_plans;
   gboolean same_memory;         /* input and output caps are of one kind of memory */
   gboolean cuda_memory;         /* one of them is CUDA memory */
-  GstCudaConvolveContext *context;      /* shared with other elements; the device is in it, where there is one */
   ConvolveDevice *device;
+  gboolean device_in_context;   /* the device was opened in context, otherwise in the process's own */
   gboolean device_missing;      /* found so, and said so: once for each start */
 };
 
@@ -116,14 +121,37 @@ drop_plans (GstCudaConvolve * self)
   self->have_plans = FALSE;
 }
 
-/* Makes the context current, if there is one; one gst_cuda_convolve_cuda_pop() for each that succeeds. */
+/* The context to be current for work on the device, or NULL. */
+static GstCudaConvolveContext *
+device_context (GstCudaConvolve * self)
+{
+  return self->device_in_context ? self->context : NULL;
+}
+
 static ConvolveStatus
 enter_context (GstCudaConvolve * self, ConvolveError * error)
 {
-  if (gst_cuda_convolve_cuda_push (self->context))
+  if (gst_cuda_convolve_cuda_push (device_context (self)))
     return CONVOLVE_OK;
   *error = (ConvolveError) {.status = CONVOLVE_DEVICE_FAILED, .text = "its context cannot be made current" };
   return error->status;
+}
+
+/* Once for each enter_context() that succeeds. */
+static void
+leave_context (GstCudaConvolve * self)
+{
+  gst_cuda_convolve_cuda_pop (device_context (self));
+}
+
+/* The context for CUDA frames, asked for where there is none yet. Not referenced; NULL where there is no device. */
+static GstCudaConvolveContext *
+ensure_context (GstCudaConvolve * self, gint device_id)
+{
+  g_rec_mutex_lock (&self->context_lock);
+  gst_cuda_convolve_cuda_ensure (GST_ELEMENT (self), device_id, &self->context);
+  g_rec_mutex_unlock (&self->context_lock);
+  return self->context;
 }
 
 /*
@@ -135,14 +163,13 @@ open_device (GstCudaConvolve * self, gint device_id, ConvolveError * error)
 {
   ConvolveDevice *device;
 
-  if (self->cuda_memory)
-    gst_cuda_convolve_cuda_ensure (GST_ELEMENT (self), device_id, &self->context);
-  if (!self->context)
+  self->device_in_context = (self->cuda_memory ? ensure_context (self, device_id) : self->context) != NULL;
+  if (!self->device_in_context)
     return convolve_device_new (device_id, error);
   if (enter_context (self, error) != CONVOLVE_OK)
     return NULL;
   device = convolve_device_new_current (error);
-  gst_cuda_convolve_cuda_pop (self->context);
+  leave_context (self);
   return device;
 }
 
@@ -172,17 +199,20 @@ ensure_device (GstCudaConvolve * self, const GstCudaConvolveSettings * settings,
   return CONVOLVE_OK;
 }
 
-/* Everything that lies in the context, and the context. */
+/* Everything that lies on the device, and the context. */
 static void
 release_device (GstCudaConvolve * self)
 {
-  gboolean current = gst_cuda_convolve_cuda_push (self->context);
+  gboolean current = gst_cuda_convolve_cuda_push (device_context (self));
 
   drop_plans (self);
   g_clear_pointer (&self->device, convolve_device_free);
   if (current)
-    gst_cuda_convolve_cuda_pop (self->context);
+    leave_context (self);
+  self->device_in_context = FALSE;
+  g_rec_mutex_lock (&self->context_lock);
   gst_clear_object (&self->context);
+  g_rec_mutex_unlock (&self->context_lock);
 }
 
 /* Where the user left the choice of the device open, work is done where the frames are. */
@@ -192,7 +222,7 @@ follow_input (GstCudaConvolve * self, GstBuffer * input)
   GstCudaConvolveContext *theirs = gst_cuda_convolve_cuda_of_buffer (input);
   gint wanted;
 
-  if (!theirs || theirs == self->context)
+  if (!theirs || (theirs == self->context && (self->device_in_context || !self->device)))
     return;
   GST_OBJECT_LOCK (self);
   wanted = self->settings.device_id;
@@ -202,7 +232,9 @@ follow_input (GstCudaConvolve * self, GstBuffer * input)
 
   GST_INFO_OBJECT (self, "the frames are in another context, following them to %" GST_PTR_FORMAT, theirs);
   release_device (self);
-  self->context = gst_object_ref (theirs);
+  g_rec_mutex_lock (&self->context_lock);
+  gst_object_replace (&self->context, theirs);
+  g_rec_mutex_unlock (&self->context_lock);
   GST_OBJECT_LOCK (self);
   self->stale = TRUE;
   GST_OBJECT_UNLOCK (self);
@@ -295,7 +327,7 @@ update_plans (GstCudaConvolve * self)
     status = enter_context (self, &error);
   if (status == CONVOLVE_OK) {
     status = replace_plans (self, &settings, &error);
-    gst_cuda_convolve_cuda_pop (self->context);
+    leave_context (self);
   }
   if (status == CONVOLVE_OK)
     return self->have_plans;
@@ -386,7 +418,7 @@ gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
   self->info = info;
   self->same_memory = caps_are_cuda (incaps) == caps_are_cuda (outcaps);
   self->cuda_memory = caps_are_cuda (incaps) || caps_are_cuda (outcaps);
-  if (self->cuda_memory && self->device && !self->context)
+  if (self->cuda_memory && self->device && !self->device_in_context)
     release_device (self);      /* to be opened again where the frames are */
   gst_cuda_convolve_layout_init (&self->layout, &info);
   GST_OBJECT_LOCK (self);
@@ -417,7 +449,7 @@ pool_for (GstCudaConvolve * self, GstCaps * caps)
   GST_OBJECT_LOCK (self);
   device_id = self->settings.device_id;
   GST_OBJECT_UNLOCK (self);
-  if (gst_cuda_convolve_cuda_ensure (GST_ELEMENT (self), device_id, &self->context))
+  if (ensure_context (self, device_id))
     return gst_cuda_convolve_cuda_pool_new (self->context);
   GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("There is no CUDA device for frames in CUDA memory."), (NULL));
   return NULL;
@@ -510,9 +542,15 @@ gst_cuda_convolve_query (GstBaseTransform * trans, GstPadDirection direction, Gs
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
-  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT
-      && gst_cuda_convolve_cuda_answer (GST_ELEMENT (self), query, self->context))
-    return TRUE;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT) {
+    gboolean answered;
+
+    g_rec_mutex_lock (&self->context_lock);
+    answered = gst_cuda_convolve_cuda_answer (GST_ELEMENT (self), query, self->context);
+    g_rec_mutex_unlock (&self->context_lock);
+    if (answered)
+      return TRUE;
+  }
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->query (trans, direction, query);
 }
 
@@ -525,7 +563,9 @@ gst_cuda_convolve_set_context (GstElement * element, GstContext * message)
   GST_OBJECT_LOCK (self);
   device_id = self->settings.device_id;
   GST_OBJECT_UNLOCK (self);
+  g_rec_mutex_lock (&self->context_lock);
   gst_cuda_convolve_cuda_set_context (element, message, device_id, &self->context);
+  g_rec_mutex_unlock (&self->context_lock);
   GST_ELEMENT_CLASS (gst_cuda_convolve_parent_class)->set_context (element, message);
 }
 
@@ -576,7 +616,7 @@ check_frame (GstCudaConvolve * self, const GstVideoFrame * frame, const gchar * 
 static gboolean
 map_frame (GstCudaConvolve * self, GstCudaConvolveFrame * frame, GstBuffer * buffer, GstMapFlags flags)
 {
-  frame->on_device = self->context && convolve_plan_on_device (self->plans.plan[0])
+  frame->on_device = self->device_in_context && convolve_plan_on_device (self->plans.plan[0])
       && gst_cuda_convolve_cuda_of_buffer (buffer) == self->context;
   if (frame->on_device)
     flags |= gst_cuda_convolve_cuda_map_flag ();
@@ -599,7 +639,7 @@ convolve_frame (GstCudaConvolve * self, GstCudaConvolveFrame * in, GstCudaConvol
   status = enter_context (self, &error);
   if (status == CONVOLVE_OK) {
     status = gst_cuda_convolve_run (&self->plans, &self->layout, self->device, in, out, &times, &error);
-    gst_cuda_convolve_cuda_pop (self->context);
+    leave_context (self);
   }
   if (status != CONVOLVE_OK) {
     post_error (self, &error);
@@ -712,13 +752,18 @@ gst_cuda_convolve_get_property (GObject * object, guint id, GValue * value, GPar
 static void
 gst_cuda_convolve_finalize (GObject * object)
 {
-  gst_cuda_convolve_settings_clear (&GST_CUDA_CONVOLVE (object)->settings);
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
+
+  gst_clear_object (&self->context);    /* one may have come that was never used */
+  g_rec_mutex_clear (&self->context_lock);
+  gst_cuda_convolve_settings_clear (&self->settings);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
 
 static void
 gst_cuda_convolve_init (GstCudaConvolve * self)
 {
+  g_rec_mutex_init (&self->context_lock);
   gst_cuda_convolve_settings_init (&self->settings);
   gst_video_info_init (&self->info);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
