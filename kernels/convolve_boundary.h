@@ -13,7 +13,7 @@
 
 /*
  * The coordinate inside 0 .. n-1 that stands for i, or -1 where the zero level does. Any i and any n from 1 to
- * CONVOLVE_MAX_EXTENT: a mask may be many times as wide as the image.
+ * 2^28: a mask may be many times as wide as the image.
  */
 static CONVOLVE_BOTH int
 convolve_boundary_index (ConvolveBoundary boundary, int i, int n)

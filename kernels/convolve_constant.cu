@@ -22,7 +22,7 @@ sum_neighbours (const ConvolveImage &image, const ConvolveParameters<N> &mask, i
  * The weights come as a launch parameter; parameters stand in the constant bank.
  */
 template <typename T, ConvolveBoundary B, typename Sum, int N>
-__global__ void
+__global__ void __launch_bounds__ (256)
 convolve_constant (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
 {
   int left = image.x0 + blockIdx.x * blockDim.x, top = image.y0 + blockIdx.y * blockDim.y;

@@ -41,6 +41,9 @@ struct ConvolveParameters
  */
 #define CONVOLVE_FEW_TAPS 841
 
+static_assert (sizeof (ConvolveImage) + sizeof (ConvolveParameters<CONVOLVE_MAX_PARAMETER_TAPS>) <= 32764,
+    "what one launch carries");
+
 static inline bool
 convolve_has_few_taps (const ConvolvePlan *plan)
 {

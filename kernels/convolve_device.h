@@ -31,7 +31,7 @@ ConvolveDevice *convolve_device_new_current (ConvolveError *error);
 void convolve_device_free (ConvolveDevice *device);     /* NULL is allowed; waits for what is enqueued */
 
 int convolve_device_id (const ConvolveDevice *device);
-const char *convolve_device_name (const ConvolveDevice *device);        /* "NVIDIA H200 (sm_90, driver 13.0)" */
+const char *convolve_device_name (const ConvolveDevice *device);        /* "NVIDIA H200 (sm_90, driver for CUDA 13.0)" */
 
 /* Where a plane of the frame lies on the device: two buffers of one stride, kept from frame to frame, grown on need. */
 typedef struct

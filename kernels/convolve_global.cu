@@ -19,7 +19,7 @@ sum_neighbours (const ConvolveImage &image, const float *__restrict__ mask, int 
 
 /* The idea: a thread for each output reads its neighbourhood and the mask from global memory. */
 template <typename T, ConvolveBoundary B, typename Sum>
-__global__ void
+__global__ void __launch_bounds__ (256)
 convolve_global (const __grid_constant__ ConvolveImage image, const float *__restrict__ mask)
 {
   int left = image.x0 + blockIdx.x * blockDim.x, top = image.y0 + blockIdx.y * blockDim.y;

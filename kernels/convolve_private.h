@@ -96,6 +96,13 @@ ConvolveStatus convolve_tiled_input_run (const ConvolvePlan *plan, const Convolv
 ConvolveStatus convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
+/* A block of separable, in threads: the width of its tile, and the rows it takes in one step. */
+#define CONVOLVE_SEPARABLE_WIDTH 32
+#define CONVOLVE_SEPARABLE_STEP 8
+
+/* The shared memory that separable needs for this mask, in bytes. */
+size_t convolve_separable_shared_size (const ConvolvePlan *plan);
+
 /* The shared memory that tiled needs for this mask, in bytes. */
 size_t convolve_tiled_shared_size (const ConvolvePlan *plan);
 

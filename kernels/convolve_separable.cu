@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "convolve_cuda.cuh"
 
-#define WIDTH 32                /* outputs of a block; also the threads of a row */
+#define WIDTH CONVOLVE_SEPARABLE_WIDTH  /* outputs of a block; also the threads of a row */
 #define HEIGHT 64
-#define STEP 8                  /* rows taken at a time; also the rows of threads */
+#define STEP CONVOLVE_SEPARABLE_STEP    /* rows taken at a time; also the rows of threads */
 
 /* One row of samples, with what the row pass reads on both sides. */
 template <typename T, ConvolveBoundary B>
@@ -18,17 +18,18 @@ load_line (const ConvolveImage &image, int left, int y, int line_width, float *l
  * The idea: a rank-1 mask is a row pass followed by a column pass, width + height products instead of their product.
  * A block walks down its columns, STEP input rows at a time: it loads them with their halo, sums along the row into a
  * ring of row sums in shared memory, and sums down the ring for the outputs whose rows are all there. Row sums never
- * leave the block, and any mask up to 255 x 255 fits in 48 KB.
+ * leave the block, and with sums in float any mask up to 255 x 255 fits in 48 KB.
  */
 template <typename T, ConvolveBoundary B, typename Sum>
-__global__ void
+__global__ void __launch_bounds__ (WIDTH * STEP)
 convolve_separable (const __grid_constant__ ConvolveImage image,
     const __grid_constant__ ConvolveParameters<2 * CONVOLVE_MAX_SIDE> factors)
 {
   extern __shared__ float shared[];
   const float *row_taps = factors.tap, *column_taps = factors.tap + CONVOLVE_MAX_SIDE;
   int line_width = WIDTH + image.mask_width - 1, ring_height = STEP + image.mask_height - 1;
-  float *line = shared + threadIdx.y * line_width, *ring = shared + STEP * line_width;
+  float *line = shared + threadIdx.y * line_width;
+  Sum *ring = (Sum *) (shared + STEP * line_width);
   int left = image.x0 + blockIdx.x * WIDTH, top = image.y0 + blockIdx.y * HEIGHT;
   int bottom = min (top + HEIGHT, image.y1), x = left + threadIdx.x;
 
@@ -52,7 +53,7 @@ convolve_separable (const __grid_constant__ ConvolveImage image,
     Sum row = 0;
     for (int i = 0; i < image.mask_width; i++)
       row += row_taps[i] * (Sum) line[threadIdx.x + i];
-    ring[slot * WIDTH + threadIdx.x] = (float) row;
+    ring[slot * WIDTH + threadIdx.x] = row;
     __syncthreads ();
 
     int out = y - image.mask_height / 2;        /* this row of sums is the last that output needs */
@@ -61,7 +62,7 @@ convolve_separable (const __grid_constant__ ConvolveImage image,
       int from = slot + 1 - image.mask_height;
       from = from < 0 ? from + ring_height : from;
       for (int j = 0; j < image.mask_height; j++) {
-        sum += column_taps[j] * (Sum) ring[from * WIDTH + threadIdx.x];
+        sum += column_taps[j] * ring[from * WIDTH + threadIdx.x];
         from = from + 1 < ring_height ? from + 1 : 0;
       }
       convolve_store<T> (image, x, out, blockIdx.z, sum);
@@ -75,8 +76,7 @@ ConvolveStatus
 convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   static const ConvolveKernels<ConvolveParameters<2 * CONVOLVE_MAX_SIDE>> kernels = CONVOLVE_KERNELS (convolve_separable);
-  size_t lines = STEP * (WIDTH + plan->taps.width - 1), ring = (STEP + plan->taps.height - 1) * WIDTH;
 
-  return convolve_launch (plan, plane, convolve_kernel<ConvolveParameters<2 * CONVOLVE_MAX_SIDE>> (plan, kernels), { dim3 (WIDTH, STEP), WIDTH, HEIGHT, (lines + ring) * sizeof (float) },
+  return convolve_launch (plan, plane, convolve_kernel<ConvolveParameters<2 * CONVOLVE_MAX_SIDE>> (plan, kernels), { dim3 (WIDTH, STEP), WIDTH, HEIGHT, convolve_separable_shared_size (plan) },
       plan->taps.row, error);
 }

@@ -17,7 +17,7 @@ load_tile (const ConvolveImage &image, int left, int top, int tile_width, int ti
  * each sample once, and then read all neighbourhoods from there.
  */
 template <typename T, ConvolveBoundary B, typename Sum, int N>
-__global__ void
+__global__ void __launch_bounds__ (CONVOLVE_TILE_WIDTH * CONVOLVE_TILE_HEIGHT)
 convolve_tiled (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
 {
   extern __shared__ float tile[];

@@ -6,7 +6,7 @@
  * since the output tile is smaller by the mask.
  */
 template <typename T, ConvolveBoundary B, typename Sum, int N>
-__global__ void
+__global__ void __launch_bounds__ (1024)
 convolve_tiled_input (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
 {
   extern __shared__ float tile[];

@@ -55,6 +55,10 @@ accepts_rank_1 (const ConvolvePlan *plan, const char **reason)
     *reason = "it is not the product of a column and a row";
     return false;
   }
+  if (convolve_separable_shared_size (plan) > convolve_device_shared_limit (plan->device)) {
+    *reason = "its row sums in double precision are larger than the device's shared memory";
+    return false;
+  }
   return accepts_device_taps (plan, reason);
 }
 
@@ -64,6 +68,15 @@ convolve_tiled_shared_size (const ConvolvePlan *plan)
   size_t width = CONVOLVE_TILE_WIDTH + plan->taps.width - 1, height = CONVOLVE_TILE_HEIGHT + plan->taps.height - 1;
 
   return width * height * sizeof (float);
+}
+
+size_t
+convolve_separable_shared_size (const ConvolvePlan *plan)
+{
+  size_t lines = CONVOLVE_SEPARABLE_STEP * (CONVOLVE_SEPARABLE_WIDTH + plan->taps.width - 1);
+  size_t ring = (CONVOLVE_SEPARABLE_STEP + plan->taps.height - 1) * CONVOLVE_SEPARABLE_WIDTH;
+
+  return lines * sizeof (float) + ring * (plan->wide_sums ? sizeof (double) : sizeof (float));
 }
 
 bool

@@ -54,8 +54,9 @@ struct _GstCudaConvolve
   GstBaseTransform parent;
 
   /* Under the object lock: any thread. */
-  GstCudaConvolveSettings settings;
-  gboolean stale;               /* settings or caps changed since the plans were made */
+  GstCudaConvolveSettings settings;     /* as the user reads them */
+  GstCudaConvolveSettings applied;      /* as frames use them: what one g_object_set() sets comes together */
+  gboolean stale;               /* applied or caps changed since the plans were made */
   const gchar *active_variant;  /* interned, NULL before the first frame */
   const gchar *backend, *device_name;   /* of the active variant, static and interned */
   Stats stats;
@@ -71,6 +72,8 @@ struct _GstCudaConvolve
   GstCudaConvolvePlans plans;
   GstCudaConvolveSettings good; /* what the plans were made from */
   gboolean have_plans;
+  gchar *warned;                /* the text of the warning that stands, or NULL */
+  gint device_id;               /* as it was at start */
   gboolean same_memory;         /* input and output caps are of one kind of memory */
   gboolean cuda_memory;         /* one of them is CUDA memory */
   ConvolveDevice *device;
@@ -146,10 +149,10 @@ leave_context (GstCudaConvolve * self)
 
 /* The context for CUDA frames, asked for where there is none yet. Not referenced; NULL where there is no device. */
 static GstCudaConvolveContext *
-ensure_context (GstCudaConvolve * self, gint device_id)
+ensure_context (GstCudaConvolve * self)
 {
   g_rec_mutex_lock (&self->context_lock);
-  gst_cuda_convolve_cuda_ensure (GST_ELEMENT (self), device_id, &self->context);
+  gst_cuda_convolve_cuda_ensure (GST_ELEMENT (self), self->device_id, &self->context);
   g_rec_mutex_unlock (&self->context_lock);
   return self->context;
 }
@@ -159,13 +162,13 @@ ensure_context (GstCudaConvolve * self, gint device_id)
  * the process's own context, which all such elements have in common and which costs nothing more.
  */
 static ConvolveDevice *
-open_device (GstCudaConvolve * self, gint device_id, ConvolveError * error)
+open_device (GstCudaConvolve * self, ConvolveError * error)
 {
   ConvolveDevice *device;
 
-  self->device_in_context = (self->cuda_memory ? ensure_context (self, device_id) : self->context) != NULL;
+  self->device_in_context = (self->cuda_memory ? ensure_context (self) : self->context) != NULL;
   if (!self->device_in_context)
-    return convolve_device_new (device_id, error);
+    return convolve_device_new (self->device_id, error);
   if (enter_context (self, error) != CONVOLVE_OK)
     return NULL;
   device = convolve_device_new_current (error);
@@ -192,7 +195,7 @@ ensure_device (GstCudaConvolve * self, const GstCudaConvolveSettings * settings,
   if (self->device || !gst_cuda_convolve_settings_want_device (settings)
       || (self->device_missing && !gst_cuda_convolve_settings_need_device (settings)))
     return CONVOLVE_OK;
-  self->device = open_device (self, settings->device_id, error);
+  self->device = open_device (self, error);
   if (!self->device)
     return do_without_device (self, settings, error);
   GST_INFO_OBJECT (self, "device %d: %s", convolve_device_id (self->device), convolve_device_name (self->device));
@@ -220,14 +223,10 @@ static void
 follow_input (GstCudaConvolve * self, GstBuffer * input)
 {
   GstCudaConvolveContext *theirs = gst_cuda_convolve_cuda_of_buffer (input);
-  gint wanted;
 
   if (!theirs || (theirs == self->context && (self->device_in_context || !self->device)))
     return;
-  GST_OBJECT_LOCK (self);
-  wanted = self->settings.device_id;
-  GST_OBJECT_UNLOCK (self);
-  if (wanted >= 0 && wanted != gst_cuda_convolve_cuda_device_id (theirs))
+  if (self->device_id >= 0 && self->device_id != gst_cuda_convolve_cuda_device_id (theirs))
     return;                     /* the frames are mapped to the host */
 
   GST_INFO_OBJECT (self, "the frames are in another context, following them to %" GST_PTR_FORMAT, theirs);
@@ -282,17 +281,25 @@ use_plans (GstCudaConvolve * self, GstCudaConvolvePlans plans, GstCudaConvolveSe
   publish_variant (self, passthrough);
 }
 
-/* Makes plans from the settings, or from those before that were good, with a warning. Takes settings on success. */
+/*
+ * Makes plans from the settings. Where the mask is bad the one that was good stays, and the user is warned, once for
+ * each fault; what is set beside the mask holds. Takes settings on success.
+ */
 static ConvolveStatus
 replace_plans (GstCudaConvolve * self, GstCudaConvolveSettings * settings, ConvolveError * error)
 {
   GstCudaConvolvePlans plans;
   ConvolveStatus status = gst_cuda_convolve_plans_init (&plans, settings, &self->layout, self->device, error);
 
-  if (status == CONVOLVE_INVALID && self->have_plans) {
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->text), ("The mask before it stays."));
-    gst_cuda_convolve_settings_clear (settings);
-    gst_cuda_convolve_settings_copy (settings, &self->good);
+  if (status != CONVOLVE_INVALID) {
+    g_clear_pointer (&self->warned, g_free);
+  } else if (self->have_plans) {
+    if (g_strcmp0 (self->warned, error->text) != 0)
+      GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->text), ("The mask before it stays."));
+    g_free (self->warned);
+    self->warned = g_strdup (error->text);
+    convolve_settings_clear (&settings->mask);
+    convolve_settings_copy (&settings->mask, &self->good.mask);
     status = gst_cuda_convolve_plans_init (&plans, settings, &self->layout, self->device, error);
   }
   if (status == CONVOLVE_OK)
@@ -319,8 +326,9 @@ update_plans (GstCudaConvolve * self)
     return self->have_plans;
   }
   self->stale = FALSE;
-  gst_cuda_convolve_settings_copy (&settings, &self->settings);
+  gst_cuda_convolve_settings_copy (&settings, &self->applied);
   GST_OBJECT_UNLOCK (self);
+  settings.device_id = self->device_id;
 
   status = ensure_device (self, &settings, &error);
   if (status == CONVOLVE_OK)
@@ -352,6 +360,7 @@ gst_cuda_convolve_start (GstBaseTransform * trans)
   gst_cuda_convolve_settings_copy (&settings, &self->settings);
   GST_OBJECT_UNLOCK (self);
   self->device_missing = FALSE;
+  self->device_id = settings.device_id;
 
   /* What is wrong whatever the format shows at once. */
   ok = convolve_settings_make_mask (&settings.mask, 1, 1, &mask, &bad);
@@ -376,10 +385,12 @@ gst_cuda_convolve_stop (GstBaseTransform * trans)
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
   release_device (self);
+  g_clear_pointer (&self->warned, g_free);
   gst_video_info_init (&self->info);
   GST_OBJECT_LOCK (self);
   self->active_variant = NULL;
   GST_OBJECT_UNLOCK (self);
+  g_object_notify (G_OBJECT (self), "active-variant");
   return TRUE;
 }
 
@@ -442,14 +453,9 @@ gst_cuda_convolve_get_unit_size (GstBaseTransform * trans, GstCaps * caps, gsize
 static GstBufferPool *
 pool_for (GstCudaConvolve * self, GstCaps * caps)
 {
-  gint device_id;
-
   if (!caps_are_cuda (caps))
     return gst_video_buffer_pool_new ();
-  GST_OBJECT_LOCK (self);
-  device_id = self->settings.device_id;
-  GST_OBJECT_UNLOCK (self);
-  if (ensure_context (self, device_id))
+  if (ensure_context (self))
     return gst_cuda_convolve_cuda_pool_new (self->context);
   GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("There is no CUDA device for frames in CUDA memory."), (NULL));
   return NULL;
@@ -682,7 +688,6 @@ gst_cuda_convolve_set_property (GObject * object, guint id, const GValue * value
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
 
   GST_OBJECT_LOCK (self);
-  self->stale = TRUE;
   switch (id) {
     case CONVOLVE_PROP_BOUNDARY:
       self->settings.boundary = g_value_get_enum (value);
@@ -699,6 +704,25 @@ gst_cuda_convolve_set_property (GObject * object, guint id, const GValue * value
       break;
   }
   GST_OBJECT_UNLOCK (self);
+}
+
+/* Called once for all that one g_object_set() has set: frames see all of it or nothing. */
+static void
+gst_cuda_convolve_dispatch_properties_changed (GObject * object, guint n, GParamSpec ** specs)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
+  gboolean written = FALSE;
+
+  for (guint i = 0; i < n; i++)
+    written |= specs[i]->owner_type == GST_TYPE_CUDA_CONVOLVE && (specs[i]->flags & G_PARAM_WRITABLE);
+  if (written) {
+    GST_OBJECT_LOCK (self);
+    gst_cuda_convolve_settings_clear (&self->applied);
+    gst_cuda_convolve_settings_copy (&self->applied, &self->settings);
+    self->stale = TRUE;
+    GST_OBJECT_UNLOCK (self);
+  }
+  G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->dispatch_properties_changed (object, n, specs);
 }
 
 /* Times are means over the frames so far; backend and device are those in use. Called with the object lock. */
@@ -757,6 +781,7 @@ gst_cuda_convolve_finalize (GObject * object)
   gst_clear_object (&self->context);    /* one may have come that was never used */
   g_rec_mutex_clear (&self->context_lock);
   gst_cuda_convolve_settings_clear (&self->settings);
+  gst_cuda_convolve_settings_clear (&self->applied);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
 
@@ -765,6 +790,7 @@ gst_cuda_convolve_init (GstCudaConvolve * self)
 {
   g_rec_mutex_init (&self->context_lock);
   gst_cuda_convolve_settings_init (&self->settings);
+  gst_cuda_convolve_settings_init (&self->applied);
   gst_video_info_init (&self->info);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
@@ -806,6 +832,7 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
 
   object_class->set_property = gst_cuda_convolve_set_property;
   object_class->get_property = gst_cuda_convolve_get_property;
+  object_class->dispatch_properties_changed = gst_cuda_convolve_dispatch_properties_changed;
   object_class->finalize = gst_cuda_convolve_finalize;
 
   convolve_props_install (object_class);

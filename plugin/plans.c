@@ -45,10 +45,12 @@ make_plan (ConvolvePlan ** plan, const GstCudaConvolveSettings * settings, const
   ConvolveMask mask;
 
   if (!convolve_settings_make_mask (&settings->mask, step->x_step, step->y_step, &mask, &bad)) {
-    *error = (ConvolveError) {.status = CONVOLVE_INVALID };
+    gboolean memory = g_error_matches (bad, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY);
+
+    *error = (ConvolveError) {.status = memory ? CONVOLVE_NO_MEMORY : CONVOLVE_INVALID };
     g_strlcpy (error->text, bad->message, sizeof (error->text));
     g_error_free (bad);
-    return CONVOLVE_INVALID;
+    return error->status;
   }
   *plan = convolve_plan_new (&step->pixel, settings->boundary, &mask,
       automatic ? "auto" : convolve_variant_name (settings->variant - 1), device, error);

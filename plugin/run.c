@@ -13,11 +13,12 @@ gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout, const Gs
     const GstMapInfo *map = &frame->map[frame->meta ? i : 0];
     const guint8 *data = GST_VIDEO_FRAME_PLANE_DATA (frame, i);
     gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, i);
-    gsize start = data - map->data, end;
+    gsize start = data - map->data, step = ABS ((gint64) stride), reach, end;
 
-    if (data < map->data || stride < 0 || (gsize) stride < plane->row_bytes
-        || !g_size_checked_mul (&end, stride, plane->rows - 1) || !g_size_checked_add (&end, end, plane->row_bytes)
-        || !g_size_checked_add (&end, end, start) || end > map->size) {
+    /* With a negative stride the first row is the last in memory. */
+    if (data < map->data || step < plane->row_bytes || !g_size_checked_mul (&reach, step, plane->rows - 1)
+        || !g_size_checked_add (&end, start, plane->row_bytes)
+        || (stride < 0 ? reach > start : !g_size_checked_add (&end, end, reach)) || end > map->size) {
       *fault = g_strdup_printf ("plane %u: %" G_GSIZE_FORMAT " rows of %" G_GSIZE_FORMAT " bytes, stride %d, at %"
           G_GSIZE_FORMAT " in %" G_GSIZE_FORMAT " bytes", i, plane->rows, plane->row_bytes, stride, start, map->size);
       return FALSE;
@@ -27,8 +28,8 @@ gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout, const Gs
 }
 
 static ConvolveStatus
-run_step (const ConvolvePlan * plan, const GstCudaConvolveStep * step, const void *source, gsize source_stride,
-    void *destination, gsize destination_stride, ConvolveError * error)
+run_step (const ConvolvePlan * plan, const GstCudaConvolveStep * step, const void *source, gssize source_stride,
+    void *destination, gssize destination_stride, ConvolveError * error)
 {
   ConvolvePlane plane = {
     .source = (const guint8 *) source + step->offset,
@@ -66,8 +67,29 @@ typedef struct
 {
   const void *source;
   void *destination;
-  gsize source_stride, destination_stride;
+  gssize source_stride, destination_stride;
 } DevicePlane;
+
+/* A plane on the host as the device's copies take it: the row that is first in memory, and a positive stride. */
+static guint8 *
+lowest_row (const GstVideoFrame * frame, guint i, gsize rows, gsize * stride)
+{
+  guint8 *data = GST_VIDEO_FRAME_PLANE_DATA (frame, i);
+  gint signed_stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, i);
+
+  *stride = ABS (signed_stride);
+  return signed_stride < 0 ? data - (rows - 1) * *stride : data;
+}
+
+/* Where row 0 of such a copy is on the device, and the step to row 1: upside down where the host's rows are. */
+static guint8 *
+first_row (void *memory, const GstVideoFrame * frame, guint i, gsize rows, gsize stage_stride, gssize * stride)
+{
+  gboolean upside_down = GST_VIDEO_FRAME_PLANE_STRIDE (frame, i) < 0;
+
+  *stride = upside_down ? -(gssize) stage_stride : (gssize) stage_stride;
+  return (guint8 *) memory + (upside_down ? (rows - 1) * stage_stride : 0);
+}
 
 /* Uploads a plane that is on the host; a frame on the device is used where it lies. */
 static ConvolveStatus
@@ -76,18 +98,37 @@ bring_plane (const GstCudaConvolvePlane * plane, guint i, ConvolveDevice * devic
 {
   ConvolveStage stage = { 0 };
   ConvolveStatus status = CONVOLVE_OK;
+  gsize host_stride;
+  guint8 *host = lowest_row (&in->video, i, plane->rows, &host_stride);
 
   if (!in->on_device)
-    status = convolve_device_upload (device, i, GST_VIDEO_FRAME_PLANE_DATA (&in->video, i),
-        GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, i), plane->row_bytes, plane->rows, &stage, error);
+    status = convolve_device_upload (device, i, host, host_stride, plane->row_bytes, plane->rows, &stage, error);
   else if (!out->on_device)
     status = convolve_device_stage (device, i, plane->row_bytes, plane->rows, &stage, error);
+  if (status != CONVOLVE_OK)
+    return status;
 
-  place->source = in->on_device ? GST_VIDEO_FRAME_PLANE_DATA (&in->video, i) : stage.source;
-  place->source_stride = in->on_device ? (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, i) : stage.stride;
-  place->destination = out->on_device ? GST_VIDEO_FRAME_PLANE_DATA (&out->video, i) : stage.destination;
-  place->destination_stride = out->on_device ? (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, i) : stage.stride;
-  return status;
+  place->source = GST_VIDEO_FRAME_PLANE_DATA (&in->video, i);
+  place->source_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, i);
+  if (!in->on_device)
+    place->source = first_row (stage.source, &in->video, i, plane->rows, stage.stride, &place->source_stride);
+  place->destination = GST_VIDEO_FRAME_PLANE_DATA (&out->video, i);
+  place->destination_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, i);
+  if (!out->on_device)
+    place->destination = first_row (stage.destination, &out->video, i, plane->rows, stage.stride,
+        &place->destination_stride);
+  return CONVOLVE_OK;
+}
+
+/* Copies a plane of the result to a frame on the host. */
+static ConvolveStatus
+fetch_plane (const GstCudaConvolvePlane * plane, guint i, ConvolveDevice * device, GstCudaConvolveFrame * out,
+    ConvolveError * error)
+{
+  gsize stride;
+  guint8 *host = lowest_row (&out->video, i, plane->rows, &stride);
+
+  return convolve_device_download (device, i, host, stride, plane->row_bytes, plane->rows, error);
 }
 
 static ConvolveStatus
@@ -106,8 +147,7 @@ run_on_device (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout *
         place->destination_stride, error);
   }
   for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK && !out->on_device; i++)
-    status = convolve_device_download (device, i, GST_VIDEO_FRAME_PLANE_DATA (&out->video, i),
-        GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, i), layout->planes[i].row_bytes, layout->planes[i].rows, error);
+    status = fetch_plane (&layout->planes[i], i, device, out, error);
   /* Nothing may still read or write the frames when they are unmapped, whatever went wrong. */
   finished = convolve_device_finish (device, times, status == CONVOLVE_OK ? error : NULL);
   return status == CONVOLVE_OK ? finished : status;

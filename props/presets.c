@@ -364,10 +364,10 @@ static const ConvolvePreset presets[] = {
     .formula = "1 everywhere; on a subsampled plane the area of the box over each sample",
     .width = 5, .sized = TRUE, .make = make_box },
   { .name = "gaussian", .purpose = "a smooth blur without preferred directions, against noise",
-    .formula = "exp(-(x^2 + y^2) / (2 sigma^2)), sum 1; sampled and with sigma from the width as OpenCV's "
-        "getGaussianKernel",
+    .formula = "exp(-(x^2 + y^2) / (2 sigma^2)), sum 1, sampled; sigma from the width by the rule of OpenCV's "
+        "getGaussianKernel, which itself has fixed tables up to width 7",
     .width = 5, .sized = TRUE, .reach = 3, .make = make_gaussian },
-  { .name = "binomial", .purpose = "nearly the gaussian, in integers: 8-bit video is exact up to 9x9",
+  { .name = "binomial", .purpose = "nearly the gaussian, in integers",
     .formula = "C(w-1, x) C(h-1, y), that is [1 2 1] / 4 folded with itself; Burt and Adelson 1983",
     .width = 5, .sized = TRUE, .make = make_binomial },
   { .name = "sharpen", .purpose = "crisper edges, without a setting",

@@ -124,7 +124,8 @@ GST_START_TEST (test_layouts)
 
       fail_unless (gst_video_info_from_caps (&info, caps));
       harness = harness_new ("mask=\"" SKEWED "\" boundary=reflect", caps);
-      check_one (harness, &info, layout, &expected, layout == FRAME_PADDED ? "padded" : "memories");
+      check_one (harness, &info, layout, &expected, layout == FRAME_PADDED ? "padded"
+          : layout == FRAME_MEMORIES ? "memories" : "upside down");
       gst_harness_teardown (harness);
     }
 }
@@ -375,6 +376,42 @@ GST_START_TEST (test_changes)
 GST_END_TEST;
 
 static gpointer
+keep_toggling (gpointer data)
+{
+  for (gint i = 0; i < 3000; i++) {
+    g_object_set (data, "mask", "box", "mask-width", 9, NULL);
+    g_object_set (data, "mask", "sobel-x", "mask-width", 0, NULL);
+  }
+  return NULL;
+}
+
+/* What one g_object_set() sets comes together: of these pairs no half with half of the other is allowed. */
+GST_START_TEST (test_changes_come_together)
+{
+  GstHarness *harness = harness_new ("mask=box", frame_caps ("GRAY8", 8, 8, NULL));
+  GstElement *element = gst_harness_find_element (harness, "cudaconvolve");
+  GstBus *bus = gst_bus_new ();
+  GThread *thread;
+
+  gst_element_set_bus (element, bus);
+  thread = g_thread_new ("toggles", keep_toggling, element);
+  for (gint i = 0; i < 3000; i++) {
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 64, NULL);
+
+    gst_buffer_memset (buffer, 0, 100, 64);
+    fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (harness));
+  }
+  g_thread_join (thread);
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR) == NULL);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+static gpointer
 keep_changing (gpointer data)
 {
   GstElement *element = data;
@@ -576,6 +613,7 @@ element_suite (void)
   tcase_add_test (tc, test_renegotiation);
   tcase_add_test (tc, test_passthrough);
   tcase_add_test (tc, test_changes);
+  tcase_add_test (tc, test_changes_come_together);
   tcase_add_test (tc, test_changes_from_other_threads);
   tcase_add_test (tc, test_controller);
   tcase_add_test (tc, test_metadata);

@@ -170,19 +170,23 @@ GST_START_TEST (test_bad_while_playing)
   Expected expected = {.boundary = 1, .width = 3, .height = 3, .integers = integers, .numerator = 1,
     .denominator = 16 };
 
-  for (gint i = 0; i < 4; i++) {
+  for (gint i = 0; i < 6; i++) {
     GstBuffer *in = frame_new (&run.info, FRAME_PLAIN, i), *out;
 
     if (i == 1)
       g_object_set (run.element, "mask", "1 2; 3", NULL);
-    if (i == 3)
+    if (i == 3) {
+      gst_util_set_object_arg (G_OBJECT (run.element), "boundary", "wrap");     /* holds, with the mask that is good */
+      expected.boundary = 4;
+    }
+    if (i == 4)
       g_object_set (run.element, "mask", "1 1 1", "divisor", 1e-9, NULL);       /* multiplies by too much */
     fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
     out = gst_harness_pull (run.harness);
     frame_check (&run.info, in, out, &expected, "the mask that was good");
     if (i == 1)
       expect_one (&run, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "row", NULL);
-    else if (i == 3)
+    else if (i == 4)
       expect_one (&run, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "multiplies", NULL);
     else
       expect_none (&run);
@@ -283,7 +287,7 @@ GST_START_TEST (test_lying_meta)
   {
     gsize offset;
     gint stride;
-  } lies[] = { {0, 4096}, {200, 24}, {0, 12}, {0, G_MAXINT} };
+  } lies[] = { {0, 4096}, {200, 24}, {0, 12}, {0, G_MAXINT}, {0, -24}, {359, -24}, {360, -25}, {0, G_MININT} };
 
   for (guint i = 0; i < G_N_ELEMENTS (lies); i++) {
     Run run = run_start ("cudaconvolve", NULL, "GRAY8");

@@ -97,6 +97,24 @@ check_largest_mask (CheckRow *row, ConvolveBoundary boundary, int width, int hei
   return run_fixed (row, &test, true, file);
 }
 
+/* Sums of rank 1 in double: two large rows that nearly cancel, so that nothing may be rounded between the passes. */
+static int
+check_cancelling_rows (CheckRow *row, FILE *file)
+{
+  static const ConvolvePixel gray_16 = {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 1,.stride = 2,.select = 1,
+    .biased = 1 };
+  static const double taps[] = {-1, -1, -1000003, -1, -1, 0, 0, 0, 0, 0, 1, 1, 1000003, 1, 1};
+  CheckCase test;
+
+  if (!check_case_fixed (&test, "rows of large weights that nearly cancel", &gray_16, CONVOLVE_BOUNDARY_REPLICATE, 64,
+          40, taps, 5, 3, 4))
+    return out_of_memory (&test, file);
+  for (int y = 0; y < test.height; y++)
+    for (int x = 0; x < test.width; x++)
+      check_case_set (&test, &test.source, x, y, 0, 60000 + (x * 7 + y) % 3 * (x == 30));
+  return run_fixed (row, &test, true, file);
+}
+
 /* More rows than 65,535 blocks have, the most that a grid is high; and as many columns. */
 static int
 check_long (CheckRow *row, int width, int height, FILE *file)
@@ -183,6 +201,8 @@ check_fixed_variant (CheckRow *row, FILE *file)
   }
   for (size_t i = 0; i < sizeof divisors / sizeof *divisors && goes_on (row); i++)
     failures += check_all_values (row, divisors[i], 0, file) + check_all_values (row, divisors[i], 0.01234, file);
+  if (goes_on (row))
+    failures += check_cancelling_rows (row, file);
   if (goes_on (row))
     failures += check_long (row, 1, 4300000, file) + check_long (row, 1100000, 2, file);
   for (int size = 3; size <= 31 && goes_on (row); size += 4) {

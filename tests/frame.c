@@ -37,12 +37,16 @@ allocate (const GstVideoInfo * info, FrameLayout layout)
     gst_video_format_info_component (info->finfo, i, component);
     rows = GST_VIDEO_INFO_COMP_HEIGHT (info, component[0]);
     stride[i] = GST_VIDEO_INFO_PLANE_STRIDE (info, i) + PADDING * (i + 1);
-    offset[i] = size + (layout == FRAME_PADDED ? PADDING : 0);
+    offset[i] = size + (layout != FRAME_MEMORIES ? PADDING : 0);
     if (layout == FRAME_MEMORIES)
       gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, stride[i] * rows, NULL));
     size = offset[i] + stride[i] * rows;
+    if (layout == FRAME_UPSIDE_DOWN) {
+      offset[i] += stride[i] * (rows - 1);
+      stride[i] = -stride[i];
+    }
   }
-  if (layout == FRAME_PADDED)
+  if (layout != FRAME_MEMORIES)
     gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, size, NULL));
   gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info),
       GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_N_PLANES (info), offset, stride);

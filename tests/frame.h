@@ -20,6 +20,7 @@ typedef enum
 {
   FRAME_PLAIN,                  /* as the caps say, no GstVideoMeta */
   FRAME_PADDED,                 /* GstVideoMeta with longer rows and gaps between planes */
+  FRAME_UPSIDE_DOWN,            /* as padded, with negative strides: the first row is the last in memory */
   FRAME_MEMORIES                /* GstVideoMeta and a memory for each plane */
 } FrameLayout;
 
