@@ -30,7 +30,7 @@ sum_neighbours (const ConvolveImage &image, const ConvolveParameters<N> &mask, c
  * read a moment ago and the L2 cache still has it.
  */
 template <typename T, ConvolveBoundary B, typename Sum, int N>
-__global__ void __launch_bounds__ (TILE * TILE)
+__global__ void
 convolve_tiled_cached (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
 {
   __shared__ float tile[TILE][TILE];
