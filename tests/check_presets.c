@@ -112,6 +112,27 @@ GST_START_TEST (every_size)
 
 GST_END_TEST;
 
+/* A preset takes an argument where its table says what it means, and refuses one otherwise. */
+GST_START_TEST (arguments)
+{
+  for (guint i = 0; i < convolve_preset_count (); i++) {
+    ConvolveSettings settings;
+    ConvolveMask mask;
+    gboolean taken;
+
+    convolve_settings_init (&settings);
+    g_free (settings.mask);
+    settings.mask = g_strdup_printf ("%s:4", convolve_preset_name (i));
+    taken = convolve_settings_make_mask (&settings, 1, 1, &mask, NULL);
+    fail_unless_equals_int (taken, convolve_preset_argument (i) != NULL);
+    if (taken)
+      convolve_mask_clear (&mask);
+    convolve_settings_clear (&settings);
+  }
+}
+
+GST_END_TEST;
+
 /* Fixed ones are 3x3 on every plane, and say so where a size is asked for. */
 GST_START_TEST (one_size)
 {
@@ -437,6 +458,7 @@ presets_suite (void)
   suite_add_tcase (suite, tcase);
   tcase_set_timeout (tcase, 300);
   tcase_add_test (tcase, every_size);
+  tcase_add_test (tcase, arguments);
   tcase_add_test (tcase, one_size);
   tcase_add_test (tcase, by_value);
   tcase_add_test (tcase, in_integers);
