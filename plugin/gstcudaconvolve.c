@@ -202,13 +202,13 @@ ensure_device (GstCudaConvolve * self, const GstCudaConvolveSettings * settings,
   return CONVOLVE_OK;
 }
 
-/* Everything that lies on the device, and the context. */
+/* Everything that lies on the device, and the context. The settings that were good stay, to make plans from again. */
 static void
 release_device (GstCudaConvolve * self)
 {
   gboolean current = gst_cuda_convolve_cuda_push (device_context (self));
 
-  drop_plans (self);
+  gst_cuda_convolve_plans_clear (&self->plans);
   g_clear_pointer (&self->device, convolve_device_free);
   if (current)
     leave_context (self);
@@ -385,6 +385,7 @@ gst_cuda_convolve_stop (GstBaseTransform * trans)
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
   release_device (self);
+  drop_plans (self);
   g_clear_pointer (&self->warned, g_free);
   gst_video_info_init (&self->info);
   GST_OBJECT_LOCK (self);
@@ -597,6 +598,8 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform * trans, gboolean is_dis
     if (GST_CLOCK_TIME_IS_VALID (time))
       gst_object_sync_values (GST_OBJECT (self), time);
   }
+  /* New caps come first: plans are made for them, and what they say of memory decides whether frames pass through. */
+  gst_base_transform_reconfigure (trans);
   follow_input (self, input);
   /* Before caps there is nothing to plan for; the base class refuses such a buffer. */
   if (GST_VIDEO_INFO_FORMAT (&self->info) != GST_VIDEO_FORMAT_UNKNOWN && !update_plans (self)) {
@@ -667,6 +670,9 @@ gst_cuda_convolve_transform (GstBaseTransform * trans, GstBuffer * inbuf, GstBuf
   GstCudaConvolveFrame in, out;
   GstFlowReturn ret;
 
+  /* Downstream may have asked for other caps once more while the output buffer was allocated. */
+  if (!update_plans (self))
+    return GST_FLOW_ERROR;
   if (!map_frame (self, &in, inbuf, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ, ("Cannot map a frame to read it."), (NULL));
     return GST_FLOW_ERROR;

@@ -190,11 +190,18 @@ switch_memory (GstPad * pad, GstPadProbeInfo * probe, gpointer filter)
   return GST_PAD_PROBE_OK;
 }
 
-/* The memory of the input changes in mid-stream, again and again. */
+/* The memory of the input, or of the output, changes in mid-stream, again and again. */
 GST_START_TEST (test_memory_changes)
 {
-  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=40 ! video/x-raw,format=NV12 ! identity name=i "
-      "! cudaupload ! capsfilter name=f ! cudaconvolve ! fakesink sync=false", NULL);
+  static const gchar *const lines[] = {
+    "videotestsrc num-buffers=40 ! video/x-raw,format=NV12 ! identity name=i ! cudaupload ! capsfilter name=f "
+        "! cudaconvolve ! fakesink sync=false",
+    "videotestsrc num-buffers=40 ! video/x-raw,format=NV12 ! identity name=i ! cudaconvolve ! capsfilter name=f "
+        "! fakesink sync=false",
+    "videotestsrc num-buffers=40 ! video/x-raw,format=NV12 ! identity name=i ! cudaconvolve mask=identity "
+        "! capsfilter name=f ! fakesink sync=false",
+  };
+  GstElement *pipeline = gst_parse_launch (lines[__i__], NULL);
   g_autoptr (GstElement) filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
   g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "i");
   g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "sink");
@@ -261,7 +268,7 @@ cudamemory_suite (void)
   tcase_add_test (tc, test_decoder);
   tcase_add_test (tc, test_shared_context);
   tcase_add_test (tc, test_two_pipelines);
-  tcase_add_test (tc, test_memory_changes);
+  tcase_add_loop_test (tc, test_memory_changes, 0, 3);
   tcase_add_test (tc, test_cycles);
   return suite;
 }
