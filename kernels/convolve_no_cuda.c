@@ -149,3 +149,15 @@ convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Co
 {
   return no_cuda (error);
 }
+
+bool
+convolve_tensor_possible (const ConvolveDevice *device)
+{
+  return false;
+}
+
+ConvolveStatus
+convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}

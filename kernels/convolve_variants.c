@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The table of variants. A new one is a file with its kernel and a row here, before the first row it is better than. */
+#include "convolve_limbs.h"
 #include "convolve_private.h"
 
 static bool
@@ -60,6 +61,22 @@ accepts_rank_1 (const ConvolvePlan *plan, const char **reason)
     return false;
   }
   return accepts_device_taps (plan, reason);
+}
+
+static bool
+accepts_tensor (const ConvolvePlan *plan, const char **reason)
+{
+  ConvolveLimbs limbs;
+
+  if (!convolve_tensor_possible (plan->device)) {
+    *reason = "it needs a device of compute capability 8.0 or more";
+    return false;
+  }
+  if (convolve_tensor_shared_size (plan) > convolve_device_shared_limit (plan->device)) {
+    *reason = "its tile with halo is larger than the device's shared memory";
+    return false;
+  }
+  return convolve_limbs_choose (plan, &limbs, reason);
 }
 
 size_t
@@ -124,6 +141,15 @@ const ConvolveVariant convolve_variants[] = {
     .accepts = accepts_rank_1,
     .pays = pays_beyond_3x3,
     .run = convolve_separable_run,
+  },
+  {
+    .name = "tensor",
+    .idea = "rows of the mask as banded matrices of bytes on the integer tensor cores",
+    .on_device = true,
+    .accepts = accepts_tensor,
+    .pays = pays_beyond_3x3,
+    .prepare = convolve_tensor_prepare,
+    .run = convolve_tensor_run,
   },
   {
     .name = "tiled",

@@ -162,6 +162,12 @@ convolve_device_put (ConvolveDevice *device, const float *values, size_t count, 
   return CONVOLVE_OK;
 }
 
+bool
+convolve_tensor_possible (const ConvolveDevice *device)
+{
+  return true;
+}
+
 void
 convolve_device_timer_start (ConvolveDevice *device)
 {
@@ -186,3 +192,4 @@ RUN (tiled)
 RUN (tiled_input)
 RUN (tiled_cached)
 RUN (separable)
+RUN (tensor)
