@@ -15,6 +15,8 @@ struct ConvolveBands
   ConvolveBoundary boundary;
   bool whole;
   ConvolveTail tail;
+  bool plain;                   /* the tail in float will do, for the sum of all limbs in 32 bits */
+  float range, unit_scale, unit_offset[CONVOLVE_MAX_SAMPLES];  /* what finish() takes instead of the tail */
 };
 
 /* sum += samples * band: 16 times 8 outputs, each 8 from 32 samples. */
@@ -81,67 +83,102 @@ convert (const ConvolveImage &image, unsigned &low, unsigned &high)
   high = __byte_perm (a, b, 0x7531);
 }
 
-/* A sample at any place, inside the image or outside; line is the row's memory, NULL where the zero level stands. */
+/* Row y's memory, or NULL where the zero level stands for all of it. */
+static __device__ __forceinline__ const uint8_t *
+find_row (const ConvolveImage &image, const ConvolveBands &mask, int y)
+{
+  y = convolve_boundary_index (mask.boundary, y, image.height);
+  return y < 0 ? NULL : image.source + y * image.source_stride;
+}
+
+/* The sample at any column, inside the image or outside. */
 template <typename T>
 static __device__ __forceinline__ unsigned
-load_sample (const ConvolveImage &image, ConvolveBoundary boundary, const uint8_t *line, int x)
+load_sample (const ConvolveImage &image, const ConvolveBands &mask, const uint8_t *row, int x)
 {
-  x = convolve_boundary_index (boundary, x, image.width);
-  if (!line || x < 0)
+  x = convolve_boundary_index (mask.boundary, x, image.width);
+  if (!row || x < 0)
     return (unsigned) image.zero[blockIdx.z];
-  unsigned word = *(const T *) (line + (unsigned) (x * image.pixel_stride));
+  unsigned word = ((const T *) (row + (unsigned) (x * image.pixel_stride)))[blockIdx.z];
   return sizeof (T) == 1 ? word : min ((int) (convolve_swap (image, word) >> image.shift), image.maximum);
 }
 
-/* Fills the tile, 16 samples at a time: at once where they lie so that it can be done, otherwise one by one. */
+/* 16 samples from where they lie in one row, aligned. */
+template <typename T>
+static __device__ __forceinline__ void
+load_chunk (const ConvolveImage &image, const uint8_t *pixels, uint8_t *to, uint8_t *high_to)
+{
+  int stride = image.pixel_stride;
+
+  if (sizeof (T) == 2) {
+    int byte = 2 * blockIdx.z;
+    uint4 low = gather (pixels, stride, byte + image.swapped), high = gather (pixels, stride, byte + !image.swapped);
+
+    convert (image, low.x, high.x);
+    convert (image, low.y, high.y);
+    convert (image, low.z, high.z);
+    convert (image, low.w, high.w);
+    *(uint4 *) to = low;
+    *(uint4 *) high_to = high;
+  } else if (stride == 1) {
+    copy_later ((uint4 *) to, pixels);
+  } else {
+    *(uint4 *) to = gather (pixels, stride, blockIdx.z);
+  }
+}
+
+/*
+ * Fills the tile: first the columns that lie inside the image, 16 samples at a time, then the others, a sample at a
+ * time; all are others where pixels do not lie so that 16 can be taken at once.
+ */
 template <typename T>
 static __device__ __forceinline__ void
 load_tile (const ConvolveImage &image, const ConvolveBands &mask, int left, int top, uint8_t *tile, uint8_t *high_tile)
 {
-  int chunks = mask.pitch / 16, rows = WARPS * ROWS + image.mask_height - 1;
-  int thread = threadIdx.y * 32 + threadIdx.x;
-  int row = thread / chunks, chunk = thread % chunks, row_step = THREADS / chunks, chunk_step = THREADS % chunks;
-  int stride = image.pixel_stride;
-  bool regular = stride == 1 || stride == 2 || stride == 4;
+  int rows = WARPS * ROWS + image.mask_height - 1, pitch = mask.pitch, stride = image.pixel_stride;
+  int x = left - mask.margin, y = top - image.mask_height / 2, thread = threadIdx.y * 32 + threadIdx.x;
+  /* The last pixel may lack the bytes behind its samples. */
+  int last = image.width - (stride > gridDim.z * sizeof (T));
+  int from = x < 0 ? min ((15 - x) & ~15, pitch) : 0, to = max (min (last - x, pitch) & ~15, from);
 
-  while (row < rows) {
-    int x = left - mask.margin + 16 * chunk;
-    int y = convolve_boundary_index (mask.boundary, top - image.mask_height / 2 + row, image.height);
-    const uint8_t *line = y < 0 ? NULL : (const uint8_t *) convolve_source<T> (image, 0, y, blockIdx.z);
-    const uint8_t *pixels = line + (int64_t) x * stride - blockIdx.z * sizeof (T);
-    uint4 *to = (uint4 *) (tile + row * mask.pitch + 16 * chunk);
+  if (((uintptr_t) (image.source + (int64_t) x * stride) | image.source_stride) & 15
+      || !(stride == 1 || stride == 2 || stride == 4))
+    to = from;
+  if (to > from) {
+    int chunks = (to - from) / 16, rows_at_once = THREADS / chunks, first = thread / chunks;
+    int column = from + 16 * (thread - first * chunks);
 
-    if (line && regular && x >= 0 && x + 16 <= image.width && ((uintptr_t) pixels & 15) == 0) {
-      if (sizeof (T) == 2) {
-        int at = 2 * blockIdx.z;
-        uint4 low = gather (pixels, stride, at + image.swapped), high = gather (pixels, stride, at + !image.swapped);
+    for (int row = first < rows_at_once ? first : rows; row < rows; row += rows_at_once) {
+      const uint8_t *line = find_row (image, mask, y + row);
+      uint8_t *chunk = tile + row * pitch + column, *high_chunk = high_tile + row * pitch + column;
 
-        convert (image, low.x, high.x);
-        convert (image, low.y, high.y);
-        convert (image, low.z, high.z);
-        convert (image, low.w, high.w);
-        *to = low;
-        *(uint4 *) (high_tile + row * mask.pitch + 16 * chunk) = high;
-      } else if (stride == 1) {
-        copy_later (to, pixels);
+      if (line) {
+        load_chunk<T> (image, line + (int64_t) (x + column) * stride, chunk, high_chunk);
       } else {
-        *to = gather (pixels, stride, blockIdx.z);
-      }
-    } else {
-      for (int i = 0; i < 16; i++) {
-        unsigned sample = load_sample<T> (image, mask.boundary, line, x + i);
+        unsigned zero = (unsigned) image.zero[blockIdx.z], low = (zero & 255) * 0x1010101, high = (zero >> 8) * 0x1010101;
 
-        ((uint8_t *) to)[i] = sample;
+        *(uint4 *) chunk = make_uint4 (low, low, low, low);
         if (sizeof (T) == 2)
-          high_tile[row * mask.pitch + 16 * chunk + i] = sample >> 8;
+          *(uint4 *) high_chunk = make_uint4 (high, high, high, high);
       }
     }
-    chunk += chunk_step;
-    row += row_step;
-    if (chunk >= chunks) {
-      chunk -= chunks;
-      row++;
-    }
+  }
+
+  int words = (pitch - (to - from)) / 4;        /* of a row that are left */
+  for (int i = thread; i < rows * words; i += THREADS) {
+    int row = i / words, column = (i - row * words) * 4;
+    const uint8_t *line = find_row (image, mask, y + row);
+    unsigned sample[4];
+
+    column += column >= from ? to - from : 0;
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      sample[k] = load_sample<T> (image, mask, line, x + column + k);
+    *(unsigned *) (tile + row * pitch + column) = __byte_perm (__byte_perm (sample[0], sample[1], 0x0040),
+        __byte_perm (sample[2], sample[3], 0x0040), 0x5410);
+    if (sizeof (T) == 2)
+      *(unsigned *) (high_tile + row * pitch + column) = __byte_perm (__byte_perm (sample[0], sample[1], 0x0051),
+          __byte_perm (sample[2], sample[3], 0x0051), 0x5410);
   }
 }
 
@@ -254,55 +291,94 @@ add_mask (int (&sums)[N][ROWS][4], const ConvolveImage &image, const ConvolveBan
     add_single<L, F> (sums, pixels, mask.pitch / 4, operands, image.mask_height);
 }
 
-/* From sums of limbs to the sample. */
+/* All limbs of a sum together, inside 32 bits. */
+template <int N>
+static __device__ __forceinline__ int
+total_of (const int (&sums)[N][ROWS][4], int t, int k)
+{
+  unsigned total = sums[N - 1][t][k];
+
+#pragma unroll
+  for (int l = N - 2; l >= 0; l--)
+    total = total * 256 + sums[l][t][k];
+  return (int) total;
+}
+
+/*
+ * The tail for most masks. The scale and offset are divided by the range of samples, so that the multiplication itself
+ * clamps; the last sum has its ulp at 1 and is rounded to zero, which leaves the integer in its lowest bits.
+ */
 template <int N>
 static __device__ __forceinline__ unsigned
 finish (const ConvolveBands &mask, const int (&sums)[N][ROWS][4], int t, int k)
 {
-  const ConvolveTail *tail = &mask.tail;
-  float sum;
+  float value = __saturatef (__fmaf_rn ((float) total_of (sums, t, k), mask.unit_scale, mask.unit_offset[blockIdx.z]));
 
-  if (mask.whole) {
-    int total = sums[N - 1][t][k];
-
-#pragma unroll
-    for (int l = N - 2; l >= 0; l--)
-      total = (int) ((unsigned) total * 256 + sums[l][t][k]);
-    if (tail->wide)
-      return convolve_tail_double (tail, blockIdx.z, total);
-    sum = (float) total;
-  } else {
-    sum = (float) sums[N - 1][t][k];
-#pragma unroll
-    for (int l = N - 2; l >= 0; l--)
-      sum = __fmaf_rn (sum, 256, (float) sums[l][t][k]);
-  }
-  float value = __fmaf_rn (sum, tail->scale_f, tail->offset_f[blockIdx.z]);
-  return (unsigned) fminf (fmaxf (value, 0), tail->maximum);
+  return __float_as_uint (__fmaf_rz (fminf (value, 1 - 1.0f / 131072), mask.range, 8388608));
 }
 
-/* Two outputs side by side. */
-template <typename T>
-static __device__ __forceinline__ void
-store (const ConvolveImage &image, int x, int y, unsigned a, unsigned b)
+/* The tail for all others. */
+template <int N>
+static __device__ __forceinline__ unsigned
+finish_wide (const ConvolveBands &mask, const int (&sums)[N][ROWS][4], int t, int k)
 {
-  T *to = convolve_destination<T> (image, x, y, blockIdx.z);
+  float sum = (float) sums[N - 1][t][k];
 
-  if (sizeof (T) == 2) {
-    a = convolve_swap (image, a << image.shift);
-    b = convolve_swap (image, b << image.shift);
+  if (mask.whole)
+    return convolve_tail_float (&mask.tail, blockIdx.z, (float) total_of (sums, t, k));
+#pragma unroll
+  for (int l = N - 2; l >= 0; l--)
+    sum = __fmaf_rn (sum, 256, (float) sums[l][t][k]);
+  return convolve_tail_float (&mask.tail, blockIdx.z, sum);
+}
+
+/* Writes what the warp has summed; FAST where all of it is inside the region and pairs of samples lie aligned. */
+template <typename T, bool FAST, int N>
+static __device__ __forceinline__ void
+store (const ConvolveImage &image, const ConvolveBands &mask, const int (&sums)[N][ROWS][4], int x, int y, uint8_t *to)
+{
+#pragma unroll
+  for (int t = 0; t < ROWS; t++, to += image.destination_stride) {
+    if (!FAST && y + t >= image.y1)
+      break;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      unsigned a = FAST || mask.plain ? finish (mask, sums, t, 2 * half) : finish_wide (mask, sums, t, 2 * half);
+      unsigned b = FAST || mask.plain ? finish (mask, sums, t, 2 * half + 1) : finish_wide (mask, sums, t, 2 * half + 1);
+      int next = half * WIDTH / 2;
+      T *at = (T *) (to + next * (FAST ? sizeof (T) : image.pixel_stride));
+
+      if (sizeof (T) == 2) {
+        a = convolve_swap (image, (a & 0xffff) << image.shift);
+        b = convolve_swap (image, (b & 0xffff) << image.shift);
+      }
+      if (FAST) {
+        if (sizeof (T) == 1)
+          *(uint16_t *) at = __byte_perm (a, b, 0x0040);
+        else
+          *(uint32_t *) at = __byte_perm (a, b, 0x5410);
+      } else {
+        if (x + next < image.x1)
+          *at = (T) a;
+        if (x + next + 1 < image.x1)
+          *(T *) ((uint8_t *) at + image.pixel_stride) = (T) b;
+      }
+    }
   }
-  if (image.pixel_stride == sizeof (T) && x + 1 < image.x1 && (uintptr_t) to % (2 * sizeof (T)) == 0) {
-    if (sizeof (T) == 1)
-      *(uint16_t *) to = a | b << 8;
-    else
-      *(uint32_t *) to = a | b << 16;
-    return;
-  }
-  if (x < image.x1)
-    *to = a;
-  if (x + 1 < image.x1)
-    *(T *) ((uint8_t *) to + image.pixel_stride) = b;
+}
+
+template <typename T, int N>
+static __device__ __forceinline__ void
+store (const ConvolveImage &image, const ConvolveBands &mask, const int (&sums)[N][ROWS][4], int left, int top)
+{
+  int x = left + 2 * threadIdx.x, y = top + threadIdx.y * ROWS;
+  uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, y, blockIdx.z);
+
+  if (mask.plain && left + WIDTH <= image.x1 && y + ROWS <= image.y1 && image.pixel_stride == sizeof (T)
+      && (((uintptr_t) to | image.destination_stride) & (2 * sizeof (T) - 1)) == 0)
+    store<T, true> (image, mask, sums, x, y, to);
+  else
+    store<T, false> (image, mask, sums, x, y, to);
 }
 
 /*
@@ -338,15 +414,7 @@ convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_const
   if (sizeof (T) == 2)
     add_mask<L, N - L> (sums, image, mask, high_tile);
 
-#pragma unroll
-  for (int t = 0; t < ROWS; t++) {
-    int x = left + 2 * threadIdx.x, y = top + threadIdx.y * ROWS + t;
-
-    if (y < image.y1) {
-      store<T> (image, x, y, finish (mask, sums, t, 0), finish (mask, sums, t, 1));
-      store<T> (image, x + WIDTH / 2, y, finish (mask, sums, t, 2), finish (mask, sums, t, 3));
-    }
-  }
+  store<T> (image, mask, sums, left, top);
 #endif
 }
 
@@ -368,10 +436,22 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
   };
   const ConvolveLimbs *limbs = &plan->limbs;
   int width = plan->taps.width;
-  ConvolveBands mask = { (const uint2 *) plan->device_taps, convolve_tensor_units (width),
-    convolve_tensor_reach (width), convolve_tensor_margin (width), convolve_tensor_pitch (width),
-    convolve_tensor_pitch (width) * convolve_tensor_tile_rows (plan->taps.height), plan->boundary, limbs->whole, limbs->tail };
+  ConvolveBands mask = { };
 
+  mask.operands = (const uint2 *) plan->device_taps;
+  mask.units = convolve_tensor_units (width);
+  mask.reach = convolve_tensor_reach (width);
+  mask.margin = convolve_tensor_margin (width);
+  mask.pitch = convolve_tensor_pitch (width);
+  mask.tile_size = mask.pitch * convolve_tensor_tile_rows (plan->taps.height);
+  mask.boundary = plan->boundary;
+  mask.whole = limbs->whole;
+  mask.tail = limbs->tail;
+  mask.plain = limbs->whole && !limbs->tail.wide;
+  mask.range = 1 << plan->pixel.depth;
+  mask.unit_scale = limbs->tail.scale_f / mask.range;
+  for (int i = 0; i < plan->pixel.samples; i++)
+    mask.unit_offset[i] = limbs->tail.offset_f[i] / mask.range;
   return convolve_launch (plan, plane, (const void *) kernels[plan->pixel.type][limbs->count - 1],
       { dim3 (32, WARPS), WIDTH, WARPS * ROWS, convolve_tensor_shared_size (plan) }, &mask, error);
 }
