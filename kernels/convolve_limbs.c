@@ -97,17 +97,20 @@ bool
 convolve_limbs_choose (const ConvolvePlan *plan, ConvolveLimbs *limbs, const char **reason)
 {
   const int taps = plan->taps.width * plan->taps.height;
-  double peak = 0;
+  double peak = 0, gain = 0;
 
   if (plan->wide_sums) {
     *reason = "its sums need double precision";
     return false;
   }
   for (int k = 0; k < taps; k++)
-    peak = fmax (peak, fabs (plan->taps.wide_taps[k]));
+    peak = fmax (peak, fabs (plan->taps.wide_taps[k])), gain += fabs (plan->taps.wide_taps[k]);
   for (int count = 1; count <= CONVOLVE_MAX_LIMBS; count++) {
+    double fine = peak > 0 ? peak / largest[count] : 1;
+    double coarse = gain * plan->tail.maximum / (INT_LIMIT - 256.0 * 65536);    /* so that the sum is whole */
+
     if (plan->exact ? peak <= largest[count] && try_limbs (plan, count, 1, limbs)
-        : try_limbs (plan, count, peak > 0 ? peak / largest[count] : 1, limbs))
+        : (coarse > fine && try_limbs (plan, count, coarse, limbs)) || try_limbs (plan, count, fine, limbs))
       return true;
   }
   *reason = "its weights need more than three bytes each, or their sum more than 32 bits";

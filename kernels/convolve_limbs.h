@@ -68,11 +68,11 @@ convolve_tensor_pitch (int mask_width)
   return (samples + 15) / 16 * 16;
 }
 
-/* Rows of the tile. The sums read ahead by up to two rows, which they do not use. */
+/* Rows of the tile. The sums read ahead by up to three rows, which they do not use. */
 static inline int
 convolve_tensor_tile_rows (int mask_height)
 {
-  return CONVOLVE_TENSOR_WARPS * CONVOLVE_TENSOR_ROWS + mask_height - 1 + 2;
+  return CONVOLVE_TENSOR_WARPS * CONVOLVE_TENSOR_ROWS + mask_height - 1 + 3;
 }
 
 /* The shared memory that tensor needs for this mask, in bytes. */

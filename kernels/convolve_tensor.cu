@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <algorithm>
+
 #include "convolve_cuda.cuh"
 #include "convolve_limbs.h"
 
@@ -6,16 +8,25 @@
 #define ROWS CONVOLVE_TENSOR_ROWS
 #define WARPS CONVOLVE_TENSOR_WARPS
 #define THREADS (32 * WARPS)
+#define HEIGHT (WARPS * ROWS)   /* of a tile's outputs */
+
+/* Where a coordinate less than 0, or not less than n, goes: factor * i + offset, if that is inside; -1 for the zero level. */
+struct ConvolveFold
+{
+  int before, before_offset, beyond, beyond_offset;
+};
 
 /* What a launch needs to know of the mask besides its size. The lengths are those of convolve_limbs.h. */
 struct ConvolveBands
 {
   const uint2 *operands;        /* [step][limb][lane] */
-  int units, reach, margin, pitch, tile_size;
+  int units, reach, margin, pitch, plane_size;
+  int tiles;                    /* that a block walks through */
+  bool together;                /* a block takes all samples of its pixels; otherwise one, blockIdx.z */
   ConvolveBoundary boundary;
+  ConvolveFold fold_x, fold_y;
   bool whole;
   ConvolveTail tail;
-  bool plain;                   /* the tail in float will do, for the sum of all limbs in 32 bits */
   float range, unit_scale, unit_offset[CONVOLVE_MAX_SAMPLES];  /* what finish() takes instead of the tail */
 };
 
@@ -47,28 +58,28 @@ wait_for_copies (void)
 #endif
 }
 
-/* Byte number at of each stride bytes, of 16 pixels. */
+/* Byte number at of each stride bytes, of the 16 pixels in words. */
 static __device__ __forceinline__ uint4
-gather (const uint8_t *source, int stride, int at)
+pick (const unsigned (&words)[16], int stride, int at)
 {
-  const uint4 *from = (const uint4 *) source;
-  unsigned word[4];
+  unsigned result[4];
 
-  if (stride == 2) {
-    uint4 a = from[0], b = from[1];
-    unsigned pick = at ? 0x7531 : 0x6420;
-
-    return make_uint4 (__byte_perm (a.x, a.y, pick), __byte_perm (a.z, a.w, pick), __byte_perm (b.x, b.y, pick),
-        __byte_perm (b.z, b.w, pick));
-  }
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    uint4 a = from[i];
-    unsigned pick = at | (at + 4) << 4;
+    if (stride == 2) {
+      result[i] = __byte_perm (words[2 * i], words[2 * i + 1], at ? 0x7531 : 0x6420);
+    } else if (stride == 3) {
+      unsigned three = __byte_perm (words[3 * i], words[3 * i + 1], 0x0630 + 0x111 * at);
 
-    word[i] = __byte_perm (__byte_perm (a.x, a.y, pick), __byte_perm (a.z, a.w, pick), 0x5410);
+      result[i] = __byte_perm (three, words[3 * i + 2], at == 0 ? 0x5210 : at == 1 ? 0x6210 : 0x7410);
+    } else {
+      unsigned two = at | (at + 4) << 4;
+
+      result[i] = __byte_perm (__byte_perm (words[4 * i], words[4 * i + 1], two),
+          __byte_perm (words[4 * i + 2], words[4 * i + 3], two), 0x5410);
+    }
   }
-  return make_uint4 (word[0], word[1], word[2], word[3]);
+  return make_uint4 (result[0], result[1], result[2], result[3]);
 }
 
 /* The low and the high bytes of four words become those of their samples. */
@@ -83,189 +94,217 @@ convert (const ConvolveImage &image, unsigned &low, unsigned &high)
   high = __byte_perm (a, b, 0x7531);
 }
 
+static __device__ __forceinline__ int
+fold (const ConvolveFold &fold, ConvolveBoundary boundary, int i, int n)
+{
+  if ((unsigned) i < (unsigned) n)
+    return i;
+  int at = i < 0 ? fold.before * i + fold.before_offset : fold.beyond * i + fold.beyond_offset;
+  return (unsigned) at < (unsigned) n || boundary == CONVOLVE_BOUNDARY_ZERO ? at
+      : convolve_boundary_index (boundary, i, n);
+}
+
 /* Row y's memory, or NULL where the zero level stands for all of it. */
 static __device__ __forceinline__ const uint8_t *
 find_row (const ConvolveImage &image, const ConvolveBands &mask, int y)
 {
-  y = convolve_boundary_index (mask.boundary, y, image.height);
+  y = fold (mask.fold_y, mask.boundary, y, image.height);
   return y < 0 ? NULL : image.source + y * image.source_stride;
 }
 
-/* The sample at any column, inside the image or outside. */
-template <typename T>
-static __device__ __forceinline__ unsigned
-load_sample (const ConvolveImage &image, const ConvolveBands &mask, const uint8_t *row, int x)
+/* Columns of the tile: those from .. to - 1 are loaded 16 samples at a time. The same for all tiles of a block. */
+struct Columns
 {
-  x = convolve_boundary_index (mask.boundary, x, image.width);
-  if (!row || x < 0)
-    return (unsigned) image.zero[blockIdx.z];
-  unsigned word = ((const T *) (row + (unsigned) (x * image.pixel_stride)))[blockIdx.z];
-  return sizeof (T) == 1 ? word : min ((int) (convolve_swap (image, word) >> image.shift), image.maximum);
-}
+  int x;                        /* of the first in the image */
+  int from, to;
+  int column, row, row_step;    /* this thread's part: 16 columns, and every how many rows */
+};
 
-/* 16 samples from where they lie in one row, aligned. */
 template <typename T>
-static __device__ __forceinline__ void
-load_chunk (const ConvolveImage &image, const uint8_t *pixels, uint8_t *to, uint8_t *high_to)
+static __device__ __forceinline__ Columns
+find_columns (const ConvolveImage &image, const ConvolveBands &mask, int left)
 {
-  int stride = image.pixel_stride;
-
-  if (sizeof (T) == 2) {
-    int byte = 2 * blockIdx.z;
-    uint4 low = gather (pixels, stride, byte + image.swapped), high = gather (pixels, stride, byte + !image.swapped);
-
-    convert (image, low.x, high.x);
-    convert (image, low.y, high.y);
-    convert (image, low.z, high.z);
-    convert (image, low.w, high.w);
-    *(uint4 *) to = low;
-    *(uint4 *) high_to = high;
-  } else if (stride == 1) {
-    copy_later ((uint4 *) to, pixels);
-  } else {
-    *(uint4 *) to = gather (pixels, stride, blockIdx.z);
-  }
-}
-
-/*
- * Fills the tile: first the columns that lie inside the image, 16 samples at a time, then the others, a sample at a
- * time; all are others where pixels do not lie so that 16 can be taken at once.
- */
-template <typename T>
-static __device__ __forceinline__ void
-load_tile (const ConvolveImage &image, const ConvolveBands &mask, int left, int top, uint8_t *tile, uint8_t *high_tile)
-{
-  int rows = WARPS * ROWS + image.mask_height - 1, pitch = mask.pitch, stride = image.pixel_stride;
-  int x = left - mask.margin, y = top - image.mask_height / 2, thread = threadIdx.y * 32 + threadIdx.x;
+  int stride = image.pixel_stride, thread = threadIdx.y * 32 + threadIdx.x;
   /* The last pixel may lack the bytes behind its samples. */
   int last = image.width - (stride > gridDim.z * sizeof (T));
-  int from = x < 0 ? min ((15 - x) & ~15, pitch) : 0, to = max (min (last - x, pitch) & ~15, from);
+  bool regular = sizeof (T) == 1 ? stride <= 4 : stride == 2 || stride == 4;
+  Columns columns;
 
-  if (((uintptr_t) (image.source + (int64_t) x * stride) | image.source_stride) & 15
-      || !(stride == 1 || stride == 2 || stride == 4))
-    to = from;
-  if (to > from) {
-    int chunks = (to - from) / 16, rows_at_once = THREADS / chunks, first = thread / chunks;
-    int column = from + 16 * (thread - first * chunks);
+  columns.x = left - mask.margin;
+  columns.from = columns.x < 0 ? min ((15 - columns.x) & ~15, mask.pitch) : 0;
+  columns.to = max (min (last - columns.x, mask.pitch) & ~15, columns.from);
+  if (((uintptr_t) (image.source + (int64_t) columns.x * stride) | image.source_stride) & 15 || !regular)
+    columns.to = columns.from;
+  int chunks = max ((columns.to - columns.from) / 16, 1);
+  columns.row_step = THREADS / chunks;
+  columns.row = thread / chunks;
+  columns.column = columns.from + 16 * (thread - columns.row * chunks);
+  if (columns.row >= columns.row_step || columns.to == columns.from)
+    columns.row = 1 << 20;
+  return columns;
+}
 
-    for (int row = first < rows_at_once ? first : rows; row < rows; row += rows_at_once) {
-      const uint8_t *line = find_row (image, mask, y + row);
-      uint8_t *chunk = tile + row * pitch + column, *high_chunk = high_tile + row * pitch + column;
+/* Those columns of the tile whose first row of outputs is y. first .. last - 1 are the samples to take. */
+template <typename T>
+static __device__ __forceinline__ void
+load_inside (const ConvolveImage &image, const ConvolveBands &mask, const Columns &columns, int y, int first, int last,
+    uint8_t *tile)
+{
+  int rows = HEIGHT + image.mask_height - 1, stride = image.pixel_stride;
 
-      if (line) {
-        load_chunk<T> (image, line + (int64_t) (x + column) * stride, chunk, high_chunk);
-      } else {
-        unsigned zero = (unsigned) image.zero[blockIdx.z], low = (zero & 255) * 0x1010101, high = (zero >> 8) * 0x1010101;
+  y -= image.mask_height / 2;
+  const int64_t offset = (int64_t) (columns.x + columns.column) * stride, step = columns.row_step * image.source_stride;
+  const uint8_t *next = image.source + (y + columns.row) * image.source_stride + offset;
+  for (int row = columns.row; row < rows; row += columns.row_step, next += step) {
+    const uint8_t *pixels = next;
+    uint8_t *to = tile + row * mask.pitch + columns.column;
 
-        *(uint4 *) chunk = make_uint4 (low, low, low, low);
+    if ((unsigned) (y + row) >= (unsigned) image.height) {
+      pixels = find_row (image, mask, y + row);
+      pixels = pixels ? pixels + offset : NULL;
+    }
+    if (sizeof (T) == 1 && pixels && stride == 1) {
+      copy_later ((uint4 *) to, pixels);
+    } else if (pixels) {
+      unsigned words[16];
+
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        uint4 four = i < stride ? ((const uint4 *) pixels)[i] : make_uint4 (0, 0, 0, 0);
+
+        words[4 * i] = four.x;
+        words[4 * i + 1] = four.y;
+        words[4 * i + 2] = four.z;
+        words[4 * i + 3] = four.w;
+      }
+      for (int sample = first; sample < last; sample++, to += mask.plane_size) {
+        if (sizeof (T) == 1) {
+          *(uint4 *) to = pick (words, stride, sample);
+        } else {
+          uint4 low = pick (words, stride, 2 * sample + image.swapped);
+          uint4 high = pick (words, stride, 2 * sample + !image.swapped);
+
+          convert (image, low.x, high.x);
+          convert (image, low.y, high.y);
+          convert (image, low.z, high.z);
+          convert (image, low.w, high.w);
+          *(uint4 *) to = low;
+          *(uint4 *) (to + mask.plane_size) = high;
+        }
+      }
+    } else {
+      for (int sample = first; sample < last; sample++, to += mask.plane_size) {
+        unsigned zero = (unsigned) image.zero[sample], low = (zero & 255) * 0x1010101, high = (zero >> 8) * 0x1010101;
+
+        *(uint4 *) to = make_uint4 (low, low, low, low);
         if (sizeof (T) == 2)
-          *(uint4 *) high_chunk = make_uint4 (high, high, high, high);
+          *(uint4 *) (to + mask.plane_size) = make_uint4 (high, high, high, high);
       }
     }
   }
+}
 
-  int words = (pitch - (to - from)) / 4;        /* of a row that are left */
-  for (int i = thread; i < rows * words; i += THREADS) {
-    int row = i / words, column = (i - row * words) * 4;
-    const uint8_t *line = find_row (image, mask, y + row);
-    unsigned sample[4];
+/* The other columns, 4 at a time: from the tile where that has the samples already, otherwise from the image. */
+template <typename T>
+static __device__ __forceinline__ void
+load_outside (const ConvolveImage &image, const ConvolveBands &mask, const Columns &columns, int y, int first, int last,
+    uint8_t *tile)
+{
+  int inside = columns.to - columns.from, words = (mask.pitch - inside) / 4;
+  int rows = HEIGHT + image.mask_height - 1;
 
-    column += column >= from ? to - from : 0;
+  y -= image.mask_height / 2;
+  for (int i = threadIdx.y * 32 + threadIdx.x; i < rows * words; i += THREADS) {
+    int row = i / words, column = (i - row * words) * 4, x[4];
+    uint8_t *line = tile + row * mask.pitch;
+    bool known = true;
+
+    column += column >= columns.from ? inside : 0;
 #pragma unroll
-    for (int k = 0; k < 4; k++)
-      sample[k] = load_sample<T> (image, mask, line, x + column + k);
-    *(unsigned *) (tile + row * pitch + column) = __byte_perm (__byte_perm (sample[0], sample[1], 0x0040),
-        __byte_perm (sample[2], sample[3], 0x0040), 0x5410);
-    if (sizeof (T) == 2)
-      *(unsigned *) (high_tile + row * pitch + column) = __byte_perm (__byte_perm (sample[0], sample[1], 0x0051),
-          __byte_perm (sample[2], sample[3], 0x0051), 0x5410);
+    for (int k = 0; k < 4; k++) {
+      x[k] = fold (mask.fold_x, mask.boundary, columns.x + column + k, image.width);
+      known &= x[k] >= columns.x + columns.from && x[k] < columns.x + columns.to;
+    }
+    if (known) {
+      for (int plane = 0; plane < (last - first) * (int) sizeof (T); plane++, line += mask.plane_size) {
+        const uint8_t *from = line - columns.x;
+
+        *(unsigned *) (line + column) = __byte_perm (__byte_perm (from[x[0]], from[x[1]], 0x0040),
+            __byte_perm (from[x[2]], from[x[3]], 0x0040), 0x5410);
+      }
+      continue;
+    }
+    const uint8_t *source = find_row (image, mask, y + row);
+    for (int sample = first; sample < last; sample++, line += sizeof (T) * mask.plane_size) {
+      unsigned word[4];
+
+#pragma unroll
+      for (int k = 0; k < 4; k++) {
+        word[k] = (unsigned) image.zero[sample];
+        if (source && x[k] >= 0) {
+          word[k] = ((const T *) (source + (unsigned) (x[k] * image.pixel_stride)))[sample];
+          if (sizeof (T) == 2)
+            word[k] = min ((int) (convolve_swap (image, word[k]) >> image.shift), image.maximum);
+        }
+      }
+      *(unsigned *) (line + column) = __byte_perm (__byte_perm (word[0], word[1], 0x0040),
+          __byte_perm (word[2], word[3], 0x0040), 0x5410);
+      if (sizeof (T) == 2)
+        *(unsigned *) (line + column + mask.plane_size) = __byte_perm (__byte_perm (word[0], word[1], 0x0051),
+            __byte_perm (word[2], word[3], 0x0051), 0x5410);
+    }
   }
 }
 
+/* Volatile, for the compiler would put it off to where the operands are used, and that is when they must be there. */
 template <int L>
 static __device__ __forceinline__ void
 load_bands (uint2 (&bands)[L], const uint2 *operands)
 {
 #pragma unroll
   for (int l = 0; l < L; l++)
-    bands[l] = __ldg (operands + 32 * l);
+    asm volatile ("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r" (bands[l].x), "=r" (bands[l].y)
+        : "l" (operands + 32 * l));
 }
 
 /*
- * Adds two units of each mask row; F is the first of the sums that they go to. Output row t of the warp takes mask
- * row j from the tile's row t + j, so that a ring of ROWS tile rows in registers serves ROWS rows of outputs.
+ * Adds what two units give; F is the first of the sums that they go to. SHIFT 1: two units of one mask row after the
+ * other, side by side. SHIFT 2: one unit of two mask rows at a time. Output row t of the warp takes mask row j from
+ * the tile's row t + j, so that a ring of operands in registers serves ROWS rows of outputs.
  */
-template <int L, int F, int N>
+template <int L, int F, int SHIFT, int N>
 static __device__ __forceinline__ void
-add_pair (int (&sums)[N][ROWS][4], const unsigned *pixels, int pitch, const uint2 *operands, int mask_height)
+add_units (int (&sums)[N][ROWS][4], const unsigned *pixels, int pitch, const uint2 *operands, int mask_height)
 {
   unsigned ring[ROWS][4];
   uint2 bands[2][L];
+  int second = SHIFT == 1 ? CONVOLVE_TENSOR_UNIT / 4 : pitch;
 
 #pragma unroll
   for (int t = 0; t < ROWS; t++, pixels += pitch)
 #pragma unroll
     for (int k = 0; k < 4; k++)
-      ring[t][k] = pixels[k / 2 * 4 + k % 2 * 16];
+      ring[t][k] = pixels[k / 2 * second + k % 2 * (WIDTH / 8)];
   load_bands<L> (bands[0], operands);
 
   for (int j = 0; j < mask_height; j += ROWS) {
 #pragma unroll
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < ROWS; i += SHIFT) {
       if (j + i >= mask_height)
         break;
       operands += 32 * L;
-      load_bands<L> (bands[(i + 1) % 2], operands);
+      load_bands<L> (bands[(i / SHIFT + 1) % 2], operands);
 #pragma unroll
       for (int t = 0; t < ROWS; t++) {
         unsigned (&row)[4] = ring[(i + t) % ROWS];
 
 #pragma unroll
         for (int l = 0; l < L; l++)
-          multiply (sums[F + l][t], row[0], row[1], row[2], row[3], bands[i % 2][l]);
-        if (t == 0) {           /* its turn is over: the next row takes its place */
+          multiply (sums[F + l][t], row[0], row[1], row[2], row[3], bands[i / SHIFT % 2][l]);
+        if (t < SHIFT) {        /* its turn is over: a later row takes its place */
 #pragma unroll
           for (int k = 0; k < 4; k++)
-            row[k] = pixels[k / 2 * 4 + k % 2 * 16];
-          pixels += pitch;
-        }
-      }
-    }
-  }
-}
-
-/* The same for one unit of two mask rows at a time. */
-template <int L, int F, int N>
-static __device__ __forceinline__ void
-add_single (int (&sums)[N][ROWS][4], const unsigned *pixels, int pitch, const uint2 *operands, int mask_height)
-{
-  unsigned ring[ROWS][2];
-  uint2 bands[2][L];
-
-#pragma unroll
-  for (int t = 0; t < ROWS; t++, pixels += pitch)
-#pragma unroll
-    for (int k = 0; k < 2; k++)
-      ring[t][k] = pixels[k * 16];
-  load_bands<L> (bands[0], operands);
-
-  for (int j = 0; j < mask_height; j += ROWS) {
-#pragma unroll
-    for (int i = 0; i < ROWS; i += 2) {
-      if (j + i >= mask_height)
-        break;
-      operands += 32 * L;
-      load_bands<L> (bands[(i / 2 + 1) % 2], operands);
-#pragma unroll
-      for (int t = 0; t < ROWS; t++) {
-        unsigned (&row)[2] = ring[(i + t) % ROWS], (&below)[2] = ring[(i + t + 1) % ROWS];
-
-#pragma unroll
-        for (int l = 0; l < L; l++)
-          multiply (sums[F + l][t], row[0], row[1], below[0], below[1], bands[i / 2 % 2][l]);
-        if (t < 2) {
-          row[0] = pixels[0];
-          row[1] = pixels[16];
+            row[k] = pixels[k / 2 * second + k % 2 * (WIDTH / 8)];
           pixels += pitch;
         }
       }
@@ -283,102 +322,160 @@ add_mask (int (&sums)[N][ROWS][4], const ConvolveImage &image, const ConvolveBan
   const uint2 *operands = mask.operands + threadIdx.x;
 
   for (int u = 1; u < mask.units; u += 2) {
-    add_pair<L, F> (sums, pixels, mask.pitch / 4, operands, image.mask_height);
+    add_units<L, F, 1> (sums, pixels, mask.pitch / 4, operands, image.mask_height);
     pixels += 8;
     operands += 32 * L * image.mask_height;
   }
   if (mask.units % 2)
-    add_single<L, F> (sums, pixels, mask.pitch / 4, operands, image.mask_height);
+    add_units<L, F, 2> (sums, pixels, mask.pitch / 4, operands, image.mask_height);
 }
 
-/* All limbs of a sum together, inside 32 bits. */
-template <int N>
-static __device__ __forceinline__ int
+/* All limbs of a sum together: inside 32 bits, or rounded. */
+template <bool WHOLE, int N>
+static __device__ __forceinline__ float
 total_of (const int (&sums)[N][ROWS][4], int t, int k)
 {
-  unsigned total = sums[N - 1][t][k];
+  unsigned whole = sums[N - 1][t][k];
+  float total = (float) sums[N - 1][t][k];
 
 #pragma unroll
-  for (int l = N - 2; l >= 0; l--)
-    total = total * 256 + sums[l][t][k];
-  return (int) total;
+  for (int l = N - 2; l >= 0; l--) {
+    whole = whole * 256 + sums[l][t][k];
+    total = __fmaf_rn (total, 256, (float) sums[l][t][k]);
+  }
+  return WHOLE ? (float) (int) whole : total;
 }
 
 /*
- * The tail for most masks. The scale and offset are divided by the range of samples, so that the multiplication itself
- * clamps; the last sum has its ulp at 1 and is rounded to zero, which leaves the integer in its lowest bits.
+ * The tail in float. Scale and offset are divided by the range of samples, so that the multiplication itself clamps;
+ * the last sum has its ulp at 1 and is rounded to zero, which leaves the integer in its lowest bits.
  */
-template <int N>
 static __device__ __forceinline__ unsigned
-finish (const ConvolveBands &mask, const int (&sums)[N][ROWS][4], int t, int k)
+finish (const ConvolveBands &mask, int sample, float total)
 {
-  float value = __saturatef (__fmaf_rn ((float) total_of (sums, t, k), mask.unit_scale, mask.unit_offset[blockIdx.z]));
+  float value = __saturatef (__fmaf_rn (total, mask.unit_scale, mask.unit_offset[sample]));
 
-  return __float_as_uint (__fmaf_rz (fminf (value, 1 - 1.0f / 131072), mask.range, 8388608));
+  return __float_as_uint (__fmaf_rz (value, mask.range, 8388608));
 }
 
-/* The tail for all others. */
-template <int N>
+/* Two samples as they lie in memory, from the low bits of two words. */
+template <typename T>
 static __device__ __forceinline__ unsigned
-finish_wide (const ConvolveBands &mask, const int (&sums)[N][ROWS][4], int t, int k)
+pack (const ConvolveImage &image, unsigned a, unsigned b)
 {
-  float sum = (float) sums[N - 1][t][k];
-
-  if (mask.whole)
-    return convolve_tail_float (&mask.tail, blockIdx.z, (float) total_of (sums, t, k));
-#pragma unroll
-  for (int l = N - 2; l >= 0; l--)
-    sum = __fmaf_rn (sum, 256, (float) sums[l][t][k]);
-  return convolve_tail_float (&mask.tail, blockIdx.z, sum);
+  if (sizeof (T) == 1)
+    return __byte_perm (a, b, 0x0040);
+  unsigned pair = __byte_perm (a, b, 0x5410) << image.shift;
+  return image.swapped ? __byte_perm (pair, 0, 0x2301) : pair;
 }
 
-/* Writes what the warp has summed; FAST where all of it is inside the region and pairs of samples lie aligned. */
-template <typename T, bool FAST, int N>
+template <typename T, bool WHOLE, int N>
 static __device__ __forceinline__ void
-store (const ConvolveImage &image, const ConvolveBands &mask, const int (&sums)[N][ROWS][4], int x, int y, uint8_t *to)
+finish_float (const ConvolveImage &image, const ConvolveBands &mask, int sample, const int (&sums)[N][ROWS][4],
+    unsigned (&pairs)[ROWS][2])
 {
 #pragma unroll
+  for (int t = 0; t < ROWS; t++)
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+      pairs[t][half] = pack<T> (image, finish (mask, sample, total_of<WHOLE> (sums, t, 2 * half)),
+          finish (mask, sample, total_of<WHOLE> (sums, t, 2 * half + 1)));
+}
+
+/* The outputs of this lane: two side by side in each half of the tile's width, in each of the warp's rows. */
+template <typename T, int N>
+static __device__ __forceinline__ void
+finish_all (const ConvolveImage &image, const ConvolveBands &mask, int sample, const int (&sums)[N][ROWS][4],
+    unsigned (&pairs)[ROWS][2])
+{
+  if (!mask.whole) {
+    finish_float<T, false> (image, mask, sample, sums, pairs);
+  } else if (!mask.tail.wide) {
+    finish_float<T, true> (image, mask, sample, sums, pairs);
+  } else {
+#pragma unroll
+    for (int t = 0; t < ROWS; t++)
+#pragma unroll
+      for (int half = 0; half < 2; half++)
+        pairs[t][half] = pack<T> (image, convolve_tail_double (&mask.tail, sample, total_of<true> (sums, t, 2 * half)),
+            convolve_tail_double (&mask.tail, sample, total_of<true> (sums, t, 2 * half + 1)));
+  }
+}
+
+/* Writes the outputs of one sample. x and y are those of this lane's first one. */
+template <typename T>
+static __device__ __forceinline__ void
+store (const ConvolveImage &image, int sample, const unsigned (&pairs)[ROWS][2], int left, int x, int y)
+{
+  uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, y, sample);
+
+  if (left + WIDTH <= image.x1 && y + ROWS <= image.y1 && image.pixel_stride == sizeof (T)
+      && (((uintptr_t) to | image.destination_stride) & (2 * sizeof (T) - 1)) == 0) {
+#pragma unroll
+    for (int t = 0; t < ROWS; t++, to += image.destination_stride)
+#pragma unroll
+      for (int half = 0; half < 2; half++)
+        if (sizeof (T) == 1)
+          *(uint16_t *) (to + half * WIDTH / 2) = pairs[t][half];
+        else
+          *(uint32_t *) (to + half * WIDTH) = pairs[t][half];
+    return;
+  }
+#pragma unroll
+  for (int t = 0; t < ROWS; t++, to += image.destination_stride)
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      int next = k / 2 * (WIDTH / 2) + k % 2;
+
+      if (x + next < image.x1 && y + t < image.y1)
+        *(T *) (to + next * image.pixel_stride) = (T) (pairs[t][k / 2] >> k % 2 * 8 * sizeof (T));
+    }
+}
+
+/* Writes whole pixels of 2 to 4 bytes; of each, this lane put its 4 outputs of row t to stage[sample * ROWS + t]. */
+static __device__ __forceinline__ void
+store_pixels (const ConvolveImage &image, const unsigned *stage, int left, int x, int y)
+{
+  int samples = image.pixel_stride;
+  uint8_t *to = convolve_destination<uint8_t> (image, x, y, 0);
+  bool aligned = left + WIDTH <= image.x1 && y + ROWS <= image.y1
+      && (((uintptr_t) to | image.destination_stride) & (samples == 4 ? 7 : samples == 2 ? 3 : 1)) == 0;
+
   for (int t = 0; t < ROWS; t++, to += image.destination_stride) {
-    if (!FAST && y + t >= image.y1)
-      break;
+    unsigned of[4];
+
+#pragma unroll
+    for (int sample = 0; sample < 4; sample++)
+      of[sample] = sample < samples ? stage[(sample * ROWS + t) * THREADS] : 0;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-      unsigned a = FAST || mask.plain ? finish (mask, sums, t, 2 * half) : finish_wide (mask, sums, t, 2 * half);
-      unsigned b = FAST || mask.plain ? finish (mask, sums, t, 2 * half + 1) : finish_wide (mask, sums, t, 2 * half + 1);
-      int next = half * WIDTH / 2;
-      T *at = (T *) (to + next * (FAST ? sizeof (T) : image.pixel_stride));
+      uint8_t *at = to + half * WIDTH / 2 * samples;
+      unsigned low = __byte_perm (of[0], of[1], half ? 0x7362 : 0x5140);
+      unsigned high = __byte_perm (of[2], of[3], half ? 0x7362 : 0x5140);
 
-      if (sizeof (T) == 2) {
-        a = convolve_swap (image, (a & 0xffff) << image.shift);
-        b = convolve_swap (image, (b & 0xffff) << image.shift);
-      }
-      if (FAST) {
-        if (sizeof (T) == 1)
-          *(uint16_t *) at = __byte_perm (a, b, 0x0040);
-        else
-          *(uint32_t *) at = __byte_perm (a, b, 0x5410);
+      if (!aligned) {
+        for (int k = 0; k < 2; k++)
+          for (int sample = 0; sample < samples; sample++)
+            if (x + half * WIDTH / 2 + k < image.x1 && y + t < image.y1)
+              at[k * samples + sample] = (sample < 2 ? low : high) >> (16 * k + 8 * (sample & 1));
+      } else if (samples == 2) {
+        *(unsigned *) at = low;
+      } else if (samples == 4) {
+        *(uint2 *) at = make_uint2 (__byte_perm (low, high, 0x5410), __byte_perm (low, high, 0x7632));
       } else {
-        if (x + next < image.x1)
-          *at = (T) a;
-        if (x + next + 1 < image.x1)
-          *(T *) ((uint8_t *) at + image.pixel_stride) = (T) b;
+        ((uint16_t *) at)[0] = low;
+        ((uint16_t *) at)[1] = __byte_perm (low, high, 0x0024);
+        ((uint16_t *) at)[2] = __byte_perm (low, high, 0x0063);
       }
     }
   }
 }
 
-template <typename T, int N>
-static __device__ __forceinline__ void
-store (const ConvolveImage &image, const ConvolveBands &mask, const int (&sums)[N][ROWS][4], int left, int top)
+/* Blocks that a multiprocessor is to hold; more would not leave them the registers for their sums. */
+static constexpr int
+blocks_of (int sample_size, int limbs)
 {
-  int x = left + 2 * threadIdx.x, y = top + threadIdx.y * ROWS;
-  uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, y, blockIdx.z);
-
-  if (mask.plain && left + WIDTH <= image.x1 && y + ROWS <= image.y1 && image.pixel_stride == sizeof (T)
-      && (((uintptr_t) to | image.destination_stride) & (2 * sizeof (T) - 1)) == 0)
-    store<T, true> (image, mask, sums, x, y, to);
-  else
-    store<T, false> (image, mask, sums, x, y, to);
+  return limbs + sample_size < 3 ? 5 : limbs + sample_size < 4 ? 4 : limbs + sample_size < 5 ? 3 : 2;
 }
 
 /*
@@ -386,35 +483,75 @@ store (const ConvolveImage &image, const ConvolveBands &mask, const int (&sums)[
  * shifted by one output each; the tensor cores multiply bytes at many times the rate of anything else. The taps are
  * L signed bytes each, their sums in 32 bits are exact. Of one product the 16 rows are 16 groups of 8 outputs, side
  * by side in one row of the image, and the band's 8 columns the outputs of a group; deep samples go through it
- * as low and as high bytes.
+ * as low and as high bytes. A block walks down the image, and loads its next tile while it works on one.
  */
 template <typename T, int L>
-__global__ void __launch_bounds__ (THREADS)
+__global__ void __launch_bounds__ (THREADS, blocks_of (sizeof (T), L))
 convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveBands mask)
 {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ uint4 shared[];
   const int N = L + sizeof (T) - 1;     /* sums of an output */
-  uint8_t *tile = (uint8_t *) shared;
-  uint8_t *high_tile = tile + mask.tile_size;
-  int left = image.x0 + blockIdx.x * WIDTH, top = image.y0 + blockIdx.y * (WARPS * ROWS);
-  int sums[N][ROWS][4] = { };
+  int first = mask.together ? 0 : blockIdx.z, last = mask.together ? gridDim.z : blockIdx.z + 1;
+  int tile_size = mask.plane_size * sizeof (T) * (last - first);
+  uint8_t *tile = (uint8_t *) shared, *next = mask.tiles > 1 ? tile + tile_size : tile;
+  unsigned *stage = (unsigned *) (next + tile_size) + threadIdx.y * 32 + threadIdx.x;
+  int left = image.x0 + blockIdx.x * WIDTH, block = mask.together ? blockIdx.y * gridDim.z + blockIdx.z : blockIdx.y;
+  int begin = image.y0 + block * (mask.tiles * HEIGHT), end = min (begin + mask.tiles * HEIGHT, image.y1);
 
-  if (!(image.select >> blockIdx.z & 1)) {
-    for (int y = top + threadIdx.y; y < min (top + WARPS * ROWS, image.y1); y += WARPS)
+  if (!mask.together && !(image.select >> blockIdx.z & 1)) {
+    for (int y = begin + threadIdx.y; y < end; y += WARPS)
       for (int x = left + threadIdx.x; x < min (left + WIDTH, image.x1); x += 32)
         convolve_copied<T> (image, x, y, true);
     return;
   }
 
-  load_tile<T> (image, mask, left, top, tile, high_tile);
-  wait_for_copies ();
-  __syncthreads ();
-  add_mask<L, 0> (sums, image, mask, tile);
-  if (sizeof (T) == 2)
-    add_mask<L, N - L> (sums, image, mask, high_tile);
+  Columns columns = find_columns<T> (image, mask, left);
+  for (int top = begin - HEIGHT; begin < end; top += HEIGHT) {
+    if (top + HEIGHT < end)
+      load_inside<T> (image, mask, columns, top + HEIGHT, first, last, next);
 
-  store<T> (image, mask, sums, left, top);
+    for (int sample = first; sample < last && top >= begin; sample++) {
+      const uint8_t *plane = tile + (sample - first) * sizeof (T) * mask.plane_size;
+      int x = left + 2 * threadIdx.x, y = top + threadIdx.y * ROWS;
+      unsigned pairs[ROWS][2];
+
+      if (image.select >> sample & 1) {
+        int sums[N][ROWS][4] = { };
+
+        add_mask<L, 0> (sums, image, mask, plane);
+        if (sizeof (T) == 2)
+          add_mask<L, N - L> (sums, image, mask, plane + mask.plane_size);
+        finish_all<T> (image, mask, sample, sums, pairs);
+      } else {
+        const uint8_t *from = plane + (threadIdx.y * ROWS + image.mask_height / 2) * mask.pitch + mask.margin
+            + 2 * threadIdx.x;
+
+#pragma unroll
+        for (int k = 0; k < 2 * ROWS; k++)
+          pairs[k / 2][k % 2] = *(const uint16_t *) (from + k / 2 * mask.pitch + k % 2 * (WIDTH / 2));
+      }
+      if (!mask.together)
+        store<T> (image, sample, pairs, left, x, y);
+#pragma unroll
+      for (int t = 0; t < ROWS && mask.together; t++)
+        stage[(sample * ROWS + t) * THREADS] = __byte_perm (pairs[t][0], pairs[t][1], 0x5410);
+    }
+    if (sizeof (T) == 1 && mask.together && top >= begin)
+      store_pixels (image, stage, left, left + 2 * threadIdx.x, top + threadIdx.y * ROWS);
+
+    if (top + HEIGHT >= end)
+      break;
+    wait_for_copies ();
+    __syncthreads ();
+    if (columns.to - columns.from < mask.pitch) {
+      load_outside<T> (image, mask, columns, top + HEIGHT, first, last, next);
+      __syncthreads ();
+    }
+    uint8_t *done = tile;
+    tile = next;
+    next = done;
+  }
 #endif
 }
 
@@ -427,6 +564,25 @@ convolve_tensor_possible (const ConvolveDevice *device)
       && major >= 8;
 }
 
+static ConvolveFold
+fold_of (ConvolveBoundary boundary, int n)
+{
+  switch (boundary) {
+    case CONVOLVE_BOUNDARY_REPLICATE:
+      return { 0, 0, 0, n - 1 };
+    case CONVOLVE_BOUNDARY_REFLECT:
+      return { -1, -1, -1, 2 * n - 1 };
+    case CONVOLVE_BOUNDARY_REFLECT_101:
+      return { -1, 0, -1, 2 * n - 2 };
+    case CONVOLVE_BOUNDARY_WRAP:
+      return { 1, n, 1, -n };
+    case CONVOLVE_BOUNDARY_ZERO:
+    case CONVOLVE_N_BOUNDARIES:
+      break;
+  }
+  return { 0, -1, 0, -1 };
+}
+
 ConvolveStatus
 convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
@@ -434,8 +590,10 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
     { convolve_tensor<uint8_t, 1>, convolve_tensor<uint8_t, 2>, convolve_tensor<uint8_t, 3> },
     { convolve_tensor<uint16_t, 1>, convolve_tensor<uint16_t, 2>, convolve_tensor<uint16_t, 3> },
   };
-  const ConvolveLimbs *limbs = &plan->limbs;
-  int width = plan->taps.width;
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveTail *tail = &plan->limbs.tail;
+  int width = plan->taps.width, height = plan->taps.height, processors = 1;
+  size_t tile = convolve_tensor_shared_size (plan), stage = (size_t) pixel->samples * ROWS * THREADS * sizeof (unsigned);
   ConvolveBands mask = { };
 
   mask.operands = (const uint2 *) plan->device_taps;
@@ -443,15 +601,31 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
   mask.reach = convolve_tensor_reach (width);
   mask.margin = convolve_tensor_margin (width);
   mask.pitch = convolve_tensor_pitch (width);
-  mask.tile_size = mask.pitch * convolve_tensor_tile_rows (plan->taps.height);
+  mask.plane_size = mask.pitch * convolve_tensor_tile_rows (height);
   mask.boundary = plan->boundary;
-  mask.whole = limbs->whole;
-  mask.tail = limbs->tail;
-  mask.plain = limbs->whole && !limbs->tail.wide;
-  mask.range = 1 << plan->pixel.depth;
-  mask.unit_scale = limbs->tail.scale_f / mask.range;
-  for (int i = 0; i < plan->pixel.samples; i++)
-    mask.unit_offset[i] = limbs->tail.offset_f[i] / mask.range;
-  return convolve_launch (plan, plane, (const void *) kernels[plan->pixel.type][limbs->count - 1],
-      { dim3 (32, WARPS), WIDTH, WARPS * ROWS, convolve_tensor_shared_size (plan) }, &mask, error);
+  mask.fold_x = fold_of (plan->boundary, plane->width);
+  mask.fold_y = fold_of (plan->boundary, plane->height);
+  mask.whole = plan->limbs.whole;
+  mask.tail = *tail;
+  mask.range = (1 << pixel->depth) - 1 / 128.0f;
+  mask.unit_scale = (float) (tail->scale / mask.range);
+  for (int i = 0; i < pixel->samples; i++)
+    mask.unit_offset[i] = (float) (tail->offset[i] / mask.range);
+
+  /* All samples of a pixel in one block, where that leaves room for two blocks. */
+  mask.together = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples > 1 && pixel->samples == pixel->stride
+      && pixel->samples * tile + stage <= 100 * 1024;
+  if (mask.together)
+    tile *= pixel->samples;
+
+  /* Tiles for a block to walk through: so that all blocks are there at once, and there is room for two tiles in each. */
+  cudaDeviceGetAttribute (&processors, cudaDevAttrMultiProcessorCount, convolve_device_id (plan->device));
+  int64_t tiles = (int64_t) ((plane->region.width + WIDTH - 1) / WIDTH) * ((plane->region.height + HEIGHT - 1) / HEIGHT)
+      * (mask.together ? 1 : pixel->samples);
+  int blocks = processors * blocks_of (convolve_sample_size (pixel->type), plan->limbs.count);
+  mask.tiles = 2 * tile > 48 * 1024 ? 1 : (int) std::min<int64_t> ((tiles + blocks - 1) / blocks, 64);
+
+  return convolve_launch (plan, plane, (const void *) kernels[pixel->type][plan->limbs.count - 1],
+      { dim3 (32, WARPS), WIDTH, mask.tiles * HEIGHT * (mask.together ? pixel->samples : 1),
+        (mask.tiles > 1 ? 2 : 1) * tile + (mask.together ? stage : 0) }, &mask, error);
 }
