@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <algorithm>
-
 #include "convolve_cuda.cuh"
 #include "convolve_limbs.h"
 
@@ -21,7 +19,7 @@ struct ConvolveBands
 {
   const uint2 *operands;        /* [step][limb][lane] */
   int units, reach, margin, pitch, plane_size;
-  int tiles;                    /* that a block walks through */
+  int chunks, chunk_factor, row_step;   /* 16 columns at a time: of a row; 2^16 / chunks, rounded up; THREADS / chunks */
   bool together;                /* a block takes all samples of its pixels; otherwise one, blockIdx.z */
   ConvolveBoundary boundary;
   ConvolveFold fold_x, fold_y;
@@ -112,53 +110,57 @@ find_row (const ConvolveImage &image, const ConvolveBands &mask, int y)
   return y < 0 ? NULL : image.source + y * image.source_stride;
 }
 
-/* Columns of the tile: those from .. to - 1 are loaded 16 samples at a time. The same for all tiles of a block. */
+/* Columns of the tile: those from .. to - 1 are loaded 16 samples at a time. */
 struct Columns
 {
   int x;                        /* of the first in the image */
   int from, to;
-  int column, row, row_step;    /* this thread's part: 16 columns, and every how many rows */
 };
 
-template <typename T>
+template <typename T, bool PLANAR>
 static __device__ __forceinline__ Columns
 find_columns (const ConvolveImage &image, const ConvolveBands &mask, int left)
 {
-  int stride = image.pixel_stride, thread = threadIdx.y * 32 + threadIdx.x;
+  int stride = PLANAR ? sizeof (T) : image.pixel_stride;
   /* The last pixel may lack the bytes behind its samples. */
-  int last = image.width - (stride > gridDim.z * sizeof (T));
+  int last = image.width - (!PLANAR && stride > gridDim.z * sizeof (T));
   bool regular = sizeof (T) == 1 ? stride <= 4 : stride == 2 || stride == 4;
   Columns columns;
 
   columns.x = left - mask.margin;
   columns.from = columns.x < 0 ? min ((15 - columns.x) & ~15, mask.pitch) : 0;
   columns.to = max (min (last - columns.x, mask.pitch) & ~15, columns.from);
-  if (((uintptr_t) (image.source + (int64_t) columns.x * stride) | image.source_stride) & 15 || !regular)
+  if ((((unsigned) (uintptr_t) image.source + columns.x * stride) | (unsigned) image.source_stride) & 15 || !regular)
     columns.to = columns.from;
-  int chunks = max ((columns.to - columns.from) / 16, 1);
-  columns.row_step = THREADS / chunks;
-  columns.row = thread / chunks;
-  columns.column = columns.from + 16 * (thread - columns.row * chunks);
-  if (columns.row >= columns.row_step || columns.to == columns.from)
-    columns.row = 1 << 20;
   return columns;
 }
 
-/* Those columns of the tile whose first row of outputs is y. first .. last - 1 are the samples to take. */
-template <typename T>
+/* Those columns. y is the row of the tile's first outputs, first .. last - 1 are the samples to take. */
+template <typename T, bool PLANAR>
 static __device__ __forceinline__ void
 load_inside (const ConvolveImage &image, const ConvolveBands &mask, const Columns &columns, int y, int first, int last,
     uint8_t *tile)
 {
-  int rows = HEIGHT + image.mask_height - 1, stride = image.pixel_stride;
+  int rows = HEIGHT + image.mask_height - 1, stride = PLANAR ? sizeof (T) : image.pixel_stride;
+  int thread = threadIdx.y * 32 + threadIdx.x, row = thread * mask.chunk_factor >> 16;
+  int column = (thread - row * mask.chunks) * 16;
 
+  if (row >= mask.row_step || column < columns.from || column >= columns.to)
+    return;
   y -= image.mask_height / 2;
-  const int64_t offset = (int64_t) (columns.x + columns.column) * stride, step = columns.row_step * image.source_stride;
-  const uint8_t *next = image.source + (y + columns.row) * image.source_stride + offset;
-  for (int row = columns.row; row < rows; row += columns.row_step, next += step) {
-    const uint8_t *pixels = next;
-    uint8_t *to = tile + row * mask.pitch + columns.column;
+  const int64_t offset = (int64_t) (columns.x + column) * stride, step = mask.row_step * image.source_stride;
+  const uint8_t *next = image.source + (y + row) * image.source_stride + offset;
+  uint8_t *to = tile + row * mask.pitch + column;
 
+  if (PLANAR && sizeof (T) == 1 && y >= 0 && y + rows <= image.height) {
+    for (; row < rows; row += mask.row_step, next += step, to += mask.row_step * mask.pitch)
+      copy_later ((uint4 *) to, next);
+    return;
+  }
+  for (; row < rows; row += mask.row_step, next += step) {
+    const uint8_t *pixels = next;
+
+    to = tile + row * mask.pitch + column;
     if ((unsigned) (y + row) >= (unsigned) image.height) {
       pixels = find_row (image, mask, y + row);
       pixels = pixels ? pixels + offset : NULL;
@@ -403,13 +405,13 @@ finish_all (const ConvolveImage &image, const ConvolveBands &mask, int sample, c
 }
 
 /* Writes the outputs of one sample. x and y are those of this lane's first one. */
-template <typename T>
+template <typename T, bool PLANAR>
 static __device__ __forceinline__ void
 store (const ConvolveImage &image, int sample, const unsigned (&pairs)[ROWS][2], int left, int x, int y)
 {
   uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, y, sample);
 
-  if (left + WIDTH <= image.x1 && y + ROWS <= image.y1 && image.pixel_stride == sizeof (T)
+  if (left + WIDTH <= image.x1 && y + ROWS <= image.y1 && (PLANAR || image.pixel_stride == sizeof (T))
       && (((uintptr_t) to | image.destination_stride) & (2 * sizeof (T) - 1)) == 0) {
 #pragma unroll
     for (int t = 0; t < ROWS; t++, to += image.destination_stride)
@@ -475,7 +477,7 @@ store_pixels (const ConvolveImage &image, const unsigned *stage, int left, int x
 static constexpr int
 blocks_of (int sample_size, int limbs)
 {
-  return limbs + sample_size < 3 ? 5 : limbs + sample_size < 4 ? 4 : limbs + sample_size < 5 ? 3 : 2;
+  return limbs + sample_size < 3 ? 6 : limbs + sample_size < 4 ? 4 : limbs + sample_size < 5 ? 3 : 2;
 }
 
 /*
@@ -483,75 +485,67 @@ blocks_of (int sample_size, int limbs)
  * shifted by one output each; the tensor cores multiply bytes at many times the rate of anything else. The taps are
  * L signed bytes each, their sums in 32 bits are exact. Of one product the 16 rows are 16 groups of 8 outputs, side
  * by side in one row of the image, and the band's 8 columns the outputs of a group; deep samples go through it
- * as low and as high bytes. A block walks down the image, and loads its next tile while it works on one.
+ * as low and as high bytes. PLANAR: pixels are one sample, without a gap.
  */
-template <typename T, int L>
+template <typename T, int L, bool PLANAR>
 __global__ void __launch_bounds__ (THREADS, blocks_of (sizeof (T), L))
 convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveBands mask)
 {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ uint4 shared[];
   const int N = L + sizeof (T) - 1;     /* sums of an output */
-  int first = mask.together ? 0 : blockIdx.z, last = mask.together ? gridDim.z : blockIdx.z + 1;
-  int tile_size = mask.plane_size * sizeof (T) * (last - first);
-  uint8_t *tile = (uint8_t *) shared, *next = mask.tiles > 1 ? tile + tile_size : tile;
-  unsigned *stage = (unsigned *) (next + tile_size) + threadIdx.y * 32 + threadIdx.x;
-  int left = image.x0 + blockIdx.x * WIDTH, block = mask.together ? blockIdx.y * gridDim.z + blockIdx.z : blockIdx.y;
-  int begin = image.y0 + block * (mask.tiles * HEIGHT), end = min (begin + mask.tiles * HEIGHT, image.y1);
+  const bool together = !PLANAR && sizeof (T) == 1 && mask.together;
+  int first = PLANAR || together ? 0 : blockIdx.z, last = PLANAR ? 1 : together ? gridDim.z : blockIdx.z + 1;
+  uint8_t *tile = (uint8_t *) shared;
+  unsigned *stage = (unsigned *) (tile + mask.plane_size * sizeof (T) * (last - first)) + threadIdx.y * 32 + threadIdx.x;
+  int left = image.x0 + blockIdx.x * WIDTH;
+  int top = image.y0 + (together ? blockIdx.y * gridDim.z + blockIdx.z : blockIdx.y) * HEIGHT;
+  int x = left + 2 * threadIdx.x, y = top + threadIdx.y * ROWS;
 
-  if (!mask.together && !(image.select >> blockIdx.z & 1)) {
-    for (int y = begin + threadIdx.y; y < end; y += WARPS)
-      for (int x = left + threadIdx.x; x < min (left + WIDTH, image.x1); x += 32)
-        convolve_copied<T> (image, x, y, true);
+  if (top >= image.y1)
+    return;
+  if (!PLANAR && !together && !(image.select >> blockIdx.z & 1)) {
+    for (int row = top + threadIdx.y; row < min (top + HEIGHT, image.y1); row += WARPS)
+      for (int column = left + threadIdx.x; column < min (left + WIDTH, image.x1); column += 32)
+        convolve_copied<T> (image, column, row, true);
     return;
   }
 
-  Columns columns = find_columns<T> (image, mask, left);
-  for (int top = begin - HEIGHT; begin < end; top += HEIGHT) {
-    if (top + HEIGHT < end)
-      load_inside<T> (image, mask, columns, top + HEIGHT, first, last, next);
-
-    for (int sample = first; sample < last && top >= begin; sample++) {
-      const uint8_t *plane = tile + (sample - first) * sizeof (T) * mask.plane_size;
-      int x = left + 2 * threadIdx.x, y = top + threadIdx.y * ROWS;
-      unsigned pairs[ROWS][2];
-
-      if (image.select >> sample & 1) {
-        int sums[N][ROWS][4] = { };
-
-        add_mask<L, 0> (sums, image, mask, plane);
-        if (sizeof (T) == 2)
-          add_mask<L, N - L> (sums, image, mask, plane + mask.plane_size);
-        finish_all<T> (image, mask, sample, sums, pairs);
-      } else {
-        const uint8_t *from = plane + (threadIdx.y * ROWS + image.mask_height / 2) * mask.pitch + mask.margin
-            + 2 * threadIdx.x;
-
-#pragma unroll
-        for (int k = 0; k < 2 * ROWS; k++)
-          pairs[k / 2][k % 2] = *(const uint16_t *) (from + k / 2 * mask.pitch + k % 2 * (WIDTH / 2));
-      }
-      if (!mask.together)
-        store<T> (image, sample, pairs, left, x, y);
-#pragma unroll
-      for (int t = 0; t < ROWS && mask.together; t++)
-        stage[(sample * ROWS + t) * THREADS] = __byte_perm (pairs[t][0], pairs[t][1], 0x5410);
-    }
-    if (sizeof (T) == 1 && mask.together && top >= begin)
-      store_pixels (image, stage, left, left + 2 * threadIdx.x, top + threadIdx.y * ROWS);
-
-    if (top + HEIGHT >= end)
-      break;
-    wait_for_copies ();
+  Columns columns = find_columns<T, PLANAR> (image, mask, left);
+  load_inside<T, PLANAR> (image, mask, columns, top, first, last, tile);
+  wait_for_copies ();
+  __syncthreads ();
+  if (columns.to - columns.from < mask.pitch) {
+    load_outside<T> (image, mask, columns, top, first, last, tile);
     __syncthreads ();
-    if (columns.to - columns.from < mask.pitch) {
-      load_outside<T> (image, mask, columns, top + HEIGHT, first, last, next);
-      __syncthreads ();
-    }
-    uint8_t *done = tile;
-    tile = next;
-    next = done;
   }
+
+  for (int sample = first; sample < last; sample++, tile += sizeof (T) * mask.plane_size) {
+    unsigned pairs[ROWS][2];
+
+    if (PLANAR || image.select >> sample & 1) {
+      int sums[N][ROWS][4] = { };
+
+      add_mask<L, 0> (sums, image, mask, tile);
+      if (sizeof (T) == 2)
+        add_mask<L, N - L> (sums, image, mask, tile + mask.plane_size);
+      finish_all<T> (image, mask, sample, sums, pairs);
+    } else {
+      const uint8_t *from = tile + (threadIdx.y * ROWS + image.mask_height / 2) * mask.pitch + mask.margin
+          + 2 * threadIdx.x;
+
+#pragma unroll
+      for (int k = 0; k < 2 * ROWS; k++)
+        pairs[k / 2][k % 2] = *(const uint16_t *) (from + k / 2 * mask.pitch + k % 2 * (WIDTH / 2));
+    }
+    if (!together)
+      store<T, PLANAR> (image, sample, pairs, left, x, y);
+#pragma unroll
+    for (int t = 0; t < ROWS && together; t++)
+      stage[(sample * ROWS + t) * THREADS] = __byte_perm (pairs[t][0], pairs[t][1], 0x5410);
+  }
+  if (together)
+    store_pixels (image, stage, left, x, y);
 #endif
 }
 
@@ -586,13 +580,15 @@ fold_of (ConvolveBoundary boundary, int n)
 ConvolveStatus
 convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  static const ConvolveKernel<ConvolveBands> kernels[CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_MAX_LIMBS] = {
-    { convolve_tensor<uint8_t, 1>, convolve_tensor<uint8_t, 2>, convolve_tensor<uint8_t, 3> },
-    { convolve_tensor<uint16_t, 1>, convolve_tensor<uint16_t, 2>, convolve_tensor<uint16_t, 3> },
+#define LIMBS(T, PLANAR) { convolve_tensor<T, 1, PLANAR>, convolve_tensor<T, 2, PLANAR>, convolve_tensor<T, 3, PLANAR> }
+  static const ConvolveKernel<ConvolveBands> kernels[CONVOLVE_N_SAMPLE_TYPES][2][CONVOLVE_MAX_LIMBS] = {
+    { LIMBS (uint8_t, false), LIMBS (uint8_t, true) },
+    { LIMBS (uint16_t, false), LIMBS (uint16_t, true) },
   };
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveTail *tail = &plan->limbs.tail;
-  int width = plan->taps.width, height = plan->taps.height, processors = 1;
+  int width = plan->taps.width, height = plan->taps.height;
+  bool planar = pixel->select == 1 && pixel->samples == 1 && pixel->stride == convolve_sample_size (pixel->type);
   size_t tile = convolve_tensor_shared_size (plan), stage = (size_t) pixel->samples * ROWS * THREADS * sizeof (unsigned);
   ConvolveBands mask = { };
 
@@ -602,6 +598,9 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
   mask.margin = convolve_tensor_margin (width);
   mask.pitch = convolve_tensor_pitch (width);
   mask.plane_size = mask.pitch * convolve_tensor_tile_rows (height);
+  mask.chunks = mask.pitch / 16;
+  mask.chunk_factor = (65536 + mask.chunks - 1) / mask.chunks;
+  mask.row_step = THREADS / mask.chunks;
   mask.boundary = plan->boundary;
   mask.fold_x = fold_of (plan->boundary, plane->width);
   mask.fold_y = fold_of (plan->boundary, plane->height);
@@ -617,15 +616,7 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
       && pixel->samples * tile + stage <= 100 * 1024;
   if (mask.together)
     tile *= pixel->samples;
-
-  /* Tiles for a block to walk through: so that all blocks are there at once, and there is room for two tiles in each. */
-  cudaDeviceGetAttribute (&processors, cudaDevAttrMultiProcessorCount, convolve_device_id (plan->device));
-  int64_t tiles = (int64_t) ((plane->region.width + WIDTH - 1) / WIDTH) * ((plane->region.height + HEIGHT - 1) / HEIGHT)
-      * (mask.together ? 1 : pixel->samples);
-  int blocks = processors * blocks_of (convolve_sample_size (pixel->type), plan->limbs.count);
-  mask.tiles = 2 * tile > 48 * 1024 ? 1 : (int) std::min<int64_t> ((tiles + blocks - 1) / blocks, 64);
-
-  return convolve_launch (plan, plane, (const void *) kernels[pixel->type][plan->limbs.count - 1],
-      { dim3 (32, WARPS), WIDTH, mask.tiles * HEIGHT * (mask.together ? pixel->samples : 1),
-        (mask.tiles > 1 ? 2 : 1) * tile + (mask.together ? stage : 0) }, &mask, error);
+  return convolve_launch (plan, plane, (const void *) kernels[pixel->type][planar][plan->limbs.count - 1],
+      { dim3 (32, WARPS), WIDTH, HEIGHT * (mask.together ? pixel->samples : 1), tile + (mask.together ? stage : 0) },
+      &mask, error);
 }
