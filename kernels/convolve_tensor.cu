@@ -57,24 +57,27 @@ wait_for_copies (void)
 }
 
 /* Byte number at of each stride bytes, of the 16 pixels in words. */
+template <int N>
 static __device__ __forceinline__ uint4
-pick (const unsigned (&words)[16], int stride, int at)
+pick (const unsigned (&words)[N], int stride, int at)
 {
   unsigned result[4];
 
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    if (stride == 2) {
-      result[i] = __byte_perm (words[2 * i], words[2 * i + 1], at ? 0x7531 : 0x6420);
+    if (N < 8) {
+      result[i] = words[i];
+    } else if (N < 16 || stride == 2) {
+      result[i] = __byte_perm (words[2 * i % N], words[(2 * i + 1) % N], at ? 0x7531 : 0x6420);
     } else if (stride == 3) {
-      unsigned three = __byte_perm (words[3 * i], words[3 * i + 1], 0x0630 + 0x111 * at);
+      unsigned three = __byte_perm (words[3 * i % N], words[(3 * i + 1) % N], 0x0630 + 0x111 * at);
 
-      result[i] = __byte_perm (three, words[3 * i + 2], at == 0 ? 0x5210 : at == 1 ? 0x6210 : 0x7410);
+      result[i] = __byte_perm (three, words[(3 * i + 2) % N], at == 0 ? 0x5210 : at == 1 ? 0x6210 : 0x7410);
     } else {
       unsigned two = at | (at + 4) << 4;
 
-      result[i] = __byte_perm (__byte_perm (words[4 * i], words[4 * i + 1], two),
-          __byte_perm (words[4 * i + 2], words[4 * i + 3], two), 0x5410);
+      result[i] = __byte_perm (__byte_perm (words[4 * i % N], words[(4 * i + 1) % N], two),
+          __byte_perm (words[(4 * i + 2) % N], words[(4 * i + 3) % N], two), 0x5410);
     }
   }
   return make_uint4 (result[0], result[1], result[2], result[3]);
@@ -151,56 +154,70 @@ load_inside (const ConvolveImage &image, const ConvolveBands &mask, const Column
   const int64_t offset = (int64_t) (columns.x + column) * stride, step = mask.row_step * image.source_stride;
   const uint8_t *next = image.source + (y + row) * image.source_stride + offset;
   uint8_t *to = tile + row * mask.pitch + column;
+  const int BATCH = 4;
 
   if (PLANAR && sizeof (T) == 1 && y >= 0 && y + rows <= image.height) {
     for (; row < rows; row += mask.row_step, next += step, to += mask.row_step * mask.pitch)
       copy_later ((uint4 *) to, next);
     return;
   }
-  for (; row < rows; row += mask.row_step, next += step) {
-    const uint8_t *pixels = next;
-
-    to = tile + row * mask.pitch + column;
-    if ((unsigned) (y + row) >= (unsigned) image.height) {
-      pixels = find_row (image, mask, y + row);
-      pixels = pixels ? pixels + offset : NULL;
-    }
-    if (sizeof (T) == 1 && pixels && stride == 1) {
-      copy_later ((uint4 *) to, pixels);
-    } else if (pixels) {
-      unsigned words[16];
+  /* Several at a time, so that the later ones are on their way while the first is waited for. */
+  for (; row < rows; row += BATCH * mask.row_step) {
+    unsigned words[BATCH][PLANAR ? 4 * sizeof (T) : 16];
+    bool zero[BATCH];
 
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        uint4 four = i < stride ? ((const uint4 *) pixels)[i] : make_uint4 (0, 0, 0, 0);
+    for (int b = 0; b < BATCH; b++, next += step) {
+      int at = row + b * mask.row_step;
+      const uint8_t *pixels = next;
 
-        words[4 * i] = four.x;
-        words[4 * i + 1] = four.y;
-        words[4 * i + 2] = four.z;
-        words[4 * i + 3] = four.w;
+      if ((unsigned) (y + at) >= (unsigned) image.height) {
+        pixels = find_row (image, mask, y + at);
+        pixels = pixels ? pixels + offset : NULL;
       }
-      for (int sample = first; sample < last; sample++, to += mask.plane_size) {
-        if (sizeof (T) == 1) {
-          *(uint4 *) to = pick (words, stride, sample);
+      zero[b] = !pixels;
+      if (pixels && at < rows) {
+        if (sizeof (T) == 1 && stride == 1) {
+          copy_later ((uint4 *) (tile + at * mask.pitch + column), pixels);
         } else {
-          uint4 low = pick (words, stride, 2 * sample + image.swapped);
-          uint4 high = pick (words, stride, 2 * sample + !image.swapped);
+#pragma unroll
+          for (int i = 0; i < (PLANAR ? (int) sizeof (T) : 4); i++) {
+            uint4 four = i < stride ? ((const uint4 *) pixels)[i] : make_uint4 (0, 0, 0, 0);
 
+            words[b][4 * i] = four.x;
+            words[b][4 * i + 1] = four.y;
+            words[b][4 * i + 2] = four.z;
+            words[b][4 * i + 3] = four.w;
+          }
+        }
+      }
+    }
+#pragma unroll
+    for (int b = 0; b < BATCH; b++) {
+      int at = row + b * mask.row_step;
+
+      if (at >= rows || (sizeof (T) == 1 && stride == 1 && !zero[b]))
+        continue;
+      to = tile + at * mask.pitch + column;
+      for (int sample = first; sample < last; sample++, to += sizeof (T) * mask.plane_size) {
+        unsigned level = (unsigned) image.zero[sample], level_low = (level & 255) * 0x1010101;
+        unsigned level_high = (level >> 8) * 0x1010101;
+        uint4 low = make_uint4 (level_low, level_low, level_low, level_low);
+        uint4 high = make_uint4 (level_high, level_high, level_high, level_high);
+
+        if (!zero[b] && sizeof (T) == 1) {
+          low = pick (words[b], stride, sample);
+        } else if (!zero[b]) {
+          low = pick (words[b], stride, 2 * sample + image.swapped);
+          high = pick (words[b], stride, 2 * sample + !image.swapped);
           convert (image, low.x, high.x);
           convert (image, low.y, high.y);
           convert (image, low.z, high.z);
           convert (image, low.w, high.w);
-          *(uint4 *) to = low;
-          *(uint4 *) (to + mask.plane_size) = high;
         }
-      }
-    } else {
-      for (int sample = first; sample < last; sample++, to += mask.plane_size) {
-        unsigned zero = (unsigned) image.zero[sample], low = (zero & 255) * 0x1010101, high = (zero >> 8) * 0x1010101;
-
-        *(uint4 *) to = make_uint4 (low, low, low, low);
+        *(uint4 *) to = low;
         if (sizeof (T) == 2)
-          *(uint4 *) (to + mask.plane_size) = make_uint4 (high, high, high, high);
+          *(uint4 *) (to + mask.plane_size) = high;
       }
     }
   }
@@ -475,9 +492,9 @@ store_pixels (const ConvolveImage &image, const unsigned *stage, int left, int x
 
 /* Blocks that a multiprocessor is to hold; more would not leave them the registers for their sums. */
 static constexpr int
-blocks_of (int sample_size, int limbs)
+blocks_of (int sample_size, int limbs, bool planar)
 {
-  return limbs + sample_size < 3 ? 6 : limbs + sample_size < 4 ? 4 : limbs + sample_size < 5 ? 3 : 2;
+  return limbs + sample_size < 3 ? planar ? 6 : 4 : limbs + sample_size < 4 ? 4 : limbs + sample_size < 5 ? 3 : 2;
 }
 
 /*
@@ -488,7 +505,7 @@ blocks_of (int sample_size, int limbs)
  * as low and as high bytes. PLANAR: pixels are one sample, without a gap.
  */
 template <typename T, int L, bool PLANAR>
-__global__ void __launch_bounds__ (THREADS, blocks_of (sizeof (T), L))
+__global__ void __launch_bounds__ (THREADS, blocks_of (sizeof (T), L, PLANAR))
 convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveBands mask)
 {
 #if __CUDA_ARCH__ >= 800
