@@ -286,48 +286,88 @@ load_bands (uint2 (&bands)[L], const uint2 *operands)
         : "l" (operands + 32 * l));
 }
 
+/* What add_units() works with. */
+template <int L>
+struct Ring
+{
+  unsigned row[ROWS][4];
+  uint2 bands[2][L];
+  const unsigned *pixels;       /* of the next row */
+  const uint2 *operands;        /* of the next step */
+  int pitch, second;
+};
+
+template <int L>
+static __device__ __forceinline__ void
+load_row (Ring<L> &ring, int slot, const unsigned *pixels)
+{
+#pragma unroll
+  for (int k = 0; k < 4; k++)
+    ring.row[slot][k] = pixels[k / 2 * ring.second + k % 2 * (WIDTH / 8)];
+}
+
+/* One step; I is the ring's slot of its first row. */
+template <int L, int F, int SHIFT, int I, int N>
+static __device__ __forceinline__ void
+add_step (int (&sums)[N][ROWS][4], Ring<L> &ring)
+{
+  ring.operands += 32 * L;
+  load_bands<L> (ring.bands[(I / SHIFT + 1) % 2], ring.operands);
+#pragma unroll
+  for (int t = 0; t < ROWS; t++) {
+    const int slot = (I + t) % ROWS;
+
+#pragma unroll
+    for (int l = 0; l < L; l++)
+      multiply (sums[F + l][t], ring.row[slot][0], ring.row[slot][1], ring.row[slot][2], ring.row[slot][3],
+          ring.bands[I / SHIFT % 2][l]);
+    if (t < SHIFT) {            /* its turn is over: a later row takes its place */
+      load_row<L> (ring, slot, ring.pixels);
+      ring.pixels += ring.pitch;
+    }
+  }
+}
+
 /*
  * Adds what two units give; F is the first of the sums that they go to. SHIFT 1: two units of one mask row after the
  * other, side by side. SHIFT 2: one unit of two mask rows at a time. Output row t of the warp takes mask row j from
- * the tile's row t + j, so that a ring of operands in registers serves ROWS rows of outputs.
+ * the tile's row t + j, so that a ring of operands in registers serves ROWS rows of outputs. The first round begins
+ * with a later slot, so that rounds end with the last step: a way out of the middle would let the compiler put off
+ * what is loaded ahead.
  */
 template <int L, int F, int SHIFT, int N>
 static __device__ __forceinline__ void
 add_units (int (&sums)[N][ROWS][4], const unsigned *pixels, int pitch, const uint2 *operands, int mask_height)
 {
-  unsigned ring[ROWS][4];
-  uint2 bands[2][L];
-  int second = SHIFT == 1 ? CONVOLVE_TENSOR_UNIT / 4 : pitch;
+  const int rows = SHIFT == 1 ? mask_height : mask_height + 1;  /* the mask's; its height is odd */
+  const int first = -rows & (ROWS - 1);
+  Ring<L> ring;
 
+  ring.pitch = pitch;
+  ring.second = SHIFT == 1 ? CONVOLVE_TENSOR_UNIT / 4 : pitch;
+  ring.operands = operands;
+  ring.pixels = pixels + ROWS * pitch;
 #pragma unroll
-  for (int t = 0; t < ROWS; t++, pixels += pitch)
+  for (int slot = 0; slot < ROWS; slot++)
+    load_row<L> (ring, slot, pixels + ((slot - first) & (ROWS - 1)) * pitch);
+  load_bands<L> (ring.bands[0], operands);
 #pragma unroll
-    for (int k = 0; k < 4; k++)
-      ring[t][k] = pixels[k / 2 * second + k % 2 * (WIDTH / 8)];
-  load_bands<L> (bands[0], operands);
+  for (int l = 0; l < L; l++)
+    ring.bands[1][l] = ring.bands[0][l];
 
-  for (int j = 0; j < mask_height; j += ROWS) {
-#pragma unroll
-    for (int i = 0; i < ROWS; i += SHIFT) {
-      if (j + i >= mask_height)
-        break;
-      operands += 32 * L;
-      load_bands<L> (bands[(i / SHIFT + 1) % 2], operands);
-#pragma unroll
-      for (int t = 0; t < ROWS; t++) {
-        unsigned (&row)[4] = ring[(i + t) % ROWS];
-
-#pragma unroll
-        for (int l = 0; l < L; l++)
-          multiply (sums[F + l][t], row[0], row[1], row[2], row[3], bands[i / SHIFT % 2][l]);
-        if (t < SHIFT) {        /* its turn is over: a later row takes its place */
-#pragma unroll
-          for (int k = 0; k < 4; k++)
-            row[k] = pixels[k / 2 * second + k % 2 * (WIDTH / 8)];
-          pixels += pitch;
-        }
-      }
-    }
+  int rounds = (rows + ROWS - 1) / ROWS;
+  static_assert (ROWS == 8, "a step for each");
+  switch (first) {
+    do {
+      case 0: add_step<L, F, SHIFT, 0> (sums, ring);
+      case 1: if (SHIFT == 1) add_step<L, F, SHIFT, 1> (sums, ring);
+      case 2: add_step<L, F, SHIFT, 2> (sums, ring);
+      case 3: if (SHIFT == 1) add_step<L, F, SHIFT, 3> (sums, ring);
+      case 4: add_step<L, F, SHIFT, 4> (sums, ring);
+      case 5: if (SHIFT == 1) add_step<L, F, SHIFT, 5> (sums, ring);
+      case 6: add_step<L, F, SHIFT, 6> (sums, ring);
+      case 7: if (SHIFT == 1) add_step<L, F, SHIFT, 7> (sums, ring);
+    } while (--rounds > 0);
   }
 }
 
