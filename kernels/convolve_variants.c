@@ -113,6 +113,13 @@ convolve_tiled_input_block (const ConvolvePlan *plan, int *width, int *height)
   return most > 0;
 }
 
+/* Products of a column and a row are less work in two passes once they are this large. */
+static bool
+pays_but_long_rank_1 (const ConvolvePlan *plan)
+{
+  return !plan->taps.row || plan->taps.width * plan->taps.height <= 63 * 63;
+}
+
 /* Up to these sizes the tables in tests/results/ have constant in front: loading tiles does not pay. */
 static bool
 pays_beyond_3x3 (const ConvolvePlan *plan)
@@ -135,21 +142,21 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
 
 const ConvolveVariant convolve_variants[] = {
   {
+    .name = "tensor",
+    .idea = "rows of the mask as banded matrices of bytes on the integer tensor cores",
+    .on_device = true,
+    .accepts = accepts_tensor,
+    .pays = pays_but_long_rank_1,
+    .prepare = convolve_tensor_prepare,
+    .run = convolve_tensor_run,
+  },
+  {
     .name = "separable",
     .idea = "a rank-1 mask as a row pass and a column pass, fused in shared memory",
     .on_device = true,
     .accepts = accepts_rank_1,
     .pays = pays_beyond_3x3,
     .run = convolve_separable_run,
-  },
-  {
-    .name = "tensor",
-    .idea = "rows of the mask as banded matrices of bytes on the integer tensor cores",
-    .on_device = true,
-    .accepts = accepts_tensor,
-    .pays = pays_beyond_3x3,
-    .prepare = convolve_tensor_prepare,
-    .run = convolve_tensor_run,
   },
   {
     .name = "tiled",
