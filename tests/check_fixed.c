@@ -149,8 +149,8 @@ check_rank_1 (CheckRow *row, int width, int height, double (*tap) (int, int), co
 }
 
 /*
- * Planes of many tiles, most of them without an edge, in the layouts that kernels have ways of their own for. Two numbers
- * of bits for the weights, because those are what tensor has ways for.
+ * Planes of many tiles, most of them without an edge, in the layouts that kernels have ways of their own for, with
+ * weights of one byte and of two.
  */
 static int
 check_large (CheckRow *row, FILE *file)
@@ -168,9 +168,9 @@ check_large (CheckRow *row, FILE *file)
     {{.depth = 8,.samples = 3,.stride = 3,.select = 5}, 1296, 701, 3, 7, 90},
     {{.depth = 8,.samples = 4,.stride = 4,.select = 7}, 1936, 1077, 7, 7, 300},
     {{.depth = 8,.samples = 3,.stride = 4,.select = 7}, 720, 480, 5, 3, 20},
-    {{.type = CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 1,.stride = 2,.select = 1}, 3000, 2309, 5, 5, 200},
-    {{.type = CONVOLVE_SAMPLE_U16,.depth = 10,.samples = 2,.stride = 4,.select = 2}, 1600, 900, 9, 5, 100},
-    {{.type = CONVOLVE_SAMPLE_U16,.depth = 16,.swapped = true,.samples = 2,.stride = 4,.select = 3}, 1600, 900, 3, 3, 20},
+    {{CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 1,.stride = 2,.select = 1}, 3000, 2309, 5, 5, 200},
+    {{CONVOLVE_SAMPLE_U16,.depth = 10,.samples = 2,.stride = 4,.select = 2}, 1600, 900, 9, 5, 100},
+    {{CONVOLVE_SAMPLE_U16,.depth = 16,.swapped = true,.samples = 2,.stride = 4,.select = 3}, 1600, 900, 3, 3, 20},
   };
   int failures = 0;
 
@@ -184,8 +184,8 @@ check_large (CheckRow *row, FILE *file)
     check_random_init (&random, 7, i);
     for (int k = 0; k < count && made; k++)
       sum += taps[k] = check_random_range (&random, -cases[i].largest / 4, cases[i].largest);
-    made = made && check_case_fixed (&test, "a large plane", &cases[i].pixel, (ConvolveBoundary) (i % CONVOLVE_N_BOUNDARIES),
-        cases[i].width, cases[i].height, taps, cases[i].mask_width, cases[i].mask_height, sum);
+    made = made && check_case_fixed (&test, "a large plane", &cases[i].pixel, i % CONVOLVE_N_BOUNDARIES, cases[i].width,
+        cases[i].height, taps, cases[i].mask_width, cases[i].mask_height, sum);
     free (taps);
     if (!made)
       return failures + out_of_memory (&test, file);
