@@ -28,7 +28,8 @@ static int
 fail (const Trial *trial, const char *what, double got, double expected)
 {
   fprintf (trial->file, "FAILED limbs: %s is %.17g, not %.17g: mask %dx%d, divisor %.17g, samples to %d, "
-      "%d limbs\n", what, got, expected, trial->mask->width, trial->mask->height, trial->mask->divisor, trial->most, trial->limbs.count);
+      "%d limbs\n", what, got, expected, trial->mask->width, trial->mask->height, trial->mask->divisor, trial->most,
+      trial->limbs.count);
   return 1;
 }
 
