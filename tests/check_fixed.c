@@ -277,7 +277,7 @@ collect_side (Side *side, ConvolveError *error)
             error) != CONVOLVE_OK)
       return false;
   }
-  return convolve_device_finish (side->device, NULL, error) == CONVOLVE_OK;
+  return convolve_device_finish (side->device, error) == CONVOLVE_OK;
 }
 
 int
