@@ -55,6 +55,7 @@ typedef struct
 /* For how long a frame was uploaded, convolved and downloaded, in nanoseconds; the three overlap. */
 typedef struct
 {
+  bool taken;                   /* not in every frame, since it costs time itself */
   uint64_t upload, kernel, download;
 } ConvolveTimes;
 

@@ -398,7 +398,7 @@ clear_flight (GstCudaConvolveFlight * flight)
 }
 
 static ConvolveStatus
-run_flight (GstCudaConvolveEngine * engine, guint slot, guint ahead, ConvolveError * error)
+run_flight (GstCudaConvolveEngine * engine, guint slot, gboolean alone, ConvolveError * error)
 {
   GstCudaConvolveFlight *flight = &engine->flights[slot];
   ConvolveStatus status;
@@ -408,14 +408,15 @@ run_flight (GstCudaConvolveEngine * engine, guint slot, guint ahead, ConvolveErr
         error);
   if (enter_context (engine, error) != CONVOLVE_OK)
     return error->status;
-  status = gst_cuda_convolve_run_on_device (&flight->plans, &engine->layout, engine->device, slot, ahead, &flight->in,
+  status = gst_cuda_convolve_run_on_device (&flight->plans, &engine->layout, engine->device, slot, alone, &flight->in,
       &flight->out, error);
   leave_context (engine);
   return status;
 }
 
 GstFlowReturn
-gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, GstBuffer * input, GstBuffer * output, guint ahead)
+gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, GstBuffer * input, GstBuffer * output,
+    gboolean alone)
 {
   guint slot = (engine->first_flight + engine->n_flights) % CONVOLVE_MAX_FRAMES;
   GstCudaConvolveFlight *flight = &engine->flights[slot];
@@ -430,7 +431,7 @@ gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, GstBuffer * inpu
   }
   gst_cuda_convolve_plans_ref (&flight->plans, &engine->plans);
   if (check_frame (engine, &flight->in.video, "input") && check_frame (engine, &flight->out.video, "output")) {
-    if (run_flight (engine, slot, ahead, &error) == CONVOLVE_OK) {
+    if (run_flight (engine, slot, alone, &error) == CONVOLVE_OK) {
       engine->n_flights++;
       return GST_FLOW_OK;
     }
@@ -477,6 +478,7 @@ gst_cuda_convolve_engine_end (GstCudaConvolveEngine * engine, GstBuffer ** outpu
   }
   GST_OBJECT_LOCK (engine->element);
   stats->frames++;
+  stats->timed_frames += times.taken;
   stats->total.upload += times.upload;
   stats->total.kernel += times.kernel;
   stats->total.download += times.download;

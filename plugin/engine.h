@@ -25,8 +25,8 @@ typedef struct
 
 typedef struct
 {
-  guint64 frames;
-  ConvolveTimes total;          /* of all frames */
+  guint64 frames, timed_frames;
+  ConvolveTimes total;          /* of those that were timed */
 } GstCudaConvolveStats;
 
 typedef struct
@@ -95,11 +95,11 @@ gboolean gst_cuda_convolve_engine_is_passthrough (const GstCudaConvolveEngine * 
 gboolean gst_cuda_convolve_engine_is_on_device (const GstCudaConvolveEngine * engine);
 
 /*
- * Begins a frame, of at most CONVOLVE_MAX_FRAMES; ahead others are meant to be under way beside it. Takes both buffers,
- * on failure too.
+ * Begins a frame, of at most CONVOLVE_MAX_FRAMES; alone where none is to overlap it. Takes both buffers, on failure
+ * too.
  */
 GstFlowReturn gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, GstBuffer * input, GstBuffer * output,
-    guint ahead);
+    gboolean alone);
 
 /* Waits for the oldest frame under way, which there is, and gives its output. After a failure no frame is under way. */
 GstFlowReturn gst_cuda_convolve_engine_end (GstCudaConvolveEngine * engine, GstBuffer ** output);
