@@ -363,7 +363,7 @@ map_frame (GstCudaConvolveEngine * engine, GstCudaConvolveFrame * frame, GstBuff
   if (frame->on_device)
     flags |= gst_cuda_convolve_cuda_map_flag ();
   else if (device)
-    gst_cuda_convolve_pin_buffer (buffer, convolve_device_id (engine->device), device_context (engine));
+    frame->pinned = gst_cuda_convolve_pin_buffer (buffer, convolve_device_id (engine->device), device_context (engine));
   if (!gst_video_frame_map (&frame->video, &engine->info, buffer, flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
     return FALSE;
   if (frame->on_device && (flags & GST_MAP_READ))

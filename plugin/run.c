@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define STRIP_UNIT 125e3        /* bytes; measured on PCIe 5 */
+#define PAGEABLE_FEWER 4
 
 /*
  * gst_video_frame_map() believes a GstVideoMeta's offsets and strides; here they are held against the memory that
@@ -206,22 +207,25 @@ run_plane (Plane * plane, guint strips, ConvolveError * error)
 
 /*
  * The bytes of a strip. The first upload and the last download have nothing beside them, and every strip costs the copy
- * engines a pause, so that the best number of strips grows with the square root of the frame's size. Between frames
- * that overlap there is no gap to fill.
+ * engines a pause, so that the best number of strips grows with the square root of the frame's size. Copies of memory
+ * that is not pinned pass through the driver's own, by the hand of the CPU: fewer of them. Between frames that overlap
+ * there is no gap to fill.
  */
 static gdouble
-strip_bytes (const GstCudaConvolveLayout * layout, gboolean alone)
+strip_bytes (const Plane * frame, gboolean alone)
 {
-  gdouble total = count_bytes (layout);
+  gdouble total = count_bytes (frame->layout);
+  gboolean pinned = (frame->in->on_device || frame->in->pinned) && (frame->out->on_device || frame->out->pinned);
+  gdouble strips = sqrt (total / STRIP_UNIT) / (pinned ? 1 : PAGEABLE_FEWER);
 
-  return alone ? total / MAX (1, sqrt (total / STRIP_UNIT)) : total;
+  return alone ? total / MAX (1, strips) : total;
 }
 
 static ConvolveStatus
 run_planes (const Plane * frame, gboolean alone, ConvolveError * error)
 {
   gboolean copied = !frame->in->on_device || !frame->out->on_device;
-  gdouble strip = strip_bytes (frame->layout, alone);
+  gdouble strip = strip_bytes (frame, alone);
   ConvolveStatus status = CONVOLVE_OK;
 
   for (guint i = 0; i < frame->layout->n_planes && status == CONVOLVE_OK; i++) {

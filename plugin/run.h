@@ -12,6 +12,7 @@ typedef struct
 {
   GstVideoFrame video;
   gboolean on_device;
+  gboolean pinned;              /* host memory that the device copies by itself, while others work */
 } GstCudaConvolveFrame;
 
 /*

@@ -97,7 +97,11 @@ static GstFlowReturn
 take (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   Way *way = pad->chaindata;
+  GstMapInfo map;
 
+  /* cudadownload may pass CUDA memory on: then it is this that downloads. */
+  if (way->source != KEPT && !way->keep && gst_buffer_map (buffer, &map, GST_MAP_READ))
+    gst_buffer_unmap (buffer, &map);
   if (way->keep)
     g_queue_push_tail (&way->kept, buffer);
   else
