@@ -429,6 +429,14 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   image.mask_height = plan->taps.height;
   image.tail = plan->tail;
 
+  if (grid.tile_width == 0) {
+    void *arguments[] = { &image, (void *) mask };
+
+    image.y0 = region->y;
+    if ((code = cudaLaunchKernel (kernel, grid.blocks, grid.block, arguments, grid.shared, device->stream)) != cudaSuccess)
+      return fail (device, code, plan->variant->name, error);
+    return CONVOLVE_OK;
+  }
   for (image.y0 = region->y; image.y0 < image.y1; image.y0 += most_rows) {
     int rows = image.y1 - image.y0 < most_rows ? image.y1 - image.y0 : most_rows;
     dim3 blocks ((region->width + grid.tile_width - 1) / grid.tile_width,

@@ -94,7 +94,11 @@ ConvolveStatus convolve_constant_run (const ConvolvePlan *plan, const ConvolvePl
 ConvolveStatus convolve_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tiled_input_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+
+/* The largest side of a mask that packed does. */
+#define CONVOLVE_PACKED_SIDE 9
 
 /* A block of separable, in threads: the width of its tile, and the rows it takes in one step. */
 #define CONVOLVE_SEPARABLE_WIDTH 32

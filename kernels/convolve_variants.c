@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The table of variants. A new one is a file with its kernel and a row here, before the first row it is better than. */
+#include <math.h>
+
 #include "convolve_private.h"
 
 static bool
@@ -96,6 +98,38 @@ convolve_tiled_input_block (const ConvolvePlan *plan, int *width, int *height)
   return most > 0;
 }
 
+/* Weights of eight bits, and values that a float with 1 as its last place holds: see convolve_packed.cu. */
+static bool
+accepts_packed (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  int count = plan->taps.width * plan->taps.height;
+  double sum = 0, most = 0;
+
+  if (pixel->type != CONVOLVE_SAMPLE_U8 || pixel->samples == 3 || pixel->stride != pixel->samples) {
+    *reason = "it does 8-bit samples, 1, 2 or 4 in a pixel and nothing between pixels";
+    return false;
+  }
+  if (plan->taps.width > CONVOLVE_PACKED_SIDE || plan->taps.height > CONVOLVE_PACKED_SIDE) {
+    *reason = "it is larger than 9x9";
+    return false;
+  }
+  for (int i = 0; i < count; i++) {
+    if (!plan->exact || plan->taps.taps[i] < -128 || plan->taps.taps[i] > 127) {
+      *reason = "its weights are not integers -128 to 127 times one factor";
+      return false;
+    }
+    sum += fabs (plan->taps.taps[i]);
+  }
+  for (int i = 0; i < pixel->samples; i++)
+    most = fmax (most, fabs (plan->tail.offset[i]));
+  if (sum * 255 * fmax (fabs (plan->tail.scale), 1) + most > 4e6) {
+    *reason = "it multiplies too much";
+    return false;
+  }
+  return accepts_device_taps (plan, reason);
+}
+
 /* Up to these sizes the tables in tests/results/ have constant in front: loading tiles does not pay. */
 static bool
 pays_beyond_3x3 (const ConvolvePlan *plan)
@@ -117,6 +151,13 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
 }
 
 const ConvolveVariant convolve_variants[] = {
+  {
+    .name = "packed",
+    .idea = "bytes as they lie in memory, four products in one instruction, with integer weights of eight bits",
+    .on_device = true,
+    .accepts = accepts_packed,
+    .run = convolve_packed_run,
+  },
   {
     .name = "separable",
     .idea = "a rank-1 mask as a row pass and a column pass, fused in shared memory",
