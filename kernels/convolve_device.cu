@@ -28,6 +28,7 @@ struct ConvolveDevice
   bool adopted;                 /* its context is the caller's to make current */
   char name[320];
   size_t shared_limit;
+  bool overlaps;                /* launches: see convolve_wait () */
   cudaStream_t stream;
   cudaEvent_t begins[N_PHASES], timer[2];
   int phase;
@@ -106,6 +107,7 @@ open_device (ConvolveDevice *device, ConvolveError *error)
       || (code = cudaDriverGetVersion (&driver)) != cudaSuccess)
     return fail (device, code, "cannot open the CUDA device", error);
   device->shared_limit = shared;
+  device->overlaps = properties.major >= 9;
   snprintf (device->name, sizeof (device->name), "%s (sm_%d%d, driver for CUDA %d.%d)", properties.name,
       properties.major, properties.minor, driver / 1000, driver % 1000 / 10);
 
@@ -433,7 +435,18 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
     void *arguments[] = { &image, (void *) mask };
 
     image.y0 = region->y;
-    if ((code = cudaLaunchKernel (kernel, grid.blocks, grid.block, arguments, grid.shared, device->stream)) != cudaSuccess)
+    cudaLaunchAttribute overlap;
+    cudaLaunchConfig_t config = { };
+
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid.blocks;
+    config.blockDim = grid.block;
+    config.dynamicSmemBytes = grid.shared;
+    config.stream = device->stream;
+    config.attrs = &overlap;
+    config.numAttrs = device->overlaps;
+    if ((code = cudaLaunchKernelExC (&config, kernel, arguments)) != cudaSuccess)
       return fail (device, code, plan->variant->name, error);
     return CONVOLVE_OK;
   }

@@ -11,23 +11,19 @@
 #define MAGIC_BITS 0x4B400000
 
 /*
- * The taps of a K x K mask as dot products take them. Output c of a group of four takes from the word of input that
- * lies d words to the right the four taps that meet its bytes; those outside the mask are 0.
+ * The weights of a K x K mask, four in a word. A row of the mask is full words from its left end and, where 3 weights are
+ * left, one that is not full. Where 1 is left, the column that these make is taken in words from the top.
  */
 template <int K>
 struct PackedTaps
 {
+  static constexpr int words = (K + 2) / 4, left_over = K % 4 == 1 ? (K + 3) / 4 : 0;
+
   ConvolveParts parts;
   float single[K][K];           /* for the rim */
-  int tap[K][CONVOLVE_GROUP][3];        /* row, output, d + 1 */
+  int row[K][words];
+  int column[left_over + 1];    /* the last word has its weight in its last byte */
 };
-
-/* Whether any tap of output c meets word d. */
-static __host__ __device__ constexpr bool
-meets (int k, int c, int d)
-{
-  return 4 * d + 3 - c >= -(k / 2) && 4 * d - c <= k / 2;
-}
 
 /* Four unsigned bytes times four signed ones, summed. */
 static __device__ __forceinline__ int
@@ -37,6 +33,20 @@ dot (uint32_t bytes, int taps, int sum)
 
   asm ("dp4a.u32.s32 %0, %1, %2, %3;" : "=r" (result) : "r" (bytes), "r" (taps), "r" (sum));
   return result;
+}
+
+/* The four bytes from byte k of words on. */
+static __device__ __forceinline__ uint32_t
+shifted (const uint32_t *words, int k)
+{
+  return k % 4 == 0 ? words[k / 4] : __byte_perm (words[k / 4], words[k / 4 + 1], 0x3210 + k % 4 * 0x1111);
+}
+
+/* The column moved up by a byte, with byte k of words below. */
+static __device__ __forceinline__ uint32_t
+below (uint32_t column, const uint32_t *words, int k)
+{
+  return __byte_perm (column, words[k / 4], 0x0321 | (4 + k % 4) << 12);
 }
 
 /* The bytes of one sample from a group of S. */
@@ -78,66 +88,54 @@ clamp_bytes (int high, int low, uint32_t above)
 }
 
 /*
- * Four sums, each begun at MAGIC_BITS, become four bytes; as convolve_tail_float () does it, but that
- * a product is not rounded before the offset is added: what is proved for two roundings holds for one.
+ * Four sums, each begun at MAGIC_BITS, become four bytes. The product is not rounded before the offset is added, other
+ * than in convolve_tail_float (): accepts_packed () has made sure that the bytes are exact.
  */
 static __device__ __forceinline__ uint32_t
-finish (const ConvolveTail &tail, int sample, const int (&sums)[CONVOLVE_GROUP])
+finish (const ConvolveTail &tail, int sample, const int *sums)
 {
   int value[CONVOLVE_GROUP];
 
 #pragma unroll
   for (int c = 0; c < CONVOLVE_GROUP; c++) {
-    float sum = __int_as_float (sums[c]) - MAGIC;
-    float scaled = __fmaf_rn (sum, tail.scale_f, tail.offset_f[sample]);
+    float scaled = __fmaf_rn (__int_as_float (sums[c]) - MAGIC, tail.scale_f, tail.offset_f[sample]);
     value[c] = __float_as_int (__fadd_rd (scaled, MAGIC)) - MAGIC_BITS;
   }
   return clamp_bytes (value[1], value[0], clamp_bytes (value[3], value[2], 0));
 }
 
-static __device__ __forceinline__ uint32_t
-finish_wide (const ConvolveTail &tail, int sample, const int (&sums)[CONVOLVE_GROUP])
-{
-  uint32_t result = 0;
-
-#pragma unroll
-  for (int c = 0; c < CONVOLVE_GROUP; c++)
-    result |= convolve_tail_double (&tail, sample, sums[c] - MAGIC_BITS) << 8 * c;
-  return result;
-}
-
 /*
  * The idea: bytes are multiplied as they lie in memory, four products in one instruction, with integer weights of eight
- * bits. A lane has W groups of four outputs in R rows at a time; each word of input goes to all the sums that it reaches.
- * The weights are shifted to the bytes beforehand, not the bytes to the weights.
+ * bits. A thread has W groups of four outputs in R rows. It loads each row of input once and makes of it the words that
+ * begin at each of its bytes; a word meets the same four weights in all of the sums that it goes to.
  */
 template <int K, int S, int W, int R>
 __global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS)
 convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedTaps<K> taps)
 {
+  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveParts &parts = taps.parts;
-  uint32_t words[R + K - 1][(W + 2) * S];
-  int sums[R][W][S][CONVOLVE_GROUP];
+  uint32_t words[rows][(W + 2) * S], column[S][columns];
+  int sums[R][S][columns];
 
   convolve_wait ();
   if (convolve_rim<uint8_t, S, K> (image, parts, taps.single))
     return;
-  int x = min (parts.left + (int) (blockIdx.x * CONVOLVE_LANES + threadIdx.x) * W * CONVOLVE_GROUP,
-      parts.right - W * CONVOLVE_GROUP);
+  int x = min (parts.left + (int) (blockIdx.x * CONVOLVE_LANES + threadIdx.x) * columns, parts.right - columns);
   int y = min (parts.top + (int) ((blockIdx.y - parts.rim_rows) * WARPS + threadIdx.y) * R, parts.bottom - R);
   const uint8_t *from = image.source + (y - K / 2) * image.source_stride + (unsigned) (x * S);
 
 #pragma unroll
-  for (int n = 0; n < R + K - 1; n++, from += image.source_stride) {
+  for (int n = 0; n < rows; n++, from += image.source_stride) {
     convolve_load_words<S> (from - S * CONVOLVE_GROUP, words[n]);
     convolve_load_words<W * S> (from, words[n] + S);
     convolve_load_words<S> (from + W * S * CONVOLVE_GROUP, words[n] + S + W * S);
   }
 #pragma unroll
-  for (int i = 0; i < R * W * S * CONVOLVE_GROUP; i++)
-    sums[0][0][0][i] = MAGIC_BITS;
+  for (int i = 0; i < R * S * columns; i++)
+    sums[0][0][i] = MAGIC_BITS;
 #pragma unroll
-  for (int n = 0; n < R + K - 1; n++)
+  for (int n = 0; n < rows; n++)
 #pragma unroll
     for (int s = 0; s < S; s++) {
       uint32_t bytes[W + 2];
@@ -146,16 +144,23 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
       for (int g = 0; g < W + 2; g++)
         bytes[g] = pick<S> (&words[n][g * S], s);
 #pragma unroll
-      for (int r = 0; r < R; r++)
+      for (int c = 0; c < columns; c++) {
+        column[s][c] = n == 0 ? bytes[(c + K / 2) / 4 + 1] << (3 - (c + K / 2) % 4) * 8
+            : below (column[s][c], bytes, c + K / 2 + CONVOLVE_GROUP);
 #pragma unroll
-        for (int g = 0; g < W; g++)
+        for (int w = 0; w < taps.words; w++) {
+          uint32_t four = shifted (bytes, CONVOLVE_GROUP + c - K / 2 + 4 * w);
+
 #pragma unroll
-          for (int c = 0; c < CONVOLVE_GROUP; c++)
+          for (int r = 0; r < R; r++)
+            if (n - r >= 0 && n - r < K)
+              sums[r][s][c] = dot (four, taps.row[n - r < 0 || n - r >= K ? 0 : n - r][w], sums[r][s][c]);
+        }
 #pragma unroll
-            for (int d = 0; d < 3; d++)
-              if (n - r >= 0 && n - r < K && meets (K, c, d - 1))
-                sums[r][g][s][c] = dot (bytes[g + d], taps.tap[n - r < 0 || n - r >= K ? 0 : n - r][c][d],
-                    sums[r][g][s][c]);
+        for (int r = 0; r < R; r++)
+          if (taps.left_over && n - r >= 0 && n - r < K && (n - r == K - 1 || (n - r) % 4 == 3))
+            sums[r][s][c] = dot (column[s][c], taps.column[n - r < 0 || n - r >= K ? 0 : (n - r) / 4], sums[r][s][c]);
+      }
     }
 
   uint8_t *to = image.destination + y * image.destination_stride + (unsigned) (x * S);
@@ -169,8 +174,8 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
 
 #pragma unroll
       for (int s = 0; s < S; s++) {
-        done[s] = image.tail.wide ? finish_wide (image.tail, s, sums[r][g][s]) : finish (image.tail, s, sums[r][g][s]);
-        if (!(image.select >> s & 1))
+        done[s] = finish (image.tail, s, &sums[r][s][g * CONVOLVE_GROUP]);
+        if (S > 1 && !(image.select >> s & 1))
           done[s] = pick<S> (&words[r + K / 2][(g + 1) * S], s);
       }
 #pragma unroll
@@ -189,19 +194,18 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   PackedTaps<K> taps;
   ConvolveGrid grid = { };
 
-  memset (taps.single, 0, sizeof (taps.single));
-  memset (taps.tap, 0, sizeof (taps.tap));
+  memset (&taps, 0, sizeof (taps));
   for (int j = 0; j < from->height; j++)
     for (int i = 0; i < from->width; i++) {
-      int row = j + (K - from->height) / 2, column = i + (K - from->width) / 2;
+      int row = j + (K - from->height) / 2, at = i + (K - from->width) / 2;
       float tap = from->taps[j * from->width + i];
+      unsigned byte = (unsigned) (int) tap & 0xff;
 
-      taps.single[row][column] = tap;
-      for (int c = 0; c < CONVOLVE_GROUP; c++) {
-        int byte = CONVOLVE_GROUP + c + column - K / 2;
-
-        taps.tap[row][c][byte / 4] |= (int) ((unsigned) ((int) tap & 0xff) << byte % 4 * 8);
-      }
+      taps.single[row][at] = tap;
+      if (at / 4 < taps.words)
+        taps.row[row][at / 4] |= (int) (byte << at % 4 * 8);
+      else
+        taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
     }
   taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, WARPS, K, &grid);
   return convolve_launch (plan, plane, (const void *) convolve_packed<K, S, W, R>, grid, &taps, error);
@@ -212,10 +216,10 @@ convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
 {
   typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
   static const Run runs[4][3] = {
-    { run<3, 1, 2, 4>, run<3, 2, 1, 4>, run<3, 4, 1, 2> },
-    { run<5, 1, 2, 4>, run<5, 2, 1, 4>, run<5, 4, 1, 2> },
-    { run<7, 1, 2, 4>, run<7, 2, 1, 4>, run<7, 4, 1, 2> },
-    { run<9, 1, 2, 4>, run<9, 2, 1, 4>, run<9, 4, 1, 2> },
+    { run<3, 1, 2, 4>, run<3, 2, 1, 8>, run<3, 4, 1, 4> },
+    { run<5, 1, 2, 4>, run<5, 2, 1, 8>, run<5, 4, 1, 4> },
+    { run<7, 1, 1, 8>, run<7, 2, 1, 8>, run<7, 4, 1, 4> },
+    { run<9, 1, 1, 8>, run<9, 2, 1, 8>, run<9, 4, 1, 4> },
   };
   int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
 

@@ -2,8 +2,8 @@
 /*
  * How the fast variants divide a plane. The inner part reads only what is inside the image, in aligned chunks: it is
  * written without a thought of edges, and tiles that would reach beyond it are moved back, to do again what a neighbour
- * does too. All else is the rim, a thread for each sample: what is near an edge, ends of rows, and every sample of a plane
- * that is not aligned. The blocks of the rim come first, so that none of them is what the launch waits for at the end.
+ * does too. All else is the rim, a thread for four samples: what is near an edge, ends of rows, and all of a plane that is
+ * not aligned. The blocks of the rim come first, so that none of them is what the launch waits for at the end.
  */
 #ifndef CONVOLVE_PARTS_CUH
 #define CONVOLVE_PARTS_CUH
@@ -74,42 +74,50 @@ convolve_store_words (uint8_t *at, const uint32_t (&words)[N])
       ((uint32_t *) at)[i] = words[i];
 }
 
-/* One sample of the rim, with the taps of a K x K mask. */
+/* Four pixels' worth of one sample in the rim, or those of them that lie before end, with the taps of a K x K mask. */
 template <typename T, int K>
 static __device__ __forceinline__ void
-convolve_rim_sample (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K], int x, int y,
-    int sample)
+convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K], int x, int y,
+    int end, int sample)
 {
-  int64_t column[K];
-  float sum = 0;
+  int column[K + CONVOLVE_GROUP - 1];
+  float sums[CONVOLVE_GROUP] = { };
 
   if (!(image.select >> sample & 1)) {
-    *convolve_destination<T> (image, x, y, sample) = *convolve_source<T> (image, x, y, sample);
+    for (; x < end; x++)
+      *convolve_destination<T> (image, x, y, sample) = *convolve_source<T> (image, x, y, sample);
     return;
   }
 #pragma unroll
-  for (int i = 0; i < K; i++) {
-    int at = convolve_boundary_index (parts.boundary, x + i - K / 2, image.width);
-    column[i] = at < 0 ? -1 : (int64_t) at * image.pixel_stride;
-  }
-#pragma unroll 1
+  for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++)
+    column[i] = convolve_boundary_index (parts.boundary, min (x, end - 1) + i - K / 2, image.width);
+#pragma unroll (K > 5 ? 1 : K)
   for (int j = 0; j < K; j++) {
-    int at = convolve_boundary_index (parts.boundary, y + j - K / 2, image.height);
-    const uint8_t *row = image.source + at * image.source_stride;
-    float part = 0;
+    int row = convolve_boundary_index (parts.boundary, y + j - K / 2, image.height);
+    float values[K + CONVOLVE_GROUP - 1];
 
 #pragma unroll
-    for (int i = 0; i < K; i++) {
-      float value = image.zero[sample];
-      if (at >= 0 && column[i] >= 0) {
-        unsigned word = ((const T *) (row + column[i]))[sample];
-        value = sizeof (T) == 1 ? word : min ((int) (word >> image.shift), image.maximum);
+    for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++) {
+      values[i] = image.zero[sample];
+      if (row >= 0 && column[i] >= 0) {
+        unsigned word = *convolve_source<T> (image, column[i], row, sample);
+        values[i] = sizeof (T) == 1 ? word : min ((int) (word >> image.shift), image.maximum);
       }
-      part += taps[j][i] * value;
     }
-    sum += part;
+#pragma unroll
+    for (int c = 0; c < CONVOLVE_GROUP; c++) {
+      float part = 0;
+
+#pragma unroll
+      for (int i = 0; i < K; i++)
+        part += taps[j][i] * values[c + i];
+      sums[c] += part;
+    }
   }
-  convolve_store<T> (image, x, y, sample, sum);
+#pragma unroll
+  for (int c = 0; c < CONVOLVE_GROUP; c++)
+    if (x + c < end)
+      convolve_store<T> (image, x + c, y, sample, sums[c]);
 }
 
 /* The blocks of the rim; true for those, which are then finished. */
@@ -120,24 +128,29 @@ convolve_rim (const ConvolveImage &image, const ConvolveParts &parts, const floa
   if (blockIdx.y >= parts.rim_rows)
     return false;
 
-  const unsigned width = (image.x1 - image.x0) * S, inner = (parts.right - parts.left) * S, sides = width - inner;
-  const unsigned above = inner ? parts.top - image.y0 : image.y1 - image.y0, below = inner ? image.y1 - parts.bottom : 0;
-  const unsigned left = (parts.left - image.x0) * S;
-  const unsigned flat = (above + below) * width, count = flat + (inner ? parts.bottom - parts.top : 0) * sides;
+  /* Groups of a whole row, and of the two ends of one that the inner part has a share in. */
+  const unsigned whole = (image.x1 - image.x0 + 3) / 4 * S;
+  const unsigned left = (parts.left - image.x0 + 3) / 4 * S, right = (image.x1 - parts.right + 3) / 4 * S;
+  const unsigned above = parts.top - image.y0, below = image.y1 - parts.bottom;
+  const unsigned flat = (above + below) * whole, count = flat + (parts.bottom - parts.top) * (left + right);
   const unsigned threads = blockDim.x * blockDim.y;
 
   for (unsigned i = ((blockIdx.y * gridDim.x) + blockIdx.x) * threads + threadIdx.y * blockDim.x + threadIdx.x; i < count;
       i += parts.rim_rows * gridDim.x * threads) {
     unsigned row, at;
+    int x = image.x0, end = image.x1;
 
     if (i < flat) {
-      row = i / width, at = i - row * width;
+      row = i / whole, at = i - row * whole;
       row = row < above ? image.y0 + row : parts.bottom + row - above;
     } else {
-      row = (i - flat) / sides, at = i - flat - row * sides;
-      row += parts.top, at = at < left ? at : at + inner;
+      row = (i - flat) / (left + right), at = i - flat - row * (left + right), row += parts.top;
+      if (at < left)
+        end = parts.left;
+      else
+        at -= left, x = parts.right;
     }
-    convolve_rim_sample<T, K> (image, parts, taps, image.x0 + at / S, row, at % S);
+    convolve_rim_group<T, K> (image, parts, taps, x + (int) (at / S) * CONVOLVE_GROUP, row, end, at % S);
   }
   return true;
 }
@@ -167,12 +180,12 @@ convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixel
   int columns = (parts.right - parts.left + CONVOLVE_LANES * pixels - 1) / (CONVOLVE_LANES * pixels);
   int steps = (parts.bottom - parts.top + warps * rows - 1) / (warps * rows);
   if (addresses % alignment || parts.right - parts.left < pixels || parts.bottom - parts.top < rows || steps > 60000) {
-    parts.left = parts.right = region->x;
-    parts.top = parts.bottom = region->y;
+    parts.left = parts.right = x1;
+    parts.top = parts.bottom = y1;
     columns = 64, steps = 0;
   }
-  rim = (int64_t) region->width * region->height
-      - (int64_t) (parts.right - parts.left) * (parts.bottom - parts.top);
+  rim = (int64_t) ((region->width + 3) / 4) * (region->height - (parts.bottom - parts.top))
+      + (int64_t) ((parts.left - region->x + 3) / 4 + (x1 - parts.right + 3) / 4) * (parts.bottom - parts.top);
   rim = (rim * plan->pixel.samples + CONVOLVE_LANES * warps - 1) / (CONVOLVE_LANES * warps);    /* blocks */
   rim = (rim + columns - 1) / columns;
   parts.rim_rows = (int) (rim < 5000 ? rim : 5000);

@@ -49,6 +49,7 @@ struct ConvolvePlan
   ConvolveTaps taps;
   ConvolveTail tail;
   bool exact;                   /* integer taps below the float limit */
+  double step;                  /* of an exact plan: its results before rounding are multiples of it; 0: unknown */
   bool identity;
   bool wide_sums;               /* float sums would break the error budget: add in double */
   bool device_taps_fit;         /* taps rounded to float keep the error budget, as every device variant needs */

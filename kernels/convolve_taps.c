@@ -124,6 +124,7 @@ init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, 
     step = 1 / (fraction.denominator * halves / greatest_common_divisor (fraction.denominator, halves));
     scale = copysign (fraction.numerator / fraction.denominator, scale);
   }
+  plan->step = step;
   tail->scale = scale;
   tail->scale_f = (float) scale;
   for (int i = 0; i < plan->pixel.samples; i++) {

@@ -106,7 +106,7 @@ accepts_packed (const ConvolvePlan *plan, const char **reason)
   int count = plan->taps.width * plan->taps.height;
   double sum = 0, most = 0;
 
-  if (pixel->type != CONVOLVE_SAMPLE_U8 || pixel->samples == 3 || pixel->stride != pixel->samples) {
+  if (pixel->type != CONVOLVE_SAMPLE_U8 || pixel->samples == 3 || pixel->stride != pixel->samples || !pixel->select) {
     *reason = "it does 8-bit samples, 1, 2 or 4 in a pixel and nothing between pixels";
     return false;
   }
@@ -123,8 +123,10 @@ accepts_packed (const ConvolvePlan *plan, const char **reason)
   }
   for (int i = 0; i < pixel->samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
-  if (sum * 255 * fmax (fabs (plan->tail.scale), 1) + most > 4e6) {
-    *reason = "it multiplies too much";
+  /* As far as the error of one fused multiplication and addition goes: those of the scale and of the result. */
+  if (sum * 255 * fmax (fabs (plan->tail.scale), 1) + most > 4e6
+      || (2 * (255 + 2) + 2 * most) / 16777216 >= plan->step / 2) {
+    *reason = "its divisor is too fine for single precision";
     return false;
   }
   return accepts_device_taps (plan, reason);

@@ -145,7 +145,7 @@ check_rank_1 (CheckRow *row, int width, int height, double (*tap) (int, int), co
   free (product);
   if (!made)
     return out_of_memory (&test, file);
-  return run_fixed (row, &test, false, file);
+  return run_fixed (row, &test, true, file);    /* some do small masks alone, some integers alone */
 }
 
 static double
