@@ -155,3 +155,9 @@ convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
 {
   return no_cuda (error);
 }
+
+ConvolveStatus
+convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}

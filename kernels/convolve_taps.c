@@ -249,7 +249,7 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
   ConvolveTaps *taps = &plan->taps;
   int count = mask->width * mask->height;
   double maximum = (1 << plan->pixel.depth) - 1, sum = 0, gain = 0, rounding = 0, factor;
-  double budget = plan->pixel.depth == 8 ? 1.0 / 64 : 0.5;
+  double budget = convolve_budget (plan);
   double code_offset = round (mask->offset * maximum * 256) / 256;
   double row[CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_SIDE];
   bool rank_1;
