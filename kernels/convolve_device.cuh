@@ -39,6 +39,7 @@ struct ConvolveDevice
   bool adopted;                 /* its context is the caller's to make current */
   char name[320];
   size_t shared_limit;
+  bool overlaps;                /* launches: see convolve_wait () */
   cudaStream_t streams[N_PHASES];
   cudaEvent_t enqueued[N_PHASES];       /* the last that each phase was given; recorded when the next phase asks */
   bool fresh[N_PHASES];         /* more was enqueued since */

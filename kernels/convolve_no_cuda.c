@@ -176,3 +176,15 @@ convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Co
 {
   return no_cuda (error);
 }
+
+ConvolveStatus
+convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}

@@ -49,6 +49,7 @@ struct ConvolvePlan
   ConvolveTaps taps;
   ConvolveTail tail;
   bool exact;                   /* integer taps below the float limit */
+  double step;                  /* of an exact plan: its results before rounding are multiples of it; 0: unknown */
   bool identity;
   bool wide_sums;               /* float sums would break the error budget: add in double */
   bool device_taps_fit;         /* taps rounded to float keep the error budget, as every device variant needs */
@@ -81,6 +82,13 @@ convolve_sample_size (ConvolveSampleType type)
   return type == CONVOLVE_SAMPLE_U8 ? 1 : 2;
 }
 
+/* How far a result may be from the exact sum before it is rounded, in code values, where the plan is not exact. */
+static inline double
+convolve_budget (const ConvolvePlan *plan)
+{
+  return plan->pixel.depth == 8 ? 1.0 / 64 : 0.5;
+}
+
 /* Analyses the mask for this pixel and fills taps, tail, exact, identity, wide_sums and device_taps_fit. */
 ConvolveStatus convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error);
 void convolve_taps_clear (ConvolveTaps *taps);
@@ -94,7 +102,12 @@ ConvolveStatus convolve_constant_run (const ConvolvePlan *plan, const ConvolvePl
 ConvolveStatus convolve_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tiled_input_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+
+/* The largest side of a mask that packed and direct do. */
+#define CONVOLVE_DIRECT_SIDE 9
 
 /* A block of separable, in threads: the width of its tile, and the rows it takes in one step. */
 #define CONVOLVE_SEPARABLE_WIDTH 32

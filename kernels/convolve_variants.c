@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The table of variants. A new one is a file with its kernel and a row here, before the first row it is better than. */
+#include <math.h>
+
 #include "convolve_private.h"
 
 static bool
@@ -96,6 +98,78 @@ convolve_tiled_input_block (const ConvolvePlan *plan, int *width, int *height)
   return most > 0;
 }
 
+/* What the variants that divide a plane in parts can read: see convolve_parts.cuh. */
+static bool
+accepts_layout (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+
+  if (pixel->samples == 3 || pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped
+      || !pixel->select) {
+    *reason = "it does pixels of 1, 2 or 4 samples with nothing between them, in the machine's byte order";
+    return false;
+  }
+  return accepts_device_taps (plan, reason);
+}
+
+static bool
+accepts_small (const ConvolvePlan *plan, const char **reason)
+{
+  if (plan->taps.width > CONVOLVE_DIRECT_SIDE || plan->taps.height > CONVOLVE_DIRECT_SIDE) {
+    *reason = "it is larger than 9x9";
+    return false;
+  }
+  return accepts_layout (plan, reason);
+}
+
+/* One sum takes all products in turn, and is rounded after each: more often than convolve_taps_init () allows for. */
+static bool
+accepts_direct (const ConvolvePlan *plan, const char **reason)
+{
+  int count = plan->taps.width * plan->taps.height;
+  double gain = 0;
+
+  for (int i = 0; i < count; i++)
+    gain += fabs (plan->taps.taps[i]);
+  if (plan->wide_sums || (!plan->exact && gain * count * plan->tail.maximum / 16777216 > convolve_budget (plan) / 4)) {
+    *reason = "its sums need double precision";
+    return false;
+  }
+  return accepts_small (plan, reason);
+}
+
+/* Weights of eight bits, and values that a float with 1 as its last place holds: see convolve_packed.cu. */
+static bool
+accepts_packed (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  int count = plan->taps.width * plan->taps.height;
+  double sum = 0, most = 0;
+
+  if (pixel->type != CONVOLVE_SAMPLE_U8) {
+    *reason = "it does 8-bit samples alone";
+    return false;
+  }
+  if (!accepts_small (plan, reason))
+    return false;
+  for (int i = 0; i < count; i++) {
+    if (!plan->exact || plan->taps.taps[i] < -128 || plan->taps.taps[i] > 127) {
+      *reason = "its weights are not integers -128 to 127 times one factor";
+      return false;
+    }
+    sum += fabs (plan->taps.taps[i]);
+  }
+  for (int i = 0; i < pixel->samples; i++)
+    most = fmax (most, fabs (plan->tail.offset[i]));
+  /* As far as the error of one fused multiplication and addition goes: those of the scale and of the result. */
+  if (sum * 255 * fmax (fabs (plan->tail.scale), 1) + most > 4e6
+      || (2 * (255 + 2) + 2 * most) / 16777216 >= plan->step / 2) {
+    *reason = "its divisor is too fine for single precision";
+    return false;
+  }
+  return true;
+}
+
 /* Up to these sizes the tables in tests/results/ have constant in front: loading tiles does not pay. */
 static bool
 pays_beyond_3x3 (const ConvolvePlan *plan)
@@ -117,6 +191,20 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
 }
 
 const ConvolveVariant convolve_variants[] = {
+  {
+    .name = "packed",
+    .idea = "bytes as they lie in memory, four products in one instruction, with integer weights of eight bits",
+    .on_device = true,
+    .accepts = accepts_packed,
+    .run = convolve_packed_run,
+  },
+  {
+    .name = "direct",
+    .idea = "a block of outputs for each thread, sums in registers, each input loaded and converted once",
+    .on_device = true,
+    .accepts = accepts_direct,
+    .run = convolve_direct_run,
+  },
   {
     .name = "separable",
     .idea = "a rank-1 mask as a row pass and a column pass, fused in shared memory",

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How the fast variants divide a plane. The inner part reads only what is inside the image, in aligned chunks: it is
+ * written without a thought of edges, and tiles that would reach beyond it are moved back, to do again what a neighbour
+ * does too. All else is the rim, a thread for four samples: what is near an edge, ends of rows, and all of a plane that is
+ * not aligned. The blocks of the rim come first, so that none of them is what the launch waits for at the end.
+ */
+#ifndef CONVOLVE_PARTS_CUH
+#define CONVOLVE_PARTS_CUH
+
+#include "convolve_cuda.cuh"
+
+#define CONVOLVE_LANES 32
+#define CONVOLVE_GROUP 4        /* pixels; as many words of memory as a pixel has bytes */
+
+struct ConvolveParts
+{
+  int left, top, right, bottom; /* the inner part; none where left == right */
+  int rim_rows;                 /* of blocks */
+  ConvolveBoundary boundary;
+};
+
+/*
+ * Where launches may overlap, the next one's blocks come while this one's last are at work, and wait here until what was
+ * before them is done and written. To be called before memory is touched.
+ */
+static __device__ __forceinline__ void
+convolve_wait (void)
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile ("griddepcontrol.launch_dependents;");
+  asm volatile ("griddepcontrol.wait;" : : : "memory");
+#endif
+}
+
+/* Loads N words, as many at once as their number and place allow. */
+template <int N>
+static __device__ __forceinline__ void
+convolve_load_words (const uint8_t *at, uint32_t *words)
+{
+  if (N % 4 == 0)
+#pragma unroll
+    for (int i = 0; i < N; i += 4) {
+      uint4 four = __ldg ((const uint4 *) (at + i * 4));
+      words[i] = four.x, words[i + 1] = four.y, words[i + 2] = four.z, words[i + 3] = four.w;
+    }
+  else if (N % 2 == 0)
+#pragma unroll
+    for (int i = 0; i < N; i += 2) {
+      uint2 two = __ldg ((const uint2 *) (at + i * 4));
+      words[i] = two.x, words[i + 1] = two.y;
+    }
+  else
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      words[i] = __ldg ((const uint32_t *) at + i);
+}
+
+template <int N>
+static __device__ __forceinline__ void
+convolve_store_words (uint8_t *at, const uint32_t (&words)[N])
+{
+  if (N % 4 == 0)
+#pragma unroll
+    for (int i = 0; i < N; i += 4)
+      *(uint4 *) (at + i * 4) = make_uint4 (words[i], words[(i + 1) % N], words[(i + 2) % N], words[(i + 3) % N]);
+  else if (N % 2 == 0)
+#pragma unroll
+    for (int i = 0; i < N; i += 2)
+      *(uint2 *) (at + i * 4) = make_uint2 (words[i], words[(i + 1) % N]);
+  else
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      ((uint32_t *) at)[i] = words[i];
+}
+
+/* Four pixels' worth of one sample in the rim, or those of them that lie before end, with the taps of a K x K mask. */
+template <typename T, int K>
+static __device__ __forceinline__ void
+convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K], int x, int y,
+    int end, int sample)
+{
+  int column[K + CONVOLVE_GROUP - 1];
+  float sums[CONVOLVE_GROUP] = { };
+
+  if (!(image.select >> sample & 1)) {
+    for (; x < end; x++)
+      *convolve_destination<T> (image, x, y, sample) = *convolve_source<T> (image, x, y, sample);
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++)
+    column[i] = convolve_boundary_index (parts.boundary, min (x, end - 1) + i - K / 2, image.width);
+#pragma unroll (K > 5 ? 1 : K)
+  for (int j = 0; j < K; j++) {
+    int row = convolve_boundary_index (parts.boundary, y + j - K / 2, image.height);
+    float values[K + CONVOLVE_GROUP - 1];
+
+#pragma unroll
+    for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++) {
+      values[i] = image.zero[sample];
+      if (row >= 0 && column[i] >= 0) {
+        unsigned word = *convolve_source<T> (image, column[i], row, sample);
+        values[i] = sizeof (T) == 1 ? word : min ((int) (word >> image.shift), image.maximum);
+      }
+    }
+#pragma unroll
+    for (int c = 0; c < CONVOLVE_GROUP; c++) {
+      float part = 0;
+
+#pragma unroll
+      for (int i = 0; i < K; i++)
+        part += taps[j][i] * values[c + i];
+      sums[c] += part;
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < CONVOLVE_GROUP; c++)
+    if (x + c < end)
+      convolve_store<T> (image, x + c, y, sample, sums[c]);
+}
+
+/* The blocks of the rim; true for those, which are then finished. */
+template <typename T, int S, int K>
+static __device__ __forceinline__ bool
+convolve_rim (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K])
+{
+  if (blockIdx.y >= parts.rim_rows)
+    return false;
+
+  /* Groups of a whole row, and of the two ends of one that the inner part has a share in. */
+  const unsigned whole = (image.x1 - image.x0 + 3) / 4 * S;
+  const unsigned left = (parts.left - image.x0 + 3) / 4 * S, right = (image.x1 - parts.right + 3) / 4 * S;
+  const unsigned above = parts.top - image.y0, below = image.y1 - parts.bottom;
+  const unsigned flat = (above + below) * whole, count = flat + (parts.bottom - parts.top) * (left + right);
+  const unsigned threads = blockDim.x * blockDim.y;
+
+  for (unsigned i = ((blockIdx.y * gridDim.x) + blockIdx.x) * threads + threadIdx.y * blockDim.x + threadIdx.x; i < count;
+      i += parts.rim_rows * gridDim.x * threads) {
+    unsigned row, at;
+    int x = image.x0, end = image.x1;
+
+    if (i < flat) {
+      row = i / whole, at = i - row * whole;
+      row = row < above ? image.y0 + row : parts.bottom + row - above;
+    } else {
+      row = (i - flat) / (left + right), at = i - flat - row * (left + right), row += parts.top;
+      if (at < left)
+        end = parts.left;
+      else
+        at -= left, x = parts.right;
+    }
+    convolve_rim_group<T, K> (image, parts, taps, x + (int) (at / S) * CONVOLVE_GROUP, row, end, at % S);
+  }
+  return true;
+}
+
+/*
+ * Divides the plane for tiles of lanes with so many pixels each, rows x warps of them in a block, that read reach pixels
+ * beside theirs and above and below as many as the mask has; and the grid that goes with it.
+ */
+static inline ConvolveParts
+convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixels, int reach, int rows, int warps,
+    int side, ConvolveGrid *grid)
+{
+  const ConvolveRect *region = &plane->region;
+  int bytes = pixels * plan->pixel.stride, alignment = bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
+  uintptr_t addresses = (uintptr_t) plane->source | (uintptr_t) plane->source_stride | (uintptr_t) plane->destination
+      | (uintptr_t) plane->destination_stride;
+  int x1 = region->x + region->width, y1 = region->y + region->height;
+  ConvolveParts parts;
+  int64_t rim;
+
+  parts.boundary = plan->boundary;
+  parts.left = ((region->x > reach ? region->x : reach) + pixels - 1) / pixels * pixels;
+  parts.right = (x1 < plane->width - reach ? x1 : plane->width - reach) / pixels * pixels;
+  parts.top = region->y > side / 2 ? region->y : side / 2;
+  parts.bottom = y1 < plane->height - side / 2 ? y1 : plane->height - side / 2;
+  grid->block = dim3 (CONVOLVE_LANES, warps);
+  int columns = (parts.right - parts.left + CONVOLVE_LANES * pixels - 1) / (CONVOLVE_LANES * pixels);
+  int steps = (parts.bottom - parts.top + warps * rows - 1) / (warps * rows);
+  if (addresses % alignment || parts.right - parts.left < pixels || parts.bottom - parts.top < rows || steps > 60000) {
+    parts.left = parts.right = x1;
+    parts.top = parts.bottom = y1;
+    columns = 64, steps = 0;
+  }
+  rim = (int64_t) ((region->width + 3) / 4) * (region->height - (parts.bottom - parts.top))
+      + (int64_t) ((parts.left - region->x + 3) / 4 + (x1 - parts.right + 3) / 4) * (parts.bottom - parts.top);
+  rim = (rim * plan->pixel.samples + CONVOLVE_LANES * warps - 1) / (CONVOLVE_LANES * warps);    /* blocks */
+  rim = (rim + columns - 1) / columns;
+  parts.rim_rows = (int) (rim < 5000 ? rim : 5000);
+  grid->blocks = dim3 (columns, parts.rim_rows + steps);
+  return parts;
+}
+
+#endif
