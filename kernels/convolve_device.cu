@@ -73,7 +73,8 @@ open_device (ConvolveDevice *device, ConvolveError *error)
         "this build has no kernels for %s", device->name);
   }
   for (int i = 0; i < N_PHASES; i++)
-    if ((code = cudaStreamCreateWithFlags (&device->streams[i], cudaStreamNonBlocking)) != cudaSuccess)
+    if (!device->streams[i]
+        && (code = cudaStreamCreateWithFlags (&device->streams[i], cudaStreamNonBlocking)) != cudaSuccess)
       return convolve_device_fail (device, code, "cannot create a stream", error);
   if ((code = convolve_frames_init (device)) != cudaSuccess)
     return convolve_device_fail (device, code, "cannot create an event", error);
@@ -84,7 +85,7 @@ open_device (ConvolveDevice *device, ConvolveError *error)
 }
 
 static ConvolveDevice *
-new_device (int id, bool adopted, ConvolveError *error)
+new_device (int id, bool adopted, void *stream, ConvolveError *error)
 {
   ConvolveDevice *device = (ConvolveDevice *) calloc (1, sizeof (ConvolveDevice));
 
@@ -94,6 +95,8 @@ new_device (int id, bool adopted, ConvolveError *error)
   }
   device->id = id < 0 ? 0 : id;
   device->adopted = adopted;
+  device->streams[PHASE_KERNEL] = (cudaStream_t) stream;
+  device->lent = stream != NULL;
   if (open_device (device, error) != CONVOLVE_OK) {
     convolve_device_free (device);
     return NULL;
@@ -104,13 +107,13 @@ new_device (int id, bool adopted, ConvolveError *error)
 ConvolveDevice *
 convolve_device_new (int id, ConvolveError *error)
 {
-  return new_device (id, false, error);
+  return new_device (id, false, NULL, error);
 }
 
 ConvolveDevice *
-convolve_device_new_current (ConvolveError *error)
+convolve_device_new_current (void *stream, ConvolveError *error)
 {
-  return new_device (0, true, error);
+  return new_device (0, true, stream, error);
 }
 
 void
@@ -124,7 +127,7 @@ convolve_device_free (ConvolveDevice *device)
       if (device->timer[i])
         cudaEventDestroy (device->timer[i]);
     for (int i = 0; i < N_PHASES; i++)
-      if (device->streams[i])
+      if (device->streams[i] && !(i == PHASE_KERNEL && device->lent))
         cudaStreamDestroy (device->streams[i]);
   }
   free (device);

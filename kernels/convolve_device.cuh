@@ -41,6 +41,7 @@ struct ConvolveDevice
   size_t shared_limit;
   bool overlaps;                /* launches: see convolve_wait () */
   cudaStream_t streams[N_PHASES];
+  bool lent;                    /* the kernels' stream is the caller's */
   cudaEvent_t enqueued[N_PHASES];       /* the last that each phase was given; recorded when the next phase asks */
   bool fresh[N_PHASES];         /* more was enqueued since */
   cudaEvent_t timer[2];

@@ -29,9 +29,10 @@ ConvolveDevice *convolve_device_new (int id, ConvolveError *error);
 
 /*
  * The device of the CUDA context that is current on this thread, whoever made it. That context must be current at
- * every later call that takes the device or one of its plans. Errors as above.
+ * every later call that takes the device or one of its plans. Kernels go to stream, a CUstream of that context which
+ * outlives the device, or to one of the device's own where it is NULL. Errors as above.
  */
-ConvolveDevice *convolve_device_new_current (ConvolveError *error);
+ConvolveDevice *convolve_device_new_current (void *stream, ConvolveError *error);
 void convolve_device_free (ConvolveDevice *device);     /* NULL is allowed; waits for what is enqueued */
 
 int convolve_device_id (const ConvolveDevice *device);

@@ -9,7 +9,7 @@
  * them, and then one in so many.
  */
 #define TIMED_FIRST 4
-#define TIMED_EVERY 16
+#define TIMED_EVERY 64
 
 cudaError_t
 convolve_frames_init (ConvolveDevice *device)

@@ -22,7 +22,7 @@ convolve_device_new (int id, ConvolveError *error)
 }
 
 ConvolveDevice *
-convolve_device_new_current (ConvolveError *error)
+convolve_device_new_current (void *stream, ConvolveError *error)
 {
   no_cuda (error);
   return NULL;

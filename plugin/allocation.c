@@ -29,6 +29,7 @@ typedef struct
 {
   GstCaps *caps;
   gboolean cuda, video_meta;
+  GstCudaConvolveStream *stream;
   guint size, min, max;
 } Wanted;
 
@@ -41,6 +42,8 @@ configure_pool (GstBufferPool * pool, Wanted * wanted, gboolean pages)
   gst_buffer_pool_config_set_params (config, wanted->caps, wanted->size, wanted->min, wanted->max);
   if (wanted->video_meta)
     gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (wanted->cuda)
+    gst_cuda_convolve_stream_configure (wanted->stream, config);
   if (pages) {
     GstAllocationParams params;
 
@@ -80,9 +83,10 @@ parse_query (GstQuery * query, Wanted * wanted)
 }
 
 gboolean
-gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * context, guint held)
+gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * context, GstCudaConvolveStream * stream,
+    guint held)
 {
-  Wanted wanted = {.min = held };
+  Wanted wanted = {.min = held,.stream = stream };
   GstBufferPool *pool;
   gboolean need_pool;
 
@@ -106,11 +110,12 @@ gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * conte
 }
 
 gboolean
-gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * context, guint held)
+gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * context, GstCudaConvolveStream * stream,
+    guint held)
 {
   gboolean offered = gst_query_get_n_allocation_pools (query) > 0;
   GstBufferPool *pool = NULL;
-  Wanted wanted = { 0 };
+  Wanted wanted = {.stream = stream };
   guint least;
 
   if (!parse_query (query, &wanted))

@@ -8,7 +8,7 @@
 #ifndef GST_CUDA_CONVOLVE_ENGINE_H
 #define GST_CUDA_CONVOLVE_ENGINE_H
 
-#include "cudamemory.h"
+#include "cudastream.h"
 #include "run.h"
 
 G_BEGIN_DECLS
@@ -19,8 +19,8 @@ typedef struct
   GstBuffer *input, *output;
   GstCudaConvolveFrame in, out; /* mapped */
   GstCudaConvolvePlans plans;   /* those it was begun with */
-  gboolean on_device;           /* otherwise it is done */
-  ConvolveTimes times;          /* where it is done */
+  gboolean pending;             /* the device's slot is not waited for */
+  gboolean ordered;             /* need not be: all who touch the buffers do it in the order of one stream */
 } GstCudaConvolveFlight;
 
 typedef struct
@@ -42,6 +42,7 @@ typedef struct
   GRecMutex context_lock;
   GstCudaConvolveContext *context;      /* what CUDA frames are in; under context_lock, and of one value till stop
                                          * or the input is followed elsewhere, once set */
+  GstCudaConvolveStream *stream;        /* in context; the streaming thread's, NULL where GStreamer has none */
 
   GstVideoInfo info;            /* unknown format before the first caps */
   GstCudaConvolveLayout layout;
@@ -74,7 +75,7 @@ void gst_cuda_convolve_engine_set_info (GstCudaConvolveEngine * engine, const Gs
 void gst_cuda_convolve_engine_set_context (GstCudaConvolveEngine * engine, GstContext * message, gint device_id);
 gboolean gst_cuda_convolve_engine_answer_context (GstCudaConvolveEngine * engine, GstQuery * query);
 
-/* The context for CUDA frames, asked for where there is none yet. Not referenced; NULL where there is no device. */
+/* The context for CUDA frames, and a stream in it, asked for where there is none yet. Not referenced; NULL where there is no device. */
 GstCudaConvolveContext *gst_cuda_convolve_engine_ensure_context (GstCudaConvolveEngine * engine);
 
 /*

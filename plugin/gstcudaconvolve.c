@@ -256,7 +256,8 @@ gst_cuda_convolve_propose_allocation (GstBaseTransform * trans, GstQuery * decid
     return FALSE;
   if (!decide_query)            /* passthrough: downstream has answered */
     return TRUE;
-  return context_for (self, query, &context) && gst_cuda_convolve_propose_pool (query, context, count_held (self));
+  return context_for (self, query, &context) && gst_cuda_convolve_propose_pool (query, context,
+      self->engine.stream, count_held (self));
 }
 
 static gboolean
@@ -265,7 +266,8 @@ gst_cuda_convolve_decide_allocation (GstBaseTransform * trans, GstQuery * query)
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstCudaConvolveContext *context;
 
-  return context_for (self, query, &context) && gst_cuda_convolve_decide_pool (query, context, count_held (self))
+  return context_for (self, query, &context)
+      && gst_cuda_convolve_decide_pool (query, context, self->engine.stream, count_held (self))
       && GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
 }
 

@@ -74,7 +74,7 @@ convolve_device_new (int id, ConvolveError *error)
 }
 
 ConvolveDevice *
-convolve_device_new_current (ConvolveError *error)
+convolve_device_new_current (void *stream, ConvolveError *error)
 {
   return convolve_device_new (-1, error);
 }
