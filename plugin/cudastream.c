@@ -56,9 +56,9 @@ gst_cuda_convolve_stream_mark (GstBuffer * buffer, gboolean under_way)
     GstMemory *memory = gst_buffer_peek_memory (buffer, i);
 
     if (under_way)
-      GST_MEMORY_FLAG_SET (memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+      GST_MINI_OBJECT_FLAG_SET (memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
     else
-      GST_MEMORY_FLAG_UNSET (memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+      GST_MINI_OBJECT_FLAG_UNSET (memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
   }
 }
 
