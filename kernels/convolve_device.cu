@@ -73,8 +73,7 @@ open_device (ConvolveDevice *device, ConvolveError *error)
         "this build has no kernels for %s", device->name);
   }
   for (int i = 0; i < N_PHASES; i++)
-    if (!device->streams[i]
-        && (code = cudaStreamCreateWithFlags (&device->streams[i], cudaStreamNonBlocking)) != cudaSuccess)
+    if ((code = cudaStreamCreateWithFlags (&device->streams[i], cudaStreamNonBlocking)) != cudaSuccess)
       return convolve_device_fail (device, code, "cannot create a stream", error);
   if ((code = convolve_frames_init (device)) != cudaSuccess)
     return convolve_device_fail (device, code, "cannot create an event", error);
@@ -85,7 +84,7 @@ open_device (ConvolveDevice *device, ConvolveError *error)
 }
 
 static ConvolveDevice *
-new_device (int id, bool adopted, void *stream, ConvolveError *error)
+new_device (int id, bool adopted, ConvolveError *error)
 {
   ConvolveDevice *device = (ConvolveDevice *) calloc (1, sizeof (ConvolveDevice));
 
@@ -95,8 +94,6 @@ new_device (int id, bool adopted, void *stream, ConvolveError *error)
   }
   device->id = id < 0 ? 0 : id;
   device->adopted = adopted;
-  device->streams[PHASE_KERNEL] = (cudaStream_t) stream;
-  device->lent = stream != NULL;
   if (open_device (device, error) != CONVOLVE_OK) {
     convolve_device_free (device);
     return NULL;
@@ -107,13 +104,13 @@ new_device (int id, bool adopted, void *stream, ConvolveError *error)
 ConvolveDevice *
 convolve_device_new (int id, ConvolveError *error)
 {
-  return new_device (id, false, NULL, error);
+  return new_device (id, false, error);
 }
 
 ConvolveDevice *
-convolve_device_new_current (void *stream, ConvolveError *error)
+convolve_device_new_current (ConvolveError *error)
 {
-  return new_device (0, true, stream, error);
+  return new_device (0, true, error);
 }
 
 void
@@ -161,6 +158,18 @@ convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
   for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++)
     if (device->streams[i] && (code = cudaStreamSynchronize (device->streams[i])) != cudaSuccess)
       status = convolve_device_fail (device, code, "the device", error);
+  return status;
+}
+
+ConvolveStatus
+convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
+{
+  ConvolveStatus status = convolve_device_finish (device, error);
+
+  if (status == CONVOLVE_OK && !device->lent)
+    cudaStreamDestroy (device->streams[PHASE_KERNEL]);
+  device->streams[PHASE_KERNEL] = (cudaStream_t) stream;
+  device->lent = true;
   return status;
 }
 

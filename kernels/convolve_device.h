@@ -29,11 +29,16 @@ ConvolveDevice *convolve_device_new (int id, ConvolveError *error);
 
 /*
  * The device of the CUDA context that is current on this thread, whoever made it. That context must be current at
- * every later call that takes the device or one of its plans. Kernels go to stream, a CUstream of that context which
- * outlives the device, or to one of the device's own where it is NULL. Errors as above.
+ * every later call that takes the device or one of its plans. Errors as above.
  */
-ConvolveDevice *convolve_device_new_current (void *stream, ConvolveError *error);
+ConvolveDevice *convolve_device_new_current (ConvolveError *error);
 void convolve_device_free (ConvolveDevice *device);     /* NULL is allowed; waits for what is enqueued */
+
+/*
+ * From here on kernels go to stream, a CUstream of the device's context, which must stay till another is set or the
+ * device is freed. Waits for what is enqueued. Errors: DEVICE_FAILED.
+ */
+ConvolveStatus convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error);
 
 int convolve_device_id (const ConvolveDevice *device);
 const char *convolve_device_name (const ConvolveDevice *device);        /* "NVIDIA H200 (sm_90, driver for CUDA 13.0)" */

@@ -22,10 +22,16 @@ convolve_device_new (int id, ConvolveError *error)
 }
 
 ConvolveDevice *
-convolve_device_new_current (void *stream, ConvolveError *error)
+convolve_device_new_current (ConvolveError *error)
 {
   no_cuda (error);
   return NULL;
+}
+
+ConvolveStatus
+convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
+{
+  return no_cuda (error);
 }
 
 void

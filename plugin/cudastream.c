@@ -65,9 +65,16 @@ gst_cuda_convolve_stream_mark (GstBuffer * buffer, gboolean under_way)
 void
 gst_cuda_convolve_stream_configure (GstCudaConvolveStream * stream, GstStructure * config)
 {
-  GstCudaStream *other = gst_buffer_pool_config_get_cuda_stream (config);
-
-  if (stream && !other)
+  if (stream)
     gst_buffer_pool_config_set_cuda_stream (config, (GstCudaStream *) stream);
-  gst_clear_cuda_stream (&other);
+}
+
+GstCudaConvolveStream *
+gst_cuda_convolve_stream_of_pool (GstBufferPool * pool)
+{
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  GstCudaStream *stream = gst_buffer_pool_config_get_cuda_stream (config);
+
+  gst_structure_free (config);
+  return (GstCudaConvolveStream *) stream;
 }

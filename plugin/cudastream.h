@@ -29,8 +29,11 @@ void gst_cuda_convolve_stream_wait (GstBuffer * buffer);
 /* Tells those who get the buffer whether work on its stream is under way. */
 void gst_cuda_convolve_stream_mark (GstBuffer * buffer, gboolean under_way);
 
-/* Gives the stream to a pool of CUDA memory that has none. */
+/* Gives the stream to the pool of CUDA memory that config is for. */
 void gst_cuda_convolve_stream_configure (GstCudaConvolveStream * stream, GstStructure * config);
+
+/* The stream that a pool of CUDA memory has, referenced, or NULL. */
+GstCudaConvolveStream *gst_cuda_convolve_stream_of_pool (GstBufferPool * pool);
 
 G_END_DECLS
 

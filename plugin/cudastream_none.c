@@ -39,3 +39,9 @@ void
 gst_cuda_convolve_stream_configure (GstCudaConvolveStream * stream, GstStructure * config)
 {
 }
+
+GstCudaConvolveStream *
+gst_cuda_convolve_stream_of_pool (GstBufferPool * pool)
+{
+  return NULL;
+}

@@ -114,7 +114,9 @@ open_device (GstCudaConvolveEngine * engine, ConvolveError * error)
     return convolve_device_new (engine->device_id, error);
   if (enter_context (engine, error) != CONVOLVE_OK)
     return NULL;
-  device = convolve_device_new_current (gst_cuda_convolve_stream_handle (engine->stream), error);
+  device = convolve_device_new_current (error);
+  if (device && engine->stream)
+    convolve_device_use_stream (device, gst_cuda_convolve_stream_handle (engine->stream), NULL);
   leave_context (engine);
   return device;
 }
@@ -164,6 +166,18 @@ release_device (GstCudaConvolveEngine * engine)
   gst_cuda_convolve_stream_clear (&engine->stream);
   gst_clear_object (&engine->context);
   g_rec_mutex_unlock (&engine->context_lock);
+}
+
+void
+gst_cuda_convolve_engine_use_stream (GstCudaConvolveEngine * engine, GstCudaConvolveStream * stream)
+{
+  if (engine->device && engine->device_in_context && stream != engine->stream
+      && gst_cuda_convolve_cuda_push (engine->context)) {
+    convolve_device_use_stream (engine->device, gst_cuda_convolve_stream_handle (stream), NULL);
+    gst_cuda_convolve_cuda_pop (engine->context);
+  }
+  gst_cuda_convolve_stream_clear (&engine->stream);
+  engine->stream = stream;
 }
 
 gboolean

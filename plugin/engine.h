@@ -78,6 +78,9 @@ gboolean gst_cuda_convolve_engine_answer_context (GstCudaConvolveEngine * engine
 /* The context for CUDA frames, and a stream in it, asked for where there is none yet. Not referenced; NULL where there is no device. */
 GstCudaConvolveContext *gst_cuda_convolve_engine_ensure_context (GstCudaConvolveEngine * engine);
 
+/* Works on this stream in context from now on; takes it. Elements on one stream need not wait for each other. */
+void gst_cuda_convolve_engine_use_stream (GstCudaConvolveEngine * engine, GstCudaConvolveStream * stream);
+
 /*
  * Where the user left the choice of the device open, work is done where the frames are. True where this buffer's
  * memory asks for a move, which wants no frame under way and plans to be made anew.

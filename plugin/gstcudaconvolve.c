@@ -264,11 +264,17 @@ static gboolean
 gst_cuda_convolve_decide_allocation (GstBaseTransform * trans, GstQuery * query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstCudaConvolveStream *stream;
   GstCudaConvolveContext *context;
 
-  return context_for (self, query, &context)
-      && gst_cuda_convolve_decide_pool (query, context, self->engine.stream, count_held (self))
-      && GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
+  if (!context_for (self, query, &context))
+    return FALSE;
+  stream = self->engine.stream;
+  if (!gst_cuda_convolve_decide_pool (query, context, &stream, count_held (self)))
+    return FALSE;
+  if (stream != self->engine.stream)
+    gst_cuda_convolve_engine_use_stream (&self->engine, stream);
+  return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
 }
 
 /* Adds the time that frames are kept to what upstream answered. */

@@ -351,6 +351,9 @@ bench_size (ConvolveDevice * device, const gchar * name, gint width, gint height
       .line = "cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",.source = KEPT},
     {.name = "CUDA memory to CUDA memory, frames-in-flight=3",
       .line = "cudaconvolve frames-in-flight=3 " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",.source = KEPT},
+    {.name = "CUDA memory, four elements in a row",
+      .line = "cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK
+          " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",.source = KEPT},
   };
   Way upload = {.line = "cudaupload ! capsfilter caps=video/x-raw(memory:CUDAMemory)",.source = RECYCLED,.keep = TRUE };
   gdouble limit, stock;

@@ -74,9 +74,15 @@ convolve_device_new (int id, ConvolveError *error)
 }
 
 ConvolveDevice *
-convolve_device_new_current (void *stream, ConvolveError *error)
+convolve_device_new_current (ConvolveError *error)
 {
   return convolve_device_new (-1, error);
+}
+
+ConvolveStatus
+convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
+{
+  return CONVOLVE_OK;
 }
 
 void
