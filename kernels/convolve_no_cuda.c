@@ -161,3 +161,9 @@ convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
 {
   return no_cuda (error);
 }
+
+ConvolveStatus
+convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}

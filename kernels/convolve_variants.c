@@ -103,10 +103,19 @@ static bool
 accepts_layout (const ConvolvePlan *plan, const char **reason)
 {
   const ConvolvePixel *pixel = &plan->pixel;
+  double gain = 0, most = 0;
 
   if (pixel->samples == 3 || pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped
       || !pixel->select) {
     *reason = "it does pixels of 1, 2 or 4 samples with nothing between them, in the machine's byte order";
+    return false;
+  }
+  for (int i = 0; i < plan->taps.width * plan->taps.height; i++)
+    gain += fabs (plan->taps.taps[i] * plan->tail.scale);
+  for (int i = 0; i < pixel->samples; i++)
+    most = fmax (most, fabs (plan->tail.offset[i]));
+  if (pixel->type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > 4e6) {
+    *reason = "it multiplies too much";
     return false;
   }
   return accepts_device_taps (plan, reason);
@@ -120,6 +129,20 @@ accepts_small (const ConvolvePlan *plan, const char **reason)
     return false;
   }
   return accepts_layout (plan, reason);
+}
+
+static bool
+accepts_fused (const ConvolvePlan *plan, const char **reason)
+{
+  if (!plan->taps.row) {
+    *reason = "it is not the product of a column and a row";
+    return false;
+  }
+  if (plan->wide_sums) {
+    *reason = "its sums need double precision";
+    return false;
+  }
+  return accepts_small (plan, reason);
 }
 
 /* One sum takes all products in turn, and is rounded after each: more often than convolve_taps_init () allows for. */
@@ -191,6 +214,13 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
 }
 
 const ConvolveVariant convolve_variants[] = {
+  {
+    .name = "fused",
+    .idea = "a rank-1 mask in one pass: sums of rows go from registers to all outputs above and below",
+    .on_device = true,
+    .accepts = accepts_fused,
+    .run = convolve_fused_run,
+  },
   {
     .name = "packed",
     .idea = "bytes as they lie in memory, four products in one instruction, with integer weights of eight bits",
