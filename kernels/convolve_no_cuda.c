@@ -167,3 +167,9 @@ convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convol
 {
   return no_cuda (error);
 }
+
+ConvolveStatus
+convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
