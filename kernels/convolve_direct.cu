@@ -72,7 +72,8 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   memset (&taps, 0, sizeof (taps));
   for (int j = 0; j < from->height; j++)
     for (int i = 0; i < from->width; i++)
-      taps.tap[j + (K - from->height) / 2][i + (K - from->width) / 2] = from->taps[j * from->width + i];
+      taps.tap[j + (K - from->height) / 2][i + (K - from->width) / 2] = from->taps[j * from->width + i]
+          * convolve_tap_unit (plan);
   taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, WARPS, K, &grid);
   return convolve_launch (plan, plane, (const void *) convolve_direct<T, K, S, W, R>, grid, &taps, error);
 }

@@ -97,9 +97,9 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
     taps.dots[(left + i) / 4] |= (int) ((unsigned) ((int) from->row[i] & 0xff) << (left + i) % 4 * 8);
   }
   for (int j = 0; j < from->height; j++) {
-    taps.column[top + j] = from->column[j];
+    taps.column[top + j] = from->column[j] * convolve_tap_unit (plan);
     for (int i = 0; i < from->width; i++)
-      taps.tap[top + j][left + i] = from->taps[j * from->width + i];
+      taps.tap[top + j][left + i] = from->taps[j * from->width + i] * convolve_tap_unit (plan);
   }
   taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, WARPS, K, &grid);
   return convolve_launch (plan, plane, dots ? (const void *) convolve_fused<T, K, S, W, R, sizeof (T) == 1>

@@ -32,32 +32,41 @@ struct Tile
   float sums[rows][COLUMNS];
 };
 
-/* Chunk i of row y of the image, which begins at column x, with the boundary applied. */
+/* The chunk at column x of row y, pixel by pixel, with the boundary applied. */
 template <typename T, int S, int K>
-static __device__ __forceinline__ uint4
-load_chunk (const ConvolveImage &image, const TiledTaps<K> &taps, int x, int y)
+static __device__ __noinline__ void
+gather (const ConvolveImage &image, ConvolveBoundary boundary, int x, int y, uint32_t *to)
 {
-  constexpr int chunk = Tile<T, S, K>::chunk;
-  uint4 result;
-
-  y = convolve_boundary_index (taps.boundary, y, image.height);
-  if (y >= 0 && taps.aligned && x >= 0 && x <= image.width - chunk)
-    return __ldg ((const uint4 *) (image.source + y * image.source_stride + (unsigned) (x * (int) (S * sizeof (T)))));
-  uint32_t words[4] = { };
-#pragma unroll
-  for (int i = 0; i < chunk; i++) {
-    int at = y < 0 ? -1 : convolve_boundary_index (taps.boundary, x + i, image.width);
+  y = convolve_boundary_index (boundary, y, image.height);
+#pragma unroll 1
+  for (int i = 0; i < Tile<T, S, K>::chunk; i++) {
+    int at = y < 0 ? -1 : convolve_boundary_index (boundary, x + i, image.width);
 
 #pragma unroll
-    for (int s = 0; s < S; s++) {
-      unsigned word = at < 0 ? (unsigned) (int) image.zero[s] << image.shift : *convolve_source<T> (image, at, y, s);
-      int byte = (i * S + s) * sizeof (T);
-
-      words[byte / 4] |= word << byte % 4 * 8;
-    }
+    for (int s = 0; s < S; s++)
+      ((T *) to)[i * S + s] = at < 0 ? (T) ((int) image.zero[s] << image.shift) : *convolve_source<T> (image, at, y, s);
   }
-  result = make_uint4 (words[0], words[1], words[2], words[3]);
-  return result;
+}
+
+/* Copies 16 bytes to shared memory, and goes on at once where the device can. */
+static __device__ __forceinline__ void
+copy_chunk (uint32_t *to, const uint8_t *from)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile ("cp.async.cg.shared.global [%0], [%1], 16;" : : "r" ((unsigned) __cvta_generic_to_shared (to)),
+      "l" (from) : "memory");
+#else
+  *(uint4 *) to = __ldg ((const uint4 *) from);
+#endif
+}
+
+static __device__ __forceinline__ void
+wait_for_copies (void)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile ("cp.async.wait_all;" : : : "memory");
+#endif
+  __syncthreads ();
 }
 
 /* A word of one sample of pixels that lie together, from S words. */
@@ -86,14 +95,17 @@ convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_
   const int bottom = min (top + HEIGHT, image.y1), rows = bottom - top + K - 1;
 
   convolve_wait ();
-#pragma unroll 2
+#pragma unroll 1
   for (int i = thread; i < rows * Tile::chunks; i += THREADS) {
     int r = i / Tile::chunks, c = i % Tile::chunks;
+    int x = left - Tile::side + c * Tile::chunk, y = top - K / 2 + r;
 
-    *(uint4 *) &tile.input[r][c * 4] = load_chunk<T, S, K> (image, taps, left - Tile::side + c * Tile::chunk,
-        top - K / 2 + r);
+    if (taps.aligned && (unsigned) y < (unsigned) image.height && x >= 0 && x <= image.width - Tile::chunk)
+      copy_chunk (&tile.input[r][c * 4], image.source + y * image.source_stride + (unsigned) (x * Tile::bytes));
+    else
+      gather<T, S, K> (image, taps.boundary, x, y, &tile.input[r][c * 4]);
   }
-  __syncthreads ();
+  wait_for_copies ();
 
   /* Rows. What a run reads begins at a whole word, shift samples before its first. */
   constexpr int per_word = 4 / sizeof (T), shift = (Tile::side - K / 2) % per_word;
@@ -141,10 +153,14 @@ convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_
 
   /* Columns. */
   const int column = thread % COLUMNS, s = column % S, x = left + column / S;
-  const bool copied = !(image.select >> s & 1);
 
   if (x < taps.x0 || x >= image.x1)
     return;
+  if (!(image.select >> s & 1)) {
+    for (int y = top + thread / COLUMNS; y < bottom; y += THREADS / COLUMNS)
+      *convolve_destination<T> (image, x, y, s) = *convolve_source<T> (image, x, y, s);
+    return;
+  }
 #pragma unroll 1
   for (int first = thread / COLUMNS * STACK; first < bottom - top; first += THREADS / COLUMNS * STACK) {
     float sums[STACK] = { };
@@ -158,20 +174,22 @@ convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_
         if (n - r >= 0 && n - r < K)
           sums[r] += taps.column[n - r < 0 || n - r >= K ? 0 : n - r] * value;
     }
-    T *to = convolve_destination<T> (image, x, top + first, s);
+    /* As in convolve_store_sums (). */
 #pragma unroll
-    for (int r = 0; r < STACK; r++, to = (T *) ((uint8_t *) to + image.destination_stride)) {
-      int value = convolve_floor<T> (image.tail, s, sums[r]);
+    for (int wide = 0; wide < 2; wide++) {
+      uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, top + first, s);
 
-      if (sizeof (T) == 1)
-        value = min (max (value, 0), 255);
-      value <<= image.shift;
-      if (image.tail.wide)
-        value = convolve_finish_wide (&image, s, sums[r]);
-      if (copied)
-        value = ((const T *) tile.input[first + r + K / 2])[(Tile::side + column / S) * S + s];
-      if (top + first + r < bottom)
-        *to = (T) value;
+      if (wide && !image.tail.wide)
+        break;
+#pragma unroll
+      for (int r = 0; r < STACK; r++, to += image.destination_stride) {
+        unsigned value = wide ? convolve_finish_wide (&image, s, sums[r])
+            : sizeof (T) == 1 ? convolve_clamp_bytes (0, convolve_floor<T> (image.tail, s, sums[r]), 0)
+            : (unsigned) convolve_floor<T> (image.tail, s, sums[r]) << image.shift;
+
+        if (top + first + r < bottom)
+          *(T *) to = (T) value;
+      }
     }
   }
 }
@@ -195,7 +213,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
     taps.dots[(before + i) / 4] |= (int) ((unsigned) ((int) from->row[i] & 0xff) << (before + i) % 4 * 8);
   }
   for (int j = 0; j < from->height; j++)
-    taps.column[above + j] = from->column[j];
+    taps.column[above + j] = from->column[j] * convolve_tap_unit (plan);
   taps.left = region->x / Tile::chunk * Tile::chunk;
   taps.x0 = region->x;
   taps.boundary = plan->boundary;

@@ -109,7 +109,10 @@ convolve_pick (const uint32_t *words, int sample)
   return __byte_perm (low, high, 0x5410);
 }
 
-/* Sample k of words, as a float. */
+/*
+ * Sample k of words, as a float. One of 16 bits comes as it lies in its word, times 2^shift: the weights are divided by
+ * that, which is exact, see convolve_tap_unit ().
+ */
 template <typename T>
 static __device__ __forceinline__ float
 convolve_value (const ConvolveImage &image, const uint32_t *words, int k)
@@ -117,8 +120,16 @@ convolve_value (const ConvolveImage &image, const uint32_t *words, int k)
   /* A float with the sample in its last bits, less the same without: cheaper than to convert an integer. */
   if (sizeof (T) == 1)
     return __uint_as_float (__byte_perm (words[k / 4], 0x4B000000, 0x7440 + k % 4)) - 8388608.0f;
-  unsigned word = k % 2 ? words[k / 2] >> 16 : words[k / 2] & 0xffff;
-  return __uint_as_float (0x4B000000 | min (word >> image.shift, (unsigned) image.maximum)) - 8388608.0f;
+  unsigned used = (0xffff << image.shift & 0xffff) * 0x10001, most = (image.maximum << image.shift) * 0x10001;
+  unsigned word = __vminu2 (words[k / 2] & used, most);
+  return __uint_as_float (__byte_perm (word, 0x4B000000, k % 2 ? 0x7632 : 0x7610)) - 8388608.0f;
+}
+
+/* What taps are multiplied by for the values above. */
+static inline float
+convolve_tap_unit (const ConvolvePlan *plan)
+{
+  return 1.0f / (1 << plan->pixel.shift);
 }
 
 /* Two values, clamped to bytes; above them the lower half of what is there already. */
@@ -243,11 +254,13 @@ convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, cons
 
 #pragma unroll
     for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++) {
-      values[i] = image.zero[sample];
-      if (row >= 0 && column[i] >= 0) {
-        unsigned word = *convolve_source<T> (image, column[i], row, sample);
-        values[i] = sizeof (T) == 1 ? word : min ((int) (word >> image.shift), image.maximum);
-      }
+      int word = (int) image.zero[sample] << image.shift;
+
+      if (row >= 0 && column[i] >= 0)
+        word = *convolve_source<T> (image, column[i], row, sample);
+      if (sizeof (T) > 1)       /* as convolve_value () gives it */
+        word = min (word >> image.shift, image.maximum) << image.shift;
+      values[i] = word;
     }
 #pragma unroll
     for (int c = 0; c < CONVOLVE_GROUP; c++) {
