@@ -18,7 +18,7 @@ struct DirectTaps
  * product but the product.
  */
 template <typename T, int K, int S, int W, int R>
-__global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS)
+__global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS, S == 1 ? 8 : 1)
 convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_constant__ DirectTaps<K> taps)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, bytes = S * sizeof (T);

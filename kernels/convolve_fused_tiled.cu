@@ -32,20 +32,22 @@ struct Tile
   float sums[rows][COLUMNS];
 };
 
-/* The chunk at column x of row y, pixel by pixel, with the boundary applied. */
+/* The chunk at column x of row y, or of no row where y is -1, pixel by pixel, with the boundary applied. */
 template <typename T, int S, int K>
 static __device__ __noinline__ void
 gather (const ConvolveImage &image, ConvolveBoundary boundary, int x, int y, uint32_t *to)
 {
-  y = convolve_boundary_index (boundary, y, image.height);
-#pragma unroll 1
-  for (int i = 0; i < Tile<T, S, K>::chunk; i++) {
-    int at = y < 0 ? -1 : convolve_boundary_index (boundary, x + i, image.width);
+  constexpr int samples = 16 / (int) sizeof (T), per_word = 4 / (int) sizeof (T);
+  uint32_t words[4] = { };
 
 #pragma unroll
-    for (int s = 0; s < S; s++)
-      ((T *) to)[i * S + s] = at < 0 ? (T) ((int) image.zero[s] << image.shift) : *convolve_source<T> (image, at, y, s);
+  for (int i = 0; i < samples; i++) {
+    int at = y < 0 ? -1 : convolve_boundary_index (boundary, x + i / S, image.width);
+    unsigned word = at < 0 ? (unsigned) (int) image.zero[i % S] << image.shift : *convolve_source<T> (image, at, y, i % S);
+
+    words[i / per_word] |= word << i % per_word * 8 * sizeof (T);
   }
+  *(uint4 *) to = make_uint4 (words[0], words[1], words[2], words[3]);
 }
 
 /* Copies 16 bytes to shared memory, and goes on at once where the device can. */
@@ -98,9 +100,10 @@ convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_
 #pragma unroll 1
   for (int i = thread; i < rows * Tile::chunks; i += THREADS) {
     int r = i / Tile::chunks, c = i % Tile::chunks;
-    int x = left - Tile::side + c * Tile::chunk, y = top - K / 2 + r;
+    int x = left - Tile::side + c * Tile::chunk;
+    int y = convolve_boundary_index (taps.boundary, top - K / 2 + r, image.height);
 
-    if (taps.aligned && (unsigned) y < (unsigned) image.height && x >= 0 && x <= image.width - Tile::chunk)
+    if (taps.aligned && y >= 0 && x >= 0 && x <= image.width - Tile::chunk)
       copy_chunk (&tile.input[r][c * 4], image.source + y * image.source_stride + (unsigned) (x * Tile::bytes));
     else
       gather<T, S, K> (image, taps.boundary, x, y, &tile.input[r][c * 4]);

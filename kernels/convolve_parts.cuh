@@ -245,11 +245,14 @@ convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, cons
     return;
   }
 #pragma unroll
-  for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++)
-    column[i] = convolve_boundary_index (parts.boundary, min (x, end - 1) + i - K / 2, image.width);
+  for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++) {
+    int at = convolve_boundary_index (parts.boundary, x + i - K / 2, image.width);
+    column[i] = at < 0 ? -1 : at * image.pixel_stride;
+  }
 #pragma unroll (K > 5 ? 1 : K)
   for (int j = 0; j < K; j++) {
     int row = convolve_boundary_index (parts.boundary, y + j - K / 2, image.height);
+    const uint8_t *line = image.source + row * image.source_stride + sample * sizeof (T);
     float values[K + CONVOLVE_GROUP - 1];
 
 #pragma unroll
@@ -257,7 +260,7 @@ convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, cons
       int word = (int) image.zero[sample] << image.shift;
 
       if (row >= 0 && column[i] >= 0)
-        word = *convolve_source<T> (image, column[i], row, sample);
+        word = *(const T *) (line + column[i]);
       if (sizeof (T) > 1)       /* as convolve_value () gives it */
         word = min (word >> image.shift, image.maximum) << image.shift;
       values[i] = word;
