@@ -5,10 +5,6 @@
 
 #define WARPS 4                 /* of a block, one above the other */
 
-/* Float has all integers up to 2^22 after this one in their order. */
-#define MAGIC 12582912.0f
-#define MAGIC_BITS 0x4B400000
-
 template <int K>
 struct DirectTaps
 {
@@ -16,46 +12,16 @@ struct DirectTaps
   float tap[K][K];
 };
 
-/* Sample k of words, as a float. */
-template <typename T>
-static __device__ __forceinline__ float
-value_of (const ConvolveImage &image, const uint32_t *words, int k)
-{
-  /* A float with the sample in its last bits, less the same without: cheaper than to convert an integer. */
-  if (sizeof (T) == 1)
-    return __uint_as_float (__byte_perm (words[k / 4], 0x4B000000, 0x7440 + k % 4)) - 8388608.0f;
-  unsigned word = k % 2 ? words[k / 2] >> 16 : words[k / 2] & 0xffff;
-  return __uint_as_float (0x4B000000 | min (word >> image.shift, (unsigned) image.maximum)) - 8388608.0f;
-}
-
-/* A sum becomes a sample in its word's place; as convolve_store () does it. */
-template <typename T>
-static __device__ __forceinline__ unsigned
-finish (const ConvolveImage &image, int sample, float sum)
-{
-  float value = __fadd_rn (__fmul_rn (sum, image.tail.scale_f), image.tail.offset_f[sample]);
-
-  /* Clamped first, the bits after MAGIC are the integer below. */
-  value = __fadd_rd (fminf (fmaxf (value, 0), image.tail.maximum), MAGIC);
-  return sizeof (T) == 1 ? __float_as_int (value) & 0xff : (__float_as_int (value) - MAGIC_BITS) << image.shift;
-}
-
-static __device__ __noinline__ unsigned
-finish_wide (const ConvolveTail *tail, int sample, float sum)
-{
-  return convolve_tail_double (tail, sample, sum);
-}
-
 /*
  * The idea: the sums of a thread stay in registers. It has W groups of four outputs in R rows, loads each row of input
  * once, and adds a sample to all the sums that it reaches before it goes on to the next row; nothing is computed for a
  * product but the product.
  */
 template <typename T, int K, int S, int W, int R>
-__global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS)
+__global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS, S == 1 ? 8 : 1)
 convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_constant__ DirectTaps<K> taps)
 {
-  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, bytes = S * sizeof (T), per_word = 4 / sizeof (T);
+  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, bytes = S * sizeof (T);
   const ConvolveParts &parts = taps.parts;
   uint32_t words[rows][(W + 2) * bytes];
   float sums[R][S][columns];
@@ -82,7 +48,7 @@ convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_const
     for (int s = 0; s < S; s++)
 #pragma unroll
       for (int i = 0; i < columns + K - 1; i++) {
-        float value = value_of<T> (image, words[n], (CONVOLVE_GROUP - K / 2 + i) * S + s);
+        float value = convolve_value<T> (image, words[n], (CONVOLVE_GROUP - K / 2 + i) * S + s);
 
 #pragma unroll
         for (int r = 0; r < R; r++)
@@ -92,38 +58,7 @@ convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_const
               sums[r][s][c] += taps.tap[n - r < 0 || n - r >= K ? 0 : n - r][i - c < 0 || i - c >= K ? 0 : i - c] * value;
       }
 
-  /* Where the tail needs doubles, all is stored once more: a choice at each value would cost more than a second pass. */
-#pragma unroll
-  for (int wide = 0; wide < 2; wide++) {
-    uint8_t *to = image.destination + y * image.destination_stride + (unsigned) (x * bytes);
-
-    if (wide && !image.tail.wide)
-      return;
-#pragma unroll
-    for (int r = 0; r < R; r++, to += image.destination_stride) {
-      uint32_t out[W * bytes];
-
-#pragma unroll
-      for (int i = 0; i < W * bytes; i++) {
-        uint32_t copied = 0;
-
-        out[i] = 0;
-#pragma unroll
-        for (int k = 0; k < per_word; k++) {
-          int at = i * per_word + k, s = at % S;
-          unsigned value = wide ? finish_wide (&image.tail, s, sums[r][s][at / S]) << image.shift
-              : finish<T> (image, s, sums[r][s][at / S]);
-
-          out[i] |= value << k * 8 * sizeof (T);
-          if (!(image.select >> s & 1))
-            copied |= (sizeof (T) == 1 ? 0xffu : 0xffffu) << k * 8 * sizeof (T);
-        }
-        if (S > 1)
-          out[i] = (out[i] & ~copied) | (words[r + K / 2][bytes + i] & copied);
-      }
-      convolve_store_words (to, out);
-    }
-  }
+  convolve_store_sums<T, S, W, R> (image, x, y, sums, &words[K / 2]);
 }
 
 template <typename T, int K, int S, int W, int R>
@@ -137,7 +72,8 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   memset (&taps, 0, sizeof (taps));
   for (int j = 0; j < from->height; j++)
     for (int i = 0; i < from->width; i++)
-      taps.tap[j + (K - from->height) / 2][i + (K - from->width) / 2] = from->taps[j * from->width + i];
+      taps.tap[j + (K - from->height) / 2][i + (K - from->width) / 2] = from->taps[j * from->width + i]
+          * convolve_tap_unit (plan);
   taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, WARPS, K, &grid);
   return convolve_launch (plan, plane, (const void *) convolve_direct<T, K, S, W, R>, grid, &taps, error);
 }

@@ -194,3 +194,15 @@ convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
 {
   return no_cuda (error);
 }
+
+ConvolveStatus
+convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}

@@ -6,10 +6,6 @@
 
 #define WARPS 4                 /* of a block, one above the other */
 
-/* Float has all integers up to 2^22 after this one in their order: an integer sum that starts here is a float too. */
-#define MAGIC 12582912.0f
-#define MAGIC_BITS 0x4B400000
-
 /*
  * The weights of a K x K mask, four in a word. A row of the mask is full words from its left end and, where 3 weights are
  * left, one that is not full. Where 1 is left, the column that these make is taken in words from the top.
@@ -25,23 +21,6 @@ struct PackedTaps
   int column[left_over + 1];    /* the last word has its weight in its last byte */
 };
 
-/* Four unsigned bytes times four signed ones, summed. */
-static __device__ __forceinline__ int
-dot (uint32_t bytes, int taps, int sum)
-{
-  int result;
-
-  asm ("dp4a.u32.s32 %0, %1, %2, %3;" : "=r" (result) : "r" (bytes), "r" (taps), "r" (sum));
-  return result;
-}
-
-/* The four bytes from byte k of words on. */
-static __device__ __forceinline__ uint32_t
-shifted (const uint32_t *words, int k)
-{
-  return k % 4 == 0 ? words[k / 4] : __byte_perm (words[k / 4], words[k / 4 + 1], 0x3210 + k % 4 * 0x1111);
-}
-
 /* The column moved up by a byte, with byte k of words below. */
 static __device__ __forceinline__ uint32_t
 below (uint32_t column, const uint32_t *words, int k)
@@ -49,21 +28,7 @@ below (uint32_t column, const uint32_t *words, int k)
   return __byte_perm (column, words[k / 4], 0x0321 | (4 + k % 4) << 12);
 }
 
-/* The bytes of one sample from a group of S. */
-template <int S>
-static __device__ __forceinline__ uint32_t
-pick (const uint32_t *words, int sample)
-{
-  if (S == 1)
-    return words[0];
-  if (S == 2)
-    return __byte_perm (words[0], words[S - 1], sample == 0 ? 0x6420 : 0x7531);
-  unsigned from = sample | (sample + 4) << 4;
-  uint32_t low = __byte_perm (words[0], words[1], from), high = __byte_perm (words[2], words[S - 1], from);
-  return __byte_perm (low, high, 0x5410);
-}
-
-/* The reverse of pick (): word i of a group from the bytes of all its samples. */
+/* The reverse of convolve_pick (): word i of a group from the bytes of all its samples. */
 template <int S>
 static __device__ __forceinline__ uint32_t
 weave (const uint32_t *samples, int i)
@@ -77,18 +42,8 @@ weave (const uint32_t *samples, int i)
   return __byte_perm (low, high, 0x5410);
 }
 
-/* Two values, clamped to bytes; above them the lower half of what is there already. */
-static __device__ __forceinline__ uint32_t
-clamp_bytes (int high, int low, uint32_t above)
-{
-  uint32_t result;
-
-  asm ("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r" (result) : "r" (high), "r" (low), "r" (above));
-  return result;
-}
-
 /*
- * Four sums, each begun at MAGIC_BITS, become four bytes. The product is not rounded before the offset is added, other
+ * Four sums, each begun at CONVOLVE_MAGIC_BITS, become four bytes. The product is not rounded before the offset is added, other
  * than in convolve_tail_float (): accepts_packed () has made sure that the bytes are exact.
  */
 static __device__ __forceinline__ uint32_t
@@ -98,10 +53,10 @@ finish (const ConvolveTail &tail, int sample, const int *sums)
 
 #pragma unroll
   for (int c = 0; c < CONVOLVE_GROUP; c++) {
-    float scaled = __fmaf_rn (__int_as_float (sums[c]) - MAGIC, tail.scale_f, tail.offset_f[sample]);
-    value[c] = __float_as_int (__fadd_rd (scaled, MAGIC)) - MAGIC_BITS;
+    float scaled = __fmaf_rn (__int_as_float (sums[c]) - CONVOLVE_MAGIC, tail.scale_f, tail.offset_f[sample]);
+    value[c] = __float_as_int (__fadd_rd (scaled, CONVOLVE_MAGIC)) - CONVOLVE_MAGIC_BITS;
   }
-  return clamp_bytes (value[1], value[0], clamp_bytes (value[3], value[2], 0));
+  return convolve_clamp_bytes (value[1], value[0], convolve_clamp_bytes (value[3], value[2], 0));
 }
 
 /*
@@ -133,7 +88,7 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
   }
 #pragma unroll
   for (int i = 0; i < R * S * columns; i++)
-    sums[0][0][i] = MAGIC_BITS;
+    sums[0][0][i] = CONVOLVE_MAGIC_BITS;
 #pragma unroll
   for (int n = 0; n < rows; n++)
 #pragma unroll
@@ -142,24 +97,24 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
 
 #pragma unroll
       for (int g = 0; g < W + 2; g++)
-        bytes[g] = pick<S> (&words[n][g * S], s);
+        bytes[g] = convolve_pick<S> (&words[n][g * S], s);
 #pragma unroll
       for (int c = 0; c < columns; c++) {
         column[s][c] = n == 0 ? bytes[(c + K / 2) / 4 + 1] << (3 - (c + K / 2) % 4) * 8
             : below (column[s][c], bytes, c + K / 2 + CONVOLVE_GROUP);
 #pragma unroll
         for (int w = 0; w < taps.words; w++) {
-          uint32_t four = shifted (bytes, CONVOLVE_GROUP + c - K / 2 + 4 * w);
+          uint32_t four = convolve_shifted (bytes, CONVOLVE_GROUP + c - K / 2 + 4 * w);
 
 #pragma unroll
           for (int r = 0; r < R; r++)
             if (n - r >= 0 && n - r < K)
-              sums[r][s][c] = dot (four, taps.row[n - r < 0 || n - r >= K ? 0 : n - r][w], sums[r][s][c]);
+              sums[r][s][c] = convolve_dot (four, taps.row[n - r < 0 || n - r >= K ? 0 : n - r][w], sums[r][s][c]);
         }
 #pragma unroll
         for (int r = 0; r < R; r++)
           if (taps.left_over && n - r >= 0 && n - r < K && (n - r == K - 1 || (n - r) % 4 == 3))
-            sums[r][s][c] = dot (column[s][c], taps.column[n - r < 0 || n - r >= K ? 0 : (n - r) / 4], sums[r][s][c]);
+            sums[r][s][c] = convolve_dot (column[s][c], taps.column[n - r < 0 || n - r >= K ? 0 : (n - r) / 4], sums[r][s][c]);
       }
     }
 
@@ -176,7 +131,7 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
       for (int s = 0; s < S; s++) {
         done[s] = finish (image.tail, s, &sums[r][s][g * CONVOLVE_GROUP]);
         if (S > 1 && !(image.select >> s & 1))
-          done[s] = pick<S> (&words[r + K / 2][(g + 1) * S], s);
+          done[s] = convolve_pick<S> (&words[r + K / 2][(g + 1) * S], s);
       }
 #pragma unroll
       for (int i = 0; i < S; i++)

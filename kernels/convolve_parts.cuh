@@ -13,6 +13,10 @@
 #define CONVOLVE_LANES 32
 #define CONVOLVE_GROUP 4        /* pixels; as many words of memory as a pixel has bytes */
 
+/* Float has all integers up to 2^22 after this one in their order: an integer sum that starts at its bits is a float too. */
+#define CONVOLVE_MAGIC 12582912.0f
+#define CONVOLVE_MAGIC_BITS 0x4B400000
+
 struct ConvolveParts
 {
   int left, top, right, bottom; /* the inner part; none where left == right */
@@ -74,6 +78,158 @@ convolve_store_words (uint8_t *at, const uint32_t (&words)[N])
       ((uint32_t *) at)[i] = words[i];
 }
 
+/* Four unsigned bytes times four signed ones, summed. */
+static __device__ __forceinline__ int
+convolve_dot (uint32_t bytes, int taps, int sum)
+{
+  int result;
+
+  asm ("dp4a.u32.s32 %0, %1, %2, %3;" : "=r" (result) : "r" (bytes), "r" (taps), "r" (sum));
+  return result;
+}
+
+/* The four bytes from byte k of words on. */
+static __device__ __forceinline__ uint32_t
+convolve_shifted (const uint32_t *words, int k)
+{
+  return k % 4 == 0 ? words[k / 4] : __byte_perm (words[k / 4], words[k / 4 + 1], 0x3210 + k % 4 * 0x1111);
+}
+
+/* The bytes of one sample from a group of S. */
+template <int S>
+static __device__ __forceinline__ uint32_t
+convolve_pick (const uint32_t *words, int sample)
+{
+  if (S == 1)
+    return words[0];
+  if (S == 2)
+    return __byte_perm (words[0], words[S - 1], sample == 0 ? 0x6420 : 0x7531);
+  unsigned from = sample | (sample + 4) << 4;
+  uint32_t low = __byte_perm (words[0], words[1], from), high = __byte_perm (words[2], words[S - 1], from);
+  return __byte_perm (low, high, 0x5410);
+}
+
+/*
+ * Sample k of words, as a float. One of 16 bits comes as it lies in its word, times 2^shift: the weights are divided by
+ * that, which is exact, see convolve_tap_unit ().
+ */
+template <typename T>
+static __device__ __forceinline__ float
+convolve_value (const ConvolveImage &image, const uint32_t *words, int k)
+{
+  /* A float with the sample in its last bits, less the same without: cheaper than to convert an integer. */
+  if (sizeof (T) == 1)
+    return __uint_as_float (__byte_perm (words[k / 4], 0x4B000000, 0x7440 + k % 4)) - 8388608.0f;
+  unsigned used = (0xffff << image.shift & 0xffff) * 0x10001, most = (image.maximum << image.shift) * 0x10001;
+  unsigned word = __vminu2 (words[k / 2] & used, most);
+  return __uint_as_float (__byte_perm (word, 0x4B000000, k % 2 ? 0x7632 : 0x7610)) - 8388608.0f;
+}
+
+/* What taps are multiplied by for the values above. */
+static inline float
+convolve_tap_unit (const ConvolvePlan *plan)
+{
+  return 1.0f / (1 << plan->pixel.shift);
+}
+
+/* Two values, clamped to bytes; above them the lower half of what is there already. */
+static __device__ __forceinline__ uint32_t
+convolve_clamp_bytes (int high, int low, uint32_t above)
+{
+  uint32_t result;
+
+  asm ("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r" (result) : "r" (high), "r" (low), "r" (above));
+  return result;
+}
+
+/*
+ * The sum as the integer below the value. The product is not rounded before the offset is added, other than in
+ * convolve_tail_float (): what is proved for two roundings holds for one. Values of bytes are below 2^22, as
+ * accepts_layout () sees to, and clamped afterwards.
+ */
+template <typename T>
+static __device__ __forceinline__ int
+convolve_floor (const ConvolveTail &tail, int sample, float sum)
+{
+  float value = __fmaf_rn (sum, tail.scale_f, tail.offset_f[sample]);
+
+  if (sizeof (T) > 1)
+    value = fminf (fmaxf (value, 0), tail.maximum);
+  return __float_as_int (__fadd_rd (value, CONVOLVE_MAGIC)) - CONVOLVE_MAGIC_BITS;
+}
+
+/* Sums become the samples of one word. */
+template <typename T>
+static __device__ __forceinline__ uint32_t
+convolve_finish (const ConvolveImage &image, const int *samples, const float *sums)
+{
+  int values[4];
+
+#pragma unroll
+  for (int i = 0; i < 4 / (int) sizeof (T); i++)
+    values[i] = convolve_floor<T> (image.tail, samples[i], sums[i]);
+  if (sizeof (T) == 1)
+    return convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0));
+  return (unsigned) values[0] << image.shift | (unsigned) values[1] << image.shift << 16;
+}
+
+static __device__ __noinline__ unsigned
+convolve_finish_wide (const ConvolveImage *image, int sample, float sum)
+{
+  return convolve_tail_double (&image->tail, sample, sum) << image->shift;
+}
+
+/*
+ * Stores the outputs of a thread, R rows of W groups at x, y. source is its own part of the rows of input from y on, for
+ * the samples that are copied. Where the tail needs doubles all is stored once more: a choice at each value would cost
+ * more than the second pass.
+ */
+template <typename T, int S, int W, int R, int N>
+static __device__ __forceinline__ void
+convolve_store_sums (const ConvolveImage &image, int x, int y, const float (&sums)[R][S][W * CONVOLVE_GROUP],
+    const uint32_t (*source)[N])
+{
+  constexpr int bytes = S * sizeof (T), per_word = 4 / sizeof (T), side = (N - W * bytes) / 2;
+
+#pragma unroll
+  for (int wide = 0; wide < 2; wide++) {
+    uint8_t *to = image.destination + y * image.destination_stride + (unsigned) (x * bytes);
+
+    if (wide && !image.tail.wide)
+      return;
+#pragma unroll
+    for (int r = 0; r < R; r++, to += image.destination_stride) {
+      uint32_t out[W * bytes];
+
+#pragma unroll
+      for (int i = 0; i < W * bytes; i++) {
+        uint32_t copied = 0;
+
+        float four[4] = { };
+        int samples[4] = { };
+
+        out[i] = 0;
+#pragma unroll
+        for (int k = 0; k < per_word; k++) {
+          int at = i * per_word + k;
+
+          samples[k] = at % S;
+          four[k] = sums[r][at % S][at / S];
+          if (wide)
+            out[i] |= convolve_finish_wide (&image, at % S, four[k]) << k * 8 * sizeof (T);
+          if (!(image.select >> at % S & 1))
+            copied |= (sizeof (T) == 1 ? 0xffu : 0xffffu) << k * 8 * sizeof (T);
+        }
+        if (!wide)
+          out[i] = convolve_finish<T> (image, samples, four);
+        if (S > 1)
+          out[i] = (out[i] & ~copied) | (source[r][side + i] & copied);
+      }
+      convolve_store_words (to, out);
+    }
+  }
+}
+
 /* Four pixels' worth of one sample in the rim, or those of them that lie before end, with the taps of a K x K mask. */
 template <typename T, int K>
 static __device__ __forceinline__ void
@@ -84,25 +240,30 @@ convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, cons
   float sums[CONVOLVE_GROUP] = { };
 
   if (!(image.select >> sample & 1)) {
-    for (; x < end; x++)
+    for (end = min (end, x + CONVOLVE_GROUP); x < end; x++)
       *convolve_destination<T> (image, x, y, sample) = *convolve_source<T> (image, x, y, sample);
     return;
   }
 #pragma unroll
-  for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++)
-    column[i] = convolve_boundary_index (parts.boundary, min (x, end - 1) + i - K / 2, image.width);
+  for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++) {
+    int at = convolve_boundary_index (parts.boundary, x + i - K / 2, image.width);
+    column[i] = at < 0 ? -1 : at * image.pixel_stride;
+  }
 #pragma unroll (K > 5 ? 1 : K)
   for (int j = 0; j < K; j++) {
     int row = convolve_boundary_index (parts.boundary, y + j - K / 2, image.height);
+    const uint8_t *line = image.source + row * image.source_stride + sample * sizeof (T);
     float values[K + CONVOLVE_GROUP - 1];
 
 #pragma unroll
     for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++) {
-      values[i] = image.zero[sample];
-      if (row >= 0 && column[i] >= 0) {
-        unsigned word = *convolve_source<T> (image, column[i], row, sample);
-        values[i] = sizeof (T) == 1 ? word : min ((int) (word >> image.shift), image.maximum);
-      }
+      int word = (int) image.zero[sample] << image.shift;
+
+      if (row >= 0 && column[i] >= 0)
+        word = *(const T *) (line + column[i]);
+      if (sizeof (T) > 1)       /* as convolve_value () gives it */
+        word = min (word >> image.shift, image.maximum) << image.shift;
+      values[i] = word;
     }
 #pragma unroll
     for (int c = 0; c < CONVOLVE_GROUP; c++) {

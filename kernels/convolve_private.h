@@ -103,11 +103,22 @@ ConvolveStatus convolve_tiled_run (const ConvolvePlan *plan, const ConvolvePlane
 ConvolveStatus convolve_tiled_input_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
 /* The largest side of a mask that packed and direct do. */
 #define CONVOLVE_DIRECT_SIDE 9
+
+/* A tile of fused-tiled, in outputs, and the masks that it has kernels for: the first that is large enough is taken. */
+#define CONVOLVE_FUSED_TILED_SAMPLES 128        /* of a row */
+#define CONVOLVE_FUSED_TILED_HEIGHT 64
+#define CONVOLVE_FUSED_TILED_SIDES { 15, 31, 63 }
+
+/* The side of its kernel for this mask, or 0; and the shared memory that it needs, in bytes. */
+int convolve_fused_tiled_side (const ConvolvePlan *plan);
+size_t convolve_fused_tiled_shared_size (const ConvolvePlan *plan);
 
 /* A block of separable, in threads: the width of its tile, and the rows it takes in one step. */
 #define CONVOLVE_SEPARABLE_WIDTH 32
