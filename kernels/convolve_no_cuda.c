@@ -206,3 +206,15 @@ convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, 
 {
   return no_cuda (error);
 }
+
+bool
+convolve_tensor_possible (const ConvolveDevice *device)
+{
+  return false;
+}
+
+ConvolveStatus
+convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}

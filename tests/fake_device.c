@@ -288,6 +288,12 @@ convolve_device_put (ConvolveDevice *device, const float *values, size_t count, 
   return CONVOLVE_OK;
 }
 
+bool
+convolve_tensor_possible (const ConvolveDevice *device)
+{
+  return true;
+}
+
 void
 convolve_device_timer_start (ConvolveDevice *device)
 {
@@ -316,3 +322,4 @@ VARIANT (packed)
 VARIANT (direct)
 VARIANT (fused)
 VARIANT (fused_tiled)
+VARIANT (tensor)
