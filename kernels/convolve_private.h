@@ -60,6 +60,7 @@ struct ConvolvePlan
   ConvolveTaps taps;
   ConvolveTail tail;
   bool exact;                   /* integer taps below the float limit */
+  double step;                  /* of an exact plan: its results before rounding are multiples of it; 0: unknown */
   bool identity;
   bool wide_sums;               /* float sums would break the error budget: add in double */
   bool device_taps_fit;         /* taps rounded to float keep the error budget, as every device variant needs */
@@ -93,6 +94,13 @@ convolve_sample_size (ConvolveSampleType type)
   return type == CONVOLVE_SAMPLE_U8 ? 1 : 2;
 }
 
+/* How far a result may be from the exact sum before it is rounded, in code values, where the plan is not exact. */
+static inline double
+convolve_budget (const ConvolvePlan *plan)
+{
+  return plan->pixel.depth == 8 ? 1.0 / 64 : 0.5;
+}
+
 /* Analyses the mask for this pixel and fills taps, tail, exact, identity, wide_sums and device_taps_fit. */
 ConvolveStatus convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error);
 void convolve_taps_clear (ConvolveTaps *taps);
@@ -106,11 +114,27 @@ ConvolveStatus convolve_constant_run (const ConvolvePlan *plan, const ConvolvePl
 ConvolveStatus convolve_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tiled_input_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
 /* Whether the device's tensor cores multiply bytes as tensor needs it. */
 bool convolve_tensor_possible (const ConvolveDevice *device);
+
+/* The largest side of a mask that packed and direct do. */
+#define CONVOLVE_DIRECT_SIDE 9
+
+/* A tile of fused-tiled, in outputs, and the masks that it has kernels for: the first that is large enough is taken. */
+#define CONVOLVE_FUSED_TILED_SAMPLES 128        /* of a row */
+#define CONVOLVE_FUSED_TILED_HEIGHT 64
+#define CONVOLVE_FUSED_TILED_SIDES { 15, 31, 63 }
+
+/* The side of its kernel for this mask, or 0; and the shared memory that it needs, in bytes. */
+int convolve_fused_tiled_side (const ConvolvePlan *plan);
+size_t convolve_fused_tiled_shared_size (const ConvolvePlan *plan);
 
 /* A block of separable, in threads: the width of its tile, and the rows it takes in one step. */
 #define CONVOLVE_SEPARABLE_WIDTH 32

@@ -124,6 +124,7 @@ init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, 
     step = 1 / (fraction.denominator * halves / greatest_common_divisor (fraction.denominator, halves));
     scale = copysign (fraction.numerator / fraction.denominator, scale);
   }
+  plan->step = step;
   tail->scale = scale;
   tail->scale_f = (float) scale;
   for (int i = 0; i < plan->pixel.samples; i++) {
@@ -248,7 +249,7 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
   ConvolveTaps *taps = &plan->taps;
   int count = mask->width * mask->height;
   double maximum = (1 << plan->pixel.depth) - 1, sum = 0, gain = 0, rounding = 0, factor;
-  double budget = plan->pixel.depth == 8 ? 1.0 / 64 : 0.5;
+  double budget = convolve_budget (plan);
   double code_offset = round (mask->offset * maximum * 256) / 256;
   double row[CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_SIDE];
   bool rank_1;

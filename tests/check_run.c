@@ -200,7 +200,7 @@ run_on_device (Run *run, ConvolveError *error)
         error) == CONVOLVE_OK
         && convolve_device_copy (run->device, source_after, source, test->source.size, CONVOLVE_COPY_TO_HOST,
         error) == CONVOLVE_OK
-        && convolve_device_finish (run->device, NULL, error) == CONVOLVE_OK;
+        && convolve_device_finish (run->device, error) == CONVOLVE_OK;
     if (done && memcmp (source_after, test->source.bytes, test->source.size) != 0)
       fail (run, "the source has changed");
   }
