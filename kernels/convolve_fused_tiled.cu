@@ -195,7 +195,7 @@ convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_
     for (int wide = 0; wide < 2; wide++) {
       uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, top + first, s);
 
-      if (wide && !image.tail.wide)
+      if (wide && !image.tail.wide_down)
         break;
 #pragma unroll
       for (int r = 0; r < STACK; r++, to += image.destination_stride) {
