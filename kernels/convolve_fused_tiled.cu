@@ -97,16 +97,29 @@ convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_
   const int bottom = min (top + HEIGHT, image.y1), rows = bottom - top + K - 1;
 
   convolve_wait ();
+  /* Chunks from first to stop lie in the image. The others are few but take long: their threads are in as few warps. */
+  const int begin = left - Tile::side;
+  const int first = !taps.aligned ? Tile::chunks : begin < 0 ? -begin / Tile::chunk : 0;
+  const int stop = max (min ((image.width - begin) / Tile::chunk, Tile::chunks), first);
 #pragma unroll 1
   for (int i = thread; i < rows * Tile::chunks; i += THREADS) {
-    int r = i / Tile::chunks, c = i % Tile::chunks;
-    int x = left - Tile::side + c * Tile::chunk;
+    int r = i / Tile::chunks, c = i % Tile::chunks, x = begin + c * Tile::chunk;
     int y = convolve_boundary_index (taps.boundary, top - K / 2 + r, image.height);
 
-    if (taps.aligned && y >= 0 && x >= 0 && x <= image.width - Tile::chunk)
+    if (c < first || c >= stop)
+      continue;
+    if (y >= 0)
       copy_chunk (&tile.input[r][c * 4], image.source + y * image.source_stride + (unsigned) (x * Tile::bytes));
     else
       gather<T, S, K> (image, taps.boundary, x, y, &tile.input[r][c * 4]);
+  }
+#pragma unroll 1
+  for (int i = thread; i < rows * (first + Tile::chunks - stop); i += THREADS) {
+    int c = i / rows, r = i - c * rows;
+    int y = convolve_boundary_index (taps.boundary, top - K / 2 + r, image.height);
+
+    c = c < first ? c : c - first + stop;
+    gather<T, S, K> (image, taps.boundary, begin + c * Tile::chunk, y, &tile.input[r][c * 4]);
   }
   wait_for_copies ();
 
@@ -182,7 +195,7 @@ convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_
     for (int wide = 0; wide < 2; wide++) {
       uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, top + first, s);
 
-      if (wide && !image.tail.wide)
+      if (wide && !image.tail.wide_down)
         break;
 #pragma unroll
       for (int r = 0; r < STACK; r++, to += image.destination_stride) {

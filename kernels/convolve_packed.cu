@@ -43,8 +43,8 @@ weave (const uint32_t *samples, int i)
 }
 
 /*
- * Four sums, each begun at CONVOLVE_MAGIC_BITS, become four bytes. The product is not rounded before the offset is added, other
- * than in convolve_tail_float (): accepts_packed () has made sure that the bytes are exact.
+ * Four sums, each begun at CONVOLVE_MAGIC_BITS, become four bytes, with one instruction less than convolve_floor ():
+ * accepts_packed () has made sure that the bytes are exact.
  */
 static __device__ __forceinline__ uint32_t
 finish (const ConvolveTail &tail, int sample, const int *sums)
@@ -53,7 +53,7 @@ finish (const ConvolveTail &tail, int sample, const int *sums)
 
 #pragma unroll
   for (int c = 0; c < CONVOLVE_GROUP; c++) {
-    float scaled = __fmaf_rn (__int_as_float (sums[c]) - CONVOLVE_MAGIC, tail.scale_f, tail.offset_f[sample]);
+    float scaled = __fmaf_rd (__int_as_float (sums[c]) - CONVOLVE_MAGIC, tail.scale_f, tail.offset_f[sample]);
     value[c] = __float_as_int (__fadd_rd (scaled, CONVOLVE_MAGIC)) - CONVOLVE_MAGIC_BITS;
   }
   return convolve_clamp_bytes (value[1], value[0], convolve_clamp_bytes (value[3], value[2], 0));

@@ -143,15 +143,15 @@ convolve_clamp_bytes (int high, int low, uint32_t above)
 }
 
 /*
- * The sum as the integer below the value. The product is not rounded before the offset is added, other than in
- * convolve_tail_float (): what is proved for two roundings holds for one. Values of bytes are below 2^22, as
- * accepts_layout () sees to, and clamped afterwards.
+ * The sum as the integer below the value. Rounding down keeps a number on its side of every integer, so that only what is
+ * rounded before counts: see ConvolveTail.wide_down. Values of bytes are below 2^22, as accepts_layout () sees to, and
+ * clamped afterwards.
  */
 template <typename T>
 static __device__ __forceinline__ int
 convolve_floor (const ConvolveTail &tail, int sample, float sum)
 {
-  float value = __fmaf_rn (sum, tail.scale_f, tail.offset_f[sample]);
+  float value = __fmaf_rd (sum, tail.scale_f, __fmaf_rd (sum, tail.scale_low, tail.offset_f[sample]));
 
   if (sizeof (T) > 1)
     value = fminf (fmaxf (value, 0), tail.maximum);
@@ -195,7 +195,7 @@ convolve_store_sums (const ConvolveImage &image, int x, int y, const float (&sum
   for (int wide = 0; wide < 2; wide++) {
     uint8_t *to = image.destination + y * image.destination_stride + (unsigned) (x * bytes);
 
-    if (wide && !image.tail.wide)
+    if (wide && !image.tail.wide_down)
       return;
 #pragma unroll
     for (int r = 0; r < R; r++, to += image.destination_stride) {
@@ -277,8 +277,13 @@ convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, cons
   }
 #pragma unroll
   for (int c = 0; c < CONVOLVE_GROUP; c++)
-    if (x + c < end)
-      convolve_store<T> (image, x + c, y, sample, sums[c]);
+    if (x + c < end) {
+      int value = convolve_floor<T> (image.tail, sample, sums[c]);
+      unsigned word = sizeof (T) == 1 ? convolve_clamp_bytes (0, value, 0) : (unsigned) value << image.shift;
+
+      *convolve_destination<T> (image, x + c, y, sample) = (T) (image.tail.wide_down
+          ? convolve_finish_wide (&image, sample, sums[c]) : word);
+    }
 }
 
 /* The blocks of the rim; true for those, which are then finished. */

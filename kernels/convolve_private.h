@@ -30,6 +30,8 @@ typedef struct
   float scale_f, offset_f[CONVOLVE_MAX_SAMPLES];
   float maximum;                /* 2^depth - 1 */
   bool wide;                    /* float cannot be proved right: use the doubles */
+  float scale_low;              /* scale less scale_f */
+  bool wide_down;               /* nor can floats with scale_low that are rounded down, see convolve_parts.cuh */
 } ConvolveTail;
 
 /* A mask as the kernels read it: the taps that were proved, in both precisions. */

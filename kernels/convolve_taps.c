@@ -127,6 +127,7 @@ init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, 
   plan->step = step;
   tail->scale = scale;
   tail->scale_f = (float) scale;
+  tail->scale_low = (float) (scale - tail->scale_f);
   for (int i = 0; i < plan->pixel.samples; i++) {
     double zero = plan->pixel.zero[i];
     double bias = plan->pixel.biased >> i & 1 ? code_offset : 0;
@@ -135,6 +136,9 @@ init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, 
     tail->offset_f[i] = (float) tail->offset[i];
     if (float_tail_error (tail->maximum, tail->offset[i]) >= step / 2)
       tail->wide = true;
+    /* Two roundings of a number about as large as the offset; rounding the result down does not move it past an integer. */
+    if (4 * (fabs (tail->offset[i]) + 1) * FLOAT_UNIT >= step / 2)
+      tail->wide_down = true;
   }
 }
 

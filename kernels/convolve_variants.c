@@ -251,9 +251,9 @@ accepts_packed (const ConvolvePlan *plan, const char **reason)
   }
   for (int i = 0; i < pixel->samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
-  /* As far as the error of one fused multiplication and addition goes: those of the scale and of the result. */
+  /* The errors of the scale, times a sum, and of the offset; the result is rounded down, which does no harm. */
   if (sum * 255 * fmax (fabs (plan->tail.scale), 1) + most > 4e6
-      || (2 * (255 + 2) + 2 * most) / 16777216 >= plan->step / 2) {
+      || (255 + 2 + 2 * most) / 16777216 >= plan->step / 2) {
     *reason = "its divisor is too fine for single precision";
     return false;
   }
