@@ -1,192 +1,474 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Variant cpu: a window of mask-height rows moves down the image. Each row is converted to float once, with the
- * boundary already applied, so that the sums know nothing of formats and edges.
+ * Variant cpu: how a plane is cut into jobs, and how a job walks down its rows. What is computed is decided in
+ * convolve_cpu_plan.c, and how in the loops of convolve_cpu_rows.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "convolve_boundary.h"
-#include "convolve_private.h"
-#include "convolve_tail.h"
+#include "convolve_cpu.h"
 
-#define BLOCK 16                /* outputs summed together, in registers */
+#define RING_BYTES (512 << 10)  /* for the rows under the mask: what is read again and again should stay near */
+#define STRIP 2048              /* elements of a job's row, where the mask is small */
+#define JOBS_PER_THREAD 4       /* so that threads that are held up do not hold up all */
+#define LEAST_WORK (1 << 18)    /* terms of a job, about 10 us: less is not worth waking a thread */
 
-/* The value of one sample, its word in any byte order and at any address. */
-static inline unsigned
-read_sample (const ConvolvePixel *pixel, const uint8_t *at)
+/* One call of convolve_run(). */
+typedef struct
 {
-  unsigned maximum = (1u << pixel->depth) - 1, value;
-  uint16_t word;
+  const ConvolvePlan *plan;
+  const ConvolvePlane *plane;
+  int samples;                  /* elements of a pixel */
+  int strip, band;              /* pixels and rows of a job */
+  int strips;
+} Work;
 
-  if (pixel->type == CONVOLVE_SAMPLE_U8)
-    return *at;
-  memcpy (&word, at, sizeof (word));
-  value = (unsigned) (pixel->swapped ? __builtin_bswap16 (word) : word) >> pixel->shift;
-  return value < maximum ? value : maximum;
+/* A job: a rectangle of the region, and the rows it needs, all in the thread's memory. */
+typedef struct
+{
+  const Work *work;
+  const ConvolveCpu *cpu;
+  const ConvolveCpuLevel *level;
+  int x, y, width, height;      /* pixels to write */
+  int step, count, reach;       /* elements: of a pixel, to write in a row, and of a row under the mask */
+
+  int first, last;              /* pixels of a row that are loaded as they lie: first .. last - 1 */
+  int *outside;                 /* where the pixels before and behind those come from, -1 for the zero level */
+  void *offsets;                /* the tail's, for each element: float, or double where it is wide */
+  uint16_t *values[2], *result;
+  int32_t *sums[2];
+
+  ConvolvePair **pairs;         /* ring of pairs of rows, the topmost first */
+  ConvolvePair **products[2];   /* of each product's column sums, for the upper and the lower row of outputs */
+  float **floats, *middle, *float_sums;
+  double *double_sums;
+  int32_t *columns, *scratch[2];
+} Job;
+
+/* --- memory --- */
+
+typedef struct
+{
+  uint8_t *base;                /* NULL: only counts */
+  size_t used;
+} Arena;
+
+static void *
+take (Arena *arena, size_t count, size_t size)
+{
+  void *taken = arena->base ? arena->base + arena->used : NULL;
+
+  arena->used += (count * size + 63) / 64 * 64;
+  return taken;
 }
 
-static inline void
-write_sample (const ConvolvePixel *pixel, uint8_t *at, unsigned value)
+/* n rows and the pointers to them. */
+static void *
+take_rows (Arena *arena, int n, size_t length, size_t size)
 {
-  uint16_t word = (uint16_t) (value << pixel->shift);
+  uint8_t **rows = take (arena, n, sizeof (*rows));
 
-  if (pixel->type == CONVOLVE_SAMPLE_U8) {
-    *at = (uint8_t) value;
-    return;
+  for (int i = 0; i < n; i++) {
+    uint8_t *row = take (arena, length, size);
+
+    if (rows)
+      rows[i] = row;
   }
-  word = pixel->swapped ? __builtin_bswap16 (word) : word;
-  memcpy (at, &word, sizeof (word));
+  return rows;
 }
 
-/* Converts what row y holds of one sample at columns x .. x + count - 1, both anywhere inside or outside the image. */
+/*
+ * What a job's path needs. Rows are whole blocks and one more, so that loops may pass their ends, and an odd number of
+ * blocks, so that rows do not lie one below the other in the cache.
+ */
 static void
-load_row (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample, int x, int y, int count, float *row)
+take_memory (Job *job, Arena *arena)
 {
+  const ConvolvePlan *plan = job->work->plan;
+  const ConvolveCpu *cpu = job->cpu;
+  int h = plan->taps.height;
+  size_t blocks = ((size_t) job->reach + CONVOLVE_CPU_BLOCK - 1) / CONVOLVE_CPU_BLOCK + 1;
+  size_t length = (blocks | 1) * CONVOLVE_CPU_BLOCK;
+
+  job->outside = take (arena, plan->taps.width, sizeof (int));
+  job->offsets = take (arena, length, cpu->tail.wide ? sizeof (double) : sizeof (float));
+  job->result = take (arena, length, sizeof (uint16_t));
+  for (int i = 0; i < 2; i++)
+    job->values[i] = take (arena, length, sizeof (uint16_t));
+
+  switch (cpu->path) {
+    case CONVOLVE_CPU_COPY:
+      break;
+    case CONVOLVE_CPU_BOX:
+      job->columns = take (arena, length, sizeof (int32_t));
+      for (int i = 0; i < 2; i++)
+        job->scratch[i] = take (arena, length, sizeof (int32_t));
+      job->sums[0] = take (arena, length, sizeof (int32_t));
+      break;
+    case CONVOLVE_CPU_FACTORS:
+      for (int i = 0; i < 2; i++)
+        job->products[i] = take_rows (arena, cpu->rank, length, sizeof (ConvolvePair));
+      /* fall through */
+    case CONVOLVE_CPU_PAIRS:
+      for (int i = 0; i < 2; i++)
+        job->sums[i] = take (arena, length, sizeof (int32_t));
+      job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
+      break;
+    case CONVOLVE_CPU_FLOAT_RANK_1:
+      job->middle = take (arena, length, sizeof (float));
+      /* fall through */
+    case CONVOLVE_CPU_FLOAT:
+      job->float_sums = take (arena, length, sizeof (float));
+      job->floats = take_rows (arena, h, length, sizeof (float));
+      break;
+    case CONVOLVE_CPU_DOUBLE:
+      job->double_sums = take (arena, length, sizeof (double));
+      job->floats = take_rows (arena, h, length, sizeof (float));
+      break;
+  }
+}
+
+/* Moves the oldest of n rows to the end. */
+static void *
+turn (void *rows, int n)
+{
+  void **ring = rows, *oldest = ring[0];
+
+  memmove (ring, ring + 1, (n - 1) * sizeof (*ring));
+  return ring[n - 1] = oldest;
+}
+
+/* --- rows in and out --- */
+
+static void
+fill_zero (const Job *job, uint16_t *values, int pixels)
+{
+  for (int i = 0; i < pixels; i++)
+    for (int k = 0; k < job->step; k++)
+      *values++ = (uint16_t) job->work->plan->pixel.zero[k];
+}
+
+/* Row y of the picture and, by the boundary, of what is around it, as far as the mask reaches. */
+static void
+load_row (const Job *job, int y, uint16_t *values)
+{
+  const ConvolvePlan *plan = job->work->plan;
+  const ConvolvePlane *plane = job->work->plane;
   const ConvolvePixel *pixel = &plan->pixel;
-  int offset = sample * convolve_sample_size (pixel->type);
-  float zero = (float) pixel->zero[sample];
+  int pixels = job->reach / job->step, left = job->first - (job->x - plan->taps.width / 2);
+  int behind = left + job->last - job->first, n = job->step;
   const uint8_t *line;
 
   y = convolve_boundary_index (plan->boundary, y, plane->height);
   if (y < 0) {
-    for (int i = 0; i < count; i++)
-      row[i] = zero;
+    fill_zero (job, values, pixels);
     return;
   }
-  line = (const uint8_t *) plane->source + y * plane->source_stride + offset;
-  for (int i = 0; i < count; i++) {
-    int at = convolve_boundary_index (plan->boundary, x + i, plane->width);
+  line = (const uint8_t *) plane->source + y * plane->source_stride;
+  job->level->load (pixel, line + (ptrdiff_t) job->first * pixel->stride, job->last - job->first, values + left * n);
+  for (int p = 0, i = 0; p < pixels; p++, i++) {
+    int at;
 
-    row[i] = at < 0 ? zero : (float) read_sample (pixel, line + (ptrdiff_t) at * pixel->stride);
-  }
-}
-
-/* BLOCK sums in float, row by row, as the error bound of convolve_taps.c counts them. */
-static void
-sum_block (const ConvolveTaps *taps, float *const *rows, int x, float *sums)
-{
-  float total[BLOCK] = { 0 };
-
-  for (int j = 0; j < taps->height; j++) {
-    const float *row = rows[j] + x, *tap = taps->taps + (size_t) j * taps->width;
-    float part[BLOCK] = { 0 };
-
-    for (int i = 0; i < taps->width; i++)
-      for (int k = 0; k < BLOCK; k++)
-        part[k] += tap[i] * row[i + k];
-    for (int k = 0; k < BLOCK; k++)
-      total[k] += part[k];
-  }
-  memcpy (sums, total, sizeof (total));
-}
-
-static void
-sum_block_wide (const ConvolveTaps *taps, float *const *rows, int x, double *sums)
-{
-  double total[BLOCK] = { 0 };
-
-  for (int j = 0; j < taps->height; j++) {
-    const float *row = rows[j] + x;
-    const double *tap = taps->wide_taps + (size_t) j * taps->width;
-
-    for (int i = 0; i < taps->width; i++)
-      for (int k = 0; k < BLOCK; k++)
-        total[k] += tap[i] * row[i + k];
-  }
-  memcpy (sums, total, sizeof (total));
-}
-
-/* One row of outputs from the rows that the mask covers. */
-static void
-convolve_row (const ConvolvePlan *plan, float *const *rows, int sample, int count, uint8_t *out)
-{
-  const ConvolvePixel *pixel = &plan->pixel;
-
-  for (int x = 0; x < count; x += BLOCK) {
-    int n = count - x < BLOCK ? count - x : BLOCK;
-    unsigned values[BLOCK];
-
-    if (plan->wide_sums) {
-      double sums[BLOCK];
-
-      sum_block_wide (&plan->taps, rows, x, sums);
-      for (int k = 0; k < n; k++)
-        values[k] = convolve_tail_double (&plan->tail, sample, sums[k]);
-    } else {
-      float sums[BLOCK];
-
-      sum_block (&plan->taps, rows, x, sums);
-      for (int k = 0; k < n; k++)
-        values[k] = convolve_tail_float (&plan->tail, sample, sums[k]);
+    if (p == left) {
+      p = behind;
+      if (p == pixels)
+        break;
     }
-    for (int k = 0; k < n; k++, out += pixel->stride)
-      write_sample (pixel, out, values[k]);
+    at = job->outside[i];
+    if (at < 0)
+      fill_zero (job, values + p * n, 1);
+    else if (at >= job->first && at < job->last)
+      memcpy (values + p * n, values + (left + at - job->first) * n, n * sizeof (*values));
+    else
+      job->level->load (pixel, line + (ptrdiff_t) at * pixel->stride, 1, values + p * n);
   }
 }
 
 static void
-copy_sample (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample)
+store_row (const Job *job, int y, const uint16_t *values)
 {
-  const ConvolveRect *region = &plane->region;
-  int size = convolve_sample_size (plan->pixel.type);
-  ptrdiff_t first = (ptrdiff_t) region->x * plan->pixel.stride + sample * size;
+  const ConvolvePlane *plane = job->work->plane;
+  const ConvolvePixel *pixel = &job->work->plan->pixel;
+  ptrdiff_t first = (ptrdiff_t) job->x * pixel->stride;
 
-  for (int y = region->y; y < region->y + region->height; y++) {
-    const uint8_t *from = (const uint8_t *) plane->source + y * plane->source_stride + first;
-    uint8_t *to = (uint8_t *) plane->destination + y * plane->destination_stride + first;
+  job->level->store (pixel, values, job->width, (const uint8_t *) plane->source + y * plane->source_stride + first,
+      (uint8_t *) plane->destination + y * plane->destination_stride + first);
+}
 
-    for (int x = 0; x < region->width; x++, from += plan->pixel.stride, to += plan->pixel.stride)
-      memcpy (to, from, size);
+static void
+finish_ints (const Job *job, int y, const int32_t *sums)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+
+  if (tail->wide)
+    job->level->finish_ints_wide (sums, job->count, tail->scale, job->offsets, tail->maximum, job->result);
+  else
+    job->level->finish_ints (sums, job->count, tail->scale_f, job->offsets, tail->maximum, job->result);
+  store_row (job, y, job->result);
+}
+
+static void
+finish_floats (const Job *job, int y, const float *sums)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+
+  if (tail->wide)
+    job->level->finish_floats_wide (sums, job->count, tail->scale, job->offsets, tail->maximum, job->result);
+  else
+    job->level->finish_floats (sums, job->count, tail->scale_f, job->offsets, tail->maximum, job->result);
+  store_row (job, y, job->result);
+}
+
+/* --- ways down --- */
+
+static void
+walk_copy (const Job *job)
+{
+  for (int y = job->y; y < job->y + job->height; y++)
+    store_row (job, y, job->values[0]);
+}
+
+static void
+walk_box (const Job *job)
+{
+  int w = job->work->plan->taps.width, h = job->work->plan->taps.height, top = job->y - h / 2;
+
+  memset (job->columns, 0, job->reach * sizeof (*job->columns));
+  memset (job->values[1], 0, job->reach * sizeof (*job->values[1]));
+  for (int j = 0; j < h - 1; j++) {
+    load_row (job, top + j, job->values[0]);
+    job->level->slide (job->values[0], job->values[1], job->reach, job->columns);
+  }
+  for (int i = 0; i < job->height; i++) {
+    load_row (job, top + i + h - 1, job->values[0]);
+    if (i > 0)
+      load_row (job, top + i - 1, job->values[1]);
+    job->level->slide (job->values[0], job->values[1], job->reach, job->columns);
+    job->level->window (job->columns, w, job->step, job->count, (int32_t **) job->scratch, job->sums[0]);
+    finish_ints (job, job->y + i, job->sums[0]);
   }
 }
 
-/* memory holds mask-height rows of length floats, used as a ring; rows is the window on them, top row first. */
+/* The column sums of each product, paired up with their neighbours for the row sums. The last ones meet a tap of 0. */
 static void
-convolve_sample (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample, float *memory, size_t length,
-    float **rows)
+sum_columns (const Job *job)
 {
-  const ConvolveRect *region = &plane->region;
-  int h = plan->taps.height, left = region->x - plan->taps.width / 2;
-  int count = region->width + plan->taps.width - 1;
-  ptrdiff_t first = (ptrdiff_t) region->x * plan->pixel.stride + sample * convolve_sample_size (plan->pixel.type);
+  const ConvolveCpu *cpu = job->cpu;
 
-  for (int j = 0; j < h; j++) {
-    rows[j] = memory + j * length;
-    if (j > 0)
-      load_row (plan, plane, sample, left, region->y - h / 2 + j - 1, count, rows[j]);
+  for (int r = 0; r < cpu->rank; r++) {
+    job->level->sum_short (&cpu->columns[r], (const ConvolvePair *const *) job->pairs, job->reach, cpu->shift[r],
+        job->values[0], job->values[1]);
+    for (int i = 0; i < 2; i++)
+      job->level->pair_up (job->values[i], job->values[i] + job->step, job->reach, 0, job->products[i][r]);
   }
-  for (int y = region->y; y < region->y + region->height; y++) {
-    float *oldest = rows[0];
+}
 
-    memmove (rows, rows + 1, (h - 1) * sizeof (*rows));
-    rows[h - 1] = oldest;
-    load_row (plan, plane, sample, left, y - h / 2 + h - 1, count, oldest);
-    convolve_row (plan, rows, sample, region->width,
-        (uint8_t *) plane->destination + y * plane->destination_stride + first);
+/* Two rows of outputs at a time, from the same pairs of rows: the lower one's mask begins at a pair's second row. */
+static void
+walk_pairs (const Job *job)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int h = job->work->plan->taps.height, n = (h + 1) / 2, top = job->y - h / 2;
+
+  for (int i = 1 - n; i < (job->height + 1) / 2; i++) {
+    int y = job->y + 2 * i;
+
+    for (int k = 0; k < 2; k++)
+      load_row (job, top + 2 * (i + n - 1) + k, job->values[k]);
+    job->level->pair_up (job->values[0], job->values[1], job->reach, cpu->center, turn (job->pairs, n));
+    if (i < 0)
+      continue;
+    if (cpu->path == CONVOLVE_CPU_FACTORS) {
+      sum_columns (job);
+      for (int k = 0; k < 2; k++)
+        job->level->sum_1 (&cpu->terms, (const ConvolvePair *const *) job->products[k], job->count, cpu->start,
+            job->sums[k]);
+    } else {
+      job->level->sum_2 (&cpu->terms, (const ConvolvePair *const *) job->pairs, job->count, cpu->start, job->sums[0],
+          job->sums[1]);
+    }
+    finish_ints (job, y, job->sums[0]);
+    if (y + 1 < job->y + job->height)
+      finish_ints (job, y + 1, job->sums[1]);
   }
+}
+
+static void
+sum_row_of_floats (const Job *job, int y)
+{
+  const ConvolveTaps *taps = &job->work->plan->taps;
+  const ConvolveTail *tail = &job->cpu->tail;
+  const float *const *rows = (const float *const *) job->floats;
+  const float *middle = job->middle;
+
+  switch (job->cpu->path) {
+    case CONVOLVE_CPU_FLOAT_RANK_1:
+      job->level->sum_floats (taps->column, 1, taps->height, 0, rows, job->reach, job->middle);
+      job->level->sum_floats (taps->row, taps->width, 1, job->step, &middle, job->count, job->float_sums);
+      finish_floats (job, y, job->float_sums);
+      break;
+    case CONVOLVE_CPU_FLOAT:
+      job->level->sum_floats (taps->taps, taps->width, taps->height, job->step, rows, job->count, job->float_sums);
+      finish_floats (job, y, job->float_sums);
+      break;
+    default:
+      job->level->sum_doubles (taps->wide_taps, taps->width, taps->height, job->step, rows, job->count,
+          job->double_sums);
+      job->level->finish_doubles (job->double_sums, job->count, tail->scale, job->offsets, tail->maximum, job->result);
+      store_row (job, y, job->result);
+      break;
+  }
+}
+
+static void
+walk_floats (const Job *job)
+{
+  int h = job->work->plan->taps.height, top = job->y - h / 2;
+
+  for (int i = 1 - h; i < job->height; i++) {
+    load_row (job, top + i + h - 1, job->values[0]);
+    job->level->to_floats (job->values[0], job->reach, turn (job->floats, h));
+    if (i >= 0)
+      sum_row_of_floats (job, job->y + i);
+  }
+}
+
+/* --- jobs --- */
+
+static void
+find_outside (Job *job)
+{
+  const ConvolvePlan *plan = job->work->plan;
+  int width = job->work->plane->width, from = job->x - plan->taps.width / 2, to = from + job->reach / job->step, n = 0;
+
+  job->first = from > 0 ? from : 0;
+  job->last = to < width ? to : width;
+  for (int x = from; x < to; x++)
+    if (x < job->first || x >= job->last)
+      job->outside[n++] = convolve_boundary_index (plan->boundary, x, width);
+}
+
+static void
+fill_offsets (const Job *job)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+
+  for (int i = 0; i < job->count; i++)
+    if (tail->wide)
+      ((double *) job->offsets)[i] = tail->offset[i % job->step];
+    else
+      ((float *) job->offsets)[i] = tail->offset_f[i % job->step];
+}
+
+static void
+start_job (Job *job, const Work *work, int x, int y, int width, int height)
+{
+  *job = (Job) {
+    .work = work,
+    .cpu = work->plan->cpu,
+    .level = work->plan->cpu->level,
+    .x = x,
+    .y = y,
+    .width = width,
+    .height = height,
+    .step = work->samples,
+    .count = width * work->samples,
+    .reach = (width + work->plan->taps.width - 1) * work->samples,
+  };
+}
+
+static void
+run_job (const void *data, int number, void *memory)
+{
+  const Work *work = data;
+  const ConvolveRect *region = &work->plane->region;
+  int x = number % work->strips * work->strip, y = number / work->strips * work->band;
+  int width = region->width - x < work->strip ? region->width - x : work->strip;
+  int height = region->height - y < work->band ? region->height - y : work->band;
+  Arena arena = {.base = memory };
+  Job job;
+
+  start_job (&job, work, region->x + x, region->y + y, width, height);
+  take_memory (&job, &arena);
+  switch (job.cpu->path) {
+    case CONVOLVE_CPU_COPY:
+      walk_copy (&job);
+      return;
+    case CONVOLVE_CPU_BOX:
+      find_outside (&job);
+      fill_offsets (&job);
+      walk_box (&job);
+      return;
+    case CONVOLVE_CPU_PAIRS:
+    case CONVOLVE_CPU_FACTORS:
+      find_outside (&job);
+      fill_offsets (&job);
+      walk_pairs (&job);
+      return;
+    case CONVOLVE_CPU_FLOAT_RANK_1:
+    case CONVOLVE_CPU_FLOAT:
+    case CONVOLVE_CPU_DOUBLE:
+      find_outside (&job);
+      fill_offsets (&job);
+      walk_floats (&job);
+      return;
+  }
+}
+
+/* parts of at most most, all of about one size. */
+static int
+divide (int total, int most)
+{
+  int parts;
+
+  most = most < 1 ? 1 : most;
+  parts = (total - 1) / most + 1;
+  return (total - 1) / parts + 1;
+}
+
+/* Strips as wide as the cache has room for the rows under the mask; bands for the threads, where there is work enough. */
+static void
+cut (Work *work)
+{
+  const ConvolvePlan *plan = work->plan;
+  const ConvolveCpu *cpu = plan->cpu;
+  const ConvolveRect *region = &work->plane->region;
+  int threads = plan->pool ? convolve_pool_threads (plan->pool) : 1;
+  int room = RING_BYTES / 2 / (plan->taps.height + 1) - (plan->taps.width - 1) * work->samples;
+  int elements = room < STRIP ? room : STRIP;
+  double terms = (double) region->width * region->height * work->samples * (cpu->terms.count + 16);
+  int jobs = threads * JOBS_PER_THREAD, bands;
+
+  /* A strip narrower than the mask would load more than it writes. */
+  if (elements < plan->taps.width * work->samples)
+    elements = plan->taps.width * work->samples;
+  if (elements < 256)
+    elements = 256;
+  if (cpu->strip > 0)
+    elements = cpu->strip;
+  work->strip = divide (region->width, elements / work->samples);
+  work->strips = (region->width - 1) / work->strip + 1;
+
+  jobs = terms / LEAST_WORK < jobs ? (int) (terms / LEAST_WORK) : jobs;
+  bands = threads > 1 && jobs > work->strips ? jobs / work->strips : 1;
+  work->band = divide (region->height, (region->height - 1) / bands + 1);
+  if (work->band < plan->taps.height)
+    work->band = plan->taps.height;
+  if (cpu->band > 0)
+    work->band = cpu->band;
 }
 
 ConvolveStatus
 convolve_cpu_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  int h = plan->taps.height;
-  size_t length = (size_t) plane->region.width + plan->taps.width + BLOCK;      /* the last block reads past its row */
-  float *memory = calloc (h * length, sizeof (float));
-  float **rows = calloc (h, sizeof (*rows));
+  Work work = {.plan = plan,.plane = plane,.samples = plan->pixel.samples };
+  Arena arena = { 0 };
+  Job job;
 
-  ConvolveStatus status = CONVOLVE_OK;
-
-  if (!memory || !rows)
-    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d rows of %d pixels", h,
-        plane->region.width);
-  for (int i = 0; i < plan->pixel.samples && status == CONVOLVE_OK; i++) {
-    if (plan->pixel.select >> i & 1)
-      convolve_sample (plan, plane, i, memory, length, rows);
-    else
-      copy_sample (plan, plane, i);
-  }
-  free (rows);
-  free (memory);
-  return status;
+  cut (&work);
+  start_job (&job, &work, 0, 0, work.strip, work.band);
+  take_memory (&job, &arena);
+  return convolve_pool_run (plan->pool, work.strips * ((plane->region.height - 1) / work.band + 1), arena.used,
+      run_job, &work, error);
 }

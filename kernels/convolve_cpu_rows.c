@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The loops of the variant cpu. The file is compiled once for each instruction set, CONVOLVE_CPU_LEVEL being the name
+ * of its table and CONVOLVE_CPU_NAME what users read; convolve_cpu.h says what each function does. Nothing but the
+ * table may be visible outside, or a linker could take one set's function for another's.
+ */
+#include <string.h>
+
+#include "convolve_cpu.h"
+
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512BW__)
+#define LANES 16
+#elif defined(__AVX2__)
+#define LANES 8
+#else
+#define LANES 4
+#endif
+#define VECTORS 4               /* that stand in registers for a row of outputs */
+#define STEP (VECTORS * LANES)
+
+_Static_assert (CONVOLVE_CPU_BLOCK % STEP == 0, "a loop writes no further than its rows have room");
+
+/* One register, and the same at any address. */
+typedef int32_t Ints __attribute__((vector_size (4 * LANES)));
+typedef float Floats __attribute__((vector_size (4 * LANES)));
+typedef double Doubles __attribute__((vector_size (4 * LANES)));
+typedef int32_t IntsAt __attribute__((vector_size (4 * LANES), aligned (4), may_alias));
+typedef float FloatsAt __attribute__((vector_size (4 * LANES), aligned (4), may_alias));
+typedef double DoublesAt __attribute__((vector_size (4 * LANES), aligned (8), may_alias));
+typedef float HalfAt __attribute__((vector_size (2 * LANES), aligned (4), may_alias));
+typedef uint16_t Word __attribute__((aligned (1), may_alias));
+
+/* sum + a pair of 16-bit products, in each lane. The one instruction that compilers do not find by themselves. */
+static inline Ints
+add_products (Ints sum, Ints pairs, Ints taps)
+{
+#if defined(__AVX512VNNI__)
+  return (Ints) _mm512_dpwssd_epi32 ((__m512i) sum, (__m512i) pairs, (__m512i) taps);
+#elif defined(__AVX512BW__)
+  return sum + (Ints) _mm512_madd_epi16 ((__m512i) pairs, (__m512i) taps);
+#elif defined(__AVX2__)
+  return sum + (Ints) _mm256_madd_epi16 ((__m256i) pairs, (__m256i) taps);
+#elif defined(__SSE2__)
+  return sum + (Ints) _mm_madd_epi16 ((__m128i) pairs, (__m128i) taps);
+#else
+  return sum + (pairs << 16 >> 16) * (taps << 16 >> 16) + (pairs >> 16) * (taps >> 16);
+#endif
+}
+
+static inline Ints
+spread (ConvolvePair taps)
+{
+  return (Ints) { 0 } + (int32_t) taps;
+}
+
+/* --- pixels and values --- */
+
+static inline unsigned
+value_of_word (const ConvolvePixel *pixel, unsigned word, bool swapped)
+{
+  unsigned maximum = (1u << pixel->depth) - 1;
+  unsigned value = (swapped ? (word >> 8 | word << 8) & 0xffff : word) >> pixel->shift;
+
+  return value < maximum ? value : maximum;
+}
+
+static inline unsigned
+word_of_value (const ConvolvePixel *pixel, unsigned value)
+{
+  unsigned word = value << pixel->shift;
+
+  return pixel->swapped ? (word >> 8 | word << 8) & 0xffff : word;
+}
+
+/* Pixels with room between them. Inlined where stride and samples are known, for the strides that formats have. */
+static inline void
+load_apart (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *values, int stride, int samples)
+{
+  for (int i = 0; i < pixels; i++)
+    for (int k = 0; k < samples; k++)
+      values[(size_t) i * samples + k] = pixel->type == CONVOLVE_SAMPLE_U8 ? line[(size_t) i * stride + k]
+          : value_of_word (pixel, ((const Word *) (line + (size_t) i * stride))[k], pixel->swapped);
+}
+
+static void
+load (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *restrict values)
+{
+  int samples = pixel->samples, stride = pixel->stride, count = pixels * samples;
+  const Word *words = (const Word *) line;
+
+  if (stride == samples * convolve_sample_size (pixel->type)) {
+    if (pixel->type == CONVOLVE_SAMPLE_U8)
+      for (int i = 0; i < count; i++)
+        values[i] = line[i];
+    else if (pixel->swapped)
+      for (int i = 0; i < count; i++)
+        values[i] = value_of_word (pixel, words[i], true);
+    else
+      for (int i = 0; i < count; i++)
+        values[i] = value_of_word (pixel, words[i], false);
+  } else if (pixel->type == CONVOLVE_SAMPLE_U8 && samples == 1 && stride == 2) {
+    for (int i = 0; i < pixels; i++)
+      values[i] = words[i] & 0xff;
+  } else if (samples == 1 && stride == 4) {
+    load_apart (pixel, line, pixels, values, 4, 1);
+  } else {
+    load_apart (pixel, line, pixels, values, stride, samples);
+  }
+}
+
+static inline void
+store_bytes (const uint16_t *restrict values, int count, uint8_t *restrict destination)
+{
+  for (int i = 0; i < count; i++)
+    destination[i] = (uint8_t) values[i];
+}
+
+static inline void
+store_words (const ConvolvePixel *pixel, const uint16_t *restrict values, int count, Word *restrict destination)
+{
+  for (int i = 0; i < count; i++)
+    destination[i] = word_of_value (pixel, values[i]);
+}
+
+/* Four bytes a pixel and some of them copied: as words with a mask of what is kept. */
+static inline void
+store_selected_4 (unsigned select, const uint16_t *restrict values, int pixels, const uint8_t *restrict source,
+    uint8_t *restrict destination)
+{
+  uint8_t keep[4];
+
+  for (int k = 0; k < 4; k++)
+    keep[k] = select >> k & 1 ? 0 : 0xff;
+  for (int i = 0; i < pixels; i++)
+    for (int k = 0; k < 4; k++)
+      destination[4 * i + k] = (source[4 * i + k] & keep[k]) | (values[4 * i + k] & ~keep[k]);
+}
+
+static inline void
+store_selected (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
+    uint8_t *destination)
+{
+  size_t size = convolve_sample_size (pixel->type);
+
+  for (int i = 0; i < pixels; i++, values += pixel->samples, source += pixel->stride, destination += pixel->stride)
+    for (int k = 0; k < pixel->samples; k++) {
+      if (!(pixel->select >> k & 1))
+        memcpy (destination + k * size, source + k * size, size);
+      else if (size == 1)
+        destination[k] = (uint8_t) values[k];
+      else
+        ((Word *) destination)[k] = word_of_value (pixel, values[k]);
+    }
+}
+
+static void
+store (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source, uint8_t *destination)
+{
+  int samples = pixel->samples, count = pixels * samples;
+  bool bytes = pixel->type == CONVOLVE_SAMPLE_U8, all = pixel->select == (1u << samples) - 1;
+  bool packed = pixel->stride == samples * convolve_sample_size (pixel->type);
+
+  if (packed && all && bytes)
+    store_bytes (values, count, destination);
+  else if (packed && all)
+    store_words (pixel, values, count, (Word *) destination);
+  else if (packed && bytes && samples == 4)
+    store_selected_4 (pixel->select, values, pixels, source, destination);
+  else
+    store_selected (pixel, values, pixels, source, destination);
+}
+
+/* --- integers --- */
+
+static void
+pair_up (const uint16_t *restrict first, const uint16_t *restrict second, int count, int center,
+    ConvolvePair *restrict pairs)
+{
+  for (int i = 0; i < count; i++)
+    pairs[i] = (uint16_t) (first[i] - center) | (uint32_t) (uint16_t) (second[i] - center) << 16;
+}
+
+static inline void
+sum_block_2 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x, Ints start, Ints upper[VECTORS],
+    Ints lower[VECTORS])
+{
+  for (int v = 0; v < VECTORS; v++)
+    upper[v] = lower[v] = start;
+  for (int t = 0; t < terms->count; t++) {
+    const ConvolveTerm *term = &terms->terms[t];
+    const ConvolvePair *at = rows[term->row] + x + term->offset;
+    Ints upper_taps = spread (term->upper), lower_taps = spread (term->lower);
+
+    for (int v = 0; v < VECTORS; v++) {
+      Ints pairs = *(const IntsAt *) (at + v * LANES);
+
+      upper[v] = add_products (upper[v], pairs, upper_taps);
+      lower[v] = add_products (lower[v], pairs, lower_taps);
+    }
+  }
+}
+
+static void
+sum_2 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int32_t start, int32_t *upper_sums,
+    int32_t *lower_sums)
+{
+  for (int x = 0; x < count; x += STEP) {
+    Ints upper[VECTORS], lower[VECTORS];
+
+    sum_block_2 (terms, rows, x, spread ((uint32_t) start), upper, lower);
+    for (int v = 0; v < VECTORS; v++) {
+      *(IntsAt *) (upper_sums + x + v * LANES) = upper[v];
+      *(IntsAt *) (lower_sums + x + v * LANES) = lower[v];
+    }
+  }
+}
+
+static void
+sum_1 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int32_t start, int32_t *sums)
+{
+  for (int x = 0; x < count; x += STEP) {
+    Ints total[VECTORS];
+
+    for (int v = 0; v < VECTORS; v++)
+      total[v] = spread ((uint32_t) start);
+    for (int t = 0; t < terms->count; t++) {
+      const ConvolveTerm *term = &terms->terms[t];
+      const ConvolvePair *at = rows[term->row] + x + term->offset;
+      Ints taps = spread (term->upper);
+
+      for (int v = 0; v < VECTORS; v++)
+        total[v] = add_products (total[v], *(const IntsAt *) (at + v * LANES), taps);
+    }
+    for (int v = 0; v < VECTORS; v++)
+      *(IntsAt *) (sums + x + v * LANES) = total[v];
+  }
+}
+
+static inline void
+store_short (const Ints sums[VECTORS], int shift, uint16_t *restrict to)
+{
+  int32_t values[STEP];
+
+  for (int v = 0; v < VECTORS; v++)
+    *(IntsAt *) (values + v * LANES) = sums[v] >> shift;
+  for (int i = 0; i < STEP; i++)
+    to[i] = (uint16_t) values[i];
+}
+
+static void
+sum_short (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int shift, uint16_t *upper_values,
+    uint16_t *lower_values)
+{
+  Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
+
+  for (int x = 0; x < count; x += STEP) {
+    Ints upper[VECTORS], lower[VECTORS];
+
+    sum_block_2 (terms, rows, x, half, upper, lower);
+    store_short (upper, shift, upper_values + x);
+    store_short (lower, shift, lower_values + x);
+  }
+}
+
+static void
+slide (const uint16_t *restrict entering, const uint16_t *restrict leaving, int count, int32_t *restrict columns)
+{
+  for (int i = 0; i < count; i++)
+    columns[i] += entering[i] - leaving[i];
+}
+
+/* to[x] = a[x] + b[x] + c[x]; to may be a. */
+static inline void
+add_rows (const int32_t *a, const int32_t *b, const int32_t *c, int count, int32_t *to)
+{
+  for (int x = 0; x < count; x += LANES)
+    *(IntsAt *) (to + x) = *(const IntsAt *) (a + x) + *(const IntsAt *) (b + x) + *(const IntsAt *) (c + x);
+}
+
+/*
+ * A window is the sum of windows of 1, 2, 4, ... columns, one for each bit of its width, side by side. The windows of
+ * one size are two by two those of the next, for all places at once: about two additions for each bit.
+ */
+static void
+window (const int32_t *columns, int width, int step, int count, int32_t *scratch[2], int32_t *sums)
+{
+  const int32_t *part = columns, *sum = columns;
+  int length = count + (width - 1) * step, done = 1, turn = 0;
+
+  if (width == 1)
+    memcpy (sums, columns, count * sizeof (*sums));
+  for (int size = 1; 2 * size <= width; size *= 2) {
+    if (width & 2 * size) {
+      add_rows (sum, part + done * step, part + (done + size) * step, count, sums);
+      sum = sums;
+      done += 2 * size;
+    }
+    if (4 * size <= width) {
+      int32_t *next = scratch[turn++ % 2];
+
+      length -= size * step;
+      for (int x = 0; x < length; x += LANES)
+        *(IntsAt *) (next + x) = *(const IntsAt *) (part + x) + *(const IntsAt *) (part + x + size * step);
+      part = next;
+    }
+  }
+}
+
+/* --- floats --- */
+
+static void
+to_floats (const uint16_t *restrict values, int count, float *restrict row)
+{
+  for (int i = 0; i < count; i++)
+    row[i] = (float) values[i];
+}
+
+static void
+sum_floats (const float *taps, int width, int height, int step, const float *const *rows, int count, float *sums)
+{
+  for (int x = 0; x < count; x += STEP) {
+    Floats total[VECTORS] = { 0 };
+
+    for (int j = 0; j < height; j++) {
+      const float *at = rows[j] + x, *tap = taps + (size_t) j * width;
+      Floats part[VECTORS] = { 0 };
+
+      for (int i = 0; i < width; i++, at += step)
+        for (int v = 0; v < VECTORS; v++)
+          part[v] += tap[i] * *(const FloatsAt *) (at + v * LANES);
+      for (int v = 0; v < VECTORS; v++)
+        total[v] += part[v];
+    }
+    for (int v = 0; v < VECTORS; v++)
+      *(FloatsAt *) (sums + x + v * LANES) = total[v];
+  }
+}
+
+static void
+sum_doubles (const double *taps, int width, int height, int step, const float *const *rows, int count, double *sums)
+{
+  for (int x = 0; x < count; x += STEP / 2) {
+    Doubles total[VECTORS] = { 0 };
+
+    for (int j = 0; j < height; j++) {
+      const float *at = rows[j] + x;
+      const double *tap = taps + (size_t) j * width;
+
+      for (int i = 0; i < width; i++, at += step)
+        for (int v = 0; v < VECTORS; v++)
+          total[v] += tap[i] * __builtin_convertvector (*(const HalfAt *) (at + v * LANES / 2), Doubles);
+    }
+    for (int v = 0; v < VECTORS; v++)
+      *(DoublesAt *) (sums + x + v * LANES / 2) = total[v];
+  }
+}
+
+/* --- the tail, as convolve_tail.h has it --- */
+
+#define FINISH(name, Sum, Real) \
+  static void \
+  name (const Sum *restrict sums, int count, Real scale, const Real *restrict offsets, Real maximum, \
+      uint16_t *restrict values) \
+  { \
+    for (int i = 0; i < count; i++) { \
+      Real value = (Real) sums[i] * scale + offsets[i]; \
+      \
+      value = value > 0 ? value : 0; \
+      values[i] = (uint16_t) (int32_t) (value < maximum ? value : maximum); \
+    } \
+  }
+
+FINISH (finish_ints, int32_t, float)
+FINISH (finish_ints_wide, int32_t, double)
+FINISH (finish_floats, float, float)
+FINISH (finish_floats_wide, float, double)
+FINISH (finish_doubles, double, double)
+
+extern const ConvolveCpuLevel CONVOLVE_CPU_LEVEL;
+const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
+  .name = CONVOLVE_CPU_NAME,
+  .load = load,
+  .store = store,
+  .pair_up = pair_up,
+  .sum_2 = sum_2,
+  .sum_1 = sum_1,
+  .sum_short = sum_short,
+  .slide = slide,
+  .window = window,
+  .to_floats = to_floats,
+  .sum_floats = sum_floats,
+  .sum_doubles = sum_doubles,
+  .finish_ints = finish_ints,
+  .finish_ints_wide = finish_ints_wide,
+  .finish_floats = finish_floats,
+  .finish_floats_wide = finish_floats_wide,
+  .finish_doubles = finish_doubles,
+};
