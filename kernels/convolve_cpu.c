@@ -12,6 +12,8 @@
 #define RING_BYTES (512 << 10)  /* for the rows under the mask: what is read again and again should stay near */
 #define STRIP 2048              /* elements of a job's row, where the mask is small */
 #define JOBS_PER_THREAD 4       /* so that threads that are held up do not hold up all */
+#define CACHE_LINE 64
+#define PREFETCH_ROWS 3
 #define LEAST_WORK (1 << 18)    /* terms of a job, about 10 us: less is not worth waking a thread */
 
 /* One call of convolve_run(). */
@@ -36,11 +38,13 @@ typedef struct
   int first, last;              /* pixels of a row that are loaded as they lie: first .. last - 1 */
   int *outside;                 /* where the pixels before and behind those come from, -1 for the zero level */
   void *offsets;                /* the tail's, for each element: float, or double where it is wide */
-  uint16_t *values[2], *result;
+  uint16_t *values[2], *results[2];
   int32_t *sums[2];
 
   ConvolvePair **pairs;         /* ring of pairs of rows, the topmost first */
-  ConvolvePair **products[2];   /* of each product's column sums, for the upper and the lower row of outputs */
+  uint16_t **shorts[2];         /* each product's column sums, for the upper and the lower row of outputs */
+  ConvolvePair **products[2];   /* the same, paired up with the neighbours a pixel further */
+  int32_t *starts;              /* of the sums, for each element */
   float **floats, *middle, *float_sums;
   double *double_sums;
   int32_t *columns, *scratch[2];
@@ -93,7 +97,8 @@ take_memory (Job *job, Arena *arena)
 
   job->outside = take (arena, plan->taps.width, sizeof (int));
   job->offsets = take (arena, length, cpu->tail.wide ? sizeof (double) : sizeof (float));
-  job->result = take (arena, length, sizeof (uint16_t));
+  for (int i = 0; i < 2; i++)
+    job->results[i] = take (arena, length, sizeof (uint16_t));
   for (int i = 0; i < 2; i++)
     job->values[i] = take (arena, length, sizeof (uint16_t));
 
@@ -108,9 +113,12 @@ take_memory (Job *job, Arena *arena)
       break;
     case CONVOLVE_CPU_FACTORS:
       for (int i = 0; i < 2; i++)
+        job->shorts[i] = take_rows (arena, cpu->rank, length, sizeof (uint16_t));
+      for (int i = 0; i < 2 && !cpu->neighbours; i++)
         job->products[i] = take_rows (arena, cpu->rank, length, sizeof (ConvolvePair));
       /* fall through */
     case CONVOLVE_CPU_PAIRS:
+      job->starts = take (arena, length, sizeof (int32_t));
       for (int i = 0; i < 2; i++)
         job->sums[i] = take (arena, length, sizeof (int32_t));
       job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
@@ -149,6 +157,21 @@ fill_zero (const Job *job, uint16_t *values, int pixels)
       *values++ = (uint16_t) job->work->plan->pixel.zero[k];
 }
 
+/* Asks for a row that is loaded soon: caches do not foresee it, for rows are short and lie pages apart. */
+static void
+prefetch_row (const Job *job, int y)
+{
+  const ConvolvePlane *plane = job->work->plane;
+  int stride = job->work->plan->pixel.stride;
+
+  if (y >= 0 && y < plane->height) {
+    const uint8_t *line = (const uint8_t *) plane->source + y * plane->source_stride;
+
+    for (ptrdiff_t i = (ptrdiff_t) job->first * stride; i < (ptrdiff_t) job->last * stride; i += CACHE_LINE)
+      __builtin_prefetch (line + i);
+  }
+}
+
 /* Row y of the picture and, by the boundary, of what is around it, as far as the mask reaches. */
 static void
 load_row (const Job *job, int y, uint16_t *values)
@@ -165,6 +188,7 @@ load_row (const Job *job, int y, uint16_t *values)
     fill_zero (job, values, pixels);
     return;
   }
+  prefetch_row (job, y + PREFETCH_ROWS);
   line = (const uint8_t *) plane->source + y * plane->source_stride;
   job->level->load (pixel, line + (ptrdiff_t) job->first * pixel->stride, job->last - job->first, values + left * n);
   for (int p = 0, i = 0; p < pixels; p++, i++) {
@@ -202,10 +226,10 @@ finish_ints (const Job *job, int y, const int32_t *sums)
   const ConvolveTail *tail = &job->cpu->tail;
 
   if (tail->wide)
-    job->level->finish_ints_wide (sums, job->count, tail->scale, job->offsets, tail->maximum, job->result);
+    job->level->finish_ints_wide (sums, job->count, tail->scale, job->offsets, tail->maximum, job->results[0]);
   else
-    job->level->finish_ints (sums, job->count, tail->scale_f, job->offsets, tail->maximum, job->result);
-  store_row (job, y, job->result);
+    job->level->finish_ints (sums, job->count, tail->scale_f, job->offsets, tail->maximum, job->results[0]);
+  store_row (job, y, job->results[0]);
 }
 
 static void
@@ -214,10 +238,10 @@ finish_floats (const Job *job, int y, const float *sums)
   const ConvolveTail *tail = &job->cpu->tail;
 
   if (tail->wide)
-    job->level->finish_floats_wide (sums, job->count, tail->scale, job->offsets, tail->maximum, job->result);
+    job->level->finish_floats_wide (sums, job->count, tail->scale, job->offsets, tail->maximum, job->results[0]);
   else
-    job->level->finish_floats (sums, job->count, tail->scale_f, job->offsets, tail->maximum, job->result);
-  store_row (job, y, job->result);
+    job->level->finish_floats (sums, job->count, tail->scale_f, job->offsets, tail->maximum, job->results[0]);
+  store_row (job, y, job->results[0]);
 }
 
 /* --- ways down --- */
@@ -250,18 +274,51 @@ walk_box (const Job *job)
   }
 }
 
-/* The column sums of each product, paired up with their neighbours for the row sums. The last ones meet a tap of 0. */
+/* The column sums of each product, for two rows of outputs. */
 static void
 sum_columns (const Job *job)
 {
   const ConvolveCpu *cpu = job->cpu;
 
   for (int r = 0; r < cpu->rank; r++) {
-    job->level->sum_short (&cpu->columns[r], (const ConvolvePair *const *) job->pairs, job->reach, cpu->shift[r],
-        job->values[0], job->values[1]);
-    for (int i = 0; i < 2; i++)
-      job->level->pair_up (job->values[i], job->values[i] + job->step, job->reach, 0, job->products[i][r]);
+    job->level->shorts_of_rows (&cpu->columns[r], (const ConvolvePair *const *) job->pairs, job->reach,
+        cpu->column_shift[r], job->shorts[0][r], job->shorts[1][r]);
+    /* The last elements have no neighbour, and meet a tap of 0 where they should. */
+    for (int i = 0; i < 2 && !cpu->neighbours; i++)
+      job->level->pair_up (job->shorts[i][r], job->shorts[i][r] + job->step, job->reach, 0, job->products[i][r]);
   }
+}
+
+/* The row sums of the products' column sums, to values or to sums[i]. */
+static void
+sum_products (const Job *job, int i)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  const uint16_t *const *shorts = (const uint16_t *const *) job->shorts[i];
+  const ConvolvePair *const *products = (const ConvolvePair *const *) job->products[i];
+
+  if (cpu->neighbours && cpu->shifts)
+    job->level->values_of_neighbours (&cpu->terms, shorts, job->count, job->starts, &cpu->shift, job->results[i]);
+  else if (cpu->neighbours)
+    job->level->sum_neighbours (&cpu->terms, shorts, job->count, job->starts, job->sums[i]);
+  else if (cpu->shifts)
+    job->level->values_of_row (&cpu->terms, products, job->count, job->starts, &cpu->shift, job->results[i]);
+  else
+    job->level->sum_row (&cpu->terms, products, job->count, job->starts, job->sums[i]);
+}
+
+/* The same of a mask as it is. */
+static void
+sum_pairs (const Job *job)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  const ConvolvePair *const *pairs = (const ConvolvePair *const *) job->pairs;
+
+  if (cpu->shifts)
+    job->level->values_of_rows (&cpu->terms, pairs, job->count, job->starts, &cpu->shift, job->results[0],
+        job->results[1]);
+  else
+    job->level->sum_rows (&cpu->terms, pairs, job->count, job->starts, job->sums[0], job->sums[1]);
 }
 
 /* Two rows of outputs at a time, from the same pairs of rows: the lower one's mask begins at a pair's second row. */
@@ -272,25 +329,25 @@ walk_pairs (const Job *job)
   int h = job->work->plan->taps.height, n = (h + 1) / 2, top = job->y - h / 2;
 
   for (int i = 1 - n; i < (job->height + 1) / 2; i++) {
-    int y = job->y + 2 * i;
+    int y = job->y + 2 * i, rows = y + 1 < job->y + job->height ? 2 : 1;
 
     for (int k = 0; k < 2; k++)
       load_row (job, top + 2 * (i + n - 1) + k, job->values[k]);
     job->level->pair_up (job->values[0], job->values[1], job->reach, cpu->center, turn (job->pairs, n));
     if (i < 0)
       continue;
-    if (cpu->path == CONVOLVE_CPU_FACTORS) {
+    if (cpu->path == CONVOLVE_CPU_PAIRS)
+      sum_pairs (job);
+    else
       sum_columns (job);
-      for (int k = 0; k < 2; k++)
-        job->level->sum_1 (&cpu->terms, (const ConvolvePair *const *) job->products[k], job->count, cpu->start,
-            job->sums[k]);
-    } else {
-      job->level->sum_2 (&cpu->terms, (const ConvolvePair *const *) job->pairs, job->count, cpu->start, job->sums[0],
-          job->sums[1]);
+    for (int k = 0; k < rows; k++) {
+      if (cpu->path == CONVOLVE_CPU_FACTORS)
+        sum_products (job, k);
+      if (cpu->shifts)
+        store_row (job, y + k, job->results[k]);
+      else
+        finish_ints (job, y + k, job->sums[k]);
     }
-    finish_ints (job, y, job->sums[0]);
-    if (y + 1 < job->y + job->height)
-      finish_ints (job, y + 1, job->sums[1]);
   }
 }
 
@@ -315,8 +372,9 @@ sum_row_of_floats (const Job *job, int y)
     default:
       job->level->sum_doubles (taps->wide_taps, taps->width, taps->height, job->step, rows, job->count,
           job->double_sums);
-      job->level->finish_doubles (job->double_sums, job->count, tail->scale, job->offsets, tail->maximum, job->result);
-      store_row (job, y, job->result);
+      job->level->finish_doubles (job->double_sums, job->count, tail->scale, job->offsets, tail->maximum,
+          job->results[0]);
+      store_row (job, y, job->results[0]);
       break;
   }
 }
@@ -353,6 +411,10 @@ static void
 fill_offsets (const Job *job)
 {
   const ConvolveTail *tail = &job->cpu->tail;
+
+  /* Loops start sums for whole blocks. */
+  for (int i = 0; i < job->count + CONVOLVE_CPU_BLOCK && job->starts; i++)
+    job->starts[i] = job->cpu->starts[i % job->step];
 
   for (int i = 0; i < job->count; i++)
     if (tail->wide)
@@ -427,7 +489,7 @@ divide (int total, int most)
   return (total - 1) / parts + 1;
 }
 
-/* Strips as wide as the cache has room for the rows under the mask; bands for the threads, where there is work enough. */
+/* Strips as wide as the cache has room for the rows under the mask; bands for threads, where there is work enough. */
 static void
 cut (Work *work)
 {

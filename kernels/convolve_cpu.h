@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define CONVOLVE_CPU_BLOCK 64   /* elements that a loop may write and read past its count */
+#define CONVOLVE_CPU_BLOCK 128  /* elements that a loop may write and read past its count */
 #define CONVOLVE_CPU_MAX_RANK 4
 
 /* Two elements, or the taps that two elements meet: the first one in the low half. */
@@ -46,6 +46,12 @@ typedef struct
   int count;
 } ConvolveTerms;
 
+/* From a sum to a value: (sum >> bits) + center, clamped to 0 .. maximum. */
+typedef struct
+{
+  int bits, center, maximum;
+} ConvolveShift;
+
 /* How a plan is done. */
 typedef enum
 {
@@ -69,12 +75,25 @@ typedef struct
       uint8_t *destination);
 
   void (*pair_up) (const uint16_t *first, const uint16_t *second, int count, int center, ConvolvePair *pairs);
-  /* start + the terms' sum: for two rows of outputs, for one (the terms' upper taps), for two to be shifted down. */
-  void (*sum_2) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int32_t start,
+
+  /*
+   * Sums of terms, starting from starts. For two rows of outputs; for two neighbours in one row of outputs, where the
+   * rows' elements are pairs as they lie; for one row, by the terms' upper taps. Each has a twin that makes values.
+   */
+  void (*sum_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
       int32_t *upper, int32_t *lower);
-  void (*sum_1) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int32_t start,
+  void (*sum_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
       int32_t *sums);
-  void (*sum_short) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int shift,
+  void (*sum_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+      int32_t *sums);
+  void (*values_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
+      const int32_t *starts, const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
+  void (*values_of_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count,
+      const int32_t *starts, const ConvolveShift *shift, uint16_t *values);
+  void (*values_of_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
+      const int32_t *starts, const ConvolveShift *shift, uint16_t *values);
+  /* Two rows of sums, rounded and shifted down to 16 bits. */
+  void (*shorts_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int shift,
       uint16_t *upper, uint16_t *lower);
 
   /* columns += entering - leaving; and windows of width columns, `step` elements apart, in two scratch rows. */
@@ -107,12 +126,15 @@ typedef struct ConvolveCpu
   const ConvolveCpuLevel *level;
   int strip, band;              /* elements and rows of a job; 0: as it pays */
   int center;                   /* subtracted from the values that are paired up */
-  int32_t start;                /* of the integer sums: puts the center back where they are exact */
-  ConvolveTail tail;            /* of the path's sums */
+  bool shifts;                  /* sums of terms become values by shift, otherwise by tail */
+  ConvolveShift shift;
+  ConvolveTail tail;
+  int32_t starts[CONVOLVE_MAX_SAMPLES]; /* of the sums of terms: center, offset and rounding as far as they are in it */
+  bool neighbours;              /* row factors meet two neighbours at a time: one sample to a pixel */
   ConvolveTerms terms;          /* of pairs, or of the row factors; row r is product r */
   int rank;
   ConvolveTerms columns[CONVOLVE_CPU_MAX_RANK];
-  int shift[CONVOLVE_CPU_MAX_RANK];     /* that makes column sums 16 bits */
+  int column_shift[CONVOLVE_CPU_MAX_RANK];      /* that makes column sums 16 bits */
 } ConvolveCpu;
 
 void convolve_cpu_clear (ConvolveCpu *cpu);     /* NULL is allowed */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * How the variant cpu does a plan: the cheapest way whose error, bounded here from the taps, keeps the promise of
- * convolve.h. An exact plan's taps are integers and go into integer sums as they are. Other taps are rounded to
- * 16 bits at the largest scale that the sums' 32 bits allow, and what that costs must fit the budget.
+ * convolve.h. An exact plan's taps are integers and go into integer sums as they are. Other taps are rounded to 16
+ * bits, and what that costs must fit the budget. Their scale is a power of two if any does, for then a shift makes
+ * values of the sums; otherwise it is the largest that the sums' 32 bits have room for, and the tail is a float's.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -64,17 +65,83 @@ quantise (const double *values, int count, double scale, int *rounded)
   return error;
 }
 
-/* The tail of sums that are scale times the centred ones. The offset has the true sum, so the center costs nothing. */
-static void
-set_tail (const Analysis *a, double scale)
+/* What centred values, -center .. center - 1, can make of a sum. */
+typedef struct
 {
-  ConvolveTail *tail = &a->cpu->tail;
+  double low, high;
+} Range;
 
-  tail->scale = 1 / scale;
-  tail->scale_f = (float) tail->scale;
+static Range
+range_of_sum (const int *taps, int count, Range values)
+{
+  Range range = { 0, 0 };
+
+  for (int i = 0; i < count; i++) {
+    range.low += taps[i] * (taps[i] > 0 ? values.low : values.high);
+    range.high += taps[i] * (taps[i] > 0 ? values.high : values.low);
+  }
+  return range;
+}
+
+static bool
+fits (Range range, double offset, double largest)
+{
+  return range.low + offset >= -largest - 1 && range.high + offset <= largest;
+}
+
+/* Where a sum of sample i starts, in code values: with the center's part put back. */
+static double
+offset_of (const Analysis *a, int i)
+{
+  const ConvolveTail *tail = &a->plan->tail;
+
+  return tail->offset[i] + a->center * a->sum * tail->scale;
+}
+
+/* Whether sums at 2^bits of a code value have room to start where a shift wants them to, less the center. */
+static bool
+can_shift (const Analysis *a, int bits, Range sums)
+{
+  for (int i = 0; i < a->samples; i++)
+    if (!fits (sums, floor (ldexp (offset_of (a, i) - a->center, bits)), LARGEST_INT))
+      return false;
+  return true;
+}
+
+/* An exact plan's scale as a number of bits, or -1. */
+static int
+exact_bits (const ConvolvePlan *plan)
+{
+  for (int bits = 0; bits <= 24 && !plan->tail.wide; bits++)
+    if (plan->tail.scale == ldexp (1, -bits))
+      return bits;
+  return -1;
+}
+
+/*
+ * Sums at `scale` of a code value become values: by a shift where bits is not -1, otherwise by the tail. An exact
+ * plan's sums are then the true ones, which floats hold. The offset has the true sum of taps, so the center costs nothing.
+ */
+static void
+set_end (const Analysis *a, double scale, int bits)
+{
+  ConvolveCpu *cpu = a->cpu;
+  ConvolveTail *tail = &cpu->tail;
+
+  cpu->shifts = bits >= 0;
+  cpu->shift = (ConvolveShift) {bits, cpu->center, (int) tail->maximum};
   for (int i = 0; i < a->samples; i++) {
-    tail->offset[i] += a->center * a->sum;
+    if (cpu->shifts)
+      cpu->starts[i] = (int32_t) floor (ldexp (offset_of (a, i) - a->center, bits));
+    else if (a->plan->exact)
+      cpu->starts[i] = (int32_t) (a->center * a->sum);
+    else
+      tail->offset[i] = offset_of (a, i);
     tail->offset_f[i] = (float) tail->offset[i];
+  }
+  if (!a->plan->exact) {
+    tail->scale = 1 / scale;
+    tail->scale_f = (float) tail->scale;
   }
 }
 
@@ -95,15 +162,19 @@ add_term (ConvolveTerms *terms, int row, int offset, ConvolvePair upper, Convolv
     terms->terms[terms->count++] = (ConvolveTerm) {row, offset, upper, lower};
 }
 
-/* A column of the mask, `stride` apart, over pairs of rows: the lower row of outputs meets it one row further down. */
+/*
+ * Taps, `stride` apart, over pairs of elements from a row and an offset on; the second of two outputs meets them one
+ * element further. The next pair is down in the next row, or the next of the same row.
+ */
 static void
-add_column (ConvolveTerms *terms, const int *taps, int height, int stride, int offset)
+add_pairs (ConvolveTerms *terms, const int *taps, int count, int stride, int row, int offset, bool down)
 {
-  for (int j = 0; j < height; j += 2) {
+  for (int j = 0; j < count; j += 2) {
     int before = j > 0 ? taps[(j - 1) * stride] : 0, tap = taps[j * stride];
-    int behind = j + 1 < height ? taps[(j + 1) * stride] : 0;
+    int behind = j + 1 < count ? taps[(j + 1) * stride] : 0;
 
-    add_term (terms, j / 2, offset, convolve_pair (tap, behind), convolve_pair (before, tap));
+    add_term (terms, down ? row + j / 2 : row, down ? offset : offset + j / 2, convolve_pair (tap, behind),
+        convolve_pair (before, tap));
   }
 }
 
@@ -128,20 +199,58 @@ convolve_cpu_clear (ConvolveCpu *cpu)
 
 /* --- any taps --- */
 
-/* Writes integers for the taps, and their scale; false where 16 bits do not hold them well enough. */
+/* The taps as integers at a scale of a code value, and the bits to shift by or -1. */
+typedef struct
+{
+  int taps[CONVOLVE_MAX_SIDE * CONVOLVE_MAX_SIDE];
+  double scale;
+  int bits;
+} IntegerTaps;
+
+/* Range of the samples as they are paired up. */
+static Range
+centred (const Analysis *a)
+{
+  return (Range) {-a->center, a->center - 1};
+}
+
 static bool
-quantise_taps (const Analysis *a, int *integers, double *scale)
+quantise_at (const Analysis *a, double scale, int bits, IntegerTaps *integers)
 {
   int count = a->width * a->height;
+  Range sums;
+
+  integers->scale = scale;
+  integers->bits = bits;
+  if (!(scale > 0) || quantise (a->taps, count, scale, integers->taps) * a->center > a->budget)
+    return false;
+  sums = range_of_sum (integers->taps, count, centred (a));
+  return bits >= 0 ? can_shift (a, bits, sums) : fits (sums, 0, LARGEST_INT);
+}
+
+/* False where 16 bits do not hold the taps well enough. */
+static bool
+quantise_taps (const Analysis *a, IntegerTaps *integers)
+{
+  int count = a->width * a->height, bits;
   double largest = largest_magnitude (a->taps, count), gain = sum_of_magnitudes (a->taps, count);
 
   if (a->plan->exact) {
-    *scale = 1;
-    return largest <= LARGEST_SHORT && quantise (a->taps, count, 1, integers) == 0;
+    if (largest > LARGEST_SHORT)
+      return false;
+    quantise (a->taps, count, 1, integers->taps);
+    integers->scale = 1;
+    integers->bits = exact_bits (a->plan);
+    if (integers->bits >= 0 && !can_shift (a, integers->bits, range_of_sum (integers->taps, count, centred (a))))
+      integers->bits = -1;
+    return true;
   }
+  bits = (int) floor (log2 (fmin (LARGEST_SHORT / largest, 2 * LARGEST_INT / (a->center * gain))));
+  for (int less = 0; less < 3 && bits - less >= 0; less++)
+    if (quantise_at (a, ldexp (1, bits - less), bits - less, integers))
+      return true;
   /* The taps' own rounding adds half a unit each to the sum of magnitudes. */
-  *scale = fmin (LARGEST_SHORT / largest, (LARGEST_INT / a->center - count) / gain);
-  return *scale > 0 && quantise (a->taps, count, *scale, integers) * a->center <= a->budget;
+  return quantise_at (a, fmin (LARGEST_SHORT / largest, (LARGEST_INT / a->center - count) / gain), -1, integers);
 }
 
 static int
@@ -157,7 +266,7 @@ count_terms (const int *integers, int width, int height)
 }
 
 static bool
-use_pairs (const Analysis *a, const int *integers, double scale)
+use_pairs (const Analysis *a, const IntegerTaps *integers)
 {
   ConvolveCpu *cpu = a->cpu;
 
@@ -165,11 +274,8 @@ use_pairs (const Analysis *a, const int *integers, double scale)
   if (!allocate_terms (&cpu->terms, a->width * ((a->height + 1) / 2)))
     return false;
   for (int i = 0; i < a->width; i++)
-    add_column (&cpu->terms, integers + i, a->height, a->width, i * a->samples);
-  if (a->plan->exact)
-    cpu->start = (int32_t) (a->center * a->sum);
-  else
-    set_tail (a, scale);
+    add_pairs (&cpu->terms, integers->taps + i, a->height, a->width, 0, i * a->samples, true);
+  set_end (a, integers->scale, integers->bits);
   return true;
 }
 
@@ -182,12 +288,13 @@ typedef struct
   double missed;                /* of the taps, summed */
 } Factors;
 
-/* What the factors are when they have become integers. */
+/* What the factors are when they have become integers: sums at a scale of a code value, bits to shift by or -1. */
 typedef struct
 {
   int column[CONVOLVE_CPU_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_CPU_MAX_RANK][CONVOLVE_MAX_SIDE];
-  int shift[CONVOLVE_CPU_MAX_RANK];
+  int shift[CONVOLVE_CPU_MAX_RANK];     /* of the column sums */
   double scale, error;          /* error in code values */
+  int bits;
 } IntegerFactors;
 
 /*
@@ -225,65 +332,84 @@ find_factors (const Analysis *a, Factors *factors)
 }
 
 /*
- * Rounds the factors. Column sums become 16 bits, multiples of 1 / middle of a code value, the row sums of those 32.
- * The finer the column sums the coarser the row's taps: reserve bits of the one are left to the other. False where
- * something does not fit.
+ * Rounds one column at the largest scale of its taps that gives sums of `middle` to a code value after a shift. Returns
+ * the error of such a sum in code values, or a negative number where something does not fit; range is the sums'.
+ */
+static double
+round_column (const Analysis *a, const double *column, double middle, int *rounded, int *shift, Range *range)
+{
+  double peak = largest_magnitude (column, a->height), gain = sum_of_magnitudes (column, a->height), error;
+
+  *shift = 0;
+  while (*shift < 16 && peak * middle * (2 << *shift) <= LARGEST_SHORT
+      && (gain * middle * (2 << *shift) + a->height) * a->center < LARGEST_INT / 2)
+    ++*shift;
+  if (peak * middle * (1 << *shift) > LARGEST_SHORT)
+    return -1;
+  error = quantise (column, a->height, middle * (1 << *shift), rounded) * a->center + 0.5 / middle;
+  *range = range_of_sum (rounded, a->height, centred (a));
+  range->low = floor (ldexp (range->low, -*shift) + 0.5);
+  range->high = floor (ldexp (range->high, -*shift) + 0.5);
+  return fits (*range, 0, LARGEST_SHORT) ? error : -1;
+}
+
+/*
+ * Rounds the factors. Column sums become 16 bits of which `part` is used, row sums of those are at `scale` of a code
+ * value: the finer the one, the coarser the row's taps. False where something does not fit.
  */
 static bool
-round_factors (const Analysis *a, const Factors *factors, int reserve, IntegerFactors *integers)
+round_factors (const Analysis *a, const Factors *factors, double scale, int bits, double part,
+    IntegerFactors *integers)
 {
-  double middle[CONVOLVE_CPU_MAX_RANK], gain[CONVOLVE_CPU_MAX_RANK], off[CONVOLVE_CPU_MAX_RANK];
-  double largest = 0, magnitude = 0;
+  Range sums = { 0, 0 };
 
-  for (int r = 0; r < factors->rank; r++) {
-    const double *column = factors->column[r];
-    double scale, peak = largest_magnitude (column, a->height);
-
-    gain[r] = sum_of_magnitudes (column, a->height);
-    middle[r] = (LARGEST_SHORT - 1) / (a->center * gain[r] + a->height) / (1 << reserve);
-    integers->shift[r] = 0;
-    while (integers->shift[r] < 16 && peak * middle[r] * (2 << integers->shift[r]) <= LARGEST_SHORT
-        && (gain[r] * middle[r] * (2 << integers->shift[r]) + a->height) * a->center < LARGEST_INT / 2)
-      integers->shift[r]++;
-    scale = middle[r] * (1 << integers->shift[r]);
-    if (peak * scale > LARGEST_SHORT || (gain[r] * scale + a->height) * a->center >= LARGEST_INT)
-      return false;
-    off[r] = quantise (column, a->height, scale, integers->column[r]) * a->center + 0.5 / middle[r];
-    if ((a->center * gain[r] + off[r]) * middle[r] > LARGEST_SHORT)
-      return false;
-    largest = fmax (largest, largest_magnitude (factors->row[r], a->width) / middle[r]);
-    /* The row's own rounding adds half a unit for each tap to what the sums may reach. */
-    magnitude += sum_of_magnitudes (factors->row[r], a->width) * (a->center * gain[r] + off[r]);
-  }
-
-  integers->scale = fmin (LARGEST_SHORT / largest,
-      (LARGEST_INT - LARGEST_SHORT * a->width * factors->rank) / magnitude);
-  if (!(integers->scale > 0))
-    return false;
+  integers->scale = scale;
+  integers->bits = bits;
   integers->error = factors->missed * a->center;
   for (int r = 0; r < factors->rank; r++) {
-    double scale = integers->scale / middle[r], missed, row;
+    double gain = sum_of_magnitudes (factors->column[r], a->height), middle = part * LARGEST_SHORT / (a->center * gain);
+    double error, missed, peak = largest_magnitude (factors->row[r], a->width);
+    Range middles, row;
 
-    missed = quantise (factors->row[r], a->width, scale, integers->row[r]);
-    row = sum_of_magnitudes (factors->row[r], a->width) + missed;
-    integers->error += missed * a->center * gain[r] + row * off[r];
+    error = round_column (a, factors->column[r], middle, integers->column[r], &integers->shift[r], &middles);
+    if (error < 0 || peak * scale / middle > LARGEST_SHORT)
+      return false;
+    missed = quantise (factors->row[r], a->width, scale / middle, integers->row[r]);
+    integers->error += missed * a->center * gain + (sum_of_magnitudes (factors->row[r], a->width) + missed) * error;
+    row = range_of_sum (integers->row[r], a->width, middles);
+    sums.low += row.low;
+    sums.high += row.high;
   }
-  return integers->error <= a->budget;
+  return bits >= 0 ? can_shift (a, bits, sums) : fits (sums, 0, LARGEST_INT);
+}
+
+/* Tries how to share the bits between column sums and row taps; true where the best of it fits the budget. */
+static bool
+round_factors_at (const Analysis *a, const Factors *factors, double scale, int bits, IntegerFactors *best)
+{
+  double least = INFINITY, part = 0;
+
+  for (double tried = 0.999; tried > 0.02; tried *= 0.96)
+    if (round_factors (a, factors, scale, bits, tried, best) && best->error < least) {
+      least = best->error;
+      part = tried;
+    }
+  return least <= a->budget && round_factors (a, factors, scale, bits, part, best);
 }
 
 static bool
 round_factors_best (const Analysis *a, const Factors *factors, IntegerFactors *best)
 {
-  IntegerFactors *tried = malloc (sizeof (*tried));
-  bool found = false;
+  double magnitude = 0;
+  int bits;
 
-  for (int reserve = 0; reserve < 4 && tried; reserve++)
-    if (round_factors (a, factors, reserve, tried) && (!found || tried->error < best->error)) {
-      *best = *tried;
-      found = true;
-    }
-  free (tried);
-  return found;
+  for (int r = 0; r < factors->rank; r++)
+    magnitude += sum_of_magnitudes (factors->row[r], a->width) * sum_of_magnitudes (factors->column[r], a->height);
+  bits = (int) floor (log2 (2 * LARGEST_INT / (a->center * magnitude)));
+  for (int less = 0; less < 3 && bits - less >= 0; less++)
+    if (round_factors_at (a, factors, ldexp (1, bits - less), bits - less, best))
+      return true;
+  return round_factors_at (a, factors, 0.995 * LARGEST_INT / (a->center * magnitude), -1, best);
 }
 
 /* Integer factors of integer taps; the column sums have to fit 16 bits as they are. */
@@ -291,27 +417,26 @@ static bool
 take_exact_factors (const Analysis *a, Factors *factors, IntegerFactors *integers)
 {
   const ConvolveTaps *taps = &a->plan->taps;
-  double low = 0, high = 0;
+  Range middles;
 
   if (!taps->row)
     return false;
   factors->rank = 1;
   integers->shift[0] = 0;
   integers->scale = 1;
-  for (int i = 0; i < a->width; i++) {
+  for (int i = 0; i < a->width; i++)
+    integers->row[0][i] = (int) taps->row[i];
+  for (int j = 0; j < a->height; j++)
+    integers->column[0][j] = (int) taps->column[j];
+  for (int i = 0; i < a->width; i++)
     if (fabsf (taps->row[i]) > LARGEST_SHORT)
       return false;
-    integers->row[0][i] = (int) taps->row[i];
-  }
-  for (int j = 0; j < a->height; j++) {
-    double c = taps->column[j];
-
-    low += c > 0 ? -a->center * c : (a->center - 1) * c;
-    high += c > 0 ? (a->center - 1) * c : -a->center * c;
-    if (low < -LARGEST_SHORT - 1 || high > LARGEST_SHORT)
-      return false;
-    integers->column[0][j] = (int) c;
-  }
+  middles = range_of_sum (integers->column[0], a->height, centred (a));
+  if (!fits (middles, 0, LARGEST_SHORT))
+    return false;
+  integers->bits = exact_bits (a->plan);
+  if (integers->bits >= 0 && !can_shift (a, integers->bits, range_of_sum (integers->row[0], a->width, middles)))
+    integers->bits = -1;
   return true;
 }
 
@@ -322,19 +447,20 @@ use_factors (const Analysis *a, const Factors *factors, const IntegerFactors *in
 
   cpu->path = CONVOLVE_CPU_FACTORS;
   cpu->rank = factors->rank;
+  cpu->neighbours = a->samples == 1 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
   if (!allocate_terms (&cpu->terms, factors->rank * (a->width + 1) / 2 + factors->rank))
     return false;
   for (int r = 0; r < factors->rank; r++) {
     if (!allocate_terms (&cpu->columns[r], (a->height + 1) / 2))
       return false;
-    cpu->shift[r] = integers->shift[r];
-    add_column (&cpu->columns[r], integers->column[r], a->height, 1, 0);
-    add_row (&cpu->terms, integers->row[r], a->width, r, a->samples);
+    cpu->column_shift[r] = integers->shift[r];
+    add_pairs (&cpu->columns[r], integers->column[r], a->height, 1, 0, 0, true);
+    if (cpu->neighbours)
+      add_pairs (&cpu->terms, integers->row[r], a->width, 1, r, 0, false);
+    else
+      add_row (&cpu->terms, integers->row[r], a->width, r, a->samples);
   }
-  if (a->plan->exact)
-    cpu->start = (int32_t) (a->center * a->sum);
-  else
-    set_tail (a, integers->scale);
+  set_end (a, integers->scale, integers->bits);
   return true;
 }
 
@@ -389,7 +515,7 @@ find_budget (const ConvolvePlan *plan, const double *taps, int count)
 /* Room for the analysis, too much for a stack. */
 typedef struct
 {
-  int taps[CONVOLVE_MAX_SIDE * CONVOLVE_MAX_SIDE];
+  IntegerTaps taps;
   Factors factors;
   IntegerFactors integers;
 } Room;
@@ -398,7 +524,7 @@ static bool
 choose (const Analysis *a, Room *room)
 {
   const ConvolveTaps *taps = &a->plan->taps;
-  double least = INFINITY, cost, scale = 1;
+  double least = INFINITY, cost;
   ConvolveCpu *cpu = a->cpu;
   bool box = is_box (a), pairs, factors;
 
@@ -409,9 +535,9 @@ choose (const Analysis *a, Room *room)
     cpu->path = CONVOLVE_CPU_FLOAT_RANK_1;
     least = cost;
   }
-  pairs = quantise_taps (a, room->taps, &scale);
+  pairs = quantise_taps (a, &room->taps);
   if (pairs) {
-    cost = count_terms (room->taps, a->width, a->height);
+    cost = count_terms (room->taps.taps, a->width, a->height);
     pairs = cost < least;
     least = pairs ? cost : least;
   }
@@ -427,7 +553,7 @@ choose (const Analysis *a, Room *room)
   if (factors)
     return use_factors (a, &room->factors, &room->integers);
   if (pairs)
-    return use_pairs (a, room->taps, scale);
+    return use_pairs (a, &room->taps);
   return true;
 }
 

@@ -33,6 +33,7 @@ typedef float FloatsAt __attribute__((vector_size (4 * LANES), aligned (4), may_
 typedef double DoublesAt __attribute__((vector_size (4 * LANES), aligned (8), may_alias));
 typedef float HalfAt __attribute__((vector_size (2 * LANES), aligned (4), may_alias));
 typedef uint16_t Word __attribute__((aligned (1), may_alias));
+typedef uint32_t TwoWords __attribute__((may_alias));
 
 /* sum + a pair of 16-bit products, in each lane. The one instruction that compilers do not find by themselves. */
 static inline Ints
@@ -185,11 +186,16 @@ pair_up (const uint16_t *restrict first, const uint16_t *restrict second, int co
 }
 
 static inline void
-sum_block_2 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x, Ints start, Ints upper[VECTORS],
-    Ints lower[VECTORS])
+load_starts (const int32_t *starts, Ints sums[VECTORS])
 {
   for (int v = 0; v < VECTORS; v++)
-    upper[v] = lower[v] = start;
+    sums[v] = *(const IntsAt *) (starts + v * LANES);
+}
+
+static inline void
+add_terms_2 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
+    Ints lower[VECTORS])
+{
   for (int t = 0; t < terms->count; t++) {
     const ConvolveTerm *term = &terms->terms[t];
     const ConvolvePair *at = rows[term->row] + x + term->offset;
@@ -204,65 +210,169 @@ sum_block_2 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x,
   }
 }
 
-static void
-sum_2 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int32_t start, int32_t *upper_sums,
-    int32_t *lower_sums)
+static inline void
+add_terms_1 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x, Ints sums[VECTORS])
 {
-  for (int x = 0; x < count; x += STEP) {
-    Ints upper[VECTORS], lower[VECTORS];
-
-    sum_block_2 (terms, rows, x, spread ((uint32_t) start), upper, lower);
-    for (int v = 0; v < VECTORS; v++) {
-      *(IntsAt *) (upper_sums + x + v * LANES) = upper[v];
-      *(IntsAt *) (lower_sums + x + v * LANES) = lower[v];
-    }
-  }
-}
-
-static void
-sum_1 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int32_t start, int32_t *sums)
-{
-  for (int x = 0; x < count; x += STEP) {
-    Ints total[VECTORS];
+  for (int t = 0; t < terms->count; t++) {
+    const ConvolveTerm *term = &terms->terms[t];
+    const ConvolvePair *at = rows[term->row] + x + term->offset;
+    Ints taps = spread (term->upper);
 
     for (int v = 0; v < VECTORS; v++)
-      total[v] = spread ((uint32_t) start);
-    for (int t = 0; t < terms->count; t++) {
-      const ConvolveTerm *term = &terms->terms[t];
-      const ConvolvePair *at = rows[term->row] + x + term->offset;
-      Ints taps = spread (term->upper);
-
-      for (int v = 0; v < VECTORS; v++)
-        total[v] = add_products (total[v], *(const IntsAt *) (at + v * LANES), taps);
-    }
-    for (int v = 0; v < VECTORS; v++)
-      *(IntsAt *) (sums + x + v * LANES) = total[v];
+      sums[v] = add_products (sums[v], *(const IntsAt *) (at + v * LANES), taps);
   }
 }
 
 static inline void
-store_short (const Ints sums[VECTORS], int shift, uint16_t *restrict to)
+store_ints (const Ints sums[VECTORS], int32_t *to)
 {
-  int32_t values[STEP];
-
   for (int v = 0; v < VECTORS; v++)
-    *(IntsAt *) (values + v * LANES) = sums[v] >> shift;
+    *(IntsAt *) (to + v * LANES) = sums[v];
+}
+
+static inline unsigned
+shift_down (int32_t sum, ConvolveShift shift)
+{
+  int32_t value = (sum >> shift.bits) + shift.center;
+
+  value = value > 0 ? value : 0;
+  return (unsigned) (value < shift.maximum ? value : shift.maximum);
+}
+
+static inline void
+store_values (const Ints sums[VECTORS], ConvolveShift shift, uint16_t *restrict to)
+{
+  int32_t plain[STEP];
+
+  store_ints (sums, plain);
   for (int i = 0; i < STEP; i++)
-    to[i] = (uint16_t) values[i];
+    to[i] = (uint16_t) shift_down (plain[i], shift);
 }
 
 static void
-sum_short (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int shift, uint16_t *upper_values,
-    uint16_t *lower_values)
+sum_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    int32_t *upper_sums, int32_t *lower_sums)
 {
-  Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
+  for (int x = 0; x < count; x += STEP) {
+    Ints upper[VECTORS], lower[VECTORS];
+
+    load_starts (starts + x, upper);
+    load_starts (starts + x, lower);
+    add_terms_2 (terms, rows, x, upper, lower);
+    store_ints (upper, upper_sums + x);
+    store_ints (lower, lower_sums + x);
+  }
+}
+
+static void
+values_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    const ConvolveShift *shift, uint16_t *upper_values, uint16_t *lower_values)
+{
+  ConvolveShift by = *shift;
 
   for (int x = 0; x < count; x += STEP) {
     Ints upper[VECTORS], lower[VECTORS];
 
-    sum_block_2 (terms, rows, x, half, upper, lower);
-    store_short (upper, shift, upper_values + x);
-    store_short (lower, shift, lower_values + x);
+    load_starts (starts + x, upper);
+    load_starts (starts + x, lower);
+    add_terms_2 (terms, rows, x, upper, lower);
+    store_values (upper, by, upper_values + x);
+    store_values (lower, by, lower_values + x);
+  }
+}
+
+static void
+shorts_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int shift,
+    uint16_t *restrict upper_values, uint16_t *restrict lower_values)
+{
+  Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
+
+  for (int x = 0; x < count; x += STEP) {
+    Ints upper[VECTORS] = { half, half, half, half }, lower[VECTORS] = { half, half, half, half };
+    int32_t plain[2][STEP];
+
+    add_terms_2 (terms, rows, x, upper, lower);
+    for (int v = 0; v < VECTORS; v++) {
+      *(IntsAt *) (plain[0] + v * LANES) = upper[v] >> shift;
+      *(IntsAt *) (plain[1] + v * LANES) = lower[v] >> shift;
+    }
+    for (int i = 0; i < STEP; i++)
+      upper_values[x + i] = (uint16_t) plain[0][i];
+    for (int i = 0; i < STEP; i++)
+      lower_values[x + i] = (uint16_t) plain[1][i];
+  }
+}
+
+/* Even outputs meet pairs from their first neighbour on; odd ones meet the same pairs, the taps one place further. */
+static inline void
+add_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int x, const int32_t *starts,
+    int32_t even[STEP], int32_t odd[STEP])
+{
+  Ints first[VECTORS], second[VECTORS];
+
+  load_starts (starts + x, first);
+  load_starts (starts + x, second);
+  add_terms_2 (terms, (const ConvolvePair *const *) rows, x, first, second);
+  store_ints (first, even);
+  store_ints (second, odd);
+}
+
+static void
+sum_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
+    int32_t *restrict sums)
+{
+  for (int x = 0; 2 * x < count; x += STEP) {
+    int32_t even[STEP], odd[STEP];
+
+    add_neighbours (terms, rows, x, starts, even, odd);
+    for (int i = 0; i < STEP; i++) {
+      sums[2 * (x + i)] = even[i];
+      sums[2 * (x + i) + 1] = odd[i];
+    }
+  }
+}
+
+static void
+values_of_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
+    const ConvolveShift *shift, uint16_t *restrict values)
+{
+  ConvolveShift by = *shift;
+  TwoWords *restrict pairs = (TwoWords *) values;
+
+  for (int x = 0; 2 * x < count; x += STEP) {
+    int32_t even[STEP], odd[STEP];
+
+    add_neighbours (terms, rows, x, starts, even, odd);
+    for (int i = 0; i < STEP; i++)
+      pairs[x + i] = shift_down (even[i], by) | shift_down (odd[i], by) << 16;
+  }
+}
+
+static void
+sum_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    int32_t *sums)
+{
+  for (int x = 0; x < count; x += STEP) {
+    Ints total[VECTORS];
+
+    load_starts (starts + x, total);
+    add_terms_1 (terms, rows, x, total);
+    store_ints (total, sums + x);
+  }
+}
+
+static void
+values_of_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    const ConvolveShift *shift, uint16_t *values)
+{
+  ConvolveShift by = *shift;
+
+  for (int x = 0; x < count; x += STEP) {
+    Ints total[VECTORS];
+
+    load_starts (starts + x, total);
+    add_terms_1 (terms, rows, x, total);
+    store_values (total, by, values + x);
   }
 }
 
@@ -386,9 +496,13 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .load = load,
   .store = store,
   .pair_up = pair_up,
-  .sum_2 = sum_2,
-  .sum_1 = sum_1,
-  .sum_short = sum_short,
+  .sum_rows = sum_rows,
+  .sum_neighbours = sum_neighbours,
+  .sum_row = sum_row,
+  .values_of_rows = values_of_rows,
+  .values_of_neighbours = values_of_neighbours,
+  .values_of_row = values_of_row,
+  .shorts_of_rows = shorts_of_rows,
   .slide = slide,
   .window = window,
   .to_floats = to_floats,
