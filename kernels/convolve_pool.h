@@ -25,8 +25,9 @@ void convolve_pool_free (ConvolvePool *pool);   /* NULL is allowed; no plane may
 int convolve_pool_threads (const ConvolvePool *pool);
 
 /*
- * A host plan's planes go through pool from now on; NULL, as it is for a new plan, leaves them to the caller alone. The
- * pool must outlive the plan, and no plane may be under way. Planes that meet in one pool take turns.
+ * A host plan's planes go through pool from now on; NULL, as it is for a new plan, leaves them to the caller alone. No
+ * plane of the plan may be under way, and none may be run once the pool is freed. Planes that meet in one pool take
+ * turns.
  */
 void convolve_plan_set_pool (ConvolvePlan *plan, ConvolvePool *pool);
 

@@ -2,8 +2,8 @@
 /*
  * A device that is none: it stands in for the CUDA files, so that the element's way over a device, and what it says
  * when that fails, run on every machine. Device memory is host memory, and every device variant computes as
- * cpu-reference does. All of a frame is done when it is waited for, so that what goes too early is seen. The environment variable
- * CUDACONVOLVE_FAKE says what goes wrong:
+ * cpu-reference does. All of a frame is done when it is waited for, so that what goes too early is seen. The
+ * environment variable CUDACONVOLVE_FAKE says what goes wrong:
  *
  *   no-device   there is none
  *   no-pin      host memory cannot be pinned
