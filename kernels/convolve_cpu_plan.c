@@ -15,11 +15,16 @@
 #define LARGEST_SHORT 32767.0
 #define LARGEST_INT 2147483647.0
 
-/* Costs of 16 outputs, the unit being one term of a sum; what the sums cost beside their terms is the same for all. */
-#define COST_FLOAT_TAP 1.4
-#define COST_PRODUCT 3.0        /* of handing column sums to the row sums */
-#define COST_BOX 4.0
-#define COST_BOX_PASS 1.0
+/* Costs, measured, in terms of a sum for a row of outputs of one element after the other. */
+#define COST_TAIL 4.0           /* of float and double; a shift comes with the sum */
+#define COST_PAIRS 2.6          /* of rows becoming pairs */
+#define COST_PRODUCT 2.4        /* of column sums becoming pairs, where they are not neighbours as they are */
+#define COST_ROW_TERM 1.8       /* of those, which serve one output and not two */
+#define COST_BOX 3.6            /* of column sums */
+#define COST_WIDE_WINDOW 14.0
+#define COST_WINDOW 5.0         /* for each bit of a narrow one */
+#define COST_FLOATS 2.0
+#define COST_FLOAT_TAP 2.0
 
 typedef struct
 {
@@ -441,13 +446,27 @@ take_exact_factors (const Analysis *a, Factors *factors, IntegerFactors *integer
 }
 
 static bool
+has_neighbours (const Analysis *a)
+{
+  return a->samples == 1 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
+
+static double
+factors_cost (const Analysis *a, int rank)
+{
+  double columns = (a->height + 1) / 2, rows = (a->width + 1) / 2;
+
+  return rank * (columns + (has_neighbours (a) ? rows : COST_PRODUCT + COST_ROW_TERM * rows));
+}
+
+static bool
 use_factors (const Analysis *a, const Factors *factors, const IntegerFactors *integers)
 {
   ConvolveCpu *cpu = a->cpu;
 
   cpu->path = CONVOLVE_CPU_FACTORS;
   cpu->rank = factors->rank;
-  cpu->neighbours = a->samples == 1 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+  cpu->neighbours = has_neighbours (a);
   if (!allocate_terms (&cpu->terms, factors->rank * (a->width + 1) / 2 + factors->rank))
     return false;
   for (int r = 0; r < factors->rank; r++) {
@@ -480,11 +499,11 @@ is_box (const Analysis *a)
 static double
 box_cost (int width)
 {
-  double passes = 0;
+  double bits = 0;
 
   for (int size = 1; 2 * size <= width; size *= 2)
-    passes += 1 + (width & 2 * size ? 1 : 0);
-  return COST_BOX + passes * COST_BOX_PASS;
+    bits += width & 2 * size ? 1.5 : 0.5;
+  return COST_BOX + COST_TAIL + fmin (bits * COST_WINDOW, COST_WIDE_WINDOW);
 }
 
 static bool
@@ -529,22 +548,22 @@ choose (const Analysis *a, Room *room)
   bool box = is_box (a), pairs, factors;
 
   cpu->path = CONVOLVE_CPU_FLOAT;
-  least = COST_FLOAT_TAP * a->width * a->height;
-  cost = COST_FLOAT_TAP * (a->width + a->height) + COST_PRODUCT;
+  least = COST_FLOATS + COST_FLOAT_TAP * a->width * a->height + COST_TAIL;
+  cost = COST_FLOATS + COST_FLOAT_TAP * (a->width + a->height) + COST_TAIL;
   if (taps->row && cost < least) {
     cpu->path = CONVOLVE_CPU_FLOAT_RANK_1;
     least = cost;
   }
   pairs = quantise_taps (a, &room->taps);
   if (pairs) {
-    cost = count_terms (room->taps.taps, a->width, a->height);
+    cost = COST_PAIRS + count_terms (room->taps.taps, a->width, a->height) + (room->taps.bits < 0 ? COST_TAIL : 0);
     pairs = cost < least;
     least = pairs ? cost : least;
   }
   factors = a->plan->exact ? take_exact_factors (a, &room->factors, &room->integers)
       : find_factors (a, &room->factors) && round_factors_best (a, &room->factors, &room->integers);
   if (factors) {
-    cost = room->factors.rank * ((a->width + 1) / 2 + (a->height + 1) / 2 + COST_PRODUCT);
+    cost = COST_PAIRS + factors_cost (a, room->factors.rank) + (room->integers.bits < 0 ? COST_TAIL : 0);
     factors = cost < least;
     least = factors ? cost : least;
   }

@@ -12,14 +12,17 @@
 #include <immintrin.h>
 #endif
 
+/* Elements of a register, and how many registers hold sums of a row of outputs: twice those are half of all. */
 #if defined(__AVX512BW__)
 #define LANES 16
+#define VECTORS 8
 #elif defined(__AVX2__)
 #define LANES 8
+#define VECTORS 4
 #else
 #define LANES 4
+#define VECTORS 4
 #endif
-#define VECTORS 4               /* that stand in registers for a row of outputs */
 #define STEP (VECTORS * LANES)
 
 _Static_assert (CONVOLVE_CPU_BLOCK % STEP == 0, "a loop writes no further than its rows have room");
@@ -288,9 +291,11 @@ shorts_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int
   Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
 
   for (int x = 0; x < count; x += STEP) {
-    Ints upper[VECTORS] = { half, half, half, half }, lower[VECTORS] = { half, half, half, half };
+    Ints upper[VECTORS], lower[VECTORS];
     int32_t plain[2][STEP];
 
+    for (int v = 0; v < VECTORS; v++)
+      upper[v] = lower[v] = half;
     add_terms_2 (terms, rows, x, upper, lower);
     for (int v = 0; v < VECTORS; v++) {
       *(IntsAt *) (plain[0] + v * LANES) = upper[v] >> shift;
@@ -391,9 +396,57 @@ add_rows (const int32_t *a, const int32_t *b, const int32_t *c, int count, int32
     *(IntsAt *) (to + x) = *(const IntsAt *) (a + x) + *(const IntsAt *) (b + x) + *(const IntsAt *) (c + x);
 }
 
+/* Lane i of a register moved up by n lanes, in a shuffle with zeros; and of one that repeats its last n lanes. */
+#define MOVED(i, n) ((i) < (n) ? LANES : (i) - (n))
+#define REPEATED(i, n) (LANES - (n) + (i) % (n))
+#define LANES_4(lane, i, n) lane (i, n), lane (i + 1, n), lane (i + 2, n), lane (i + 3, n)
+#if LANES == 16
+#define ALL_LANES(lane, n) LANES_4 (lane, 0, n), LANES_4 (lane, 4, n), LANES_4 (lane, 8, n), LANES_4 (lane, 12, n)
+#elif LANES == 8
+#define ALL_LANES(lane, n) LANES_4 (lane, 0, n), LANES_4 (lane, 4, n)
+#else
+#define ALL_LANES(lane, n) LANES_4 (lane, 0, n)
+#endif
+#ifdef __clang__
+#define SHUFFLE(a, b, ...) __builtin_shufflevector (a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(a, b, ...) __builtin_shuffle (a, b, (Ints) { __VA_ARGS__ })
+#endif
+#define MOVE_UP(ints, n) SHUFFLE (ints, (Ints) { 0 }, ALL_LANES (MOVED, n))
+#define REPEAT_LAST(ints, n) SHUFFLE (ints, ints, ALL_LANES (REPEATED, n))
+
 /*
- * A window is the sum of windows of 1, 2, 4, ... columns, one for each bit of its width, side by side. The windows of
- * one size are two by two those of the next, for all places at once: about two additions for each bit.
+ * totals[x + step] becomes the sum of columns x, x - step, x - 2 step, ...: in a register by additions of itself moved
+ * up, and from the registers before by their last lanes. Sums may wrap, differences of them do not know.
+ */
+static inline void
+add_up (const int32_t *columns, int step, int length, int32_t *totals)
+{
+  Ints carry = { 0 };
+
+  for (int x = 0; x < step; x++)
+    totals[x] = 0;
+  for (int x = 0; x < length; x += LANES) {
+    Ints sum = *(const IntsAt *) (columns + x);
+
+    if (step == 1)
+      sum += MOVE_UP (sum, 1);
+    if (step <= 2)
+      sum += MOVE_UP (sum, 2);
+    if (LANES > 4)
+      sum += MOVE_UP (sum, 4);
+    if (LANES > 8)
+      sum += MOVE_UP (sum, 8);
+    sum += carry;
+    carry = step == 1 ? REPEAT_LAST (sum, 1) : step == 2 ? REPEAT_LAST (sum, 2) : REPEAT_LAST (sum, 4);
+    *(IntsAt *) (totals + x + step) = sum;
+  }
+}
+
+/*
+ * A window is the difference of two totals. Narrow ones, and those whose step does not fit registers, are sums of
+ * windows of 1, 2, 4, ... columns, one for each bit of the width, side by side: the windows of one size are two by two
+ * those of the next, for all places at once.
  */
 static void
 window (const int32_t *columns, int width, int step, int count, int32_t *scratch[2], int32_t *sums)
@@ -401,6 +454,17 @@ window (const int32_t *columns, int width, int step, int count, int32_t *scratch
   const int32_t *part = columns, *sum = columns;
   int length = count + (width - 1) * step, done = 1, turn = 0;
 
+  if (width > 5 && step != 3) {
+    if (step == 1)
+      add_up (columns, 1, length, scratch[0]);
+    else if (step == 2)
+      add_up (columns, 2, length, scratch[0]);
+    else
+      add_up (columns, 4, length, scratch[0]);
+    for (int x = 0; x < count; x += LANES)
+      *(IntsAt *) (sums + x) = *(const IntsAt *) (scratch[0] + x + width * step) - *(const IntsAt *) (scratch[0] + x);
+    return;
+  }
   if (width == 1)
     memcpy (sums, columns, count * sizeof (*sums));
   for (int size = 1; 2 * size <= width; size *= 2) {

@@ -598,7 +598,7 @@ GST_START_TEST (test_threads)
   GstCaps *caps = frame_caps ("I420", 642, 482, NULL);
   GstHarness *harness;
   GstVideoInfo info;
-  GstBuffer *in, *first = NULL;
+  GstBuffer *in, *single = NULL;
 
   fail_unless (gst_video_info_from_caps (&info, caps));
   harness = harness_new ("mask=gaussian sigma=2 kernel-variant=cpu", caps);
@@ -610,14 +610,14 @@ GST_START_TEST (test_threads)
     gst_harness_set (harness, "cudaconvolve", "n-threads", threads[i], NULL);
     fail_unless_equals_int (gst_harness_push (harness, gst_buffer_ref (in)), GST_FLOW_OK);
     out = gst_harness_pull (harness);
-    if (!first)
-      first = gst_buffer_ref (out);
+    if (!single)
+      single = gst_buffer_ref (out);
     fail_unless (gst_buffer_map (out, &map, GST_MAP_READ));
-    fail_unless (gst_buffer_memcmp (first, 0, map.data, map.size) == 0);
+    fail_unless (gst_buffer_memcmp (single, 0, map.data, map.size) == 0);
     gst_buffer_unmap (out, &map);
     gst_buffer_unref (out);
   }
-  gst_buffer_unref (first);
+  gst_buffer_unref (single);
   gst_buffer_unref (in);
   gst_harness_teardown (harness);
 }
