@@ -11,9 +11,9 @@
 
 #define RING_BYTES (512 << 10)  /* for the rows under the mask: what is read again and again should stay near */
 #define STRIP 2048              /* elements of a job's row, where the mask is small */
-#define JOBS_PER_THREAD 4       /* so that threads that are held up do not hold up all */
+#define JOBS_PER_THREAD 16      /* so that threads that are held up do not hold up all */
 #define CACHE_LINE 64
-#define PREFETCH_ROWS 3
+#define PREFETCH_ROWS 3         /* how far ahead rows are asked for */
 #define LEAST_WORK (1 << 18)    /* terms of a job, about 10 us: less is not worth waking a thread */
 
 /* One call of convolve_run(). */
@@ -23,7 +23,7 @@ typedef struct
   const ConvolvePlane *plane;
   int samples;                  /* elements of a pixel */
   int strip, band;              /* pixels and rows of a job */
-  int strips;
+  int strips, bands;
 } Work;
 
 /* A job: a rectangle of the region, and the rows it needs, all in the thread's memory. */
@@ -157,18 +157,15 @@ fill_zero (const Job *job, uint16_t *values, int pixels)
       *values++ = (uint16_t) job->work->plan->pixel.zero[k];
 }
 
-/* Asks for a row that is loaded soon: caches do not foresee it, for rows are short and lie pages apart. */
-static void
-prefetch_row (const Job *job, int y)
+/* Asks for a row that is wanted soon: caches do not foresee it, for rows are short and lie pages apart. */
+static inline void
+prefetch (const uint8_t *line, ptrdiff_t bytes, bool to_write)
 {
-  const ConvolvePlane *plane = job->work->plane;
-  int stride = job->work->plan->pixel.stride;
-
-  if (y >= 0 && y < plane->height) {
-    const uint8_t *line = (const uint8_t *) plane->source + y * plane->source_stride;
-
-    for (ptrdiff_t i = (ptrdiff_t) job->first * stride; i < (ptrdiff_t) job->last * stride; i += CACHE_LINE)
-      __builtin_prefetch (line + i);
+  for (ptrdiff_t i = 0; i < bytes; i += CACHE_LINE) {
+    if (to_write)
+      __builtin_prefetch (line + i, 1);
+    else
+      __builtin_prefetch (line + i, 0);
   }
 }
 
@@ -188,8 +185,10 @@ load_row (const Job *job, int y, uint16_t *values)
     fill_zero (job, values, pixels);
     return;
   }
-  prefetch_row (job, y + PREFETCH_ROWS);
   line = (const uint8_t *) plane->source + y * plane->source_stride;
+  if (y + PREFETCH_ROWS < plane->height)
+    prefetch (line + PREFETCH_ROWS * plane->source_stride + (ptrdiff_t) job->first * pixel->stride,
+        (ptrdiff_t) (job->last - job->first) * pixel->stride, false);
   job->level->load (pixel, line + (ptrdiff_t) job->first * pixel->stride, job->last - job->first, values + left * n);
   for (int p = 0, i = 0; p < pixels; p++, i++) {
     int at;
@@ -215,9 +214,11 @@ store_row (const Job *job, int y, const uint16_t *values)
   const ConvolvePlane *plane = job->work->plane;
   const ConvolvePixel *pixel = &job->work->plan->pixel;
   ptrdiff_t first = (ptrdiff_t) job->x * pixel->stride;
+  uint8_t *to = (uint8_t *) plane->destination + y * plane->destination_stride + first;
 
-  job->level->store (pixel, values, job->width, (const uint8_t *) plane->source + y * plane->source_stride + first,
-      (uint8_t *) plane->destination + y * plane->destination_stride + first);
+  if (y + PREFETCH_ROWS < job->y + job->height)
+    prefetch (to + PREFETCH_ROWS * plane->destination_stride, (ptrdiff_t) job->width * pixel->stride, true);
+  job->level->store (pixel, values, job->width, (const uint8_t *) plane->source + y * plane->source_stride + first, to);
 }
 
 static void
@@ -441,40 +442,52 @@ start_job (Job *job, const Work *work, int x, int y, int width, int height)
 }
 
 static void
-run_job (const void *data, int number, void *memory)
+run_rectangle (const Work *work, int x, int y, int width, int height, void *memory)
 {
-  const Work *work = data;
-  const ConvolveRect *region = &work->plane->region;
-  int x = number % work->strips * work->strip, y = number / work->strips * work->band;
-  int width = region->width - x < work->strip ? region->width - x : work->strip;
-  int height = region->height - y < work->band ? region->height - y : work->band;
   Arena arena = {.base = memory };
   Job job;
 
-  start_job (&job, work, region->x + x, region->y + y, width, height);
+  start_job (&job, work, x, y, width, height);
   take_memory (&job, &arena);
+  if (job.cpu->path != CONVOLVE_CPU_COPY) {
+    find_outside (&job);
+    fill_offsets (&job);
+  }
   switch (job.cpu->path) {
     case CONVOLVE_CPU_COPY:
       walk_copy (&job);
       return;
     case CONVOLVE_CPU_BOX:
-      find_outside (&job);
-      fill_offsets (&job);
       walk_box (&job);
       return;
     case CONVOLVE_CPU_PAIRS:
     case CONVOLVE_CPU_FACTORS:
-      find_outside (&job);
-      fill_offsets (&job);
       walk_pairs (&job);
       return;
     case CONVOLVE_CPU_FLOAT_RANK_1:
     case CONVOLVE_CPU_FLOAT:
     case CONVOLVE_CPU_DOUBLE:
-      find_outside (&job);
-      fill_offsets (&job);
       walk_floats (&job);
       return;
+  }
+}
+
+/* Bands of one strip, one below the other, are walked down as one. */
+static void
+run_jobs (const void *data, int first, int count, void *memory)
+{
+  const Work *work = data;
+  const ConvolveRect *region = &work->plane->region;
+
+  while (count > 0) {
+    int band = first % work->bands, n = work->bands - band < count ? work->bands - band : count;
+    int x = first / work->bands * work->strip, y = band * work->band;
+    int width = region->width - x < work->strip ? region->width - x : work->strip;
+    int height = region->height - y < n * work->band ? region->height - y : n * work->band;
+
+    run_rectangle (work, region->x + x, region->y + y, width, height, memory);
+    first += n;
+    count -= n;
   }
 }
 
@@ -500,7 +513,7 @@ cut (Work *work)
   int room = RING_BYTES / 2 / (plan->taps.height + 1) - (plan->taps.width - 1) * work->samples;
   int elements = room < STRIP ? room : STRIP;
   double terms = (double) region->width * region->height * work->samples * (cpu->terms.count + 16);
-  int jobs = threads * JOBS_PER_THREAD, bands;
+  int jobs = threads * JOBS_PER_THREAD;
 
   /* A strip narrower than the mask would load more than it writes. */
   if (elements < plan->taps.width * work->samples)
@@ -513,12 +526,14 @@ cut (Work *work)
   work->strips = (region->width - 1) / work->strip + 1;
 
   jobs = terms / LEAST_WORK < jobs ? (int) (terms / LEAST_WORK) : jobs;
-  bands = threads > 1 && jobs > work->strips ? jobs / work->strips : 1;
-  work->band = divide (region->height, (region->height - 1) / bands + 1);
+  work->band = region->height;
+  if (threads > 1 && jobs > work->strips)
+    work->band = divide (region->height, (region->height - 1) / (jobs / work->strips) + 1);
   if (work->band < plan->taps.height)
     work->band = plan->taps.height;
   if (cpu->band > 0)
     work->band = cpu->band;
+  work->bands = (region->height - 1) / work->band + 1;
 }
 
 ConvolveStatus
@@ -531,6 +546,5 @@ convolve_cpu_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
   cut (&work);
   start_job (&job, &work, 0, 0, work.strip, work.band);
   take_memory (&job, &arena);
-  return convolve_pool_run (plan->pool, work.strips * ((plane->region.height - 1) / work.band + 1), arena.used,
-      run_job, &work, error);
+  return convolve_pool_run (plan->pool, work.strips * work.bands, arena.used, run_jobs, &work, error);
 }

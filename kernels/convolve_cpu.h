@@ -153,10 +153,10 @@ void convolve_cpu_force (int level, int strip, int band);
 void convolve_cpu_choose_level (ConvolveCpu *cpu);
 
 /*
- * Runs jobs 0 .. jobs - 1, each once, on the pool's threads or, where it is NULL, on this one. memory is size bytes
- * of the thread's own, aligned to 64.
+ * Runs jobs 0 .. jobs - 1, each once, on the pool's threads or, where it is NULL, on this one: some neighbours at a
+ * time. memory is size bytes of the thread's own, aligned to 64.
  */
-typedef void (*ConvolveJob) (const void *data, int job, void *memory);
+typedef void (*ConvolveJob) (const void *data, int first, int count, void *memory);
 ConvolveStatus convolve_pool_run (ConvolvePool *pool, int jobs, size_t size, ConvolveJob run, const void *data,
     ConvolveError *error);
 

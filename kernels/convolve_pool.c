@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A pool: sleeping threads, and one batch of jobs at a time that whoever is awake takes from. A thread that wakes too
- * late finds nothing to do and nobody waits for it. The memory of each thread stays from one batch to the next.
+ * A pool: sleeping threads, and one batch of jobs at a time that whoever is awake takes from, many at first and fewer
+ * towards the end. A thread that wakes too late finds nothing to do and nobody waits for it. The memory of each thread
+ * stays from one batch to the next.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -13,6 +14,7 @@
 
 #define MAX_THREADS 1024
 #define ALIGNMENT 64
+#define PATIENCE 64             /* turns given away before a thread sleeps: about as long as it takes to wake one */
 
 typedef struct
 {
@@ -35,7 +37,7 @@ struct ConvolvePool
   pthread_mutex_t lock;         /* for what follows */
   pthread_cond_t work, done;
   bool stop;
-  int wanted, busy;             /* workers that are to join the batch, and that have */
+  int wanted, busy;             /* workers that are to join the batch, and that have; atomic, for those who watch */
   ConvolveJob run;
   const void *data;
   int jobs, next;               /* next is atomic, and no longer under lock once the batch is out */
@@ -56,13 +58,28 @@ reserve (Memory *memory, size_t size)
   return memory->bytes != NULL;
 }
 
+/* Each time a part of what is left, so that neighbours mostly stay together and all threads end at about one time. */
 static void
 take_jobs (ConvolvePool *pool, ConvolveJob run, const void *data, int jobs, void *memory)
 {
-  int job;
+  int first = __atomic_load_n (&pool->next, __ATOMIC_RELAXED);
 
-  while ((job = __atomic_fetch_add (&pool->next, 1, __ATOMIC_RELAXED)) < jobs)
-    run (data, job, memory);
+  while (first < jobs) {
+    int share = (jobs - first) / (2 * (pool->n_workers + 1)), count = share > 1 ? share : 1;
+
+    if (__atomic_compare_exchange_n (&pool->next, &first, first + count, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      run (data, first, count, memory);
+      first = __atomic_load_n (&pool->next, __ATOMIC_RELAXED);
+    }
+  }
+}
+
+/* What other threads are about to do is sooner done than slept over. */
+static void
+watch (const int *value, bool until_zero)
+{
+  for (int i = 0; i < PATIENCE && (__atomic_load_n (value, __ATOMIC_RELAXED) == 0) != until_zero; i++)
+    sched_yield ();
 }
 
 static void *
@@ -78,13 +95,16 @@ work (void *argument)
       const void *data = pool->data;
       int jobs = pool->jobs;
 
-      pool->wanted--;
-      pool->busy++;
+      __atomic_sub_fetch (&pool->wanted, 1, __ATOMIC_RELAXED);
+      __atomic_add_fetch (&pool->busy, 1, __ATOMIC_RELAXED);
       pthread_mutex_unlock (&pool->lock);
       take_jobs (pool, run, data, jobs, self->memory.bytes);
       pthread_mutex_lock (&pool->lock);
-      if (--pool->busy == 0)
+      if (__atomic_sub_fetch (&pool->busy, 1, __ATOMIC_RELAXED) == 0)
         pthread_cond_signal (&pool->done);
+      pthread_mutex_unlock (&pool->lock);
+      watch (&pool->wanted, false);     /* a frame's next plane */
+      pthread_mutex_lock (&pool->lock);
     } else {
       pthread_cond_wait (&pool->work, &pool->lock);
     }
@@ -175,15 +195,16 @@ run_batch (ConvolvePool *pool, int jobs, size_t size, ConvolveJob run, const voi
   pool->data = data;
   pool->jobs = jobs;
   pool->next = 0;
-  pool->wanted = helpers;
+  __atomic_store_n (&pool->wanted, helpers, __ATOMIC_RELAXED);
   for (int i = 0; i < helpers; i++)
     pthread_cond_signal (&pool->work);
   pthread_mutex_unlock (&pool->lock);
 
   take_jobs (pool, run, data, jobs, pool->memory.bytes);
 
+  watch (&pool->busy, true);
   pthread_mutex_lock (&pool->lock);
-  pool->wanted = 0;
+  __atomic_store_n (&pool->wanted, 0, __ATOMIC_RELAXED);
   while (pool->busy > 0)
     pthread_cond_wait (&pool->done, &pool->lock);
   pthread_mutex_unlock (&pool->lock);
@@ -203,8 +224,8 @@ convolve_pool_run (ConvolvePool *pool, int jobs, size_t size, ConvolveJob run, c
     Memory memory = { 0 };
 
     done = reserve (&memory, size);
-    for (int job = 0; job < jobs && done; job++)
-      run (data, job, memory.bytes);
+    if (done)
+      run (data, 0, jobs, memory.bytes);
     free (memory.bytes);
   }
   if (!done)
