@@ -125,7 +125,7 @@ exact_bits (const ConvolvePlan *plan)
 
 /*
  * Sums at `scale` of a code value become values: by a shift where bits is not -1, otherwise by the tail. An exact
- * plan's sums are then the true ones, which floats hold. The offset has the true sum of taps, so the center costs nothing.
+ * plan's sums are then the true ones, which floats hold. The offset has the true sum of taps: the center costs nothing.
  */
 static void
 set_end (const Analysis *a, double scale, int bits)

@@ -27,11 +27,12 @@
 
 _Static_assert (CONVOLVE_CPU_BLOCK % STEP == 0, "a loop writes no further than its rows have room");
 
-/* One register, and the same at any address. */
-typedef int32_t Ints __attribute__((vector_size (4 * LANES)));
+/* One register, and the same at any address. Sums are unsigned: what stands behind a row's end may wrap. */
+typedef uint32_t Ints __attribute__((vector_size (4 * LANES)));
+typedef int32_t SignedInts __attribute__((vector_size (4 * LANES)));
 typedef float Floats __attribute__((vector_size (4 * LANES)));
 typedef double Doubles __attribute__((vector_size (4 * LANES)));
-typedef int32_t IntsAt __attribute__((vector_size (4 * LANES), aligned (4), may_alias));
+typedef uint32_t IntsAt __attribute__((vector_size (4 * LANES), aligned (4), may_alias));
 typedef float FloatsAt __attribute__((vector_size (4 * LANES), aligned (4), may_alias));
 typedef double DoublesAt __attribute__((vector_size (4 * LANES), aligned (8), may_alias));
 typedef float HalfAt __attribute__((vector_size (2 * LANES), aligned (4), may_alias));
@@ -51,14 +52,15 @@ add_products (Ints sum, Ints pairs, Ints taps)
 #elif defined(__SSE2__)
   return sum + (Ints) _mm_madd_epi16 ((__m128i) pairs, (__m128i) taps);
 #else
-  return sum + (pairs << 16 >> 16) * (taps << 16 >> 16) + (pairs >> 16) * (taps >> 16);
+  return sum + (Ints) ((SignedInts) (pairs << 16) >> 16) * (Ints) ((SignedInts) (taps << 16) >> 16)
+      + (Ints) ((SignedInts) pairs >> 16) * (Ints) ((SignedInts) taps >> 16);
 #endif
 }
 
 static inline Ints
 spread (ConvolvePair taps)
 {
-  return (Ints) { 0 } + (int32_t) taps;
+  return (Ints) { 0 } + taps;
 }
 
 /* --- pixels and values --- */
@@ -236,7 +238,7 @@ store_ints (const Ints sums[VECTORS], int32_t *to)
 static inline unsigned
 shift_down (int32_t sum, ConvolveShift shift)
 {
-  int32_t value = (sum >> shift.bits) + shift.center;
+  int32_t value = (int32_t) ((uint32_t) (sum >> shift.bits) + shift.center);
 
   value = value > 0 ? value : 0;
   return (unsigned) (value < shift.maximum ? value : shift.maximum);
@@ -298,8 +300,8 @@ shorts_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int
       upper[v] = lower[v] = half;
     add_terms_2 (terms, rows, x, upper, lower);
     for (int v = 0; v < VECTORS; v++) {
-      *(IntsAt *) (plain[0] + v * LANES) = upper[v] >> shift;
-      *(IntsAt *) (plain[1] + v * LANES) = lower[v] >> shift;
+      *(IntsAt *) (plain[0] + v * LANES) = (Ints) ((SignedInts) upper[v] >> shift);
+      *(IntsAt *) (plain[1] + v * LANES) = (Ints) ((SignedInts) lower[v] >> shift);
     }
     for (int i = 0; i < STEP; i++)
       upper_values[x + i] = (uint16_t) plain[0][i];
