@@ -108,9 +108,8 @@ load (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *res
     else
       for (int i = 0; i < count; i++)
         values[i] = value_of_word (pixel, words[i], false);
-  } else if (pixel->type == CONVOLVE_SAMPLE_U8 && samples == 1 && stride == 2) {
-    for (int i = 0; i < pixels; i++)
-      values[i] = words[i] & 0xff;
+  } else if (samples == 1 && stride == 2) {
+    load_apart (pixel, line, pixels, values, 2, 1);
   } else if (samples == 1 && stride == 4) {
     load_apart (pixel, line, pixels, values, 4, 1);
   } else {
@@ -146,6 +145,14 @@ store_selected_4 (unsigned select, const uint16_t *restrict values, int pixels, 
       destination[4 * i + k] = (source[4 * i + k] & keep[k]) | (values[4 * i + k] & ~keep[k]);
 }
 
+/* One byte of each pixel, as packed YUV has it; inlined where stride is known. */
+static inline void
+store_apart (const uint16_t *restrict values, int pixels, uint8_t *restrict destination, int stride)
+{
+  for (int i = 0; i < pixels; i++)
+    destination[(size_t) i * stride] = (uint8_t) values[i];
+}
+
 static inline void
 store_selected (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
     uint8_t *destination)
@@ -176,6 +183,10 @@ store (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uin
     store_words (pixel, values, count, (Word *) destination);
   else if (packed && bytes && samples == 4)
     store_selected_4 (pixel->select, values, pixels, source, destination);
+  else if (bytes && all && samples == 1 && pixel->stride == 2)
+    store_apart (values, pixels, destination, 2);
+  else if (bytes && all && samples == 1 && pixel->stride == 4)
+    store_apart (values, pixels, destination, 4);
   else
     store_selected (pixel, values, pixels, source, destination);
 }
