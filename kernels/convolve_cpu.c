@@ -536,15 +536,33 @@ cut (Work *work)
   work->bands = (region->height - 1) / work->band + 1;
 }
 
-ConvolveStatus
-convolve_cpu_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+/* Cuts the plane; returns what the largest of the jobs needs. */
+static size_t
+plan_work (Work *work, const ConvolvePlan *plan, const ConvolvePlane *plane)
 {
-  Work work = {.plan = plan,.plane = plane,.samples = plan->pixel.samples };
   Arena arena = { 0 };
   Job job;
 
-  cut (&work);
-  start_job (&job, &work, 0, 0, work.strip, work.band);
+  *work = (Work) {.plan = plan,.plane = plane,.samples = plan->pixel.samples };
+  cut (work);
+  start_job (&job, work, 0, 0, work->strip, work->band);
   take_memory (&job, &arena);
-  return convolve_pool_run (plan->pool, work.strips * work.bands, arena.used, run_jobs, &work, error);
+  return arena.used;
+}
+
+size_t
+convolve_cpu_memory (const ConvolvePlan *plan, const ConvolvePlane *plane)
+{
+  Work work;
+
+  return plan_work (&work, plan, plane);
+}
+
+ConvolveStatus
+convolve_cpu_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  Work work;
+  size_t memory = plan_work (&work, plan, plane);
+
+  return convolve_pool_run (plan->pool, work.strips * work.bands, memory, run_jobs, &work, error);
 }

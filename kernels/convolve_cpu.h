@@ -139,6 +139,9 @@ typedef struct ConvolveCpu
 
 void convolve_cpu_clear (ConvolveCpu *cpu);     /* NULL is allowed */
 
+/* Bytes that each thread needs for this plane. */
+size_t convolve_cpu_memory (const ConvolvePlan *plan, const ConvolvePlane *plane);
+
 /* The instruction sets that this build has and this machine runs, the plainest first. */
 int convolve_cpu_level_count (void);
 const ConvolveCpuLevel *convolve_cpu_level (int index);

@@ -75,3 +75,46 @@ check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
   free (again);
   return same;
 }
+
+/* Weights of no structure, equal ones, a product, and some that want double: so that every path is asked. */
+static void
+fill_taps (ConvolveMask *mask, int kind)
+{
+  for (int k = 0; k < mask->width * mask->height; k++) {
+    int i = k % mask->width, j = k / mask->width;
+
+    mask->taps[k] = kind == 0 ? (k * 7919 % 101) / 100.0 : kind == 1 ? 1 : kind == 2 ? (i + 1.5) * (j + 0.7) : k - 3;
+  }
+  mask->divisor = kind == 3 ? mask->width * mask->width / 4.0 : mask->width * (kind == 2 ? 1e6 : mask->width);
+}
+
+int
+check_cpu_memory (FILE *file)
+{
+  static const int sides[] = {1, 3, 15, 31, 63, 127, 255};
+  const size_t limit = 4 << 20;
+  int failures = 0;
+
+  for (int number = 0; number < 7 * 4 * 4 * 2; number++) {
+    int side = sides[number % 7], samples = number / 7 % 4 + 1, kind = number / 28 % 4, deep = number / 112;
+    ConvolvePixel pixel = {.type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,.depth = deep ? 16 : 8,
+      .samples = samples,.stride = samples * (deep + 1),.select = (1u << samples) - 1
+    };
+    ConvolvePlane plane = {.width = 3840,.height = 2160,.region = {0, 0, 3840, 2160} };
+    ConvolveMask mask;
+    ConvolvePlan *plan = NULL;
+
+    if (convolve_mask_init (&mask, side, side)) {
+      fill_taps (&mask, kind);
+      plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "cpu", NULL, NULL);
+    }
+    if (!plan || convolve_cpu_memory (plan, &plane) >= limit) {
+      fprintf (file, "FAILED cpu: %zu bytes for a thread, %dx%d weights of kind %d, %d samples of %d bytes\n",
+          plan ? convolve_cpu_memory (plan, &plane) : 0, side, side, kind, samples, deep + 1);
+      failures++;
+    }
+    convolve_plan_unref (plan);
+    convolve_mask_clear (&mask);
+  }
+  return failures;
+}

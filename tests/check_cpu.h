@@ -11,4 +11,7 @@
  */
 bool check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file);
 
+/* No thread needs 4 MiB for a 4K frame, whatever mask and format. Returns the number of failures. */
+int check_cpu_memory (FILE *file);
+
 #endif
