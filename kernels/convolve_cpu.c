@@ -37,6 +37,7 @@ typedef struct
 
   int first, last;              /* pixels of a row that are loaded as they lie: first .. last - 1 */
   int *outside;                 /* where the pixels before and behind those come from, -1 for the zero level */
+  int left, n_outside;          /* how many are before, and all */
   void *offsets;                /* the tail's, for each element: float, or double where it is wide */
   uint16_t *values[2], *results[2];
   int32_t *sums[2];
@@ -169,42 +170,78 @@ prefetch (const uint8_t *line, ptrdiff_t bytes, bool to_write)
   }
 }
 
+/* Row y where it lies, or NULL for the zero level; asks for one that comes later. */
+static const uint8_t *
+find_line (const Job *job, int y)
+{
+  const ConvolvePlane *plane = job->work->plane;
+  int stride = job->work->plan->pixel.stride;
+  const uint8_t *line;
+
+  y = convolve_boundary_index (job->work->plan->boundary, y, plane->height);
+  if (y < 0)
+    return NULL;
+  line = (const uint8_t *) plane->source + y * plane->source_stride;
+  if (y + PREFETCH_ROWS < plane->height)
+    prefetch (line + PREFETCH_ROWS * plane->source_stride + (ptrdiff_t) job->first * stride,
+        (ptrdiff_t) (job->last - job->first) * stride, false);
+  return line;
+}
+
 /* Row y of the picture and, by the boundary, of what is around it, as far as the mask reaches. */
 static void
 load_row (const Job *job, int y, uint16_t *values)
 {
-  const ConvolvePlan *plan = job->work->plan;
-  const ConvolvePlane *plane = job->work->plane;
-  const ConvolvePixel *pixel = &plan->pixel;
-  int pixels = job->reach / job->step, left = job->first - (job->x - plan->taps.width / 2);
-  int behind = left + job->last - job->first, n = job->step;
-  const uint8_t *line;
+  const ConvolvePixel *pixel = &job->work->plan->pixel;
+  int n = job->step, inside = job->last - job->first;
+  const uint8_t *line = find_line (job, y);
 
-  y = convolve_boundary_index (plan->boundary, y, plane->height);
-  if (y < 0) {
-    fill_zero (job, values, pixels);
+  if (!line) {
+    fill_zero (job, values, job->reach / n);
     return;
   }
-  line = (const uint8_t *) plane->source + y * plane->source_stride;
-  if (y + PREFETCH_ROWS < plane->height)
-    prefetch (line + PREFETCH_ROWS * plane->source_stride + (ptrdiff_t) job->first * pixel->stride,
-        (ptrdiff_t) (job->last - job->first) * pixel->stride, false);
-  job->level->load (pixel, line + (ptrdiff_t) job->first * pixel->stride, job->last - job->first, values + left * n);
-  for (int p = 0, i = 0; p < pixels; p++, i++) {
-    int at;
+  job->level->load (pixel, line + (ptrdiff_t) job->first * pixel->stride, inside, values + job->left * n);
+  for (int i = 0; i < job->n_outside; i++) {
+    uint16_t *to = values + (i < job->left ? i : i + inside) * n;
+    int at = job->outside[i];
 
-    if (p == left) {
-      p = behind;
-      if (p == pixels)
-        break;
-    }
-    at = job->outside[i];
     if (at < 0)
-      fill_zero (job, values + p * n, 1);
+      fill_zero (job, to, 1);
     else if (at >= job->first && at < job->last)
-      memcpy (values + p * n, values + (left + at - job->first) * n, n * sizeof (*values));
+      memcpy (to, values + (job->left + at - job->first) * n, n * sizeof (*to));
     else
-      job->level->load (pixel, line + (ptrdiff_t) at * pixel->stride, 1, values + p * n);
+      job->level->load (pixel, line + (ptrdiff_t) at * pixel->stride, 1, to);
+  }
+}
+
+/* Rows y and y + 1 as pairs. Bytes that lie as they are wanted become pairs at once. */
+static void
+load_pairs (const Job *job, int y, ConvolvePair *pairs)
+{
+  const ConvolvePixel *pixel = &job->work->plan->pixel;
+  int n = job->step, inside = job->last - job->first, center = job->cpu->center;
+  bool packed = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->stride == n;
+  const uint8_t *first = packed ? find_line (job, y) : NULL, *second = packed ? find_line (job, y + 1) : NULL;
+
+  if (!first || !second) {
+    load_row (job, y, job->values[0]);
+    load_row (job, y + 1, job->values[1]);
+    job->level->pair_up (job->values[0], job->values[1], job->reach, center, pairs);
+    return;
+  }
+  job->level->pair_up_bytes (first + (ptrdiff_t) job->first * n, second + (ptrdiff_t) job->first * n, inside * n,
+      center, pairs + job->left * n);
+  for (int i = 0; i < job->n_outside; i++) {
+    ConvolvePair *to = pairs + (i < job->left ? i : i + inside) * n;
+    int at = job->outside[i];
+
+    if (at < 0)
+      for (int k = 0; k < n; k++)
+        to[k] = convolve_pair (pixel->zero[k] - center, pixel->zero[k] - center);
+    else if (at >= job->first && at < job->last)
+      memcpy (to, pairs + (job->left + at - job->first) * n, n * sizeof (*to));
+    else
+      job->level->pair_up_bytes (first + (ptrdiff_t) at * n, second + (ptrdiff_t) at * n, n, center, to);
   }
 }
 
@@ -332,9 +369,7 @@ walk_pairs (const Job *job)
   for (int i = 1 - n; i < (job->height + 1) / 2; i++) {
     int y = job->y + 2 * i, rows = y + 1 < job->y + job->height ? 2 : 1;
 
-    for (int k = 0; k < 2; k++)
-      load_row (job, top + 2 * (i + n - 1) + k, job->values[k]);
-    job->level->pair_up (job->values[0], job->values[1], job->reach, cpu->center, turn (job->pairs, n));
+    load_pairs (job, top + 2 * (i + n - 1), turn (job->pairs, n));
     if (i < 0)
       continue;
     if (cpu->path == CONVOLVE_CPU_PAIRS)
@@ -399,13 +434,14 @@ static void
 find_outside (Job *job)
 {
   const ConvolvePlan *plan = job->work->plan;
-  int width = job->work->plane->width, from = job->x - plan->taps.width / 2, to = from + job->reach / job->step, n = 0;
+  int width = job->work->plane->width, from = job->x - plan->taps.width / 2, to = from + job->reach / job->step;
 
   job->first = from > 0 ? from : 0;
   job->last = to < width ? to : width;
+  job->left = job->first - from;
   for (int x = from; x < to; x++)
     if (x < job->first || x >= job->last)
-      job->outside[n++] = convolve_boundary_index (plan->boundary, x, width);
+      job->outside[job->n_outside++] = convolve_boundary_index (plan->boundary, x, width);
 }
 
 static void

@@ -74,7 +74,9 @@ typedef struct
   void (*store) (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
       uint8_t *destination);
 
+  /* Less the center. */
   void (*pair_up) (const uint16_t *first, const uint16_t *second, int count, int center, ConvolvePair *pairs);
+  void (*pair_up_bytes) (const uint8_t *first, const uint8_t *second, int count, int center, ConvolvePair *pairs);
 
   /*
    * Sums of terms, starting from starts. For two rows of outputs; for two neighbours in one row of outputs, where the

@@ -201,6 +201,14 @@ pair_up (const uint16_t *restrict first, const uint16_t *restrict second, int co
     pairs[i] = (uint16_t) (first[i] - center) | (uint32_t) (uint16_t) (second[i] - center) << 16;
 }
 
+static void
+pair_up_bytes (const uint8_t *restrict first, const uint8_t *restrict second, int count, int center,
+    ConvolvePair *restrict pairs)
+{
+  for (int i = 0; i < count; i++)
+    pairs[i] = (uint16_t) (first[i] - center) | (uint32_t) (uint16_t) (second[i] - center) << 16;
+}
+
 static inline void
 load_starts (const int32_t *starts, Ints sums[VECTORS])
 {
@@ -573,6 +581,7 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .load = load,
   .store = store,
   .pair_up = pair_up,
+  .pair_up_bytes = pair_up_bytes,
   .sum_rows = sum_rows,
   .sum_neighbours = sum_neighbours,
   .sum_row = sum_row,
