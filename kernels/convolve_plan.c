@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_private.h"
+#include "convolve_cpu.h"
 
 #define MAX_EXTENT (1 << 28)    /* pixels along a side: index arithmetic on twice as many stays in an int */
 
@@ -124,8 +124,15 @@ convolve_plan_unref (ConvolvePlan *plan)
     return;
   if (plan->device_taps)
     convolve_device_release (plan->device, plan->device_taps);
+  convolve_cpu_clear (plan->cpu);
   convolve_taps_clear (&plan->taps);
   free (plan);
+}
+
+void
+convolve_plan_set_pool (ConvolvePlan *plan, ConvolvePool *pool)
+{
+  plan->pool = pool;
 }
 
 const char *

@@ -70,6 +70,8 @@ struct ConvolvePlan
   ConvolveDevice *device;       /* NULL for a host variant */
   float *device_taps;           /* the variant's copy of the mask in device memory, or NULL */
   ConvolveLimbs limbs;          /* of tensor */
+  struct ConvolveCpu *cpu;      /* what the variant cpu derived (convolve_cpu.h), or NULL */
+  struct ConvolvePool *pool;    /* of a host variant, or NULL */
 };
 
 /* One row for each way to convolve. */
@@ -109,6 +111,8 @@ void convolve_taps_clear (ConvolveTaps *taps);
 
 /* Variants on the host. */
 ConvolveStatus convolve_cpu_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error);
+ConvolveStatus convolve_cpu_reference_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
 /* Variants on a device: the .cu file of each, or convolve_no_cuda.c. */
 ConvolveStatus convolve_global_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);

@@ -382,9 +382,16 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "cpu",
-    .idea = "the fallback on the host; the result that all others must equal",
+    .idea = "threads and vectors on the host: integers where they are exact enough, few products, running sums",
     .accepts = accepts_any,
+    .prepare = convolve_cpu_prepare,
     .run = convolve_cpu_run,
+  },
+  {
+    .name = "cpu-reference",
+    .idea = "one plain loop on the host; the result that all others must equal",
+    .accepts = accepts_any,
+    .run = convolve_cpu_reference_run,
   },
 };
 

@@ -248,6 +248,21 @@ publish_variant (GstCudaConvolveEngine * engine)
   }
 }
 
+/* Plans for the CPU share their work among so many threads. Where there is no memory for those one does it all. */
+static void
+share_work (GstCudaConvolveEngine * engine, guint n_threads)
+{
+  gboolean needed = !gst_cuda_convolve_engine_is_on_device (engine) && !gst_cuda_convolve_engine_is_passthrough (engine);
+
+  if (!needed || engine->n_threads != n_threads)
+    g_clear_pointer (&engine->pool, convolve_pool_free);
+  if (needed && !engine->pool)
+    engine->pool = convolve_pool_new (n_threads, NULL);
+  engine->n_threads = n_threads;
+  for (guint i = 0; i < engine->layout.n_steps; i++)
+    convolve_plan_set_pool (engine->plans.plan[i], engine->pool);
+}
+
 /*
  * Makes plans from the settings. Where the mask is bad the one that was good stays, and the user is warned, once for
  * each fault; what is set beside the mask holds. Takes settings on success.
@@ -274,6 +289,7 @@ replace_plans (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * setting
     engine->plans = plans;
     engine->good = *settings;
     engine->have_plans = TRUE;
+    share_work (engine, settings->n_threads);
     publish_variant (engine);
   }
   return status;
@@ -335,6 +351,7 @@ gst_cuda_convolve_engine_stop (GstCudaConvolveEngine * engine)
 {
   release_device (engine);
   drop_plans (engine);
+  g_clear_pointer (&engine->pool, convolve_pool_free);
   g_clear_pointer (&engine->warned, g_free);
   gst_video_info_init (&engine->info);
   GST_OBJECT_LOCK (engine->element);

@@ -8,6 +8,7 @@
 #ifndef GST_CUDA_CONVOLVE_ENGINE_H
 #define GST_CUDA_CONVOLVE_ENGINE_H
 
+#include "convolve_pool.h"
 #include "cudastream.h"
 #include "run.h"
 
@@ -50,6 +51,8 @@ typedef struct
   GstCudaConvolveSettings good; /* what the plans were made from */
   gboolean have_plans;
   gchar *warned;                /* the text of the warning that stands, or NULL */
+  ConvolvePool *pool;           /* of plans for the CPU, or NULL */
+  guint n_threads;              /* that the pool was made for */
   gint device_id;               /* as it was at start */
   gboolean same_memory;         /* input and output caps are of one kind of memory */
   gboolean cuda_memory;         /* one of them is CUDA memory */

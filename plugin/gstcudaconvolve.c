@@ -35,6 +35,7 @@ enum
 {
   PROP_CUDA_DEVICE_ID = CONVOLVE_PROP_LAST,
   PROP_FRAMES_IN_FLIGHT,
+  PROP_N_THREADS,
   PROP_ACTIVE_VARIANT,
   PROP_STATS
 };
@@ -461,6 +462,9 @@ gst_cuda_convolve_set_property (GObject * object, guint id, const GValue * value
     case PROP_FRAMES_IN_FLIGHT:
       self->settings.frames_in_flight = g_value_get_uint (value);
       break;
+    case PROP_N_THREADS:
+      self->settings.n_threads = g_value_get_uint (value);
+      break;
     default:
       if (!convolve_settings_set_property (&self->settings.mask, id, value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -525,6 +529,9 @@ gst_cuda_convolve_get_property (GObject * object, guint id, GValue * value, GPar
       break;
     case PROP_FRAMES_IN_FLIGHT:
       g_value_set_uint (value, self->settings.frames_in_flight);
+      break;
+    case PROP_N_THREADS:
+      g_value_set_uint (value, self->settings.n_threads);
       break;
     case PROP_ACTIVE_VARIANT:
       g_value_set_string (value, self->engine.active_variant);
@@ -618,6 +625,14 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
   g_object_class_install_property (object_class, PROP_FRAMES_IN_FLIGHT, g_param_spec_uint ("frames-in-flight",
           "Frames in flight", "Frames that are on their way over the device at once: more of them overlap their copies, "
           "and each beyond the first delays the stream by one frame", 1, CONVOLVE_MAX_FRAMES, 1,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  /**
+   * GstCudaConvolve:n-threads:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_N_THREADS, g_param_spec_uint ("n-threads",
+          "Threads", "Threads that share a frame where the CPU convolves it; 0 is one for each core", 0, 1024, 0,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   /**
    * GstCudaConvolve:active-variant:

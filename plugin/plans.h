@@ -17,6 +17,7 @@ typedef struct
   gint variant;                 /* of CONVOLVE_TYPE_VARIANT */
   gint device_id;               /* -1: any */
   guint frames_in_flight;       /* 1..CONVOLVE_MAX_FRAMES */
+  guint n_threads;              /* on the CPU; 0: one for each core */
 } GstCudaConvolveSettings;
 
 void gst_cuda_convolve_settings_init (GstCudaConvolveSettings * settings);

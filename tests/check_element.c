@@ -600,6 +600,38 @@ GST_START_TEST (test_variants)
 }
 GST_END_TEST;
 
+/* Any number of threads, changed while it plays, gives the same bytes; a frame large enough to be shared out. */
+GST_START_TEST (test_threads)
+{
+  static const guint threads[] = { 1, 3, 2, 0, 8 };
+  GstCaps *caps = frame_caps ("I420", 642, 482, NULL);
+  GstHarness *harness;
+  GstVideoInfo info;
+  GstBuffer *in, *single = NULL;
+
+  fail_unless (gst_video_info_from_caps (&info, caps));
+  harness = harness_new ("mask=gaussian sigma=2 kernel-variant=cpu", caps);
+  in = frame_new (&info, FRAME_PLAIN, seed);
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++) {
+    GstBuffer *out;
+    GstMapInfo map;
+
+    gst_harness_set (harness, "cudaconvolve", "n-threads", threads[i], NULL);
+    fail_unless_equals_int (gst_harness_push (harness, gst_buffer_ref (in)), GST_FLOW_OK);
+    out = gst_harness_pull (harness);
+    if (!single)
+      single = gst_buffer_ref (out);
+    fail_unless (gst_buffer_map (out, &map, GST_MAP_READ));
+    fail_unless (gst_buffer_memcmp (single, 0, map.data, map.size) == 0);
+    gst_buffer_unmap (out, &map);
+    gst_buffer_unref (out);
+  }
+  gst_buffer_unref (single);
+  gst_buffer_unref (in);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
 static Suite *
 element_suite (void)
 {
@@ -628,6 +660,7 @@ element_suite (void)
   tcase_add_test (tc, test_metadata);
   tcase_add_test (tc, test_stats_and_locale);
   tcase_add_test (tc, test_variants);
+  tcase_add_test (tc, test_threads);
   return suite;
 }
 

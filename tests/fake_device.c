@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A device that is none: it stands in for the CUDA files, so that the element's way over a device, and what it says
- * when that fails, run on every machine. Device memory is host memory, and every device variant computes as cpu does.
- * All of a frame is done when it is waited for, so that what goes too early is seen. The environment variable
- * CUDACONVOLVE_FAKE says what goes wrong:
+ * when that fails, run on every machine. Device memory is host memory, and every device variant computes as
+ * cpu-reference does. All of a frame is done when it is waited for, so that what goes too early is seen. The
+ * environment variable CUDACONVOLVE_FAKE says what goes wrong:
  *
  *   no-device   there is none
  *   no-pin      host memory cannot be pinned
@@ -220,7 +220,7 @@ do_step (const Frame *frame, const Step *step)
   unsigned char *host = rows->host;
 
   if (step->kind == RUN) {
-    convolve_cpu_run (step->plan, &step->plane, NULL);
+    convolve_cpu_reference_run (step->plan, &step->plane, NULL);
     return;
   }
   for (size_t y = 0; y < rows->count; y++) {

@@ -7,6 +7,7 @@
 #
 #   - Meson's tests; those that need a GPU are skipped where none is
 #   - the same without CUDA under AddressSanitizer and UndefinedBehaviorSanitizer, in build-asan/
+#   - the checks of the variant cpu under ThreadSanitizer, in build-tsan/
 #   - the clip through the element under GStreamer's leak tracer
 #   - the examples
 #
@@ -116,6 +117,17 @@ sanitized_tests () {
   fi
 }
 
+# The kernel library alone: GStreamer and GLib are built without the sanitizer, and it would not understand them.
+threads_under_sanitizer () {
+  if [ "$(cc -print-file-name=libtsan.so)" = libtsan.so ]; then
+    row SKIP "ThreadSanitizer: the compiler has none"
+  elif build_project "$top/build-tsan" -Dcuda=disabled -Dexamples=false -Db_sanitize=thread -Db_lundef=false; then
+    check "ThreadSanitizer: variant cpu" build-tsan/tests/convolve_check --host --variant cpu --cases 1000
+  else
+    row FAIL "ThreadSanitizer: build"
+  fi
+}
+
 # Fails where a GStreamer object outlives the pipeline. (The tracer also logs the format of such a line.)
 no_leaks () {
   GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 gst-launch-1.0 -q filesrc location=examples/clip.mp4 \
@@ -169,6 +181,7 @@ if ! build_project "$top/build"; then
 fi
 meson_tests build ""
 sanitized_tests
+threads_under_sanitizer
 
 use_build "$top/build"
 GST_REGISTRY=$top/build/registry.bin

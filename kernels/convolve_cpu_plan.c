@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How the variant cpu does a plan: the cheapest way whose error, bounded here from the taps, keeps the promise of
+ * convolve.h. An exact plan's taps are integers and go into integer sums as they are. Other taps are rounded to 16
+ * bits, and what that costs must fit the budget. Their scale is a power of two if any does, for then a shift makes
+ * values of the sums; otherwise it is the largest that the sums' 32 bits have room for, and the tail is a float's.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convolve_cpu.h"
+
+#define FLOAT_UNIT (1.0 / 16777216.0)
+#define LARGEST_SHORT 32767.0
+#define LARGEST_INT 2147483647.0
+
+/* Costs, measured, in terms of a sum for a row of outputs of one element after the other. */
+#define COST_TAIL 4.0           /* of float and double; a shift comes with the sum */
+#define COST_PAIRS 2.6          /* of rows becoming pairs */
+#define COST_PRODUCT 2.4        /* of column sums becoming pairs, where they are not neighbours as they are */
+#define COST_ROW_TERM 1.8       /* of those, which serve one output and not two */
+#define COST_BOX 3.6            /* of column sums */
+#define COST_WIDE_WINDOW 14.0
+#define COST_WINDOW 5.0         /* for each bit of a narrow one */
+#define COST_FLOATS 2.0
+#define COST_FLOAT_TAP 2.0
+
+typedef struct
+{
+  const ConvolvePlan *plan;
+  ConvolveCpu *cpu;
+  const double *taps;           /* of the plan: integers where it is exact */
+  int width, height, samples;
+  double sum;                   /* of the taps */
+  double center;                /* no centred value is larger */
+  double budget;                /* code values that roundings of taps and column sums may cost */
+} Analysis;
+
+static double
+sum_of_magnitudes (const double *values, int count)
+{
+  double sum = 0;
+
+  for (int i = 0; i < count; i++)
+    sum += fabs (values[i]);
+  return sum;
+}
+
+static double
+largest_magnitude (const double *values, int count)
+{
+  double largest = 0;
+
+  for (int i = 0; i < count; i++)
+    largest = fmax (largest, fabs (values[i]));
+  return largest;
+}
+
+/* Rounds values times scale and returns the error, summed, in units of the values. */
+static double
+quantise (const double *values, int count, double scale, int *rounded)
+{
+  double error = 0;
+
+  for (int i = 0; i < count; i++) {
+    rounded[i] = (int) lround (values[i] * scale);
+    error += fabs (rounded[i] / scale - values[i]);
+  }
+  return error;
+}
+
+/* What centred values, -center .. center - 1, can make of a sum. */
+typedef struct
+{
+  double low, high;
+} Range;
+
+static Range
+range_of_sum (const int *taps, int count, Range values)
+{
+  Range range = { 0, 0 };
+
+  for (int i = 0; i < count; i++) {
+    range.low += taps[i] * (taps[i] > 0 ? values.low : values.high);
+    range.high += taps[i] * (taps[i] > 0 ? values.high : values.low);
+  }
+  return range;
+}
+
+static bool
+fits (Range range, double offset, double largest)
+{
+  return range.low + offset >= -largest - 1 && range.high + offset <= largest;
+}
+
+/* Where a sum of sample i starts, in code values: with the center's part put back. */
+static double
+offset_of (const Analysis *a, int i)
+{
+  const ConvolveTail *tail = &a->plan->tail;
+
+  return tail->offset[i] + a->center * a->sum * tail->scale;
+}
+
+/* Whether sums at 2^bits of a code value have room to start where a shift wants them to, less the center. */
+static bool
+can_shift (const Analysis *a, int bits, Range sums)
+{
+  for (int i = 0; i < a->samples; i++)
+    if (!fits (sums, floor (ldexp (offset_of (a, i) - a->center, bits)), LARGEST_INT))
+      return false;
+  return true;
+}
+
+/* An exact plan's scale as a number of bits, or -1. */
+static int
+exact_bits (const ConvolvePlan *plan)
+{
+  for (int bits = 0; bits <= 24 && !plan->tail.wide; bits++)
+    if (plan->tail.scale == ldexp (1, -bits))
+      return bits;
+  return -1;
+}
+
+/*
+ * Sums at `scale` of a code value become values: by a shift where bits is not -1, otherwise by the tail. An exact
+ * plan's sums are then the true ones, which floats hold. The offset has the true sum of taps: the center costs nothing.
+ */
+static void
+set_end (const Analysis *a, double scale, int bits)
+{
+  ConvolveCpu *cpu = a->cpu;
+  ConvolveTail *tail = &cpu->tail;
+
+  cpu->shifts = bits >= 0;
+  cpu->shift = (ConvolveShift) {bits, cpu->center, (int) tail->maximum};
+  for (int i = 0; i < a->samples; i++) {
+    if (cpu->shifts)
+      cpu->starts[i] = (int32_t) floor (ldexp (offset_of (a, i) - a->center, bits));
+    else if (a->plan->exact)
+      cpu->starts[i] = (int32_t) (a->center * a->sum);
+    else
+      tail->offset[i] = offset_of (a, i);
+    tail->offset_f[i] = (float) tail->offset[i];
+  }
+  if (!a->plan->exact) {
+    tail->scale = 1 / scale;
+    tail->scale_f = (float) tail->scale;
+  }
+}
+
+/* --- terms --- */
+
+static bool
+allocate_terms (ConvolveTerms *terms, int count)
+{
+  terms->count = 0;
+  terms->terms = malloc (count * sizeof (ConvolveTerm));
+  return terms->terms != NULL;
+}
+
+static void
+add_term (ConvolveTerms *terms, int row, int offset, ConvolvePair upper, ConvolvePair lower)
+{
+  if (upper || lower)
+    terms->terms[terms->count++] = (ConvolveTerm) {row, offset, upper, lower};
+}
+
+/*
+ * Taps, `stride` apart, over pairs of elements from a row and an offset on; the second of two outputs meets them one
+ * element further. The next pair is down in the next row, or the next of the same row.
+ */
+static void
+add_pairs (ConvolveTerms *terms, const int *taps, int count, int stride, int row, int offset, bool down)
+{
+  for (int j = 0; j < count; j += 2) {
+    int before = j > 0 ? taps[(j - 1) * stride] : 0, tap = taps[j * stride];
+    int behind = j + 1 < count ? taps[(j + 1) * stride] : 0;
+
+    add_term (terms, down ? row + j / 2 : row, down ? offset : offset + j / 2, convolve_pair (tap, behind),
+        convolve_pair (before, tap));
+  }
+}
+
+/* A row over the pairs of neighbours that a row of column sums has been made to. */
+static void
+add_row (ConvolveTerms *terms, const int *taps, int width, int row, int step)
+{
+  for (int i = 0; i < width; i += 2)
+    add_term (terms, row, i * step, convolve_pair (taps[i], i + 1 < width ? taps[i + 1] : 0), 0);
+}
+
+void
+convolve_cpu_clear (ConvolveCpu *cpu)
+{
+  if (!cpu)
+    return;
+  free (cpu->terms.terms);
+  for (int r = 0; r < CONVOLVE_CPU_MAX_RANK; r++)
+    free (cpu->columns[r].terms);
+  free (cpu);
+}
+
+/* --- any taps --- */
+
+/* The taps as integers at a scale of a code value, and the bits to shift by or -1. */
+typedef struct
+{
+  int taps[CONVOLVE_MAX_SIDE * CONVOLVE_MAX_SIDE];
+  double scale;
+  int bits;
+} IntegerTaps;
+
+/* Range of the samples as they are paired up. */
+static Range
+centred (const Analysis *a)
+{
+  return (Range) {-a->center, a->center - 1};
+}
+
+static bool
+quantise_at (const Analysis *a, double scale, int bits, IntegerTaps *integers)
+{
+  int count = a->width * a->height;
+  Range sums;
+
+  integers->scale = scale;
+  integers->bits = bits;
+  if (!(scale > 0) || quantise (a->taps, count, scale, integers->taps) * a->center > a->budget)
+    return false;
+  sums = range_of_sum (integers->taps, count, centred (a));
+  return bits >= 0 ? can_shift (a, bits, sums) : fits (sums, 0, LARGEST_INT);
+}
+
+/* False where 16 bits do not hold the taps well enough. */
+static bool
+quantise_taps (const Analysis *a, IntegerTaps *integers)
+{
+  int count = a->width * a->height, bits;
+  double largest = largest_magnitude (a->taps, count), gain = sum_of_magnitudes (a->taps, count);
+
+  if (a->plan->exact) {
+    if (largest > LARGEST_SHORT)
+      return false;
+    quantise (a->taps, count, 1, integers->taps);
+    integers->scale = 1;
+    integers->bits = exact_bits (a->plan);
+    if (integers->bits >= 0 && !can_shift (a, integers->bits, range_of_sum (integers->taps, count, centred (a))))
+      integers->bits = -1;
+    return true;
+  }
+  bits = (int) floor (log2 (fmin (LARGEST_SHORT / largest, 2 * LARGEST_INT / (a->center * gain))));
+  for (int less = 0; less < 3 && bits - less >= 0; less++)
+    if (quantise_at (a, ldexp (1, bits - less), bits - less, integers))
+      return true;
+  /* The taps' own rounding adds half a unit each to the sum of magnitudes. */
+  return quantise_at (a, fmin (LARGEST_SHORT / largest, (LARGEST_INT / a->center - count) / gain), -1, integers);
+}
+
+static int
+count_terms (const int *integers, int width, int height)
+{
+  int terms = 0;
+
+  for (int i = 0; i < width; i++)
+    for (int j = 0; j < height; j += 2)
+      terms += integers[j * width + i] || (j > 0 && integers[(j - 1) * width + i])
+          || (j + 1 < height && integers[(j + 1) * width + i]);
+  return terms;
+}
+
+static bool
+use_pairs (const Analysis *a, const IntegerTaps *integers)
+{
+  ConvolveCpu *cpu = a->cpu;
+
+  cpu->path = CONVOLVE_CPU_PAIRS;
+  if (!allocate_terms (&cpu->terms, a->width * ((a->height + 1) / 2)))
+    return false;
+  for (int i = 0; i < a->width; i++)
+    add_pairs (&cpu->terms, integers->taps + i, a->height, a->width, 0, i * a->samples, true);
+  set_end (a, integers->scale, integers->bits);
+  return true;
+}
+
+/* --- products of a column and a row --- */
+
+typedef struct
+{
+  int rank;
+  double column[CONVOLVE_CPU_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_CPU_MAX_RANK][CONVOLVE_MAX_SIDE];
+  double missed;                /* of the taps, summed */
+} Factors;
+
+/* What the factors are when they have become integers: sums at a scale of a code value, bits to shift by or -1. */
+typedef struct
+{
+  int column[CONVOLVE_CPU_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_CPU_MAX_RANK][CONVOLVE_MAX_SIDE];
+  int shift[CONVOLVE_CPU_MAX_RANK];     /* of the column sums */
+  double scale, error;          /* error in code values */
+  int bits;
+} IntegerFactors;
+
+/*
+ * Takes the taps apart by the row and the column of the largest tap that is left, until what is left is nothing beside
+ * the budget. Unsharp and laplacian-of-gaussian masks are two products. False where it takes too many.
+ */
+static bool
+find_factors (const Analysis *a, Factors *factors)
+{
+  int w = a->width, h = a->height;
+  double *rest = malloc ((size_t) w * h * sizeof (double));
+
+  if (!rest)
+    return false;
+  memcpy (rest, a->taps, (size_t) w * h * sizeof (double));
+  factors->missed = sum_of_magnitudes (rest, w * h);
+  for (factors->rank = 0; factors->missed * a->center > a->budget / 16 && factors->rank < CONVOLVE_CPU_MAX_RANK;
+      factors->rank++) {
+    double *column = factors->column[factors->rank], *row = factors->row[factors->rank];
+    int pivot = 0;
+
+    for (int i = 0; i < w * h; i++)
+      if (fabs (rest[i]) > fabs (rest[pivot]))
+        pivot = i;
+    for (int i = 0; i < w; i++)
+      row[i] = rest[pivot / w * w + i];
+    for (int j = 0; j < h; j++)
+      column[j] = rest[j * w + pivot % w] / row[pivot % w];
+    for (int i = 0; i < w * h; i++)
+      rest[i] -= column[i / w] * row[i % w];
+    factors->missed = sum_of_magnitudes (rest, w * h);
+  }
+  free (rest);
+  return factors->rank > 0 && factors->missed * a->center <= a->budget / 16;
+}
+
+/*
+ * Rounds one column at the largest scale of its taps that gives sums of `middle` to a code value after a shift. Returns
+ * the error of such a sum in code values, or a negative number where something does not fit; range is the sums'.
+ */
+static double
+round_column (const Analysis *a, const double *column, double middle, int *rounded, int *shift, Range *range)
+{
+  double peak = largest_magnitude (column, a->height), gain = sum_of_magnitudes (column, a->height), error;
+
+  *shift = 0;
+  while (*shift < 16 && peak * middle * (2 << *shift) <= LARGEST_SHORT
+      && (gain * middle * (2 << *shift) + a->height) * a->center < LARGEST_INT / 2)
+    ++*shift;
+  if (peak * middle * (1 << *shift) > LARGEST_SHORT)
+    return -1;
+  error = quantise (column, a->height, middle * (1 << *shift), rounded) * a->center + 0.5 / middle;
+  *range = range_of_sum (rounded, a->height, centred (a));
+  range->low = floor (ldexp (range->low, -*shift) + 0.5);
+  range->high = floor (ldexp (range->high, -*shift) + 0.5);
+  return fits (*range, 0, LARGEST_SHORT) ? error : -1;
+}
+
+/*
+ * Rounds the factors. Column sums become 16 bits of which `part` is used, row sums of those are at `scale` of a code
+ * value: the finer the one, the coarser the row's taps. False where something does not fit.
+ */
+static bool
+round_factors (const Analysis *a, const Factors *factors, double scale, int bits, double part,
+    IntegerFactors *integers)
+{
+  Range sums = { 0, 0 };
+
+  integers->scale = scale;
+  integers->bits = bits;
+  integers->error = factors->missed * a->center;
+  for (int r = 0; r < factors->rank; r++) {
+    double gain = sum_of_magnitudes (factors->column[r], a->height), middle = part * LARGEST_SHORT / (a->center * gain);
+    double error, missed, peak = largest_magnitude (factors->row[r], a->width);
+    Range middles, row;
+
+    error = round_column (a, factors->column[r], middle, integers->column[r], &integers->shift[r], &middles);
+    if (error < 0 || peak * scale / middle > LARGEST_SHORT)
+      return false;
+    missed = quantise (factors->row[r], a->width, scale / middle, integers->row[r]);
+    integers->error += missed * a->center * gain + (sum_of_magnitudes (factors->row[r], a->width) + missed) * error;
+    row = range_of_sum (integers->row[r], a->width, middles);
+    sums.low += row.low;
+    sums.high += row.high;
+  }
+  return bits >= 0 ? can_shift (a, bits, sums) : fits (sums, 0, LARGEST_INT);
+}
+
+/* Tries how to share the bits between column sums and row taps; true where the best of it fits the budget. */
+static bool
+round_factors_at (const Analysis *a, const Factors *factors, double scale, int bits, IntegerFactors *best)
+{
+  double least = INFINITY, part = 0;
+
+  for (double tried = 0.999; tried > 0.02; tried *= 0.96)
+    if (round_factors (a, factors, scale, bits, tried, best) && best->error < least) {
+      least = best->error;
+      part = tried;
+    }
+  return least <= a->budget && round_factors (a, factors, scale, bits, part, best);
+}
+
+static bool
+round_factors_best (const Analysis *a, const Factors *factors, IntegerFactors *best)
+{
+  double magnitude = 0;
+  int bits;
+
+  for (int r = 0; r < factors->rank; r++)
+    magnitude += sum_of_magnitudes (factors->row[r], a->width) * sum_of_magnitudes (factors->column[r], a->height);
+  bits = (int) floor (log2 (2 * LARGEST_INT / (a->center * magnitude)));
+  for (int less = 0; less < 3 && bits - less >= 0; less++)
+    if (round_factors_at (a, factors, ldexp (1, bits - less), bits - less, best))
+      return true;
+  return round_factors_at (a, factors, 0.995 * LARGEST_INT / (a->center * magnitude), -1, best);
+}
+
+/* Integer factors of integer taps; the column sums have to fit 16 bits as they are. */
+static bool
+take_exact_factors (const Analysis *a, Factors *factors, IntegerFactors *integers)
+{
+  const ConvolveTaps *taps = &a->plan->taps;
+  Range middles;
+
+  if (!taps->row)
+    return false;
+  factors->rank = 1;
+  integers->shift[0] = 0;
+  integers->scale = 1;
+  for (int i = 0; i < a->width; i++)
+    integers->row[0][i] = (int) taps->row[i];
+  for (int j = 0; j < a->height; j++)
+    integers->column[0][j] = (int) taps->column[j];
+  for (int i = 0; i < a->width; i++)
+    if (fabsf (taps->row[i]) > LARGEST_SHORT)
+      return false;
+  middles = range_of_sum (integers->column[0], a->height, centred (a));
+  if (!fits (middles, 0, LARGEST_SHORT))
+    return false;
+  integers->bits = exact_bits (a->plan);
+  if (integers->bits >= 0 && !can_shift (a, integers->bits, range_of_sum (integers->row[0], a->width, middles)))
+    integers->bits = -1;
+  return true;
+}
+
+static bool
+has_neighbours (const Analysis *a)
+{
+  return a->samples == 1 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
+
+static double
+factors_cost (const Analysis *a, int rank)
+{
+  double columns = (a->height + 1) / 2, rows = (a->width + 1) / 2;
+
+  return rank * (columns + (has_neighbours (a) ? rows : COST_PRODUCT + COST_ROW_TERM * rows));
+}
+
+static bool
+use_factors (const Analysis *a, const Factors *factors, const IntegerFactors *integers)
+{
+  ConvolveCpu *cpu = a->cpu;
+
+  cpu->path = CONVOLVE_CPU_FACTORS;
+  cpu->rank = factors->rank;
+  cpu->neighbours = has_neighbours (a);
+  if (!allocate_terms (&cpu->terms, factors->rank * (a->width + 1) / 2 + factors->rank))
+    return false;
+  for (int r = 0; r < factors->rank; r++) {
+    if (!allocate_terms (&cpu->columns[r], (a->height + 1) / 2))
+      return false;
+    cpu->column_shift[r] = integers->shift[r];
+    add_pairs (&cpu->columns[r], integers->column[r], a->height, 1, 0, 0, true);
+    if (cpu->neighbours)
+      add_pairs (&cpu->terms, integers->row[r], a->width, 1, r, 0, false);
+    else
+      add_row (&cpu->terms, integers->row[r], a->width, r, a->samples);
+  }
+  set_end (a, integers->scale, integers->bits);
+  return true;
+}
+
+/* --- equal taps --- */
+
+static bool
+is_box (const Analysis *a)
+{
+  double count = (double) a->width * a->height;
+
+  for (int i = 1; i < count; i++)
+    if (a->taps[i] != a->taps[0])
+      return false;
+  return a->taps[0] != 0 && count * a->plan->tail.maximum < LARGEST_INT && (a->plan->exact || a->budget > 0);
+}
+
+static double
+box_cost (int width)
+{
+  double bits = 0;
+
+  for (int size = 1; 2 * size <= width; size *= 2)
+    bits += width & 2 * size ? 1.5 : 0.5;
+  return COST_BOX + COST_TAIL + fmin (bits * COST_WINDOW, COST_WIDE_WINDOW);
+}
+
+static bool
+use_box (const Analysis *a)
+{
+  ConvolveTail *tail = &a->cpu->tail;
+
+  a->cpu->path = CONVOLVE_CPU_BOX;
+  tail->scale *= a->taps[0];
+  tail->scale_f = (float) tail->scale;
+  return true;
+}
+
+/* --- the choice --- */
+
+/* What roundings may cost: the promise less what the floats of taps and tail take of it. */
+static double
+find_budget (const ConvolvePlan *plan, const double *taps, int count)
+{
+  double budget = plan->pixel.depth == 8 ? 1.0 / 64 : 0.5, maximum = plan->tail.maximum, offset = 0;
+
+  for (int i = 0; i < plan->pixel.samples; i++)
+    offset = fmax (offset, fabs (plan->tail.offset[i]));
+  budget -= sum_of_magnitudes (taps, count) * maximum * FLOAT_UNIT;
+  return 0.98 * budget - 8 * (3 * maximum + 2 + offset) * FLOAT_UNIT;
+}
+
+/* Room for the analysis, too much for a stack. */
+typedef struct
+{
+  IntegerTaps taps;
+  Factors factors;
+  IntegerFactors integers;
+} Room;
+
+static bool
+choose (const Analysis *a, Room *room)
+{
+  const ConvolveTaps *taps = &a->plan->taps;
+  double least = INFINITY, cost;
+  ConvolveCpu *cpu = a->cpu;
+  bool box = is_box (a), pairs, factors;
+
+  cpu->path = CONVOLVE_CPU_FLOAT;
+  least = COST_FLOATS + COST_FLOAT_TAP * a->width * a->height + COST_TAIL;
+  cost = COST_FLOATS + COST_FLOAT_TAP * (a->width + a->height) + COST_TAIL;
+  if (taps->row && cost < least) {
+    cpu->path = CONVOLVE_CPU_FLOAT_RANK_1;
+    least = cost;
+  }
+  pairs = quantise_taps (a, &room->taps);
+  if (pairs) {
+    cost = COST_PAIRS + count_terms (room->taps.taps, a->width, a->height) + (room->taps.bits < 0 ? COST_TAIL : 0);
+    pairs = cost < least;
+    least = pairs ? cost : least;
+  }
+  factors = a->plan->exact ? take_exact_factors (a, &room->factors, &room->integers)
+      : find_factors (a, &room->factors) && round_factors_best (a, &room->factors, &room->integers);
+  if (factors) {
+    cost = COST_PAIRS + factors_cost (a, room->factors.rank) + (room->integers.bits < 0 ? COST_TAIL : 0);
+    factors = cost < least;
+    least = factors ? cost : least;
+  }
+  if (box && box_cost (a->width) < least)
+    return use_box (a);
+  if (factors)
+    return use_factors (a, &room->factors, &room->integers);
+  if (pairs)
+    return use_pairs (a, &room->taps);
+  return true;
+}
+
+ConvolveStatus
+convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  const ConvolveTaps *taps = &plan->taps;
+  Room *room = malloc (sizeof (*room));
+  bool done;
+
+  plan->cpu = calloc (1, sizeof (ConvolveCpu));
+  done = plan->cpu && room;
+  if (done) {
+    Analysis a = {.plan = plan,.cpu = plan->cpu,.taps = taps->wide_taps,.width = taps->width,.height = taps->height,
+      .samples = plan->pixel.samples
+    };
+
+    convolve_cpu_choose_level (plan->cpu);
+    plan->cpu->tail = plan->tail;
+    plan->cpu->center = 1 << (plan->pixel.depth - 1);
+    a.center = plan->cpu->center;
+    for (int i = 0; i < a.width * a.height; i++)
+      a.sum += a.taps[i];
+    a.budget = find_budget (plan, a.taps, a.width * a.height);
+    if (plan->pixel.select == 0)
+      plan->cpu->path = CONVOLVE_CPU_COPY;
+    else if (plan->wide_sums)
+      plan->cpu->path = CONVOLVE_CPU_DOUBLE;
+    else
+      done = choose (&a, room);
+  }
+  free (room);
+  return done ? CONVOLVE_OK : convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d",
+      taps->width, taps->height);
+}

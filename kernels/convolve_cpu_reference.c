@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Variant cpu-reference: a window of mask-height rows moves down the image. Each row is converted to float once, with
+ * the boundary already applied, so that the sums know nothing of formats and edges. One thread, and no cleverness: this
+ * is what the other variants are held against.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "convolve_boundary.h"
+#include "convolve_private.h"
+#include "convolve_tail.h"
+
+#define BLOCK 16                /* outputs summed together, in registers */
+
+/* The value of one sample, its word in any byte order and at any address. */
+static inline unsigned
+read_sample (const ConvolvePixel *pixel, const uint8_t *at)
+{
+  unsigned maximum = (1u << pixel->depth) - 1, value;
+  uint16_t word;
+
+  if (pixel->type == CONVOLVE_SAMPLE_U8)
+    return *at;
+  memcpy (&word, at, sizeof (word));
+  value = (unsigned) (pixel->swapped ? __builtin_bswap16 (word) : word) >> pixel->shift;
+  return value < maximum ? value : maximum;
+}
+
+static inline void
+write_sample (const ConvolvePixel *pixel, uint8_t *at, unsigned value)
+{
+  uint16_t word = (uint16_t) (value << pixel->shift);
+
+  if (pixel->type == CONVOLVE_SAMPLE_U8) {
+    *at = (uint8_t) value;
+    return;
+  }
+  word = pixel->swapped ? __builtin_bswap16 (word) : word;
+  memcpy (at, &word, sizeof (word));
+}
+
+/* Converts what row y holds of one sample at columns x .. x + count - 1, both anywhere inside or outside the image. */
+static void
+load_row (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample, int x, int y, int count, float *row)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  int offset = sample * convolve_sample_size (pixel->type);
+  float zero = (float) pixel->zero[sample];
+  const uint8_t *line;
+
+  y = convolve_boundary_index (plan->boundary, y, plane->height);
+  if (y < 0) {
+    for (int i = 0; i < count; i++)
+      row[i] = zero;
+    return;
+  }
+  line = (const uint8_t *) plane->source + y * plane->source_stride + offset;
+  for (int i = 0; i < count; i++) {
+    int at = convolve_boundary_index (plan->boundary, x + i, plane->width);
+
+    row[i] = at < 0 ? zero : (float) read_sample (pixel, line + (ptrdiff_t) at * pixel->stride);
+  }
+}
+
+/* BLOCK sums in float, row by row, as the error bound of convolve_taps.c counts them. */
+static void
+sum_block (const ConvolveTaps *taps, float *const *rows, int x, float *sums)
+{
+  float total[BLOCK] = { 0 };
+
+  for (int j = 0; j < taps->height; j++) {
+    const float *row = rows[j] + x, *tap = taps->taps + (size_t) j * taps->width;
+    float part[BLOCK] = { 0 };
+
+    for (int i = 0; i < taps->width; i++)
+      for (int k = 0; k < BLOCK; k++)
+        part[k] += tap[i] * row[i + k];
+    for (int k = 0; k < BLOCK; k++)
+      total[k] += part[k];
+  }
+  memcpy (sums, total, sizeof (total));
+}
+
+static void
+sum_block_wide (const ConvolveTaps *taps, float *const *rows, int x, double *sums)
+{
+  double total[BLOCK] = { 0 };
+
+  for (int j = 0; j < taps->height; j++) {
+    const float *row = rows[j] + x;
+    const double *tap = taps->wide_taps + (size_t) j * taps->width;
+
+    for (int i = 0; i < taps->width; i++)
+      for (int k = 0; k < BLOCK; k++)
+        total[k] += tap[i] * row[i + k];
+  }
+  memcpy (sums, total, sizeof (total));
+}
+
+/* One row of outputs from the rows that the mask covers. */
+static void
+convolve_row (const ConvolvePlan *plan, float *const *rows, int sample, int count, uint8_t *out)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+
+  for (int x = 0; x < count; x += BLOCK) {
+    int n = count - x < BLOCK ? count - x : BLOCK;
+    unsigned values[BLOCK];
+
+    if (plan->wide_sums) {
+      double sums[BLOCK];
+
+      sum_block_wide (&plan->taps, rows, x, sums);
+      for (int k = 0; k < n; k++)
+        values[k] = convolve_tail_double (&plan->tail, sample, sums[k]);
+    } else {
+      float sums[BLOCK];
+
+      sum_block (&plan->taps, rows, x, sums);
+      for (int k = 0; k < n; k++)
+        values[k] = convolve_tail_float (&plan->tail, sample, sums[k]);
+    }
+    for (int k = 0; k < n; k++, out += pixel->stride)
+      write_sample (pixel, out, values[k]);
+  }
+}
+
+static void
+copy_sample (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample)
+{
+  const ConvolveRect *region = &plane->region;
+  int size = convolve_sample_size (plan->pixel.type);
+  ptrdiff_t first = (ptrdiff_t) region->x * plan->pixel.stride + sample * size;
+
+  for (int y = region->y; y < region->y + region->height; y++) {
+    const uint8_t *from = (const uint8_t *) plane->source + y * plane->source_stride + first;
+    uint8_t *to = (uint8_t *) plane->destination + y * plane->destination_stride + first;
+
+    for (int x = 0; x < region->width; x++, from += plan->pixel.stride, to += plan->pixel.stride)
+      memcpy (to, from, size);
+  }
+}
+
+/* memory holds mask-height rows of length floats, used as a ring; rows is the window on them, top row first. */
+static void
+convolve_sample (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample, float *memory, size_t length,
+    float **rows)
+{
+  const ConvolveRect *region = &plane->region;
+  int h = plan->taps.height, left = region->x - plan->taps.width / 2;
+  int count = region->width + plan->taps.width - 1;
+  ptrdiff_t first = (ptrdiff_t) region->x * plan->pixel.stride + sample * convolve_sample_size (plan->pixel.type);
+
+  for (int j = 0; j < h; j++) {
+    rows[j] = memory + j * length;
+    if (j > 0)
+      load_row (plan, plane, sample, left, region->y - h / 2 + j - 1, count, rows[j]);
+  }
+  for (int y = region->y; y < region->y + region->height; y++) {
+    float *oldest = rows[0];
+
+    memmove (rows, rows + 1, (h - 1) * sizeof (*rows));
+    rows[h - 1] = oldest;
+    load_row (plan, plane, sample, left, y - h / 2 + h - 1, count, oldest);
+    convolve_row (plan, rows, sample, region->width,
+        (uint8_t *) plane->destination + y * plane->destination_stride + first);
+  }
+}
+
+ConvolveStatus
+convolve_cpu_reference_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  int h = plan->taps.height;
+  size_t length = (size_t) plane->region.width + plan->taps.width + BLOCK;      /* the last block reads past its row */
+  float *memory = calloc (h * length, sizeof (float));
+  float **rows = calloc (h, sizeof (*rows));
+
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (!memory || !rows)
+    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d rows of %d pixels", h,
+        plane->region.width);
+  for (int i = 0; i < plan->pixel.samples && status == CONVOLVE_OK; i++) {
+    if (plan->pixel.select >> i & 1)
+      convolve_sample (plan, plane, i, memory, length, rows);
+    else
+      copy_sample (plan, plane, i);
+  }
+  free (rows);
+  free (memory);
+  return status;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A pool: sleeping threads, and one batch of jobs at a time that whoever is awake takes from, many at first and fewer
+ * towards the end. A thread that wakes too late finds nothing to do and nobody waits for it. The memory of each thread
+ * stays from one batch to the next.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "convolve_cpu.h"
+
+#define MAX_THREADS 1024
+#define ALIGNMENT 64
+#define PATIENCE 64             /* turns given away before a thread sleeps: about as long as it takes to wake one */
+
+typedef struct
+{
+  void *bytes;
+  size_t size;
+} Memory;
+
+typedef struct
+{
+  ConvolvePool *pool;
+  pthread_t thread;
+  Memory memory;
+} Worker;
+
+struct ConvolvePool
+{
+  pthread_mutex_t turn;         /* held for a whole batch */
+  Memory memory;                /* the caller's, under turn */
+
+  pthread_mutex_t lock;         /* for what follows */
+  pthread_cond_t work, done;
+  bool stop;
+  int wanted, busy;             /* workers that are to join the batch, and that have; atomic, for those who watch */
+  ConvolveJob run;
+  const void *data;
+  int jobs, next;               /* next is atomic, and no longer under lock once the batch is out */
+
+  int n_workers;
+  Worker workers[];
+};
+
+static bool
+reserve (Memory *memory, size_t size)
+{
+  if (memory->size >= size)
+    return true;
+  free (memory->bytes);
+  *memory = (Memory) { .bytes = aligned_alloc (ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT) };
+  if (memory->bytes)
+    memory->size = size;
+  return memory->bytes != NULL;
+}
+
+/* Each time a part of what is left, so that neighbours mostly stay together and all threads end at about one time. */
+static void
+take_jobs (ConvolvePool *pool, ConvolveJob run, const void *data, int jobs, void *memory)
+{
+  int first = __atomic_load_n (&pool->next, __ATOMIC_RELAXED);
+
+  while (first < jobs) {
+    int share = (jobs - first) / (2 * (pool->n_workers + 1)), count = share > 1 ? share : 1;
+
+    if (__atomic_compare_exchange_n (&pool->next, &first, first + count, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      run (data, first, count, memory);
+      first = __atomic_load_n (&pool->next, __ATOMIC_RELAXED);
+    }
+  }
+}
+
+/* What other threads are about to do is sooner done than slept over. */
+static void
+watch (const int *value, bool until_zero)
+{
+  for (int i = 0; i < PATIENCE && (__atomic_load_n (value, __ATOMIC_RELAXED) == 0) != until_zero; i++)
+    sched_yield ();
+}
+
+static void *
+work (void *argument)
+{
+  Worker *self = argument;
+  ConvolvePool *pool = self->pool;
+
+  pthread_mutex_lock (&pool->lock);
+  while (!pool->stop) {
+    if (pool->wanted > 0) {
+      ConvolveJob run = pool->run;
+      const void *data = pool->data;
+      int jobs = pool->jobs;
+
+      __atomic_sub_fetch (&pool->wanted, 1, __ATOMIC_RELAXED);
+      __atomic_add_fetch (&pool->busy, 1, __ATOMIC_RELAXED);
+      pthread_mutex_unlock (&pool->lock);
+      take_jobs (pool, run, data, jobs, self->memory.bytes);
+      pthread_mutex_lock (&pool->lock);
+      if (__atomic_sub_fetch (&pool->busy, 1, __ATOMIC_RELAXED) == 0)
+        pthread_cond_signal (&pool->done);
+      pthread_mutex_unlock (&pool->lock);
+      watch (&pool->wanted, false);     /* a frame's next plane */
+      pthread_mutex_lock (&pool->lock);
+    } else {
+      pthread_cond_wait (&pool->work, &pool->lock);
+    }
+  }
+  pthread_mutex_unlock (&pool->lock);
+  return NULL;
+}
+
+static int
+count_cores (void)
+{
+#ifdef __linux__
+  cpu_set_t set;
+
+  if (sched_getaffinity (0, sizeof (set), &set) == 0)
+    return CPU_COUNT (&set);
+#endif
+  return (int) sysconf (_SC_NPROCESSORS_ONLN);
+}
+
+ConvolvePool *
+convolve_pool_new (int threads, ConvolveError *error)
+{
+  ConvolvePool *pool;
+
+  threads = threads > 0 ? threads : count_cores ();
+  threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
+  pool = calloc (1, sizeof (ConvolvePool) + (threads - 1) * sizeof (Worker));
+  if (!pool) {
+    convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d threads", threads);
+    return NULL;
+  }
+  pthread_mutex_init (&pool->turn, NULL);
+  pthread_mutex_init (&pool->lock, NULL);
+  pthread_cond_init (&pool->work, NULL);
+  pthread_cond_init (&pool->done, NULL);
+  for (int i = 0; i < threads - 1; i++) {
+    pool->workers[i].pool = pool;
+    if (pthread_create (&pool->workers[i].thread, NULL, work, &pool->workers[i]) != 0)
+      break;
+    pool->n_workers++;
+  }
+  return pool;
+}
+
+void
+convolve_pool_free (ConvolvePool *pool)
+{
+  if (!pool)
+    return;
+  pthread_mutex_lock (&pool->lock);
+  pool->stop = true;
+  pthread_cond_broadcast (&pool->work);
+  pthread_mutex_unlock (&pool->lock);
+  for (int i = 0; i < pool->n_workers; i++) {
+    pthread_join (pool->workers[i].thread, NULL);
+    free (pool->workers[i].memory.bytes);
+  }
+  free (pool->memory.bytes);
+  pthread_cond_destroy (&pool->done);
+  pthread_cond_destroy (&pool->work);
+  pthread_mutex_destroy (&pool->lock);
+  pthread_mutex_destroy (&pool->turn);
+  free (pool);
+}
+
+int
+convolve_pool_threads (const ConvolvePool *pool)
+{
+  return pool->n_workers + 1;
+}
+
+/* With turn held. */
+static bool
+run_batch (ConvolvePool *pool, int jobs, size_t size, ConvolveJob run, const void *data)
+{
+  int helpers = jobs - 1 < pool->n_workers ? jobs - 1 : pool->n_workers;
+
+  if (!reserve (&pool->memory, size))
+    return false;
+  /* Any of the workers may be the one that wakes; all of them sleep or are on their way to it. */
+  for (int i = 0; i < pool->n_workers && helpers > 0; i++)
+    if (!reserve (&pool->workers[i].memory, size))
+      return false;
+
+  pthread_mutex_lock (&pool->lock);
+  pool->run = run;
+  pool->data = data;
+  pool->jobs = jobs;
+  pool->next = 0;
+  __atomic_store_n (&pool->wanted, helpers, __ATOMIC_RELAXED);
+  for (int i = 0; i < helpers; i++)
+    pthread_cond_signal (&pool->work);
+  pthread_mutex_unlock (&pool->lock);
+
+  take_jobs (pool, run, data, jobs, pool->memory.bytes);
+
+  watch (&pool->busy, true);
+  pthread_mutex_lock (&pool->lock);
+  __atomic_store_n (&pool->wanted, 0, __ATOMIC_RELAXED);
+  while (pool->busy > 0)
+    pthread_cond_wait (&pool->done, &pool->lock);
+  pthread_mutex_unlock (&pool->lock);
+  return true;
+}
+
+ConvolveStatus
+convolve_pool_run (ConvolvePool *pool, int jobs, size_t size, ConvolveJob run, const void *data, ConvolveError *error)
+{
+  bool done;
+
+  if (pool) {
+    pthread_mutex_lock (&pool->turn);
+    done = run_batch (pool, jobs, size, run, data);
+    pthread_mutex_unlock (&pool->turn);
+  } else {
+    Memory memory = { 0 };
+
+    done = reserve (&memory, size);
+    if (done)
+      run (data, 0, jobs, memory.bytes);
+    free (memory.bytes);
+  }
+  if (!done)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for the rows under the mask, %zu bytes", size);
+  return CONVOLVE_OK;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "check_cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "convolve_cpu.h"
+
+static const int threads[] = {1, 2, 3, 8};
+
+enum { N_POOLS = sizeof threads / sizeof *threads };
+
+/* Made once, as an element makes them: plane after plane goes through the same threads. */
+static ConvolvePool *
+pool_of (int i)
+{
+  static ConvolvePool *pools[N_POOLS];
+
+  if (!pools[i])
+    pools[i] = convolve_pool_new (threads[i], NULL);
+  return pools[i];
+}
+
+static bool
+run (const CheckCase *test, int level, int strip, int band, ConvolvePool *pool, unsigned char *destination)
+{
+  ConvolvePlane plane = {
+    .source = test->source.bytes + test->source.origin,
+    .destination = destination + test->destination.origin,
+    .source_stride = test->source.stride,
+    .destination_stride = test->destination.stride,
+    .width = test->width,
+    .height = test->height,
+    .region = test->region,
+  };
+  ConvolvePlan *plan;
+  bool done = false;
+
+  convolve_cpu_force (level, strip, band);
+  plan = convolve_plan_new (&test->pixel, test->boundary, &test->mask.mask, "cpu", NULL, NULL);
+  convolve_cpu_force (-1, 0, 0);
+  if (plan) {
+    convolve_plan_set_pool (plan, pool);
+    memcpy (destination, test->destination.bytes, test->destination.size);
+    done = convolve_run (plan, &plane, NULL) == CONVOLVE_OK;
+  }
+  convolve_plan_unref (plan);
+  return done;
+}
+
+bool
+check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
+{
+  unsigned char *again = malloc (test->destination.size);
+  int n_levels = convolve_cpu_level_count (), elements = test->region.width * test->pixel.samples;
+  /* Pieces of any size, but not millions of them. */
+  int strip = elements / 64 + 1 + (int) (test->number % 97);
+  int band = test->region.height / 64 + 1 + (int) (test->number % 7);
+  bool same = again != NULL;
+
+  for (int i = 0; i < n_levels && same; i++) {
+    same = run (test, i, 0, 0, NULL, again) && memcmp (again, result, test->destination.size) == 0;
+    if (!same)
+      fprintf (file, "FAILED cpu: other bytes at the level %s\n", convolve_cpu_level (i)->name);
+  }
+  for (int i = 0; i < N_POOLS && same; i++) {
+    int level = (int) ((test->number + i) % n_levels);
+
+    same = pool_of (i) && run (test, level, strip, band, pool_of (i), again)
+        && memcmp (again, result, test->destination.size) == 0;
+    if (!same)
+      fprintf (file, "FAILED cpu: other bytes with %d threads, in pieces of %d elements and %d rows, at the level %s\n",
+          threads[i], strip, band, convolve_cpu_level (level)->name);
+  }
+  free (again);
+  return same;
+}
+
+/* Weights of no structure, equal ones, a product, and some that want double: so that every path is asked. */
+static void
+fill_taps (ConvolveMask *mask, int kind)
+{
+  for (int k = 0; k < mask->width * mask->height; k++) {
+    int i = k % mask->width, j = k / mask->width;
+
+    mask->taps[k] = kind == 0 ? (k * 7919 % 101) / 100.0 : kind == 1 ? 1 : kind == 2 ? (i + 1.5) * (j + 0.7) : k - 3;
+  }
+  mask->divisor = kind == 3 ? mask->width * mask->width / 4.0 : mask->width * (kind == 2 ? 1e6 : mask->width);
+}
+
+int
+check_cpu_memory (FILE *file)
+{
+  static const int sides[] = {1, 3, 15, 31, 63, 127, 255};
+  const size_t limit = 4 << 20;
+  int failures = 0;
+
+  for (int number = 0; number < 7 * 4 * 4 * 2; number++) {
+    int side = sides[number % 7], samples = number / 7 % 4 + 1, kind = number / 28 % 4, deep = number / 112;
+    ConvolvePixel pixel = {.type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,.depth = deep ? 16 : 8,
+      .samples = samples,.stride = samples * (deep + 1),.select = (1u << samples) - 1
+    };
+    ConvolvePlane plane = {.width = 3840,.height = 2160,.region = {0, 0, 3840, 2160} };
+    ConvolveMask mask;
+    ConvolvePlan *plan = NULL;
+
+    if (convolve_mask_init (&mask, side, side)) {
+      fill_taps (&mask, kind);
+      plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "cpu", NULL, NULL);
+    }
+    if (!plan || convolve_cpu_memory (plan, &plane) >= limit) {
+      fprintf (file, "FAILED cpu: %zu bytes for a thread, %dx%d weights of kind %d, %d samples of %d bytes\n",
+          plan ? convolve_cpu_memory (plan, &plane) : 0, side, side, kind, samples, deep + 1);
+      failures++;
+    }
+    convolve_plan_unref (plan);
+    convolve_mask_clear (&mask);
+  }
+  return failures;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The variant cpu gives the same bytes for every instruction set, number of threads and way to cut a plane. */
+#ifndef CHECK_CPU_H
+#define CHECK_CPU_H
+
+#include "check_case.h"
+
+/*
+ * Runs the case at every instruction set of this machine, then on pools of several sizes, in small pieces. result is
+ * the destination block that a plain run has left. False where any other differs, and said so to file.
+ */
+bool check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file);
+
+/* No thread needs 4 MiB for a 4K frame, whatever mask and format. Returns the number of failures. */
+int check_cpu_memory (FILE *file);
+
+#endif
