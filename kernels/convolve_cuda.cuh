@@ -153,6 +153,7 @@ struct ConvolveGrid
   dim3 block;                   /* threads */
   int tile_width, tile_height;  /* outputs of one block */
   size_t shared;                /* bytes of dynamic shared memory */
+  dim3 blocks;                  /* of kernels that divide the plane themselves; then there are no tiles */
 };
 
 /* Enqueues a kernel over the plane's region. It takes a ConvolveImage and one more parameter, which mask points to. */

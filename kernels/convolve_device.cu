@@ -63,6 +63,7 @@ open_device (ConvolveDevice *device, ConvolveError *error)
       || (code = cudaDriverGetVersion (&driver)) != cudaSuccess)
     return convolve_device_fail (device, code, "cannot open the CUDA device", error);
   device->shared_limit = shared;
+  device->overlaps = properties.major >= 9;
   snprintf (device->name, sizeof (device->name), "%s (sm_%d%d, driver for CUDA %d.%d)", properties.name,
       properties.major, properties.minor, driver / 1000, driver % 1000 / 10);
 
@@ -123,7 +124,7 @@ convolve_device_free (ConvolveDevice *device)
       if (device->timer[i])
         cudaEventDestroy (device->timer[i]);
     for (int i = 0; i < N_PHASES; i++)
-      if (device->streams[i])
+      if (device->streams[i] && !(i == PHASE_KERNEL && device->lent))
         cudaStreamDestroy (device->streams[i]);
   }
   free (device);
@@ -157,6 +158,18 @@ convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
   for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++)
     if (device->streams[i] && (code = cudaStreamSynchronize (device->streams[i])) != cudaSuccess)
       status = convolve_device_fail (device, code, "the device", error);
+  return status;
+}
+
+ConvolveStatus
+convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
+{
+  ConvolveStatus status = convolve_device_finish (device, error);
+
+  if (status == CONVOLVE_OK && !device->lent)
+    cudaStreamDestroy (device->streams[PHASE_KERNEL]);
+  device->streams[PHASE_KERNEL] = (cudaStream_t) stream;
+  device->lent = true;
   return status;
 }
 
@@ -275,6 +288,25 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   image.mask_height = plan->taps.height;
   image.tail = plan->tail;
 
+  if (grid.tile_width == 0) {
+    void *arguments[] = { &image, (void *) mask };
+
+    image.y0 = region->y;
+    cudaLaunchAttribute overlap;
+    cudaLaunchConfig_t config = { };
+
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid.blocks;
+    config.blockDim = grid.block;
+    config.dynamicSmemBytes = grid.shared;
+    config.stream = device->streams[PHASE_KERNEL];
+    config.attrs = &overlap;
+    config.numAttrs = device->overlaps;
+    if ((code = cudaLaunchKernelExC (&config, kernel, arguments)) != cudaSuccess)
+      return convolve_device_fail (device, code, plan->variant->name, error);
+    return CONVOLVE_OK;
+  }
   for (image.y0 = region->y; image.y0 < image.y1; image.y0 += most_rows) {
     int rows = image.y1 - image.y0 < most_rows ? image.y1 - image.y0 : most_rows;
     dim3 blocks ((region->width + grid.tile_width - 1) / grid.tile_width,

@@ -27,8 +27,10 @@ struct Stage
 struct Frame
 {
   Stage stages[CONVOLVE_MAX_STAGES];
-  cudaEvent_t begins[N_PHASES], ends[N_PHASES];
-  bool used[N_PHASES];          /* the events of this phase are recorded */
+  cudaEvent_t begins[N_PHASES], ends[N_PHASES], done[N_PHASES];
+  bool used[N_PHASES];          /* something of this phase was enqueued */
+  bool last[N_PHASES];          /* no other phase waits for it: its done is recorded */
+  bool timed;                   /* begins and ends are recorded for the phases used */
 };
 
 struct ConvolveDevice
@@ -37,11 +39,14 @@ struct ConvolveDevice
   bool adopted;                 /* its context is the caller's to make current */
   char name[320];
   size_t shared_limit;
+  bool overlaps;                /* launches: see convolve_wait () */
   cudaStream_t streams[N_PHASES];
+  bool lent;                    /* the kernels' stream is the caller's */
   cudaEvent_t enqueued[N_PHASES];       /* the last that each phase was given; recorded when the next phase asks */
   bool fresh[N_PHASES];         /* more was enqueued since */
   cudaEvent_t timer[2];
   Frame frames[CONVOLVE_MAX_FRAMES];
+  unsigned begun;               /* frames so far */
   Frame *frame;                 /* the one begun and not ended, or NULL */
   bool failed;                  /* a failure poisons the process's context: no CUDA call is made after it */
 };

@@ -34,6 +34,12 @@ ConvolveDevice *convolve_device_new (int id, ConvolveError *error);
 ConvolveDevice *convolve_device_new_current (ConvolveError *error);
 void convolve_device_free (ConvolveDevice *device);     /* NULL is allowed; waits for what is enqueued */
 
+/*
+ * From here on kernels go to stream, a CUstream of the device's context, which must stay till another is set or the
+ * device is freed. Waits for what is enqueued. Errors: DEVICE_FAILED.
+ */
+ConvolveStatus convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error);
+
 int convolve_device_id (const ConvolveDevice *device);
 const char *convolve_device_name (const ConvolveDevice *device);        /* "NVIDIA H200 (sm_90, driver for CUDA 13.0)" */
 
@@ -55,6 +61,7 @@ typedef struct
 /* For how long a frame was uploaded, convolved and downloaded, in nanoseconds; the three overlap. */
 typedef struct
 {
+  bool taken;                   /* not in every frame, since it costs time itself */
   uint64_t upload, kernel, download;
 } ConvolveTimes;
 

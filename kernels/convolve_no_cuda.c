@@ -28,6 +28,12 @@ convolve_device_new_current (ConvolveError *error)
   return NULL;
 }
 
+ConvolveStatus
+convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
 void
 convolve_device_free (ConvolveDevice *device)
 {
@@ -173,6 +179,42 @@ convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
 
 ConvolveStatus
 convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+bool
+convolve_tensor_possible (const ConvolveDevice *device)
+{
+  return false;
+}
+
+ConvolveStatus
+convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   return no_cuda (error);
 }

@@ -30,6 +30,8 @@ typedef struct
   float scale_f, offset_f[CONVOLVE_MAX_SAMPLES];
   float maximum;                /* 2^depth - 1 */
   bool wide;                    /* float cannot be proved right: use the doubles */
+  float scale_low;              /* scale less scale_f */
+  bool wide_down;               /* nor can floats with scale_low that are rounded down, see convolve_parts.cuh */
 } ConvolveTail;
 
 /* A mask as the kernels read it: the taps that were proved, in both precisions. */
@@ -41,6 +43,17 @@ typedef struct
   float *row, *column;          /* factors of a rank-1 mask: taps[j][i] = column[j] * row[i]; NULL otherwise */
 } ConvolveTaps;
 
+#define CONVOLVE_MAX_LIMBS 3
+
+/* The taps as integers of one to three signed bytes each, times one step: convolve_limbs.h. */
+typedef struct
+{
+  int count;                    /* limbs of a tap: tap = step * sum of limb[l] * 256^l */
+  double step;
+  bool whole;                   /* the sum over all limbs stays inside 32 bits */
+  ConvolveTail tail;            /* from a sum of the integers to the sample */
+} ConvolveLimbs;
+
 struct ConvolvePlan
 {
   int references;               /* atomic */
@@ -49,6 +62,7 @@ struct ConvolvePlan
   ConvolveTaps taps;
   ConvolveTail tail;
   bool exact;                   /* integer taps below the float limit */
+  double step;                  /* of an exact plan: its results before rounding are multiples of it; 0: unknown */
   bool identity;
   bool wide_sums;               /* float sums would break the error budget: add in double */
   bool device_taps_fit;         /* taps rounded to float keep the error budget, as every device variant needs */
@@ -57,6 +71,7 @@ struct ConvolvePlan
   float *device_taps;           /* the variant's copy of the mask in device memory, or NULL */
   struct ConvolveCpu *cpu;      /* what the variant cpu derived (convolve_cpu.h), or NULL */
   struct ConvolvePool *pool;    /* of a host variant, or NULL */
+  ConvolveLimbs limbs;          /* of tensor */
 };
 
 /* One row for each way to convolve. */
@@ -83,6 +98,13 @@ convolve_sample_size (ConvolveSampleType type)
   return type == CONVOLVE_SAMPLE_U8 ? 1 : 2;
 }
 
+/* How far a result may be from the exact sum before it is rounded, in code values, where the plan is not exact. */
+static inline double
+convolve_budget (const ConvolvePlan *plan)
+{
+  return plan->pixel.depth == 8 ? 1.0 / 64 : 0.5;
+}
+
 /* Analyses the mask for this pixel and fills taps, tail, exact, identity, wide_sums and device_taps_fit. */
 ConvolveStatus convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error);
 void convolve_taps_clear (ConvolveTaps *taps);
@@ -98,7 +120,27 @@ ConvolveStatus convolve_constant_run (const ConvolvePlan *plan, const ConvolvePl
 ConvolveStatus convolve_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tiled_input_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+
+/* Whether the device's tensor cores multiply bytes as tensor needs it. */
+bool convolve_tensor_possible (const ConvolveDevice *device);
+
+/* The largest side of a mask that packed and direct do. */
+#define CONVOLVE_DIRECT_SIDE 9
+
+/* A tile of fused-tiled, in outputs, and the masks that it has kernels for: the first that is large enough is taken. */
+#define CONVOLVE_FUSED_TILED_SAMPLES 128        /* of a row */
+#define CONVOLVE_FUSED_TILED_HEIGHT 64
+#define CONVOLVE_FUSED_TILED_SIDES { 15, 31, 63 }
+
+/* The side of its kernel for this mask, or 0; and the shared memory that it needs, in bytes. */
+int convolve_fused_tiled_side (const ConvolvePlan *plan);
+size_t convolve_fused_tiled_shared_size (const ConvolvePlan *plan);
 
 /* A block of separable, in threads: the width of its tile, and the rows it takes in one step. */
 #define CONVOLVE_SEPARABLE_WIDTH 32

@@ -124,8 +124,10 @@ init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, 
     step = 1 / (fraction.denominator * halves / greatest_common_divisor (fraction.denominator, halves));
     scale = copysign (fraction.numerator / fraction.denominator, scale);
   }
+  plan->step = step;
   tail->scale = scale;
   tail->scale_f = (float) scale;
+  tail->scale_low = (float) (scale - tail->scale_f);
   for (int i = 0; i < plan->pixel.samples; i++) {
     double zero = plan->pixel.zero[i];
     double bias = plan->pixel.biased >> i & 1 ? code_offset : 0;
@@ -134,6 +136,9 @@ init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, 
     tail->offset_f[i] = (float) tail->offset[i];
     if (float_tail_error (tail->maximum, tail->offset[i]) >= step / 2)
       tail->wide = true;
+    /* Two roundings of a number about as large as the offset; rounding the result down does not move it past an integer. */
+    if (4 * (fabs (tail->offset[i]) + 1) * FLOAT_UNIT >= step / 2)
+      tail->wide_down = true;
   }
 }
 
@@ -248,7 +253,7 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
   ConvolveTaps *taps = &plan->taps;
   int count = mask->width * mask->height;
   double maximum = (1 << plan->pixel.depth) - 1, sum = 0, gain = 0, rounding = 0, factor;
-  double budget = plan->pixel.depth == 8 ? 1.0 / 64 : 0.5;
+  double budget = convolve_budget (plan);
   double code_offset = round (mask->offset * maximum * 256) / 256;
   double row[CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_SIDE];
   bool rank_1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The table of variants. A new one is a file with its kernel and a row here, before the first row it is better than. */
+#include <math.h>
+
+#include "convolve_limbs.h"
 #include "convolve_private.h"
 
 static bool
@@ -62,6 +65,22 @@ accepts_rank_1 (const ConvolvePlan *plan, const char **reason)
   return accepts_device_taps (plan, reason);
 }
 
+static bool
+accepts_tensor (const ConvolvePlan *plan, const char **reason)
+{
+  ConvolveLimbs limbs;
+
+  if (!convolve_tensor_possible (plan->device)) {
+    *reason = "it needs a device of compute capability 8.0 or more";
+    return false;
+  }
+  if (convolve_tensor_shared_size (plan) > convolve_device_shared_limit (plan->device)) {
+    *reason = "its tile with halo is larger than the device's shared memory";
+    return false;
+  }
+  return convolve_limbs_choose (plan, &limbs, reason);
+}
+
 size_t
 convolve_tiled_shared_size (const ConvolvePlan *plan)
 {
@@ -77,6 +96,28 @@ convolve_separable_shared_size (const ConvolvePlan *plan)
   size_t ring = (CONVOLVE_SEPARABLE_STEP + plan->taps.height - 1) * CONVOLVE_SEPARABLE_WIDTH;
 
   return lines * sizeof (float) + ring * (plan->wide_sums ? sizeof (double) : sizeof (float));
+}
+
+int
+convolve_fused_tiled_side (const ConvolvePlan *plan)
+{
+  static const int sides[] = CONVOLVE_FUSED_TILED_SIDES;
+
+  for (size_t i = 0; i < sizeof (sides) / sizeof (sides[0]); i++)
+    if (plan->taps.width <= sides[i] && plan->taps.height <= sides[i])
+      return sides[i];
+  return 0;
+}
+
+/* The input of a tile in whole chunks of 16 bytes and a pad of one, and a float for each sum of a row. */
+size_t
+convolve_fused_tiled_shared_size (const ConvolvePlan *plan)
+{
+  size_t bytes = plan->pixel.stride, side = convolve_fused_tiled_side (plan), chunk = 16 / bytes;
+  size_t chunks = CONVOLVE_FUSED_TILED_SAMPLES / plan->pixel.samples / chunk + 2 * ((side / 2 + chunk - 1) / chunk);
+
+  return (CONVOLVE_FUSED_TILED_HEIGHT + side - 1)
+      * (16 * (chunks + 1) + CONVOLVE_FUSED_TILED_SAMPLES * sizeof (float));
 }
 
 bool
@@ -96,6 +137,136 @@ convolve_tiled_input_block (const ConvolvePlan *plan, int *width, int *height)
   return most > 0;
 }
 
+/* What the variants that divide a plane in parts can read: see convolve_parts.cuh. */
+static bool
+accepts_layout (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  double gain = 0, most = 0;
+
+  if (pixel->samples == 3 || pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped
+      || !pixel->select) {
+    *reason = "it does pixels of 1, 2 or 4 samples with nothing between them, in the machine's byte order";
+    return false;
+  }
+  for (int i = 0; i < plan->taps.width * plan->taps.height; i++)
+    gain += fabs (plan->taps.taps[i] * plan->tail.scale);
+  for (int i = 0; i < pixel->samples; i++)
+    most = fmax (most, fabs (plan->tail.offset[i]));
+  if (pixel->type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > 4e6) {
+    *reason = "it multiplies too much";
+    return false;
+  }
+  return accepts_device_taps (plan, reason);
+}
+
+static bool
+accepts_small (const ConvolvePlan *plan, const char **reason)
+{
+  if (plan->taps.width > CONVOLVE_DIRECT_SIDE || plan->taps.height > CONVOLVE_DIRECT_SIDE) {
+    *reason = "it is larger than 9x9";
+    return false;
+  }
+  return accepts_layout (plan, reason);
+}
+
+static bool
+accepts_fused (const ConvolvePlan *plan, const char **reason)
+{
+  if (!plan->taps.row) {
+    *reason = "it is not the product of a column and a row";
+    return false;
+  }
+  if (plan->wide_sums) {
+    *reason = "its sums need double precision";
+    return false;
+  }
+  return accepts_small (plan, reason);
+}
+
+static bool
+accepts_fused_tiled (const ConvolvePlan *plan, const char **reason)
+{
+  if (!plan->taps.row) {
+    *reason = "it is not the product of a column and a row";
+    return false;
+  }
+  if (plan->wide_sums) {
+    *reason = "its sums need double precision";
+    return false;
+  }
+  if (!accepts_layout (plan, reason))
+    return false;
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples > 2) {
+    *reason = "it does 16-bit pixels of 1 or 2 samples alone";
+    return false;
+  }
+  if (convolve_fused_tiled_side (plan) == 0) {
+    *reason = "it is larger than 63x63";
+    return false;
+  }
+  if (convolve_fused_tiled_shared_size (plan) > convolve_device_shared_limit (plan->device)) {
+    *reason = "its tile is larger than the device's shared memory";
+    return false;
+  }
+  return true;
+}
+
+/* One sum takes all products in turn, and is rounded after each: more often than convolve_taps_init () allows for. */
+static bool
+accepts_direct (const ConvolvePlan *plan, const char **reason)
+{
+  int count = plan->taps.width * plan->taps.height;
+  double gain = 0;
+
+  for (int i = 0; i < count; i++)
+    gain += fabs (plan->taps.taps[i]);
+  if (plan->wide_sums || (!plan->exact && gain * count * plan->tail.maximum / 16777216 > convolve_budget (plan) / 4)) {
+    *reason = "its sums need double precision";
+    return false;
+  }
+  return accepts_small (plan, reason);
+}
+
+/* Weights of eight bits, and values that a float with 1 as its last place holds: see convolve_packed.cu. */
+static bool
+accepts_packed (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  int count = plan->taps.width * plan->taps.height;
+  double sum = 0, most = 0;
+
+  if (pixel->type != CONVOLVE_SAMPLE_U8) {
+    *reason = "it does 8-bit samples alone";
+    return false;
+  }
+  if (!accepts_small (plan, reason))
+    return false;
+  for (int i = 0; i < count; i++) {
+    if (!plan->exact || plan->taps.taps[i] < -128 || plan->taps.taps[i] > 127) {
+      *reason = "its weights are not integers -128 to 127 times one factor";
+      return false;
+    }
+    sum += fabs (plan->taps.taps[i]);
+  }
+  for (int i = 0; i < pixel->samples; i++)
+    most = fmax (most, fabs (plan->tail.offset[i]));
+  /* The errors of the scale, times a sum, and of the offset; the result is rounded down, which does no harm. */
+  if (sum * 255 * fmax (fabs (plan->tail.scale), 1) + most > 4e6
+      || (255 + 2 + 2 * most) / 16777216 >= plan->step / 2) {
+    *reason = "its divisor is too fine for single precision";
+    return false;
+  }
+  return true;
+}
+
+/* Products of a column and a row are less work in two passes once they are this large. */
+static bool
+pays_but_long_rank_1 (const ConvolvePlan *plan)
+{
+  return !plan->taps.row || plan->taps.width * plan->taps.height <= 63 * 63;
+}
+
 /* Up to these sizes the tables in tests/results/ have constant in front: loading tiles does not pay. */
 static bool
 pays_beyond_3x3 (const ConvolvePlan *plan)
@@ -109,6 +280,15 @@ pays_beyond_5x5 (const ConvolvePlan *plan)
   return plan->taps.width * plan->taps.height > 25;
 }
 
+/* At 3x3 nine products at four in an instruction are less than two passes. */
+static bool
+pays_fused (const ConvolvePlan *plan)
+{
+  const char *reason;
+
+  return plan->taps.width > 3 || plan->taps.height > 3 || !accepts_packed (plan, &reason);
+}
+
 static ConvolveStatus
 prepare_global (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -117,6 +297,44 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
 }
 
 const ConvolveVariant convolve_variants[] = {
+  {
+    .name = "fused",
+    .idea = "a rank-1 mask in one pass: sums of rows go from registers to all outputs above and below",
+    .on_device = true,
+    .accepts = accepts_fused,
+    .pays = pays_fused,
+    .run = convolve_fused_run,
+  },
+  {
+    .name = "fused-tiled",
+    .idea = "a rank-1 mask as two passes over a tile in shared memory, 8 sums of a row and 16 of a column to a thread",
+    .on_device = true,
+    .accepts = accepts_fused_tiled,
+    .run = convolve_fused_tiled_run,
+  },
+  {
+    .name = "packed",
+    .idea = "bytes as they lie in memory, four products in one instruction, with integer weights of eight bits",
+    .on_device = true,
+    .accepts = accepts_packed,
+    .run = convolve_packed_run,
+  },
+  {
+    .name = "direct",
+    .idea = "a block of outputs for each thread, sums in registers, each input loaded and converted once",
+    .on_device = true,
+    .accepts = accepts_direct,
+    .run = convolve_direct_run,
+  },
+  {
+    .name = "tensor",
+    .idea = "rows of the mask as banded matrices of bytes on the integer tensor cores",
+    .on_device = true,
+    .accepts = accepts_tensor,
+    .pays = pays_but_long_rank_1,
+    .prepare = convolve_tensor_prepare,
+    .run = convolve_tensor_run,
+  },
   {
     .name = "separable",
     .idea = "a rank-1 mask as a row pass and a column pass, fused in shared memory",

@@ -29,19 +29,22 @@ typedef struct
 {
   GstCaps *caps;
   gboolean cuda, video_meta;
+  GstCudaConvolveStream *stream;
   guint size, min, max;
 } Wanted;
 
-/* Sets the pool's parameters; wanted->size becomes what the pool makes of it. Pages are for a pool of our own. */
+/* Sets the parameters of a pool, our own or another's; wanted->size becomes what the pool makes of it. */
 static gboolean
-configure_pool (GstBufferPool * pool, Wanted * wanted, gboolean pages)
+configure_pool (GstBufferPool * pool, Wanted * wanted, gboolean own)
 {
   GstStructure *config = gst_buffer_pool_get_config (pool);
 
   gst_buffer_pool_config_set_params (config, wanted->caps, wanted->size, wanted->min, wanted->max);
   if (wanted->video_meta)
     gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (pages) {
+  if (own && wanted->cuda)
+    gst_cuda_convolve_stream_configure (wanted->stream, config);
+  if (own && !wanted->cuda) {
     GstAllocationParams params;
 
     gst_allocation_params_init (&params);
@@ -61,7 +64,7 @@ new_pool (GstCudaConvolveContext * context, Wanted * wanted)
 {
   GstBufferPool *pool = wanted->cuda ? gst_cuda_convolve_cuda_pool_new (context) : gst_video_buffer_pool_new ();
 
-  if (!configure_pool (pool, wanted, !wanted->cuda))
+  if (!configure_pool (pool, wanted, TRUE))
     gst_clear_object (&pool);
   return pool;
 }
@@ -80,9 +83,10 @@ parse_query (GstQuery * query, Wanted * wanted)
 }
 
 gboolean
-gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * context, guint held)
+gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * context, GstCudaConvolveStream * stream,
+    guint held)
 {
-  Wanted wanted = {.min = held };
+  Wanted wanted = {.min = held,.stream = stream };
   GstBufferPool *pool;
   gboolean need_pool;
 
@@ -106,11 +110,12 @@ gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * conte
 }
 
 gboolean
-gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * context, guint held)
+gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * context, GstCudaConvolveStream ** stream,
+    guint held)
 {
   gboolean offered = gst_query_get_n_allocation_pools (query) > 0;
   GstBufferPool *pool = NULL;
-  Wanted wanted = { 0 };
+  Wanted wanted = {.stream = *stream };
   guint least;
 
   if (!parse_query (query, &wanted))
@@ -125,6 +130,14 @@ gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * contex
   if (pool && ((wanted.cuda && !gst_cuda_convolve_cuda_owns_pool (context, pool))
           || (wanted.max > 0 && wanted.max < wanted.min) || !configure_pool (pool, &wanted, FALSE)))
     gst_clear_object (&pool);
+  if (pool && wanted.cuda) {
+    GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_pool (pool);
+
+    if (theirs == *stream)
+      gst_cuda_convolve_stream_clear (&theirs);
+    else if (theirs)
+      *stream = theirs;
+  }
   if (!pool) {
     wanted.max = 0;
     pool = new_pool (context, &wanted);

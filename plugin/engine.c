@@ -74,6 +74,8 @@ gst_cuda_convolve_engine_ensure_context (GstCudaConvolveEngine * engine)
 {
   g_rec_mutex_lock (&engine->context_lock);
   gst_cuda_convolve_cuda_ensure (engine->element, engine->device_id, &engine->context);
+  if (engine->context && !engine->stream)
+    engine->stream = gst_cuda_convolve_stream_new (engine->context);
   g_rec_mutex_unlock (&engine->context_lock);
   return engine->context;
 }
@@ -106,12 +108,15 @@ open_device (GstCudaConvolveEngine * engine, ConvolveError * error)
 {
   ConvolveDevice *device;
 
-  engine->device_in_context = (engine->cuda_memory ? gst_cuda_convolve_engine_ensure_context (engine) : engine->context) != NULL;
+  engine->device_in_context = (engine->cuda_memory || engine->context)
+      && gst_cuda_convolve_engine_ensure_context (engine) != NULL;
   if (!engine->device_in_context)
     return convolve_device_new (engine->device_id, error);
   if (enter_context (engine, error) != CONVOLVE_OK)
     return NULL;
   device = convolve_device_new_current (error);
+  if (device && engine->stream)
+    convolve_device_use_stream (device, gst_cuda_convolve_stream_handle (engine->stream), NULL);
   leave_context (engine);
   return device;
 }
@@ -152,12 +157,27 @@ release_device (GstCudaConvolveEngine * engine)
   current = gst_cuda_convolve_cuda_push (device_context (engine));
   gst_cuda_convolve_plans_clear (&engine->plans);
   g_clear_pointer (&engine->device, convolve_device_free);
+  for (guint i = 0; i < CONVOLVE_MAX_FRAMES; i++)
+    engine->flights[i].pending = FALSE; /* all is done */
   if (current)
     leave_context (engine);
   engine->device_in_context = FALSE;
   g_rec_mutex_lock (&engine->context_lock);
+  gst_cuda_convolve_stream_clear (&engine->stream);
   gst_clear_object (&engine->context);
   g_rec_mutex_unlock (&engine->context_lock);
+}
+
+void
+gst_cuda_convolve_engine_use_stream (GstCudaConvolveEngine * engine, GstCudaConvolveStream * stream)
+{
+  if (engine->device && engine->device_in_context && stream != engine->stream
+      && gst_cuda_convolve_cuda_push (engine->context)) {
+    convolve_device_use_stream (engine->device, gst_cuda_convolve_stream_handle (stream), NULL);
+    gst_cuda_convolve_cuda_pop (engine->context);
+  }
+  gst_cuda_convolve_stream_clear (&engine->stream);
+  engine->stream = stream;
 }
 
 gboolean
@@ -380,11 +400,11 @@ map_frame (GstCudaConvolveEngine * engine, GstCudaConvolveFrame * frame, GstBuff
   if (frame->on_device)
     flags |= gst_cuda_convolve_cuda_map_flag ();
   else if (device)
-    gst_cuda_convolve_pin_buffer (buffer, convolve_device_id (engine->device), device_context (engine));
+    frame->pinned = gst_cuda_convolve_pin_buffer (buffer, convolve_device_id (engine->device), device_context (engine));
   if (!gst_video_frame_map (&frame->video, &engine->info, buffer, flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
     return FALSE;
-  if (frame->on_device && (flags & GST_MAP_READ))
-    gst_cuda_convolve_cuda_wait (buffer);
+  if (frame->on_device && (flags & GST_MAP_READ) && !gst_cuda_convolve_stream_orders (engine->stream, buffer))
+    gst_cuda_convolve_stream_wait (buffer);
   return TRUE;
 }
 
@@ -403,77 +423,149 @@ map_frames (GstCudaConvolveEngine * engine, GstCudaConvolveFlight * flight)
   return TRUE;
 }
 
-/* With the context current, where plans are on the device. */
+/* With the context current. */
 static void
-clear_flight (GstCudaConvolveFlight * flight)
+unmap_flight (GstCudaConvolveFlight * flight)
 {
   gst_video_frame_unmap (&flight->out.video);
   gst_video_frame_unmap (&flight->in.video);
-  gst_clear_buffer (&flight->input);
-  gst_clear_buffer (&flight->output);
   gst_cuda_convolve_plans_clear (&flight->plans);
 }
 
+static void
+count_times (GstCudaConvolveEngine * engine, const ConvolveTimes * times)
+{
+  GstCudaConvolveStats *stats = &engine->stats;
+
+  GST_OBJECT_LOCK (engine->element);
+  stats->timed_frames += times->taken;
+  stats->total.upload += times->upload;
+  stats->total.kernel += times->kernel;
+  stats->total.download += times->download;
+  GST_OBJECT_UNLOCK (engine->element);
+}
+
+/* Waits for what the device has under way in a slot, if anything. With the context current. */
 static ConvolveStatus
-run_flight (GstCudaConvolveEngine * engine, guint slot, guint ahead, ConvolveError * error)
+wait_for_slot (GstCudaConvolveEngine * engine, guint slot, ConvolveError * error)
 {
   GstCudaConvolveFlight *flight = &engine->flights[slot];
+  ConvolveTimes times;
   ConvolveStatus status;
 
-  if (!flight->on_device)
-    return gst_cuda_convolve_run_on_host (&flight->plans, &engine->layout, &flight->in, &flight->out, &flight->times,
-        error);
-  if (enter_context (engine, error) != CONVOLVE_OK)
-    return error->status;
-  status = gst_cuda_convolve_run_on_device (&flight->plans, &engine->layout, engine->device, slot, ahead, &flight->in,
-      &flight->out, error);
-  leave_context (engine);
+  if (!flight->pending)
+    return CONVOLVE_OK;
+  flight->pending = FALSE;
+  status = convolve_device_wait (engine->device, slot, &times, error);
+  if (status == CONVOLVE_OK)
+    count_times (engine, &times);
   return status;
 }
 
+static ConvolveStatus
+run_on_host (GstCudaConvolveEngine * engine, GstCudaConvolveFlight * flight, ConvolveError * error)
+{
+  ConvolveTimes times;
+  ConvolveStatus status = gst_cuda_convolve_run_on_host (&flight->plans, &engine->layout, &flight->in, &flight->out,
+      &times, error);
+
+  if (status == CONVOLVE_OK)
+    count_times (engine, &times);
+  return status;
+}
+
+static ConvolveStatus
+run_on_device (GstCudaConvolveEngine * engine, guint slot, gboolean alone, ConvolveError * error)
+{
+  GstCudaConvolveFlight *flight = &engine->flights[slot];
+  ConvolveStatus status = gst_cuda_convolve_run_on_device (&flight->plans, &engine->layout, engine->device, slot, alone,
+      &flight->in, &flight->out, error);
+
+  flight->pending = status == CONVOLVE_OK;
+  flight->ordered = flight->in.on_device && flight->out.on_device
+      && gst_cuda_convolve_stream_orders (engine->stream, flight->input)
+      && gst_cuda_convolve_stream_orders (engine->stream, flight->output);
+  if (flight->out.on_device)
+    gst_cuda_convolve_stream_mark (flight->output, flight->ordered);
+  return status;
+}
+
+/* The frame in a slot, mapped, from its plans' point of view; the error is posted. With the context current. */
+static gboolean
+run_flight (GstCudaConvolveEngine * engine, guint slot, gboolean alone)
+{
+  GstCudaConvolveFlight *flight = &engine->flights[slot];
+  ConvolveError error;
+  ConvolveStatus status;
+
+  if (!check_frame (engine, &flight->in.video, "input") || !check_frame (engine, &flight->out.video, "output"))
+    return FALSE;
+  if (convolve_plan_on_device (flight->plans.plan[0]))
+    status = run_on_device (engine, slot, alone, &error);
+  else
+    status = run_on_host (engine, flight, &error);
+  if (status != CONVOLVE_OK)
+    post_error (engine, &error);
+  return status == CONVOLVE_OK;
+}
+
+/* With the context current. */
+static gboolean
+begin_flight (GstCudaConvolveEngine * engine, guint slot, gboolean alone)
+{
+  GstCudaConvolveFlight *flight = &engine->flights[slot];
+
+  if (!map_frames (engine, flight))
+    return FALSE;
+  gst_cuda_convolve_plans_ref (&flight->plans, &engine->plans);
+  if (run_flight (engine, slot, alone))
+    return TRUE;
+  unmap_flight (flight);
+  return FALSE;
+}
+
 GstFlowReturn
-gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, GstBuffer * input, GstBuffer * output, guint ahead)
+gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, GstBuffer * input, GstBuffer * output, gboolean alone)
 {
   guint slot = (engine->first_flight + engine->n_flights) % CONVOLVE_MAX_FRAMES;
-  GstCudaConvolveFlight *flight = &engine->flights[slot];
-  ConvolveError error = {.status = CONVOLVE_OK };
+  ConvolveError error;
+  ConvolveStatus status = enter_context (engine, &error);
+  gboolean begun = FALSE;
 
-  *flight = (GstCudaConvolveFlight) {.input = input,.output = output,
-    .on_device = gst_cuda_convolve_engine_is_on_device (engine) };
-  if (!map_frames (engine, flight)) {
-    gst_buffer_unref (input);
-    gst_buffer_unref (output);
-    return GST_FLOW_ERROR;
+  if (status == CONVOLVE_OK) {
+    status = wait_for_slot (engine, slot, &error);
+    engine->flights[slot] = (GstCudaConvolveFlight) {.input = input,.output = output };
+    begun = status == CONVOLVE_OK && begin_flight (engine, slot, alone);
+    leave_context (engine);
   }
-  gst_cuda_convolve_plans_ref (&flight->plans, &engine->plans);
-  if (check_frame (engine, &flight->in.video, "input") && check_frame (engine, &flight->out.video, "output")) {
-    if (run_flight (engine, slot, ahead, &error) == CONVOLVE_OK) {
-      engine->n_flights++;
-      return GST_FLOW_OK;
-    }
+  if (begun) {
+    engine->n_flights++;
+    return GST_FLOW_OK;
+  }
+  if (status != CONVOLVE_OK)
     post_error (engine, &error);
-  }
-  clear_flight (flight);
+  gst_buffer_unref (input);
+  gst_buffer_unref (output);
   gst_cuda_convolve_engine_drop (engine);
   return GST_FLOW_ERROR;
 }
 
-/* Takes the oldest frame out of the ring, when nothing works on it any more. */
+/* Takes the oldest frame out of the ring, when its output can be passed on. */
 static ConvolveStatus
-end_flight (GstCudaConvolveEngine * engine, GstBuffer ** output, ConvolveTimes * times, ConvolveError * error)
+end_flight (GstCudaConvolveEngine * engine, gboolean wait, GstBuffer ** output, ConvolveError * error)
 {
   guint slot = engine->first_flight;
   GstCudaConvolveFlight *flight = &engine->flights[slot];
   gboolean current = gst_cuda_convolve_cuda_push (device_context (engine));
   ConvolveStatus status = CONVOLVE_OK;
 
-  *times = flight->times;
-  if (flight->on_device)
-    status = convolve_device_wait (engine->device, slot, times, error);
-  *output = g_steal_pointer (&flight->output);
-  clear_flight (flight);
+  if (wait || !flight->ordered)
+    status = wait_for_slot (engine, slot, error);
+  unmap_flight (flight);
   if (current)
     leave_context (engine);
+  gst_clear_buffer (&flight->input);
+  *output = g_steal_pointer (&flight->output);
   engine->first_flight = (slot + 1) % CONVOLVE_MAX_FRAMES;
   engine->n_flights--;
   return status;
@@ -482,21 +574,16 @@ end_flight (GstCudaConvolveEngine * engine, GstBuffer ** output, ConvolveTimes *
 GstFlowReturn
 gst_cuda_convolve_engine_end (GstCudaConvolveEngine * engine, GstBuffer ** output)
 {
-  GstCudaConvolveStats *stats = &engine->stats;
   ConvolveError error;
-  ConvolveTimes times;
 
-  if (end_flight (engine, output, &times, &error) != CONVOLVE_OK) {
+  if (end_flight (engine, FALSE, output, &error) != CONVOLVE_OK) {
     gst_clear_buffer (output);
     post_error (engine, &error);
     gst_cuda_convolve_engine_drop (engine);
     return GST_FLOW_ERROR;
   }
   GST_OBJECT_LOCK (engine->element);
-  stats->frames++;
-  stats->total.upload += times.upload;
-  stats->total.kernel += times.kernel;
-  stats->total.download += times.download;
+  engine->stats.frames++;
   GST_OBJECT_UNLOCK (engine->element);
   return GST_FLOW_OK;
 }
@@ -506,10 +593,9 @@ gst_cuda_convolve_engine_drop (GstCudaConvolveEngine * engine)
 {
   while (engine->n_flights > 0) {
     GstBuffer *output;
-    ConvolveTimes times;
     ConvolveError error;
 
-    end_flight (engine, &output, &times, &error);
+    end_flight (engine, TRUE, &output, &error);
     gst_buffer_unref (output);
   }
 }

@@ -9,7 +9,7 @@
 #define GST_CUDA_CONVOLVE_ENGINE_H
 
 #include "convolve_pool.h"
-#include "cudamemory.h"
+#include "cudastream.h"
 #include "run.h"
 
 G_BEGIN_DECLS
@@ -20,14 +20,14 @@ typedef struct
   GstBuffer *input, *output;
   GstCudaConvolveFrame in, out; /* mapped */
   GstCudaConvolvePlans plans;   /* those it was begun with */
-  gboolean on_device;           /* otherwise it is done */
-  ConvolveTimes times;          /* where it is done */
+  gboolean pending;             /* the device's slot is not waited for */
+  gboolean ordered;             /* need not be: all who touch the buffers do it in the order of one stream */
 } GstCudaConvolveFlight;
 
 typedef struct
 {
-  guint64 frames;
-  ConvolveTimes total;          /* of all frames */
+  guint64 frames, timed_frames;
+  ConvolveTimes total;          /* of those that were timed */
 } GstCudaConvolveStats;
 
 typedef struct
@@ -43,6 +43,7 @@ typedef struct
   GRecMutex context_lock;
   GstCudaConvolveContext *context;      /* what CUDA frames are in; under context_lock, and of one value till stop
                                          * or the input is followed elsewhere, once set */
+  GstCudaConvolveStream *stream;        /* in context; the streaming thread's, NULL where GStreamer has none */
 
   GstVideoInfo info;            /* unknown format before the first caps */
   GstCudaConvolveLayout layout;
@@ -77,8 +78,11 @@ void gst_cuda_convolve_engine_set_info (GstCudaConvolveEngine * engine, const Gs
 void gst_cuda_convolve_engine_set_context (GstCudaConvolveEngine * engine, GstContext * message, gint device_id);
 gboolean gst_cuda_convolve_engine_answer_context (GstCudaConvolveEngine * engine, GstQuery * query);
 
-/* The context for CUDA frames, asked for where there is none yet. Not referenced; NULL where there is no device. */
+/* The context for CUDA frames, and a stream in it, asked for where there is none yet. Not referenced; NULL where there is no device. */
 GstCudaConvolveContext *gst_cuda_convolve_engine_ensure_context (GstCudaConvolveEngine * engine);
+
+/* Works on this stream in context from now on; takes it. Elements on one stream need not wait for each other. */
+void gst_cuda_convolve_engine_use_stream (GstCudaConvolveEngine * engine, GstCudaConvolveStream * stream);
 
 /*
  * Where the user left the choice of the device open, work is done where the frames are. True where this buffer's
@@ -98,11 +102,11 @@ gboolean gst_cuda_convolve_engine_is_passthrough (const GstCudaConvolveEngine * 
 gboolean gst_cuda_convolve_engine_is_on_device (const GstCudaConvolveEngine * engine);
 
 /*
- * Begins a frame, of at most CONVOLVE_MAX_FRAMES; ahead others are meant to be under way beside it. Takes both buffers,
- * on failure too.
+ * Begins a frame, of at most CONVOLVE_MAX_FRAMES; alone where none is to overlap it. Takes both buffers, on failure
+ * too.
  */
 GstFlowReturn gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, GstBuffer * input, GstBuffer * output,
-    guint ahead);
+    gboolean alone);
 
 /* Waits for the oldest frame under way, which there is, and gives its output. After a failure no frame is under way. */
 GstFlowReturn gst_cuda_convolve_engine_end (GstCudaConvolveEngine * engine, GstBuffer ** output);

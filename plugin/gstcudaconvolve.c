@@ -59,6 +59,7 @@ struct _GstCudaConvolve
   /* The streaming thread's own, and start's and stop's. */
   GstCudaConvolveEngine engine;
   guint ahead;                  /* frames that stay under way when one is done with */
+  gboolean discont;             /* the base class still has a gap to mark */
 };
 
 G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
@@ -256,17 +257,25 @@ gst_cuda_convolve_propose_allocation (GstBaseTransform * trans, GstQuery * decid
     return FALSE;
   if (!decide_query)            /* passthrough: downstream has answered */
     return TRUE;
-  return context_for (self, query, &context) && gst_cuda_convolve_propose_pool (query, context, count_held (self));
+  return context_for (self, query, &context) && gst_cuda_convolve_propose_pool (query, context,
+      self->engine.stream, count_held (self));
 }
 
 static gboolean
 gst_cuda_convolve_decide_allocation (GstBaseTransform * trans, GstQuery * query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstCudaConvolveStream *stream;
   GstCudaConvolveContext *context;
 
-  return context_for (self, query, &context) && gst_cuda_convolve_decide_pool (query, context, count_held (self))
-      && GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
+  if (!context_for (self, query, &context))
+    return FALSE;
+  stream = self->engine.stream;
+  if (!gst_cuda_convolve_decide_pool (query, context, &stream, count_held (self)))
+    return FALSE;
+  if (stream != self->engine.stream)
+    gst_cuda_convolve_engine_use_stream (&self->engine, stream);
+  return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
 }
 
 /* Adds the time that frames are kept to what upstream answered. */
@@ -343,8 +352,11 @@ prepare_for (GstCudaConvolve * self, gboolean is_discont, GstBuffer * input)
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstFlowReturn ret = GST_FLOW_OK;
 
-  if (is_discont || GST_PAD_NEEDS_RECONFIGURE (GST_BASE_TRANSFORM_SRC_PAD (self)))
+  /* The base class tells of a gap until it has marked a frame that comes out, so the first telling is what counts. */
+  if ((is_discont && !self->discont) || GST_BUFFER_IS_DISCONT (input)
+      || GST_PAD_NEEDS_RECONFIGURE (GST_BASE_TRANSFORM_SRC_PAD (self)))
     ret = drain (self);
+  self->discont = is_discont;
   /* New caps come first: plans are made for them, and what they say of memory decides whether frames pass through. */
   gst_base_transform_reconfigure (trans);
   if (ret == GST_FLOW_OK && gst_cuda_convolve_engine_is_elsewhere (&self->engine, input)) {
@@ -398,7 +410,7 @@ begin_frame (GstCudaConvolve * self, GstBuffer * input)
   if (ret == GST_FLOW_OK)
     ret = update_plans (self);
   if (ret == GST_FLOW_OK)
-    return gst_cuda_convolve_engine_begin (&self->engine, input, output, self->ahead);
+    return gst_cuda_convolve_engine_begin (&self->engine, input, output, self->ahead == 0);
   gst_buffer_unref (input);
   gst_clear_buffer (&output);
   return ret;
@@ -480,13 +492,13 @@ gst_cuda_convolve_dispatch_properties_changed (GObject * object, guint n, GParam
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->dispatch_properties_changed (object, n, specs);
 }
 
-/* Times are means over the frames so far; backend and device are those in use. Called with the object lock. */
+/* Times are means over the frames that were timed; backend and device are those in use. Called with the object lock. */
 static GstStructure *
 make_stats (GstCudaConvolve * self)
 {
   const GstCudaConvolveEngine *engine = &self->engine;
   const GstCudaConvolveStats *stats = &engine->stats;
-  guint64 frames = MAX (stats->frames, 1);
+  guint64 frames = MAX (stats->timed_frames, 1);
   gboolean active = engine->active_variant != NULL;
 
   return gst_structure_new ("application/x-cudaconvolve-stats",

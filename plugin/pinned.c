@@ -76,7 +76,7 @@ record_pin (Record * record, GstMemory * memory, gint device_id, GstCudaConvolve
 }
 
 /* Only plain memory stays at one address for as long as it lives. */
-static void
+static gboolean
 pin_memory (GstMemory * memory, gboolean pooled, gint device_id, GstCudaConvolveContext * context)
 {
   Record *record;
@@ -84,7 +84,7 @@ pin_memory (GstMemory * memory, gboolean pooled, gint device_id, GstCudaConvolve
   if (memory->parent)
     memory = memory->parent;
   if (!gst_memory_is_type (memory, GST_ALLOCATOR_SYSMEM))
-    return;
+    return FALSE;
   record = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (memory), record_quark ());
   if (!record) {
     record = g_new0 (Record, 1);
@@ -95,13 +95,17 @@ pin_memory (GstMemory * memory, gboolean pooled, gint device_id, GstCudaConvolve
   record->uses++;
   if (!record->pinned && !record->refused && (record->uses > 1 || (pooled && wasted < MOST_WASTED)))
     record_pin (record, memory, device_id, context);
+  return record->pinned;
 }
 
-void
+gboolean
 gst_cuda_convolve_pin_buffer (GstBuffer * buffer, gint device_id, GstCudaConvolveContext * context)
 {
+  gboolean pinned = TRUE;
+
   g_mutex_lock (&lock);
   for (guint i = 0; i < gst_buffer_n_memory (buffer); i++)
-    pin_memory (gst_buffer_peek_memory (buffer, i), buffer->pool != NULL, device_id, context);
+    pinned &= pin_memory (gst_buffer_peek_memory (buffer, i), buffer->pool != NULL, device_id, context);
   g_mutex_unlock (&lock);
+  return pinned;
 }

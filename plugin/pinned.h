@@ -10,9 +10,9 @@ G_BEGIN_DECLS
 /*
  * Pins the buffer's system memory if it is likely to come again: at once where the buffer belongs to a pool, from its
  * second time on otherwise. It stays so until it is freed. In the context, or, where that is NULL, in the process's
- * own of the device. What cannot be pinned stays as it is, which costs speed alone. Any thread.
+ * own of the device. What cannot be pinned stays as it is, which costs speed alone: FALSE then. Any thread.
  */
-void gst_cuda_convolve_pin_buffer (GstBuffer * buffer, gint device_id, GstCudaConvolveContext * context);
+gboolean gst_cuda_convolve_pin_buffer (GstBuffer * buffer, gint device_id, GstCudaConvolveContext * context);
 
 /* The alignment, as GstAllocationParams has it, that gives each memory pages of its own: those can be pinned. */
 #define GST_CUDA_CONVOLVE_PAGE_ALIGN 4095

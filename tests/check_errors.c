@@ -255,7 +255,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_no_device_memory)
 {
-  Run run = run_start ("cudaconvolve", "memory:8", "I420");     /* a plane of the third frame */
+  Run run = run_start ("cudaconvolve kernel-variant=separable", "memory:8", "I420");     /* a plane of the third frame */
 
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
@@ -330,8 +330,8 @@ GST_START_TEST (test_device_path)
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     for (FrameLayout layout = FRAME_PLAIN; layout <= FRAME_MEMORIES; layout++) {
-      Run run = run_start ("cudaconvolve mask=\"1 0 -1; 2 5 -2; 1 0 -1\" boundary=reflect-101 bias=0.25", NULL,
-          formats[i]);
+      Run run = run_start ("cudaconvolve mask=\"1 0 -1; 2 5 -2; 1 0 -1\" boundary=reflect-101 bias=0.25 "
+          "kernel-variant=constant", NULL, formats[i]);
       GstCaps *caps = frame_caps (formats[i], 19, 7, NULL);
       GstBuffer *in, *out;
       GstStructure *stats;

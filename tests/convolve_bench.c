@@ -127,7 +127,7 @@ make_plan (Row *row, const Bench *bench, int variant, int side)
 
   memset (row, 0, sizeof *row);
   row->name = convolve_variant_name (variant);
-  if (make_mask (&mask, side, strcmp (row->name, "separable") == 0)) {
+  if (make_mask (&mask, side, strcmp (row->name, "separable") == 0 || strcmp (row->name, "fused") == 0)) {
     row->plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, row->name, bench->device, &error);
     convolve_mask_clear (&mask);
   }

@@ -79,6 +79,12 @@ convolve_device_new_current (ConvolveError *error)
   return convolve_device_new (-1, error);
 }
 
+ConvolveStatus
+convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
+{
+  return CONVOLVE_OK;
+}
+
 void
 convolve_device_free (ConvolveDevice *device)
 {
@@ -110,15 +116,39 @@ convolve_device_shared_limit (const ConvolveDevice *device)
   return 64 * 1024;
 }
 
+/* How many memories are pinned, for the checks to read. */
+__attribute__ ((visibility ("default"))) int fake_device_pinned;
+
+static const char *pinned[1000];
+
 bool
 convolve_pin (int id, void *memory, size_t bytes)
 {
-  return !goes_wrong ("no-pin", 0);
+  int free_slot = -1;
+
+  if (goes_wrong ("no-pin", 0))
+    return false;
+  for (int i = 0; i < 1000; i++) {
+    if (pinned[i] == memory)
+      abort ();
+    if (!pinned[i])
+      free_slot = i;
+  }
+  pinned[free_slot] = memory;
+  fake_device_pinned++;
+  return true;
 }
 
 void
 convolve_unpin (int id, void *memory)
 {
+  for (int i = 0; i < 1000; i++)
+    if (pinned[i] == memory) {
+      pinned[i] = NULL;
+      fake_device_pinned--;
+      return;
+    }
+  abort ();
 }
 
 ConvolveStatus
@@ -212,7 +242,7 @@ convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, Co
     do_step (frame, &frame->steps[i]);
   frame->n_steps = 0;
   if (times)
-    *times = (ConvolveTimes) { 1000, 2000, 3000 };
+    *times = (ConvolveTimes) { true, 1000, 2000, 3000 };
   if (goes_wrong ("fail", ++device->frames))
     return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 700, "an illegal memory access was encountered");
   return CONVOLVE_OK;
@@ -258,6 +288,12 @@ convolve_device_put (ConvolveDevice *device, const float *values, size_t count, 
   return CONVOLVE_OK;
 }
 
+bool
+convolve_tensor_possible (const ConvolveDevice *device)
+{
+  return true;
+}
+
 void
 convolve_device_timer_start (ConvolveDevice *device)
 {
@@ -282,3 +318,8 @@ VARIANT (tiled)
 VARIANT (tiled_input)
 VARIANT (tiled_cached)
 VARIANT (separable)
+VARIANT (packed)
+VARIANT (direct)
+VARIANT (fused)
+VARIANT (fused_tiled)
+VARIANT (tensor)

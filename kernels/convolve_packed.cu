@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "convolve_parts.cuh"
+
+#define WARPS 4                 /* of a block, one above the other */
+
+/*
+ * The weights of a K x K mask, four in a word. A row of the mask is full words from its left end and, where 3 weights are
+ * left, one that is not full. Where 1 is left, the column that these make is taken in words from the top.
+ */
+template <int K>
+struct PackedTaps
+{
+  static constexpr int words = (K + 2) / 4, left_over = K % 4 == 1 ? (K + 3) / 4 : 0;
+
+  ConvolveParts parts;
+  float single[K][K];           /* for the rim */
+  int row[K][words];
+  int column[left_over + 1];    /* the last word has its weight in its last byte */
+};
+
+/* The column moved up by a byte, with byte k of words below. */
+static __device__ __forceinline__ uint32_t
+below (uint32_t column, const uint32_t *words, int k)
+{
+  return __byte_perm (column, words[k / 4], 0x0321 | (4 + k % 4) << 12);
+}
+
+/* The reverse of convolve_pick (): word i of a group from the bytes of all its samples. */
+template <int S>
+static __device__ __forceinline__ uint32_t
+weave (const uint32_t *samples, int i)
+{
+  if (S == 1)
+    return samples[0];
+  if (S == 2)
+    return __byte_perm (samples[0], samples[S - 1], i == 0 ? 0x5140 : 0x7362);
+  unsigned from = i | (i + 4) << 4;
+  uint32_t low = __byte_perm (samples[0], samples[1], from), high = __byte_perm (samples[2], samples[S - 1], from);
+  return __byte_perm (low, high, 0x5410);
+}
+
+/*
+ * Four sums, each begun at CONVOLVE_MAGIC_BITS, become four bytes, with one instruction less than convolve_floor ():
+ * accepts_packed () has made sure that the bytes are exact.
+ */
+static __device__ __forceinline__ uint32_t
+finish (const ConvolveTail &tail, int sample, const int *sums)
+{
+  int value[CONVOLVE_GROUP];
+
+#pragma unroll
+  for (int c = 0; c < CONVOLVE_GROUP; c++) {
+    float scaled = __fmaf_rd (__int_as_float (sums[c]) - CONVOLVE_MAGIC, tail.scale_f, tail.offset_f[sample]);
+    value[c] = __float_as_int (__fadd_rd (scaled, CONVOLVE_MAGIC)) - CONVOLVE_MAGIC_BITS;
+  }
+  return convolve_clamp_bytes (value[1], value[0], convolve_clamp_bytes (value[3], value[2], 0));
+}
+
+/*
+ * The idea: bytes are multiplied as they lie in memory, four products in one instruction, with integer weights of eight
+ * bits. A thread has W groups of four outputs in R rows. It loads each row of input once and makes of it the words that
+ * begin at each of its bytes; a word meets the same four weights in all of the sums that it goes to.
+ */
+template <int K, int S, int W, int R>
+__global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS)
+convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedTaps<K> taps)
+{
+  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
+  const ConvolveParts &parts = taps.parts;
+  uint32_t words[rows][(W + 2) * S], column[S][columns];
+  int sums[R][S][columns];
+
+  convolve_wait ();
+  if (convolve_rim<uint8_t, S, K> (image, parts, taps.single))
+    return;
+  int x = min (parts.left + (int) (blockIdx.x * CONVOLVE_LANES + threadIdx.x) * columns, parts.right - columns);
+  int y = min (parts.top + (int) ((blockIdx.y - parts.rim_rows) * WARPS + threadIdx.y) * R, parts.bottom - R);
+  const uint8_t *from = image.source + (y - K / 2) * image.source_stride + (unsigned) (x * S);
+
+#pragma unroll
+  for (int n = 0; n < rows; n++, from += image.source_stride) {
+    convolve_load_words<S> (from - S * CONVOLVE_GROUP, words[n]);
+    convolve_load_words<W * S> (from, words[n] + S);
+    convolve_load_words<S> (from + W * S * CONVOLVE_GROUP, words[n] + S + W * S);
+  }
+#pragma unroll
+  for (int i = 0; i < R * S * columns; i++)
+    sums[0][0][i] = CONVOLVE_MAGIC_BITS;
+#pragma unroll
+  for (int n = 0; n < rows; n++)
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+      uint32_t bytes[W + 2];
+
+#pragma unroll
+      for (int g = 0; g < W + 2; g++)
+        bytes[g] = convolve_pick<S> (&words[n][g * S], s);
+#pragma unroll
+      for (int c = 0; c < columns; c++) {
+        column[s][c] = n == 0 ? bytes[(c + K / 2) / 4 + 1] << (3 - (c + K / 2) % 4) * 8
+            : below (column[s][c], bytes, c + K / 2 + CONVOLVE_GROUP);
+#pragma unroll
+        for (int w = 0; w < taps.words; w++) {
+          uint32_t four = convolve_shifted (bytes, CONVOLVE_GROUP + c - K / 2 + 4 * w);
+
+#pragma unroll
+          for (int r = 0; r < R; r++)
+            if (n - r >= 0 && n - r < K)
+              sums[r][s][c] = convolve_dot (four, taps.row[n - r < 0 || n - r >= K ? 0 : n - r][w], sums[r][s][c]);
+        }
+#pragma unroll
+        for (int r = 0; r < R; r++)
+          if (taps.left_over && n - r >= 0 && n - r < K && (n - r == K - 1 || (n - r) % 4 == 3))
+            sums[r][s][c] = convolve_dot (column[s][c], taps.column[n - r < 0 || n - r >= K ? 0 : (n - r) / 4], sums[r][s][c]);
+      }
+    }
+
+  uint8_t *to = image.destination + y * image.destination_stride + (unsigned) (x * S);
+#pragma unroll
+  for (int r = 0; r < R; r++, to += image.destination_stride) {
+    uint32_t out[W * S];
+
+#pragma unroll
+    for (int g = 0; g < W; g++) {
+      uint32_t done[S];
+
+#pragma unroll
+      for (int s = 0; s < S; s++) {
+        done[s] = finish (image.tail, s, &sums[r][s][g * CONVOLVE_GROUP]);
+        if (S > 1 && !(image.select >> s & 1))
+          done[s] = convolve_pick<S> (&words[r + K / 2][(g + 1) * S], s);
+      }
+#pragma unroll
+      for (int i = 0; i < S; i++)
+        out[g * S + i] = weave<S> (done, i);
+    }
+    convolve_store_words (to, out);
+  }
+}
+
+template <int K, int S, int W, int R>
+static ConvolveStatus
+run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const ConvolveTaps *from = &plan->taps;
+  PackedTaps<K> taps;
+  ConvolveGrid grid = { };
+
+  memset (&taps, 0, sizeof (taps));
+  for (int j = 0; j < from->height; j++)
+    for (int i = 0; i < from->width; i++) {
+      int row = j + (K - from->height) / 2, at = i + (K - from->width) / 2;
+      float tap = from->taps[j * from->width + i];
+      unsigned byte = (unsigned) (int) tap & 0xff;
+
+      taps.single[row][at] = tap;
+      if (at / 4 < taps.words)
+        taps.row[row][at / 4] |= (int) (byte << at % 4 * 8);
+      else
+        taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
+    }
+  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, WARPS, K, &grid);
+  return convolve_launch (plan, plane, (const void *) convolve_packed<K, S, W, R>, grid, &taps, error);
+}
+
+ConvolveStatus
+convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+  static const Run runs[4][3] = {
+    { run<3, 1, 2, 4>, run<3, 2, 1, 8>, run<3, 4, 1, 4> },
+    { run<5, 1, 2, 4>, run<5, 2, 1, 8>, run<5, 4, 1, 4> },
+    { run<7, 1, 1, 8>, run<7, 2, 1, 8>, run<7, 4, 1, 4> },
+    { run<9, 1, 1, 8>, run<9, 2, 1, 8>, run<9, 4, 1, 4> },
+  };
+  int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
+
+  return runs[side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2] (plan, plane, error);
+}
