@@ -144,6 +144,13 @@ bool convolve_plan_is_identity (const ConvolvePlan *plan);
 bool convolve_plan_is_exact (const ConvolvePlan *plan);
 
 /*
+ * The rows *source_first up to *source_end that rows first up to end of a result of height rows are made from, where
+ * 0 <= first < end <= height.
+ */
+void convolve_plan_source_rows (const ConvolvePlan *plan, int height, int first, int end, int *source_first,
+    int *source_end);
+
+/*
  * Convolves one plane. A host plan takes host pointers and returns when it is done; a device plan takes device
  * pointers and enqueues on the device's stream: convolve_device_finish() waits. Any thread, one at a time per device.
  *

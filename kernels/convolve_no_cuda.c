@@ -28,6 +28,12 @@ convolve_device_new_current (ConvolveError *error)
   return NULL;
 }
 
+ConvolveStatus
+convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
 void
 convolve_device_free (ConvolveDevice *device)
 {
@@ -51,29 +57,56 @@ convolve_device_shared_limit (const ConvolveDevice *device)
   return 0;
 }
 
+bool
+convolve_pin (int id, void *memory, size_t bytes)
+{
+  return false;
+}
+
+void
+convolve_unpin (int id, void *memory)
+{
+}
+
 ConvolveStatus
-convolve_device_stage (ConvolveDevice *device, int slot, size_t row_bytes, size_t rows, ConvolveStage *stage,
+convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size_t rows, ConvolveStage *stage,
     ConvolveError *error)
 {
   return no_cuda (error);
 }
 
 ConvolveStatus
-convolve_device_upload (ConvolveDevice *device, int slot, const void *host, size_t host_stride, size_t row_bytes,
-    size_t rows, ConvolveStage *stage, ConvolveError *error)
+convolve_device_upload (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
 {
   return no_cuda (error);
 }
 
 ConvolveStatus
-convolve_device_download (ConvolveDevice *device, int slot, void *host, size_t host_stride, size_t row_bytes,
-    size_t rows, ConvolveError *error)
+convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
 {
   return no_cuda (error);
 }
 
 ConvolveStatus
-convolve_device_finish (ConvolveDevice *device, ConvolveTimes *times, ConvolveError *error)
+convolve_device_end (ConvolveDevice *device, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
 {
   return no_cuda (error);
 }
@@ -170,6 +203,18 @@ convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convol
 
 ConvolveStatus
 convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+bool
+convolve_tensor_possible (const ConvolveDevice *device)
+{
+  return false;
+}
+
+ConvolveStatus
+convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   return no_cuda (error);
 }

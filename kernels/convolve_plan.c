@@ -140,6 +140,21 @@ convolve_plan_on_device (const ConvolvePlan *plan)
   return plan->variant->on_device;
 }
 
+void
+convolve_plan_source_rows (const ConvolvePlan *plan, int height, int first, int end, int *source_first,
+    int *source_end)
+{
+  int reach = plan->taps.height / 2;
+
+  *source_first = first > reach ? first - reach : 0;
+  *source_end = height - end > reach ? end + reach : height;
+  /* Mirrored and repeated rows are among these already; wrapped ones are at the other end. */
+  if (plan->boundary == CONVOLVE_BOUNDARY_WRAP && (first < reach || height - end < reach)) {
+    *source_first = 0;
+    *source_end = height;
+  }
+}
+
 bool
 convolve_plan_is_identity (const ConvolvePlan *plan)
 {

@@ -43,6 +43,17 @@ typedef struct
   float *row, *column;          /* factors of a rank-1 mask: taps[j][i] = column[j] * row[i]; NULL otherwise */
 } ConvolveTaps;
 
+#define CONVOLVE_MAX_LIMBS 3
+
+/* The taps as integers of one to three signed bytes each, times one step: convolve_limbs.h. */
+typedef struct
+{
+  int count;                    /* limbs of a tap: tap = step * sum of limb[l] * 256^l */
+  double step;
+  bool whole;                   /* the sum over all limbs stays inside 32 bits */
+  ConvolveTail tail;            /* from a sum of the integers to the sample */
+} ConvolveLimbs;
+
 struct ConvolvePlan
 {
   int references;               /* atomic */
@@ -58,6 +69,7 @@ struct ConvolvePlan
   const struct ConvolveVariant *variant;
   ConvolveDevice *device;       /* NULL for a host variant */
   float *device_taps;           /* the variant's copy of the mask in device memory, or NULL */
+  ConvolveLimbs limbs;          /* of tensor */
 };
 
 /* One row for each way to convolve. */
@@ -109,6 +121,10 @@ ConvolveStatus convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane
 ConvolveStatus convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+
+/* Whether the device's tensor cores multiply bytes as tensor needs it. */
+bool convolve_tensor_possible (const ConvolveDevice *device);
 
 /* The largest side of a mask that packed and direct do. */
 #define CONVOLVE_DIRECT_SIDE 9

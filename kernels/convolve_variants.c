@@ -2,6 +2,7 @@
 /* The table of variants. A new one is a file with its kernel and a row here, before the first row it is better than. */
 #include <math.h>
 
+#include "convolve_limbs.h"
 #include "convolve_private.h"
 
 static bool
@@ -62,6 +63,22 @@ accepts_rank_1 (const ConvolvePlan *plan, const char **reason)
     return false;
   }
   return accepts_device_taps (plan, reason);
+}
+
+static bool
+accepts_tensor (const ConvolvePlan *plan, const char **reason)
+{
+  ConvolveLimbs limbs;
+
+  if (!convolve_tensor_possible (plan->device)) {
+    *reason = "it needs a device of compute capability 8.0 or more";
+    return false;
+  }
+  if (convolve_tensor_shared_size (plan) > convolve_device_shared_limit (plan->device)) {
+    *reason = "its tile with halo is larger than the device's shared memory";
+    return false;
+  }
+  return convolve_limbs_choose (plan, &limbs, reason);
 }
 
 size_t
@@ -243,6 +260,13 @@ accepts_packed (const ConvolvePlan *plan, const char **reason)
   return true;
 }
 
+/* Products of a column and a row are less work in two passes once they are this large. */
+static bool
+pays_but_long_rank_1 (const ConvolvePlan *plan)
+{
+  return !plan->taps.row || plan->taps.width * plan->taps.height <= 63 * 63;
+}
+
 /* Up to these sizes the tables in tests/results/ have constant in front: loading tiles does not pay. */
 static bool
 pays_beyond_3x3 (const ConvolvePlan *plan)
@@ -309,6 +333,15 @@ const ConvolveVariant convolve_variants[] = {
     .on_device = true,
     .accepts = accepts_direct,
     .run = convolve_direct_run,
+  },
+  {
+    .name = "tensor",
+    .idea = "rows of the mask as banded matrices of bytes on the integer tensor cores",
+    .on_device = true,
+    .accepts = accepts_tensor,
+    .pays = pays_but_long_rank_1,
+    .prepare = convolve_tensor_prepare,
+    .run = convolve_tensor_run,
   },
   {
     .name = "separable",

@@ -89,20 +89,6 @@ gst_cuda_convolve_cuda_map_flag (void)
   return (GstMapFlags) GST_MAP_CUDA;
 }
 
-/* From 1.24 on a memory may come with work of another stream still under way; before, that was finished. */
-void
-gst_cuda_convolve_cuda_wait (GstBuffer * buffer)
-{
-#if GST_CHECK_VERSION (1, 24, 0)
-  for (guint i = 0; i < gst_buffer_n_memory (buffer); i++) {
-    GstMemory *memory = gst_buffer_peek_memory (buffer, i);
-
-    if (gst_is_cuda_memory (memory))
-      gst_cuda_memory_sync (GST_CUDA_MEMORY_CAST (memory));
-  }
-#endif
-}
-
 GstBufferPool *
 gst_cuda_convolve_cuda_pool_new (GstCudaConvolveContext * context)
 {

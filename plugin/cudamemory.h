@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * GStreamer's side of CUDA: contexts that elements share, memory and pools in them. All of the GstCuda library stands
- * behind this file; cudamemory_none.c takes the place of cudamemory.c in builds without it and knows no context. A context may be
+ * behind this file and cudastream.h; cudamemory_none.c takes the place of cudamemory.c in builds without it and knows no context. A context may be
  * NULL everywhere: then nothing is pushed, and no buffer is CUDA memory.
  */
 #ifndef GST_CUDA_CONVOLVE_CUDA_MEMORY_H
@@ -36,9 +36,8 @@ GstCudaConvolveContext *gst_cuda_convolve_cuda_of_buffer (GstBuffer * buffer);
 /* The number of the context's device. */
 gint gst_cuda_convolve_cuda_device_id (GstCudaConvolveContext * context);
 
-/* A flag beside READ or WRITE to map CUDA memory of the current context as device pointers, done with by others. */
+/* A flag beside READ or WRITE to map CUDA memory of the current context as device pointers. */
 GstMapFlags gst_cuda_convolve_cuda_map_flag (void);
-void gst_cuda_convolve_cuda_wait (GstBuffer * buffer);
 
 /* A pool of CUDA memory, and whether a pool is one in that context. */
 GstBufferPool *gst_cuda_convolve_cuda_pool_new (GstCudaConvolveContext * context);

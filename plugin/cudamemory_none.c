@@ -54,11 +54,6 @@ gst_cuda_convolve_cuda_map_flag (void)
   return 0;
 }
 
-void
-gst_cuda_convolve_cuda_wait (GstBuffer * buffer)
-{
-}
-
 GstBufferPool *
 gst_cuda_convolve_cuda_pool_new (GstCudaConvolveContext * context)
 {

@@ -24,27 +24,23 @@
 #include "gstcudaconvolve.h"
 
 #include <gst/base/gstbasetransform.h>
-#include <gst/video/gstvideopool.h>
-#include <gst/video/video.h>
 
-#include "cudamemory.h"
-#include "run.h"
+#include "allocation.h"
+#include "engine.h"
 
-GST_DEBUG_CATEGORY_STATIC (gst_cuda_convolve_debug);
+GST_DEBUG_CATEGORY (gst_cuda_convolve_debug);
 #define GST_CAT_DEFAULT gst_cuda_convolve_debug
 
 enum
 {
   PROP_CUDA_DEVICE_ID = CONVOLVE_PROP_LAST,
+  PROP_FRAMES_IN_FLIGHT,
   PROP_ACTIVE_VARIANT,
   PROP_STATS
 };
 
-typedef struct
-{
-  guint64 frames;
-  ConvolveTimes total;          /* of all frames */
-} Stats;
+/* How long a frame lasts where the caps do not say, as GStreamer's video decoders take it. */
+#define USUAL_DURATION (GST_SECOND / 25)
 
 #define GST_TYPE_CUDA_CONVOLVE (gst_cuda_convolve_get_type ())
 G_DECLARE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST, CUDA_CONVOLVE, GstBaseTransform)
@@ -57,291 +53,97 @@ struct _GstCudaConvolve
   GstCudaConvolveSettings settings;     /* as the user reads them */
   GstCudaConvolveSettings applied;      /* as frames use them: what one g_object_set() sets comes together */
   gboolean stale;               /* applied or caps changed since the plans were made */
-  const gchar *active_variant;  /* interned, NULL before the first frame */
-  const gchar *backend, *device_name;   /* of the active variant, static and interned */
-  Stats stats;
-
-  /* Neighbours may hand us their context at any time, also while we ask for one: hence recursive. */
-  GRecMutex context_lock;
-  GstCudaConvolveContext *context;      /* what CUDA frames are in; under context_lock, and of one value till stop
-                                         * or release_device() once set */
+  GstClockTime latency;         /* of the frames that are kept while they are under way */
 
   /* The streaming thread's own, and start's and stop's. */
-  GstVideoInfo info;
-  GstCudaConvolveLayout layout;
-  GstCudaConvolvePlans plans;
-  GstCudaConvolveSettings good; /* what the plans were made from */
-  gboolean have_plans;
-  gchar *warned;                /* the text of the warning that stands, or NULL */
-  gint device_id;               /* as it was at start */
-  gboolean same_memory;         /* input and output caps are of one kind of memory */
-  gboolean cuda_memory;         /* one of them is CUDA memory */
-  ConvolveDevice *device;
-  gboolean device_in_context;   /* the device was opened in context, otherwise in the process's own */
-  gboolean device_missing;      /* found so, and said so: once for each start */
+  GstCudaConvolveEngine engine;
+  guint ahead;                  /* frames that stay under way when one is done with */
+  gboolean discont;             /* the base class still has a gap to mark */
 };
 
 G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE (cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
 
-/* What goes wrong below becomes the one element error that README's table has for it. */
 static void
-post_error (GstCudaConvolve * self, const ConvolveError * error)
+mark_stale (GstCudaConvolve * self)
 {
-  const gchar *variant = self->active_variant ? self->active_variant : "none";
-
-  switch (error->status) {
-    case CONVOLVE_OK:
-      g_assert_not_reached ();
-    case CONVOLVE_INVALID:
-    case CONVOLVE_UNSUPPORTED:
-      GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s", error->text), (NULL));
-      break;
-    case CONVOLVE_NO_DEVICE:
-      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("%s", error->text), (NULL));
-      break;
-    case CONVOLVE_NO_MEMORY:
-    case CONVOLVE_NO_DEVICE_MEMORY:
-      GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("%s", error->text),
-          ("%dx%d %s, variant %s, CUDA error %d", self->info.width, self->info.height,
-              gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&self->info)), variant, error->native));
-      break;
-    case CONVOLVE_DEVICE_FAILED:
-      GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("The CUDA device failed."),
-          ("%dx%d %s, variant %s, CUDA error %d: %s", self->info.width, self->info.height,
-              gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&self->info)), variant, error->native, error->text));
-      break;
-  }
-}
-
-/* With the context current. */
-static void
-drop_plans (GstCudaConvolve * self)
-{
-  gst_cuda_convolve_plans_clear (&self->plans);
-  if (self->have_plans)
-    gst_cuda_convolve_settings_clear (&self->good);
-  self->have_plans = FALSE;
-}
-
-/* The context to be current for work on the device, or NULL. */
-static GstCudaConvolveContext *
-device_context (GstCudaConvolve * self)
-{
-  return self->device_in_context ? self->context : NULL;
-}
-
-static ConvolveStatus
-enter_context (GstCudaConvolve * self, ConvolveError * error)
-{
-  if (gst_cuda_convolve_cuda_push (device_context (self)))
-    return CONVOLVE_OK;
-  *error = (ConvolveError) {.status = CONVOLVE_DEVICE_FAILED, .text = "its context cannot be made current" };
-  return error->status;
-}
-
-/* Once for each enter_context() that succeeds. */
-static void
-leave_context (GstCudaConvolve * self)
-{
-  gst_cuda_convolve_cuda_pop (device_context (self));
-}
-
-/* The context for CUDA frames, asked for where there is none yet. Not referenced; NULL where there is no device. */
-static GstCudaConvolveContext *
-ensure_context (GstCudaConvolve * self)
-{
-  g_rec_mutex_lock (&self->context_lock);
-  gst_cuda_convolve_cuda_ensure (GST_ELEMENT (self), self->device_id, &self->context);
-  g_rec_mutex_unlock (&self->context_lock);
-  return self->context;
-}
-
-/*
- * Frames in CUDA memory are in a context that elements share, and there the device is opened. Otherwise it is opened in
- * the process's own context, which all such elements have in common and which costs nothing more.
- */
-static ConvolveDevice *
-open_device (GstCudaConvolve * self, ConvolveError * error)
-{
-  ConvolveDevice *device;
-
-  self->device_in_context = (self->cuda_memory ? ensure_context (self) : self->context) != NULL;
-  if (!self->device_in_context)
-    return convolve_device_new (self->device_id, error);
-  if (enter_context (self, error) != CONVOLVE_OK)
-    return NULL;
-  device = convolve_device_new_current (error);
-  leave_context (self);
-  return device;
-}
-
-/* Without a device: an error where the settings insist on one, otherwise the CPU and word of it, once. */
-static ConvolveStatus
-do_without_device (GstCudaConvolve * self, const GstCudaConvolveSettings * settings, ConvolveError * error)
-{
-  if (gst_cuda_convolve_settings_need_device (settings) || error->status != CONVOLVE_NO_DEVICE)
-    return error->status;
-  if (!self->device_missing)
-    GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND, ("Working on the CPU: %s.", error->text), (NULL));
-  self->device_missing = TRUE;
-  return CONVOLVE_OK;
-}
-
-/* Opens the device where the settings can use one; an error where they insist on it and there is none. */
-static ConvolveStatus
-ensure_device (GstCudaConvolve * self, const GstCudaConvolveSettings * settings, ConvolveError * error)
-{
-  if (self->device || !gst_cuda_convolve_settings_want_device (settings)
-      || (self->device_missing && !gst_cuda_convolve_settings_need_device (settings)))
-    return CONVOLVE_OK;
-  self->device = open_device (self, error);
-  if (!self->device)
-    return do_without_device (self, settings, error);
-  GST_INFO_OBJECT (self, "device %d: %s", convolve_device_id (self->device), convolve_device_name (self->device));
-  return CONVOLVE_OK;
-}
-
-/* Everything that lies on the device, and the context. The settings that were good stay, to make plans from again. */
-static void
-release_device (GstCudaConvolve * self)
-{
-  gboolean current = gst_cuda_convolve_cuda_push (device_context (self));
-
-  gst_cuda_convolve_plans_clear (&self->plans);
-  g_clear_pointer (&self->device, convolve_device_free);
-  if (current)
-    leave_context (self);
-  self->device_in_context = FALSE;
-  g_rec_mutex_lock (&self->context_lock);
-  gst_clear_object (&self->context);
-  g_rec_mutex_unlock (&self->context_lock);
-}
-
-/* Where the user left the choice of the device open, work is done where the frames are. */
-static void
-follow_input (GstCudaConvolve * self, GstBuffer * input)
-{
-  GstCudaConvolveContext *theirs = gst_cuda_convolve_cuda_of_buffer (input);
-
-  if (!theirs || (theirs == self->context && (self->device_in_context || !self->device)))
-    return;
-  if (self->device_id >= 0 && self->device_id != gst_cuda_convolve_cuda_device_id (theirs))
-    return;                     /* the frames are mapped to the host */
-
-  GST_INFO_OBJECT (self, "the frames are in another context, following them to %" GST_PTR_FORMAT, theirs);
-  release_device (self);
-  g_rec_mutex_lock (&self->context_lock);
-  gst_object_replace (&self->context, theirs);
-  g_rec_mutex_unlock (&self->context_lock);
   GST_OBJECT_LOCK (self);
   self->stale = TRUE;
   GST_OBJECT_UNLOCK (self);
-  gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
 
-/* Says what runs now. */
-static void
-publish_variant (GstCudaConvolve * self, gboolean passthrough)
+/* Ends and pushes all frames under way. */
+static GstFlowReturn
+drain (GstCudaConvolve * self)
 {
-  gboolean cuda = !passthrough && convolve_plan_on_device (self->plans.plan[0]);
-  const gchar *before, *now = passthrough ? g_intern_static_string ("passthrough")
-      : gst_cuda_convolve_plans_variant (&self->plans, &self->layout);
+  GstFlowReturn ret = GST_FLOW_OK;
 
+  while (self->engine.n_flights > 0 && ret == GST_FLOW_OK) {
+    GstBuffer *output;
+
+    ret = gst_cuda_convolve_engine_end (&self->engine, &output);
+    if (ret == GST_FLOW_OK)
+      ret = gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (self), output);
+  }
+  gst_cuda_convolve_engine_drop (&self->engine);
+  return ret;
+}
+
+/* Frames on the CPU are done at once, so that keeping some would only delay them. */
+static void
+update_latency (GstCudaConvolve * self, guint frames_in_flight)
+{
+  const GstVideoInfo *info = &self->engine.info;
+  GstClockTime duration = USUAL_DURATION, latency;
+  gboolean changed;
+
+  if (GST_VIDEO_INFO_FPS_N (info) > 0)
+    duration = gst_util_uint64_scale_int (GST_SECOND, GST_VIDEO_INFO_FPS_D (info), GST_VIDEO_INFO_FPS_N (info));
+  self->ahead = gst_cuda_convolve_engine_is_on_device (&self->engine)
+      && !gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (self)) ? frames_in_flight - 1 : 0;
+  latency = self->ahead * duration;
   GST_OBJECT_LOCK (self);
-  before = self->active_variant;
-  self->active_variant = now;
-  self->backend = passthrough ? "none" : cuda ? "cuda" : "cpu";
-  self->device_name = cuda ? g_intern_string (convolve_device_name (self->device)) : "none";
+  changed = latency != self->latency;
+  self->latency = latency;
   GST_OBJECT_UNLOCK (self);
-  if (before != now) {
-    GST_INFO_OBJECT (self, "%s", now);
-    g_object_notify (G_OBJECT (self), "active-variant");
-  }
+  if (changed)
+    gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
 /*
- * Puts new plans in the place of the old ones; takes both arguments. Identity on every plane needs no work at all. With
- * the context current.
+ * Brings the plans up to date before a frame: the frame then has one mask from start to end. Identity on every plane
+ * needs no work at all. An error where one was posted, or where downstream does not take what was under way.
  */
-static void
-use_plans (GstCudaConvolve * self, GstCudaConvolvePlans plans, GstCudaConvolveSettings settings)
-{
-  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
-  gboolean passthrough = self->same_memory && gst_cuda_convolve_plans_are_identity (&plans);
-
-  drop_plans (self);
-  self->plans = plans;
-  self->good = settings;
-  self->have_plans = TRUE;
-  if (passthrough != gst_base_transform_is_passthrough (trans)) {
-    gst_base_transform_set_passthrough (trans, passthrough);
-    gst_base_transform_reconfigure_src (trans);
-  }
-  publish_variant (self, passthrough);
-}
-
-/*
- * Makes plans from the settings. Where the mask is bad the one that was good stays, and the user is warned, once for
- * each fault; what is set beside the mask holds. Takes settings on success.
- */
-static ConvolveStatus
-replace_plans (GstCudaConvolve * self, GstCudaConvolveSettings * settings, ConvolveError * error)
-{
-  GstCudaConvolvePlans plans;
-  ConvolveStatus status = gst_cuda_convolve_plans_init (&plans, settings, &self->layout, self->device, error);
-
-  if (status != CONVOLVE_INVALID) {
-    g_clear_pointer (&self->warned, g_free);
-  } else if (self->have_plans) {
-    if (g_strcmp0 (self->warned, error->text) != 0)
-      GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->text), ("The mask before it stays."));
-    g_free (self->warned);
-    self->warned = g_strdup (error->text);
-    convolve_settings_clear (&settings->mask);
-    convolve_settings_copy (&settings->mask, &self->good.mask);
-    status = gst_cuda_convolve_plans_init (&plans, settings, &self->layout, self->device, error);
-  }
-  if (status == CONVOLVE_OK)
-    use_plans (self, plans, *settings);
-  else
-    drop_plans (self);
-  return status;
-}
-
-/*
- * Brings the plans up to date before a frame: the frame then has one mask from start to end. A bad mask is an error
- * as long as there was no good one, and a warning afterwards. FALSE where an error was posted.
- */
-static gboolean
+static GstFlowReturn
 update_plans (GstCudaConvolve * self)
 {
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstCudaConvolveSettings settings;
-  ConvolveError error;
-  ConvolveStatus status;
+  GstFlowReturn ret = GST_FLOW_OK;
+  gboolean passthrough;
 
   GST_OBJECT_LOCK (self);
   if (!self->stale) {
     GST_OBJECT_UNLOCK (self);
-    return self->have_plans;
+    return self->engine.plans.plan[0] ? GST_FLOW_OK : GST_FLOW_ERROR;
   }
   self->stale = FALSE;
   gst_cuda_convolve_settings_copy (&settings, &self->applied);
   GST_OBJECT_UNLOCK (self);
-  settings.device_id = self->device_id;
 
-  status = ensure_device (self, &settings, &error);
-  if (status == CONVOLVE_OK)
-    status = enter_context (self, &error);
-  if (status == CONVOLVE_OK) {
-    status = replace_plans (self, &settings, &error);
-    leave_context (self);
+  if (!gst_cuda_convolve_engine_update (&self->engine, &settings)) {
+    gst_cuda_convolve_settings_clear (&settings);
+    return GST_FLOW_ERROR;
   }
-  if (status == CONVOLVE_OK)
-    return self->have_plans;
-  post_error (self, &error);
+  passthrough = gst_cuda_convolve_engine_is_passthrough (&self->engine);
+  if (passthrough != gst_base_transform_is_passthrough (trans)) {
+    ret = drain (self);
+    gst_base_transform_set_passthrough (trans, passthrough);
+    gst_base_transform_reconfigure_src (trans);
+  }
+  update_latency (self, settings.frames_in_flight);
   gst_cuda_convolve_settings_clear (&settings);
-  return FALSE;
+  return ret;
 }
 
 static gboolean
@@ -349,32 +151,13 @@ gst_cuda_convolve_start (GstBaseTransform * trans)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstCudaConvolveSettings settings;
-  ConvolveMask mask;
-  ConvolveError error;
-  GError *bad = NULL;
   gboolean ok;
 
   GST_OBJECT_LOCK (self);
-  self->stats = (Stats) { 0 };
   self->stale = TRUE;
   gst_cuda_convolve_settings_copy (&settings, &self->settings);
   GST_OBJECT_UNLOCK (self);
-  self->device_missing = FALSE;
-  self->device_id = settings.device_id;
-
-  /* What is wrong whatever the format shows at once. */
-  ok = convolve_settings_make_mask (&settings.mask, 1, 1, &mask, &bad);
-  if (ok) {
-    convolve_mask_clear (&mask);
-    ok = !gst_cuda_convolve_settings_want_device (&settings)
-        || convolve_device_find (settings.device_id, &error) == CONVOLVE_OK
-        || do_without_device (self, &settings, &error) == CONVOLVE_OK;
-    if (!ok)
-      post_error (self, &error);
-  } else {
-    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s", bad->message), (NULL));
-    g_error_free (bad);
-  }
+  ok = gst_cuda_convolve_engine_start (&self->engine, &settings);
   gst_cuda_convolve_settings_clear (&settings);
   return ok;
 }
@@ -384,21 +167,11 @@ gst_cuda_convolve_stop (GstBaseTransform * trans)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
-  release_device (self);
-  drop_plans (self);
-  g_clear_pointer (&self->warned, g_free);
-  gst_video_info_init (&self->info);
+  gst_cuda_convolve_engine_stop (&self->engine);
   GST_OBJECT_LOCK (self);
-  self->active_variant = NULL;
+  self->latency = 0;
   GST_OBJECT_UNLOCK (self);
-  g_object_notify (G_OBJECT (self), "active-variant");
   return TRUE;
-}
-
-static gboolean
-caps_are_cuda (GstCaps * caps)
-{
-  return gst_caps_features_contains (gst_caps_get_features (caps, 0), GST_CUDA_CONVOLVE_MEMORY);
 }
 
 /* The same frames in the same memory first, so that nothing moves without need, then in the other. */
@@ -427,15 +200,10 @@ gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
 
   if (!gst_video_info_from_caps (&info, incaps))
     return FALSE;
-  self->info = info;
-  self->same_memory = caps_are_cuda (incaps) == caps_are_cuda (outcaps);
-  self->cuda_memory = caps_are_cuda (incaps) || caps_are_cuda (outcaps);
-  if (self->cuda_memory && self->device && !self->device_in_context)
-    release_device (self);      /* to be opened again where the frames are */
-  gst_cuda_convolve_layout_init (&self->layout, &info);
-  GST_OBJECT_LOCK (self);
-  self->stale = TRUE;
-  GST_OBJECT_UNLOCK (self);
+  drain (self);                 /* a change of the output alone has no event that came before it */
+  gst_cuda_convolve_engine_set_info (&self->engine, &info, gst_cuda_convolve_caps_are_cuda (incaps),
+      gst_cuda_convolve_caps_are_cuda (outcaps));
+  mark_stale (self);
   return TRUE;
 }
 
@@ -450,115 +218,106 @@ gst_cuda_convolve_get_unit_size (GstBaseTransform * trans, GstCaps * caps, gsize
   return TRUE;
 }
 
-/* A pool for frames with caps, in CUDA memory where those say so; NULL where there is no device for it. */
-static GstBufferPool *
-pool_for (GstCudaConvolve * self, GstCaps * caps)
+/* The context that the query's frames need: NULL for frames in system memory. FALSE where there is no device. */
+static gboolean
+context_for (GstCudaConvolve * self, GstQuery * query, GstCudaConvolveContext ** context)
 {
-  if (!caps_are_cuda (caps))
-    return gst_video_buffer_pool_new ();
-  if (ensure_context (self))
-    return gst_cuda_convolve_cuda_pool_new (self->context);
-  GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("There is no CUDA device for frames in CUDA memory."), (NULL));
-  return NULL;
+  GstCaps *caps;
+
+  *context = NULL;
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (!caps || !gst_cuda_convolve_caps_are_cuda (caps))
+    return TRUE;
+  *context = gst_cuda_convolve_engine_ensure_context (&self->engine);
+  if (!*context)
+    GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("There is no CUDA device for frames in CUDA memory."), (NULL));
+  return *context != NULL;
 }
 
-/* Sets the pool's parameters; *size becomes what the pool makes of it. */
-static gboolean
-configure_pool (GstBufferPool * pool, GstCaps * caps, guint * size, guint min, guint max, gboolean video_meta)
+/* How many buffers of each side stay with us, by what is set: plans may not be made yet. */
+static guint
+count_held (GstCudaConvolve * self)
 {
-  GstStructure *config = gst_buffer_pool_get_config (pool);
+  guint held;
 
-  gst_buffer_pool_config_set_params (config, caps, *size, min, max);
-  if (video_meta)
-    gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (!gst_buffer_pool_set_config (pool, config))
-    return FALSE;
-  config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_get_params (config, NULL, size, NULL, NULL);
-  gst_structure_free (config);
-  return TRUE;
+  GST_OBJECT_LOCK (self);
+  held = self->applied.frames_in_flight - 1;
+  GST_OBJECT_UNLOCK (self);
+  return held;
 }
 
 static gboolean
 gst_cuda_convolve_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query, GstQuery * query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstBufferPool *pool;
-  GstVideoInfo info;
-  GstCaps *caps;
-  gboolean need_pool;
-  guint size;
+  GstCudaConvolveContext *context;
 
   if (!GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->propose_allocation (trans, decide_query, query))
     return FALSE;
   if (!decide_query)            /* passthrough: downstream has answered */
     return TRUE;
-
-  gst_query_parse_allocation (query, &caps, &need_pool);
-  if (!caps || !gst_video_info_from_caps (&info, caps) || !(pool = pool_for (self, caps)))
-    return FALSE;
-  size = info.size;
-  if (configure_pool (pool, caps, &size, 0, 0, caps_are_cuda (caps)))
-    gst_query_add_allocation_pool (query, need_pool ? pool : NULL, size, 0, 0);
-  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  gst_object_unref (pool);
-  return TRUE;
+  return context_for (self, query, &context) && gst_cuda_convolve_propose_pool (query, context,
+      self->engine.stream, count_held (self));
 }
 
-/* Downstream's pool where it is of the right kind, one of our own otherwise. */
 static gboolean
 gst_cuda_convolve_decide_allocation (GstBaseTransform * trans, GstQuery * query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstBufferPool *pool = NULL;
-  GstVideoInfo info;
-  GstCaps *caps;
-  gboolean update = gst_query_get_n_allocation_pools (query) > 0, video_meta, cuda;
-  guint size, min = 0, max = 0;
+  GstCudaConvolveStream *stream;
+  GstCudaConvolveContext *context;
 
-  gst_query_parse_allocation (query, &caps, NULL);
-  if (!caps || !gst_video_info_from_caps (&info, caps))
+  if (!context_for (self, query, &context))
     return FALSE;
-  cuda = caps_are_cuda (caps);
-  video_meta = cuda || gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  size = info.size;
-  if (update) {
-    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-    size = MAX (size, info.size);
-  }
-  if (cuda && pool && !gst_cuda_convolve_cuda_owns_pool (self->context, pool))
-    gst_clear_object (&pool);
-  if (!pool || !configure_pool (pool, caps, &size, min, max, video_meta)) {
-    gst_clear_object (&pool);
-    pool = pool_for (self, caps);
-    if (!pool || !configure_pool (pool, caps, &size, min, max, video_meta)) {
-      gst_clear_object (&pool);
-      return FALSE;
-    }
-  }
-  if (update)
-    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, max);
-  else
-    gst_query_add_allocation_pool (query, pool, size, min, max);
-  gst_object_unref (pool);
+  stream = self->engine.stream;
+  if (!gst_cuda_convolve_decide_pool (query, context, &stream, count_held (self)))
+    return FALSE;
+  if (stream != self->engine.stream)
+    gst_cuda_convolve_engine_use_stream (&self->engine, stream);
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
+}
+
+/* Adds the time that frames are kept to what upstream answered. */
+static void
+add_latency (GstCudaConvolve * self, GstQuery * query)
+{
+  gboolean live;
+  GstClockTime least, most, latency;
+
+  GST_OBJECT_LOCK (self);
+  latency = self->latency;
+  GST_OBJECT_UNLOCK (self);
+  gst_query_parse_latency (query, &live, &least, &most);
+  gst_query_set_latency (query, live, least + latency, GST_CLOCK_TIME_IS_VALID (most) ? most + latency : most);
 }
 
 static gboolean
 gst_cuda_convolve_query (GstBaseTransform * trans, GstPadDirection direction, GstQuery * query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  gboolean ok;
 
-  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT) {
-    gboolean answered;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_cuda_convolve_engine_answer_context (&self->engine, query))
+    return TRUE;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK)
+    drain (self);
+  ok = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->query (trans, direction, query);
+  if (ok && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
+    add_latency (self, query);
+  return ok;
+}
 
-    g_rec_mutex_lock (&self->context_lock);
-    answered = gst_cuda_convolve_cuda_answer (GST_ELEMENT (self), query, self->context);
-    g_rec_mutex_unlock (&self->context_lock);
-    if (answered)
-      return TRUE;
-  }
-  return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->query (trans, direction, query);
+/* What comes after frames in the stream stays behind them. */
+static gboolean
+gst_cuda_convolve_sink_event (GstBaseTransform * trans, GstEvent * event)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+    gst_cuda_convolve_engine_drop (&self->engine);
+  else if (GST_EVENT_IS_SERIALIZED (event))
+    drain (self);
+  return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->sink_event (trans, event);
 }
 
 static void
@@ -570,9 +329,7 @@ gst_cuda_convolve_set_context (GstElement * element, GstContext * message)
   GST_OBJECT_LOCK (self);
   device_id = self->settings.device_id;
   GST_OBJECT_UNLOCK (self);
-  g_rec_mutex_lock (&self->context_lock);
-  gst_cuda_convolve_cuda_set_context (element, message, device_id, &self->context);
-  g_rec_mutex_unlock (&self->context_lock);
+  gst_cuda_convolve_engine_set_context (&self->engine, message, device_id);
   GST_ELEMENT_CLASS (gst_cuda_convolve_parent_class)->set_context (element, message);
 }
 
@@ -587,10 +344,37 @@ gst_cuda_convolve_transform_meta (GstBaseTransform * trans, GstBuffer * outbuf, 
       && meta->info->api != GST_PARENT_BUFFER_META_API_TYPE;
 }
 
+/* Everything that is to be settled before the frame, in the order of the stream. */
+static GstFlowReturn
+prepare_for (GstCudaConvolve * self, gboolean is_discont, GstBuffer * input)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  /* The base class tells of a gap until it has marked a frame that comes out, so the first telling is what counts. */
+  if ((is_discont && !self->discont) || GST_BUFFER_IS_DISCONT (input)
+      || GST_PAD_NEEDS_RECONFIGURE (GST_BASE_TRANSFORM_SRC_PAD (self)))
+    ret = drain (self);
+  self->discont = is_discont;
+  /* New caps come first: plans are made for them, and what they say of memory decides whether frames pass through. */
+  gst_base_transform_reconfigure (trans);
+  if (ret == GST_FLOW_OK && gst_cuda_convolve_engine_is_elsewhere (&self->engine, input)) {
+    ret = drain (self);
+    gst_cuda_convolve_engine_follow (&self->engine, input);
+    mark_stale (self);
+    gst_base_transform_reconfigure_src (trans);
+  }
+  /* Before caps there is nothing to plan for; the base class refuses such a buffer. */
+  if (ret != GST_FLOW_OK || GST_VIDEO_INFO_FORMAT (&self->engine.info) == GST_VIDEO_FORMAT_UNKNOWN)
+    return ret;
+  return update_plans (self);
+}
+
 static GstFlowReturn
 gst_cuda_convolve_submit_input_buffer (GstBaseTransform * trans, gboolean is_discont, GstBuffer * input)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstFlowReturn ret;
 
   if (trans->segment.format == GST_FORMAT_TIME) {
     GstClockTime time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (input));
@@ -598,94 +382,64 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform * trans, gboolean is_dis
     if (GST_CLOCK_TIME_IS_VALID (time))
       gst_object_sync_values (GST_OBJECT (self), time);
   }
-  /* New caps come first: plans are made for them, and what they say of memory decides whether frames pass through. */
-  gst_base_transform_reconfigure (trans);
-  follow_input (self, input);
-  /* Before caps there is nothing to plan for; the base class refuses such a buffer. */
-  if (GST_VIDEO_INFO_FORMAT (&self->info) != GST_VIDEO_FORMAT_UNKNOWN && !update_plans (self)) {
+  ret = prepare_for (self, is_discont, input);
+  if (ret != GST_FLOW_OK) {
     gst_buffer_unref (input);
-    return GST_FLOW_ERROR;
+    return ret;
   }
-  return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->submit_input_buffer (trans, is_discont, input);
+  ret = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->submit_input_buffer (trans, is_discont, input);
+  /* A frame that came too late leaves a gap, which the base class marks on the frame that it sees next. */
+  if (ret == GST_BASE_TRANSFORM_FLOW_DROPPED) {
+    GstFlowReturn drained = drain (self);
+
+    return drained == GST_FLOW_OK ? ret : drained;
+  }
+  return ret;
 }
 
-static gboolean
-check_frame (GstCudaConvolve * self, const GstVideoFrame * frame, const gchar * side)
-{
-  gchar *fault = NULL;
-
-  if (gst_cuda_convolve_frame_is_sound (&self->layout, frame, &fault))
-    return TRUE;
-  GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame does not fit its memory."), ("%s %s", side, fault));
-  g_free (fault);
-  return FALSE;
-}
-
-/* Frames in CUDA memory of our context are mapped where they are, all others to the host. */
-static gboolean
-map_frame (GstCudaConvolve * self, GstCudaConvolveFrame * frame, GstBuffer * buffer, GstMapFlags flags)
-{
-  frame->on_device = self->device_in_context && convolve_plan_on_device (self->plans.plan[0])
-      && gst_cuda_convolve_cuda_of_buffer (buffer) == self->context;
-  if (frame->on_device)
-    flags |= gst_cuda_convolve_cuda_map_flag ();
-  if (!gst_video_frame_map (&frame->video, &self->info, buffer, flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
-    return FALSE;
-  if (frame->on_device && (flags & GST_MAP_READ))
-    gst_cuda_convolve_cuda_wait (buffer);
-  return TRUE;
-}
-
+/* Takes input. */
 static GstFlowReturn
-convolve_frame (GstCudaConvolve * self, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out)
+begin_frame (GstCudaConvolve * self, GstBuffer * input)
 {
-  ConvolveTimes times;
-  ConvolveError error;
-  ConvolveStatus status;
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstBuffer *output = NULL;
+  GstFlowReturn ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer (trans, input, &output);
 
-  if (!check_frame (self, &in->video, "input") || !check_frame (self, &out->video, "output"))
-    return GST_FLOW_ERROR;
-  status = enter_context (self, &error);
-  if (status == CONVOLVE_OK) {
-    status = gst_cuda_convolve_run (&self->plans, &self->layout, self->device, in, out, &times, &error);
-    leave_context (self);
+  /* Downstream may have asked for other caps once more meanwhile. */
+  if (ret == GST_FLOW_OK)
+    ret = update_plans (self);
+  if (ret == GST_FLOW_OK)
+    return gst_cuda_convolve_engine_begin (&self->engine, input, output, self->ahead == 0);
+  gst_buffer_unref (input);
+  gst_clear_buffer (&output);
+  return ret;
+}
+
+/* Called again until there is no output. */
+static GstFlowReturn
+gst_cuda_convolve_generate_output (GstBaseTransform * trans, GstBuffer ** output)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+
+  *output = NULL;
+  if (gst_base_transform_is_passthrough (trans))
+    return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->generate_output (trans, output);
+  if (trans->queued_buf) {
+    GstFlowReturn ret = begin_frame (self, g_steal_pointer (&trans->queued_buf));
+
+    if (ret != GST_FLOW_OK)
+      return ret;
   }
-  if (status != CONVOLVE_OK) {
-    post_error (self, &error);
-    return GST_FLOW_ERROR;
-  }
-  GST_OBJECT_LOCK (self);
-  self->stats.frames++;
-  self->stats.total.upload += times.upload;
-  self->stats.total.kernel += times.kernel;
-  self->stats.total.download += times.download;
-  GST_OBJECT_UNLOCK (self);
+  if (self->engine.n_flights > self->ahead)
+    return gst_cuda_convolve_engine_end (&self->engine, output);
   return GST_FLOW_OK;
 }
 
+/* The base class passes all through where this is missing; but frames are begun and ended apart. */
 static GstFlowReturn
-gst_cuda_convolve_transform (GstBaseTransform * trans, GstBuffer * inbuf, GstBuffer * outbuf)
+gst_cuda_convolve_transform (GstBaseTransform * trans, GstBuffer * input, GstBuffer * output)
 {
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveFrame in, out;
-  GstFlowReturn ret;
-
-  /* Downstream may have asked for other caps once more while the output buffer was allocated. */
-  if (!update_plans (self))
-    return GST_FLOW_ERROR;
-  if (!map_frame (self, &in, inbuf, GST_MAP_READ)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("Cannot map a frame to read it."), (NULL));
-    return GST_FLOW_ERROR;
-  }
-  if (!map_frame (self, &out, outbuf, GST_MAP_WRITE)) {
-    gst_video_frame_unmap (&in.video);
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("Cannot map a frame to write it."), (NULL));
-    return GST_FLOW_ERROR;
-  }
-  ret = convolve_frame (self, &in, &out);
-  gst_video_frame_unmap (&out.video);
-  gst_video_frame_unmap (&in.video);
-  return ret;
+  return GST_FLOW_NOT_SUPPORTED;
 }
 
 static void
@@ -703,6 +457,9 @@ gst_cuda_convolve_set_property (GObject * object, guint id, const GValue * value
       break;
     case PROP_CUDA_DEVICE_ID:
       self->settings.device_id = g_value_get_int (value);
+      break;
+    case PROP_FRAMES_IN_FLIGHT:
+      self->settings.frames_in_flight = g_value_get_uint (value);
       break;
     default:
       if (!convolve_settings_set_property (&self->settings.mask, id, value))
@@ -731,19 +488,20 @@ gst_cuda_convolve_dispatch_properties_changed (GObject * object, guint n, GParam
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->dispatch_properties_changed (object, n, specs);
 }
 
-/* Times are means over the frames so far; backend and device are those in use. Called with the object lock. */
+/* Times are means over the frames that were timed; backend and device are those in use. Called with the object lock. */
 static GstStructure *
 make_stats (GstCudaConvolve * self)
 {
-  const Stats *stats = &self->stats;
-  guint64 frames = MAX (stats->frames, 1);
-  gboolean active = self->active_variant != NULL;
+  const GstCudaConvolveEngine *engine = &self->engine;
+  const GstCudaConvolveStats *stats = &engine->stats;
+  guint64 frames = MAX (stats->timed_frames, 1);
+  gboolean active = engine->active_variant != NULL;
 
   return gst_structure_new ("application/x-cudaconvolve-stats",
       "frames", G_TYPE_UINT64, stats->frames,
-      "variant", G_TYPE_STRING, active ? self->active_variant : "none",
-      "backend", G_TYPE_STRING, active ? self->backend : "none",
-      "device", G_TYPE_STRING, active ? self->device_name : "none",
+      "variant", G_TYPE_STRING, active ? engine->active_variant : "none",
+      "backend", G_TYPE_STRING, active ? engine->backend : "none",
+      "device", G_TYPE_STRING, active ? engine->device_name : "none",
       "upload-time", G_TYPE_UINT64, stats->total.upload / frames,
       "kernel-time", G_TYPE_UINT64, stats->total.kernel / frames,
       "download-time", G_TYPE_UINT64, stats->total.download / frames, NULL);
@@ -765,8 +523,11 @@ gst_cuda_convolve_get_property (GObject * object, guint id, GValue * value, GPar
     case PROP_CUDA_DEVICE_ID:
       g_value_set_int (value, self->settings.device_id);
       break;
+    case PROP_FRAMES_IN_FLIGHT:
+      g_value_set_uint (value, self->settings.frames_in_flight);
+      break;
     case PROP_ACTIVE_VARIANT:
-      g_value_set_string (value, self->active_variant);
+      g_value_set_string (value, self->engine.active_variant);
       break;
     case PROP_STATS:
       g_value_take_boxed (value, make_stats (self));
@@ -784,8 +545,7 @@ gst_cuda_convolve_finalize (GObject * object)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
 
-  gst_clear_object (&self->context);    /* one may have come that was never used */
-  g_rec_mutex_clear (&self->context_lock);
+  gst_cuda_convolve_engine_clear (&self->engine);
   gst_cuda_convolve_settings_clear (&self->settings);
   gst_cuda_convolve_settings_clear (&self->applied);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
@@ -794,10 +554,9 @@ gst_cuda_convolve_finalize (GObject * object)
 static void
 gst_cuda_convolve_init (GstCudaConvolve * self)
 {
-  g_rec_mutex_init (&self->context_lock);
+  gst_cuda_convolve_engine_init (&self->engine, GST_ELEMENT (self));
   gst_cuda_convolve_settings_init (&self->settings);
   gst_cuda_convolve_settings_init (&self->applied);
-  gst_video_info_init (&self->info);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
 
@@ -852,6 +611,15 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
           -1, G_MAXINT, -1,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   /**
+   * GstCudaConvolve:frames-in-flight:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_FRAMES_IN_FLIGHT, g_param_spec_uint ("frames-in-flight",
+          "Frames in flight", "Frames that are on their way over the device at once: more of them overlap their copies, "
+          "and each beyond the first delays the stream by one frame", 1, CONVOLVE_MAX_FRAMES, 1,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  /**
    * GstCudaConvolve:active-variant:
    *
    * Since: 0.1
@@ -866,8 +634,8 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
    * Since: 0.1
    */
   g_object_class_install_property (object_class, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
-          "Frames convolved since start, variant, backend (cuda, cpu or none), device, and the mean time of a frame in "
-          "nanoseconds: upload-time, kernel-time, download-time", GST_TYPE_STRUCTURE,
+          "Frames convolved since start, variant, backend (cuda, cpu or none), device, and for how long a frame was in "
+          "each of the steps, which overlap, on average in nanoseconds: upload-time, kernel-time, download-time", GST_TYPE_STRUCTURE,
           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   gst_element_class_set_static_metadata (element_class, "CUDA convolution", "Filter/Effect/Video/Hardware",
@@ -883,6 +651,7 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
   trans_class->set_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_set_caps);
   trans_class->transform_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_caps);
   trans_class->query = GST_DEBUG_FUNCPTR (gst_cuda_convolve_query);
+  trans_class->sink_event = GST_DEBUG_FUNCPTR (gst_cuda_convolve_sink_event);
   element_class->set_context = GST_DEBUG_FUNCPTR (gst_cuda_convolve_set_context);
   trans_class->get_unit_size = GST_DEBUG_FUNCPTR (gst_cuda_convolve_get_unit_size);
   trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_propose_allocation);
@@ -890,4 +659,5 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
   trans_class->transform_meta = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_meta);
   trans_class->submit_input_buffer = GST_DEBUG_FUNCPTR (gst_cuda_convolve_submit_input_buffer);
   trans_class->transform = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform);
+  trans_class->generate_output = GST_DEBUG_FUNCPTR (gst_cuda_convolve_generate_output);
 }

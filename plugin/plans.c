@@ -8,6 +8,7 @@ gst_cuda_convolve_settings_init (GstCudaConvolveSettings * settings)
   settings->boundary = CONVOLVE_BOUNDARY_REPLICATE;
   settings->variant = CONVOLVE_VARIANT_AUTO;
   settings->device_id = -1;
+  settings->frames_in_flight = 1;
 }
 
 void
@@ -80,6 +81,13 @@ gst_cuda_convolve_plans_init (GstCudaConvolvePlans * plans, const GstCudaConvolv
     return gst_cuda_convolve_plans_init (plans, settings, layout, NULL, error);
   }
   return CONVOLVE_OK;
+}
+
+void
+gst_cuda_convolve_plans_ref (GstCudaConvolvePlans * to, const GstCudaConvolvePlans * from)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (to->plan); i++)
+    to->plan[i] = from->plan[i] ? convolve_plan_ref (from->plan[i]) : NULL;
 }
 
 void

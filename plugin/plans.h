@@ -16,6 +16,7 @@ typedef struct
   ConvolveBoundary boundary;
   gint variant;                 /* of CONVOLVE_TYPE_VARIANT */
   gint device_id;               /* -1: any */
+  guint frames_in_flight;       /* 1..CONVOLVE_MAX_FRAMES */
 } GstCudaConvolveSettings;
 
 void gst_cuda_convolve_settings_init (GstCudaConvolveSettings * settings);
@@ -37,6 +38,7 @@ typedef struct
  */
 ConvolveStatus gst_cuda_convolve_plans_init (GstCudaConvolvePlans * plans, const GstCudaConvolveSettings * settings,
     const GstCudaConvolveLayout * layout, ConvolveDevice * device, ConvolveError * error);
+void gst_cuda_convolve_plans_ref (GstCudaConvolvePlans * to, const GstCudaConvolvePlans * from);
 void gst_cuda_convolve_plans_clear (GstCudaConvolvePlans * plans);
 
 /* The plans change no sample at all. */

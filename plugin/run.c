@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "run.h"
 
+#include <math.h>
+
+#define STRIP_UNIT 250e3        /* bytes; measured on PCIe 5, where 3 to 10 strips are alike */
+#define PAGEABLE_FEWER 4
+
 /*
  * gst_video_frame_map() believes a GstVideoMeta's offsets and strides; here they are held against the memory that
  * was mapped. Sizes are the negotiated ones.
@@ -27,9 +32,19 @@ gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout, const Gs
   return TRUE;
 }
 
+static gsize
+count_bytes (const GstCudaConvolveLayout * layout)
+{
+  gsize bytes = 0;
+
+  for (guint i = 0; i < layout->n_planes; i++)
+    bytes += layout->planes[i].row_bytes * layout->planes[i].rows;
+  return bytes;
+}
+
 static ConvolveStatus
 run_step (const ConvolvePlan * plan, const GstCudaConvolveStep * step, const void *source, gssize source_stride,
-    void *destination, gssize destination_stride, ConvolveError * error)
+    void *destination, gssize destination_stride, gint first_row, gint end_row, ConvolveError * error)
 {
   ConvolvePlane plane = {
     .source = (const guint8 *) source + step->offset,
@@ -38,15 +53,15 @@ run_step (const ConvolvePlan * plan, const GstCudaConvolveStep * step, const voi
     .destination_stride = destination_stride,
     .width = step->width,
     .height = step->height,
-    .region = {0, 0, step->width, step->height},
+    .region = {0, first_row, step->width, end_row - first_row},
   };
 
   return convolve_run (plan, &plane, error);
 }
 
-static ConvolveStatus
-run_on_host (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout, GstVideoFrame * in,
-    GstVideoFrame * out, ConvolveTimes * times, ConvolveError * error)
+ConvolveStatus
+gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
+    GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveTimes * times, ConvolveError * error)
 {
   gint64 start = g_get_monotonic_time ();
   ConvolveStatus status = CONVOLVE_OK;
@@ -55,110 +70,235 @@ run_on_host (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * l
     guint plane = layout->steps[i].plane;
 
     status = run_step (plans->plan[i], &layout->steps[i],
-        GST_VIDEO_FRAME_PLANE_DATA (in, plane), GST_VIDEO_FRAME_PLANE_STRIDE (in, plane),
-        GST_VIDEO_FRAME_PLANE_DATA (out, plane), GST_VIDEO_FRAME_PLANE_STRIDE (out, plane), error);
+        GST_VIDEO_FRAME_PLANE_DATA (&in->video, plane), GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, plane),
+        GST_VIDEO_FRAME_PLANE_DATA (&out->video, plane), GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, plane),
+        0, layout->steps[i].height, error);
   }
-  *times = (ConvolveTimes) {.kernel = (g_get_monotonic_time () - start) * 1000 };
+  *times = (ConvolveTimes) {.taken = true,.kernel = (g_get_monotonic_time () - start) * 1000 };
   return status;
 }
 
-/* Where a plane is read and written on the device. */
+/*
+ * A plane on its way over the device. Where a frame is on the host its rows pass through the stage, in the order they
+ * have in memory: with a negative stride the last row comes first, on both sides.
+ */
 typedef struct
 {
-  const void *source;
+  const GstCudaConvolvePlans *plans;
+  const GstCudaConvolveLayout *layout;
+  ConvolveDevice *device;
+  GstCudaConvolveFrame *in, *out;
+  guint number;                 /* of the plane */
+  const void *source;           /* on the device, of row 0 */
   void *destination;
   gssize source_stride, destination_stride;
-} DevicePlane;
+  gint uploaded;                /* rows 0 up to here */
+} Plane;
 
-/* A plane on the host as the device's copies take it: the row that is first in memory, and a positive stride. */
-static guint8 *
-lowest_row (const GstVideoFrame * frame, guint i, gsize rows, gsize * stride)
+/* Rows first up to end of a frame that is on the host, as the device's copies take them. */
+static ConvolveRows
+host_rows (const Plane * plane, const GstVideoFrame * frame, gint first, gint end)
 {
-  guint8 *data = GST_VIDEO_FRAME_PLANE_DATA (frame, i);
-  gint signed_stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, i);
+  const GstCudaConvolvePlane *shape = &plane->layout->planes[plane->number];
+  guint8 *data = GST_VIDEO_FRAME_PLANE_DATA (frame, plane->number);
+  gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane->number);
+  gboolean upside_down = stride < 0;
 
-  *stride = ABS (signed_stride);
-  return signed_stride < 0 ? data - (rows - 1) * *stride : data;
+  return (ConvolveRows) {
+    .first = upside_down ? shape->rows - end : (gsize) first,
+    .count = end - first,
+    .row_bytes = shape->row_bytes,
+    .host = data + (gssize) (upside_down ? end - 1 : first) * stride,
+    .host_stride = ABS (stride),
+  };
 }
 
-/* Where row 0 of such a copy is on the device, and the step to row 1: upside down where the host's rows are. */
+/* Where row 0 of a frame is on the device, and the step to row 1. */
 static guint8 *
-first_row (void *memory, const GstVideoFrame * frame, guint i, gsize rows, gsize stage_stride, gssize * stride)
+first_row (const Plane * plane, const GstCudaConvolveFrame * frame, void *stage, gsize stage_stride, gssize * stride)
 {
-  gboolean upside_down = GST_VIDEO_FRAME_PLANE_STRIDE (frame, i) < 0;
+  gssize last = plane->layout->planes[plane->number].rows - 1;
 
-  *stride = upside_down ? -(gssize) stage_stride : (gssize) stage_stride;
-  return (guint8 *) memory + (upside_down ? (rows - 1) * stage_stride : 0);
+  *stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame->video, plane->number);
+  if (frame->on_device)
+    return GST_VIDEO_FRAME_PLANE_DATA (&frame->video, plane->number);
+  *stride = *stride < 0 ? -(gssize) stage_stride : (gssize) stage_stride;
+  return (guint8 *) stage + (*stride < 0 ? last * (gssize) stage_stride : 0);
 }
 
-/* Uploads a plane that is on the host; a frame on the device is used where it lies. */
 static ConvolveStatus
-bring_plane (const GstCudaConvolvePlane * plane, guint i, ConvolveDevice * device, GstCudaConvolveFrame * in,
-    GstCudaConvolveFrame * out, DevicePlane * place, ConvolveError * error)
+place_plane (Plane * plane, ConvolveError * error)
 {
+  const GstCudaConvolvePlane *shape = &plane->layout->planes[plane->number];
   ConvolveStage stage = { 0 };
   ConvolveStatus status = CONVOLVE_OK;
-  gsize host_stride;
-  guint8 *host = lowest_row (&in->video, i, plane->rows, &host_stride);
 
-  if (!in->on_device)
-    status = convolve_device_upload (device, i, host, host_stride, plane->row_bytes, plane->rows, &stage, error);
-  else if (!out->on_device)
-    status = convolve_device_stage (device, i, plane->row_bytes, plane->rows, &stage, error);
-  if (status != CONVOLVE_OK)
-    return status;
-
-  place->source = GST_VIDEO_FRAME_PLANE_DATA (&in->video, i);
-  place->source_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, i);
-  if (!in->on_device)
-    place->source = first_row (stage.source, &in->video, i, plane->rows, stage.stride, &place->source_stride);
-  place->destination = GST_VIDEO_FRAME_PLANE_DATA (&out->video, i);
-  place->destination_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, i);
-  if (!out->on_device)
-    place->destination = first_row (stage.destination, &out->video, i, plane->rows, stage.stride,
-        &place->destination_stride);
-  return CONVOLVE_OK;
+  if (!plane->in->on_device || !plane->out->on_device)
+    status = convolve_device_stage (plane->device, plane->number, shape->row_bytes, shape->rows, &stage, error);
+  plane->source = first_row (plane, plane->in, stage.source, stage.stride, &plane->source_stride);
+  plane->destination = first_row (plane, plane->out, stage.destination, stage.stride, &plane->destination_stride);
+  return status;
 }
 
-/* Copies a plane of the result to a frame on the host. */
-static ConvolveStatus
-fetch_plane (const GstCudaConvolvePlane * plane, guint i, ConvolveDevice * device, GstCudaConvolveFrame * out,
-    ConvolveError * error)
+/* The end of the source rows that rows first up to end of the result are made from. */
+static gint
+rows_needed (const Plane * plane, gint first, gint end)
 {
-  gsize stride;
-  guint8 *host = lowest_row (&out->video, i, plane->rows, &stride);
+  gint needed = 0;
 
-  return convolve_device_download (device, i, host, stride, plane->row_bytes, plane->rows, error);
+  for (guint i = 0; i < plane->layout->n_steps; i++)
+    if (plane->layout->steps[i].plane == plane->number) {
+      gint from, to;
+
+      convolve_plan_source_rows (plane->plans->plan[i], plane->layout->steps[i].height, first, end, &from, &to);
+      needed = MAX (needed, to);
+    }
+  return needed;
+}
+
+/* Uploads the rows up to end that are not there yet. */
+static ConvolveStatus
+upload_rows (Plane * plane, gint end, ConvolveError * error)
+{
+  ConvolveRows rows;
+
+  if (plane->in->on_device || end <= plane->uploaded)
+    return CONVOLVE_OK;
+  rows = host_rows (plane, &plane->in->video, plane->uploaded, end);
+  plane->uploaded = end;
+  return convolve_device_upload (plane->device, plane->number, &rows, error);
 }
 
 static ConvolveStatus
-run_on_device (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout, ConvolveDevice * device,
-    GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveTimes * times, ConvolveError * error)
+run_strip (Plane * plane, gint first, gint end, ConvolveError * error)
 {
-  DevicePlane places[GST_VIDEO_MAX_PLANES];
-  ConvolveStatus status = CONVOLVE_OK, finished;
+  ConvolveStatus status = upload_rows (plane, rows_needed (plane, first, end), error);
 
-  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++)
-    status = bring_plane (&layout->planes[i], i, device, in, out, &places[i], error);
-  for (guint i = 0; i < layout->n_steps && status == CONVOLVE_OK; i++) {
-    const DevicePlane *place = &places[layout->steps[i].plane];
+  for (guint i = 0; i < plane->layout->n_steps && status == CONVOLVE_OK; i++)
+    if (plane->layout->steps[i].plane == plane->number)
+      status = run_step (plane->plans->plan[i], &plane->layout->steps[i], plane->source, plane->source_stride,
+          plane->destination, plane->destination_stride, first, end, error);
+  if (status == CONVOLVE_OK && !plane->out->on_device) {
+    ConvolveRows rows = host_rows (plane, &plane->out->video, first, end);
 
-    status = run_step (plans->plan[i], &layout->steps[i], place->source, place->source_stride, place->destination,
-        place->destination_stride, error);
+    status = convolve_device_download (plane->device, plane->number, &rows, error);
   }
-  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK && !out->on_device; i++)
-    status = fetch_plane (&layout->planes[i], i, device, out, error);
-  /* Nothing may still read or write the frames when they are unmapped, whatever went wrong. */
-  finished = convolve_device_finish (device, times, status == CONVOLVE_OK ? error : NULL);
-  return status == CONVOLVE_OK ? finished : status;
+  return status;
+}
+
+/* In strips from the top, so that a strip is convolved while the next comes and the one before it goes. */
+static ConvolveStatus
+run_plane (Plane * plane, guint strips, ConvolveError * error)
+{
+  gint64 rows = plane->layout->planes[plane->number].rows;
+  ConvolveStatus status = place_plane (plane, error);
+  guint late;
+
+  strips = CLAMP (strips, 1, rows);
+  /* Where the top needs the last row, under a boundary that wraps, it comes last. */
+  late = rows_needed (plane, 0, rows / strips) == rows;
+  for (guint i = 0; i < strips && status == CONVOLVE_OK; i++) {
+    guint strip = (i + late) % strips;
+
+    status = run_strip (plane, rows * strip / strips, rows * (strip + 1) / strips, error);
+  }
+  return status;
+}
+
+/*
+ * The bytes of a strip. The first upload and the last download have nothing beside them, and every strip costs the copy
+ * engines a pause, so that the best number of strips grows with the square root of the frame's size. Copies of memory
+ * that is not pinned pass through the driver's own, by the hand of the CPU: fewer of them. Between frames that overlap
+ * there is no gap to fill.
+ */
+static gdouble
+strip_bytes (const Plane * frame, gboolean alone)
+{
+  gdouble total = count_bytes (frame->layout);
+  gboolean pinned = (frame->in->on_device || frame->in->pinned) && (frame->out->on_device || frame->out->pinned);
+  gdouble strips = sqrt (total / STRIP_UNIT) / (pinned ? 1 : PAGEABLE_FEWER);
+
+  return alone ? total / MAX (1, strips) : total;
+}
+
+static ConvolveStatus
+run_planes (const Plane * frame, gboolean alone, ConvolveError * error)
+{
+  gboolean copied = !frame->in->on_device || !frame->out->on_device;
+  gdouble strip = strip_bytes (frame, alone);
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (guint i = 0; i < frame->layout->n_planes && status == CONVOLVE_OK; i++) {
+    const GstCudaConvolvePlane *shape = &frame->layout->planes[i];
+    Plane plane = *frame;
+
+    plane.number = i;
+    status = run_plane (&plane, copied ? ceil ((gdouble) shape->row_bytes * shape->rows / strip) : 1, error);
+  }
+  return status;
+}
+
+/* The planes follow each other on the host without a gap: the frame is one block. */
+static gboolean
+is_block (const GstCudaConvolveLayout * layout, const GstCudaConvolveFrame * frame)
+{
+  guint8 *end = GST_VIDEO_FRAME_PLANE_DATA (&frame->video, 0);
+
+  for (guint i = 0; i < layout->n_planes; i++) {
+    if (GST_VIDEO_FRAME_PLANE_DATA (&frame->video, i) != end
+        || GST_VIDEO_FRAME_PLANE_STRIDE (&frame->video, i) != (gint) layout->planes[i].row_bytes)
+      return FALSE;
+    end += layout->planes[i].row_bytes * layout->planes[i].rows;
+  }
+  return !frame->on_device;
+}
+
+/* All planes in one copy up and one down: a copy engine pauses after each. */
+static ConvolveStatus
+run_block (const Plane * frame, ConvolveError * error)
+{
+  const GstCudaConvolveLayout *layout = frame->layout;
+  gsize bytes = count_bytes (layout);
+  ConvolveRows up = {.count = 1,.row_bytes = bytes,.host_stride = bytes,
+    .host = GST_VIDEO_FRAME_PLANE_DATA (&frame->in->video, 0) };
+  ConvolveRows down = {.count = 1,.row_bytes = bytes,.host_stride = bytes,
+    .host = GST_VIDEO_FRAME_PLANE_DATA (&frame->out->video, 0) };
+  ConvolveStage stage;
+  ConvolveStatus status = convolve_device_stage (frame->device, 0, bytes, 1, &stage, error);
+
+  if (status == CONVOLVE_OK)
+    status = convolve_device_upload (frame->device, 0, &up, error);
+  for (guint i = 0; i < layout->n_steps && status == CONVOLVE_OK; i++) {
+    const GstCudaConvolveStep *step = &layout->steps[i];
+    gssize offset = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame->in->video, step->plane) - (guint8 *) up.host;
+    gssize stride = layout->planes[step->plane].row_bytes;
+
+    status = run_step (frame->plans->plan[i], step, (guint8 *) stage.source + offset, stride,
+        (guint8 *) stage.destination + offset, stride, 0, step->height, error);
+  }
+  if (status == CONVOLVE_OK)
+    status = convolve_device_download (frame->device, 0, &down, error);
+  return status;
 }
 
 ConvolveStatus
-gst_cuda_convolve_run (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
-    ConvolveDevice * device, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveTimes * times,
+gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
+    ConvolveDevice * device, guint slot, gboolean alone, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out,
     ConvolveError * error)
 {
-  if (convolve_plan_on_device (plans->plan[0]))
-    return run_on_device (plans, layout, device, in, out, times, error);
-  return run_on_host (plans, layout, &in->video, &out->video, times, error);
+  Plane frame = {.plans = plans,.layout = layout,.device = device,.in = in,.out = out };
+  ConvolveStatus status = convolve_device_begin (device, slot, error);
+
+  if (status == CONVOLVE_OK) {
+    if (!alone && is_block (layout, in) && is_block (layout, out))
+      status = run_block (&frame, error);
+    else
+      status = run_planes (&frame, alone, error);
+  }
+  if (status == CONVOLVE_OK)
+    status = convolve_device_end (device, error);
+  /* Nothing may still read or write the frames when they are unmapped. */
+  if (status != CONVOLVE_OK)
+    convolve_device_finish (device, NULL);
+  return status;
 }

@@ -12,6 +12,7 @@ typedef struct
 {
   GstVideoFrame video;
   gboolean on_device;
+  gboolean pinned;              /* host memory that the device copies by itself, while others work */
 } GstCudaConvolveFrame;
 
 /*
@@ -21,12 +22,15 @@ gboolean gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout,
     gchar ** fault);
 
 /*
- * Convolves sound frames of one layout and waits for the result. device is the one that the plans were made for;
- * frames of plans for the CPU are on the host. times is filled on success.
+ * Convolves sound frames of one layout. Plans for the CPU work on frames that are on the host, and are done on return.
+ * Plans for device enqueue all of it, as the device's frame number slot: convolve_device_wait() waits, and till then
+ * frames and plans stay. alone is set where no other frame is to overlap this one. On error nothing is under way.
  */
-ConvolveStatus gst_cuda_convolve_run (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
-    ConvolveDevice * device, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveTimes * times,
-    ConvolveError * error);
+ConvolveStatus gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
+    GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveTimes * times, ConvolveError * error);
+ConvolveStatus gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans * plans,
+    const GstCudaConvolveLayout * layout, ConvolveDevice * device, guint slot, gboolean alone, GstCudaConvolveFrame * in,
+    GstCudaConvolveFrame * out, ConvolveError * error);
 
 G_END_DECLS
 

@@ -325,7 +325,7 @@ open_frames (Bench *bench, ConvolveError *error)
     done = bench->destination[i] && convolve_device_copy (bench->device, bench->source[i], content, bench->bytes,
         CONVOLVE_COPY_TO_DEVICE, error) == CONVOLVE_OK;
   }
-  done = convolve_device_finish (bench->device, NULL, done ? error : NULL) == CONVOLVE_OK && done;
+  done = convolve_device_finish (bench->device, done ? error : NULL) == CONVOLVE_OK && done;
   free (content);
   return done;
 }

@@ -35,6 +35,7 @@ typedef struct
 
   const char *content;          /* in words */
   bool flat;                    /* each sample has one value all over the image */
+  bool large;                   /* too large for the oracle: compared with the cpu variant alone */
   CheckBlock source, destination;
 } CheckCase;
 

@@ -148,6 +148,53 @@ check_rank_1 (CheckRow *row, int width, int height, double (*tap) (int, int), co
   return run_fixed (row, &test, true, file);    /* some do small masks alone, some integers alone */
 }
 
+/*
+ * Planes of many tiles, most of them without an edge, in the layouts that kernels have ways of their own for, with
+ * weights of one byte and of two.
+ */
+static int
+check_large (CheckRow *row, FILE *file)
+{
+  static const struct
+  {
+    ConvolvePixel pixel;
+    int width, height, mask_width, mask_height, largest;
+  } cases[] = {
+    {{.depth = 8,.samples = 1,.stride = 1,.select = 1,.zero = {16}}, 3000, 2309, 5, 5, 100},
+    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 3840, 1100, 15, 15, 250},
+    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 1501, 1100, 31, 31, 60},
+    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 1504, 700, 63, 3, 127},
+    {{.depth = 8,.samples = 2,.stride = 2,.select = 3,.zero = {128, 128}}, 1920, 1077, 9, 9, 128},
+    {{.depth = 8,.samples = 3,.stride = 3,.select = 5}, 1296, 701, 3, 7, 90},
+    {{.depth = 8,.samples = 4,.stride = 4,.select = 7}, 1936, 1077, 7, 7, 300},
+    {{.depth = 8,.samples = 3,.stride = 4,.select = 7}, 720, 480, 5, 3, 20},
+    {{CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 1,.stride = 2,.select = 1}, 3000, 2309, 5, 5, 200},
+    {{CONVOLVE_SAMPLE_U16,.depth = 10,.samples = 2,.stride = 4,.select = 2}, 1600, 900, 9, 5, 100},
+    {{CONVOLVE_SAMPLE_U16,.depth = 16,.swapped = true,.samples = 2,.stride = 4,.select = 3}, 1600, 900, 3, 3, 20},
+  };
+  int failures = 0;
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases && !row->device_lost; i++) {
+    int count = cases[i].mask_width * cases[i].mask_height;
+    double *taps = malloc (count * sizeof *taps), sum = 0;
+    CheckCase test = { 0 };
+    CheckRandom random;
+    bool made = taps != NULL;
+
+    check_random_init (&random, 7, i);
+    for (int k = 0; k < count && made; k++)
+      sum += taps[k] = check_random_range (&random, -cases[i].largest / 4, cases[i].largest);
+    made = made && check_case_fixed (&test, "a large plane", &cases[i].pixel, i % CONVOLVE_N_BOUNDARIES, cases[i].width,
+        cases[i].height, taps, cases[i].mask_width, cases[i].mask_height, sum);
+    free (taps);
+    if (!made)
+      return failures + out_of_memory (&test, file);
+    test.large = true;
+    failures += run_fixed (row, &test, true, file);
+  }
+  return failures;
+}
+
 static double
 triangle (int at, int size)
 {
@@ -203,6 +250,8 @@ check_fixed_variant (CheckRow *row, FILE *file)
     failures += check_all_values (row, divisors[i], 0, file) + check_all_values (row, divisors[i], 0.01234, file);
   if (goes_on (row))
     failures += check_cancelling_rows (row, file);
+  if (goes_on (row) && row->device)
+    failures += check_large (row, file);
   if (goes_on (row))
     failures += check_long (row, 1, 4300000, file) + check_long (row, 1100000, 2, file);
   for (int size = 3; size <= 31 && goes_on (row); size += 4) {
@@ -277,7 +326,7 @@ collect_side (Side *side, ConvolveError *error)
             error) != CONVOLVE_OK)
       return false;
   }
-  return convolve_device_finish (side->device, NULL, error) == CONVOLVE_OK;
+  return convolve_device_finish (side->device, error) == CONVOLVE_OK;
 }
 
 int

@@ -218,7 +218,7 @@ open_frames (Bench *bench, ConvolveError *error)
     done = bench->destination[i] && convolve_device_copy (bench->device, bench->source[i], image, bytes,
         CONVOLVE_COPY_TO_DEVICE, error) == CONVOLVE_OK;
   }
-  done = convolve_device_finish (bench->device, NULL, done ? error : NULL) == CONVOLVE_OK && done;
+  done = convolve_device_finish (bench->device, done ? error : NULL) == CONVOLVE_OK && done;
   free (image);
   return done;
 }
@@ -406,16 +406,20 @@ static bool
 once_on_device (const ConvolvePlan *plan, ConvolveDevice *device, unsigned char *image, unsigned char *result,
     int width, int height, ConvolveError *error)
 {
+  ConvolveRows in = {0, height, width, image, width}, out = {0, height, width, result, width};
   ConvolveStage stage;
   ConvolvePlane plane;
 
-  if (convolve_device_upload (device, 0, image, width, width, height, &stage, error) != CONVOLVE_OK)
+  if (convolve_device_begin (device, 0, error) != CONVOLVE_OK
+      || convolve_device_stage (device, 0, width, height, &stage, error) != CONVOLVE_OK
+      || convolve_device_upload (device, 0, &in, error) != CONVOLVE_OK)
     return false;
   plane = (ConvolvePlane) {stage.source, stage.destination, (ptrdiff_t) stage.stride, (ptrdiff_t) stage.stride,
       width, height, {0, 0, width, height}};
   return convolve_run (plan, &plane, error) == CONVOLVE_OK
-      && convolve_device_download (device, 0, result, width, width, height, error) == CONVOLVE_OK
-      && convolve_device_finish (device, NULL, error) == CONVOLVE_OK;
+      && convolve_device_download (device, 0, &out, error) == CONVOLVE_OK
+      && convolve_device_end (device, error) == CONVOLVE_OK
+      && convolve_device_wait (device, 0, NULL, error) == CONVOLVE_OK;
 }
 
 /* A device is opened only for a variant that runs there, and for auto. */

@@ -2,10 +2,12 @@
 /*
  * A device that is none: it stands in for the CUDA files, so that the element's way over a device, and what it says
  * when that fails, run on every machine. Device memory is host memory, and every device variant computes as cpu does.
- * The environment variable CUDACONVOLVE_FAKE says what goes wrong:
+ * All of a frame is done when it is waited for, so that what goes too early is seen. The environment variable
+ * CUDACONVOLVE_FAKE says what goes wrong:
  *
  *   no-device   there is none
- *   memory:N    the Nth upload finds no memory
+ *   no-pin      host memory cannot be pinned
+ *   memory:N    the Nth plane finds no memory
  *   fail:N      the Nth frame fails on the device
  */
 #include <stdio.h>
@@ -14,11 +16,31 @@
 
 #include "convolve_private.h"
 
-struct ConvolveDevice
+/* What is enqueued and not done: a frame's steps in their order, all done at the last moment. */
+typedef struct
 {
-  int id, uploads, frames;
+  enum
+  { UPLOAD, RUN, DOWNLOAD } kind;
+  ConvolveRows rows;
+  int stage;
+  const ConvolvePlan *plan;
+  ConvolvePlane plane;
+} Step;
+
+#define MOST_STEPS 1000
+
+typedef struct
+{
   unsigned char *source[CONVOLVE_MAX_STAGES], *destination[CONVOLVE_MAX_STAGES];
   size_t stride[CONVOLVE_MAX_STAGES];
+  Step *steps;
+  int n_steps;
+} Frame;
+
+struct ConvolveDevice
+{
+  int id, stages, frames;
+  Frame frame[CONVOLVE_MAX_FRAMES], *current;
 };
 
 /* Whether this is the count-th of what the environment lets fail. */
@@ -57,12 +79,21 @@ convolve_device_new_current (ConvolveError *error)
   return convolve_device_new (-1, error);
 }
 
+ConvolveStatus
+convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
+{
+  return CONVOLVE_OK;
+}
+
 void
 convolve_device_free (ConvolveDevice *device)
 {
-  for (int i = 0; device && i < CONVOLVE_MAX_STAGES; i++) {
-    free (device->source[i]);
-    free (device->destination[i]);
+  for (int k = 0; device && k < CONVOLVE_MAX_FRAMES; k++) {
+    for (int i = 0; i < CONVOLVE_MAX_STAGES; i++) {
+      free (device->frame[k].source[i]);
+      free (device->frame[k].destination[i]);
+    }
+    free (device->frame[k].steps);
   }
   free (device);
 }
@@ -85,52 +116,147 @@ convolve_device_shared_limit (const ConvolveDevice *device)
   return 64 * 1024;
 }
 
-/* The destination is filled with what no frame holds by chance, to show what is downloaded but was never written. */
+/* How many memories are pinned, for the checks to read. */
+__attribute__ ((visibility ("default"))) int fake_device_pinned;
+
+static const char *pinned[1000];
+
+bool
+convolve_pin (int id, void *memory, size_t bytes)
+{
+  int free_slot = -1;
+
+  if (goes_wrong ("no-pin", 0))
+    return false;
+  for (int i = 0; i < 1000; i++) {
+    if (pinned[i] == memory)
+      abort ();
+    if (!pinned[i])
+      free_slot = i;
+  }
+  pinned[free_slot] = memory;
+  fake_device_pinned++;
+  return true;
+}
+
+void
+convolve_unpin (int id, void *memory)
+{
+  for (int i = 0; i < 1000; i++)
+    if (pinned[i] == memory) {
+      pinned[i] = NULL;
+      fake_device_pinned--;
+      return;
+    }
+  abort ();
+}
+
 ConvolveStatus
-convolve_device_stage (ConvolveDevice *device, int slot, size_t row_bytes, size_t rows, ConvolveStage *stage,
+convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
+{
+  if (device->current || device->frame[slot].n_steps > 0)
+    abort ();
+  device->current = &device->frame[slot];
+  if (!device->current->steps)
+    device->current->steps = calloc (MOST_STEPS, sizeof (Step));
+  return CONVOLVE_OK;
+}
+
+/* Both sides are filled with what no frame holds by chance, to show what is read but was never written. */
+ConvolveStatus
+convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size_t rows, ConvolveStage *stage,
     ConvolveError *error)
 {
   size_t stride = (row_bytes + 255) / 256 * 256;
+  Frame *frame = device->current;
 
-  if (goes_wrong ("memory", ++device->uploads))
+  if (goes_wrong ("memory", ++device->stages))
     return convolve_fail (error, CONVOLVE_NO_DEVICE_MEMORY, 2, "no room for a plane of %zu bytes", stride * rows);
-  free (device->source[slot]);
-  free (device->destination[slot]);
-  device->source[slot] = malloc (stride * rows);
-  device->destination[slot] = malloc (stride * rows);
-  device->stride[slot] = stride;
-  memset (device->destination[slot], 0xA5, stride * rows);
-  *stage = (ConvolveStage) { device->source[slot], device->destination[slot], stride };
+  free (frame->source[plane]);
+  free (frame->destination[plane]);
+  frame->source[plane] = malloc (stride * rows);
+  frame->destination[plane] = malloc (stride * rows);
+  frame->stride[plane] = stride;
+  memset (frame->source[plane], 0x5A, stride * rows);
+  memset (frame->destination[plane], 0xA5, stride * rows);
+  *stage = (ConvolveStage) { frame->source[plane], frame->destination[plane], stride };
+  return CONVOLVE_OK;
+}
+
+static ConvolveStatus
+enqueue (ConvolveDevice *device, Step step)
+{
+  Frame *frame = device->current;
+
+  if (!frame || frame->n_steps == MOST_STEPS)
+    abort ();
+  frame->steps[frame->n_steps++] = step;
   return CONVOLVE_OK;
 }
 
 ConvolveStatus
-convolve_device_upload (ConvolveDevice *device, int slot, const void *host, size_t host_stride, size_t row_bytes,
-    size_t rows, ConvolveStage *stage, ConvolveError *error)
+convolve_device_upload (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
 {
-  ConvolveStatus status = convolve_device_stage (device, slot, row_bytes, rows, stage, error);
-
-  for (size_t y = 0; y < rows && status == CONVOLVE_OK; y++)
-    memcpy (device->source[slot] + y * stage->stride, (const unsigned char *) host + y * host_stride, row_bytes);
-  return status;
+  return enqueue (device, (Step) {.kind = UPLOAD,.rows = *rows,.stage = plane });
 }
 
 ConvolveStatus
-convolve_device_download (ConvolveDevice *device, int slot, void *host, size_t host_stride, size_t row_bytes,
-    size_t rows, ConvolveError *error)
+convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
 {
-  for (size_t y = 0; y < rows; y++)
-    memcpy ((unsigned char *) host + y * host_stride, device->destination[slot] + y * device->stride[slot], row_bytes);
+  return enqueue (device, (Step) {.kind = DOWNLOAD,.rows = *rows,.stage = plane });
+}
+
+ConvolveStatus
+convolve_device_end (ConvolveDevice *device, ConvolveError *error)
+{
+  device->current = NULL;
   return CONVOLVE_OK;
 }
 
-ConvolveStatus
-convolve_device_finish (ConvolveDevice *device, ConvolveTimes *times, ConvolveError *error)
+static void
+do_step (const Frame *frame, const Step *step)
 {
+  const ConvolveRows *rows = &step->rows;
+  unsigned char *host = rows->host;
+
+  if (step->kind == RUN) {
+    convolve_cpu_run (step->plan, &step->plane, NULL);
+    return;
+  }
+  for (size_t y = 0; y < rows->count; y++) {
+    size_t offset = (rows->first + y) * frame->stride[step->stage];
+
+    if (step->kind == UPLOAD)
+      memcpy (frame->source[step->stage] + offset, host + y * rows->host_stride, rows->row_bytes);
+    else
+      memcpy (host + y * rows->host_stride, frame->destination[step->stage] + offset, rows->row_bytes);
+  }
+}
+
+ConvolveStatus
+convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, ConvolveError *error)
+{
+  Frame *frame = &device->frame[slot];
+
+  for (int i = 0; i < frame->n_steps; i++)
+    do_step (frame, &frame->steps[i]);
+  frame->n_steps = 0;
   if (times)
-    *times = (ConvolveTimes) { 1000, 2000, 3000 };
+    *times = (ConvolveTimes) { true, 1000, 2000, 3000 };
   if (goes_wrong ("fail", ++device->frames))
     return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 700, "an illegal memory access was encountered");
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
+{
+  for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++) {
+    for (int i = 0; i < device->frame[k].n_steps; i++)
+      do_step (&device->frame[k], &device->frame[k].steps[i]);
+    device->frame[k].n_steps = 0;
+  }
+  device->current = NULL;
   return CONVOLVE_OK;
 }
 
@@ -162,6 +288,12 @@ convolve_device_put (ConvolveDevice *device, const float *values, size_t count, 
   return CONVOLVE_OK;
 }
 
+bool
+convolve_tensor_possible (const ConvolveDevice *device)
+{
+  return true;
+}
+
 void
 convolve_device_timer_start (ConvolveDevice *device)
 {
@@ -173,20 +305,21 @@ convolve_device_timer_stop (ConvolveDevice *device)
   return 0;
 }
 
-#define RUN(name) \
+#define VARIANT(name) \
 ConvolveStatus \
 convolve_##name##_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error) \
 { \
-  return convolve_cpu_run (plan, plane, error); \
+  return enqueue (plan->device, (Step) {.kind = RUN,.plan = plan,.plane = *plane }); \
 }
 
-RUN (global)
-RUN (constant)
-RUN (tiled)
-RUN (tiled_input)
-RUN (tiled_cached)
-RUN (separable)
-RUN (packed)
-RUN (direct)
-RUN (fused)
-RUN (fused_tiled)
+VARIANT (global)
+VARIANT (constant)
+VARIANT (tiled)
+VARIANT (tiled_input)
+VARIANT (tiled_cached)
+VARIANT (separable)
+VARIANT (packed)
+VARIANT (direct)
+VARIANT (fused)
+VARIANT (fused_tiled)
+VARIANT (tensor)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a ConvolveDevice is, for the two files that make it: convolve_device.cu and convolve_frame.cu. */
+#ifndef CONVOLVE_DEVICE_CUH
+#define CONVOLVE_DEVICE_CUH
+
+#include <cuda_runtime.h>
+
+#include "convolve_private.h"
+
+/* What a frame does on the device, each on a stream of its own. */
+enum Phase
+{
+  PHASE_UPLOAD,
+  PHASE_KERNEL,
+  PHASE_DOWNLOAD,
+  N_PHASES
+};
+
+struct Stage
+{
+  void *source, *destination;
+  size_t capacity;              /* bytes of each */
+  size_t stride, rows;
+};
+
+/* A frame under way. */
+struct Frame
+{
+  Stage stages[CONVOLVE_MAX_STAGES];
+  cudaEvent_t begins[N_PHASES], ends[N_PHASES], done[N_PHASES];
+  bool used[N_PHASES];          /* something of this phase was enqueued */
+  bool last[N_PHASES];          /* no other phase waits for it: its done is recorded */
+  bool timed;                   /* begins and ends are recorded for the phases used */
+};
+
+struct ConvolveDevice
+{
+  int id;
+  bool adopted;                 /* its context is the caller's to make current */
+  char name[320];
+  size_t shared_limit;
+  bool overlaps;                /* launches: see convolve_wait () */
+  cudaStream_t streams[N_PHASES];
+  bool lent;                    /* the kernels' stream is the caller's */
+  cudaEvent_t enqueued[N_PHASES];       /* the last that each phase was given; recorded when the next phase asks */
+  bool fresh[N_PHASES];         /* more was enqueued since */
+  cudaEvent_t timer[2];
+  Frame frames[CONVOLVE_MAX_FRAMES];
+  unsigned begun;               /* frames so far */
+  Frame *frame;                 /* the one begun and not ended, or NULL */
+  bool failed;                  /* a failure poisons the process's context: no CUDA call is made after it */
+};
+
+/* Makes of a CUDA error a status. All but a refused allocation end the use of the device. */
+ConvolveStatus convolve_device_fail (ConvolveDevice *device, cudaError_t code, const char *what, ConvolveError *error);
+
+/* Every entry comes through here: threads come and go, and each has a current device of its own. */
+ConvolveStatus convolve_device_enter (ConvolveDevice *device, ConvolveError *error);
+
+/* Events and stages of the frames: made with the device, freed with it. */
+cudaError_t convolve_frames_init (ConvolveDevice *device);
+void convolve_frames_clear (ConvolveDevice *device);
+
+/* Called before anything is enqueued on the phase's stream: what the phase before it was given is done first there. */
+cudaError_t convolve_frame_enqueue (ConvolveDevice *device, Phase phase);
+
+#endif

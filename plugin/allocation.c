@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "allocation.h"
+
+#include <gst/video/gstvideopool.h>
+
+#include "pinned.h"
+
+gboolean
+gst_cuda_convolve_caps_are_cuda (GstCaps * caps)
+{
+  return gst_caps_features_contains (gst_caps_get_features (caps, 0), GST_CUDA_CONVOLVE_MEMORY);
+}
+
+/* System memory on pages of its own can be pinned. */
+static GstAllocationParams
+page_params (GstQuery * query, GstAllocator ** allocator)
+{
+  GstAllocationParams params;
+
+  gst_allocation_params_init (&params);
+  *allocator = NULL;
+  if (gst_query_get_n_allocation_params (query) > 0)
+    gst_query_parse_nth_allocation_param (query, 0, allocator, &params);
+  params.align |= GST_CUDA_CONVOLVE_PAGE_ALIGN;
+  return params;
+}
+
+typedef struct
+{
+  GstCaps *caps;
+  gboolean cuda, video_meta;
+  GstCudaConvolveStream *stream;
+  guint size, min, max;
+} Wanted;
+
+/* Sets the parameters of a pool, our own or another's; wanted->size becomes what the pool makes of it. */
+static gboolean
+configure_pool (GstBufferPool * pool, Wanted * wanted, gboolean own)
+{
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  gst_buffer_pool_config_set_params (config, wanted->caps, wanted->size, wanted->min, wanted->max);
+  if (wanted->video_meta)
+    gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (own && wanted->cuda)
+    gst_cuda_convolve_stream_configure (wanted->stream, config);
+  if (own && !wanted->cuda) {
+    GstAllocationParams params;
+
+    gst_allocation_params_init (&params);
+    params.align = GST_CUDA_CONVOLVE_PAGE_ALIGN;
+    gst_buffer_pool_config_set_allocator (config, NULL, &params);
+  }
+  if (!gst_buffer_pool_set_config (pool, config))
+    return FALSE;
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_get_params (config, NULL, &wanted->size, NULL, NULL);
+  gst_structure_free (config);
+  return TRUE;
+}
+
+static GstBufferPool *
+new_pool (GstCudaConvolveContext * context, Wanted * wanted)
+{
+  GstBufferPool *pool = wanted->cuda ? gst_cuda_convolve_cuda_pool_new (context) : gst_video_buffer_pool_new ();
+
+  if (!configure_pool (pool, wanted, TRUE))
+    gst_clear_object (&pool);
+  return pool;
+}
+
+static gboolean
+parse_query (GstQuery * query, Wanted * wanted)
+{
+  GstVideoInfo info;
+
+  gst_query_parse_allocation (query, &wanted->caps, NULL);
+  if (!wanted->caps || !gst_video_info_from_caps (&info, wanted->caps))
+    return FALSE;
+  wanted->cuda = gst_cuda_convolve_caps_are_cuda (wanted->caps);
+  wanted->size = info.size;
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * context, GstCudaConvolveStream * stream,
+    guint held)
+{
+  Wanted wanted = {.min = held,.stream = stream };
+  GstBufferPool *pool;
+  gboolean need_pool;
+
+  gst_query_parse_allocation (query, NULL, &need_pool);
+  if (!parse_query (query, &wanted))
+    return FALSE;
+  wanted.video_meta = wanted.cuda;
+  pool = new_pool (context, &wanted);
+  if (!pool)
+    return FALSE;
+  gst_query_add_allocation_pool (query, need_pool ? pool : NULL, wanted.size, wanted.min, 0);
+  gst_object_unref (pool);
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  if (!wanted.cuda) {
+    GstAllocator *allocator;
+    GstAllocationParams params = page_params (query, &allocator);
+
+    gst_query_add_allocation_param (query, NULL, &params);
+  }
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * context, GstCudaConvolveStream ** stream,
+    guint held)
+{
+  gboolean offered = gst_query_get_n_allocation_pools (query) > 0;
+  GstBufferPool *pool = NULL;
+  Wanted wanted = {.stream = *stream };
+  guint least;
+
+  if (!parse_query (query, &wanted))
+    return FALSE;
+  least = wanted.size;
+  wanted.video_meta = wanted.cuda || gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  if (offered) {
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &wanted.size, &wanted.min, &wanted.max);
+    wanted.size = MAX (wanted.size, least);
+  }
+  wanted.min += held;
+  if (pool && ((wanted.cuda && !gst_cuda_convolve_cuda_owns_pool (context, pool))
+          || (wanted.max > 0 && wanted.max < wanted.min) || !configure_pool (pool, &wanted, FALSE)))
+    gst_clear_object (&pool);
+  if (pool && wanted.cuda) {
+    GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_pool (pool);
+
+    if (theirs == *stream)
+      gst_cuda_convolve_stream_clear (&theirs);
+    else if (theirs)
+      *stream = theirs;
+  }
+  if (!pool) {
+    wanted.max = 0;
+    pool = new_pool (context, &wanted);
+  }
+  if (!pool)
+    return FALSE;
+  if (offered)
+    gst_query_set_nth_allocation_pool (query, 0, pool, wanted.size, wanted.min, wanted.max);
+  else
+    gst_query_add_allocation_pool (query, pool, wanted.size, wanted.min, wanted.max);
+  gst_object_unref (pool);
+  if (!wanted.cuda) {
+    GstAllocator *allocator;
+    GstAllocationParams params = page_params (query, &allocator);
+
+    if (gst_query_get_n_allocation_params (query) > 0)
+      gst_query_set_nth_allocation_param (query, 0, allocator, &params);
+    else
+      gst_query_add_allocation_param (query, allocator, &params);
+    gst_clear_object (&allocator);
+  }
+  return TRUE;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Pools for frames: what upstream is offered, and what the output comes from. */
+#ifndef GST_CUDA_CONVOLVE_ALLOCATION_H
+#define GST_CUDA_CONVOLVE_ALLOCATION_H
+
+#include "cudastream.h"
+
+G_BEGIN_DECLS
+
+/*
+ * Answers upstream's ALLOCATION query: a pool for the query's caps, in CUDA memory of context where those say so, which
+ * then is not NULL, and for work on stream, which may be. held is the number of buffers that the element keeps to itself.
+ */
+gboolean gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * context,
+    GstCudaConvolveStream * stream, guint held);
+
+/*
+ * Makes of downstream's answer what the output comes from: its pool where that is of the right kind and lends enough
+ * buffers, one of our own for work on stream otherwise. A pool of CUDA memory that has another stream puts that,
+ * referenced, in *stream's place.
+ */
+gboolean gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * context,
+    GstCudaConvolveStream ** stream, guint held);
+
+/* Whether the first structure of caps asks for CUDA memory. */
+gboolean gst_cuda_convolve_caps_are_cuda (GstCaps * caps);
+
+G_END_DECLS
+
+#endif
