@@ -55,7 +55,8 @@ convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_const
 #pragma unroll
           for (int c = 0; c < columns; c++)
             if (n - r >= 0 && n - r < K && i - c >= 0 && i - c < K)
-              sums[r][s][c] += taps.tap[n - r < 0 || n - r >= K ? 0 : n - r][i - c < 0 || i - c >= K ? 0 : i - c] * value;
+              sums[r][s][c] += taps.tap[n - r < 0 || n - r >= K ? 0 : n - r][i - c < 0 || i - c >= K ? 0 : i - c]
+                  * value;
       }
 
   convolve_store_sums<T, S, W, R> (image, x, y, sums, &words[K / 2]);
@@ -68,7 +69,13 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   const ConvolveTaps *from = &plan->taps;
   DirectTaps<K> taps;
   ConvolveGrid grid = { };
+  ConvolvePlane halves[2];
 
+  if (convolve_halves (plan, plane, halves)) {
+    ConvolveStatus status = run<T, K, S, W, R> (plan, &halves[0], error);
+
+    return status == CONVOLVE_OK ? run<T, K, S, W, R> (plan, &halves[1], error) : status;
+  }
   memset (&taps, 0, sizeof (taps));
   for (int j = 0; j < from->height; j++)
     for (int i = 0; i < from->width; i++)

@@ -16,8 +16,8 @@ struct FusedTaps
 
 /*
  * The idea: a rank-1 mask without a pass between. A thread has W groups of four outputs in R rows; of each row of input
- * it makes the row's sums, in registers, and adds them to all outputs above and below. Where the row's weights are small
- * integers and the samples bytes, DOTS, four products are one instruction.
+ * it makes the row's sums, in registers, and adds them to all outputs above and below. Where the row's weights are
+ * small integers and the samples bytes, DOTS, four products are one instruction.
  */
 template <typename T, int K, int S, int W, int R, bool DOTS>
 __global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS)
@@ -87,9 +87,15 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   const ConvolveTaps *from = &plan->taps;
   FusedTaps<K> taps;
   ConvolveGrid grid = { };
+  ConvolvePlane halves[2];
   int left = (K - from->width) / 2, top = (K - from->height) / 2;
   bool dots = sizeof (T) == 1 && plan->exact;
 
+  if (convolve_halves (plan, plane, halves)) {
+    ConvolveStatus status = run<T, K, S, W, R> (plan, &halves[0], error);
+
+    return status == CONVOLVE_OK ? run<T, K, S, W, R> (plan, &halves[1], error) : status;
+  }
   memset (&taps, 0, sizeof (taps));
   for (int i = 0; i < from->width; i++) {
     taps.row[left + i] = from->row[i];

@@ -26,7 +26,7 @@ struct Tile
 {
   static constexpr int bytes = S * sizeof (T), chunk = 16 / bytes;      /* pixels that are loaded together */
   static constexpr int pixels = COLUMNS / S, side = (K / 2 + chunk - 1) / chunk * chunk, rows = HEIGHT + K - 1;
-  static constexpr int chunks = (pixels + 2 * side) / chunk, words = chunks * 4 + 4;    /* of a row; the last are a pad */
+  static constexpr int chunks = (pixels + 2 * side) / chunk, words = chunks * 4 + 4;    /* of a row, and a pad */
 
   uint32_t input[rows][words];
   float sums[rows][COLUMNS];
@@ -43,7 +43,8 @@ gather (const ConvolveImage &image, ConvolveBoundary boundary, int x, int y, uin
 #pragma unroll
   for (int i = 0; i < samples; i++) {
     int at = y < 0 ? -1 : convolve_boundary_index (boundary, x + i / S, image.width);
-    unsigned word = at < 0 ? (unsigned) (int) image.zero[i % S] << image.shift : *convolve_source<T> (image, at, y, i % S);
+    unsigned word = at < 0 ? (unsigned) (int) image.zero[i % S] << image.shift
+        : *convolve_source<T> (image, at, y, i % S);
 
     words[i / per_word] |= word << i % per_word * 8 * sizeof (T);
   }
@@ -82,9 +83,9 @@ pick (const uint32_t *words, int sample)
 }
 
 /*
- * The idea: a rank-1 mask as two passes over a tile in shared memory, with the work of a thread in registers. The tile's
- * input is loaded with its boundary; a thread makes 8 neighbouring sums of a row, and then 16 outputs of a column, from
- * values that it reads once. DOTS as in convolve_fused.cu.
+ * The idea: a rank-1 mask as two passes over a tile in shared memory, with the work of a thread in registers. The
+ * tile's input is loaded with its boundary; a thread makes 8 neighbouring sums of a row, and then 16 outputs of a
+ * column, from values that it reads once. DOTS as in convolve_fused.cu.
  */
 template <typename T, int K, int S, bool DOTS>
 __global__ void __launch_bounds__ (THREADS)

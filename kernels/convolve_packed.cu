@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdlib.h>
 #include <string.h>
 
 #include "convolve_parts.cuh"
@@ -7,8 +6,8 @@
 #define WARPS 4                 /* of a block, one above the other */
 
 /*
- * The weights of a K x K mask, four in a word. A row of the mask is full words from its left end and, where 3 weights are
- * left, one that is not full. Where 1 is left, the column that these make is taken in words from the top.
+ * The weights of a K x K mask, four in a word. A row of the mask is full words from its left end and, where 3 weights
+ * are left, one that is not full. Where 1 is left, the column that these make is taken in words from the top.
  */
 template <int K>
 struct PackedTaps
@@ -114,7 +113,8 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
 #pragma unroll
         for (int r = 0; r < R; r++)
           if (taps.left_over && n - r >= 0 && n - r < K && (n - r == K - 1 || (n - r) % 4 == 3))
-            sums[r][s][c] = convolve_dot (column[s][c], taps.column[n - r < 0 || n - r >= K ? 0 : (n - r) / 4], sums[r][s][c]);
+            sums[r][s][c] = convolve_dot (column[s][c], taps.column[n - r < 0 || n - r >= K ? 0 : (n - r) / 4],
+                sums[r][s][c]);
       }
     }
 
@@ -148,7 +148,13 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   const ConvolveTaps *from = &plan->taps;
   PackedTaps<K> taps;
   ConvolveGrid grid = { };
+  ConvolvePlane halves[2];
 
+  if (convolve_halves (plan, plane, halves)) {
+    ConvolveStatus status = run<K, S, W, R> (plan, &halves[0], error);
+
+    return status == CONVOLVE_OK ? run<K, S, W, R> (plan, &halves[1], error) : status;
+  }
   memset (&taps, 0, sizeof (taps));
   for (int j = 0; j < from->height; j++)
     for (int i = 0; i < from->width; i++) {

@@ -2,8 +2,8 @@
 /*
  * How the fast variants divide a plane. The inner part reads only what is inside the image, in aligned chunks: it is
  * written without a thought of edges, and tiles that would reach beyond it are moved back, to do again what a neighbour
- * does too. All else is the rim, a thread for four samples: what is near an edge, ends of rows, and all of a plane that is
- * not aligned. The blocks of the rim come first, so that none of them is what the launch waits for at the end.
+ * does too. All else is the rim, a thread for four samples: what is near an edge, ends of rows, and all of a plane that
+ * is not aligned. The blocks of the rim come first, so that none of them is what the launch waits for at the end.
  */
 #ifndef CONVOLVE_PARTS_CUH
 #define CONVOLVE_PARTS_CUH
@@ -13,7 +13,7 @@
 #define CONVOLVE_LANES 32
 #define CONVOLVE_GROUP 4        /* pixels; as many words of memory as a pixel has bytes */
 
-/* Float has all integers up to 2^22 after this one in their order: an integer sum that starts at its bits is a float too. */
+/* Float has all integers up to 2^22 after this in their order: a sum of integers from its bits on is a float. */
 #define CONVOLVE_MAGIC 12582912.0f
 #define CONVOLVE_MAGIC_BITS 0x4B400000
 
@@ -25,8 +25,8 @@ struct ConvolveParts
 };
 
 /*
- * Where launches may overlap, the next one's blocks come while this one's last are at work, and wait here until what was
- * before them is done and written. To be called before memory is touched.
+ * Where launches may overlap, the next one's blocks come while this one's last are at work, and wait here until what
+ * was before them is done and written. To be called before memory is touched.
  */
 static __device__ __forceinline__ void
 convolve_wait (void)
@@ -143,9 +143,9 @@ convolve_clamp_bytes (int high, int low, uint32_t above)
 }
 
 /*
- * The sum as the integer below the value. Rounding down keeps a number on its side of every integer, so that only what is
- * rounded before counts: see ConvolveTail.wide_down. Values of bytes are below 2^22, as accepts_layout () sees to, and
- * clamped afterwards.
+ * The sum as the integer below the value. Rounding down keeps a number on its side of every integer, so that only what
+ * is rounded before counts: see ConvolveTail.wide_down. Values of bytes are below 2^22, as accepts_layout () sees to,
+ * and clamped afterwards.
  */
 template <typename T>
 static __device__ __forceinline__ int
@@ -180,9 +180,9 @@ convolve_finish_wide (const ConvolveImage *image, int sample, float sum)
 }
 
 /*
- * Stores the outputs of a thread, R rows of W groups at x, y. source is its own part of the rows of input from y on, for
- * the samples that are copied. Where the tail needs doubles all is stored once more: a choice at each value would cost
- * more than the second pass.
+ * Stores the outputs of a thread, R rows of W groups at x, y. source is its own part of the rows of input from y on,
+ * for the samples that are copied. Where the tail needs doubles all is stored once more: a choice at each value would
+ * cost more than the second pass.
  */
 template <typename T, int S, int W, int R, int N>
 static __device__ __forceinline__ void
@@ -300,8 +300,9 @@ convolve_rim (const ConvolveImage &image, const ConvolveParts &parts, const floa
   const unsigned above = parts.top - image.y0, below = image.y1 - parts.bottom;
   const unsigned flat = (above + below) * whole, count = flat + (parts.bottom - parts.top) * (left + right);
   const unsigned threads = blockDim.x * blockDim.y;
+  const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
 
-  for (unsigned i = ((blockIdx.y * gridDim.x) + blockIdx.x) * threads + threadIdx.y * blockDim.x + threadIdx.x; i < count;
+  for (unsigned i = ((blockIdx.y * gridDim.x) + blockIdx.x) * threads + thread; i < count;
       i += parts.rim_rows * gridDim.x * threads) {
     unsigned row, at;
     int x = image.x0, end = image.x1;
@@ -321,9 +322,24 @@ convolve_rim (const ConvolveImage &image, const ConvolveParts &parts, const floa
   return true;
 }
 
+/* Whether a plane is more than the rim's indices can count; then it is to be done in these halves. */
+static inline bool
+convolve_halves (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolvePlane (&halves)[2])
+{
+  const ConvolveRect *region = &plane->region;
+
+  if ((int64_t) region->width * region->height * plan->pixel.samples <= INT32_MAX || region->height == 1)
+    return false;
+  halves[0] = halves[1] = *plane;
+  halves[0].region.height /= 2;
+  halves[1].region.y += halves[0].region.height;
+  halves[1].region.height -= halves[0].region.height;
+  return true;
+}
+
 /*
- * Divides the plane for tiles of lanes with so many pixels each, rows x warps of them in a block, that read reach pixels
- * beside theirs and above and below as many as the mask has; and the grid that goes with it.
+ * Divides the plane for tiles of lanes with so many pixels each, rows x warps of them in a block, that read reach
+ * pixels beside theirs and above and below as many as the mask has; and the grid that goes with it.
  */
 static inline ConvolveParts
 convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixels, int reach, int rows, int warps,

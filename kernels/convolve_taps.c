@@ -136,7 +136,7 @@ init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, 
     tail->offset_f[i] = (float) tail->offset[i];
     if (float_tail_error (tail->maximum, tail->offset[i]) >= step / 2)
       tail->wide = true;
-    /* Two roundings of a number about as large as the offset; rounding the result down does not move it past an integer. */
+    /* Two roundings of a number as large as the offset; rounding the result down moves it past no integer. */
     if (4 * (fabs (tail->offset[i]) + 1) * FLOAT_UNIT >= step / 2)
       tail->wide_down = true;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What NVIDIA's own libraries take for the same: one 8-bit plane, replicate boundary, the masks and the way of measuring
- * of bench.c. Not part of the build, since both libraries are large and rarely there:
+ * What NVIDIA's own libraries take for the same: one 8-bit plane, replicate boundary, the masks and the way of
+ * measuring of bench.c. Not part of the build, since both libraries are large and rarely there:
  *
  *   nvcc -O3 -arch=native tests/bench_peers.cu -lnppif -lnppc -lcudnn -o bench_peers        (-DNO_CUDNN without cuDNN)
  *

@@ -49,7 +49,8 @@ draw_axes (FILE *file, const char *device)
   fprintf (file, "<text x=\"%d\" y=\"25\" font-size=\"15\">4K, one 8-bit plane: microseconds a frame over mask width, %s"
       "</text>\n", LEFT, device);
   for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
-    fprintf (file, "<path d=\"M%.1f %dV%d\" stroke=\"#ddd\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%d</text>\n",
+    fprintf (file,
+        "<path d=\"M%.1f %dV%d\" stroke=\"#ddd\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%d</text>\n",
         x_of (sides[i]), TOP, BOTTOM, x_of (sides[i]), BOTTOM + 18, sides[i]);
   for (size_t i = 0; i < sizeof times / sizeof *times; i++)
     fprintf (file, "<path d=\"M%d %.1fH%d\" stroke=\"#ddd\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%d</text>\n",
