@@ -124,7 +124,7 @@ frames_of (const gchar * line, const gchar * format, FrameLayout layout, const g
 static void
 check_same (const gchar * properties, const gchar * format, FrameLayout layout, const gchar * const *masks)
 {
-  g_autofree gchar *cpu = g_strdup_printf ("cudaconvolve kernel-variant=cpu %s", properties);
+  g_autofree gchar *cpu = g_strdup_printf ("cudaconvolve kernel-variant=cpu-reference %s", properties);
   GByteArray *expected = frames_of (cpu, format, layout, masks);
 
   for (guint n = 1; n <= 4; n++) {
