@@ -289,11 +289,35 @@ pays_fused (const ConvolvePlan *plan)
   return plan->taps.width > 3 || plan->taps.height > 3 || !accepts_packed (plan, &reason);
 }
 
-/* Where fused has registers enough, it is twice as fast. */
+/* The side from which on tensor is faster, where it can do the mask; by the tables in tests/results/. */
+static bool
+pays_up_to (const ConvolvePlan *plan, int side)
+{
+  const char *reason;
+
+  return (plan->taps.width <= side && plan->taps.height <= side) || !accepts_tensor (plan, &reason);
+}
+
+static bool
+pays_packed (const ConvolvePlan *plan)
+{
+  return pays_up_to (plan, 7);
+}
+
+static bool
+pays_direct (const ConvolvePlan *plan)
+{
+  return pays_up_to (plan, 5);
+}
+
+/* Where fused has registers enough, it is twice as fast; and tensor is, for bytes, up to 15x15. */
 static bool
 pays_fused_tiled (const ConvolvePlan *plan)
 {
-  return plan->taps.width > CONVOLVE_DIRECT_SIDE || plan->taps.height > CONVOLVE_DIRECT_SIDE;
+  int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
+
+  return side > (plan->pixel.type == CONVOLVE_SAMPLE_U8 ? 15 : CONVOLVE_DIRECT_SIDE)
+      || (side > CONVOLVE_DIRECT_SIDE && pays_up_to (plan, CONVOLVE_DIRECT_SIDE));
 }
 
 static ConvolveStatus
@@ -325,6 +349,7 @@ const ConvolveVariant convolve_variants[] = {
     .idea = "bytes as they lie in memory, four products in one instruction, with integer weights of eight bits",
     .on_device = true,
     .accepts = accepts_packed,
+    .pays = pays_packed,
     .run = convolve_packed_run,
   },
   {
@@ -332,6 +357,7 @@ const ConvolveVariant convolve_variants[] = {
     .idea = "a block of outputs for each thread, sums in registers, each input loaded and converted once",
     .on_device = true,
     .accepts = accepts_direct,
+    .pays = pays_direct,
     .run = convolve_direct_run,
   },
   {
