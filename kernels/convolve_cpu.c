@@ -3,6 +3,7 @@
  * Variant cpu: how a plane is cut into jobs, and how a job walks down its rows. What is computed is decided in
  * convolve_cpu_plan.c, and how in the loops of convolve_cpu_rows.c.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,23 @@ typedef struct
   float **floats, *middle, *float_sums;
   double *double_sums;
   int32_t *columns, *scratch[2];
+  double *squares[2];
+  double *block;                /* sums of the outputs of two squares, one sample of each pixel */
+  uint16_t *block_results;      /* of all samples */
 } Job;
+
+/* Outputs of one square. */
+static int
+fft_columns (const ConvolveCpu *cpu)
+{
+  return CONVOLVE_FFT - cpu->fft->part_width + 1;
+}
+
+static int
+fft_rows (const ConvolveCpu *cpu)
+{
+  return CONVOLVE_FFT - cpu->fft->part_height + 1;
+}
 
 /* --- memory --- */
 
@@ -111,6 +128,13 @@ take_memory (Job *job, Arena *arena)
       for (int i = 0; i < 2; i++)
         job->scratch[i] = take (arena, length, sizeof (int32_t));
       job->sums[0] = take (arena, length, sizeof (int32_t));
+      break;
+    case CONVOLVE_CPU_FFT:
+      for (int i = 0; i < 2; i++)
+        job->squares[i] = take (arena, CONVOLVE_FFT_SQUARE, sizeof (double));
+      job->block = take (arena, (size_t) job->width * 2 * fft_rows (cpu), sizeof (double));
+      job->block_results = take (arena, (size_t) job->count * 2 * fft_rows (cpu) + CONVOLVE_CPU_BLOCK,
+          sizeof (uint16_t));
       break;
     case CONVOLVE_CPU_FACTORS:
       for (int i = 0; i < 2; i++)
@@ -387,6 +411,90 @@ walk_pairs (const Job *job)
   }
 }
 
+/* One sample of the rows from y on, and of the columns under a part of the mask, less the center; zeros behind them. */
+static void
+fill_square (const Job *job, int y, int rows, int x, int sample, double *square)
+{
+  int columns = job->reach / job->step - x, center = job->cpu->center;
+
+  columns = columns < CONVOLVE_FFT ? columns : CONVOLVE_FFT;
+  memset (square, 0, CONVOLVE_FFT_SQUARE * sizeof (*square));
+  for (int j = 0; j < rows; j++) {
+    const uint16_t *values = job->values[0] + x * job->step + sample;
+
+    load_row (job, y + j, job->values[0]);
+    for (int i = 0; i < columns; i++)
+      square[j * CONVOLVE_FFT_STRIDE + i] = values[i * job->step] - center;
+  }
+}
+
+/* The sums are integers: see convolve_cpu_fft.c. */
+static void
+add_square (const Job *job, const double *square, int rows, double *sums)
+{
+  for (int j = 0; j < rows; j++)
+    for (int i = 0; i < job->width; i++)
+      sums[j * job->width + i] += floor (square[j * CONVOLVE_FFT_STRIDE + i] + 0.5);
+}
+
+static void
+finish_block (const Job *job, int rows, int sample)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+
+  for (int i = 0; i < job->width; i++)
+    ((double *) job->offsets)[i] = tail->offset[sample];
+  for (int j = 0; j < rows; j++) {
+    double *sums = job->block + (size_t) j * job->width;
+    uint16_t *results = job->block_results + (size_t) j * job->count + sample;
+
+    for (int i = 0; i < job->width; i++)
+      sums[i] += job->cpu->fft->start;
+    job->level->finish_doubles (sums, job->width, tail->scale, job->offsets, tail->maximum, job->results[0]);
+    for (int i = 0; i < job->width; i++)
+      results[i * job->step] = job->results[0][i];
+  }
+}
+
+/* One sample of the outputs of two squares, the second of which has lower rows. */
+static void
+run_squares (const Job *job, int y, const int rows[2], int sample)
+{
+  const ConvolvePlan *plan = job->work->plan;
+  const ConvolveFft *fft = job->cpu->fft;
+
+  memset (job->block, 0, (size_t) job->width * (rows[0] + rows[1]) * sizeof (*job->block));
+  for (int part = 0; part < fft->across * fft->down; part++) {
+    int top = y - plan->taps.height / 2 + part / fft->across * fft->part_height;
+    int x = part % fft->across * fft->part_width;
+
+    for (int i = 0; i < 2; i++)
+      fill_square (job, top + i * rows[0], rows[i] > 0 ? rows[i] + fft->part_height - 1 : 0, x, sample,
+          job->squares[i]);
+    convolve_fft_run (fft, job->level, part, job->squares[0], job->squares[1]);
+    for (int i = 0; i < 2; i++)
+      add_square (job, job->squares[i], rows[i], job->block + (size_t) i * rows[0] * job->width);
+  }
+  finish_block (job, rows[0] + rows[1], sample);
+}
+
+static void
+walk_squares (const Job *job)
+{
+  int most = fft_rows (job->cpu);
+
+  for (int y = 0; y < job->height; y += 2 * most) {
+    int left = job->height - y, upper = left < most ? left : most, lower = left - upper < most ? left - upper : most;
+    const int rows[2] = { upper, lower };
+
+    for (int k = 0; k < job->step; k++)
+      if (job->work->plan->pixel.select >> k & 1)
+        run_squares (job, job->y + y, rows, k);
+    for (int j = 0; j < upper + lower; j++)
+      store_row (job, job->y + y + j, job->block_results + (size_t) j * job->count);
+  }
+}
+
 static void
 sum_row_of_floats (const Job *job, int y)
 {
@@ -500,6 +608,9 @@ run_rectangle (const Work *work, int x, int y, int width, int height, void *memo
     case CONVOLVE_CPU_FACTORS:
       walk_pairs (&job);
       return;
+    case CONVOLVE_CPU_FFT:
+      walk_squares (&job);
+      return;
     case CONVOLVE_CPU_FLOAT_RANK_1:
     case CONVOLVE_CPU_FLOAT:
     case CONVOLVE_CPU_DOUBLE:
@@ -558,6 +669,8 @@ cut (Work *work)
     elements = 256;
   if (cpu->strip > 0)
     elements = cpu->strip;
+  if (cpu->fft && (cpu->strip <= 0 || elements > fft_columns (cpu) * work->samples))
+    elements = fft_columns (cpu) * work->samples;
   work->strip = divide (region->width, elements / work->samples);
   work->strips = (region->width - 1) / work->strip + 1;
 
@@ -567,6 +680,8 @@ cut (Work *work)
     work->band = divide (region->height, (region->height - 1) / (jobs / work->strips) + 1);
   if (work->band < plan->taps.height)
     work->band = plan->taps.height;
+  if (cpu->fft)
+    work->band = 2 * fft_rows (cpu);
   if (cpu->band > 0)
     work->band = cpu->band;
   work->bands = (region->height - 1) / work->band + 1;

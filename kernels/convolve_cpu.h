@@ -59,6 +59,7 @@ typedef enum
   CONVOLVE_CPU_BOX,             /* equal taps: running sums */
   CONVOLVE_CPU_PAIRS,           /* any taps, in integers */
   CONVOLVE_CPU_FACTORS,         /* a sum of few products of a column and a row, in integers */
+  CONVOLVE_CPU_FFT,             /* any taps, by transforms whose results are integers */
   CONVOLVE_CPU_FLOAT_RANK_1,
   CONVOLVE_CPU_FLOAT,
   CONVOLVE_CPU_DOUBLE
@@ -109,6 +110,13 @@ typedef struct
   void (*sum_doubles) (const double *taps, int width, int height, int step, const float *const *rows, int count,
       double *sums);
 
+  /*
+   * The Fourier transform of a square in place, or back from it, without its scale and with frequencies in an order of
+   * its own; and the product of two of those.
+   */
+  void (*fourier) (double *real, double *imaginary, const double *roots, bool back);
+  void (*multiply) (double *real, double *imaginary, const double *by_real, const double *by_imaginary);
+
   /* The tail. offsets are one for each element. */
   void (*finish_ints) (const int32_t *sums, int count, float scale, const float *offsets, float maximum,
       uint16_t *values);
@@ -121,6 +129,20 @@ typedef struct
   void (*finish_doubles) (const double *sums, int count, double scale, const double *offsets, double maximum,
       uint16_t *values);
 } ConvolveCpuLevel;
+
+/* A square of doubles, with rows that do not lie one below the other in the cache. */
+#define CONVOLVE_FFT 256
+#define CONVOLVE_FFT_STRIDE (CONVOLVE_FFT + 8)
+#define CONVOLVE_FFT_SQUARE (CONVOLVE_FFT * CONVOLVE_FFT_STRIDE)
+
+/* A mask for convolve_fft_run(), in across x down parts. */
+typedef struct
+{
+  int across, down, part_width, part_height;
+  double roots[CONVOLVE_FFT];   /* of 1: real and imaginary */
+  double *spectra;              /* of each part: two squares */
+  double start;                 /* of the sums, where the center is not in the tail */
+} ConvolveFft;
 
 typedef struct ConvolveCpu
 {
@@ -137,9 +159,25 @@ typedef struct ConvolveCpu
   int rank;
   ConvolveTerms columns[CONVOLVE_CPU_MAX_RANK];
   int column_shift[CONVOLVE_CPU_MAX_RANK];      /* that makes column sums 16 bits */
+  ConvolveFft *fft;
 } ConvolveCpu;
 
 void convolve_cpu_clear (ConvolveCpu *cpu);     /* NULL is allowed */
+
+/* The parts of a mask of this size; the mask itself, NULL where memory is short; NULL can be freed. */
+void convolve_fft_measure (int width, int height, ConvolveFft *fft);
+ConvolveFft *convolve_fft_new (const double *taps, int width, int height, const ConvolveCpuLevel *level);
+void convolve_fft_free (ConvolveFft *fft);
+
+/* What the sums of samples up to center may be off, before they are rounded, with taps of this Euclidean norm. */
+double convolve_fft_error (double center, double taps_norm);
+
+/*
+ * Two squares of samples become sums with a part's taps: for x and y such that the part, its first tap at (x, y), lies
+ * inside the square; the rest is of no use.
+ */
+void convolve_fft_run (const ConvolveFft *fft, const ConvolveCpuLevel *level, int part, double *real,
+    double *imaginary);
 
 /* Bytes that each thread needs for this plane. */
 size_t convolve_cpu_memory (const ConvolvePlan *plan, const ConvolvePlane *plane);

@@ -23,6 +23,7 @@
 #define COST_BOX 3.6            /* of column sums */
 #define COST_WIDE_WINDOW 14.0
 #define COST_WINDOW 5.0         /* for each bit of a narrow one */
+#define COST_FFT 1200.0         /* where all of a square is outputs */
 #define COST_FLOATS 2.0
 #define COST_FLOAT_TAP 2.0
 
@@ -199,6 +200,7 @@ convolve_cpu_clear (ConvolveCpu *cpu)
   free (cpu->terms.terms);
   for (int r = 0; r < CONVOLVE_CPU_MAX_RANK; r++)
     free (cpu->columns[r].terms);
+  convolve_fft_free (cpu->fft);
   free (cpu);
 }
 
@@ -483,6 +485,58 @@ use_factors (const Analysis *a, const Factors *factors, const IntegerFactors *in
   return true;
 }
 
+/* --- large masks --- */
+
+/* Terms for an output: a part's squares, by what of them are outputs. */
+static double
+fft_cost (const Analysis *a)
+{
+  ConvolveFft fft;
+  double columns, rows;
+
+  convolve_fft_measure (a->width, a->height, &fft);
+  columns = CONVOLVE_FFT - fft.part_width + 1;
+  rows = CONVOLVE_FFT - fft.part_height + 1;
+  return COST_FFT * fft.across * fft.down * CONVOLVE_FFT / columns * CONVOLVE_FFT / rows;
+}
+
+/*
+ * Taps as integers, at the largest scale at which rounding the transforms' results gives the sums. False where that is
+ * not good enough, or memory is short; the other ways are still there.
+ */
+static bool
+use_fft (const Analysis *a)
+{
+  int count = a->width * a->height;
+  ConvolveCpu *cpu = a->cpu;
+  double *taps = malloc (count * sizeof (*taps)), squares = 0, missed = 0, scale = 1;
+
+  for (int i = 0; i < count; i++)
+    squares += a->taps[i] * a->taps[i];
+  if (!a->plan->exact)
+    scale = ldexp (1, (int) floor (log2 (0.2 / convolve_fft_error (a->center, sqrt (squares)))));
+  for (int i = 0; i < count && taps; i++) {
+    taps[i] = floor (a->taps[i] * scale + 0.5);
+    missed += fabs (taps[i] / scale - a->taps[i]);
+  }
+  if (taps && missed * a->center <= (a->plan->exact ? 0 : a->budget)
+      && convolve_fft_error (a->center, sqrt (squares) * scale) <= 0.2)
+    cpu->fft = convolve_fft_new (taps, a->width, a->height, cpu->level);
+  free (taps);
+  if (!cpu->fft)
+    return false;
+  cpu->path = CONVOLVE_CPU_FFT;
+  cpu->tail.wide = true;
+  if (a->plan->exact) {
+    cpu->fft->start = a->center * a->sum;
+    return true;
+  }
+  for (int i = 0; i < a->samples; i++)
+    cpu->tail.offset[i] = offset_of (a, i);
+  cpu->tail.scale = 1 / scale;
+  return true;
+}
+
 /* --- equal taps --- */
 
 static bool
@@ -569,6 +623,8 @@ choose (const Analysis *a, Room *room)
   }
   if (box && box_cost (a->width) < least)
     return use_box (a);
+  if (fft_cost (a) < least && use_fft (a))
+    return true;
   if (factors)
     return use_factors (a, &room->factors, &room->integers);
   if (pairs)
@@ -600,7 +656,8 @@ convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
     if (plan->pixel.select == 0)
       plan->cpu->path = CONVOLVE_CPU_COPY;
     else if (plan->wide_sums)
-      plan->cpu->path = CONVOLVE_CPU_DOUBLE;
+      plan->cpu->path = fft_cost (&a) < COST_FLOAT_TAP * a.width * a.height && use_fft (&a) ? CONVOLVE_CPU_FFT
+          : CONVOLVE_CPU_DOUBLE;
     else
       done = choose (&a, room);
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "check_cpu.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,99 @@ check_cpu_memory (FILE *file)
     }
     convolve_plan_unref (plan);
     convolve_mask_clear (&mask);
+  }
+  return failures;
+}
+
+/* Large weights of no structure: small integers, or no short decimals; the results are noise around the middle. */
+static void
+fill_large (ConvolveMask *mask, bool integers)
+{
+  int count = mask->width * mask->height;
+
+  for (int k = 0; k < count; k++) {
+    int random = (int) ((unsigned) k * 2654435761u >> 20) % 7;
+
+    mask->taps[k] = integers ? random - 3 : (random - 2.9) / 3.0;
+  }
+  mask->divisor = (integers ? 6 : 8) * (int) sqrt (count);
+  mask->offset = 0.5;
+}
+
+/* The plane by one variant: the plan's path where it is cpu's, or -1 where it cannot be run. */
+static int
+run_large (const char *variant, const ConvolvePixel *pixel, const ConvolveMask *mask, ConvolvePlane *plane, bool *exact)
+{
+  ConvolvePlan *plan = convolve_plan_new (pixel, plane->width % CONVOLVE_N_BOUNDARIES, mask, variant, NULL, NULL);
+  int path = -1;
+
+  if (plan && convolve_run (plan, plane, NULL) == CONVOLVE_OK) {
+    path = plan->cpu ? (int) plan->cpu->path : 0;
+    *exact = convolve_plan_is_exact (plan);
+  }
+  convolve_plan_unref (plan);
+  return path;
+}
+
+int
+check_cpu_large (FILE *file)
+{
+  static const struct
+  {
+    int width, height, mask_width, mask_height, samples;
+    bool deep, integers;
+  } rows[] = {
+    {131, 97, 65, 65, 1, false, true},
+    {300, 402, 65, 65, 1, false, false},
+    {60, 61, 191, 193, 2, false, true},
+    {52, 38, 71, 131, 3, false, false},
+    {38, 45, 255, 255, 1, false, false},
+    {34, 20, 255, 201, 4, false, false},
+    {60, 71, 95, 95, 4, false, true},
+    {85, 40, 65, 65, 1, true, false},
+  };
+  int failures = 0;
+
+  for (unsigned r = 0; r < sizeof (rows) / sizeof (rows[0]); r++) {
+    int bytes = rows[r].deep + 1, step = rows[r].samples * bytes, stride = rows[r].width * step + 6;
+    ConvolvePixel pixel = {.type = rows[r].deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,
+      .depth = rows[r].deep ? 10 : 8,.samples = rows[r].samples,.stride = step,
+      .select = rows[r].samples == 4 ? 7 : (1u << rows[r].samples) - 1,.biased = (1u << rows[r].samples) - 1,.zero = {16, 128, 128}
+    };
+    size_t size = (size_t) stride * rows[r].height;
+    unsigned char *source = malloc (size), *results[2] = { calloc (1, size), calloc (1, size) };
+    ConvolvePlane plane = {.source = source,.source_stride = stride,.destination_stride = stride,
+      .width = rows[r].width,.height = rows[r].height,.region = {0, 0, rows[r].width, rows[r].height}
+    };
+    ConvolveMask mask = { 0 };
+    bool done = source && results[0] && results[1] && convolve_mask_init (&mask, rows[r].mask_width, rows[r].mask_height);
+    bool exact = false;
+    int path = -1, most = 0;
+
+    if (done) {
+      fill_large (&mask, rows[r].integers);
+      for (size_t i = 0; i < size; i++)
+        source[i] = rows[r].deep && i % stride % 2 ? (i * 7 % 4) : (unsigned char) (i * i * 2654435761u >> 13);
+      plane.destination = results[0];
+      done = run_large ("cpu-reference", &pixel, &mask, &plane, &exact) >= 0;
+      plane.destination = results[1];
+      path = run_large ("cpu", &pixel, &mask, &plane, &exact);
+    }
+    for (size_t i = 0; done && i < size; i += bytes) {
+      int difference = bytes == 1 ? results[0][i] - results[1][i]
+          : results[0][i] + 256 * results[0][i + 1] - results[1][i] - 256 * results[1][i + 1];
+
+      most = abs (difference) > most ? abs (difference) : most;
+    }
+    if (!done || path != CONVOLVE_CPU_FFT || most > !exact) {
+      fprintf (file, "FAILED cpu: large weights, row %u: way %d, up to %d from the reference, %s\n", r, path, most,
+          exact ? "exact" : "not exact");
+      failures++;
+    }
+    convolve_mask_clear (&mask);
+    free (source);
+    free (results[0]);
+    free (results[1]);
   }
   return failures;
 }
