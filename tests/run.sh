@@ -122,7 +122,7 @@ threads_under_sanitizer () {
   if [ "$(cc -print-file-name=libtsan.so)" = libtsan.so ]; then
     row SKIP "ThreadSanitizer: the compiler has none"
   elif build_project "$top/build-tsan" -Dcuda=disabled -Dexamples=false -Db_sanitize=thread -Db_lundef=false; then
-    check "ThreadSanitizer: variant cpu" build-tsan/tests/convolve_check --host --variant cpu --cases 1000
+    check "ThreadSanitizer: variant cpu" build-tsan/tests/convolve_check --host --variant cpu --cases 300
   else
     row FAIL "ThreadSanitizer: build"
   fi
