@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_common.h"
 #include "bench_plot.h"
 #include "check_random.h"
 #include "convolve_device.h"
@@ -99,42 +100,6 @@ typedef struct
   unsigned char *source[MAX_PAIRS], *destination[MAX_PAIRS];
 } Bench;
 
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
-/* Sorts. */
-static double
-median (double *values, int count)
-{
-  qsort (values, count, sizeof *values, compare_doubles);
-  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
-/* Integers either way: a pyramid, which is of rank 1, or numbers without order. */
-static bool
-make_mask (ConvolveMask *mask, int side, bool rank_1)
-{
-  CheckRandom random;
-  double sum = 0;
-
-  if (!convolve_mask_init (mask, side, side))
-    return false;
-  check_random_init (&random, 3, side);
-  for (int k = 0; k < side * side; k++) {
-    int x = abs (k % side - side / 2), y = abs (k / side - side / 2);
-
-    mask->taps[k] = rank_1 ? (side / 2 + 1 - x) * (side / 2 + 1 - y) : check_random_range (&random, 1, 50);
-    sum += mask->taps[k];
-  }
-  mask->divisor = sum;
-  return true;
-}
-
 static void
 make_row (Row *row, const Bench *bench, const char *variant)
 {
@@ -143,7 +108,7 @@ make_row (Row *row, const Bench *bench, const char *variant)
 
   memset (row, 0, sizeof *row);
   row->name = variant;
-  if (!make_mask (&mask, bench->side, bench->kind == 1)) {
+  if (!bench_make_mask (&mask, bench->side, bench->kind == 1)) {
     row->refused = "out of memory";
     return;
   }
@@ -231,8 +196,8 @@ print_row (Bench *bench, Row *row, double copy_us)
     printf ("%s\n", row->refused);
     return;
   }
-  us = median (row->us, row->rounds);
-  single_us = median (row->single_us, row->rounds);
+  us = bench_median (row->us, row->rounds);
+  single_us = bench_median (row->single_us, row->rounds);
   printf ("%9.2f %9.2f %9.2f %8.2f %9.2f  %s\n", us, row->us[0], row->us[row->rounds - 1], us / copy_us, single_us,
       strcmp (row->name, "auto") == 0 ? taken : "");
   fflush (stdout);
@@ -278,7 +243,7 @@ bench_mask (Bench *bench, ConvolveError *error)
       }
     }
   if (done) {
-    double copy_us = median (rows[0].us, rows[0].rounds);
+    double copy_us = bench_median (rows[0].us, rows[0].rounds);
 
     for (int i = 0; i < n; i++)
       print_row (bench, &rows[i], copy_us);

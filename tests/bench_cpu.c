@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "bench_cpu.h"
+#include "bench_common.h"
 #include "check_random.h"
 #include "convolve_cpu.h"
 
@@ -165,15 +166,6 @@ read_options (Options *options, int argc, char **argv)
   return argc % 2 == 1 && options->rounds > 0 && options->rounds <= MAX_ROUNDS;
 }
 
-static double
-now_us (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
-}
-
 /* Seconds of CPU that all programs have had so far, less our own; 0 where the system does not say. */
 static double
 others_seconds (void)
@@ -228,13 +220,13 @@ time_row (const Row *row, BenchKind kind, const ConvolvePlane *plane, const Conv
 
   if (row->peer)
     bench_peer_set_threads (row->threads);
-  start = now_us ();
+  start = bench_now_us ();
   if (row->peer)
     bench_peer_run (kind, plane->source, plane->destination, plane->width, plane->height, (int) plane->source_stride,
         mask->width, mask->taps, mask->divisor);
   else
     convolve_run (row->plan, plane, NULL);
-  return now_us () - start;
+  return bench_now_us () - start;
 }
 
 static int
@@ -272,7 +264,7 @@ static double
 measure (Row *rows, int n_rows, const Options *options, BenchKind kind, const ConvolveMask *mask,
     unsigned char **frames, ConvolvePlane plane)
 {
-  double start = now_us (), others = others_seconds ();
+  double start = bench_now_us (), others = others_seconds ();
   int turn = 0;
 
   for (int i = 0; i < n_rows; i++)
@@ -289,7 +281,7 @@ measure (Row *rows, int n_rows, const Options *options, BenchKind kind, const Co
         row->us[row->rounds++] = us;
     }
   }
-  return (others_seconds () - others) / ((now_us () - start) / 1e6 * sysconf (_SC_NPROCESSORS_ONLN));
+  return (others_seconds () - others) / ((bench_now_us () - start) / 1e6 * sysconf (_SC_NPROCESSORS_ONLN));
 }
 
 static void

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench_common.h"
 #include "check_random.h"
 
 enum
@@ -68,56 +69,6 @@ wants_side (const BenchOptions *options, int side)
   return options->side == 0 || options->side == side;
 }
 
-static double
-now_us (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
-}
-
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
-/* Sorts the samples. */
-static double
-median (Row *row)
-{
-  int half = row->rounds / 2;
-
-  qsort (row->us, row->rounds, sizeof *row->us, compare_doubles);
-  return row->rounds % 2 ? row->us[half] : (row->us[half - 1] + row->us[half]) / 2;
-}
-
-/*
- * Integers either way, so that all variants give the same bytes. For separable a pyramid, which is of rank 1; for the
- * others numbers without order, so that none of them can make it easier for itself.
- */
-static bool
-make_mask (ConvolveMask *mask, int side, bool rank_1)
-{
-  CheckRandom random;
-  double sum = 0;
-
-  if (!convolve_mask_init (mask, side, side))
-    return false;
-  check_random_init (&random, 3, side);
-  for (int k = 0; k < side * side; k++) {
-    int x = abs (k % side - side / 2), y = abs (k / side - side / 2);
-
-    mask->taps[k] = rank_1 ? (side / 2 + 1 - x) * (side / 2 + 1 - y) : check_random_range (&random, 1, 50);
-    sum += mask->taps[k];
-  }
-  mask->divisor = sum;
-  return true;
-}
-
 static void
 make_plan (Row *row, const Bench *bench, int variant, int side)
 {
@@ -127,7 +78,7 @@ make_plan (Row *row, const Bench *bench, int variant, int side)
 
   memset (row, 0, sizeof *row);
   row->name = convolve_variant_name (variant);
-  if (make_mask (&mask, side, strcmp (row->name, "separable") == 0 || strcmp (row->name, "fused") == 0)) {
+  if (bench_make_mask (&mask, side, strcmp (row->name, "separable") == 0 || strcmp (row->name, "fused") == 0)) {
     row->plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, row->name, bench->device, &error);
     convolve_mask_clear (&mask);
   }
@@ -165,7 +116,7 @@ print_row (const Bench *bench, const char *size, int side, Row *row, double copy
   }
   if (row->rounds == 0)
     return;
-  middle = median (row);
+  middle = bench_median (row->us, row->rounds);
   printf ("%-6s %2dx%-2d  %-14s %10.1f %10.1f %10.1f %9.1f %8.2f%s\n", size, side, side, row->name, middle, row->us[0],
       row->us[row->rounds - 1], copy_us, middle / copy_us, row->rounds == 1 ? "  (measured once)" : "");
   if (bench->csv)
@@ -259,7 +210,7 @@ bench_mask_on_device (Bench *bench, const char *size, int side, ConvolveError *e
     }
   }
   if (done) {
-    double copy_us = median (&rows[0]);
+    double copy_us = bench_median (rows[0].us, rows[0].rounds);
 
     for (int i = 0; i < n_rows; i++)
       print_row (bench, size, side, &rows[i], copy_us);
@@ -276,13 +227,13 @@ static double
 time_on_host (Bench *bench, const Row *row, ConvolveError *error)
 {
   ConvolvePlane plane = next_plane (bench);
-  double start = now_us ();
+  double start = bench_now_us ();
 
   if (!row->plan)
     memcpy (plane.destination, plane.source, (size_t) bench->width * bench->height);
   else if (convolve_run (row->plan, &plane, error) != CONVOLVE_OK)
     return -1;
-  return now_us () - start;
+  return bench_now_us () - start;
 }
 
 static bool
@@ -322,7 +273,7 @@ bench_mask_on_host (Bench *bench, const char *size, int side, ConvolveError *err
     make_plan (&row, bench, v, side);
     done = row.refused || measure_on_host (bench, &row, error);
     if (done)
-      print_row (bench, size, side, &row, median (&copy));
+      print_row (bench, size, side, &row, bench_median (copy.us, copy.rounds));
     convolve_plan_unref (row.plan);
   }
   return done;
