@@ -16,11 +16,12 @@
  * What is promised of the result for finite input, for every variant, with M = |bias| + sum of |w| * |in| (under a pooling
  * window the largest), and N the number of weights of a filter times the largest of them times the largest |in| of the
  * image, where N stays inside the type's range:
- *  - float32: within 1e-5 * M + 2^-36 * N of the exact result;
- *  - float16: within 2e-3 * M + 2^-36 * N + 2^-24;
+ *  - float32: within 1e-5 * M + e * N of the exact result;
+ *  - float16: within 2e-3 * M + e * N + 2^-24;
  *  - 8 bits: within one code value, where out_scale * M is below 2^13: code value v is read as in_scale * v + in_offset, and
  *    out_scale * out + out_offset is rounded to the nearest code value and clamped to 0 .. 255. Padding with zeros is
  *    in = 0, whatever in_offset is.
+ * e is 2^-36, but 2^-22 for winograd, whose sums contain an output's neighbours: auto takes it never.
  * Infinities and NaNs make all results of their image undefined.
  *
  * Nothing here prints or exits. Functions that can fail return a status and fill the ConvolveError, which may be NULL.

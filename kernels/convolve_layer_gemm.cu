@@ -8,7 +8,7 @@
 #define LANES 32
 #define WARPS 4
 #define THREADS (LANES * WARPS)
-#define STEPS 4                 /* of 16 products that are added up before they go to the sums proper */
+#define STAGES 3                /* stretches of weights in shared memory: one is used, two are on their way */
 #define STAGED 8                /* words that separate rows of staged sums in the banks */
 
 static_assert (sizeof (ConvolveHalves) == 4 && sizeof (ConvolveSplit) == 8, "as the kernels load them");
@@ -68,6 +68,14 @@ load_patches (const ConvolveLayerView &view, const int *places, const uint8_t *c
 #pragma unroll 4
       for (int p = 0; p < count; p++) {
         const uint8_t *first = planes[2 * p], *second = planes[2 * p + 1];
+
+        if (sizeof (T) == 2 && Pair::terms == 1) {
+          uint32_t low = place == CONVOLVE_LAYER_NOWHERE ? 0 : *(const uint16_t *) (first + place);
+          uint32_t high = place == CONVOLVE_LAYER_NOWHERE || !second ? 0 : *(const uint16_t *) (second + place);
+
+          patches[p * tiles.plane + n].word = low | high << 16;
+          continue;
+        }
         float a = place == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_read<T> (view, first + place);
         float b = place == CONVOLVE_LAYER_NOWHERE || !second ? 0 : convolve_layer_read<T> (view, second + place);
 
@@ -120,7 +128,7 @@ multiply (const uint4 *weights, const ConvolveHalves *patches, const int *bases,
 
 #pragma unroll
   for (int m = 0; m < M; m++)
-    a[m] = __ldg (weights + m * LANES);
+    a[m] = weights[m * LANES];
 #pragma unroll
   for (int n = 0; n < N; n++) {
     uint32_t b0 = patches[bases[n] + first].word, b1 = patches[bases[n] + second].word;
@@ -140,8 +148,8 @@ multiply (const uint4 *weights, const ConvolveSplit *patches, const int *bases, 
 
 #pragma unroll
   for (int m = 0; m < M; m++) {
-    a[m] = __ldg (weights + 2 * m * LANES);
-    rest[m] = __ldg (weights + (2 * m + 1) * LANES);
+    a[m] = weights[2 * m * LANES];
+    rest[m] = weights[(2 * m + 1) * LANES];
   }
 #pragma unroll
   for (int n = 0; n < N; n++) {
@@ -190,6 +198,35 @@ store_pair (const ConvolveLayerView &view, uint8_t *row, int x, float first, flo
   }
 }
 
+/* The stretches of weights of a group of filters, one behind the other as they are used; steps of 16 products make one. */
+template <typename Pair, int M>
+struct Stretches
+{
+  static constexpr int steps = 4 / Pair::terms, step = M * Pair::terms * LANES, size = steps * step;
+  const uint4 *from;            /* the next */
+  uint4 *ring;
+  int number, left;             /* of the next; steps that are left of its chunk */
+  int chunks;                   /* that are left */
+
+  __device__ __forceinline__ void
+  fetch (int steps_of_chunk)
+  {
+    int n = min (steps, left) * step;
+
+    if (chunks > 0)
+      for (int i = threadIdx.x; i < n; i += THREADS)
+        convolve_fetch (ring + number % STAGES * size + i, from + i);
+    convolve_fetched ();
+    from += n;
+    number++;
+    left -= steps;
+    if (left <= 0) {
+      left = steps_of_chunk;
+      chunks--;
+    }
+  }
+};
+
 /*
  * The idea: filters times windows is a product of matrices, on tensor cores, and the matrix of windows is never made: each
  * of its columns is a place in the patch of input in shared memory, each pair of its rows an offset from there. float32
@@ -203,7 +240,9 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
   constexpr bool split = Pair::terms == 2;
   const ConvolveLayerTiles &tiles = view.tiles;
   int per_chunk = view.along ? tiles.planes : 2 * tiles.planes, places_count = tiles.patch_height * tiles.pitch;
-  const uint8_t **planes = (const uint8_t **) convolve_layer_memory;
+  typedef Stretches<Pair, M> Weights;
+  uint4 *ring = (uint4 *) convolve_layer_memory;
+  const uint8_t **planes = (const uint8_t **) (ring + STAGES * Weights::size);
   Pair *patches = (Pair *) (planes + per_chunk);
   int *offsets = (int *) (patches + tiles.planes * tiles.plane), *places = offsets + view.steps * 8;
   unsigned *mosts = (unsigned *) (places + places_count + 1);
@@ -211,10 +250,13 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
   int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, g = lane / 4, t = lane % 4;
   int left = convolve_layer_left (view) * view.pool_stride_x, top = convolve_layer_top (view) * view.pool_stride_y;
   int first = blockIdx.y * M * 16, across = tiles.conv_width / 8, bases[N];
-  const uint4 *weights = (const uint4 *) view.weights
-      + (size_t) blockIdx.y * tiles.chunks * view.steps * M * Pair::terms * LANES + lane;
+  Weights weights = { (const uint4 *) view.weights + (size_t) blockIdx.y * tiles.chunks * view.steps * Weights::step, ring,
+    0, view.steps, tiles.chunks };
+  int used = 0;                 /* stretches */
   float sums[M][N][4], parts[M][N][4];
 
+  weights.fetch (view.steps);
+  weights.fetch (view.steps);
   for (int n = threadIdx.x; n <= places_count; n += THREADS) {
     int y = n / tiles.pitch, x = n % tiles.pitch;
 
@@ -251,20 +293,20 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
         : view.type == CONVOLVE_LAYER_FLOAT16 ? load_patches<uint16_t> (view, places, planes, count, patches)
         : load_patches<uint8_t> (view, places, planes, count, patches);
     float inverse = scale_patches (view, most, &mosts[chunk % 2], &mosts[(chunk + 1) % 2], count, patches);
-    __syncthreads ();
 
-    if (split) {
-      for (int step = 0; step < view.steps; step += STEPS) {
-        int end = min (step + STEPS, view.steps);
+    for (int step = 0; step < view.steps; step += Weights::steps, used++) {
+      const uint4 *stretch = ring + used % STAGES * Weights::size + lane;
+      int end = min (Weights::steps, view.steps - step);
 
-        for (int s = step; s < end; s++, weights += M * Pair::terms * LANES)
-          multiply<M, N> (weights, patches, bases, offsets[8 * s + t], offsets[8 * s + 4 + t], parts);
-        add_up<M, N> (sums, parts, inverse);
-      }
-    } else {
+      convolve_await ();
+      __syncthreads ();
+      weights.fetch (view.steps);
 #pragma unroll 2
-      for (int s = 0; s < view.steps; s++, weights += M * Pair::terms * LANES)
-        multiply<M, N> (weights, patches, bases, offsets[8 * s + t], offsets[8 * s + 4 + t], sums);
+      for (int s = 0; s < end; s++)
+        multiply<M, N> (stretch + s * Weights::step, patches, bases, offsets[8 * (step + s) + t],
+            offsets[8 * (step + s) + 4 + t], split ? parts : sums);
+      if (split)
+        add_up<M, N> (sums, parts, inverse);
     }
   }
 
@@ -358,11 +400,13 @@ take_planes (const ConvolveLayer *layer, int planes, int all, Geometry *geometry
   ConvolveLayerTiles *tiles = &geometry->tiles;
   size_t staged = 16 * sizeof (float) * (tiles->conv_width * tiles->conv_height + STAGED);
   size_t patches = (size_t) planes * tiles->plane * size;
+  /* A stretch is four vectors a lane for each tile of filters, whatever the terms. */
+  size_t ring = STAGES * 4 * LANES * sizeof (uint4) * shape_of (layer)->filters;
 
   tiles->planes = planes;
   tiles->chunks = (all + planes - 1) / planes;
   geometry->steps = (int) (((int64_t) planes * geometry->pairs + 7) / 8);
-  geometry->shared = planes * 2 * sizeof (void *) + geometry->steps * 8 * sizeof (int)
+  geometry->shared = ring + planes * 2 * sizeof (void *) + geometry->steps * 8 * sizeof (int)
       + ((size_t) tiles->patch_height * tiles->pitch + 3) * sizeof (int) + (patches > staged ? patches : staged);
 }
 
@@ -377,7 +421,7 @@ plan_reduction (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
   int taps = layer->kernel_height * layer->kernel_width;
   int along = layer->kernel_height * ((layer->kernel_width + 1) / 2) * layer->channels;
   int pairs = (layer->channels + 1) / 2 * taps, all;
-  size_t usual = limit / 2 < 48 * 1024 ? limit / 2 : 48 * 1024;
+  size_t usual = limit / 2 < 80 * 1024 ? limit / 2 : 80 * 1024;
   ConvolveLayerTiles *tiles = &geometry->tiles;
   int64_t best = INT64_MAX;
   int planes = 1;

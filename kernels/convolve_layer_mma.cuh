@@ -12,14 +12,14 @@
 /* Two neighbours as float16. */
 struct ConvolveHalves
 {
-  static const int terms = 1;
+  static constexpr int terms = 1;
   uint32_t word;
 };
 
 /* Two neighbours as sums of two float16 each, which hold 22 bits; before that, the two as float32. */
 struct ConvolveSplit
 {
-  static const int terms = 2;
+  static constexpr int terms = 2;
   uint32_t word, rest;
 };
 
@@ -53,6 +53,34 @@ convolve_split (float scale, ConvolveSplit *pair)
   float2 whole = __half22float2 (near);
 
   *(uint2 *) pair = make_uint2 (*(const uint32_t *) &near, convolve_halves (a - whole.x, b - whole.y));
+}
+
+/* Copies 16 bytes from global to shared memory while the thread goes on; convolve_await() waits. */
+__device__ __forceinline__ void
+convolve_fetch (uint4 *to, const uint4 *from)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile ("cp.async.cg.shared.global [%0], [%1], 16;" :: "r" ((unsigned) __cvta_generic_to_shared (to)), "l" (from)
+      : "memory");
+#endif
+}
+
+/* What was fetched since the last call is a batch. */
+__device__ __forceinline__ void
+convolve_fetched (void)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile ("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Waits for this thread's batches but the last. */
+__device__ __forceinline__ void
+convolve_await (void)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile ("cp.async.wait_group 1;" ::: "memory");
+#endif
 }
 
 __device__ __forceinline__ void
