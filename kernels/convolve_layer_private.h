@@ -46,6 +46,10 @@ typedef struct ConvolveLayerVariant
 
 extern const ConvolveLayerVariant convolve_layer_variants[];
 
+/* Variants on the host. */
+ConvolveStatus convolve_layer_cpu_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
+void convolve_layer_cpu_clear (ConvolveLayerPlan *plan);
+ConvolveStatus convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
 ConvolveStatus convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
 

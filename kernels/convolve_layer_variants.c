@@ -71,6 +71,14 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
     .run = convolve_layer_direct_run,
   },
   {
+    .name = "cpu",
+    .idea = "threads and vectors on the host: 32 sums of four filters in registers",
+    .accepts = accepts_any,
+    .prepare = convolve_layer_cpu_prepare,
+    .clear = convolve_layer_cpu_clear,
+    .run = convolve_layer_cpu_run,
+  },
+  {
     .name = "cpu-reference",
     .idea = "the definition as loops in double on the host; the result that all others are held against",
     .accepts = accepts_any,
