@@ -32,6 +32,7 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
     .prepare = convolve_layer_blocked_prepare,
     .clear = convolve_layer_device_clear,
     .run = convolve_layer_blocked_run,
+    .fills = convolve_layer_blocked_fills,
   },
   {
     .name = "gemm",
