@@ -454,10 +454,11 @@ plan_reduction (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
   geometry->along = along < pairs;
   geometry->pairs = geometry->along ? along / layer->channels : taps;
   all = geometry->along ? layer->channels : (layer->channels + 1) / 2;
-  /* Rows of a step's four words differ in the plane, mostly: they are put into different banks. */
+  /* What lanes load at once, eight words and mostly of four planes, or half of them where words are double, is put into
+   * different banks. */
   tiles->pitch = tiles->patch_width;
   tiles->plane = tiles->pitch * tiles->patch_height;
-  tiles->plane += ((layer->stride_x == 1 ? 8 : 9) - tiles->plane % 32 + 32) % 32;
+  tiles->plane += ((layer->stride_x > 1 ? 9 : is_split (layer) ? 4 : 8) - tiles->plane % 32 + 32) % 32;
   for (int n = 1; n <= all && n <= 256; n++) {
     take_planes (layer, n, all, geometry);
     if (geometry->shared > usual)
