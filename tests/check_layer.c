@@ -483,7 +483,7 @@ compare (Row *row, const Case *test, unsigned char *result)
   for (int b = 0; b < test->batch; b++)
     for (int n = 0; n < outputs + test->filled; n++) {
       int k = layer->first_filter + n;
-      double slack = n < outputs ? ldexp (scale_of (test, b, k), wide ? -20 : -36) : 0;
+      double slack = n < outputs ? ldexp (scale_of (test, b, k), wide ? -17 : -36) : 0;
 
       oracle.input = test->input + (size_t) b * layer->channels * test->height * test->width;
       oracle.weights = test->weights + (n < outputs ? k : 0) * of_filter;
