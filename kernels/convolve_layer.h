@@ -18,9 +18,9 @@
  * of the image, where N stays inside the type's range:
  *  - float32: within 1e-5 * M + e * N of the exact result;
  *  - float16: within 2e-3 * M + e * N + 2^-24;
- *  - 8 bits: within one code value, where out_scale * M is below 2^13. Code value v is read as in_scale * v +
- *    in_offset, and out_scale * out + out_offset is rounded to the nearest code value and clamped to 0 .. 255. Padding with zeros
- *    is in = 0, whatever in_offset is.
+ *  - 8 bits: within one code value, where out_scale * M is below 2^13. Code value v is read as
+ *    in_scale * v + in_offset, and out_scale * out + out_offset is rounded to the nearest code value and clamped to
+ *    0 .. 255. Padding with zeros is in = 0, whatever in_offset is.
  * e is 2^-36, but 2^-19 for winograd and fft, whose sums contain an output's neighbours: auto takes neither.
  * Infinities and NaNs make all results of their image undefined.
  *
