@@ -47,6 +47,10 @@ struct ConvolveLayerView
 struct ConvolveLayerMemory
 {
   float *weights, *bias;
+  ConvolveLayerTiles tiles;     /* of gemm, with its steps and so on: derived once */
+  int steps;
+  bool along;
+  size_t shared;
   void *weight_spectra, *scratch;       /* of fft; scratch is taken by the first run that needs it */
   size_t scratch_bytes;
 };

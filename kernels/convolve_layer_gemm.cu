@@ -390,6 +390,14 @@ convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
     for (size_t n = 0; n < pairs; n++)
       ((int *) bias)[2 * layer->filters + n] = offset_of (layer, &geometry, (int) n);
     status = convolve_layer_put (plan, packed, words, bias, after, error);
+    if (plan->prepared) {
+      ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
+
+      memory->tiles = geometry.tiles;
+      memory->steps = geometry.steps;
+      memory->along = geometry.along;
+      memory->shared = geometry.shared;
+    }
   } else {
     status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu words of weights", words);
   }
@@ -403,14 +411,12 @@ ConvolveStatus
 convolve_layer_gemm_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
   const Shape *shape = shape_of (&plan->layer);
+  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
-  Geometry geometry;
-  const char *reason;
 
-  plan_tiles (plan, &geometry, &reason);
-  view.tiles = geometry.tiles;
-  view.steps = geometry.steps;
-  view.along = geometry.along;
+  view.tiles = memory->tiles;
+  view.steps = memory->steps;
+  view.along = memory->along;
   return convolve_layer_launch (plan, job, shape->kernel, &view,
-      (plan->layer.filters + shape->filters * 16 - 1) / (shape->filters * 16), dim3 (THREADS), geometry.shared, error);
+      (plan->layer.filters + shape->filters * 16 - 1) / (shape->filters * 16), dim3 (THREADS), memory->shared, error);
 }
