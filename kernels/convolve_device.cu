@@ -55,8 +55,6 @@ open_device (ConvolveDevice *device, ConvolveError *error)
   int driver = 0, shared = 0;
   cudaError_t code;
 
-  if (convolve_device_find (device->id, error) != CONVOLVE_OK)
-    return CONVOLVE_NO_DEVICE;
   if ((code = device->adopted ? cudaGetDevice (&device->id) : cudaSetDevice (device->id)) != cudaSuccess
       || (code = cudaGetDeviceProperties (&properties, device->id)) != cudaSuccess
       || (code = cudaDeviceGetAttribute (&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->id)) != cudaSuccess
@@ -86,8 +84,11 @@ open_device (ConvolveDevice *device, ConvolveError *error)
 static ConvolveDevice *
 new_device (int id, bool adopted, ConvolveError *error)
 {
-  ConvolveDevice *device = (ConvolveDevice *) calloc (1, sizeof (ConvolveDevice));
+  ConvolveDevice *device;
 
+  if (convolve_device_find (id, error) != CONVOLVE_OK)
+    return NULL;
+  device = (ConvolveDevice *) calloc (1, sizeof (ConvolveDevice));
   if (!device) {
     convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a device");
     return NULL;
