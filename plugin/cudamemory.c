@@ -8,7 +8,7 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
-/* GstCuda has no list of its formats; these are its own elements', with the minor version that brought them. */
+/* GstCuda has no list of its formats; these are what it can allocate, with the minor version that brought them. */
 gboolean
 gst_cuda_convolve_cuda_has_format (GstVideoFormat format)
 {
@@ -22,7 +22,7 @@ gst_cuda_convolve_cuda_has_format (GstVideoFormat format)
     {"RGB", 22}, {"BGR", 22}, {"Y42B", 22}, {"I422_10LE", 22}, {"I422_12LE", 22}, {"RGBP", 22}, {"BGRP", 22},
     {"GBR", 22}, {"GBRA", 22},
     {"P012_LE", 24}, {"I420_12LE", 24}, {"Y444_10LE", 24}, {"Y444_12LE", 24}, {"GBR_10LE", 24}, {"GBR_12LE", 24},
-    {"VUYA", 24},
+    {"GBR_16LE", 24}, {"VUYA", 24}, {"YUY2", 24}, {"UYVY", 24},
   };
   const gchar *name = gst_video_format_to_string (format);
   guint major, minor, micro, nano;

@@ -114,6 +114,32 @@ GST_START_TEST (test_ways)
 }
 GST_END_TEST;
 
+/* Up and down by the element alone, in every format that it names for CUDA memory. */
+GST_START_TEST (test_formats)
+{
+  g_autoptr (GstElement) element = gst_element_factory_make ("cudaconvolve", NULL);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
+  const GValue *formats = NULL;
+
+  for (guint i = 0; i < gst_caps_get_size (template); i++)
+    if (gst_caps_features_contains (gst_caps_get_features (template, i), "memory:CUDAMemory"))
+      formats = gst_structure_get_value (gst_caps_get_structure (template, i), "format");
+  fail_unless (formats && gst_value_list_get_size (formats) >= 24);
+  for (guint i = 0; i < gst_value_list_get_size (formats); i++) {
+    g_autofree gchar *source = g_strdup_printf ("videotestsrc pattern=snow num-buffers=2 ! "
+        "video/x-raw,format=%s,width=321,height=121", g_value_get_string (gst_value_list_get_value (formats, i)));
+    g_autofree gchar *reference = g_strdup_printf ("%s ! cudaconvolve kernel-variant=cpu " MASK, source);
+    g_autofree gchar *line = g_strdup_printf ("%s ! cudaconvolve " MASK " ! " CUDA " ! cudaconvolve mask=identity ! "
+        "video/x-raw", source);
+    GByteArray *expected = frames_of (reference, NULL);
+
+    check_equal (line, expected, NULL);
+    g_byte_array_unref (expected);
+  }
+}
+GST_END_TEST;
+
 /* The CPU variant takes and gives CUDA memory too: it is mapped to the host. */
 GST_START_TEST (test_cpu_variant)
 {
@@ -370,6 +396,7 @@ cudamemory_suite (void)
   tcase_set_timeout (tc, 600);
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_ways);
+  tcase_add_test (tc, test_formats);
   tcase_add_test (tc, test_cpu_variant);
   tcase_add_test (tc, test_decoder);
   tcase_add_test (tc, test_shared_context);
