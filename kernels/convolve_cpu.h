@@ -182,6 +182,9 @@ void convolve_fft_run (const ConvolveFft *fft, const ConvolveCpuLevel *level, in
 /* Bytes that each thread needs for this plane. */
 size_t convolve_cpu_memory (const ConvolvePlan *plan, const ConvolvePlane *plane);
 
+/* On how many threads the plane is convolved at most, the caller's with them. */
+int convolve_cpu_threads (const ConvolvePlan *plan, const ConvolvePlane *plane);
+
 /* The instruction sets that this build has and this machine runs, the plainest first. */
 int convolve_cpu_level_count (void);
 const ConvolveCpuLevel *convolve_cpu_level (int index);
@@ -196,12 +199,12 @@ void convolve_cpu_force (int level, int strip, int band);
 void convolve_cpu_choose_level (ConvolveCpu *cpu);
 
 /*
- * Runs jobs 0 .. jobs - 1, each once, on the pool's threads or, where it is NULL, on this one: some neighbours at a
- * time. memory is size bytes of the thread's own, aligned to 64.
+ * Runs jobs 0 .. jobs - 1, each once, on so many of the pool's threads or, where it is NULL, on this one: some
+ * neighbours at a time. memory is size bytes of the thread's own, aligned to 64.
  */
 typedef void (*ConvolveJob) (const void *data, int first, int count, void *memory);
-ConvolveStatus convolve_pool_run (ConvolvePool *pool, int jobs, size_t size, ConvolveJob run, const void *data,
-    ConvolveError *error);
+ConvolveStatus convolve_pool_run (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run,
+    const void *data, ConvolveError *error);
 
 #ifdef __cplusplus
 }
