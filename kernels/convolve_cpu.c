@@ -72,9 +72,9 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
       break;
     case CONVOLVE_CPU_FFT:
       for (int i = 0; i < 2; i++)
-        job->squares[i] = take (arena, CONVOLVE_FFT_SQUARE, sizeof (double));
-      job->block = take (arena, (size_t) job->width * 2 * convolve_fft_rows (cpu), sizeof (double));
-      job->block_results = take (arena, (size_t) job->count * 2 * convolve_fft_rows (cpu) + CONVOLVE_CPU_BLOCK,
+        job->squares[i] = take (arena, CONVOLVE_CPU_FFT_SQUARE, sizeof (double));
+      job->block = take (arena, (size_t) job->width * 2 * convolve_cpu_fft_rows (cpu), sizeof (double));
+      job->block_results = take (arena, (size_t) job->count * 2 * convolve_cpu_fft_rows (cpu) + CONVOLVE_CPU_BLOCK,
           sizeof (uint16_t));
       break;
     case CONVOLVE_CPU_FACTORS:
@@ -218,8 +218,8 @@ cut (ConvolveCpuWork *work)
     elements = 256;
   if (cpu->strip > 0)
     elements = cpu->strip;
-  if (cpu->fft && (cpu->strip <= 0 || elements > convolve_fft_columns (cpu) * work->samples))
-    elements = convolve_fft_columns (cpu) * work->samples;
+  if (cpu->fft && (cpu->strip <= 0 || elements > convolve_cpu_fft_columns (cpu) * work->samples))
+    elements = convolve_cpu_fft_columns (cpu) * work->samples;
   work->strip = divide (region->width, elements / work->samples);
   work->strips = (region->width - 1) / work->strip + 1;
 
@@ -230,7 +230,7 @@ cut (ConvolveCpuWork *work)
   if (work->band < plan->taps.height)
     work->band = plan->taps.height;
   if (cpu->fft)
-    work->band = 2 * convolve_fft_rows (cpu);
+    work->band = 2 * convolve_cpu_fft_rows (cpu);
   if (cpu->band > 0)
     work->band = cpu->band;
   work->bands = (region->height - 1) / work->band + 1;

@@ -131,18 +131,18 @@ typedef struct
 } ConvolveCpuLevel;
 
 /* A square of doubles, with rows that do not lie one below the other in the cache. */
-#define CONVOLVE_FFT 256
-#define CONVOLVE_FFT_STRIDE (CONVOLVE_FFT + 8)
-#define CONVOLVE_FFT_SQUARE (CONVOLVE_FFT * CONVOLVE_FFT_STRIDE)
+#define CONVOLVE_CPU_FFT_POINTS 256
+#define CONVOLVE_CPU_FFT_STRIDE (CONVOLVE_CPU_FFT_POINTS + 8)
+#define CONVOLVE_CPU_FFT_SQUARE (CONVOLVE_CPU_FFT_POINTS * CONVOLVE_CPU_FFT_STRIDE)
 
-/* A mask for convolve_fft_run(), in across x down parts. */
+/* A mask for convolve_cpu_fft_run(), in across x down parts. */
 typedef struct
 {
   int across, down, part_width, part_height;
-  double roots[CONVOLVE_FFT];   /* of 1: real and imaginary */
+  double roots[CONVOLVE_CPU_FFT_POINTS];   /* of 1: real and imaginary */
   double *spectra;              /* of each part: two squares */
   double start;                 /* of the sums, where the center is not in the tail */
-} ConvolveFft;
+} ConvolveCpuFft;
 
 typedef struct ConvolveCpu
 {
@@ -159,24 +159,24 @@ typedef struct ConvolveCpu
   int rank;
   ConvolveTerms columns[CONVOLVE_CPU_MAX_RANK];
   int column_shift[CONVOLVE_CPU_MAX_RANK];      /* that makes column sums 16 bits */
-  ConvolveFft *fft;
+  ConvolveCpuFft *fft;
 } ConvolveCpu;
 
 void convolve_cpu_clear (ConvolveCpu *cpu);     /* NULL is allowed */
 
 /* The parts of a mask of this size; the mask itself, NULL where memory is short; NULL can be freed. */
-void convolve_fft_measure (int width, int height, ConvolveFft *fft);
-ConvolveFft *convolve_fft_new (const double *taps, int width, int height, const ConvolveCpuLevel *level);
-void convolve_fft_free (ConvolveFft *fft);
+void convolve_cpu_fft_measure (int width, int height, ConvolveCpuFft *fft);
+ConvolveCpuFft *convolve_cpu_fft_new (const double *taps, int width, int height, const ConvolveCpuLevel *level);
+void convolve_cpu_fft_free (ConvolveCpuFft *fft);
 
 /* What the sums of samples up to center may be off, before they are rounded, with taps of this Euclidean norm. */
-double convolve_fft_error (double center, double taps_norm);
+double convolve_cpu_fft_error (double center, double taps_norm);
 
 /*
  * Two squares of samples become sums with a part's taps: for x and y such that the part, its first tap at (x, y), lies
  * inside the square; the rest is of no use.
  */
-void convolve_fft_run (const ConvolveFft *fft, const ConvolveCpuLevel *level, int part, double *real,
+void convolve_cpu_fft_run (const ConvolveCpuFft *fft, const ConvolveCpuLevel *level, int part, double *real,
     double *imaginary);
 
 /* Bytes that each thread needs for this plane. */

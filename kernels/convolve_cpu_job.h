@@ -45,15 +45,15 @@ typedef struct
 
 /* Outputs of one square. */
 static inline int
-convolve_fft_columns (const ConvolveCpu *cpu)
+convolve_cpu_fft_columns (const ConvolveCpu *cpu)
 {
-  return CONVOLVE_FFT - cpu->fft->part_width + 1;
+  return CONVOLVE_CPU_FFT_POINTS - cpu->fft->part_width + 1;
 }
 
 static inline int
-convolve_fft_rows (const ConvolveCpu *cpu)
+convolve_cpu_fft_rows (const ConvolveCpu *cpu)
 {
-  return CONVOLVE_FFT - cpu->fft->part_height + 1;
+  return CONVOLVE_CPU_FFT_POINTS - cpu->fft->part_height + 1;
 }
 
 /* Writes the job's rectangle. */

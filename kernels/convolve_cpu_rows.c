@@ -589,7 +589,7 @@ butterfly_back (double *restrict ar, double *restrict ai, double *restrict br, d
 static inline void
 transform_columns (double *re, double *im, const double *roots, bool back)
 {
-  const int n = CONVOLVE_FFT, stride = CONVOLVE_FFT_STRIDE;
+  const int n = CONVOLVE_CPU_FFT_POINTS, stride = CONVOLVE_CPU_FFT_STRIDE;
 
   for (int half = back ? 1 : n / 2; half >= 1 && half < n; half = back ? half * 2 : half / 2)
     for (int k = 0; k < half; k++) {
@@ -610,7 +610,7 @@ transform_columns (double *re, double *im, const double *roots, bool back)
 static void
 flip (double *square)
 {
-  const int n = CONVOLVE_FFT, stride = CONVOLVE_FFT_STRIDE, block = 16;
+  const int n = CONVOLVE_CPU_FFT_POINTS, stride = CONVOLVE_CPU_FFT_STRIDE, block = 16;
 
   for (int y = 0; y < n; y += block)
     for (int x = y; x < n; x += block)
@@ -627,7 +627,7 @@ static void
 fourier (double *real, double *imaginary, const double *roots, bool back)
 {
   for (int pass = 0; pass < 2; pass++) {
-    for (int x = 0; x < CONVOLVE_FFT; x += COLUMNS)
+    for (int x = 0; x < CONVOLVE_CPU_FFT_POINTS; x += COLUMNS)
       transform_columns (real + x, imaginary + x, roots, back);
     if (pass == 0) {
       flip (real);
@@ -640,7 +640,7 @@ static void
 multiply (double *restrict real, double *restrict imaginary, const double *restrict by_real,
     const double *restrict by_imaginary)
 {
-  for (int i = 0; i < CONVOLVE_FFT_SQUARE; i++) {
+  for (int i = 0; i < CONVOLVE_CPU_FFT_SQUARE; i++) {
     double product = real[i] * by_real[i] - imaginary[i] * by_imaginary[i];
 
     imaginary[i] = real[i] * by_imaginary[i] + imaginary[i] * by_real[i];

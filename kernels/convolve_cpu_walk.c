@@ -264,14 +264,14 @@ fill_square (const ConvolveCpuJob *job, int y, int rows, int x, int sample, doub
 {
   int columns = job->reach / job->step - x, center = job->cpu->center;
 
-  columns = columns < CONVOLVE_FFT ? columns : CONVOLVE_FFT;
-  memset (square, 0, CONVOLVE_FFT_SQUARE * sizeof (*square));
+  columns = columns < CONVOLVE_CPU_FFT_POINTS ? columns : CONVOLVE_CPU_FFT_POINTS;
+  memset (square, 0, CONVOLVE_CPU_FFT_SQUARE * sizeof (*square));
   for (int j = 0; j < rows; j++) {
     const uint16_t *values = job->values[0] + x * job->step + sample;
 
     load_row (job, y + j, job->values[0]);
     for (int i = 0; i < columns; i++)
-      square[j * CONVOLVE_FFT_STRIDE + i] = values[i * job->step] - center;
+      square[j * CONVOLVE_CPU_FFT_STRIDE + i] = values[i * job->step] - center;
   }
 }
 
@@ -281,7 +281,7 @@ add_square (const ConvolveCpuJob *job, const double *square, int rows, double *s
 {
   for (int j = 0; j < rows; j++)
     for (int i = 0; i < job->width; i++)
-      sums[j * job->width + i] += floor (square[j * CONVOLVE_FFT_STRIDE + i] + 0.5);
+      sums[j * job->width + i] += floor (square[j * CONVOLVE_CPU_FFT_STRIDE + i] + 0.5);
 }
 
 static void
@@ -308,7 +308,7 @@ static void
 run_squares (const ConvolveCpuJob *job, int y, const int rows[2], int sample)
 {
   const ConvolvePlan *plan = job->work->plan;
-  const ConvolveFft *fft = job->cpu->fft;
+  const ConvolveCpuFft *fft = job->cpu->fft;
 
   memset (job->block, 0, (size_t) job->width * (rows[0] + rows[1]) * sizeof (*job->block));
   for (int part = 0; part < fft->across * fft->down; part++) {
@@ -318,7 +318,7 @@ run_squares (const ConvolveCpuJob *job, int y, const int rows[2], int sample)
     for (int i = 0; i < 2; i++)
       fill_square (job, top + i * rows[0], rows[i] > 0 ? rows[i] + fft->part_height - 1 : 0, x, sample,
           job->squares[i]);
-    convolve_fft_run (fft, job->level, part, job->squares[0], job->squares[1]);
+    convolve_cpu_fft_run (fft, job->level, part, job->squares[0], job->squares[1]);
     for (int i = 0; i < 2; i++)
       add_square (job, job->squares[i], rows[i], job->block + (size_t) i * rows[0] * job->width);
   }
@@ -328,7 +328,7 @@ run_squares (const ConvolveCpuJob *job, int y, const int rows[2], int sample)
 static void
 walk_squares (const ConvolveCpuJob *job)
 {
-  int most = convolve_fft_rows (job->cpu);
+  int most = convolve_cpu_fft_rows (job->cpu);
 
   for (int y = 0; y < job->height; y += 2 * most) {
     int left = job->height - y, upper = left < most ? left : most, lower = left - upper < most ? left - upper : most;
