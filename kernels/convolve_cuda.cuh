@@ -156,6 +156,9 @@ struct ConvolveGrid
   dim3 blocks;                  /* of kernels that divide the plane themselves; then there are no tiles */
 };
 
+/* The plane as kernels see it, all of its region. */
+void convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const ConvolvePlane *plane);
+
 /* Enqueues a kernel over the plane's region. It takes a ConvolveImage and one more parameter, which mask points to. */
 ConvolveStatus convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel,
     const ConvolveGrid &grid, const void *mask, ConvolveError *error);

@@ -121,6 +121,7 @@ convolve_device_free (ConvolveDevice *device)
     return;
   if (convolve_device_finish (device, NULL) == CONVOLVE_OK) {
     convolve_frames_clear (device);
+    cudaFree (device->scratch);
     for (int i = 0; i < 2; i++)
       if (device->timer[i])
         cudaEventDestroy (device->timer[i]);
@@ -222,6 +223,27 @@ convolve_device_put (ConvolveDevice *device, const float *values, size_t count, 
   return status == CONVOLVE_OK ? convolve_device_finish (device, error) : status;
 }
 
+ConvolveStatus
+convolve_device_scratch (ConvolveDevice *device, size_t bytes, void **scratch, ConvolveError *error)
+{
+  cudaError_t code = cudaSuccess;
+
+  if (bytes > device->scratch_bytes) {
+    code = cudaStreamSynchronize (device->streams[PHASE_KERNEL]);
+    if (code == cudaSuccess)
+      code = cudaFree (device->scratch);
+    device->scratch = NULL;
+    device->scratch_bytes = 0;
+    if (code == cudaSuccess)
+      code = cudaMalloc (&device->scratch, bytes);
+    if (code != cudaSuccess)
+      return convolve_device_fail (device, code, "device memory", error);
+    device->scratch_bytes = bytes;
+  }
+  *scratch = device->scratch;
+  return CONVOLVE_OK;
+}
+
 void
 convolve_device_timer_start (ConvolveDevice *device)
 {
@@ -247,6 +269,34 @@ convolve_device_timer_stop (ConvolveDevice *device)
   return milliseconds * 1e6;
 }
 
+void
+convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const ConvolvePlane *plane)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveRect *region = &plane->region;
+
+  image->source = (const uint8_t *) plane->source;
+  image->destination = (uint8_t *) plane->destination;
+  image->source_stride = plane->source_stride;
+  image->destination_stride = plane->destination_stride;
+  image->width = plane->width;
+  image->height = plane->height;
+  image->x0 = region->x;
+  image->x1 = region->x + region->width;
+  image->y0 = region->y;
+  image->y1 = region->y + region->height;
+  image->pixel_stride = pixel->stride;
+  image->shift = pixel->shift;
+  image->maximum = (1 << pixel->depth) - 1;
+  image->select = pixel->select;
+  image->swapped = pixel->swapped;
+  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
+    image->zero[i] = pixel->zero[i];
+  image->mask_width = plan->taps.width;
+  image->mask_height = plan->taps.height;
+  image->tail = plan->tail;
+}
+
 ConvolveStatus
 convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel,
     const ConvolveGrid &grid, const void *mask, ConvolveError *error)
@@ -269,30 +319,10 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
       != cudaSuccess)
     return convolve_device_fail (device, code, plan->variant->name, error);
 
-  image.source = (const uint8_t *) plane->source;
-  image.destination = (uint8_t *) plane->destination;
-  image.source_stride = plane->source_stride;
-  image.destination_stride = plane->destination_stride;
-  image.width = plane->width;
-  image.height = plane->height;
-  image.x0 = region->x;
-  image.x1 = region->x + region->width;
-  image.y1 = region->y + region->height;
-  image.pixel_stride = pixel->stride;
-  image.shift = pixel->shift;
-  image.maximum = (1 << pixel->depth) - 1;
-  image.select = pixel->select;
-  image.swapped = pixel->swapped;
-  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
-    image.zero[i] = pixel->zero[i];
-  image.mask_width = plan->taps.width;
-  image.mask_height = plan->taps.height;
-  image.tail = plan->tail;
-
+  convolve_image_init (&image, plan, plane);
   if (grid.tile_width == 0) {
     void *arguments[] = { &image, (void *) mask };
 
-    image.y0 = region->y;
     cudaLaunchAttribute overlap;
     cudaLaunchConfig_t config = { };
 

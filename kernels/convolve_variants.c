@@ -2,6 +2,7 @@
 /* The table of variants. A new one is a file with its kernel and a row here, before the first row it is better than. */
 #include <math.h>
 
+#include "convolve_fft.h"
 #include "convolve_limbs.h"
 #include "convolve_private.h"
 
@@ -79,6 +80,18 @@ accepts_tensor (const ConvolvePlan *plan, const char **reason)
     return false;
   }
   return convolve_limbs_choose (plan, &limbs, reason);
+}
+
+static bool
+accepts_fft (const ConvolvePlan *plan, const char **reason)
+{
+  ConvolveFft fft;
+
+  if (convolve_device_shared_limit (plan->device) < CONVOLVE_FFT_SHARED) {
+    *reason = "its transforms are larger than the device's shared memory";
+    return false;
+  }
+  return convolve_fft_choose (plan, &fft, reason);
 }
 
 size_t
@@ -320,6 +333,22 @@ pays_fused_tiled (const ConvolvePlan *plan)
       || (side > CONVOLVE_DIRECT_SIDE && pays_up_to (plan, CONVOLVE_DIRECT_SIDE));
 }
 
+/*
+ * Transforms are the same work for every mask. From this many weights on they are less than what tensor does, by the
+ * tables in tests/results/; from far fewer where there is no tensor. Doubles pay only where the device is made for them.
+ */
+static bool
+pays_fft (const ConvolvePlan *plan)
+{
+  int count = plan->taps.width * plan->taps.height;
+  const char *reason;
+  ConvolveFft fft;
+
+  if (!convolve_fft_choose (plan, &fft, &reason) || (fft.wide && convolve_device_double_ratio (plan->device) > 2))
+    return false;
+  return count >= (accepts_tensor (plan, &reason) ? 63 * 63 : 31 * 31);
+}
+
 static ConvolveStatus
 prepare_global (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -368,6 +397,15 @@ const ConvolveVariant convolve_variants[] = {
     .pays = pays_but_long_rank_1,
     .prepare = convolve_tensor_prepare,
     .run = convolve_tensor_run,
+  },
+  {
+    .name = "fft",
+    .idea = "tiles that overlap, by Fourier transforms: the same work for every mask",
+    .on_device = true,
+    .accepts = accepts_fft,
+    .pays = pays_fft,
+    .prepare = convolve_fft_prepare,
+    .run = convolve_fft_run,
   },
   {
     .name = "separable",

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_private.h"
+#include "convolve_fft.h"
 
 /* What is enqueued and not done: a frame's steps in their order, all done at the last moment. */
 typedef struct
@@ -294,6 +294,19 @@ convolve_tensor_possible (const ConvolveDevice *device)
   return true;
 }
 
+int
+convolve_device_double_ratio (const ConvolveDevice *device)
+{
+  return 2;
+}
+
+/* Its kernels take the taps as they are. */
+ConvolveStatus
+convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  return CONVOLVE_OK;
+}
+
 void
 convolve_device_timer_start (ConvolveDevice *device)
 {
@@ -323,3 +336,4 @@ VARIANT (direct)
 VARIANT (fused)
 VARIANT (fused_tiled)
 VARIANT (tensor)
+VARIANT (fft)
