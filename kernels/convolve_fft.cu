@@ -13,14 +13,19 @@
 #include "convolve_fft_transform.cuh"
 #include "convolve_parts.cuh"
 
+#ifndef LAB
 #define ROW_THREADS 128
+#define ROW_BLOCKS 4
+#define COLUMNS 16
+#define COLUMN_BLOCKS 2
+#endif
 #define MASK_THREADS 128
 #define MOST_BYTES ((size_t) 128 << 20) /* of spectra at once; a larger plane is done in parts */
 
 /* A part of a plane, or all of it. */
 struct Task
 {
-  const void *spectrum, *roots_x, *roots_y;     /* complex: the mask's, in both orders of places; of transforms */
+  const void *spectrum, *roots; /* complex: the mask's, [place][place]; of the transforms */
   void *before, *after;         /* [pair][row][place]: spectra of rows that are read, and of those that are written */
   int lanes, first_pair;        /* of the whole plane; of this part */
   int columns;                  /* lanes of one sample */
@@ -28,10 +33,9 @@ struct Task
   unsigned copied;              /* the others */
   int lane_width, tile_height;  /* outputs */
   int y, rows_before, rows_after;
-  int width;                    /* places of a row */
   int middle;                   /* is taken off all samples */
   ConvolveBoundary boundary;
-  bool bytes, whole;            /* samples of 8 bits; sums are integers */
+  bool bytes, planar, whole;    /* samples of 8 bits; with nothing between them; sums are integers */
   double shift;                 /* to a sum, for the middle */
   float offset[CONVOLVE_MAX_SAMPLES];   /* of the tail, where sums are float, with the shift */
 };
@@ -56,33 +60,35 @@ value_of (const ConvolveImage &image, unsigned word)
   return sizeof (T) == 1 ? word : min (convolve_swap (image, word) >> image.shift, (unsigned) image.maximum);
 }
 
-/* Points t + threads j of a lane's row. What is near an edge is collected in shared memory first. */
-template <typename T, int THREADS, typename Real>
+/* Points t + 16 j of a lane's row. What is near an edge is collected in shared memory first. */
+template <typename T, bool PLANAR, typename Real>
 static __device__ __forceinline__ void
 load_lane (const ConvolveImage &image, const Task &task, int lane, int row, int t, Real *shared, Real (&levels)[HELD])
 {
   const int sample = task.samples[lane / task.columns], zero = (int) image.zero[sample];
   const int x = image.x0 - image.mask_width / 2 + lane % task.columns * task.lane_width;
   const int y = convolve_boundary_index (task.boundary, task.y + row - image.mask_height / 2, image.height);
+  const int stride = PLANAR ? (int) sizeof (T) : image.pixel_stride;
   const uint8_t *line = image.source + max (y, 0) * image.source_stride + sample * (int) sizeof (T);
 
-  if (x >= 0 && x + THREADS * HELD <= image.width) {
-    line += (unsigned) ((x + t) * image.pixel_stride);
+  if (x >= 0 && x + POINTS <= image.width) {
+    line += (unsigned) ((x + t) * stride);
 #pragma unroll
-    for (int j = 0; j < HELD; j++, line += THREADS * image.pixel_stride)
-      set_level (levels[j], value_of<T> (image, *(const T *) line), task.middle);
+    for (int j = 0; j < HELD; j++)
+      set_level (levels[j], value_of<T> (image, __ldg ((const T *) (line + THREADS * stride * j))), task.middle);
     if (y < 0)
 #pragma unroll
       for (int j = 0; j < HELD; j++)
         set_level (levels[j], zero, task.middle);
     return;
   }
-  for (int i = t; i < THREADS * HELD; i += THREADS) {
+#pragma unroll 1
+  for (int i = t; i < POINTS; i += THREADS) {
     int at = convolve_boundary_index (task.boundary, x + i, image.width);
     unsigned value = zero;
 
     if (at >= 0 && y >= 0)
-      value = value_of<T> (image, *(const T *) (line + (unsigned) (at * image.pixel_stride)));
+      value = value_of<T> (image, *(const T *) (line + (unsigned) (at * stride)));
     set_level (shared[i], value, task.middle);
   }
   __syncwarp ();
@@ -91,161 +97,175 @@ load_lane (const ConvolveImage &image, const Task &task, int lane, int row, int 
     levels[j] = shared[t + THREADS * j];
 }
 
-template <int THREADS, typename Real>
+/* A sum with the tail's offset becomes the sample; conversion to a byte clamps and rounds down by itself. */
+template <typename T>
+static __device__ __forceinline__ unsigned
+result_of (const ConvolveImage &image, const Task &task, int sample, float value)
+{
+#ifdef __CUDA_ARCH__
+  if (sizeof (T) == 1) {
+    unsigned byte;
+
+    asm ("cvt.rzi.u8.f32 %0, %1;" : "=r" (byte) : "f" (value));
+    return byte;
+  }
+#endif
+  return (unsigned) fminf (fmaxf (value, 0), image.tail.maximum);
+}
+
+template <typename T>
+static __device__ __forceinline__ unsigned
+result_of (const ConvolveImage &image, const Task &task, int sample, double sum)
+{
+  return convolve_tail_double (&image.tail, sample, sum);
+}
+
+/* Values are made for all points and stored where they are outputs: branches would cost more. */
+template <typename T, bool PLANAR, typename Real>
+static __device__ __forceinline__ void
+store_lane (const ConvolveImage &image, const Task &task, int lane, int row, int t, const Real (&sums)[HELD])
+{
+  const int sample = task.samples[lane / task.columns], left = lane % task.columns * task.lane_width;
+  const int end = min (task.lane_width, image.x1 - image.x0 - left) - t;
+  const int stride = PLANAR ? (int) sizeof (T) : image.pixel_stride;
+  const Real shift = sizeof (Real) == sizeof (float) ? (Real) task.offset[sample] : (Real) task.shift;
+  const bool whole = task.whole;
+  uint8_t *at = image.destination + (task.y + row) * image.destination_stride + sample * (int) sizeof (T)
+      + (unsigned) ((image.x0 + left + t) * stride);
+
+#pragma unroll
+  for (int j = 0; j < HELD; j++) {
+    Real sum = sizeof (Real) > sizeof (float) && whole ? rint (sums[j]) : sums[j];
+    unsigned value = result_of<T> (image, task, sample, sum + shift);
+
+    if (sizeof (T) > 1)
+      value = convolve_swap (image, value << image.shift);
+    if (THREADS * j < end)
+      *(T *) (at + THREADS * stride * j) = (T) value;
+  }
+}
+
+/* Calls for the lane's kind of samples, if there is such a lane. */
+#define FOR_LANE(function, ...) \
+  if (task.bytes && task.planar) \
+    function<uint8_t, true> (__VA_ARGS__); \
+  else if (task.bytes) \
+    function<uint8_t, false> (__VA_ARGS__); \
+  else if (task.planar) \
+    function<uint16_t, true> (__VA_ARGS__); \
+  else \
+    function<uint16_t, false> (__VA_ARGS__)
+
+template <typename Real>
 static __device__ __forceinline__ void
 load_any_lane (const ConvolveImage &image, const Task &task, int lane, int row, int t, Real *shared,
     Real (&levels)[HELD])
 {
-  if (lane >= task.lanes)
+  if (lane < task.lanes) {
+    FOR_LANE (load_lane, image, task, lane, row, t, shared, levels);
+    return;
+  }
 #pragma unroll
-    for (int j = 0; j < HELD; j++)
-      levels[j] = 0;
-  else if (task.bytes)
-    load_lane<uint8_t, THREADS> (image, task, lane, row, t, shared, levels);
-  else
-    load_lane<uint16_t, THREADS> (image, task, lane, row, t, shared, levels);
+  for (int j = 0; j < HELD; j++)
+    levels[j] = 0;
 }
 
-static __device__ __forceinline__ unsigned
-result_of (const ConvolveImage &image, const Task &task, int sample, float sum)
-{
-  float value = fminf (fmaxf (sum + task.offset[sample], 0), image.tail.maximum);
-
-  return (unsigned) value;
-}
-
-static __device__ __forceinline__ unsigned
-result_of (const ConvolveImage &image, const Task &task, int sample, double sum)
-{
-  return convolve_tail_double (&image.tail, sample, (task.whole ? rint (sum) : sum) + task.shift);
-}
-
-template <typename T, int THREADS, typename Real>
-static __device__ __forceinline__ void
-store_lane (const ConvolveImage &image, const Task &task, int lane, int row, int t, const Real (&sums)[HELD])
-{
-  const int sample = task.samples[lane / task.columns];
-  const int left = lane % task.columns * task.lane_width, x = image.x0 + left + t;
-  const int end = min (task.lane_width, image.x1 - image.x0 - left);
-  uint8_t *at = image.destination + (task.y + row) * image.destination_stride + sample * (int) sizeof (T)
-      + (unsigned) (x * image.pixel_stride);
-
-#pragma unroll
-  for (int j = 0; j < HELD; j++, at += THREADS * image.pixel_stride)
-    if (t + THREADS * j < end) {
-      unsigned value = result_of (image, task, sample, sums[j]);
-
-      *(T *) at = (T) (sizeof (T) == 1 ? value : convolve_swap (image, value << image.shift));
-    }
-}
-
-template <int THREADS, typename Real>
+template <typename Real>
 static __device__ __forceinline__ void
 store_any_lane (const ConvolveImage &image, const Task &task, int lane, int row, int t, const Real (&sums)[HELD])
 {
-  if (lane >= task.lanes)
-    return;
-  if (task.bytes)
-    store_lane<uint8_t, THREADS> (image, task, lane, row, t, sums);
-  else
-    store_lane<uint16_t, THREADS> (image, task, lane, row, t, sums);
+  if (lane < task.lanes) {
+    FOR_LANE (store_lane, image, task, lane, row, t, sums);
+  }
 }
 
 /* The idea: a row of two lanes is one complex row; a few threads transform it, which they do without any block. */
-template <int N, typename Real>
-__global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? 4 : 2)
+template <typename Real>
+__global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? ROW_BLOCKS : 2)
 convolve_fft_rows (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   extern __shared__ __align__ (16) unsigned char shared[];
-  constexpr int T = CONVOLVE_FFT_THREADS (N), rows = ROW_THREADS / T;
-  const int t = threadIdx.x % T, row = blockIdx.x * rows + threadIdx.x / T, last = min (row, task.rows_before - 1);
-  const int lane = 2 * (task.first_pair + blockIdx.y);
-  Complex<Real> *cells = (Complex<Real> *) shared + threadIdx.x / T * N;
-  Complex<Real> *to = (Complex<Real> *) task.before + ((size_t) blockIdx.y * task.rows_before + row) * N + t;
+  const int t = threadIdx.x % THREADS, row = blockIdx.x * (ROW_THREADS / THREADS) + threadIdx.x / THREADS;
+  const int lane = 2 * (task.first_pair + blockIdx.y), last = min (row, task.rows_before - 1);
+  Complex<Real> *cells = (Complex<Real> *) shared + threadIdx.x / THREADS * POINTS;
+  Complex<Real> *to = (Complex<Real> *) task.before + ((size_t) blockIdx.y * task.rows_before + row) * POINTS + t;
   Points<Real> points;
 
   convolve_wait ();
-  load_any_lane<T> (image, task, lane, last, t, (Real *) cells, points.x);
-  load_any_lane<T> (image, task, lane + 1, last, t, (Real *) cells + N, points.y);
+  load_any_lane (image, task, lane, last, t, (Real *) cells, points.x);
+  load_any_lane (image, task, lane + 1, last, t, (Real *) cells + POINTS, points.y);
   __syncwarp ();
-  transform_all<T> (points, cells, 1, (const Complex<Real> *) task.roots_x, t, [] { __syncwarp (); });
+  transform_all (points, cells, 1, (const Complex<Real> *) task.roots, t, [] { __syncwarp (); });
   if (row < task.rows_before)
 #pragma unroll
     for (int i = 0; i < HELD; i++)
-      to[i * T] = { points.x[i], points.y[i] };
+      to[i * THREADS] = { points.x[i], points.y[i] };
 }
 
 /* The idea: columns side by side, so that memory is read in whole lines, forth, times the mask's spectrum, and back. */
-template <int N, int COLUMNS, typename Real>
-__global__ void __launch_bounds__ (COLUMNS * CONVOLVE_FFT_THREADS (N), 2)
+template <int N, typename Real>
+__global__ void __launch_bounds__ (N * THREADS, COLUMN_BLOCKS)
 convolve_fft_columns (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   extern __shared__ __align__ (16) unsigned char shared[];
-  constexpr int T = CONVOLVE_FFT_THREADS (N);
-  const int column = threadIdx.x % COLUMNS, t = threadIdx.x / COLUMNS, place = blockIdx.x * COLUMNS + column;
-  const int first = blockIdx.y * task.tile_height, inside = task.rows_before - first;
-  const int outputs = min (task.tile_height, task.rows_after - first);
-  const size_t step = (size_t) T * task.width;
+  constexpr int step = THREADS * POINTS;
+  const int column = threadIdx.x % N, t = threadIdx.x / N, place = blockIdx.x * N + column;
+  const int first = blockIdx.y * task.tile_height, inside = task.rows_before - first - t;
+  const int outputs = min (task.tile_height, task.rows_after - first) - t;
   const Complex<Real> *from = (const Complex<Real> *) task.before
-      + ((size_t) blockIdx.z * task.rows_before + first + t) * task.width + place;
-  const Complex<Real> *factors = (const Complex<Real> *) task.spectrum + (size_t) t * task.width + place;
+      + ((size_t) blockIdx.z * task.rows_before + first + t) * POINTS + place;
+  const Complex<Real> *factors = (const Complex<Real> *) task.spectrum + t * POINTS + place;
   Complex<Real> *to = (Complex<Real> *) task.after
-      + ((size_t) blockIdx.z * task.rows_after + first + t) * task.width + place;
+      + ((size_t) blockIdx.z * task.rows_after + first + t) * POINTS + place;
   Complex<Real> *cells = (Complex<Real> *) shared + column;
   Points<Real> points;
 
   convolve_wait ();
+  if (inside > POINTS - THREADS)        /* all rows are there */
 #pragma unroll
-  for (int j = 0; j < HELD; j++, from += step) {
-    Complex<Real> value = { 0, 0 };
-
-    if (t + T * j < inside)
-      value = *from;
-    points.x[j] = value.x;
-    points.y[j] = value.y;
-  }
-  transform_all<T> (points, cells, COLUMNS, (const Complex<Real> *) task.roots_y, t, [] { __syncthreads (); });
+    for (int j = 0; j < HELD; j++)
+      set_point (points, j, from[j * step]);
+  else
 #pragma unroll
-  for (int i = 0; i < HELD; i++, factors += step) {
-    Complex<Real> factor = *factors;
+    for (int j = 0; j < HELD; j++)
+      set_point (points, j, THREADS * j < inside ? from[j * step] : Complex<Real> { 0, 0 });
+  transform_all (points, cells, N, (const Complex<Real> *) task.roots, t, [] { __syncthreads (); });
+#pragma unroll
+  for (int i = 0; i < HELD; i++) {
+    Complex<Real> factor = factors[i * step];
     Real x = points.x[i], y = points.y[i];
 
     points.x[i] = x * factor.x - y * factor.y;
     points.y[i] = y * factor.x + x * factor.y;
   }
-  transform_all_back<T> (points, cells, COLUMNS, (const Complex<Real> *) task.roots_y, t, [] { __syncthreads (); });
+  transform_all_back (points, cells, N, (const Complex<Real> *) task.roots, t, [] { __syncthreads (); });
 #pragma unroll
-  for (int j = 0; j < HELD; j++, to += step)
-    if (t + T * j < outputs)
-      *to = { points.x[j], points.y[j] };
+  for (int j = 0; j < HELD; j++)
+    if (THREADS * j < outputs)
+      to[j * step] = { points.x[j], points.y[j] };
 }
 
 /* The idea: rows go back as they came, and their two parts are the samples of two lanes. */
-template <int N, typename Real>
-__global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? 4 : 2)
+template <typename Real>
+__global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? ROW_BLOCKS : 2)
 convolve_fft_rows_back (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   extern __shared__ __align__ (16) unsigned char shared[];
-  constexpr int T = CONVOLVE_FFT_THREADS (N), rows = ROW_THREADS / T;
-  const int t = threadIdx.x % T, row = blockIdx.x * rows + threadIdx.x / T, last = min (row, task.rows_after - 1);
-  const int lane = 2 * (task.first_pair + blockIdx.y);
+  const int t = threadIdx.x % THREADS, row = blockIdx.x * (ROW_THREADS / THREADS) + threadIdx.x / THREADS;
+  const int lane = 2 * (task.first_pair + blockIdx.y), last = min (row, task.rows_after - 1);
   const Complex<Real> *from = (const Complex<Real> *) task.after
-      + ((size_t) blockIdx.y * task.rows_after + last) * N + t;
+      + ((size_t) blockIdx.y * task.rows_after + last) * POINTS + t;
   Points<Real> points;
 
   convolve_wait ();
 #pragma unroll
-  for (int i = 0; i < HELD; i++) {
-    Complex<Real> value = from[i * T];
-
-    points.x[i] = value.x;
-    points.y[i] = value.y;
-  }
-  transform_all_back<T> (points, (Complex<Real> *) shared + threadIdx.x / T * N, 1,
-      (const Complex<Real> *) task.roots_x, t, [] { __syncwarp (); });
+  for (int i = 0; i < HELD; i++)
+    set_point (points, i, from[i * THREADS]);
+  transform_all_back (points, (Complex<Real> *) shared + threadIdx.x / THREADS * POINTS, 1,
+      (const Complex<Real> *) task.roots, t, [] { __syncwarp (); });
   if (row < task.rows_after) {
-    store_any_lane<T> (image, task, lane, row, t, points.x);
-    store_any_lane<T> (image, task, lane + 1, row, t, points.y);
+    store_any_lane (image, task, lane, row, t, points.x);
+    store_any_lane (image, task, lane + 1, row, t, points.y);
   }
 }
 
@@ -269,28 +289,28 @@ convolve_fft_copy (const __grid_constant__ ConvolveImage image, const __grid_con
 struct MaskTask
 {
   const double *taps;
-  const Complex<double> *circle_x, *circle_y;   /* exp (2 pi i k / points) */
+  const Complex<double> *circle;        /* exp (2 pi i k / points) */
   Complex<double> *rows;        /* [row of the mask][place] */
   void *spectrum;
-  int mask_width, mask_height, width, height;   /* of the mask; points */
+  int width, height;
 };
 
 /* A thread for each place of a row's spectrum: the sum itself. A mask is seldom new. */
 __global__ void __launch_bounds__ (MASK_THREADS)
 convolve_fft_mask_rows (const __grid_constant__ MaskTask task)
 {
-  const int place = blockIdx.x * MASK_THREADS + threadIdx.x, frequency = convolve_fft_frequency (task.width, place);
-  const double *taps = task.taps + blockIdx.y * task.mask_width;
+  const int place = blockIdx.x * MASK_THREADS + threadIdx.x, frequency = convolve_fft_frequency (place);
+  const double *taps = task.taps + blockIdx.y * task.width;
   Complex<double> sum = { 0, 0 };
 
   convolve_wait ();
-  for (int i = 0; i < task.mask_width; i++) {
-    Complex<double> root = task.circle_x[(i * frequency) & (task.width - 1)];
+  for (int i = 0; i < task.width; i++) {
+    Complex<double> root = task.circle[(i * frequency) & (POINTS - 1)];
 
     sum.x += taps[i] * root.x;
     sum.y += taps[i] * root.y;
   }
-  task.rows[blockIdx.y * task.width + place] = sum;
+  task.rows[blockIdx.y * POINTS + place] = sum;
 }
 
 /* The same down the columns; divided by the points, for transforms there and back multiply by them. */
@@ -298,38 +318,18 @@ template <typename Real>
 __global__ void __launch_bounds__ (MASK_THREADS)
 convolve_fft_mask_columns (const __grid_constant__ MaskTask task)
 {
-  const int place = blockIdx.x * MASK_THREADS + threadIdx.x;
-  const int frequency = convolve_fft_frequency (task.height, blockIdx.y);
-  const double scale = 1.0 / task.width / task.height;
+  const int place = blockIdx.x * MASK_THREADS + threadIdx.x, frequency = convolve_fft_frequency (blockIdx.y);
+  const double scale = 1.0 / POINTS / POINTS;
   Complex<double> sum = { 0, 0 };
 
   convolve_wait ();
-  for (int j = 0; j < task.mask_height; j++) {
-    Complex<double> root = task.circle_y[(j * frequency) & (task.height - 1)];
-    Complex<double> row = task.rows[j * task.width + place];
+  for (int j = 0; j < task.height; j++) {
+    Complex<double> root = task.circle[(j * frequency) & (POINTS - 1)], row = task.rows[j * POINTS + place];
 
     sum.x += row.x * root.x - row.y * root.y;
     sum.y += row.y * root.x + row.x * root.y;
   }
-  ((Complex<Real> *) task.spectrum)[blockIdx.y * task.width + place] = { (Real) (sum.x * scale), (Real) (sum.y * scale) };
-}
-
-static Complex<double>
-circle_point (int k, int n)
-{
-  double angle = 2 * acos (-1.0) * k / n;
-
-  return { cos (angle), sin (angle) };
-}
-
-/* The places of memory that the plan owns: the spectrum, then roots for each direction. */
-template <typename Real>
-static Complex<Real> *
-plan_memory (const ConvolvePlan *plan, int at)
-{
-  size_t spectrum = (size_t) plan->fft.width * plan->fft.height;
-
-  return (Complex<Real> *) plan->device_taps + (at == 0 ? 0 : at == 1 ? spectrum : spectrum + plan->fft.width);
+  ((Complex<Real> *) task.spectrum)[blockIdx.y * POINTS + place] = { (Real) (sum.x * scale), (Real) (sum.y * scale) };
 }
 
 static ConvolveStatus
@@ -355,75 +355,64 @@ launch (ConvolveDevice *device, const void *kernel, dim3 blocks, int threads, si
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "fft", error);
 }
 
-/* Roots as the transforms read them, and the mask with what its own transform needs, in this order in one block. */
-template <typename Real>
-static void
-fill (const ConvolvePlan *plan, Complex<Real> *roots, Complex<double> *circles, double *taps)
+static Complex<double>
+circle_point (int k)
 {
-  const int sizes[2] = { plan->fft.width, plan->fft.height };
+  double angle = 2 * acos (-1.0) / POINTS * (k % POINTS);
 
-  for (int direction = 0; direction < 2; direction++) {
-    int n = sizes[direction], threads = CONVOLVE_FFT_THREADS (n);
-
-    for (int i = 0; i < n; i++) {
-      Complex<double> root = circle_point (i / threads * (i % threads), n);
-
-      *roots++ = { (Real) root.x, (Real) -root.y };
-      *circles++ = circle_point (i, n);
-    }
-  }
-  for (int i = 0; i < plan->taps.width * plan->taps.height; i++)
-    taps[i] = plan->taps.wide_taps[i];
+  return { cos (angle), sin (angle) };
 }
 
+/* The plan's memory: the spectrum, then the roots of the transforms. */
 template <typename Real>
 static ConvolveStatus
 prepare (ConvolvePlan *plan, ConvolveError *error)
 {
   ConvolveDevice *device = plan->device;
-  const int width = plan->fft.width, height = plan->fft.height, points = width + height;
-  const size_t count = (size_t) plan->taps.width * plan->taps.height;
-  const size_t upload = points * sizeof (Complex<double>) + count * sizeof (double);
+  const size_t count = (size_t) plan->taps.width * plan->taps.height, points = POINTS * POINTS;
+  const size_t rows = (size_t) plan->taps.height * POINTS * sizeof (Complex<double>);
+  const size_t upload = POINTS * sizeof (Complex<double>) + count * sizeof (double);
   ConvolveStatus status;
   void *scratch;
 
-  plan->device_taps = (float *) convolve_device_alloc (device, ((size_t) width * height + points)
-      * sizeof (Complex<Real>), error);
+  plan->device_taps = (float *) convolve_device_alloc (device, (points + POINTS) * sizeof (Complex<Real>), error);
   if (!plan->device_taps)
     return error ? error->status : CONVOLVE_DEVICE_FAILED;
-  status = convolve_device_scratch (device, (upload + 15) / 16 * 16
-      + (size_t) plan->taps.height * width * sizeof (Complex<double>), &scratch, error);
+  status = convolve_device_scratch (device, rows + upload, &scratch, error);
   if (status != CONVOLVE_OK)
     return status;
-  Complex<Real> *roots = (Complex<Real> *) malloc (upload + points * sizeof (Complex<Real>));
+  Complex<Real> *roots = (Complex<Real> *) malloc (POINTS * sizeof (Complex<Real>) + upload);
   if (!roots)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a spectrum");
-  Complex<double> *circles = (Complex<double> *) (roots + points);
-  double *taps = (double *) (circles + points);
 
-  fill (plan, roots, circles, taps);
-  status = convolve_device_copy (device, scratch, circles, upload, CONVOLVE_COPY_TO_DEVICE, error);
-  if (status == CONVOLVE_OK)
-    status = convolve_device_copy (device, plan_memory<Real> (plan, 1), roots, points * sizeof (Complex<Real>),
-        CONVOLVE_COPY_TO_DEVICE, error);
-
+  Complex<double> *circle = (Complex<double> *) (roots + POINTS);
+  double *taps = (double *) (circle + POINTS);
   MaskTask task = { };
   void *arguments[] = { &task };
 
-  task.circle_x = (Complex<double> *) scratch;
-  task.circle_y = task.circle_x + width;
-  task.taps = (double *) (task.circle_y + height);
-  task.rows = (Complex<double> *) ((char *) scratch + (upload + 15) / 16 * 16);
+  for (int i = 0; i < POINTS; i++) {
+    Complex<double> root = circle_point (i / THREADS * (i % THREADS));
+
+    roots[i] = { (Real) root.x, (Real) -root.y };
+    circle[i] = circle_point (i);
+  }
+  for (size_t i = 0; i < count; i++)
+    taps[i] = plan->taps.wide_taps[i];
+  task.rows = (Complex<double> *) scratch;
+  task.circle = (Complex<double> *) ((char *) scratch + rows);
+  task.taps = (double *) (task.circle + POINTS);
   task.spectrum = plan->device_taps;
-  task.mask_width = plan->taps.width;
-  task.mask_height = plan->taps.height;
-  task.width = width;
-  task.height = height;
+  task.width = plan->taps.width;
+  task.height = plan->taps.height;
+  status = convolve_device_copy (device, (char *) scratch + rows, circle, upload, CONVOLVE_COPY_TO_DEVICE, error);
   if (status == CONVOLVE_OK)
-    status = launch (device, (const void *) convolve_fft_mask_rows, dim3 (width / MASK_THREADS, plan->taps.height),
+    status = convolve_device_copy (device, (Complex<Real> *) plan->device_taps + points, roots,
+        POINTS * sizeof (Complex<Real>), CONVOLVE_COPY_TO_DEVICE, error);
+  if (status == CONVOLVE_OK)
+    status = launch (device, (const void *) convolve_fft_mask_rows, dim3 (POINTS / MASK_THREADS, task.height),
         MASK_THREADS, 0, arguments, error);
   if (status == CONVOLVE_OK)
-    status = launch (device, (const void *) convolve_fft_mask_columns<Real>, dim3 (width / MASK_THREADS, height),
+    status = launch (device, (const void *) convolve_fft_mask_columns<Real>, dim3 (POINTS / MASK_THREADS, POINTS),
         MASK_THREADS, 0, arguments, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_finish (device, error);
@@ -436,9 +425,9 @@ convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error)
 {
   const char *reason;
 
-  if (!convolve_fft_choose (plan, &plan->fft, &reason))
+  if (!convolve_fft_choose (plan, &plan->fft_wide, &reason))
     return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s", reason);
-  return plan->fft.wide ? prepare<double> (plan, error) : prepare<float> (plan, error);
+  return plan->fft_wide ? prepare<double> (plan, error) : prepare<float> (plan, error);
 }
 
 int
@@ -457,52 +446,52 @@ divided (int64_t a, int64_t b)
 }
 
 /* The three kernels for a part of the plane. */
-template <int NX, int NY, typename Real>
+template <typename Real>
 static ConvolveStatus
 run_part (const ConvolvePlan *plan, const ConvolveImage &image, const Task &task, int pairs, ConvolveError *error)
 {
-  constexpr int columns = CONVOLVE_FFT_SHARED / NY / (int) sizeof (Complex<Real>), rows = ROW_THREADS / CONVOLVE_FFT_THREADS (NX);
-  constexpr size_t shared = ROW_THREADS * HELD * sizeof (Complex<Real>);
-
-  static_assert (shared <= CONVOLVE_FFT_SHARED, "what is asked for in the table");
+  constexpr int columns = COLUMNS * sizeof (float) / sizeof (Real), rows = ROW_THREADS / THREADS;
+  constexpr size_t row_shared = ROW_THREADS * HELD * sizeof (Complex<Real>);
+  constexpr size_t column_shared = columns * POINTS * sizeof (Complex<Real>);
   void *arguments[] = { (void *) &image, (void *) &task };
-  ConvolveStatus status = launch (plan->device, (const void *) convolve_fft_rows<NX, Real>,
-      dim3 (divided (task.rows_before, rows), pairs), ROW_THREADS, shared, arguments, error);
+  ConvolveStatus status;
 
+  static_assert (row_shared <= CONVOLVE_FFT_SHARED && column_shared <= CONVOLVE_FFT_SHARED, "what accepts asks for");
+  status = launch (plan->device, (const void *) convolve_fft_rows<Real>, dim3 (divided (task.rows_before, rows), pairs),
+      ROW_THREADS, row_shared, arguments, error);
   if (status == CONVOLVE_OK)
-    status = launch (plan->device, (const void *) convolve_fft_columns<NY, columns, Real>,
-        dim3 (NX / columns, divided (task.rows_after, task.tile_height), pairs), columns * CONVOLVE_FFT_THREADS (NY),
-        CONVOLVE_FFT_SHARED, arguments, error);
+    status = launch (plan->device, (const void *) convolve_fft_columns<columns, Real>,
+        dim3 (POINTS / columns, divided (task.rows_after, task.tile_height), pairs), columns * THREADS, column_shared,
+        arguments, error);
   if (status == CONVOLVE_OK)
-    status = launch (plan->device, (const void *) convolve_fft_rows_back<NX, Real>,
-        dim3 (divided (task.rows_after, rows), pairs), ROW_THREADS, shared, arguments, error);
+    status = launch (plan->device, (const void *) convolve_fft_rows_back<Real>,
+        dim3 (divided (task.rows_after, rows), pairs), ROW_THREADS, row_shared, arguments, error);
   return status;
 }
 
 /* Parts are as many whole pairs of lanes as fit, or, where not even one does, some of its tiles. */
-template <int NX, int NY, typename Real>
+template <typename Real>
 static ConvolveStatus
 run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveError *error)
 {
-  const size_t row_bytes = NX * sizeof (Complex<Real>), most = MOST_BYTES / row_bytes;
+  const size_t row_bytes = POINTS * sizeof (Complex<Real>), most = MOST_BYTES / row_bytes;
   const int halo = plan->taps.height - 1, all_rows = image.y1 - image.y0, all_pairs = divided (task.lanes, 2);
   int pairs = all_pairs, rows = all_rows;
+  ConvolveStatus status;
   void *scratch;
 
-  if ((size_t) all_pairs * (2 * (size_t) all_rows + halo) > most) {
+  if (all_pairs * (2 * (size_t) all_rows + halo) > most) {
     size_t fit = most / (2 * (size_t) all_rows + halo);
 
     if (fit == 0) {
-      int tiles = (int) (most - halo) / 2 / task.tile_height;
-
-      rows = (tiles > 0 ? tiles : 1) * task.tile_height;
+      rows = (int) (most - halo) / 2 / task.tile_height * task.tile_height;
       fit = 1;
     }
     pairs = divided (all_pairs, divided (all_pairs, fit));
   }
-  ConvolveStatus status = convolve_device_scratch (plan->device, pairs * (2 * (size_t) rows + halo) * row_bytes, &scratch,
-      error);
-
+  status = convolve_device_scratch (plan->device, pairs * (2 * (size_t) rows + halo) * row_bytes, &scratch, error);
+  task.spectrum = plan->device_taps;
+  task.roots = (Complex<Real> *) plan->device_taps + POINTS * POINTS;
   for (int y = 0; y < all_rows && status == CONVOLVE_OK; y += rows) {
     task.y = image.y0 + y;
     task.rows_after = all_rows - y < rows ? all_rows - y : rows;
@@ -513,26 +502,10 @@ run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveE
       task.first_pair = pair;
       task.before = scratch;
       task.after = (char *) scratch + (size_t) now * task.rows_before * row_bytes;
-      status = run_part<NX, NY, Real> (plan, image, task, now, error);
+      status = run_part<Real> (plan, image, task, now, error);
     }
   }
   return status;
-}
-
-template <typename Real>
-static ConvolveStatus
-run_all (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveError *error)
-{
-  constexpr int few = CONVOLVE_FFT_POINTS, many = 2 * CONVOLVE_FFT_POINTS;
-
-  task.spectrum = plan_memory<Real> (plan, 0);
-  task.roots_x = plan_memory<Real> (plan, 1);
-  task.roots_y = plan_memory<Real> (plan, 2);
-  if (plan->fft.width == few)
-    return plan->fft.height == few ? run_parts<few, few, Real> (plan, image, task, error)
-        : run_parts<few, many, Real> (plan, image, task, error);
-  return plan->fft.height == few ? run_parts<many, few, Real> (plan, image, task, error)
-      : run_parts<many, many, Real> (plan, image, task, error);
 }
 
 ConvolveStatus
@@ -563,13 +536,13 @@ convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
       task.copied |= 1u << i;
     task.offset[i] = (float) (plan->tail.offset[i] + task.shift);
   }
-  task.lane_width = plan->fft.width - plan->taps.width + 1;
-  task.tile_height = plan->fft.height - plan->taps.height + 1;
+  task.lane_width = POINTS - plan->taps.width + 1;
+  task.tile_height = POINTS - plan->taps.height + 1;
   task.columns = divided (plane->region.width, task.lane_width);
   task.lanes = n * task.columns;
-  task.width = plan->fft.width;
   task.boundary = plan->boundary;
   task.bytes = pixel->type == CONVOLVE_SAMPLE_U8;
+  task.planar = pixel->stride == convolve_sample_size (pixel->type);
   task.whole = plan->exact;
   if (task.copied) {
     void *arguments[] = { &image, &task };
@@ -579,5 +552,5 @@ convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
   }
   if (n == 0 || status != CONVOLVE_OK)
     return status;
-  return plan->fft.wide ? run_all<double> (plan, image, task, error) : run_all<float> (plan, image, task, error);
+  return plan->fft_wide ? run_parts<double> (plan, image, task, error) : run_parts<float> (plan, image, task, error);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fourier transforms of 32 T points by T threads. Each thread holds 32 points in registers and transforms those; then
- * the threads exchange them through shared memory, once, and transform T at a time. The result stays in the order in
+ * Fourier transforms of 512 points by 16 threads. Each thread holds 32 points in registers and transforms those; then
+ * the threads exchange them through shared memory, once, and transform 16 at a time, twice. The result stays in the order in
  * which this leaves it, see convolve_fft_frequency (): the way back begins with that order, and what is done between
  * takes any.
  */
@@ -10,7 +10,10 @@
 
 #include "convolve_fft.h"
 
+#define POINTS CONVOLVE_FFT_POINTS
+#define THREADS CONVOLVE_FFT_THREADS
 #define HELD CONVOLVE_FFT_HELD
+static_assert (HELD == 2 * THREADS, "two transforms of the second kind for each of the first");
 
 template <typename Real>
 struct __align__ (2 * sizeof (Real)) Complex
@@ -25,13 +28,21 @@ struct Points
   Real x[HELD], y[HELD];
 };
 
+template <typename Real>
+static __device__ __forceinline__ void
+set_point (Points<Real> &points, int i, Complex<Real> value)
+{
+  points.x[i] = value.x;
+  points.y[i] = value.y;
+}
+
 /* cos (2 pi k / 32) for k = 0 .. 8. */
 static __host__ __device__ constexpr double
 quarter_cosine (int k)
 {
-  return k == 0 ? 1 : k == 1 ? 0.98078528040323044913 : k == 2 ? 0.92387953251128675613 : k == 3 ? 0.83146961230254523708
-      : k == 4 ? 0.70710678118654752440 : k == 5 ? 0.55557023301960222474 : k == 6 ? 0.38268343236508977173
-      : k == 7 ? 0.19509032201612826785 : 0;
+  return k == 0 ? 1 : k == 1 ? 0.98078528040323044913 : k == 2 ? 0.92387953251128675613
+      : k == 3 ? 0.83146961230254523708 : k == 4 ? 0.70710678118654752440 : k == 5 ? 0.55557023301960222474
+      : k == 6 ? 0.38268343236508977173 : k == 7 ? 0.19509032201612826785 : 0;
 }
 
 /* The same for k = 0 .. 16. */
@@ -54,29 +65,44 @@ reversed (int k, int n)
   return n == 1 ? 0 : k % 2 * (n / 2) + reversed (k / 2, n / 2);
 }
 
-/* x + iy times exp (-2 pi i k / 32) for k = 0 .. 15, or times its inverse. */
+/*
+ * a and b become a + w b and a - w b for w = exp (-2 pi i k / 32), k = 0 .. 15, or for its inverse. Where w has to be
+ * multiplied, the difference is made of the sum: six operations and not eight.
+ */
 template <bool INVERSE, typename Real>
 static __device__ __forceinline__ void
-turn (Real &x, Real &y, int k)
+combine (Points<Real> &points, int a, int b, int k)
 {
-  const Real half = (Real) 0.70710678118654752440;
-  Real a = x, b = y;
+  Real x = points.x[b], y = points.y[b], sum_x, sum_y;
 
-  if (k == 4) {
-    x = (INVERSE ? a - b : a + b) * half;
-    y = (INVERSE ? b + a : b - a) * half;
-  } else if (k == 8) {
-    x = INVERSE ? -b : b;
-    y = INVERSE ? a : -a;
-  } else if (k == 12) {
-    x = (INVERSE ? -a - b : b - a) * half;
-    y = (INVERSE ? a - b : -a - b) * half;
-  } else if (k != 0) {
+  if (k % 8 == 0) {
+    Real turned_x = k == 0 ? x : INVERSE ? -y : y, turned_y = k == 0 ? y : INVERSE ? x : -x;
+
+    sum_x = points.x[a] + turned_x;
+    sum_y = points.y[a] + turned_y;
+    points.x[b] = points.x[a] - turned_x;
+    points.y[b] = points.y[a] - turned_y;
+  } else {
     const Real c = (Real) cosine (k), s = (Real) (INVERSE ? sine (k) : -sine (k));
 
-    x = a * c - b * s;
-    y = b * c + a * s;
+    if (k % 4 == 0) {           /* c and s are the same but for signs */
+      Real p = k == 4 ? (INVERSE ? x - y : x + y) : (INVERSE ? x + y : x - y);
+      Real q = k == 4 ? (INVERSE ? x + y : y - x) : (INVERSE ? x - y : x + y);
+      const Real p_factor = c, q_factor = k == 4 ? c : s;
+
+      sum_x = points.x[a] + p_factor * p;
+      sum_y = points.y[a] + q_factor * q;
+      points.x[b] = points.x[a] - p_factor * p;
+      points.y[b] = points.y[a] - q_factor * q;
+    } else {
+      sum_x = points.x[a] - s * y + c * x;
+      sum_y = points.y[a] + s * x + c * y;
+      points.x[b] = 2 * points.x[a] - sum_x;
+      points.y[b] = 2 * points.y[a] - sum_y;
+    }
   }
+  points.x[a] = sum_x;
+  points.y[a] = sum_y;
 }
 
 /* Points FIRST .. FIRST + N - 1, in their order, to frequencies in the order of reversed bits. */
@@ -88,14 +114,9 @@ transform (Points<Real> &points, int first)
   for (int half = N / 2; half > 0; half /= 2)
 #pragma unroll
     for (int i = 0; i < N / 2; i++) {
-      int a = first + i / half * 2 * half + i % half, b = a + half;
-      Real x = points.x[a] - points.x[b], y = points.y[a] - points.y[b];
+      int a = first + i / half * 2 * half + i % half;
 
-      points.x[a] += points.x[b];
-      points.y[a] += points.y[b];
-      turn<false> (x, y, i % half * (HELD / 2 / half));
-      points.x[b] = x;
-      points.y[b] = y;
+      combine<false> (points, a, a + half, reversed (i / half, HELD / 2));
     }
 }
 
@@ -108,30 +129,24 @@ transform_back (Points<Real> &points, int first)
   for (int half = 1; half < N; half *= 2)
 #pragma unroll
     for (int i = 0; i < N / 2; i++) {
-      int a = first + i / half * 2 * half + i % half, b = a + half;
-      Real x = points.x[b], y = points.y[b];
+      int a = first + i / half * 2 * half + i % half;
 
-      turn<true> (x, y, i % half * (HELD / 2 / half));
-      points.x[b] = points.x[a] - x;
-      points.y[b] = points.y[a] - y;
-      points.x[a] += x;
-      points.y[a] += y;
+      combine<true> (points, a, a + half, i % half * (HELD / 2 / half));
     }
 }
 
 /* A whole transform's place for what thread t has of frequency k; the threads' turns keep the banks apart. */
-template <int T>
 static __device__ __forceinline__ int
 cell (int k, int t)
 {
-  return k * T + (t ^ (k & (T - 1)));
+  return k * THREADS + (t ^ (k & (THREADS - 1)));
 }
 
 /*
- * Transforms of 32 T points. Cells for as many points lie at shared, apart columns from each other; roots [k][t] are
- * exp (-2 pi i k t / 32 T). Sync is called where the transform's threads must have come.
+ * A whole transform. Its cells lie at shared, apart columns from each other; roots [k][t] are exp (-2 pi i k t / 512).
+ * Sync is called where the transform's threads must have come.
  */
-template <int T, typename Real, typename Sync>
+template <typename Real, typename Sync>
 static __device__ __forceinline__ void
 transform_all (Points<Real> &points, Complex<Real> *shared, int columns, const Complex<Real> *roots, int t, Sync sync)
 {
@@ -142,52 +157,43 @@ transform_all (Points<Real> &points, Complex<Real> *shared, int columns, const C
     Complex<Real> value = { points.x[at], points.y[at] };
 
     if (k > 0) {
-      Complex<Real> root = roots[k * T + t];
+      Complex<Real> root = roots[k * THREADS + t];
 
-      value.x = points.x[at] * root.x - points.y[at] * root.y;
-      value.y = points.y[at] * root.x + points.x[at] * root.y;
+      value = { value.x * root.x - value.y * root.y, value.y * root.x + value.x * root.y };
     }
-    shared[cell<T> (k, t) * columns] = value;
+    shared[cell (k, t) * columns] = value;
   }
   sync ();
 #pragma unroll
-  for (int i = 0; i < HELD; i++) {
-    Complex<Real> value = shared[cell<T> (t + i / T * T, i % T) * columns];
-
-    points.x[i] = value.x;
-    points.y[i] = value.y;
-  }
-#pragma unroll
-  for (int first = 0; first < HELD; first += T)
-    transform<T> (points, first);
+  for (int i = 0; i < HELD; i++)
+    set_point (points, i, shared[cell (t + i / THREADS * THREADS, i % THREADS) * columns]);
+  transform<THREADS> (points, 0);
+  transform<THREADS> (points, THREADS);
 }
 
-/* The way back, 32 T times as large. The cells that a thread writes are those that it read on the way forth. */
-template <int T, typename Real, typename Sync>
+/* The way back, 512 times as large. The cells that a thread writes are those that it read on the way forth. */
+template <typename Real, typename Sync>
 static __device__ __forceinline__ void
 transform_all_back (Points<Real> &points, Complex<Real> *shared, int columns, const Complex<Real> *roots, int t,
     Sync sync)
 {
-#pragma unroll
-  for (int first = 0; first < HELD; first += T)
-    transform_back<T> (points, first);
+  transform_back<THREADS> (points, 0);
+  transform_back<THREADS> (points, THREADS);
 #pragma unroll
   for (int i = 0; i < HELD; i++)
-    shared[cell<T> (t + i / T * T, i % T) * columns] = { points.x[i], points.y[i] };
+    shared[cell (t + i / THREADS * THREADS, i % THREADS) * columns] = { points.x[i], points.y[i] };
   sync ();
 #pragma unroll
   for (int k = 0; k < HELD; k++) {
     int at = reversed (k, HELD);
-    Complex<Real> value = shared[cell<T> (k, t) * columns];
+    Complex<Real> value = shared[cell (k, t) * columns];
 
-    points.x[at] = value.x;
-    points.y[at] = value.y;
     if (k > 0) {
-      Complex<Real> root = roots[k * T + t];
+      Complex<Real> root = roots[k * THREADS + t];
 
-      points.x[at] = value.x * root.x + value.y * root.y;
-      points.y[at] = value.y * root.x - value.x * root.y;
+      value = { value.x * root.x + value.y * root.y, value.y * root.x - value.x * root.y };
     }
+    set_point (points, at, value);
   }
   transform_back<HELD> (points, 0);
 }

@@ -54,13 +54,6 @@ typedef struct
   ConvolveTail tail;            /* from a sum of the integers to the sample */
 } ConvolveLimbs;
 
-/* What fft chose: points of its transforms, and their precision: convolve_fft.h. */
-typedef struct
-{
-  int width, height;
-  bool wide;                    /* double */
-} ConvolveFft;
-
 struct ConvolvePlan
 {
   int references;               /* atomic */
@@ -77,7 +70,7 @@ struct ConvolvePlan
   ConvolveDevice *device;       /* NULL for a host variant */
   float *device_taps;           /* the variant's copy of the mask in device memory, or NULL */
   ConvolveLimbs limbs;          /* of tensor */
-  ConvolveFft fft;
+  bool fft_wide;                /* of fft: its transforms are in double precision */
   struct ConvolveCpu *cpu;      /* what the variant cpu derived (convolve_cpu.h), or NULL */
   struct ConvolvePool *pool;    /* of a host variant, or NULL */
 };

@@ -85,13 +85,13 @@ accepts_tensor (const ConvolvePlan *plan, const char **reason)
 static bool
 accepts_fft (const ConvolvePlan *plan, const char **reason)
 {
-  ConvolveFft fft;
+  bool wide;
 
   if (convolve_device_shared_limit (plan->device) < CONVOLVE_FFT_SHARED) {
     *reason = "its transforms are larger than the device's shared memory";
     return false;
   }
-  return convolve_fft_choose (plan, &fft, reason);
+  return convolve_fft_choose (plan, &wide, reason);
 }
 
 size_t
@@ -342,9 +342,9 @@ pays_fft (const ConvolvePlan *plan)
 {
   int count = plan->taps.width * plan->taps.height;
   const char *reason;
-  ConvolveFft fft;
+  bool wide;
 
-  if (!convolve_fft_choose (plan, &fft, &reason) || (fft.wide && convolve_device_double_ratio (plan->device) > 2))
+  if (!convolve_fft_choose (plan, &wide, &reason) || (wide && convolve_device_double_ratio (plan->device) > 2))
     return false;
   return count >= (accepts_tensor (plan, &reason) ? 63 * 63 : 31 * 31);
 }
