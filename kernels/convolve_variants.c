@@ -334,19 +334,21 @@ pays_fused_tiled (const ConvolvePlan *plan)
 }
 
 /*
- * Transforms are the same work for every mask. From this many weights on they are less than what tensor does, by the
- * tables in tests/results/; from far fewer where there is no tensor. Doubles pay only where the device is made for them.
+ * Transforms are the same work for every mask. From these sides on they are faster than tensor, by the tables in
+ * tests/results/, and from far smaller ones on where tensor cannot do the mask; doubles pay only where the device is
+ * made for them.
  */
 static bool
 pays_fft (const ConvolvePlan *plan)
 {
-  int count = plan->taps.width * plan->taps.height;
   const char *reason;
   bool wide;
+  int side;
 
   if (!convolve_fft_choose (plan, &wide, &reason) || (wide && convolve_device_double_ratio (plan->device) > 2))
     return false;
-  return count >= (accepts_tensor (plan, &reason) ? 63 * 63 : 31 * 31);
+  side = !accepts_tensor (plan, &reason) ? 25 : wide ? 103 : 63;
+  return plan->taps.width * plan->taps.height >= side * side;
 }
 
 static ConvolveStatus
