@@ -13,12 +13,14 @@
 #include "convolve_fft_transform.cuh"
 #include "convolve_parts.cuh"
 
-#ifndef LAB
+/*
+ * Threads of a block of rows, and columns in a block of columns, half of them where they are doubles: 64 bytes of a row.
+ * And how many blocks a multiprocessor is to hold, which sets the registers: as few as spill nothing.
+ */
 #define ROW_THREADS 128
-#define ROW_BLOCKS 4
-#define COLUMNS 16
-#define COLUMN_BLOCKS 2
-#endif
+#define ROW_BLOCKS 8
+#define COLUMNS 8
+#define COLUMN_BLOCKS 3
 #define MASK_THREADS 128
 #define MOST_BYTES ((size_t) 128 << 20) /* of spectra at once; a larger plane is done in parts */
 
@@ -338,7 +340,7 @@ launch (ConvolveDevice *device, const void *kernel, dim3 blocks, int threads, si
 {
   cudaLaunchAttribute overlap;
   cudaLaunchConfig_t config = { };
-  cudaError_t code = cudaSuccess;
+  cudaError_t code;
 
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
@@ -348,10 +350,7 @@ launch (ConvolveDevice *device, const void *kernel, dim3 blocks, int threads, si
   config.stream = device->streams[PHASE_KERNEL];
   config.attrs = &overlap;
   config.numAttrs = device->overlaps;
-  if (shared > 48 * 1024)
-    code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-  if (code == cudaSuccess)
-    code = cudaLaunchKernelExC (&config, kernel, arguments);
+  code = cudaLaunchKernelExC (&config, kernel, arguments);
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "fft", error);
 }
 
@@ -456,7 +455,7 @@ run_part (const ConvolvePlan *plan, const ConvolveImage &image, const Task &task
   void *arguments[] = { (void *) &image, (void *) &task };
   ConvolveStatus status;
 
-  static_assert (row_shared <= CONVOLVE_FFT_SHARED && column_shared <= CONVOLVE_FFT_SHARED, "what accepts asks for");
+  static_assert (row_shared <= 49152 && column_shared <= 49152, "what any kernel may take");
   status = launch (plan->device, (const void *) convolve_fft_rows<Real>, dim3 (divided (task.rows_before, rows), pairs),
       ROW_THREADS, row_shared, arguments, error);
   if (status == CONVOLVE_OK)

@@ -11,24 +11,21 @@ extern "C" {
 #endif
 
 #define CONVOLVE_FFT_POINTS 512 /* of a transform, in both directions; what the mask leaves of them are outputs */
-#define CONVOLVE_FFT_THREADS 16 /* of one transform */
+#define CONVOLVE_FFT_THREADS 32 /* of one transform */
 #define CONVOLVE_FFT_HELD (CONVOLVE_FFT_POINTS / CONVOLVE_FFT_THREADS)  /* points that a thread holds */
-#define CONVOLVE_FFT_SHARED 65536       /* bytes that a block of its kernels takes at most */
 
 /*
- * The frequency that stands at a place of a transform's result. Thread t first makes the sums of the points
- * t + 16 j; those go to the threads anew, and thread t makes the frequencies k + 32 m of k = t and t + 16. It leaves
- * them in the order of its registers, m with its bits reversed, and register r stands at 16 r + t.
+ * The frequency that stands at a place of a transform's result: register r of thread t stands at 32 r + t. Thread t
+ * first makes sums of the points t + 32 j; those go to the threads anew, and threads 2 k and 2 k + 1 make the
+ * frequencies k + 16 m of k, the second those of m = 8 .. 15 and 24 .. 31. The second half of the registers has the
+ * larger m.
  */
 static CONVOLVE_BOTH int
 convolve_fft_frequency (int place)
 {
-  int held = place / CONVOLVE_FFT_THREADS, m = 0;
+  int t = place % CONVOLVE_FFT_THREADS, r = place / CONVOLVE_FFT_THREADS;
 
-  for (int bit = 1, reversed = CONVOLVE_FFT_THREADS / 2; reversed > 0; bit *= 2, reversed /= 2)
-    if (held & bit)
-      m |= reversed;
-  return place % CONVOLVE_FFT_THREADS + held / CONVOLVE_FFT_THREADS * CONVOLVE_FFT_THREADS + CONVOLVE_FFT_HELD * m;
+  return t / 2 + CONVOLVE_FFT_HELD * (r % 8 + t % 2 * 8 + r / 8 * 16);
 }
 
 /* Chooses single or double precision for the plan. False, with the reason, where neither is proved good enough. */

@@ -8,13 +8,13 @@
  * Let u be the relative error of one operation, z a tile of samples about their middle, two of them in one as its real
  * and imaginary part, h the taps, Z and H their transforms, n the points of both directions together.
  *
- * A transform of 512 points has nine levels of sums and differences a + w b and a - w b. In four of them w is 1 or i: an
- * error of u of the sums' norm. In five w has to be rounded and multiplied, with sums that are rounded on the way, which is
- * 4u; and between the levels the points are multiplied by roots, 3u. That is 27 u, and 28 with all terms in u^2. Forward, an
- * error E of norm 2 * 28 u |Z| reaches a result as sum E H / n, which is at most 56 u |z| |h| by Cauchy and Schwarz.
- * The product with H adds 3u. On the way back a value at any level is a sum over frequencies of the
- * products with factors of magnitude 1, and those that reach one result are over different frequencies: their magnitudes
- * together are at most sum |Z H| / n <= |z| |h|, at each level. All in all 115 u |z| |h|.
+ * A transform of 512 points has nine levels of sums and differences a + w b and a - w b. In four of them w is 1 or i:
+ * an error of u of the sums' norm. In five w has to be rounded and multiplied, with sums that are rounded on the way,
+ * which is 4u; and once between them the points are multiplied by roots, 3u. That is 27 u, and 28 with all terms in
+ * u^2. Forward, an error E of norm 2 * 28 u |Z| reaches a result as sum E H / n, which is at most 56 u |z| |h| by
+ * Cauchy and Schwarz. The product with H adds 3u. On the way back a value at any level is a sum over frequencies of the
+ * products with factors of magnitude 1, and those that reach one result are over different frequencies: their
+ * magnitudes together are at most sum |Z H| / n <= |z| |h|, at each level. All in all 115 u |z| |h|.
  *
  * The spectrum is summed directly in double: up to 255 terms twice, and roots, are off by 520 d of the gain sum |h|
  * where d is double's error; that reaches a result by |Z| / sqrt n = |z|.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fourier transforms of 512 points by 16 threads. Each thread holds 32 points in registers and transforms those; then
- * the threads exchange them through shared memory, once, and transform 16 at a time, twice. The result stays in the order in
- * which this leaves it, see convolve_fft_frequency (): the way back begins with that order, and what is done between
- * takes any.
+ * Fourier transforms of 512 points by 32 threads. Each thread holds 16 points in registers and transforms those; the
+ * threads exchange them through shared memory, once, and transform 16 again; and what is left, two points of each
+ * frequency, is done by pairs of threads. The result stays in the order in which this leaves it, see
+ * convolve_fft_frequency (): the way back begins with that order, and what is done between takes any.
  */
 #ifndef CONVOLVE_FFT_TRANSFORM_CUH
 #define CONVOLVE_FFT_TRANSFORM_CUH
@@ -13,7 +13,7 @@
 #define POINTS CONVOLVE_FFT_POINTS
 #define THREADS CONVOLVE_FFT_THREADS
 #define HELD CONVOLVE_FFT_HELD
-static_assert (HELD == 2 * THREADS, "two transforms of the second kind for each of the first");
+static_assert (HELD == 16 && THREADS == 32, "16 points, 16 points, and two threads' 2");
 
 template <typename Real>
 struct __align__ (2 * sizeof (Real)) Complex
@@ -116,7 +116,7 @@ transform (Points<Real> &points, int first)
     for (int i = 0; i < N / 2; i++) {
       int a = first + i / half * 2 * half + i % half;
 
-      combine<false> (points, a, a + half, reversed (i / half, HELD / 2));
+      combine<false> (points, a, a + half, reversed (i / half, 16));
     }
 }
 
@@ -131,7 +131,7 @@ transform_back (Points<Real> &points, int first)
     for (int i = 0; i < N / 2; i++) {
       int a = first + i / half * 2 * half + i % half;
 
-      combine<true> (points, a, a + half, i % half * (HELD / 2 / half));
+      combine<true> (points, a, a + half, i % half * (16 / half));
     }
 }
 
@@ -139,12 +139,71 @@ transform_back (Points<Real> &points, int first)
 static __device__ __forceinline__ int
 cell (int k, int t)
 {
-  return k * THREADS + (t ^ (k & (THREADS - 1)));
+  return k * THREADS + (t ^ (2 * k & (THREADS - 1)));
+}
+
+/* What the other of two threads gives. They are apart lanes from each other. */
+template <typename Real>
+static __device__ __forceinline__ Real
+exchange (Real value, int apart)
+{
+  return __shfl_xor_sync (0xffffffffu, value, apart);
 }
 
 /*
- * A whole transform. Its cells lie at shared, apart columns from each other; roots [k][t] are exp (-2 pi i k t / 512).
- * Sync is called where the transform's threads must have come.
+ * The last two points of each frequency are in two threads. Each gives the other half of what it has, and then makes
+ * 8 sums and as many differences: the first thread with factors exp (-2 pi i k / 32), k = 0 .. 7, the second with those
+ * of k + 8, which are the same turned by a quarter.
+ */
+template <typename Real>
+static __device__ __forceinline__ void
+join_halves (Points<Real> &points, bool second, int apart)
+{
+  Points<Real> joined;
+
+#pragma unroll
+  for (int k = 0; k < HELD / 2; k++) {
+    const int low = reversed (k, HELD), high = reversed (k + HELD / 2, HELD);
+    Real x = exchange (second ? points.x[low] : points.x[high], apart);
+    Real y = exchange (second ? points.y[low] : points.y[high], apart);
+
+    joined.x[k] = second ? x : points.x[low];
+    joined.y[k] = second ? y : points.y[low];
+    joined.x[k + HELD / 2] = second ? points.y[high] : x;
+    joined.y[k + HELD / 2] = second ? -points.x[high] : y;
+    combine<false> (joined, k, k + HELD / 2, k);
+  }
+  points = joined;
+}
+
+/* The way back. */
+template <typename Real>
+static __device__ __forceinline__ void
+part_halves (Points<Real> &points, bool second, int apart)
+{
+  Points<Real> parted;
+
+#pragma unroll
+  for (int k = 0; k < HELD / 2; k++) {
+    const int low = reversed (k, HELD), high = reversed (k + HELD / 2, HELD);
+    const Real c = (Real) cosine (k), s = (Real) sine (k);
+    Real sum_x = points.x[k] + points.x[k + HELD / 2], sum_y = points.y[k] + points.y[k + HELD / 2];
+    Real rest_x = points.x[k] - points.x[k + HELD / 2], rest_y = points.y[k] - points.y[k + HELD / 2];
+    Real x = k == 0 ? rest_x : rest_x * c - rest_y * s, y = k == 0 ? rest_y : rest_y * c + rest_x * s;
+    Real turned_x = second ? -y : x, turned_y = second ? x : y;
+    Real other_x = exchange (second ? sum_x : turned_x, apart), other_y = exchange (second ? sum_y : turned_y, apart);
+
+    parted.x[low] = second ? other_x : sum_x;
+    parted.y[low] = second ? other_y : sum_y;
+    parted.x[high] = second ? turned_x : other_x;
+    parted.y[high] = second ? turned_y : other_y;
+  }
+  points = parted;
+}
+
+/*
+ * A whole transform. Its cells lie at shared, apart columns from each other, and so do its threads in their warp;
+ * roots [k][t] are exp (-2 pi i k t / 512). Sync is called where the transform's threads must have come.
  */
 template <typename Real, typename Sync>
 static __device__ __forceinline__ void
@@ -166,9 +225,9 @@ transform_all (Points<Real> &points, Complex<Real> *shared, int columns, const C
   sync ();
 #pragma unroll
   for (int i = 0; i < HELD; i++)
-    set_point (points, i, shared[cell (t + i / THREADS * THREADS, i % THREADS) * columns]);
-  transform<THREADS> (points, 0);
-  transform<THREADS> (points, THREADS);
+    set_point (points, i, shared[cell (t / 2, t % 2 + 2 * i) * columns]);
+  transform<HELD> (points, 0);
+  join_halves (points, t % 2, columns);
 }
 
 /* The way back, 512 times as large. The cells that a thread writes are those that it read on the way forth. */
@@ -177,11 +236,11 @@ static __device__ __forceinline__ void
 transform_all_back (Points<Real> &points, Complex<Real> *shared, int columns, const Complex<Real> *roots, int t,
     Sync sync)
 {
-  transform_back<THREADS> (points, 0);
-  transform_back<THREADS> (points, THREADS);
+  part_halves (points, t % 2, columns);
+  transform_back<HELD> (points, 0);
 #pragma unroll
   for (int i = 0; i < HELD; i++)
-    shared[cell (t + i / THREADS * THREADS, i % THREADS) * columns] = { points.x[i], points.y[i] };
+    shared[cell (t / 2, t % 2 + 2 * i) * columns] = { points.x[i], points.y[i] };
   sync ();
 #pragma unroll
   for (int k = 0; k < HELD; k++) {

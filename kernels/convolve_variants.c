@@ -87,10 +87,6 @@ accepts_fft (const ConvolvePlan *plan, const char **reason)
 {
   bool wide;
 
-  if (convolve_device_shared_limit (plan->device) < CONVOLVE_FFT_SHARED) {
-    *reason = "its transforms are larger than the device's shared memory";
-    return false;
-  }
   return convolve_fft_choose (plan, &wide, reason);
 }
 
@@ -341,13 +337,20 @@ pays_fused_tiled (const ConvolvePlan *plan)
 static bool
 pays_fft (const ConvolvePlan *plan)
 {
+  bool deep = plan->pixel.type == CONVOLVE_SAMPLE_U16, wide;
   const char *reason;
-  bool wide;
   int side;
 
   if (!convolve_fft_choose (plan, &wide, &reason) || (wide && convolve_device_double_ratio (plan->device) > 2))
     return false;
-  side = !accepts_tensor (plan, &reason) ? 25 : wide ? 103 : 63;
+  if (plan->taps.row)
+    side = 65;
+  else if (!accepts_tensor (plan, &reason))
+    side = 25;
+  else if (deep)
+    side = wide ? 57 : 41;
+  else
+    side = !wide ? 51 : plan->exact ? 85 : 65;
   return plan->taps.width * plan->taps.height >= side * side;
 }
 
