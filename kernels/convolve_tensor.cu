@@ -297,6 +297,7 @@ convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_const
   int top = image.y0 + (together ? blockIdx.y * gridDim.z + blockIdx.z : blockIdx.y) * HEIGHT;
   int x = left + 2 * threadIdx.x, y = top + threadIdx.y * ROWS;
 
+  convolve_wait ();
   if (top >= image.y1)
     return;
   if (!PLANAR && !together && !(image.select >> blockIdx.z & 1)) {
@@ -413,6 +414,6 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
   if (mask.together)
     tile *= pixel->samples;
   return convolve_launch (plan, plane, (const void *) kernels[pixel->type][planar][plan->limbs.count - 1],
-      { dim3 (32, WARPS), WIDTH, HEIGHT * (mask.together ? pixel->samples : 1), tile + (mask.together ? stage : 0) },
-      &mask, error);
+      { dim3 (32, WARPS), WIDTH, HEIGHT * (mask.together ? pixel->samples : 1), tile + (mask.together ? stage : 0),
+        dim3 (), true }, &mask, error);
 }
