@@ -248,6 +248,21 @@ publish_variant (GstCudaConvolveEngine * engine)
   }
 }
 
+/* Once for each set of plans: nobody who is not looking pays for it. */
+static void
+explain_choice (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings)
+{
+  if (settings->variant != CONVOLVE_VARIANT_AUTO
+      || gst_debug_category_get_threshold (GST_CAT_DEFAULT) < GST_LEVEL_DEBUG)
+    return;
+  for (guint i = 0; i < engine->layout.n_steps; i++) {
+    gchar text[1000];
+
+    convolve_plan_explain (engine->plans.plan[i], text, sizeof (text));
+    GST_DEBUG_OBJECT (engine->element, "plane %u: %s", engine->layout.steps[i].plane, text);
+  }
+}
+
 /* Plans for the CPU share their work among so many threads. Where there is no memory for those one does it all. */
 static void
 share_work (GstCudaConvolveEngine * engine, guint n_threads)
@@ -291,6 +306,7 @@ replace_plans (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * setting
     engine->have_plans = TRUE;
     share_work (engine, settings->n_threads);
     publish_variant (engine);
+    explain_choice (engine, settings);
   }
   return status;
 }
