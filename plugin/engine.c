@@ -168,16 +168,28 @@ release_device (GstCudaConvolveEngine * engine)
   g_rec_mutex_unlock (&engine->context_lock);
 }
 
-void
-gst_cuda_convolve_engine_use_stream (GstCudaConvolveEngine * engine, GstCudaConvolveStream * stream)
+gboolean
+gst_cuda_convolve_engine_is_on_other_stream (GstCudaConvolveEngine * engine, GstBuffer * input)
 {
-  if (engine->device && engine->device_in_context && stream != engine->stream
-      && gst_cuda_convolve_cuda_push (engine->context)) {
-    convolve_device_use_stream (engine->device, gst_cuda_convolve_stream_handle (stream), NULL);
+  GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_buffer (input);
+  gboolean other = theirs && theirs != engine->stream && gst_cuda_convolve_cuda_of_buffer (input) == engine->context;
+
+  gst_cuda_convolve_stream_clear (&theirs);
+  return other;
+}
+
+void
+gst_cuda_convolve_engine_follow_stream (GstCudaConvolveEngine * engine, GstBuffer * input)
+{
+  GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_buffer (input);
+
+  GST_DEBUG_OBJECT (engine->element, "working on the stream that frames come from");
+  if (engine->device && engine->device_in_context && gst_cuda_convolve_cuda_push (engine->context)) {
+    convolve_device_use_stream (engine->device, gst_cuda_convolve_stream_handle (theirs), NULL);
     gst_cuda_convolve_cuda_pop (engine->context);
   }
   gst_cuda_convolve_stream_clear (&engine->stream);
-  engine->stream = stream;
+  engine->stream = theirs;
 }
 
 gboolean

@@ -355,7 +355,10 @@ bench_size (ConvolveDevice * device, const gchar * name, gint width, gint height
       .line = "cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK
           " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",.source = KEPT},
   };
-  Way upload = {.line = "cudaupload ! capsfilter caps=video/x-raw(memory:CUDAMemory)",.source = RECYCLED,.keep = TRUE };
+  /* Frames that an element with a stream has made, where GStreamer has those: the usual case in CUDA memory. */
+  Way upload = {.line = "cudaupload ! cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+    .source = RECYCLED,.keep = TRUE
+  };
   gdouble limit, stock;
 
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
