@@ -321,7 +321,7 @@ print_row (const gchar * size, const gchar * name, gdouble time, gdouble latency
   else
     g_print ("  |\n");
   if (csv)
-    fprintf (csv, "%s,%s,%.1f,%.1f,%.1f,%.1f\n", size, name, limit, time, latency, cpu);
+    fprintf (csv, "%s,\"%s\",%.1f,%.1f,%.1f,%.1f\n", size, name, limit, time, latency, cpu);
 }
 
 /* One size of NV12, from system memory to system memory, and within CUDA memory. */
