@@ -9,6 +9,8 @@
 #define LEAST_WORK (1 << 18)    /* terms of a job, about 10 us: less is not worth waking a thread */
 #define LEAST_PIXELS (128 * 64) /* of a plane that is handed to threads at all, whatever the mask */
 
+#define STREAM_BYTES (4 << 20)  /* of a result that is larger than what caches keep for whoever reads it next */
+
 /* --- memory --- */
 
 typedef struct
@@ -234,6 +236,9 @@ cut (ConvolveCpuWork *work)
   if (cpu->band > 0)
     work->band = cpu->band;
   work->bands = (region->height - 1) / work->band + 1;
+  work->streams = plan->pixel.type == CONVOLVE_SAMPLE_U8 && plan->pixel.stride == work->samples
+      && plan->pixel.select == (1u << work->samples) - 1
+      && (cpu->strip > 0 || (int64_t) region->width * region->height * work->samples >= STREAM_BYTES);
   work->threads = threads < work->strips * work->bands ? threads : work->strips * work->bands;
 }
 

@@ -23,6 +23,7 @@ extern "C" {
 
 #define CONVOLVE_CPU_BLOCK 128  /* elements that a loop may write and read past its count */
 #define CONVOLVE_CPU_MAX_RANK 4
+#define CONVOLVE_CACHE_LINE 64
 
 /* Two elements, or the taps that two elements meet: the first one in the low half. */
 typedef uint32_t ConvolvePair;
@@ -74,6 +75,10 @@ typedef struct
   void (*load) (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *values);
   void (*store) (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
       uint8_t *destination);
+
+  /* All values as bytes, past the caches; and what makes sure that others see them. */
+  void (*stream) (const uint16_t *values, int count, uint8_t *destination);
+  void (*settle) (void);
 
   /* Less the center. */
   void (*pair_up) (const uint16_t *first, const uint16_t *second, int count, int center, ConvolvePair *pairs);
@@ -191,7 +196,7 @@ const ConvolveCpuLevel *convolve_cpu_level (int index);
 
 /*
  * For checks and benchmarks: plans made from now on use this level (-1: the best), and jobs of so many elements and
- * rows (0: as it pays). Not while another thread makes plans.
+ * rows (0: as it pays), which are written past the caches. Not while another thread makes plans.
  */
 void convolve_cpu_force (int level, int strip, int band);
 

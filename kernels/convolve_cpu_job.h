@@ -13,6 +13,7 @@ typedef struct
   int samples;                  /* elements of a pixel */
   int strip, band;              /* pixels and rows of a job */
   int strips, bands, threads;
+  bool streams;                 /* the result is written past the caches */
 } ConvolveCpuWork;
 
 /* A job: a rectangle of the region, and the rows it needs, all in the thread's memory. */

@@ -7,7 +7,6 @@
 #include "convolve_cpu_job.h"
 
 #define PREFETCH_ROWS 3         /* how far ahead rows are asked for */
-#define CACHE_LINE 64
 
 /* Moves the oldest of n rows to the end. */
 static void *
@@ -33,7 +32,7 @@ fill_zero (const ConvolveCpuJob *job, uint16_t *values, int pixels)
 static inline void
 prefetch (const uint8_t *line, ptrdiff_t bytes, bool to_write)
 {
-  for (ptrdiff_t i = 0; i < bytes; i += CACHE_LINE) {
+  for (ptrdiff_t i = 0; i < bytes; i += CONVOLVE_CACHE_LINE) {
     if (to_write)
       __builtin_prefetch (line + i, 1);
     else
@@ -121,12 +120,17 @@ store_row (const ConvolveCpuJob *job, int y, const uint16_t *values)
 {
   const ConvolvePlane *plane = job->work->plane;
   const ConvolvePixel *pixel = &job->work->plan->pixel;
-  ptrdiff_t first = (ptrdiff_t) job->x * pixel->stride;
+  ptrdiff_t first = (ptrdiff_t) job->x * pixel->stride, bytes = (ptrdiff_t) job->width * pixel->stride;
+  const uint8_t *from = (const uint8_t *) plane->source + y * plane->source_stride + first;
   uint8_t *to = (uint8_t *) plane->destination + y * plane->destination_stride + first;
 
+  if (job->work->streams) {
+    job->level->stream (values, job->count, to);
+    return;
+  }
   if (y + PREFETCH_ROWS < job->y + job->height)
-    prefetch (to + PREFETCH_ROWS * plane->destination_stride, (ptrdiff_t) job->width * pixel->stride, true);
-  job->level->store (pixel, values, job->width, (const uint8_t *) plane->source + y * plane->source_stride + first, to);
+    prefetch (to + PREFETCH_ROWS * plane->destination_stride, bytes, true);
+  job->level->store (pixel, values, job->width, from, to);
 }
 
 static void
@@ -406,4 +410,6 @@ convolve_cpu_walk (const ConvolveCpuJob *job)
       walk_floats (job);
       break;
   }
+  if (job->work->streams)
+    job->level->settle ();
 }

@@ -305,7 +305,10 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   const ConvolveRect *region = &plane->region;
   ConvolveDevice *device = plan->device;
   ConvolveStatus status = convolve_device_enter (device, error);
+  const bool tiled = grid.tile_height > 0;
   const int most_rows = 65535 * grid.tile_height;       /* gridDim.y's limit */
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config = { };
   ConvolveImage image;
   cudaError_t code;
 
@@ -320,32 +323,24 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
     return convolve_device_fail (device, code, plan->variant->name, error);
 
   convolve_image_init (&image, plan, plane);
-  if (grid.tile_width == 0) {
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim = grid.blocks;
+  config.blockDim = grid.block;
+  config.dynamicSmemBytes = grid.shared;
+  config.stream = device->streams[PHASE_KERNEL];
+  config.attrs = &overlap;
+  config.numAttrs = grid.waits && device->overlaps;
+  do {
     void *arguments[] = { &image, (void *) mask };
+    int rows = image.y1 - image.y0 < most_rows ? image.y1 - image.y0 : most_rows;
 
-    cudaLaunchAttribute overlap;
-    cudaLaunchConfig_t config = { };
-
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = grid.blocks;
-    config.blockDim = grid.block;
-    config.dynamicSmemBytes = grid.shared;
-    config.stream = device->streams[PHASE_KERNEL];
-    config.attrs = &overlap;
-    config.numAttrs = device->overlaps;
+    if (tiled)
+      config.gridDim = dim3 ((region->width + grid.tile_width - 1) / grid.tile_width,
+          (rows + grid.tile_height - 1) / grid.tile_height, pixel->samples);
     if ((code = cudaLaunchKernelExC (&config, kernel, arguments)) != cudaSuccess)
       return convolve_device_fail (device, code, plan->variant->name, error);
-    return CONVOLVE_OK;
-  }
-  for (image.y0 = region->y; image.y0 < image.y1; image.y0 += most_rows) {
-    int rows = image.y1 - image.y0 < most_rows ? image.y1 - image.y0 : most_rows;
-    dim3 blocks ((region->width + grid.tile_width - 1) / grid.tile_width,
-        (rows + grid.tile_height - 1) / grid.tile_height, pixel->samples);
-    void *arguments[] = { &image, (void *) mask };
-
-    if ((code = cudaLaunchKernel (kernel, blocks, grid.block, arguments, grid.shared, device->streams[PHASE_KERNEL])) != cudaSuccess)
-      return convolve_device_fail (device, code, plan->variant->name, error);
-  }
+    image.y0 += most_rows;
+  } while (tiled && image.y0 < image.y1);
   return CONVOLVE_OK;
 }

@@ -11,7 +11,6 @@
 #include "convolve_cuda.cuh"
 #include "convolve_device.cuh"
 #include "convolve_fft_transform.cuh"
-#include "convolve_parts.cuh"
 
 /*
  * Threads of a block of rows, and columns in a block of columns, half of them where they are doubles: 64 bytes of a row.
