@@ -160,7 +160,8 @@ void convolve_plan_source_rows (const ConvolvePlan *plan, int height, int first,
  * Convolves one plane. A host plan takes host pointers and returns when it is done; a device plan takes device
  * pointers and enqueues on the device's stream: convolve_device_finish() waits. Any thread, one at a time per device.
  *
- * Errors: INVALID (sizes, region, strides or alignment), NO_MEMORY, DEVICE_FAILED.
+ * Errors: INVALID (sizes, region, strides or alignment), NO_MEMORY, NO_DEVICE_MEMORY (for what lies between kernels, at a
+ * plane larger than those before), DEVICE_FAILED.
  */
 ConvolveStatus convolve_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
