@@ -19,6 +19,7 @@ typedef enum
 {
   CONVOLVE_PROPS_ERROR_MASK,    /* the text of mask: unknown preset, bad number, bad shape */
   CONVOLVE_PROPS_ERROR_NUMBER,  /* mask-width, mask-height, sigma, divisor or bias, or what they make of mask */
+  CONVOLVE_PROPS_ERROR_LAYER,   /* the file of layer-location, or a property of the layer */
   CONVOLVE_PROPS_ERROR_NO_MEMORY
 } ConvolvePropsError;
 
