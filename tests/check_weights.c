@@ -562,7 +562,7 @@ mutate (GByteArray *bytes, GRand *random)
         memset (bytes->data + at, words[g_rand_int_range (random, 0, sizeof words)], MIN (bytes->len - at, 4));
         break;
       default:
-        g_byte_array_append (bytes, bytes->data, g_rand_int_range (random, 1, MIN (bytes->len, 60) + 1));
+        g_byte_array_append (bytes, words, g_rand_int_range (random, 1, sizeof words + 1));
         break;
     }
   }
