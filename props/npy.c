@@ -8,9 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "parse.h"
+
 #define MAGIC "\x93NUMPY"
 #define MAGIC_LENGTH 6
-#define MAX_SHOWN 40            /* characters of the file that a message quotes */
 
 gboolean
 convolve_npy_is_one (const guint8 *bytes, gsize size)
@@ -48,22 +49,10 @@ typedef struct
   gboolean has_type, has_order, has_shape, fortran_order;
 } Entries;
 
-/* What stands at p, as a message shows it. */
-static gchar *
-quote (const gchar *p, const gchar *end)
-{
-  GString *text = g_string_new ("\"");
-
-  for (guint i = 0; p < end && i < MAX_SHOWN; p++, i++)
-    g_string_append_c (text, g_ascii_isprint (*p) ? *p : '?');
-  g_string_append (text, p < end ? "...\"" : "\"");
-  return g_string_free (text, FALSE);
-}
-
 static gchar *
 misread (const Header *header)
 {
-  g_autofree gchar *rest = quote (header->p, header->end);
+  g_autofree gchar *rest = convolve_parse_quote (header->p, header->end - header->p);
 
   return g_strdup_printf ("its header cannot be read at %s", rest);
 }
@@ -130,7 +119,7 @@ read_type (Header *header, Entries *entries)
   if (length >= 2 && start[length - 1] == 'O')
     return g_strdup ("it holds Python objects, not numbers");
   if (length >= sizeof entries->type) {
-    g_autofree gchar *name = quote (start, start + length);
+    g_autofree gchar *name = convolve_parse_quote (start, length);
 
     return g_strdup_printf ("it holds values of type %s, not float16, float32 or float64", name);
   }
@@ -278,7 +267,7 @@ read_values (const guint8 *bytes, gsize size, const Entries *entries, ConvolveNp
   g_autofree gchar *shape = convolve_npy_shape (array);
 
   if (value_size == 0) {
-    g_autofree gchar *name = quote (entries->type, entries->type + strlen (entries->type));
+    g_autofree gchar *name = convolve_parse_quote (entries->type, strlen (entries->type));
 
     return g_strdup_printf ("it holds values of type %s, not float16, float32 or float64", name);
   }
