@@ -14,17 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_private.h"
+#include "convolve_layer_private.h"
 
 /* What is enqueued and not done: a frame's steps in their order, all done at the last moment. */
 typedef struct
 {
   enum
-  { UPLOAD, RUN, DOWNLOAD } kind;
+  { UPLOAD, RUN, LAYER, FILL, DOWNLOAD } kind;
   ConvolveRows rows;
   int stage;
   const ConvolvePlan *plan;
   ConvolvePlane plane;
+  const ConvolveLayerPlan *layer;
+  ConvolveLayerJob job;
 } Step;
 
 #define MOST_STEPS 1000
@@ -213,6 +215,20 @@ convolve_device_end (ConvolveDevice *device, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
+/* Sets the channels behind the filters. */
+static void
+fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
+{
+  const ConvolveLayerTask *task = &job->task;
+  const ConvolveLayerTensor *to = &task->destination;
+
+  for (int c = plan->layer.filters; c < plan->layer.filters + task->filled; c++)
+    for (int y = task->first_row; y < task->end_row; y++)
+      for (int x = 0; x < job->out_width; x++)
+        convolve_layer_store (plan->layer.type, convolve_layer_plane (to, 0, c) + y * to->row_stride
+            + x * to->column_stride, task->fill);
+}
+
 static void
 do_step (const Frame *frame, const Step *step)
 {
@@ -221,6 +237,14 @@ do_step (const Frame *frame, const Step *step)
 
   if (step->kind == RUN) {
     convolve_cpu_reference_run (step->plan, &step->plane, NULL);
+    return;
+  }
+  if (step->kind == LAYER) {
+    convolve_layer_cpu_reference_run (step->layer, &step->job, NULL);
+    return;
+  }
+  if (step->kind == FILL) {
+    fill (step->layer, &step->job);
     return;
   }
   for (size_t y = 0; y < rows->count; y++) {
@@ -323,3 +347,9 @@ VARIANT (direct)
 VARIANT (fused)
 VARIANT (fused_tiled)
 VARIANT (tensor)
+
+ConvolveStatus
+convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
+{
+  return enqueue (plan->device, (Step) {.kind = FILL,.layer = plan,.job = *job });
+}
