@@ -598,7 +598,7 @@ GST_START_TEST (test_fuzz)
   guint taken = 0, refused = 0;
 
   g_print ("seed %u: CHECK_SEED=%u repeats this run\n", seed, seed);
-  for (guint round = 0; round < 20000; round++) {
+  for (guint round = 0; round < 6000; round++) {
     GByteArray *bytes = damaged_file (random);
     ConvolveWeights weights;
     GError *error = NULL;
@@ -623,7 +623,7 @@ GST_START_TEST (test_fuzz)
     g_byte_array_unref (bytes);
   }
   g_rand_free (random);
-  fail_unless (taken > 1000 && refused > 10000, "%u taken, %u refused", taken, refused);
+  fail_unless (taken > 300 && refused > 3000, "%u taken, %u refused", taken, refused);
 }
 GST_END_TEST;
 
