@@ -310,8 +310,8 @@ convolve_layer_plan_source_rows (const ConvolveLayerPlan *plan, int height, int 
 }
 
 static ConvolveStatus
-check_tensor (const char *name, const ConvolveLayerTensor *tensor, ConvolveLayerType type, int channels, int width,
-    ConvolveError *error)
+check_tensor (const char *name, const ConvolveLayerTensor *tensor, ConvolveLayerType type, int channels, int height,
+    int width, ConvolveError *error)
 {
   int size = convolve_layer_sample_size (type), n = tensor->across ? 1 : channels;
   uintptr_t all = (uintptr_t) tensor->batch_stride | (uintptr_t) tensor->row_stride | (uintptr_t) tensor->column_stride;
@@ -328,9 +328,12 @@ check_tensor (const char *name, const ConvolveLayerTensor *tensor, ConvolveLayer
   }
   if (all & (size - 1))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "the %s is not aligned to its samples of %d bytes", name, size);
-  if ((width > 1 && llabs (tensor->column_stride) < size) || llabs (tensor->column_stride) > INT32_MAX / width)
+  if (width > 1 && llabs (tensor->column_stride) < size)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "%td bytes from sample to sample of the %s", tensor->column_stride,
         name);
+  if (llabs (tensor->column_stride) > INT32_MAX / width || llabs (tensor->row_stride) > INT32_MAX / height
+      || llabs (tensor->column_stride) * width + llabs (tensor->row_stride) * height > INT32_MAX)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a channel of the %s that spans 2^31 bytes", name);
   return CONVOLVE_OK;
 }
 
@@ -367,10 +370,11 @@ convolve_layer_run (const ConvolveLayerPlan *plan, const ConvolveLayerTask *task
   if (task->first_row < 0 || task->first_row >= job.task.end_row || job.task.end_row > job.out_height)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "rows %d to %d of %d", task->first_row, task->end_row,
         job.out_height);
-  status = check_tensor ("source", &task->source, layer->type, layer->channels, task->width, error);
+  status = check_tensor ("source", &task->source, layer->type, layer->channels, task->height, task->width,
+      error);
   if (status == CONVOLVE_OK)
-    status = check_tensor ("destination", &task->destination, layer->type, layer->filters + task->filled, job.out_width,
-        error);
+    status = check_tensor ("destination", &task->destination, layer->type, layer->filters + task->filled,
+        job.out_height, job.out_width, error);
   if (status == CONVOLVE_OK)
     status = plan->variant->run (plan, &job, error);
   if (status == CONVOLVE_OK && task->filled > 0) {

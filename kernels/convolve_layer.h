@@ -15,9 +15,9 @@
  *
  * What is promised of the result for finite input, for every variant, where the exact sum and M = |bias| + sum of |w| * |in|
  * stay inside the type's range:
- *  - float32: within 1e-5 * M of the exact result;
+ *  - float32: within 1e-5 * M of the exact result, for |in| below 2^127;
  *  - float16: weights are rounded to 11 bits, sums are float32; within 2e-3 * M + 2^-24. A filter's weights that are below
- *    its largest by more than 2^-24 may be taken as 0;
+ *    2^-24 of its largest may be taken as 0;
  *  - 8 bits: within one code value, where out_scale * M is below 2^13: code value v is read as in_scale * v + in_offset, and
  *    out_scale * out + out_offset is rounded to the nearest code value and clamped to 0 .. 255. Padding with zeros is
  *    in = 0, whatever in_offset is.
@@ -105,7 +105,8 @@ ConvolveStatus convolve_layer_output_size (const ConvolveLayer *layer, int heigh
  *
  *   plane (c) + b * batch_stride + y * row_stride + x * column_stride,
  *
- * all in bytes and multiples of the sample's size, any sign. plane (c) is channel[c] where across is 0, for up to
+ * all in bytes and multiples of the sample's size, any sign; rows and columns of a channel span less than 2^31 bytes. plane (c)
+ * is channel[c] where across is 0, for up to
  * CONVOLVE_LAYER_PLANES channels: planar and interleaved frames in any order. Otherwise it is
  * channel[0] + c / across * down_stride + c % across * across_stride: NCHW tensors with across 1, and mosaics.
  */

@@ -1,62 +1,134 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the layer's CUDA variants share on the host's side, and the filling of channels. */
-#include <cuda_fp16.h>
+#include <stdlib.h>
 
 #include "convolve_device.cuh"
-#include "convolve_layer_private.h"
+#include "convolve_layer_cuda.cuh"
 
-/* The idea: a thread per sample, the channel in blockIdx.z. */
-template <typename T>
-__global__ void
-convolve_layer_fill (const __grid_constant__ ConvolveLayerTensor to, int first_row, int rows, int width, int channel,
-    int channels, T value)
+ConvolveStatus
+convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias,
+    size_t bias_count, ConvolveError *error)
 {
-  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) calloc (1, sizeof (ConvolveLayerMemory));
+  ConvolveStatus status;
 
-  if (x >= width)
-    return;
-  for (int z = blockIdx.z; z < channels; z += gridDim.z)
-    for (int y = blockIdx.y; y < rows; y += gridDim.y)
-      *(T *) (convolve_layer_plane (&to, 0, channel + z) + (first_row + y) * to.row_stride
-          + x * to.column_stride) = value;
+  if (!memory)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan");
+  plan->prepared = memory;
+  status = convolve_device_put (plan->device, (const float *) weights, count, &memory->weights, error);
+  return status != CONVOLVE_OK ? status : convolve_device_put (plan->device, bias, bias_count, &memory->bias, error);
 }
 
-template <typename T>
-static void
-fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, T value)
+void
+convolve_layer_device_clear (ConvolveLayerPlan *plan)
 {
-  ConvolveLayerTensor to = job->task.destination;
-  int rows = job->task.end_row - job->task.first_row;
-  dim3 blocks ((job->out_width + 127) / 128, rows < 65535 ? rows : 65535, job->task.filled);
+  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
 
-  for (int b = 0; b < job->task.batch; b++) {
-    convolve_layer_fill<T> <<<blocks, 128, 0, plan->device->streams[PHASE_KERNEL]>>> (to, job->task.first_row, rows,
-        job->out_width, plan->layer.filters, job->task.filled, value);
-    for (int i = 0; i < CONVOLVE_LAYER_PLANES; i++)
-      if (to.channel[i])
-        to.channel[i] = (uint8_t *) to.channel[i] + to.batch_stride;
-  }
+  if (!memory)
+    return;
+  convolve_device_release (plan->device, memory->weights);
+  convolve_device_release (plan->device, memory->bias);
+  free (memory);
+}
+
+ConvolveLayerView
+convolve_layer_view (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  const ConvolveLayerTask *task = &job->task;
+  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  ConvolveLayerView view = { };
+
+  view.source = task->source;
+  view.destination = task->destination;
+  view.type = layer->type;
+  view.boundary = layer->boundary;
+  view.activation = layer->activation;
+  view.height = task->height;
+  view.width = task->width;
+  view.out_width = job->out_width;
+  view.first_row = task->first_row;
+  view.end_row = task->end_row;
+  view.filters = layer->filters;
+  view.channels = layer->channels;
+  view.kernel_height = layer->kernel_height;
+  view.kernel_width = layer->kernel_width;
+  view.stride_y = layer->stride_y;
+  view.stride_x = layer->stride_x;
+  view.pad_top = layer->pad_top;
+  view.pad_left = layer->pad_left;
+  view.pool_height = layer->pool_height;
+  view.pool_width = layer->pool_width;
+  view.pool_stride_y = layer->pool_stride_y;
+  view.pool_stride_x = layer->pool_stride_x;
+  view.in_scale = layer->in_scale;
+  view.in_offset = layer->in_offset;
+  view.out_scale = layer->out_scale;
+  view.out_offset = layer->out_offset;
+  view.weights = memory->weights;
+  view.bias = memory->bias;
+  return view;
+}
+
+bool
+convolve_layer_cut (const ConvolveLayer *layer, int conv_width, int conv_height, ConvolveLayerTiles *tiles)
+{
+  if (layer->pool_width > conv_width || layer->pool_height > conv_height)
+    return false;
+  tiles->conv_width = conv_width;
+  tiles->conv_height = conv_height;
+  tiles->width = (conv_width - layer->pool_width) / layer->pool_stride_x + 1;
+  tiles->height = (conv_height - layer->pool_height) / layer->pool_stride_y + 1;
+  tiles->patch_width = (conv_width - 1) * layer->stride_x + layer->kernel_width;
+  tiles->patch_height = (conv_height - 1) * layer->stride_y + layer->kernel_height;
+  return true;
+}
+
+ConvolveStatus
+convolve_layer_launch (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, const void *kernel,
+    ConvolveLayerView *view, int groups, dim3 block, size_t shared, ConvolveError *error)
+{
+  ConvolveDevice *device = plan->device;
+  ConvolveStatus status = convolve_device_enter (device, error);
+  int down = (view->end_row - view->first_row - 1) / view->tiles.height + 1;
+  void *arguments[] = { view };
+  cudaError_t code;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  view->tiles.across = (view->out_width - 1) / view->tiles.width + 1;
+  if ((int64_t) view->tiles.across * down > INT32_MAX)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "an output of %dx%d", view->out_width,
+        view->end_row - view->first_row);
+  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) == cudaSuccess && shared > 48 * 1024)
+    code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared);
+  if (code == cudaSuccess)
+    code = cudaLaunchKernel (kernel, dim3 (view->tiles.across * down, groups, job->task.batch), block, arguments, shared,
+        device->streams[PHASE_KERNEL]);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, plan->variant->name, error);
+}
+
+/* The idea: a thread per sample; the value is a bias without a sum. */
+__global__ void __launch_bounds__ (128)
+convolve_layer_fill (const __grid_constant__ ConvolveLayerView view)
+{
+  int x = convolve_layer_left (view) + threadIdx.x, y = convolve_layer_top (view);
+
+  if (x < view.out_width)
+    convolve_layer_set (view, convolve_layer_plane (&view.destination, blockIdx.z, view.filters + blockIdx.y)
+        + y * view.destination.row_stride + x * view.destination.column_stride, view.in_offset);
 }
 
 ConvolveStatus
 convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  float value = job->task.fill;
-  ConvolveStatus status = convolve_device_enter (plan->device, error);
-  cudaError_t code;
+  ConvolveLayerView view = convolve_layer_view (plan, job);
 
-  if (status != CONVOLVE_OK)
-    return status;
-  if (plan->layer.type == CONVOLVE_LAYER_FLOAT32) {
-    fill<float> (plan, job, value);
-  } else if (plan->layer.type == CONVOLVE_LAYER_FLOAT16) {
-    fill<uint16_t> (plan, job, convolve_float_to_half (value));
-  } else {
-    uint8_t byte;
-
-    convolve_layer_store (CONVOLVE_LAYER_U8, &byte, value);
-    fill<uint8_t> (plan, job, byte);
-  }
-  code = cudaGetLastError ();
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (plan->device, code, "fill", error);
+  view.in_offset = job->task.fill;
+  view.out_scale = 1;
+  view.out_offset = 0;
+  view.tiles.width = 128;
+  view.tiles.height = 1;
+  return convolve_layer_launch (plan, job, (const void *) convolve_layer_fill, &view, job->task.filled, dim3 (128), 0,
+      error);
 }

@@ -49,6 +49,23 @@ extern const ConvolveLayerVariant convolve_layer_variants[];
 ConvolveStatus convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
 
+/* Variants on a device: the .cu file of each, or convolve_no_cuda.c. Those that share a part name it once. */
+ConvolveStatus convolve_layer_direct_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
+ConvolveStatus convolve_layer_direct_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
+    ConvolveError *error);
+bool convolve_layer_shared_accepts (const ConvolveLayerPlan *plan, const char **reason);
+ConvolveStatus convolve_layer_shared_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
+    ConvolveError *error);
+bool convolve_layer_blocked_accepts (const ConvolveLayerPlan *plan, const char **reason);
+ConvolveStatus convolve_layer_blocked_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
+ConvolveStatus convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
+    ConvolveError *error);
+bool convolve_layer_gemm_accepts (const ConvolveLayerPlan *plan, const char **reason);
+ConvolveStatus convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
+ConvolveStatus convolve_layer_gemm_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
+    ConvolveError *error);
+void convolve_layer_device_clear (ConvolveLayerPlan *plan);
+
 /* Sets the task's filled channels on the device. */
 ConvolveStatus convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);

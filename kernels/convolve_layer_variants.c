@@ -8,7 +8,51 @@ accepts_any (const ConvolveLayerPlan *plan, const char **reason)
   return true;
 }
 
+/* Few filters leave the tensor cores' rows of sixteen empty. */
+static bool
+pays_blocked (const ConvolveLayerPlan *plan)
+{
+  return plan->layer.filters <= 4;
+}
+
 const ConvolveLayerVariant convolve_layer_variants[] = {
+  {
+    .name = "blocked",
+    .idea = "up to 4 channels: 4 x 8 outputs of a filter in a thread's registers, and the filter's weights too",
+    .on_device = true,
+    .accepts = convolve_layer_blocked_accepts,
+    .pays = pays_blocked,
+    .prepare = convolve_layer_blocked_prepare,
+    .clear = convolve_layer_device_clear,
+    .run = convolve_layer_blocked_run,
+  },
+  {
+    .name = "gemm",
+    .idea = "filters times windows as a product of matrices on tensor cores, windows read from the input where they lie",
+    .on_device = true,
+    .accepts = convolve_layer_gemm_accepts,
+    .prepare = convolve_layer_gemm_prepare,
+    .clear = convolve_layer_device_clear,
+    .run = convolve_layer_gemm_run,
+  },
+  {
+    .name = "shared",
+    .idea = "block = a tile of outputs of one filter, the input under it loaded to shared memory by all threads together",
+    .on_device = true,
+    .accepts = convolve_layer_shared_accepts,
+    .prepare = convolve_layer_direct_prepare,
+    .clear = convolve_layer_device_clear,
+    .run = convolve_layer_shared_run,
+  },
+  {
+    .name = "direct",
+    .idea = "a thread per output, input and weights in global memory",
+    .on_device = true,
+    .accepts = accepts_any,
+    .prepare = convolve_layer_direct_prepare,
+    .clear = convolve_layer_device_clear,
+    .run = convolve_layer_direct_run,
+  },
   {
     .name = "cpu-reference",
     .idea = "the definition as loops in double on the host; the result that all others are held against",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Takes the place of the .cu files in a build without CUDA: there is no device, so nothing else is ever called. */
-#include "convolve_layer_private.h"
+#include "convolve_private.h"
 
 static ConvolveStatus
 no_cuda (ConvolveError *error)
@@ -215,12 +215,6 @@ convolve_tensor_possible (const ConvolveDevice *device)
 
 ConvolveStatus
 convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
   return no_cuda (error);
 }

@@ -353,3 +353,40 @@ convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJo
 {
   return enqueue (plan->device, (Step) {.kind = FILL,.layer = plan,.job = *job });
 }
+
+void
+convolve_layer_device_clear (ConvolveLayerPlan *plan)
+{
+}
+
+#define LAYER_ACCEPTS(name) \
+bool \
+convolve_layer_##name##_accepts (const ConvolveLayerPlan *plan, const char **reason) \
+{ \
+  return true; \
+}
+
+#define LAYER_PREPARE(name) \
+ConvolveStatus \
+convolve_layer_##name##_prepare (ConvolveLayerPlan *plan, ConvolveError *error) \
+{ \
+  return CONVOLVE_OK; \
+}
+
+#define LAYER_RUN(name) \
+ConvolveStatus \
+convolve_layer_##name##_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error) \
+{ \
+  return enqueue (plan->device, (Step) {.kind = LAYER,.layer = plan,.job = *job }); \
+}
+
+LAYER_ACCEPTS (blocked)
+LAYER_PREPARE (blocked)
+LAYER_RUN (blocked)
+LAYER_ACCEPTS (gemm)
+LAYER_PREPARE (gemm)
+LAYER_RUN (gemm)
+LAYER_ACCEPTS (shared)
+LAYER_RUN (shared)
+LAYER_PREPARE (direct)
+LAYER_RUN (direct)

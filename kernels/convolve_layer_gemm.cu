@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "convolve_layer_cuda.cuh"
+#include "convolve_layer_mma.cuh"
+
+#define LANES 32
+#define WARPS 4
+#define THREADS (LANES * WARPS)
+#define STEPS 4                 /* of 16 products that are added up before they go to the sums proper */
+#define STAGED 8                /* words that separate rows of staged sums in the banks */
+
+static_assert (sizeof (ConvolveHalves) == 4 && sizeof (ConvolveSplit) == 8, "as the kernels load them");
+
+/* How the reduction is ordered and what lies in shared memory, for a tile of 8 * tiles outputs. */
+struct Geometry
+{
+  ConvolveLayerTiles tiles;
+  int steps;
+  bool along;
+  int pairs;                    /* of a plane */
+  size_t shared;
+};
+
+/* Where the words of a pair of products lie in the patch, relative to the output's first. */
+static __device__ __forceinline__ int
+pair_offset (const ConvolveLayerView &view, int pair)
+{
+  const ConvolveLayerTiles &tiles = view.tiles;
+  int columns = view.along ? (view.kernel_width + 1) / 2 : view.kernel_width;
+  int plane = pair % tiles.planes, i = pair / tiles.planes % columns, j = pair / tiles.planes / columns;
+
+  return j < view.kernel_height ? plane * tiles.plane + j * tiles.pitch + (view.along ? 2 * i : i) : 0;
+}
+
+/* All threads together load a chunk of planes of the input under the tile as pairs. */
+template <typename T, typename Pair>
+static __device__ __forceinline__ void
+load_patches (const ConvolveLayerView &view, const int *places, const uint8_t *const *planes, int count, Pair *patches)
+{
+  const ConvolveLayerTiles &tiles = view.tiles;
+
+  for (int n = threadIdx.x; n < tiles.patch_height * tiles.pitch; n += THREADS) {
+    int place = places[n], other = view.along ? places[n + 1] : place;
+
+    if (view.along) {
+      for (int p = 0; p < count; p++) {
+        float a = place == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_read<T> (view, planes[p] + place);
+        float b = other == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_read<T> (view, planes[p] + other);
+
+        convolve_pack (a, b, &patches[p * tiles.plane + n]);
+      }
+    } else {
+#pragma unroll 4
+      for (int p = 0; p < count; p++) {
+        const uint8_t *first = planes[2 * p], *second = planes[2 * p + 1];
+        float a = place == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_read<T> (view, first + place);
+        float b = place == CONVOLVE_LAYER_NOWHERE || !second ? 0 : convolve_layer_read<T> (view, second + place);
+
+        convolve_pack (a, b, &patches[p * tiles.plane + n]);
+      }
+    }
+  }
+}
+
+/* Sixteen products of M x 16 filters and N x 8 outputs. */
+template <int M, int N>
+static __device__ __forceinline__ void
+multiply (const uint4 *weights, const ConvolveHalves *patches, const int *bases, int first, int second,
+    float (*sums)[N][4])
+{
+  uint4 a[M];
+
+#pragma unroll
+  for (int m = 0; m < M; m++)
+    a[m] = __ldg (weights + m * LANES);
+#pragma unroll
+  for (int n = 0; n < N; n++) {
+    uint32_t b0 = patches[bases[n] + first].word, b1 = patches[bases[n] + second].word;
+
+#pragma unroll
+    for (int m = 0; m < M; m++)
+      convolve_multiply_halves (sums[m][n], a[m], b0, b1);
+  }
+}
+
+template <int M, int N>
+static __device__ __forceinline__ void
+multiply (const uint4 *weights, const ConvolveSplit *patches, const int *bases, int first, int second,
+    float (*sums)[N][4])
+{
+  uint4 a[M], rest[M];
+
+#pragma unroll
+  for (int m = 0; m < M; m++) {
+    a[m] = __ldg (weights + 2 * m * LANES);
+    rest[m] = __ldg (weights + (2 * m + 1) * LANES);
+  }
+#pragma unroll
+  for (int n = 0; n < N; n++) {
+    uint2 b0 = *(const uint2 *) &patches[bases[n] + first], b1 = *(const uint2 *) &patches[bases[n] + second];
+
+#pragma unroll
+    for (int m = 0; m < M; m++)
+      convolve_multiply_bfloats (sums[m][n], rest[m], b0.y, b1.y);
+#pragma unroll
+    for (int m = 0; m < M; m++)
+      convolve_multiply_bfloats (sums[m][n], rest[m], b0.x, b1.x);
+#pragma unroll
+    for (int m = 0; m < M; m++)
+      convolve_multiply_bfloats (sums[m][n], a[m], b0.y, b1.y);
+#pragma unroll
+    for (int m = 0; m < M; m++)
+      convolve_multiply_bfloats (sums[m][n], a[m], b0.x, b1.x);
+  }
+}
+
+template <int M, int N>
+static __device__ __forceinline__ void
+add_up (float (*sums)[N][4], float (*parts)[N][4])
+{
+#pragma unroll
+  for (int i = 0; i < M * N * 4; i++) {
+    sums[i / 4 / N][i / 4 % N][i % 4] += parts[i / 4 / N][i / 4 % N][i % 4];
+    parts[i / 4 / N][i / 4 % N][i % 4] = 0;
+  }
+}
+
+/* Two neighbours of a row of outputs. */
+static __device__ __forceinline__ void
+store_pair (const ConvolveLayerView &view, uint8_t *row, int x, float first, float second)
+{
+  int stride = (int) view.destination.column_stride;
+  uint8_t *to = row + x * stride;
+
+  if (x + 1 < view.out_width && view.type == CONVOLVE_LAYER_FLOAT32 && stride == 4 && ((uintptr_t) to & 7) == 0) {
+    *(float2 *) to = make_float2 (first, second);
+  } else if (x + 1 < view.out_width && view.type == CONVOLVE_LAYER_FLOAT16 && stride == 2 && ((uintptr_t) to & 3) == 0) {
+    *(__half2 *) to = __floats2half2_rn (first, second);
+  } else {
+    if (x < view.out_width)
+      convolve_layer_set (view, to, first);
+    if (x + 1 < view.out_width)
+      convolve_layer_set (view, to + stride, second);
+  }
+}
+
+/*
+ * The idea: filters times windows is a product of matrices, on tensor cores, and the matrix of windows is never made: each
+ * of its columns is a place in the patch of input in shared memory, each pair of its rows an offset from there. float32
+ * is multiplied as sums of two bfloat16, all four products of them.
+ */
+template <typename Pair, int M, int N>
+__global__ void __launch_bounds__ (THREADS, 2)
+convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
+{
+  extern __shared__ float4 convolve_layer_memory[];
+  constexpr bool split = Pair::terms == 2;
+  const ConvolveLayerTiles &tiles = view.tiles;
+  int per_chunk = view.along ? tiles.planes : 2 * tiles.planes, places_count = tiles.patch_height * tiles.pitch;
+  const uint8_t **planes = (const uint8_t **) convolve_layer_memory;
+  Pair *patches = (Pair *) (planes + per_chunk);
+  int *offsets = (int *) (patches + tiles.planes * tiles.plane), *places = offsets + view.steps * 8;
+  float *staged = (float *) patches;
+  int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, g = lane / 4, t = lane % 4;
+  int left = convolve_layer_left (view) * view.pool_stride_x, top = convolve_layer_top (view) * view.pool_stride_y;
+  int first = blockIdx.y * M * 16, across = tiles.conv_width / 8, bases[N];
+  const uint4 *weights = (const uint4 *) view.weights
+      + (size_t) blockIdx.y * tiles.chunks * view.steps * M * Pair::terms * LANES + lane;
+  float sums[M][N][4], parts[M][N][4];
+
+  for (int n = threadIdx.x; n <= places_count; n += THREADS) {
+    int y = n / tiles.pitch, x = n % tiles.pitch;
+
+    places[n] = n == places_count || x >= tiles.patch_width ? CONVOLVE_LAYER_NOWHERE
+        : convolve_layer_offset (view, top * view.stride_y - view.pad_top + y, left * view.stride_x - view.pad_left + x);
+  }
+  for (int n = threadIdx.x; n < view.steps * 8; n += THREADS)
+    offsets[n] = pair_offset (view, n);
+#pragma unroll
+  for (int n = 0; n < N; n++) {
+    int column = warp * N + n;
+
+    bases[n] = column / across * view.stride_y * tiles.pitch + (column % across * 8 + g) * view.stride_x;
+  }
+#pragma unroll
+  for (int i = 0; i < M * N * 4; i++) {
+    sums[i / 4 / N][i / 4 % N][i % 4] = 0;
+    if (split)
+      parts[i / 4 / N][i / 4 % N][i % 4] = 0;
+  }
+
+  for (int chunk = 0; chunk < tiles.chunks; chunk++) {
+    int c = chunk * per_chunk + threadIdx.x;
+
+    for (int n = threadIdx.x; n < per_chunk; n += THREADS, c += THREADS)
+      planes[n] = c < view.channels ? convolve_layer_plane (&view.source, blockIdx.z, c) : NULL;
+    __syncthreads ();
+    /* The last chunk's missing planes have no weights, but must be numbers: they keep what was there before. */
+    int left_over = (view.channels - chunk * per_chunk + (view.along ? 0 : 1)) / (view.along ? 1 : 2);
+    int count = chunk == 0 ? tiles.planes : min (tiles.planes, left_over);
+    if (view.type == CONVOLVE_LAYER_FLOAT32)
+      load_patches<float> (view, places, planes, count, patches);
+    else if (view.type == CONVOLVE_LAYER_FLOAT16)
+      load_patches<uint16_t> (view, places, planes, count, patches);
+    else
+      load_patches<uint8_t> (view, places, planes, count, patches);
+    __syncthreads ();
+
+    if (split) {
+      for (int step = 0; step < view.steps; step += STEPS) {
+        int end = min (step + STEPS, view.steps);
+
+        for (int s = step; s < end; s++, weights += M * Pair::terms * LANES)
+          multiply<M, N> (weights, patches, bases, offsets[8 * s + t], offsets[8 * s + 4 + t], parts);
+        add_up<M, N> (sums, parts);
+      }
+    } else {
+#pragma unroll 2
+      for (int s = 0; s < view.steps; s++, weights += M * Pair::terms * LANES)
+        multiply<M, N> (weights, patches, bases, offsets[8 * s + t], offsets[8 * s + 4 + t], sums);
+    }
+  }
+
+  const float *scales = view.bias + view.filters;
+#pragma unroll
+  for (int m = 0; m < M; m++)
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      int k = first + m * 16 + h * 8 + g;
+      float scale = k < view.filters ? scales[k] : 0, bias = k < view.filters ? view.bias[k] : 0;
+
+#pragma unroll
+      for (int n = 0; n < N; n++)
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+          sums[m][n][2 * h + i] = convolve_layer_activate (view, fmaf (sums[m][n][2 * h + i], scale, bias));
+    }
+  if (tiles.width == tiles.conv_width && tiles.height == tiles.conv_height) {
+#pragma unroll
+    for (int m = 0; m < M; m++)
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        int k = first + m * 16 + h * 8 + g;
+        uint8_t *plane = convolve_layer_plane (&view.destination, blockIdx.z, k < view.filters ? k : 0);
+
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+          int column = warp * N + n, y = top + column / across;
+
+          if (k < view.filters && y < view.end_row)
+            store_pair (view, plane + y * view.destination.row_stride, left + column % across * 8 + 2 * t,
+                sums[m][n][2 * h], sums[m][n][2 * h + 1]);
+        }
+      }
+    return;
+  }
+
+  /* Pooling: sixteen filters at a time through shared memory. */
+  constexpr int pitch = WARPS * N * 8 + STAGED;
+#pragma unroll
+  for (int m = 0; m < M; m++) {
+    __syncthreads ();
+#pragma unroll
+    for (int n = 0; n < N; n++)
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        staged[(i / 2 * 8 + g) * pitch + (warp * N + n) * 8 + 2 * t + i % 2] = sums[m][n][i];
+    __syncthreads ();
+    for (int k = 0; k < 16 && first + m * 16 + k < view.filters; k++)
+      convolve_layer_pool (view, staged + k * pitch, tiles.conv_width, first + m * 16 + k, threadIdx.x, THREADS);
+  }
+}
+
+/* What the kernels are made for: tiles of 16 filters and of 8 outputs that a warp has. */
+struct Shape
+{
+  int filters, outputs;
+  const void *kernel;
+};
+
+static const Shape shapes[2][3] = {
+  {
+    { 4, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 4, 8> },
+    { 2, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 2, 8> },
+    { 1, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 1, 8> },
+  },
+  {
+    { 4, 4, (const void *) convolve_layer_gemm<ConvolveSplit, 4, 4> },
+    { 2, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 2, 8> },
+    { 1, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 1, 8> },
+  },
+};
+
+static bool
+is_split (const ConvolveLayer *layer)
+{
+  return layer->type != CONVOLVE_LAYER_FLOAT16;
+}
+
+static const Shape *
+shape_of (const ConvolveLayer *layer)
+{
+  return &shapes[is_split (layer)][layer->filters > 32 ? 0 : layer->filters > 16 ? 1 : 2];
+}
+
+/* Fills what depends on the number of planes in shared memory at once. */
+static void
+take_planes (const ConvolveLayer *layer, int planes, int all, Geometry *geometry)
+{
+  int size = is_split (layer) ? sizeof (ConvolveSplit) : sizeof (ConvolveHalves);
+  ConvolveLayerTiles *tiles = &geometry->tiles;
+  size_t staged = 16 * sizeof (float) * (tiles->conv_width * tiles->conv_height + STAGED);
+  size_t patches = (size_t) planes * tiles->plane * size;
+
+  tiles->planes = planes;
+  tiles->chunks = (all + planes - 1) / planes;
+  geometry->steps = (int) (((int64_t) planes * geometry->pairs + 7) / 8);
+  geometry->shared = planes * 2 * sizeof (void *) + geometry->steps * 8 * sizeof (int)
+      + ((size_t) tiles->patch_height * tiles->pitch + 1) * sizeof (int) + (patches > staged ? patches : staged);
+}
+
+/*
+ * Pairs are of neighbours in a row or in channels, whichever leaves fewer without a partner; as many planes are taken at
+ * once as leave the fewest steps and stay in half the shared memory that two blocks share, or, where not even one does, in all
+ * of a block's. False where that is too little.
+ */
+static bool
+plan_reduction (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
+{
+  int taps = layer->kernel_height * layer->kernel_width;
+  int along = layer->kernel_height * ((layer->kernel_width + 1) / 2) * layer->channels;
+  int pairs = (layer->channels + 1) / 2 * taps, all;
+  size_t usual = limit / 2 < 48 * 1024 ? limit / 2 : 48 * 1024;
+  ConvolveLayerTiles *tiles = &geometry->tiles;
+  int64_t best = INT64_MAX;
+  int planes = 1;
+
+  geometry->along = along < pairs;
+  geometry->pairs = geometry->along ? along / layer->channels : taps;
+  all = geometry->along ? layer->channels : (layer->channels + 1) / 2;
+  /* Rows of a step's four words differ in the plane, mostly: they are put into different banks. */
+  tiles->pitch = tiles->patch_width;
+  tiles->plane = tiles->pitch * tiles->patch_height;
+  tiles->plane += ((layer->stride_x == 1 ? 8 : 9) - tiles->plane % 32 + 32) % 32;
+  for (int n = 1; n <= all && n <= 256; n++) {
+    take_planes (layer, n, all, geometry);
+    if (geometry->shared > usual)
+      break;
+    int64_t cost = (int64_t) tiles->chunks * (2 * geometry->steps + 3);
+    if (cost <= best) {
+      best = cost;
+      planes = n;
+    }
+  }
+  take_planes (layer, planes, all, geometry);
+  return geometry->shared <= limit;
+}
+
+/* The tile with the least input, of those of 8 * outputs * WARPS outputs that hold a pooling window. */
+static bool
+plan_tiles (const ConvolveLayerPlan *plan, Geometry *geometry, const char **reason)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  int outputs = shape_of (layer)->outputs * WARPS * 8;
+  int64_t best = INT64_MAX;
+  int width = 0;
+  Geometry tried = { };
+
+  for (int n = 8; n <= outputs && n <= 64; n *= 2)
+    if (convolve_layer_cut (layer, n, outputs / n, &tried.tiles)) {
+      int64_t input = (int64_t) tried.tiles.patch_width * tried.tiles.patch_height;
+
+      /* For each output that is used; narrow rows are stored in small pieces. */
+      input = (n == 8 ? 2 : 1) * (1024 * input + 65536) / (tried.tiles.width * tried.tiles.height);
+      if (input < best) {
+        best = input;
+        width = n;
+      }
+    }
+  if (width == 0) {
+    *reason = "its pooling window is larger than a block's outputs";
+    return false;
+  }
+  *geometry = Geometry ();
+  convolve_layer_cut (layer, width, outputs / width, &geometry->tiles);
+  *reason = "the input under a block of outputs does not fit the device's shared memory";
+  return (int64_t) geometry->tiles.patch_width * geometry->tiles.patch_height < 1 << 20
+      && plan_reduction (layer, convolve_device_shared_limit (plan->device), geometry);
+}
+
+bool
+convolve_layer_gemm_accepts (const ConvolveLayerPlan *plan, const char **reason)
+{
+  Geometry geometry;
+
+  if (!convolve_tensor_possible (plan->device)) {
+    *reason = "it needs a GPU of compute capability 8.0 or later";
+    return false;
+  }
+  return plan_tiles (plan, &geometry, reason);
+}
+
+/* A filter's weight that meets product number product of a chunk, or 0. */
+static float
+weight_at (const ConvolveLayer *layer, const Geometry *geometry, int k, int chunk, int product)
+{
+  const ConvolveLayerTiles *tiles = &geometry->tiles;
+  int columns = geometry->along ? (layer->kernel_width + 1) / 2 : layer->kernel_width;
+  int pair = product / 2, plane = chunk * tiles->planes + pair % tiles->planes;
+  int i = pair / tiles->planes % columns, j = pair / tiles->planes / columns;
+  int c = geometry->along ? plane : 2 * plane + product % 2;
+
+  i = geometry->along ? 2 * i + product % 2 : i;
+  if (k >= layer->filters || c >= layer->channels || j >= layer->kernel_height || i >= layer->kernel_width)
+    return 0;
+  return layer->weights[(((size_t) k * layer->channels + c) * layer->kernel_height + j) * layer->kernel_width + i];
+}
+
+static uint16_t
+nearest_bfloat (float value)
+{
+  uint32_t bits;
+
+  memcpy (&bits, &value, sizeof (bits));
+  return (uint16_t) ((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static float
+from_bfloat (uint16_t bfloat)
+{
+  uint32_t bits = (uint32_t) bfloat << 16;
+  float value;
+
+  memcpy (&value, &bits, sizeof (value));
+  return value;
+}
+
+/* One term of a weight, as bits. */
+static uint16_t
+term_of (float weight, bool split, int term)
+{
+  uint16_t near = nearest_bfloat (weight);
+
+  if (!split)
+    return convolve_float_to_half (weight);
+  return term == 0 ? near : nearest_bfloat (weight - from_bfloat (near));
+}
+
+/* The power of two that brings a filter's largest weight to 2^exponent .. 2^(exponent + 1). */
+static int
+scale_of (const ConvolveLayer *layer, int k, int exponent)
+{
+  size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  float most = 0;
+  int power;
+
+  for (size_t i = 0; i < count; i++)
+    most = fmaxf (most, fabsf (layer->weights[k * count + i]));
+  frexpf (most, &power);
+  return most > 0 ? exponent + 1 - power : 0;
+}
+
+/*
+ * Weights as lanes load them: for each group of filters, chunk and step its tiles of 16 x 16, each term of each a vector of
+ * four words to a lane. The scales come behind the biases.
+ */
+ConvolveStatus
+convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  const Shape *shape = shape_of (layer);
+  bool split = is_split (layer);
+  int terms = split ? 2 : 1, groups = (layer->filters + shape->filters * 16 - 1) / (shape->filters * 16);
+  Geometry geometry;
+  const char *reason;
+
+  plan_tiles (plan, &geometry, &reason);
+  size_t steps = (size_t) geometry.tiles.chunks * geometry.steps;
+  size_t words = groups * steps * shape->filters * terms * LANES * 4;
+  uint32_t *packed = (uint32_t *) malloc (words * sizeof (uint32_t)), *word = packed;
+  float *bias = (float *) malloc (2 * layer->filters * sizeof (float));
+  int *powers = (int *) malloc (layer->filters * sizeof (int));
+  ConvolveStatus status;
+
+  if (packed && bias && powers) {
+    for (int k = 0; k < layer->filters; k++) {
+      powers[k] = scale_of (layer, k, split ? 0 : 14);
+      bias[k] = layer->bias[k];
+      bias[layer->filters + k] = ldexpf (1, -powers[k]);
+    }
+    for (size_t n = 0; n < groups * steps * shape->filters * terms; n++)
+      for (int lane = 0; lane < LANES; lane++)
+        for (int i = 0; i < 4; i++, word++) {
+          size_t m = n / terms % shape->filters, step = n / terms / shape->filters % steps;
+          size_t group = n / terms / shape->filters / steps;
+          int k = (int) ((group * shape->filters + m) * 16) + lane / 4 + i % 2 * 8;
+          int chunk = (int) (step / geometry.steps);
+          int product = (int) (step % geometry.steps) * 16 + lane % 4 * 2 + i / 2 * 8;
+
+          *word = 0;
+          for (int j = 0; j < 2 && k < layer->filters; j++)
+            *word |= (uint32_t) term_of (ldexpf (weight_at (layer, &geometry, k, chunk, product + j), powers[k]), split,
+                (int) (n % terms)) << 16 * j;
+        }
+    status = convolve_layer_put (plan, packed, words, bias, 2 * layer->filters, error);
+  } else {
+    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu words of weights", words);
+  }
+  free (packed);
+  free (bias);
+  free (powers);
+  return status;
+}
+
+ConvolveStatus
+convolve_layer_gemm_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
+{
+  const Shape *shape = shape_of (&plan->layer);
+  ConvolveLayerView view = convolve_layer_view (plan, job);
+  Geometry geometry;
+  const char *reason;
+
+  plan_tiles (plan, &geometry, &reason);
+  view.tiles = geometry.tiles;
+  view.steps = geometry.steps;
+  view.along = geometry.along;
+  return convolve_layer_launch (plan, job, shape->kernel, &view,
+      (plan->layer.filters + shape->filters * 16 - 1) / (shape->filters * 16), dim3 (THREADS), geometry.shared, error);
+}
