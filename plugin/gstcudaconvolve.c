@@ -108,7 +108,68 @@ update_latency (GstCudaConvolve * self, guint frames_in_flight)
     gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
-/* Another layer makes other frames: new caps come first. Where they fail the layer before stays. */
+/* The same frames in the same memory first, so that nothing moves without need, then in the other. */
+static GstCaps *
+transform_caps_of_mask (GstCaps * caps)
+{
+  GstCaps *both = gst_caps_copy (caps);
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    gboolean cuda = gst_caps_features_contains (gst_caps_get_features (caps, i), GST_CUDA_CONVOLVE_MEMORY);
+
+    gst_caps_append_structure_full (both, gst_structure_copy (gst_caps_get_structure (caps, i)),
+        cuda ? gst_caps_features_new_empty () : gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL));
+  }
+  return both;
+}
+
+/* A layer's file is read when the element starts: before, all that can come of one may come. */
+static GstCaps *
+gst_cuda_convolve_transform_caps (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps,
+    GstCaps * filter)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
+  GstCaps *other, *result;
+  gboolean unknown;
+
+  GST_OBJECT_LOCK (self);
+  unknown = !self->started && convolve_layer_settings_has_layer (&self->settings.layer);
+  GST_OBJECT_UNLOCK (self);
+  if (layer)
+    other = gst_cuda_convolve_layer_transform_caps (layer, direction, caps);
+  else if (unknown)
+    other = gst_pad_get_pad_template_caps (direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad);
+  else
+    other = transform_caps_of_mask (caps);
+  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
+  result = filter ? gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (other);
+  gst_caps_unref (other);
+  GST_LOG_OBJECT (self, "%s %" GST_PTR_FORMAT " gives %" GST_PTR_FORMAT, direction == GST_PAD_SINK ? "sink" : "src",
+      caps, result);
+  return result;
+}
+
+/* Whether the next element takes any of the frames that the layer there is, or the mask, makes of those that come. */
+static gboolean
+is_taken_downstream (GstCudaConvolve * self)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstCaps *caps = gst_pad_get_current_caps (trans->sinkpad), *made, *taken;
+  gboolean ok;
+
+  if (!caps)
+    return FALSE;
+  made = gst_cuda_convolve_transform_caps (trans, GST_PAD_SINK, caps, NULL);
+  taken = gst_pad_peer_query_caps (trans->srcpad, made);
+  ok = gst_caps_can_intersect (made, taken);
+  gst_caps_unref (taken);
+  gst_caps_unref (made);
+  gst_caps_unref (caps);
+  return ok;
+}
+
+/* Another layer makes other frames: new caps come first. Where none are taken the layer before stays. */
 static GstFlowReturn
 update_layer (GstCudaConvolve * self)
 {
@@ -118,13 +179,13 @@ update_layer (GstCudaConvolve * self)
 
   gst_cuda_convolve_engine_update_layer (&self->engine, &self->used);
   if (!gst_cuda_convolve_engine_has_right_caps (&self->engine)) {
-    ret = drain (self);
-    gst_base_transform_set_passthrough (trans, FALSE);
-    gst_base_transform_reconfigure_src (trans);
-    if (ret == GST_FLOW_OK && !gst_base_transform_reconfigure (trans)) {
+    if (!is_taken_downstream (self)) {
       gst_cuda_convolve_engine_restore_layer (&self->engine, before);
+    } else {
+      ret = drain (self);
+      gst_base_transform_set_passthrough (trans, FALSE);
       gst_base_transform_reconfigure_src (trans);
-      if (!gst_base_transform_reconfigure (trans))
+      if (ret == GST_FLOW_OK && !gst_base_transform_reconfigure (trans))
         ret = GST_PAD_IS_FLUSHING (trans->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
     }
   }
@@ -205,48 +266,6 @@ gst_cuda_convolve_stop (GstBaseTransform * trans)
   self->started = FALSE;
   GST_OBJECT_UNLOCK (self);
   return TRUE;
-}
-
-/* The same frames in the same memory first, so that nothing moves without need, then in the other. */
-static GstCaps *
-transform_caps_of_mask (GstCaps * caps)
-{
-  GstCaps *both = gst_caps_copy (caps);
-
-  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    gboolean cuda = gst_caps_features_contains (gst_caps_get_features (caps, i), GST_CUDA_CONVOLVE_MEMORY);
-
-    gst_caps_append_structure_full (both, gst_structure_copy (gst_caps_get_structure (caps, i)),
-        cuda ? gst_caps_features_new_empty () : gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL));
-  }
-  return both;
-}
-
-/* A layer's file is read when the element starts: before, all that can come of one may come. */
-static GstCaps *
-gst_cuda_convolve_transform_caps (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps,
-    GstCaps * filter)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
-  GstCaps *other, *result;
-  gboolean unknown;
-
-  GST_OBJECT_LOCK (self);
-  unknown = !self->started && convolve_layer_settings_has_layer (&self->settings.layer);
-  GST_OBJECT_UNLOCK (self);
-  if (layer)
-    other = gst_cuda_convolve_layer_transform_caps (layer, direction, caps);
-  else if (unknown)
-    other = gst_pad_get_pad_template_caps (direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad);
-  else
-    other = transform_caps_of_mask (caps);
-  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
-  result = filter ? gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (other);
-  gst_caps_unref (other);
-  GST_LOG_OBJECT (self, "%s %" GST_PTR_FORMAT " gives %" GST_PTR_FORMAT, direction == GST_PAD_SINK ? "sink" : "src",
-      caps, result);
-  return result;
 }
 
 static GstCaps *

@@ -177,11 +177,13 @@ gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan * plan,
 
 /* --- on the device --- */
 
-/* A stage for each plane that one of the frames has on the host, large enough for both of them. */
+/* A stage for each plane that one of the frames has on the host: all alike, so that planes have one stride. */
 static ConvolveStatus
 place_planes (const GstCudaConvolveLayerPlan * plan, ConvolveDevice * device, const GstCudaConvolveFrame * in,
     const GstCudaConvolveFrame * out, Planes * from, Planes * to, ConvolveError * error)
 {
+  gsize row_bytes = MAX (plan->in.planes[0].row_bytes, plan->out.planes[0].row_bytes);
+  gsize rows = MAX (plan->in.planes[0].rows, plan->out.planes[0].rows);
   ConvolveStatus status = CONVOLVE_OK;
 
   for (guint i = 0; i < MAX (plan->in.n_planes, plan->out.n_planes) && status == CONVOLVE_OK; i++) {
@@ -189,8 +191,7 @@ place_planes (const GstCudaConvolveLayerPlan * plan, ConvolveDevice * device, co
     ConvolveStage stage = { 0 };
 
     if ((i < plan->in.n_planes && !in->on_device) || (i < plan->out.n_planes && !out->on_device))
-      status = convolve_device_stage (device, i, MAX (source->row_bytes, destination->row_bytes), MAX (source->rows,
-              destination->rows), &stage, error);
+      status = convolve_device_stage (device, i, row_bytes, rows, &stage, error);
     if (i < plan->in.n_planes)
       from->data[i] = gst_cuda_convolve_first_row (source, in, i, stage.source, stage.stride, &from->stride[i]);
     if (i < plan->out.n_planes)
