@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Layers through the element in a harness: formats, sizes, layouts of frames, every property, changes while frames flow,
- * metas, and what is said where something is wrong. It runs over the CPU, and over the fake device with
+ * Layers through the element in a harness: formats, sizes, layouts of frames, every property, changes while frames
+ * flow, metas, and what is said where something is wrong. It runs over the CPU, and over the fake device with
  * CUDACONVOLVE_OVER_DEVICE set.
  */
 #include <gst/check/gstcheck.h>
@@ -329,7 +329,8 @@ GST_START_TEST (test_changes)
     layer_case_set (&layer, run.element);
     run_check (&run, &layer, FRAME_PLAIN, "new layer");
 
-    g_object_set (run.element, "layer-location", NULL, "mask", "1 2 1", "boundary", 1, "bias", 0.0, "divisor", 0.0, NULL);
+    g_object_set (run.element, "layer-location", NULL, "mask", "1 2 1", "boundary", 1, "bias", 0.0, "divisor", 0.0,
+        NULL);
     in = frame_new (&run.info, FRAME_PLAIN, i);
     fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
     out = gst_harness_pull (run.harness);
@@ -419,7 +420,7 @@ GST_START_TEST (test_bad_while_playing)
   g_object_set (run.element, __VA_ARGS__, NULL); \
   run_check (&run, &good, FRAME_PLAIN, "the good one stays"); \
   expect_message (&run, GST_MESSAGE_WARNING, text); \
-  g_object_set (run.element, "qos", FALSE, NULL); \
+  g_object_set (run.element, "n-threads", 1, NULL); \
   run_check (&run, &good, FRAME_PLAIN, "the good one stays"); \
   expect_no_message (&run); \
   layer_case_set (&good, run.element); \
@@ -451,7 +452,8 @@ GST_END_TEST;
 GST_START_TEST (test_refused_downstream)
 {
   static const gfloat weights[9] = { 0.5, 0.25, 0, 0, 0, 0, 0, 0, -0.5 };
-  LayerCase good = layer_case_plain (folder, 1, 1, 3, 3, weights), other = layer_case_plain (folder, 1, 1, 1, 1, weights);
+  LayerCase good = layer_case_plain (folder, 1, 1, 3, 3, weights);
+  LayerCase other = layer_case_plain (folder, 1, 1, 1, 1, weights);
   g_autofree gchar *line = layer_case_line (&good);
   Run run = run_start (line, "GRAY8", 12, 12);
 

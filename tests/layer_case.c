@@ -190,8 +190,8 @@ layer_case_line (const LayerCase * layer)
   g_autofree gchar *padding = padding_text (layer), *maps = maps_text (layer);
   gchar divisor[G_ASCII_DTOSTR_BUF_SIZE], offset[G_ASCII_DTOSTR_BUF_SIZE];
 
-  return g_strdup_printf ("layer-location=%s stride=%d padding=%s boundary=%s activation=%s pool-size=%d pool-stride=%d "
-      "divisor=%s bias=%s layer-channels=\"%s\" mosaic=%d", layer->location, layer->stride, padding,
+  return g_strdup_printf ("layer-location=%s stride=%d padding=%s boundary=%s activation=%s pool-size=%d "
+      "pool-stride=%d divisor=%s bias=%s layer-channels=\"%s\" mosaic=%d", layer->location, layer->stride, padding,
       boundaries[layer->boundary], activations[layer->activation], layer->pool_size, layer->pool_stride,
       g_ascii_dtostr (divisor, sizeof divisor, layer->divisor), g_ascii_dtostr (offset, sizeof offset, layer->offset),
       maps, layer->mosaic);
@@ -356,7 +356,8 @@ layer_case_check (const LayerCase * layer, const GstVideoInfo * in_info, GstBuff
     }
     oracle.weights = layer->weights + (gsize) map * layer->channels * layer->kernel_height * layer->kernel_width;
     oracle.bias = layer->bias ? layer->bias[map] : 0;
-    check_map (layer, &oracle, map, width, height, component->samples + y * component->width + x, component->width, what);
+    check_map (layer, &oracle, map, width, height, component->samples + y * component->width + x, component->width,
+        what);
   }
   if (shown == 3 && !layer->mosaic && GST_VIDEO_INFO_HAS_ALPHA (out_info))
     check_constant (&components[3], 0, 0, width, height, 255, "alpha");

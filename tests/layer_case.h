@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Layers for the element's checks: made at random, written to a file, described as properties, and held against frames. */
+/* Layers for the element's checks: made at random, written to files, set as properties, and held against frames. */
 #ifndef LAYER_CASE_H
 #define LAYER_CASE_H
 
@@ -22,7 +22,7 @@ typedef struct
   gchar *location;
 } LayerCase;
 
-/* A layer of this shape whose other parameters are random; written as a file in folder. Free with layer_case_clear(). */
+/* A layer of this shape, all else at random, written as a file in folder. Free with layer_case_clear(). */
 LayerCase layer_case_random (GRand * random, const gchar * folder, gint filters, gint channels);
 
 /* One that is all plain: no padding, stride 1. Weights are [filters][channels][height][width]. */
