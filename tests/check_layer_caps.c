@@ -193,6 +193,18 @@ expect_caps (GstElement * element, GstPadDirection direction, const gchar * from
 
 #define ANY_RGB "RGB, RGBx, RGBA, BGR, BGRx, BGRA, xRGB, ARGB, xBGR, ABGR, GBR, GBRA, RGBP, BGRP"
 
+/* The kind of format that is there stays, whatever stands first with the neighbour. */
+static void
+expect_fixed (GstElement * element, const gchar * from, const gchar * offered, const gchar * format)
+{
+  g_autoptr (GstCaps) caps = gst_caps_from_string (from), fixed = NULL;
+
+  fixed = GST_BASE_TRANSFORM_GET_CLASS (element)->fixate_caps (GST_BASE_TRANSFORM (element), GST_PAD_SINK, caps,
+      gst_caps_from_string (offered));
+  fail_unless (gst_caps_is_fixed (fixed));
+  fail_unless_equals_string (gst_structure_get_string (gst_caps_get_structure (fixed, 0), "format"), format);
+}
+
 /* What comes of a format, and of formats, lists and what is no format of a layer; the fields that are kept. */
 GST_START_TEST (test_formats)
 {
@@ -215,6 +227,10 @@ GST_START_TEST (test_formats)
   caps = transform (element, GST_PAD_SRC, gst_caps_new_any ());
   fail_unless (allows (caps, "width", 1) && allows (caps, "height", 5000));
   gst_caps_unref (caps);
+  expect_fixed (element, "video/x-raw, format=BGRx, width=4, height=5", "video/x-raw, format={ RGBA, BGRx }, "
+      "width=4, height=5; video/x-raw, format=RGB, width=4, height=5", "BGRx");
+  expect_fixed (element, "video/x-raw, format=GBR, width=4, height=5", "video/x-raw, format={ BGRP, xRGB }, "
+      "width=4, height=5; video/x-raw, format=RGB, width=4, height=5", "RGB");
   element_stop (element);
 
   element = element_start (&four);
