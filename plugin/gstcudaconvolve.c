@@ -11,6 +11,10 @@
  * The result is the same on a GPU and on the CPU. Without a GPU the element works on the CPU, unless
  * #GstCudaConvolve:kernel-variant or #GstCudaConvolve:cuda-device-id asks for a GPU.
  *
+ * With #GstCudaConvolve:layer-location a convolution layer of a network takes the mask's place: filters over all
+ * colours, with stride, padding, activation and pooling. Frames are GRAY8 or RGB then, and the output's size and format
+ * follow from the layer.
+ *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=clip.mp4 ! decodebin ! cudaconvolve mask=gaussian sigma=3 ! videoconvert ! autovideosink
@@ -18,6 +22,9 @@
  * |[
  * gst-launch-1.0 videotestsrc ! cudaconvolve mask="-1 0 1; -2 0 2; -1 0 1" bias=0.5 boundary=reflect ! videoconvert ! autovideosink
  * ]| Shows how brightness changes from left to right, grey where it does not.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudaconvolve layer-location=conv1.npz stride=2 mosaic=true bias=0.5 ! videoconvert ! autovideosink
+ * ]| Shows all feature maps of a layer side by side.
  *
  * Since: 0.1
  */

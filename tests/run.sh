@@ -195,6 +195,7 @@ check "examples: run.sh refuses a file that is not there" refused "no such file"
 check "examples: run.sh refuses a file without video" refused "no video" LICENSE
 check "examples: run.sh refuses an unknown mask" refused "not a preset" mask=nonsense
 check "examples: run.sh refuses an unknown property" refused "no such property" masc=gaussian
+check "examples: layers.py" python3 examples/layers.py out
 if [ -f README.md ]; then
   readme_lines >out/readme-lines
   number=0
