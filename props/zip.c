@@ -154,7 +154,7 @@ convolve_zip_find (const guint8 *archive, gsize size, const gchar *name, gsize l
 {
   const guint8 *end = find_end (archive, size), *p;
   gsize length = strlen (name);
-  Entry entry, found;
+  Entry entry, found = { 0 };
   gboolean have = FALSE;
   guint count;
 
