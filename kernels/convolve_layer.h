@@ -13,15 +13,16 @@
  * (n + p + p' - kernel) / stride + 1 and a pooled one (m - pool) / pool stride + 1 samples, rounded down: what no whole
  * window covers is left out.
  *
- * What is promised of the result for finite input, for every variant, where the exact sum and M = |bias| + sum of |w| * |in|
- * stay inside the type's range:
- *  - float32: within 1e-5 * M of the exact result, for |in| below 2^127;
- *  - float16: weights are rounded to 11 bits, sums are float32; within 2e-3 * M + 2^-24. A filter's weights that are below
- *    2^-24 of its largest may be taken as 0;
+ * What is promised of the result for finite input, for every variant, with M = |bias| + sum of |w| * |in| (under a pooling
+ * window the largest), and N the number of weights of a filter times the largest of them times the largest |in| of the
+ * image, where N stays inside the type's range:
+ *  - float32: within 1e-5 * M + e * N of the exact result;
+ *  - float16: within 2e-3 * M + e * N + 2^-24;
  *  - 8 bits: within one code value, where out_scale * M is below 2^13: code value v is read as in_scale * v + in_offset, and
  *    out_scale * out + out_offset is rounded to the nearest code value and clamped to 0 .. 255. Padding with zeros is
  *    in = 0, whatever in_offset is.
- * Infinities and NaNs make all results undefined that they reach, and those of their neighbours.
+ * e is 2^-36, but 2^-22 for winograd, whose sums contain an output's neighbours: auto takes it never.
+ * Infinities and NaNs make all results of their image undefined.
  *
  * Nothing here prints or exits. Functions that can fail return a status and fill the ConvolveError, which may be NULL.
  */

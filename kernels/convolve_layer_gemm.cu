@@ -8,7 +8,7 @@
 #define LANES 32
 #define WARPS 4
 #define THREADS (LANES * WARPS)
-#define STEPS 4                 /* of 16 products that are added up before they go to the sums proper */
+#define STAGES 3                /* stretches of weights in shared memory: one is used, two are on their way */
 #define STAGED 8                /* words that separate rows of staged sums in the banks */
 
 static_assert (sizeof (ConvolveHalves) == 4 && sizeof (ConvolveSplit) == 8, "as the kernels load them");
@@ -34,12 +34,24 @@ pair_offset (const ConvolveLayerView &view, int pair)
   return j < view.kernel_height ? plane * tiles.plane + j * tiles.pitch + (view.along ? 2 * i : i) : 0;
 }
 
-/* All threads together load a chunk of planes of the input under the tile as pairs. */
+/* The largest number of a warp's. */
+static __device__ __forceinline__ unsigned
+warp_most (unsigned number)
+{
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync (0xffffffff, number);
+#else
+  return number;
+#endif
+}
+
+/* All threads together load a chunk of planes of the input under the tile as pairs. Returns the largest magnitude. */
 template <typename T, typename Pair>
-static __device__ __forceinline__ void
+static __device__ __forceinline__ float
 load_patches (const ConvolveLayerView &view, const int *places, const uint8_t *const *planes, int count, Pair *patches)
 {
   const ConvolveLayerTiles &tiles = view.tiles;
+  float most = 0;
 
   for (int n = threadIdx.x; n < tiles.patch_height * tiles.pitch; n += THREADS) {
     int place = places[n], other = view.along ? places[n + 1] : place;
@@ -49,19 +61,61 @@ load_patches (const ConvolveLayerView &view, const int *places, const uint8_t *c
         float a = place == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_read<T> (view, planes[p] + place);
         float b = other == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_read<T> (view, planes[p] + other);
 
-        convolve_pack (a, b, &patches[p * tiles.plane + n]);
+        most = fmaxf (most, fmaxf (fabsf (a), fabsf (b)));
+        convolve_keep (a, b, &patches[p * tiles.plane + n]);
       }
     } else {
 #pragma unroll 4
       for (int p = 0; p < count; p++) {
         const uint8_t *first = planes[2 * p], *second = planes[2 * p + 1];
+
+        if (sizeof (T) == 2 && Pair::terms == 1) {
+          uint32_t low = place == CONVOLVE_LAYER_NOWHERE ? 0 : *(const uint16_t *) (first + place);
+          uint32_t high = place == CONVOLVE_LAYER_NOWHERE || !second ? 0 : *(const uint16_t *) (second + place);
+
+          patches[p * tiles.plane + n].word = low | high << 16;
+          continue;
+        }
         float a = place == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_read<T> (view, first + place);
         float b = place == CONVOLVE_LAYER_NOWHERE || !second ? 0 : convolve_layer_read<T> (view, second + place);
 
-        convolve_pack (a, b, &patches[p * tiles.plane + n]);
+        most = fmaxf (most, fmaxf (fabsf (a), fabsf (b)));
+        convolve_keep (a, b, &patches[p * tiles.plane + n]);
       }
     }
   }
+  return most;
+}
+
+/* float16 needs no scale. */
+static __device__ __forceinline__ float
+scale_patches (const ConvolveLayerView &view, float most, unsigned *chunk_most, unsigned *next_most, int count,
+    ConvolveHalves *patches)
+{
+  return 1;
+}
+
+/*
+ * Brings the largest sample of the chunk to 2^14 .. 2^15, where float16 has its full precision, and splits all of them.
+ * Returns the inverse of that scale and of the weights' common one, 2^15. chunk_most is 0 before; the next chunk's becomes that.
+ */
+static __device__ __forceinline__ float
+scale_patches (const ConvolveLayerView &view, float most, unsigned *chunk_most, unsigned *next_most, int count,
+    ConvolveSplit *patches)
+{
+  const ConvolveLayerTiles &tiles = view.tiles;
+  unsigned bits = warp_most (__float_as_uint (most)), exponent;
+
+  if (threadIdx.x % LANES == 0)
+    atomicMax (chunk_most, bits);
+  __syncthreads ();
+  if (threadIdx.x == 0)
+    *next_most = 0;
+  exponent = max (*chunk_most >> 23, 30u);
+  for (int n = threadIdx.x; n < tiles.patch_height * tiles.pitch; n += THREADS)
+    for (int p = 0; p < count; p++)
+      convolve_split (__uint_as_float ((268 - exponent) << 23), &patches[p * tiles.plane + n]);
+  return __uint_as_float ((exponent - 29) << 23);     /* 2^-14, and 2^-15 for the weights */
 }
 
 /* Sixteen products of M x 16 filters and N x 8 outputs. */
@@ -74,14 +128,14 @@ multiply (const uint4 *weights, const ConvolveHalves *patches, const int *bases,
 
 #pragma unroll
   for (int m = 0; m < M; m++)
-    a[m] = __ldg (weights + m * LANES);
+    a[m] = weights[m * LANES];
 #pragma unroll
   for (int n = 0; n < N; n++) {
     uint32_t b0 = patches[bases[n] + first].word, b1 = patches[bases[n] + second].word;
 
 #pragma unroll
     for (int m = 0; m < M; m++)
-      convolve_multiply_halves (sums[m][n], a[m], b0, b1);
+      convolve_multiply (sums[m][n], a[m], b0, b1);
   }
 }
 
@@ -94,8 +148,8 @@ multiply (const uint4 *weights, const ConvolveSplit *patches, const int *bases, 
 
 #pragma unroll
   for (int m = 0; m < M; m++) {
-    a[m] = __ldg (weights + 2 * m * LANES);
-    rest[m] = __ldg (weights + (2 * m + 1) * LANES);
+    a[m] = weights[2 * m * LANES];
+    rest[m] = weights[(2 * m + 1) * LANES];
   }
 #pragma unroll
   for (int n = 0; n < N; n++) {
@@ -103,26 +157,24 @@ multiply (const uint4 *weights, const ConvolveSplit *patches, const int *bases, 
 
 #pragma unroll
     for (int m = 0; m < M; m++)
-      convolve_multiply_bfloats (sums[m][n], rest[m], b0.y, b1.y);
+      convolve_multiply (sums[m][n], rest[m], b0.x, b1.x);
 #pragma unroll
     for (int m = 0; m < M; m++)
-      convolve_multiply_bfloats (sums[m][n], rest[m], b0.x, b1.x);
+      convolve_multiply (sums[m][n], a[m], b0.y, b1.y);
 #pragma unroll
     for (int m = 0; m < M; m++)
-      convolve_multiply_bfloats (sums[m][n], a[m], b0.y, b1.y);
-#pragma unroll
-    for (int m = 0; m < M; m++)
-      convolve_multiply_bfloats (sums[m][n], a[m], b0.x, b1.x);
+      convolve_multiply (sums[m][n], a[m], b0.x, b1.x);
   }
 }
 
 template <int M, int N>
 static __device__ __forceinline__ void
-add_up (float (*sums)[N][4], float (*parts)[N][4])
+add_up (float (*sums)[N][4], float (*parts)[N][4], float scale)
 {
 #pragma unroll
   for (int i = 0; i < M * N * 4; i++) {
-    sums[i / 4 / N][i / 4 % N][i % 4] += parts[i / 4 / N][i / 4 % N][i % 4];
+    sums[i / 4 / N][i / 4 % N][i % 4] = fmaf (parts[i / 4 / N][i / 4 % N][i % 4], scale,
+        sums[i / 4 / N][i / 4 % N][i % 4]);
     parts[i / 4 / N][i / 4 % N][i % 4] = 0;
   }
 }
@@ -146,10 +198,39 @@ store_pair (const ConvolveLayerView &view, uint8_t *row, int x, float first, flo
   }
 }
 
+/* The stretches of weights of a group of filters, one behind the other as they are used; steps of 16 products make one. */
+template <typename Pair, int M>
+struct Stretches
+{
+  static constexpr int steps = 4 / Pair::terms, step = M * Pair::terms * LANES, size = steps * step;
+  const uint4 *from;            /* the next */
+  uint4 *ring;
+  int number, left;             /* of the next; steps that are left of its chunk */
+  int chunks;                   /* that are left */
+
+  __device__ __forceinline__ void
+  fetch (int steps_of_chunk)
+  {
+    int n = min (steps, left) * step;
+
+    if (chunks > 0)
+      for (int i = threadIdx.x; i < n; i += THREADS)
+        convolve_fetch (ring + number % STAGES * size + i, from + i);
+    convolve_fetched ();
+    from += n;
+    number++;
+    left -= steps;
+    if (left <= 0) {
+      left = steps_of_chunk;
+      chunks--;
+    }
+  }
+};
+
 /*
  * The idea: filters times windows is a product of matrices, on tensor cores, and the matrix of windows is never made: each
  * of its columns is a place in the patch of input in shared memory, each pair of its rows an offset from there. float32
- * is multiplied as sums of two bfloat16, all four products of them.
+ * is multiplied as sums of two float16 each, all products of them but the smallest.
  */
 template <typename Pair, int M, int N>
 __global__ void __launch_bounds__ (THREADS, 2)
@@ -159,23 +240,31 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
   constexpr bool split = Pair::terms == 2;
   const ConvolveLayerTiles &tiles = view.tiles;
   int per_chunk = view.along ? tiles.planes : 2 * tiles.planes, places_count = tiles.patch_height * tiles.pitch;
-  const uint8_t **planes = (const uint8_t **) convolve_layer_memory;
+  typedef Stretches<Pair, M> Weights;
+  uint4 *ring = (uint4 *) convolve_layer_memory;
+  const uint8_t **planes = (const uint8_t **) (ring + STAGES * Weights::size);
   Pair *patches = (Pair *) (planes + per_chunk);
   int *offsets = (int *) (patches + tiles.planes * tiles.plane), *places = offsets + view.steps * 8;
+  unsigned *mosts = (unsigned *) (places + places_count + 1);
   float *staged = (float *) patches;
   int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, g = lane / 4, t = lane % 4;
   int left = convolve_layer_left (view) * view.pool_stride_x, top = convolve_layer_top (view) * view.pool_stride_y;
   int first = blockIdx.y * M * 16, across = tiles.conv_width / 8, bases[N];
-  const uint4 *weights = (const uint4 *) view.weights
-      + (size_t) blockIdx.y * tiles.chunks * view.steps * M * Pair::terms * LANES + lane;
+  Weights weights = { (const uint4 *) view.weights + (size_t) blockIdx.y * tiles.chunks * view.steps * Weights::step, ring,
+    0, view.steps, tiles.chunks };
+  int used = 0;                 /* stretches */
   float sums[M][N][4], parts[M][N][4];
 
+  weights.fetch (view.steps);
+  weights.fetch (view.steps);
   for (int n = threadIdx.x; n <= places_count; n += THREADS) {
     int y = n / tiles.pitch, x = n % tiles.pitch;
 
     places[n] = n == places_count || x >= tiles.patch_width ? CONVOLVE_LAYER_NOWHERE
         : convolve_layer_offset (view, top * view.stride_y - view.pad_top + y, left * view.stride_x - view.pad_left + x);
   }
+  if (threadIdx.x < 2)
+    mosts[threadIdx.x] = 0;
   for (int n = threadIdx.x; n < view.steps * 8; n += THREADS)
     offsets[n] = pair_offset (view, n);
 #pragma unroll
@@ -200,26 +289,24 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
     /* The last chunk's missing planes have no weights, but must be numbers: they keep what was there before. */
     int left_over = (view.channels - chunk * per_chunk + (view.along ? 0 : 1)) / (view.along ? 1 : 2);
     int count = chunk == 0 ? tiles.planes : min (tiles.planes, left_over);
-    if (view.type == CONVOLVE_LAYER_FLOAT32)
-      load_patches<float> (view, places, planes, count, patches);
-    else if (view.type == CONVOLVE_LAYER_FLOAT16)
-      load_patches<uint16_t> (view, places, planes, count, patches);
-    else
-      load_patches<uint8_t> (view, places, planes, count, patches);
-    __syncthreads ();
+    float most = view.type == CONVOLVE_LAYER_FLOAT32 ? load_patches<float> (view, places, planes, count, patches)
+        : view.type == CONVOLVE_LAYER_FLOAT16 ? load_patches<uint16_t> (view, places, planes, count, patches)
+        : load_patches<uint8_t> (view, places, planes, count, patches);
+    float inverse = scale_patches (view, most, &mosts[chunk % 2], &mosts[(chunk + 1) % 2], count, patches);
 
-    if (split) {
-      for (int step = 0; step < view.steps; step += STEPS) {
-        int end = min (step + STEPS, view.steps);
+    for (int step = 0; step < view.steps; step += Weights::steps, used++) {
+      const uint4 *stretch = ring + used % STAGES * Weights::size + lane;
+      int end = min (Weights::steps, view.steps - step);
 
-        for (int s = step; s < end; s++, weights += M * Pair::terms * LANES)
-          multiply<M, N> (weights, patches, bases, offsets[8 * s + t], offsets[8 * s + 4 + t], parts);
-        add_up<M, N> (sums, parts);
-      }
-    } else {
+      convolve_await ();
+      __syncthreads ();
+      weights.fetch (view.steps);
 #pragma unroll 2
-      for (int s = 0; s < view.steps; s++, weights += M * Pair::terms * LANES)
-        multiply<M, N> (weights, patches, bases, offsets[8 * s + t], offsets[8 * s + 4 + t], sums);
+      for (int s = 0; s < end; s++)
+        multiply<M, N> (stretch + s * Weights::step, patches, bases, offsets[8 * (step + s) + t],
+            offsets[8 * (step + s) + 4 + t], split ? parts : sums);
+      if (split)
+        add_up<M, N> (sums, parts, inverse);
     }
   }
 
@@ -313,12 +400,14 @@ take_planes (const ConvolveLayer *layer, int planes, int all, Geometry *geometry
   ConvolveLayerTiles *tiles = &geometry->tiles;
   size_t staged = 16 * sizeof (float) * (tiles->conv_width * tiles->conv_height + STAGED);
   size_t patches = (size_t) planes * tiles->plane * size;
+  /* A stretch is four vectors a lane for each tile of filters, whatever the terms. */
+  size_t ring = STAGES * 4 * LANES * sizeof (uint4) * shape_of (layer)->filters;
 
   tiles->planes = planes;
   tiles->chunks = (all + planes - 1) / planes;
   geometry->steps = (int) (((int64_t) planes * geometry->pairs + 7) / 8);
-  geometry->shared = planes * 2 * sizeof (void *) + geometry->steps * 8 * sizeof (int)
-      + ((size_t) tiles->patch_height * tiles->pitch + 1) * sizeof (int) + (patches > staged ? patches : staged);
+  geometry->shared = ring + planes * 2 * sizeof (void *) + geometry->steps * 8 * sizeof (int)
+      + ((size_t) tiles->patch_height * tiles->pitch + 3) * sizeof (int) + (patches > staged ? patches : staged);
 }
 
 /*
@@ -332,7 +421,7 @@ plan_reduction (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
   int taps = layer->kernel_height * layer->kernel_width;
   int along = layer->kernel_height * ((layer->kernel_width + 1) / 2) * layer->channels;
   int pairs = (layer->channels + 1) / 2 * taps, all;
-  size_t usual = limit / 2 < 48 * 1024 ? limit / 2 : 48 * 1024;
+  size_t usual = limit / 2 < 80 * 1024 ? limit / 2 : 80 * 1024;
   ConvolveLayerTiles *tiles = &geometry->tiles;
   int64_t best = INT64_MAX;
   int planes = 1;
@@ -418,39 +507,18 @@ weight_at (const ConvolveLayer *layer, const Geometry *geometry, int k, int chun
   return layer->weights[(((size_t) k * layer->channels + c) * layer->kernel_height + j) * layer->kernel_width + i];
 }
 
-static uint16_t
-nearest_bfloat (float value)
-{
-  uint32_t bits;
-
-  memcpy (&bits, &value, sizeof (bits));
-  return (uint16_t) ((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-static float
-from_bfloat (uint16_t bfloat)
-{
-  uint32_t bits = (uint32_t) bfloat << 16;
-  float value;
-
-  memcpy (&value, &bits, sizeof (value));
-  return value;
-}
-
 /* One term of a weight, as bits. */
 static uint16_t
-term_of (float weight, bool split, int term)
+term_of (float weight, int term)
 {
-  uint16_t near = nearest_bfloat (weight);
+  uint16_t near = convolve_float_to_half (weight);
 
-  if (!split)
-    return convolve_float_to_half (weight);
-  return term == 0 ? near : nearest_bfloat (weight - from_bfloat (near));
+  return term == 0 ? near : convolve_float_to_half (weight - convolve_half_to_float (near));
 }
 
-/* The power of two that brings a filter's largest weight to 2^exponent .. 2^(exponent + 1). */
+/* The power of two that brings a filter's largest weight to 2^14 .. 2^15. */
 static int
-scale_of (const ConvolveLayer *layer, int k, int exponent)
+scale_of (const ConvolveLayer *layer, int k)
 {
   size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
   float most = 0;
@@ -459,7 +527,8 @@ scale_of (const ConvolveLayer *layer, int k, int exponent)
   for (size_t i = 0; i < count; i++)
     most = fmaxf (most, fabsf (layer->weights[k * count + i]));
   frexpf (most, &power);
-  return most > 0 ? exponent + 1 - power : 0;
+  power = most > 0 ? 15 - power : 0;
+  return power < 126 ? power : 126;
 }
 
 /*
@@ -486,9 +555,9 @@ convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 
   if (packed && bias && powers) {
     for (int k = 0; k < layer->filters; k++) {
-      powers[k] = scale_of (layer, k, split ? 0 : 14);
+      powers[k] = scale_of (layer, k);
       bias[k] = layer->bias[k];
-      bias[layer->filters + k] = ldexpf (1, -powers[k]);
+      bias[layer->filters + k] = ldexpf (1, (split ? 15 : 0) - powers[k]);
     }
     for (size_t n = 0; n < groups * steps * shape->filters * terms; n++)
       for (int lane = 0; lane < LANES; lane++)
@@ -501,7 +570,7 @@ convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 
           *word = 0;
           for (int j = 0; j < 2 && k < layer->filters; j++)
-            *word |= (uint32_t) term_of (ldexpf (weight_at (layer, &geometry, k, chunk, product + j), powers[k]), split,
+            *word |= (uint32_t) term_of (ldexpf (weight_at (layer, &geometry, k, chunk, product + j), powers[k]),
                 (int) (n % terms)) << 16 * j;
         }
     status = convolve_layer_put (plan, packed, words, bias, 2 * layer->filters, error);

@@ -46,6 +46,10 @@ typedef struct ConvolveLayerVariant
 
 extern const ConvolveLayerVariant convolve_layer_variants[];
 
+/* Variants on the host. */
+ConvolveStatus convolve_layer_cpu_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
+void convolve_layer_cpu_clear (ConvolveLayerPlan *plan);
+ConvolveStatus convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
 ConvolveStatus convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
 
@@ -63,6 +67,10 @@ ConvolveStatus convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const 
 bool convolve_layer_gemm_accepts (const ConvolveLayerPlan *plan, const char **reason);
 ConvolveStatus convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
 ConvolveStatus convolve_layer_gemm_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
+    ConvolveError *error);
+bool convolve_layer_winograd_accepts (const ConvolveLayerPlan *plan, const char **reason);
+ConvolveStatus convolve_layer_winograd_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
+ConvolveStatus convolve_layer_winograd_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
 void convolve_layer_device_clear (ConvolveLayerPlan *plan);
 

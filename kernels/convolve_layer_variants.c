@@ -15,6 +15,13 @@ pays_blocked (const ConvolveLayerPlan *plan)
   return plan->layer.filters <= 4;
 }
 
+/* Its bound of error is a wider one, so it is for those who ask for it. */
+static bool
+pays_never (const ConvolveLayerPlan *plan)
+{
+  return false;
+}
+
 const ConvolveLayerVariant convolve_layer_variants[] = {
   {
     .name = "blocked",
@@ -36,6 +43,16 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
     .run = convolve_layer_gemm_run,
   },
   {
+    .name = "winograd",
+    .idea = "3x3 kernels: 2 x 2 outputs from 16 products instead of 36, between transforms of input and output",
+    .on_device = true,
+    .accepts = convolve_layer_winograd_accepts,
+    .pays = pays_never,
+    .prepare = convolve_layer_winograd_prepare,
+    .clear = convolve_layer_device_clear,
+    .run = convolve_layer_winograd_run,
+  },
+  {
     .name = "shared",
     .idea = "block = a tile of outputs of one filter, the input under it loaded to shared memory by all threads together",
     .on_device = true,
@@ -52,6 +69,14 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
     .prepare = convolve_layer_direct_prepare,
     .clear = convolve_layer_device_clear,
     .run = convolve_layer_direct_run,
+  },
+  {
+    .name = "cpu",
+    .idea = "threads and vectors on the host: 32 sums of four filters in registers",
+    .accepts = accepts_any,
+    .prepare = convolve_layer_cpu_prepare,
+    .clear = convolve_layer_cpu_clear,
+    .run = convolve_layer_cpu_run,
   },
   {
     .name = "cpu-reference",

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "bench_common.h"
+#include "bench_layer.h"
 #include "bench_plot.h"
 #include "check_random.h"
 #include "convolve_device.h"
@@ -333,7 +334,8 @@ usage (void)
       "  --limit US      a frame that takes longer is left out, 5000\n"
       "  --csv FILE      all figures\n"
       "  --svg FILE      a plot of 4K GRAY8 over the mask's width\n"
-      "  --commit ID     to be noted in the CSV file\n");
+      "  --commit ID     to be noted in the CSV file\n"
+      "bench --layer [--csv FILE] [--case N] [--variant NAME]: times convolution layers\n");
   return 2;
 }
 
@@ -345,6 +347,8 @@ main (int argc, char **argv)
   ConvolveError error = {.text = "out of memory" };
   bool done;
 
+  if (argc > 1 && strcmp (argv[1], "--layer") == 0)
+    return bench_layer (argc - 2, argv + 2);
   for (int i = 1; i + 1 < argc; i += 2) {
     const char *name = argv[i], *value = argv[i + 1];
     const struct
