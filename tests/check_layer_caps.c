@@ -245,6 +245,36 @@ GST_START_TEST (test_formats)
 }
 GST_END_TEST;
 
+/* In CUDA memory there is no gray: the same memory first where it has the formats, system memory alone otherwise. */
+GST_START_TEST (test_cuda_memory)
+{
+  static const gfloat weights[9] = { 1 };
+  LayerCase three = layer_case_plain (folder, 3, 3, 1, 1, weights), one = layer_case_plain (folder, 1, 3, 1, 1, weights);
+  GstElement *element = element_start (&three);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
+
+  if (!gst_caps_features_contains (gst_caps_get_features (template, 0), "memory:CUDAMemory")) {
+    g_print ("SKIP: this build has no frames in CUDA memory\n");
+  } else {
+    expect_caps (element, GST_PAD_SINK, "video/x-raw(memory:CUDAMemory), format=BGRx, width=4, height=5",
+        "video/x-raw(memory:CUDAMemory), format={ BGRx, RGB, RGBx, RGBA, BGR, BGRA, ARGB, ABGR, GBR, GBRA, RGBP, BGRP }, "
+        "width=4, height=5; video/x-raw, format={ BGRx, RGB, RGBx, RGBA, BGR, BGRA, xRGB, ARGB, xBGR, ABGR, GBR, GBRA, "
+        "RGBP, BGRP }, width=4, height=5");
+    element_stop (element);
+    element = element_start (&one);
+    expect_caps (element, GST_PAD_SINK, "video/x-raw(memory:CUDAMemory), format=RGBA, width=4, height=5",
+        "video/x-raw, format=GRAY8, width=4, height=5");
+    expect_caps (element, GST_PAD_SRC, "video/x-raw, format=GRAY8, width=4, height=5",
+        "video/x-raw, format={ " ANY_RGB " }, width=4, height=5; video/x-raw(memory:CUDAMemory), format={ RGB, RGBx, RGBA, "
+        "BGR, BGRx, BGRA, ARGB, ABGR, GBR, GBRA, RGBP, BGRP }, width=4, height=5");
+  }
+  element_stop (element);
+  layer_case_clear (&three);
+  layer_case_clear (&one);
+}
+GST_END_TEST;
+
 /* --- pipelines --- */
 
 /* Runs to the end; the caps at the element named "seen" then. NULL where it fails, with the error printed as text. */
@@ -381,6 +411,7 @@ layer_caps_suite (void)
   tcase_add_test (tc, test_sizes);
   tcase_add_test (tc, test_worked_sizes);
   tcase_add_test (tc, test_formats);
+  tcase_add_test (tc, test_cuda_memory);
   tcase_add_test (tc, test_pipelines);
   tcase_add_test (tc, test_restart);
   return suite;
