@@ -30,21 +30,29 @@ load_patches (const ConvolveLayerView &view, float *patches)
   for (int c = 0; c < view.channels; c++) {
     const uint8_t *plane = convolve_layer_plane (&view.source, blockIdx.z, c);
 
-#pragma unroll 2
-    for (int y = threadIdx.y; y < tiles.patch_height; y += WARPS) {
-      int row = convolve_boundary_index (view.boundary, top + y, view.height);
-      const uint8_t *from = plane + row * view.source.row_stride;
-      float *to = patches + c * tiles.plane + y * tiles.pitch + threadIdx.x;
-      float values[steps];
+    /* Outside the image something is loaded too, so that nothing keeps loads from being under way together. */
+    for (int y = threadIdx.y; y < tiles.patch_height; y += 2 * WARPS) {
+      uint32_t bits[2][steps];
+      int rows[2];
 
 #pragma unroll
-      for (int n = 0; n < steps; n++)
-        values[n] = row < 0 || columns[n] < 0 ? 0
-            : convolve_layer_read<T> (view, from + columns[n] * (int) view.source.column_stride);
+      for (int j = 0; j < 2; j++) {
+        rows[j] = convolve_boundary_index (view.boundary, top + y + j * WARPS, view.height);
 #pragma unroll
-      for (int n = 0; n < steps; n++)
-        if (n * LANES + (int) threadIdx.x < tiles.pitch)
-          to[n * LANES] = values[n];
+        for (int n = 0; n < steps; n++)
+          bits[j][n] = convolve_layer_bits<T> (plane + max (rows[j], 0) * view.source.row_stride
+              + max (columns[n], 0) * (int) view.source.column_stride);
+      }
+#pragma unroll
+      for (int j = 0; j < 2; j++)
+#pragma unroll
+        for (int n = 0; n < steps; n++) {
+          int x = n * LANES + threadIdx.x;
+
+          if (y + j * WARPS < tiles.patch_height && x < tiles.pitch)
+            patches[c * tiles.plane + (y + j * WARPS) * tiles.pitch + x] = rows[j] < 0 || columns[n] < 0 ? 0
+                : convolve_layer_value<T> (view, bits[j][n]);
+        }
     }
   }
 }

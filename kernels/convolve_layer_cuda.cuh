@@ -59,16 +59,31 @@ bool convolve_layer_cut (const ConvolveLayer *layer, int conv_width, int conv_he
 ConvolveStatus convolve_layer_launch (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, const void *kernel,
     ConvolveLayerView *view, int groups, dim3 block, size_t shared, ConvolveError *error);
 
-/* The sample at a place, whose type T is uint16_t for float16. */
+/* The bits of the sample at a place, whose type T is float, uint16_t for float16, or uint8_t. */
+template <typename T>
+__device__ __forceinline__ uint32_t
+convolve_layer_bits (const uint8_t *at)
+{
+  return sizeof (T) == sizeof (float) ? __ldg ((const uint32_t *) at)
+      : sizeof (T) == sizeof (uint16_t) ? __ldg ((const uint16_t *) at) : __ldg (at);
+}
+
+template <typename T>
+__device__ __forceinline__ float
+convolve_layer_value (const ConvolveLayerView &view, uint32_t bits)
+{
+  if (sizeof (T) == sizeof (float))
+    return __uint_as_float (bits);
+  if (sizeof (T) == sizeof (uint16_t))
+    return __half2float (__ushort_as_half ((uint16_t) bits));
+  return fmaf (view.in_scale, bits, view.in_offset);
+}
+
 template <typename T>
 __device__ __forceinline__ float
 convolve_layer_read (const ConvolveLayerView &view, const uint8_t *at)
 {
-  if (sizeof (T) == sizeof (float))
-    return *(const float *) at;
-  if (sizeof (T) == sizeof (__half))
-    return __half2float (*(const __half *) at);
-  return fmaf (view.in_scale, *at, view.in_offset);
+  return convolve_layer_value<T> (view, convolve_layer_bits<T> (at));
 }
 
 /* The same for loads that nobody waits for. */

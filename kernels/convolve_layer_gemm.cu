@@ -23,17 +23,6 @@ struct Geometry
   size_t shared;
 };
 
-/* Where the words of a pair of products lie in the patch, relative to the output's first. */
-static __device__ __forceinline__ int
-pair_offset (const ConvolveLayerView &view, int pair)
-{
-  const ConvolveLayerTiles &tiles = view.tiles;
-  int columns = view.along ? (view.kernel_width + 1) / 2 : view.kernel_width;
-  int plane = pair % tiles.planes, i = pair / tiles.planes % columns, j = pair / tiles.planes / columns;
-
-  return j < view.kernel_height ? plane * tiles.plane + j * tiles.pitch + (view.along ? 2 * i : i) : 0;
-}
-
 /* The largest number of a warp's. */
 static __device__ __forceinline__ unsigned
 warp_most (unsigned number)
@@ -45,46 +34,75 @@ warp_most (unsigned number)
 #endif
 }
 
-/* All threads together load a chunk of planes of the input under the tile as pairs. Returns the largest magnitude. */
+/* Keeps two neighbours whose bits were read; those outside the image are 0. Returns the larger magnitude. */
+template <typename T, typename Pair>
+static __device__ __forceinline__ float
+keep_bits (const ConvolveLayerView &view, uint32_t first, uint32_t second, bool has_first, bool has_second, Pair *pair)
+{
+  if (sizeof (T) == sizeof (uint16_t) && Pair::terms == 1) {
+    pair->word = (has_first ? first : 0) | (has_second ? second : 0) << 16;
+    return 0;
+  }
+  float a = has_first ? convolve_layer_value<T> (view, first) : 0;
+  float b = has_second ? convolve_layer_value<T> (view, second) : 0;
+  convolve_keep (a, b, pair);
+  return fmaxf (fabsf (a), fabsf (b));
+}
+
+/*
+ * All threads together load a chunk of planes of the input under the tile as pairs: each PLACES places of PLANES planes at
+ * once, so that many loads are under way before the first is used. Returns the largest magnitude.
+ */
+template <typename T, int PLACES, int PLANES, typename Pair>
+static __device__ __forceinline__ float
+load_places (const ConvolveLayerView &view, const int *places, const uint8_t *const *planes, int count, Pair *patches)
+{
+  const ConvolveLayerTiles &tiles = view.tiles;
+  int all = tiles.patch_height * tiles.pitch;
+  float most = 0;
+
+  for (int n = threadIdx.x; n < all; n += PLACES * THREADS) {
+    int here[PLACES], next[PLACES];
+
+#pragma unroll
+    for (int i = 0; i < PLACES; i++) {
+      int at = min (n + i * THREADS, all);      /* the last is nowhere */
+
+      here[i] = places[at];
+      next[i] = view.along ? places[min (at + 1, all)] : here[i];
+    }
+    for (int p = 0; p < count; p += PLANES) {
+      uint32_t bits[PLACES][PLANES][2];
+
+#pragma unroll
+      for (int j = 0; j < PLANES; j++) {
+        int plane = min (p + j, count - 1);
+        const uint8_t *first = planes[view.along ? plane : 2 * plane], *second = planes[view.along ? plane : 2 * plane + 1];
+
+#pragma unroll
+        for (int i = 0; i < PLACES; i++) {
+          bits[i][j][0] = convolve_layer_bits<T> (first + (here[i] == CONVOLVE_LAYER_NOWHERE ? 0 : here[i]));
+          bits[i][j][1] = convolve_layer_bits<T> (second + (next[i] == CONVOLVE_LAYER_NOWHERE ? 0 : next[i]));
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < PLACES; i++)
+#pragma unroll
+        for (int j = 0; j < PLANES; j++)
+          if (n + i * THREADS < all)
+            most = fmaxf (most, keep_bits<T> (view, bits[i][j][0], bits[i][j][1], here[i] != CONVOLVE_LAYER_NOWHERE,
+                next[i] != CONVOLVE_LAYER_NOWHERE, &patches[min (p + j, count - 1) * tiles.plane + n + i * THREADS]));
+    }
+  }
+  return most;
+}
+
 template <typename T, typename Pair>
 static __device__ __forceinline__ float
 load_patches (const ConvolveLayerView &view, const int *places, const uint8_t *const *planes, int count, Pair *patches)
 {
-  const ConvolveLayerTiles &tiles = view.tiles;
-  float most = 0;
-
-  for (int n = threadIdx.x; n < tiles.patch_height * tiles.pitch; n += THREADS) {
-    int place = places[n], other = view.along ? places[n + 1] : place;
-
-    if (view.along) {
-      for (int p = 0; p < count; p++) {
-        float a = place == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_read<T> (view, planes[p] + place);
-        float b = other == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_read<T> (view, planes[p] + other);
-
-        most = fmaxf (most, fmaxf (fabsf (a), fabsf (b)));
-        convolve_keep (a, b, &patches[p * tiles.plane + n]);
-      }
-    } else {
-#pragma unroll 4
-      for (int p = 0; p < count; p++) {
-        const uint8_t *first = planes[2 * p], *second = planes[2 * p + 1];
-
-        if (sizeof (T) == 2 && Pair::terms == 1) {
-          uint32_t low = place == CONVOLVE_LAYER_NOWHERE ? 0 : *(const uint16_t *) (first + place);
-          uint32_t high = place == CONVOLVE_LAYER_NOWHERE || !second ? 0 : *(const uint16_t *) (second + place);
-
-          patches[p * tiles.plane + n].word = low | high << 16;
-          continue;
-        }
-        float a = place == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_read<T> (view, first + place);
-        float b = place == CONVOLVE_LAYER_NOWHERE || !second ? 0 : convolve_layer_read<T> (view, second + place);
-
-        most = fmaxf (most, fmaxf (fabsf (a), fabsf (b)));
-        convolve_keep (a, b, &patches[p * tiles.plane + n]);
-      }
-    }
-  }
-  return most;
+  return count >= 4 ? load_places<T, 2, 4> (view, places, planes, count, patches)
+      : load_places<T, 4, 1> (view, places, planes, count, patches);
 }
 
 /* float16 needs no scale. */
@@ -112,9 +130,9 @@ scale_patches (const ConvolveLayerView &view, float most, unsigned *chunk_most, 
   if (threadIdx.x == 0)
     *next_most = 0;
   exponent = max (*chunk_most >> 23, 30u);
-  for (int n = threadIdx.x; n < tiles.patch_height * tiles.pitch; n += THREADS)
-    for (int p = 0; p < count; p++)
-      convolve_split (__uint_as_float ((268 - exponent) << 23), &patches[p * tiles.plane + n]);
+#pragma unroll 4
+  for (int n = threadIdx.x; n < count * tiles.plane; n += THREADS)
+    convolve_split (__uint_as_float ((268 - exponent) << 23), &patches[n]);
   return __uint_as_float ((exponent - 29) << 23);     /* 2^-14, and 2^-15 for the weights */
 }
 
@@ -233,7 +251,7 @@ struct Stretches
  * is multiplied as sums of two float16 each, all products of them but the smallest.
  */
 template <typename Pair, int M, int N>
-__global__ void __launch_bounds__ (THREADS, 2)
+__global__ void __launch_bounds__ (THREADS, M * N * Pair::terms > 16 ? 2 : 3)
 convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
@@ -252,21 +270,22 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
   int first = blockIdx.y * M * 16, across = tiles.conv_width / 8, bases[N];
   Weights weights = { (const uint4 *) view.weights + (size_t) blockIdx.y * tiles.chunks * view.steps * Weights::step, ring,
     0, view.steps, tiles.chunks };
+  const float *scales = view.bias + view.filters;
   int used = 0;                 /* stretches */
   float sums[M][N][4], parts[M][N][4];
 
   weights.fetch (view.steps);
   weights.fetch (view.steps);
-  for (int n = threadIdx.x; n <= places_count; n += THREADS) {
-    int y = n / tiles.pitch, x = n % tiles.pitch;
-
-    places[n] = n == places_count || x >= tiles.patch_width ? CONVOLVE_LAYER_NOWHERE
-        : convolve_layer_offset (view, top * view.stride_y - view.pad_top + y, left * view.stride_x - view.pad_left + x);
-  }
+  for (int n = threadIdx.x; n < view.steps * 8; n += THREADS)
+    offsets[n] = __ldg ((const int *) scales + view.filters + n);
+  for (int y = warp; y < tiles.patch_height; y += WARPS)
+    for (int x = lane; x < tiles.pitch; x += LANES)
+      places[y * tiles.pitch + x] = convolve_layer_offset (view, top * view.stride_y - view.pad_top + y,
+          left * view.stride_x - view.pad_left + x);
   if (threadIdx.x < 2)
     mosts[threadIdx.x] = 0;
-  for (int n = threadIdx.x; n < view.steps * 8; n += THREADS)
-    offsets[n] = pair_offset (view, n);
+  if (threadIdx.x == 0)
+    places[places_count] = CONVOLVE_LAYER_NOWHERE;
 #pragma unroll
   for (int n = 0; n < N; n++) {
     int column = warp * N + n;
@@ -284,9 +303,9 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
     int c = chunk * per_chunk + threadIdx.x;
 
     for (int n = threadIdx.x; n < per_chunk; n += THREADS, c += THREADS)
-      planes[n] = c < view.channels ? convolve_layer_plane (&view.source, blockIdx.z, c) : NULL;
+      planes[n] = convolve_layer_plane (&view.source, blockIdx.z, min (c, view.channels - 1));
     __syncthreads ();
-    /* The last chunk's missing planes have no weights, but must be numbers: they keep what was there before. */
+    /* Channels and planes that are missing have no weights, but must be numbers: others, or what was there before. */
     int left_over = (view.channels - chunk * per_chunk + (view.along ? 0 : 1)) / (view.along ? 1 : 2);
     int count = chunk == 0 ? tiles.planes : min (tiles.planes, left_over);
     float most = view.type == CONVOLVE_LAYER_FLOAT32 ? load_patches<float> (view, places, planes, count, patches)
@@ -310,7 +329,6 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
     }
   }
 
-  const float *scales = view.bias + view.filters;
 #pragma unroll
   for (int m = 0; m < M; m++)
 #pragma unroll
@@ -360,6 +378,9 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
   }
 }
 
+/* Up to so many products for an output loads take longer than products, and more blocks hide them better. */
+#define FEW_PRODUCTS 256
+
 /* What the kernels are made for: tiles of 16 filters and of 8 outputs that a warp has. */
 struct Shape
 {
@@ -367,16 +388,18 @@ struct Shape
   const void *kernel;
 };
 
-static const Shape shapes[2][3] = {
+static const Shape shapes[2][4] = {
   {
     { 4, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 4, 8> },
     { 2, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 2, 8> },
     { 1, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 1, 8> },
+    { 4, 4, (const void *) convolve_layer_gemm<ConvolveHalves, 4, 4> },
   },
   {
     { 4, 4, (const void *) convolve_layer_gemm<ConvolveSplit, 4, 4> },
     { 2, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 2, 8> },
     { 1, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 1, 8> },
+    { 4, 2, (const void *) convolve_layer_gemm<ConvolveSplit, 4, 2> },
   },
 };
 
@@ -389,7 +412,9 @@ is_split (const ConvolveLayer *layer)
 static const Shape *
 shape_of (const ConvolveLayer *layer)
 {
-  return &shapes[is_split (layer)][layer->filters > 32 ? 0 : layer->filters > 16 ? 1 : 2];
+  bool few = layer->channels * layer->kernel_height * layer->kernel_width <= FEW_PRODUCTS;
+
+  return &shapes[is_split (layer)][layer->filters > 32 ? few ? 3 : 0 : layer->filters > 16 ? 1 : 2];
 }
 
 /* Fills what depends on the number of planes in shared memory at once. */
@@ -531,9 +556,20 @@ scale_of (const ConvolveLayer *layer, int k)
   return power < 126 ? power : 126;
 }
 
+/* Where the words of a pair of products lie in the patch, relative to the output's first. */
+static int
+offset_of (const ConvolveLayer *layer, const Geometry *geometry, int pair)
+{
+  const ConvolveLayerTiles *tiles = &geometry->tiles;
+  int columns = geometry->along ? (layer->kernel_width + 1) / 2 : layer->kernel_width;
+  int plane = pair % tiles->planes, i = pair / tiles->planes % columns, j = pair / tiles->planes / columns;
+
+  return j < layer->kernel_height ? plane * tiles->plane + j * tiles->pitch + (geometry->along ? 2 * i : i) : 0;
+}
+
 /*
  * Weights as lanes load them: for each group of filters, chunk and step its tiles of 16 x 16, each term of each a vector of
- * four words to a lane. The scales come behind the biases.
+ * four words to a lane. Scales come behind the biases, and the pairs' offsets behind them.
  */
 ConvolveStatus
 convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
@@ -549,7 +585,8 @@ convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   size_t steps = (size_t) geometry.tiles.chunks * geometry.steps;
   size_t words = groups * steps * shape->filters * terms * LANES * 4;
   uint32_t *packed = (uint32_t *) malloc (words * sizeof (uint32_t)), *word = packed;
-  float *bias = (float *) malloc (2 * layer->filters * sizeof (float));
+  size_t pairs = (size_t) geometry.steps * 8, after = 2 * (size_t) layer->filters + pairs;
+  float *bias = (float *) malloc (after * sizeof (float));
   int *powers = (int *) malloc (layer->filters * sizeof (int));
   ConvolveStatus status;
 
@@ -573,7 +610,9 @@ convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
             *word |= (uint32_t) term_of (ldexpf (weight_at (layer, &geometry, k, chunk, product + j), powers[k]),
                 (int) (n % terms)) << 16 * j;
         }
-    status = convolve_layer_put (plan, packed, words, bias, 2 * layer->filters, error);
+    for (size_t n = 0; n < pairs; n++)
+      ((int *) bias)[2 * layer->filters + n] = offset_of (layer, &geometry, (int) n);
+    status = convolve_layer_put (plan, packed, words, bias, after, error);
   } else {
     status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu words of weights", words);
   }

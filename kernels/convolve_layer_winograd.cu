@@ -14,7 +14,7 @@
 #define CHANNELS 4              /* in shared memory at once */
 #define POINTS 16               /* products of a window of 4 x 4 */
 
-/* All threads together load some channels of the input under the tile; those that the layer has not are 0. */
+/* All threads together load some channels of the input under the tile; in place of those that the layer has not, others. */
 template <typename T>
 static __device__ __forceinline__ void
 load_patches (const ConvolveLayerView &view, int first, float *patches)
@@ -25,14 +25,18 @@ load_patches (const ConvolveLayerView &view, int first, float *patches)
 
 #pragma unroll
   for (int c = 0; c < CHANNELS; c++)
-    planes[c] = first + c < view.channels ? convolve_layer_plane (&view.source, blockIdx.z, first + c) : NULL;
+    planes[c] = convolve_layer_plane (&view.source, blockIdx.z, min (first + c, view.channels - 1));
+#pragma unroll 2
   for (int n = threadIdx.x; n < PLANE; n += THREADS) {
     int at = convolve_layer_offset (view, top + n / PITCH, left + n % PITCH);
+    uint32_t bits[CHANNELS];
 
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
-      patches[c * PLANE + n] = at == CONVOLVE_LAYER_NOWHERE || !planes[c] ? 0
-          : convolve_layer_read<T> (view, planes[c] + at);
+      bits[c] = convolve_layer_bits<T> (planes[c] + (at == CONVOLVE_LAYER_NOWHERE ? 0 : at));
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+      patches[c * PLANE + n] = at == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_value<T> (view, bits[c]);
   }
 }
 
