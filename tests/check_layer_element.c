@@ -313,8 +313,10 @@ GST_START_TEST (test_changes)
   Run run = run_start (line, "RGB", 30, 20);
 
   for (guint i = 0; i < 12; i++) {
-    static const gint64 integers[] = { 1, 2, 1 };
-    Expected expected = {.boundary = 1,.width = 3,.height = 1,.integers = integers,.numerator = 1,.denominator = 4 };
+    static const gint64 blur[] = { 1, 2, 1 }, same[] = { 0, 1, 0 };
+    gboolean passthrough = i % 3 == 1;
+    Expected expected = {.boundary = 1,.width = 3,.height = 1,.integers = passthrough ? same : blur,.numerator = 1,
+      .denominator = passthrough ? 1 : 4 };
     GstBuffer *in, *out;
 
     run_caps (&run, i % 3 ? "RGB" : "GBR", sizes[i % 4][0], sizes[i % 4][1]);
@@ -329,11 +331,12 @@ GST_START_TEST (test_changes)
     layer_case_set (&layer, run.element);
     run_check (&run, &layer, FRAME_PLAIN, "new layer");
 
-    g_object_set (run.element, "layer-location", NULL, "mask", "1 2 1", "boundary", 1, "bias", 0.0, "divisor", 0.0,
-        NULL);
+    g_object_set (run.element, "layer-location", NULL, "mask", passthrough ? "0 1 0" : "1 2 1", "boundary", 1, "bias",
+        0.0, "divisor", 0.0, NULL);
     in = frame_new (&run.info, FRAME_PLAIN, i);
     fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
     out = gst_harness_pull (run.harness);
+    fail_unless_equals_int (in == out, passthrough);
     frame_check (&run.info, in, out, &expected, "a mask after a layer");
     gst_buffer_unref (in);
     gst_buffer_unref (out);
