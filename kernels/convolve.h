@@ -134,6 +134,12 @@ void convolve_plan_unref (ConvolvePlan *plan);  /* NULL is allowed; no frame may
 const char *convolve_plan_variant (const ConvolvePlan *plan);
 bool convolve_plan_on_device (const ConvolvePlan *plan);
 
+/*
+ * Writes one line on why "auto" took this plan's variant: what the mask is, and what keeps it from each variant that
+ * comes before. Cut where size bytes are not enough; 400 are.
+ */
+void convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size);
+
 /* The output equals the input in every sample. */
 bool convolve_plan_is_identity (const ConvolvePlan *plan);
 

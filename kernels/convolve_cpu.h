@@ -23,6 +23,7 @@ extern "C" {
 
 #define CONVOLVE_CPU_BLOCK 128  /* elements that a loop may write and read past its count */
 #define CONVOLVE_CPU_MAX_RANK 4
+#define CONVOLVE_CACHE_LINE 64
 
 /* Two elements, or the taps that two elements meet: the first one in the low half. */
 typedef uint32_t ConvolvePair;
@@ -74,6 +75,10 @@ typedef struct
   void (*load) (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *values);
   void (*store) (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
       uint8_t *destination);
+
+  /* All values as bytes, past the caches; and what makes sure that others see them. */
+  void (*stream) (const uint16_t *values, int count, uint8_t *destination);
+  void (*settle) (void);
 
   /* Less the center. */
   void (*pair_up) (const uint16_t *first, const uint16_t *second, int count, int center, ConvolvePair *pairs);
@@ -182,13 +187,16 @@ void convolve_fft_run (const ConvolveFft *fft, const ConvolveCpuLevel *level, in
 /* Bytes that each thread needs for this plane. */
 size_t convolve_cpu_memory (const ConvolvePlan *plan, const ConvolvePlane *plane);
 
+/* On how many threads the plane is convolved at most, the caller's with them. */
+int convolve_cpu_threads (const ConvolvePlan *plan, const ConvolvePlane *plane);
+
 /* The instruction sets that this build has and this machine runs, the plainest first. */
 int convolve_cpu_level_count (void);
 const ConvolveCpuLevel *convolve_cpu_level (int index);
 
 /*
  * For checks and benchmarks: plans made from now on use this level (-1: the best), and jobs of so many elements and
- * rows (0: as it pays). Not while another thread makes plans.
+ * rows (0: as it pays), which are written past the caches. Not while another thread makes plans.
  */
 void convolve_cpu_force (int level, int strip, int band);
 
@@ -196,12 +204,12 @@ void convolve_cpu_force (int level, int strip, int band);
 void convolve_cpu_choose_level (ConvolveCpu *cpu);
 
 /*
- * Runs jobs 0 .. jobs - 1, each once, on the pool's threads or, where it is NULL, on this one: some neighbours at a
- * time. memory is size bytes of the thread's own, aligned to 64.
+ * Runs jobs 0 .. jobs - 1, each once, on so many of the pool's threads or, where it is NULL, on this one: some
+ * neighbours at a time. memory is size bytes of the thread's own, aligned to 64.
  */
 typedef void (*ConvolveJob) (const void *data, int first, int count, void *memory);
-ConvolveStatus convolve_pool_run (ConvolvePool *pool, int jobs, size_t size, ConvolveJob run, const void *data,
-    ConvolveError *error);
+ConvolveStatus convolve_pool_run (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run,
+    const void *data, ConvolveError *error);
 
 #ifdef __cplusplus
 }

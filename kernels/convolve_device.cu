@@ -55,8 +55,6 @@ open_device (ConvolveDevice *device, ConvolveError *error)
   int driver = 0, shared = 0;
   cudaError_t code;
 
-  if (convolve_device_find (device->id, error) != CONVOLVE_OK)
-    return CONVOLVE_NO_DEVICE;
   if ((code = device->adopted ? cudaGetDevice (&device->id) : cudaSetDevice (device->id)) != cudaSuccess
       || (code = cudaGetDeviceProperties (&properties, device->id)) != cudaSuccess
       || (code = cudaDeviceGetAttribute (&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->id)) != cudaSuccess
@@ -86,8 +84,11 @@ open_device (ConvolveDevice *device, ConvolveError *error)
 static ConvolveDevice *
 new_device (int id, bool adopted, ConvolveError *error)
 {
-  ConvolveDevice *device = (ConvolveDevice *) calloc (1, sizeof (ConvolveDevice));
+  ConvolveDevice *device;
 
+  if (convolve_device_find (id, error) != CONVOLVE_OK)
+    return NULL;
+  device = (ConvolveDevice *) calloc (1, sizeof (ConvolveDevice));
   if (!device) {
     convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a device");
     return NULL;
@@ -254,7 +255,10 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   const ConvolveRect *region = &plane->region;
   ConvolveDevice *device = plan->device;
   ConvolveStatus status = convolve_device_enter (device, error);
+  const bool tiled = grid.tile_height > 0;
   const int most_rows = 65535 * grid.tile_height;       /* gridDim.y's limit */
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config = { };
   ConvolveImage image;
   cudaError_t code;
 
@@ -288,33 +292,25 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   image.mask_height = plan->taps.height;
   image.tail = plan->tail;
 
-  if (grid.tile_width == 0) {
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim = grid.blocks;
+  config.blockDim = grid.block;
+  config.dynamicSmemBytes = grid.shared;
+  config.stream = device->streams[PHASE_KERNEL];
+  config.attrs = &overlap;
+  config.numAttrs = grid.waits && device->overlaps;
+  image.y0 = region->y;
+  do {
     void *arguments[] = { &image, (void *) mask };
+    int rows = image.y1 - image.y0 < most_rows ? image.y1 - image.y0 : most_rows;
 
-    image.y0 = region->y;
-    cudaLaunchAttribute overlap;
-    cudaLaunchConfig_t config = { };
-
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = grid.blocks;
-    config.blockDim = grid.block;
-    config.dynamicSmemBytes = grid.shared;
-    config.stream = device->streams[PHASE_KERNEL];
-    config.attrs = &overlap;
-    config.numAttrs = device->overlaps;
+    if (tiled)
+      config.gridDim = dim3 ((region->width + grid.tile_width - 1) / grid.tile_width,
+          (rows + grid.tile_height - 1) / grid.tile_height, pixel->samples);
     if ((code = cudaLaunchKernelExC (&config, kernel, arguments)) != cudaSuccess)
       return convolve_device_fail (device, code, plan->variant->name, error);
-    return CONVOLVE_OK;
-  }
-  for (image.y0 = region->y; image.y0 < image.y1; image.y0 += most_rows) {
-    int rows = image.y1 - image.y0 < most_rows ? image.y1 - image.y0 : most_rows;
-    dim3 blocks ((region->width + grid.tile_width - 1) / grid.tile_width,
-        (rows + grid.tile_height - 1) / grid.tile_height, pixel->samples);
-    void *arguments[] = { &image, (void *) mask };
-
-    if ((code = cudaLaunchKernel (kernel, blocks, grid.block, arguments, grid.shared, device->streams[PHASE_KERNEL])) != cudaSuccess)
-      return convolve_device_fail (device, code, plan->variant->name, error);
-  }
+    image.y0 += most_rows;
+  } while (tiled && image.y0 < image.y1);
   return CONVOLVE_OK;
 }

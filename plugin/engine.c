@@ -169,16 +169,28 @@ release_device (GstCudaConvolveEngine * engine)
   g_rec_mutex_unlock (&engine->context_lock);
 }
 
-void
-gst_cuda_convolve_engine_use_stream (GstCudaConvolveEngine * engine, GstCudaConvolveStream * stream)
+gboolean
+gst_cuda_convolve_engine_is_on_other_stream (GstCudaConvolveEngine * engine, GstBuffer * input)
 {
-  if (engine->device && engine->device_in_context && stream != engine->stream
-      && gst_cuda_convolve_cuda_push (engine->context)) {
-    convolve_device_use_stream (engine->device, gst_cuda_convolve_stream_handle (stream), NULL);
+  GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_buffer (input);
+  gboolean other = theirs && theirs != engine->stream && gst_cuda_convolve_cuda_of_buffer (input) == engine->context;
+
+  gst_cuda_convolve_stream_clear (&theirs);
+  return other;
+}
+
+void
+gst_cuda_convolve_engine_follow_stream (GstCudaConvolveEngine * engine, GstBuffer * input)
+{
+  GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_buffer (input);
+
+  GST_DEBUG_OBJECT (engine->element, "working on the stream that frames come from");
+  if (engine->device && engine->device_in_context && gst_cuda_convolve_cuda_push (engine->context)) {
+    convolve_device_use_stream (engine->device, gst_cuda_convolve_stream_handle (theirs), NULL);
     gst_cuda_convolve_cuda_pop (engine->context);
   }
   gst_cuda_convolve_stream_clear (&engine->stream);
-  engine->stream = stream;
+  engine->stream = theirs;
 }
 
 gboolean
@@ -326,6 +338,21 @@ publish_variant (GstCudaConvolveEngine * engine)
   }
 }
 
+/* Once for each set of plans: nobody who is not looking pays for it. */
+static void
+explain_choice (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings)
+{
+  if (settings->variant != CONVOLVE_VARIANT_AUTO || engine->plans.layer
+      || gst_debug_category_get_threshold (GST_CAT_DEFAULT) < GST_LEVEL_DEBUG)
+    return;
+  for (guint i = 0; i < engine->layout.n_steps; i++) {
+    gchar text[1000];
+
+    convolve_plan_explain (engine->plans.plan[i], text, sizeof (text));
+    GST_DEBUG_OBJECT (engine->element, "plane %u: %s", engine->layout.steps[i].plane, text);
+  }
+}
+
 /* Plans for the CPU share their work among so many threads. Where there is no memory for those one does it all. */
 static void
 share_work (GstCudaConvolveEngine * engine, guint n_threads)
@@ -371,6 +398,7 @@ replace_plans (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * setting
     engine->have_plans = TRUE;
     share_work (engine, settings->n_threads);
     publish_variant (engine);
+    explain_choice (engine, settings);
   }
   return status;
 }

@@ -97,8 +97,12 @@ gboolean gst_cuda_convolve_engine_answer_context (GstCudaConvolveEngine * engine
 /* The context for CUDA frames, and a stream in it, asked for where there is none yet. Not referenced; NULL where there is no device. */
 GstCudaConvolveContext *gst_cuda_convolve_engine_ensure_context (GstCudaConvolveEngine * engine);
 
-/* Works on this stream in context from now on; takes it. Elements on one stream need not wait for each other. */
-void gst_cuda_convolve_engine_use_stream (GstCudaConvolveEngine * engine, GstCudaConvolveStream * stream);
+/*
+ * Whether a frame in our context comes from work on a stream that is not ours; to work on that one from now on, without
+ * frames under way: elements on one stream need not wait for each other.
+ */
+gboolean gst_cuda_convolve_engine_is_on_other_stream (GstCudaConvolveEngine * engine, GstBuffer * input);
+void gst_cuda_convolve_engine_follow_stream (GstCudaConvolveEngine * engine, GstBuffer * input);
 
 /*
  * Where the user left the choice of the device open, work is done where the frames are. True where this buffer's

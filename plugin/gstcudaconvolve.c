@@ -371,16 +371,11 @@ static gboolean
 gst_cuda_convolve_decide_allocation (GstBaseTransform * trans, GstQuery * query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveStream *stream;
   GstCudaConvolveContext *context;
 
-  if (!context_for (self, query, &context))
+  if (!context_for (self, query, &context)
+      || !gst_cuda_convolve_decide_pool (query, context, self->engine.stream, count_held (self)))
     return FALSE;
-  stream = self->engine.stream;
-  if (!gst_cuda_convolve_decide_pool (query, context, &stream, count_held (self)))
-    return FALSE;
-  if (stream != self->engine.stream)
-    gst_cuda_convolve_engine_use_stream (&self->engine, stream);
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
 }
 
@@ -474,6 +469,11 @@ prepare_for (GstCudaConvolve * self, gboolean is_discont, GstBuffer * input)
     ret = drain (self);
     gst_cuda_convolve_engine_follow (&self->engine, input);
     self->replan = TRUE;
+    gst_base_transform_reconfigure_src (trans);
+  }
+  if (ret == GST_FLOW_OK && gst_cuda_convolve_engine_is_on_other_stream (&self->engine, input)) {
+    ret = drain (self);
+    gst_cuda_convolve_engine_follow_stream (&self->engine, input);
     gst_base_transform_reconfigure_src (trans);
   }
   /* Before caps there is nothing to plan for; the base class refuses such a buffer. */

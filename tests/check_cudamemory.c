@@ -12,6 +12,26 @@
 
 #define SKIPPED 77
 
+static void
+append_frame (GByteArray * bytes, GstSample * sample)
+{
+  GstVideoInfo info;
+  GstVideoFrame frame;
+
+  fail_unless (gst_video_info_from_caps (&info, gst_sample_get_caps (sample)));
+  fail_unless (gst_video_frame_map (&frame, &info, gst_sample_get_buffer (sample), GST_MAP_READ));
+  for (guint i = 0; i < GST_VIDEO_FRAME_N_PLANES (&frame); i++) {
+    gint component[GST_VIDEO_MAX_COMPONENTS];
+    gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, i), width;
+
+    gst_video_format_info_component (info.finfo, i, component);
+    width = GST_VIDEO_FRAME_COMP_WIDTH (&frame, component[0]) * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, component[0]);
+    for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (&frame, component[0]); y++)
+      g_byte_array_append (bytes, (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, i) + (gsize) y * stride, width);
+  }
+  gst_video_frame_unmap (&frame);
+}
+
 /* The bytes of all frames that a pipeline description gives to its appsink. */
 static GByteArray *
 frames_of (const gchar * line, guint * contexts)
@@ -22,6 +42,7 @@ frames_of (const gchar * line, guint * contexts)
   g_autoptr (GstElement) sink = NULL;
   g_autoptr (GstBus) bus = NULL;
   GByteArray *bytes = g_byte_array_new ();
+  gint64 end = g_get_monotonic_time () + 60 * G_TIME_SPAN_SECOND;
   GstSample *sample;
   GstMessage *message;
 
@@ -29,33 +50,20 @@ frames_of (const gchar * line, guint * contexts)
   sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  while ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink), 60 * GST_SECOND))) {
-    GstBuffer *buffer = gst_sample_get_buffer (sample);
-    GstVideoInfo info;
-    GstVideoFrame frame;
-
-    fail_unless (gst_video_info_from_caps (&info, gst_sample_get_caps (sample)));
-    fail_unless (gst_video_frame_map (&frame, &info, buffer, GST_MAP_READ));
-    for (guint i = 0; i < GST_VIDEO_FRAME_N_PLANES (&frame); i++) {
-      gint component[GST_VIDEO_MAX_COMPONENTS];
-      gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, i), width;
-
-      gst_video_format_info_component (info.finfo, i, component);
-      width = GST_VIDEO_FRAME_COMP_WIDTH (&frame, component[0]) * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, component[0]);
-      for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (&frame, component[0]); y++)
-        g_byte_array_append (bytes, (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, i) + (gsize) y * stride, width);
+  while (!gst_app_sink_is_eos (GST_APP_SINK (sink)) && g_get_monotonic_time () < end) {
+    if ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink), GST_SECOND / 5))) {
+      append_frame (bytes, sample);
+      gst_sample_unref (sample);
     }
-    gst_video_frame_unmap (&frame);
-    gst_sample_unref (sample);
-  }
-  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_HAVE_CONTEXT))) {
-    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
-      gst_message_parse_error (message, &error, NULL);
-      fail ("%s: %s", full, error->message);
+    while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_HAVE_CONTEXT))) {
+      if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+        gst_message_parse_error (message, &error, NULL);
+        fail ("%s: %s", full, error->message);
+      }
+      if (contexts)
+        ++*contexts;
+      gst_message_unref (message);
     }
-    if (contexts)
-      ++*contexts;
-    gst_message_unref (message);
   }
   fail_unless (gst_app_sink_is_eos (GST_APP_SINK (sink)), "%s does not end", full);
   gst_element_set_state (pipeline, GST_STATE_NULL);
@@ -179,6 +187,35 @@ GST_START_TEST (test_layers)
       g_unlink (location);
     }
   g_rmdir (folder);
+}
+GST_END_TEST;
+
+/*
+ * Up and down by the element alone, in every format that it names for CUDA memory. GstCuda allocates too few rows for
+ * NV21 of an odd height.
+ */
+GST_START_TEST (test_formats)
+{
+  g_autoptr (GstElement) element = gst_element_factory_make ("cudaconvolve", NULL);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
+  const GValue *formats = NULL;
+
+  for (guint i = 0; i < gst_caps_get_size (template); i++)
+    if (gst_caps_features_contains (gst_caps_get_features (template, i), "memory:CUDAMemory"))
+      formats = gst_structure_get_value (gst_caps_get_structure (template, i), "format");
+  fail_unless (formats && gst_value_list_get_size (formats) >= 24);
+  for (guint i = 0; i < gst_value_list_get_size (formats); i++) {
+    g_autofree gchar *source = g_strdup_printf ("videotestsrc pattern=snow num-buffers=2 ! "
+        "video/x-raw,format=%s,width=321,height=122", g_value_get_string (gst_value_list_get_value (formats, i)));
+    g_autofree gchar *reference = g_strdup_printf ("%s ! cudaconvolve kernel-variant=cpu " MASK, source);
+    g_autofree gchar *line = g_strdup_printf ("%s ! cudaconvolve " MASK " ! " CUDA " ! cudaconvolve mask=identity ! "
+        "video/x-raw", source);
+    GByteArray *expected = frames_of (reference, NULL);
+
+    check_equal (line, expected, NULL);
+    g_byte_array_unref (expected);
+  }
 }
 GST_END_TEST;
 
@@ -438,6 +475,7 @@ cudamemory_suite (void)
   tcase_set_timeout (tc, 600);
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_ways);
+  tcase_add_test (tc, test_formats);
   tcase_add_test (tc, test_layers);
   tcase_add_test (tc, test_cpu_variant);
   tcase_add_test (tc, test_decoder);
