@@ -21,7 +21,7 @@
  *  - 8 bits: within one code value, where out_scale * M is below 2^13: code value v is read as in_scale * v + in_offset, and
  *    out_scale * out + out_offset is rounded to the nearest code value and clamped to 0 .. 255. Padding with zeros is
  *    in = 0, whatever in_offset is.
- * e is 2^-36, but 2^-22 for winograd, whose sums contain an output's neighbours: auto takes it never.
+ * e is 2^-36, but 2^-22 for winograd and fft, whose sums contain an output's neighbours: auto takes neither.
  * Infinities and NaNs make all results of their image undefined.
  *
  * Nothing here prints or exits. Functions that can fail return a status and fill the ConvolveError, which may be NULL.
@@ -177,7 +177,7 @@ void convolve_layer_plan_source_rows (const ConvolveLayerPlan *plan, int height,
 /*
  * Computes one task. A host plan takes host pointers and returns when it is done; a device plan takes device
  * pointers and enqueues on the device's stream: convolve_device_finish() waits. Any thread, one at a time per device.
- * A plan of winograd, fft or gemm may take device memory in a run that is larger than those before.
+ * A plan of fft takes device memory in a run that is larger than those before; no other does.
  *
  * Errors: INVALID (sizes, rows, strides or alignment), NO_MEMORY, NO_DEVICE_MEMORY, DEVICE_FAILED.
  */

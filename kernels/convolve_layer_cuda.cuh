@@ -35,14 +35,18 @@ struct ConvolveLayerView
   float in_scale, in_offset, out_scale, out_offset;
   const float *weights, *bias;  /* weights as the variant has laid them out */
   ConvolveLayerTiles tiles;
-  int steps;                    /* of gemm: products of 16 in a chunk */
+  int steps;                    /* of gemm: products of 16 in a chunk; of fft: tiles at once */
   bool along;                   /* of gemm: pairs of samples are neighbours in a row, not in channels */
+  void *spectra, *products;     /* of fft */
+  const void *weight_spectra;
 };
 
 /* What a device variant keeps in its plan. */
 struct ConvolveLayerMemory
 {
   float *weights, *bias;
+  void *weight_spectra, *scratch;       /* of fft; scratch is taken by the first run that needs it */
+  size_t scratch_bytes;
 };
 
 /* Copies both to device memory that the plan owns. weights is count words. */
@@ -54,6 +58,10 @@ ConvolveLayerView convolve_layer_view (const ConvolveLayerPlan *plan, const Conv
 
 /* Fills what follows from the size of a tile before pooling. False where a pooling window is larger than that. */
 bool convolve_layer_cut (const ConvolveLayer *layer, int conv_width, int conv_height, ConvolveLayerTiles *tiles);
+
+/* Enqueues a kernel. */
+ConvolveStatus convolve_layer_enqueue (const ConvolveLayerPlan *plan, const void *kernel, ConvolveLayerView *view,
+    dim3 blocks, dim3 block, size_t shared, ConvolveError *error);
 
 /* Enqueues a kernel over all tiles; groups are of filters. */
 ConvolveStatus convolve_layer_launch (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, const void *kernel,
@@ -108,13 +116,14 @@ convolve_layer_offset (const ConvolveLayerView &view, int y, int x)
       : y * (int) view.source.row_stride + x * (int) view.source.column_stride;
 }
 
-/* A sum with its bias. */
+/* A sum with its bias. Without branches, for there are many. */
 __device__ __forceinline__ float
 convolve_layer_activate (const ConvolveLayerView &view, float value)
 {
-  if (view.activation == CONVOLVE_ACTIVATION_RELU)
-    return fmaxf (value, 0);
-  return view.activation == CONVOLVE_ACTIVATION_ABSOLUTE ? fabsf (value) : value;
+  unsigned mask = view.activation == CONVOLVE_ACTIVATION_ABSOLUTE ? 0x7fffffff : 0xffffffff;
+
+  value = fmaxf (value, view.activation == CONVOLVE_ACTIVATION_RELU ? 0 : -INFINITY);
+  return __uint_as_float (__float_as_uint (value) & mask);
 }
 
 __device__ __forceinline__ void

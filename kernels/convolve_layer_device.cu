@@ -28,6 +28,8 @@ convolve_layer_device_clear (ConvolveLayerPlan *plan)
     return;
   convolve_device_release (plan->device, memory->weights);
   convolve_device_release (plan->device, memory->bias);
+  convolve_device_release (plan->device, memory->weight_spectra);
+  convolve_device_release (plan->device, memory->scratch);
   free (memory);
 }
 
@@ -85,27 +87,35 @@ convolve_layer_cut (const ConvolveLayer *layer, int conv_width, int conv_height,
 }
 
 ConvolveStatus
-convolve_layer_launch (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, const void *kernel,
-    ConvolveLayerView *view, int groups, dim3 block, size_t shared, ConvolveError *error)
+convolve_layer_enqueue (const ConvolveLayerPlan *plan, const void *kernel, ConvolveLayerView *view, dim3 blocks,
+    dim3 block, size_t shared, ConvolveError *error)
 {
   ConvolveDevice *device = plan->device;
   ConvolveStatus status = convolve_device_enter (device, error);
-  int down = (view->end_row - view->first_row - 1) / view->tiles.height + 1;
   void *arguments[] = { view };
   cudaError_t code;
 
   if (status != CONVOLVE_OK)
     return status;
+  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) == cudaSuccess && shared > 48 * 1024)
+    code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared);
+  if (code == cudaSuccess)
+    code = cudaLaunchKernel (kernel, blocks, block, arguments, shared, device->streams[PHASE_KERNEL]);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, plan->variant->name, error);
+}
+
+ConvolveStatus
+convolve_layer_launch (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, const void *kernel,
+    ConvolveLayerView *view, int groups, dim3 block, size_t shared, ConvolveError *error)
+{
+  int down = (view->end_row - view->first_row - 1) / view->tiles.height + 1;
+
   view->tiles.across = (view->out_width - 1) / view->tiles.width + 1;
   if ((int64_t) view->tiles.across * down > INT32_MAX)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "an output of %dx%d", view->out_width,
         view->end_row - view->first_row);
-  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) == cudaSuccess && shared > 48 * 1024)
-    code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared);
-  if (code == cudaSuccess)
-    code = cudaLaunchKernel (kernel, dim3 (view->tiles.across * down, groups, job->task.batch), block, arguments, shared,
-        device->streams[PHASE_KERNEL]);
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, plan->variant->name, error);
+  return convolve_layer_enqueue (plan, kernel, view, dim3 (view->tiles.across * down, groups, job->task.batch), block, shared,
+      error);
 }
 
 /* The idea: a thread per sample; the value is a bias without a sum. */

@@ -96,6 +96,25 @@ convolve_layer_winograd_run (const ConvolveLayerPlan *plan, const ConvolveLayerJ
   return no_cuda (error);
 }
 
+bool
+convolve_layer_fft_accepts (const ConvolveLayerPlan *plan, const char **reason)
+{
+  *reason = "this build has no CUDA";
+  return false;
+}
+
+ConvolveStatus
+convolve_layer_fft_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
 void
 convolve_layer_device_clear (ConvolveLayerPlan *plan)
 {

@@ -72,6 +72,9 @@ bool convolve_layer_winograd_accepts (const ConvolveLayerPlan *plan, const char 
 ConvolveStatus convolve_layer_winograd_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
 ConvolveStatus convolve_layer_winograd_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
+bool convolve_layer_fft_accepts (const ConvolveLayerPlan *plan, const char **reason);
+ConvolveStatus convolve_layer_fft_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
+ConvolveStatus convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
 void convolve_layer_device_clear (ConvolveLayerPlan *plan);
 
 /* Sets the task's filled channels on the device. */

@@ -12,10 +12,10 @@ accepts_any (const ConvolveLayerPlan *plan, const char **reason)
 static bool
 pays_blocked (const ConvolveLayerPlan *plan)
 {
-  return plan->layer.filters <= 4;
+  return plan->layer.filters <= 16;
 }
 
-/* Its bound of error is a wider one, so it is for those who ask for it. */
+/* The bound of error is a wider one, so it is for those who ask for it. */
 static bool
 pays_never (const ConvolveLayerPlan *plan)
 {
@@ -51,6 +51,16 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
     .prepare = convolve_layer_winograd_prepare,
     .clear = convolve_layer_device_clear,
     .run = convolve_layer_winograd_run,
+  },
+  {
+    .name = "fft",
+    .idea = "kernels up to 33x33: products of the Fourier transforms of tiles and weights",
+    .on_device = true,
+    .accepts = convolve_layer_fft_accepts,
+    .pays = pays_never,
+    .prepare = convolve_layer_fft_prepare,
+    .clear = convolve_layer_device_clear,
+    .run = convolve_layer_fft_run,
   },
   {
     .name = "shared",

@@ -457,6 +457,7 @@ compare (Row *row, const Case *test, unsigned char *result)
   const ConvolveLayer *layer = &test->layer;
   int outputs = convolve_layer_outputs (layer), end = test->end_row ? test->end_row : test->out_height;
   int size = sample_size (layer->type);
+  bool wide = strcmp (row->variant, "winograd") == 0 || strcmp (row->variant, "fft") == 0;
   size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
   OracleLayer oracle = {.channels = layer->channels,.height = test->height,.width = test->width,
     .kernel_height = layer->kernel_height,.kernel_width = layer->kernel_width,.stride_y = layer->stride_y,
@@ -467,7 +468,7 @@ compare (Row *row, const Case *test, unsigned char *result)
   for (int b = 0; b < test->batch; b++)
     for (int n = 0; n < outputs + test->filled; n++) {
       int k = layer->first_filter + n;
-      double slack = n < outputs ? ldexp (scale_of (test, b, k), strcmp (row->variant, "winograd") == 0 ? -22 : -36) : 0;
+      double slack = n < outputs ? ldexp (scale_of (test, b, k), wide ? -22 : -36) : 0;
 
       oracle.input = test->input + (size_t) b * layer->channels * test->height * test->width;
       oracle.weights = test->weights + (n < outputs ? k : 0) * of_filter;
