@@ -94,11 +94,15 @@ describe_channels (const Planes * planes, const GstVideoFormatInfo * finfo, Conv
   return n;
 }
 
+/* Rows first up to end of the feature maps. */
 static ConvolveStatus
-run (const GstCudaConvolveLayerPlan * plan, const Planes * in, const Planes * out, ConvolveError * error)
+run (const GstCudaConvolveLayerPlan * plan, const Planes * in, const Planes * out, gint first, gint end,
+    ConvolveError * error)
 {
   ConvolveLayerTask task = {
     .batch = 1,
+    .first_row = first,
+    .end_row = end,
     .height = GST_VIDEO_INFO_HEIGHT (&plan->in_info),
     .width = GST_VIDEO_INFO_WIDTH (&plan->in_info),
   };
@@ -169,7 +173,7 @@ gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan * plan,
   }
   if (source)
     copy_planes (&plan->in, &even_from, &from);
-  status = run (plan, &even_from, &even_to, error);
+  status = run (plan, &even_from, &even_to, 0, plan->map_height, error);
   if (destination && status == CONVOLVE_OK)
     copy_planes (&plan->out, &to, &even_to);
   return status;
@@ -200,41 +204,95 @@ place_planes (const GstCudaConvolveLayerPlan * plan, ConvolveDevice * device, co
   return status;
 }
 
-static ConvolveStatus
-run_begun (const GstCudaConvolveLayerPlan * plan, ConvolveDevice * device, const GstCudaConvolveFrame * in,
-    const GstCudaConvolveFrame * out, ConvolveError * error)
+/* A frame under way on the device. */
+typedef struct
 {
+  const GstCudaConvolveLayerPlan *plan;
+  ConvolveDevice *device;
+  const GstCudaConvolveFrame *in, *out;
   Planes from, to;
-  ConvolveStatus status = place_planes (plan, device, in, out, &from, &to, error);
+  gint uploaded;                /* rows 0 up to here */
+} Way;
 
-  if (status == CONVOLVE_OK && (!are_even (&from, &plan->in) || !are_even (&to, &plan->out))) {
-    *error = (ConvolveError) {.status = CONVOLVE_UNSUPPORTED,
-      .text = "the planes of a frame in CUDA memory have strides of their own" };
-    status = error->status;
+/* Uploads the rows up to end that are not there yet. */
+static ConvolveStatus
+upload_rows (Way * way, gint end, ConvolveError * error)
+{
+  const GstCudaConvolveLayout *layout = &way->plan->in;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (way->in->on_device || end <= way->uploaded)
+    return CONVOLVE_OK;
+  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++) {
+    ConvolveRows rows = gst_cuda_convolve_host_rows (&layout->planes[i], &way->in->video, i, way->uploaded, end);
+
+    status = convolve_device_upload (way->device, i, &rows, error);
   }
-  for (guint i = 0; i < plan->in.n_planes && !in->on_device && status == CONVOLVE_OK; i++) {
-    ConvolveRows rows = gst_cuda_convolve_host_rows (&plan->in.planes[i], &in->video, i, 0, plan->in.planes[i].rows);
+  way->uploaded = end;
+  return status;
+}
 
-    status = convolve_device_upload (device, i, &rows, error);
-  }
-  if (status == CONVOLVE_OK)
-    status = run (plan, &from, &to, error);
-  for (guint i = 0; i < plan->out.n_planes && !out->on_device && status == CONVOLVE_OK; i++) {
-    ConvolveRows rows = gst_cuda_convolve_host_rows (&plan->out.planes[i], &out->video, i, 0, plan->out.planes[i].rows);
+static ConvolveStatus
+download_rows (const Way * way, gint first, gint end, ConvolveError * error)
+{
+  const GstCudaConvolveLayout *layout = &way->plan->out;
+  ConvolveStatus status = CONVOLVE_OK;
 
-    status = convolve_device_download (device, i, &rows, error);
+  for (guint i = 0; i < layout->n_planes && !way->out->on_device && status == CONVOLVE_OK; i++) {
+    ConvolveRows rows = gst_cuda_convolve_host_rows (&layout->planes[i], &way->out->video, i, first, end);
+
+    status = convolve_device_download (way->device, i, &rows, error);
   }
   return status;
 }
 
+/* A strip is computed while the next comes and the one before it goes; those of a mosaic would be everywhere. */
+static ConvolveStatus
+run_strips (Way * way, guint strips, ConvolveError * error)
+{
+  const GstCudaConvolveLayerPlan *plan = way->plan;
+  gint64 height = plan->map_height;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  strips = plan->mosaic ? 1 : CLAMP (strips, 1, height);
+  for (guint i = 0; i < strips && status == CONVOLVE_OK; i++) {
+    gint first = height * i / strips, end = height * (i + 1) / strips, needed_first, needed_end;
+
+    convolve_layer_plan_source_rows (plan->plan, GST_VIDEO_INFO_HEIGHT (&plan->in_info), first, end, &needed_first,
+        &needed_end);
+    status = upload_rows (way, needed_end, error);
+    if (status == CONVOLVE_OK)
+      status = run (plan, &way->from, &way->to, first, end, error);
+    if (status == CONVOLVE_OK)
+      status = download_rows (way, first * plan->rows, end * plan->rows, error);
+  }
+  return status;
+}
+
+static ConvolveStatus
+run_begun (Way * way, guint strips, ConvolveError * error)
+{
+  const GstCudaConvolveLayerPlan *plan = way->plan;
+  ConvolveStatus status = place_planes (plan, way->device, way->in, way->out, &way->from, &way->to, error);
+
+  if (status != CONVOLVE_OK)
+    return status;
+  if (are_even (&way->from, &plan->in) && are_even (&way->to, &plan->out))
+    return run_strips (way, strips, error);
+  *error = (ConvolveError) {.status = CONVOLVE_UNSUPPORTED,
+    .text = "the planes of a frame in CUDA memory have strides of their own" };
+  return error->status;
+}
+
 ConvolveStatus
 gst_cuda_convolve_layer_plan_run_on_device (const GstCudaConvolveLayerPlan * plan, ConvolveDevice * device, guint slot,
-    GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveError * error)
+    guint strips, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveError * error)
 {
+  Way way = {.plan = plan,.device = device,.in = in,.out = out };
   ConvolveStatus status = convolve_device_begin (device, slot, error);
 
   if (status == CONVOLVE_OK)
-    status = run_begun (plan, device, in, out, error);
+    status = run_begun (&way, strips, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_end (device, error);
   /* Nothing may still read or write the frames when they are unmapped. */

@@ -28,11 +28,12 @@ GstCudaConvolveLayerPlan *gst_cuda_convolve_layer_plan_new (const GstCudaConvolv
 GstCudaConvolveLayerPlan *gst_cuda_convolve_layer_plan_ref (GstCudaConvolveLayerPlan * plan);
 void gst_cuda_convolve_layer_plan_unref (GstCudaConvolveLayerPlan * plan);
 
-/* As the functions of run.h, for sound frames. */
+/* As the functions of run.h, for sound frames; in so many strips from the top where that can be. */
 ConvolveStatus gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan * plan,
     GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveError * error);
 ConvolveStatus gst_cuda_convolve_layer_plan_run_on_device (const GstCudaConvolveLayerPlan * plan,
-    ConvolveDevice * device, guint slot, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveError * error);
+    ConvolveDevice * device, guint slot, guint strips, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out,
+    ConvolveError * error);
 
 G_END_DECLS
 

@@ -186,26 +186,24 @@ run_plane (Plane * plane, guint strips, ConvolveError * error)
 }
 
 /*
- * The bytes of a strip. The first upload and the last download have nothing beside them, and every strip costs the copy
- * engines a pause, so that the best number of strips grows with the square root of the frame's size. Copies of memory
- * that is not pinned pass through the driver's own, by the hand of the CPU: fewer of them. Between frames that overlap
- * there is no gap to fill.
+ * How many strips are best for so many bytes. The first upload and the last download have nothing beside them, and
+ * every strip costs the copy engines a pause, so that the best number grows with the square root of the frame's size.
+ * Copies of memory that is not pinned pass through the driver's own, by the hand of the CPU: fewer of them. Between
+ * frames that overlap there is no gap to fill.
  */
 static gdouble
-strip_bytes (const Plane * frame, gboolean alone)
+count_strips (gdouble bytes, const GstCudaConvolveFrame * in, const GstCudaConvolveFrame * out, gboolean alone)
 {
-  gdouble total = count_bytes (frame->layout);
-  gboolean pinned = (frame->in->on_device || frame->in->pinned) && (frame->out->on_device || frame->out->pinned);
-  gdouble strips = sqrt (total / STRIP_UNIT) / (pinned ? 1 : PAGEABLE_FEWER);
+  gboolean pinned = (in->on_device || in->pinned) && (out->on_device || out->pinned);
+  gdouble strips = sqrt (bytes / STRIP_UNIT) / (pinned ? 1 : PAGEABLE_FEWER);
 
-  return alone ? total / MAX (1, strips) : total;
+  return alone && !(in->on_device && out->on_device) ? MAX (1, strips) : 1;
 }
 
 static ConvolveStatus
 run_planes (const Plane * frame, gboolean alone, ConvolveError * error)
 {
-  gboolean copied = !frame->in->on_device || !frame->out->on_device;
-  gdouble strip = strip_bytes (frame, alone);
+  gdouble total = count_bytes (frame->layout), strip = total / count_strips (total, frame->in, frame->out, alone);
   ConvolveStatus status = CONVOLVE_OK;
 
   for (guint i = 0; i < frame->layout->n_planes && status == CONVOLVE_OK; i++) {
@@ -213,7 +211,7 @@ run_planes (const Plane * frame, gboolean alone, ConvolveError * error)
     Plane plane = *frame;
 
     plane.number = i;
-    status = run_plane (&plane, copied ? ceil ((gdouble) shape->row_bytes * shape->rows / strip) : 1, error);
+    status = run_plane (&plane, ceil ((gdouble) shape->row_bytes * shape->rows / strip), error);
   }
   return status;
 }
@@ -270,7 +268,9 @@ gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans * plans, const GstCu
   ConvolveStatus status;
 
   if (plans->layer)
-    return gst_cuda_convolve_layer_plan_run_on_device (plans->layer, device, slot, in, out, error);
+    return gst_cuda_convolve_layer_plan_run_on_device (plans->layer, device, slot,
+        ceil (count_strips (MAX (count_bytes (layout), count_bytes (&plans->layer->out)), in, out, alone)), in, out,
+        error);
   status = convolve_device_begin (device, slot, error);
   if (status == CONVOLVE_OK) {
     if (!alone && is_block (layout, in) && is_block (layout, out))

@@ -575,6 +575,43 @@ GST_START_TEST (test_frames_in_flight)
 }
 GST_END_TEST;
 
+/* Frames that are large enough for strips, and pinned once they have come before: they meet without a seam. */
+GST_START_TEST (test_strips)
+{
+  static const gchar *const formats[] = { "RGB", "GBR", "BGRx", "RGBP", "GRAY8" };
+  GRand *random = g_rand_new_with_seed (seed);
+
+  for (gint boundary = 0; boundary < 5; boundary++)
+    for (gint pooled = 0; pooled < 2; pooled++) {
+      LayerCase layer = layer_case_random (random, folder, pooled ? 3 : 1, boundary == 4 ? 1 : 3);
+      g_autofree gchar *line = NULL;
+      GstBuffer *in, *out;
+      GstVideoInfo info;
+      Run run;
+
+      layer.boundary = boundary;
+      layer.padding = 3;
+      layer.stride = 3 + pooled;
+      layer.pool_size = 1 + pooled;
+      line = layer_case_line (&layer);
+      run = run_start (line, formats[boundary], 900, 1100);
+      in = frame_new (&run.info, boundary % 2 ? FRAME_UPSIDE_DOWN : FRAME_PLAIN, seed);
+      for (gint i = 0; i < 3; i++) {
+        fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
+        out = gst_harness_pull (run.harness);
+        info = out_info (&run);
+        if (i == 2)
+          layer_case_check (&layer, &run.info, in, &info, out, "strips");
+        gst_buffer_unref (out);
+      }
+      gst_buffer_unref (in);
+      run_stop (&run);
+      layer_case_clear (&layer);
+    }
+  g_rand_free (random);
+}
+GST_END_TEST;
+
 /* --- metas --- */
 
 /* Places in the picture are scaled with it; a mosaic has none; what speaks of no place stays. */
@@ -650,6 +687,7 @@ layer_element_suite (void)
   tcase_add_test (tc, test_bad_before_playing);
   tcase_add_test (tc, test_variants);
   tcase_add_test (tc, test_frames_in_flight);
+  tcase_add_test (tc, test_strips);
   tcase_add_test (tc, test_metas);
   return suite;
 }
