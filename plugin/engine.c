@@ -367,6 +367,17 @@ share_work (GstCudaConvolveEngine * engine, guint n_threads)
   gst_cuda_convolve_plans_set_pool (&engine->plans, engine->pool);
 }
 
+/* Nobody looks at the mask beside a layer. The one that was good, or the default, is kept for when the layer goes. */
+static void
+keep_good_mask (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * settings)
+{
+  convolve_settings_clear (&settings->mask);
+  if (engine->have_plans)
+    convolve_settings_copy (&settings->mask, &engine->good.mask);
+  else
+    convolve_settings_init (&settings->mask);
+}
+
 /*
  * Makes plans from the settings. Where the mask is bad the one that was good stays, and the user is warned, once for
  * each fault; what is set beside the mask holds. Takes settings on success.
@@ -391,6 +402,8 @@ replace_plans (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * setting
     convolve_settings_copy (&settings->mask, &engine->good.mask);
     status = gst_cuda_convolve_plans_init (&plans, settings, &engine->layout, engine->device, error);
   }
+  if (status == CONVOLVE_OK && engine->layer)
+    keep_good_mask (engine, settings);
   drop_plans (engine);
   if (status == CONVOLVE_OK) {
     engine->plans = plans;

@@ -436,6 +436,13 @@ GST_START_TEST (test_bad_while_playing)
   STAYS ("layer-channels: \"1\" is not one of 0 to 0", "layer-channels", "0,1");
   STAYS ("layer-channels: 2 feature maps make no", "layer-channels", "0,0");
   STAYS ("frames of 12x3 give no output: a pooling height of 4", "pool-size", 4);
+  /* A mask that was never good does not end the stream when the layer goes. */
+  g_object_set (run.element, "mask", "1 x", NULL);
+  run_check (&run, &good, FRAME_PLAIN, "a layer beside a bad mask");
+  expect_no_message (&run);
+  g_object_set (run.element, "layer-location", "", NULL);
+  gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
+  expect_message (&run, GST_MESSAGE_WARNING, "mask: \"x\" at row 1, value 2");
   run_stop (&run);
 
   /* With no layer before it. */
