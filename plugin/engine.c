@@ -276,7 +276,7 @@ warn_of_layer (GstCudaConvolveEngine * engine, gchar * text)
   engine->layer_warned = text;
 }
 
-void
+gboolean
 gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings)
 {
   GstCudaConvolveLayer *layer = NULL;
@@ -290,17 +290,23 @@ gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine * engine, const Gst
     if (fault) {
       g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
       warn_of_layer (engine, fault);
-      return;
+      return FALSE;
     }
   }
-  g_clear_pointer (&engine->layer_warned, g_free);
   set_layer (engine, layer);
+  return TRUE;
 }
 
 void
-gst_cuda_convolve_engine_restore_layer (GstCudaConvolveEngine * engine, GstCudaConvolveLayer * layer)
+gst_cuda_convolve_engine_keep_layer (GstCudaConvolveEngine * engine)
 {
-  set_layer (engine, layer ? gst_cuda_convolve_layer_ref (layer) : NULL);
+  g_clear_pointer (&engine->layer_warned, g_free);
+}
+
+void
+gst_cuda_convolve_engine_restore_layer (GstCudaConvolveEngine * engine, GstCudaConvolveLayer * before)
+{
+  set_layer (engine, before ? gst_cuda_convolve_layer_ref (before) : NULL);
   warn_of_layer (engine, g_strdup ("layer-location: the next element does not take the frames that come of it"));
 }
 

@@ -77,12 +77,14 @@ void gst_cuda_convolve_engine_set_info (GstCudaConvolveEngine * engine, const Gs
 
 /*
  * Takes the layer that the settings describe, or none where they have none. A bad one, or one that frames with the caps
- * there are do not go through, is a warning, and the layer or mask before it stays.
+ * there are do not go through, is a warning, FALSE, and the layer or mask before it stays. Otherwise either of the next
+ * two is to be called: where downstream takes what it makes, or, with a warning and the one before, which may be NULL,
+ * where it does not.
  */
-void gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings);
-
-/* Takes layer back, which may be NULL, after one that downstream does not want; with a warning. */
-void gst_cuda_convolve_engine_restore_layer (GstCudaConvolveEngine * engine, GstCudaConvolveLayer * layer);
+gboolean gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine * engine,
+    const GstCudaConvolveSettings * settings);
+void gst_cuda_convolve_engine_keep_layer (GstCudaConvolveEngine * engine);
+void gst_cuda_convolve_engine_restore_layer (GstCudaConvolveEngine * engine, GstCudaConvolveLayer * before);
 
 /* The layer there is, referenced, or NULL. Any thread. */
 GstCudaConvolveLayer *gst_cuda_convolve_engine_ref_layer (GstCudaConvolveEngine * engine);

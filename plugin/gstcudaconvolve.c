@@ -176,24 +176,35 @@ is_taken_downstream (GstCudaConvolve * self)
   return ok;
 }
 
+/* New caps for what comes out, after all that is under way. */
+static GstFlowReturn
+renegotiate (GstCudaConvolve * self)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstFlowReturn ret = drain (self);
+
+  gst_base_transform_set_passthrough (trans, FALSE);
+  gst_base_transform_reconfigure_src (trans);
+  if (ret == GST_FLOW_OK && !gst_base_transform_reconfigure (trans))
+    ret = GST_PAD_IS_FLUSHING (trans->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
+  return ret;
+}
+
 /* Another layer makes other frames: new caps come first. Where none are taken the layer before stays. */
 static GstFlowReturn
 update_layer (GstCudaConvolve * self)
 {
-  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstCudaConvolveLayer *before = gst_cuda_convolve_engine_ref_layer (&self->engine);
   GstFlowReturn ret = GST_FLOW_OK;
 
-  gst_cuda_convolve_engine_update_layer (&self->engine, &self->used);
-  if (!gst_cuda_convolve_engine_has_right_caps (&self->engine)) {
-    if (!is_taken_downstream (self)) {
+  if (gst_cuda_convolve_engine_update_layer (&self->engine, &self->used)) {
+    gboolean same = gst_cuda_convolve_engine_has_right_caps (&self->engine);
+
+    if (!same && !is_taken_downstream (self)) {
       gst_cuda_convolve_engine_restore_layer (&self->engine, before);
     } else {
-      ret = drain (self);
-      gst_base_transform_set_passthrough (trans, FALSE);
-      gst_base_transform_reconfigure_src (trans);
-      if (ret == GST_FLOW_OK && !gst_base_transform_reconfigure (trans))
-        ret = GST_PAD_IS_FLUSHING (trans->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
+      gst_cuda_convolve_engine_keep_layer (&self->engine);
+      ret = same ? GST_FLOW_OK : renegotiate (self);
     }
   }
   g_clear_pointer (&before, gst_cuda_convolve_layer_unref);

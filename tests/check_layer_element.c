@@ -472,6 +472,9 @@ GST_START_TEST (test_refused_downstream)
   layer_case_set (&other, run.element);
   run_check (&run, &good, FRAME_PLAIN, "the one that is taken stays");
   expect_message (&run, GST_MESSAGE_WARNING, "the next element does not take");
+  g_object_set (run.element, "n-threads", 1, NULL);
+  run_check (&run, &good, FRAME_PLAIN, "the one that is taken stays");
+  expect_no_message (&run);
   good.offset = 0.25;
   layer_case_set (&good, run.element);
   run_check (&run, &good, FRAME_PLAIN, "good again");
