@@ -377,7 +377,7 @@ convolve_layer_run (const ConvolveLayerPlan *plan, const ConvolveLayerTask *task
         job.out_height, job.out_width, error);
   if (status == CONVOLVE_OK)
     status = plan->variant->run (plan, &job, error);
-  if (status == CONVOLVE_OK && task->filled > 0) {
+  if (status == CONVOLVE_OK && task->filled > 0 && !(plan->variant->fills && plan->variant->fills (plan, &job))) {
     if (plan->device)
       return convolve_layer_device_fill (plan, &job, error);
     fill_channels (plan, &job);

@@ -21,7 +21,7 @@
  *  - 8 bits: within one code value, where out_scale * M is below 2^13: code value v is read as in_scale * v + in_offset, and
  *    out_scale * out + out_offset is rounded to the nearest code value and clamped to 0 .. 255. Padding with zeros is
  *    in = 0, whatever in_offset is.
- * e is 2^-36, but 2^-22 for winograd and fft, whose sums contain an output's neighbours: auto takes neither.
+ * e is 2^-36, but 2^-17 for winograd and fft, whose sums contain an output's neighbours: auto takes neither.
  * Infinities and NaNs make all results of their image undefined.
  *
  * Nothing here prints or exits. Functions that can fail return a status and fill the ConvolveError, which may be NULL.

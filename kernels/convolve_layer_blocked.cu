@@ -64,14 +64,16 @@ store_row (const ConvolveLayerView &view, uint8_t *row, int x, const float *valu
   int size = convolve_layer_sample_size (view.type), stride = (int) view.destination.column_stride;
   uint8_t *to = row + x * stride;
 
-  if (x + COLUMNS <= view.out_width && stride == size && ((uintptr_t) to & (COLUMNS * size - 1)) == 0
-      && view.type != CONVOLVE_LAYER_U8) {
+  if (x + COLUMNS <= view.out_width && stride == size && ((uintptr_t) to & (COLUMNS * size - 1)) == 0) {
     if (view.type == CONVOLVE_LAYER_FLOAT32) {
       *(float4 *) to = make_float4 (values[0], values[1], values[2], values[3]);
-    } else {
+    } else if (view.type == CONVOLVE_LAYER_FLOAT16) {
       __half2 halves[2] = { __floats2half2_rn (values[0], values[1]), __floats2half2_rn (values[2], values[3]) };
 
       *(uint2 *) to = *(const uint2 *) halves;
+    } else {
+      *(uint32_t *) to = convolve_layer_code (view, values[0]) | convolve_layer_code (view, values[1]) << 8
+          | convolve_layer_code (view, values[2]) << 16 | convolve_layer_code (view, values[3]) << 24;
     }
     return;
   }
@@ -81,12 +83,27 @@ store_row (const ConvolveLayerView &view, uint8_t *row, int x, const float *valu
       convolve_layer_set (view, to + i * stride, values[i]);
 }
 
+/* Four pixels of four bytes in a row. */
+static __device__ __forceinline__ void
+store_pixels (const ConvolveLayerView &view, uint32_t *to, int x, const uint32_t *pixels)
+{
+  if (x + COLUMNS <= view.out_width && ((uintptr_t) to & 15) == 0) {
+    *(uint4 *) to = make_uint4 (pixels[0], pixels[1], pixels[2], pixels[3]);
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < COLUMNS; i++)
+    if (x + i < view.out_width)
+      to[i] = pixels[i];
+}
+
 /*
  * The idea: a thread has 4 x 8 outputs of a filter in registers, and the filter's weights for one channel too. The rows of
- * input under them come from shared memory, each once for all outputs that it reaches.
+ * input under them come from shared memory, each once for all outputs that it reaches. Where outputs are PIXELS of four bytes,
+ * they are kept till all filters are done and stored whole.
  */
-template <int K>
-__global__ void __launch_bounds__ (LANES * WARPS, K < 7 ? 4 : 3)
+template <int K, bool PIXELS>
+__global__ void __launch_bounds__ (LANES * WARPS, K < 7 && !PIXELS ? 4 : 3)
 convolve_layer_blocked (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
@@ -98,7 +115,12 @@ convolve_layer_blocked (const __grid_constant__ ConvolveLayerView view)
   int first = blockIdx.y * GROUP, last = min (first + GROUP, view.filters);
   int x = convolve_layer_left (view) + threadIdx.x * COLUMNS, y = convolve_layer_top (view) + threadIdx.y * ROWS;
   bool pools = tiles.width < WIDTH || tiles.height < HEIGHT;
+  uint32_t pixels[ROWS][COLUMNS];
 
+  if (PIXELS)
+#pragma unroll
+    for (int n = 0; n < ROWS * COLUMNS; n++)
+      pixels[n / COLUMNS][n % COLUMNS] = view.filling;
   if (view.type == CONVOLVE_LAYER_FLOAT32)
     load_patches<float, K> (view, patches);
   else if (view.type == CONVOLVE_LAYER_FLOAT16)
@@ -141,7 +163,13 @@ convolve_layer_blocked (const __grid_constant__ ConvolveLayerView view)
 #pragma unroll
     for (int n = 0; n < ROWS * COLUMNS; n++)
       sums[n / COLUMNS][n % COLUMNS] = convolve_layer_activate (view, sums[n / COLUMNS][n % COLUMNS]);
-    if (pools) {
+    if (PIXELS) {
+      int shift = (int) ((uint8_t *) view.destination.channel[k] - view.pixels) * 8;
+
+#pragma unroll
+      for (int n = 0; n < ROWS * COLUMNS; n++)
+        pixels[n / COLUMNS][n % COLUMNS] |= convolve_layer_code (view, sums[n / COLUMNS][n % COLUMNS]) << shift;
+    } else if (pools) {
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
         *(float4 *) (staged + (threadIdx.y * ROWS + r) * WIDTH + threadIdx.x * COLUMNS) = *(const float4 *) sums[r];
@@ -156,6 +184,14 @@ convolve_layer_blocked (const __grid_constant__ ConvolveLayerView view)
         if (y + r < view.end_row)
           store_row (view, plane + (y + r) * view.destination.row_stride, x, sums[r]);
     }
+  }
+  if (PIXELS) {
+    uint8_t *plane = view.pixels + blockIdx.z * view.destination.batch_stride;
+
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+      if (y + r < view.end_row)
+        store_pixels (view, (uint32_t *) (plane + (y + r) * view.destination.row_stride) + x, x, pixels[r]);
   }
 }
 
@@ -224,16 +260,54 @@ convolve_layer_blocked_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   return status;
 }
 
+/* The first byte of pixels of four, all of which the task writes; NULL where they are not that. */
+static uint8_t *
+pixels_of (const ConvolveLayerPlan *plan, const ConvolveLayerTask *task)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  const ConvolveLayerTensor *to = &task->destination;
+  uint8_t *first = (uint8_t *) ((uintptr_t) to->channel[0] & ~(uintptr_t) 3);
+  unsigned written = 0;
+
+  if (layer->type != CONVOLVE_LAYER_U8 || to->across || to->column_stride != 4 || layer->filters + task->filled != 4
+      || ((to->row_stride | to->batch_stride) & 3) || layer->pool_width > 1 || layer->pool_height > 1
+      || layer->pool_stride_x > 1 || layer->pool_stride_y > 1)
+    return NULL;
+  for (int i = 0; i < 4; i++) {
+    uintptr_t at = (uintptr_t) to->channel[i] - (uintptr_t) first;
+
+    written |= at < 4 ? 1u << at : 0;
+  }
+  return written == 15 ? first : NULL;
+}
+
+bool
+convolve_layer_blocked_fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
+{
+  return pixels_of (plan, &job->task) != NULL;
+}
+
 ConvolveStatus
 convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
   ConvolveLayerView view = convolve_layer_view (plan, job);
   size_t shared = cut (&plan->layer, &view.tiles);
   int side = side_of (&plan->layer);
-  const void *kernel = side == 1 ? (const void *) convolve_layer_blocked<1>
-      : side == 3 ? (const void *) convolve_layer_blocked<3>
-      : side == 5 ? (const void *) convolve_layer_blocked<5> : (const void *) convolve_layer_blocked<7>;
+  static const void *const kernels[2][4] = {
+    { (const void *) convolve_layer_blocked<1, false>, (const void *) convolve_layer_blocked<3, false>,
+      (const void *) convolve_layer_blocked<5, false>, (const void *) convolve_layer_blocked<7, false> },
+    { (const void *) convolve_layer_blocked<1, true>, (const void *) convolve_layer_blocked<3, true>,
+      (const void *) convolve_layer_blocked<5, true>, (const void *) convolve_layer_blocked<7, true> },
+  };
 
-  return convolve_layer_launch (plan, job, kernel, &view, (plan->layer.filters + GROUP - 1) / GROUP,
+  view.pixels = pixels_of (plan, &job->task);
+  if (view.pixels) {
+    uint8_t fill;
+
+    convolve_layer_store (CONVOLVE_LAYER_U8, &fill, job->task.fill);
+    for (int i = plan->layer.filters; i < 4; i++)
+      view.filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.pixels);
+  }
+  return convolve_layer_launch (plan, job, kernels[view.pixels != NULL][side / 2], &view, (plan->layer.filters + GROUP - 1) / GROUP,
       dim3 (LANES, WARPS), shared, error);
 }

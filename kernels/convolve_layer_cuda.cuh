@@ -37,6 +37,8 @@ struct ConvolveLayerView
   ConvolveLayerTiles tiles;
   int steps;                    /* of gemm: products of 16 in a chunk; of fft: tiles at once */
   bool along;                   /* of gemm: pairs of samples are neighbours in a row, not in channels */
+  uint8_t *pixels;              /* of blocked: interleaved samples of four bytes, and what they hold besides the filters */
+  uint32_t filling;
   void *spectra, *products;     /* of fft */
   const void *weight_spectra;
 };
@@ -126,6 +128,13 @@ convolve_layer_activate (const ConvolveLayerView &view, float value)
   return __uint_as_float (__float_as_uint (value) & mask);
 }
 
+/* The code value of an output. */
+__device__ __forceinline__ unsigned
+convolve_layer_code (const ConvolveLayerView &view, float value)
+{
+  return (unsigned) (fminf (fmaxf (fmaf (value, view.out_scale, view.out_offset), 0), 255) + 0.5f);
+}
+
 __device__ __forceinline__ void
 convolve_layer_set (const ConvolveLayerView &view, uint8_t *at, float value)
 {
@@ -134,7 +143,7 @@ convolve_layer_set (const ConvolveLayerView &view, uint8_t *at, float value)
   else if (view.type == CONVOLVE_LAYER_FLOAT16)
     *(__half *) at = __float2half_rn (value);
   else
-    *at = (uint8_t) (fminf (fmaxf (fmaf (value, view.out_scale, view.out_offset), 0), 255) + 0.5f);
+    *at = (uint8_t) convolve_layer_code (view, value);
 }
 
 /* The first output of this block's tile. */

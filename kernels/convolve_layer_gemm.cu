@@ -378,9 +378,6 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
   }
 }
 
-/* Up to so many products for an output loads take longer than products, and more blocks hide them better. */
-#define FEW_PRODUCTS 256
-
 /* What the kernels are made for: tiles of 16 filters and of 8 outputs that a warp has. */
 struct Shape
 {
@@ -388,18 +385,16 @@ struct Shape
   const void *kernel;
 };
 
-static const Shape shapes[2][4] = {
+static const Shape shapes[2][3] = {
   {
-    { 4, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 4, 8> },
+    { 4, 4, (const void *) convolve_layer_gemm<ConvolveHalves, 4, 4> },
     { 2, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 2, 8> },
     { 1, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 1, 8> },
-    { 4, 4, (const void *) convolve_layer_gemm<ConvolveHalves, 4, 4> },
   },
   {
     { 4, 4, (const void *) convolve_layer_gemm<ConvolveSplit, 4, 4> },
     { 2, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 2, 8> },
     { 1, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 1, 8> },
-    { 4, 2, (const void *) convolve_layer_gemm<ConvolveSplit, 4, 2> },
   },
 };
 
@@ -412,9 +407,7 @@ is_split (const ConvolveLayer *layer)
 static const Shape *
 shape_of (const ConvolveLayer *layer)
 {
-  bool few = layer->channels * layer->kernel_height * layer->kernel_width <= FEW_PRODUCTS;
-
-  return &shapes[is_split (layer)][layer->filters > 32 ? few ? 3 : 0 : layer->filters > 16 ? 1 : 2];
+  return &shapes[is_split (layer)][layer->filters > 32 ? 0 : layer->filters > 16 ? 1 : 2];
 }
 
 /* Fills what depends on the number of planes in shared memory at once. */
@@ -454,10 +447,11 @@ plan_reduction (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
   geometry->along = along < pairs;
   geometry->pairs = geometry->along ? along / layer->channels : taps;
   all = geometry->along ? layer->channels : (layer->channels + 1) / 2;
-  /* Rows of a step's four words differ in the plane, mostly: they are put into different banks. */
+  /* What lanes load at once, eight words and mostly of four planes, or half of them where words are double, is put into
+   * different banks. */
   tiles->pitch = tiles->patch_width;
   tiles->plane = tiles->pitch * tiles->patch_height;
-  tiles->plane += ((layer->stride_x == 1 ? 8 : 9) - tiles->plane % 32 + 32) % 32;
+  tiles->plane += ((layer->stride_x > 1 ? 9 : is_split (layer) ? 4 : 8) - tiles->plane % 32 + 32) % 32;
   for (int n = 1; n <= all && n <= 256; n++) {
     take_planes (layer, n, all, geometry);
     if (geometry->shared > usual)
@@ -472,7 +466,7 @@ plan_reduction (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
   return geometry->shared <= limit;
 }
 
-/* The tile with the least input, of those of 8 * outputs * WARPS outputs that hold a pooling window. */
+/* The tile with the least input, of those of 8 * outputs * WARPS outputs that hold a pooling window; of equals the widest. */
 static bool
 plan_tiles (const ConvolveLayerPlan *plan, Geometry *geometry, const char **reason)
 {
@@ -488,7 +482,7 @@ plan_tiles (const ConvolveLayerPlan *plan, Geometry *geometry, const char **reas
 
       /* For each output that is used; narrow rows are stored in small pieces. */
       input = (n == 8 ? 2 : 1) * (1024 * input + 65536) / (tried.tiles.width * tried.tiles.height);
-      if (input < best) {
+      if (input <= best) {
         best = input;
         width = n;
       }

@@ -59,6 +59,12 @@ convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJo
 }
 
 bool
+convolve_layer_blocked_fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
+{
+  return false;
+}
+
+bool
 convolve_layer_gemm_accepts (const ConvolveLayerPlan *plan, const char **reason)
 {
   *reason = "this build has no CUDA";

@@ -42,6 +42,7 @@ typedef struct ConvolveLayerVariant
   ConvolveStatus (*prepare) (ConvolveLayerPlan *plan, ConvolveError *error);    /* NULL where nothing is derived */
   void (*clear) (ConvolveLayerPlan *plan);      /* frees what prepare made, all or a part of it; NULL without prepare */
   ConvolveStatus (*run) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
+  bool (*fills) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);   /* run fills channels too; NULL: never */
 } ConvolveLayerVariant;
 
 extern const ConvolveLayerVariant convolve_layer_variants[];
@@ -64,6 +65,7 @@ bool convolve_layer_blocked_accepts (const ConvolveLayerPlan *plan, const char *
 ConvolveStatus convolve_layer_blocked_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
 ConvolveStatus convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
+bool convolve_layer_blocked_fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);
 bool convolve_layer_gemm_accepts (const ConvolveLayerPlan *plan, const char **reason);
 ConvolveStatus convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
 ConvolveStatus convolve_layer_gemm_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,

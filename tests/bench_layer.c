@@ -22,6 +22,17 @@ enum
 
 static const double limit_us = 60000;   /* slower ones are timed once */
 
+/* Layers over frames of 3840x2160 bytes, pixels of source_bytes to pixels of destination_bytes, the rest of which is filled. */
+static const struct
+{
+  const char *name;
+  int channels, filters, kernel, stride, source_bytes, destination_bytes, mosaic;
+} frames[] = {
+  {"RGBx, colour matrix", 3, 3, 1, 1, 4, 4, 0}, {"RGBx, 3x3", 3, 3, 3, 1, 4, 4, 0}, {"RGBx, 5x5", 3, 3, 5, 1, 4, 4, 0},
+  {"RGBx, 7x7", 3, 3, 7, 1, 4, 4, 0}, {"RGB, 5x5", 3, 3, 5, 1, 3, 3, 0}, {"GRAY8, 5x5", 1, 1, 5, 1, 1, 1, 0},
+  {"RGBx, 5x5, to half the size", 3, 3, 5, 2, 4, 4, 0}, {"RGBx to 64 maps of 480x270, 7x7", 3, 64, 7, 8, 4, 1, 8},
+};
+
 typedef struct
 {
   ConvolveDevice *device;
@@ -161,6 +172,61 @@ bench_case (Bench *bench, const BenchLayerCase *test, ConvolveLayerType type, co
   return done;
 }
 
+static bool
+bench_frame (Bench *bench, int number)
+{
+  enum { WIDTH = 3840, HEIGHT = 2160 };
+  int channels = frames[number].channels, filters = frames[number].filters, kernel = frames[number].kernel;
+  int stride = frames[number].stride, from = frames[number].source_bytes, to = frames[number].destination_bytes;
+  int width = WIDTH / stride, height = HEIGHT / stride, columns = frames[number].mosaic;
+  static float weights[64 * 3 * 7 * 7];
+  static unsigned char content[WIDTH * HEIGHT * 4];
+  double us[BENCH_LAYER_ROUNDS];
+  ConvolveLayerPlan *plan;
+  bool done = true;
+
+  fill_random (weights, sizeof weights / sizeof *weights, CONVOLVE_LAYER_FLOAT32);
+  fill_random (content, sizeof content, CONVOLVE_LAYER_U8);
+  convolve_layer_init (&bench->layer, filters, channels, kernel, kernel, weights);
+  bench->layer.type = CONVOLVE_LAYER_U8;
+  bench->layer.stride_y = bench->layer.stride_x = stride;
+  convolve_layer_pad_same (&bench->layer, HEIGHT, WIDTH, NULL);
+  bench->pairs = 8;
+  memset (bench->tasks, 0, sizeof bench->tasks);
+  for (int i = 0; i < bench->pairs && done; i++) {
+    ConvolveLayerTask *task = &bench->tasks[i];
+    unsigned char *source = convolve_device_alloc (bench->device, sizeof content, NULL);
+    unsigned char *destination = convolve_device_alloc (bench->device, sizeof content, NULL);
+
+    *task = (ConvolveLayerTask) {.batch = 1,.height = HEIGHT,.width = WIDTH,.filled = columns ? 0 : to - filters,.fill = 255 };
+    task->source.row_stride = WIDTH * from;
+    task->source.column_stride = from;
+    task->destination.row_stride = width * to;
+    task->destination.column_stride = to;
+    for (int c = 0; c < 4; c++) {
+      task->source.channel[c] = source + c;
+      task->destination.channel[c] = destination + c;
+    }
+    if (columns)
+      task->destination = convolve_layer_mosaic (destination, columns * width, 1, columns, height, width);
+    done = source && destination && convolve_device_copy (bench->device, source, content, sizeof content,
+        CONVOLVE_COPY_TO_DEVICE, NULL) == CONVOLVE_OK;
+  }
+  plan = done ? convolve_layer_plan_new (&bench->layer, "auto", bench->device, NULL) : NULL;
+  done = plan && time_runs (bench, plan, 2) >= 0;
+  for (int i = 0; i < BENCH_LAYER_ROUNDS && done; i++)
+    done = (us[i] = time_runs (bench, plan, 32)) >= 0;
+  if (done)
+    printf ("4K %-32s %8.1f us a frame  %s\n", frames[number].name, bench_median (us, BENCH_LAYER_ROUNDS),
+        convolve_layer_plan_variant (plan));
+  convolve_layer_plan_unref (plan);
+  for (int i = 0; i < bench->pairs; i++) {
+    convolve_device_release (bench->device, bench->tasks[i].source.channel[0]);
+    convolve_device_release (bench->device, bench->tasks[i].destination.channel[0]);
+  }
+  return done;
+}
+
 int
 bench_layer (int argc, char **argv)
 {
@@ -198,6 +264,8 @@ bench_layer (int argc, char **argv)
     for (int type = CONVOLVE_LAYER_FLOAT32; type <= CONVOLVE_LAYER_FLOAT16 && done; type++)
       if (only_case < 0 || only_case == i)
         done = bench_case (&bench, &bench_layer_cases[i], (ConvolveLayerType) type, only, csv);
+  for (size_t i = 0; i < sizeof frames / sizeof *frames && done && only_case < 0 && !only; i++)
+    done = bench_frame (&bench, (int) i);
   if (!done)
     fprintf (stderr, "the benchmark stopped\n");
   if (csv)
