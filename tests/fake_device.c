@@ -396,3 +396,9 @@ LAYER_ACCEPTS (shared)
 LAYER_RUN (shared)
 LAYER_PREPARE (direct)
 LAYER_RUN (direct)
+
+bool
+convolve_layer_blocked_fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
+{
+  return false;
+}
