@@ -71,17 +71,24 @@ frames_of (const gchar * line, guint * contexts)
   return bytes;
 }
 
+/* No byte is further from the expected one than that. */
 static void
-check_equal (const gchar * line, GByteArray * expected, guint * contexts)
+check_near (const gchar * line, GByteArray * expected, gint most, guint * contexts)
 {
   GByteArray *bytes = frames_of (line, contexts);
 
   fail_unless (expected->len > 0);
   fail_unless (bytes->len == expected->len, "%s: %u bytes, not %u", line, bytes->len, expected->len);
   for (guint i = 0; i < bytes->len; i++)
-    if (bytes->data[i] != expected->data[i])
+    if (ABS (bytes->data[i] - expected->data[i]) > most)
       fail ("%s: byte %u of %u is %u, not %u", line, i, bytes->len, bytes->data[i], expected->data[i]);
   g_byte_array_unref (bytes);
+}
+
+static void
+check_equal (const gchar * line, GByteArray * expected, guint * contexts)
+{
+  check_near (line, expected, 0, contexts);
 }
 
 #define CUDA "video/x-raw(memory:CUDAMemory)"
@@ -119,6 +126,67 @@ GST_START_TEST (test_ways)
       check_equal (out, expected, NULL);
       g_byte_array_unref (expected);
     }
+}
+GST_END_TEST;
+
+/* A file of so many filters of 3x5 over three colours. */
+static gchar *
+write_layer (const gchar * folder, gint filters)
+{
+  g_autofree gchar *header = g_strdup_printf ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 3, 3, 5)}\n",
+      filters);
+  g_autofree gchar *name = g_strdup_printf ("%d.npy", filters);
+  gchar *location = g_build_filename (folder, name, NULL);
+  guint8 start[] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, strlen (header), 0 };
+  FILE *file = fopen (location, "wb");
+
+  fail_unless (file && fwrite (start, 1, sizeof start, file) == sizeof start && fputs (header, file) >= 0);
+  for (gint i = 0; i < filters * 45; i++) {
+    gfloat weight = (i * 37 % 23 - 11) / 100.0f;
+
+    fail_unless (fwrite (&weight, sizeof weight, 1, file) == 1);
+  }
+  fail_unless (fclose (file) == 0);
+  return location;
+}
+
+/* Layers, in and out in either memory; feature maps in formats that CUDA memory has not come out in system memory. */
+GST_START_TEST (test_layers)
+{
+  static const gchar *const formats[] = { "RGBA", "RGBx", "BGRA", "RGB", "GBR", "RGBP" };
+  static const struct
+  {
+    gint filters;
+    const gchar *more;
+  } layers[] = { {3, ""}, {4, "stride=2 activation=relu"}, {1, "padding=valid pool-size=2"}, {9, "mosaic=true"} };
+  g_autofree gchar *folder = g_dir_make_tmp ("cudaconvolve-XXXXXX", NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (layers); k++) {
+      g_autofree gchar *location = write_layer (folder, layers[k].filters);
+      gboolean gray = layers[k].filters == 1 || layers[k].filters == 9;
+      g_autofree gchar *source = g_strdup_printf ("videotestsrc pattern=smpte num-buffers=4 ! "
+          "video/x-raw,format=%s,width=322,height=242", formats[i]);
+      g_autofree gchar *layer = g_strdup_printf ("cudaconvolve layer-location=%s bias=0.5 %s", location,
+          layers[k].more);
+      g_autofree gchar *reference = g_strdup_printf ("%s ! %s kernel-variant=cpu-reference", source, layer);
+      g_autofree gchar *system = g_strdup_printf ("%s ! %s frames-in-flight=2", source, layer);
+      g_autofree gchar *in = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! video/x-raw", source, layer);
+      g_autofree gchar *both = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! " CUDA " ! cudadownload", source,
+          layer);
+      g_autofree gchar *out = g_strdup_printf ("%s ! %s ! " CUDA " ! cudadownload", source, layer);
+      GByteArray *expected = frames_of (reference, NULL);
+
+      check_near (system, expected, 1, NULL);
+      check_near (in, expected, 1, NULL);
+      if (!gray) {
+        check_near (both, expected, 1, NULL);
+        check_near (out, expected, 1, NULL);
+      }
+      g_byte_array_unref (expected);
+      g_unlink (location);
+    }
+  g_rmdir (folder);
 }
 GST_END_TEST;
 
@@ -408,6 +476,7 @@ cudamemory_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_ways);
   tcase_add_test (tc, test_formats);
+  tcase_add_test (tc, test_layers);
   tcase_add_test (tc, test_cpu_variant);
   tcase_add_test (tc, test_decoder);
   tcase_add_test (tc, test_shared_context);
