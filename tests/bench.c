@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench_common.h"
 #include "bench_layer.h"
@@ -361,8 +362,23 @@ usage (void)
       "  --csv FILE      all figures\n"
       "  --svg FILE      a plot of 4K GRAY8 over the mask's width\n"
       "  --commit ID     to be noted in the CSV file\n"
-      "bench --layer [--csv FILE] [--case N] [--variant NAME]: times convolution layers\n");
+      "bench --layer [--csv FILE] [--case N] [--variant NAME]: times convolution layers\n"
+      "bench --cpu [options]: bench_cpu, the variant cpu beside other libraries\n");
   return 2;
+}
+
+/* A program of its own, for its peers are a library that nothing else here needs; arguments are what follows --cpu. */
+static int
+run_beside (char **argv, const char *name)
+{
+  const char *slash = strrchr (argv[0], '/');
+  char path[4096];
+
+  snprintf (path, sizeof (path), "%.*s%s", slash ? (int) (slash + 1 - argv[0]) : 0, argv[0], name);
+  argv[1] = path;
+  execvp (path, argv + 1);
+  perror (path);
+  return 1;
 }
 
 int
@@ -373,6 +389,8 @@ main (int argc, char **argv)
   ConvolveError error = {.text = "out of memory" };
   bool done;
 
+  if (argc > 1 && strcmp (argv[1], "--cpu") == 0)
+    return run_beside (argv, "bench_cpu");
   if (argc > 1 && strcmp (argv[1], "--layer") == 0)
     return bench_layer (argc - 2, argv + 2);
   for (options.n_sides = 0; options.n_sides < N_SIDES; options.n_sides++)
