@@ -117,8 +117,8 @@ side_size (const char *side, int size, int before, int after, int kernel, int st
   if (size < 1 || padded > MAX_EXTENT)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a %s of %d with a padding of %d", side, size, before + after);
   if (kernel > padded)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a kernel %s of %d and %lld samples with the padding", side, kernel,
-        (long long) padded);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a kernel %s of %d and %lld samples with the padding", side,
+        kernel, (long long) padded);
   *conv = (int) ((padded - kernel) / stride + 1);
   if (pool > *conv)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a pooling %s of %d and %d samples to pool", side, pool, *conv);
@@ -329,8 +329,8 @@ check_tensor (const char *name, const ConvolveLayerTensor *tensor, ConvolveLayer
   if (all & (size - 1))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "the %s is not aligned to its samples of %d bytes", name, size);
   if (width > 1 && llabs (tensor->column_stride) < size)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%td bytes from sample to sample of the %s", tensor->column_stride,
-        name);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%td bytes from sample to sample of the %s",
+        tensor->column_stride, name);
   if (llabs (tensor->column_stride) > INT32_MAX / width || llabs (tensor->row_stride) > INT32_MAX / height
       || llabs (tensor->column_stride) * width + llabs (tensor->row_stride) * height > INT32_MAX)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a channel of the %s that spans 2^31 bytes", name);

@@ -13,15 +13,15 @@
  * (n + p + p' - kernel) / stride + 1 and a pooled one (m - pool) / pool stride + 1 samples, rounded down: what no whole
  * window covers is left out.
  *
- * What is promised of the result for finite input, for every variant, with M = |bias| + sum of |w| * |in| (under a pooling
- * window the largest), and N the number of weights of a filter times the largest of them times the largest |in| of the
- * image, where N stays inside the type's range:
+ * What is promised of the result for finite input, for every variant, with M = |bias| + sum of |w| * |in| (under a
+ * pooling window the largest), and N the number of weights of a filter times the largest of them times the largest |in|
+ * of the image, where N stays inside the type's range:
  *  - float32: within 1e-5 * M + e * N of the exact result;
  *  - float16: within 2e-3 * M + e * N + 2^-24;
- *  - 8 bits: within one code value, where out_scale * M is below 2^13: code value v is read as in_scale * v + in_offset, and
- *    out_scale * out + out_offset is rounded to the nearest code value and clamped to 0 .. 255. Padding with zeros is
- *    in = 0, whatever in_offset is.
- * e is 2^-36, but 2^-17 for winograd and fft, whose sums contain an output's neighbours: auto takes neither.
+ *  - 8 bits: within one code value, where out_scale * M is below 2^13. Code value v is read as in_scale * v +
+ *    in_offset, and out_scale * out + out_offset is rounded to the nearest code value and clamped to 0 .. 255. Padding with zeros
+ *    is in = 0, whatever in_offset is.
+ * e is 2^-36, but 2^-19 for winograd and fft, whose sums contain an output's neighbours: auto takes neither.
  * Infinities and NaNs make all results of their image undefined.
  *
  * Nothing here prints or exits. Functions that can fail return a status and fill the ConvolveError, which may be NULL.
@@ -65,13 +65,13 @@ typedef struct
   int kernel_height, kernel_width;      /* 1 .. CONVOLVE_MAX_SIDE, even sizes too */
   const float *weights;         /* [K][C][kernel height][kernel width], finite */
   const float *bias;            /* [K], finite; NULL for none */
-  int first_filter, shown;      /* the output has filters first_filter .. first_filter + shown - 1; shown 0: all to the last */
+  int first_filter, shown;      /* the output has filters first_filter .. first_filter + shown - 1; 0: to the last */
   int stride_y, stride_x;       /* 1 .. CONVOLVE_LAYER_MAX_STEP */
   int pad_top, pad_bottom, pad_left, pad_right; /* samples: 0 .. CONVOLVE_LAYER_MAX_PADDING */
   ConvolveBoundary boundary;    /* what padding repeats; ZERO: 0 */
   ConvolveActivation activation;
   int pool_height, pool_width;  /* 1 .. CONVOLVE_LAYER_MAX_STEP, 1: no pooling */
-  int pool_stride_y, pool_stride_x;     /* 1 .. CONVOLVE_LAYER_MAX_STEP; more than 1 without pooling leaves outputs out */
+  int pool_stride_y, pool_stride_x;     /* 1 .. CONVOLVE_LAYER_MAX_STEP; without pooling it leaves outputs out */
   ConvolveLayerType type;       /* of input and output */
   float in_scale, in_offset, out_scale, out_offset;     /* of U8, finite, scales not 0 */
 } ConvolveLayer;
@@ -84,8 +84,8 @@ void convolve_layer_init (ConvolveLayer *layer, int filters, int channels, int k
     const float *weights);
 
 /*
- * Sets the padding that makes an output (before pooling) of ceil (n / stride) samples from n, the odd one at the bottom or
- * right, as TensorFlow does; with a stride of 1 it is kernel - 1 samples, whatever n is, as in PyTorch. Kernel and
+ * Sets the padding that makes an output (before pooling) of ceil (n / stride) samples from n, the odd one at the bottom
+ * or right, as TensorFlow does; with a stride of 1 it is kernel - 1 samples, whatever n is, as in PyTorch. Kernel and
  * strides are set before. Errors: INVALID (sizes below 1 or above 2^28, a padding above its limit).
  */
 ConvolveStatus convolve_layer_pad_same (ConvolveLayer *layer, int height, int width, ConvolveError *error);
@@ -94,9 +94,9 @@ ConvolveStatus convolve_layer_pad_same (ConvolveLayer *layer, int height, int wi
 int convolve_layer_outputs (const ConvolveLayer *layer);
 
 /*
- * The size of the output for an input of height x width. Errors: INVALID (what is out of range in the layer, but not its
- * weights; sizes below 1; a kernel larger than the padded input; a pooling window larger than what it pools; a padded
- * side above 2^28).
+ * The size of the output for an input of height x width. Errors: INVALID (what is out of range in the layer, but not
+ * its weights; sizes below 1; a kernel larger than the padded input; a pooling window larger than what it pools; a
+ * padded side above 2^28).
  */
 ConvolveStatus convolve_layer_output_size (const ConvolveLayer *layer, int height, int width, int *out_height,
     int *out_width, ConvolveError *error);
@@ -106,10 +106,10 @@ ConvolveStatus convolve_layer_output_size (const ConvolveLayer *layer, int heigh
  *
  *   plane (c) + b * batch_stride + y * row_stride + x * column_stride,
  *
- * all in bytes and multiples of the sample's size, any sign; rows and columns of a channel span less than 2^31 bytes. plane (c)
- * is channel[c] where across is 0, for up to
- * CONVOLVE_LAYER_PLANES channels: planar and interleaved frames in any order. Otherwise it is
- * channel[0] + c / across * down_stride + c % across * across_stride: NCHW tensors with across 1, and mosaics.
+ * all in bytes and multiples of the sample's size, any sign; rows and columns of a channel span less than 2^31 bytes.
+ * plane (c) is channel[c] where across is 0, for up to CONVOLVE_LAYER_PLANES channels: planar and interleaved frames in
+ * any order. Otherwise it is channel[0] + c / across * down_stride + c % across * across_stride: NCHW tensors with
+ * across 1, and mosaics.
  */
 typedef struct
 {
@@ -123,8 +123,8 @@ typedef struct
 ConvolveLayerTensor convolve_layer_nchw (ConvolveLayerType type, void *data, int channels, int height, int width);
 
 /*
- * Channels as tiles of one picture, columns of them in a row, each tile_height x tile_width (the output's size, or more for
- * gaps). data is the top left sample, column_stride bytes from its right neighbour.
+ * Channels as tiles of one picture, columns of them in a row, each tile_height x tile_width (the output's size, or more
+ * for gaps). data is the top left sample, column_stride bytes from its right neighbour.
  */
 ConvolveLayerTensor convolve_layer_mosaic (void *data, ptrdiff_t row_stride, ptrdiff_t column_stride, int columns,
     int tile_height, int tile_width);
@@ -136,7 +136,7 @@ typedef struct
   int batch;                    /* images: 1 .. 65535 */
   int height, width;            /* of the source; at least 1, and what convolve_layer_output_size() takes */
   int first_row, end_row;       /* rows of the output to write, first_row <= y < end_row; end_row 0: to the last */
-  int filled;                   /* channels of the destination after the filters that are set to fill: alpha, empty tiles */
+  int filled;                   /* channels after the filters that are set to fill: alpha, empty tiles */
   float fill;                   /* what is stored: a code value where the type is U8, rounded and clamped */
 } ConvolveLayerTask;
 
@@ -159,7 +159,7 @@ bool convolve_layer_variant_on_device (int index);
 ConvolveLayerPlan *convolve_layer_plan_new (const ConvolveLayer *layer, const char *variant, ConvolveDevice *device,
     ConvolveError *error);
 ConvolveLayerPlan *convolve_layer_plan_ref (ConvolveLayerPlan *plan);
-void convolve_layer_plan_unref (ConvolveLayerPlan *plan);       /* NULL is allowed; no run may be under way at the last one */
+void convolve_layer_plan_unref (ConvolveLayerPlan *plan);       /* NULL is allowed; no run may be under way */
 
 const char *convolve_layer_plan_variant (const ConvolveLayerPlan *plan);
 bool convolve_layer_plan_on_device (const ConvolveLayerPlan *plan);
@@ -168,8 +168,8 @@ bool convolve_layer_plan_on_device (const ConvolveLayerPlan *plan);
 void convolve_layer_plan_set_pool (ConvolveLayerPlan *plan, ConvolvePool *pool);
 
 /*
- * The rows *source_first up to *source_end of a source of height rows that rows first up to end of the result are made from,
- * where 0 <= first < end <= the output's height.
+ * The rows *source_first up to *source_end of a source of height rows that rows first up to end of the result are made
+ * from, where 0 <= first < end <= the output's height.
  */
 void convolve_layer_plan_source_rows (const ConvolveLayerPlan *plan, int height, int first, int end, int *source_first,
     int *source_end);

@@ -98,9 +98,9 @@ store_pixels (const ConvolveLayerView &view, uint32_t *to, int x, const uint32_t
 }
 
 /*
- * The idea: a thread has 4 x 8 outputs of a filter in registers, and the filter's weights for one channel too. The rows of
- * input under them come from shared memory, each once for all outputs that it reaches. Where outputs are PIXELS of four bytes,
- * they are kept till all filters are done and stored whole.
+ * The idea: a thread has 4 x 8 outputs of a filter in registers, and the filter's weights for one channel too. The rows
+ * of input under them come from shared memory, each once for all outputs that it reaches. Where outputs are PIXELS of
+ * four bytes, they are kept till all filters are done and stored whole.
  */
 template <int K, bool PIXELS>
 __global__ void __launch_bounds__ (LANES * WARPS, K < 7 && !PIXELS ? 4 : 3)
@@ -255,7 +255,8 @@ convolve_layer_blocked_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
     for (int j = 0; j < layer->kernel_height; j++)
       for (int i = 0; i < layer->kernel_width; i++)
         weights[(size_t) n * taps + j * side + i] = *from++;
-  ConvolveStatus status = convolve_layer_put (plan, weights, (size_t) planes * taps, layer->bias, layer->filters, error);
+  ConvolveStatus status = convolve_layer_put (plan, weights, (size_t) planes * taps, layer->bias, layer->filters,
+      error);
   free (weights);
   return status;
 }
@@ -308,6 +309,6 @@ convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJo
     for (int i = plan->layer.filters; i < 4; i++)
       view.filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.pixels);
   }
-  return convolve_layer_launch (plan, job, kernels[view.pixels != NULL][side / 2], &view, (plan->layer.filters + GROUP - 1) / GROUP,
-      dim3 (LANES, WARPS), shared, error);
+  return convolve_layer_launch (plan, job, kernels[view.pixels != NULL][side / 2], &view,
+      (plan->layer.filters + GROUP - 1) / GROUP, dim3 (LANES, WARPS), shared, error);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Variant cpu: threads and vectors on the host. A job is a tile of outputs of one image. The input under it becomes floats
- * once, its columns sorted by their remainder modulo the stride, so that what neighbouring outputs read are neighbours; the
- * sums of 32 outputs of four filters stay in registers.
+ * Variant cpu: threads and vectors on the host. A job is a tile of outputs of one image. The input under it becomes
+ * floats once, its columns sorted by their remainder modulo the stride, so that what neighbouring outputs read are
+ * neighbours; the sums of 32 outputs of four filters stay in registers.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,8 @@ typedef void (*AddUp) (const ConvolveLayer *layer, const Work *work, const float
 
 /* Adds to BLOCK sums of each filter of a group all products of their windows; patches is the first window's. */
 static inline __attribute__ ((always_inline)) void
-add_up (const ConvolveLayer *layer, const Work *work, const float *weights, const float *patches, float *sums, bool fused)
+add_up (const ConvolveLayer *layer, const Work *work, const float *weights, const float *patches, float *sums,
+    bool fused)
 {
   size_t row = (size_t) layer->stride_x * work->columns;
   float part[GROUP][BLOCK] = { {0} };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Variant cpu-reference: the definition as loops, sums in double. Slow, and what the other variants are held against. */
+/*
+ * Variant cpu-reference: the definition as loops, sums in double. Slow, and what the other variants are held
+ * against.
+ */
 #include <math.h>
 #include <stdlib.h>
 

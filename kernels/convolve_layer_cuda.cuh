@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the layer's CUDA variants share: the task as a kernel sees it, loads with padding, the tail of every sum, and the
- * launch. A kernel takes one ConvolveLayerView; blockIdx is a tile of the output, a group of filters, and an image. Types
- * that are not worth a kernel of their own are told apart at run time, the same way for a whole launch.
+ * What the layer's CUDA variants share: the task as a kernel sees it, loads with padding, the tail of every sum, and
+ * the launch. A kernel takes one ConvolveLayerView; blockIdx is a tile of the output, a group of filters, and an image.
+ * Types that are not worth a kernel of their own are told apart at run time, the same way for a whole launch.
  */
 #ifndef CONVOLVE_LAYER_CUDA_CUH
 #define CONVOLVE_LAYER_CUDA_CUH
@@ -20,7 +20,7 @@ struct ConvolveLayerTiles
   int conv_width, conv_height;  /* the same before pooling */
   int patch_width, patch_height;        /* the input under it */
   int pitch, plane;             /* words of shared memory from row to row and from channel to channel of a patch */
-  int planes, chunks;           /* channels or pairs of them that are in shared memory at once, and how many times that is */
+  int planes, chunks;           /* channels or pairs of them in shared memory at once, and how many times that is */
 };
 
 struct ConvolveLayerView
@@ -37,7 +37,7 @@ struct ConvolveLayerView
   ConvolveLayerTiles tiles;
   int steps;                    /* of gemm: products of 16 in a chunk; of fft: tiles at once */
   bool along;                   /* of gemm: pairs of samples are neighbours in a row, not in channels */
-  uint8_t *pixels;              /* of blocked: interleaved samples of four bytes, and what they hold besides the filters */
+  uint8_t *pixels;              /* of blocked: pixels of four bytes, and what they hold besides the filters */
   uint32_t filling;
   void *spectra, *products;     /* of fft */
   const void *weight_spectra;
@@ -54,6 +54,9 @@ struct ConvolveLayerMemory
 /* Copies both to device memory that the plan owns. weights is count words. */
 ConvolveStatus convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias,
     size_t bias_count, ConvolveError *error);
+
+/* The exponent of filter k's largest weight: it is 2^exponent .. 2^(exponent + 1). INT_MIN / 2 where all are 0. */
+int convolve_layer_exponent (const ConvolveLayer *layer, int k);
 
 /* The view without tiles. */
 ConvolveLayerView convolve_layer_view (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the layer's CUDA variants share on the host's side, and the filling of channels. */
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "convolve_device.cuh"
@@ -31,6 +33,19 @@ convolve_layer_device_clear (ConvolveLayerPlan *plan)
   convolve_device_release (plan->device, memory->weight_spectra);
   convolve_device_release (plan->device, memory->scratch);
   free (memory);
+}
+
+int
+convolve_layer_exponent (const ConvolveLayer *layer, int k)
+{
+  size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  float most = 0;
+  int exponent;
+
+  for (size_t i = 0; i < count; i++)
+    most = fmaxf (most, fabsf (layer->weights[k * count + i]));
+  frexpf (most, &exponent);
+  return most > 0 ? exponent - 1 : INT_MIN / 2;
 }
 
 ConvolveLayerView
@@ -114,8 +129,8 @@ convolve_layer_launch (const ConvolveLayerPlan *plan, const ConvolveLayerJob *jo
   if ((int64_t) view->tiles.across * down > INT32_MAX)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "an output of %dx%d", view->out_width,
         view->end_row - view->first_row);
-  return convolve_layer_enqueue (plan, kernel, view, dim3 (view->tiles.across * down, groups, job->task.batch), block, shared,
-      error);
+  return convolve_layer_enqueue (plan, kernel, view, dim3 (view->tiles.across * down, groups, job->task.batch), block,
+      shared, error);
 }
 
 /* The idea: a thread per sample; the value is a bias without a sum. */

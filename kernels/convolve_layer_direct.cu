@@ -17,7 +17,8 @@ convolve_at (const ConvolveLayerView &view, int k, int y, int x)
 
     for (int j = 0; j < view.kernel_height; j++)
       for (int i = 0; i < view.kernel_width; i++, weight++) {
-        int at = convolve_layer_offset (view, y * view.stride_y + j - view.pad_top, x * view.stride_x + i - view.pad_left);
+        int at = convolve_layer_offset (view, y * view.stride_y + j - view.pad_top,
+            x * view.stride_x + i - view.pad_left);
 
         if (at != CONVOLVE_LAYER_NOWHERE)
           part += *weight * convolve_layer_get (view, plane + at);
@@ -47,9 +48,9 @@ ConvolveStatus
 convolve_layer_direct_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
+  size_t count = (size_t) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width;
 
-  return convolve_layer_put (plan, layer->weights,
-      (size_t) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width, layer->bias, layer->filters, error);
+  return convolve_layer_put (plan, layer->weights, count, layer->bias, layer->filters, error);
 }
 
 ConvolveStatus

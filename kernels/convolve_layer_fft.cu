@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
 #include <stdlib.h>
 
 #include "convolve_device.cuh"
@@ -143,6 +144,7 @@ __global__ void __launch_bounds__ (THREADS)
 convolve_layer_fft_multiply (const __grid_constant__ ConvolveLayerView view)
 {
   int n = blockIdx.x * THREADS + threadIdx.x, tile = blockIdx.y * TILES, k = blockIdx.z * FILTERS;
+  const float2 *spectra = (const float2 *) view.spectra, *weight_spectra = (const float2 *) view.weight_spectra;
   float2 sums[TILES][FILTERS];
 
   if (n >= POINTS)
@@ -155,11 +157,10 @@ convolve_layer_fft_multiply (const __grid_constant__ ConvolveLayerView view)
 
 #pragma unroll
     for (int i = 0; i < TILES; i++)
-      input[i] = ((const float2 *) view.spectra)[((size_t) min (tile + i, view.steps - 1) * view.channels + c) * POINTS + n];
+      input[i] = spectra[((size_t) min (tile + i, view.steps - 1) * view.channels + c) * POINTS + n];
 #pragma unroll
     for (int j = 0; j < FILTERS; j++)
-      weight[j] = ((const float2 *) view.weight_spectra)[((size_t) min (k + j, view.filters - 1) * view.channels + c)
-          * POINTS + n];
+      weight[j] = weight_spectra[((size_t) min (k + j, view.filters - 1) * view.channels + c) * POINTS + n];
     /* A correlation: the weights' spectrum is conjugated. */
 #pragma unroll
     for (int i = 0; i < TILES; i++)
@@ -178,8 +179,8 @@ convolve_layer_fft_multiply (const __grid_constant__ ConvolveLayerView view)
 }
 
 /*
- * The third: a block transforms two filters of a tile back at once. The inverse is the transform of the conjugate, conjugated;
- * conjugated spectra of real outputs make one complex tile, whose parts they are afterwards.
+ * The third: a block transforms two filters of a tile back at once. The inverse is the transform of the conjugate,
+ * conjugated; conjugated spectra of real outputs make one complex tile, whose parts they are afterwards.
  */
 __global__ void __launch_bounds__ (THREADS)
 convolve_layer_fft_inverse (const __grid_constant__ ConvolveLayerView view)
@@ -191,6 +192,7 @@ convolve_layer_fft_inverse (const __grid_constant__ ConvolveLayerView view)
   const float2 *from = (const float2 *) view.products + ((size_t) blockIdx.x * view.filters + k) * POINTS;
   const float2 *second_from = from + (other - k) * POINTS;
   float first_bias = view.bias[k], second_bias = view.bias[other];
+  float first_scale = view.bias[view.filters + k], second_scale = view.bias[view.filters + other];
   float2 outputs[SIDE * SIDE / THREADS];
 
   for (int n = threadIdx.x; n < SIDE * SIDE; n += THREADS) {
@@ -216,8 +218,8 @@ convolve_layer_fft_inverse (const __grid_constant__ ConvolveLayerView view)
   for (int i = 0; i < SIDE * SIDE / THREADS; i++) {
     int n = threadIdx.x + i * THREADS;
 
-    values[n] = convolve_layer_activate (view, outputs[i].x / (SIDE * SIDE) + first_bias);
-    values[SIDE * SIDE + n] = convolve_layer_activate (view, -outputs[i].y / (SIDE * SIDE) + second_bias);
+    values[n] = convolve_layer_activate (view, outputs[i].x * first_scale + first_bias);
+    values[SIDE * SIDE + n] = convolve_layer_activate (view, outputs[i].y * -second_scale + second_bias);
   }
   __syncthreads ();
   convolve_layer_pool (view, values, SIDE, k, threadIdx.x, THREADS);
@@ -252,6 +254,39 @@ convolve_layer_fft_accepts (const ConvolveLayerPlan *plan, const char **reason)
   return false;
 }
 
+/*
+ * Two filters share a tile on the way back and their errors too, so each is brought to the same size first. Their
+ * scales, with the transforms' own, come behind the biases.
+ */
+static ConvolveStatus
+put_weights (ConvolveLayerPlan *plan, ConvolveError *error)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  size_t count = layer->filters * of_filter;
+  float *weights = (float *) malloc (count * sizeof (float));
+  float *bias = (float *) malloc (2 * layer->filters * sizeof (float));
+  ConvolveStatus status;
+
+  if (weights && bias) {
+    for (int k = 0; k < layer->filters; k++) {
+      int exponent = convolve_layer_exponent (layer, k);
+
+      exponent = exponent < -126 ? -126 : exponent;
+      for (size_t i = k * of_filter; i < (k + 1) * of_filter; i++)
+        weights[i] = ldexpf (layer->weights[i], -exponent);
+      bias[k] = layer->bias[k];
+      bias[layer->filters + k] = exponent == -126 ? 0 : ldexpf (1.0f / (SIDE * SIDE), exponent);
+    }
+    status = convolve_layer_put (plan, weights, count, bias, 2 * layer->filters, error);
+  } else {
+    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu weights", count);
+  }
+  free (weights);
+  free (bias);
+  return status;
+}
+
 /* The weights are transformed as images of the kernel's size. */
 ConvolveStatus
 convolve_layer_fft_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
@@ -259,8 +294,7 @@ convolve_layer_fft_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   const ConvolveLayer *layer = &plan->layer;
   int width = layer->kernel_width, height = layer->kernel_height;
   size_t planes = (size_t) layer->filters * layer->channels;
-  ConvolveStatus status = convolve_layer_put (plan, layer->weights, planes * width * height, layer->bias, layer->filters,
-      error);
+  ConvolveStatus status = put_weights (plan, error);
   ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
   ConvolveLayerJob job = { };
   ConvolveLayerView view;
@@ -269,7 +303,7 @@ convolve_layer_fft_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
     return status;
   memory->weight_spectra = convolve_device_alloc (plan->device, planes * POINTS * sizeof (float2), error);
   if (!memory->weight_spectra)
-    return CONVOLVE_NO_DEVICE_MEMORY;
+    return error ? error->status : CONVOLVE_NO_DEVICE_MEMORY;
   job.task.source = convolve_layer_nchw (CONVOLVE_LAYER_FLOAT32, memory->weights, layer->channels, height, width);
   job.task.batch = layer->filters;
   job.task.height = height;
@@ -301,8 +335,8 @@ run_band (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveLa
   if (status == CONVOLVE_OK)
     status = convolve_layer_enqueue (plan, (const void *) convolve_layer_fft_multiply, view, blocks, dim3 (THREADS), 0,
         error);
-  return status != CONVOLVE_OK ? status : convolve_layer_launch (plan, job, (const void *) convolve_layer_fft_inverse, view,
-      (layer->filters + 1) / 2, dim3 (THREADS), shared, error);
+  return status != CONVOLVE_OK ? status : convolve_layer_launch (plan, job, (const void *) convolve_layer_fft_inverse,
+      view, (layer->filters + 1) / 2, dim3 (THREADS), shared, error);
 }
 
 ConvolveStatus
@@ -330,7 +364,7 @@ convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *j
     memory->scratch_bytes = 0;
     memory->scratch = convolve_device_alloc (plan->device, rows * across * of_tile, error);
     if (!memory->scratch)
-      return CONVOLVE_NO_DEVICE_MEMORY;
+      return error ? error->status : CONVOLVE_NO_DEVICE_MEMORY;
     memory->scratch_bytes = rows * across * of_tile;
   }
   view.weight_spectra = memory->weight_spectra;
@@ -346,8 +380,10 @@ convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *j
       status = run_band (plan, &one, &view, band * across, error);
     }
     for (int i = 0; i < CONVOLVE_LAYER_PLANES; i++) {
-      view.source.channel[i] = (uint8_t *) view.source.channel[i] + view.source.batch_stride;
-      view.destination.channel[i] = (uint8_t *) view.destination.channel[i] + view.destination.batch_stride;
+      if (view.source.channel[i])
+        view.source.channel[i] = (uint8_t *) view.source.channel[i] + view.source.batch_stride;
+      if (view.destination.channel[i])
+        view.destination.channel[i] = (uint8_t *) view.destination.channel[i] + view.destination.batch_stride;
     }
   }
   return status;

@@ -2,13 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "convolve_layer_cuda.cuh"
-#include "convolve_layer_mma.cuh"
+#include "convolve_layer_gemm.cuh"
 
-#define LANES 32
-#define WARPS 4
-#define THREADS (LANES * WARPS)
-#define STAGES 3                /* stretches of weights in shared memory: one is used, two are on their way */
 #define STAGED 8                /* words that separate rows of staged sums in the banks */
 
 static_assert (sizeof (ConvolveHalves) == 4 && sizeof (ConvolveSplit) == 8, "as the kernels load them");
@@ -23,232 +18,30 @@ struct Geometry
   size_t shared;
 };
 
-/* The largest number of a warp's. */
-static __device__ __forceinline__ unsigned
-warp_most (unsigned number)
-{
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync (0xffffffff, number);
-#else
-  return number;
-#endif
-}
-
-/* Keeps two neighbours whose bits were read; those outside the image are 0. Returns the larger magnitude. */
-template <typename T, typename Pair>
-static __device__ __forceinline__ float
-keep_bits (const ConvolveLayerView &view, uint32_t first, uint32_t second, bool has_first, bool has_second, Pair *pair)
-{
-  if (sizeof (T) == sizeof (uint16_t) && Pair::terms == 1) {
-    pair->word = (has_first ? first : 0) | (has_second ? second : 0) << 16;
-    return 0;
-  }
-  float a = has_first ? convolve_layer_value<T> (view, first) : 0;
-  float b = has_second ? convolve_layer_value<T> (view, second) : 0;
-  convolve_keep (a, b, pair);
-  return fmaxf (fabsf (a), fabsf (b));
-}
-
-/*
- * All threads together load a chunk of planes of the input under the tile as pairs: each PLACES places of PLANES planes at
- * once, so that many loads are under way before the first is used. Returns the largest magnitude.
- */
-template <typename T, int PLACES, int PLANES, typename Pair>
-static __device__ __forceinline__ float
-load_places (const ConvolveLayerView &view, const int *places, const uint8_t *const *planes, int count, Pair *patches)
-{
-  const ConvolveLayerTiles &tiles = view.tiles;
-  int all = tiles.patch_height * tiles.pitch;
-  float most = 0;
-
-  for (int n = threadIdx.x; n < all; n += PLACES * THREADS) {
-    int here[PLACES], next[PLACES];
-
-#pragma unroll
-    for (int i = 0; i < PLACES; i++) {
-      int at = min (n + i * THREADS, all);      /* the last is nowhere */
-
-      here[i] = places[at];
-      next[i] = view.along ? places[min (at + 1, all)] : here[i];
-    }
-    for (int p = 0; p < count; p += PLANES) {
-      uint32_t bits[PLACES][PLANES][2];
-
-#pragma unroll
-      for (int j = 0; j < PLANES; j++) {
-        int plane = min (p + j, count - 1);
-        const uint8_t *first = planes[view.along ? plane : 2 * plane], *second = planes[view.along ? plane : 2 * plane + 1];
-
-#pragma unroll
-        for (int i = 0; i < PLACES; i++) {
-          bits[i][j][0] = convolve_layer_bits<T> (first + (here[i] == CONVOLVE_LAYER_NOWHERE ? 0 : here[i]));
-          bits[i][j][1] = convolve_layer_bits<T> (second + (next[i] == CONVOLVE_LAYER_NOWHERE ? 0 : next[i]));
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < PLACES; i++)
-#pragma unroll
-        for (int j = 0; j < PLANES; j++)
-          if (n + i * THREADS < all)
-            most = fmaxf (most, keep_bits<T> (view, bits[i][j][0], bits[i][j][1], here[i] != CONVOLVE_LAYER_NOWHERE,
-                next[i] != CONVOLVE_LAYER_NOWHERE, &patches[min (p + j, count - 1) * tiles.plane + n + i * THREADS]));
-    }
-  }
-  return most;
-}
-
-template <typename T, typename Pair>
-static __device__ __forceinline__ float
-load_patches (const ConvolveLayerView &view, const int *places, const uint8_t *const *planes, int count, Pair *patches)
-{
-  return count >= 4 ? load_places<T, 2, 4> (view, places, planes, count, patches)
-      : load_places<T, 4, 1> (view, places, planes, count, patches);
-}
-
-/* float16 needs no scale. */
-static __device__ __forceinline__ float
-scale_patches (const ConvolveLayerView &view, float most, unsigned *chunk_most, unsigned *next_most, int count,
-    ConvolveHalves *patches)
-{
-  return 1;
-}
-
-/*
- * Brings the largest sample of the chunk to 2^14 .. 2^15, where float16 has its full precision, and splits all of them.
- * Returns the inverse of that scale and of the weights' common one, 2^15. chunk_most is 0 before; the next chunk's becomes that.
- */
-static __device__ __forceinline__ float
-scale_patches (const ConvolveLayerView &view, float most, unsigned *chunk_most, unsigned *next_most, int count,
-    ConvolveSplit *patches)
-{
-  const ConvolveLayerTiles &tiles = view.tiles;
-  unsigned bits = warp_most (__float_as_uint (most)), exponent;
-
-  if (threadIdx.x % LANES == 0)
-    atomicMax (chunk_most, bits);
-  __syncthreads ();
-  if (threadIdx.x == 0)
-    *next_most = 0;
-  exponent = max (*chunk_most >> 23, 30u);
-#pragma unroll 4
-  for (int n = threadIdx.x; n < count * tiles.plane; n += THREADS)
-    convolve_split (__uint_as_float ((268 - exponent) << 23), &patches[n]);
-  return __uint_as_float ((exponent - 29) << 23);     /* 2^-14, and 2^-15 for the weights */
-}
-
-/* Sixteen products of M x 16 filters and N x 8 outputs. */
-template <int M, int N>
-static __device__ __forceinline__ void
-multiply (const uint4 *weights, const ConvolveHalves *patches, const int *bases, int first, int second,
-    float (*sums)[N][4])
-{
-  uint4 a[M];
-
-#pragma unroll
-  for (int m = 0; m < M; m++)
-    a[m] = weights[m * LANES];
-#pragma unroll
-  for (int n = 0; n < N; n++) {
-    uint32_t b0 = patches[bases[n] + first].word, b1 = patches[bases[n] + second].word;
-
-#pragma unroll
-    for (int m = 0; m < M; m++)
-      convolve_multiply (sums[m][n], a[m], b0, b1);
-  }
-}
-
-template <int M, int N>
-static __device__ __forceinline__ void
-multiply (const uint4 *weights, const ConvolveSplit *patches, const int *bases, int first, int second,
-    float (*sums)[N][4])
-{
-  uint4 a[M], rest[M];
-
-#pragma unroll
-  for (int m = 0; m < M; m++) {
-    a[m] = weights[2 * m * LANES];
-    rest[m] = weights[(2 * m + 1) * LANES];
-  }
-#pragma unroll
-  for (int n = 0; n < N; n++) {
-    uint2 b0 = *(const uint2 *) &patches[bases[n] + first], b1 = *(const uint2 *) &patches[bases[n] + second];
-
-#pragma unroll
-    for (int m = 0; m < M; m++)
-      convolve_multiply (sums[m][n], rest[m], b0.x, b1.x);
-#pragma unroll
-    for (int m = 0; m < M; m++)
-      convolve_multiply (sums[m][n], a[m], b0.y, b1.y);
-#pragma unroll
-    for (int m = 0; m < M; m++)
-      convolve_multiply (sums[m][n], a[m], b0.x, b1.x);
-  }
-}
-
-template <int M, int N>
-static __device__ __forceinline__ void
-add_up (float (*sums)[N][4], float (*parts)[N][4], float scale)
-{
-#pragma unroll
-  for (int i = 0; i < M * N * 4; i++) {
-    sums[i / 4 / N][i / 4 % N][i % 4] = fmaf (parts[i / 4 / N][i / 4 % N][i % 4], scale,
-        sums[i / 4 / N][i / 4 % N][i % 4]);
-    parts[i / 4 / N][i / 4 % N][i % 4] = 0;
-  }
-}
-
 /* Two neighbours of a row of outputs. */
 static __device__ __forceinline__ void
 store_pair (const ConvolveLayerView &view, uint8_t *row, int x, float first, float second)
 {
   int stride = (int) view.destination.column_stride;
   uint8_t *to = row + x * stride;
+  bool both = x + 1 < view.out_width;
 
-  if (x + 1 < view.out_width && view.type == CONVOLVE_LAYER_FLOAT32 && stride == 4 && ((uintptr_t) to & 7) == 0) {
+  if (both && view.type == CONVOLVE_LAYER_FLOAT32 && stride == 4 && ((uintptr_t) to & 7) == 0) {
     *(float2 *) to = make_float2 (first, second);
-  } else if (x + 1 < view.out_width && view.type == CONVOLVE_LAYER_FLOAT16 && stride == 2 && ((uintptr_t) to & 3) == 0) {
+  } else if (both && view.type == CONVOLVE_LAYER_FLOAT16 && stride == 2 && ((uintptr_t) to & 3) == 0) {
     *(__half2 *) to = __floats2half2_rn (first, second);
   } else {
     if (x < view.out_width)
       convolve_layer_set (view, to, first);
-    if (x + 1 < view.out_width)
+    if (both)
       convolve_layer_set (view, to + stride, second);
   }
 }
 
-/* The stretches of weights of a group of filters, one behind the other as they are used; steps of 16 products make one. */
-template <typename Pair, int M>
-struct Stretches
-{
-  static constexpr int steps = 4 / Pair::terms, step = M * Pair::terms * LANES, size = steps * step;
-  const uint4 *from;            /* the next */
-  uint4 *ring;
-  int number, left;             /* of the next; steps that are left of its chunk */
-  int chunks;                   /* that are left */
-
-  __device__ __forceinline__ void
-  fetch (int steps_of_chunk)
-  {
-    int n = min (steps, left) * step;
-
-    if (chunks > 0)
-      for (int i = threadIdx.x; i < n; i += THREADS)
-        convolve_fetch (ring + number % STAGES * size + i, from + i);
-    convolve_fetched ();
-    from += n;
-    number++;
-    left -= steps;
-    if (left <= 0) {
-      left = steps_of_chunk;
-      chunks--;
-    }
-  }
-};
-
 /*
- * The idea: filters times windows is a product of matrices, on tensor cores, and the matrix of windows is never made: each
- * of its columns is a place in the patch of input in shared memory, each pair of its rows an offset from there. float32
- * is multiplied as sums of two float16 each, all products of them but the smallest.
+ * The idea: filters times windows is a product of matrices, on tensor cores, and the matrix of windows is never made:
+ * each of its columns is a place in the patch of input in shared memory, each pair of its rows an offset from there.
+ * float32 is multiplied as sums of two float16 each, all products of them but the smallest.
  */
 template <typename Pair, int M, int N>
 __global__ void __launch_bounds__ (THREADS, M * N * Pair::terms > 16 ? 2 : 3)
@@ -268,8 +61,8 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
   int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, g = lane / 4, t = lane % 4;
   int left = convolve_layer_left (view) * view.pool_stride_x, top = convolve_layer_top (view) * view.pool_stride_y;
   int first = blockIdx.y * M * 16, across = tiles.conv_width / 8, bases[N];
-  Weights weights = { (const uint4 *) view.weights + (size_t) blockIdx.y * tiles.chunks * view.steps * Weights::step, ring,
-    0, view.steps, tiles.chunks };
+  size_t skipped = (size_t) blockIdx.y * tiles.chunks * view.steps * Weights::step;
+  Weights weights = { (const uint4 *) view.weights + skipped, ring, 0, view.steps, tiles.chunks };
   const float *scales = view.bias + view.filters;
   int used = 0;                 /* stretches */
   float sums[M][N][4], parts[M][N][4];
@@ -429,9 +222,9 @@ take_planes (const ConvolveLayer *layer, int planes, int all, Geometry *geometry
 }
 
 /*
- * Pairs are of neighbours in a row or in channels, whichever leaves fewer without a partner; as many planes are taken at
- * once as leave the fewest steps and stay in half the shared memory that two blocks share, or, where not even one does, in all
- * of a block's. False where that is too little.
+ * Pairs are of neighbours in a row or in channels, whichever leaves fewer without a partner; as many planes are taken
+ * at once as leave the fewest steps and stay in half the shared memory that two blocks share, or, where not even one
+ * does, in all of a block's. False where that is too little.
  */
 static bool
 plan_reduction (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
@@ -466,7 +259,10 @@ plan_reduction (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
   return geometry->shared <= limit;
 }
 
-/* The tile with the least input, of those of 8 * outputs * WARPS outputs that hold a pooling window; of equals the widest. */
+/*
+ * The tile with the least input, of those of 8 * outputs * WARPS outputs that hold a pooling window; of equals the
+ * widest.
+ */
 static bool
 plan_tiles (const ConvolveLayerPlan *plan, Geometry *geometry, const char **reason)
 {
@@ -535,21 +331,6 @@ term_of (float weight, int term)
   return term == 0 ? near : convolve_float_to_half (weight - convolve_half_to_float (near));
 }
 
-/* The power of two that brings a filter's largest weight to 2^14 .. 2^15. */
-static int
-scale_of (const ConvolveLayer *layer, int k)
-{
-  size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  float most = 0;
-  int power;
-
-  for (size_t i = 0; i < count; i++)
-    most = fmaxf (most, fabsf (layer->weights[k * count + i]));
-  frexpf (most, &power);
-  power = most > 0 ? 15 - power : 0;
-  return power < 126 ? power : 126;
-}
-
 /* Where the words of a pair of products lie in the patch, relative to the output's first. */
 static int
 offset_of (const ConvolveLayer *layer, const Geometry *geometry, int pair)
@@ -562,8 +343,8 @@ offset_of (const ConvolveLayer *layer, const Geometry *geometry, int pair)
 }
 
 /*
- * Weights as lanes load them: for each group of filters, chunk and step its tiles of 16 x 16, each term of each a vector of
- * four words to a lane. Scales come behind the biases, and the pairs' offsets behind them.
+ * Weights as lanes load them: for each group of filters, chunk and step its tiles of 16 x 16, each term of each a
+ * vector of four words to a lane. Scales come behind the biases, and the pairs' offsets behind them.
  */
 ConvolveStatus
 convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
@@ -586,7 +367,9 @@ convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 
   if (packed && bias && powers) {
     for (int k = 0; k < layer->filters; k++) {
-      powers[k] = scale_of (layer, k);
+      /* The largest weight becomes 2^14 .. 2^15. */
+      powers[k] = 14 - convolve_layer_exponent (layer, k);
+      powers[k] = powers[k] < 126 ? powers[k] : 126;
       bias[k] = layer->bias[k];
       bias[layer->filters + k] = ldexpf (1, (split ? 15 : 0) - powers[k]);
     }

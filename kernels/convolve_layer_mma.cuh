@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Products of 16 x 16 and 16 x 8 matrices of 16-bit numbers on the tensor cores of sm_80 and up, sums in float32. A lane
- * holds rows g and g + 8 of the first and column g of the second, g = lane / 4, and of each the words t and t + 4 of the
- * inner dimension, t = lane % 4, a word being two neighbours; of the sums rows g and g + 8 at columns 2 t and 2 t + 1.
+ * Products of 16 x 16 and 16 x 8 matrices of 16-bit numbers on the tensor cores of sm_80 and up, sums in float32. A
+ * lane holds rows g and g + 8 of the first and column g of the second, g = lane / 4, and of each the words t and t + 4
+ * of the inner dimension, t = lane % 4, a word being two neighbours; of the sums rows g and g + 8 at columns 2 t and 2
+ * t + 1.
  */
 #ifndef CONVOLVE_LAYER_MMA_CUH
 #define CONVOLVE_LAYER_MMA_CUH
@@ -60,8 +61,8 @@ __device__ __forceinline__ void
 convolve_fetch (uint4 *to, const uint4 *from)
 {
 #if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.cg.shared.global [%0], [%1], 16;" :: "r" ((unsigned) __cvta_generic_to_shared (to)), "l" (from)
-      : "memory");
+  asm volatile ("cp.async.cg.shared.global [%0], [%1], 16;" :: "r" ((unsigned) __cvta_generic_to_shared (to)),
+      "l" (from) : "memory");
 #endif
 }
 

@@ -42,7 +42,7 @@ typedef struct ConvolveLayerVariant
   ConvolveStatus (*prepare) (ConvolveLayerPlan *plan, ConvolveError *error);    /* NULL where nothing is derived */
   void (*clear) (ConvolveLayerPlan *plan);      /* frees what prepare made, all or a part of it; NULL without prepare */
   ConvolveStatus (*run) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
-  bool (*fills) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);   /* run fills channels too; NULL: never */
+  bool (*fills) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);   /* run fills too; NULL: never */
 } ConvolveLayerVariant;
 
 extern const ConvolveLayerVariant convolve_layer_variants[];
@@ -50,7 +50,8 @@ extern const ConvolveLayerVariant convolve_layer_variants[];
 /* Variants on the host. */
 ConvolveStatus convolve_layer_cpu_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
 void convolve_layer_cpu_clear (ConvolveLayerPlan *plan);
-ConvolveStatus convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
+ConvolveStatus convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
+    ConvolveError *error);
 ConvolveStatus convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
 
@@ -76,7 +77,8 @@ ConvolveStatus convolve_layer_winograd_run (const ConvolveLayerPlan *plan, const
     ConvolveError *error);
 bool convolve_layer_fft_accepts (const ConvolveLayerPlan *plan, const char **reason);
 ConvolveStatus convolve_layer_fft_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
-ConvolveStatus convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
+ConvolveStatus convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
+    ConvolveError *error);
 void convolve_layer_device_clear (ConvolveLayerPlan *plan);
 
 /* Sets the task's filled channels on the device. */

@@ -5,8 +5,8 @@
 #define HEIGHT 8
 
 /*
- * The idea: a block is a tile of outputs of one filter. Channel by channel its threads together load the input under the
- * tile and the filter's weights to shared memory, each sample once, and then read all windows from there.
+ * The idea: a block is a tile of outputs of one filter. Channel by channel its threads together load the input under
+ * the tile and the filter's weights to shared memory, each sample once, and then read all windows from there.
  */
 __global__ void __launch_bounds__ (WIDTH * HEIGHT)
 convolve_layer_shared (const __grid_constant__ ConvolveLayerView view)

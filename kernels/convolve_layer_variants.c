@@ -36,7 +36,7 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
   },
   {
     .name = "gemm",
-    .idea = "filters times windows as a product of matrices on tensor cores, windows read from the input where they lie",
+    .idea = "filters times windows as a product of matrices on tensor cores, windows read where they lie",
     .on_device = true,
     .accepts = convolve_layer_gemm_accepts,
     .prepare = convolve_layer_gemm_prepare,
@@ -65,7 +65,7 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
   },
   {
     .name = "shared",
-    .idea = "block = a tile of outputs of one filter, the input under it loaded to shared memory by all threads together",
+    .idea = "block = outputs of one filter, the input under them loaded to shared memory by all threads together",
     .on_device = true,
     .accepts = convolve_layer_shared_accepts,
     .prepare = convolve_layer_direct_prepare,

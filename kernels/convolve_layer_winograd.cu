@@ -14,7 +14,10 @@
 #define CHANNELS 4              /* in shared memory at once */
 #define POINTS 16               /* products of a window of 4 x 4 */
 
-/* All threads together load some channels of the input under the tile; in place of those that the layer has not, others. */
+/*
+ * All threads together load some channels of the input under the tile; in place of those that the layer has not,
+ * others.
+ */
 template <typename T>
 static __device__ __forceinline__ void
 load_patches (const ConvolveLayerView &view, int first, float *patches)
@@ -53,9 +56,9 @@ transform (float &a, float &b, float &c, float &d)
 }
 
 /*
- * The idea: 2 x 2 outputs of a 3x3 kernel from 16 products instead of 36 (Winograd's F(2x2, 3x3)): a thread transforms its 4 x 4
- * window of a channel, multiplies it point by point with the transformed weights of eight filters, and adds up over the
- * channels; the sums are transformed back to outputs once.
+ * The idea: 2 x 2 outputs of a 3x3 kernel from 16 products instead of 36 (Winograd's F(2x2, 3x3)): a thread transforms
+ * its 4 x 4 window of a channel, multiplies it point by point with the transformed weights of eight filters, and adds
+ * up over the channels; the sums are transformed back to outputs once.
  */
 __global__ void __launch_bounds__ (THREADS, 2)
 convolve_layer_winograd (const __grid_constant__ ConvolveLayerView view)
@@ -180,7 +183,8 @@ ConvolveStatus
 convolve_layer_winograd_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
-  int groups = (layer->filters + FILTERS - 1) / FILTERS, channels = (layer->channels + CHANNELS - 1) / CHANNELS * CHANNELS;
+  int groups = (layer->filters + FILTERS - 1) / FILTERS,
+      channels = (layer->channels + CHANNELS - 1) / CHANNELS * CHANNELS;
   size_t count = (size_t) groups * channels * FILTERS * POINTS;
   float *points = (float *) calloc (count, sizeof (float));
 

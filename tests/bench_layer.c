@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What convolution layers cost on a device: every variant and auto, over the cases that tests/bench_layer_peers.cu times
- * with cuDNN. Tensors take turns over so many pairs that the caches have forgotten one when its turn comes again.
+ * What convolution layers cost on a device: every variant and auto, over the cases that tests/bench_layer_peers.cu
+ * times with cuDNN. Tensors take turns over so many pairs that the caches have forgotten one when its turn comes again.
  */
 #include "bench_layer.h"
 
@@ -22,7 +22,10 @@ enum
 
 static const double limit_us = 60000;   /* slower ones are timed once */
 
-/* Layers over frames of 3840x2160 bytes, pixels of source_bytes to pixels of destination_bytes, the rest of which is filled. */
+/*
+ * Layers over frames of 3840x2160 bytes, pixels of source_bytes to pixels of destination_bytes, the rest of which is
+ * filled.
+ */
 static const struct
 {
   const char *name;
@@ -96,8 +99,9 @@ time_variant (Bench *bench, const BenchLayerCase *test, const char *variant, FIL
         break;
     median = rounds > 0 ? bench_median (us, rounds) : median;
   }
-  printf ("C %2d K %2d %dx%d stride %d, %2d of %4d, %s  %-10s ", test->channels, test->filters, test->kernel, test->kernel,
-      test->stride, test->batch, test->side, bench->layer.type == CONVOLVE_LAYER_FLOAT32 ? "float32" : "float16", variant);
+  printf ("C %2d K %2d %dx%d stride %d, %2d of %4d, %s  %-10s ", test->channels, test->filters, test->kernel,
+      test->kernel, test->stride, test->batch, test->side,
+      bench->layer.type == CONVOLVE_LAYER_FLOAT32 ? "float32" : "float16", variant);
   if (median < 0)
     printf ("%s\n", plan ? "failed" : error.text);
   else
@@ -198,7 +202,8 @@ bench_frame (Bench *bench, int number)
     unsigned char *source = convolve_device_alloc (bench->device, sizeof content, NULL);
     unsigned char *destination = convolve_device_alloc (bench->device, sizeof content, NULL);
 
-    *task = (ConvolveLayerTask) {.batch = 1,.height = HEIGHT,.width = WIDTH,.filled = columns ? 0 : to - filters,.fill = 255 };
+    *task = (ConvolveLayerTask) {.batch = 1,.height = HEIGHT,.width = WIDTH,
+      .filled = columns ? 0 : to - filters,.fill = 255 };
     task->source.row_stride = WIDTH * from;
     task->source.column_stride = from;
     task->destination.row_stride = width * to;

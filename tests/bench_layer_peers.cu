@@ -112,8 +112,8 @@ time_case (cudnnHandle_t cudnn, const BenchLayerCase &test)
   if (status != CUDNN_STATUS_SUCCESS || cudaGetLastError () != cudaSuccess)
     printf ("failed: %s\n", cudnnGetErrorString (status));
   else
-    printf ("%10.1f us %7.2f T products/s  algorithm %d, math %d, %zu MB\n", median, products / median / 1e6, perf[0].algo,
-        perf[0].mathType, perf[0].memory >> 20);
+    printf ("%10.1f us %7.2f T products/s  algorithm %d, math %d, %zu MB\n", median, products / median / 1e6,
+        perf[0].algo, perf[0].mathType, perf[0].memory >> 20);
   fflush (stdout);
   for (int i = 0; i < pairs; i++) {
     cudaFree (sources[i]);

@@ -65,8 +65,8 @@ check_same (void)
   {
     int size, kernel, stride, before, after, out;
   } sizes[] = {
-    {5, 3, 1, 1, 1, 5}, {5, 4, 1, 1, 2, 5}, {5, 3, 2, 1, 1, 3}, {6, 3, 2, 0, 1, 3}, {7, 2, 3, 0, 1, 3}, {2, 1, 2, 0, 0, 1},
-    {224, 7, 2, 2, 3, 112}, {1, 255, 1, 127, 127, 1}, {10, 2, 5, 0, 0, 2},
+    {5, 3, 1, 1, 1, 5}, {5, 4, 1, 1, 2, 5}, {5, 3, 2, 1, 1, 3}, {6, 3, 2, 0, 1, 3}, {7, 2, 3, 0, 1, 3},
+    {2, 1, 2, 0, 0, 1}, {224, 7, 2, 2, 3, 112}, {1, 255, 1, 127, 127, 1}, {10, 2, 5, 0, 0, 2},
   };
   int failures = 0;
 
@@ -183,7 +183,8 @@ check_tasks (void)
   good.source = convolve_layer_nchw (CONVOLVE_LAYER_FLOAT32, from, 1, 4, 5);
   good.destination = convolve_layer_nchw (CONVOLVE_LAYER_FLOAT32, to, 1, 2, 3);
   failures += EXPECT (convolve_layer_run (plan, &good, NULL) == CONVOLVE_OK);
-#define BAD(...) task = good; __VA_ARGS__; failures += EXPECT (convolve_layer_run (plan, &task, &error) == CONVOLVE_INVALID)
+#define BAD(...) task = good; __VA_ARGS__; \
+  failures += EXPECT (convolve_layer_run (plan, &task, &error) == CONVOLVE_INVALID)
   BAD (task.batch = 0);
   BAD (task.batch = 65536);
   BAD (task.height = 0);
@@ -251,7 +252,8 @@ check_source_rows (void)
             task.source.channel[0] = poisoned;
             convolve_layer_run (plan, &task, NULL);
             failures += expect (memcmp (to + task.first_row * width, again + task.first_row * width,
-                    (task.end_row - task.first_row) * width * sizeof (float)) == 0, "rows that are not needed", boundary);
+                    (task.end_row - task.first_row) * width * sizeof (float)) == 0, "rows that are not needed",
+                boundary);
           }
         convolve_layer_plan_unref (plan);
       }

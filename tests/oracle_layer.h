@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The definition of a convolution layer, written down as plainly as it can be, in double and slow: the checks hold every
- * variant against it. It includes nothing of the project and shares neither code nor tables with it.
+ * The definition of a convolution layer, written down as plainly as it can be, in double and slow: the checks hold
+ * every variant against it. It includes nothing of the project and shares neither code nor tables with it.
  */
 #ifndef ORACLE_LAYER_H
 #define ORACLE_LAYER_H
