@@ -224,7 +224,7 @@ convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *j
 {
   const ConvolveLayer *layer = &plan->layer;
   Work work = {.plan = plan,.job = job };
-  int rows = job->task.end_row - job->task.first_row, conv_width;
+  int rows = job->task.end_row - job->task.first_row, conv_width, jobs, threads;
 
   work.width = layer->pool_width < WIDTH ? (WIDTH - layer->pool_width) / layer->pool_stride_x + 1 : 1;
   work.height = layer->pool_height < HEIGHT ? (HEIGHT - layer->pool_height) / layer->pool_stride_y + 1 : 1;
@@ -241,6 +241,8 @@ convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *j
   work.sums = (size_t) work.conv_width * work.conv_height;
   if ((int64_t) work.across * work.down * job->task.batch > INT32_MAX)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "%d outputs of %dx%d", job->task.batch, job->out_width, rows);
-  return convolve_pool_run (plan->pool, work.across * work.down * job->task.batch,
+  jobs = work.across * work.down * job->task.batch;
+  threads = plan->pool ? convolve_pool_threads (plan->pool) : 1;
+  return convolve_pool_run (plan->pool, threads < jobs ? threads : jobs, jobs,
       (layer->channels * work.patch + GROUP * work.sums) * sizeof (float), run_jobs, &work, error);
 }
