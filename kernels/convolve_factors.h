@@ -9,8 +9,6 @@
 extern "C" {
 #endif
 
-#define CONVOLVE_MAX_RANK 4
-
 typedef struct
 {
   int rank;

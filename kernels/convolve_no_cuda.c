@@ -218,3 +218,9 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
 {
   return no_cuda (error);
 }
+
+ConvolveStatus
+convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}

@@ -4,6 +4,7 @@
 
 #include "convolve_limbs.h"
 #include "convolve_private.h"
+#include "convolve_products.h"
 
 static bool
 accepts_any (const ConvolvePlan *plan, const char **reason)
@@ -79,6 +80,35 @@ accepts_tensor (const ConvolvePlan *plan, const char **reason)
     return false;
   }
   return convolve_limbs_choose (plan, &limbs, reason);
+}
+
+static bool
+accepts_tensor_separable (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  ConvolveProducts products;
+  ConvolveProductTaps taps;
+
+  if (!convolve_tensor_possible (plan->device)) {
+    *reason = "it needs a device of compute capability 8.0 or more";
+    return false;
+  }
+  if (pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped || !pixel->select) {
+    *reason = "it does pixels with nothing between their samples, in the machine's byte order";
+    return false;
+  }
+  if (pixel->type == CONVOLVE_SAMPLE_U16 && pixel->select != (1u << pixel->samples) - 1) {
+    *reason = "it does all samples of 16-bit pixels, or none";
+    return false;
+  }
+  if (!convolve_products_choose (plan, &products, &taps, reason))
+    return false;
+  if (convolve_tensor_separable_shared_size (plan, &products) > convolve_device_shared_limit (plan->device)
+      || convolve_tensor_separable_chunks (plan, &products) > CONVOLVE_PRODUCTS_WARPS * 32) {
+    *reason = "its tile with halo is larger than the device's shared memory";
+    return false;
+  }
+  return true;
 }
 
 size_t
@@ -320,6 +350,13 @@ pays_fused_tiled (const ConvolvePlan *plan)
       || (side > CONVOLVE_DIRECT_SIDE && pays_up_to (plan, CONVOLVE_DIRECT_SIDE));
 }
 
+/* For now, from where fused ends. */
+static bool
+pays_tensor_separable (const ConvolvePlan *plan)
+{
+  return plan->taps.width > CONVOLVE_DIRECT_SIDE || plan->taps.height > CONVOLVE_DIRECT_SIDE;
+}
+
 static ConvolveStatus
 prepare_global (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -343,6 +380,15 @@ const ConvolveVariant convolve_variants[] = {
     .accepts = accepts_fused_tiled,
     .pays = pays_fused_tiled,
     .run = convolve_fused_tiled_run,
+  },
+  {
+    .name = "tensor-separable",
+    .idea = "a mask of rank 1, or a sum of up to four such, as two products with banded matrices on the tensor cores",
+    .on_device = true,
+    .accepts = accepts_tensor_separable,
+    .pays = pays_tensor_separable,
+    .prepare = convolve_tensor_separable_prepare,
+    .run = convolve_tensor_separable_run,
   },
   {
     .name = "packed",
