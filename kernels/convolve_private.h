@@ -64,7 +64,7 @@ typedef struct
   int units;                    /* of 16 bytes in a window */
   int pairs;                    /* blocks of 16 rows of row sums that 16 rows of outputs are made from */
   uint32_t scale;               /* of row sums, whose bits from 16 on are kept; 0: they are whole, of less than 17 bits */
-  int32_t row_start[CONVOLVE_MAX_RANK]; /* of row sums, before scale */
+  int32_t row_start[CONVOLVE_MAX_RANK]; /* of row sums, scaled */
   int32_t start[CONVOLVE_MAX_SAMPLES];  /* of the totals of each sample */
   int shift;                    /* from a total to the sample; -1: the plan's tail does it */
 } ConvolveProducts;

@@ -108,7 +108,7 @@ choose_exact (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProd
   }
   products->rank = 1;
   products->scale = plan->pixel.type == CONVOLVE_SAMPLE_U8 ? 0 : 1u << (16 - plan->pixel.shift);
-  products->row_start[0] = (int32_t) ((uint32_t) (below * maximum) << plan->pixel.shift);
+  products->row_start[0] = (int32_t) ((uint32_t) (below * maximum) << (products->scale ? 16 : 0));
   for (int i = 0; i < plan->pixel.samples; i++)
     products->start[i] = (int32_t) (-below * maximum * sum);
   if (shift_exactly (plan, products))
@@ -237,15 +237,15 @@ set_starts (const Analysis *a, Scales scales, double middle_error, const Convolv
 
     for (int i = 0; i < plan->taps.width; i++)
       *(taps->row[r][i] < 0 ? &below : &above) += taps->row[r][i] * largest;
-    start = ceil (32768 / scale - below);
-    if (scale * (above + start) >= 4294967296.0)
+    start = 32768 - scale * below;
+    if (scale * above + start >= 4294967296.0)
       return false;
     products->row_start[r] = (int32_t) (uint32_t) start;
     for (int j = 0; j < plan->taps.height; j++) {
       columns += taps->column[r][j];
       low_limbs += low_limb (taps->column[r][j]);
     }
-    known += columns * (scale * start / 65536 - 0.5) - low_limbs * MIDDLE_BYTE;
+    known += columns * (start / 65536 - 0.5) - low_limbs * MIDDLE_BYTE;
   }
   for (int i = 0; i < plan->pixel.samples; i++)
     products->start[i] = (int32_t) lround (ldexp (plan->tail.offset[i] - middle_error, scales.shift) - known / 256);
@@ -395,10 +395,13 @@ convolve_products_column_word (const ConvolvePlan *plan, const ConvolveProductTa
   return word;
 }
 
+/* Row sums of products that the kernel keeps in registers have their taps twice: see convolve_tensor_separable_prepare (). */
 size_t
 convolve_products_operands_size (const ConvolvePlan *plan, const ConvolveProducts *products)
 {
-  return (size_t) products->rank * (products->units * convolve_products_row_sums (plan) + products->pairs) * 32 * 16;
+  int columns = products->pairs * (convolve_products_kept (products) ? 2 : 1);
+
+  return (size_t) products->rank * (products->units * convolve_products_row_sums (plan) + columns) * 32 * 16;
 }
 
 int
@@ -433,14 +436,21 @@ convolve_tensor_separable_prepare (ConvolvePlan *plan, ConvolveError *error)
     words = malloc (convolve_products_operands_size (plan, products));
   if (words) {
     for (int r = 0; r < products->rank; r++)
-      for (int u = 0; u < products->units; u++)
+      for (int u = 0; u < products->units; u += 2)
         for (int s = 0; s < convolve_products_row_sums (plan); s++)
-          for (int i = 0; i < 32 * 4; i++)
-            words[count++] = convolve_products_row_word (plan, products, taps, r, u, s, i / 4, i % 4);
+          for (int i = 0; i < (u + 1 < products->units ? 256 : 128); i++)
+            words[count++] = u + 1 < products->units ?
+                convolve_products_row_word (plan, products, taps, r, u + i / 2 % 2, s, i / 4 % 32, i / 128 * 2 + i % 2) :
+                convolve_products_row_word (plan, products, taps, r, u, s, i / 4, i % 4);
     for (int r = 0; r < products->rank; r++)
       for (int p = 0; p < products->pairs; p++)
-        for (int i = 0; i < 32 * 4; i++)
-          words[count++] = convolve_products_column_word (plan, taps, r, p, i / 4, i % 4);
+        if (convolve_products_kept (products))
+          for (int i = 0; i < 256; i++)
+            words[count++] = convolve_products_column_word (plan, taps, r, (p + i % 2) % products->pairs, i / 4 % 32,
+                i / 128 * 2 + i / 2 % 2);
+        else
+          for (int i = 0; i < 128; i++)
+            words[count++] = convolve_products_column_word (plan, taps, r, p, i / 4, i % 4);
     status = convolve_device_put (plan->device, (const float *) words, count, &plan->device_taps, error);
   } else {
     convolve_fail (error, status, 0, "no memory for a mask of %dx%d", plan->taps.width, plan->taps.height);

@@ -59,7 +59,18 @@ uint32_t convolve_products_row_word (const ConvolvePlan *plan, const ConvolvePro
 uint32_t convolve_products_column_word (const ConvolvePlan *plan, const ConvolveProductTaps *taps, int r, int p,
     int lane, int k);
 
-/* What all operands take, in bytes: [product][unit][sum][lane][k], then [product][pair][lane][k]. */
+/* Whether there is a kernel that keeps the row sums in registers. */
+static inline bool
+convolve_products_kept (const ConvolveProducts *products)
+{
+  return products->rank == 1 && (products->pairs == 2 || products->pairs == 3 || products->pairs == 5);
+}
+
+/*
+ * What all operands take, in bytes. First [product][two units][sum][half of k][lane][unit][k], or a last unit's
+ * [sum][lane][k]; then [product][pair][lane][k], or, where row sums are kept in registers, for a pair and the next one,
+ * the first after the last: [pair][8 rows of outputs][lane][limb][this, next].
+ */
 size_t convolve_products_operands_size (const ConvolvePlan *plan, const ConvolveProducts *products);
 
 /* Chunks of 16 bytes in a row of a block's tile; and the least shared memory that a block needs, in bytes. */

@@ -7,85 +7,100 @@
 #define GROUP CONVOLVE_PRODUCTS_GROUP
 #define ROWS CONVOLVE_PRODUCTS_ROWS
 
-/* Operands for one half of a group: samples 4 g + 0 and 1, or 2 and 3. */
-struct Half
-{
-  unsigned low[2], high[2];     /* bytes of 16 row sums: the second product's left operand */
-};
-
-/* sums += left * right on bytes, 16 x 32 by 32 x 8, or 16 x 16 by 16 x 8; row products have the taps on the left. */
+/* sums = left * right + start on bytes, 16 x 32 by 32 x 8, or 16 x 16 by 16 x 8. In a row's product the taps are left. */
 template <bool ROW>
 static __device__ __forceinline__ void
-multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1)
+multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1,
+    const int (&start)[4])
 {
 #if __CUDA_ARCH__ >= 800
   if (ROW)
     asm ("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, %1, %2, %3};" : "+r" (sums[0]), "+r" (sums[1]), "+r" (sums[2]), "+r" (sums[3])
-        : "r" (a0), "r" (a1), "r" (a2), "r" (a3), "r" (b0), "r" (b1));
+        "{%10, %11, %12, %13};" : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3])
+        : "r" (a0), "r" (a1), "r" (a2), "r" (a3), "r" (b0), "r" (b1), "r" (start[0]), "r" (start[1]), "r" (start[2]),
+        "r" (start[3]));
   else
     asm ("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, %1, %2, %3};" : "+r" (sums[0]), "+r" (sums[1]), "+r" (sums[2]), "+r" (sums[3])
-        : "r" (a0), "r" (a1), "r" (a2), "r" (a3), "r" (b0), "r" (b1));
+        "{%10, %11, %12, %13};" : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3])
+        : "r" (a0), "r" (a1), "r" (a2), "r" (a3), "r" (b0), "r" (b1), "r" (start[0]), "r" (start[1]), "r" (start[2]),
+        "r" (start[3]));
 #endif
 }
 
 template <bool ROW>
 static __device__ __forceinline__ void
-multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned b0)
+multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned b0, const int (&start)[4])
 {
 #if __CUDA_ARCH__ >= 800
   if (ROW)
-    asm ("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-        : "+r" (sums[0]), "+r" (sums[1]), "+r" (sums[2]), "+r" (sums[3]) : "r" (a0), "r" (a1), "r" (b0));
+    asm ("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+        : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3]) : "r" (a0), "r" (a1), "r" (b0),
+        "r" (start[0]), "r" (start[1]), "r" (start[2]), "r" (start[3]));
   else
-    asm ("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-        : "+r" (sums[0]), "+r" (sums[1]), "+r" (sums[2]), "+r" (sums[3]) : "r" (a0), "r" (a1), "r" (b0));
+    asm ("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+        : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3]) : "r" (a0), "r" (a1), "r" (b0),
+        "r" (start[0]), "r" (start[1]), "r" (start[2]), "r" (start[3]));
 #endif
 }
 
-/* Sums of 16 rows for a group: [8 rows][half][sum s]; from one tap to the next `units` of 16 bytes are walked. */
+/* Sums of 16 rows for a group: [8 rows][half of the group's samples][sum s]. Lanes read words of units of 16 bytes. */
 template <int SUMS>
 static __device__ __forceinline__ void
-add_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const uint4 *operands, int units)
+sum_rows (int (&sums)[2][2][SUMS][4], const int (&start)[4], const unsigned *pixels, int pitch, const uint4 *operands,
+    int units)
 {
   const unsigned *below = pixels + 8 * pitch;
-
-#pragma unroll 1
-  for (; units > 1; units -= 2, pixels += 8, below += 8, operands += 2 * SUMS * 32) {
-    unsigned words[2][2] = { { pixels[0], pixels[4] }, { below[0], below[4] } };
+  const int zeros[4] = { };
 
 #pragma unroll
-    for (int s = 0; s < SUMS; s++) {
-      uint4 left = operands[s * 32], right = operands[(SUMS + s) * 32];
-
+  for (int s = 0; s < SUMS; s++)
 #pragma unroll
-      for (int b = 0; b < 2; b++) {
-        multiply<true> (sums[b][0][s], left.x, left.y, right.x, right.y, words[b][0], words[b][1]);
-        multiply<true> (sums[b][1][s], left.z, left.w, right.z, right.w, words[b][0], words[b][1]);
-      }
+    for (int h = 0; h < 2; h++) {
+      uint4 taps = operands[(2 * s + h) * 32];
+
+      multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[4], s ? zeros : start);
+      multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[4], s ? zeros : start);
     }
+#pragma unroll 1
+  for (units -= 2; units > 1; units -= 2) {
+    pixels += 8, below += 8, operands += 2 * SUMS * 32;
+#pragma unroll
+    for (int s = 0; s < SUMS; s++)
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        uint4 taps = operands[(2 * s + h) * 32];
+
+        multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[4], sums[0][h][s]);
+        multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[4], sums[1][h][s]);
+      }
   }
   if (units) {
-    unsigned words[2] = { pixels[0], below[0] };
-
+    pixels += 8, below += 8, operands += 2 * SUMS * 32;
 #pragma unroll
     for (int s = 0; s < SUMS; s++) {
-      uint4 left = operands[s * 32];
+      uint4 taps = operands[s * 32];
 
-#pragma unroll
-      for (int b = 0; b < 2; b++) {
-        multiply<true> (sums[b][0][s], left.x, left.y, words[b]);
-        multiply<true> (sums[b][1][s], left.z, left.w, words[b]);
-      }
+      multiply<true> (sums[0][0][s], taps.x, taps.y, pixels[0], sums[0][0][s]);
+      multiply<true> (sums[1][0][s], taps.x, taps.y, below[0], sums[1][0][s]);
+      multiply<true> (sums[0][1][s], taps.z, taps.w, pixels[0], sums[0][1][s]);
+      multiply<true> (sums[1][1][s], taps.z, taps.w, below[0], sums[1][1][s]);
     }
   }
 }
 
-/* The sums of all limbs become two bytes: bits 16 and up of the scaled sum, or 0 and up of a whole one. */
+/* Bytes of 16 row sums of both halves: the second product's left operand. */
+struct Block
+{
+  unsigned low[2][2], high[2][2];
+};
+
+/*
+ * Sums become two bytes: bits 16 and up of all limbs together and scaled, or 0 and up where there is one limb of one
+ * byte. start is that of the former.
+ */
 template <int SUMS>
 static __device__ __forceinline__ void
-pack_rows (Half (&halves)[2], const int (&sums)[2][2][SUMS][4], unsigned scale)
+pack_rows (Block &block, const int (&sums)[2][2][SUMS][4], unsigned scale, unsigned start)
 {
 #pragma unroll
   for (int h = 0; h < 2; h++) {
@@ -99,129 +114,126 @@ pack_rows (Half (&halves)[2], const int (&sums)[2][2][SUMS][4], unsigned scale)
 
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-          total[i] = sums[b][h][0][2 * k + i];
-          if (SUMS > 1)
-            total[i] *= scale;
+          total[i] = SUMS > 1 ? start : sums[b][h][0][2 * k + i];
 #pragma unroll
-          for (int s = 1; s < SUMS; s++)
+          for (int s = 0; s < SUMS && SUMS > 1; s++)
             total[i] += sums[b][h][s][2 * k + i] * (scale << 8 * s);
         }
         pairs[b][k] = __byte_perm (total[0], total[1], SUMS > 1 ? 0x7362 : 0x5140);
       }
 #pragma unroll
     for (int k = 0; k < 2; k++) {
-      halves[h].low[k] = __byte_perm (pairs[0][k], pairs[1][k], 0x5410);
-      halves[h].high[k] = __byte_perm (pairs[0][k], pairs[1][k], 0x7632);
+      block.low[h][k] = __byte_perm (pairs[0][k], pairs[1][k], 0x5410);
+      block.high[h][k] = __byte_perm (pairs[0][k], pairs[1][k], 0x7632);
     }
   }
 }
 
-/* The second product's right operands for two blocks of 16 row sums: [8 rows of outputs][block][low, high limbs]. */
-struct Limbs
+/* Totals of 8 rows of outputs, half of the group: what low bytes and low limbs add, and what is worth 256 times that. */
+struct Totals
 {
-  unsigned of[2][2][2];
+  int low[4], high[4];
 };
 
-static __device__ __forceinline__ Limbs
-load_limbs (const uint4 *operands, bool both)
-{
-  uint4 one = operands[0], two = both ? operands[32] : make_uint4 (0, 0, 0, 0);
-
-  return { { { { one.x, one.y }, { two.x, two.y } }, { { one.z, one.w }, { two.z, two.w } } } };
-}
-
-/* Adds what one or two blocks of 16 row sums give to 8 rows of outputs. */
-template <int LIMBS, bool TWO>
+/* A block with the words of its taps, low limbs and high. */
+template <int LIMBS>
 static __device__ __forceinline__ void
-add_columns (int (&low)[4], int (&high)[4], const Half &one, const Half &two, const unsigned (&limbs)[2][2])
+add_block (Totals &totals, const Block &block, int h, unsigned low, unsigned high)
 {
-#pragma unroll
-  for (int i = 0; i < 1 + LIMBS; i++) {
-    const unsigned (&bytes)[2] = i == 1 ? one.low : one.high, (&next)[2] = i == 1 ? two.low : two.high;
-    int (&sums)[4] = i == 0 ? high : low;
-    int limb = i == 2 ? 0 : 1;
-
-    if (TWO)
-      multiply<false> (sums, bytes[0], bytes[1], next[0], next[1], limbs[0][limb], limbs[1][limb]);
-    else
-      multiply<false> (sums, bytes[0], bytes[1], limbs[0][limb]);
-  }
+  multiply<false> (totals.high, block.high[h][0], block.high[h][1], high, totals.high);
+  multiply<false> (totals.low, block.low[h][0], block.low[h][1], high, totals.low);
+  if (LIMBS > 1)
+    multiply<false> (totals.low, block.high[h][0], block.high[h][1], low, totals.low);
 }
 
-/* Where a lane's outputs go. */
+/* Two blocks with theirs: low limbs in x and y, high ones in z and w. */
+template <int LIMBS>
+static __device__ __forceinline__ void
+add_blocks (Totals &totals, const Block &one, const Block &two, int h, uint4 taps)
+{
+  multiply<false> (totals.high, one.high[h][0], one.high[h][1], two.high[h][0], two.high[h][1], taps.z, taps.w,
+      totals.high);
+  multiply<false> (totals.low, one.low[h][0], one.low[h][1], two.low[h][0], two.low[h][1], taps.z, taps.w, totals.low);
+  if (LIMBS > 1)
+    multiply<false> (totals.low, one.high[h][0], one.high[h][1], two.high[h][0], two.high[h][1], taps.x, taps.y,
+        totals.low);
+}
+
+/* What a lane writes: four samples side by side, from x on, of two rows in eight. */
 struct Outputs
 {
-  int y;                        /* of its first row */
-  unsigned x, begin, end;       /* in samples: its first, and those to write */
-  bool whole;                   /* all four, with one store */
+  unsigned x, begin, end;       /* in samples; what is to be written of the row */
   unsigned copied;              /* bytes that are not convolved */
-  int starts[4], samples[4];
+  int starts[2][4];             /* of the totals of both halves, as they come out of a product */
 };
-
-template <typename T, bool EXACT>
-static __device__ __forceinline__ void
-store (const ConvolveImage &image, const Products &mask, const Outputs &outputs, int y, const int (&totals)[4],
-    const uint8_t *source)
-{
-  unsigned words[sizeof (T)];
-  int values[4];
-
-  if (!EXACT || mask.shift >= 0) {
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-      values[i] = totals[i] >> mask.shift;
-  } else {
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-      values[i] = convolve_floor<T> (image.tail, outputs.samples[i], (float) totals[i]);
-  }
-  if (sizeof (T) == 1) {
-    words[0] = convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0));
-    if (mask.copies)
-      words[0] = (words[0] & ~outputs.copied) | (*(const unsigned *) source & outputs.copied);
-  } else {
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-      values[i] = min (max (values[i], 0), image.maximum) << image.shift;
-    words[0] = __byte_perm (values[0], values[1], 0x5410);
-    words[sizeof (T) - 1] = __byte_perm (values[2], values[3], 0x5410);
-  }
-  if (y >= image.y1)
-    return;
-  uint8_t *to = image.destination + y * image.destination_stride + outputs.x * (unsigned) sizeof (T);
-  if (outputs.whole && sizeof (T) == 1) {
-    *(unsigned *) to = words[0];
-  } else if (outputs.whole) {
-    *(uint2 *) to = make_uint2 (words[0], words[sizeof (T) - 1]);
-  } else {
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-      if (outputs.x + i >= outputs.begin && outputs.x + i < outputs.end)
-        ((T *) to)[i] = (T) (words[i * sizeof (T) / 4] >> i * 8 * sizeof (T) % 32);
-  }
-}
 
 template <typename T>
 static __device__ __forceinline__ Outputs
-find_outputs (const ConvolveImage &image, const Products &mask, int top, int lane)
+find_outputs (const ConvolveImage &image, const Products &mask)
 {
   Outputs outputs;
 
-  outputs.y = top + lane % 4 * 2;
-  outputs.x = (mask.left + blockIdx.x * mask.width) / (unsigned) sizeof (T) + threadIdx.y * GROUP + lane / 4 * 4;
+  outputs.x = (mask.left + blockIdx.x * mask.width) / (unsigned) sizeof (T) + threadIdx.y * GROUP + threadIdx.x / 4 * 4;
   outputs.begin = image.x0 * mask.samples;
   outputs.end = image.x1 * mask.samples;
-  outputs.whole = mask.aligned_stores && outputs.x >= outputs.begin && outputs.x + 4 <= outputs.end;
   outputs.copied = 0;
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     int sample = mask.samples == 3 ? (int) ((outputs.x + i) % 3) : i & (mask.samples - 1);
 
-    outputs.samples[i] = sample;
-    outputs.starts[i] = mask.start[sample];
+    outputs.starts[i / 2][i % 2 * 2] = outputs.starts[i / 2][i % 2 * 2 + 1] = mask.start[sample];
     outputs.copied |= image.select >> sample & 1 ? 0 : 0xffu << 8 * i;
   }
   return outputs;
+}
+
+/* The samples of one row, four, as they lie in memory. FLOAT: by the plan's tail. */
+template <typename T, bool FLOAT>
+static __device__ __forceinline__ uint2
+finish (const ConvolveImage &image, const Products &mask, const Outputs &outputs, const Totals (&halves)[2], int row)
+{
+  int values[4];
+
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const int at = i % 2 * 2 + row;
+
+    values[i] = halves[i / 2].low[at] + 256 * halves[i / 2].high[at];
+    values[i] = FLOAT ? convolve_floor<T> (image.tail, mask.samples == 3 ? (int) ((outputs.x + i) % 3)
+        : i & (mask.samples - 1), (float) values[i]) : values[i] >> mask.shift;
+  }
+  if (sizeof (T) == 1)
+    return make_uint2 (convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0)), 0);
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    values[i] = min (max (values[i], 0), image.maximum) << image.shift;
+  return make_uint2 (__byte_perm (values[0], values[1], 0x5410), __byte_perm (values[2], values[3], 0x5410));
+}
+
+/* Those of them that are to be written, one by one. */
+template <typename T>
+static __device__ __noinline__ void
+store_some (uint8_t *to, unsigned x, unsigned begin, unsigned end, uint2 words)
+{
+  for (int i = 0; i < 4; i++)
+    if (x + i >= begin && x + i < end)
+      ((T *) to)[i] = (T) ((i * sizeof (T) < 4 ? words.x : words.y) >> i * 8 * sizeof (T) % 32);
+}
+
+/* Writes rows 0, 1, 8 and 9 from `to` on, as many as are in the image; whole: nothing of the warp's lies outside. */
+template <typename T>
+static __device__ __forceinline__ void
+store (uint8_t *to, int64_t stride, int rows, bool whole, const Outputs &outputs, const uint2 (&words)[4])
+{
+#pragma unroll
+  for (int i = 0; i < 4; i++, to += i == 2 ? 7 * stride : stride) {
+    if (whole && sizeof (T) == 1)
+      *(unsigned *) to = words[i].x;
+    else if (whole)
+      *(uint2 *) to = words[i];
+    else if (i / 2 * 8 + i % 2 < rows)
+      store_some<T> (to, outputs.x, outputs.begin, outputs.end, words[i]);
+  }
 }
 
 /*
@@ -236,7 +248,7 @@ __global__ void __launch_bounds__ (TILE_THREADS, PAIRS > 3 ? 4 : 5)
 convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
 {
 #if __CUDA_ARCH__ >= 800
-  constexpr int LIMBS = EXACT ? 1 : 2, SUMS = LIMBS + sizeof (T) - 1;
+  constexpr int LIMBS = EXACT ? 1 : 2, SUMS = LIMBS + sizeof (T) - 1, SLOTS = PAIRS ? PAIRS : 1;
   extern __shared__ uint4 shared[];
   const int lane = threadIdx.x, top = image.y0 + blockIdx.y * mask.height, bottom = min (top + mask.height, image.y1);
   const int pairs = PAIRS ? PAIRS : mask.pairs, rank = PAIRS ? 1 : mask.rank;
@@ -247,19 +259,26 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
   const uint8_t *window = tile + mask.margin + threadIdx.y * GROUP * sizeof (T);
   const unsigned *pixels = (const unsigned *) (window - mask.lead + lane / 4 * mask.pitch + lane % 4 * 4);
   const uint8_t *own = window + lane / 4 * 4 + (image.mask_height / 2 + lane % 4 * 2) * mask.pitch;
-  Half kept[PAIRS ? PAIRS : 1][2];
+  Block kept[SLOTS];
 
   convolve_wait ();
   load_tile<T> (image, mask, top, bottom, half * ROWS, shared, tile);
+  Outputs outputs = find_outputs<T> (image, mask);
+  const unsigned group = outputs.x - lane / 4 * 4;
+  const bool idle = group >= outputs.end;
+  const bool whole = mask.aligned_stores && group >= outputs.begin && group + GROUP <= outputs.end;
+  int y = top + lane % 4 * 2;
+  uint8_t *to = image.destination + y * image.destination_stride + outputs.x * (unsigned) sizeof (T);
+
+#pragma unroll
+  for (int i = 0; i < 8; i++)   /* not to be read from the parameters again and again */
+    asm volatile ("" : "+r" (outputs.starts[i / 4][i % 4]));
   wait_for_copies<1> ();
   __syncthreads ();
-  const Outputs outputs = find_outputs<T> (image, mask, top, lane);
-  const bool idle = outputs.x - lane / 4 * 4 >= outputs.end;
-
 #pragma unroll 1
-  for (int first = 0; first < total; first += PAIRS ? PAIRS : 1) {
+  for (int first = 0; first < total; first += SLOTS) {
 #pragma unroll
-    for (int slot = 0; slot < (PAIRS ? PAIRS : 1); slot++) {
+    for (int slot = 0; slot < SLOTS; slot++) {
       const int now = first + slot, place = PAIRS ? slot : now % pairs;
 
       if (now >= total)
@@ -272,82 +291,81 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
         continue;
 #pragma unroll 1
       for (int r = 0; r < rank; r++) {
-        int sums[2][2][SUMS][4];
+        int sums[2][2][SUMS][4], start = SUMS > 1 ? 0 : mask.row_start[r], starts[4] = { start, start, start, start };
 
-#pragma unroll
-        for (int i = 0; i < 2 * 2 * SUMS * 4; i++)
-          sums[i / 8 / SUMS][i / 4 / SUMS % 2][i / 4 % SUMS][i % 4] = i / 4 % SUMS ? 0 : mask.row_start[r];
-        add_rows<SUMS> (sums, pixels + now * ROWS * mask.pitch / 4, mask.pitch / 4, rows + r * mask.units * SUMS * 32,
-            mask.units);
-        pack_rows<SUMS> (kept[PAIRS ? slot : 0], sums, mask.scale);
+        sum_rows<SUMS> (sums, starts, pixels, mask.pitch / 4, rows + r * mask.units * SUMS * 32, mask.units);
+        pack_rows<SUMS> (kept[slot], sums, mask.scale, mask.row_start[r]);
 #pragma unroll
         for (int h = 0; h < 2 && !PAIRS; h++)
-          ring[((r * pairs + place) * 2 + h) * 32] = make_uint4 (kept[0][h].low[0], kept[0][h].low[1],
-              kept[0][h].high[0], kept[0][h].high[1]);
+          ring[((r * pairs + place) * 2 + h) * 32] = make_uint4 (kept[0].low[h][0], kept[0].low[h][1],
+              kept[0].high[h][0], kept[0].high[h][1]);
       }
+      pixels += ROWS * mask.pitch / 4;
       if (now < pairs - 1)
         continue;
 
-      int low[2][2][4], high[2][2][4];  /* [8 rows][half] */
+      Totals totals[2][2];      /* [8 rows][half] */
 #pragma unroll
-      for (int i = 0; i < 2 * 2 * 4; i++) {
-        low[i / 8][i / 4 % 2][i % 4] = outputs.starts[i / 4 % 2 * 2 + i % 4 / 2];
-        high[i / 8][i / 4 % 2][i % 4] = 0;
+      for (int i = 0; i < 16; i++) {
+        totals[i / 8][i / 4 % 2].low[i % 4] = outputs.starts[i / 4 % 2][i % 4];
+        totals[i / 8][i / 4 % 2].high[i % 4] = 0;
       }
-      if (PAIRS) {
 #pragma unroll
-        for (int p = 0; p < PAIRS; p += 2) {
-          const int one = (slot + 1 + p) % (PAIRS ? PAIRS : 1), two = (slot + 2 + p) % (PAIRS ? PAIRS : 1);
-          const bool both = p + 1 < PAIRS;
-          const Limbs limbs = load_limbs (columns + p * 32, both);
+      for (int s = 0; s < PAIRS; s += 2) {      /* what they hold is as old as the slots are far from the one after this */
+        const int age = (s + PAIRS - 1 - slot) % SLOTS, next = s + 1 < PAIRS ? s + 1 : s;
 
 #pragma unroll
-          for (int i = 0; i < 4; i++)
-            if (both)
-              add_columns<LIMBS, true> (low[i / 2][i % 2], high[i / 2][i % 2], kept[one][i % 2], kept[two][i % 2],
-                  limbs.of[i / 2]);
+        for (int b = 0; b < 2; b++) {
+          uint4 taps = columns[(2 * age + b) * 32];
+
+#pragma unroll
+          for (int h = 0; h < 2; h++)
+            if (next > s)
+              add_blocks<LIMBS> (totals[b][h], kept[s], kept[next], h, taps);
             else
-              add_columns<LIMBS, false> (low[i / 2][i % 2], high[i / 2][i % 2], kept[one][i % 2], kept[one][i % 2],
-                  limbs.of[i / 2]);
+              add_block<LIMBS> (totals[b][h], kept[s], h, taps.x, taps.z);
         }
-      } else {
-        int from = place;
-
+      }
 #pragma unroll 1
-        for (int p = 0; p < pairs; p += 2) {
-          const bool odd = p + 1 == pairs;
-          const int one = from + 1 < pairs ? from + 1 : 0, two = one + 1 < pairs ? one + 1 : 0;
-
-          from = two;
+      for (int p = 0, from = place; p < pairs && !PAIRS; p++) {
+        from = from + 1 < pairs ? from + 1 : 0;
 #pragma unroll 1
-          for (int r = 0; r < rank; r++) {
-            const uint4 *at = columns + (r * pairs + p) * 32, *bytes = ring + r * pairs * 64;
-            const Limbs limbs = load_limbs (at, !odd);
-            Half parts[2][2];
+        for (int r = 0; r < rank; r++) {
+          uint4 taps = columns[(r * pairs + p) * 32];
+          Block block;
 
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-              uint4 part = bytes[((i / 2 ? two : one) * 2 + i % 2) * 32];
+          for (int h = 0; h < 2; h++) {
+            uint4 bytes = ring[((r * pairs + from) * 2 + h) * 32];
 
-              parts[i / 2][i % 2] = { { part.x, part.y }, { part.z, part.w } };
-            }
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-              add_columns<LIMBS, true> (low[i / 2][i % 2], high[i / 2][i % 2], parts[0][i % 2], parts[1][i % 2],
-                  limbs.of[i / 2]);
+            block.low[h][0] = bytes.x, block.low[h][1] = bytes.y, block.high[h][0] = bytes.z, block.high[h][1] = bytes.w;
+            add_block<LIMBS> (totals[0][h], block, h, taps.x, taps.y);
+            add_block<LIMBS> (totals[1][h], block, h, taps.z, taps.w);
           }
         }
       }
+      uint2 words[4];
+      if (!EXACT || mask.shift >= 0) {
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const int b = i / 2, k = i % 2, row = (now - pairs + 1) * ROWS + 8 * b + k;
-        int totals[4];
-
+        for (int i = 0; i < 4; i++)
+          words[i] = finish<T, false> (image, mask, outputs, totals[i / 2], i % 2);
+      } else {
 #pragma unroll
-        for (int j = 0; j < 4; j++)
-          totals[j] = low[b][j / 2][j % 2 * 2 + k] + 256 * high[b][j / 2][j % 2 * 2 + k];
-        store<T, EXACT> (image, mask, outputs, outputs.y + row, totals, own + row * mask.pitch);
+        for (int i = 0; i < 4; i++)
+          words[i] = finish<T, true> (image, mask, outputs, totals[i / 2], i % 2);
       }
+      if (sizeof (T) == 1 && mask.copies)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+          words[i].x = (words[i].x & ~outputs.copied)
+              | (*(const unsigned *) (own + (i / 2 * 8 + i % 2) * mask.pitch) & outputs.copied);
+      if (whole && y - lane % 4 * 2 + ROWS <= bottom)
+        store<T> (to, image.destination_stride, ROWS, true, outputs, words);
+      else
+        store<T> (to, image.destination_stride, bottom - y, false, outputs, words);
+      y += ROWS;
+      to += ROWS * image.destination_stride;
+      own += ROWS * mask.pitch;
     }
   }
 #endif
@@ -408,7 +426,7 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   const ConvolveRect *region = &plane->region;
   const int bytes = convolve_sample_size (pixel->type), pairs = products->pairs;
   const int right = (region->x + region->width) * pixel->stride;
-  const int which = products->rank > 1 ? 3 : pairs == 2 ? 0 : pairs == 3 ? 1 : pairs == 5 ? 2 : 3;
+  const int which = !convolve_products_kept (products) ? 3 : pairs == 2 ? 0 : pairs == 3 ? 1 : 2;
   size_t fixed = convolve_products_operands_size (plan, products);
   int multiprocessors = 1;
   Products mask = { };

@@ -91,11 +91,12 @@ sum_rows (const Trial *trial, int r, int first, int h, Registers totals)
     }
     for (int lane = 0; lane < LANES; lane++)
       for (int c = 0; c < 4; c++)
-        totals[lane][c] += (sums[lane][c] + (s == 0 ? (uint32_t) products->row_start[r] : 0)) << 8 * s;
+        totals[lane][c] += sums[lane][c] << 8 * s;
   }
   for (int lane = 0; lane < LANES; lane++)
     for (int c = 0; c < 4; c++)
-      totals[lane][c] = products->scale ? totals[lane][c] * products->scale >> 16 : totals[lane][c];
+      totals[lane][c] = (totals[lane][c] * (products->scale ? products->scale : 1) + (uint32_t) products->row_start[r])
+          >> (products->scale ? 16 : 0);
 }
 
 /* Totals of 16 rows of outputs: [8 rows][half]. */
