@@ -417,7 +417,7 @@ convolve_tensor_separable_chunks (const ConvolvePlan *plan, const ConvolveProduc
 size_t
 convolve_tensor_separable_shared_size (const ConvolvePlan *plan, const ConvolveProducts *products)
 {
-  return convolve_products_operands_size (plan, products)
+  return CONVOLVE_PRODUCTS_STARTS * 16 + convolve_products_operands_size (plan, products)
       + (size_t) products->pairs * CONVOLVE_PRODUCTS_ROWS * (convolve_tensor_separable_chunks (plan, products) | 1) * 16
       + (size_t) CONVOLVE_PRODUCTS_WARPS * products->rank * products->pairs * 1024;
 }

@@ -26,6 +26,7 @@ extern "C" {
 #define CONVOLVE_PRODUCTS_ROWS 16       /* that are made at a time */
 #define CONVOLVE_PRODUCTS_UNIT 16       /* bytes */
 #define CONVOLVE_PRODUCTS_WARPS 4       /* of a block, side by side */
+#define CONVOLVE_PRODUCTS_STARTS 9      /* chunks of 16 bytes before a block's operands */
 
 typedef struct
 {

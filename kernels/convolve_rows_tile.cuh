@@ -13,19 +13,21 @@
 #define TILE_THREADS (32 * TILE_WARPS)
 
 /* What a launch needs to know of the mask and the plane. Lengths in a row are bytes. */
-struct Products
+struct alignas (16) Products
 {
   const uint4 *operands;
   int operands_count;
   int rank, units, pairs, lead;
   int left, width, height;      /* of the first block's outputs; of a block's outputs; in rows */
   int margin, pitch, chunks;    /* before a tile's first output; of its rows, and chunks of 16 in one */
+  int chunk_factor, row_step;   /* 2^16 / chunks, rounded up; rows that all threads load at once */
   int tile_size;
   int samples;
   bool aligned, aligned_stores, copies;
   ConvolveBoundary boundary;
   unsigned scale;
-  int row_start[CONVOLVE_MAX_RANK], start[CONVOLVE_MAX_SAMPLES], shift;
+  int row_start[CONVOLVE_MAX_RANK], shift;
+  alignas (16) int starts[3][3][4];          /* by a lane's first sample: of both halves' totals, and floats of the tail */
 };
 
 static __device__ __forceinline__ void
@@ -55,24 +57,44 @@ wait_for_copies (void)
 #endif
 }
 
-/* A word of samples from byte `at` of row y, or of no row where y is -1, one by one, with the boundary applied. */
+/* Where a word of samples has them from; the word begins at byte `at` of a row. */
 template <typename T>
-static __device__ __noinline__ unsigned
-gather (const ConvolveImage &image, const Products &mask, int64_t at, int y)
+struct Word
 {
-  constexpr int count = 4 / (int) sizeof (T);
-  unsigned word = 0;
+  static constexpr int count = 4 / (int) sizeof (T);
+  int from[count];              /* bytes of the row, or -1 for the zero level */
+  unsigned level[count];
+};
+
+template <typename T>
+static __device__ __forceinline__ Word<T>
+find_word (const ConvolveImage &image, const Products &mask, int64_t at)
+{
+  Word<T> word;
 
 #pragma unroll
-  for (int i = 0; i < count; i++) {
-    unsigned first = (unsigned) (at / (int) sizeof (T) + i + mask.samples * 16384);     /* not negative */
-    int x = (int) (first / mask.samples), sample = (int) (first - x * mask.samples);
+  for (int i = 0; i < word.count; i++) {
+    unsigned index = (unsigned) (at / (int) sizeof (T) + i + mask.samples * 16384);     /* not negative */
+    int x = (int) (index / mask.samples), sample = (int) (index - x * mask.samples);
 
-    x = y < 0 ? -1 : convolve_boundary_index (mask.boundary, x - 16384, image.width);
-    word |= (x < 0 ? (unsigned) (int) image.zero[sample] << image.shift : *convolve_source<T> (image, x, y, sample))
-        << i * 8 * sizeof (T);
+    x = convolve_boundary_index (mask.boundary, x - 16384, image.width);
+    word.from[i] = x < 0 ? -1 : x * image.pixel_stride + sample * (int) sizeof (T);
+    word.level[i] = (unsigned) (int) image.zero[sample] << image.shift;
   }
   return word;
+}
+
+/* Its samples from a row's memory; the zero level for all where that is NULL. */
+template <typename T>
+static __device__ __forceinline__ unsigned
+read_word (const Word<T> &word, const uint8_t *row)
+{
+  unsigned all = 0;
+
+#pragma unroll
+  for (int i = 0; i < word.count; i++)
+    all |= (row && word.from[i] >= 0 ? *(const T *) (row + word.from[i]) : word.level[i]) << i * 8 * sizeof (T);
+  return all;
 }
 
 /* Deep samples without what their words have beside them. */
@@ -82,6 +104,15 @@ clean (const ConvolveImage &image, unsigned word)
   return __vminu2 (word & (0xffff << image.shift & 0xffff) * 0x10001, (image.maximum << image.shift) * 0x10001);
 }
 
+/* A chunk of a row outside the image. */
+template <typename T>
+static __device__ __noinline__ uint4
+zero_level (const ConvolveImage &image, const Products &mask, unsigned at)
+{
+  return make_uint4 (read_word (find_word<T> (image, mask, at), NULL), read_word (find_word<T> (image, mask, at + 4), NULL),
+      read_word (find_word<T> (image, mask, at + 8), NULL), read_word (find_word<T> (image, mask, at + 12), NULL));
+}
+
 /* Whole chunks of rows from .. to - 1 of the tile, inside the image across; n of them in a row. */
 template <typename T>
 static __device__ __forceinline__ void
@@ -89,7 +120,8 @@ load_rows (const ConvolveImage &image, const Products &mask, int from, int to, i
     uint8_t *tile)
 {
   const int BATCH = sizeof (T) == 1 ? 1 : 4;
-  int row = thread / n, step = TILE_THREADS / n, at = (thread - row * n) * 16;
+  int row = thread * (n == mask.chunks ? mask.chunk_factor : (65535 + n) / n) >> 16, at = (thread - row * n) * 16;
+  int step = n == mask.chunks ? mask.row_step : TILE_THREADS / n;
 
   if (row >= step)
     return;
@@ -118,8 +150,7 @@ load_rows (const ConvolveImage &image, const Products &mask, int from, int to, i
         else
           words[b] = __ldg ((const uint4 *) line);
       } else if (row + b * step < to) {
-        words[b] = make_uint4 (gather<T> (image, mask, column, -1), gather<T> (image, mask, column + 4, -1),
-            gather<T> (image, mask, column + 8, -1), gather<T> (image, mask, column + 12, -1));
+        words[b] = zero_level<T> (image, mask, column);
         if (sizeof (T) == 1)
           *(uint4 *) (tile + row * mask.pitch) = words[b];
       }
@@ -133,8 +164,47 @@ load_rows (const ConvolveImage &image, const Products &mask, int from, int to, i
 }
 
 /*
+ * The chunks before number first and from number stop on, word by word: from the tile where that has their samples,
+ * which spares the way to memory, otherwise from the image. All rows of a word are one thread's, or few threads'.
+ */
+template <typename T>
+static __device__ __noinline__ void
+fill_sides (const ConvolveImage &image, const Products &mask, int64_t begin, int first, int stop, int y, int rows,
+    uint8_t *tile)
+{
+  const int thread = threadIdx.y * 32 + threadIdx.x, words = (first + mask.chunks - stop) * 4;
+  const int across = min (words, TILE_THREADS), step = TILE_THREADS / across, start = thread / across;
+
+  for (int w = thread - start * across; w < words && start < step; w += across) {
+    const int column = (w < first * 4 ? w : w + (stop - first) * 4) * 4;
+    Word<T> word = find_word<T> (image, mask, begin + column);
+    bool known = true;
+
+#pragma unroll
+    for (int i = 0; i < word.count; i++)
+      known = known && (word.from[i] < 0 || (word.from[i] >= begin + first * 16 && word.from[i] < begin + stop * 16));
+    if (known) {
+#pragma unroll
+      for (int i = 0; i < word.count; i++)
+        word.from[i] = word.from[i] < 0 ? -1 : word.from[i] - (int) begin;
+#pragma unroll 4
+      for (int row = start; row < rows; row += step)
+        *(unsigned *) (tile + row * mask.pitch + column) = read_word (word, tile + row * mask.pitch);
+    } else {
+#pragma unroll 4
+      for (int row = start; row < rows; row += step) {
+        int inside = convolve_boundary_index (mask.boundary, y + row, image.height);
+        unsigned all = read_word (word, inside < 0 ? NULL : image.source + inside * image.source_stride);
+
+        *(unsigned *) (tile + row * mask.pitch + column) = sizeof (T) == 1 ? all : clean (image, all);
+      }
+    }
+  }
+}
+
+/*
  * Begins to load the operands and the tile for outputs of rows top .. bottom - 1: a first group of copies for its first
- * rows, and one for the rest.
+ * rows, and one for the rest. Where the tile reaches beyond the image's sides, there is nothing to wait for afterwards.
  */
 template <typename T>
 static __device__ __forceinline__ void
@@ -158,14 +228,10 @@ load_tile (const ConvolveImage &image, const Products &mask, int top, int bottom
     load_rows<T> (image, mask, min (first_rows, rows), rows, y, (unsigned) (begin + first * 16), thread, stop - first,
         tile + first * 16);
   end_copies ();
-#pragma unroll 1
-  for (int i = thread; i < rows * (first + mask.chunks - stop) * 4; i += TILE_THREADS) {
-    int column = i / rows, row = i - column * rows;
-
-    column = (column < first * 4 ? column : column + (stop - first) * 4) * 4;
-    unsigned word = gather<T> (image, mask, begin + column,
-        convolve_boundary_index (mask.boundary, y + row, image.height));
-    *(unsigned *) (tile + row * mask.pitch + column) = sizeof (T) == 1 ? word : clean (image, word);
+  if (first > 0 || stop < mask.chunks) {
+    wait_for_copies<0> ();
+    __syncthreads ();
+    fill_sides<T> (image, mask, begin, first, stop, y, rows, tile);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #define GROUP CONVOLVE_PRODUCTS_GROUP
 #define ROWS CONVOLVE_PRODUCTS_ROWS
+#define STARTS CONVOLVE_PRODUCTS_STARTS
 
 /* sums = left * right + start on bytes, 16 x 32 by 32 x 8, or 16 x 16 by 16 x 8. In a row's product the taps are left. */
 template <bool ROW>
@@ -164,7 +165,6 @@ struct Outputs
 {
   unsigned x, begin, end;       /* in samples; what is to be written of the row */
   unsigned copied;              /* bytes that are not convolved */
-  int starts[2][4];             /* of the totals of both halves, as they come out of a product */
 };
 
 template <typename T>
@@ -177,21 +177,17 @@ find_outputs (const ConvolveImage &image, const Products &mask)
   outputs.begin = image.x0 * mask.samples;
   outputs.end = image.x1 * mask.samples;
   outputs.copied = 0;
-#pragma unroll
-  for (int i = 0; i < 4; i++) {
-    int sample = mask.samples == 3 ? (int) ((outputs.x + i) % 3) : i & (mask.samples - 1);
-
-    outputs.starts[i / 2][i % 2 * 2] = outputs.starts[i / 2][i % 2 * 2 + 1] = mask.start[sample];
-    outputs.copied |= image.select >> sample & 1 ? 0 : 0xffu << 8 * i;
-  }
+  for (int i = 0; i < 4 && mask.copies; i++)
+    outputs.copied |= image.select >> (outputs.x + i) % mask.samples & 1 ? 0 : 0xffu << 8 * i;
   return outputs;
 }
 
 /* The samples of one row, four, as they lie in memory. FLOAT: by the plan's tail. */
 template <typename T, bool FLOAT>
 static __device__ __forceinline__ uint2
-finish (const ConvolveImage &image, const Products &mask, const Outputs &outputs, const Totals (&halves)[2], int row)
+finish (const ConvolveImage &image, const Products &mask, const Totals (&halves)[2], int row, float4 offsets)
 {
+  const float offset[4] = { offsets.x, offsets.y, offsets.z, offsets.w };
   int values[4];
 
 #pragma unroll
@@ -199,8 +195,7 @@ finish (const ConvolveImage &image, const Products &mask, const Outputs &outputs
     const int at = i % 2 * 2 + row;
 
     values[i] = halves[i / 2].low[at] + 256 * halves[i / 2].high[at];
-    values[i] = FLOAT ? convolve_floor<T> (image.tail, mask.samples == 3 ? (int) ((outputs.x + i) % 3)
-        : i & (mask.samples - 1), (float) values[i]) : values[i] >> mask.shift;
+    values[i] = FLOAT ? convolve_floor_from<T> (image.tail, offset[i], (float) values[i]) : values[i] >> mask.shift;
   }
   if (sizeof (T) == 1)
     return make_uint2 (convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0)), 0);
@@ -250,29 +245,31 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
 #if __CUDA_ARCH__ >= 800
   constexpr int LIMBS = EXACT ? 1 : 2, SUMS = LIMBS + sizeof (T) - 1, SLOTS = PAIRS ? PAIRS : 1;
   extern __shared__ uint4 shared[];
+  int4 *starts = (int4 *) shared;
   const int lane = threadIdx.x, top = image.y0 + blockIdx.y * mask.height, bottom = min (top + mask.height, image.y1);
   const int pairs = PAIRS ? PAIRS : mask.pairs, rank = PAIRS ? 1 : mask.rank;
   const int total = (bottom - top + ROWS - 1) / ROWS + pairs - 1, half = (total + 1) / 2;
-  const uint4 *rows = shared + lane, *columns = rows + rank * mask.units * SUMS * 32;
-  uint8_t *tile = (uint8_t *) (shared + mask.operands_count);
+  const uint4 *rows = shared + STARTS + lane, *columns = rows + rank * mask.units * SUMS * 32;
+  uint8_t *tile = (uint8_t *) (shared + STARTS + mask.operands_count);
   uint4 *ring = (uint4 *) (tile + mask.tile_size) + threadIdx.y * rank * pairs * 64 + lane;
   const uint8_t *window = tile + mask.margin + threadIdx.y * GROUP * sizeof (T);
   const unsigned *pixels = (const unsigned *) (window - mask.lead + lane / 4 * mask.pitch + lane % 4 * 4);
   const uint8_t *own = window + lane / 4 * 4 + (image.mask_height / 2 + lane % 4 * 2) * mask.pitch;
+  const Outputs outputs = find_outputs<T> (image, mask);
+  const int4 *begin = starts + (mask.samples == 3 ? outputs.x % 3 * 3 : 0);
   Block kept[SLOTS];
 
   convolve_wait ();
-  load_tile<T> (image, mask, top, bottom, half * ROWS, shared, tile);
-  Outputs outputs = find_outputs<T> (image, mask);
+  load_tile<T> (image, mask, top, bottom, half * ROWS, shared + STARTS, tile);
+  if (threadIdx.y == 0)
+    for (int i = lane; i < STARTS; i += 32)
+      starts[i] = ((const int4 *) mask.starts)[i];
   const unsigned group = outputs.x - lane / 4 * 4;
   const bool idle = group >= outputs.end;
   const bool whole = mask.aligned_stores && group >= outputs.begin && group + GROUP <= outputs.end;
   int y = top + lane % 4 * 2;
   uint8_t *to = image.destination + y * image.destination_stride + outputs.x * (unsigned) sizeof (T);
 
-#pragma unroll
-  for (int i = 0; i < 8; i++)   /* not to be read from the parameters again and again */
-    asm volatile ("" : "+r" (outputs.starts[i / 4][i % 4]));
   wait_for_copies<1> ();
   __syncthreads ();
 #pragma unroll 1
@@ -306,9 +303,10 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
 
       Totals totals[2][2];      /* [8 rows][half] */
 #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        totals[i / 8][i / 4 % 2].low[i % 4] = outputs.starts[i / 4 % 2][i % 4];
-        totals[i / 8][i / 4 % 2].high[i % 4] = 0;
+      for (int i = 0; i < 4; i++) {
+        int4 four = begin[i % 2];
+
+        totals[i / 2][i % 2] = { { four.x, four.y, four.z, four.w }, { } };
       }
 #pragma unroll
       for (int s = 0; s < PAIRS; s += 2) {      /* what they hold is as old as the slots are far from the one after this */
@@ -348,11 +346,13 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
       if (!EXACT || mask.shift >= 0) {
 #pragma unroll
         for (int i = 0; i < 4; i++)
-          words[i] = finish<T, false> (image, mask, outputs, totals[i / 2], i % 2);
+          words[i] = finish<T, false> (image, mask, totals[i / 2], i % 2, make_float4 (0, 0, 0, 0));
       } else {
+        float4 offsets = *(const float4 *) (begin + 2);
+
 #pragma unroll
         for (int i = 0; i < 4; i++)
-          words[i] = finish<T, true> (image, mask, outputs, totals[i / 2], i % 2);
+          words[i] = finish<T, true> (image, mask, totals[i / 2], i % 2, offsets);
       }
       if (sizeof (T) == 1 && mask.copies)
 #pragma unroll
@@ -429,6 +429,7 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   const int which = !convolve_products_kept (products) ? 3 : pairs == 2 ? 0 : pairs == 3 ? 1 : 2;
   size_t fixed = convolve_products_operands_size (plan, products);
   int multiprocessors = 1;
+  static_assert (sizeof (Products::starts) == STARTS * 16, "what a block copies");
   Products mask = { };
   ConvolveGrid grid = { };
 
@@ -442,6 +443,8 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   mask.width = TILE_WARPS * GROUP * bytes;
   mask.margin = (products->lead + 15) / 16 * 16;
   mask.chunks = convolve_tensor_separable_chunks (plan, products);
+  mask.chunk_factor = (65535 + mask.chunks) / mask.chunks;
+  mask.row_step = TILE_THREADS / mask.chunks;
   mask.pitch = (mask.chunks | 1) * 16;  /* so that 8 rows of a column of words lie in all banks */
   mask.samples = pixel->samples;
   mask.aligned = ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % 16 == 0;
@@ -450,9 +453,15 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   mask.boundary = plan->boundary;
   mask.scale = products->scale;
   memcpy (mask.row_start, products->row_start, sizeof (mask.row_start));
-  memcpy (mask.start, products->start, sizeof (mask.start));
+  for (int i = 0; i < 3 * 4; i++) {
+    int sample = (i / 4 + i % 4) % pixel->samples;
+
+    mask.starts[i / 4][i % 4 / 2][i % 2 * 2] = mask.starts[i / 4][i % 4 / 2][i % 2 * 2 + 1] = products->start[sample];
+    memcpy (&mask.starts[i / 4][2][i % 4], &plan->tail.offset_f[sample], sizeof (float));
+  }
   mask.shift = products->shift;
 
+  fixed += STARTS * 16;
   if (which == 3)
     fixed += (size_t) TILE_WARPS * products->rank * pairs * 1024;
   if (cudaDeviceGetAttribute (&multiprocessors, cudaDevAttrMultiProcessorCount, convolve_device_id (plan->device))
