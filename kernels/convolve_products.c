@@ -337,7 +337,15 @@ convolve_products_choose (const ConvolvePlan *plan, ConvolveProducts *products, 
 {
   memset (products, 0, sizeof (*products));
   measure (plan, products);
-  return plan->exact ? choose_exact (plan, products, taps, reason) : choose_rounded (plan, products, taps, reason);
+  if (!(plan->exact ? choose_exact (plan, products, taps, reason) : choose_rounded (plan, products, taps, reason)))
+    return false;
+  /* A lane's four samples begin with any of three. */
+  for (int i = 1; i < 3 && plan->pixel.samples == 3; i++)
+    if (products->start[i] != products->start[0] || plan->tail.offset_f[i] != plan->tail.offset_f[0]) {
+      *reason = "the three samples of a pixel differ in their zero levels or offsets";
+      return false;
+    }
+  return true;
 }
 
 /* --- operands --- */
@@ -401,7 +409,8 @@ convolve_products_operands_size (const ConvolvePlan *plan, const ConvolveProduct
 {
   int columns = products->pairs * (convolve_products_kept (products) ? 2 : 1);
 
-  return (size_t) products->rank * (products->units * convolve_products_row_sums (plan) + columns) * 32 * 16;
+  return ((size_t) products->rank * (products->units * convolve_products_row_sums (plan) + columns) * 32
+      + CONVOLVE_PRODUCTS_STARTS) * 16;
 }
 
 int
@@ -417,7 +426,7 @@ convolve_tensor_separable_chunks (const ConvolvePlan *plan, const ConvolveProduc
 size_t
 convolve_tensor_separable_shared_size (const ConvolvePlan *plan, const ConvolveProducts *products)
 {
-  return CONVOLVE_PRODUCTS_STARTS * 16 + convolve_products_operands_size (plan, products)
+  return convolve_products_operands_size (plan, products)
       + (size_t) products->pairs * CONVOLVE_PRODUCTS_ROWS * (convolve_tensor_separable_chunks (plan, products) | 1) * 16
       + (size_t) CONVOLVE_PRODUCTS_WARPS * products->rank * products->pairs * 1024;
 }
@@ -435,6 +444,10 @@ convolve_tensor_separable_prepare (ConvolvePlan *plan, ConvolveError *error)
   if (taps && convolve_products_choose (plan, products, taps, &reason))
     words = malloc (convolve_products_operands_size (plan, products));
   if (words) {
+    for (int i = 0; i < 8; i++)
+      words[count++] = (uint32_t) products->start[i / 2 % plan->pixel.samples];
+    for (int i = 0; i < 4; i++)
+      memcpy (&words[count++], &plan->tail.offset_f[i % plan->pixel.samples], sizeof (float));
     for (int r = 0; r < products->rank; r++)
       for (int u = 0; u < products->units; u += 2)
         for (int s = 0; s < convolve_products_row_sums (plan); s++)

@@ -26,7 +26,7 @@ extern "C" {
 #define CONVOLVE_PRODUCTS_ROWS 16       /* that are made at a time */
 #define CONVOLVE_PRODUCTS_UNIT 16       /* bytes */
 #define CONVOLVE_PRODUCTS_WARPS 4       /* of a block, side by side */
-#define CONVOLVE_PRODUCTS_STARTS 9      /* chunks of 16 bytes before a block's operands */
+#define CONVOLVE_PRODUCTS_STARTS 3      /* chunks of 16 bytes before the operands */
 
 typedef struct
 {
@@ -68,7 +68,8 @@ convolve_products_kept (const ConvolveProducts *products)
 }
 
 /*
- * What all operands take, in bytes. First [product][two units][sum][half of k][lane][unit][k], or a last unit's
+ * What all operands take, in bytes. First where totals begin, as a lane has them in a product: for samples 4 g and
+ * 4 g + 1, two rows each, then 4 g + 2 and 4 g + 3; and the four offsets of the tail in float. Then [product][two units][sum][half of k][lane][unit][k], or a last unit's
  * [sum][lane][k]; then [product][pair][lane][k], or, where row sums are kept in registers, for a pair and the next one,
  * the first after the last: [pair][8 rows of outputs][lane][limb][this, next].
  */

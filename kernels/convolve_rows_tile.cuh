@@ -13,7 +13,7 @@
 #define TILE_THREADS (32 * TILE_WARPS)
 
 /* What a launch needs to know of the mask and the plane. Lengths in a row are bytes. */
-struct alignas (16) Products
+struct Products
 {
   const uint4 *operands;
   int operands_count;
@@ -27,7 +27,6 @@ struct alignas (16) Products
   ConvolveBoundary boundary;
   unsigned scale;
   int row_start[CONVOLVE_MAX_RANK], shift;
-  alignas (16) int starts[3][3][4];          /* by a lane's first sample: of both halves' totals, and floats of the tail */
 };
 
 static __device__ __forceinline__ void
@@ -40,21 +39,12 @@ copy_later (void *to, const void *from)
 }
 
 static __device__ __forceinline__ void
-end_copies (void)
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.commit_group;" : : : "memory");
-#endif
-}
-
-/* All but the last so many groups. */
-template <int GROUPS>
-static __device__ __forceinline__ void
 wait_for_copies (void)
 {
 #if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.wait_group %0;" : : "n" (GROUPS) : "memory");
+  asm volatile ("cp.async.wait_all;" : : : "memory");
 #endif
+  __syncthreads ();
 }
 
 /* Where a word of samples has them from; the word begins at byte `at` of a row. */
@@ -113,10 +103,10 @@ zero_level (const ConvolveImage &image, const Products &mask, unsigned at)
       read_word (find_word<T> (image, mask, at + 8), NULL), read_word (find_word<T> (image, mask, at + 12), NULL));
 }
 
-/* Whole chunks of rows from .. to - 1 of the tile, inside the image across; n of them in a row. */
+/* Whole chunks, inside the image across; n of them in each row. */
 template <typename T>
 static __device__ __forceinline__ void
-load_rows (const ConvolveImage &image, const Products &mask, int from, int to, int y, unsigned column, int thread, int n,
+load_rows (const ConvolveImage &image, const Products &mask, int rows, int y, unsigned column, int thread, int n,
     uint8_t *tile)
 {
   const int BATCH = sizeof (T) == 1 ? 1 : 4;
@@ -127,15 +117,18 @@ load_rows (const ConvolveImage &image, const Products &mask, int from, int to, i
     return;
   tile += at;
   column += at;
-  if (sizeof (T) == 1 && y + from >= 0 && y + to <= image.height) {
-    const uint8_t *next = image.source + (y + from + row) * image.source_stride + column;
+  if (sizeof (T) == 1 && y >= 0 && y + rows <= image.height) {
+    const uint8_t *next = image.source + (y + row) * image.source_stride + column;
     const int64_t stride = step * image.source_stride;
 
-    for (row += from; row < to; row += step, next += stride)
-      copy_later (tile + row * mask.pitch, next);
+    tile += row * mask.pitch;
+#pragma unroll 1
+    for (; row < rows; row += step, next += stride, tile += step * mask.pitch)
+      copy_later (tile, next);
     return;
   }
-  for (row += from; row < to; row += step * BATCH) {
+#pragma unroll 1
+  for (; row < rows; row += step * BATCH) {
     uint4 words[BATCH];
 
 #pragma unroll
@@ -144,12 +137,12 @@ load_rows (const ConvolveImage &image, const Products &mask, int from, int to, i
       const uint8_t *line = image.source + inside * image.source_stride + column;
 
       words[b] = make_uint4 (0, 0, 0, 0);
-      if (row + b * step < to && inside >= 0) {
+      if (row + b * step < rows && inside >= 0) {
         if (sizeof (T) == 1)
           copy_later (tile + row * mask.pitch, line);
         else
           words[b] = __ldg ((const uint4 *) line);
-      } else if (row + b * step < to) {
+      } else if (row + b * step < rows) {
         words[b] = zero_level<T> (image, mask, column);
         if (sizeof (T) == 1)
           *(uint4 *) (tile + row * mask.pitch) = words[b];
@@ -157,15 +150,15 @@ load_rows (const ConvolveImage &image, const Products &mask, int from, int to, i
     }
 #pragma unroll
     for (int b = 0; b < BATCH && sizeof (T) == 2; b++)
-      if (row + b * step < to)
+      if (row + b * step < rows)
         *(uint4 *) (tile + (row + b * step) * mask.pitch) = make_uint4 (clean (image, words[b].x),
             clean (image, words[b].y), clean (image, words[b].z), clean (image, words[b].w));
   }
 }
 
 /*
- * The chunks before number first and from number stop on, word by word: from the tile where that has their samples,
- * which spares the way to memory, otherwise from the image. All rows of a word are one thread's, or few threads'.
+ * Waits for the others, and then fills the chunks before number first and from number stop on, word by word: from the
+ * tile where that has their samples, which spares the way to memory, otherwise from the image.
  */
 template <typename T>
 static __device__ __noinline__ void
@@ -175,11 +168,15 @@ fill_sides (const ConvolveImage &image, const Products &mask, int64_t begin, int
   const int thread = threadIdx.y * 32 + threadIdx.x, words = (first + mask.chunks - stop) * 4;
   const int across = min (words, TILE_THREADS), step = TILE_THREADS / across, start = thread / across;
 
-  for (int w = thread - start * across; w < words && start < step; w += across) {
+#pragma unroll 1
+  for (int w = thread - start * across, waited = 0; w < words; w += across) {
     const int column = (w < first * 4 ? w : w + (stop - first) * 4) * 4;
     Word<T> word = find_word<T> (image, mask, begin + column);
     bool known = true;
 
+    if (!waited)
+      wait_for_copies ();
+    waited = 1;
 #pragma unroll
     for (int i = 0; i < word.count; i++)
       known = known && (word.from[i] < 0 || (word.from[i] >= begin + first * 16 && word.from[i] < begin + stop * 16));
@@ -188,11 +185,11 @@ fill_sides (const ConvolveImage &image, const Products &mask, int64_t begin, int
       for (int i = 0; i < word.count; i++)
         word.from[i] = word.from[i] < 0 ? -1 : word.from[i] - (int) begin;
 #pragma unroll 4
-      for (int row = start; row < rows; row += step)
+      for (int row = start; row < rows && start < step; row += step)
         *(unsigned *) (tile + row * mask.pitch + column) = read_word (word, tile + row * mask.pitch);
     } else {
 #pragma unroll 4
-      for (int row = start; row < rows; row += step) {
+      for (int row = start; row < rows && start < step; row += step) {
         int inside = convolve_boundary_index (mask.boundary, y + row, image.height);
         unsigned all = read_word (word, inside < 0 ? NULL : image.source + inside * image.source_stride);
 
@@ -202,14 +199,10 @@ fill_sides (const ConvolveImage &image, const Products &mask, int64_t begin, int
   }
 }
 
-/*
- * Begins to load the operands and the tile for outputs of rows top .. bottom - 1: a first group of copies for its first
- * rows, and one for the rest. Where the tile reaches beyond the image's sides, there is nothing to wait for afterwards.
- */
+/* Loads the operands and the tile for outputs of rows top .. bottom - 1. */
 template <typename T>
 static __device__ __forceinline__ void
-load_tile (const ConvolveImage &image, const Products &mask, int top, int bottom, int first_rows, uint4 *operands,
-    uint8_t *tile)
+load_tile (const ConvolveImage &image, const Products &mask, int top, int bottom, uint4 *operands, uint8_t *tile)
 {
   const int thread = threadIdx.y * 32 + threadIdx.x, rows = bottom - top + image.mask_height - 1;
   const int y = top - image.mask_height / 2;
@@ -218,21 +211,14 @@ load_tile (const ConvolveImage &image, const Products &mask, int top, int bottom
   const int first = !mask.aligned ? mask.chunks : begin < 0 ? min ((int) -begin / 16, mask.chunks) : 0;
   const int stop = max ((int) min ((image.width * image.pixel_stride - begin) / 16, (int64_t) mask.chunks), first);
 
+#pragma unroll 1
   for (int i = thread; i < mask.operands_count; i += TILE_THREADS)
     copy_later (operands + i, mask.operands + i);
   if (stop > first)
-    load_rows<T> (image, mask, 0, min (first_rows, rows), y, (unsigned) (begin + first * 16), thread, stop - first,
-        tile + first * 16);
-  end_copies ();
-  if (stop > first)
-    load_rows<T> (image, mask, min (first_rows, rows), rows, y, (unsigned) (begin + first * 16), thread, stop - first,
-        tile + first * 16);
-  end_copies ();
-  if (first > 0 || stop < mask.chunks) {
-    wait_for_copies<0> ();
-    __syncthreads ();
+    load_rows<T> (image, mask, rows, y, (unsigned) (begin + first * 16), thread, stop - first, tile + first * 16);
+  if (first > 0 || stop < mask.chunks)
     fill_sides<T> (image, mask, begin, first, stop, y, rows, tile);
-  }
+  wait_for_copies ();
 }
 
 #endif

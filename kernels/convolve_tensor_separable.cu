@@ -231,6 +231,13 @@ store (uint8_t *to, int64_t stride, int rows, bool whole, const Outputs &outputs
   }
 }
 
+/* Blocks that a multiprocessor is to hold; with more, they would not have the registers for their rings. */
+static constexpr int
+blocks_of (int pairs)
+{
+  return pairs > 3 ? 4 : pairs == 3 ? 5 : 6;
+}
+
 /*
  * The idea: a product of a column and a row, or a sum of few, as two products with banded matrices of bytes on the
  * integer tensor cores. A warp walks down 32 samples' width; the sums of 16 rows leave the first product in the
@@ -239,39 +246,35 @@ store (uint8_t *to, int64_t stride, int rows, bool whole, const Outputs &outputs
  * EXACT: one limb for each tap. SUMS: for how many limbs of taps and bytes of samples a row has sums of its own.
  */
 template <typename T, bool EXACT, int PAIRS>
-__global__ void __launch_bounds__ (TILE_THREADS, PAIRS > 3 ? 4 : 5)
+__global__ void __launch_bounds__ (TILE_THREADS, blocks_of (PAIRS))
 convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
 {
 #if __CUDA_ARCH__ >= 800
   constexpr int LIMBS = EXACT ? 1 : 2, SUMS = LIMBS + sizeof (T) - 1, SLOTS = PAIRS ? PAIRS : 1;
   extern __shared__ uint4 shared[];
-  int4 *starts = (int4 *) shared;
+  const int4 *starts = (const int4 *) shared;   /* of both halves' totals; and four floats of the tail */
   const int lane = threadIdx.x, top = image.y0 + blockIdx.y * mask.height, bottom = min (top + mask.height, image.y1);
   const int pairs = PAIRS ? PAIRS : mask.pairs, rank = PAIRS ? 1 : mask.rank;
-  const int total = (bottom - top + ROWS - 1) / ROWS + pairs - 1, half = (total + 1) / 2;
+  const int total = (bottom - top + ROWS - 1) / ROWS + pairs - 1;
   const uint4 *rows = shared + STARTS + lane, *columns = rows + rank * mask.units * SUMS * 32;
-  uint8_t *tile = (uint8_t *) (shared + STARTS + mask.operands_count);
+  uint8_t *tile = (uint8_t *) (shared + mask.operands_count);
   uint4 *ring = (uint4 *) (tile + mask.tile_size) + threadIdx.y * rank * pairs * 64 + lane;
   const uint8_t *window = tile + mask.margin + threadIdx.y * GROUP * sizeof (T);
   const unsigned *pixels = (const unsigned *) (window - mask.lead + lane / 4 * mask.pitch + lane % 4 * 4);
   const uint8_t *own = window + lane / 4 * 4 + (image.mask_height / 2 + lane % 4 * 2) * mask.pitch;
   const Outputs outputs = find_outputs<T> (image, mask);
-  const int4 *begin = starts + (mask.samples == 3 ? outputs.x % 3 * 3 : 0);
   Block kept[SLOTS];
 
   convolve_wait ();
-  load_tile<T> (image, mask, top, bottom, half * ROWS, shared + STARTS, tile);
-  if (threadIdx.y == 0)
-    for (int i = lane; i < STARTS; i += 32)
-      starts[i] = ((const int4 *) mask.starts)[i];
+  load_tile<T> (image, mask, top, bottom, shared, tile);
   const unsigned group = outputs.x - lane / 4 * 4;
   const bool idle = group >= outputs.end;
   const bool whole = mask.aligned_stores && group >= outputs.begin && group + GROUP <= outputs.end;
   int y = top + lane % 4 * 2;
   uint8_t *to = image.destination + y * image.destination_stride + outputs.x * (unsigned) sizeof (T);
 
-  wait_for_copies<1> ();
-  __syncthreads ();
+  if (idle)
+    return;
 #pragma unroll 1
   for (int first = 0; first < total; first += SLOTS) {
 #pragma unroll
@@ -280,12 +283,6 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
 
       if (now >= total)
         break;
-      if (now == half) {
-        wait_for_copies<0> ();
-        __syncthreads ();
-      }
-      if (idle)
-        continue;
 #pragma unroll 1
       for (int r = 0; r < rank; r++) {
         int sums[2][2][SUMS][4], start = SUMS > 1 ? 0 : mask.row_start[r], starts[4] = { start, start, start, start };
@@ -304,7 +301,7 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
       Totals totals[2][2];      /* [8 rows][half] */
 #pragma unroll
       for (int i = 0; i < 4; i++) {
-        int4 four = begin[i % 2];
+        int4 four = starts[i % 2];
 
         totals[i / 2][i % 2] = { { four.x, four.y, four.z, four.w }, { } };
       }
@@ -348,7 +345,7 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
         for (int i = 0; i < 4; i++)
           words[i] = finish<T, false> (image, mask, totals[i / 2], i % 2, make_float4 (0, 0, 0, 0));
       } else {
-        float4 offsets = *(const float4 *) (begin + 2);
+        float4 offsets = *(const float4 *) (starts + 2);
 
 #pragma unroll
         for (int i = 0; i < 4; i++)
@@ -429,7 +426,6 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   const int which = !convolve_products_kept (products) ? 3 : pairs == 2 ? 0 : pairs == 3 ? 1 : 2;
   size_t fixed = convolve_products_operands_size (plan, products);
   int multiprocessors = 1;
-  static_assert (sizeof (Products::starts) == STARTS * 16, "what a block copies");
   Products mask = { };
   ConvolveGrid grid = { };
 
@@ -453,15 +449,8 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   mask.boundary = plan->boundary;
   mask.scale = products->scale;
   memcpy (mask.row_start, products->row_start, sizeof (mask.row_start));
-  for (int i = 0; i < 3 * 4; i++) {
-    int sample = (i / 4 + i % 4) % pixel->samples;
-
-    mask.starts[i / 4][i % 4 / 2][i % 2 * 2] = mask.starts[i / 4][i % 4 / 2][i % 2 * 2 + 1] = products->start[sample];
-    memcpy (&mask.starts[i / 4][2][i % 4], &plan->tail.offset_f[sample], sizeof (float));
-  }
   mask.shift = products->shift;
 
-  fixed += STARTS * 16;
   if (which == 3)
     fixed += (size_t) TILE_WARPS * products->rank * pairs * 1024;
   if (cudaDeviceGetAttribute (&multiprocessors, cudaDevAttrMultiProcessorCount, convolve_device_id (plan->device))
