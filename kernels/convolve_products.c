@@ -84,7 +84,7 @@ choose_exact (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProd
   const ConvolveTaps *from = &plan->taps;
   const int maximum = (int) plan->tail.maximum;
   const double gain = sum_of_magnitudes (from->wide_taps, from->width * from->height) * fabs (plan->tail.scale);
-  int64_t magnitudes = 0, below = 0, sum = 0;
+  int64_t magnitudes = 0, below = 0, sum = 0, bias;
   double most = 0;
 
   if (!from->row) {
@@ -102,15 +102,24 @@ choose_exact (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProd
     sum += taps->column[0][j];
     most = fmax (most, fabs (from->column[j]));
   }
-  if (most > 127 || magnitudes * maximum > 65535) {
+  /* Whole row sums of less than 0 change their highest bit, which adds 2^15. */
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U8)
+    bias = below > 0 ? 32768 : 0;
+  else
+    bias = below * maximum;
+  if (most > 127 || below * maximum > bias || (magnitudes - below) * maximum + bias > 65535) {
     *reason = "the integers of its row and column need more than one byte, or a row's sum more than two";
     return false;
   }
   products->rank = 1;
-  products->scale = plan->pixel.type == CONVOLVE_SAMPLE_U8 ? 0 : 1u << (16 - plan->pixel.shift);
-  products->row_start[0] = (int32_t) ((uint32_t) (below * maximum) << (products->scale ? 16 : 0));
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U8) {
+    products->row_start[0] = bias ? (int32_t) 0x80808080u : 0;
+  } else {
+    products->scale = 1u << (16 - plan->pixel.shift);
+    products->row_start[0] = (int32_t) ((uint32_t) bias << 16);
+  }
   for (int i = 0; i < plan->pixel.samples; i++)
-    products->start[i] = (int32_t) (-below * maximum * sum);
+    products->start[i] = (int32_t) (-bias * sum);
   if (shift_exactly (plan, products))
     return true;
   products->shift = -1;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
 #include <string.h>
 
 #include "convolve_products.h"
@@ -47,8 +48,7 @@ multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned b0, const int (&sta
 /* Sums of 16 rows for a group: [8 rows][half of the group's samples][sum s]. Lanes read words of units of 16 bytes. */
 template <int SUMS>
 static __device__ __forceinline__ void
-sum_rows (int (&sums)[2][2][SUMS][4], const int (&start)[4], const unsigned *pixels, int pitch, const uint4 *operands,
-    int units)
+sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const uint4 *operands, int units)
 {
   const unsigned *below = pixels + 8 * pitch;
   const int zeros[4] = { };
@@ -59,8 +59,8 @@ sum_rows (int (&sums)[2][2][SUMS][4], const int (&start)[4], const unsigned *pix
     for (int h = 0; h < 2; h++) {
       uint4 taps = operands[(2 * s + h) * 32];
 
-      multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[4], s ? zeros : start);
-      multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[4], s ? zeros : start);
+      multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[4], zeros);
+      multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[4], zeros);
     }
 #pragma unroll 1
   for (units -= 2; units > 1; units -= 2) {
@@ -96,8 +96,8 @@ struct Block
 };
 
 /*
- * Sums become two bytes: bits 16 and up of all limbs together and scaled, or 0 and up where there is one limb of one
- * byte. start is that of the former.
+ * Sums become two bytes: bits 16 and up of all limbs together, scaled and with a start; or 0 and up where there is one
+ * limb of one byte, with some bits of high bytes changed.
  */
 template <int SUMS>
 static __device__ __forceinline__ void
@@ -115,7 +115,7 @@ pack_rows (Block &block, const int (&sums)[2][2][SUMS][4], unsigned scale, unsig
 
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-          total[i] = SUMS > 1 ? start : sums[b][h][0][2 * k + i];
+          total[i] = SUMS > 1 ? start : (unsigned) sums[b][h][0][2 * k + i];
 #pragma unroll
           for (int s = 0; s < SUMS && SUMS > 1; s++)
             total[i] += sums[b][h][s][2 * k + i] * (scale << 8 * s);
@@ -125,7 +125,7 @@ pack_rows (Block &block, const int (&sums)[2][2][SUMS][4], unsigned scale, unsig
 #pragma unroll
     for (int k = 0; k < 2; k++) {
       block.low[h][k] = __byte_perm (pairs[0][k], pairs[1][k], 0x5410);
-      block.high[h][k] = __byte_perm (pairs[0][k], pairs[1][k], 0x7632);
+      block.high[h][k] = __byte_perm (pairs[0][k], pairs[1][k], 0x7632) ^ (SUMS > 1 ? 0 : start);
     }
   }
 }
@@ -285,9 +285,9 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
         break;
 #pragma unroll 1
       for (int r = 0; r < rank; r++) {
-        int sums[2][2][SUMS][4], start = SUMS > 1 ? 0 : mask.row_start[r], starts[4] = { start, start, start, start };
+        int sums[2][2][SUMS][4];
 
-        sum_rows<SUMS> (sums, starts, pixels, mask.pitch / 4, rows + r * mask.units * SUMS * 32, mask.units);
+        sum_rows<SUMS> (sums, pixels, mask.pitch / 4, rows + r * mask.units * SUMS * 32, mask.units);
         pack_rows<SUMS> (kept[slot], sums, mask.scale, mask.row_start[r]);
 #pragma unroll
         for (int h = 0; h < 2 && !PAIRS; h++)
@@ -372,37 +372,37 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
 static double
 work_of (const ConvolveProducts *products, int limbs, int sums, int height)
 {
-  double row = products->units * (2 + 3 * sums) + 16 * (sums + 1);
-  double column = 2 * products->pairs * (1 + limbs), end = 70;
+  double row = products->units * (2 + 3 * sums) + 16 * (sums + 1) + 20, end = 80;
+  double column = convolve_products_kept (products) ? 2 * products->pairs * (1 + limbs)
+      : (4 * (1 + limbs) + 15) * products->pairs;
 
-  return 400 + (row * (height / ROWS + products->pairs - 1) + column * (height / ROWS)) * products->rank
+  return 150 + (row * (height / ROWS + products->pairs - 1) + column * (height / ROWS)) * products->rank
       + end * (height / ROWS);
 }
 
 /*
- * Rows of outputs of a block: the more, the fewer rows of sums are made twice; but what the multiprocessor with the most
- * blocks has to do is to be the least.
+ * Rows of outputs of a block. The more, the fewer row sums are made twice; the fewer, the more blocks share a
+ * multiprocessor, and they wait for memory and for the tensor cores less if there are many.
  */
 static int
 choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int rows, size_t fixed, int multiprocessors)
 {
   const int limbs = convolve_products_limbs (plan), sums = convolve_products_row_sums (plan);
+  const int most = blocks_of (convolve_products_kept (&plan->products) ? mask.pairs : 0);
   const size_t limit = convolve_device_shared_limit (plan->device);
   double least = 0;
   int best = ROWS;
 
   for (int height = ROWS; height <= 256; height += ROWS) {
     size_t shared = fixed + (size_t) (height + ROWS * (mask.pairs - 1)) * mask.pitch;
-    int64_t blocks = (int64_t) columns * ((rows + height - 1) / height);
-    double most = (double) ((blocks + multiprocessors - 1) / multiprocessors), together = limit / (shared + 1024);
-    double work = most * work_of (&plan->products, limbs, sums, height);
+    double blocks = (double) columns * ((rows + height - 1) / height) / multiprocessors;
+    double together = fmin (fmin (most, floor ((double) limit / (shared + 1024))), fmax (blocks, 1));
+    double time = work_of (&plan->products, limbs, sums, height) * fmax (blocks, 1) * (1 + 6 / fmax (together, 1));
 
     if (shared > limit)
       break;
-    together = together < most ? together : most;
-    work *= together < 4 ? 4 / together : 1;
-    if (least == 0 || work < least)
-      least = work, best = height;
+    if (least == 0 || time < least)
+      least = time, best = height;
     if (height >= rows)
       break;
   }

@@ -95,8 +95,8 @@ sum_rows (const Trial *trial, int r, int first, int h, Registers totals)
   }
   for (int lane = 0; lane < LANES; lane++)
     for (int c = 0; c < 4; c++)
-      totals[lane][c] = (totals[lane][c] * (products->scale ? products->scale : 1) + (uint32_t) products->row_start[r])
-          >> (products->scale ? 16 : 0);
+      totals[lane][c] = products->scale ? (totals[lane][c] * products->scale + (uint32_t) products->row_start[r]) >> 16
+          : totals[lane][c] ^ (products->row_start[r] & 0x8000);
 }
 
 /* Totals of 16 rows of outputs: [8 rows][half]. */
