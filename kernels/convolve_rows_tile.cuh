@@ -148,11 +148,12 @@ load_rows (const ConvolveImage &image, const Products &mask, int rows, int y, un
           *(uint4 *) (tile + row * mask.pitch) = words[b];
       }
     }
+    if (sizeof (T) == 2)
 #pragma unroll
-    for (int b = 0; b < BATCH && sizeof (T) == 2; b++)
-      if (row + b * step < rows)
-        *(uint4 *) (tile + (row + b * step) * mask.pitch) = make_uint4 (clean (image, words[b].x),
-            clean (image, words[b].y), clean (image, words[b].z), clean (image, words[b].w));
+      for (int b = 0; b < BATCH; b++)
+        if (row + b * step < rows)
+          *(uint4 *) (tile + (row + b * step) * mask.pitch) = make_uint4 (clean (image, words[b].x),
+              clean (image, words[b].y), clean (image, words[b].z), clean (image, words[b].w));
   }
 }
 

@@ -196,12 +196,11 @@ finish (const ConvolveImage &image, const Products &mask, const Totals (&halves)
 
     values[i] = halves[i / 2].low[at] + 256 * halves[i / 2].high[at];
     values[i] = FLOAT ? convolve_floor_from<T> (image.tail, offset[i], (float) values[i]) : values[i] >> mask.shift;
+    if (sizeof (T) == 2)
+      values[i] = min (max (values[i], 0), image.maximum) << image.shift;
   }
   if (sizeof (T) == 1)
     return make_uint2 (convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0)), 0);
-#pragma unroll
-  for (int i = 0; i < 4; i++)
-    values[i] = min (max (values[i], 0), image.maximum) << image.shift;
   return make_uint2 (__byte_perm (values[0], values[1], 0x5410), __byte_perm (values[2], values[3], 0x5410));
 }
 
