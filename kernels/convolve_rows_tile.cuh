@@ -212,11 +212,11 @@ load_tile (const ConvolveImage &image, const Products &mask, int top, int bottom
   const int first = !mask.aligned ? mask.chunks : begin < 0 ? min ((int) -begin / 16, mask.chunks) : 0;
   const int stop = max ((int) min ((image.width * image.pixel_stride - begin) / 16, (int64_t) mask.chunks), first);
 
+  if (stop > first)
+    load_rows<T> (image, mask, rows, y, (unsigned) (begin + first * 16), thread, stop - first, tile + first * 16);
 #pragma unroll 1
   for (int i = thread; i < mask.operands_count; i += TILE_THREADS)
     copy_later (operands + i, mask.operands + i);
-  if (stop > first)
-    load_rows<T> (image, mask, rows, y, (unsigned) (begin + first * 16), thread, stop - first, tile + first * 16);
   if (first > 0 || stop < mask.chunks)
     fill_sides<T> (image, mask, begin, first, stop, y, rows, tile);
   wait_for_copies ();
