@@ -29,11 +29,12 @@ struct Products
   int row_start[CONVOLVE_MAX_RANK], shift;
 };
 
+/* What lies beside it in the same 128 bytes is a neighbour's, or the next row's of this block: soon wanted too. */
 static __device__ __forceinline__ void
 copy_later (void *to, const void *from)
 {
 #if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.cg.shared.global [%0], [%1], 16;" : : "r" ((unsigned) __cvta_generic_to_shared (to)),
+  asm volatile ("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" : : "r" ((unsigned) __cvta_generic_to_shared (to)),
       "l" (from) : "memory");
 #endif
 }

@@ -232,9 +232,9 @@ store (uint8_t *to, int64_t stride, int rows, bool whole, const Outputs &outputs
 
 /* Blocks that a multiprocessor is to hold; with more, they would not have the registers for their rings. */
 static constexpr int
-blocks_of (int pairs)
+blocks_of (int sample_size, int pairs)
 {
-  return pairs > 3 ? 4 : pairs == 3 ? 5 : 6;
+  return pairs > 3 ? 4 : (pairs == 3 ? 6 : 7) - sample_size;
 }
 
 /*
@@ -245,7 +245,7 @@ blocks_of (int pairs)
  * EXACT: one limb for each tap. SUMS: for how many limbs of taps and bytes of samples a row has sums of its own.
  */
 template <typename T, bool EXACT, int PAIRS>
-__global__ void __launch_bounds__ (TILE_THREADS, blocks_of (PAIRS))
+__global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), PAIRS))
 convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
 {
 #if __CUDA_ARCH__ >= 800
@@ -381,22 +381,24 @@ work_of (const ConvolveProducts *products, int limbs, int sums, int height)
 
 /*
  * Rows of outputs of a block. The more, the fewer row sums are made twice; the fewer, the more blocks share a
- * multiprocessor, and they wait for memory and for the tensor cores less if there are many.
+ * multiprocessor, and they wait for memory and for the tensor cores less if there are many: the time is that of the
+ * multiprocessor with the most blocks, and the waiting as measured (tests/results/h200-separable.md).
  */
 static int
 choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int rows, size_t fixed, int multiprocessors)
 {
   const int limbs = convolve_products_limbs (plan), sums = convolve_products_row_sums (plan);
-  const int most = blocks_of (convolve_products_kept (&plan->products) ? mask.pairs : 0);
+  const int most = blocks_of (convolve_sample_size (plan->pixel.type),
+      convolve_products_kept (&plan->products) ? mask.pairs : 0);
   const size_t limit = convolve_device_shared_limit (plan->device);
   double least = 0;
   int best = ROWS;
 
   for (int height = ROWS; height <= 256; height += ROWS) {
     size_t shared = fixed + (size_t) (height + ROWS * (mask.pairs - 1)) * mask.pitch;
-    double blocks = (double) columns * ((rows + height - 1) / height) / multiprocessors;
-    double together = fmin (fmin (most, floor ((double) limit / (shared + 1024))), fmax (blocks, 1));
-    double time = work_of (&plan->products, limbs, sums, height) * fmax (blocks, 1) * (1 + 6 / fmax (together, 1));
+    double blocks = ceil ((double) columns * ((rows + height - 1) / height) / multiprocessors);
+    double together = fmin (fmin (most, floor ((double) limit / (shared + 1024))), blocks);
+    double time = work_of (&plan->products, limbs, sums, height) * blocks * (1 + 5.5 / fmax (together, 1));
 
     if (shared > limit)
       break;

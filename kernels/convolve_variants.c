@@ -350,11 +350,22 @@ pays_fused_tiled (const ConvolvePlan *plan)
       || (side > CONVOLVE_DIRECT_SIDE && pays_up_to (plan, CONVOLVE_DIRECT_SIDE));
 }
 
-/* For now, from where fused ends. */
+/*
+ * Where it is faster than fused, and for more than one product than tensor, by the tables in tests/results/. Where taps
+ * are rounded, fused needs a product for each of them and each sample.
+ */
 static bool
 pays_tensor_separable (const ConvolvePlan *plan)
 {
-  return plan->taps.width > CONVOLVE_DIRECT_SIDE || plan->taps.height > CONVOLVE_DIRECT_SIDE;
+  int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
+
+  if (!plan->taps.row)
+    return side > 15;
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
+    return side > CONVOLVE_DIRECT_SIDE;
+  if (plan->pixel.samples > 2)
+    return side > (plan->exact ? 5 : 3);
+  return side > (plan->exact ? CONVOLVE_DIRECT_SIDE : 7);
 }
 
 static ConvolveStatus
@@ -365,6 +376,15 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
 }
 
 const ConvolveVariant convolve_variants[] = {
+  {
+    .name = "tensor-separable",
+    .idea = "a mask of rank 1, or a sum of up to four such, as two products with banded matrices on the tensor cores",
+    .on_device = true,
+    .accepts = accepts_tensor_separable,
+    .pays = pays_tensor_separable,
+    .prepare = convolve_tensor_separable_prepare,
+    .run = convolve_tensor_separable_run,
+  },
   {
     .name = "fused",
     .idea = "a rank-1 mask in one pass: sums of rows go from registers to all outputs above and below",
@@ -380,15 +400,6 @@ const ConvolveVariant convolve_variants[] = {
     .accepts = accepts_fused_tiled,
     .pays = pays_fused_tiled,
     .run = convolve_fused_tiled_run,
-  },
-  {
-    .name = "tensor-separable",
-    .idea = "a mask of rank 1, or a sum of up to four such, as two products with banded matrices on the tensor cores",
-    .on_device = true,
-    .accepts = accepts_tensor_separable,
-    .pays = pays_tensor_separable,
-    .prepare = convolve_tensor_separable_prepare,
-    .run = convolve_tensor_separable_run,
   },
   {
     .name = "packed",
