@@ -48,7 +48,7 @@ fill_gaussians (ConvolveMask *mask, int side, BenchMask kind)
       if (pass == 0)
         sums[0] += narrow, sums[1] += wide;
       else
-        mask->taps[k] = kind == BENCH_GAUSSIAN ? narrow / sums[0] : 2 * narrow / sums[0] - wide / sums[1];
+        mask->taps[k] = kind == BENCH_MASK_GAUSSIAN ? narrow / sums[0] : 2 * narrow / sums[0] - wide / sums[1];
     }
   mask->divisor = 1;
 }
@@ -61,7 +61,7 @@ bench_make_mask (ConvolveMask *mask, int side, BenchMask kind)
 
   if (!convolve_mask_init (mask, side, side))
     return false;
-  if (kind == BENCH_GAUSSIAN || kind == BENCH_LOW_RANK) {
+  if (kind == BENCH_MASK_GAUSSIAN || kind == BENCH_MASK_LOW_RANK) {
     fill_gaussians (mask, side, kind);
     return true;
   }
@@ -69,7 +69,7 @@ bench_make_mask (ConvolveMask *mask, int side, BenchMask kind)
   for (int k = 0; k < side * side; k++) {
     int x = abs (k % side - side / 2), y = abs (k / side - side / 2);
 
-    mask->taps[k] = kind == BENCH_RANK_1 ? (side / 2 + 1 - x) * (side / 2 + 1 - y)
+    mask->taps[k] = kind == BENCH_MASK_RANK_1 ? (side / 2 + 1 - x) * (side / 2 + 1 - y)
         : check_random_range (&random, 1, 50);
     sum += mask->taps[k];
   }

@@ -17,10 +17,10 @@ double bench_median (double *values, int count);
  */
 typedef enum
 {
-  BENCH_ANY,
-  BENCH_RANK_1,
-  BENCH_GAUSSIAN,
-  BENCH_LOW_RANK
+  BENCH_MASK_ANY,
+  BENCH_MASK_RANK_1,
+  BENCH_MASK_GAUSSIAN,
+  BENCH_MASK_LOW_RANK
 } BenchMask;
 
 /* False where memory is short. */
