@@ -67,6 +67,7 @@ typedef struct
   int32_t row_start[CONVOLVE_MAX_RANK]; /* of scaled row sums; of whole ones the bits of four high bytes that change */
   int32_t start[CONVOLVE_MAX_SAMPLES];  /* of the totals of each sample */
   int shift;                    /* from a total to the sample; -1: the plan's tail does it */
+  bool full;                    /* totals have the products of low bytes and low limbs, too */
 } ConvolveProducts;
 
 struct ConvolvePlan

@@ -172,6 +172,13 @@ round_taps (const Analysis *a, Scales scales, ConvolveProductTaps *taps)
   }
 }
 
+/* One product does without those of low bytes by low limbs; where the errors of more add up, none is to be left out. */
+static bool
+is_full (const Analysis *a)
+{
+  return a->factors.rank > 1;
+}
+
 /* What roundings of row sums and products left out add, in code values: half of how far apart they can be. */
 static double
 sums_error (const Analysis *a, Scales scales, const ConvolveProductTaps *taps)
@@ -180,8 +187,9 @@ sums_error (const Analysis *a, Scales scales, const ConvolveProductTaps *taps)
 
   for (int r = 0; r < a->factors.rank; r++)
     for (int j = 0; j < a->plan->taps.height; j++)
-      error += 0.5 * abs (taps->column[r][j]) + MIDDLE_BYTE * abs (low_limb (taps->column[r][j]));
-  return ldexp (error, -scales.shift - 8);
+      error += 0.5 * abs (taps->column[r][j])
+          + (is_full (a) ? 0 : MIDDLE_BYTE * abs (low_limb (taps->column[r][j])));
+  return ldexp (error + (is_full (a) ? MIDDLE_BYTE : 0), -scales.shift - 8);
 }
 
 /* A bound that costs little, to compare scales by. */
@@ -241,6 +249,7 @@ set_starts (const Analysis *a, Scales scales, double middle_error, const Convolv
   products->rank = a->factors.rank;
   products->scale = (uint32_t) scale;
   products->shift = scales.shift;
+  products->full = is_full (a);
   for (int r = 0; r < products->rank; r++) {
     double below = 0, above = 0, start, columns = 0, low_limbs = 0;
 
@@ -254,8 +263,9 @@ set_starts (const Analysis *a, Scales scales, double middle_error, const Convolv
       columns += taps->column[r][j];
       low_limbs += low_limb (taps->column[r][j]);
     }
-    known += columns * (start / 65536 - 0.5) - low_limbs * MIDDLE_BYTE;
+    known += columns * (start / 65536 - 0.5) - (products->full ? 0 : low_limbs * MIDDLE_BYTE);
   }
+  known -= products->full ? MIDDLE_BYTE : 0;
   for (int i = 0; i < plan->pixel.samples; i++)
     products->start[i] = (int32_t) lround (ldexp (plan->tail.offset[i] - middle_error, scales.shift) - known / 256);
   return true;

@@ -4,8 +4,9 @@
  * signed bytes (limbs), row sums in between of two bytes.
  *
  * An exact plan's taps and row sums are taken as they are. Otherwise a row sum is scale * (sum of row taps times the
- * words of samples), rounded to bits 16 to 31; a total is the sum of column taps times row sums, without the products
- * of two low bytes, over 256; and total / 2^shift is the value that is rounded down to the sample.
+ * words of samples), rounded to bits 16 to 31; a total is the sum of column taps times row sums over 256, rounded down,
+ * where there is but one product without those of two low bytes; and total / 2^shift is the value that is rounded down
+ * to the sample.
  *
  * A group is 32 samples side by side, whatever pixels they belong to: neighbours in a pixel's sample are `samples`
  * apart, and the band that stands for a row of the mask has its taps as far apart. It is given to the tensor cores in

@@ -130,14 +130,17 @@ pack_rows (Block &block, const int (&sums)[2][2][SUMS][4], unsigned scale, unsig
   }
 }
 
-/* Totals of 8 rows of outputs, half of the group: what low bytes and low limbs add, and what is worth 256 times that. */
+/*
+ * Totals of 8 rows of outputs, half of the group: low has high bytes times low limbs and low bytes times high limbs, high
+ * is worth 256 times that, and lowest the 256th part.
+ */
 struct Totals
 {
-  int low[4], high[4];
+  int low[4], high[4], lowest[4];
 };
 
 /* A block with the words of its taps, low limbs and high. */
-template <int LIMBS>
+template <int LIMBS, bool FULL>
 static __device__ __forceinline__ void
 add_block (Totals &totals, const Block &block, int h, unsigned low, unsigned high)
 {
@@ -145,6 +148,8 @@ add_block (Totals &totals, const Block &block, int h, unsigned low, unsigned hig
   multiply<false> (totals.low, block.low[h][0], block.low[h][1], high, totals.low);
   if (LIMBS > 1)
     multiply<false> (totals.low, block.high[h][0], block.high[h][1], low, totals.low);
+  if (FULL)
+    multiply<false> (totals.lowest, block.low[h][0], block.low[h][1], low, totals.lowest);
 }
 
 /* Two blocks with theirs: low limbs in x and y, high ones in z and w. */
@@ -183,7 +188,7 @@ find_outputs (const ConvolveImage &image, const Products &mask)
 }
 
 /* The samples of one row, four, as they lie in memory. FLOAT: by the plan's tail. */
-template <typename T, bool FLOAT>
+template <typename T, bool FLOAT, bool FULL>
 static __device__ __forceinline__ uint2
 finish (const ConvolveImage &image, const Products &mask, const Totals (&halves)[2], int row, float4 offsets)
 {
@@ -194,7 +199,7 @@ finish (const ConvolveImage &image, const Products &mask, const Totals (&halves)
   for (int i = 0; i < 4; i++) {
     const int at = i % 2 * 2 + row;
 
-    values[i] = halves[i / 2].low[at] + 256 * halves[i / 2].high[at];
+    values[i] = halves[i / 2].low[at] + 256 * halves[i / 2].high[at] + (FULL ? halves[i / 2].lowest[at] >> 8 : 0);
     values[i] = FLOAT ? convolve_floor_from<T> (image.tail, offset[i], (float) values[i]) : values[i] >> mask.shift;
     if (sizeof (T) == 2)
       values[i] = min (max (values[i], 0), image.maximum) << image.shift;
@@ -242,10 +247,10 @@ blocks_of (int sample_size, int pairs)
  * integer tensor cores. A warp walks down 32 samples' width; the sums of 16 rows leave the first product in the
  * registers in which the second one wants them, see convolve_products.h. Those that the mask's height still needs stay
  * in a ring: of registers where PAIRS says how many there are, otherwise of shared memory, and then for many products.
- * EXACT: one limb for each tap. SUMS: for how many limbs of taps and bytes of samples a row has sums of its own.
+ * EXACT: one limb for each tap. FULL: see ConvolveProducts. SUMS: for how many limbs of taps and bytes of samples a row has sums of its own.
  */
-template <typename T, bool EXACT, int PAIRS>
-__global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), PAIRS))
+template <typename T, bool EXACT, int PAIRS, bool FULL>
+__global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T) + FULL, PAIRS))
 convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
 {
 #if __CUDA_ARCH__ >= 800
@@ -302,7 +307,7 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
       for (int i = 0; i < 4; i++) {
         int4 four = starts[i % 2];
 
-        totals[i / 2][i % 2] = { { four.x, four.y, four.z, four.w }, { } };
+        totals[i / 2][i % 2] = { { four.x, four.y, four.z, four.w }, { }, { } };
       }
 #pragma unroll
       for (int s = 0; s < PAIRS; s += 2) {      /* what they hold is as old as the slots are far from the one after this */
@@ -317,7 +322,7 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
             if (next > s)
               add_blocks<LIMBS> (totals[b][h], kept[s], kept[next], h, taps);
             else
-              add_block<LIMBS> (totals[b][h], kept[s], h, taps.x, taps.z);
+              add_block<LIMBS, false> (totals[b][h], kept[s], h, taps.x, taps.z);
         }
       }
 #pragma unroll 1
@@ -333,8 +338,8 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
             uint4 bytes = ring[((r * pairs + from) * 2 + h) * 32];
 
             block.low[h][0] = bytes.x, block.low[h][1] = bytes.y, block.high[h][0] = bytes.z, block.high[h][1] = bytes.w;
-            add_block<LIMBS> (totals[0][h], block, h, taps.x, taps.y);
-            add_block<LIMBS> (totals[1][h], block, h, taps.z, taps.w);
+            add_block<LIMBS, FULL> (totals[0][h], block, h, taps.x, taps.y);
+            add_block<LIMBS, FULL> (totals[1][h], block, h, taps.z, taps.w);
           }
         }
       }
@@ -342,13 +347,13 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
       if (!EXACT || mask.shift >= 0) {
 #pragma unroll
         for (int i = 0; i < 4; i++)
-          words[i] = finish<T, false> (image, mask, totals[i / 2], i % 2, make_float4 (0, 0, 0, 0));
+          words[i] = finish<T, false, FULL> (image, mask, totals[i / 2], i % 2, make_float4 (0, 0, 0, 0));
       } else {
         float4 offsets = *(const float4 *) (starts + 2);
 
 #pragma unroll
         for (int i = 0; i < 4; i++)
-          words[i] = finish<T, true> (image, mask, totals[i / 2], i % 2, offsets);
+          words[i] = finish<T, true, FULL> (image, mask, totals[i / 2], i % 2, offsets);
       }
       if (sizeof (T) == 1 && mask.copies)
 #pragma unroll
@@ -388,7 +393,7 @@ static int
 choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int rows, size_t fixed, int multiprocessors)
 {
   const int limbs = convolve_products_limbs (plan), sums = convolve_products_row_sums (plan);
-  const int most = blocks_of (convolve_sample_size (plan->pixel.type),
+  const int most = blocks_of (convolve_sample_size (plan->pixel.type) + plan->products.full,
       convolve_products_kept (&plan->products) ? mask.pairs : 0);
   const size_t limit = convolve_device_shared_limit (plan->device);
   double least = 0;
@@ -413,9 +418,10 @@ choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int 
 ConvolveStatus
 convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-#define PAIRS(T, EXACT) { convolve_tensor_separable<T, EXACT, 2>, convolve_tensor_separable<T, EXACT, 3>, \
-    convolve_tensor_separable<T, EXACT, 5>, convolve_tensor_separable<T, EXACT, 0> }
-  static const ConvolveKernel<Products> kernels[CONVOLVE_N_SAMPLE_TYPES][2][4] = {
+#define PAIRS(T, EXACT) { convolve_tensor_separable<T, EXACT, 2, false>, convolve_tensor_separable<T, EXACT, 3, false>, \
+    convolve_tensor_separable<T, EXACT, 5, false>, convolve_tensor_separable<T, EXACT, 0, false>, \
+    convolve_tensor_separable<T, EXACT, 0, !EXACT> }
+  static const ConvolveKernel<Products> kernels[CONVOLVE_N_SAMPLE_TYPES][2][5] = {
     { PAIRS (uint8_t, false), PAIRS (uint8_t, true) },
     { PAIRS (uint16_t, false), PAIRS (uint16_t, true) },
   };
@@ -424,7 +430,7 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   const ConvolveRect *region = &plane->region;
   const int bytes = convolve_sample_size (pixel->type), pairs = products->pairs;
   const int right = (region->x + region->width) * pixel->stride;
-  const int which = !convolve_products_kept (products) ? 3 : pairs == 2 ? 0 : pairs == 3 ? 1 : 2;
+  const int which = products->full ? 4 : !convolve_products_kept (products) ? 3 : pairs == 2 ? 0 : pairs == 3 ? 1 : 2;
   size_t fixed = convolve_products_operands_size (plan, products);
   int multiprocessors = 1;
   Products mask = { };
@@ -452,7 +458,7 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   memcpy (mask.row_start, products->row_start, sizeof (mask.row_start));
   mask.shift = products->shift;
 
-  if (which == 3)
+  if (which >= 3)
     fixed += (size_t) TILE_WARPS * products->rank * pairs * 1024;
   if (cudaDeviceGetAttribute (&multiprocessors, cudaDevAttrMultiProcessorCount, convolve_device_id (plan->device))
       != cudaSuccess)
