@@ -63,7 +63,7 @@ typedef struct
   int lead;                     /* bytes from where a group's window begins to its first sample, a multiple of 4 */
   int units;                    /* of 16 bytes in a window */
   int pairs;                    /* blocks of 16 rows of row sums that 16 rows of outputs are made from */
-  uint32_t scale;               /* of row sums, whose bits from 16 on are kept; 0: they are whole, and bits from 0 on are */
+  uint32_t scale;               /* of row sums, whose bits from 16 on are kept; 0: they are whole, bits from 0 on */
   int32_t row_start[CONVOLVE_MAX_RANK]; /* of scaled row sums; of whole ones the bits of four high bytes that change */
   int32_t start[CONVOLVE_MAX_SAMPLES];  /* of the totals of each sample */
   int shift;                    /* from a total to the sample; -1: the plan's tail does it */

@@ -54,7 +54,8 @@ measure (const ConvolvePlan *plan, ConvolveProducts *products)
   products->units = (products->lead + CONVOLVE_PRODUCTS_GROUP * bytes + reach + CONVOLVE_PRODUCTS_UNIT - 1)
       / CONVOLVE_PRODUCTS_UNIT;
   products->pairs = (plan->taps.height - 1 + 2 * CONVOLVE_PRODUCTS_ROWS - 1) / CONVOLVE_PRODUCTS_ROWS;
-  products->pairs = products->pairs < 2 ? 2 : products->pairs == 4 ? 5 : products->pairs;       /* as there are kernels */
+  /* As there are kernels. */
+  products->pairs = products->pairs < 2 ? 2 : products->pairs == 4 ? 5 : products->pairs;
 }
 
 /* --- exact plans --- */
@@ -213,9 +214,9 @@ estimate (const Analysis *a, Scales scales, ConvolveProductTaps *taps)
 }
 
 /*
- * The error of the mask that the integers are, tap by tap; it makes the error of a value lie in M * (sum of the negative
- * ones) .. M * (sum of the positive ones), M the largest sample. The middle of that is known and returned; half the
- * distance goes to *error.
+ * The error of the mask that the integers are, tap by tap; it makes the error of a value lie in M * (sum of the
+ * negative ones) .. M * (sum of the positive ones), M the largest sample. The middle of that is known and returned;
+ * half the distance goes to *error.
  */
 static double
 mask_error (const Analysis *a, Scales scales, const ConvolveProductTaps *taps, double *error)
@@ -304,7 +305,7 @@ find_rows (Analysis *a)
   return true;
 }
 
-/* Tries scales: the finest that row sums have room for, down to half of that, with totals as fine as column taps allow. */
+/* Tries scales: the finest that row sums have room for, down to half of that, with totals as fine as columns allow. */
 static bool
 choose_rounded (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProductTaps *taps, const char **reason)
 {
@@ -392,7 +393,8 @@ convolve_products_row_word (const ConvolvePlan *plan, const ConvolveProducts *pr
   uint32_t word = 0;
 
   for (int b = 0; b < 4; b++) {
-    int at = u * CONVOLVE_PRODUCTS_UNIT + lane % 4 * 4 + b - products->lead;    /* bytes from the group's first sample */
+    /* Bytes from the group's first sample. */
+    int at = u * CONVOLVE_PRODUCTS_UNIT + lane % 4 * 4 + b - products->lead;
     int reach = plan->taps.width / 2 * samples, byte = at & (bytes - 1);
     int beside = (at - byte) / bytes - (lane / 4 * 4 + k) + reach;
 
@@ -422,7 +424,7 @@ convolve_products_column_word (const ConvolvePlan *plan, const ConvolveProductTa
   return word;
 }
 
-/* Row sums of products that the kernel keeps in registers have their taps twice: see convolve_tensor_separable_prepare (). */
+/* Columns for row sums that are kept in registers are there twice, beside the next and beside the one before. */
 size_t
 convolve_products_operands_size (const ConvolvePlan *plan, const ConvolveProducts *products)
 {
@@ -471,9 +473,9 @@ convolve_tensor_separable_prepare (ConvolvePlan *plan, ConvolveError *error)
       for (int u = 0; u < products->units; u += 2)
         for (int s = 0; s < convolve_products_row_sums (plan); s++)
           for (int i = 0; i < (u + 1 < products->units ? 256 : 128); i++)
-            words[count++] = u + 1 < products->units ?
-                convolve_products_row_word (plan, products, taps, r, u + i / 2 % 2, s, i / 4 % 32, i / 128 * 2 + i % 2) :
-                convolve_products_row_word (plan, products, taps, r, u, s, i / 4, i % 4);
+            words[count++] = u + 1 == products->units
+                ? convolve_products_row_word (plan, products, taps, r, u, s, i / 4, i % 4)
+                : convolve_products_row_word (plan, products, taps, r, u + i / 2 % 2, s, i / 4 % 32, i / 128 * 2 + i % 2);
     for (int r = 0; r < products->rank; r++)
       for (int p = 0; p < products->pairs; p++)
         if (convolve_products_kept (products))

@@ -70,9 +70,10 @@ convolve_products_kept (const ConvolveProducts *products)
 
 /*
  * What all operands take, in bytes. First where totals begin, as a lane has them in a product: for samples 4 g and
- * 4 g + 1, two rows each, then 4 g + 2 and 4 g + 3; and the four offsets of the tail in float. Then [product][two units][sum][half of k][lane][unit][k], or a last unit's
- * [sum][lane][k]; then [product][pair][lane][k], or, where row sums are kept in registers, for a pair and the next one,
- * the first after the last: [pair][8 rows of outputs][lane][limb][this, next].
+ * 4 g + 1, two rows each, then 4 g + 2 and 4 g + 3; and the four offsets of the tail in float. Then [product][two
+ * units][sum][half of k][lane][unit][k], or a last unit's [sum][lane][k]; then [product][pair][lane][k], or, where row
+ * sums are kept in registers, for a pair and the next one, the first after the last: [pair][8 rows of
+ * outputs][lane][limb][this, next].
  */
 size_t convolve_products_operands_size (const ConvolvePlan *plan, const ConvolveProducts *products);
 

@@ -100,8 +100,12 @@ template <typename T>
 static __device__ __noinline__ uint4
 zero_level (const ConvolveImage &image, const Products &mask, unsigned at)
 {
-  return make_uint4 (read_word (find_word<T> (image, mask, at), NULL), read_word (find_word<T> (image, mask, at + 4), NULL),
-      read_word (find_word<T> (image, mask, at + 8), NULL), read_word (find_word<T> (image, mask, at + 12), NULL));
+  unsigned words[4];
+
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    words[i] = read_word (find_word<T> (image, mask, at + 4 * i), NULL);
+  return make_uint4 (words[0], words[1], words[2], words[3]);
 }
 
 /* Whole chunks, inside the image across; n of them in each row. */

@@ -9,7 +9,7 @@
 #define ROWS CONVOLVE_PRODUCTS_ROWS
 #define STARTS CONVOLVE_PRODUCTS_STARTS
 
-/* sums = left * right + start on bytes, 16 x 32 by 32 x 8, or 16 x 16 by 16 x 8. In a row's product the taps are left. */
+/* sums = left * right + start on bytes, 16 x 32 by 32 x 8, or 16 x 16 by 16 x 8. In a row's product taps are left. */
 template <bool ROW>
 static __device__ __forceinline__ void
 multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1,
@@ -131,8 +131,8 @@ pack_rows (Block &block, const int (&sums)[2][2][SUMS][4], unsigned scale, unsig
 }
 
 /*
- * Totals of 8 rows of outputs, half of the group: low has high bytes times low limbs and low bytes times high limbs, high
- * is worth 256 times that, and lowest the 256th part.
+ * Totals of 8 rows of outputs, half of the group: low has high bytes times low limbs and low bytes times high limbs,
+ * high is worth 256 times that, and lowest the 256th part.
  */
 struct Totals
 {
@@ -247,7 +247,8 @@ blocks_of (int sample_size, int pairs)
  * integer tensor cores. A warp walks down 32 samples' width; the sums of 16 rows leave the first product in the
  * registers in which the second one wants them, see convolve_products.h. Those that the mask's height still needs stay
  * in a ring: of registers where PAIRS says how many there are, otherwise of shared memory, and then for many products.
- * EXACT: one limb for each tap. FULL: see ConvolveProducts. SUMS: for how many limbs of taps and bytes of samples a row has sums of its own.
+ * EXACT: one limb for each tap. FULL: see ConvolveProducts. SUMS: for how many limbs of taps and bytes of samples a row
+ * has sums of its own.
  */
 template <typename T, bool EXACT, int PAIRS, bool FULL>
 __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T) + FULL, PAIRS))
@@ -310,7 +311,8 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
         totals[i / 2][i % 2] = { { four.x, four.y, four.z, four.w }, { }, { } };
       }
 #pragma unroll
-      for (int s = 0; s < PAIRS; s += 2) {      /* what they hold is as old as the slots are far from the one after this */
+      for (int s = 0; s < PAIRS; s += 2) {
+        /* What they hold is as old as the slots are far from the one after this. */
         const int age = (s + PAIRS - 1 - slot) % SLOTS, next = s + 1 < PAIRS ? s + 1 : s;
 
 #pragma unroll
@@ -337,7 +339,8 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
           for (int h = 0; h < 2; h++) {
             uint4 bytes = ring[((r * pairs + from) * 2 + h) * 32];
 
-            block.low[h][0] = bytes.x, block.low[h][1] = bytes.y, block.high[h][0] = bytes.z, block.high[h][1] = bytes.w;
+            block.low[h][0] = bytes.x, block.low[h][1] = bytes.y;
+            block.high[h][0] = bytes.z, block.high[h][1] = bytes.w;
             add_block<LIMBS, FULL> (totals[0][h], block, h, taps.x, taps.y);
             add_block<LIMBS, FULL> (totals[1][h], block, h, taps.z, taps.w);
           }
@@ -418,8 +421,8 @@ choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int 
 ConvolveStatus
 convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-#define PAIRS(T, EXACT) { convolve_tensor_separable<T, EXACT, 2, false>, convolve_tensor_separable<T, EXACT, 3, false>, \
-    convolve_tensor_separable<T, EXACT, 5, false>, convolve_tensor_separable<T, EXACT, 0, false>, \
+#define KEPT(T, EXACT, PAIRS) convolve_tensor_separable<T, EXACT, PAIRS, false>
+#define PAIRS(T, EXACT) { KEPT (T, EXACT, 2), KEPT (T, EXACT, 3), KEPT (T, EXACT, 5), KEPT (T, EXACT, 0), \
     convolve_tensor_separable<T, EXACT, 0, !EXACT> }
   static const ConvolveKernel<Products> kernels[CONVOLVE_N_SAMPLE_TYPES][2][5] = {
     { PAIRS (uint8_t, false), PAIRS (uint8_t, true) },

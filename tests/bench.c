@@ -205,7 +205,8 @@ print_row (Bench *bench, Row *row, double copy_us)
     fprintf (bench->csv, "\"%s\",%s,%s,%s,%d,%s,%s,%s,%.3f,%.3f,%.3f,%.3f,%.4f,%.3f,%d\n",
         convolve_device_name (bench->device), bench->options->commit, size, format, bench->side, kind, row->name, taken,
         us, row->us[0], row->us[row->rounds - 1], copy_us, us / copy_us, single_us, row->batch);
-  if (strcmp (size, "4K") == 0 && strcmp (format, "GRAY8") == 0 && bench->side <= 63 && bench->kind <= BENCH_MASK_RANK_1)
+  if (strcmp (size, "4K") == 0 && strcmp (format, "GRAY8") == 0 && bench->side <= 63
+      && bench->kind <= BENCH_MASK_RANK_1)
     bench_plot_add (&bench->plot, strcmp (row->name, "copy") == 0 ? "copy" : row->name, kind, bench->side, us);
 }
 
