@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Makes README's pictures from the clip, with the element of this build: sh examples/pictures.sh [FOLDER]
 #
-# FOLDER is examples/pictures where none is named. Written are before-after.jpg, one preset-NAME.jpg for each preset and
-# one boundary-NAME.jpg for each boundary.
+# FOLDER is examples/pictures where none is named. Written are before-after.jpg, one preset-NAME.jpg for each preset,
+# one boundary-NAME.jpg for each boundary, and layer-NAME.jpg for the layers of layers.py.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/examples/prepare.sh"
@@ -63,3 +63,11 @@ for boundary in $(values '/^  boundary /,/^  [a-z]/s/.*([0-9]): \([a-z0-9-]*\) .
     ! cudaconvolve mask="$(shift_mask 41x1)" boundary="$boundary" \
     ! cudaconvolve mask="$(shift_mask 1x41)" boundary="$boundary"
 done
+
+python3 "$top/examples/layers.py" "$work"
+mv "$work/gabor.png" "$folder/layer-filters.png"
+picture layer-mosaic 50 videoconvert ! cudaconvolve layer-location="$work/gabor.npz" stride=4 pool-size=2 mosaic=true \
+  activation=relu divisor=0.12
+picture layer-blurpool 10 videoconvert ! cudaconvolve layer-location="$work/blurpool.npy" stride=2
+picture layer-sepia 10 videoconvert ! cudaconvolve layer-location="$work/sepia.npy" ! videoscale \
+  ! video/x-raw,width=320,height=180

@@ -4,7 +4,7 @@
 # the project's root. MESON_ARGS in the environment holds further options for `meson setup`.
 
 packages="meson ninja-build pkg-config gcc g++ libc6-dev
-  libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev
+  libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev zlib1g-dev
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav"
 window_packages="gstreamer1.0-x gstreamer1.0-gl"
 

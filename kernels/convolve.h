@@ -134,6 +134,12 @@ void convolve_plan_unref (ConvolvePlan *plan);  /* NULL is allowed; no frame may
 const char *convolve_plan_variant (const ConvolvePlan *plan);
 bool convolve_plan_on_device (const ConvolvePlan *plan);
 
+/*
+ * Writes one line on why "auto" took this plan's variant: what the mask is, and what keeps it from each variant that
+ * comes before. Cut where size bytes are not enough; 400 are.
+ */
+void convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size);
+
 /* The output equals the input in every sample. */
 bool convolve_plan_is_identity (const ConvolvePlan *plan);
 
@@ -154,7 +160,8 @@ void convolve_plan_source_rows (const ConvolvePlan *plan, int height, int first,
  * Convolves one plane. A host plan takes host pointers and returns when it is done; a device plan takes device
  * pointers and enqueues on the device's stream: convolve_device_finish() waits. Any thread, one at a time per device.
  *
- * Errors: INVALID (sizes, region, strides or alignment), NO_MEMORY, DEVICE_FAILED.
+ * Errors: INVALID (sizes, region, strides or alignment), NO_MEMORY, NO_DEVICE_MEMORY (for what lies between kernels, at a
+ * plane larger than those before), DEVICE_FAILED.
  */
 ConvolveStatus convolve_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 

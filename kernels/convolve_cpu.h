@@ -23,6 +23,7 @@ extern "C" {
 #endif
 
 #define CONVOLVE_CPU_BLOCK 128  /* elements that a loop may write and read past its count */
+#define CONVOLVE_CACHE_LINE 64
 
 /* Two elements, or the taps that two elements meet: the first one in the low half. */
 typedef uint32_t ConvolvePair;
@@ -74,6 +75,10 @@ typedef struct
   void (*load) (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *values);
   void (*store) (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
       uint8_t *destination);
+
+  /* All values as bytes, past the caches; and what makes sure that others see them. */
+  void (*stream) (const uint16_t *values, int count, uint8_t *destination);
+  void (*settle) (void);
 
   /* Less the center. */
   void (*pair_up) (const uint16_t *first, const uint16_t *second, int count, int center, ConvolvePair *pairs);
@@ -131,18 +136,18 @@ typedef struct
 } ConvolveCpuLevel;
 
 /* A square of doubles, with rows that do not lie one below the other in the cache. */
-#define CONVOLVE_FFT 256
-#define CONVOLVE_FFT_STRIDE (CONVOLVE_FFT + 8)
-#define CONVOLVE_FFT_SQUARE (CONVOLVE_FFT * CONVOLVE_FFT_STRIDE)
+#define CONVOLVE_CPU_FFT_POINTS 256
+#define CONVOLVE_CPU_FFT_STRIDE (CONVOLVE_CPU_FFT_POINTS + 8)
+#define CONVOLVE_CPU_FFT_SQUARE (CONVOLVE_CPU_FFT_POINTS * CONVOLVE_CPU_FFT_STRIDE)
 
-/* A mask for convolve_fft_run(), in across x down parts. */
+/* A mask for convolve_cpu_fft_run(), in across x down parts. */
 typedef struct
 {
   int across, down, part_width, part_height;
-  double roots[CONVOLVE_FFT];   /* of 1: real and imaginary */
+  double roots[CONVOLVE_CPU_FFT_POINTS];   /* of 1: real and imaginary */
   double *spectra;              /* of each part: two squares */
   double start;                 /* of the sums, where the center is not in the tail */
-} ConvolveFft;
+} ConvolveCpuFft;
 
 typedef struct ConvolveCpu
 {
@@ -159,28 +164,31 @@ typedef struct ConvolveCpu
   int rank;
   ConvolveTerms columns[CONVOLVE_MAX_RANK];
   int column_shift[CONVOLVE_MAX_RANK];      /* that makes column sums 16 bits */
-  ConvolveFft *fft;
+  ConvolveCpuFft *fft;
 } ConvolveCpu;
 
 void convolve_cpu_clear (ConvolveCpu *cpu);     /* NULL is allowed */
 
 /* The parts of a mask of this size; the mask itself, NULL where memory is short; NULL can be freed. */
-void convolve_fft_measure (int width, int height, ConvolveFft *fft);
-ConvolveFft *convolve_fft_new (const double *taps, int width, int height, const ConvolveCpuLevel *level);
-void convolve_fft_free (ConvolveFft *fft);
+void convolve_cpu_fft_measure (int width, int height, ConvolveCpuFft *fft);
+ConvolveCpuFft *convolve_cpu_fft_new (const double *taps, int width, int height, const ConvolveCpuLevel *level);
+void convolve_cpu_fft_free (ConvolveCpuFft *fft);
 
 /* What the sums of samples up to center may be off, before they are rounded, with taps of this Euclidean norm. */
-double convolve_fft_error (double center, double taps_norm);
+double convolve_cpu_fft_error (double center, double taps_norm);
 
 /*
  * Two squares of samples become sums with a part's taps: for x and y such that the part, its first tap at (x, y), lies
  * inside the square; the rest is of no use.
  */
-void convolve_fft_run (const ConvolveFft *fft, const ConvolveCpuLevel *level, int part, double *real,
+void convolve_cpu_fft_run (const ConvolveCpuFft *fft, const ConvolveCpuLevel *level, int part, double *real,
     double *imaginary);
 
 /* Bytes that each thread needs for this plane. */
 size_t convolve_cpu_memory (const ConvolvePlan *plan, const ConvolvePlane *plane);
+
+/* On how many threads the plane is convolved at most, the caller's with them. */
+int convolve_cpu_threads (const ConvolvePlan *plan, const ConvolvePlane *plane);
 
 /* The instruction sets that this build has and this machine runs, the plainest first. */
 int convolve_cpu_level_count (void);
@@ -188,7 +196,7 @@ const ConvolveCpuLevel *convolve_cpu_level (int index);
 
 /*
  * For checks and benchmarks: plans made from now on use this level (-1: the best), and jobs of so many elements and
- * rows (0: as it pays). Not while another thread makes plans.
+ * rows (0: as it pays), which are written past the caches. Not while another thread makes plans.
  */
 void convolve_cpu_force (int level, int strip, int band);
 
@@ -196,12 +204,12 @@ void convolve_cpu_force (int level, int strip, int band);
 void convolve_cpu_choose_level (ConvolveCpu *cpu);
 
 /*
- * Runs jobs 0 .. jobs - 1, each once, on the pool's threads or, where it is NULL, on this one: some neighbours at a
- * time. memory is size bytes of the thread's own, aligned to 64.
+ * Runs jobs 0 .. jobs - 1, each once, on so many of the pool's threads or, where it is NULL, on this one: some
+ * neighbours at a time. memory is size bytes of the thread's own, aligned to 64.
  */
 typedef void (*ConvolveJob) (const void *data, int first, int count, void *memory);
-ConvolveStatus convolve_pool_run (ConvolvePool *pool, int jobs, size_t size, ConvolveJob run, const void *data,
-    ConvolveError *error);
+ConvolveStatus convolve_pool_run (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run,
+    const void *data, ConvolveError *error);
 
 #ifdef __cplusplus
 }

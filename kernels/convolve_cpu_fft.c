@@ -10,7 +10,7 @@
 
 #include "convolve_cpu.h"
 
-#define N CONVOLVE_FFT
+#define N CONVOLVE_CPU_FFT_POINTS
 
 /* A mask in parts of at most half a square, so that half of each square's rows and columns are outputs. */
 static int
@@ -22,28 +22,28 @@ divide (int side, int *parts)
 
 /* Of two transforms and a product, each step of which rounds: so often 2^-53 of the squares' and the taps' norms. */
 double
-convolve_fft_error (double center, double taps_norm)
+convolve_cpu_fft_error (double center, double taps_norm)
 {
   return 100 / 9007199254740992.0 * sqrt (2) * center * N * taps_norm;
 }
 
 void
-convolve_fft_measure (int width, int height, ConvolveFft *fft)
+convolve_cpu_fft_measure (int width, int height, ConvolveCpuFft *fft)
 {
   fft->part_width = divide (width, &fft->across);
   fft->part_height = divide (height, &fft->down);
 }
 
-ConvolveFft *
-convolve_fft_new (const double *taps, int width, int height, const ConvolveCpuLevel *level)
+ConvolveCpuFft *
+convolve_cpu_fft_new (const double *taps, int width, int height, const ConvolveCpuLevel *level)
 {
-  ConvolveFft *fft = calloc (1, sizeof (*fft));
+  ConvolveCpuFft *fft = calloc (1, sizeof (*fft));
   const double circle = 2 * acos (-1);
 
   if (!fft)
     return NULL;
-  convolve_fft_measure (width, height, fft);
-  fft->spectra = calloc ((size_t) fft->across * fft->down * 2 * CONVOLVE_FFT_SQUARE, sizeof (double));
+  convolve_cpu_fft_measure (width, height, fft);
+  fft->spectra = calloc ((size_t) fft->across * fft->down * 2 * CONVOLVE_CPU_FFT_SQUARE, sizeof (double));
   if (!fft->spectra) {
     free (fft);
     return NULL;
@@ -58,19 +58,19 @@ convolve_fft_new (const double *taps, int width, int height, const ConvolveCpuLe
       int part = y / fft->part_height * fft->across + x / fft->part_width;
       int row = (N - y % fft->part_height) % N, column = (N - x % fft->part_width) % N;
 
-      fft->spectra[(size_t) part * 2 * CONVOLVE_FFT_SQUARE + row * CONVOLVE_FFT_STRIDE + column]
+      fft->spectra[(size_t) part * 2 * CONVOLVE_CPU_FFT_SQUARE + row * CONVOLVE_CPU_FFT_STRIDE + column]
           = taps[(size_t) y * width + x] / (N * N);
     }
   for (int part = 0; part < fft->across * fft->down; part++) {
-    double *real = fft->spectra + (size_t) part * 2 * CONVOLVE_FFT_SQUARE;
+    double *real = fft->spectra + (size_t) part * 2 * CONVOLVE_CPU_FFT_SQUARE;
 
-    level->fourier (real, real + CONVOLVE_FFT_SQUARE, fft->roots, false);
+    level->fourier (real, real + CONVOLVE_CPU_FFT_SQUARE, fft->roots, false);
   }
   return fft;
 }
 
 void
-convolve_fft_free (ConvolveFft *fft)
+convolve_cpu_fft_free (ConvolveCpuFft *fft)
 {
   if (fft)
     free (fft->spectra);
@@ -78,11 +78,12 @@ convolve_fft_free (ConvolveFft *fft)
 }
 
 void
-convolve_fft_run (const ConvolveFft *fft, const ConvolveCpuLevel *level, int part, double *real, double *imaginary)
+convolve_cpu_fft_run (const ConvolveCpuFft *fft, const ConvolveCpuLevel *level, int part, double *real,
+    double *imaginary)
 {
-  const double *spectrum = fft->spectra + (size_t) part * 2 * CONVOLVE_FFT_SQUARE;
+  const double *spectrum = fft->spectra + (size_t) part * 2 * CONVOLVE_CPU_FFT_SQUARE;
 
   level->fourier (real, imaginary, fft->roots, false);
-  level->multiply (real, imaginary, spectrum, spectrum + CONVOLVE_FFT_SQUARE);
+  level->multiply (real, imaginary, spectrum, spectrum + CONVOLVE_CPU_FFT_SQUARE);
   level->fourier (real, imaginary, fft->roots, true);
 }

@@ -200,7 +200,7 @@ convolve_cpu_clear (ConvolveCpu *cpu)
   free (cpu->terms.terms);
   for (int r = 0; r < CONVOLVE_MAX_RANK; r++)
     free (cpu->columns[r].terms);
-  convolve_fft_free (cpu->fft);
+  convolve_cpu_fft_free (cpu->fft);
   free (cpu);
 }
 
@@ -450,13 +450,13 @@ use_factors (const Analysis *a, const ConvolveFactors *factors, const IntegerFac
 static double
 fft_cost (const Analysis *a)
 {
-  ConvolveFft fft;
+  ConvolveCpuFft fft;
   double columns, rows;
 
-  convolve_fft_measure (a->width, a->height, &fft);
-  columns = CONVOLVE_FFT - fft.part_width + 1;
-  rows = CONVOLVE_FFT - fft.part_height + 1;
-  return COST_FFT * fft.across * fft.down * CONVOLVE_FFT / columns * CONVOLVE_FFT / rows;
+  convolve_cpu_fft_measure (a->width, a->height, &fft);
+  columns = CONVOLVE_CPU_FFT_POINTS - fft.part_width + 1;
+  rows = CONVOLVE_CPU_FFT_POINTS - fft.part_height + 1;
+  return COST_FFT * fft.across * fft.down * CONVOLVE_CPU_FFT_POINTS / columns * CONVOLVE_CPU_FFT_POINTS / rows;
 }
 
 /*
@@ -473,14 +473,14 @@ use_fft (const Analysis *a)
   for (int i = 0; i < count; i++)
     squares += a->taps[i] * a->taps[i];
   if (!a->plan->exact)
-    scale = ldexp (1, (int) floor (log2 (0.2 / convolve_fft_error (a->center, sqrt (squares)))));
+    scale = ldexp (1, (int) floor (log2 (0.2 / convolve_cpu_fft_error (a->center, sqrt (squares)))));
   for (int i = 0; i < count && taps; i++) {
     taps[i] = floor (a->taps[i] * scale + 0.5);
     missed += fabs (taps[i] / scale - a->taps[i]);
   }
   if (taps && missed * a->center <= (a->plan->exact ? 0 : a->budget)
-      && convolve_fft_error (a->center, sqrt (squares) * scale) <= 0.2)
-    cpu->fft = convolve_fft_new (taps, a->width, a->height, cpu->level);
+      && convolve_cpu_fft_error (a->center, sqrt (squares) * scale) <= 0.2)
+    cpu->fft = convolve_cpu_fft_new (taps, a->width, a->height, cpu->level);
   free (taps);
   if (!cpu->fft)
     return false;

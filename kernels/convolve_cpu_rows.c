@@ -124,6 +124,48 @@ store_bytes (const uint16_t *restrict values, int count, uint8_t *restrict desti
     destination[i] = (uint8_t) values[i];
 }
 
+/* Two registers of values as one of bytes, past the caches. */
+static inline void
+stream_bytes (const uint16_t *values, uint8_t *destination)
+{
+#if defined(__AVX512BW__)
+  __m256i low = _mm512_cvtepi16_epi8 (_mm512_loadu_si512 (values));
+  __m256i high = _mm512_cvtepi16_epi8 (_mm512_loadu_si512 (values + 32));
+
+  _mm512_stream_si512 ((__m512i *) destination, _mm512_inserti64x4 (_mm512_castsi256_si512 (low), high, 1));
+#elif defined(__AVX2__)
+  const __m256i *from = (const __m256i *) values;
+  __m256i bytes = _mm256_packus_epi16 (_mm256_loadu_si256 (from), _mm256_loadu_si256 (from + 1));
+
+  _mm256_stream_si256 ((__m256i *) destination, _mm256_permute4x64_epi64 (bytes, 0xd8));
+#elif defined(__SSE2__)
+  const __m128i *from = (const __m128i *) values;
+
+  _mm_stream_si128 ((__m128i *) destination, _mm_packus_epi16 (_mm_loadu_si128 (from), _mm_loadu_si128 (from + 1)));
+#else
+  store_bytes (values, 4 * LANES, destination);
+#endif
+}
+
+static void
+stream (const uint16_t *restrict values, int count, uint8_t *restrict destination)
+{
+  int head = (int) (-(uintptr_t) destination % CONVOLVE_CACHE_LINE), i = head < count ? head : count;
+
+  store_bytes (values, i, destination);
+  for (; i + 4 * LANES <= count; i += 4 * LANES)
+    stream_bytes (values + i, destination + i);
+  store_bytes (values + i, count - i, destination + i);
+}
+
+static void
+settle (void)
+{
+#ifdef __SSE2__
+  _mm_sfence ();
+#endif
+}
+
 static inline void
 store_words (const ConvolvePixel *pixel, const uint16_t *restrict values, int count, Word *restrict destination)
 {
@@ -589,7 +631,7 @@ butterfly_back (double *restrict ar, double *restrict ai, double *restrict br, d
 static inline void
 transform_columns (double *re, double *im, const double *roots, bool back)
 {
-  const int n = CONVOLVE_FFT, stride = CONVOLVE_FFT_STRIDE;
+  const int n = CONVOLVE_CPU_FFT_POINTS, stride = CONVOLVE_CPU_FFT_STRIDE;
 
   for (int half = back ? 1 : n / 2; half >= 1 && half < n; half = back ? half * 2 : half / 2)
     for (int k = 0; k < half; k++) {
@@ -610,7 +652,7 @@ transform_columns (double *re, double *im, const double *roots, bool back)
 static void
 flip (double *square)
 {
-  const int n = CONVOLVE_FFT, stride = CONVOLVE_FFT_STRIDE, block = 16;
+  const int n = CONVOLVE_CPU_FFT_POINTS, stride = CONVOLVE_CPU_FFT_STRIDE, block = 16;
 
   for (int y = 0; y < n; y += block)
     for (int x = y; x < n; x += block)
@@ -627,7 +669,7 @@ static void
 fourier (double *real, double *imaginary, const double *roots, bool back)
 {
   for (int pass = 0; pass < 2; pass++) {
-    for (int x = 0; x < CONVOLVE_FFT; x += COLUMNS)
+    for (int x = 0; x < CONVOLVE_CPU_FFT_POINTS; x += COLUMNS)
       transform_columns (real + x, imaginary + x, roots, back);
     if (pass == 0) {
       flip (real);
@@ -640,7 +682,7 @@ static void
 multiply (double *restrict real, double *restrict imaginary, const double *restrict by_real,
     const double *restrict by_imaginary)
 {
-  for (int i = 0; i < CONVOLVE_FFT_SQUARE; i++) {
+  for (int i = 0; i < CONVOLVE_CPU_FFT_SQUARE; i++) {
     double product = real[i] * by_real[i] - imaginary[i] * by_imaginary[i];
 
     imaginary[i] = real[i] * by_imaginary[i] + imaginary[i] * by_real[i];
@@ -674,6 +716,8 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .name = CONVOLVE_CPU_NAME,
   .load = load,
   .store = store,
+  .stream = stream,
+  .settle = settle,
   .pair_up = pair_up,
   .pair_up_bytes = pair_up_bytes,
   .sum_rows = sum_rows,

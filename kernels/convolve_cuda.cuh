@@ -28,6 +28,19 @@ struct ConvolveImage
   ConvolveTail tail;
 };
 
+/*
+ * Where launches may overlap, the next one's blocks come while this one's last are at work, and wait here until what
+ * was before them is done and written. To be called before memory is touched.
+ */
+static __device__ __forceinline__ void
+convolve_wait (void)
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile ("griddepcontrol.launch_dependents;");
+  asm volatile ("griddepcontrol.wait;" : : : "memory");
+#endif
+}
+
 /* Taps as a launch parameter, which stands in the constant bank: private to the launch, unlike a __constant__ array. */
 template <int N>
 struct ConvolveParameters
@@ -154,7 +167,11 @@ struct ConvolveGrid
   int tile_width, tile_height;  /* outputs of one block */
   size_t shared;                /* bytes of dynamic shared memory */
   dim3 blocks;                  /* of kernels that divide the plane themselves; then there are no tiles */
+  bool waits;                   /* the kernel calls convolve_wait (), so that launches may overlap */
 };
+
+/* The plane as kernels see it, all of its region. */
+void convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const ConvolvePlane *plane);
 
 /* Enqueues a kernel over the plane's region. It takes a ConvolveImage and one more parameter, which mask points to. */
 ConvolveStatus convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel,

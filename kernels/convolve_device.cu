@@ -55,8 +55,6 @@ open_device (ConvolveDevice *device, ConvolveError *error)
   int driver = 0, shared = 0;
   cudaError_t code;
 
-  if (convolve_device_find (device->id, error) != CONVOLVE_OK)
-    return CONVOLVE_NO_DEVICE;
   if ((code = device->adopted ? cudaGetDevice (&device->id) : cudaSetDevice (device->id)) != cudaSuccess
       || (code = cudaGetDeviceProperties (&properties, device->id)) != cudaSuccess
       || (code = cudaDeviceGetAttribute (&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->id)) != cudaSuccess
@@ -86,8 +84,11 @@ open_device (ConvolveDevice *device, ConvolveError *error)
 static ConvolveDevice *
 new_device (int id, bool adopted, ConvolveError *error)
 {
-  ConvolveDevice *device = (ConvolveDevice *) calloc (1, sizeof (ConvolveDevice));
+  ConvolveDevice *device;
 
+  if (convolve_device_find (id, error) != CONVOLVE_OK)
+    return NULL;
+  device = (ConvolveDevice *) calloc (1, sizeof (ConvolveDevice));
   if (!device) {
     convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a device");
     return NULL;
@@ -120,6 +121,7 @@ convolve_device_free (ConvolveDevice *device)
     return;
   if (convolve_device_finish (device, NULL) == CONVOLVE_OK) {
     convolve_frames_clear (device);
+    cudaFree (device->scratch);
     for (int i = 0; i < 2; i++)
       if (device->timer[i])
         cudaEventDestroy (device->timer[i]);
@@ -221,6 +223,27 @@ convolve_device_put (ConvolveDevice *device, const float *values, size_t count, 
   return status == CONVOLVE_OK ? convolve_device_finish (device, error) : status;
 }
 
+ConvolveStatus
+convolve_device_scratch (ConvolveDevice *device, size_t bytes, void **scratch, ConvolveError *error)
+{
+  cudaError_t code = cudaSuccess;
+
+  if (bytes > device->scratch_bytes) {
+    code = cudaStreamSynchronize (device->streams[PHASE_KERNEL]);
+    if (code == cudaSuccess)
+      code = cudaFree (device->scratch);
+    device->scratch = NULL;
+    device->scratch_bytes = 0;
+    if (code == cudaSuccess)
+      code = cudaMalloc (&device->scratch, bytes);
+    if (code != cudaSuccess)
+      return convolve_device_fail (device, code, "device memory", error);
+    device->scratch_bytes = bytes;
+  }
+  *scratch = device->scratch;
+  return CONVOLVE_OK;
+}
+
 void
 convolve_device_timer_start (ConvolveDevice *device)
 {
@@ -246,6 +269,34 @@ convolve_device_timer_stop (ConvolveDevice *device)
   return milliseconds * 1e6;
 }
 
+void
+convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const ConvolvePlane *plane)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveRect *region = &plane->region;
+
+  image->source = (const uint8_t *) plane->source;
+  image->destination = (uint8_t *) plane->destination;
+  image->source_stride = plane->source_stride;
+  image->destination_stride = plane->destination_stride;
+  image->width = plane->width;
+  image->height = plane->height;
+  image->x0 = region->x;
+  image->x1 = region->x + region->width;
+  image->y0 = region->y;
+  image->y1 = region->y + region->height;
+  image->pixel_stride = pixel->stride;
+  image->shift = pixel->shift;
+  image->maximum = (1 << pixel->depth) - 1;
+  image->select = pixel->select;
+  image->swapped = pixel->swapped;
+  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
+    image->zero[i] = pixel->zero[i];
+  image->mask_width = plan->taps.width;
+  image->mask_height = plan->taps.height;
+  image->tail = plan->tail;
+}
+
 ConvolveStatus
 convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel,
     const ConvolveGrid &grid, const void *mask, ConvolveError *error)
@@ -254,7 +305,10 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   const ConvolveRect *region = &plane->region;
   ConvolveDevice *device = plan->device;
   ConvolveStatus status = convolve_device_enter (device, error);
+  const bool tiled = grid.tile_height > 0;
   const int most_rows = 65535 * grid.tile_height;       /* gridDim.y's limit */
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config = { };
   ConvolveImage image;
   cudaError_t code;
 
@@ -268,53 +322,25 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
       != cudaSuccess)
     return convolve_device_fail (device, code, plan->variant->name, error);
 
-  image.source = (const uint8_t *) plane->source;
-  image.destination = (uint8_t *) plane->destination;
-  image.source_stride = plane->source_stride;
-  image.destination_stride = plane->destination_stride;
-  image.width = plane->width;
-  image.height = plane->height;
-  image.x0 = region->x;
-  image.x1 = region->x + region->width;
-  image.y1 = region->y + region->height;
-  image.pixel_stride = pixel->stride;
-  image.shift = pixel->shift;
-  image.maximum = (1 << pixel->depth) - 1;
-  image.select = pixel->select;
-  image.swapped = pixel->swapped;
-  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
-    image.zero[i] = pixel->zero[i];
-  image.mask_width = plan->taps.width;
-  image.mask_height = plan->taps.height;
-  image.tail = plan->tail;
-
-  if (grid.tile_width == 0) {
+  convolve_image_init (&image, plan, plane);
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim = grid.blocks;
+  config.blockDim = grid.block;
+  config.dynamicSmemBytes = grid.shared;
+  config.stream = device->streams[PHASE_KERNEL];
+  config.attrs = &overlap;
+  config.numAttrs = grid.waits && device->overlaps;
+  do {
     void *arguments[] = { &image, (void *) mask };
+    int rows = image.y1 - image.y0 < most_rows ? image.y1 - image.y0 : most_rows;
 
-    image.y0 = region->y;
-    cudaLaunchAttribute overlap;
-    cudaLaunchConfig_t config = { };
-
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = grid.blocks;
-    config.blockDim = grid.block;
-    config.dynamicSmemBytes = grid.shared;
-    config.stream = device->streams[PHASE_KERNEL];
-    config.attrs = &overlap;
-    config.numAttrs = device->overlaps;
+    if (tiled)
+      config.gridDim = dim3 ((region->width + grid.tile_width - 1) / grid.tile_width,
+          (rows + grid.tile_height - 1) / grid.tile_height, pixel->samples);
     if ((code = cudaLaunchKernelExC (&config, kernel, arguments)) != cudaSuccess)
       return convolve_device_fail (device, code, plan->variant->name, error);
-    return CONVOLVE_OK;
-  }
-  for (image.y0 = region->y; image.y0 < image.y1; image.y0 += most_rows) {
-    int rows = image.y1 - image.y0 < most_rows ? image.y1 - image.y0 : most_rows;
-    dim3 blocks ((region->width + grid.tile_width - 1) / grid.tile_width,
-        (rows + grid.tile_height - 1) / grid.tile_height, pixel->samples);
-    void *arguments[] = { &image, (void *) mask };
-
-    if ((code = cudaLaunchKernel (kernel, blocks, grid.block, arguments, grid.shared, device->streams[PHASE_KERNEL])) != cudaSuccess)
-      return convolve_device_fail (device, code, plan->variant->name, error);
-  }
+    image.y0 += most_rows;
+  } while (tiled && image.y0 < image.y1);
   return CONVOLVE_OK;
 }

@@ -45,6 +45,8 @@ struct ConvolveDevice
   cudaEvent_t enqueued[N_PHASES];       /* the last that each phase was given; recorded when the next phase asks */
   bool fresh[N_PHASES];         /* more was enqueued since */
   cudaEvent_t timer[2];
+  void *scratch;                /* see convolve_device_scratch () */
+  size_t scratch_bytes;
   Frame frames[CONVOLVE_MAX_FRAMES];
   unsigned begun;               /* frames so far */
   Frame *frame;                 /* the one begun and not ended, or NULL */
@@ -56,6 +58,12 @@ ConvolveStatus convolve_device_fail (ConvolveDevice *device, cudaError_t code, c
 
 /* Every entry comes through here: threads come and go, and each has a current device of its own. */
 ConvolveStatus convolve_device_enter (ConvolveDevice *device, ConvolveError *error);
+
+/*
+ * Memory for what a plan's kernels leave for each other, at least bytes of it, of one frame after the other: it is
+ * lost with the next call that takes more, or that is another plan's. Kept from frame to frame, grown on need.
+ */
+ConvolveStatus convolve_device_scratch (ConvolveDevice *device, size_t bytes, void **scratch, ConvolveError *error);
 
 /* Events and stages of the frames: made with the device, freed with it. */
 cudaError_t convolve_frames_init (ConvolveDevice *device);

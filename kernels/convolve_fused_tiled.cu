@@ -241,6 +241,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   static_assert (sizeof (Tile) == (HEIGHT + K - 1) * (16 * (Tile::chunks + 1) + COLUMNS * 4),
       "convolve_fused_tiled_shared_size () says it");
   grid.shared = sizeof (Tile);
+  grid.waits = true;
   if (grid.blocks.y > 65535) {  /* the most that a grid is high: in two parts */
     ConvolvePlane part = *plane;
     ConvolveStatus status;

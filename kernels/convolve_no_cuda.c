@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Takes the place of the .cu files in a build without CUDA: there is no device, so nothing else is ever called. */
-#include "convolve_private.h"
+#include "convolve_fft.h"
 
 static ConvolveStatus
 no_cuda (ConvolveError *error)
@@ -223,4 +223,22 @@ ConvolveStatus
 convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+int
+convolve_device_double_ratio (const ConvolveDevice *device)
+{
+  return 0;
 }

@@ -24,19 +24,6 @@ struct ConvolveParts
   ConvolveBoundary boundary;
 };
 
-/*
- * Where launches may overlap, the next one's blocks come while this one's last are at work, and wait here until what
- * was before them is done and written. To be called before memory is touched.
- */
-static __device__ __forceinline__ void
-convolve_wait (void)
-{
-#if __CUDA_ARCH__ >= 900
-  asm volatile ("griddepcontrol.launch_dependents;");
-  asm volatile ("griddepcontrol.wait;" : : : "memory");
-#endif
-}
-
 /* Loads N words, as many at once as their number and place allow. */
 template <int N>
 static __device__ __forceinline__ void
@@ -379,6 +366,7 @@ convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixel
   rim = (rim + columns - 1) / columns;
   parts.rim_rows = (int) (rim < 5000 ? rim : 5000);
   grid->blocks = dim3 (columns, parts.rim_rows + steps);
+  grid->waits = true;
   return parts;
 }
 

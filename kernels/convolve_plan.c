@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Plans: checked arguments, the chosen variant, and the call that runs it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,24 @@ const char *
 convolve_plan_variant (const ConvolvePlan *plan)
 {
   return plan->variant->name;
+}
+
+void
+convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size)
+{
+  const ConvolveTaps *taps = &plan->taps;
+  size_t used = (size_t) snprintf (text, size, "%s for %dx%d %sweights%s", plan->variant->name, taps->width,
+      taps->height, plan->exact ? "exact " : "", taps->row ? " of rank 1" : "");
+
+  for (const ConvolveVariant *row = convolve_variants; row != plan->variant && used < size; row++) {
+    const char *reason = "others are faster";
+
+    if (row->on_device && !plan->device)
+      continue;
+    if (row->accepts (plan, &reason))
+      reason = "others are faster";
+    used += (size_t) snprintf (text + used, size - used, "; not %s: %s", row->name, reason);
+  }
 }
 
 bool

@@ -179,9 +179,9 @@ convolve_pool_threads (const ConvolvePool *pool)
 
 /* With turn held. */
 static bool
-run_batch (ConvolvePool *pool, int jobs, size_t size, ConvolveJob run, const void *data)
+run_batch (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run, const void *data)
 {
-  int helpers = jobs - 1 < pool->n_workers ? jobs - 1 : pool->n_workers;
+  int helpers = threads - 1 < pool->n_workers ? threads - 1 : pool->n_workers;
 
   if (!reserve (&pool->memory, size))
     return false;
@@ -212,13 +212,14 @@ run_batch (ConvolvePool *pool, int jobs, size_t size, ConvolveJob run, const voi
 }
 
 ConvolveStatus
-convolve_pool_run (ConvolvePool *pool, int jobs, size_t size, ConvolveJob run, const void *data, ConvolveError *error)
+convolve_pool_run (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run, const void *data,
+    ConvolveError *error)
 {
   bool done;
 
   if (pool) {
     pthread_mutex_lock (&pool->turn);
-    done = run_batch (pool, jobs, size, run, data);
+    done = run_batch (pool, threads, jobs, size, run, data);
     pthread_mutex_unlock (&pool->turn);
   } else {
     Memory memory = { 0 };

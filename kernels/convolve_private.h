@@ -87,6 +87,7 @@ struct ConvolvePlan
   float *device_taps;           /* the variant's copy of the mask in device memory, or NULL */
   ConvolveLimbs limbs;          /* of tensor */
   ConvolveProducts products;    /* of tensor-separable */
+  bool fft_wide;                /* of fft: its transforms are in double precision */
   struct ConvolveCpu *cpu;      /* what the variant cpu derived (convolve_cpu.h), or NULL */
   struct ConvolvePool *pool;    /* of a host variant, or NULL */
 };
@@ -143,6 +144,10 @@ ConvolveStatus convolve_fused_tiled_run (const ConvolvePlan *plan, const Convolv
 ConvolveStatus convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+
+/* How many times as many products of floats as of doubles the device does; 0 where it cannot be asked. */
+int convolve_device_double_ratio (const ConvolveDevice *device);
 
 ConvolveStatus convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
     ConvolveError *error);

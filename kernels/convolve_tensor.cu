@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convolve_parts.cuh"
 #include "convolve_tensor_tile.cuh"
 
 /* sum += samples * band: 16 times 8 outputs, each 8 from 32 samples. */
@@ -178,24 +179,41 @@ finish_float (const ConvolveImage &image, const ConvolveBands &mask, int sample,
           finish (mask, sample, total_of<WHOLE> (sums, t, 2 * half + 1)));
 }
 
+/* An exact plan's tail, in float where rounding down keeps it exact; convolve_floor () of words clamps, any gain. */
+template <bool DOWN>
+static __device__ __forceinline__ unsigned
+finish_exact (const ConvolveTail &tail, int sample, float total)
+{
+  return DOWN ? convolve_floor<uint16_t> (tail, sample, total) : convolve_tail_double (&tail, sample, total);
+}
+
+template <typename T, bool DOWN, int N>
+static __device__ __forceinline__ void
+finish_wide (const ConvolveImage &image, const ConvolveBands &mask, int sample, const int (&sums)[N][ROWS][4],
+    unsigned (&pairs)[ROWS][2])
+{
+#pragma unroll
+  for (int t = 0; t < ROWS; t++)
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+      pairs[t][half] = pack<T> (image, finish_exact<DOWN> (mask.tail, sample, total_of<true> (sums, t, 2 * half)),
+          finish_exact<DOWN> (mask.tail, sample, total_of<true> (sums, t, 2 * half + 1)));
+}
+
 /* The outputs of this lane: two side by side in each half of the tile's width, in each of the warp's rows. */
 template <typename T, int N>
 static __device__ __forceinline__ void
 finish_all (const ConvolveImage &image, const ConvolveBands &mask, int sample, const int (&sums)[N][ROWS][4],
     unsigned (&pairs)[ROWS][2])
 {
-  if (!mask.whole) {
+  if (!mask.whole)
     finish_float<T, false> (image, mask, sample, sums, pairs);
-  } else if (!mask.tail.wide) {
+  else if (!mask.tail.wide)
     finish_float<T, true> (image, mask, sample, sums, pairs);
-  } else {
-#pragma unroll
-    for (int t = 0; t < ROWS; t++)
-#pragma unroll
-      for (int half = 0; half < 2; half++)
-        pairs[t][half] = pack<T> (image, convolve_tail_double (&mask.tail, sample, total_of<true> (sums, t, 2 * half)),
-            convolve_tail_double (&mask.tail, sample, total_of<true> (sums, t, 2 * half + 1)));
-  }
+  else if (!mask.tail.wide_down)
+    finish_wide<T, true> (image, mask, sample, sums, pairs);
+  else
+    finish_wide<T, false> (image, mask, sample, sums, pairs);
 }
 
 /* Writes the outputs of one sample. x and y are those of this lane's first one. */
@@ -297,6 +315,7 @@ convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_const
   int top = image.y0 + (together ? blockIdx.y * gridDim.z + blockIdx.z : blockIdx.y) * HEIGHT;
   int x = left + 2 * threadIdx.x, y = top + threadIdx.y * ROWS;
 
+  convolve_wait ();
   if (top >= image.y1)
     return;
   if (!PLANAR && !together && !(image.select >> blockIdx.z & 1)) {
@@ -413,6 +432,6 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
   if (mask.together)
     tile *= pixel->samples;
   return convolve_launch (plan, plane, (const void *) kernels[pixel->type][planar][plan->limbs.count - 1],
-      { dim3 (32, WARPS), WIDTH, HEIGHT * (mask.together ? pixel->samples : 1), tile + (mask.together ? stage : 0) },
-      &mask, error);
+      { dim3 (32, WARPS), WIDTH, HEIGHT * (mask.together ? pixel->samples : 1), tile + (mask.together ? stage : 0),
+        dim3 (), true }, &mask, error);
 }

@@ -2,6 +2,7 @@
 /* The table of variants. A new one is a file with its kernel and a row here, before the first row it is better than. */
 #include <math.h>
 
+#include "convolve_fft.h"
 #include "convolve_limbs.h"
 #include "convolve_private.h"
 #include "convolve_products.h"
@@ -109,6 +110,14 @@ accepts_tensor_separable (const ConvolvePlan *plan, const char **reason)
     return false;
   }
   return true;
+}
+
+static bool
+accepts_fft (const ConvolvePlan *plan, const char **reason)
+{
+  bool wide;
+
+  return convolve_fft_choose (plan, &wide, reason);
 }
 
 size_t
@@ -351,14 +360,42 @@ pays_fused_tiled (const ConvolvePlan *plan)
 }
 
 /*
- * Where it is faster than fused, and for more than one product than tensor, by the tables in tests/results/. Where taps
- * are rounded, fused needs a product for each of them and each sample.
+ * Transforms are the same work for every mask. From these sides on they are faster than tensor, by the tables in
+ * tests/results/, and from far smaller ones on where tensor cannot do the mask; doubles pay only where the device is
+ * made for them.
+ */
+static bool
+pays_fft (const ConvolvePlan *plan)
+{
+  bool deep = plan->pixel.type == CONVOLVE_SAMPLE_U16, wide;
+  const char *reason;
+  int side;
+
+  if (!convolve_fft_choose (plan, &wide, &reason) || (wide && convolve_device_double_ratio (plan->device) > 2))
+    return false;
+  if (plan->taps.row)
+    side = 65;
+  else if (!accepts_tensor (plan, &reason))
+    side = 25;
+  else if (deep)
+    side = wide ? 57 : 41;
+  else
+    side = !wide ? 51 : plan->exact ? 85 : 65;
+  return plan->taps.width * plan->taps.height >= side * side;
+}
+
+/*
+ * Where it is faster than fused, than transforms, and for more than one product than tensor, by the tables in
+ * tests/results/. Where taps are rounded, fused needs a product for each of them and each sample; where pixels have
+ * gaps between a sample's neighbours, a band has them too, and grows sooner.
  */
 static bool
 pays_tensor_separable (const ConvolvePlan *plan)
 {
   int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
 
+  if (side > (!plan->taps.row ? 15 : plan->pixel.stride == 1 ? 160 : 85) && pays_fft (plan))
+    return false;
   if (!plan->taps.row)
     return side > 15;
   if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
@@ -425,6 +462,15 @@ const ConvolveVariant convolve_variants[] = {
     .pays = pays_but_long_rank_1,
     .prepare = convolve_tensor_prepare,
     .run = convolve_tensor_run,
+  },
+  {
+    .name = "fft",
+    .idea = "tiles that overlap, by Fourier transforms: the same work for every mask",
+    .on_device = true,
+    .accepts = accepts_fft,
+    .pays = pays_fft,
+    .prepare = convolve_fft_prepare,
+    .run = convolve_fft_run,
   },
   {
     .name = "separable",

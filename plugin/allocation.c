@@ -42,7 +42,7 @@ configure_pool (GstBufferPool * pool, Wanted * wanted, gboolean own)
   gst_buffer_pool_config_set_params (config, wanted->caps, wanted->size, wanted->min, wanted->max);
   if (wanted->video_meta)
     gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (own && wanted->cuda)
+  if (wanted->cuda)
     gst_cuda_convolve_stream_configure (wanted->stream, config);
   if (own && !wanted->cuda) {
     GstAllocationParams params;
@@ -110,12 +110,12 @@ gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * conte
 }
 
 gboolean
-gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * context, GstCudaConvolveStream ** stream,
+gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * context, GstCudaConvolveStream * stream,
     guint held)
 {
   gboolean offered = gst_query_get_n_allocation_pools (query) > 0;
   GstBufferPool *pool = NULL;
-  Wanted wanted = {.stream = *stream };
+  Wanted wanted = {.stream = stream };
   guint least;
 
   if (!parse_query (query, &wanted))
@@ -130,14 +130,6 @@ gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * contex
   if (pool && ((wanted.cuda && !gst_cuda_convolve_cuda_owns_pool (context, pool))
           || (wanted.max > 0 && wanted.max < wanted.min) || !configure_pool (pool, &wanted, FALSE)))
     gst_clear_object (&pool);
-  if (pool && wanted.cuda) {
-    GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_pool (pool);
-
-    if (theirs == *stream)
-      gst_cuda_convolve_stream_clear (&theirs);
-    else if (theirs)
-      *stream = theirs;
-  }
   if (!pool) {
     wanted.max = 0;
     pool = new_pool (context, &wanted);

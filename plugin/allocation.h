@@ -16,11 +16,10 @@ gboolean gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContex
 
 /*
  * Makes of downstream's answer what the output comes from: its pool where that is of the right kind and lends enough
- * buffers, one of our own for work on stream otherwise. A pool of CUDA memory that has another stream puts that,
- * referenced, in *stream's place.
+ * buffers, one of our own otherwise; in CUDA memory for work on stream, whatever downstream had in mind.
  */
 gboolean gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * context,
-    GstCudaConvolveStream ** stream, guint held);
+    GstCudaConvolveStream * stream, guint held);
 
 /* Whether the first structure of caps asks for CUDA memory. */
 gboolean gst_cuda_convolve_caps_are_cuda (GstCaps * caps);

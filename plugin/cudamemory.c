@@ -8,7 +8,7 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
-/* GstCuda has no list of its formats; these are its own elements', with the minor version that brought them. */
+/* GstCuda has no list of its formats; these are what it can allocate, with the minor version that brought them. */
 gboolean
 gst_cuda_convolve_cuda_has_format (GstVideoFormat format)
 {
@@ -20,9 +20,9 @@ gst_cuda_convolve_cuda_has_format (GstVideoFormat format)
     {"I420", 22}, {"YV12", 22}, {"NV12", 22}, {"NV21", 22}, {"P010_10LE", 22}, {"P016_LE", 22}, {"I420_10LE", 22},
     {"Y444", 22}, {"Y444_16LE", 22}, {"BGRA", 22}, {"RGBA", 22}, {"RGBx", 22}, {"BGRx", 22}, {"ARGB", 22}, {"ABGR", 22},
     {"RGB", 22}, {"BGR", 22}, {"Y42B", 22}, {"I422_10LE", 22}, {"I422_12LE", 22}, {"RGBP", 22}, {"BGRP", 22},
-    {"GBR", 22}, {"GBRA", 22},
+    {"GBR", 22}, {"GBRA", 22}, {"YUY2", 22}, {"UYVY", 22},
     {"P012_LE", 24}, {"I420_12LE", 24}, {"Y444_10LE", 24}, {"Y444_12LE", 24}, {"GBR_10LE", 24}, {"GBR_12LE", 24},
-    {"VUYA", 24},
+    {"GBR_16LE", 24}, {"VUYA", 24},
   };
   const gchar *name = gst_video_format_to_string (format);
   guint major, minor, micro, nano;

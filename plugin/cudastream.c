@@ -70,11 +70,11 @@ gst_cuda_convolve_stream_configure (GstCudaConvolveStream * stream, GstStructure
 }
 
 GstCudaConvolveStream *
-gst_cuda_convolve_stream_of_pool (GstBufferPool * pool)
+gst_cuda_convolve_stream_of_buffer (GstBuffer * buffer)
 {
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-  GstCudaStream *stream = gst_buffer_pool_config_get_cuda_stream (config);
+  GstMemory *memory = gst_buffer_n_memory (buffer) > 0 ? gst_buffer_peek_memory (buffer, 0) : NULL;
+  GstCudaStream *stream = memory && gst_is_cuda_memory (memory)
+      ? gst_cuda_memory_get_stream (GST_CUDA_MEMORY_CAST (memory)) : NULL;
 
-  gst_structure_free (config);
-  return (GstCudaConvolveStream *) stream;
+  return (GstCudaConvolveStream *) (stream ? gst_cuda_stream_ref (stream) : NULL);
 }

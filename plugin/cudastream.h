@@ -32,8 +32,8 @@ void gst_cuda_convolve_stream_mark (GstBuffer * buffer, gboolean under_way);
 /* Gives the stream to the pool of CUDA memory that config is for. */
 void gst_cuda_convolve_stream_configure (GstCudaConvolveStream * stream, GstStructure * config);
 
-/* The stream that a pool of CUDA memory has, referenced, or NULL. */
-GstCudaConvolveStream *gst_cuda_convolve_stream_of_pool (GstBufferPool * pool);
+/* The stream of a buffer's memory, referenced, or NULL. */
+GstCudaConvolveStream *gst_cuda_convolve_stream_of_buffer (GstBuffer * buffer);
 
 G_END_DECLS
 

@@ -41,7 +41,7 @@ gst_cuda_convolve_stream_configure (GstCudaConvolveStream * stream, GstStructure
 }
 
 GstCudaConvolveStream *
-gst_cuda_convolve_stream_of_pool (GstBufferPool * pool)
+gst_cuda_convolve_stream_of_buffer (GstBuffer * buffer)
 {
   return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine.h"
 
+#include "layercaps.h"
 #include "pinned.h"
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cuda_convolve_debug);
@@ -168,16 +169,28 @@ release_device (GstCudaConvolveEngine * engine)
   g_rec_mutex_unlock (&engine->context_lock);
 }
 
-void
-gst_cuda_convolve_engine_use_stream (GstCudaConvolveEngine * engine, GstCudaConvolveStream * stream)
+gboolean
+gst_cuda_convolve_engine_is_on_other_stream (GstCudaConvolveEngine * engine, GstBuffer * input)
 {
-  if (engine->device && engine->device_in_context && stream != engine->stream
-      && gst_cuda_convolve_cuda_push (engine->context)) {
-    convolve_device_use_stream (engine->device, gst_cuda_convolve_stream_handle (stream), NULL);
+  GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_buffer (input);
+  gboolean other = theirs && theirs != engine->stream && gst_cuda_convolve_cuda_of_buffer (input) == engine->context;
+
+  gst_cuda_convolve_stream_clear (&theirs);
+  return other;
+}
+
+void
+gst_cuda_convolve_engine_follow_stream (GstCudaConvolveEngine * engine, GstBuffer * input)
+{
+  GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_buffer (input);
+
+  GST_DEBUG_OBJECT (engine->element, "working on the stream that frames come from");
+  if (engine->device && engine->device_in_context && gst_cuda_convolve_cuda_push (engine->context)) {
+    convolve_device_use_stream (engine->device, gst_cuda_convolve_stream_handle (theirs), NULL);
     gst_cuda_convolve_cuda_pop (engine->context);
   }
   gst_cuda_convolve_stream_clear (&engine->stream);
-  engine->stream = stream;
+  engine->stream = theirs;
 }
 
 gboolean
@@ -204,27 +217,110 @@ gst_cuda_convolve_engine_follow (GstCudaConvolveEngine * engine, GstBuffer * inp
 }
 
 void
-gst_cuda_convolve_engine_set_info (GstCudaConvolveEngine * engine, const GstVideoInfo * info, gboolean cuda_in,
-    gboolean cuda_out)
+gst_cuda_convolve_engine_set_info (GstCudaConvolveEngine * engine, const GstVideoInfo * in, const GstVideoInfo * out,
+    gboolean cuda_in, gboolean cuda_out)
 {
-  engine->info = *info;
+  engine->info = *in;
+  engine->out_info = *out;
   engine->same_memory = cuda_in == cuda_out;
   engine->cuda_memory = cuda_in || cuda_out;
   if (engine->cuda_memory && engine->device && !engine->device_in_context)
     release_device (engine);    /* to be opened again where the frames are */
-  gst_cuda_convolve_layout_init (&engine->layout, info);
+  gst_cuda_convolve_layout_init (&engine->layout, in);
+  gst_cuda_convolve_layout_init (&engine->out_layout, out);
+}
+
+/* Takes layer. */
+static void
+set_layer (GstCudaConvolveEngine * engine, GstCudaConvolveLayer * layer)
+{
+  GstCudaConvolveLayer *before = engine->layer;
+
+  GST_OBJECT_LOCK (engine->element);
+  engine->layer = layer;
+  GST_OBJECT_UNLOCK (engine->element);
+  g_clear_pointer (&before, gst_cuda_convolve_layer_unref);
+}
+
+GstCudaConvolveLayer *
+gst_cuda_convolve_engine_ref_layer (GstCudaConvolveEngine * engine)
+{
+  GstCudaConvolveLayer *layer;
+
+  GST_OBJECT_LOCK (engine->element);
+  layer = engine->layer ? gst_cuda_convolve_layer_ref (engine->layer) : NULL;
+  GST_OBJECT_UNLOCK (engine->element);
+  return layer;
+}
+
+gboolean
+gst_cuda_convolve_engine_has_right_caps (const GstCudaConvolveEngine * engine)
+{
+  const GstVideoInfo *in = &engine->info, *out = &engine->out_info;
+
+  if (engine->layer)
+    return gst_cuda_convolve_layer_makes (engine->layer, in, out);
+  return GST_VIDEO_INFO_FORMAT (in) == GST_VIDEO_INFO_FORMAT (out)
+      && GST_VIDEO_INFO_WIDTH (in) == GST_VIDEO_INFO_WIDTH (out)
+      && GST_VIDEO_INFO_HEIGHT (in) == GST_VIDEO_INFO_HEIGHT (out);
+}
+
+/* Warns of a layer, once for each fault. Takes text. */
+static void
+warn_of_layer (GstCudaConvolveEngine * engine, gchar * text)
+{
+  if (g_strcmp0 (engine->layer_warned, text) != 0)
+    GST_ELEMENT_WARNING (engine->element, LIBRARY, SETTINGS, ("%s", text), ("The %s before it stays.",
+            engine->layer ? "layer" : "mask"));
+  g_free (engine->layer_warned);
+  engine->layer_warned = text;
+}
+
+gboolean
+gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings)
+{
+  GstCudaConvolveLayer *layer = NULL;
+  GError *bad = NULL;
+  gchar *fault;
+
+  if (convolve_layer_settings_has_layer (&settings->layer)) {
+    layer = gst_cuda_convolve_layer_new (&settings->layer, &settings->mask, settings->boundary, engine->layer, &bad);
+    fault = layer ? gst_cuda_convolve_layer_refuses (layer, &engine->info) : g_strdup (bad->message);
+    g_clear_error (&bad);
+    if (fault) {
+      g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
+      warn_of_layer (engine, fault);
+      return FALSE;
+    }
+  }
+  set_layer (engine, layer);
+  return TRUE;
+}
+
+void
+gst_cuda_convolve_engine_keep_layer (GstCudaConvolveEngine * engine)
+{
+  g_clear_pointer (&engine->layer_warned, g_free);
+}
+
+void
+gst_cuda_convolve_engine_restore_layer (GstCudaConvolveEngine * engine, GstCudaConvolveLayer * before)
+{
+  set_layer (engine, before ? gst_cuda_convolve_layer_ref (before) : NULL);
+  warn_of_layer (engine, g_strdup ("layer-location: the next element does not take the frames that come of it"));
 }
 
 gboolean
 gst_cuda_convolve_engine_is_passthrough (const GstCudaConvolveEngine * engine)
 {
-  return engine->plans.plan[0] && engine->same_memory && gst_cuda_convolve_plans_are_identity (&engine->plans);
+  return gst_cuda_convolve_plans_exist (&engine->plans) && engine->same_memory
+      && gst_cuda_convolve_plans_are_identity (&engine->plans);
 }
 
 gboolean
 gst_cuda_convolve_engine_is_on_device (const GstCudaConvolveEngine * engine)
 {
-  return engine->plans.plan[0] && convolve_plan_on_device (engine->plans.plan[0]);
+  return gst_cuda_convolve_plans_are_on_device (&engine->plans);
 }
 
 /* Says what runs now. */
@@ -248,6 +344,21 @@ publish_variant (GstCudaConvolveEngine * engine)
   }
 }
 
+/* Once for each set of plans: nobody who is not looking pays for it. */
+static void
+explain_choice (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings)
+{
+  if (settings->variant != CONVOLVE_VARIANT_AUTO || engine->plans.layer
+      || gst_debug_category_get_threshold (GST_CAT_DEFAULT) < GST_LEVEL_DEBUG)
+    return;
+  for (guint i = 0; i < engine->layout.n_steps; i++) {
+    gchar text[1000];
+
+    convolve_plan_explain (engine->plans.plan[i], text, sizeof (text));
+    GST_DEBUG_OBJECT (engine->element, "plane %u: %s", engine->layout.steps[i].plane, text);
+  }
+}
+
 /* Plans for the CPU share their work among so many threads. Where there is no memory for those one does it all. */
 static void
 share_work (GstCudaConvolveEngine * engine, guint n_threads)
@@ -259,8 +370,18 @@ share_work (GstCudaConvolveEngine * engine, guint n_threads)
   if (needed && !engine->pool)
     engine->pool = convolve_pool_new (n_threads, NULL);
   engine->n_threads = n_threads;
-  for (guint i = 0; i < engine->layout.n_steps; i++)
-    convolve_plan_set_pool (engine->plans.plan[i], engine->pool);
+  gst_cuda_convolve_plans_set_pool (&engine->plans, engine->pool);
+}
+
+/* Nobody looks at the mask beside a layer. The one that was good, or the default, is kept for when the layer goes. */
+static void
+keep_good_mask (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * settings)
+{
+  convolve_settings_clear (&settings->mask);
+  if (engine->have_plans)
+    convolve_settings_copy (&settings->mask, &engine->good.mask);
+  else
+    convolve_settings_init (&settings->mask);
 }
 
 /*
@@ -271,9 +392,12 @@ static ConvolveStatus
 replace_plans (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * settings, ConvolveError * error)
 {
   GstCudaConvolvePlans plans;
-  ConvolveStatus status = gst_cuda_convolve_plans_init (&plans, settings, &engine->layout, engine->device, error);
+  ConvolveStatus status = engine->layer
+      ? gst_cuda_convolve_plans_init_layer (&plans, settings, engine->layer, &engine->info, &engine->out_info,
+      engine->device, error)
+      : gst_cuda_convolve_plans_init (&plans, settings, &engine->layout, engine->device, error);
 
-  if (status != CONVOLVE_INVALID) {
+  if (status != CONVOLVE_INVALID || engine->layer) {
     g_clear_pointer (&engine->warned, g_free);
   } else if (engine->have_plans) {
     if (g_strcmp0 (engine->warned, error->text) != 0)
@@ -284,6 +408,8 @@ replace_plans (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * setting
     convolve_settings_copy (&settings->mask, &engine->good.mask);
     status = gst_cuda_convolve_plans_init (&plans, settings, &engine->layout, engine->device, error);
   }
+  if (status == CONVOLVE_OK && engine->layer)
+    keep_good_mask (engine, settings);
   drop_plans (engine);
   if (status == CONVOLVE_OK) {
     engine->plans = plans;
@@ -291,6 +417,7 @@ replace_plans (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * setting
     engine->have_plans = TRUE;
     share_work (engine, settings->n_threads);
     publish_variant (engine);
+    explain_choice (engine, settings);
   }
   return status;
 }
@@ -332,16 +459,20 @@ gst_cuda_convolve_engine_start (GstCudaConvolveEngine * engine, const GstCudaCon
   engine->device_id = settings->device_id;
 
   /* What is wrong whatever the format shows at once. */
-  if (!convolve_settings_make_mask (&settings->mask, 1, 1, &mask, &bad)) {
+  if (convolve_layer_settings_has_layer (&settings->layer))
+    set_layer (engine, gst_cuda_convolve_layer_new (&settings->layer, &settings->mask, settings->boundary, NULL, &bad));
+  else if (convolve_settings_make_mask (&settings->mask, 1, 1, &mask, &bad))
+    convolve_mask_clear (&mask);
+  if (bad) {
     GST_ELEMENT_ERROR (engine->element, LIBRARY, SETTINGS, ("%s", bad->message), (NULL));
     g_error_free (bad);
     return FALSE;
   }
-  convolve_mask_clear (&mask);
   if (!gst_cuda_convolve_settings_want_device (settings)
       || convolve_device_find (settings->device_id, &error) == CONVOLVE_OK
       || do_without_device (engine, settings, &error) == CONVOLVE_OK)
     return TRUE;
+  set_layer (engine, NULL);
   post_error (engine, &error);
   return FALSE;
 }
@@ -353,6 +484,8 @@ gst_cuda_convolve_engine_stop (GstCudaConvolveEngine * engine)
   drop_plans (engine);
   g_clear_pointer (&engine->pool, convolve_pool_free);
   g_clear_pointer (&engine->warned, g_free);
+  g_clear_pointer (&engine->layer_warned, g_free);
+  set_layer (engine, NULL);
   gst_video_info_init (&engine->info);
   GST_OBJECT_LOCK (engine->element);
   engine->active_variant = NULL;
@@ -366,6 +499,7 @@ gst_cuda_convolve_engine_init (GstCudaConvolveEngine * engine, GstElement * elem
   engine->element = element;
   g_rec_mutex_init (&engine->context_lock);
   gst_video_info_init (&engine->info);
+  gst_video_info_init (&engine->out_info);
 }
 
 void
@@ -378,11 +512,12 @@ gst_cuda_convolve_engine_clear (GstCudaConvolveEngine * engine)
 /* --- frames --- */
 
 static gboolean
-check_frame (GstCudaConvolveEngine * engine, const GstVideoFrame * frame, const gchar * side)
+check_frame (GstCudaConvolveEngine * engine, const GstCudaConvolveLayout * layout, const GstVideoFrame * frame,
+    const gchar * side)
 {
   gchar *fault = NULL;
 
-  if (gst_cuda_convolve_frame_is_sound (&engine->layout, frame, &fault))
+  if (gst_cuda_convolve_frame_is_sound (layout, frame, &fault))
     return TRUE;
   GST_ELEMENT_ERROR (engine->element, STREAM, FORMAT, ("A frame does not fit its memory."), ("%s %s", side, fault));
   g_free (fault);
@@ -391,7 +526,8 @@ check_frame (GstCudaConvolveEngine * engine, const GstVideoFrame * frame, const 
 
 /* Frames in CUDA memory of our context are mapped where they are, all others to the host. */
 static gboolean
-map_frame (GstCudaConvolveEngine * engine, GstCudaConvolveFrame * frame, GstBuffer * buffer, GstMapFlags flags)
+map_frame (GstCudaConvolveEngine * engine, const GstVideoInfo * info, GstCudaConvolveFrame * frame, GstBuffer * buffer,
+    GstMapFlags flags)
 {
   gboolean device = gst_cuda_convolve_engine_is_on_device (engine);
 
@@ -401,7 +537,7 @@ map_frame (GstCudaConvolveEngine * engine, GstCudaConvolveFrame * frame, GstBuff
     flags |= gst_cuda_convolve_cuda_map_flag ();
   else if (device)
     frame->pinned = gst_cuda_convolve_pin_buffer (buffer, convolve_device_id (engine->device), device_context (engine));
-  if (!gst_video_frame_map (&frame->video, &engine->info, buffer, flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+  if (!gst_video_frame_map (&frame->video, info, buffer, flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
     return FALSE;
   if (frame->on_device && (flags & GST_MAP_READ) && !gst_cuda_convolve_stream_orders (engine->stream, buffer))
     gst_cuda_convolve_stream_wait (buffer);
@@ -411,11 +547,11 @@ map_frame (GstCudaConvolveEngine * engine, GstCudaConvolveFrame * frame, GstBuff
 static gboolean
 map_frames (GstCudaConvolveEngine * engine, GstCudaConvolveFlight * flight)
 {
-  if (!map_frame (engine, &flight->in, flight->input, GST_MAP_READ)) {
+  if (!map_frame (engine, &engine->info, &flight->in, flight->input, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (engine->element, RESOURCE, READ, ("Cannot map a frame to read it."), (NULL));
     return FALSE;
   }
-  if (!map_frame (engine, &flight->out, flight->output, GST_MAP_WRITE)) {
+  if (!map_frame (engine, &engine->out_info, &flight->out, flight->output, GST_MAP_WRITE)) {
     gst_video_frame_unmap (&flight->in.video);
     GST_ELEMENT_ERROR (engine->element, RESOURCE, WRITE, ("Cannot map a frame to write it."), (NULL));
     return FALSE;
@@ -498,9 +634,10 @@ run_flight (GstCudaConvolveEngine * engine, guint slot, gboolean alone)
   ConvolveError error;
   ConvolveStatus status;
 
-  if (!check_frame (engine, &flight->in.video, "input") || !check_frame (engine, &flight->out.video, "output"))
+  if (!check_frame (engine, &engine->layout, &flight->in.video, "input")
+      || !check_frame (engine, &engine->out_layout, &flight->out.video, "output"))
     return FALSE;
-  if (convolve_plan_on_device (flight->plans.plan[0]))
+  if (gst_cuda_convolve_plans_are_on_device (&flight->plans))
     status = run_on_device (engine, slot, alone, &error);
   else
     status = run_on_host (engine, flight, &error);

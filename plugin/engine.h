@@ -45,12 +45,13 @@ typedef struct
                                          * or the input is followed elsewhere, once set */
   GstCudaConvolveStream *stream;        /* in context; the streaming thread's, NULL where GStreamer has none */
 
-  GstVideoInfo info;            /* unknown format before the first caps */
-  GstCudaConvolveLayout layout;
+  GstVideoInfo info, out_info;  /* unknown format before the first caps; alike but for a layer */
+  GstCudaConvolveLayout layout, out_layout;
+  GstCudaConvolveLayer *layer;  /* in the mask's place, or NULL; written under the element's object lock */
   GstCudaConvolvePlans plans;
   GstCudaConvolveSettings good; /* what the plans were made from */
   gboolean have_plans;
-  gchar *warned;                /* the text of the warning that stands, or NULL */
+  gchar *warned, *layer_warned; /* the texts of the warnings that stand, or NULL */
   ConvolvePool *pool;           /* of plans for the CPU, or NULL */
   guint n_threads;              /* that the pool was made for */
   gint device_id;               /* as it was at start */
@@ -66,13 +67,30 @@ typedef struct
 void gst_cuda_convolve_engine_init (GstCudaConvolveEngine * engine, GstElement * element);
 void gst_cuda_convolve_engine_clear (GstCudaConvolveEngine * engine);
 
-/* Whether the settings can work at all; opens nothing. */
+/* Whether the settings can work at all; opens no device. */
 gboolean gst_cuda_convolve_engine_start (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings);
 void gst_cuda_convolve_engine_stop (GstCudaConvolveEngine * engine);
 
 /* New caps: plans are to be made anew. No frame is under way. */
-void gst_cuda_convolve_engine_set_info (GstCudaConvolveEngine * engine, const GstVideoInfo * info, gboolean cuda_in,
-    gboolean cuda_out);
+void gst_cuda_convolve_engine_set_info (GstCudaConvolveEngine * engine, const GstVideoInfo * in,
+    const GstVideoInfo * out, gboolean cuda_in, gboolean cuda_out);
+
+/*
+ * Takes the layer that the settings describe, or none where they have none. A bad one, or one that frames with the caps
+ * there are do not go through, is a warning, FALSE, and the layer or mask before it stays. Otherwise either of the next
+ * two is to be called: where downstream takes what it makes, or, with a warning and the one before, which may be NULL,
+ * where it does not.
+ */
+gboolean gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine * engine,
+    const GstCudaConvolveSettings * settings);
+void gst_cuda_convolve_engine_keep_layer (GstCudaConvolveEngine * engine);
+void gst_cuda_convolve_engine_restore_layer (GstCudaConvolveEngine * engine, GstCudaConvolveLayer * before);
+
+/* The layer there is, referenced, or NULL. Any thread. */
+GstCudaConvolveLayer *gst_cuda_convolve_engine_ref_layer (GstCudaConvolveEngine * engine);
+
+/* Whether the caps that were set are those that the layer, or the mask, makes. */
+gboolean gst_cuda_convolve_engine_has_right_caps (const GstCudaConvolveEngine * engine);
 
 /* The element's set_context and CONTEXT query. Any thread. */
 void gst_cuda_convolve_engine_set_context (GstCudaConvolveEngine * engine, GstContext * message, gint device_id);
@@ -81,8 +99,12 @@ gboolean gst_cuda_convolve_engine_answer_context (GstCudaConvolveEngine * engine
 /* The context for CUDA frames, and a stream in it, asked for where there is none yet. Not referenced; NULL where there is no device. */
 GstCudaConvolveContext *gst_cuda_convolve_engine_ensure_context (GstCudaConvolveEngine * engine);
 
-/* Works on this stream in context from now on; takes it. Elements on one stream need not wait for each other. */
-void gst_cuda_convolve_engine_use_stream (GstCudaConvolveEngine * engine, GstCudaConvolveStream * stream);
+/*
+ * Whether a frame in our context comes from work on a stream that is not ours; to work on that one from now on, without
+ * frames under way: elements on one stream need not wait for each other.
+ */
+gboolean gst_cuda_convolve_engine_is_on_other_stream (GstCudaConvolveEngine * engine, GstBuffer * input);
+void gst_cuda_convolve_engine_follow_stream (GstCudaConvolveEngine * engine, GstBuffer * input);
 
 /*
  * Where the user left the choice of the device open, work is done where the frames are. True where this buffer's

@@ -11,6 +11,10 @@
  * The result is the same on a GPU and on the CPU. Without a GPU the element works on the CPU, unless
  * #GstCudaConvolve:kernel-variant or #GstCudaConvolve:cuda-device-id asks for a GPU.
  *
+ * With #GstCudaConvolve:layer-location a convolution layer of a network takes the mask's place: filters over all
+ * colours, with stride, padding, activation and pooling. Frames are GRAY8 or RGB then, and the output's size and format
+ * follow from the layer.
+ *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=clip.mp4 ! decodebin ! cudaconvolve mask=gaussian sigma=3 ! videoconvert ! autovideosink
@@ -18,6 +22,9 @@
  * |[
  * gst-launch-1.0 videotestsrc ! cudaconvolve mask="-1 0 1; -2 0 2; -1 0 1" bias=0.5 boundary=reflect ! videoconvert ! autovideosink
  * ]| Shows how brightness changes from left to right, grey where it does not.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudaconvolve layer-location=conv1.npz stride=2 mosaic=true bias=0.5 ! videoconvert ! autovideosink
+ * ]| Shows all feature maps of a layer side by side.
  *
  * Since: 0.1
  */
@@ -27,6 +34,8 @@
 
 #include "allocation.h"
 #include "engine.h"
+#include "layercaps.h"
+#include "layermeta.h"
 
 GST_DEBUG_CATEGORY (gst_cuda_convolve_debug);
 #define GST_CAT_DEFAULT gst_cuda_convolve_debug
@@ -53,25 +62,20 @@ struct _GstCudaConvolve
   /* Under the object lock: any thread. */
   GstCudaConvolveSettings settings;     /* as the user reads them */
   GstCudaConvolveSettings applied;      /* as frames use them: what one g_object_set() sets comes together */
-  gboolean stale;               /* applied or caps changed since the plans were made */
+  gboolean stale;               /* applied changed since used was taken from it */
+  gboolean started;
   GstClockTime latency;         /* of the frames that are kept while they are under way */
 
   /* The streaming thread's own, and start's and stop's. */
   GstCudaConvolveEngine engine;
+  GstCudaConvolveSettings used; /* what the plans are made from */
+  gboolean replan;              /* used, caps or device changed since the plans were made */
   guint ahead;                  /* frames that stay under way when one is done with */
   gboolean discont;             /* the base class still has a gap to mark */
 };
 
 G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE (cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
-
-static void
-mark_stale (GstCudaConvolve * self)
-{
-  GST_OBJECT_LOCK (self);
-  self->stale = TRUE;
-  GST_OBJECT_UNLOCK (self);
-}
 
 /* Ends and pushes all frames under way. */
 static GstFlowReturn
@@ -111,6 +115,119 @@ update_latency (GstCudaConvolve * self, guint frames_in_flight)
     gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
+/* The same frames in the same memory first, so that nothing moves without need, then in the other. */
+static GstCaps *
+transform_caps_of_mask (GstCaps * caps)
+{
+  GstCaps *both = gst_caps_copy (caps);
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    gboolean cuda = gst_caps_features_contains (gst_caps_get_features (caps, i), GST_CUDA_CONVOLVE_MEMORY);
+
+    gst_caps_append_structure_full (both, gst_structure_copy (gst_caps_get_structure (caps, i)),
+        cuda ? gst_caps_features_new_empty () : gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL));
+  }
+  return both;
+}
+
+/* A layer's file is read when the element starts: before, all that can come of one may come. */
+static GstCaps *
+gst_cuda_convolve_transform_caps (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps,
+    GstCaps * filter)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
+  GstCaps *other, *result;
+  gboolean unknown;
+
+  GST_OBJECT_LOCK (self);
+  unknown = !self->started && convolve_layer_settings_has_layer (&self->settings.layer);
+  GST_OBJECT_UNLOCK (self);
+  if (layer)
+    other = gst_cuda_convolve_layer_transform_caps (layer, direction, caps);
+  else if (unknown)
+    other = gst_pad_get_pad_template_caps (direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad);
+  else
+    other = transform_caps_of_mask (caps);
+  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
+  result = filter ? gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (other);
+  gst_caps_unref (other);
+  GST_LOG_OBJECT (self, "%s %" GST_PTR_FORMAT " gives %" GST_PTR_FORMAT, direction == GST_PAD_SINK ? "sink" : "src",
+      caps, result);
+  return result;
+}
+
+/* Whether the next element takes any of the frames that the layer there is, or the mask, makes of those that come. */
+static gboolean
+is_taken_downstream (GstCudaConvolve * self)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstCaps *caps = gst_pad_get_current_caps (trans->sinkpad), *made, *taken;
+  gboolean ok;
+
+  if (!caps)
+    return FALSE;
+  made = gst_cuda_convolve_transform_caps (trans, GST_PAD_SINK, caps, NULL);
+  taken = gst_pad_peer_query_caps (trans->srcpad, made);
+  ok = gst_caps_can_intersect (made, taken);
+  gst_caps_unref (taken);
+  gst_caps_unref (made);
+  gst_caps_unref (caps);
+  return ok;
+}
+
+/* New caps for what comes out, after all that is under way. */
+static GstFlowReturn
+renegotiate (GstCudaConvolve * self)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstFlowReturn ret = drain (self);
+
+  gst_base_transform_set_passthrough (trans, FALSE);
+  gst_base_transform_reconfigure_src (trans);
+  if (ret == GST_FLOW_OK && !gst_base_transform_reconfigure (trans))
+    ret = GST_PAD_IS_FLUSHING (trans->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
+  return ret;
+}
+
+/* Another layer makes other frames: new caps come first. Where none are taken the layer before stays. */
+static GstFlowReturn
+update_layer (GstCudaConvolve * self)
+{
+  GstCudaConvolveLayer *before = gst_cuda_convolve_engine_ref_layer (&self->engine);
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  if (gst_cuda_convolve_engine_update_layer (&self->engine, &self->used)) {
+    gboolean same = gst_cuda_convolve_engine_has_right_caps (&self->engine);
+
+    if (!same && !is_taken_downstream (self)) {
+      gst_cuda_convolve_engine_restore_layer (&self->engine, before);
+    } else {
+      gst_cuda_convolve_engine_keep_layer (&self->engine);
+      ret = same ? GST_FLOW_OK : renegotiate (self);
+    }
+  }
+  g_clear_pointer (&before, gst_cuda_convolve_layer_unref);
+  return ret;
+}
+
+/* Takes what was set since the frame before. */
+static GstFlowReturn
+update_settings (GstCudaConvolve * self)
+{
+  GST_OBJECT_LOCK (self);
+  if (!self->stale) {
+    GST_OBJECT_UNLOCK (self);
+    return GST_FLOW_OK;
+  }
+  self->stale = FALSE;
+  gst_cuda_convolve_settings_clear (&self->used);
+  gst_cuda_convolve_settings_copy (&self->used, &self->applied);
+  GST_OBJECT_UNLOCK (self);
+  self->replan = TRUE;
+  return update_layer (self);
+}
+
 /*
  * Brings the plans up to date before a frame: the frame then has one mask from start to end. Identity on every plane
  * needs no work at all. An error where one was posted, or where downstream does not take what was under way.
@@ -119,31 +236,21 @@ static GstFlowReturn
 update_plans (GstCudaConvolve * self)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
-  GstCudaConvolveSettings settings;
   GstFlowReturn ret = GST_FLOW_OK;
   gboolean passthrough;
 
-  GST_OBJECT_LOCK (self);
-  if (!self->stale) {
-    GST_OBJECT_UNLOCK (self);
-    return self->engine.plans.plan[0] ? GST_FLOW_OK : GST_FLOW_ERROR;
-  }
-  self->stale = FALSE;
-  gst_cuda_convolve_settings_copy (&settings, &self->applied);
-  GST_OBJECT_UNLOCK (self);
-
-  if (!gst_cuda_convolve_engine_update (&self->engine, &settings)) {
-    gst_cuda_convolve_settings_clear (&settings);
+  if (!self->replan)
+    return gst_cuda_convolve_plans_exist (&self->engine.plans) ? GST_FLOW_OK : GST_FLOW_ERROR;
+  self->replan = FALSE;
+  if (!gst_cuda_convolve_engine_update (&self->engine, &self->used))
     return GST_FLOW_ERROR;
-  }
   passthrough = gst_cuda_convolve_engine_is_passthrough (&self->engine);
   if (passthrough != gst_base_transform_is_passthrough (trans)) {
     ret = drain (self);
     gst_base_transform_set_passthrough (trans, passthrough);
     gst_base_transform_reconfigure_src (trans);
   }
-  update_latency (self, settings.frames_in_flight);
-  gst_cuda_convolve_settings_clear (&settings);
+  update_latency (self, self->used.frames_in_flight);
   return ret;
 }
 
@@ -160,6 +267,9 @@ gst_cuda_convolve_start (GstBaseTransform * trans)
   GST_OBJECT_UNLOCK (self);
   ok = gst_cuda_convolve_engine_start (&self->engine, &settings);
   gst_cuda_convolve_settings_clear (&settings);
+  GST_OBJECT_LOCK (self);
+  self->started = ok;
+  GST_OBJECT_UNLOCK (self);
   return ok;
 }
 
@@ -171,40 +281,39 @@ gst_cuda_convolve_stop (GstBaseTransform * trans)
   gst_cuda_convolve_engine_stop (&self->engine);
   GST_OBJECT_LOCK (self);
   self->latency = 0;
+  self->started = FALSE;
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
 
-/* The same frames in the same memory first, so that nothing moves without need, then in the other. */
 static GstCaps *
-gst_cuda_convolve_transform_caps (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps,
-    GstCaps * filter)
+gst_cuda_convolve_fixate_caps (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps,
+    GstCaps * othercaps)
 {
-  GstCaps *both = gst_caps_copy (caps), *result;
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
+  GstCaps *fixed;
 
-  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    gboolean cuda = gst_caps_features_contains (gst_caps_get_features (caps, i), GST_CUDA_CONVOLVE_MEMORY);
-
-    gst_caps_append_structure_full (both, gst_structure_copy (gst_caps_get_structure (caps, i)),
-        cuda ? gst_caps_features_new_empty () : gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL));
-  }
-  result = filter ? gst_caps_intersect_full (filter, both, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (both);
-  gst_caps_unref (both);
-  return result;
+  if (layer)
+    fixed = gst_cuda_convolve_layer_fixate_caps (layer, direction, caps, othercaps);
+  else
+    fixed = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->fixate_caps (trans, direction, caps, othercaps);
+  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
+  return fixed;
 }
 
 static gboolean
 gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstVideoInfo info;
+  GstVideoInfo in, out;
 
-  if (!gst_video_info_from_caps (&info, incaps))
+  if (!gst_video_info_from_caps (&in, incaps) || !gst_video_info_from_caps (&out, outcaps))
     return FALSE;
   drain (self);                 /* a change of the output alone has no event that came before it */
-  gst_cuda_convolve_engine_set_info (&self->engine, &info, gst_cuda_convolve_caps_are_cuda (incaps),
+  gst_cuda_convolve_engine_set_info (&self->engine, &in, &out, gst_cuda_convolve_caps_are_cuda (incaps),
       gst_cuda_convolve_caps_are_cuda (outcaps));
-  mark_stale (self);
+  self->replan = TRUE;
   return TRUE;
 }
 
@@ -217,6 +326,14 @@ gst_cuda_convolve_get_unit_size (GstBaseTransform * trans, GstCaps * caps, gsize
     return FALSE;
   *size = info.size;
   return TRUE;
+}
+
+/* A frame is as large as its caps say, whatever its buffer has beside it. */
+static gboolean
+gst_cuda_convolve_transform_size (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps, gsize size,
+    GstCaps * othercaps, gsize * othersize)
+{
+  return gst_cuda_convolve_get_unit_size (trans, othercaps, othersize);
 }
 
 /* The context that the query's frames need: NULL for frames in system memory. FALSE where there is no device. */
@@ -265,16 +382,11 @@ static gboolean
 gst_cuda_convolve_decide_allocation (GstBaseTransform * trans, GstQuery * query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveStream *stream;
   GstCudaConvolveContext *context;
 
-  if (!context_for (self, query, &context))
+  if (!context_for (self, query, &context)
+      || !gst_cuda_convolve_decide_pool (query, context, self->engine.stream, count_held (self)))
     return FALSE;
-  stream = self->engine.stream;
-  if (!gst_cuda_convolve_decide_pool (query, context, &stream, count_held (self)))
-    return FALSE;
-  if (stream != self->engine.stream)
-    gst_cuda_convolve_engine_use_stream (&self->engine, stream);
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
 }
 
@@ -335,12 +447,17 @@ gst_cuda_convolve_set_context (GstElement * element, GstContext * message)
 }
 
 /*
- * Size, format and time are the input's, so every meta stays true; the base class leaves out those that describe
- * memory. A meta that holds on to the input's memory would only starve its pool.
+ * With a mask, size, format and time are the input's, so every meta stays true; the base class leaves out those that
+ * describe memory. A meta that holds on to the input's memory would only starve its pool.
  */
 static gboolean
 gst_cuda_convolve_transform_meta (GstBaseTransform * trans, GstBuffer * outbuf, GstMeta * meta, GstBuffer * inbuf)
 {
+  GstCudaConvolveEngine *engine = &GST_CUDA_CONVOLVE (trans)->engine;
+
+  if (engine->layer && !gst_cuda_convolve_layer_keeps_meta (engine->layer, &engine->info, &engine->out_info, outbuf,
+          meta, inbuf))
+    return FALSE;
   return !gst_meta_api_type_has_tag (meta->info->api, g_quark_from_static_string ("memory-reference"))
       && meta->info->api != GST_PARENT_BUFFER_META_API_TYPE;
 }
@@ -362,13 +479,19 @@ prepare_for (GstCudaConvolve * self, gboolean is_discont, GstBuffer * input)
   if (ret == GST_FLOW_OK && gst_cuda_convolve_engine_is_elsewhere (&self->engine, input)) {
     ret = drain (self);
     gst_cuda_convolve_engine_follow (&self->engine, input);
-    mark_stale (self);
+    self->replan = TRUE;
+    gst_base_transform_reconfigure_src (trans);
+  }
+  if (ret == GST_FLOW_OK && gst_cuda_convolve_engine_is_on_other_stream (&self->engine, input)) {
+    ret = drain (self);
+    gst_cuda_convolve_engine_follow_stream (&self->engine, input);
     gst_base_transform_reconfigure_src (trans);
   }
   /* Before caps there is nothing to plan for; the base class refuses such a buffer. */
   if (ret != GST_FLOW_OK || GST_VIDEO_INFO_FORMAT (&self->engine.info) == GST_VIDEO_FORMAT_UNKNOWN)
     return ret;
-  return update_plans (self);
+  ret = update_settings (self);
+  return ret == GST_FLOW_OK ? update_plans (self) : ret;
 }
 
 static GstFlowReturn
@@ -466,7 +589,8 @@ gst_cuda_convolve_set_property (GObject * object, guint id, const GValue * value
       self->settings.n_threads = g_value_get_uint (value);
       break;
     default:
-      if (!convolve_settings_set_property (&self->settings.mask, id, value))
+      if (!convolve_settings_set_property (&self->settings.mask, id, value)
+          && !convolve_layer_settings_set_property (&self->settings.layer, id, value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
@@ -540,7 +664,8 @@ gst_cuda_convolve_get_property (GObject * object, guint id, GValue * value, GPar
       g_value_take_boxed (value, make_stats (self));
       break;
     default:
-      if (!convolve_settings_get_property (&self->settings.mask, id, value))
+      if (!convolve_settings_get_property (&self->settings.mask, id, value)
+          && !convolve_layer_settings_get_property (&self->settings.layer, id, value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
@@ -555,6 +680,7 @@ gst_cuda_convolve_finalize (GObject * object)
   gst_cuda_convolve_engine_clear (&self->engine);
   gst_cuda_convolve_settings_clear (&self->settings);
   gst_cuda_convolve_settings_clear (&self->applied);
+  gst_cuda_convolve_settings_clear (&self->used);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
 
@@ -564,6 +690,7 @@ gst_cuda_convolve_init (GstCudaConvolve * self)
   gst_cuda_convolve_engine_init (&self->engine, GST_ELEMENT (self));
   gst_cuda_convolve_settings_init (&self->settings);
   gst_cuda_convolve_settings_init (&self->applied);
+  gst_cuda_convolve_settings_init (&self->used);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
 
@@ -608,6 +735,7 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
   object_class->finalize = gst_cuda_convolve_finalize;
 
   convolve_props_install (object_class);
+  convolve_layer_props_install (object_class);
   /**
    * GstCudaConvolve:cuda-device-id:
    *
@@ -665,10 +793,12 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
   trans_class->stop = GST_DEBUG_FUNCPTR (gst_cuda_convolve_stop);
   trans_class->set_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_set_caps);
   trans_class->transform_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_caps);
+  trans_class->fixate_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_fixate_caps);
   trans_class->query = GST_DEBUG_FUNCPTR (gst_cuda_convolve_query);
   trans_class->sink_event = GST_DEBUG_FUNCPTR (gst_cuda_convolve_sink_event);
   element_class->set_context = GST_DEBUG_FUNCPTR (gst_cuda_convolve_set_context);
   trans_class->get_unit_size = GST_DEBUG_FUNCPTR (gst_cuda_convolve_get_unit_size);
+  trans_class->transform_size = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_size);
   trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_propose_allocation);
   trans_class->decide_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_decide_allocation);
   trans_class->transform_meta = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_meta);

@@ -5,6 +5,7 @@ void
 gst_cuda_convolve_settings_init (GstCudaConvolveSettings * settings)
 {
   convolve_settings_init (&settings->mask);
+  convolve_layer_settings_init (&settings->layer);
   settings->boundary = CONVOLVE_BOUNDARY_REPLICATE;
   settings->variant = CONVOLVE_VARIANT_AUTO;
   settings->device_id = -1;
@@ -16,18 +17,26 @@ gst_cuda_convolve_settings_copy (GstCudaConvolveSettings * to, const GstCudaConv
 {
   *to = *from;
   convolve_settings_copy (&to->mask, &from->mask);
+  convolve_layer_settings_copy (&to->layer, &from->layer);
 }
 
 void
 gst_cuda_convolve_settings_clear (GstCudaConvolveSettings * settings)
 {
   convolve_settings_clear (&settings->mask);
+  convolve_layer_settings_clear (&settings->layer);
 }
 
 gboolean
 gst_cuda_convolve_settings_want_device (const GstCudaConvolveSettings * settings)
 {
-  return settings->variant == CONVOLVE_VARIANT_AUTO || convolve_variant_on_device (settings->variant - 1);
+  gboolean for_masks, for_layers;
+
+  if (settings->variant == CONVOLVE_VARIANT_AUTO)
+    return TRUE;
+  convolve_variant_is_for_masks (settings->variant, &for_masks);
+  convolve_variant_is_for_layers (settings->variant, &for_layers);
+  return for_masks || for_layers;
 }
 
 gboolean
@@ -37,14 +46,32 @@ gst_cuda_convolve_settings_need_device (const GstCudaConvolveSettings * settings
       && (settings->variant != CONVOLVE_VARIANT_AUTO || settings->device_id >= 0);
 }
 
+/* The variant's name, where it is one for masks, or for layers; otherwise NULL with error filled. */
+static const gchar *
+variant_name (const GstCudaConvolveSettings * settings, gboolean for_layer, ConvolveError * error)
+{
+  const gchar *name = convolve_variant_nick (settings->variant);
+  gboolean on_device;
+
+  if (settings->variant == CONVOLVE_VARIANT_AUTO || (for_layer ? convolve_variant_is_for_layers (settings->variant,
+              &on_device) : convolve_variant_is_for_masks (settings->variant, &on_device)))
+    return name;
+  *error = (ConvolveError) {.status = CONVOLVE_UNSUPPORTED };
+  g_snprintf (error->text, sizeof (error->text), "kernel-variant: %s does %s, and this is a %s", name,
+      for_layer ? "masks" : "layers", for_layer ? "layer" : "mask");
+  return NULL;
+}
+
 static ConvolveStatus
 make_plan (ConvolvePlan ** plan, const GstCudaConvolveSettings * settings, const GstCudaConvolveStep * step,
     ConvolveDevice * device, ConvolveError * error)
 {
-  gboolean automatic = settings->variant == CONVOLVE_VARIANT_AUTO;
+  const gchar *variant = variant_name (settings, FALSE, error);
   GError *bad = NULL;
   ConvolveMask mask;
 
+  if (!variant)
+    return error->status;
   if (!convolve_settings_make_mask (&settings->mask, step->x_step, step->y_step, &mask, &bad)) {
     gboolean memory = g_error_matches (bad, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY);
 
@@ -53,8 +80,7 @@ make_plan (ConvolvePlan ** plan, const GstCudaConvolveSettings * settings, const
     g_error_free (bad);
     return error->status;
   }
-  *plan = convolve_plan_new (&step->pixel, settings->boundary, &mask,
-      automatic ? "auto" : convolve_variant_name (settings->variant - 1), device, error);
+  *plan = convolve_plan_new (&step->pixel, settings->boundary, &mask, variant, device, error);
   convolve_mask_clear (&mask);
   return *plan ? CONVOLVE_OK : error->status;
 }
@@ -83,11 +109,25 @@ gst_cuda_convolve_plans_init (GstCudaConvolvePlans * plans, const GstCudaConvolv
   return CONVOLVE_OK;
 }
 
+ConvolveStatus
+gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans * plans, const GstCudaConvolveSettings * settings,
+    const GstCudaConvolveLayer * layer, const GstVideoInfo * in, const GstVideoInfo * out, ConvolveDevice * device,
+    ConvolveError * error)
+{
+  const gchar *variant = variant_name (settings, TRUE, error);
+
+  *plans = (GstCudaConvolvePlans) { 0 };
+  if (variant)
+    plans->layer = gst_cuda_convolve_layer_plan_new (layer, in, out, variant, device, error);
+  return plans->layer ? CONVOLVE_OK : error->status;
+}
+
 void
 gst_cuda_convolve_plans_ref (GstCudaConvolvePlans * to, const GstCudaConvolvePlans * from)
 {
   for (guint i = 0; i < G_N_ELEMENTS (to->plan); i++)
     to->plan[i] = from->plan[i] ? convolve_plan_ref (from->plan[i]) : NULL;
+  to->layer = from->layer ? gst_cuda_convolve_layer_plan_ref (from->layer) : NULL;
 }
 
 void
@@ -97,6 +137,30 @@ gst_cuda_convolve_plans_clear (GstCudaConvolvePlans * plans)
     convolve_plan_unref (plans->plan[i]);
     plans->plan[i] = NULL;
   }
+  g_clear_pointer (&plans->layer, gst_cuda_convolve_layer_plan_unref);
+}
+
+gboolean
+gst_cuda_convolve_plans_exist (const GstCudaConvolvePlans * plans)
+{
+  return plans->plan[0] || plans->layer;
+}
+
+gboolean
+gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans * plans)
+{
+  return plans->layer ? convolve_layer_plan_on_device (plans->layer->plan)
+      : plans->plan[0] && convolve_plan_on_device (plans->plan[0]);
+}
+
+void
+gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans * plans, ConvolvePool * pool)
+{
+  if (plans->layer)
+    convolve_layer_plan_set_pool (plans->layer->plan, pool);
+  for (guint i = 0; i < G_N_ELEMENTS (plans->plan); i++)
+    if (plans->plan[i])
+      convolve_plan_set_pool (plans->plan[i], pool);
 }
 
 gboolean
@@ -105,15 +169,18 @@ gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans * plans)
   for (guint i = 0; i < G_N_ELEMENTS (plans->plan); i++)
     if (plans->plan[i] && !convolve_plan_is_identity (plans->plan[i]))
       return FALSE;
-  return TRUE;
+  return plans->layer == NULL;
 }
 
 const gchar *
 gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout)
 {
-  GString *names = g_string_new (NULL);
+  GString *names;
   const gchar *interned;
 
+  if (plans->layer)
+    return g_intern_string (convolve_layer_plan_variant (plans->layer->plan));
+  names = g_string_new (NULL);
   for (guint i = 0; i < layout->n_steps; i++) {
     const gchar *name = convolve_plan_variant (plans->plan[i]);
     gboolean known = layout->steps[i].pixel.select == 0;        /* alpha is only copied */

@@ -3,9 +3,8 @@
 #ifndef GST_CUDA_CONVOLVE_PLANS_H
 #define GST_CUDA_CONVOLVE_PLANS_H
 
-#include "convolve_device.h"
-#include "layout.h"
-#include "props.h"
+#include "layerplan.h"
+#include "layer_settings.h"
 
 G_BEGIN_DECLS
 
@@ -18,6 +17,7 @@ typedef struct
   gint device_id;               /* -1: any */
   guint frames_in_flight;       /* 1..CONVOLVE_MAX_FRAMES */
   guint n_threads;              /* on the CPU; 0: one for each core */
+  ConvolveLayerSettings layer;  /* in the mask's place, where it names one */
 } GstCudaConvolveSettings;
 
 void gst_cuda_convolve_settings_init (GstCudaConvolveSettings * settings);
@@ -31,6 +31,7 @@ gboolean gst_cuda_convolve_settings_need_device (const GstCudaConvolveSettings *
 typedef struct
 {
   ConvolvePlan *plan[GST_VIDEO_MAX_COMPONENTS]; /* of each step; NULL behind the last */
+  GstCudaConvolveLayerPlan *layer;      /* instead of them, or NULL */
 } GstCudaConvolvePlans;
 
 /*
@@ -39,8 +40,20 @@ typedef struct
  */
 ConvolveStatus gst_cuda_convolve_plans_init (GstCudaConvolvePlans * plans, const GstCudaConvolveSettings * settings,
     const GstCudaConvolveLayout * layout, ConvolveDevice * device, ConvolveError * error);
+
+/* The same for a layer, which makes frames with out of those with in. */
+ConvolveStatus gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans * plans,
+    const GstCudaConvolveSettings * settings, const GstCudaConvolveLayer * layer, const GstVideoInfo * in,
+    const GstVideoInfo * out, ConvolveDevice * device, ConvolveError * error);
 void gst_cuda_convolve_plans_ref (GstCudaConvolvePlans * to, const GstCudaConvolvePlans * from);
 void gst_cuda_convolve_plans_clear (GstCudaConvolvePlans * plans);
+
+/* Whether there are any, and whether they are for the device. */
+gboolean gst_cuda_convolve_plans_exist (const GstCudaConvolvePlans * plans);
+gboolean gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans * plans);
+
+/* Plans for the CPU share their work in pool, which may be NULL. */
+void gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans * plans, ConvolvePool * pool);
 
 /* The plans change no sample at all. */
 gboolean gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans * plans);

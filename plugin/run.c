@@ -66,7 +66,9 @@ gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans * plans, const GstCuda
   gint64 start = g_get_monotonic_time ();
   ConvolveStatus status = CONVOLVE_OK;
 
-  for (guint i = 0; i < layout->n_steps && status == CONVOLVE_OK; i++) {
+  if (plans->layer)
+    status = gst_cuda_convolve_layer_plan_run_on_host (plans->layer, in, out, error);
+  for (guint i = 0; i < layout->n_steps && !plans->layer && status == CONVOLVE_OK; i++) {
     guint plane = layout->steps[i].plane;
 
     status = run_step (plans->plan[i], &layout->steps[i],
@@ -95,35 +97,11 @@ typedef struct
   gint uploaded;                /* rows 0 up to here */
 } Plane;
 
-/* Rows first up to end of a frame that is on the host, as the device's copies take them. */
+/* Rows first up to end of a frame that is on the host. */
 static ConvolveRows
 host_rows (const Plane * plane, const GstVideoFrame * frame, gint first, gint end)
 {
-  const GstCudaConvolvePlane *shape = &plane->layout->planes[plane->number];
-  guint8 *data = GST_VIDEO_FRAME_PLANE_DATA (frame, plane->number);
-  gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane->number);
-  gboolean upside_down = stride < 0;
-
-  return (ConvolveRows) {
-    .first = upside_down ? shape->rows - end : (gsize) first,
-    .count = end - first,
-    .row_bytes = shape->row_bytes,
-    .host = data + (gssize) (upside_down ? end - 1 : first) * stride,
-    .host_stride = ABS (stride),
-  };
-}
-
-/* Where row 0 of a frame is on the device, and the step to row 1. */
-static guint8 *
-first_row (const Plane * plane, const GstCudaConvolveFrame * frame, void *stage, gsize stage_stride, gssize * stride)
-{
-  gssize last = plane->layout->planes[plane->number].rows - 1;
-
-  *stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame->video, plane->number);
-  if (frame->on_device)
-    return GST_VIDEO_FRAME_PLANE_DATA (&frame->video, plane->number);
-  *stride = *stride < 0 ? -(gssize) stage_stride : (gssize) stage_stride;
-  return (guint8 *) stage + (*stride < 0 ? last * (gssize) stage_stride : 0);
+  return gst_cuda_convolve_host_rows (&plane->layout->planes[plane->number], frame, plane->number, first, end);
 }
 
 static ConvolveStatus
@@ -135,8 +113,10 @@ place_plane (Plane * plane, ConvolveError * error)
 
   if (!plane->in->on_device || !plane->out->on_device)
     status = convolve_device_stage (plane->device, plane->number, shape->row_bytes, shape->rows, &stage, error);
-  plane->source = first_row (plane, plane->in, stage.source, stage.stride, &plane->source_stride);
-  plane->destination = first_row (plane, plane->out, stage.destination, stage.stride, &plane->destination_stride);
+  plane->source = gst_cuda_convolve_first_row (shape, plane->in, plane->number, stage.source, stage.stride,
+      &plane->source_stride);
+  plane->destination = gst_cuda_convolve_first_row (shape, plane->out, plane->number, stage.destination, stage.stride,
+      &plane->destination_stride);
   return status;
 }
 
@@ -206,26 +186,24 @@ run_plane (Plane * plane, guint strips, ConvolveError * error)
 }
 
 /*
- * The bytes of a strip. The first upload and the last download have nothing beside them, and every strip costs the copy
- * engines a pause, so that the best number of strips grows with the square root of the frame's size. Copies of memory
- * that is not pinned pass through the driver's own, by the hand of the CPU: fewer of them. Between frames that overlap
- * there is no gap to fill.
+ * How many strips are best for so many bytes. The first upload and the last download have nothing beside them, and
+ * every strip costs the copy engines a pause, so that the best number grows with the square root of the frame's size.
+ * Copies of memory that is not pinned pass through the driver's own, by the hand of the CPU: fewer of them. Between
+ * frames that overlap there is no gap to fill.
  */
 static gdouble
-strip_bytes (const Plane * frame, gboolean alone)
+count_strips (gdouble bytes, const GstCudaConvolveFrame * in, const GstCudaConvolveFrame * out, gboolean alone)
 {
-  gdouble total = count_bytes (frame->layout);
-  gboolean pinned = (frame->in->on_device || frame->in->pinned) && (frame->out->on_device || frame->out->pinned);
-  gdouble strips = sqrt (total / STRIP_UNIT) / (pinned ? 1 : PAGEABLE_FEWER);
+  gboolean pinned = (in->on_device || in->pinned) && (out->on_device || out->pinned);
+  gdouble strips = sqrt (bytes / STRIP_UNIT) / (pinned ? 1 : PAGEABLE_FEWER);
 
-  return alone ? total / MAX (1, strips) : total;
+  return alone && !(in->on_device && out->on_device) ? MAX (1, strips) : 1;
 }
 
 static ConvolveStatus
 run_planes (const Plane * frame, gboolean alone, ConvolveError * error)
 {
-  gboolean copied = !frame->in->on_device || !frame->out->on_device;
-  gdouble strip = strip_bytes (frame, alone);
+  gdouble total = count_bytes (frame->layout), strip = total / count_strips (total, frame->in, frame->out, alone);
   ConvolveStatus status = CONVOLVE_OK;
 
   for (guint i = 0; i < frame->layout->n_planes && status == CONVOLVE_OK; i++) {
@@ -233,7 +211,7 @@ run_planes (const Plane * frame, gboolean alone, ConvolveError * error)
     Plane plane = *frame;
 
     plane.number = i;
-    status = run_plane (&plane, copied ? ceil ((gdouble) shape->row_bytes * shape->rows / strip) : 1, error);
+    status = run_plane (&plane, ceil ((gdouble) shape->row_bytes * shape->rows / strip), error);
   }
   return status;
 }
@@ -287,8 +265,13 @@ gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans * plans, const GstCu
     ConvolveError * error)
 {
   Plane frame = {.plans = plans,.layout = layout,.device = device,.in = in,.out = out };
-  ConvolveStatus status = convolve_device_begin (device, slot, error);
+  ConvolveStatus status;
 
+  if (plans->layer)
+    return gst_cuda_convolve_layer_plan_run_on_device (plans->layer, device, slot,
+        ceil (count_strips (MAX (count_bytes (layout), count_bytes (&plans->layer->out)), in, out, alone)), in, out,
+        error);
+  status = convolve_device_begin (device, slot, error);
   if (status == CONVOLVE_OK) {
     if (!alone && is_block (layout, in) && is_block (layout, out))
       status = run_block (&frame, error);

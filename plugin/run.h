@@ -7,14 +7,6 @@
 
 G_BEGIN_DECLS
 
-/* A mapped frame: its planes are device pointers or host pointers. */
-typedef struct
-{
-  GstVideoFrame video;
-  gboolean on_device;
-  gboolean pinned;              /* host memory that the device copies by itself, while others work */
-} GstCudaConvolveFrame;
-
 /*
  * Whether the frame's planes lie inside the memory that was mapped. On FALSE *fault says which does not, to be freed.
  */
@@ -22,9 +14,10 @@ gboolean gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout,
     gchar ** fault);
 
 /*
- * Convolves sound frames of one layout. Plans for the CPU work on frames that are on the host, and are done on return.
- * Plans for device enqueue all of it, as the device's frame number slot: convolve_device_wait() waits, and till then
- * frames and plans stay. alone is set where no other frame is to overlap this one. On error nothing is under way.
+ * Convolves sound frames of one layout, or takes them through the plans' layer. Plans for the CPU work on frames that
+ * are on the host, and are done on return. Plans for device enqueue all of it, as the device's frame number slot:
+ * convolve_device_wait() waits, and till then frames and plans stay. alone is set where no other frame is to overlap
+ * this one. On error nothing is under way.
  */
 ConvolveStatus gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
     GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveTimes * times, ConvolveError * error);

@@ -22,9 +22,8 @@ fail (GError **error, const gchar *format, ...)
   return FALSE;
 }
 
-/* A token as a message shows it: in quotes, shortened, every byte that is not visible text as \xNN. */
-static gchar *
-quote (const gchar *token, gsize length)
+gchar *
+convolve_parse_quote (const gchar *token, gsize length)
 {
   GString *quoted = g_string_new ("\"");
   const gchar *end = token + length;
@@ -180,7 +179,7 @@ convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble
   if (!found) {
     g_autofree gchar *list = convolve_preset_list ();
 
-    quoted = quote (name, name_end - name);
+    quoted = convolve_parse_quote (name, name_end - name);
     return fail (error, "mask: %s (character %u) is not a preset; the presets are %s", quoted,
         character_of (text, name), list);
   }
@@ -191,7 +190,7 @@ convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble
   }
 
   token = colon + 1 < end ? skip_space (colon + 1) : end;
-  quoted = quote (token, end - token);
+  quoted = convolve_parse_quote (token, end - token);
   if (!found->argument)
     return fail (error, "mask: %s (character %u) is one argument too many: the preset %s takes none", quoted,
         character_of (text, token), found->name);
@@ -244,7 +243,7 @@ parse_shape (Weights *weights, const gchar **p, GError **error)
     weights->shape_height = parse_side (&q, end);
   }
   if (q != end || weights->shape_width == 0 || weights->shape_height == 0) {
-    g_autofree gchar *quoted = quote (*p, end - *p);
+    g_autofree gchar *quoted = convolve_parse_quote (*p, end - *p);
 
     return fail (error,
         "mask: %s (character %u) before the colon is not a shape such as 5x3, of two odd numbers up to %d", quoted,
@@ -286,7 +285,7 @@ parse_row (Weights *weights, const gchar **p, GError **error)
     if (!problem && weights->values->len == MAX_VALUES)
       problem = "is one too many: a mask has at most 255x255 weights";
     if (problem) {
-      g_autofree gchar *quoted = quote (token, q - token);
+      g_autofree gchar *quoted = convolve_parse_quote (token, q - token);
 
       return fail_at (weights, values, token, quoted, problem, error);
     }

@@ -5,6 +5,9 @@
 
 #include "presets.h"
 
+/* A token as a message shows it, to be freed: in quotes, shortened, every byte that is not visible text as \xNN. */
+gchar *convolve_parse_quote (const gchar *token, gsize length);
+
 /* FALSE where the text is longer than can be meant; to be asked before the functions below. */
 gboolean convolve_parse_check_length (const gchar *text, GError **error);
 

@@ -2,6 +2,7 @@
 /* The properties as GObject sees them: enum types, specs with a plain sentence each, and the way to the settings. */
 #include <gst/gst.h>
 
+#include "convolve_layer.h"
 #include "presets.h"
 
 GType
@@ -26,23 +27,78 @@ convolve_boundary_get_type (void)
   return type;
 }
 
+/* The index in the table of variants for masks, or -1. */
+static gint
+find_for_masks (const gchar *name)
+{
+  for (gint i = 0; i < convolve_variant_count (); i++)
+    if (g_str_equal (name, convolve_variant_name (i)))
+      return i;
+  return -1;
+}
+
+static gint
+find_for_layers (const gchar *name)
+{
+  for (gint i = 0; i < convolve_layer_variant_count (); i++)
+    if (g_str_equal (name, convolve_layer_variant_name (i)))
+      return i;
+  return -1;
+}
+
+/* Auto, the variants for masks, and those that only layers have. */
 GType
 convolve_variant_get_type (void)
 {
   static gsize type = 0;
 
   if (g_once_init_enter (&type)) {
-    gint count = convolve_variant_count ();
-    GEnumValue *values = g_new0 (GEnumValue, count + 2);        /* lives as long as the type: for ever */
+    gint count = convolve_variant_count (), n = 1;
+    GEnumValue *values = g_new0 (GEnumValue, count + convolve_layer_variant_count () + 2);      /* for ever */
     GType made;
 
     values[0] = (GEnumValue) {CONVOLVE_VARIANT_AUTO, "the best of those below for the mask and this machine", "auto"};
-    for (gint i = 0; i < count; i++)
-      values[i + 1] = (GEnumValue) {i + 1, convolve_variant_idea (i), convolve_variant_name (i)};
+    for (gint i = 0; i < count; i++, n++)
+      values[n] = (GEnumValue) {n, convolve_variant_idea (i), convolve_variant_name (i)};
+    for (gint i = 0; i < convolve_layer_variant_count (); i++)
+      if (find_for_masks (convolve_layer_variant_name (i)) < 0) {
+        g_autofree gchar *idea = g_strdup_printf ("layers: %s", convolve_layer_variant_idea (i));
+
+        values[n] = (GEnumValue) {n, g_intern_string (idea), convolve_layer_variant_name (i)};
+        n++;
+      }
     made = g_enum_register_static ("GstCudaConvolveVariant", values);
     g_once_init_leave (&type, made);
   }
   return type;
+}
+
+const gchar *
+convolve_variant_nick (gint value)
+{
+  GEnumClass *values = g_type_class_ref (CONVOLVE_TYPE_VARIANT);
+  const gchar *nick = g_enum_get_value (values, value)->value_nick;     /* lives as long as the type */
+
+  g_type_class_unref (values);
+  return nick;
+}
+
+gboolean
+convolve_variant_is_for_masks (gint value, gboolean *on_device)
+{
+  gint index = find_for_masks (convolve_variant_nick (value));
+
+  *on_device = index >= 0 && convolve_variant_on_device (index);
+  return index >= 0;
+}
+
+gboolean
+convolve_variant_is_for_layers (gint value, gboolean *on_device)
+{
+  gint index = find_for_layers (convolve_variant_nick (value));
+
+  *on_device = index >= 0 && convolve_layer_variant_on_device (index);
+  return index >= 0;
 }
 
 static const gchar *
@@ -131,7 +187,7 @@ convolve_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_KERNEL_VARIANT,
       g_param_spec_enum ("kernel-variant", "Kernel variant",
-          "How the convolution is computed; one that cannot do the mask is an error that says why",
+          "How the convolution is computed; one that cannot do the mask or the layer is an error that says why",
           CONVOLVE_TYPE_VARIANT, CONVOLVE_VARIANT_AUTO, playing));
 
   gst_type_mark_as_plugin_api (CONVOLVE_TYPE_BOUNDARY, 0);

@@ -19,6 +19,7 @@ typedef enum
 {
   CONVOLVE_PROPS_ERROR_MASK,    /* the text of mask: unknown preset, bad number, bad shape */
   CONVOLVE_PROPS_ERROR_NUMBER,  /* mask-width, mask-height, sigma, divisor or bias, or what they make of mask */
+  CONVOLVE_PROPS_ERROR_LAYER,   /* the file of layer-location, or a property of the layer */
   CONVOLVE_PROPS_ERROR_NO_MEMORY
 } ConvolvePropsError;
 
@@ -72,9 +73,14 @@ GType convolve_boundary_get_type (void);        /* a ConvolveBoundary */
 
 #define CONVOLVE_TYPE_VARIANT (convolve_variant_get_type ())
 #define CONVOLVE_VARIANT_AUTO 0
-GType convolve_variant_get_type (void); /* 0 is auto, 1 + i the variant i of convolve_variant_name() */
+GType convolve_variant_get_type (void); /* 0 is auto, 1 + i the variant i of convolve_variant_name(); then layers' alone */
+const gchar *convolve_variant_nick (gint value);        /* the name of one of its values */
 
-/* Property numbers of the mask group, for a class that has them all. */
+/* Whether a value other than auto is one for masks or one for layers, and whether it then needs a device. */
+gboolean convolve_variant_is_for_masks (gint value, gboolean *on_device);
+gboolean convolve_variant_is_for_layers (gint value, gboolean *on_device);
+
+/* Property numbers, for a class that has them all. */
 enum
 {
   CONVOLVE_PROP_MASK = 1,
@@ -85,10 +91,21 @@ enum
   CONVOLVE_PROP_BIAS,
   CONVOLVE_PROP_BOUNDARY,
   CONVOLVE_PROP_KERNEL_VARIANT,
+  CONVOLVE_PROP_LAYER_LOCATION, /* from here on of the layer: layer_settings.h */
+  CONVOLVE_PROP_STRIDE,
+  CONVOLVE_PROP_PADDING,
+  CONVOLVE_PROP_ACTIVATION,
+  CONVOLVE_PROP_POOL_SIZE,
+  CONVOLVE_PROP_POOL_STRIDE,
+  CONVOLVE_PROP_LAYER_CHANNELS,
+  CONVOLVE_PROP_MOSAIC,
   CONVOLVE_PROP_LAST            /* the class's own properties start here */
 };
 
-/* Installs the properties above on an element class; its set_property and get_property must be set. */
+/*
+ * Installs the properties up to CONVOLVE_PROP_KERNEL_VARIANT on an element class; its set_property and get_property
+ * must be set.
+ */
 void convolve_props_install (GObjectClass *klass);
 
 /* Set or get one property of the mask group up to CONVOLVE_PROP_BIAS; FALSE where id is another. */

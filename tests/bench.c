@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench_common.h"
+#include "bench_layer.h"
 #include "bench_plot.h"
 #include "check_random.h"
 #include "convolve_device.h"
@@ -28,6 +30,7 @@ enum
   MAX_ROUNDS = 200,
   MAX_ROWS = 32,
   MAX_PLANES = 2,
+  MAX_SIDES = 16,
   BATCH_US = 4000               /* a batch of slow frames is shorter than that, if it can be */
 };
 
@@ -37,9 +40,13 @@ static const struct
   int width, height;
 } sizes[] = { {"1080p", 1920, 1080}, {"4K", 3840, 2160}, {"8K", 7680, 4320} };
 
-static const int sides[] = { 3, 5, 7, 9, 15, 31, 63, 127, 255 };
+static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
 
-static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank" };       /* as in BenchMask */
+/*
+ * As in BenchMask, and a last one, only where it is asked for: weights of 0 and 1 without order, which are exact at any
+ * size.
+ */
+static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones" };
 
 /* A plane's size is the frame's divided; its samples begin where those of the plane before end. */
 typedef struct
@@ -69,13 +76,14 @@ enum
   N_SIZES = sizeof sizes / sizeof *sizes,
   N_SIDES = sizeof sides / sizeof *sides,
   N_KINDS = sizeof kinds / sizeof *kinds,
+  ONES = N_KINDS - 1,
   N_FORMATS = sizeof formats / sizeof *formats
 };
 
 typedef struct
 {
   const char *size, *format, *kind, *variant, *csv, *svg, *commit;
-  int side, rounds;
+  int sides[MAX_SIDES], n_sides, rounds;
   double limit_us;
 } Options;
 
@@ -111,6 +119,11 @@ make_row (Row *row, const Bench *bench, const char *variant)
   if (!bench_make_mask (&mask, bench->side, (BenchMask) bench->kind)) {
     row->refused = "out of memory";
     return;
+  }
+  if (bench->kind == ONES) {
+    mask.divisor = 0;
+    for (int k = 0; k < bench->side * bench->side; k++)
+      mask.divisor += mask.taps[k] = (int) mask.taps[k] % 2;
   }
   for (int p = 0; p < formats[bench->format].n_planes && !row->refused; p++) {
     row->plans[p] = convolve_plan_new (&formats[bench->format].planes[p].pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask,
@@ -313,10 +326,10 @@ bench_all (Bench *bench, ConvolveError *error)
       if (!wanted (options->size, sizes[bench->size].name) || !wanted (options->format, formats[bench->format].name))
         continue;
       done = open_frames (bench, error);
-      for (int i = 0; i < N_SIDES * N_KINDS && done; i++) {
-        bench->side = sides[i / N_KINDS];
+      for (int i = 0; i < options->n_sides * N_KINDS && done; i++) {
+        bench->side = options->sides[i / N_KINDS];
         bench->kind = i % N_KINDS;
-        if ((options->side == 0 || options->side == bench->side) && wanted (options->kind, kinds[bench->kind]))
+        if (options->kind ? strcmp (options->kind, kinds[bench->kind]) == 0 : bench->kind != ONES)
           done = bench_mask (bench, error);
       }
       close_frames (bench);
@@ -324,18 +337,53 @@ bench_all (Bench *bench, ConvolveError *error)
   return done;
 }
 
+/* Odd widths with commas between them. */
+static bool
+read_sides (const char *text, Options *options)
+{
+  for (options->n_sides = 0; options->n_sides < MAX_SIDES; text++) {
+    char *end;
+    long side = strtol (text, &end, 10);
+
+    if (side < 1 || side > CONVOLVE_MAX_SIDE || side % 2 == 0)
+      return false;
+    options->sides[options->n_sides++] = (int) side;
+    text = end;
+    if (*text != ',')
+      return *text == '\0';
+  }
+  return false;
+}
+
 static int
 usage (void)
 {
   fprintf (stderr, "bench [options]: times the device variants\n"
-      "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010, --mask WIDTH, --kind any|rank-1|gaussian|low-rank, --variant NAME|auto\n"
+      "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010, --mask WIDTH, --variant NAME|auto,\n"
+      "  --kind any|rank-1|gaussian|low-rank|ones\n"
       "                  only these\n"
       "  --rounds N      30\n"
       "  --limit US      a frame that takes longer is left out, 5000\n"
       "  --csv FILE      all figures\n"
       "  --svg FILE      a plot of 4K GRAY8 over the mask's width\n"
-      "  --commit ID     to be noted in the CSV file\n");
+      "  --commit ID     to be noted in the CSV file\n"
+      "bench --layer [--csv FILE] [--case N] [--variant NAME]: times convolution layers\n"
+      "bench --cpu [options]: bench_cpu, the variant cpu beside other libraries\n");
   return 2;
+}
+
+/* A program of its own, for its peers are a library that nothing else here needs; arguments are what follows --cpu. */
+static int
+run_beside (char **argv, const char *name)
+{
+  const char *slash = strrchr (argv[0], '/');
+  char path[4096];
+
+  snprintf (path, sizeof (path), "%.*s%s", slash ? (int) (slash + 1 - argv[0]) : 0, argv[0], name);
+  argv[1] = path;
+  execvp (path, argv + 1);
+  perror (path);
+  return 1;
 }
 
 int
@@ -346,6 +394,12 @@ main (int argc, char **argv)
   ConvolveError error = {.text = "out of memory" };
   bool done;
 
+  if (argc > 1 && strcmp (argv[1], "--cpu") == 0)
+    return run_beside (argv, "bench_cpu");
+  if (argc > 1 && strcmp (argv[1], "--layer") == 0)
+    return bench_layer (argc - 2, argv + 2);
+  for (options.n_sides = 0; options.n_sides < N_SIDES; options.n_sides++)
+    options.sides[options.n_sides] = sides[options.n_sides];
   for (int i = 1; i + 1 < argc; i += 2) {
     const char *name = argv[i], *value = argv[i + 1];
     const struct
@@ -360,9 +414,10 @@ main (int argc, char **argv)
         *texts[k].value = value;
         known = true;
       }
-    if (strcmp (name, "--mask") == 0)
-      options.side = atoi (value);
-    else if (strcmp (name, "--rounds") == 0)
+    if (strcmp (name, "--mask") == 0) {
+      if (!read_sides (value, &options))
+        return usage ();
+    } else if (strcmp (name, "--rounds") == 0)
       options.rounds = atoi (value);
     else if (strcmp (name, "--limit") == 0)
       options.limit_us = atof (value);

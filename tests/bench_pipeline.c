@@ -321,7 +321,7 @@ print_row (const gchar * size, const gchar * name, gdouble time, gdouble latency
   else
     g_print ("  |\n");
   if (csv)
-    fprintf (csv, "%s,%s,%.1f,%.1f,%.1f,%.1f\n", size, name, limit, time, latency, cpu);
+    fprintf (csv, "%s,\"%s\",%.1f,%.1f,%.1f,%.1f\n", size, name, limit, time, latency, cpu);
 }
 
 /* One size of NV12, from system memory to system memory, and within CUDA memory. */
@@ -355,7 +355,10 @@ bench_size (ConvolveDevice * device, const gchar * name, gint width, gint height
       .line = "cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK
           " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",.source = KEPT},
   };
-  Way upload = {.line = "cudaupload ! capsfilter caps=video/x-raw(memory:CUDAMemory)",.source = RECYCLED,.keep = TRUE };
+  /* Frames that an element with a stream has made, where GStreamer has those: the usual case in CUDA memory. */
+  Way upload = {.line = "cudaupload ! cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+    .source = RECYCLED,.keep = TRUE
+  };
   gdouble limit, stock;
 
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++)

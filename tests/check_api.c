@@ -188,6 +188,15 @@ check_run_arguments (FILE *file)
   REFUSE_RUN (region.x, INT_MAX);       /* x + width wraps */
   REFUSE_RUN (region.width, INT_MAX);
 
+  {
+    char text[400], cut[8];
+
+    convolve_plan_explain (plan, text, sizeof (text));
+    convolve_plan_explain (plan, cut, sizeof (cut));
+    failures += check (strstr (text, convolve_plan_variant (plan)) == text && strlen (cut) == sizeof (cut) - 1
+        && memcmp (text, cut, strlen (cut)) == 0, "what a plan says of itself", file);
+  }
+
   /* A plan that has been referenced lives on. */
   failures += check (convolve_plan_ref (plan) == plan, "convolve_plan_ref()", file);
   convolve_plan_unref (plan);

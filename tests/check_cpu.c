@@ -120,6 +120,48 @@ check_cpu_memory (FILE *file)
   return failures;
 }
 
+/* Small frames stay on one thread, whatever the mask; large ones are shared out. */
+int
+check_cpu_threads (FILE *file)
+{
+  static const struct
+  {
+    int width, height;
+    bool shared;
+  } sizes[] = { {64, 64, false}, {128, 64, false}, {8192, 1, false}, {1, 8192, false}, {1920, 1080, true} };
+  static const int sides[] = {1, 3, 31, 65, 255};
+  const int n_sizes = sizeof (sizes) / sizeof (sizes[0]), n_sides = sizeof (sides) / sizeof (sides[0]);
+  int failures = 0;
+
+  for (int number = 0; number < n_sizes * n_sides * 4; number++) {
+    int s = number % n_sizes, side = sides[number / n_sizes % n_sides], kind = number / n_sizes / n_sides;
+    ConvolvePixel pixel = {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 4,.stride = 4,.select = 15 };
+    ConvolvePlane plane = {.width = sizes[s].width,.height = sizes[s].height,
+      .region = {0, 0, sizes[s].width, sizes[s].height}
+    };
+    ConvolveMask mask;
+    ConvolvePlan *plan = NULL;
+    int used = 0;
+
+    if (convolve_mask_init (&mask, side, side)) {
+      fill_taps (&mask, kind);
+      plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "cpu", NULL, NULL);
+    }
+    if (plan) {
+      convolve_plan_set_pool (plan, pool_of (N_POOLS - 1));
+      used = convolve_cpu_threads (plan, &plane);
+    }
+    if (sizes[s].shared ? used < 2 : used != 1) {
+      fprintf (file, "FAILED cpu: %d threads for %dx%d, %dx%d weights of kind %d\n", used, sizes[s].width,
+          sizes[s].height, side, side, kind);
+      failures++;
+    }
+    convolve_plan_unref (plan);
+    convolve_mask_clear (&mask);
+  }
+  return failures;
+}
+
 /* Large weights of no structure: small integers, or no short decimals; the results are noise around the middle. */
 static void
 fill_large (ConvolveMask *mask, bool integers)

@@ -14,6 +14,9 @@ bool check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *f
 /* No thread needs 4 MiB for a 4K frame, whatever mask and format. Returns the number of failures. */
 int check_cpu_memory (FILE *file);
 
+/* Planes up to 128x64 pixels keep to one thread, a large one does not. Returns the number of failures. */
+int check_cpu_threads (FILE *file);
+
 /* Weights that go by way of transforms give what the reference gives. Returns the number of failures. */
 int check_cpu_large (FILE *file);
 

@@ -607,26 +607,27 @@ GST_START_TEST (test_threads)
   GstCaps *caps = frame_caps ("I420", 642, 482, NULL);
   GstHarness *harness;
   GstVideoInfo info;
-  GstBuffer *in, *single = NULL;
+  GstBuffer *in;
+  Component single[4], many[4];
 
   fail_unless (gst_video_info_from_caps (&info, caps));
   harness = harness_new ("mask=gaussian sigma=2 kernel-variant=cpu", caps);
   in = frame_new (&info, FRAME_PLAIN, seed);
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++) {
     GstBuffer *out;
-    GstMapInfo map;
 
     gst_harness_set (harness, "cudaconvolve", "n-threads", threads[i], NULL);
     fail_unless_equals_int (gst_harness_push (harness, gst_buffer_ref (in)), GST_FLOW_OK);
     out = gst_harness_pull (harness);
-    if (!single)
-      single = gst_buffer_ref (out);
-    fail_unless (gst_buffer_map (out, &map, GST_MAP_READ));
-    fail_unless (gst_buffer_memcmp (single, 0, map.data, map.size) == 0);
-    gst_buffer_unmap (out, &map);
+    /* Sample by sample: what lies in the padding of rows is nobody's. */
+    frame_read (&info, out, i == 0 ? single : many);
+    for (guint c = 0; i > 0 && c < 3; c++)
+      fail_unless (memcmp (single[c].samples, many[c].samples, 2 * single[c].width * single[c].height) == 0);
+    if (i > 0)
+      frame_clear (many);
     gst_buffer_unref (out);
   }
-  gst_buffer_unref (single);
+  frame_clear (single);
   gst_buffer_unref (in);
   gst_harness_teardown (harness);
 }

@@ -195,6 +195,58 @@ check_large (CheckRow *row, FILE *file)
   return failures;
 }
 
+/*
+ * Large masks over a row or a column of outputs, long enough for several tiles of any kernel, on all sides of the plane
+ * and inside: integers for the exact bytes, and fractions.
+ */
+static int
+check_large_masks (CheckRow *row, FILE *file)
+{
+  static const struct
+  {
+    ConvolvePixel pixel;
+    int width, height;
+    ConvolveRect region;
+    int mask_width, mask_height, largest;       /* 0: fractions */
+  } cases[] = {
+    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 800, 140, {0, 70, 800, 1}, 127, 127, 4},
+    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 810, 140, {2, 139, 799, 1}, 127, 127, 0},
+    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 150, 801, {149, 0, 1, 801}, 127, 127, 0},
+    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 300, 1703, {30, 850, 1, 853}, 255, 255, 0},
+    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 1703, 90, {900, 0, 803, 1}, 255, 255, 1},
+    {{.depth = 8,.samples = 2,.stride = 2,.select = 3,.zero = {128, 128}}, 930, 90, {1, 5, 929, 1}, 95, 91, 0},
+    {{.depth = 8,.samples = 4,.stride = 4,.select = 7}, 120, 1000, {1, 5, 2, 990}, 3, 159, 0},
+    {{.depth = 8,.samples = 3,.stride = 4,.select = 5}, 1700, 20, {0, 0, 1700, 2}, 161, 1, 90},
+    {{CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 1,.stride = 2,.select = 1}, 900, 90,
+        {0, 3, 900, 1}, 127, 127, 0},
+    {{CONVOLVE_SAMPLE_U16,.depth = 10,.samples = 2,.stride = 4,.select = 2}, 90, 900, {44, 0, 1, 900}, 127, 127, 1},
+    {{CONVOLVE_SAMPLE_U16,.depth = 16,.swapped = true,.samples = 1,.stride = 2,.select = 1}, 80, 900,
+        {0, 0, 1, 900}, 91, 127, 0},
+  };
+  int failures = 0;
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases && !row->device_lost; i++) {
+    int count = cases[i].mask_width * cases[i].mask_height;
+    double *taps = malloc (count * sizeof *taps), sum = 0;
+    CheckCase test = { 0 };
+    CheckRandom random;
+    bool made = taps != NULL;
+
+    check_random_init (&random, 8, i);
+    for (int k = 0; k < count && made; k++)
+      sum += taps[k] = cases[i].largest ? check_random_range (&random, -cases[i].largest / 4, cases[i].largest)
+          : check_random_unit (&random);
+    made = made && check_case_fixed (&test, "a large mask", &cases[i].pixel, i % CONVOLVE_N_BOUNDARIES, cases[i].width,
+        cases[i].height, taps, cases[i].mask_width, cases[i].mask_height, sum);
+    free (taps);
+    if (!made)
+      return failures + out_of_memory (&test, file);
+    test.region = cases[i].region;
+    failures += run_fixed (row, &test, true, file);
+  }
+  return failures;
+}
+
 static double
 triangle (int at, int size)
 {
@@ -252,6 +304,8 @@ check_fixed_variant (CheckRow *row, FILE *file)
     failures += check_cancelling_rows (row, file);
   if (goes_on (row) && row->device)
     failures += check_large (row, file);
+  if (goes_on (row))
+    failures += check_large_masks (row, file);
   if (goes_on (row))
     failures += check_long (row, 1, 4300000, file) + check_long (row, 1100000, 2, file);
   for (int size = 3; size <= 31 && goes_on (row); size += 4) {

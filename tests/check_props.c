@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "check_props.h"
+#include "layer_settings.h"
 
 GST_START_TEST (preset_texts)
 {
@@ -529,7 +530,7 @@ GST_START_TEST (properties)
   ConvolveSettings copy;
   GEnumClass *values;
 
-  for (guint id = 1; id < CONVOLVE_PROP_LAST; id++) {
+  for (guint id = 1; id <= CONVOLVE_PROP_KERNEL_VARIANT; id++) {
     GParamSpec *spec = g_object_class_find_property (klass, names[id]);
     gboolean controllable = id >= CONVOLVE_PROP_MASK_WIDTH && id <= CONVOLVE_PROP_BIAS;
 
@@ -570,12 +571,92 @@ GST_START_TEST (properties)
   g_type_class_unref (values);
 
   values = g_type_class_ref (CONVOLVE_TYPE_VARIANT);
-  fail_unless_equals_int (values->n_values, convolve_variant_count () + 1);
   fail_unless_equals_int (g_enum_get_value_by_nick (values, "auto")->value, CONVOLVE_VARIANT_AUTO);
   for (gint i = 0; i < convolve_variant_count (); i++)
     fail_unless_equals_int (g_enum_get_value_by_nick (values, convolve_variant_name (i))->value, i + 1);
+  for (gint i = 0; i < convolve_layer_variant_count (); i++) {
+    const GEnumValue *value = g_enum_get_value_by_nick (values, convolve_layer_variant_name (i));
+    gboolean on_device;
+
+    fail_unless (value && convolve_variant_is_for_layers (value->value, &on_device));
+    fail_unless_equals_int (on_device, convolve_layer_variant_on_device (i));
+    fail_unless_equals_string (convolve_variant_nick (value->value), convolve_layer_variant_name (i));
+  }
+  for (guint i = 1; i < values->n_values; i++) {
+    gboolean on_device;
+
+    fail_unless (convolve_variant_is_for_masks (i, &on_device) || i > (guint) convolve_variant_count ());
+    fail_unless (i <= (guint) convolve_variant_count () || convolve_variant_is_for_layers (i, &on_device));
+  }
   g_type_class_unref (values);
   gst_object_unref (holder);
+}
+
+GST_END_TEST;
+
+static void
+expect_padding (const gchar *text, gint expected)
+{
+  ConvolveLayerSettings settings = { .padding = (gchar *) text };
+  gint pixels = -7;
+
+  fail_unless (convolve_layer_settings_padding (&settings, &pixels, NULL), "%s", text);
+  fail_unless_equals_int (pixels, expected);
+}
+
+/* The maps of a layer of eight, as text again; or the message. */
+static void
+expect_channels (const gchar *text, const gchar *expected)
+{
+  ConvolveLayerSettings settings = { .channels = (gchar *) text };
+  g_autoptr (GString) list = g_string_new (NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) maps = NULL;
+
+  if (convolve_layer_settings_channels (&settings, 8, &maps, &error))
+    for (guint i = 0; i < maps->len; i++)
+      g_string_append_printf (list, "%u ", g_array_index (maps, guint, i));
+  else
+    g_string_append (list, error->message);
+  fail_unless_equals_string (list->str, expected);
+}
+
+GST_START_TEST (texts_of_layers)
+{
+  static const gchar *const bad[] = { "", "Same", "-1", "1.5", "3 3", "65537", "99999999999999999999", "0x10", "valid." };
+
+  expect_padding (NULL, CONVOLVE_PADDING_SAME);
+  expect_padding (" same ", CONVOLVE_PADDING_SAME);
+  expect_padding ("valid", 0);
+  expect_padding ("0", 0);
+  expect_padding ("65536", 65536);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    ConvolveLayerSettings settings = { .padding = (gchar *) bad[i] };
+    GError *error = NULL;
+    gint pixels;
+
+    fail_if (convolve_layer_settings_padding (&settings, &pixels, &error), "%s", bad[i]);
+    fail_unless (g_error_matches (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_LAYER));
+    fail_unless (g_str_has_prefix (error->message, "padding: \"") && strstr (error->message, "is not same, valid, or"),
+        "%s", error->message);
+    g_error_free (error);
+  }
+
+  expect_channels (NULL, "0 1 2 3 4 5 6 7 ");
+  expect_channels (" ", "0 1 2 3 4 5 6 7 ");
+  expect_channels ("0,5,7", "0 5 7 ");
+  expect_channels (" 7 , 5\t0 ", "7 5 0 ");
+  expect_channels ("2-4,0-0 3", "2 3 4 0 3 ");
+  expect_channels ("8", "layer-channels: \"8\" is not one of 0 to 7, the layer's feature maps");
+  expect_channels ("0,x", "layer-channels: \"x\" is not one of 0 to 7, the layer's feature maps");
+  expect_channels ("-1", "layer-channels: \"-1\" is not one of 0 to 7, the layer's feature maps");
+  expect_channels ("3-2", "layer-channels: \"3-2\" is not a range of 0 to 7, the layer's feature maps");
+  expect_channels ("3-", "layer-channels: \"3-\" is not a range of 0 to 7, the layer's feature maps");
+  expect_channels ("1;2", "layer-channels: \"1;2\" is not a number or a range");
+  expect_channels ("1,", "layer-channels: \",\" has no number behind it");
+  expect_channels ("1,,2", "layer-channels: \"\" is not one of 0 to 7, the layer's feature maps");
+  expect_channels ("99999999999999999999", "layer-channels: \"99999999999999999999\" is not one of 0 to 7, the layer's "
+      "feature maps");
 }
 
 GST_END_TEST;
@@ -596,6 +677,7 @@ props_suite (void)
   tcase_add_test (tcase, fuzz_good_weights);
   tcase_add_test (tcase, fuzz_mutated_texts);
   tcase_add_test (tcase, properties);
+  tcase_add_test (tcase, texts_of_layers);
   return suite;
 }
 

@@ -213,7 +213,8 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
   fflush (stdout);
   if (!options->variant)
     failures += check_fixed_api (stdout) + check_limbs (options->seed, 400, stdout)
-        + check_products (options->seed, 400, stdout) + check_cpu_memory (stdout) + check_cpu_large (stdout);
+        + check_products (options->seed, 400, stdout) + check_cpu_memory (stdout) + check_cpu_threads (stdout)
+        + check_cpu_large (stdout);
   for (int i = 0; i < n_rows; i++) {
     failures += check_fixed_variant (&rows[i], stdout);
     if (rows[i].device && !rows[i].device_lost)

@@ -14,17 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_private.h"
+#include "convolve_fft.h"
+#include "convolve_layer_private.h"
 
 /* What is enqueued and not done: a frame's steps in their order, all done at the last moment. */
 typedef struct
 {
   enum
-  { UPLOAD, RUN, DOWNLOAD } kind;
+  { UPLOAD, RUN, LAYER, FILL, DOWNLOAD } kind;
   ConvolveRows rows;
   int stage;
   const ConvolvePlan *plan;
   ConvolvePlane plane;
+  const ConvolveLayerPlan *layer;
+  ConvolveLayerJob job;
 } Step;
 
 #define MOST_STEPS 1000
@@ -213,6 +216,20 @@ convolve_device_end (ConvolveDevice *device, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
+/* Sets the channels behind the filters. */
+static void
+fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
+{
+  const ConvolveLayerTask *task = &job->task;
+  const ConvolveLayerTensor *to = &task->destination;
+
+  for (int c = plan->layer.filters; c < plan->layer.filters + task->filled; c++)
+    for (int y = task->first_row; y < task->end_row; y++)
+      for (int x = 0; x < job->out_width; x++)
+        convolve_layer_store (plan->layer.type, convolve_layer_plane (to, 0, c) + y * to->row_stride
+            + x * to->column_stride, task->fill);
+}
+
 static void
 do_step (const Frame *frame, const Step *step)
 {
@@ -221,6 +238,14 @@ do_step (const Frame *frame, const Step *step)
 
   if (step->kind == RUN) {
     convolve_cpu_reference_run (step->plan, &step->plane, NULL);
+    return;
+  }
+  if (step->kind == LAYER) {
+    convolve_layer_cpu_reference_run (step->layer, &step->job, NULL);
+    return;
+  }
+  if (step->kind == FILL) {
+    fill (step->layer, &step->job);
     return;
   }
   for (size_t y = 0; y < rows->count; y++) {
@@ -294,6 +319,19 @@ convolve_tensor_possible (const ConvolveDevice *device)
   return true;
 }
 
+int
+convolve_device_double_ratio (const ConvolveDevice *device)
+{
+  return 2;
+}
+
+/* Its kernels take the taps as they are. */
+ConvolveStatus
+convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  return CONVOLVE_OK;
+}
+
 void
 convolve_device_timer_start (ConvolveDevice *device)
 {
@@ -324,3 +362,59 @@ VARIANT (fused)
 VARIANT (fused_tiled)
 VARIANT (tensor)
 VARIANT (tensor_separable)
+VARIANT (fft)
+
+ConvolveStatus
+convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
+{
+  return enqueue (plan->device, (Step) {.kind = FILL,.layer = plan,.job = *job });
+}
+
+void
+convolve_layer_device_clear (ConvolveLayerPlan *plan)
+{
+}
+
+#define LAYER_ACCEPTS(name) \
+bool \
+convolve_layer_##name##_accepts (const ConvolveLayerPlan *plan, const char **reason) \
+{ \
+  return true; \
+}
+
+#define LAYER_PREPARE(name) \
+ConvolveStatus \
+convolve_layer_##name##_prepare (ConvolveLayerPlan *plan, ConvolveError *error) \
+{ \
+  return CONVOLVE_OK; \
+}
+
+#define LAYER_RUN(name) \
+ConvolveStatus \
+convolve_layer_##name##_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error) \
+{ \
+  return enqueue (plan->device, (Step) {.kind = LAYER,.layer = plan,.job = *job }); \
+}
+
+LAYER_ACCEPTS (blocked)
+LAYER_PREPARE (blocked)
+LAYER_RUN (blocked)
+LAYER_ACCEPTS (fft)
+LAYER_PREPARE (fft)
+LAYER_RUN (fft)
+LAYER_ACCEPTS (winograd)
+LAYER_PREPARE (winograd)
+LAYER_RUN (winograd)
+LAYER_ACCEPTS (gemm)
+LAYER_PREPARE (gemm)
+LAYER_RUN (gemm)
+LAYER_ACCEPTS (shared)
+LAYER_RUN (shared)
+LAYER_PREPARE (direct)
+LAYER_RUN (direct)
+
+bool
+convolve_layer_blocked_fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
+{
+  return false;
+}

@@ -131,7 +131,7 @@ threads_under_sanitizer () {
 # Fails where a GStreamer object outlives the pipeline. (The tracer also logs the format of such a line.)
 no_leaks () {
   GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 gst-launch-1.0 -q filesrc location=examples/clip.mp4 \
-    ! decodebin ! cudaconvolve "$@" ! fakesink >out/leaks 2>&1 || { cat out/leaks; return 1; }
+    ! decodebin ! videoconvert ! cudaconvolve "$@" ! fakesink >out/leaks 2>&1 || { cat out/leaks; return 1; }
   ! grep 'object-alive, type-name=(string)[^%]' out/leaks
 }
 
@@ -186,9 +186,11 @@ threads_under_sanitizer
 use_build "$top/build"
 GST_REGISTRY=$top/build/registry.bin
 export GST_REGISTRY
+check "examples: layers.py" python3 examples/layers.py out
 for mask in gaussian sobel-x identity; do
   check "leaks: mask=$mask" no_leaks "mask=$mask"
 done
+check "leaks: a layer" no_leaks layer-location=out/gabor.npz stride=4 mosaic=true
 check "examples: run.sh" example
 check "examples: run.sh mask=sobel-x" example mask=sobel-x bias=0.5 boundary=zero kernel-variant=cpu
 check "examples: run.sh refuses a file that is not there" refused "no such file" nowhere.mp4

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdlib.h>
+
+#include "convolve_layer_cuda.cuh"
+
+#define LANES 32
+#define WARPS 4                 /* of a block, one above the other */
+#define COLUMNS 4               /* outputs of a thread */
+#define ROWS 8
+#define WIDTH (LANES * COLUMNS) /* of a tile */
+#define HEIGHT (WARPS * ROWS)
+#define MAX_SIDE 7
+#define MAX_CHANNELS 4
+#define GROUP 16                /* filters of a block */
+
+/* All threads together load the input under the tile, a channel behind the other. */
+template <typename T, int K>
+static __device__ __forceinline__ void
+load_patches (const ConvolveLayerView &view, float *patches)
+{
+  constexpr int steps = (WIDTH + K - 1 + LANES - 1) / LANES;
+  const ConvolveLayerTiles &tiles = view.tiles;
+  int left = convolve_layer_left (view) * view.pool_stride_x - view.pad_left;
+  int top = convolve_layer_top (view) * view.pool_stride_y - view.pad_top;
+  int columns[steps];
+
+#pragma unroll
+  for (int n = 0; n < steps; n++)
+    columns[n] = convolve_boundary_index (view.boundary, left + (int) threadIdx.x + n * LANES, view.width);
+  for (int c = 0; c < view.channels; c++) {
+    const uint8_t *plane = convolve_layer_plane (&view.source, blockIdx.z, c);
+
+    /* Outside the image something is loaded too, so that nothing keeps loads from being under way together. */
+    for (int y = threadIdx.y; y < tiles.patch_height; y += 2 * WARPS) {
+      uint32_t bits[2][steps];
+      int rows[2];
+
+#pragma unroll
+      for (int j = 0; j < 2; j++) {
+        rows[j] = convolve_boundary_index (view.boundary, top + y + j * WARPS, view.height);
+#pragma unroll
+        for (int n = 0; n < steps; n++)
+          bits[j][n] = convolve_layer_bits<T> (plane + max (rows[j], 0) * view.source.row_stride
+              + max (columns[n], 0) * (int) view.source.column_stride);
+      }
+#pragma unroll
+      for (int j = 0; j < 2; j++)
+#pragma unroll
+        for (int n = 0; n < steps; n++) {
+          int x = n * LANES + threadIdx.x;
+
+          if (y + j * WARPS < tiles.patch_height && x < tiles.pitch)
+            patches[c * tiles.plane + (y + j * WARPS) * tiles.pitch + x] = rows[j] < 0 || columns[n] < 0 ? 0
+                : convolve_layer_value<T> (view, bits[j][n]);
+        }
+    }
+  }
+}
+
+/* Four neighbours in a row. */
+static __device__ __forceinline__ void
+store_row (const ConvolveLayerView &view, uint8_t *row, int x, const float *values)
+{
+  int size = convolve_layer_sample_size (view.type), stride = (int) view.destination.column_stride;
+  uint8_t *to = row + x * stride;
+
+  if (x + COLUMNS <= view.out_width && stride == size && ((uintptr_t) to & (COLUMNS * size - 1)) == 0) {
+    if (view.type == CONVOLVE_LAYER_FLOAT32) {
+      *(float4 *) to = make_float4 (values[0], values[1], values[2], values[3]);
+    } else if (view.type == CONVOLVE_LAYER_FLOAT16) {
+      __half2 halves[2] = { __floats2half2_rn (values[0], values[1]), __floats2half2_rn (values[2], values[3]) };
+
+      *(uint2 *) to = *(const uint2 *) halves;
+    } else {
+      *(uint32_t *) to = convolve_layer_code (view, values[0]) | convolve_layer_code (view, values[1]) << 8
+          | convolve_layer_code (view, values[2]) << 16 | convolve_layer_code (view, values[3]) << 24;
+    }
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < COLUMNS; i++)
+    if (x + i < view.out_width)
+      convolve_layer_set (view, to + i * stride, values[i]);
+}
+
+/* Four pixels of four bytes in a row. */
+static __device__ __forceinline__ void
+store_pixels (const ConvolveLayerView &view, uint32_t *to, int x, const uint32_t *pixels)
+{
+  if (x + COLUMNS <= view.out_width && ((uintptr_t) to & 15) == 0) {
+    *(uint4 *) to = make_uint4 (pixels[0], pixels[1], pixels[2], pixels[3]);
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < COLUMNS; i++)
+    if (x + i < view.out_width)
+      to[i] = pixels[i];
+}
+
+/*
+ * The idea: a thread has 4 x 8 outputs of a filter in registers, and the filter's weights for one channel too. The rows
+ * of input under them come from shared memory, each once for all outputs that it reaches. Where outputs are PIXELS of
+ * four bytes, they are kept till all filters are done and stored whole.
+ */
+template <int K, bool PIXELS>
+__global__ void __launch_bounds__ (LANES * WARPS, K < 7 && !PIXELS ? 4 : 3)
+convolve_layer_blocked (const __grid_constant__ ConvolveLayerView view)
+{
+  extern __shared__ float4 convolve_layer_memory[];
+  constexpr int taps = (K * K + 3) / 4 * 4, span = (COLUMNS + K - 1 + 3) / 4 * 4;
+  const ConvolveLayerTiles &tiles = view.tiles;
+  float *patches = (float *) convolve_layer_memory, *weights = patches + view.channels * tiles.plane;
+  float *staged = weights + GROUP * view.channels * taps;
+  int thread = threadIdx.y * LANES + threadIdx.x;
+  int first = blockIdx.y * GROUP, last = min (first + GROUP, view.filters);
+  int x = convolve_layer_left (view) + threadIdx.x * COLUMNS, y = convolve_layer_top (view) + threadIdx.y * ROWS;
+  bool pools = tiles.width < WIDTH || tiles.height < HEIGHT;
+  uint32_t pixels[ROWS][COLUMNS];
+
+  if (PIXELS)
+#pragma unroll
+    for (int n = 0; n < ROWS * COLUMNS; n++)
+      pixels[n / COLUMNS][n % COLUMNS] = view.filling;
+  if (view.type == CONVOLVE_LAYER_FLOAT32)
+    load_patches<float, K> (view, patches);
+  else if (view.type == CONVOLVE_LAYER_FLOAT16)
+    load_patches<uint16_t, K> (view, patches);
+  else
+    load_patches<uint8_t, K> (view, patches);
+  for (int n = thread; n < (last - first) * view.channels * taps; n += LANES * WARPS)
+    weights[n] = view.weights[first * view.channels * taps + n];
+  __syncthreads ();
+
+  for (int k = first; k < last; k++) {
+    float sums[ROWS][COLUMNS];
+
+#pragma unroll
+    for (int n = 0; n < ROWS * COLUMNS; n++)
+      sums[n / COLUMNS][n % COLUMNS] = view.bias[k];
+    for (int c = 0; c < view.channels; c++) {
+      const float4 *from = (const float4 *) (weights + ((k - first) * view.channels + c) * taps);
+      const float *window = patches + c * tiles.plane + threadIdx.y * ROWS * tiles.pitch + threadIdx.x * COLUMNS;
+      float weight[taps], row[span];
+
+#pragma unroll
+      for (int n = 0; n < taps / 4; n++)
+        *(float4 *) (weight + 4 * n) = from[n];
+#pragma unroll
+      for (int n = 0; n < ROWS + K - 1; n++) {
+#pragma unroll
+        for (int i = 0; i < span / 4; i++)
+          *(float4 *) (row + 4 * i) = *(const float4 *) (window + n * tiles.pitch + 4 * i);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+          if (n - r >= 0 && n - r < K)
+#pragma unroll
+            for (int i = 0; i < K; i++)
+#pragma unroll
+              for (int j = 0; j < COLUMNS; j++)
+                sums[r][j] = fmaf (weight[(n - r < 0 || n - r >= K ? 0 : n - r) * K + i], row[i + j], sums[r][j]);
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < ROWS * COLUMNS; n++)
+      sums[n / COLUMNS][n % COLUMNS] = convolve_layer_activate (view, sums[n / COLUMNS][n % COLUMNS]);
+    if (PIXELS) {
+      int shift = (int) ((uint8_t *) view.destination.channel[k] - view.pixels) * 8;
+
+#pragma unroll
+      for (int n = 0; n < ROWS * COLUMNS; n++)
+        pixels[n / COLUMNS][n % COLUMNS] |= convolve_layer_code (view, sums[n / COLUMNS][n % COLUMNS]) << shift;
+    } else if (pools) {
+#pragma unroll
+      for (int r = 0; r < ROWS; r++)
+        *(float4 *) (staged + (threadIdx.y * ROWS + r) * WIDTH + threadIdx.x * COLUMNS) = *(const float4 *) sums[r];
+      __syncthreads ();
+      convolve_layer_pool (view, staged, WIDTH, k, thread, LANES * WARPS);
+      __syncthreads ();
+    } else {
+      uint8_t *plane = convolve_layer_plane (&view.destination, blockIdx.z, k);
+
+#pragma unroll
+      for (int r = 0; r < ROWS; r++)
+        if (y + r < view.end_row)
+          store_row (view, plane + (y + r) * view.destination.row_stride, x, sums[r]);
+    }
+  }
+  if (PIXELS) {
+    uint8_t *plane = view.pixels + blockIdx.z * view.destination.batch_stride;
+
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+      if (y + r < view.end_row)
+        store_pixels (view, (uint32_t *) (plane + (y + r) * view.destination.row_stride) + x, x, pixels[r]);
+  }
+}
+
+static int
+side_of (const ConvolveLayer *layer)
+{
+  int side = layer->kernel_width > layer->kernel_height ? layer->kernel_width : layer->kernel_height;
+
+  return side == 1 ? 1 : side <= 3 ? 3 : side <= 5 ? 5 : 7;
+}
+
+/* The tile, with a kernel that is square; returns the shared memory that it takes in bytes, or 0. */
+static size_t
+cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles)
+{
+  ConvolveLayer square = *layer;
+  int side = side_of (layer), taps = (side * side + 3) / 4 * 4;
+
+  square.kernel_width = square.kernel_height = side;
+  if (!convolve_layer_cut (&square, WIDTH, HEIGHT, tiles))
+    return 0;
+  tiles->pitch = (WIDTH + side - 1 + 3) / 4 * 4;
+  tiles->plane = tiles->pitch * tiles->patch_height;
+  return sizeof (float) * ((size_t) layer->channels * (tiles->plane + GROUP * taps)
+      + (tiles->width < WIDTH || tiles->height < HEIGHT ? WIDTH * HEIGHT : 0));
+}
+
+bool
+convolve_layer_blocked_accepts (const ConvolveLayerPlan *plan, const char **reason)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  ConvolveLayerTiles tiles;
+
+  if (layer->stride_x != 1 || layer->stride_y != 1)
+    *reason = "its strides are not 1";
+  else if (layer->kernel_width > MAX_SIDE || layer->kernel_height > MAX_SIDE)
+    *reason = "its kernel is larger than 7x7";
+  else if (layer->channels > MAX_CHANNELS)
+    *reason = "it has more than 4 channels";
+  else if (layer->pool_width > WIDTH || layer->pool_height > HEIGHT)
+    *reason = "its pooling window is larger than 128x32";
+  else if (cut (layer, &tiles) > convolve_device_shared_limit (plan->device))
+    *reason = "the input under a block of outputs does not fit the device's shared memory";
+  else
+    return true;
+  return false;
+}
+
+/* The weights of a filter and channel as a square, padded with zeros at the right and below, and to whole float4. */
+ConvolveStatus
+convolve_layer_blocked_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  int side = side_of (layer), taps = (side * side + 3) / 4 * 4, planes = layer->filters * layer->channels;
+  float *weights = (float *) calloc ((size_t) planes * taps, sizeof (float));
+  const float *from = layer->weights;
+
+  if (!weights)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d filters", layer->filters);
+  for (int n = 0; n < planes; n++)
+    for (int j = 0; j < layer->kernel_height; j++)
+      for (int i = 0; i < layer->kernel_width; i++)
+        weights[(size_t) n * taps + j * side + i] = *from++;
+  ConvolveStatus status = convolve_layer_put (plan, weights, (size_t) planes * taps, layer->bias, layer->filters,
+      error);
+  free (weights);
+  return status;
+}
+
+/* The first byte of pixels of four, all of which the task writes; NULL where they are not that. */
+static uint8_t *
+pixels_of (const ConvolveLayerPlan *plan, const ConvolveLayerTask *task)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  const ConvolveLayerTensor *to = &task->destination;
+  uint8_t *first = (uint8_t *) ((uintptr_t) to->channel[0] & ~(uintptr_t) 3);
+  unsigned written = 0;
+
+  if (layer->type != CONVOLVE_LAYER_U8 || to->across || to->column_stride != 4 || layer->filters + task->filled != 4
+      || ((to->row_stride | to->batch_stride) & 3) || layer->pool_width > 1 || layer->pool_height > 1
+      || layer->pool_stride_x > 1 || layer->pool_stride_y > 1)
+    return NULL;
+  for (int i = 0; i < 4; i++) {
+    uintptr_t at = (uintptr_t) to->channel[i] - (uintptr_t) first;
+
+    written |= at < 4 ? 1u << at : 0;
+  }
+  return written == 15 ? first : NULL;
+}
+
+bool
+convolve_layer_blocked_fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
+{
+  return pixels_of (plan, &job->task) != NULL;
+}
+
+ConvolveStatus
+convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
+{
+  ConvolveLayerView view = convolve_layer_view (plan, job);
+  size_t shared = cut (&plan->layer, &view.tiles);
+  int side = side_of (&plan->layer);
+  static const void *const kernels[2][4] = {
+    { (const void *) convolve_layer_blocked<1, false>, (const void *) convolve_layer_blocked<3, false>,
+      (const void *) convolve_layer_blocked<5, false>, (const void *) convolve_layer_blocked<7, false> },
+    { (const void *) convolve_layer_blocked<1, true>, (const void *) convolve_layer_blocked<3, true>,
+      (const void *) convolve_layer_blocked<5, true>, (const void *) convolve_layer_blocked<7, true> },
+  };
+
+  view.pixels = pixels_of (plan, &job->task);
+  if (view.pixels) {
+    uint8_t fill;
+
+    convolve_layer_store (CONVOLVE_LAYER_U8, &fill, job->task.fill);
+    for (int i = plan->layer.filters; i < 4; i++)
+      view.filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.pixels);
+  }
+  return convolve_layer_launch (plan, job, kernels[view.pixels != NULL][side / 2], &view,
+      (plan->layer.filters + GROUP - 1) / GROUP, dim3 (LANES, WARPS), shared, error);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdlib.h>
+
+#include "convolve_layer_cuda.cuh"
+
+#define ACROSS 16               /* threads of a block, each with 2 x 2 outputs */
+#define DOWN 8
+#define THREADS (ACROSS * DOWN)
+#define WIDTH (2 * ACROSS)
+#define HEIGHT (2 * DOWN)
+#define PITCH (WIDTH + 2)
+#define PLANE (PITCH * (HEIGHT + 2))
+#define FILTERS 8               /* of a block */
+#define CHANNELS 4              /* in shared memory at once */
+#define POINTS 16               /* products of a window of 4 x 4 */
+
+/*
+ * All threads together load some channels of the input under the tile; in place of those that the layer has not,
+ * others.
+ */
+template <typename T>
+static __device__ __forceinline__ void
+load_patches (const ConvolveLayerView &view, int first, float *patches)
+{
+  int left = convolve_layer_left (view) * view.pool_stride_x - view.pad_left;
+  int top = convolve_layer_top (view) * view.pool_stride_y - view.pad_top;
+  const uint8_t *planes[CHANNELS];
+
+#pragma unroll
+  for (int c = 0; c < CHANNELS; c++)
+    planes[c] = convolve_layer_plane (&view.source, blockIdx.z, min (first + c, view.channels - 1));
+#pragma unroll 2
+  for (int n = threadIdx.x; n < PLANE; n += THREADS) {
+    int at = convolve_layer_offset (view, top + n / PITCH, left + n % PITCH);
+    uint32_t bits[CHANNELS];
+
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+      bits[c] = convolve_layer_bits<T> (planes[c] + (at == CONVOLVE_LAYER_NOWHERE ? 0 : at));
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+      patches[c * PLANE + n] = at == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_value<T> (view, bits[c]);
+  }
+}
+
+/* A row or column of an input window of 4 on its way to the products: a - c, b + c, c - b, b - d. */
+static __device__ __forceinline__ void
+transform (float &a, float &b, float &c, float &d)
+{
+  float first = a - c, second = b + c, third = c - b;
+
+  d = b - d;
+  a = first;
+  b = second;
+  c = third;
+}
+
+/*
+ * The idea: 2 x 2 outputs of a 3x3 kernel from 16 products instead of 36 (Winograd's F(2x2, 3x3)): a thread transforms
+ * its 4 x 4 window of a channel, multiplies it point by point with the transformed weights of eight filters, and adds
+ * up over the channels; the sums are transformed back to outputs once.
+ */
+__global__ void __launch_bounds__ (THREADS, 2)
+convolve_layer_winograd (const __grid_constant__ ConvolveLayerView view)
+{
+  extern __shared__ float4 convolve_layer_memory[];
+  float4 *weights = convolve_layer_memory;
+  float *patches = (float *) (weights + CHANNELS * FILTERS * POINTS / 4), *staged = patches;
+  int column = threadIdx.x % ACROSS * 2, row = threadIdx.x / ACROSS * 2, first = blockIdx.y * FILTERS;
+  float sums[FILTERS][POINTS];
+
+#pragma unroll
+  for (int n = 0; n < FILTERS * POINTS; n++)
+    sums[n / POINTS][n % POINTS] = 0;
+  for (int channel = 0; channel < view.channels; channel += CHANNELS) {
+    const float4 *from = (const float4 *) view.weights
+        + ((size_t) blockIdx.y * view.tiles.chunks * CHANNELS + channel) * FILTERS * POINTS / 4;
+
+    __syncthreads ();
+    if (view.type == CONVOLVE_LAYER_FLOAT32)
+      load_patches<float> (view, channel, patches);
+    else if (view.type == CONVOLVE_LAYER_FLOAT16)
+      load_patches<uint16_t> (view, channel, patches);
+    else
+      load_patches<uint8_t> (view, channel, patches);
+    for (int n = threadIdx.x; n < CHANNELS * FILTERS * POINTS / 4; n += THREADS)
+      weights[n] = from[n];
+    __syncthreads ();
+
+    for (int c = 0; c < CHANNELS; c++) {
+      float window[4][4];
+
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+          *(float2 *) &window[j][2 * i] = *(const float2 *) (patches + c * PLANE + (row + j) * PITCH + column + 2 * i);
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        transform (window[j][0], window[j][1], window[j][2], window[j][3]);
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        transform (window[0][i], window[1][i], window[2][i], window[3][i]);
+#pragma unroll
+      for (int k = 0; k < FILTERS; k++)
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+          float4 weight = weights[(c * FILTERS + k) * 4 + n];
+
+          sums[k][4 * n] = fmaf (weight.x, window[n][0], sums[k][4 * n]);
+          sums[k][4 * n + 1] = fmaf (weight.y, window[n][1], sums[k][4 * n + 1]);
+          sums[k][4 * n + 2] = fmaf (weight.z, window[n][2], sums[k][4 * n + 2]);
+          sums[k][4 * n + 3] = fmaf (weight.w, window[n][3], sums[k][4 * n + 3]);
+        }
+    }
+  }
+
+#pragma unroll
+  for (int k = 0; k < FILTERS; k++) {
+    float bias = first + k < view.filters ? view.bias[first + k] : 0;
+    float *to = staged + k * WIDTH * HEIGHT + row * WIDTH + column, halves[2][4];
+
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      halves[0][i] = sums[k][i] + sums[k][4 + i] + sums[k][8 + i];
+      halves[1][i] = sums[k][4 + i] - sums[k][8 + i] - sums[k][12 + i];
+    }
+    if (k == 0)
+      __syncthreads ();
+#pragma unroll
+    for (int j = 0; j < 2; j++)
+      *(float2 *) (to + j * WIDTH) =
+          make_float2 (convolve_layer_activate (view, halves[j][0] + halves[j][1] + halves[j][2] + bias),
+          convolve_layer_activate (view, halves[j][1] - halves[j][2] - halves[j][3] + bias));
+  }
+  __syncthreads ();
+  for (int k = 0; k < FILTERS && first + k < view.filters; k++)
+    convolve_layer_pool (view, staged + k * WIDTH * HEIGHT, WIDTH, first + k, threadIdx.x, THREADS);
+}
+
+bool
+convolve_layer_winograd_accepts (const ConvolveLayerPlan *plan, const char **reason)
+{
+  const ConvolveLayer *layer = &plan->layer;
+
+  if (layer->kernel_width != 3 || layer->kernel_height != 3)
+    *reason = "its kernel is not 3x3";
+  else if (layer->stride_x != 1 || layer->stride_y != 1)
+    *reason = "its strides are not 1";
+  else if (layer->pool_width > WIDTH || layer->pool_height > HEIGHT)
+    *reason = "its pooling window is larger than 32x16";
+  else
+    return true;
+  return false;
+}
+
+/* The 3 x 3 weights g as G g G', with the rows 1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1 of G. */
+static void
+transform_weights (const float *weights, float *points)
+{
+  double half[4][3];
+
+  for (int i = 0; i < 3; i++) {
+    double a = weights[i], b = weights[3 + i], c = weights[6 + i];
+
+    half[0][i] = a;
+    half[1][i] = (a + b + c) / 2;
+    half[2][i] = (a - b + c) / 2;
+    half[3][i] = c;
+  }
+  for (int j = 0; j < 4; j++) {
+    double a = half[j][0], b = half[j][1], c = half[j][2];
+
+    points[4 * j] = (float) a;
+    points[4 * j + 1] = (float) ((a + b + c) / 2);
+    points[4 * j + 2] = (float) ((a - b + c) / 2);
+    points[4 * j + 3] = (float) c;
+  }
+}
+
+/* For each group of filters and each channel the points of each filter; what is not there is 0. */
+ConvolveStatus
+convolve_layer_winograd_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  int groups = (layer->filters + FILTERS - 1) / FILTERS,
+      channels = (layer->channels + CHANNELS - 1) / CHANNELS * CHANNELS;
+  size_t count = (size_t) groups * channels * FILTERS * POINTS;
+  float *points = (float *) calloc (count, sizeof (float));
+
+  if (!points)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu weights", count);
+  for (int k = 0; k < layer->filters; k++)
+    for (int c = 0; c < layer->channels; c++)
+      transform_weights (layer->weights + ((size_t) k * layer->channels + c) * 9,
+          points + (((size_t) (k / FILTERS) * channels + c) * FILTERS + k % FILTERS) * POINTS);
+  ConvolveStatus status = convolve_layer_put (plan, points, count, layer->bias, layer->filters, error);
+  free (points);
+  return status;
+}
+
+ConvolveStatus
+convolve_layer_winograd_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  ConvolveLayerView view = convolve_layer_view (plan, job);
+  size_t patches = CHANNELS * PLANE > FILTERS * WIDTH * HEIGHT ? CHANNELS * PLANE : FILTERS * WIDTH * HEIGHT;
+
+  convolve_layer_cut (layer, WIDTH, HEIGHT, &view.tiles);
+  view.tiles.chunks = (layer->channels + CHANNELS - 1) / CHANNELS;
+  return convolve_layer_launch (plan, job, (const void *) convolve_layer_winograd, &view,
+      (layer->filters + FILTERS - 1) / FILTERS, dim3 (THREADS),
+      (CHANNELS * FILTERS * POINTS + patches) * sizeof (float), error);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "layercaps.h"
+
+#include "cudamemory.h"
+
+/* A format of 8-bit RGB, and its kin with an alpha channel. */
+typedef struct
+{
+  GstVideoFormat format, with_alpha;
+} Kind;
+
+static const Kind gray[] = { {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_UNKNOWN} };
+
+static const Kind rgb[] = {
+  {GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA},
+  {GST_VIDEO_FORMAT_RGBx, GST_VIDEO_FORMAT_RGBA},
+  {GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_RGBA},
+  {GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_BGRA},
+  {GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_BGRA},
+  {GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_BGRA},
+  {GST_VIDEO_FORMAT_xRGB, GST_VIDEO_FORMAT_ARGB},
+  {GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_ARGB},
+  {GST_VIDEO_FORMAT_xBGR, GST_VIDEO_FORMAT_ABGR},
+  {GST_VIDEO_FORMAT_ABGR, GST_VIDEO_FORMAT_ABGR},
+  {GST_VIDEO_FORMAT_GBR, GST_VIDEO_FORMAT_GBRA},
+  {GST_VIDEO_FORMAT_GBRA, GST_VIDEO_FORMAT_GBRA},
+  {GST_VIDEO_FORMAT_RGBP, GST_VIDEO_FORMAT_RGBA},
+  {GST_VIDEO_FORMAT_BGRP, GST_VIDEO_FORMAT_BGRA},
+};
+
+static const Kind rgba[] = {
+  {GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_RGBA},
+  {GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_BGRA},
+  {GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_ARGB},
+  {GST_VIDEO_FORMAT_ABGR, GST_VIDEO_FORMAT_ABGR},
+  {GST_VIDEO_FORMAT_GBRA, GST_VIDEO_FORMAT_GBRA},
+};
+
+typedef struct
+{
+  const Kind *kinds;
+  guint n;
+} Kinds;
+
+#define KINDS(table) ((Kinds) { table, G_N_ELEMENTS (table) })
+
+/* What a pad of this direction can have. */
+static Kinds
+get_kinds (const GstCudaConvolveLayer * layer, GstPadDirection direction)
+{
+  if (direction == GST_PAD_SINK)
+    return layer->file->channels == 1 ? KINDS (gray) : KINDS (rgb);
+  return layer->mosaic || layer->shown == 1 ? KINDS (gray) : layer->shown == 3 ? KINDS (rgb) : KINDS (rgba);
+}
+
+static gboolean
+has_format (Kinds kinds, GstVideoFormat format)
+{
+  for (guint i = 0; i < kinds.n; i++)
+    if (kinds.kinds[i].format == format)
+      return TRUE;
+  return FALSE;
+}
+
+static GstPadDirection
+other_direction (GstPadDirection direction)
+{
+  return direction == GST_PAD_SINK ? GST_PAD_SRC : GST_PAD_SINK;
+}
+
+/* The first format in a structure that the pad can have; UNKNOWN where there is none. */
+static GstVideoFormat
+first_format (const GstStructure * structure, Kinds kinds)
+{
+  const GValue *value = gst_structure_get_value (structure, "format");
+
+  if (!value)
+    return kinds.kinds[0].format;
+  if (G_VALUE_HOLDS_STRING (value)) {
+    GstVideoFormat format = gst_video_format_from_string (g_value_get_string (value));
+
+    return has_format (kinds, format) ? format : GST_VIDEO_FORMAT_UNKNOWN;
+  }
+  for (guint i = 0; GST_VALUE_HOLDS_LIST (value) && i < gst_value_list_get_size (value); i++) {
+    GstVideoFormat format = gst_video_format_from_string (g_value_get_string (gst_value_list_get_value (value, i)));
+
+    if (has_format (kinds, format))
+      return format;
+  }
+  return GST_VIDEO_FORMAT_UNKNOWN;
+}
+
+static void
+append_format (GValue * list, GstVideoFormat format, gboolean cuda)
+{
+  GValue value = G_VALUE_INIT;
+
+  if (cuda && !gst_cuda_convolve_cuda_has_format (format))
+    return;
+  g_value_init (&value, G_TYPE_STRING);
+  g_value_set_static_string (&value, gst_video_format_to_string (format));
+  gst_value_list_append_and_take_value (list, &value);
+}
+
+/* The formats of the other side: what goes with that of this side first. FALSE where there is none. */
+static gboolean
+set_formats (GstStructure * structure, Kinds kinds, GstVideoFormat near, gboolean cuda)
+{
+  GstVideoFormat best = kinds.kinds[0].format;
+  GValue list = G_VALUE_INIT;
+  guint n;
+
+  for (guint i = 0; i < G_N_ELEMENTS (rgb); i++)
+    if (rgb[i].format == near)
+      best = has_format (kinds, near) ? near : has_format (kinds, rgb[i].with_alpha) ? rgb[i].with_alpha : best;
+  g_value_init (&list, GST_TYPE_LIST);
+  append_format (&list, best, cuda);
+  for (guint i = 0; i < kinds.n; i++)
+    if (kinds.kinds[i].format != best)
+      append_format (&list, kinds.kinds[i].format, cuda);
+  n = gst_value_list_get_size (&list);
+  if (n == 1)
+    gst_structure_set_value (structure, "format", gst_value_list_get_value (&list, 0));
+  else if (n > 1)
+    gst_structure_set_value (structure, "format", &list);
+  g_value_unset (&list);
+  return n > 0;
+}
+
+/* --- sizes --- */
+
+/* The numbers least to most of this side as those of the other. FALSE where none goes. */
+static gboolean
+map_range (const GstCudaConvolveLayer * layer, GstPadDirection direction, GstCudaConvolveSide side, gint least,
+    gint most, GValue * mapped)
+{
+  gint low, high, step = 1;
+
+  if (direction == GST_PAD_SINK) {
+    if (!gst_cuda_convolve_layer_input (layer, side, 1, G_MAXINT, &low, &high))
+      return FALSE;
+    step = gst_cuda_convolve_layer_tiles (layer, side);
+    low = MAX (least, low) <= most ? gst_cuda_convolve_layer_output (layer, side, MAX (least, low)) : 0;
+    high = gst_cuda_convolve_layer_output (layer, side, most);
+    if (low == 0)
+      return FALSE;
+  } else if (!gst_cuda_convolve_layer_input (layer, side, least, most, &low, &high)) {
+    return FALSE;
+  }
+  if (low == high) {
+    g_value_init (mapped, G_TYPE_INT);
+    g_value_set_int (mapped, low);
+  } else {
+    g_value_init (mapped, GST_TYPE_INT_RANGE);
+    gst_value_set_int_range_step (mapped, low, high, step);
+  }
+  return TRUE;
+}
+
+static gboolean
+map_value (const GstCudaConvolveLayer * layer, GstPadDirection direction, GstCudaConvolveSide side,
+    const GValue * value, GValue * mapped)
+{
+  if (!value)
+    return map_range (layer, direction, side, 1, G_MAXINT, mapped);
+  if (G_VALUE_HOLDS_INT (value))
+    return map_range (layer, direction, side, g_value_get_int (value), g_value_get_int (value), mapped);
+  if (GST_VALUE_HOLDS_INT_RANGE (value))
+    return map_range (layer, direction, side, gst_value_get_int_range_min (value), gst_value_get_int_range_max (value),
+        mapped);
+  if (!GST_VALUE_HOLDS_LIST (value))
+    return FALSE;
+  g_value_init (mapped, GST_TYPE_LIST);
+  for (guint i = 0; i < gst_value_list_get_size (value); i++) {
+    GValue one = G_VALUE_INIT;
+
+    if (map_value (layer, direction, side, gst_value_list_get_value (value, i), &one))
+      gst_value_list_append_and_take_value (mapped, &one);
+  }
+  if (gst_value_list_get_size (mapped) > 0)
+    return TRUE;
+  g_value_unset (mapped);
+  return FALSE;
+}
+
+static gboolean
+set_size (GstStructure * structure, const gchar * field, const GstCudaConvolveLayer * layer,
+    GstPadDirection direction, GstCudaConvolveSide side)
+{
+  GValue mapped = G_VALUE_INIT;
+
+  if (!map_value (layer, direction, side, gst_structure_get_value (structure, field), &mapped))
+    return FALSE;
+  gst_structure_take_value (structure, field, &mapped);
+  return TRUE;
+}
+
+/* --- caps --- */
+
+/* The structure of the other side, in this memory; NULL where there is none. */
+static GstStructure *
+transform_structure (const GstCudaConvolveLayer * layer, GstPadDirection direction, const GstStructure * structure,
+    gboolean cuda)
+{
+  GstVideoFormat near = first_format (structure, get_kinds (layer, direction));
+  GstStructure *other = gst_structure_copy (structure);
+
+  if (near != GST_VIDEO_FORMAT_UNKNOWN
+      && set_formats (other, get_kinds (layer, other_direction (direction)), near, cuda)
+      && set_size (other, "width", layer, direction, GST_CUDA_CONVOLVE_WIDTH)
+      && set_size (other, "height", layer, direction, GST_CUDA_CONVOLVE_HEIGHT)) {
+    gst_structure_remove_fields (other, "colorimetry", "chroma-site", NULL);
+    return other;
+  }
+  gst_structure_free (other);
+  return NULL;
+}
+
+GstCaps *
+gst_cuda_convolve_layer_transform_caps (const GstCudaConvolveLayer * layer, GstPadDirection direction, GstCaps * caps)
+{
+  GstCaps *any = gst_caps_is_any (caps) ? gst_caps_new_empty_simple ("video/x-raw") : NULL;
+  GstCaps *from = any ? any : caps, *result = gst_caps_new_empty ();
+
+  for (gint moved = 0; moved < 2; moved++)
+    for (guint i = 0; i < gst_caps_get_size (from); i++) {
+      GstCapsFeatures *features = gst_caps_get_features (from, i);
+      gboolean cuda = gst_caps_features_contains (features, GST_CUDA_CONVOLVE_MEMORY) != moved;
+      GstStructure *other = transform_structure (layer, direction, gst_caps_get_structure (from, i), cuda);
+
+      if (other)
+        result = gst_caps_merge_structure_full (result, other,
+            cuda ? gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL) : gst_caps_features_new_empty ());
+    }
+  gst_clear_caps (&any);
+  return result;
+}
+
+/* The best structure and format that othercaps have; NULL where they have none. */
+static GstCaps *
+find_best (GstCaps * preferred, GstCaps * othercaps)
+{
+  for (guint i = 0; i < gst_caps_get_size (preferred); i++) {
+    const GValue *formats = gst_structure_get_value (gst_caps_get_structure (preferred, i), "format");
+    guint n = GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_size (formats) : 1;
+
+    for (guint k = 0; k < n; k++) {
+      GstCaps *one = gst_caps_copy_nth (preferred, i), *both;
+
+      gst_caps_set_value (one, "format", GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_value (formats, k)
+          : formats);
+      both = gst_caps_intersect_full (othercaps, one, GST_CAPS_INTERSECT_FIRST);
+      gst_caps_unref (one);
+      if (!gst_caps_is_empty (both))
+        return both;
+      gst_caps_unref (both);
+    }
+  }
+  return NULL;
+}
+
+GstCaps *
+gst_cuda_convolve_layer_fixate_caps (const GstCudaConvolveLayer * layer, GstPadDirection direction, GstCaps * caps,
+    GstCaps * othercaps)
+{
+  GstCaps *preferred = gst_cuda_convolve_layer_transform_caps (layer, direction, caps);
+  GstCaps *best = find_best (preferred, othercaps);
+
+  gst_caps_unref (preferred);
+  if (best)
+    gst_caps_unref (othercaps);
+  return gst_caps_fixate (best ? best : othercaps);
+}
+
+gchar *
+gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer * layer, const GstVideoInfo * info)
+{
+  ConvolveLayer resolved;
+  ConvolveError error;
+  gint width, height;
+
+  if (!has_format (get_kinds (layer, GST_PAD_SINK), GST_VIDEO_INFO_FORMAT (info)))
+    return g_strdup_printf ("layer-location: %s: the frames are %s, and a layer of %u channel%s takes %s",
+        layer->location, gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)), layer->file->channels,
+        layer->file->channels == 1 ? "" : "s", layer->file->channels == 1 ? "GRAY8" : "RGB of 8 bits");
+  if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), &resolved,
+          &width, &height, &error) != CONVOLVE_OK)
+    return g_strdup_printf ("layer-location: %s: frames of %dx%d give no output: %s", layer->location,
+        GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), error.text);
+  return NULL;
+}
+
+gboolean
+gst_cuda_convolve_layer_makes (const GstCudaConvolveLayer * layer, const GstVideoInfo * info, const GstVideoInfo * out)
+{
+  return has_format (get_kinds (layer, GST_PAD_SRC), GST_VIDEO_INFO_FORMAT (out))
+      && gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_WIDTH,
+      GST_VIDEO_INFO_WIDTH (info)) == GST_VIDEO_INFO_WIDTH (out)
+      && gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_HEIGHT,
+      GST_VIDEO_INFO_HEIGHT (info)) == GST_VIDEO_INFO_HEIGHT (out);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "layerplan.h"
+
+#include <string.h>
+
+#define OPAQUE 255              /* of alpha, where no feature map gives it */
+
+static void
+clear_plan (gpointer data)
+{
+  GstCudaConvolveLayerPlan *plan = data;
+
+  convolve_layer_plan_unref (plan->plan);
+}
+
+GstCudaConvolveLayerPlan *
+gst_cuda_convolve_layer_plan_ref (GstCudaConvolveLayerPlan * plan)
+{
+  return g_atomic_rc_box_acquire (plan);
+}
+
+void
+gst_cuda_convolve_layer_plan_unref (GstCudaConvolveLayerPlan * plan)
+{
+  g_atomic_rc_box_release_full (plan, clear_plan);
+}
+
+GstCudaConvolveLayerPlan *
+gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer * layer, const GstVideoInfo * in, const GstVideoInfo * out,
+    const gchar * variant, ConvolveDevice * device, ConvolveError * error)
+{
+  GstCudaConvolveLayerPlan *plan = g_atomic_rc_box_new0 (GstCudaConvolveLayerPlan);
+  ConvolveLayer resolved;
+
+  plan->in_info = *in;
+  plan->out_info = *out;
+  plan->shown = layer->shown;
+  plan->columns = layer->columns;
+  plan->rows = layer->rows;
+  plan->mosaic = layer->mosaic;
+  gst_cuda_convolve_layout_init (&plan->in, in);
+  gst_cuda_convolve_layout_init (&plan->out, out);
+  if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (in), GST_VIDEO_INFO_HEIGHT (in), &resolved,
+          &plan->map_width, &plan->map_height, error) == CONVOLVE_OK)
+    plan->plan = convolve_layer_plan_new (&resolved, variant, device, error);
+  if (!plan->plan)
+    g_clear_pointer (&plan, gst_cuda_convolve_layer_plan_unref);
+  return plan;
+}
+
+/* Where the planes of a frame are. */
+typedef struct
+{
+  guint8 *data[GST_VIDEO_MAX_PLANES];
+  gssize stride[GST_VIDEO_MAX_PLANES];
+} Planes;
+
+/* One stride has to do for all channels. */
+static gboolean
+are_even (const Planes * planes, const GstCudaConvolveLayout * layout)
+{
+  for (guint i = 1; i < layout->n_planes; i++)
+    if (planes->stride[i] != planes->stride[0])
+      return FALSE;
+  return TRUE;
+}
+
+/* The byte of a pixel that no component has, in the formats of 4 bytes. */
+static gint
+unused_byte (const GstVideoFormatInfo * finfo)
+{
+  gint sum = 0;
+
+  for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++)
+    sum += GST_VIDEO_FORMAT_INFO_POFFSET (finfo, i);
+  return 0 + 1 + 2 + 3 - sum;
+}
+
+/* Red, green, blue and alpha of a frame, or gray alone, and what there is of alpha or in its place; their number. */
+static guint
+describe_channels (const Planes * planes, const GstVideoFormatInfo * finfo, ConvolveLayerTensor * tensor)
+{
+  guint n = GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo);
+
+  *tensor = (ConvolveLayerTensor) {
+    .row_stride = planes->stride[0],
+    .column_stride = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, 0),
+  };
+  for (guint i = 0; i < n; i++)
+    tensor->channel[i] =
+        planes->data[GST_VIDEO_FORMAT_INFO_PLANE (finfo, i)] + GST_VIDEO_FORMAT_INFO_POFFSET (finfo, i);
+  if (n == 3 && GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, 0) == 4)
+    tensor->channel[n++] = planes->data[0] + unused_byte (finfo);
+  return n;
+}
+
+/* Rows first up to end of the feature maps. */
+static ConvolveStatus
+run (const GstCudaConvolveLayerPlan * plan, const Planes * in, const Planes * out, gint first, gint end,
+    ConvolveError * error)
+{
+  ConvolveLayerTask task = {
+    .batch = 1,
+    .first_row = first,
+    .end_row = end,
+    .height = GST_VIDEO_INFO_HEIGHT (&plan->in_info),
+    .width = GST_VIDEO_INFO_WIDTH (&plan->in_info),
+  };
+
+  describe_channels (in, plan->in_info.finfo, &task.source);
+  if (plan->mosaic) {
+    task.destination = convolve_layer_mosaic (out->data[0], out->stride[0], 1, plan->columns, plan->map_height,
+        plan->map_width);
+    task.filled = plan->columns * plan->rows - plan->shown;
+  } else {
+    task.filled = describe_channels (out, plan->out_info.finfo, &task.destination) - plan->shown;
+    task.fill = OPAQUE;
+  }
+  return convolve_layer_run (plan->plan, &task, error);
+}
+
+/* --- on the host --- */
+
+static Planes
+host_planes (const GstCudaConvolveFrame * frame, const GstCudaConvolveLayout * layout)
+{
+  Planes planes = { 0 };
+
+  for (guint i = 0; i < layout->n_planes; i++) {
+    planes.data[i] = GST_VIDEO_FRAME_PLANE_DATA (&frame->video, i);
+    planes.stride[i] = GST_VIDEO_FRAME_PLANE_STRIDE (&frame->video, i);
+  }
+  return planes;
+}
+
+/* Planes of one stride for a frame of this layout, in memory to be freed; NULL where there is none. */
+static guint8 *
+even_planes (const GstCudaConvolveLayout * layout, Planes * planes)
+{
+  gsize size = layout->planes[0].row_bytes * layout->planes[0].rows;    /* RGB has planes of one size */
+  guint8 *memory = g_try_malloc_n (layout->n_planes, size);
+
+  for (guint i = 0; i < layout->n_planes && memory; i++) {
+    planes->data[i] = memory + i * size;
+    planes->stride[i] = layout->planes[0].row_bytes;
+  }
+  return memory;
+}
+
+static void
+copy_planes (const GstCudaConvolveLayout * layout, const Planes * to, const Planes * from)
+{
+  for (guint i = 0; i < layout->n_planes; i++)
+    for (gsize y = 0; y < layout->planes[i].rows; y++)
+      memcpy (to->data[i] + (gssize) y * to->stride[i], from->data[i] + (gssize) y * from->stride[i],
+          layout->planes[i].row_bytes);
+}
+
+/* A frame whose planes have strides of their own, which is rare, takes a way over memory where they have one. */
+ConvolveStatus
+gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan * plan, GstCudaConvolveFrame * in,
+    GstCudaConvolveFrame * out, ConvolveError * error)
+{
+  Planes from = host_planes (in, &plan->in), to = host_planes (out, &plan->out), even_from = from, even_to = to;
+  gboolean from_even = are_even (&from, &plan->in), to_even = are_even (&to, &plan->out);
+  g_autofree guint8 *source = from_even ? NULL : even_planes (&plan->in, &even_from);
+  g_autofree guint8 *destination = to_even ? NULL : even_planes (&plan->out, &even_to);
+  ConvolveStatus status;
+
+  if ((!from_even && !source) || (!to_even && !destination)) {
+    *error = (ConvolveError) {.status = CONVOLVE_NO_MEMORY,.text = "no memory for the planes of a frame" };
+    return error->status;
+  }
+  if (source)
+    copy_planes (&plan->in, &even_from, &from);
+  status = run (plan, &even_from, &even_to, 0, plan->map_height, error);
+  if (destination && status == CONVOLVE_OK)
+    copy_planes (&plan->out, &to, &even_to);
+  return status;
+}
+
+/* --- on the device --- */
+
+/* A stage for each plane that one of the frames has on the host: all alike, so that planes have one stride. */
+static ConvolveStatus
+place_planes (const GstCudaConvolveLayerPlan * plan, ConvolveDevice * device, const GstCudaConvolveFrame * in,
+    const GstCudaConvolveFrame * out, Planes * from, Planes * to, ConvolveError * error)
+{
+  gsize row_bytes = MAX (plan->in.planes[0].row_bytes, plan->out.planes[0].row_bytes);
+  gsize rows = MAX (plan->in.planes[0].rows, plan->out.planes[0].rows);
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (guint i = 0; i < MAX (plan->in.n_planes, plan->out.n_planes) && status == CONVOLVE_OK; i++) {
+    const GstCudaConvolvePlane *source = &plan->in.planes[i], *destination = &plan->out.planes[i];
+    ConvolveStage stage = { 0 };
+
+    if ((i < plan->in.n_planes && !in->on_device) || (i < plan->out.n_planes && !out->on_device))
+      status = convolve_device_stage (device, i, row_bytes, rows, &stage, error);
+    if (i < plan->in.n_planes)
+      from->data[i] = gst_cuda_convolve_first_row (source, in, i, stage.source, stage.stride, &from->stride[i]);
+    if (i < plan->out.n_planes)
+      to->data[i] = gst_cuda_convolve_first_row (destination, out, i, stage.destination, stage.stride, &to->stride[i]);
+  }
+  return status;
+}
+
+/* A frame under way on the device. */
+typedef struct
+{
+  const GstCudaConvolveLayerPlan *plan;
+  ConvolveDevice *device;
+  const GstCudaConvolveFrame *in, *out;
+  Planes from, to;
+  gint uploaded;                /* rows 0 up to here */
+} Way;
+
+/* Uploads the rows up to end that are not there yet. */
+static ConvolveStatus
+upload_rows (Way * way, gint end, ConvolveError * error)
+{
+  const GstCudaConvolveLayout *layout = &way->plan->in;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (way->in->on_device || end <= way->uploaded)
+    return CONVOLVE_OK;
+  for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++) {
+    ConvolveRows rows = gst_cuda_convolve_host_rows (&layout->planes[i], &way->in->video, i, way->uploaded, end);
+
+    status = convolve_device_upload (way->device, i, &rows, error);
+  }
+  way->uploaded = end;
+  return status;
+}
+
+static ConvolveStatus
+download_rows (const Way * way, gint first, gint end, ConvolveError * error)
+{
+  const GstCudaConvolveLayout *layout = &way->plan->out;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (guint i = 0; i < layout->n_planes && !way->out->on_device && status == CONVOLVE_OK; i++) {
+    ConvolveRows rows = gst_cuda_convolve_host_rows (&layout->planes[i], &way->out->video, i, first, end);
+
+    status = convolve_device_download (way->device, i, &rows, error);
+  }
+  return status;
+}
+
+/* A strip is computed while the next comes and the one before it goes; those of a mosaic would be everywhere. */
+static ConvolveStatus
+run_strips (Way * way, guint strips, ConvolveError * error)
+{
+  const GstCudaConvolveLayerPlan *plan = way->plan;
+  gint64 height = plan->map_height;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  strips = plan->mosaic ? 1 : CLAMP (strips, 1, height);
+  for (guint i = 0; i < strips && status == CONVOLVE_OK; i++) {
+    gint first = height * i / strips, end = height * (i + 1) / strips, needed_first, needed_end;
+
+    convolve_layer_plan_source_rows (plan->plan, GST_VIDEO_INFO_HEIGHT (&plan->in_info), first, end, &needed_first,
+        &needed_end);
+    status = upload_rows (way, needed_end, error);
+    if (status == CONVOLVE_OK)
+      status = run (plan, &way->from, &way->to, first, end, error);
+    if (status == CONVOLVE_OK)
+      status = download_rows (way, first * plan->rows, end * plan->rows, error);
+  }
+  return status;
+}
+
+static ConvolveStatus
+run_begun (Way * way, guint strips, ConvolveError * error)
+{
+  const GstCudaConvolveLayerPlan *plan = way->plan;
+  ConvolveStatus status = place_planes (plan, way->device, way->in, way->out, &way->from, &way->to, error);
+
+  if (status != CONVOLVE_OK)
+    return status;
+  if (are_even (&way->from, &plan->in) && are_even (&way->to, &plan->out))
+    return run_strips (way, strips, error);
+  *error = (ConvolveError) {.status = CONVOLVE_UNSUPPORTED,
+    .text = "the planes of a frame in CUDA memory have strides of their own" };
+  return error->status;
+}
+
+ConvolveStatus
+gst_cuda_convolve_layer_plan_run_on_device (const GstCudaConvolveLayerPlan * plan, ConvolveDevice * device, guint slot,
+    guint strips, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveError * error)
+{
+  Way way = {.plan = plan,.device = device,.in = in,.out = out };
+  ConvolveStatus status = convolve_device_begin (device, slot, error);
+
+  if (status == CONVOLVE_OK)
+    status = run_begun (&way, strips, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_device_end (device, error);
+  /* Nothing may still read or write the frames when they are unmapped. */
+  if (status != CONVOLVE_OK)
+    convolve_device_finish (device, NULL);
+  return status;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The file is a magic, a version, the length of a header and the header: a Python dictionary of three entries, as in
+ * {'descr': '<f4', 'fortran_order': False, 'shape': (64, 3, 7, 7), }. The values follow without a gap.
+ */
+#include "npy.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "parse.h"
+
+#define MAGIC "\x93NUMPY"
+#define MAGIC_LENGTH 6
+
+gboolean
+convolve_npy_is_one (const guint8 *bytes, gsize size)
+{
+  return size >= MAGIC_LENGTH && memcmp (bytes, MAGIC, MAGIC_LENGTH) == 0;
+}
+
+void
+convolve_npy_clear (ConvolveNpy *array)
+{
+  g_clear_pointer (&array->values, g_free);
+}
+
+gchar *
+convolve_npy_shape (const ConvolveNpy *array)
+{
+  GString *text = g_string_new ("(");
+
+  for (guint i = 0; i < array->n_dimensions; i++)
+    g_string_append_printf (text, i ? ", %" G_GUINT64_FORMAT : "%" G_GUINT64_FORMAT, array->shape[i]);
+  g_string_append (text, array->n_dimensions == 1 ? ",)" : ")");
+  return g_string_free (text, FALSE);
+}
+
+/* --- the header --- */
+
+typedef struct
+{
+  const gchar *p, *end;
+} Header;
+
+typedef struct
+{
+  gchar type[8];                /* as in "<f4" */
+  gboolean has_type, has_order, has_shape, fortran_order;
+} Entries;
+
+static gchar *
+misread (const Header *header)
+{
+  g_autofree gchar *rest = convolve_parse_quote (header->p, header->end - header->p);
+
+  return g_strdup_printf ("its header cannot be read at %s", rest);
+}
+
+static void
+skip_space (Header *header)
+{
+  while (header->p < header->end && g_ascii_isspace (*header->p))
+    header->p++;
+}
+
+/* Takes the character if it is next. */
+static gboolean
+take (Header *header, gchar wanted)
+{
+  skip_space (header);
+  if (header->p == header->end || *header->p != wanted)
+    return FALSE;
+  header->p++;
+  return TRUE;
+}
+
+/* A string in quotes, which has nothing to escape. */
+static gboolean
+take_string (Header *header, const gchar **start, gsize *length)
+{
+  const gchar *stop;
+
+  skip_space (header);
+  if (header->p == header->end || (*header->p != '\'' && *header->p != '"'))
+    return FALSE;
+  stop = memchr (header->p + 1, *header->p, header->end - header->p - 1);
+  if (!stop)
+    return FALSE;
+  *start = header->p + 1;
+  *length = stop - *start;
+  header->p = stop + 1;
+  return TRUE;
+}
+
+static gboolean
+take_word (Header *header, const gchar *word)
+{
+  gsize length = strlen (word);
+
+  skip_space (header);
+  if ((gsize) (header->end - header->p) < length || memcmp (header->p, word, length) != 0)
+    return FALSE;
+  header->p += length;
+  return TRUE;
+}
+
+static gchar *
+read_type (Header *header, Entries *entries)
+{
+  const gchar *start;
+  gsize length;
+
+  skip_space (header);
+  if (header->p < header->end && *header->p == '[')
+    return g_strdup ("it holds records, not an array of numbers");
+  if (!take_string (header, &start, &length))
+    return misread (header);
+  if (length >= 2 && start[length - 1] == 'O')
+    return g_strdup ("it holds Python objects, not numbers");
+  if (length >= sizeof entries->type) {
+    g_autofree gchar *name = convolve_parse_quote (start, length);
+
+    return g_strdup_printf ("it holds values of type %s, not float16, float32 or float64", name);
+  }
+  memcpy (entries->type, start, length);
+  entries->has_type = TRUE;
+  return NULL;
+}
+
+static gchar *
+read_order (Header *header, Entries *entries)
+{
+  entries->has_order = TRUE;
+  if (take_word (header, "True"))
+    entries->fortran_order = TRUE;
+  else if (!take_word (header, "False"))
+    return misread (header);
+  return NULL;
+}
+
+static gchar *
+read_shape (Header *header, Entries *entries, ConvolveNpy *array)
+{
+  gboolean more = TRUE;
+
+  if (!take (header, '('))
+    return misread (header);
+  while (!take (header, ')')) {
+    guint64 side = 0;
+    const gchar *first;
+
+    skip_space (header);
+    first = header->p;
+    if (!more || array->n_dimensions == CONVOLVE_NPY_MAX_DIMENSIONS)
+      return misread (header);
+    for (; header->p < header->end && g_ascii_isdigit (*header->p); header->p++)
+      if (!g_uint64_checked_mul (&side, side, 10) || !g_uint64_checked_add (&side, side, *header->p - '0'))
+        return g_strdup ("its shape has a number beyond 64 bits");
+    if (header->p == first)
+      return misread (header);
+    array->shape[array->n_dimensions++] = side;
+    take (header, 'L');         /* of a long number in Python 2 */
+    more = take (header, ',');
+  }
+  entries->has_shape = TRUE;
+  return NULL;
+}
+
+static gchar *
+read_entry (Header *header, Entries *entries, ConvolveNpy *array)
+{
+  const gchar *key;
+  gsize length;
+
+  if (!take_string (header, &key, &length) || !take (header, ':'))
+    return misread (header);
+  if (length == 5 && memcmp (key, "descr", 5) == 0 && !entries->has_type)
+    return read_type (header, entries);
+  if (length == 13 && memcmp (key, "fortran_order", 13) == 0 && !entries->has_order)
+    return read_order (header, entries);
+  if (length == 5 && memcmp (key, "shape", 5) == 0 && !entries->has_shape)
+    return read_shape (header, entries, array);
+  header->p = key;
+  return misread (header);
+}
+
+static gchar *
+read_header (Header header, Entries *entries, ConvolveNpy *array)
+{
+  gboolean more = TRUE;
+
+  if (!take (&header, '{'))
+    return misread (&header);
+  while (!take (&header, '}')) {
+    gchar *fault = more ? read_entry (&header, entries, array) : misread (&header);
+
+    if (fault)
+      return fault;
+    more = take (&header, ',');
+  }
+  skip_space (&header);
+  if (header.p < header.end)
+    return misread (&header);
+  if (!entries->has_type || !entries->has_order || !entries->has_shape)
+    return g_strdup_printf ("its header has no '%s'", !entries->has_type ? "descr" : !entries->has_order
+        ? "fortran_order" : "shape");
+  return NULL;
+}
+
+/* --- the values --- */
+
+static gfloat
+half_to_float (guint16 half)
+{
+  gint exponent = half >> 10 & 31, fraction = half & 1023;
+  gfloat value = exponent == 0 ? ldexpf (fraction, -24) : exponent == 31 ? (fraction ? NAN : INFINITY)
+      : ldexpf (1024 + fraction, exponent - 25);
+
+  return half & 0x8000 ? -value : value;
+}
+
+/* The value at p; FALSE where it is not finite, or not as float32. */
+static gboolean
+read_value (const guint8 *p, guint size, gboolean big, gfloat *value)
+{
+  guint64 bits = 0;
+  guint32 word;
+  gdouble number;
+
+  for (guint i = 0; i < size; i++)
+    bits |= (guint64) p[i] << 8 * (big ? size - 1 - i : i);
+  switch (size) {
+    case 2:
+      *value = half_to_float (bits);
+      break;
+    case 4:
+      word = bits;
+      memcpy (value, &word, 4);
+      break;
+    default:
+      memcpy (&number, &bits, 8);
+      *value = fabs (number) <= G_MAXFLOAT ? number : INFINITY;
+      break;
+  }
+  return isfinite (*value);
+}
+
+/* The values' size in bytes, or 0 where the type is another. */
+static guint
+parse_type (const gchar *type, gboolean *big)
+{
+  const gchar order = type[0];
+
+  *big = order == '>' || (order == '=' && G_BYTE_ORDER == G_BIG_ENDIAN);
+  if ((order != '<' && order != '>' && order != '=') || type[1] != 'f' || type[2] == '\0' || type[3] != '\0')
+    return 0;
+  return type[2] == '2' || type[2] == '4' || type[2] == '8' ? type[2] - '0' : 0;
+}
+
+static gchar *
+read_values (const guint8 *bytes, gsize size, const Entries *entries, ConvolveNpy *array)
+{
+  gboolean big;
+  guint value_size = parse_type (entries->type, &big);
+  guint64 needed = value_size;
+  g_autofree gchar *shape = convolve_npy_shape (array);
+
+  if (value_size == 0) {
+    g_autofree gchar *name = convolve_parse_quote (entries->type, strlen (entries->type));
+
+    return g_strdup_printf ("it holds values of type %s, not float16, float32 or float64", name);
+  }
+  if (entries->fortran_order)
+    return g_strdup ("its order is Fortran's, first index fastest; numpy.ascontiguousarray() gives the other");
+  for (guint i = 0; i < array->n_dimensions; i++) {
+    if (array->shape[i] == 0)
+      return g_strdup_printf ("its shape %s holds nothing", shape);
+    if (!g_uint64_checked_mul (&needed, needed, array->shape[i]))
+      return g_strdup_printf ("its shape %s is beyond 64 bits", shape);
+  }
+  if (needed != size)
+    return g_strdup_printf ("its shape %s of %u-byte values needs %" G_GUINT64_FORMAT " bytes, and %s %" G_GSIZE_FORMAT,
+        shape, value_size, needed, size < needed ? "it is cut off after" : "there are", size);
+  array->count = needed / value_size;
+  array->values = g_try_new (gfloat, array->count);
+  if (!array->values)
+    return g_strdup_printf ("there is no memory for its shape %s", shape);
+  for (gsize i = 0; i < array->count; i++)
+    if (!read_value (bytes + i * value_size, value_size, big, &array->values[i])) {
+      convolve_npy_clear (array);
+      return g_strdup_printf ("its value %" G_GSIZE_FORMAT " is not a number that float32 holds", i);
+    }
+  return NULL;
+}
+
+gchar *
+convolve_npy_read (const guint8 *bytes, gsize size, ConvolveNpy *array)
+{
+  Entries entries = { 0 };
+  gsize start, length;
+  const gchar *header;
+  gchar *fault;
+
+  *array = (ConvolveNpy) { 0 };
+  if (!convolve_npy_is_one (bytes, size))
+    return g_strdup ("it does not begin as a NumPy array does");
+  if (size < MAGIC_LENGTH + 2)
+    return g_strdup ("it is cut off in its version");
+  if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
+    return g_strdup_printf ("its format is version %u.%u, and 1.0 to 3.0 are known", bytes[6], bytes[7]);
+  start = bytes[6] == 1 ? 10 : 12;
+  if (size < start)
+    return g_strdup ("it is cut off in its header");
+  length = bytes[8] | bytes[9] << 8;
+  if (bytes[6] > 1)
+    length |= (gsize) bytes[10] << 16 | (gsize) bytes[11] << 24;
+  if (length > size - start)
+    return g_strdup ("it is cut off in its header");
+  header = (const gchar *) bytes + start;
+  fault = read_header ((Header) {header, header + length}, &entries, array);
+  return fault ? fault : read_values (bytes + start + length, size - start - length, &entries, array);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Arrays of numbers in NumPy's file format, versions 1.0 to 3.0. */
+#ifndef CONVOLVE_NPY_H
+#define CONVOLVE_NPY_H
+
+#include <glib.h>
+
+#define CONVOLVE_NPY_MAX_DIMENSIONS 32  /* as NumPy has it */
+
+typedef struct
+{
+  guint n_dimensions;
+  guint64 shape[CONVOLVE_NPY_MAX_DIMENSIONS];
+  gsize count;                  /* product of the shape */
+  gfloat *values;               /* the last dimension runs fastest */
+} ConvolveNpy;
+
+/*
+ * Reads the array that the bytes hold, float16, float32 or float64 in either byte order, as float32. NULL, and *array
+ * is to be cleared; or what is wrong with it, to be freed. Nothing is allocated before it is known that the bytes hold
+ * as many values as the shape says.
+ */
+gchar *convolve_npy_read (const guint8 *bytes, gsize size, ConvolveNpy *array);
+void convolve_npy_clear (ConvolveNpy *array);
+
+/* Whether the bytes begin as such a file does. */
+gboolean convolve_npy_is_one (const guint8 *bytes, gsize size);
+
+/* The shape as NumPy writes it, to be freed. */
+gchar *convolve_npy_shape (const ConvolveNpy *array);
+
+#endif

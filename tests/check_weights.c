@@ -1,0 +1,667 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The files of layers: written here byte by byte as NumPy writes them, read, and refused with the right words where
+ * something is wrong; then damaged at random. CHECK_SEED=N in the environment replays a fuzzer's run.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <gst/check/gstcheck.h>
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "inflate.h"
+#include "weights.h"
+
+static gchar *folder;           /* for files, and gone at the end */
+
+/* --- files as NumPy writes them --- */
+
+static void
+put16 (GByteArray *bytes, guint value)
+{
+  guint8 two[] = { value, value >> 8 };
+
+  g_byte_array_append (bytes, two, 2);
+}
+
+static void
+put32 (GByteArray *bytes, guint32 value)
+{
+  put16 (bytes, value & 0xffff);
+  put16 (bytes, value >> 16);
+}
+
+static void
+put_text (GByteArray *bytes, const gchar *text)
+{
+  g_byte_array_append (bytes, (const guint8 *) text, strlen (text));
+}
+
+/* A file of this version and header, its values to be added. */
+static GByteArray *
+npy_begin (guint major, const gchar *header)
+{
+  GByteArray *bytes = g_byte_array_new ();
+  gsize length = strlen (header), start = major == 1 ? 10 : 12, padded = (start + length + 1 + 63) / 64 * 64;
+
+  put_text (bytes, "\x93NUMPY");
+  g_byte_array_append (bytes, (const guint8[]) {major, 0}, 2);
+  if (major == 1)
+    put16 (bytes, padded - start);
+  else
+    put32 (bytes, padded - start);
+  put_text (bytes, header);
+  while (bytes->len + 1 < padded)
+    put_text (bytes, " ");
+  put_text (bytes, "\n");
+  return bytes;
+}
+
+static GByteArray *
+npy_floats (const gchar *header, guint count)
+{
+  GByteArray *bytes = npy_begin (1, header);
+
+  for (guint i = 0; i < count; i++) {
+    gfloat value = i * 0.25f - 3;
+    guint32 word;
+
+    memcpy (&word, &value, 4);
+    put32 (bytes, word);
+  }
+  return bytes;
+}
+
+#define HEADER(type, order, shape) "{'descr': '" type "', 'fortran_order': " order ", 'shape': " shape ", }"
+#define GOOD_HEADER HEADER ("<f4", "False", "(2, 3, 1, 2)")
+#define GOOD_BIAS HEADER ("<f4", "False", "(2,)")
+
+typedef struct
+{
+  const gchar *name;
+  GByteArray *content;          /* freed with the archive's making */
+  guint flags, method;
+  gboolean deflate;             /* the content in one stored block of deflate */
+  gint size_change;             /* a lie about the unpacked size */
+} Member;
+
+#define MEMBER(n, c) .name = n, .content = c
+
+/* One block of deflate that is not compressed, which every inflater takes. */
+static GByteArray *
+deflate_stored (const GByteArray *content)
+{
+  GByteArray *bytes = g_byte_array_new ();
+
+  g_byte_array_append (bytes, (const guint8[]) {1}, 1);
+  put16 (bytes, content->len);
+  put16 (bytes, ~content->len & 0xffff);
+  g_byte_array_append (bytes, content->data, content->len);
+  return bytes;
+}
+
+static void
+put_member (GByteArray *archive, const Member *member, const GByteArray *packed, gboolean entry, gsize offset)
+{
+  put32 (archive, entry ? 0x02014b50 : 0x04034b50);
+  if (entry)
+    put16 (archive, 45);
+  put16 (archive, 45);
+  put16 (archive, member->flags);
+  put16 (archive, member->deflate ? 8 : member->method);
+  put32 (archive, 0);           /* time */
+  put32 (archive, convolve_crc32 (member->content->data, member->content->len));
+  /* numpy.savez() leaves the sizes to an extra field in front of the member. */
+  put32 (archive, entry ? packed->len : G_MAXUINT32);
+  put32 (archive, entry ? member->content->len + member->size_change : G_MAXUINT32);
+  put16 (archive, strlen (member->name));
+  put16 (archive, entry ? 0 : 20);
+  if (entry) {
+    put16 (archive, 0);         /* comment, disk, attributes */
+    put32 (archive, 0);
+    put32 (archive, 0);
+    put32 (archive, offset);
+  }
+  put_text (archive, member->name);
+  if (!entry)
+    for (guint i = 0; i < 5; i++)
+      put32 (archive, i == 0 ? 0x00100001 : 0);
+}
+
+static GByteArray *
+zip_new (const Member *members, guint count, const gchar *comment)
+{
+  GByteArray *archive = g_byte_array_new (), *packed[4];
+  gsize offset[4], directory;
+
+  for (guint i = 0; i < count; i++) {
+    packed[i] = members[i].deflate ? deflate_stored (members[i].content) : g_byte_array_ref (members[i].content);
+    offset[i] = archive->len;
+    put_member (archive, &members[i], packed[i], FALSE, 0);
+    g_byte_array_append (archive, packed[i]->data, packed[i]->len);
+  }
+  directory = archive->len;
+  for (guint i = 0; i < count; i++)
+    put_member (archive, &members[i], packed[i], TRUE, offset[i]);
+  offset[0] = archive->len - directory;
+  put32 (archive, 0x06054b50);
+  put32 (archive, 0);
+  put16 (archive, count);
+  put16 (archive, count);
+  put32 (archive, offset[0]);
+  put32 (archive, directory);
+  put16 (archive, strlen (comment));
+  put_text (archive, comment);
+  for (guint i = 0; i < count; i++) {
+    g_byte_array_unref (packed[i]);
+    g_byte_array_unref (members[i].content);
+  }
+  return archive;
+}
+
+/* --- reading them --- */
+
+static gboolean
+load (const GByteArray *bytes, ConvolveWeights *weights, GError **error)
+{
+  g_autofree gchar *name = g_build_filename (folder, "layer.npz", NULL);
+  FILE *file = fopen (name, "wb");
+
+  fail_unless (file && fwrite (bytes->data, 1, bytes->len, file) == bytes->len && fclose (file) == 0);
+  return convolve_weights_load (name, weights, error);
+}
+
+/* Takes the bytes. They are refused, with these words behind the file's name. */
+static void
+refuse (GByteArray *bytes, const gchar *text)
+{
+  ConvolveWeights weights, before;
+  GError *error = NULL;
+  const gchar *said;
+
+  memset (&weights, 0x5a, sizeof weights);
+  memset (&before, 0x5a, sizeof before);
+  fail_if (load (bytes, &weights, &error), "taken; expected: %s", text);
+  fail_unless (memcmp (&weights, &before, sizeof weights) == 0, "weights were touched: %s", text);
+  fail_unless (g_error_matches (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_LAYER));
+  said = strstr (error->message, "layer.npz: ");
+  fail_unless (g_str_has_prefix (error->message, "layer-location: ") && said, "%s", error->message);
+  said += strlen ("layer.npz: ");
+  fail_unless (g_str_has_prefix (said, text), "\"%s\" does not begin with \"%s\"", said, text);
+  g_error_free (error);
+  g_byte_array_unref (bytes);
+}
+
+/* Takes the bytes: weights as npy_floats() counts them, of 2 filters of 3 channels, 1 row and 2 columns. */
+static void
+expect (GByteArray *bytes, gboolean bias)
+{
+  ConvolveWeights weights;
+  GError *error = NULL;
+
+  fail_unless (load (bytes, &weights, &error), "%s", error ? error->message : "");
+  fail_unless (weights.filters == 2 && weights.channels == 3 && weights.height == 1 && weights.width == 2);
+  for (guint i = 0; i < 12; i++)
+    fail_unless (weights.weights[i] == i * 0.25f - 3, "%u: %g", i, weights.weights[i]);
+  fail_unless_equals_int (weights.bias != NULL, bias);
+  for (guint i = 0; bias && i < 2; i++)
+    fail_unless (weights.bias[i] == i * 0.25f - 3);
+  convolve_weights_clear (&weights);
+  g_byte_array_unref (bytes);
+}
+
+GST_START_TEST (test_types)
+{
+  static const gdouble values[] = { 0, 1, -2.5, 0.000030517578125, 65504, -0.0999755859375 };
+  static const guint16 halves[] = { 0, 0x3c00, 0xc100, 0x0200, 0x7bff, 0xae66 };
+  static const struct
+  {
+    const gchar *type;
+    guint size;
+    gboolean big;
+  } types[] = { {"<f2", 2, FALSE}, {">f2", 2, TRUE}, {"<f4", 4, FALSE}, {">f4", 4, TRUE}, {"<f8", 8, FALSE},
+    {">f8", 8, TRUE}, {"=f4", 4, G_BYTE_ORDER == G_BIG_ENDIAN}
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++)
+    for (guint version = 1; version <= 3; version++) {
+      g_autofree gchar *header = g_strdup_printf ("{\"shape\": (1, 1,2,3L), 'fortran_order':False, 'descr':'%s'}",
+          types[i].type);
+      GByteArray *bytes = npy_begin (version, header);
+      ConvolveWeights weights;
+      GError *error = NULL;
+
+      for (guint k = 0; k < 6; k++) {
+        gfloat single = values[k];
+        guint64 word = halves[k];
+        guint32 low;
+
+        memcpy (&low, &single, 4);
+        if (types[i].size == 4)
+          word = low;
+        else if (types[i].size == 8)
+          memcpy (&word, &values[k], 8);
+        for (guint b = 0; b < types[i].size; b++)
+          g_byte_array_append (bytes, (const guint8[]) {word >> 8 * (types[i].big ? types[i].size - 1 - b : b)}, 1);
+      }
+      fail_unless (load (bytes, &weights, &error), "%s", error ? error->message : "");
+      fail_unless (weights.filters == 1 && weights.channels == 1 && weights.height == 2 && weights.width == 3);
+      for (guint k = 0; k < 6; k++)
+        fail_unless (weights.weights[k] == (gfloat) values[k], "%s: %g", types[i].type, weights.weights[k]);
+      convolve_weights_clear (&weights);
+      g_byte_array_unref (bytes);
+    }
+}
+GST_END_TEST;
+
+GST_START_TEST (test_archives)
+{
+  expect (npy_floats (GOOD_HEADER, 12), FALSE);
+  expect (zip_new ((Member[]) {{MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12))}}, 1, ""), FALSE);
+  expect (zip_new ((Member[]) {{MEMBER ("bias.npy", npy_floats (GOOD_BIAS, 2))},
+            {MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12))}}, 2, "a comment"), TRUE);
+  /* Others are not looked at. */
+  expect (zip_new ((Member[]) {{MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12))},
+            {MEMBER ("mean.npy", npy_floats (HEADER ("<i4", "True", "()"), 9)),.method = 12}}, 2, ""), FALSE);
+  if (convolve_inflate_possible ())
+    expect (zip_new ((Member[]) {{MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12)),.deflate = TRUE},
+              {MEMBER ("bias.npy", npy_floats (GOOD_BIAS, 2)),.deflate = TRUE}}, 2, ""), TRUE);
+  else
+    refuse (zip_new ((Member[]) {{MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12)),.deflate = TRUE}}, 1, ""),
+        "weight.npy: it is deflated, and this build is without zlib");
+}
+GST_END_TEST;
+
+static GByteArray *
+with_header (const gchar *header)
+{
+  return npy_floats (header, 12);
+}
+
+static GByteArray *
+cut (GByteArray *bytes, guint length)
+{
+  return g_byte_array_set_size (bytes, length);
+}
+
+static GByteArray *
+with_word (guint32 word)
+{
+  GByteArray *bytes = npy_floats (GOOD_HEADER, 11);
+
+  put32 (bytes, word);
+  return bytes;
+}
+
+static GByteArray *
+with_byte (guint at, guint8 value)
+{
+  GByteArray *bytes = npy_floats (GOOD_HEADER, 12);
+
+  bytes->data[at] = value;
+  return bytes;
+}
+
+/* Every fault of an array. */
+GST_START_TEST (test_bad_arrays)
+{
+  static const struct
+  {
+    const gchar *header, *text;
+  } rows[] = {
+    {HEADER ("<f4", "True", "(2, 3, 1, 2)"), "its order is Fortran's"},
+    {HEADER ("|O", "False", "(2, 3, 1, 2)"), "it holds Python objects"},
+    {HEADER ("<i4", "False", "(2, 3, 1, 2)"), "it holds values of type \"<i4\", not float16"},
+    {HEADER ("|u1", "False", "(2, 3, 1, 2)"), "it holds values of type \"|u1\""},
+    {HEADER ("|f4", "False", "(2, 3, 1, 2)"), "it holds values of type \"|f4\""},
+    {HEADER ("<f16", "False", "(2, 3, 1, 2)"), "it holds values of type \"<f16\""},
+    {HEADER ("<c8", "False", "(2, 3, 1, 2)"), "it holds values of type \"<c8\""},
+    {HEADER ("<M8[ns]extended", "False", "(1,)"), "it holds values of type \"<M8[ns]extended\""},
+    {HEADER ("", "False", "(1,)"), "it holds values of type \"\""},
+    {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (12,), }", "it holds records"},
+    {HEADER ("<f4", "False", "(12,)"), "its shape (12,) is not (filters, channels, height, width)"},
+    {HEADER ("<f4", "False", "(1, 3, 4)"), "its shape (1, 3, 4) is not"},
+    {HEADER ("<f4", "False", "(1, 1, 3, 2, 2)"), "its shape (1, 1, 3, 2, 2) is not"},
+    {HEADER ("<f4", "False", "(3, 2, 1, 2)"), "its shape (3, 2, 1, 2) has neither 1 channel nor 3"},
+    {HEADER ("<f4", "False", "(1, 4, 1, 3)"), "its shape (1, 4, 1, 3) has neither 1 channel nor 3"},
+    {HEADER ("<f4", "False", "(0, 3, 1, 2)"), "its shape (0, 3, 1, 2) holds nothing"},
+    {HEADER ("<f4", "False", "(2, 3, 1, 3)"),
+      "its shape (2, 3, 1, 3) of 4-byte values needs 72 bytes, and it is cut off after 48"},
+    {HEADER ("<f4", "False", "(1, 3, 1, 2)"),
+      "its shape (1, 3, 1, 2) of 4-byte values needs 24 bytes, and there are 48"},
+    {HEADER ("<f4", "False", "(4294967296, 4294967296, 1, 1)"),
+      "its shape (4294967296, 4294967296, 1, 1) is beyond 64 bits"},
+    {HEADER ("<f4", "False", "(4611686018427387904, 1, 1, 1)"),
+      "its shape (4611686018427387904, 1, 1, 1) is beyond 64 bits"},
+    {HEADER ("<f4", "False", "(1000000000, 3, 100, 100)"),
+      "its shape (1000000000, 3, 100, 100) of 4-byte values needs "},
+    {HEADER ("<f4", "False", "(18446744073709551616, 1, 1, 1)"), "its shape has a number beyond 64 bits"},
+    {HEADER ("<f4", "False", "(-2, 3, 1, 2)"), "its header cannot be read at \"-2, 3"},
+    {HEADER ("<f4", "False", "(2 3, 1, 2)"), "its header cannot be read at \"3, 1"},
+    {HEADER ("<f4", "False", "(2,, 1, 2)"), "its header cannot be read at \", 1"},
+    {HEADER ("<f4", "False", "12"), "its header cannot be read at \"12"},
+    {HEADER ("<f4", "False", "(2, 3, 1, 2"), "its header cannot be read at "},
+    {HEADER ("<f4", "false", "(2, 3, 1, 2)"), "its header cannot be read at \"false"},
+    {HEADER ("<f4", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"),
+      "its header cannot be read at \"1)"},
+    {"{'descr': '<f4', 'shape': (2, 3, 1, 2), }", "its header has no 'fortran_order'"},
+    {"{'descr': '<f4', 'fortran_order': False}", "its header has no 'shape'"},
+    {"{'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header has no 'descr'"},
+    {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 1, 2)}",
+      "its header cannot be read at \"descr"},
+    {"{'order': '<f4', 'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header cannot be read at \"order"},
+    {"{'descr': '<f4' 'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header cannot be read at \"'fortran_order"},
+    {"{'descr': '<f4, 'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header cannot be read at \"fortran_order"},
+    {HEADER ("<f4", "False", "(2, 3, 1, 2)") "and more", "its header cannot be read at \"and more"},
+    {"", "its header cannot be read at \"\""},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    refuse (with_header (rows[i].header), rows[i].text);
+
+  refuse (with_byte (0, 'x'), "it is neither a .npy nor a .npz file");
+  refuse (with_byte (6, 4), "its format is version 4.0, and 1.0 to 3.0 are known");
+  refuse (with_byte (6, 0), "its format is version 0.0");
+  refuse (with_byte (7, 1), "its format is version 1.1");
+  refuse (with_byte (9, 0xff), "it is cut off in its header");
+  refuse (cut (with_header (GOOD_HEADER), 5), "it is neither");
+  refuse (cut (with_header (GOOD_HEADER), 7), "it is cut off in its version");
+  refuse (cut (with_header (GOOD_HEADER), 9), "it is cut off in its header");
+  refuse (cut (with_header (GOOD_HEADER), 40), "it is cut off in its header");
+  refuse (cut (with_header (GOOD_HEADER), 128 + 47),
+      "its shape (2, 3, 1, 2) of 4-byte values needs 48 bytes, and it is cut off after 47");
+  refuse (cut (with_header (GOOD_HEADER), 0), "it is empty");
+  refuse (with_word (0x7fc00000), "its value 11 is not a number that float32 holds");
+  refuse (with_word (0x7f800000), "its value 11 is not a number that float32 holds");
+  refuse (with_word (0xff800000), "its value 11 is not a number that float32 holds");
+  {
+    GByteArray *bytes = npy_begin (1, HEADER ("<f8", "False", "(1, 1, 1, 1)"));
+    gdouble large = 1e39;
+    guint64 word;
+
+    memcpy (&word, &large, 8);
+    put32 (bytes, word);
+    put32 (bytes, word >> 32);
+    refuse (bytes, "its value 0 is not a number that float32 holds");
+  }
+  refuse (npy_floats (HEADER ("<f4", "False", "(4097, 1, 1, 1)"), 4097),
+      "its shape (4097, 1, 1, 1) has more than 4096 filters");
+  refuse (npy_floats (HEADER ("<f4", "False", "(1, 1, 1, 256)"), 256),
+      "its shape (1, 1, 1, 256) has filters of more than 255x255");
+}
+GST_END_TEST;
+
+/* Every fault of an archive. */
+GST_START_TEST (test_bad_archives)
+{
+  GByteArray *good = npy_floats (GOOD_HEADER, 12), *bytes;
+  guint size;
+
+#define WEIGHT .name = "weight.npy", .content = g_byte_array_ref (good)
+#define BIAS(header, count) zip_new ((Member[]) {{WEIGHT}, {MEMBER ("bias.npy", npy_floats (header, count))}}, 2, "")
+  refuse (zip_new ((Member[]) {{MEMBER ("weights.npy", npy_floats (GOOD_HEADER, 12))}}, 1, ""),
+      "the archive holds no weight.npy");
+  refuse (zip_new (NULL, 0, ""), "the archive holds no weight.npy");
+  refuse (zip_new ((Member[]) {{WEIGHT}, {WEIGHT}}, 2, ""), "weight.npy: there are two of it");
+  refuse (zip_new ((Member[]) {{WEIGHT,.flags = 1}}, 1, ""), "weight.npy: it is encrypted");
+  refuse (zip_new ((Member[]) {{WEIGHT,.method = 14}}, 1, ""), "weight.npy: its compression method 14 is neither");
+  refuse (zip_new ((Member[]) {{WEIGHT,.size_change = 1}}, 1, ""),
+      "weight.npy: it is stored as 176 bytes and said to have 177");
+  refuse (zip_new ((Member[]) {{MEMBER ("weight.npy", with_header (HEADER ("<f4", "True", "(2, 3, 1, 2)")))}}, 1, ""),
+      "weight.npy: its order is Fortran's");
+  refuse (zip_new ((Member[]) {{MEMBER ("weight.npy", npy_floats (HEADER ("<f4", "False", "(12,)"), 12))}}, 1, ""),
+      "weight.npy: its shape (12,) is not");
+  refuse (zip_new ((Member[]) {{MEMBER ("weight.npy", g_byte_array_new ())}}, 1, ""),
+      "weight.npy: it does not begin as");
+  refuse (BIAS (HEADER ("<f4", "False", "(3,)"), 3), "bias.npy: its shape (3,) is not (2,), a number for each filter");
+  refuse (BIAS (HEADER ("<f4", "False", "(2, 1)"), 2), "bias.npy: its shape (2, 1) is not (2,)");
+  refuse (BIAS (HEADER ("<f4", "False", "()"), 1), "bias.npy: its shape () is not (2,)");
+  refuse (BIAS (HEADER ("<f4", "False", "(2,)"), 3), "bias.npy: its shape (2,) of 4-byte values needs 8 bytes");
+  if (convolve_inflate_possible ()) {
+    for (gint change = -1; change <= 1; change += 2)
+      refuse (zip_new ((Member[]) {{WEIGHT,.deflate = TRUE,.size_change = change}}, 1, ""),
+          "weight.npy: its deflated bytes are damaged");
+    refuse (zip_new ((Member[]) {{WEIGHT,.deflate = TRUE,.size_change = 1 << 20}}, 1, ""),
+        "weight.npy: it is said to inflate from 181 bytes to 1048752");
+    refuse (zip_new ((Member[]) {{WEIGHT,.deflate = TRUE,.size_change = 1 << 30}}, 1, ""),
+        "weight.npy: it has 1073742000 bytes, more than");
+  }
+
+  bytes = zip_new ((Member[]) {{WEIGHT}}, 1, "");
+  bytes->data[30 + 10 + 20 + 150] ^= 4;
+  refuse (bytes, "weight.npy: its bytes are damaged: they do not have their CRC");
+  size = 30 + 10 + 20 + good->len;      /* where the directory begins */
+  for (guint length = 4; length < size + 46 + 10 + 22; length += 3) {
+    bytes = zip_new ((Member[]) {{WEIGHT}}, 1, "");
+    refuse (cut (bytes, length), "weight.npy: the archive is cut off: its end is missing");
+  }
+#define DAMAGED(at, value, text) \
+  bytes = zip_new ((Member[]) {{WEIGHT}}, 1, ""); \
+  bytes->data[at] = value; \
+  refuse (bytes, "weight.npy: " text)
+  DAMAGED (size, 0, "the archive's directory is damaged at entry 1");
+  DAMAGED (size + 28, 200, "the archive's directory is damaged at entry 1");
+  DAMAGED (size + 42, 1, "it does not lie inside the archive");
+  DAMAGED (size + 44, 1, "it does not lie inside the archive");
+  DAMAGED (size + 20, 255, "it does not lie inside the archive");
+  DAMAGED (26, 255, "it does not lie inside the archive");
+  DAMAGED (size + 56 + 4, 1, "the archive is a part of several");
+  DAMAGED (size + 56 + 8, 2, "the archive is a part of several");
+  DAMAGED (size + 56 + 18, 1, "the archive's directory does not lie inside it");
+  DAMAGED (size + 56 + 13, 1, "the archive's directory does not lie inside it");
+  bytes = zip_new ((Member[]) {{WEIGHT}}, 1, "");
+  memset (bytes->data + size + 20, 255, 8);
+  refuse (bytes, "weight.npy: it is larger than 4 GiB");
+  bytes = zip_new ((Member[]) {{WEIGHT}}, 1, "");
+  memset (bytes->data + size + 56 + 8, 255, 4);
+  refuse (bytes, "weight.npy: the archive is a ZIP64 one");
+  g_byte_array_unref (good);
+}
+GST_END_TEST;
+
+/* As numpy.savez_compressed() writes it: weights of (1, 1, 3, 3), all 1 but the middle, which is -8. */
+GST_START_TEST (test_compressed)
+{
+  static const guint8 file[] = {
+    80, 75, 3, 4, 45, 0, 0, 0, 8, 0, 0, 0, 33, 0, 169, 110, 165, 205, 255, 255, 255, 255, 255, 255,
+    255, 255, 10, 0, 20, 0, 119, 101, 105, 103, 104, 116, 46, 110, 112, 121, 1, 0, 16, 0, 164, 0, 0, 0,
+    0, 0, 0, 0, 83, 0, 0, 0, 0, 0, 0, 0, 155, 236, 23, 234, 27, 16, 201, 200, 80, 198, 80, 173,
+    158, 146, 90, 156, 92, 164, 110, 165, 160, 110, 147, 102, 162, 174, 163, 160, 158, 150, 95, 84, 82, 148, 152, 23,
+    159, 95, 148, 146, 10, 18, 119, 75, 204, 41, 78, 5, 138, 23, 103, 36, 22, 164, 2, 249, 26, 134, 58, 10,
+    64, 100, 12, 68, 154, 58, 10, 181, 10, 100, 0, 46, 6, 134, 6, 123, 84, 204, 112, 16, 93, 12, 0, 80,
+    75, 3, 4, 45, 0, 0, 0, 8, 0, 0, 0, 33, 0, 26, 174, 212, 72, 255, 255, 255, 255, 255, 255, 255,
+    255, 8, 0, 20, 0, 98, 105, 97, 115, 46, 110, 112, 121, 1, 0, 16, 0, 132, 0, 0, 0, 0, 0, 0,
+    0, 72, 0, 0, 0, 0, 0, 0, 0, 155, 236, 23, 234, 27, 16, 201, 200, 80, 198, 80, 173, 158, 146, 90,
+    156, 92, 164, 110, 165, 160, 110, 147, 102, 162, 174, 163, 160, 158, 150, 95, 84, 82, 148, 152, 23, 159, 95, 148,
+    146, 10, 18, 119, 75, 204, 41, 78, 5, 138, 23, 103, 36, 22, 164, 2, 249, 26, 134, 58, 154, 58, 10, 181,
+    10, 20, 0, 46, 6, 6, 6, 123, 0, 80, 75, 1, 2, 45, 3, 45, 0, 0, 0, 8, 0, 0, 0, 33,
+    0, 169, 110, 165, 205, 83, 0, 0, 0, 164, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 128, 1, 0, 0, 0, 0, 119, 101, 105, 103, 104, 116, 46, 110, 112, 121, 80, 75, 1, 2, 45, 3, 45,
+    0, 0, 0, 8, 0, 0, 0, 33, 0, 26, 174, 212, 72, 72, 0, 0, 0, 132, 0, 0, 0, 8, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 128, 1, 143, 0, 0, 0, 98, 105, 97, 115, 46, 110, 112, 121, 80,
+    75, 5, 6, 0, 0, 0, 0, 2, 0, 2, 0, 110, 0, 0, 0, 17, 1, 0, 0, 0, 0,
+  };
+  GByteArray *bytes = g_byte_array_append (g_byte_array_new (), file, sizeof file);
+  ConvolveWeights weights;
+  GError *error = NULL;
+
+  if (!convolve_inflate_possible ()) {
+    refuse (bytes, "weight.npy: it is deflated, and this build is without zlib");
+    return;
+  }
+  fail_unless (load (bytes, &weights, &error), "%s", error ? error->message : "");
+  fail_unless (weights.filters == 1 && weights.channels == 1 && weights.height == 3 && weights.width == 3);
+  for (guint i = 0; i < 9; i++)
+    fail_unless (weights.weights[i] == (i == 4 ? -8 : 1));
+  fail_unless (weights.bias && weights.bias[0] == 0.5);
+  convolve_weights_clear (&weights);
+  g_byte_array_unref (bytes);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_places)
+{
+  g_autofree gchar *fifo = g_build_filename (folder, "fifo", NULL), *gone = g_build_filename (folder, "gone", NULL);
+  ConvolveWeights weights;
+  GError *error = NULL;
+
+  fail_unless (mkfifo (fifo, 0600) == 0);
+  fail_if (convolve_weights_load (fifo, &weights, &error));
+  fail_unless (g_str_has_suffix (error->message, "fifo: it is not a regular file"), "%s", error->message);
+  g_clear_error (&error);
+  g_unlink (fifo);
+  fail_if (convolve_weights_load (folder, &weights, &error));
+  fail_unless (g_str_has_suffix (error->message, ": it is not a regular file"), "%s", error->message);
+  g_clear_error (&error);
+  fail_if (convolve_weights_load (gone, &weights, &error));
+  fail_unless (strstr (error->message, "gone: ") && strlen (strstr (error->message, "gone: ")) > 8, "%s",
+      error->message);
+  g_clear_error (&error);
+}
+GST_END_TEST;
+
+/* Larger than it may be, in its size alone: nothing is read. */
+GST_START_TEST (test_large_file)
+{
+  g_autofree gchar *name = g_build_filename (folder, "large", NULL);
+  FILE *file = fopen (name, "wb");
+  ConvolveWeights weights;
+  GError *error = NULL;
+
+  fail_unless (file && fseek (file, CONVOLVE_MAX_LAYER_FILE, SEEK_SET) == 0 && fputc (0, file) == 0
+      && fclose (file) == 0);
+  fail_if (convolve_weights_load (name, &weights, &error));
+  fail_unless (g_str_has_suffix (error->message, "large: it has 268435457 bytes, more than 268435456"), "%s",
+      error->message);
+  g_clear_error (&error);
+  g_unlink (name);
+}
+GST_END_TEST;
+
+static void
+mutate (GByteArray *bytes, GRand *random)
+{
+  static const guint8 words[] = { 0, 1, 0x7f, 0x80, 0xff, '\'', '(', ')', ',', '9', 'L', '>', 'O' };
+
+  for (gint i = g_rand_int_range (random, 0, 4); i >= 0 && bytes->len > 1; i--) {
+    guint at = g_rand_int_range (random, 0, bytes->len);
+
+    switch (g_rand_int_range (random, 0, 5)) {
+      case 0:
+        bytes->data[at] ^= 1 << g_rand_int_range (random, 0, 8);
+        break;
+      case 1:
+        bytes->data[at] = words[g_rand_int_range (random, 0, sizeof words)];
+        break;
+      case 2:
+        g_byte_array_remove_range (bytes, at, g_rand_int_range (random, 1, MIN (bytes->len - at, 8) + 1));
+        break;
+      case 3:
+        memset (bytes->data + at, words[g_rand_int_range (random, 0, sizeof words)], MIN (bytes->len - at, 4));
+        break;
+      default:
+        g_byte_array_append (bytes, words, g_rand_int_range (random, 1, sizeof words + 1));
+        break;
+    }
+  }
+}
+
+/* An array that is damaged inside a sound archive or alone, or a damaged archive. */
+static GByteArray *
+damaged_file (GRand *random)
+{
+  gint kind = g_rand_int_range (random, 0, 4);
+  gboolean deflate = convolve_inflate_possible () && g_rand_boolean (random);
+  GByteArray *weight = npy_floats (GOOD_HEADER, 12), *bias = npy_floats (GOOD_BIAS, 2), *archive;
+
+  if (kind < 2)
+    mutate (g_rand_int_range (random, 0, 4) ? weight : bias, random);
+  if (kind == 0) {
+    g_byte_array_unref (bias);
+    return weight;
+  }
+  archive = zip_new ((Member[]) {{MEMBER ("weight.npy", weight),.deflate = deflate}, {MEMBER ("bias.npy", bias)}}, 2,
+      "");
+  if (kind > 1)
+    mutate (archive, random);
+  return archive;
+}
+
+/* Whatever is read is whole and finite; the sanitizers watch the rest. */
+GST_START_TEST (test_fuzz)
+{
+  const gchar *given = g_getenv ("CHECK_SEED");
+  guint32 seed = given ? g_ascii_strtoull (given, NULL, 10) : g_random_int ();
+  GRand *random = g_rand_new_with_seed (seed);
+  guint taken = 0, refused = 0;
+
+  g_print ("seed %u: CHECK_SEED=%u repeats this run\n", seed, seed);
+  for (guint round = 0; round < 6000; round++) {
+    GByteArray *bytes = damaged_file (random);
+    ConvolveWeights weights;
+    GError *error = NULL;
+
+    if (load (bytes, &weights, &error)) {
+      gsize count = (gsize) weights.filters * weights.channels * weights.height * weights.width;
+
+      taken++;
+      fail_unless (count > 0 && count * 2 <= bytes->len && (weights.channels == 1 || weights.channels == 3));
+      for (gsize i = 0; i < count; i++)
+        fail_unless (isfinite (weights.weights[i]), "round %u", round);
+      for (guint i = 0; weights.bias && i < weights.filters; i++)
+        fail_unless (isfinite (weights.bias[i]), "round %u", round);
+      convolve_weights_clear (&weights);
+    } else {
+      refused++;
+      if (!error || !g_utf8_validate (error->message, -1, NULL) || strpbrk (error->message, "\n\r\x01")
+          || strlen (error->message) > 600)
+        fail ("round %u: message '%s'", round, error ? error->message : "none");
+      g_clear_error (&error);
+    }
+    g_byte_array_unref (bytes);
+  }
+  g_rand_free (random);
+  fail_unless (taken > 300 && refused > 3000, "%u taken, %u refused", taken, refused);
+}
+GST_END_TEST;
+
+static void
+make_folder (void)
+{
+  folder = g_dir_make_tmp ("cudaconvolve-XXXXXX", NULL);
+  fail_unless (folder != NULL);
+}
+
+static void
+remove_folder (void)
+{
+  g_autofree gchar *name = g_build_filename (folder, "layer.npz", NULL);
+
+  g_unlink (name);
+  g_rmdir (folder);
+  g_free (folder);
+}
+
+static Suite *
+weights_suite (void)
+{
+  Suite *suite = suite_create ("weights");
+  TCase *tc = tcase_create ("weights");
+
+  tcase_set_timeout (tc, 300);
+  tcase_add_checked_fixture (tc, make_folder, remove_folder);
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_types);
+  tcase_add_test (tc, test_archives);
+  tcase_add_test (tc, test_bad_arrays);
+  tcase_add_test (tc, test_bad_archives);
+  tcase_add_test (tc, test_compressed);
+  tcase_add_test (tc, test_places);
+  tcase_add_test (tc, test_large_file);
+  tcase_add_test (tc, test_fuzz);
+  return suite;
+}
+
+GST_CHECK_MAIN (weights);
