@@ -14,6 +14,7 @@
 #ifndef CONVOLVE_CPU_H
 #define CONVOLVE_CPU_H
 
+#include "convolve_factors.h"
 #include "convolve_pool.h"
 #include "convolve_private.h"
 
@@ -22,7 +23,6 @@ extern "C" {
 #endif
 
 #define CONVOLVE_CPU_BLOCK 128  /* elements that a loop may write and read past its count */
-#define CONVOLVE_CPU_MAX_RANK 4
 #define CONVOLVE_CACHE_LINE 64
 
 /* Two elements, or the taps that two elements meet: the first one in the low half. */
@@ -162,8 +162,8 @@ typedef struct ConvolveCpu
   bool neighbours;              /* row factors meet two neighbours at a time: one sample to a pixel */
   ConvolveTerms terms;          /* of pairs, or of the row factors; row r is product r */
   int rank;
-  ConvolveTerms columns[CONVOLVE_CPU_MAX_RANK];
-  int column_shift[CONVOLVE_CPU_MAX_RANK];      /* that makes column sums 16 bits */
+  ConvolveTerms columns[CONVOLVE_MAX_RANK];
+  int column_shift[CONVOLVE_MAX_RANK];      /* that makes column sums 16 bits */
   ConvolveCpuFft *fft;
 } ConvolveCpu;
 

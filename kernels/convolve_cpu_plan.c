@@ -198,7 +198,7 @@ convolve_cpu_clear (ConvolveCpu *cpu)
   if (!cpu)
     return;
   free (cpu->terms.terms);
-  for (int r = 0; r < CONVOLVE_CPU_MAX_RANK; r++)
+  for (int r = 0; r < CONVOLVE_MAX_RANK; r++)
     free (cpu->columns[r].terms);
   convolve_cpu_fft_free (cpu->fft);
   free (cpu);
@@ -288,55 +288,14 @@ use_pairs (const Analysis *a, const IntegerTaps *integers)
 
 /* --- products of a column and a row --- */
 
-typedef struct
-{
-  int rank;
-  double column[CONVOLVE_CPU_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_CPU_MAX_RANK][CONVOLVE_MAX_SIDE];
-  double missed;                /* of the taps, summed */
-} Factors;
-
 /* What the factors are when they have become integers: sums at a scale of a code value, bits to shift by or -1. */
 typedef struct
 {
-  int column[CONVOLVE_CPU_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_CPU_MAX_RANK][CONVOLVE_MAX_SIDE];
-  int shift[CONVOLVE_CPU_MAX_RANK];     /* of the column sums */
+  int column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
+  int shift[CONVOLVE_MAX_RANK];     /* of the column sums */
   double scale, error;          /* error in code values */
   int bits;
 } IntegerFactors;
-
-/*
- * Takes the taps apart by the row and the column of the largest tap that is left, until what is left is nothing beside
- * the budget. Unsharp and laplacian-of-gaussian masks are two products. False where it takes too many.
- */
-static bool
-find_factors (const Analysis *a, Factors *factors)
-{
-  int w = a->width, h = a->height;
-  double *rest = malloc ((size_t) w * h * sizeof (double));
-
-  if (!rest)
-    return false;
-  memcpy (rest, a->taps, (size_t) w * h * sizeof (double));
-  factors->missed = sum_of_magnitudes (rest, w * h);
-  for (factors->rank = 0; factors->missed * a->center > a->budget / 16 && factors->rank < CONVOLVE_CPU_MAX_RANK;
-      factors->rank++) {
-    double *column = factors->column[factors->rank], *row = factors->row[factors->rank];
-    int pivot = 0;
-
-    for (int i = 0; i < w * h; i++)
-      if (fabs (rest[i]) > fabs (rest[pivot]))
-        pivot = i;
-    for (int i = 0; i < w; i++)
-      row[i] = rest[pivot / w * w + i];
-    for (int j = 0; j < h; j++)
-      column[j] = rest[j * w + pivot % w] / row[pivot % w];
-    for (int i = 0; i < w * h; i++)
-      rest[i] -= column[i / w] * row[i % w];
-    factors->missed = sum_of_magnitudes (rest, w * h);
-  }
-  free (rest);
-  return factors->rank > 0 && factors->missed * a->center <= a->budget / 16;
-}
 
 /*
  * Rounds one column at the largest scale of its taps that gives sums of `middle` to a code value after a shift. Returns
@@ -365,7 +324,7 @@ round_column (const Analysis *a, const double *column, double middle, int *round
  * value: the finer the one, the coarser the row's taps. False where something does not fit.
  */
 static bool
-round_factors (const Analysis *a, const Factors *factors, double scale, int bits, double part,
+round_factors (const Analysis *a, const ConvolveFactors *factors, double scale, int bits, double part,
     IntegerFactors *integers)
 {
   Range sums = { 0, 0 };
@@ -392,7 +351,7 @@ round_factors (const Analysis *a, const Factors *factors, double scale, int bits
 
 /* Tries how to share the bits between column sums and row taps; true where the best of it fits the budget. */
 static bool
-round_factors_at (const Analysis *a, const Factors *factors, double scale, int bits, IntegerFactors *best)
+round_factors_at (const Analysis *a, const ConvolveFactors *factors, double scale, int bits, IntegerFactors *best)
 {
   double least = INFINITY, part = 0;
 
@@ -405,7 +364,7 @@ round_factors_at (const Analysis *a, const Factors *factors, double scale, int b
 }
 
 static bool
-round_factors_best (const Analysis *a, const Factors *factors, IntegerFactors *best)
+round_factors_best (const Analysis *a, const ConvolveFactors *factors, IntegerFactors *best)
 {
   double magnitude = 0;
   int bits;
@@ -421,7 +380,7 @@ round_factors_best (const Analysis *a, const Factors *factors, IntegerFactors *b
 
 /* Integer factors of integer taps; the column sums have to fit 16 bits as they are. */
 static bool
-take_exact_factors (const Analysis *a, Factors *factors, IntegerFactors *integers)
+take_exact_factors (const Analysis *a, ConvolveFactors *factors, IntegerFactors *integers)
 {
   const ConvolveTaps *taps = &a->plan->taps;
   Range middles;
@@ -462,7 +421,7 @@ factors_cost (const Analysis *a, int rank)
 }
 
 static bool
-use_factors (const Analysis *a, const Factors *factors, const IntegerFactors *integers)
+use_factors (const Analysis *a, const ConvolveFactors *factors, const IntegerFactors *integers)
 {
   ConvolveCpu *cpu = a->cpu;
 
@@ -589,7 +548,7 @@ find_budget (const ConvolvePlan *plan, const double *taps, int count)
 typedef struct
 {
   IntegerTaps taps;
-  Factors factors;
+  ConvolveFactors factors;
   IntegerFactors integers;
 } Room;
 
@@ -614,8 +573,11 @@ choose (const Analysis *a, Room *room)
     pairs = cost < least;
     least = pairs ? cost : least;
   }
-  factors = a->plan->exact ? take_exact_factors (a, &room->factors, &room->integers)
-      : find_factors (a, &room->factors) && round_factors_best (a, &room->factors, &room->integers);
+  if (a->plan->exact)
+    factors = take_exact_factors (a, &room->factors, &room->integers);
+  else                          /* what is missed is nothing beside the budget */
+    factors = convolve_factors_find (a->taps, a->width, a->height, a->budget / 16 / a->center, &room->factors)
+        && round_factors_best (a, &room->factors, &room->integers);
   if (factors) {
     cost = COST_PAIRS + factors_cost (a, room->factors.rank) + (room->integers.bits < 0 ? COST_TAIL : 0);
     factors = cost < least;

@@ -220,6 +220,12 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
 }
 
 ConvolveStatus
+convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
 convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error)
 {
   return no_cuda (error);

@@ -136,13 +136,20 @@ convolve_clamp_bytes (int high, int low, uint32_t above)
  */
 template <typename T>
 static __device__ __forceinline__ int
-convolve_floor (const ConvolveTail &tail, int sample, float sum)
+convolve_floor_from (const ConvolveTail &tail, float offset, float sum)
 {
-  float value = __fmaf_rd (sum, tail.scale_f, __fmaf_rd (sum, tail.scale_low, tail.offset_f[sample]));
+  float value = __fmaf_rd (sum, tail.scale_f, __fmaf_rd (sum, tail.scale_low, offset));
 
   if (sizeof (T) > 1)
     value = fminf (fmaxf (value, 0), tail.maximum);
   return __float_as_int (__fadd_rd (value, CONVOLVE_MAGIC)) - CONVOLVE_MAGIC_BITS;
+}
+
+template <typename T>
+static __device__ __forceinline__ int
+convolve_floor (const ConvolveTail &tail, int sample, float sum)
+{
+  return convolve_floor_from<T> (tail, tail.offset_f[sample], sum);
 }
 
 /* Sums become the samples of one word. */

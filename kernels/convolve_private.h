@@ -54,6 +54,22 @@ typedef struct
   ConvolveTail tail;            /* from a sum of the integers to the sample */
 } ConvolveLimbs;
 
+/* The mask as up to CONVOLVE_MAX_RANK products of a column and a row of bytes: convolve_products.h. */
+#define CONVOLVE_MAX_RANK 4
+
+typedef struct
+{
+  int rank;
+  int lead;                     /* bytes from where a group's window begins to its first sample, a multiple of 4 */
+  int units;                    /* of 16 bytes in a window */
+  int pairs;                    /* blocks of 16 rows of row sums that 16 rows of outputs are made from */
+  uint32_t scale;               /* of row sums, whose bits from 16 on are kept; 0: they are whole, bits from 0 on */
+  int32_t row_start[CONVOLVE_MAX_RANK]; /* of scaled row sums; of whole ones the bits of four high bytes that change */
+  int32_t start[CONVOLVE_MAX_SAMPLES];  /* of the totals of each sample */
+  int shift;                    /* from a total to the sample; -1: the plan's tail does it */
+  bool full;                    /* totals have the products of low bytes and low limbs, too */
+} ConvolveProducts;
+
 struct ConvolvePlan
 {
   int references;               /* atomic */
@@ -70,6 +86,7 @@ struct ConvolvePlan
   ConvolveDevice *device;       /* NULL for a host variant */
   float *device_taps;           /* the variant's copy of the mask in device memory, or NULL */
   ConvolveLimbs limbs;          /* of tensor */
+  ConvolveProducts products;    /* of tensor-separable */
   bool fft_wide;                /* of fft: its transforms are in double precision */
   struct ConvolveCpu *cpu;      /* what the variant cpu derived (convolve_cpu.h), or NULL */
   struct ConvolvePool *pool;    /* of a host variant, or NULL */
@@ -131,6 +148,9 @@ ConvolveStatus convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *
 
 /* How many times as many products of floats as of doubles the device does; 0 where it cannot be asked. */
 int convolve_device_double_ratio (const ConvolveDevice *device);
+
+ConvolveStatus convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
+    ConvolveError *error);
 
 /* Whether the device's tensor cores multiply bytes as tensor needs it. */
 bool convolve_tensor_possible (const ConvolveDevice *device);

@@ -5,6 +5,7 @@
 #include "convolve_fft.h"
 #include "convolve_limbs.h"
 #include "convolve_private.h"
+#include "convolve_products.h"
 
 static bool
 accepts_any (const ConvolvePlan *plan, const char **reason)
@@ -80,6 +81,35 @@ accepts_tensor (const ConvolvePlan *plan, const char **reason)
     return false;
   }
   return convolve_limbs_choose (plan, &limbs, reason);
+}
+
+static bool
+accepts_tensor_separable (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  ConvolveProducts products;
+  ConvolveProductTaps taps;
+
+  if (!convolve_tensor_possible (plan->device)) {
+    *reason = "it needs a device of compute capability 8.0 or more";
+    return false;
+  }
+  if (pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped || !pixel->select) {
+    *reason = "it does pixels with nothing between their samples, in the machine's byte order";
+    return false;
+  }
+  if (pixel->type == CONVOLVE_SAMPLE_U16 && pixel->select != (1u << pixel->samples) - 1) {
+    *reason = "it does all samples of 16-bit pixels, or none";
+    return false;
+  }
+  if (!convolve_products_choose (plan, &products, &taps, reason))
+    return false;
+  if (convolve_tensor_separable_shared_size (plan, &products) > convolve_device_shared_limit (plan->device)
+      || convolve_tensor_separable_chunks (plan, &products) > CONVOLVE_PRODUCTS_WARPS * 32) {
+    *reason = "its tile with halo is larger than the device's shared memory";
+    return false;
+  }
+  return true;
 }
 
 static bool
@@ -354,6 +384,27 @@ pays_fft (const ConvolvePlan *plan)
   return plan->taps.width * plan->taps.height >= side * side;
 }
 
+/*
+ * Where it is faster than fused, than transforms, and for more than one product than tensor, by the tables in
+ * tests/results/. Where taps are rounded, fused needs a product for each of them and each sample; where pixels have
+ * gaps between a sample's neighbours, a band has them too, and grows sooner.
+ */
+static bool
+pays_tensor_separable (const ConvolvePlan *plan)
+{
+  int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
+
+  if (side > (!plan->taps.row ? 15 : plan->pixel.stride == 1 ? 160 : 85) && pays_fft (plan))
+    return false;
+  if (!plan->taps.row)
+    return side > 15;
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
+    return side > CONVOLVE_DIRECT_SIDE;
+  if (plan->pixel.samples > 2)
+    return side > (plan->exact ? 5 : 3);
+  return side > (plan->exact ? CONVOLVE_DIRECT_SIDE : 7);
+}
+
 static ConvolveStatus
 prepare_global (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -362,6 +413,15 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
 }
 
 const ConvolveVariant convolve_variants[] = {
+  {
+    .name = "tensor-separable",
+    .idea = "a mask of rank 1, or a sum of up to four such, as two products with banded matrices on the tensor cores",
+    .on_device = true,
+    .accepts = accepts_tensor_separable,
+    .pays = pays_tensor_separable,
+    .prepare = convolve_tensor_separable_prepare,
+    .run = convolve_tensor_separable_run,
+  },
   {
     .name = "fused",
     .idea = "a rank-1 mask in one pass: sums of rows go from registers to all outputs above and below",

@@ -42,8 +42,11 @@ static const struct
 
 static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
 
-/* The last only where it is asked for: weights of 0 and 1 without order, which are exact at any size. */
-static const char *const kinds[] = { "any", "rank-1", "ones" };
+/*
+ * As in BenchMask, and a last one, only where it is asked for: weights of 0 and 1 without order, which are exact at any
+ * size.
+ */
+static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones" };
 
 /* A plane's size is the frame's divided; its samples begin where those of the plane before end. */
 typedef struct
@@ -113,7 +116,7 @@ make_row (Row *row, const Bench *bench, const char *variant)
 
   memset (row, 0, sizeof *row);
   row->name = variant;
-  if (!bench_make_mask (&mask, bench->side, bench->kind == 1)) {
+  if (!bench_make_mask (&mask, bench->side, (BenchMask) bench->kind)) {
     row->refused = "out of memory";
     return;
   }
@@ -201,7 +204,7 @@ print_row (Bench *bench, Row *row, double copy_us)
   const char *taken = row->plans[0] ? convolve_plan_variant (row->plans[0]) : "";
   double us, single_us;
 
-  printf ("%-6s %-6s %3dx%-3d %-7s %-14s ", size, format, bench->side, bench->side, kind, row->name);
+  printf ("%-6s %-6s %3dx%-3d %-8s %-16s ", size, format, bench->side, bench->side, kind, row->name);
   if (row->refused) {
     printf ("%s\n", row->refused);
     return;
@@ -215,7 +218,8 @@ print_row (Bench *bench, Row *row, double copy_us)
     fprintf (bench->csv, "\"%s\",%s,%s,%s,%d,%s,%s,%s,%.3f,%.3f,%.3f,%.3f,%.4f,%.3f,%d\n",
         convolve_device_name (bench->device), bench->options->commit, size, format, bench->side, kind, row->name, taken,
         us, row->us[0], row->us[row->rounds - 1], copy_us, us / copy_us, single_us, row->batch);
-  if (strcmp (size, "4K") == 0 && strcmp (format, "GRAY8") == 0)
+  if (strcmp (size, "4K") == 0 && strcmp (format, "GRAY8") == 0 && bench->side <= 63
+      && bench->kind <= BENCH_MASK_RANK_1)
     bench_plot_add (&bench->plot, strcmp (row->name, "copy") == 0 ? "copy" : row->name, kind, bench->side, us);
 }
 
@@ -355,7 +359,8 @@ static int
 usage (void)
 {
   fprintf (stderr, "bench [options]: times the device variants\n"
-      "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010, --mask WIDTH, --kind any|rank-1, --variant NAME|auto\n"
+      "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010, --mask WIDTH, --variant NAME|auto,\n"
+      "  --kind any|rank-1|gaussian|low-rank|ones\n"
       "                  only these\n"
       "  --rounds N      30\n"
       "  --limit US      a frame that takes longer is left out, 5000\n"
@@ -438,7 +443,7 @@ main (int argc, char **argv)
   printf ("%s: microseconds a frame, random content, replicate boundary; the median, minimum and maximum of %d rounds of\n"
       "batches of up to %d frames, the median over that of the copy, and the median of a frame by itself.\n\n",
       convolve_device_name (bench.device), options.rounds, MAX_BATCH);
-  printf ("%-6s %-6s %-7s %-7s %-14s %9s %9s %9s %8s %9s\n", "size", "format", "mask", "kind", "variant", "median", "min",
+  printf ("%-6s %-6s %-7s %-8s %-16s %9s %9s %9s %8s %9s\n", "size", "format", "mask", "kind", "variant", "median", "min",
       "max", "ratio", "single");
   done = bench_all (&bench, &error);
   if (!done)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the benchmarks share: a clock, the median, and masks of integers. */
+/* What the benchmarks share: a clock, the median, and masks. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
@@ -12,9 +12,18 @@ double bench_now_us (void);
 double bench_median (double *values, int count);
 
 /*
- * Integers either way, so that all variants give the same bytes: a pyramid, which is of rank 1, or numbers without
- * order, so that none of them can make it easier for itself. False where memory is short.
+ * Masks that all variants give the same bytes for: integers without order, so that no variant can make it easier for
+ * itself; a pyramid of integers, of rank 1. And masks of fractions: a gaussian, of rank 1; twice that less a wider one.
  */
-bool bench_make_mask (ConvolveMask *mask, int side, bool rank_1);
+typedef enum
+{
+  BENCH_MASK_ANY,
+  BENCH_MASK_RANK_1,
+  BENCH_MASK_GAUSSIAN,
+  BENCH_MASK_LOW_RANK
+} BenchMask;
+
+/* False where memory is short. */
+bool bench_make_mask (ConvolveMask *mask, int side, BenchMask kind);
 
 #endif

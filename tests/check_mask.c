@@ -226,6 +226,24 @@ fill_gaussian (ConvolveMask *mask, CheckRandom *random)
   fill_product (mask, column, row);
 }
 
+/* A narrow gaussian less some of a wider one, each of sum 1. */
+static void
+fill_difference (ConvolveMask *mask, CheckRandom *random)
+{
+  double narrow = 0.5 + 0.05 * (mask->width + mask->height) * check_random_unit (random);
+  double wide = (1.5 + check_random_unit (random)) * narrow, part = check_random_unit (random), sums[2] = { 0 };
+
+  for (int pass = 0; pass < 2; pass++)
+    for (int k = 0; k < mask->width * mask->height; k++) {
+      int x = k % mask->width - mask->width / 2, y = k / mask->width - mask->height / 2;
+      double a = exp (-0.5 * (x * x + y * y) / (narrow * narrow)), b = exp (-0.5 * (x * x + y * y) / (wide * wide));
+
+      sums[0] += pass == 0 ? a : 0;
+      sums[1] += pass == 0 ? b : 0;
+      mask->taps[k] = pass == 0 ? 0 : a / sums[0] - part * b / sums[1];
+    }
+}
+
 /* 0.1 0.2 0.4 are multiples of 0.1 as numbers of the machine too; 0.3 is not. */
 static void
 fill_decimals (ConvolveMask *mask, CheckRandom *random)
@@ -307,6 +325,7 @@ static const struct
   {"rank 1 integers", fill_rank_1, DIVIDE_BY_ANY, 10},
   {"nearly rank 1 integers", fill_nearly_rank_1, DIVIDE_BY_ANY, 4},
   {"gaussian", fill_gaussian, DIVIDE_BY_SUM, 10},
+  {"difference of gaussians", fill_difference, DIVIDE_BY_ANY, 8},
   {"decimals", fill_decimals, DIVIDE_BY_ANY, 8},
   {"box", fill_box, DIVIDE_BY_ANY, 8},
   {"sixteenths", fill_sixteenths, DIVIDE_BY_ANY, 5},

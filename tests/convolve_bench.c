@@ -78,7 +78,8 @@ make_plan (Row *row, const Bench *bench, int variant, int side)
 
   memset (row, 0, sizeof *row);
   row->name = convolve_variant_name (variant);
-  if (bench_make_mask (&mask, side, strcmp (row->name, "separable") == 0 || strcmp (row->name, "fused") == 0)) {
+  if (bench_make_mask (&mask, side, strcmp (row->name, "separable") == 0 || strcmp (row->name, "fused") == 0
+          ? BENCH_MASK_RANK_1 : BENCH_MASK_ANY)) {
     row->plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, row->name, bench->device, &error);
     convolve_mask_clear (&mask);
   }

@@ -361,6 +361,7 @@ VARIANT (direct)
 VARIANT (fused)
 VARIANT (fused_tiled)
 VARIANT (tensor)
+VARIANT (tensor_separable)
 VARIANT (fft)
 
 ConvolveStatus

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convolve_factors.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double
+sum_of_magnitudes (const double *values, int count)
+{
+  double sum = 0;
+
+  for (int i = 0; i < count; i++)
+    sum += fabs (values[i]);
+  return sum;
+}
+
+/* Each product goes through the largest tap that is left. Unsharp and laplacian-of-gaussian masks are two. */
+bool
+convolve_factors_find (const double *taps, int width, int height, double most_missed, ConvolveFactors *factors)
+{
+  const int count = width * height;
+  double *rest = malloc (count * sizeof (double));
+
+  if (!rest)
+    return false;
+  memcpy (rest, taps, count * sizeof (double));
+  factors->missed = sum_of_magnitudes (rest, count);
+  for (factors->rank = 0; factors->missed > most_missed && factors->rank < CONVOLVE_MAX_RANK; factors->rank++) {
+    double *column = factors->column[factors->rank], *row = factors->row[factors->rank];
+    int pivot = 0;
+
+    for (int i = 0; i < count; i++)
+      if (fabs (rest[i]) > fabs (rest[pivot]))
+        pivot = i;
+    for (int i = 0; i < width; i++)
+      row[i] = rest[pivot / width * width + i];
+    for (int j = 0; j < height; j++)
+      column[j] = rest[j * width + pivot % width] / row[pivot % width];
+    for (int j = 0; j < height; j++)
+      for (int i = 0; i < width; i++)
+        rest[j * width + i] -= column[j] * row[i];
+    factors->missed = sum_of_magnitudes (rest, count);
+  }
+  free (rest);
+  return factors->rank > 0 && factors->missed <= most_missed;
+}

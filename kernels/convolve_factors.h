@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A mask as a sum of few products of a column and a row, which two passes do in place of one. */
+#ifndef CONVOLVE_FACTORS_H
+#define CONVOLVE_FACTORS_H
+
+#include "convolve_private.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct
+{
+  int rank;
+  double column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
+  double missed;                /* of the taps, magnitudes summed */
+} ConvolveFactors;
+
+/*
+ * Takes the taps apart until what is missed is at most this. False where that takes more than CONVOLVE_MAX_RANK
+ * products or there is nothing to take apart. A product's row is a row of what was left, its column is 1 there.
+ */
+bool convolve_factors_find (const double *taps, int width, int height, double most_missed, ConvolveFactors *factors);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
