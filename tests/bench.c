@@ -223,6 +223,18 @@ print_row (Bench *bench, Row *row, double copy_us)
     bench_plot_add (&bench->plot, strcmp (row->name, "copy") == 0 ? "copy" : row->name, kind, bench->side, us);
 }
 
+/* A list with commas between, or NULL for all. */
+static bool
+wanted (const char *only, const char *name)
+{
+  size_t length = strlen (name);
+
+  for (const char *at = only; at; at = strchr (at, ','), at = at ? at + 1 : NULL)
+    if (strncmp (at, name, length) == 0 && (at[length] == ',' || at[length] == 0))
+      return true;
+  return only == NULL;
+}
+
 static bool
 bench_mask (Bench *bench, ConvolveError *error)
 {
@@ -233,10 +245,10 @@ bench_mask (Bench *bench, ConvolveError *error)
 
   memset (&rows[0], 0, sizeof rows[0]);
   rows[0].name = "copy";
-  if (!only || strcmp (only, "auto") == 0)
+  if (wanted (only, "auto"))
     make_row (&rows[n++], bench, "auto");
   for (int v = 0; v < convolve_variant_count () && n < MAX_ROWS; v++)
-    if (convolve_variant_on_device (v) && (!only || strcmp (only, convolve_variant_name (v)) == 0))
+    if (convolve_variant_on_device (v) && wanted (only, convolve_variant_name (v)))
       make_row (&rows[n++], bench, convolve_variant_name (v));
 
   for (int i = 0; i < n && done; i++)
@@ -310,12 +322,6 @@ open_frames (Bench *bench, ConvolveError *error)
 }
 
 static bool
-wanted (const char *only, const char *name)
-{
-  return !only || strcmp (only, name) == 0;
-}
-
-static bool
 bench_all (Bench *bench, ConvolveError *error)
 {
   const Options *options = bench->options;
@@ -329,7 +335,7 @@ bench_all (Bench *bench, ConvolveError *error)
       for (int i = 0; i < options->n_sides * N_KINDS && done; i++) {
         bench->side = options->sides[i / N_KINDS];
         bench->kind = i % N_KINDS;
-        if (options->kind ? strcmp (options->kind, kinds[bench->kind]) == 0 : bench->kind != ONES)
+        if (options->kind ? wanted (options->kind, kinds[bench->kind]) : bench->kind != ONES)
           done = bench_mask (bench, error);
       }
       close_frames (bench);
@@ -361,7 +367,7 @@ usage (void)
   fprintf (stderr, "bench [options]: times the device variants\n"
       "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010, --mask WIDTH, --variant NAME|auto,\n"
       "  --kind any|rank-1|gaussian|low-rank|ones\n"
-      "                  only these\n"
+      "                  only these, of each with commas between\n"
       "  --rounds N      30\n"
       "  --limit US      a frame that takes longer is left out, 5000\n"
       "  --csv FILE      all figures\n"
