@@ -299,13 +299,6 @@ accepts_packed (const ConvolvePlan *plan, const char **reason)
   return true;
 }
 
-/* Products of a column and a row are less work in two passes once they are this large. */
-static bool
-pays_but_long_rank_1 (const ConvolvePlan *plan)
-{
-  return !plan->taps.row || plan->taps.width * plan->taps.height <= 63 * 63;
-}
-
 /* Up to these sizes the tables in tests/results/ have constant in front: loading tiles does not pay. */
 static bool
 pays_beyond_3x3 (const ConvolvePlan *plan)
@@ -319,13 +312,13 @@ pays_beyond_5x5 (const ConvolvePlan *plan)
   return plan->taps.width * plan->taps.height > 25;
 }
 
-/* At 3x3 nine products at four in an instruction are less than two passes. */
+/* Up to 5x5 the products, at four in an instruction, are no more than two passes. */
 static bool
 pays_fused (const ConvolvePlan *plan)
 {
   const char *reason;
 
-  return plan->taps.width > 3 || plan->taps.height > 3 || !accepts_packed (plan, &reason);
+  return plan->taps.width > 5 || plan->taps.height > 5 || !accepts_packed (plan, &reason);
 }
 
 /* The side from which on tensor is faster, where it can do the mask; by the tables in tests/results/. */
@@ -378,10 +371,29 @@ pays_fft (const ConvolvePlan *plan)
   else if (!accepts_tensor (plan, &reason))
     side = 25;
   else if (deep)
-    side = wide ? 57 : 41;
+    side = wide ? 57 : 27;
   else
-    side = !wide ? 51 : plan->exact ? 85 : 65;
+    side = !wide ? 49 : plan->exact ? 85 : 65;
   return plan->taps.width * plan->taps.height >= side * side;
+}
+
+/* Products of a column and a row are less work in two passes once they are this large. */
+static bool
+pays_tensor (const ConvolvePlan *plan)
+{
+  return (!plan->taps.row || plan->taps.width * plan->taps.height <= 63 * 63) && !pays_fft (plan);
+}
+
+/* The side from which on transforms are faster than tensor-separable, if at all. */
+static int
+fft_before_separable (const ConvolvePlan *plan)
+{
+  const char *reason;
+  bool wide;
+
+  if (plan->taps.row)
+    return plan->pixel.stride == 1 ? 160 : 85;
+  return convolve_fft_choose (plan, &wide, &reason) && wide ? 140 : 80;
 }
 
 /*
@@ -394,7 +406,7 @@ pays_tensor_separable (const ConvolvePlan *plan)
 {
   int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
 
-  if (side > (!plan->taps.row ? 15 : plan->pixel.stride == 1 ? 160 : 85) && pays_fft (plan))
+  if (side > fft_before_separable (plan) && pays_fft (plan))
     return false;
   if (!plan->taps.row)
     return side > 15;
@@ -459,7 +471,7 @@ const ConvolveVariant convolve_variants[] = {
     .idea = "rows of the mask as banded matrices of bytes on the integer tensor cores",
     .on_device = true,
     .accepts = accepts_tensor,
-    .pays = pays_but_long_rank_1,
+    .pays = pays_tensor,
     .prepare = convolve_tensor_prepare,
     .run = convolve_tensor_run,
   },
