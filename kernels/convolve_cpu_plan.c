@@ -38,26 +38,6 @@ typedef struct
   double budget;                /* code values that roundings of taps and column sums may cost */
 } Analysis;
 
-static double
-sum_of_magnitudes (const double *values, int count)
-{
-  double sum = 0;
-
-  for (int i = 0; i < count; i++)
-    sum += fabs (values[i]);
-  return sum;
-}
-
-static double
-largest_magnitude (const double *values, int count)
-{
-  double largest = 0;
-
-  for (int i = 0; i < count; i++)
-    largest = fmax (largest, fabs (values[i]));
-  return largest;
-}
-
 /* Rounds values times scale and returns the error, summed, in units of the values. */
 static double
 quantise (const double *values, int count, double scale, int *rounded)
@@ -240,7 +220,7 @@ static bool
 quantise_taps (const Analysis *a, IntegerTaps *integers)
 {
   int count = a->width * a->height, bits;
-  double largest = largest_magnitude (a->taps, count), gain = sum_of_magnitudes (a->taps, count);
+  double largest = convolve_largest_magnitude (a->taps, count), gain = convolve_sum_of_magnitudes (a->taps, count);
 
   if (a->plan->exact) {
     if (largest > LARGEST_SHORT)
@@ -304,7 +284,8 @@ typedef struct
 static double
 round_column (const Analysis *a, const double *column, double middle, int *rounded, int *shift, Range *range)
 {
-  double peak = largest_magnitude (column, a->height), gain = sum_of_magnitudes (column, a->height), error;
+  double peak = convolve_largest_magnitude (column, a->height);
+  double gain = convolve_sum_of_magnitudes (column, a->height), error;
 
   *shift = 0;
   while (*shift < 16 && peak * middle * (2 << *shift) <= LARGEST_SHORT
@@ -333,15 +314,17 @@ round_factors (const Analysis *a, const ConvolveFactors *factors, double scale, 
   integers->bits = bits;
   integers->error = factors->missed * a->center;
   for (int r = 0; r < factors->rank; r++) {
-    double gain = sum_of_magnitudes (factors->column[r], a->height), middle = part * LARGEST_SHORT / (a->center * gain);
-    double error, missed, peak = largest_magnitude (factors->row[r], a->width);
+    double gain = convolve_sum_of_magnitudes (factors->column[r], a->height);
+    double middle = part * LARGEST_SHORT / (a->center * gain);
+    double error, missed, peak = convolve_largest_magnitude (factors->row[r], a->width);
     Range middles, row;
 
     error = round_column (a, factors->column[r], middle, integers->column[r], &integers->shift[r], &middles);
     if (error < 0 || peak * scale / middle > LARGEST_SHORT)
       return false;
     missed = quantise (factors->row[r], a->width, scale / middle, integers->row[r]);
-    integers->error += missed * a->center * gain + (sum_of_magnitudes (factors->row[r], a->width) + missed) * error;
+    integers->error += missed * a->center * gain
+        + (convolve_sum_of_magnitudes (factors->row[r], a->width) + missed) * error;
     row = range_of_sum (integers->row[r], a->width, middles);
     sums.low += row.low;
     sums.high += row.high;
@@ -370,7 +353,8 @@ round_factors_best (const Analysis *a, const ConvolveFactors *factors, IntegerFa
   int bits;
 
   for (int r = 0; r < factors->rank; r++)
-    magnitude += sum_of_magnitudes (factors->row[r], a->width) * sum_of_magnitudes (factors->column[r], a->height);
+    magnitude += convolve_sum_of_magnitudes (factors->row[r], a->width)
+        * convolve_sum_of_magnitudes (factors->column[r], a->height);
   bits = (int) floor (log2 (2 * LARGEST_INT / (a->center * magnitude)));
   for (int less = 0; less < 3 && bits - less >= 0; less++)
     if (round_factors_at (a, factors, ldexp (1, bits - less), bits - less, best))
@@ -540,7 +524,7 @@ find_budget (const ConvolvePlan *plan, const double *taps, int count)
 
   for (int i = 0; i < plan->pixel.samples; i++)
     offset = fmax (offset, fabs (plan->tail.offset[i]));
-  budget -= sum_of_magnitudes (taps, count) * maximum * FLOAT_UNIT;
+  budget -= convolve_sum_of_magnitudes (taps, count) * maximum * FLOAT_UNIT;
   return 0.98 * budget - 8 * (3 * maximum + 2 + offset) * FLOAT_UNIT;
 }
 

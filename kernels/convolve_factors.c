@@ -5,14 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double
-sum_of_magnitudes (const double *values, int count)
+double
+convolve_sum_of_magnitudes (const double *values, int count)
 {
   double sum = 0;
 
   for (int i = 0; i < count; i++)
     sum += fabs (values[i]);
   return sum;
+}
+
+double
+convolve_largest_magnitude (const double *values, int count)
+{
+  double largest = 0;
+
+  for (int i = 0; i < count; i++)
+    largest = fmax (largest, fabs (values[i]));
+  return largest;
 }
 
 /* Each product goes through the largest tap that is left. Unsharp and laplacian-of-gaussian masks are two. */
@@ -25,7 +35,7 @@ convolve_factors_find (const double *taps, int width, int height, double most_mi
   if (!rest)
     return false;
   memcpy (rest, taps, count * sizeof (double));
-  factors->missed = sum_of_magnitudes (rest, count);
+  factors->missed = convolve_sum_of_magnitudes (rest, count);
   for (factors->rank = 0; factors->missed > most_missed && factors->rank < CONVOLVE_MAX_RANK; factors->rank++) {
     double *column = factors->column[factors->rank], *row = factors->row[factors->rank];
     int pivot = 0;
@@ -40,7 +50,7 @@ convolve_factors_find (const double *taps, int width, int height, double most_mi
     for (int j = 0; j < height; j++)
       for (int i = 0; i < width; i++)
         rest[j * width + i] -= column[j] * row[i];
-    factors->missed = sum_of_magnitudes (rest, count);
+    factors->missed = convolve_sum_of_magnitudes (rest, count);
   }
   free (rest);
   return factors->rank > 0 && factors->missed <= most_missed;

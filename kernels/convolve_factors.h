@@ -16,6 +16,9 @@ typedef struct
   double missed;                /* of the taps, magnitudes summed */
 } ConvolveFactors;
 
+double convolve_sum_of_magnitudes (const double *values, int count);
+double convolve_largest_magnitude (const double *values, int count);
+
 /*
  * Takes the taps apart until what is missed is at most this. False where that takes more than CONVOLVE_MAX_RANK
  * products or there is nothing to take apart. A product's row is a row of what was left, its column is 1 there.

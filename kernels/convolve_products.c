@@ -24,26 +24,6 @@ high_limb (int tap)
   return (tap - low_limb (tap)) / 256;
 }
 
-static double
-sum_of_magnitudes (const double *values, int count)
-{
-  double sum = 0;
-
-  for (int i = 0; i < count; i++)
-    sum += fabs (values[i]);
-  return sum;
-}
-
-static double
-largest_magnitude (const double *values, int count)
-{
-  double largest = 0;
-
-  for (int i = 0; i < count; i++)
-    largest = fmax (largest, fabs (values[i]));
-  return largest;
-}
-
 /* The window of a group: whole words, so that lanes read words; of neighbours `samples` apart. */
 static void
 measure (const ConvolvePlan *plan, ConvolveProducts *products)
@@ -84,7 +64,8 @@ choose_exact (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProd
 {
   const ConvolveTaps *from = &plan->taps;
   const int maximum = (int) plan->tail.maximum;
-  const double gain = sum_of_magnitudes (from->wide_taps, from->width * from->height) * fabs (plan->tail.scale);
+  const double gain = fabs (plan->tail.scale)
+      * convolve_sum_of_magnitudes (from->wide_taps, from->width * from->height);
   int64_t magnitudes = 0, below = 0, sum = 0, bias;
   double most = 0;
 
@@ -208,7 +189,7 @@ estimate (const Analysis *a, Scales scales, ConvolveProductTaps *taps)
       missed_row += fabs (taps->row[r][i] / row_scale - a->factors.row[r][i]);
     for (int j = 0; j < a->plan->taps.height; j++)
       missed_column += fabs (taps->column[r][j] / column_scale - a->factors.column[r][j]);
-    error += missed_column + missed_row * sum_of_magnitudes (a->factors.column[r], a->plan->taps.height);
+    error += missed_column + missed_row * convolve_sum_of_magnitudes (a->factors.column[r], a->plan->taps.height);
   }
   return error * a->plan->tail.maximum / 2 + sums_error (a, scales, taps);
 }
@@ -293,14 +274,15 @@ find_rows (Analysis *a)
     return false;
   a->row_peak = a->column_peak = 0;
   for (int r = 0; r < a->factors.rank; r++) {
-    double *row = a->factors.row[r], *column = a->factors.column[r], sum = sum_of_magnitudes (row, given->width);
+    double *row = a->factors.row[r], *column = a->factors.column[r];
+    double sum = convolve_sum_of_magnitudes (row, given->width);
 
     for (int i = 0; i < given->width; i++)
       row[i] /= sum;
     for (int j = 0; j < given->height; j++)
       column[j] *= sum;
-    a->row_peak = fmax (a->row_peak, largest_magnitude (row, given->width));
-    a->column_peak = fmax (a->column_peak, largest_magnitude (column, given->height));
+    a->row_peak = fmax (a->row_peak, convolve_largest_magnitude (row, given->width));
+    a->column_peak = fmax (a->column_peak, convolve_largest_magnitude (column, given->height));
   }
   return true;
 }
@@ -310,7 +292,7 @@ static bool
 choose_rounded (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProductTaps *taps, const char **reason)
 {
   enum { STEPS = 48 };
-  const double gain = sum_of_magnitudes (plan->taps.wide_taps, plan->taps.width * plan->taps.height);
+  const double gain = convolve_sum_of_magnitudes (plan->taps.wide_taps, plan->taps.width * plan->taps.height);
   const double maximum = plan->tail.maximum, finest = 65532 / maximum;
   Analysis *a = malloc (sizeof (*a));
   Scales best = { 0, 0 };
