@@ -128,6 +128,11 @@ bool convolve_variant_on_device (int index);
  */
 ConvolvePlan *convolve_plan_new (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask,
     const char *variant, ConvolveDevice *device, ConvolveError *error);
+
+/* The same for planes of about so many pixels: on that depends, too, what "auto" takes. 0: large ones. */
+ConvolvePlan *convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask,
+    const char *variant, ConvolveDevice *device, int64_t pixels, ConvolveError *error);
+
 ConvolvePlan *convolve_plan_ref (ConvolvePlan *plan);
 void convolve_plan_unref (ConvolvePlan *plan);  /* NULL is allowed; no frame may be under way at the last one */
 

@@ -10,16 +10,14 @@ struct FusedTaps
 {
   ConvolveParts parts;
   float row[K], column[K];
-  int dots[(K + 3) / 4];        /* the row, four weights in a word */
   float tap[K][K];              /* for the rim */
 };
 
 /*
  * The idea: a rank-1 mask without a pass between. A thread has W groups of four outputs in R rows; of each row of input
- * it makes the row's sums, in registers, and adds them to all outputs above and below. Where the row's weights are
- * small integers and the samples bytes, DOTS, four products are one instruction.
+ * it makes the row's sums, in registers, and adds them to all outputs above and below.
  */
-template <typename T, int K, int S, int W, int R, bool DOTS>
+template <typename T, int K, int S, int W, int R>
 __global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS)
 convolve_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ FusedTaps<K> taps)
 {
@@ -49,28 +47,16 @@ convolve_fused (const __grid_constant__ ConvolveImage image, const __grid_consta
 #pragma unroll
     for (int s = 0; s < S; s++) {
       float row[columns], values[columns + K - 1];
-      uint32_t four[W + 3];
 
 #pragma unroll
-      for (int g = 0; g < W + 2 && DOTS; g++)
-        four[g] = convolve_pick<S> (&words[n][g * bytes], s);
-      four[W + 2] = 0;
-#pragma unroll
-      for (int i = 0; i < columns + K - 1 && !DOTS; i++)
+      for (int i = 0; i < columns + K - 1; i++)
         values[i] = convolve_value<T> (image, words[n], (CONVOLVE_GROUP - K / 2 + i) * S + s);
 #pragma unroll
       for (int c = 0; c < columns; c++) {
-        int dots = CONVOLVE_MAGIC_BITS;
-
         row[c] = 0;
 #pragma unroll
-        for (int w = 0; w < (K + 3) / 4 && DOTS; w++)
-          dots = convolve_dot (convolve_shifted (four, CONVOLVE_GROUP + c - K / 2 + 4 * w), taps.dots[w], dots);
-#pragma unroll
-        for (int i = 0; i < K && !DOTS; i++)
+        for (int i = 0; i < K; i++)
           row[c] += taps.row[i] * values[c + i];
-        if (DOTS)
-          row[c] = __int_as_float (dots) - CONVOLVE_MAGIC;
 #pragma unroll
         for (int r = 0; r < R; r++)
           if (n - r >= 0 && n - r < K)
@@ -89,7 +75,6 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   ConvolveGrid grid = { };
   ConvolvePlane halves[2];
   int left = (K - from->width) / 2, top = (K - from->height) / 2;
-  bool dots = sizeof (T) == 1 && plan->exact;
 
   if (convolve_halves (plan, plane, halves)) {
     ConvolveStatus status = run<T, K, S, W, R> (plan, &halves[0], error);
@@ -97,19 +82,15 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
     return status == CONVOLVE_OK ? run<T, K, S, W, R> (plan, &halves[1], error) : status;
   }
   memset (&taps, 0, sizeof (taps));
-  for (int i = 0; i < from->width; i++) {
+  for (int i = 0; i < from->width; i++)
     taps.row[left + i] = from->row[i];
-    dots = dots && from->row[i] >= -128 && from->row[i] <= 127;
-    taps.dots[(left + i) / 4] |= (int) ((unsigned) ((int) from->row[i] & 0xff) << (left + i) % 4 * 8);
-  }
   for (int j = 0; j < from->height; j++) {
     taps.column[top + j] = from->column[j] * convolve_tap_unit (plan);
     for (int i = 0; i < from->width; i++)
       taps.tap[top + j][left + i] = from->taps[j * from->width + i] * convolve_tap_unit (plan);
   }
   taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, WARPS, K, &grid);
-  return convolve_launch (plan, plane, dots ? (const void *) convolve_fused<T, K, S, W, R, sizeof (T) == 1>
-      : (const void *) convolve_fused<T, K, S, W, R, false>, grid, &taps, error);
+  return convolve_launch (plan, plane, (const void *) convolve_fused<T, K, S, W, R>, grid, &taps, error);
 }
 
 ConvolveStatus

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "convolve_integer_tail.h"
 #include "convolve_limbs.h"
 
 #define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
@@ -155,6 +156,8 @@ convolve_tensor_prepare (ConvolvePlan *plan, ConvolveError *error)
 
   convolve_limbs_choose (plan, &plan->limbs, &reason);
   limbs = plan->limbs.count;
+  plan->limbs.integers = limbs == 1 && plan->limbs.step == 1
+      && convolve_integer_tail_choose (plan, &plan->integer_tail, &reason);
   words = calloc ((size_t) (steps + 1) * limbs * 64, sizeof (uint32_t));        /* one step is read ahead */
   if (!words)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", plan->taps.width,

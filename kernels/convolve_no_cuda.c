@@ -190,6 +190,12 @@ convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
 }
 
 ConvolveStatus
+convolve_packed_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
 convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   return no_cuda (error);

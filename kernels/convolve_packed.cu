@@ -15,6 +15,7 @@ struct PackedTaps
   static constexpr int words = (K + 2) / 4, left_over = K % 4 == 1 ? (K + 3) / 4 : 0;
 
   ConvolveParts parts;
+  ConvolveIntegerTail tail;
   float single[K][K];           /* for the rim */
   int row[K][words];
   int column[left_over + 1];    /* the last word has its weight in its last byte */
@@ -27,43 +28,12 @@ below (uint32_t column, const uint32_t *words, int k)
   return __byte_perm (column, words[k / 4], 0x0321 | (4 + k % 4) << 12);
 }
 
-/* The reverse of convolve_pick (): word i of a group from the bytes of all its samples. */
-template <int S>
-static __device__ __forceinline__ uint32_t
-weave (const uint32_t *samples, int i)
-{
-  if (S == 1)
-    return samples[0];
-  if (S == 2)
-    return __byte_perm (samples[0], samples[S - 1], i == 0 ? 0x5140 : 0x7362);
-  unsigned from = i | (i + 4) << 4;
-  uint32_t low = __byte_perm (samples[0], samples[1], from), high = __byte_perm (samples[2], samples[S - 1], from);
-  return __byte_perm (low, high, 0x5410);
-}
-
-/*
- * Four sums, each begun at CONVOLVE_MAGIC_BITS, become four bytes, with one instruction less than convolve_floor ():
- * accepts_packed () has made sure that the bytes are exact.
- */
-static __device__ __forceinline__ uint32_t
-finish (const ConvolveTail &tail, int sample, const int *sums)
-{
-  int value[CONVOLVE_GROUP];
-
-#pragma unroll
-  for (int c = 0; c < CONVOLVE_GROUP; c++) {
-    float scaled = __fmaf_rd (__int_as_float (sums[c]) - CONVOLVE_MAGIC, tail.scale_f, tail.offset_f[sample]);
-    value[c] = __float_as_int (__fadd_rd (scaled, CONVOLVE_MAGIC)) - CONVOLVE_MAGIC_BITS;
-  }
-  return convolve_clamp_bytes (value[1], value[0], convolve_clamp_bytes (value[3], value[2], 0));
-}
-
 /*
  * The idea: bytes are multiplied as they lie in memory, four products in one instruction, with integer weights of eight
  * bits. A thread has W groups of four outputs in R rows. It loads each row of input once and makes of it the words that
  * begin at each of its bytes; a word meets the same four weights in all of the sums that it goes to.
  */
-template <int K, int S, int W, int R>
+template <int K, int S, int W, int R, bool CLAMPS>
 __global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS)
 convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedTaps<K> taps)
 {
@@ -87,7 +57,7 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
   }
 #pragma unroll
   for (int i = 0; i < R * S * columns; i++)
-    sums[0][0][i] = CONVOLVE_MAGIC_BITS;
+    sums[0][0][i] = taps.tail.start[i / columns % S];
 #pragma unroll
   for (int n = 0; n < rows; n++)
 #pragma unroll
@@ -120,25 +90,8 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
 
   uint8_t *to = image.destination + y * image.destination_stride + (unsigned) (x * S);
 #pragma unroll
-  for (int r = 0; r < R; r++, to += image.destination_stride) {
-    uint32_t out[W * S];
-
-#pragma unroll
-    for (int g = 0; g < W; g++) {
-      uint32_t done[S];
-
-#pragma unroll
-      for (int s = 0; s < S; s++) {
-        done[s] = finish (image.tail, s, &sums[r][s][g * CONVOLVE_GROUP]);
-        if (S > 1 && !(image.select >> s & 1))
-          done[s] = convolve_pick<S> (&words[r + K / 2][(g + 1) * S], s);
-      }
-#pragma unroll
-      for (int i = 0; i < S; i++)
-        out[g * S + i] = weave<S> (done, i);
-    }
-    convolve_store_words (to, out);
-  }
+  for (int r = 0; r < R; r++, to += image.destination_stride)
+    convolve_store_integers<S, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
 }
 
 template <int K, int S, int W, int R>
@@ -156,6 +109,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
     return status == CONVOLVE_OK ? run<K, S, W, R> (plan, &halves[1], error) : status;
   }
   memset (&taps, 0, sizeof (taps));
+  taps.tail = plan->integer_tail;
   for (int j = 0; j < from->height; j++)
     for (int i = 0; i < from->width; i++) {
       int row = j + (K - from->height) / 2, at = i + (K - from->width) / 2;
@@ -169,7 +123,8 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
         taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
     }
   taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, WARPS, K, &grid);
-  return convolve_launch (plan, plane, (const void *) convolve_packed<K, S, W, R>, grid, &taps, error);
+  return convolve_launch (plan, plane, plan->integer_tail.clamps ? (const void *) convolve_packed<K, S, W, R, true>
+      : (const void *) convolve_packed<K, S, W, R, false>, grid, &taps, error);
 }
 
 ConvolveStatus

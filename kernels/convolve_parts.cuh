@@ -9,13 +9,10 @@
 #define CONVOLVE_PARTS_CUH
 
 #include "convolve_cuda.cuh"
+#include "convolve_integer_tail.h"
 
 #define CONVOLVE_LANES 32
 #define CONVOLVE_GROUP 4        /* pixels; as many words of memory as a pixel has bytes */
-
-/* Float has all integers up to 2^22 after this in their order: a sum of integers from its bits on is a float. */
-#define CONVOLVE_MAGIC 12582912.0f
-#define CONVOLVE_MAGIC_BITS 0x4B400000
 
 struct ConvolveParts
 {
@@ -222,6 +219,66 @@ convolve_store_sums (const ConvolveImage &image, int x, int y, const float (&sum
       convolve_store_words (to, out);
     }
   }
+}
+
+/* The reverse of convolve_pick (): word i of a group from the bytes of all its samples. */
+template <int S>
+static __device__ __forceinline__ uint32_t
+convolve_weave (const uint32_t *samples, int i)
+{
+  if (S == 1)
+    return samples[0];
+  if (S == 2)
+    return __byte_perm (samples[0], samples[S - 1], i == 0 ? 0x5140 : 0x7362);
+  unsigned from = i | (i + 4) << 4;
+  uint32_t low = __byte_perm (samples[0], samples[1], from), high = __byte_perm (samples[2], samples[S - 1], from);
+  return __byte_perm (low, high, 0x5410);
+}
+
+/*
+ * Four sums of integers become four bytes: see convolve_integer_tail.h. CLAMPS as in the tail; to ask it here would cut
+ * the code in pieces whose instructions the compiler can no longer mix.
+ */
+template <bool CLAMPS>
+static __device__ __forceinline__ uint32_t
+convolve_finish_integers (const ConvolveIntegerTail &tail, int sample, const int *sums)
+{
+  int value[CONVOLVE_GROUP];
+
+#pragma unroll
+  for (int c = 0; c < CONVOLVE_GROUP; c++)
+    value[c] = __float_as_int (__fmaf_rd (__int_as_float (sums[c]), tail.scale, tail.offset[sample]));
+  if (!CLAMPS)
+    return __byte_perm (__byte_perm (value[0], value[1], 0x0040), __byte_perm (value[2], value[3], 0x0040), 0x5410);
+#pragma unroll
+  for (int c = 0; c < CONVOLVE_GROUP; c++)
+    value[c] -= CONVOLVE_MAGIC_BITS;
+  return convolve_clamp_bytes (value[1], value[0], convolve_clamp_bytes (value[3], value[2], 0));
+}
+
+/* Stores such sums, W groups of a row of outputs. source is the same part of the input, for the samples that are copied. */
+template <int S, int W, bool CLAMPS>
+static __device__ __forceinline__ void
+convolve_store_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, uint8_t *to, const int (&sums)[S][W * CONVOLVE_GROUP],
+    const uint32_t *source)
+{
+  uint32_t out[W * S];
+
+#pragma unroll
+  for (int g = 0; g < W; g++) {
+    uint32_t done[S];
+
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+      done[s] = convolve_finish_integers<CLAMPS> (tail, s, &sums[s][g * CONVOLVE_GROUP]);
+      if (S > 1 && !(image.select >> s & 1))
+        done[s] = convolve_pick<S> (source + g * S, s);
+    }
+#pragma unroll
+    for (int i = 0; i < S; i++)
+      out[g * S + i] = convolve_weave<S> (done, i);
+  }
+  convolve_store_words (to, out);
 }
 
 /* Four pixels' worth of one sample in the rim, or those of them that lie before end, with the taps of a K x K mask. */

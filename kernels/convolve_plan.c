@@ -86,6 +86,13 @@ ConvolvePlan *
 convolve_plan_new (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask,
     const char *variant, ConvolveDevice *device, ConvolveError *error)
 {
+  return convolve_plan_new_sized (pixel, boundary, mask, variant, device, 0, error);
+}
+
+ConvolvePlan *
+convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask,
+    const char *variant, ConvolveDevice *device, int64_t pixels, ConvolveError *error)
+{
   ConvolvePlan *plan;
 
   if (check_pixel (pixel, error) != CONVOLVE_OK)
@@ -102,6 +109,7 @@ convolve_plan_new (const ConvolvePixel *pixel, ConvolveBoundary boundary, const 
   plan->references = 1;
   plan->pixel = *pixel;
   plan->boundary = boundary;
+  plan->pixels = pixels;
   if (convolve_taps_init (plan, mask, error) != CONVOLVE_OK
       || choose_variant (plan, variant, device, error) != CONVOLVE_OK
       || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)) {

@@ -43,6 +43,14 @@ typedef struct
   float *row, *column;          /* factors of a rank-1 mask: taps[j][i] = column[j] * row[i]; NULL otherwise */
 } ConvolveTaps;
 
+/* The end of an exact plan's sums of bytes, as convolve_integer_tail.h says. */
+typedef struct
+{
+  float scale, offset[CONVOLVE_MAX_SAMPLES];
+  int start[CONVOLVE_MAX_SAMPLES];
+  bool clamps;                  /* some results are outside 0 .. 255 */
+} ConvolveIntegerTail;
+
 #define CONVOLVE_MAX_LIMBS 3
 
 /* The taps as integers of one to three signed bytes each, times one step: convolve_limbs.h. */
@@ -51,6 +59,7 @@ typedef struct
   int count;                    /* limbs of a tap: tap = step * sum of limb[l] * 256^l */
   double step;
   bool whole;                   /* the sum over all limbs stays inside 32 bits */
+  bool integers;                /* bytes by one limb, with the plan's integer tail */
   ConvolveTail tail;            /* from a sum of the integers to the sample */
 } ConvolveLimbs;
 
@@ -75,16 +84,19 @@ struct ConvolvePlan
   int references;               /* atomic */
   ConvolvePixel pixel;
   ConvolveBoundary boundary;
+  int64_t pixels;               /* of a plane, about; 0: many */
   ConvolveTaps taps;
   ConvolveTail tail;
   bool exact;                   /* integer taps below the float limit */
   double step;                  /* of an exact plan: its results before rounding are multiples of it; 0: unknown */
+  double denominator;           /* of its scale as a fraction */
   bool identity;
   bool wide_sums;               /* float sums would break the error budget: add in double */
   bool device_taps_fit;         /* taps rounded to float keep the error budget, as every device variant needs */
   const struct ConvolveVariant *variant;
   ConvolveDevice *device;       /* NULL for a host variant */
   float *device_taps;           /* the variant's copy of the mask in device memory, or NULL */
+  ConvolveIntegerTail integer_tail;     /* of packed and packed-separable, and of tensor's integers */
   ConvolveLimbs limbs;          /* of tensor */
   ConvolveProducts products;    /* of tensor-separable */
   bool fft_wide;                /* of fft: its transforms are in double precision */
@@ -142,6 +154,8 @@ ConvolveStatus convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlan
 ConvolveStatus convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_packed_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
+    ConvolveError *error);
 ConvolveStatus convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
@@ -155,7 +169,7 @@ ConvolveStatus convolve_tensor_separable_run (const ConvolvePlan *plan, const Co
 /* Whether the device's tensor cores multiply bytes as tensor needs it. */
 bool convolve_tensor_possible (const ConvolveDevice *device);
 
-/* The largest side of a mask that packed and direct do. */
+/* The largest side of a mask that packed, packed-separable, direct and fused do. */
 #define CONVOLVE_DIRECT_SIDE 9
 
 /* A tile of fused-tiled, in outputs, and the masks that it has kernels for: the first that is large enough is taken. */

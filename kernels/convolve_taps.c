@@ -123,6 +123,7 @@ init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, 
       halves = 2;
     step = 1 / (fraction.denominator * halves / greatest_common_divisor (fraction.denominator, halves));
     scale = copysign (fraction.numerator / fraction.denominator, scale);
+    plan->denominator = fraction.denominator;
   }
   plan->step = step;
   tail->scale = scale;

@@ -2,6 +2,8 @@
 #include "convolve_parts.cuh"
 #include "convolve_tensor_tile.cuh"
 
+#define SLICED_PIXELS (1 << 20) /* the largest plane that is faster so: chroma of 1080p is, that of 4K is not */
+
 /* sum += samples * band: 16 times 8 outputs, each 8 from 32 samples. */
 static __device__ __forceinline__ void
 multiply (int (&sum)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, uint2 band)
@@ -200,13 +202,38 @@ finish_wide (const ConvolveImage &image, const ConvolveBands &mask, int sample, 
           finish_exact<DOWN> (mask.tail, sample, total_of<true> (sums, t, 2 * half + 1)));
 }
 
+/* Sums of an exact plan's single limb: see convolve_integer_tail.h. Not begun at the start, which takes registers. */
+template <typename T, bool CLAMPS, int N>
+static __device__ __forceinline__ void
+finish_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, int sample,
+    const int (&sums)[N][ROWS][4], unsigned (&pairs)[ROWS][2])
+{
+  const int start = tail.start[sample];
+  const float offset = tail.offset[sample];
+
+#pragma unroll
+  for (int t = 0; t < ROWS; t++)
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      int a = __float_as_int (__fmaf_rd (__int_as_float (sums[0][t][2 * half] + start), tail.scale, offset));
+      int b = __float_as_int (__fmaf_rd (__int_as_float (sums[0][t][2 * half + 1] + start), tail.scale, offset));
+
+      pairs[t][half] = CLAMPS ? convolve_clamp_bytes (b - CONVOLVE_MAGIC_BITS, a - CONVOLVE_MAGIC_BITS, 0)
+          : pack<T> (image, a, b);
+    }
+}
+
 /* The outputs of this lane: two side by side in each half of the tile's width, in each of the warp's rows. */
 template <typename T, int N>
 static __device__ __forceinline__ void
 finish_all (const ConvolveImage &image, const ConvolveBands &mask, int sample, const int (&sums)[N][ROWS][4],
     unsigned (&pairs)[ROWS][2])
 {
-  if (!mask.whole)
+  if (sizeof (T) == 1 && N == 1 && mask.integers && !mask.integer_tail.clamps)
+    finish_integers<T, false> (image, mask.integer_tail, sample, sums, pairs);
+  else if (sizeof (T) == 1 && N == 1 && mask.integers)
+    finish_integers<T, true> (image, mask.integer_tail, sample, sums, pairs);
+  else if (!mask.whole)
     finish_float<T, false> (image, mask, sample, sums, pairs);
   else if (!mask.tail.wide)
     finish_float<T, true> (image, mask, sample, sums, pairs);
@@ -247,15 +274,18 @@ store (const ConvolveImage &image, int sample, const unsigned (&pairs)[ROWS][2],
 }
 
 /* Writes whole pixels of 2 to 4 bytes; of each, this lane put its 4 outputs of row t to stage[sample * ROWS + t]. */
+template <bool SLICED>
 static __device__ __forceinline__ void
 store_pixels (const ConvolveImage &image, const unsigned *stage, int left, int x, int y)
 {
+  const int first = SLICED ? threadIdx.z : 0, step = SLICED ? 2 : 1;
   int samples = image.pixel_stride;
   uint8_t *to = convolve_destination<uint8_t> (image, x, y, 0);
   bool aligned = left + WIDTH <= image.x1 && y + ROWS <= image.y1
       && (((uintptr_t) to | image.destination_stride) & (samples == 4 ? 7 : samples == 2 ? 3 : 1)) == 0;
 
-  for (int t = 0; t < ROWS; t++, to += image.destination_stride) {
+  to += first * image.destination_stride;
+  for (int t = first; t < ROWS; t += step, to += step * image.destination_stride) {
     unsigned of[4];
 
 #pragma unroll
@@ -297,16 +327,18 @@ blocks_of (int sample_size, int limbs, bool planar)
  * shifted by one output each; the tensor cores multiply bytes at many times the rate of anything else. The taps are
  * L signed bytes each, their sums in 32 bits are exact. Of one product the 16 rows are 16 groups of 8 outputs, side
  * by side in one row of the image, and the band's 8 columns the outputs of a group; deep samples go through it
- * as low and as high bytes. PLANAR: pixels are one sample, without a gap.
+ * as low and as high bytes. PLANAR: pixels are one sample, without a gap. SLICED: a block has threads for both samples
+ * of its pixels; in small planes, such as chroma, blocks are few and each is waited for.
  */
-template <typename T, int L, bool PLANAR>
-__global__ void __launch_bounds__ (THREADS, blocks_of (sizeof (T), L, PLANAR))
+template <typename T, int L, bool PLANAR, bool SLICED>
+__global__ void __launch_bounds__ (SLICED ? 2 * THREADS : THREADS, SLICED ? 1 : blocks_of (sizeof (T), L, PLANAR))
 convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveBands mask)
 {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ uint4 shared[];
   const int N = L + sizeof (T) - 1;     /* sums of an output */
   const bool together = !PLANAR && sizeof (T) == 1 && mask.together;
+  const int slice = SLICED ? threadIdx.z : 0, slices = SLICED ? 2 : 1;
   int first = PLANAR || together ? 0 : blockIdx.z, last = PLANAR ? 1 : together ? gridDim.z : blockIdx.z + 1;
   uint8_t *tile = (uint8_t *) shared;
   unsigned *stage = (unsigned *) (tile + (last - first) * sizeof (T) * mask.plane_size) + threadIdx.y * 32
@@ -326,15 +358,16 @@ convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_const
   }
 
   Columns columns = find_columns<T, PLANAR> (image, mask, left);
-  load_inside<T, PLANAR> (image, mask, columns, top, first, last, tile);
+  load_inside<T, PLANAR> (image, mask, columns, top, first, last, slice, tile);
   wait_for_copies ();
   __syncthreads ();
   if (columns.to - columns.from < mask.pitch) {
-    load_outside<T> (image, mask, columns, top, first, last, tile);
+    load_outside<T> (image, mask, columns, top, first, last, slice, slices, tile);
     __syncthreads ();
   }
 
-  for (int sample = first; sample < last; sample++, tile += sizeof (T) * mask.plane_size) {
+  tile += slice * sizeof (T) * mask.plane_size;
+  for (int sample = first + slice; sample < last; sample += slices, tile += slices * sizeof (T) * mask.plane_size) {
     unsigned pairs[ROWS][2];
 
     if (PLANAR || image.select >> sample & 1) {
@@ -358,8 +391,10 @@ convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_const
     for (int t = 0; t < ROWS && together; t++)
       stage[(sample * ROWS + t) * THREADS] = __byte_perm (pairs[t][0], pairs[t][1], 0x5410);
   }
+  if (SLICED)
+    __syncthreads ();
   if (together)
-    store_pixels (image, stage, left, x, y);
+    store_pixels<SLICED> (image, stage, left, x, y);
 #endif
 }
 
@@ -394,11 +429,13 @@ fold_of (ConvolveBoundary boundary, int n)
 ConvolveStatus
 convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-#define LIMBS(T, PLANAR) { convolve_tensor<T, 1, PLANAR>, convolve_tensor<T, 2, PLANAR>, convolve_tensor<T, 3, PLANAR> }
+#define LIMBS(T, ...) { convolve_tensor<T, 1, __VA_ARGS__>, convolve_tensor<T, 2, __VA_ARGS__>, \
+    convolve_tensor<T, 3, __VA_ARGS__> }
   static const ConvolveKernel<ConvolveBands> kernels[CONVOLVE_N_SAMPLE_TYPES][2][CONVOLVE_MAX_LIMBS] = {
-    { LIMBS (uint8_t, false), LIMBS (uint8_t, true) },
-    { LIMBS (uint16_t, false), LIMBS (uint16_t, true) },
+    { LIMBS (uint8_t, false, false), LIMBS (uint8_t, true, false) },
+    { LIMBS (uint16_t, false, false), LIMBS (uint16_t, true, false) },
   };
+  static const ConvolveKernel<ConvolveBands> sliced_kernels[CONVOLVE_MAX_LIMBS] = LIMBS (uint8_t, false, true);
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveTail *tail = &plan->limbs.tail;
   int width = plan->taps.width, height = plan->taps.height;
@@ -415,12 +452,14 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
   mask.plane_size = mask.pitch * convolve_tensor_tile_rows (height);
   mask.chunks = mask.pitch / 16;
   mask.chunk_factor = (65536 + mask.chunks - 1) / mask.chunks;
-  mask.row_step = THREADS / mask.chunks;
   mask.boundary = plan->boundary;
   mask.fold_x = fold_of (plan->boundary, plane->width);
   mask.fold_y = fold_of (plan->boundary, plane->height);
   mask.whole = plan->limbs.whole;
   mask.tail = *tail;
+  mask.integers = plan->limbs.integers;
+  if (mask.integers)
+    mask.integer_tail = plan->integer_tail;
   mask.range = (1 << pixel->depth) - 1 / 128.0f;
   mask.unit_scale = (float) (tail->scale / mask.range);
   for (int i = 0; i < pixel->samples; i++)
@@ -431,7 +470,11 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
       && pixel->samples * tile + stage <= 72 * 1024;
   if (mask.together)
     tile *= pixel->samples;
-  return convolve_launch (plan, plane, (const void *) kernels[pixel->type][planar][plan->limbs.count - 1],
-      { dim3 (32, WARPS), WIDTH, HEIGHT * (mask.together ? pixel->samples : 1), tile + (mask.together ? stage : 0),
-        dim3 (), true }, &mask, error);
+  bool sliced = mask.together && pixel->samples == 2
+      && (int64_t) plane->region.width * plane->region.height <= SLICED_PIXELS;
+  mask.row_step = THREADS * (sliced ? 2 : 1) / mask.chunks;
+  return convolve_launch (plan, plane,
+      (const void *) (sliced ? sliced_kernels : kernels[pixel->type][planar])[plan->limbs.count - 1],
+      { dim3 (32, WARPS, sliced ? 2 : 1), WIDTH, HEIGHT * (mask.together ? pixel->samples : 1),
+        tile + (mask.together ? stage : 0), dim3 (), true }, &mask, error);
 }

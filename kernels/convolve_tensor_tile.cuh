@@ -31,8 +31,9 @@ struct ConvolveBands
   bool together;                /* a block takes all samples of its pixels; otherwise one, blockIdx.z */
   ConvolveBoundary boundary;
   ConvolveFold fold_x, fold_y;
-  bool whole;
+  bool whole, integers;
   ConvolveTail tail;
+  ConvolveIntegerTail integer_tail;     /* where integers; zeros otherwise */
   float range, unit_scale, unit_offset[CONVOLVE_MAX_SAMPLES];  /* what finish() takes instead of the tail */
 };
 
@@ -139,10 +140,10 @@ find_columns (const ConvolveImage &image, const ConvolveBands &mask, int left)
 template <typename T, bool PLANAR>
 static __device__ __forceinline__ void
 load_inside (const ConvolveImage &image, const ConvolveBands &mask, const Columns &columns, int y, int first, int last,
-    uint8_t *tile)
+    int slice, uint8_t *tile)
 {
   int rows = HEIGHT + image.mask_height - 1, stride = PLANAR ? sizeof (T) : image.pixel_stride;
-  int thread = threadIdx.y * 32 + threadIdx.x, row = thread * mask.chunk_factor >> 16;
+  int thread = (slice * WARPS + threadIdx.y) * 32 + threadIdx.x, row = thread * mask.chunk_factor >> 16;
   int column = (thread - row * mask.chunks) * 16;
 
   if (row >= mask.row_step || column < columns.from || column >= columns.to)
@@ -224,13 +225,13 @@ load_inside (const ConvolveImage &image, const ConvolveBands &mask, const Column
 template <typename T>
 static __device__ __forceinline__ void
 load_outside (const ConvolveImage &image, const ConvolveBands &mask, const Columns &columns, int y, int first, int last,
-    uint8_t *tile)
+    int slice, int slices, uint8_t *tile)
 {
   int inside = columns.to - columns.from, words = (mask.pitch - inside) / 4;
   int rows = HEIGHT + image.mask_height - 1;
 
   y -= image.mask_height / 2;
-  for (int i = threadIdx.y * 32 + threadIdx.x; i < rows * words; i += THREADS) {
+  for (int i = (slice * WARPS + threadIdx.y) * 32 + threadIdx.x; i < rows * words; i += slices * THREADS) {
     int row = i / words, column = (i - row * words) * 4, x[4];
     uint8_t *line = tile + row * mask.pitch;
     bool known = true;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "convolve_fft.h"
+#include "convolve_integer_tail.h"
 #include "convolve_limbs.h"
 #include "convolve_private.h"
 #include "convolve_products.h"
@@ -176,20 +177,28 @@ convolve_tiled_input_block (const ConvolvePlan *plan, int *width, int *height)
   return most > 0;
 }
 
+static double
+magnitude (const float *taps, int count)
+{
+  double sum = 0;
+
+  for (int i = 0; i < count; i++)
+    sum += fabs (taps[i]);
+  return sum;
+}
+
 /* What the variants that divide a plane in parts can read: see convolve_parts.cuh. */
 static bool
 accepts_layout (const ConvolvePlan *plan, const char **reason)
 {
   const ConvolvePixel *pixel = &plan->pixel;
-  double gain = 0, most = 0;
+  double gain = magnitude (plan->taps.taps, plan->taps.width * plan->taps.height) * fabs (plan->tail.scale), most = 0;
 
   if (pixel->samples == 3 || pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped
       || !pixel->select) {
     *reason = "it does pixels of 1, 2 or 4 samples with nothing between them, in the machine's byte order";
     return false;
   }
-  for (int i = 0; i < plan->taps.width * plan->taps.height; i++)
-    gain += fabs (plan->taps.taps[i] * plan->tail.scale);
   for (int i = 0; i < pixel->samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
   if (pixel->type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > 4e6) {
@@ -256,10 +265,8 @@ static bool
 accepts_direct (const ConvolvePlan *plan, const char **reason)
 {
   int count = plan->taps.width * plan->taps.height;
-  double gain = 0;
+  double gain = magnitude (plan->taps.taps, count);
 
-  for (int i = 0; i < count; i++)
-    gain += fabs (plan->taps.taps[i]);
   if (plan->wide_sums || (!plan->exact && gain * count * plan->tail.maximum / 16777216 > convolve_budget (plan) / 4)) {
     *reason = "its sums need double precision";
     return false;
@@ -267,36 +274,50 @@ accepts_direct (const ConvolvePlan *plan, const char **reason)
   return accepts_small (plan, reason);
 }
 
-/* Weights of eight bits, and values that a float with 1 as its last place holds: see convolve_packed.cu. */
+/* Sums of integers, see convolve_integer_tail.h. */
+static bool
+accepts_integers (const ConvolvePlan *plan, const char **reason)
+{
+  ConvolveIntegerTail tail;
+
+  return convolve_integer_tail_choose (plan, &tail, reason) && accepts_layout (plan, reason);
+}
+
+static bool
+are_bytes (const float *taps, int count)
+{
+  for (int i = 0; i < count; i++)
+    if (taps[i] < -128 || taps[i] > 127)
+      return false;
+  return true;
+}
+
 static bool
 accepts_packed (const ConvolvePlan *plan, const char **reason)
 {
-  const ConvolvePixel *pixel = &plan->pixel;
-  int count = plan->taps.width * plan->taps.height;
-  double sum = 0, most = 0;
+  if (plan->exact && !are_bytes (plan->taps.taps, plan->taps.width * plan->taps.height)) {
+    *reason = "its weights are not integers -128 to 127 times one factor";
+    return false;
+  }
+  return accepts_small (plan, reason) && accepts_integers (plan, reason);
+}
 
-  if (pixel->type != CONVOLVE_SAMPLE_U8) {
-    *reason = "it does 8-bit samples alone";
+/* The sums of a row are to fit sixteen bits: 255 times 257 does. */
+static bool
+accepts_packed_separable (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolveTaps *taps = &plan->taps;
+
+  if (!taps->row) {
+    *reason = "it is not the product of a column and a row";
     return false;
   }
-  if (!accepts_small (plan, reason))
-    return false;
-  for (int i = 0; i < count; i++) {
-    if (!plan->exact || plan->taps.taps[i] < -128 || plan->taps.taps[i] > 127) {
-      *reason = "its weights are not integers -128 to 127 times one factor";
-      return false;
-    }
-    sum += fabs (plan->taps.taps[i]);
-  }
-  for (int i = 0; i < pixel->samples; i++)
-    most = fmax (most, fabs (plan->tail.offset[i]));
-  /* The errors of the scale, times a sum, and of the offset; the result is rounded down, which does no harm. */
-  if (sum * 255 * fmax (fabs (plan->tail.scale), 1) + most > 4e6
-      || (255 + 2 + 2 * most) / 16777216 >= plan->step / 2) {
-    *reason = "its divisor is too fine for single precision";
+  if (plan->exact && (!are_bytes (taps->row, taps->width) || !are_bytes (taps->column, taps->height)
+          || magnitude (taps->row, taps->width) > 257)) {
+    *reason = "its row and column are not integers -128 to 127, or its row's sum is above 257";
     return false;
   }
-  return true;
+  return accepts_small (plan, reason) && accepts_integers (plan, reason);
 }
 
 /* Up to these sizes the tables in tests/results/ have constant in front: loading tiles does not pay. */
@@ -312,41 +333,100 @@ pays_beyond_5x5 (const ConvolvePlan *plan)
   return plan->taps.width * plan->taps.height > 25;
 }
 
-/* Up to 5x5 the products, at four in an instruction, are no more than two passes. */
-static bool
-pays_fused (const ConvolvePlan *plan)
+/*
+ * What is faster depends on the plane: in a small one each block is waited for, in a large one all units are at work. The
+ * rules are from the tables in tests/results/, for planes of frames of 1080p, 4K and 8K; between two of these the limit is
+ * half way.
+ */
+typedef enum
 {
-  const char *reason;
+  SMALL,
+  MIDDLE,
+  LARGE
+} Extent;
 
-  return plan->taps.width > 5 || plan->taps.height > 5 || !accepts_packed (plan, &reason);
+static Extent
+extent_of (const ConvolvePlan *plan)
+{
+  int64_t frame = plan->pixels * (plan->pixel.samples == 2 ? 4 : 1);    /* pairs are chroma, of half its sides */
+
+  return frame == 0 ? MIDDLE : frame <= 1 << 22 ? SMALL : frame <= 1 << 24 ? MIDDLE : LARGE;
 }
 
-/* The side from which on tensor is faster, where it can do the mask; by the tables in tests/results/. */
+static bool
+is_small (const ConvolvePlan *plan)
+{
+  return extent_of (plan) == SMALL;
+}
+
+static int
+larger_side (const ConvolvePlan *plan)
+{
+  return plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
+}
+
+static bool
+is_single_byte (const ConvolvePlan *plan)
+{
+  return plan->pixel.type == CONVOLVE_SAMPLE_U8 && plan->pixel.samples == 1;
+}
+
+/* Up to this side alone, unless tensor cannot do the mask. */
 static bool
 pays_up_to (const ConvolvePlan *plan, int side)
 {
   const char *reason;
 
-  return (plan->taps.width <= side && plan->taps.height <= side) || !accepts_tensor (plan, &reason);
+  return larger_side (plan) <= side || !accepts_tensor (plan, &reason);
+}
+
+/* Before it comes packed, after it tensor-separable, or tensor for small planes of single bytes. */
+static bool
+pays_packed_separable (const ConvolvePlan *plan)
+{
+  int samples = plan->pixel.samples, side = larger_side (plan);
+
+  if (is_small (plan))
+    return samples == 1 ? side > 5 && pays_up_to (plan, 5) : samples == 2 ? side > 3 && pays_up_to (plan, 7) : side > 5;
+  return samples == 1 ? side > 3 : samples == 2 || pays_up_to (plan, 7);
+}
+
+/* For what integers cannot do: with those packed or packed-separable is faster. */
+static bool
+pays_fused (const ConvolvePlan *plan)
+{
+  const char *reason;
+
+  if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16 && larger_side (plan) <= 5)
+    return !accepts_direct (plan, &reason);
+  if (is_small (plan) && is_single_byte (plan) && !pays_up_to (plan, 3))
+    return false;
+  return !accepts_packed_separable (plan, &reason);
 }
 
 static bool
 pays_packed (const ConvolvePlan *plan)
 {
-  return pays_up_to (plan, 7);
+  static const int single[] = { [SMALL] = 5, [MIDDLE] = 7, [LARGE] = 5 };
+
+  if (plan->pixel.samples == 1)
+    return pays_up_to (plan, single[extent_of (plan)]);
+  return pays_up_to (plan, plan->pixel.samples == 2 && !is_small (plan) ? 9 : 7);
 }
 
 static bool
 pays_direct (const ConvolvePlan *plan)
 {
-  return pays_up_to (plan, 5);
+  if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16)
+    return pays_up_to (plan, 7);
+  return pays_up_to (plan, is_small (plan) && is_single_byte (plan) ? 3 : 5);
 }
 
 /* Where fused has registers enough, it is twice as fast; and tensor is, for bytes, up to 15x15. */
 static bool
 pays_fused_tiled (const ConvolvePlan *plan)
 {
-  int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
+  int side = larger_side (plan);
 
   return side > (plan->pixel.type == CONVOLVE_SAMPLE_U8 ? 15 : CONVOLVE_DIRECT_SIDE)
       || (side > CONVOLVE_DIRECT_SIDE && pays_up_to (plan, CONVOLVE_DIRECT_SIDE));
@@ -396,25 +476,33 @@ fft_before_separable (const ConvolvePlan *plan)
   return convolve_fft_choose (plan, &wide, &reason) && wide ? 140 : 80;
 }
 
-/*
- * Where it is faster than fused, than transforms, and for more than one product than tensor, by the tables in
- * tests/results/. Where taps are rounded, fused needs a product for each of them and each sample; where pixels have
- * gaps between a sample's neighbours, a band has them too, and grows sooner.
- */
+/* The side up to which others are faster for a mask of rank 1, by the tables in tests/results/. */
+static int
+before_tensor_separable (const ConvolvePlan *plan)
+{
+  static const int words[] = { [SMALL] = 5, [MIDDLE] = 9, [LARGE] = 7 };
+  static const int single[] = { [SMALL] = 9, [MIDDLE] = 7, [LARGE] = 5 };
+  const char *reason;
+  bool small = is_small (plan), integers = accepts_packed_separable (plan, &reason);
+
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
+    return words[extent_of (plan)];
+  if (plan->pixel.samples == 1)
+    return integers ? 9 : single[extent_of (plan)];
+  if (plan->pixel.samples == 2)
+    return integers ? (small ? 7 : 9) : small ? 5 : 7;
+  return integers ? (small ? 9 : 7) : small ? 5 : 3;
+}
+
+/* Where it is faster than those, than transforms, and for more than one product than tensor. */
 static bool
 pays_tensor_separable (const ConvolvePlan *plan)
 {
-  int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
+  int side = larger_side (plan);
 
   if (side > fft_before_separable (plan) && pays_fft (plan))
     return false;
-  if (!plan->taps.row)
-    return side > 15;
-  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
-    return side > CONVOLVE_DIRECT_SIDE;
-  if (plan->pixel.samples > 2)
-    return side > (plan->exact ? 5 : 3);
-  return side > (plan->exact ? CONVOLVE_DIRECT_SIDE : 7);
+  return side > (plan->taps.row ? before_tensor_separable (plan) : 15);
 }
 
 static ConvolveStatus
@@ -433,6 +521,15 @@ const ConvolveVariant convolve_variants[] = {
     .pays = pays_tensor_separable,
     .prepare = convolve_tensor_separable_prepare,
     .run = convolve_tensor_separable_run,
+  },
+  {
+    .name = "packed-separable",
+    .idea = "as packed, for a rank-1 mask: sums of rows four products at a time, of columns two at a time",
+    .on_device = true,
+    .accepts = accepts_packed_separable,
+    .pays = pays_packed_separable,
+    .prepare = convolve_integer_tail_prepare,
+    .run = convolve_packed_separable_run,
   },
   {
     .name = "fused",
@@ -456,6 +553,7 @@ const ConvolveVariant convolve_variants[] = {
     .on_device = true,
     .accepts = accepts_packed,
     .pays = pays_packed,
+    .prepare = convolve_integer_tail_prepare,
     .run = convolve_packed_run,
   },
   {

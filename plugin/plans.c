@@ -80,7 +80,8 @@ make_plan (ConvolvePlan ** plan, const GstCudaConvolveSettings * settings, const
     g_error_free (bad);
     return error->status;
   }
-  *plan = convolve_plan_new (&step->pixel, settings->boundary, &mask, variant, device, error);
+  *plan = convolve_plan_new_sized (&step->pixel, settings->boundary, &mask, variant, device,
+      (gint64) step->width * step->height, error);
   convolve_mask_clear (&mask);
   return *plan ? CONVOLVE_OK : error->status;
 }

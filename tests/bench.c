@@ -126,8 +126,10 @@ make_row (Row *row, const Bench *bench, const char *variant)
       mask.divisor += mask.taps[k] = (int) mask.taps[k] % 2;
   }
   for (int p = 0; p < formats[bench->format].n_planes && !row->refused; p++) {
-    row->plans[p] = convolve_plan_new (&formats[bench->format].planes[p].pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask,
-        variant, bench->device, &error);
+    const Plane *plane = &formats[bench->format].planes[p];
+
+    row->plans[p] = convolve_plan_new_sized (&plane->pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, variant, bench->device,
+        (int64_t) (sizes[bench->size].width / plane->divided) * (sizes[bench->size].height / plane->divided), &error);
     if (!row->plans[p]) {
       snprintf (row->reason, sizeof row->reason, "%s", error.text);
       row->refused = row->reason;

@@ -55,7 +55,8 @@ make_plan (Run *run)
   const CheckCase *test = run->test;
   ConvolveError error = { 0 };
 
-  run->plan = convolve_plan_new (&test->pixel, test->boundary, &test->mask.mask, run->variant, run->device, &error);
+  run->plan = convolve_plan_new_sized (&test->pixel, test->boundary, &test->mask.mask, run->variant, run->device,
+      (int64_t) test->width * test->height * (test->width % 2), &error);
   if (run->plan)
     return true;
 

@@ -14,6 +14,7 @@
 
 #include "check_cpu.h"
 #include "check_fixed.h"
+#include "check_integer_tail.h"
 #include "check_limbs.h"
 #include "check_products.h"
 #include "convolve_bench.h"
@@ -212,9 +213,9 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
   printf ("seed %" PRIu64 ", %ld cases\n", options->seed, options->cases);
   fflush (stdout);
   if (!options->variant)
-    failures += check_fixed_api (stdout) + check_limbs (options->seed, 400, stdout)
-        + check_products (options->seed, 400, stdout) + check_cpu_memory (stdout) + check_cpu_threads (stdout)
-        + check_cpu_large (stdout);
+    failures += check_fixed_api (stdout) + check_integer_tail (options->seed, 400, stdout)
+        + check_limbs (options->seed, 400, stdout) + check_products (options->seed, 400, stdout)
+        + check_cpu_memory (stdout) + check_cpu_threads (stdout) + check_cpu_large (stdout);
   for (int i = 0; i < n_rows; i++) {
     failures += check_fixed_variant (&rows[i], stdout);
     if (rows[i].device && !rows[i].device_lost)
