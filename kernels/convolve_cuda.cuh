@@ -41,6 +41,16 @@ convolve_wait (void)
 #endif
 }
 
+/* For all of the block: what its threads copy to shared memory with cp.async is there. */
+static __device__ __forceinline__ void
+convolve_wait_for_copies (void)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile ("cp.async.wait_all;" : : : "memory");
+#endif
+  __syncthreads ();
+}
+
 /* Taps as a launch parameter, which stands in the constant bank: private to the launch, unlike a __constant__ array. */
 template <int N>
 struct ConvolveParameters

@@ -3,8 +3,6 @@
 
 #include "convolve_parts.cuh"
 
-#define WARPS 4                 /* of a block, one above the other */
-
 template <int K>
 struct DirectTaps
 {
@@ -18,7 +16,7 @@ struct DirectTaps
  * product but the product.
  */
 template <typename T, int K, int S, int W, int R>
-__global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS, S == 1 ? 8 : 1)
+__global__ void __launch_bounds__ (CONVOLVE_LANES * CONVOLVE_WARPS, S == 1 ? 8 : 1)
 convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_constant__ DirectTaps<K> taps)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, bytes = S * sizeof (T);
@@ -29,16 +27,8 @@ convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_const
   convolve_wait ();
   if (convolve_rim<T, S, K> (image, parts, taps.tap))
     return;
-  int x = min (parts.left + (int) (blockIdx.x * CONVOLVE_LANES + threadIdx.x) * columns, parts.right - columns);
-  int y = min (parts.top + (int) ((blockIdx.y - parts.rim_rows) * WARPS + threadIdx.y) * R, parts.bottom - R);
-  const uint8_t *from = image.source + (y - K / 2) * image.source_stride + (unsigned) (x * bytes);
-
-#pragma unroll
-  for (int n = 0; n < rows; n++, from += image.source_stride) {
-    convolve_load_words<bytes> (from - bytes * CONVOLVE_GROUP, words[n]);
-    convolve_load_words<W * bytes> (from, words[n] + bytes);
-    convolve_load_words<bytes> (from + W * bytes * CONVOLVE_GROUP, words[n] + bytes + W * bytes);
-  }
+  int2 tile = convolve_tile<W, R> (parts);
+  convolve_load_tile<bytes, W, K> (image, tile, words);
 #pragma unroll
   for (int i = 0; i < R * S * columns; i++)
     sums[0][0][i] = 0;
@@ -59,7 +49,7 @@ convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_const
                   * value;
       }
 
-  convolve_store_sums<T, S, W, R> (image, x, y, sums, &words[K / 2]);
+  convolve_store_sums<T, S, W, R> (image, tile, sums, &words[K / 2]);
 }
 
 template <typename T, int K, int S, int W, int R>
@@ -81,7 +71,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
     for (int i = 0; i < from->width; i++)
       taps.tap[j + (K - from->height) / 2][i + (K - from->width) / 2] = from->taps[j * from->width + i]
           * convolve_tap_unit (plan);
-  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, WARPS, K, &grid);
+  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, CONVOLVE_WARPS, K, &grid);
   return convolve_launch (plan, plane, (const void *) convolve_direct<T, K, S, W, R>, grid, &taps, error);
 }
 

@@ -63,15 +63,6 @@ copy_chunk (uint32_t *to, const uint8_t *from)
 #endif
 }
 
-static __device__ __forceinline__ void
-wait_for_copies (void)
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.wait_all;" : : : "memory");
-#endif
-  __syncthreads ();
-}
-
 /* A word of one sample of pixels that lie together, from S words. */
 template <typename T, int S>
 static __device__ __forceinline__ uint32_t
@@ -122,7 +113,7 @@ convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_
     c = c < first ? c : c - first + stop;
     gather<T, S, K> (image, taps.boundary, begin + c * Tile::chunk, y, &tile.input[r][c * 4]);
   }
-  wait_for_copies ();
+  convolve_wait_for_copies ();
 
   /* Rows. What a run reads begins at a whole word, shift samples before its first. */
   constexpr int per_word = 4 / sizeof (T), shift = (Tile::side - K / 2) % per_word;

@@ -17,8 +17,8 @@ modulo (double value, double divisor)
  * A result is floor (n * p/q + offset) for the sum n. These values lie on a grid of 1/q, the lowest of them below above
  * an integer: moved down by up to below, or up by less than 1/q - below, all keep their integer. The start of sums moves
  * them by any multiple of 1/q, the tail's offset by integers alone, being a float as large as CONVOLVE_MAGIC; what the
- * rounding of scale moves them by is known, and hardly depends on n. So one start of q is right, if that is not too near
- * one of the ends; and one in a few of these where the offset is so large that its last place is above 1.
+ * rounding of scale moves them by is known, and hardly depends on n. So one start of q is right, if that is not too
+ * near one of the ends; and one in a few of these where the offset is so large that its last place is above 1.
  */
 static bool
 try_scale (const ConvolvePlan *plan, float scale, double least, double most, int sample, ConvolveIntegerTail *tail)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The end of an exact plan's sums of 8-bit samples, of which one multiplication and addition in float makes the result. */
+/* The end of an exact plan's sums of 8-bit samples: one multiplication and addition in float makes the result. */
 #ifndef CONVOLVE_INTEGER_TAIL_H
 #define CONVOLVE_INTEGER_TAIL_H
 

@@ -3,8 +3,6 @@
 
 #include "convolve_parts.cuh"
 
-#define WARPS 4                 /* of a block, one above the other */
-
 /*
  * The weights of a K x K mask, four in a word. A row of the mask is full words from its left end and, where 3 weights
  * are left, one that is not full. Where 1 is left, the column that these make is taken in words from the top.
@@ -34,7 +32,7 @@ below (uint32_t column, const uint32_t *words, int k)
  * begin at each of its bytes; a word meets the same four weights in all of the sums that it goes to.
  */
 template <int K, int S, int W, int R, bool CLAMPS>
-__global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS)
+__global__ void __launch_bounds__ (CONVOLVE_LANES * CONVOLVE_WARPS)
 convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedTaps<K> taps)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
@@ -45,16 +43,8 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
   convolve_wait ();
   if (convolve_rim<uint8_t, S, K> (image, parts, taps.single))
     return;
-  int x = min (parts.left + (int) (blockIdx.x * CONVOLVE_LANES + threadIdx.x) * columns, parts.right - columns);
-  int y = min (parts.top + (int) ((blockIdx.y - parts.rim_rows) * WARPS + threadIdx.y) * R, parts.bottom - R);
-  const uint8_t *from = image.source + (y - K / 2) * image.source_stride + (unsigned) (x * S);
-
-#pragma unroll
-  for (int n = 0; n < rows; n++, from += image.source_stride) {
-    convolve_load_words<S> (from - S * CONVOLVE_GROUP, words[n]);
-    convolve_load_words<W * S> (from, words[n] + S);
-    convolve_load_words<S> (from + W * S * CONVOLVE_GROUP, words[n] + S + W * S);
-  }
+  int2 tile = convolve_tile<W, R> (parts);
+  convolve_load_tile<S, W, K> (image, tile, words);
 #pragma unroll
   for (int i = 0; i < R * S * columns; i++)
     sums[0][0][i] = taps.tail.start[i / columns % S];
@@ -88,7 +78,7 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
       }
     }
 
-  uint8_t *to = image.destination + y * image.destination_stride + (unsigned) (x * S);
+  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
 #pragma unroll
   for (int r = 0; r < R; r++, to += image.destination_stride)
     convolve_store_integers<S, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
@@ -122,7 +112,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
       else
         taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
     }
-  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, WARPS, K, &grid);
+  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, CONVOLVE_WARPS, K, &grid);
   return convolve_launch (plan, plane, plan->integer_tail.clamps ? (const void *) convolve_packed<K, S, W, R, true>
       : (const void *) convolve_packed<K, S, W, R, false>, grid, &taps, error);
 }

@@ -3,8 +3,6 @@
 
 #include "convolve_parts.cuh"
 
-#define WARPS 4                 /* of a block, one above the other */
-
 /* A column and a row of integers of eight bits. */
 template <int K>
 struct PackedFactors
@@ -32,7 +30,7 @@ dot_of_rows (uint32_t rows, int taps, int sum)
  * short enough that those of two rows fit in a word, which goes to all outputs above and below, two products at a time.
  */
 template <int K, int S, int W, int R, bool CLAMPS>
-__global__ void __launch_bounds__ (CONVOLVE_LANES * WARPS)
+__global__ void __launch_bounds__ (CONVOLVE_LANES * CONVOLVE_WARPS)
 convolve_packed_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedFactors<K> taps)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
@@ -43,16 +41,8 @@ convolve_packed_separable (const __grid_constant__ ConvolveImage image, const __
   convolve_wait ();
   if (convolve_rim<uint8_t, S, K> (image, parts, taps.single))
     return;
-  int x = min (parts.left + (int) (blockIdx.x * CONVOLVE_LANES + threadIdx.x) * columns, parts.right - columns);
-  int y = min (parts.top + (int) ((blockIdx.y - parts.rim_rows) * WARPS + threadIdx.y) * R, parts.bottom - R);
-  const uint8_t *from = image.source + (y - K / 2) * image.source_stride + (unsigned) (x * S);
-
-#pragma unroll
-  for (int n = 0; n < rows; n++, from += image.source_stride) {
-    convolve_load_words<S> (from - S * CONVOLVE_GROUP, words[n]);
-    convolve_load_words<W * S> (from, words[n] + S);
-    convolve_load_words<S> (from + W * S * CONVOLVE_GROUP, words[n] + S + W * S);
-  }
+  int2 tile = convolve_tile<W, R> (parts);
+  convolve_load_tile<S, W, K> (image, tile, words);
 #pragma unroll
   for (int i = 0; i < R * S * columns; i++)
     sums[0][0][i] = taps.tail.start[i / columns % S];
@@ -86,7 +76,7 @@ convolve_packed_separable (const __grid_constant__ ConvolveImage image, const __
       }
     }
 
-  uint8_t *to = image.destination + y * image.destination_stride + (unsigned) (x * S);
+  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
 #pragma unroll
   for (int r = 0; r < R; r++, to += image.destination_stride)
     convolve_store_integers<S, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
@@ -127,7 +117,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   taps.row_start = -32768 - least;
   for (int s = 0; s < S; s++)
     taps.tail.start[s] -= taps.row_start * sum;
-  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, WARPS, K, &grid);
+  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, CONVOLVE_WARPS, K, &grid);
   return convolve_launch (plan, plane,
       plan->integer_tail.clamps ? (const void *) convolve_packed_separable<K, S, W, R, true>
       : (const void *) convolve_packed_separable<K, S, W, R, false>, grid, &taps, error);

@@ -12,6 +12,7 @@
 #include "convolve_integer_tail.h"
 
 #define CONVOLVE_LANES 32
+#define CONVOLVE_WARPS 4        /* of a block, one above the other, where a warp goes by itself */
 #define CONVOLVE_GROUP 4        /* pixels; as many words of memory as a pixel has bytes */
 
 struct ConvolveParts
@@ -171,20 +172,20 @@ convolve_finish_wide (const ConvolveImage *image, int sample, float sum)
 }
 
 /*
- * Stores the outputs of a thread, R rows of W groups at x, y. source is its own part of the rows of input from y on,
+ * Stores the outputs of a thread, R rows of W groups. source is its own part of the rows of input from y on,
  * for the samples that are copied. Where the tail needs doubles all is stored once more: a choice at each value would
  * cost more than the second pass.
  */
 template <typename T, int S, int W, int R, int N>
 static __device__ __forceinline__ void
-convolve_store_sums (const ConvolveImage &image, int x, int y, const float (&sums)[R][S][W * CONVOLVE_GROUP],
+convolve_store_sums (const ConvolveImage &image, int2 tile, const float (&sums)[R][S][W * CONVOLVE_GROUP],
     const uint32_t (*source)[N])
 {
   constexpr int bytes = S * sizeof (T), per_word = 4 / sizeof (T), side = (N - W * bytes) / 2;
 
 #pragma unroll
   for (int wide = 0; wide < 2; wide++) {
-    uint8_t *to = image.destination + y * image.destination_stride + (unsigned) (x * bytes);
+    uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * bytes);
 
     if (wide && !image.tail.wide_down)
       return;
@@ -248,19 +249,18 @@ convolve_finish_integers (const ConvolveIntegerTail &tail, int sample, const int
 #pragma unroll
   for (int c = 0; c < CONVOLVE_GROUP; c++)
     value[c] = __float_as_int (__fmaf_rd (__int_as_float (sums[c]), tail.scale, tail.offset[sample]));
-  if (!CLAMPS)
-    return __byte_perm (__byte_perm (value[0], value[1], 0x0040), __byte_perm (value[2], value[3], 0x0040), 0x5410);
 #pragma unroll
-  for (int c = 0; c < CONVOLVE_GROUP; c++)
+  for (int c = 0; c < CONVOLVE_GROUP && CLAMPS; c++)
     value[c] -= CONVOLVE_MAGIC_BITS;
-  return convolve_clamp_bytes (value[1], value[0], convolve_clamp_bytes (value[3], value[2], 0));
+  return CLAMPS ? convolve_clamp_bytes (value[1], value[0], convolve_clamp_bytes (value[3], value[2], 0))
+      : __byte_perm (__byte_perm (value[0], value[1], 0x0040), __byte_perm (value[2], value[3], 0x0040), 0x5410);
 }
 
-/* Stores such sums, W groups of a row of outputs. source is the same part of the input, for the samples that are copied. */
+/* Stores such sums, W groups of a row of outputs. source is that part of the input, for samples that are copied. */
 template <int S, int W, bool CLAMPS>
 static __device__ __forceinline__ void
-convolve_store_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, uint8_t *to, const int (&sums)[S][W * CONVOLVE_GROUP],
-    const uint32_t *source)
+convolve_store_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, uint8_t *to,
+    const int (&sums)[S][W * CONVOLVE_GROUP], const uint32_t *source)
 {
   uint32_t out[W * S];
 
@@ -371,6 +371,33 @@ convolve_rim (const ConvolveImage &image, const ConvolveParts &parts, const floa
     convolve_rim_group<T, K> (image, parts, taps, x + (int) (at / S) * CONVOLVE_GROUP, row, end, at % S);
   }
   return true;
+}
+
+/* Where this thread's tile of the inner part begins, W groups in R rows. */
+template <int W, int R>
+static __device__ __forceinline__ int2
+convolve_tile (const ConvolveParts &parts)
+{
+  const int columns = W * CONVOLVE_GROUP;
+  int x = parts.left + (int) (blockIdx.x * CONVOLVE_LANES + threadIdx.x) * columns;
+  int y = parts.top + (int) ((blockIdx.y - parts.rim_rows) * CONVOLVE_WARPS + threadIdx.y) * R;
+
+  return make_int2 (min (x, parts.right - columns), min (y, parts.bottom - R));
+}
+
+/* What a tile reads: its rows and K/2 above and below, a group on both sides. A group is N words. */
+template <int N, int W, int K, int ROWS>
+static __device__ __forceinline__ void
+convolve_load_tile (const ConvolveImage &image, int2 tile, uint32_t (&words)[ROWS][(W + 2) * N])
+{
+  const uint8_t *from = image.source + (tile.y - K / 2) * image.source_stride + (unsigned) (tile.x * N);
+
+#pragma unroll
+  for (int n = 0; n < ROWS; n++, from += image.source_stride) {
+    convolve_load_words<N> (from - N * CONVOLVE_GROUP, words[n]);
+    convolve_load_words<W * N> (from, words[n] + N);
+    convolve_load_words<N> (from + W * N * CONVOLVE_GROUP, words[n] + N + W * N);
+  }
 }
 
 /* Whether a plane is more than the rim's indices can count; then it is to be done in these halves. */

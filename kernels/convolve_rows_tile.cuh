@@ -39,15 +39,6 @@ copy_later (void *to, const void *from)
 #endif
 }
 
-static __device__ __forceinline__ void
-wait_for_copies (void)
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.wait_all;" : : : "memory");
-#endif
-  __syncthreads ();
-}
-
 /* Where a word of samples has them from; the word begins at byte `at` of a row. */
 template <typename T>
 struct Word
@@ -181,7 +172,7 @@ fill_sides (const ConvolveImage &image, const Products &mask, int64_t begin, int
     bool known = true;
 
     if (!waited)
-      wait_for_copies ();
+      convolve_wait_for_copies ();
     waited = 1;
 #pragma unroll
     for (int i = 0; i < word.count; i++)
@@ -224,7 +215,7 @@ load_tile (const ConvolveImage &image, const Products &mask, int top, int bottom
     copy_later (operands + i, mask.operands + i);
   if (first > 0 || stop < mask.chunks)
     fill_sides<T> (image, mask, begin, first, stop, y, rows, tile);
-  wait_for_copies ();
+  convolve_wait_for_copies ();
 }
 
 #endif

@@ -359,8 +359,7 @@ convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_const
 
   Columns columns = find_columns<T, PLANAR> (image, mask, left);
   load_inside<T, PLANAR> (image, mask, columns, top, first, last, slice, tile);
-  wait_for_copies ();
-  __syncthreads ();
+  convolve_wait_for_copies ();
   if (columns.to - columns.from < mask.pitch) {
     load_outside<T> (image, mask, columns, top, first, last, slice, slices, tile);
     __syncthreads ();

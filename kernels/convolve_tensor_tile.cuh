@@ -46,14 +46,6 @@ copy_later (uint4 *to, const void *from)
 #endif
 }
 
-static __device__ __forceinline__ void
-wait_for_copies (void)
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
 /* Byte number at of each stride bytes, of the 16 pixels in words. */
 template <int N>
 static __device__ __forceinline__ uint4

@@ -334,9 +334,9 @@ pays_beyond_5x5 (const ConvolvePlan *plan)
 }
 
 /*
- * What is faster depends on the plane: in a small one each block is waited for, in a large one all units are at work. The
- * rules are from the tables in tests/results/, for planes of frames of 1080p, 4K and 8K; between two of these the limit is
- * half way.
+ * What is faster depends on the plane: in a small one each block is waited for, in a large one all units are at work.
+ * The rules are from the tables in tests/results/, for planes of frames of 1080p, 4K and 8K; between two of these the
+ * limit is half way.
  */
 typedef enum
 {

@@ -3,7 +3,9 @@
  * What NVIDIA's own libraries take for the same: one 8-bit plane, replicate boundary, the masks and the way of
  * measuring of bench.c. Not part of the build, since both libraries are large and rarely there:
  *
- *   nvcc -O3 -arch=native tests/bench_peers.cu -lnppif -lnppc -lcudnn -o bench_peers        (-DNO_CUDNN without cuDNN)
+ *   nvcc -O3 -arch=native tests/bench_peers.cu -lnppif -lnppc -lcudnn -lcufft -o bench_peers
+ *
+ * -DNO_CUDNN and -DNO_CUFFT do without these.
  *
  * bench_peers [1080p|4K|8K [MASK WIDTH]]
  */
@@ -18,6 +20,9 @@
 #include <nppi_filtering_functions.h>
 #ifndef NO_CUDNN
 #include <cudnn.h>
+#endif
+#ifndef NO_CUFFT
+#include <cufft.h>
 #endif
 
 enum { BATCH = 32, ROUNDS = 30, MIN_PAIRS = 8, PAIR_BYTES = 256 << 20 };
@@ -108,6 +113,62 @@ cudnn_row (cudnnHandle_t cudnn, int width, int height, int side)
 
     return found && cudnnConvolutionForward (cudnn, &one, tensor, source, filter, taps, convolution, best.algo, workspace,
         best.memory, &zero, tensor, destination) == CUDNN_STATUS_SUCCESS;
+  } };
+}
+#endif
+
+#ifndef NO_CUFFT
+static __global__ void
+multiply (cufftComplex *spectrum, const cufftComplex *mask, int count, float scale)
+{
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+    cufftComplex a = spectrum[i], b = mask[i];
+
+    spectrum[i] = make_cuComplex ((a.x * b.x - a.y * b.y) * scale, (a.x * b.y + a.y * b.x) * scale);
+  }
+}
+
+/* The next number of which 2, 3, 5 and 7 are all the factors, and 2 is one. */
+static int
+smooth (int n)
+{
+  for (;; n++) {
+    int rest = n;
+
+    for (int factor : { 2, 3, 5, 7 })
+      while (rest % factor == 0)
+        rest /= factor;
+    if (rest == 1 && n % 2 == 0)
+      return n;
+  }
+}
+
+/*
+ * One transform of the whole frame, which is there as floats with its border already: there, times the mask's spectrum,
+ * and back. Whatever the weights are.
+ */
+static Row
+cufft_row (int width, int height, int side)
+{
+  int columns = smooth (width + side - 1), rows = smooth (height + side - 1), count = rows * (columns / 2 + 1);
+  cufftHandle forward, inverse;
+  cufftReal *source, *destination;
+  cufftComplex *spectrum, *mask;
+
+  cudaMalloc (&source, sizeof (cufftReal) * columns * rows);
+  cudaMalloc (&destination, sizeof (cufftReal) * columns * rows);
+  cudaMalloc (&spectrum, sizeof (cufftComplex) * count);
+  cudaMalloc (&mask, sizeof (cufftComplex) * count);
+  cudaMemset (source, 0, sizeof (cufftReal) * columns * rows);
+  cudaMemset (mask, 0, sizeof (cufftComplex) * count);
+  bool made = cufftPlan2d (&forward, rows, columns, CUFFT_R2C) == CUFFT_SUCCESS
+      && cufftPlan2d (&inverse, rows, columns, CUFFT_C2R) == CUFFT_SUCCESS
+      && cufftSetStream (forward, stream) == CUFFT_SUCCESS && cufftSetStream (inverse, stream) == CUFFT_SUCCESS;
+  return { "cuFFT fp32", [=] (const Npp8u *, Npp8u *) {
+    if (!made || cufftExecR2C (forward, source, spectrum) != CUFFT_SUCCESS)
+      return false;
+    multiply<<<1056, 256, 0, stream>>> (spectrum, mask, count, 1.0f / ((float) columns * rows));
+    return cufftExecC2R (inverse, spectrum, destination) == CUFFT_SUCCESS;
   } };
 }
 #endif
@@ -226,6 +287,9 @@ main (int argc, char **argv)
       std::vector<Row> rows = make_rows (context, size.width, size.height, side);
 #ifndef NO_CUDNN
       rows.push_back (cudnn_row (cudnn, size.width, size.height, side));
+#endif
+#ifndef NO_CUFFT
+      rows.push_back (cufft_row (size.width, size.height, side));
 #endif
       std::vector<int> batches;
       for (auto &row : rows) {

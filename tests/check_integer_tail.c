@@ -155,8 +155,8 @@ check_integer_tail (uint64_t seed, int masks, FILE *file)
     check_mask_clear (&mask);
   }
   if (failures == 0 && (accepted < masks / 10 || fine < masks / 20)) {
-    fprintf (file, "FAILED integer tail: of %d masks %d are accepted, %d of them with a divisor that is no power of 2\n",
-        masks, accepted, fine);
+    fprintf (file, "FAILED integer tail: of %d masks %d are accepted, %d with a divisor that is no power of 2\n", masks,
+        accepted, fine);
     failures++;
   }
   return failures;
