@@ -124,7 +124,7 @@ convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
   static const Run runs[4][3] = {
     { run<3, 1, 2, 4>, run<3, 2, 1, 8>, run<3, 4, 1, 4> },
     { run<5, 1, 2, 4>, run<5, 2, 1, 8>, run<5, 4, 1, 4> },
-    { run<7, 1, 1, 8>, run<7, 2, 1, 8>, run<7, 4, 1, 4> },
+    { run<7, 1, 1, 12>, run<7, 2, 1, 8>, run<7, 4, 1, 4> },
     { run<9, 1, 1, 8>, run<9, 2, 1, 8>, run<9, 4, 1, 4> },
   };
   int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;

@@ -28,9 +28,10 @@ dot_of_rows (uint32_t rows, int taps, int sum)
 /*
  * The idea: as packed, for a mask that is a column times a row. A row's sum is made four products at a time, and is
  * short enough that those of two rows fit in a word, which goes to all outputs above and below, two products at a time.
+ * A block has V warps.
  */
-template <int K, int S, int W, int R, bool CLAMPS>
-__global__ void __launch_bounds__ (CONVOLVE_LANES * CONVOLVE_WARPS)
+template <int K, int S, int W, int R, int V, bool CLAMPS>
+__global__ void __launch_bounds__ (CONVOLVE_LANES * V)
 convolve_packed_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedFactors<K> taps)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
@@ -82,7 +83,7 @@ convolve_packed_separable (const __grid_constant__ ConvolveImage image, const __
     convolve_store_integers<S, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
 }
 
-template <int K, int S, int W, int R>
+template <int K, int S, int W, int R, int V = CONVOLVE_WARPS>
 static ConvolveStatus
 run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
@@ -93,9 +94,9 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   int left = (K - from->width) / 2, top = (K - from->height) / 2, least = 0, sum = 0;
 
   if (convolve_halves (plan, plane, halves)) {
-    ConvolveStatus status = run<K, S, W, R> (plan, &halves[0], error);
+    ConvolveStatus status = run<K, S, W, R, V> (plan, &halves[0], error);
 
-    return status == CONVOLVE_OK ? run<K, S, W, R> (plan, &halves[1], error) : status;
+    return status == CONVOLVE_OK ? run<K, S, W, R, V> (plan, &halves[1], error) : status;
   }
   memset (&taps, 0, sizeof (taps));
   taps.tail = plan->integer_tail;
@@ -117,10 +118,10 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   taps.row_start = -32768 - least;
   for (int s = 0; s < S; s++)
     taps.tail.start[s] -= taps.row_start * sum;
-  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, CONVOLVE_WARPS, K, &grid);
+  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, V, K, &grid);
   return convolve_launch (plan, plane,
-      plan->integer_tail.clamps ? (const void *) convolve_packed_separable<K, S, W, R, true>
-      : (const void *) convolve_packed_separable<K, S, W, R, false>, grid, &taps, error);
+      plan->integer_tail.clamps ? (const void *) convolve_packed_separable<K, S, W, R, V, true>
+      : (const void *) convolve_packed_separable<K, S, W, R, V, false>, grid, &taps, error);
 }
 
 ConvolveStatus
@@ -130,8 +131,8 @@ convolve_packed_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   static const Run runs[4][3] = {
     { run<3, 1, 2, 4>, run<3, 2, 1, 4>, run<3, 4, 1, 8> },
     { run<5, 1, 2, 6>, run<5, 2, 1, 4>, run<5, 4, 1, 8> },
-    { run<7, 1, 2, 6>, run<7, 2, 1, 8>, run<7, 4, 1, 8> },
-    { run<9, 1, 1, 8>, run<9, 2, 2, 4>, run<9, 4, 1, 6> },
+    { run<7, 1, 2, 6, 8>, run<7, 2, 1, 8>, run<7, 4, 1, 8> },
+    { run<9, 1, 1, 12, 2>, run<9, 2, 2, 4>, run<9, 4, 1, 6> },
   };
   int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
 

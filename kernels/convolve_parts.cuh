@@ -12,7 +12,7 @@
 #include "convolve_integer_tail.h"
 
 #define CONVOLVE_LANES 32
-#define CONVOLVE_WARPS 4        /* of a block, one above the other, where a warp goes by itself */
+#define CONVOLVE_WARPS 4        /* of a block, one above the other, where nothing else is better */
 #define CONVOLVE_GROUP 4        /* pixels; as many words of memory as a pixel has bytes */
 
 struct ConvolveParts
@@ -380,7 +380,7 @@ convolve_tile (const ConvolveParts &parts)
 {
   const int columns = W * CONVOLVE_GROUP;
   int x = parts.left + (int) (blockIdx.x * CONVOLVE_LANES + threadIdx.x) * columns;
-  int y = parts.top + (int) ((blockIdx.y - parts.rim_rows) * CONVOLVE_WARPS + threadIdx.y) * R;
+  int y = parts.top + (int) ((blockIdx.y - parts.rim_rows) * blockDim.y + threadIdx.y) * R;
 
   return make_int2 (min (x, parts.right - columns), min (y, parts.bottom - R));
 }

@@ -387,7 +387,7 @@ pays_packed_separable (const ConvolvePlan *plan)
   int samples = plan->pixel.samples, side = larger_side (plan);
 
   if (is_small (plan))
-    return samples == 1 ? side > 5 && pays_up_to (plan, 5) : samples == 2 ? side > 3 && pays_up_to (plan, 7) : side > 5;
+    return samples == 2 ? pays_up_to (plan, 7) : side > 5 && (samples > 2 || pays_up_to (plan, 5));
   return samples == 1 ? side > 3 : samples == 2 || pays_up_to (plan, 7);
 }
 

@@ -243,7 +243,7 @@ static void
 list_variants (void)
 {
   for (int v = 0; v < convolve_variant_count (); v++)
-    printf ("%-14s %-7s %s\n", convolve_variant_name (v), convolve_variant_on_device (v) ? "device" : "host",
+    printf ("%-16s %-7s %s\n", convolve_variant_name (v), convolve_variant_on_device (v) ? "device" : "host",
         convolve_variant_idea (v));
 }
 
