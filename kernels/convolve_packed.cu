@@ -15,7 +15,7 @@ struct PackedTaps
   ConvolveParts parts;
   ConvolveIntegerTail tail;
   float single[K][K];           /* for the rim */
-  int row[K][words];
+  int row[K * words];
   int column[left_over + 1];    /* the last word has its weight in its last byte */
 };
 
@@ -38,13 +38,15 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveParts &parts = taps.parts;
   uint32_t words[rows][(W + 2) * S], column[S][columns];
-  int sums[R][S][columns];
+  int sums[R][S][columns], row[K * taps.words], lowest[taps.left_over + 1];
 
   convolve_wait ();
   if (convolve_rim<uint8_t, S, K> (image, parts, taps.single))
     return;
   int2 tile = convolve_tile<W, R> (parts);
   convolve_load_tile<S, W, K> (image, tile, words);
+  convolve_take (row, taps.row);
+  convolve_take (lowest, taps.column);
 #pragma unroll
   for (int i = 0; i < R * S * columns; i++)
     sums[0][0][i] = taps.tail.start[i / columns % S];
@@ -68,12 +70,13 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
 #pragma unroll
           for (int r = 0; r < R; r++)
             if (n - r >= 0 && n - r < K)
-              sums[r][s][c] = convolve_dot (four, taps.row[n - r < 0 || n - r >= K ? 0 : n - r][w], sums[r][s][c]);
+              sums[r][s][c] = convolve_dot (four, row[(n - r < 0 || n - r >= K ? 0 : n - r) * taps.words + w],
+                  sums[r][s][c]);
         }
 #pragma unroll
         for (int r = 0; r < R; r++)
           if (taps.left_over && n - r >= 0 && n - r < K && (n - r == K - 1 || (n - r) % 4 == 3))
-            sums[r][s][c] = convolve_dot (column[s][c], taps.column[n - r < 0 || n - r >= K ? 0 : (n - r) / 4],
+            sums[r][s][c] = convolve_dot (column[s][c], lowest[n - r < 0 || n - r >= K ? 0 : (n - r) / 4],
                 sums[r][s][c]);
       }
     }
@@ -108,7 +111,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 
       taps.single[row][at] = tap;
       if (at / 4 < taps.words)
-        taps.row[row][at / 4] |= (int) (byte << at % 4 * 8);
+        taps.row[row * taps.words + at / 4] |= (int) (byte << at % 4 * 8);
       else
         taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
     }

@@ -37,13 +37,15 @@ convolve_packed_separable (const __grid_constant__ ConvolveImage image, const __
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveParts &parts = taps.parts;
   uint32_t words[rows][(W + 2) * S];
-  int sums[R][S][columns], above[S][columns];
+  int sums[R][S][columns], above[S][columns], row[(K + 3) / 4], column[K + 1];
 
   convolve_wait ();
   if (convolve_rim<uint8_t, S, K> (image, parts, taps.single))
     return;
   int2 tile = convolve_tile<W, R> (parts);
   convolve_load_tile<S, W, K> (image, tile, words);
+  convolve_take (row, taps.row);
+  convolve_take (column, taps.column);
 #pragma unroll
   for (int i = 0; i < R * S * columns; i++)
     sums[0][0][i] = taps.tail.start[i / columns % S];
@@ -63,7 +65,7 @@ convolve_packed_separable (const __grid_constant__ ConvolveImage image, const __
 
 #pragma unroll
         for (int w = 0; w < (K + 3) / 4; w++)
-          sum = convolve_dot (convolve_shifted (bytes, CONVOLVE_GROUP + c - K / 2 + 4 * w), taps.row[w], sum);
+          sum = convolve_dot (convolve_shifted (bytes, CONVOLVE_GROUP + c - K / 2 + 4 * w), row[w], sum);
         if (n % 2 == 0) {
           above[s][c] = sum;
           continue;
@@ -73,7 +75,7 @@ convolve_packed_separable (const __grid_constant__ ConvolveImage image, const __
 #pragma unroll
         for (int r = 0; r < R; r++)
           if (n - r >= 0 && n - r <= K)
-            sums[r][s][c] = dot_of_rows (both, taps.column[n - r < 0 || n - r > K ? 0 : n - r], sums[r][s][c]);
+            sums[r][s][c] = dot_of_rows (both, column[n - r < 0 || n - r > K ? 0 : n - r], sums[r][s][c]);
       }
     }
 

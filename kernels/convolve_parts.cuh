@@ -73,6 +73,23 @@ convolve_dot (uint32_t bytes, int taps, int sum)
   return result;
 }
 
+/*
+ * Weights as they are to be multiplied with. From compute capability 10.0 on products take none from the launch's
+ * parameters: there the compiler needs minutes to find a way for each, if they are not in registers to begin with.
+ */
+template <int N>
+static __device__ __forceinline__ void
+convolve_take (int (&taps)[N], const int (&from)[N])
+{
+#pragma unroll
+  for (int i = 0; i < N; i++) {
+    taps[i] = from[i];
+#if __CUDA_ARCH__ >= 1000
+    asm volatile ("" : "+r" (taps[i]));
+#endif
+  }
+}
+
 /* The four bytes from byte k of words on. */
 static __device__ __forceinline__ uint32_t
 convolve_shifted (const uint32_t *words, int k)
