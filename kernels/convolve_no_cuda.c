@@ -226,6 +226,12 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
 }
 
 ConvolveStatus
+convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
 convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   return no_cuda (error);

@@ -71,11 +71,14 @@ typedef struct
   int rank;
   int lead;                     /* bytes from where a group's window begins to its first sample, a multiple of 4 */
   int units;                    /* of 16 bytes in a window */
+  int run;                      /* bytes that a lane has side by side: 4, or 16 in tensor-fused */
   int pairs;                    /* blocks of 16 rows of row sums that 16 rows of outputs are made from */
   uint32_t scale;               /* of row sums, whose bits from 16 on are kept; 0: they are whole, bits from 0 on */
-  int32_t row_start[CONVOLVE_MAX_RANK]; /* of scaled row sums; of whole ones the bits of four high bytes that change */
+  int32_t row_start[CONVOLVE_MAX_RANK]; /* of row sums, scaled ones or whole */
   int32_t start[CONVOLVE_MAX_SAMPLES];  /* of the totals of each sample */
-  int shift;                    /* from a total to the sample; -1: the plan's tail does it */
+  int shift;                    /* from a total to the sample; -1: one of the tails does it */
+  bool integers;                /* this one */
+  ConvolveIntegerTail integer_tail;
   bool full;                    /* totals have the products of low bytes and low limbs, too */
 } ConvolveProducts;
 
@@ -98,7 +101,7 @@ struct ConvolvePlan
   float *device_taps;           /* the variant's copy of the mask in device memory, or NULL */
   ConvolveIntegerTail integer_tail;     /* of packed and packed-separable, and of tensor's integers */
   ConvolveLimbs limbs;          /* of tensor */
-  ConvolveProducts products;    /* of tensor-separable */
+  ConvolveProducts products;    /* of tensor-fused and tensor-separable */
   bool fft_wide;                /* of fft: its transforms are in double precision */
   struct ConvolveCpu *cpu;      /* what the variant cpu derived (convolve_cpu.h), or NULL */
   struct ConvolvePool *pool;    /* of a host variant, or NULL */
@@ -163,6 +166,7 @@ ConvolveStatus convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *
 /* How many times as many products of floats as of doubles the device does; 0 where it cannot be asked. */
 int convolve_device_double_ratio (const ConvolveDevice *device);
 
+ConvolveStatus convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
     ConvolveError *error);
 

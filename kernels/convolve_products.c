@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The integers of tensor-separable, with the proof that they are good enough, and the operands made of them. */
+/* The integers of tensor-fused and tensor-separable, with the proof that they are good enough, and the operands made of them. */
 #include "convolve_products.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "convolve_factors.h"
+#include "convolve_integer_tail.h"
 
 #define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
 #define LARGEST 32639           /* whose limbs are both within -127 .. 127 */
@@ -30,6 +31,7 @@ measure (const ConvolvePlan *plan, ConvolveProducts *products)
 {
   int bytes = convolve_sample_size (plan->pixel.type), reach = plan->taps.width / 2 * plan->pixel.samples * bytes;
 
+  products->run = 4;
   products->lead = (reach + 3) / 4 * 4;
   products->units = (products->lead + CONVOLVE_PRODUCTS_GROUP * bytes + reach + CONVOLVE_PRODUCTS_UNIT - 1)
       / CONVOLVE_PRODUCTS_UNIT;
@@ -84,7 +86,6 @@ choose_exact (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProd
     sum += taps->column[0][j];
     most = fmax (most, fabs (from->column[j]));
   }
-  /* Whole row sums of less than 0 change their highest bit, which adds 2^15. */
   if (plan->pixel.type == CONVOLVE_SAMPLE_U8)
     bias = below > 0 ? 32768 : 0;
   else
@@ -95,7 +96,7 @@ choose_exact (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProd
   }
   products->rank = 1;
   if (plan->pixel.type == CONVOLVE_SAMPLE_U8) {
-    products->row_start[0] = bias ? (int32_t) 0x80808080u : 0;
+    products->row_start[0] = (int32_t) bias;
   } else {
     products->scale = 1u << (16 - plan->pixel.shift);
     products->row_start[0] = (int32_t) ((uint32_t) bias << 16);
@@ -105,6 +106,11 @@ choose_exact (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProd
   if (shift_exactly (plan, products))
     return true;
   products->shift = -1;
+  products->integers = convolve_integer_tail_choose (plan, &products->integer_tail, reason);
+  for (int i = 0; i < plan->pixel.samples && products->integers; i++)
+    products->start[i] += products->integer_tail.start[i];
+  if (products->integers)
+    return true;
   most = 0;
   for (int i = 0; i < plan->pixel.samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
@@ -350,6 +356,22 @@ convolve_products_choose (const ConvolvePlan *plan, ConvolveProducts *products, 
   return true;
 }
 
+bool
+convolve_products_widen (const ConvolvePlan *plan, ConvolveProducts *products, const char **reason)
+{
+  int bytes = convolve_sample_size (plan->pixel.type), reach = plan->taps.width / 2 * plan->pixel.samples * bytes;
+  int group = CONVOLVE_PRODUCTS_GROUP * bytes, window = 64 * bytes;
+
+  if (products->rank > 1 || group + 2 * reach > window || plan->taps.height > CONVOLVE_TENSOR_FUSED_HEIGHT) {
+    *reason = "it needs more than one product, is higher than 33, or wider than 128 bytes have room for";
+    return false;
+  }
+  products->run = 16;
+  products->lead = (window - group) / 2;
+  products->units = window / CONVOLVE_PRODUCTS_UNIT;
+  return true;
+}
+
 /* --- operands --- */
 
 static uint32_t
@@ -376,7 +398,7 @@ convolve_products_row_word (const ConvolvePlan *plan, const ConvolveProducts *pr
 
   for (int b = 0; b < 4; b++) {
     /* Bytes from the group's first sample. */
-    int at = u * CONVOLVE_PRODUCTS_UNIT + lane % 4 * 4 + b - products->lead;
+    int at = convolve_products_byte (products, u, lane) + b - products->lead;
     int reach = plan->taps.width / 2 * samples, byte = at & (bytes - 1);
     int beside = (at - byte) / bytes - (lane / 4 * 4 + k) + reach;
 
@@ -434,8 +456,8 @@ convolve_tensor_separable_shared_size (const ConvolvePlan *plan, const ConvolveP
       + (size_t) CONVOLVE_PRODUCTS_WARPS * products->rank * products->pairs * 1024;
 }
 
-ConvolveStatus
-convolve_tensor_separable_prepare (ConvolvePlan *plan, ConvolveError *error)
+static ConvolveStatus
+prepare (ConvolvePlan *plan, bool wide, ConvolveError *error)
 {
   ConvolveProducts *products = &plan->products;
   ConvolveProductTaps *taps = malloc (sizeof (*taps));
@@ -444,13 +466,17 @@ convolve_tensor_separable_prepare (ConvolvePlan *plan, ConvolveError *error)
   uint32_t *words = NULL;
   size_t count = 0;
 
-  if (taps && convolve_products_choose (plan, products, taps, &reason))
+  if (taps && convolve_products_choose (plan, products, taps, &reason)
+      && (!wide || convolve_products_widen (plan, products, &reason)))
     words = malloc (convolve_products_operands_size (plan, products));
   if (words) {
     for (int i = 0; i < 8; i++)
       words[count++] = (uint32_t) products->start[i / 2 % plan->pixel.samples];
-    for (int i = 0; i < 4; i++)
-      memcpy (&words[count++], &plan->tail.offset_f[i % plan->pixel.samples], sizeof (float));
+    for (int i = 0; i < 4; i++) {
+      float offset = convolve_products_offset (plan, products, i % plan->pixel.samples);
+
+      memcpy (&words[count++], &offset, sizeof (float));
+    }
     for (int r = 0; r < products->rank; r++)
       for (int u = 0; u < products->units; u += 2)
         for (int s = 0; s < convolve_products_row_sums (plan); s++)
@@ -474,4 +500,16 @@ convolve_tensor_separable_prepare (ConvolvePlan *plan, ConvolveError *error)
   free (words);
   free (taps);
   return status;
+}
+
+ConvolveStatus
+convolve_tensor_fused_prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  return prepare (plan, true, error);
+}
+
+ConvolveStatus
+convolve_tensor_separable_prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  return prepare (plan, false, error);
 }

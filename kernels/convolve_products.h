@@ -11,7 +11,7 @@
  * A group is 32 samples side by side, whatever pixels they belong to: neighbours in a pixel's sample are `samples`
  * apart, and the band that stands for a row of the mask has its taps as far apart. It is given to the tensor cores in
  * units of 16 bytes, as the left operand of mma.m16n8k16 (or halves of m16n8k32); lane 4 g + t's outputs are samples
- * 4 g to 4 g + 3. Row sums of 8 rows come out with rows 2 t and 2 t + 1 in lane t, so two of those blocks make a word
+ * 4 g to 4 g + 3. Which bytes a unit has is free: see convolve_products_byte (). Row sums of 8 rows come out with rows 2 t and 2 t + 1 in lane t, so two of those blocks make a word
  * of the left operand of the second product, if its right one has its rows in the same order.
  */
 #ifndef CONVOLVE_PRODUCTS_H
@@ -27,6 +27,7 @@ extern "C" {
 #define CONVOLVE_PRODUCTS_ROWS 16       /* that are made at a time */
 #define CONVOLVE_PRODUCTS_UNIT 16       /* bytes */
 #define CONVOLVE_PRODUCTS_WARPS 4       /* of a block, side by side */
+#define CONVOLVE_TENSOR_FUSED_HEIGHT 33 /* of masks */
 #define CONVOLVE_PRODUCTS_STARTS 3      /* chunks of 16 bytes before the operands */
 
 typedef struct
@@ -52,6 +53,21 @@ bool convolve_products_choose (const ConvolvePlan *plan, ConvolveProducts *produ
     const char **reason);
 
 /*
+ * Rearranges products for tensor-fused: windows are of 64 bytes, 16 side by side for each of four lanes. False, with the
+ * reason, where the mask is too large or needs more than one product.
+ */
+bool convolve_products_widen (const ConvolvePlan *plan, ConvolveProducts *products, const char **reason);
+
+/* Where in the group's window, in bytes, a lane's word of unit u begins. */
+static inline int
+convolve_products_byte (const ConvolveProducts *products, int u, int lane)
+{
+  int words = products->run / 4;
+
+  return u / words * 4 * products->run + lane % 4 * products->run + u % words * 4;
+}
+
+/*
  * Words of the operands, for a lane of the warp. Of product r's row: unit u, row sum s, register k: the rows of the
  * tensor core's operand for samples 4 g + k. Of its column: pair p, k = 2 * (8 rows of outputs, 0 or 1) + (low limb 0,
  * high or only limb 1).
@@ -68,6 +84,13 @@ convolve_products_kept (const ConvolveProducts *products)
   return products->rank == 1 && (products->pairs == 2 || products->pairs == 3 || products->pairs == 5);
 }
 
+/* What the tail, either the plan's or the integer tail, adds to a total of this sample. */
+static inline float
+convolve_products_offset (const ConvolvePlan *plan, const ConvolveProducts *products, int sample)
+{
+  return products->integers ? products->integer_tail.offset[sample] : plan->tail.offset_f[sample];
+}
+
 /*
  * What all operands take, in bytes. First where totals begin, as a lane has them in a product: for samples 4 g and
  * 4 g + 1, two rows each, then 4 g + 2 and 4 g + 3; and the four offsets of the tail in float. Then [product][two
@@ -81,7 +104,8 @@ size_t convolve_products_operands_size (const ConvolvePlan *plan, const Convolve
 int convolve_tensor_separable_chunks (const ConvolvePlan *plan, const ConvolveProducts *products);
 size_t convolve_tensor_separable_shared_size (const ConvolvePlan *plan, const ConvolveProducts *products);
 
-/* Chooses the plan's products and puts all operands on its device. */
+/* Choose the plan's products and put all operands on its device. */
+ConvolveStatus convolve_tensor_fused_prepare (ConvolvePlan *plan, ConvolveError *error);
 ConvolveStatus convolve_tensor_separable_prepare (ConvolvePlan *plan, ConvolveError *error);
 
 #ifdef __cplusplus

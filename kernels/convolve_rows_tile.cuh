@@ -27,6 +27,9 @@ struct Products
   ConvolveBoundary boundary;
   unsigned scale;
   int row_start[CONVOLVE_MAX_RANK], shift;
+  bool integers;
+  ConvolveIntegerTail integer_tail;
+  float offset[4];              /* of the tail, for four samples side by side */
 };
 
 /* What lies beside it in the same 128 bytes is a neighbour's, or the next row's of this block: soon wanted too. */
@@ -48,6 +51,13 @@ struct Word
   unsigned level[count];
 };
 
+/* Short where it is used: few warps come here, and would wait for long code to be fetched. */
+static __device__ __noinline__ int
+find_column (ConvolveBoundary boundary, int x, int width)
+{
+  return convolve_boundary_index (boundary, x, width);
+}
+
 template <typename T>
 static __device__ __forceinline__ Word<T>
 find_word (const ConvolveImage &image, const Products &mask, int64_t at)
@@ -59,23 +69,29 @@ find_word (const ConvolveImage &image, const Products &mask, int64_t at)
     unsigned index = (unsigned) (at / (int) sizeof (T) + i + mask.samples * 16384);     /* not negative */
     int x = (int) (index / mask.samples), sample = (int) (index - x * mask.samples);
 
-    x = convolve_boundary_index (mask.boundary, x - 16384, image.width);
+    x = find_column (mask.boundary, x - 16384, image.width);
     word.from[i] = x < 0 ? -1 : x * image.pixel_stride + sample * (int) sizeof (T);
     word.level[i] = (unsigned) (int) image.zero[sample] << image.shift;
   }
   return word;
 }
 
-/* Its samples from a row's memory; the zero level for all where that is NULL. */
+/*
+ * Its samples from a row's memory; the zero level for all where that is outside. All are loaded, from some place of the
+ * row if need be: a choice would make each wait for the one before.
+ */
 template <typename T>
 static __device__ __forceinline__ unsigned
-read_word (const Word<T> &word, const uint8_t *row)
+read_word (const Word<T> &word, const uint8_t *row, bool outside)
 {
   unsigned all = 0;
 
 #pragma unroll
-  for (int i = 0; i < word.count; i++)
-    all |= (row && word.from[i] >= 0 ? *(const T *) (row + word.from[i]) : word.level[i]) << i * 8 * sizeof (T);
+  for (int i = 0; i < word.count; i++) {
+    unsigned sample = *(const T *) (row + max (word.from[i], 0));
+
+    all |= (outside || word.from[i] < 0 ? word.level[i] : sample) << i * 8 * sizeof (T);
+  }
   return all;
 }
 
@@ -95,7 +111,7 @@ zero_level (const ConvolveImage &image, const Products &mask, unsigned at)
 
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    words[i] = read_word (find_word<T> (image, mask, at + 4 * i), NULL);
+    words[i] = read_word (find_word<T> (image, mask, at + 4 * i), image.source, true);
   return make_uint4 (words[0], words[1], words[2], words[3]);
 }
 
@@ -183,12 +199,12 @@ fill_sides (const ConvolveImage &image, const Products &mask, int64_t begin, int
         word.from[i] = word.from[i] < 0 ? -1 : word.from[i] - (int) begin;
 #pragma unroll 4
       for (int row = start; row < rows && start < step; row += step)
-        *(unsigned *) (tile + row * mask.pitch + column) = read_word (word, tile + row * mask.pitch);
+        *(unsigned *) (tile + row * mask.pitch + column) = read_word (word, tile + row * mask.pitch, false);
     } else {
 #pragma unroll 4
       for (int row = start; row < rows && start < step; row += step) {
         int inside = convolve_boundary_index (mask.boundary, y + row, image.height);
-        unsigned all = read_word (word, inside < 0 ? NULL : image.source + inside * image.source_stride);
+        unsigned all = read_word (word, image.source + max (inside, 0) * image.source_stride, inside < 0);
 
         *(unsigned *) (tile + row * mask.pitch + column) = sizeof (T) == 1 ? all : clean (image, all);
       }

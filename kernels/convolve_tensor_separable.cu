@@ -1,57 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <math.h>
-#include <string.h>
 
-#include "convolve_products.h"
-#include "convolve_rows_tile.cuh"
-
-#define GROUP CONVOLVE_PRODUCTS_GROUP
-#define ROWS CONVOLVE_PRODUCTS_ROWS
-#define STARTS CONVOLVE_PRODUCTS_STARTS
-
-/* sums = left * right + start on bytes, 16 x 32 by 32 x 8, or 16 x 16 by 16 x 8. In a row's product taps are left. */
-template <bool ROW>
-static __device__ __forceinline__ void
-multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1,
-    const int (&start)[4])
-{
-#if __CUDA_ARCH__ >= 800
-  if (ROW)
-    asm ("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%10, %11, %12, %13};" : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3])
-        : "r" (a0), "r" (a1), "r" (a2), "r" (a3), "r" (b0), "r" (b1), "r" (start[0]), "r" (start[1]), "r" (start[2]),
-        "r" (start[3]));
-  else
-    asm ("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%10, %11, %12, %13};" : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3])
-        : "r" (a0), "r" (a1), "r" (a2), "r" (a3), "r" (b0), "r" (b1), "r" (start[0]), "r" (start[1]), "r" (start[2]),
-        "r" (start[3]));
-#endif
-}
-
-template <bool ROW>
-static __device__ __forceinline__ void
-multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned b0, const int (&start)[4])
-{
-#if __CUDA_ARCH__ >= 800
-  if (ROW)
-    asm ("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
-        : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3]) : "r" (a0), "r" (a1), "r" (b0),
-        "r" (start[0]), "r" (start[1]), "r" (start[2]), "r" (start[3]));
-  else
-    asm ("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
-        : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3]) : "r" (a0), "r" (a1), "r" (b0),
-        "r" (start[0]), "r" (start[1]), "r" (start[2]), "r" (start[3]));
-#endif
-}
+#include "convolve_products.cuh"
 
 /* Sums of 16 rows for a group: [8 rows][half of the group's samples][sum s]. Lanes read words of units of 16 bytes. */
 template <int SUMS>
 static __device__ __forceinline__ void
-sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const uint4 *operands, int units)
+sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const uint4 *operands, int units,
+    int start)
 {
   const unsigned *below = pixels + 8 * pitch;
-  const int zeros[4] = { };
+  const int starts[4] = { start, start, start, start };
 
 #pragma unroll
   for (int s = 0; s < SUMS; s++)
@@ -59,8 +18,8 @@ sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const u
     for (int h = 0; h < 2; h++) {
       uint4 taps = operands[(2 * s + h) * 32];
 
-      multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[4], zeros);
-      multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[4], zeros);
+      multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[4], starts);
+      multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[4], starts);
     }
 #pragma unroll 1
   for (units -= 2; units > 1; units -= 2) {
@@ -86,152 +45,6 @@ sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const u
       multiply<true> (sums[0][1][s], taps.z, taps.w, pixels[0], sums[0][1][s]);
       multiply<true> (sums[1][1][s], taps.z, taps.w, below[0], sums[1][1][s]);
     }
-  }
-}
-
-/* Bytes of 16 row sums of both halves: the second product's left operand. */
-struct Block
-{
-  unsigned low[2][2], high[2][2];
-};
-
-/*
- * Sums become two bytes: bits 16 and up of all limbs together, scaled and with a start; or 0 and up where there is one
- * limb of one byte, with some bits of high bytes changed.
- */
-template <int SUMS>
-static __device__ __forceinline__ void
-pack_rows (Block &block, const int (&sums)[2][2][SUMS][4], unsigned scale, unsigned start)
-{
-#pragma unroll
-  for (int h = 0; h < 2; h++) {
-    unsigned pairs[2][2];
-
-#pragma unroll
-    for (int b = 0; b < 2; b++)
-#pragma unroll
-      for (int k = 0; k < 2; k++) {
-        unsigned total[2];
-
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-          total[i] = SUMS > 1 ? start : (unsigned) sums[b][h][0][2 * k + i];
-#pragma unroll
-          for (int s = 0; s < SUMS && SUMS > 1; s++)
-            total[i] += sums[b][h][s][2 * k + i] * (scale << 8 * s);
-        }
-        pairs[b][k] = __byte_perm (total[0], total[1], SUMS > 1 ? 0x7362 : 0x5140);
-      }
-#pragma unroll
-    for (int k = 0; k < 2; k++) {
-      block.low[h][k] = __byte_perm (pairs[0][k], pairs[1][k], 0x5410);
-      block.high[h][k] = __byte_perm (pairs[0][k], pairs[1][k], 0x7632) ^ (SUMS > 1 ? 0 : start);
-    }
-  }
-}
-
-/*
- * Totals of 8 rows of outputs, half of the group: low has high bytes times low limbs and low bytes times high limbs,
- * high is worth 256 times that, and lowest the 256th part.
- */
-struct Totals
-{
-  int low[4], high[4], lowest[4];
-};
-
-/* A block with the words of its taps, low limbs and high. */
-template <int LIMBS, bool FULL>
-static __device__ __forceinline__ void
-add_block (Totals &totals, const Block &block, int h, unsigned low, unsigned high)
-{
-  multiply<false> (totals.high, block.high[h][0], block.high[h][1], high, totals.high);
-  multiply<false> (totals.low, block.low[h][0], block.low[h][1], high, totals.low);
-  if (LIMBS > 1)
-    multiply<false> (totals.low, block.high[h][0], block.high[h][1], low, totals.low);
-  if (FULL)
-    multiply<false> (totals.lowest, block.low[h][0], block.low[h][1], low, totals.lowest);
-}
-
-/* Two blocks with theirs: low limbs in x and y, high ones in z and w. */
-template <int LIMBS>
-static __device__ __forceinline__ void
-add_blocks (Totals &totals, const Block &one, const Block &two, int h, uint4 taps)
-{
-  multiply<false> (totals.high, one.high[h][0], one.high[h][1], two.high[h][0], two.high[h][1], taps.z, taps.w,
-      totals.high);
-  multiply<false> (totals.low, one.low[h][0], one.low[h][1], two.low[h][0], two.low[h][1], taps.z, taps.w, totals.low);
-  if (LIMBS > 1)
-    multiply<false> (totals.low, one.high[h][0], one.high[h][1], two.high[h][0], two.high[h][1], taps.x, taps.y,
-        totals.low);
-}
-
-/* What a lane writes: four samples side by side, from x on, of two rows in eight. */
-struct Outputs
-{
-  unsigned x, begin, end;       /* in samples; what is to be written of the row */
-  unsigned copied;              /* bytes that are not convolved */
-};
-
-template <typename T>
-static __device__ __forceinline__ Outputs
-find_outputs (const ConvolveImage &image, const Products &mask)
-{
-  Outputs outputs;
-
-  outputs.x = (mask.left + blockIdx.x * mask.width) / (unsigned) sizeof (T) + threadIdx.y * GROUP + threadIdx.x / 4 * 4;
-  outputs.begin = image.x0 * mask.samples;
-  outputs.end = image.x1 * mask.samples;
-  outputs.copied = 0;
-  for (int i = 0; i < 4 && mask.copies; i++)
-    outputs.copied |= image.select >> (outputs.x + i) % mask.samples & 1 ? 0 : 0xffu << 8 * i;
-  return outputs;
-}
-
-/* The samples of one row, four, as they lie in memory. FLOAT: by the plan's tail. */
-template <typename T, bool FLOAT, bool FULL>
-static __device__ __forceinline__ uint2
-finish (const ConvolveImage &image, const Products &mask, const Totals (&halves)[2], int row, float4 offsets)
-{
-  const float offset[4] = { offsets.x, offsets.y, offsets.z, offsets.w };
-  int values[4];
-
-#pragma unroll
-  for (int i = 0; i < 4; i++) {
-    const int at = i % 2 * 2 + row;
-
-    values[i] = halves[i / 2].low[at] + 256 * halves[i / 2].high[at] + (FULL ? halves[i / 2].lowest[at] >> 8 : 0);
-    values[i] = FLOAT ? convolve_floor_from<T> (image.tail, offset[i], (float) values[i]) : values[i] >> mask.shift;
-    if (sizeof (T) == 2)
-      values[i] = min (max (values[i], 0), image.maximum) << image.shift;
-  }
-  if (sizeof (T) == 1)
-    return make_uint2 (convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0)), 0);
-  return make_uint2 (__byte_perm (values[0], values[1], 0x5410), __byte_perm (values[2], values[3], 0x5410));
-}
-
-/* Those of them that are to be written, one by one. */
-template <typename T>
-static __device__ __noinline__ void
-store_some (uint8_t *to, unsigned x, unsigned begin, unsigned end, uint2 words)
-{
-  for (int i = 0; i < 4; i++)
-    if (x + i >= begin && x + i < end)
-      ((T *) to)[i] = (T) ((i * sizeof (T) < 4 ? words.x : words.y) >> i * 8 * sizeof (T) % 32);
-}
-
-/* Writes rows 0, 1, 8 and 9 from `to` on, as many as are in the image; whole: nothing of the warp's lies outside. */
-template <typename T>
-static __device__ __forceinline__ void
-store (uint8_t *to, int64_t stride, int rows, bool whole, const Outputs &outputs, const uint2 (&words)[4])
-{
-#pragma unroll
-  for (int i = 0; i < 4; i++, to += i == 2 ? 7 * stride : stride) {
-    if (whole && sizeof (T) == 1)
-      *(unsigned *) to = words[i].x;
-    else if (whole)
-      *(uint2 *) to = words[i];
-    else if (i / 2 * 8 + i % 2 < rows)
-      store_some<T> (to, outputs.x, outputs.begin, outputs.end, words[i]);
   }
 }
 
@@ -267,7 +80,7 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
   const uint8_t *window = tile + mask.margin + threadIdx.y * GROUP * sizeof (T);
   const unsigned *pixels = (const unsigned *) (window - mask.lead + lane / 4 * mask.pitch + lane % 4 * 4);
   const uint8_t *own = window + lane / 4 * 4 + (image.mask_height / 2 + lane % 4 * 2) * mask.pitch;
-  const Outputs outputs = find_outputs<T> (image, mask);
+  const Outputs outputs = find_outputs<T> (image, mask, blockIdx.x);
   Block kept[SLOTS];
 
   convolve_wait ();
@@ -292,7 +105,8 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
       for (int r = 0; r < rank; r++) {
         int sums[2][2][SUMS][4];
 
-        sum_rows<SUMS> (sums, pixels, mask.pitch / 4, rows + r * mask.units * SUMS * 32, mask.units);
+        sum_rows<SUMS> (sums, pixels, mask.pitch / 4, rows + r * mask.units * SUMS * 32, mask.units,
+            SUMS > 1 ? 0 : mask.row_start[r]);
         pack_rows<SUMS> (kept[slot], sums, mask.scale, mask.row_start[r]);
 #pragma unroll
         for (int h = 0; h < 2 && !PAIRS; h++)
@@ -347,17 +161,7 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
         }
       }
       uint2 words[4];
-      if (!EXACT || mask.shift >= 0) {
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-          words[i] = finish<T, false, FULL> (image, mask, totals[i / 2], i % 2, make_float4 (0, 0, 0, 0));
-      } else {
-        float4 offsets = *(const float4 *) (starts + 2);
-
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-          words[i] = finish<T, true, FULL> (image, mask, totals[i / 2], i % 2, offsets);
-      }
+      finish<T, EXACT, FULL> (image, mask, totals, (const float4 *) (starts + 2), words);
       if (sizeof (T) == 1 && mask.copies)
 #pragma unroll
         for (int i = 0; i < 4; i++)
@@ -430,56 +234,30 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   };
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveProducts *products = &plan->products;
-  const ConvolveRect *region = &plane->region;
-  const int bytes = convolve_sample_size (pixel->type), pairs = products->pairs;
-  const int right = (region->x + region->width) * pixel->stride;
+  const int pairs = products->pairs;
   const int which = products->full ? 4 : !convolve_products_kept (products) ? 3 : pairs == 2 ? 0 : pairs == 3 ? 1 : 2;
   size_t fixed = convolve_products_operands_size (plan, products);
   int multiprocessors = 1;
-  Products mask = { };
+  Products mask = describe_products (plan, plane);
   ConvolveGrid grid = { };
 
-  mask.operands = (const uint4 *) plan->device_taps;
-  mask.operands_count = (int) (fixed / 16);
-  mask.rank = products->rank;
-  mask.units = products->units;
-  mask.pairs = pairs;
-  mask.lead = products->lead;
-  mask.left = region->x * pixel->stride / 16 * 16;
-  mask.width = TILE_WARPS * GROUP * bytes;
   mask.margin = (products->lead + 15) / 16 * 16;
   mask.chunks = convolve_tensor_separable_chunks (plan, products);
   mask.chunk_factor = (65535 + mask.chunks) / mask.chunks;
   mask.row_step = TILE_THREADS / mask.chunks;
   mask.pitch = (mask.chunks | 1) * 16;  /* so that 8 rows of a column of words lie in all banks */
-  mask.samples = pixel->samples;
-  mask.aligned = ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % 16 == 0;
-  mask.aligned_stores = ((uintptr_t) plane->destination | (uintptr_t) plane->destination_stride) % (4 * bytes) == 0;
-  mask.copies = pixel->select != (1u << pixel->samples) - 1;
-  mask.boundary = plan->boundary;
-  mask.scale = products->scale;
-  memcpy (mask.row_start, products->row_start, sizeof (mask.row_start));
-  mask.shift = products->shift;
-
   if (which >= 3)
     fixed += (size_t) TILE_WARPS * products->rank * pairs * 1024;
   if (cudaDeviceGetAttribute (&multiprocessors, cudaDevAttrMultiProcessorCount, convolve_device_id (plan->device))
       != cudaSuccess)
     multiprocessors = 1;
-  grid.blocks.x = (unsigned) (right - mask.left + mask.width - 1) / mask.width;
-  mask.height = choose_height (plan, mask, grid.blocks.x, region->height, fixed, multiprocessors);
+  mask.height = choose_height (plan, mask, products_columns (plan, plane, mask), plane->region.height, fixed, multiprocessors);
   mask.tile_size = (mask.height + ROWS * (pairs - 1)) * mask.pitch;
-  grid.block = dim3 (32, TILE_WARPS);
   grid.shared = fixed + mask.tile_size;
-
-  const int most_rows = 65535 * mask.height;    /* gridDim.y's limit */
-  ConvolvePlane part = *plane;
-  ConvolveStatus status = CONVOLVE_OK;
-  for (int done = 0; done < region->height && status == CONVOLVE_OK; done += most_rows) {
-    part.region.y = region->y + done;
-    part.region.height = region->height - done < most_rows ? region->height - done : most_rows;
-    grid.blocks.y = (part.region.height + mask.height - 1) / mask.height;
-    status = convolve_launch (plan, &part, (const void *) kernels[pixel->type][plan->exact][which], grid, &mask, error);
-  }
-  return status;
+  /*
+   * Its blocks all fit at once, and are to be divided evenly: that fails where they come while a launch of other blocks
+   * ends, such as another plane's, or their own larger ones of deep samples.
+   */
+  grid.waits = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples != 2;
+  return launch_products (plan, plane, (const void *) kernels[pixel->type][plan->exact][which], mask, grid, error);
 }

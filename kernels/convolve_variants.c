@@ -85,10 +85,9 @@ accepts_tensor (const ConvolvePlan *plan, const char **reason)
 }
 
 static bool
-accepts_tensor_separable (const ConvolvePlan *plan, const char **reason)
+accepts_products (const ConvolvePlan *plan, ConvolveProducts *products, const char **reason)
 {
   const ConvolvePixel *pixel = &plan->pixel;
-  ConvolveProducts products;
   ConvolveProductTaps taps;
 
   if (!convolve_tensor_possible (plan->device)) {
@@ -103,7 +102,23 @@ accepts_tensor_separable (const ConvolvePlan *plan, const char **reason)
     *reason = "it does all samples of 16-bit pixels, or none";
     return false;
   }
-  if (!convolve_products_choose (plan, &products, &taps, reason))
+  return convolve_products_choose (plan, products, &taps, reason);
+}
+
+static bool
+accepts_tensor_fused (const ConvolvePlan *plan, const char **reason)
+{
+  ConvolveProducts products;
+
+  return accepts_products (plan, &products, reason) && convolve_products_widen (plan, &products, reason);
+}
+
+static bool
+accepts_tensor_separable (const ConvolvePlan *plan, const char **reason)
+{
+  ConvolveProducts products;
+
+  if (!accepts_products (plan, &products, reason))
     return false;
   if (convolve_tensor_separable_shared_size (plan, &products) > convolve_device_shared_limit (plan->device)
       || convolve_tensor_separable_chunks (plan, &products) > CONVOLVE_PRODUCTS_WARPS * 32) {
@@ -491,7 +506,7 @@ before_tensor_separable (const ConvolvePlan *plan)
     return integers ? 9 : single[extent_of (plan)];
   if (plan->pixel.samples == 2)
     return integers ? (small ? 7 : 9) : small ? 5 : 7;
-  return integers ? (small ? 9 : 7) : small ? 5 : 3;
+  return integers ? 7 : small ? 5 : 3;
 }
 
 /* Where it is faster than those, than transforms, and for more than one product than tensor. */
@@ -505,6 +520,30 @@ pays_tensor_separable (const ConvolvePlan *plan)
   return side > (plan->taps.row ? before_tensor_separable (plan) : 15);
 }
 
+/*
+ * The side up to which others are faster than tensor-fused, by the same tables; pixels of 3 and 4 samples are better
+ * taken apart in shared memory, and deep ones with rounded weights need more registers than there are.
+ */
+static bool
+pays_tensor_fused (const ConvolvePlan *plan)
+{
+  static const int single[] = { [SMALL] = 5, [MIDDLE] = 9, [LARGE] = 9 };
+  static const int pairs[] = { [SMALL] = 5, [MIDDLE] = 5, [LARGE] = 7 };
+  const Extent extent = extent_of (plan);
+  const char *reason;
+  int side = larger_side (plan);
+
+  if (plan->pixel.samples > 2)
+    return false;
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
+    return extent == SMALL ? side > 5 && side <= 17 : plan->exact && side > 7;
+  if (extent == LARGE && !plan->exact && side > 17)
+    return false;
+  if (!accepts_packed_separable (plan, &reason))
+    return side > (extent == MIDDLE ? 5 : 3);
+  return side > (plan->pixel.samples == 1 ? single : pairs)[extent];
+}
+
 static ConvolveStatus
 prepare_global (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -513,6 +552,15 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
 }
 
 const ConvolveVariant convolve_variants[] = {
+  {
+    .name = "tensor-fused",
+    .idea = "as tensor-separable, for one product up to 33 high: all that a warp needs comes from memory to registers at once",
+    .on_device = true,
+    .accepts = accepts_tensor_fused,
+    .pays = pays_tensor_fused,
+    .prepare = convolve_tensor_fused_prepare,
+    .run = convolve_tensor_fused_run,
+  },
   {
     .name = "tensor-separable",
     .idea = "a mask of rank 1, or a sum of up to four such, as two products with banded matrices on the tensor cores",

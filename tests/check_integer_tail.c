@@ -42,12 +42,10 @@ clamped (int64_t value)
   return value < 0 ? 0 : value > 255 ? 255 : (int) value;
 }
 
-/* As the device does it. */
-static int
-tail_of (const Trial *trial, int sample, int64_t n)
+int
+check_integer_tail_byte (const ConvolveIntegerTail *tail, int sample, int32_t bits)
 {
-  const ConvolveIntegerTail *tail = &trial->tail;
-  int bits = (int) (tail->start[sample] + n), mode = fegetround ();
+  int mode = fegetround ();
   volatile float value;
 
   memcpy ((void *) &value, &bits, sizeof (bits));
@@ -61,7 +59,8 @@ tail_of (const Trial *trial, int sample, int64_t n)
 static int
 check_sum (const Trial *trial, int sample, int64_t n)
 {
-  int expected = clamped (result_of (trial, sample, n)), got = tail_of (trial, sample, n);
+  int expected = clamped (result_of (trial, sample, n)), got = check_integer_tail_byte (&trial->tail, sample,
+      (int32_t) (trial->tail.start[sample] + n));
 
   if (got == expected)
     return 0;

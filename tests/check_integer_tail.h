@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the arithmetic of packed and packed-separable rests on, proved without a device. */
+/* What sums of integers become bytes with, see convolve_integer_tail.h: proved without a device. */
 #ifndef CHECK_INTEGER_TAIL_H
 #define CHECK_INTEGER_TAIL_H
 
 #include <stdint.h>
 #include <stdio.h>
 
+#include "convolve_integer_tail.h"
+
 /* Random masks; the number of failures, which are told to file. */
 int check_integer_tail (uint64_t seed, int masks, FILE *file);
+
+/* The byte of a sum that began at the tail's start, as a device makes it. */
+int check_integer_tail_byte (const ConvolveIntegerTail *tail, int sample, int32_t sum);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The integers and operands of tensor-separable, against the definition: no device needed. */
+/* The integers and operands of tensor-fused and tensor-separable, against the definition: no device needed. */
 #ifndef CHECK_PRODUCTS_H
 #define CHECK_PRODUCTS_H
 

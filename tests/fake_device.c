@@ -362,6 +362,7 @@ VARIANT (direct)
 VARIANT (fused)
 VARIANT (fused_tiled)
 VARIANT (tensor)
+VARIANT (tensor_fused)
 VARIANT (tensor_separable)
 VARIANT (fft)
 
