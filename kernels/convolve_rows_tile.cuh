@@ -23,7 +23,7 @@ struct Products
   int chunk_factor, row_step;   /* 2^16 / chunks, rounded up; rows that all threads load at once */
   int tile_size;
   int samples;
-  bool aligned, aligned_stores, copies;
+  bool aligned, aligned_stores, copies, overlaps;
   ConvolveBoundary boundary;
   unsigned scale;
   int row_start[CONVOLVE_MAX_RANK], shift;

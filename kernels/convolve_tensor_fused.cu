@@ -57,7 +57,7 @@ fill_window (const ConvolveImage &image, const Products &mask, int left, int abo
   __syncwarp ();
 }
 
-/* Sums of 8 rows for half of the group, [sum s]. A lane's 16 bytes of each window are the right operands of two products. */
+/* Sums of 8 rows for half of the group, [sum s]. A lane's 16 bytes of a window are right operands of two products. */
 template <int SUMS, int C>
 static __device__ __forceinline__ void
 sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[C], const uint4 *taps, int h, int start)
@@ -78,7 +78,7 @@ sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[C], const uint4 *taps, int 
 }
 
 /* The samples that are not convolved, of the rows that a lane writes. */
-static __device__ __forceinline__ void
+static __attribute__ ((unused)) __device__ __forceinline__ void
 copy_samples (const ConvolveImage &image, const Products &mask, const Outputs &outputs, int y, uint2 (&words)[4])
 {
 #pragma unroll
@@ -88,7 +88,7 @@ copy_samples (const ConvolveImage &image, const Products &mask, const Outputs &o
 
     if (y + i / 2 * 8 + i % 2 >= image.y1)
       continue;
-    if (mask.aligned)
+    if (mask.aligned && outputs.x + 4 <= (unsigned) (image.width * image.pixel_stride))
       own = __ldg ((const unsigned *) from);
     else
       for (int k = 0; k < 4; k++)
@@ -99,13 +99,13 @@ copy_samples (const ConvolveImage &image, const Products &mask, const Outputs &o
 
 /* How many a multiprocessor is to hold; of more, some would not have their registers. */
 static constexpr int
-warps_of (ConvolveSampleType type)
+warps_of (int sample_size)
 {
-  return type == CONVOLVE_SAMPLE_U8 ? 16 : 12;
+  return sample_size == 1 ? 16 : 12;
 }
 
 /* What has edges takes longest, so it is to begin first. */
-static __device__ __forceinline__ int
+static __attribute__ ((unused)) __device__ __forceinline__ int
 outermost_first (int i, int count)
 {
   return i == 0 ? 0 : i == 1 ? count - 1 : i - 1;
@@ -117,15 +117,17 @@ outermost_first (int i, int count)
  * as they come, since the order in which these add is free. 8 * HALO is at least the mask's height less 1.
  */
 template <typename T, bool EXACT, int HALO, int R>
-__global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T) == 1 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16) / WARPS)
+__global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
 convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
 {
 #if __CUDA_ARCH__ >= 800
-  constexpr int C = sizeof (T), LIMBS = EXACT ? 1 : 2, SUMS = LIMBS + sizeof (T) - 1, N = 2 * R + HALO, PAIRS = (HALO + 3) / 2;
+  constexpr int C = sizeof (T), LIMBS = EXACT ? 1 : 2, SUMS = LIMBS + sizeof (T) - 1;
+  constexpr int N = 2 * R + HALO, PAIRS = (HALO + 3) / 2;
   __shared__ uint4 windows[WARPS][8 * N * 4 * C];
   const int lane = threadIdx.x, top = image.y0 + outermost_first (blockIdx.x, gridDim.x) * mask.height;
   const uint4 *operands = mask.operands + STARTS + lane;
-  const int4 *starts = (const int4 *) mask.operands;    /* loaded, for the compiler fetches parameters for each product */
+  /* Loaded, since parameters would be fetched anew for each product. */
+  const int4 *starts = (const int4 *) mask.operands;
   const Outputs outputs = find_outputs<T> (image, mask, outermost_first (blockIdx.y, gridDim.y));
   const unsigned group = outputs.x - lane / 4 * 4;
   uint4 taps[4 * C * SUMS], columns[PAIRS][2], words[N][C];
@@ -254,13 +256,14 @@ convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
   const ConvolveRect *region = &plane->region;
   const double groups = (double) region->width * plan->pixel.samples / GROUP;
   const int halo = (plan->taps.height - 1 + 7) / 8;
+  const int held = warps_of (convolve_sample_size (plan->pixel.type));
   int multiprocessors = 1, height = 2;
 
   /* The highest of which multiprocessors get half as many again as they hold, so that few of them wait at the end. */
   if (cudaDeviceGetAttribute (&multiprocessors, cudaDevAttrMultiProcessorCount, convolve_device_id (plan->device))
       != cudaSuccess)
     multiprocessors = 1;
-  while (height > 0 && groups * region->height / (ROWS << height) < 1.5 * multiprocessors * warps_of (plan->pixel.type))
+  while (height > 0 && groups * region->height / (ROWS << height) < 1.5 * multiprocessors * held)
     height--;
   return runs[plan->pixel.type][plan->exact][height][halo <= 1 ? 0 : halo <= 2 ? 1 : 2] (plan, plane, error);
 }

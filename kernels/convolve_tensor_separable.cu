@@ -83,7 +83,8 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
   const Outputs outputs = find_outputs<T> (image, mask, blockIdx.x);
   Block kept[SLOTS];
 
-  convolve_wait ();
+  if (mask.overlaps)
+    convolve_wait ();
   load_tile<T> (image, mask, top, bottom, shared, tile);
   const unsigned group = outputs.x - lane / 4 * 4;
   const bool idle = group >= outputs.end;
@@ -256,8 +257,9 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   grid.shared = fixed + mask.tile_size;
   /*
    * Its blocks all fit at once, and are to be divided evenly: that fails where they come while a launch of other blocks
-   * ends, such as another plane's, or their own larger ones of deep samples.
+   * ends, such as another plane's, or their own larger ones of deep samples. And what comes while they end has no more
+   * of the L1 cache than they leave.
    */
-  grid.waits = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples != 2;
+  grid.waits = mask.overlaps = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples != 2;
   return launch_products (plan, plane, (const void *) kernels[pixel->type][plan->exact][which], mask, grid, error);
 }

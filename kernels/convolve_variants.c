@@ -528,7 +528,7 @@ static bool
 pays_tensor_fused (const ConvolvePlan *plan)
 {
   static const int single[] = { [SMALL] = 5, [MIDDLE] = 9, [LARGE] = 9 };
-  static const int pairs[] = { [SMALL] = 5, [MIDDLE] = 5, [LARGE] = 7 };
+  static const int pairs[] = { [SMALL] = 3, [MIDDLE] = 5, [LARGE] = 7 };
   const Extent extent = extent_of (plan);
   const char *reason;
   int side = larger_side (plan);
