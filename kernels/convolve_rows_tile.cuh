@@ -47,7 +47,8 @@ template <typename T>
 struct Word
 {
   static constexpr int count = 4 / (int) sizeof (T);
-  int from[count];              /* bytes of the row, or -1 for the zero level */
+  int from[count];              /* bytes of the row */
+  bool outside[count];          /* the zero level stands for it, and from is any place that can be read */
   unsigned level[count];
 };
 
@@ -70,15 +71,32 @@ find_word (const ConvolveImage &image, const Products &mask, int64_t at)
     int x = (int) (index / mask.samples), sample = (int) (index - x * mask.samples);
 
     x = find_column (mask.boundary, x - 16384, image.width);
-    word.from[i] = x < 0 ? -1 : x * image.pixel_stride + sample * (int) sizeof (T);
+    word.outside[i] = x < 0;
+    word.from[i] = x < 0 ? 0 : x * image.pixel_stride + sample * (int) sizeof (T);
     word.level[i] = (unsigned) (int) image.zero[sample] << image.shift;
   }
   return word;
 }
 
+/* Whether a tile that begins at byte begin has its samples in bytes first .. stop; if so, it is now about that tile. */
+template <typename T>
+static __device__ __forceinline__ bool
+find_in_tile (Word<T> &word, int64_t begin, int first, int stop, int column)
+{
+  bool known = true;
+
+#pragma unroll
+  for (int i = 0; i < word.count; i++)
+    known = known && (word.outside[i] || (word.from[i] >= begin + first && word.from[i] < begin + stop));
+#pragma unroll
+  for (int i = 0; i < word.count && known; i++)
+    word.from[i] = word.outside[i] ? column : word.from[i] - (int) begin;
+  return known;
+}
+
 /*
- * Its samples from a row's memory; the zero level for all where that is outside. All are loaded, from some place of the
- * row if need be: a choice would make each wait for the one before.
+ * Its samples from a row's memory; the zero level for all where that is outside. All are loaded, whatever becomes of
+ * them: a choice would make each wait for the one before.
  */
 template <typename T>
 static __device__ __forceinline__ unsigned
@@ -88,9 +106,9 @@ read_word (const Word<T> &word, const uint8_t *row, bool outside)
 
 #pragma unroll
   for (int i = 0; i < word.count; i++) {
-    unsigned sample = *(const T *) (row + max (word.from[i], 0));
+    unsigned sample = *(const T *) (row + word.from[i]);
 
-    all |= (outside || word.from[i] < 0 ? word.level[i] : sample) << i * 8 * sizeof (T);
+    all |= (outside || word.outside[i] ? word.level[i] : sample) << i * 8 * sizeof (T);
   }
   return all;
 }
@@ -185,18 +203,11 @@ fill_sides (const ConvolveImage &image, const Products &mask, int64_t begin, int
   for (int w = thread - start * across, waited = 0; w < words; w += across) {
     const int column = (w < first * 4 ? w : w + (stop - first) * 4) * 4;
     Word<T> word = find_word<T> (image, mask, begin + column);
-    bool known = true;
 
     if (!waited)
       convolve_wait_for_copies ();
     waited = 1;
-#pragma unroll
-    for (int i = 0; i < word.count; i++)
-      known = known && (word.from[i] < 0 || (word.from[i] >= begin + first * 16 && word.from[i] < begin + stop * 16));
-    if (known) {
-#pragma unroll
-      for (int i = 0; i < word.count; i++)
-        word.from[i] = word.from[i] < 0 ? -1 : word.from[i] - (int) begin;
+    if (find_in_tile (word, begin, first * 16, stop * 16, column)) {
 #pragma unroll 4
       for (int row = start; row < rows && start < step; row += step)
         *(unsigned *) (tile + row * mask.pitch + column) = read_word (word, tile + row * mask.pitch, false);

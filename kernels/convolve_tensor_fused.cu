@@ -35,23 +35,17 @@ fill_window (const ConvolveImage &image, const Products &mask, int left, int abo
   /* The others: a word for each lane of 8 rows, from those above where they have its samples. */
 #pragma unroll 1
   for (int side = 0; side < CHUNKS - (stop - first); side++) {
-    const int chunk = side + (side < first ? 0 : stop - first), at = left + chunk * 16 + lane % 4 * 4;
-    Word<T> word = find_word<T> (image, mask, at);
-    bool known = true;
+    const int chunk = side + (side < first ? 0 : stop - first), column = chunk * 16 + lane % 4 * 4;
+    Word<T> word = find_word<T> (image, mask, left + column);
+    const bool known = find_in_tile (word, left, first * 16, stop * 16, column);
 
-#pragma unroll
-    for (int i = 0; i < word.count; i++)
-      known = known && (word.from[i] < 0 || (word.from[i] >= left + first * 16 && word.from[i] < left + stop * 16));
-#pragma unroll
-    for (int i = 0; i < word.count; i++)
-      word.from[i] -= known && word.from[i] >= 0 ? left : 0;
 #pragma unroll 1
     for (int row = lane / 4; row < COUNT; row += 8) {
       const int y = known ? 0 : convolve_boundary_index (mask.boundary, above + row, image.height);
-      uint4 *to = window + row * CHUNKS;
-      const uint8_t *line = known ? (const uint8_t *) to : image.source + max (y, 0) * image.source_stride;
+      uint8_t *to = (uint8_t *) (window + row * CHUNKS);
+      const uint8_t *line = known ? to : image.source + max (y, 0) * image.source_stride;
 
-      ((unsigned *) (to + chunk))[lane % 4] = read_word (word, line, y < 0);
+      *(unsigned *) (to + column) = read_word (word, line, y < 0);
     }
   }
   __syncwarp ();

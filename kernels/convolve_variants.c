@@ -527,7 +527,7 @@ pays_tensor_separable (const ConvolvePlan *plan)
 static bool
 pays_tensor_fused (const ConvolvePlan *plan)
 {
-  static const int single[] = { [SMALL] = 5, [MIDDLE] = 9, [LARGE] = 9 };
+  static const int single[] = { [SMALL] = 3, [MIDDLE] = 9, [LARGE] = 9 };
   static const int pairs[] = { [SMALL] = 3, [MIDDLE] = 5, [LARGE] = 7 };
   const Extent extent = extent_of (plan);
   const char *reason;
@@ -536,7 +536,7 @@ pays_tensor_fused (const ConvolvePlan *plan)
   if (plan->pixel.samples > 2)
     return false;
   if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
-    return extent == SMALL ? side > 5 && side <= 17 : plan->exact && side > 7;
+    return extent == SMALL ? side > 5 && side <= 17 : plan->exact && side > (extent == LARGE ? 5 : 7);
   if (extent == LARGE && !plan->exact && side > 17)
     return false;
   if (!accepts_packed_separable (plan, &reason))
