@@ -35,7 +35,7 @@ typedef struct
 
   const char *content;          /* in words */
   bool flat;                    /* each sample has one value all over the image */
-  bool large;                   /* too large for the oracle: compared with the cpu variant alone */
+  bool large;                   /* too large for the oracle: compared with the variants on the host alone */
   CheckBlock source, destination;
 } CheckCase;
 

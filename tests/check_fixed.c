@@ -33,6 +33,13 @@ out_of_memory (CheckCase *test, FILE *file)
   return 1;
 }
 
+/* A few failures tell as much as many. */
+static bool
+goes_on (const CheckRow *row)
+{
+  return !row->device_lost && row->failed < 4;
+}
+
 /* The worked example that the textbooks have: 1 2 3 4 5 6 7 with 3 4 5 4 3 gives 22 38 57 76 95 90 74. */
 static int
 check_example (CheckRow *row, bool upright, FILE *file)
@@ -195,6 +202,75 @@ check_large (CheckRow *row, FILE *file)
   return failures;
 }
 
+static double
+triangle (int at, int size)
+{
+  return size / 2 + 1 - abs (at - size / 2);
+}
+
+static double
+bell (int at, int size)
+{
+  return exp (-8.0 * (at - size / 2) * (at - size / 2) / ((double) size * size));
+}
+
+/*
+ * Products over planes that are middle or large to a device of 100 to 150 multiprocessors: tensor-fused has kernels for
+ * each, and for masks up to 9, 17 and 33 high.
+ */
+static int
+check_large_products (CheckRow *row, FILE *file)
+{
+  static const struct
+  {
+    ConvolvePixel pixel;
+    int width, height;
+  } planes[] = {
+    {{.depth = 8,.samples = 1,.stride = 1,.select = 1,.zero = {16}}, 3855, 1001},
+    {{.depth = 8,.samples = 2,.stride = 2,.select = 3,.zero = {128, 128}}, 1921, 1903},
+    {{CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 1,.stride = 2,.select = 1}, 3848, 801},
+    {{CONVOLVE_SAMPLE_U16,.depth = 12,.samples = 1,.stride = 2,.select = 1}, 3840, 1503},
+  };
+  static const int heights[] = { 9, 17, 33 };
+  int failures = 0;
+
+  for (int i = 0; i < 4 * 3 * 2 && !row->device_lost; i++) {
+    double taps[3 * 33], sum = 0;
+    int height = heights[i / 2 % 3];
+    CheckCase test = { 0 };
+
+    for (int k = 0; k < 3 * height; k++)
+      sum += taps[k] = i % 2 ? bell (k % 3, 3) * bell (k / 3, height) : triangle (k % 3, 3) * triangle (k / 3, height);
+    if (!check_case_fixed (&test, "a product over a large plane", &planes[i / 6].pixel, i % CONVOLVE_N_BOUNDARIES,
+            planes[i / 6].width, planes[i / 6].height, taps, 3, height, sum))
+      return failures + out_of_memory (&test, file);
+    test.large = true;
+    failures += run_fixed (row, &test, true, file);
+  }
+  return failures;
+}
+
+/* Heights of all kinds, so that the last rows of some tile are the image's last, and it has all of them to read. */
+static int
+check_ends (CheckRow *row, FILE *file)
+{
+  static const int heights[] = { 9, 17, 33 };
+  int failures = 0;
+
+  for (int i = 0; i < 3 * 16 && goes_on (row); i++) {
+    double taps[33], sum = 0;
+    CheckCase test = { 0 };
+
+    for (int k = 0; k < heights[i / 16]; k++)
+      sum += taps[k] = triangle (k, heights[i / 16]);
+    if (!check_case_fixed (&test, "tiles that end with the image", &gray_8, CONVOLVE_BOUNDARY_REPLICATE, 112, 49 + i % 16,
+            taps, 1, heights[i / 16], sum))
+      return failures + out_of_memory (&test, file);
+    failures += run_fixed (row, &test, true, file);
+  }
+  return failures;
+}
+
 /*
  * Large masks over a row or a column of outputs, long enough for several tiles of any kernel, on all sides of the plane
  * and inside: integers for the exact bytes, and fractions.
@@ -247,18 +323,6 @@ check_large_masks (CheckRow *row, FILE *file)
   return failures;
 }
 
-static double
-triangle (int at, int size)
-{
-  return size / 2 + 1 - abs (at - size / 2);
-}
-
-static double
-bell (int at, int size)
-{
-  return exp (-8.0 * (at - size / 2) * (at - size / 2) / ((double) size * size));
-}
-
 /* Every 16-bit value, scaled: with even divisors half of the results or fewer are ties, others come close to one. */
 static int
 check_all_values (CheckRow *row, double divisor, double offset, FILE *file)
@@ -279,13 +343,6 @@ check_all_values (CheckRow *row, double divisor, double offset, FILE *file)
   return run_fixed (row, &test, true, file);    /* some do bytes alone */
 }
 
-/* A few failures tell as much as many. */
-static bool
-goes_on (const CheckRow *row)
-{
-  return !row->device_lost && row->failed < 4;
-}
-
 int
 check_fixed_variant (CheckRow *row, FILE *file)
 {
@@ -303,7 +360,9 @@ check_fixed_variant (CheckRow *row, FILE *file)
   if (goes_on (row))
     failures += check_cancelling_rows (row, file);
   if (goes_on (row) && row->device)
-    failures += check_large (row, file);
+    failures += check_large (row, file) + check_large_products (row, file);
+  if (goes_on (row))
+    failures += check_ends (row, file);
   if (goes_on (row))
     failures += check_large_masks (row, file);
   if (goes_on (row))
