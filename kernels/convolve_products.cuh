@@ -145,14 +145,21 @@ find_outputs (const ConvolveImage &image, const Products &mask, int column)
   return outputs;
 }
 
-/* How totals become samples: the plan's shift or tail, or the integer tail, with results to be clamped or none. */
+/* How totals become samples: by a shift, the plan's tail, or the integer tail without results to be clamped or with. */
 typedef enum
 {
   SHIFTED,
   FLOATS,
-  CLAMPED_INTEGERS,
-  INTEGERS
+  INTEGERS,
+  CLAMPED_INTEGERS
 } Finish;
+
+static inline Finish
+finish_of (const ConvolveProducts &products)
+{
+  return products.shift >= 0 ? SHIFTED : !products.integers ? FLOATS
+      : products.integer_tail.clamps ? CLAMPED_INTEGERS : INTEGERS;
+}
 
 /* The samples of one row, four, as they lie in memory. */
 template <typename T, Finish F, bool FULL>

@@ -71,26 +71,6 @@ sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[C], const uint4 *taps, int 
   }
 }
 
-/* The samples that are not convolved, of the rows that a lane writes. */
-static __attribute__ ((unused)) __device__ __forceinline__ void
-copy_samples (const ConvolveImage &image, const Products &mask, const Outputs &outputs, int y, uint2 (&words)[4])
-{
-#pragma unroll
-  for (int i = 0; i < 4; i++) {
-    const uint8_t *from = image.source + (y + i / 2 * 8 + i % 2) * image.source_stride + outputs.x;
-    unsigned own = 0;
-
-    if (y + i / 2 * 8 + i % 2 >= image.y1)
-      continue;
-    if (mask.aligned && outputs.x + 4 <= (unsigned) (image.width * image.pixel_stride))
-      own = __ldg ((const unsigned *) from);
-    else
-      for (int k = 0; k < 4; k++)
-        own |= outputs.x + k < outputs.end ? from[k] << 8 * k : 0;
-    words[i].x = (words[i].x & ~outputs.copied) | (own & outputs.copied);
-  }
-}
-
 /* How many a multiprocessor is to hold; of more, some would not have their registers. */
 static constexpr int
 warps_of (int sample_size)
@@ -110,7 +90,7 @@ outermost_first (int i, int count)
  * it needs at once: a lane 16 bytes of each of C windows of 64, in every eighth row, which are operands of the products
  * as they come, since the order in which these add is free. 8 * HALO is at least the mask's height less 1.
  */
-template <typename T, bool EXACT, int HALO, int R>
+template <typename T, bool EXACT, Finish F, int HALO, int R>
 __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
 convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
 {
@@ -198,9 +178,7 @@ convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid
         add_block<LIMBS, false> (totals[b][h], kept[PAIRS - 1], h, last.x, last.z);
       }
     }
-    finish<T, EXACT, false> (image, mask, totals, &offsets, done);
-    if (sizeof (T) == 1 && mask.copies)
-      copy_samples (image, mask, outputs, y, done);
+    finish_rows<T, F, false> (image, mask, totals, offsets, done);
     if (whole && y - lane % 4 * 2 + ROWS <= image.y1)
       store<T> (to, image.destination_stride, ROWS, true, outputs, done);
     else
@@ -211,7 +189,7 @@ convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid
 #endif
 }
 
-template <typename T, bool EXACT, int HALO, int R>
+template <typename T, bool EXACT, Finish F, int HALO, int R>
 static ConvolveStatus
 run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
@@ -226,26 +204,30 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 
     left.region.width /= 2;
     right.region.x += left.region.width, right.region.width -= left.region.width;
-    ConvolveStatus status = run<T, EXACT, HALO, R> (plan, &left, error);
-    return status == CONVOLVE_OK ? run<T, EXACT, HALO, R> (plan, &right, error) : status;
+    ConvolveStatus status = run<T, EXACT, F, HALO, R> (plan, &left, error);
+    return status == CONVOLVE_OK ? run<T, EXACT, F, HALO, R> (plan, &right, error) : status;
   }
   mask.height = ROWS * R;
   grid.block = dim3 (32, WARPS);
   grid.blocks = dim3 ((plane->region.height + mask.height - 1) / mask.height, columns);
   grid.waits = true;
-  return convolve_launch (plan, plane, (const void *) convolve_tensor_fused<T, EXACT, HALO, R>, grid, &mask, error);
+  return convolve_launch (plan, plane, (const void *) convolve_tensor_fused<T, EXACT, F, HALO, R>, grid, &mask, error);
 }
 
 ConvolveStatus
 convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-#define HALOS(T, EXACT, R) { run<T, EXACT, 1, R>, run<T, EXACT, 2, R>, run<T, EXACT, 4, R> }
-#define HEIGHTS(T, EXACT, SMALL, MIDDLE, LARGE) { HALOS (T, EXACT, SMALL), HALOS (T, EXACT, MIDDLE), \
-    HALOS (T, EXACT, LARGE) }
-  static const Run runs[CONVOLVE_N_SAMPLE_TYPES][2][3][3] = {
-    { HEIGHTS (uint8_t, false, 1, 2, 4), HEIGHTS (uint8_t, true, 1, 2, 4) },
-    { HEIGHTS (uint16_t, false, 1, 2, 2), HEIGHTS (uint16_t, true, 1, 2, 3) },
+#define HALOS(T, EXACT, F, R) { run<T, EXACT, F, 1, R>, run<T, EXACT, F, 2, R>, run<T, EXACT, F, 4, R> }
+#define HEIGHTS(T, EXACT, F, SMALL, MIDDLE, LARGE) { HALOS (T, EXACT, F, SMALL), HALOS (T, EXACT, F, MIDDLE), \
+    HALOS (T, EXACT, F, LARGE) }
+  static const Run rounded[CONVOLVE_N_SAMPLE_TYPES][3][3] = {
+    HEIGHTS (uint8_t, false, SHIFTED, 1, 2, 4), HEIGHTS (uint16_t, false, SHIFTED, 1, 2, 2),
+  };
+  static const Run exact[CONVOLVE_N_SAMPLE_TYPES][CLAMPED_INTEGERS + 1][3][3] = {
+    { HEIGHTS (uint8_t, true, SHIFTED, 1, 2, 4), HEIGHTS (uint8_t, true, FLOATS, 1, 2, 4),
+        HEIGHTS (uint8_t, true, INTEGERS, 1, 2, 4), HEIGHTS (uint8_t, true, CLAMPED_INTEGERS, 1, 2, 4) },
+    { HEIGHTS (uint16_t, true, SHIFTED, 1, 2, 3), HEIGHTS (uint16_t, true, FLOATS, 1, 2, 3) },
   };
   const ConvolveRect *region = &plane->region;
   const double groups = (double) region->width * plan->pixel.samples / GROUP;
@@ -259,5 +241,6 @@ convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
     multiprocessors = 1;
   while (height > 0 && groups * region->height / (ROWS << height) < 1.5 * multiprocessors * held)
     height--;
-  return runs[plan->pixel.type][plan->exact][height][halo <= 1 ? 0 : halo <= 2 ? 1 : 2] (plan, plane, error);
+  const Run (&runs)[3][3] = plan->exact ? exact[plan->pixel.type][finish_of (plan->products)] : rounded[plan->pixel.type];
+  return runs[height][halo <= 1 ? 0 : halo <= 2 ? 1 : 2] (plan, plane, error);
 }

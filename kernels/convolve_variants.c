@@ -110,6 +110,10 @@ accepts_tensor_fused (const ConvolvePlan *plan, const char **reason)
 {
   ConvolveProducts products;
 
+  if (plan->pixel.select != (1u << plan->pixel.samples) - 1) {
+    *reason = "it does pixels all samples of which are convolved";
+    return false;
+  }
   return accepts_products (plan, &products, reason) && convolve_products_widen (plan, &products, reason);
 }
 
@@ -527,7 +531,7 @@ pays_tensor_separable (const ConvolvePlan *plan)
 static bool
 pays_tensor_fused (const ConvolvePlan *plan)
 {
-  static const int single[] = { [SMALL] = 3, [MIDDLE] = 9, [LARGE] = 9 };
+  static const int single[] = { [SMALL] = 3, [MIDDLE] = 7, [LARGE] = 9 };
   static const int pairs[] = { [SMALL] = 3, [MIDDLE] = 5, [LARGE] = 7 };
   const Extent extent = extent_of (plan);
   const char *reason;
@@ -536,11 +540,11 @@ pays_tensor_fused (const ConvolvePlan *plan)
   if (plan->pixel.samples > 2)
     return false;
   if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
-    return extent == SMALL ? side > 5 && side <= 17 : plan->exact && side > (extent == LARGE ? 5 : 7);
+    return extent == SMALL ? side > 5 && side <= 17 : plan->exact && side > 5;
   if (extent == LARGE && !plan->exact && side > 17)
     return false;
   if (!accepts_packed_separable (plan, &reason))
-    return side > (extent == MIDDLE ? 5 : 3);
+    return side > 3;
   return side > (plan->pixel.samples == 1 ? single : pairs)[extent];
 }
 
