@@ -531,8 +531,8 @@ pays_tensor_separable (const ConvolvePlan *plan)
 static bool
 pays_tensor_fused (const ConvolvePlan *plan)
 {
-  static const int single[] = { [SMALL] = 3, [MIDDLE] = 7, [LARGE] = 9 };
-  static const int pairs[] = { [SMALL] = 3, [MIDDLE] = 5, [LARGE] = 7 };
+  static const int single[] = { [SMALL] = 5, [MIDDLE] = 7, [LARGE] = 7 };
+  static const int pairs[] = { [SMALL] = 5, [MIDDLE] = 5, [LARGE] = 7 };
   const Extent extent = extent_of (plan);
   const char *reason;
   int side = larger_side (plan);
