@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The integers of tensor-fused and tensor-separable, with the proof that they are good enough, and the operands made of them. */
+/* The integers of tensor-fused and tensor-separable, proved to be good enough, and the operands made of them. */
 #include "convolve_products.h"
 
 #include <math.h>
@@ -363,7 +363,11 @@ convolve_products_widen (const ConvolvePlan *plan, ConvolveProducts *products, c
   int group = CONVOLVE_PRODUCTS_GROUP * bytes, window = 64 * bytes;
 
   if (products->rank > 1 || group + 2 * reach > window || plan->taps.height > CONVOLVE_TENSOR_FUSED_HEIGHT) {
-    *reason = "it needs more than one product, is higher than 33, or wider than 128 bytes have room for";
+    *reason = "it needs more than one product, is higher than 33, or reaches further than 16 samples to a side";
+    return false;
+  }
+  if (bytes == 1 && plan->exact && products->shift < 0 && (!products->integers || products->integer_tail.clamps)) {
+    *reason = "its divisor is no power of two, and its results are to be clamped or need more than 22 bits";
     return false;
   }
   products->run = 16;

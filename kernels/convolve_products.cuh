@@ -154,13 +154,6 @@ typedef enum
   CLAMPED_INTEGERS
 } Finish;
 
-static inline Finish
-finish_of (const ConvolveProducts &products)
-{
-  return products.shift >= 0 ? SHIFTED : !products.integers ? FLOATS
-      : products.integer_tail.clamps ? CLAMPED_INTEGERS : INTEGERS;
-}
-
 /* The samples of one row, four, as they lie in memory. */
 template <typename T, Finish F, bool FULL>
 static __device__ __forceinline__ uint2

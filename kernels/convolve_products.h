@@ -11,8 +11,9 @@
  * A group is 32 samples side by side, whatever pixels they belong to: neighbours in a pixel's sample are `samples`
  * apart, and the band that stands for a row of the mask has its taps as far apart. It is given to the tensor cores in
  * units of 16 bytes, as the left operand of mma.m16n8k16 (or halves of m16n8k32); lane 4 g + t's outputs are samples
- * 4 g to 4 g + 3. Which bytes a unit has is free: see convolve_products_byte (). Row sums of 8 rows come out with rows 2 t and 2 t + 1 in lane t, so two of those blocks make a word
- * of the left operand of the second product, if its right one has its rows in the same order.
+ * 4 g to 4 g + 3. Which bytes a unit has is free: see convolve_products_byte (). Row sums of 8 rows come out with rows
+ * 2 t and 2 t + 1 in lane t, so two of those blocks make a word of the left operand of the second product, if its right
+ * one has its rows in the same order.
  */
 #ifndef CONVOLVE_PRODUCTS_H
 #define CONVOLVE_PRODUCTS_H

@@ -252,7 +252,8 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   if (cudaDeviceGetAttribute (&multiprocessors, cudaDevAttrMultiProcessorCount, convolve_device_id (plan->device))
       != cudaSuccess)
     multiprocessors = 1;
-  mask.height = choose_height (plan, mask, products_columns (plan, plane, mask), plane->region.height, fixed, multiprocessors);
+  mask.height = choose_height (plan, mask, products_columns (plan, plane, mask), plane->region.height, fixed,
+      multiprocessors);
   mask.tile_size = (mask.height + ROWS * (pairs - 1)) * mask.pitch;
   grid.shared = fixed + mask.tile_size;
   /*

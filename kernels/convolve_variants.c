@@ -5,7 +5,7 @@
 #include "convolve_fft.h"
 #include "convolve_integer_tail.h"
 #include "convolve_limbs.h"
-#include "convolve_private.h"
+#include "convolve_pays.h"
 #include "convolve_products.h"
 
 static bool
@@ -68,8 +68,8 @@ accepts_rank_1 (const ConvolvePlan *plan, const char **reason)
   return accepts_device_taps (plan, reason);
 }
 
-static bool
-accepts_tensor (const ConvolvePlan *plan, const char **reason)
+bool
+convolve_accepts_tensor (const ConvolvePlan *plan, const char **reason)
 {
   ConvolveLimbs limbs;
 
@@ -280,8 +280,8 @@ accepts_fused_tiled (const ConvolvePlan *plan, const char **reason)
 }
 
 /* One sum takes all products in turn, and is rounded after each: more often than convolve_taps_init () allows for. */
-static bool
-accepts_direct (const ConvolvePlan *plan, const char **reason)
+bool
+convolve_accepts_direct (const ConvolvePlan *plan, const char **reason)
 {
   int count = plan->taps.width * plan->taps.height;
   double gain = magnitude (plan->taps.taps, count);
@@ -322,8 +322,8 @@ accepts_packed (const ConvolvePlan *plan, const char **reason)
 }
 
 /* The sums of a row are to fit sixteen bits: 255 times 257 does. */
-static bool
-accepts_packed_separable (const ConvolvePlan *plan, const char **reason)
+bool
+convolve_accepts_packed_separable (const ConvolvePlan *plan, const char **reason)
 {
   const ConvolveTaps *taps = &plan->taps;
 
@@ -339,215 +339,6 @@ accepts_packed_separable (const ConvolvePlan *plan, const char **reason)
   return accepts_small (plan, reason) && accepts_integers (plan, reason);
 }
 
-/* Up to these sizes the tables in tests/results/ have constant in front: loading tiles does not pay. */
-static bool
-pays_beyond_3x3 (const ConvolvePlan *plan)
-{
-  return plan->taps.width * plan->taps.height > 9;
-}
-
-static bool
-pays_beyond_5x5 (const ConvolvePlan *plan)
-{
-  return plan->taps.width * plan->taps.height > 25;
-}
-
-/*
- * What is faster depends on the plane: in a small one each block is waited for, in a large one all units are at work.
- * The rules are from the tables in tests/results/, for planes of frames of 1080p, 4K and 8K; between two of these the
- * limit is half way.
- */
-typedef enum
-{
-  SMALL,
-  MIDDLE,
-  LARGE
-} Extent;
-
-static Extent
-extent_of (const ConvolvePlan *plan)
-{
-  int64_t frame = plan->pixels * (plan->pixel.samples == 2 ? 4 : 1);    /* pairs are chroma, of half its sides */
-
-  return frame == 0 ? MIDDLE : frame <= 1 << 22 ? SMALL : frame <= 1 << 24 ? MIDDLE : LARGE;
-}
-
-static bool
-is_small (const ConvolvePlan *plan)
-{
-  return extent_of (plan) == SMALL;
-}
-
-static int
-larger_side (const ConvolvePlan *plan)
-{
-  return plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
-}
-
-static bool
-is_single_byte (const ConvolvePlan *plan)
-{
-  return plan->pixel.type == CONVOLVE_SAMPLE_U8 && plan->pixel.samples == 1;
-}
-
-/* Up to this side alone, unless tensor cannot do the mask. */
-static bool
-pays_up_to (const ConvolvePlan *plan, int side)
-{
-  const char *reason;
-
-  return larger_side (plan) <= side || !accepts_tensor (plan, &reason);
-}
-
-/* Before it comes packed, after it tensor-separable, or tensor for small planes of single bytes. */
-static bool
-pays_packed_separable (const ConvolvePlan *plan)
-{
-  int samples = plan->pixel.samples, side = larger_side (plan);
-
-  if (is_small (plan))
-    return samples == 2 ? pays_up_to (plan, 7) : side > 5 && (samples > 2 || pays_up_to (plan, 5));
-  return samples == 1 ? side > 3 : samples == 2 || pays_up_to (plan, 7);
-}
-
-/* For what integers cannot do: with those packed or packed-separable is faster. */
-static bool
-pays_fused (const ConvolvePlan *plan)
-{
-  const char *reason;
-
-  if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16 && larger_side (plan) <= 5)
-    return !accepts_direct (plan, &reason);
-  if (is_small (plan) && is_single_byte (plan) && !pays_up_to (plan, 3))
-    return false;
-  return !accepts_packed_separable (plan, &reason);
-}
-
-static bool
-pays_packed (const ConvolvePlan *plan)
-{
-  static const int single[] = { [SMALL] = 5, [MIDDLE] = 7, [LARGE] = 5 };
-
-  if (plan->pixel.samples == 1)
-    return pays_up_to (plan, single[extent_of (plan)]);
-  return pays_up_to (plan, plan->pixel.samples == 2 && !is_small (plan) ? 9 : 7);
-}
-
-static bool
-pays_direct (const ConvolvePlan *plan)
-{
-  if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16)
-    return pays_up_to (plan, 7);
-  return pays_up_to (plan, is_small (plan) && is_single_byte (plan) ? 3 : 5);
-}
-
-/* Where fused has registers enough, it is twice as fast; and tensor is, for bytes, up to 15x15. */
-static bool
-pays_fused_tiled (const ConvolvePlan *plan)
-{
-  int side = larger_side (plan);
-
-  return side > (plan->pixel.type == CONVOLVE_SAMPLE_U8 ? 15 : CONVOLVE_DIRECT_SIDE)
-      || (side > CONVOLVE_DIRECT_SIDE && pays_up_to (plan, CONVOLVE_DIRECT_SIDE));
-}
-
-/*
- * Transforms are the same work for every mask. From these sides on they are faster than tensor, by the tables in
- * tests/results/, and from far smaller ones on where tensor cannot do the mask; doubles pay only where the device is
- * made for them.
- */
-static bool
-pays_fft (const ConvolvePlan *plan)
-{
-  bool deep = plan->pixel.type == CONVOLVE_SAMPLE_U16, wide;
-  const char *reason;
-  int side;
-
-  if (!convolve_fft_choose (plan, &wide, &reason) || (wide && convolve_device_double_ratio (plan->device) > 2))
-    return false;
-  if (plan->taps.row)
-    side = 65;
-  else if (!accepts_tensor (plan, &reason))
-    side = 25;
-  else if (deep)
-    side = wide ? 57 : 27;
-  else
-    side = !wide ? 49 : plan->exact ? 85 : 65;
-  return plan->taps.width * plan->taps.height >= side * side;
-}
-
-/* Products of a column and a row are less work in two passes once they are this large. */
-static bool
-pays_tensor (const ConvolvePlan *plan)
-{
-  return (!plan->taps.row || plan->taps.width * plan->taps.height <= 63 * 63) && !pays_fft (plan);
-}
-
-/* The side from which on transforms are faster than tensor-separable, if at all. */
-static int
-fft_before_separable (const ConvolvePlan *plan)
-{
-  const char *reason;
-  bool wide;
-
-  if (plan->taps.row)
-    return plan->pixel.stride == 1 ? 160 : 85;
-  return convolve_fft_choose (plan, &wide, &reason) && wide ? 140 : 80;
-}
-
-/* The side up to which others are faster for a mask of rank 1, by the tables in tests/results/. */
-static int
-before_tensor_separable (const ConvolvePlan *plan)
-{
-  static const int words[] = { [SMALL] = 5, [MIDDLE] = 9, [LARGE] = 7 };
-  static const int single[] = { [SMALL] = 9, [MIDDLE] = 7, [LARGE] = 5 };
-  const char *reason;
-  bool small = is_small (plan), integers = accepts_packed_separable (plan, &reason);
-
-  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
-    return words[extent_of (plan)];
-  if (plan->pixel.samples == 1)
-    return integers ? 9 : single[extent_of (plan)];
-  if (plan->pixel.samples == 2)
-    return integers ? (small ? 7 : 9) : small ? 5 : 7;
-  return integers ? 7 : small ? 5 : 3;
-}
-
-/* Where it is faster than those, than transforms, and for more than one product than tensor. */
-static bool
-pays_tensor_separable (const ConvolvePlan *plan)
-{
-  int side = larger_side (plan);
-
-  if (side > fft_before_separable (plan) && pays_fft (plan))
-    return false;
-  return side > (plan->taps.row ? before_tensor_separable (plan) : 15);
-}
-
-/*
- * The side up to which others are faster than tensor-fused, by the same tables; pixels of 3 and 4 samples are better
- * taken apart in shared memory, and deep ones with rounded weights need more registers than there are.
- */
-static bool
-pays_tensor_fused (const ConvolvePlan *plan)
-{
-  static const int single[] = { [SMALL] = 5, [MIDDLE] = 7, [LARGE] = 7 };
-  static const int pairs[] = { [SMALL] = 5, [MIDDLE] = 5, [LARGE] = 7 };
-  const Extent extent = extent_of (plan);
-  const char *reason;
-  int side = larger_side (plan);
-
-  if (plan->pixel.samples > 2)
-    return false;
-  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
-    return extent == SMALL ? side > 5 && side <= 17 : plan->exact && side > 5;
-  if (extent == LARGE && !plan->exact && side > 17)
-    return false;
-  if (!accepts_packed_separable (plan, &reason))
-    return side > 3;
-  return side > (plan->pixel.samples == 1 ? single : pairs)[extent];
-}
-
 static ConvolveStatus
 prepare_global (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -558,10 +349,10 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
 const ConvolveVariant convolve_variants[] = {
   {
     .name = "tensor-fused",
-    .idea = "as tensor-separable, for one product up to 33 high: all that a warp needs comes from memory to registers at once",
+    .idea = "as tensor-separable, for one product: all that a warp needs comes from memory to registers at once",
     .on_device = true,
     .accepts = accepts_tensor_fused,
-    .pays = pays_tensor_fused,
+    .pays = convolve_pays_tensor_fused,
     .prepare = convolve_tensor_fused_prepare,
     .run = convolve_tensor_fused_run,
   },
@@ -570,7 +361,7 @@ const ConvolveVariant convolve_variants[] = {
     .idea = "a mask of rank 1, or a sum of up to four such, as two products with banded matrices on the tensor cores",
     .on_device = true,
     .accepts = accepts_tensor_separable,
-    .pays = pays_tensor_separable,
+    .pays = convolve_pays_tensor_separable,
     .prepare = convolve_tensor_separable_prepare,
     .run = convolve_tensor_separable_run,
   },
@@ -578,8 +369,8 @@ const ConvolveVariant convolve_variants[] = {
     .name = "packed-separable",
     .idea = "as packed, for a rank-1 mask: sums of rows four products at a time, of columns two at a time",
     .on_device = true,
-    .accepts = accepts_packed_separable,
-    .pays = pays_packed_separable,
+    .accepts = convolve_accepts_packed_separable,
+    .pays = convolve_pays_packed_separable,
     .prepare = convolve_integer_tail_prepare,
     .run = convolve_packed_separable_run,
   },
@@ -588,7 +379,7 @@ const ConvolveVariant convolve_variants[] = {
     .idea = "a rank-1 mask in one pass: sums of rows go from registers to all outputs above and below",
     .on_device = true,
     .accepts = accepts_fused,
-    .pays = pays_fused,
+    .pays = convolve_pays_fused,
     .run = convolve_fused_run,
   },
   {
@@ -596,7 +387,7 @@ const ConvolveVariant convolve_variants[] = {
     .idea = "a rank-1 mask as two passes over a tile in shared memory, 8 sums of a row and 16 of a column to a thread",
     .on_device = true,
     .accepts = accepts_fused_tiled,
-    .pays = pays_fused_tiled,
+    .pays = convolve_pays_fused_tiled,
     .run = convolve_fused_tiled_run,
   },
   {
@@ -604,7 +395,7 @@ const ConvolveVariant convolve_variants[] = {
     .idea = "bytes as they lie in memory, four products in one instruction, with integer weights of eight bits",
     .on_device = true,
     .accepts = accepts_packed,
-    .pays = pays_packed,
+    .pays = convolve_pays_packed,
     .prepare = convolve_integer_tail_prepare,
     .run = convolve_packed_run,
   },
@@ -612,16 +403,16 @@ const ConvolveVariant convolve_variants[] = {
     .name = "direct",
     .idea = "a block of outputs for each thread, sums in registers, each input loaded and converted once",
     .on_device = true,
-    .accepts = accepts_direct,
-    .pays = pays_direct,
+    .accepts = convolve_accepts_direct,
+    .pays = convolve_pays_direct,
     .run = convolve_direct_run,
   },
   {
     .name = "tensor",
     .idea = "rows of the mask as banded matrices of bytes on the integer tensor cores",
     .on_device = true,
-    .accepts = accepts_tensor,
-    .pays = pays_tensor,
+    .accepts = convolve_accepts_tensor,
+    .pays = convolve_pays_tensor,
     .prepare = convolve_tensor_prepare,
     .run = convolve_tensor_run,
   },
@@ -630,7 +421,7 @@ const ConvolveVariant convolve_variants[] = {
     .idea = "tiles that overlap, by Fourier transforms: the same work for every mask",
     .on_device = true,
     .accepts = accepts_fft,
-    .pays = pays_fft,
+    .pays = convolve_pays_fft,
     .prepare = convolve_fft_prepare,
     .run = convolve_fft_run,
   },
@@ -639,7 +430,7 @@ const ConvolveVariant convolve_variants[] = {
     .idea = "a rank-1 mask as a row pass and a column pass, fused in shared memory",
     .on_device = true,
     .accepts = accepts_rank_1,
-    .pays = pays_beyond_3x3,
+    .pays = convolve_pays_beyond_3x3,
     .run = convolve_separable_run,
   },
   {
@@ -647,7 +438,7 @@ const ConvolveVariant convolve_variants[] = {
     .idea = "block = output tile, the halo loaded to shared memory by all threads together",
     .on_device = true,
     .accepts = accepts_tiled,
-    .pays = pays_beyond_5x5,
+    .pays = convolve_pays_beyond_5x5,
     .run = convolve_tiled_run,
   },
   {

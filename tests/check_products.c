@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A warp of tensor-fused or tensor-separable on the host: 16 rows of 32 samples, with lanes and their registers as the PTX manual has
- * them for mma.m16n8k16 on bytes.
+ * A warp of tensor-fused or tensor-separable on the host: 16 rows of 32 samples, with lanes and their registers as the
+ * PTX manual has them for mma.m16n8k16 on bytes.
  */
 #include "check_products.h"
 
