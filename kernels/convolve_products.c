@@ -366,10 +366,6 @@ convolve_products_widen (const ConvolvePlan *plan, ConvolveProducts *products, c
     *reason = "it needs more than one product, is higher than 33, or reaches further than 16 samples to a side";
     return false;
   }
-  if (bytes == 1 && plan->exact && products->shift < 0 && (!products->integers || products->integer_tail.clamps)) {
-    *reason = "its divisor is no power of two, and its results are to be clamped or need more than 22 bits";
-    return false;
-  }
   products->run = 16;
   products->lead = (window - group) / 2;
   products->units = window / CONVOLVE_PRODUCTS_UNIT;

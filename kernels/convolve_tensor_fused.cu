@@ -221,16 +221,17 @@ convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
 #define HALOS(T, EXACT, F, R) { run<T, EXACT, F, 1, R>, run<T, EXACT, F, 2, R>, run<T, EXACT, F, 4, R> }
 #define HEIGHTS(T, EXACT, F, SMALL, MIDDLE, LARGE) { HALOS (T, EXACT, F, SMALL), HALOS (T, EXACT, F, MIDDLE), \
     HALOS (T, EXACT, F, LARGE) }
-  /* As convolve_products_widen () allows; deep samples have few kernels, for each takes long to compile. */
-  static const Run rounded[CONVOLVE_N_SAMPLE_TYPES][3][3] = {
-    HEIGHTS (uint8_t, false, SHIFTED, 1, 2, 4), HEIGHTS (uint16_t, false, SHIFTED, 1, 1, 1),
+  /* By how an exact plan finishes, the last for others. What is rare has few kernels, for each takes long to compile. */
+  static const Run runs[CONVOLVE_N_SAMPLE_TYPES][CLAMPED_INTEGERS + 2][3][3] = {
+    { HEIGHTS (uint8_t, true, SHIFTED, 1, 2, 4), HEIGHTS (uint8_t, true, FLOATS, 1, 1, 1),
+        HEIGHTS (uint8_t, true, INTEGERS, 1, 2, 4), HEIGHTS (uint8_t, true, CLAMPED_INTEGERS, 1, 1, 1),
+        HEIGHTS (uint8_t, false, SHIFTED, 1, 2, 4) },
+    { HEIGHTS (uint16_t, true, SHIFTED, 1, 3, 3), HEIGHTS (uint16_t, true, FLOATS, 1, 3, 3), { }, { },
+        HEIGHTS (uint16_t, false, SHIFTED, 1, 1, 1) },
   };
-  static const Run shifted[CONVOLVE_N_SAMPLE_TYPES][3][3] = {
-    HEIGHTS (uint8_t, true, SHIFTED, 1, 2, 4), HEIGHTS (uint16_t, true, SHIFTED, 1, 1, 3),
-  };
-  static const Run others[CONVOLVE_N_SAMPLE_TYPES][3][3] = {
-    HEIGHTS (uint8_t, true, INTEGERS, 1, 2, 4), HEIGHTS (uint16_t, true, FLOATS, 1, 1, 3),
-  };
+  const ConvolveProducts *products = &plan->products;
+  const Finish finish = products->shift >= 0 ? SHIFTED : !products->integers ? FLOATS
+      : products->integer_tail.clamps ? CLAMPED_INTEGERS : INTEGERS;
   const ConvolveRect *region = &plane->region;
   const double groups = (double) region->width * plan->pixel.samples / GROUP;
   const int halo = (plan->taps.height - 1 + 7) / 8;
@@ -243,6 +244,6 @@ convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
     multiprocessors = 1;
   while (height > 0 && groups * region->height / (ROWS << height) < 1.5 * multiprocessors * held)
     height--;
-  const Run (&runs)[3][3] = (!plan->exact ? rounded : plan->products.shift >= 0 ? shifted : others)[plan->pixel.type];
-  return runs[height][halo <= 1 ? 0 : halo <= 2 ? 1 : 2] (plan, plane, error);
+  const Run (&three)[3][3] = runs[plan->pixel.type][plan->exact ? finish : CLAMPED_INTEGERS + 1];
+  return three[height][halo <= 1 ? 0 : halo <= 2 ? 1 : 2] (plan, plane, error);
 }
