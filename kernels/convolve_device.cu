@@ -61,6 +61,7 @@ open_device (ConvolveDevice *device, ConvolveError *error)
       || (code = cudaDriverGetVersion (&driver)) != cudaSuccess)
     return convolve_device_fail (device, code, "cannot open the CUDA device", error);
   device->shared_limit = shared;
+  device->multiprocessors = properties.multiProcessorCount;
   device->overlaps = properties.major >= 9;
   snprintf (device->name, sizeof (device->name), "%s (sm_%d%d, driver for CUDA %d.%d)", properties.name,
       properties.major, properties.minor, driver / 1000, driver % 1000 / 10);
@@ -148,6 +149,12 @@ size_t
 convolve_device_shared_limit (const ConvolveDevice *device)
 {
   return device->shared_limit;
+}
+
+int
+convolve_device_multiprocessors (const ConvolveDevice *device)
+{
+  return device->multiprocessors;
 }
 
 ConvolveStatus

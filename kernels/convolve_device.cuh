@@ -39,6 +39,7 @@ struct ConvolveDevice
   bool adopted;                 /* its context is the caller's to make current */
   char name[320];
   size_t shared_limit;
+  int multiprocessors;
   bool overlaps;                /* launches: see convolve_wait () */
   cudaStream_t streams[N_PHASES];
   bool lent;                    /* the kernels' stream is the caller's */

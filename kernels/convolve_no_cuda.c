@@ -57,6 +57,12 @@ convolve_device_shared_limit (const ConvolveDevice *device)
   return 0;
 }
 
+int
+convolve_device_multiprocessors (const ConvolveDevice *device)
+{
+  return 1;
+}
+
 bool
 convolve_pin (int id, void *memory, size_t bytes)
 {
@@ -209,6 +215,18 @@ convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convol
 
 ConvolveStatus
 convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+size_t
+convolve_box_shared_size (const ConvolvePlan *plan)
+{
+  return 0;
+}
+
+ConvolveStatus
+convolve_box_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   return no_cuda (error);
 }

@@ -22,6 +22,13 @@ struct ConvolveParts
   ConvolveBoundary boundary;
 };
 
+/* convolve_boundary_index (), short where it is used: where few warps come, they would wait for long code to be fetched. */
+static __device__ __noinline__ int
+convolve_find_index (ConvolveBoundary boundary, int i, int n)
+{
+  return convolve_boundary_index (boundary, i, n);
+}
+
 /* Loads N words, as many at once as their number and place allow. */
 template <int N>
 static __device__ __forceinline__ void
@@ -111,6 +118,13 @@ convolve_pick (const uint32_t *words, int sample)
   return __byte_perm (low, high, 0x5410);
 }
 
+/* Deep samples as they count: without what their words have beside them, and none above the largest. */
+static __device__ __forceinline__ uint32_t
+convolve_clean (const ConvolveImage &image, uint32_t word)
+{
+  return __vminu2 (word & (0xffff << image.shift & 0xffff) * 0x10001, (image.maximum << image.shift) * 0x10001);
+}
+
 /*
  * Sample k of words, as a float. One of 16 bits comes as it lies in its word, times 2^shift: the weights are divided by
  * that, which is exact, see convolve_tap_unit ().
@@ -122,9 +136,7 @@ convolve_value (const ConvolveImage &image, const uint32_t *words, int k)
   /* A float with the sample in its last bits, less the same without: cheaper than to convert an integer. */
   if (sizeof (T) == 1)
     return __uint_as_float (__byte_perm (words[k / 4], 0x4B000000, 0x7440 + k % 4)) - 8388608.0f;
-  unsigned used = (0xffff << image.shift & 0xffff) * 0x10001, most = (image.maximum << image.shift) * 0x10001;
-  unsigned word = __vminu2 (words[k / 2] & used, most);
-  return __uint_as_float (__byte_perm (word, 0x4B000000, k % 2 ? 0x7632 : 0x7610)) - 8388608.0f;
+  return __uint_as_float (__byte_perm (convolve_clean (image, words[k / 2]), 0x4B000000, k % 2 ? 0x7632 : 0x7610)) - 8388608.0f;
 }
 
 /* What taps are multiplied by for the values above. */
@@ -253,6 +265,20 @@ convolve_weave (const uint32_t *samples, int i)
   return __byte_perm (low, high, 0x5410);
 }
 
+/* Four floats of integer tails become four bytes; CLAMPS as in the tail. */
+template <bool CLAMPS>
+static __device__ __forceinline__ uint32_t
+convolve_pack_integers (const float (&values)[4])
+{
+  int bits[4];
+
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    bits[i] = __float_as_int (values[i]) - (CLAMPS ? CONVOLVE_MAGIC_BITS : 0);
+  return CLAMPS ? convolve_clamp_bytes (bits[1], bits[0], convolve_clamp_bytes (bits[3], bits[2], 0))
+      : __byte_perm (__byte_perm (bits[0], bits[1], 0x0040), __byte_perm (bits[2], bits[3], 0x0040), 0x5410);
+}
+
 /*
  * Four sums of integers become four bytes: see convolve_integer_tail.h. CLAMPS as in the tail; to ask it here would cut
  * the code in pieces whose instructions the compiler can no longer mix.
@@ -261,16 +287,12 @@ template <bool CLAMPS>
 static __device__ __forceinline__ uint32_t
 convolve_finish_integers (const ConvolveIntegerTail &tail, int sample, const int *sums)
 {
-  int value[CONVOLVE_GROUP];
+  float values[CONVOLVE_GROUP];
 
 #pragma unroll
   for (int c = 0; c < CONVOLVE_GROUP; c++)
-    value[c] = __float_as_int (__fmaf_rd (__int_as_float (sums[c]), tail.scale, tail.offset[sample]));
-#pragma unroll
-  for (int c = 0; c < CONVOLVE_GROUP && CLAMPS; c++)
-    value[c] -= CONVOLVE_MAGIC_BITS;
-  return CLAMPS ? convolve_clamp_bytes (value[1], value[0], convolve_clamp_bytes (value[3], value[2], 0))
-      : __byte_perm (__byte_perm (value[0], value[1], 0x0040), __byte_perm (value[2], value[3], 0x0040), 0x5410);
+    values[c] = __fmaf_rd (__int_as_float (sums[c]), tail.scale, tail.offset[sample]);
+  return convolve_pack_integers<CLAMPS> (values);
 }
 
 /* Stores such sums, W groups of a row of outputs. source is that part of the input, for samples that are copied. */

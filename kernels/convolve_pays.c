@@ -193,8 +193,8 @@ convolve_pays_tensor_separable (const ConvolvePlan *plan)
 }
 
 /*
- * The side up to which others are faster than tensor-fused, by the same tables; pixels of 3 and 4 samples are better
- * taken apart in shared memory, and deep ones with rounded weights need more registers than there are.
+ * The side up to which others are faster than tensor-fused, by the same tables; pixels of 4 samples are better taken
+ * apart in shared memory, and deep ones with rounded weights need more registers than there are.
  */
 bool
 convolve_pays_tensor_fused (const ConvolvePlan *plan)
@@ -206,7 +206,7 @@ convolve_pays_tensor_fused (const ConvolvePlan *plan)
   int side = larger_side (plan);
 
   if (plan->pixel.samples > 2)
-    return false;
+    return plan->pixel.samples == 3;
   if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
     return extent == SMALL ? side > 5 && side <= 17 : plan->exact && side > 5;
   if (extent == LARGE && !plan->exact && side > 17)
@@ -214,4 +214,22 @@ convolve_pays_tensor_fused (const ConvolvePlan *plan)
   if (!convolve_accepts_packed_separable (plan, &reason))
     return side > 3;
   return side > (plan->pixel.samples == 1 ? single : pairs)[extent];
+}
+
+/*
+ * The side from which on it is faster than products, by the table in tests/results/: its time hardly depends on that.
+ * Samples with something between them take it longer.
+ */
+bool
+convolve_pays_box (const ConvolvePlan *plan)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  const Extent extent = extent_of (plan);
+  const int side = larger_side (plan);
+
+  if (pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped)
+    return side > 63;
+  if (pixel->type == CONVOLVE_SAMPLE_U16)
+    return side > (extent == SMALL ? 63 : 17);
+  return side > (pixel->samples > 2 || extent == LARGE ? 33 : 65);
 }

@@ -7,6 +7,7 @@
 
 bool convolve_pays_beyond_3x3 (const ConvolvePlan *plan);
 bool convolve_pays_beyond_5x5 (const ConvolvePlan *plan);
+bool convolve_pays_box (const ConvolvePlan *plan);
 bool convolve_pays_packed_separable (const ConvolvePlan *plan);
 bool convolve_pays_fused (const ConvolvePlan *plan);
 bool convolve_pays_packed (const ConvolvePlan *plan);

@@ -99,7 +99,8 @@ struct ConvolvePlan
   const struct ConvolveVariant *variant;
   ConvolveDevice *device;       /* NULL for a host variant */
   float *device_taps;           /* the variant's copy of the mask in device memory, or NULL */
-  ConvolveIntegerTail integer_tail;     /* of packed and packed-separable, and of tensor's integers */
+  ConvolveIntegerTail integer_tail;     /* of packed and packed-separable, and of tensor's and box's integers */
+  bool box_integers;            /* box has that tail, and nothing to clamp */
   ConvolveLimbs limbs;          /* of tensor */
   ConvolveProducts products;    /* of tensor-fused and tensor-separable */
   bool fft_wide;                /* of fft: its transforms are in double precision */
@@ -160,8 +161,12 @@ ConvolveStatus convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlan
 ConvolveStatus convolve_packed_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
     ConvolveError *error);
 ConvolveStatus convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_box_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+
+/* How many the device has; 1 where it cannot be asked. */
+int convolve_device_multiprocessors (const ConvolveDevice *device);
 
 /* How many times as many products of floats as of doubles the device does; 0 where it cannot be asked. */
 int convolve_device_double_ratio (const ConvolveDevice *device);
@@ -184,6 +189,9 @@ bool convolve_tensor_possible (const ConvolveDevice *device);
 /* The side of its kernel for this mask, or 0; and the shared memory that it needs, in bytes. */
 int convolve_fused_tiled_side (const ConvolvePlan *plan);
 size_t convolve_fused_tiled_shared_size (const ConvolvePlan *plan);
+
+/* The shared memory that box needs for this mask at least, in bytes. */
+size_t convolve_box_shared_size (const ConvolvePlan *plan);
 
 /* A block of separable, in threads: the width of its tile, and the rows it takes in one step. */
 #define CONVOLVE_SEPARABLE_WIDTH 32

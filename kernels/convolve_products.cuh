@@ -277,23 +277,4 @@ products_columns (const ConvolvePlan *plan, const ConvolvePlane *plane, const Pr
   return ((plane->region.x + plane->region.width) * plan->pixel.stride - mask.left + mask.width - 1) / mask.width;
 }
 
-/* Enqueues the kernel, in as many launches as the grid's limit asks for. */
-static inline ConvolveStatus
-launch_products (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel, const Products &mask,
-    ConvolveGrid grid, ConvolveError *error)
-{
-  const int height = plane->region.height, most_rows = 65535 * mask.height;
-  ConvolvePlane part = *plane;
-  ConvolveStatus status = CONVOLVE_OK;
-
-  for (int done = 0; done < height && status == CONVOLVE_OK; done += most_rows) {
-    part.region.y = plane->region.y + done;
-    part.region.height = height - done < most_rows ? height - done : most_rows;
-    grid.block = dim3 (32, TILE_WARPS);
-    grid.blocks = dim3 (products_columns (plan, plane, mask), (part.region.height + mask.height - 1) / mask.height);
-    status = convolve_launch (plan, &part, kernel, grid, &mask, error);
-  }
-  return status;
-}
-
 #endif

@@ -52,13 +52,6 @@ struct Word
   unsigned level[count];
 };
 
-/* Short where it is used: few warps come here, and would wait for long code to be fetched. */
-static __device__ __noinline__ int
-find_column (ConvolveBoundary boundary, int x, int width)
-{
-  return convolve_boundary_index (boundary, x, width);
-}
-
 template <typename T>
 static __device__ __forceinline__ Word<T>
 find_word (const ConvolveImage &image, const Products &mask, int64_t at)
@@ -70,7 +63,7 @@ find_word (const ConvolveImage &image, const Products &mask, int64_t at)
     unsigned index = (unsigned) (at / (int) sizeof (T) + i + mask.samples * 16384);     /* not negative */
     int x = (int) (index / mask.samples), sample = (int) (index - x * mask.samples);
 
-    x = find_column (mask.boundary, x - 16384, image.width);
+    x = convolve_find_index (mask.boundary, x - 16384, image.width);
     word.outside[i] = x < 0;
     word.from[i] = x < 0 ? 0 : x * image.pixel_stride + sample * (int) sizeof (T);
     word.level[i] = (unsigned) (int) image.zero[sample] << image.shift;
@@ -111,13 +104,6 @@ read_word (const Word<T> &word, const uint8_t *row, bool outside)
     all |= (outside || word.outside[i] ? word.level[i] : sample) << i * 8 * sizeof (T);
   }
   return all;
-}
-
-/* Deep samples without what their words have beside them. */
-static __device__ __forceinline__ unsigned
-clean (const ConvolveImage &image, unsigned word)
-{
-  return __vminu2 (word & (0xffff << image.shift & 0xffff) * 0x10001, (image.maximum << image.shift) * 0x10001);
 }
 
 /* A chunk of a row outside the image. */
@@ -182,8 +168,8 @@ load_rows (const ConvolveImage &image, const Products &mask, int rows, int y, un
 #pragma unroll
       for (int b = 0; b < BATCH; b++)
         if (row + b * step < rows)
-          *(uint4 *) (tile + (row + b * step) * mask.pitch) = make_uint4 (clean (image, words[b].x),
-              clean (image, words[b].y), clean (image, words[b].z), clean (image, words[b].w));
+          *(uint4 *) (tile + (row + b * step) * mask.pitch) = make_uint4 (convolve_clean (image, words[b].x),
+              convolve_clean (image, words[b].y), convolve_clean (image, words[b].z), convolve_clean (image, words[b].w));
   }
 }
 
@@ -217,7 +203,7 @@ fill_sides (const ConvolveImage &image, const Products &mask, int64_t begin, int
         int inside = convolve_boundary_index (mask.boundary, y + row, image.height);
         unsigned all = read_word (word, image.source + max (inside, 0) * image.source_stride, inside < 0);
 
-        *(unsigned *) (tile + row * mask.pitch + column) = sizeof (T) == 1 ? all : clean (image, all);
+        *(unsigned *) (tile + row * mask.pitch + column) = sizeof (T) == 1 ? all : convolve_clean (image, all);
       }
     }
   }

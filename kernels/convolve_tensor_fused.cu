@@ -140,8 +140,8 @@ convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid
   if (sizeof (T) > 1)
 #pragma unroll
     for (int i = 0; i < N * C; i++)
-      words[0][i] = make_uint4 (clean (image, words[0][i].x), clean (image, words[0][i].y),
-          clean (image, words[0][i].z), clean (image, words[0][i].w));
+      words[0][i] = make_uint4 (convolve_clean (image, words[0][i].x), convolve_clean (image, words[0][i].y),
+          convolve_clean (image, words[0][i].z), convolve_clean (image, words[0][i].w));
 
   const bool whole = mask.aligned_stores && group >= outputs.begin && group + GROUP <= outputs.end;
   int y = top + lane % 4 * 2;
@@ -236,12 +236,10 @@ convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
   const double groups = (double) region->width * plan->pixel.samples / GROUP;
   const int halo = (plan->taps.height - 1 + 7) / 8;
   const int held = warps_of (convolve_sample_size (plan->pixel.type));
-  int multiprocessors = 1, height = 2;
+  const int multiprocessors = convolve_device_multiprocessors (plan->device);
+  int height = 2;
 
   /* The highest of which multiprocessors get half as many again as they hold, so that few of them wait at the end. */
-  if (cudaDeviceGetAttribute (&multiprocessors, cudaDevAttrMultiProcessorCount, convolve_device_id (plan->device))
-      != cudaSuccess)
-    multiprocessors = 1;
   while (height > 0 && groups * region->height / (ROWS << height) < 1.5 * multiprocessors * held)
     height--;
   const Run (&three)[3][3] = runs[plan->pixel.type][plan->exact ? finish : CLAMPED_INTEGERS + 1];

@@ -223,6 +223,25 @@ choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int 
   return best;
 }
 
+/* Enqueues the kernel, in as many launches as the grid's limit asks for. */
+static ConvolveStatus
+launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel, const Products &mask,
+    ConvolveGrid grid, ConvolveError *error)
+{
+  const int height = plane->region.height, most_rows = 65535 * mask.height;
+  ConvolvePlane part = *plane;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (int done = 0; done < height && status == CONVOLVE_OK; done += most_rows) {
+    part.region.y = plane->region.y + done;
+    part.region.height = height - done < most_rows ? height - done : most_rows;
+    grid.block = dim3 (32, TILE_WARPS);
+    grid.blocks = dim3 (products_columns (plan, plane, mask), (part.region.height + mask.height - 1) / mask.height);
+    status = convolve_launch (plan, &part, kernel, grid, &mask, error);
+  }
+  return status;
+}
+
 ConvolveStatus
 convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
@@ -238,7 +257,7 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   const int pairs = products->pairs;
   const int which = products->full ? 4 : !convolve_products_kept (products) ? 3 : pairs == 2 ? 0 : pairs == 3 ? 1 : 2;
   size_t fixed = convolve_products_operands_size (plan, products);
-  int multiprocessors = 1;
+  const int multiprocessors = convolve_device_multiprocessors (plan->device);
   Products mask = describe_products (plan, plane);
   ConvolveGrid grid = { };
 
@@ -249,9 +268,6 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   mask.pitch = (mask.chunks | 1) * 16;  /* so that 8 rows of a column of words lie in all banks */
   if (which >= 3)
     fixed += (size_t) TILE_WARPS * products->rank * pairs * 1024;
-  if (cudaDeviceGetAttribute (&multiprocessors, cudaDevAttrMultiProcessorCount, convolve_device_id (plan->device))
-      != cudaSuccess)
-    multiprocessors = 1;
   mask.height = choose_height (plan, mask, products_columns (plan, plane, mask), plane->region.height, fixed,
       multiprocessors);
   mask.tile_size = (mask.height + ROWS * (pairs - 1)) * mask.pitch;
@@ -262,5 +278,5 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
    * of the L1 cache than they leave.
    */
   grid.waits = mask.overlaps = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples != 2;
-  return launch_products (plan, plane, (const void *) kernels[pixel->type][plan->exact][which], mask, grid, error);
+  return launch (plan, plane, (const void *) kernels[pixel->type][plan->exact][which], mask, grid, error);
 }

@@ -133,6 +133,23 @@ accepts_tensor_separable (const ConvolvePlan *plan, const char **reason)
 }
 
 static bool
+accepts_box (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolveTaps *taps = &plan->taps;
+
+  for (int i = 1; i < taps->width * taps->height; i++)
+    if (taps->wide_taps[i] != taps->wide_taps[0]) {
+      *reason = "its weights are not all equal";
+      return false;
+    }
+  if (convolve_box_shared_size (plan) > convolve_device_shared_limit (plan->device)) {
+    *reason = "its sums are larger than the device's shared memory";
+    return false;
+  }
+  return accepts_device_taps (plan, reason);
+}
+
+static bool
 accepts_fft (const ConvolvePlan *plan, const char **reason)
 {
   bool wide;
@@ -346,7 +363,26 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
       &plan->device_taps, error);
 }
 
+static ConvolveStatus
+prepare_box (ConvolvePlan *plan, ConvolveError *error)
+{
+  const char *reason;
+
+  plan->box_integers = plan->exact && plan->taps.taps[0] == 1
+      && convolve_integer_tail_choose (plan, &plan->integer_tail, &reason) && !plan->integer_tail.clamps;
+  return CONVOLVE_OK;
+}
+
 const ConvolveVariant convolve_variants[] = {
+  {
+    .name = "box",
+    .idea = "equal weights: sums that run down the columns and along the rows, the same work for every width",
+    .on_device = true,
+    .accepts = accepts_box,
+    .pays = convolve_pays_box,
+    .prepare = prepare_box,
+    .run = convolve_box_run,
+  },
   {
     .name = "tensor-fused",
     .idea = "as tensor-separable, for one product: all that a warp needs comes from memory to registers at once",

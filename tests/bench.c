@@ -43,10 +43,10 @@ static const struct
 static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
 
 /*
- * As in BenchMask, and a last one, only where it is asked for: weights of 0 and 1 without order, which are exact at any
- * size.
+ * As in BenchMask, and two more, only where they are asked for, which are exact at any size: weights of 0 and 1 without
+ * order, and weights of 1.
  */
-static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones" };
+static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones", "box" };
 
 /* A plane's size is the frame's divided; its samples begin where those of the plane before end. */
 typedef struct
@@ -55,6 +55,7 @@ typedef struct
   ConvolvePixel pixel;
 } Plane;
 
+/* The last two only where they are asked for: pixels of three samples, and samples with something between them. */
 #define GRAY(...) { 1, { .samples = 1, .select = 1, .biased = 1, __VA_ARGS__ } }
 #define CHROMA(...) { 2, { .samples = 2, .select = 3, __VA_ARGS__ } }
 static const struct
@@ -69,6 +70,8 @@ static const struct
   {"RGBA", 1, {{1, {.type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 4, .stride = 4, .select = 7, .biased = 7}}}},
   {"P010", 2, {GRAY (.type = CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .stride = 2, .zero = {64}),
       CHROMA (.type = CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .stride = 4, .zero = {512, 512})}},
+  {"RGB", 1, {{1, {.type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 3, .stride = 3, .select = 7, .biased = 7}}}},
+  {"YUY2-Y", 1, {GRAY (.type = CONVOLVE_SAMPLE_U8, .depth = 8, .stride = 2, .zero = {16})}},
 };
 
 enum
@@ -76,8 +79,10 @@ enum
   N_SIZES = sizeof sizes / sizeof *sizes,
   N_SIDES = sizeof sides / sizeof *sides,
   N_KINDS = sizeof kinds / sizeof *kinds,
-  ONES = N_KINDS - 1,
-  N_FORMATS = sizeof formats / sizeof *formats
+  ONES = N_KINDS - 2,
+  BOX = N_KINDS - 1,
+  N_FORMATS = sizeof formats / sizeof *formats,
+  N_USUAL_FORMATS = N_FORMATS - 2
 };
 
 typedef struct
@@ -120,10 +125,10 @@ make_row (Row *row, const Bench *bench, const char *variant)
     row->refused = "out of memory";
     return;
   }
-  if (bench->kind == ONES) {
+  if (bench->kind >= ONES) {
     mask.divisor = 0;
     for (int k = 0; k < bench->side * bench->side; k++)
-      mask.divisor += mask.taps[k] = (int) mask.taps[k] % 2;
+      mask.divisor += mask.taps[k] = bench->kind == BOX ? 1 : (int) mask.taps[k] % 2;
   }
   for (int p = 0; p < formats[bench->format].n_planes && !row->refused; p++) {
     const Plane *plane = &formats[bench->format].planes[p];
@@ -331,13 +336,14 @@ bench_all (Bench *bench, ConvolveError *error)
 
   for (bench->size = 0; bench->size < N_SIZES && done; bench->size++)
     for (bench->format = 0; bench->format < N_FORMATS && done; bench->format++) {
-      if (!wanted (options->size, sizes[bench->size].name) || !wanted (options->format, formats[bench->format].name))
+      if (!wanted (options->size, sizes[bench->size].name) || !wanted (options->format, formats[bench->format].name)
+          || (!options->format && bench->format >= N_USUAL_FORMATS))
         continue;
       done = open_frames (bench, error);
       for (int i = 0; i < options->n_sides * N_KINDS && done; i++) {
         bench->side = options->sides[i / N_KINDS];
         bench->kind = i % N_KINDS;
-        if (options->kind ? wanted (options->kind, kinds[bench->kind]) : bench->kind != ONES)
+        if (options->kind ? wanted (options->kind, kinds[bench->kind]) : bench->kind < ONES)
           done = bench_mask (bench, error);
       }
       close_frames (bench);
@@ -367,8 +373,8 @@ static int
 usage (void)
 {
   fprintf (stderr, "bench [options]: times the device variants\n"
-      "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010, --mask WIDTH, --variant NAME|auto,\n"
-      "  --kind any|rank-1|gaussian|low-rank|ones\n"
+      "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010|RGB|YUY2-Y, --mask WIDTH, --variant NAME|auto,\n"
+      "  --kind any|rank-1|gaussian|low-rank|ones|box\n"
       "                  only these, of each with commas between\n"
       "  --rounds N      30\n"
       "  --limit US      a frame that takes longer is left out, 5000\n"

@@ -113,6 +113,12 @@ convolve_device_name (const ConvolveDevice *device)
   return "fake device";
 }
 
+int
+convolve_device_multiprocessors (const ConvolveDevice *device)
+{
+  return 1;
+}
+
 size_t
 convolve_device_shared_limit (const ConvolveDevice *device)
 {
@@ -343,6 +349,12 @@ convolve_device_timer_stop (ConvolveDevice *device)
   return 0;
 }
 
+size_t
+convolve_box_shared_size (const ConvolvePlan *plan)
+{
+  return 0;
+}
+
 #define VARIANT(name) \
 ConvolveStatus \
 convolve_##name##_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error) \
@@ -361,6 +373,7 @@ VARIANT (packed_separable)
 VARIANT (direct)
 VARIANT (fused)
 VARIANT (fused_tiled)
+VARIANT (box)
 VARIANT (tensor)
 VARIANT (tensor_fused)
 VARIANT (tensor_separable)
