@@ -2,14 +2,17 @@
 #include "convolve_box_columns.cuh"
 #include "convolve_device.cuh"
 
-/* The sum of column n is half of a word, for bytes, and sums on from what is before it. */
-template <typename T>
+/* What goes up to column n, with its own: sums of bytes are halves of a word. ends are of its first and last rows. */
+template <typename T, bool SOFT>
 static __device__ __forceinline__ uint32_t
-add_column (const uint32_t *columns, int n, uint32_t sum)
+add_column (const Box &box, const uint32_t *columns, const uint32_t *ends, int n, uint32_t sum)
 {
+  const int less = box.column.end - box.column.inner, half = n % 2 * 8;
+
   if (sizeof (T) > 1)
-    return columns[n] + sum;
-  return __dp2a_lo (columns[n / 2], n % 2 ? 0x0100u : 0x0001u, sum);
+    return SOFT ? columns[n] * box.column.inner + ends[n] * less + sum : columns[n] + sum;
+  sum = __dp2a_lo (columns[n / 2], (unsigned) (SOFT ? box.column.inner : 1) << half, sum);
+  return SOFT ? (uint32_t) __dp2a_lo ((int) ends[n / 2], (less & 0xff) << half, (int) sum) : sum;
 }
 
 /* 256 totals become the sums of all before each. Those of threads that are not there have no effect on others. */
@@ -91,8 +94,8 @@ store_samples (const ConvolveImage &image, int out, int y, uint4 words)
   }
 }
 
-/* The thread's outputs in one row. */
-template <typename T, int S, BoxTail END, int W>
+/* The thread's outputs in one row: all of it as often as its ends weigh, and what is between these the rest. */
+template <typename T, int S, bool SOFT, BoxTail END, int W>
 static __device__ __forceinline__ void
 make_outputs (const ConvolveImage &image, const Box &box, const uint32_t *sums, uint32_t (&words)[W])
 {
@@ -103,8 +106,14 @@ make_outputs (const ConvolveImage &image, const Box &box, const uint32_t *sums, 
     uint32_t own[4];
 
 #pragma unroll
-    for (int k = 0; k < per_word; k++)
-      own[k] = sums[box.after[i * per_word + k] + threadIdx.x] - sums[box.before[i * per_word + k] + threadIdx.x];
+    for (int k = 0; k < per_word; k++) {
+      const int n = i * per_word + k;
+
+      own[k] = sums[box.after[n + S] + threadIdx.x] - sums[box.before[n] + threadIdx.x];
+      if (SOFT)
+        own[k] = own[k] * box.row.end + (box.row.inner - box.row.end)
+            * (sums[box.after[n] + threadIdx.x] - sums[box.before[n + S] + threadIdx.x]);
+    }
     words[i] = finish<T, S, END> (image, box, i * per_word, own);
   }
 }
@@ -125,7 +134,7 @@ store_whole (const ConvolveImage &image, const Box &box, int y, int64_t at, uint
 }
 
 /* The thread's outputs in the rows from y on. All rows of a whole chunk come without a branch between them. */
-template <typename T, int S, BoxTail END>
+template <typename T, int S, bool SOFT, BoxTail END>
 static __device__ __forceinline__ void
 write_rows (const ConvolveImage &image, const Box &box, const Shared<T, S> &shared, int out, int y, int bottom)
 {
@@ -138,7 +147,7 @@ write_rows (const ConvolveImage &image, const Box &box, const Shared<T, S> &shar
     for (int r = 0; r < R; r++) {
       uint32_t words[W];
 
-      make_outputs<T, S, END> (image, box, shared.sums[r], words);
+      make_outputs<T, S, SOFT, END> (image, box, shared.sums[r], words);
       store_whole<T, S> (image, box, y + r, at, words);
     }
     return;
@@ -147,7 +156,7 @@ write_rows (const ConvolveImage &image, const Box &box, const Shared<T, S> &shar
   for (int r = 0; y + r < bottom && r < R; r++) {
     uint32_t words[W];
 
-    make_outputs<T, S, END> (image, box, shared.sums[r], words);
+    make_outputs<T, S, SOFT, END> (image, box, shared.sums[r], words);
     if (whole)
       store_whole<T, S> (image, box, y + r, at, words);
     else
@@ -159,9 +168,10 @@ write_rows (const ConvolveImage &image, const Box &box, const Shared<T, S> &shar
  * The idea: where all weights are equal, an output is a difference of sums that its neighbours share. A thread walks
  * down a few columns and keeps the sum of each over the mask's height: a row below comes in, one above goes out. These
  * are summed along the row over all of the block; an output is the sum up to its right end less that before its left
- * one. Sums are whole numbers of 32 bits, of which differences are right even where the sums overflow.
+ * one. Sums are whole numbers of 32 bits, of which differences are right even where the sums overflow. SOFT: the mask's
+ * edges have other weights.
  */
-template <typename T, int S>
+template <typename T, int S, bool SOFT>
 __global__ void __launch_bounds__ (THREADS, 2)
 convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant__ Box box)
 {
@@ -169,7 +179,7 @@ convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant
   constexpr int N = Chunk::N, R = Chunk::rows, W = Chunk::words, C = Chunk::sums;
   extern __shared__ __align__ (16) unsigned char memory[];
   Shared<T, S> &shared = *(Shared<T, S> *) memory;
-  const int t = threadIdx.x, height = image.mask_height, reach = height / 2;
+  const int t = threadIdx.x, kept = image.mask_height - 1, reach = kept / 2;
   const int top = image.y0 + blockIdx.y * box.rows, bottom = min (top + box.rows, image.y1);
   uint32_t columns[C] = { }, words[2 * R][W] = { };
   unsigned absent = 0;
@@ -177,8 +187,8 @@ convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant
   convolve_wait ();
   const Own<T, S> own = find_own (image, box, shared);
 
-  /* The sums of the row above the first. */
-  const int strips = box.strips ? height / box.rows : 0;
+  /* The sums of the first row, without the last of what it needs. */
+  const int strips = box.strips ? kept / box.rows : 0;
 #pragma unroll 2
   for (int k = 0; k < strips; k++) {
     const uint2 *from = find_strip<T, S> (box, blockIdx.y + k);
@@ -189,12 +199,12 @@ convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant
       columns[i + 1] += __ldg (&from->y);
     }
   }
-  add_rows (image, box, shared, own, top - 1 - reach + strips * box.rows, height - strips * box.rows, columns);
+  add_rows (image, box, shared, own, top - reach + strips * box.rows, kept - strips * box.rows, columns);
 
   /* What comes and goes in the next rows is loaded while these are summed. */
 #pragma unroll 1
   for (int y = top - R; y < bottom; y += R) {
-    uint32_t rows[R][C];
+    uint32_t rows[R][C], ends[R][C];
 
     if (y >= top) {
       complete (image, box, shared, own.slot, absent, words);
@@ -203,14 +213,19 @@ convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant
         uint32_t sums[S] = { };
 
 #pragma unroll
-        for (int i = 0; i < C; i++)
-          rows[r][i] = columns[i] += unpack<T> (words[r], i) - unpack<T> (words[R + r], i);
+        for (int i = 0; i < C; i++) {
+          const uint32_t comes = unpack<T> (words[r], i), goes = unpack<T> (words[R + r], i);
+
+          rows[r][i] = columns[i] + comes;
+          ends[r][i] = comes + goes;
+          columns[i] += comes - goes;
+        }
 #pragma unroll
         for (int n = 0; n < N; n++)
-          if (sizeof (T) > 1 || S > 1)
-            sums[n % S] = add_column<T> (columns, n, sums[n % S]);
+          if (sizeof (T) > 1 || S > 1 || SOFT)
+            sums[n % S] = add_column<T, SOFT> (box, rows[r], ends[r], n, sums[n % S]);
           else if (n % 2 == 0)
-            sums[0] = __dp2a_lo (columns[n / 2], 0x0101u, sums[0]);
+            sums[0] = __dp2a_lo (rows[r][n / 2], 0x0101u, sums[0]);
 #pragma unroll
         for (int s = 0; s < S; s++)
           shared.totals[r * S + s][t] = sums[s];
@@ -218,7 +233,7 @@ convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant
     } else
       __syncthreads ();
     if (t < 32)
-      find_rows (image, box, shared, y + R + reach, R, y + R - 1 - reach);
+      find_rows (image, box, shared, y + R + reach, R, y + R - reach);
     __syncthreads ();
 #pragma unroll
     for (int r = 0; r < 2 * R && own.loads; r++)
@@ -240,7 +255,8 @@ convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant
         sums[s] = shared.totals[r * S + s][t];
 #pragma unroll
       for (int n = 0; n < N; n++)
-        shared.sums[r][n * THREADS + t] = sums[n % S] = add_column<T> (rows[r], n, sums[n % S]);
+        shared.sums[r][n * THREADS + t] = sums[n % S]
+            = add_column<T, SOFT> (box, rows[r], ends[r], n, sums[n % S]);
     }
     __syncthreads ();
 
@@ -248,11 +264,11 @@ convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant
       const int out = (own.chunk + t) * N;
 
       if (sizeof (T) == 1 && box.end == INTEGERS)
-        write_rows<T, S, INTEGERS> (image, box, shared, out, y, bottom);
+        write_rows<T, S, SOFT, INTEGERS> (image, box, shared, out, y, bottom);
       else if (box.end == FLOATS)
-        write_rows<T, S, FLOATS> (image, box, shared, out, y, bottom);
+        write_rows<T, S, SOFT, FLOATS> (image, box, shared, out, y, bottom);
       else
-        write_rows<T, S, DOUBLES> (image, box, shared, out, y, bottom);
+        write_rows<T, S, SOFT, DOUBLES> (image, box, shared, out, y, bottom);
     }
   }
 }
@@ -269,17 +285,18 @@ static void
 choose_end (const ConvolvePlan *plan, Box *box)
 {
   const ConvolveTaps *taps = &plan->taps;
-  const double gain = fabs (taps->wide_taps[0] * plan->tail.scale) * taps->width * taps->height;
+  const double gain = fabs (taps->wide_taps[taps->height / 2 * taps->width + taps->width / 2] * plan->tail.scale)
+      * taps->width * taps->height; /* the largest weight is in the middle */
   double most = 0;
 
   box->integer_tail = plan->integer_tail;
   box->tail = plan->tail;
-  box->tail.scale *= taps->wide_taps[0] / (1 << plan->pixel.shift);
+  box->tail.scale *= convolve_box_factor (plan, &plan->box) / (1 << plan->pixel.shift);
   box->tail.scale_f = (float) box->tail.scale;
   box->tail.scale_low = (float) (box->tail.scale - box->tail.scale_f);
   for (int i = 0; i < plan->pixel.samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
-  if (plan->box_integers)
+  if (plan->box.integers)
     box->end = INTEGERS;
   else if (plan->exact ? plan->tail.wide_down : plan->tail.wide)
     box->end = DOUBLES;
@@ -335,8 +352,10 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, bool aligned, Convolv
   box.first = region->x * S / N;
   box.count = ((region->x + region->width) * S + N - 1) / N - box.first;
   box.halo = find_halo<T, S> (plan, &box.lead);
-  for (int n = 0; n < N; n++) {
-    const int before = box.lead * N + n - reach - S, after = box.lead * N + n + reach;
+  box.row = plan->box.row;
+  box.column = plan->box.column;
+  for (int n = 0; n < N + S; n++) {
+    const int before = box.lead * N + n - reach - S, after = box.lead * N + n + reach - S;
 
     box.before[n] = before % N * THREADS + before / N;
     box.after[n] = after % N * THREADS + after / N;
@@ -362,10 +381,10 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, bool aligned, Convolv
   bands = bands < 1 ? 1 : bands > region->height ? region->height : bands;
   box.rows = (region->height + bands - 1) / bands;
   bands = (region->height + box.rows - 1) / box.rows;
-  if (height > strips_from && height >= box.rows) {
+  if (height > strips_from && height > box.rows) {
     void *memory;
 
-    box.n_strips = bands + height / box.rows - 1;
+    box.n_strips = bands + (height - 1) / box.rows - 1;
     status = convolve_device_scratch (plan->device,
         (size_t) samples * columns * box.n_strips * Chunk::sums * THREADS * sizeof (uint32_t), &memory, error);
     box.strips = (uint32_t *) memory;
@@ -374,8 +393,11 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, bool aligned, Convolv
       status = convolve_launch (plan, plane, (const void *) convolve_box_strips<T, S>, grid, &box, error);
   }
   grid.blocks = dim3 (columns, bands, samples);
-  return status == CONVOLVE_OK ? convolve_launch (plan, plane, (const void *) convolve_box<T, S>, grid, &box, error)
-      : status;
+  if (status != CONVOLVE_OK)
+    return status;
+  /* Planes that need the one for other edges have pixels of 1 or 2 samples: see convolve_box_choose (). */
+  return convolve_launch (plan, plane, plan->box.soft ? (const void *) convolve_box<T, S, S < 3>
+      : (const void *) convolve_box<T, S, false>, grid, &box, error);
 }
 
 /* For a plane that is aligned, and for one that is not and has the fewest outputs to a block. */
@@ -397,7 +419,7 @@ convolve_box_shared_size (const ConvolvePlan *plan)
   static const Size sizes[CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_MAX_SAMPLES] = {
     { least_shared_size<uint8_t, 1>, least_shared_size<uint8_t, 2>, least_shared_size<uint8_t, 3>,
         least_shared_size<uint8_t, 4> },
-    { least_shared_size<uint16_t, 1>, least_shared_size<uint16_t, 2>, least_shared_size<uint16_t, 3>,
+    { least_shared_size<uint16_t, 1>, least_shared_size<uint16_t, 2>, least_shared_size<uint16_t, 1>,
         least_shared_size<uint16_t, 4> },
   };
 
@@ -411,11 +433,13 @@ convolve_box_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
       ConvolveError *error);
   static const Run runs[CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_MAX_SAMPLES] = {
     { run<uint8_t, 1>, run<uint8_t, 2>, run<uint8_t, 3>, run<uint8_t, 4> },
-    { run<uint16_t, 1>, run<uint16_t, 2>, run<uint16_t, 3>, run<uint16_t, 4> },
+    { run<uint16_t, 1>, run<uint16_t, 2>, NULL, run<uint16_t, 4> },
   };
   const ConvolvePixel *pixel = &plan->pixel;
   const bool aligned = pixel->stride == pixel->samples * convolve_sample_size (pixel->type) && !pixel->swapped
       && ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % chunk_alignment (pixel) == 0;
 
-  return runs[pixel->type][aligned ? pixel->samples - 1 : 0] (plan, plane, aligned, error);
+  /* No format has three deep samples side by side. */
+  return aligned && runs[pixel->type][pixel->samples - 1] ? runs[pixel->type][pixel->samples - 1] (plan, plane, true,
+      error) : runs[pixel->type][0] (plan, plane, false, error);
 }

@@ -6,6 +6,7 @@
 #ifndef CONVOLVE_BOX_COLUMNS_CUH
 #define CONVOLVE_BOX_COLUMNS_CUH
 
+#include "convolve_box.h"
 #include "convolve_parts.cuh"
 
 #define THREADS 256             /* of a block, at most */
@@ -38,7 +39,8 @@ struct Box
   int gathered;                 /* chunks that there is room for, see gather () */
   uint32_t *strips;             /* sums of as many rows as a block has outputs, see convolve_box_strips (); or NULL */
   int n_strips;
-  int before[16], after[16];    /* of the sums that make an output: their places in Shared.sums, less the thread */
+  int before[20], after[20];    /* sums at both ends of the outputs' rows: places in Shared.sums, less the thread */
+  ConvolveBoxAxis row, column;
   unsigned keep[4];             /* bits of a chunk's words that are copied */
   bool aligned, aligned_stores, copies;
   ConvolveBoundary boundary;
@@ -252,7 +254,7 @@ convolve_box_strips (const __grid_constant__ ConvolveImage image, const __grid_c
 
   convolve_wait ();
   const Own<T, S> own = find_own (image, box, shared);
-  const int row = image.y0 - 1 - image.mask_height / 2 + (int) blockIdx.y * box.rows;
+  const int row = image.y0 - image.mask_height / 2 + (int) blockIdx.y * box.rows;
   uint2 *to = find_strip<T, S> (box, blockIdx.y);
 
   add_rows (image, box, shared, own, row, box.rows, columns);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Takes the place of the .cu files in a build without CUDA: there is no device, so nothing else is ever called. */
+#include "convolve_box.h"
 #include "convolve_fft.h"
 
 static ConvolveStatus

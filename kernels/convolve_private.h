@@ -82,6 +82,19 @@ typedef struct
   bool full;                    /* totals have the products of low bytes and low limbs, too */
 } ConvolveProducts;
 
+/* A row or a column of equal weights, but for the first and the last: convolve_box.h. */
+typedef struct
+{
+  int inner, end;
+} ConvolveBoxAxis;
+
+typedef struct
+{
+  ConvolveBoxAxis row, column;
+  bool soft;                    /* they have other ends */
+  bool integers;                /* bytes with the plan's integer tail, and nothing to clamp */
+} ConvolveBox;
+
 struct ConvolvePlan
 {
   int references;               /* atomic */
@@ -100,7 +113,7 @@ struct ConvolvePlan
   ConvolveDevice *device;       /* NULL for a host variant */
   float *device_taps;           /* the variant's copy of the mask in device memory, or NULL */
   ConvolveIntegerTail integer_tail;     /* of packed and packed-separable, and of tensor's and box's integers */
-  bool box_integers;            /* box has that tail, and nothing to clamp */
+  ConvolveBox box;              /* of box */
   ConvolveLimbs limbs;          /* of tensor */
   ConvolveProducts products;    /* of tensor-fused and tensor-separable */
   bool fft_wide;                /* of fft: its transforms are in double precision */
@@ -189,9 +202,6 @@ bool convolve_tensor_possible (const ConvolveDevice *device);
 /* The side of its kernel for this mask, or 0; and the shared memory that it needs, in bytes. */
 int convolve_fused_tiled_side (const ConvolvePlan *plan);
 size_t convolve_fused_tiled_shared_size (const ConvolvePlan *plan);
-
-/* The shared memory that box needs for this mask at least, in bytes. */
-size_t convolve_box_shared_size (const ConvolvePlan *plan);
 
 /* A block of separable, in threads: the width of its tile, and the rows it takes in one step. */
 #define CONVOLVE_SEPARABLE_WIDTH 32

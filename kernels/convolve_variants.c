@@ -2,6 +2,7 @@
 /* The table of variants. A new one is a file with its kernel and a row here, before the first row it is better than. */
 #include <math.h>
 
+#include "convolve_box.h"
 #include "convolve_fft.h"
 #include "convolve_integer_tail.h"
 #include "convolve_limbs.h"
@@ -135,18 +136,13 @@ accepts_tensor_separable (const ConvolvePlan *plan, const char **reason)
 static bool
 accepts_box (const ConvolvePlan *plan, const char **reason)
 {
-  const ConvolveTaps *taps = &plan->taps;
+  ConvolveBox box;
 
-  for (int i = 1; i < taps->width * taps->height; i++)
-    if (taps->wide_taps[i] != taps->wide_taps[0]) {
-      *reason = "its weights are not all equal";
-      return false;
-    }
   if (convolve_box_shared_size (plan) > convolve_device_shared_limit (plan->device)) {
     *reason = "its sums are larger than the device's shared memory";
     return false;
   }
-  return accepts_device_taps (plan, reason);
+  return accepts_device_taps (plan, reason) && convolve_box_choose (plan, &box, reason);
 }
 
 static bool
@@ -363,16 +359,6 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
       &plan->device_taps, error);
 }
 
-static ConvolveStatus
-prepare_box (ConvolvePlan *plan, ConvolveError *error)
-{
-  const char *reason;
-
-  plan->box_integers = plan->exact && plan->taps.taps[0] == 1
-      && convolve_integer_tail_choose (plan, &plan->integer_tail, &reason) && !plan->integer_tail.clamps;
-  return CONVOLVE_OK;
-}
-
 const ConvolveVariant convolve_variants[] = {
   {
     .name = "box",
@@ -380,7 +366,7 @@ const ConvolveVariant convolve_variants[] = {
     .on_device = true,
     .accepts = accepts_box,
     .pays = convolve_pays_box,
-    .prepare = prepare_box,
+    .prepare = convolve_box_prepare,
     .run = convolve_box_run,
   },
   {

@@ -375,18 +375,20 @@ check_boxes (CheckRow *row, FILE *file)
   };
   int failures = 0;
 
-  /* Each with two boundaries. */
+  /* Each with two boundaries, once with weights that are less at the mask's edges. */
   for (size_t i = 0; i < sizeof cases / sizeof *cases * 2 && goes_on (row); i++) {
-    const int which = i / 2, count = cases[which].mask_width * cases[which].mask_height;
-    double *taps = malloc (count * sizeof *taps);
+    const int which = i / 2, width = cases[which].mask_width, height = cases[which].mask_height;
+    double *taps = malloc (width * height * sizeof *taps), sum = 0;
     CheckCase test = { 0 };
     bool made = taps != NULL;
 
-    for (int k = 0; k < count && made; k++)
-      taps[k] = 1;
+    for (int k = 0; k < width * height && made; k++) {
+      const bool side = k % width == 0 || k % width == width - 1, end = k / width == 0 || k / width == height - 1;
+
+      sum += taps[k] = i % 2 == 0 ? 1 : (side ? 3 : 4) * (end ? 1 + which % 3 : 4);
+    }
     made = made && check_case_fixed (&test, "a box", &cases[which].pixel, i * 3 % CONVOLVE_N_BOUNDARIES,
-        cases[which].width, cases[which].height, taps, cases[which].mask_width, cases[which].mask_height,
-        cases[which].divisor ? cases[which].divisor : count);
+        cases[which].width, cases[which].height, taps, width, height, cases[which].divisor ? cases[which].divisor : sum);
     free (taps);
     if (!made)
       return failures + out_of_memory (&test, file);

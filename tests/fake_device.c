@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convolve_box.h"
 #include "convolve_fft.h"
 #include "convolve_layer_private.h"
 
