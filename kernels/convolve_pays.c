@@ -228,7 +228,7 @@ convolve_pays_box (const ConvolvePlan *plan)
   const int side = larger_side (plan);
 
   if (pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped)
-    return side > 63;
+    return side > (extent == SMALL ? 63 : 51);
   if (pixel->type == CONVOLVE_SAMPLE_U16)
     return side > (extent == SMALL ? 63 : 17);
   return side > (pixel->samples > 2 || extent == LARGE ? 33 : 65);
