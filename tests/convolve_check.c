@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "check_box.h"
 #include "check_cpu.h"
 #include "check_fixed.h"
 #include "check_integer_tail.h"
@@ -213,7 +214,8 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
   printf ("seed %" PRIu64 ", %ld cases\n", options->seed, options->cases);
   fflush (stdout);
   if (!options->variant)
-    failures += check_fixed_api (stdout) + check_integer_tail (options->seed, 400, stdout)
+    failures += check_fixed_api (stdout) + check_box (options->seed, 400, stdout)
+        + check_integer_tail (options->seed, 400, stdout)
         + check_limbs (options->seed, 400, stdout) + check_products (options->seed, 400, stdout)
         + check_cpu_memory (stdout) + check_cpu_threads (stdout) + check_cpu_large (stdout);
   for (int i = 0; i < n_rows; i++) {
