@@ -21,13 +21,33 @@ convolve_device_fail (ConvolveDevice *device, cudaError_t code, const char *what
   return convolve_fail (error, CONVOLVE_DEVICE_FAILED, code, "%s: %s", what, cudaGetErrorString (code));
 }
 
-ConvolveStatus
-convolve_device_enter (ConvolveDevice *device, ConvolveError *error)
+static ConvolveStatus
+check_entry (ConvolveDevice *device, cudaError_t code, ConvolveError *error)
 {
   if (device->failed)
     return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 0, "the CUDA device failed before");
-  cudaError_t code = device->adopted ? cudaSuccess : cudaSetDevice (device->id);
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot select the device", error);
+}
+
+ConvolveEntry::ConvolveEntry (ConvolveDevice *device, ConvolveError *error)
+    : scope (device->failed ? NULL : device->context), status (check_entry (device, scope.code, error))
+{
+}
+
+/* Why cudaGetDeviceCount () found nothing, in words that say what to do about it. */
+static ConvolveStatus
+explain_missing (cudaError_t code, ConvolveError *error)
+{
+  int driver = 0;
+
+  if (code == cudaSuccess || code == cudaErrorNoDevice)
+    return convolve_fail (error, CONVOLVE_NO_DEVICE, cudaErrorNoDevice, "no CUDA device: the driver finds no GPU");
+  if (code != cudaErrorInsufficientDriver)
+    return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: %s", cudaGetErrorString (code));
+  if (cudaDriverGetVersion (&driver) != cudaSuccess || driver == 0)
+    return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: there is no NVIDIA driver");
+  return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: the NVIDIA driver is for CUDA %d.%d, and "
+      "this build needs one for CUDA %d", driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000);
 }
 
 ConvolveStatus
@@ -38,8 +58,7 @@ convolve_device_find (int id, ConvolveError *error)
 
   if (code != cudaSuccess || count == 0) {
     cudaGetLastError ();
-    return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: %s",
-        cudaGetErrorString (code ? code : cudaErrorNoDevice));
+    return explain_missing (code, error);
   }
   if (id >= count)
     return convolve_fail (error, CONVOLVE_NO_DEVICE, cudaErrorInvalidDevice,
@@ -47,6 +66,7 @@ convolve_device_find (int id, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
+/* With the device's context current. */
 static ConvolveStatus
 open_device (ConvolveDevice *device, ConvolveError *error)
 {
@@ -55,8 +75,7 @@ open_device (ConvolveDevice *device, ConvolveError *error)
   int driver = 0, shared = 0;
   cudaError_t code;
 
-  if ((code = device->adopted ? cudaGetDevice (&device->id) : cudaSetDevice (device->id)) != cudaSuccess
-      || (code = cudaGetDeviceProperties (&properties, device->id)) != cudaSuccess
+  if ((code = cudaGetDeviceProperties (&properties, device->id)) != cudaSuccess
       || (code = cudaDeviceGetAttribute (&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->id)) != cudaSuccess
       || (code = cudaDriverGetVersion (&driver)) != cudaSuccess)
     return convolve_device_fail (device, code, "cannot open the CUDA device", error);
@@ -86,6 +105,8 @@ static ConvolveDevice *
 new_device (int id, bool adopted, ConvolveError *error)
 {
   ConvolveDevice *device;
+  ConvolveStatus status = CONVOLVE_OK;
+  cudaError_t code;
 
   if (convolve_device_find (id, error) != CONVOLVE_OK)
     return NULL;
@@ -96,7 +117,15 @@ new_device (int id, bool adopted, ConvolveError *error)
   }
   device->id = id < 0 ? 0 : id;
   device->adopted = adopted;
-  if (open_device (device, error) != CONVOLVE_OK) {
+  code = adopted ? cudaGetDevice (&device->id) : convolve_context_of_device (device->id, &device->context);
+  if (code != cudaSuccess)
+    status = convolve_device_fail (device, code, "cannot open the CUDA device", error);
+  if (status == CONVOLVE_OK) {
+    ConvolveEntry entry (device, error);
+
+    status = entry.status == CONVOLVE_OK ? open_device (device, error) : entry.status;
+  }
+  if (status != CONVOLVE_OK) {
     convolve_device_free (device);
     return NULL;
   }
@@ -121,6 +150,8 @@ convolve_device_free (ConvolveDevice *device)
   if (!device)
     return;
   if (convolve_device_finish (device, NULL) == CONVOLVE_OK) {
+    ConvolveEntry entry (device, NULL);
+
     convolve_frames_clear (device);
     cudaFree (device->scratch);
     for (int i = 0; i < 2; i++)
@@ -160,7 +191,8 @@ convolve_device_multiprocessors (const ConvolveDevice *device)
 ConvolveStatus
 convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
 {
-  ConvolveStatus status = convolve_device_enter (device, error);
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
   cudaError_t code;
 
   device->frame = NULL;
@@ -173,6 +205,7 @@ convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
 ConvolveStatus
 convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
 {
+  ConvolveEntry entry (device, error);
   ConvolveStatus status = convolve_device_finish (device, error);
 
   if (status == CONVOLVE_OK && !device->lent)
@@ -185,10 +218,11 @@ convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError 
 void *
 convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *error)
 {
+  ConvolveEntry entry (device, error);
   void *memory = NULL;
   cudaError_t code;
 
-  if (convolve_device_enter (device, error) != CONVOLVE_OK)
+  if (entry.status != CONVOLVE_OK)
     return NULL;
   if ((code = cudaMalloc (&memory, bytes)) != cudaSuccess) {
     convolve_device_fail (device, code, "device memory", error);
@@ -200,7 +234,9 @@ convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *erro
 void
 convolve_device_release (ConvolveDevice *device, void *memory)
 {
-  if (convolve_device_enter (device, NULL) == CONVOLVE_OK)
+  ConvolveEntry entry (device, NULL);
+
+  if (entry.status == CONVOLVE_OK)
     cudaFree (memory);
 }
 
@@ -209,7 +245,8 @@ convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t
     ConvolveError *error)
 {
   static const cudaMemcpyKind kinds[] = { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
-  ConvolveStatus status = convolve_device_enter (device, error);
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
   cudaError_t code;
 
   if (status != CONVOLVE_OK)
@@ -219,11 +256,9 @@ convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t
 }
 
 ConvolveStatus
-convolve_device_put (ConvolveDevice *device, const float *values, size_t count, float **copy, ConvolveError *error)
+convolve_device_put (ConvolveDevice *device, const void *values, size_t bytes, void **copy, ConvolveError *error)
 {
-  size_t bytes = count * sizeof (float);
-
-  *copy = (float *) convolve_device_alloc (device, bytes, error);
+  *copy = convolve_device_alloc (device, bytes, error);
   if (!*copy)
     return error ? error->status : CONVOLVE_DEVICE_FAILED;
   ConvolveStatus status = convolve_device_copy (device, *copy, values, bytes, CONVOLVE_COPY_TO_DEVICE, error);
@@ -233,8 +268,11 @@ convolve_device_put (ConvolveDevice *device, const float *values, size_t count, 
 ConvolveStatus
 convolve_device_scratch (ConvolveDevice *device, size_t bytes, void **scratch, ConvolveError *error)
 {
+  ConvolveEntry entry (device, error);
   cudaError_t code = cudaSuccess;
 
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
   if (bytes > device->scratch_bytes) {
     code = cudaStreamSynchronize (device->streams[PHASE_KERNEL]);
     if (code == cudaSuccess)
@@ -254,17 +292,20 @@ convolve_device_scratch (ConvolveDevice *device, size_t bytes, void **scratch, C
 void
 convolve_device_timer_start (ConvolveDevice *device)
 {
-  if (convolve_device_enter (device, NULL) == CONVOLVE_OK)
+  ConvolveEntry entry (device, NULL);
+
+  if (entry.status == CONVOLVE_OK)
     cudaEventRecord (device->timer[0], device->streams[PHASE_KERNEL]);
 }
 
 double
 convolve_device_timer_stop (ConvolveDevice *device)
 {
+  ConvolveEntry entry (device, NULL);
   float milliseconds = -1e-6f;
   cudaError_t code;
 
-  if (convolve_device_enter (device, NULL) != CONVOLVE_OK)
+  if (entry.status != CONVOLVE_OK)
     return -1;
   if ((code = cudaEventRecord (device->timer[1], device->streams[PHASE_KERNEL])) != cudaSuccess
       || (code = cudaEventSynchronize (device->timer[1])) != cudaSuccess
@@ -311,7 +352,8 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveRect *region = &plane->region;
   ConvolveDevice *device = plan->device;
-  ConvolveStatus status = convolve_device_enter (device, error);
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
   const bool tiled = grid.tile_height > 0;
   const int most_rows = 65535 * grid.tile_height;       /* gridDim.y's limit */
   cudaLaunchAttribute overlap;

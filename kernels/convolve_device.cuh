@@ -3,6 +3,7 @@
 #ifndef CONVOLVE_DEVICE_CUH
 #define CONVOLVE_DEVICE_CUH
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include "convolve_private.h"
@@ -37,6 +38,7 @@ struct ConvolveDevice
 {
   int id;
   bool adopted;                 /* its context is the caller's to make current */
+  CUcontext context;            /* the primary one of device id; NULL where adopted is set */
   char name[320];
   size_t shared_limit;
   int multiprocessors;
@@ -57,8 +59,39 @@ struct ConvolveDevice
 /* Makes of a CUDA error a status. All but a refused allocation end the use of the device. */
 ConvolveStatus convolve_device_fail (ConvolveDevice *device, cudaError_t code, const char *what, ConvolveError *error);
 
-/* Every entry comes through here: threads come and go, and each has a current device of its own. */
-ConvolveStatus convolve_device_enter (ConvolveDevice *device, ConvolveError *error);
+/* The primary context of device id, which stays for the life of the process. Any thread. */
+cudaError_t convolve_context_of_device (int id, CUcontext *context);
+
+/* A context is current on this thread for the life of the object; then the thread has again what it had before. */
+class ConvolveContextScope
+{
+public:
+  explicit ConvolveContextScope (CUcontext context);    /* NULL leaves the thread's own context in place */
+  ~ConvolveContextScope ();
+  ConvolveContextScope (const ConvolveContextScope &) = delete;
+  ConvolveContextScope &operator= (const ConvolveContextScope &) = delete;
+
+  cudaError_t code;
+
+private:
+  bool pushed;
+};
+
+/*
+ * Every function that calls CUDA for a device begins with one of these: the device's context is current for the life of
+ * the object. Any status but OK means that the device failed, before or now, and that CUDA must not be called.
+ */
+class ConvolveEntry
+{
+public:
+  ConvolveEntry (ConvolveDevice *device, ConvolveError *error);
+
+private:
+  ConvolveContextScope scope;
+
+public:
+  const ConvolveStatus status;
+};
 
 /*
  * Memory for what a plan's kernels leave for each other, at least bytes of it, of one frame after the other: it is

@@ -377,7 +377,8 @@ convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
 {
   const ConvolvePixel *pixel = &plan->pixel;
   ConvolveDevice *device = plan->device;
-  ConvolveStatus status = convolve_device_enter (device, error);
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
   ConvolveImage image;
   Task task = { };
   double sum = 0;

@@ -56,7 +56,11 @@ convolve_fft_mask_columns (const __grid_constant__ MaskTask task)
 static ConvolveStatus
 launch (ConvolveDevice *device, const void *kernel, int rows, MaskTask &task, ConvolveError *error)
 {
+  ConvolveEntry entry (device, error);
   void *arguments[] = { &task };
+
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
   cudaError_t code = cudaLaunchKernel (kernel, dim3 (POINTS / MASK_THREADS, rows), dim3 (MASK_THREADS), arguments, 0,
       device->streams[PHASE_KERNEL]);
 
@@ -83,7 +87,7 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
   ConvolveStatus status;
   void *scratch;
 
-  plan->device_taps = (float *) convolve_device_alloc (device, (points + POINTS) * sizeof (Complex<Real>), error);
+  plan->device_taps = convolve_device_alloc (device, (points + POINTS) * sizeof (Complex<Real>), error);
   if (!plan->device_taps)
     return error ? error->status : CONVOLVE_DEVICE_FAILED;
   status = convolve_device_scratch (device, rows + upload, &scratch, error);

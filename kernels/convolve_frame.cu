@@ -51,10 +51,23 @@ convolve_frames_clear (ConvolveDevice *device)
   clear_events (device->enqueued);
 }
 
+/* The context to lock memory in: NULL, which is the current one, where id is -1. */
+static bool
+find_context (int id, CUcontext *context)
+{
+  *context = NULL;
+  return id < 0 || convolve_context_of_device (id, context) == cudaSuccess;
+}
+
 bool
 convolve_pin (int id, void *memory, size_t bytes)
 {
-  bool pinned = (id < 0 || cudaSetDevice (id) == cudaSuccess)
+  CUcontext context;
+
+  if (!find_context (id, &context))
+    return false;
+  ConvolveContextScope scope (context);
+  bool pinned = scope.code == cudaSuccess
       && cudaHostRegister (memory, bytes, cudaHostRegisterPortable) == cudaSuccess;
 
   if (!pinned)
@@ -65,14 +78,20 @@ convolve_pin (int id, void *memory, size_t bytes)
 void
 convolve_unpin (int id, void *memory)
 {
-  if ((id >= 0 && cudaSetDevice (id) != cudaSuccess) || cudaHostUnregister (memory) != cudaSuccess)
+  CUcontext context;
+
+  if (!find_context (id, &context))
+    return;
+  ConvolveContextScope scope (context);
+  if (scope.code != cudaSuccess || cudaHostUnregister (memory) != cudaSuccess)
     cudaGetLastError ();
 }
 
 ConvolveStatus
 convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
 {
-  ConvolveStatus status = convolve_device_enter (device, error);
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
 
   if (status != CONVOLVE_OK)
     return status;
@@ -112,7 +131,8 @@ ConvolveStatus
 convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size_t rows, ConvolveStage *stage,
     ConvolveError *error)
 {
-  ConvolveStatus status = convolve_device_enter (device, error);
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
   size_t stride, bytes;
 
   if (status != CONVOLVE_OK)
@@ -163,7 +183,8 @@ static ConvolveStatus
 copy_rows (ConvolveDevice *device, int plane, const ConvolveRows *rows, Phase phase, ConvolveError *error)
 {
   static const char *const names[] = { "upload", "", "download" };
-  ConvolveStatus status = convolve_device_enter (device, error);
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
   cudaError_t code;
 
   if (status != CONVOLVE_OK)
@@ -177,12 +198,21 @@ copy_rows (ConvolveDevice *device, int plane, const ConvolveRows *rows, Phase ph
     return convolve_device_fail (device, code, names[phase], error);
 
   size_t offset = rows->first * stage->stride;
-  if (phase == PHASE_UPLOAD)
-    code = cudaMemcpy2DAsync ((char *) stage->source + offset, stage->stride, rows->host, rows->host_stride,
-        rows->row_bytes, rows->count, cudaMemcpyHostToDevice, device->streams[phase]);
+  char *source = (char *) stage->source + offset, *destination = (char *) stage->destination + offset;
+  bool gapless = rows->count == 1 || (rows->host_stride == rows->row_bytes && stage->stride == rows->row_bytes);
+  cudaStream_t stream = device->streams[phase];
+
+  /* A copy of rows cannot have strides of 2 GiB and more, as the one row of a large block would have. */
+  if (gapless && phase == PHASE_UPLOAD)
+    code = cudaMemcpyAsync (source, rows->host, rows->count * rows->row_bytes, cudaMemcpyHostToDevice, stream);
+  else if (gapless)
+    code = cudaMemcpyAsync (rows->host, destination, rows->count * rows->row_bytes, cudaMemcpyDeviceToHost, stream);
+  else if (phase == PHASE_UPLOAD)
+    code = cudaMemcpy2DAsync (source, stage->stride, rows->host, rows->host_stride, rows->row_bytes, rows->count,
+        cudaMemcpyHostToDevice, stream);
   else
-    code = cudaMemcpy2DAsync (rows->host, rows->host_stride, (char *) stage->destination + offset, stage->stride,
-        rows->row_bytes, rows->count, cudaMemcpyDeviceToHost, device->streams[phase]);
+    code = cudaMemcpy2DAsync (rows->host, rows->host_stride, destination, stage->stride, rows->row_bytes, rows->count,
+        cudaMemcpyDeviceToHost, stream);
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, names[phase], error);
 }
 
@@ -201,7 +231,8 @@ convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows 
 ConvolveStatus
 convolve_device_end (ConvolveDevice *device, ConvolveError *error)
 {
-  ConvolveStatus status = convolve_device_enter (device, error);
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
   Frame *frame = device->frame;
   cudaError_t code = cudaSuccess;
 
@@ -231,7 +262,8 @@ elapsed (const Frame *frame, Phase phase)
 ConvolveStatus
 convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, ConvolveError *error)
 {
-  ConvolveStatus status = convolve_device_enter (device, error);
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
   const Frame *frame = &device->frames[slot];
   cudaError_t code;
 

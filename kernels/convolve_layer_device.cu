@@ -7,6 +7,16 @@
 #include "convolve_device.cuh"
 #include "convolve_layer_cuda.cuh"
 
+static ConvolveStatus
+put_floats (ConvolveDevice *device, const float *values, size_t count, float **copy, ConvolveError *error)
+{
+  void *memory;
+  ConvolveStatus status = convolve_device_put (device, values, count * sizeof (float), &memory, error);
+
+  *copy = (float *) memory;
+  return status;
+}
+
 ConvolveStatus
 convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias,
     size_t bias_count, ConvolveError *error)
@@ -17,8 +27,8 @@ convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, 
   if (!memory)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan");
   plan->prepared = memory;
-  status = convolve_device_put (plan->device, (const float *) weights, count, &memory->weights, error);
-  return status != CONVOLVE_OK ? status : convolve_device_put (plan->device, bias, bias_count, &memory->bias, error);
+  status = put_floats (plan->device, (const float *) weights, count, &memory->weights, error);
+  return status != CONVOLVE_OK ? status : put_floats (plan->device, bias, bias_count, &memory->bias, error);
 }
 
 void
@@ -106,7 +116,8 @@ convolve_layer_enqueue (const ConvolveLayerPlan *plan, const void *kernel, Convo
     dim3 block, size_t shared, ConvolveError *error)
 {
   ConvolveDevice *device = plan->device;
-  ConvolveStatus status = convolve_device_enter (device, error);
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
   void *arguments[] = { view };
   cudaError_t code;
 

@@ -166,7 +166,7 @@ convolve_tensor_prepare (ConvolvePlan *plan, ConvolveError *error)
     for (int l = 0; l < limbs; l++)
       for (int i = 0; i < 64; i++)
         words[count++] = convolve_tensor_word (plan, &plan->limbs, s, l, i / 2, i % 2);
-  status = convolve_device_put (plan->device, (const float *) words, count + limbs * 64, &plan->device_taps, error);
+  status = convolve_device_put (plan->device, words, (count + limbs * 64) * sizeof (*words), &plan->device_taps, error);
   free (words);
   return status;
 }

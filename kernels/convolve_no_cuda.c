@@ -138,7 +138,7 @@ convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t
 }
 
 ConvolveStatus
-convolve_device_put (ConvolveDevice *device, const float *values, size_t count, float **copy, ConvolveError *error)
+convolve_device_put (ConvolveDevice *device, const void *values, size_t bytes, void **copy, ConvolveError *error)
 {
   return no_cuda (error);
 }

@@ -111,7 +111,7 @@ struct ConvolvePlan
   bool device_taps_fit;         /* taps rounded to float keep the error budget, as every device variant needs */
   const struct ConvolveVariant *variant;
   ConvolveDevice *device;       /* NULL for a host variant */
-  float *device_taps;           /* the variant's copy of the mask in device memory, or NULL */
+  void *device_taps;            /* the variant's copy of the mask in device memory, or NULL */
   ConvolveIntegerTail integer_tail;     /* of packed and packed-separable, and of tensor's and box's integers */
   ConvolveBox box;              /* of box */
   ConvolveLimbs limbs;          /* of tensor */
@@ -219,8 +219,8 @@ size_t convolve_tiled_shared_size (const ConvolvePlan *plan);
  */
 bool convolve_tiled_input_block (const ConvolvePlan *plan, int *width, int *height);
 
-/* Copies count floats to device memory that the plan owns, and waits. */
-ConvolveStatus convolve_device_put (ConvolveDevice *device, const float *values, size_t count, float **copy,
+/* Copies bytes to device memory that the plan owns, and waits. */
+ConvolveStatus convolve_device_put (ConvolveDevice *device, const void *values, size_t bytes, void **copy,
     ConvolveError *error);
 
 /* Shared memory that one block may take on this device, in bytes. */

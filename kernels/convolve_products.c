@@ -493,7 +493,7 @@ prepare (ConvolvePlan *plan, bool wide, ConvolveError *error)
         else
           for (int i = 0; i < 128; i++)
             words[count++] = convolve_products_column_word (plan, taps, r, p, i / 4, i % 4);
-    status = convolve_device_put (plan->device, (const float *) words, count, &plan->device_taps, error);
+    status = convolve_device_put (plan->device, words, count * sizeof (*words), &plan->device_taps, error);
   } else {
     convolve_fail (error, status, 0, "no memory for a mask of %dx%d", plan->taps.width, plan->taps.height);
   }

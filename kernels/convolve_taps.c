@@ -286,7 +286,7 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
 
     /* A row's sum rounds at most once for each tap, the sum of rows once for each row. */
     error += (gain * (mask->width + mask->height + 2) * FLOAT_UNIT + rounding) * maximum;
-    plan->wide_sums = plan->tail.wide = error > budget * 3 / 4;
+    plan->wide_sums = plan->tail.wide = error > budget * 3 / 4 || !plan->device_taps_fit;
     rank_1 = factor_reals (taps, values, budget / 4 / maximum, row, column);
   }
   for (int i = 0; i < mask->width; i++)

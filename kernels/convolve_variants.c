@@ -352,11 +352,16 @@ convolve_accepts_packed_separable (const ConvolvePlan *plan, const char **reason
   return accepts_small (plan, reason) && accepts_integers (plan, reason);
 }
 
+/* Sums in double take the taps in double, which single precision need not hold. */
 static ConvolveStatus
 prepare_global (ConvolvePlan *plan, ConvolveError *error)
 {
-  return convolve_device_put (plan->device, plan->taps.taps, (size_t) plan->taps.width * plan->taps.height,
-      &plan->device_taps, error);
+  const ConvolveTaps *taps = &plan->taps;
+  size_t count = (size_t) taps->width * taps->height;
+
+  if (plan->wide_sums)
+    return convolve_device_put (plan->device, taps->wide_taps, count * sizeof (double), &plan->device_taps, error);
+  return convolve_device_put (plan->device, taps->taps, count * sizeof (float), &plan->device_taps, error);
 }
 
 const ConvolveVariant convolve_variants[] = {
@@ -488,7 +493,7 @@ const ConvolveVariant convolve_variants[] = {
     .name = "global",
     .idea = "a thread per pixel, image and mask in global memory",
     .on_device = true,
-    .accepts = accepts_device_taps,
+    .accepts = accepts_any,
     .prepare = prepare_global,
     .run = convolve_global_run,
   },

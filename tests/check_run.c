@@ -43,10 +43,17 @@ fail (Run *run, const char *format, ...)
   fprintf (run->file, "\n");
 }
 
+/* Variants that do every mask. */
 static bool
 is_total (const char *variant)
 {
-  return strcmp (variant, "auto") == 0 || strcmp (variant, "cpu") == 0 || strcmp (variant, "cpu-reference") == 0;
+  static const char *const total[] = {"auto", "global", "cpu", "cpu-reference"};
+
+  for (size_t i = 0; i < sizeof total / sizeof *total; i++) {
+    if (strcmp (variant, total[i]) == 0)
+      return true;
+  }
+  return false;
 }
 
 static bool
@@ -103,6 +110,8 @@ check_plan (Run *run)
     fail (run, "convolve_plan_on_device() is not what the table says of %s", name);
   if (strcmp (run->variant, "auto") != 0 && strcmp (run->variant, name) != 0)
     fail (run, "the plan's variant is %s", name);
+  if (run->device && !convolve_plan_on_device (run->plan))
+    fail (run, "auto takes %s although there is a device", name);
 
   if (test->mask.exact && !exact)
     fail (run, "convolve_plan_is_exact() is false for integers times one factor");
