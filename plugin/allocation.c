@@ -11,7 +11,7 @@ gst_cuda_convolve_caps_are_cuda (GstCaps * caps)
   return gst_caps_features_contains (gst_caps_get_features (caps, 0), GST_CUDA_CONVOLVE_MEMORY);
 }
 
-/* System memory on pages of its own can be pinned. */
+/* The query's parameters, raised so that system memory has pages of its own; *allocator, which may be NULL, is referenced. */
 static GstAllocationParams
 page_params (GstQuery * query, GstAllocator ** allocator)
 {
@@ -21,7 +21,7 @@ page_params (GstQuery * query, GstAllocator ** allocator)
   *allocator = NULL;
   if (gst_query_get_n_allocation_params (query) > 0)
     gst_query_parse_nth_allocation_param (query, 0, allocator, &params);
-  params.align |= GST_CUDA_CONVOLVE_PAGE_ALIGN;
+  gst_cuda_convolve_pin_set_params (&params);
   return params;
 }
 
@@ -48,7 +48,7 @@ configure_pool (GstBufferPool * pool, Wanted * wanted, gboolean own)
     GstAllocationParams params;
 
     gst_allocation_params_init (&params);
-    params.align = GST_CUDA_CONVOLVE_PAGE_ALIGN;
+    gst_cuda_convolve_pin_set_params (&params);
     gst_buffer_pool_config_set_allocator (config, NULL, &params);
   }
   if (!gst_buffer_pool_set_config (pool, config))
@@ -105,6 +105,7 @@ gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * conte
     GstAllocationParams params = page_params (query, &allocator);
 
     gst_query_add_allocation_param (query, NULL, &params);
+    gst_clear_object (&allocator);
   }
   return TRUE;
 }

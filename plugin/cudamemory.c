@@ -69,9 +69,17 @@ gst_cuda_convolve_cuda_pop (GstCudaConvolveContext * context)
 GstCudaConvolveContext *
 gst_cuda_convolve_cuda_of_buffer (GstBuffer * buffer)
 {
-  GstMemory *memory = gst_buffer_n_memory (buffer) > 0 ? gst_buffer_peek_memory (buffer, 0) : NULL;
+  GstObject *context = NULL;
 
-  return memory && gst_is_cuda_memory (memory) ? GST_OBJECT (GST_CUDA_MEMORY_CAST (memory)->context) : NULL;
+  for (guint i = 0; i < gst_buffer_n_memory (buffer); i++) {
+    GstMemory *memory = gst_buffer_peek_memory (buffer, i);
+    GstObject *of_memory = gst_is_cuda_memory (memory) ? GST_OBJECT (GST_CUDA_MEMORY_CAST (memory)->context) : NULL;
+
+    if (!of_memory || (context && context != of_memory))
+      return NULL;
+    context = of_memory;
+  }
+  return context;
 }
 
 gint

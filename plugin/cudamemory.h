@@ -30,7 +30,10 @@ gboolean gst_cuda_convolve_cuda_answer (GstElement * element, GstQuery * query, 
 gboolean gst_cuda_convolve_cuda_push (GstCudaConvolveContext * context);
 void gst_cuda_convolve_cuda_pop (GstCudaConvolveContext * context);
 
-/* The context that holds the buffer's memory, not referenced; NULL where that is no CUDA memory. */
+/*
+ * The context that holds all of the buffer's memories, not referenced. NULL where one of the memories is no CUDA memory
+ * or is in another context: such a buffer can be mapped to the host alone.
+ */
 GstCudaConvolveContext *gst_cuda_convolve_cuda_of_buffer (GstBuffer * buffer);
 
 /* The number of the context's device. */

@@ -7,32 +7,61 @@
 GST_DEBUG_CATEGORY_EXTERN (gst_cuda_convolve_debug);
 #define GST_CAT_DEFAULT gst_cuda_convolve_debug
 
-/* What goes wrong below becomes the one element error that README's table has for it. */
+/*
+ * Posts an element error unless the same text was posted since start: one fault shows in every frame and in every query
+ * that follows, and is one error. Takes debug, which may be NULL.
+ */
 static void
-post_error (GstCudaConvolveEngine * engine, const ConvolveError * error)
+fail_once (GstCudaConvolveEngine * engine, GQuark domain, gint code, const gchar * text, gchar * debug)
+{
+  gboolean again;
+
+  GST_OBJECT_LOCK (engine->element);
+  again = g_strcmp0 (engine->failed, text) == 0;
+  if (!again) {
+    g_free (engine->failed);
+    engine->failed = g_strdup (text);
+  }
+  GST_OBJECT_UNLOCK (engine->element);
+  if (again)
+    g_free (debug);
+  else
+    gst_element_message_full (engine->element, GST_MESSAGE_ERROR, domain, code, g_strdup (text), debug, __FILE__,
+        GST_FUNCTION, __LINE__);
+}
+
+/* Size, format and variant of the frames, and CUDA's number, for the debug text of an error. */
+static gchar *
+describe_frames (GstCudaConvolveEngine * engine, const ConvolveError * error)
 {
   const gchar *variant = engine->active_variant ? engine->active_variant : "none";
+
+  return g_strdup_printf ("%dx%d %s, variant %s, CUDA error %d", engine->info.width, engine->info.height,
+      GST_VIDEO_INFO_NAME (&engine->info), variant, error->native);
+}
+
+void
+gst_cuda_convolve_engine_post_error (GstCudaConvolveEngine * engine, const ConvolveError * error)
+{
+  g_autofree gchar *frames = describe_frames (engine, error);
 
   switch (error->status) {
     case CONVOLVE_OK:
       g_assert_not_reached ();
     case CONVOLVE_INVALID:
     case CONVOLVE_UNSUPPORTED:
-      GST_ELEMENT_ERROR (engine->element, LIBRARY, SETTINGS, ("%s", error->text), (NULL));
+      fail_once (engine, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error->text, NULL);
       break;
     case CONVOLVE_NO_DEVICE:
-      GST_ELEMENT_ERROR (engine->element, RESOURCE, NOT_FOUND, ("%s", error->text), (NULL));
+      fail_once (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, error->text, NULL);
       break;
     case CONVOLVE_NO_MEMORY:
     case CONVOLVE_NO_DEVICE_MEMORY:
-      GST_ELEMENT_ERROR (engine->element, RESOURCE, NO_SPACE_LEFT, ("%s", error->text),
-          ("%dx%d %s, variant %s, CUDA error %d", engine->info.width, engine->info.height,
-              gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&engine->info)), variant, error->native));
+      fail_once (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, error->text, g_steal_pointer (&frames));
       break;
     case CONVOLVE_DEVICE_FAILED:
-      GST_ELEMENT_ERROR (engine->element, RESOURCE, FAILED, ("The CUDA device failed."),
-          ("%dx%d %s, variant %s, CUDA error %d: %s", engine->info.width, engine->info.height,
-              gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&engine->info)), variant, error->native, error->text));
+      fail_once (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "The CUDA device failed.",
+          g_strdup_printf ("%s: %s", frames, error->text));
       break;
   }
 }
@@ -70,33 +99,61 @@ leave_context (GstCudaConvolveEngine * engine)
   gst_cuda_convolve_cuda_pop (device_context (engine));
 }
 
+/*
+ * GStreamer's search asks the neighbours and the application, who may wait for threads that call us: no lock is held
+ * meanwhile. Who has a context hands it to us by set_context, on this thread: the search looks for it in its own
+ * variable. A context that comes on another thread meanwhile is kept, and the one that the search found is not.
+ */
 GstCudaConvolveContext *
 gst_cuda_convolve_engine_ensure_context (GstCudaConvolveEngine * engine)
 {
-  g_rec_mutex_lock (&engine->context_lock);
-  gst_cuda_convolve_cuda_ensure (engine->element, engine->device_id, &engine->context);
+  GstCudaConvolveContext *found = NULL;
+
+  g_mutex_lock (&engine->context_lock);
+  if (!engine->context) {
+    engine->searching = g_thread_self ();
+    engine->found = &found;
+    g_mutex_unlock (&engine->context_lock);
+    gst_cuda_convolve_cuda_ensure (engine->element, engine->device_id, &found);
+    g_mutex_lock (&engine->context_lock);
+    engine->searching = NULL;
+    engine->found = NULL;
+    if (!engine->context)
+      engine->context = g_steal_pointer (&found);
+  }
+  g_mutex_unlock (&engine->context_lock);
+  gst_clear_object (&found);
+  /* From here on no other thread writes the context. */
   if (engine->context && !engine->stream)
     engine->stream = gst_cuda_convolve_stream_new (engine->context);
-  g_rec_mutex_unlock (&engine->context_lock);
   return engine->context;
 }
 
 void
 gst_cuda_convolve_engine_set_context (GstCudaConvolveEngine * engine, GstContext * message, gint device_id)
 {
-  g_rec_mutex_lock (&engine->context_lock);
-  gst_cuda_convolve_cuda_set_context (engine->element, message, device_id, &engine->context);
-  g_rec_mutex_unlock (&engine->context_lock);
+  GstCudaConvolveContext *context = NULL, **place;
+
+  gst_cuda_convolve_cuda_set_context (engine->element, message, device_id, &context);
+  g_mutex_lock (&engine->context_lock);
+  place = engine->searching == g_thread_self () ? engine->found : &engine->context;
+  if (!*place)
+    *place = g_steal_pointer (&context);
+  g_mutex_unlock (&engine->context_lock);
+  gst_clear_object (&context);
 }
 
 gboolean
 gst_cuda_convolve_engine_answer_context (GstCudaConvolveEngine * engine, GstQuery * query)
 {
+  GstCudaConvolveContext *context;
   gboolean answered;
 
-  g_rec_mutex_lock (&engine->context_lock);
-  answered = gst_cuda_convolve_cuda_answer (engine->element, query, engine->context);
-  g_rec_mutex_unlock (&engine->context_lock);
+  g_mutex_lock (&engine->context_lock);
+  context = engine->context ? gst_object_ref (engine->context) : NULL;
+  g_mutex_unlock (&engine->context_lock);
+  answered = gst_cuda_convolve_cuda_answer (engine->element, query, context);
+  gst_clear_object (&context);
   return answered;
 }
 
@@ -129,7 +186,9 @@ do_without_device (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings
   if (gst_cuda_convolve_settings_need_device (settings) || error->status != CONVOLVE_NO_DEVICE)
     return error->status;
   if (!engine->device_missing)
-    GST_ELEMENT_INFO (engine->element, RESOURCE, NOT_FOUND, ("Working on the CPU: %s.", error->text), (NULL));
+    /* The sentence is the debug text too, because gst-launch-1.0 shows nothing else of an INFO. */
+    GST_ELEMENT_INFO (engine->element, RESOURCE, NOT_FOUND, ("Working on the CPU: %s.", error->text),
+        ("Working on the CPU: %s.", error->text));
   engine->device_missing = TRUE;
   return CONVOLVE_OK;
 }
@@ -152,6 +211,7 @@ ensure_device (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * s
 static void
 release_device (GstCudaConvolveEngine * engine)
 {
+  GstCudaConvolveContext *context;
   gboolean current;
 
   gst_cuda_convolve_engine_drop (engine);
@@ -163,10 +223,11 @@ release_device (GstCudaConvolveEngine * engine)
   if (current)
     leave_context (engine);
   engine->device_in_context = FALSE;
-  g_rec_mutex_lock (&engine->context_lock);
   gst_cuda_convolve_stream_clear (&engine->stream);
-  gst_clear_object (&engine->context);
-  g_rec_mutex_unlock (&engine->context_lock);
+  g_mutex_lock (&engine->context_lock);
+  context = g_steal_pointer (&engine->context);
+  g_mutex_unlock (&engine->context_lock);
+  gst_clear_object (&context);
 }
 
 gboolean
@@ -211,9 +272,9 @@ gst_cuda_convolve_engine_follow (GstCudaConvolveEngine * engine, GstBuffer * inp
 
   GST_INFO_OBJECT (engine->element, "the frames are in another context, following them to %" GST_PTR_FORMAT, theirs);
   release_device (engine);
-  g_rec_mutex_lock (&engine->context_lock);
+  g_mutex_lock (&engine->context_lock);
   gst_object_replace (&engine->context, theirs);
-  g_rec_mutex_unlock (&engine->context_lock);
+  g_mutex_unlock (&engine->context_lock);
 }
 
 void
@@ -440,7 +501,7 @@ gst_cuda_convolve_engine_update (GstCudaConvolveEngine * engine, const GstCudaCo
   }
   if (status == CONVOLVE_OK)
     return TRUE;
-  post_error (engine, &error);
+  gst_cuda_convolve_engine_post_error (engine, &error);
   gst_cuda_convolve_settings_clear (&wanted);
   return FALSE;
 }
@@ -454,6 +515,7 @@ gst_cuda_convolve_engine_start (GstCudaConvolveEngine * engine, const GstCudaCon
 
   GST_OBJECT_LOCK (engine->element);
   engine->stats = (GstCudaConvolveStats) { 0 };
+  g_clear_pointer (&engine->failed, g_free);
   GST_OBJECT_UNLOCK (engine->element);
   engine->device_missing = FALSE;
   engine->device_id = settings->device_id;
@@ -464,7 +526,7 @@ gst_cuda_convolve_engine_start (GstCudaConvolveEngine * engine, const GstCudaCon
   else if (convolve_settings_make_mask (&settings->mask, 1, 1, &mask, &bad))
     convolve_mask_clear (&mask);
   if (bad) {
-    GST_ELEMENT_ERROR (engine->element, LIBRARY, SETTINGS, ("%s", bad->message), (NULL));
+    fail_once (engine, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, bad->message, NULL);
     g_error_free (bad);
     return FALSE;
   }
@@ -473,7 +535,7 @@ gst_cuda_convolve_engine_start (GstCudaConvolveEngine * engine, const GstCudaCon
       || do_without_device (engine, settings, &error) == CONVOLVE_OK)
     return TRUE;
   set_layer (engine, NULL);
-  post_error (engine, &error);
+  gst_cuda_convolve_engine_post_error (engine, &error);
   return FALSE;
 }
 
@@ -497,7 +559,7 @@ void
 gst_cuda_convolve_engine_init (GstCudaConvolveEngine * engine, GstElement * element)
 {
   engine->element = element;
-  g_rec_mutex_init (&engine->context_lock);
+  g_mutex_init (&engine->context_lock);
   gst_video_info_init (&engine->info);
   gst_video_info_init (&engine->out_info);
 }
@@ -506,7 +568,8 @@ void
 gst_cuda_convolve_engine_clear (GstCudaConvolveEngine * engine)
 {
   gst_clear_object (&engine->context);  /* one may have come that was never used */
-  g_rec_mutex_clear (&engine->context_lock);
+  g_clear_pointer (&engine->failed, g_free);
+  g_mutex_clear (&engine->context_lock);
 }
 
 /* --- frames --- */
@@ -515,12 +578,12 @@ static gboolean
 check_frame (GstCudaConvolveEngine * engine, const GstCudaConvolveLayout * layout, const GstVideoFrame * frame,
     const gchar * side)
 {
-  gchar *fault = NULL;
+  g_autofree gchar *fault = NULL;
 
   if (gst_cuda_convolve_frame_is_sound (layout, frame, &fault))
     return TRUE;
-  GST_ELEMENT_ERROR (engine->element, STREAM, FORMAT, ("A frame does not fit its memory."), ("%s %s", side, fault));
-  g_free (fault);
+  fail_once (engine, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "A frame does not fit its memory.",
+      g_strdup_printf ("%s %s", side, fault));
   return FALSE;
 }
 
@@ -536,7 +599,8 @@ map_frame (GstCudaConvolveEngine * engine, const GstVideoInfo * info, GstCudaCon
   if (frame->on_device)
     flags |= gst_cuda_convolve_cuda_map_flag ();
   else if (device)
-    frame->pinned = gst_cuda_convolve_pin_buffer (buffer, convolve_device_id (engine->device), device_context (engine));
+    frame->pinned = gst_cuda_convolve_pin_buffer (buffer, engine, convolve_device_id (engine->device),
+        device_context (engine));
   if (!gst_video_frame_map (&frame->video, info, buffer, flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
     return FALSE;
   if (frame->on_device && (flags & GST_MAP_READ) && !gst_cuda_convolve_stream_orders (engine->stream, buffer))
@@ -548,12 +612,12 @@ static gboolean
 map_frames (GstCudaConvolveEngine * engine, GstCudaConvolveFlight * flight)
 {
   if (!map_frame (engine, &engine->info, &flight->in, flight->input, GST_MAP_READ)) {
-    GST_ELEMENT_ERROR (engine->element, RESOURCE, READ, ("Cannot map a frame to read it."), (NULL));
+    fail_once (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "Cannot map a frame to read it.", NULL);
     return FALSE;
   }
   if (!map_frame (engine, &engine->out_info, &flight->out, flight->output, GST_MAP_WRITE)) {
     gst_video_frame_unmap (&flight->in.video);
-    GST_ELEMENT_ERROR (engine->element, RESOURCE, WRITE, ("Cannot map a frame to write it."), (NULL));
+    fail_once (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE, "Cannot map a frame to write it.", NULL);
     return FALSE;
   }
   return TRUE;
@@ -642,7 +706,7 @@ run_flight (GstCudaConvolveEngine * engine, guint slot, gboolean alone)
   else
     status = run_on_host (engine, flight, &error);
   if (status != CONVOLVE_OK)
-    post_error (engine, &error);
+    gst_cuda_convolve_engine_post_error (engine, &error);
   return status == CONVOLVE_OK;
 }
 
@@ -680,7 +744,7 @@ gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, GstBuffer * inpu
     return GST_FLOW_OK;
   }
   if (status != CONVOLVE_OK)
-    post_error (engine, &error);
+    gst_cuda_convolve_engine_post_error (engine, &error);
   gst_buffer_unref (input);
   gst_buffer_unref (output);
   gst_cuda_convolve_engine_drop (engine);
@@ -715,7 +779,7 @@ gst_cuda_convolve_engine_end (GstCudaConvolveEngine * engine, GstBuffer ** outpu
 
   if (end_flight (engine, FALSE, output, &error) != CONVOLVE_OK) {
     gst_clear_buffer (output);
-    post_error (engine, &error);
+    gst_cuda_convolve_engine_post_error (engine, &error);
     gst_cuda_convolve_engine_drop (engine);
     return GST_FLOW_ERROR;
   }

@@ -38,11 +38,14 @@ typedef struct
   const gchar *active_variant;  /* interned, NULL before the first frame */
   const gchar *backend, *device_name;   /* of the active variant, static and interned */
   GstCudaConvolveStats stats;
+  gchar *failed;                /* the text of the error that was posted last since start, or NULL */
 
-  /* Neighbours may hand us their context at any time, also while we ask for one: hence recursive. */
-  GRecMutex context_lock;
-  GstCudaConvolveContext *context;      /* what CUDA frames are in; under context_lock, and of one value till stop
-                                         * or the input is followed elsewhere, once set */
+  /* Neighbours may hand us their context at any time, also while we ask for one. */
+  GMutex context_lock;          /* of the next three; no other code is called with it */
+  GstCudaConvolveContext *context;      /* what CUDA frames are in; once set, of one value till stop or till the
+                                         * input is followed elsewhere */
+  GThread *searching;           /* the thread that asks for a context, only compared, or NULL */
+  GstCudaConvolveContext **found;       /* that thread's own place for what it is handed */
   GstCudaConvolveStream *stream;        /* in context; the streaming thread's, NULL where GStreamer has none */
 
   GstVideoInfo info, out_info;  /* unknown format before the first caps; alike but for a layer */
@@ -132,6 +135,9 @@ GstFlowReturn gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, Gs
 
 /* Waits for the oldest frame under way, which there is, and gives its output. After a failure no frame is under way. */
 GstFlowReturn gst_cuda_convolve_engine_end (GstCudaConvolveEngine * engine, GstBuffer ** output);
+
+/* Posts what a call of the kernel library failed with, once for each fault since start. */
+void gst_cuda_convolve_engine_post_error (GstCudaConvolveEngine * engine, const ConvolveError * error);
 
 /* Waits for all frames under way and throws them away. */
 void gst_cuda_convolve_engine_drop (GstCudaConvolveEngine * engine);

@@ -70,7 +70,9 @@ struct _GstCudaConvolve
   GstCudaConvolveEngine engine;
   GstCudaConvolveSettings used; /* what the plans are made from */
   gboolean replan;              /* used, caps or device changed since the plans were made */
-  guint ahead;                  /* frames that stay under way when one is done with */
+  guint ahead;                  /* frames that are to stay under way when one is done with */
+  guint agreed_in, agreed_out;  /* so many buffers may stay with us, as upstream and downstream were told last */
+  guint kept;                   /* frames that do stay under way: ahead, as far as it is agreed */
   gboolean discont;             /* the base class still has a gap to mark */
 };
 
@@ -113,6 +115,70 @@ update_latency (GstCudaConvolve * self, guint frames_in_flight)
   GST_OBJECT_UNLOCK (self);
   if (changed)
     gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
+}
+
+/* No allocation is agreed on, and downstream does not answer upstream's queries in our place. */
+static void
+forget_allocation (GstCudaConvolve * self)
+{
+  gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), FALSE);
+  self->agreed_in = self->agreed_out = 0;
+}
+
+/* Upstream allocated by downstream's answer if it did so during passthrough, so upstream is to ask again. */
+static void
+leave_passthrough (GstCudaConvolve * self)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+
+  if (!gst_base_transform_is_passthrough (trans))
+    return;
+  gst_base_transform_set_passthrough (trans, FALSE);
+  gst_base_transform_reconfigure_sink (trans);
+}
+
+/* Asks the neighbours for another allocation where the last one has fewer buffers than are to stay with us. */
+static void
+agree_on_more (GstCudaConvolve * self)
+{
+  if (self->ahead > self->agreed_in)
+    gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
+  if (self->ahead > self->agreed_out)
+    gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+}
+
+/* Whether the buffer, or one that it keeps, is from a pool that cannot make more buffers at will. */
+static gboolean
+is_from_limited_pool (GstBuffer * buffer)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  guint max = 0;
+
+  if (buffer->pool) {
+    GstStructure *config = gst_buffer_pool_get_config (buffer->pool);
+
+    gst_buffer_pool_config_get_params (config, NULL, NULL, NULL, &max);
+    gst_structure_free (config);
+  }
+  if (max > 0)
+    return TRUE;
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_PARENT_BUFFER_META_API_TYPE)))
+    if (is_from_limited_pool (((GstParentBufferMeta *) meta)->buffer))
+      return TRUE;
+  return FALSE;
+}
+
+/*
+ * How many frames may stay under way with this one. A pool that was asked for fewer buffers, or that nobody asked us
+ * about, would wait for one of those that we keep, and the pipeline would stand still.
+ */
+static guint
+count_kept (GstCudaConvolve * self, GstBuffer * input)
+{
+  guint kept = MIN (self->ahead, self->agreed_out);
+
+  return kept > self->agreed_in && is_from_limited_pool (input) ? self->agreed_in : kept;
 }
 
 /* The same frames in the same memory first, so that nothing moves without need, then in the other. */
@@ -183,7 +249,7 @@ renegotiate (GstCudaConvolve * self)
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstFlowReturn ret = drain (self);
 
-  gst_base_transform_set_passthrough (trans, FALSE);
+  leave_passthrough (self);
   gst_base_transform_reconfigure_src (trans);
   if (ret == GST_FLOW_OK && !gst_base_transform_reconfigure (trans))
     ret = GST_PAD_IS_FLUSHING (trans->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
@@ -247,10 +313,14 @@ update_plans (GstCudaConvolve * self)
   passthrough = gst_cuda_convolve_engine_is_passthrough (&self->engine);
   if (passthrough != gst_base_transform_is_passthrough (trans)) {
     ret = drain (self);
-    gst_base_transform_set_passthrough (trans, passthrough);
+    if (passthrough)
+      gst_base_transform_set_passthrough (trans, TRUE);
+    else
+      leave_passthrough (self);
     gst_base_transform_reconfigure_src (trans);
   }
   update_latency (self, self->used.frames_in_flight);
+  agree_on_more (self);
   return ret;
 }
 
@@ -261,6 +331,7 @@ gst_cuda_convolve_start (GstBaseTransform * trans)
   GstCudaConvolveSettings settings;
   gboolean ok;
 
+  forget_allocation (self);
   GST_OBJECT_LOCK (self);
   self->stale = TRUE;
   gst_cuda_convolve_settings_copy (&settings, &self->settings);
@@ -279,6 +350,8 @@ gst_cuda_convolve_stop (GstBaseTransform * trans)
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
   gst_cuda_convolve_engine_stop (&self->engine);
+  forget_allocation (self);
+  self->ahead = self->kept = 0;
   GST_OBJECT_LOCK (self);
   self->latency = 0;
   self->started = FALSE;
@@ -311,6 +384,10 @@ gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
   if (!gst_video_info_from_caps (&in, incaps) || !gst_video_info_from_caps (&out, outcaps))
     return FALSE;
   drain (self);                 /* a change of the output alone has no event that came before it */
+  /* Plans for these caps may do work where those before did none. A change of the output alone leaves upstream be. */
+  if (!gst_video_info_is_equal (&self->engine.info, &in))
+    self->agreed_in = 0;
+  gst_base_transform_set_passthrough (trans, FALSE);
   gst_cuda_convolve_engine_set_info (&self->engine, &in, &out, gst_cuda_convolve_caps_are_cuda (incaps),
       gst_cuda_convolve_caps_are_cuda (outcaps));
   self->replan = TRUE;
@@ -347,8 +424,13 @@ context_for (GstCudaConvolve * self, GstQuery * query, GstCudaConvolveContext **
   if (!caps || !gst_cuda_convolve_caps_are_cuda (caps))
     return TRUE;
   *context = gst_cuda_convolve_engine_ensure_context (&self->engine);
-  if (!*context)
-    GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("There is no CUDA device for frames in CUDA memory."), (NULL));
+  if (!*context) {
+    ConvolveError why = {.text = "GStreamer finds no CUDA device" }, error = {.status = CONVOLVE_NO_DEVICE };
+
+    convolve_device_find (self->engine.device_id, &why);
+    g_snprintf (error.text, sizeof (error.text), "Frames in CUDA memory cannot be allocated: %s.", why.text);
+    gst_cuda_convolve_engine_post_error (&self->engine, &error);
+  }
   return *context != NULL;
 }
 
@@ -370,12 +452,18 @@ gst_cuda_convolve_propose_allocation (GstBaseTransform * trans, GstQuery * decid
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstCudaConvolveContext *context;
 
+  guint held = count_held (self);
+
+  self->agreed_in = 0;
   if (!GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->propose_allocation (trans, decide_query, query))
     return FALSE;
   if (!decide_query)            /* passthrough: downstream has answered */
     return TRUE;
-  return context_for (self, query, &context) && gst_cuda_convolve_propose_pool (query, context,
-      self->engine.stream, count_held (self));
+  if (!context_for (self, query, &context)
+      || !gst_cuda_convolve_propose_pool (query, context, self->engine.stream, held))
+    return FALSE;
+  self->agreed_in = held;
+  return TRUE;
 }
 
 static gboolean
@@ -383,10 +471,13 @@ gst_cuda_convolve_decide_allocation (GstBaseTransform * trans, GstQuery * query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstCudaConvolveContext *context;
+  guint held = count_held (self);
 
+  self->agreed_out = 0;
   if (!context_for (self, query, &context)
-      || !gst_cuda_convolve_decide_pool (query, context, self->engine.stream, count_held (self)))
+      || !gst_cuda_convolve_decide_pool (query, context, self->engine.stream, held))
     return FALSE;
+  self->agreed_out = held;
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
 }
 
@@ -532,8 +623,10 @@ begin_frame (GstCudaConvolve * self, GstBuffer * input)
   /* Downstream may have asked for other caps once more meanwhile. */
   if (ret == GST_FLOW_OK)
     ret = update_plans (self);
-  if (ret == GST_FLOW_OK)
-    return gst_cuda_convolve_engine_begin (&self->engine, input, output, self->ahead == 0);
+  if (ret == GST_FLOW_OK) {
+    self->kept = count_kept (self, input);
+    return gst_cuda_convolve_engine_begin (&self->engine, input, output, self->kept == 0);
+  }
   gst_buffer_unref (input);
   gst_clear_buffer (&output);
   return ret;
@@ -554,7 +647,7 @@ gst_cuda_convolve_generate_output (GstBaseTransform * trans, GstBuffer ** output
     if (ret != GST_FLOW_OK)
       return ret;
   }
-  if (self->engine.n_flights > self->ahead)
+  if (self->engine.n_flights > self->kept)
     return gst_cuda_convolve_engine_end (&self->engine, output);
   return GST_FLOW_OK;
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pinning takes longer than copying the frame, so it pays only for memory that is used again and again. A record hangs
- * on each GstMemory that was seen, and goes with it: GStreamer drops it before it frees the bytes.
+ * Locking takes longer than copying the frame, so only memory that is used again and again is locked. A record hangs on
+ * each GstMemory that was seen and is freed with the GstMemory: GStreamer drops the record before it frees the bytes.
  */
 #include "pinned.h"
+
+#include <gst/video/gstvideopool.h>
+#include <unistd.h>
 
 #include "convolve_device.h"
 
 /* Page-locked memory is taken from the whole machine. */
 #define MOST_BYTES ((gsize) 1 << 30)
-/* So many memories may be pinned for nothing before those of pools too must come twice. */
+/* So many memories may be locked for nothing before a pool's memory is locked at its second frame only. */
 #define MOST_WASTED 16
 
 typedef struct
@@ -19,12 +22,20 @@ typedef struct
   gint device_id;
   GstCudaConvolveContext *context;      /* referenced, or NULL */
   gboolean pinned, refused;
-  guint uses;
+  gconstpointer user;           /* who saw the memory first; only compared */
+  guint uses;                   /* how often that user saw it */
 } Record;
 
 static GMutex lock;             /* of everything below and of all records */
 static gsize pinned_bytes;
-static guint wasted;            /* memories that were pinned and not used again */
+static guint wasted;            /* memories that were locked and not used again */
+
+/* Some machines with 64-bit Arm processors have pages of 64 KiB. */
+static gsize
+page_size (void)
+{
+  return sysconf (_SC_PAGESIZE);
+}
 
 static GQuark
 record_quark (void)
@@ -51,18 +62,49 @@ record_free (gpointer data)
   g_free (record);
 }
 
+/*
+ * The bytes of whole pages that memory begins with, if nobody else has a byte in these pages: the memory is a block
+ * that the buffer's pool allocated on the heap, aligned and padded to pages. 0 otherwise. The type of the pool is exact,
+ * because a pool of another type may wrap what it likes as system memory; the flag tells that somebody has replaced the
+ * memory of the buffer.
+ */
+static gsize
+count_own_bytes (GstBuffer * buffer, GstMemory * memory)
+{
+  gsize page = page_size (), mask = page - 1;
+  GType type = buffer->pool ? G_OBJECT_TYPE (buffer->pool) : G_TYPE_NONE;
+  GstAllocationParams params = { 0 };
+  GstAllocator *allocator = NULL;
+  GstStructure *config;
+  gboolean plain;
+  guint size = 0;
+
+  if ((type != GST_TYPE_VIDEO_BUFFER_POOL && type != GST_TYPE_BUFFER_POOL) || gst_buffer_n_memory (buffer) != 1
+      || memory->parent || GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY))
+    return 0;
+  config = gst_buffer_pool_get_config (buffer->pool);
+  gst_buffer_pool_config_get_params (config, NULL, &size, NULL, NULL);
+  gst_buffer_pool_config_get_allocator (config, &allocator, &params);
+  plain = !allocator || g_strcmp0 (allocator->mem_type, GST_ALLOCATOR_SYSMEM) == 0;
+  gst_structure_free (config);
+  if (!plain || (params.align & mask) != mask || params.padding < mask || params.prefix > 0
+      || size > memory->maxsize / page * page)
+    return 0;
+  return memory->maxsize / page * page;
+}
+
 static void
-record_pin (Record * record, GstMemory * memory, gint device_id, GstCudaConvolveContext * context)
+record_pin (Record * record, GstMemory * memory, gsize size, gint device_id, GstCudaConvolveContext * context)
 {
   GstMapInfo map;
 
   record->refused = TRUE;
-  if (pinned_bytes + memory->maxsize > MOST_BYTES || !gst_memory_map (memory, &map, GST_MAP_READ))
+  if (pinned_bytes + size > MOST_BYTES || !gst_memory_map (memory, &map, GST_MAP_READ))
     return;
   record->data = map.data - memory->offset;
-  record->size = memory->maxsize;
+  record->size = size;
   record->device_id = device_id;
-  if (gst_cuda_convolve_cuda_push (context)) {
+  if ((guintptr) record->data % page_size () == 0 && gst_cuda_convolve_cuda_push (context)) {
     record->pinned = convolve_pin (context ? -1 : device_id, record->data, record->size);
     gst_cuda_convolve_cuda_pop (context);
   }
@@ -75,37 +117,64 @@ record_pin (Record * record, GstMemory * memory, gint device_id, GstCudaConvolve
   }
 }
 
-/* Only plain memory stays at one address for as long as it lives. */
-static gboolean
-pin_memory (GstMemory * memory, gboolean pooled, gint device_id, GstCudaConvolveContext * context)
+/* A tee brings memory that is new for every frame to several users, and that memory still does not come again. */
+static void
+count_use (Record * record, gconstpointer user)
 {
-  Record *record;
-
-  if (memory->parent)
-    memory = memory->parent;
-  if (!gst_memory_is_type (memory, GST_ALLOCATOR_SYSMEM))
-    return FALSE;
-  record = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (memory), record_quark ());
-  if (!record) {
-    record = g_new0 (Record, 1);
-    gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (memory), record_quark (), record, record_free);
-  }
+  if (!record->user)
+    record->user = user;
+  if (record->user != user)
+    return;
   if (record->pinned && record->uses == 1 && wasted > 0)
     wasted--;
   record->uses++;
-  if (!record->pinned && !record->refused && (record->uses > 1 || (pooled && wasted < MOST_WASTED)))
-    record_pin (record, memory, device_id, context);
+}
+
+/* With the lock. */
+static gboolean
+pin_memory (GstBuffer * buffer, GstMemory * memory, gconstpointer user, gint device_id,
+    GstCudaConvolveContext * context)
+{
+  GstMemory *whole = memory->parent ? memory->parent : memory;
+  Record *record;
+
+  /* Only plain memory stays at one address for as long as it lives. */
+  if (!gst_memory_is_type (whole, GST_ALLOCATOR_SYSMEM))
+    return FALSE;
+  record = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (whole), record_quark ());
+  if (!record) {
+    gsize size = count_own_bytes (buffer, memory);
+
+    if (size == 0)
+      return FALSE;
+    record = g_new0 (Record, 1);
+    record->size = size;
+    gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (whole), record_quark (), record, record_free);
+  }
+  count_use (record, user);
+  if (!record->pinned && !record->refused && (record->uses > 1 || wasted < MOST_WASTED))
+    record_pin (record, whole, record->size, device_id, context);
   return record->pinned;
 }
 
 gboolean
-gst_cuda_convolve_pin_buffer (GstBuffer * buffer, gint device_id, GstCudaConvolveContext * context)
+gst_cuda_convolve_pin_buffer (GstBuffer * buffer, gconstpointer user, gint device_id,
+    GstCudaConvolveContext * context)
 {
   gboolean pinned = TRUE;
 
   g_mutex_lock (&lock);
   for (guint i = 0; i < gst_buffer_n_memory (buffer); i++)
-    pinned &= pin_memory (gst_buffer_peek_memory (buffer, i), buffer->pool != NULL, device_id, context);
+    pinned &= pin_memory (buffer, gst_buffer_peek_memory (buffer, i), user, device_id, context);
   g_mutex_unlock (&lock);
   return pinned;
+}
+
+void
+gst_cuda_convolve_pin_set_params (GstAllocationParams * params)
+{
+  gsize mask = page_size () - 1;
+
+  params->align |= mask;
+  params->padding = MAX (params->padding, mask);
 }

@@ -216,14 +216,19 @@ run_planes (const Plane * frame, gboolean alone, ConvolveError * error)
   return status;
 }
 
-/* The planes follow each other on the host without a gap: the frame is one block. */
+/*
+ * The planes follow each other in one GstMemory on the host without a gap: the frame is one block. Planes in memories
+ * of their own are copied one by one even where their addresses meet, because one of the memories may be page-locked.
+ */
 static gboolean
 is_block (const GstCudaConvolveLayout * layout, const GstCudaConvolveFrame * frame)
 {
   guint8 *end = GST_VIDEO_FRAME_PLANE_DATA (&frame->video, 0);
 
   for (guint i = 0; i < layout->n_planes; i++) {
-    if (GST_VIDEO_FRAME_PLANE_DATA (&frame->video, i) != end
+    const GstMapInfo *map = &frame->video.map[frame->video.meta ? i : 0];
+
+    if (map->memory != frame->video.map[0].memory || GST_VIDEO_FRAME_PLANE_DATA (&frame->video, i) != end
         || GST_VIDEO_FRAME_PLANE_STRIDE (&frame->video, i) != (gint) layout->planes[i].row_bytes)
       return FALSE;
     end += layout->planes[i].row_bytes * layout->planes[i].rows;

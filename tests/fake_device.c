@@ -2,7 +2,8 @@
 /*
  * A device that is none: it stands in for the CUDA files, so that the element's way over a device, and what it says
  * when that fails, run on every machine. Device memory is host memory, and every device variant computes as
- * cpu-reference does. All of a frame is done when it is waited for, so that what goes too early is seen. The
+ * cpu-reference does. All of a frame is done when it is waited for, so that what goes too early is seen. Copies that
+ * lie partly in page-locked memory fail, as CUDA lets them fail. The
  * environment variable CUDACONVOLVE_FAKE says what goes wrong:
  *
  *   no-device   there is none
@@ -126,10 +127,35 @@ convolve_device_shared_limit (const ConvolveDevice *device)
   return 64 * 1024;
 }
 
-/* How many memories are pinned, for the checks to read. */
-__attribute__ ((visibility ("default"))) int fake_device_pinned;
+/* For the checks to read: how many memories are pinned, and how many have been since the start. */
+__attribute__ ((visibility ("default"))) int fake_device_pinned, fake_device_pins;
 
-static const char *pinned[1000];
+#define MOST_PINNED 1000
+#define PAGE 4096
+
+/* Pinned memory: all pages that have a byte of it. */
+typedef struct
+{
+  const void *memory;
+  uintptr_t start, end;
+} Pinned;
+
+static Pinned pinned[MOST_PINNED];
+
+/* What CUDA says to a copy from or to these bytes of the host, whoever makes it: not to one partly in pinned pages. */
+__attribute__ ((visibility ("default"))) bool fake_device_can_copy (const void *memory, size_t bytes);
+
+bool
+fake_device_can_copy (const void *memory, size_t bytes)
+{
+  uintptr_t start = (uintptr_t) memory, end = start + bytes;
+
+  for (int i = 0; i < MOST_PINNED; i++)
+    if (pinned[i].memory && start < pinned[i].end && end > pinned[i].start
+        && (start < pinned[i].start || end > pinned[i].end))
+      return false;
+  return true;
+}
 
 bool
 convolve_pin (int id, void *memory, size_t bytes)
@@ -138,23 +164,28 @@ convolve_pin (int id, void *memory, size_t bytes)
 
   if (goes_wrong ("no-pin", 0))
     return false;
-  for (int i = 0; i < 1000; i++) {
-    if (pinned[i] == memory)
+  for (int i = 0; i < MOST_PINNED; i++) {
+    if (pinned[i].memory == memory)
       abort ();
-    if (!pinned[i])
+    if (!pinned[i].memory)
       free_slot = i;
   }
-  pinned[free_slot] = memory;
+  pinned[free_slot] = (Pinned) {
+    .memory = memory,
+    .start = (uintptr_t) memory / PAGE * PAGE,
+    .end = ((uintptr_t) memory + bytes + PAGE - 1) / PAGE * PAGE,
+  };
   fake_device_pinned++;
+  fake_device_pins++;
   return true;
 }
 
 void
 convolve_unpin (int id, void *memory)
 {
-  for (int i = 0; i < 1000; i++)
-    if (pinned[i] == memory) {
-      pinned[i] = NULL;
+  for (int i = 0; i < MOST_PINNED; i++)
+    if (pinned[i].memory == memory) {
+      pinned[i].memory = NULL;
       fake_device_pinned--;
       return;
     }
@@ -204,16 +235,26 @@ enqueue (ConvolveDevice *device, Step step)
   return CONVOLVE_OK;
 }
 
+static ConvolveStatus
+enqueue_copy (ConvolveDevice *device, Step step, ConvolveError *error)
+{
+  const ConvolveRows *rows = &step.rows;
+
+  if (!fake_device_can_copy (rows->host, (rows->count - 1) * rows->host_stride + rows->row_bytes))
+    return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 1, "invalid argument");
+  return enqueue (device, step);
+}
+
 ConvolveStatus
 convolve_device_upload (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
 {
-  return enqueue (device, (Step) {.kind = UPLOAD,.rows = *rows,.stage = plane });
+  return enqueue_copy (device, (Step) {.kind = UPLOAD,.rows = *rows,.stage = plane }, error);
 }
 
 ConvolveStatus
 convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
 {
-  return enqueue (device, (Step) {.kind = DOWNLOAD,.rows = *rows,.stage = plane });
+  return enqueue_copy (device, (Step) {.kind = DOWNLOAD,.rows = *rows,.stage = plane }, error);
 }
 
 ConvolveStatus
@@ -313,10 +354,10 @@ convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t
 }
 
 ConvolveStatus
-convolve_device_put (ConvolveDevice *device, const float *values, size_t count, float **copy, ConvolveError *error)
+convolve_device_put (ConvolveDevice *device, const void *values, size_t bytes, void **copy, ConvolveError *error)
 {
-  *copy = malloc (count * sizeof (float));
-  memcpy (*copy, values, count * sizeof (float));
+  *copy = malloc (bytes);
+  memcpy (*copy, values, bytes);
   return CONVOLVE_OK;
 }
 
