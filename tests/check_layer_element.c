@@ -301,6 +301,50 @@ GST_START_TEST (test_odd_output)
 }
 GST_END_TEST;
 
+static GstPadProbeReturn
+note_allocation (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
+  GString *asked = data;
+  GstVideoInfo info;
+  GstCaps *caps;
+
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION && (probe->type & GST_PAD_PROBE_TYPE_PUSH)) {
+    gst_query_parse_allocation (query, &caps, NULL);
+    fail_unless (gst_video_info_from_caps (&info, caps));
+    g_string_append_printf (asked, "%dx%d ", info.width, info.height);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* A mask that changes nothing, and then a start with a layer: downstream is asked for frames of the layer's size. */
+GST_START_TEST (test_layer_after_passthrough)
+{
+  static const gfloat weights[9] = { 1 };
+  LayerCase layer = layer_case_plain (folder, 1, 1, 2, 2, weights);
+  Run run = run_start ("mask=identity", "GRAY8", 64, 64);
+  g_autoptr (GstCaps) caps = frame_caps ("GRAY8", 64, 64, NULL);
+  GString *asked = g_string_new (NULL);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+
+  layer.stride = 2;
+  fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (run.harness));
+  gst_element_set_state (run.element, GST_STATE_NULL);
+  layer_case_set (&layer, run.element);
+  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, note_allocation, asked, NULL);
+  gst_element_set_state (run.element, GST_STATE_PLAYING);
+  gst_harness_play (run.harness);
+  fail_unless (gst_pad_peer_query (run.harness->srcpad, query));
+  run_check (&run, &layer, FRAME_PLAIN, "after passthrough");
+  fail_unless_equals_string (asked->str, "32x32 ");
+  gst_query_unref (query);
+  g_string_free (asked, TRUE);
+  run_stop (&run);
+  layer_case_clear (&layer);
+}
+GST_END_TEST;
+
 /* --- changes while frames flow --- */
 
 /* New caps, and then a new layer for each frame, which brings other sizes and formats; a mask between them. */
@@ -708,6 +752,7 @@ layer_element_suite (void)
   tcase_add_test (tc, test_maps);
   tcase_add_test (tc, test_unused_byte);
   tcase_add_test (tc, test_odd_output);
+  tcase_add_test (tc, test_layer_after_passthrough);
   tcase_add_test (tc, test_changes);
   tcase_add_test (tc, test_changes_from_another_thread);
   tcase_add_test (tc, test_bad_while_playing);

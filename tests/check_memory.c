@@ -470,6 +470,63 @@ GST_START_TEST (test_agreed)
 }
 GST_END_TEST;
 
+/* Whether the element itself answers upstream's question for buffers, and not downstream in its place. */
+static gboolean
+answers_allocation (GstHarness * harness, const GstVideoInfo * info)
+{
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (info);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+  GstAllocationParams params = { 0 };
+
+  gst_pad_peer_query (harness->srcpad, query);
+  if (gst_query_get_n_allocation_params (query) > 0)
+    gst_query_parse_nth_allocation_param (query, 0, NULL, &params);
+  gst_query_unref (query);
+  return params.align == PAGE - 1;
+}
+
+/* Frames that pass through are downstream's matter; those of new caps and of a new start are the element's again. */
+GST_START_TEST (test_passthrough)
+{
+  GstVideoInfo info = info_of ("GRAY8"), other = info_of ("NV12");
+  GstHarness *harness = harness_new ("cudaconvolve mask=identity", NULL, &info);
+
+  gst_harness_set_drop_buffers (harness, TRUE);
+  fail_unless (answers_allocation (harness, &info));
+  push_ok (harness, frame_new (&info, FRAME_PLAIN, 1));
+  fail_unless (!answers_allocation (harness, &info));
+  gst_harness_set_src_caps (harness, gst_video_info_to_caps (&other));
+  fail_unless (answers_allocation (harness, &other));
+  push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
+  fail_unless (!answers_allocation (harness, &other));
+  gst_element_set_state (harness->element, GST_STATE_NULL);
+  g_object_set (harness->element, "mask", "gaussian", NULL);
+  gst_element_set_state (harness->element, GST_STATE_PLAYING);
+  gst_harness_play (harness);
+  fail_unless (answers_allocation (harness, &other));
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* Leaks would show under the leak tracer and the sanitizers: the query has an allocator of its own already. */
+GST_START_TEST (test_query_with_allocator)
+{
+  GstVideoInfo info = info_of ("GRAY8");
+  GstHarness *harness = harness_new ("cudaconvolve", NULL, &info);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
+  GstAllocator *allocator = gst_allocator_find (GST_ALLOCATOR_SYSMEM);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+  gint before = GST_OBJECT_REFCOUNT_VALUE (allocator);
+
+  gst_query_add_allocation_param (query, allocator, NULL);
+  fail_unless (gst_pad_peer_query (harness->srcpad, query));
+  gst_query_unref (query);
+  fail_unless_equals_int (GST_OBJECT_REFCOUNT_VALUE (allocator), before);
+  gst_object_unref (allocator);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
 static Suite *
 memory_suite (void)
 {
@@ -485,6 +542,8 @@ memory_suite (void)
   tcase_add_test (tc, test_tee);
   tcase_add_test (tc, test_more_in_flight);
   tcase_add_test (tc, test_agreed);
+  tcase_add_test (tc, test_passthrough);
+  tcase_add_test (tc, test_query_with_allocator);
   return suite;
 }
 
