@@ -34,6 +34,7 @@
 
 #include "allocation.h"
 #include "engine.h"
+#include "formats.h"
 #include "layercaps.h"
 #include "layermeta.h"
 
@@ -495,6 +496,18 @@ add_latency (GstCudaConvolve * self, GstQuery * query)
   gst_query_set_latency (query, live, least + latency, GST_CLOCK_TIME_IS_VALID (most) ? most + latency : most);
 }
 
+/* A neighbour that leaves the format open would otherwise take GStreamer's first one, which has 16 bits a sample. */
+static void
+sort_caps (GstQuery * query)
+{
+  GstCaps *caps;
+
+  gst_query_parse_caps_result (query, &caps);
+  caps = gst_cuda_convolve_prefer_common_formats (gst_caps_ref (caps));
+  gst_query_set_caps_result (query, caps);
+  gst_caps_unref (caps);
+}
+
 static gboolean
 gst_cuda_convolve_query (GstBaseTransform * trans, GstPadDirection direction, GstQuery * query)
 {
@@ -508,6 +521,8 @@ gst_cuda_convolve_query (GstBaseTransform * trans, GstPadDirection direction, Gs
   ok = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->query (trans, direction, query);
   if (ok && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
     add_latency (self, query);
+  if (ok && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
+    sort_caps (query);
   return ok;
 }
 
@@ -787,38 +802,13 @@ gst_cuda_convolve_init (GstCudaConvolve * self)
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
 
-/* Frames in CUDA memory, then in system memory. */
-static GstCaps *
-template_caps (void)
-{
-  guint n;
-  const GstVideoFormat *formats = gst_video_formats_raw (&n);
-  GArray *system = g_array_new (FALSE, FALSE, sizeof (GstVideoFormat));
-  GArray *cuda = g_array_new (FALSE, FALSE, sizeof (GstVideoFormat));
-  GstCaps *caps = gst_caps_new_empty ();
-
-  for (guint i = 0; i < n; i++)
-    if (gst_cuda_convolve_format_is_supported (formats[i])) {
-      g_array_append_val (system, formats[i]);
-      if (gst_cuda_convolve_cuda_has_format (formats[i]))
-        g_array_append_val (cuda, formats[i]);
-    }
-  if (cuda->len > 0)
-    gst_caps_append (caps, gst_video_make_raw_caps_with_features ((GstVideoFormat *) (void *) cuda->data, cuda->len,
-            gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL)));
-  gst_caps_append (caps, gst_video_make_raw_caps ((GstVideoFormat *) (void *) system->data, system->len));
-  g_array_unref (system);
-  g_array_unref (cuda);
-  return caps;
-}
-
 static void
 gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
-  GstCaps *caps = template_caps ();
+  GstCaps *caps = gst_cuda_convolve_template_caps ();
 
   GST_DEBUG_CATEGORY_INIT (gst_cuda_convolve_debug, "cudaconvolve", 0, "convolution of video");
 

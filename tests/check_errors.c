@@ -228,7 +228,8 @@ GST_START_TEST (test_no_gpu)
     fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
   g_object_set (run.element, "mask", "box", NULL);
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
-  expect_one (&run, GST_MESSAGE_INFO, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "CPU", NULL);
+  expect_one (&run, GST_MESSAGE_INFO, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "Working on the CPU",
+      "Working on the CPU");
   run_stop (&run);
 
   for (guint i = 0; i < G_N_ELEMENTS (asking); i++) {
@@ -318,6 +319,51 @@ GST_START_TEST (test_short_buffer)
 }
 GST_END_TEST;
 
+/* Where frames go on coming after an error, the error is not posted again. */
+GST_START_TEST (test_one_error)
+{
+  Run run = run_start ("cudaconvolve kernel-variant=tiled-cached", "fail:1", "RGBA");
+
+  for (guint i = 0; i < 5; i++)
+    run_push (&run);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "failed", NULL);
+  run_stop (&run);
+
+  run = run_start ("cudaconvolve", NULL, "GRAY8");
+  for (guint i = 0; i < 5; i++)
+    gst_harness_push (run.harness, gst_buffer_new_allocate (NULL, 100, NULL));
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "map", NULL);
+  run_stop (&run);
+}
+GST_END_TEST;
+
+/* Masks that multiply by much, at 16 bits: single precision does not hold their weights, and the device does them. */
+GST_START_TEST (test_large_gain)
+{
+  static const gchar *const lines[] = { "cudaconvolve", "cudaconvolve kernel-variant=global" };
+  static const gdouble weights[] = { 1000.1, -999.7, 0.9 };
+  Expected expected = {.boundary = 1,.width = 3,.height = 1,.weights = {weights, weights},.divisors = {1, 1},
+    .chroma_width = 3,.chroma_height = 1 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    Run run = run_start (lines[i], NULL, "GRAY16_LE");
+    g_autofree gchar *variant = NULL;
+    GstBuffer *in = frame_new (&run.info, FRAME_PLAIN, 5), *out;
+
+    g_object_set (run.element, "mask", "1000.1 -999.7 0.9", "divisor", 1.0, NULL);
+    fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
+    out = gst_harness_pull (run.harness);
+    frame_check (&run.info, in, out, &expected, "a large gain");
+    g_object_get (run.element, "active-variant", &variant, NULL);
+    fail_unless (variant && !g_str_has_prefix (variant, "cpu"), "%s on %s", lines[i], variant);
+    gst_buffer_unref (in);
+    gst_buffer_unref (out);
+    expect_none (&run);
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
 /* Upload, kernel, download: formats with one plane and several, odd sizes, padded rows; stats name the device. */
 GST_START_TEST (test_device_path)
 {
@@ -377,6 +423,8 @@ errors_suite (void)
   tcase_add_test (tc, test_device_fails);
   tcase_add_test (tc, test_lying_meta);
   tcase_add_test (tc, test_short_buffer);
+  tcase_add_test (tc, test_one_error);
+  tcase_add_test (tc, test_large_gain);
   tcase_add_test (tc, test_device_path);
   return suite;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Real pipelines: the shipped clip against the oracle, changes while playing, several elements in one process. */
+#include <gmodule.h>
 #include <gst/app/gstappsink.h>
 #include <gst/check/gstcheck.h>
+#include <string.h>
 
 #include "frame.h"
 #include "props.h"
@@ -202,6 +204,126 @@ GST_START_TEST (test_neighbours)
 }
 GST_END_TEST;
 
+/* The format of the frames that leave the element. */
+static gchar *
+format_of_output (const gchar * line)
+{
+  g_autoptr (GstElement) element = NULL;
+  g_autoptr (GstPad) pad = NULL;
+  g_autoptr (GstCaps) caps = NULL;
+  gchar *format;
+
+  launch (line);
+  element = find ("c");
+  pad = gst_element_get_static_pad (element, "src");
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+  caps = gst_pad_get_current_caps (pad);
+  format = g_strdup (gst_structure_get_string (gst_caps_get_structure (caps, 0), "format"));
+  stop ();
+  return format;
+}
+
+/* Who leaves the format open gets 8 bits; who prefers a format among a few keeps that. */
+GST_START_TEST (test_open_format)
+{
+  static const struct
+  {
+    const gchar *line, *format;
+  } rows[] = {
+    {"videotestsrc num-buffers=2 ! cudaconvolve name=c ! fakesink", "I420"},
+    {"videotestsrc num-buffers=2 ! videoconvert ! cudaconvolve name=c ! videoconvert ! fakesink", "I420"},
+    {"videotestsrc num-buffers=2 ! video/x-raw,format={P010_10LE,NV12} ! cudaconvolve name=c ! fakesink", "P010_10LE"},
+    {"videotestsrc num-buffers=2 ! cudaconvolve name=c ! video/x-raw,format={GRAY16_LE,NV12} ! fakesink", NULL},
+    {"videotestsrc num-buffers=2 ! video/x-raw,format=Y444_16LE ! videoconvert ! cudaconvolve name=c ! fakesink",
+        "Y444_16LE"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *format = format_of_output (rows[i].line);
+
+    fail_unless (format && (!rows[i].format || g_str_equal (format, rows[i].format)), "%s gives %s", rows[i].line,
+        format);
+  }
+}
+GST_END_TEST;
+
+/* Runs until upstream stops or 10 seconds have passed; the element's errors or infos, one a line, and debug texts. */
+static GString *
+messages_of_element (const gchar * line, GstMessageType type)
+{
+  g_autoptr (GstBus) bus = NULL;
+  g_autoptr (GstElement) element = NULL;
+  GString *texts = g_string_new (NULL);
+  GstMessage *message;
+  gboolean ended = FALSE;
+
+  launch (line);
+  element = find ("c");
+  bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  while (!ended && (message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, type | GST_MESSAGE_ERROR
+              | GST_MESSAGE_EOS))) {
+    GError *error = NULL;
+    gchar *debug = NULL;
+
+    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+      gst_message_parse_error (message, &error, &debug);
+    else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_INFO)
+      gst_message_parse_info (message, &error, &debug);
+    if (error && GST_MESSAGE_SRC (message) == GST_OBJECT (element))
+      g_string_append_printf (texts, "%s | %s\n", error->message, debug);
+    ended = GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS || (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR
+        && GST_MESSAGE_SRC (message) != GST_OBJECT (element));
+    g_clear_error (&error);
+    g_free (debug);
+    gst_message_unref (message);
+  }
+  stop ();
+  return texts;
+}
+
+static guint
+count_of (const GString * texts, const gchar * part)
+{
+  guint count = 0;
+
+  for (const gchar * at = texts->str; (at = strstr (at, part)); at += strlen (part))
+    count++;
+  return count;
+}
+
+static gboolean
+element_has_cuda_memory (void)
+{
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find ("cudaconvolve");
+  g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-raw(memory:CUDAMemory)");
+
+  return gst_element_factory_can_src_any_caps (factory, caps);
+}
+
+/* What is said where there is no driver: one sentence, which gst-launch-1.0 shows, and one error for one fault. */
+GST_START_TEST (test_no_driver)
+{
+  GModule *driver = g_module_open ("libcuda.so.1", G_MODULE_BIND_LAZY);
+  const gchar *reason = element_has_cuda_memory ()? "there is no NVIDIA driver" : "no CUDA";
+  GString *texts;
+
+  if (driver && g_module_close (driver))
+    return;
+  texts = messages_of_element ("videotestsrc num-buffers=3 ! cudaconvolve name=c ! fakesink", GST_MESSAGE_INFO);
+  fail_unless (count_of (texts, "Working on the CPU: ") == 2 && count_of (texts, reason) == 2, "%s", texts->str);
+  g_string_free (texts, TRUE);
+  if (!element_has_cuda_memory ())
+    return;
+  texts = messages_of_element ("videotestsrc num-buffers=3 ! cudaconvolve name=c ! video/x-raw(memory:CUDAMemory) "
+      "! fakesink", GST_MESSAGE_ERROR);
+  fail_unless (count_of (texts, "Frames in CUDA memory cannot be allocated") == 1 && count_of (texts, reason) == 1,
+      "%s", texts->str);
+  g_string_free (texts, TRUE);
+}
+GST_END_TEST;
+
 static Suite *
 pipelines_suite (void)
 {
@@ -216,6 +338,8 @@ pipelines_suite (void)
   tcase_add_test (tc, test_changes_while_playing);
   tcase_add_test (tc, test_restart);
   tcase_add_test (tc, test_neighbours);
+  tcase_add_test (tc, test_open_format);
+  tcase_add_test (tc, test_no_driver);
   return suite;
 }
 
