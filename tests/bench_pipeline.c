@@ -73,7 +73,8 @@ gpu_memory_in_use (void)
 typedef enum
 {
   PROPOSED,                     /* the pool that the element offers */
-  RECYCLED,                     /* a pool of our own */
+  ALIGNED,                      /* a pool of our own, with the parameters that the element proposes */
+  RECYCLED,                     /* a pool of our own, without them */
   FRESH,                        /* new memory for every frame */
   KEPT                          /* frames in CUDA memory that were uploaded before */
 } Source;
@@ -124,15 +125,23 @@ make_pool (Way * way)
 {
   GstQuery *query = gst_query_new_allocation (way->caps, TRUE);
   GstBufferPool *pool = NULL;
+  GstAllocationParams params;
   GstStructure *config;
   guint size = way->info.size, min = 0, max = 0;
 
-  if (way->source == PROPOSED && gst_pad_peer_query (way->src, query) && gst_query_get_n_allocation_pools (query) > 0)
-    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
+  gst_allocation_params_init (&params);
+  if (way->source != RECYCLED && gst_pad_peer_query (way->src, query)) {
+    if (way->source == PROPOSED && gst_query_get_n_allocation_pools (query) > 0)
+      gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
+    if (way->source == ALIGNED && gst_query_get_n_allocation_params (query) > 0)
+      gst_query_parse_nth_allocation_param (query, 0, NULL, &params);
+  }
   if (!pool)
     pool = gst_video_buffer_pool_new ();
   config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_set_params (config, way->caps, size, MAX (min, N_BUFFERS), 0);
+  if (way->source == ALIGNED)
+    gst_buffer_pool_config_set_allocator (config, NULL, &params);
   gst_buffer_pool_set_config (pool, config);
   gst_buffer_pool_set_active (pool, TRUE);
   gst_query_unref (query);
@@ -176,7 +185,7 @@ open_way (Way * way, const gchar * format, gint width, gint height)
     gst_segment_init (&segment, GST_FORMAT_TIME);
     gst_pad_push_event (way->src, gst_event_new_segment (&segment));
   }
-  if (way->source == PROPOSED || way->source == RECYCLED) {
+  if (way->source == PROPOSED || way->source == ALIGNED || way->source == RECYCLED) {
     GstBuffer *buffers[N_BUFFERS];
 
     way->pool = make_pool (way);
@@ -224,6 +233,7 @@ next_buffer (Way * way)
 
   switch (way->source) {
     case PROPOSED:
+    case ALIGNED:
     case RECYCLED:
       gst_buffer_pool_acquire_buffer (way->pool, &buffer, NULL);
       break;
@@ -339,10 +349,14 @@ bench_size (ConvolveDevice * device, const gchar * name, gint width, gint height
       .line = "cudaconvolve frames-in-flight=2 " MASK,.source = PROPOSED},
     {.name = "cudaconvolve frames-in-flight=3, its pool",
       .line = "cudaconvolve frames-in-flight=3 " MASK,.source = PROPOSED,.reach = three},
+    {.name = "cudaconvolve, a foreign pool with its parameters",
+      .line = "cudaconvolve " MASK,.source = ALIGNED,.like = 2},
+    {.name = "cudaconvolve frames-in-flight=3, a foreign pool with its parameters",
+      .line = "cudaconvolve frames-in-flight=3 " MASK,.source = ALIGNED,.like = 4},
     {.name = "cudaconvolve, a foreign pool",
-      .line = "cudaconvolve " MASK,.source = RECYCLED,.like = 2},
+      .line = "cudaconvolve " MASK,.source = RECYCLED},
     {.name = "cudaconvolve frames-in-flight=3, a foreign pool",
-      .line = "cudaconvolve frames-in-flight=3 " MASK,.source = RECYCLED,.like = 4},
+      .line = "cudaconvolve frames-in-flight=3 " MASK,.source = RECYCLED},
     {.name = "cudaconvolve, fresh memory every frame",
       .line = "cudaconvolve " MASK,.source = FRESH},
     {.name = "cudaconvolve frames-in-flight=3, fresh memory",

@@ -466,6 +466,123 @@ GST_START_TEST (test_calls)
 }
 GST_END_TEST;
 
+/* Asks the element about its context, as any neighbour may at any time. */
+typedef struct
+{
+  GstElement *element;
+  GMutex lock;
+  GCond cond;
+  gboolean answered;
+  guint asked, late;
+} Neighbour;
+
+static gpointer
+ask_for_context (gpointer data)
+{
+  Neighbour *neighbour = data;
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (neighbour->element, "src");
+  GstQuery *query = gst_query_new_context ("gst.cuda.context");
+
+  gst_pad_query (pad, query);
+  gst_query_unref (query);
+  g_mutex_lock (&neighbour->lock);
+  neighbour->answered = TRUE;
+  g_cond_signal (&neighbour->cond);
+  g_mutex_unlock (&neighbour->lock);
+  return NULL;
+}
+
+/* On the thread that looks for a context: another thread asks, and is waited for. */
+static GstBusSyncReply
+let_neighbour_ask (GstBus * bus, GstMessage * message, gpointer data)
+{
+  Neighbour *neighbour = data;
+  gint64 end = g_get_monotonic_time () + 5 * G_TIME_SPAN_SECOND;
+
+  if (GST_MESSAGE_SRC (message) != GST_OBJECT (neighbour->element) || (GST_MESSAGE_TYPE (message)
+          != GST_MESSAGE_NEED_CONTEXT && GST_MESSAGE_TYPE (message) != GST_MESSAGE_HAVE_CONTEXT))
+    return GST_BUS_PASS;
+  neighbour->asked++;
+  neighbour->answered = FALSE;
+  g_thread_unref (g_thread_new ("neighbour", ask_for_context, neighbour));
+  g_mutex_lock (&neighbour->lock);
+  while (!neighbour->answered && g_cond_wait_until (&neighbour->cond, &neighbour->lock, end));
+  neighbour->late += !neighbour->answered;
+  g_mutex_unlock (&neighbour->lock);
+  return GST_BUS_PASS;
+}
+
+/* No lock of the element is held while GStreamer looks for a context. */
+GST_START_TEST (test_question_while_searching)
+{
+  static Neighbour neighbour;
+  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=3 ! video/x-raw,format=NV12 "
+      "! cudaconvolve name=c ! " CUDA " ! fakesink sync=false", NULL);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  neighbour.element = gst_bin_get_by_name (GST_BIN (pipeline), "c");
+  gst_bus_set_sync_handler (bus, let_neighbour_ask, &neighbour, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  fail_unless (neighbour.asked > 0 && neighbour.late == 0, "%u of %u questions had no answer", neighbour.late,
+      neighbour.asked);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (neighbour.element);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+/* Moves the second plane of an NV12 frame in CUDA memory to system memory. */
+static GstPadProbeReturn
+mix_memories (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+{
+  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (probe));
+  GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+  gsize size = gst_buffer_get_size (buffer), chroma = size - meta->offset[1];
+  GstMemory *memory = gst_allocator_alloc (NULL, chroma, NULL);
+  GstMapInfo from, to;
+
+  fail_unless (gst_buffer_map (buffer, &from, GST_MAP_READ) && gst_memory_map (memory, &to, GST_MAP_WRITE));
+  memcpy (to.data, from.data + meta->offset[1], chroma);
+  gst_memory_unmap (memory, &to);
+  gst_buffer_unmap (buffer, &from);
+  gst_buffer_append_memory (buffer, memory);
+  meta = gst_buffer_get_video_meta (buffer);
+  meta->offset[1] = size;
+  GST_PAD_PROBE_INFO_DATA (probe) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+/* A buffer is CUDA memory by all of its memories, not by the first alone. */
+GST_START_TEST (test_mixed_memories)
+{
+  GByteArray *expected = frames_of ("videotestsrc pattern=snow num-buffers=3 ! video/x-raw,format=NV12,width=320,"
+      "height=240 ! cudaconvolve kernel-variant=cpu " MASK, NULL), *bytes = g_byte_array_new ();
+  GstElement *pipeline = gst_parse_launch ("videotestsrc pattern=snow num-buffers=3 ! video/x-raw,format=NV12,"
+      "width=320,height=240 ! cudaupload ! " CUDA " ! cudaconvolve name=c " MASK " ! video/x-raw "
+      "! appsink name=sink sync=false", NULL);
+  g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (pipeline), "c");
+  g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+  GstSample *sample;
+
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, mix_memories, NULL, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  while ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink), 20 * GST_SECOND))) {
+    append_frame (bytes, sample);
+    gst_sample_unref (sample);
+  }
+  fail_unless (bytes->len == expected->len && memcmp (bytes->data, expected->data, bytes->len) == 0);
+  g_byte_array_unref (bytes);
+  g_byte_array_unref (expected);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
 static Suite *
 cudamemory_suite (void)
 {
@@ -482,6 +599,8 @@ cudamemory_suite (void)
   tcase_add_test (tc, test_shared_context);
   tcase_add_test (tc, test_flights);
   tcase_add_test (tc, test_calls);
+  tcase_add_test (tc, test_question_while_searching);
+  tcase_add_test (tc, test_mixed_memories);
   tcase_add_test (tc, test_two_pipelines);
   tcase_add_loop_test (tc, test_memory_changes, 0, 3);
   tcase_add_test (tc, test_cycles);
