@@ -410,11 +410,7 @@ frames_of (const gchar * line)
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   while ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink), 60 * GST_SECOND))) {
-    GstMapInfo map;
-
-    gst_buffer_map (gst_sample_get_buffer (sample), &map, GST_MAP_READ);
-    g_byte_array_append (bytes, map.data, map.size);
-    gst_buffer_unmap (gst_sample_get_buffer (sample), &map);
+    frame_append_rows (bytes, sample);
     gst_sample_unref (sample);
   }
   gst_element_set_state (pipeline, GST_STATE_NULL);

@@ -10,27 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
+
 #define SKIPPED 77
-
-static void
-append_frame (GByteArray * bytes, GstSample * sample)
-{
-  GstVideoInfo info;
-  GstVideoFrame frame;
-
-  fail_unless (gst_video_info_from_caps (&info, gst_sample_get_caps (sample)));
-  fail_unless (gst_video_frame_map (&frame, &info, gst_sample_get_buffer (sample), GST_MAP_READ));
-  for (guint i = 0; i < GST_VIDEO_FRAME_N_PLANES (&frame); i++) {
-    gint component[GST_VIDEO_MAX_COMPONENTS];
-    gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, i), width;
-
-    gst_video_format_info_component (info.finfo, i, component);
-    width = GST_VIDEO_FRAME_COMP_WIDTH (&frame, component[0]) * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, component[0]);
-    for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (&frame, component[0]); y++)
-      g_byte_array_append (bytes, (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, i) + (gsize) y * stride, width);
-  }
-  gst_video_frame_unmap (&frame);
-}
 
 /* The bytes of all frames that a pipeline description gives to its appsink. */
 static GByteArray *
@@ -52,7 +34,7 @@ frames_of (const gchar * line, guint * contexts)
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   while (!gst_app_sink_is_eos (GST_APP_SINK (sink)) && g_get_monotonic_time () < end) {
     if ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink), GST_SECOND / 5))) {
-      append_frame (bytes, sample);
+      frame_append_rows (bytes, sample);
       gst_sample_unref (sample);
     }
     while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_HAVE_CONTEXT))) {
@@ -572,7 +554,7 @@ GST_START_TEST (test_mixed_memories)
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, mix_memories, NULL, NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   while ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink), 20 * GST_SECOND))) {
-    append_frame (bytes, sample);
+    frame_append_rows (bytes, sample);
     gst_sample_unref (sample);
   }
   fail_unless (bytes->len == expected->len && memcmp (bytes->data, expected->data, bytes->len) == 0);

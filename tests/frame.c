@@ -117,6 +117,26 @@ frame_clear (Component components[4])
     g_free (components[c].samples);
 }
 
+void
+frame_append_rows (GByteArray * bytes, GstSample * sample)
+{
+  GstVideoInfo info;
+  GstVideoFrame frame;
+
+  fail_unless (gst_video_info_from_caps (&info, gst_sample_get_caps (sample)));
+  fail_unless (gst_video_frame_map (&frame, &info, gst_sample_get_buffer (sample), GST_MAP_READ));
+  for (guint i = 0; i < GST_VIDEO_FRAME_N_PLANES (&frame); i++) {
+    gint component[GST_VIDEO_MAX_COMPONENTS];
+    gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, i), width;
+
+    gst_video_format_info_component (info.finfo, i, component);
+    width = GST_VIDEO_FRAME_COMP_WIDTH (&frame, component[0]) * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, component[0]);
+    for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (&frame, component[0]); y++)
+      g_byte_array_append (bytes, (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, i) + (gsize) y * stride, width);
+  }
+  gst_video_frame_unmap (&frame);
+}
+
 /* The code value for nothing, from the colorimetry's definition. */
 static gint
 zero_level (const GstVideoInfo * info, guint component)

@@ -33,6 +33,9 @@ GstBuffer *frame_new (const GstVideoInfo * info, FrameLayout layout, guint32 see
 void frame_read (const GstVideoInfo * info, GstBuffer * buffer, Component components[4]);
 void frame_clear (Component components[4]);
 
+/* Appends the rows of all planes of a sample's frame, in any memory, without what lies between the rows. */
+void frame_append_rows (GByteArray * bytes, GstSample * sample);
+
 /* What the element is expected to have done to a frame. */
 typedef struct
 {
