@@ -5,7 +5,7 @@
  * A mask and a pixel layout become a ConvolvePlan once, when caps or properties change; convolve_run() then
  * only calls. For every selected sample, with s the input and t the mask's taps,
  *
- *   out(x, y) = zero + sum over j, i of t[j][i] * (s(x + i - w/2, y + j - h/2) - zero) / divisor + offset
+ *   out(x, y) = zero + sum over j, i of t[j][i] * (s(x + i - w/2, y + j - h/2) - zero) / divisor + offset * range
  *
  * rounded half up and clamped to 0 .. 2^depth - 1 (a correlation: the first tap meets the top-left neighbour).
  *
@@ -78,6 +78,7 @@ typedef struct
   unsigned select;              /* bit i: sample i is convolved, otherwise it is copied, all bits of its word */
   unsigned biased;              /* bit i: sample i gets the mask's offset */
   int zero[CONVOLVE_MAX_SAMPLES];       /* code value that stands for nothing (black, neutral): 0 .. 2^depth - 1 */
+  int range[CONVOLVE_MAX_SAMPLES];      /* code values from black to white: 1 .. 2^depth - 1; 0 stands for the largest */
 } ConvolvePixel;
 
 /* A complete mask. */
@@ -85,7 +86,7 @@ typedef struct
 {
   int width, height;            /* odd, 1..CONVOLVE_MAX_SIDE */
   double divisor;               /* finite, not 0 */
-  double offset;                /* -1..1 of 2^depth - 1; rounded to 1/256 of a code value when used */
+  double offset;                /* -1..1 of the pixel's range; rounded to 1/256 of a code value when used */
   double *taps;                 /* height rows of width, finite; taps[0] meets the top-left neighbour */
 } ConvolveMask;
 

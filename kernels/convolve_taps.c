@@ -96,6 +96,16 @@ find_integers (const ConvolveMask *mask, double maximum, double *integers, doubl
   return sum / divisor * maximum < FLOAT_LIMIT;
 }
 
+/* The mask's offset in code values of one sample, rounded to 1/256. */
+static double
+code_offset (const ConvolvePlan *plan, const ConvolveMask *mask, int sample)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  double range = pixel->range[sample] ? pixel->range[sample] : (1 << pixel->depth) - 1;
+
+  return pixel->biased >> sample & 1 ? round (mask->offset * range * 256) / 256 : 0;
+}
+
 /* Bounds the error of the tail done in float, in code values: each of its roundings is at most one FLOAT_UNIT. */
 static double
 float_tail_error (double maximum, double offset)
@@ -109,18 +119,18 @@ float_tail_error (double maximum, double offset)
  * smaller than that, ties land above their integer and everything else stays on its side, so truncation is exact.
  */
 static void
-init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, double code_offset)
+init_exact_tail (ConvolvePlan *plan, const ConvolveMask *mask, double factor, double sum)
 {
   ConvolveTail *tail = &plan->tail;
-  double scale = factor / divisor, step = 0;
+  double scale = factor / mask->divisor, step = 0;
   Fraction fraction;
 
   if (fraction_near (fabs (scale), 1e9, TOLERANCE, &fraction)) {
-    double halves = code_offset == 0 || plan->pixel.biased == 0 ? 2 : 512 / greatest_common_divisor (512,
-        fabs (code_offset) * 512);
+    double halves = 2;
 
-    if (halves < 2)
-      halves = 2;
+    /* Powers of two: the largest is a grid for the offsets of all samples. */
+    for (int i = 0; i < plan->pixel.samples; i++)
+      halves = fmax (halves, 512 / greatest_common_divisor (512, fabs (code_offset (plan, mask, i)) * 512));
     step = 1 / (fraction.denominator * halves / greatest_common_divisor (fraction.denominator, halves));
     scale = copysign (fraction.numerator / fraction.denominator, scale);
     plan->denominator = fraction.denominator;
@@ -131,7 +141,7 @@ init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, 
   tail->scale_low = (float) (scale - tail->scale_f);
   for (int i = 0; i < plan->pixel.samples; i++) {
     double zero = plan->pixel.zero[i];
-    double bias = plan->pixel.biased >> i & 1 ? code_offset : 0;
+    double bias = code_offset (plan, mask, i);
 
     tail->offset[i] = zero - zero * sum * scale + bias + 0.5 + step / 2;
     tail->offset_f[i] = (float) tail->offset[i];
@@ -145,7 +155,7 @@ init_exact_tail (ConvolvePlan *plan, double factor, double divisor, double sum, 
 
 /* The tail of any other plan, whose taps are divided already. Returns the error that float would add. */
 static double
-init_tail (ConvolvePlan *plan, double sum, double code_offset)
+init_tail (ConvolvePlan *plan, const ConvolveMask *mask, double sum)
 {
   ConvolveTail *tail = &plan->tail;
   double error = 0;
@@ -153,7 +163,7 @@ init_tail (ConvolvePlan *plan, double sum, double code_offset)
   tail->scale = tail->scale_f = 1;
   for (int i = 0; i < plan->pixel.samples; i++) {
     double zero = plan->pixel.zero[i];
-    double bias = plan->pixel.biased >> i & 1 ? code_offset : 0;
+    double bias = code_offset (plan, mask, i);
 
     tail->offset[i] = zero - zero * sum + bias + 0.5;
     tail->offset_f[i] = (float) tail->offset[i];
@@ -234,14 +244,15 @@ convolve_taps_clear (ConvolveTaps *taps)
 
 /* Only the centre tap counts and gives the sample back. */
 static bool
-is_identity (const ConvolvePlan *plan, const ConvolveMask *mask, double code_offset)
+is_identity (const ConvolvePlan *plan, const ConvolveMask *mask)
 {
   int count = mask->width * mask->height;
 
   if (plan->pixel.select == 0)
     return true;
-  if (code_offset != 0 && (plan->pixel.select & plan->pixel.biased))
-    return false;
+  for (int i = 0; i < plan->pixel.samples; i++)
+    if ((plan->pixel.select >> i & 1) && code_offset (plan, mask, i) != 0)
+      return false;
   for (int i = 0; i < count; i++)
     if (mask->taps[i] != (i == count / 2 ? mask->divisor : 0))
       return false;
@@ -255,12 +266,11 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
   int count = mask->width * mask->height;
   double maximum = (1 << plan->pixel.depth) - 1, sum = 0, gain = 0, rounding = 0, factor;
   double budget = convolve_budget (plan);
-  double code_offset = round (mask->offset * maximum * 256) / 256;
   double row[CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_SIDE];
   bool rank_1;
 
   plan->tail.maximum = (float) maximum;
-  plan->identity = is_identity (plan, mask, code_offset);
+  plan->identity = is_identity (plan, mask);
   plan->exact = find_integers (mask, maximum, values, &factor);
   if (!plan->exact)
     for (int i = 0; i < count; i++)
@@ -279,10 +289,10 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
   }
 
   if (plan->exact) {
-    init_exact_tail (plan, factor, mask->divisor, sum, code_offset);
+    init_exact_tail (plan, mask, factor, sum);
     rank_1 = factor_integers (taps, values, row, column);
   } else {
-    double error = init_tail (plan, sum, code_offset);
+    double error = init_tail (plan, mask, sum);
 
     /* A row's sum rounds at most once for each tap, the sum of rows once for each row. */
     error += (gain * (mask->width + mask->height + 2) * FLOAT_UNIT + rounding) * maximum;

@@ -83,7 +83,7 @@ is_swapped (const GstVideoFormatInfo * finfo)
   return !big && !g_str_equal (name, "ARGB64") && !g_str_equal (name, "AYUV64");        /* in the machine's order */
 }
 
-/* Fills the step's pixel for one sample: what it stands for decides what its zero is and whether bias moves it. */
+/* Fills the step's pixel for one sample: what the sample stands for decides its zero, its range and its bias. */
 static void
 describe_sample (ConvolvePixel * pixel, guint sample, const GstVideoInfo * info, guint component)
 {
@@ -98,6 +98,7 @@ describe_sample (ConvolvePixel * pixel, guint sample, const GstVideoInfo * info,
   gst_video_color_range_offsets (range, finfo, offset, scale);
   pixel->select |= 1u << sample;
   pixel->zero[sample] = offset[component];
+  pixel->range[sample] = scale[component];
   if (component == GST_VIDEO_COMP_Y || !GST_VIDEO_FORMAT_INFO_IS_YUV (finfo))
     pixel->biased |= 1u << sample;
 }

@@ -23,7 +23,7 @@ struct _ConvolvePreset
   guint width;                  /* its own width and height */
   gboolean sized;               /* mask-width and mask-height may say otherwise */
   guint reach;                  /* sigmas from the centre to the edge where sigma gives the width; 0: has no sigma */
-  gdouble offset;               /* -1..1 of full range; bias is added */
+  gdouble offset;               /* -1..1 of black to white; bias is added */
 
   const gchar *argument;        /* what it means; NULL: takes none */
   gdouble argument_default, argument_min, argument_max;

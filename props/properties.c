@@ -170,7 +170,8 @@ convolve_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_BIAS,
       g_param_spec_double ("bias", "Bias",
-          "Added to luma and RGB after the division, as a fraction of full range; a preset's own offset comes on top",
+          "Added to luma and RGB after the division, as a fraction of the way from black to white (0.5 = middle grey on "
+          "black); a preset's own offset comes on top",
           -1, 1, 0, controllable));
   /**
    * GstCudaConvolve:boundary:

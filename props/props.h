@@ -30,7 +30,7 @@ typedef struct
   guint mask_width, mask_height;        /* 0, or odd up to CONVOLVE_MAX_SIDE */
   gdouble sigma;                /* luma pixels, 0..CONVOLVE_MAX_SIGMA; 0 = from the width */
   gdouble divisor;              /* finite; 0 = the weights' sum, or 1 where that is 0 */
-  gdouble bias;                 /* -1..1 of full range, and so is its sum with the preset's own offset */
+  gdouble bias;                 /* -1..1 of black to white, and so is its sum with the preset's own offset */
 } ConvolveSettings;
 
 #define CONVOLVE_MAX_SIGMA 255.0        /* beyond it the widest gaussian is a box */

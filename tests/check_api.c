@@ -123,6 +123,8 @@ check_plan_arguments (FILE *file)
   REFUSE (good_arguments, pixel.stride, 2);
   REFUSE (good_arguments, pixel.zero[1], -1);
   REFUSE (good_arguments, pixel.zero[1], 256);
+  REFUSE (good_arguments, pixel.range[1], -1);
+  REFUSE (good_arguments, pixel.range[1], 256);
   REFUSE (good_deep_arguments, pixel.depth, 8);
   REFUSE (good_deep_arguments, pixel.depth, 17);
   REFUSE (good_deep_arguments, pixel.shift, 7);
@@ -130,6 +132,7 @@ check_plan_arguments (FILE *file)
   REFUSE (good_deep_arguments, pixel.stride, 3);
   REFUSE (good_deep_arguments, pixel.stride, 5);
   REFUSE (good_deep_arguments, pixel.zero[0], 1024);
+  REFUSE (good_deep_arguments, pixel.range[0], 1024);
 
   taps[4] = NAN;
   failures += refuse (&good, CONVOLVE_INVALID, "a tap that is no number", file);

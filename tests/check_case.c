@@ -61,6 +61,21 @@ random_zero (CheckRandom *random, int depth)
   }
 }
 
+static int
+random_span (CheckRandom *random, int depth)
+{
+  switch (check_random_range (random, 0, 3)) {
+    case 0:
+      return 0;
+    case 1:
+      return 219 << (depth - 8);
+    case 2:
+      return (1 << depth) - 1;
+    default:
+      return check_random_range (random, 1, (1 << depth) - 1);
+  }
+}
+
 static void
 random_pixel (ConvolvePixel *pixel, CheckRandom *random)
 {
@@ -88,6 +103,17 @@ random_pixel (ConvolvePixel *pixel, CheckRandom *random)
   pixel->biased = check_random_one_in (random, 3) ? check_random_range (random, 0, all) : all;
   for (int k = 0; k < pixel->samples; k++)
     pixel->zero[k] = random_zero (random, pixel->depth);
+}
+
+/* From numbers of their own, so that a seed and a number go on to mean the same mask and picture. */
+static void
+random_ranges (CheckCase *test)
+{
+  CheckRandom random;
+
+  check_random_init (&random, ~test->seed, test->number);
+  for (int k = 0; k < test->pixel.samples; k++)
+    test->pixel.range[k] = random_span (&random, test->pixel.depth);
 }
 
 /*
@@ -267,6 +293,7 @@ check_case_random (CheckCase *test, uint64_t seed, uint64_t number, bool even)
   test->number = number;
 
   random_pixel (&test->pixel, &random);
+  random_ranges (test);
   test->boundary = check_random_range (&random, 0, CONVOLVE_N_BOUNDARIES - 1);
   random_size (test, &random);
   if (!check_mask_random (&test->mask, &random, check_largest (&test->pixel)))
@@ -346,6 +373,8 @@ check_case_oracle (const CheckCase *test, Oracle *oracle)
     .offset = mask->mask.offset,
   };
   memcpy (oracle->zero, pixel->zero, sizeof oracle->zero);
+  for (int k = 0; k < 4; k++)
+    oracle->range[k] = pixel->range[k] != 0 ? pixel->range[k] : check_largest (pixel);
 }
 
 void
@@ -359,7 +388,7 @@ check_case_describe (const CheckCase *test, FILE *file)
       pixel->type == CONVOLVE_SAMPLE_U8 ? "U8" : "U16", pixel->depth, pixel->shift, pixel->swapped ? " swapped" : "",
       pixel->samples, pixel->stride, pixel->select, pixel->biased);
   for (int k = 0; k < pixel->samples; k++)
-    fprintf (file, " %d", pixel->zero[k]);
+    fprintf (file, " %d of %d", pixel->zero[k], pixel->range[k]);
   fprintf (file, "\n  plane: %dx%d, region %dx%d at %d,%d, strides %td and %td, origins %zu and %zu, content: %s\n",
       test->width, test->height, test->region.width, test->region.height, test->region.x, test->region.y,
       test->source.stride, test->destination.stride, test->source.origin, test->destination.origin, test->content);

@@ -178,7 +178,8 @@ GST_START_TEST (test_zero_is_black)
   {
     const gchar *format, *colorimetry;
   } kinds[] = { {"I420", "bt709"}, {"I420", "1:4:0:0"}, {"I420", "0:4:5:1"}, {"P010_10LE", "bt2020"}, {"NV12", NULL}, {"GRAY8", NULL},
-    {"RGB", NULL}, {"Y444_16LE", "bt709"}
+    {"RGB", NULL}, {"Y444_16LE", "bt709"}, {"RGB", "2:1:7:1"}, {"BGRA", "2:1:7:1"}, {"GBR_10LE", "2:1:5:1"},
+    {"GRAY8", "2:0:0:0"}, {"GRAY16_LE", "1:0:0:0"}
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
@@ -192,6 +193,56 @@ GST_START_TEST (test_zero_is_black)
     check_one (harness, &info, FRAME_PLAIN, &expected, kinds[i].colorimetry ? kinds[i].colorimetry : "default");
     gst_harness_teardown (harness);
   }
+}
+GST_END_TEST;
+
+/* Half of the way from black to white is middle grey in every range and depth, as is an offset of a preset's own. */
+GST_START_TEST (test_middle_grey)
+{
+  static const struct
+  {
+    const gchar *format, *colorimetry;
+    gint grey;                  /* rounded half up */
+  } kinds[] = {
+    {"I420", NULL, 126}, {"NV12", "bt709", 126}, {"YUY2", NULL, 126}, {"AYUV", "bt601", 126}, {"I420", "1:4:0:0", 128},
+    {"I420_10LE", NULL, 502}, {"P010_10LE", "bt2020", 502}, {"Y444_12LE", NULL, 2008}, {"P016_LE", NULL, 32128},
+    {"Y444_16LE", "1:4:0:0", 32768}, {"GRAY8", NULL, 128}, {"GRAY16_LE", NULL, 32768}, {"RGB", NULL, 128},
+    {"BGRx", "2:1:7:1", 126}, {"GBR_10LE", "2:1:5:1", 502}, {"GBR_10LE", NULL, 512}
+  };
+  static const gchar *const lines[] = { "mask=emboss", "mask=sobel-x bias=0.5", "mask=\"0 1 -1\" bias=0.5",
+    "mask=emboss:30 bias=-0.5", "mask=laplacian bias=0"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (lines); k++) {
+      GstCaps *caps = frame_caps (kinds[i].format, 8, 8, kinds[i].colorimetry);
+      GstHarness *harness;
+      GstVideoInfo info;
+      GstBuffer *buffer;
+      Component components[4];
+      gint depth, black;
+
+      fail_unless (gst_video_info_from_caps (&info, caps));
+      depth = GST_VIDEO_INFO_COMP_DEPTH (&info, 0);
+      black = kinds[i].grey >> (depth - 8) < 128 ? 16 << (depth - 8) : 0;
+      harness = harness_new (lines[k], caps);
+      buffer = gst_buffer_new_allocate (NULL, info.size, NULL);
+      gst_buffer_memset (buffer, 0, 0, info.size);
+      fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+      buffer = gst_harness_pull (harness);
+      frame_read (&info, buffer, components);
+      for (guint c = 0; c < MIN (3, GST_VIDEO_INFO_N_COMPONENTS (&info)); c++) {
+        gint expected = k < 3 ? kinds[i].grey : black;
+
+        if (c > 0 && GST_VIDEO_INFO_IS_YUV (&info))
+          expected = 1 << (depth - 1);
+        fail_unless (components[c].samples[0] == expected, "%s %s %s: component %u is %u, expected %d", kinds[i].format,
+            kinds[i].colorimetry ? kinds[i].colorimetry : "", lines[k], c, components[c].samples[0], expected);
+      }
+      frame_clear (components);
+      gst_buffer_unref (buffer);
+      gst_harness_teardown (harness);
+    }
 }
 GST_END_TEST;
 
@@ -651,6 +702,7 @@ element_suite (void)
   tcase_add_test (tc, test_layouts);
   tcase_add_test (tc, test_padding_is_copied);
   tcase_add_test (tc, test_zero_is_black);
+  tcase_add_test (tc, test_middle_grey);
   tcase_add_test (tc, test_presets);
   tcase_add_test (tc, test_worked_example);
   tcase_add_test (tc, test_renegotiation);

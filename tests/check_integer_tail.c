@@ -24,15 +24,15 @@ floor_divide (__int128 a, __int128 b)
   return (int64_t) (a / b - (a % b != 0 && (a < 0) != (b < 0)));
 }
 
-/* The result before it is clamped, in integers: see the arithmetic in convolve.h. The offset is half of 255. */
+/* The result before it is clamped, in integers: see the arithmetic in convolve.h. The offset is half of the range. */
 static int64_t
 result_of (const Trial *trial, int sample, int64_t n)
 {
   const CheckMask *mask = trial->mask;
-  int zero = trial->plan->pixel.zero[sample];
+  int zero = trial->plan->pixel.zero[sample], range = trial->plan->pixel.range[sample];
   __int128 scaled = (__int128) (n - zero * trial->sum) * mask->numerator * 512;
 
-  return floor_divide (scaled + (__int128) (zero * 512 + 255 * 256 + 256) * mask->denominator,
+  return floor_divide (scaled + (__int128) (zero * 512 + range * 256 + 256) * mask->denominator,
       (__int128) 512 * mask->denominator);
 }
 
@@ -110,7 +110,7 @@ check_plan (const CheckMask *mask, CheckRandom *random, FILE *file, int *accepte
   pixel.stride = pixel.samples;
   pixel.select = pixel.biased = (1u << pixel.samples) - 1;
   for (int i = 0; i < pixel.samples; i++)
-    pixel.zero[i] = check_random_range (random, 0, 255);
+    pixel.zero[i] = check_random_range (random, 0, 255), pixel.range[i] = check_random_range (random, 1, 255);
   with_offset.offset = 0.5;
   trial.plan = plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_ZERO, &with_offset, "cpu", NULL, NULL);
   if (!plan) {

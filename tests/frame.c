@@ -137,6 +137,15 @@ frame_append_rows (GByteArray * bytes, GstSample * sample)
   gst_video_frame_unmap (&frame);
 }
 
+/* Whether black is 16 and white 235, scaled to the depth: YUV where nothing is said, others where the caps say so. */
+static gboolean
+is_limited (const GstVideoInfo * info)
+{
+  if (GST_VIDEO_INFO_IS_YUV (info))
+    return info->colorimetry.range != GST_VIDEO_COLOR_RANGE_0_255;
+  return info->colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235;
+}
+
 /* The code value for nothing, from the colorimetry's definition. */
 static gint
 zero_level (const GstVideoInfo * info, guint component)
@@ -145,9 +154,16 @@ zero_level (const GstVideoInfo * info, guint component)
 
   if (GST_VIDEO_INFO_IS_YUV (info) && component > 0)
     return 1 << (depth - 1);
-  if (GST_VIDEO_INFO_IS_YUV (info) && info->colorimetry.range != GST_VIDEO_COLOR_RANGE_0_255)
-    return 16 << (depth - 8);
-  return 0;
+  return is_limited (info) ? 16 << (depth - 8) : 0;
+}
+
+/* Code values from black to white, from the same definition. */
+static gint
+nominal_range (const GstVideoInfo * info)
+{
+  gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (info->finfo, 0);
+
+  return is_limited (info) ? 219 << (depth - 8) : (1 << depth) - 1;
 }
 
 static void
@@ -163,7 +179,7 @@ check_component (const GstVideoInfo * info, guint c, const Component * in, const
   g_autofree OracleValue *values = g_new (OracleValue, count);
   Oracle oracle = {
     .sample_size = size, .depth = depth, .samples = 1, .pixel_stride = size, .select = c < 3,
-    .biased = !yuv || c == 0, .zero = {zero_level (info, c)},
+    .biased = !yuv || c == 0, .zero = {zero_level (info, c)}, .range = {nominal_range (info)},
     .pixels = size == 1 ? bytes : (const guint8 *) in->samples, .row_stride = size * in->width,
     .width = in->width, .height = in->height, .boundary = expected->boundary,
     .mask_width = scaled ? expected->chroma_width : expected->width,

@@ -128,7 +128,7 @@ convolve_sample (const Oracle *oracle, int k, const int32_t *around, int span, i
   int64_t offset_256 = 0;
 
   if (oracle->biased & 1u << k)
-    offset_256 = (int64_t) floor (oracle->offset * largest (oracle) * 256 + 0.5);
+    offset_256 = (int64_t) floor (oracle->offset * oracle->range[k] * 256 + 0.5);
 
   for (int r = 0; r < height; r++) {
     for (int c = 0; c < width; c++) {

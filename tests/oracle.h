@@ -3,7 +3,7 @@
  * The definition of a convolved plane, written down as plainly as it can be and slow: the checks hold every variant
  * against it. It includes nothing of the project and shares neither code nor tables with it.
  *
- *   out(x, y) = zero + sum over j, i of t[j][i] * (s(x + i - w/2, y + j - h/2) - zero) / divisor + offset
+ *   out(x, y) = zero + sum over j, i of t[j][i] * (s(x + i - w/2, y + j - h/2) - zero) / divisor + offset * range
  *
  * rounded half up and clamped to 0 .. 2^depth - 1.
  */
@@ -32,6 +32,7 @@ typedef struct
   int samples, pixel_stride;
   unsigned select, biased;
   int zero[4];
+  int range[4];                 /* code values from black to white */
 
   /* The image. */
   const unsigned char *pixels;  /* the first sample of pixel (0, 0) */
@@ -50,7 +51,7 @@ typedef struct
   const double *weights;
   double divisor;
   double budget;                /* code values */
-  double offset;                /* fraction of 2^depth - 1 */
+  double offset;                /* fraction of the sample's range */
 } Oracle;
 
 /* What one sample may be. */
