@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Formats are read from GStreamer's own description of them, component by component, so that those of a newer
- * version come by themselves. Components that fill their plane together become one step; those that share it with
+ * version come by themselves where the description says nothing that is not known here. Components that fill their plane together become one step; those that share it with
  * others of another size (YUY2 and kin) become a step each.
  */
 #include "layout.h"
@@ -51,36 +51,93 @@ component_offset (const GstVideoFormatInfo * finfo, guint component)
   return offset;
 }
 
-gboolean
-gst_cuda_convolve_format_is_supported (GstVideoFormat format)
+/* The order of the bytes in a word: G_LITTLE_ENDIAN, G_BIG_ENDIAN, or 0 where the description does not say. */
+static gint
+byte_order (const GstVideoFormatInfo * finfo)
 {
-  const GstVideoFormatInfo *finfo = gst_video_format_get_info (format);
-  guint n = GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo);
+  const gchar *name = GST_VIDEO_FORMAT_INFO_NAME (finfo);
 
-  if (GST_VIDEO_FORMAT_INFO_IS_COMPLEX (finfo) || GST_VIDEO_FORMAT_INFO_IS_TILED (finfo)
-      || GST_VIDEO_FORMAT_INFO_HAS_PALETTE (finfo) || n == 0)
+  if (GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) == 8)
+    return G_BYTE_ORDER;
+  if (GST_VIDEO_FORMAT_INFO_IS_LE (finfo))
+    return G_LITTLE_ENDIAN;
+  if (g_str_has_suffix (name, "BE"))
+    return G_BIG_ENDIAN;
+  if (g_str_equal (name, "ARGB64") || g_str_equal (name, "AYUV64"))
+    return G_BYTE_ORDER;
+  /* Little-endian formats whose descriptions lack the flag. */
+  return g_str_equal (name, "Y210") || g_str_equal (name, "v216") ? G_LITTLE_ENDIAN : 0;
+}
+
+/* Gray, YUV or RGB, and nothing else in the flags but what this file deals with: a newer flag has a meaning too. */
+static gboolean
+has_known_kind (const GstVideoFormatInfo * finfo)
+{
+  const guint kinds = GST_VIDEO_FORMAT_FLAG_YUV | GST_VIDEO_FORMAT_FLAG_RGB | GST_VIDEO_FORMAT_FLAG_GRAY;
+  const guint known = kinds | GST_VIDEO_FORMAT_FLAG_ALPHA | GST_VIDEO_FORMAT_FLAG_LE | GST_VIDEO_FORMAT_FLAG_UNPACK;
+  guint flags = GST_VIDEO_FORMAT_INFO_FLAGS (finfo), n = GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo);
+
+  if ((flags & ~known) || GST_VIDEO_FORMAT_INFO_TILE_MODE (finfo) != GST_VIDEO_TILE_MODE_UNKNOWN)
     return FALSE;
-  for (guint i = 0; i < n; i++) {
-    gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, i);
-
-    if (depth != (gint) GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) || depth < 8 || depth > 16
-        || GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, i) < (depth > 8 ? 2 : 1) || component_offset (finfo, i) < 0)
+  switch (flags & kinds) {
+    case GST_VIDEO_FORMAT_FLAG_GRAY:
+      return n == 1;
+    case GST_VIDEO_FORMAT_FLAG_YUV:
+    case GST_VIDEO_FORMAT_FLAG_RGB:
+      return n == 3 || n == 4;
+    default:
       return FALSE;
   }
+}
+
+/* GStreamer unpacks integers to these; what it unpacks to anything else is no format of integers as they are known. */
+static gboolean
+has_known_samples (const GstVideoFormatInfo * finfo)
+{
+  gboolean deep = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) > 8;
+
+  switch (finfo->unpack_format) {
+    case GST_VIDEO_FORMAT_AYUV:
+    case GST_VIDEO_FORMAT_ARGB:
+      return !deep;
+    case GST_VIDEO_FORMAT_AYUV64:
+    case GST_VIDEO_FORMAT_ARGB64:
+      return deep && byte_order (finfo) != 0;
+    default:
+      return FALSE;
+  }
+}
+
+/* A sample of 8 to 16 bits in a word of its own, as deep as all others and at a place that is known. */
+static gboolean
+is_known_component (const GstVideoFormatInfo * finfo, guint component)
+{
+  gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, component), size = depth > 8 ? 2 : 1;
+  gint stride = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, component), shift = GST_VIDEO_FORMAT_INFO_SHIFT (finfo, component);
+  gint offset = component_offset (finfo, component);
+
+  return depth == (gint) GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) && depth >= 8 && depth <= 16
+      && shift == (gint) GST_VIDEO_FORMAT_INFO_SHIFT (finfo, 0) && shift >= 0 && shift + depth <= 8 * size
+      && stride % size == 0 && stride <= CONVOLVE_MAX_SAMPLES * size && offset >= 0 && offset + size <= stride
+      && GST_VIDEO_FORMAT_INFO_PLANE (finfo, component) < GST_VIDEO_FORMAT_INFO_N_PLANES (finfo)
+      && GST_VIDEO_FORMAT_INFO_W_SUB (finfo, component) <= 2 && GST_VIDEO_FORMAT_INFO_H_SUB (finfo, component) <= 2;
+}
+
+gboolean
+gst_cuda_convolve_format_info_is_supported (const GstVideoFormatInfo * finfo)
+{
+  if (!has_known_kind (finfo) || !has_known_samples (finfo))
+    return FALSE;
+  for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++)
+    if (!is_known_component (finfo, i))
+      return FALSE;
   return TRUE;
 }
 
-static gboolean
-is_swapped (const GstVideoFormatInfo * finfo)
+gboolean
+gst_cuda_convolve_format_is_supported (GstVideoFormat format)
 {
-  const gchar *name = GST_VIDEO_FORMAT_INFO_NAME (finfo);
-  gboolean big = g_str_has_suffix (name, "BE");
-
-  if (GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) == 8)
-    return FALSE;
-  if (G_BYTE_ORDER == G_LITTLE_ENDIAN)
-    return big;
-  return !big && !g_str_equal (name, "ARGB64") && !g_str_equal (name, "AYUV64");        /* in the machine's order */
+  return gst_cuda_convolve_format_info_is_supported (gst_video_format_get_info (format));
 }
 
 /* Fills the step's pixel for one sample: what the sample stands for decides its zero, its range and its bias. */
@@ -177,7 +234,7 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout * layout, const GstVideoInf
       step->pixel.type = size == 1 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16;
       step->pixel.depth = depth;
       step->pixel.shift = find_words (finfo) ? find_words (finfo)->shift : (gint) GST_VIDEO_FORMAT_INFO_SHIFT (finfo, i);
-      step->pixel.swapped = is_swapped (finfo);
+      step->pixel.swapped = byte_order (finfo) != G_BYTE_ORDER;
       step->pixel.stride = stride;
       step->pixel.samples = together ? stride / size : 1;
     }
