@@ -116,6 +116,7 @@ typedef struct ConvolveDevice ConvolveDevice;   /* convolve_device.h */
 /* The variants, best first; a name is also the value of the element's property. Valid for 0 <= index < count. */
 int convolve_variant_count (void);
 const char *convolve_variant_name (int index);
+int convolve_variant_number (int index);        /* above 0, one for each name, and the same in every release */
 const char *convolve_variant_idea (int index);  /* one line */
 bool convolve_variant_on_device (int index);
 

@@ -145,6 +145,7 @@ typedef struct ConvolveLayerPlan ConvolveLayerPlan;
 /* The variants, best first; a name is also the value of the element's property. Valid for 0 <= index < count. */
 int convolve_layer_variant_count (void);
 const char *convolve_layer_variant_name (int index);
+int convolve_layer_variant_number (int index);  /* as of convolve_variant_number(), whose names are numbered alike */
 const char *convolve_layer_variant_idea (int index);    /* one line */
 bool convolve_layer_variant_on_device (int index);
 

@@ -36,6 +36,7 @@ typedef struct
 typedef struct ConvolveLayerVariant
 {
   const char *name, *idea;
+  int number;                   /* as in ConvolveVariant; a name that masks have too has one number */
   bool on_device;
   bool (*accepts) (const ConvolveLayerPlan *plan, const char **reason); /* exact, never a guess */
   bool (*pays) (const ConvolveLayerPlan *plan); /* auto takes it only then; NULL: always */

@@ -25,6 +25,7 @@ pays_never (const ConvolveLayerPlan *plan)
 const ConvolveLayerVariant convolve_layer_variants[] = {
   {
     .name = "blocked",
+    .number = 19,
     .idea = "up to 4 channels: 4 x 8 outputs of a filter in a thread's registers, and the filter's weights too",
     .on_device = true,
     .accepts = convolve_layer_blocked_accepts,
@@ -36,6 +37,7 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
   },
   {
     .name = "gemm",
+    .number = 20,
     .idea = "filters times windows as a product of matrices on tensor cores, windows read where they lie",
     .on_device = true,
     .accepts = convolve_layer_gemm_accepts,
@@ -45,6 +47,7 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
   },
   {
     .name = "winograd",
+    .number = 21,
     .idea = "3x3 kernels: 2 x 2 outputs from 16 products instead of 36, between transforms of input and output",
     .on_device = true,
     .accepts = convolve_layer_winograd_accepts,
@@ -55,6 +58,7 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
   },
   {
     .name = "fft",
+    .number = 10,
     .idea = "kernels up to 33x33: products of the Fourier transforms of tiles and weights",
     .on_device = true,
     .accepts = convolve_layer_fft_accepts,
@@ -65,6 +69,7 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
   },
   {
     .name = "shared",
+    .number = 22,
     .idea = "block = outputs of one filter, the input under them loaded to shared memory by all threads together",
     .on_device = true,
     .accepts = convolve_layer_shared_accepts,
@@ -74,6 +79,7 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
   },
   {
     .name = "direct",
+    .number = 8,
     .idea = "a thread per output, input and weights in global memory",
     .on_device = true,
     .accepts = accepts_any,
@@ -83,6 +89,7 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
   },
   {
     .name = "cpu",
+    .number = 17,
     .idea = "threads and vectors on the host: 32 sums of four filters in registers",
     .accepts = accepts_any,
     .prepare = convolve_layer_cpu_prepare,
@@ -91,6 +98,7 @@ const ConvolveLayerVariant convolve_layer_variants[] = {
   },
   {
     .name = "cpu-reference",
+    .number = 18,
     .idea = "the definition as loops in double on the host; the result that all others are held against",
     .accepts = accepts_any,
     .run = convolve_layer_cpu_reference_run,
@@ -107,6 +115,12 @@ const char *
 convolve_layer_variant_name (int index)
 {
   return convolve_layer_variants[index].name;
+}
+
+int
+convolve_layer_variant_number (int index)
+{
+  return convolve_layer_variants[index].number;
 }
 
 const char *

@@ -125,6 +125,7 @@ struct ConvolvePlan
 typedef struct ConvolveVariant
 {
   const char *name, *idea;
+  int number;                   /* of the property's value, above 0: a new row takes the next one, and none ever changes */
   bool on_device;
   bool (*accepts) (const ConvolvePlan *plan, const char **reason);      /* exact, never a guess */
   bool (*pays) (const ConvolvePlan *plan);      /* auto takes it only then; NULL: always */

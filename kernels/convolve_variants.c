@@ -367,6 +367,7 @@ prepare_global (ConvolvePlan *plan, ConvolveError *error)
 const ConvolveVariant convolve_variants[] = {
   {
     .name = "box",
+    .number = 1,
     .idea = "equal weights: sums that run down the columns and along the rows, the same work for every width",
     .on_device = true,
     .accepts = accepts_box,
@@ -376,6 +377,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "tensor-fused",
+    .number = 2,
     .idea = "as tensor-separable, for one product: all that a warp needs comes from memory to registers at once",
     .on_device = true,
     .accepts = accepts_tensor_fused,
@@ -385,6 +387,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "tensor-separable",
+    .number = 3,
     .idea = "a mask of rank 1, or a sum of up to four such, as two products with banded matrices on the tensor cores",
     .on_device = true,
     .accepts = accepts_tensor_separable,
@@ -394,6 +397,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "packed-separable",
+    .number = 4,
     .idea = "as packed, for a rank-1 mask: sums of rows four products at a time, of columns two at a time",
     .on_device = true,
     .accepts = convolve_accepts_packed_separable,
@@ -403,6 +407,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "fused",
+    .number = 5,
     .idea = "a rank-1 mask in one pass: sums of rows go from registers to all outputs above and below",
     .on_device = true,
     .accepts = accepts_fused,
@@ -411,6 +416,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "fused-tiled",
+    .number = 6,
     .idea = "a rank-1 mask as two passes over a tile in shared memory, 8 sums of a row and 16 of a column to a thread",
     .on_device = true,
     .accepts = accepts_fused_tiled,
@@ -419,6 +425,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "packed",
+    .number = 7,
     .idea = "bytes as they lie in memory, four products in one instruction, with integer weights of eight bits",
     .on_device = true,
     .accepts = accepts_packed,
@@ -428,6 +435,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "direct",
+    .number = 8,
     .idea = "a block of outputs for each thread, sums in registers, each input loaded and converted once",
     .on_device = true,
     .accepts = convolve_accepts_direct,
@@ -436,6 +444,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "tensor",
+    .number = 9,
     .idea = "rows of the mask as banded matrices of bytes on the integer tensor cores",
     .on_device = true,
     .accepts = convolve_accepts_tensor,
@@ -445,6 +454,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "fft",
+    .number = 10,
     .idea = "tiles that overlap, by Fourier transforms: the same work for every mask",
     .on_device = true,
     .accepts = accepts_fft,
@@ -454,6 +464,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "separable",
+    .number = 11,
     .idea = "a rank-1 mask as a row pass and a column pass, fused in shared memory",
     .on_device = true,
     .accepts = accepts_rank_1,
@@ -462,6 +473,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "tiled",
+    .number = 12,
     .idea = "block = output tile, the halo loaded to shared memory by all threads together",
     .on_device = true,
     .accepts = accepts_tiled,
@@ -470,6 +482,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "constant",
+    .number = 13,
     .idea = "a thread per pixel, the mask in constant memory",
     .on_device = true,
     .accepts = accepts_parameters,
@@ -477,6 +490,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "tiled-cached",
+    .number = 14,
     .idea = "shared memory holds the tile alone, halo cells come through the L2 cache",
     .on_device = true,
     .accepts = accepts_parameters,
@@ -484,6 +498,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "tiled-input",
+    .number = 15,
     .idea = "block = input tile, the outer threads load and then rest",
     .on_device = true,
     .accepts = accepts_tiled_input,
@@ -491,6 +506,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "global",
+    .number = 16,
     .idea = "a thread per pixel, image and mask in global memory",
     .on_device = true,
     .accepts = accepts_any,
@@ -499,6 +515,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "cpu",
+    .number = 17,
     .idea = "threads and vectors on the host: integers where they are exact enough, few products, running sums",
     .accepts = accepts_any,
     .prepare = convolve_cpu_prepare,
@@ -506,6 +523,7 @@ const ConvolveVariant convolve_variants[] = {
   },
   {
     .name = "cpu-reference",
+    .number = 18,
     .idea = "one plain loop on the host; the result that all others must equal",
     .accepts = accepts_any,
     .run = convolve_cpu_reference_run,
@@ -522,6 +540,12 @@ const char *
 convolve_variant_name (int index)
 {
   return convolve_variants[index].name;
+}
+
+int
+convolve_variant_number (int index)
+{
+  return convolve_variants[index].number;
 }
 
 const char *
