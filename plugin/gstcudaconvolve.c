@@ -75,6 +75,7 @@ struct _GstCudaConvolve
   guint agreed_in, agreed_out;  /* so many buffers may stay with us, as upstream and downstream were told last */
   guint kept;                   /* frames that do stay under way: ahead, as far as it is agreed */
   gboolean discont;             /* the base class still has a gap to mark */
+  GPtrArray *idle;              /* what was said of properties without effect */
 };
 
 G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
@@ -278,10 +279,38 @@ update_layer (GstCudaConvolve * self)
   return ret;
 }
 
+static gboolean
+has_sentence (const GPtrArray * sentences, const gchar * sentence)
+{
+  for (guint i = 0; sentences && i < sentences->len; i++)
+    if (g_str_equal (g_ptr_array_index (sentences, i), sentence))
+      return TRUE;
+  return FALSE;
+}
+
+/* Says which properties have no effect, each once until the property or the reason is another. */
+static void
+warn_of_idle (GstCudaConvolve * self)
+{
+  gboolean layer = self->engine.layer != NULL;
+  GPtrArray *idle = g_ptr_array_new_with_free_func (g_free);
+
+  convolve_settings_add_idle (&self->used.mask, layer, idle);
+  if (!layer && !convolve_layer_settings_has_layer (&self->used.layer))
+    convolve_layer_settings_add_idle (&self->used.layer, idle);
+  for (guint i = 0; i < idle->len; i++)
+    if (!has_sentence (self->idle, g_ptr_array_index (idle, i)))
+      GST_WARNING_OBJECT (self, "%s", (const gchar *) g_ptr_array_index (idle, i));
+  g_clear_pointer (&self->idle, g_ptr_array_unref);
+  self->idle = idle;
+}
+
 /* Takes what was set since the frame before. */
 static GstFlowReturn
 update_settings (GstCudaConvolve * self)
 {
+  GstFlowReturn ret;
+
   GST_OBJECT_LOCK (self);
   if (!self->stale) {
     GST_OBJECT_UNLOCK (self);
@@ -292,7 +321,9 @@ update_settings (GstCudaConvolve * self)
   gst_cuda_convolve_settings_copy (&self->used, &self->applied);
   GST_OBJECT_UNLOCK (self);
   self->replan = TRUE;
-  return update_layer (self);
+  ret = update_layer (self);
+  warn_of_idle (self);
+  return ret;
 }
 
 /*
@@ -353,6 +384,7 @@ gst_cuda_convolve_stop (GstBaseTransform * trans)
   gst_cuda_convolve_engine_stop (&self->engine);
   forget_allocation (self);
   self->ahead = self->kept = 0;
+  g_clear_pointer (&self->idle, g_ptr_array_unref);
   GST_OBJECT_LOCK (self);
   self->latency = 0;
   self->started = FALSE;
@@ -789,6 +821,7 @@ gst_cuda_convolve_finalize (GObject * object)
   gst_cuda_convolve_settings_clear (&self->settings);
   gst_cuda_convolve_settings_clear (&self->applied);
   gst_cuda_convolve_settings_clear (&self->used);
+  g_clear_pointer (&self->idle, g_ptr_array_unref);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
 
@@ -864,8 +897,10 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
           "each of the steps, which overlap, on average in nanoseconds: upload-time, kernel-time, download-time", GST_TYPE_STRUCTURE,
           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
-  gst_element_class_set_static_metadata (element_class, "CUDA convolution", "Filter/Effect/Video/Hardware",
-      "Convolves video with a mask, on a CUDA device or on the CPU", "The cudaconvolve developers");
+  gst_element_class_set_static_metadata (element_class,
+      "Convolution with CUDA or on the CPU (blur, sharpen, edge detection)", "Filter/Effect/Video/Hardware",
+      "Blurs, sharpens, finds edges or convolves video with any mask or a convolution layer, with CUDA on an NVIDIA GPU "
+      "or on the CPU", "The cudaconvolve developers");
   gst_element_class_add_pad_template (element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
           caps));
   gst_element_class_add_pad_template (element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));

@@ -2,6 +2,7 @@
 #include "gstcudaconvolve.h"
 
 #define PACKAGE "cudaconvolve"
+#define ORIGIN "Unknown package origin" /* GStreamer's words where there is no URL */
 
 static gboolean
 plugin_init (GstPlugin * plugin)
@@ -10,4 +11,4 @@ plugin_init (GstPlugin * plugin)
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, cudaconvolve, "Convolution of video with a mask",
-    plugin_init, VERSION, "LGPL", PACKAGE, "cudaconvolve")
+    plugin_init, VERSION, "LGPL", PACKAGE, ORIGIN)

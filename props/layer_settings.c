@@ -35,6 +35,44 @@ convolve_layer_settings_has_layer (const ConvolveLayerSettings *settings)
   return settings->location && settings->location[0];
 }
 
+/* Takes value, NULL where the property is at its default. */
+static void
+add_idle (GPtrArray *sentences, const gchar *property, gchar *value)
+{
+  if (value)
+    g_ptr_array_add (sentences, g_strdup_printf ("%s: %s has no effect: layer-location names no layer", property,
+            value));
+  g_free (value);
+}
+
+static gchar *
+number_unless (guint value, guint standard)
+{
+  return value != standard ? g_strdup_printf ("%u", value) : NULL;
+}
+
+static gchar *
+text_unless (const gchar *text, const gchar *standard)
+{
+  return text && text[0] && !g_str_equal (text, standard) ? convolve_parse_quote (text, strlen (text)) : NULL;
+}
+
+void
+convolve_layer_settings_add_idle (const ConvolveLayerSettings *settings, GPtrArray *sentences)
+{
+  GEnumClass *activations = g_type_class_ref (CONVOLVE_TYPE_ACTIVATION);
+
+  add_idle (sentences, "stride", number_unless (settings->stride, 1));
+  add_idle (sentences, "padding", text_unless (settings->padding, "same"));
+  if (settings->activation != CONVOLVE_ACTIVATION_NONE)
+    add_idle (sentences, "activation", g_strdup (g_enum_get_value (activations, settings->activation)->value_nick));
+  add_idle (sentences, "pool-size", number_unless (settings->pool_size, 1));
+  add_idle (sentences, "pool-stride", number_unless (settings->pool_stride, 0));
+  add_idle (sentences, "layer-channels", text_unless (settings->channels, ""));
+  add_idle (sentences, "mosaic", settings->mosaic ? g_strdup ("true") : NULL);
+  g_type_class_unref (activations);
+}
+
 /* Digits alone, up to largest; moves *p behind them. */
 static gboolean
 take_number (const gchar **p, guint largest, guint *number)
@@ -174,8 +212,9 @@ convolve_layer_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_LAYER_LOCATION,
       g_param_spec_string ("layer-location", "Layer location",
-          "File with the weights of a convolution layer, which then takes the mask's place: a .npy file of shape "
-          "(filters, channels, height, width), or a .npz file of weight and bias; channels are 1 for GRAY8, 3 for RGB",
+          "Layer: file with the weights of a convolution layer, which then takes the mask's place: a .npy file of shape "
+          "(filters, channels, height, width), or a .npz file of weight and bias; channels are 1 for GRAY8, 3 for RGB "
+          "(NULL or empty = no layer)",
           NULL, playing));
   /**
    * GstCudaConvolve:stride:
@@ -183,7 +222,7 @@ convolve_layer_props_install (GObjectClass *klass)
    * Since: 0.2
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_STRIDE,
-      g_param_spec_uint ("stride", "Stride", "Pixels from one place of the layer's filters to the next, both ways",
+      g_param_spec_uint ("stride", "Stride", "Layer: pixels from one place of the filters to the next, both ways",
           1, CONVOLVE_LAYER_MAX_STEP, 1, playing));
   /**
    * GstCudaConvolve:padding:
@@ -192,15 +231,16 @@ convolve_layer_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_PADDING,
       g_param_spec_string ("padding", "Padding",
-          "What the layer's picture gets on each side, of what boundary says: same (the output has a stride-th of the "
-          "size, rounded up), valid (nothing), or a number of pixels", "same", playing));
+          "Layer: pixels added on each side of the picture, with the values that boundary chooses: same (as many as make "
+          "the output as large as the picture, divided by stride and rounded up), valid (none), or a number of pixels",
+          "same", playing));
   /**
    * GstCudaConvolve:activation:
    *
    * Since: 0.2
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_ACTIVATION,
-      g_param_spec_enum ("activation", "Activation", "What becomes of the layer's sums", CONVOLVE_TYPE_ACTIVATION,
+      g_param_spec_enum ("activation", "Activation", "Layer: what is done to each sum", CONVOLVE_TYPE_ACTIVATION,
           CONVOLVE_ACTIVATION_NONE, playing));
   /**
    * GstCudaConvolve:pool-size:
@@ -209,7 +249,7 @@ convolve_layer_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_POOL_SIZE,
       g_param_spec_uint ("pool-size", "Pool size",
-          "The layer's output is the largest of so many values each way, after the activation (1 = no pooling)",
+          "Layer: side of the square of values of which the output is the largest, after the activation (1 = no pooling)",
           1, CONVOLVE_LAYER_MAX_STEP, 1, playing));
   /**
    * GstCudaConvolve:pool-stride:
@@ -217,7 +257,7 @@ convolve_layer_props_install (GObjectClass *klass)
    * Since: 0.2
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_POOL_STRIDE,
-      g_param_spec_uint ("pool-stride", "Pool stride", "Values from one pooling window to the next (0 = pool-size)",
+      g_param_spec_uint ("pool-stride", "Pool stride", "Layer: values from one pooling window to the next (0 = pool-size)",
           0, CONVOLVE_LAYER_MAX_STEP, 0, playing));
   /**
    * GstCudaConvolve:layer-channels:
@@ -226,8 +266,8 @@ convolve_layer_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_LAYER_CHANNELS,
       g_param_spec_string ("layer-channels", "Layer channels",
-          "Which of the layer's feature maps are shown, from 0, as in 0,5,8-11: 1 as GRAY8, 3 as RGB, 4 as RGBA, any "
-          "number as a mosaic (empty = all)", NULL, playing));
+          "Layer: the feature maps that are shown, from 0, as in 0,5,8-11: 1 as GRAY8, 3 as RGB, 4 as RGBA, any number as "
+          "a mosaic (NULL or empty = all)", NULL, playing));
   /**
    * GstCudaConvolve:mosaic:
    *
@@ -235,7 +275,7 @@ convolve_layer_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_MOSAIC,
       g_param_spec_boolean ("mosaic", "Mosaic",
-          "Show the layer's feature maps side by side and in rows, as one GRAY8 frame", FALSE, playing));
+          "Layer: show the feature maps side by side and in rows, as one GRAY8 frame", FALSE, playing));
 
   gst_type_mark_as_plugin_api (CONVOLVE_TYPE_ACTIVATION, 0);
 }

@@ -27,6 +27,9 @@ void convolve_layer_settings_clear (ConvolveLayerSettings *settings);
 
 gboolean convolve_layer_settings_has_layer (const ConvolveLayerSettings *settings);
 
+/* Adds a sentence, to be freed, for each property that is not at its default, all without effect: there is no layer. */
+void convolve_layer_settings_add_idle (const ConvolveLayerSettings *settings, GPtrArray *sentences);
+
 /*
  * The functions below return FALSE with error (CONVOLVE_PROPS_ERROR_LAYER), which names the property and the token,
  * where a text cannot be read.

@@ -177,11 +177,11 @@ convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble
   gdouble value;
 
   if (!found) {
-    g_autofree gchar *list = convolve_preset_list ();
+    g_autofree gchar *list = convolve_preset_list (), *nearest = convolve_preset_nearest (name, name_end - name);
 
     quoted = convolve_parse_quote (name, name_end - name);
-    return fail (error, "mask: %s (character %u) is not a preset; the presets are %s", quoted,
-        character_of (text, name), list);
+    return fail (error, "mask: %s (character %u) is not a preset%s%s%s; the presets are %s", quoted,
+        character_of (text, name), nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "", list);
   }
   if (!colon) {
     *preset = found;
@@ -261,11 +261,30 @@ fail_at (const Weights *weights, guint values, const gchar *p, const gchar *what
       character_of (weights->text, p), problem[0] ? " " : "", problem);
 }
 
+/* A comma between two values with no space on either side: perhaps a decimal comma. */
+typedef struct
+{
+  const gchar *start, *end;     /* of both values together; NULL: the row has none */
+  guint value;                  /* the number of the first, from 0 */
+} TightComma;
+
+/* "0,5 1 0,5" is five weights by the grammar, and three to those who write a decimal comma. */
+static gboolean
+fail_at_comma (const Weights *weights, const TightComma *tight, GError **error)
+{
+  g_autofree gchar *quoted = convolve_parse_quote (tight->start, tight->end - tight->start);
+
+  return fail_at (weights, tight->value, tight->start, quoted, "has a comma without a space, and a space alone splits "
+      "other values: write a decimal number with a point, or split all values of the row in one way", error);
+}
+
 /* Reads the values of one row up to its end, which *p is moved to. */
 static gboolean
 parse_row (Weights *weights, const gchar **p, GError **error)
 {
-  const gchar *start = skip_blanks (*p), *comma = NULL, *q;
+  const gchar *start = skip_blanks (*p), *comma = NULL, *before = NULL, *before_end = NULL, *q;
+  TightComma tight = { NULL };
+  gboolean spaced = FALSE;      /* a space alone splits two values */
   guint values = 0;
 
   for (q = start; *q != '\0' && *q != '\n' && *q != ';'; q = skip_blanks (q)) {
@@ -289,12 +308,19 @@ parse_row (Weights *weights, const gchar **p, GError **error)
 
       return fail_at (weights, values, token, quoted, problem, error);
     }
+    if (comma && !tight.start && comma == before_end && token == comma + 1)
+      tight = (TightComma) { before, q, values - 1 };
+    spaced |= before && !comma;
+    before = token;
+    before_end = q;
     g_array_append_val (weights->values, value);
     values++;
     comma = NULL;
   }
   if (comma)
     return fail_at (weights, values, comma, "no value after the comma", "", error);
+  if (tight.start && spaced)
+    return fail_at_comma (weights, &tight, error);
   if (values == 0)
     return fail (error, "mask: row %u (character %u) is empty", weights->rows + 1,
         character_of (weights->text, start));

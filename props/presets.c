@@ -10,6 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+#define MAX_PRESET_NAME 16      /* letters */
+#define MAX_EDITS 2             /* between a name and the preset that was meant */
+
 /* Taps along one axis, -radius..radius at tap[0..2 * radius]. */
 typedef struct
 {
@@ -463,6 +466,45 @@ convolve_preset_find (const gchar *name, gsize length)
     if (strlen (presets[i].name) == length && memcmp (presets[i].name, name, length) == 0)
       return &presets[i];
   return NULL;
+}
+
+/* The letters to change, add or take away so that the name becomes the preset's; upper case counts as lower case. */
+static guint
+count_edits (const gchar *name, gsize length, const gchar *preset)
+{
+  guint row[MAX_PRESET_NAME + 1], columns = strlen (preset);
+
+  for (guint k = 0; k <= columns; k++)
+    row[k] = k;
+  for (gsize i = 0; i < length; i++) {
+    guint diagonal = row[0]++;
+
+    for (guint k = 0; k < columns; k++) {
+      guint replaced = diagonal + (g_ascii_tolower (name[i]) != preset[k]);
+
+      diagonal = row[k + 1];
+      row[k + 1] = MIN (MIN (row[k], row[k + 1]) + 1, replaced);
+    }
+  }
+  return row[columns];
+}
+
+gchar *
+convolve_preset_nearest (const gchar *name, gsize length)
+{
+  GString *list = g_string_new (NULL);
+  guint least = MAX_EDITS + 1;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (presets) && length <= MAX_PRESET_NAME + MAX_EDITS; i++) {
+    guint edits = count_edits (name, length, presets[i].name);
+
+    if (edits < least)
+      g_string_truncate (list, 0);
+    if (edits < least || (edits == least && list->len > 0))
+      g_string_append_printf (list, "%s%s", list->len > 0 ? " or " : "", presets[i].name);
+    least = MIN (least, edits);
+  }
+  return g_string_free (list, list->len == 0);
 }
 
 gchar *

@@ -34,6 +34,7 @@ struct _ConvolvePreset
 };
 
 const ConvolvePreset *convolve_preset_find (const gchar *name, gsize length);   /* NULL where there is none */
+gchar *convolve_preset_nearest (const gchar *name, gsize length);       /* those that were meant, to be freed, or NULL */
 gchar *convolve_preset_list (void);     /* "identity, box, ...", to be freed */
 
 /*

@@ -46,6 +46,22 @@ find_for_layers (const gchar *name)
   return -1;
 }
 
+/* What a variant is for comes first, because masks and layers share the names of some. */
+static const gchar *
+describe_variant (gint mask, gint layer)
+{
+  g_autofree gchar *text = NULL;
+
+  if (layer < 0)
+    text = g_strdup_printf ("masks: %s", convolve_variant_idea (mask));
+  else if (mask < 0)
+    text = g_strdup_printf ("layers: %s", convolve_layer_variant_idea (layer));
+  else
+    text = g_strdup_printf ("masks: %s; layers: %s", convolve_variant_idea (mask),
+        convolve_layer_variant_idea (layer));
+  return g_intern_string (text);
+}
+
 /* Auto, the variants for masks, and those that only layers have. */
 GType
 convolve_variant_get_type (void)
@@ -53,20 +69,19 @@ convolve_variant_get_type (void)
   static gsize type = 0;
 
   if (g_once_init_enter (&type)) {
-    gint count = convolve_variant_count (), n = 1;
-    GEnumValue *values = g_new0 (GEnumValue, count + convolve_layer_variant_count () + 2);      /* for ever */
+    gint count = convolve_variant_count (), layers = convolve_layer_variant_count (), n = 1;
+    GEnumValue *values = g_new0 (GEnumValue, count + layers + 2);      /* for ever */
     GType made;
 
-    values[0] = (GEnumValue) {CONVOLVE_VARIANT_AUTO, "the best of those below for the mask and this machine", "auto"};
-    for (gint i = 0; i < count; i++, n++)
-      values[n] = (GEnumValue) {n, convolve_variant_idea (i), convolve_variant_name (i)};
-    for (gint i = 0; i < convolve_layer_variant_count (); i++)
-      if (find_for_masks (convolve_layer_variant_name (i)) < 0) {
-        g_autofree gchar *idea = g_strdup_printf ("layers: %s", convolve_layer_variant_idea (i));
-
-        values[n] = (GEnumValue) {n, g_intern_string (idea), convolve_layer_variant_name (i)};
-        n++;
-      }
+    values[0] = (GEnumValue) {CONVOLVE_VARIANT_AUTO, "the best of those below for the mask or the layer and this machine",
+      "auto"};
+    for (gint i = 0; i < count; i++)
+      values[n++] = (GEnumValue) {convolve_variant_number (i),
+        describe_variant (i, find_for_layers (convolve_variant_name (i))), convolve_variant_name (i)};
+    for (gint i = 0; i < layers; i++)
+      if (find_for_masks (convolve_layer_variant_name (i)) < 0)
+        values[n++] = (GEnumValue) {convolve_layer_variant_number (i), describe_variant (-1, i),
+          convolve_layer_variant_name (i)};
     made = g_enum_register_static ("GstCudaConvolveVariant", values);
     g_once_init_leave (&type, made);
   }
@@ -106,7 +121,8 @@ mask_blurb (void)
 {
   g_autofree gchar *list = convolve_preset_list ();
   g_autofree gchar *blurb = g_strdup_printf ("A preset's name, perhaps with an argument as in motion:30, or weights: "
-      "rows split by ';' or newline, values by space or comma, optionally with WxH: in front. Presets: %s", list);
+      "rows split by ';' or newline, values by space or comma, optionally with WxH: in front (NULL = the default, "
+      "gaussian). Presets: %s", list);
 
   return g_intern_string (blurb);
 }
@@ -151,7 +167,7 @@ convolve_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_SIGMA,
       g_param_spec_double ("sigma", "Sigma",
-          "Standard deviation in luma pixels of the presets gaussian, log and unsharp; other masks ignore it "
+          "Standard deviation in luma pixels of the presets gaussian, log and unsharp; without effect on other masks "
           "(0 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8)",
           0, CONVOLVE_MAX_SIGMA, 0, controllable));
   /**
@@ -161,7 +177,8 @@ convolve_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_DIVISOR,
       g_param_spec_double ("divisor", "Divisor",
-          "The weighted sum is divided by it (0 = the sum of the weights, or 1 where that is 0)",
+          "The weighted sum of a mask, or a value of a layer, is divided by this number (0 = for a mask the sum of the "
+          "weights, or 1 where that is 0; for a layer 1)",
           -G_MAXDOUBLE, G_MAXDOUBLE, 0, controllable));
   /**
    * GstCudaConvolve:bias:
@@ -179,7 +196,7 @@ convolve_props_install (GObjectClass *klass)
    * Since: 0.1
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_BOUNDARY,
-      g_param_spec_enum ("boundary", "Boundary", "What the mask meets outside the picture, drawn at the left edge",
+      g_param_spec_enum ("boundary", "Boundary", "What the mask or the layer meets outside the picture, drawn at the left edge",
           CONVOLVE_TYPE_BOUNDARY, CONVOLVE_BOUNDARY_REPLICATE, playing));
   /**
    * GstCudaConvolve:kernel-variant:

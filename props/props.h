@@ -48,6 +48,8 @@ void convolve_settings_clear (ConvolveSettings *settings);
  *   NAME or NAME:ARGUMENT   a preset, where it starts with a letter
  *   [WxH:] WEIGHTS          rows split by ';' or a newline, values in a row by white space, one comma, or both
  *
+ * A row may not have both a comma without a space and a space alone between values: "0,5 1" looks like 0.5 and 1.
+ *
  * A value is decimal: digits with at most one '.', then perhaps e and an exponent; signs as usual. One ';' or any
  * number of newlines may follow the last row, and a newline may follow each ';'. Several rows are as wide as they are
  * written. A single row gets its shape from WxH, else from mask-width and mask-height (of one alone the other
@@ -58,6 +60,12 @@ void convolve_settings_clear (ConvolveSettings *settings);
  */
 gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step,
     ConvolveMask *mask, GError **error);
+
+/*
+ * Adds a sentence, to be freed, for each of these properties that is not at its default and has no effect: beside a layer
+ * what describes the mask, otherwise sigma where the mask takes none.
+ */
+void convolve_settings_add_idle (const ConvolveSettings *settings, gboolean beside_layer, GPtrArray *sentences);
 
 /* The presets, for documentation and tests: valid for index < count. Every text is one line. */
 guint convolve_preset_count (void);
@@ -73,7 +81,7 @@ GType convolve_boundary_get_type (void);        /* a ConvolveBoundary */
 
 #define CONVOLVE_TYPE_VARIANT (convolve_variant_get_type ())
 #define CONVOLVE_VARIANT_AUTO 0
-GType convolve_variant_get_type (void); /* 0 is auto, 1 + i the variant i of convolve_variant_name(); then layers' alone */
+GType convolve_variant_get_type (void); /* 0 is auto; others are convolve_variant_number() and its kin of layers */
 const gchar *convolve_variant_nick (gint value);        /* the name of one of its values */
 
 /* Whether a value other than auto is one for masks or one for layers, and whether it then needs a device. */

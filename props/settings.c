@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The mask properties together: the numbers are checked, the text becomes taps, the taps get divisor and offset. */
 #include <math.h>
+#include <string.h>
 
 #include "parse.h"
 
@@ -156,4 +157,55 @@ convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, gui
   }
   *mask = made;
   return TRUE;
+}
+
+/* --- what has no effect --- */
+
+/* Whether the mask is one that sigma shapes; *name is the preset's, or NULL for weights. TRUE where it is not readable. */
+static gboolean
+takes_sigma (const ConvolveSettings *settings, const gchar **name)
+{
+  const gchar *text = settings->mask ? settings->mask : "gaussian";
+  const ConvolvePreset *preset = NULL;
+  gdouble argument;
+
+  *name = NULL;
+  if (!convolve_parse_check_length (text, NULL))
+    return TRUE;
+  if (!convolve_parse_is_preset (text))
+    return FALSE;
+  if (!convolve_parse_preset (text, &preset, &argument, NULL))
+    return TRUE;
+  *name = preset->name;
+  return preset->reach > 0;
+}
+
+void
+convolve_settings_add_idle (const ConvolveSettings *settings, gboolean beside_layer, GPtrArray *sentences)
+{
+  static const gchar beside[] = "has no effect: layer-location puts a layer in the place of the mask";
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+  const gchar *preset;
+
+  g_ascii_formatd (digits, sizeof digits, "%g", settings->sigma);
+  if (beside_layer) {
+    if (settings->mask && !g_str_equal (settings->mask, "gaussian")) {
+      g_autofree gchar *quoted = convolve_parse_quote (settings->mask, strlen (settings->mask));
+
+      g_ptr_array_add (sentences, g_strdup_printf ("mask: %s %s", quoted, beside));
+    }
+    if (settings->mask_width != 0)
+      g_ptr_array_add (sentences, g_strdup_printf ("mask-width: %u %s", settings->mask_width, beside));
+    if (settings->mask_height != 0)
+      g_ptr_array_add (sentences, g_strdup_printf ("mask-height: %u %s", settings->mask_height, beside));
+    if (settings->sigma != 0)
+      g_ptr_array_add (sentences, g_strdup_printf ("sigma: %s %s", digits, beside));
+  } else if (settings->sigma != 0 && !takes_sigma (settings, &preset)) {
+    if (preset)
+      g_ptr_array_add (sentences, g_strdup_printf ("sigma: %s has no effect: the preset %s in mask takes none; "
+              "gaussian, log and unsharp do", digits, preset));
+    else
+      g_ptr_array_add (sentences, g_strdup_printf ("sigma: %s has no effect: mask has weights, and none is made from "
+              "sigma", digits));
+  }
 }

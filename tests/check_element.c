@@ -652,6 +652,121 @@ GST_START_TEST (test_variants)
 }
 GST_END_TEST;
 
+static GPtrArray *said;          /* warnings of the element in GStreamer's log */
+
+static void
+keep_warning (GstDebugCategory * category, GstDebugLevel level, const gchar * file, const gchar * function, gint line,
+    GObject * object, GstDebugMessage * message, gpointer data)
+{
+  if (level == GST_LEVEL_WARNING && g_str_equal (gst_debug_category_get_name (category), "cudaconvolve"))
+    g_ptr_array_add (said, g_strdup (gst_debug_message_get (message)));
+}
+
+/* Pushes frames; the warnings since the last call are these, each beginning so and in any order. */
+static void
+expect_said (GstHarness * harness, const gchar * const *begins)
+{
+  for (gint i = 0; i < 3; i++) {
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 64, NULL);
+
+    gst_buffer_memset (buffer, 0, 7, 64);
+    fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (harness));
+  }
+  fail_unless (said->len == g_strv_length ((gchar **) begins), "%u warnings, the first: %s", said->len,
+      said->len ? (gchar *) said->pdata[0] : "none");
+  for (guint i = 0; begins[i]; i++) {
+    gboolean found = FALSE;
+
+    for (guint k = 0; k < said->len; k++)
+      found |= g_str_has_prefix (said->pdata[k], begins[i]) && strstr (said->pdata[k], "has no effect");
+    fail_unless (found, "no warning of %s", begins[i]);
+  }
+  g_ptr_array_set_size (said, 0);
+}
+
+#define SAID(...) expect_said (harness, (const gchar *[]) { __VA_ARGS__, NULL })
+#define SAID_NOTHING() expect_said (harness, (const gchar *[]) { NULL })
+
+/* A property without effect is told of in the log: once for each change, not for each frame, and not on the bus. */
+GST_START_TEST (test_properties_without_effect)
+{
+  GstHarness *harness = harness_new ("mask=sobel-x sigma=3", frame_caps ("GRAY8", 8, 8, NULL));
+  GstElement *element = gst_harness_find_element (harness, "cudaconvolve");
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+
+  said = g_ptr_array_new_with_free_func (g_free);
+  gst_debug_set_threshold_for_name ("cudaconvolve", GST_LEVEL_WARNING);
+  gst_debug_remove_log_function (gst_debug_log_default);
+  gst_debug_add_log_function (keep_warning, NULL, NULL);
+  gst_element_set_bus (element, bus);
+
+  SAID ("sigma: 3 ");
+  g_object_set (element, "bias", 0.25, NULL);
+  SAID_NOTHING ();
+  g_object_set (element, "sigma", 4.0, NULL);
+  SAID ("sigma: 4 ");
+  g_object_set (element, "mask", "gaussian", NULL);
+  SAID_NOTHING ();
+  g_object_set (element, "mask", "1 2 1", NULL);
+  SAID ("sigma: 4 ");
+  g_object_set (element, "sigma", 0.0, "stride", 2, "mosaic", TRUE, NULL);
+  SAID ("stride: 2 ", "mosaic: true ");
+  gst_util_set_object_arg (G_OBJECT (element), "activation", "relu");
+  SAID ("activation: relu ");
+  g_object_set (element, "pool-size", 2, "pool-stride", 1, "padding", "valid", "layer-channels", "0", NULL);
+  SAID ("pool-size: 2 ", "pool-stride: 1 ", "padding: ", "layer-channels: ");
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR)))
+    fail ("a message on the bus");
+
+  gst_debug_remove_log_function (keep_warning);
+  gst_debug_add_log_function (gst_debug_log_default, NULL, NULL);
+  gst_debug_unset_threshold_for_name ("cudaconvolve");
+  g_ptr_array_unref (said);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* What gst-inspect shows: words that people search for, no origin that looks like a URL and is none, what is for layers. */
+GST_START_TEST (test_inspection)
+{
+  static const gchar *const words[] = { "blur", "sharpen", "edge" };
+  static const gchar *const layer[] = { "layer-location", "stride", "padding", "activation", "pool-size", "pool-stride",
+    "layer-channels", "mosaic"
+  };
+  g_autoptr (GstElement) element = gst_element_factory_make ("cudaconvolve", NULL);
+  g_autoptr (GstPlugin) plugin = gst_registry_find_plugin (gst_registry_get (), "cudaconvolve");
+  GObjectClass *klass = G_OBJECT_GET_CLASS (element);
+  const gchar *origin = gst_plugin_get_origin (plugin);
+  guint n, marked = 0;
+  GParamSpec **specs = g_object_class_list_properties (klass, &n);
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++) {
+    g_autofree gchar *name = g_ascii_strdown (gst_element_get_metadata (element, GST_ELEMENT_METADATA_LONGNAME), -1);
+    g_autofree gchar *text = g_ascii_strdown (gst_element_get_metadata (element, GST_ELEMENT_METADATA_DESCRIPTION), -1);
+
+    /* "gst-inspect-1.0 | grep" sees the name alone. */
+    fail_unless (strstr (name, words[i]) && strstr (text, words[i]), "%s is missing", words[i]);
+  }
+  fail_unless (g_str_has_prefix (origin, "https://") || g_str_equal (origin, "Unknown package origin"), "%s", origin);
+  for (guint i = 0; i < G_N_ELEMENTS (layer); i++) {
+    GParamSpec *spec = g_object_class_find_property (klass, layer[i]);
+
+    fail_unless (g_str_has_prefix (g_param_spec_get_blurb (spec), "Layer: "), "%s", layer[i]);
+  }
+  for (guint i = 0; i < n; i++)
+    marked += g_str_has_prefix (g_param_spec_get_blurb (specs[i]), "Layer: ");
+  fail_unless_equals_int (marked, G_N_ELEMENTS (layer));
+  fail_unless (strstr (g_param_spec_get_blurb (g_object_class_find_property (klass, "mask")), "NULL = the default"));
+  fail_unless (strstr (g_param_spec_get_blurb (g_object_class_find_property (klass, "divisor")), "for a layer 1"));
+  g_free (specs);
+}
+GST_END_TEST;
+
 /* Any number of threads, changed while it plays, gives the same bytes; a frame large enough to be shared out. */
 GST_START_TEST (test_threads)
 {
@@ -714,6 +829,8 @@ element_suite (void)
   tcase_add_test (tc, test_metadata);
   tcase_add_test (tc, test_stats_and_locale);
   tcase_add_test (tc, test_variants);
+  tcase_add_test (tc, test_properties_without_effect);
+  tcase_add_test (tc, test_inspection);
   tcase_add_test (tc, test_threads);
   return suite;
 }

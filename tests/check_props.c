@@ -14,20 +14,44 @@ GST_START_TEST (preset_texts)
 {
   const gchar *all = "identity, box, gaussian, binomial, sharpen, unsharp, emboss, laplacian, log, sobel-x, sobel-y, "
       "prewitt-x, prewitt-y, scharr-x, scharr-y, disk, motion";
-  gchar *message = g_strconcat ("mask: \"gausian\" (character 3) is not a preset; the presets are ", all, NULL);
+  gchar *message = g_strconcat ("mask: \"gausian\" (character 3) is not a preset (did you mean gaussian?); the presets "
+      "are ", all, NULL);
   gchar *text;
 
   refuse ("  gausian ", message);
   g_free (message);
-  refuse ("Gaussian", "mask: \"Gaussian\" (character 1) is not a preset; the presets are identity, ...");
-  refuse ("gaussian 5", "mask: \"gaussian 5\" (character 1) is not a preset; ...");
-  refuse ("gaussian;", "mask: \"gaussian;\" (character 1) is not a preset; ...");
+  refuse ("Gaussian", "mask: \"Gaussian\" (character 1) is not a preset (did you mean gaussian?); the presets are "
+      "identity, ...");
+  refuse ("gaussian 5", "mask: \"gaussian 5\" (character 1) is not a preset (did you mean gaussian?); ...");
+  refuse ("gaussian;", "mask: \"gaussian;\" (character 1) is not a preset (did you mean gaussian?); ...");
   refuse ("nan 1 2", "mask: \"nan 1 2\" (character 1) is not a preset; ...");
   refuse ("inf", "mask: \"inf\" (character 1) is not a preset; ...");
   refuse ("a\"\\\xff\x01\xc3\xa9", "mask: \"a\\\"\\\\\\xff\\x01\xc3\xa9\" (character 1) is not a preset; ...");
   text = g_strnfill (100000, 'a');
   refuse (text, "mask: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...\" (character 1) is not a preset; ...");
   g_free (text);
+  /* The nearest, or all that are as near; none where nothing is near. */
+  refuse ("sobel", "mask: \"sobel\" (character 1) is not a preset (did you mean sobel-x or sobel-y?); the presets are ...");
+  refuse ("schar-y", "mask: \"schar-y\" (character 1) is not a preset (did you mean scharr-y?); the presets are ...");
+  refuse ("EMBOS:30", "mask: \"EMBOS\" (character 1) is not a preset (did you mean emboss?); the presets are ...");
+  refuse ("sharpne", "mask: \"sharpne\" (character 1) is not a preset (did you mean sharpen?); the presets are ...");
+  refuse ("unsharpen", "mask: \"unsharpen\" (character 1) is not a preset (did you mean sharpen or unsharp?); the "
+      "presets are ...");
+  refuse ("nonsense", "mask: \"nonsense\" (character 1) is not a preset; the presets are identity, ...");
+  refuse ("gaussianblurring", "mask: \"gaussianblurring\" (character 1) is not a preset; the presets are ...");
+  for (guint i = 0; i < convolve_preset_count (); i++) {
+    const gchar *name = convolve_preset_name (i);
+    gsize length = strlen (name);
+
+    for (gsize cut = 1; cut + 1 < length && length > 3; cut++) {
+      gchar *typed = g_strdup_printf ("%.*s%s", (gint) cut, name, name + cut + 1);
+      gchar *begins = g_strdup_printf ("mask: \"%s\" (character 1) is not a preset (did you mean ...", typed);
+
+      refuse (typed, begins);
+      g_free (typed);
+      g_free (begins);
+    }
+  }
   refuse ("gaussian:3", "mask: \"3\" (character 10) is one argument too many: the preset gaussian takes none");
   refuse ("box:", "mask: \"\" (character 5) is one argument too many: the preset box takes none");
   refuse ("motion:", "mask: \"\" (character 8) is not a number: motion takes the angle in degrees, counter-clockwise "
@@ -57,6 +81,9 @@ GST_START_TEST (weights_that_are_good)
   EXPECT_TEXT ("1,2,1,2,4,2,1,2,1", 0, 0, 3, 3, 16, 1, 2, 1, 2, 4, 2, 1, 2, 1);
   EXPECT_TEXT ("1 2 1;2 4 2;1 2 1", 0, 0, 3, 3, 16, 1, 2, 1, 2, 4, 2, 1, 2, 1);
   EXPECT_TEXT ("1 2 1; 2, 4, 2 ;1 ,2 , 1;", 0, 0, 3, 3, 16, 1, 2, 1, 2, 4, 2, 1, 2, 1);
+  EXPECT_TEXT ("1, 2, 1; 2,4,2; 1 2 1", 0, 0, 3, 3, 16, 1, 2, 1, 2, 4, 2, 1, 2, 1);
+  EXPECT_TEXT ("1,2,1, 2,4,2, 1,2,1", 0, 0, 3, 3, 16, 1, 2, 1, 2, 4, 2, 1, 2, 1);
+  EXPECT_TEXT ("1 , 2 1, 2 4 ,2 1 2 1", 0, 0, 3, 3, 16, 1, 2, 1, 2, 4, 2, 1, 2, 1);
   EXPECT_TEXT ("\n\n 1\t2 1\r\n2 4 2\n 1 2 1 \n\n\n", 0, 0, 3, 3, 16, 1, 2, 1, 2, 4, 2, 1, 2, 1);
   EXPECT_TEXT ("1 2 1;\n2 4 2; \r\n1 2 1;\n\n", 0, 0, 3, 3, 16, 1, 2, 1, 2, 4, 2, 1, 2, 1);
   EXPECT_TEXT ("3x3:1 2 1 2 4 2 1 2 1", 0, 0, 3, 3, 16, 1, 2, 1, 2, 4, 2, 1, 2, 1);
@@ -145,6 +172,17 @@ GST_START_TEST (weights_that_are_bad)
   refuse ("1 2 3;,1 2", "mask: no value before the comma at row 2, value 1 (character 7)");
   refuse ("1,2,", "mask: no value after the comma at row 1, value 3 (character 4)");
   refuse ("1,2,3,;1,2,3", "mask: no value after the comma at row 1, value 4 (character 6)");
+
+  /* A decimal comma is no separator, and a row that mixes commas and spaces looks as if it were taken for one. */
+#define COMMA "has a comma without a space, and a space alone splits other values: write a decimal number with a point, " \
+      "or split all values of the row in one way"
+  refuse ("0,5 1 0,5", "mask: \"0,5\" at row 1, value 1 (character 1) " COMMA);
+  refuse ("1 0,5 1", "mask: \"0,5\" at row 1, value 2 (character 3) " COMMA);
+  refuse ("1 2 3;4 5,5 6;7 8 9", "mask: \"5,5\" at row 2, value 2 (character 9) " COMMA);
+  refuse ("3x1: -0,25 1,5\t-0,25", "mask: \"-0,25\" at row 1, value 1 (character 6) " COMMA);
+  refuse ("1 1, 2,3", "mask: \"2,3\" at row 1, value 3 (character 6) " COMMA);
+  refuse ("1,2,1 2,4,2 1,2,1", "mask: \"1,2\" at row 1, value 1 (character 1) " COMMA);
+  refuse ("1 2 3,", "mask: no value after the comma at row 1, value 4 (character 6)");
 
   refuse ("", "mask: the text is empty; it takes a preset's name or weights");
   refuse (" \n\t", "mask: the text is empty; it takes a preset's name or weights");
@@ -331,13 +369,14 @@ random_weight (GRand *random)
 /* Weights written in every way the grammar allows are read back to the bit. */
 GST_START_TEST (fuzz_good_weights)
 {
-  static const gchar *const separators[] = { " ", "\t", ",", ", ", " ,", "  ,\t", "\r " };
+  /* A row has a comma without a space or a space alone, never both. */
+  static const gchar *const separators[2][5] = { {" ", "\t", ", ", "  ,\t", "\r "}, {",", ", ", " ,", "  ,\t", ","} };
   static const gchar *const row_ends[] = { ";", "\n", " ; ", "\r\n", ";\n", " ;\r\n ", "; \n" };
   GRand *random = g_rand_new_with_seed (fuzz_seed ());
 
   for (guint round = 0; round < 4000; round++) {
     gint width = 2 * g_rand_int_range (random, 0, 6) + 1, height = 2 * g_rand_int_range (random, 0, 6) + 1;
-    gboolean flat = g_rand_boolean (random), shape = flat || g_rand_boolean (random);
+    gboolean commas = g_rand_boolean (random), flat = g_rand_boolean (random), shape = flat || g_rand_boolean (random);
     gdouble taps[121], sum = 0, magnitude = 0;
     GString *text = g_string_new (g_rand_boolean (random) ? " \n " : "");
     ConvolveMask mask;
@@ -357,7 +396,7 @@ GST_START_TEST (fuzz_good_weights)
       else if (!flat && i % width == width - 1)
         g_string_append (text, row_ends[g_rand_int_range (random, 0, G_N_ELEMENTS (row_ends))]);
       else
-        g_string_append (text, separators[g_rand_int_range (random, 0, G_N_ELEMENTS (separators))]);
+        g_string_append (text, separators[commas][g_rand_int_range (random, 0, G_N_ELEMENTS (separators[0]))]);
     }
 
     settings = settings_of (text->str, shape || height > 1 ? 0 : width, shape || height > 1 ? 0 : 1);
@@ -573,7 +612,8 @@ GST_START_TEST (properties)
   values = g_type_class_ref (CONVOLVE_TYPE_VARIANT);
   fail_unless_equals_int (g_enum_get_value_by_nick (values, "auto")->value, CONVOLVE_VARIANT_AUTO);
   for (gint i = 0; i < convolve_variant_count (); i++)
-    fail_unless_equals_int (g_enum_get_value_by_nick (values, convolve_variant_name (i))->value, i + 1);
+    fail_unless_equals_int (g_enum_get_value_by_nick (values, convolve_variant_name (i))->value,
+        convolve_variant_number (i));
   for (gint i = 0; i < convolve_layer_variant_count (); i++) {
     const GEnumValue *value = g_enum_get_value_by_nick (values, convolve_layer_variant_name (i));
     gboolean on_device;
@@ -583,13 +623,49 @@ GST_START_TEST (properties)
     fail_unless_equals_string (convolve_variant_nick (value->value), convolve_layer_variant_name (i));
   }
   for (guint i = 1; i < values->n_values; i++) {
-    gboolean on_device;
+    const GEnumValue *value = &values->values[i];
+    gboolean on_device, masks = convolve_variant_is_for_masks (value->value, &on_device);
+    gboolean layers = convolve_variant_is_for_layers (value->value, &on_device);
 
-    fail_unless (convolve_variant_is_for_masks (i, &on_device) || i > (guint) convolve_variant_count ());
-    fail_unless (i <= (guint) convolve_variant_count () || convolve_variant_is_for_layers (i, &on_device));
+    /* gst-inspect says which of the two a variant serves. */
+    fail_unless (masks || layers);
+    fail_unless_equals_int (strstr (value->value_name, "masks: ") != NULL, masks);
+    fail_unless_equals_int (strstr (value->value_name, "layers: ") != NULL, layers);
   }
   g_type_class_unref (values);
   gst_object_unref (holder);
+}
+
+GST_END_TEST;
+
+/* Programs and saved settings hold numbers: those of a release are those of every later one. */
+GST_START_TEST (numbers_of_variants)
+{
+  static const gchar *const released[] = { "auto", "box", "tensor-fused", "tensor-separable", "packed-separable",
+    "fused", "fused-tiled", "packed", "direct", "tensor", "fft", "separable", "tiled", "constant", "tiled-cached",
+    "tiled-input", "global", "cpu", "cpu-reference", "blocked", "gemm", "winograd", "shared"
+  };
+  GEnumClass *values = g_type_class_ref (CONVOLVE_TYPE_VARIANT);
+
+  for (guint i = 0; i < G_N_ELEMENTS (released); i++) {
+    const GEnumValue *value = g_enum_get_value_by_nick (values, released[i]);
+
+    fail_unless (value != NULL, "%s is missing", released[i]);
+    fail_unless (value->value == (gint) i, "%s is %d, and was %u", released[i], value->value, i);
+    fail_unless_equals_string (convolve_variant_nick (i), released[i]);
+  }
+  for (guint i = 0; i < values->n_values; i++)
+    for (guint k = 0; k < i; k++)
+      fail_if (values->values[i].value == values->values[k].value
+          || g_str_equal (values->values[i].value_nick, values->values[k].value_nick), "%s and %s are both %d",
+          values->values[i].value_nick, values->values[k].value_nick, values->values[i].value);
+  for (gint i = 0; i < convolve_variant_count (); i++) {
+    fail_unless (convolve_variant_number (i) > 0);
+    for (gint k = 0; k < convolve_layer_variant_count (); k++)
+      fail_unless_equals_int (convolve_variant_number (i) == convolve_layer_variant_number (k),
+          g_str_equal (convolve_variant_name (i), convolve_layer_variant_name (k)));
+  }
+  g_type_class_unref (values);
 }
 
 GST_END_TEST;
@@ -661,6 +737,78 @@ GST_START_TEST (texts_of_layers)
 
 GST_END_TEST;
 
+/* Each sentence on a line of its own. */
+static gchar *
+idle_sentences (const ConvolveSettings *mask, gboolean beside_layer, const ConvolveLayerSettings *layer)
+{
+  g_autoptr (GPtrArray) sentences = g_ptr_array_new_with_free_func (g_free);
+
+  convolve_settings_add_idle (mask, beside_layer, sentences);
+  if (layer)
+    convolve_layer_settings_add_idle (layer, sentences);
+  g_ptr_array_add (sentences, NULL);
+  return g_strjoinv ("\n", (gchar **) sentences->pdata);
+}
+
+GST_START_TEST (settings_without_effect)
+{
+  ConvolveSettings mask;
+  ConvolveLayerSettings layer;
+  gchar *text;
+
+  convolve_settings_init (&mask);
+  convolve_layer_settings_init (&layer);
+  for (gint beside = 0; beside < 2; beside++) {
+    text = idle_sentences (&mask, beside, &layer);
+    fail_unless_equals_string (text, "");
+    g_free (text);
+  }
+  convolve_settings_clear (&mask);
+  convolve_layer_settings_clear (&layer);
+
+  /* Sigma, with every preset and with weights. */
+  for (guint i = 0; i < convolve_preset_count (); i++) {
+    const gchar *name = convolve_preset_name (i);
+    gboolean taken = g_str_equal (name, "gaussian") || g_str_equal (name, "log") || g_str_equal (name, "unsharp");
+
+    mask = settings_of (name, 0, 0);
+    mask.sigma = 2.5;
+    text = idle_sentences (&mask, FALSE, NULL);
+    fail_unless (taken ? text[0] == '\0' : g_str_has_prefix (text, "sigma: 2.5 has no effect: the preset ")
+        && strstr (text, name), "%s", text);
+    g_free (text);
+  }
+  mask = settings_of ("1 2 1", 0, 0);
+  mask.sigma = 2.5;
+  text = idle_sentences (&mask, FALSE, NULL);
+  fail_unless_equals_string (text, "sigma: 2.5 has no effect: mask has weights, and none is made from sigma");
+  g_free (text);
+  mask = settings_of ("nonsense", 0, 0);        /* an error tells of this */
+  mask.sigma = 2.5;
+  text = idle_sentences (&mask, FALSE, NULL);
+  fail_unless_equals_string (text, "");
+  g_free (text);
+
+  mask = settings_of ("box", 7, 3);
+  mask.sigma = 2.5;
+  text = idle_sentences (&mask, TRUE, NULL);
+#define BESIDE " has no effect: layer-location puts a layer in the place of the mask"
+  fail_unless_equals_string (text, "mask: \"box\"" BESIDE "\nmask-width: 7" BESIDE "\nmask-height: 3" BESIDE
+      "\nsigma: 2.5" BESIDE);
+  g_free (text);
+
+  mask = settings_of (NULL, 0, 0);
+  layer = (ConvolveLayerSettings) { .stride = 4, .padding = (gchar *) "valid", .activation = CONVOLVE_ACTIVATION_RELU,
+    .pool_size = 2, .pool_stride = 3, .channels = (gchar *) "0,1", .mosaic = TRUE };
+  text = idle_sentences (&mask, FALSE, &layer);
+#define WITHOUT " has no effect: layer-location names no layer"
+  fail_unless_equals_string (text, "stride: 4" WITHOUT "\npadding: \"valid\"" WITHOUT "\nactivation: relu" WITHOUT
+      "\npool-size: 2" WITHOUT "\npool-stride: 3" WITHOUT "\nlayer-channels: \"0,1\"" WITHOUT "\nmosaic: true" WITHOUT);
+  g_free (text);
+}
+
+GST_END_TEST;
+
 static Suite *
 props_suite (void)
 {
@@ -677,7 +825,9 @@ props_suite (void)
   tcase_add_test (tcase, fuzz_good_weights);
   tcase_add_test (tcase, fuzz_mutated_texts);
   tcase_add_test (tcase, properties);
+  tcase_add_test (tcase, numbers_of_variants);
   tcase_add_test (tcase, texts_of_layers);
+  tcase_add_test (tcase, settings_without_effect);
   return suite;
 }
 
