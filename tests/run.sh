@@ -10,7 +10,7 @@
 #   - the checks of the variant cpu under ThreadSanitizer, in build-tsan/
 #   - the clip through the element under GStreamer's leak tracer
 #   - the examples
-#   - installing, in build-install/
+#   - installing, in build-install/, and host compilers for nvcc, in build-nvcc/
 #
 # MESON_ARGS="-Dcuda-architectures=75" sh tests/run.sh     further options for `meson setup`
 # shellcheck disable=SC2016,SC2317 # inner shells expand some variables themselves; check calls functions by name
@@ -240,6 +240,52 @@ install_devenv () {
   install_build && found_in "$top/build-install/plugin" meson devenv -C build-install
 }
 
+# stand_in NAME COMMAND: a program of that name in out/stand-ins, a folder that rows put in front of PATH.
+stand_in () {
+  printf '#!/bin/sh\n%s\n' "$2" >"out/stand-ins/$1"
+  chmod +x "out/stand-ins/$1"
+}
+
+# host_compilers: every gcc and g++-N in front of PATH claims to be version 99, which no nvcc takes.
+host_compilers () {
+  nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc) || return 77
+  rm -rf out/stand-ins build-nvcc
+  mkdir -p out/stand-ins
+  for name in gcc g++ g++-98 $(IFS=:; for folder in $PATH; do (cd "$folder" 2>/dev/null && ls) done | grep -x 'g++-[0-9]*'); do
+    stand_in "$name" "exec $(command -v gcc) -U__GNUC__ -D__GNUC__=99 \"\$@\""
+  done
+}
+
+# nvcc_setup OPTIONS...: configures with the stand-ins; what Meson says is in out/configured.
+nvcc_setup () {
+  rm -rf build-nvcc
+  status=0
+  env -u NVCC_CCBIN PATH="$top/out/stand-ins:$PATH" meson setup build-nvcc -Dtests=false -Dexamples=false -Dgstcuda=disabled \
+    -Dcuda-architectures=75 "$@" >out/configured 2>&1 || status=$?
+  cat out/configured
+  return "$status"
+}
+
+# An older g++ is found, and the newer one before it is not taken.
+nvcc_older_compiler () {
+  host_compilers || return
+  stand_in g++-97 "exec $(command -v g++) \"\$@\""
+  stand_in g++-96 "exec $(command -v g++) \"\$@\""
+  echo 'int main () { return 0; }' >out/try.cu
+  "$nvcc" -c out/try.cu -o out/try.o || return 77
+  nvcc_setup -Dcuda=enabled && grep -q '^Message: CUDA: .* with the host compiler .*/g++-97 for' out/configured &&
+    grep -q -e '-ccbin .*/stand-ins/g++-97 ' build-nvcc/build.ninja &&
+    ninja -C build-nvcc kernels/convolve_device.o
+}
+
+# Without one the build is for the CPU, or fails where CUDA is asked for; both say which version is wanted.
+nvcc_no_compiler () {
+  host_compilers || return
+  wanted='nvcc [0-9.]* takes no gcc above version [0-9]* as its host compiler, and here is gcc version 99; install g++-[0-9]'
+  nvcc_setup && grep -q "^Message: CUDA: $wanted.*, so this build has the cpu variant alone" out/configured &&
+    ! nvcc_setup -Dcuda=enabled && grep -q "ERROR: .*CUDA: $wanted" out/configured
+}
+
 if ! install_missing; then
   row FAIL "installing what is missing"
   finish
@@ -270,6 +316,8 @@ check "install: the prefix decides, and the printed line is enough" install_pref
 check "install: the option plugin-dir" install_plugin_dir
 check "install: DESTDIR" install_destdir
 check "install: meson devenv" install_devenv
+check "nvcc: an older g++ where the newest is refused" nvcc_older_compiler
+check "nvcc: no g++ that nvcc takes" nvcc_no_compiler
 if [ -f README.md ]; then
   readme_lines >out/readme-lines
   number=0
