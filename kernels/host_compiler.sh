@@ -71,11 +71,19 @@ fi
 
 number=$(major "$first")
 first="$first${number:+ version $number}"
-if [ -n "$limit" ]; then
-  echo "nvcc $version takes no gcc above version $limit as its host compiler, and here is $first;" \
-    "install g++-$limit, or name a compiler that is not too new in the variable NVCC_CCBIN"
-else
+if [ -z "$limit" ]; then
   echo "nvcc $version cannot compile a small file with the host compiler $first ($error);" \
     "name another compiler in the variable NVCC_CCBIN"
+  exit 1
 fi
+advice="install g++-$limit, or name a compiler that is not too new in the variable NVCC_CCBIN"
+# Without the check of versions, errors show that an older g++ does not mend: those in the headers of the C library.
+if ! works "$@" -allow-unsupported-compiler; then
+  error=$(grep -m 1 'error' "$work/said" | cut -c 1-160)
+  case $error in
+    */c++/*) ;;
+    *) advice="an older g++ does not help, because nvcc $version does not fit other headers of this system ($error); install a newer CUDA toolkit" ;;
+  esac
+fi
+echo "nvcc $version takes no gcc above version $limit as its host compiler, and here is $first; $advice"
 exit 1
