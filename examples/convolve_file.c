@@ -2,74 +2,204 @@
 /*
  * Convolves the video of a media file and says how it went:
  *
- *   convolve_file [--clip=OUT.webm] [--picture=OUT.png] [--window] FILE [PROPERTY=VALUE...]
+ *   convolve_file [--clip=OUT.webm] [--picture=OUT.png] [--window] [--sink=ELEMENT] FILE [PROPERTY=VALUE...]
  *
- * Properties are those of cudaconvolve, such as mask=sobel-x bias=0.5. The file is played once as fast as it goes to
- * measure, once more to write the clip and a before/after picture of its middle frame, and once to be looked at.
+ * Properties are those of cudaconvolve, such as mask=sobel-x bias=0.5. The file is decoded and convolved once. A tee hands
+ * every frame to the window and to the encoder. The window may drop frames, the encoder may not. A picture shows one
+ * frame before and after. Ctrl-C, or closing the window, ends the clip at that frame.
  */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include <glib-unix.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#define INPUT "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! cudaconvolve name=convolve ! "
-#define MEASURE "fakesink sync=false"
-#define ENCODE "videoconvert ! vp8enc deadline=1 cpu-used=4 threads=4 end-usage=cq cq-level=4 max-quantizer=20 " \
-    "target-bitrate=30000000 ! webmmux ! filesink name=sink"
-#define SHOW "videoconvert ! videoscale ! autovideosink"
+#define INPUT "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! cudaconvolve name=convolve ! " \
+    "tee name=frames"
+#define CLIP "queue ! videoconvert ! vp8enc deadline=1 cpu-used=4 threads=4 end-usage=cq cq-level=4 max-quantizer=20 " \
+    "target-bitrate=30000000 ! webmmux ! filesink name=file"
+#define WINDOW "queue leaky=downstream max-size-buffers=2 max-size-bytes=0 max-size-time=0 ! videoconvert ! videoscale ! "
+
+#define NO_FRAME G_MAXUINT64
 
 typedef struct
 {
   const char *file;
   char **properties;            /* NAME=VALUE, ends with NULL */
-  guint keep;                   /* number of the frame to keep as before and after */
-  guint frames_in, frames_out;
-  gint64 first, last;           /* microseconds at which the first and the last frame came out */
+
+  GMainLoop *loop;
+  GstElement *pipeline, *convolve;
+  GstElement *clip, *window, *nothing;  /* the branches, NULL where not wanted */
+  gboolean ok;
+  gboolean window_gone;
+  int stopping;                 /* atomic */
+  gboolean terminal;            /* progress is overwritten in place */
+
+  /* Of the thread that the frames come in. */
+  gboolean want_picture;
+  guint64 frames_in;
+  guint64 keep;                 /* number of the frame whose after is awaited, or NO_FRAME */
+  GstClockTime next;            /* when in the film the next frame is kept */
+  GstSample *pending;           /* what that frame was before */
   GstSample *before, *after;
+  GstClockTime begin;           /* where in the film the last frame begins */
+  gint64 due;                   /* microseconds at which that frame was due in the window */
+
+  /* Shared with the main thread. */
+  GMutex lock;
+  guint64 frames_out;
+  gint64 first, last;           /* microseconds at which the first and the last frame came out */
+  GstClockTime first_time, time;        /* where in the film the first frame begins and the last one ends */
 } Run;
 
-/* Frames in a GPU's memory are kept as plain ones: mapping such a buffer downloads it. */
+/*
+ * A copy in system memory: an original that is kept may be one of few in a decoder's pool. Mapping a frame in a GPU's
+ * memory downloads it.
+ */
 static GstSample *
-keep_frame (GstPad * pad, GstPadProbeInfo * info)
+keep_frame (GstPad * pad, GstBuffer * buffer)
 {
   GstCaps *caps = gst_caps_make_writable (gst_pad_get_current_caps (pad));
-  GstSample *sample;
+  GstSample *sample = NULL;
+  GstVideoInfo info;
+  GstVideoFrame from, to;
 
-  gst_caps_set_features (caps, 0, NULL);
-  sample = gst_sample_new (GST_PAD_PROBE_INFO_BUFFER (info), caps, NULL, NULL);
+  if (gst_video_info_from_caps (&info, caps) && gst_video_frame_map (&from, &info, buffer, GST_MAP_READ)) {
+    GstBuffer *copy = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&info), NULL);
+
+    gst_video_frame_map (&to, &info, copy, GST_MAP_WRITE);
+    gst_video_frame_copy (&to, &from);
+    gst_video_frame_unmap (&to);
+    gst_video_frame_unmap (&from);
+    gst_caps_set_features (caps, 0, NULL);
+    sample = gst_sample_new (copy, caps, NULL, NULL);
+    gst_buffer_unref (copy);
+  }
   gst_caps_unref (caps);
   return sample;
 }
 
+/* Where in the film a buffer is. */
+static GstClockTime
+stream_time (GstPad * pad, GstBuffer * buffer)
+{
+  GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_SEGMENT, 0);
+  const GstSegment *segment;
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+
+  if (event) {
+    gst_event_parse_segment (event, &segment);
+    if (segment->format == GST_FORMAT_TIME)
+      time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+    gst_event_unref (event);
+  }
+  return time;
+}
+
+static GstClockTime
+film_duration (const Run * run)
+{
+  GstPad *pad = gst_element_get_static_pad (run->convolve, "sink");
+  gint64 duration;
+
+  if (!gst_pad_peer_query_duration (pad, GST_FORMAT_TIME, &duration) || duration <= 0)
+    duration = GST_CLOCK_TIME_NONE;
+  gst_object_unref (pad);
+  return duration;
+}
+
+/*
+ * The picture shows the middle of the film. Until the middle comes, frames at 0, 1, 2, 4, ... seconds stand in, because
+ * the run may end early and the duration may be unknown.
+ */
 static GstPadProbeReturn
 frame_in (GstPad * pad, GstPadProbeInfo * info, gpointer data)
 {
   Run *run = data;
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+  GstClockTime time = stream_time (pad, buffer);
 
-  if (run->frames_in++ == run->keep)
-    run->before = keep_frame (pad, info);
+  if (!GST_CLOCK_TIME_IS_VALID (time) && run->frames_in == 0)
+    time = 0;
+  if (run->want_picture && run->keep == NO_FRAME && GST_CLOCK_TIME_IS_VALID (time) && time >= run->next) {
+    GstClockTime duration = film_duration (run), middle = duration / 2;
+
+    run->keep = run->frames_in;
+    run->pending = keep_frame (pad, buffer);
+    run->next = MAX (2 * time, GST_SECOND);
+    if (GST_CLOCK_TIME_IS_VALID (duration))
+      run->next = time < middle ? MIN (run->next, middle) : GST_CLOCK_TIME_NONE;
+  }
+  run->frames_in++;
   return GST_PAD_PROBE_OK;
+}
+
+/*
+ * With a window the film goes no faster than its own pace. Here, before the tee, waiting makes no branch drop a frame.
+ * What comes late is not caught up with, so that a slow start does not rush the frames after it.
+ */
+static void
+wait_until_due (Run * run, GstClockTimeDiff since_last)
+{
+  gint64 now = g_get_monotonic_time ();
+
+  run->due += CLAMP (since_last / 1000, 0, G_USEC_PER_SEC);
+  if (run->due > now && !g_atomic_int_get (&run->stopping))
+    g_usleep (run->due - now);
+  else
+    run->due = now;
 }
 
 static GstPadProbeReturn
 frame_out (GstPad * pad, GstPadProbeInfo * info, gpointer data)
 {
   Run *run = data;
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+  GstClockTime time = stream_time (pad, buffer), end = time;
 
+  if (g_atomic_int_get (&run->stopping))
+    return GST_PAD_PROBE_OK;
+  if (GST_CLOCK_TIME_IS_VALID (time)) {
+    if (run->window && GST_CLOCK_TIME_IS_VALID (run->begin))
+      wait_until_due (run, GST_CLOCK_DIFF (run->begin, time));
+    run->begin = time;
+    if (GST_BUFFER_DURATION_IS_VALID (buffer))
+      end += GST_BUFFER_DURATION (buffer);
+  }
+  if (run->frames_out == run->keep) {
+    g_clear_pointer (&run->before, gst_sample_unref);
+    g_clear_pointer (&run->after, gst_sample_unref);
+    run->before = g_steal_pointer (&run->pending);
+    run->after = keep_frame (pad, buffer);
+    run->keep = NO_FRAME;
+  }
+  g_mutex_lock (&run->lock);
   run->last = g_get_monotonic_time ();
-  if (run->frames_out == 0)
+  if (run->frames_out++ == 0) {
     run->first = run->last;
-  if (run->frames_out++ == run->keep)
-    run->after = keep_frame (pad, info);
+    run->first_time = time;
+  }
+  if (GST_CLOCK_TIME_IS_VALID (end))
+    run->time = end;
+  g_mutex_unlock (&run->lock);
   return GST_PAD_PROBE_OK;
 }
 
+/* A window that is late asks for frames to be left out; the encoder would miss them too. */
+static GstPadProbeReturn
+keep_quality (GstPad * pad, GstPadProbeInfo * info, gpointer data)
+{
+  return GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_QOS ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
+}
+
 static void
-watch_frames (GstElement * element, const char *pad_name, GstPadProbeCallback callback, Run * run)
+add_probe (GstElement * element, const char *pad_name, GstPadProbeType type, GstPadProbeCallback callback, Run * run)
 {
   GstPad *pad = gst_element_get_static_pad (element, pad_name);
 
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, callback, run, NULL);
+  gst_pad_add_probe (pad, type, callback, run, NULL);
   gst_object_unref (pad);
 }
 
@@ -101,40 +231,177 @@ set_property (GstElement * element, const char *assignment)
   return ok;
 }
 
-/* Waits for the end; an error is told with its debug text. */
-static gboolean
-wait_for_end (GstElement * pipeline, GstElement * convolve, const char *file)
+/* One line, overwritten where a terminal shows it. */
+static void
+show_progress (Run * run, gboolean last)
 {
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-  gboolean ok = GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS;
-  GstPad *pad = gst_element_get_static_pad (convolve, "sink");
+  GstClockTime duration = film_duration (run);
+  GString *line = g_string_new (NULL);
+  double seconds, film;
 
-  if (!ok) {
-    GError *error;
-    char *debug;
+  g_mutex_lock (&run->lock);
+  seconds = (run->last - run->first) / 1e6;
+  film = GST_CLOCK_TIME_IS_VALID (run->time) ? (double) run->time : 0;
+  g_string_printf (line, "%" G_GUINT64_FORMAT " frames", run->frames_out);
+  if (film > 0 && GST_CLOCK_TIME_IS_VALID (duration))
+    g_string_append_printf (line, ", %d%%", (int) MIN (100, 100 * film / duration));
+  if (seconds > 0) {
+    double done = film - (GST_CLOCK_TIME_IS_VALID (run->first_time) ? run->first_time : 0);
 
-    gst_message_parse_error (message, &error, &debug);
-    g_printerr ("%s: %s\n%.600s\n", GST_OBJECT_NAME (message->src), error->message, debug ? debug : "");
-    if (error->domain != GST_RESOURCE_ERROR && message->src != GST_OBJECT (convolve)
-        && !gst_pad_has_current_caps (pad))
-      g_printerr ("%s: no video that can be decoded reached cudaconvolve\n", file);
-    g_error_free (error);
-    g_free (debug);
+    g_string_append_printf (line, ", %.1f frames/s", (run->frames_out - 1) / seconds);
+    if (done > 0 && GST_CLOCK_TIME_IS_VALID (duration)) {
+      int left = duration > film ? (int) (seconds * (duration - film) / done + 0.5) : 0;
+
+      if (left >= 3600)
+        g_string_append_printf (line, ", %d:%02d:%02d left", left / 3600, left / 60 % 60, left % 60);
+      else
+        g_string_append_printf (line, ", %d:%02d left", left / 60, left % 60);
+    }
   }
-  gst_object_unref (pad);
-  gst_message_unref (message);
-  gst_object_unref (bus);
-  return ok;
+  g_mutex_unlock (&run->lock);
+  /* The escape sequence clears what a longer line left behind. */
+  if (run->terminal)
+    g_printerr ("\r%s\033[K%s", line->str, last ? "\n" : "");
+  else
+    g_printerr ("%s\n", line->str);
+  g_string_free (line, TRUE);
+}
+
+static gboolean
+progress_tick (gpointer data)
+{
+  Run *run = data;
+  gboolean started;
+
+  g_mutex_lock (&run->lock);
+  started = run->frames_out > 0;
+  g_mutex_unlock (&run->lock);
+  if (started)
+    show_progress (run, FALSE);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+give_up (gpointer data)
+{
+  Run *run = data;
+
+  g_printerr ("%sThe clip could not be completed.\n", run->terminal ? "\n" : "");
+  run->ok = FALSE;
+  g_main_loop_quit (run->loop);
+  return G_SOURCE_REMOVE;
 }
 
 static void
-report (GstElement * convolve, const Run * run)
+end_branch (GstElement * branch)
+{
+  GstPad *pad = gst_element_get_static_pad (branch, "sink");
+
+  gst_pad_send_event (pad, gst_event_new_eos ());
+  gst_object_unref (pad);
+}
+
+/* The branches end here and now, so that the clip is complete. Frames that are still decoded reach none of them. */
+static void
+stop (Run * run)
+{
+  gboolean started;
+
+  if (g_atomic_int_get (&run->stopping))
+    return;
+  g_atomic_int_set (&run->stopping, TRUE);
+  g_mutex_lock (&run->lock);
+  started = run->frames_out > 0;
+  g_mutex_unlock (&run->lock);
+  if (!started || (run->window_gone && !run->clip)) {
+    g_main_loop_quit (run->loop);
+    return;
+  }
+  g_timeout_add_seconds (20, give_up, run);
+  if (run->clip)
+    end_branch (run->clip);
+  if (run->window && !run->window_gone)
+    end_branch (run->window);
+  if (run->nothing)
+    end_branch (run->nothing);
+}
+
+/* A second Ctrl-C ends the program at once: the source is gone by then. */
+static gboolean
+interrupted (gpointer data)
+{
+  Run *run = data;
+
+  g_printerr ("%sStopped: the clip ends here.\n", run->terminal ? "\n" : "");
+  stop (run);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+comes_from (GstMessage * message, GstElement * branch)
+{
+  return branch && gst_object_has_as_ancestor (GST_MESSAGE_SRC (message), GST_OBJECT (branch));
+}
+
+/* An error is told with its debug text. What was written before it stays. */
+static void
+failed (Run * run, GstMessage * message)
+{
+  GstPad *pad = gst_element_get_static_pad (run->convolve, "sink");
+  GError *error;
+  char *debug;
+
+  gst_message_parse_error (message, &error, &debug);
+  g_printerr ("%s%s: %s\n%.600s\n", run->terminal && run->frames_out ? "\n" : "", GST_OBJECT_NAME (message->src),
+      error->message, debug ? debug : "");
+  if (error->domain != GST_RESOURCE_ERROR && message->src != GST_OBJECT (run->convolve)
+      && !gst_pad_has_current_caps (pad))
+    g_printerr ("%s: no video that can be decoded reached cudaconvolve\n", run->file);
+  g_error_free (error);
+  g_free (debug);
+  gst_object_unref (pad);
+  run->ok = FALSE;
+  if (comes_from (message, run->clip))
+    g_main_loop_quit (run->loop);
+  else
+    stop (run);
+}
+
+static gboolean
+on_message (GstBus * bus, GstMessage * message, gpointer data)
+{
+  Run *run = data;
+  const GstStructure *structure = gst_message_get_structure (message);
+
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+    if (comes_from (message, run->window)) {
+      if (!run->window_gone)
+        g_printerr ("%sThe window is gone: the clip ends here.\n", run->terminal ? "\n" : "");
+      run->window_gone = TRUE;
+      stop (run);
+    } else if (!run->window_gone || comes_from (message, run->clip))
+      failed (run, message);
+    /* Otherwise an element upstream complains that the window takes no frames any more. */
+  } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
+    g_main_loop_quit (run->loop);
+  else if (run->window_gone && structure && gst_structure_has_name (structure, "GstBinForwarded")) {
+    GstMessage *forwarded = NULL;
+
+    gst_structure_get (structure, "message", GST_TYPE_MESSAGE, &forwarded, NULL);
+    if (forwarded && GST_MESSAGE_TYPE (forwarded) == GST_MESSAGE_EOS && comes_from (forwarded, run->clip))
+      g_main_loop_quit (run->loop);
+    g_clear_pointer (&forwarded, gst_message_unref);
+  }
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+report (const Run * run)
 {
   char *variant;
   GstStructure *stats;
 
-  g_object_get (convolve, "active-variant", &variant, "stats", &stats, NULL);
+  g_object_get (run->convolve, "active-variant", &variant, "stats", &stats, NULL);
   g_print ("file: %s\n", run->file);
   for (char **property = run->properties; *property; property++)
     g_print ("property: %s\n", *property);
@@ -146,54 +413,165 @@ report (GstElement * convolve, const Run * run)
     g_print ("stats: %s = %s%s\n", field, text, g_str_has_suffix (field, "-time") ? " ns" : "");
     g_free (text);
   }
-  g_print ("frames: %u\n", run->frames_out);
+  g_print ("frames: %" G_GUINT64_FORMAT "\n", run->frames_out);
   if (run->last > run->first)
-    g_print ("frames per second: %.1f (decoding and convolving, first to last frame, nothing written or shown)\n",
-        (run->frames_out - 1) * 1e6 / (run->last - run->first));
+    g_print ("frames per second: %.1f (decoding and convolving%s%s, first to last frame)\n",
+        (run->frames_out - 1) * 1e6 / (run->last - run->first), run->clip ? ", writing the clip" : "",
+        run->window ? ", no faster than the film plays" : "");
   g_clear_pointer (&stats, gst_structure_free);
   g_free (variant);
 }
 
-/* Plays the file into the elements named in rest. */
-static gboolean
-play (Run * run, const char *rest, const char *location)
+/* A bin that the tee's frames go into; NULL with a message where the description is wrong. */
+static GstElement *
+make_branch (const char *first, const char *rest)
 {
-  char *description = g_strconcat (INPUT, rest, NULL);
+  char *description = g_strconcat (first, rest, NULL);
   GError *error = NULL;
-  GstElement *pipeline = gst_parse_launch_full (description, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
-  GstElement *convolve, *source, *sink;
-  gboolean ok = TRUE;
+  GstElement *branch = gst_parse_bin_from_description_full (description, TRUE, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
 
   g_free (description);
-  if (!pipeline) {
+  if (error) {
+    g_printerr ("%s\n", error->message);
+    g_error_free (error);
+  }
+  return branch;
+}
+
+static void
+do_not_sync (const GValue * item, gpointer data)
+{
+  GObject *sink = g_value_get_object (item);
+
+  if (g_object_class_find_property (G_OBJECT_GET_CLASS (sink), "sync"))
+    g_object_set (sink, "sync", FALSE, NULL);
+}
+
+/* The window's branch, or NULL where the sink cannot be made or opens no window. */
+static GstElement *
+open_window (const char *sink)
+{
+  GstElement *window = make_branch (WINDOW, sink);
+  GstIterator *sinks;
+
+  if (!window)
+    return NULL;
+  sinks = gst_bin_iterate_sinks (GST_BIN (window));
+  gst_iterator_foreach (sinks, do_not_sync, NULL);
+  gst_iterator_free (sinks);
+  gst_object_ref_sink (window);
+  if (gst_element_set_state (window, GST_STATE_READY) == GST_STATE_CHANGE_FAILURE) {
+    gst_element_set_state (window, GST_STATE_NULL);
+    g_clear_pointer (&window, gst_object_unref);
+  }
+  return window;
+}
+
+/* Not autovideosink: on a display that cannot be opened it tries sinks that end the program. */
+static GstElement *
+open_any_window (void)
+{
+  static const char *const sinks[] = { "xvimagesink", "glimagesink", "ximagesink", "waylandsink" };
+  GstElement *window = NULL;
+
+  for (guint i = 0; !window && i < G_N_ELEMENTS (sinks); i++) {
+    GstElementFactory *factory = gst_element_factory_find (sinks[i]);
+
+    if (factory)
+      window = open_window (sinks[i]);
+    g_clear_pointer (&factory, gst_object_unref);
+  }
+  if (!window)
+    g_printerr ("No window could be opened, so the film is not shown.\n");
+  return window;
+}
+
+static void
+add_branch (Run * run, GstElement * branch)
+{
+  GstElement *tee = gst_bin_get_by_name (GST_BIN (run->pipeline), "frames");
+
+  gst_bin_add (GST_BIN (run->pipeline), branch);
+  gst_element_link (tee, branch);
+  gst_object_unref (tee);
+}
+
+/* Makes the pipeline; FALSE with a message where something in it is wrong. */
+static gboolean
+make_pipeline (Run * run, const char *clip, gboolean window, const char *sink)
+{
+  GError *error = NULL;
+  GstElement *source, *file;
+  gboolean ok = TRUE;
+
+  run->pipeline = gst_parse_launch_full (INPUT, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  if (!run->pipeline) {
     g_printerr ("%s\n", error->message);
     g_error_free (error);
     return FALSE;
   }
-  convolve = gst_bin_get_by_name (GST_BIN (pipeline), "convolve");
-  source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
+  g_object_set (run->pipeline, "message-forward", TRUE, NULL);
+  run->convolve = gst_bin_get_by_name (GST_BIN (run->pipeline), "convolve");
+  source = gst_bin_get_by_name (GST_BIN (run->pipeline), "source");
   g_object_set (source, "location", run->file, NULL);
-  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
-  if (sink)
-    g_object_set (sink, "location", location, NULL);
-  for (char **property = run->properties; ok && *property; property++)
-    ok = set_property (convolve, *property);
-  run->frames_in = run->frames_out = 0;
-  watch_frames (convolve, "sink", frame_in, run);
-  watch_frames (convolve, "src", frame_out, run);
-
-  if (ok) {
-    gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    ok = wait_for_end (pipeline, convolve, run->file);
-    if (ok && !strcmp (rest, MEASURE))
-      report (convolve, run);
-    gst_element_set_state (pipeline, GST_STATE_NULL);
-  }
-  gst_clear_object (&sink);
   gst_object_unref (source);
-  gst_object_unref (convolve);
-  gst_object_unref (pipeline);
+  for (char **property = run->properties; ok && *property; property++)
+    ok = set_property (run->convolve, *property);
+  if (ok && clip) {
+    run->clip = make_branch (CLIP, "");
+    if ((ok = run->clip != NULL)) {
+      file = gst_bin_get_by_name (GST_BIN (run->clip), "file");
+      g_object_set (file, "location", clip, NULL);
+      gst_object_unref (file);
+      add_branch (run, run->clip);
+    }
+  }
+  if (ok && sink) {
+    run->window = open_window (sink);
+    ok = run->window != NULL;
+    if (!ok)
+      g_printerr ("--sink: \"%s\" cannot be used\n", sink);
+  } else if (ok && window)
+    run->window = open_any_window ();
+  if (run->window) {
+    add_probe (run->window, "sink", GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, keep_quality, run);
+    add_branch (run, run->window);
+    gst_object_unref (run->window);
+  }
+  if (ok && !run->clip && !run->window) {
+    run->nothing = gst_element_factory_make ("fakesink", NULL);
+    g_object_set (run->nothing, "sync", FALSE, NULL);
+    add_branch (run, run->nothing);
+  }
+  add_probe (run->convolve, "sink", GST_PAD_PROBE_TYPE_BUFFER, frame_in, run);
+  add_probe (run->convolve, "src", GST_PAD_PROBE_TYPE_BUFFER, frame_out, run);
   return ok;
+}
+
+/* Plays the file to its end, or as far as it goes. */
+static void
+play (Run * run)
+{
+  GstBus *bus = gst_element_get_bus (run->pipeline);
+  guint tick;
+
+  run->loop = g_main_loop_new (NULL, FALSE);
+  run->terminal = isatty (STDERR_FILENO);
+  g_unix_signal_add (SIGINT, interrupted, run);
+  g_unix_signal_add (SIGTERM, interrupted, run);
+  tick = g_timeout_add_seconds (run->terminal ? 1 : 5, progress_tick, run);
+  gst_bus_add_watch (bus, on_message, run);
+  gst_element_set_state (run->pipeline, GST_STATE_PLAYING);
+  g_main_loop_run (run->loop);
+  if (run->frames_out) {
+    show_progress (run, TRUE);
+    report (run);
+  }
+  gst_element_set_state (run->pipeline, GST_STATE_NULL);
+  gst_bus_remove_watch (bus);
+  g_source_remove (tick);
+  gst_object_unref (bus);
+  g_main_loop_unref (run->loop);
 }
 
 static GstSample *
@@ -222,7 +600,7 @@ paste (GstVideoFrame * wide, int x, GstSample * sample)
   gst_video_frame_unmap (&frame);
 }
 
-/* Before at the left, after at the right, as PNG. */
+/* Before at the left, after at the right, as PNG. A layer's frames may have another size. */
 static gboolean
 write_picture (const Run * run, const char *location)
 {
@@ -232,19 +610,19 @@ write_picture (const Run * run, const char *location)
   GstSample *both = NULL, *png = NULL;
 
   if (after) {
-    GstVideoInfo info;
+    GstVideoInfo left, right, info;
     GstVideoFrame wide;
     GstBuffer *buffer;
     GstCaps *caps;
-    int width;
 
-    gst_video_info_from_caps (&info, gst_sample_get_caps (before));
-    width = GST_VIDEO_INFO_WIDTH (&info);
-    gst_video_info_set_format (&info, GST_VIDEO_FORMAT_RGB, 2 * width, GST_VIDEO_INFO_HEIGHT (&info));
+    gst_video_info_from_caps (&left, gst_sample_get_caps (before));
+    gst_video_info_from_caps (&right, gst_sample_get_caps (after));
+    gst_video_info_set_format (&info, GST_VIDEO_FORMAT_RGB, left.width + right.width, MAX (left.height, right.height));
     buffer = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&info), NULL);
+    gst_buffer_memset (buffer, 0, 0, GST_VIDEO_INFO_SIZE (&info));
     gst_video_frame_map (&wide, &info, buffer, GST_MAP_WRITE);
     paste (&wide, 0, before);
-    paste (&wide, width, after);
+    paste (&wide, left.width, after);
     gst_video_frame_unmap (&wide);
     caps = gst_video_info_to_caps (&info);
     both = gst_sample_new (buffer, caps, NULL, NULL);
@@ -271,17 +649,18 @@ write_picture (const Run * run, const char *location)
 int
 main (int argc, char **argv)
 {
-  char *clip = NULL, *picture = NULL;
-  gboolean window = FALSE, ok;
+  char *clip = NULL, *picture = NULL, *sink = NULL;
+  gboolean window = FALSE;
   const GOptionEntry entries[] = {
     {"clip", 0, 0, G_OPTION_ARG_FILENAME, &clip, "write the convolved video (VP8 in WebM)", "FILE"},
     {"picture", 0, 0, G_OPTION_ARG_FILENAME, &picture, "write the middle frame before and after (PNG)", "FILE"},
     {"window", 0, 0, G_OPTION_ARG_NONE, &window, "play in a window", NULL},
+    {"sink", 0, 0, G_OPTION_ARG_STRING, &sink, "play into this element instead, as gst-launch-1.0 writes it", "ELEMENT"},
     {NULL}
   };
   GOptionContext *context = g_option_context_new ("FILE [PROPERTY=VALUE...]");
   GError *error = NULL;
-  Run run = {.keep = G_MAXUINT };
+  Run run = {.keep = NO_FRAME,.begin = GST_CLOCK_TIME_NONE,.time = GST_CLOCK_TIME_NONE,.ok = TRUE };
 
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_group (context, gst_init_get_option_group ());
@@ -290,28 +669,36 @@ main (int argc, char **argv)
     return 2;
   }
   g_option_context_free (context);
+  g_mutex_init (&run.lock);
   run.file = argv[1];
   run.properties = argv + 2;
-
-  ok = play (&run, MEASURE, NULL);
-  if (ok && run.frames_out == 0) {
-    g_printerr ("%s: no frame came out\n", run.file);
-    ok = FALSE;
-  }
-  if (ok && (clip || picture)) {
-    run.keep = run.frames_out / 2;
-    ok = play (&run, clip ? ENCODE : "fakesink sync=false name=nothing", clip);
-    if (ok && clip)
+  run.want_picture = picture != NULL;
+  run.ok = make_pipeline (&run, clip, window, sink);
+  if (run.ok) {
+    play (&run);
+    if (run.frames_out == 0) {
+      if (run.ok && !run.stopping)
+        g_printerr ("%s: no frame came out\n", run.file);
+      run.ok = FALSE;
+      if (clip)
+        remove (clip);
+    } else if (clip)
       g_print ("convolved clip: %s\n", clip);
   }
-  if (ok && picture && run.before && run.after && (ok = write_picture (&run, picture)))
-    g_print ("before and after: %s\n", picture);
+  if (picture && run.before && run.after) {
+    if (write_picture (&run, picture))
+      g_print ("before and after: %s\n", picture);
+    else
+      run.ok = FALSE;
+  }
+  g_clear_pointer (&run.pending, gst_sample_unref);
   g_clear_pointer (&run.before, gst_sample_unref);
   g_clear_pointer (&run.after, gst_sample_unref);
-  run.keep = G_MAXUINT;
-  if (ok && window)
-    ok = play (&run, SHOW, NULL);
+  g_clear_object (&run.convolve);
+  g_clear_object (&run.pipeline);
+  g_mutex_clear (&run.lock);
   g_free (clip);
   g_free (picture);
-  return ok ? 0 : 1;
+  g_free (sink);
+  return run.ok ? 0 : 1;
 }

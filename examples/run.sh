@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Convolves a video: sh examples/run.sh [FILE] [PROPERTY=VALUE...]
 #
-#   sh examples/run.sh                                      the clip of this folder, blurred
+#   sh examples/run.sh                                      the clip of this folder, strongly blurred
 #   sh examples/run.sh film.mkv mask=sobel-x bias=0.5       another file, another mask
 #   sh examples/run.sh kernel-variant=cpu                   any property of cudaconvolve
 #
-# Installs what is missing, builds into build/, writes the convolved clip and a before/after picture into out/, plays in
-# a window where there is a display, and tells which variant ran and how fast.
+# Installs what is missing and builds into build/. Then the video plays in a window where there is a display, the
+# convolved clip is written into out/ at the same time, and a line shows how far both are. At the end there is a
+# before/after picture in out/, and the script tells which variant ran and how fast. Ctrl-C ends the clip early.
+#
+# Without a property that chooses the mask, the mask is a gaussian with sigma=8, which nobody overlooks.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/examples/prepare.sh"
@@ -15,7 +18,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 file=$top/examples/clip.mp4
 case ${1:-=} in
   -h | --help)
-    sed -n '3,10s/^# \{0,1\}//p' "$0"
+    sed -n '3,13s/^# \{0,1\}//p' "$0"
     exit 0 ;;
 esac
 if [ $# -gt 0 ] && { [ -e "$1" ] || [ "${1#*=}" = "$1" ]; }; then
@@ -26,10 +29,10 @@ if [ ! -f "$file" ] || [ ! -r "$file" ]; then
   say "$file: no such file, or not readable"
   exit 2
 fi
-mask=mask=gaussian
+mask=gaussian
 for property in "$@"; do
   case $property in
-    mask=*) mask= ;;
+    mask=* | mask-width=* | mask-height=* | sigma=* | layer-location=*) mask= ;;
     *=*) ;;
     *)
       say "$property: a property is written NAME=VALUE, and FILE comes first"
@@ -37,7 +40,7 @@ for property in "$@"; do
   esac
 done
 
-if [ -n "$mask" ]; then set -- "$mask" "$@"; fi
+if [ -n "$mask" ]; then set -- "mask=$mask" sigma=8 "$@"; fi
 
 install_missing
 build_project "$top/build"
