@@ -16,25 +16,80 @@ have_display () {
   [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]
 }
 
+# The oldest versions that do, from the one place that says so.
+oldest_meson=$(sed -n "s/^ *meson_version: '>= \([0-9.]*\)'.*/\1/p" "${top:?}/meson.build")
+oldest_gstreamer=$(sed -n "s/^gst_version = '>= \([0-9.]*\)'.*/\1/p" "$top/meson.build")
+releases="Debian 12, Ubuntu 24.04, Fedora 38 and newer ones have both"
+
+# at_least VERSION OLDEST: compares numbers between points; a package's epoch and revision do not count.
+at_least () {
+  printf '%s %s\n' "${1#*:}" "$2" | awk '{
+    sub (/[^0-9.].*/, "", $1)
+    split ($1, is, ".")
+    count = split ($2, oldest, ".")
+    for (i = 1; i <= count; i++)
+      if (is[i] + 0 != oldest[i] + 0)
+        exit is[i] + 0 < oldest[i] + 0
+  }'
+}
+
+# What runs here now, nothing where there is none.
+meson_version () {
+  meson --version 2>/dev/null || true
+}
+
+gstreamer_version () {
+  pkg-config --modversion gstreamer-1.0 2>/dev/null || true
+}
+
 # What is not there of the tools, libraries and elements themselves, for systems without dpkg and for builds by hand.
 missing_parts () {
   for tool in meson ninja pkg-config cc c++ gst-launch-1.0 gst-inspect-1.0; do
     command -v "$tool" >/dev/null || echo "$tool"
   done
   for library in gstreamer-1.0 gstreamer-video-1.0 gstreamer-check-1.0; do
-    pkg-config --exists "$library >= 1.22" 2>/dev/null || echo "$library >= 1.22"
+    pkg-config --exists "$library >= $oldest_gstreamer" 2>/dev/null || echo "$library >= $oldest_gstreamer"
   done
   for element in decodebin qtdemux avdec_h264 vp8enc webmmux pngenc; do
     gst-inspect-1.0 --exists "$element" 2>/dev/null || echo "GStreamer element $element"
   done
 }
 
+installed () {
+  [ "$(dpkg-query -W -f '${Status}' "$1" 2>/dev/null)" = 'install ok installed' ]
+}
+
+# too_old NAME OLDEST VERSION PACKAGE: prints why NAME is too old, or nothing. VERSION is what runs here now, or empty where
+# nothing does; then the version of PACKAGE that apt would install counts. PACKAGE is empty where there is no apt.
+too_old () {
+  if [ -n "$3" ] && at_least "$3" "$2"; then return; fi
+  candidate=
+  if [ -n "$4" ]; then
+    candidate=$(LC_ALL=C apt-cache policy "$4" 2>/dev/null | sed -n 's/^ *Candidate: *\([0-9].*\)/\1/p')
+  fi
+  if [ -n "$candidate" ] && at_least "$candidate" "$2"; then
+    [ -z "$3" ] || echo "$1 $3 is installed; apt has $candidate, so upgrade or remove the installed one"
+  elif [ -n "$3" ]; then
+    echo "$1 $3 is installed"
+  elif [ -n "$candidate" ]; then
+    echo "$1 $candidate is what apt would install"
+  fi
+}
+
+# Fails where Meson or GStreamer are too old here and apt, if there is one, does not have newer ones.
+versions_suffice () {
+  old=$(too_old Meson "$oldest_meson" "$(meson_version)" "${1:+meson}"
+    too_old GStreamer "$oldest_gstreamer" "$(gstreamer_version)" "${1:+libgstreamer1.0-dev}")
+  [ -n "$old" ] || return 0
+  say "cudaconvolve needs Meson $oldest_meson and GStreamer $oldest_gstreamer, or newer ones. This system is too old:"
+  echo "$old" | sed 's/^/  /' >&2
+  say "$releases. Nothing was installed."
+  return 1
+}
+
 missing_packages () {
   for package in "$@"; do
-    case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) in
-      'install ok installed') ;;
-      *) echo "$package" ;;
-    esac
+    installed "$package" || echo "$package"
   done
 }
 
@@ -47,12 +102,10 @@ can_be_root () {
   [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null
 }
 
-apt_install () {
+# apt_get ARGUMENTS...: the output is shown where apt-get fails.
+apt_get () {
   log=$(mktemp)
-  say "Installing $* (apt-get)"
-  if as_root apt-get -q update >"$log" 2>&1 &&
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@" >>"$log" 2>&1
-  then
+  if as_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" >"$log" 2>&1; then
     rm -f "$log"
   else
     tail -n 20 "$log" >&2
@@ -61,33 +114,41 @@ apt_install () {
   fi
 }
 
-# Installs what is missing, or lists it and fails.
+apt_install () {
+  say "Installing $* (apt-get)"
+  apt_get install -y --no-install-recommends "$@"
+}
+
+# Installs what is missing, or lists it and fails. Versions are looked at before anything is installed.
 install_missing () {
   wanted=$packages
   if have_display; then wanted="$wanted $window_packages"; fi
-  apt=no
+  apt=
   if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
     apt=yes
     # shellcheck disable=SC2086 # a list of words
     lacking=$(missing_packages $wanted)
-    [ -n "$lacking" ] || return 0
-    if can_be_root; then
+    if [ -n "$lacking" ] && can_be_root; then
+      apt_get update && versions_suffice apt || return 1
       # shellcheck disable=SC2086
       apt_install $lacking
       return
     fi
   fi
+  versions_suffice $apt || return 1
+  if [ -n "$apt" ] && [ -z "$lacking" ]; then return 0; fi
   parts=$(missing_parts)
   [ -n "$parts" ] || return 0
   say "These are missing:"
   echo "$parts" | sed 's/^/  /' >&2
-  if [ "$apt" = yes ]; then
+  if [ -n "$apt" ]; then
     say "Install them, here with:"
     # shellcheck disable=SC2086
     say "  sudo apt-get install --no-install-recommends" $lacking
   else
-    say "Install GStreamer 1.22 or newer with its headers and the plugin sets base, good, bad and libav, Meson 1.0 or"
-    say "newer, Ninja, pkg-config, a C and a C++ compiler. On Debian and Ubuntu these are the packages"
+    say "Install GStreamer $oldest_gstreamer or newer with its headers and the plugin sets base, good, bad and libav, Meson"
+    say "$oldest_meson or newer, Ninja, pkg-config, a C and a C++ compiler. $releases."
+    say "On Debian and Ubuntu these are the packages"
     # shellcheck disable=SC2086
     echo $packages | fold -s -w 110 | sed 's/^/  /' >&2
   fi
