@@ -286,7 +286,7 @@ give_up (gpointer data)
 {
   Run *run = data;
 
-  g_printerr ("%sThe clip could not be completed.\n", run->terminal ? "\n" : "");
+  g_printerr ("%sThe film could not be brought to an end.\n", run->terminal ? "\n" : "");
   run->ok = FALSE;
   g_main_loop_quit (run->loop);
   return G_SOURCE_REMOVE;
@@ -561,7 +561,9 @@ play (Run * run)
   g_unix_signal_add (SIGTERM, interrupted, run);
   tick = g_timeout_add_seconds (run->terminal ? 1 : 5, progress_tick, run);
   gst_bus_add_watch (bus, on_message, run);
-  gst_element_set_state (run->pipeline, GST_STATE_PLAYING);
+  /* The element that fails says why on the bus; the program ends also where none says anything. */
+  if (gst_element_set_state (run->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    g_timeout_add_seconds (2, give_up, run);
   g_main_loop_run (run->loop);
   if (run->frames_out) {
     show_progress (run, TRUE);
