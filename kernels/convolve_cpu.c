@@ -91,13 +91,16 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
         job->sums[i] = take (arena, length, sizeof (int32_t));
       job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
       break;
-    case CONVOLVE_CPU_FLOAT_RANK_1:
-      job->middle = take (arena, length, sizeof (float));
+    case CONVOLVE_CPU_FLOAT_FACTORS:
+      job->middles = take_rows (arena, cpu->rank, length, sizeof (float));
       /* fall through */
     case CONVOLVE_CPU_FLOAT:
       job->float_sums = take (arena, length, sizeof (float));
       job->floats = take_rows (arena, h, length, sizeof (float));
       break;
+    case CONVOLVE_CPU_DOUBLE_FACTORS:
+      job->wide_middles = take_rows (arena, cpu->rank, length, sizeof (double));
+      /* fall through */
     case CONVOLVE_CPU_DOUBLE:
       job->double_sums = take (arena, length, sizeof (double));
       job->floats = take_rows (arena, h, length, sizeof (float));

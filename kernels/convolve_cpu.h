@@ -41,10 +41,18 @@ typedef struct
   ConvolvePair upper, lower;
 } ConvolveTerm;
 
+#define CONVOLVE_CPU_MAX_GROUPS 64
+
+/*
+ * Where there are groups, each group has a sum of its own, which is rounded and shifted down by group_shift bits before
+ * the sums are added: so taps have more bits than a total of 32 bits has room for.
+ */
 typedef struct
 {
   ConvolveTerm *terms;
   int count;
+  int n_groups, group_shift;    /* n_groups is 0 where one sum holds all terms */
+  int ends[CONVOLVE_CPU_MAX_GROUPS];    /* of the groups, in terms */
 } ConvolveTerms;
 
 /* From a sum to a value: (sum >> bits) + center, clamped to 0 .. maximum. */
@@ -61,9 +69,10 @@ typedef enum
   CONVOLVE_CPU_PAIRS,           /* any taps, in integers */
   CONVOLVE_CPU_FACTORS,         /* a sum of few products of a column and a row, in integers */
   CONVOLVE_CPU_FFT,             /* any taps, by transforms whose results are integers */
-  CONVOLVE_CPU_FLOAT_RANK_1,
-  CONVOLVE_CPU_FLOAT,
-  CONVOLVE_CPU_DOUBLE
+  CONVOLVE_CPU_FLOAT_FACTORS,   /* a sum of few products of a column and a row, in float */
+  CONVOLVE_CPU_FLOAT,           /* any taps, in float */
+  CONVOLVE_CPU_DOUBLE_FACTORS,  /* a sum of few products of a column and a row, in double */
+  CONVOLVE_CPU_DOUBLE           /* any taps, in double */
 } ConvolveCpuPath;
 
 /* The loops, for one instruction set. Counts are of elements; rows have room for CONVOLVE_CPU_BLOCK more of them. */
@@ -108,11 +117,16 @@ typedef struct
   void (*slide) (const uint16_t *entering, const uint16_t *leaving, int count, int32_t *columns);
   void (*window) (const int32_t *columns, int width, int step, int count, int32_t *scratch[2], int32_t *sums);
 
-  /* height rows of width taps, `step` elements apart; each row's sum for itself, then the sum of rows. */
-  void (*to_floats) (const uint16_t *values, int count, float *row);
-  void (*sum_floats) (const float *taps, int width, int height, int step, const float *const *rows, int count,
-      float *sums);
+  /*
+   * height rows of width taps, `step` elements apart, in the order in which the taps lie. Floats are summed in blocks of
+   * so many products, each block from 0 on, and then the sums of blocks. Values become floats less the center.
+   */
+  void (*to_floats) (const uint16_t *values, int count, int center, float *row);
+  void (*sum_floats) (const float *taps, int width, int height, int step, int block, const float *const *rows,
+      int count, float *sums);
   void (*sum_doubles) (const double *taps, int width, int height, int step, const float *const *rows, int count,
+      double *sums);
+  void (*sum_wide_doubles) (const double *taps, int width, int height, int step, const double *const *rows, int count,
       double *sums);
 
   /*
@@ -154,7 +168,8 @@ typedef struct ConvolveCpu
   ConvolveCpuPath path;
   const ConvolveCpuLevel *level;
   int strip, band;              /* elements and rows of a job; 0: as it pays */
-  int center;                   /* subtracted from the values that are paired up */
+  double cost;                  /* estimated, in the units of convolve_cpu_plan.c */
+  int center;                   /* subtracted from the values that are paired up, or become floats */
   bool shifts;                  /* sums of terms become values by shift, otherwise by tail */
   ConvolveShift shift;
   ConvolveTail tail;
@@ -165,6 +180,9 @@ typedef struct ConvolveCpu
   ConvolveTerms columns[CONVOLVE_MAX_RANK];
   int column_shift[CONVOLVE_MAX_RANK];      /* that makes column sums 16 bits */
   ConvolveCpuFft *fft;
+  int block, column_block;      /* products of a block of the float sums: of the taps or the rows, and of the columns */
+  float *float_columns, *float_rows;    /* factors in float: rank columns, then rank rows */
+  double *double_columns, *double_rows; /* the same in double */
 } ConvolveCpu;
 
 void convolve_cpu_clear (ConvolveCpu *cpu);     /* NULL is allowed */

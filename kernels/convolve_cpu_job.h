@@ -36,8 +36,8 @@ typedef struct
   uint16_t **shorts[2];         /* each product's column sums, for the upper and the lower row of outputs */
   ConvolvePair **products[2];   /* the same, paired up with the neighbours a pixel further */
   int32_t *starts;              /* of the sums, for each element */
-  float **floats, *middle, *float_sums;
-  double *double_sums;
+  float **floats, **middles, *float_sums;       /* ring of rows; each product's column sums */
+  double **wide_middles, *double_sums;
   int32_t *columns, *scratch[2];
   double *squares[2];
   double *block;                /* sums of the outputs of two squares, one sample of each pixel */

@@ -11,12 +11,14 @@
 
 #include "convolve_cpu.h"
 
-#define FLOAT_UNIT (1.0 / 16777216.0)
+#define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
+#define DOUBLE_UNIT (1.0 / 9007199254740992.0)
 #define LARGEST_SHORT 32767.0
 #define LARGEST_INT 2147483647.0
 
 /* Costs, measured, in terms of a sum for a row of outputs of one element after the other. */
-#define COST_TAIL 4.0           /* of float and double; a shift comes with the sum */
+#define COST_TAIL 4.0           /* in float; a shift comes with the sum */
+#define COST_WIDE_TAIL 8.0      /* in double */
 #define COST_PAIRS 2.6          /* of rows becoming pairs */
 #define COST_PRODUCT 2.4        /* of column sums becoming pairs, where they are not neighbours as they are */
 #define COST_ROW_TERM 1.8       /* of those, which serve one output and not two */
@@ -26,6 +28,9 @@
 #define COST_FFT 1200.0         /* where all of a square is outputs */
 #define COST_FLOATS 2.0
 #define COST_FLOAT_TAP 2.0
+#define COST_DOUBLE_TAP 4.3
+#define MAX_GROUP_SHIFT 5
+#define COST_GROUP 1.0          /* of terms, for its shift and its addition to the total */
 
 typedef struct
 {
@@ -35,7 +40,7 @@ typedef struct
   int width, height, samples;
   double sum;                   /* of the taps */
   double center;                /* no centred value is larger */
-  double budget;                /* code values that roundings of taps and column sums may cost */
+  double budget;                /* code values that roundings of taps and sums may cost, the tail not counted */
 } Analysis;
 
 /* Rounds values times scale and returns the error, summed, in units of the values. */
@@ -107,6 +112,10 @@ exact_bits (const ConvolvePlan *plan)
 /*
  * Sums at `scale` of a code value become values: by a shift where bits is not -1, otherwise by the tail. An exact
  * plan's sums are then the true ones, which floats hold. The offset has the true sum of taps: the center costs nothing.
+ *
+ * The floor of a start costs nothing either. A sum n is an integer, and for any real start s and integer m
+ * floor ((n + s) / m) = floor ((n + floor (s)) / m): between n + floor (s) and n + s there is no multiple of m, as
+ * multiples of m are integers. So the value is the same as with the start itself.
  */
 static void
 set_end (const Analysis *a, double scale, int bits)
@@ -136,7 +145,7 @@ set_end (const Analysis *a, double scale, int bits)
 static bool
 allocate_terms (ConvolveTerms *terms, int count)
 {
-  terms->count = 0;
+  terms->count = terms->n_groups = 0;
   terms->terms = malloc (count * sizeof (ConvolveTerm));
   return terms->terms != NULL;
 }
@@ -181,6 +190,8 @@ convolve_cpu_clear (ConvolveCpu *cpu)
   for (int r = 0; r < CONVOLVE_MAX_RANK; r++)
     free (cpu->columns[r].terms);
   convolve_cpu_fft_free (cpu->fft);
+  free (cpu->float_columns);
+  free (cpu->double_columns);
   free (cpu);
 }
 
@@ -275,6 +286,9 @@ typedef struct
   int shift[CONVOLVE_MAX_RANK];     /* of the column sums */
   double scale, error;          /* error in code values */
   int bits;
+  int group_shift;              /* row taps are at 2^group_shift of the scale, and summed in groups; 0: in one sum */
+  int n_groups[CONVOLVE_MAX_RANK];
+  int group[CONVOLVE_MAX_RANK][CONVOLVE_CPU_MAX_GROUPS];        /* the first tap of each group of a row */
 } IntegerFactors;
 
 /*
@@ -301,18 +315,58 @@ round_column (const Analysis *a, const double *column, double middle, int *round
 }
 
 /*
+ * Cuts a row of taps into groups, each as long as 32 bits hold its sums with the half that rounds them. Adds to range
+ * what the groups' sums, shifted down, can be together. False where there are too many groups.
+ *
+ * Even and odd outputs meet the taps in other pairs. The groups are of taps and not of pairs, so that both have the
+ * same groups, the same roundings, and the same bytes wherever a strip begins.
+ */
+static bool
+find_groups (const Analysis *a, Range middles, int r, IntegerFactors *integers, Range *range)
+{
+  const int *row = integers->row[r];
+  double half = ldexp (0.5, integers->group_shift);
+  int *n = &integers->n_groups[r];
+  Range sums = { 0, 0 };
+
+  *n = 0;
+  for (int i = 0; i < a->width; i++) {
+    Range tap = range_of_sum (row + i, 1, middles);
+
+    if (!fits (tap, half, LARGEST_INT))
+      return false;
+    if (i == 0 || !fits ((Range) { sums.low + tap.low, sums.high + tap.high }, half, LARGEST_INT)) {
+      if (*n == CONVOLVE_CPU_MAX_GROUPS / CONVOLVE_MAX_RANK)
+        return false;
+      integers->group[r][(*n)++] = i;
+      range->low += ldexp (sums.low, -integers->group_shift) - 1;
+      range->high += ldexp (sums.high, -integers->group_shift) + 1;
+      sums = (Range) { 0, 0 };
+    }
+    sums.low += tap.low;
+    sums.high += tap.high;
+  }
+  range->low += ldexp (sums.low, -integers->group_shift) - 1;
+  range->high += ldexp (sums.high, -integers->group_shift) + 1;
+  return true;
+}
+
+/*
  * Rounds the factors. Column sums become 16 bits of which `part` is used, row sums of those are at `scale` of a code
- * value: the finer the one, the coarser the row's taps. False where something does not fit.
+ * value: the finer the one, the coarser the row's taps. Groups make the row's taps finer by their shift, and round each
+ * sum by half a unit. False where something does not fit.
  */
 static bool
 round_factors (const Analysis *a, const ConvolveFactors *factors, double scale, int bits, double part,
-    IntegerFactors *integers)
+    int group_shift, IntegerFactors *integers)
 {
+  double fine = ldexp (scale, group_shift);
   Range sums = { 0, 0 };
 
   integers->scale = scale;
   integers->bits = bits;
   integers->error = factors->missed * a->center;
+  integers->group_shift = group_shift;
   for (int r = 0; r < factors->rank; r++) {
     double gain = convolve_sum_of_magnitudes (factors->column[r], a->height);
     double middle = part * LARGEST_SHORT / (a->center * gain);
@@ -320,11 +374,17 @@ round_factors (const Analysis *a, const ConvolveFactors *factors, double scale, 
     Range middles, row;
 
     error = round_column (a, factors->column[r], middle, integers->column[r], &integers->shift[r], &middles);
-    if (error < 0 || peak * scale / middle > LARGEST_SHORT)
+    if (error < 0 || peak * fine / middle > LARGEST_SHORT)
       return false;
-    missed = quantise (factors->row[r], a->width, scale / middle, integers->row[r]);
+    missed = quantise (factors->row[r], a->width, fine / middle, integers->row[r]);
     integers->error += missed * a->center * gain
         + (convolve_sum_of_magnitudes (factors->row[r], a->width) + missed) * error;
+    if (group_shift > 0) {
+      if (!find_groups (a, middles, r, integers, &sums))
+        return false;
+      integers->error += 0.5 * integers->n_groups[r] / scale;
+      continue;
+    }
     row = range_of_sum (integers->row[r], a->width, middles);
     sums.low += row.low;
     sums.high += row.high;
@@ -334,18 +394,20 @@ round_factors (const Analysis *a, const ConvolveFactors *factors, double scale, 
 
 /* Tries how to share the bits between column sums and row taps; true where the best of it fits the budget. */
 static bool
-round_factors_at (const Analysis *a, const ConvolveFactors *factors, double scale, int bits, IntegerFactors *best)
+round_factors_at (const Analysis *a, const ConvolveFactors *factors, double scale, int bits, int group_shift,
+    IntegerFactors *best)
 {
   double least = INFINITY, part = 0;
 
   for (double tried = 0.999; tried > 0.02; tried *= 0.96)
-    if (round_factors (a, factors, scale, bits, tried, best) && best->error < least) {
+    if (round_factors (a, factors, scale, bits, tried, group_shift, best) && best->error < least) {
       least = best->error;
       part = tried;
     }
-  return least <= a->budget && round_factors (a, factors, scale, bits, part, best);
+  return least <= a->budget && round_factors (a, factors, scale, bits, part, group_shift, best);
 }
 
+/* One sum for all terms if that is good enough, otherwise as few groups as are. */
 static bool
 round_factors_best (const Analysis *a, const ConvolveFactors *factors, IntegerFactors *best)
 {
@@ -357,9 +419,13 @@ round_factors_best (const Analysis *a, const ConvolveFactors *factors, IntegerFa
         * convolve_sum_of_magnitudes (factors->column[r], a->height);
   bits = (int) floor (log2 (2 * LARGEST_INT / (a->center * magnitude)));
   for (int less = 0; less < 3 && bits - less >= 0; less++)
-    if (round_factors_at (a, factors, ldexp (1, bits - less), bits - less, best))
+    if (round_factors_at (a, factors, ldexp (1, bits - less), bits - less, 0, best))
       return true;
-  return round_factors_at (a, factors, 0.995 * LARGEST_INT / (a->center * magnitude), -1, best);
+  for (int group_shift = 1; group_shift <= MAX_GROUP_SHIFT; group_shift++)
+    for (int less = 0; less < 3 && bits - less >= 0; less++)
+      if (round_factors_at (a, factors, ldexp (1, bits - less), bits - less, group_shift, best))
+        return true;
+  return round_factors_at (a, factors, 0.995 * LARGEST_INT / (a->center * magnitude), -1, 0, best);
 }
 
 /* Integer factors of integer taps; the column sums have to fit 16 bits as they are. */
@@ -372,6 +438,7 @@ take_exact_factors (const Analysis *a, ConvolveFactors *factors, IntegerFactors 
   if (!taps->row)
     return false;
   factors->rank = 1;
+  integers->group_shift = 0;
   integers->shift[0] = 0;
   integers->scale = 1;
   for (int i = 0; i < a->width; i++)
@@ -397,11 +464,45 @@ has_neighbours (const Analysis *a)
 }
 
 static double
-factors_cost (const Analysis *a, int rank)
+factors_cost (const Analysis *a, int rank, const IntegerFactors *integers)
 {
-  double columns = (a->height + 1) / 2, rows = (a->width + 1) / 2;
+  double columns = (a->height + 1) / 2, rows = (a->width + 1) / 2, groups = 0;
 
-  return rank * (columns + (has_neighbours (a) ? rows : COST_PRODUCT + COST_ROW_TERM * rows));
+  for (int r = 0; r < rank && integers->group_shift > 0; r++)
+    groups += COST_GROUP * integers->n_groups[r];
+  return rank * (columns + (has_neighbours (a) ? rows : COST_PRODUCT + COST_ROW_TERM * rows)) + groups;
+}
+
+/*
+ * A row's taps, one group after the other. The second of two neighbours needs one tap more than the first where the
+ * number of taps is even, so each group is made odd with a tap of 0 behind; pairs begin at even places, so a group that
+ * does not is given a tap of 0 in front.
+ */
+static void
+add_groups (const Analysis *a, const IntegerFactors *integers, int r)
+{
+  ConvolveCpu *cpu = a->cpu;
+  ConvolveTerms *terms = &cpu->terms;
+  int taps[CONVOLVE_MAX_SIDE + 2];
+
+  terms->group_shift = integers->group_shift;
+  for (int g = 0; g < integers->n_groups[r]; g++) {
+    int first = integers->group[r][g], count = 0;
+    int end = g + 1 < integers->n_groups[r] ? integers->group[r][g + 1] : a->width;
+
+    if (cpu->neighbours && first % 2 == 1)
+      taps[count++] = 0;
+    for (int i = first; i < end; i++)
+      taps[count++] = integers->row[r][i];
+    if (cpu->neighbours && count % 2 == 0)
+      taps[count++] = 0;
+    if (cpu->neighbours)
+      add_pairs (terms, taps, count, 1, r, first / 2, false);
+    else
+      for (int i = 0; i < count; i += 2)
+        add_term (terms, r, (first + i) * a->samples, convolve_pair (taps[i], i + 1 < count ? taps[i + 1] : 0), 0);
+    terms->ends[terms->n_groups++] = terms->count;
+  }
 }
 
 static bool
@@ -412,14 +513,16 @@ use_factors (const Analysis *a, const ConvolveFactors *factors, const IntegerFac
   cpu->path = CONVOLVE_CPU_FACTORS;
   cpu->rank = factors->rank;
   cpu->neighbours = has_neighbours (a);
-  if (!allocate_terms (&cpu->terms, factors->rank * (a->width + 1) / 2 + factors->rank))
+  if (!allocate_terms (&cpu->terms, factors->rank * (a->width / 2 + 1) + 2 * CONVOLVE_CPU_MAX_GROUPS))
     return false;
   for (int r = 0; r < factors->rank; r++) {
     if (!allocate_terms (&cpu->columns[r], (a->height + 1) / 2))
       return false;
     cpu->column_shift[r] = integers->shift[r];
     add_pairs (&cpu->columns[r], integers->column[r], a->height, 1, 0, 0, true);
-    if (cpu->neighbours)
+    if (integers->group_shift > 0)
+      add_groups (a, integers, r);
+    else if (cpu->neighbours)
       add_pairs (&cpu->terms, integers->row[r], a->width, 1, r, 0, false);
     else
       add_row (&cpu->terms, integers->row[r], a->width, r, a->samples);
@@ -514,18 +617,198 @@ use_box (const Analysis *a)
   return true;
 }
 
+/* --- floats and doubles --- */
+
+/* What n roundings, one after the other, make of the sum of magnitudes. */
+static double
+growth (double n, double unit)
+{
+  return n * unit / (1 - n * unit);
+}
+
+/* Products of a block, so that a sum of so many has few roundings. */
+static int
+block_of (int count)
+{
+  return (int) ceil (sqrt (count));
+}
+
+/*
+ * The roundings that a product meets on its way: its own, those of the block's sum, and those of the blocks' sum; the
+ * first addition to 0 has none.
+ */
+static double
+roundings (int count, int block)
+{
+  return block + (count - 1) / block;
+}
+
+/*
+ * Values less the center, times float taps, added in float: what that may cost, where an exact plan's sums are exact in
+ * any order and need no center. What underflows is below 1e-30 of all that stands here.
+ */
+static bool
+floats_fit (const Analysis *a)
+{
+  int count = a->width * a->height;
+  double gain = 0, missed = 0;
+
+  if (a->plan->exact)
+    return true;
+  for (int i = 0; i < count; i++) {
+    gain += fabs (a->plan->taps.taps[i]);
+    missed += fabs (a->plan->taps.taps[i] - a->taps[i]);
+  }
+  return (missed + gain * growth (roundings (count, block_of (count)), FLOAT_UNIT)) * a->center <= a->budget;
+}
+
+/*
+ * The same for factors rounded to float: the column sums' error goes through the rows, whose sums have an error of
+ * their own. What the factors miss of the taps is summed in double, which the last term stands for.
+ */
+static bool
+float_factors_fit (const Analysis *a, const ConvolveFactors *factors)
+{
+  double rows = growth (roundings (factors->rank * a->width, block_of (factors->rank * a->width)), FLOAT_UNIT);
+  double columns = growth (roundings (a->height, block_of (a->height)), FLOAT_UNIT), gain = 0, missed = 0;
+
+  for (int j = 0; j < a->height; j++)
+    for (int i = 0; i < a->width; i++) {
+      double tap = 0;
+
+      for (int r = 0; r < factors->rank; r++) {
+        double product = (double) (float) factors->column[r][j] * (float) factors->row[r][i];
+
+        tap += product;
+        gain += fabs (product);
+      }
+      missed += fabs (tap - a->taps[j * a->width + i]);
+    }
+  return (missed + gain * (rows + columns + rows * columns + 8 * DOUBLE_UNIT)) * a->center <= a->budget;
+}
+
+/* The same in double, of values as they are. */
+static bool
+double_factors_fit (const Analysis *a, const ConvolveFactors *factors)
+{
+  double gain = 0, n = a->height + factors->rank * a->width;
+
+  for (int r = 0; r < factors->rank; r++)
+    gain += convolve_sum_of_magnitudes (factors->column[r], a->height)
+        * convolve_sum_of_magnitudes (factors->row[r], a->width);
+  return (factors->missed + gain * growth (n + 8, DOUBLE_UNIT)) * 2 * a->center <= a->budget;
+}
+
+/* Values less the center become sums in code values; an exact plan's are in units of its taps. */
+static void
+set_float_end (const Analysis *a)
+{
+  ConvolveTail *tail = &a->cpu->tail;
+
+  if (a->plan->exact) {
+    a->cpu->center = 0;
+    return;
+  }
+  for (int i = 0; i < a->samples; i++) {
+    tail->offset[i] = offset_of (a, i);
+    tail->offset_f[i] = (float) tail->offset[i];
+  }
+}
+
+static bool
+use_floats (const Analysis *a)
+{
+  a->cpu->path = CONVOLVE_CPU_FLOAT;
+  a->cpu->block = block_of (a->width * a->height);
+  set_float_end (a);
+  return true;
+}
+
+static bool
+use_float_factors (const Analysis *a, const ConvolveFactors *factors)
+{
+  int rank = factors->rank, w = a->width, h = a->height;
+  ConvolveCpu *cpu = a->cpu;
+
+  cpu->path = CONVOLVE_CPU_FLOAT_FACTORS;
+  cpu->rank = rank;
+  cpu->block = block_of (rank * w);
+  cpu->column_block = block_of (h);
+  cpu->float_columns = malloc (rank * (w + h) * sizeof (float));
+  if (!cpu->float_columns)
+    return false;
+  cpu->float_rows = cpu->float_columns + rank * h;
+  for (int i = 0; i < rank * h; i++)
+    cpu->float_columns[i] = (float) factors->column[i / h][i % h];
+  for (int i = 0; i < rank * w; i++)
+    cpu->float_rows[i] = (float) factors->row[i / w][i % w];
+  set_float_end (a);
+  return true;
+}
+
+/* Doubles have no center, and the plan's own offset. */
+static bool
+use_doubles (const Analysis *a)
+{
+  a->cpu->path = CONVOLVE_CPU_DOUBLE;
+  a->cpu->center = 0;
+  a->cpu->tail.wide = true;
+  return true;
+}
+
+static bool
+use_double_factors (const Analysis *a, const ConvolveFactors *factors)
+{
+  int rank = factors->rank, w = a->width, h = a->height;
+  ConvolveCpu *cpu = a->cpu;
+
+  use_doubles (a);
+  cpu->path = CONVOLVE_CPU_DOUBLE_FACTORS;
+  cpu->rank = rank;
+  cpu->double_columns = malloc (rank * (w + h) * sizeof (double));
+  if (!cpu->double_columns)
+    return false;
+  cpu->double_rows = cpu->double_columns + rank * h;
+  for (int i = 0; i < rank * h; i++)
+    cpu->double_columns[i] = factors->column[i / h][i % h];
+  for (int i = 0; i < rank * w; i++)
+    cpu->double_rows[i] = factors->row[i / w][i % w];
+  return true;
+}
+
 /* --- the choice --- */
 
-/* What roundings may cost: the promise less what the floats of taps and tail take of it. */
+/*
+ * What the tail costs in float where no plan is exact: it rounds the sum, the scale and their product, each of which is
+ * a result less the offset; the offset; and the result. Results out of range are clamped in any case.
+ */
 static double
-find_budget (const ConvolvePlan *plan, const double *taps, int count)
+float_tail_error (const Analysis *a)
 {
-  double budget = plan->pixel.depth == 8 ? 1.0 / 64 : 0.5, maximum = plan->tail.maximum, offset = 0;
+  const ConvolveTail *tail = &a->plan->tail;
+  double offset = 0;
 
-  for (int i = 0; i < plan->pixel.samples; i++)
-    offset = fmax (offset, fabs (plan->tail.offset[i]));
-  budget -= convolve_sum_of_magnitudes (taps, count) * maximum * FLOAT_UNIT;
-  return 0.98 * budget - 8 * (3 * maximum + 2 + offset) * FLOAT_UNIT;
+  for (int i = 0; i < a->samples; i++)
+    offset = fmax (offset, fmax (fabs (tail->offset[i]), fabs (tail->offset[i] + a->center * a->sum)));
+  return 4.1 * (tail->maximum + 2 + offset) * FLOAT_UNIT;
+}
+
+/*
+ * The promise less what the taps lost when they became floats, and less what the tail takes of the rest. The tail is in
+ * float where that is cheap, and in double otherwise. A fiftieth is left for the doubles in which all this is computed.
+ */
+static void
+find_budget (Analysis *a)
+{
+  double budget = convolve_budget (a->plan), tail;
+
+  if (a->plan->exact)
+    return;
+  if (a->plan->device_taps_fit)
+    budget -= convolve_sum_of_magnitudes (a->taps, a->width * a->height) * a->plan->tail.maximum * FLOAT_UNIT;
+  tail = float_tail_error (a);
+  a->cpu->tail.wide = tail > budget / 4;
+  a->budget = 0.98 * (a->cpu->tail.wide ? budget : budget - tail);
 }
 
 /* Room for the analysis, too much for a stack. */
@@ -536,53 +819,93 @@ typedef struct
   IntegerFactors integers;
 } Room;
 
+/* The factors in double: an exact plan's are integers, whose products are the taps. */
+static bool
+find_factors (const Analysis *a, ConvolveFactors *factors)
+{
+  const ConvolveTaps *taps = &a->plan->taps;
+
+  if (!a->plan->exact)          /* what is missed is nothing beside the budget */
+    return convolve_factors_find (a->taps, a->width, a->height, a->budget / 16 / a->center, factors);
+  if (!taps->row)
+    return false;
+  factors->rank = 1;
+  factors->missed = 0;
+  for (int i = 0; i < a->width; i++)
+    factors->row[0][i] = taps->row[i];
+  for (int j = 0; j < a->height; j++)
+    factors->column[0][j] = taps->column[j];
+  return true;
+}
+
+/* Whether a way is good enough is asked only where it would be the cheapest so far. */
+static bool
+is_cheaper (double cost, double *least)
+{
+  if (!(cost < *least))
+    return false;
+  *least = cost;
+  return true;
+}
+
 static bool
 choose (const Analysis *a, Room *room)
 {
-  const ConvolveTaps *taps = &a->plan->taps;
-  double least = INFINITY, cost;
-  ConvolveCpu *cpu = a->cpu;
-  bool box = is_box (a), pairs, factors;
+  bool exact = a->plan->exact, factored = find_factors (a, &room->factors), integers;
+  double tail = a->cpu->tail.wide ? COST_WIDE_TAIL : COST_TAIL, least, cost;
+  int w = a->width, h = a->height, rank = room->factors.rank;
+  ConvolveCpuPath path = CONVOLVE_CPU_DOUBLE;
 
-  cpu->path = CONVOLVE_CPU_FLOAT;
-  least = COST_FLOATS + COST_FLOAT_TAP * a->width * a->height + COST_TAIL;
-  cost = COST_FLOATS + COST_FLOAT_TAP * (a->width + a->height) + COST_TAIL;
-  if (taps->row && cost < least) {
-    cpu->path = CONVOLVE_CPU_FLOAT_RANK_1;
-    least = cost;
+  least = COST_FLOATS + COST_DOUBLE_TAP * w * h + COST_WIDE_TAIL;
+  cost = COST_FLOATS + COST_FLOAT_TAP * w * h + tail;
+  if (floats_fit (a) && is_cheaper (cost, &least))
+    path = CONVOLVE_CPU_FLOAT;
+  cost = COST_FLOATS + rank * COST_DOUBLE_TAP * (w + h) + COST_WIDE_TAIL;
+  if (factored && !exact && double_factors_fit (a, &room->factors) && is_cheaper (cost, &least))
+    path = CONVOLVE_CPU_DOUBLE_FACTORS;
+  cost = COST_FLOATS + rank * COST_FLOAT_TAP * (w + h) + tail;
+  if (factored && (exact || float_factors_fit (a, &room->factors)) && is_cheaper (cost, &least))
+    path = CONVOLVE_CPU_FLOAT_FACTORS;
+  if (quantise_taps (a, &room->taps)) {
+    cost = COST_PAIRS + count_terms (room->taps.taps, w, h) + (room->taps.bits < 0 ? tail : 0);
+    if (is_cheaper (cost, &least))
+      path = CONVOLVE_CPU_PAIRS;
   }
-  pairs = quantise_taps (a, &room->taps);
-  if (pairs) {
-    cost = COST_PAIRS + count_terms (room->taps.taps, a->width, a->height) + (room->taps.bits < 0 ? COST_TAIL : 0);
-    pairs = cost < least;
-    least = pairs ? cost : least;
+  integers = exact ? take_exact_factors (a, &room->factors, &room->integers)
+      : factored && round_factors_best (a, &room->factors, &room->integers);
+  if (integers) {
+    cost = COST_PAIRS + factors_cost (a, rank, &room->integers) + (room->integers.bits < 0 ? tail : 0);
+    if (is_cheaper (cost, &least))
+      path = CONVOLVE_CPU_FACTORS;
   }
-  if (a->plan->exact)
-    factors = take_exact_factors (a, &room->factors, &room->integers);
-  else                          /* what is missed is nothing beside the budget */
-    factors = convolve_factors_find (a->taps, a->width, a->height, a->budget / 16 / a->center, &room->factors)
-        && round_factors_best (a, &room->factors, &room->integers);
-  if (factors) {
-    cost = COST_PAIRS + factors_cost (a, room->factors.rank) + (room->integers.bits < 0 ? COST_TAIL : 0);
-    factors = cost < least;
-    least = factors ? cost : least;
-  }
-  if (box && box_cost (a->width) < least)
+  a->cpu->cost = least;
+  if (is_box (a) && is_cheaper (box_cost (w), &a->cpu->cost))
     return use_box (a);
-  if (fft_cost (a) < least && use_fft (a))
+  if (fft_cost (a) < least && use_fft (a)) {
+    a->cpu->cost = fft_cost (a);
     return true;
-  if (factors)
-    return use_factors (a, &room->factors, &room->integers);
-  if (pairs)
-    return use_pairs (a, &room->taps);
-  return true;
+  }
+  switch (path) {
+    case CONVOLVE_CPU_FACTORS:
+      return use_factors (a, &room->factors, &room->integers);
+    case CONVOLVE_CPU_PAIRS:
+      return use_pairs (a, &room->taps);
+    case CONVOLVE_CPU_FLOAT_FACTORS:
+      return use_float_factors (a, &room->factors);
+    case CONVOLVE_CPU_DOUBLE_FACTORS:
+      return use_double_factors (a, &room->factors);
+    case CONVOLVE_CPU_FLOAT:
+      return use_floats (a);
+    default:
+      return use_doubles (a);
+  }
 }
 
 ConvolveStatus
 convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
 {
   const ConvolveTaps *taps = &plan->taps;
-  Room *room = malloc (sizeof (*room));
+  Room *room = calloc (1, sizeof (*room));
   bool done;
 
   plan->cpu = calloc (1, sizeof (ConvolveCpu));
@@ -598,12 +921,9 @@ convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
     a.center = plan->cpu->center;
     for (int i = 0; i < a.width * a.height; i++)
       a.sum += a.taps[i];
-    a.budget = find_budget (plan, a.taps, a.width * a.height);
+    find_budget (&a);
     if (plan->pixel.select == 0)
       plan->cpu->path = CONVOLVE_CPU_COPY;
-    else if (plan->wide_sums)
-      plan->cpu->path = fft_cost (&a) < COST_FLOAT_TAP * a.width * a.height && use_fft (&a) ? CONVOLVE_CPU_FFT
-          : CONVOLVE_CPU_DOUBLE;
     else
       done = choose (&a, room);
   }

@@ -259,10 +259,10 @@ load_starts (const int32_t *starts, Ints sums[VECTORS])
 }
 
 static inline void
-add_terms_2 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
-    Ints lower[VECTORS])
+add_range_2 (const ConvolveTerms *terms, int first, int end, const ConvolvePair *const *rows, int x,
+    Ints upper[VECTORS], Ints lower[VECTORS])
 {
-  for (int t = 0; t < terms->count; t++) {
+  for (int t = first; t < end; t++) {
     const ConvolveTerm *term = &terms->terms[t];
     const ConvolvePair *at = rows[term->row] + x + term->offset;
     Ints upper_taps = spread (term->upper), lower_taps = spread (term->lower);
@@ -276,16 +276,67 @@ add_terms_2 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x,
   }
 }
 
+/* Adds the sums of a group, which are rounded by what they started from, to the totals. */
 static inline void
-add_terms_1 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x, Ints sums[VECTORS])
+end_group (const Ints sums[VECTORS], int shift, Ints total[VECTORS])
 {
-  for (int t = 0; t < terms->count; t++) {
+  for (int v = 0; v < VECTORS; v++)
+    total[v] += (Ints) ((SignedInts) sums[v] >> shift);
+}
+
+static inline void
+add_terms_2 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
+    Ints lower[VECTORS])
+{
+  int shift = terms->group_shift, first = 0;
+  Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
+
+  if (terms->n_groups == 0) {
+    add_range_2 (terms, 0, terms->count, rows, x, upper, lower);
+    return;
+  }
+  for (int g = 0; g < terms->n_groups; first = terms->ends[g++]) {
+    Ints sums[2][VECTORS];
+
+    for (int v = 0; v < VECTORS; v++)
+      sums[0][v] = sums[1][v] = half;
+    add_range_2 (terms, first, terms->ends[g], rows, x, sums[0], sums[1]);
+    end_group (sums[0], shift, upper);
+    end_group (sums[1], shift, lower);
+  }
+}
+
+static inline void
+add_range_1 (const ConvolveTerms *terms, int first, int end, const ConvolvePair *const *rows, int x,
+    Ints sums[VECTORS])
+{
+  for (int t = first; t < end; t++) {
     const ConvolveTerm *term = &terms->terms[t];
     const ConvolvePair *at = rows[term->row] + x + term->offset;
     Ints taps = spread (term->upper);
 
     for (int v = 0; v < VECTORS; v++)
       sums[v] = add_products (sums[v], *(const IntsAt *) (at + v * LANES), taps);
+  }
+}
+
+static inline void
+add_terms_1 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x, Ints total[VECTORS])
+{
+  int shift = terms->group_shift, first = 0;
+  Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
+
+  if (terms->n_groups == 0) {
+    add_range_1 (terms, 0, terms->count, rows, x, total);
+    return;
+  }
+  for (int g = 0; g < terms->n_groups; first = terms->ends[g++]) {
+    Ints sums[VECTORS];
+
+    for (int v = 0; v < VECTORS; v++)
+      sums[v] = half;
+    add_range_1 (terms, first, terms->ends[g], rows, x, sums);
+    end_group (sums, shift, total);
   }
 }
 
@@ -550,28 +601,48 @@ window (const int32_t *columns, int width, int step, int count, int32_t *scratch
 /* --- floats --- */
 
 static void
-to_floats (const uint16_t *restrict values, int count, float *restrict row)
+to_floats (const uint16_t *restrict values, int count, int center, float *restrict row)
 {
   for (int i = 0; i < count; i++)
-    row[i] = (float) values[i];
+    row[i] = (float) (values[i] - center);
+}
+
+/* Adds the block's sums to the totals, and begins the next block. */
+static inline void
+end_block (Floats part[VECTORS], Floats total[VECTORS])
+{
+  for (int v = 0; v < VECTORS; v++) {
+    total[v] += part[v];
+    part[v] = (Floats) { 0 };
+  }
 }
 
 static void
-sum_floats (const float *taps, int width, int height, int step, const float *const *rows, int count, float *sums)
+sum_floats (const float *taps, int width, int height, int step, int block, const float *const *rows, int count,
+    float *sums)
 {
   for (int x = 0; x < count; x += STEP) {
-    Floats total[VECTORS] = { 0 };
+    Floats total[VECTORS] = { 0 }, part[VECTORS] = { 0 };
+    const float *tap = taps;
+    int left = block;
 
     for (int j = 0; j < height; j++) {
-      const float *at = rows[j] + x, *tap = taps + (size_t) j * width;
-      Floats part[VECTORS] = { 0 };
+      const float *at = rows[j] + x;
 
-      for (int i = 0; i < width; i++, at += step)
-        for (int v = 0; v < VECTORS; v++)
-          part[v] += tap[i] * *(const FloatsAt *) (at + v * LANES);
-      for (int v = 0; v < VECTORS; v++)
-        total[v] += part[v];
+      for (int i = 0; i < width;) {
+        int end = width - i < left ? width : i + left;
+
+        left -= end - i;
+        for (; i < end; i++, at += step, tap++)
+          for (int v = 0; v < VECTORS; v++)
+            part[v] += *tap * *(const FloatsAt *) (at + v * LANES);
+        if (left == 0) {
+          end_block (part, total);
+          left = block;
+        }
+      }
     }
+    end_block (part, total);
     for (int v = 0; v < VECTORS; v++)
       *(FloatsAt *) (sums + x + v * LANES) = total[v];
   }
@@ -590,6 +661,25 @@ sum_doubles (const double *taps, int width, int height, int step, const float *c
       for (int i = 0; i < width; i++, at += step)
         for (int v = 0; v < VECTORS; v++)
           total[v] += tap[i] * __builtin_convertvector (*(const HalfAt *) (at + v * LANES / 2), Doubles);
+    }
+    for (int v = 0; v < VECTORS; v++)
+      *(DoublesAt *) (sums + x + v * LANES / 2) = total[v];
+  }
+}
+
+static void
+sum_wide_doubles (const double *taps, int width, int height, int step, const double *const *rows, int count,
+    double *sums)
+{
+  for (int x = 0; x < count; x += STEP / 2) {
+    Doubles total[VECTORS] = { 0 };
+
+    for (int j = 0; j < height; j++) {
+      const double *at = rows[j] + x, *tap = taps + (size_t) j * width;
+
+      for (int i = 0; i < width; i++, at += step)
+        for (int v = 0; v < VECTORS; v++)
+          total[v] += tap[i] * *(const DoublesAt *) (at + v * LANES / 2);
     }
     for (int v = 0; v < VECTORS; v++)
       *(DoublesAt *) (sums + x + v * LANES / 2) = total[v];
@@ -732,6 +822,7 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .to_floats = to_floats,
   .sum_floats = sum_floats,
   .sum_doubles = sum_doubles,
+  .sum_wide_doubles = sum_wide_doubles,
   .fourier = fourier,
   .multiply = multiply,
   .finish_ints = finish_ints,

@@ -347,29 +347,65 @@ walk_squares (const ConvolveCpuJob *job)
 }
 
 static void
+finish_doubles (const ConvolveCpuJob *job, int y, const double *sums)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+
+  job->level->finish_doubles (sums, job->count, tail->scale, job->offsets, tail->maximum, job->results[0]);
+  store_row (job, y, job->results[0]);
+}
+
+/* The column sums of each product, and the row sums of those. */
+static void
+sum_float_factors (const ConvolveCpuJob *job)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int w = job->work->plan->taps.width, h = job->work->plan->taps.height;
+
+  for (int r = 0; r < cpu->rank; r++)
+    job->level->sum_floats (cpu->float_columns + r * h, 1, h, 0, cpu->column_block,
+        (const float *const *) job->floats, job->reach, job->middles[r]);
+  job->level->sum_floats (cpu->float_rows, w, cpu->rank, job->step, cpu->block, (const float *const *) job->middles,
+      job->count, job->float_sums);
+}
+
+static void
+sum_double_factors (const ConvolveCpuJob *job)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int w = job->work->plan->taps.width, h = job->work->plan->taps.height;
+
+  for (int r = 0; r < cpu->rank; r++)
+    job->level->sum_doubles (cpu->double_columns + r * h, 1, h, 0, (const float *const *) job->floats, job->reach,
+        job->wide_middles[r]);
+  job->level->sum_wide_doubles (cpu->double_rows, w, cpu->rank, job->step, (const double *const *) job->wide_middles,
+      job->count, job->double_sums);
+}
+
+static void
 sum_row_of_floats (const ConvolveCpuJob *job, int y)
 {
   const ConvolveTaps *taps = &job->work->plan->taps;
-  const ConvolveTail *tail = &job->cpu->tail;
   const float *const *rows = (const float *const *) job->floats;
-  const float *middle = job->middle;
 
   switch (job->cpu->path) {
-    case CONVOLVE_CPU_FLOAT_RANK_1:
-      job->level->sum_floats (taps->column, 1, taps->height, 0, rows, job->reach, job->middle);
-      job->level->sum_floats (taps->row, taps->width, 1, job->step, &middle, job->count, job->float_sums);
+    case CONVOLVE_CPU_FLOAT_FACTORS:
+      sum_float_factors (job);
       finish_floats (job, y, job->float_sums);
       break;
     case CONVOLVE_CPU_FLOAT:
-      job->level->sum_floats (taps->taps, taps->width, taps->height, job->step, rows, job->count, job->float_sums);
+      job->level->sum_floats (taps->taps, taps->width, taps->height, job->step, job->cpu->block, rows, job->count,
+          job->float_sums);
       finish_floats (job, y, job->float_sums);
+      break;
+    case CONVOLVE_CPU_DOUBLE_FACTORS:
+      sum_double_factors (job);
+      finish_doubles (job, y, job->double_sums);
       break;
     default:
       job->level->sum_doubles (taps->wide_taps, taps->width, taps->height, job->step, rows, job->count,
           job->double_sums);
-      job->level->finish_doubles (job->double_sums, job->count, tail->scale, job->offsets, tail->maximum,
-          job->results[0]);
-      store_row (job, y, job->results[0]);
+      finish_doubles (job, y, job->double_sums);
       break;
   }
 }
@@ -381,7 +417,7 @@ walk_floats (const ConvolveCpuJob *job)
 
   for (int i = 1 - h; i < job->height; i++) {
     load_row (job, top + i + h - 1, job->values[0]);
-    job->level->to_floats (job->values[0], job->reach, turn (job->floats, h));
+    job->level->to_floats (job->values[0], job->reach, job->cpu->center, turn (job->floats, h));
     if (i >= 0)
       sum_row_of_floats (job, job->y + i);
   }
@@ -404,8 +440,9 @@ convolve_cpu_walk (const ConvolveCpuJob *job)
     case CONVOLVE_CPU_FFT:
       walk_squares (job);
       break;
-    case CONVOLVE_CPU_FLOAT_RANK_1:
+    case CONVOLVE_CPU_FLOAT_FACTORS:
     case CONVOLVE_CPU_FLOAT:
+    case CONVOLVE_CPU_DOUBLE_FACTORS:
     case CONVOLVE_CPU_DOUBLE:
       walk_floats (job);
       break;

@@ -33,7 +33,8 @@ enum
 static const double quiet = 0.04;       /* of the machine for others */
 
 static const char *const kinds[] = {"any", "gaussian", "box"};
-static const char *const paths[] = {"copy", "box", "pairs", "factors", "fft", "float-rank-1", "float", "double"};
+static const char *const paths[] = {"copy", "box", "pairs", "factors", "fft", "float-factors", "float",
+  "double-factors", "double"};
 
 static const struct
 {

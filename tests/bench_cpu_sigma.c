@@ -24,7 +24,8 @@ enum
   MAX_SIGMAS = 64
 };
 
-static const char *const paths[] = {"copy", "box", "pairs", "factors", "fft", "float-rank-1", "float", "double"};
+static const char *const paths[] = {"copy", "box", "pairs", "factors", "fft", "float-factors", "float",
+  "double-factors", "double"};
 
 static const struct
 {
