@@ -30,6 +30,8 @@
 #define COST_FLOAT_TAP 2.0
 #define COST_DOUBLE_TAP 4.3
 #define MAX_GROUP_SHIFT 5
+#define FFT_SCALES 32           /* that are tried for the taps */
+#define LARGEST_FFT_ERROR 0.49  /* of results that are rounded to integers */
 #define COST_GROUP 1.0          /* of terms, for its shift and its addition to the total */
 
 typedef struct
@@ -546,27 +548,51 @@ fft_cost (const Analysis *a)
   return COST_FFT * fft.across * fft.down * CONVOLVE_CPU_FFT_POINTS / columns * CONVOLVE_CPU_FFT_POINTS / rows;
 }
 
+/* Taps times scale, rounded. Returns what they miss of the taps, in units of the taps; norm becomes theirs. */
+static double
+round_taps (const Analysis *a, double scale, double *taps, double *norm)
+{
+  double missed = 0, squares = 0;
+
+  for (int i = 0; i < a->width * a->height; i++) {
+    taps[i] = floor (a->taps[i] * scale + 0.5);
+    missed += fabs (taps[i] / scale - a->taps[i]);
+    squares += taps[i] * taps[i];
+  }
+  *norm = sqrt (squares);
+  return missed;
+}
+
 /*
- * Taps as integers, at the largest scale at which rounding the transforms' results gives the sums. False where that is
- * not good enough, or memory is short; the other ways are still there.
+ * Taps as integers, at a scale at which rounding the transforms' results gives the sums. Among such scales, from half
+ * the largest on, the best one misses least: many masks have many equal taps. False where that is not good enough, or
+ * memory is short; the other ways are still there.
  */
 static bool
 use_fft (const Analysis *a)
 {
   int count = a->width * a->height;
   ConvolveCpu *cpu = a->cpu;
-  double *taps = malloc (count * sizeof (*taps)), squares = 0, missed = 0, scale = 1;
+  double *taps = malloc (count * sizeof (*taps)), norm = 0, missed = INFINITY, scale = 1;
 
   for (int i = 0; i < count; i++)
-    squares += a->taps[i] * a->taps[i];
-  if (!a->plan->exact)
-    scale = ldexp (1, (int) floor (log2 (0.2 / convolve_cpu_fft_error (a->center, sqrt (squares)))));
-  for (int i = 0; i < count && taps; i++) {
-    taps[i] = floor (a->taps[i] * scale + 0.5);
-    missed += fabs (taps[i] / scale - a->taps[i]);
+    norm += a->taps[i] * a->taps[i];
+  if (taps && !a->plan->exact) {
+    double largest = LARGEST_FFT_ERROR / convolve_cpu_fft_error (a->center, sqrt (norm));
+
+    for (int i = 0; i < FFT_SCALES; i++) {
+      double tried = largest * (1 - 0.5 * i / FFT_SCALES), rest = round_taps (a, tried, taps, &norm);
+
+      if (rest < missed && convolve_cpu_fft_error (a->center, norm) <= LARGEST_FFT_ERROR) {
+        missed = rest;
+        scale = tried;
+      }
+    }
   }
+  if (taps)
+    missed = round_taps (a, scale, taps, &norm);
   if (taps && missed * a->center <= (a->plan->exact ? 0 : a->budget)
-      && convolve_cpu_fft_error (a->center, sqrt (squares) * scale) <= 0.2)
+      && convolve_cpu_fft_error (a->center, norm) <= LARGEST_FFT_ERROR)
     cpu->fft = convolve_cpu_fft_new (taps, a->width, a->height, cpu->level);
   free (taps);
   if (!cpu->fft)

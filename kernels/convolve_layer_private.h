@@ -51,6 +51,9 @@ extern const ConvolveLayerVariant convolve_layer_variants[];
 /* Variants on the host. */
 ConvolveStatus convolve_layer_cpu_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
 void convolve_layer_cpu_clear (ConvolveLayerPlan *plan);
+
+/* Bytes that each thread of the variant cpu needs for this job. */
+size_t convolve_layer_cpu_memory (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);
 ConvolveStatus convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
 ConvolveStatus convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
