@@ -26,7 +26,8 @@
 #define COST_WIDE_WINDOW 14.0
 #define COST_WINDOW 5.0         /* for each bit of a narrow one */
 #define COST_FFT 1200.0         /* where all of a square is outputs */
-#define COST_FLOATS 2.0
+#define COST_FLOATS 12.0
+#define COST_FRAME 5.0          /* of loading and storing, which no way is spared */
 #define COST_FLOAT_TAP 2.0
 #define COST_DOUBLE_TAP 4.3
 #define MAX_GROUP_SHIFT 5
@@ -904,11 +905,13 @@ choose (const Analysis *a, Room *room)
     if (is_cheaper (cost, &least))
       path = CONVOLVE_CPU_FACTORS;
   }
-  a->cpu->cost = least;
-  if (is_box (a) && is_cheaper (box_cost (w), &a->cpu->cost))
+  a->cpu->cost = COST_FRAME + least;
+  if (is_box (a) && is_cheaper (box_cost (w), &least)) {
+    a->cpu->cost = COST_FRAME + least;
     return use_box (a);
+  }
   if (fft_cost (a) < least && use_fft (a)) {
-    a->cpu->cost = fft_cost (a);
+    a->cpu->cost = COST_FRAME + fft_cost (a);
     return true;
   }
   switch (path) {

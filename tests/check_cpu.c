@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_common.h"
+#include "check_run.h"
 #include "convolve_cpu.h"
 
 static const int threads[] = {1, 2, 3, 8};
@@ -253,4 +255,220 @@ check_cpu_large (FILE *file)
     free (results[1]);
   }
   return failures;
+}
+
+/* --- gaussians --- */
+
+static double
+gaussian (int distance, double sigma)
+{
+  return exp (-0.5 * distance * distance / (sigma * sigma));
+}
+
+/* As the preset has it: three sigmas to each side. */
+static bool
+make_gaussian (ConvolveMask *mask, double sigma)
+{
+  int radius = (int) ceil (3 * sigma), side = 2 * radius + 1;
+
+  if (!convolve_mask_init (mask, side, side))
+    return false;
+  mask->divisor = 0;
+  for (int k = 0; k < side * side; k++) {
+    mask->taps[k] = gaussian (k % side - radius, sigma) * gaussian (k / side - radius, sigma);
+    mask->divisor += mask->taps[k];
+  }
+  return true;
+}
+
+static const struct
+{
+  const char *name;
+  ConvolvePixel pixel;
+} sigma_formats[] = {
+  {"GRAY8", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 1,.select = 1}},
+  {"GRAY16_LE", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 1,.stride = 2,.select = 1}},
+  {"ABGR64_LE", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 4,.stride = 8,.select = 14}},
+};
+
+enum { N_SIGMA_FORMATS = sizeof sigma_formats / sizeof *sigma_formats };
+
+static ConvolvePlan *
+plan_gaussian (int format, double sigma)
+{
+  ConvolveMask mask;
+  ConvolvePlan *plan = NULL;
+
+  if (make_gaussian (&mask, sigma))
+    plan = convolve_plan_new (&sigma_formats[format].pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "cpu", NULL, NULL);
+  convolve_mask_clear (&mask);
+  return plan;
+}
+
+/* The shortest of some runs on one thread, in microseconds; infinite where it cannot be run. */
+static double
+time_gaussian (int format, double sigma)
+{
+  enum { SIDE_X = 320, SIDE_Y = 240, RUNS = 5 };
+  ConvolvePlan *plan = plan_gaussian (format, sigma);
+  int stride = SIDE_X * sigma_formats[format].pixel.stride;
+  unsigned char *from = calloc (SIDE_Y, stride), *to = calloc (SIDE_Y, stride);
+  ConvolvePlane plane = {from, to, stride, stride, SIDE_X, SIDE_Y, {0, 0, SIDE_X, SIDE_Y}};
+  double least = INFINITY;
+
+  for (int i = 0; i < RUNS && plan && from && to; i++) {
+    double start = bench_now_us ();
+
+    if (convolve_run (plan, &plane, NULL) == CONVOLVE_OK)
+      least = fmin (least, bench_now_us () - start);
+  }
+  free (from);
+  free (to);
+  convolve_plan_unref (plan);
+  return least;
+}
+
+int
+check_cpu_sigma (FILE *file)
+{
+  int failures = 0;
+
+  for (int f = 0; f < N_SIGMA_FORMATS; f++) {
+    double before = INFINITY, us_7, us_8;
+
+    for (int sigma = 1; sigma <= 40; sigma++) {
+      /* From 7 to 13 and to 19 taps the arithmetic alone nearly doubles, and nearly doubles once more. */
+      double limit = sigma <= 3 ? 1.5 : 1.3;
+      ConvolvePlan *plan = plan_gaussian (f, sigma);
+      int path = plan ? (int) plan->cpu->path : -1;
+      double cost = plan ? plan->cpu->cost : INFINITY;
+
+      if (path < 0 || path == CONVOLVE_CPU_DOUBLE || path == CONVOLVE_CPU_DOUBLE_FACTORS || path == CONVOLVE_CPU_FFT) {
+        fprintf (file, "FAILED cpu: %s, sigma %d: way %d\n", sigma_formats[f].name, sigma, path);
+        failures++;
+      }
+      if (!(cost <= limit * before)) {
+        fprintf (file, "FAILED cpu: %s, sigma %d: estimated to cost %g, %g with sigma less 1\n", sigma_formats[f].name,
+            sigma, cost, before);
+        failures++;
+      }
+      before = cost;
+      convolve_plan_unref (plan);
+    }
+    us_7 = time_gaussian (f, 7);
+    us_8 = time_gaussian (f, 8);
+    if (!(us_8 <= 3 * us_7)) {
+      fprintf (file, "FAILED cpu: %s at 320x240: %g us with sigma 8, %g with sigma 7\n", sigma_formats[f].name, us_8,
+          us_7);
+      failures++;
+    }
+  }
+  return failures;
+}
+
+/* --- wide masks --- */
+
+/* Taps of a kind, their sum brought to 1, then times a gain. */
+static void
+fill_wide (double *taps, int width, int height, int kind, CheckRandom *random)
+{
+  double sigma_x = width / 6.0 + 0.3, sigma_y = height / 6.0 + 0.3, sum = 0;
+  double gain = check_random_one_in (random, 3) ? 1 : pow (2000, check_random_unit (random));
+
+  for (int j = 0; j < height; j++)
+    for (int i = 0; i < width; i++) {
+      int x = i - width / 2, y = j - height / 2;
+      double *tap = &taps[j * width + i], wide = gaussian (x, sigma_x) * gaussian (y, sigma_y);
+
+      if (kind == 0)
+        *tap = wide;
+      else if (kind == 1)
+        *tap = 1.7 * gaussian (x, 0.6 * sigma_x) * gaussian (y, 0.6 * sigma_y) - 0.3 * wide;
+      else if (kind == 2)
+        *tap = fmin (fmax (width / 2.0 - hypot (x, y * (double) width / height), 0), 1);
+      else
+        *tap = 0.1 + check_random_unit (random);
+      sum += *tap;
+    }
+  for (int k = 0; k < width * height; k++)
+    taps[k] *= gain / sum;
+}
+
+/* A random case with another mask; the region is made smaller until the oracle is quick. */
+static bool
+make_wide (CheckCase *test, uint64_t seed, uint64_t number)
+{
+  static double taps[127 * 127];
+  CheckRandom random;
+  int kind, most, width, height;
+
+  if (!check_case_random (test, seed, number, false))
+    return false;
+  check_random_init (&random, ~seed, number);
+  kind = check_random_range (&random, 0, 3);
+  most = kind < 2 ? 63 : 20;
+  width = 2 * check_random_range (&random, 1, most) + 1;
+  height = check_random_one_in (&random, 2) ? width : 2 * check_random_range (&random, 1, most) + 1;
+  fill_wide (taps, width, height, kind, &random);
+  check_mask_clear (&test->mask);
+  while ((int64_t) test->region.width * test->region.height * width * height > 600000) {
+    if (test->region.width > test->region.height)
+      test->region.width = (test->region.width + 1) / 2;
+    else
+      test->region.height = (test->region.height + 1) / 2;
+    if (test->region.width == 1 && test->region.height == 1)
+      break;
+  }
+  return check_mask_from (&test->mask, width, height, taps, 1, check_largest (&test->pixel));
+}
+
+int
+check_cpu_wide (uint64_t seed, int cases, FILE *file)
+{
+  int failures = 0, paths[CONVOLVE_CPU_DOUBLE + 1] = { 0 }, groups = 0;
+
+  for (int number = 0; number < cases && failures < 4; number++) {
+    CheckCase test;
+    ConvolvePlan *plan = NULL;
+    bool done = make_wide (&test, seed, number);
+
+    if (done)
+      plan = convolve_plan_new (&test.pixel, test.boundary, &test.mask.mask, "cpu", NULL, NULL);
+    if (plan) {
+      paths[plan->cpu->path]++;
+      groups += plan->cpu->path == CONVOLVE_CPU_FACTORS && plan->cpu->terms.n_groups > 0;
+    }
+    if (!plan || check_run (&test, "cpu", NULL, false, file).verdict != CHECK_PASSED) {
+      fprintf (file, "FAILED cpu: case %d of the wide masks, seed %llu, way %d\n", number, (unsigned long long) seed,
+          plan ? (int) plan->cpu->path : -1);
+      failures++;
+    }
+    convolve_plan_unref (plan);
+    check_case_clear (&test);
+  }
+  if (failures == 0 && cases >= 100 && (groups == 0 || paths[CONVOLVE_CPU_FLOAT_FACTORS] == 0
+          || paths[CONVOLVE_CPU_FLOAT] == 0 || paths[CONVOLVE_CPU_DOUBLE_FACTORS] == 0)) {
+    fprintf (file, "FAILED cpu: wide masks, seed %llu: %d with groups, %d float factors, %d floats, %d double factors\n",
+        (unsigned long long) seed, groups, paths[CONVOLVE_CPU_FLOAT_FACTORS], paths[CONVOLVE_CPU_FLOAT],
+        paths[CONVOLVE_CPU_DOUBLE_FACTORS]);
+    failures++;
+  }
+  return failures;
+}
+
+/*
+ * In units of 2^-53: three transforms of 2 * 8 levels, of which 2 have no roots to multiply by, a product, and the
+ * rounding of the result; a root is off by 2.5.
+ */
+int
+check_cpu_fft_bound (FILE *file)
+{
+  double product = sqrt (5), level = 1 + product + 2.5, transform = 14 * level + 2;
+  double counted = (3 * transform + product + 1) * ldexp (1, -53) * sqrt (2) * 128 * CONVOLVE_CPU_FFT_POINTS * 0.5;
+
+  if (convolve_cpu_fft_error (128, 0.5) >= counted)
+    return 0;
+  fprintf (file, "FAILED cpu: transforms are bounded by %g, and their roundings are %g\n",
+      convolve_cpu_fft_error (128, 0.5), counted);
+  return 1;
 }

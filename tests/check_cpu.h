@@ -20,4 +20,19 @@ int check_cpu_threads (FILE *file);
 /* Weights that go by way of transforms give what the reference gives. Returns the number of failures. */
 int check_cpu_large (FILE *file);
 
+/*
+ * Gaussians of sigma 1 to 40 for GRAY8, GRAY16 and ABGR64: none takes transforms or doubles, the estimated cost grows
+ * smoothly, and sigma 8 does not take three times as long as sigma 7. Returns the number of failures.
+ */
+int check_cpu_sigma (FILE *file);
+
+/*
+ * Random masks whose sums are wide, or whose integer factors have groups, against the oracle, and check_cpu_same() of
+ * each. Returns the number of failures.
+ */
+int check_cpu_wide (uint64_t seed, int cases, FILE *file);
+
+/* What the bound of the transforms counts. Returns the number of failures. */
+int check_cpu_fft_bound (FILE *file);
+
 #endif
