@@ -5,6 +5,7 @@
 
 #define RING_BYTES (512 << 10)  /* for the rows under the mask: what is read again and again should stay near */
 #define STRIP 2048              /* elements of a job's row, where the mask is small */
+#define BATCH 8                 /* rows of outputs whose column sums are made together */
 #define JOBS_PER_THREAD 16      /* so that threads that are held up do not hold up all */
 #define LEAST_WORK (1 << 18)    /* terms of a job, about 10 us: less is not worth waking a thread */
 #define LEAST_PIXELS (128 * 64) /* of a plane that is handed to threads at all, whatever the mask */
@@ -92,18 +93,18 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
       job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
       break;
     case CONVOLVE_CPU_FLOAT_FACTORS:
-      job->middles = take_rows (arena, cpu->rank, length, sizeof (float));
+      job->middles = take_rows (arena, cpu->rank * job->batch, length, sizeof (float));
       /* fall through */
     case CONVOLVE_CPU_FLOAT:
       job->float_sums = take (arena, length, sizeof (float));
-      job->floats = take_rows (arena, h, length, sizeof (float));
+      job->floats = take_rows (arena, h + job->batch - 1, length, sizeof (float));
       break;
     case CONVOLVE_CPU_DOUBLE_FACTORS:
-      job->wide_middles = take_rows (arena, cpu->rank, length, sizeof (double));
+      job->wide_middles = take_rows (arena, cpu->rank * job->batch, length, sizeof (double));
       /* fall through */
     case CONVOLVE_CPU_DOUBLE:
       job->double_sums = take (arena, length, sizeof (double));
-      job->floats = take_rows (arena, h, length, sizeof (float));
+      job->floats = take_rows (arena, h + job->batch - 1, length, sizeof (float));
       break;
   }
 }
@@ -140,6 +141,13 @@ fill_offsets (const ConvolveCpuJob *job)
       ((float *) job->offsets)[i] = tail->offset_f[i % job->step];
 }
 
+/* Column sums of some rows are made together, in columns that stay in the nearest caches. */
+static bool
+has_batches (const ConvolveCpu *cpu)
+{
+  return cpu->path == CONVOLVE_CPU_FLOAT_FACTORS || cpu->path == CONVOLVE_CPU_DOUBLE_FACTORS;
+}
+
 static void
 start_job (ConvolveCpuJob *job, const ConvolveCpuWork *work, int x, int y, int width, int height)
 {
@@ -152,6 +160,7 @@ start_job (ConvolveCpuJob *job, const ConvolveCpuWork *work, int x, int y, int w
     .width = width,
     .height = height,
     .step = work->samples,
+    .batch = has_batches (work->plan->cpu) ? BATCH : 1,
     .count = width * work->samples,
     .reach = (width + work->plan->taps.width - 1) * work->samples,
   };
@@ -216,9 +225,11 @@ cut (ConvolveCpuWork *work)
   double terms = (double) region->width * region->height * work->samples * (cpu->terms.count + 16);
   int jobs = threads * JOBS_PER_THREAD;
 
-  /* A strip narrower than the mask would load more than it writes. */
+  /* A strip narrower than the mask would load more than it writes. Batches need no more of the caches in a wide one. */
   if (elements < plan->taps.width * work->samples)
     elements = plan->taps.width * work->samples;
+  if (has_batches (cpu))
+    elements = STRIP - plan->taps.width * work->samples / 2;
   if (elements < 256)
     elements = 256;
   if (cpu->strip > 0)

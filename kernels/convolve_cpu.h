@@ -118,14 +118,15 @@ typedef struct
   void (*window) (const int32_t *columns, int width, int step, int count, int32_t *scratch[2], int32_t *sums);
 
   /*
-   * height rows of width taps, `step` elements apart, in the order in which the taps lie. Floats are summed in blocks of
-   * so many products, each block from 0 on, and then the sums of blocks. Values become floats less the center.
+   * height rows of width taps, `step` elements apart, in the order in which the taps lie: sums of the elements from
+   * first on. Floats are summed in blocks of so many products, each block from 0 on, and then the sums of blocks. Values
+   * become floats less the center.
    */
   void (*to_floats) (const uint16_t *values, int count, int center, float *row);
   void (*sum_floats) (const float *taps, int width, int height, int step, int block, const float *const *rows,
-      int count, float *sums);
-  void (*sum_doubles) (const double *taps, int width, int height, int step, const float *const *rows, int count,
-      double *sums);
+      int first, int count, float *sums);
+  void (*sum_doubles) (const double *taps, int width, int height, int step, const float *const *rows, int first,
+      int count, double *sums);
   void (*sum_wide_doubles) (const double *taps, int width, int height, int step, const double *const *rows, int count,
       double *sums);
 

@@ -36,7 +36,8 @@ typedef struct
   uint16_t **shorts[2];         /* each product's column sums, for the upper and the lower row of outputs */
   ConvolvePair **products[2];   /* the same, paired up with the neighbours a pixel further */
   int32_t *starts;              /* of the sums, for each element */
-  float **floats, **middles, *float_sums;       /* ring of rows; each product's column sums */
+  int batch;                    /* rows of outputs whose column sums are made together */
+  float **floats, **middles, *float_sums;       /* ring of rows; column sums of each row of a batch, by products */
   double **wide_middles, *double_sums;
   int32_t *columns, *scratch[2];
   double *squares[2];

@@ -618,10 +618,10 @@ end_block (Floats part[VECTORS], Floats total[VECTORS])
 }
 
 static void
-sum_floats (const float *taps, int width, int height, int step, int block, const float *const *rows, int count,
-    float *sums)
+sum_floats (const float *taps, int width, int height, int step, int block, const float *const *rows, int first,
+    int count, float *sums)
 {
-  for (int x = 0; x < count; x += STEP) {
+  for (int x = first; x < first + count; x += STEP) {
     Floats total[VECTORS] = { 0 }, part[VECTORS] = { 0 };
     const float *tap = taps;
     int left = block;
@@ -649,9 +649,10 @@ sum_floats (const float *taps, int width, int height, int step, int block, const
 }
 
 static void
-sum_doubles (const double *taps, int width, int height, int step, const float *const *rows, int count, double *sums)
+sum_doubles (const double *taps, int width, int height, int step, const float *const *rows, int first, int count,
+    double *sums)
 {
-  for (int x = 0; x < count; x += STEP / 2) {
+  for (int x = first; x < first + count; x += STEP / 2) {
     Doubles total[VECTORS] = { 0 };
 
     for (int j = 0; j < height; j++) {

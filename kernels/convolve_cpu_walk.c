@@ -6,6 +6,7 @@
 #include "convolve_boundary.h"
 #include "convolve_cpu_job.h"
 
+#define BATCH_COLUMNS 128       /* elements of the rows under a mask that are read again for each row of a batch */
 #define PREFETCH_ROWS 3         /* how far ahead rows are asked for */
 
 /* Moves the oldest of n rows to the end. */
@@ -355,58 +356,20 @@ finish_doubles (const ConvolveCpuJob *job, int y, const double *sums)
   store_row (job, y, job->results[0]);
 }
 
-/* The column sums of each product, and the row sums of those. */
-static void
-sum_float_factors (const ConvolveCpuJob *job)
-{
-  const ConvolveCpu *cpu = job->cpu;
-  int w = job->work->plan->taps.width, h = job->work->plan->taps.height;
-
-  for (int r = 0; r < cpu->rank; r++)
-    job->level->sum_floats (cpu->float_columns + r * h, 1, h, 0, cpu->column_block,
-        (const float *const *) job->floats, job->reach, job->middles[r]);
-  job->level->sum_floats (cpu->float_rows, w, cpu->rank, job->step, cpu->block, (const float *const *) job->middles,
-      job->count, job->float_sums);
-}
-
-static void
-sum_double_factors (const ConvolveCpuJob *job)
-{
-  const ConvolveCpu *cpu = job->cpu;
-  int w = job->work->plan->taps.width, h = job->work->plan->taps.height;
-
-  for (int r = 0; r < cpu->rank; r++)
-    job->level->sum_doubles (cpu->double_columns + r * h, 1, h, 0, (const float *const *) job->floats, job->reach,
-        job->wide_middles[r]);
-  job->level->sum_wide_doubles (cpu->double_rows, w, cpu->rank, job->step, (const double *const *) job->wide_middles,
-      job->count, job->double_sums);
-}
-
 static void
 sum_row_of_floats (const ConvolveCpuJob *job, int y)
 {
   const ConvolveTaps *taps = &job->work->plan->taps;
   const float *const *rows = (const float *const *) job->floats;
 
-  switch (job->cpu->path) {
-    case CONVOLVE_CPU_FLOAT_FACTORS:
-      sum_float_factors (job);
-      finish_floats (job, y, job->float_sums);
-      break;
-    case CONVOLVE_CPU_FLOAT:
-      job->level->sum_floats (taps->taps, taps->width, taps->height, job->step, job->cpu->block, rows, job->count,
-          job->float_sums);
-      finish_floats (job, y, job->float_sums);
-      break;
-    case CONVOLVE_CPU_DOUBLE_FACTORS:
-      sum_double_factors (job);
-      finish_doubles (job, y, job->double_sums);
-      break;
-    default:
-      job->level->sum_doubles (taps->wide_taps, taps->width, taps->height, job->step, rows, job->count,
-          job->double_sums);
-      finish_doubles (job, y, job->double_sums);
-      break;
+  if (job->cpu->path == CONVOLVE_CPU_FLOAT) {
+    job->level->sum_floats (taps->taps, taps->width, taps->height, job->step, job->cpu->block, rows, 0, job->count,
+        job->float_sums);
+    finish_floats (job, y, job->float_sums);
+  } else {
+    job->level->sum_doubles (taps->wide_taps, taps->width, taps->height, job->step, rows, 0, job->count,
+        job->double_sums);
+    finish_doubles (job, y, job->double_sums);
   }
 }
 
@@ -420,6 +383,65 @@ walk_floats (const ConvolveCpuJob *job)
     job->level->to_floats (job->values[0], job->reach, job->cpu->center, turn (job->floats, h));
     if (i >= 0)
       sum_row_of_floats (job, job->y + i);
+  }
+}
+
+/* The column sums of each product, for n rows of outputs, the first of which is made from rows; some columns at a time. */
+static void
+sum_batch (const ConvolveCpuJob *job, const float *const *rows, int n)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int h = job->work->plan->taps.height;
+
+  for (int x = 0; x < job->reach; x += BATCH_COLUMNS) {
+    int count = job->reach - x < BATCH_COLUMNS ? job->reach - x : BATCH_COLUMNS;
+
+    for (int i = 0; i < n; i++)
+      for (int r = 0; r < cpu->rank; r++) {
+        if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS)
+          job->level->sum_floats (cpu->float_columns + r * h, 1, h, 0, cpu->column_block, rows + i, x, count,
+              job->middles[i * cpu->rank + r]);
+        else
+          job->level->sum_doubles (cpu->double_columns + r * h, 1, h, 0, rows + i, x, count,
+              job->wide_middles[i * cpu->rank + r]);
+      }
+  }
+}
+
+/* The row sums of the column sums of row i of a batch. */
+static void
+finish_batch (const ConvolveCpuJob *job, int i, int y)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int w = job->work->plan->taps.width;
+
+  if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS) {
+    job->level->sum_floats (cpu->float_rows, w, cpu->rank, job->step, cpu->block,
+        (const float *const *) job->middles + i * cpu->rank, 0, job->count, job->float_sums);
+    finish_floats (job, y, job->float_sums);
+  } else {
+    job->level->sum_wide_doubles (cpu->double_rows, w, cpu->rank, job->step,
+        (const double *const *) job->wide_middles + i * cpu->rank, job->count, job->double_sums);
+    finish_doubles (job, y, job->double_sums);
+  }
+}
+
+static void
+walk_float_factors (const ConvolveCpuJob *job)
+{
+  int h = job->work->plan->taps.height, ring = h + job->batch - 1, loaded = job->y - h / 2;
+
+  for (int y = job->y; y < job->y + job->height; y += job->batch) {
+    int left = job->y + job->height - y, n = left < job->batch ? left : job->batch;
+    int end = y - h / 2 + h + n - 1;    /* of the rows under the batch */
+
+    for (; loaded < end; loaded++) {
+      load_row (job, loaded, job->values[0]);
+      job->level->to_floats (job->values[0], job->reach, job->cpu->center, turn (job->floats, ring));
+    }
+    sum_batch (job, (const float *const *) job->floats + ring - (h + n - 1), n);
+    for (int i = 0; i < n; i++)
+      finish_batch (job, i, y + i);
   }
 }
 
@@ -441,8 +463,10 @@ convolve_cpu_walk (const ConvolveCpuJob *job)
       walk_squares (job);
       break;
     case CONVOLVE_CPU_FLOAT_FACTORS:
-    case CONVOLVE_CPU_FLOAT:
     case CONVOLVE_CPU_DOUBLE_FACTORS:
+      walk_float_factors (job);
+      break;
+    case CONVOLVE_CPU_FLOAT:
     case CONVOLVE_CPU_DOUBLE:
       walk_floats (job);
       break;

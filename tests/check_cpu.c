@@ -79,16 +79,21 @@ check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
   return same;
 }
 
-/* Weights of no structure, equal ones, a product, and some that want double: so that every path is asked. */
+/*
+ * Weights of no structure, equal ones, a product, some that want double, and four products with a large gain: so that
+ * every path is asked.
+ */
 static void
 fill_taps (ConvolveMask *mask, int kind)
 {
   for (int k = 0; k < mask->width * mask->height; k++) {
     int i = k % mask->width, j = k / mask->width;
+    double product = (i + 0.3) * (j + 0.1) / (mask->width * mask->height);
 
-    mask->taps[k] = kind == 0 ? (k * 7919 % 101) / 100.0 : kind == 1 ? 1 : kind == 2 ? (i + 1.5) * (j + 0.7) : k - 3;
+    mask->taps[k] = kind == 0 ? (k * 7919 % 101) / 100.0 : kind == 1 ? 1 : kind == 2 ? (i + 1.5) * (j + 0.7)
+        : kind == 3 ? k - 3 : 1 + product + product * product + product * product * product;
   }
-  mask->divisor = kind == 3 ? mask->width * mask->width / 4.0 : mask->width * (kind == 2 ? 1e6 : mask->width);
+  mask->divisor = kind == 4 ? mask->width * mask->width / 1000.0 : kind == 3 ? mask->width * mask->width / 4.0 : mask->width * (kind == 2 ? 1e6 : mask->width);
 }
 
 int
@@ -98,8 +103,8 @@ check_cpu_memory (FILE *file)
   const size_t limit = 4 << 20;
   int failures = 0;
 
-  for (int number = 0; number < 7 * 4 * 4 * 2; number++) {
-    int side = sides[number % 7], samples = number / 7 % 4 + 1, kind = number / 28 % 4, deep = number / 112;
+  for (int number = 0; number < 7 * 4 * 5 * 2; number++) {
+    int side = sides[number % 7], samples = number / 7 % 4 + 1, kind = number / 28 % 5, deep = number / 140;
     ConvolvePixel pixel = {.type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,.depth = deep ? 16 : 8,
       .samples = samples,.stride = samples * (deep + 1),.select = (1u << samples) - 1
     };
