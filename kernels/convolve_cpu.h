@@ -9,7 +9,8 @@
  *
  * The fast sums are integers: samples less `center` fit 16 bits, two rows of them stand as pairs in 32, and one
  * instruction multiplies pairs by pairs of taps and adds. Integer sums have no order, so results cannot depend on how
- * the work was cut. Float and double sums, for what no integers can do, keep the order that convolve_taps.c counts.
+ * the work was cut. Float and double sums, for what no integers can do, have one order of additions for each output,
+ * whose roundings convolve_cpu_plan.c counts.
  */
 #ifndef CONVOLVE_CPU_H
 #define CONVOLVE_CPU_H
