@@ -284,14 +284,15 @@ end_group (const Ints sums[VECTORS], int shift, Ints total[VECTORS])
     total[v] += (Ints) ((SignedInts) sums[v] >> shift);
 }
 
+/* Inlined where grouped is known, so that sums without groups keep all registers. */
 static inline void
-add_terms_2 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
+add_terms_2 (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
     Ints lower[VECTORS])
 {
   int shift = terms->group_shift, first = 0;
   Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
 
-  if (terms->n_groups == 0) {
+  if (!grouped) {
     add_range_2 (terms, 0, terms->count, rows, x, upper, lower);
     return;
   }
@@ -321,12 +322,12 @@ add_range_1 (const ConvolveTerms *terms, int first, int end, const ConvolvePair 
 }
 
 static inline void
-add_terms_1 (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x, Ints total[VECTORS])
+add_terms_1 (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int x, Ints total[VECTORS])
 {
   int shift = terms->group_shift, first = 0;
   Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
 
-  if (terms->n_groups == 0) {
+  if (!grouped) {
     add_range_1 (terms, 0, terms->count, rows, x, total);
     return;
   }
@@ -375,7 +376,7 @@ sum_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count
 
     load_starts (starts + x, upper);
     load_starts (starts + x, lower);
-    add_terms_2 (terms, rows, x, upper, lower);
+    add_terms_2 (terms, false, rows, x, upper, lower);
     store_ints (upper, upper_sums + x);
     store_ints (lower, lower_sums + x);
   }
@@ -392,7 +393,7 @@ values_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int
 
     load_starts (starts + x, upper);
     load_starts (starts + x, lower);
-    add_terms_2 (terms, rows, x, upper, lower);
+    add_terms_2 (terms, false, rows, x, upper, lower);
     store_values (upper, by, upper_values + x);
     store_values (lower, by, lower_values + x);
   }
@@ -410,7 +411,7 @@ shorts_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int
 
     for (int v = 0; v < VECTORS; v++)
       upper[v] = lower[v] = half;
-    add_terms_2 (terms, rows, x, upper, lower);
+    add_terms_2 (terms, false, rows, x, upper, lower);
     for (int v = 0; v < VECTORS; v++) {
       *(IntsAt *) (plain[0] + v * LANES) = (Ints) ((SignedInts) upper[v] >> shift);
       *(IntsAt *) (plain[1] + v * LANES) = (Ints) ((SignedInts) lower[v] >> shift);
@@ -424,26 +425,26 @@ shorts_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int
 
 /* Even outputs meet pairs from their first neighbour on; odd ones meet the same pairs, the taps one place further. */
 static inline void
-add_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int x, const int32_t *starts,
+add_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int x, const int32_t *starts,
     int32_t even[STEP], int32_t odd[STEP])
 {
   Ints first[VECTORS], second[VECTORS];
 
   load_starts (starts + x, first);
   load_starts (starts + x, second);
-  add_terms_2 (terms, (const ConvolvePair *const *) rows, x, first, second);
+  add_terms_2 (terms, grouped, (const ConvolvePair *const *) rows, x, first, second);
   store_ints (first, even);
   store_ints (second, odd);
 }
 
-static void
-sum_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
-    int32_t *restrict sums)
+static inline void
+do_sum_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int count,
+    const int32_t *starts, int32_t *restrict sums)
 {
   for (int x = 0; 2 * x < count; x += STEP) {
     int32_t even[STEP], odd[STEP];
 
-    add_neighbours (terms, rows, x, starts, even, odd);
+    add_neighbours (terms, grouped, rows, x, starts, even, odd);
     for (int i = 0; i < STEP; i++) {
       sums[2 * (x + i)] = even[i];
       sums[2 * (x + i) + 1] = odd[i];
@@ -451,9 +452,26 @@ sum_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int cou
   }
 }
 
+static __attribute__ ((noinline)) void
+sum_neighbours_in_groups (const ConvolveTerms *terms, const uint16_t *const *rows, int count,
+    const int32_t *starts, int32_t *restrict sums)
+{
+  do_sum_neighbours (terms, true, rows, count, starts, sums);
+}
+
 static void
-values_of_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
-    const ConvolveShift *shift, uint16_t *restrict values)
+sum_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
+    int32_t *restrict sums)
+{
+  if (terms->n_groups > 0)
+    sum_neighbours_in_groups (terms, rows, count, starts, sums);
+  else
+    do_sum_neighbours (terms, false, rows, count, starts, sums);
+}
+
+static inline void
+do_values_of_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int count,
+    const int32_t *starts, const ConvolveShift *shift, uint16_t *restrict values)
 {
   ConvolveShift by = *shift;
   TwoWords *restrict pairs = (TwoWords *) values;
@@ -461,28 +479,62 @@ values_of_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, i
   for (int x = 0; 2 * x < count; x += STEP) {
     int32_t even[STEP], odd[STEP];
 
-    add_neighbours (terms, rows, x, starts, even, odd);
+    add_neighbours (terms, grouped, rows, x, starts, even, odd);
     for (int i = 0; i < STEP; i++)
       pairs[x + i] = shift_down (even[i], by) | shift_down (odd[i], by) << 16;
   }
+}
+
+static __attribute__ ((noinline)) void
+values_of_neighbours_in_groups (const ConvolveTerms *terms, const uint16_t *const *rows, int count,
+    const int32_t *starts, const ConvolveShift *shift, uint16_t *restrict values)
+{
+  do_values_of_neighbours (terms, true, rows, count, starts, shift, values);
+}
+
+static void
+values_of_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
+    const ConvolveShift *shift, uint16_t *restrict values)
+{
+  if (terms->n_groups > 0)
+    values_of_neighbours_in_groups (terms, rows, count, starts, shift, values);
+  else
+    do_values_of_neighbours (terms, false, rows, count, starts, shift, values);
+}
+
+static inline void
+do_sum_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count,
+    const int32_t *starts, int32_t *sums)
+{
+  for (int x = 0; x < count; x += STEP) {
+    Ints total[VECTORS];
+
+    load_starts (starts + x, total);
+    add_terms_1 (terms, grouped, rows, x, total);
+    store_ints (total, sums + x);
+  }
+}
+
+static __attribute__ ((noinline)) void
+sum_row_in_groups (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
+    const int32_t *starts, int32_t *sums)
+{
+  do_sum_row (terms, true, rows, count, starts, sums);
 }
 
 static void
 sum_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
     int32_t *sums)
 {
-  for (int x = 0; x < count; x += STEP) {
-    Ints total[VECTORS];
-
-    load_starts (starts + x, total);
-    add_terms_1 (terms, rows, x, total);
-    store_ints (total, sums + x);
-  }
+  if (terms->n_groups > 0)
+    sum_row_in_groups (terms, rows, count, starts, sums);
+  else
+    do_sum_row (terms, false, rows, count, starts, sums);
 }
 
-static void
-values_of_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
-    const ConvolveShift *shift, uint16_t *values)
+static inline void
+do_values_of_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count,
+    const int32_t *starts, const ConvolveShift *shift, uint16_t *values)
 {
   ConvolveShift by = *shift;
 
@@ -490,9 +542,26 @@ values_of_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int 
     Ints total[VECTORS];
 
     load_starts (starts + x, total);
-    add_terms_1 (terms, rows, x, total);
+    add_terms_1 (terms, grouped, rows, x, total);
     store_values (total, by, values + x);
   }
+}
+
+static __attribute__ ((noinline)) void
+values_of_row_in_groups (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
+    const int32_t *starts, const ConvolveShift *shift, uint16_t *values)
+{
+  do_values_of_row (terms, true, rows, count, starts, shift, values);
+}
+
+static void
+values_of_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    const ConvolveShift *shift, uint16_t *values)
+{
+  if (terms->n_groups > 0)
+    values_of_row_in_groups (terms, rows, count, starts, shift, values);
+  else
+    do_values_of_row (terms, false, rows, count, starts, shift, values);
 }
 
 static void
