@@ -258,7 +258,7 @@ load_starts (const int32_t *starts, Ints sums[VECTORS])
     sums[v] = *(const IntsAt *) (starts + v * LANES);
 }
 
-static inline void
+static inline __attribute__ ((always_inline)) void
 add_range_2 (const ConvolveTerms *terms, int first, int end, const ConvolvePair *const *rows, int x,
     Ints upper[VECTORS], Ints lower[VECTORS])
 {
@@ -285,7 +285,7 @@ end_group (const Ints sums[VECTORS], int shift, Ints total[VECTORS])
 }
 
 /* Inlined where grouped is known, so that sums without groups keep all registers. */
-static inline void
+static inline __attribute__ ((always_inline)) void
 add_terms_2 (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
     Ints lower[VECTORS])
 {
@@ -307,7 +307,7 @@ add_terms_2 (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const
   }
 }
 
-static inline void
+static inline __attribute__ ((always_inline)) void
 add_range_1 (const ConvolveTerms *terms, int first, int end, const ConvolvePair *const *rows, int x,
     Ints sums[VECTORS])
 {
@@ -321,7 +321,7 @@ add_range_1 (const ConvolveTerms *terms, int first, int end, const ConvolvePair 
   }
 }
 
-static inline void
+static inline __attribute__ ((always_inline)) void
 add_terms_1 (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int x, Ints total[VECTORS])
 {
   int shift = terms->group_shift, first = 0;
@@ -424,7 +424,7 @@ shorts_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int
 }
 
 /* Even outputs meet pairs from their first neighbour on; odd ones meet the same pairs, the taps one place further. */
-static inline void
+static inline __attribute__ ((always_inline)) void
 add_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int x, const int32_t *starts,
     int32_t even[STEP], int32_t odd[STEP])
 {
@@ -437,7 +437,7 @@ add_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const 
   store_ints (second, odd);
 }
 
-static inline void
+static inline __attribute__ ((always_inline)) void
 do_sum_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int count,
     const int32_t *starts, int32_t *restrict sums)
 {
@@ -469,7 +469,7 @@ sum_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int cou
     do_sum_neighbours (terms, false, rows, count, starts, sums);
 }
 
-static inline void
+static inline __attribute__ ((always_inline)) void
 do_values_of_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int count,
     const int32_t *starts, const ConvolveShift *shift, uint16_t *restrict values)
 {
@@ -502,7 +502,7 @@ values_of_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, i
     do_values_of_neighbours (terms, false, rows, count, starts, shift, values);
 }
 
-static inline void
+static inline __attribute__ ((always_inline)) void
 do_sum_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count,
     const int32_t *starts, int32_t *sums)
 {
@@ -532,7 +532,7 @@ sum_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
     do_sum_row (terms, false, rows, count, starts, sums);
 }
 
-static inline void
+static inline __attribute__ ((always_inline)) void
 do_values_of_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count,
     const int32_t *starts, const ConvolveShift *shift, uint16_t *values)
 {
