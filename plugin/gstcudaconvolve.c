@@ -66,6 +66,7 @@ struct _GstCudaConvolve
   gboolean stale;               /* applied changed since used was taken from it */
   gboolean started;
   GstClockTime latency;         /* of the frames that are kept while they are under way */
+  gchar *caps_fault;            /* what was said of the caps that came last, or NULL */
 
   /* The streaming thread's own, and start's and stop's. */
   GstCudaConvolveEngine engine;
@@ -181,6 +182,141 @@ count_kept (GstCudaConvolve * self, GstBuffer * input)
   guint kept = MIN (self->ahead, self->agreed_out);
 
   return kept > self->agreed_in && is_from_limited_pool (input) ? self->agreed_in : kept;
+}
+
+/* Keeps what is wrong with the caps that come, NULL for nothing. Upstream sends refused caps again with every frame. */
+static gboolean
+is_new_fault (GstCudaConvolve * self, const gchar * text)
+{
+  gboolean known;
+
+  GST_OBJECT_LOCK (self);
+  known = g_strcmp0 (self->caps_fault, text) == 0;
+  g_free (self->caps_fault);
+  self->caps_fault = g_strdup (text);
+  GST_OBJECT_UNLOCK (self);
+  return !known;
+}
+
+/* Whether the layer there is takes none of the frames that caps allow; the user has been told then. */
+static gboolean
+is_refused_by_layer (GstCudaConvolve * self, GstCaps * caps)
+{
+  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
+  g_autofree gchar *fault = layer ? gst_cuda_convolve_layer_refuses_caps (layer, caps) : NULL;
+
+  if (fault && is_new_fault (self, fault))
+    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s", fault), ("caps: %" GST_PTR_FORMAT, caps));
+  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
+  return fault != NULL;
+}
+
+/* Whether upstream can offer nothing that the layer takes, as far as elements know before they run. */
+static gboolean
+is_refused_at_start (GstCudaConvolve * self)
+{
+  GstCaps *caps = gst_pad_peer_query_caps (GST_BASE_TRANSFORM_SINK_PAD (self), NULL);
+  gboolean refused = !gst_caps_is_any (caps) && !gst_caps_is_empty (caps) && is_refused_by_layer (self, caps);
+
+  gst_caps_unref (caps);
+  return refused;
+}
+
+/* The one sink pad that a source pad's element passes on, or NULL. */
+static GstPad *
+find_way_in (GstPad * pad)
+{
+  GstIterator *links = gst_pad_iterate_internal_links (pad);
+  GValue value = G_VALUE_INIT;
+  GstPad *way = NULL;
+  guint n = 0;
+
+  while (links && gst_iterator_next (links, &value) == GST_ITERATOR_OK) {
+    g_clear_object (&way);
+    way = n++ == 0 ? g_value_dup_object (&value) : NULL;
+    g_value_reset (&value);
+  }
+  g_value_unset (&value);
+  g_clear_pointer (&links, gst_iterator_free);
+  return way;
+}
+
+/*
+ * What can come through a source pad, or what is linked to a sink pad, of the caps that were sent upstream: the same
+ * through queues and the like, what an element makes of them through other transforms. NULL where nothing was sent.
+ */
+static GstCaps *
+find_sent_caps (GstPad * pad)
+{
+  g_autoptr (GstPad) from = NULL;
+  g_autoptr (GstElement) element = NULL;
+  g_autoptr (GstCaps) sent = NULL;
+  GstBaseTransform *trans;
+
+  if (GST_PAD_IS_SINK (pad)) {
+    from = gst_pad_get_peer (pad);
+    return from ? find_sent_caps (from) : NULL;
+  }
+  if (GST_IS_GHOST_PAD (pad)) {
+    from = gst_ghost_pad_get_target (GST_GHOST_PAD (pad));
+    return from ? find_sent_caps (from) : NULL;
+  }
+  from = find_way_in (pad);
+  element = gst_pad_get_parent_element (pad);
+  if (!from || !element || !(GST_IS_BASE_TRANSFORM (element) || GST_PAD_IS_PROXY_CAPS (from)))
+    return gst_pad_get_current_caps (pad);
+  sent = find_sent_caps (from);
+  if (!sent || !GST_IS_BASE_TRANSFORM (element))
+    return g_steal_pointer (&sent);
+  trans = GST_BASE_TRANSFORM (element);
+  if (!GST_BASE_TRANSFORM_GET_CLASS (trans)->transform_caps)
+    return g_steal_pointer (&sent);
+  return GST_BASE_TRANSFORM_GET_CLASS (trans)->transform_caps (trans, GST_PAD_SINK, sent, NULL);
+}
+
+/* Whether the answer to a query is that no caps will do. */
+static gboolean
+is_refusal (GstQuery * query)
+{
+  gboolean accepted = TRUE;
+  GstCaps *caps = NULL;
+
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS)
+    gst_query_parse_accept_caps_result (query, &accepted);
+  else if (GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
+    gst_query_parse_caps_result (query, &caps);
+  return !accepted || (caps && gst_caps_is_empty (caps));
+}
+
+/*
+ * Elements ask before they send caps, and do not send those that are refused; others ask only to learn what is possible. A
+ * refusal is final where nothing that the layer takes can come of the caps that were sent upstream.
+ */
+static void
+look_at_refusal (GstCudaConvolve * self)
+{
+  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
+  GstCaps *sent = layer ? find_sent_caps (GST_BASE_TRANSFORM_SINK_PAD (self)) : NULL;
+
+  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
+  if (sent && !gst_caps_is_empty (sent))
+    is_refused_by_layer (self, sent);
+  gst_clear_caps (&sent);
+}
+
+/* Caps that the next element sends are final, whatever else that element could offer. */
+static GstPadProbeReturn
+look_at_event (GstPad * pad, GstPadProbeInfo * info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
+    GstCaps *caps;
+
+    gst_event_parse_caps (event, &caps);
+    is_refused_by_layer (data, caps);
+  }
+  return GST_PAD_PROBE_OK;
 }
 
 /* The same frames in the same memory first, so that nothing moves without need, then in the other. */
@@ -370,6 +506,11 @@ gst_cuda_convolve_start (GstBaseTransform * trans)
   GST_OBJECT_UNLOCK (self);
   ok = gst_cuda_convolve_engine_start (&self->engine, &settings);
   gst_cuda_convolve_settings_clear (&settings);
+  if (ok && is_refused_at_start (self)) {
+    gst_cuda_convolve_engine_stop (&self->engine);
+    is_new_fault (self, NULL);
+    ok = FALSE;
+  }
   GST_OBJECT_LOCK (self);
   self->started = ok;
   GST_OBJECT_UNLOCK (self);
@@ -385,6 +526,7 @@ gst_cuda_convolve_stop (GstBaseTransform * trans)
   forget_allocation (self);
   self->ahead = self->kept = 0;
   g_clear_pointer (&self->idle, g_ptr_array_unref);
+  is_new_fault (self, NULL);
   GST_OBJECT_LOCK (self);
   self->latency = 0;
   self->started = FALSE;
@@ -408,6 +550,20 @@ gst_cuda_convolve_fixate_caps (GstBaseTransform * trans, GstPadDirection directi
   return fixed;
 }
 
+/* Views in memories of their own: a frame that is mapped has the first of them alone. The user has been told then. */
+static gboolean
+are_views_apart (GstCudaConvolve * self, const GstVideoInfo * info)
+{
+  static const gchar fault[] = "multiview-mode: the caps say separated, which is several views in memories of their own; "
+      "the element takes views in one frame, as in mono, side-by-side or top-bottom, or frame-by-frame";
+
+  if (GST_VIDEO_INFO_MULTIVIEW_MODE (info) != GST_VIDEO_MULTIVIEW_MODE_SEPARATED)
+    return FALSE;
+  if (is_new_fault (self, fault))
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s", fault), ("%d views", GST_VIDEO_INFO_VIEWS (info)));
+  return TRUE;
+}
+
 static gboolean
 gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
 {
@@ -416,6 +572,9 @@ gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
 
   if (!gst_video_info_from_caps (&in, incaps) || !gst_video_info_from_caps (&out, outcaps))
     return FALSE;
+  if (are_views_apart (self, &in))
+    return FALSE;
+  is_new_fault (self, NULL);
   drain (self);                 /* a change of the output alone has no event that came before it */
   /* Plans for these caps may do work where those before did none. A change of the output alone leaves upstream be. */
   if (!gst_video_info_is_equal (&self->engine.info, &in))
@@ -555,6 +714,8 @@ gst_cuda_convolve_query (GstBaseTransform * trans, GstPadDirection direction, Gs
     add_latency (self, query);
   if (ok && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
     sort_caps (query);
+  if (ok && direction == GST_PAD_SINK && is_refusal (query))
+    look_at_refusal (self);
   return ok;
 }
 
@@ -822,6 +983,7 @@ gst_cuda_convolve_finalize (GObject * object)
   gst_cuda_convolve_settings_clear (&self->applied);
   gst_cuda_convolve_settings_clear (&self->used);
   g_clear_pointer (&self->idle, g_ptr_array_unref);
+  g_free (self->caps_fault);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
 
@@ -833,6 +995,7 @@ gst_cuda_convolve_init (GstCudaConvolve * self)
   gst_cuda_convolve_settings_init (&self->applied);
   gst_cuda_convolve_settings_init (&self->used);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
+  gst_pad_add_probe (GST_BASE_TRANSFORM_SINK_PAD (self), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, look_at_event, self, NULL);
 }
 
 static void

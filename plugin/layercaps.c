@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "layercaps.h"
 
+#include <string.h>
+
 #include "cudamemory.h"
+
+#define MAX_LISTED 8            /* formats that a message names */
 
 /* A format of 8-bit RGB, and its kin with an alpha channel. */
 typedef struct
@@ -272,22 +276,81 @@ gst_cuda_convolve_layer_fixate_caps (const GstCudaConvolveLayer * layer, GstPadD
   return gst_caps_fixate (best ? best : othercaps);
 }
 
+/* formats is a name, or several. */
+static gchar *
+refuse_formats (const GstCudaConvolveLayer * layer, const gchar * formats)
+{
+  g_autofree gchar *name = g_filename_display_name (layer->location);
+
+  return g_strdup_printf ("layer-location: %s: the frames are %s, and a layer of %u channel%s takes %s; "
+      "put videoconvert before the element", name, formats, layer->file->channels,
+      layer->file->channels == 1 ? "" : "s", layer->file->channels == 1 ? "GRAY8" : "RGB of 8 bits");
+}
+
 gchar *
 gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer * layer, const GstVideoInfo * info)
 {
+  g_autofree gchar *name = NULL;
   ConvolveLayer resolved;
   ConvolveError error;
   gint width, height;
 
   if (!has_format (get_kinds (layer, GST_PAD_SINK), GST_VIDEO_INFO_FORMAT (info)))
-    return g_strdup_printf ("layer-location: %s: the frames are %s, and a layer of %u channel%s takes %s",
-        layer->location, gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)), layer->file->channels,
-        layer->file->channels == 1 ? "" : "s", layer->file->channels == 1 ? "GRAY8" : "RGB of 8 bits");
+    return refuse_formats (layer, gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)));
+  name = g_filename_display_name (layer->location);
   if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), &resolved,
           &width, &height, &error) != CONVOLVE_OK)
-    return g_strdup_printf ("layer-location: %s: frames of %dx%d give no output: %s", layer->location,
+    return g_strdup_printf ("layer-location: %s: frames of %dx%d give no output: %s", name,
         GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), error.text);
   return NULL;
+}
+
+/* The formats of all structures, as "I420, NV12", each once; cut where they are many. */
+static gchar *
+list_formats (const GstCaps * caps)
+{
+  GString *list = g_string_new (NULL);
+  guint listed = 0;
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    const GValue *formats = gst_structure_get_value (gst_caps_get_structure (caps, i), "format");
+    guint n = formats && GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_size (formats) : 1;
+
+    for (guint k = 0; formats && k < n && listed <= MAX_LISTED; k++) {
+      const GValue *format = GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_value (formats, k) : formats;
+      const gchar *name = G_VALUE_HOLDS_STRING (format) ? g_value_get_string (format) : NULL;
+      g_autofree gchar *quoted = name ? g_strdup_printf ("%s%s", listed ? ", " : "", name) : NULL;
+
+      if (!name || (listed > 0 && strstr (list->str, quoted)) || g_str_equal (list->str, name))
+        continue;
+      g_string_append (list, listed++ < MAX_LISTED ? quoted : ", ...");
+    }
+  }
+  return g_string_free (list, FALSE);
+}
+
+gchar *
+gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer * layer, GstCaps * caps)
+{
+  g_autoptr (GstCaps) any = gst_caps_new_any (), taken = NULL;
+  g_autofree gchar *formats = NULL, *name = NULL;
+  gboolean has_one = FALSE;
+  GstVideoInfo info;
+
+  taken = gst_cuda_convolve_layer_transform_caps (layer, GST_PAD_SRC, any);
+  if (gst_caps_can_intersect (caps, taken))
+    return NULL;
+  if (gst_caps_is_fixed (caps))
+    return gst_video_info_from_caps (&info, caps) ? gst_cuda_convolve_layer_refuses (layer, &info) : NULL;
+  for (guint i = 0; i < gst_caps_get_size (caps); i++)
+    has_one |= first_format (gst_caps_get_structure (caps, i), get_kinds (layer, GST_PAD_SINK))
+        != GST_VIDEO_FORMAT_UNKNOWN;
+  if (!has_one) {
+    formats = list_formats (caps);
+    return refuse_formats (layer, formats);
+  }
+  name = g_filename_display_name (layer->location);
+  return g_strdup_printf ("layer-location: %s: no size that the frames can have gives an output", name);
 }
 
 gboolean

@@ -23,6 +23,9 @@ GstCaps *gst_cuda_convolve_layer_fixate_caps (const GstCudaConvolveLayer * layer
  * them.
  */
 gchar *gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer * layer, const GstVideoInfo * info);
+
+/* The same for frames with any of these caps, which need not be fixed: NULL where the layer takes one of them. */
+gchar *gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer * layer, GstCaps * caps);
 gboolean gst_cuda_convolve_layer_makes (const GstCudaConvolveLayer * layer, const GstVideoInfo * info,
     const GstVideoInfo * out);
 

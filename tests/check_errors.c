@@ -306,6 +306,32 @@ GST_START_TEST (test_lying_meta)
 }
 GST_END_TEST;
 
+/* Views that have a GstVideoMeta each: all or nothing, and never the first alone. */
+GST_START_TEST (test_separate_views)
+{
+  static const gchar *const taken[] = { "mono", "left", "side-by-side", "top-bottom", "frame-by-frame" };
+  Run run = run_start ("cudaconvolve mask=box", NULL, "GRAY8");
+  GstCaps *caps = frame_caps ("GRAY8", 24, 16, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (taken); i++) {
+    caps = gst_caps_make_writable (caps);
+    gst_caps_set_simple (caps, "multiview-mode", G_TYPE_STRING, taken[i], "views", G_TYPE_INT, i < 2 ? 1 : 2, NULL);
+    fail_unless (gst_harness_push_event (run.harness, gst_event_new_caps (caps)), "%s", taken[i]);
+    fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  }
+  expect_none (&run);
+  caps = gst_caps_make_writable (caps);
+  gst_caps_set_simple (caps, "multiview-mode", G_TYPE_STRING, "separated", "views", G_TYPE_INT, 2, NULL);
+  gst_harness_push_event (run.harness, gst_event_new_caps (caps));
+  for (gint i = 0; i < 2; i++)
+    fail_unless_equals_int (run_push (&run), GST_FLOW_NOT_NEGOTIATED);
+  fail_unless_equals_int (gst_harness_buffers_received (run.harness), G_N_ELEMENTS (taken));
+  expect_one (&run, GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "multiview-mode", "2 views");
+  gst_caps_unref (caps);
+  run_stop (&run);
+}
+GST_END_TEST;
+
 /* Too small a buffer, without meta. */
 GST_START_TEST (test_short_buffer)
 {
@@ -422,6 +448,7 @@ errors_suite (void)
   tcase_add_test (tc, test_no_device_memory);
   tcase_add_test (tc, test_device_fails);
   tcase_add_test (tc, test_lying_meta);
+  tcase_add_test (tc, test_separate_views);
   tcase_add_test (tc, test_short_buffer);
   tcase_add_test (tc, test_one_error);
   tcase_add_test (tc, test_large_gain);
