@@ -83,7 +83,7 @@ take_maps (GstCudaConvolveLayer * layer, const ConvolveLayerSettings * settings,
   return TRUE;
 }
 
-/* What is shown of a value: value / divisor + bias, of full range. */
+/* What is shown of a value: value / divisor + bias, of black to white; here in full range. */
 static gboolean
 set_scale (ConvolveLayer * layer, const ConvolveSettings * mask, GError ** error)
 {

@@ -25,6 +25,24 @@ gst_cuda_convolve_layer_plan_unref (GstCudaConvolveLayerPlan * plan)
   g_atomic_rc_box_release_full (plan, clear_plan);
 }
 
+/* The layer has 0 for black and 1 for white, whose code values are others in limited range. */
+static void
+scale_to_ranges (ConvolveLayer * layer, const GstVideoInfo * in, const GstVideoInfo * out)
+{
+  gint black[GST_VIDEO_MAX_COMPONENTS], range[GST_VIDEO_MAX_COMPONENTS];
+
+  gst_video_color_range_offsets (in->colorimetry.range, in->finfo, black, range);
+  if (range[0] != 255) {
+    layer->in_scale = 1.0f / range[0];
+    layer->in_offset = -(gfloat) black[0] / range[0];
+  }
+  gst_video_color_range_offsets (out->colorimetry.range, out->finfo, black, range);
+  if (range[0] != 255) {
+    layer->out_scale *= range[0] / 255.0f;
+    layer->out_offset = black[0] + layer->out_offset * range[0] / 255.0f;
+  }
+}
+
 GstCudaConvolveLayerPlan *
 gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer * layer, const GstVideoInfo * in, const GstVideoInfo * out,
     const gchar * variant, ConvolveDevice * device, ConvolveError * error)
@@ -41,8 +59,10 @@ gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer * layer, const GstV
   gst_cuda_convolve_layout_init (&plan->in, in);
   gst_cuda_convolve_layout_init (&plan->out, out);
   if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (in), GST_VIDEO_INFO_HEIGHT (in), &resolved,
-          &plan->map_width, &plan->map_height, error) == CONVOLVE_OK)
+          &plan->map_width, &plan->map_height, error) == CONVOLVE_OK) {
+    scale_to_ranges (&resolved, in, out);
     plan->plan = convolve_layer_plan_new (&resolved, variant, device, error);
+  }
   if (!plan->plan)
     g_clear_pointer (&plan, gst_cuda_convolve_layer_plan_unref);
   return plan;

@@ -230,6 +230,43 @@ GST_START_TEST (test_unused_byte)
 }
 GST_END_TEST;
 
+/* Black is 0 and white is 1 in either range, so middle grey is middle grey, and equal ranges change nothing. */
+GST_START_TEST (test_ranges)
+{
+  static const gfloat weights[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+  static const gchar *const colorimetry[2] = { "1:1:7:1", "2:1:7:1" };
+  static const gint black[2] = { 0, 16 }, range[2] = { 255, 219 };
+  LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
+  g_autofree gchar *line = layer_case_line (&layer);
+
+  for (gint limited = 0; limited < 4; limited++)
+    for (gint bias = 0; bias < 2; bias++) {
+      gint from = limited & 1, to = limited >> 1;
+      Run run = run_start (line, "RGB", 8, 8);
+      GstCaps *in = frame_caps ("RGB", 8, 8, colorimetry[from]), *out = frame_caps ("RGB", 8, 8, colorimetry[to]);
+
+      g_object_set (run.element, "bias", bias / 2.0, NULL);
+      gst_harness_set_caps (run.harness, in, out);
+      for (gint value = black[from]; value <= black[from] + range[from]; value += 3) {
+        GstBuffer *buffer = gst_buffer_new_allocate (NULL, 192, NULL);
+        gdouble exact = black[to] + range[to] * (bias / 2.0 + (value - black[from]) / (gdouble) range[from]);
+        guint8 got;
+
+        gst_buffer_memset (buffer, 0, value, 192);
+        fail_unless_equals_int (gst_harness_push (run.harness, buffer), GST_FLOW_OK);
+        buffer = gst_harness_pull (run.harness);
+        gst_buffer_extract (buffer, 100, &got, 1);
+        fail_unless (ABS (got - MIN (exact, 255)) <= 1, "%d from %s to %s: %d, expected %g", value, colorimetry[from],
+            colorimetry[to], got, exact);
+        gst_buffer_unref (buffer);
+      }
+      expect_no_message (&run);
+      run_stop (&run);
+    }
+  layer_case_clear (&layer);
+}
+GST_END_TEST;
+
 /* A pool whose planes have strides of their own. */
 typedef struct
 {
@@ -751,6 +788,7 @@ layer_element_suite (void)
   tcase_add_test (tc, test_formats);
   tcase_add_test (tc, test_maps);
   tcase_add_test (tc, test_unused_byte);
+  tcase_add_test (tc, test_ranges);
   tcase_add_test (tc, test_odd_output);
   tcase_add_test (tc, test_layer_after_passthrough);
   tcase_add_test (tc, test_changes);
