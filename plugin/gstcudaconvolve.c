@@ -289,8 +289,8 @@ is_refusal (GstQuery * query)
 }
 
 /*
- * Elements ask before they send caps, and do not send those that are refused; others ask only to learn what is possible. A
- * refusal is final where nothing that the layer takes can come of the caps that were sent upstream.
+ * Elements ask before they send caps, and do not send those that are refused. Others ask only to learn what is possible.
+ * A refusal is final where nothing that the layer takes can come of the caps that were sent upstream.
  */
 static void
 look_at_refusal (GstCudaConvolve * self)
@@ -302,21 +302,6 @@ look_at_refusal (GstCudaConvolve * self)
   if (sent && !gst_caps_is_empty (sent))
     is_refused_by_layer (self, sent);
   gst_clear_caps (&sent);
-}
-
-/* Caps that the next element sends are final, whatever else that element could offer. */
-static GstPadProbeReturn
-look_at_event (GstPad * pad, GstPadProbeInfo * info, gpointer data)
-{
-  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
-
-  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
-    GstCaps *caps;
-
-    gst_event_parse_caps (event, &caps);
-    is_refused_by_layer (data, caps);
-  }
-  return GST_PAD_PROBE_OK;
 }
 
 /* The same frames in the same memory first, so that nothing moves without need, then in the other. */
@@ -554,8 +539,8 @@ gst_cuda_convolve_fixate_caps (GstBaseTransform * trans, GstPadDirection directi
 static gboolean
 are_views_apart (GstCudaConvolve * self, const GstVideoInfo * info)
 {
-  static const gchar fault[] = "multiview-mode: the caps say separated, which is several views in memories of their own; "
-      "the element takes views in one frame, as in mono, side-by-side or top-bottom, or frame-by-frame";
+  static const gchar fault[] = "multiview-mode: the caps say separated, which puts each view into memory of its own; the "
+      "element takes mono, views in one frame (side-by-side, top-bottom and kin), and frame-by-frame";
 
   if (GST_VIDEO_INFO_MULTIVIEW_MODE (info) != GST_VIDEO_MULTIVIEW_MODE_SEPARATED)
     return FALSE;
@@ -995,7 +980,6 @@ gst_cuda_convolve_init (GstCudaConvolve * self)
   gst_cuda_convolve_settings_init (&self->applied);
   gst_cuda_convolve_settings_init (&self->used);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
-  gst_pad_add_probe (GST_BASE_TRANSFORM_SINK_PAD (self), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, look_at_event, self, NULL);
 }
 
 static void

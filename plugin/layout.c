@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Formats are read from GStreamer's own description of them, component by component, so that those of a newer
- * version come by themselves where the description says nothing that is not known here. Components that fill their plane together become one step; those that share it with
- * others of another size (YUY2 and kin) become a step each.
+ * Formats are read from GStreamer's own description of them, component by component. Those of a newer version so come by
+ * themselves, where their description says nothing that is not known here. Components that fill their plane together
+ * become one step; those that share it with others of another size (YUY2 and kin) become a step each.
  */
 #include "layout.h"
 

@@ -231,8 +231,8 @@ convolve_layer_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_PADDING,
       g_param_spec_string ("padding", "Padding",
-          "Layer: pixels added on each side of the picture, with the values that boundary chooses: same (as many as make "
-          "the output as large as the picture, divided by stride and rounded up), valid (none), or a number of pixels",
+          "Layer: pixels added on each side of the picture, filled as boundary says: same (as many as an output of the "
+          "picture's size, divided by stride and rounded up, needs), valid (none), or a number of pixels",
           "same", playing));
   /**
    * GstCudaConvolve:activation:
