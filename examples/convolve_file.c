@@ -4,9 +4,9 @@
  *
  *   convolve_file [--clip=OUT.webm] [--picture=OUT.png] [--window] [--sink=ELEMENT] FILE [PROPERTY=VALUE...]
  *
- * Properties are those of cudaconvolve, such as mask=sobel-x bias=0.5. The file is decoded and convolved once. A tee hands
- * every frame to the window and to the encoder. The window may drop frames, the encoder may not. A picture shows one
- * frame before and after. Ctrl-C, or closing the window, ends the clip at that frame.
+ * Properties are those of cudaconvolve, such as mask=sobel-x bias=0.5. The file is decoded and convolved once. A tee
+ * hands every frame to the window and to the encoder. The window may drop frames, the encoder may not. A picture shows
+ * one frame before and after. Ctrl-C, or closing the window, ends the clip at that frame.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#define INPUT "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! cudaconvolve name=convolve ! " \
-    "tee name=frames"
+#define INPUT "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! " \
+    "cudaconvolve name=convolve ! tee name=frames"
 #define CLIP "queue ! videoconvert ! vp8enc deadline=1 cpu-used=4 threads=4 end-usage=cq cq-level=4 max-quantizer=20 " \
     "target-bitrate=30000000 ! webmmux ! filesink name=file"
 #define WINDOW "queue leaky=downstream max-size-buffers=2 max-size-bytes=0 max-size-time=0 ! videoconvert ! videoscale ! "
@@ -428,7 +428,8 @@ make_branch (const char *first, const char *rest)
 {
   char *description = g_strconcat (first, rest, NULL);
   GError *error = NULL;
-  GstElement *branch = gst_parse_bin_from_description_full (description, TRUE, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  GstElement *branch =
+      gst_parse_bin_from_description_full (description, TRUE, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
 
   g_free (description);
   if (error) {
@@ -657,7 +658,7 @@ main (int argc, char **argv)
     {"clip", 0, 0, G_OPTION_ARG_FILENAME, &clip, "write the convolved video (VP8 in WebM)", "FILE"},
     {"picture", 0, 0, G_OPTION_ARG_FILENAME, &picture, "write the middle frame before and after (PNG)", "FILE"},
     {"window", 0, 0, G_OPTION_ARG_NONE, &window, "play in a window", NULL},
-    {"sink", 0, 0, G_OPTION_ARG_STRING, &sink, "play into this element instead, as gst-launch-1.0 writes it", "ELEMENT"},
+    {"sink", 0, 0, G_OPTION_ARG_STRING, &sink, "play into this element, in gst-launch-1.0's words", "ELEMENT"},
     {NULL}
   };
   GOptionContext *context = g_option_context_new ("FILE [PROPERTY=VALUE...]");

@@ -173,14 +173,14 @@ example () {
 # A window that takes a fifth of a second for each frame: the encoder has every frame all the same, nothing is decoded
 # twice, and the film takes no longer than it plays.
 example_slow_window () {
-  build/examples/convolve_file --clip=out/slow.webm --sink="identity name=slow sleep-time=200000 ! fakesink" \
+  build/examples/convolve_file --clip=out/slow.webm --sink="identity sleep-time=200000 ! fakesink" \
     examples/clip.mp4 sigma=8 >out/example && cat out/example &&
     grep -q '^stats: frames = 100$' out/example && [ "$(frames out/slow.webm)" = 100 ] &&
-    awk '/^frames per second:/ { exit !($4 > 15 && $4 < 26) }' out/example
+    awk '/^frames per second:/ { exit !($4 > 10 && $4 < 26) }' out/example
 }
 
-# example_ends COMMAND OPTIONS...: a film of 40 seconds at its own pace, which ends early by the command. The clip has the
-# frames until then and says how long it is, which a clip that is broken off does not; so has the picture.
+# example_ends COMMAND OPTIONS...: a film of 40 seconds at its own pace, which ends early by the command. The clip has
+# the frames until then and says how long it is, which a clip that is broken off does not. The picture is there too.
 example_ends () {
   command=$1
   shift
@@ -190,7 +190,7 @@ example_ends () {
   build/examples/convolve_file --clip=out/ends.webm --picture=out/ends.png "$@" out/film.webm sigma=8 \
     >out/example 2>&1 &
   program=$!
-  sleep 3
+  sleep 4
   $command
   wait "$program" || { cat out/example; return 1; }
   cat out/example
@@ -352,8 +352,8 @@ nvcc_no_compiler () {
     ! nvcc_setup -Dcuda=enabled && grep -q "ERROR: .*CUDA: $wanted" out/configured
 }
 
-# old_system MESON GSTREAMER APT-MESON APT-GSTREAMER: stand-ins for a system with these versions of what is installed, and of
-# what apt has; "-" is none. apt-get notes its arguments in out/apt-get and installs nothing.
+# old_system MESON GSTREAMER APT-MESON APT-GSTREAMER: stand-ins for a system with these versions of what is installed,
+# and of what apt has; "-" is none. apt-get notes its arguments in out/apt-get and installs nothing.
 old_system () {
   rm -rf out/stand-ins out/apt-get
   mkdir -p out/stand-ins
