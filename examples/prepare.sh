@@ -59,8 +59,8 @@ installed () {
   [ "$(dpkg-query -W -f '${Status}' "$1" 2>/dev/null)" = 'install ok installed' ]
 }
 
-# too_old NAME OLDEST VERSION PACKAGE: prints why NAME is too old, or nothing. VERSION is what runs here now, or empty where
-# nothing does; then the version of PACKAGE that apt would install counts. PACKAGE is empty where there is no apt.
+# too_old NAME OLDEST VERSION PACKAGE: prints why NAME is too old, or nothing. VERSION is what runs here now. Where VERSION
+# is empty, the version of PACKAGE that apt would install counts. PACKAGE is empty where there is no apt.
 too_old () {
   if [ -n "$3" ] && at_least "$3" "$2"; then return; fi
   candidate=

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Finds the host compiler for nvcc: host_compiler.sh NVCC OPTIONS...
 #
-# Prints what -ccbin takes, or an empty line where nvcc's own choice works, and exits with 0. Exits with 1 and prints the
-# reason where nvcc compiles a small file with none of them: with what NVCC_CCBIN names, otherwise with nvcc's own choice,
-# otherwise with the g++-N of PATH, the newest first.
+# Prints the compiler for -ccbin, or an empty line where nvcc's own choice works, and exits with 0. The candidates are
+# the compiler that NVCC_CCBIN names, or else nvcc's own choice and after that each g++-N of PATH, the newest first.
+# Where nvcc compiles a small file with none of them, the script prints the reason and exits with 1.
 set -eu
 nvcc=$1
 shift
@@ -77,12 +77,14 @@ if [ -z "$limit" ]; then
   exit 1
 fi
 advice="install g++-$limit, or name a compiler that is not too new in the variable NVCC_CCBIN"
-# Without the check of versions, errors show that an older g++ does not mend: those in the headers of the C library.
+# Without its check of versions, nvcc reports errors in headers. Those of the C library remain with an older g++.
 if ! works "$@" -allow-unsupported-compiler; then
   error=$(grep -m 1 'error' "$work/said" | cut -c 1-160)
   case $error in
     */c++/*) ;;
-    *) advice="an older g++ does not help, because nvcc $version does not fit other headers of this system ($error); install a newer CUDA toolkit" ;;
+    *)
+      advice="an older g++ does not help, because nvcc $version does not fit other headers of this system ($error);"
+      advice="$advice install a newer CUDA toolkit" ;;
   esac
 fi
 echo "nvcc $version takes no gcc above version $limit as its host compiler, and here is $first; $advice"
