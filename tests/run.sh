@@ -347,7 +347,8 @@ nvcc_older_compiler () {
 # Without one the build is for the CPU, or fails where CUDA is asked for; both say which version is wanted.
 nvcc_no_compiler () {
   host_compilers || return
-  wanted='nvcc [0-9.]* takes no gcc above version [0-9]* as its host compiler, and here is gcc version 99; install g++-[0-9]'
+  # What helps depends on the system's other headers, too.
+  wanted='nvcc [0-9.]* takes no gcc above version [0-9]* as its host compiler, and here is gcc version 99; '
   nvcc_setup && grep -q "^Message: CUDA: $wanted.*, so this build has the cpu variant alone" out/configured &&
     ! nvcc_setup -Dcuda=enabled && grep -q "ERROR: .*CUDA: $wanted" out/configured
 }
