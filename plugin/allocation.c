@@ -11,7 +11,10 @@ gst_cuda_convolve_caps_are_cuda (GstCaps * caps)
   return gst_caps_features_contains (gst_caps_get_features (caps, 0), GST_CUDA_CONVOLVE_MEMORY);
 }
 
-/* The query's parameters, raised so that system memory has pages of its own; *allocator, which may be NULL, is referenced. */
+/*
+ * The query's parameters, raised so that system memory has pages of its own. *allocator is the query's, referenced, or
+ * NULL.
+ */
 static GstAllocationParams
 page_params (GstQuery * query, GstAllocator ** allocator)
 {
@@ -153,4 +156,25 @@ gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * contex
     gst_clear_object (&allocator);
   }
   return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_is_from_limited_pool (GstBuffer * buffer)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  guint max = 0;
+
+  if (buffer->pool) {
+    GstStructure *config = gst_buffer_pool_get_config (buffer->pool);
+
+    gst_buffer_pool_config_get_params (config, NULL, NULL, NULL, &max);
+    gst_structure_free (config);
+  }
+  if (max > 0)
+    return TRUE;
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_PARENT_BUFFER_META_API_TYPE)))
+    if (gst_cuda_convolve_is_from_limited_pool (((GstParentBufferMeta *) meta)->buffer))
+      return TRUE;
+  return FALSE;
 }

@@ -21,6 +21,9 @@ gboolean gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContex
 gboolean gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * context,
     GstCudaConvolveStream * stream, guint held);
 
+/* Whether the buffer, or one that the buffer keeps, is from a pool that cannot make more buffers at will. */
+gboolean gst_cuda_convolve_is_from_limited_pool (GstBuffer * buffer);
+
 /* Whether the first structure of caps asks for CUDA memory. */
 gboolean gst_cuda_convolve_caps_are_cuda (GstCaps * caps);
 

@@ -7,12 +7,9 @@
 GST_DEBUG_CATEGORY_EXTERN (gst_cuda_convolve_debug);
 #define GST_CAT_DEFAULT gst_cuda_convolve_debug
 
-/*
- * Posts an element error unless the same text was posted since start: one fault shows in every frame and in every query
- * that follows, and is one error. Takes debug, which may be NULL.
- */
-static void
-fail_once (GstCudaConvolveEngine * engine, GQuark domain, gint code, const gchar * text, gchar * debug)
+void
+gst_cuda_convolve_engine_fail (GstCudaConvolveEngine * engine, GQuark domain, gint code, const gchar * text,
+    gchar * debug)
 {
   gboolean again;
 
@@ -50,17 +47,18 @@ gst_cuda_convolve_engine_post_error (GstCudaConvolveEngine * engine, const Convo
       g_assert_not_reached ();
     case CONVOLVE_INVALID:
     case CONVOLVE_UNSUPPORTED:
-      fail_once (engine, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error->text, NULL);
+      gst_cuda_convolve_engine_fail (engine, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error->text, NULL);
       break;
     case CONVOLVE_NO_DEVICE:
-      fail_once (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, error->text, NULL);
+      gst_cuda_convolve_engine_fail (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, error->text, NULL);
       break;
     case CONVOLVE_NO_MEMORY:
     case CONVOLVE_NO_DEVICE_MEMORY:
-      fail_once (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, error->text, g_steal_pointer (&frames));
+      gst_cuda_convolve_engine_fail (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, error->text,
+          g_steal_pointer (&frames));
       break;
     case CONVOLVE_DEVICE_FAILED:
-      fail_once (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "The CUDA device failed.",
+      gst_cuda_convolve_engine_fail (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "The CUDA device failed.",
           g_strdup_printf ("%s: %s", frames, error->text));
       break;
   }
@@ -526,7 +524,7 @@ gst_cuda_convolve_engine_start (GstCudaConvolveEngine * engine, const GstCudaCon
   else if (convolve_settings_make_mask (&settings->mask, 1, 1, &mask, &bad))
     convolve_mask_clear (&mask);
   if (bad) {
-    fail_once (engine, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, bad->message, NULL);
+    gst_cuda_convolve_engine_fail (engine, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, bad->message, NULL);
     g_error_free (bad);
     return FALSE;
   }
@@ -582,7 +580,7 @@ check_frame (GstCudaConvolveEngine * engine, const GstCudaConvolveLayout * layou
 
   if (gst_cuda_convolve_frame_is_sound (layout, frame, &fault))
     return TRUE;
-  fail_once (engine, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "A frame does not fit its memory.",
+  gst_cuda_convolve_engine_fail (engine, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "A frame does not fit its memory.",
       g_strdup_printf ("%s %s", side, fault));
   return FALSE;
 }
@@ -612,12 +610,14 @@ static gboolean
 map_frames (GstCudaConvolveEngine * engine, GstCudaConvolveFlight * flight)
 {
   if (!map_frame (engine, &engine->info, &flight->in, flight->input, GST_MAP_READ)) {
-    fail_once (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "Cannot map a frame to read it.", NULL);
+    gst_cuda_convolve_engine_fail (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+        "Cannot map a frame to read it.", NULL);
     return FALSE;
   }
   if (!map_frame (engine, &engine->out_info, &flight->out, flight->output, GST_MAP_WRITE)) {
     gst_video_frame_unmap (&flight->in.video);
-    fail_once (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE, "Cannot map a frame to write it.", NULL);
+    gst_cuda_convolve_engine_fail (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,
+        "Cannot map a frame to write it.", NULL);
     return FALSE;
   }
   return TRUE;

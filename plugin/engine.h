@@ -136,7 +136,14 @@ GstFlowReturn gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, Gs
 /* Waits for the oldest frame under way, which there is, and gives its output. After a failure no frame is under way. */
 GstFlowReturn gst_cuda_convolve_engine_end (GstCudaConvolveEngine * engine, GstBuffer ** output);
 
-/* Posts what a call of the kernel library failed with, once for each fault since start. */
+/*
+ * Posts an element error unless its text was the last one posted since start: one fault shows in every frame and in every
+ * query that follows, and is one error. Takes debug, which may be NULL. Any thread.
+ */
+void gst_cuda_convolve_engine_fail (GstCudaConvolveEngine * engine, GQuark domain, gint code, const gchar * text,
+    gchar * debug);
+
+/* The same for what a call of the kernel library failed with. */
 void gst_cuda_convolve_engine_post_error (GstCudaConvolveEngine * engine, const ConvolveError * error);
 
 /* Waits for all frames under way and throws them away. */

@@ -37,6 +37,7 @@
 #include "formats.h"
 #include "layercaps.h"
 #include "layermeta.h"
+#include "upstream.h"
 
 GST_DEBUG_CATEGORY (gst_cuda_convolve_debug);
 #define GST_CAT_DEFAULT gst_cuda_convolve_debug
@@ -66,7 +67,6 @@ struct _GstCudaConvolve
   gboolean stale;               /* applied changed since used was taken from it */
   gboolean started;
   GstClockTime latency;         /* of the frames that are kept while they are under way */
-  gchar *caps_fault;            /* what was said of the caps that came last, or NULL */
 
   /* The streaming thread's own, and start's and stop's. */
   GstCudaConvolveEngine engine;
@@ -150,28 +150,6 @@ agree_on_more (GstCudaConvolve * self)
     gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
 
-/* Whether the buffer, or one that it keeps, is from a pool that cannot make more buffers at will. */
-static gboolean
-is_from_limited_pool (GstBuffer * buffer)
-{
-  gpointer state = NULL;
-  GstMeta *meta;
-  guint max = 0;
-
-  if (buffer->pool) {
-    GstStructure *config = gst_buffer_pool_get_config (buffer->pool);
-
-    gst_buffer_pool_config_get_params (config, NULL, NULL, NULL, &max);
-    gst_structure_free (config);
-  }
-  if (max > 0)
-    return TRUE;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_PARENT_BUFFER_META_API_TYPE)))
-    if (is_from_limited_pool (((GstParentBufferMeta *) meta)->buffer))
-      return TRUE;
-  return FALSE;
-}
-
 /*
  * How many frames may stay under way with this one. A pool that was asked for fewer buffers, or that nobody asked us
  * about, would wait for one of those that we keep, and the pipeline would stand still.
@@ -181,21 +159,7 @@ count_kept (GstCudaConvolve * self, GstBuffer * input)
 {
   guint kept = MIN (self->ahead, self->agreed_out);
 
-  return kept > self->agreed_in && is_from_limited_pool (input) ? self->agreed_in : kept;
-}
-
-/* Keeps what is wrong with the caps that come, NULL for nothing. Upstream sends refused caps again with every frame. */
-static gboolean
-is_new_fault (GstCudaConvolve * self, const gchar * text)
-{
-  gboolean known;
-
-  GST_OBJECT_LOCK (self);
-  known = g_strcmp0 (self->caps_fault, text) == 0;
-  g_free (self->caps_fault);
-  self->caps_fault = g_strdup (text);
-  GST_OBJECT_UNLOCK (self);
-  return !known;
+  return kept > self->agreed_in && gst_cuda_convolve_is_from_limited_pool (input) ? self->agreed_in : kept;
 }
 
 /* Whether the layer there is takes none of the frames that caps allow; the user has been told then. */
@@ -205,8 +169,9 @@ is_refused_by_layer (GstCudaConvolve * self, GstCaps * caps)
   GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
   g_autofree gchar *fault = layer ? gst_cuda_convolve_layer_refuses_caps (layer, caps) : NULL;
 
-  if (fault && is_new_fault (self, fault))
-    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s", fault), ("caps: %" GST_PTR_FORMAT, caps));
+  if (fault)
+    gst_cuda_convolve_engine_fail (&self->engine, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, fault,
+        gst_info_strdup_printf ("caps: %" GST_PTR_FORMAT, caps));
   g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
   return fault != NULL;
 }
@@ -220,58 +185,6 @@ is_refused_at_start (GstCudaConvolve * self)
 
   gst_caps_unref (caps);
   return refused;
-}
-
-/* The one sink pad that a source pad's element passes on, or NULL. */
-static GstPad *
-find_way_in (GstPad * pad)
-{
-  GstIterator *links = gst_pad_iterate_internal_links (pad);
-  GValue value = G_VALUE_INIT;
-  GstPad *way = NULL;
-  guint n = 0;
-
-  while (links && gst_iterator_next (links, &value) == GST_ITERATOR_OK) {
-    g_clear_object (&way);
-    way = n++ == 0 ? g_value_dup_object (&value) : NULL;
-    g_value_reset (&value);
-  }
-  g_value_unset (&value);
-  g_clear_pointer (&links, gst_iterator_free);
-  return way;
-}
-
-/*
- * What can come through a source pad, or what is linked to a sink pad, of the caps that were sent upstream: the same
- * through queues and the like, what an element makes of them through other transforms. NULL where nothing was sent.
- */
-static GstCaps *
-find_sent_caps (GstPad * pad)
-{
-  g_autoptr (GstPad) from = NULL;
-  g_autoptr (GstElement) element = NULL;
-  g_autoptr (GstCaps) sent = NULL;
-  GstBaseTransform *trans;
-
-  if (GST_PAD_IS_SINK (pad)) {
-    from = gst_pad_get_peer (pad);
-    return from ? find_sent_caps (from) : NULL;
-  }
-  if (GST_IS_GHOST_PAD (pad)) {
-    from = gst_ghost_pad_get_target (GST_GHOST_PAD (pad));
-    return from ? find_sent_caps (from) : NULL;
-  }
-  from = find_way_in (pad);
-  element = gst_pad_get_parent_element (pad);
-  if (!from || !element || !(GST_IS_BASE_TRANSFORM (element) || GST_PAD_IS_PROXY_CAPS (from)))
-    return gst_pad_get_current_caps (pad);
-  sent = find_sent_caps (from);
-  if (!sent || !GST_IS_BASE_TRANSFORM (element))
-    return g_steal_pointer (&sent);
-  trans = GST_BASE_TRANSFORM (element);
-  if (!GST_BASE_TRANSFORM_GET_CLASS (trans)->transform_caps)
-    return g_steal_pointer (&sent);
-  return GST_BASE_TRANSFORM_GET_CLASS (trans)->transform_caps (trans, GST_PAD_SINK, sent, NULL);
 }
 
 /* Whether the answer to a query is that no caps will do. */
@@ -296,7 +209,7 @@ static void
 look_at_refusal (GstCudaConvolve * self)
 {
   GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
-  GstCaps *sent = layer ? find_sent_caps (GST_BASE_TRANSFORM_SINK_PAD (self)) : NULL;
+  GstCaps *sent = layer ? gst_cuda_convolve_find_sent_caps (GST_BASE_TRANSFORM_SINK_PAD (self)) : NULL;
 
   g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
   if (sent && !gst_caps_is_empty (sent))
@@ -493,7 +406,6 @@ gst_cuda_convolve_start (GstBaseTransform * trans)
   gst_cuda_convolve_settings_clear (&settings);
   if (ok && is_refused_at_start (self)) {
     gst_cuda_convolve_engine_stop (&self->engine);
-    is_new_fault (self, NULL);
     ok = FALSE;
   }
   GST_OBJECT_LOCK (self);
@@ -511,7 +423,6 @@ gst_cuda_convolve_stop (GstBaseTransform * trans)
   forget_allocation (self);
   self->ahead = self->kept = 0;
   g_clear_pointer (&self->idle, g_ptr_array_unref);
-  is_new_fault (self, NULL);
   GST_OBJECT_LOCK (self);
   self->latency = 0;
   self->started = FALSE;
@@ -544,8 +455,8 @@ are_views_apart (GstCudaConvolve * self, const GstVideoInfo * info)
 
   if (GST_VIDEO_INFO_MULTIVIEW_MODE (info) != GST_VIDEO_MULTIVIEW_MODE_SEPARATED)
     return FALSE;
-  if (is_new_fault (self, fault))
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s", fault), ("%d views", GST_VIDEO_INFO_VIEWS (info)));
+  gst_cuda_convolve_engine_fail (&self->engine, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fault,
+      g_strdup_printf ("%d views", GST_VIDEO_INFO_VIEWS (info)));
   return TRUE;
 }
 
@@ -559,7 +470,6 @@ gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
     return FALSE;
   if (are_views_apart (self, &in))
     return FALSE;
-  is_new_fault (self, NULL);
   drain (self);                 /* a change of the output alone has no event that came before it */
   /* Plans for these caps may do work where those before did none. A change of the output alone leaves upstream be. */
   if (!gst_video_info_is_equal (&self->engine.info, &in))
@@ -968,7 +878,6 @@ gst_cuda_convolve_finalize (GObject * object)
   gst_cuda_convolve_settings_clear (&self->applied);
   gst_cuda_convolve_settings_clear (&self->used);
   g_clear_pointer (&self->idle, g_ptr_array_unref);
-  g_free (self->caps_fault);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
 
