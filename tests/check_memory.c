@@ -176,6 +176,50 @@ GST_START_TEST (test_locked)
 }
 GST_END_TEST;
 
+/* The pools of usual elements upstream take the parameters: more is locked than the pool of the output. */
+GST_START_TEST (test_usual_upstream)
+{
+  static const struct
+  {
+    const gchar *needs, *line;
+  } rows[] = {
+    {"videotestsrc", "videotestsrc num-buffers=20 ! video/x-raw,format=NV12"},
+    {"videoconvert", "videotestsrc num-buffers=20 ! video/x-raw,format=NV12 ! videoconvert ! video/x-raw,format=RGBA"},
+    {"jpegdec", "videotestsrc num-buffers=20 ! jpegenc ! jpegdec"},
+    {"avdec_h264", "filesrc name=file ! qtdemux ! h264parse ! avdec_h264"},
+  };
+
+  g_unsetenv ("CUDACONVOLVE_FAKE");
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *line = g_strdup_printf ("%s ! cudaconvolve kernel-variant=global ! fakesink sync=false", rows[i].line);
+    g_autoptr (GstElementFactory) needed = gst_element_factory_find (rows[i].needs);
+    g_autoptr (GstElement) file = NULL;
+    g_autoptr (GstBus) bus = NULL;
+    FakeDevice fake = fake_device ();
+    GstElement *pipeline;
+    GstMessage *message;
+    gint before = *fake.pins;
+
+    if (!needed) {
+      g_print ("SKIP: there is no %s\n", rows[i].needs);
+      continue;
+    }
+    pipeline = gst_parse_launch (line, NULL);
+    file = gst_bin_get_by_name (GST_BIN (pipeline), "file");
+    if (file)
+      g_object_set (file, "location", g_getenv ("CUDACONVOLVE_CLIP"), NULL);
+    bus = gst_element_get_bus (pipeline);
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS, "%s", line);
+    gst_message_unref (message);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    gst_object_unref (pipeline);
+    fail_unless (*fake.pins - before >= 2, "%s: %d memories", line, *fake.pins - before);
+  }
+}
+GST_END_TEST;
+
 /* Memory that cannot be locked costs speed alone. */
 GST_START_TEST (test_no_pin)
 {
@@ -536,6 +580,7 @@ memory_suite (void)
   tcase_set_timeout (tc, 300);
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_locked);
+  tcase_add_test (tc, test_usual_upstream);
   tcase_add_test (tc, test_no_pin);
   tcase_add_test (tc, test_separate_memories);
   tcase_add_test (tc, test_neighbours);
