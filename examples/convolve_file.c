@@ -56,16 +56,19 @@ typedef struct
 
 /*
  * A copy in system memory: an original that is kept may be one of few in a decoder's pool. Mapping a frame in a GPU's
- * memory downloads it.
+ * memory downloads it. NULL where the pad has lost its caps, because the pipeline is being stopped.
  */
 static GstSample *
 keep_frame (GstPad * pad, GstBuffer * buffer)
 {
-  GstCaps *caps = gst_caps_make_writable (gst_pad_get_current_caps (pad));
+  GstCaps *caps = gst_pad_get_current_caps (pad);
   GstSample *sample = NULL;
   GstVideoInfo info;
   GstVideoFrame from, to;
 
+  if (!caps)
+    return NULL;
+  caps = gst_caps_make_writable (caps);
   if (gst_video_info_from_caps (&info, caps) && gst_video_frame_map (&from, &info, buffer, GST_MAP_READ)) {
     GstBuffer *copy = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&info), NULL);
 
@@ -121,6 +124,8 @@ frame_in (GstPad * pad, GstPadProbeInfo * info, gpointer data)
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
   GstClockTime time = stream_time (pad, buffer);
 
+  if (g_atomic_int_get (&run->stopping))
+    return GST_PAD_PROBE_OK;
   if (!GST_CLOCK_TIME_IS_VALID (time) && run->frames_in == 0)
     time = 0;
   if (run->want_picture && run->keep == NO_FRAME && GST_CLOCK_TIME_IS_VALID (time) && time >= run->next) {
@@ -164,15 +169,24 @@ frame_out (GstPad * pad, GstPadProbeInfo * info, gpointer data)
   if (GST_CLOCK_TIME_IS_VALID (time)) {
     if (run->window && GST_CLOCK_TIME_IS_VALID (run->begin))
       wait_until_due (run, GST_CLOCK_DIFF (run->begin, time));
+    /* The user may have stopped the film meanwhile. */
+    if (g_atomic_int_get (&run->stopping))
+      return GST_PAD_PROBE_OK;
     run->begin = time;
     if (GST_BUFFER_DURATION_IS_VALID (buffer))
       end += GST_BUFFER_DURATION (buffer);
   }
   if (run->frames_out == run->keep) {
-    g_clear_pointer (&run->before, gst_sample_unref);
-    g_clear_pointer (&run->after, gst_sample_unref);
-    run->before = g_steal_pointer (&run->pending);
-    run->after = keep_frame (pad, buffer);
+    GstSample *after = keep_frame (pad, buffer);
+
+    if (run->pending && after) {
+      g_clear_pointer (&run->before, gst_sample_unref);
+      g_clear_pointer (&run->after, gst_sample_unref);
+      run->before = g_steal_pointer (&run->pending);
+      run->after = g_steal_pointer (&after);
+    }
+    g_clear_pointer (&run->pending, gst_sample_unref);
+    g_clear_pointer (&after, gst_sample_unref);
     run->keep = NO_FRAME;
   }
   g_mutex_lock (&run->lock);
