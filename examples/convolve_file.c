@@ -143,7 +143,7 @@ frame_in (GstPad * pad, GstPadProbeInfo * info, gpointer data)
 
 /*
  * With a window the film goes no faster than its own pace. Here, before the tee, waiting makes no branch drop a frame.
- * What comes late is not caught up with, so that a slow start does not rush the frames after it.
+ * A delay is not made up for, so that a slow start does not rush the frames after it.
  */
 static void
 wait_until_due (Run * run, GstClockTimeDiff since_last)

@@ -646,7 +646,7 @@ use_box (const Analysis *a)
 
 /* --- floats and doubles --- */
 
-/* What n roundings, one after the other, make of the sum of magnitudes. */
+/* A bound of the error after n roundings in a row, as a share of the sum of magnitudes. */
 static double
 growth (double n, double unit)
 {
@@ -690,7 +690,7 @@ floats_fit (const Analysis *a)
 }
 
 /*
- * The same for factors rounded to float: the column sums' error goes through the rows, whose sums have an error of
+ * Whether factors in float fit the budget. The column sums' error goes through the rows, whose sums have an error of
  * their own. What the factors miss of the taps is summed in double, which the last term stands for.
  */
 static bool
@@ -714,7 +714,7 @@ float_factors_fit (const Analysis *a, const ConvolveFactors *factors)
   return (missed + gain * (rows + columns + rows * columns + 8 * DOUBLE_UNIT)) * a->center <= a->budget;
 }
 
-/* The same in double, of values as they are. */
+/* Whether factors in double fit the budget, with values that are not centred. */
 static bool
 double_factors_fit (const Analysis *a, const ConvolveFactors *factors)
 {
@@ -806,7 +806,7 @@ use_double_factors (const Analysis *a, const ConvolveFactors *factors)
 /* --- the choice --- */
 
 /*
- * What the tail costs in float where no plan is exact: it rounds the sum, the scale and their product, each of which is
+ * The error of a tail in float, for plans that are not exact. The tail rounds the sum, the scale and their product, each of which is
  * a result less the offset; the offset; and the result. Results out of range are clamped in any case.
  */
 static double

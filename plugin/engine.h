@@ -143,7 +143,7 @@ GstFlowReturn gst_cuda_convolve_engine_end (GstCudaConvolveEngine * engine, GstB
 void gst_cuda_convolve_engine_fail (GstCudaConvolveEngine * engine, GQuark domain, gint code, const gchar * text,
     gchar * debug);
 
-/* The same for what a call of the kernel library failed with. */
+/* Posts the error of a call of the kernel library, by the rule of gst_cuda_convolve_engine_fail(). */
 void gst_cuda_convolve_engine_post_error (GstCudaConvolveEngine * engine, const ConvolveError * error);
 
 /* Waits for all frames under way and throws them away. */

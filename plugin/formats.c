@@ -4,7 +4,7 @@
 #include "cudamemory.h"
 #include "layout.h"
 
-/* What cameras, decoders, encoders and windows use most. */
+/* The formats that cameras, decoders, encoders and windows use most. */
 static const GstVideoFormat common[] = {
   GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_YV12, GST_VIDEO_FORMAT_NV21, GST_VIDEO_FORMAT_YUY2,
   GST_VIDEO_FORMAT_UYVY, GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_RGBx, GST_VIDEO_FORMAT_BGRx,

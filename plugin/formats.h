@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 GstCaps *gst_cuda_convolve_template_caps (void);
 
 /*
- * The same caps with the formats in the template's order where a structure leaves open nearly every format, as
+ * Returns caps with the formats in the template's order where a structure leaves open nearly every format, as
  * videotestsrc does. Shorter lists keep the order that the neighbours gave them. Takes caps.
  */
 GstCaps *gst_cuda_convolve_prefer_common_formats (GstCaps * caps);
