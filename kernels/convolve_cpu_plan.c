@@ -806,8 +806,8 @@ use_double_factors (const Analysis *a, const ConvolveFactors *factors)
 /* --- the choice --- */
 
 /*
- * The error of a tail in float, for plans that are not exact. The tail rounds the sum, the scale and their product, each of which is
- * a result less the offset; the offset; and the result. Results out of range are clamped in any case.
+ * The error of a tail in float, for plans that are not exact. The tail rounds the sum, the scale and their product, each
+ * of which is a result less the offset; the offset; and the result. Results out of range are clamped in any case.
  */
 static double
 float_tail_error (const Analysis *a)
