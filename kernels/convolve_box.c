@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "convolve_integer_tail.h"
+#include "common/integer_tail.h"
 
 #define LARGEST 127             /* a signed byte */
 

@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_BOX_H
 #define CONVOLVE_BOX_H
 
-#include "convolve_private.h"
+#include "common/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

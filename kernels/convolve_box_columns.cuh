@@ -22,7 +22,7 @@ struct Chunk
   static_assert (N % S == 0 && loaded >= 2 * rows, "rows of one sample in one place; rows that come and that go");
 };
 
-/* How sums become samples: see convolve_integer_tail.h, convolve_floor () and convolve_tail_double (). */
+/* How sums become samples: see common/integer_tail.h, convolve_floor () and convolve_tail_double (). */
 enum BoxTail
 {
   INTEGERS,                     /* without clamping */

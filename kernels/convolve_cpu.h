@@ -15,9 +15,9 @@
 #ifndef CONVOLVE_CPU_H
 #define CONVOLVE_CPU_H
 
-#include "convolve_factors.h"
+#include "common/factors.h"
 #include "convolve_pool.h"
-#include "convolve_private.h"
+#include "common/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_boundary.h"
-#include "convolve_private.h"
-#include "convolve_tail.h"
+#include "common/boundary.h"
+#include "common/plan.h"
+#include "common/tail.h"
 
 #define BLOCK 16                /* outputs summed together, in registers */
 
@@ -63,7 +63,7 @@ load_row (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample, int 
   }
 }
 
-/* BLOCK sums in float, row by row, as the error bound of convolve_taps.c counts them. */
+/* BLOCK sums in float, row by row, as the error bound of common/taps.c counts them. */
 static void
 sum_block (const ConvolveTaps *taps, float *const *rows, int x, float *sums)
 {

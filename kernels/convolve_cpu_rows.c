@@ -850,7 +850,7 @@ multiply (double *restrict real, double *restrict imaginary, const double *restr
   }
 }
 
-/* --- the tail, as convolve_tail.h has it --- */
+/* --- the tail, as common/tail.h has it --- */
 
 #define FINISH(name, Sum, Real) \
   static void \

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "convolve_boundary.h"
+#include "common/boundary.h"
 #include "convolve_cpu_job.h"
 
 #define BATCH_COLUMNS 128       /* elements of the rows under a mask that are read again for each row of a batch */

@@ -2,16 +2,16 @@
 /*
  * What the CUDA variants share: the image as a kernel sees it, loads with a boundary, the store, and the launch.
  * A kernel is a template over the sample's type T, the boundary, and the type Sum of its sums: float wherever
- * convolve_taps.c proved it good enough, double elsewhere. blockIdx.z is the sample within the pixel.
+ * common/taps.c proved it good enough, double elsewhere. blockIdx.z is the sample within the pixel.
  */
 #ifndef CONVOLVE_CUDA_CUH
 #define CONVOLVE_CUDA_CUH
 
 #include <cuda_runtime.h>
 
-#include "convolve_boundary.h"
-#include "convolve_private.h"
-#include "convolve_tail.h"
+#include "common/boundary.h"
+#include "common/plan.h"
+#include "common/tail.h"
 
 struct ConvolveImage
 {

@@ -6,7 +6,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include "convolve_private.h"
+#include "common/plan.h"
 
 /* What a frame does on the device, each on a stream of its own. */
 enum Phase

@@ -3,8 +3,8 @@
 #ifndef CONVOLVE_FFT_H
 #define CONVOLVE_FFT_H
 
-#include "convolve_boundary.h"
-#include "convolve_private.h"
+#include "common/boundary.h"
+#include "common/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "convolve_boundary.h"
+#include "common/boundary.h"
 #include "convolve_layer.h"
-#include "convolve_private.h"
+#include "common/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "convolve_integer_tail.h"
+#include "common/integer_tail.h"
 #include "convolve_limbs.h"
 
 #define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
@@ -46,7 +46,7 @@ convolve_limbs_of (const ConvolvePlan *plan, const ConvolveLimbs *limbs, int l, 
  * M * (sum of the negative e) .. M * (sum of the positive e). The middle of that is known and goes into the offset;
  * what is left is at most M/2 * sum |e|. Then each limb's sum is rounded to float, and once more for each limb as
  * they are added up, all relative to magnitude = M * step * sum |limb| * 256^l at most, and so is the rounding
- * of step; the product and sum of the tail add what convolve_taps.c counts for any tail. A quarter of the budget is
+ * of step; the product and sum of the tail add what common/taps.c counts for any tail. A quarter of the budget is
  * left to the taps' own rounding to float.
  */
 static bool

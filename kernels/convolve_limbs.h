@@ -6,7 +6,7 @@
 #ifndef CONVOLVE_LIMBS_H
 #define CONVOLVE_LIMBS_H
 
-#include "convolve_private.h"
+#include "common/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,7 +9,7 @@
 #define CONVOLVE_PARTS_CUH
 
 #include "convolve_cuda.cuh"
-#include "convolve_integer_tail.h"
+#include "common/integer_tail.h"
 
 #define CONVOLVE_LANES 32
 #define CONVOLVE_WARPS 4        /* of a block, one above the other, where nothing else is better */
@@ -280,7 +280,7 @@ convolve_pack_integers (const float (&values)[4])
 }
 
 /*
- * Four sums of integers become four bytes: see convolve_integer_tail.h. CLAMPS as in the tail; to ask it here would cut
+ * Four sums of integers become four bytes: see common/integer_tail.h. CLAMPS as in the tail; to ask it here would cut
  * the code in pieces whose instructions the compiler can no longer mix.
  */
 template <bool CLAMPS>

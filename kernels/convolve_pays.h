@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_PAYS_H
 #define CONVOLVE_PAYS_H
 
-#include "convolve_private.h"
+#include "common/plan.h"
 
 bool convolve_pays_beyond_3x3 (const ConvolvePlan *plan);
 bool convolve_pays_beyond_5x5 (const ConvolvePlan *plan);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_factors.h"
-#include "convolve_integer_tail.h"
+#include "common/factors.h"
+#include "common/integer_tail.h"
 
 #define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
 #define LARGEST 32639           /* whose limbs are both within -127 .. 127 */

@@ -18,7 +18,7 @@
 #ifndef CONVOLVE_PRODUCTS_H
 #define CONVOLVE_PRODUCTS_H
 
-#include "convolve_private.h"
+#include "common/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

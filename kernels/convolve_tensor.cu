@@ -202,7 +202,7 @@ finish_wide (const ConvolveImage &image, const ConvolveBands &mask, int sample, 
           finish_exact<DOWN> (mask.tail, sample, total_of<true> (sums, t, 2 * half + 1)));
 }
 
-/* Sums of an exact plan's single limb: see convolve_integer_tail.h. Not begun at the start, which takes registers. */
+/* Sums of an exact plan's single limb: see common/integer_tail.h. Not begun at the start, which takes registers. */
 template <typename T, bool CLAMPS, int N>
 static __device__ __forceinline__ void
 finish_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, int sample,

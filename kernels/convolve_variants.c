@@ -4,7 +4,7 @@
 
 #include "convolve_box.h"
 #include "convolve_fft.h"
-#include "convolve_integer_tail.h"
+#include "common/integer_tail.h"
 #include "convolve_limbs.h"
 #include "convolve_pays.h"
 #include "convolve_products.h"
@@ -306,7 +306,7 @@ convolve_accepts_direct (const ConvolvePlan *plan, const char **reason)
   return accepts_small (plan, reason);
 }
 
-/* Sums of integers, see convolve_integer_tail.h. */
+/* Sums of integers, see common/integer_tail.h. */
 static bool
 accepts_integers (const ConvolvePlan *plan, const char **reason)
 {

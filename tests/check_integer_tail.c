@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check_mask.h"
-#include "convolve_integer_tail.h"
+#include "common/integer_tail.h"
 
 typedef struct
 {

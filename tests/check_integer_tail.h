@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What sums of integers become bytes with, see convolve_integer_tail.h: proved without a device. */
+/* What sums of integers become bytes with, see common/integer_tail.h: proved without a device. */
 #ifndef CHECK_INTEGER_TAIL_H
 #define CHECK_INTEGER_TAIL_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-#include "convolve_integer_tail.h"
+#include "common/integer_tail.h"
 
 /* Random masks; the number of failures, which are told to file. */
 int check_integer_tail (uint64_t seed, int masks, FILE *file);

@@ -13,7 +13,7 @@
 #include "check_integer_tail.h"
 #include "check_mask.h"
 #include "convolve_products.h"
-#include "convolve_tail.h"
+#include "common/tail.h"
 
 enum
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_private.h"
+#include "common/plan.h"
 
 #define FLOAT_LIMIT 16777216.0  /* 2^24: sums of integers below it are exact in float, in any order */
 #define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where a sample outside the image comes from; for C and for CUDA. */
-#ifndef CONVOLVE_BOUNDARY_H
-#define CONVOLVE_BOUNDARY_H
+#ifndef CONVOLVE_COMMON_BOUNDARY_H
+#define CONVOLVE_COMMON_BOUNDARY_H
 
 #include "convolve.h"
 

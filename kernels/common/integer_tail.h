@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The end of an exact plan's sums of 8-bit samples: one multiplication and addition in float makes the result. */
-#ifndef CONVOLVE_INTEGER_TAIL_H
-#define CONVOLVE_INTEGER_TAIL_H
+#ifndef CONVOLVE_COMMON_INTEGER_TAIL_H
+#define CONVOLVE_COMMON_INTEGER_TAIL_H
 
-#include "convolve_private.h"
+#include "common/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

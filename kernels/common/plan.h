@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the files of the kernel library share; not installed, not for users. */
-#ifndef CONVOLVE_PRIVATE_H
-#define CONVOLVE_PRIVATE_H
+#ifndef CONVOLVE_COMMON_PLAN_H
+#define CONVOLVE_COMMON_PLAN_H
 
 #include "convolve.h"
 #include "convolve_device.h"
@@ -43,7 +43,7 @@ typedef struct
   float *row, *column;          /* factors of a rank-1 mask: taps[j][i] = column[j] * row[i]; NULL otherwise */
 } ConvolveTaps;
 
-/* The end of an exact plan's sums of bytes, as convolve_integer_tail.h says. */
+/* The end of an exact plan's sums of bytes, as common/integer_tail.h says. */
 typedef struct
 {
   float scale, offset[CONVOLVE_MAX_SAMPLES];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A mask as a sum of few products of a column and a row, which two passes do in place of one. */
-#ifndef CONVOLVE_FACTORS_H
-#define CONVOLVE_FACTORS_H
+#ifndef CONVOLVE_COMMON_FACTORS_H
+#define CONVOLVE_COMMON_FACTORS_H
 
-#include "convolve_private.h"
+#include "common/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

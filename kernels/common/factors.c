@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "convolve_factors.h"
+#include "common/factors.h"
 
 #include <math.h>
 #include <stdlib.h>

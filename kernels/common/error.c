@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "convolve_private.h"
+#include "common/plan.h"
 
 ConvolveStatus
 convolve_fail (ConvolveError *error, ConvolveStatus status, int native, const char *format, ...)

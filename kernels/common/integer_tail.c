@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <math.h>
 
-#include "convolve_integer_tail.h"
+#include "common/integer_tail.h"
 
 #define LARGEST_DENOMINATOR 32768
 #define STARTS 4                /* times the denominator */

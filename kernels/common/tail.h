@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The last step of every variant, for C and for CUDA: scale, offset, round half up, clamp. */
-#ifndef CONVOLVE_TAIL_H
-#define CONVOLVE_TAIL_H
+#ifndef CONVOLVE_COMMON_TAIL_H
+#define CONVOLVE_COMMON_TAIL_H
 
-#include "convolve_boundary.h"
-#include "convolve_private.h"
+#include "common/boundary.h"
+#include "common/plan.h"
 
 /*
  * Multiplication and addition are rounded one by one on every machine, so that a CPU and a GPU do the same
