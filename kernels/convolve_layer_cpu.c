@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_cpu.h"
+#include "cpu/cpu.h"
 #include "convolve_layer_private.h"
 
 #define BLOCK 32                /* outputs in a row that are summed together */

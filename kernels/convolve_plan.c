@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_cpu.h"
+#include "cpu/cpu.h"
 
 #define MAX_EXTENT (1 << 28)    /* pixels along a side: index arithmetic on twice as many stays in an int */
 

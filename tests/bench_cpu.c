@@ -19,7 +19,7 @@
 #include "bench_cpu.h"
 #include "bench_common.h"
 #include "check_random.h"
-#include "convolve_cpu.h"
+#include "cpu/cpu.h"
 
 enum
 {

@@ -13,7 +13,7 @@
 
 #include "bench_common.h"
 #include "check_random.h"
-#include "convolve_cpu.h"
+#include "cpu/cpu.h"
 #include "props.h"
 
 enum

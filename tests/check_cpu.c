@@ -7,7 +7,7 @@
 
 #include "bench_common.h"
 #include "check_run.h"
-#include "convolve_cpu.h"
+#include "cpu/cpu.h"
 
 static const int threads[] = {1, 2, 3, 8};
 

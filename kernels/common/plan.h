@@ -117,7 +117,7 @@ struct ConvolvePlan
   ConvolveLimbs limbs;          /* of tensor */
   ConvolveProducts products;    /* of tensor-fused and tensor-separable */
   bool fft_wide;                /* of fft: its transforms are in double precision */
-  struct ConvolveCpu *cpu;      /* what the variant cpu derived (convolve_cpu.h), or NULL */
+  struct ConvolveCpu *cpu;      /* what the variant cpu derived (cpu/cpu.h), or NULL */
   struct ConvolvePool *pool;    /* of a host variant, or NULL */
 };
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "convolve_cpu.h"
+#include "cpu/cpu.h"
 
 #define N CONVOLVE_CPU_FFT_POINTS
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which instruction sets the variant cpu was built for, which of them this machine has, and which one plans take. */
-#include "convolve_cpu.h"
+#include "cpu/cpu.h"
 
 extern const ConvolveCpuLevel convolve_cpu_level_baseline, convolve_cpu_level_avx2, convolve_cpu_level_avx512,
     convolve_cpu_level_avx512_vnni;

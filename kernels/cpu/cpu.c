@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Variant cpu: how a plane is cut into jobs, and the memory that each needs. */
 #include "common/boundary.h"
-#include "convolve_cpu_job.h"
+#include "cpu/job.h"
 
 #define RING_BYTES (512 << 10)  /* for the rows under the mask: what is read again and again should stay near */
 #define STRIP 2048              /* elements of a job's row, where the mask is small */

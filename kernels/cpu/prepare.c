@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_cpu.h"
+#include "cpu/cpu.h"
 
 #define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
 #define DOUBLE_UNIT (1.0 / 9007199254740992.0)

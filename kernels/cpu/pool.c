@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "convolve_cpu.h"
+#include "cpu/cpu.h"
 
 #define MAX_THREADS 1024
 #define ALIGNMENT 64

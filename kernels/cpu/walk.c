@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How a job walks down its rows, in each of the ways that convolve_cpu_plan.c decides between. */
+/* How a job walks down its rows, in each of the ways that cpu/prepare.c decides between. */
 #include <math.h>
 #include <string.h>
 
 #include "common/boundary.h"
-#include "convolve_cpu_job.h"
+#include "cpu/job.h"
 
 #define BATCH_COLUMNS 128       /* elements of the rows under a mask that are read again for each row of a batch */
 #define PREFETCH_ROWS 3         /* how far ahead rows are asked for */
@@ -280,7 +280,7 @@ fill_square (const ConvolveCpuJob *job, int y, int rows, int x, int sample, doub
   }
 }
 
-/* The sums are integers: see convolve_cpu_fft.c. */
+/* The sums are integers: see cpu/fft.c. */
 static void
 add_square (const ConvolveCpuJob *job, const double *square, int rows, double *sums)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A job of the variant cpu: cut out in convolve_cpu.c, walked down in convolve_cpu_walk.c. */
+/* A job of the variant cpu: cut out in cpu/cpu.c, walked down in cpu/walk.c. */
 #ifndef CONVOLVE_CPU_JOB_H
 #define CONVOLVE_CPU_JOB_H
 
-#include "convolve_cpu.h"
+#include "cpu/cpu.h"
 
 /* One call of convolve_run(). */
 typedef struct

@@ -5,15 +5,15 @@
  * A plane is cut into jobs, rectangles that threads take. In a job the rows under the mask stand as a ring, converted
  * and with the boundary applied; samples of a pixel stay side by side, so that a tap's neighbour is `samples` elements
  * away and every loop runs over plain elements. What the loops do is decided here, with the plan; the loops themselves
- * are in convolve_cpu_rows.c, once for each instruction set.
+ * are in cpu/rows_tmpl.c, once for each instruction set.
  *
  * The fast sums are integers: samples less `center` fit 16 bits, two rows of them stand as pairs in 32, and one
  * instruction multiplies pairs by pairs of taps and adds. Integer sums have no order, so results cannot depend on how
  * the work was cut. Float and double sums, for what no integers can do, have one order of additions for each output,
- * whose roundings convolve_cpu_plan.c counts.
+ * whose roundings cpu/prepare.c counts.
  */
-#ifndef CONVOLVE_CPU_H
-#define CONVOLVE_CPU_H
+#ifndef CONVOLVE_CPU_CPU_H
+#define CONVOLVE_CPU_CPU_H
 
 #include "common/factors.h"
 #include "convolve_pool.h"
@@ -170,7 +170,7 @@ typedef struct ConvolveCpu
   ConvolveCpuPath path;
   const ConvolveCpuLevel *level;
   int strip, band;              /* elements and rows of a job; 0: as it pays */
-  double cost;                  /* estimated, in the units of convolve_cpu_plan.c */
+  double cost;                  /* estimated, in the units of cpu/prepare.c */
   int center;                   /* subtracted from the values that are paired up, or become floats */
   bool shifts;                  /* sums of terms become values by shift, otherwise by tail */
   ConvolveShift shift;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The loops of the variant cpu. The file is compiled once for each instruction set, CONVOLVE_CPU_LEVEL being the name
- * of its table and CONVOLVE_CPU_NAME what users read; convolve_cpu.h says what each function does. Nothing but the
+ * of its table and CONVOLVE_CPU_NAME what users read; cpu/cpu.h says what each function does. Nothing but the
  * table may be visible outside, or a linker could take one set's function for another's.
  */
 #include <string.h>
 
-#include "convolve_cpu.h"
+#include "cpu/cpu.h"
 
 #ifdef __SSE2__
 #include <immintrin.h>
