@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "convolve_device.cuh"
+#include "cuda/device.cuh"
 #include "convolve_layer_cuda.cuh"
 
 static ConvolveStatus

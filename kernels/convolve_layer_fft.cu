@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "convolve_device.cuh"
+#include "cuda/device.cuh"
 #include "convolve_layer_cuda.cuh"
 
 #define SIDE 64                 /* of a tile of input and of its transform */

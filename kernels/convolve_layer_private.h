@@ -59,7 +59,7 @@ ConvolveStatus convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const Conv
 ConvolveStatus convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
 
-/* Variants on a device: the .cu file of each, or convolve_no_cuda.c. Those that share a part name it once. */
+/* Variants on a device: the .cu file of each, or cuda/device_none.c. Those that share a part name it once. */
 ConvolveStatus convolve_layer_direct_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
 ConvolveStatus convolve_layer_direct_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);

@@ -5,7 +5,7 @@
  */
 #include "convolve_pays.h"
 
-#include "convolve_fft.h"
+#include "cuda/fft.h"
 
 /* Up to these sizes the tables in tests/results/ have constant in front: loading tiles does not pay. */
 bool

@@ -2,12 +2,12 @@
 /* The table of variants. A new one is a file with its kernel and a row here, before the first row it is better than. */
 #include <math.h>
 
-#include "convolve_box.h"
-#include "convolve_fft.h"
+#include "cuda/box.h"
+#include "cuda/fft.h"
 #include "common/integer_tail.h"
-#include "convolve_limbs.h"
+#include "cuda/tensor.h"
 #include "convolve_pays.h"
-#include "convolve_products.h"
+#include "cuda/tensor_products.h"
 
 static bool
 accepts_any (const ConvolvePlan *plan, const char **reason)
@@ -219,7 +219,7 @@ magnitude (const float *taps, int count)
   return sum;
 }
 
-/* What the variants that divide a plane in parts can read: see convolve_parts.cuh. */
+/* What the variants that divide a plane in parts can read: see cuda/border.cuh. */
 static bool
 accepts_layout (const ConvolvePlan *plan, const char **reason)
 {

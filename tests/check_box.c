@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "check_random.h"
-#include "convolve_box.h"
+#include "cuda/box.h"
 
 typedef struct
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check_mask.h"
-#include "convolve_limbs.h"
+#include "cuda/tensor.h"
 
 enum
 {

@@ -12,7 +12,7 @@
 
 #include "check_integer_tail.h"
 #include "check_mask.h"
-#include "convolve_products.h"
+#include "cuda/tensor_products.h"
 #include "common/tail.h"
 
 enum

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_box.h"
-#include "convolve_fft.h"
+#include "cuda/box.h"
+#include "cuda/fft.h"
 #include "convolve_layer_private.h"
 
 /* What is enqueued and not done: a frame's steps in their order, all done at the last moment. */

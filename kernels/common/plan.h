@@ -31,7 +31,7 @@ typedef struct
   float maximum;                /* 2^depth - 1 */
   bool wide;                    /* float cannot be proved right: use the doubles */
   float scale_low;              /* scale less scale_f */
-  bool wide_down;               /* nor can floats with scale_low that are rounded down, see convolve_parts.cuh */
+  bool wide_down;               /* nor can floats with scale_low that are rounded down, see cuda/border.cuh */
 } ConvolveTail;
 
 /* A mask as the kernels read it: the taps that were proved, in both precisions. */
@@ -53,7 +53,7 @@ typedef struct
 
 #define CONVOLVE_MAX_LIMBS 3
 
-/* The taps as integers of one to three signed bytes each, times one step: convolve_limbs.h. */
+/* The taps as integers of one to three signed bytes each, times one step: cuda/tensor.h. */
 typedef struct
 {
   int count;                    /* limbs of a tap: tap = step * sum of limb[l] * 256^l */
@@ -63,7 +63,7 @@ typedef struct
   ConvolveTail tail;            /* from a sum of the integers to the sample */
 } ConvolveLimbs;
 
-/* The mask as up to CONVOLVE_MAX_RANK products of a column and a row of bytes: convolve_products.h. */
+/* The mask as up to CONVOLVE_MAX_RANK products of a column and a row of bytes: cuda/tensor_products.h. */
 #define CONVOLVE_MAX_RANK 4
 
 typedef struct
@@ -82,7 +82,7 @@ typedef struct
   bool full;                    /* totals have the products of low bytes and low limbs, too */
 } ConvolveProducts;
 
-/* A row or a column of equal weights, but for the first and the last: convolve_box.h. */
+/* A row or a column of equal weights, but for the first and the last: cuda/box.h. */
 typedef struct
 {
   int inner, end;
@@ -162,7 +162,7 @@ ConvolveStatus convolve_cpu_run (const ConvolvePlan *plan, const ConvolvePlane *
 ConvolveStatus convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error);
 ConvolveStatus convolve_cpu_reference_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
-/* Variants on a device: the .cu file of each, or convolve_no_cuda.c. */
+/* Variants on a device: the .cu file of each, or cuda/device_none.c. */
 ConvolveStatus convolve_global_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_constant_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);

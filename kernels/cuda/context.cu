@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which CUDA context is current on a thread. cudaSetDevice () would replace the caller's context and nothing in the
+ * runtime gives that context back, so the driver's stack of contexts is used. The driver's functions are asked for at
+ * run time: the plugin loads on machines without a driver.
+ */
+#include <pthread.h>
+
+#include "cuda/device.cuh"
+
+#define MOST_DEVICES 64         /* what one process has had at most is 16 */
+
+#if CUDART_VERSION >= 12050
+#define GET_ENTRY_POINT(name, function, found) \
+  cudaGetDriverEntryPointByVersion (name, function, 12000, cudaEnableDefault, found)
+#else
+#define GET_ENTRY_POINT(name, function, found) cudaGetDriverEntryPoint (name, function, cudaEnableDefault, found)
+#endif
+
+static struct
+{
+  CUresult (*push) (CUcontext context);
+  CUresult (*pop) (CUcontext *context);
+  CUresult (*device_get) (CUdevice *device, int ordinal);
+  CUresult (*primary_retain) (CUcontext *context, CUdevice device);
+  CUcontext primary[MOST_DEVICES];      /* retained once and never released, as the runtime does it */
+  bool complete;
+} driver;
+
+static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool
+find_function (const char *name, void **function)
+{
+  cudaDriverEntryPointQueryResult found;
+
+  return *function || (GET_ENTRY_POINT (name, function, &found) == cudaSuccess && found == cudaDriverEntryPointSuccess);
+}
+
+static bool
+find_functions (void)
+{
+  driver.complete = driver.complete || (find_function ("cuCtxPushCurrent", (void **) &driver.push)
+      && find_function ("cuCtxPopCurrent", (void **) &driver.pop)
+      && find_function ("cuDeviceGet", (void **) &driver.device_get)
+      && find_function ("cuDevicePrimaryCtxRetain", (void **) &driver.primary_retain));
+  return driver.complete;
+}
+
+cudaError_t
+convolve_context_of_device (int id, CUcontext *context)
+{
+  cudaError_t code = cudaSuccess;
+  CUdevice device;
+
+  if (id < 0 || id >= MOST_DEVICES)
+    return cudaErrorInvalidDevice;
+  pthread_mutex_lock (&driver_lock);
+  if (!find_functions ())
+    code = cudaErrorInitializationError;
+  /* The driver's numbers of errors are the runtime's. */
+  else if (!driver.primary[id] && (code = (cudaError_t) driver.device_get (&device, id)) == cudaSuccess)
+    code = (cudaError_t) driver.primary_retain (&driver.primary[id], device);
+  *context = driver.primary[id];
+  pthread_mutex_unlock (&driver_lock);
+  return code;
+}
+
+ConvolveContextScope::ConvolveContextScope (CUcontext context)
+{
+  code = context ? (cudaError_t) driver.push (context) : cudaSuccess;
+  pushed = context && code == cudaSuccess;
+}
+
+ConvolveContextScope::~ConvolveContextScope ()
+{
+  CUcontext popped;
+
+  if (pushed)
+    driver.pop (&popped);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The device: its streams, memory and clock, and the launch that all variants share. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cuda/image.cuh"
+#include "cuda/device.cuh"
+
+__global__ void
+convolve_probe (void)
+{
+}
+
+ConvolveStatus
+convolve_device_fail (ConvolveDevice *device, cudaError_t code, const char *what, ConvolveError *error)
+{
+  cudaGetLastError ();          /* a refused allocation is forgotten; only sticky errors stay */
+  if (code == cudaErrorMemoryAllocation)
+    return convolve_fail (error, CONVOLVE_NO_DEVICE_MEMORY, code, "%s: %s", what, cudaGetErrorString (code));
+  device->failed = true;
+  return convolve_fail (error, CONVOLVE_DEVICE_FAILED, code, "%s: %s", what, cudaGetErrorString (code));
+}
+
+static ConvolveStatus
+check_entry (ConvolveDevice *device, cudaError_t code, ConvolveError *error)
+{
+  if (device->failed)
+    return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 0, "the CUDA device failed before");
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot select the device", error);
+}
+
+ConvolveEntry::ConvolveEntry (ConvolveDevice *device, ConvolveError *error)
+    : scope (device->failed ? NULL : device->context), status (check_entry (device, scope.code, error))
+{
+}
+
+/* Why cudaGetDeviceCount () found nothing, in words that say what to do about it. */
+static ConvolveStatus
+explain_missing (cudaError_t code, ConvolveError *error)
+{
+  int driver = 0;
+
+  if (code == cudaSuccess || code == cudaErrorNoDevice)
+    return convolve_fail (error, CONVOLVE_NO_DEVICE, cudaErrorNoDevice, "no CUDA device: the driver finds no GPU");
+  if (code != cudaErrorInsufficientDriver)
+    return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: %s", cudaGetErrorString (code));
+  if (cudaDriverGetVersion (&driver) != cudaSuccess || driver == 0)
+    return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: there is no NVIDIA driver");
+  return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: the NVIDIA driver is for CUDA %d.%d, and "
+      "this build needs one for CUDA %d", driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000);
+}
+
+ConvolveStatus
+convolve_device_find (int id, ConvolveError *error)
+{
+  int count = 0;
+  cudaError_t code = cudaGetDeviceCount (&count);
+
+  if (code != cudaSuccess || count == 0) {
+    cudaGetLastError ();
+    return explain_missing (code, error);
+  }
+  if (id >= count)
+    return convolve_fail (error, CONVOLVE_NO_DEVICE, cudaErrorInvalidDevice,
+        "there is no CUDA device %d, the last is %d", id, count - 1);
+  return CONVOLVE_OK;
+}
+
+/* With the device's context current. */
+static ConvolveStatus
+open_device (ConvolveDevice *device, ConvolveError *error)
+{
+  cudaDeviceProp properties;
+  cudaFuncAttributes attributes;
+  int driver = 0, shared = 0;
+  cudaError_t code;
+
+  if ((code = cudaGetDeviceProperties (&properties, device->id)) != cudaSuccess
+      || (code = cudaDeviceGetAttribute (&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->id)) != cudaSuccess
+      || (code = cudaDriverGetVersion (&driver)) != cudaSuccess)
+    return convolve_device_fail (device, code, "cannot open the CUDA device", error);
+  device->shared_limit = shared;
+  device->multiprocessors = properties.multiProcessorCount;
+  device->overlaps = properties.major >= 9;
+  snprintf (device->name, sizeof (device->name), "%s (sm_%d%d, driver for CUDA %d.%d)", properties.name,
+      properties.major, properties.minor, driver / 1000, driver % 1000 / 10);
+
+  if (cudaFuncGetAttributes (&attributes, convolve_probe) != cudaSuccess) {
+    cudaGetLastError ();
+    return convolve_fail (error, CONVOLVE_NO_DEVICE, cudaErrorNoKernelImageForDevice,
+        "this build has no kernels for %s", device->name);
+  }
+  for (int i = 0; i < N_PHASES; i++)
+    if ((code = cudaStreamCreateWithFlags (&device->streams[i], cudaStreamNonBlocking)) != cudaSuccess)
+      return convolve_device_fail (device, code, "cannot create a stream", error);
+  if ((code = convolve_frames_init (device)) != cudaSuccess)
+    return convolve_device_fail (device, code, "cannot create an event", error);
+  for (int i = 0; i < 2; i++)
+    if ((code = cudaEventCreate (&device->timer[i])) != cudaSuccess)
+      return convolve_device_fail (device, code, "cannot create an event", error);
+  return CONVOLVE_OK;
+}
+
+static ConvolveDevice *
+new_device (int id, bool adopted, ConvolveError *error)
+{
+  ConvolveDevice *device;
+  ConvolveStatus status = CONVOLVE_OK;
+  cudaError_t code;
+
+  if (convolve_device_find (id, error) != CONVOLVE_OK)
+    return NULL;
+  device = (ConvolveDevice *) calloc (1, sizeof (ConvolveDevice));
+  if (!device) {
+    convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a device");
+    return NULL;
+  }
+  device->id = id < 0 ? 0 : id;
+  device->adopted = adopted;
+  code = adopted ? cudaGetDevice (&device->id) : convolve_context_of_device (device->id, &device->context);
+  if (code != cudaSuccess)
+    status = convolve_device_fail (device, code, "cannot open the CUDA device", error);
+  if (status == CONVOLVE_OK) {
+    ConvolveEntry entry (device, error);
+
+    status = entry.status == CONVOLVE_OK ? open_device (device, error) : entry.status;
+  }
+  if (status != CONVOLVE_OK) {
+    convolve_device_free (device);
+    return NULL;
+  }
+  return device;
+}
+
+ConvolveDevice *
+convolve_device_new (int id, ConvolveError *error)
+{
+  return new_device (id, false, error);
+}
+
+ConvolveDevice *
+convolve_device_new_current (ConvolveError *error)
+{
+  return new_device (0, true, error);
+}
+
+void
+convolve_device_free (ConvolveDevice *device)
+{
+  if (!device)
+    return;
+  if (convolve_device_finish (device, NULL) == CONVOLVE_OK) {
+    ConvolveEntry entry (device, NULL);
+
+    convolve_frames_clear (device);
+    cudaFree (device->scratch);
+    for (int i = 0; i < 2; i++)
+      if (device->timer[i])
+        cudaEventDestroy (device->timer[i]);
+    for (int i = 0; i < N_PHASES; i++)
+      if (device->streams[i] && !(i == PHASE_KERNEL && device->lent))
+        cudaStreamDestroy (device->streams[i]);
+  }
+  free (device);
+}
+
+int
+convolve_device_id (const ConvolveDevice *device)
+{
+  return device->id;
+}
+
+const char *
+convolve_device_name (const ConvolveDevice *device)
+{
+  return device->name;
+}
+
+size_t
+convolve_device_shared_limit (const ConvolveDevice *device)
+{
+  return device->shared_limit;
+}
+
+int
+convolve_device_multiprocessors (const ConvolveDevice *device)
+{
+  return device->multiprocessors;
+}
+
+ConvolveStatus
+convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
+  cudaError_t code;
+
+  device->frame = NULL;
+  for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++)
+    if (device->streams[i] && (code = cudaStreamSynchronize (device->streams[i])) != cudaSuccess)
+      status = convolve_device_fail (device, code, "the device", error);
+  return status;
+}
+
+ConvolveStatus
+convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = convolve_device_finish (device, error);
+
+  if (status == CONVOLVE_OK && !device->lent)
+    cudaStreamDestroy (device->streams[PHASE_KERNEL]);
+  device->streams[PHASE_KERNEL] = (cudaStream_t) stream;
+  device->lent = true;
+  return status;
+}
+
+void *
+convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  void *memory = NULL;
+  cudaError_t code;
+
+  if (entry.status != CONVOLVE_OK)
+    return NULL;
+  if ((code = cudaMalloc (&memory, bytes)) != cudaSuccess) {
+    convolve_device_fail (device, code, "device memory", error);
+    return NULL;
+  }
+  return memory;
+}
+
+void
+convolve_device_release (ConvolveDevice *device, void *memory)
+{
+  ConvolveEntry entry (device, NULL);
+
+  if (entry.status == CONVOLVE_OK)
+    cudaFree (memory);
+}
+
+ConvolveStatus
+convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t bytes, ConvolveCopy direction,
+    ConvolveError *error)
+{
+  static const cudaMemcpyKind kinds[] = { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
+  cudaError_t code;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  code = cudaMemcpyAsync (to, from, bytes, kinds[direction], device->streams[PHASE_KERNEL]);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "copy", error);
+}
+
+ConvolveStatus
+convolve_device_put (ConvolveDevice *device, const void *values, size_t bytes, void **copy, ConvolveError *error)
+{
+  *copy = convolve_device_alloc (device, bytes, error);
+  if (!*copy)
+    return error ? error->status : CONVOLVE_DEVICE_FAILED;
+  ConvolveStatus status = convolve_device_copy (device, *copy, values, bytes, CONVOLVE_COPY_TO_DEVICE, error);
+  return status == CONVOLVE_OK ? convolve_device_finish (device, error) : status;
+}
+
+ConvolveStatus
+convolve_device_scratch (ConvolveDevice *device, size_t bytes, void **scratch, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  cudaError_t code = cudaSuccess;
+
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  if (bytes > device->scratch_bytes) {
+    code = cudaStreamSynchronize (device->streams[PHASE_KERNEL]);
+    if (code == cudaSuccess)
+      code = cudaFree (device->scratch);
+    device->scratch = NULL;
+    device->scratch_bytes = 0;
+    if (code == cudaSuccess)
+      code = cudaMalloc (&device->scratch, bytes);
+    if (code != cudaSuccess)
+      return convolve_device_fail (device, code, "device memory", error);
+    device->scratch_bytes = bytes;
+  }
+  *scratch = device->scratch;
+  return CONVOLVE_OK;
+}
+
+void
+convolve_device_timer_start (ConvolveDevice *device)
+{
+  ConvolveEntry entry (device, NULL);
+
+  if (entry.status == CONVOLVE_OK)
+    cudaEventRecord (device->timer[0], device->streams[PHASE_KERNEL]);
+}
+
+double
+convolve_device_timer_stop (ConvolveDevice *device)
+{
+  ConvolveEntry entry (device, NULL);
+  float milliseconds = -1e-6f;
+  cudaError_t code;
+
+  if (entry.status != CONVOLVE_OK)
+    return -1;
+  if ((code = cudaEventRecord (device->timer[1], device->streams[PHASE_KERNEL])) != cudaSuccess
+      || (code = cudaEventSynchronize (device->timer[1])) != cudaSuccess
+      || (code = cudaEventElapsedTime (&milliseconds, device->timer[0],
+              device->timer[1])) != cudaSuccess) {
+    convolve_device_fail (device, code, "timer", NULL);
+    return -1;
+  }
+  return milliseconds * 1e6;
+}
+
+void
+convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const ConvolvePlane *plane)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveRect *region = &plane->region;
+
+  image->source = (const uint8_t *) plane->source;
+  image->destination = (uint8_t *) plane->destination;
+  image->source_stride = plane->source_stride;
+  image->destination_stride = plane->destination_stride;
+  image->width = plane->width;
+  image->height = plane->height;
+  image->x0 = region->x;
+  image->x1 = region->x + region->width;
+  image->y0 = region->y;
+  image->y1 = region->y + region->height;
+  image->pixel_stride = pixel->stride;
+  image->shift = pixel->shift;
+  image->maximum = (1 << pixel->depth) - 1;
+  image->select = pixel->select;
+  image->swapped = pixel->swapped;
+  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
+    image->zero[i] = pixel->zero[i];
+  image->mask_width = plan->taps.width;
+  image->mask_height = plan->taps.height;
+  image->tail = plan->tail;
+}
+
+ConvolveStatus
+convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel,
+    const ConvolveGrid &grid, const void *mask, ConvolveError *error)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveRect *region = &plane->region;
+  ConvolveDevice *device = plan->device;
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
+  const bool tiled = grid.tile_height > 0;
+  const int most_rows = 65535 * grid.tile_height;       /* gridDim.y's limit */
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config = { };
+  ConvolveImage image;
+  cudaError_t code;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) != cudaSuccess)
+    return convolve_device_fail (device, code, plan->variant->name, error);
+  /* The limit is a property of the kernel in this context, so it is set where it is needed. */
+  if (grid.shared > 48 * 1024
+      && (code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, grid.shared))
+      != cudaSuccess)
+    return convolve_device_fail (device, code, plan->variant->name, error);
+
+  convolve_image_init (&image, plan, plane);
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim = grid.blocks;
+  config.blockDim = grid.block;
+  config.dynamicSmemBytes = grid.shared;
+  config.stream = device->streams[PHASE_KERNEL];
+  config.attrs = &overlap;
+  config.numAttrs = grid.waits && device->overlaps;
+  do {
+    void *arguments[] = { &image, (void *) mask };
+    int rows = image.y1 - image.y0 < most_rows ? image.y1 - image.y0 : most_rows;
+
+    if (tiled)
+      config.gridDim = dim3 ((region->width + grid.tile_width - 1) / grid.tile_width,
+          (rows + grid.tile_height - 1) / grid.tile_height, pixel->samples);
+    if ((code = cudaLaunchKernelExC (&config, kernel, arguments)) != cudaSuccess)
+      return convolve_device_fail (device, code, plan->variant->name, error);
+    image.y0 += most_rows;
+  } while (tiled && image.y0 < image.y1);
+  return CONVOLVE_OK;
+}

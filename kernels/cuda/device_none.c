@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Takes the place of the .cu files in a build without CUDA: there is no device, so nothing else is ever called. */
+#include "cuda/box.h"
+#include "cuda/fft.h"
+
+static ConvolveStatus
+no_cuda (ConvolveError *error)
+{
+  return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "this build has no CUDA");
+}
+
+ConvolveStatus
+convolve_device_find (int id, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveDevice *
+convolve_device_new (int id, ConvolveError *error)
+{
+  no_cuda (error);
+  return NULL;
+}
+
+ConvolveDevice *
+convolve_device_new_current (ConvolveError *error)
+{
+  no_cuda (error);
+  return NULL;
+}
+
+ConvolveStatus
+convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+void
+convolve_device_free (ConvolveDevice *device)
+{
+}
+
+int
+convolve_device_id (const ConvolveDevice *device)
+{
+  return -1;
+}
+
+const char *
+convolve_device_name (const ConvolveDevice *device)
+{
+  return "none";
+}
+
+size_t
+convolve_device_shared_limit (const ConvolveDevice *device)
+{
+  return 0;
+}
+
+int
+convolve_device_multiprocessors (const ConvolveDevice *device)
+{
+  return 1;
+}
+
+bool
+convolve_pin (int id, void *memory, size_t bytes)
+{
+  return false;
+}
+
+void
+convolve_unpin (int id, void *memory)
+{
+}
+
+ConvolveStatus
+convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size_t rows, ConvolveStage *stage,
+    ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_upload (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_end (ConvolveDevice *device, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+void *
+convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *error)
+{
+  no_cuda (error);
+  return NULL;
+}
+
+void
+convolve_device_release (ConvolveDevice *device, void *memory)
+{
+}
+
+ConvolveStatus
+convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t bytes, ConvolveCopy direction,
+    ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_put (ConvolveDevice *device, const void *values, size_t bytes, void **copy, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+void
+convolve_device_timer_start (ConvolveDevice *device)
+{
+}
+
+double
+convolve_device_timer_stop (ConvolveDevice *device)
+{
+  return -1;
+}
+
+ConvolveStatus
+convolve_global_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_constant_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_tiled_input_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_packed_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+size_t
+convolve_box_shared_size (const ConvolvePlan *plan)
+{
+  return 0;
+}
+
+ConvolveStatus
+convolve_box_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+bool
+convolve_tensor_possible (const ConvolveDevice *device)
+{
+  return false;
+}
+
+ConvolveStatus
+convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+int
+convolve_device_double_ratio (const ConvolveDevice *device)
+{
+  return 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The mask's spectrum for fft, summed directly and in double: a mask is seldom new. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cuda/device.cuh"
+#include "cuda/fft_transform.cuh"
+
+#define MASK_THREADS 128
+
+/* What the mask's spectrum is made from and made in. */
+struct MaskTask
+{
+  const double *taps;
+  const Complex<double> *circle;        /* exp (2 pi i k / points) */
+  Complex<double> *rows;        /* [row of the mask][place] */
+  void *spectrum;
+  int width, height;
+};
+
+/* The idea: a thread for each place of a row's spectrum. */
+__global__ void __launch_bounds__ (MASK_THREADS)
+convolve_fft_mask_rows (const __grid_constant__ MaskTask task)
+{
+  const int place = blockIdx.x * MASK_THREADS + threadIdx.x, frequency = convolve_fft_frequency (place);
+  const double *taps = task.taps + blockIdx.y * task.width;
+  Complex<double> sum = { 0, 0 };
+
+  for (int i = 0; i < task.width; i++) {
+    Complex<double> root = task.circle[(i * frequency) & (POINTS - 1)];
+
+    sum.x += taps[i] * root.x;
+    sum.y += taps[i] * root.y;
+  }
+  task.rows[blockIdx.y * POINTS + place] = sum;
+}
+
+/* The idea: the same down the columns; divided by the points, for transforms there and back multiply by them. */
+template <typename Real>
+__global__ void __launch_bounds__ (MASK_THREADS)
+convolve_fft_mask_columns (const __grid_constant__ MaskTask task)
+{
+  const int place = blockIdx.x * MASK_THREADS + threadIdx.x, frequency = convolve_fft_frequency (blockIdx.y);
+  const double scale = 1.0 / POINTS / POINTS;
+  Complex<double> sum = { 0, 0 };
+
+  for (int j = 0; j < task.height; j++) {
+    Complex<double> root = task.circle[(j * frequency) & (POINTS - 1)], row = task.rows[j * POINTS + place];
+
+    sum.x += row.x * root.x - row.y * root.y;
+    sum.y += row.y * root.x + row.x * root.y;
+  }
+  ((Complex<Real> *) task.spectrum)[blockIdx.y * POINTS + place] = { (Real) (sum.x * scale), (Real) (sum.y * scale) };
+}
+
+static ConvolveStatus
+launch (ConvolveDevice *device, const void *kernel, int rows, MaskTask &task, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  void *arguments[] = { &task };
+
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  cudaError_t code = cudaLaunchKernel (kernel, dim3 (POINTS / MASK_THREADS, rows), dim3 (MASK_THREADS), arguments, 0,
+      device->streams[PHASE_KERNEL]);
+
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "fft", error);
+}
+
+static Complex<double>
+circle_point (int k)
+{
+  double angle = 2 * acos (-1.0) / POINTS * (k % POINTS);
+
+  return { cos (angle), sin (angle) };
+}
+
+/* The plan's memory: the spectrum, then the roots of the transforms. */
+template <typename Real>
+static ConvolveStatus
+prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  ConvolveDevice *device = plan->device;
+  const size_t count = (size_t) plan->taps.width * plan->taps.height, points = POINTS * POINTS;
+  const size_t rows = (size_t) plan->taps.height * POINTS * sizeof (Complex<double>);
+  const size_t upload = POINTS * sizeof (Complex<double>) + count * sizeof (double);
+  ConvolveStatus status;
+  void *scratch;
+
+  plan->device_taps = convolve_device_alloc (device, (points + POINTS) * sizeof (Complex<Real>), error);
+  if (!plan->device_taps)
+    return error ? error->status : CONVOLVE_DEVICE_FAILED;
+  status = convolve_device_scratch (device, rows + upload, &scratch, error);
+  if (status != CONVOLVE_OK)
+    return status;
+  Complex<Real> *roots = (Complex<Real> *) malloc (POINTS * sizeof (Complex<Real>) + upload);
+  if (!roots)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a spectrum");
+
+  Complex<double> *circle = (Complex<double> *) (roots + POINTS);
+  double *taps = (double *) (circle + POINTS);
+  MaskTask task = { };
+
+  for (int i = 0; i < POINTS; i++) {
+    Complex<double> root = circle_point (i / THREADS * (i % THREADS));
+
+    roots[i] = { (Real) root.x, (Real) -root.y };
+    circle[i] = circle_point (i);
+  }
+  for (size_t i = 0; i < count; i++)
+    taps[i] = plan->taps.wide_taps[i];
+  task.rows = (Complex<double> *) scratch;
+  task.circle = (Complex<double> *) ((char *) scratch + rows);
+  task.taps = (double *) (task.circle + POINTS);
+  task.spectrum = plan->device_taps;
+  task.width = plan->taps.width;
+  task.height = plan->taps.height;
+  status = convolve_device_copy (device, (char *) scratch + rows, circle, upload, CONVOLVE_COPY_TO_DEVICE, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_device_copy (device, (Complex<Real> *) plan->device_taps + points, roots,
+        POINTS * sizeof (Complex<Real>), CONVOLVE_COPY_TO_DEVICE, error);
+  if (status == CONVOLVE_OK)
+    status = launch (device, (const void *) convolve_fft_mask_rows, task.height, task, error);
+  if (status == CONVOLVE_OK)
+    status = launch (device, (const void *) convolve_fft_mask_columns<Real>, POINTS, task, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_device_finish (device, error);
+  free (roots);
+  return status;
+}
+
+ConvolveStatus
+convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  const char *reason;
+
+  if (!convolve_fft_choose (plan, &plan->fft_wide, &reason))
+    return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s", reason);
+  return plan->fft_wide ? prepare<double> (plan, error) : prepare<float> (plan, error);
+}
+
+int
+convolve_device_double_ratio (const ConvolveDevice *device)
+{
+  int ratio = 0;
+
+  return cudaDeviceGetAttribute (&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, convolve_device_id (device))
+      == cudaSuccess ? ratio : 0;
+}

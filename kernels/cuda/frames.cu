@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Frames of host memory on their way over a device: uploads, kernels and downloads on three streams. */
+#include <stdio.h>
+
+#include "cuda/device.cuh"
+
+/*
+ * Events that take the time hold up the copy engines, by a tenth of a small frame in all: the first few frames have
+ * them, and then one in so many.
+ */
+#define TIMED_FIRST 4
+#define TIMED_EVERY 64
+
+cudaError_t
+convolve_frames_init (ConvolveDevice *device)
+{
+  cudaError_t code = cudaSuccess;
+
+  for (int i = 0; i < N_PHASES && code == cudaSuccess; i++) {
+    code = cudaEventCreateWithFlags (&device->enqueued[i], cudaEventDisableTiming);
+    for (int k = 0; k < CONVOLVE_MAX_FRAMES && code == cudaSuccess; k++)
+      if ((code = cudaEventCreate (&device->frames[k].begins[i])) == cudaSuccess
+          && (code = cudaEventCreate (&device->frames[k].ends[i])) == cudaSuccess)
+        code = cudaEventCreateWithFlags (&device->frames[k].done[i], cudaEventDisableTiming);
+  }
+  return code;
+}
+
+static void
+clear_events (cudaEvent_t *events)
+{
+  for (int i = 0; i < N_PHASES; i++)
+    if (events[i])
+      cudaEventDestroy (events[i]);
+}
+
+void
+convolve_frames_clear (ConvolveDevice *device)
+{
+  for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++) {
+    Frame *frame = &device->frames[k];
+
+    for (int i = 0; i < CONVOLVE_MAX_STAGES; i++) {
+      cudaFree (frame->stages[i].source);
+      cudaFree (frame->stages[i].destination);
+    }
+    clear_events (frame->begins);
+    clear_events (frame->ends);
+    clear_events (frame->done);
+  }
+  clear_events (device->enqueued);
+}
+
+/* The context to lock memory in: NULL, which is the current one, where id is -1. */
+static bool
+find_context (int id, CUcontext *context)
+{
+  *context = NULL;
+  return id < 0 || convolve_context_of_device (id, context) == cudaSuccess;
+}
+
+bool
+convolve_pin (int id, void *memory, size_t bytes)
+{
+  CUcontext context;
+
+  if (!find_context (id, &context))
+    return false;
+  ConvolveContextScope scope (context);
+  bool pinned = scope.code == cudaSuccess
+      && cudaHostRegister (memory, bytes, cudaHostRegisterPortable) == cudaSuccess;
+
+  if (!pinned)
+    cudaGetLastError ();
+  return pinned;
+}
+
+void
+convolve_unpin (int id, void *memory)
+{
+  CUcontext context;
+
+  if (!find_context (id, &context))
+    return;
+  ConvolveContextScope scope (context);
+  if (scope.code != cudaSuccess || cudaHostUnregister (memory) != cudaSuccess)
+    cudaGetLastError ();
+}
+
+ConvolveStatus
+convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  if (slot < 0 || slot >= CONVOLVE_MAX_FRAMES || device->frame)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "frame %d cannot begin", slot);
+  device->frame = &device->frames[slot];
+  for (int i = 0; i < N_PHASES; i++)
+    device->frame->used[i] = device->frame->last[i] = false;
+  device->frame->timed = device->begun < TIMED_FIRST || device->begun % TIMED_EVERY == 0;
+  device->begun++;
+  return CONVOLVE_OK;
+}
+
+/* Makes the stage large enough. What it held is not kept; the last frame that used it is done. */
+static ConvolveStatus
+grow (ConvolveDevice *device, Stage *stage, size_t bytes, ConvolveError *error)
+{
+  cudaError_t code;
+
+  if (bytes <= stage->capacity)
+    return CONVOLVE_OK;
+  cudaFree (stage->source);
+  cudaFree (stage->destination);
+  *stage = Stage ();
+  if ((code = cudaMalloc (&stage->source, bytes)) != cudaSuccess
+      || (code = cudaMalloc (&stage->destination, bytes)) != cudaSuccess) {
+    char what[80];
+
+    snprintf (what, sizeof (what), "no room for a plane of %zu bytes, twice", bytes);
+    return convolve_device_fail (device, code, what, error);
+  }
+  stage->capacity = bytes;
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size_t rows, ConvolveStage *stage,
+    ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
+  size_t stride, bytes;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  if (!device->frame || plane < 0 || plane >= CONVOLVE_MAX_STAGES || row_bytes == 0 || rows == 0
+      || row_bytes > SIZE_MAX - 255)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%zu rows of %zu bytes in stage %d", rows, row_bytes, plane);
+  /* Rows that follow each other on both sides are copied as one block. */
+  stride = row_bytes % 16 == 0 ? row_bytes : (row_bytes + 255) / 256 * 256;
+  if (__builtin_mul_overflow (stride, rows, &bytes))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%zu rows of %zu bytes", rows, row_bytes);
+
+  Stage *held = &device->frame->stages[plane];
+  if ((status = grow (device, held, bytes, error)) != CONVOLVE_OK)
+    return status;
+  held->stride = stride;
+  held->rows = rows;
+  stage->source = held->source;
+  stage->destination = held->destination;
+  stage->stride = stride;
+  return CONVOLVE_OK;
+}
+
+cudaError_t
+convolve_frame_enqueue (ConvolveDevice *device, Phase phase)
+{
+  Frame *frame = device->frame;
+  Phase before = (Phase) (phase - 1);
+  cudaError_t code = cudaSuccess;
+
+  if (phase > PHASE_UPLOAD && device->fresh[before]) {
+    if ((code = cudaEventRecord (device->enqueued[before], device->streams[before])) != cudaSuccess
+        || (code = cudaStreamWaitEvent (device->streams[phase], device->enqueued[before], 0)) != cudaSuccess)
+      return code;
+    device->fresh[before] = false;
+  }
+  device->fresh[phase] = true;
+  if (frame && !frame->used[phase]) {
+    frame->used[phase] = true;
+    if (frame->timed)
+      code = cudaEventRecord (frame->begins[phase], device->streams[phase]);
+  }
+  return code;
+}
+
+/* One of the frame's copies; the stage's side is data. */
+static ConvolveStatus
+copy_rows (ConvolveDevice *device, int plane, const ConvolveRows *rows, Phase phase, ConvolveError *error)
+{
+  static const char *const names[] = { "upload", "", "download" };
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
+  cudaError_t code;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  const Stage *stage = device->frame && plane >= 0 && plane < CONVOLVE_MAX_STAGES ? &device->frame->stages[plane] : NULL;
+  if (!stage || rows->row_bytes > stage->stride || rows->host_stride < rows->row_bytes || rows->count > stage->rows
+      || rows->first > stage->rows - rows->count)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%s of %zu rows of %zu bytes from row %zu of stage %d",
+        names[phase], rows->count, rows->row_bytes, rows->first, plane);
+  if ((code = convolve_frame_enqueue (device, phase)) != cudaSuccess)
+    return convolve_device_fail (device, code, names[phase], error);
+
+  size_t offset = rows->first * stage->stride;
+  char *source = (char *) stage->source + offset, *destination = (char *) stage->destination + offset;
+  bool gapless = rows->count == 1 || (rows->host_stride == rows->row_bytes && stage->stride == rows->row_bytes);
+  cudaStream_t stream = device->streams[phase];
+
+  /* A copy of rows cannot have strides of 2 GiB and more, as the one row of a large block would have. */
+  if (gapless && phase == PHASE_UPLOAD)
+    code = cudaMemcpyAsync (source, rows->host, rows->count * rows->row_bytes, cudaMemcpyHostToDevice, stream);
+  else if (gapless)
+    code = cudaMemcpyAsync (rows->host, destination, rows->count * rows->row_bytes, cudaMemcpyDeviceToHost, stream);
+  else if (phase == PHASE_UPLOAD)
+    code = cudaMemcpy2DAsync (source, stage->stride, rows->host, rows->host_stride, rows->row_bytes, rows->count,
+        cudaMemcpyHostToDevice, stream);
+  else
+    code = cudaMemcpy2DAsync (rows->host, rows->host_stride, destination, stage->stride, rows->row_bytes, rows->count,
+        cudaMemcpyDeviceToHost, stream);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, names[phase], error);
+}
+
+ConvolveStatus
+convolve_device_upload (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
+{
+  return copy_rows (device, plane, rows, PHASE_UPLOAD, error);
+}
+
+ConvolveStatus
+convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
+{
+  return copy_rows (device, plane, rows, PHASE_DOWNLOAD, error);
+}
+
+ConvolveStatus
+convolve_device_end (ConvolveDevice *device, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
+  Frame *frame = device->frame;
+  cudaError_t code = cudaSuccess;
+
+  device->frame = NULL;
+  if (status != CONVOLVE_OK || !frame)
+    return status;
+  for (int i = 0; i < N_PHASES && code == cudaSuccess; i++) {
+    if (frame->used[i] && frame->timed)
+      code = cudaEventRecord (frame->ends[i], device->streams[i]);
+    frame->last[i] = frame->used[i] && device->fresh[i];
+    if (frame->last[i] && code == cudaSuccess)
+      code = cudaEventRecord (frame->done[i], device->streams[i]);
+  }
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "the device", error);
+}
+
+static uint64_t
+elapsed (const Frame *frame, Phase phase)
+{
+  float milliseconds = 0;
+
+  if (frame->used[phase])
+    cudaEventElapsedTime (&milliseconds, frame->begins[phase], frame->ends[phase]);
+  return (uint64_t) (milliseconds * 1e6);
+}
+
+ConvolveStatus
+convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
+  const Frame *frame = &device->frames[slot];
+  cudaError_t code;
+
+  for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++)
+    if (frame->last[i] && (code = cudaEventSynchronize (frame->done[i])) != cudaSuccess)
+      status = convolve_device_fail (device, code, "the device", error);
+  if (times) {
+    *times = ConvolveTimes ();
+    if (status == CONVOLVE_OK && frame->timed) {
+      times->taken = true;
+      times->upload = elapsed (frame, PHASE_UPLOAD);
+      times->kernel = elapsed (frame, PHASE_KERNEL);
+      times->download = elapsed (frame, PHASE_DOWNLOAD);
+    }
+  }
+  return status;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "cuda/border.cuh"
+
+template <int K>
+struct FusedTaps
+{
+  ConvolveParts parts;
+  float row[K], column[K];
+  float tap[K][K];              /* for the rim */
+};
+
+/*
+ * The idea: a rank-1 mask without a pass between. A thread has W groups of four outputs in R rows; of each row of input
+ * it makes the row's sums, in registers, and adds them to all outputs above and below.
+ */
+template <typename T, int K, int S, int W, int R>
+__global__ void __launch_bounds__ (CONVOLVE_LANES * CONVOLVE_WARPS)
+convolve_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ FusedTaps<K> taps)
+{
+  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, bytes = S * sizeof (T);
+  const ConvolveParts &parts = taps.parts;
+  uint32_t words[rows][(W + 2) * bytes];
+  float sums[R][S][columns];
+
+  convolve_wait ();
+  if (convolve_rim<T, S, K> (image, parts, taps.tap))
+    return;
+  int2 tile = convolve_tile<W, R> (parts);
+  convolve_load_tile<bytes, W, K> (image, tile, words);
+#pragma unroll
+  for (int i = 0; i < R * S * columns; i++)
+    sums[0][0][i] = 0;
+#pragma unroll
+  for (int n = 0; n < rows; n++)
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+      float row[columns], values[columns + K - 1];
+
+#pragma unroll
+      for (int i = 0; i < columns + K - 1; i++)
+        values[i] = convolve_value<T> (image, words[n], (CONVOLVE_GROUP - K / 2 + i) * S + s);
+#pragma unroll
+      for (int c = 0; c < columns; c++) {
+        row[c] = 0;
+#pragma unroll
+        for (int i = 0; i < K; i++)
+          row[c] += taps.row[i] * values[c + i];
+#pragma unroll
+        for (int r = 0; r < R; r++)
+          if (n - r >= 0 && n - r < K)
+            sums[r][s][c] += taps.column[n - r < 0 || n - r >= K ? 0 : n - r] * row[c];
+      }
+    }
+  convolve_store_sums<T, S, W, R> (image, tile, sums, &words[K / 2]);
+}
+
+template <typename T, int K, int S, int W, int R>
+static ConvolveStatus
+run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const ConvolveTaps *from = &plan->taps;
+  FusedTaps<K> taps;
+  ConvolveGrid grid = { };
+  ConvolvePlane halves[2];
+  int left = (K - from->width) / 2, top = (K - from->height) / 2;
+
+  if (convolve_halves (plan, plane, halves)) {
+    ConvolveStatus status = run<T, K, S, W, R> (plan, &halves[0], error);
+
+    return status == CONVOLVE_OK ? run<T, K, S, W, R> (plan, &halves[1], error) : status;
+  }
+  memset (&taps, 0, sizeof (taps));
+  for (int i = 0; i < from->width; i++)
+    taps.row[left + i] = from->row[i];
+  for (int j = 0; j < from->height; j++) {
+    taps.column[top + j] = from->column[j] * convolve_tap_unit (plan);
+    for (int i = 0; i < from->width; i++)
+      taps.tap[top + j][left + i] = from->taps[j * from->width + i] * convolve_tap_unit (plan);
+  }
+  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, CONVOLVE_WARPS, K, &grid);
+  return convolve_launch (plan, plane, (const void *) convolve_fused<T, K, S, W, R>, grid, &taps, error);
+}
+
+ConvolveStatus
+convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+  static const Run runs[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
+    {
+      { run<uint8_t, 3, 1, 2, 4>, run<uint8_t, 3, 2, 1, 8>, run<uint8_t, 3, 4, 1, 4> },
+      { run<uint8_t, 5, 1, 2, 4>, run<uint8_t, 5, 2, 1, 8>, run<uint8_t, 5, 4, 1, 4> },
+      { run<uint8_t, 7, 1, 1, 8>, run<uint8_t, 7, 2, 1, 8>, run<uint8_t, 7, 4, 1, 4> },
+      { run<uint8_t, 9, 1, 1, 8>, run<uint8_t, 9, 2, 1, 8>, run<uint8_t, 9, 4, 1, 4> },
+    },
+    {
+      { run<uint16_t, 3, 1, 1, 8>, run<uint16_t, 3, 2, 1, 4>, run<uint16_t, 3, 4, 1, 4> },
+      { run<uint16_t, 5, 1, 1, 8>, run<uint16_t, 5, 2, 1, 4>, run<uint16_t, 5, 4, 1, 4> },
+      { run<uint16_t, 7, 1, 1, 8>, run<uint16_t, 7, 2, 1, 4>, run<uint16_t, 7, 4, 1, 4> },
+      { run<uint16_t, 9, 1, 1, 8>, run<uint16_t, 9, 2, 1, 4>, run<uint16_t, 9, 4, 1, 4> },
+    },
+  };
+  int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
+
+  return runs[plan->pixel.type][side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2] (plan, plane, error);
+}

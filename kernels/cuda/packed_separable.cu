@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "cuda/border.cuh"
+
+/* A column and a row of integers of eight bits. */
+template <int K>
+struct PackedFactors
+{
+  ConvolveParts parts;
+  ConvolveIntegerTail tail;     /* its starts take row_start back out of all sums */
+  float single[K][K];           /* for the rim */
+  int row[(K + 3) / 4];         /* four weights in a word */
+  int column[K + 1];            /* the weights of the rows k - 1 and k; what lies outside the mask is 0 */
+  int row_start;                /* brings the row's sums into sixteen bits with a sign */
+};
+
+/* Two signed sums of rows, one in each half of a word, times two signed bytes, summed. */
+static __device__ __forceinline__ int
+dot_of_rows (uint32_t rows, int taps, int sum)
+{
+  int result;
+
+  asm ("dp2a.lo.s32.s32 %0, %1, %2, %3;" : "=r" (result) : "r" (rows), "r" (taps), "r" (sum));
+  return result;
+}
+
+/*
+ * The idea: as packed, for a mask that is a column times a row. A row's sum is made four products at a time, and is
+ * short enough that those of two rows fit in a word, which goes to all outputs above and below, two products at a time.
+ * A block has V warps.
+ */
+template <int K, int S, int W, int R, int V, bool CLAMPS>
+__global__ void __launch_bounds__ (CONVOLVE_LANES * V)
+convolve_packed_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedFactors<K> taps)
+{
+  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
+  const ConvolveParts &parts = taps.parts;
+  uint32_t words[rows][(W + 2) * S];
+  int sums[R][S][columns], above[S][columns], row[(K + 3) / 4], column[K + 1];
+
+  convolve_wait ();
+  if (convolve_rim<uint8_t, S, K> (image, parts, taps.single))
+    return;
+  int2 tile = convolve_tile<W, R> (parts);
+  convolve_load_tile<S, W, K> (image, tile, words);
+  convolve_take (row, taps.row);
+  convolve_take (column, taps.column);
+#pragma unroll
+  for (int i = 0; i < R * S * columns; i++)
+    sums[0][0][i] = taps.tail.start[i / columns % S];
+#pragma unroll
+  for (int n = 0; n < rows; n++)
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+      uint32_t bytes[W + 3];
+
+      bytes[W + 2] = 0;
+#pragma unroll
+      for (int g = 0; g < W + 2; g++)
+        bytes[g] = convolve_pick<S> (&words[n][g * S], s);
+#pragma unroll
+      for (int c = 0; c < columns; c++) {
+        int sum = taps.row_start;
+
+#pragma unroll
+        for (int w = 0; w < (K + 3) / 4; w++)
+          sum = convolve_dot (convolve_shifted (bytes, CONVOLVE_GROUP + c - K / 2 + 4 * w), row[w], sum);
+        if (n % 2 == 0) {
+          above[s][c] = sum;
+          continue;
+        }
+        uint32_t both = __byte_perm (above[s][c], sum, 0x5410);
+
+#pragma unroll
+        for (int r = 0; r < R; r++)
+          if (n - r >= 0 && n - r <= K)
+            sums[r][s][c] = dot_of_rows (both, column[n - r < 0 || n - r > K ? 0 : n - r], sums[r][s][c]);
+      }
+    }
+
+  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
+#pragma unroll
+  for (int r = 0; r < R; r++, to += image.destination_stride)
+    convolve_store_integers<S, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
+}
+
+template <int K, int S, int W, int R, int V = CONVOLVE_WARPS>
+static ConvolveStatus
+run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const ConvolveTaps *from = &plan->taps;
+  PackedFactors<K> taps;
+  ConvolveGrid grid = { };
+  ConvolvePlane halves[2];
+  int left = (K - from->width) / 2, top = (K - from->height) / 2, least = 0, sum = 0;
+
+  if (convolve_halves (plan, plane, halves)) {
+    ConvolveStatus status = run<K, S, W, R, V> (plan, &halves[0], error);
+
+    return status == CONVOLVE_OK ? run<K, S, W, R, V> (plan, &halves[1], error) : status;
+  }
+  memset (&taps, 0, sizeof (taps));
+  taps.tail = plan->integer_tail;
+  for (int i = 0; i < from->width; i++) {
+    int tap = (int) from->row[i];
+
+    taps.row[(left + i) / 4] |= (int) ((unsigned) (tap & 0xff) << (left + i) % 4 * 8);
+    least += tap < 0 ? tap * 255 : 0;
+  }
+  for (int j = 0; j < from->height; j++) {
+    int tap = (int) from->column[j];
+
+    taps.column[top + j] |= (tap & 0xff) << 8;
+    taps.column[top + j + 1] |= tap & 0xff;
+    sum += tap;
+    for (int i = 0; i < from->width; i++)
+      taps.single[top + j][left + i] = from->taps[j * from->width + i];
+  }
+  taps.row_start = -32768 - least;
+  for (int s = 0; s < S; s++)
+    taps.tail.start[s] -= taps.row_start * sum;
+  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, V, K, &grid);
+  return convolve_launch (plan, plane,
+      plan->integer_tail.clamps ? (const void *) convolve_packed_separable<K, S, W, R, V, true>
+      : (const void *) convolve_packed_separable<K, S, W, R, V, false>, grid, &taps, error);
+}
+
+ConvolveStatus
+convolve_packed_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+  static const Run runs[4][3] = {
+    { run<3, 1, 2, 4>, run<3, 2, 1, 4>, run<3, 4, 1, 8> },
+    { run<5, 1, 2, 6>, run<5, 2, 1, 4>, run<5, 4, 1, 8> },
+    { run<7, 1, 2, 6, 8>, run<7, 2, 1, 8>, run<7, 4, 1, 8> },
+    { run<9, 1, 1, 12, 2>, run<9, 2, 2, 4>, run<9, 4, 1, 6> },
+  };
+  int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
+
+  return runs[side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2] (plan, plane, error);
+}

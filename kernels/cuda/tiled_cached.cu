@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/image.cuh"
+
+#define TILE 32
+
+template <typename T, ConvolveBoundary B, typename Sum, int N>
+static __device__ __forceinline__ Sum
+sum_neighbours (const ConvolveImage &image, const ConvolveParameters<N> &mask, const float (*tile)[TILE], int x, int y)
+{
+  Sum sum = 0;
+
+  for (int j = 0; j < image.mask_height; j++) {
+    int dy = j - image.mask_height / 2;
+    Sum row = 0;
+    for (int i = 0; i < image.mask_width; i++) {
+      int dx = i - image.mask_width / 2;
+      bool cached = threadIdx.x + dx < TILE && threadIdx.y + dy < TILE; /* unsigned: what is negative is not less */
+      float value = cached ? tile[threadIdx.y + dy][threadIdx.x + dx]
+          : convolve_load<T, B> (image, x + dx, y + dy, blockIdx.z);
+
+      row += mask.tap[j * image.mask_width + i] * (Sum) value;
+    }
+    sum += row;
+  }
+  return sum;
+}
+
+/*
+ * The idea: shared memory holds the tile alone. A neighbour in the halo belongs to another block's tile, so it was
+ * read a moment ago and the L2 cache still has it.
+ */
+template <typename T, ConvolveBoundary B, typename Sum, int N>
+__global__ void
+convolve_tiled_cached (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
+{
+  __shared__ float tile[TILE][TILE];
+  int left = image.x0 + blockIdx.x * TILE, top = image.y0 + blockIdx.y * TILE;
+  int x = left + threadIdx.x, y = top + threadIdx.y;
+  bool inside = x < image.x1 && y < image.y1;
+
+  if (convolve_copied<T> (image, x, y, inside))
+    return;
+
+  tile[threadIdx.y][threadIdx.x] = convolve_load<T, B> (image, x, y, blockIdx.z);
+  __syncthreads ();
+  if (!inside)
+    return;
+
+  Sum sum = convolve_is_inside (image, left, top, TILE, TILE)
+      ? sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, mask, tile, x, y)
+      : sum_neighbours<T, B, Sum> (image, mask, tile, x, y);
+  convolve_store<T> (image, x, y, blockIdx.z, sum);
+}
+
+ConvolveStatus
+convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  typedef ConvolveParameters<CONVOLVE_FEW_TAPS> Few;
+  typedef ConvolveParameters<CONVOLVE_MAX_PARAMETER_TAPS> Many;
+  static const ConvolveKernels<Few> few = CONVOLVE_KERNELS (convolve_tiled_cached, CONVOLVE_FEW_TAPS);
+  static const ConvolveKernels<Many> many = CONVOLVE_KERNELS (convolve_tiled_cached, CONVOLVE_MAX_PARAMETER_TAPS);
+  const void *kernel = convolve_has_few_taps (plan) ? convolve_kernel<Few> (plan, few)
+      : convolve_kernel<Many> (plan, many);
+
+  return convolve_launch (plan, plane, kernel,
+      { dim3 (TILE, TILE), TILE, TILE, 0 }, plan->taps.taps, error);
+}
