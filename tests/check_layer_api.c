@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convolve_layer_private.h"
+#include "layer/common/plan.h"
 #include "oracle_layer.h"
 
 static const float ones[64] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };

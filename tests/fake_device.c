@@ -17,7 +17,7 @@
 
 #include "cuda/box.h"
 #include "cuda/fft.h"
-#include "convolve_layer_private.h"
+#include "layer/common/plan.h"
 
 /* What is enqueued and not done: a frame's steps in their order, all done at the last moment. */
 typedef struct

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "convolve_layer_private.h"
+#include "layer/common/plan.h"
 
 #define MAX_EXTENT (1 << 28)    /* samples along a padded side: index arithmetic on twice as many stays in an int */
 

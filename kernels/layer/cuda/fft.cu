@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cuda/device.cuh"
-#include "convolve_layer_cuda.cuh"
+#include "layer/cuda/image.cuh"
 
 #define SIDE 64                 /* of a tile of input and of its transform */
 #define RADIX 8                 /* its square is the side */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdlib.h>
 
-#include "convolve_layer_cuda.cuh"
+#include "layer/cuda/image.cuh"
 
 #define ACROSS 16               /* threads of a block, each with 2 x 2 outputs */
 #define DOWN 8

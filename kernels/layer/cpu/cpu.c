@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
-#include "convolve_layer_private.h"
+#include "layer/common/plan.h"
 
 #define BLOCK 32                /* outputs in a row that are summed together */
 #define GROUP 4                 /* filters that are summed together */

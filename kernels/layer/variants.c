@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The table of the layer's variants. A new one is a file and a row here, before the first row it is better than. */
-#include "convolve_layer_private.h"
+#include "layer/common/plan.h"
 
 static bool
 accepts_any (const ConvolveLayerPlan *plan, const char **reason)

@@ -5,8 +5,8 @@
  * of the inner dimension, t = lane % 4, a word being two neighbours; of the sums rows g and g + 8 at columns 2 t and 2
  * t + 1.
  */
-#ifndef CONVOLVE_LAYER_MMA_CUH
-#define CONVOLVE_LAYER_MMA_CUH
+#ifndef CONVOLVE_LAYER_CUDA_MMA_CUH
+#define CONVOLVE_LAYER_CUDA_MMA_CUH
 
 #include <cuda_fp16.h>
 

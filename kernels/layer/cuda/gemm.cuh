@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The steps of convolve_layer_gemm.cu: input to shared memory, weights to shared memory, and products of both. */
-#ifndef CONVOLVE_LAYER_GEMM_CUH
-#define CONVOLVE_LAYER_GEMM_CUH
+/* The steps of layer/cuda/gemm.cu: input to shared memory, weights to shared memory, and products of both. */
+#ifndef CONVOLVE_LAYER_CUDA_GEMM_CUH
+#define CONVOLVE_LAYER_CUDA_GEMM_CUH
 
-#include "convolve_layer_cuda.cuh"
-#include "convolve_layer_mma.cuh"
+#include "layer/cuda/image.cuh"
+#include "layer/cuda/mma.cuh"
 
 #define LANES 32
 #define WARPS 4

@@ -4,13 +4,13 @@
  * the launch. A kernel takes one ConvolveLayerView; blockIdx is a tile of the output, a group of filters, and an image.
  * Types that are not worth a kernel of their own are told apart at run time, the same way for a whole launch.
  */
-#ifndef CONVOLVE_LAYER_CUDA_CUH
-#define CONVOLVE_LAYER_CUDA_CUH
+#ifndef CONVOLVE_LAYER_CUDA_IMAGE_CUH
+#define CONVOLVE_LAYER_CUDA_IMAGE_CUH
 
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#include "convolve_layer_private.h"
+#include "layer/common/plan.h"
 
 /* How a kernel cuts the convolution into tiles, and each tile's input; kernels take of it what they need. */
 struct ConvolveLayerTiles

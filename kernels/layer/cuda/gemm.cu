@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "convolve_layer_gemm.cuh"
+#include "layer/cuda/gemm.cuh"
 
 #define STAGED 8                /* words that separate rows of staged sums in the banks */
 

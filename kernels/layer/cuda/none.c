@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Takes the place of the layer's .cu files where there is no CUDA: without a device, nothing of it is ever called. */
-#include "convolve_layer_private.h"
+#include "layer/common/plan.h"
 
 static ConvolveStatus
 no_cuda (ConvolveError *error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdlib.h>
 
-#include "convolve_layer_cuda.cuh"
+#include "layer/cuda/image.cuh"
 
 #define LANES 32
 #define WARPS 4                 /* of a block, one above the other */

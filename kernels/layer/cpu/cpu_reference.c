@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "convolve_layer_private.h"
+#include "layer/common/plan.h"
 
 /* Where each sample of a padded side comes from, or -1 for zero. NULL where memory is short. */
 static int *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "convolve_layer_cuda.cuh"
+#include "layer/cuda/image.cuh"
 
 #define WIDTH 32                /* of a block, in threads */
 #define HEIGHT 8

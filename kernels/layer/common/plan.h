@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the files of the convolution layer share; not for users. */
-#ifndef CONVOLVE_LAYER_PRIVATE_H
-#define CONVOLVE_LAYER_PRIVATE_H
+#ifndef CONVOLVE_LAYER_COMMON_PLAN_H
+#define CONVOLVE_LAYER_COMMON_PLAN_H
 
 #include <string.h>
 

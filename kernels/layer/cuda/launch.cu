@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cuda/device.cuh"
-#include "convolve_layer_cuda.cuh"
+#include "layer/cuda/image.cuh"
 
 static ConvolveStatus
 put_floats (ConvolveDevice *device, const float *values, size_t count, float **copy, ConvolveError *error)
