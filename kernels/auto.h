@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Whether a variant that can do a mask is worth taking, before those behind it in the table. */
-#ifndef CONVOLVE_PAYS_H
-#define CONVOLVE_PAYS_H
+#ifndef CONVOLVE_AUTO_H
+#define CONVOLVE_AUTO_H
 
 #include "common/plan.h"
 

@@ -6,7 +6,7 @@
 #include "cuda/fft.h"
 #include "common/integer_tail.h"
 #include "cuda/tensor.h"
-#include "convolve_pays.h"
+#include "auto.h"
 #include "cuda/tensor_products.h"
 
 static bool

@@ -3,7 +3,7 @@
  * The choice of auto among the variants that can do a mask: the first row of the table that pays. All of it is read from
  * the tables in tests/results/.
  */
-#include "convolve_pays.h"
+#include "auto.h"
 
 #include "cuda/fft.h"
 
