@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the benchmarks share: a clock, the median, and masks. */
+#ifndef TESTS_BENCH_BENCH_COMMON_H
+#define TESTS_BENCH_BENCH_COMMON_H
+
+#include "convolve.h"
+
+/* A clock that only goes forward, in microseconds. */
+double bench_now_us (void);
+
+/* Sorts count values, at least one, and returns the middle. */
+double bench_median (double *values, int count);
+
+/*
+ * Masks that all variants give the same bytes for: integers without order, so that no variant can make it easier for
+ * itself; a pyramid of integers, of rank 1. And masks of fractions: a gaussian, of rank 1; twice that less a wider one.
+ */
+typedef enum
+{
+  BENCH_MASK_ANY,
+  BENCH_MASK_RANK_1,
+  BENCH_MASK_GAUSSIAN,
+  BENCH_MASK_LOW_RANK
+} BenchMask;
+
+/* False where memory is short. */
+bool bench_make_mask (ConvolveMask *mask, int side, BenchMask kind);
+
+#endif

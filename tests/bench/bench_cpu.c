@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the variant cpu costs, beside other libraries in the same process on the same cores. Every round measures each
+ * row of the table once, the order turned round from one round to the next; the table has medians and minimums. Frames
+ * take turns, so that none is in the caches from the call before. A mask is measured again where other programs had
+ * more than a few per cent of the machine meanwhile.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/bench_cpu.h"
+#include "bench/bench_common.h"
+#include "support/random.h"
+#include "cpu/cpu.h"
+
+enum
+{
+  MAX_ROUNDS = 1001,
+  MAX_LIST = 32,
+  N_PAIRS = 6,
+  MAX_SIDE = 63,
+  MAX_ATTEMPTS = 12
+};
+
+static const double quiet = 0.04;       /* of the machine for others */
+
+static const char *const kinds[] = {"any", "gaussian", "box"};
+static const char *const paths[] = {"copy", "box", "pairs", "factors", "fft", "float-factors", "float",
+  "double-factors", "double"};
+
+static const struct
+{
+  const char *name;
+  int width, height;
+} sizes[] = {
+  {"1080p", 1920, 1080},
+  {"4K", 3840, 2160},
+};
+
+typedef struct
+{
+  const char *format, *size, *csv;
+  bool kinds[BENCH_N_KINDS];
+  int threads[MAX_LIST], n_threads;
+  int sides[MAX_LIST], n_sides;
+  int rounds, level;
+  bool alone;
+} Options;
+
+/* One line of the table: we or a peer, with a number of threads. */
+typedef struct
+{
+  char name[64];
+  int threads;
+  bool peer;
+  ConvolvePool *pool;
+  ConvolvePlan *plan;
+  int rounds;
+  double us[MAX_ROUNDS];
+} Row;
+
+typedef struct
+{
+  const char *name;
+  ConvolvePixel pixel;
+  int x_step, y_step;           /* luma pixels for one of this plane */
+} Format;
+
+static const Format formats[] = {
+  {"gray8", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 1,.select = 1}, 1, 1},
+  {"nv12-chroma", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 2,.stride = 2,.select = 3}, 2, 2},
+  {"rgb", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 3,.stride = 3,.select = 7}, 1, 1},
+  {"rgba", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 4,.stride = 4,.select = 7}, 1, 1},
+  {"yuy2-luma", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 2,.select = 1}, 1, 1},
+  {"p010", {.type = CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 1,.stride = 2,.select = 1}, 1, 1},
+  {"gray16", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 1,.stride = 2,.select = 1}, 1, 1},
+  {"gray16-be", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.swapped = true,.samples = 1,.stride = 2,.select = 1}, 1, 1},
+};
+
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+static void
+usage (FILE *file)
+{
+  fprintf (file, "bench_cpu [options]: times the variant cpu, and OpenCV beside it where the build has it\n"
+      "  --threads N,N,...  1,2\n"
+      "  --sides N,N,...    widths of the masks, 3,5,7,9,15,31; box 63 too\n"
+      "  --kind KIND        any, gaussian or box; all of them\n"
+      "  --size SIZE        1080p or 4K; both\n"
+      "  --format FORMAT    gray8, or one of");
+  for (int i = 1; i < N_FORMATS; i++)
+    fprintf (file, " %s", formats[i].name);
+  fprintf (file, "; all but gray8 without peers\n"
+      "  --level LEVEL      an instruction set of this machine:");
+  for (int i = 0; i < convolve_cpu_level_count (); i++)
+    fprintf (file, " %s", convolve_cpu_level (i)->name);
+  fprintf (file, "\n"
+      "  --rounds N         21\n"
+      "  --csv FILE         writes the table there too\n"
+      "  --alone yes        without peers\n");
+}
+
+static bool
+read_list (const char *text, int *list, int *n)
+{
+  char *end;
+
+  for (*n = 0; *n < MAX_LIST; text = end + 1) {
+    list[(*n)++] = (int) strtol (text, &end, 10);
+    if (end == text || list[*n - 1] < 1)
+      return false;
+    if (*end != ',')
+      return *end == '\0';
+  }
+  return false;
+}
+
+static bool
+read_options (Options *options, int argc, char **argv)
+{
+  *options = (Options) {.format = "gray8",.kinds = {true, true, true},.threads = {1, 2},.n_threads = 2,
+    .sides = {3, 5, 7, 9, 15, 31},.n_sides = 6,.rounds = 21,.level = -1
+  };
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const char *option = argv[i], *value = argv[i + 1];
+
+    if (strcmp (option, "--threads") == 0) {
+      if (!read_list (value, options->threads, &options->n_threads))
+        return false;
+    } else if (strcmp (option, "--sides") == 0) {
+      if (!read_list (value, options->sides, &options->n_sides))
+        return false;
+      for (int s = 0; s < options->n_sides; s++)
+        if (options->sides[s] > CONVOLVE_MAX_SIDE || options->sides[s] % 2 == 0)
+          return false;
+    } else if (strcmp (option, "--kind") == 0) {
+      for (int k = 0; k < BENCH_N_KINDS; k++)
+        options->kinds[k] = strcmp (value, kinds[k]) == 0;
+    } else if (strcmp (option, "--size") == 0) {
+      options->size = value;
+    } else if (strcmp (option, "--format") == 0) {
+      options->format = value;
+    } else if (strcmp (option, "--csv") == 0) {
+      options->csv = value;
+    } else if (strcmp (option, "--alone") == 0) {
+      options->alone = strcmp (value, "yes") == 0;
+    } else if (strcmp (option, "--rounds") == 0) {
+      options->rounds = atoi (value);
+    } else if (strcmp (option, "--level") == 0) {
+      for (int l = 0; l < convolve_cpu_level_count (); l++)
+        if (strcmp (convolve_cpu_level (l)->name, value) == 0)
+          options->level = l;
+      if (options->level < 0)
+        return false;
+    } else {
+      return false;
+    }
+  }
+  return argc % 2 == 1 && options->rounds > 0 && options->rounds <= MAX_ROUNDS;
+}
+
+/* Seconds of CPU that all programs have had so far, less our own; 0 where the system does not say. */
+static double
+others_seconds (void)
+{
+  struct rusage own;
+  double user = 0, nice_user = 0, system = 0;
+  FILE *file = fopen ("/proc/stat", "r");
+
+  if (!file)
+    return 0;
+  if (fscanf (file, "cpu %lf %lf %lf", &user, &nice_user, &system) != 3)
+    user = nice_user = system = 0;
+  fclose (file);
+  getrusage (RUSAGE_SELF, &own);
+  return (user + nice_user + system) / sysconf (_SC_CLK_TCK) - own.ru_utime.tv_sec - own.ru_utime.tv_usec / 1e6
+      - own.ru_stime.tv_sec - own.ru_stime.tv_usec / 1e6;
+}
+
+static int
+compare_doubles (const void *a, const void *b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* Gaussians as OpenCV has them for sigma 0; weights of no order are fractions, as filter2D's masks are. */
+static bool
+make_mask (ConvolveMask *mask, BenchKind kind, int side)
+{
+  double sigma = 0.3 * ((side - 1) * 0.5 - 1) + 0.8;
+  CheckRandom random;
+
+  if (!convolve_mask_init (mask, side, side))
+    return false;
+  check_random_init (&random, 3, side);
+  mask->divisor = 0;
+  for (int k = 0; k < side * side; k++) {
+    int x = k % side - side / 2, y = k / side - side / 2;
+
+    mask->taps[k] = kind == BENCH_BOX ? 1 : kind == BENCH_GAUSSIAN ? exp (-(x * x + y * y) / (2 * sigma * sigma))
+        : 0.1 + check_random_unit (&random);
+    mask->divisor += mask->taps[k];
+  }
+  return true;
+}
+
+static double
+time_row (const Row *row, BenchKind kind, const ConvolvePlane *plane, const ConvolveMask *mask)
+{
+  double start;
+
+  if (row->peer)
+    bench_peer_set_threads (row->threads);
+  start = bench_now_us ();
+  if (row->peer)
+    bench_peer_run (kind, plane->source, plane->destination, plane->width, plane->height, (int) plane->source_stride,
+        mask->width, mask->taps, mask->divisor);
+  else
+    convolve_run (row->plan, plane, NULL);
+  return bench_now_us () - start;
+}
+
+static int
+make_rows (Row *rows, const Options *options, const Format *format, BenchKind kind, const ConvolveMask *mask)
+{
+  int n = 0;
+  bool peers = bench_peer_name (kind) && format == &formats[0] && !options->alone;
+
+  for (int t = 0; t < options->n_threads; t++) {
+    Row *row = &rows[n++];
+
+    memset (row, 0, sizeof *row);
+    row->threads = options->threads[t];
+    row->pool = convolve_pool_new (row->threads, NULL);
+    convolve_cpu_force (options->level, 0, 0);
+    row->plan = convolve_plan_new (&format->pixel, CONVOLVE_BOUNDARY_REPLICATE, mask, "cpu", NULL, NULL);
+    if (!row->pool || !row->plan)
+      exit (1);
+    convolve_plan_set_pool (row->plan, row->pool);
+    snprintf (row->name, sizeof row->name, "cpu (%s, %s)", paths[row->plan->cpu->path], row->plan->cpu->level->name);
+  }
+  for (int t = 0; t < options->n_threads && peers; t++) {
+    Row *row = &rows[n++];
+
+    memset (row, 0, sizeof *row);
+    row->threads = options->threads[t];
+    row->peer = true;
+    snprintf (row->name, sizeof row->name, "%s", bench_peer_name (kind));
+  }
+  return n;
+}
+
+/* Returns the share of the machine that others had. */
+static double
+measure (Row *rows, int n_rows, const Options *options, BenchKind kind, const ConvolveMask *mask,
+    unsigned char **frames, ConvolvePlane plane)
+{
+  double start = bench_now_us (), others = others_seconds ();
+  int turn = 0;
+
+  for (int i = 0; i < n_rows; i++)
+    rows[i].rounds = 0;
+  for (int round = -2; round < options->rounds; round++) {      /* the first two warm up */
+    for (int i = 0; i < n_rows; i++, turn = (turn + 1) % N_PAIRS) {
+      Row *row = &rows[round & 1 ? n_rows - 1 - i : i];
+      double us;
+
+      plane.source = frames[2 * turn];
+      plane.destination = frames[2 * turn + 1];
+      us = time_row (row, kind, &plane, mask);
+      if (round >= 0)
+        row->us[row->rounds++] = us;
+    }
+  }
+  return (others_seconds () - others) / ((bench_now_us () - start) / 1e6 * sysconf (_SC_NPROCESSORS_ONLN));
+}
+
+static void
+bench_mask (const Options *options, const Format *format, int s, BenchKind kind, int side, FILE *csv)
+{
+  static Row rows[2 * MAX_LIST];
+  static unsigned char *frames[2 * N_PAIRS];
+  static size_t allocated;
+  int width = sizes[s].width / format->x_step, height = sizes[s].height / format->y_step;
+  size_t stride = ((size_t) width * format->pixel.stride + 63) / 64 * 64;
+  ConvolvePlane plane = {NULL, NULL, (ptrdiff_t) stride, (ptrdiff_t) stride, width, height, {0, 0, width, height}};
+  ConvolveMask mask;
+  double others = 1;
+  int n_rows;
+
+  if (!make_mask (&mask, kind, side))
+    exit (1);
+  n_rows = make_rows (rows, options, format, kind, &mask);
+  for (int i = 0; i < 2 * N_PAIRS && allocated != stride * height; i++) {
+    CheckRandom random;
+
+    free (frames[i]);
+    frames[i] = aligned_alloc (64, stride * height);
+    if (!frames[i])
+      exit (1);
+    check_random_init (&random, 4, i);
+    check_random_fill (&random, frames[i], stride * height);
+  }
+  allocated = stride * height;
+
+  for (int i = 0; i < MAX_ATTEMPTS && others > quiet; i++) {
+    if (i > 0)
+      sleep (2);
+    others = measure (rows, n_rows, options, kind, &mask, frames, plane);
+  }
+  for (int i = 0; i < n_rows; i++) {
+    Row *row = &rows[i];
+
+    qsort (row->us, row->rounds, sizeof *row->us, compare_doubles);
+    printf ("%-6s %-11s %-8s %2dx%-2d  %-32s %2d %10.1f %10.1f %5.0f%%\n", sizes[s].name, format->name, kinds[kind],
+        side, side, row->name, row->threads, row->us[row->rounds / 2], row->us[0], 100 * others);
+    if (csv)
+      fprintf (csv, "%s,%s,%s,%d,\"%s\",%d,%.1f,%.1f,%.2f\n", sizes[s].name, format->name, kinds[kind], side,
+          row->name, row->threads, row->us[row->rounds / 2], row->us[0], others);
+    convolve_plan_unref (row->plan);
+    convolve_pool_free (row->pool);
+  }
+  fflush (stdout);
+  convolve_mask_clear (&mask);
+}
+
+int
+main (int argc, char **argv)
+{
+  Options options;
+  const Format *format = NULL;
+  FILE *csv = NULL;
+
+  if (!read_options (&options, argc, argv)) {
+    usage (stderr);
+    return 2;
+  }
+  for (int i = 0; i < N_FORMATS; i++)
+    if (strcmp (formats[i].name, options.format) == 0)
+      format = &formats[i];
+  if (!format || (options.csv && !(csv = fopen (options.csv, "w")))) {
+    usage (stderr);
+    return 2;
+  }
+  if (csv)
+    fprintf (csv, "size,format,kind,side,what,threads,median_us,min_us,others\n");
+  printf ("Replicate boundary, random content; microseconds a frame, median and minimum of %d rounds, and what other\n"
+      "programs had of the machine meanwhile.\n%-6s %-11s %-8s %-6s %-32s %2s %10s %10s\n", options.rounds, "size",
+      "format", "weights", "mask", "what", "threads", "median", "minimum");
+  for (int s = 0; s < (int) (sizeof sizes / sizeof *sizes); s++)
+    for (int kind = 0; kind < BENCH_N_KINDS; kind++)
+      if (options.kinds[kind] && (!options.size || strcmp (options.size, sizes[s].name) == 0)) {
+        for (int i = 0; i < options.n_sides; i++)
+          bench_mask (&options, format, s, kind, options.sides[i], csv);
+        if (kind == BENCH_BOX && options.sides[options.n_sides - 1] == 31)
+          bench_mask (&options, format, s, kind, MAX_SIDE, csv);
+      }
+  if (csv)
+    fclose (csv);
+  return 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_BENCH_BENCH_LAYER_H
+#define TESTS_BENCH_BENCH_LAYER_H
+
+/*
+ * bench --layer [--csv FILE] [--case N] [--variant NAME]: what the layer's variants take. Returns the exit status; 77
+ * where there is no device.
+ */
+int bench_layer (int argc, char **argv);
+
+#endif

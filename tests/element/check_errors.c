@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the element says when something is wrong, row by row of README's table of errors, over the fake device of
+ * fake_device.c; and that its way over a device gives the right frames.
+ */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <math.h>
+#include <string.h>
+
+#include "support/frame.h"
+
+typedef struct
+{
+  GstElement *element;
+  GstBus *bus;
+  GstHarness *harness;          /* NULL where the element did not start */
+  GstVideoInfo info;
+} Run;
+
+/* Starts an element with its messages kept; fault is for the fake device. */
+static Run
+run_start (const gchar * line, const gchar * fault, const gchar * format)
+{
+  GstCaps *caps = frame_caps (format, 24, 16, NULL);
+  Run run = {.bus = gst_bus_new () };
+
+  if (fault)
+    g_setenv ("CUDACONVOLVE_FAKE", fault, TRUE);
+  else
+    g_unsetenv ("CUDACONVOLVE_FAKE");
+  fail_unless (gst_video_info_from_caps (&run.info, caps));
+  run.element = gst_object_ref_sink (gst_parse_launch (line, NULL));
+  gst_element_set_bus (run.element, run.bus);
+  if (gst_element_set_state (run.element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE) {
+    run.harness = gst_harness_new_with_element (run.element, "sink", "src");
+    gst_harness_set_src_caps (run.harness, caps);
+  } else {
+    gst_caps_unref (caps);
+  }
+  return run;
+}
+
+static void
+run_stop (Run * run)
+{
+  if (run->harness)
+    gst_harness_teardown (run->harness);
+  gst_element_set_state (run->element, GST_STATE_NULL);
+  gst_element_set_bus (run->element, NULL);
+  gst_object_unref (run->element);
+  gst_object_unref (run->bus);
+}
+
+static GstFlowReturn
+run_push (Run * run)
+{
+  return gst_harness_push (run->harness, frame_new (&run->info, FRAME_PLAIN, 1));
+}
+
+/* Takes all messages: exactly one error, warning or info, of this kind, whose texts hold these words. */
+static void
+expect_one (Run * run, GstMessageType type, GQuark domain, gint code, const gchar * text, const gchar * debug_text)
+{
+  guint count = 0;
+  GstMessage *message;
+
+  while ((message = gst_bus_pop_filtered (run->bus,
+              GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO))) {
+    GError *error = NULL;
+    gchar *debug = NULL;
+
+    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+      gst_message_parse_error (message, &error, &debug);
+    else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING)
+      gst_message_parse_warning (message, &error, &debug);
+    else
+      gst_message_parse_info (message, &error, &debug);
+    fail_unless_equals_int (GST_MESSAGE_TYPE (message), type);
+    fail_unless (g_error_matches (error, domain, code), "%s %d: %s", g_quark_to_string (error->domain), error->code,
+        error->message);
+    fail_unless (strstr (error->message, text), "\"%s\" is not in \"%s\"", text, error->message);
+    fail_unless (!debug_text || strstr (debug, debug_text), "\"%s\" is not in \"%s\"", debug_text, debug);
+    count++;
+    g_error_free (error);
+    g_free (debug);
+    gst_message_unref (message);
+  }
+  fail_unless_equals_int (count, 1);
+}
+
+static void
+expect_none (Run * run)
+{
+  fail_unless (gst_bus_pop_filtered (run->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO) == NULL);
+}
+
+GST_START_TEST (test_bad_before_playing)
+{
+  static const struct
+  {
+    const gchar *line, *text;
+  } rows[] = {
+    {"cudaconvolve mask=\"1 2 x\"", "\"x\" at row 1, value 3"},
+    {"cudaconvolve mask=\"1 2 3; 4 5\"", "row 2"},
+    {"cudaconvolve mask=\"1 2 3 4\"", "4"},
+    {"cudaconvolve mask=\"1 nan 3\"", "\"nan\" at row 1, value 2"},
+    {"cudaconvolve mask=gausian", "gausian"},
+    {"cudaconvolve mask=\"\"", "mask"},
+    {"cudaconvolve mask-width=4", "mask-width"},
+    {"cudaconvolve mask=sobel-x mask-width=5", "mask-width"},
+    {"cudaconvolve mask=\"1 1e999 1\"", "1e999"},
+    {"cudaconvolve mask=motion:abc", "abc"},
+    {"cudaconvolve sigma=200", "sigma"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Run run = run_start (rows[i].line, NULL, "I420");
+
+    fail_unless (run.harness == NULL, "%s started", rows[i].line);
+    expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, rows[i].text, NULL);
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
+/* GLib up to 2.74 refuses NaN itself and keeps the value there was; newer ones let it through to the element. */
+GST_START_TEST (test_not_a_number)
+{
+  static const gchar *const names[] = { "sigma", "divisor", "bias" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    Run run = run_start ("cudaconvolve mask=gaussian", NULL, "I420");
+    gdouble value;
+
+    _gst_check_expecting_log = TRUE;
+    g_object_set (run.element, names[i], (gdouble) NAN, NULL);
+    _gst_check_expecting_log = FALSE;
+    g_object_get (run.element, names[i], &value, NULL);
+    if (value == 0) {
+      fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+      expect_none (&run);
+    } else {
+      fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
+      expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, names[i], NULL);
+    }
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
+/* Each within its range, but not together. */
+GST_START_TEST (test_bad_numbers)
+{
+  Run run = run_start ("cudaconvolve mask=emboss", NULL, "I420");
+
+  g_object_set (run.element, "bias", 0.75, NULL);       /* and emboss has 0.5 of its own */
+  fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "bias", NULL);
+  fail_unless_equals_int (gst_harness_buffers_received (run.harness), 0);
+  run_stop (&run);
+}
+GST_END_TEST;
+
+/* A warning with the same text, and the frames go on with the mask that was good. */
+GST_START_TEST (test_bad_while_playing)
+{
+  Run run = run_start ("cudaconvolve mask=\"1 2 1; 2 4 2; 1 2 1\"", NULL, "NV12");
+  static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
+  Expected expected = {.boundary = 1, .width = 3, .height = 3, .integers = integers, .numerator = 1,
+    .denominator = 16 };
+
+  for (gint i = 0; i < 6; i++) {
+    GstBuffer *in = frame_new (&run.info, FRAME_PLAIN, i), *out;
+
+    if (i == 1)
+      g_object_set (run.element, "mask", "1 2; 3", NULL);
+    if (i == 3) {
+      gst_util_set_object_arg (G_OBJECT (run.element), "boundary", "wrap");     /* holds, with the mask that is good */
+      expected.boundary = 4;
+    }
+    if (i == 4)
+      g_object_set (run.element, "mask", "1 1 1", "divisor", 1e-9, NULL);       /* multiplies by too much */
+    fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
+    out = gst_harness_pull (run.harness);
+    frame_check (&run.info, in, out, &expected, "the mask that was good");
+    if (i == 1)
+      expect_one (&run, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "row", NULL);
+    else if (i == 4)
+      expect_one (&run, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "multiplies", NULL);
+    else
+      expect_none (&run);
+    gst_buffer_unref (in);
+    gst_buffer_unref (out);
+  }
+  run_stop (&run);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_forced_variant_cannot)
+{
+  static const struct
+  {
+    const gchar *line, *text;
+  } rows[] = {
+    {"cudaconvolve kernel-variant=separable mask=\"0 1 0; 1 -4 1; 0 1 0\"", "column and a row"},
+    {"cudaconvolve kernel-variant=constant mask=disk mask-width=91", "8100"},
+    {"cudaconvolve kernel-variant=tiled-input mask=box mask-width=33", "input tile"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Run run = run_start (rows[i].line, NULL, "RGB");
+
+    fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
+    expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, rows[i].text, NULL);
+    fail_unless_equals_int (gst_harness_buffers_received (run.harness), 0);
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST (test_no_gpu)
+{
+  static const gchar *const asking[] = { "cudaconvolve kernel-variant=tiled", "cudaconvolve cuda-device-id=0" };
+  Run run = run_start ("cudaconvolve mask=sharpen", "no-device", "I420");
+
+  for (gint i = 0; i < 3; i++)
+    fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  g_object_set (run.element, "mask", "box", NULL);
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  expect_one (&run, GST_MESSAGE_INFO, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "Working on the CPU",
+      "Working on the CPU");
+  run_stop (&run);
+
+  for (guint i = 0; i < G_N_ELEMENTS (asking); i++) {
+    run = run_start (asking[i], "no-device", "I420");
+    fail_unless (run.harness == NULL);
+    expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
+    run_stop (&run);
+  }
+  /* Asked for while frames flow. */
+  run = run_start ("cudaconvolve", "no-device", "I420");
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  gst_message_unref (gst_bus_pop_filtered (run.bus, GST_MESSAGE_INFO));
+  gst_util_set_object_arg (G_OBJECT (run.element), "kernel-variant", "global");
+  fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
+  run_stop (&run);
+  /* A number that no device has. */
+  run = run_start ("cudaconvolve cuda-device-id=7", NULL, "I420");
+  fail_unless (run.harness == NULL);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
+  run_stop (&run);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_no_device_memory)
+{
+  Run run = run_start ("cudaconvolve kernel-variant=separable", "memory:8", "I420");     /* a plane of the third frame */
+
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "no room",
+      "24x16 I420, variant separable");
+  fail_unless_equals_int (gst_harness_buffers_received (run.harness), 2);
+  run_stop (&run);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_device_fails)
+{
+  Run run = run_start ("cudaconvolve kernel-variant=tiled-cached", "fail:2", "RGBA");
+
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "failed",
+      "24x16 RGBA, variant tiled-cached, CUDA error 700: an illegal memory access was encountered");
+  fail_unless_equals_int (gst_harness_buffers_received (run.harness), 1);
+  run_stop (&run);
+}
+GST_END_TEST;
+
+/* A GstVideoMeta that points outside its memory is refused before anything is read. */
+GST_START_TEST (test_lying_meta)
+{
+  static const struct
+  {
+    gsize offset;
+    gint stride;
+  } lies[] = { {0, 4096}, {200, 24}, {0, 12}, {0, G_MAXINT}, {0, -24}, {359, -24}, {360, -25}, {0, G_MININT} };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lies); i++) {
+    Run run = run_start ("cudaconvolve", NULL, "GRAY8");
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 24 * 16, NULL);
+    gsize offset[GST_VIDEO_MAX_PLANES] = { lies[i].offset };
+    gint stride[GST_VIDEO_MAX_PLANES] = { lies[i].stride };
+
+    gst_buffer_memset (buffer, 0, 1, 24 * 16);
+    gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 24, 16, 1, offset,
+        stride);
+    fail_unless_equals_int (gst_harness_push (run.harness, buffer), GST_FLOW_ERROR);
+    expect_one (&run, GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "does not fit", "input plane 0");
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
+/* Views that have a GstVideoMeta each: all or nothing, and never the first alone. */
+GST_START_TEST (test_separate_views)
+{
+  static const gchar *const taken[] = { "mono", "left", "side-by-side", "top-bottom", "frame-by-frame" };
+  Run run = run_start ("cudaconvolve mask=box", NULL, "GRAY8");
+  GstCaps *caps = frame_caps ("GRAY8", 24, 16, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (taken); i++) {
+    caps = gst_caps_make_writable (caps);
+    gst_caps_set_simple (caps, "multiview-mode", G_TYPE_STRING, taken[i], "views", G_TYPE_INT, i < 2 ? 1 : 2, NULL);
+    fail_unless (gst_harness_push_event (run.harness, gst_event_new_caps (caps)), "%s", taken[i]);
+    fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  }
+  expect_none (&run);
+  caps = gst_caps_make_writable (caps);
+  gst_caps_set_simple (caps, "multiview-mode", G_TYPE_STRING, "separated", "views", G_TYPE_INT, 2, NULL);
+  gst_harness_push_event (run.harness, gst_event_new_caps (caps));
+  for (gint i = 0; i < 2; i++)
+    fail_unless_equals_int (run_push (&run), GST_FLOW_NOT_NEGOTIATED);
+  fail_unless_equals_int (gst_harness_buffers_received (run.harness), G_N_ELEMENTS (taken));
+  expect_one (&run, GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "multiview-mode", "2 views");
+  gst_caps_unref (caps);
+  run_stop (&run);
+}
+GST_END_TEST;
+
+/* Too small a buffer, without meta. */
+GST_START_TEST (test_short_buffer)
+{
+  Run run = run_start ("cudaconvolve", NULL, "GRAY8");
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 100, NULL);
+
+  gst_buffer_memset (buffer, 0, 1, 100);
+  fail_unless_equals_int (gst_harness_push (run.harness, buffer), GST_FLOW_ERROR);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "map", NULL);
+  run_stop (&run);
+}
+GST_END_TEST;
+
+/* Where frames go on coming after an error, the error is not posted again. */
+GST_START_TEST (test_one_error)
+{
+  Run run = run_start ("cudaconvolve kernel-variant=tiled-cached", "fail:1", "RGBA");
+
+  for (guint i = 0; i < 5; i++)
+    run_push (&run);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "failed", NULL);
+  run_stop (&run);
+
+  run = run_start ("cudaconvolve", NULL, "GRAY8");
+  for (guint i = 0; i < 5; i++)
+    gst_harness_push (run.harness, gst_buffer_new_allocate (NULL, 100, NULL));
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "map", NULL);
+  run_stop (&run);
+}
+GST_END_TEST;
+
+/* Masks that multiply by much, at 16 bits: single precision does not hold their weights, and the device does them. */
+GST_START_TEST (test_large_gain)
+{
+  static const gchar *const lines[] = { "cudaconvolve", "cudaconvolve kernel-variant=global" };
+  static const gdouble weights[] = { 1000.1, -999.7, 0.9 };
+  Expected expected = {.boundary = 1,.width = 3,.height = 1,.weights = {weights, weights},.divisors = {1, 1},
+    .chroma_width = 3,.chroma_height = 1 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    Run run = run_start (lines[i], NULL, "GRAY16_LE");
+    g_autofree gchar *variant = NULL;
+    GstBuffer *in = frame_new (&run.info, FRAME_PLAIN, 5), *out;
+
+    g_object_set (run.element, "mask", "1000.1 -999.7 0.9", "divisor", 1.0, NULL);
+    fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
+    out = gst_harness_pull (run.harness);
+    frame_check (&run.info, in, out, &expected, "a large gain");
+    g_object_get (run.element, "active-variant", &variant, NULL);
+    fail_unless (variant && !g_str_has_prefix (variant, "cpu"), "%s on %s", lines[i], variant);
+    gst_buffer_unref (in);
+    gst_buffer_unref (out);
+    expect_none (&run);
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
+/* Upload, kernel, download: formats with one plane and several, odd sizes, padded rows; stats name the device. */
+GST_START_TEST (test_device_path)
+{
+  static const gchar *const formats[] = { "I420", "NV12", "YUY2", "UYVY", "RGB", "RGBx", "AYUV", "P010_10LE",
+    "GRAY16_BE", "A420", "Y412_LE", "v216", "Y41B"
+  };
+  static const gint64 integers[] = { 1, 0, -1, 2, 5, -2, 1, 0, -1 };
+  Expected expected = {.boundary = 3, .width = 3, .height = 3, .integers = integers, .numerator = 1,
+    .denominator = 5, .bias = 0.25 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    for (FrameLayout layout = FRAME_PLAIN; layout <= FRAME_MEMORIES; layout++) {
+      Run run = run_start ("cudaconvolve mask=\"1 0 -1; 2 5 -2; 1 0 -1\" boundary=reflect-101 bias=0.25 "
+          "kernel-variant=constant", NULL, formats[i]);
+      GstCaps *caps = frame_caps (formats[i], 19, 7, NULL);
+      GstBuffer *in, *out;
+      GstStructure *stats;
+      guint64 time;
+
+      gst_video_info_from_caps (&run.info, caps);
+      gst_harness_set_src_caps (run.harness, caps);
+      in = frame_new (&run.info, layout, 77);
+      fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
+      out = gst_harness_pull (run.harness);
+      frame_check (&run.info, in, out, &expected, "over the device");
+      g_object_get (run.element, "stats", &stats, NULL);
+      fail_unless_equals_string (gst_structure_get_string (stats, "backend"), "cuda");
+      fail_unless_equals_string (gst_structure_get_string (stats, "device"), "fake device");
+      fail_unless_equals_string (gst_structure_get_string (stats, "variant"), "constant");
+      fail_unless (gst_structure_get_uint64 (stats, "upload-time", &time) && time == 1000);
+      fail_unless (gst_structure_get_uint64 (stats, "kernel-time", &time) && time == 2000);
+      fail_unless (gst_structure_get_uint64 (stats, "download-time", &time) && time == 3000);
+      gst_structure_free (stats);
+      gst_buffer_unref (in);
+      gst_buffer_unref (out);
+      expect_none (&run);
+      run_stop (&run);
+    }
+}
+GST_END_TEST;
+
+static Suite *
+errors_suite (void)
+{
+  Suite *suite = suite_create ("errors");
+  TCase *tc = tcase_create ("errors");
+
+  tcase_set_timeout (tc, 300);
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_bad_before_playing);
+  tcase_add_test (tc, test_not_a_number);
+  tcase_add_test (tc, test_bad_numbers);
+  tcase_add_test (tc, test_bad_while_playing);
+  tcase_add_test (tc, test_forced_variant_cannot);
+  tcase_add_test (tc, test_no_gpu);
+  tcase_add_test (tc, test_no_device_memory);
+  tcase_add_test (tc, test_device_fails);
+  tcase_add_test (tc, test_lying_meta);
+  tcase_add_test (tc, test_separate_views);
+  tcase_add_test (tc, test_short_buffer);
+  tcase_add_test (tc, test_one_error);
+  tcase_add_test (tc, test_large_gain);
+  tcase_add_test (tc, test_device_path);
+  return suite;
+}
+
+GST_CHECK_MAIN (errors);

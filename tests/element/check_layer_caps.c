@@ -1,0 +1,696 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Caps in layer mode: sizes and formats in both directions, against every size there is, and in whole pipelines. */
+#include <gst/base/gstbasetransform.h>
+#include <gst/check/gstcheck.h>
+
+#include <glib/gstdio.h>
+
+#include "support/frame.h"
+#include "element/layer_case.h"
+
+#define MOST 70                 /* the largest input that is tried */
+
+static guint32 seed;            /* of this run: printed, and settable as CUDACONVOLVE_SEED */
+static gchar *folder;           /* for files, and gone at the end */
+
+/* The element with this layer, started. */
+static GstElement *
+element_start (const LayerCase * layer)
+{
+  g_autofree gchar *line = layer_case_line (layer), *description = g_strdup_printf ("cudaconvolve %s", line);
+  GstElement *element = gst_object_ref_sink (gst_parse_launch (description, NULL));
+
+  fail_unless (gst_element_set_state (element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE, "%s", line);
+  return element;
+}
+
+static void
+element_stop (GstElement * element)
+{
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+}
+
+/* Takes caps. */
+static GstCaps *
+transform (GstElement * element, GstPadDirection direction, GstCaps * caps)
+{
+  GstCaps *other = GST_BASE_TRANSFORM_GET_CLASS (element)->transform_caps (GST_BASE_TRANSFORM (element), direction,
+      caps, NULL);
+
+  gst_caps_unref (caps);
+  return other;
+}
+
+static gboolean
+allows (GstCaps * caps, const gchar * field, gint number)
+{
+  g_autoptr (GstCaps) one = gst_caps_new_simple ("video/x-raw", field, G_TYPE_INT, number, NULL);
+
+  return gst_caps_can_intersect (caps, one);
+}
+
+static GstCaps *
+gray_caps (const gchar * field, gint least, gint most)
+{
+  GstCaps *caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "GRAY8", NULL);
+
+  if (least == most)
+    gst_caps_set_simple (caps, field, G_TYPE_INT, least, NULL);
+  else
+    gst_caps_set_simple (caps, field, GST_TYPE_INT_RANGE, least, most, NULL);
+  return caps;
+}
+
+/* Each input has the formula's output, or none; each output has the inputs that give it, and no other. */
+static void
+check_numbers (GstElement * element, const LayerCase * layer, gboolean vertical)
+{
+  const gchar *field = vertical ? "height" : "width";
+  gint sizes[MOST + 1], most = 0;
+
+  for (gint n = 1; n <= MOST; n++) {
+    GstCaps *out = transform (element, GST_PAD_SINK, gray_caps (field, n, n));
+
+    sizes[n] = layer_case_side (layer, vertical, n);
+    most = MAX (most, sizes[n]);
+    if (sizes[n] == 0) {
+      fail_unless (gst_caps_is_empty (out), "%d: %s", n, gst_caps_to_string (out));
+    } else {
+      gint size;
+
+      fail_unless (gst_structure_get_int (gst_caps_get_structure (out, 0), field, &size), "%d", n);
+      fail_unless_equals_int (size, sizes[n]);
+    }
+    gst_caps_unref (out);
+  }
+  for (gint size = 1; size <= most + 2; size++) {
+    GstCaps *in = transform (element, GST_PAD_SRC, gray_caps (field, size, size));
+
+    for (gint n = 1; n <= MOST; n++)
+      if (allows (in, field, n) != (sizes[n] == size))
+        fail ("%s %d to %d: %s", field, n, size, gst_caps_to_string (in));
+    gst_caps_unref (in);
+  }
+}
+
+/* The same for ranges, of which the ends are tried at random. */
+static void
+check_ranges (GstElement * element, const LayerCase * layer, gboolean vertical, GRand * random)
+{
+  const gchar *field = vertical ? "height" : "width";
+
+  for (gint round = 0; round < 10; round++) {
+    gint least = g_rand_int_range (random, 1, MOST), most = g_rand_int_range (random, least, MOST + 1);
+    GstCaps *out = transform (element, GST_PAD_SINK, gray_caps (field, least, most));
+    GstCaps *in = transform (element, GST_PAD_SRC, gray_caps (field, least, most));
+    g_autofree gboolean *made = g_new0 (gboolean, 6 * MOST + 600);
+
+    for (gint n = 1; n <= MOST; n++) {
+      gint size = layer_case_side (layer, vertical, n);
+
+      if (n >= least && n <= most)
+        made[size] = TRUE;
+      if (allows (in, field, n) != (size >= least && size <= most))
+        fail ("%s %d: %d to %d gives %s", field, n, least, most, gst_caps_to_string (in));
+    }
+    for (gint size = 1; size < 5 * MOST; size++)
+      if (allows (out, field, size) != made[size])
+        fail ("%s %d: %d to %d gives %s", field, size, least, most, gst_caps_to_string (out));
+    gst_caps_unref (in);
+    gst_caps_unref (out);
+  }
+}
+
+GST_START_TEST (test_sizes)
+{
+  GRand *random = g_rand_new_with_seed (seed);
+
+  for (gint i = 0; i < 60; i++) {
+    gint filters = i % 3 == 0 ? g_rand_int_range (random, 2, 12) : 1;
+    LayerCase layer = layer_case_random (random, folder, filters, 1);
+    GstElement *element;
+
+    layer.mosaic = filters > 1;
+    element = element_start (&layer);
+    for (gint vertical = 0; vertical < 2; vertical++) {
+      check_numbers (element, &layer, vertical);
+      check_ranges (element, &layer, vertical, random);
+    }
+    element_stop (element);
+    layer_case_clear (&layer);
+  }
+  g_rand_free (random);
+}
+GST_END_TEST;
+
+/* The formula's worked sizes: (in + 2p - k) / s + 1, then the same for pooling. */
+GST_START_TEST (test_worked_sizes)
+{
+  static const gfloat weights[121] = { 1 };
+  static const struct
+  {
+    gint in, kernel, stride, padding, pool, pool_stride, out;
+  } rows[] = {
+    {32, 5, 1, 2, 1, 1, 32}, {32, 5, 1, 0, 1, 1, 28}, {28, 5, 1, 0, 2, 2, 12}, {224, 7, 2, 3, 3, 2, 55},
+    {227, 11, 4, 0, 3, 2, 27}, {224, 11, 4, 2, 1, 1, 55}, {7, 7, 1, 0, 1, 1, 1}, {6, 7, 1, 0, 1, 1, 0},
+    {224, 3, 2, -1, 1, 1, 112}, {225, 3, 2, -1, 1, 1, 113}, {5, 1, 1, 0, 6, 1, 0}, {5, 1, 1, 0, 5, 1, 1}
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    LayerCase layer = layer_case_plain (folder, 1, 1, rows[i].kernel, rows[i].kernel, weights);
+    GstElement *element;
+    GstCaps *out;
+
+    layer.stride = rows[i].stride;
+    layer.padding = rows[i].padding;
+    layer.pool_size = rows[i].pool;
+    layer.pool_stride = rows[i].pool_stride;
+    element = element_start (&layer);
+    out = transform (element, GST_PAD_SINK, frame_caps ("GRAY8", rows[i].in, rows[i].in, NULL));
+    if (rows[i].out == 0)
+      fail_unless (gst_caps_is_empty (out));
+    else
+      fail_unless (allows (out, "width", rows[i].out) && allows (out, "height", rows[i].out)
+          && gst_caps_is_fixed (out));
+    gst_caps_unref (out);
+    element_stop (element);
+    layer_case_clear (&layer);
+  }
+}
+GST_END_TEST;
+
+/* Some builds have the same in CUDA memory behind what is in system memory. */
+static GstCaps *
+without_last_cuda (GstCaps * caps)
+{
+  guint n = gst_caps_get_size (caps);
+
+  if (n > 1 && gst_caps_features_contains (gst_caps_get_features (caps, n - 1), "memory:CUDAMemory"))
+    gst_caps_remove_structure (caps, n - 1);
+  return caps;
+}
+
+static void
+expect_caps (GstElement * element, GstPadDirection direction, const gchar * from, const gchar * to)
+{
+  GstCaps *got = transform (element, direction, gst_caps_from_string (from)), *expected = gst_caps_from_string (to);
+
+  if (gst_caps_get_size (expected) == 1)
+    got = without_last_cuda (got);
+  fail_unless (gst_caps_is_strictly_equal (got, expected), "%s gives %s, expected %s", from,
+      gst_caps_to_string (got), to);
+  gst_caps_unref (got);
+  gst_caps_unref (expected);
+}
+
+#define ANY_RGB "RGB, RGBx, RGBA, BGR, BGRx, BGRA, xRGB, ARGB, xBGR, ABGR, GBR, GBRA, RGBP, BGRP"
+
+/* The kind of format that is there stays, whatever stands first with the neighbour. */
+static void
+expect_fixed (GstElement * element, const gchar * from, const gchar * offered, const gchar * format)
+{
+  g_autoptr (GstCaps) caps = gst_caps_from_string (from), fixed = NULL;
+
+  fixed = GST_BASE_TRANSFORM_GET_CLASS (element)->fixate_caps (GST_BASE_TRANSFORM (element), GST_PAD_SINK, caps,
+      gst_caps_from_string (offered));
+  fail_unless (gst_caps_is_fixed (fixed));
+  fail_unless_equals_string (gst_structure_get_string (gst_caps_get_structure (fixed, 0), "format"), format);
+}
+
+/* What comes of a format, and of formats, lists and what is no format of a layer; the fields that are kept. */
+GST_START_TEST (test_formats)
+{
+  static const gfloat weights[12] = { 1 };
+  LayerCase three = layer_case_plain (folder, 3, 3, 1, 1, weights);
+  LayerCase four = layer_case_plain (folder, 4, 1, 1, 1, weights);
+  GstElement *element = element_start (&three);
+  GstCaps *caps, *expected;
+
+  expect_caps (element, GST_PAD_SINK, "video/x-raw, format=I420, width=4, height=4", "EMPTY");
+  expect_caps (element, GST_PAD_SINK, "video/x-raw, format=GRAY8, width=4, height=4", "EMPTY");
+  caps = transform (element, GST_PAD_SINK, gst_caps_from_string ("video/x-raw, format=xBGR, width=4, height=5, "
+          "pixel-aspect-ratio=4/3, framerate=10/1, colorimetry=sRGB, interlace-mode=progressive"));
+  expected = gst_caps_from_string ("video/x-raw, format={ xBGR, RGB, RGBx, RGBA, BGR, BGRx, BGRA, xRGB, ARGB, ABGR, "
+      "GBR, GBRA, RGBP, BGRP }, width=4, height=5, pixel-aspect-ratio=4/3, framerate=10/1, interlace-mode=progressive");
+  fail_unless (gst_structure_is_equal (gst_caps_get_structure (caps, 0), gst_caps_get_structure (expected, 0)), "%s",
+      gst_caps_to_string (caps));
+  gst_caps_unref (expected);
+  gst_caps_unref (caps);
+  caps = transform (element, GST_PAD_SRC, gst_caps_new_any ());
+  fail_unless (allows (caps, "width", 1) && allows (caps, "height", 5000));
+  gst_caps_unref (caps);
+  expect_fixed (element, "video/x-raw, format=BGRx, width=4, height=5", "video/x-raw, format={ RGBA, BGRx }, "
+      "width=4, height=5; video/x-raw, format=RGB, width=4, height=5", "BGRx");
+  expect_fixed (element, "video/x-raw, format=GBR, width=4, height=5", "video/x-raw, format={ BGRP, xRGB }, "
+      "width=4, height=5; video/x-raw, format=RGB, width=4, height=5", "RGB");
+  element_stop (element);
+
+  element = element_start (&four);
+  expect_caps (element, GST_PAD_SRC, "video/x-raw, format={ I420, GBRA, RGBA }, width=4, height=4",
+      "video/x-raw, format=GRAY8, width=4, height=4");
+  expect_caps (element, GST_PAD_SRC, "video/x-raw, format={ I420, RGB }, width=4, height=4", "EMPTY");
+  expect_caps (element, GST_PAD_SINK, "video/x-raw, format={ I420, GRAY8 }, width={ 4, 5 }, height=[ 4, 9 ]",
+      "video/x-raw, format={ RGBA, BGRA, ARGB, ABGR, GBRA }, width={ 4, 5 }, height=[ 4, 9 ]");
+  element_stop (element);
+  layer_case_clear (&three);
+  layer_case_clear (&four);
+}
+GST_END_TEST;
+
+/* In CUDA memory there is no gray: the same memory first where it has the formats, system memory alone otherwise. */
+GST_START_TEST (test_cuda_memory)
+{
+  static const gfloat weights[9] = { 1 };
+  LayerCase three = layer_case_plain (folder, 3, 3, 1, 1, weights);
+  LayerCase one = layer_case_plain (folder, 1, 3, 1, 1, weights);
+  GstElement *element = element_start (&three);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
+
+  if (!gst_caps_features_contains (gst_caps_get_features (template, 0), "memory:CUDAMemory")) {
+    g_print ("SKIP: this build has no frames in CUDA memory\n");
+  } else {
+    expect_caps (element, GST_PAD_SINK, "video/x-raw(memory:CUDAMemory), format=BGRx, width=4, height=5",
+        "video/x-raw(memory:CUDAMemory), format={ BGRx, RGB, RGBx, RGBA, BGR, BGRA, ARGB, ABGR, GBR, GBRA, RGBP, "
+        "BGRP }, width=4, height=5; video/x-raw, format={ BGRx, RGB, RGBx, RGBA, BGR, BGRA, xRGB, ARGB, xBGR, ABGR, GBR, GBRA, "
+        "RGBP, BGRP }, width=4, height=5");
+    element_stop (element);
+    element = element_start (&one);
+    expect_caps (element, GST_PAD_SINK, "video/x-raw(memory:CUDAMemory), format=RGBA, width=4, height=5",
+        "video/x-raw, format=GRAY8, width=4, height=5");
+    expect_caps (element, GST_PAD_SRC, "video/x-raw, format=GRAY8, width=4, height=5",
+        "video/x-raw, format={ " ANY_RGB " }, width=4, height=5; video/x-raw(memory:CUDAMemory), format={ RGB, RGBx, "
+        "RGBA, BGR, BGRx, BGRA, ARGB, ABGR, GBR, GBRA, RGBP, BGRP }, width=4, height=5");
+  }
+  element_stop (element);
+  layer_case_clear (&three);
+  layer_case_clear (&one);
+}
+GST_END_TEST;
+
+/* --- pipelines --- */
+
+/* Runs to the end; the caps at the element named "seen" then. NULL where it fails, with the error printed as text. */
+static GstCaps *
+run_pipeline (const LayerCase * layer, const gchar * before, const gchar * behind)
+{
+  g_autofree gchar *line = layer_case_line (layer);
+  g_autofree gchar *description = g_strdup_printf ("%s ! cudaconvolve name=seen %s ! %s ! fakesink", before, line,
+      behind);
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (description, &error), *seen;
+  g_autoptr (GstBus) bus = NULL;
+  g_autoptr (GstPad) pad = NULL;
+  GstMessage *message;
+  GstCaps *caps = NULL;
+
+  fail_unless (error == NULL, "%s: %s", description, error ? error->message : "");
+  bus = gst_element_get_bus (pipeline);
+  seen = gst_bin_get_by_name (GST_BIN (pipeline), "seen");
+  pad = gst_element_get_static_pad (seen, "src");
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  fail_unless (message != NULL, "%s hangs", description);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
+    caps = gst_pad_get_current_caps (pad);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (seen);
+  gst_object_unref (pipeline);
+  return caps;
+}
+
+static void
+expect_pipeline (const LayerCase * layer, const gchar * before, const gchar * behind, const gchar * expected)
+{
+  g_autoptr (GstCaps) got = run_pipeline (layer, before, behind);
+  g_autoptr (GstCaps) caps = expected ? gst_caps_from_string (expected) : NULL;
+
+  if (!expected)
+    fail_unless (got == NULL, "%s ! ... ! %s: %s", before, behind, gst_caps_to_string (got));
+  else
+    fail_unless (got && gst_caps_is_subset (got, caps), "%s ! ... ! %s: %s", before, behind,
+        got ? gst_caps_to_string (got) : "no caps");
+}
+
+GST_START_TEST (test_pipelines)
+{
+  static const gfloat weights[9 * 12] = { 0.5, 0, 0, 0.25 };
+  LayerCase layer = layer_case_plain (folder, 3, 3, 2, 2, weights);
+  LayerCase gray = layer_case_plain (folder, 1, 1, 7, 7, weights);
+
+  layer.padding = -1;
+  layer.stride = 2;
+  expect_pipeline (&layer, "videotestsrc num-buffers=3", "videoconvert",
+      "video/x-raw, width=160, height=120, framerate=30/1, pixel-aspect-ratio=1/1");
+  expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=I420, width=51, height=30, "
+      "framerate=10/1, pixel-aspect-ratio=4/3 ! videoconvert", "videoconvert ! video/x-raw, format=NV12",
+      "video/x-raw, format={ " ANY_RGB " }, width=26, height=15, framerate=10/1, pixel-aspect-ratio=4/3");
+  expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=BGRx", "video/x-raw",
+      "video/x-raw, format=BGRx, width=160, height=120");
+  /* The kind that comes stays, whatever downstream would have liked best. */
+  expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=BGRx",
+      "video/x-raw, format={ RGBA, BGRx }", "video/x-raw, format=BGRx");
+  expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=BGRx", "video/x-raw, format={ GBR, xRGB }",
+      "video/x-raw, format=xRGB");
+  /* Downstream says, and upstream follows. */
+  expect_pipeline (&layer, "videotestsrc num-buffers=3", "video/x-raw, format=BGR, width=33, height=44",
+      "video/x-raw, format=BGR, width=33, height=44");
+  expect_pipeline (&layer, "videotestsrc num-buffers=3 ! videoscale ! videoconvert", "video/x-raw, width=33, height=44",
+      "video/x-raw, width=33, height=44");
+  /* A layer behind a layer, a mask behind both; formats, of which the neighbours have few in common. */
+  {
+    g_autofree gchar *line = layer_case_line (&layer);
+    g_autofree gchar *behind = g_strdup_printf ("cudaconvolve %s ! cudaconvolve mask=box ! videoconvert", line);
+
+    expect_pipeline (&layer, "videotestsrc num-buffers=3", behind, "video/x-raw, width=160, height=120");
+  }
+  /* What cannot be. */
+  expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, width=64, height=64", "video/x-raw, width=64",
+      NULL);
+  expect_pipeline (&gray, "videotestsrc num-buffers=3 ! video/x-raw, width=6, height=64", "identity", NULL);
+  expect_pipeline (&gray, "videotestsrc num-buffers=3 ! video/x-raw, format=RGB", "identity", NULL);
+  expect_pipeline (&gray, "videotestsrc num-buffers=3 ! video/x-raw, width=7, height=64", "identity",
+      "video/x-raw, format=GRAY8, width=1, height=58");
+  layer_case_clear (&layer);
+  layer_case_clear (&gray);
+}
+GST_END_TEST;
+
+/* --- formats that a layer does not take --- */
+
+/* Takes messages up to the first error, which is the element's own and holds these words, and counts its others. */
+static void
+expect_own_error (GstElement * pipeline, GstElement * element, const gchar * text, const gchar * what)
+{
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  GError *error;
+
+  fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR, "%s: no error", what);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (GST_MESSAGE_SRC (message) == GST_OBJECT (element), "%s: the first error is of %s: %s", what,
+      GST_MESSAGE_SRC_NAME (message), error->message);
+  fail_unless (g_error_matches (error, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS), "%s: %s", what, error->message);
+  fail_unless (strstr (error->message, text), "%s: \"%s\" is not in \"%s\"", what, text, error->message);
+  fail_unless (g_utf8_validate (error->message, -1, NULL), "%s", what);
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_READY);    /* all threads have ended then */
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR))) {
+    fail_if (GST_MESSAGE_SRC (message) == GST_OBJECT (element), "%s: a second error", what);
+    gst_message_unref (message);
+  }
+}
+
+static GstElement *
+pipeline_of (const LayerCase * layer, const gchar * before, GstElement ** element)
+{
+  g_autofree gchar *line = layer_case_line (layer);
+  g_autofree gchar *description = g_strdup_printf ("%s%scudaconvolve name=seen %s ! fakesink async=false", before,
+      before[0] ? " ! " : "", line);
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (description, &error);
+
+  fail_unless (error == NULL, "%s: %s", description, error ? error->message : "");
+  if (!GST_IS_PIPELINE (pipeline)) {
+    GstElement *one = pipeline;
+
+    pipeline = gst_pipeline_new (NULL);
+    gst_bin_add (GST_BIN (pipeline), one);
+  }
+  *element = gst_bin_get_by_name (GST_BIN (pipeline), "seen");
+  return pipeline;
+}
+
+/* Where nothing that upstream can offer is taken the element says so before anything runs. */
+GST_START_TEST (test_refused_at_start)
+{
+  static const gfloat weights[9 * 12] = { 0.5, 0, 0, 0.25 };
+  LayerCase rgb = layer_case_plain (folder, 3, 3, 1, 1, weights);
+  LayerCase gray = layer_case_plain (folder, 1, 1, 7, 7, weights);
+  const struct
+  {
+    const LayerCase *layer;
+    const gchar *before, *text;
+  } rows[] = {
+    {&rgb, "videotestsrc ! video/x-raw,format=I420", "the frames are I420, and a layer of 3 channels takes RGB of 8 bits; "
+          "put videoconvert before the element"},
+    {&rgb, "videotestsrc ! video/x-raw,format=GRAY8", "the frames are GRAY8, and a layer of 3 channels takes RGB"},
+    {&rgb, "videotestsrc ! video/x-raw,format={I420,NV12} ! tee ! queue", "the frames are I420, NV12, and a layer of 3"},
+    {&rgb, "videotestsrc ! video/x-raw,format=I420,width=64,height=48,framerate=25/1,multiview-mode=mono,"
+          "pixel-aspect-ratio=1/1,interlace-mode=progressive,colorimetry=bt601,chroma-site=jpeg ! identity",
+          "the frames are I420, and"},
+    {&gray, "videotestsrc ! video/x-raw,format=RGB ! videorate ! queue", "the frames are RGB, and a layer of 1 channel "
+          "takes GRAY8"},
+    {&gray, "videotestsrc ! video/x-raw,format=GRAY8,width=6,height=64", "no size that the frames can have gives"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstElement *element, *pipeline = pipeline_of (rows[i].layer, rows[i].before, &element);
+
+    for (gint round = 0; round < 2; round++) {
+      fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+      expect_own_error (pipeline, element, rows[i].text, rows[i].before);
+      gst_element_set_state (pipeline, GST_STATE_NULL);
+    }
+    gst_object_unref (element);
+    gst_object_unref (pipeline);
+  }
+  layer_case_clear (&rgb);
+  layer_case_clear (&gray);
+}
+GST_END_TEST;
+
+/* A source whose caps nobody knows before they come, as those of a decoder. */
+typedef struct
+{
+  GstElement *pipeline, *element;
+  GstPad *pad;
+  GstBus *bus;
+} Pushed;
+
+static Pushed
+pushed_start (const LayerCase * layer, const gchar * before)
+{
+  Pushed pushed = {.pad = gst_pad_new ("src", GST_PAD_SRC) };
+  g_autoptr (GstPad) sink = NULL;
+  GstStateChangeReturn ret;
+
+  pushed.pipeline = pipeline_of (layer, before, &pushed.element);
+  pushed.bus = gst_element_get_bus (pushed.pipeline);
+  sink = gst_bin_find_unlinked_pad (GST_BIN (pushed.pipeline), GST_PAD_SINK);
+  fail_unless_equals_int (gst_pad_link_full (pushed.pad, sink, GST_PAD_LINK_CHECK_NOTHING), GST_PAD_LINK_OK);
+  gst_pad_set_active (pushed.pad, TRUE);
+  ret = gst_element_set_state (pushed.pipeline, GST_STATE_PLAYING);
+  fail_if (ret == GST_STATE_CHANGE_FAILURE, "%s", before);
+  gst_pad_push_event (pushed.pad, gst_event_new_stream_start ("check"));
+  return pushed;
+}
+
+static GstFlowReturn
+pushed_frame (Pushed * pushed, const gchar * format)
+{
+  GstCaps *caps = frame_caps (format, 16, 12, NULL);
+  GstSegment segment;
+  GstVideoInfo info;
+
+  fail_unless (gst_video_info_from_caps (&info, caps));
+  gst_pad_push_event (pushed->pad, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (pushed->pad, gst_event_new_segment (&segment));
+  return gst_pad_push (pushed->pad, frame_new (&info, FRAME_PLAIN, seed));
+}
+
+static void
+pushed_stop (Pushed * pushed)
+{
+  gst_element_set_state (pushed->pipeline, GST_STATE_NULL);
+  gst_pad_set_active (pushed->pad, FALSE);
+  gst_object_unref (pushed->pad);
+  gst_object_unref (pushed->bus);
+  gst_object_unref (pushed->element);
+  gst_object_unref (pushed->pipeline);
+}
+
+static void
+pushed_expect_none (Pushed * pushed, const gchar * what)
+{
+  GstMessage *message = gst_bus_timed_pop_filtered (pushed->bus, GST_SECOND / 10, GST_MESSAGE_ERROR);
+
+  fail_unless (message == NULL, "%s: an error of %s", what, message ? GST_MESSAGE_SRC_NAME (message) : "");
+}
+
+GST_START_TEST (test_refused_when_caps_come)
+{
+  static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
+  static const gchar *const before[] = { "", "queue", "identity", "capsfilter", "tee ! queue ! identity",
+    "queue ! videorate", "videorate ! queue", "multiqueue ! queue", "videobalance"
+  };
+  static const gchar *const converters[] = { "videoconvert", "queue ! videoconvert ! queue", "videoconvert ! identity",
+    "videoscale ! videoconvert ! videorate"
+  };
+  LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
+
+  for (guint i = 0; i < G_N_ELEMENTS (before); i++) {
+    Pushed pushed = pushed_start (&layer, before[i]);
+
+    for (gint frame = 0; frame < 3; frame++)
+      pushed_frame (&pushed, "NV12");
+    expect_own_error (pushed.pipeline, pushed.element, "the frames are NV12, and a layer of 3 channels takes RGB of 8 "
+        "bits; put videoconvert before the element", before[i]);
+    pushed_stop (&pushed);
+
+    /* Good ones, then others in mid-stream. */
+    pushed = pushed_start (&layer, before[i]);
+    fail_unless_equals_int (pushed_frame (&pushed, "RGB"), GST_FLOW_OK);
+    pushed_expect_none (&pushed, before[i]);
+    pushed_frame (&pushed, "I420");
+    pushed_frame (&pushed, "I420");
+    expect_own_error (pushed.pipeline, pushed.element, "the frames are I420, and a layer of 3", before[i]);
+    pushed_stop (&pushed);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (converters); i++) {
+    static const gchar *const formats[] = { "NV12", "I420", "RGB", "GRAY8", "NV12" };
+    Pushed pushed = pushed_start (&layer, converters[i]);
+
+    for (guint k = 0; k < G_N_ELEMENTS (formats); k++)
+      fail_unless_equals_int (pushed_frame (&pushed, formats[k]), GST_FLOW_OK);
+    pushed_expect_none (&pushed, converters[i]);
+    pushed_stop (&pushed);
+  }
+  layer_case_clear (&layer);
+}
+GST_END_TEST;
+
+/* To ask is no fault. */
+GST_START_TEST (test_queries_are_no_faults)
+{
+  static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
+  LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
+  Pushed pushed = pushed_start (&layer, "queue");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (pushed.element, "sink");
+
+  for (gint i = 0; i < 2; i++) {
+    g_autoptr (GstCaps) yuv = frame_caps ("I420", 16, 12, NULL);
+    g_autoptr (GstCaps) all = gst_pad_query_caps (sink, NULL), none = gst_pad_query_caps (sink, yuv);
+
+    fail_unless (gst_caps_is_empty (none) && !gst_caps_is_empty (all));
+    fail_if (gst_pad_query_accept_caps (sink, yuv));
+    fail_if (gst_pad_peer_query_accept_caps (pushed.pad, yuv));
+    pushed_expect_none (&pushed, "queries");
+    fail_unless_equals_int (pushed_frame (&pushed, "RGB"), GST_FLOW_OK);
+  }
+  pushed_stop (&pushed);
+  layer_case_clear (&layer);
+}
+GST_END_TEST;
+
+/* A name that is no UTF-8 is shown in some way that is. */
+GST_START_TEST (test_name_of_file)
+{
+  static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
+  LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
+  g_autofree gchar *location = g_strdup_printf ("%s/caf\xe9.npy", folder), *content = NULL;
+  GstElement *element, *pipeline = pipeline_of (&layer, "videotestsrc ! video/x-raw,format=I420", &element);
+  gsize length;
+  Pushed pushed;
+
+  fail_unless (g_file_get_contents (layer.location, &content, &length, NULL)
+      && g_file_set_contents (location, content, length, NULL));
+  g_object_set (element, "layer-location", location, NULL);
+  fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+  expect_own_error (pipeline, element, ".npy: the frames are I420", "at the start");
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (element);
+  gst_object_unref (pipeline);
+
+  for (gint large = 0; large < 2; large++) {
+    pushed = pushed_start (&layer, "");
+    g_object_set (pushed.element, "layer-location", NULL, NULL);
+    fail_unless_equals_int (gst_element_set_state (pushed.pipeline, GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+    g_object_set (pushed.element, "layer-location", location, "pool-size", large ? 99 : 1, NULL);
+    gst_pad_set_active (pushed.pad, TRUE);
+    fail_if (gst_element_set_state (pushed.pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
+    gst_pad_push_event (pushed.pad, gst_event_new_stream_start ("check"));
+    pushed_frame (&pushed, large ? "RGB" : "I420");
+    expect_own_error (pushed.pipeline, pushed.element, large ? ".npy: frames of 16x12 give no output"
+        : ".npy: the frames are I420", "when caps come");
+    pushed_stop (&pushed);
+  }
+  g_unlink (location);
+  layer_case_clear (&layer);
+}
+GST_END_TEST;
+
+/* Started and stopped again, each time with what is in the file then. */
+GST_START_TEST (test_restart)
+{
+  static const gfloat weights[9] = { 1 };
+  LayerCase layer = layer_case_plain (folder, 1, 1, 3, 3, weights);
+  LayerCase other = layer_case_plain (folder, 1, 1, 1, 5, weights);
+  GstElement *element = element_start (&layer);
+  gchar *content;
+  gsize length;
+
+  for (gint i = 0; i < 2; i++) {
+    GstCaps *out = transform (element, GST_PAD_SINK, frame_caps ("GRAY8", 20, 20, NULL));
+
+    fail_unless (allows (out, "width", i ? 16 : 18) && allows (out, "height", i ? 20 : 18));
+    gst_caps_unref (out);
+    gst_element_set_state (element, GST_STATE_NULL);
+    /* What it will be is not known while it is stopped. */
+    out = transform (element, GST_PAD_SINK, frame_caps ("GRAY8", 20, 20, NULL));
+    fail_unless (allows (out, "width", 99));
+    gst_caps_unref (out);
+    fail_unless (g_file_get_contents (other.location, &content, &length, NULL)
+        && g_file_set_contents (layer.location, content, length, NULL));
+    g_free (content);
+    fail_unless (gst_element_set_state (element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+  }
+  element_stop (element);
+  layer_case_clear (&layer);
+  layer_case_clear (&other);
+}
+GST_END_TEST;
+
+static Suite *
+layer_caps_suite (void)
+{
+  Suite *suite = suite_create ("layer_caps");
+  TCase *tc = tcase_create ("layer_caps");
+  const gchar *given = g_getenv ("CUDACONVOLVE_SEED");
+
+  seed = given ? g_ascii_strtoull (given, NULL, 10) : g_random_int ();
+  g_print ("seed %u: CUDACONVOLVE_SEED=%u repeats this run\n", seed, seed);
+  folder = g_dir_make_tmp ("cudaconvolve-XXXXXX", NULL);
+
+  tcase_set_timeout (tc, 300);
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_sizes);
+  tcase_add_test (tc, test_worked_sizes);
+  tcase_add_test (tc, test_formats);
+  tcase_add_test (tc, test_cuda_memory);
+  tcase_add_test (tc, test_pipelines);
+  tcase_add_test (tc, test_restart);
+  tcase_add_test (tc, test_refused_at_start);
+  tcase_add_test (tc, test_refused_when_caps_come);
+  tcase_add_test (tc, test_queries_are_no_faults);
+  tcase_add_test (tc, test_name_of_file);
+  return suite;
+}
+
+int
+main (int argc, char **argv)
+{
+  int failed;
+
+  gst_check_init (&argc, &argv);
+  failed = gst_check_run_suite (layer_caps_suite (), "layer_caps", __FILE__);
+  if (folder)
+    g_rmdir (folder);
+  g_free (folder);
+  return failed;
+}

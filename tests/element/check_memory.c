@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Whose memory the element page-locks and keeps, over the fake device. The fake device refuses copies that lie partly
+ * in page-locked memory, as CUDA does, and tells the checks what it would say to a copy that other code makes.
+ */
+#include <gmodule.h>
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/frame.h"
+
+#define PAGE 4096
+
+/* The fake device's counters and its rule for copies. */
+typedef struct
+{
+  gint *pinned, *pins;
+  bool (*can_copy) (const void *memory, size_t bytes);
+} FakeDevice;
+
+static FakeDevice
+fake_device (void)
+{
+  g_autoptr (GstPlugin) plugin = gst_registry_find_plugin (gst_registry_get (), "cudaconvolve");
+  GModule *module = g_module_open (gst_plugin_get_filename (plugin), 0);
+  FakeDevice fake;
+
+  fail_unless (g_module_symbol (module, "fake_device_pinned", (gpointer *) (void *) &fake.pinned)
+      && g_module_symbol (module, "fake_device_pins", (gpointer *) (void *) &fake.pins)
+      && g_module_symbol (module, "fake_device_can_copy", (gpointer *) (void *) &fake.can_copy));
+  g_module_close (module);
+  return fake;
+}
+
+static GstHarness *
+harness_new (const gchar * line, const gchar * fault, GstVideoInfo * info)
+{
+  GstElement *element;
+  GstHarness *harness;
+
+  if (fault)
+    g_setenv ("CUDACONVOLVE_FAKE", fault, TRUE);
+  else
+    g_unsetenv ("CUDACONVOLVE_FAKE");
+  element = gst_object_ref_sink (gst_parse_launch (line, NULL));
+  harness = gst_harness_new_with_element (element, "sink", "src");
+  gst_object_unref (element);
+  gst_harness_set_src_caps (harness, gst_video_info_to_caps (info));
+  return harness;
+}
+
+/* 64x48 has no whole number of pages, and neither has any of its planes. */
+static GstVideoInfo
+info_of (const gchar * format)
+{
+  g_autoptr (GstCaps) caps = frame_caps (format, 64, 48, NULL);
+  GstVideoInfo info;
+
+  gst_video_info_from_caps (&info, caps);
+  return info;
+}
+
+/* A pool of so many buffers; with the parameters that the element proposes to upstream, or without any. */
+static GstBufferPool *
+pool_new (GstHarness * harness, const GstVideoInfo * info, guint lent, gboolean proposed)
+{
+  GstBufferPool *pool = gst_video_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (info);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+  GstAllocationParams params;
+
+  gst_buffer_pool_config_set_params (config, caps, info->size, lent, lent);
+  fail_unless (gst_pad_peer_query (harness->srcpad, query));
+  gst_query_parse_nth_allocation_param (query, 0, NULL, &params);
+  if (proposed)
+    gst_buffer_pool_config_set_allocator (config, NULL, &params);
+  fail_unless (gst_buffer_pool_set_config (pool, config));
+  gst_buffer_pool_set_active (pool, TRUE);
+  gst_query_unref (query);
+  return pool;
+}
+
+static GstBuffer *
+acquire (GstBufferPool * pool)
+{
+  GstBuffer *buffer;
+
+  fail_unless_equals_int (gst_buffer_pool_acquire_buffer (pool, &buffer, NULL), GST_FLOW_OK);
+  gst_buffer_memset (buffer, 0, 7, -1);
+  return buffer;
+}
+
+static void
+pool_free (GstBufferPool * pool)
+{
+  gst_buffer_pool_set_active (pool, FALSE);
+  gst_object_unref (pool);
+}
+
+static void
+push_ok (GstHarness * harness, GstBuffer * buffer)
+{
+  fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+}
+
+/* Whether another CUDA user of the process can copy the whole buffer. */
+static gboolean
+can_copy_buffer (const FakeDevice * fake, GstBuffer * buffer)
+{
+  GstMapInfo map;
+  gboolean ok;
+
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  ok = fake->can_copy (map.data, map.size);
+  gst_buffer_unmap (buffer, &map);
+  return ok;
+}
+
+/* Locked is what comes again and has its pages for itself: once, and for as long as it lives. Other memory never is. */
+GST_START_TEST (test_locked)
+{
+  FakeDevice fake = fake_device ();
+  GstVideoInfo info = info_of ("NV12");
+  GstHarness *harness = harness_new ("cudaconvolve", NULL, &info);
+  GstBufferPool *pool;
+  GstBuffer *buffer, *other;
+  gint before;
+
+  gst_harness_set_drop_buffers (harness, TRUE);
+  for (guint i = 0; i < 20; i++)
+    push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
+  before = *fake.pinned;        /* of the pool that the output is from */
+  fail_unless (before > 0 && before < 5, "%d memories", before);
+  pool = pool_new (harness, &info, 2, TRUE);
+  for (guint i = 0; i < 10; i++) {
+    buffer = acquire (pool);
+    other = acquire (pool);
+    push_ok (harness, gst_buffer_ref (buffer));
+    fail_unless (can_copy_buffer (&fake, buffer));
+    push_ok (harness, gst_buffer_ref (other));
+    fail_unless (can_copy_buffer (&fake, other));
+    gst_buffer_unref (buffer);
+    gst_buffer_unref (other);
+    fail_unless_equals_int (*fake.pinned, before + 2);
+  }
+  pool_free (pool);
+  fail_unless_equals_int (*fake.pinned, before);
+  /* A pool that took no parameters: its blocks share pages with others. */
+  pool = pool_new (harness, &info, 2, FALSE);
+  for (guint i = 0; i < 10; i++) {
+    push_ok (harness, acquire (pool));
+    fail_unless_equals_int (*fake.pinned, before);
+  }
+  pool_free (pool);
+  /* Somebody has put memory of their own into a pool's buffer. */
+  pool = pool_new (harness, &info, 2, TRUE);
+  buffer = acquire (pool);
+  gst_buffer_replace_all_memory (buffer, gst_allocator_alloc (NULL, info.size, NULL));
+  gst_buffer_memset (buffer, 0, 7, -1);
+  push_ok (harness, buffer);
+  fail_unless_equals_int (*fake.pinned, before);
+  pool_free (pool);
+  /* Memory without a pool, again and again. */
+  buffer = frame_new (&info, FRAME_PLAIN, 1);
+  for (guint i = 0; i < 3; i++) {
+    push_ok (harness, gst_buffer_copy_region (buffer, GST_BUFFER_COPY_ALL, 0, -1));
+    fail_unless_equals_int (*fake.pinned, before);
+  }
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+  fail_unless_equals_int (*fake.pinned, 0);
+}
+GST_END_TEST;
+
+/* The pools of usual elements upstream take the parameters: more is locked than the pool of the output. */
+GST_START_TEST (test_usual_upstream)
+{
+  static const struct
+  {
+    const gchar *needs, *line;
+  } rows[] = {
+    {"videotestsrc", "videotestsrc num-buffers=20 ! video/x-raw,format=NV12"},
+    {"videoconvert", "videotestsrc num-buffers=20 ! video/x-raw,format=NV12 ! videoconvert ! video/x-raw,format=RGBA"},
+    {"jpegdec", "videotestsrc num-buffers=20 ! jpegenc ! jpegdec"},
+    {"avdec_h264", "filesrc name=file ! qtdemux ! h264parse ! avdec_h264"},
+  };
+
+  g_unsetenv ("CUDACONVOLVE_FAKE");
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *line = g_strdup_printf ("%s ! cudaconvolve kernel-variant=global ! fakesink sync=false", rows[i].line);
+    g_autoptr (GstElementFactory) needed = gst_element_factory_find (rows[i].needs);
+    g_autoptr (GstElement) file = NULL;
+    g_autoptr (GstBus) bus = NULL;
+    FakeDevice fake = fake_device ();
+    GstElement *pipeline;
+    GstMessage *message;
+    gint before = *fake.pins;
+
+    if (!needed) {
+      g_print ("SKIP: there is no %s\n", rows[i].needs);
+      continue;
+    }
+    pipeline = gst_parse_launch (line, NULL);
+    file = gst_bin_get_by_name (GST_BIN (pipeline), "file");
+    if (file)
+      g_object_set (file, "location", g_getenv ("CUDACONVOLVE_CLIP"), NULL);
+    bus = gst_element_get_bus (pipeline);
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS, "%s", line);
+    gst_message_unref (message);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    gst_object_unref (pipeline);
+    fail_unless (*fake.pins - before >= 2, "%s: %d memories", line, *fake.pins - before);
+  }
+}
+GST_END_TEST;
+
+/* Memory that cannot be locked costs speed alone. */
+GST_START_TEST (test_no_pin)
+{
+  FakeDevice fake = fake_device ();
+  GstVideoInfo info = info_of ("NV12");
+  GstHarness *harness = harness_new ("cudaconvolve frames-in-flight=2", "no-pin", &info);
+
+  for (guint i = 0; i < 20; i++)
+    push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
+  fail_unless_equals_int (*fake.pinned, 0);
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 19);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* A block that somebody allocated, wrapped as one memory for each plane, with the planes end to end. */
+static GstBuffer *
+wrap_planes (const GstVideoInfo * info, guint8 * block)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
+
+  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES (info); i++) {
+    gsize end = i + 1 < GST_VIDEO_INFO_N_PLANES (info) ? GST_VIDEO_INFO_PLANE_OFFSET (info, i + 1) : info->size;
+
+    offset[i] = GST_VIDEO_INFO_PLANE_OFFSET (info, i);
+    stride[i] = GST_VIDEO_INFO_PLANE_STRIDE (info, i);
+    gst_buffer_append_memory (buffer, gst_memory_new_wrapped (0, block + offset[i], end - offset[i], 0,
+            end - offset[i], NULL, NULL));
+  }
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info), info->width,
+      info->height, GST_VIDEO_INFO_N_PLANES (info), offset, stride);
+  return buffer;
+}
+
+/* Planes in memories of their own, one behind the other: none is locked, and the block stays copyable as a whole. */
+GST_START_TEST (test_separate_memories)
+{
+  static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
+  const Expected expected = {.boundary = 1,.width = 3,.height = 3,.integers = integers,.numerator = 1,
+    .denominator = 16 };
+  FakeDevice fake = fake_device ();
+
+  for (guint n = 1; n <= 4; n++) {
+    g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=\"1 2 1; 2 4 2; 1 2 1\" kernel-variant=global "
+        "frames-in-flight=%u", n);
+    GstVideoInfo info = info_of ("I420");
+    GstHarness *harness = harness_new (line, NULL, &info);
+    guint8 *block = aligned_alloc (PAGE, (info.size / PAGE + 1) * PAGE);
+    GstBuffer *planes = wrap_planes (&info, block), *out;
+
+    for (gsize i = 0; i < info.size; i++)
+      block[i] = i * 31 % 251;
+    for (guint i = 0; i < 8; i++) {
+      push_ok (harness, gst_buffer_ref (planes));
+      fail_unless (fake.can_copy (block, info.size));
+    }
+    gst_harness_push_event (harness, gst_event_new_eos ());
+    for (guint i = 0; i < 8; i++) {
+      out = gst_harness_pull (harness);
+      frame_check (&info, planes, out, &expected, line);
+      gst_buffer_unref (out);
+    }
+    gst_buffer_unref (planes);
+    gst_harness_teardown (harness);
+    free (block);
+  }
+}
+GST_END_TEST;
+
+/* Two frames that share a page, in both orders; the one comes often, then the other is to be copied, by anyone. */
+GST_START_TEST (test_neighbours)
+{
+  FakeDevice fake = fake_device ();
+  GstVideoInfo info = info_of ("NV12");
+
+  for (guint first = 0; first < 2; first++)
+    for (guint n = 1; n <= 2; n++) {
+      g_autofree gchar *line = g_strdup_printf ("cudaconvolve frames-in-flight=%u", n);
+      GstHarness *harness = harness_new (line, NULL, &info);
+      guint8 *block = aligned_alloc (PAGE, (2 * info.size / PAGE + 1) * PAGE);
+      GstBuffer *frames[2];
+
+      gst_harness_set_drop_buffers (harness, TRUE);
+      memset (block, 9, 2 * info.size);
+      for (guint i = 0; i < 2; i++)
+        frames[i] = gst_buffer_new_wrapped_full (0, block + i * info.size, info.size, 0, info.size, NULL, NULL);
+      for (guint i = 0; i < 10; i++) {
+        push_ok (harness, gst_buffer_ref (frames[i < 5 ? first : !first]));
+        fail_unless (fake.can_copy (block, info.size));
+        fail_unless (fake.can_copy (block + info.size, info.size));
+        fail_unless (fake.can_copy (block, 2 * info.size));
+      }
+      gst_harness_push_event (harness, gst_event_new_eos ());
+      gst_buffer_unref (frames[0]);
+      gst_buffer_unref (frames[1]);
+      gst_harness_teardown (harness);
+      free (block);
+    }
+}
+GST_END_TEST;
+
+/* Memory that is new for every frame does not come again, however many elements see it. */
+GST_START_TEST (test_tee)
+{
+  FakeDevice fake = fake_device ();
+  GstVideoInfo info = info_of ("NV12");
+
+  for (guint pooled = 0; pooled < 2; pooled++) {
+    GstHarness *one = harness_new ("cudaconvolve", NULL, &info), *other = harness_new ("cudaconvolve", NULL, &info);
+    gint pins;
+
+    gst_harness_set_drop_buffers (one, TRUE);
+    gst_harness_set_drop_buffers (other, TRUE);
+    push_ok (one, frame_new (&info, FRAME_PLAIN, 1));
+    push_ok (other, frame_new (&info, FRAME_PLAIN, 1));
+    pins = *fake.pins;
+    for (guint i = 0; i < 60; i++) {
+      GstBufferPool *pool = pool_new (one, &info, 1, TRUE);
+      GstBuffer *buffer = pooled ? acquire (pool) : frame_new (&info, FRAME_PLAIN, i);
+
+      push_ok (one, gst_buffer_ref (buffer));
+      push_ok (other, buffer);
+      pool_free (pool);
+    }
+    /* The output's pools may have made a few more; a pool's memory is locked for nothing a limited number of times. */
+    fail_unless (*fake.pins - pins <= (pooled ? 16 + 8 : 8), "%d of 60 frames were locked", *fake.pins - pins);
+    gst_harness_teardown (one);
+    gst_harness_teardown (other);
+  }
+  fail_unless_equals_int (*fake.pinned, 0);
+}
+GST_END_TEST;
+
+/* What is set on the element when a frame of this number comes. */
+typedef struct
+{
+  guint frame;
+  const gchar *name, *value;    /* "caps": the width of the frames from here on */
+} Change;
+
+typedef struct
+{
+  const gchar *line;            /* of the element at the start */
+  guint lent;                   /* buffers that downstream's pool has at most */
+  const Change *changes;
+  GstElement *element, *filter;
+  guint pushed, received;
+} Play;
+
+static void
+apply (Play * play, const Change * change)
+{
+  if (g_str_equal (change->name, "caps")) {
+    g_autofree gchar *text = g_strdup_printf ("video/x-raw,format=GRAY8,width=%s,height=64", change->value);
+
+    gst_util_set_object_arg (G_OBJECT (play->filter), "caps", text);
+  } else {
+    gst_util_set_object_arg (G_OBJECT (play->element), change->name, change->value);
+  }
+}
+
+static GstPadProbeReturn
+change_settings (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+{
+  Play *play = data;
+
+  for (const Change * change = play->changes; change->name; change++)
+    if (change->frame == play->pushed)
+      apply (play, change);
+  play->pushed++;
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+count_received (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+{
+  ((Play *) data)->received++;
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+offer_pool (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
+  Play *play = data;
+  GstBufferPool *pool;
+  GstStructure *config;
+  GstVideoInfo info;
+  GstCaps *caps;
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH))
+    return GST_PAD_PROBE_OK;
+  gst_query_parse_allocation (query, &caps, NULL);
+  gst_video_info_from_caps (&info, caps);
+  pool = gst_video_buffer_pool_new ();
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps, info.size, play->lent, play->lent);
+  gst_buffer_pool_set_config (pool, config);
+  gst_query_add_allocation_pool (query, pool, info.size, play->lent, play->lent);
+  gst_object_unref (pool);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* Plays 60 frames to the end, twice where again is given: then with that set on the element in between. */
+static void
+play_to_end (Play * play, const Change * again)
+{
+  g_autofree gchar *line = g_strdup_printf ("videotestsrc num-buffers=60 ! capsfilter name=filter "
+      "caps=video/x-raw,format=GRAY8,width=80,height=64 ! cudaconvolve name=element kernel-variant=global %s "
+      "! fakesink name=sink sync=false", play->line);
+  GstElement *pipeline;
+  g_autoptr (GstElement) sink = NULL;
+  g_autoptr (GstPad) pad = NULL, input = NULL;
+  g_autoptr (GstBus) bus = NULL;
+
+  g_unsetenv ("CUDACONVOLVE_FAKE");
+  pipeline = gst_parse_launch (line, NULL);
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  play->element = gst_bin_get_by_name (GST_BIN (pipeline), "element");
+  play->filter = gst_bin_get_by_name (GST_BIN (pipeline), "filter");
+  pad = gst_element_get_static_pad (sink, "sink");
+  input = gst_element_get_static_pad (play->filter, "sink");
+  bus = gst_element_get_bus (pipeline);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_pool, play, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_received, play, NULL);
+  gst_pad_add_probe (input, GST_PAD_PROBE_TYPE_BUFFER, change_settings, play, NULL);
+  for (guint run = 0; run < (again ? 2 : 1); run++) {
+    GstMessage *message;
+
+    play->pushed = play->received = 0;
+    if (run > 0)
+      apply (play, again);
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    fail_unless (message != NULL, "%s stands still after %u frames", line, play->received);
+    fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
+    fail_unless_equals_int (play->received, 60);
+    gst_message_unref (message);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+  }
+  gst_object_unref (play->element);
+  gst_object_unref (play->filter);
+  gst_object_unref (pipeline);
+}
+
+/* Pools that lend few buffers: more frames in flight, and passthrough that ends, never stop the pipeline. */
+GST_START_TEST (test_more_in_flight)
+{
+  static const Change more[] = { {20, "frames-in-flight", "4"}, {40, "frames-in-flight", "2"},
+    {50, "frames-in-flight", "3"}, {0, NULL, NULL} };
+  static const Change work[] = { {20, "caps", "96"}, {30, "mask", "gaussian"}, {0, NULL, NULL} };
+  static const Change turns[] = { {10, "mask", "box"}, {20, "mask", "identity"}, {30, "mask", "box"},
+    {40, "frames-in-flight", "4"}, {45, "caps", "96"}, {0, NULL, NULL} };
+  static const Change none[] = { {0, NULL, NULL} };
+  static const Change later = { 0, "mask", "gaussian" };
+
+  for (guint lent = 2; lent <= 5; lent++) {
+    play_to_end (&(Play) {.line = "",.lent = lent,.changes = more }, NULL);
+    play_to_end (&(Play) {.line = "mask=identity frames-in-flight=2",.lent = lent,.changes = work }, NULL);
+    play_to_end (&(Play) {.line = "mask=identity frames-in-flight=4",.lent = lent,.changes = work }, NULL);
+    play_to_end (&(Play) {.line = "mask=identity frames-in-flight=2",.lent = lent,.changes = turns }, NULL);
+    play_to_end (&(Play) {.line = "mask=identity frames-in-flight=3",.lent = lent,.changes = none }, &later);
+  }
+}
+GST_END_TEST;
+
+/* More frames do get under way once the neighbours have agreed, and fewer than were agreed on are kept before. */
+GST_START_TEST (test_agreed)
+{
+  GstVideoInfo info = info_of ("GRAY8");
+  GstHarness *harness = harness_new ("cudaconvolve", NULL, &info);
+  GstBufferPool *pool = pool_new (harness, &info, 2, TRUE);     /* with 1 in flight: none may be kept */
+
+  for (guint i = 0; i < 2; i++)
+    push_ok (harness, acquire (pool));
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 2);
+  g_object_set (harness->element, "frames-in-flight", 4, NULL);
+  for (guint i = 0; i < 6; i++)
+    push_ok (harness, acquire (pool));
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 8);
+  pool_free (pool);
+  pool = pool_new (harness, &info, 5, TRUE);    /* asks again, and knows of 4 */
+  for (guint i = 0; i < 6; i++)
+    push_ok (harness, acquire (pool));
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 11);
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 14);
+  pool_free (pool);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* Whether the element itself answers upstream's question for buffers, and not downstream in its place. */
+static gboolean
+answers_allocation (GstHarness * harness, const GstVideoInfo * info)
+{
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (info);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+  GstAllocationParams params = { 0 };
+
+  gst_pad_peer_query (harness->srcpad, query);
+  if (gst_query_get_n_allocation_params (query) > 0)
+    gst_query_parse_nth_allocation_param (query, 0, NULL, &params);
+  gst_query_unref (query);
+  return params.align == PAGE - 1;
+}
+
+/* Frames that pass through are downstream's matter; those of new caps and of a new start are the element's again. */
+GST_START_TEST (test_passthrough)
+{
+  GstVideoInfo info = info_of ("GRAY8"), other = info_of ("NV12");
+  GstHarness *harness = harness_new ("cudaconvolve mask=identity", NULL, &info);
+
+  gst_harness_set_drop_buffers (harness, TRUE);
+  fail_unless (answers_allocation (harness, &info));
+  push_ok (harness, frame_new (&info, FRAME_PLAIN, 1));
+  fail_unless (!answers_allocation (harness, &info));
+  gst_harness_set_src_caps (harness, gst_video_info_to_caps (&other));
+  fail_unless (answers_allocation (harness, &other));
+  push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
+  fail_unless (!answers_allocation (harness, &other));
+  gst_element_set_state (harness->element, GST_STATE_NULL);
+  g_object_set (harness->element, "mask", "gaussian", NULL);
+  gst_element_set_state (harness->element, GST_STATE_PLAYING);
+  gst_harness_play (harness);
+  fail_unless (answers_allocation (harness, &other));
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* Leaks would show under the leak tracer and the sanitizers: the query has an allocator of its own already. */
+GST_START_TEST (test_query_with_allocator)
+{
+  GstVideoInfo info = info_of ("GRAY8");
+  GstHarness *harness = harness_new ("cudaconvolve", NULL, &info);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
+  GstAllocator *allocator = gst_allocator_find (GST_ALLOCATOR_SYSMEM);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+  gint before = GST_OBJECT_REFCOUNT_VALUE (allocator);
+
+  gst_query_add_allocation_param (query, allocator, NULL);
+  fail_unless (gst_pad_peer_query (harness->srcpad, query));
+  gst_query_unref (query);
+  fail_unless_equals_int (GST_OBJECT_REFCOUNT_VALUE (allocator), before);
+  gst_object_unref (allocator);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+static Suite *
+memory_suite (void)
+{
+  Suite *suite = suite_create ("memory");
+  TCase *tc = tcase_create ("memory");
+
+  tcase_set_timeout (tc, 300);
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_locked);
+  tcase_add_test (tc, test_usual_upstream);
+  tcase_add_test (tc, test_no_pin);
+  tcase_add_test (tc, test_separate_memories);
+  tcase_add_test (tc, test_neighbours);
+  tcase_add_test (tc, test_tee);
+  tcase_add_test (tc, test_more_in_flight);
+  tcase_add_test (tc, test_agreed);
+  tcase_add_test (tc, test_passthrough);
+  tcase_add_test (tc, test_query_with_allocator);
+  return suite;
+}
+
+GST_CHECK_MAIN (memory);

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "element/layer_case.h"
+
+#include <gst/check/gstcheck.h>
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "support/frame.h"
+#include "inflate.h"
+#include "support/oracle_layer.h"
+
+static const gchar *const boundaries[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
+static const gchar *const activations[] = { "none", "relu", "absolute" };
+
+/* --- files --- */
+
+static GByteArray *
+npy_bytes (const gchar * shape, const gfloat * values, gsize count)
+{
+  GByteArray *bytes = g_byte_array_new ();
+  g_autofree gchar *header = g_strdup_printf ("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }%*s\n", shape, 20,
+      "");
+  guint length = strlen (header);
+
+  g_byte_array_append (bytes, (const guint8 *) "\x93NUMPY\1\0", 8);
+  g_byte_array_append (bytes, (const guint8[]) {length & 255, length >> 8}, 2);
+  g_byte_array_append (bytes, (const guint8 *) header, length);
+  for (gsize i = 0; i < count; i++) {
+    guint32 word;
+
+    memcpy (&word, &values[i], 4);
+    word = GUINT32_TO_LE (word);
+    g_byte_array_append (bytes, (const guint8 *) &word, 4);
+  }
+  return bytes;
+}
+
+static void
+put (GByteArray * bytes, gint size, guint32 value)
+{
+  for (gint i = 0; i < size; i++)
+    g_byte_array_append (bytes, (const guint8[]) {value >> 8 * i}, 1);
+}
+
+/* A member's header in front of it, or in the directory. */
+static void
+put_header (GByteArray * archive, const gchar * name, const GByteArray * content, gint offset)
+{
+  put (archive, 4, offset < 0 ? 0x04034b50 : 0x02014b50);
+  put (archive, offset < 0 ? 2 : 4, 20);
+  put (archive, 4, 0);          /* flags, method */
+  put (archive, 4, 0);          /* time */
+  put (archive, 4, convolve_crc32 (content->data, content->len));
+  put (archive, 4, content->len);
+  put (archive, 4, content->len);
+  put (archive, 4, strlen (name));
+  if (offset >= 0) {
+    put (archive, 4, 0);
+    put (archive, 4, 0);
+    put (archive, 2, 0);
+    put (archive, 4, offset);
+  }
+  g_byte_array_append (archive, (const guint8 *) name, strlen (name));
+}
+
+static GByteArray *
+npz_bytes (GByteArray * weight, GByteArray * bias)
+{
+  GByteArray *archive = g_byte_array_new (), *members[] = { weight, bias };
+  static const gchar *const names[] = { "weight.npy", "bias.npy" };
+  gint offsets[2], directory;
+
+  for (guint i = 0; i < 2; i++) {
+    offsets[i] = archive->len;
+    put_header (archive, names[i], members[i], -1);
+    g_byte_array_append (archive, members[i]->data, members[i]->len);
+  }
+  directory = archive->len;
+  for (guint i = 0; i < 2; i++) {
+    put_header (archive, names[i], members[i], offsets[i]);
+    g_byte_array_unref (members[i]);
+  }
+  put (archive, 4, 0x06054b50);
+  put (archive, 4, 0);
+  put (archive, 2, 2);
+  put (archive, 2, 2);
+  put (archive, 4, archive->len - 12 - directory);
+  put (archive, 4, directory);
+  put (archive, 2, 0);
+  return archive;
+}
+
+/* Every layer has a file of its own, for the name is what the element looks at. */
+static void
+write_file (LayerCase * layer, const gchar * folder)
+{
+  static gint number;
+  gsize count = (gsize) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width;
+  g_autofree gchar *name = g_strdup_printf ("layer%d.%s", number++, layer->bias ? "npz" : "npy");
+  g_autofree gchar *shape = g_strdup_printf ("(%d, %d, %d, %d)", layer->filters, layer->channels, layer->kernel_height,
+      layer->kernel_width);
+  GByteArray *bytes = npy_bytes (shape, layer->weights, count);
+  FILE *file;
+
+  if (layer->bias) {
+    g_autofree gchar *length = g_strdup_printf ("(%d,)", layer->filters);
+
+    bytes = npz_bytes (bytes, npy_bytes (length, layer->bias, layer->filters));
+  }
+  layer->location = g_build_filename (folder, name, NULL);
+  file = fopen (layer->location, "wb");
+  fail_unless (file && fwrite (bytes->data, 1, bytes->len, file) == bytes->len && fclose (file) == 0);
+  g_byte_array_unref (bytes);
+}
+
+/* --- layers --- */
+
+LayerCase
+layer_case_plain (const gchar * folder, gint filters, gint channels, gint height, gint width, const gfloat * weights)
+{
+  LayerCase layer = {.filters = filters,.channels = channels,.kernel_height = height,.kernel_width = width,
+    .stride = 1,.pool_size = 1 };
+
+  layer.weights = g_memdup2 (weights, sizeof (gfloat) * filters * channels * height * width);
+  write_file (&layer, folder);
+  return layer;
+}
+
+LayerCase
+layer_case_random (GRand * random, const gchar * folder, gint filters, gint channels)
+{
+  LayerCase layer = {.filters = filters,.channels = channels };
+  gint count;
+
+  layer.kernel_height = g_rand_int_range (random, 1, 6);
+  layer.kernel_width = g_rand_int_range (random, 1, 6);
+  count = channels * layer.kernel_height * layer.kernel_width;
+  layer.weights = g_new (gfloat, filters * count);
+  for (gint i = 0; i < filters * count; i++)
+    layer.weights[i] = g_rand_double_range (random, -3, 3) / count;
+  if (g_rand_boolean (random)) {
+    layer.bias = g_new (gfloat, filters);
+    for (gint i = 0; i < filters; i++)
+      layer.bias[i] = g_rand_double_range (random, -0.5, 0.5);
+  }
+  layer.stride = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 5);
+  layer.padding = g_rand_int_range (random, -1, 5);
+  layer.boundary = g_rand_int_range (random, 0, G_N_ELEMENTS (boundaries));
+  layer.activation = g_rand_int_range (random, 0, G_N_ELEMENTS (activations));
+  layer.pool_size = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 4);
+  layer.pool_stride = g_rand_int_range (random, 0, 4);
+  layer.divisor = g_rand_int_range (random, 0, 2) ? 0 : g_rand_double_range (random, -2, 2);
+  layer.offset = g_rand_int_range (random, 0, 2) ? 0.5 : g_rand_double_range (random, -1, 1);
+  write_file (&layer, folder);
+  return layer;
+}
+
+void
+layer_case_clear (LayerCase * layer)
+{
+  g_unlink (layer->location);
+  g_free (layer->location);
+  g_free (layer->weights);
+  g_free (layer->bias);
+}
+
+static gchar *
+padding_text (const LayerCase * layer)
+{
+  if (layer->padding < 0)
+    return g_strdup ("same");
+  return layer->padding == 0 ? g_strdup ("valid") : g_strdup_printf ("%d", layer->padding);
+}
+
+static gchar *
+maps_text (const LayerCase * layer)
+{
+  GString *text = g_string_new (NULL);
+
+  for (gint i = 0; i < layer->n_maps; i++)
+    g_string_append_printf (text, "%s%d", i ? "," : "", layer->maps[i]);
+  return g_string_free (text, FALSE);
+}
+
+gchar *
+layer_case_line (const LayerCase * layer)
+{
+  g_autofree gchar *padding = padding_text (layer), *maps = maps_text (layer);
+  gchar divisor[G_ASCII_DTOSTR_BUF_SIZE], offset[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return g_strdup_printf ("layer-location=%s stride=%d padding=%s boundary=%s activation=%s pool-size=%d "
+      "pool-stride=%d divisor=%s bias=%s layer-channels=\"%s\" mosaic=%d", layer->location, layer->stride, padding,
+      boundaries[layer->boundary], activations[layer->activation], layer->pool_size, layer->pool_stride,
+      g_ascii_dtostr (divisor, sizeof divisor, layer->divisor), g_ascii_dtostr (offset, sizeof offset, layer->offset),
+      maps, layer->mosaic);
+}
+
+void
+layer_case_set (const LayerCase * layer, GstElement * element)
+{
+  g_autofree gchar *padding = padding_text (layer), *maps = maps_text (layer);
+
+  g_object_set (element, "layer-location", layer->location, "stride", layer->stride, "padding", padding, "boundary",
+      layer->boundary, "activation", layer->activation, "pool-size", layer->pool_size, "pool-stride",
+      layer->pool_stride, "divisor", layer->divisor, "bias", layer->offset, "layer-channels", maps, "mosaic",
+      layer->mosaic, NULL);
+}
+
+gint
+layer_case_shown (const LayerCase * layer)
+{
+  return layer->n_maps ? layer->n_maps : layer->filters;
+}
+
+/* --- sizes, by the formula --- */
+
+static gint
+pads (const LayerCase * layer, gint kernel, gint input, gint * before)
+{
+  gint all;
+
+  *before = layer->padding;
+  if (layer->padding >= 0)
+    return 2 * layer->padding;
+  all = MAX (((input + layer->stride - 1) / layer->stride - 1) * layer->stride + kernel - input, 0);
+  *before = all / 2;
+  return all;
+}
+
+gint
+layer_case_map_side (const LayerCase * layer, gboolean vertical, gint input)
+{
+  gint kernel = vertical ? layer->kernel_height : layer->kernel_width, before;
+  gint padded = input + pads (layer, kernel, input, &before), sums;
+
+  if (padded < kernel)
+    return 0;
+  sums = (padded - kernel) / layer->stride + 1;
+  if (sums < layer->pool_size)
+    return 0;
+  return (sums - layer->pool_size) / (layer->pool_stride ? layer->pool_stride : layer->pool_size) + 1;
+}
+
+/* A mosaic has the fewest columns that make it no higher than wide, in tiles. */
+static gint
+tiles (const LayerCase * layer, gboolean vertical)
+{
+  gint columns = 1;
+
+  if (!layer->mosaic)
+    return 1;
+  while (columns * columns < layer_case_shown (layer))
+    columns++;
+  return vertical ? (layer_case_shown (layer) - 1) / columns + 1 : columns;
+}
+
+gint
+layer_case_side (const LayerCase * layer, gboolean vertical, gint input)
+{
+  return tiles (layer, vertical) * layer_case_map_side (layer, vertical, input);
+}
+
+/* --- frames --- */
+
+/* A feature map's value as it is shown, before it is rounded. */
+static gdouble
+shown_value (const LayerCase * layer, const OracleLayer * oracle, gint y, gint x)
+{
+  gdouble magnitude, value = oracle_layer (oracle, y, x, &magnitude);
+
+  value = 255 * (value / (layer->divisor != 0 ? layer->divisor : 1) + layer->offset);
+  return CLAMP (value, 0, 255);
+}
+
+static void
+check_map (const LayerCase * layer, const OracleLayer * oracle, gint map, gint width, gint height,
+    const guint16 * samples, gint row, const gchar * what)
+{
+  for (gint y = 0; y < height; y++)
+    for (gint x = 0; x < width; x++) {
+      gdouble expected = shown_value (layer, oracle, y, x);
+      gint got = samples[y * row + x];
+
+      if (fabs (got - expected) > 1) {
+        g_autofree gchar *line = layer_case_line (layer);
+
+        fail ("%s: map %d of %dx%d at %d,%d: %d, expected %g; %dx%dx%d: %s", what, map, width, height, x, y, got,
+            expected, layer->channels, layer->kernel_width, layer->kernel_height, line);
+      }
+    }
+}
+
+static gdouble *
+read_input (const GstVideoInfo * info, GstBuffer * buffer, gint channels)
+{
+  gsize count = (gsize) GST_VIDEO_INFO_WIDTH (info) * GST_VIDEO_INFO_HEIGHT (info);
+  gdouble *input = g_new (gdouble, count * channels);
+  Component components[4];
+
+  frame_read (info, buffer, components);
+  for (gint c = 0; c < channels; c++)
+    for (gsize i = 0; i < count; i++)
+      input[c * count + i] = components[c].samples[i] / 255.0;
+  frame_clear (components);
+  return input;
+}
+
+static void
+check_constant (const Component * component, gint x, gint y, gint width, gint height, gint value, const gchar * what)
+{
+  for (gint j = y; j < y + height; j++)
+    for (gint i = x; i < x + width; i++)
+      if (component->samples[j * component->width + i] != value)
+        fail ("%s: %d at %d,%d, expected %d", what, component->samples[j * component->width + i], i, j, value);
+}
+
+static OracleLayer
+make_oracle (const LayerCase * layer, const GstVideoInfo * info, const gdouble * input)
+{
+  OracleLayer oracle = {
+    .input = input,.channels = layer->channels,.height = GST_VIDEO_INFO_HEIGHT (info),
+    .width = GST_VIDEO_INFO_WIDTH (info),.kernel_height = layer->kernel_height,.kernel_width = layer->kernel_width,
+    .stride_y = layer->stride,.stride_x = layer->stride,.padding = layer->boundary,.activation = layer->activation,
+    .pool_height = layer->pool_size,.pool_width = layer->pool_size,
+  };
+
+  oracle.pool_stride_y = oracle.pool_stride_x = layer->pool_stride ? layer->pool_stride : layer->pool_size;
+  pads (layer, layer->kernel_height, oracle.height, &oracle.pad_top);
+  pads (layer, layer->kernel_width, oracle.width, &oracle.pad_left);
+  return oracle;
+}
+
+void
+layer_case_check (const LayerCase * layer, const GstVideoInfo * in_info, GstBuffer * in,
+    const GstVideoInfo * out_info, GstBuffer * out, const gchar * what)
+{
+  g_autofree gdouble *input = read_input (in_info, in, layer->channels);
+  OracleLayer oracle = make_oracle (layer, in_info, input);
+  gint width = layer_case_map_side (layer, FALSE, oracle.width), columns = tiles (layer, FALSE);
+  gint height = layer_case_map_side (layer, TRUE, oracle.height), shown = layer_case_shown (layer);
+  Component components[4];
+
+  fail_unless_equals_int (GST_VIDEO_INFO_WIDTH (out_info), layer_case_side (layer, FALSE, oracle.width));
+  fail_unless_equals_int (GST_VIDEO_INFO_HEIGHT (out_info), layer_case_side (layer, TRUE, oracle.height));
+  frame_read (out_info, out, components);
+  for (gint i = 0; i < columns * tiles (layer, TRUE) * (layer->mosaic ? 1 : shown); i++) {
+    const Component *component = &components[layer->mosaic ? 0 : i];
+    gint x = layer->mosaic ? i % columns * width : 0, y = layer->mosaic ? i / columns * height : 0;
+    gint map = i < layer->n_maps ? layer->maps[i] : i;
+
+    if (i >= shown) {
+      check_constant (component, x, y, width, height, 0, "a tile without a map");
+      continue;
+    }
+    oracle.weights = layer->weights + (gsize) map * layer->channels * layer->kernel_height * layer->kernel_width;
+    oracle.bias = layer->bias ? layer->bias[map] : 0;
+    check_map (layer, &oracle, map, width, height, component->samples + y * component->width + x, component->width,
+        what);
+  }
+  if (shown == 3 && !layer->mosaic && GST_VIDEO_INFO_HAS_ALPHA (out_info))
+    check_constant (&components[3], 0, 0, width, height, 255, "alpha");
+  frame_clear (components);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "kernels/check_box.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "support/random.h"
+#include "cuda/box.h"
+
+typedef struct
+{
+  ConvolveMask mask;
+  ConvolvePixel pixel;
+  ConvolveBoxAxis row, column;  /* what the mask was made of */
+  ConvolvePlan *plan;
+  FILE *file;
+} Trial;
+
+static int
+fail (const Trial *trial, const char *what)
+{
+  fprintf (trial->file, "FAILED box: %s: mask %dx%d of %d/%d and %d/%d, divisor %.17g, depth %d\n", what,
+      trial->mask.width, trial->mask.height, trial->row.end, trial->row.inner, trial->column.end, trial->column.inner,
+      trial->mask.divisor, trial->pixel.depth);
+  return 1;
+}
+
+static uint32_t
+weight (const ConvolveBoxAxis *axis, int i, int count)
+{
+  return i == 0 || i == count - 1 ? axis->end : axis->inner;
+}
+
+static uint32_t
+product (const Trial *trial, const ConvolveBox *box, int k)
+{
+  int width = trial->mask.width, height = trial->mask.height;
+
+  return weight (&box->row, k % width, width) * weight (&box->column, k / width, height);
+}
+
+/* As the kernel does it: a column's sum and its ends, the sums up to a column, and the ends of a row of these. */
+static uint32_t
+running_sum (const Trial *trial, const ConvolveBox *box, const uint32_t *samples, uint32_t start)
+{
+  int width = trial->mask.width, height = trial->mask.height;
+  uint32_t upto[CONVOLVE_MAX_SIDE + 1] = { start };
+
+  for (int i = 0; i < width; i++) {
+    uint32_t sum = 0, ends = samples[i] + samples[(height - 1) * width + i];
+
+    for (int j = 0; j < height; j++)
+      sum += samples[j * width + i];
+    upto[i + 1] = upto[i] + sum * box->column.inner + ends * (uint32_t) (box->column.end - box->column.inner);
+  }
+  return (upto[width] - upto[0]) * box->row.end
+      + (upto[width > 1 ? width - 1 : 0] - upto[width > 1 ? 1 : 0]) * (box->row.inner - box->row.end);
+}
+
+static int
+check_sums (const Trial *trial, const ConvolveBox *box, CheckRandom *random)
+{
+  int count = trial->mask.width * trial->mask.height, most = (1 << trial->pixel.depth) - 1;
+  uint32_t *samples = malloc (count * sizeof *samples);
+  uint64_t expected = 0;
+  int failures = 0;
+
+  if (!samples)
+    return fail (trial, "out of memory");
+  for (int k = 0; k < count; k++) {
+    samples[k] = check_random_range (random, 0, 2) == 0 ? most : check_random_range (random, 0, most);
+    expected += (uint64_t) product (trial, box, k) * samples[k];
+  }
+  if (running_sum (trial, box, samples, (uint32_t) check_random_range (random, 0, 1 << 30) * 4) != expected)
+    failures = fail (trial, "running sums are not the sum of products");
+  free (samples);
+  return failures;
+}
+
+/* The integers are the weights, to a quarter of the error that is allowed; all of it for exact plans. */
+static int
+check_weights (const Trial *trial, const ConvolveBox *box)
+{
+  const ConvolvePlan *plan = trial->plan;
+  const double factor = convolve_box_factor (plan, box) * plan->tail.scale, most = (1 << trial->pixel.depth) - 1;
+  const double allowed = (trial->pixel.depth == 8 ? 1.0 / 64 : 0.5) / 2;
+  double missed = 0, sum = 0;
+
+  for (int k = 0; k < trial->mask.width * trial->mask.height; k++) {
+    missed += fabs (trial->mask.taps[k] / trial->mask.divisor - factor * product (trial, box, k));
+    sum += product (trial, box, k) * most;
+  }
+  return (missed * most > (plan->exact ? 1e-9 * fabs (plan->tail.scale) * sum : allowed)
+      ? fail (trial, "other weights") : 0) + (sum >= 4294967296.0 ? fail (trial, "sums above 32 bits") : 0);
+}
+
+static int
+check_trial (Trial *trial, CheckRandom *random)
+{
+  const int count = trial->mask.width * trial->mask.height;
+  const char *reason;
+  ConvolveError error;
+  ConvolveBox box;
+  int failures = 0;
+
+  trial->plan = convolve_plan_new (&trial->pixel, CONVOLVE_BOUNDARY_REPLICATE, &trial->mask, "cpu-reference", NULL,
+      &error);
+  if (!trial->plan)
+    return fail (trial, error.text);
+  if (convolve_box_choose (trial->plan, &box, &reason))
+    failures += check_weights (trial, &box) + check_sums (trial, &box, random);
+  else if ((double) count * trial->row.inner * trial->column.inner * 65535 < 4294967296.0)
+    failures += fail (trial, reason);
+  convolve_plan_unref (trial->plan);
+
+  /* One weight more, and it is none. */
+  if (count == 1)
+    return failures;
+  trial->mask.taps[0] *= 1.25;
+  trial->plan = convolve_plan_new (&trial->pixel, CONVOLVE_BOUNDARY_REPLICATE, &trial->mask, "cpu-reference", NULL,
+      &error);
+  if (!trial->plan)
+    return failures + fail (trial, error.text);
+  if (convolve_box_choose (trial->plan, &box, &reason) && check_weights (trial, &box))
+    failures += fail (trial, "taken with another first weight");
+  convolve_plan_unref (trial->plan);
+  return failures;
+}
+
+int
+check_box (uint64_t seed, int masks, FILE *file)
+{
+  int failures = 0;
+
+  for (int i = 0; i < masks && failures < 4; i++) {
+    Trial trial = {.file = file };
+    CheckRandom random;
+
+    check_random_init (&random, seed, 0xb0c + i);
+    const int largest = check_random_range (&random, 0, 7) == 0 ? CONVOLVE_MAX_SIDE / 2 : 20;
+    const bool deep = check_random_range (&random, 0, 1), soft = check_random_range (&random, 0, 3);
+
+    trial.row.inner = soft ? check_random_range (&random, 1, 8) : 1;
+    trial.row.end = check_random_range (&random, 1, trial.row.inner);
+    trial.column.inner = soft ? check_random_range (&random, 1, 8) : 1;
+    trial.column.end = check_random_range (&random, 1, trial.column.inner);
+    trial.pixel = (ConvolvePixel) {.type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,.depth = deep ? 12 : 8,
+      .samples = 1,.stride = deep ? 2 : 1,.select = 1 };
+    if (!convolve_mask_init (&trial.mask, 2 * check_random_range (&random, 0, largest) + 1,
+            2 * check_random_range (&random, 0, largest) + 1))
+      return failures + fail (&trial, "out of memory");
+
+    const int width = trial.mask.width, height = trial.mask.height;
+    const double factor = check_random_range (&random, 0, 2) == 0 ? 0.1 + check_random_unit (&random) : 1;
+    for (int k = 0; k < width * height; k++)
+      trial.mask.divisor += trial.mask.taps[k] = factor * weight (&trial.row, k % width, width)
+          * weight (&trial.column, k / width, height);
+    trial.mask.divisor -= 1;
+    failures += check_trial (&trial, &random);
+    convolve_mask_clear (&trial.mask);
+  }
+  return failures;
+}

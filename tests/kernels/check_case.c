@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "kernels/check_case.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum
+{
+  WALK = 40,                    /* sizes 1..40 x 1..40 are walked through */
+  GUARD = 96,
+  MAX_PRODUCTS = 4000000        /* of one case: the oracle is slow */
+};
+
+size_t
+check_sample_size (const ConvolvePixel *pixel)
+{
+  return pixel->type == CONVOLVE_SAMPLE_U8 ? 1 : 2;
+}
+
+int
+check_largest (const ConvolvePixel *pixel)
+{
+  return (1 << pixel->depth) - 1;
+}
+
+unsigned char *
+check_case_sample (const CheckCase *test, const CheckBlock *block, int x, int y, int k)
+{
+  return block->bytes + block->origin + y * block->stride + (ptrdiff_t) x *test->pixel.stride +
+      k * (ptrdiff_t) check_sample_size (&test->pixel);
+}
+
+/* The word is given in the order that arithmetic has. */
+void
+check_case_set (const CheckCase *test, const CheckBlock *block, int x, int y, int k, int word)
+{
+  unsigned char *at = check_case_sample (test, block, x, y, k);
+
+  if (test->pixel.type == CONVOLVE_SAMPLE_U8) {
+    at[0] = word;
+  } else {
+    uint16_t stored = test->pixel.swapped ? (word & 0xff) << 8 | word >> 8 : word;
+
+    memcpy (at, &stored, sizeof stored);
+  }
+}
+
+static int
+random_zero (CheckRandom *random, int depth)
+{
+  switch (check_random_range (random, 0, 3)) {
+    case 0:
+      return 0;
+    case 1:
+      return 16 << (depth - 8);
+    case 2:
+      return 1 << (depth - 1);
+    default:
+      return check_random_range (random, 0, (1 << depth) - 1);
+  }
+}
+
+static int
+random_span (CheckRandom *random, int depth)
+{
+  switch (check_random_range (random, 0, 3)) {
+    case 0:
+      return 0;
+    case 1:
+      return 219 << (depth - 8);
+    case 2:
+      return (1 << depth) - 1;
+    default:
+      return check_random_range (random, 1, (1 << depth) - 1);
+  }
+}
+
+static void
+random_pixel (ConvolvePixel *pixel, CheckRandom *random)
+{
+  int size, all;
+
+  memset (pixel, 0, sizeof *pixel);
+  pixel->depth = 8;
+  if (check_random_one_in (random, 2)) {
+    pixel->type = CONVOLVE_SAMPLE_U16;
+    pixel->depth = check_random_range (random, 9, 16);
+    pixel->swapped = check_random_one_in (random, 3);
+    if (check_random_one_in (random, 2))
+      pixel->shift = check_random_one_in (random, 4) ? check_random_range (random, 0, 16 - pixel->depth) :
+          16 - pixel->depth;
+  }
+  size = (int) check_sample_size (pixel);
+
+  pixel->samples = check_random_range (random, 1, 4);
+  pixel->stride = pixel->samples * size;
+  if (check_random_one_in (random, 3))
+    pixel->stride += check_random_range (random, 1, 4) * size;
+
+  all = (1 << pixel->samples) - 1;
+  pixel->select = check_random_one_in (random, 3) ? check_random_range (random, 0, all) : all;
+  pixel->biased = check_random_one_in (random, 3) ? check_random_range (random, 0, all) : all;
+  for (int k = 0; k < pixel->samples; k++)
+    pixel->zero[k] = random_zero (random, pixel->depth);
+}
+
+/* From numbers of their own, so that a seed and a number go on to mean the same mask and picture. */
+static void
+random_ranges (CheckCase *test)
+{
+  CheckRandom random;
+
+  check_random_init (&random, ~test->seed, test->number);
+  for (int k = 0; k < test->pixel.samples; k++)
+    test->pixel.range[k] = random_span (&random, test->pixel.depth);
+}
+
+/*
+ * Every eighth case has a size beside one at which a tile may end. The others walk through all small sizes in a
+ * scrambled order: 789 has no factor in common with 1600.
+ */
+static void
+random_size (CheckCase *test, CheckRandom *random)
+{
+  static const int edges[] = {31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
+  enum { N_EDGES = sizeof edges / sizeof *edges };
+
+  if (test->number % 8 == 7) {
+    int edge = edges[check_random_range (random, 0, N_EDGES - 1)];
+    int other = edges[check_random_range (random, 0, N_EDGES - 1)];
+
+    switch (check_random_range (random, 0, 5)) {
+      case 0:
+        test->width = 300, test->height = 1;
+        break;
+      case 1:
+        test->width = 1, test->height = 300;
+        break;
+      case 2:
+        test->width = edge, test->height = check_random_range (random, 1, 20);
+        break;
+      case 3:
+        test->width = check_random_range (random, 1, 20), test->height = edge;
+        break;
+      default:
+        test->width = edge, test->height = edge * other <= 20000 ? other : edges[other % 6];
+        break;
+    }
+  } else {
+    uint64_t at = (test->number - test->number / 8) * 789 % (WALK * WALK);
+
+    test->width = (int) (at % WALK) + 1;
+    test->height = (int) (at / WALK) + 1;
+  }
+}
+
+/* The whole plane or a part of it, not too much for the oracle. */
+static void
+random_region (CheckCase *test, CheckRandom *random)
+{
+  ConvolveRect *r = &test->region;
+  const ConvolveMask *mask = &test->mask.mask;
+  int64_t products = (int64_t) mask->width * mask->height * test->pixel.samples;
+
+  *r = (ConvolveRect) {0, 0, test->width, test->height};
+  if (check_random_one_in (random, 3)) {
+    r->width = check_random_range (random, 1, test->width);
+    r->height = check_random_range (random, 1, test->height);
+  }
+  while (products * r->width * r->height > MAX_PRODUCTS && r->width * r->height > 1) {
+    if (r->width > r->height)
+      r->width /= 2;
+    else
+      r->height /= 2;
+  }
+  r->x = check_random_range (random, 0, test->width - r->width);
+  r->y = check_random_range (random, 0, test->height - r->height);
+}
+
+/* Fills the block with random bytes; the caller writes the samples it wants. */
+static bool
+make_block (CheckCase *test, CheckBlock *block, CheckRandom *random, bool plain, bool even, size_t guard)
+{
+  size_t row = (size_t) (test->width - 1) * test->pixel.stride + test->pixel.samples * check_sample_size (&test->pixel);
+  size_t stride = (size_t) test->width * test->pixel.stride, before = guard, extent;
+  bool negative = false;
+
+  if (!plain) {
+    switch (check_random_range (random, 0, 3)) {
+      case 0:
+        stride += check_random_range (random, 1, 40);
+        break;
+      case 1:
+        stride = (stride + 63) / 64 * 64;
+        break;
+      default:
+        break;
+    }
+    if (check_random_one_in (random, 4))
+      before += check_random_range (random, 1, 15);
+    negative = check_random_one_in (random, 8);
+  }
+  if (even && test->pixel.type == CONVOLVE_SAMPLE_U16) {
+    stride += stride % 2;
+    before += before % 2;
+  }
+
+  extent = stride * (test->height - 1) + row;
+  block->size = before + extent + guard;
+  block->origin = before + (negative ? stride * (test->height - 1) : 0);
+  block->stride = negative ? -(ptrdiff_t) stride : (ptrdiff_t) stride;
+  block->bytes = malloc (block->size);
+  if (!block->bytes)
+    return false;
+  check_random_fill (random, block->bytes, block->size);
+  return true;
+}
+
+static void
+fill_image (CheckCase *test, CheckRandom *random)
+{
+  static const char *const contents[] = {
+    "random", "all at most", "all at 0", "two values", "a ramp", "an impulse", "words above the depth", "flat",
+    "all at zero level"
+  };
+  static const int weights[] = {8, 2, 1, 4, 2, 3, 4, 3, 1};
+  enum { N_CONTENTS = sizeof contents / sizeof *contents };
+  const ConvolvePixel *pixel = &test->pixel;
+  int content = check_random_pick (random, weights, N_CONTENTS);
+  int most = check_largest (pixel);
+  int spot_x = check_random_range (random, 0, test->width - 1);
+  int spot_y = check_random_range (random, 0, test->height - 1);
+  int slope_x = check_random_range (random, -9, 9), slope_y = check_random_range (random, -300, 300);
+
+  test->content = contents[content];
+  test->flat = content == 1 || content == 2 || content >= 7;
+
+  for (int k = 0; k < pixel->samples; k++) {
+    int a = check_random_range (random, 0, most), b = check_random_range (random, 0, most);
+
+    for (int y = 0; y < test->height; y++) {
+      for (int x = 0; x < test->width; x++) {
+        int value = 0, below = 0, word;
+
+        switch (content) {
+          case 0:
+            value = check_random_range (random, 0, most);
+            break;
+          case 1:
+            value = most;
+            break;
+          case 2:
+            value = 0;
+            break;
+          case 3:
+            value = check_random_one_in (random, 2) ? a : b;
+            break;
+          case 4:
+            value = (a + slope_x * x + slope_y * y) & most;
+            break;
+          case 5:
+            value = x == spot_x && y == spot_y ? most : pixel->zero[k];
+            break;
+          case 6:
+            value = (int) (check_random_next (random) & ((1 << (16 - pixel->shift)) - 1));
+            break;
+          case 7:
+            value = a;
+            break;
+          default:
+            value = pixel->zero[k];
+            break;
+        }
+        /* What stands in the unused bits is not to matter. */
+        if (pixel->shift > 0)
+          below = (int) (check_random_next (random) & ((1 << pixel->shift) - 1));
+        word = value << pixel->shift | below;
+        check_case_set (test, &test->source, x, y, k, word);
+      }
+    }
+  }
+}
+
+bool
+check_case_random (CheckCase *test, uint64_t seed, uint64_t number, bool even)
+{
+  CheckRandom random;
+
+  memset (test, 0, sizeof *test);
+  check_random_init (&random, seed, number);
+  test->seed = seed;
+  test->number = number;
+
+  random_pixel (&test->pixel, &random);
+  random_ranges (test);
+  test->boundary = check_random_range (&random, 0, CONVOLVE_N_BOUNDARIES - 1);
+  random_size (test, &random);
+  if (!check_mask_random (&test->mask, &random, check_largest (&test->pixel)))
+    return false;
+  random_region (test, &random);
+  if (!make_block (test, &test->source, &random, false, even, 0) ||
+      !make_block (test, &test->destination, &random, false, even, GUARD))
+    return false;
+  fill_image (test, &random);
+  return true;
+}
+
+bool
+check_case_fixed (CheckCase *test, const char *name, const ConvolvePixel *pixel, ConvolveBoundary boundary,
+    int width, int height, const double *taps, int mask_width, int mask_height, double divisor)
+{
+  CheckRandom random;
+
+  memset (test, 0, sizeof *test);
+  check_random_init (&random, 1, 1);
+  test->name = name;
+  test->content = "given";
+  test->pixel = *pixel;
+  test->boundary = boundary;
+  test->width = width;
+  test->height = height;
+  test->region = (ConvolveRect) {0, 0, width, height};
+  if (!check_mask_from (&test->mask, mask_width, mask_height, taps, divisor, check_largest (pixel)))
+    return false;
+  return make_block (test, &test->source, &random, true, true, 0) &&
+      make_block (test, &test->destination, &random, true, true, GUARD);
+}
+
+void
+check_case_clear (CheckCase *test)
+{
+  check_mask_clear (&test->mask);
+  free (test->source.bytes);
+  free (test->destination.bytes);
+  memset (test, 0, sizeof *test);
+}
+
+void
+check_case_oracle (const CheckCase *test, Oracle *oracle)
+{
+  static const OracleBoundary boundaries[CONVOLVE_N_BOUNDARIES] = {
+    [CONVOLVE_BOUNDARY_ZERO] = ORACLE_ZERO,
+    [CONVOLVE_BOUNDARY_REPLICATE] = ORACLE_REPLICATE,
+    [CONVOLVE_BOUNDARY_REFLECT] = ORACLE_REFLECT,
+    [CONVOLVE_BOUNDARY_REFLECT_101] = ORACLE_REFLECT_101,
+    [CONVOLVE_BOUNDARY_WRAP] = ORACLE_WRAP,
+  };
+  const ConvolvePixel *pixel = &test->pixel;
+  const CheckMask *mask = &test->mask;
+
+  *oracle = (Oracle) {
+    .sample_size = (int) check_sample_size (pixel),
+    .depth = pixel->depth,
+    .shift = pixel->shift,
+    .swapped = pixel->swapped,
+    .samples = pixel->samples,
+    .pixel_stride = pixel->stride,
+    .select = pixel->select,
+    .biased = pixel->biased,
+    .pixels = test->source.bytes + test->source.origin,
+    .row_stride = test->source.stride,
+    .width = test->width,
+    .height = test->height,
+    .boundary = boundaries[test->boundary],
+    .mask_width = mask->mask.width,
+    .mask_height = mask->mask.height,
+    .integers = mask->integers,
+    .numerator = mask->numerator,
+    .denominator = mask->denominator,
+    .weights = mask->mask.taps,
+    .divisor = mask->mask.divisor,
+    .offset = mask->mask.offset,
+  };
+  memcpy (oracle->zero, pixel->zero, sizeof oracle->zero);
+  for (int k = 0; k < 4; k++)
+    oracle->range[k] = pixel->range[k] != 0 ? pixel->range[k] : check_largest (pixel);
+}
+
+void
+check_case_describe (const CheckCase *test, FILE *file)
+{
+  static const char *const boundaries[] = {"zero", "replicate", "reflect", "reflect-101", "wrap"};
+  const ConvolvePixel *pixel = &test->pixel;
+  const ConvolveMask *mask = &test->mask.mask;
+
+  fprintf (file, "  pixel: %s depth %d shift %d%s, %d samples every %d bytes, select %#x, biased %#x, zero",
+      pixel->type == CONVOLVE_SAMPLE_U8 ? "U8" : "U16", pixel->depth, pixel->shift, pixel->swapped ? " swapped" : "",
+      pixel->samples, pixel->stride, pixel->select, pixel->biased);
+  for (int k = 0; k < pixel->samples; k++)
+    fprintf (file, " %d of %d", pixel->zero[k], pixel->range[k]);
+  fprintf (file, "\n  plane: %dx%d, region %dx%d at %d,%d, strides %td and %td, origins %zu and %zu, content: %s\n",
+      test->width, test->height, test->region.width, test->region.height, test->region.x, test->region.y,
+      test->source.stride, test->destination.stride, test->source.origin, test->destination.origin, test->content);
+  fprintf (file, "  mask: %dx%d %s, divisor %.17g, offset %.17g, boundary %s, ", mask->width, mask->height,
+      test->mask.kind, mask->divisor, mask->offset, boundaries[test->boundary]);
+  if (test->mask.integers)
+    fprintf (file, "integers times %" PRId64 "/%" PRId64 "\n", test->mask.numerator, test->mask.denominator);
+  else
+    fprintf (file, "%s\n", test->mask.exact ? "integers times a long fraction" : "not exact");
+
+  if (mask->width <= 15 && mask->height <= 15) {
+    for (int j = 0; j < mask->height; j++) {
+      fprintf (file, "   ");
+      for (int i = 0; i < mask->width; i++)
+        fprintf (file, " %.10g", mask->taps[j * mask->width + i]);
+      fprintf (file, "\n");
+    }
+  }
+}

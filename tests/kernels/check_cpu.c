@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "kernels/check_cpu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench_common.h"
+#include "kernels/check_run.h"
+#include "cpu/cpu.h"
+
+static const int threads[] = {1, 2, 3, 8};
+
+enum { N_POOLS = sizeof threads / sizeof *threads };
+
+/* Made once, as an element makes them: plane after plane goes through the same threads. */
+static ConvolvePool *
+pool_of (int i)
+{
+  static ConvolvePool *pools[N_POOLS];
+
+  if (!pools[i])
+    pools[i] = convolve_pool_new (threads[i], NULL);
+  return pools[i];
+}
+
+static bool
+run (const CheckCase *test, int level, int strip, int band, ConvolvePool *pool, unsigned char *destination)
+{
+  ConvolvePlane plane = {
+    .source = test->source.bytes + test->source.origin,
+    .destination = destination + test->destination.origin,
+    .source_stride = test->source.stride,
+    .destination_stride = test->destination.stride,
+    .width = test->width,
+    .height = test->height,
+    .region = test->region,
+  };
+  ConvolvePlan *plan;
+  bool done = false;
+
+  convolve_cpu_force (level, strip, band);
+  plan = convolve_plan_new (&test->pixel, test->boundary, &test->mask.mask, "cpu", NULL, NULL);
+  convolve_cpu_force (-1, 0, 0);
+  if (plan) {
+    convolve_plan_set_pool (plan, pool);
+    memcpy (destination, test->destination.bytes, test->destination.size);
+    done = convolve_run (plan, &plane, NULL) == CONVOLVE_OK;
+  }
+  convolve_plan_unref (plan);
+  return done;
+}
+
+bool
+check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
+{
+  unsigned char *again = malloc (test->destination.size);
+  int n_levels = convolve_cpu_level_count (), elements = test->region.width * test->pixel.samples;
+  /* Pieces of any size, but not millions of them. */
+  int strip = elements / 64 + 1 + (int) (test->number % 97);
+  int band = test->region.height / 64 + 1 + (int) (test->number % 7);
+  bool same = again != NULL;
+
+  for (int i = 0; i < n_levels && same; i++) {
+    same = run (test, i, 0, 0, NULL, again) && memcmp (again, result, test->destination.size) == 0;
+    if (!same)
+      fprintf (file, "FAILED cpu: other bytes at the level %s\n", convolve_cpu_level (i)->name);
+  }
+  for (int i = 0; i < N_POOLS && same; i++) {
+    int level = (int) ((test->number + i) % n_levels);
+
+    same = pool_of (i) && run (test, level, strip, band, pool_of (i), again)
+        && memcmp (again, result, test->destination.size) == 0;
+    if (!same)
+      fprintf (file, "FAILED cpu: other bytes with %d threads, in pieces of %d elements and %d rows, at the level %s\n",
+          threads[i], strip, band, convolve_cpu_level (level)->name);
+  }
+  free (again);
+  return same;
+}
+
+/*
+ * Weights of no structure, equal ones, a product, some that want double, and four products with a large gain: so that
+ * every path is asked.
+ */
+static void
+fill_taps (ConvolveMask *mask, int kind)
+{
+  for (int k = 0; k < mask->width * mask->height; k++) {
+    int i = k % mask->width, j = k / mask->width;
+    double product = (i + 0.3) * (j + 0.1) / (mask->width * mask->height);
+
+    mask->taps[k] = kind == 0 ? (k * 7919 % 101) / 100.0 : kind == 1 ? 1 : kind == 2 ? (i + 1.5) * (j + 0.7)
+        : kind == 3 ? k - 3 : 1 + product + product * product + product * product * product;
+  }
+  mask->divisor = kind == 4 ? mask->width * mask->width / 1000.0 : kind == 3 ? mask->width * mask->width / 4.0 : mask->width * (kind == 2 ? 1e6 : mask->width);
+}
+
+int
+check_cpu_memory (FILE *file)
+{
+  static const int sides[] = {1, 3, 15, 31, 63, 127, 255};
+  const size_t limit = 4 << 20;
+  int failures = 0;
+
+  for (int number = 0; number < 7 * 4 * 5 * 2; number++) {
+    int side = sides[number % 7], samples = number / 7 % 4 + 1, kind = number / 28 % 5, deep = number / 140;
+    ConvolvePixel pixel = {.type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,.depth = deep ? 16 : 8,
+      .samples = samples,.stride = samples * (deep + 1),.select = (1u << samples) - 1
+    };
+    ConvolvePlane plane = {.width = 3840,.height = 2160,.region = {0, 0, 3840, 2160} };
+    ConvolveMask mask;
+    ConvolvePlan *plan = NULL;
+
+    if (convolve_mask_init (&mask, side, side)) {
+      fill_taps (&mask, kind);
+      plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "cpu", NULL, NULL);
+    }
+    if (!plan || convolve_cpu_memory (plan, &plane) >= limit) {
+      fprintf (file, "FAILED cpu: %zu bytes for a thread, %dx%d weights of kind %d, %d samples of %d bytes\n",
+          plan ? convolve_cpu_memory (plan, &plane) : 0, side, side, kind, samples, deep + 1);
+      failures++;
+    }
+    convolve_plan_unref (plan);
+    convolve_mask_clear (&mask);
+  }
+  return failures;
+}
+
+/* Small frames stay on one thread, whatever the mask; large ones are shared out. */
+int
+check_cpu_threads (FILE *file)
+{
+  static const struct
+  {
+    int width, height;
+    bool shared;
+  } sizes[] = { {64, 64, false}, {128, 64, false}, {8192, 1, false}, {1, 8192, false}, {1920, 1080, true} };
+  static const int sides[] = {1, 3, 31, 65, 255};
+  const int n_sizes = sizeof (sizes) / sizeof (sizes[0]), n_sides = sizeof (sides) / sizeof (sides[0]);
+  int failures = 0;
+
+  for (int number = 0; number < n_sizes * n_sides * 4; number++) {
+    int s = number % n_sizes, side = sides[number / n_sizes % n_sides], kind = number / n_sizes / n_sides;
+    ConvolvePixel pixel = {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 4,.stride = 4,.select = 15 };
+    ConvolvePlane plane = {.width = sizes[s].width,.height = sizes[s].height,
+      .region = {0, 0, sizes[s].width, sizes[s].height}
+    };
+    ConvolveMask mask;
+    ConvolvePlan *plan = NULL;
+    int used = 0;
+
+    if (convolve_mask_init (&mask, side, side)) {
+      fill_taps (&mask, kind);
+      plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "cpu", NULL, NULL);
+    }
+    if (plan) {
+      convolve_plan_set_pool (plan, pool_of (N_POOLS - 1));
+      used = convolve_cpu_threads (plan, &plane);
+    }
+    if (sizes[s].shared ? used < 2 : used != 1) {
+      fprintf (file, "FAILED cpu: %d threads for %dx%d, %dx%d weights of kind %d\n", used, sizes[s].width,
+          sizes[s].height, side, side, kind);
+      failures++;
+    }
+    convolve_plan_unref (plan);
+    convolve_mask_clear (&mask);
+  }
+  return failures;
+}
+
+/* Large weights of no structure: small integers, or no short decimals; the results are noise around the middle. */
+static void
+fill_large (ConvolveMask *mask, bool integers)
+{
+  int count = mask->width * mask->height;
+
+  for (int k = 0; k < count; k++) {
+    int random = (int) ((unsigned) k * 2654435761u >> 20) % 7;
+
+    mask->taps[k] = integers ? random - 3 : (random - 2.9) / 3.0;
+  }
+  mask->divisor = (integers ? 6 : 8) * (int) sqrt (count);
+  mask->offset = 0.5;
+}
+
+/* The plane by one variant: the plan's path where it is cpu's, or -1 where it cannot be run. */
+static int
+run_large (const char *variant, const ConvolvePixel *pixel, const ConvolveMask *mask, ConvolvePlane *plane, bool *exact)
+{
+  ConvolvePlan *plan = convolve_plan_new (pixel, plane->width % CONVOLVE_N_BOUNDARIES, mask, variant, NULL, NULL);
+  int path = -1;
+
+  if (plan && convolve_run (plan, plane, NULL) == CONVOLVE_OK) {
+    path = plan->cpu ? (int) plan->cpu->path : 0;
+    *exact = convolve_plan_is_exact (plan);
+  }
+  convolve_plan_unref (plan);
+  return path;
+}
+
+int
+check_cpu_large (FILE *file)
+{
+  static const struct
+  {
+    int width, height, mask_width, mask_height, samples;
+    bool deep, integers;
+  } rows[] = {
+    {131, 97, 65, 65, 1, false, true},
+    {300, 402, 65, 65, 1, false, false},
+    {60, 61, 191, 193, 2, false, true},
+    {52, 38, 71, 131, 3, false, false},
+    {38, 45, 255, 255, 1, false, false},
+    {34, 20, 255, 201, 4, false, false},
+    {60, 71, 95, 95, 4, false, true},
+    {85, 40, 65, 65, 1, true, false},
+  };
+  int failures = 0;
+
+  for (unsigned r = 0; r < sizeof (rows) / sizeof (rows[0]); r++) {
+    int bytes = rows[r].deep + 1, step = rows[r].samples * bytes, stride = rows[r].width * step + 6;
+    ConvolvePixel pixel = {.type = rows[r].deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,
+      .depth = rows[r].deep ? 10 : 8,.samples = rows[r].samples,.stride = step,
+      .select = rows[r].samples == 4 ? 7 : (1u << rows[r].samples) - 1,.biased = (1u << rows[r].samples) - 1,.zero = {16, 128, 128}
+    };
+    size_t size = (size_t) stride * rows[r].height;
+    unsigned char *source = malloc (size), *results[2] = { calloc (1, size), calloc (1, size) };
+    ConvolvePlane plane = {.source = source,.source_stride = stride,.destination_stride = stride,
+      .width = rows[r].width,.height = rows[r].height,.region = {0, 0, rows[r].width, rows[r].height}
+    };
+    ConvolveMask mask = { 0 };
+    bool done = source && results[0] && results[1] && convolve_mask_init (&mask, rows[r].mask_width, rows[r].mask_height);
+    bool exact = false;
+    int path = -1, most = 0;
+
+    if (done) {
+      fill_large (&mask, rows[r].integers);
+      for (size_t i = 0; i < size; i++)
+        source[i] = rows[r].deep && i % stride % 2 ? (i * 7 % 4) : (unsigned char) (i * i * 2654435761u >> 13);
+      plane.destination = results[0];
+      done = run_large ("cpu-reference", &pixel, &mask, &plane, &exact) >= 0;
+      plane.destination = results[1];
+      path = run_large ("cpu", &pixel, &mask, &plane, &exact);
+    }
+    for (size_t i = 0; done && i < size; i += bytes) {
+      int difference = bytes == 1 ? results[0][i] - results[1][i]
+          : results[0][i] + 256 * results[0][i + 1] - results[1][i] - 256 * results[1][i + 1];
+
+      most = abs (difference) > most ? abs (difference) : most;
+    }
+    if (!done || path != CONVOLVE_CPU_FFT || most > !exact) {
+      fprintf (file, "FAILED cpu: large weights, row %u: way %d, up to %d from the reference, %s\n", r, path, most,
+          exact ? "exact" : "not exact");
+      failures++;
+    }
+    convolve_mask_clear (&mask);
+    free (source);
+    free (results[0]);
+    free (results[1]);
+  }
+  return failures;
+}
+
+/* --- gaussians --- */
+
+static double
+gaussian (int distance, double sigma)
+{
+  return exp (-0.5 * distance * distance / (sigma * sigma));
+}
+
+/* As the preset has it: three sigmas to each side. */
+static bool
+make_gaussian (ConvolveMask *mask, double sigma)
+{
+  int radius = (int) ceil (3 * sigma), side = 2 * radius + 1;
+
+  if (!convolve_mask_init (mask, side, side))
+    return false;
+  mask->divisor = 0;
+  for (int k = 0; k < side * side; k++) {
+    mask->taps[k] = gaussian (k % side - radius, sigma) * gaussian (k / side - radius, sigma);
+    mask->divisor += mask->taps[k];
+  }
+  return true;
+}
+
+static const struct
+{
+  const char *name;
+  ConvolvePixel pixel;
+} sigma_formats[] = {
+  {"GRAY8", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 1,.select = 1}},
+  {"GRAY16_LE", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 1,.stride = 2,.select = 1}},
+  {"ABGR64_LE", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 4,.stride = 8,.select = 14}},
+};
+
+enum { N_SIGMA_FORMATS = sizeof sigma_formats / sizeof *sigma_formats };
+
+static ConvolvePlan *
+plan_gaussian (int format, double sigma)
+{
+  ConvolveMask mask;
+  ConvolvePlan *plan = NULL;
+
+  if (make_gaussian (&mask, sigma))
+    plan = convolve_plan_new (&sigma_formats[format].pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "cpu", NULL, NULL);
+  convolve_mask_clear (&mask);
+  return plan;
+}
+
+/* The shortest of some runs on one thread, in microseconds; infinite where it cannot be run. */
+static double
+time_gaussian (int format, double sigma)
+{
+  enum { SIDE_X = 320, SIDE_Y = 240, RUNS = 5 };
+  ConvolvePlan *plan = plan_gaussian (format, sigma);
+  int stride = SIDE_X * sigma_formats[format].pixel.stride;
+  unsigned char *from = calloc (SIDE_Y, stride), *to = calloc (SIDE_Y, stride);
+  ConvolvePlane plane = {from, to, stride, stride, SIDE_X, SIDE_Y, {0, 0, SIDE_X, SIDE_Y}};
+  double least = INFINITY;
+
+  for (int i = 0; i < RUNS && plan && from && to; i++) {
+    double start = bench_now_us ();
+
+    if (convolve_run (plan, &plane, NULL) == CONVOLVE_OK)
+      least = fmin (least, bench_now_us () - start);
+  }
+  free (from);
+  free (to);
+  convolve_plan_unref (plan);
+  return least;
+}
+
+int
+check_cpu_sigma (FILE *file)
+{
+  int failures = 0;
+
+  for (int f = 0; f < N_SIGMA_FORMATS; f++) {
+    double before = INFINITY, us_7, us_8;
+
+    for (int sigma = 1; sigma <= 40; sigma++) {
+      /* From 7 to 13 and to 19 taps the arithmetic alone nearly doubles, and nearly doubles once more. */
+      double limit = sigma <= 3 ? 1.5 : 1.3;
+      ConvolvePlan *plan = plan_gaussian (f, sigma);
+      int path = plan ? (int) plan->cpu->path : -1;
+      double cost = plan ? plan->cpu->cost : INFINITY;
+
+      if (path < 0 || path == CONVOLVE_CPU_DOUBLE || path == CONVOLVE_CPU_DOUBLE_FACTORS || path == CONVOLVE_CPU_FFT) {
+        fprintf (file, "FAILED cpu: %s, sigma %d: way %d\n", sigma_formats[f].name, sigma, path);
+        failures++;
+      }
+      if (!(cost <= limit * before)) {
+        fprintf (file, "FAILED cpu: %s, sigma %d: estimated to cost %g, %g with sigma less 1\n", sigma_formats[f].name,
+            sigma, cost, before);
+        failures++;
+      }
+      before = cost;
+      convolve_plan_unref (plan);
+    }
+    us_7 = time_gaussian (f, 7);
+    us_8 = time_gaussian (f, 8);
+    if (!(us_8 <= 3 * us_7)) {
+      fprintf (file, "FAILED cpu: %s at 320x240: %g us with sigma 8, %g with sigma 7\n", sigma_formats[f].name, us_8,
+          us_7);
+      failures++;
+    }
+  }
+  return failures;
+}
+
+/* --- wide masks --- */
+
+/* Taps of a kind, their sum brought to 1, then times a gain. */
+static void
+fill_wide (double *taps, int width, int height, int kind, CheckRandom *random)
+{
+  double sigma_x = width / 6.0 + 0.3, sigma_y = height / 6.0 + 0.3, sum = 0;
+  double gain = check_random_one_in (random, 3) ? 1 : pow (2000, check_random_unit (random));
+
+  for (int j = 0; j < height; j++)
+    for (int i = 0; i < width; i++) {
+      int x = i - width / 2, y = j - height / 2;
+      double *tap = &taps[j * width + i], wide = gaussian (x, sigma_x) * gaussian (y, sigma_y);
+
+      if (kind == 0)
+        *tap = wide;
+      else if (kind == 1)
+        *tap = 1.7 * gaussian (x, 0.6 * sigma_x) * gaussian (y, 0.6 * sigma_y) - 0.3 * wide;
+      else if (kind == 2)
+        *tap = fmin (fmax (width / 2.0 - hypot (x, y * (double) width / height), 0), 1);
+      else
+        *tap = 0.1 + check_random_unit (random);
+      sum += *tap;
+    }
+  for (int k = 0; k < width * height; k++)
+    taps[k] *= gain / sum;
+}
+
+/* A random case with another mask; the region is made smaller until the oracle is quick. */
+static bool
+make_wide (CheckCase *test, uint64_t seed, uint64_t number)
+{
+  static double taps[127 * 127];
+  CheckRandom random;
+  int kind, most, width, height;
+
+  if (!check_case_random (test, seed, number, false))
+    return false;
+  check_random_init (&random, ~seed, number);
+  kind = check_random_range (&random, 0, 3);
+  most = kind < 2 ? 63 : 20;
+  width = 2 * check_random_range (&random, 1, most) + 1;
+  height = check_random_one_in (&random, 2) ? width : 2 * check_random_range (&random, 1, most) + 1;
+  fill_wide (taps, width, height, kind, &random);
+  check_mask_clear (&test->mask);
+  while ((int64_t) test->region.width * test->region.height * width * height > 600000) {
+    if (test->region.width > test->region.height)
+      test->region.width = (test->region.width + 1) / 2;
+    else
+      test->region.height = (test->region.height + 1) / 2;
+    if (test->region.width == 1 && test->region.height == 1)
+      break;
+  }
+  return check_mask_from (&test->mask, width, height, taps, 1, check_largest (&test->pixel));
+}
+
+int
+check_cpu_wide (uint64_t seed, int cases, FILE *file)
+{
+  int failures = 0, paths[CONVOLVE_CPU_DOUBLE + 1] = { 0 }, groups = 0;
+
+  for (int number = 0; number < cases && failures < 4; number++) {
+    CheckCase test;
+    ConvolvePlan *plan = NULL;
+    bool done = make_wide (&test, seed, number);
+
+    if (done)
+      plan = convolve_plan_new (&test.pixel, test.boundary, &test.mask.mask, "cpu", NULL, NULL);
+    if (plan) {
+      paths[plan->cpu->path]++;
+      groups += plan->cpu->path == CONVOLVE_CPU_FACTORS && plan->cpu->terms.n_groups > 0;
+    }
+    if (!plan || check_run (&test, "cpu", NULL, false, file).verdict != CHECK_PASSED) {
+      fprintf (file, "FAILED cpu: case %d of the wide masks, seed %llu, way %d\n", number, (unsigned long long) seed,
+          plan ? (int) plan->cpu->path : -1);
+      failures++;
+    }
+    convolve_plan_unref (plan);
+    check_case_clear (&test);
+  }
+  if (failures == 0 && cases >= 100 && (groups == 0 || paths[CONVOLVE_CPU_FLOAT_FACTORS] == 0
+          || paths[CONVOLVE_CPU_FLOAT] == 0 || paths[CONVOLVE_CPU_DOUBLE_FACTORS] == 0)) {
+    fprintf (file, "FAILED cpu: wide masks, seed %llu: %d with groups, %d float factors, %d floats, %d double factors\n",
+        (unsigned long long) seed, groups, paths[CONVOLVE_CPU_FLOAT_FACTORS], paths[CONVOLVE_CPU_FLOAT],
+        paths[CONVOLVE_CPU_DOUBLE_FACTORS]);
+    failures++;
+  }
+  return failures;
+}
+
+/*
+ * In units of 2^-53: three transforms of 2 * 8 levels, of which 2 have no roots to multiply by, a product, and the
+ * rounding of the result; a root is off by 2.5.
+ */
+int
+check_cpu_fft_bound (FILE *file)
+{
+  double product = sqrt (5), level = 1 + product + 2.5, transform = 14 * level + 2;
+  double counted = (3 * transform + product + 1) * ldexp (1, -53) * sqrt (2) * 128 * CONVOLVE_CPU_FFT_POINTS * 0.5;
+
+  if (convolve_cpu_fft_error (128, 0.5) >= counted)
+    return 0;
+  fprintf (file, "FAILED cpu: transforms are bounded by %g, and their roundings are %g\n",
+      convolve_cpu_fft_error (128, 0.5), counted);
+  return 1;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "kernels/check_integer_tail.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "kernels/check_mask.h"
+#include "common/integer_tail.h"
+
+typedef struct
+{
+  const ConvolvePlan *plan;
+  const CheckMask *mask;
+  ConvolveIntegerTail tail;
+  int64_t sum;                  /* of the integers */
+  FILE *file;
+} Trial;
+
+static int64_t
+floor_divide (__int128 a, __int128 b)
+{
+  return (int64_t) (a / b - (a % b != 0 && (a < 0) != (b < 0)));
+}
+
+/* The result before it is clamped, in integers: see the arithmetic in convolve.h. The offset is half of the range. */
+static int64_t
+result_of (const Trial *trial, int sample, int64_t n)
+{
+  const CheckMask *mask = trial->mask;
+  int zero = trial->plan->pixel.zero[sample], range = trial->plan->pixel.range[sample];
+  __int128 scaled = (__int128) (n - zero * trial->sum) * mask->numerator * 512;
+
+  return floor_divide (scaled + (__int128) (zero * 512 + range * 256 + 256) * mask->denominator,
+      (__int128) 512 * mask->denominator);
+}
+
+static int
+clamped (int64_t value)
+{
+  return value < 0 ? 0 : value > 255 ? 255 : (int) value;
+}
+
+int
+check_integer_tail_byte (const ConvolveIntegerTail *tail, int sample, int32_t bits)
+{
+  int mode = fegetround ();
+  volatile float value;
+
+  memcpy ((void *) &value, &bits, sizeof (bits));
+  fesetround (FE_DOWNWARD);
+  value = fmaf (value, tail->scale, tail->offset[sample]);
+  fesetround (mode);
+  memcpy (&bits, (void *) &value, sizeof (bits));
+  return tail->clamps ? clamped (bits - CONVOLVE_MAGIC_BITS) : bits & 255;
+}
+
+static int
+check_sum (const Trial *trial, int sample, int64_t n)
+{
+  int expected = clamped (result_of (trial, sample, n)), got = check_integer_tail_byte (&trial->tail, sample,
+      (int32_t) (trial->tail.start[sample] + n));
+
+  if (got == expected)
+    return 0;
+  fprintf (trial->file, "FAILED integer tail: a sum of %lld gives %d, not %d: %s mask %dx%d, divisor %.17g\n",
+      (long long) n, got, expected, trial->mask->kind, trial->mask->mask.width, trial->mask->mask.height,
+      trial->mask->mask.divisor);
+  return 1;
+}
+
+/* Results never fall, or never rise, with the sum; so the sums on both sides of each step between them are all. */
+static int
+check_sample (const Trial *trial, int sample, int64_t least, int64_t most)
+{
+  int failures = check_sum (trial, sample, least) + check_sum (trial, sample, most);
+  bool rises = result_of (trial, sample, least) <= result_of (trial, sample, most);
+
+  for (int value = 0; value <= 256 && failures == 0; value++) {
+    int64_t low = least, high = most;
+
+    while (low < high) {
+      int64_t middle = floor_divide (low + high, 2);
+
+      if ((result_of (trial, sample, middle) >= value) == rises)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    failures += check_sum (trial, sample, low);
+    if (low > least)
+      failures += check_sum (trial, sample, low - 1);
+  }
+  return failures;
+}
+
+/* accepted counts the plans that have such a tail, fine those of them whose scale is no power of two. */
+static int
+check_plan (const CheckMask *mask, CheckRandom *random, FILE *file, int *accepted, int *fine)
+{
+  ConvolvePixel pixel = {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = check_random_range (random, 1, 4) };
+  ConvolveMask with_offset = mask->mask;
+  Trial trial = {.mask = mask,.file = file };
+  int64_t least = 0, most = 0;
+  const char *reason = NULL;
+  ConvolvePlan *plan;
+  int failures = 0;
+
+  pixel.stride = pixel.samples;
+  pixel.select = pixel.biased = (1u << pixel.samples) - 1;
+  for (int i = 0; i < pixel.samples; i++)
+    pixel.zero[i] = check_random_range (random, 0, 255), pixel.range[i] = check_random_range (random, 1, 255);
+  with_offset.offset = 0.5;
+  trial.plan = plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_ZERO, &with_offset, "cpu", NULL, NULL);
+  if (!plan) {
+    fprintf (file, "FAILED integer tail: out of memory\n");
+    return 1;
+  }
+  if (convolve_integer_tail_choose (plan, &trial.tail, &reason)) {
+    for (int i = 0; i < mask->mask.width * mask->mask.height; i++) {
+      least += mask->integers[i] < 0 ? mask->integers[i] * 255 : 0;
+      most += mask->integers[i] > 0 ? mask->integers[i] * 255 : 0;
+      trial.sum += mask->integers[i];
+    }
+    for (int i = 0; i < pixel.samples && failures == 0; i++)
+      failures += check_sample (&trial, i, least, most);
+    ++*accepted;
+    *fine += (mask->denominator & (mask->denominator - 1)) != 0;
+  } else if (!reason) {
+    fprintf (file, "FAILED integer tail: a refusal without a reason\n");
+    failures++;
+  }
+  convolve_plan_unref (plan);
+  return failures;
+}
+
+int
+check_integer_tail (uint64_t seed, int masks, FILE *file)
+{
+  int failures = 0, accepted = 0, fine = 0;
+
+  for (int i = 0; i < masks && failures < 4; i++) {
+    CheckRandom random;
+    CheckMask mask;
+
+    check_random_init (&random, seed, i);
+    if (!check_mask_random (&mask, &random, 255)) {
+      fprintf (file, "FAILED integer tail: out of memory\n");
+      failures++;
+    } else if (mask.exact && mask.integers) {
+      failures += check_plan (&mask, &random, file, &accepted, &fine);
+    }
+    check_mask_clear (&mask);
+  }
+  if (failures == 0 && (accepted < masks / 10 || fine < masks / 20)) {
+    fprintf (file, "FAILED integer tail: of %d masks %d are accepted, %d with a divisor that is no power of 2\n", masks,
+        accepted, fine);
+    failures++;
+  }
+  return failures;
+}

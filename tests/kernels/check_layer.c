@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Checks of the convolution layer: every variant against the definition (support/oracle_layer.h) over random layers, layouts
+ * and sizes, then sizes and errors. A case is made from a seed and a number alone. See usage() for what it can be told.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernels/check_layer_api.h"
+#include "kernels/check_layer_case.h"
+#include "support/oracle_layer.h"
+
+enum
+{
+  SKIPPED = 77,
+  MAX_FAILURES = 10,
+  MAX_ROWS = 32
+};
+
+static ConvolvePool *pool;      /* that some host plans use */
+
+typedef struct
+{
+  const char *variant;
+  ConvolveDevice *device;
+  long cases, refused, failed;
+  double worst[CONVOLVE_N_LAYER_TYPES]; /* error over its limit; code values from the exact one */
+} Row;
+
+/* Runs the case where the row says. False after an error, which is printed unless the variant refused. */
+static bool
+run_case (Row *row, const CheckLayerCase *test, unsigned char *result)
+{
+  ConvolveLayerTask task = {.batch = test->batch,.height = test->height,.width = test->width,
+    .first_row = test->first_row,.end_row = test->end_row,.filled = test->filled,.fill = test->fill };
+  ConvolveError error = { 0 };
+  ConvolveLayerPlan *plan = convolve_layer_plan_new (&test->layer, row->variant, row->device, &error);
+  ConvolveDevice *device = plan && convolve_layer_plan_on_device (plan) ? row->device : NULL;
+  void *from = test->source.bytes, *to = result;
+  bool done = plan != NULL;
+
+  memset (result, CHECK_LAYER_CANARY, test->destination.size);
+  if (plan && !device && row->cases % 3 == 0)
+    convolve_layer_plan_set_pool (plan, pool);
+  if (device) {
+    from = convolve_device_alloc (device, test->source.size, &error);
+    to = from ? convolve_device_alloc (device, test->destination.size, &error) : NULL;
+    done = to && convolve_device_copy (device, from, test->source.bytes, test->source.size, CONVOLVE_COPY_TO_DEVICE,
+        &error) == CONVOLVE_OK && convolve_device_copy (device, to, result, test->destination.size,
+        CONVOLVE_COPY_TO_DEVICE, &error) == CONVOLVE_OK;
+  }
+  task.source = check_layer_place (&test->source, from);
+  task.destination = check_layer_place (&test->destination, to);
+  done = done && convolve_layer_run (plan, &task, &error) == CONVOLVE_OK;
+  if (device) {
+    done = done && convolve_device_copy (device, result, to, test->destination.size, CONVOLVE_COPY_TO_HOST,
+        &error) == CONVOLVE_OK;
+    done = convolve_device_finish (device, done ? &error : NULL) == CONVOLVE_OK && done;
+    convolve_device_release (device, from);
+    convolve_device_release (device, to);
+  }
+  convolve_layer_plan_unref (plan);
+  if (!done && error.status == CONVOLVE_UNSUPPORTED) {
+    row->refused++;
+  } else if (!done) {
+    printf ("FAILED: %s\n", error.text);
+    check_layer_case_print (test, row->variant);
+    row->failed++;
+  }
+  return done;
+}
+
+/* How far a sample is from the exact value, 1 being the most that is allowed. */
+static double
+judge (const CheckLayerCase *test, double exact, double magnitude, double slack, const unsigned char *at)
+{
+  const ConvolveLayer *layer = &test->layer;
+  double value, code;
+
+  if (layer->type == CONVOLVE_LAYER_U8) {
+    code = exact * layer->out_scale + layer->out_offset;
+    code = code < 0 ? 0 : code > 255 ? 255 : floor (code + 0.5);
+    return fabs (*at - code);
+  }
+  value = check_layer_read (layer, at);
+  if (layer->type == CONVOLVE_LAYER_FLOAT32)
+    return fabs (value - exact) / (1e-5 * magnitude + slack + 1e-37);
+  return fabs (exact) > 65000 ? 0 : fabs (value - exact) / (2e-3 * magnitude + slack + ldexp (1, -24));
+}
+
+/* The number of weights of filter k times the largest of them and the largest sample of the image. */
+static double
+scale_of (const CheckLayerCase *test, int b, int k)
+{
+  const ConvolveLayer *layer = &test->layer;
+  size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  size_t samples = (size_t) layer->channels * test->height * test->width;
+  double weight = 0, sample = 0;
+
+  for (size_t i = 0; i < count; i++)
+    weight = fmax (weight, fabs (test->weights[k * count + i]));
+  for (size_t i = 0; i < samples; i++)
+    sample = fmax (sample, fabs (test->input[b * samples + i]));
+  return count * weight * sample;
+}
+
+/* What may be written is cleared to the canary as it is looked at; the rest must still be that. */
+static bool
+compare (Row *row, const CheckLayerCase *test, unsigned char *result)
+{
+  const ConvolveLayer *layer = &test->layer;
+  int outputs = convolve_layer_outputs (layer), end = test->end_row ? test->end_row : test->out_height;
+  int size = check_layer_sample_size (layer->type);
+  bool wide = strcmp (row->variant, "winograd") == 0 || strcmp (row->variant, "fft") == 0;
+  size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  OracleLayer oracle = {.channels = layer->channels,.height = test->height,.width = test->width,
+    .kernel_height = layer->kernel_height,.kernel_width = layer->kernel_width,.stride_y = layer->stride_y,
+    .stride_x = layer->stride_x,.pad_top = layer->pad_top,.pad_left = layer->pad_left,
+    .padding = (OraclePadding) layer->boundary,.activation = (int) layer->activation,.pool_height = layer->pool_height,
+    .pool_width = layer->pool_width,.pool_stride_y = layer->pool_stride_y,.pool_stride_x = layer->pool_stride_x };
+
+  for (int b = 0; b < test->batch; b++)
+    for (int n = 0; n < outputs + test->filled; n++) {
+      int k = layer->first_filter + n;
+      double slack = n < outputs ? ldexp (scale_of (test, b, k), wide ? -19 : -36) : 0;
+
+      oracle.input = test->input + (size_t) b * layer->channels * test->height * test->width;
+      oracle.weights = test->weights + (n < outputs ? k : 0) * of_filter;
+      oracle.bias = layer->bias && n < outputs ? layer->bias[k] : 0;
+      for (int y = test->first_row; y < end; y++)
+        for (int x = 0; x < test->out_width; x++) {
+          unsigned char *at = result + check_layer_offset (&test->destination.tensor, b, n, y, x);
+          double magnitude, exact, off;
+
+          if (n < outputs) {
+            exact = oracle_layer (&oracle, y, x, &magnitude);
+            off = judge (test, exact, magnitude, slack, at);
+          } else {
+            exact = test->fill;
+            off = layer->type == CONVOLVE_LAYER_U8 ? fabs (*at - exact) * 2
+                : check_layer_read (layer, at) == exact ? 0 : 2;
+          }
+          if (!(off <= 1)) {
+            printf ("FAILED: image %d, filter %d, row %d, column %d is %.9g, %.3g times what is allowed from %.9g\n", b,
+                n, y, x, layer->type == CONVOLVE_LAYER_U8 ? *at : check_layer_read (layer, at), off, exact);
+            check_layer_case_print (test, row->variant);
+            row->failed++;
+            return false;
+          }
+          row->worst[layer->type] = fmax (row->worst[layer->type], off);
+          memset (at, CHECK_LAYER_CANARY, size);
+        }
+    }
+  for (size_t i = 0; i < test->destination.size; i++)
+    if (result[i] != CHECK_LAYER_CANARY) {
+      printf ("FAILED: byte %zu is written and must not be\n", i);
+      check_layer_case_print (test, row->variant);
+      row->failed++;
+      return false;
+    }
+  return true;
+}
+
+/* One case on one row. False where it failed. */
+static bool
+check_case (Row *row, uint64_t seed, uint64_t number, long budget)
+{
+  CheckLayerCase test;
+  unsigned char *result = NULL;
+  bool passed = false;
+
+  if (!check_layer_case_random (&test, seed, number, budget) || !(result = malloc (test.destination.size))) {
+    printf ("FAILED: out of memory\n");
+    row->failed++;
+  } else {
+    long failed = row->failed;
+
+    row->cases++;
+    passed = run_case (row, &test, result) ? compare (row, &test, result) : row->failed == failed;
+  }
+  if (!passed)
+    printf ("  case %" PRIu64 " of seed %" PRIu64 "; to see it again:\n"
+        "  check_layer %s --variant %s --seed %" PRIu64 " --case %" PRIu64 "\n",
+        number, seed, row->device ? "--device" : "--host", row->variant, seed, number);
+  free (result);
+  check_layer_case_clear (&test);
+  return passed;
+}
+
+static int
+usage (void)
+{
+  fprintf (stderr, "check_layer [options]: checks every variant of the layer against the definition\n"
+      "  --host, --device   only the variants of this kind; --device exits 77 where there is none\n"
+      "  --variant NAME     only this one, or auto\n"
+      "  --cases N          random cases, 3000\n"
+      "  --budget N         products of the largest case, 400000\n"
+      "  --seed S           of the random cases, from the clock\n"
+      "  --case I           only case I of the seed, on every variant\n");
+  return 2;
+}
+
+static int
+make_rows (bool host, ConvolveDevice *device, const char *variant, Row *rows)
+{
+  int n = 0;
+
+  for (int v = 0; v < convolve_layer_variant_count (); v++)
+    if (convolve_layer_variant_on_device (v) ? device != NULL : host)
+      rows[n++] = (Row) {.variant = convolve_layer_variant_name (v),
+        .device = convolve_layer_variant_on_device (v) ? device : NULL };
+  if (host)
+    rows[n++] = (Row) {.variant = "auto" };
+  if (device)
+    rows[n++] = (Row) {.variant = "auto",.device = device };
+  if (variant) {
+    int kept = 0;
+
+    for (int i = 0; i < n; i++)
+      if (strcmp (rows[i].variant, variant) == 0)
+        rows[kept++] = rows[i];
+    n = kept;
+  }
+  return n;
+}
+
+int
+main (int argc, char **argv)
+{
+  static Row rows[MAX_ROWS];
+  struct timespec now;
+  ConvolveDevice *device = NULL;
+  ConvolveError error = { 0 };
+  bool host = true, on_device = true;
+  const char *variant = NULL;
+  long cases = 3000, only = -1, budget = 400000, made = 0;
+  int n_rows, failures = 0;
+  uint64_t seed;
+
+  clock_gettime (CLOCK_REALTIME, &now);
+  seed = (uint64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  for (int i = 1; i < argc; i++) {
+    const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+
+    if (strcmp (argv[i], "--host") == 0)
+      on_device = false;
+    else if (strcmp (argv[i], "--device") == 0)
+      host = false;
+    else if (!value)
+      return usage ();
+    else if (strcmp (argv[i], "--variant") == 0)
+      variant = value, i++;
+    else if (strcmp (argv[i], "--cases") == 0)
+      cases = strtol (value, NULL, 10), i++;
+    else if (strcmp (argv[i], "--case") == 0)
+      only = strtol (value, NULL, 10), i++;
+    else if (strcmp (argv[i], "--budget") == 0)
+      budget = strtol (value, NULL, 10), i++;
+    else if (strcmp (argv[i], "--seed") == 0)
+      seed = strtoull (value, NULL, 10), i++;
+    else
+      return usage ();
+  }
+  if (on_device) {
+    device = convolve_device_new (-1, &error);
+    printf (device ? "device: %s\n" : "SKIP: CUDA variants: %s\n", device ? convolve_device_name (device) : error.text);
+    if (!device && !host)
+      return SKIPPED;
+  }
+  n_rows = make_rows (host, device, variant, rows);
+  if (n_rows == 0) {
+    fprintf (stderr, "there is no variant '%s'\n", variant);
+    return usage ();
+  }
+  pool = convolve_pool_new (3, &error);
+  printf ("seed %" PRIu64 ", %ld cases%s\n", seed, cases, pool ? "" : ", without threads");
+  fflush (stdout);
+  if (only >= 0) {
+    for (int i = 0; i < n_rows; i++)
+      failures += !check_case (&rows[i], seed, only, budget);
+  } else {
+    if (!variant)
+      failures += check_layer_api ();
+    for (; made < cases && failures < MAX_FAILURES; made++)
+      failures += !check_case (&rows[made % n_rows], seed, made, budget);
+    printf ("\n%-20s %8s %8s %8s  largest error, of what is allowed\n", "variant", "cases", "refused", "failed");
+    for (int i = 0; i < n_rows; i++)
+      printf ("%-20s %8ld %8ld %8ld  float32 %.3f, float16 %.3f, 8 bits %.0f\n", rows[i].variant, rows[i].cases,
+          rows[i].refused, rows[i].failed, rows[i].worst[0], rows[i].worst[1], rows[i].worst[2]);
+    printf ("%ld random cases, %d failures\n", made, failures);
+  }
+  convolve_pool_free (pool);
+  convolve_device_free (device);
+  return failures > 0;
+}

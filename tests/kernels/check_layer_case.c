@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "kernels/check_layer_case.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/random.h"
+
+static const char *const type_names[] = { "float32", "float16", "8 bits" };
+static const char *const boundary_names[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
+static const char *const activation_names[] = { "none", "relu", "absolute" };
+
+int
+check_layer_sample_size (ConvolveLayerType type)
+{
+  return type == CONVOLVE_LAYER_FLOAT32 ? 4 : type == CONVOLVE_LAYER_FLOAT16 ? 2 : 1;
+}
+
+/* binary16 by its definition. */
+static double
+half_value (unsigned half)
+{
+  int exponent = half >> 10 & 31, fraction = half & 1023;
+  double value = exponent == 0 ? ldexp (fraction, -24)
+      : exponent == 31 ? INFINITY : ldexp (1024 + fraction, exponent - 25);
+
+  return half >> 15 ? -value : value;
+}
+
+double
+check_layer_read (const ConvolveLayer *layer, const unsigned char *at)
+{
+  float single;
+  uint16_t half;
+
+  if (layer->type == CONVOLVE_LAYER_FLOAT32) {
+    memcpy (&single, at, 4);
+    return single;
+  }
+  if (layer->type == CONVOLVE_LAYER_FLOAT16) {
+    memcpy (&half, at, 2);
+    return half_value (half);
+  }
+  return (double) layer->in_scale * *at + layer->in_offset;
+}
+
+ptrdiff_t
+check_layer_offset (const ConvolveLayerTensor *tensor, int b, int c, int y, int x)
+{
+  ptrdiff_t plane;
+
+  if (tensor->across == 0)
+    plane = (ptrdiff_t) (uintptr_t) tensor->channel[c];
+  else
+    plane = (ptrdiff_t) (uintptr_t) tensor->channel[0] + c / tensor->across * tensor->down_stride
+        + c % tensor->across * tensor->across_stride;
+  return plane - 1 + b * tensor->batch_stride + y * tensor->row_stride + x * tensor->column_stride;
+}
+
+ConvolveLayerTensor
+check_layer_place (const CheckLayerMemory *memory, void *base)
+{
+  ConvolveLayerTensor tensor = memory->tensor;
+
+  for (int i = 0; i < CONVOLVE_LAYER_PLANES; i++)
+    if (tensor.channel[i])
+      tensor.channel[i] = (char *) base + ((uintptr_t) tensor.channel[i] - 1);
+  return tensor;
+}
+
+/* A random way to lay channels out: one behind the other, interleaved, tiles of a mosaic; rows upside down, gaps. */
+static bool
+make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType type, int batch, int channels, int height,
+    int width)
+{
+  ConvolveLayerTensor *tensor = &memory->tensor;
+  ptrdiff_t size = check_layer_sample_size (type), start = 0, order[CONVOLVE_LAYER_PLANES] = { 0, 1, 2, 3 };
+  int kind = check_random_range (random, 0, 3);
+
+  memset (memory, 0, sizeof *memory);
+  tensor->column_stride = size * (check_random_one_in (random, 6) ? check_random_range (random, 2, 3) : 1);
+  if (channels > CONVOLVE_LAYER_PLANES && kind > 1)
+    kind -= 2;
+  for (int i = 3; i > 0; i--) {
+    int other = check_random_range (random, 0, i);
+    ptrdiff_t keep = order[i];
+
+    order[i] = order[other];
+    order[other] = keep;
+  }
+  if (kind == 0) {              /* NCHW, with gaps or without */
+    int gap = check_random_one_in (random, 2) ? check_random_range (random, 0, 5) : 0;
+
+    tensor->row_stride = width * tensor->column_stride + gap * size;
+    tensor->across = 1;
+    tensor->down_stride = height * tensor->row_stride + gap * size;
+    tensor->batch_stride = channels * tensor->down_stride;
+    memory->size = batch * tensor->batch_stride;
+  } else if (kind == 1) {       /* a mosaic */
+    int columns = check_random_range (random, 1, channels), rows = (channels + columns - 1) / columns;
+
+    tensor->across = columns;
+    tensor->across_stride = width * tensor->column_stride;
+    tensor->row_stride = columns * tensor->across_stride + size * check_random_range (random, 0, 7);
+    tensor->down_stride = height * tensor->row_stride;
+    tensor->batch_stride = rows * tensor->down_stride;
+    memory->size = batch * tensor->batch_stride;
+  } else if (kind == 2) {       /* planes in any order */
+    tensor->row_stride = width * tensor->column_stride;
+    tensor->batch_stride = CONVOLVE_LAYER_PLANES * height * tensor->row_stride;
+    memory->size = batch * tensor->batch_stride;
+    for (int c = 0; c < channels; c++)
+      tensor->channel[c] = (void *) (uintptr_t) (1 + order[c] * height * tensor->row_stride);
+  } else {                      /* interleaved in any order, perhaps with something between */
+    tensor->column_stride = size * (check_random_one_in (random, 2) ? 4 : check_random_range (random, channels, 4));
+    tensor->row_stride = width * tensor->column_stride
+        + (check_random_one_in (random, 2) ? tensor->column_stride : size * check_random_range (random, 0, 3));
+    tensor->batch_stride = height * tensor->row_stride;
+    memory->size = batch * tensor->batch_stride;
+    for (int c = 0, n = 0; n < CONVOLVE_LAYER_PLANES && c < channels; n++)
+      if (order[n] * size < tensor->column_stride)
+        tensor->channel[c++] = (void *) (uintptr_t) (1 + order[n] * size);
+  }
+  if (check_random_one_in (random, 6)) {
+    start = (height - 1) * tensor->row_stride;
+    tensor->row_stride = -tensor->row_stride;
+  }
+  if (tensor->across)
+    tensor->channel[0] = (void *) (uintptr_t) 1;
+  /* Something before and behind, so that samples are often not aligned to more than their size. */
+  start += size * (check_random_one_in (random, 3) ? 16 : check_random_range (random, 0, 9));
+  for (int c = 0; c < CONVOLVE_LAYER_PLANES; c++)
+    if (tensor->channel[c])
+      tensor->channel[c] = (void *) ((uintptr_t) tensor->channel[c] + start);
+  memory->size += 64 * size;
+  memory->bytes = malloc (memory->size);
+  return memory->bytes != NULL;
+}
+
+/* A side of 1 .. most, small ones more often. */
+static int
+random_side (CheckRandom *random, int most)
+{
+  return check_random_one_in (random, 2) ? check_random_range (random, 1, most)
+      : check_random_range (random, 1, most < 4 ? most : 4);
+}
+
+static double
+random_number (CheckRandom *random, int kind)
+{
+  double value = check_random_unit (random);
+
+  if (kind == 0)
+    return 2 * value - 1;
+  if (kind == 1)
+    return value;               /* sums without cancellation: errors of one sign add up */
+  if (kind == 2)
+    return check_random_range (random, -3, 3);
+  if (kind == 3)
+    return ldexp (2 * value - 1, check_random_range (random, -8, 8));
+  return kind == 4 ? ldexp (2 * value - 1, -60) : ldexp (2 * value - 1, 60);
+}
+
+/* Kernel, channels and filters. */
+static void
+random_shape (CheckRandom *random, ConvolveLayer *layer)
+{
+  static const int sides[] = { 1, 3, 5, 7 }, types[] = { 4, 3, 3 };
+  int kernel = sides[check_random_range (random, 0, 3)];
+
+  convolve_layer_init (layer, 1, 1, kernel, kernel, NULL);
+  layer->type = (ConvolveLayerType) check_random_pick (random, types, 3);
+  if (check_random_one_in (random, 3)) {
+    layer->kernel_height = random_side (random, 12);
+    layer->kernel_width = random_side (random, 12);
+  }
+  if (layer->type == CONVOLVE_LAYER_U8 && check_random_one_in (random, 2)) {
+    layer->channels = check_random_range (random, 1, 4);        /* as frames have them */
+    layer->filters = check_random_range (random, 1, 4);
+    return;
+  }
+  layer->channels = random_side (random, check_random_one_in (random, 4) ? 70 : 8);
+  layer->filters = random_side (random, check_random_one_in (random, 4) ? 140 : 20);
+}
+
+static void
+random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
+{
+  ConvolveLayer *layer = &test->layer;
+
+  random_shape (random, layer);
+  if (check_random_one_in (random, 3)) {
+    layer->first_filter = check_random_range (random, 0, layer->filters - 1);
+    layer->shown = check_random_range (random, 0, layer->filters - layer->first_filter);
+  }
+  if (check_random_one_in (random, 3)) {
+    layer->stride_y = random_side (random, 5);
+    layer->stride_x = random_side (random, 5);
+  }
+  layer->boundary = (ConvolveBoundary) check_random_range (random, 0, CONVOLVE_N_BOUNDARIES - 1);
+  layer->activation = (ConvolveActivation) check_random_range (random, 0, CONVOLVE_N_ACTIVATIONS - 1);
+  if (check_random_one_in (random, 3)) {
+    layer->pool_height = random_side (random, 5);
+    layer->pool_width = random_side (random, 5);
+    layer->pool_stride_y = random_side (random, 5);
+    layer->pool_stride_x = random_side (random, 5);
+  }
+  if (layer->type == CONVOLVE_LAYER_U8 && check_random_one_in (random, 2)) {
+    layer->in_scale = (float) (0.01 + check_random_unit (random));
+    layer->in_offset = (float) (check_random_unit (random) - 0.5);
+    layer->out_scale = (float) (100 * check_random_unit (random) - 50.5);
+    layer->out_offset = (float) (255 * check_random_unit (random));
+  }
+  do {
+    test->height = random_side (random, 90);
+    test->width = random_side (random, 150);
+    if (check_random_one_in (random, 2)) {
+      convolve_layer_pad_same (layer, test->height, test->width, NULL);
+    } else {
+      layer->pad_top = check_random_range (random, 0, 9);
+      layer->pad_bottom = check_random_range (random, 0, 9);
+      layer->pad_left = check_random_range (random, 0, 9);
+      layer->pad_right = check_random_range (random, 0, 9);
+    }
+    if ((double) test->height * test->width * layer->filters * layer->channels * layer->kernel_height
+        * layer->kernel_width > budget) {
+      layer->filters = (layer->filters + 1) / 2;
+      layer->first_filter = layer->shown = 0;
+      if (layer->filters == 1) {
+        layer->channels = (layer->channels + 1) / 2;
+        layer->pool_height = layer->pool_width = 1;
+      }
+    }
+    test->batch = 1;
+  } while (convolve_layer_output_size (layer, test->height, test->width, &test->out_height, &test->out_width, NULL)
+      != CONVOLVE_OK || (double) test->out_height * test->out_width * layer->filters * layer->channels
+      * layer->kernel_height * layer->kernel_width * layer->pool_height * layer->pool_width > budget);
+  if (check_random_one_in (random, 4))
+    test->batch = check_random_range (random, 2, 3);
+}
+
+static bool
+fill_case (CheckRandom *random, CheckLayerCase *test)
+{
+  ConvolveLayer *layer = &test->layer;
+  size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  size_t count = of_filter * layer->filters,
+      inputs = (size_t) test->batch * layer->channels * test->height * test->width;
+  int weight_kind = check_random_range (random, 0, 3), input_kind = check_random_range (random, 0, 3);
+  int outputs = convolve_layer_outputs (layer);
+  double most = 0;
+
+  if (layer->type == CONVOLVE_LAYER_FLOAT32 && check_random_one_in (random, 8)) {
+    weight_kind = check_random_range (random, 3, 5);
+    input_kind = 9 - weight_kind - (weight_kind == 3);
+  }
+
+  test->filled = check_random_one_in (random, 4) ? check_random_range (random, 1, 3)
+      : outputs < 4 && check_random_one_in (random, 2) ? 4 - outputs : 0;
+  test->fill = (float) check_random_range (random, 0, 255);
+  test->weights = malloc (count * sizeof *test->weights);
+  test->bias = malloc (layer->filters * sizeof *test->bias);
+  test->input = malloc (inputs * sizeof *test->input);
+  if (!test->weights || !test->bias || !test->input
+      || !make_memory (random, &test->source, layer->type, test->batch, layer->channels, test->height, test->width)
+      || !make_memory (random, &test->destination, layer->type, test->batch, outputs + test->filled, test->out_height,
+          test->out_width))
+    return false;
+  for (size_t i = 0; i < count; i++)
+    test->weights[i] = (float) random_number (random, weight_kind);
+  for (int k = 0; k < layer->filters; k++)
+    test->bias[k] = (float) random_number (random, input_kind);
+  layer->weights = test->weights;
+  layer->bias = check_random_one_in (random, 2) ? test->bias : NULL;
+
+  memset (test->source.bytes, CHECK_LAYER_CANARY, test->source.size);
+  for (int b = 0, n = 0; b < test->batch; b++)
+    for (int c = 0; c < layer->channels; c++)
+      for (int y = 0; y < test->height; y++)
+        for (int x = 0; x < test->width; x++, n++) {
+          unsigned char *at = test->source.bytes + check_layer_offset (&test->source.tensor, b, c, y, x);
+          double value = random_number (random, input_kind);
+          float single = (float) value;
+          /* Some of the smallest halves too; the rest by the exponent and fraction of a number near value. */
+          uint16_t half = (uint16_t) (check_random_next (random) & 0x83ff);
+          int exponent;
+
+          if (layer->type == CONVOLVE_LAYER_FLOAT32) {
+            memcpy (at, &single, 4);
+          } else if (layer->type == CONVOLVE_LAYER_FLOAT16) {
+            frexp (value, &exponent);
+            if (fabs (value) > 1e-4 && exponent > -13)
+              half = (uint16_t) ((half & 0x3ff) | (exponent + 14) << 10 | (value < 0 ? 0x8000 : 0));
+            memcpy (at, &half, 2);
+          } else {
+            *at = (unsigned char) check_random_next (random);
+          }
+          test->input[n] = check_layer_read (layer, at);
+          most = fmax (most, fabs (test->input[n]));
+        }
+  if (layer->type == CONVOLVE_LAYER_U8) {
+    double worst = 0;
+
+    /* The output's scale such that code values are meant. */
+    for (int k = 0; k < layer->filters; k++) {
+      double sum = fabs (test->bias[k]);
+
+      for (size_t i = 0; i < of_filter; i++)
+        sum += fabs (test->weights[k * of_filter + i]) * most;
+      worst = fmax (worst, sum);
+    }
+    if (fabs (layer->out_scale) * worst > 8000)
+      layer->out_scale *= (float) (8000 / (fabs (layer->out_scale) * worst));
+  }
+  test->first_row = 0;
+  test->end_row = 0;
+  if (check_random_one_in (random, 4)) {
+    test->first_row = check_random_range (random, 0, test->out_height - 1);
+    test->end_row = check_random_range (random, test->first_row + 1, test->out_height);
+  }
+  return true;
+}
+
+bool
+check_layer_case_random (CheckLayerCase *test, uint64_t seed, uint64_t number, long budget)
+{
+  CheckRandom random;
+
+  memset (test, 0, sizeof *test);
+  check_random_init (&random, seed, number);
+  random_layer (&random, test, budget);
+  return fill_case (&random, test);
+}
+
+void
+check_layer_case_clear (CheckLayerCase *test)
+{
+  free (test->weights);
+  free (test->bias);
+  free (test->input);
+  free (test->source.bytes);
+  free (test->destination.bytes);
+}
+
+void
+check_layer_case_print (const CheckLayerCase *test, const char *variant)
+{
+  const ConvolveLayer *layer = &test->layer;
+
+  printf ("  %s, %s: %d images of %dx%d, C %d, K %d (%d from %d), kernel %dx%d, stride %d,%d, "
+      "padding %d,%d,%d,%d %s, %s, "
+      "pool %dx%d stride %d,%d, rows %d to %d of %dx%d, source across %d column stride %td, destination %d %td, "
+      "filled %d\n",
+      variant, type_names[layer->type], test->batch, test->width, test->height, layer->channels, layer->filters,
+      convolve_layer_outputs (layer), layer->first_filter, layer->kernel_width, layer->kernel_height, layer->stride_x,
+      layer->stride_y, layer->pad_left, layer->pad_top, layer->pad_right, layer->pad_bottom,
+      boundary_names[layer->boundary], activation_names[layer->activation], layer->pool_width, layer->pool_height,
+      layer->pool_stride_x, layer->pool_stride_y, test->first_row, test->end_row, test->out_width, test->out_height,
+      test->source.tensor.across, test->source.tensor.column_stride, test->destination.tensor.across,
+      test->destination.tensor.column_stride, test->filled);
+}
+

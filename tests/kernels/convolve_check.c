@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Checks and benchmark of the convolution kernels. Walks the variant table, so that a new kernel is checked and
+ * measured by being a row of it. See usage() for what it can be told.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernels/check_box.h"
+#include "kernels/check_cpu.h"
+#include "kernels/check_fixed.h"
+#include "kernels/check_integer_tail.h"
+#include "kernels/check_tensor.h"
+#include "kernels/check_tensor_products.h"
+#include "bench/convolve_bench.h"
+
+enum
+{
+  SKIPPED = 77,
+  USAGE = 2,
+  MAX_FAILURES = 10,
+  MAX_ROWS = 64
+};
+
+typedef struct
+{
+  bool host, device;            /* which rows */
+  long cases, only_case;        /* only_case: -1 for all */
+  uint64_t seed;
+  const char *variant;
+  bool list, bench;
+  const char *once;
+  int once_width, once_height;
+  BenchOptions bench_options;
+} Options;
+
+static void
+usage (FILE *file)
+{
+  fprintf (file, "convolve_check [options]: checks every variant against the definition\n"
+      "  --host, --device   only the variants of this kind; --device exits 77 where there is none\n"
+      "  --variant NAME     only this one, or auto\n"
+      "  --cases N          random cases, 20000\n"
+      "  --seed S           of the random cases, from the clock\n"
+      "  --case I           only case I of the seed, in words\n"
+      "  --list             the variants\n"
+      "  --bench            measures instead of checking\n"
+      "  --csv FILE         writes the measurements there too\n"
+      "  --bench-side N     only masks of this width\n"
+      "  --bench-rounds N   on a device, 30\n"
+      "  --bench-cpu-rounds N   on the host, 5; 0 for none\n"
+      "  --once VARIANT WxH   convolves one image with a 3x3 mask and exits\n");
+}
+
+/* A whole number that is all of the text. */
+static bool
+read_number (const char *text, uint64_t *number)
+{
+  char *end;
+
+  errno = 0;
+  *number = strtoull (text, &end, 0);
+  return errno == 0 && end != text && *end == '\0' && text[0] != '-';
+}
+
+static bool
+read_options (Options *options, int argc, char **argv)
+{
+  struct timespec now;
+  uint64_t number;
+
+  clock_gettime (CLOCK_REALTIME, &now);
+  *options = (Options) {
+    .host = true,
+    .device = true,
+    .cases = 20000,
+    .only_case = -1,
+    .seed = (uint64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000,
+    .bench_options = {.rounds = 30,.cpu_rounds = 5},
+  };
+
+  for (int i = 1; i < argc; i++) {
+    const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+
+    if (strcmp (option, "--host") == 0) {
+      options->device = false;
+    } else if (strcmp (option, "--device") == 0) {
+      options->host = false;
+    } else if (strcmp (option, "--list") == 0) {
+      options->list = true;
+    } else if (strcmp (option, "--bench") == 0) {
+      options->bench = true;
+    } else if (!value) {
+      return false;
+    } else if (strcmp (option, "--variant") == 0) {
+      options->variant = options->bench_options.variant = value, i++;
+    } else if (strcmp (option, "--csv") == 0) {
+      options->bench_options.csv = value, i++;
+    } else if (strcmp (option, "--once") == 0 && i + 2 < argc) {
+      options->once = value;
+      if (sscanf (argv[i + 2], "%dx%d", &options->once_width, &options->once_height) != 2
+          || options->once_width < 1 || options->once_height < 1)
+        return false;
+      i += 2;
+    } else if (!read_number (value, &number)) {
+      return false;
+    } else if (strcmp (option, "--seed") == 0) {
+      options->seed = number, i++;
+    } else if (strcmp (option, "--cases") == 0 && number <= LONG_MAX) {
+      options->cases = (long) number, i++;
+    } else if (strcmp (option, "--case") == 0 && number <= LONG_MAX) {
+      options->only_case = (long) number, i++;
+    } else if (strcmp (option, "--bench-side") == 0 && number <= CONVOLVE_MAX_SIDE) {
+      options->bench_options.side = (int) number, i++;
+    } else if (strcmp (option, "--bench-rounds") == 0 && number <= INT_MAX) {
+      options->bench_options.rounds = (int) number, i++;
+    } else if (strcmp (option, "--bench-cpu-rounds") == 0 && number <= INT_MAX) {
+      options->bench_options.cpu_rounds = (int) number, i++;
+    } else {
+      return false;
+    }
+  }
+  return options->host || options->device;
+}
+
+/* The rows to check: the variants of the table that are asked for, and auto with and without a device. */
+static int
+make_rows (const Options *options, ConvolveDevice *device, CheckRow *rows)
+{
+  int n = 0, count = convolve_variant_count ();
+
+  memset (rows, 0, MAX_ROWS * sizeof *rows);
+  for (int v = 0; v < count && n < MAX_ROWS - 2; v++) {
+    bool on_device = convolve_variant_on_device (v);
+
+    if (on_device ? options->device && device : options->host)
+      rows[n++] = (CheckRow) {.variant = convolve_variant_name (v),.device = on_device ? device : NULL };
+  }
+  if (options->host)
+    rows[n++] = (CheckRow) {.variant = "auto" };
+  if (options->device && device)
+    rows[n++] = (CheckRow) {.variant = "auto",.device = device };
+
+  if (options->variant) {
+    int kept = 0;
+
+    for (int i = 0; i < n; i++) {
+      if (strcmp (rows[i].variant, options->variant) == 0)
+        rows[kept++] = rows[i];
+    }
+    n = kept;
+  }
+  return n;
+}
+
+/* Says how to see a failed case again. */
+static CheckVerdict
+run_random (const Options *options, CheckRow *row, uint64_t number, bool verbose)
+{
+  CheckCase test;
+  CheckVerdict verdict = CHECK_FAILED;
+
+  if (!check_case_random (&test, options->seed, number, row->device != NULL)) {
+    fprintf (stderr, "FAILED: out of memory in case %" PRIu64 "\n", number);
+    row->failed++;
+  } else {
+    verdict = check_row_run (row, &test, verbose, stdout);
+    if (verdict == CHECK_FAILED)
+      printf ("  case %" PRIu64 " of seed %" PRIu64 "; to see it again:\n"
+          "  convolve_check %s --variant %s --seed %" PRIu64 " --case %" PRIu64 "\n", number, options->seed,
+          row->device ? "--device" : "--host", row->variant, options->seed, number);
+  }
+  check_case_clear (&test);
+  return verdict;
+}
+
+/* Which row a case goes to is no part of the case. */
+static CheckRow *
+pick_row (const Options *options, CheckRow *rows, int n_rows, uint64_t number)
+{
+  CheckRandom random;
+
+  check_random_init (&random, ~options->seed, number);
+  return &rows[check_random_range (&random, 0, n_rows - 1)];
+}
+
+static void
+print_table (const CheckRow *rows, int n_rows)
+{
+  printf ("\n%-20s %8s %8s %8s  largest error beyond rounding, masks that are not exact\n", "variant", "cases",
+      "refused", "failed");
+  printf ("%-20s %8s %8s %8s  %14s %14s\n", "", "", "", "", "8 bits", "9..16 bits");
+  for (int i = 0; i < n_rows; i++) {
+    char name[64];
+
+    snprintf (name, sizeof name, "%s%s", rows[i].variant,
+        strcmp (rows[i].variant, "auto") != 0 ? "" : rows[i].device ? " (device)" : " (host)");
+    printf ("%-20s %8ld %8ld %8ld  %14.3g %14.3g\n", name, rows[i].cases, rows[i].refused, rows[i].failed,
+        rows[i].error_8, rows[i].error_deep);
+  }
+}
+
+static int
+run_checks (const Options *options, CheckRow *rows, int n_rows)
+{
+  int failures = 0, made = 0;
+
+  printf ("seed %" PRIu64 ", %ld cases\n", options->seed, options->cases);
+  fflush (stdout);
+  if (!options->variant)
+    failures += check_fixed_api (stdout) + check_box (options->seed, 400, stdout)
+        + check_integer_tail (options->seed, 400, stdout)
+        + check_limbs (options->seed, 400, stdout) + check_products (options->seed, 400, stdout)
+        + check_cpu_memory (stdout) + check_cpu_threads (stdout) + check_cpu_large (stdout)
+        + check_cpu_sigma (stdout) + check_cpu_wide (options->seed, 300, stdout) + check_cpu_fft_bound (stdout);
+  for (int i = 0; i < n_rows; i++) {
+    failures += check_fixed_variant (&rows[i], stdout);
+    if (rows[i].device && !rows[i].device_lost)
+      failures += check_fixed_two_devices (&rows[i], stdout);
+    if (rows[i].device_lost)
+      break;
+  }
+
+  for (; made < options->cases && failures < MAX_FAILURES; made++) {
+    CheckRow *row = pick_row (options, rows, n_rows, made);
+
+    if (run_random (options, row, made, false) == CHECK_FAILED)
+      failures++;
+    if (row->device_lost) {
+      printf ("the device is lost; no more cases are run\n");
+      break;
+    }
+  }
+  print_table (rows, n_rows);
+  printf ("%d random cases, %d failures\n", made, failures);
+  return failures > 0;
+}
+
+static void
+list_variants (void)
+{
+  for (int v = 0; v < convolve_variant_count (); v++)
+    printf ("%-16s %-7s %s\n", convolve_variant_name (v), convolve_variant_on_device (v) ? "device" : "host",
+        convolve_variant_idea (v));
+}
+
+static bool
+is_known (const char *variant)
+{
+  for (int v = 0; v < convolve_variant_count (); v++) {
+    if (strcmp (convolve_variant_name (v), variant) == 0)
+      return true;
+  }
+  return strcmp (variant, "auto") == 0;
+}
+
+int
+main (int argc, char **argv)
+{
+  static CheckRow rows[MAX_ROWS];
+  Options options;
+  ConvolveDevice *device = NULL;
+  ConvolveError error = { 0 };
+  int n_rows, code = 0;
+
+  if (!read_options (&options, argc, argv)) {
+    usage (stderr);
+    return USAGE;
+  }
+  if (options.list) {
+    list_variants ();
+    return 0;
+  }
+  if (options.variant && !is_known (options.variant)) {
+    fprintf (stderr, "there is no variant '%s'; --list names them\n", options.variant);
+    return USAGE;
+  }
+  if (options.once)
+    return bench_once (options.once, options.once_width, options.once_height);
+
+  if (options.device) {
+    device = convolve_device_new (-1, &error);
+    if (device)
+      printf ("device: %s\n", convolve_device_name (device));
+    else
+      printf ("SKIP: CUDA variants: %s\n", error.text);
+    if (!device && !options.host)
+      return SKIPPED;
+  }
+
+  n_rows = make_rows (&options, device, rows);
+  if (n_rows == 0) {
+    printf ("SKIP: nothing to run here for '%s'\n", options.variant);
+    code = SKIPPED;
+  } else if (options.bench) {
+    if (!options.host)
+      options.bench_options.cpu_rounds = 0;
+    code = bench_run (&options.bench_options, device);
+  } else if (options.only_case >= 0) {
+    CheckRow *row = pick_row (&options, rows, n_rows, options.only_case);
+
+    code = run_random (&options, row, options.only_case, true) == CHECK_FAILED;
+  } else {
+    code = run_checks (&options, rows, n_rows);
+  }
+  convolve_device_free (device);
+  return code;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "support/frame.h"
+
+#include <gst/check/gstcheck.h>
+#include <string.h>
+
+#include "support/oracle.h"
+
+#define PADDING 24              /* bytes after each row of a padded frame, even for 16-bit samples */
+
+GstCaps *
+frame_caps (const gchar * format, gint width, gint height, const gchar * colorimetry)
+{
+  GstCaps *caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, format, "width", G_TYPE_INT, width,
+      "height", G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, 25, 1, NULL);
+
+  if (colorimetry)
+    gst_caps_set_simple (caps, "colorimetry", G_TYPE_STRING, colorimetry, NULL);
+  return caps;
+}
+
+static GstBuffer *
+allocate (const GstVideoInfo * info, FrameLayout layout)
+{
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 }, size = 0;
+  gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
+  GstBuffer *buffer = gst_buffer_new ();
+
+  if (layout == FRAME_PLAIN) {
+    gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, info->size, NULL));
+    return buffer;
+  }
+  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES (info); i++) {
+    gint component[GST_VIDEO_MAX_COMPONENTS];
+    gsize rows;
+
+    gst_video_format_info_component (info->finfo, i, component);
+    rows = GST_VIDEO_INFO_COMP_HEIGHT (info, component[0]);
+    stride[i] = GST_VIDEO_INFO_PLANE_STRIDE (info, i) + PADDING * (i + 1);
+    offset[i] = size + (layout != FRAME_MEMORIES ? PADDING : 0);
+    if (layout == FRAME_MEMORIES)
+      gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, stride[i] * rows, NULL));
+    size = offset[i] + stride[i] * rows;
+    if (layout == FRAME_UPSIDE_DOWN) {
+      offset[i] += stride[i] * (rows - 1);
+      stride[i] = -stride[i];
+    }
+  }
+  if (layout != FRAME_MEMORIES)
+    gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, size, NULL));
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info),
+      GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_N_PLANES (info), offset, stride);
+  return buffer;
+}
+
+GstBuffer *
+frame_new (const GstVideoInfo * info, FrameLayout layout, guint32 seed)
+{
+  const GstVideoFormatInfo *finfo = info->finfo;
+  gint width = GST_VIDEO_INFO_WIDTH (info), bytes = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) > 8 ? 2 : 1;
+  guint16 *line = g_new0 (guint16, 4 * (width + 16));
+  GRand *random = g_rand_new_with_seed (seed);
+  GstBuffer *buffer = allocate (info, layout);
+  GstVideoFrame frame;
+
+  fail_unless (gst_video_frame_map (&frame, info, buffer, GST_MAP_WRITE));
+  for (gint y = 0; y < GST_VIDEO_INFO_HEIGHT (info); y++) {
+    for (gint i = 0; i < 4 * width * bytes; i++)
+      ((guint8 *) line)[i] = g_rand_int (random);
+    finfo->pack_func (finfo, GST_VIDEO_PACK_FLAG_NONE, line, 0, frame.data, frame.info.stride,
+        GST_VIDEO_CHROMA_SITE_UNKNOWN, y, width);
+  }
+  gst_video_frame_unmap (&frame);
+  g_rand_free (random);
+  g_free (line);
+  return buffer;
+}
+
+void
+frame_read (const GstVideoInfo * info, GstBuffer * buffer, Component components[4])
+{
+  static const gint place[4] = { 1, 2, 3, 0 };  /* of a component in AYUV and ARGB */
+  const GstVideoFormatInfo *finfo = info->finfo;
+  gint width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_HEIGHT (info);
+  gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0);
+  guint16 *line = g_new0 (guint16, 4 * (width + 16));
+  GstVideoFrame frame;
+
+  memset (components, 0, 4 * sizeof (Component));
+  for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); c++) {
+    components[c].width = GST_VIDEO_INFO_COMP_WIDTH (info, c);
+    components[c].height = GST_VIDEO_INFO_COMP_HEIGHT (info, c);
+    components[c].samples = g_new0 (guint16, components[c].width * components[c].height);
+  }
+  fail_unless (gst_video_frame_map (&frame, info, buffer, GST_MAP_READ));
+  for (gint y = 0; y < height; y++) {
+    finfo->unpack_func (finfo, GST_VIDEO_PACK_FLAG_TRUNCATE_RANGE, line, frame.data, frame.info.stride, 0, y, width);
+    for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); c++) {
+      gint x_sub = GST_VIDEO_FORMAT_INFO_W_SUB (finfo, c), y_sub = GST_VIDEO_FORMAT_INFO_H_SUB (finfo, c);
+
+      for (gint x = 0; x < components[c].width && y % (1 << y_sub) == 0; x++) {
+        gint at = 4 * (x << x_sub) + place[c];
+
+        components[c].samples[(y >> y_sub) * components[c].width + x] =
+            depth == 8 ? ((guint8 *) line)[at] : line[at] >> (16 - depth);
+      }
+    }
+  }
+  gst_video_frame_unmap (&frame);
+  g_free (line);
+}
+
+void
+frame_clear (Component components[4])
+{
+  for (guint c = 0; c < 4; c++)
+    g_free (components[c].samples);
+}
+
+void
+frame_append_rows (GByteArray * bytes, GstSample * sample)
+{
+  GstVideoInfo info;
+  GstVideoFrame frame;
+
+  fail_unless (gst_video_info_from_caps (&info, gst_sample_get_caps (sample)));
+  fail_unless (gst_video_frame_map (&frame, &info, gst_sample_get_buffer (sample), GST_MAP_READ));
+  for (guint i = 0; i < GST_VIDEO_FRAME_N_PLANES (&frame); i++) {
+    gint component[GST_VIDEO_MAX_COMPONENTS];
+    gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, i), width;
+
+    gst_video_format_info_component (info.finfo, i, component);
+    width = GST_VIDEO_FRAME_COMP_WIDTH (&frame, component[0]) * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, component[0]);
+    for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (&frame, component[0]); y++)
+      g_byte_array_append (bytes, (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, i) + (gsize) y * stride, width);
+  }
+  gst_video_frame_unmap (&frame);
+}
+
+/* Whether black is 16 and white 235, scaled to the depth: YUV where nothing is said, others where the caps say so. */
+static gboolean
+is_limited (const GstVideoInfo * info)
+{
+  if (GST_VIDEO_INFO_IS_YUV (info))
+    return info->colorimetry.range != GST_VIDEO_COLOR_RANGE_0_255;
+  return info->colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235;
+}
+
+/* The code value for nothing, from the colorimetry's definition. */
+static gint
+zero_level (const GstVideoInfo * info, guint component)
+{
+  gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (info->finfo, 0);
+
+  if (GST_VIDEO_INFO_IS_YUV (info) && component > 0)
+    return 1 << (depth - 1);
+  return is_limited (info) ? 16 << (depth - 8) : 0;
+}
+
+/* Code values from black to white, from the same definition. */
+static gint
+nominal_range (const GstVideoInfo * info)
+{
+  gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (info->finfo, 0);
+
+  return is_limited (info) ? 219 << (depth - 8) : (1 << depth) - 1;
+}
+
+static void
+check_component (const GstVideoInfo * info, guint c, const Component * in, const Component * out,
+    const Expected * expected, const gchar * what)
+{
+  gboolean yuv = GST_VIDEO_INFO_IS_YUV (info);
+  gboolean chroma = GST_VIDEO_FORMAT_INFO_W_SUB (info->finfo, c) || GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, c);
+  gboolean scaled = !expected->integers && chroma;
+  gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (info->finfo, 0), count = in->width * in->height;
+  gint size = depth == 8 ? 1 : 2;
+  g_autofree guint8 *bytes = g_malloc (count);
+  g_autofree OracleValue *values = g_new (OracleValue, count);
+  Oracle oracle = {
+    .sample_size = size, .depth = depth, .samples = 1, .pixel_stride = size, .select = c < 3,
+    .biased = !yuv || c == 0, .zero = {zero_level (info, c)}, .range = {nominal_range (info)},
+    .pixels = size == 1 ? bytes : (const guint8 *) in->samples, .row_stride = size * in->width,
+    .width = in->width, .height = in->height, .boundary = expected->boundary,
+    .mask_width = scaled ? expected->chroma_width : expected->width,
+    .mask_height = scaled ? expected->chroma_height : expected->height,
+    .integers = expected->integers, .numerator = expected->numerator, .denominator = expected->denominator,
+    .weights = expected->weights[scaled], .divisor = expected->divisors[scaled],
+    .budget = depth == 8 ? 1.0 / 64 : 0.5, .offset = expected->bias,
+  };
+
+  for (gint i = 0; i < count; i++)
+    bytes[i] = in->samples[i];
+  fail_unless (oracle_convolve (&oracle, 0, 0, in->width, in->height, values));
+  for (gint i = 0; i < count; i++) {
+    gint low = c == 3 ? in->samples[i] : values[i].low, high = c == 3 ? low : values[i].high;
+
+    /* A check for each sample would take longer than the sample. */
+    if (out->samples[i] < low || out->samples[i] > high)
+      fail ("%s: %s %dx%d component %u at %d,%d: %u, expected %d to %d", what,
+          gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)), GST_VIDEO_INFO_WIDTH (info),
+          GST_VIDEO_INFO_HEIGHT (info), c, i % in->width, i / in->width, out->samples[i], low, high);
+  }
+}
+
+void
+frame_check (const GstVideoInfo * info, GstBuffer * in, GstBuffer * out, const Expected * expected,
+    const gchar * what)
+{
+  Component from[4], to[4];
+
+  frame_read (info, in, from);
+  frame_read (info, out, to);
+  for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (info); c++)
+    check_component (info, c, &from[c], &to[c], expected, what);
+  frame_clear (from);
+  frame_clear (to);
+}

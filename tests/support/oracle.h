@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The definition of a convolved plane, written down as plainly as it can be and slow: the checks hold every variant
+ * against it. It includes nothing of the project and shares neither code nor tables with it.
+ *
+ *   out(x, y) = zero + sum over j, i of t[j][i] * (s(x + i - w/2, y + j - h/2) - zero) / divisor + offset * range
+ *
+ * rounded half up and clamped to 0 .. 2^depth - 1.
+ */
+#ifndef TESTS_SUPPORT_ORACLE_H
+#define TESTS_SUPPORT_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum
+{
+  ORACLE_ZERO,                  /* 00|abc, with the sample's zero level for 0 */
+  ORACLE_REPLICATE,             /* aa|abc */
+  ORACLE_REFLECT,               /* ba|abc */
+  ORACLE_REFLECT_101,           /* cb|abc */
+  ORACLE_WRAP                   /* bc|abc */
+} OracleBoundary;
+
+typedef struct
+{
+  /* The pixel. */
+  int sample_size;              /* bytes: 1 or 2 */
+  int depth, shift;
+  bool swapped;
+  int samples, pixel_stride;
+  unsigned select, biased;
+  int zero[4];
+  int range[4];                 /* code values from black to white */
+
+  /* The image. */
+  const unsigned char *pixels;  /* the first sample of pixel (0, 0) */
+  ptrdiff_t row_stride;
+  int width, height;
+  OracleBoundary boundary;
+
+  /*
+   * The mask. Either integers with the factor numerator / denominator in place of 1 / divisor, computed exactly:
+   * largest sample * sum |integers| < 2^24, |numerator| and denominator < 2^30, denominator > 0. Or, where integers is
+   * NULL, weights and divisor, computed in long double and allowed to be wrong by budget before rounding.
+   */
+  int mask_width, mask_height;
+  const int64_t *integers;
+  int64_t numerator, denominator;
+  const double *weights;
+  double divisor;
+  double budget;                /* code values */
+  double offset;                /* fraction of the sample's range */
+} Oracle;
+
+/* What one sample may be. */
+typedef struct
+{
+  int low, high;                /* code values; of a sample that is not selected, twice what oracle_word() reads */
+  double exact;                 /* before rounding and clamping; 0 for a sample that is not selected */
+} OracleValue;
+
+/* The word of one sample as this machine reads it, not swapped. */
+int oracle_word (const Oracle *oracle, const unsigned char *at);
+
+/*
+ * Fills values for the rectangle, which lies inside the image: value of sample k of pixel (x + c, y + r) is
+ * values[(r * width + c) * samples + k]. False where memory is short.
+ */
+bool oracle_convolve (const Oracle *oracle, int x, int y, int width, int height, OracleValue *values);
+
+/* Whether the word at that place is an allowed result for sample k. */
+bool oracle_accepts (const Oracle *oracle, int k, const OracleValue *value, const unsigned char *at);
+
+#endif
