@@ -16,42 +16,45 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#define INPUT "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! " \
-    "cudaconvolve name=convolve ! tee name=frames"
-#define CLIP "queue ! videoconvert ! vp8enc deadline=1 cpu-used=4 threads=4 end-usage=cq cq-level=4 max-quantizer=20 " \
-    "target-bitrate=30000000 ! webmmux ! filesink name=file"
-#define WINDOW "queue leaky=downstream max-size-buffers=2 max-size-bytes=0 max-size-time=0 ! videoconvert ! videoscale ! "
+#define INPUT \
+  "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! " \
+  "cudaconvolve name=convolve ! tee name=frames"
+#define CLIP \
+  "queue ! videoconvert ! vp8enc deadline=1 cpu-used=4 threads=4 end-usage=cq cq-level=4 max-quantizer=20 " \
+  "target-bitrate=30000000 ! webmmux ! filesink name=file"
+#define WINDOW \
+  "queue leaky=downstream max-size-buffers=2 max-size-bytes=0 max-size-time=0 ! videoconvert ! videoscale ! "
 
 #define NO_FRAME G_MAXUINT64
 
 typedef struct
 {
   const char *file;
-  char **properties;            /* NAME=VALUE, ends with NULL */
+  char **properties; /* NAME=VALUE, ends with NULL */
 
   GMainLoop *loop;
   GstElement *pipeline, *convolve;
-  GstElement *clip, *window, *nothing;  /* the branches, NULL where not wanted */
+  GstElement *clip, *window, *nothing; /* the branches, NULL where not wanted */
   gboolean ok;
   gboolean window_gone;
-  int stopping;                 /* atomic */
-  gboolean terminal;            /* progress is overwritten in place */
+  int stopping;      /* atomic */
+  gboolean terminal; /* progress is overwritten in place */
 
   /* Of the thread that the frames come in. */
   gboolean want_picture;
   guint64 frames_in;
-  guint64 keep;                 /* number of the frame whose after is awaited, or NO_FRAME */
-  GstClockTime next;            /* when in the film the next frame is kept */
-  GstSample *pending;           /* what that frame was before */
+  guint64 keep;       /* number of the frame whose after is awaited, or NO_FRAME */
+  GstClockTime next;  /* when in the film the next frame is kept */
+  GstSample *pending; /* what that frame was before */
   GstSample *before, *after;
-  GstClockTime begin;           /* where in the film the last frame begins */
-  gint64 due;                   /* microseconds at which that frame was due in the window */
+  GstClockTime begin; /* where in the film the last frame begins */
+  gint64 due;         /* microseconds at which that frame was due in the window */
 
   /* Shared with the main thread. */
   GMutex lock;
   guint64 frames_out;
-  gint64 first, last;           /* microseconds at which the first and the last frame came out */
-  GstClockTime first_time, time;        /* where in the film the first frame begins and the last one ends */
+  gint64 first, last;            /* microseconds at which the first and the last frame came out */
+  GstClockTime first_time, time; /* where in the film the first frame begins and the last one ends */
 } Run;
 
 /*
@@ -59,7 +62,7 @@ typedef struct
  * memory downloads it. NULL where the pad has lost its caps, because the pipeline is being stopped.
  */
 static GstSample *
-keep_frame (GstPad * pad, GstBuffer * buffer)
+keep_frame (GstPad *pad, GstBuffer *buffer)
 {
   GstCaps *caps = gst_pad_get_current_caps (pad);
   GstSample *sample = NULL;
@@ -86,7 +89,7 @@ keep_frame (GstPad * pad, GstBuffer * buffer)
 
 /* Where in the film a buffer is. */
 static GstClockTime
-stream_time (GstPad * pad, GstBuffer * buffer)
+stream_time (GstPad *pad, GstBuffer *buffer)
 {
   GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_SEGMENT, 0);
   const GstSegment *segment;
@@ -102,7 +105,7 @@ stream_time (GstPad * pad, GstBuffer * buffer)
 }
 
 static GstClockTime
-film_duration (const Run * run)
+film_duration (const Run *run)
 {
   GstPad *pad = gst_element_get_static_pad (run->convolve, "sink");
   gint64 duration;
@@ -118,7 +121,7 @@ film_duration (const Run * run)
  * the run may end early and the duration may be unknown.
  */
 static GstPadProbeReturn
-frame_in (GstPad * pad, GstPadProbeInfo * info, gpointer data)
+frame_in (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Run *run = data;
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
@@ -146,7 +149,7 @@ frame_in (GstPad * pad, GstPadProbeInfo * info, gpointer data)
  * A delay is not made up for, so that a slow start does not rush the frames after it.
  */
 static void
-wait_until_due (Run * run, GstClockTimeDiff since_last)
+wait_until_due (Run *run, GstClockTimeDiff since_last)
 {
   gint64 now = g_get_monotonic_time ();
 
@@ -158,7 +161,7 @@ wait_until_due (Run * run, GstClockTimeDiff since_last)
 }
 
 static GstPadProbeReturn
-frame_out (GstPad * pad, GstPadProbeInfo * info, gpointer data)
+frame_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Run *run = data;
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
@@ -203,13 +206,13 @@ frame_out (GstPad * pad, GstPadProbeInfo * info, gpointer data)
 
 /* A window that is late asks for frames to be left out; the encoder would miss them too. */
 static GstPadProbeReturn
-keep_quality (GstPad * pad, GstPadProbeInfo * info, gpointer data)
+keep_quality (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   return GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_QOS ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
 }
 
 static void
-add_probe (GstElement * element, const char *pad_name, GstPadProbeType type, GstPadProbeCallback callback, Run * run)
+add_probe (GstElement *element, const char *pad_name, GstPadProbeType type, GstPadProbeCallback callback, Run *run)
 {
   GstPad *pad = gst_element_get_static_pad (element, pad_name);
 
@@ -219,7 +222,7 @@ add_probe (GstElement * element, const char *pad_name, GstPadProbeType type, Gst
 
 /* As gst-launch-1.0 reads NAME=VALUE, but a mistake is an error. */
 static gboolean
-set_property (GstElement * element, const char *assignment)
+set_property (GstElement *element, const char *assignment)
 {
   const char *equals = strchr (assignment, '=');
   char *name = equals ? g_strndup (assignment, equals - assignment) : g_strdup (assignment);
@@ -247,7 +250,7 @@ set_property (GstElement * element, const char *assignment)
 
 /* One line, overwritten where a terminal shows it. */
 static void
-show_progress (Run * run, gboolean last)
+show_progress (Run *run, gboolean last)
 {
   GstClockTime duration = film_duration (run);
   GString *line = g_string_new (NULL);
@@ -307,7 +310,7 @@ give_up (gpointer data)
 }
 
 static void
-end_branch (GstElement * branch)
+end_branch (GstElement *branch)
 {
   GstPad *pad = gst_element_get_static_pad (branch, "sink");
 
@@ -317,7 +320,7 @@ end_branch (GstElement * branch)
 
 /* The branches end here and now, so that the clip is complete. Frames that are still decoded reach none of them. */
 static void
-stop (Run * run)
+stop (Run *run)
 {
   gboolean started;
 
@@ -352,14 +355,14 @@ interrupted (gpointer data)
 }
 
 static gboolean
-comes_from (GstMessage * message, GstElement * branch)
+comes_from (GstMessage *message, GstElement *branch)
 {
   return branch && gst_object_has_as_ancestor (GST_MESSAGE_SRC (message), GST_OBJECT (branch));
 }
 
 /* An error is told with its debug text. What was written before it stays. */
 static void
-failed (Run * run, GstMessage * message)
+failed (Run *run, GstMessage *message)
 {
   GstPad *pad = gst_element_get_static_pad (run->convolve, "sink");
   GError *error;
@@ -382,7 +385,7 @@ failed (Run * run, GstMessage * message)
 }
 
 static gboolean
-on_message (GstBus * bus, GstMessage * message, gpointer data)
+on_message (GstBus *bus, GstMessage *message, gpointer data)
 {
   Run *run = data;
   const GstStructure *structure = gst_message_get_structure (message);
@@ -410,7 +413,7 @@ on_message (GstBus * bus, GstMessage * message, gpointer data)
 }
 
 static void
-report (const Run * run)
+report (const Run *run)
 {
   char *variant;
   GstStructure *stats;
@@ -454,7 +457,7 @@ make_branch (const char *first, const char *rest)
 }
 
 static void
-do_not_sync (const GValue * item, gpointer data)
+do_not_sync (const GValue *item, gpointer data)
 {
   GObject *sink = g_value_get_object (item);
 
@@ -502,7 +505,7 @@ open_any_window (void)
 }
 
 static void
-add_branch (Run * run, GstElement * branch)
+add_branch (Run *run, GstElement *branch)
 {
   GstElement *tee = gst_bin_get_by_name (GST_BIN (run->pipeline), "frames");
 
@@ -513,7 +516,7 @@ add_branch (Run * run, GstElement * branch)
 
 /* Makes the pipeline; FALSE with a message where something in it is wrong. */
 static gboolean
-make_pipeline (Run * run, const char *clip, gboolean window, const char *sink)
+make_pipeline (Run *run, const char *clip, gboolean window, const char *sink)
 {
   GError *error = NULL;
   GstElement *source, *file;
@@ -565,7 +568,7 @@ make_pipeline (Run * run, const char *clip, gboolean window, const char *sink)
 
 /* Plays the file to its end, or as far as it goes. */
 static void
-play (Run * run)
+play (Run *run)
 {
   GstBus *bus = gst_element_get_bus (run->pipeline);
   guint tick;
@@ -592,7 +595,7 @@ play (Run * run)
 }
 
 static GstSample *
-convert (GstSample * sample, const char *to, GError ** error)
+convert (GstSample *sample, const char *to, GError **error)
 {
   GstCaps *caps = gst_caps_from_string (to);
   GstSample *converted = gst_video_convert_sample (sample, caps, 10 * GST_SECOND, error);
@@ -603,7 +606,7 @@ convert (GstSample * sample, const char *to, GError ** error)
 
 /* Copies an RGB picture into a wider one, x pixels from the left. */
 static void
-paste (GstVideoFrame * wide, int x, GstSample * sample)
+paste (GstVideoFrame *wide, int x, GstSample *sample)
 {
   GstVideoInfo info;
   GstVideoFrame frame;
@@ -611,15 +614,16 @@ paste (GstVideoFrame * wide, int x, GstSample * sample)
   gst_video_info_from_caps (&info, gst_sample_get_caps (sample));
   gst_video_frame_map (&frame, &info, gst_sample_get_buffer (sample), GST_MAP_READ);
   for (int y = 0; y < GST_VIDEO_INFO_HEIGHT (&info); y++)
-    memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (wide, 0) + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (wide, 0) +
-        3 * x, (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) +
-        (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), 3 * GST_VIDEO_INFO_WIDTH (&info));
+    memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (wide, 0) + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (wide, 0)
+            + 3 * x,
+        (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
+        3 * GST_VIDEO_INFO_WIDTH (&info));
   gst_video_frame_unmap (&frame);
 }
 
 /* Before at the left, after at the right, as PNG. A layer's frames may have another size. */
 static gboolean
-write_picture (const Run * run, const char *location)
+write_picture (const Run *run, const char *location)
 {
   GError *error = NULL;
   GstSample *before = convert (run->before, "video/x-raw,format=RGB", &error);
@@ -668,16 +672,15 @@ main (int argc, char **argv)
 {
   char *clip = NULL, *picture = NULL, *sink = NULL;
   gboolean window = FALSE;
-  const GOptionEntry entries[] = {
-    {"clip", 0, 0, G_OPTION_ARG_FILENAME, &clip, "write the convolved video (VP8 in WebM)", "FILE"},
-    {"picture", 0, 0, G_OPTION_ARG_FILENAME, &picture, "write the middle frame before and after (PNG)", "FILE"},
-    {"window", 0, 0, G_OPTION_ARG_NONE, &window, "play in a window", NULL},
-    {"sink", 0, 0, G_OPTION_ARG_STRING, &sink, "play into this element, in gst-launch-1.0's words", "ELEMENT"},
-    {NULL}
-  };
+  const GOptionEntry entries[] = { { "clip", 0, 0, G_OPTION_ARG_FILENAME, &clip,
+                                       "write the convolved video (VP8 in WebM)", "FILE" },
+    { "picture", 0, 0, G_OPTION_ARG_FILENAME, &picture, "write the middle frame before and after (PNG)", "FILE" },
+    { "window", 0, 0, G_OPTION_ARG_NONE, &window, "play in a window", NULL },
+    { "sink", 0, 0, G_OPTION_ARG_STRING, &sink, "play into this element, in gst-launch-1.0's words", "ELEMENT" },
+    { NULL } };
   GOptionContext *context = g_option_context_new ("FILE [PROPERTY=VALUE...]");
   GError *error = NULL;
-  Run run = {.keep = NO_FRAME,.begin = GST_CLOCK_TIME_NONE,.time = GST_CLOCK_TIME_NONE,.ok = TRUE };
+  Run run = { .keep = NO_FRAME, .begin = GST_CLOCK_TIME_NONE, .time = GST_CLOCK_TIME_NONE, .ok = TRUE };
 
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_group (context, gst_init_get_option_group ());

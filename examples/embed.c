@@ -40,14 +40,14 @@ main (int argc, char **argv)
   bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   while (!done) {
-    message = gst_bus_timed_pop_filtered (bus, GST_SECOND / 2,
-        GST_MESSAGE_WARNING | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+    message =
+        gst_bus_timed_pop_filtered (bus, GST_SECOND / 2, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
     if (!message) {
       g_object_get (convolve, "active-variant", &variant, NULL);
       g_print ("%s was done by the variant %s, now comes ", masks[current], variant ? variant : "(none yet)");
       g_free (variant);
       current = (current + 1) % G_N_ELEMENTS (masks);
-      g_object_set (convolve, "mask", masks[current], NULL);    /* from any thread, at any time */
+      g_object_set (convolve, "mask", masks[current], NULL); /* from any thread, at any time */
       g_print ("mask=\"%s\"\n", masks[current]);
     } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
       /* A mask that cannot be read, for one: the mask before it stays. */

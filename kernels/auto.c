@@ -35,7 +35,7 @@ typedef enum
 static Extent
 extent_of (const ConvolvePlan *plan)
 {
-  int64_t frame = plan->pixels * (plan->pixel.samples == 2 ? 4 : 1);    /* pairs are chroma, of half its sides */
+  int64_t frame = plan->pixels * (plan->pixel.samples == 2 ? 4 : 1); /* pairs are chroma, of half its sides */
 
   return frame == 0 ? MIDDLE : frame <= 1 << 22 ? SMALL : frame <= 1 << 24 ? MIDDLE : LARGE;
 }

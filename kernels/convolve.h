@@ -24,28 +24,29 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
-#define CONVOLVE_MAX_SIDE 255   /* taps along one side of a mask */
-#define CONVOLVE_MAX_SAMPLES 4  /* samples of one pixel */
+#define CONVOLVE_MAX_SIDE 255  /* taps along one side of a mask */
+#define CONVOLVE_MAX_SAMPLES 4 /* samples of one pixel */
 
 typedef enum
 {
   CONVOLVE_OK,
-  CONVOLVE_INVALID,             /* an argument is outside its documented range */
-  CONVOLVE_UNSUPPORTED,         /* the variant asked for cannot do this mask; the text says why */
-  CONVOLVE_NO_MEMORY,           /* host memory */
-  CONVOLVE_NO_DEVICE,           /* no such CUDA device, no driver, or built without CUDA */
+  CONVOLVE_INVALID,     /* an argument is outside its documented range */
+  CONVOLVE_UNSUPPORTED, /* the variant asked for cannot do this mask; the text says why */
+  CONVOLVE_NO_MEMORY,   /* host memory */
+  CONVOLVE_NO_DEVICE,   /* no such CUDA device, no driver, or built without CUDA */
   CONVOLVE_NO_DEVICE_MEMORY,
-  CONVOLVE_DEVICE_FAILED        /* anything else that CUDA reported; the device is not to be used again */
+  CONVOLVE_DEVICE_FAILED /* anything else that CUDA reported; the device is not to be used again */
 } ConvolveStatus;
 
 typedef struct
 {
   ConvolveStatus status;
-  int native;                   /* CUDA's own code, 0 where there is none */
-  char text[512];               /* one sentence without a final stop */
+  int native;     /* CUDA's own code, 0 where there is none */
+  char text[512]; /* one sentence without a final stop */
 } ConvolveError;
 
 /* What stands outside the image, drawn at its left edge. */
@@ -70,24 +71,24 @@ typedef enum
 typedef struct
 {
   ConvolveSampleType type;
-  int depth;                    /* significant bits: 8 for U8, 9..16 for U16; a larger value is read as the largest */
-  int shift;                    /* unused bits below the sample in its word: 0..16-depth, 0 for U8; written as 0 */
-  bool swapped;                 /* U16 words are in the other byte order than this machine's */
-  int samples;                  /* interleaved samples of a pixel: 1..4 */
-  int stride;                   /* bytes from one pixel to the next: at least samples * sample size, even for U16 */
-  unsigned select;              /* bit i: sample i is convolved, otherwise it is copied, all bits of its word */
-  unsigned biased;              /* bit i: sample i gets the mask's offset */
-  int zero[CONVOLVE_MAX_SAMPLES];       /* code value that stands for nothing (black, neutral): 0 .. 2^depth - 1 */
-  int range[CONVOLVE_MAX_SAMPLES];      /* code values from black to white: 1 .. 2^depth - 1; 0 stands for the largest */
+  int depth;                      /* significant bits: 8 for U8, 9..16 for U16; a larger value is read as the largest */
+  int shift;                      /* unused bits below the sample in its word: 0..16-depth, 0 for U8; written as 0 */
+  bool swapped;                   /* U16 words are in the other byte order than this machine's */
+  int samples;                    /* interleaved samples of a pixel: 1..4 */
+  int stride;                     /* bytes from one pixel to the next: at least samples * sample size, even for U16 */
+  unsigned select;                /* bit i: sample i is convolved, otherwise it is copied, all bits of its word */
+  unsigned biased;                /* bit i: sample i gets the mask's offset */
+  int zero[CONVOLVE_MAX_SAMPLES]; /* code value that stands for nothing (black, neutral): 0 .. 2^depth - 1 */
+  int range[CONVOLVE_MAX_SAMPLES]; /* code values from black to white: 1 .. 2^depth - 1; 0 stands for the largest */
 } ConvolvePixel;
 
 /* A complete mask. */
 typedef struct
 {
-  int width, height;            /* odd, 1..CONVOLVE_MAX_SIDE */
-  double divisor;               /* finite, not 0 */
-  double offset;                /* -1..1 of the pixel's range; rounded to 1/256 of a code value when used */
-  double *taps;                 /* height rows of width, finite; taps[0] meets the top-left neighbour */
+  int width, height; /* odd, 1..CONVOLVE_MAX_SIDE */
+  double divisor;    /* finite, not 0 */
+  double offset;     /* -1..1 of the pixel's range; rounded to 1/256 of a code value when used */
+  double *taps;      /* height rows of width, finite; taps[0] meets the top-left neighbour */
 } ConvolveMask;
 
 /* Allocates width * height taps, all 0, divisor 1, offset 0. False where sizes are out of range or memory is short. */
@@ -102,22 +103,22 @@ typedef struct
 /* One plane to convolve. Source and destination must not overlap; U16 pointers and strides on a device are even. */
 typedef struct
 {
-  const void *source;           /* the first sample of pixel (0, 0) */
+  const void *source; /* the first sample of pixel (0, 0) */
   void *destination;
-  ptrdiff_t source_stride;      /* bytes from one row to the next, a row or more; may be negative */
+  ptrdiff_t source_stride; /* bytes from one row to the next, a row or more; may be negative */
   ptrdiff_t destination_stride;
-  int width, height;            /* pixels, 1 .. 2^28, a row below 2^31 bytes: where the boundary lies */
-  ConvolveRect region;          /* pixels to write, inside the plane; nothing else is written */
+  int width, height;   /* pixels, 1 .. 2^28, a row below 2^31 bytes: where the boundary lies */
+  ConvolveRect region; /* pixels to write, inside the plane; nothing else is written */
 } ConvolvePlane;
 
 typedef struct ConvolvePlan ConvolvePlan;
-typedef struct ConvolveDevice ConvolveDevice;   /* convolve_device.h */
+typedef struct ConvolveDevice ConvolveDevice; /* convolve_device.h */
 
 /* The variants, best first; a name is also the value of the element's property. Valid for 0 <= index < count. */
 int convolve_variant_count (void);
 const char *convolve_variant_name (int index);
-int convolve_variant_number (int index);        /* above 0, one for each name, and the same in every release */
-const char *convolve_variant_idea (int index);  /* one line */
+int convolve_variant_number (int index);       /* above 0, one for each name, and the same in every release */
+const char *convolve_variant_idea (int index); /* one line */
 bool convolve_variant_on_device (int index);
 
 /*
@@ -136,7 +137,7 @@ ConvolvePlan *convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBound
     const char *variant, ConvolveDevice *device, int64_t pixels, ConvolveError *error);
 
 ConvolvePlan *convolve_plan_ref (ConvolvePlan *plan);
-void convolve_plan_unref (ConvolvePlan *plan);  /* NULL is allowed; no frame may be under way at the last one */
+void convolve_plan_unref (ConvolvePlan *plan); /* NULL is allowed; no frame may be under way at the last one */
 
 const char *convolve_plan_variant (const ConvolvePlan *plan);
 bool convolve_plan_on_device (const ConvolvePlan *plan);

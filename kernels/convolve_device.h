@@ -15,11 +15,12 @@
 #include "convolve.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
-#define CONVOLVE_MAX_FRAMES 4   /* under way at once */
-#define CONVOLVE_MAX_STAGES 4   /* planes of a frame */
+#define CONVOLVE_MAX_FRAMES 4 /* under way at once */
+#define CONVOLVE_MAX_STAGES 4 /* planes of a frame */
 
 /* Whether there is CUDA device id, or any where id is -1; opens nothing. Errors: NO_DEVICE. */
 ConvolveStatus convolve_device_find (int id, ConvolveError *error);
@@ -32,7 +33,7 @@ ConvolveDevice *convolve_device_new (int id, ConvolveError *error);
  * every later call that takes the device or one of its plans. Errors as above.
  */
 ConvolveDevice *convolve_device_new_current (ConvolveError *error);
-void convolve_device_free (ConvolveDevice *device);     /* NULL is allowed; waits for what is enqueued */
+void convolve_device_free (ConvolveDevice *device); /* NULL is allowed; waits for what is enqueued */
 
 /*
  * From here on kernels go to stream, a CUstream of the device's context, which must stay till another is set or the
@@ -41,7 +42,7 @@ void convolve_device_free (ConvolveDevice *device);     /* NULL is allowed; wait
 ConvolveStatus convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error);
 
 int convolve_device_id (const ConvolveDevice *device);
-const char *convolve_device_name (const ConvolveDevice *device);        /* "NVIDIA H200 (sm_90, driver for CUDA 13.0)" */
+const char *convolve_device_name (const ConvolveDevice *device); /* "NVIDIA H200 (sm_90, driver for CUDA 13.0)" */
 
 /*
  * Page-locks host memory for every context of the process: copies from and to it then run at the bus's speed, and
@@ -54,14 +55,14 @@ void convolve_unpin (int id, void *memory);
 /* Where a plane of the frame lies on the device: two buffers of one stride, kept from frame to frame, grown on need. */
 typedef struct
 {
-  void *source, *destination;   /* aligned to 256 bytes */
-  size_t stride;                /* bytes, a multiple of 16; the row's own length where that is one */
+  void *source, *destination; /* aligned to 256 bytes */
+  size_t stride;              /* bytes, a multiple of 16; the row's own length where that is one */
 } ConvolveStage;
 
 /* For how long a frame was uploaded, convolved and downloaded, in nanoseconds; the three overlap. */
 typedef struct
 {
-  bool taken;                   /* not in every frame, since it costs time itself */
+  bool taken; /* not in every frame, since it costs time itself */
   uint64_t upload, kernel, download;
 } ConvolveTimes;
 
@@ -81,10 +82,10 @@ ConvolveStatus convolve_device_stage (ConvolveDevice *device, int plane, size_t 
 /* Rows of a stage, and where they are on the host. The host memory must stay until convolve_device_wait(). */
 typedef struct
 {
-  size_t first, count;          /* rows of the stage */
+  size_t first, count; /* rows of the stage */
   size_t row_bytes;
-  void *host;                   /* the first of them; an upload only reads */
-  size_t host_stride;           /* bytes, row_bytes or more */
+  void *host;         /* the first of them; an upload only reads */
+  size_t host_stride; /* bytes, row_bytes or more */
 } ConvolveRows;
 
 /* Enqueues the copy of rows from the host to the stage's source. Errors: INVALID, DEVICE_FAILED. */
@@ -109,7 +110,7 @@ ConvolveStatus convolve_device_finish (ConvolveDevice *device, ConvolveError *er
 
 /* Plain device memory, for callers that keep frames there (tests and benchmark). */
 void *convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *error);
-void convolve_device_release (ConvolveDevice *device, void *memory);    /* NULL is allowed */
+void convolve_device_release (ConvolveDevice *device, void *memory); /* NULL is allowed */
 
 typedef enum
 {

@@ -33,20 +33,21 @@
 #include "convolve_pool.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
-#define CONVOLVE_LAYER_MAX_CHANNELS 4096        /* of input and of output */
-#define CONVOLVE_LAYER_MAX_WEIGHTS (1 << 26)    /* of a layer */
-#define CONVOLVE_LAYER_MAX_STEP 255     /* of strides, pooling sizes and pooling strides */
-#define CONVOLVE_LAYER_MAX_PADDING (1 << 16)    /* a side */
-#define CONVOLVE_LAYER_PLANES 4 /* channels that can lie anywhere */
+#define CONVOLVE_LAYER_MAX_CHANNELS 4096     /* of input and of output */
+#define CONVOLVE_LAYER_MAX_WEIGHTS (1 << 26) /* of a layer */
+#define CONVOLVE_LAYER_MAX_STEP 255          /* of strides, pooling sizes and pooling strides */
+#define CONVOLVE_LAYER_MAX_PADDING (1 << 16) /* a side */
+#define CONVOLVE_LAYER_PLANES 4              /* channels that can lie anywhere */
 
 typedef enum
 {
   CONVOLVE_LAYER_FLOAT32,
-  CONVOLVE_LAYER_FLOAT16,       /* IEEE's binary16, a word of 16 bits */
-  CONVOLVE_LAYER_U8,            /* frames of 8-bit samples in and out */
+  CONVOLVE_LAYER_FLOAT16, /* IEEE's binary16, a word of 16 bits */
+  CONVOLVE_LAYER_U8,      /* frames of 8-bit samples in and out */
   CONVOLVE_N_LAYER_TYPES
 } ConvolveLayerType;
 
@@ -61,19 +62,19 @@ typedef enum
 /* A complete layer. convolve_layer_init() makes one without padding, activation and pooling. */
 typedef struct
 {
-  int filters, channels;        /* K and C: 1 .. CONVOLVE_LAYER_MAX_CHANNELS */
-  int kernel_height, kernel_width;      /* 1 .. CONVOLVE_MAX_SIDE, even sizes too */
-  const float *weights;         /* [K][C][kernel height][kernel width], finite */
-  const float *bias;            /* [K], finite; NULL for none */
-  int first_filter, shown;      /* the output has filters first_filter .. first_filter + shown - 1; 0: to the last */
-  int stride_y, stride_x;       /* 1 .. CONVOLVE_LAYER_MAX_STEP */
+  int filters, channels;           /* K and C: 1 .. CONVOLVE_LAYER_MAX_CHANNELS */
+  int kernel_height, kernel_width; /* 1 .. CONVOLVE_MAX_SIDE, even sizes too */
+  const float *weights;            /* [K][C][kernel height][kernel width], finite */
+  const float *bias;               /* [K], finite; NULL for none */
+  int first_filter, shown;         /* the output has filters first_filter .. first_filter + shown - 1; 0: to the last */
+  int stride_y, stride_x;          /* 1 .. CONVOLVE_LAYER_MAX_STEP */
   int pad_top, pad_bottom, pad_left, pad_right; /* samples: 0 .. CONVOLVE_LAYER_MAX_PADDING */
-  ConvolveBoundary boundary;    /* what padding repeats; ZERO: 0 */
+  ConvolveBoundary boundary;                    /* what padding repeats; ZERO: 0 */
   ConvolveActivation activation;
-  int pool_height, pool_width;  /* 1 .. CONVOLVE_LAYER_MAX_STEP, 1: no pooling */
-  int pool_stride_y, pool_stride_x;     /* 1 .. CONVOLVE_LAYER_MAX_STEP; without pooling it leaves outputs out */
-  ConvolveLayerType type;       /* of input and output */
-  float in_scale, in_offset, out_scale, out_offset;     /* of U8, finite, scales not 0 */
+  int pool_height, pool_width;      /* 1 .. CONVOLVE_LAYER_MAX_STEP, 1: no pooling */
+  int pool_stride_y, pool_stride_x; /* 1 .. CONVOLVE_LAYER_MAX_STEP; without pooling it leaves outputs out */
+  ConvolveLayerType type;           /* of input and output */
+  float in_scale, in_offset, out_scale, out_offset; /* of U8, finite, scales not 0 */
 } ConvolveLayer;
 
 /*
@@ -133,11 +134,11 @@ ConvolveLayerTensor convolve_layer_mosaic (void *data, ptrdiff_t row_stride, ptr
 typedef struct
 {
   ConvolveLayerTensor source, destination;
-  int batch;                    /* images: 1 .. 65535 */
-  int height, width;            /* of the source; at least 1, and what convolve_layer_output_size() takes */
-  int first_row, end_row;       /* rows of the output to write, first_row <= y < end_row; end_row 0: to the last */
-  int filled;                   /* channels after the filters that are set to fill: alpha, empty tiles */
-  float fill;                   /* what is stored: a code value where the type is U8, rounded and clamped */
+  int batch;              /* images: 1 .. 65535 */
+  int height, width;      /* of the source; at least 1, and what convolve_layer_output_size() takes */
+  int first_row, end_row; /* rows of the output to write, first_row <= y < end_row; end_row 0: to the last */
+  int filled;             /* channels after the filters that are set to fill: alpha, empty tiles */
+  float fill;             /* what is stored: a code value where the type is U8, rounded and clamped */
 } ConvolveLayerTask;
 
 typedef struct ConvolveLayerPlan ConvolveLayerPlan;
@@ -145,8 +146,8 @@ typedef struct ConvolveLayerPlan ConvolveLayerPlan;
 /* The variants, best first; a name is also the value of the element's property. Valid for 0 <= index < count. */
 int convolve_layer_variant_count (void);
 const char *convolve_layer_variant_name (int index);
-int convolve_layer_variant_number (int index);  /* as of convolve_variant_number(), whose names are numbered alike */
-const char *convolve_layer_variant_idea (int index);    /* one line */
+int convolve_layer_variant_number (int index); /* as of convolve_variant_number(), whose names are numbered alike */
+const char *convolve_layer_variant_idea (int index); /* one line */
 bool convolve_layer_variant_on_device (int index);
 
 /*
@@ -160,7 +161,7 @@ bool convolve_layer_variant_on_device (int index);
 ConvolveLayerPlan *convolve_layer_plan_new (const ConvolveLayer *layer, const char *variant, ConvolveDevice *device,
     ConvolveError *error);
 ConvolveLayerPlan *convolve_layer_plan_ref (ConvolveLayerPlan *plan);
-void convolve_layer_plan_unref (ConvolveLayerPlan *plan);       /* NULL is allowed; no run may be under way */
+void convolve_layer_plan_unref (ConvolveLayerPlan *plan); /* NULL is allowed; no run may be under way */
 
 const char *convolve_layer_plan_variant (const ConvolveLayerPlan *plan);
 bool convolve_layer_plan_on_device (const ConvolveLayerPlan *plan);

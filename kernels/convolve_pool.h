@@ -9,7 +9,8 @@
 #include "convolve.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 typedef struct ConvolvePool ConvolvePool;
@@ -19,7 +20,7 @@ typedef struct ConvolvePool ConvolvePool;
  * the system gives fewer, those are taken. NULL with NO_MEMORY.
  */
 ConvolvePool *convolve_pool_new (int threads, ConvolveError *error);
-void convolve_pool_free (ConvolvePool *pool);   /* NULL is allowed; no plane may be under way */
+void convolve_pool_free (ConvolvePool *pool); /* NULL is allowed; no plane may be under way */
 
 /* How many threads there are, the caller's included. */
 int convolve_pool_threads (const ConvolvePool *pool);

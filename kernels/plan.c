@@ -6,12 +6,12 @@
 
 #include "cpu/cpu.h"
 
-#define MAX_EXTENT (1 << 28)    /* pixels along a side: index arithmetic on twice as many stays in an int */
+#define MAX_EXTENT (1 << 28) /* pixels along a side: index arithmetic on twice as many stays in an int */
 
 bool
 convolve_mask_init (ConvolveMask *mask, int width, int height)
 {
-  *mask = (ConvolveMask) { .width = width, .height = height, .divisor = 1 };
+  *mask = (ConvolveMask){ .width = width, .height = height, .divisor = 1 };
   if (width < 1 || height < 1 || width > CONVOLVE_MAX_SIDE || height > CONVOLVE_MAX_SIDE)
     return false;
   mask->taps = calloc ((size_t) width * height, sizeof (double));
@@ -49,8 +49,7 @@ check_pixel (const ConvolvePixel *pixel, ConvolveError *error)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "select or biased names a sample that the pixel has not");
   for (int i = 0; i < pixel->samples; i++)
     if (pixel->zero[i] < 0 || pixel->zero[i] >= 1 << pixel->depth)
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "a zero level of %d in %d bits", pixel->zero[i],
-          pixel->depth);
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "a zero level of %d in %d bits", pixel->zero[i], pixel->depth);
   for (int i = 0; i < pixel->samples; i++)
     if (pixel->range[i] < 0 || pixel->range[i] >= 1 << pixel->depth)
       return convolve_fail (error, CONVOLVE_INVALID, 0, "a range of %d code values in %d bits", pixel->range[i],
@@ -71,8 +70,7 @@ choose_variant (ConvolvePlan *plan, const char *name, ConvolveDevice *device, Co
     if (automatic ? variant->on_device && !device : strcmp (name, variant->name) != 0)
       continue;
     if (variant->on_device && !device)
-      return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none",
-          variant->name);
+      return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none", variant->name);
     plan->device = variant->on_device ? device : NULL;
     if (automatic && variant->pays && !variant->pays (plan))
       continue;
@@ -87,8 +85,8 @@ choose_variant (ConvolvePlan *plan, const char *name, ConvolveDevice *device, Co
 }
 
 ConvolvePlan *
-convolve_plan_new (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask,
-    const char *variant, ConvolveDevice *device, ConvolveError *error)
+convolve_plan_new (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask, const char *variant,
+    ConvolveDevice *device, ConvolveError *error)
 {
   return convolve_plan_new_sized (pixel, boundary, mask, variant, device, 0, error);
 }
@@ -179,8 +177,7 @@ convolve_plan_on_device (const ConvolvePlan *plan)
 }
 
 void
-convolve_plan_source_rows (const ConvolvePlan *plan, int height, int first, int end, int *source_first,
-    int *source_end)
+convolve_plan_source_rows (const ConvolvePlan *plan, int height, int first, int end, int *source_first, int *source_end)
 {
   int reach = plan->taps.height / 2;
 
@@ -218,8 +215,8 @@ convolve_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveErro
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a plane of %dx%d pixels", plane->width, plane->height);
   if (region->x < 0 || region->y < 0 || region->width < 1 || region->height < 1
       || region->width > plane->width - region->x || region->height > plane->height - region->y)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a region of %dx%d at %d,%d in a plane of %dx%d",
-        region->width, region->height, region->x, region->y, plane->width, plane->height);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a region of %dx%d at %d,%d in a plane of %dx%d", region->width,
+        region->height, region->x, region->y, plane->width, plane->height);
   row = (int64_t) (plane->width - 1) * pixel->stride + pixel->samples * convolve_sample_size (pixel->type);
   if (row > INT32_MAX)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "rows of %lld bytes", (long long) row);
@@ -228,7 +225,8 @@ convolve_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveErro
         plane->source_stride, plane->destination_stride);
   if (plan->device && pixel->type == CONVOLVE_SAMPLE_U16
       && (((uintptr_t) plane->source | (uintptr_t) plane->destination | (uintptr_t) plane->source_stride
-              | (uintptr_t) plane->destination_stride) & 1))
+              | (uintptr_t) plane->destination_stride)
+          & 1))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "16-bit samples at an odd address or stride");
   return plan->variant->run (plan, plane, error);
 }

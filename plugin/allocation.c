@@ -6,7 +6,7 @@
 #include "pinned.h"
 
 gboolean
-gst_cuda_convolve_caps_are_cuda (GstCaps * caps)
+gst_cuda_convolve_caps_are_cuda (GstCaps *caps)
 {
   return gst_caps_features_contains (gst_caps_get_features (caps, 0), GST_CUDA_CONVOLVE_MEMORY);
 }
@@ -16,7 +16,7 @@ gst_cuda_convolve_caps_are_cuda (GstCaps * caps)
  * NULL.
  */
 static GstAllocationParams
-page_params (GstQuery * query, GstAllocator ** allocator)
+page_params (GstQuery *query, GstAllocator **allocator)
 {
   GstAllocationParams params;
 
@@ -38,7 +38,7 @@ typedef struct
 
 /* Sets the parameters of a pool, our own or another's; wanted->size becomes what the pool makes of it. */
 static gboolean
-configure_pool (GstBufferPool * pool, Wanted * wanted, gboolean own)
+configure_pool (GstBufferPool *pool, Wanted *wanted, gboolean own)
 {
   GstStructure *config = gst_buffer_pool_get_config (pool);
 
@@ -63,7 +63,7 @@ configure_pool (GstBufferPool * pool, Wanted * wanted, gboolean own)
 }
 
 static GstBufferPool *
-new_pool (GstCudaConvolveContext * context, Wanted * wanted)
+new_pool (GstCudaConvolveContext *context, Wanted *wanted)
 {
   GstBufferPool *pool = wanted->cuda ? gst_cuda_convolve_cuda_pool_new (context) : gst_video_buffer_pool_new ();
 
@@ -73,7 +73,7 @@ new_pool (GstCudaConvolveContext * context, Wanted * wanted)
 }
 
 static gboolean
-parse_query (GstQuery * query, Wanted * wanted)
+parse_query (GstQuery *query, Wanted *wanted)
 {
   GstVideoInfo info;
 
@@ -86,10 +86,10 @@ parse_query (GstQuery * query, Wanted * wanted)
 }
 
 gboolean
-gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * context, GstCudaConvolveStream * stream,
+gst_cuda_convolve_propose_pool (GstQuery *query, GstCudaConvolveContext *context, GstCudaConvolveStream *stream,
     guint held)
 {
-  Wanted wanted = {.min = held,.stream = stream };
+  Wanted wanted = { .min = held, .stream = stream };
   GstBufferPool *pool;
   gboolean need_pool;
 
@@ -114,12 +114,12 @@ gst_cuda_convolve_propose_pool (GstQuery * query, GstCudaConvolveContext * conte
 }
 
 gboolean
-gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * context, GstCudaConvolveStream * stream,
+gst_cuda_convolve_decide_pool (GstQuery *query, GstCudaConvolveContext *context, GstCudaConvolveStream *stream,
     guint held)
 {
   gboolean offered = gst_query_get_n_allocation_pools (query) > 0;
   GstBufferPool *pool = NULL;
-  Wanted wanted = {.stream = stream };
+  Wanted wanted = { .stream = stream };
   guint least;
 
   if (!parse_query (query, &wanted))
@@ -131,7 +131,8 @@ gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * contex
     wanted.size = MAX (wanted.size, least);
   }
   wanted.min += held;
-  if (pool && ((wanted.cuda && !gst_cuda_convolve_cuda_owns_pool (context, pool))
+  if (pool
+      && ((wanted.cuda && !gst_cuda_convolve_cuda_owns_pool (context, pool))
           || (wanted.max > 0 && wanted.max < wanted.min) || !configure_pool (pool, &wanted, FALSE)))
     gst_clear_object (&pool);
   if (!pool) {
@@ -159,7 +160,7 @@ gst_cuda_convolve_decide_pool (GstQuery * query, GstCudaConvolveContext * contex
 }
 
 gboolean
-gst_cuda_convolve_is_from_limited_pool (GstBuffer * buffer)
+gst_cuda_convolve_is_from_limited_pool (GstBuffer *buffer)
 {
   gpointer state = NULL;
   GstMeta *meta;

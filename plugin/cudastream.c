@@ -8,25 +8,25 @@
 #include <gst/cuda/gstcudastream.h>
 
 GstCudaConvolveStream *
-gst_cuda_convolve_stream_new (GstCudaConvolveContext * context)
+gst_cuda_convolve_stream_new (GstCudaConvolveContext *context)
 {
   return (GstCudaConvolveStream *) gst_cuda_stream_new (GST_CUDA_CONTEXT (context));
 }
 
 void
-gst_cuda_convolve_stream_clear (GstCudaConvolveStream ** stream)
+gst_cuda_convolve_stream_clear (GstCudaConvolveStream **stream)
 {
   gst_clear_cuda_stream ((GstCudaStream **) stream);
 }
 
 gpointer
-gst_cuda_convolve_stream_handle (GstCudaConvolveStream * stream)
+gst_cuda_convolve_stream_handle (GstCudaConvolveStream *stream)
 {
   return stream ? gst_cuda_stream_get_handle ((GstCudaStream *) stream) : NULL;
 }
 
 gboolean
-gst_cuda_convolve_stream_orders (GstCudaConvolveStream * stream, GstBuffer * buffer)
+gst_cuda_convolve_stream_orders (GstCudaConvolveStream *stream, GstBuffer *buffer)
 {
   for (guint i = 0; i < gst_buffer_n_memory (buffer); i++) {
     GstMemory *memory = gst_buffer_peek_memory (buffer, i);
@@ -39,7 +39,7 @@ gst_cuda_convolve_stream_orders (GstCudaConvolveStream * stream, GstBuffer * buf
 }
 
 void
-gst_cuda_convolve_stream_wait (GstBuffer * buffer)
+gst_cuda_convolve_stream_wait (GstBuffer *buffer)
 {
   for (guint i = 0; i < gst_buffer_n_memory (buffer); i++) {
     GstMemory *memory = gst_buffer_peek_memory (buffer, i);
@@ -50,7 +50,7 @@ gst_cuda_convolve_stream_wait (GstBuffer * buffer)
 }
 
 void
-gst_cuda_convolve_stream_mark (GstBuffer * buffer, gboolean under_way)
+gst_cuda_convolve_stream_mark (GstBuffer *buffer, gboolean under_way)
 {
   for (guint i = 0; i < gst_buffer_n_memory (buffer); i++) {
     GstMemory *memory = gst_buffer_peek_memory (buffer, i);
@@ -63,18 +63,18 @@ gst_cuda_convolve_stream_mark (GstBuffer * buffer, gboolean under_way)
 }
 
 void
-gst_cuda_convolve_stream_configure (GstCudaConvolveStream * stream, GstStructure * config)
+gst_cuda_convolve_stream_configure (GstCudaConvolveStream *stream, GstStructure *config)
 {
   if (stream)
     gst_buffer_pool_config_set_cuda_stream (config, (GstCudaStream *) stream);
 }
 
 GstCudaConvolveStream *
-gst_cuda_convolve_stream_of_buffer (GstBuffer * buffer)
+gst_cuda_convolve_stream_of_buffer (GstBuffer *buffer)
 {
   GstMemory *memory = gst_buffer_n_memory (buffer) > 0 ? gst_buffer_peek_memory (buffer, 0) : NULL;
-  GstCudaStream *stream = memory && gst_is_cuda_memory (memory)
-      ? gst_cuda_memory_get_stream (GST_CUDA_MEMORY_CAST (memory)) : NULL;
+  GstCudaStream *stream =
+      memory && gst_is_cuda_memory (memory) ? gst_cuda_memory_get_stream (GST_CUDA_MEMORY_CAST (memory)) : NULL;
 
   return (GstCudaConvolveStream *) (stream ? gst_cuda_stream_ref (stream) : NULL);
 }

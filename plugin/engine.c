@@ -8,8 +8,7 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cuda_convolve_debug);
 #define GST_CAT_DEFAULT gst_cuda_convolve_debug
 
 void
-gst_cuda_convolve_engine_fail (GstCudaConvolveEngine * engine, GQuark domain, gint code, const gchar * text,
-    gchar * debug)
+gst_cuda_convolve_engine_fail (GstCudaConvolveEngine *engine, GQuark domain, gint code, const gchar *text, gchar *debug)
 {
   gboolean again;
 
@@ -29,7 +28,7 @@ gst_cuda_convolve_engine_fail (GstCudaConvolveEngine * engine, GQuark domain, gi
 
 /* Size, format and variant of the frames, and CUDA's number, for the debug text of an error. */
 static gchar *
-describe_frames (GstCudaConvolveEngine * engine, const ConvolveError * error)
+describe_frames (GstCudaConvolveEngine *engine, const ConvolveError *error)
 {
   const gchar *variant = engine->active_variant ? engine->active_variant : "none";
 
@@ -38,7 +37,7 @@ describe_frames (GstCudaConvolveEngine * engine, const ConvolveError * error)
 }
 
 void
-gst_cuda_convolve_engine_post_error (GstCudaConvolveEngine * engine, const ConvolveError * error)
+gst_cuda_convolve_engine_post_error (GstCudaConvolveEngine *engine, const ConvolveError *error)
 {
   g_autofree gchar *frames = describe_frames (engine, error);
 
@@ -66,7 +65,7 @@ gst_cuda_convolve_engine_post_error (GstCudaConvolveEngine * engine, const Convo
 
 /* With the context current. */
 static void
-drop_plans (GstCudaConvolveEngine * engine)
+drop_plans (GstCudaConvolveEngine *engine)
 {
   gst_cuda_convolve_plans_clear (&engine->plans);
   if (engine->have_plans)
@@ -76,23 +75,23 @@ drop_plans (GstCudaConvolveEngine * engine)
 
 /* The context to be current for work on the device, or NULL. */
 static GstCudaConvolveContext *
-device_context (GstCudaConvolveEngine * engine)
+device_context (GstCudaConvolveEngine *engine)
 {
   return engine->device_in_context ? engine->context : NULL;
 }
 
 static ConvolveStatus
-enter_context (GstCudaConvolveEngine * engine, ConvolveError * error)
+enter_context (GstCudaConvolveEngine *engine, ConvolveError *error)
 {
   if (gst_cuda_convolve_cuda_push (device_context (engine)))
     return CONVOLVE_OK;
-  *error = (ConvolveError) {.status = CONVOLVE_DEVICE_FAILED, .text = "its context cannot be made current" };
+  *error = (ConvolveError){ .status = CONVOLVE_DEVICE_FAILED, .text = "its context cannot be made current" };
   return error->status;
 }
 
 /* Once for each enter_context() that succeeds. */
 static void
-leave_context (GstCudaConvolveEngine * engine)
+leave_context (GstCudaConvolveEngine *engine)
 {
   gst_cuda_convolve_cuda_pop (device_context (engine));
 }
@@ -103,7 +102,7 @@ leave_context (GstCudaConvolveEngine * engine)
  * variable. A context that comes on another thread meanwhile is kept, and the one that the search found is not.
  */
 GstCudaConvolveContext *
-gst_cuda_convolve_engine_ensure_context (GstCudaConvolveEngine * engine)
+gst_cuda_convolve_engine_ensure_context (GstCudaConvolveEngine *engine)
 {
   GstCudaConvolveContext *found = NULL;
 
@@ -128,7 +127,7 @@ gst_cuda_convolve_engine_ensure_context (GstCudaConvolveEngine * engine)
 }
 
 void
-gst_cuda_convolve_engine_set_context (GstCudaConvolveEngine * engine, GstContext * message, gint device_id)
+gst_cuda_convolve_engine_set_context (GstCudaConvolveEngine *engine, GstContext *message, gint device_id)
 {
   GstCudaConvolveContext *context = NULL, **place;
 
@@ -142,7 +141,7 @@ gst_cuda_convolve_engine_set_context (GstCudaConvolveEngine * engine, GstContext
 }
 
 gboolean
-gst_cuda_convolve_engine_answer_context (GstCudaConvolveEngine * engine, GstQuery * query)
+gst_cuda_convolve_engine_answer_context (GstCudaConvolveEngine *engine, GstQuery *query)
 {
   GstCudaConvolveContext *context;
   gboolean answered;
@@ -160,12 +159,12 @@ gst_cuda_convolve_engine_answer_context (GstCudaConvolveEngine * engine, GstQuer
  * the process's own context, which all such elements have in common and which costs nothing more.
  */
 static ConvolveDevice *
-open_device (GstCudaConvolveEngine * engine, ConvolveError * error)
+open_device (GstCudaConvolveEngine *engine, ConvolveError *error)
 {
   ConvolveDevice *device;
 
-  engine->device_in_context = (engine->cuda_memory || engine->context)
-      && gst_cuda_convolve_engine_ensure_context (engine) != NULL;
+  engine->device_in_context =
+      (engine->cuda_memory || engine->context) && gst_cuda_convolve_engine_ensure_context (engine) != NULL;
   if (!engine->device_in_context)
     return convolve_device_new (engine->device_id, error);
   if (enter_context (engine, error) != CONVOLVE_OK)
@@ -179,7 +178,7 @@ open_device (GstCudaConvolveEngine * engine, ConvolveError * error)
 
 /* Without a device: an error where the settings insist on one, otherwise the CPU and word of it, once. */
 static ConvolveStatus
-do_without_device (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings, ConvolveError * error)
+do_without_device (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings, ConvolveError *error)
 {
   if (gst_cuda_convolve_settings_need_device (settings) || error->status != CONVOLVE_NO_DEVICE)
     return error->status;
@@ -193,7 +192,7 @@ do_without_device (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings
 
 /* Opens the device where the settings can use one; an error where they insist on it and there is none. */
 static ConvolveStatus
-ensure_device (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings, ConvolveError * error)
+ensure_device (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings, ConvolveError *error)
 {
   if (engine->device || !gst_cuda_convolve_settings_want_device (settings)
       || (engine->device_missing && !gst_cuda_convolve_settings_need_device (settings)))
@@ -201,13 +200,14 @@ ensure_device (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * s
   engine->device = open_device (engine, error);
   if (!engine->device)
     return do_without_device (engine, settings, error);
-  GST_INFO_OBJECT (engine->element, "device %d: %s", convolve_device_id (engine->device), convolve_device_name (engine->device));
+  GST_INFO_OBJECT (engine->element, "device %d: %s", convolve_device_id (engine->device),
+      convolve_device_name (engine->device));
   return CONVOLVE_OK;
 }
 
 /* Everything that lies on the device, and the context. The settings that were good stay, to make plans from again. */
 static void
-release_device (GstCudaConvolveEngine * engine)
+release_device (GstCudaConvolveEngine *engine)
 {
   GstCudaConvolveContext *context;
   gboolean current;
@@ -229,7 +229,7 @@ release_device (GstCudaConvolveEngine * engine)
 }
 
 gboolean
-gst_cuda_convolve_engine_is_on_other_stream (GstCudaConvolveEngine * engine, GstBuffer * input)
+gst_cuda_convolve_engine_is_on_other_stream (GstCudaConvolveEngine *engine, GstBuffer *input)
 {
   GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_buffer (input);
   gboolean other = theirs && theirs != engine->stream && gst_cuda_convolve_cuda_of_buffer (input) == engine->context;
@@ -239,7 +239,7 @@ gst_cuda_convolve_engine_is_on_other_stream (GstCudaConvolveEngine * engine, Gst
 }
 
 void
-gst_cuda_convolve_engine_follow_stream (GstCudaConvolveEngine * engine, GstBuffer * input)
+gst_cuda_convolve_engine_follow_stream (GstCudaConvolveEngine *engine, GstBuffer *input)
 {
   GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_buffer (input);
 
@@ -253,7 +253,7 @@ gst_cuda_convolve_engine_follow_stream (GstCudaConvolveEngine * engine, GstBuffe
 }
 
 gboolean
-gst_cuda_convolve_engine_is_elsewhere (GstCudaConvolveEngine * engine, GstBuffer * input)
+gst_cuda_convolve_engine_is_elsewhere (GstCudaConvolveEngine *engine, GstBuffer *input)
 {
   GstCudaConvolveContext *theirs = gst_cuda_convolve_cuda_of_buffer (input);
 
@@ -264,7 +264,7 @@ gst_cuda_convolve_engine_is_elsewhere (GstCudaConvolveEngine * engine, GstBuffer
 }
 
 void
-gst_cuda_convolve_engine_follow (GstCudaConvolveEngine * engine, GstBuffer * input)
+gst_cuda_convolve_engine_follow (GstCudaConvolveEngine *engine, GstBuffer *input)
 {
   GstCudaConvolveContext *theirs = gst_cuda_convolve_cuda_of_buffer (input);
 
@@ -276,7 +276,7 @@ gst_cuda_convolve_engine_follow (GstCudaConvolveEngine * engine, GstBuffer * inp
 }
 
 void
-gst_cuda_convolve_engine_set_info (GstCudaConvolveEngine * engine, const GstVideoInfo * in, const GstVideoInfo * out,
+gst_cuda_convolve_engine_set_info (GstCudaConvolveEngine *engine, const GstVideoInfo *in, const GstVideoInfo *out,
     gboolean cuda_in, gboolean cuda_out)
 {
   engine->info = *in;
@@ -284,14 +284,14 @@ gst_cuda_convolve_engine_set_info (GstCudaConvolveEngine * engine, const GstVide
   engine->same_memory = cuda_in == cuda_out;
   engine->cuda_memory = cuda_in || cuda_out;
   if (engine->cuda_memory && engine->device && !engine->device_in_context)
-    release_device (engine);    /* to be opened again where the frames are */
+    release_device (engine); /* to be opened again where the frames are */
   gst_cuda_convolve_layout_init (&engine->layout, in);
   gst_cuda_convolve_layout_init (&engine->out_layout, out);
 }
 
 /* Takes layer. */
 static void
-set_layer (GstCudaConvolveEngine * engine, GstCudaConvolveLayer * layer)
+set_layer (GstCudaConvolveEngine *engine, GstCudaConvolveLayer *layer)
 {
   GstCudaConvolveLayer *before = engine->layer;
 
@@ -302,7 +302,7 @@ set_layer (GstCudaConvolveEngine * engine, GstCudaConvolveLayer * layer)
 }
 
 GstCudaConvolveLayer *
-gst_cuda_convolve_engine_ref_layer (GstCudaConvolveEngine * engine)
+gst_cuda_convolve_engine_ref_layer (GstCudaConvolveEngine *engine)
 {
   GstCudaConvolveLayer *layer;
 
@@ -313,7 +313,7 @@ gst_cuda_convolve_engine_ref_layer (GstCudaConvolveEngine * engine)
 }
 
 gboolean
-gst_cuda_convolve_engine_has_right_caps (const GstCudaConvolveEngine * engine)
+gst_cuda_convolve_engine_has_right_caps (const GstCudaConvolveEngine *engine)
 {
   const GstVideoInfo *in = &engine->info, *out = &engine->out_info;
 
@@ -326,17 +326,17 @@ gst_cuda_convolve_engine_has_right_caps (const GstCudaConvolveEngine * engine)
 
 /* Warns of a layer, once for each fault. Takes text. */
 static void
-warn_of_layer (GstCudaConvolveEngine * engine, gchar * text)
+warn_of_layer (GstCudaConvolveEngine *engine, gchar *text)
 {
   if (g_strcmp0 (engine->layer_warned, text) != 0)
-    GST_ELEMENT_WARNING (engine->element, LIBRARY, SETTINGS, ("%s", text), ("The %s before it stays.",
-            engine->layer ? "layer" : "mask"));
+    GST_ELEMENT_WARNING (engine->element, LIBRARY, SETTINGS, ("%s", text),
+        ("The %s before it stays.", engine->layer ? "layer" : "mask"));
   g_free (engine->layer_warned);
   engine->layer_warned = text;
 }
 
 gboolean
-gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings)
+gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings)
 {
   GstCudaConvolveLayer *layer = NULL;
   GError *bad = NULL;
@@ -357,39 +357,40 @@ gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine * engine, const Gst
 }
 
 void
-gst_cuda_convolve_engine_keep_layer (GstCudaConvolveEngine * engine)
+gst_cuda_convolve_engine_keep_layer (GstCudaConvolveEngine *engine)
 {
   g_clear_pointer (&engine->layer_warned, g_free);
 }
 
 void
-gst_cuda_convolve_engine_restore_layer (GstCudaConvolveEngine * engine, GstCudaConvolveLayer * before)
+gst_cuda_convolve_engine_restore_layer (GstCudaConvolveEngine *engine, GstCudaConvolveLayer *before)
 {
   set_layer (engine, before ? gst_cuda_convolve_layer_ref (before) : NULL);
   warn_of_layer (engine, g_strdup ("layer-location: the next element does not take the frames that come of it"));
 }
 
 gboolean
-gst_cuda_convolve_engine_is_passthrough (const GstCudaConvolveEngine * engine)
+gst_cuda_convolve_engine_is_passthrough (const GstCudaConvolveEngine *engine)
 {
   return gst_cuda_convolve_plans_exist (&engine->plans) && engine->same_memory
       && gst_cuda_convolve_plans_are_identity (&engine->plans);
 }
 
 gboolean
-gst_cuda_convolve_engine_is_on_device (const GstCudaConvolveEngine * engine)
+gst_cuda_convolve_engine_is_on_device (const GstCudaConvolveEngine *engine)
 {
   return gst_cuda_convolve_plans_are_on_device (&engine->plans);
 }
 
 /* Says what runs now. */
 static void
-publish_variant (GstCudaConvolveEngine * engine)
+publish_variant (GstCudaConvolveEngine *engine)
 {
   gboolean passthrough = gst_cuda_convolve_engine_is_passthrough (engine);
   gboolean cuda = !passthrough && gst_cuda_convolve_engine_is_on_device (engine);
-  const gchar *before, *now = passthrough ? g_intern_static_string ("passthrough")
-      : gst_cuda_convolve_plans_variant (&engine->plans, &engine->layout);
+  const gchar *before,
+      *now = passthrough ? g_intern_static_string ("passthrough")
+                         : gst_cuda_convolve_plans_variant (&engine->plans, &engine->layout);
 
   GST_OBJECT_LOCK (engine->element);
   before = engine->active_variant;
@@ -405,7 +406,7 @@ publish_variant (GstCudaConvolveEngine * engine)
 
 /* Once for each set of plans: nobody who is not looking pays for it. */
 static void
-explain_choice (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings)
+explain_choice (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings)
 {
   if (settings->variant != CONVOLVE_VARIANT_AUTO || engine->plans.layer
       || gst_debug_category_get_threshold (GST_CAT_DEFAULT) < GST_LEVEL_DEBUG)
@@ -420,9 +421,10 @@ explain_choice (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * 
 
 /* Plans for the CPU share their work among so many threads. Where there is no memory for those one does it all. */
 static void
-share_work (GstCudaConvolveEngine * engine, guint n_threads)
+share_work (GstCudaConvolveEngine *engine, guint n_threads)
 {
-  gboolean needed = !gst_cuda_convolve_engine_is_on_device (engine) && !gst_cuda_convolve_engine_is_passthrough (engine);
+  gboolean needed =
+      !gst_cuda_convolve_engine_is_on_device (engine) && !gst_cuda_convolve_engine_is_passthrough (engine);
 
   if (!needed || engine->n_threads != n_threads)
     g_clear_pointer (&engine->pool, convolve_pool_free);
@@ -434,7 +436,7 @@ share_work (GstCudaConvolveEngine * engine, guint n_threads)
 
 /* Nobody looks at the mask beside a layer. The one that was good, or the default, is kept for when the layer goes. */
 static void
-keep_good_mask (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * settings)
+keep_good_mask (GstCudaConvolveEngine *engine, GstCudaConvolveSettings *settings)
 {
   convolve_settings_clear (&settings->mask);
   if (engine->have_plans)
@@ -448,12 +450,12 @@ keep_good_mask (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * settin
  * each fault; what is set beside the mask holds. Takes settings on success.
  */
 static ConvolveStatus
-replace_plans (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * settings, ConvolveError * error)
+replace_plans (GstCudaConvolveEngine *engine, GstCudaConvolveSettings *settings, ConvolveError *error)
 {
   GstCudaConvolvePlans plans;
   ConvolveStatus status = engine->layer
       ? gst_cuda_convolve_plans_init_layer (&plans, settings, engine->layer, &engine->info, &engine->out_info,
-      engine->device, error)
+          engine->device, error)
       : gst_cuda_convolve_plans_init (&plans, settings, &engine->layout, engine->device, error);
 
   if (status != CONVOLVE_INVALID || engine->layer) {
@@ -482,7 +484,7 @@ replace_plans (GstCudaConvolveEngine * engine, GstCudaConvolveSettings * setting
 }
 
 gboolean
-gst_cuda_convolve_engine_update (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings)
+gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings)
 {
   GstCudaConvolveSettings wanted;
   ConvolveError error;
@@ -505,14 +507,14 @@ gst_cuda_convolve_engine_update (GstCudaConvolveEngine * engine, const GstCudaCo
 }
 
 gboolean
-gst_cuda_convolve_engine_start (GstCudaConvolveEngine * engine, const GstCudaConvolveSettings * settings)
+gst_cuda_convolve_engine_start (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings)
 {
   ConvolveMask mask;
   ConvolveError error;
   GError *bad = NULL;
 
   GST_OBJECT_LOCK (engine->element);
-  engine->stats = (GstCudaConvolveStats) { 0 };
+  engine->stats = (GstCudaConvolveStats){ 0 };
   g_clear_pointer (&engine->failed, g_free);
   GST_OBJECT_UNLOCK (engine->element);
   engine->device_missing = FALSE;
@@ -538,7 +540,7 @@ gst_cuda_convolve_engine_start (GstCudaConvolveEngine * engine, const GstCudaCon
 }
 
 void
-gst_cuda_convolve_engine_stop (GstCudaConvolveEngine * engine)
+gst_cuda_convolve_engine_stop (GstCudaConvolveEngine *engine)
 {
   release_device (engine);
   drop_plans (engine);
@@ -554,7 +556,7 @@ gst_cuda_convolve_engine_stop (GstCudaConvolveEngine * engine)
 }
 
 void
-gst_cuda_convolve_engine_init (GstCudaConvolveEngine * engine, GstElement * element)
+gst_cuda_convolve_engine_init (GstCudaConvolveEngine *engine, GstElement *element)
 {
   engine->element = element;
   g_mutex_init (&engine->context_lock);
@@ -563,9 +565,9 @@ gst_cuda_convolve_engine_init (GstCudaConvolveEngine * engine, GstElement * elem
 }
 
 void
-gst_cuda_convolve_engine_clear (GstCudaConvolveEngine * engine)
+gst_cuda_convolve_engine_clear (GstCudaConvolveEngine *engine)
 {
-  gst_clear_object (&engine->context);  /* one may have come that was never used */
+  gst_clear_object (&engine->context); /* one may have come that was never used */
   g_clear_pointer (&engine->failed, g_free);
   g_mutex_clear (&engine->context_lock);
 }
@@ -573,8 +575,8 @@ gst_cuda_convolve_engine_clear (GstCudaConvolveEngine * engine)
 /* --- frames --- */
 
 static gboolean
-check_frame (GstCudaConvolveEngine * engine, const GstCudaConvolveLayout * layout, const GstVideoFrame * frame,
-    const gchar * side)
+check_frame (GstCudaConvolveEngine *engine, const GstCudaConvolveLayout *layout, const GstVideoFrame *frame,
+    const gchar *side)
 {
   g_autofree gchar *fault = NULL;
 
@@ -587,18 +589,18 @@ check_frame (GstCudaConvolveEngine * engine, const GstCudaConvolveLayout * layou
 
 /* Frames in CUDA memory of our context are mapped where they are, all others to the host. */
 static gboolean
-map_frame (GstCudaConvolveEngine * engine, const GstVideoInfo * info, GstCudaConvolveFrame * frame, GstBuffer * buffer,
+map_frame (GstCudaConvolveEngine *engine, const GstVideoInfo *info, GstCudaConvolveFrame *frame, GstBuffer *buffer,
     GstMapFlags flags)
 {
   gboolean device = gst_cuda_convolve_engine_is_on_device (engine);
 
-  frame->on_device = device && engine->device_in_context
-      && gst_cuda_convolve_cuda_of_buffer (buffer) == engine->context;
+  frame->on_device =
+      device && engine->device_in_context && gst_cuda_convolve_cuda_of_buffer (buffer) == engine->context;
   if (frame->on_device)
     flags |= gst_cuda_convolve_cuda_map_flag ();
   else if (device)
-    frame->pinned = gst_cuda_convolve_pin_buffer (buffer, engine, convolve_device_id (engine->device),
-        device_context (engine));
+    frame->pinned =
+        gst_cuda_convolve_pin_buffer (buffer, engine, convolve_device_id (engine->device), device_context (engine));
   if (!gst_video_frame_map (&frame->video, info, buffer, flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
     return FALSE;
   if (frame->on_device && (flags & GST_MAP_READ) && !gst_cuda_convolve_stream_orders (engine->stream, buffer))
@@ -607,7 +609,7 @@ map_frame (GstCudaConvolveEngine * engine, const GstVideoInfo * info, GstCudaCon
 }
 
 static gboolean
-map_frames (GstCudaConvolveEngine * engine, GstCudaConvolveFlight * flight)
+map_frames (GstCudaConvolveEngine *engine, GstCudaConvolveFlight *flight)
 {
   if (!map_frame (engine, &engine->info, &flight->in, flight->input, GST_MAP_READ)) {
     gst_cuda_convolve_engine_fail (engine, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
@@ -625,7 +627,7 @@ map_frames (GstCudaConvolveEngine * engine, GstCudaConvolveFlight * flight)
 
 /* With the context current. */
 static void
-unmap_flight (GstCudaConvolveFlight * flight)
+unmap_flight (GstCudaConvolveFlight *flight)
 {
   gst_video_frame_unmap (&flight->out.video);
   gst_video_frame_unmap (&flight->in.video);
@@ -633,7 +635,7 @@ unmap_flight (GstCudaConvolveFlight * flight)
 }
 
 static void
-count_times (GstCudaConvolveEngine * engine, const ConvolveTimes * times)
+count_times (GstCudaConvolveEngine *engine, const ConvolveTimes *times)
 {
   GstCudaConvolveStats *stats = &engine->stats;
 
@@ -647,7 +649,7 @@ count_times (GstCudaConvolveEngine * engine, const ConvolveTimes * times)
 
 /* Waits for what the device has under way in a slot, if anything. With the context current. */
 static ConvolveStatus
-wait_for_slot (GstCudaConvolveEngine * engine, guint slot, ConvolveError * error)
+wait_for_slot (GstCudaConvolveEngine *engine, guint slot, ConvolveError *error)
 {
   GstCudaConvolveFlight *flight = &engine->flights[slot];
   ConvolveTimes times;
@@ -663,11 +665,11 @@ wait_for_slot (GstCudaConvolveEngine * engine, guint slot, ConvolveError * error
 }
 
 static ConvolveStatus
-run_on_host (GstCudaConvolveEngine * engine, GstCudaConvolveFlight * flight, ConvolveError * error)
+run_on_host (GstCudaConvolveEngine *engine, GstCudaConvolveFlight *flight, ConvolveError *error)
 {
   ConvolveTimes times;
-  ConvolveStatus status = gst_cuda_convolve_run_on_host (&flight->plans, &engine->layout, &flight->in, &flight->out,
-      &times, error);
+  ConvolveStatus status =
+      gst_cuda_convolve_run_on_host (&flight->plans, &engine->layout, &flight->in, &flight->out, &times, error);
 
   if (status == CONVOLVE_OK)
     count_times (engine, &times);
@@ -675,7 +677,7 @@ run_on_host (GstCudaConvolveEngine * engine, GstCudaConvolveFlight * flight, Con
 }
 
 static ConvolveStatus
-run_on_device (GstCudaConvolveEngine * engine, guint slot, gboolean alone, ConvolveError * error)
+run_on_device (GstCudaConvolveEngine *engine, guint slot, gboolean alone, ConvolveError *error)
 {
   GstCudaConvolveFlight *flight = &engine->flights[slot];
   ConvolveStatus status = gst_cuda_convolve_run_on_device (&flight->plans, &engine->layout, engine->device, slot, alone,
@@ -692,7 +694,7 @@ run_on_device (GstCudaConvolveEngine * engine, guint slot, gboolean alone, Convo
 
 /* The frame in a slot, mapped, from its plans' point of view; the error is posted. With the context current. */
 static gboolean
-run_flight (GstCudaConvolveEngine * engine, guint slot, gboolean alone)
+run_flight (GstCudaConvolveEngine *engine, guint slot, gboolean alone)
 {
   GstCudaConvolveFlight *flight = &engine->flights[slot];
   ConvolveError error;
@@ -712,7 +714,7 @@ run_flight (GstCudaConvolveEngine * engine, guint slot, gboolean alone)
 
 /* With the context current. */
 static gboolean
-begin_flight (GstCudaConvolveEngine * engine, guint slot, gboolean alone)
+begin_flight (GstCudaConvolveEngine *engine, guint slot, gboolean alone)
 {
   GstCudaConvolveFlight *flight = &engine->flights[slot];
 
@@ -726,7 +728,7 @@ begin_flight (GstCudaConvolveEngine * engine, guint slot, gboolean alone)
 }
 
 GstFlowReturn
-gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, GstBuffer * input, GstBuffer * output, gboolean alone)
+gst_cuda_convolve_engine_begin (GstCudaConvolveEngine *engine, GstBuffer *input, GstBuffer *output, gboolean alone)
 {
   guint slot = (engine->first_flight + engine->n_flights) % CONVOLVE_MAX_FRAMES;
   ConvolveError error;
@@ -735,7 +737,7 @@ gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, GstBuffer * inpu
 
   if (status == CONVOLVE_OK) {
     status = wait_for_slot (engine, slot, &error);
-    engine->flights[slot] = (GstCudaConvolveFlight) {.input = input,.output = output };
+    engine->flights[slot] = (GstCudaConvolveFlight){ .input = input, .output = output };
     begun = status == CONVOLVE_OK && begin_flight (engine, slot, alone);
     leave_context (engine);
   }
@@ -753,7 +755,7 @@ gst_cuda_convolve_engine_begin (GstCudaConvolveEngine * engine, GstBuffer * inpu
 
 /* Takes the oldest frame out of the ring, when its output can be passed on. */
 static ConvolveStatus
-end_flight (GstCudaConvolveEngine * engine, gboolean wait, GstBuffer ** output, ConvolveError * error)
+end_flight (GstCudaConvolveEngine *engine, gboolean wait, GstBuffer **output, ConvolveError *error)
 {
   guint slot = engine->first_flight;
   GstCudaConvolveFlight *flight = &engine->flights[slot];
@@ -773,7 +775,7 @@ end_flight (GstCudaConvolveEngine * engine, gboolean wait, GstBuffer ** output, 
 }
 
 GstFlowReturn
-gst_cuda_convolve_engine_end (GstCudaConvolveEngine * engine, GstBuffer ** output)
+gst_cuda_convolve_engine_end (GstCudaConvolveEngine *engine, GstBuffer **output)
 {
   ConvolveError error;
 
@@ -790,7 +792,7 @@ gst_cuda_convolve_engine_end (GstCudaConvolveEngine * engine, GstBuffer ** outpu
 }
 
 void
-gst_cuda_convolve_engine_drop (GstCudaConvolveEngine * engine)
+gst_cuda_convolve_engine_drop (GstCudaConvolveEngine *engine)
 {
   while (engine->n_flights > 0) {
     GstBuffer *output;

@@ -6,9 +6,21 @@
 
 /* The formats that cameras, decoders, encoders and windows use most. */
 static const GstVideoFormat common[] = {
-  GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_YV12, GST_VIDEO_FORMAT_NV21, GST_VIDEO_FORMAT_YUY2,
-  GST_VIDEO_FORMAT_UYVY, GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_RGBx, GST_VIDEO_FORMAT_BGRx,
-  GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444,
+  GST_VIDEO_FORMAT_I420,
+  GST_VIDEO_FORMAT_NV12,
+  GST_VIDEO_FORMAT_YV12,
+  GST_VIDEO_FORMAT_NV21,
+  GST_VIDEO_FORMAT_YUY2,
+  GST_VIDEO_FORMAT_UYVY,
+  GST_VIDEO_FORMAT_RGBA,
+  GST_VIDEO_FORMAT_BGRA,
+  GST_VIDEO_FORMAT_RGBx,
+  GST_VIDEO_FORMAT_BGRx,
+  GST_VIDEO_FORMAT_RGB,
+  GST_VIDEO_FORMAT_BGR,
+  GST_VIDEO_FORMAT_GRAY8,
+  GST_VIDEO_FORMAT_Y42B,
+  GST_VIDEO_FORMAT_Y444,
 };
 
 /* All supported formats: the common ones, the others of 8 bits, and the deeper ones in GStreamer's own order. */
@@ -43,14 +55,15 @@ gst_cuda_convolve_template_caps (void)
     if (gst_cuda_convolve_cuda_has_format (g_array_index (system, GstVideoFormat, i)))
       g_array_append_vals (cuda, &g_array_index (system, GstVideoFormat, i), 1);
   if (cuda->len > 0)
-    gst_caps_append (caps, gst_video_make_raw_caps_with_features ((GstVideoFormat *) (void *) cuda->data, cuda->len,
+    gst_caps_append (caps,
+        gst_video_make_raw_caps_with_features ((GstVideoFormat *) (void *) cuda->data, cuda->len,
             gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL)));
   gst_caps_append (caps, gst_video_make_raw_caps ((GstVideoFormat *) (void *) system->data, system->len));
   return caps;
 }
 
 static gboolean
-list_has (const GValue * list, const gchar * name)
+list_has (const GValue *list, const gchar *name)
 {
   for (guint i = 0; i < gst_value_list_get_size (list); i++) {
     const GValue *value = gst_value_list_get_value (list, i);
@@ -63,7 +76,7 @@ list_has (const GValue * list, const gchar * name)
 
 /* The list's formats in our order. Formats that are not ours, which nobody will choose, are left out. */
 static void
-sort_formats (GstStructure * structure, const GArray * order)
+sort_formats (GstStructure *structure, const GArray *order)
 {
   const GValue *list = gst_structure_get_value (structure, "format");
   GValue sorted = G_VALUE_INIT;
@@ -84,7 +97,7 @@ sort_formats (GstStructure * structure, const GArray * order)
 }
 
 GstCaps *
-gst_cuda_convolve_prefer_common_formats (GstCaps * caps)
+gst_cuda_convolve_prefer_common_formats (GstCaps *caps)
 {
   g_autoptr (GArray) order = list_formats ();
 

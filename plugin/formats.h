@@ -14,7 +14,7 @@ GstCaps *gst_cuda_convolve_template_caps (void);
  * Returns caps with the formats in the template's order where a structure leaves open nearly every format, as
  * videotestsrc does. Shorter lists keep the order that the neighbours gave them. Takes caps.
  */
-GstCaps *gst_cuda_convolve_prefer_common_formats (GstCaps * caps);
+GstCaps *gst_cuda_convolve_prefer_common_formats (GstCaps *caps);
 
 G_END_DECLS
 

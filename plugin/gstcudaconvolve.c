@@ -62,11 +62,11 @@ struct _GstCudaConvolve
   GstBaseTransform parent;
 
   /* Under the object lock: any thread. */
-  GstCudaConvolveSettings settings;     /* as the user reads them */
-  GstCudaConvolveSettings applied;      /* as frames use them: what one g_object_set() sets comes together */
-  gboolean stale;               /* applied changed since used was taken from it */
+  GstCudaConvolveSettings settings; /* as the user reads them */
+  GstCudaConvolveSettings applied;  /* as frames use them: what one g_object_set() sets comes together */
+  gboolean stale;                   /* applied changed since used was taken from it */
   gboolean started;
-  GstClockTime latency;         /* of the frames that are kept while they are under way */
+  GstClockTime latency; /* of the frames that are kept while they are under way */
 
   /* The streaming thread's own, and start's and stop's. */
   GstCudaConvolveEngine engine;
@@ -84,7 +84,7 @@ GST_ELEMENT_REGISTER_DEFINE (cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TY
 
 /* Ends and pushes all frames under way. */
 static GstFlowReturn
-drain (GstCudaConvolve * self)
+drain (GstCudaConvolve *self)
 {
   GstFlowReturn ret = GST_FLOW_OK;
 
@@ -101,7 +101,7 @@ drain (GstCudaConvolve * self)
 
 /* Frames on the CPU are done at once, so that keeping some would only delay them. */
 static void
-update_latency (GstCudaConvolve * self, guint frames_in_flight)
+update_latency (GstCudaConvolve *self, guint frames_in_flight)
 {
   const GstVideoInfo *info = &self->engine.info;
   GstClockTime duration = USUAL_DURATION, latency;
@@ -110,7 +110,9 @@ update_latency (GstCudaConvolve * self, guint frames_in_flight)
   if (GST_VIDEO_INFO_FPS_N (info) > 0)
     duration = gst_util_uint64_scale_int (GST_SECOND, GST_VIDEO_INFO_FPS_D (info), GST_VIDEO_INFO_FPS_N (info));
   self->ahead = gst_cuda_convolve_engine_is_on_device (&self->engine)
-      && !gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (self)) ? frames_in_flight - 1 : 0;
+          && !gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (self))
+      ? frames_in_flight - 1
+      : 0;
   latency = self->ahead * duration;
   GST_OBJECT_LOCK (self);
   changed = latency != self->latency;
@@ -122,7 +124,7 @@ update_latency (GstCudaConvolve * self, guint frames_in_flight)
 
 /* No allocation is agreed on, and downstream does not answer upstream's queries in our place. */
 static void
-forget_allocation (GstCudaConvolve * self)
+forget_allocation (GstCudaConvolve *self)
 {
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), FALSE);
   self->agreed_in = self->agreed_out = 0;
@@ -130,7 +132,7 @@ forget_allocation (GstCudaConvolve * self)
 
 /* Upstream allocated by downstream's answer if it did so during passthrough, so upstream is to ask again. */
 static void
-leave_passthrough (GstCudaConvolve * self)
+leave_passthrough (GstCudaConvolve *self)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
 
@@ -142,7 +144,7 @@ leave_passthrough (GstCudaConvolve * self)
 
 /* Asks the neighbours for another allocation where the last one has fewer buffers than are to stay with us. */
 static void
-agree_on_more (GstCudaConvolve * self)
+agree_on_more (GstCudaConvolve *self)
 {
   if (self->ahead > self->agreed_in)
     gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
@@ -155,7 +157,7 @@ agree_on_more (GstCudaConvolve * self)
  * about, would wait for one of those that we keep, and the pipeline would stand still.
  */
 static guint
-count_kept (GstCudaConvolve * self, GstBuffer * input)
+count_kept (GstCudaConvolve *self, GstBuffer *input)
 {
   guint kept = MIN (self->ahead, self->agreed_out);
 
@@ -164,7 +166,7 @@ count_kept (GstCudaConvolve * self, GstBuffer * input)
 
 /* Whether the layer there is takes none of the frames that caps allow; the user has been told then. */
 static gboolean
-is_refused_by_layer (GstCudaConvolve * self, GstCaps * caps)
+is_refused_by_layer (GstCudaConvolve *self, GstCaps *caps)
 {
   GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
   g_autofree gchar *fault = layer ? gst_cuda_convolve_layer_refuses_caps (layer, caps) : NULL;
@@ -178,7 +180,7 @@ is_refused_by_layer (GstCudaConvolve * self, GstCaps * caps)
 
 /* Whether upstream can offer nothing that the layer takes, as far as elements know before they run. */
 static gboolean
-is_refused_at_start (GstCudaConvolve * self)
+is_refused_at_start (GstCudaConvolve *self)
 {
   GstCaps *caps = gst_pad_peer_query_caps (GST_BASE_TRANSFORM_SINK_PAD (self), NULL);
   gboolean refused = !gst_caps_is_any (caps) && !gst_caps_is_empty (caps) && is_refused_by_layer (self, caps);
@@ -189,7 +191,7 @@ is_refused_at_start (GstCudaConvolve * self)
 
 /* Whether the answer to a query is that no caps will do. */
 static gboolean
-is_refusal (GstQuery * query)
+is_refusal (GstQuery *query)
 {
   gboolean accepted = TRUE;
   GstCaps *caps = NULL;
@@ -206,7 +208,7 @@ is_refusal (GstQuery * query)
  * A refusal is final where nothing that the layer takes can come of the caps that were sent upstream.
  */
 static void
-look_at_refusal (GstCudaConvolve * self)
+look_at_refusal (GstCudaConvolve *self)
 {
   GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
   GstCaps *sent = layer ? gst_cuda_convolve_find_sent_caps (GST_BASE_TRANSFORM_SINK_PAD (self)) : NULL;
@@ -219,7 +221,7 @@ look_at_refusal (GstCudaConvolve * self)
 
 /* The same frames in the same memory first, so that nothing moves without need, then in the other. */
 static GstCaps *
-transform_caps_of_mask (GstCaps * caps)
+transform_caps_of_mask (GstCaps *caps)
 {
   GstCaps *both = gst_caps_copy (caps);
 
@@ -234,8 +236,7 @@ transform_caps_of_mask (GstCaps * caps)
 
 /* A layer's file is read when the element starts: before, all that can come of one may come. */
 static GstCaps *
-gst_cuda_convolve_transform_caps (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps,
-    GstCaps * filter)
+gst_cuda_convolve_transform_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
@@ -261,7 +262,7 @@ gst_cuda_convolve_transform_caps (GstBaseTransform * trans, GstPadDirection dire
 
 /* Whether the next element takes any of the frames that the layer there is, or the mask, makes of those that come. */
 static gboolean
-is_taken_downstream (GstCudaConvolve * self)
+is_taken_downstream (GstCudaConvolve *self)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstCaps *caps = gst_pad_get_current_caps (trans->sinkpad), *made, *taken;
@@ -280,7 +281,7 @@ is_taken_downstream (GstCudaConvolve * self)
 
 /* New caps for what comes out, after all that is under way. */
 static GstFlowReturn
-renegotiate (GstCudaConvolve * self)
+renegotiate (GstCudaConvolve *self)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstFlowReturn ret = drain (self);
@@ -294,7 +295,7 @@ renegotiate (GstCudaConvolve * self)
 
 /* Another layer makes other frames: new caps come first. Where none are taken the layer before stays. */
 static GstFlowReturn
-update_layer (GstCudaConvolve * self)
+update_layer (GstCudaConvolve *self)
 {
   GstCudaConvolveLayer *before = gst_cuda_convolve_engine_ref_layer (&self->engine);
   GstFlowReturn ret = GST_FLOW_OK;
@@ -314,7 +315,7 @@ update_layer (GstCudaConvolve * self)
 }
 
 static gboolean
-has_sentence (const GPtrArray * sentences, const gchar * sentence)
+has_sentence (const GPtrArray *sentences, const gchar *sentence)
 {
   for (guint i = 0; sentences && i < sentences->len; i++)
     if (g_str_equal (g_ptr_array_index (sentences, i), sentence))
@@ -324,7 +325,7 @@ has_sentence (const GPtrArray * sentences, const gchar * sentence)
 
 /* Says which properties have no effect, each once until the property or the reason is another. */
 static void
-warn_of_idle (GstCudaConvolve * self)
+warn_of_idle (GstCudaConvolve *self)
 {
   gboolean layer = self->engine.layer != NULL;
   GPtrArray *idle = g_ptr_array_new_with_free_func (g_free);
@@ -341,7 +342,7 @@ warn_of_idle (GstCudaConvolve * self)
 
 /* Takes what was set since the frame before. */
 static GstFlowReturn
-update_settings (GstCudaConvolve * self)
+update_settings (GstCudaConvolve *self)
 {
   GstFlowReturn ret;
 
@@ -365,7 +366,7 @@ update_settings (GstCudaConvolve * self)
  * needs no work at all. An error where one was posted, or where downstream does not take what was under way.
  */
 static GstFlowReturn
-update_plans (GstCudaConvolve * self)
+update_plans (GstCudaConvolve *self)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstFlowReturn ret = GST_FLOW_OK;
@@ -391,7 +392,7 @@ update_plans (GstCudaConvolve * self)
 }
 
 static gboolean
-gst_cuda_convolve_start (GstBaseTransform * trans)
+gst_cuda_convolve_start (GstBaseTransform *trans)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstCudaConvolveSettings settings;
@@ -415,7 +416,7 @@ gst_cuda_convolve_start (GstBaseTransform * trans)
 }
 
 static gboolean
-gst_cuda_convolve_stop (GstBaseTransform * trans)
+gst_cuda_convolve_stop (GstBaseTransform *trans)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
@@ -431,8 +432,7 @@ gst_cuda_convolve_stop (GstBaseTransform * trans)
 }
 
 static GstCaps *
-gst_cuda_convolve_fixate_caps (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps,
-    GstCaps * othercaps)
+gst_cuda_convolve_fixate_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
@@ -448,9 +448,10 @@ gst_cuda_convolve_fixate_caps (GstBaseTransform * trans, GstPadDirection directi
 
 /* Views in memories of their own: a frame that is mapped has the first of them alone. The user has been told then. */
 static gboolean
-are_views_apart (GstCudaConvolve * self, const GstVideoInfo * info)
+are_views_apart (GstCudaConvolve *self, const GstVideoInfo *info)
 {
-  static const gchar fault[] = "multiview-mode: the caps say separated, which puts each view into memory of its own; the "
+  static const gchar fault[] =
+      "multiview-mode: the caps say separated, which puts each view into memory of its own; the "
       "element takes mono, views in one frame (side-by-side, top-bottom and kin), and frame-by-frame";
 
   if (GST_VIDEO_INFO_MULTIVIEW_MODE (info) != GST_VIDEO_MULTIVIEW_MODE_SEPARATED)
@@ -461,7 +462,7 @@ are_views_apart (GstCudaConvolve * self, const GstVideoInfo * info)
 }
 
 static gboolean
-gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps * outcaps)
+gst_cuda_convolve_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstVideoInfo in, out;
@@ -470,7 +471,7 @@ gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
     return FALSE;
   if (are_views_apart (self, &in))
     return FALSE;
-  drain (self);                 /* a change of the output alone has no event that came before it */
+  drain (self); /* a change of the output alone has no event that came before it */
   /* Plans for these caps may do work where those before did none. A change of the output alone leaves upstream be. */
   if (!gst_video_info_is_equal (&self->engine.info, &in))
     self->agreed_in = 0;
@@ -482,7 +483,7 @@ gst_cuda_convolve_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
 }
 
 static gboolean
-gst_cuda_convolve_get_unit_size (GstBaseTransform * trans, GstCaps * caps, gsize * size)
+gst_cuda_convolve_get_unit_size (GstBaseTransform *trans, GstCaps *caps, gsize *size)
 {
   GstVideoInfo info;
 
@@ -494,15 +495,15 @@ gst_cuda_convolve_get_unit_size (GstBaseTransform * trans, GstCaps * caps, gsize
 
 /* A frame is as large as its caps say, whatever its buffer has beside it. */
 static gboolean
-gst_cuda_convolve_transform_size (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps, gsize size,
-    GstCaps * othercaps, gsize * othersize)
+gst_cuda_convolve_transform_size (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, gsize size,
+    GstCaps *othercaps, gsize *othersize)
 {
   return gst_cuda_convolve_get_unit_size (trans, othercaps, othersize);
 }
 
 /* The context that the query's frames need: NULL for frames in system memory. FALSE where there is no device. */
 static gboolean
-context_for (GstCudaConvolve * self, GstQuery * query, GstCudaConvolveContext ** context)
+context_for (GstCudaConvolve *self, GstQuery *query, GstCudaConvolveContext **context)
 {
   GstCaps *caps;
 
@@ -512,7 +513,7 @@ context_for (GstCudaConvolve * self, GstQuery * query, GstCudaConvolveContext **
     return TRUE;
   *context = gst_cuda_convolve_engine_ensure_context (&self->engine);
   if (!*context) {
-    ConvolveError why = {.text = "GStreamer finds no CUDA device" }, error = {.status = CONVOLVE_NO_DEVICE };
+    ConvolveError why = { .text = "GStreamer finds no CUDA device" }, error = { .status = CONVOLVE_NO_DEVICE };
 
     convolve_device_find (self->engine.device_id, &why);
     g_snprintf (error.text, sizeof (error.text), "Frames in CUDA memory cannot be allocated: %s.", why.text);
@@ -523,7 +524,7 @@ context_for (GstCudaConvolve * self, GstQuery * query, GstCudaConvolveContext **
 
 /* How many buffers of each side stay with us, by what is set: plans may not be made yet. */
 static guint
-count_held (GstCudaConvolve * self)
+count_held (GstCudaConvolve *self)
 {
   guint held;
 
@@ -534,7 +535,7 @@ count_held (GstCudaConvolve * self)
 }
 
 static gboolean
-gst_cuda_convolve_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query, GstQuery * query)
+gst_cuda_convolve_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstCudaConvolveContext *context;
@@ -544,7 +545,7 @@ gst_cuda_convolve_propose_allocation (GstBaseTransform * trans, GstQuery * decid
   self->agreed_in = 0;
   if (!GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->propose_allocation (trans, decide_query, query))
     return FALSE;
-  if (!decide_query)            /* passthrough: downstream has answered */
+  if (!decide_query) /* passthrough: downstream has answered */
     return TRUE;
   if (!context_for (self, query, &context)
       || !gst_cuda_convolve_propose_pool (query, context, self->engine.stream, held))
@@ -554,7 +555,7 @@ gst_cuda_convolve_propose_allocation (GstBaseTransform * trans, GstQuery * decid
 }
 
 static gboolean
-gst_cuda_convolve_decide_allocation (GstBaseTransform * trans, GstQuery * query)
+gst_cuda_convolve_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstCudaConvolveContext *context;
@@ -570,7 +571,7 @@ gst_cuda_convolve_decide_allocation (GstBaseTransform * trans, GstQuery * query)
 
 /* Adds the time that frames are kept to what upstream answered. */
 static void
-add_latency (GstCudaConvolve * self, GstQuery * query)
+add_latency (GstCudaConvolve *self, GstQuery *query)
 {
   gboolean live;
   GstClockTime least, most, latency;
@@ -584,7 +585,7 @@ add_latency (GstCudaConvolve * self, GstQuery * query)
 
 /* A neighbour that leaves the format open would otherwise take GStreamer's first one, which has 16 bits a sample. */
 static void
-sort_caps (GstQuery * query)
+sort_caps (GstQuery *query)
 {
   GstCaps *caps;
 
@@ -595,7 +596,7 @@ sort_caps (GstQuery * query)
 }
 
 static gboolean
-gst_cuda_convolve_query (GstBaseTransform * trans, GstPadDirection direction, GstQuery * query)
+gst_cuda_convolve_query (GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   gboolean ok;
@@ -616,7 +617,7 @@ gst_cuda_convolve_query (GstBaseTransform * trans, GstPadDirection direction, Gs
 
 /* What comes after frames in the stream stays behind them. */
 static gboolean
-gst_cuda_convolve_sink_event (GstBaseTransform * trans, GstEvent * event)
+gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
@@ -628,7 +629,7 @@ gst_cuda_convolve_sink_event (GstBaseTransform * trans, GstEvent * event)
 }
 
 static void
-gst_cuda_convolve_set_context (GstElement * element, GstContext * message)
+gst_cuda_convolve_set_context (GstElement *element, GstContext *message)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (element);
   gint device_id;
@@ -645,12 +646,12 @@ gst_cuda_convolve_set_context (GstElement * element, GstContext * message)
  * describe memory. A meta that holds on to the input's memory would only starve its pool.
  */
 static gboolean
-gst_cuda_convolve_transform_meta (GstBaseTransform * trans, GstBuffer * outbuf, GstMeta * meta, GstBuffer * inbuf)
+gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
 {
   GstCudaConvolveEngine *engine = &GST_CUDA_CONVOLVE (trans)->engine;
 
-  if (engine->layer && !gst_cuda_convolve_layer_keeps_meta (engine->layer, &engine->info, &engine->out_info, outbuf,
-          meta, inbuf))
+  if (engine->layer
+      && !gst_cuda_convolve_layer_keeps_meta (engine->layer, &engine->info, &engine->out_info, outbuf, meta, inbuf))
     return FALSE;
   return !gst_meta_api_type_has_tag (meta->info->api, g_quark_from_static_string ("memory-reference"))
       && meta->info->api != GST_PARENT_BUFFER_META_API_TYPE;
@@ -658,7 +659,7 @@ gst_cuda_convolve_transform_meta (GstBaseTransform * trans, GstBuffer * outbuf, 
 
 /* Everything that is to be settled before the frame, in the order of the stream. */
 static GstFlowReturn
-prepare_for (GstCudaConvolve * self, gboolean is_discont, GstBuffer * input)
+prepare_for (GstCudaConvolve *self, gboolean is_discont, GstBuffer *input)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstFlowReturn ret = GST_FLOW_OK;
@@ -689,7 +690,7 @@ prepare_for (GstCudaConvolve * self, gboolean is_discont, GstBuffer * input)
 }
 
 static GstFlowReturn
-gst_cuda_convolve_submit_input_buffer (GstBaseTransform * trans, gboolean is_discont, GstBuffer * input)
+gst_cuda_convolve_submit_input_buffer (GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstFlowReturn ret;
@@ -717,7 +718,7 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform * trans, gboolean is_dis
 
 /* Takes input. */
 static GstFlowReturn
-begin_frame (GstCudaConvolve * self, GstBuffer * input)
+begin_frame (GstCudaConvolve *self, GstBuffer *input)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstBuffer *output = NULL;
@@ -737,7 +738,7 @@ begin_frame (GstCudaConvolve * self, GstBuffer * input)
 
 /* Called again until there is no output. */
 static GstFlowReturn
-gst_cuda_convolve_generate_output (GstBaseTransform * trans, GstBuffer ** output)
+gst_cuda_convolve_generate_output (GstBaseTransform *trans, GstBuffer **output)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
@@ -757,13 +758,13 @@ gst_cuda_convolve_generate_output (GstBaseTransform * trans, GstBuffer ** output
 
 /* The base class passes all through where this is missing; but frames are begun and ended apart. */
 static GstFlowReturn
-gst_cuda_convolve_transform (GstBaseTransform * trans, GstBuffer * input, GstBuffer * output)
+gst_cuda_convolve_transform (GstBaseTransform *trans, GstBuffer *input, GstBuffer *output)
 {
   return GST_FLOW_NOT_SUPPORTED;
 }
 
 static void
-gst_cuda_convolve_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+gst_cuda_convolve_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
 
@@ -795,7 +796,7 @@ gst_cuda_convolve_set_property (GObject * object, guint id, const GValue * value
 
 /* Called once for all that one g_object_set() has set: frames see all of it or nothing. */
 static void
-gst_cuda_convolve_dispatch_properties_changed (GObject * object, guint n, GParamSpec ** specs)
+gst_cuda_convolve_dispatch_properties_changed (GObject *object, guint n, GParamSpec **specs)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
   gboolean written = FALSE;
@@ -814,25 +815,22 @@ gst_cuda_convolve_dispatch_properties_changed (GObject * object, guint n, GParam
 
 /* Times are means over the frames that were timed; backend and device are those in use. Called with the object lock. */
 static GstStructure *
-make_stats (GstCudaConvolve * self)
+make_stats (GstCudaConvolve *self)
 {
   const GstCudaConvolveEngine *engine = &self->engine;
   const GstCudaConvolveStats *stats = &engine->stats;
   guint64 frames = MAX (stats->timed_frames, 1);
   gboolean active = engine->active_variant != NULL;
 
-  return gst_structure_new ("application/x-cudaconvolve-stats",
-      "frames", G_TYPE_UINT64, stats->frames,
-      "variant", G_TYPE_STRING, active ? engine->active_variant : "none",
-      "backend", G_TYPE_STRING, active ? engine->backend : "none",
-      "device", G_TYPE_STRING, active ? engine->device_name : "none",
-      "upload-time", G_TYPE_UINT64, stats->total.upload / frames,
-      "kernel-time", G_TYPE_UINT64, stats->total.kernel / frames,
+  return gst_structure_new ("application/x-cudaconvolve-stats", "frames", G_TYPE_UINT64, stats->frames, "variant",
+      G_TYPE_STRING, active ? engine->active_variant : "none", "backend", G_TYPE_STRING,
+      active ? engine->backend : "none", "device", G_TYPE_STRING, active ? engine->device_name : "none", "upload-time",
+      G_TYPE_UINT64, stats->total.upload / frames, "kernel-time", G_TYPE_UINT64, stats->total.kernel / frames,
       "download-time", G_TYPE_UINT64, stats->total.download / frames, NULL);
 }
 
 static void
-gst_cuda_convolve_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_cuda_convolve_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
 
@@ -869,7 +867,7 @@ gst_cuda_convolve_get_property (GObject * object, guint id, GValue * value, GPar
 }
 
 static void
-gst_cuda_convolve_finalize (GObject * object)
+gst_cuda_convolve_finalize (GObject *object)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
 
@@ -882,7 +880,7 @@ gst_cuda_convolve_finalize (GObject * object)
 }
 
 static void
-gst_cuda_convolve_init (GstCudaConvolve * self)
+gst_cuda_convolve_init (GstCudaConvolve *self)
 {
   gst_cuda_convolve_engine_init (&self->engine, GST_ELEMENT (self));
   gst_cuda_convolve_settings_init (&self->settings);
@@ -892,7 +890,7 @@ gst_cuda_convolve_init (GstCudaConvolve * self)
 }
 
 static void
-gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
+gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
@@ -913,52 +911,57 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass * klass)
    *
    * Since: 0.1
    */
-  g_object_class_install_property (object_class, PROP_CUDA_DEVICE_ID, g_param_spec_int ("cuda-device-id",
-          "CUDA device ID", "Number of the CUDA device to use; -1 takes the first one, or the CPU where there is none",
-          -1, G_MAXINT, -1,
+  g_object_class_install_property (object_class, PROP_CUDA_DEVICE_ID,
+      g_param_spec_int ("cuda-device-id", "CUDA device ID",
+          "Number of the CUDA device to use; -1 takes the first one, or the CPU where there is none", -1, G_MAXINT, -1,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   /**
    * GstCudaConvolve:frames-in-flight:
    *
    * Since: 0.1
    */
-  g_object_class_install_property (object_class, PROP_FRAMES_IN_FLIGHT, g_param_spec_uint ("frames-in-flight",
-          "Frames in flight", "Frames that are on their way over the device at once: more of them overlap their copies, "
-          "and each beyond the first delays the stream by one frame", 1, CONVOLVE_MAX_FRAMES, 1,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (object_class, PROP_FRAMES_IN_FLIGHT,
+      g_param_spec_uint ("frames-in-flight", "Frames in flight",
+          "Frames that are on their way over the device at once: more of them overlap their copies, "
+          "and each beyond the first delays the stream by one frame",
+          1, CONVOLVE_MAX_FRAMES, 1, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   /**
    * GstCudaConvolve:n-threads:
    *
    * Since: 0.1
    */
-  g_object_class_install_property (object_class, PROP_N_THREADS, g_param_spec_uint ("n-threads",
-          "Threads", "Threads that share a frame where the CPU convolves it; 0 is one for each core", 0, 1024, 0,
+  g_object_class_install_property (object_class, PROP_N_THREADS,
+      g_param_spec_uint ("n-threads", "Threads",
+          "Threads that share a frame where the CPU convolves it; 0 is one for each core", 0, 1024, 0,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   /**
    * GstCudaConvolve:active-variant:
    *
    * Since: 0.1
    */
-  g_object_class_install_property (object_class, PROP_ACTIVE_VARIANT, g_param_spec_string ("active-variant",
-          "Active variant", "The kernel variant that runs, several with commas where planes differ; "
-          "\"passthrough\" where the mask changes nothing, NULL before the first frame", NULL,
-          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_ACTIVE_VARIANT,
+      g_param_spec_string ("active-variant", "Active variant",
+          "The kernel variant that runs, several with commas where planes differ; "
+          "\"passthrough\" where the mask changes nothing, NULL before the first frame",
+          NULL, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   /**
    * GstCudaConvolve:stats:
    *
    * Since: 0.1
    */
-  g_object_class_install_property (object_class, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
           "Frames convolved since start, variant, backend (cuda, cpu or none), device, and for how long a frame was in "
-          "each of the steps, which overlap, on average in nanoseconds: upload-time, kernel-time, download-time", GST_TYPE_STRUCTURE,
-          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+          "each of the steps, which overlap, on average in nanoseconds: upload-time, kernel-time, download-time",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   gst_element_class_set_static_metadata (element_class,
       "Convolution with CUDA or on the CPU (blur, sharpen, edge detection)", "Filter/Effect/Video/Hardware",
-      "Blurs, sharpens, finds edges or convolves video with any mask or a convolution layer, with CUDA on an NVIDIA GPU "
-      "or on the CPU", "The cudaconvolve developers");
-  gst_element_class_add_pad_template (element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-          caps));
+      "Blurs, sharpens, finds edges or convolves video with any mask or a convolution layer, with CUDA on an NVIDIA "
+      "GPU "
+      "or on the CPU",
+      "The cudaconvolve developers");
+  gst_element_class_add_pad_template (element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template (element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
 

@@ -17,19 +17,19 @@ clear_layer (gpointer data)
 }
 
 GstCudaConvolveLayer *
-gst_cuda_convolve_layer_ref (GstCudaConvolveLayer * layer)
+gst_cuda_convolve_layer_ref (GstCudaConvolveLayer *layer)
 {
   return g_atomic_rc_box_acquire (layer);
 }
 
 void
-gst_cuda_convolve_layer_unref (GstCudaConvolveLayer * layer)
+gst_cuda_convolve_layer_unref (GstCudaConvolveLayer *layer)
 {
   g_atomic_rc_box_release_full (layer, clear_layer);
 }
 
 static ConvolveWeights *
-load_file (const gchar * location, GError ** error)
+load_file (const gchar *location, GError **error)
 {
   ConvolveWeights weights, *file;
 
@@ -40,8 +40,7 @@ load_file (const gchar * location, GError ** error)
   return file;
 }
 
-static gboolean G_GNUC_PRINTF (2, 3)
-fail (GError ** error, const gchar * format, ...)
+static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const gchar *format, ...)
 {
   va_list arguments;
 
@@ -53,7 +52,7 @@ fail (GError ** error, const gchar * format, ...)
 
 /* Gathers the weights of the feature maps that are shown, so that no other is computed. */
 static gboolean
-take_maps (GstCudaConvolveLayer * layer, const ConvolveLayerSettings * settings, GError ** error)
+take_maps (GstCudaConvolveLayer *layer, const ConvolveLayerSettings *settings, GError **error)
 {
   const ConvolveWeights *file = layer->file;
   gsize size = (gsize) file->channels * file->height * file->width;
@@ -66,8 +65,10 @@ take_maps (GstCudaConvolveLayer * layer, const ConvolveLayerSettings * settings,
   layer->columns = layer->mosaic ? (guint) ceil (sqrt (layer->shown)) : 1;
   layer->rows = layer->mosaic ? (layer->shown + layer->columns - 1) / layer->columns : 1;
   if (!layer->mosaic && layer->shown != 1 && layer->shown != 3 && layer->shown != 4)
-    return fail (error, "layer-channels: %u feature maps make no GRAY8, RGB or RGBA frame; pick 1, 3 or 4 of %u, or "
-        "set mosaic", layer->shown, file->filters);
+    return fail (error,
+        "layer-channels: %u feature maps make no GRAY8, RGB or RGBA frame; pick 1, 3 or 4 of %u, or "
+        "set mosaic",
+        layer->shown, file->filters);
 
   layer->weights = g_try_new (gfloat, layer->shown * size);
   layer->bias = file->bias ? g_try_new (gfloat, layer->shown) : NULL;
@@ -85,7 +86,7 @@ take_maps (GstCudaConvolveLayer * layer, const ConvolveLayerSettings * settings,
 
 /* What is shown of a value: value / divisor + bias, of black to white; here in full range. */
 static gboolean
-set_scale (ConvolveLayer * layer, const ConvolveSettings * mask, GError ** error)
+set_scale (ConvolveLayer *layer, const ConvolveSettings *mask, GError **error)
 {
   gdouble divisor = mask->divisor != 0 ? mask->divisor : 1;
   gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
@@ -101,8 +102,8 @@ set_scale (ConvolveLayer * layer, const ConvolveSettings * mask, GError ** error
 }
 
 static gboolean
-fill_layer (GstCudaConvolveLayer * layer, const ConvolveLayerSettings * settings, const ConvolveSettings * mask,
-    ConvolveBoundary boundary, GError ** error)
+fill_layer (GstCudaConvolveLayer *layer, const ConvolveLayerSettings *settings, const ConvolveSettings *mask,
+    ConvolveBoundary boundary, GError **error)
 {
   const ConvolveWeights *file = layer->file;
 
@@ -121,8 +122,8 @@ fill_layer (GstCudaConvolveLayer * layer, const ConvolveLayerSettings * settings
 }
 
 GstCudaConvolveLayer *
-gst_cuda_convolve_layer_new (const ConvolveLayerSettings * settings, const ConvolveSettings * mask,
-    ConvolveBoundary boundary, const GstCudaConvolveLayer * before, GError ** error)
+gst_cuda_convolve_layer_new (const ConvolveLayerSettings *settings, const ConvolveSettings *mask,
+    ConvolveBoundary boundary, const GstCudaConvolveLayer *before, GError **error)
 {
   GstCudaConvolveLayer *layer = g_atomic_rc_box_new0 (GstCudaConvolveLayer);
 
@@ -137,8 +138,8 @@ gst_cuda_convolve_layer_new (const ConvolveLayerSettings * settings, const Convo
 }
 
 ConvolveStatus
-gst_cuda_convolve_layer_resolve (const GstCudaConvolveLayer * layer, gint width, gint height, ConvolveLayer * resolved,
-    gint * map_width, gint * map_height, ConvolveError * error)
+gst_cuda_convolve_layer_resolve (const GstCudaConvolveLayer *layer, gint width, gint height, ConvolveLayer *resolved,
+    gint *map_width, gint *map_height, ConvolveError *error)
 {
   ConvolveStatus status = CONVOLVE_OK;
 
@@ -147,8 +148,8 @@ gst_cuda_convolve_layer_resolve (const GstCudaConvolveLayer * layer, gint width,
     status = convolve_layer_pad_same (resolved, height, width, error);
   else
     resolved->pad_top = resolved->pad_bottom = resolved->pad_left = resolved->pad_right = layer->padding;
-  return status != CONVOLVE_OK ? status : convolve_layer_output_size (resolved, height, width, map_height, map_width,
-      error);
+  return status != CONVOLVE_OK ? status
+                               : convolve_layer_output_size (resolved, height, width, map_height, map_width, error);
 }
 
 /* --- sizes --- */
@@ -159,23 +160,23 @@ typedef struct
 } Side;
 
 static Side
-get_side (const GstCudaConvolveLayer * layer, GstCudaConvolveSide side)
+get_side (const GstCudaConvolveLayer *layer, GstCudaConvolveSide side)
 {
   const ConvolveLayer *l = &layer->layer;
 
   if (side == GST_CUDA_CONVOLVE_WIDTH)
-    return (Side) {l->kernel_width, l->stride_x, l->pool_width, l->pool_stride_x, layer->columns};
-  return (Side) {l->kernel_height, l->stride_y, l->pool_height, l->pool_stride_y, layer->rows};
+    return (Side){ l->kernel_width, l->stride_x, l->pool_width, l->pool_stride_x, layer->columns };
+  return (Side){ l->kernel_height, l->stride_y, l->pool_height, l->pool_stride_y, layer->rows };
 }
 
 gint
-gst_cuda_convolve_layer_tiles (const GstCudaConvolveLayer * layer, GstCudaConvolveSide side)
+gst_cuda_convolve_layer_tiles (const GstCudaConvolveLayer *layer, GstCudaConvolveSide side)
 {
   return get_side (layer, side).tiles;
 }
 
 gint
-gst_cuda_convolve_layer_output (const GstCudaConvolveLayer * layer, GstCudaConvolveSide side, gint input)
+gst_cuda_convolve_layer_output (const GstCudaConvolveLayer *layer, GstCudaConvolveSide side, gint input)
 {
   Side s = get_side (layer, side);
   gint64 room = input + 2 * (gint64) layer->padding - s.kernel, sums;
@@ -190,8 +191,8 @@ gst_cuda_convolve_layer_output (const GstCudaConvolveLayer * layer, GstCudaConvo
 }
 
 gboolean
-gst_cuda_convolve_layer_input (const GstCudaConvolveLayer * layer, GstCudaConvolveSide side, gint least, gint most,
-    gint * low, gint * high)
+gst_cuda_convolve_layer_input (const GstCudaConvolveLayer *layer, GstCudaConvolveSide side, gint least, gint most,
+    gint *low, gint *high)
 {
   Side s = get_side (layer, side);
   gint64 first = MAX ((least + s.tiles - 1) / s.tiles, 1), last = most / s.tiles, from, to;

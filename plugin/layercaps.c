@@ -5,7 +5,7 @@
 
 #include "cudamemory.h"
 
-#define MAX_LISTED 8            /* formats that a message names */
+#define MAX_LISTED 8 /* formats that a message names */
 
 /* A format of 8-bit RGB, and its kin with an alpha channel. */
 typedef struct
@@ -13,31 +13,31 @@ typedef struct
   GstVideoFormat format, with_alpha;
 } Kind;
 
-static const Kind gray[] = { {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_UNKNOWN} };
+static const Kind gray[] = { { GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_UNKNOWN } };
 
 static const Kind rgb[] = {
-  {GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA},
-  {GST_VIDEO_FORMAT_RGBx, GST_VIDEO_FORMAT_RGBA},
-  {GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_RGBA},
-  {GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_BGRA},
-  {GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_BGRA},
-  {GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_BGRA},
-  {GST_VIDEO_FORMAT_xRGB, GST_VIDEO_FORMAT_ARGB},
-  {GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_ARGB},
-  {GST_VIDEO_FORMAT_xBGR, GST_VIDEO_FORMAT_ABGR},
-  {GST_VIDEO_FORMAT_ABGR, GST_VIDEO_FORMAT_ABGR},
-  {GST_VIDEO_FORMAT_GBR, GST_VIDEO_FORMAT_GBRA},
-  {GST_VIDEO_FORMAT_GBRA, GST_VIDEO_FORMAT_GBRA},
-  {GST_VIDEO_FORMAT_RGBP, GST_VIDEO_FORMAT_RGBA},
-  {GST_VIDEO_FORMAT_BGRP, GST_VIDEO_FORMAT_BGRA},
+  { GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA },
+  { GST_VIDEO_FORMAT_RGBx, GST_VIDEO_FORMAT_RGBA },
+  { GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_RGBA },
+  { GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_BGRA },
+  { GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_BGRA },
+  { GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_BGRA },
+  { GST_VIDEO_FORMAT_xRGB, GST_VIDEO_FORMAT_ARGB },
+  { GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_ARGB },
+  { GST_VIDEO_FORMAT_xBGR, GST_VIDEO_FORMAT_ABGR },
+  { GST_VIDEO_FORMAT_ABGR, GST_VIDEO_FORMAT_ABGR },
+  { GST_VIDEO_FORMAT_GBR, GST_VIDEO_FORMAT_GBRA },
+  { GST_VIDEO_FORMAT_GBRA, GST_VIDEO_FORMAT_GBRA },
+  { GST_VIDEO_FORMAT_RGBP, GST_VIDEO_FORMAT_RGBA },
+  { GST_VIDEO_FORMAT_BGRP, GST_VIDEO_FORMAT_BGRA },
 };
 
 static const Kind rgba[] = {
-  {GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_RGBA},
-  {GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_BGRA},
-  {GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_ARGB},
-  {GST_VIDEO_FORMAT_ABGR, GST_VIDEO_FORMAT_ABGR},
-  {GST_VIDEO_FORMAT_GBRA, GST_VIDEO_FORMAT_GBRA},
+  { GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_RGBA },
+  { GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_BGRA },
+  { GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_ARGB },
+  { GST_VIDEO_FORMAT_ABGR, GST_VIDEO_FORMAT_ABGR },
+  { GST_VIDEO_FORMAT_GBRA, GST_VIDEO_FORMAT_GBRA },
 };
 
 typedef struct
@@ -46,11 +46,11 @@ typedef struct
   guint n;
 } Kinds;
 
-#define KINDS(table) ((Kinds) { table, G_N_ELEMENTS (table) })
+#define KINDS(table) ((Kinds){ table, G_N_ELEMENTS (table) })
 
 /* What a pad of this direction can have. */
 static Kinds
-get_kinds (const GstCudaConvolveLayer * layer, GstPadDirection direction)
+get_kinds (const GstCudaConvolveLayer *layer, GstPadDirection direction)
 {
   if (direction == GST_PAD_SINK)
     return layer->file->channels == 1 ? KINDS (gray) : KINDS (rgb);
@@ -74,7 +74,7 @@ other_direction (GstPadDirection direction)
 
 /* The first format in a structure that the pad can have; UNKNOWN where there is none. */
 static GstVideoFormat
-first_format (const GstStructure * structure, Kinds kinds)
+first_format (const GstStructure *structure, Kinds kinds)
 {
   const GValue *value = gst_structure_get_value (structure, "format");
 
@@ -95,7 +95,7 @@ first_format (const GstStructure * structure, Kinds kinds)
 }
 
 static void
-append_format (GValue * list, GstVideoFormat format, gboolean cuda)
+append_format (GValue *list, GstVideoFormat format, gboolean cuda)
 {
   GValue value = G_VALUE_INIT;
 
@@ -108,7 +108,7 @@ append_format (GValue * list, GstVideoFormat format, gboolean cuda)
 
 /* The formats of the other side: what goes with that of this side first. FALSE where there is none. */
 static gboolean
-set_formats (GstStructure * structure, Kinds kinds, GstVideoFormat near, gboolean cuda)
+set_formats (GstStructure *structure, Kinds kinds, GstVideoFormat near, gboolean cuda)
 {
   GstVideoFormat best = kinds.kinds[0].format;
   GValue list = G_VALUE_INIT;
@@ -135,8 +135,8 @@ set_formats (GstStructure * structure, Kinds kinds, GstVideoFormat near, gboolea
 
 /* The numbers least to most of this side as those of the other. FALSE where none goes. */
 static gboolean
-map_range (const GstCudaConvolveLayer * layer, GstPadDirection direction, GstCudaConvolveSide side, gint least,
-    gint most, GValue * mapped)
+map_range (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCudaConvolveSide side, gint least,
+    gint most, GValue *mapped)
 {
   gint low, high, step = 1;
 
@@ -162,8 +162,8 @@ map_range (const GstCudaConvolveLayer * layer, GstPadDirection direction, GstCud
 }
 
 static gboolean
-map_value (const GstCudaConvolveLayer * layer, GstPadDirection direction, GstCudaConvolveSide side,
-    const GValue * value, GValue * mapped)
+map_value (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCudaConvolveSide side, const GValue *value,
+    GValue *mapped)
 {
   if (!value)
     return map_range (layer, direction, side, 1, G_MAXINT, mapped);
@@ -188,8 +188,8 @@ map_value (const GstCudaConvolveLayer * layer, GstPadDirection direction, GstCud
 }
 
 static gboolean
-set_size (GstStructure * structure, const gchar * field, const GstCudaConvolveLayer * layer,
-    GstPadDirection direction, GstCudaConvolveSide side)
+set_size (GstStructure *structure, const gchar *field, const GstCudaConvolveLayer *layer, GstPadDirection direction,
+    GstCudaConvolveSide side)
 {
   GValue mapped = G_VALUE_INIT;
 
@@ -203,7 +203,7 @@ set_size (GstStructure * structure, const gchar * field, const GstCudaConvolveLa
 
 /* The structure of the other side, in this memory; NULL where there is none. */
 static GstStructure *
-transform_structure (const GstCudaConvolveLayer * layer, GstPadDirection direction, const GstStructure * structure,
+transform_structure (const GstCudaConvolveLayer *layer, GstPadDirection direction, const GstStructure *structure,
     gboolean cuda)
 {
   GstVideoFormat near = first_format (structure, get_kinds (layer, direction));
@@ -221,7 +221,7 @@ transform_structure (const GstCudaConvolveLayer * layer, GstPadDirection directi
 }
 
 GstCaps *
-gst_cuda_convolve_layer_transform_caps (const GstCudaConvolveLayer * layer, GstPadDirection direction, GstCaps * caps)
+gst_cuda_convolve_layer_transform_caps (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCaps *caps)
 {
   GstCaps *any = gst_caps_is_any (caps) ? gst_caps_new_empty_simple ("video/x-raw") : NULL;
   GstCaps *from = any ? any : caps, *result = gst_caps_new_empty ();
@@ -242,7 +242,7 @@ gst_cuda_convolve_layer_transform_caps (const GstCudaConvolveLayer * layer, GstP
 
 /* The best structure and format that othercaps have; NULL where they have none. */
 static GstCaps *
-find_best (GstCaps * preferred, GstCaps * othercaps)
+find_best (GstCaps *preferred, GstCaps *othercaps)
 {
   for (guint i = 0; i < gst_caps_get_size (preferred); i++) {
     const GValue *formats = gst_structure_get_value (gst_caps_get_structure (preferred, i), "format");
@@ -251,8 +251,8 @@ find_best (GstCaps * preferred, GstCaps * othercaps)
     for (guint k = 0; k < n; k++) {
       GstCaps *one = gst_caps_copy_nth (preferred, i), *both;
 
-      gst_caps_set_value (one, "format", GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_value (formats, k)
-          : formats);
+      gst_caps_set_value (one, "format",
+          GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_value (formats, k) : formats);
       both = gst_caps_intersect_full (othercaps, one, GST_CAPS_INTERSECT_FIRST);
       gst_caps_unref (one);
       if (!gst_caps_is_empty (both))
@@ -264,8 +264,8 @@ find_best (GstCaps * preferred, GstCaps * othercaps)
 }
 
 GstCaps *
-gst_cuda_convolve_layer_fixate_caps (const GstCudaConvolveLayer * layer, GstPadDirection direction, GstCaps * caps,
-    GstCaps * othercaps)
+gst_cuda_convolve_layer_fixate_caps (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCaps *caps,
+    GstCaps *othercaps)
 {
   GstCaps *preferred = gst_cuda_convolve_layer_transform_caps (layer, direction, caps);
   GstCaps *best = find_best (preferred, othercaps);
@@ -278,17 +278,18 @@ gst_cuda_convolve_layer_fixate_caps (const GstCudaConvolveLayer * layer, GstPadD
 
 /* formats is a name, or several. */
 static gchar *
-refuse_formats (const GstCudaConvolveLayer * layer, const gchar * formats)
+refuse_formats (const GstCudaConvolveLayer *layer, const gchar *formats)
 {
   g_autofree gchar *name = g_filename_display_name (layer->location);
 
   return g_strdup_printf ("layer-location: %s: the frames are %s, and a layer of %u channel%s takes %s; "
-      "put videoconvert before the element", name, formats, layer->file->channels,
-      layer->file->channels == 1 ? "" : "s", layer->file->channels == 1 ? "GRAY8" : "RGB of 8 bits");
+                          "put videoconvert before the element",
+      name, formats, layer->file->channels, layer->file->channels == 1 ? "" : "s",
+      layer->file->channels == 1 ? "GRAY8" : "RGB of 8 bits");
 }
 
 gchar *
-gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer * layer, const GstVideoInfo * info)
+gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer *layer, const GstVideoInfo *info)
 {
   g_autofree gchar *name = NULL;
   ConvolveLayer resolved;
@@ -299,15 +300,16 @@ gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer * layer, const GstVi
     return refuse_formats (layer, gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)));
   name = g_filename_display_name (layer->location);
   if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), &resolved,
-          &width, &height, &error) != CONVOLVE_OK)
-    return g_strdup_printf ("layer-location: %s: frames of %dx%d give no output: %s", name,
-        GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), error.text);
+          &width, &height, &error)
+      != CONVOLVE_OK)
+    return g_strdup_printf ("layer-location: %s: frames of %dx%d give no output: %s", name, GST_VIDEO_INFO_WIDTH (info),
+        GST_VIDEO_INFO_HEIGHT (info), error.text);
   return NULL;
 }
 
 /* The formats of all structures, as "I420, NV12", each once; cut where they are many. */
 static gchar *
-list_formats (const GstCaps * caps)
+list_formats (const GstCaps *caps)
 {
   GString *list = g_string_new (NULL);
   guint listed = 0;
@@ -330,7 +332,7 @@ list_formats (const GstCaps * caps)
 }
 
 gchar *
-gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer * layer, GstCaps * caps)
+gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer *layer, GstCaps *caps)
 {
   g_autoptr (GstCaps) any = gst_caps_new_any (), taken = NULL;
   g_autofree gchar *formats = NULL, *name = NULL;
@@ -343,8 +345,8 @@ gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer * layer, GstCap
   if (gst_caps_is_fixed (caps))
     return gst_video_info_from_caps (&info, caps) ? gst_cuda_convolve_layer_refuses (layer, &info) : NULL;
   for (guint i = 0; i < gst_caps_get_size (caps); i++)
-    has_one |= first_format (gst_caps_get_structure (caps, i), get_kinds (layer, GST_PAD_SINK))
-        != GST_VIDEO_FORMAT_UNKNOWN;
+    has_one |=
+        first_format (gst_caps_get_structure (caps, i), get_kinds (layer, GST_PAD_SINK)) != GST_VIDEO_FORMAT_UNKNOWN;
   if (!has_one) {
     formats = list_formats (caps);
     return refuse_formats (layer, formats);
@@ -354,11 +356,11 @@ gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer * layer, GstCap
 }
 
 gboolean
-gst_cuda_convolve_layer_makes (const GstCudaConvolveLayer * layer, const GstVideoInfo * info, const GstVideoInfo * out)
+gst_cuda_convolve_layer_makes (const GstCudaConvolveLayer *layer, const GstVideoInfo *info, const GstVideoInfo *out)
 {
   return has_format (get_kinds (layer, GST_PAD_SRC), GST_VIDEO_INFO_FORMAT (out))
-      && gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_WIDTH,
-      GST_VIDEO_INFO_WIDTH (info)) == GST_VIDEO_INFO_WIDTH (out)
-      && gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_HEIGHT,
-      GST_VIDEO_INFO_HEIGHT (info)) == GST_VIDEO_INFO_HEIGHT (out);
+      && gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_WIDTH, GST_VIDEO_INFO_WIDTH (info))
+      == GST_VIDEO_INFO_WIDTH (out)
+      && gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_HEIGHT, GST_VIDEO_INFO_HEIGHT (info))
+      == GST_VIDEO_INFO_HEIGHT (out);
 }

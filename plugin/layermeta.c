@@ -3,24 +3,24 @@
 
 /* By hand, for not every version of GStreamer's own takes the parameters along. */
 static void
-scale_region (GstBuffer * outbuf, const GstVideoRegionOfInterestMeta * region, const GstVideoInfo * in,
-    const GstVideoInfo * out)
+scale_region (GstBuffer *outbuf, const GstVideoRegionOfInterestMeta *region, const GstVideoInfo *in,
+    const GstVideoInfo *out)
 {
   guint64 width = GST_VIDEO_INFO_WIDTH (in), height = GST_VIDEO_INFO_HEIGHT (in);
   guint64 out_width = GST_VIDEO_INFO_WIDTH (out), out_height = GST_VIDEO_INFO_HEIGHT (out);
-  GstVideoRegionOfInterestMeta *scaled = gst_buffer_add_video_region_of_interest_meta_id (outbuf, region->roi_type,
-      region->x * out_width / width, region->y * out_height / height, region->w * out_width / width,
-      region->h * out_height / height);
+  GstVideoRegionOfInterestMeta *scaled =
+      gst_buffer_add_video_region_of_interest_meta_id (outbuf, region->roi_type, region->x * out_width / width,
+          region->y * out_height / height, region->w * out_width / width, region->h * out_height / height);
 
   scaled->id = region->id;
   scaled->parent_id = region->parent_id;
-  for (const GList * l = region->params; l; l = l->next)
+  for (const GList *l = region->params; l; l = l->next)
     gst_video_region_of_interest_meta_add_param (scaled, gst_structure_copy (l->data));
 }
 
 gboolean
-gst_cuda_convolve_layer_keeps_meta (const GstCudaConvolveLayer * layer, const GstVideoInfo * in,
-    const GstVideoInfo * out, GstBuffer * outbuf, GstMeta * meta, GstBuffer * inbuf)
+gst_cuda_convolve_layer_keeps_meta (const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out,
+    GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
 {
   GType api = meta->info->api;
   GstVideoMetaTransform scale = { (GstVideoInfo *) in, (GstVideoInfo *) out };

@@ -11,8 +11,8 @@ G_BEGIN_DECLS
  * Whether the meta holds for the output as it is. One that speaks of places in the picture does not: it is scaled and
  * put on outbuf here, but for a mosaic, which shows the picture many times.
  */
-gboolean gst_cuda_convolve_layer_keeps_meta (const GstCudaConvolveLayer * layer, const GstVideoInfo * in,
-    const GstVideoInfo * out, GstBuffer * outbuf, GstMeta * meta, GstBuffer * inbuf);
+gboolean gst_cuda_convolve_layer_keeps_meta (const GstCudaConvolveLayer *layer, const GstVideoInfo *in,
+    const GstVideoInfo *out, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf);
 
 G_END_DECLS
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define OPAQUE 255              /* of alpha, where no feature map gives it */
+#define OPAQUE 255 /* of alpha, where no feature map gives it */
 
 static void
 clear_plan (gpointer data)
@@ -14,20 +14,20 @@ clear_plan (gpointer data)
 }
 
 GstCudaConvolveLayerPlan *
-gst_cuda_convolve_layer_plan_ref (GstCudaConvolveLayerPlan * plan)
+gst_cuda_convolve_layer_plan_ref (GstCudaConvolveLayerPlan *plan)
 {
   return g_atomic_rc_box_acquire (plan);
 }
 
 void
-gst_cuda_convolve_layer_plan_unref (GstCudaConvolveLayerPlan * plan)
+gst_cuda_convolve_layer_plan_unref (GstCudaConvolveLayerPlan *plan)
 {
   g_atomic_rc_box_release_full (plan, clear_plan);
 }
 
 /* The layer has 0 for black and 1 for white, whose code values are others in limited range. */
 static void
-scale_to_ranges (ConvolveLayer * layer, const GstVideoInfo * in, const GstVideoInfo * out)
+scale_to_ranges (ConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out)
 {
   gint black[GST_VIDEO_MAX_COMPONENTS], range[GST_VIDEO_MAX_COMPONENTS];
 
@@ -44,8 +44,8 @@ scale_to_ranges (ConvolveLayer * layer, const GstVideoInfo * in, const GstVideoI
 }
 
 GstCudaConvolveLayerPlan *
-gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer * layer, const GstVideoInfo * in, const GstVideoInfo * out,
-    const gchar * variant, ConvolveDevice * device, ConvolveError * error)
+gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out,
+    const gchar *variant, ConvolveDevice *device, ConvolveError *error)
 {
   GstCudaConvolveLayerPlan *plan = g_atomic_rc_box_new0 (GstCudaConvolveLayerPlan);
   ConvolveLayer resolved;
@@ -59,7 +59,8 @@ gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer * layer, const GstV
   gst_cuda_convolve_layout_init (&plan->in, in);
   gst_cuda_convolve_layout_init (&plan->out, out);
   if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (in), GST_VIDEO_INFO_HEIGHT (in), &resolved,
-          &plan->map_width, &plan->map_height, error) == CONVOLVE_OK) {
+          &plan->map_width, &plan->map_height, error)
+      == CONVOLVE_OK) {
     scale_to_ranges (&resolved, in, out);
     plan->plan = convolve_layer_plan_new (&resolved, variant, device, error);
   }
@@ -77,7 +78,7 @@ typedef struct
 
 /* One stride has to do for all channels. */
 static gboolean
-are_even (const Planes * planes, const GstCudaConvolveLayout * layout)
+are_even (const Planes *planes, const GstCudaConvolveLayout *layout)
 {
   for (guint i = 1; i < layout->n_planes; i++)
     if (planes->stride[i] != planes->stride[0])
@@ -87,7 +88,7 @@ are_even (const Planes * planes, const GstCudaConvolveLayout * layout)
 
 /* The byte of a pixel that no component has, in the formats of 4 bytes. */
 static gint
-unused_byte (const GstVideoFormatInfo * finfo)
+unused_byte (const GstVideoFormatInfo *finfo)
 {
   gint sum = 0;
 
@@ -98,11 +99,11 @@ unused_byte (const GstVideoFormatInfo * finfo)
 
 /* Red, green, blue and alpha of a frame, or gray alone, and what there is of alpha or in its place; their number. */
 static guint
-describe_channels (const Planes * planes, const GstVideoFormatInfo * finfo, ConvolveLayerTensor * tensor)
+describe_channels (const Planes *planes, const GstVideoFormatInfo *finfo, ConvolveLayerTensor *tensor)
 {
   guint n = GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo);
 
-  *tensor = (ConvolveLayerTensor) {
+  *tensor = (ConvolveLayerTensor){
     .row_stride = planes->stride[0],
     .column_stride = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, 0),
   };
@@ -116,8 +117,8 @@ describe_channels (const Planes * planes, const GstVideoFormatInfo * finfo, Conv
 
 /* Rows first up to end of the feature maps. */
 static ConvolveStatus
-run (const GstCudaConvolveLayerPlan * plan, const Planes * in, const Planes * out, gint first, gint end,
-    ConvolveError * error)
+run (const GstCudaConvolveLayerPlan *plan, const Planes *in, const Planes *out, gint first, gint end,
+    ConvolveError *error)
 {
   ConvolveLayerTask task = {
     .batch = 1,
@@ -129,8 +130,8 @@ run (const GstCudaConvolveLayerPlan * plan, const Planes * in, const Planes * ou
 
   describe_channels (in, plan->in_info.finfo, &task.source);
   if (plan->mosaic) {
-    task.destination = convolve_layer_mosaic (out->data[0], out->stride[0], 1, plan->columns, plan->map_height,
-        plan->map_width);
+    task.destination =
+        convolve_layer_mosaic (out->data[0], out->stride[0], 1, plan->columns, plan->map_height, plan->map_width);
     task.filled = plan->columns * plan->rows - plan->shown;
   } else {
     task.filled = describe_channels (out, plan->out_info.finfo, &task.destination) - plan->shown;
@@ -142,7 +143,7 @@ run (const GstCudaConvolveLayerPlan * plan, const Planes * in, const Planes * ou
 /* --- on the host --- */
 
 static Planes
-host_planes (const GstCudaConvolveFrame * frame, const GstCudaConvolveLayout * layout)
+host_planes (const GstCudaConvolveFrame *frame, const GstCudaConvolveLayout *layout)
 {
   Planes planes = { 0 };
 
@@ -155,9 +156,9 @@ host_planes (const GstCudaConvolveFrame * frame, const GstCudaConvolveLayout * l
 
 /* Planes of one stride for a frame of this layout, in memory to be freed; NULL where there is none. */
 static guint8 *
-even_planes (const GstCudaConvolveLayout * layout, Planes * planes)
+even_planes (const GstCudaConvolveLayout *layout, Planes *planes)
 {
-  gsize size = layout->planes[0].row_bytes * layout->planes[0].rows;    /* RGB has planes of one size */
+  gsize size = layout->planes[0].row_bytes * layout->planes[0].rows; /* RGB has planes of one size */
   guint8 *memory = g_try_malloc_n (layout->n_planes, size);
 
   for (guint i = 0; i < layout->n_planes && memory; i++) {
@@ -168,7 +169,7 @@ even_planes (const GstCudaConvolveLayout * layout, Planes * planes)
 }
 
 static void
-copy_planes (const GstCudaConvolveLayout * layout, const Planes * to, const Planes * from)
+copy_planes (const GstCudaConvolveLayout *layout, const Planes *to, const Planes *from)
 {
   for (guint i = 0; i < layout->n_planes; i++)
     for (gsize y = 0; y < layout->planes[i].rows; y++)
@@ -178,8 +179,8 @@ copy_planes (const GstCudaConvolveLayout * layout, const Planes * to, const Plan
 
 /* A frame whose planes have strides of their own, which is rare, takes a way over memory where they have one. */
 ConvolveStatus
-gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan * plan, GstCudaConvolveFrame * in,
-    GstCudaConvolveFrame * out, ConvolveError * error)
+gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan *plan, GstCudaConvolveFrame *in,
+    GstCudaConvolveFrame *out, ConvolveError *error)
 {
   Planes from = host_planes (in, &plan->in), to = host_planes (out, &plan->out), even_from = from, even_to = to;
   gboolean from_even = are_even (&from, &plan->in), to_even = are_even (&to, &plan->out);
@@ -188,7 +189,7 @@ gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan * plan,
   ConvolveStatus status;
 
   if ((!from_even && !source) || (!to_even && !destination)) {
-    *error = (ConvolveError) {.status = CONVOLVE_NO_MEMORY,.text = "no memory for the planes of a frame" };
+    *error = (ConvolveError){ .status = CONVOLVE_NO_MEMORY, .text = "no memory for the planes of a frame" };
     return error->status;
   }
   if (source)
@@ -203,8 +204,8 @@ gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan * plan,
 
 /* A stage for each plane that one of the frames has on the host: all alike, so that planes have one stride. */
 static ConvolveStatus
-place_planes (const GstCudaConvolveLayerPlan * plan, ConvolveDevice * device, const GstCudaConvolveFrame * in,
-    const GstCudaConvolveFrame * out, Planes * from, Planes * to, ConvolveError * error)
+place_planes (const GstCudaConvolveLayerPlan *plan, ConvolveDevice *device, const GstCudaConvolveFrame *in,
+    const GstCudaConvolveFrame *out, Planes *from, Planes *to, ConvolveError *error)
 {
   gsize row_bytes = MAX (plan->in.planes[0].row_bytes, plan->out.planes[0].row_bytes);
   gsize rows = MAX (plan->in.planes[0].rows, plan->out.planes[0].rows);
@@ -231,12 +232,12 @@ typedef struct
   ConvolveDevice *device;
   const GstCudaConvolveFrame *in, *out;
   Planes from, to;
-  gint uploaded;                /* rows 0 up to here */
+  gint uploaded; /* rows 0 up to here */
 } Way;
 
 /* Uploads the rows up to end that are not there yet. */
 static ConvolveStatus
-upload_rows (Way * way, gint end, ConvolveError * error)
+upload_rows (Way *way, gint end, ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = &way->plan->in;
   ConvolveStatus status = CONVOLVE_OK;
@@ -253,7 +254,7 @@ upload_rows (Way * way, gint end, ConvolveError * error)
 }
 
 static ConvolveStatus
-download_rows (const Way * way, gint first, gint end, ConvolveError * error)
+download_rows (const Way *way, gint first, gint end, ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = &way->plan->out;
   ConvolveStatus status = CONVOLVE_OK;
@@ -268,7 +269,7 @@ download_rows (const Way * way, gint first, gint end, ConvolveError * error)
 
 /* A strip is computed while the next comes and the one before it goes; those of a mosaic would be everywhere. */
 static ConvolveStatus
-run_strips (Way * way, guint strips, ConvolveError * error)
+run_strips (Way *way, guint strips, ConvolveError *error)
 {
   const GstCudaConvolveLayerPlan *plan = way->plan;
   gint64 height = plan->map_height;
@@ -290,7 +291,7 @@ run_strips (Way * way, guint strips, ConvolveError * error)
 }
 
 static ConvolveStatus
-run_begun (Way * way, guint strips, ConvolveError * error)
+run_begun (Way *way, guint strips, ConvolveError *error)
 {
   const GstCudaConvolveLayerPlan *plan = way->plan;
   ConvolveStatus status = place_planes (plan, way->device, way->in, way->out, &way->from, &way->to, error);
@@ -299,16 +300,16 @@ run_begun (Way * way, guint strips, ConvolveError * error)
     return status;
   if (are_even (&way->from, &plan->in) && are_even (&way->to, &plan->out))
     return run_strips (way, strips, error);
-  *error = (ConvolveError) {.status = CONVOLVE_UNSUPPORTED,
+  *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED,
     .text = "the planes of a frame in CUDA memory have strides of their own" };
   return error->status;
 }
 
 ConvolveStatus
-gst_cuda_convolve_layer_plan_run_on_device (const GstCudaConvolveLayerPlan * plan, ConvolveDevice * device, guint slot,
-    guint strips, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveError * error)
+gst_cuda_convolve_layer_plan_run_on_device (const GstCudaConvolveLayerPlan *plan, ConvolveDevice *device, guint slot,
+    guint strips, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
 {
-  Way way = {.plan = plan,.device = device,.in = in,.out = out };
+  Way way = { .plan = plan, .device = device, .in = in, .out = out };
   ConvolveStatus status = convolve_device_begin (device, slot, error);
 
   if (status == CONVOLVE_OK)

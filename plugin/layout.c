@@ -6,7 +6,7 @@
  */
 #include "layout.h"
 
-#define ALPHA 3                 /* the component's number in every format that has it */
+#define ALPHA 3 /* the component's number in every format that has it */
 
 /* GStreamer's description has no offsets for these: Y U Y V, and U Y V A, in words with the sample at the top. */
 typedef struct
@@ -16,14 +16,14 @@ typedef struct
 } Words;
 
 static const Words *
-find_words (const GstVideoFormatInfo * finfo)
+find_words (const GstVideoFormatInfo *finfo)
 {
   static const Words words[] = {
-    {"Y210", {0, 2, 6, -1}, 6},
-    {"Y212_", {0, 2, 6, -1}, 4},
-    {"Y216_", {0, 2, 6, -1}, 0},
-    {"Y412_", {2, 0, 4, 6}, 4},
-    {"Y416_", {2, 0, 4, 6}, 0},
+    { "Y210", { 0, 2, 6, -1 }, 6 },
+    { "Y212_", { 0, 2, 6, -1 }, 4 },
+    { "Y216_", { 0, 2, 6, -1 }, 0 },
+    { "Y412_", { 2, 0, 4, 6 }, 4 },
+    { "Y416_", { 2, 0, 4, 6 }, 0 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
@@ -34,7 +34,7 @@ find_words (const GstVideoFormatInfo * finfo)
 
 /* Where a component's first sample lies in its plane, in bytes, or -1 where the format does not say. */
 static gint
-component_offset (const GstVideoFormatInfo * finfo, guint component)
+component_offset (const GstVideoFormatInfo *finfo, guint component)
 {
   gint offset = GST_VIDEO_FORMAT_INFO_POFFSET (finfo, component);
   gint size = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, component) > 8 ? 2 : 1;
@@ -53,7 +53,7 @@ component_offset (const GstVideoFormatInfo * finfo, guint component)
 
 /* The order of the bytes in a word: G_LITTLE_ENDIAN, G_BIG_ENDIAN, or 0 where the description does not say. */
 static gint
-byte_order (const GstVideoFormatInfo * finfo)
+byte_order (const GstVideoFormatInfo *finfo)
 {
   const gchar *name = GST_VIDEO_FORMAT_INFO_NAME (finfo);
 
@@ -71,7 +71,7 @@ byte_order (const GstVideoFormatInfo * finfo)
 
 /* Gray, YUV or RGB, and nothing else in the flags but what this file deals with: a newer flag has a meaning too. */
 static gboolean
-has_known_kind (const GstVideoFormatInfo * finfo)
+has_known_kind (const GstVideoFormatInfo *finfo)
 {
   const guint kinds = GST_VIDEO_FORMAT_FLAG_YUV | GST_VIDEO_FORMAT_FLAG_RGB | GST_VIDEO_FORMAT_FLAG_GRAY;
   const guint known = kinds | GST_VIDEO_FORMAT_FLAG_ALPHA | GST_VIDEO_FORMAT_FLAG_LE | GST_VIDEO_FORMAT_FLAG_UNPACK;
@@ -92,7 +92,7 @@ has_known_kind (const GstVideoFormatInfo * finfo)
 
 /* GStreamer unpacks integers to these; what it unpacks to anything else is no format of integers as they are known. */
 static gboolean
-has_known_samples (const GstVideoFormatInfo * finfo)
+has_known_samples (const GstVideoFormatInfo *finfo)
 {
   gboolean deep = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) > 8;
 
@@ -110,10 +110,11 @@ has_known_samples (const GstVideoFormatInfo * finfo)
 
 /* A sample of 8 to 16 bits in a word of its own, as deep as all others and at a place that is known. */
 static gboolean
-is_known_component (const GstVideoFormatInfo * finfo, guint component)
+is_known_component (const GstVideoFormatInfo *finfo, guint component)
 {
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, component), size = depth > 8 ? 2 : 1;
-  gint stride = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, component), shift = GST_VIDEO_FORMAT_INFO_SHIFT (finfo, component);
+  gint stride = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, component),
+       shift = GST_VIDEO_FORMAT_INFO_SHIFT (finfo, component);
   gint offset = component_offset (finfo, component);
 
   return depth == (gint) GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) && depth >= 8 && depth <= 16
@@ -124,7 +125,7 @@ is_known_component (const GstVideoFormatInfo * finfo, guint component)
 }
 
 gboolean
-gst_cuda_convolve_format_info_is_supported (const GstVideoFormatInfo * finfo)
+gst_cuda_convolve_format_info_is_supported (const GstVideoFormatInfo *finfo)
 {
   if (!has_known_kind (finfo) || !has_known_samples (finfo))
     return FALSE;
@@ -142,14 +143,14 @@ gst_cuda_convolve_format_is_supported (GstVideoFormat format)
 
 /* Fills the step's pixel for one sample: what the sample stands for decides its zero, its range and its bias. */
 static void
-describe_sample (ConvolvePixel * pixel, guint sample, const GstVideoInfo * info, guint component)
+describe_sample (ConvolvePixel *pixel, guint sample, const GstVideoInfo *info, guint component)
 {
   const GstVideoFormatInfo *finfo = info->finfo;
   GstVideoColorRange range = info->colorimetry.range;
   gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
 
   if (component == ALPHA)
-    return;                     /* copied */
+    return; /* copied */
   if (range == GST_VIDEO_COLOR_RANGE_UNKNOWN && GST_VIDEO_FORMAT_INFO_IS_YUV (finfo))
     range = GST_VIDEO_COLOR_RANGE_16_235;
   gst_video_color_range_offsets (range, finfo, offset, scale);
@@ -162,7 +163,7 @@ describe_sample (ConvolvePixel * pixel, guint sample, const GstVideoInfo * info,
 
 /* Two components of a plane lie alike where one pixel stride serves both. */
 static gboolean
-fills_plane (const GstVideoFormatInfo * finfo, guint component)
+fills_plane (const GstVideoFormatInfo *finfo, guint component)
 {
   for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++)
     if (GST_VIDEO_FORMAT_INFO_PLANE (finfo, i) == GST_VIDEO_FORMAT_INFO_PLANE (finfo, component)
@@ -172,7 +173,7 @@ fills_plane (const GstVideoFormatInfo * finfo, guint component)
 }
 
 static GstCudaConvolveStep *
-find_step (GstCudaConvolveLayout * layout, guint plane)
+find_step (GstCudaConvolveLayout *layout, guint plane)
 {
   for (guint i = 0; i < layout->n_steps; i++)
     if (layout->steps[i].plane == plane)
@@ -182,7 +183,7 @@ find_step (GstCudaConvolveLayout * layout, guint plane)
 
 /* The last pair of an odd row of packed 4:2:2 holds a luma sample that is not in the picture: a column to copy. */
 static void
-add_odd_end (GstCudaConvolveLayout * layout)
+add_odd_end (GstCudaConvolveLayout *layout)
 {
   const GstCudaConvolveStep *luma = &layout->steps[0], *chroma = &layout->steps[1];
 
@@ -197,7 +198,7 @@ add_odd_end (GstCudaConvolveLayout * layout)
 }
 
 static void
-measure_planes (GstCudaConvolveLayout * layout, gint size)
+measure_planes (GstCudaConvolveLayout *layout, gint size)
 {
   for (guint i = 0; i < layout->n_steps; i++) {
     const GstCudaConvolveStep *step = &layout->steps[i];
@@ -210,12 +211,12 @@ measure_planes (GstCudaConvolveLayout * layout, gint size)
 }
 
 void
-gst_cuda_convolve_layout_init (GstCudaConvolveLayout * layout, const GstVideoInfo * info)
+gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo *info)
 {
   const GstVideoFormatInfo *finfo = info->finfo;
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0), size = depth > 8 ? 2 : 1;
 
-  *layout = (GstCudaConvolveLayout) {.n_planes = GST_VIDEO_FORMAT_INFO_N_PLANES (finfo) };
+  *layout = (GstCudaConvolveLayout){ .n_planes = GST_VIDEO_FORMAT_INFO_N_PLANES (finfo) };
 
   for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++) {
     guint plane = GST_VIDEO_FORMAT_INFO_PLANE (finfo, i);
@@ -233,7 +234,8 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout * layout, const GstVideoInf
       step->y_step = 1u << GST_VIDEO_FORMAT_INFO_H_SUB (finfo, i);
       step->pixel.type = size == 1 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16;
       step->pixel.depth = depth;
-      step->pixel.shift = find_words (finfo) ? find_words (finfo)->shift : (gint) GST_VIDEO_FORMAT_INFO_SHIFT (finfo, i);
+      step->pixel.shift =
+          find_words (finfo) ? find_words (finfo)->shift : (gint) GST_VIDEO_FORMAT_INFO_SHIFT (finfo, i);
       step->pixel.swapped = byte_order (finfo) != G_BYTE_ORDER;
       step->pixel.stride = stride;
       step->pixel.samples = together ? stride / size : 1;

@@ -15,17 +15,17 @@ G_BEGIN_DECLS
  */
 typedef struct
 {
-  guint plane;                  /* of the frame */
-  gsize offset;                 /* bytes from the plane's start to the first sample */
-  gint width, height;           /* in pixels of this step */
-  guint x_step, y_step;         /* luma pixels from one to the next: 1, 2 or 4 */
+  guint plane;          /* of the frame */
+  gsize offset;         /* bytes from the plane's start to the first sample */
+  gint width, height;   /* in pixels of this step */
+  guint x_step, y_step; /* luma pixels from one to the next: 1, 2 or 4 */
   ConvolvePixel pixel;
 } GstCudaConvolveStep;
 
 /* A plane of the frame as bytes. */
 typedef struct
 {
-  gsize row_bytes, rows;        /* from the first sample to the last */
+  gsize row_bytes, rows; /* from the first sample to the last */
 } GstCudaConvolvePlane;
 
 typedef struct
@@ -37,10 +37,10 @@ typedef struct
 
 /* True for formats of whole 8-bit or 16-bit words in rows, one sample of 8 to 16 bits to each word. */
 gboolean gst_cuda_convolve_format_is_supported (GstVideoFormat format);
-gboolean gst_cuda_convolve_format_info_is_supported (const GstVideoFormatInfo * finfo);
+gboolean gst_cuda_convolve_format_info_is_supported (const GstVideoFormatInfo *finfo);
 
 /* The layout of frames with info, whose format is supported. */
-void gst_cuda_convolve_layout_init (GstCudaConvolveLayout * layout, const GstVideoInfo * info);
+void gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo *info);
 
 G_END_DECLS
 

@@ -20,15 +20,15 @@ typedef struct
   guint8 *data;
   gsize size;
   gint device_id;
-  GstCudaConvolveContext *context;      /* referenced, or NULL */
+  GstCudaConvolveContext *context; /* referenced, or NULL */
   gboolean pinned, refused;
-  gconstpointer user;           /* who saw the memory first; only compared */
-  guint uses;                   /* how often that user saw it */
+  gconstpointer user; /* who saw the memory first; only compared */
+  guint uses;         /* how often that user saw it */
 } Record;
 
-static GMutex lock;             /* of everything below and of all records */
+static GMutex lock; /* of everything below and of all records */
 static gsize pinned_bytes;
-static guint wasted;            /* memories that were locked and not used again */
+static guint wasted; /* memories that were locked and not used again */
 
 /* Some machines with 64-bit Arm processors have pages of 64 KiB. */
 static gsize
@@ -69,7 +69,7 @@ record_free (gpointer data)
  * memory of the buffer.
  */
 static gsize
-count_own_bytes (GstBuffer * buffer, GstMemory * memory)
+count_own_bytes (GstBuffer *buffer, GstMemory *memory)
 {
   gsize page = page_size (), mask = page - 1;
   GType type = buffer->pool ? G_OBJECT_TYPE (buffer->pool) : G_TYPE_NONE;
@@ -94,7 +94,7 @@ count_own_bytes (GstBuffer * buffer, GstMemory * memory)
 }
 
 static void
-record_pin (Record * record, GstMemory * memory, gsize size, gint device_id, GstCudaConvolveContext * context)
+record_pin (Record *record, GstMemory *memory, gsize size, gint device_id, GstCudaConvolveContext *context)
 {
   GstMapInfo map;
 
@@ -119,7 +119,7 @@ record_pin (Record * record, GstMemory * memory, gsize size, gint device_id, Gst
 
 /* A tee brings memory that is new for every frame to several users, and that memory still does not come again. */
 static void
-count_use (Record * record, gconstpointer user)
+count_use (Record *record, gconstpointer user)
 {
   if (!record->user)
     record->user = user;
@@ -132,8 +132,7 @@ count_use (Record * record, gconstpointer user)
 
 /* With the lock. */
 static gboolean
-pin_memory (GstBuffer * buffer, GstMemory * memory, gconstpointer user, gint device_id,
-    GstCudaConvolveContext * context)
+pin_memory (GstBuffer *buffer, GstMemory *memory, gconstpointer user, gint device_id, GstCudaConvolveContext *context)
 {
   GstMemory *whole = memory->parent ? memory->parent : memory;
   Record *record;
@@ -158,8 +157,7 @@ pin_memory (GstBuffer * buffer, GstMemory * memory, gconstpointer user, gint dev
 }
 
 gboolean
-gst_cuda_convolve_pin_buffer (GstBuffer * buffer, gconstpointer user, gint device_id,
-    GstCudaConvolveContext * context)
+gst_cuda_convolve_pin_buffer (GstBuffer *buffer, gconstpointer user, gint device_id, GstCudaConvolveContext *context)
 {
   gboolean pinned = TRUE;
 
@@ -171,7 +169,7 @@ gst_cuda_convolve_pin_buffer (GstBuffer * buffer, gconstpointer user, gint devic
 }
 
 void
-gst_cuda_convolve_pin_set_params (GstAllocationParams * params)
+gst_cuda_convolve_pin_set_params (GstAllocationParams *params)
 {
   gsize mask = page_size () - 1;
 

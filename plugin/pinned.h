@@ -19,11 +19,11 @@ G_BEGIN_DECLS
  * again when the first of them sees it again. Returns whether the memory is locked; other memory costs speed alone.
  * Any thread.
  */
-gboolean gst_cuda_convolve_pin_buffer (GstBuffer * buffer, gconstpointer user, gint device_id,
-    GstCudaConvolveContext * context);
+gboolean gst_cuda_convolve_pin_buffer (GstBuffer *buffer, gconstpointer user, gint device_id,
+    GstCudaConvolveContext *context);
 
 /* Raises alignment and padding to what gives each block of a plain pool whole pages of its own. */
-void gst_cuda_convolve_pin_set_params (GstAllocationParams * params);
+void gst_cuda_convolve_pin_set_params (GstAllocationParams *params);
 
 G_END_DECLS
 

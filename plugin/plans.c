@@ -2,7 +2,7 @@
 #include "plans.h"
 
 void
-gst_cuda_convolve_settings_init (GstCudaConvolveSettings * settings)
+gst_cuda_convolve_settings_init (GstCudaConvolveSettings *settings)
 {
   convolve_settings_init (&settings->mask);
   convolve_layer_settings_init (&settings->layer);
@@ -13,7 +13,7 @@ gst_cuda_convolve_settings_init (GstCudaConvolveSettings * settings)
 }
 
 void
-gst_cuda_convolve_settings_copy (GstCudaConvolveSettings * to, const GstCudaConvolveSettings * from)
+gst_cuda_convolve_settings_copy (GstCudaConvolveSettings *to, const GstCudaConvolveSettings *from)
 {
   *to = *from;
   convolve_settings_copy (&to->mask, &from->mask);
@@ -21,14 +21,14 @@ gst_cuda_convolve_settings_copy (GstCudaConvolveSettings * to, const GstCudaConv
 }
 
 void
-gst_cuda_convolve_settings_clear (GstCudaConvolveSettings * settings)
+gst_cuda_convolve_settings_clear (GstCudaConvolveSettings *settings)
 {
   convolve_settings_clear (&settings->mask);
   convolve_layer_settings_clear (&settings->layer);
 }
 
 gboolean
-gst_cuda_convolve_settings_want_device (const GstCudaConvolveSettings * settings)
+gst_cuda_convolve_settings_want_device (const GstCudaConvolveSettings *settings)
 {
   gboolean for_masks, for_layers;
 
@@ -40,7 +40,7 @@ gst_cuda_convolve_settings_want_device (const GstCudaConvolveSettings * settings
 }
 
 gboolean
-gst_cuda_convolve_settings_need_device (const GstCudaConvolveSettings * settings)
+gst_cuda_convolve_settings_need_device (const GstCudaConvolveSettings *settings)
 {
   return gst_cuda_convolve_settings_want_device (settings)
       && (settings->variant != CONVOLVE_VARIANT_AUTO || settings->device_id >= 0);
@@ -48,23 +48,24 @@ gst_cuda_convolve_settings_need_device (const GstCudaConvolveSettings * settings
 
 /* The variant's name, where it is one for masks, or for layers; otherwise NULL with error filled. */
 static const gchar *
-variant_name (const GstCudaConvolveSettings * settings, gboolean for_layer, ConvolveError * error)
+variant_name (const GstCudaConvolveSettings *settings, gboolean for_layer, ConvolveError *error)
 {
   const gchar *name = convolve_variant_nick (settings->variant);
   gboolean on_device;
 
-  if (settings->variant == CONVOLVE_VARIANT_AUTO || (for_layer ? convolve_variant_is_for_layers (settings->variant,
-              &on_device) : convolve_variant_is_for_masks (settings->variant, &on_device)))
+  if (settings->variant == CONVOLVE_VARIANT_AUTO
+      || (for_layer ? convolve_variant_is_for_layers (settings->variant, &on_device)
+                    : convolve_variant_is_for_masks (settings->variant, &on_device)))
     return name;
-  *error = (ConvolveError) {.status = CONVOLVE_UNSUPPORTED };
+  *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED };
   g_snprintf (error->text, sizeof (error->text), "kernel-variant: %s does %s, and this is a %s", name,
       for_layer ? "masks" : "layers", for_layer ? "layer" : "mask");
   return NULL;
 }
 
 static ConvolveStatus
-make_plan (ConvolvePlan ** plan, const GstCudaConvolveSettings * settings, const GstCudaConvolveStep * step,
-    ConvolveDevice * device, ConvolveError * error)
+make_plan (ConvolvePlan **plan, const GstCudaConvolveSettings *settings, const GstCudaConvolveStep *step,
+    ConvolveDevice *device, ConvolveError *error)
 {
   const gchar *variant = variant_name (settings, FALSE, error);
   GError *bad = NULL;
@@ -75,7 +76,7 @@ make_plan (ConvolvePlan ** plan, const GstCudaConvolveSettings * settings, const
   if (!convolve_settings_make_mask (&settings->mask, step->x_step, step->y_step, &mask, &bad)) {
     gboolean memory = g_error_matches (bad, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY);
 
-    *error = (ConvolveError) {.status = memory ? CONVOLVE_NO_MEMORY : CONVOLVE_INVALID };
+    *error = (ConvolveError){ .status = memory ? CONVOLVE_NO_MEMORY : CONVOLVE_INVALID };
     g_strlcpy (error->text, bad->message, sizeof (error->text));
     g_error_free (bad);
     return error->status;
@@ -87,13 +88,13 @@ make_plan (ConvolvePlan ** plan, const GstCudaConvolveSettings * settings, const
 }
 
 ConvolveStatus
-gst_cuda_convolve_plans_init (GstCudaConvolvePlans * plans, const GstCudaConvolveSettings * settings,
-    const GstCudaConvolveLayout * layout, ConvolveDevice * device, ConvolveError * error)
+gst_cuda_convolve_plans_init (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
+    const GstCudaConvolveLayout *layout, ConvolveDevice *device, ConvolveError *error)
 {
   ConvolveStatus status = CONVOLVE_OK;
   guint on_device = 0;
 
-  *plans = (GstCudaConvolvePlans) { 0 };
+  *plans = (GstCudaConvolvePlans){ 0 };
   for (guint i = 0; i < layout->n_steps && status == CONVOLVE_OK; i++) {
     status = make_plan (&plans->plan[i], settings, &layout->steps[i], device, error);
     on_device += status == CONVOLVE_OK && convolve_plan_on_device (plans->plan[i]);
@@ -111,20 +112,20 @@ gst_cuda_convolve_plans_init (GstCudaConvolvePlans * plans, const GstCudaConvolv
 }
 
 ConvolveStatus
-gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans * plans, const GstCudaConvolveSettings * settings,
-    const GstCudaConvolveLayer * layer, const GstVideoInfo * in, const GstVideoInfo * out, ConvolveDevice * device,
-    ConvolveError * error)
+gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
+    const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out, ConvolveDevice *device,
+    ConvolveError *error)
 {
   const gchar *variant = variant_name (settings, TRUE, error);
 
-  *plans = (GstCudaConvolvePlans) { 0 };
+  *plans = (GstCudaConvolvePlans){ 0 };
   if (variant)
     plans->layer = gst_cuda_convolve_layer_plan_new (layer, in, out, variant, device, error);
   return plans->layer ? CONVOLVE_OK : error->status;
 }
 
 void
-gst_cuda_convolve_plans_ref (GstCudaConvolvePlans * to, const GstCudaConvolvePlans * from)
+gst_cuda_convolve_plans_ref (GstCudaConvolvePlans *to, const GstCudaConvolvePlans *from)
 {
   for (guint i = 0; i < G_N_ELEMENTS (to->plan); i++)
     to->plan[i] = from->plan[i] ? convolve_plan_ref (from->plan[i]) : NULL;
@@ -132,7 +133,7 @@ gst_cuda_convolve_plans_ref (GstCudaConvolvePlans * to, const GstCudaConvolvePla
 }
 
 void
-gst_cuda_convolve_plans_clear (GstCudaConvolvePlans * plans)
+gst_cuda_convolve_plans_clear (GstCudaConvolvePlans *plans)
 {
   for (guint i = 0; i < G_N_ELEMENTS (plans->plan); i++) {
     convolve_plan_unref (plans->plan[i]);
@@ -142,20 +143,20 @@ gst_cuda_convolve_plans_clear (GstCudaConvolvePlans * plans)
 }
 
 gboolean
-gst_cuda_convolve_plans_exist (const GstCudaConvolvePlans * plans)
+gst_cuda_convolve_plans_exist (const GstCudaConvolvePlans *plans)
 {
   return plans->plan[0] || plans->layer;
 }
 
 gboolean
-gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans * plans)
+gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans)
 {
   return plans->layer ? convolve_layer_plan_on_device (plans->layer->plan)
-      : plans->plan[0] && convolve_plan_on_device (plans->plan[0]);
+                      : plans->plan[0] && convolve_plan_on_device (plans->plan[0]);
 }
 
 void
-gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans * plans, ConvolvePool * pool)
+gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans *plans, ConvolvePool *pool)
 {
   if (plans->layer)
     convolve_layer_plan_set_pool (plans->layer->plan, pool);
@@ -165,7 +166,7 @@ gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans * plans, ConvolvePool * p
 }
 
 gboolean
-gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans * plans)
+gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans *plans)
 {
   for (guint i = 0; i < G_N_ELEMENTS (plans->plan); i++)
     if (plans->plan[i] && !convolve_plan_is_identity (plans->plan[i]))
@@ -174,7 +175,7 @@ gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans * plans)
 }
 
 const gchar *
-gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout)
+gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout)
 {
   GString *names;
   const gchar *interned;
@@ -184,7 +185,7 @@ gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans * plans, const GstCu
   names = g_string_new (NULL);
   for (guint i = 0; i < layout->n_steps; i++) {
     const gchar *name = convolve_plan_variant (plans->plan[i]);
-    gboolean known = layout->steps[i].pixel.select == 0;        /* alpha is only copied */
+    gboolean known = layout->steps[i].pixel.select == 0; /* alpha is only copied */
 
     for (guint k = 0; k < i; k++)
       known |= g_str_equal (name, convolve_plan_variant (plans->plan[k]));

@@ -13,54 +13,53 @@ typedef struct
 {
   ConvolveSettings mask;
   ConvolveBoundary boundary;
-  gint variant;                 /* of CONVOLVE_TYPE_VARIANT */
-  gint device_id;               /* -1: any */
-  guint frames_in_flight;       /* 1..CONVOLVE_MAX_FRAMES */
-  guint n_threads;              /* on the CPU; 0: one for each core */
-  ConvolveLayerSettings layer;  /* in the mask's place, where it names one */
+  gint variant;                /* of CONVOLVE_TYPE_VARIANT */
+  gint device_id;              /* -1: any */
+  guint frames_in_flight;      /* 1..CONVOLVE_MAX_FRAMES */
+  guint n_threads;             /* on the CPU; 0: one for each core */
+  ConvolveLayerSettings layer; /* in the mask's place, where it names one */
 } GstCudaConvolveSettings;
 
-void gst_cuda_convolve_settings_init (GstCudaConvolveSettings * settings);
-void gst_cuda_convolve_settings_copy (GstCudaConvolveSettings * to, const GstCudaConvolveSettings * from);
-void gst_cuda_convolve_settings_clear (GstCudaConvolveSettings * settings);
+void gst_cuda_convolve_settings_init (GstCudaConvolveSettings *settings);
+void gst_cuda_convolve_settings_copy (GstCudaConvolveSettings *to, const GstCudaConvolveSettings *from);
+void gst_cuda_convolve_settings_clear (GstCudaConvolveSettings *settings);
 
 /* Whether a device is of any use, and whether there is no doing without one. */
-gboolean gst_cuda_convolve_settings_want_device (const GstCudaConvolveSettings * settings);
-gboolean gst_cuda_convolve_settings_need_device (const GstCudaConvolveSettings * settings);
+gboolean gst_cuda_convolve_settings_want_device (const GstCudaConvolveSettings *settings);
+gboolean gst_cuda_convolve_settings_need_device (const GstCudaConvolveSettings *settings);
 
 typedef struct
 {
   ConvolvePlan *plan[GST_VIDEO_MAX_COMPONENTS]; /* of each step; NULL behind the last */
-  GstCudaConvolveLayerPlan *layer;      /* instead of them, or NULL */
+  GstCudaConvolveLayerPlan *layer;              /* instead of them, or NULL */
 } GstCudaConvolvePlans;
 
 /*
  * Makes the plans, all for the device or all for the CPU; device may be NULL. On error plans is empty and error is
  * filled; CONVOLVE_INVALID then means that the mask or a number beside it is bad.
  */
-ConvolveStatus gst_cuda_convolve_plans_init (GstCudaConvolvePlans * plans, const GstCudaConvolveSettings * settings,
-    const GstCudaConvolveLayout * layout, ConvolveDevice * device, ConvolveError * error);
+ConvolveStatus gst_cuda_convolve_plans_init (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
+    const GstCudaConvolveLayout *layout, ConvolveDevice *device, ConvolveError *error);
 
 /* The same for a layer, which makes frames with out of those with in. */
-ConvolveStatus gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans * plans,
-    const GstCudaConvolveSettings * settings, const GstCudaConvolveLayer * layer, const GstVideoInfo * in,
-    const GstVideoInfo * out, ConvolveDevice * device, ConvolveError * error);
-void gst_cuda_convolve_plans_ref (GstCudaConvolvePlans * to, const GstCudaConvolvePlans * from);
-void gst_cuda_convolve_plans_clear (GstCudaConvolvePlans * plans);
+ConvolveStatus gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
+    const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out, ConvolveDevice *device,
+    ConvolveError *error);
+void gst_cuda_convolve_plans_ref (GstCudaConvolvePlans *to, const GstCudaConvolvePlans *from);
+void gst_cuda_convolve_plans_clear (GstCudaConvolvePlans *plans);
 
 /* Whether there are any, and whether they are for the device. */
-gboolean gst_cuda_convolve_plans_exist (const GstCudaConvolvePlans * plans);
-gboolean gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans * plans);
+gboolean gst_cuda_convolve_plans_exist (const GstCudaConvolvePlans *plans);
+gboolean gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans);
 
 /* Plans for the CPU share their work in pool, which may be NULL. */
-void gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans * plans, ConvolvePool * pool);
+void gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans *plans, ConvolvePool *pool);
 
 /* The plans change no sample at all. */
-gboolean gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans * plans);
+gboolean gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans *plans);
 
 /* The variants in use, with commas where planes differ; interned. */
-const gchar *gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans * plans,
-    const GstCudaConvolveLayout * layout);
+const gchar *gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout);
 
 G_END_DECLS
 

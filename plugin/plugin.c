@@ -5,10 +5,10 @@
 #define ORIGIN "Unknown package origin" /* GStreamer's words where there is no URL */
 
 static gboolean
-plugin_init (GstPlugin * plugin)
+plugin_init (GstPlugin *plugin)
 {
   return GST_ELEMENT_REGISTER (cudaconvolve, plugin);
 }
 
-GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, cudaconvolve, "Convolution of video with a mask",
-    plugin_init, VERSION, "LGPL", PACKAGE, ORIGIN)
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, cudaconvolve, "Convolution of video with a mask", plugin_init,
+    VERSION, "LGPL", PACKAGE, ORIGIN)

@@ -2,14 +2,14 @@
 #include "rows.h"
 
 ConvolveRows
-gst_cuda_convolve_host_rows (const GstCudaConvolvePlane * shape, const GstVideoFrame * frame, guint plane, gint first,
+gst_cuda_convolve_host_rows (const GstCudaConvolvePlane *shape, const GstVideoFrame *frame, guint plane, gint first,
     gint end)
 {
   guint8 *data = GST_VIDEO_FRAME_PLANE_DATA (frame, plane);
   gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane);
   gboolean upside_down = stride < 0;
 
-  return (ConvolveRows) {
+  return (ConvolveRows){
     .first = upside_down ? shape->rows - end : (gsize) first,
     .count = end - first,
     .row_bytes = shape->row_bytes,
@@ -19,8 +19,8 @@ gst_cuda_convolve_host_rows (const GstCudaConvolvePlane * shape, const GstVideoF
 }
 
 guint8 *
-gst_cuda_convolve_first_row (const GstCudaConvolvePlane * shape, const GstCudaConvolveFrame * frame, guint plane,
-    void *stage, gsize stage_stride, gssize * stride)
+gst_cuda_convolve_first_row (const GstCudaConvolvePlane *shape, const GstCudaConvolveFrame *frame, guint plane,
+    void *stage, gsize stage_stride, gssize *stride)
 {
   gssize last = shape->rows - 1;
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define STRIP_UNIT 250e3        /* bytes; measured on PCIe 5, where 3 to 10 strips are alike */
+#define STRIP_UNIT 250e3 /* bytes; measured on PCIe 5, where 3 to 10 strips are alike */
 #define PAGEABLE_FEWER 4
 
 /*
@@ -11,7 +11,7 @@
  * was mapped. Sizes are the negotiated ones.
  */
 gboolean
-gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout, const GstVideoFrame * frame, gchar ** fault)
+gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout *layout, const GstVideoFrame *frame, gchar **fault)
 {
   for (guint i = 0; i < layout->n_planes; i++) {
     const GstCudaConvolvePlane *plane = &layout->planes[i];
@@ -24,8 +24,9 @@ gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout, const Gs
     if (data < map->data || step < plane->row_bytes || !g_size_checked_mul (&reach, step, plane->rows - 1)
         || !g_size_checked_add (&end, start, plane->row_bytes)
         || (stride < 0 ? reach > start : !g_size_checked_add (&end, end, reach)) || end > map->size) {
-      *fault = g_strdup_printf ("plane %u: %" G_GSIZE_FORMAT " rows of %" G_GSIZE_FORMAT " bytes, stride %d, at %"
-          G_GSIZE_FORMAT " in %" G_GSIZE_FORMAT " bytes", i, plane->rows, plane->row_bytes, stride, start, map->size);
+      *fault = g_strdup_printf ("plane %u: %" G_GSIZE_FORMAT " rows of %" G_GSIZE_FORMAT
+                                " bytes, stride %d, at %" G_GSIZE_FORMAT " in %" G_GSIZE_FORMAT " bytes",
+          i, plane->rows, plane->row_bytes, stride, start, map->size);
       return FALSE;
     }
   }
@@ -33,7 +34,7 @@ gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout, const Gs
 }
 
 static gsize
-count_bytes (const GstCudaConvolveLayout * layout)
+count_bytes (const GstCudaConvolveLayout *layout)
 {
   gsize bytes = 0;
 
@@ -43,8 +44,8 @@ count_bytes (const GstCudaConvolveLayout * layout)
 }
 
 static ConvolveStatus
-run_step (const ConvolvePlan * plan, const GstCudaConvolveStep * step, const void *source, gssize source_stride,
-    void *destination, gssize destination_stride, gint first_row, gint end_row, ConvolveError * error)
+run_step (const ConvolvePlan *plan, const GstCudaConvolveStep *step, const void *source, gssize source_stride,
+    void *destination, gssize destination_stride, gint first_row, gint end_row, ConvolveError *error)
 {
   ConvolvePlane plane = {
     .source = (const guint8 *) source + step->offset,
@@ -53,15 +54,15 @@ run_step (const ConvolvePlan * plan, const GstCudaConvolveStep * step, const voi
     .destination_stride = destination_stride,
     .width = step->width,
     .height = step->height,
-    .region = {0, first_row, step->width, end_row - first_row},
+    .region = { 0, first_row, step->width, end_row - first_row },
   };
 
   return convolve_run (plan, &plane, error);
 }
 
 ConvolveStatus
-gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
-    GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveTimes * times, ConvolveError * error)
+gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout,
+    GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveTimes *times, ConvolveError *error)
 {
   gint64 start = g_get_monotonic_time ();
   ConvolveStatus status = CONVOLVE_OK;
@@ -71,12 +72,11 @@ gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans * plans, const GstCuda
   for (guint i = 0; i < layout->n_steps && !plans->layer && status == CONVOLVE_OK; i++) {
     guint plane = layout->steps[i].plane;
 
-    status = run_step (plans->plan[i], &layout->steps[i],
-        GST_VIDEO_FRAME_PLANE_DATA (&in->video, plane), GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, plane),
-        GST_VIDEO_FRAME_PLANE_DATA (&out->video, plane), GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, plane),
-        0, layout->steps[i].height, error);
+    status = run_step (plans->plan[i], &layout->steps[i], GST_VIDEO_FRAME_PLANE_DATA (&in->video, plane),
+        GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, plane), GST_VIDEO_FRAME_PLANE_DATA (&out->video, plane),
+        GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, plane), 0, layout->steps[i].height, error);
   }
-  *times = (ConvolveTimes) {.taken = true,.kernel = (g_get_monotonic_time () - start) * 1000 };
+  *times = (ConvolveTimes){ .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };
   return status;
 }
 
@@ -90,22 +90,22 @@ typedef struct
   const GstCudaConvolveLayout *layout;
   ConvolveDevice *device;
   GstCudaConvolveFrame *in, *out;
-  guint number;                 /* of the plane */
-  const void *source;           /* on the device, of row 0 */
+  guint number;       /* of the plane */
+  const void *source; /* on the device, of row 0 */
   void *destination;
   gssize source_stride, destination_stride;
-  gint uploaded;                /* rows 0 up to here */
+  gint uploaded; /* rows 0 up to here */
 } Plane;
 
 /* Rows first up to end of a frame that is on the host. */
 static ConvolveRows
-host_rows (const Plane * plane, const GstVideoFrame * frame, gint first, gint end)
+host_rows (const Plane *plane, const GstVideoFrame *frame, gint first, gint end)
 {
   return gst_cuda_convolve_host_rows (&plane->layout->planes[plane->number], frame, plane->number, first, end);
 }
 
 static ConvolveStatus
-place_plane (Plane * plane, ConvolveError * error)
+place_plane (Plane *plane, ConvolveError *error)
 {
   const GstCudaConvolvePlane *shape = &plane->layout->planes[plane->number];
   ConvolveStage stage = { 0 };
@@ -113,8 +113,8 @@ place_plane (Plane * plane, ConvolveError * error)
 
   if (!plane->in->on_device || !plane->out->on_device)
     status = convolve_device_stage (plane->device, plane->number, shape->row_bytes, shape->rows, &stage, error);
-  plane->source = gst_cuda_convolve_first_row (shape, plane->in, plane->number, stage.source, stage.stride,
-      &plane->source_stride);
+  plane->source =
+      gst_cuda_convolve_first_row (shape, plane->in, plane->number, stage.source, stage.stride, &plane->source_stride);
   plane->destination = gst_cuda_convolve_first_row (shape, plane->out, plane->number, stage.destination, stage.stride,
       &plane->destination_stride);
   return status;
@@ -122,7 +122,7 @@ place_plane (Plane * plane, ConvolveError * error)
 
 /* The end of the source rows that rows first up to end of the result are made from. */
 static gint
-rows_needed (const Plane * plane, gint first, gint end)
+rows_needed (const Plane *plane, gint first, gint end)
 {
   gint needed = 0;
 
@@ -138,7 +138,7 @@ rows_needed (const Plane * plane, gint first, gint end)
 
 /* Uploads the rows up to end that are not there yet. */
 static ConvolveStatus
-upload_rows (Plane * plane, gint end, ConvolveError * error)
+upload_rows (Plane *plane, gint end, ConvolveError *error)
 {
   ConvolveRows rows;
 
@@ -150,7 +150,7 @@ upload_rows (Plane * plane, gint end, ConvolveError * error)
 }
 
 static ConvolveStatus
-run_strip (Plane * plane, gint first, gint end, ConvolveError * error)
+run_strip (Plane *plane, gint first, gint end, ConvolveError *error)
 {
   ConvolveStatus status = upload_rows (plane, rows_needed (plane, first, end), error);
 
@@ -168,7 +168,7 @@ run_strip (Plane * plane, gint first, gint end, ConvolveError * error)
 
 /* In strips from the top, so that a strip is convolved while the next comes and the one before it goes. */
 static ConvolveStatus
-run_plane (Plane * plane, guint strips, ConvolveError * error)
+run_plane (Plane *plane, guint strips, ConvolveError *error)
 {
   gint64 rows = plane->layout->planes[plane->number].rows;
   ConvolveStatus status = place_plane (plane, error);
@@ -192,7 +192,7 @@ run_plane (Plane * plane, guint strips, ConvolveError * error)
  * frames that overlap there is no gap to fill.
  */
 static gdouble
-count_strips (gdouble bytes, const GstCudaConvolveFrame * in, const GstCudaConvolveFrame * out, gboolean alone)
+count_strips (gdouble bytes, const GstCudaConvolveFrame *in, const GstCudaConvolveFrame *out, gboolean alone)
 {
   gboolean pinned = (in->on_device || in->pinned) && (out->on_device || out->pinned);
   gdouble strips = sqrt (bytes / STRIP_UNIT) / (pinned ? 1 : PAGEABLE_FEWER);
@@ -201,7 +201,7 @@ count_strips (gdouble bytes, const GstCudaConvolveFrame * in, const GstCudaConvo
 }
 
 static ConvolveStatus
-run_planes (const Plane * frame, gboolean alone, ConvolveError * error)
+run_planes (const Plane *frame, gboolean alone, ConvolveError *error)
 {
   gdouble total = count_bytes (frame->layout), strip = total / count_strips (total, frame->in, frame->out, alone);
   ConvolveStatus status = CONVOLVE_OK;
@@ -221,7 +221,7 @@ run_planes (const Plane * frame, gboolean alone, ConvolveError * error)
  * of their own are copied one by one even where their addresses meet, because one of the memories may be page-locked.
  */
 static gboolean
-is_block (const GstCudaConvolveLayout * layout, const GstCudaConvolveFrame * frame)
+is_block (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *frame)
 {
   guint8 *end = GST_VIDEO_FRAME_PLANE_DATA (&frame->video, 0);
 
@@ -238,13 +238,17 @@ is_block (const GstCudaConvolveLayout * layout, const GstCudaConvolveFrame * fra
 
 /* All planes in one copy up and one down: a copy engine pauses after each. */
 static ConvolveStatus
-run_block (const Plane * frame, ConvolveError * error)
+run_block (const Plane *frame, ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = frame->layout;
   gsize bytes = count_bytes (layout);
-  ConvolveRows up = {.count = 1,.row_bytes = bytes,.host_stride = bytes,
+  ConvolveRows up = { .count = 1,
+    .row_bytes = bytes,
+    .host_stride = bytes,
     .host = GST_VIDEO_FRAME_PLANE_DATA (&frame->in->video, 0) };
-  ConvolveRows down = {.count = 1,.row_bytes = bytes,.host_stride = bytes,
+  ConvolveRows down = { .count = 1,
+    .row_bytes = bytes,
+    .host_stride = bytes,
     .host = GST_VIDEO_FRAME_PLANE_DATA (&frame->out->video, 0) };
   ConvolveStage stage;
   ConvolveStatus status = convolve_device_stage (frame->device, 0, bytes, 1, &stage, error);
@@ -265,11 +269,11 @@ run_block (const Plane * frame, ConvolveError * error)
 }
 
 ConvolveStatus
-gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
-    ConvolveDevice * device, guint slot, gboolean alone, GstCudaConvolveFrame * in, GstCudaConvolveFrame * out,
-    ConvolveError * error)
+gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout,
+    ConvolveDevice *device, guint slot, gboolean alone, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
+    ConvolveError *error)
 {
-  Plane frame = {.plans = plans,.layout = layout,.device = device,.in = in,.out = out };
+  Plane frame = { .plans = plans, .layout = layout, .device = device, .in = in, .out = out };
   ConvolveStatus status;
 
   if (plans->layer)

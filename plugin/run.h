@@ -10,8 +10,8 @@ G_BEGIN_DECLS
 /*
  * Whether the frame's planes lie inside the memory that was mapped. On FALSE *fault says which does not, to be freed.
  */
-gboolean gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout, const GstVideoFrame * frame,
-    gchar ** fault);
+gboolean gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout *layout, const GstVideoFrame *frame,
+    gchar **fault);
 
 /*
  * Convolves sound frames of one layout, or takes them through the plans' layer. Plans for the CPU work on frames that
@@ -19,11 +19,11 @@ gboolean gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout * layout,
  * convolve_device_wait() waits, and till then frames and plans stay. alone is set where no other frame is to overlap
  * this one. On error nothing is under way.
  */
-ConvolveStatus gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans * plans, const GstCudaConvolveLayout * layout,
-    GstCudaConvolveFrame * in, GstCudaConvolveFrame * out, ConvolveTimes * times, ConvolveError * error);
-ConvolveStatus gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans * plans,
-    const GstCudaConvolveLayout * layout, ConvolveDevice * device, guint slot, gboolean alone, GstCudaConvolveFrame * in,
-    GstCudaConvolveFrame * out, ConvolveError * error);
+ConvolveStatus gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout,
+    GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveTimes *times, ConvolveError *error);
+ConvolveStatus gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout,
+    ConvolveDevice *device, guint slot, gboolean alone, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
+    ConvolveError *error);
 
 G_END_DECLS
 

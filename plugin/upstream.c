@@ -5,7 +5,7 @@
 
 /* The one sink pad that a source pad's element passes on, or NULL. */
 static GstPad *
-find_way_in (GstPad * pad)
+find_way_in (GstPad *pad)
 {
   GstIterator *links = gst_pad_iterate_internal_links (pad);
   GValue value = G_VALUE_INIT;
@@ -24,7 +24,7 @@ find_way_in (GstPad * pad)
 
 /* For a source pad too: what can come through that pad. */
 GstCaps *
-gst_cuda_convolve_find_sent_caps (GstPad * pad)
+gst_cuda_convolve_find_sent_caps (GstPad *pad)
 {
   g_autoptr (GstPad) from = NULL;
   g_autoptr (GstElement) element = NULL;

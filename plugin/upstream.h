@@ -11,7 +11,7 @@ G_BEGIN_DECLS
  * The caps that can come to a sink pad of those that were sent somewhere upstream: queues and the like pass caps on, and
  * other transforms are asked what they make of them. NULL where no caps were sent yet.
  */
-GstCaps *gst_cuda_convolve_find_sent_caps (GstPad * pad);
+GstCaps *gst_cuda_convolve_find_sent_caps (GstPad *pad);
 
 G_END_DECLS
 

@@ -27,7 +27,7 @@ convolve_inflate_possible (void)
 gboolean
 convolve_inflate (const guint8 *from, gsize from_size, guint8 *to, gsize to_size)
 {
-  z_stream stream = {.next_in = (guint8 *) from,.avail_in = from_size,.next_out = to,.avail_out = to_size };
+  z_stream stream = { .next_in = (guint8 *) from, .avail_in = from_size, .next_out = to, .avail_out = to_size };
   gboolean whole;
 
   if (from_size > G_MAXUINT || to_size > G_MAXUINT || inflateInit2 (&stream, -MAX_WBITS) != Z_OK)

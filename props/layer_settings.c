@@ -9,7 +9,7 @@
 void
 convolve_layer_settings_init (ConvolveLayerSettings *settings)
 {
-  *settings = (ConvolveLayerSettings) { .stride = 1, .padding = g_strdup ("same"), .pool_size = 1 };
+  *settings = (ConvolveLayerSettings){ .stride = 1, .padding = g_strdup ("same"), .pool_size = 1 };
 }
 
 void
@@ -40,8 +40,8 @@ static void
 add_idle (GPtrArray *sentences, const gchar *property, gchar *value)
 {
   if (value)
-    g_ptr_array_add (sentences, g_strdup_printf ("%s: %s has no effect: layer-location names no layer", property,
-            value));
+    g_ptr_array_add (sentences,
+        g_strdup_printf ("%s: %s has no effect: layer-location names no layer", property, value));
   g_free (value);
 }
 
@@ -90,7 +90,7 @@ take_number (const gchar **p, guint largest, guint *number)
 
 /* Sets an error that quotes the token and returns FALSE. */
 static gboolean G_GNUC_PRINTF (5, 6)
-fail (GError **error, const gchar *property, const gchar *token, gsize length, const gchar *format, ...)
+    fail (GError **error, const gchar *property, const gchar *token, gsize length, const gchar *format, ...)
 {
   g_autofree gchar *quoted = convolve_parse_quote (token, length), *text = NULL;
   va_list arguments;
@@ -184,12 +184,9 @@ GType
 convolve_activation_get_type (void)
 {
   static gsize type = 0;
-  static const GEnumValue values[] = {
-    {CONVOLVE_ACTIVATION_NONE, "as they are", "none"},
-    {CONVOLVE_ACTIVATION_RELU, "negative values become 0", "relu"},
-    {CONVOLVE_ACTIVATION_ABSOLUTE, "negative values become positive", "absolute"},
-    {0, NULL, NULL}
-  };
+  static const GEnumValue values[] = { { CONVOLVE_ACTIVATION_NONE, "as they are", "none" },
+    { CONVOLVE_ACTIVATION_RELU, "negative values become 0", "relu" },
+    { CONVOLVE_ACTIVATION_ABSOLUTE, "negative values become positive", "absolute" }, { 0, NULL, NULL } };
 
   G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_N_ACTIVATIONS + 1);
   if (g_once_init_enter (&type)) {
@@ -212,7 +209,8 @@ convolve_layer_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_LAYER_LOCATION,
       g_param_spec_string ("layer-location", "Layer location",
-          "Layer: file with the weights of a convolution layer, which then takes the mask's place: a .npy file of shape "
+          "Layer: file with the weights of a convolution layer, which then takes the mask's place: a .npy file of "
+          "shape "
           "(filters, channels, height, width), or a .npz file of weight and bias; channels are 1 for GRAY8, 3 for RGB "
           "(NULL or empty = no layer)",
           NULL, playing));
@@ -222,8 +220,8 @@ convolve_layer_props_install (GObjectClass *klass)
    * Since: 0.2
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_STRIDE,
-      g_param_spec_uint ("stride", "Stride", "Layer: pixels from one place of the filters to the next, both ways",
-          1, CONVOLVE_LAYER_MAX_STEP, 1, playing));
+      g_param_spec_uint ("stride", "Stride", "Layer: pixels from one place of the filters to the next, both ways", 1,
+          CONVOLVE_LAYER_MAX_STEP, 1, playing));
   /**
    * GstCudaConvolve:padding:
    *
@@ -249,7 +247,8 @@ convolve_layer_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_POOL_SIZE,
       g_param_spec_uint ("pool-size", "Pool size",
-          "Layer: side of the square of values of which the output is the largest, after the activation (1 = no pooling)",
+          "Layer: side of the square of values of which the output is the largest, after the activation (1 = no "
+          "pooling)",
           1, CONVOLVE_LAYER_MAX_STEP, 1, playing));
   /**
    * GstCudaConvolve:pool-stride:
@@ -257,8 +256,8 @@ convolve_layer_props_install (GObjectClass *klass)
    * Since: 0.2
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_POOL_STRIDE,
-      g_param_spec_uint ("pool-stride", "Pool stride", "Layer: values from one pooling window to the next (0 = pool-size)",
-          0, CONVOLVE_LAYER_MAX_STEP, 0, playing));
+      g_param_spec_uint ("pool-stride", "Pool stride",
+          "Layer: values from one pooling window to the next (0 = pool-size)", 0, CONVOLVE_LAYER_MAX_STEP, 0, playing));
   /**
    * GstCudaConvolve:layer-channels:
    *
@@ -266,8 +265,10 @@ convolve_layer_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_LAYER_CHANNELS,
       g_param_spec_string ("layer-channels", "Layer channels",
-          "Layer: the feature maps that are shown, from 0, as in 0,5,8-11: 1 as GRAY8, 3 as RGB, 4 as RGBA, any number as "
-          "a mosaic (NULL or empty = all)", NULL, playing));
+          "Layer: the feature maps that are shown, from 0, as in 0,5,8-11: 1 as GRAY8, 3 as RGB, 4 as RGBA, any number "
+          "as "
+          "a mosaic (NULL or empty = all)",
+          NULL, playing));
   /**
    * GstCudaConvolve:mosaic:
    *

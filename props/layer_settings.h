@@ -11,18 +11,19 @@ G_BEGIN_DECLS
 /* The layer properties as they stand, one value for each. README's property table says what they mean. */
 typedef struct
 {
-  gchar *location;              /* owned; NULL or empty: no layer, the mask is what counts */
-  guint stride;                 /* 1..CONVOLVE_LAYER_MAX_STEP */
-  gchar *padding;               /* owned; NULL reads as "same" */
+  gchar *location; /* owned; NULL or empty: no layer, the mask is what counts */
+  guint stride;    /* 1..CONVOLVE_LAYER_MAX_STEP */
+  gchar *padding;  /* owned; NULL reads as "same" */
   ConvolveActivation activation;
-  guint pool_size;              /* 1..CONVOLVE_LAYER_MAX_STEP; 1: no pooling */
-  guint pool_stride;            /* 0..CONVOLVE_LAYER_MAX_STEP; 0: as pool_size */
-  gchar *channels;              /* owned; NULL or empty: all */
+  guint pool_size;   /* 1..CONVOLVE_LAYER_MAX_STEP; 1: no pooling */
+  guint pool_stride; /* 0..CONVOLVE_LAYER_MAX_STEP; 0: as pool_size */
+  gchar *channels;   /* owned; NULL or empty: all */
   gboolean mosaic;
 } ConvolveLayerSettings;
 
-void convolve_layer_settings_init (ConvolveLayerSettings *settings);    /* the properties' defaults */
-void convolve_layer_settings_copy (ConvolveLayerSettings *to, const ConvolveLayerSettings *from);       /* to is uninitialised */
+void convolve_layer_settings_init (ConvolveLayerSettings *settings); /* the properties' defaults */
+void convolve_layer_settings_copy (ConvolveLayerSettings *to,
+    const ConvolveLayerSettings *from); /* to is uninitialised */
 void convolve_layer_settings_clear (ConvolveLayerSettings *settings);
 
 gboolean convolve_layer_settings_has_layer (const ConvolveLayerSettings *settings);
@@ -35,7 +36,7 @@ void convolve_layer_settings_add_idle (const ConvolveLayerSettings *settings, GP
  * where a text cannot be read.
  */
 
-#define CONVOLVE_PADDING_SAME -1        /* as much as keeps the size, or ceil (size / stride) of it */
+#define CONVOLVE_PADDING_SAME -1 /* as much as keeps the size, or ceil (size / stride) of it */
 
 /* Pixels on each side, or CONVOLVE_PADDING_SAME. */
 gboolean convolve_layer_settings_padding (const ConvolveLayerSettings *settings, gint *pixels, GError **error);
@@ -48,7 +49,7 @@ gboolean convolve_layer_settings_channels (const ConvolveLayerSettings *settings
     GError **error);
 
 #define CONVOLVE_TYPE_ACTIVATION (convolve_activation_get_type ())
-GType convolve_activation_get_type (void);      /* a ConvolveActivation */
+GType convolve_activation_get_type (void); /* a ConvolveActivation */
 
 /* Installs the properties on an element class, as convolve_props_install() does those of the mask. */
 void convolve_layer_props_install (GObjectClass *klass);

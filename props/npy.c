@@ -45,7 +45,7 @@ typedef struct
 
 typedef struct
 {
-  gchar type[8];                /* as in "<f4" */
+  gchar type[8]; /* as in "<f4" */
   gboolean has_type, has_order, has_shape, fortran_order;
 } Entries;
 
@@ -160,7 +160,7 @@ read_shape (Header *header, Entries *entries, ConvolveNpy *array)
     if (header->p == first)
       return misread (header);
     array->shape[array->n_dimensions++] = side;
-    take (header, 'L');         /* of a long number in Python 2 */
+    take (header, 'L'); /* of a long number in Python 2 */
     more = take (header, ',');
   }
   entries->has_shape = TRUE;
@@ -203,8 +203,10 @@ read_header (Header header, Entries *entries, ConvolveNpy *array)
   if (header.p < header.end)
     return misread (&header);
   if (!entries->has_type || !entries->has_order || !entries->has_shape)
-    return g_strdup_printf ("its header has no '%s'", !entries->has_type ? "descr" : !entries->has_order
-        ? "fortran_order" : "shape");
+    return g_strdup_printf ("its header has no '%s'",
+        !entries->has_type        ? "descr"
+            : !entries->has_order ? "fortran_order"
+                                  : "shape");
   return NULL;
 }
 
@@ -214,8 +216,9 @@ static gfloat
 half_to_float (guint16 half)
 {
   gint exponent = half >> 10 & 31, fraction = half & 1023;
-  gfloat value = exponent == 0 ? ldexpf (fraction, -24) : exponent == 31 ? (fraction ? NAN : INFINITY)
-      : ldexpf (1024 + fraction, exponent - 25);
+  gfloat value = exponent == 0 ? ldexpf (fraction, -24)
+      : exponent == 31         ? (fraction ? NAN : INFINITY)
+                               : ldexpf (1024 + fraction, exponent - 25);
 
   return half & 0x8000 ? -value : value;
 }
@@ -302,7 +305,7 @@ convolve_npy_read (const guint8 *bytes, gsize size, ConvolveNpy *array)
   const gchar *header;
   gchar *fault;
 
-  *array = (ConvolveNpy) { 0 };
+  *array = (ConvolveNpy){ 0 };
   if (!convolve_npy_is_one (bytes, size))
     return g_strdup ("it does not begin as a NumPy array does");
   if (size < MAGIC_LENGTH + 2)
@@ -318,6 +321,6 @@ convolve_npy_read (const guint8 *bytes, gsize size, ConvolveNpy *array)
   if (length > size - start)
     return g_strdup ("it is cut off in its header");
   header = (const gchar *) bytes + start;
-  fault = read_header ((Header) {header, header + length}, &entries, array);
+  fault = read_header ((Header){ header, header + length }, &entries, array);
   return fault ? fault : read_values (bytes + start + length, size - start - length, &entries, array);
 }

@@ -5,14 +5,14 @@
 
 #include <glib.h>
 
-#define CONVOLVE_NPY_MAX_DIMENSIONS 32  /* as NumPy has it */
+#define CONVOLVE_NPY_MAX_DIMENSIONS 32 /* as NumPy has it */
 
 typedef struct
 {
   guint n_dimensions;
   guint64 shape[CONVOLVE_NPY_MAX_DIMENSIONS];
-  gsize count;                  /* product of the shape */
-  gfloat *values;               /* the last dimension runs fastest */
+  gsize count;    /* product of the shape */
+  gfloat *values; /* the last dimension runs fastest */
 } ConvolveNpy;
 
 /*

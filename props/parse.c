@@ -6,13 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_TEXT (4 << 20)      /* bytes; 255 x 255 weights of 17 digits need a third of it */
+#define MAX_TEXT (4 << 20) /* bytes; 255 x 255 weights of 17 digits need a third of it */
 #define MAX_VALUES (CONVOLVE_MAX_SIDE * CONVOLVE_MAX_SIDE)
-#define MAX_QUOTED 32           /* characters of a token that a message shows */
+#define MAX_QUOTED 32 /* characters of a token that a message shows */
 
 /* Sets the error and returns FALSE. */
-static gboolean G_GNUC_PRINTF (2, 3)
-fail (GError **error, const gchar *format, ...)
+static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const gchar *format, ...)
 {
   va_list arguments;
 
@@ -41,7 +40,7 @@ convolve_parse_quote (const gchar *token, gsize length)
       g_string_append_unichar (quoted, character);
       token = g_utf8_next_char (token);
     } else {
-      g_string_append_printf (quoted, "\\x%02x", (guchar) * token++);
+      g_string_append_printf (quoted, "\\x%02x", (guchar) *token++);
     }
   }
   g_string_append_c (quoted, '"');
@@ -109,7 +108,7 @@ parse_number (const gchar *token, gsize length, gdouble *value)
   /* A subnormal has lost digits, and 0 has lost them all. */
   if (nonzero && fabs (*value) < DBL_MIN)
     return "is too small to be told from 0";
-  *value += 0.0;                /* -0 reads as 0 */
+  *value += 0.0; /* -0 reads as 0 */
   return NULL;
 }
 
@@ -195,8 +194,9 @@ convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble
     return fail (error, "mask: %s (character %u) is one argument too many: the preset %s takes none", quoted,
         character_of (text, token), found->name);
   problem = parse_number (token, end - token, &value);
-  if (!problem && (value < found->argument_min || value > found->argument_max || (found->argument_interval != 0
-              && fmod (value - found->argument_min, found->argument_interval) != 0)))
+  if (!problem
+      && (value < found->argument_min || value > found->argument_max
+          || (found->argument_interval != 0 && fmod (value - found->argument_min, found->argument_interval) != 0)))
     problem = "is out of range";
   if (problem)
     return fail (error, "mask: %s (character %u) %s: %s takes %s", quoted, character_of (text, token), problem,
@@ -210,11 +210,11 @@ convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble
 typedef struct
 {
   const gchar *text;
-  guint mask_width, mask_height;        /* the properties */
-  guint shape_width, shape_height;      /* of WxH: in front; 0: there is none */
-  GArray *values;               /* gdouble */
-  guint rows;                   /* complete ones */
-  guint columns;                /* of the first row */
+  guint mask_width, mask_height;   /* the properties */
+  guint shape_width, shape_height; /* of WxH: in front; 0: there is none */
+  GArray *values;                  /* gdouble */
+  guint rows;                      /* complete ones */
+  guint columns;                   /* of the first row */
 } Weights;
 
 /* One side of a shape: an odd number up to CONVOLVE_MAX_SIDE, or 0. Moves *p behind the digits. */
@@ -264,8 +264,8 @@ fail_at (const Weights *weights, guint values, const gchar *p, const gchar *what
 /* A comma between two values with no space on either side: perhaps a decimal comma. */
 typedef struct
 {
-  const gchar *start, *end;     /* of both values together; NULL: the row has none */
-  guint value;                  /* the number of the first, from 0 */
+  const gchar *start, *end; /* of both values together; NULL: the row has none */
+  guint value;              /* the number of the first, from 0 */
 } TightComma;
 
 /* "0,5 1 0,5" is five weights by the grammar, and three to those who write a decimal comma. */
@@ -274,8 +274,10 @@ fail_at_comma (const Weights *weights, const TightComma *tight, GError **error)
 {
   g_autofree gchar *quoted = convolve_parse_quote (tight->start, tight->end - tight->start);
 
-  return fail_at (weights, tight->value, tight->start, quoted, "has a comma without a space, and a space alone splits "
-      "other values: write a decimal number with a point, or split all values of the row in one way", error);
+  return fail_at (weights, tight->value, tight->start, quoted,
+      "has a comma without a space, and a space alone splits "
+      "other values: write a decimal number with a point, or split all values of the row in one way",
+      error);
 }
 
 /* Reads the values of one row up to its end, which *p is moved to. */
@@ -284,7 +286,7 @@ parse_row (Weights *weights, const gchar **p, GError **error)
 {
   const gchar *start = skip_blanks (*p), *comma = NULL, *before = NULL, *before_end = NULL, *q;
   TightComma tight = { NULL };
-  gboolean spaced = FALSE;      /* a space alone splits two values */
+  gboolean spaced = FALSE; /* a space alone splits two values */
   guint values = 0;
 
   for (q = start; *q != '\0' && *q != '\n' && *q != ';'; q = skip_blanks (q)) {
@@ -309,7 +311,7 @@ parse_row (Weights *weights, const gchar **p, GError **error)
       return fail_at (weights, values, token, quoted, problem, error);
     }
     if (comma && !tight.start && comma == before_end && token == comma + 1)
-      tight = (TightComma) { before, q, values - 1 };
+      tight = (TightComma){ before, q, values - 1 };
     spaced |= before && !comma;
     before = token;
     before_end = q;
@@ -322,8 +324,7 @@ parse_row (Weights *weights, const gchar **p, GError **error)
   if (tight.start && spaced)
     return fail_at_comma (weights, &tight, error);
   if (values == 0)
-    return fail (error, "mask: row %u (character %u) is empty", weights->rows + 1,
-        character_of (weights->text, start));
+    return fail (error, "mask: row %u (character %u) is empty", weights->rows + 1, character_of (weights->text, start));
   if (weights->rows > 0 && values != weights->columns)
     return fail (error, "mask: row %u (character %u) and row 1 differ in length: %u and %u values", weights->rows + 1,
         character_of (weights->text, start), values, weights->columns);

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_PRESET_NAME 16      /* letters */
-#define MAX_EDITS 2             /* between a name and the preset that was meant */
+#define MAX_PRESET_NAME 16 /* letters */
+#define MAX_EDITS 2        /* between a name and the preset that was meant */
 
 /* Taps along one axis, -radius..radius at tap[0..2 * radius]. */
 typedef struct
@@ -148,7 +148,7 @@ make_log (const ConvolvePresetRequest *request, ConvolveMask *mask)
       gdouble *tap = tap_at (mask, x, y), curvature = 0;
       gdouble x_distance = x * request->x_step / request->sigma_x, y_distance = y * request->y_step / request->sigma_y;
 
-      if (*tap == 0)            /* far out; the distance may be infinite */
+      if (*tap == 0) /* far out; the distance may be infinite */
         continue;
       if (request->width > 1)
         curvature += x_distance * x_distance - 1;
@@ -236,8 +236,8 @@ ellipse_cell (gdouble a, gdouble b, gdouble x0, gdouble x1, gdouble y0, gdouble 
 
   full = CLAMP (full, x0, x1);
   empty = CLAMP (empty, x0, x1);
-  return (y1 - y0) * (full - x0)
-      + area_under_ellipse (a, b, empty) - area_under_ellipse (a, b, full) - y0 * (empty - full);
+  return (y1 - y0) * (full - x0) + area_under_ellipse (a, b, empty) - area_under_ellipse (a, b, full)
+      - y0 * (empty - full);
 }
 
 static gboolean
@@ -309,7 +309,7 @@ make_motion (const ConvolvePresetRequest *request, ConvolveMask *mask)
   length = hypot (dx, dy);
   dx /= length;
   dy /= length;
-  half = MAX (0.5 * (length - 1), 0);   /* a tap reaches one sample further than the line */
+  half = MAX (0.5 * (length - 1), 0); /* a tap reaches one sample further than the line */
 
   x_radius = near_radius (half * dx, request->width, request->x_step);
   y_radius = near_radius (half * dy, request->height, request->y_step);
@@ -327,7 +327,8 @@ make_motion (const ConvolvePresetRequest *request, ConvolveMask *mask)
 }
 
 /* The neighbours in the order of their angle: right, top right, top, ... */
-static const gint8 ring[8][2] = { {1, 0}, {1, -1}, {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}, {0, 1}, {1, 1} };
+static const gint8 ring[8][2] = { { 1, 0 }, { 1, -1 }, { 0, -1 }, { -1, -1 }, { -1, 0 }, { -1, 1 }, { 0, 1 },
+  { 1, 1 } };
 
 /* Neighbours up to 45 degrees from the light count -1, those up to 45 from its opposite 1, between them linear. */
 static gboolean
@@ -360,66 +361,127 @@ make_laplacian (const ConvolvePresetRequest *request, ConvolveMask *mask)
 
 /* *INDENT-OFF* */
 static const ConvolvePreset presets[] = {
-  { .name = "identity", .purpose = "the picture as it is, for comparisons",
-    .formula = "[0 0 0; 0 1 0; 0 0 0]",
-    .width = 3, .make = make_fixed, .taps = { 0, 0, 0,  0, 1, 0,  0, 0, 0 } },
-  { .name = "box", .purpose = "the plain mean, the fastest blur",
-    .formula = "1 everywhere; on a subsampled plane the area of the box over each sample",
-    .width = 5, .sized = TRUE, .make = make_box },
-  { .name = "gaussian", .purpose = "a smooth blur without preferred directions, against noise",
-    .formula = "exp(-(x^2 + y^2) / (2 sigma^2)), sum 1, sampled; sigma from the width by the rule of OpenCV's "
-        "getGaussianKernel, which itself has fixed tables up to width 7",
-    .width = 5, .sized = TRUE, .reach = 3, .make = make_gaussian },
-  { .name = "binomial", .purpose = "nearly the gaussian, in integers",
-    .formula = "C(w-1, x) C(h-1, y), that is [1 2 1] / 4 folded with itself; Burt and Adelson 1983",
-    .width = 5, .sized = TRUE, .make = make_binomial },
-  { .name = "sharpen", .purpose = "crisper edges, without a setting",
-    .formula = "[0 -1 0; -1 5 -1; 0 -1 0], identity minus laplacian",
-    .width = 3, .make = make_fixed, .taps = { 0, -1, 0,  -1, 5, -1,  0, -1, 0 } },
-  { .name = "unsharp", .purpose = "sharpening with a width and an amount",
-    .formula = "(1 + amount) identity - amount gaussian; the darkroom's unsharp mask",
-    .width = 5, .sized = TRUE, .reach = 3, .make = make_unsharp,
-    .argument = "the amount, 0..100, 1 by default", .argument_default = 1, .argument_max = 100 },
-  { .name = "emboss", .purpose = "a relief lit from one side, on middle grey",
-    .formula = "[-1 -1 0; -1 0 1; 0 1 1] for light from the top left, its ring turned to the angle; offset 0.5",
-    .width = 3, .offset = 0.5, .make = make_emboss,
-    .argument = "the angle of the light in degrees, counter-clockwise from the right, -360..360, 135 by default",
-    .argument_default = 135, .argument_min = -360, .argument_max = 360 },
-  { .name = "laplacian", .purpose = "edges and spots of every direction, bright spots negative",
-    .formula = "[0 1 0; 1 -4 1; 0 1 0], or [1 1 1; 1 -8 1; 1 1 1] for laplacian:8; second differences",
-    .width = 3, .make = make_laplacian,
-    .argument = "the number of neighbours, 4 or 8, 4 by default", .argument_default = 4, .argument_min = 4,
-    .argument_max = 8, .argument_interval = 4 },
-  { .name = "log", .purpose = "edges and spots of one size, noise suppressed",
-    .formula = "((x^2 + y^2) / sigma^2 - 2) gaussian less its mean, sum 0; Marr and Hildreth 1980, "
-        "scale-normalised after Lindeberg 1998",
-    .width = 9, .sized = TRUE, .reach = 4, .make = make_log },
-  { .name = "sobel-x", .purpose = "the slope to the right: vertical edges",
-    .formula = "[-1 0 1; -2 0 2; -1 0 1]; Sobel and Feldman 1968",
-    .width = 3, .make = make_fixed, .taps = { -1, 0, 1,  -2, 0, 2,  -1, 0, 1 } },
-  { .name = "sobel-y", .purpose = "the slope downwards: horizontal edges",
-    .formula = "[-1 -2 -1; 0 0 0; 1 2 1]; Sobel and Feldman 1968",
-    .width = 3, .make = make_fixed, .taps = { -1, -2, -1,  0, 0, 0,  1, 2, 1 } },
-  { .name = "prewitt-x", .purpose = "the slope to the right, rows weighted alike",
-    .formula = "[-1 0 1; -1 0 1; -1 0 1]; Prewitt 1970",
-    .width = 3, .make = make_fixed, .taps = { -1, 0, 1,  -1, 0, 1,  -1, 0, 1 } },
-  { .name = "prewitt-y", .purpose = "the slope downwards, columns weighted alike",
-    .formula = "[-1 -1 -1; 0 0 0; 1 1 1]; Prewitt 1970",
-    .width = 3, .make = make_fixed, .taps = { -1, -1, -1,  0, 0, 0,  1, 1, 1 } },
-  { .name = "scharr-x", .purpose = "the slope to the right, its direction the most exact of the 3x3 masks",
-    .formula = "[-3 0 3; -10 0 10; -3 0 3]; Scharr 2000",
-    .width = 3, .make = make_fixed, .taps = { -3, 0, 3,  -10, 0, 10,  -3, 0, 3 } },
-  { .name = "scharr-y", .purpose = "the slope downwards, its direction the most exact of the 3x3 masks",
-    .formula = "[-3 -10 -3; 0 0 0; 3 10 3]; Scharr 2000",
-    .width = 3, .make = make_fixed, .taps = { -3, -10, -3,  0, 0, 0,  3, 10, 3 } },
-  { .name = "disk", .purpose = "a lens out of focus",
-    .formula = "the part of each sample that lies in the ellipse mask-width by mask-height",
-    .width = 5, .sized = TRUE, .make = make_disk },
-  { .name = "motion", .purpose = "a camera moved while the shutter is open",
-    .formula = "1 - distance to the line from edge to edge of that ellipse, at least 0; after MATLAB's fspecial",
-    .width = 9, .sized = TRUE, .make = make_motion,
-    .argument = "the angle in degrees, counter-clockwise from the right, -360..360, 0 by default",
-    .argument_min = -360, .argument_max = 360 },
+  { .name = "identity",
+      .purpose = "the picture as it is, for comparisons",
+      .formula = "[0 0 0; 0 1 0; 0 0 0]",
+      .width = 3,
+      .make = make_fixed,
+      .taps = { 0, 0, 0, 0, 1, 0, 0, 0, 0 } },
+  { .name = "box",
+      .purpose = "the plain mean, the fastest blur",
+      .formula = "1 everywhere; on a subsampled plane the area of the box over each sample",
+      .width = 5,
+      .sized = TRUE,
+      .make = make_box },
+  { .name = "gaussian",
+      .purpose = "a smooth blur without preferred directions, against noise",
+      .formula = "exp(-(x^2 + y^2) / (2 sigma^2)), sum 1, sampled; sigma from the width by the rule of OpenCV's "
+                 "getGaussianKernel, which itself has fixed tables up to width 7",
+      .width = 5,
+      .sized = TRUE,
+      .reach = 3,
+      .make = make_gaussian },
+  { .name = "binomial",
+      .purpose = "nearly the gaussian, in integers",
+      .formula = "C(w-1, x) C(h-1, y), that is [1 2 1] / 4 folded with itself; Burt and Adelson 1983",
+      .width = 5,
+      .sized = TRUE,
+      .make = make_binomial },
+  { .name = "sharpen",
+      .purpose = "crisper edges, without a setting",
+      .formula = "[0 -1 0; -1 5 -1; 0 -1 0], identity minus laplacian",
+      .width = 3,
+      .make = make_fixed,
+      .taps = { 0, -1, 0, -1, 5, -1, 0, -1, 0 } },
+  { .name = "unsharp",
+      .purpose = "sharpening with a width and an amount",
+      .formula = "(1 + amount) identity - amount gaussian; the darkroom's unsharp mask",
+      .width = 5,
+      .sized = TRUE,
+      .reach = 3,
+      .make = make_unsharp,
+      .argument = "the amount, 0..100, 1 by default",
+      .argument_default = 1,
+      .argument_max = 100 },
+  { .name = "emboss",
+      .purpose = "a relief lit from one side, on middle grey",
+      .formula = "[-1 -1 0; -1 0 1; 0 1 1] for light from the top left, its ring turned to the angle; offset 0.5",
+      .width = 3,
+      .offset = 0.5,
+      .make = make_emboss,
+      .argument = "the angle of the light in degrees, counter-clockwise from the right, -360..360, 135 by default",
+      .argument_default = 135,
+      .argument_min = -360,
+      .argument_max = 360 },
+  { .name = "laplacian",
+      .purpose = "edges and spots of every direction, bright spots negative",
+      .formula = "[0 1 0; 1 -4 1; 0 1 0], or [1 1 1; 1 -8 1; 1 1 1] for laplacian:8; second differences",
+      .width = 3,
+      .make = make_laplacian,
+      .argument = "the number of neighbours, 4 or 8, 4 by default",
+      .argument_default = 4,
+      .argument_min = 4,
+      .argument_max = 8,
+      .argument_interval = 4 },
+  { .name = "log",
+      .purpose = "edges and spots of one size, noise suppressed",
+      .formula = "((x^2 + y^2) / sigma^2 - 2) gaussian less its mean, sum 0; Marr and Hildreth 1980, "
+                 "scale-normalised after Lindeberg 1998",
+      .width = 9,
+      .sized = TRUE,
+      .reach = 4,
+      .make = make_log },
+  { .name = "sobel-x",
+      .purpose = "the slope to the right: vertical edges",
+      .formula = "[-1 0 1; -2 0 2; -1 0 1]; Sobel and Feldman 1968",
+      .width = 3,
+      .make = make_fixed,
+      .taps = { -1, 0, 1, -2, 0, 2, -1, 0, 1 } },
+  { .name = "sobel-y",
+      .purpose = "the slope downwards: horizontal edges",
+      .formula = "[-1 -2 -1; 0 0 0; 1 2 1]; Sobel and Feldman 1968",
+      .width = 3,
+      .make = make_fixed,
+      .taps = { -1, -2, -1, 0, 0, 0, 1, 2, 1 } },
+  { .name = "prewitt-x",
+      .purpose = "the slope to the right, rows weighted alike",
+      .formula = "[-1 0 1; -1 0 1; -1 0 1]; Prewitt 1970",
+      .width = 3,
+      .make = make_fixed,
+      .taps = { -1, 0, 1, -1, 0, 1, -1, 0, 1 } },
+  { .name = "prewitt-y",
+      .purpose = "the slope downwards, columns weighted alike",
+      .formula = "[-1 -1 -1; 0 0 0; 1 1 1]; Prewitt 1970",
+      .width = 3,
+      .make = make_fixed,
+      .taps = { -1, -1, -1, 0, 0, 0, 1, 1, 1 } },
+  { .name = "scharr-x",
+      .purpose = "the slope to the right, its direction the most exact of the 3x3 masks",
+      .formula = "[-3 0 3; -10 0 10; -3 0 3]; Scharr 2000",
+      .width = 3,
+      .make = make_fixed,
+      .taps = { -3, 0, 3, -10, 0, 10, -3, 0, 3 } },
+  { .name = "scharr-y",
+      .purpose = "the slope downwards, its direction the most exact of the 3x3 masks",
+      .formula = "[-3 -10 -3; 0 0 0; 3 10 3]; Scharr 2000",
+      .width = 3,
+      .make = make_fixed,
+      .taps = { -3, -10, -3, 0, 0, 0, 3, 10, 3 } },
+  { .name = "disk",
+      .purpose = "a lens out of focus",
+      .formula = "the part of each sample that lies in the ellipse mask-width by mask-height",
+      .width = 5,
+      .sized = TRUE,
+      .make = make_disk },
+  { .name = "motion",
+      .purpose = "a camera moved while the shutter is open",
+      .formula = "1 - distance to the line from edge to edge of that ellipse, at least 0; after MATLAB's fspecial",
+      .width = 9,
+      .sized = TRUE,
+      .make = make_motion,
+      .argument = "the angle in degrees, counter-clockwise from the right, -360..360, 0 by default",
+      .argument_min = -360,
+      .argument_max = 360 },
 };
 /* *INDENT-ON* */
 
@@ -563,7 +625,8 @@ convolve_preset_make (const ConvolvePreset *preset, gdouble argument, const Conv
 {
   ConvolvePresetRequest request = { .preset = preset, .argument = argument, .x_step = x_step, .y_step = y_step };
 
-  if (!preset->sized && (!check_fixed_side (preset, "mask-width", settings->mask_width, error)
+  if (!preset->sized
+      && (!check_fixed_side (preset, "mask-width", settings->mask_width, error)
           || !check_fixed_side (preset, "mask-height", settings->mask_height, error)))
     return FALSE;
   if (!find_width (preset, settings, &request.width, error))

@@ -9,14 +9,12 @@ GType
 convolve_boundary_get_type (void)
 {
   static gsize type = 0;
-  static const GEnumValue values[] = {
-    {CONVOLVE_BOUNDARY_ZERO, "00|abc  black: the zero level of the format", "zero"},
-    {CONVOLVE_BOUNDARY_REPLICATE, "aa|abc  the edge sample goes on", "replicate"},
-    {CONVOLVE_BOUNDARY_REFLECT, "ba|abc  mirrored, the edge sample twice", "reflect"},
-    {CONVOLVE_BOUNDARY_REFLECT_101, "cb|abc  mirrored, the edge sample once", "reflect-101"},
-    {CONVOLVE_BOUNDARY_WRAP, "bc|abc  the opposite side follows", "wrap"},
-    {0, NULL, NULL}
-  };
+  static const GEnumValue values[] = { { CONVOLVE_BOUNDARY_ZERO, "00|abc  black: the zero level of the format",
+                                           "zero" },
+    { CONVOLVE_BOUNDARY_REPLICATE, "aa|abc  the edge sample goes on", "replicate" },
+    { CONVOLVE_BOUNDARY_REFLECT, "ba|abc  mirrored, the edge sample twice", "reflect" },
+    { CONVOLVE_BOUNDARY_REFLECT_101, "cb|abc  mirrored, the edge sample once", "reflect-101" },
+    { CONVOLVE_BOUNDARY_WRAP, "bc|abc  the opposite side follows", "wrap" }, { 0, NULL, NULL } };
 
   G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_N_BOUNDARIES + 1);
   if (g_once_init_enter (&type)) {
@@ -57,8 +55,7 @@ describe_variant (gint mask, gint layer)
   else if (mask < 0)
     text = g_strdup_printf ("layers: %s", convolve_layer_variant_idea (layer));
   else
-    text = g_strdup_printf ("masks: %s; layers: %s", convolve_variant_idea (mask),
-        convolve_layer_variant_idea (layer));
+    text = g_strdup_printf ("masks: %s; layers: %s", convolve_variant_idea (mask), convolve_layer_variant_idea (layer));
   return g_intern_string (text);
 }
 
@@ -70,18 +67,18 @@ convolve_variant_get_type (void)
 
   if (g_once_init_enter (&type)) {
     gint count = convolve_variant_count (), layers = convolve_layer_variant_count (), n = 1;
-    GEnumValue *values = g_new0 (GEnumValue, count + layers + 2);      /* for ever */
+    GEnumValue *values = g_new0 (GEnumValue, count + layers + 2); /* for ever */
     GType made;
 
-    values[0] = (GEnumValue) {CONVOLVE_VARIANT_AUTO, "the best of those below for the mask or the layer and this machine",
-      "auto"};
+    values[0] = (GEnumValue){ CONVOLVE_VARIANT_AUTO,
+      "the best of those below for the mask or the layer and this machine", "auto" };
     for (gint i = 0; i < count; i++)
-      values[n++] = (GEnumValue) {convolve_variant_number (i),
-        describe_variant (i, find_for_layers (convolve_variant_name (i))), convolve_variant_name (i)};
+      values[n++] = (GEnumValue){ convolve_variant_number (i),
+        describe_variant (i, find_for_layers (convolve_variant_name (i))), convolve_variant_name (i) };
     for (gint i = 0; i < layers; i++)
       if (find_for_masks (convolve_layer_variant_name (i)) < 0)
-        values[n++] = (GEnumValue) {convolve_layer_variant_number (i), describe_variant (-1, i),
-          convolve_layer_variant_name (i)};
+        values[n++] = (GEnumValue){ convolve_layer_variant_number (i), describe_variant (-1, i),
+          convolve_layer_variant_name (i) };
     made = g_enum_register_static ("GstCudaConvolveVariant", values);
     g_once_init_leave (&type, made);
   }
@@ -92,7 +89,7 @@ const gchar *
 convolve_variant_nick (gint value)
 {
   GEnumClass *values = g_type_class_ref (CONVOLVE_TYPE_VARIANT);
-  const gchar *nick = g_enum_get_value (values, value)->value_nick;     /* lives as long as the type */
+  const gchar *nick = g_enum_get_value (values, value)->value_nick; /* lives as long as the type */
 
   g_type_class_unref (values);
   return nick;
@@ -120,9 +117,11 @@ static const gchar *
 mask_blurb (void)
 {
   g_autofree gchar *list = convolve_preset_list ();
-  g_autofree gchar *blurb = g_strdup_printf ("A preset's name, perhaps with an argument as in motion:30, or weights: "
+  g_autofree gchar *blurb = g_strdup_printf (
+      "A preset's name, perhaps with an argument as in motion:30, or weights: "
       "rows split by ';' or newline, values by space or comma, optionally with WxH: in front (NULL = the default, "
-      "gaussian). Presets: %s", list);
+      "gaussian). Presets: %s",
+      list);
 
   return g_intern_string (blurb);
 }
@@ -187,7 +186,8 @@ convolve_props_install (GObjectClass *klass)
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_BIAS,
       g_param_spec_double ("bias", "Bias",
-          "Added to luma and RGB after the division, as a fraction of the way from black to white (0.5 = middle grey on "
+          "Added to luma and RGB after the division, as a fraction of the way from black to white (0.5 = middle grey "
+          "on "
           "black); a preset's own offset comes on top",
           -1, 1, 0, controllable));
   /**
@@ -196,8 +196,9 @@ convolve_props_install (GObjectClass *klass)
    * Since: 0.1
    */
   g_object_class_install_property (klass, CONVOLVE_PROP_BOUNDARY,
-      g_param_spec_enum ("boundary", "Boundary", "What the mask or the layer meets outside the picture, drawn at the left edge",
-          CONVOLVE_TYPE_BOUNDARY, CONVOLVE_BOUNDARY_REPLICATE, playing));
+      g_param_spec_enum ("boundary", "Boundary",
+          "What the mask or the layer meets outside the picture, drawn at the left edge", CONVOLVE_TYPE_BOUNDARY,
+          CONVOLVE_BOUNDARY_REPLICATE, playing));
   /**
    * GstCudaConvolve:kernel-variant:
    *

@@ -17,26 +17,26 @@ GQuark convolve_props_error_quark (void);
 
 typedef enum
 {
-  CONVOLVE_PROPS_ERROR_MASK,    /* the text of mask: unknown preset, bad number, bad shape */
-  CONVOLVE_PROPS_ERROR_NUMBER,  /* mask-width, mask-height, sigma, divisor or bias, or what they make of mask */
-  CONVOLVE_PROPS_ERROR_LAYER,   /* the file of layer-location, or a property of the layer */
+  CONVOLVE_PROPS_ERROR_MASK,   /* the text of mask: unknown preset, bad number, bad shape */
+  CONVOLVE_PROPS_ERROR_NUMBER, /* mask-width, mask-height, sigma, divisor or bias, or what they make of mask */
+  CONVOLVE_PROPS_ERROR_LAYER,  /* the file of layer-location, or a property of the layer */
   CONVOLVE_PROPS_ERROR_NO_MEMORY
 } ConvolvePropsError;
 
 /* The mask properties as they stand, one value for each. README's property table says what they mean. */
 typedef struct
 {
-  gchar *mask;                  /* owned; NULL reads as "gaussian" */
-  guint mask_width, mask_height;        /* 0, or odd up to CONVOLVE_MAX_SIDE */
-  gdouble sigma;                /* luma pixels, 0..CONVOLVE_MAX_SIGMA; 0 = from the width */
-  gdouble divisor;              /* finite; 0 = the weights' sum, or 1 where that is 0 */
-  gdouble bias;                 /* -1..1 of black to white, and so is its sum with the preset's own offset */
+  gchar *mask;                   /* owned; NULL reads as "gaussian" */
+  guint mask_width, mask_height; /* 0, or odd up to CONVOLVE_MAX_SIDE */
+  gdouble sigma;                 /* luma pixels, 0..CONVOLVE_MAX_SIGMA; 0 = from the width */
+  gdouble divisor;               /* finite; 0 = the weights' sum, or 1 where that is 0 */
+  gdouble bias;                  /* -1..1 of black to white, and so is its sum with the preset's own offset */
 } ConvolveSettings;
 
-#define CONVOLVE_MAX_SIGMA 255.0        /* beyond it the widest gaussian is a box */
+#define CONVOLVE_MAX_SIGMA 255.0 /* beyond it the widest gaussian is a box */
 
-void convolve_settings_init (ConvolveSettings *settings);       /* the properties' defaults */
-void convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from);       /* to is uninitialised */
+void convolve_settings_init (ConvolveSettings *settings);                         /* the properties' defaults */
+void convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from); /* to is uninitialised */
 void convolve_settings_clear (ConvolveSettings *settings);
 
 /*
@@ -58,8 +58,8 @@ void convolve_settings_clear (ConvolveSettings *settings);
  * On TRUE *mask is to be cleared by the caller. On FALSE *mask is untouched and error (domain CONVOLVE_PROPS_ERROR)
  * names the property, the token and its place: characters, rows and values are counted from 1.
  */
-gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step,
-    ConvolveMask *mask, GError **error);
+gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step, ConvolveMask *mask,
+    GError **error);
 
 /*
  * Adds a sentence, to be freed, for each of these properties that is not at its default and has no effect: beside a layer
@@ -70,19 +70,19 @@ void convolve_settings_add_idle (const ConvolveSettings *settings, gboolean besi
 /* The presets, for documentation and tests: valid for index < count. Every text is one line. */
 guint convolve_preset_count (void);
 const gchar *convolve_preset_name (guint index);
-const gchar *convolve_preset_purpose (guint index);     /* what it is for */
-const gchar *convolve_preset_formula (guint index);     /* the taps and where they come from */
-const gchar *convolve_preset_argument (guint index);    /* what NAME:ARGUMENT means; NULL: takes none */
-gboolean convolve_preset_is_sized (guint index);        /* takes mask-width and mask-height; otherwise 3x3 */
+const gchar *convolve_preset_purpose (guint index);  /* what it is for */
+const gchar *convolve_preset_formula (guint index);  /* the taps and where they come from */
+const gchar *convolve_preset_argument (guint index); /* what NAME:ARGUMENT means; NULL: takes none */
+gboolean convolve_preset_is_sized (guint index);     /* takes mask-width and mask-height; otherwise 3x3 */
 
 /* Enum types of the properties boundary and kernel-variant; values' nicks are the names users write. */
 #define CONVOLVE_TYPE_BOUNDARY (convolve_boundary_get_type ())
-GType convolve_boundary_get_type (void);        /* a ConvolveBoundary */
+GType convolve_boundary_get_type (void); /* a ConvolveBoundary */
 
 #define CONVOLVE_TYPE_VARIANT (convolve_variant_get_type ())
 #define CONVOLVE_VARIANT_AUTO 0
 GType convolve_variant_get_type (void); /* 0 is auto; others are convolve_variant_number() and its kin of layers */
-const gchar *convolve_variant_nick (gint value);        /* the name of one of its values */
+const gchar *convolve_variant_nick (gint value); /* the name of one of its values */
 
 /* Whether a value other than auto is one for masks or one for layers, and whether it then needs a device. */
 gboolean convolve_variant_is_for_masks (gint value, gboolean *on_device);
@@ -107,7 +107,7 @@ enum
   CONVOLVE_PROP_POOL_STRIDE,
   CONVOLVE_PROP_LAYER_CHANNELS,
   CONVOLVE_PROP_MOSAIC,
-  CONVOLVE_PROP_LAST            /* the class's own properties start here */
+  CONVOLVE_PROP_LAST /* the class's own properties start here */
 };
 
 /*

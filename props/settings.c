@@ -5,12 +5,12 @@
 
 #include "parse.h"
 
-G_DEFINE_QUARK (convolve-props-error-quark, convolve_props_error)
+G_DEFINE_QUARK (convolve - props - error - quark, convolve_props_error)
 
 void
 convolve_settings_init (ConvolveSettings *settings)
 {
-  *settings = (ConvolveSettings) { .mask = g_strdup ("gaussian") };
+  *settings = (ConvolveSettings){ .mask = g_strdup ("gaussian") };
 }
 
 void
@@ -70,8 +70,7 @@ check_numbers (const ConvolveSettings *settings, GError **error)
   return check_side ("mask-width", settings->mask_width, error)
       && check_side ("mask-height", settings->mask_height, error)
       && check_range ("sigma", settings->sigma, 0, CONVOLVE_MAX_SIGMA, error)
-      && check_divisor (settings->divisor, error)
-      && check_range ("bias", settings->bias, -1, 1, error);
+      && check_divisor (settings->divisor, error) && check_range ("bias", settings->bias, -1, 1, error);
 }
 
 /* The divisor that the taps themselves give: their sum, or 1 where they cancel. 0 where a double cannot hold it. */
@@ -202,10 +201,14 @@ convolve_settings_add_idle (const ConvolveSettings *settings, gboolean beside_la
       g_ptr_array_add (sentences, g_strdup_printf ("sigma: %s %s", digits, beside));
   } else if (settings->sigma != 0 && !takes_sigma (settings, &preset)) {
     if (preset)
-      g_ptr_array_add (sentences, g_strdup_printf ("sigma: %s has no effect: the preset %s in mask takes none; "
-              "gaussian, log and unsharp do", digits, preset));
+      g_ptr_array_add (sentences,
+          g_strdup_printf ("sigma: %s has no effect: the preset %s in mask takes none; "
+                           "gaussian, log and unsharp do",
+              digits, preset));
     else
-      g_ptr_array_add (sentences, g_strdup_printf ("sigma: %s has no effect: mask has weights, and none is made from "
-              "sigma", digits));
+      g_ptr_array_add (sentences,
+          g_strdup_printf ("sigma: %s has no effect: mask has weights, and none is made from "
+                           "sigma",
+              digits));
   }
 }

@@ -84,8 +84,7 @@ check_weights (const ConvolveNpy *array)
   if (array->shape[1] != 1 && array->shape[1] != 3)
     return g_strdup_printf ("its shape %s has neither 1 channel nor 3", shape);
   if (array->shape[2] > CONVOLVE_MAX_SIDE || array->shape[3] > CONVOLVE_MAX_SIDE)
-    return g_strdup_printf ("its shape %s has filters of more than %dx%d", shape, CONVOLVE_MAX_SIDE,
-        CONVOLVE_MAX_SIDE);
+    return g_strdup_printf ("its shape %s has filters of more than %dx%d", shape, CONVOLVE_MAX_SIDE, CONVOLVE_MAX_SIDE);
   return NULL;
 }
 
@@ -106,8 +105,11 @@ take_weights (ConvolveNpy *array, ConvolveWeights *weights)
   gchar *fault = check_weights (array);
 
   if (!fault)
-    *weights = (ConvolveWeights) {.filters = array->shape[0],.channels = array->shape[1],.height = array->shape[2],
-      .width = array->shape[3],.weights = g_steal_pointer (&array->values) };
+    *weights = (ConvolveWeights){ .filters = array->shape[0],
+      .channels = array->shape[1],
+      .height = array->shape[2],
+      .width = array->shape[3],
+      .weights = g_steal_pointer (&array->values) };
   convolve_npy_clear (array);
   return fault;
 }

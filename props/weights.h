@@ -7,14 +7,14 @@
 
 G_BEGIN_DECLS
 
-#define CONVOLVE_MAX_LAYER_FILE (256 << 20)     /* bytes, of the file and of an array in it */
+#define CONVOLVE_MAX_LAYER_FILE (256 << 20) /* bytes, of the file and of an array in it */
 #define CONVOLVE_MAX_LAYER_FILTERS 4096
 
 typedef struct
 {
-  guint filters, channels, height, width;       /* of all filters; channels are 1 or 3 */
-  gfloat *weights;              /* [filters][channels][height][width], finite */
-  gfloat *bias;                 /* [filters], or NULL */
+  guint filters, channels, height, width; /* of all filters; channels are 1 or 3 */
+  gfloat *weights;                        /* [filters][channels][height][width], finite */
+  gfloat *bias;                           /* [filters], or NULL */
 } ConvolveWeights;
 
 /*

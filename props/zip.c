@@ -16,10 +16,10 @@
 #define ENTRY_SIZE 46
 #define END_SIZE 22
 #define MAX_COMMENT 65535
-#define ENCRYPTED 1             /* flags */
-#define STORED 0                /* methods */
+#define ENCRYPTED 1 /* flags */
+#define STORED 0    /* methods */
 #define DEFLATED 8
-#define MOST_INFLATION 1032     /* deflate's bytes out for each byte in, at most */
+#define MOST_INFLATION 1032 /* deflate's bytes out for each byte in, at most */
 
 typedef struct
 {
@@ -75,8 +75,14 @@ read_entry (const guint8 **p, const guint8 *end, Entry *entry)
 
   if (end - at < ENTRY_SIZE || get32 (at) != ENTRY_SIGNATURE)
     return FALSE;
-  *entry = (Entry) {.flags = get16 (at + 8),.method = get16 (at + 10),.crc = get32 (at + 16),.packed = get32 (at + 20),
-    .size = get32 (at + 24),.offset = get32 (at + 42),.name_length = get16 (at + 28),.name = at + ENTRY_SIZE };
+  *entry = (Entry){ .flags = get16 (at + 8),
+    .method = get16 (at + 10),
+    .crc = get32 (at + 16),
+    .packed = get32 (at + 20),
+    .size = get32 (at + 24),
+    .offset = get32 (at + 42),
+    .name_length = get16 (at + 28),
+    .name = at + ENTRY_SIZE };
   length = ENTRY_SIZE + entry->name_length + get16 (at + 30) + get16 (at + 32);
   if ((gsize) (end - at) < length)
     return FALSE;
@@ -144,7 +150,7 @@ open_member (const guint8 *archive, gsize size, const Entry *entry, gsize limit,
   fault = take_out (bytes, entry, limit, member);
   if (fault) {
     convolve_zip_member_clear (member);
-    *member = (ConvolveZipMember) { 0 };
+    *member = (ConvolveZipMember){ 0 };
   }
   return fault;
 }
@@ -158,7 +164,7 @@ convolve_zip_find (const guint8 *archive, gsize size, const gchar *name, gsize l
   gboolean have = FALSE;
   guint count;
 
-  *member = (ConvolveZipMember) { 0 };
+  *member = (ConvolveZipMember){ 0 };
   if (!end)
     return g_strdup ("the archive is cut off: its end is missing");
   count = get16 (end + 10);

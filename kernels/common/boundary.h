@@ -24,20 +24,20 @@ convolve_boundary_index (ConvolveBoundary boundary, int i, int n)
   switch (boundary) {
     case CONVOLVE_BOUNDARY_REPLICATE:
       return i < 0 ? 0 : n - 1;
-    case CONVOLVE_BOUNDARY_REFLECT:{
-      int m = i % (2 * n);      /* the picture and its mirror image repeat every 2n */
+    case CONVOLVE_BOUNDARY_REFLECT: {
+      int m = i % (2 * n); /* the picture and its mirror image repeat every 2n */
 
       m = m < 0 ? m + 2 * n : m;
       return m < n ? m : 2 * n - 1 - m;
     }
-    case CONVOLVE_BOUNDARY_REFLECT_101:{
+    case CONVOLVE_BOUNDARY_REFLECT_101: {
       int period = n > 1 ? 2 * (n - 1) : 1;
       int m = i % period;
 
       m = m < 0 ? m + period : m;
       return m < n ? m : period - m;
     }
-    case CONVOLVE_BOUNDARY_WRAP:{
+    case CONVOLVE_BOUNDARY_WRAP: {
       int m = i % n;
 
       return m < 0 ? m + n : m;

@@ -6,14 +6,15 @@
 #include "common/plan.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 typedef struct
 {
   int rank;
   double column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
-  double missed;                /* of the taps, magnitudes summed */
+  double missed; /* of the taps, magnitudes summed */
 } ConvolveFactors;
 
 double convolve_sum_of_magnitudes (const double *values, int count);

@@ -4,8 +4,8 @@
 #include "common/integer_tail.h"
 
 #define LARGEST_DENOMINATOR 32768
-#define STARTS 4                /* times the denominator */
-#define LIMIT 4194304.0         /* 2^22: how far integers may be from CONVOLVE_MAGIC */
+#define STARTS 4        /* times the denominator */
+#define LIMIT 4194304.0 /* 2^22: how far integers may be from CONVOLVE_MAGIC */
 
 static double
 modulo (double value, double divisor)

@@ -7,7 +7,8 @@
 #include "convolve_device.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 /*
@@ -28,19 +29,19 @@ typedef struct
 {
   double scale, offset[CONVOLVE_MAX_SAMPLES];
   float scale_f, offset_f[CONVOLVE_MAX_SAMPLES];
-  float maximum;                /* 2^depth - 1 */
-  bool wide;                    /* float cannot be proved right: use the doubles */
-  float scale_low;              /* scale less scale_f */
-  bool wide_down;               /* nor can floats with scale_low that are rounded down, see cuda/border.cuh */
+  float maximum;   /* 2^depth - 1 */
+  bool wide;       /* float cannot be proved right: use the doubles */
+  float scale_low; /* scale less scale_f */
+  bool wide_down;  /* nor can floats with scale_low that are rounded down, see cuda/border.cuh */
 } ConvolveTail;
 
 /* A mask as the kernels read it: the taps that were proved, in both precisions. */
 typedef struct
 {
   int width, height;
-  float *taps;                  /* row-major */
+  float *taps; /* row-major */
   double *wide_taps;
-  float *row, *column;          /* factors of a rank-1 mask: taps[j][i] = column[j] * row[i]; NULL otherwise */
+  float *row, *column; /* factors of a rank-1 mask: taps[j][i] = column[j] * row[i]; NULL otherwise */
 } ConvolveTaps;
 
 /* The end of an exact plan's sums of bytes, as common/integer_tail.h says. */
@@ -48,7 +49,7 @@ typedef struct
 {
   float scale, offset[CONVOLVE_MAX_SAMPLES];
   int start[CONVOLVE_MAX_SAMPLES];
-  bool clamps;                  /* some results are outside 0 .. 255 */
+  bool clamps; /* some results are outside 0 .. 255 */
 } ConvolveIntegerTail;
 
 #define CONVOLVE_MAX_LIMBS 3
@@ -56,11 +57,11 @@ typedef struct
 /* The taps as integers of one to three signed bytes each, times one step: cuda/tensor.h. */
 typedef struct
 {
-  int count;                    /* limbs of a tap: tap = step * sum of limb[l] * 256^l */
+  int count; /* limbs of a tap: tap = step * sum of limb[l] * 256^l */
   double step;
-  bool whole;                   /* the sum over all limbs stays inside 32 bits */
-  bool integers;                /* bytes by one limb, with the plan's integer tail */
-  ConvolveTail tail;            /* from a sum of the integers to the sample */
+  bool whole;        /* the sum over all limbs stays inside 32 bits */
+  bool integers;     /* bytes by one limb, with the plan's integer tail */
+  ConvolveTail tail; /* from a sum of the integers to the sample */
 } ConvolveLimbs;
 
 /* The mask as up to CONVOLVE_MAX_RANK products of a column and a row of bytes: cuda/tensor_products.h. */
@@ -69,17 +70,17 @@ typedef struct
 typedef struct
 {
   int rank;
-  int lead;                     /* bytes from where a group's window begins to its first sample, a multiple of 4 */
-  int units;                    /* of 16 bytes in a window */
-  int run;                      /* bytes that a lane has side by side: 4, or 16 in tensor-fused */
-  int pairs;                    /* blocks of 16 rows of row sums that 16 rows of outputs are made from */
-  uint32_t scale;               /* of row sums, whose bits from 16 on are kept; 0: they are whole, bits from 0 on */
+  int lead;       /* bytes from where a group's window begins to its first sample, a multiple of 4 */
+  int units;      /* of 16 bytes in a window */
+  int run;        /* bytes that a lane has side by side: 4, or 16 in tensor-fused */
+  int pairs;      /* blocks of 16 rows of row sums that 16 rows of outputs are made from */
+  uint32_t scale; /* of row sums, whose bits from 16 on are kept; 0: they are whole, bits from 0 on */
   int32_t row_start[CONVOLVE_MAX_RANK]; /* of row sums, scaled ones or whole */
   int32_t start[CONVOLVE_MAX_SAMPLES];  /* of the totals of each sample */
-  int shift;                    /* from a total to the sample; -1: one of the tails does it */
-  bool integers;                /* this one */
+  int shift;                            /* from a total to the sample; -1: one of the tails does it */
+  bool integers;                        /* this one */
   ConvolveIntegerTail integer_tail;
-  bool full;                    /* totals have the products of low bytes and low limbs, too */
+  bool full; /* totals have the products of low bytes and low limbs, too */
 } ConvolveProducts;
 
 /* A row or a column of equal weights, but for the first and the last: cuda/box.h. */
@@ -91,45 +92,45 @@ typedef struct
 typedef struct
 {
   ConvolveBoxAxis row, column;
-  bool soft;                    /* they have other ends */
-  bool integers;                /* bytes with the plan's integer tail, and nothing to clamp */
+  bool soft;     /* they have other ends */
+  bool integers; /* bytes with the plan's integer tail, and nothing to clamp */
 } ConvolveBox;
 
 struct ConvolvePlan
 {
-  int references;               /* atomic */
+  int references; /* atomic */
   ConvolvePixel pixel;
   ConvolveBoundary boundary;
-  int64_t pixels;               /* of a plane, about; 0: many */
+  int64_t pixels; /* of a plane, about; 0: many */
   ConvolveTaps taps;
   ConvolveTail tail;
-  bool exact;                   /* integer taps below the float limit */
-  double step;                  /* of an exact plan: its results before rounding are multiples of it; 0: unknown */
-  double denominator;           /* of its scale as a fraction */
+  bool exact;         /* integer taps below the float limit */
+  double step;        /* of an exact plan: its results before rounding are multiples of it; 0: unknown */
+  double denominator; /* of its scale as a fraction */
   bool identity;
-  bool wide_sums;               /* float sums would break the error budget: add in double */
-  bool device_taps_fit;         /* taps rounded to float keep the error budget, as every device variant needs */
+  bool wide_sums;       /* float sums would break the error budget: add in double */
+  bool device_taps_fit; /* taps rounded to float keep the error budget, as every device variant needs */
   const struct ConvolveVariant *variant;
-  ConvolveDevice *device;       /* NULL for a host variant */
-  void *device_taps;            /* the variant's copy of the mask in device memory, or NULL */
-  ConvolveIntegerTail integer_tail;     /* of packed and packed-separable, and of tensor's and box's integers */
-  ConvolveBox box;              /* of box */
-  ConvolveLimbs limbs;          /* of tensor */
-  ConvolveProducts products;    /* of tensor-fused and tensor-separable */
-  bool fft_wide;                /* of fft: its transforms are in double precision */
-  struct ConvolveCpu *cpu;      /* what the variant cpu derived (cpu/cpu.h), or NULL */
-  struct ConvolvePool *pool;    /* of a host variant, or NULL */
+  ConvolveDevice *device;           /* NULL for a host variant */
+  void *device_taps;                /* the variant's copy of the mask in device memory, or NULL */
+  ConvolveIntegerTail integer_tail; /* of packed and packed-separable, and of tensor's and box's integers */
+  ConvolveBox box;                  /* of box */
+  ConvolveLimbs limbs;              /* of tensor */
+  ConvolveProducts products;        /* of tensor-fused and tensor-separable */
+  bool fft_wide;                    /* of fft: its transforms are in double precision */
+  struct ConvolveCpu *cpu;          /* what the variant cpu derived (cpu/cpu.h), or NULL */
+  struct ConvolvePool *pool;        /* of a host variant, or NULL */
 };
 
 /* One row for each way to convolve. */
 typedef struct ConvolveVariant
 {
   const char *name, *idea;
-  int number;                   /* of the property's value, above 0: a new row takes the next one, and none ever changes */
+  int number; /* of the property's value, above 0: a new row takes the next one, and none ever changes */
   bool on_device;
   bool (*accepts) (const ConvolvePlan *plan, const char **reason);      /* exact, never a guess */
-  bool (*pays) (const ConvolvePlan *plan);      /* auto takes it only then; NULL: always */
-  ConvolveStatus (*prepare) (ConvolvePlan *plan, ConvolveError *error);  /* NULL where nothing is derived */
+  bool (*pays) (const ConvolvePlan *plan);                              /* auto takes it only then; NULL: always */
+  ConvolveStatus (*prepare) (ConvolvePlan *plan, ConvolveError *error); /* NULL where nothing is derived */
   ConvolveStatus (*run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 } ConvolveVariant;
 
@@ -196,9 +197,12 @@ bool convolve_tensor_possible (const ConvolveDevice *device);
 #define CONVOLVE_DIRECT_SIDE 9
 
 /* A tile of fused-tiled, in outputs, and the masks that it has kernels for: the first that is large enough is taken. */
-#define CONVOLVE_FUSED_TILED_SAMPLES 128        /* of a row */
+#define CONVOLVE_FUSED_TILED_SAMPLES 128 /* of a row */
 #define CONVOLVE_FUSED_TILED_HEIGHT 64
-#define CONVOLVE_FUSED_TILED_SIDES { 15, 31, 63 }
+#define CONVOLVE_FUSED_TILED_SIDES \
+  { \
+    15, 31, 63 \
+  }
 
 /* The side of its kernel for this mask, or 0; and the shared memory that it needs, in bytes. */
 int convolve_fused_tiled_side (const ConvolvePlan *plan);

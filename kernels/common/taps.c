@@ -9,9 +9,9 @@
 
 #include "common/plan.h"
 
-#define FLOAT_LIMIT 16777216.0  /* 2^24: sums of integers below it are exact in float, in any order */
-#define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
-#define TOLERANCE 4e-15         /* relative: what a few roundings of doubles leave of a simple fraction */
+#define FLOAT_LIMIT 16777216.0        /* 2^24: sums of integers below it are exact in float, in any order */
+#define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
+#define TOLERANCE 4e-15               /* relative: what a few roundings of doubles leave of a simple fraction */
 #define LARGEST_GAIN 1048576.0
 
 /* A fraction near a double. */
@@ -47,7 +47,7 @@ fraction_near (double value, double limit, double tolerance, Fraction *fraction)
     if (q > limit || p > 9e15)
       return false;
     if (fabs (p / q - value) <= tolerance * value) {
-      *fraction = (Fraction) { p, q };
+      *fraction = (Fraction){ p, q };
       return true;
     }
     p0 = p1, q0 = q1, p1 = p, q1 = q;

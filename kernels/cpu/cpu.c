@@ -10,13 +10,13 @@
 #define LEAST_WORK (1 << 18)    /* terms of a job, about 10 us: less is not worth waking a thread */
 #define LEAST_PIXELS (128 * 64) /* of a plane that is handed to threads at all, whatever the mask */
 
-#define STREAM_BYTES (4 << 20)  /* of a result that is larger than what caches keep for whoever reads it next */
+#define STREAM_BYTES (4 << 20) /* of a result that is larger than what caches keep for whoever reads it next */
 
 /* --- memory --- */
 
 typedef struct
 {
-  uint8_t *base;                /* NULL: only counts */
+  uint8_t *base; /* NULL: only counts */
   size_t used;
 } Arena;
 
@@ -77,8 +77,8 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
       for (int i = 0; i < 2; i++)
         job->squares[i] = take (arena, CONVOLVE_CPU_FFT_SQUARE, sizeof (double));
       job->block = take (arena, (size_t) job->width * 2 * convolve_cpu_fft_rows (cpu), sizeof (double));
-      job->block_results = take (arena, (size_t) job->count * 2 * convolve_cpu_fft_rows (cpu) + CONVOLVE_CPU_BLOCK,
-          sizeof (uint16_t));
+      job->block_results =
+          take (arena, (size_t) job->count * 2 * convolve_cpu_fft_rows (cpu) + CONVOLVE_CPU_BLOCK, sizeof (uint16_t));
       break;
     case CONVOLVE_CPU_FACTORS:
       for (int i = 0; i < 2; i++)
@@ -151,7 +151,7 @@ has_batches (const ConvolveCpu *cpu)
 static void
 start_job (ConvolveCpuJob *job, const ConvolveCpuWork *work, int x, int y, int width, int height)
 {
-  *job = (ConvolveCpuJob) {
+  *job = (ConvolveCpuJob){
     .work = work,
     .cpu = work->plan->cpu,
     .level = work->plan->cpu->level,
@@ -169,7 +169,7 @@ start_job (ConvolveCpuJob *job, const ConvolveCpuWork *work, int x, int y, int w
 static void
 run_rectangle (const ConvolveCpuWork *work, int x, int y, int width, int height, void *memory)
 {
-  Arena arena = {.base = memory };
+  Arena arena = { .base = memory };
   ConvolveCpuJob job;
 
   start_job (&job, work, x, y, width, height);
@@ -263,7 +263,7 @@ plan_work (ConvolveCpuWork *work, const ConvolvePlan *plan, const ConvolvePlane 
   Arena arena = { 0 };
   ConvolveCpuJob job;
 
-  *work = (ConvolveCpuWork) {.plan = plan,.plane = plane,.samples = plan->pixel.samples };
+  *work = (ConvolveCpuWork){ .plan = plan, .plane = plane, .samples = plan->pixel.samples };
   cut (work);
   start_job (&job, work, 0, 0, work->strip, work->band);
   take_memory (&job, &arena);

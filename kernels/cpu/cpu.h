@@ -20,10 +20,11 @@
 #include "common/plan.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
-#define CONVOLVE_CPU_BLOCK 128  /* elements that a loop may write and read past its count */
+#define CONVOLVE_CPU_BLOCK 128 /* elements that a loop may write and read past its count */
 #define CONVOLVE_CACHE_LINE 64
 
 /* Two elements, or the taps that two elements meet: the first one in the low half. */
@@ -52,8 +53,8 @@ typedef struct
 {
   ConvolveTerm *terms;
   int count;
-  int n_groups, group_shift;    /* n_groups is 0 where one sum holds all terms */
-  int ends[CONVOLVE_CPU_MAX_GROUPS];    /* of the groups, in terms */
+  int n_groups, group_shift;         /* n_groups is 0 where one sum holds all terms */
+  int ends[CONVOLVE_CPU_MAX_GROUPS]; /* of the groups, in terms */
 } ConvolveTerms;
 
 /* From a sum to a value: (sum >> bits) + center, clamped to 0 .. maximum. */
@@ -65,15 +66,15 @@ typedef struct
 /* How a plan is done. */
 typedef enum
 {
-  CONVOLVE_CPU_COPY,            /* no sample is selected */
-  CONVOLVE_CPU_BOX,             /* equal taps: running sums */
-  CONVOLVE_CPU_PAIRS,           /* any taps, in integers */
-  CONVOLVE_CPU_FACTORS,         /* a sum of few products of a column and a row, in integers */
-  CONVOLVE_CPU_FFT,             /* any taps, by transforms whose results are integers */
-  CONVOLVE_CPU_FLOAT_FACTORS,   /* a sum of few products of a column and a row, in float */
-  CONVOLVE_CPU_FLOAT,           /* any taps, in float */
-  CONVOLVE_CPU_DOUBLE_FACTORS,  /* a sum of few products of a column and a row, in double */
-  CONVOLVE_CPU_DOUBLE           /* any taps, in double */
+  CONVOLVE_CPU_COPY,           /* no sample is selected */
+  CONVOLVE_CPU_BOX,            /* equal taps: running sums */
+  CONVOLVE_CPU_PAIRS,          /* any taps, in integers */
+  CONVOLVE_CPU_FACTORS,        /* a sum of few products of a column and a row, in integers */
+  CONVOLVE_CPU_FFT,            /* any taps, by transforms whose results are integers */
+  CONVOLVE_CPU_FLOAT_FACTORS,  /* a sum of few products of a column and a row, in float */
+  CONVOLVE_CPU_FLOAT,          /* any taps, in float */
+  CONVOLVE_CPU_DOUBLE_FACTORS, /* a sum of few products of a column and a row, in double */
+  CONVOLVE_CPU_DOUBLE          /* any taps, in double */
 } ConvolveCpuPath;
 
 /* The loops, for one instruction set. Counts are of elements; rows have room for CONVOLVE_CPU_BLOCK more of them. */
@@ -104,12 +105,12 @@ typedef struct
       int32_t *sums);
   void (*sum_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
       int32_t *sums);
-  void (*values_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
-      const int32_t *starts, const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
+  void (*values_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+      const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
   void (*values_of_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count,
       const int32_t *starts, const ConvolveShift *shift, uint16_t *values);
-  void (*values_of_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
-      const int32_t *starts, const ConvolveShift *shift, uint16_t *values);
+  void (*values_of_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+      const ConvolveShift *shift, uint16_t *values);
   /* Two rows of sums, rounded and shifted down to 16 bits. */
   void (*shorts_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int shift,
       uint16_t *upper, uint16_t *lower);
@@ -160,34 +161,34 @@ typedef struct
 typedef struct
 {
   int across, down, part_width, part_height;
-  double roots[CONVOLVE_CPU_FFT_POINTS];   /* of 1: real and imaginary */
-  double *spectra;              /* of each part: two squares */
-  double start;                 /* of the sums, where the center is not in the tail */
+  double roots[CONVOLVE_CPU_FFT_POINTS]; /* of 1: real and imaginary */
+  double *spectra;                       /* of each part: two squares */
+  double start;                          /* of the sums, where the center is not in the tail */
 } ConvolveCpuFft;
 
 typedef struct ConvolveCpu
 {
   ConvolveCpuPath path;
   const ConvolveCpuLevel *level;
-  int strip, band;              /* elements and rows of a job; 0: as it pays */
-  double cost;                  /* estimated, in the units of cpu/prepare.c */
-  int center;                   /* subtracted from the values that are paired up, or become floats */
-  bool shifts;                  /* sums of terms become values by shift, otherwise by tail */
+  int strip, band; /* elements and rows of a job; 0: as it pays */
+  double cost;     /* estimated, in the units of cpu/prepare.c */
+  int center;      /* subtracted from the values that are paired up, or become floats */
+  bool shifts;     /* sums of terms become values by shift, otherwise by tail */
   ConvolveShift shift;
   ConvolveTail tail;
   int32_t starts[CONVOLVE_MAX_SAMPLES]; /* of the sums of terms: center, offset and rounding as far as they are in it */
-  bool neighbours;              /* row factors meet two neighbours at a time: one sample to a pixel */
-  ConvolveTerms terms;          /* of pairs, or of the row factors; row r is product r */
+  bool neighbours;                      /* row factors meet two neighbours at a time: one sample to a pixel */
+  ConvolveTerms terms;                  /* of pairs, or of the row factors; row r is product r */
   int rank;
   ConvolveTerms columns[CONVOLVE_MAX_RANK];
-  int column_shift[CONVOLVE_MAX_RANK];      /* that makes column sums 16 bits */
+  int column_shift[CONVOLVE_MAX_RANK]; /* that makes column sums 16 bits */
   ConvolveCpuFft *fft;
-  int block, column_block;      /* products of a block of the float sums: of the taps or the rows, and of the columns */
+  int block, column_block; /* products of a block of the float sums: of the taps or the rows, and of the columns */
   float *float_columns, *float_rows;    /* factors in float: rank columns, then rank rows */
   double *double_columns, *double_rows; /* the same in double */
 } ConvolveCpu;
 
-void convolve_cpu_clear (ConvolveCpu *cpu);     /* NULL is allowed */
+void convolve_cpu_clear (ConvolveCpu *cpu); /* NULL is allowed */
 
 /* The parts of a mask of this size; the mask itself, NULL where memory is short; NULL can be freed. */
 void convolve_cpu_fft_measure (int width, int height, ConvolveCpuFft *fft);

@@ -11,7 +11,7 @@
 #include "common/plan.h"
 #include "common/tail.h"
 
-#define BLOCK 16                /* outputs summed together, in registers */
+#define BLOCK 16 /* outputs summed together, in registers */
 
 /* The value of one sample, its word in any byte order and at any address. */
 static inline unsigned
@@ -172,15 +172,14 @@ ConvolveStatus
 convolve_cpu_reference_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   int h = plan->taps.height;
-  size_t length = (size_t) plane->region.width + plan->taps.width + BLOCK;      /* the last block reads past its row */
+  size_t length = (size_t) plane->region.width + plan->taps.width + BLOCK; /* the last block reads past its row */
   float *memory = calloc (h * length, sizeof (float));
   float **rows = calloc (h, sizeof (*rows));
 
   ConvolveStatus status = CONVOLVE_OK;
 
   if (!memory || !rows)
-    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d rows of %d pixels", h,
-        plane->region.width);
+    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d rows of %d pixels", h, plane->region.width);
   for (int i = 0; i < plan->pixel.samples && status == CONVOLVE_OK; i++) {
     if (plan->pixel.select >> i & 1)
       convolve_sample (plan, plane, i, memory, length, rows);

@@ -49,7 +49,7 @@ static void
 find_root (int k, double *real, double *imaginary)
 {
   const double circle = 2 * acos (-1);
-  int turned = (k + N / 8) / (N / 4);   /* quarters of a circle: 0, 1 or 2 */
+  int turned = (k + N / 8) / (N / 4); /* quarters of a circle: 0, 1 or 2 */
   double angle = circle * (k - turned * (N / 4)) / N, c = cos (angle), s = sin (angle);
 
   *real = turned == 0 ? c : turned == 1 ? -s : -c;
@@ -84,8 +84,8 @@ convolve_cpu_fft_new (const double *taps, int width, int height, const ConvolveC
       int part = y / fft->part_height * fft->across + x / fft->part_width;
       int row = (N - y % fft->part_height) % N, column = (N - x % fft->part_width) % N;
 
-      fft->spectra[(size_t) part * 2 * CONVOLVE_CPU_FFT_SQUARE + row * CONVOLVE_CPU_FFT_STRIDE + column]
-          = taps[(size_t) y * width + x] / (N * N);
+      fft->spectra[(size_t) part * 2 * CONVOLVE_CPU_FFT_SQUARE + row * CONVOLVE_CPU_FFT_STRIDE + column] =
+          taps[(size_t) y * width + x] / (N * N);
     }
   for (int part = 0; part < fft->across * fft->down; part++) {
     double *real = fft->spectra + (size_t) part * 2 * CONVOLVE_CPU_FFT_SQUARE;

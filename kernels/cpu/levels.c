@@ -8,7 +8,7 @@ extern const ConvolveCpuLevel convolve_cpu_level_baseline, convolve_cpu_level_av
 static struct
 {
   int level, strip, band;
-} forced = {.level = -1 };
+} forced = { .level = -1 };
 
 int
 convolve_cpu_level_count (void)
@@ -32,7 +32,9 @@ convolve_cpu_level (int index)
   static const ConvolveCpuLevel *const levels[] = {
     &convolve_cpu_level_baseline,
 #ifdef CONVOLVE_CPU_X86
-    &convolve_cpu_level_avx2, &convolve_cpu_level_avx512, &convolve_cpu_level_avx512_vnni,
+    &convolve_cpu_level_avx2,
+    &convolve_cpu_level_avx512,
+    &convolve_cpu_level_avx512_vnni,
 #endif
   };
 

@@ -14,7 +14,7 @@
 
 #define MAX_THREADS 1024
 #define ALIGNMENT 64
-#define PATIENCE 64             /* turns given away before a thread sleeps: about as long as it takes to wake one */
+#define PATIENCE 64 /* turns given away before a thread sleeps: about as long as it takes to wake one */
 
 typedef struct
 {
@@ -31,16 +31,16 @@ typedef struct
 
 struct ConvolvePool
 {
-  pthread_mutex_t turn;         /* held for a whole batch */
-  Memory memory;                /* the caller's, under turn */
+  pthread_mutex_t turn; /* held for a whole batch */
+  Memory memory;        /* the caller's, under turn */
 
-  pthread_mutex_t lock;         /* for what follows */
+  pthread_mutex_t lock; /* for what follows */
   pthread_cond_t work, done;
   bool stop;
-  int wanted, busy;             /* workers that are to join the batch, and that have; atomic, for those who watch */
+  int wanted, busy; /* workers that are to join the batch, and that have; atomic, for those who watch */
   ConvolveJob run;
   const void *data;
-  int jobs, next;               /* next is atomic, and no longer under lock once the batch is out */
+  int jobs, next; /* next is atomic, and no longer under lock once the batch is out */
 
   int n_workers;
   Worker workers[];
@@ -52,7 +52,7 @@ reserve (Memory *memory, size_t size)
   if (memory->size >= size)
     return true;
   free (memory->bytes);
-  *memory = (Memory) { .bytes = aligned_alloc (ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT) };
+  *memory = (Memory){ .bytes = aligned_alloc (ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT) };
   if (memory->bytes)
     memory->size = size;
   return memory->bytes != NULL;
@@ -103,7 +103,7 @@ work (void *argument)
       if (__atomic_sub_fetch (&pool->busy, 1, __ATOMIC_RELAXED) == 0)
         pthread_cond_signal (&pool->done);
       pthread_mutex_unlock (&pool->lock);
-      watch (&pool->wanted, false);     /* a frame's next plane */
+      watch (&pool->wanted, false); /* a frame's next plane */
       pthread_mutex_lock (&pool->lock);
     } else {
       pthread_cond_wait (&pool->work, &pool->lock);

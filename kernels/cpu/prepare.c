@@ -11,39 +11,39 @@
 
 #include "cpu/cpu.h"
 
-#define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
+#define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
 #define DOUBLE_UNIT (1.0 / 9007199254740992.0)
 #define LARGEST_SHORT 32767.0
 #define LARGEST_INT 2147483647.0
 
 /* Costs, measured, in terms of a sum for a row of outputs of one element after the other. */
-#define COST_TAIL 4.0           /* in float; a shift comes with the sum */
-#define COST_WIDE_TAIL 8.0      /* in double */
-#define COST_PAIRS 2.6          /* of rows becoming pairs */
-#define COST_PRODUCT 2.4        /* of column sums becoming pairs, where they are not neighbours as they are */
-#define COST_ROW_TERM 1.8       /* of those, which serve one output and not two */
-#define COST_BOX 3.6            /* of column sums */
+#define COST_TAIL 4.0      /* in float; a shift comes with the sum */
+#define COST_WIDE_TAIL 8.0 /* in double */
+#define COST_PAIRS 2.6     /* of rows becoming pairs */
+#define COST_PRODUCT 2.4   /* of column sums becoming pairs, where they are not neighbours as they are */
+#define COST_ROW_TERM 1.8  /* of those, which serve one output and not two */
+#define COST_BOX 3.6       /* of column sums */
 #define COST_WIDE_WINDOW 14.0
-#define COST_WINDOW 5.0         /* for each bit of a narrow one */
-#define COST_FFT 1200.0         /* where all of a square is outputs */
+#define COST_WINDOW 5.0 /* for each bit of a narrow one */
+#define COST_FFT 1200.0 /* where all of a square is outputs */
 #define COST_FLOATS 12.0
-#define COST_FRAME 5.0          /* of loading and storing, which no way is spared */
+#define COST_FRAME 5.0 /* of loading and storing, which no way is spared */
 #define COST_FLOAT_TAP 2.0
 #define COST_DOUBLE_TAP 4.3
 #define MAX_GROUP_SHIFT 5
-#define FFT_SCALES 32           /* that are tried for the taps */
-#define LARGEST_FFT_ERROR 0.49  /* of results that are rounded to integers */
-#define COST_GROUP 1.0          /* of terms, for its shift and its addition to the total */
+#define FFT_SCALES 32          /* that are tried for the taps */
+#define LARGEST_FFT_ERROR 0.49 /* of results that are rounded to integers */
+#define COST_GROUP 1.0         /* of terms, for its shift and its addition to the total */
 
 typedef struct
 {
   const ConvolvePlan *plan;
   ConvolveCpu *cpu;
-  const double *taps;           /* of the plan: integers where it is exact */
+  const double *taps; /* of the plan: integers where it is exact */
   int width, height, samples;
-  double sum;                   /* of the taps */
-  double center;                /* no centred value is larger */
-  double budget;                /* code values that roundings of taps and sums may cost, the tail not counted */
+  double sum;    /* of the taps */
+  double center; /* no centred value is larger */
+  double budget; /* code values that roundings of taps and sums may cost, the tail not counted */
 } Analysis;
 
 /* Rounds values times scale and returns the error, summed, in units of the values. */
@@ -127,7 +127,7 @@ set_end (const Analysis *a, double scale, int bits)
   ConvolveTail *tail = &cpu->tail;
 
   cpu->shifts = bits >= 0;
-  cpu->shift = (ConvolveShift) {bits, cpu->center, (int) tail->maximum};
+  cpu->shift = (ConvolveShift){ bits, cpu->center, (int) tail->maximum };
   for (int i = 0; i < a->samples; i++) {
     if (cpu->shifts)
       cpu->starts[i] = (int32_t) floor (ldexp (offset_of (a, i) - a->center, bits));
@@ -157,7 +157,7 @@ static void
 add_term (ConvolveTerms *terms, int row, int offset, ConvolvePair upper, ConvolvePair lower)
 {
   if (upper || lower)
-    terms->terms[terms->count++] = (ConvolveTerm) {row, offset, upper, lower};
+    terms->terms[terms->count++] = (ConvolveTerm){ row, offset, upper, lower };
 }
 
 /*
@@ -212,7 +212,7 @@ typedef struct
 static Range
 centred (const Analysis *a)
 {
-  return (Range) {-a->center, a->center - 1};
+  return (Range){ -a->center, a->center - 1 };
 }
 
 static bool
@@ -286,12 +286,12 @@ use_pairs (const Analysis *a, const IntegerTaps *integers)
 typedef struct
 {
   int column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
-  int shift[CONVOLVE_MAX_RANK];     /* of the column sums */
+  int shift[CONVOLVE_MAX_RANK]; /* of the column sums */
   double scale, error;          /* error in code values */
   int bits;
-  int group_shift;              /* row taps are at 2^group_shift of the scale, and summed in groups; 0: in one sum */
+  int group_shift; /* row taps are at 2^group_shift of the scale, and summed in groups; 0: in one sum */
   int n_groups[CONVOLVE_MAX_RANK];
-  int group[CONVOLVE_MAX_RANK][CONVOLVE_CPU_MAX_GROUPS];        /* the first tap of each group of a row */
+  int group[CONVOLVE_MAX_RANK][CONVOLVE_CPU_MAX_GROUPS]; /* the first tap of each group of a row */
 } IntegerFactors;
 
 /*
@@ -338,13 +338,13 @@ find_groups (const Analysis *a, Range middles, int r, IntegerFactors *integers, 
 
     if (!fits (tap, half, LARGEST_INT))
       return false;
-    if (i == 0 || !fits ((Range) { sums.low + tap.low, sums.high + tap.high }, half, LARGEST_INT)) {
+    if (i == 0 || !fits ((Range){ sums.low + tap.low, sums.high + tap.high }, half, LARGEST_INT)) {
       if (*n == CONVOLVE_CPU_MAX_GROUPS / CONVOLVE_MAX_RANK)
         return false;
       integers->group[r][(*n)++] = i;
       range->low += ldexp (sums.low, -integers->group_shift) - 1;
       range->high += ldexp (sums.high, -integers->group_shift) + 1;
-      sums = (Range) { 0, 0 };
+      sums = (Range){ 0, 0 };
     }
     sums.low += tap.low;
     sums.high += tap.high;
@@ -360,8 +360,8 @@ find_groups (const Analysis *a, Range middles, int r, IntegerFactors *integers, 
  * sum by half a unit. False where something does not fit.
  */
 static bool
-round_factors (const Analysis *a, const ConvolveFactors *factors, double scale, int bits, double part,
-    int group_shift, IntegerFactors *integers)
+round_factors (const Analysis *a, const ConvolveFactors *factors, double scale, int bits, double part, int group_shift,
+    IntegerFactors *integers)
 {
   double fine = ldexp (scale, group_shift);
   Range sums = { 0, 0 };
@@ -380,8 +380,8 @@ round_factors (const Analysis *a, const ConvolveFactors *factors, double scale, 
     if (error < 0 || peak * fine / middle > LARGEST_SHORT)
       return false;
     missed = quantise (factors->row[r], a->width, fine / middle, integers->row[r]);
-    integers->error += missed * a->center * gain
-        + (convolve_sum_of_magnitudes (factors->row[r], a->width) + missed) * error;
+    integers->error +=
+        missed * a->center * gain + (convolve_sum_of_magnitudes (factors->row[r], a->width) + missed) * error;
     if (group_shift > 0) {
       if (!find_groups (a, middles, r, integers, &sums))
         return false;
@@ -852,7 +852,7 @@ find_factors (const Analysis *a, ConvolveFactors *factors)
 {
   const ConvolveTaps *taps = &a->plan->taps;
 
-  if (!a->plan->exact)          /* what is missed is nothing beside the budget */
+  if (!a->plan->exact) /* what is missed is nothing beside the budget */
     return convolve_factors_find (a->taps, a->width, a->height, a->budget / 16 / a->center, factors);
   if (!taps->row)
     return false;
@@ -899,7 +899,7 @@ choose (const Analysis *a, Room *room)
       path = CONVOLVE_CPU_PAIRS;
   }
   integers = exact ? take_exact_factors (a, &room->factors, &room->integers)
-      : factored && round_factors_best (a, &room->factors, &room->integers);
+                   : factored && round_factors_best (a, &room->factors, &room->integers);
   if (integers) {
     cost = COST_PAIRS + factors_cost (a, rank, &room->integers) + (room->integers.bits < 0 ? tail : 0);
     if (is_cheaper (cost, &least))
@@ -940,9 +940,12 @@ convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
   plan->cpu = calloc (1, sizeof (ConvolveCpu));
   done = plan->cpu && room;
   if (done) {
-    Analysis a = {.plan = plan,.cpu = plan->cpu,.taps = taps->wide_taps,.width = taps->width,.height = taps->height,
-      .samples = plan->pixel.samples
-    };
+    Analysis a = { .plan = plan,
+      .cpu = plan->cpu,
+      .taps = taps->wide_taps,
+      .width = taps->width,
+      .height = taps->height,
+      .samples = plan->pixel.samples };
 
     convolve_cpu_choose_level (plan->cpu);
     plan->cpu->tail = plan->tail;
@@ -957,6 +960,7 @@ convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
       done = choose (&a, room);
   }
   free (room);
-  return done ? CONVOLVE_OK : convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d",
-      taps->width, taps->height);
+  return done
+      ? CONVOLVE_OK
+      : convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", taps->width, taps->height);
 }

@@ -25,19 +25,19 @@
 #endif
 #define STEP (VECTORS * LANES)
 
-_Static_assert (CONVOLVE_CPU_BLOCK % STEP == 0, "a loop writes no further than its rows have room");
+_Static_assert(CONVOLVE_CPU_BLOCK % STEP == 0, "a loop writes no further than its rows have room");
 
 /* One register, and the same at any address. Sums are unsigned: what stands behind a row's end may wrap. */
-typedef uint32_t Ints __attribute__((vector_size (4 * LANES)));
-typedef int32_t SignedInts __attribute__((vector_size (4 * LANES)));
-typedef float Floats __attribute__((vector_size (4 * LANES)));
-typedef double Doubles __attribute__((vector_size (4 * LANES)));
-typedef uint32_t IntsAt __attribute__((vector_size (4 * LANES), aligned (4), may_alias));
-typedef float FloatsAt __attribute__((vector_size (4 * LANES), aligned (4), may_alias));
-typedef double DoublesAt __attribute__((vector_size (4 * LANES), aligned (8), may_alias));
-typedef float HalfAt __attribute__((vector_size (2 * LANES), aligned (4), may_alias));
-typedef uint16_t Word __attribute__((aligned (1), may_alias));
-typedef uint32_t TwoWords __attribute__((may_alias));
+typedef uint32_t Ints __attribute__ ((vector_size (4 * LANES)));
+typedef int32_t SignedInts __attribute__ ((vector_size (4 * LANES)));
+typedef float Floats __attribute__ ((vector_size (4 * LANES)));
+typedef double Doubles __attribute__ ((vector_size (4 * LANES)));
+typedef uint32_t IntsAt __attribute__ ((vector_size (4 * LANES), aligned (4), may_alias));
+typedef float FloatsAt __attribute__ ((vector_size (4 * LANES), aligned (4), may_alias));
+typedef double DoublesAt __attribute__ ((vector_size (4 * LANES), aligned (8), may_alias));
+typedef float HalfAt __attribute__ ((vector_size (2 * LANES), aligned (4), may_alias));
+typedef uint16_t Word __attribute__ ((aligned (1), may_alias));
+typedef uint32_t TwoWords __attribute__ ((may_alias));
 
 /* sum + a pair of 16-bit products, in each lane. The one instruction that compilers do not find by themselves. */
 static inline Ints
@@ -60,7 +60,7 @@ add_products (Ints sum, Ints pairs, Ints taps)
 static inline Ints
 spread (ConvolvePair taps)
 {
-  return (Ints) { 0 } + taps;
+  return (Ints){ 0 } + taps;
 }
 
 /* --- pixels and values --- */
@@ -88,7 +88,8 @@ load_apart (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_
 {
   for (int i = 0; i < pixels; i++)
     for (int k = 0; k < samples; k++)
-      values[(size_t) i * samples + k] = pixel->type == CONVOLVE_SAMPLE_U8 ? line[(size_t) i * stride + k]
+      values[(size_t) i * samples + k] = pixel->type == CONVOLVE_SAMPLE_U8
+          ? line[(size_t) i * stride + k]
           : value_of_word (pixel, ((const Word *) (line + (size_t) i * stride))[k], pixel->swapped);
 }
 
@@ -308,8 +309,7 @@ add_terms_2 (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const
 }
 
 static inline __attribute__ ((always_inline)) void
-add_range_1 (const ConvolveTerms *terms, int first, int end, const ConvolvePair *const *rows, int x,
-    Ints sums[VECTORS])
+add_range_1 (const ConvolveTerms *terms, int first, int end, const ConvolvePair *const *rows, int x, Ints sums[VECTORS])
 {
   for (int t = first; t < end; t++) {
     const ConvolveTerm *term = &terms->terms[t];
@@ -453,8 +453,8 @@ do_sum_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *con
 }
 
 static __attribute__ ((noinline)) void
-sum_neighbours_in_groups (const ConvolveTerms *terms, const uint16_t *const *rows, int count,
-    const int32_t *starts, int32_t *restrict sums)
+sum_neighbours_in_groups (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
+    int32_t *restrict sums)
 {
   do_sum_neighbours (terms, true, rows, count, starts, sums);
 }
@@ -503,8 +503,8 @@ values_of_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, i
 }
 
 static inline __attribute__ ((always_inline)) void
-do_sum_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count,
-    const int32_t *starts, int32_t *sums)
+do_sum_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    int32_t *sums)
 {
   for (int x = 0; x < count; x += STEP) {
     Ints total[VECTORS];
@@ -516,15 +516,14 @@ do_sum_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const 
 }
 
 static __attribute__ ((noinline)) void
-sum_row_in_groups (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
-    const int32_t *starts, int32_t *sums)
+sum_row_in_groups (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    int32_t *sums)
 {
   do_sum_row (terms, true, rows, count, starts, sums);
 }
 
 static void
-sum_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
-    int32_t *sums)
+sum_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts, int32_t *sums)
 {
   if (terms->n_groups > 0)
     sum_row_in_groups (terms, rows, count, starts, sums);
@@ -548,8 +547,8 @@ do_values_of_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *
 }
 
 static __attribute__ ((noinline)) void
-values_of_row_in_groups (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
-    const int32_t *starts, const ConvolveShift *shift, uint16_t *values)
+values_of_row_in_groups (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    const ConvolveShift *shift, uint16_t *values)
 {
   do_values_of_row (terms, true, rows, count, starts, shift, values);
 }
@@ -593,9 +592,9 @@ add_rows (const int32_t *a, const int32_t *b, const int32_t *c, int count, int32
 #ifdef __clang__
 #define SHUFFLE(a, b, ...) __builtin_shufflevector (a, b, __VA_ARGS__)
 #else
-#define SHUFFLE(a, b, ...) __builtin_shuffle (a, b, (Ints) { __VA_ARGS__ })
+#define SHUFFLE(a, b, ...) __builtin_shuffle (a, b, (Ints){ __VA_ARGS__ })
 #endif
-#define MOVE_UP(ints, n) SHUFFLE (ints, (Ints) { 0 }, ALL_LANES (MOVED, n))
+#define MOVE_UP(ints, n) SHUFFLE (ints, (Ints){ 0 }, ALL_LANES (MOVED, n))
 #define REPEAT_LAST(ints, n) SHUFFLE (ints, ints, ALL_LANES (REPEATED, n))
 
 /*
@@ -682,7 +681,7 @@ end_block (Floats part[VECTORS], Floats total[VECTORS])
 {
   for (int v = 0; v < VECTORS; v++) {
     total[v] += part[v];
-    part[v] = (Floats) { 0 };
+    part[v] = (Floats){ 0 };
   }
 }
 
@@ -730,7 +729,7 @@ sum_doubles (const double *taps, int width, int height, int step, const float *c
 
       for (int i = 0; i < width; i++, at += step)
         for (int v = 0; v < VECTORS; v++)
-          total[v] += tap[i] * __builtin_convertvector (*(const HalfAt *) (at + v * LANES / 2), Doubles);
+          total[v] += tap[i] * __builtin_convertvector(*(const HalfAt *) (at + v * LANES / 2), Doubles);
     }
     for (int v = 0; v < VECTORS; v++)
       *(DoublesAt *) (sums + x + v * LANES / 2) = total[v];
@@ -758,7 +757,7 @@ sum_wide_doubles (const double *taps, int width, int height, int step, const dou
 
 /* --- Fourier transforms --- */
 
-#define COLUMNS 8               /* that go through all steps together, in the first cache */
+#define COLUMNS 8 /* that go through all steps together, in the first cache */
 
 /* One step from samples to frequencies, and one back, for two rows of a few columns. */
 static inline void
@@ -853,13 +852,12 @@ multiply (double *restrict real, double *restrict imaginary, const double *restr
 /* --- the tail, as common/tail.h has it --- */
 
 #define FINISH(name, Sum, Real) \
-  static void \
-  name (const Sum *restrict sums, int count, Real scale, const Real *restrict offsets, Real maximum, \
+  static void name (const Sum *restrict sums, int count, Real scale, const Real *restrict offsets, Real maximum, \
       uint16_t *restrict values) \
   { \
     for (int i = 0; i < count; i++) { \
       Real value = (Real) sums[i] * scale + offsets[i]; \
-      \
+\
       value = value > 0 ? value : 0; \
       values[i] = (uint16_t) (int32_t) (value < maximum ? value : maximum); \
     } \

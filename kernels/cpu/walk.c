@@ -6,8 +6,8 @@
 #include "common/boundary.h"
 #include "cpu/job.h"
 
-#define BATCH_COLUMNS 128       /* elements of the rows under a mask that are read again for each row of a batch */
-#define PREFETCH_ROWS 3         /* how far ahead rows are asked for */
+#define BATCH_COLUMNS 128 /* elements of the rows under a mask that are read again for each row of a batch */
+#define PREFETCH_ROWS 3   /* how far ahead rows are asked for */
 
 /* Moves the oldest of n rows to the end. */
 static void *
@@ -433,7 +433,7 @@ walk_float_factors (const ConvolveCpuJob *job)
 
   for (int y = job->y; y < job->y + job->height; y += job->batch) {
     int left = job->y + job->height - y, n = left < job->batch ? left : job->batch;
-    int end = y - h / 2 + h + n - 1;    /* of the rows under the batch */
+    int end = y - h / 2 + h + n - 1; /* of the rows under the batch */
 
     for (; loaded < end; loaded++) {
       load_row (job, loaded, job->values[0]);

@@ -12,8 +12,8 @@
 #include "common/integer_tail.h"
 
 #define CONVOLVE_LANES 32
-#define CONVOLVE_WARPS 4        /* of a block, one above the other, where nothing else is better */
-#define CONVOLVE_GROUP 4        /* pixels; as many words of memory as a pixel has bytes */
+#define CONVOLVE_WARPS 4 /* of a block, one above the other, where nothing else is better */
+#define CONVOLVE_GROUP 4 /* pixels; as many words of memory as a pixel has bytes */
 
 struct ConvolveParts
 {
@@ -76,7 +76,7 @@ convolve_dot (uint32_t bytes, int taps, int sum)
 {
   int result;
 
-  asm ("dp4a.u32.s32 %0, %1, %2, %3;" : "=r" (result) : "r" (bytes), "r" (taps), "r" (sum));
+  asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(bytes), "r"(taps), "r"(sum));
   return result;
 }
 
@@ -92,7 +92,7 @@ convolve_take (int (&taps)[N], const int (&from)[N])
   for (int i = 0; i < N; i++) {
     taps[i] = from[i];
 #if __CUDA_ARCH__ >= 1000
-    asm volatile ("" : "+r" (taps[i]));
+    asm volatile("" : "+r"(taps[i]));
 #endif
   }
 }
@@ -136,7 +136,8 @@ convolve_value (const ConvolveImage &image, const uint32_t *words, int k)
   /* A float with the sample in its last bits, less the same without: cheaper than to convert an integer. */
   if (sizeof (T) == 1)
     return __uint_as_float (__byte_perm (words[k / 4], 0x4B000000, 0x7440 + k % 4)) - 8388608.0f;
-  return __uint_as_float (__byte_perm (convolve_clean (image, words[k / 2]), 0x4B000000, k % 2 ? 0x7632 : 0x7610)) - 8388608.0f;
+  return __uint_as_float (__byte_perm (convolve_clean (image, words[k / 2]), 0x4B000000, k % 2 ? 0x7632 : 0x7610))
+      - 8388608.0f;
 }
 
 /* What taps are multiplied by for the values above. */
@@ -152,7 +153,7 @@ convolve_clamp_bytes (int high, int low, uint32_t above)
 {
   uint32_t result;
 
-  asm ("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r" (result) : "r" (high), "r" (low), "r" (above));
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(high), "r"(low), "r"(above));
   return result;
 }
 
@@ -226,8 +227,8 @@ convolve_store_sums (const ConvolveImage &image, int2 tile, const float (&sums)[
       for (int i = 0; i < W * bytes; i++) {
         uint32_t copied = 0;
 
-        float four[4] = { };
-        int samples[4] = { };
+        float four[4] = {};
+        int samples[4] = {};
 
         out[i] = 0;
 #pragma unroll
@@ -276,7 +277,7 @@ convolve_pack_integers (const float (&values)[4])
   for (int i = 0; i < 4; i++)
     bits[i] = __float_as_int (values[i]) - (CLAMPS ? CONVOLVE_MAGIC_BITS : 0);
   return CLAMPS ? convolve_clamp_bytes (bits[1], bits[0], convolve_clamp_bytes (bits[3], bits[2], 0))
-      : __byte_perm (__byte_perm (bits[0], bits[1], 0x0040), __byte_perm (bits[2], bits[3], 0x0040), 0x5410);
+                : __byte_perm (__byte_perm (bits[0], bits[1], 0x0040), __byte_perm (bits[2], bits[3], 0x0040), 0x5410);
 }
 
 /*
@@ -327,7 +328,7 @@ convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, cons
     int end, int sample)
 {
   int column[K + CONVOLVE_GROUP - 1];
-  float sums[CONVOLVE_GROUP] = { };
+  float sums[CONVOLVE_GROUP] = {};
 
   if (!(image.select >> sample & 1)) {
     for (end = min (end, x + CONVOLVE_GROUP); x < end; x++)
@@ -339,7 +340,7 @@ convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, cons
     int at = convolve_boundary_index (parts.boundary, x + i - K / 2, image.width);
     column[i] = at < 0 ? -1 : at * image.pixel_stride;
   }
-#pragma unroll (K > 5 ? 1 : K)
+#pragma unroll(K > 5 ? 1 : K)
   for (int j = 0; j < K; j++) {
     int row = convolve_boundary_index (parts.boundary, y + j - K / 2, image.height);
     const uint8_t *line = image.source + row * image.source_stride + sample * sizeof (T);
@@ -351,7 +352,7 @@ convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, cons
 
       if (row >= 0 && column[i] >= 0)
         word = *(const T *) (line + column[i]);
-      if (sizeof (T) > 1)       /* as convolve_value () gives it */
+      if (sizeof (T) > 1) /* as convolve_value () gives it */
         word = min (word >> image.shift, image.maximum) << image.shift;
       values[i] = word;
     }
@@ -371,8 +372,8 @@ convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, cons
       int value = convolve_floor<T> (image.tail, sample, sums[c]);
       unsigned word = sizeof (T) == 1 ? convolve_clamp_bytes (0, value, 0) : (unsigned) value << image.shift;
 
-      *convolve_destination<T> (image, x + c, y, sample) = (T) (image.tail.wide_down
-          ? convolve_finish_wide (&image, sample, sums[c]) : word);
+      *convolve_destination<T> (image, x + c, y, sample) =
+          (T) (image.tail.wide_down ? convolve_finish_wide (&image, sample, sums[c]) : word);
     }
 }
 
@@ -393,7 +394,7 @@ convolve_rim (const ConvolveImage &image, const ConvolveParts &parts, const floa
   const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
 
   for (unsigned i = ((blockIdx.y * gridDim.x) + blockIdx.x) * threads + thread; i < count;
-      i += parts.rim_rows * gridDim.x * threads) {
+       i += parts.rim_rows * gridDim.x * threads) {
     unsigned row, at;
     int x = image.x0, end = image.x1;
 
@@ -485,7 +486,7 @@ convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixel
   }
   rim = (int64_t) ((region->width + 3) / 4) * (region->height - (parts.bottom - parts.top))
       + (int64_t) ((parts.left - region->x + 3) / 4 + (x1 - parts.right + 3) / 4) * (parts.bottom - parts.top);
-  rim = (rim * plan->pixel.samples + CONVOLVE_LANES * warps - 1) / (CONVOLVE_LANES * warps);    /* blocks */
+  rim = (rim * plan->pixel.samples + CONVOLVE_LANES * warps - 1) / (CONVOLVE_LANES * warps); /* blocks */
   rim = (rim + columns - 1) / columns;
   parts.rim_rows = (int) (rim < 5000 ? rim : 5000);
   grid->blocks = dim3 (columns, parts.rim_rows + steps);

@@ -5,7 +5,7 @@
 
 #include "common/integer_tail.h"
 
-#define LARGEST 127             /* a signed byte */
+#define LARGEST 127 /* a signed byte */
 
 /* The ends of a row or column of weights over the others as a fraction, as small as it can be. */
 static bool
@@ -13,7 +13,7 @@ find_axis (const float *weights, int count, ConvolveBoxAxis *axis)
 {
   const double inner = weights[count / 2], end = weights[0];
 
-  *axis = (ConvolveBoxAxis) {1, 1};
+  *axis = (ConvolveBoxAxis){ 1, 1 };
   for (int i = 0; i < count; i++)
     if (weights[i] != (i == 0 || i == count - 1 ? end : inner))
       return false;

@@ -85,8 +85,8 @@ store_samples (const ConvolveImage &image, int out, int y, uint4 words)
     const int x = out / S + n / S, sample = n % S + blockIdx.z;
 
     if (x >= image.x0 && x < image.x1)
-      *convolve_destination<T> (image, x, y, sample) = image.select >> sample & 1 ? (T) convolve_swap (image, words.x)
-          : *convolve_source<T> (image, x, y, sample);
+      *convolve_destination<T> (image, x, y, sample) =
+          image.select >> sample & 1 ? (T) convolve_swap (image, words.x) : *convolve_source<T> (image, x, y, sample);
     words.x = __funnelshift_r (words.x, words.y, 8 * sizeof (T));
     words.y = __funnelshift_r (words.y, words.z, 8 * sizeof (T));
     words.z = __funnelshift_r (words.z, words.w, 8 * sizeof (T));
@@ -111,8 +111,9 @@ make_outputs (const ConvolveImage &image, const Box &box, const uint32_t *sums, 
 
       own[k] = sums[box.after[n + S] + threadIdx.x] - sums[box.before[n] + threadIdx.x];
       if (SOFT)
-        own[k] = own[k] * box.row.end + (box.row.inner - box.row.end)
-            * (sums[box.after[n] + threadIdx.x] - sums[box.before[n + S] + threadIdx.x]);
+        own[k] = own[k] * box.row.end
+            + (box.row.inner - box.row.end)
+                * (sums[box.after[n] + threadIdx.x] - sums[box.before[n + S] + threadIdx.x]);
     }
     words[i] = finish<T, S, END> (image, box, i * per_word, own);
   }
@@ -173,7 +174,7 @@ write_rows (const ConvolveImage &image, const Box &box, const Shared<T, S> &shar
  */
 template <typename T, int S, bool SOFT>
 __global__ void __launch_bounds__ (THREADS, 2)
-convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant__ Box box)
+    convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant__ Box box)
 {
   typedef Chunk<T, S> Chunk;
   constexpr int N = Chunk::N, R = Chunk::rows, W = Chunk::words, C = Chunk::sums;
@@ -181,7 +182,7 @@ convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant
   Shared<T, S> &shared = *(Shared<T, S> *) memory;
   const int t = threadIdx.x, kept = image.mask_height - 1, reach = kept / 2;
   const int top = image.y0 + blockIdx.y * box.rows, bottom = min (top + box.rows, image.y1);
-  uint32_t columns[C] = { }, words[2 * R][W] = { };
+  uint32_t columns[C] = {}, words[2 * R][W] = {};
   unsigned absent = 0;
 
   convolve_wait ();
@@ -210,7 +211,7 @@ convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant
       complete (image, box, shared, own.slot, absent, words);
 #pragma unroll
       for (int r = 0; r < R; r++) {
-        uint32_t sums[S] = { };
+        uint32_t sums[S] = {};
 
 #pragma unroll
         for (int i = 0; i < C; i++) {
@@ -255,8 +256,7 @@ convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant
         sums[s] = shared.totals[r * S + s][t];
 #pragma unroll
       for (int n = 0; n < N; n++)
-        shared.sums[r][n * THREADS + t] = sums[n % S]
-            = add_column<T, SOFT> (box, rows[r], ends[r], n, sums[n % S]);
+        shared.sums[r][n * THREADS + t] = sums[n % S] = add_column<T, SOFT> (box, rows[r], ends[r], n, sums[n % S]);
     }
     __syncthreads ();
 
@@ -300,7 +300,7 @@ choose_end (const ConvolvePlan *plan, Box *box)
     box->end = INTEGERS;
   else if (plan->exact ? plan->tail.wide_down : plan->tail.wide)
     box->end = DOUBLES;
-  else  /* convolve_floor () does not clamp bytes */
+  else /* convolve_floor () does not clamp bytes */
     box->end = plan->pixel.type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > 4e6 ? DOUBLES : FLOATS;
 }
 
@@ -320,8 +320,8 @@ template <typename T, int S>
 static inline size_t
 shared_size (int gathered)
 {
-  return sizeof (Shared<T, S>) + (size_t) gathered * (Chunk<T, S>::loaded * Chunk<T, S>::bytes
-      + Chunk<T, S>::N * sizeof (int));
+  return sizeof (Shared<T, S>)
+      + (size_t) gathered * (Chunk<T, S>::loaded * Chunk<T, S>::bytes + Chunk<T, S>::N * sizeof (int));
 }
 
 /* aligned: chunks of the source can be loaded as they lie. Otherwise S is 1, and samples are taken one by one. */
@@ -334,10 +334,10 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, bool aligned, Convolv
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveRect *region = &plane->region;
   const int height = plan->taps.height, reach = plan->taps.width / 2 * S, samples = aligned ? 1 : pixel->samples;
-  const int strips_from = sizeof (T) == 1 ? 80 : 48;    /* below it their launch costs more than it saves */
+  const int strips_from = sizeof (T) == 1 ? 80 : 48; /* below it their launch costs more than it saves */
   ConvolveStatus status = CONVOLVE_OK;
-  ConvolveGrid grid = { };
-  Box box = { };
+  ConvolveGrid grid = {};
+  Box box = {};
 
   box.boundary = plan->boundary;
   box.aligned = aligned;
@@ -396,8 +396,8 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, bool aligned, Convolv
   if (status != CONVOLVE_OK)
     return status;
   /* Planes that need the one for other edges have pixels of 1 or 2 samples: see convolve_box_choose (). */
-  return convolve_launch (plan, plane, plan->box.soft ? (const void *) convolve_box<T, S, S < 3>
-      : (const void *) convolve_box<T, S, false>, grid, &box, error);
+  return convolve_launch (plan, plane, plan->box.soft ? (const void *) convolve_box < T, S,
+      S<3> : (const void *) convolve_box<T, S, false>, grid, &box, error);
 }
 
 /* For a plane that is aligned, and for one that is not and has the fewest outputs to a block. */
@@ -423,14 +423,14 @@ convolve_box_shared_size (const ConvolvePlan *plan)
         least_shared_size<uint16_t, 4> },
   };
 
-  return sizes[plan->pixel.type][plan->pixel.samples - 1] (plan);
+  return sizes[plan->pixel.type][plan->pixel.samples - 1](plan);
 }
 
 ConvolveStatus
 convolve_box_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, bool aligned,
-      ConvolveError *error);
+  typedef ConvolveStatus (
+      *Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, bool aligned, ConvolveError *error);
   static const Run runs[CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_MAX_SAMPLES] = {
     { run<uint8_t, 1>, run<uint8_t, 2>, run<uint8_t, 3>, run<uint8_t, 4> },
     { run<uint16_t, 1>, run<uint16_t, 2>, NULL, run<uint16_t, 4> },
@@ -440,6 +440,7 @@ convolve_box_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
       && ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % chunk_alignment (pixel) == 0;
 
   /* No format has three deep samples side by side. */
-  return aligned && runs[pixel->type][pixel->samples - 1] ? runs[pixel->type][pixel->samples - 1] (plan, plane, true,
-      error) : runs[pixel->type][0] (plan, plane, false, error);
+  return aligned && runs[pixel->type][pixel->samples - 1]
+      ? runs[pixel->type][pixel->samples - 1](plan, plane, true, error)
+      : runs[pixel->type][0](plan, plane, false, error);
 }

@@ -6,7 +6,8 @@
 #include "common/plan.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 /*

@@ -9,7 +9,7 @@
 #include "cuda/box.h"
 #include "cuda/border.cuh"
 
-#define THREADS 256             /* of a block, at most */
+#define THREADS 256 /* of a block, at most */
 
 /* What a thread has of each row, N samples side by side, and the rows of outputs that it makes together. */
 template <typename T, int S>
@@ -25,7 +25,7 @@ struct Chunk
 /* How sums become samples: see common/integer_tail.h, convolve_floor () and convolve_tail_double (). */
 enum BoxTail
 {
-  INTEGERS,                     /* without clamping */
+  INTEGERS, /* without clamping */
   FLOATS,
   DOUBLES
 };
@@ -33,30 +33,30 @@ enum BoxTail
 /* What a launch needs to know beside the image. Chunks are counted from the row's first sample on. */
 struct Box
 {
-  int first, count;             /* of all outputs */
-  int chunks, rows;             /* of a block's outputs */
-  int lead, halo;               /* chunks that a block's inputs begin before its outputs, and have more than these */
-  int gathered;                 /* chunks that there is room for, see gather () */
-  uint32_t *strips;             /* sums of as many rows as a block has outputs, see convolve_box_strips (); or NULL */
+  int first, count; /* of all outputs */
+  int chunks, rows; /* of a block's outputs */
+  int lead, halo;   /* chunks that a block's inputs begin before its outputs, and have more than these */
+  int gathered;     /* chunks that there is room for, see gather () */
+  uint32_t *strips; /* sums of as many rows as a block has outputs, see convolve_box_strips (); or NULL */
   int n_strips;
-  int before[20], after[20];    /* sums at both ends of the outputs' rows: places in Shared.sums, less the thread */
+  int before[20], after[20]; /* sums at both ends of the outputs' rows: places in Shared.sums, less the thread */
   ConvolveBoxAxis row, column;
-  unsigned keep[4];             /* bits of a chunk's words that are copied */
+  unsigned keep[4]; /* bits of a chunk's words that are copied */
   bool aligned, aligned_stores, copies;
   ConvolveBoundary boundary;
   BoxTail end;
   ConvolveIntegerTail integer_tail;
-  ConvolveTail tail;            /* from a sum of words as they lie in memory */
+  ConvolveTail tail; /* from a sum of words as they lie in memory */
 };
 
 template <typename T, int S>
 struct Shared
 {
-  uint32_t totals[Chunk<T, S>::rows * S][THREADS];      /* of a thread's row, for each sample */
-  uint32_t sums[Chunk<T, S>::rows][Chunk<T, S>::N * THREADS];   /* of all columns up to this one */
-  int64_t lines[32];            /* where the rows begin that are to be loaded */
-  unsigned absent;              /* a bit for each of those that the zero level stands for */
-  alignas (16) uint32_t chunks[][Chunk<T, S>::words];   /* [row][gathered chunk] */
+  uint32_t totals[Chunk<T, S>::rows * S][THREADS];            /* of a thread's row, for each sample */
+  uint32_t sums[Chunk<T, S>::rows][Chunk<T, S>::N * THREADS]; /* of all columns up to this one */
+  int64_t lines[32];                                          /* where the rows begin that are to be loaded */
+  unsigned absent;                                    /* a bit for each of those that the zero level stands for */
+  alignas (16) uint32_t chunks[][Chunk<T, S>::words]; /* [row][gathered chunk] */
 };
 
 /* The rows to be loaded: count from first on, and the rest from second on. For one warp. */
@@ -166,12 +166,12 @@ unpack (const uint32_t *words, int i)
 template <typename T, int S>
 struct Own
 {
-  int outputs;                  /* chunks that the block has */
-  int chunk;                    /* of the block's first output */
-  int gathered, slot;           /* chunks of the block; this thread's among them, or -1 */
-  bool loads;                   /* it has one that is loaded as it lies */
-  const uint8_t *from;          /* that one, in the image's first row */
-  int *places;                  /* see find_places () */
+  int outputs;         /* chunks that the block has */
+  int chunk;           /* of the block's first output */
+  int gathered, slot;  /* chunks of the block; this thread's among them, or -1 */
+  bool loads;          /* it has one that is loaded as it lies */
+  const uint8_t *from; /* that one, in the image's first row */
+  int *places;         /* see find_places () */
 };
 
 template <typename T, int S>
@@ -206,9 +206,9 @@ add_rows (const ConvolveImage &image, const Box &box, Shared<T, S> &shared, cons
 
 #pragma unroll 1
   for (int j = 0; j < count; j += M) {
-    uint32_t words[M][W] = { };
+    uint32_t words[M][W] = {};
 
-    __syncthreads ();           /* nobody needs the rows before */
+    __syncthreads (); /* nobody needs the rows before */
     if (threadIdx.x < 32)
       find_rows (image, box, shared, row + j, 32, 0);
     __syncthreads ();
@@ -246,11 +246,11 @@ find_strip (const Box &box, int strip)
  */
 template <typename T, int S>
 __global__ void __launch_bounds__ (THREADS, 2)
-convolve_box_strips (const __grid_constant__ ConvolveImage image, const __grid_constant__ Box box)
+    convolve_box_strips (const __grid_constant__ ConvolveImage image, const __grid_constant__ Box box)
 {
   extern __shared__ __align__ (16) unsigned char memory[];
   Shared<T, S> &shared = *(Shared<T, S> *) memory;
-  uint32_t columns[Chunk<T, S>::sums] = { };
+  uint32_t columns[Chunk<T, S>::sums] = {};
 
   convolve_wait ();
   const Own<T, S> own = find_own (image, box, shared);

@@ -10,8 +10,8 @@ sum_neighbours (const ConvolveImage &image, const ConvolveParameters<N> &mask, i
   for (int j = 0; j < image.mask_height; j++) {
     Sum row = 0;
     for (int i = 0; i < image.mask_width; i++)
-      row += mask.tap[j * image.mask_width + i] * (Sum) convolve_load<T, B> (image, x + i - image.mask_width / 2,
-          y + j - image.mask_height / 2, blockIdx.z);
+      row += mask.tap[j * image.mask_width + i]
+          * (Sum) convolve_load<T, B> (image, x + i - image.mask_width / 2, y + j - image.mask_height / 2, blockIdx.z);
     sum += row;
   }
   return sum;
@@ -23,7 +23,7 @@ sum_neighbours (const ConvolveImage &image, const ConvolveParameters<N> &mask, i
  */
 template <typename T, ConvolveBoundary B, typename Sum, int N>
 __global__ void __launch_bounds__ (256)
-convolve_constant (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
+    convolve_constant (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
 {
   int left = image.x0 + blockIdx.x * blockDim.x, top = image.y0 + blockIdx.y * blockDim.y;
   int x = left + threadIdx.x, y = top + threadIdx.y;
@@ -33,7 +33,8 @@ convolve_constant (const __grid_constant__ ConvolveImage image, const __grid_con
     return;
 
   Sum sum = convolve_is_inside (image, left, top, blockDim.x, blockDim.y)
-      ? sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, mask, x, y) : sum_neighbours<T, B, Sum> (image, mask, x, y);
+      ? sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, mask, x, y)
+      : sum_neighbours<T, B, Sum> (image, mask, x, y);
   convolve_store<T> (image, x, y, blockIdx.z, sum);
 }
 
@@ -44,9 +45,8 @@ convolve_constant_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Con
   typedef ConvolveParameters<CONVOLVE_MAX_PARAMETER_TAPS> Many;
   static const ConvolveKernels<Few> few = CONVOLVE_KERNELS (convolve_constant, CONVOLVE_FEW_TAPS);
   static const ConvolveKernels<Many> many = CONVOLVE_KERNELS (convolve_constant, CONVOLVE_MAX_PARAMETER_TAPS);
-  const void *kernel = convolve_has_few_taps (plan) ? convolve_kernel<Few> (plan, few)
-      : convolve_kernel<Many> (plan, many);
+  const void *kernel =
+      convolve_has_few_taps (plan) ? convolve_kernel<Few> (plan, few) : convolve_kernel<Many> (plan, many);
 
-  return convolve_launch (plan, plane, kernel, { dim3 (32, 8), 32, 8, 0 },
-      plan->taps.taps, error);
+  return convolve_launch (plan, plane, kernel, { dim3 (32, 8), 32, 8, 0 }, plan->taps.taps, error);
 }

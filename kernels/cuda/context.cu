@@ -8,7 +8,7 @@
 
 #include "cuda/device.cuh"
 
-#define MOST_DEVICES 64         /* what one process has had at most is 16 */
+#define MOST_DEVICES 64 /* what one process has had at most is 16 */
 
 #if CUDART_VERSION >= 12050
 #define GET_ENTRY_POINT(name, function, found) \
@@ -23,7 +23,7 @@ static struct
   CUresult (*pop) (CUcontext *context);
   CUresult (*device_get) (CUdevice *device, int ordinal);
   CUresult (*primary_retain) (CUcontext *context, CUdevice device);
-  CUcontext primary[MOST_DEVICES];      /* retained once and never released, as the runtime does it */
+  CUcontext primary[MOST_DEVICES]; /* retained once and never released, as the runtime does it */
   bool complete;
 } driver;
 
@@ -40,10 +40,11 @@ find_function (const char *name, void **function)
 static bool
 find_functions (void)
 {
-  driver.complete = driver.complete || (find_function ("cuCtxPushCurrent", (void **) &driver.push)
-      && find_function ("cuCtxPopCurrent", (void **) &driver.pop)
-      && find_function ("cuDeviceGet", (void **) &driver.device_get)
-      && find_function ("cuDevicePrimaryCtxRetain", (void **) &driver.primary_retain));
+  driver.complete = driver.complete
+      || (find_function ("cuCtxPushCurrent", (void **) &driver.push)
+          && find_function ("cuCtxPopCurrent", (void **) &driver.pop)
+          && find_function ("cuDeviceGet", (void **) &driver.device_get)
+          && find_function ("cuDevicePrimaryCtxRetain", (void **) &driver.primary_retain));
   return driver.complete;
 }
 

@@ -14,7 +14,7 @@ convolve_probe (void)
 ConvolveStatus
 convolve_device_fail (ConvolveDevice *device, cudaError_t code, const char *what, ConvolveError *error)
 {
-  cudaGetLastError ();          /* a refused allocation is forgotten; only sticky errors stay */
+  cudaGetLastError (); /* a refused allocation is forgotten; only sticky errors stay */
   if (code == cudaErrorMemoryAllocation)
     return convolve_fail (error, CONVOLVE_NO_DEVICE_MEMORY, code, "%s: %s", what, cudaGetErrorString (code));
   device->failed = true;
@@ -46,8 +46,10 @@ explain_missing (cudaError_t code, ConvolveError *error)
     return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: %s", cudaGetErrorString (code));
   if (cudaDriverGetVersion (&driver) != cudaSuccess || driver == 0)
     return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: there is no NVIDIA driver");
-  return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: the NVIDIA driver is for CUDA %d.%d, and "
-      "this build needs one for CUDA %d", driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000);
+  return convolve_fail (error, CONVOLVE_NO_DEVICE, code,
+      "no CUDA device: the NVIDIA driver is for CUDA %d.%d, and "
+      "this build needs one for CUDA %d",
+      driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000);
 }
 
 ConvolveStatus
@@ -309,8 +311,7 @@ convolve_device_timer_stop (ConvolveDevice *device)
     return -1;
   if ((code = cudaEventRecord (device->timer[1], device->streams[PHASE_KERNEL])) != cudaSuccess
       || (code = cudaEventSynchronize (device->timer[1])) != cudaSuccess
-      || (code = cudaEventElapsedTime (&milliseconds, device->timer[0],
-              device->timer[1])) != cudaSuccess) {
+      || (code = cudaEventElapsedTime (&milliseconds, device->timer[0], device->timer[1])) != cudaSuccess) {
     convolve_device_fail (device, code, "timer", NULL);
     return -1;
   }
@@ -346,8 +347,8 @@ convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const Convo
 }
 
 ConvolveStatus
-convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel,
-    const ConvolveGrid &grid, const void *mask, ConvolveError *error)
+convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel, const ConvolveGrid &grid,
+    const void *mask, ConvolveError *error)
 {
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveRect *region = &plane->region;
@@ -355,9 +356,9 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   ConvolveEntry entry (device, error);
   ConvolveStatus status = entry.status;
   const bool tiled = grid.tile_height > 0;
-  const int most_rows = 65535 * grid.tile_height;       /* gridDim.y's limit */
+  const int most_rows = 65535 * grid.tile_height; /* gridDim.y's limit */
   cudaLaunchAttribute overlap;
-  cudaLaunchConfig_t config = { };
+  cudaLaunchConfig_t config = {};
   ConvolveImage image;
   cudaError_t code;
 
@@ -368,7 +369,7 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   /* The limit is a property of the kernel in this context, so it is set where it is needed. */
   if (grid.shared > 48 * 1024
       && (code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, grid.shared))
-      != cudaSuccess)
+          != cudaSuccess)
     return convolve_device_fail (device, code, plan->variant->name, error);
 
   convolve_image_init (&image, plan, plane);

@@ -20,7 +20,7 @@ enum Phase
 struct Stage
 {
   void *source, *destination;
-  size_t capacity;              /* bytes of each */
+  size_t capacity; /* bytes of each */
   size_t stride, rows;
 };
 
@@ -29,31 +29,31 @@ struct Frame
 {
   Stage stages[CONVOLVE_MAX_STAGES];
   cudaEvent_t begins[N_PHASES], ends[N_PHASES], done[N_PHASES];
-  bool used[N_PHASES];          /* something of this phase was enqueued */
-  bool last[N_PHASES];          /* no other phase waits for it: its done is recorded */
-  bool timed;                   /* begins and ends are recorded for the phases used */
+  bool used[N_PHASES]; /* something of this phase was enqueued */
+  bool last[N_PHASES]; /* no other phase waits for it: its done is recorded */
+  bool timed;          /* begins and ends are recorded for the phases used */
 };
 
 struct ConvolveDevice
 {
   int id;
-  bool adopted;                 /* its context is the caller's to make current */
-  CUcontext context;            /* the primary one of device id; NULL where adopted is set */
+  bool adopted;      /* its context is the caller's to make current */
+  CUcontext context; /* the primary one of device id; NULL where adopted is set */
   char name[320];
   size_t shared_limit;
   int multiprocessors;
-  bool overlaps;                /* launches: see convolve_wait () */
+  bool overlaps; /* launches: see convolve_wait () */
   cudaStream_t streams[N_PHASES];
-  bool lent;                    /* the kernels' stream is the caller's */
-  cudaEvent_t enqueued[N_PHASES];       /* the last that each phase was given; recorded when the next phase asks */
-  bool fresh[N_PHASES];         /* more was enqueued since */
+  bool lent;                      /* the kernels' stream is the caller's */
+  cudaEvent_t enqueued[N_PHASES]; /* the last that each phase was given; recorded when the next phase asks */
+  bool fresh[N_PHASES];           /* more was enqueued since */
   cudaEvent_t timer[2];
-  void *scratch;                /* see convolve_device_scratch () */
+  void *scratch; /* see convolve_device_scratch () */
   size_t scratch_bytes;
   Frame frames[CONVOLVE_MAX_FRAMES];
-  unsigned begun;               /* frames so far */
-  Frame *frame;                 /* the one begun and not ended, or NULL */
-  bool failed;                  /* a failure poisons the process's context: no CUDA call is made after it */
+  unsigned begun; /* frames so far */
+  Frame *frame;   /* the one begun and not ended, or NULL */
+  bool failed;    /* a failure poisons the process's context: no CUDA call is made after it */
 };
 
 /* Makes of a CUDA error a status. All but a refused allocation end the use of the device. */
@@ -66,7 +66,7 @@ cudaError_t convolve_context_of_device (int id, CUcontext *context);
 class ConvolveContextScope
 {
 public:
-  explicit ConvolveContextScope (CUcontext context);    /* NULL leaves the thread's own context in place */
+  explicit ConvolveContextScope (CUcontext context); /* NULL leaves the thread's own context in place */
   ~ConvolveContextScope ();
   ConvolveContextScope (const ConvolveContextScope &) = delete;
   ConvolveContextScope &operator= (const ConvolveContextScope &) = delete;

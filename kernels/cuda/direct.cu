@@ -16,8 +16,8 @@ struct DirectTaps
  * product but the product.
  */
 template <typename T, int K, int S, int W, int R>
-__global__ void __launch_bounds__ (CONVOLVE_LANES * CONVOLVE_WARPS, S == 1 ? 8 : 1)
-convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_constant__ DirectTaps<K> taps)
+__global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS, S == 1 ? 8 : 1)
+    convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_constant__ DirectTaps<K> taps)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, bytes = S * sizeof (T);
   const ConvolveParts &parts = taps.parts;
@@ -45,8 +45,8 @@ convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_const
 #pragma unroll
           for (int c = 0; c < columns; c++)
             if (n - r >= 0 && n - r < K && i - c >= 0 && i - c < K)
-              sums[r][s][c] += taps.tap[n - r < 0 || n - r >= K ? 0 : n - r][i - c < 0 || i - c >= K ? 0 : i - c]
-                  * value;
+              sums[r][s][c] +=
+                  taps.tap[n - r < 0 || n - r >= K ? 0 : n - r][i - c < 0 || i - c >= K ? 0 : i - c] * value;
       }
 
   convolve_store_sums<T, S, W, R> (image, tile, sums, &words[K / 2]);
@@ -58,7 +58,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   const ConvolveTaps *from = &plan->taps;
   DirectTaps<K> taps;
-  ConvolveGrid grid = { };
+  ConvolveGrid grid = {};
   ConvolvePlane halves[2];
 
   if (convolve_halves (plan, plane, halves)) {
@@ -69,8 +69,8 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   memset (&taps, 0, sizeof (taps));
   for (int j = 0; j < from->height; j++)
     for (int i = 0; i < from->width; i++)
-      taps.tap[j + (K - from->height) / 2][i + (K - from->width) / 2] = from->taps[j * from->width + i]
-          * convolve_tap_unit (plan);
+      taps.tap[j + (K - from->height) / 2][i + (K - from->width) / 2] =
+          from->taps[j * from->width + i] * convolve_tap_unit (plan);
   taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, CONVOLVE_WARPS, K, &grid);
   return convolve_launch (plan, plane, (const void *) convolve_direct<T, K, S, W, R>, grid, &taps, error);
 }
@@ -81,19 +81,19 @@ convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
   typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
   static const Run runs[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
     {
-      { run<uint8_t, 3, 1, 2, 4>, run<uint8_t, 3, 2, 1, 4>, run<uint8_t, 3, 4, 1, 2> },
-      { run<uint8_t, 5, 1, 2, 4>, run<uint8_t, 5, 2, 1, 4>, run<uint8_t, 5, 4, 1, 2> },
-      { run<uint8_t, 7, 1, 1, 8>, run<uint8_t, 7, 2, 1, 4>, run<uint8_t, 7, 4, 1, 2> },
-      { run<uint8_t, 9, 1, 1, 8>, run<uint8_t, 9, 2, 1, 4>, run<uint8_t, 9, 4, 1, 2> },
+        { run<uint8_t, 3, 1, 2, 4>, run<uint8_t, 3, 2, 1, 4>, run<uint8_t, 3, 4, 1, 2> },
+        { run<uint8_t, 5, 1, 2, 4>, run<uint8_t, 5, 2, 1, 4>, run<uint8_t, 5, 4, 1, 2> },
+        { run<uint8_t, 7, 1, 1, 8>, run<uint8_t, 7, 2, 1, 4>, run<uint8_t, 7, 4, 1, 2> },
+        { run<uint8_t, 9, 1, 1, 8>, run<uint8_t, 9, 2, 1, 4>, run<uint8_t, 9, 4, 1, 2> },
     },
     {
-      { run<uint16_t, 3, 1, 1, 4>, run<uint16_t, 3, 2, 1, 4>, run<uint16_t, 3, 4, 1, 2> },
-      { run<uint16_t, 5, 1, 1, 4>, run<uint16_t, 5, 2, 1, 4>, run<uint16_t, 5, 4, 1, 2> },
-      { run<uint16_t, 7, 1, 1, 8>, run<uint16_t, 7, 2, 1, 4>, run<uint16_t, 7, 4, 1, 2> },
-      { run<uint16_t, 9, 1, 1, 8>, run<uint16_t, 9, 2, 1, 4>, run<uint16_t, 9, 4, 1, 2> },
+        { run<uint16_t, 3, 1, 1, 4>, run<uint16_t, 3, 2, 1, 4>, run<uint16_t, 3, 4, 1, 2> },
+        { run<uint16_t, 5, 1, 1, 4>, run<uint16_t, 5, 2, 1, 4>, run<uint16_t, 5, 4, 1, 2> },
+        { run<uint16_t, 7, 1, 1, 8>, run<uint16_t, 7, 2, 1, 4>, run<uint16_t, 7, 4, 1, 2> },
+        { run<uint16_t, 9, 1, 1, 8>, run<uint16_t, 9, 2, 1, 4>, run<uint16_t, 9, 4, 1, 2> },
     },
   };
   int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
 
-  return runs[plan->pixel.type][side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2] (plan, plane, error);
+  return runs[plan->pixel.type][side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2](plan, plane, error);
 }

@@ -26,15 +26,15 @@ struct Task
   void *before, *after;         /* [pair][row][place]: spectra of rows that are read, and of those that are written */
   int lanes, first_pair;        /* of the whole plane; of this part */
   int columns;                  /* lanes of one sample */
-  int samples[CONVOLVE_MAX_SAMPLES];    /* that are convolved, the lanes of one after the other */
-  unsigned copied;              /* the others */
-  int lane_width, tile_height;  /* outputs */
+  int samples[CONVOLVE_MAX_SAMPLES]; /* that are convolved, the lanes of one after the other */
+  unsigned copied;                   /* the others */
+  int lane_width, tile_height;       /* outputs */
   int y, rows_before, rows_after;
-  int middle;                   /* is taken off all samples */
+  int middle; /* is taken off all samples */
   ConvolveBoundary boundary;
-  bool bytes, planar, whole;    /* samples of 8 bits; with nothing between them; sums are integers */
-  double shift;                 /* to a sum, for the middle */
-  float offset[CONVOLVE_MAX_SAMPLES];   /* of the tail, where sums are float, with the shift */
+  bool bytes, planar, whole;          /* samples of 8 bits; with nothing between them; sums are integers */
+  double shift;                       /* to a sum, for the middle */
+  float offset[CONVOLVE_MAX_SAMPLES]; /* of the tail, where sums are float, with the shift */
 };
 
 /* A small integer as it lies in the low bits of a float that has just these beyond its large power of two. */
@@ -103,7 +103,7 @@ result_of (const ConvolveImage &image, const Task &task, int sample, float value
   if (sizeof (T) == 1) {
     unsigned byte;
 
-    asm ("cvt.rzi.u8.f32 %0, %1;" : "=r" (byte) : "f" (value));
+    asm("cvt.rzi.u8.f32 %0, %1;" : "=r"(byte) : "f"(value));
     return byte;
   }
 #endif
@@ -179,7 +179,7 @@ store_any_lane (const ConvolveImage &image, const Task &task, int lane, int row,
 /* The idea: a row of two lanes is one complex row; a few threads transform it, which they do without any block. */
 template <typename Real>
 __global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? ROW_BLOCKS : 2)
-convolve_fft_rows (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
+    convolve_fft_rows (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   extern __shared__ __align__ (16) unsigned char shared[];
   const int t = threadIdx.x % THREADS, row = blockIdx.x * (ROW_THREADS / THREADS) + threadIdx.x / THREADS;
@@ -201,31 +201,31 @@ convolve_fft_rows (const __grid_constant__ ConvolveImage image, const __grid_con
 
 /* The idea: columns side by side, so that memory is read in whole lines, forth, times the mask's spectrum, and back. */
 template <int N, typename Real>
-__global__ void __launch_bounds__ (N * THREADS, COLUMN_BLOCKS)
-convolve_fft_columns (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
+__global__ void __launch_bounds__ (N *THREADS, COLUMN_BLOCKS)
+    convolve_fft_columns (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   extern __shared__ __align__ (16) unsigned char shared[];
   constexpr int step = THREADS * POINTS;
   const int column = threadIdx.x % N, t = threadIdx.x / N, place = blockIdx.x * N + column;
   const int first = blockIdx.y * task.tile_height, inside = task.rows_before - first - t;
   const int outputs = min (task.tile_height, task.rows_after - first) - t;
-  const Complex<Real> *from = (const Complex<Real> *) task.before
-      + ((size_t) blockIdx.z * task.rows_before + first + t) * POINTS + place;
+  const Complex<Real> *from =
+      (const Complex<Real> *) task.before + ((size_t) blockIdx.z * task.rows_before + first + t) * POINTS + place;
   const Complex<Real> *factors = (const Complex<Real> *) task.spectrum + t * POINTS + place;
-  Complex<Real> *to = (Complex<Real> *) task.after
-      + ((size_t) blockIdx.z * task.rows_after + first + t) * POINTS + place;
+  Complex<Real> *to =
+      (Complex<Real> *) task.after + ((size_t) blockIdx.z * task.rows_after + first + t) * POINTS + place;
   Complex<Real> *cells = (Complex<Real> *) shared + column;
   Points<Real> points;
 
   convolve_wait ();
-  if (inside > POINTS - THREADS)        /* all rows are there */
+  if (inside > POINTS - THREADS) /* all rows are there */
 #pragma unroll
     for (int j = 0; j < HELD; j++)
       set_point (points, j, from[j * step]);
   else
 #pragma unroll
     for (int j = 0; j < HELD; j++)
-      set_point (points, j, THREADS * j < inside ? from[j * step] : Complex<Real> { 0, 0 });
+      set_point (points, j, THREADS * j < inside ? from[j * step] : Complex<Real>{ 0, 0 });
   transform_all (points, cells, N, (const Complex<Real> *) task.roots, t, [] { __syncthreads (); });
 #pragma unroll
   for (int i = 0; i < HELD; i++) {
@@ -245,13 +245,13 @@ convolve_fft_columns (const __grid_constant__ ConvolveImage image, const __grid_
 /* The idea: rows go back as they came, and their two parts are the samples of two lanes. */
 template <typename Real>
 __global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? ROW_BLOCKS : 2)
-convolve_fft_rows_back (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
+    convolve_fft_rows_back (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   extern __shared__ __align__ (16) unsigned char shared[];
   const int t = threadIdx.x % THREADS, row = blockIdx.x * (ROW_THREADS / THREADS) + threadIdx.x / THREADS;
   const int lane = 2 * (task.first_pair + blockIdx.y), last = min (row, task.rows_after - 1);
-  const Complex<Real> *from = (const Complex<Real> *) task.after
-      + ((size_t) blockIdx.y * task.rows_after + last) * POINTS + t;
+  const Complex<Real> *from =
+      (const Complex<Real> *) task.after + ((size_t) blockIdx.y * task.rows_after + last) * POINTS + t;
   Points<Real> points;
 
   convolve_wait ();
@@ -268,7 +268,7 @@ convolve_fft_rows_back (const __grid_constant__ ConvolveImage image, const __gri
 
 /* The samples that are not convolved, a thread for a pixel. */
 __global__ void __launch_bounds__ (256)
-convolve_fft_copy (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
+    convolve_fft_copy (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   convolve_wait ();
   for (int y = image.y0 + blockIdx.y; y < image.y1; y += gridDim.y)
@@ -288,7 +288,7 @@ launch (ConvolveDevice *device, const void *kernel, dim3 blocks, int threads, si
     ConvolveError *error)
 {
   cudaLaunchAttribute overlap;
-  cudaLaunchConfig_t config = { };
+  cudaLaunchConfig_t config = {};
   cudaError_t code;
 
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -380,7 +380,7 @@ convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
   ConvolveEntry entry (device, error);
   ConvolveStatus status = entry.status;
   ConvolveImage image;
-  Task task = { };
+  Task task = {};
   double sum = 0;
   cudaError_t code;
   int n = 0;
@@ -412,8 +412,9 @@ convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
   if (task.copied) {
     void *arguments[] = { &image, &task };
 
-    status = launch (device, (const void *) convolve_fft_copy, dim3 (divided (plane->region.width, 256),
-            plane->region.height < 4096 ? plane->region.height : 4096), 256, 0, arguments, error);
+    status = launch (device, (const void *) convolve_fft_copy,
+        dim3 (divided (plane->region.width, 256), plane->region.height < 4096 ? plane->region.height : 4096), 256, 0,
+        arguments, error);
   }
   if (n == 0 || status != CONVOLVE_OK)
     return status;

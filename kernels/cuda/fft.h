@@ -7,12 +7,13 @@
 #include "common/plan.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 #define CONVOLVE_FFT_POINTS 512 /* of a transform, in both directions; what the mask leaves of them are outputs */
 #define CONVOLVE_FFT_THREADS 32 /* of one transform */
-#define CONVOLVE_FFT_HELD (CONVOLVE_FFT_POINTS / CONVOLVE_FFT_THREADS)  /* points that a thread holds */
+#define CONVOLVE_FFT_HELD (CONVOLVE_FFT_POINTS / CONVOLVE_FFT_THREADS) /* points that a thread holds */
 
 /*
  * The frequency that stands at a place of a transform's result: register r of thread t stands at 32 r + t. Thread t

@@ -12,15 +12,14 @@
 struct MaskTask
 {
   const double *taps;
-  const Complex<double> *circle;        /* exp (2 pi i k / points) */
-  Complex<double> *rows;        /* [row of the mask][place] */
+  const Complex<double> *circle; /* exp (2 pi i k / points) */
+  Complex<double> *rows;         /* [row of the mask][place] */
   void *spectrum;
   int width, height;
 };
 
 /* The idea: a thread for each place of a row's spectrum. */
-__global__ void __launch_bounds__ (MASK_THREADS)
-convolve_fft_mask_rows (const __grid_constant__ MaskTask task)
+__global__ void __launch_bounds__ (MASK_THREADS) convolve_fft_mask_rows (const __grid_constant__ MaskTask task)
 {
   const int place = blockIdx.x * MASK_THREADS + threadIdx.x, frequency = convolve_fft_frequency (place);
   const double *taps = task.taps + blockIdx.y * task.width;
@@ -37,8 +36,7 @@ convolve_fft_mask_rows (const __grid_constant__ MaskTask task)
 
 /* The idea: the same down the columns; divided by the points, for transforms there and back multiply by them. */
 template <typename Real>
-__global__ void __launch_bounds__ (MASK_THREADS)
-convolve_fft_mask_columns (const __grid_constant__ MaskTask task)
+__global__ void __launch_bounds__ (MASK_THREADS) convolve_fft_mask_columns (const __grid_constant__ MaskTask task)
 {
   const int place = blockIdx.x * MASK_THREADS + threadIdx.x, frequency = convolve_fft_frequency (blockIdx.y);
   const double scale = 1.0 / POINTS / POINTS;
@@ -99,7 +97,7 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
 
   Complex<double> *circle = (Complex<double> *) (roots + POINTS);
   double *taps = (double *) (circle + POINTS);
-  MaskTask task = { };
+  MaskTask task = {};
 
   for (int i = 0; i < POINTS; i++) {
     Complex<double> root = circle_point (i / THREADS * (i % THREADS));
@@ -145,5 +143,7 @@ convolve_device_double_ratio (const ConvolveDevice *device)
   int ratio = 0;
 
   return cudaDeviceGetAttribute (&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, convolve_device_id (device))
-      == cudaSuccess ? ratio : 0;
+          == cudaSuccess
+      ? ratio
+      : 0;
 }

@@ -40,9 +40,15 @@ set_point (Points<Real> &points, int i, Complex<Real> value)
 static __host__ __device__ constexpr double
 quarter_cosine (int k)
 {
-  return k == 0 ? 1 : k == 1 ? 0.98078528040323044913 : k == 2 ? 0.92387953251128675613
-      : k == 3 ? 0.83146961230254523708 : k == 4 ? 0.70710678118654752440 : k == 5 ? 0.55557023301960222474
-      : k == 6 ? 0.38268343236508977173 : k == 7 ? 0.19509032201612826785 : 0;
+  return k == 0 ? 1
+      : k == 1  ? 0.98078528040323044913
+      : k == 2  ? 0.92387953251128675613
+      : k == 3  ? 0.83146961230254523708
+      : k == 4  ? 0.70710678118654752440
+      : k == 5  ? 0.55557023301960222474
+      : k == 6  ? 0.38268343236508977173
+      : k == 7  ? 0.19509032201612826785
+                : 0;
 }
 
 /* The same for k = 0 .. 16. */
@@ -85,7 +91,7 @@ combine (Points<Real> &points, int a, int b, int k)
   } else {
     const Real c = (Real) cosine (k), s = (Real) (INVERSE ? sine (k) : -sine (k));
 
-    if (k % 4 == 0) {           /* c and s are the same but for signs */
+    if (k % 4 == 0) { /* c and s are the same but for signs */
       Real p = k == 4 ? (INVERSE ? x - y : x + y) : (INVERSE ? x + y : x - y);
       Real q = k == 4 ? (INVERSE ? x + y : y - x) : (INVERSE ? x - y : x + y);
       const Real p_factor = c, q_factor = k == 4 ? c : s;

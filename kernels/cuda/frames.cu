@@ -67,8 +67,7 @@ convolve_pin (int id, void *memory, size_t bytes)
   if (!find_context (id, &context))
     return false;
   ConvolveContextScope scope (context);
-  bool pinned = scope.code == cudaSuccess
-      && cudaHostRegister (memory, bytes, cudaHostRegisterPortable) == cudaSuccess;
+  bool pinned = scope.code == cudaSuccess && cudaHostRegister (memory, bytes, cudaHostRegisterPortable) == cudaSuccess;
 
   if (!pinned)
     cudaGetLastError ();
@@ -189,7 +188,8 @@ copy_rows (ConvolveDevice *device, int plane, const ConvolveRows *rows, Phase ph
 
   if (status != CONVOLVE_OK)
     return status;
-  const Stage *stage = device->frame && plane >= 0 && plane < CONVOLVE_MAX_STAGES ? &device->frame->stages[plane] : NULL;
+  const Stage *stage =
+      device->frame && plane >= 0 && plane < CONVOLVE_MAX_STAGES ? &device->frame->stages[plane] : NULL;
   if (!stage || rows->row_bytes > stage->stride || rows->host_stride < rows->row_bytes || rows->count > stage->rows
       || rows->first > stage->rows - rows->count)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "%s of %zu rows of %zu bytes from row %zu of stage %d",

@@ -8,7 +8,7 @@ struct FusedTaps
 {
   ConvolveParts parts;
   float row[K], column[K];
-  float tap[K][K];              /* for the rim */
+  float tap[K][K]; /* for the rim */
 };
 
 /*
@@ -16,8 +16,8 @@ struct FusedTaps
  * it makes the row's sums, in registers, and adds them to all outputs above and below.
  */
 template <typename T, int K, int S, int W, int R>
-__global__ void __launch_bounds__ (CONVOLVE_LANES * CONVOLVE_WARPS)
-convolve_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ FusedTaps<K> taps)
+__global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
+    convolve_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ FusedTaps<K> taps)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, bytes = S * sizeof (T);
   const ConvolveParts &parts = taps.parts;
@@ -62,7 +62,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   const ConvolveTaps *from = &plan->taps;
   FusedTaps<K> taps;
-  ConvolveGrid grid = { };
+  ConvolveGrid grid = {};
   ConvolvePlane halves[2];
   int left = (K - from->width) / 2, top = (K - from->height) / 2;
 
@@ -89,19 +89,19 @@ convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convol
   typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
   static const Run runs[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
     {
-      { run<uint8_t, 3, 1, 2, 4>, run<uint8_t, 3, 2, 1, 8>, run<uint8_t, 3, 4, 1, 4> },
-      { run<uint8_t, 5, 1, 2, 4>, run<uint8_t, 5, 2, 1, 8>, run<uint8_t, 5, 4, 1, 4> },
-      { run<uint8_t, 7, 1, 1, 8>, run<uint8_t, 7, 2, 1, 8>, run<uint8_t, 7, 4, 1, 4> },
-      { run<uint8_t, 9, 1, 1, 8>, run<uint8_t, 9, 2, 1, 8>, run<uint8_t, 9, 4, 1, 4> },
+        { run<uint8_t, 3, 1, 2, 4>, run<uint8_t, 3, 2, 1, 8>, run<uint8_t, 3, 4, 1, 4> },
+        { run<uint8_t, 5, 1, 2, 4>, run<uint8_t, 5, 2, 1, 8>, run<uint8_t, 5, 4, 1, 4> },
+        { run<uint8_t, 7, 1, 1, 8>, run<uint8_t, 7, 2, 1, 8>, run<uint8_t, 7, 4, 1, 4> },
+        { run<uint8_t, 9, 1, 1, 8>, run<uint8_t, 9, 2, 1, 8>, run<uint8_t, 9, 4, 1, 4> },
     },
     {
-      { run<uint16_t, 3, 1, 1, 8>, run<uint16_t, 3, 2, 1, 4>, run<uint16_t, 3, 4, 1, 4> },
-      { run<uint16_t, 5, 1, 1, 8>, run<uint16_t, 5, 2, 1, 4>, run<uint16_t, 5, 4, 1, 4> },
-      { run<uint16_t, 7, 1, 1, 8>, run<uint16_t, 7, 2, 1, 4>, run<uint16_t, 7, 4, 1, 4> },
-      { run<uint16_t, 9, 1, 1, 8>, run<uint16_t, 9, 2, 1, 4>, run<uint16_t, 9, 4, 1, 4> },
+        { run<uint16_t, 3, 1, 1, 8>, run<uint16_t, 3, 2, 1, 4>, run<uint16_t, 3, 4, 1, 4> },
+        { run<uint16_t, 5, 1, 1, 8>, run<uint16_t, 5, 2, 1, 4>, run<uint16_t, 5, 4, 1, 4> },
+        { run<uint16_t, 7, 1, 1, 8>, run<uint16_t, 7, 2, 1, 4>, run<uint16_t, 7, 4, 1, 4> },
+        { run<uint16_t, 9, 1, 1, 8>, run<uint16_t, 9, 2, 1, 4>, run<uint16_t, 9, 4, 1, 4> },
     },
   };
   int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
 
-  return runs[plan->pixel.type][side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2] (plan, plane, error);
+  return runs[plan->pixel.type][side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2](plan, plane, error);
 }

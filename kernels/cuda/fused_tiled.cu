@@ -6,27 +6,27 @@
 #define THREADS 256
 #define COLUMNS CONVOLVE_FUSED_TILED_SAMPLES
 #define HEIGHT CONVOLVE_FUSED_TILED_HEIGHT
-#define RUN 8                   /* sums of a row that a thread makes together */
-#define STACK 16                /* outputs of a column that a thread makes together */
+#define RUN 8    /* sums of a row that a thread makes together */
+#define STACK 16 /* outputs of a column that a thread makes together */
 
 template <int K>
 struct TiledTaps
 {
-  int left;                     /* of the first tile */
-  int x0;                       /* of the first output */
+  int left; /* of the first tile */
+  int x0;   /* of the first output */
   ConvolveBoundary boundary;
   bool aligned;
   float row[K], column[K];
-  int dots[(K + 3) / 4];        /* the row, four weights in a word */
+  int dots[(K + 3) / 4]; /* the row, four weights in a word */
 };
 
 /* The input of a tile as it lies in memory, and the sums of its rows. */
 template <typename T, int S, int K>
 struct Tile
 {
-  static constexpr int bytes = S * sizeof (T), chunk = 16 / bytes;      /* pixels that are loaded together */
+  static constexpr int bytes = S * sizeof (T), chunk = 16 / bytes; /* pixels that are loaded together */
   static constexpr int pixels = COLUMNS / S, side = (K / 2 + chunk - 1) / chunk * chunk, rows = HEIGHT + K - 1;
-  static constexpr int chunks = (pixels + 2 * side) / chunk, words = chunks * 4 + 4;    /* of a row, and a pad */
+  static constexpr int chunks = (pixels + 2 * side) / chunk, words = chunks * 4 + 4; /* of a row, and a pad */
 
   uint32_t input[rows][words];
   float sums[rows][COLUMNS];
@@ -38,13 +38,13 @@ static __device__ __noinline__ void
 gather (const ConvolveImage &image, ConvolveBoundary boundary, int x, int y, uint32_t *to)
 {
   constexpr int samples = 16 / (int) sizeof (T), per_word = 4 / (int) sizeof (T);
-  uint32_t words[4] = { };
+  uint32_t words[4] = {};
 
 #pragma unroll
   for (int i = 0; i < samples; i++) {
     int at = y < 0 ? -1 : convolve_boundary_index (boundary, x + i / S, image.width);
-    unsigned word = at < 0 ? (unsigned) (int) image.zero[i % S] << image.shift
-        : *convolve_source<T> (image, at, y, i % S);
+    unsigned word =
+        at < 0 ? (unsigned) (int) image.zero[i % S] << image.shift : *convolve_source<T> (image, at, y, i % S);
 
     words[i / per_word] |= word << i % per_word * 8 * sizeof (T);
   }
@@ -56,8 +56,10 @@ static __device__ __forceinline__ void
 copy_chunk (uint32_t *to, const uint8_t *from)
 {
 #if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.cg.shared.global [%0], [%1], 16;" : : "r" ((unsigned) __cvta_generic_to_shared (to)),
-      "l" (from) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+               :
+               : "r"((unsigned) __cvta_generic_to_shared (to)), "l"(from)
+               : "memory");
 #else
   *(uint4 *) to = __ldg ((const uint4 *) from);
 #endif
@@ -80,7 +82,7 @@ pick (const uint32_t *words, int sample)
  */
 template <typename T, int K, int S, bool DOTS>
 __global__ void __launch_bounds__ (THREADS)
-convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_constant__ TiledTaps<K> taps)
+    convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_constant__ TiledTaps<K> taps)
 {
   typedef Tile<T, S, K> Tile;
   extern __shared__ __align__ (16) unsigned char shared[];
@@ -171,7 +173,7 @@ convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_
   }
 #pragma unroll 1
   for (int first = thread / COLUMNS * STACK; first < bottom - top; first += THREADS / COLUMNS * STACK) {
-    float sums[STACK] = { };
+    float sums[STACK] = {};
 
 #pragma unroll
     for (int n = 0; n < STACK + K - 1; n++) {
@@ -193,7 +195,7 @@ convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_
       for (int r = 0; r < STACK; r++, to += image.destination_stride) {
         unsigned value = wide ? convolve_finish_wide (&image, s, sums[r])
             : sizeof (T) == 1 ? convolve_clamp_bytes (0, convolve_floor<T> (image.tail, s, sums[r]), 0)
-            : (unsigned) convolve_floor<T> (image.tail, s, sums[r]) << image.shift;
+                              : (unsigned) convolve_floor<T> (image.tail, s, sums[r]) << image.shift;
 
         if (top + first + r < bottom)
           *(T *) to = (T) value;
@@ -210,7 +212,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   const ConvolveTaps *from = &plan->taps;
   const ConvolveRect *region = &plane->region;
   TiledTaps<K> taps;
-  ConvolveGrid grid = { };
+  ConvolveGrid grid = {};
   int before = (K - from->width) / 2, above = (K - from->height) / 2;
   bool dots = sizeof (T) == 1 && plan->exact;
 
@@ -233,7 +235,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
       "convolve_fused_tiled_shared_size () says it");
   grid.shared = sizeof (Tile);
   grid.waits = true;
-  if (grid.blocks.y > 65535) {  /* the most that a grid is high: in two parts */
+  if (grid.blocks.y > 65535) { /* the most that a grid is high: in two parts */
     ConvolvePlane part = *plane;
     ConvolveStatus status;
 
@@ -243,8 +245,10 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
     part.region.height = region->height - part.region.height;
     return status == CONVOLVE_OK ? run<T, K, S> (plan, &part, error) : status;
   }
-  return convolve_launch (plan, plane, dots ? (const void *) convolve_fused_tiled<T, K, S, sizeof (T) == 1>
-      : (const void *) convolve_fused_tiled<T, K, S, false>, grid, &taps, error);
+  return convolve_launch (plan, plane,
+      dots ? (const void *) convolve_fused_tiled<T, K, S, sizeof (T) == 1>
+           : (const void *) convolve_fused_tiled<T, K, S, false>,
+      grid, &taps, error);
 }
 
 ConvolveStatus
@@ -254,19 +258,19 @@ convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, 
   static const int sides[] = CONVOLVE_FUSED_TILED_SIDES;
   static const Run runs[CONVOLVE_N_SAMPLE_TYPES][3][3] = {
     {
-      { run<uint8_t, 15, 1>, run<uint8_t, 15, 2>, run<uint8_t, 15, 4> },
-      { run<uint8_t, 31, 1>, run<uint8_t, 31, 2>, run<uint8_t, 31, 4> },
-      { run<uint8_t, 63, 1>, run<uint8_t, 63, 2>, run<uint8_t, 63, 4> },
+        { run<uint8_t, 15, 1>, run<uint8_t, 15, 2>, run<uint8_t, 15, 4> },
+        { run<uint8_t, 31, 1>, run<uint8_t, 31, 2>, run<uint8_t, 31, 4> },
+        { run<uint8_t, 63, 1>, run<uint8_t, 63, 2>, run<uint8_t, 63, 4> },
     },
     {
-      { run<uint16_t, 15, 1>, run<uint16_t, 15, 2>, NULL },
-      { run<uint16_t, 31, 1>, run<uint16_t, 31, 2>, NULL },
-      { run<uint16_t, 63, 1>, run<uint16_t, 63, 2>, NULL },
+        { run<uint16_t, 15, 1>, run<uint16_t, 15, 2>, NULL },
+        { run<uint16_t, 31, 1>, run<uint16_t, 31, 2>, NULL },
+        { run<uint16_t, 63, 1>, run<uint16_t, 63, 2>, NULL },
     },
   };
   int at = 0;
 
   while (sides[at] < convolve_fused_tiled_side (plan))
     at++;
-  return runs[plan->pixel.type][at][plan->pixel.samples / 2] (plan, plane, error);
+  return runs[plan->pixel.type][at][plan->pixel.samples / 2](plan, plane, error);
 }

@@ -10,8 +10,8 @@ sum_neighbours (const ConvolveImage &image, const Sum *__restrict__ taps, int x,
   for (int j = 0; j < image.mask_height; j++) {
     Sum row = 0;
     for (int i = 0; i < image.mask_width; i++)
-      row += taps[j * image.mask_width + i] * (Sum) convolve_load<T, B> (image, x + i - image.mask_width / 2,
-          y + j - image.mask_height / 2, blockIdx.z);
+      row += taps[j * image.mask_width + i]
+          * (Sum) convolve_load<T, B> (image, x + i - image.mask_width / 2, y + j - image.mask_height / 2, blockIdx.z);
     sum += row;
   }
   return sum;
@@ -23,7 +23,7 @@ sum_neighbours (const ConvolveImage &image, const Sum *__restrict__ taps, int x,
  */
 template <typename T, ConvolveBoundary B, typename Sum>
 __global__ void __launch_bounds__ (256)
-convolve_global (const __grid_constant__ ConvolveImage image, const void *__restrict__ mask)
+    convolve_global (const __grid_constant__ ConvolveImage image, const void *__restrict__ mask)
 {
   const Sum *taps = (const Sum *) mask;
   int left = image.x0 + blockIdx.x * blockDim.x, top = image.y0 + blockIdx.y * blockDim.y;
@@ -34,7 +34,8 @@ convolve_global (const __grid_constant__ ConvolveImage image, const void *__rest
     return;
 
   Sum sum = convolve_is_inside (image, left, top, blockDim.x, blockDim.y)
-      ? sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, taps, x, y) : sum_neighbours<T, B, Sum> (image, taps, x, y);
+      ? sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, taps, x, y)
+      : sum_neighbours<T, B, Sum> (image, taps, x, y);
   convolve_store<T> (image, x, y, blockIdx.z, sum);
 }
 

@@ -19,7 +19,7 @@ struct ConvolveImage
   uint8_t *destination;
   int64_t source_stride, destination_stride;
   int width, height;
-  int x0, y0, x1, y1;           /* the outputs to write */
+  int x0, y0, x1, y1; /* the outputs to write */
   int pixel_stride, shift, maximum;
   unsigned select;
   bool swapped;
@@ -36,8 +36,8 @@ static __device__ __forceinline__ void
 convolve_wait (void)
 {
 #if __CUDA_ARCH__ >= 900
-  asm volatile ("griddepcontrol.launch_dependents;");
-  asm volatile ("griddepcontrol.wait;" : : : "memory");
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" : : : "memory");
 #endif
 }
 
@@ -46,7 +46,7 @@ static __device__ __forceinline__ void
 convolve_wait_for_copies (void)
 {
 #if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.wait_all;" : : : "memory");
+  asm volatile("cp.async.wait_all;" : : : "memory");
 #endif
   __syncthreads ();
 }
@@ -129,7 +129,7 @@ __device__ __forceinline__ void
 convolve_store (const ConvolveImage &image, int x, int y, int sample, Sum sum)
 {
   unsigned value = sizeof (Sum) == sizeof (float) ? convolve_tail_float (&image.tail, sample, (float) sum)
-      : convolve_tail_double (&image.tail, sample, sum);
+                                                  : convolve_tail_double (&image.tail, sample, sum);
 
   if (sizeof (T) > 1)
     value = convolve_swap (image, value << image.shift);
@@ -157,27 +157,32 @@ using ConvolveKernel = void (*) (ConvolveImage image, Mask mask);
 template <typename Mask>
 using ConvolveKernels = ConvolveKernel<Mask>[2][CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_N_BOUNDARIES];
 
-#define CONVOLVE_KERNELS(name, ...) { \
+#define CONVOLVE_KERNELS(name, ...) \
+  { \
     { CONVOLVE_KERNEL_ROW (name, uint8_t, float, ##__VA_ARGS__), \
       CONVOLVE_KERNEL_ROW (name, uint16_t, float, ##__VA_ARGS__) }, \
-    { CONVOLVE_KERNEL_ROW (name, uint8_t, double, ##__VA_ARGS__), \
-      CONVOLVE_KERNEL_ROW (name, uint16_t, double, ##__VA_ARGS__) } }
-#define CONVOLVE_KERNEL_ROW(name, T, Sum, ...) { \
-    name<T, CONVOLVE_BOUNDARY_ZERO, Sum, ##__VA_ARGS__>, \
-    name<T, CONVOLVE_BOUNDARY_REPLICATE, Sum, ##__VA_ARGS__>, \
-    name<T, CONVOLVE_BOUNDARY_REFLECT, Sum, ##__VA_ARGS__>, \
-    name<T, CONVOLVE_BOUNDARY_REFLECT_101, Sum, ##__VA_ARGS__>, \
-    name<T, CONVOLVE_BOUNDARY_WRAP, Sum, ##__VA_ARGS__> }
+    { \
+      CONVOLVE_KERNEL_ROW (name, uint8_t, double, ##__VA_ARGS__), \
+          CONVOLVE_KERNEL_ROW (name, uint16_t, double, ##__VA_ARGS__) \
+    } \
+  }
+#define CONVOLVE_KERNEL_ROW(name, T, Sum, ...) \
+  { \
+    name<T, CONVOLVE_BOUNDARY_ZERO, Sum, ##__VA_ARGS__>, name<T, CONVOLVE_BOUNDARY_REPLICATE, Sum, ##__VA_ARGS__>, \
+        name<T, CONVOLVE_BOUNDARY_REFLECT, Sum, ##__VA_ARGS__>, \
+        name<T, CONVOLVE_BOUNDARY_REFLECT_101, Sum, ##__VA_ARGS__>, \
+        name<T, CONVOLVE_BOUNDARY_WRAP, Sum, ##__VA_ARGS__> \
+  }
 static_assert (CONVOLVE_N_SAMPLE_TYPES == 2 && CONVOLVE_N_BOUNDARIES == 5, "a new one needs its kernels");
 
 /* How a variant covers the plane. */
 struct ConvolveGrid
 {
-  dim3 block;                   /* threads */
-  int tile_width, tile_height;  /* outputs of one block */
-  size_t shared;                /* bytes of dynamic shared memory */
-  dim3 blocks;                  /* of kernels that divide the plane themselves; then there are no tiles */
-  bool waits;                   /* the kernel calls convolve_wait (), so that launches may overlap */
+  dim3 block;                  /* threads */
+  int tile_width, tile_height; /* outputs of one block */
+  size_t shared;               /* bytes of dynamic shared memory */
+  dim3 blocks;                 /* of kernels that divide the plane themselves; then there are no tiles */
+  bool waits;                  /* the kernel calls convolve_wait (), so that launches may overlap */
 };
 
 /* The plane as kernels see it, all of its region. */

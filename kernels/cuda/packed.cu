@@ -14,9 +14,9 @@ struct PackedTaps
 
   ConvolveParts parts;
   ConvolveIntegerTail tail;
-  float single[K][K];           /* for the rim */
+  float single[K][K]; /* for the rim */
   int row[K * words];
-  int column[left_over + 1];    /* the last word has its weight in its last byte */
+  int column[left_over + 1]; /* the last word has its weight in its last byte */
 };
 
 /* The column moved up by a byte, with byte k of words below. */
@@ -32,8 +32,8 @@ below (uint32_t column, const uint32_t *words, int k)
  * begin at each of its bytes; a word meets the same four weights in all of the sums that it goes to.
  */
 template <int K, int S, int W, int R, bool CLAMPS>
-__global__ void __launch_bounds__ (CONVOLVE_LANES * CONVOLVE_WARPS)
-convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedTaps<K> taps)
+__global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
+    convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedTaps<K> taps)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveParts &parts = taps.parts;
@@ -62,7 +62,7 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
 #pragma unroll
       for (int c = 0; c < columns; c++) {
         column[s][c] = n == 0 ? bytes[(c + K / 2) / 4 + 1] << (3 - (c + K / 2) % 4) * 8
-            : below (column[s][c], bytes, c + K / 2 + CONVOLVE_GROUP);
+                              : below (column[s][c], bytes, c + K / 2 + CONVOLVE_GROUP);
 #pragma unroll
         for (int w = 0; w < taps.words; w++) {
           uint32_t four = convolve_shifted (bytes, CONVOLVE_GROUP + c - K / 2 + 4 * w);
@@ -70,14 +70,14 @@ convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_const
 #pragma unroll
           for (int r = 0; r < R; r++)
             if (n - r >= 0 && n - r < K)
-              sums[r][s][c] = convolve_dot (four, row[(n - r < 0 || n - r >= K ? 0 : n - r) * taps.words + w],
-                  sums[r][s][c]);
+              sums[r][s][c] =
+                  convolve_dot (four, row[(n - r < 0 || n - r >= K ? 0 : n - r) * taps.words + w], sums[r][s][c]);
         }
 #pragma unroll
         for (int r = 0; r < R; r++)
           if (taps.left_over && n - r >= 0 && n - r < K && (n - r == K - 1 || (n - r) % 4 == 3))
-            sums[r][s][c] = convolve_dot (column[s][c], lowest[n - r < 0 || n - r >= K ? 0 : (n - r) / 4],
-                sums[r][s][c]);
+            sums[r][s][c] =
+                convolve_dot (column[s][c], lowest[n - r < 0 || n - r >= K ? 0 : (n - r) / 4], sums[r][s][c]);
       }
     }
 
@@ -93,7 +93,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   const ConvolveTaps *from = &plan->taps;
   PackedTaps<K> taps;
-  ConvolveGrid grid = { };
+  ConvolveGrid grid = {};
   ConvolvePlane halves[2];
 
   if (convolve_halves (plan, plane, halves)) {
@@ -116,8 +116,10 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
         taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
     }
   taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, CONVOLVE_WARPS, K, &grid);
-  return convolve_launch (plan, plane, plan->integer_tail.clamps ? (const void *) convolve_packed<K, S, W, R, true>
-      : (const void *) convolve_packed<K, S, W, R, false>, grid, &taps, error);
+  return convolve_launch (plan, plane,
+      plan->integer_tail.clamps ? (const void *) convolve_packed<K, S, W, R, true>
+                                : (const void *) convolve_packed<K, S, W, R, false>,
+      grid, &taps, error);
 }
 
 ConvolveStatus
@@ -132,5 +134,5 @@ convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
   };
   int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
 
-  return runs[side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2] (plan, plane, error);
+  return runs[side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2](plan, plane, error);
 }

@@ -8,11 +8,11 @@ template <int K>
 struct PackedFactors
 {
   ConvolveParts parts;
-  ConvolveIntegerTail tail;     /* its starts take row_start back out of all sums */
-  float single[K][K];           /* for the rim */
-  int row[(K + 3) / 4];         /* four weights in a word */
-  int column[K + 1];            /* the weights of the rows k - 1 and k; what lies outside the mask is 0 */
-  int row_start;                /* brings the row's sums into sixteen bits with a sign */
+  ConvolveIntegerTail tail; /* its starts take row_start back out of all sums */
+  float single[K][K];       /* for the rim */
+  int row[(K + 3) / 4];     /* four weights in a word */
+  int column[K + 1];        /* the weights of the rows k - 1 and k; what lies outside the mask is 0 */
+  int row_start;            /* brings the row's sums into sixteen bits with a sign */
 };
 
 /* Two signed sums of rows, one in each half of a word, times two signed bytes, summed. */
@@ -21,7 +21,7 @@ dot_of_rows (uint32_t rows, int taps, int sum)
 {
   int result;
 
-  asm ("dp2a.lo.s32.s32 %0, %1, %2, %3;" : "=r" (result) : "r" (rows), "r" (taps), "r" (sum));
+  asm("dp2a.lo.s32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(rows), "r"(taps), "r"(sum));
   return result;
 }
 
@@ -31,8 +31,9 @@ dot_of_rows (uint32_t rows, int taps, int sum)
  * A block has V warps.
  */
 template <int K, int S, int W, int R, int V, bool CLAMPS>
-__global__ void __launch_bounds__ (CONVOLVE_LANES * V)
-convolve_packed_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedFactors<K> taps)
+__global__ void __launch_bounds__ (CONVOLVE_LANES *V)
+    convolve_packed_separable (const __grid_constant__ ConvolveImage image,
+        const __grid_constant__ PackedFactors<K> taps)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveParts &parts = taps.parts;
@@ -91,7 +92,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   const ConvolveTaps *from = &plan->taps;
   PackedFactors<K> taps;
-  ConvolveGrid grid = { };
+  ConvolveGrid grid = {};
   ConvolvePlane halves[2];
   int left = (K - from->width) / 2, top = (K - from->height) / 2, least = 0, sum = 0;
 
@@ -123,7 +124,8 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, V, K, &grid);
   return convolve_launch (plan, plane,
       plan->integer_tail.clamps ? (const void *) convolve_packed_separable<K, S, W, R, V, true>
-      : (const void *) convolve_packed_separable<K, S, W, R, V, false>, grid, &taps, error);
+                                : (const void *) convolve_packed_separable<K, S, W, R, V, false>,
+      grid, &taps, error);
 }
 
 ConvolveStatus
@@ -138,5 +140,5 @@ convolve_packed_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   };
   int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
 
-  return runs[side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2] (plan, plane, error);
+  return runs[side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2](plan, plane, error);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/image.cuh"
 
-#define WIDTH CONVOLVE_SEPARABLE_WIDTH  /* outputs of a block; also the threads of a row */
+#define WIDTH CONVOLVE_SEPARABLE_WIDTH /* outputs of a block; also the threads of a row */
 #define HEIGHT 64
-#define STEP CONVOLVE_SEPARABLE_STEP    /* rows taken at a time; also the rows of threads */
+#define STEP CONVOLVE_SEPARABLE_STEP /* rows taken at a time; also the rows of threads */
 
 /* One row of samples, with what the row pass reads on both sides. */
 template <typename T, ConvolveBoundary B>
@@ -21,8 +21,7 @@ load_line (const ConvolveImage &image, int left, int y, int line_width, float *l
  * leave the block, and with sums in float any mask up to 255 x 255 fits in 48 KB.
  */
 template <typename T, ConvolveBoundary B, typename Sum>
-__global__ void __launch_bounds__ (WIDTH * STEP)
-convolve_separable (const __grid_constant__ ConvolveImage image,
+__global__ void __launch_bounds__ (WIDTH *STEP) convolve_separable (const __grid_constant__ ConvolveImage image,
     const __grid_constant__ ConvolveParameters<2 * CONVOLVE_MAX_SIDE> factors)
 {
   extern __shared__ float shared[];
@@ -41,9 +40,9 @@ convolve_separable (const __grid_constant__ ConvolveImage image,
 
   /* The last step may read up to STEP - 1 rows more than the outputs need. */
   bool inside = convolve_is_inside (image, left, top, WIDTH, HEIGHT + STEP);
-  int slot = threadIdx.y;       /* of this thread's row in the ring */
+  int slot = threadIdx.y; /* of this thread's row in the ring */
   for (int y = top - image.mask_height / 2 + threadIdx.y; y - (int) threadIdx.y < bottom + image.mask_height / 2;
-      y += STEP) {
+       y += STEP) {
     if (inside)
       load_line<T, CONVOLVE_INSIDE> (image, left, y, line_width, line);
     else
@@ -56,7 +55,7 @@ convolve_separable (const __grid_constant__ ConvolveImage image,
     ring[slot * WIDTH + threadIdx.x] = row;
     __syncthreads ();
 
-    int out = y - image.mask_height / 2;        /* this row of sums is the last that output needs */
+    int out = y - image.mask_height / 2; /* this row of sums is the last that output needs */
     if (out >= top && out < bottom && x < image.x1) {
       Sum sum = 0;
       int from = slot + 1 - image.mask_height;
@@ -75,8 +74,9 @@ convolve_separable (const __grid_constant__ ConvolveImage image,
 ConvolveStatus
 convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  static const ConvolveKernels<ConvolveParameters<2 * CONVOLVE_MAX_SIDE>> kernels = CONVOLVE_KERNELS (convolve_separable);
+  static const ConvolveKernels<ConvolveParameters<2 *CONVOLVE_MAX_SIDE> > kernels =
+      CONVOLVE_KERNELS (convolve_separable);
 
-  return convolve_launch (plan, plane, convolve_kernel<ConvolveParameters<2 * CONVOLVE_MAX_SIDE>> (plan, kernels), { dim3 (WIDTH, STEP), WIDTH, HEIGHT, convolve_separable_shared_size (plan) },
-      plan->taps.row, error);
+  return convolve_launch (plan, plane, convolve_kernel<ConvolveParameters<2 * CONVOLVE_MAX_SIDE> > (plan, kernels),
+      { dim3 (WIDTH, STEP), WIDTH, HEIGHT, convolve_separable_shared_size (plan) }, plan->taps.row, error);
 }

@@ -6,7 +6,7 @@
 #include "common/integer_tail.h"
 #include "cuda/tensor.h"
 
-#define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
+#define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
 #define INT_LIMIT 2147483648.0
 
 /* The largest integer whose limbs are all within -127 .. 127. */
@@ -91,7 +91,8 @@ try_limbs (const ConvolvePlan *plan, int count, double step, ConvolveLimbs *limb
     offset = fmax (offset, fabs (limbs->tail.offset[i]));
   }
   return maximum * (above - below) / 2 * 1.0001 + magnitude * (2 * count + 3) * FLOAT_UNIT
-      + 4 * (maximum + 2 + offset) * FLOAT_UNIT <= budget * 3 / 4;
+      + 4 * (maximum + 2 + offset) * FLOAT_UNIT
+      <= budget * 3 / 4;
 }
 
 bool
@@ -108,10 +109,10 @@ convolve_limbs_choose (const ConvolvePlan *plan, ConvolveLimbs *limbs, const cha
     peak = fmax (peak, fabs (plan->taps.wide_taps[k])), gain += fabs (plan->taps.wide_taps[k]);
   for (int count = 1; count <= CONVOLVE_MAX_LIMBS; count++) {
     double fine = peak > 0 ? peak / largest[count] : 1;
-    double coarse = gain * plan->tail.maximum / (INT_LIMIT - 256.0 * 65536);    /* so that the sum is whole */
+    double coarse = gain * plan->tail.maximum / (INT_LIMIT - 256.0 * 65536); /* so that the sum is whole */
 
     if (plan->exact ? peak <= largest[count] && try_limbs (plan, count, 1, limbs)
-        : (coarse > fine && try_limbs (plan, count, coarse, limbs)) || try_limbs (plan, count, fine, limbs))
+                    : (coarse > fine && try_limbs (plan, count, coarse, limbs)) || try_limbs (plan, count, fine, limbs))
       return true;
   }
   *reason = "its weights need more than three bytes each, or their sum more than 32 bits";
@@ -156,9 +157,9 @@ convolve_tensor_prepare (ConvolvePlan *plan, ConvolveError *error)
 
   convolve_limbs_choose (plan, &plan->limbs, &reason);
   limbs = plan->limbs.count;
-  plan->limbs.integers = limbs == 1 && plan->limbs.step == 1
-      && convolve_integer_tail_choose (plan, &plan->integer_tail, &reason);
-  words = calloc ((size_t) (steps + 1) * limbs * 64, sizeof (uint32_t));        /* one step is read ahead */
+  plan->limbs.integers =
+      limbs == 1 && plan->limbs.step == 1 && convolve_integer_tail_choose (plan, &plan->integer_tail, &reason);
+  words = calloc ((size_t) (steps + 1) * limbs * 64, sizeof (uint32_t)); /* one step is read ahead */
   if (!words)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", plan->taps.width,
         plan->taps.height);

@@ -9,9 +9,9 @@ static __device__ __forceinline__ void
 multiply (int (&sum)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, uint2 band)
 {
 #if __CUDA_ARCH__ >= 800
-  asm ("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+r" (sum[0]), "+r" (sum[1]), "+r" (sum[2]), "+r" (sum[3])
-      : "r" (a0), "r" (a1), "r" (a2), "r" (a3), "r" (band.x), "r" (band.y));
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(band.x), "r"(band.y));
 #endif
 }
 
@@ -22,8 +22,7 @@ load_bands (uint2 (&bands)[L], const uint2 *operands)
 {
 #pragma unroll
   for (int l = 0; l < L; l++)
-    asm volatile ("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r" (bands[l].x), "=r" (bands[l].y)
-        : "l" (operands + 32 * l));
+    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(bands[l].x), "=r"(bands[l].y) : "l"(operands + 32 * l));
 }
 
 /* What add_units() works with. */
@@ -32,8 +31,8 @@ struct Ring
 {
   unsigned row[ROWS][4];
   uint2 bands[2][L];
-  const unsigned *pixels;       /* of the next row */
-  const uint2 *operands;        /* of the next step */
+  const unsigned *pixels; /* of the next row */
+  const uint2 *operands;  /* of the next step */
   int pitch, second;
 };
 
@@ -61,7 +60,7 @@ add_step (int (&sums)[N][ROWS][4], Ring<L> &ring)
     for (int l = 0; l < L; l++)
       multiply (sums[F + l][t], ring.row[slot][0], ring.row[slot][1], ring.row[slot][2], ring.row[slot][3],
           ring.bands[I / SHIFT % 2][l]);
-    if (t < SHIFT) {            /* its turn is over: a later row takes its place */
+    if (t < SHIFT) { /* its turn is over: a later row takes its place */
       load_row<L> (ring, slot, ring.pixels);
       ring.pixels += ring.pitch;
     }
@@ -79,7 +78,7 @@ template <int L, int F, int SHIFT, int N>
 static __device__ __forceinline__ void
 add_units (int (&sums)[N][ROWS][4], const unsigned *pixels, int pitch, const uint2 *operands, int mask_height)
 {
-  const int rows = SHIFT == 1 ? mask_height : mask_height + 1;  /* the mask's; its height is odd */
+  const int rows = SHIFT == 1 ? mask_height : mask_height + 1; /* the mask's; its height is odd */
   const int first = -rows & (ROWS - 1);
   Ring<L> ring;
 
@@ -99,14 +98,26 @@ add_units (int (&sums)[N][ROWS][4], const unsigned *pixels, int pitch, const uin
   static_assert (ROWS == 8, "a step for each");
   switch (first) {
     do {
-      case 0: add_step<L, F, SHIFT, 0> (sums, ring);
-      case 1: if (SHIFT == 1) add_step<L, F, SHIFT, 1> (sums, ring);
-      case 2: add_step<L, F, SHIFT, 2> (sums, ring);
-      case 3: if (SHIFT == 1) add_step<L, F, SHIFT, 3> (sums, ring);
-      case 4: add_step<L, F, SHIFT, 4> (sums, ring);
-      case 5: if (SHIFT == 1) add_step<L, F, SHIFT, 5> (sums, ring);
-      case 6: add_step<L, F, SHIFT, 6> (sums, ring);
-      case 7: if (SHIFT == 1) add_step<L, F, SHIFT, 7> (sums, ring);
+      case 0:
+        add_step<L, F, SHIFT, 0> (sums, ring);
+      case 1:
+        if (SHIFT == 1)
+          add_step<L, F, SHIFT, 1> (sums, ring);
+      case 2:
+        add_step<L, F, SHIFT, 2> (sums, ring);
+      case 3:
+        if (SHIFT == 1)
+          add_step<L, F, SHIFT, 3> (sums, ring);
+      case 4:
+        add_step<L, F, SHIFT, 4> (sums, ring);
+      case 5:
+        if (SHIFT == 1)
+          add_step<L, F, SHIFT, 5> (sums, ring);
+      case 6:
+        add_step<L, F, SHIFT, 6> (sums, ring);
+      case 7:
+        if (SHIFT == 1)
+          add_step<L, F, SHIFT, 7> (sums, ring);
     } while (--rounds > 0);
   }
 }
@@ -205,8 +216,8 @@ finish_wide (const ConvolveImage &image, const ConvolveBands &mask, int sample, 
 /* Sums of an exact plan's single limb: see common/integer_tail.h. Not begun at the start, which takes registers. */
 template <typename T, bool CLAMPS, int N>
 static __device__ __forceinline__ void
-finish_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, int sample,
-    const int (&sums)[N][ROWS][4], unsigned (&pairs)[ROWS][2])
+finish_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, int sample, const int (&sums)[N][ROWS][4],
+    unsigned (&pairs)[ROWS][2])
 {
   const int start = tail.start[sample];
   const float offset = tail.offset[sample];
@@ -218,8 +229,8 @@ finish_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, in
       int a = __float_as_int (__fmaf_rd (__int_as_float (sums[0][t][2 * half] + start), tail.scale, offset));
       int b = __float_as_int (__fmaf_rd (__int_as_float (sums[0][t][2 * half + 1] + start), tail.scale, offset));
 
-      pairs[t][half] = CLAMPS ? convolve_clamp_bytes (b - CONVOLVE_MAGIC_BITS, a - CONVOLVE_MAGIC_BITS, 0)
-          : pack<T> (image, a, b);
+      pairs[t][half] =
+          CLAMPS ? convolve_clamp_bytes (b - CONVOLVE_MAGIC_BITS, a - CONVOLVE_MAGIC_BITS, 0) : pack<T> (image, a, b);
     }
 }
 
@@ -282,7 +293,11 @@ store_pixels (const ConvolveImage &image, const unsigned *stage, int left, int x
   int samples = image.pixel_stride;
   uint8_t *to = convolve_destination<uint8_t> (image, x, y, 0);
   bool aligned = left + WIDTH <= image.x1 && y + ROWS <= image.y1
-      && (((uintptr_t) to | image.destination_stride) & (samples == 4 ? 7 : samples == 2 ? 3 : 1)) == 0;
+      && (((uintptr_t) to | image.destination_stride)
+             & (samples == 4        ? 7
+                     : samples == 2 ? 3
+                                    : 1))
+          == 0;
 
   to += first * image.destination_stride;
   for (int t = first; t < ROWS; t += step, to += step * image.destination_stride) {
@@ -332,17 +347,17 @@ blocks_of (int sample_size, int limbs, bool planar)
  */
 template <typename T, int L, bool PLANAR, bool SLICED>
 __global__ void __launch_bounds__ (SLICED ? 2 * THREADS : THREADS, SLICED ? 1 : blocks_of (sizeof (T), L, PLANAR))
-convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveBands mask)
+    convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveBands mask)
 {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ uint4 shared[];
-  const int N = L + sizeof (T) - 1;     /* sums of an output */
+  const int N = L + sizeof (T) - 1; /* sums of an output */
   const bool together = !PLANAR && sizeof (T) == 1 && mask.together;
   const int slice = SLICED ? threadIdx.z : 0, slices = SLICED ? 2 : 1;
   int first = PLANAR || together ? 0 : blockIdx.z, last = PLANAR ? 1 : together ? gridDim.z : blockIdx.z + 1;
   uint8_t *tile = (uint8_t *) shared;
-  unsigned *stage = (unsigned *) (tile + (last - first) * sizeof (T) * mask.plane_size) + threadIdx.y * 32
-      + threadIdx.x;
+  unsigned *stage =
+      (unsigned *) (tile + (last - first) * sizeof (T) * mask.plane_size) + threadIdx.y * 32 + threadIdx.x;
   int left = image.x0 + blockIdx.x * WIDTH;
   int top = image.y0 + (together ? blockIdx.y * gridDim.z + blockIdx.z : blockIdx.y) * HEIGHT;
   int x = left + 2 * threadIdx.x, y = top + threadIdx.y * ROWS;
@@ -370,15 +385,15 @@ convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_const
     unsigned pairs[ROWS][2];
 
     if (PLANAR || image.select >> sample & 1) {
-      int sums[N][ROWS][4] = { };
+      int sums[N][ROWS][4] = {};
 
       add_mask<L, 0> (sums, image, mask, tile);
       if (sizeof (T) == 2)
         add_mask<L, N - L> (sums, image, mask, tile + mask.plane_size);
       finish_all<T> (image, mask, sample, sums, pairs);
     } else {
-      const uint8_t *from = tile + (threadIdx.y * ROWS + image.mask_height / 2) * mask.pitch + mask.margin
-          + 2 * threadIdx.x;
+      const uint8_t *from =
+          tile + (threadIdx.y * ROWS + image.mask_height / 2) * mask.pitch + mask.margin + 2 * threadIdx.x;
 
 #pragma unroll
       for (int k = 0; k < 2 * ROWS; k++)
@@ -428,8 +443,10 @@ fold_of (ConvolveBoundary boundary, int n)
 ConvolveStatus
 convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-#define LIMBS(T, ...) { convolve_tensor<T, 1, __VA_ARGS__>, convolve_tensor<T, 2, __VA_ARGS__>, \
-    convolve_tensor<T, 3, __VA_ARGS__> }
+#define LIMBS(T, ...) \
+  { \
+    convolve_tensor<T, 1, __VA_ARGS__>, convolve_tensor<T, 2, __VA_ARGS__>, convolve_tensor<T, 3, __VA_ARGS__> \
+  }
   static const ConvolveKernel<ConvolveBands> kernels[CONVOLVE_N_SAMPLE_TYPES][2][CONVOLVE_MAX_LIMBS] = {
     { LIMBS (uint8_t, false, false), LIMBS (uint8_t, true, false) },
     { LIMBS (uint16_t, false, false), LIMBS (uint16_t, true, false) },
@@ -441,7 +458,7 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
   bool planar = pixel->select == 1 && pixel->samples == 1 && pixel->stride == convolve_sample_size (pixel->type);
   size_t tile = convolve_tensor_shared_size (plan);
   size_t stage = (size_t) pixel->samples * ROWS * THREADS * sizeof (unsigned);
-  ConvolveBands mask = { };
+  ConvolveBands mask = {};
 
   mask.operands = (const uint2 *) plan->device_taps;
   mask.units = convolve_tensor_units (width);
@@ -469,11 +486,12 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
       && pixel->samples * tile + stage <= 72 * 1024;
   if (mask.together)
     tile *= pixel->samples;
-  bool sliced = mask.together && pixel->samples == 2
-      && (int64_t) plane->region.width * plane->region.height <= SLICED_PIXELS;
+  bool sliced =
+      mask.together && pixel->samples == 2 && (int64_t) plane->region.width * plane->region.height <= SLICED_PIXELS;
   mask.row_step = THREADS * (sliced ? 2 : 1) / mask.chunks;
   return convolve_launch (plan, plane,
       (const void *) (sliced ? sliced_kernels : kernels[pixel->type][planar])[plan->limbs.count - 1],
       { dim3 (32, WARPS, sliced ? 2 : 1), WIDTH, HEIGHT * (mask.together ? pixel->samples : 1),
-        tile + (mask.together ? stage : 0), dim3 (), true }, &mask, error);
+          tile + (mask.together ? stage : 0), dim3 (), true },
+      &mask, error);
 }

@@ -9,14 +9,15 @@
 #include "common/plan.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
-#define CONVOLVE_TENSOR_WIDTH 128       /* outputs of a block */
-#define CONVOLVE_TENSOR_ROWS 8          /* rows of outputs of a warp */
-#define CONVOLVE_TENSOR_WARPS 4         /* of a block, one below the other */
-#define CONVOLVE_TENSOR_OUTPUTS 8       /* side by side, of one product */
-#define CONVOLVE_TENSOR_UNIT 16         /* samples side by side that go into a product together */
+#define CONVOLVE_TENSOR_WIDTH 128 /* outputs of a block */
+#define CONVOLVE_TENSOR_ROWS 8    /* rows of outputs of a warp */
+#define CONVOLVE_TENSOR_WARPS 4   /* of a block, one below the other */
+#define CONVOLVE_TENSOR_OUTPUTS 8 /* side by side, of one product */
+#define CONVOLVE_TENSOR_UNIT 16   /* samples side by side that go into a product together */
 
 /*
  * Finds the fewest limbs that keep the promise of convolve.h for this plan. Integer taps are taken as they are.

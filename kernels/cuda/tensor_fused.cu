@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/tensor_products.cuh"
 
-#define WARPS 4                 /* of a block, side by side */
+#define WARPS 4 /* of a block, side by side */
 
 /*
  * What a warp reads near an edge, or of memory that is not aligned, goes to shared memory first: rows of so many chunks
@@ -29,7 +29,7 @@ fill_window (const ConvolveImage &image, const Products &mask, int left, int abo
       window[row * CHUNKS + own] = level;
   }
 #if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.wait_all;" : : : "memory");
+  asm volatile("cp.async.wait_all;" : : : "memory");
 #endif
   __syncwarp ();
   /* The others: a word for each lane of 8 rows, from those above where they have its samples. */
@@ -92,7 +92,7 @@ outermost_first (int i, int count)
  */
 template <typename T, bool EXACT, Finish F, int HALO, int R>
 __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
-convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
+    convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
 {
 #if __CUDA_ARCH__ >= 800
   constexpr int C = sizeof (T), LIMBS = EXACT ? 1 : 2, SUMS = LIMBS + sizeof (T) - 1;
@@ -108,7 +108,7 @@ convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid
 
   if (group >= outputs.end)
     return;
-  /* The plan's, which no launch before this one writes. */
+    /* The plan's, which no launch before this one writes. */
 #pragma unroll
   for (int i = 0; i < 4 * C * SUMS; i++)
     taps[i] = __ldg (operands + i * 32);
@@ -146,12 +146,12 @@ convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid
   const bool whole = mask.aligned_stores && group >= outputs.begin && group + GROUP <= outputs.end;
   int y = top + lane % 4 * 2;
   uint8_t *to = image.destination + y * image.destination_stride + outputs.x * (unsigned) sizeof (T);
-  Block kept[PAIRS];            /* a ring */
+  Block kept[PAIRS]; /* a ring */
 
 #pragma unroll
   for (int step = 0; step < R + PAIRS - 1; step++) {
     const int slot = step % PAIRS;
-    int sums[2][2][SUMS][4] = { };
+    int sums[2][2][SUMS][4] = {};
 
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -162,14 +162,14 @@ convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid
     if (step < PAIRS - 1)
       continue;
 
-    Totals totals[2][2];        /* [8 rows][half] */
+    Totals totals[2][2]; /* [8 rows][half] */
     uint2 done[4];
 
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       const int b = i / 2, h = i % 2;
 
-      totals[b][h] = { { start[h].x, start[h].y, start[h].z, start[h].w }, { }, { } };
+      totals[b][h] = { { start[h].x, start[h].y, start[h].z, start[h].w }, {}, {} };
       /* What slots hold is as old as they are far from the one after this. */
       add_blocks<LIMBS> (totals[b][h], kept[0], kept[1], h, columns[(PAIRS - 1 - slot) % PAIRS][b]);
       if (PAIRS > 2) {
@@ -194,7 +194,7 @@ static ConvolveStatus
 run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   Products mask = describe_products (plan, plane);
-  ConvolveGrid grid = { };
+  ConvolveGrid grid = {};
 
   mask.width = WARPS * GROUP * (int) sizeof (T);
   int columns = products_columns (plan, plane, mask);
@@ -218,20 +218,27 @@ ConvolveStatus
 convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-#define HALOS(T, EXACT, F, R) { run<T, EXACT, F, 1, R>, run<T, EXACT, F, 2, R>, run<T, EXACT, F, 4, R> }
-#define HEIGHTS(T, EXACT, F, SMALL, MIDDLE, LARGE) { HALOS (T, EXACT, F, SMALL), HALOS (T, EXACT, F, MIDDLE), \
-    HALOS (T, EXACT, F, LARGE) }
+#define HALOS(T, EXACT, F, R) \
+  { \
+    run<T, EXACT, F, 1, R>, run<T, EXACT, F, 2, R>, run<T, EXACT, F, 4, R> \
+  }
+#define HEIGHTS(T, EXACT, F, SMALL, MIDDLE, LARGE) \
+  { \
+    HALOS (T, EXACT, F, SMALL), HALOS (T, EXACT, F, MIDDLE), HALOS (T, EXACT, F, LARGE) \
+  }
   /* By how an exact plan finishes, the last for others. What is rare has few kernels, for each takes long to compile. */
   static const Run runs[CONVOLVE_N_SAMPLE_TYPES][CLAMPED_INTEGERS + 2][3][3] = {
     { HEIGHTS (uint8_t, true, SHIFTED, 1, 2, 4), HEIGHTS (uint8_t, true, FLOATS, 1, 1, 1),
         HEIGHTS (uint8_t, true, INTEGERS, 1, 2, 4), HEIGHTS (uint8_t, true, CLAMPED_INTEGERS, 1, 1, 1),
         HEIGHTS (uint8_t, false, SHIFTED, 1, 2, 4) },
-    { HEIGHTS (uint16_t, true, SHIFTED, 1, 3, 3), HEIGHTS (uint16_t, true, FLOATS, 1, 3, 3), { }, { },
+    { HEIGHTS (uint16_t, true, SHIFTED, 1, 3, 3), HEIGHTS (uint16_t, true, FLOATS, 1, 3, 3), {}, {},
         HEIGHTS (uint16_t, false, SHIFTED, 1, 1, 1) },
   };
   const ConvolveProducts *products = &plan->products;
-  const Finish finish = products->shift >= 0 ? SHIFTED : !products->integers ? FLOATS
-      : products->integer_tail.clamps ? CLAMPED_INTEGERS : INTEGERS;
+  const Finish finish = products->shift >= 0 ? SHIFTED
+      : !products->integers                  ? FLOATS
+      : products->integer_tail.clamps        ? CLAMPED_INTEGERS
+                                             : INTEGERS;
   const ConvolveRect *region = &plane->region;
   const double groups = (double) region->width * plan->pixel.samples / GROUP;
   const int halo = (plan->taps.height - 1 + 7) / 8;
@@ -243,5 +250,5 @@ convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
   while (height > 0 && groups * region->height / (ROWS << height) < 1.5 * multiprocessors * held)
     height--;
   const Run (&three)[3][3] = runs[plan->pixel.type][plan->exact ? finish : CLAMPED_INTEGERS + 1];
-  return three[height][halo <= 1 ? 0 : halo <= 2 ? 1 : 2] (plan, plane, error);
+  return three[height][halo <= 1 ? 0 : halo <= 2 ? 1 : 2](plan, plane, error);
 }

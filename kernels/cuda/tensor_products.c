@@ -9,8 +9,8 @@
 #include "common/factors.h"
 #include "common/integer_tail.h"
 
-#define FLOAT_UNIT (1.0 / 16777216.0)   /* the relative error of one float operation */
-#define LARGEST 32639           /* whose limbs are both within -127 .. 127 */
+#define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
+#define LARGEST 32639                 /* whose limbs are both within -127 .. 127 */
 #define MIDDLE_BYTE 127.5
 
 static int
@@ -33,8 +33,8 @@ measure (const ConvolvePlan *plan, ConvolveProducts *products)
 
   products->run = 4;
   products->lead = (reach + 3) / 4 * 4;
-  products->units = (products->lead + CONVOLVE_PRODUCTS_GROUP * bytes + reach + CONVOLVE_PRODUCTS_UNIT - 1)
-      / CONVOLVE_PRODUCTS_UNIT;
+  products->units =
+      (products->lead + CONVOLVE_PRODUCTS_GROUP * bytes + reach + CONVOLVE_PRODUCTS_UNIT - 1) / CONVOLVE_PRODUCTS_UNIT;
   products->pairs = (plan->taps.height - 1 + 2 * CONVOLVE_PRODUCTS_ROWS - 1) / CONVOLVE_PRODUCTS_ROWS;
   /* As there are kernels. */
   products->pairs = products->pairs < 2 ? 2 : products->pairs == 4 ? 5 : products->pairs;
@@ -66,8 +66,8 @@ choose_exact (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProd
 {
   const ConvolveTaps *from = &plan->taps;
   const int maximum = (int) plan->tail.maximum;
-  const double gain = fabs (plan->tail.scale)
-      * convolve_sum_of_magnitudes (from->wide_taps, from->width * from->height);
+  const double gain =
+      fabs (plan->tail.scale) * convolve_sum_of_magnitudes (from->wide_taps, from->width * from->height);
   int64_t magnitudes = 0, below = 0, sum = 0, bias;
   double most = 0;
 
@@ -127,7 +127,7 @@ choose_exact (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProd
 typedef struct
 {
   const ConvolvePlan *plan;
-  ConvolveFactors factors;      /* magnitudes of each row add up to 1 */
+  ConvolveFactors factors; /* magnitudes of each row add up to 1 */
   double row_peak, column_peak;
   double budget;
 } Analysis;
@@ -175,8 +175,7 @@ sums_error (const Analysis *a, Scales scales, const ConvolveProductTaps *taps)
 
   for (int r = 0; r < a->factors.rank; r++)
     for (int j = 0; j < a->plan->taps.height; j++)
-      error += 0.5 * abs (taps->column[r][j])
-          + (is_full (a) ? 0 : MIDDLE_BYTE * abs (low_limb (taps->column[r][j])));
+      error += 0.5 * abs (taps->column[r][j]) + (is_full (a) ? 0 : MIDDLE_BYTE * abs (low_limb (taps->column[r][j])));
   return ldexp (error + (is_full (a) ? MIDDLE_BYTE : 0), -scales.shift - 8);
 }
 
@@ -232,7 +231,7 @@ set_starts (const Analysis *a, Scales scales, double middle_error, const Convolv
 {
   const ConvolvePlan *plan = a->plan;
   double scale = scale_of (a, scales), largest = ldexp (plan->tail.maximum, plan->pixel.shift);
-  double known = 0;             /* of totals times 256 */
+  double known = 0; /* of totals times 256 */
 
   products->rank = a->factors.rank;
   products->scale = (uint32_t) scale;
@@ -297,7 +296,10 @@ find_rows (Analysis *a)
 static bool
 choose_rounded (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProductTaps *taps, const char **reason)
 {
-  enum { STEPS = 48 };
+  enum
+  {
+    STEPS = 48
+  };
   const double gain = convolve_sum_of_magnitudes (plan->taps.wide_taps, plan->taps.width * plan->taps.height);
   const double maximum = plan->tail.maximum, finest = 65532 / maximum;
   Analysis *a = malloc (sizeof (*a));
@@ -390,8 +392,8 @@ limb_for (const ConvolvePlan *plan, int tap, int s, int byte)
 }
 
 uint32_t
-convolve_products_row_word (const ConvolvePlan *plan, const ConvolveProducts *products,
-    const ConvolveProductTaps *taps, int r, int u, int s, int lane, int k)
+convolve_products_row_word (const ConvolvePlan *plan, const ConvolveProducts *products, const ConvolveProductTaps *taps,
+    int r, int u, int s, int lane, int k)
 {
   int bytes = convolve_sample_size (plan->pixel.type), samples = plan->pixel.samples;
   uint32_t word = 0;
@@ -409,13 +411,12 @@ convolve_products_row_word (const ConvolvePlan *plan, const ConvolveProducts *pr
 }
 
 uint32_t
-convolve_products_column_word (const ConvolvePlan *plan, const ConvolveProductTaps *taps, int r, int p, int lane,
-    int k)
+convolve_products_column_word (const ConvolvePlan *plan, const ConvolveProductTaps *taps, int r, int p, int lane, int k)
 {
   uint32_t word = 0;
 
   for (int b = 0; b < 4; b++) {
-    int row = p * CONVOLVE_PRODUCTS_ROWS + b / 2 * 8 + lane % 4 * 2 + b % 2;    /* of row sums */
+    int row = p * CONVOLVE_PRODUCTS_ROWS + b / 2 * 8 + lane % 4 * 2 + b % 2; /* of row sums */
     int at = row - k / 2 * 8 - lane / 4;
 
     if (at < 0 || at >= plan->taps.height)
@@ -435,7 +436,8 @@ convolve_products_operands_size (const ConvolvePlan *plan, const ConvolveProduct
   int columns = products->pairs * (convolve_products_kept (products) ? 2 : 1);
 
   return ((size_t) products->rank * (products->units * convolve_products_row_sums (plan) + columns) * 32
-      + CONVOLVE_PRODUCTS_STARTS) * 16;
+             + CONVOLVE_PRODUCTS_STARTS)
+      * 16;
 }
 
 int
@@ -444,7 +446,8 @@ convolve_tensor_separable_chunks (const ConvolvePlan *plan, const ConvolveProduc
   int group = CONVOLVE_PRODUCTS_GROUP * convolve_sample_size (plan->pixel.type);
 
   return ((16 - products->lead % 16) % 16 + (CONVOLVE_PRODUCTS_WARPS - 1) * group
-      + products->units * CONVOLVE_PRODUCTS_UNIT + 15) / 16;
+             + products->units * CONVOLVE_PRODUCTS_UNIT + 15)
+      / 16;
 }
 
 /* Operands, a tile for 16 rows, and the row sums that are kept. */
@@ -483,7 +486,8 @@ prepare (ConvolvePlan *plan, bool wide, ConvolveError *error)
           for (int i = 0; i < (u + 1 < products->units ? 256 : 128); i++)
             words[count++] = u + 1 == products->units
                 ? convolve_products_row_word (plan, products, taps, r, u, s, i / 4, i % 4)
-                : convolve_products_row_word (plan, products, taps, r, u + i / 2 % 2, s, i / 4 % 32, i / 128 * 2 + i % 2);
+                : convolve_products_row_word (plan, products, taps, r, u + i / 2 % 2, s, i / 4 % 32,
+                    i / 128 * 2 + i % 2);
     for (int r = 0; r < products->rank; r++)
       for (int p = 0; p < products->pairs; p++)
         if (convolve_products_kept (products))

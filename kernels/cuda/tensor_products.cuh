@@ -19,15 +19,17 @@ multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, un
 {
 #if __CUDA_ARCH__ >= 800
   if (ROW)
-    asm ("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%10, %11, %12, %13};" : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3])
-        : "r" (a0), "r" (a1), "r" (a2), "r" (a3), "r" (b0), "r" (b1), "r" (start[0]), "r" (start[1]), "r" (start[2]),
-        "r" (start[3]));
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%10, %11, %12, %13};"
+        : "=r"(sums[0]), "=r"(sums[1]), "=r"(sums[2]), "=r"(sums[3])
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "r"(start[0]), "r"(start[1]), "r"(start[2]),
+        "r"(start[3]));
   else
-    asm ("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%10, %11, %12, %13};" : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3])
-        : "r" (a0), "r" (a1), "r" (a2), "r" (a3), "r" (b0), "r" (b1), "r" (start[0]), "r" (start[1]), "r" (start[2]),
-        "r" (start[3]));
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%10, %11, %12, %13};"
+        : "=r"(sums[0]), "=r"(sums[1]), "=r"(sums[2]), "=r"(sums[3])
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "r"(start[0]), "r"(start[1]), "r"(start[2]),
+        "r"(start[3]));
 #endif
 }
 
@@ -37,13 +39,13 @@ multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned b0, const int (&sta
 {
 #if __CUDA_ARCH__ >= 800
   if (ROW)
-    asm ("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
-        : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3]) : "r" (a0), "r" (a1), "r" (b0),
-        "r" (start[0]), "r" (start[1]), "r" (start[2]), "r" (start[3]));
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+        : "=r"(sums[0]), "=r"(sums[1]), "=r"(sums[2]), "=r"(sums[3])
+        : "r"(a0), "r"(a1), "r"(b0), "r"(start[0]), "r"(start[1]), "r"(start[2]), "r"(start[3]));
   else
-    asm ("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
-        : "=r" (sums[0]), "=r" (sums[1]), "=r" (sums[2]), "=r" (sums[3]) : "r" (a0), "r" (a1), "r" (b0),
-        "r" (start[0]), "r" (start[1]), "r" (start[2]), "r" (start[3]));
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+        : "=r"(sums[0]), "=r"(sums[1]), "=r"(sums[2]), "=r"(sums[3])
+        : "r"(a0), "r"(a1), "r"(b0), "r"(start[0]), "r"(start[1]), "r"(start[2]), "r"(start[3]));
 #endif
 }
 
@@ -126,8 +128,8 @@ add_blocks (Totals &totals, const Block &one, const Block &two, int h, uint4 tap
 /* What a lane writes: four samples side by side, from x on, of two rows in eight. */
 struct Outputs
 {
-  unsigned x, begin, end;       /* in samples; what is to be written of the row */
-  unsigned copied;              /* bytes that are not convolved */
+  unsigned x, begin, end; /* in samples; what is to be written of the row */
+  unsigned copied;        /* bytes that are not convolved */
 };
 
 template <typename T>
@@ -180,7 +182,8 @@ finish_row (const ConvolveImage &image, const Products &mask, const Totals (&hal
   }
   if (F == INTEGERS)
     return make_uint2 (__byte_perm (__byte_perm (values[0], values[1], 0x0040),
-        __byte_perm (values[2], values[3], 0x0040), 0x5410), 0);
+                           __byte_perm (values[2], values[3], 0x0040), 0x5410),
+        0);
   if (sizeof (T) == 1)
     return make_uint2 (convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0)), 0);
   return make_uint2 (__byte_perm (values[0], values[1], 0x5410), __byte_perm (values[2], values[3], 0x5410));
@@ -245,7 +248,7 @@ describe_products (const ConvolvePlan *plan, const ConvolvePlane *plane)
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveProducts *products = &plan->products;
   const int bytes = convolve_sample_size (pixel->type);
-  Products mask = { };
+  Products mask = {};
 
   mask.operands = (const uint4 *) plan->device_taps;
   mask.operands_count = (int) (convolve_products_operands_size (plan, products) / 16);

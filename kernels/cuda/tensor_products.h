@@ -21,7 +21,8 @@
 #include "common/plan.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 #define CONVOLVE_PRODUCTS_GROUP 32      /* samples */

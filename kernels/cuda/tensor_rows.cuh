@@ -9,7 +9,7 @@
 #include "cuda/border.cuh"
 #include "cuda/tensor_products.h"
 
-#define TILE_WARPS CONVOLVE_PRODUCTS_WARPS      /* side by side */
+#define TILE_WARPS CONVOLVE_PRODUCTS_WARPS /* side by side */
 #define TILE_THREADS (32 * TILE_WARPS)
 
 /* What a launch needs to know of the mask and the plane. Lengths in a row are bytes. */
@@ -18,9 +18,9 @@ struct Products
   const uint4 *operands;
   int operands_count;
   int rank, units, pairs, lead;
-  int left, width, height;      /* of the first block's outputs; of a block's outputs; in rows */
-  int margin, pitch, chunks;    /* before a tile's first output; of its rows, and chunks of 16 in one */
-  int chunk_factor, row_step;   /* 2^16 / chunks, rounded up; rows that all threads load at once */
+  int left, width, height;    /* of the first block's outputs; of a block's outputs; in rows */
+  int margin, pitch, chunks;  /* before a tile's first output; of its rows, and chunks of 16 in one */
+  int chunk_factor, row_step; /* 2^16 / chunks, rounded up; rows that all threads load at once */
   int tile_size;
   int samples;
   bool aligned, aligned_stores, copies, overlaps;
@@ -29,7 +29,7 @@ struct Products
   int row_start[CONVOLVE_MAX_RANK], shift;
   bool integers;
   ConvolveIntegerTail integer_tail;
-  float offset[4];              /* of the tail, for four samples side by side */
+  float offset[4]; /* of the tail, for four samples side by side */
 };
 
 /* What lies beside it in the same 128 bytes is a neighbour's, or the next row's of this block: soon wanted too. */
@@ -37,8 +37,10 @@ static __device__ __forceinline__ void
 copy_later (void *to, const void *from)
 {
 #if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" : : "r" ((unsigned) __cvta_generic_to_shared (to)),
-      "l" (from) : "memory");
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;"
+               :
+               : "r"((unsigned) __cvta_generic_to_shared (to)), "l"(from)
+               : "memory");
 #endif
 }
 
@@ -47,8 +49,8 @@ template <typename T>
 struct Word
 {
   static constexpr int count = 4 / (int) sizeof (T);
-  int from[count];              /* bytes of the row */
-  bool outside[count];          /* the zero level stands for it, and from is any place that can be read */
+  int from[count];     /* bytes of the row */
+  bool outside[count]; /* the zero level stands for it, and from is any place that can be read */
   unsigned level[count];
 };
 
@@ -60,7 +62,7 @@ find_word (const ConvolveImage &image, const Products &mask, int64_t at)
 
 #pragma unroll
   for (int i = 0; i < word.count; i++) {
-    unsigned index = (unsigned) (at / (int) sizeof (T) + i + mask.samples * 16384);     /* not negative */
+    unsigned index = (unsigned) (at / (int) sizeof (T) + i + mask.samples * 16384); /* not negative */
     int x = (int) (index / mask.samples), sample = (int) (index - x * mask.samples);
 
     x = convolve_find_index (mask.boundary, x - 16384, image.width);
@@ -168,8 +170,9 @@ load_rows (const ConvolveImage &image, const Products &mask, int rows, int y, un
 #pragma unroll
       for (int b = 0; b < BATCH; b++)
         if (row + b * step < rows)
-          *(uint4 *) (tile + (row + b * step) * mask.pitch) = make_uint4 (convolve_clean (image, words[b].x),
-              convolve_clean (image, words[b].y), convolve_clean (image, words[b].z), convolve_clean (image, words[b].w));
+          *(uint4 *) (tile + (row + b * step) * mask.pitch) =
+              make_uint4 (convolve_clean (image, words[b].x), convolve_clean (image, words[b].y),
+                  convolve_clean (image, words[b].z), convolve_clean (image, words[b].w));
   }
 }
 

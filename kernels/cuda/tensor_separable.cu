@@ -6,8 +6,7 @@
 /* Sums of 16 rows for a group: [8 rows][half of the group's samples][sum s]. Lanes read words of units of 16 bytes. */
 template <int SUMS>
 static __device__ __forceinline__ void
-sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const uint4 *operands, int units,
-    int start)
+sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const uint4 *operands, int units, int start)
 {
   const unsigned *below = pixels + 8 * pitch;
   const int starts[4] = { start, start, start, start };
@@ -65,12 +64,12 @@ blocks_of (int sample_size, int pairs)
  */
 template <typename T, bool EXACT, int PAIRS, bool FULL>
 __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T) + FULL, PAIRS))
-convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
+    convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
 {
 #if __CUDA_ARCH__ >= 800
   constexpr int LIMBS = EXACT ? 1 : 2, SUMS = LIMBS + sizeof (T) - 1, SLOTS = PAIRS ? PAIRS : 1;
   extern __shared__ uint4 shared[];
-  const int4 *starts = (const int4 *) shared;   /* of both halves' totals; and four floats of the tail */
+  const int4 *starts = (const int4 *) shared; /* of both halves' totals; and four floats of the tail */
   const int lane = threadIdx.x, top = image.y0 + blockIdx.y * mask.height, bottom = min (top + mask.height, image.y1);
   const int pairs = PAIRS ? PAIRS : mask.pairs, rank = PAIRS ? 1 : mask.rank;
   const int total = (bottom - top + ROWS - 1) / ROWS + pairs - 1;
@@ -111,19 +110,19 @@ convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __
         pack_rows<SUMS> (kept[slot], sums, mask.scale, mask.row_start[r]);
 #pragma unroll
         for (int h = 0; h < 2 && !PAIRS; h++)
-          ring[((r * pairs + place) * 2 + h) * 32] = make_uint4 (kept[0].low[h][0], kept[0].low[h][1],
-              kept[0].high[h][0], kept[0].high[h][1]);
+          ring[((r * pairs + place) * 2 + h) * 32] =
+              make_uint4 (kept[0].low[h][0], kept[0].low[h][1], kept[0].high[h][0], kept[0].high[h][1]);
       }
       pixels += ROWS * mask.pitch / 4;
       if (now < pairs - 1)
         continue;
 
-      Totals totals[2][2];      /* [8 rows][half] */
+      Totals totals[2][2]; /* [8 rows][half] */
 #pragma unroll
       for (int i = 0; i < 4; i++) {
         int4 four = starts[i % 2];
 
-        totals[i / 2][i % 2] = { { four.x, four.y, four.z, four.w }, { }, { } };
+        totals[i / 2][i % 2] = { { four.x, four.y, four.z, four.w }, {}, {} };
       }
 #pragma unroll
       for (int s = 0; s < PAIRS; s += 2) {
@@ -185,8 +184,8 @@ static double
 work_of (const ConvolveProducts *products, int limbs, int sums, int height)
 {
   double row = products->units * (2 + 3 * sums) + 16 * (sums + 1) + 20, end = 80;
-  double column = convolve_products_kept (products) ? 2 * products->pairs * (1 + limbs)
-      : (4 * (1 + limbs) + 15) * products->pairs;
+  double column =
+      convolve_products_kept (products) ? 2 * products->pairs * (1 + limbs) : (4 * (1 + limbs) + 15) * products->pairs;
 
   return 150 + (row * (height / ROWS + products->pairs - 1) + column * (height / ROWS)) * products->rank
       + end * (height / ROWS);
@@ -246,8 +245,11 @@ ConvolveStatus
 convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
 #define KEPT(T, EXACT, PAIRS) convolve_tensor_separable<T, EXACT, PAIRS, false>
-#define PAIRS(T, EXACT) { KEPT (T, EXACT, 2), KEPT (T, EXACT, 3), KEPT (T, EXACT, 5), KEPT (T, EXACT, 0), \
-    convolve_tensor_separable<T, EXACT, 0, !EXACT> }
+#define PAIRS(T, EXACT) \
+  { \
+    KEPT (T, EXACT, 2), KEPT (T, EXACT, 3), KEPT (T, EXACT, 5), KEPT (T, EXACT, 0), \
+        convolve_tensor_separable<T, EXACT, 0, !EXACT> \
+  }
   static const ConvolveKernel<Products> kernels[CONVOLVE_N_SAMPLE_TYPES][2][5] = {
     { PAIRS (uint8_t, false), PAIRS (uint8_t, true) },
     { PAIRS (uint16_t, false), PAIRS (uint16_t, true) },
@@ -259,17 +261,17 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
   size_t fixed = convolve_products_operands_size (plan, products);
   const int multiprocessors = convolve_device_multiprocessors (plan->device);
   Products mask = describe_products (plan, plane);
-  ConvolveGrid grid = { };
+  ConvolveGrid grid = {};
 
   mask.margin = (products->lead + 15) / 16 * 16;
   mask.chunks = convolve_tensor_separable_chunks (plan, products);
   mask.chunk_factor = (65535 + mask.chunks) / mask.chunks;
   mask.row_step = TILE_THREADS / mask.chunks;
-  mask.pitch = (mask.chunks | 1) * 16;  /* so that 8 rows of a column of words lie in all banks */
+  mask.pitch = (mask.chunks | 1) * 16; /* so that 8 rows of a column of words lie in all banks */
   if (which >= 3)
     fixed += (size_t) TILE_WARPS * products->rank * pairs * 1024;
-  mask.height = choose_height (plan, mask, products_columns (plan, plane, mask), plane->region.height, fixed,
-      multiprocessors);
+  mask.height =
+      choose_height (plan, mask, products_columns (plan, plane, mask), plane->region.height, fixed, multiprocessors);
   mask.tile_size = (mask.height + ROWS * (pairs - 1)) * mask.pitch;
   grid.shared = fixed + mask.tile_size;
   /*

@@ -13,7 +13,7 @@
 #define ROWS CONVOLVE_TENSOR_ROWS
 #define WARPS CONVOLVE_TENSOR_WARPS
 #define THREADS (32 * WARPS)
-#define HEIGHT (WARPS * ROWS)   /* of a tile's outputs */
+#define HEIGHT (WARPS * ROWS) /* of a tile's outputs */
 
 /* Where a coordinate i below 0, or beyond n - 1, goes: factor * i + offset if that is inside; -1 for the zero level. */
 struct ConvolveFold
@@ -24,25 +24,25 @@ struct ConvolveFold
 /* What a launch needs to know of the mask besides its size. The lengths are those of cuda/tensor.h. */
 struct ConvolveBands
 {
-  const uint2 *operands;        /* [step][limb][lane] */
+  const uint2 *operands; /* [step][limb][lane] */
   int units, reach, margin, pitch, plane_size;
-  int chunks, chunk_factor;     /* of 16 columns: in a row of the tile; 2^16 / chunks, rounded up */
-  int row_step;                 /* rows that all threads load at once */
-  bool together;                /* a block takes all samples of its pixels; otherwise one, blockIdx.z */
+  int chunks, chunk_factor; /* of 16 columns: in a row of the tile; 2^16 / chunks, rounded up */
+  int row_step;             /* rows that all threads load at once */
+  bool together;            /* a block takes all samples of its pixels; otherwise one, blockIdx.z */
   ConvolveBoundary boundary;
   ConvolveFold fold_x, fold_y;
   bool whole, integers;
   ConvolveTail tail;
-  ConvolveIntegerTail integer_tail;     /* where integers; zeros otherwise */
-  float range, unit_scale, unit_offset[CONVOLVE_MAX_SAMPLES];  /* what finish() takes instead of the tail */
+  ConvolveIntegerTail integer_tail;                           /* where integers; zeros otherwise */
+  float range, unit_scale, unit_offset[CONVOLVE_MAX_SAMPLES]; /* what finish() takes instead of the tail */
 };
 
 static __device__ __forceinline__ void
 copy_later (uint4 *to, const void *from)
 {
 #if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.cg.shared.global [%0], [%1], 16;" :: "r" ((unsigned) __cvta_generic_to_shared (to)),
-      "l" (from) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned) __cvta_generic_to_shared (to)), "l"(from)
+               : "memory");
 #endif
 }
 
@@ -92,7 +92,7 @@ fold (const ConvolveFold &fold, ConvolveBoundary boundary, int i, int n)
     return i;
   int at = i < 0 ? fold.before * i + fold.before_offset : fold.beyond * i + fold.beyond_offset;
   return (unsigned) at < (unsigned) n || boundary == CONVOLVE_BOUNDARY_ZERO ? at
-      : convolve_boundary_index (boundary, i, n);
+                                                                            : convolve_boundary_index (boundary, i, n);
 }
 
 /* Row y's memory, or NULL where the zero level stands for all of it. */
@@ -106,7 +106,7 @@ find_row (const ConvolveImage &image, const ConvolveBands &mask, int y)
 /* Columns of the tile: those from .. to - 1 are loaded 16 samples at a time. */
 struct Columns
 {
-  int x;                        /* of the first in the image */
+  int x; /* of the first in the image */
   int from, to;
 };
 
@@ -256,11 +256,11 @@ load_outside (const ConvolveImage &image, const ConvolveBands &mask, const Colum
             word[k] = min ((int) (convolve_swap (image, word[k]) >> image.shift), image.maximum);
         }
       }
-      *(unsigned *) (line + column) = __byte_perm (__byte_perm (word[0], word[1], 0x0040),
-          __byte_perm (word[2], word[3], 0x0040), 0x5410);
+      *(unsigned *) (line + column) =
+          __byte_perm (__byte_perm (word[0], word[1], 0x0040), __byte_perm (word[2], word[3], 0x0040), 0x5410);
       if (sizeof (T) == 2)
-        *(unsigned *) (line + column + mask.plane_size) = __byte_perm (__byte_perm (word[0], word[1], 0x0051),
-            __byte_perm (word[2], word[3], 0x0051), 0x5410);
+        *(unsigned *) (line + column + mask.plane_size) =
+            __byte_perm (__byte_perm (word[0], word[1], 0x0051), __byte_perm (word[2], word[3], 0x0051), 0x5410);
     }
   }
 }

@@ -8,8 +8,8 @@ load_tile (const ConvolveImage &image, int left, int top, int tile_width, int ti
 {
   for (int j = threadIdx.y; j < tile_height; j += CONVOLVE_TILE_HEIGHT)
     for (int i = threadIdx.x; i < tile_width; i += CONVOLVE_TILE_WIDTH)
-      tile[j * tile_width + i] = convolve_load<T, B> (image, left + i - image.mask_width / 2,
-          top + j - image.mask_height / 2, blockIdx.z);
+      tile[j * tile_width + i] =
+          convolve_load<T, B> (image, left + i - image.mask_width / 2, top + j - image.mask_height / 2, blockIdx.z);
 }
 
 /*
@@ -17,8 +17,8 @@ load_tile (const ConvolveImage &image, int left, int top, int tile_width, int ti
  * each sample once, and then read all neighbourhoods from there.
  */
 template <typename T, ConvolveBoundary B, typename Sum, int N>
-__global__ void __launch_bounds__ (CONVOLVE_TILE_WIDTH * CONVOLVE_TILE_HEIGHT)
-convolve_tiled (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
+__global__ void __launch_bounds__ (CONVOLVE_TILE_WIDTH *CONVOLVE_TILE_HEIGHT)
+    convolve_tiled (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
 {
   extern __shared__ float tile[];
   int tile_width = CONVOLVE_TILE_WIDTH + image.mask_width - 1;
@@ -56,8 +56,8 @@ convolve_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convol
   static const ConvolveKernels<Few> few = CONVOLVE_KERNELS (convolve_tiled, CONVOLVE_FEW_TAPS);
   static const ConvolveKernels<Many> many = CONVOLVE_KERNELS (convolve_tiled, CONVOLVE_MAX_PARAMETER_TAPS);
   const int width = CONVOLVE_TILE_WIDTH, height = CONVOLVE_TILE_HEIGHT;
-  const void *kernel = convolve_has_few_taps (plan) ? convolve_kernel<Few> (plan, few)
-      : convolve_kernel<Many> (plan, many);
+  const void *kernel =
+      convolve_has_few_taps (plan) ? convolve_kernel<Few> (plan, few) : convolve_kernel<Many> (plan, many);
 
   return convolve_launch (plan, plane, kernel,
       { dim3 (width, height), width, height, convolve_tiled_shared_size (plan) }, plan->taps.taps, error);

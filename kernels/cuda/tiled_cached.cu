@@ -15,8 +15,8 @@ sum_neighbours (const ConvolveImage &image, const ConvolveParameters<N> &mask, c
     for (int i = 0; i < image.mask_width; i++) {
       int dx = i - image.mask_width / 2;
       bool cached = threadIdx.x + dx < TILE && threadIdx.y + dy < TILE; /* unsigned: what is negative is not less */
-      float value = cached ? tile[threadIdx.y + dy][threadIdx.x + dx]
-          : convolve_load<T, B> (image, x + dx, y + dy, blockIdx.z);
+      float value =
+          cached ? tile[threadIdx.y + dy][threadIdx.x + dx] : convolve_load<T, B> (image, x + dx, y + dy, blockIdx.z);
 
       row += mask.tap[j * image.mask_width + i] * (Sum) value;
     }
@@ -59,9 +59,8 @@ convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
   typedef ConvolveParameters<CONVOLVE_MAX_PARAMETER_TAPS> Many;
   static const ConvolveKernels<Few> few = CONVOLVE_KERNELS (convolve_tiled_cached, CONVOLVE_FEW_TAPS);
   static const ConvolveKernels<Many> many = CONVOLVE_KERNELS (convolve_tiled_cached, CONVOLVE_MAX_PARAMETER_TAPS);
-  const void *kernel = convolve_has_few_taps (plan) ? convolve_kernel<Few> (plan, few)
-      : convolve_kernel<Many> (plan, many);
+  const void *kernel =
+      convolve_has_few_taps (plan) ? convolve_kernel<Few> (plan, few) : convolve_kernel<Many> (plan, many);
 
-  return convolve_launch (plan, plane, kernel,
-      { dim3 (TILE, TILE), TILE, TILE, 0 }, plan->taps.taps, error);
+  return convolve_launch (plan, plane, kernel, { dim3 (TILE, TILE), TILE, TILE, 0 }, plan->taps.taps, error);
 }

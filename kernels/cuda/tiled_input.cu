@@ -6,8 +6,8 @@
  * since the output tile is smaller by the mask.
  */
 template <typename T, ConvolveBoundary B, typename Sum, int N>
-__global__ void __launch_bounds__ (1024)
-convolve_tiled_input (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
+__global__ void __launch_bounds__ (1024) convolve_tiled_input (const __grid_constant__ ConvolveImage image,
+    const __grid_constant__ ConvolveParameters<N> mask)
 {
   extern __shared__ float tile[];
   int output_width = blockDim.x - image.mask_width + 1, output_height = blockDim.y - image.mask_height + 1;
@@ -18,8 +18,8 @@ convolve_tiled_input (const __grid_constant__ ConvolveImage image, const __grid_
   if (convolve_copied<T> (image, x, y, inside))
     return;
 
-  tile[threadIdx.y * blockDim.x + threadIdx.x] = convolve_load<T, B> (image, x - image.mask_width / 2,
-      y - image.mask_height / 2, blockIdx.z);
+  tile[threadIdx.y * blockDim.x + threadIdx.x] =
+      convolve_load<T, B> (image, x - image.mask_width / 2, y - image.mask_height / 2, blockIdx.z);
   __syncthreads ();
   if (!inside)
     return;
@@ -41,12 +41,13 @@ convolve_tiled_input_run (const ConvolvePlan *plan, const ConvolvePlane *plane, 
   typedef ConvolveParameters<CONVOLVE_MAX_PARAMETER_TAPS> Many;
   static const ConvolveKernels<Few> few = CONVOLVE_KERNELS (convolve_tiled_input, CONVOLVE_FEW_TAPS);
   static const ConvolveKernels<Many> many = CONVOLVE_KERNELS (convolve_tiled_input, CONVOLVE_MAX_PARAMETER_TAPS);
-  const void *kernel = convolve_has_few_taps (plan) ? convolve_kernel<Few> (plan, few)
-      : convolve_kernel<Many> (plan, many);
+  const void *kernel =
+      convolve_has_few_taps (plan) ? convolve_kernel<Few> (plan, few) : convolve_kernel<Many> (plan, many);
   int width = 0, height = 0;
 
   convolve_tiled_input_block (plan, &width, &height);
   return convolve_launch (plan, plane, kernel,
       { dim3 (width, height), width - plan->taps.width + 1, height - plan->taps.height + 1,
-        width * height * sizeof (float) }, plan->taps.taps, error);
+          width * height * sizeof (float) },
+      plan->taps.taps, error);
 }

@@ -5,16 +5,26 @@
 
 #include "layer/common/plan.h"
 
-#define MAX_EXTENT (1 << 28)    /* samples along a padded side: index arithmetic on twice as many stays in an int */
+#define MAX_EXTENT (1 << 28) /* samples along a padded side: index arithmetic on twice as many stays in an int */
 
 void
 convolve_layer_init (ConvolveLayer *layer, int filters, int channels, int kernel_height, int kernel_width,
     const float *weights)
 {
-  *layer = (ConvolveLayer) {
-    .filters = filters,.channels = channels,.kernel_height = kernel_height,.kernel_width = kernel_width,
-    .weights = weights,.stride_y = 1,.stride_x = 1,.pool_height = 1,.pool_width = 1,.pool_stride_y = 1,
-    .pool_stride_x = 1,.in_scale = 1.0f / 255,.out_scale = 255,
+  *layer = (ConvolveLayer){
+    .filters = filters,
+    .channels = channels,
+    .kernel_height = kernel_height,
+    .kernel_width = kernel_width,
+    .weights = weights,
+    .stride_y = 1,
+    .stride_x = 1,
+    .pool_height = 1,
+    .pool_width = 1,
+    .pool_stride_y = 1,
+    .pool_stride_x = 1,
+    .in_scale = 1.0f / 255,
+    .out_scale = 255,
   };
 }
 
@@ -29,8 +39,7 @@ pad_side (const char *side, int size, int kernel, int stride, int *before, int *
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a kernel %s of %d: it is 1 to %d", side, kernel,
         CONVOLVE_MAX_SIDE);
   if (stride < 1 || stride > CONVOLVE_LAYER_MAX_STEP)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a stride of %d: it is 1 to %d", stride,
-        CONVOLVE_LAYER_MAX_STEP);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a stride of %d: it is 1 to %d", stride, CONVOLVE_LAYER_MAX_STEP);
   total = (int64_t) ((size - 1) / stride) * stride + kernel - size;
   total = total < 0 ? 0 : total;
   *before = (int) (total / 2);
@@ -132,9 +141,10 @@ fill_sizes (const ConvolveLayer *layer, int height, int width, ConvolveLayerJob 
   ConvolveStatus status = side_size ("height", height, layer->pad_top, layer->pad_bottom, layer->kernel_height,
       layer->stride_y, layer->pool_height, layer->pool_stride_y, &job->conv_height, &job->out_height, error);
 
-  return status != CONVOLVE_OK ? status : side_size ("width", width, layer->pad_left, layer->pad_right,
-      layer->kernel_width, layer->stride_x, layer->pool_width, layer->pool_stride_x, &job->conv_width, &job->out_width,
-      error);
+  return status != CONVOLVE_OK
+      ? status
+      : side_size ("width", width, layer->pad_left, layer->pad_right, layer->kernel_width, layer->stride_x,
+          layer->pool_width, layer->pool_stride_x, &job->conv_width, &job->out_width, error);
 }
 
 ConvolveStatus
@@ -158,8 +168,12 @@ convolve_layer_nchw (ConvolveLayerType type, void *data, int channels, int heigh
 {
   ptrdiff_t size = convolve_layer_sample_size (type), plane = size * height * width;
 
-  return (ConvolveLayerTensor) {
-    .channel = {data},.batch_stride = channels * plane,.row_stride = width * size,.column_stride = size,.across = 1,
+  return (ConvolveLayerTensor){
+    .channel = { data },
+    .batch_stride = channels * plane,
+    .row_stride = width * size,
+    .column_stride = size,
+    .across = 1,
     .down_stride = plane,
   };
 }
@@ -168,9 +182,13 @@ ConvolveLayerTensor
 convolve_layer_mosaic (void *data, ptrdiff_t row_stride, ptrdiff_t column_stride, int columns, int tile_height,
     int tile_width)
 {
-  return (ConvolveLayerTensor) {
-    .channel = {data},.row_stride = row_stride,.column_stride = column_stride,.across = columns,
-    .across_stride = tile_width * column_stride,.down_stride = tile_height * row_stride,
+  return (ConvolveLayerTensor){
+    .channel = { data },
+    .row_stride = row_stride,
+    .column_stride = column_stride,
+    .across = columns,
+    .across_stride = tile_width * column_stride,
+    .down_stride = tile_height * row_stride,
   };
 }
 
@@ -357,7 +375,7 @@ ConvolveStatus
 convolve_layer_run (const ConvolveLayerPlan *plan, const ConvolveLayerTask *task, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
-  ConvolveLayerJob job = {.task = *task };
+  ConvolveLayerJob job = { .task = *task };
   ConvolveStatus status = fill_sizes (layer, task->height, task->width, &job, error);
 
   if (status != CONVOLVE_OK)
@@ -370,8 +388,7 @@ convolve_layer_run (const ConvolveLayerPlan *plan, const ConvolveLayerTask *task
   if (task->first_row < 0 || task->first_row >= job.task.end_row || job.task.end_row > job.out_height)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "rows %d to %d of %d", task->first_row, task->end_row,
         job.out_height);
-  status = check_tensor ("source", &task->source, layer->type, layer->channels, task->height, task->width,
-      error);
+  status = check_tensor ("source", &task->source, layer->type, layer->channels, task->height, task->width, error);
   if (status == CONVOLVE_OK)
     status = check_tensor ("destination", &task->destination, layer->type, layer->filters + task->filled,
         job.out_height, job.out_width, error);

@@ -25,20 +25,20 @@ enum
   SKIPPED = 77,
   MIN_PAIRS = 8,
   MAX_PAIRS = 64,
-  PAIR_BYTES = 256 << 20,       /* all pairs together, several times any L2 */
+  PAIR_BYTES = 256 << 20, /* all pairs together, several times any L2 */
   MAX_BATCH = 32,
   MAX_ROUNDS = 200,
   MAX_ROWS = 32,
   MAX_PLANES = 2,
   MAX_SIDES = 16,
-  BATCH_US = 4000               /* a batch of slow frames is shorter than that, if it can be */
+  BATCH_US = 4000 /* a batch of slow frames is shorter than that, if it can be */
 };
 
 static const struct
 {
   const char *name;
   int width, height;
-} sizes[] = { {"1080p", 1920, 1080}, {"4K", 3840, 2160}, {"8K", 7680, 4320} };
+} sizes[] = { { "1080p", 1920, 1080 }, { "4K", 3840, 2160 }, { "8K", 7680, 4320 } };
 
 static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
 
@@ -56,22 +56,38 @@ typedef struct
 } Plane;
 
 /* The last two only where they are asked for: pixels of three samples, and samples with something between them. */
-#define GRAY(...) { 1, { .samples = 1, .select = 1, .biased = 1, __VA_ARGS__ } }
-#define CHROMA(...) { 2, { .samples = 2, .select = 3, __VA_ARGS__ } }
+#define GRAY(...) \
+  { \
+    1, \
+    { \
+      .samples = 1, .select = 1, .biased = 1, __VA_ARGS__ \
+    } \
+  }
+#define CHROMA(...) \
+  { \
+    2, \
+    { \
+      .samples = 2, .select = 3, __VA_ARGS__ \
+    } \
+  }
 static const struct
 {
   const char *name;
   int n_planes;
   Plane planes[MAX_PLANES];
 } formats[] = {
-  {"GRAY8", 1, {GRAY (.type = CONVOLVE_SAMPLE_U8, .depth = 8, .stride = 1)}},
-  {"NV12", 2, {GRAY (.type = CONVOLVE_SAMPLE_U8, .depth = 8, .stride = 1, .zero = {16}),
-      CHROMA (.type = CONVOLVE_SAMPLE_U8, .depth = 8, .stride = 2, .zero = {128, 128})}},
-  {"RGBA", 1, {{1, {.type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 4, .stride = 4, .select = 7, .biased = 7}}}},
-  {"P010", 2, {GRAY (.type = CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .stride = 2, .zero = {64}),
-      CHROMA (.type = CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .stride = 4, .zero = {512, 512})}},
-  {"RGB", 1, {{1, {.type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 3, .stride = 3, .select = 7, .biased = 7}}}},
-  {"YUY2-Y", 1, {GRAY (.type = CONVOLVE_SAMPLE_U8, .depth = 8, .stride = 2, .zero = {16})}},
+  { "GRAY8", 1, { GRAY (.type = CONVOLVE_SAMPLE_U8, .depth = 8, .stride = 1) } },
+  { "NV12", 2,
+      { GRAY (.type = CONVOLVE_SAMPLE_U8, .depth = 8, .stride = 1, .zero = { 16 }),
+          CHROMA (.type = CONVOLVE_SAMPLE_U8, .depth = 8, .stride = 2, .zero = { 128, 128 }) } },
+  { "RGBA", 1,
+      { { 1, { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 4, .stride = 4, .select = 7, .biased = 7 } } } },
+  { "P010", 2,
+      { GRAY (.type = CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .stride = 2, .zero = { 64 }),
+          CHROMA (.type = CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .stride = 4, .zero = { 512, 512 }) } },
+  { "RGB", 1,
+      { { 1, { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 3, .stride = 3, .select = 7, .biased = 7 } } } },
+  { "YUY2-Y", 1, { GRAY (.type = CONVOLVE_SAMPLE_U8, .depth = 8, .stride = 2, .zero = { 16 }) } },
 };
 
 enum
@@ -95,8 +111,8 @@ typedef struct
 typedef struct
 {
   const char *name;
-  ConvolvePlan *plans[MAX_PLANES];      /* none of the copy */
-  const char *refused;          /* instead of numbers */
+  ConvolvePlan *plans[MAX_PLANES]; /* none of the copy */
+  const char *refused;             /* instead of numbers */
   char reason[600];
   int batch, rounds;
   double us[MAX_ROUNDS], single_us[MAX_ROUNDS];
@@ -109,7 +125,7 @@ typedef struct
   FILE *csv;
   BenchPlot plot;
   int size, format, kind, side, pairs, turn;
-  size_t bytes;                 /* of a frame */
+  size_t bytes; /* of a frame */
   unsigned char *source[MAX_PAIRS], *destination[MAX_PAIRS];
 } Bench;
 
@@ -117,7 +133,7 @@ static void
 make_row (Row *row, const Bench *bench, const char *variant)
 {
   ConvolveMask mask;
-  ConvolveError error = {.text = "out of memory" };
+  ConvolveError error = { .text = "out of memory" };
 
   memset (row, 0, sizeof *row);
   row->name = variant;
@@ -158,13 +174,14 @@ run_frame (Bench *bench, const Row *row, ConvolveError *error)
 
   if (!row->plans[0])
     return convolve_device_copy (bench->device, bench->destination[at], bench->source[at], bench->bytes,
-        CONVOLVE_COPY_ON_DEVICE, error) == CONVOLVE_OK;
+               CONVOLVE_COPY_ON_DEVICE, error)
+        == CONVOLVE_OK;
   for (int p = 0; p < formats[bench->format].n_planes; p++) {
     const Plane *plane = &formats[bench->format].planes[p];
     int width = sizes[bench->size].width / plane->divided, height = sizes[bench->size].height / plane->divided;
     ptrdiff_t stride = (ptrdiff_t) width * plane->pixel.stride;
     ConvolvePlane task = { bench->source[at] + offset, bench->destination[at] + offset, stride, stride, width, height,
-      {0, 0, width, height} };
+      { 0, 0, width, height } };
 
     if (convolve_run (row->plans[p], &task, error) != CONVOLVE_OK)
       return false;
@@ -320,8 +337,9 @@ open_frames (Bench *bench, ConvolveError *error)
   for (int i = 0; i < bench->pairs && done; i++) {
     bench->source[i] = convolve_device_alloc (bench->device, bench->bytes, error);
     bench->destination[i] = bench->source[i] ? convolve_device_alloc (bench->device, bench->bytes, error) : NULL;
-    done = bench->destination[i] && convolve_device_copy (bench->device, bench->source[i], content, bench->bytes,
-        CONVOLVE_COPY_TO_DEVICE, error) == CONVOLVE_OK;
+    done = bench->destination[i]
+        && convolve_device_copy (bench->device, bench->source[i], content, bench->bytes, CONVOLVE_COPY_TO_DEVICE, error)
+            == CONVOLVE_OK;
   }
   done = convolve_device_finish (bench->device, done ? error : NULL) == CONVOLVE_OK && done;
   free (content);
@@ -372,7 +390,8 @@ read_sides (const char *text, Options *options)
 static int
 usage (void)
 {
-  fprintf (stderr, "bench [options]: times the device variants\n"
+  fprintf (stderr,
+      "bench [options]: times the device variants\n"
       "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010|RGB|YUY2-Y, --mask WIDTH, --variant NAME|auto,\n"
       "  --kind any|rank-1|gaussian|low-rank|ones|box\n"
       "                  only these, of each with commas between\n"
@@ -403,9 +422,9 @@ run_beside (char **argv, const char *name)
 int
 main (int argc, char **argv)
 {
-  Options options = {.rounds = 30,.limit_us = 5000,.commit = "" };
-  static Bench bench = {.options = NULL };
-  ConvolveError error = {.text = "out of memory" };
+  Options options = { .rounds = 30, .limit_us = 5000, .commit = "" };
+  static Bench bench = { .options = NULL };
+  ConvolveError error = { .text = "out of memory" };
   bool done;
 
   if (argc > 1 && strcmp (argv[1], "--cpu") == 0)
@@ -419,8 +438,9 @@ main (int argc, char **argv)
     const struct
     {
       const char *name, **value;
-    } texts[] = { {"--size", &options.size}, {"--format", &options.format}, {"--kind", &options.kind},
-      {"--variant", &options.variant}, {"--csv", &options.csv}, {"--svg", &options.svg}, {"--commit", &options.commit} };
+    } texts[] = { { "--size", &options.size }, { "--format", &options.format }, { "--kind", &options.kind },
+      { "--variant", &options.variant }, { "--csv", &options.csv }, { "--svg", &options.svg },
+      { "--commit", &options.commit } };
     bool known = false;
 
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
@@ -452,13 +472,15 @@ main (int argc, char **argv)
     return 1;
   }
   if (bench.csv)
-    fprintf (bench.csv, "device,commit,size,format,mask,kind,variant,taken,median_us,min_us,max_us,copy_us,ratio,"
+    fprintf (bench.csv,
+        "device,commit,size,format,mask,kind,variant,taken,median_us,min_us,max_us,copy_us,ratio,"
         "single_us,batch\n");
-  printf ("%s: microseconds a frame, random content, replicate boundary; the median, minimum and maximum of %d rounds of\n"
+  printf (
+      "%s: microseconds a frame, random content, replicate boundary; the median, minimum and maximum of %d rounds of\n"
       "batches of up to %d frames, the median over that of the copy, and the median of a frame by itself.\n\n",
       convolve_device_name (bench.device), options.rounds, MAX_BATCH);
-  printf ("%-6s %-6s %-7s %-8s %-16s %9s %9s %9s %8s %9s\n", "size", "format", "mask", "kind", "variant", "median", "min",
-      "max", "ratio", "single");
+  printf ("%-6s %-6s %-7s %-8s %-16s %9s %9s %9s %8s %9s\n", "size", "format", "mask", "kind", "variant", "median",
+      "min", "max", "ratio", "single");
   done = bench_all (&bench, &error);
   if (!done)
     fprintf (stderr, "the benchmark stopped: %s\n", error.text);

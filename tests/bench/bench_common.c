@@ -69,8 +69,8 @@ bench_make_mask (ConvolveMask *mask, int side, BenchMask kind)
   for (int k = 0; k < side * side; k++) {
     int x = abs (k % side - side / 2), y = abs (k / side - side / 2);
 
-    mask->taps[k] = kind == BENCH_MASK_RANK_1 ? (side / 2 + 1 - x) * (side / 2 + 1 - y)
-        : check_random_range (&random, 1, 50);
+    mask->taps[k] =
+        kind == BENCH_MASK_RANK_1 ? (side / 2 + 1 - x) * (side / 2 + 1 - y) : check_random_range (&random, 1, 50);
     sum += mask->taps[k];
   }
   mask->divisor = sum;

@@ -30,19 +30,19 @@ enum
   MAX_ATTEMPTS = 12
 };
 
-static const double quiet = 0.04;       /* of the machine for others */
+static const double quiet = 0.04; /* of the machine for others */
 
-static const char *const kinds[] = {"any", "gaussian", "box"};
-static const char *const paths[] = {"copy", "box", "pairs", "factors", "fft", "float-factors", "float",
-  "double-factors", "double"};
+static const char *const kinds[] = { "any", "gaussian", "box" };
+static const char *const paths[] = { "copy", "box", "pairs", "factors", "fft", "float-factors", "float",
+  "double-factors", "double" };
 
 static const struct
 {
   const char *name;
   int width, height;
 } sizes[] = {
-  {"1080p", 1920, 1080},
-  {"4K", 3840, 2160},
+  { "1080p", 1920, 1080 },
+  { "4K", 3840, 2160 },
 };
 
 typedef struct
@@ -71,26 +71,31 @@ typedef struct
 {
   const char *name;
   ConvolvePixel pixel;
-  int x_step, y_step;           /* luma pixels for one of this plane */
+  int x_step, y_step; /* luma pixels for one of this plane */
 } Format;
 
 static const Format formats[] = {
-  {"gray8", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 1,.select = 1}, 1, 1},
-  {"nv12-chroma", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 2,.stride = 2,.select = 3}, 2, 2},
-  {"rgb", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 3,.stride = 3,.select = 7}, 1, 1},
-  {"rgba", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 4,.stride = 4,.select = 7}, 1, 1},
-  {"yuy2-luma", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 2,.select = 1}, 1, 1},
-  {"p010", {.type = CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 1,.stride = 2,.select = 1}, 1, 1},
-  {"gray16", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 1,.stride = 2,.select = 1}, 1, 1},
-  {"gray16-be", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.swapped = true,.samples = 1,.stride = 2,.select = 1}, 1, 1},
+  { "gray8", { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 1, 1 },
+  { "nv12-chroma", { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 2, .stride = 2, .select = 3 }, 2, 2 },
+  { "rgb", { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 3, .stride = 3, .select = 7 }, 1, 1 },
+  { "rgba", { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 4, .stride = 4, .select = 7 }, 1, 1 },
+  { "yuy2-luma", { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 2, .select = 1 }, 1, 1 },
+  { "p010", { .type = CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .samples = 1, .stride = 2, .select = 1 }, 1, 1 },
+  { "gray16", { .type = CONVOLVE_SAMPLE_U16, .depth = 16, .samples = 1, .stride = 2, .select = 1 }, 1, 1 },
+  { "gray16-be", { .type = CONVOLVE_SAMPLE_U16, .depth = 16, .swapped = true, .samples = 1, .stride = 2, .select = 1 },
+      1, 1 },
 };
 
-enum { N_FORMATS = sizeof formats / sizeof *formats };
+enum
+{
+  N_FORMATS = sizeof formats / sizeof *formats
+};
 
 static void
 usage (FILE *file)
 {
-  fprintf (file, "bench_cpu [options]: times the variant cpu, and OpenCV beside it where the build has it\n"
+  fprintf (file,
+      "bench_cpu [options]: times the variant cpu, and OpenCV beside it where the build has it\n"
       "  --threads N,N,...  1,2\n"
       "  --sides N,N,...    widths of the masks, 3,5,7,9,15,31; box 63 too\n"
       "  --kind KIND        any, gaussian or box; all of them\n"
@@ -98,11 +103,13 @@ usage (FILE *file)
       "  --format FORMAT    gray8, or one of");
   for (int i = 1; i < N_FORMATS; i++)
     fprintf (file, " %s", formats[i].name);
-  fprintf (file, "; all but gray8 without peers\n"
+  fprintf (file,
+      "; all but gray8 without peers\n"
       "  --level LEVEL      an instruction set of this machine:");
   for (int i = 0; i < convolve_cpu_level_count (); i++)
     fprintf (file, " %s", convolve_cpu_level (i)->name);
-  fprintf (file, "\n"
+  fprintf (file,
+      "\n"
       "  --rounds N         21\n"
       "  --csv FILE         writes the table there too\n"
       "  --alone yes        without peers\n");
@@ -126,9 +133,14 @@ read_list (const char *text, int *list, int *n)
 static bool
 read_options (Options *options, int argc, char **argv)
 {
-  *options = (Options) {.format = "gray8",.kinds = {true, true, true},.threads = {1, 2},.n_threads = 2,
-    .sides = {3, 5, 7, 9, 15, 31},.n_sides = 6,.rounds = 21,.level = -1
-  };
+  *options = (Options){ .format = "gray8",
+    .kinds = { true, true, true },
+    .threads = { 1, 2 },
+    .n_threads = 2,
+    .sides = { 3, 5, 7, 9, 15, 31 },
+    .n_sides = 6,
+    .rounds = 21,
+    .level = -1 };
   for (int i = 1; i + 1 < argc; i += 2) {
     const char *option = argv[i], *value = argv[i + 1];
 
@@ -207,8 +219,9 @@ make_mask (ConvolveMask *mask, BenchKind kind, int side)
   for (int k = 0; k < side * side; k++) {
     int x = k % side - side / 2, y = k / side - side / 2;
 
-    mask->taps[k] = kind == BENCH_BOX ? 1 : kind == BENCH_GAUSSIAN ? exp (-(x * x + y * y) / (2 * sigma * sigma))
-        : 0.1 + check_random_unit (&random);
+    mask->taps[k] = kind == BENCH_BOX ? 1
+        : kind == BENCH_GAUSSIAN      ? exp (-(x * x + y * y) / (2 * sigma * sigma))
+                                      : 0.1 + check_random_unit (&random);
     mask->divisor += mask->taps[k];
   }
   return true;
@@ -270,7 +283,7 @@ measure (Row *rows, int n_rows, const Options *options, BenchKind kind, const Co
 
   for (int i = 0; i < n_rows; i++)
     rows[i].rounds = 0;
-  for (int round = -2; round < options->rounds; round++) {      /* the first two warm up */
+  for (int round = -2; round < options->rounds; round++) { /* the first two warm up */
     for (int i = 0; i < n_rows; i++, turn = (turn + 1) % N_PAIRS) {
       Row *row = &rows[round & 1 ? n_rows - 1 - i : i];
       double us;
@@ -293,7 +306,7 @@ bench_mask (const Options *options, const Format *format, int s, BenchKind kind,
   static size_t allocated;
   int width = sizes[s].width / format->x_step, height = sizes[s].height / format->y_step;
   size_t stride = ((size_t) width * format->pixel.stride + 63) / 64 * 64;
-  ConvolvePlane plane = {NULL, NULL, (ptrdiff_t) stride, (ptrdiff_t) stride, width, height, {0, 0, width, height}};
+  ConvolvePlane plane = { NULL, NULL, (ptrdiff_t) stride, (ptrdiff_t) stride, width, height, { 0, 0, width, height } };
   ConvolveMask mask;
   double others = 1;
   int n_rows;
@@ -325,8 +338,8 @@ bench_mask (const Options *options, const Format *format, int s, BenchKind kind,
     printf ("%-6s %-11s %-8s %2dx%-2d  %-32s %2d %10.1f %10.1f %5.0f%%\n", sizes[s].name, format->name, kinds[kind],
         side, side, row->name, row->threads, row->us[row->rounds / 2], row->us[0], 100 * others);
     if (csv)
-      fprintf (csv, "%s,%s,%s,%d,\"%s\",%d,%.1f,%.1f,%.2f\n", sizes[s].name, format->name, kinds[kind], side,
-          row->name, row->threads, row->us[row->rounds / 2], row->us[0], others);
+      fprintf (csv, "%s,%s,%s,%d,\"%s\",%d,%.1f,%.1f,%.2f\n", sizes[s].name, format->name, kinds[kind], side, row->name,
+          row->threads, row->us[row->rounds / 2], row->us[0], others);
     convolve_plan_unref (row->plan);
     convolve_pool_free (row->pool);
   }
@@ -355,8 +368,8 @@ main (int argc, char **argv)
   if (csv)
     fprintf (csv, "size,format,kind,side,what,threads,median_us,min_us,others\n");
   printf ("Replicate boundary, random content; microseconds a frame, median and minimum of %d rounds, and what other\n"
-      "programs had of the machine meanwhile.\n%-6s %-11s %-8s %-6s %-32s %2s %10s %10s\n", options.rounds, "size",
-      "format", "weights", "mask", "what", "threads", "median", "minimum");
+          "programs had of the machine meanwhile.\n%-6s %-11s %-8s %-6s %-32s %2s %10s %10s\n",
+      options.rounds, "size", "format", "weights", "mask", "what", "threads", "median", "minimum");
   for (int s = 0; s < (int) (sizeof sizes / sizeof *sizes); s++)
     for (int kind = 0; kind < BENCH_N_KINDS; kind++)
       if (options.kinds[kind] && (!options.size || strcmp (options.size, sizes[s].name) == 0)) {

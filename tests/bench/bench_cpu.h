@@ -4,12 +4,13 @@
 #define TESTS_BENCH_BENCH_CPU_H
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 typedef enum
 {
-  BENCH_ANY,                    /* weights without order */
+  BENCH_ANY, /* weights without order */
   BENCH_GAUSSIAN,
   BENCH_BOX,
   BENCH_N_KINDS

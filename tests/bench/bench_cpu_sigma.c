@@ -24,17 +24,17 @@ enum
   MAX_SIGMAS = 64
 };
 
-static const char *const paths[] = {"copy", "box", "pairs", "factors", "fft", "float-factors", "float",
-  "double-factors", "double"};
+static const char *const paths[] = { "copy", "box", "pairs", "factors", "fft", "float-factors", "float",
+  "double-factors", "double" };
 
 static const struct
 {
   const char *name;
   ConvolvePixel pixel;
 } formats[] = {
-  {"GRAY8", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 1,.select = 1}},
-  {"GRAY16_LE", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 1,.stride = 2,.select = 1}},
-  {"ABGR64_LE", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 4,.stride = 8,.select = 14}},
+  { "GRAY8", { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 } },
+  { "GRAY16_LE", { .type = CONVOLVE_SAMPLE_U16, .depth = 16, .samples = 1, .stride = 2, .select = 1 } },
+  { "ABGR64_LE", { .type = CONVOLVE_SAMPLE_U16, .depth = 16, .samples = 4, .stride = 8, .select = 14 } },
 };
 
 static unsigned char *
@@ -68,7 +68,7 @@ least (ConvolvePlan *plan, int threads, int rounds, unsigned char **frames, ptrd
       .destination_stride = stride,
       .width = WIDTH,
       .height = HEIGHT,
-      .region = {0, 0, WIDTH, HEIGHT},
+      .region = { 0, 0, WIDTH, HEIGHT },
     };
     double start = bench_now_us (), ms;
 

@@ -20,7 +20,7 @@ enum
   MAX_PAIRS = 64
 };
 
-static const double limit_us = 60000;   /* slower ones are timed once */
+static const double limit_us = 60000; /* slower ones are timed once */
 
 /*
  * Layers over frames of 3840x2160 bytes, pixels of source_bytes to pixels of destination_bytes, the rest of which is
@@ -31,9 +31,14 @@ static const struct
   const char *name;
   int channels, filters, kernel, stride, source_bytes, destination_bytes, mosaic;
 } frames[] = {
-  {"RGBx, colour matrix", 3, 3, 1, 1, 4, 4, 0}, {"RGBx, 3x3", 3, 3, 3, 1, 4, 4, 0}, {"RGBx, 5x5", 3, 3, 5, 1, 4, 4, 0},
-  {"RGBx, 7x7", 3, 3, 7, 1, 4, 4, 0}, {"RGB, 5x5", 3, 3, 5, 1, 3, 3, 0}, {"GRAY8, 5x5", 1, 1, 5, 1, 1, 1, 0},
-  {"RGBx, 5x5, to half the size", 3, 3, 5, 2, 4, 4, 0}, {"RGBx to 64 maps of 480x270, 7x7", 3, 64, 7, 8, 4, 1, 8},
+  { "RGBx, colour matrix", 3, 3, 1, 1, 4, 4, 0 },
+  { "RGBx, 3x3", 3, 3, 3, 1, 4, 4, 0 },
+  { "RGBx, 5x5", 3, 3, 5, 1, 4, 4, 0 },
+  { "RGBx, 7x7", 3, 3, 7, 1, 4, 4, 0 },
+  { "RGB, 5x5", 3, 3, 5, 1, 3, 3, 0 },
+  { "GRAY8, 5x5", 1, 1, 5, 1, 1, 1, 0 },
+  { "RGBx, 5x5, to half the size", 3, 3, 5, 2, 4, 4, 0 },
+  { "RGBx to 64 maps of 480x270, 7x7", 3, 64, 7, 8, 4, 1, 8 },
 };
 
 typedef struct
@@ -94,7 +99,7 @@ time_variant (Bench *bench, const BenchLayerCase *test, const char *variant, FIL
     if (median >= 0)
       median = time_runs (bench, plan, 1);
     for (int count = median > 0 && median < limit_us ? (int) (BENCH_LAYER_US / median) + 1 : 0;
-        rounds < BENCH_LAYER_ROUNDS && count > 0; rounds++)
+         rounds < BENCH_LAYER_ROUNDS && count > 0; rounds++)
       if ((us[rounds] = time_runs (bench, plan, count)) < 0)
         break;
     median = rounds > 0 ? bench_median (us, rounds) : median;
@@ -135,13 +140,16 @@ open_tasks (Bench *bench, const BenchLayerCase *test)
     void *source = convolve_device_alloc (bench->device, from * size, NULL);
     void *destination = convolve_device_alloc (bench->device, to * size, NULL);
 
-    bench->tasks[i] = (ConvolveLayerTask) {
+    bench->tasks[i] = (ConvolveLayerTask){
       .source = convolve_layer_nchw (type, source, test->channels, test->side, test->side),
       .destination = convolve_layer_nchw (type, destination, test->filters, out, out),
-      .batch = test->batch,.height = test->side,.width = test->side,
+      .batch = test->batch,
+      .height = test->side,
+      .width = test->side,
     };
-    done = source && destination && convolve_device_copy (bench->device, source, content, from * size,
-        CONVOLVE_COPY_TO_DEVICE, NULL) == CONVOLVE_OK;
+    done = source && destination
+        && convolve_device_copy (bench->device, source, content, from * size, CONVOLVE_COPY_TO_DEVICE, NULL)
+            == CONVOLVE_OK;
   }
   done = convolve_device_finish (bench->device, NULL) == CONVOLVE_OK && done;
   free (content);
@@ -179,7 +187,11 @@ bench_case (Bench *bench, const BenchLayerCase *test, ConvolveLayerType type, co
 static bool
 bench_frame (Bench *bench, int number)
 {
-  enum { WIDTH = 3840, HEIGHT = 2160 };
+  enum
+  {
+    WIDTH = 3840,
+    HEIGHT = 2160
+  };
   int channels = frames[number].channels, filters = frames[number].filters, kernel = frames[number].kernel;
   int stride = frames[number].stride, from = frames[number].source_bytes, to = frames[number].destination_bytes;
   int width = WIDTH / stride, height = HEIGHT / stride, columns = frames[number].mosaic;
@@ -202,8 +214,11 @@ bench_frame (Bench *bench, int number)
     unsigned char *source = convolve_device_alloc (bench->device, sizeof content, NULL);
     unsigned char *destination = convolve_device_alloc (bench->device, sizeof content, NULL);
 
-    *task = (ConvolveLayerTask) {.batch = 1,.height = HEIGHT,.width = WIDTH,
-      .filled = columns ? 0 : to - filters,.fill = 255 };
+    *task = (ConvolveLayerTask){ .batch = 1,
+      .height = HEIGHT,
+      .width = WIDTH,
+      .filled = columns ? 0 : to - filters,
+      .fill = 255 };
     task->source.row_stride = WIDTH * from;
     task->source.column_stride = from;
     task->destination.row_stride = width * to;
@@ -214,8 +229,9 @@ bench_frame (Bench *bench, int number)
     }
     if (columns)
       task->destination = convolve_layer_mosaic (destination, columns * width, 1, columns, height, width);
-    done = source && destination && convolve_device_copy (bench->device, source, content, sizeof content,
-        CONVOLVE_COPY_TO_DEVICE, NULL) == CONVOLVE_OK;
+    done = source && destination
+        && convolve_device_copy (bench->device, source, content, sizeof content, CONVOLVE_COPY_TO_DEVICE, NULL)
+            == CONVOLVE_OK;
   }
   plan = done ? convolve_layer_plan_new (&bench->layer, "auto", bench->device, NULL) : NULL;
   done = plan && time_runs (bench, plan, 2) >= 0;

@@ -25,20 +25,26 @@
 #include <cufft.h>
 #endif
 
-enum { BATCH = 32, ROUNDS = 30, MIN_PAIRS = 8, PAIR_BYTES = 256 << 20 };
+enum
+{
+  BATCH = 32,
+  ROUNDS = 30,
+  MIN_PAIRS = 8,
+  PAIR_BYTES = 256 << 20
+};
 
 static const struct
 {
   const char *name;
   int width, height;
-} sizes[] = { {"1080p", 1920, 1080}, {"4K", 3840, 2160}, {"8K", 7680, 4320} };
+} sizes[] = { { "1080p", 1920, 1080 }, { "4K", 3840, 2160 }, { "8K", 7680, 4320 } };
 
 static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
 
 struct Row
 {
   const char *name;
-  std::function<bool (const Npp8u *, Npp8u *)> run;     /* false: refused */
+  std::function<bool (const Npp8u *, Npp8u *)> run; /* false: refused */
   std::vector<double> us;
   bool refused = false;
 };
@@ -105,15 +111,18 @@ cudnn_row (cudnnHandle_t cudnn, int width, int height, int side)
   cudnnSetConvolution2dDescriptor (convolution, side / 2, side / 2, 1, 1, 1, 1, CUDNN_CROSS_CORRELATION,
       CUDNN_DATA_FLOAT);
   bool found = cudnnFindConvolutionForwardAlgorithm (cudnn, tensor, filter, convolution, tensor, 1, &count, &best)
-      == CUDNN_STATUS_SUCCESS && count > 0 && best.status == CUDNN_STATUS_SUCCESS;
+          == CUDNN_STATUS_SUCCESS
+      && count > 0 && best.status == CUDNN_STATUS_SUCCESS;
   if (found)
     cudaMalloc (&workspace, best.memory + 1);
   return { "cuDNN fp32", [=] (const Npp8u *, Npp8u *) {
-    const float one = 1, zero = 0;
+            const float one = 1, zero = 0;
 
-    return found && cudnnConvolutionForward (cudnn, &one, tensor, source, filter, taps, convolution, best.algo, workspace,
-        best.memory, &zero, tensor, destination) == CUDNN_STATUS_SUCCESS;
-  } };
+            return found
+                && cudnnConvolutionForward (cudnn, &one, tensor, source, filter, taps, convolution, best.algo,
+                       workspace, best.memory, &zero, tensor, destination)
+                == CUDNN_STATUS_SUCCESS;
+          } };
 }
 #endif
 
@@ -165,11 +174,11 @@ cufft_row (int width, int height, int side)
       && cufftPlan2d (&inverse, rows, columns, CUFFT_C2R) == CUFFT_SUCCESS
       && cufftSetStream (forward, stream) == CUFFT_SUCCESS && cufftSetStream (inverse, stream) == CUFFT_SUCCESS;
   return { "cuFFT fp32", [=] (const Npp8u *, Npp8u *) {
-    if (!made || cufftExecR2C (forward, source, spectrum) != CUFFT_SUCCESS)
-      return false;
-    multiply<<<1056, 256, 0, stream>>> (spectrum, mask, count, 1.0f / ((float) columns * rows));
-    return cufftExecC2R (inverse, spectrum, destination) == CUFFT_SUCCESS;
-  } };
+            if (!made || cufftExecR2C (forward, source, spectrum) != CUFFT_SUCCESS)
+              return false;
+            multiply<<<1056, 256, 0, stream> > > (spectrum, mask, count, 1.0f / ((float) columns * rows));
+            return cufftExecC2R (inverse, spectrum, destination) == CUFFT_SUCCESS;
+          } };
 }
 #endif
 
@@ -205,36 +214,48 @@ make_rows (const NppStreamContext &context, int width, int height, int side)
   Npp32f *real_taps = on_device (reals), *gauss_taps = on_device (gauss);
 
   return {
-    { "copy", [=] (const Npp8u *from, Npp8u *to) {
-      return cudaMemcpyAsync (to, from, (size_t) width * height, cudaMemcpyDeviceToDevice, stream) == cudaSuccess;
-    } },
-    { "NPP FilterBorder", [=] (const Npp8u *from, Npp8u *to) {
-      return nppiFilterBorder_8u_C1R_Ctx (from, width, size, origin, to, width, size, integer_taps, mask, anchor, sum,
-          NPP_BORDER_REPLICATE, context) == NPP_SUCCESS;
-    } },
-    { "NPP FilterBorder32f", [=] (const Npp8u *from, Npp8u *to) {
-      return nppiFilterBorder32f_8u_C1R_Ctx (from, width, size, origin, to, width, size, real_taps, mask, anchor,
-          NPP_BORDER_REPLICATE, context) == NPP_SUCCESS;
-    } },
-    { "NPP FilterGaussBorder", [=] (const Npp8u *from, Npp8u *to) {
-      return side <= 15 && nppiFilterGaussBorder_8u_C1R_Ctx (from, width, size, origin, to, width, size,
-          npp_mask (side), NPP_BORDER_REPLICATE, context) == NPP_SUCCESS;
-    } },
-    { "NPP FilterGaussAdvancedBorder", [=] (const Npp8u *from, Npp8u *to) {
-      return nppiFilterGaussAdvancedBorder_8u_C1R_Ctx (from, width, size, origin, to, width, size, side, gauss_taps,
-          NPP_BORDER_REPLICATE, context) == NPP_SUCCESS;
-    } },
-    { "NPP FilterBoxBorder", [=] (const Npp8u *from, Npp8u *to) {
-      return nppiFilterBoxBorder_8u_C1R_Ctx (from, width, size, origin, to, width, size, mask, anchor,
-          NPP_BORDER_REPLICATE, context) == NPP_SUCCESS;
-    } },
+    { "copy",
+        [=] (const Npp8u *from, Npp8u *to) {
+          return cudaMemcpyAsync (to, from, (size_t) width * height, cudaMemcpyDeviceToDevice, stream) == cudaSuccess;
+        } },
+    { "NPP FilterBorder",
+        [=] (const Npp8u *from, Npp8u *to) {
+          return nppiFilterBorder_8u_C1R_Ctx (from, width, size, origin, to, width, size, integer_taps, mask, anchor,
+                     sum, NPP_BORDER_REPLICATE, context)
+              == NPP_SUCCESS;
+        } },
+    { "NPP FilterBorder32f",
+        [=] (const Npp8u *from, Npp8u *to) {
+          return nppiFilterBorder32f_8u_C1R_Ctx (from, width, size, origin, to, width, size, real_taps, mask, anchor,
+                     NPP_BORDER_REPLICATE, context)
+              == NPP_SUCCESS;
+        } },
+    { "NPP FilterGaussBorder",
+        [=] (const Npp8u *from, Npp8u *to) {
+          return side <= 15
+              && nppiFilterGaussBorder_8u_C1R_Ctx (from, width, size, origin, to, width, size, npp_mask (side),
+                     NPP_BORDER_REPLICATE, context)
+              == NPP_SUCCESS;
+        } },
+    { "NPP FilterGaussAdvancedBorder",
+        [=] (const Npp8u *from, Npp8u *to) {
+          return nppiFilterGaussAdvancedBorder_8u_C1R_Ctx (from, width, size, origin, to, width, size, side, gauss_taps,
+                     NPP_BORDER_REPLICATE, context)
+              == NPP_SUCCESS;
+        } },
+    { "NPP FilterBoxBorder",
+        [=] (const Npp8u *from, Npp8u *to) {
+          return nppiFilterBoxBorder_8u_C1R_Ctx (from, width, size, origin, to, width, size, mask, anchor,
+                     NPP_BORDER_REPLICATE, context)
+              == NPP_SUCCESS;
+        } },
   };
 }
 
 static NppStreamContext
 stream_context (void)
 {
-  NppStreamContext context = { };
+  NppStreamContext context = {};
   cudaDeviceProp properties;
 
   cudaGetDevice (&context.nCudaDeviceId);

@@ -41,14 +41,14 @@ compare (gconstpointer a, gconstpointer b)
 }
 
 static gdouble
-median (GArray * values)
+median (GArray *values)
 {
   g_array_sort (values, compare);
   return g_array_index (values, gdouble, values->len / 2);
 }
 
 static void
-fill (guint8 * bytes, gsize size)
+fill (guint8 *bytes, gsize size)
 {
   static guint32 state = 1;
 
@@ -63,8 +63,8 @@ gpu_memory_in_use (void)
 {
   g_autofree gchar *text = NULL;
 
-  if (!g_spawn_command_line_sync ("nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits", &text, NULL,
-          NULL, NULL))
+  if (!g_spawn_command_line_sync ("nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits", &text, NULL, NULL,
+          NULL))
     return -1;
   return atoi (text);
 }
@@ -72,31 +72,31 @@ gpu_memory_in_use (void)
 /* Where a way's input frames come from. */
 typedef enum
 {
-  PROPOSED,                     /* the pool that the element offers */
-  ALIGNED,                      /* a pool of our own, with the parameters that the element proposes */
-  RECYCLED,                     /* a pool of our own, without them */
-  FRESH,                        /* new memory for every frame */
-  KEPT                          /* frames in CUDA memory that were uploaded before */
+  PROPOSED, /* the pool that the element offers */
+  ALIGNED,  /* a pool of our own, with the parameters that the element proposes */
+  RECYCLED, /* a pool of our own, without them */
+  FRESH,    /* new memory for every frame */
+  KEPT      /* frames in CUDA memory that were uploaded before */
 } Source;
 
 typedef struct
 {
   const gchar *name, *line;
   Source source;
-  gdouble reach;                /* in units of L; 0: none */
-  guint like;                   /* or within 5% of this way; 0: none */
+  gdouble reach; /* in units of L; 0: none */
+  guint like;    /* or within 5% of this way; 0: none */
   GstElement *bin;
   GstPad *src, *sink;
   GstCaps *caps;
   GstVideoInfo info;
   GstBufferPool *pool;
-  GQueue kept;                  /* what came out, where it is kept */
+  GQueue kept; /* what came out, where it is kept */
   gboolean keep;
   GArray *times, *latencies, *cpu;
 } Way;
 
 static GstFlowReturn
-take (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+take (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   Way *way = pad->chaindata;
   GstMapInfo map;
@@ -112,7 +112,7 @@ take (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 }
 
 static gboolean
-answer (GstPad * pad, GstObject * parent, GstQuery * query)
+answer (GstPad *pad, GstObject *parent, GstQuery *query)
 {
   if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION)
     return gst_pad_query_default (pad, parent, query);
@@ -121,7 +121,7 @@ answer (GstPad * pad, GstObject * parent, GstQuery * query)
 }
 
 static GstBufferPool *
-make_pool (Way * way)
+make_pool (Way *way)
 {
   GstQuery *query = gst_query_new_allocation (way->caps, TRUE);
   GstBufferPool *pool = NULL;
@@ -149,7 +149,7 @@ make_pool (Way * way)
 }
 
 static void
-open_way (Way * way, const gchar * format, gint width, gint height)
+open_way (Way *way, const gchar *format, gint width, gint height)
 {
   GError *error = NULL;
   GstPad *pad;
@@ -206,7 +206,7 @@ open_way (Way * way, const gchar * format, gint width, gint height)
 }
 
 static void
-close_way (Way * way)
+close_way (Way *way)
 {
   gst_pad_push_event (way->src, gst_event_new_eos ());
   gst_element_set_state (way->bin, GST_STATE_NULL);
@@ -227,7 +227,7 @@ close_way (Way * way)
 }
 
 static GstBuffer *
-next_buffer (Way * way)
+next_buffer (Way *way)
 {
   GstBuffer *buffer = NULL;
 
@@ -237,7 +237,7 @@ next_buffer (Way * way)
     case RECYCLED:
       gst_buffer_pool_acquire_buffer (way->pool, &buffer, NULL);
       break;
-    case FRESH:{
+    case FRESH: {
       GstMapInfo map;
 
       buffer = gst_buffer_new_allocate (NULL, way->info.size, NULL);
@@ -256,7 +256,7 @@ next_buffer (Way * way)
 
 /* Pushes frames; where count is set, the round counts. Making a fresh frame is the source's work and is not timed. */
 static void
-run_round (Way * way, gboolean count)
+run_round (Way *way, gboolean count)
 {
   gdouble spent = 0, cpu = 0;
 
@@ -283,18 +283,19 @@ run_round (Way * way, gboolean count)
 
 /* The time for so many bytes to go up while as many come down, in a row of such copies and nothing beside them. */
 static gdouble
-measure_limit (ConvolveDevice * device, gsize size)
+measure_limit (ConvolveDevice *device, gsize size)
 {
   gsize pages = (size + 4095) / 4096 * 4096;
   guint8 *up = aligned_alloc (4096, pages), *down = aligned_alloc (4096, pages);
-  ConvolveRows from = {.count = 1,.row_bytes = size,.host = up,.host_stride = size };
-  ConvolveRows to = {.count = 1,.row_bytes = size,.host = down,.host_stride = size };
+  ConvolveRows from = { .count = 1, .row_bytes = size, .host = up, .host_stride = size };
+  ConvolveRows to = { .count = 1, .row_bytes = size, .host = down, .host_stride = size };
   ConvolveStage stage;
   GArray *times = g_array_new (FALSE, FALSE, sizeof (gdouble));
   gdouble result;
 
   fill (up, size);
-  if (!convolve_pin (convolve_device_id (device), up, pages) || !convolve_pin (convolve_device_id (device), down, pages))
+  if (!convolve_pin (convolve_device_id (device), up, pages)
+      || !convolve_pin (convolve_device_id (device), down, pages))
     g_error ("host memory cannot be pinned");
   for (gint round = 0; round < n_rounds + 1; round++) {
     gdouble start = now (CLOCK_MONOTONIC), took;
@@ -321,7 +322,7 @@ measure_limit (ConvolveDevice * device, gsize size)
 }
 
 static void
-print_row (const gchar * size, const gchar * name, gdouble time, gdouble latency, gdouble cpu, gdouble limit,
+print_row (const gchar *size, const gchar *name, gdouble time, gdouble latency, gdouble cpu, gdouble limit,
     gdouble stock, gdouble reach)
 {
   g_print ("| %s | %s | %.0f | %.0f | %.0f | %.0f | %.2f | %.2f |", size, name, limit, time, latency, cpu, time / limit,
@@ -336,43 +337,54 @@ print_row (const gchar * size, const gchar * name, gdouble time, gdouble latency
 
 /* One size of NV12, from system memory to system memory, and within CUDA memory. */
 static void
-bench_size (ConvolveDevice * device, const gchar * name, gint width, gint height, gdouble one, gdouble three)
+bench_size (ConvolveDevice *device, const gchar *name, gint width, gint height, gdouble one, gdouble three)
 {
   Way ways[] = {
-    {.name = "stock: cudaupload ! cudaconvolve ! cudadownload",
-      .line = "cudaupload ! cudaconvolve " MASK " ! video/x-raw(memory:CUDAMemory) ! cudadownload",.source = RECYCLED},
-    {.name = "stock, fresh memory every frame",
-      .line = "cudaupload ! cudaconvolve " MASK " ! video/x-raw(memory:CUDAMemory) ! cudadownload",.source = FRESH},
-    {.name = "cudaconvolve, its pool",
-      .line = "cudaconvolve " MASK,.source = PROPOSED,.reach = one},
-    {.name = "cudaconvolve frames-in-flight=2, its pool",
-      .line = "cudaconvolve frames-in-flight=2 " MASK,.source = PROPOSED},
-    {.name = "cudaconvolve frames-in-flight=3, its pool",
-      .line = "cudaconvolve frames-in-flight=3 " MASK,.source = PROPOSED,.reach = three},
-    {.name = "cudaconvolve, a foreign pool with its parameters",
-      .line = "cudaconvolve " MASK,.source = ALIGNED,.like = 2},
-    {.name = "cudaconvolve frames-in-flight=3, a foreign pool with its parameters",
-      .line = "cudaconvolve frames-in-flight=3 " MASK,.source = ALIGNED,.like = 4},
-    {.name = "cudaconvolve, a foreign pool",
-      .line = "cudaconvolve " MASK,.source = RECYCLED},
-    {.name = "cudaconvolve frames-in-flight=3, a foreign pool",
-      .line = "cudaconvolve frames-in-flight=3 " MASK,.source = RECYCLED},
-    {.name = "cudaconvolve, fresh memory every frame",
-      .line = "cudaconvolve " MASK,.source = FRESH},
-    {.name = "cudaconvolve frames-in-flight=3, fresh memory",
-      .line = "cudaconvolve frames-in-flight=3 " MASK,.source = FRESH},
-    {.name = "CUDA memory to CUDA memory",
-      .line = "cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",.source = KEPT},
-    {.name = "CUDA memory to CUDA memory, frames-in-flight=3",
-      .line = "cudaconvolve frames-in-flight=3 " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",.source = KEPT},
-    {.name = "CUDA memory, four elements in a row",
-      .line = "cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK
-          " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",.source = KEPT},
+    { .name = "stock: cudaupload ! cudaconvolve ! cudadownload",
+        .line = "cudaupload ! cudaconvolve " MASK " ! video/x-raw(memory:CUDAMemory) ! cudadownload",
+        .source = RECYCLED },
+    { .name = "stock, fresh memory every frame",
+        .line = "cudaupload ! cudaconvolve " MASK " ! video/x-raw(memory:CUDAMemory) ! cudadownload",
+        .source = FRESH },
+    { .name = "cudaconvolve, its pool", .line = "cudaconvolve " MASK, .source = PROPOSED, .reach = one },
+    { .name = "cudaconvolve frames-in-flight=2, its pool",
+        .line = "cudaconvolve frames-in-flight=2 " MASK,
+        .source = PROPOSED },
+    { .name = "cudaconvolve frames-in-flight=3, its pool",
+        .line = "cudaconvolve frames-in-flight=3 " MASK,
+        .source = PROPOSED,
+        .reach = three },
+    { .name = "cudaconvolve, a foreign pool with its parameters",
+        .line = "cudaconvolve " MASK,
+        .source = ALIGNED,
+        .like = 2 },
+    { .name = "cudaconvolve frames-in-flight=3, a foreign pool with its parameters",
+        .line = "cudaconvolve frames-in-flight=3 " MASK,
+        .source = ALIGNED,
+        .like = 4 },
+    { .name = "cudaconvolve, a foreign pool", .line = "cudaconvolve " MASK, .source = RECYCLED },
+    { .name = "cudaconvolve frames-in-flight=3, a foreign pool",
+        .line = "cudaconvolve frames-in-flight=3 " MASK,
+        .source = RECYCLED },
+    { .name = "cudaconvolve, fresh memory every frame", .line = "cudaconvolve " MASK, .source = FRESH },
+    { .name = "cudaconvolve frames-in-flight=3, fresh memory",
+        .line = "cudaconvolve frames-in-flight=3 " MASK,
+        .source = FRESH },
+    { .name = "CUDA memory to CUDA memory",
+        .line = "cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+        .source = KEPT },
+    { .name = "CUDA memory to CUDA memory, frames-in-flight=3",
+        .line = "cudaconvolve frames-in-flight=3 " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+        .source = KEPT },
+    { .name = "CUDA memory, four elements in a row",
+        .line = "cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK
+                " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+        .source = KEPT },
   };
   /* Frames that an element with a stream has made, where GStreamer has those: the usual case in CUDA memory. */
-  Way upload = {.line = "cudaupload ! cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
-    .source = RECYCLED,.keep = TRUE
-  };
+  Way upload = { .line = "cudaupload ! cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+    .source = RECYCLED,
+    .keep = TRUE };
   gdouble limit, stock;
 
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
@@ -408,18 +420,19 @@ bench_size (ConvolveDevice * device, const gchar * name, gint width, gint height
 static void
 bench_memory (void)
 {
-  Way way = {.line = "cudaconvolve " MASK,.source = PROPOSED };
+  Way way = { .line = "cudaconvolve " MASK, .source = PROPOSED };
   gint before = gpu_memory_in_use (), after;
 
   open_way (&way, "NV12", 1920, 1080);
   run_round (&way, FALSE);
   after = gpu_memory_in_use ();
   close_way (&way);
-  g_print ("\nGPU memory of one element, 1080p NV12, in the process's context: %d MiB (to reach: 64)\n", after - before);
+  g_print ("\nGPU memory of one element, 1080p NV12, in the process's context: %d MiB (to reach: 64)\n",
+      after - before);
 }
 
 static gdouble
-play (const gchar * line)
+play (const gchar *line)
 {
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch (line, &error);
@@ -447,13 +460,15 @@ play (const gchar * line)
 
 /* A clip decoded on the GPU, with the element and without, in turns. */
 static void
-bench_decoder (const gchar * clip)
+bench_decoder (const gchar *clip)
 {
   g_autofree gchar *decode = g_strdup_printf ("filesrc location=\"%s\" ! qtdemux ! h264parse ! nvh264dec ! "
-      "video/x-raw(memory:CUDAMemory)", clip);
+                                              "video/x-raw(memory:CUDAMemory)",
+      clip);
   g_autofree gchar *plain = g_strdup_printf ("%s ! fakesink sync=false", decode);
   g_autofree gchar *convolved = g_strdup_printf ("%s ! cudaconvolve " MASK " ! video/x-raw(memory:CUDAMemory) "
-      "! fakesink sync=false", decode);
+                                                 "! fakesink sync=false",
+      decode);
   GArray *without = g_array_new (FALSE, FALSE, sizeof (gdouble));
   GArray *with = g_array_new (FALSE, FALSE, sizeof (gdouble));
 
@@ -475,13 +490,10 @@ int
 main (int argc, char **argv)
 {
   gchar *clip = NULL, *csv_name = NULL;
-  const GOptionEntry entries[] = {
-    {"rounds", 0, 0, G_OPTION_ARG_INT, &n_rounds, "rounds that count", "N"},
-    {"frames", 0, 0, G_OPTION_ARG_INT, &n_frames, "frames of a round", "N"},
-    {"clip", 0, 0, G_OPTION_ARG_FILENAME, &clip, "an H.264 MP4 file for the decoder", "FILE"},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &csv_name, "the figures, with commas", "FILE"},
-    {NULL}
-  };
+  const GOptionEntry entries[] = { { "rounds", 0, 0, G_OPTION_ARG_INT, &n_rounds, "rounds that count", "N" },
+    { "frames", 0, 0, G_OPTION_ARG_INT, &n_frames, "frames of a round", "N" },
+    { "clip", 0, 0, G_OPTION_ARG_FILENAME, &clip, "an H.264 MP4 file for the decoder", "FILE" },
+    { "csv", 0, 0, G_OPTION_ARG_FILENAME, &csv_name, "the figures, with commas", "FILE" }, { NULL } };
   GOptionContext *options = g_option_context_new ("- what a frame costs in a pipeline on a GPU");
   GError *error = NULL;
   ConvolveError fault;

@@ -22,7 +22,7 @@ void
 bench_plot_add (BenchPlot *plot, const char *variant, const char *kind, int side, double us)
 {
   if (plot->count < (int) (sizeof plot->points / sizeof *plot->points))
-    plot->points[plot->count++] = (BenchPoint) {variant, kind, side, us};
+    plot->points[plot->count++] = (BenchPoint){ variant, kind, side, us };
 }
 
 static double
@@ -44,10 +44,14 @@ draw_axes (FILE *file, const char *device)
   static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
   static const int times[] = { 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000 };
 
-  fprintf (file, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
-      "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", WIDTH, HEIGHT);
-  fprintf (file, "<text x=\"%d\" y=\"25\" font-size=\"15\">4K, one 8-bit plane: microseconds a frame over mask width, %s"
-      "</text>\n", LEFT, device);
+  fprintf (file,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
+      "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+      WIDTH, HEIGHT);
+  fprintf (file,
+      "<text x=\"%d\" y=\"25\" font-size=\"15\">4K, one 8-bit plane: microseconds a frame over mask width, %s"
+      "</text>\n",
+      LEFT, device);
   for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
     fprintf (file,
         "<path d=\"M%.1f %dV%d\" stroke=\"#ddd\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%d</text>\n",
@@ -78,8 +82,8 @@ bench_plot_write (const BenchPlot *plot, const char *path, const char *device)
     if (drawn[i] || (floor && strcmp (first->kind, "any") != 0))
       continue;
     fprintf (file, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s d=\"", colour,
-        strcmp (first->variant, "auto") == 0 ? "3" : "1.5", strcmp (first->kind, "any") == 0 ? ""
-        : " stroke-dasharray=\"6 4\"");
+        strcmp (first->variant, "auto") == 0 ? "3" : "1.5",
+        strcmp (first->kind, "any") == 0 ? "" : " stroke-dasharray=\"6 4\"");
     for (int k = i, n = 0; k < plot->count; k++) {
       const BenchPoint *point = &plot->points[k];
 

@@ -18,38 +18,42 @@
 
 enum
 {
-  BATCH = 16,                   /* launches between start and stop */
+  BATCH = 16, /* launches between start and stop */
   MIN_PAIRS = 8,
   MAX_PAIRS = 64,
-  PAIR_BYTES = 256 << 20,       /* all pairs together, several times any L2 */
+  PAIR_BYTES = 256 << 20, /* all pairs together, several times any L2 */
   MAX_ROUNDS = 1000,
   MAX_ROWS = 64
 };
 
-static const double cpu_limit_us = 1.5e6;       /* a slower frame is measured once */
+static const double cpu_limit_us = 1.5e6; /* a slower frame is measured once */
 
 static const struct
 {
   const char *name;
   int width, height;
 } sizes[] = {
-  {"1080p", 1920, 1080},
-  {"4K", 3840, 2160},
+  { "1080p", 1920, 1080 },
+  { "4K", 3840, 2160 },
 };
 
-static const int sides[] = {3, 5, 7, 9, 15, 31};
+static const int sides[] = { 3, 5, 7, 9, 15, 31 };
 
-enum { N_SIZES = sizeof sizes / sizeof *sizes, N_SIDES = sizeof sides / sizeof *sides };
+enum
+{
+  N_SIZES = sizeof sizes / sizeof *sizes,
+  N_SIDES = sizeof sides / sizeof *sides
+};
 
 /* One line of the table. */
 typedef struct
 {
   const char *name;
-  ConvolvePlan *plan;           /* NULL for the plain copy */
-  const char *refused;          /* instead of numbers */
+  ConvolvePlan *plan;  /* NULL for the plain copy */
+  const char *refused; /* instead of numbers */
   char reason[256];
   int rounds;
-  double us[MAX_ROUNDS];        /* a frame */
+  double us[MAX_ROUNDS]; /* a frame */
 } Row;
 
 typedef struct
@@ -59,7 +63,7 @@ typedef struct
   FILE *csv;
   int width, height, pairs;
   size_t stride;
-  unsigned char *source[MAX_PAIRS], *destination[MAX_PAIRS];    /* on the device, or two on the host */
+  unsigned char *source[MAX_PAIRS], *destination[MAX_PAIRS]; /* on the device, or two on the host */
   int turn;
 } Bench;
 
@@ -72,14 +76,15 @@ wants_side (const BenchOptions *options, int side)
 static void
 make_plan (Row *row, const Bench *bench, int variant, int side)
 {
-  ConvolvePixel pixel = {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 1,.select = 1 };
+  ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 };
   ConvolveMask mask;
-  ConvolveError error = {.text = "out of memory" };
+  ConvolveError error = { .text = "out of memory" };
 
   memset (row, 0, sizeof *row);
   row->name = convolve_variant_name (variant);
-  if (bench_make_mask (&mask, side, strcmp (row->name, "separable") == 0 || strcmp (row->name, "fused") == 0
-          ? BENCH_MASK_RANK_1 : BENCH_MASK_ANY)) {
+  if (bench_make_mask (&mask, side,
+          strcmp (row->name, "separable") == 0 || strcmp (row->name, "fused") == 0 ? BENCH_MASK_RANK_1
+                                                                                   : BENCH_MASK_ANY)) {
     row->plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, row->name, bench->device, &error);
     convolve_mask_clear (&mask);
   }
@@ -94,14 +99,14 @@ next_plane (Bench *bench)
 {
   int at = bench->turn++ % bench->pairs;
 
-  return (ConvolvePlane) {
+  return (ConvolvePlane){
     .source = bench->source[at],
     .destination = bench->destination[at],
     .source_stride = (ptrdiff_t) bench->stride,
     .destination_stride = (ptrdiff_t) bench->stride,
     .width = bench->width,
     .height = bench->height,
-    .region = {0, 0, bench->width, bench->height},
+    .region = { 0, 0, bench->width, bench->height },
   };
 }
 
@@ -167,8 +172,9 @@ open_frames (Bench *bench, ConvolveError *error)
   for (int i = 0; i < bench->pairs && done; i++) {
     bench->source[i] = convolve_device_alloc (bench->device, bytes, error);
     bench->destination[i] = bench->source[i] ? convolve_device_alloc (bench->device, bytes, error) : NULL;
-    done = bench->destination[i] && convolve_device_copy (bench->device, bench->source[i], image, bytes,
-        CONVOLVE_COPY_TO_DEVICE, error) == CONVOLVE_OK;
+    done = bench->destination[i]
+        && convolve_device_copy (bench->device, bench->source[i], image, bytes, CONVOLVE_COPY_TO_DEVICE, error)
+            == CONVOLVE_OK;
   }
   done = convolve_device_finish (bench->device, done ? error : NULL) == CONVOLVE_OK && done;
   free (image);
@@ -200,7 +206,7 @@ bench_mask_on_device (Bench *bench, const char *size, int side, ConvolveError *e
       make_plan (&rows[n_rows++], bench, v, side);
   }
 
-  for (int round = -2; round < bench->options->rounds && done; round++) {       /* the first two warm up */
+  for (int round = -2; round < bench->options->rounds && done; round++) { /* the first two warm up */
     for (int i = 0; i < n_rows && done; i++) {
       Row *row = &rows[round & 1 ? n_rows - 1 - i : i];
       double us = row->refused ? 0 : time_on_device (bench, row, error);
@@ -309,8 +315,8 @@ int
 bench_run (const BenchOptions *options, ConvolveDevice *device)
 {
   BenchOptions bounded = *options;
-  Bench bench = {.options = &bounded };
-  ConvolveError error = {.text = "out of memory" };
+  Bench bench = { .options = &bounded };
+  ConvolveError error = { .text = "out of memory" };
   bool done = true;
 
   bounded.rounds = options->rounds < 20 ? 20 : options->rounds > MAX_ROUNDS ? MAX_ROUNDS : options->rounds;
@@ -322,7 +328,8 @@ bench_run (const BenchOptions *options, ConvolveDevice *device)
   if (bench.csv)
     fprintf (bench.csv, "device,size,mask,variant,median_us,min_us,max_us,copy_us,ratio\n");
 
-  printf ("One 8-bit plane, random content, replicate boundary; microseconds a frame, beside a plain copy of the\n"
+  printf (
+      "One 8-bit plane, random content, replicate boundary; microseconds a frame, beside a plain copy of the\n"
       "same bytes. separable has a pyramid mask (rank 1), all others integers of no order; all results are exact.\n");
   if (device)
     printf ("%s: %d rounds of %d launches.\n", convolve_device_name (device), bounded.rounds, BATCH);
@@ -358,7 +365,7 @@ static bool
 once_on_device (const ConvolvePlan *plan, ConvolveDevice *device, unsigned char *image, unsigned char *result,
     int width, int height, ConvolveError *error)
 {
-  ConvolveRows in = {0, height, width, image, width}, out = {0, height, width, result, width};
+  ConvolveRows in = { 0, height, width, image, width }, out = { 0, height, width, result, width };
   ConvolveStage stage;
   ConvolvePlane plane;
 
@@ -366,8 +373,8 @@ once_on_device (const ConvolvePlan *plan, ConvolveDevice *device, unsigned char 
       || convolve_device_stage (device, 0, width, height, &stage, error) != CONVOLVE_OK
       || convolve_device_upload (device, 0, &in, error) != CONVOLVE_OK)
     return false;
-  plane = (ConvolvePlane) {stage.source, stage.destination, (ptrdiff_t) stage.stride, (ptrdiff_t) stage.stride,
-      width, height, {0, 0, width, height}};
+  plane = (ConvolvePlane){ stage.source, stage.destination, (ptrdiff_t) stage.stride, (ptrdiff_t) stage.stride, width,
+    height, { 0, 0, width, height } };
   return convolve_run (plan, &plane, error) == CONVOLVE_OK
       && convolve_device_download (device, 0, &out, error) == CONVOLVE_OK
       && convolve_device_end (device, error) == CONVOLVE_OK
@@ -388,10 +395,10 @@ wants_device (const char *variant)
 int
 bench_once (const char *variant, int width, int height)
 {
-  static const double blur[] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
-  ConvolvePixel pixel = {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 1,.select = 1 };
+  static const double blur[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
+  ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 };
   ConvolveMask mask;
-  ConvolveError error = {.text = "out of memory" };
+  ConvolveError error = { .text = "out of memory" };
   ConvolveDevice *device = NULL;
   ConvolvePlan *plan = NULL;
   size_t bytes = (size_t) width * height;
@@ -414,7 +421,7 @@ bench_once (const char *variant, int width, int height)
   if (done && convolve_plan_on_device (plan)) {
     done = once_on_device (plan, device, image, result, width, height, &error);
   } else if (done) {
-    ConvolvePlane plane = {image, result, width, width, width, height, {0, 0, width, height}};
+    ConvolvePlane plane = { image, result, width, width, width, height, { 0, 0, width, height } };
 
     done = convolve_run (plan, &plane, &error) == CONVOLVE_OK;
   }

@@ -33,7 +33,7 @@ typedef struct
 static Foreign
 foreign_new (gsize size)
 {
-  Foreign foreign = {.size = size };
+  Foreign foreign = { .size = size };
 
   fail_unless_equals_int (cudaSetDevice (0), cudaSuccess);
   fail_unless_equals_int (cudaMalloc (&foreign.memory, size), cudaSuccess);
@@ -42,7 +42,7 @@ foreign_new (gsize size)
 }
 
 static void
-foreign_free (Foreign * foreign)
+foreign_free (Foreign *foreign)
 {
   fail_unless_equals_int (cudaStreamDestroy (foreign->stream), cudaSuccess);
   fail_unless_equals_int (cudaFree (foreign->memory), cudaSuccess);
@@ -50,7 +50,7 @@ foreign_free (Foreign * foreign)
 
 /* Up and down again: the bytes stay what they are. */
 static void
-foreign_copy (const Foreign * foreign, void *host, gsize size, const gchar * what)
+foreign_copy (const Foreign *foreign, void *host, gsize size, const gchar *what)
 {
   cudaError_t up = cudaMemcpyAsync (foreign->memory, host, size, cudaMemcpyHostToDevice, foreign->stream);
   cudaError_t down = cudaMemcpyAsync (host, foreign->memory, size, cudaMemcpyDeviceToHost, foreign->stream);
@@ -61,7 +61,7 @@ foreign_copy (const Foreign * foreign, void *host, gsize size, const gchar * wha
 }
 
 static void
-foreign_copy_buffer (const Foreign * foreign, GstBuffer * buffer, const gchar * what)
+foreign_copy_buffer (const Foreign *foreign, GstBuffer *buffer, const gchar *what)
 {
   GstMapInfo map;
 
@@ -71,7 +71,7 @@ foreign_copy_buffer (const Foreign * foreign, GstBuffer * buffer, const gchar * 
 }
 
 static GstVideoInfo
-info_of (const gchar * format, gint width, gint height)
+info_of (const gchar *format, gint width, gint height)
 {
   g_autoptr (GstCaps) caps = frame_caps (format, width, height, NULL);
   GstVideoInfo info;
@@ -81,7 +81,7 @@ info_of (const gchar * format, gint width, gint height)
 }
 
 static GstHarness *
-harness_new (const gchar * line, const GstVideoInfo * info)
+harness_new (const gchar *line, const GstVideoInfo *info)
 {
   GstElement *element = gst_object_ref_sink (gst_parse_launch (line, NULL));
   GstHarness *harness = gst_harness_new_with_element (element, "sink", "src");
@@ -92,21 +92,24 @@ harness_new (const gchar * line, const GstVideoInfo * info)
 }
 
 static void
-push_ok (GstHarness * harness, GstBuffer * buffer)
+push_ok (GstHarness *harness, GstBuffer *buffer)
 {
   fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
 }
 
 static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
-static const Expected expected = {.boundary = 1,.width = 3,.height = 3,.integers = integers,.numerator = 1,
-  .denominator = 16
-};
+static const Expected expected = { .boundary = 1,
+  .width = 3,
+  .height = 3,
+  .integers = integers,
+  .numerator = 1,
+  .denominator = 16 };
 
 #define MASK "mask=\"1 2 1; 2 4 2; 1 2 1\" kernel-variant=global "
 
 /* A block as one memory for each plane, the planes end to end. */
 static GstBuffer *
-wrap_planes (const GstVideoInfo * info, guint8 * block)
+wrap_planes (const GstVideoInfo *info, guint8 *block)
 {
   GstBuffer *buffer = gst_buffer_new ();
 
@@ -114,8 +117,8 @@ wrap_planes (const GstVideoInfo * info, guint8 * block)
     gsize start = GST_VIDEO_INFO_PLANE_OFFSET (info, i);
     gsize end = i + 1 < GST_VIDEO_INFO_N_PLANES (info) ? GST_VIDEO_INFO_PLANE_OFFSET (info, i + 1) : info->size;
 
-    gst_buffer_append_memory (buffer, gst_memory_new_wrapped (0, block + start, end - start, 0, end - start, NULL,
-            NULL));
+    gst_buffer_append_memory (buffer,
+        gst_memory_new_wrapped (0, block + start, end - start, 0, end - start, NULL, NULL));
   }
   gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info), info->width,
       info->height, GST_VIDEO_INFO_N_PLANES (info), (gsize *) info->offset, (gint *) info->stride);
@@ -241,8 +244,8 @@ GST_END_TEST;
 
 /* --- the thread's context and device --- */
 
-static CUresult (*get_current) (CUcontext * context);
-static CUresult (*create_context) (CUcontext * context, unsigned flags, CUdevice device);
+static CUresult (*get_current) (CUcontext *context);
+static CUresult (*create_context) (CUcontext *context, unsigned flags, CUdevice device);
 static CUresult (*destroy_context) (CUcontext context);
 
 static gboolean
@@ -273,7 +276,7 @@ current (void)
 }
 
 static void
-expect_current (const Current * before, const gchar * what)
+expect_current (const Current *before, const gchar *what)
 {
   Current now = current ();
 
@@ -283,20 +286,22 @@ expect_current (const Current * before, const gchar * what)
 
 /* Every call of the library with this variant. */
 static void
-call_library (const char *variant, const Current * before)
+call_library (const char *variant, const Current *before)
 {
-  static const double taps[81] = {[0 ... 80] = 1 };
-  ConvolveMask mask = {.width = 9,.height = 9,.taps = (double *) taps,.divisor = 81 };
-  ConvolvePixel pixel = {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 1,.select = 1 };
+  static const double taps[81] = { [0 ... 80] = 1 };
+  ConvolveMask mask = { .width = 9, .height = 9, .taps = (double *) taps, .divisor = 81 };
+  ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 };
   ConvolveError error = { 0 };
   ConvolveDevice *device = convolve_device_new (0, &error);
   ConvolvePlan *plan;
-  ConvolvePlane plane = {.source_stride = 256,.destination_stride = 256,.width = 256,.height = 64,
-    .region = {0, 0, 256, 64}
-  };
+  ConvolvePlane plane = { .source_stride = 256,
+    .destination_stride = 256,
+    .width = 256,
+    .height = 64,
+    .region = { 0, 0, 256, 64 } };
   ConvolveStage stage;
   guint8 *host = aligned_alloc (PAGE, 4 * PAGE);
-  ConvolveRows rows = {.count = 64,.row_bytes = 256,.host = host,.host_stride = 256 };
+  ConvolveRows rows = { .count = 64, .row_bytes = 256, .host = host, .host_stride = 256 };
 
   memset (host, 50, 4 * PAGE);
   fail_unless (device != NULL, "%s", error.text);
@@ -335,7 +340,7 @@ call_library (const char *variant, const Current * before)
 
 /* The element through all that it does on the caller's thread. */
 static void
-call_element (const gchar * variant, const Current * before)
+call_element (const gchar *variant, const Current *before)
 {
   g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=gaussian cuda-device-id=0 kernel-variant=%s", variant);
   GstVideoInfo info = info_of ("NV12", 640, 362);
@@ -355,14 +360,14 @@ call_element (const gchar * variant, const Current * before)
   expect_current (before, "GST_STATE_NULL");
   gst_harness_teardown (harness);
   expect_current (before, "the element's end");
-  gst_buffer_unref (out);       /* the last of its pool, which is unlocked here */
+  gst_buffer_unref (out); /* the last of its pool, which is unlocked here */
   expect_current (before, "a buffer's end");
 }
 
 typedef struct
 {
-  int device;                   /* current before, by cudaSetDevice (); -1: none */
-  gboolean own;                 /* a context made with the driver's functions is current instead */
+  int device;   /* current before, by cudaSetDevice (); -1: none */
+  gboolean own; /* a context made with the driver's functions is current instead */
 } Situation;
 
 static gpointer
@@ -374,7 +379,7 @@ run_situation (gpointer data)
 
   if (situation->device >= 0)
     fail_unless_equals_int (cudaSetDevice (situation->device), cudaSuccess);
-  if (situation->own)           /* current from here on */
+  if (situation->own) /* current from here on */
     fail_unless_equals_int (create_context (&own, 0, n_devices - 1), CUDA_SUCCESS);
   before = current ();
   for (int i = 0; i < convolve_variant_count (); i++)
@@ -390,7 +395,7 @@ run_situation (gpointer data)
 /* Threads with no context, with a device of their own choice, and with a context of their own. */
 GST_START_TEST (test_current)
 {
-  const Situation situations[] = { {-1, FALSE}, {0, FALSE}, {n_devices - 1, FALSE}, {-1, TRUE} };
+  const Situation situations[] = { { -1, FALSE }, { 0, FALSE }, { n_devices - 1, FALSE }, { -1, TRUE } };
 
   for (guint i = 0; i < G_N_ELEMENTS (situations); i++)
     g_thread_join (g_thread_new ("situation", run_situation, (gpointer) &situations[i]));
@@ -400,7 +405,7 @@ GST_END_TEST;
 /* --- several devices --- */
 
 static GByteArray *
-frames_of (const gchar * line)
+frames_of (const gchar *line)
 {
   g_autofree gchar *full = g_strdup_printf ("%s ! appsink name=sink sync=false", line);
   GstElement *pipeline = gst_parse_launch (full, NULL);
@@ -421,7 +426,7 @@ frames_of (const gchar * line)
 typedef struct
 {
   int device;
-  const gchar *rest;            /* of the line, with the device's number in place of %d */
+  const gchar *rest; /* of the line, with the device's number in place of %d */
   GByteArray *bytes;
 } Job;
 
@@ -432,7 +437,8 @@ run_job (gpointer data)
   g_auto (GStrv) parts = g_strsplit (job->rest, "%d", -1);
   g_autofree gchar *number = g_strdup_printf ("%d", job->device), *rest = g_strjoinv (number, parts);
   g_autofree gchar *line = g_strdup_printf ("videotestsrc pattern=snow num-buffers=30 "
-      "! video/x-raw,format=NV12,width=640,height=480 ! %s", rest);
+                                            "! video/x-raw,format=NV12,width=640,height=480 ! %s",
+      rest);
 
   job->bytes = frames_of (line);
   return NULL;
@@ -451,7 +457,7 @@ GST_START_TEST (test_devices)
     "cudaconvolve cuda-device-id=%d kernel-variant=global " WEIGHTS,
     "cudaupload cuda-device-id=%d ! cudaconvolve " WEIGHTS "! video/x-raw(memory:CUDAMemory) ! cudadownload",
   };
-  Job cpu = {.device = 0,.rest = "cudaconvolve kernel-variant=cpu " WEIGHTS };
+  Job cpu = { .device = 0, .rest = "cudaconvolve kernel-variant=cpu " WEIGHTS };
 
   if (n_devices < 2)
     g_print ("SKIP: test_devices wants two GPUs, and there is %d\n", n_devices);
@@ -463,13 +469,14 @@ GST_START_TEST (test_devices)
     int n = MIN (n_devices, 8);
 
     for (int k = 0; k < n; k++) {
-      jobs[k] = (Job) {.device = k,.rest = rests[i] };
+      jobs[k] = (Job){ .device = k, .rest = rests[i] };
       threads[k] = g_thread_new ("job", run_job, &jobs[k]);
     }
     for (int k = 0; k < n; k++) {
       g_thread_join (threads[k]);
       fail_unless (jobs[k].bytes->len == cpu.bytes->len
-          && memcmp (jobs[k].bytes->data, cpu.bytes->data, cpu.bytes->len) == 0, "device %d: %s", k, rests[i]);
+              && memcmp (jobs[k].bytes->data, cpu.bytes->data, cpu.bytes->len) == 0,
+          "device %d: %s", k, rests[i]);
       g_byte_array_unref (jobs[k].bytes);
     }
   }

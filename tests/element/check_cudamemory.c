@@ -16,7 +16,7 @@
 
 /* The bytes of all frames that a pipeline description gives to its appsink. */
 static GByteArray *
-frames_of (const gchar * line, guint * contexts)
+frames_of (const gchar *line, guint *contexts)
 {
   g_autofree gchar *full = g_strdup_printf ("%s ! appsink name=sink sync=false", line);
   GError *error = NULL;
@@ -55,7 +55,7 @@ frames_of (const gchar * line, guint * contexts)
 
 /* No byte is further from the expected one than that. */
 static void
-check_near (const gchar * line, GByteArray * expected, gint most, guint * contexts)
+check_near (const gchar *line, GByteArray *expected, gint most, guint *contexts)
 {
   GByteArray *bytes = frames_of (line, contexts);
 
@@ -68,7 +68,7 @@ check_near (const gchar * line, GByteArray * expected, gint most, guint * contex
 }
 
 static void
-check_equal (const gchar * line, GByteArray * expected, guint * contexts)
+check_equal (const gchar *line, GByteArray *expected, guint *contexts)
 {
   check_near (line, expected, 0, contexts);
 }
@@ -80,24 +80,25 @@ check_equal (const gchar * line, GByteArray * expected, guint * contexts)
 GST_START_TEST (test_ways)
 {
   static const gchar *const formats[] = { "NV12", "I420", "P010_10LE", "RGBA", "RGB", "Y444", "Y444_16LE", "BGRx",
-    "Y42B", "GBR", "I422_10LE"
-  };
+    "Y42B", "GBR", "I422_10LE" };
   static const gchar *const masks[] = { MASK, "mask=identity", "mask=binomial mask-width=9", "mask=disk" };
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     for (guint k = 0; k < G_N_ELEMENTS (masks); k++) {
       gboolean exact = k < 2;
       g_autofree gchar *source = g_strdup_printf ("videotestsrc pattern=%s num-buffers=4 ! "
-          "video/x-raw,format=%s,width=322,height=242", i % 2 ? "smpte" : "snow", formats[i]);
+                                                  "video/x-raw,format=%s,width=322,height=242",
+          i % 2 ? "smpte" : "snow", formats[i]);
       /* What is not exact is compared with the same variant, since the CPU may differ by one next to a tie. */
       g_autofree gchar *reference = g_strdup_printf ("%s ! cudaconvolve %s %s", source, masks[k],
           exact ? "kernel-variant=cpu" : "kernel-variant=tiled");
-      g_autofree gchar *system = g_strdup_printf ("%s ! cudaconvolve %s %s", source, masks[k],
-          exact ? "" : "kernel-variant=tiled");
-      g_autofree gchar *both = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! cudaconvolve %s %s ! " CUDA
-          " ! cudadownload", source, masks[k], exact ? "" : "kernel-variant=tiled");
-      g_autofree gchar *in = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! cudaconvolve %s %s ! video/x-raw",
-          source, masks[k], exact ? "" : "kernel-variant=tiled");
+      g_autofree gchar *system =
+          g_strdup_printf ("%s ! cudaconvolve %s %s", source, masks[k], exact ? "" : "kernel-variant=tiled");
+      g_autofree gchar *both =
+          g_strdup_printf ("%s ! cudaupload ! " CUDA " ! cudaconvolve %s %s ! " CUDA " ! cudadownload", source,
+              masks[k], exact ? "" : "kernel-variant=tiled");
+      g_autofree gchar *in = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! cudaconvolve %s %s ! video/x-raw", source,
+          masks[k], exact ? "" : "kernel-variant=tiled");
       g_autofree gchar *out = g_strdup_printf ("%s ! cudaconvolve %s %s ! " CUDA " ! cudadownload", source, masks[k],
           exact ? "" : "kernel-variant=tiled");
       GByteArray *expected = frames_of (reference, NULL);
@@ -113,10 +114,10 @@ GST_END_TEST;
 
 /* A file of so many filters of 3x5 over three colours. */
 static gchar *
-write_layer (const gchar * folder, gint filters)
+write_layer (const gchar *folder, gint filters)
 {
-  g_autofree gchar *header = g_strdup_printf ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 3, 3, 5)}\n",
-      filters);
+  g_autofree gchar *header =
+      g_strdup_printf ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 3, 3, 5)}\n", filters);
   g_autofree gchar *name = g_strdup_printf ("%d.npy", filters);
   gchar *location = g_build_filename (folder, name, NULL);
   guint8 start[] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, strlen (header), 0 };
@@ -140,7 +141,8 @@ GST_START_TEST (test_layers)
   {
     gint filters;
     const gchar *more;
-  } layers[] = { {3, ""}, {4, "stride=2 activation=relu"}, {1, "padding=valid pool-size=2"}, {9, "mosaic=true"} };
+  } layers[] = { { 3, "" }, { 4, "stride=2 activation=relu" }, { 1, "padding=valid pool-size=2" },
+    { 9, "mosaic=true" } };
   g_autofree gchar *folder = g_dir_make_tmp ("cudaconvolve-XXXXXX", NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
@@ -148,14 +150,15 @@ GST_START_TEST (test_layers)
       g_autofree gchar *location = write_layer (folder, layers[k].filters);
       gboolean gray = layers[k].filters == 1 || layers[k].filters == 9;
       g_autofree gchar *source = g_strdup_printf ("videotestsrc pattern=smpte num-buffers=4 ! "
-          "video/x-raw,format=%s,width=322,height=242", formats[i]);
-      g_autofree gchar *layer = g_strdup_printf ("cudaconvolve layer-location=%s bias=0.5 %s", location,
-          layers[k].more);
+                                                  "video/x-raw,format=%s,width=322,height=242",
+          formats[i]);
+      g_autofree gchar *layer =
+          g_strdup_printf ("cudaconvolve layer-location=%s bias=0.5 %s", location, layers[k].more);
       g_autofree gchar *reference = g_strdup_printf ("%s ! %s kernel-variant=cpu-reference", source, layer);
       g_autofree gchar *system = g_strdup_printf ("%s ! %s frames-in-flight=2", source, layer);
       g_autofree gchar *in = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! video/x-raw", source, layer);
-      g_autofree gchar *both = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! " CUDA " ! cudadownload", source,
-          layer);
+      g_autofree gchar *both =
+          g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! " CUDA " ! cudadownload", source, layer);
       g_autofree gchar *out = g_strdup_printf ("%s ! %s ! " CUDA " ! cudadownload", source, layer);
       GByteArray *expected = frames_of (reference, NULL);
 
@@ -189,10 +192,12 @@ GST_START_TEST (test_formats)
   fail_unless (formats && gst_value_list_get_size (formats) >= 24);
   for (guint i = 0; i < gst_value_list_get_size (formats); i++) {
     g_autofree gchar *source = g_strdup_printf ("videotestsrc pattern=snow num-buffers=2 ! "
-        "video/x-raw,format=%s,width=321,height=122", g_value_get_string (gst_value_list_get_value (formats, i)));
+                                                "video/x-raw,format=%s,width=321,height=122",
+        g_value_get_string (gst_value_list_get_value (formats, i)));
     g_autofree gchar *reference = g_strdup_printf ("%s ! cudaconvolve kernel-variant=cpu " MASK, source);
     g_autofree gchar *line = g_strdup_printf ("%s ! cudaconvolve " MASK " ! " CUDA " ! cudaconvolve mask=identity ! "
-        "video/x-raw", source);
+                                              "video/x-raw",
+        source);
     GByteArray *expected = frames_of (reference, NULL);
 
     check_equal (line, expected, NULL);
@@ -204,11 +209,13 @@ GST_END_TEST;
 /* The CPU variant takes and gives CUDA memory too: it is mapped to the host. */
 GST_START_TEST (test_cpu_variant)
 {
-  GByteArray *expected = frames_of ("videotestsrc num-buffers=3 ! video/x-raw,format=NV12 ! cudaconvolve "
-      MASK " kernel-variant=cpu", NULL);
+  GByteArray *expected =
+      frames_of ("videotestsrc num-buffers=3 ! video/x-raw,format=NV12 ! cudaconvolve " MASK " kernel-variant=cpu",
+          NULL);
 
   check_equal ("videotestsrc num-buffers=3 ! video/x-raw,format=NV12 ! cudaupload ! " CUDA " ! cudaconvolve " MASK
-      " kernel-variant=cpu ! " CUDA " ! cudadownload", expected, NULL);
+               " kernel-variant=cpu ! " CUDA " ! cudadownload",
+      expected, NULL);
   g_byte_array_unref (expected);
 }
 GST_END_TEST;
@@ -216,12 +223,13 @@ GST_END_TEST;
 /* Decoded on the GPU, convolved there, and what the CPU makes of the same frames. */
 GST_START_TEST (test_decoder)
 {
-  g_autofree gchar *decode = g_strdup_printf ("filesrc location=\"%s\" ! qtdemux ! h264parse ! nvh264dec",
-      g_getenv ("CUDACONVOLVE_CLIP"));
+  g_autofree gchar *decode =
+      g_strdup_printf ("filesrc location=\"%s\" ! qtdemux ! h264parse ! nvh264dec", g_getenv ("CUDACONVOLVE_CLIP"));
   g_autofree gchar *cpu = g_strdup_printf ("%s ! video/x-raw ! cudaconvolve kernel-variant=cpu " MASK, decode);
   g_autofree gchar *gpu = g_strdup_printf ("%s ! " CUDA " ! cudaconvolve " MASK " ! " CUDA " ! cudadownload", decode);
   g_autofree gchar *queued = g_strdup_printf ("%s ! queue max-size-buffers=16 ! cudaconvolve " MASK
-      " ! queue max-size-buffers=16 ! cudadownload", decode);
+                                              " ! queue max-size-buffers=16 ! cudadownload",
+      decode);
   GByteArray *expected = frames_of (cpu, NULL);
 
   check_equal (gpu, expected, NULL);
@@ -237,8 +245,9 @@ GST_START_TEST (test_shared_context)
   GByteArray *expected = frames_of ("videotestsrc pattern=snow num-buffers=5 ! video/x-raw,format=NV12", NULL);
 
   check_equal ("videotestsrc pattern=snow num-buffers=5 ! video/x-raw,format=NV12 ! cudaupload "
-      "! cudaconvolve mask=\"0 0 1\" boundary=wrap ! " CUDA " ! queue ! cudaconvolve mask=\"1 0 0\" boundary=wrap ! "
-      CUDA " ! cudadownload", expected, &contexts);
+               "! cudaconvolve mask=\"0 0 1\" boundary=wrap ! " CUDA
+               " ! queue ! cudaconvolve mask=\"1 0 0\" boundary=wrap ! " CUDA " ! cudadownload",
+      expected, &contexts);
   fail_unless_equals_int (contexts, 1);
   g_byte_array_unref (expected);
 }
@@ -249,7 +258,8 @@ run_line (gpointer expected)
 {
   for (gint i = 0; i < 5; i++)
     check_equal ("videotestsrc pattern=snow num-buffers=20 ! video/x-raw,format=I420 ! cudaupload ! cudaconvolve " MASK
-        " ! " CUDA " ! cudadownload", expected, NULL);
+                 " ! " CUDA " ! cudadownload",
+        expected, NULL);
   return NULL;
 }
 
@@ -257,7 +267,8 @@ run_line (gpointer expected)
 GST_START_TEST (test_two_pipelines)
 {
   GByteArray *expected = frames_of ("videotestsrc pattern=snow num-buffers=20 ! video/x-raw,format=I420 "
-      "! cudaconvolve kernel-variant=cpu " MASK, NULL);
+                                    "! cudaconvolve kernel-variant=cpu " MASK,
+      NULL);
   GThread *other = g_thread_new ("pipeline", run_line, expected);
 
   run_line (expected);
@@ -267,7 +278,7 @@ GST_START_TEST (test_two_pipelines)
 GST_END_TEST;
 
 static GstPadProbeReturn
-switch_memory (GstPad * pad, GstPadProbeInfo * probe, gpointer filter)
+switch_memory (GstPad *pad, GstPadProbeInfo *probe, gpointer filter)
 {
   static gint count;
 
@@ -284,11 +295,11 @@ GST_START_TEST (test_memory_changes)
 {
   static const gchar *const lines[] = {
     "videotestsrc num-buffers=40 ! video/x-raw,format=NV12 ! identity name=i ! cudaupload ! capsfilter name=f "
-        "! cudaconvolve ! fakesink sync=false",
+    "! cudaconvolve ! fakesink sync=false",
     "videotestsrc num-buffers=40 ! video/x-raw,format=NV12 ! identity name=i ! cudaconvolve ! capsfilter name=f "
-        "! fakesink sync=false",
+    "! fakesink sync=false",
     "videotestsrc num-buffers=40 ! video/x-raw,format=NV12 ! identity name=i ! cudaconvolve mask=identity "
-        "! capsfilter name=f ! fakesink sync=false",
+    "! capsfilter name=f ! fakesink sync=false",
   };
   GstElement *pipeline = gst_parse_launch (lines[__i__], NULL);
   g_autoptr (GstElement) filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
@@ -313,8 +324,8 @@ memory_in_use (void)
 {
   g_autofree gchar *text = NULL;
 
-  if (!g_spawn_command_line_sync ("nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits", &text, NULL,
-          NULL, NULL))
+  if (!g_spawn_command_line_sync ("nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits", &text, NULL, NULL,
+          NULL))
     return -1;
   return atoi (text);
 }
@@ -322,8 +333,10 @@ memory_in_use (void)
 /* Started and stopped 200 times, the GPU's memory is what it was. */
 GST_START_TEST (test_cycles)
 {
-  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12 ! cudaupload "
-      "! cudaconvolve kernel-variant=global mask=disk ! " CUDA " ! fakesink sync=false", NULL);
+  GstElement *pipeline =
+      gst_parse_launch ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12 ! cudaupload "
+                        "! cudaconvolve kernel-variant=global mask=disk ! " CUDA " ! fakesink sync=false",
+          NULL);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gint before = -1;
 
@@ -352,14 +365,15 @@ GST_START_TEST (test_flights)
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     g_autofree gchar *source = g_strdup_printf ("videotestsrc pattern=snow num-buffers=12 ! "
-        "video/x-raw,format=%s,width=1282,height=722", formats[i]);
-    g_autofree gchar *reference = g_strdup_printf ("%s ! cudaconvolve kernel-variant=cpu " MASK " boundary=%s", source,
-        boundaries[i]);
+                                                "video/x-raw,format=%s,width=1282,height=722",
+        formats[i]);
+    g_autofree gchar *reference =
+        g_strdup_printf ("%s ! cudaconvolve kernel-variant=cpu " MASK " boundary=%s", source, boundaries[i]);
     GByteArray *expected = frames_of (reference, NULL);
 
     for (guint n = 1; n <= 4; n++) {
-      g_autofree gchar *line = g_strdup_printf ("%s ! cudaconvolve frames-in-flight=%u " MASK " boundary=%s", source, n,
-          boundaries[i]);
+      g_autofree gchar *line =
+          g_strdup_printf ("%s ! cudaconvolve frames-in-flight=%u " MASK " boundary=%s", source, n, boundaries[i]);
 
       check_equal (line, expected, NULL);
     }
@@ -370,7 +384,7 @@ GST_END_TEST;
 
 /* How often a pipeline of this many frames calls what of the CUDA driver. */
 static GHashTable *
-count_calls (const gchar * line, guint frames)
+count_calls (const gchar *line, guint frames)
 {
   g_autofree gchar *name = g_build_filename (g_get_tmp_dir (), "cudaconvolve-calls", NULL);
   g_autofree gchar *command = g_strdup_printf ("gst-launch-1.0 -q videotestsrc num-buffers=%u ! %s", frames, line);
@@ -385,7 +399,8 @@ count_calls (const gchar * line, guint frames)
   environment = g_environ_setenv (environment, "CUDA_CALLS", name, TRUE);
   fail_unless (g_shell_parse_argv (command, NULL, &arguments, &error));
   fail_unless (g_spawn_sync (NULL, arguments, environment, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, &status, &error)
-      && status == 0, "%s: %s, status %d", command, error ? error->message : "", status);
+          && status == 0,
+      "%s: %s, status %d", command, error ? error->message : "", status);
   g_strfreev (arguments);
   fail_unless (g_file_get_contents (name, &text, NULL, NULL), "%s counted nothing", command);
   g_unlink (name);
@@ -402,8 +417,7 @@ count_calls (const gchar * line, guint frames)
 /* What may not happen for each frame, by the beginning of its name. */
 static const gchar *const not_per_frame[] = { "cuMemAlloc", "cuMemFree", "cuMemHost", "cuMemcpyHtoD_v2",
   "cuMemcpyDtoH_v2", "cuMemcpy2D_v2", "cuCtxSynchronize", "cuCtxCreate", "cuStreamCreate", "cuStreamSynchronize",
-  "cuEventCreate", "cuModule", "cuLibrary", "cuFuncSet", "NULL-stream"
-};
+  "cuEventCreate", "cuModule", "cuLibrary", "cuFuncSet", "NULL-stream" };
 
 /* A thousand frames more are a thousand times the same few calls. */
 GST_START_TEST (test_calls)
@@ -411,11 +425,11 @@ GST_START_TEST (test_calls)
   static const struct
   {
     const gchar *line;
-    guint launches;             /* of a frame */
+    guint launches; /* of a frame */
   } rows[] = {
-    {"video/x-raw,format=NV12,width=320,height=240 ! cudaconvolve ! fakesink", 2},
-    {"video/x-raw,format=I420,width=320,height=240 ! cudaconvolve frames-in-flight=3 ! fakesink", 3},
-    {"video/x-raw,format=RGBA,width=320,height=240 ! cudaconvolve mask=\"1 2 3; 4 5 6; 7 8 10\" ! fakesink", 1},
+    { "video/x-raw,format=NV12,width=320,height=240 ! cudaconvolve ! fakesink", 2 },
+    { "video/x-raw,format=I420,width=320,height=240 ! cudaconvolve frames-in-flight=3 ! fakesink", 3 },
+    { "video/x-raw,format=RGBA,width=320,height=240 ! cudaconvolve mask=\"1 2 3; 4 5 6; 7 8 10\" ! fakesink", 1 },
   };
 
   if (!g_getenv ("CUDACONVOLVE_CALLS")) {
@@ -476,19 +490,21 @@ ask_for_context (gpointer data)
 
 /* On the thread that looks for a context: another thread asks, and is waited for. */
 static GstBusSyncReply
-let_neighbour_ask (GstBus * bus, GstMessage * message, gpointer data)
+let_neighbour_ask (GstBus *bus, GstMessage *message, gpointer data)
 {
   Neighbour *neighbour = data;
   gint64 end = g_get_monotonic_time () + 5 * G_TIME_SPAN_SECOND;
 
-  if (GST_MESSAGE_SRC (message) != GST_OBJECT (neighbour->element) || (GST_MESSAGE_TYPE (message)
-          != GST_MESSAGE_NEED_CONTEXT && GST_MESSAGE_TYPE (message) != GST_MESSAGE_HAVE_CONTEXT))
+  if (GST_MESSAGE_SRC (message) != GST_OBJECT (neighbour->element)
+      || (GST_MESSAGE_TYPE (message) != GST_MESSAGE_NEED_CONTEXT
+          && GST_MESSAGE_TYPE (message) != GST_MESSAGE_HAVE_CONTEXT))
     return GST_BUS_PASS;
   neighbour->asked++;
   neighbour->answered = FALSE;
   g_thread_unref (g_thread_new ("neighbour", ask_for_context, neighbour));
   g_mutex_lock (&neighbour->lock);
-  while (!neighbour->answered && g_cond_wait_until (&neighbour->cond, &neighbour->lock, end));
+  while (!neighbour->answered && g_cond_wait_until (&neighbour->cond, &neighbour->lock, end))
+    ;
   neighbour->late += !neighbour->answered;
   g_mutex_unlock (&neighbour->lock);
   return GST_BUS_PASS;
@@ -499,7 +515,8 @@ GST_START_TEST (test_question_while_searching)
 {
   static Neighbour neighbour;
   GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=3 ! video/x-raw,format=NV12 "
-      "! cudaconvolve name=c ! " CUDA " ! fakesink sync=false", NULL);
+                                           "! cudaconvolve name=c ! " CUDA " ! fakesink sync=false",
+      NULL);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   GstMessage *message;
 
@@ -519,7 +536,7 @@ GST_END_TEST;
 
 /* Moves the second plane of an NV12 frame in CUDA memory to system memory. */
 static GstPadProbeReturn
-mix_memories (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+mix_memories (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
   GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (probe));
   GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
@@ -542,10 +559,14 @@ mix_memories (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
 GST_START_TEST (test_mixed_memories)
 {
   GByteArray *expected = frames_of ("videotestsrc pattern=snow num-buffers=3 ! video/x-raw,format=NV12,width=320,"
-      "height=240 ! cudaconvolve kernel-variant=cpu " MASK, NULL), *bytes = g_byte_array_new ();
-  GstElement *pipeline = gst_parse_launch ("videotestsrc pattern=snow num-buffers=3 ! video/x-raw,format=NV12,"
-      "width=320,height=240 ! cudaupload ! " CUDA " ! cudaconvolve name=c " MASK " ! video/x-raw "
-      "! appsink name=sink sync=false", NULL);
+                                    "height=240 ! cudaconvolve kernel-variant=cpu " MASK,
+                 NULL),
+             *bytes = g_byte_array_new ();
+  GstElement *pipeline =
+      gst_parse_launch ("videotestsrc pattern=snow num-buffers=3 ! video/x-raw,format=NV12,"
+                        "width=320,height=240 ! cudaupload ! " CUDA " ! cudaconvolve name=c " MASK " ! video/x-raw "
+                        "! appsink name=sink sync=false",
+          NULL);
   g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (pipeline), "c");
   g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");

@@ -10,7 +10,7 @@
 #include "support/frame.h"
 #include "props.h"
 
-static guint32 seed;            /* of this run's pictures: printed, and settable as CUDACONVOLVE_SEED */
+static guint32 seed; /* of this run's pictures: printed, and settable as CUDACONVOLVE_SEED */
 
 static const gchar *const boundaries[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
 
@@ -20,7 +20,7 @@ static const gint64 skewed[] = { 1, -2, 3, 0, 4, 5, 0, -6, 7, -1, 2, 0, -3, 1, -
 #define SKEWED_SUM 9
 
 static GstHarness *
-harness_new (const gchar * properties, GstCaps * caps)
+harness_new (const gchar *properties, GstCaps *caps)
 {
   g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s", properties);
   GstHarness *harness = gst_harness_new_parse (line);
@@ -31,8 +31,8 @@ harness_new (const gchar * properties, GstCaps * caps)
 
 /* Pushes one frame and compares what comes out. */
 static void
-check_one (GstHarness * harness, const GstVideoInfo * info, FrameLayout layout, const Expected * expected,
-    const gchar * what)
+check_one (GstHarness *harness, const GstVideoInfo *info, FrameLayout layout, const Expected *expected,
+    const gchar *what)
 {
   GstBuffer *in = frame_new (info, layout, seed), *out;
 
@@ -46,8 +46,13 @@ check_one (GstHarness * harness, const GstVideoInfo * info, FrameLayout layout, 
 static Expected
 skewed_expected (gint boundary, gdouble bias)
 {
-  return (Expected) {
-    .boundary = boundary, .width = 5, .height = 3, .integers = skewed, .numerator = 1, .denominator = SKEWED_SUM,
+  return (Expected){
+    .boundary = boundary,
+    .width = 5,
+    .height = 3,
+    .integers = skewed,
+    .numerator = 1,
+    .denominator = SKEWED_SUM,
     .bias = bias,
   };
 }
@@ -55,12 +60,12 @@ skewed_expected (gint boundary, gdouble bias)
 /* Every format that the element names, sizes odd and even, boundaries in turn, exact to the byte. */
 GST_START_TEST (test_formats)
 {
-  static const gint sizes[][2] = { {1, 1}, {2, 2}, {3, 5}, {17, 9}, {40, 6}, {33, 34} };
+  static const gint sizes[][2] = { { 1, 1 }, { 2, 2 }, { 3, 5 }, { 17, 9 }, { 40, 6 }, { 33, 34 } };
   g_autoptr (GstElement) element = gst_element_factory_make ("cudaconvolve", NULL);
   g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
   g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
-  const GValue *formats = gst_structure_get_value (gst_caps_get_structure (template,
-          gst_caps_get_size (template) - 1), "format");       /* CUDA memory has fewer and comes first */
+  const GValue *formats = gst_structure_get_value (gst_caps_get_structure (template, gst_caps_get_size (template) - 1),
+      "format"); /* CUDA memory has fewer and comes first */
 
   fail_unless (gst_value_list_get_size (formats) >= 80);
   for (guint i = 0; i < gst_value_list_get_size (formats); i++) {
@@ -68,8 +73,8 @@ GST_START_TEST (test_formats)
 
     for (guint k = 0; k < G_N_ELEMENTS (sizes); k++) {
       gint boundary = (i + k) % G_N_ELEMENTS (boundaries);
-      g_autofree gchar *properties = g_strdup_printf ("mask=\"" SKEWED "\" bias=0.25 boundary=%s",
-          boundaries[boundary]);
+      g_autofree gchar *properties =
+          g_strdup_printf ("mask=\"" SKEWED "\" bias=0.25 boundary=%s", boundaries[boundary]);
       GstCaps *caps = frame_caps (format, sizes[k][0], sizes[k][1], NULL);
       Expected expected = skewed_expected (boundary, 0.25);
       GstVideoInfo info;
@@ -96,8 +101,7 @@ GST_START_TEST (test_promised_formats)
     "NV24", "Y42B", "Y41B", "Y444", "A420", "AYUV", "VUYA", "YUY2", "UYVY", "YVYU", "RGB", "BGR", "RGBx", "BGRx",
     "xRGB", "xBGR", "RGBA", "BGRA", "ARGB", "ABGR", "RGBP", "BGRP", "GBR", "GBRA", "P010_10LE", "P012_LE", "P016_LE",
     "I420_10LE", "I420_12LE", "I422_10LE", "I422_12LE", "Y444_10LE", "Y444_12LE", "Y444_16LE", "ARGB64", "RGBA64_LE",
-    "BGRA64_BE", "AYUV64", "Y210", "Y212_LE", "Y412_LE", "GBR_10LE", "GBRA_12LE", "A444_10LE"
-  };
+    "BGRA64_BE", "AYUV64", "Y210", "Y212_LE", "Y412_LE", "GBR_10LE", "GBRA_12LE", "A444_10LE" };
   g_autoptr (GstElement) element = gst_element_factory_make ("cudaconvolve", NULL);
   g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "src");
   g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
@@ -124,8 +128,10 @@ GST_START_TEST (test_layouts)
 
       fail_unless (gst_video_info_from_caps (&info, caps));
       harness = harness_new ("mask=\"" SKEWED "\" boundary=reflect", caps);
-      check_one (harness, &info, layout, &expected, layout == FRAME_PADDED ? "padded"
-          : layout == FRAME_MEMORIES ? "memories" : "upside down");
+      check_one (harness, &info, layout, &expected,
+          layout == FRAME_PADDED         ? "padded"
+              : layout == FRAME_MEMORIES ? "memories"
+                                         : "upside down");
       gst_harness_teardown (harness);
     }
 }
@@ -138,9 +144,8 @@ GST_START_TEST (test_padding_is_copied)
   {
     const gchar *format;
     gint width, first, step;
-  } rows[] = { {"RGBx", 7, 3, 4}, {"xRGB", 7, 0, 4}, {"BGRx", 7, 3, 4}, {"xBGR", 7, 0, 4}, {"YUY2", 7, 14, 16},
-    {"UYVY", 7, 15, 16}
-  };
+  } rows[] = { { "RGBx", 7, 3, 4 }, { "xRGB", 7, 0, 4 }, { "BGRx", 7, 3, 4 }, { "xBGR", 7, 0, 4 },
+    { "YUY2", 7, 14, 16 }, { "UYVY", 7, 15, 16 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     GstCaps *caps = frame_caps (rows[i].format, rows[i].width, 4, NULL);
@@ -177,10 +182,9 @@ GST_START_TEST (test_zero_is_black)
   static const struct
   {
     const gchar *format, *colorimetry;
-  } kinds[] = { {"I420", "bt709"}, {"I420", "1:4:0:0"}, {"I420", "0:4:5:1"}, {"P010_10LE", "bt2020"}, {"NV12", NULL}, {"GRAY8", NULL},
-    {"RGB", NULL}, {"Y444_16LE", "bt709"}, {"RGB", "2:1:7:1"}, {"BGRA", "2:1:7:1"}, {"GBR_10LE", "2:1:5:1"},
-    {"GRAY8", "2:0:0:0"}, {"GRAY16_LE", "1:0:0:0"}
-  };
+  } kinds[] = { { "I420", "bt709" }, { "I420", "1:4:0:0" }, { "I420", "0:4:5:1" }, { "P010_10LE", "bt2020" },
+    { "NV12", NULL }, { "GRAY8", NULL }, { "RGB", NULL }, { "Y444_16LE", "bt709" }, { "RGB", "2:1:7:1" },
+    { "BGRA", "2:1:7:1" }, { "GBR_10LE", "2:1:5:1" }, { "GRAY8", "2:0:0:0" }, { "GRAY16_LE", "1:0:0:0" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
     GstCaps *caps = frame_caps (kinds[i].format, 12, 10, kinds[i].colorimetry);
@@ -202,16 +206,13 @@ GST_START_TEST (test_middle_grey)
   static const struct
   {
     const gchar *format, *colorimetry;
-    gint grey;                  /* rounded half up */
-  } kinds[] = {
-    {"I420", NULL, 126}, {"NV12", "bt709", 126}, {"YUY2", NULL, 126}, {"AYUV", "bt601", 126}, {"I420", "1:4:0:0", 128},
-    {"I420_10LE", NULL, 502}, {"P010_10LE", "bt2020", 502}, {"Y444_12LE", NULL, 2008}, {"P016_LE", NULL, 32128},
-    {"Y444_16LE", "1:4:0:0", 32768}, {"GRAY8", NULL, 128}, {"GRAY16_LE", NULL, 32768}, {"RGB", NULL, 128},
-    {"BGRx", "2:1:7:1", 126}, {"GBR_10LE", "2:1:5:1", 502}, {"GBR_10LE", NULL, 512}
-  };
+    gint grey; /* rounded half up */
+  } kinds[] = { { "I420", NULL, 126 }, { "NV12", "bt709", 126 }, { "YUY2", NULL, 126 }, { "AYUV", "bt601", 126 },
+    { "I420", "1:4:0:0", 128 }, { "I420_10LE", NULL, 502 }, { "P010_10LE", "bt2020", 502 }, { "Y444_12LE", NULL, 2008 },
+    { "P016_LE", NULL, 32128 }, { "Y444_16LE", "1:4:0:0", 32768 }, { "GRAY8", NULL, 128 }, { "GRAY16_LE", NULL, 32768 },
+    { "RGB", NULL, 128 }, { "BGRx", "2:1:7:1", 126 }, { "GBR_10LE", "2:1:5:1", 502 }, { "GBR_10LE", NULL, 512 } };
   static const gchar *const lines[] = { "mask=emboss", "mask=sobel-x bias=0.5", "mask=\"0 1 -1\" bias=0.5",
-    "mask=emboss:30 bias=-0.5", "mask=laplacian bias=0"
-  };
+    "mask=emboss:30 bias=-0.5", "mask=laplacian bias=0" };
 
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     for (guint k = 0; k < G_N_ELEMENTS (lines); k++) {
@@ -267,9 +268,14 @@ GST_START_TEST (test_presets)
       settings.mask = g_strdup (name);
       fail_unless (convolve_settings_make_mask (&settings, 1, 1, &luma, NULL));
       fail_unless (convolve_settings_make_mask (&settings, 2, 2, &chroma, NULL));
-      expected = (Expected) {
-        .boundary = 3, .width = luma.width, .height = luma.height, .weights = {luma.taps, chroma.taps},
-        .divisors = {luma.divisor, chroma.divisor}, .chroma_width = chroma.width, .chroma_height = chroma.height,
+      expected = (Expected){
+        .boundary = 3,
+        .width = luma.width,
+        .height = luma.height,
+        .weights = { luma.taps, chroma.taps },
+        .divisors = { luma.divisor, chroma.divisor },
+        .chroma_width = chroma.width,
+        .chroma_height = chroma.height,
         .bias = luma.offset,
       };
       fail_unless (gst_video_info_from_caps (&info, caps));
@@ -291,7 +297,8 @@ GST_START_TEST (test_worked_example)
   for (gint vertical = 0; vertical < 2; vertical++) {
     GstCaps *caps = frame_caps ("GRAY8", vertical ? 1 : 7, vertical ? 7 : 1, NULL);
     GstHarness *harness = harness_new (vertical ? "mask=\"3;4;5;4;3\" divisor=1 boundary=zero"
-        : "mask=\"3 4 5 4 3\" divisor=1 boundary=zero", caps);
+                                                : "mask=\"3 4 5 4 3\" divisor=1 boundary=zero",
+        caps);
     GstBuffer *buffer = gst_buffer_new_allocate (NULL, vertical ? 28 : 8, NULL);
     GstMapInfo map;
 
@@ -316,9 +323,8 @@ GST_START_TEST (test_renegotiation)
   {
     const gchar *format;
     gint width, height;
-  } kinds[] = { {"I420", 16, 16}, {"I420", 7, 5}, {"RGBA", 31, 3}, {"GRAY16_LE", 64, 2}, {"NV12", 8, 40},
-    {"I420", 16, 16}
-  };
+  } kinds[] = { { "I420", 16, 16 }, { "I420", 7, 5 }, { "RGBA", 31, 3 }, { "GRAY16_LE", 64, 2 }, { "NV12", 8, 40 },
+    { "I420", 16, 16 } };
   Expected expected = skewed_expected (4, 0);
   GstHarness *harness = harness_new ("mask=\"" SKEWED "\" boundary=wrap", frame_caps ("RGB", 4, 4, NULL));
 
@@ -335,7 +341,7 @@ GST_START_TEST (test_renegotiation)
 GST_END_TEST;
 
 static gchar *
-active_variant (GstHarness * harness)
+active_variant (GstHarness *harness)
 {
   gchar *name = NULL;
 
@@ -398,12 +404,12 @@ GST_START_TEST (test_changes)
     const gint64 *integers;
     gint64 numerator, denominator;
   } steps[] = {
-    {"1 2 1 2 4 2 1 2 1", "zero", 0, 0, 0, 3, blur, 1, 16},
-    {"1 2 1 2 4 2 1 2 1", "wrap", 0, 0, 4, 3, blur, 1, 16},
-    {"1 2 1 2 4 2 1 2 1", "wrap", 20, 0, 4, 3, blur, 1, 20},
-    {"1 2 1 2 4 2 1 2 1", "wrap", -2.5, 0.5, 4, 3, blur, -2, 5},
-    {"3x1: 0 0 1", "reflect", 0, -0.125, 2, 1, shift, 1, 1},
-    {"0 0 0.25", "replicate", 0, 0, 1, 1, shift, 1, 1},
+    { "1 2 1 2 4 2 1 2 1", "zero", 0, 0, 0, 3, blur, 1, 16 },
+    { "1 2 1 2 4 2 1 2 1", "wrap", 0, 0, 4, 3, blur, 1, 16 },
+    { "1 2 1 2 4 2 1 2 1", "wrap", 20, 0, 4, 3, blur, 1, 20 },
+    { "1 2 1 2 4 2 1 2 1", "wrap", -2.5, 0.5, 4, 3, blur, -2, 5 },
+    { "3x1: 0 0 1", "reflect", 0, -0.125, 2, 1, shift, 1, 1 },
+    { "0 0 0.25", "replicate", 0, 0, 1, 1, shift, 1, 1 },
   };
   GstCaps *caps = frame_caps ("NV12", 20, 12, NULL);
   GstHarness *harness;
@@ -413,8 +419,12 @@ GST_START_TEST (test_changes)
   harness = harness_new ("", caps);
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
     GstElement *element = gst_harness_find_element (harness, "cudaconvolve");
-    Expected expected = {.boundary = steps[i].policy, .width = 3, .height = steps[i].height,
-      .integers = steps[i].integers, .numerator = steps[i].numerator, .denominator = steps[i].denominator,
+    Expected expected = { .boundary = steps[i].policy,
+      .width = 3,
+      .height = steps[i].height,
+      .integers = steps[i].integers,
+      .numerator = steps[i].numerator,
+      .denominator = steps[i].denominator,
       .bias = steps[i].bias };
 
     g_object_set (element, "mask", steps[i].mask, "divisor", steps[i].divisor, "bias", steps[i].bias, NULL);
@@ -514,7 +524,7 @@ GST_START_TEST (test_controller)
 
   g_object_set (source, "mode", GST_INTERPOLATION_MODE_LINEAR, NULL);
   fail_unless (gst_object_add_control_binding (GST_OBJECT (element),
-          gst_direct_control_binding_new_absolute (GST_OBJECT (element), "bias", source)));
+      gst_direct_control_binding_new_absolute (GST_OBJECT (element), "bias", source)));
   gst_timed_value_control_source_set (GST_TIMED_VALUE_CONTROL_SOURCE (source), 0, 0.0);
   gst_timed_value_control_source_set (GST_TIMED_VALUE_CONTROL_SOURCE (source), 10 * GST_SECOND, 1.0);
   for (gint i = 0; i <= 10; i++) {
@@ -581,7 +591,12 @@ GST_START_TEST (test_stats_and_locale)
   const gchar *locale = setlocale (LC_NUMERIC, "de_DE.UTF-8");
   GstCaps *caps = frame_caps ("GRAY8", 16, 16, NULL);
   static const gint64 integers[] = { 1, 2, 1 };
-  Expected expected = {.boundary = 1, .width = 3, .height = 1, .integers = integers, .numerator = 1, .denominator = 4 };
+  Expected expected = { .boundary = 1,
+    .width = 3,
+    .height = 1,
+    .integers = integers,
+    .numerator = 1,
+    .denominator = 4 };
   GstHarness *harness;
   GstStructure *stats;
   GstVideoInfo info;
@@ -615,7 +630,11 @@ GST_START_TEST (test_variants)
     gboolean box = g_str_equal (convolve_variant_name (i), "box");
     g_autofree gchar *properties = g_strdup_printf ("mask=\"%s\" boundary=wrap kernel-variant=%s",
         box ? "1 1 1;1 1 1;1 1 1" : "1 2 1;2 4 2;1 2 1", convolve_variant_name (i));
-    Expected expected = {.boundary = 4, .width = 3, .height = 3, .integers = box ? equal : integers, .numerator = 1,
+    Expected expected = { .boundary = 4,
+      .width = 3,
+      .height = 3,
+      .integers = box ? equal : integers,
+      .numerator = 1,
       .denominator = box ? 9 : 16 };
     g_autofree gchar *line = g_strdup_printf ("cudaconvolve kernel-variant=%s", convolve_variant_name (i));
     GstElement *probe = gst_parse_launch (line, NULL);
@@ -652,11 +671,11 @@ GST_START_TEST (test_variants)
 }
 GST_END_TEST;
 
-static GPtrArray *said;          /* warnings of the element in GStreamer's log */
+static GPtrArray *said; /* warnings of the element in GStreamer's log */
 
 static void
-keep_warning (GstDebugCategory * category, GstDebugLevel level, const gchar * file, const gchar * function, gint line,
-    GObject * object, GstDebugMessage * message, gpointer data)
+keep_warning (GstDebugCategory *category, GstDebugLevel level, const gchar *file, const gchar *function, gint line,
+    GObject *object, GstDebugMessage *message, gpointer data)
 {
   if (level == GST_LEVEL_WARNING && g_str_equal (gst_debug_category_get_name (category), "cudaconvolve"))
     g_ptr_array_add (said, g_strdup (gst_debug_message_get (message)));
@@ -664,7 +683,7 @@ keep_warning (GstDebugCategory * category, GstDebugLevel level, const gchar * fi
 
 /* Pushes frames; the warnings since the last call are these, each beginning so and in any order. */
 static void
-expect_said (GstHarness * harness, const gchar * const *begins)
+expect_said (GstHarness *harness, const gchar *const *begins)
 {
   for (gint i = 0; i < 3; i++) {
     GstBuffer *buffer = gst_buffer_new_allocate (NULL, 64, NULL);
@@ -685,8 +704,8 @@ expect_said (GstHarness * harness, const gchar * const *begins)
   g_ptr_array_set_size (said, 0);
 }
 
-#define SAID(...) expect_said (harness, (const gchar *[]) { __VA_ARGS__, NULL })
-#define SAID_NOTHING() expect_said (harness, (const gchar *[]) { NULL })
+#define SAID(...) expect_said (harness, (const gchar *[]){ __VA_ARGS__, NULL })
+#define SAID_NOTHING() expect_said (harness, (const gchar *[]){ NULL })
 
 /* A property without effect is told of in the log: once for each change, not for each frame, and not on the bus. */
 GST_START_TEST (test_properties_without_effect)
@@ -736,8 +755,7 @@ GST_START_TEST (test_inspection)
 {
   static const gchar *const words[] = { "blur", "sharpen", "edge" };
   static const gchar *const layer[] = { "layer-location", "stride", "padding", "activation", "pool-size", "pool-stride",
-    "layer-channels", "mosaic"
-  };
+    "layer-channels", "mosaic" };
   g_autoptr (GstElement) element = gst_element_factory_make ("cudaconvolve", NULL);
   g_autoptr (GstPlugin) plugin = gst_registry_find_plugin (gst_registry_get (), "cudaconvolve");
   GObjectClass *klass = G_OBJECT_GET_CLASS (element);

@@ -14,16 +14,16 @@ typedef struct
 {
   GstElement *element;
   GstBus *bus;
-  GstHarness *harness;          /* NULL where the element did not start */
+  GstHarness *harness; /* NULL where the element did not start */
   GstVideoInfo info;
 } Run;
 
 /* Starts an element with its messages kept; fault is for the fake device. */
 static Run
-run_start (const gchar * line, const gchar * fault, const gchar * format)
+run_start (const gchar *line, const gchar *fault, const gchar *format)
 {
   GstCaps *caps = frame_caps (format, 24, 16, NULL);
-  Run run = {.bus = gst_bus_new () };
+  Run run = { .bus = gst_bus_new () };
 
   if (fault)
     g_setenv ("CUDACONVOLVE_FAKE", fault, TRUE);
@@ -42,7 +42,7 @@ run_start (const gchar * line, const gchar * fault, const gchar * format)
 }
 
 static void
-run_stop (Run * run)
+run_stop (Run *run)
 {
   if (run->harness)
     gst_harness_teardown (run->harness);
@@ -53,20 +53,19 @@ run_stop (Run * run)
 }
 
 static GstFlowReturn
-run_push (Run * run)
+run_push (Run *run)
 {
   return gst_harness_push (run->harness, frame_new (&run->info, FRAME_PLAIN, 1));
 }
 
 /* Takes all messages: exactly one error, warning or info, of this kind, whose texts hold these words. */
 static void
-expect_one (Run * run, GstMessageType type, GQuark domain, gint code, const gchar * text, const gchar * debug_text)
+expect_one (Run *run, GstMessageType type, GQuark domain, gint code, const gchar *text, const gchar *debug_text)
 {
   guint count = 0;
   GstMessage *message;
 
-  while ((message = gst_bus_pop_filtered (run->bus,
-              GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO))) {
+  while ((message = gst_bus_pop_filtered (run->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO))) {
     GError *error = NULL;
     gchar *debug = NULL;
 
@@ -90,7 +89,7 @@ expect_one (Run * run, GstMessageType type, GQuark domain, gint code, const gcha
 }
 
 static void
-expect_none (Run * run)
+expect_none (Run *run)
 {
   fail_unless (gst_bus_pop_filtered (run->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO) == NULL);
 }
@@ -101,17 +100,17 @@ GST_START_TEST (test_bad_before_playing)
   {
     const gchar *line, *text;
   } rows[] = {
-    {"cudaconvolve mask=\"1 2 x\"", "\"x\" at row 1, value 3"},
-    {"cudaconvolve mask=\"1 2 3; 4 5\"", "row 2"},
-    {"cudaconvolve mask=\"1 2 3 4\"", "4"},
-    {"cudaconvolve mask=\"1 nan 3\"", "\"nan\" at row 1, value 2"},
-    {"cudaconvolve mask=gausian", "gausian"},
-    {"cudaconvolve mask=\"\"", "mask"},
-    {"cudaconvolve mask-width=4", "mask-width"},
-    {"cudaconvolve mask=sobel-x mask-width=5", "mask-width"},
-    {"cudaconvolve mask=\"1 1e999 1\"", "1e999"},
-    {"cudaconvolve mask=motion:abc", "abc"},
-    {"cudaconvolve sigma=200", "sigma"},
+    { "cudaconvolve mask=\"1 2 x\"", "\"x\" at row 1, value 3" },
+    { "cudaconvolve mask=\"1 2 3; 4 5\"", "row 2" },
+    { "cudaconvolve mask=\"1 2 3 4\"", "4" },
+    { "cudaconvolve mask=\"1 nan 3\"", "\"nan\" at row 1, value 2" },
+    { "cudaconvolve mask=gausian", "gausian" },
+    { "cudaconvolve mask=\"\"", "mask" },
+    { "cudaconvolve mask-width=4", "mask-width" },
+    { "cudaconvolve mask=sobel-x mask-width=5", "mask-width" },
+    { "cudaconvolve mask=\"1 1e999 1\"", "1e999" },
+    { "cudaconvolve mask=motion:abc", "abc" },
+    { "cudaconvolve sigma=200", "sigma" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -154,7 +153,7 @@ GST_START_TEST (test_bad_numbers)
 {
   Run run = run_start ("cudaconvolve mask=emboss", NULL, "I420");
 
-  g_object_set (run.element, "bias", 0.75, NULL);       /* and emboss has 0.5 of its own */
+  g_object_set (run.element, "bias", 0.75, NULL); /* and emboss has 0.5 of its own */
   fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
   expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "bias", NULL);
   fail_unless_equals_int (gst_harness_buffers_received (run.harness), 0);
@@ -167,7 +166,11 @@ GST_START_TEST (test_bad_while_playing)
 {
   Run run = run_start ("cudaconvolve mask=\"1 2 1; 2 4 2; 1 2 1\"", NULL, "NV12");
   static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
-  Expected expected = {.boundary = 1, .width = 3, .height = 3, .integers = integers, .numerator = 1,
+  Expected expected = { .boundary = 1,
+    .width = 3,
+    .height = 3,
+    .integers = integers,
+    .numerator = 1,
     .denominator = 16 };
 
   for (gint i = 0; i < 6; i++) {
@@ -176,11 +179,11 @@ GST_START_TEST (test_bad_while_playing)
     if (i == 1)
       g_object_set (run.element, "mask", "1 2; 3", NULL);
     if (i == 3) {
-      gst_util_set_object_arg (G_OBJECT (run.element), "boundary", "wrap");     /* holds, with the mask that is good */
+      gst_util_set_object_arg (G_OBJECT (run.element), "boundary", "wrap"); /* holds, with the mask that is good */
       expected.boundary = 4;
     }
     if (i == 4)
-      g_object_set (run.element, "mask", "1 1 1", "divisor", 1e-9, NULL);       /* multiplies by too much */
+      g_object_set (run.element, "mask", "1 1 1", "divisor", 1e-9, NULL); /* multiplies by too much */
     fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
     out = gst_harness_pull (run.harness);
     frame_check (&run.info, in, out, &expected, "the mask that was good");
@@ -203,9 +206,9 @@ GST_START_TEST (test_forced_variant_cannot)
   {
     const gchar *line, *text;
   } rows[] = {
-    {"cudaconvolve kernel-variant=separable mask=\"0 1 0; 1 -4 1; 0 1 0\"", "column and a row"},
-    {"cudaconvolve kernel-variant=constant mask=disk mask-width=91", "8100"},
-    {"cudaconvolve kernel-variant=tiled-input mask=box mask-width=33", "input tile"},
+    { "cudaconvolve kernel-variant=separable mask=\"0 1 0; 1 -4 1; 0 1 0\"", "column and a row" },
+    { "cudaconvolve kernel-variant=constant mask=disk mask-width=91", "8100" },
+    { "cudaconvolve kernel-variant=tiled-input mask=box mask-width=33", "input tile" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -256,7 +259,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_no_device_memory)
 {
-  Run run = run_start ("cudaconvolve kernel-variant=separable", "memory:8", "I420");     /* a plane of the third frame */
+  Run run = run_start ("cudaconvolve kernel-variant=separable", "memory:8", "I420"); /* a plane of the third frame */
 
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
@@ -288,7 +291,8 @@ GST_START_TEST (test_lying_meta)
   {
     gsize offset;
     gint stride;
-  } lies[] = { {0, 4096}, {200, 24}, {0, 12}, {0, G_MAXINT}, {0, -24}, {359, -24}, {360, -25}, {0, G_MININT} };
+  } lies[] = { { 0, 4096 }, { 200, 24 }, { 0, 12 }, { 0, G_MAXINT }, { 0, -24 }, { 359, -24 }, { 360, -25 },
+    { 0, G_MININT } };
 
   for (guint i = 0; i < G_N_ELEMENTS (lies); i++) {
     Run run = run_start ("cudaconvolve", NULL, "GRAY8");
@@ -368,8 +372,13 @@ GST_START_TEST (test_large_gain)
 {
   static const gchar *const lines[] = { "cudaconvolve", "cudaconvolve kernel-variant=global" };
   static const gdouble weights[] = { 1000.1, -999.7, 0.9 };
-  Expected expected = {.boundary = 1,.width = 3,.height = 1,.weights = {weights, weights},.divisors = {1, 1},
-    .chroma_width = 3,.chroma_height = 1 };
+  Expected expected = { .boundary = 1,
+    .width = 3,
+    .height = 1,
+    .weights = { weights, weights },
+    .divisors = { 1, 1 },
+    .chroma_width = 3,
+    .chroma_height = 1 };
 
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
     Run run = run_start (lines[i], NULL, "GRAY16_LE");
@@ -394,16 +403,21 @@ GST_END_TEST;
 GST_START_TEST (test_device_path)
 {
   static const gchar *const formats[] = { "I420", "NV12", "YUY2", "UYVY", "RGB", "RGBx", "AYUV", "P010_10LE",
-    "GRAY16_BE", "A420", "Y412_LE", "v216", "Y41B"
-  };
+    "GRAY16_BE", "A420", "Y412_LE", "v216", "Y41B" };
   static const gint64 integers[] = { 1, 0, -1, 2, 5, -2, 1, 0, -1 };
-  Expected expected = {.boundary = 3, .width = 3, .height = 3, .integers = integers, .numerator = 1,
-    .denominator = 5, .bias = 0.25 };
+  Expected expected = { .boundary = 3,
+    .width = 3,
+    .height = 3,
+    .integers = integers,
+    .numerator = 1,
+    .denominator = 5,
+    .bias = 0.25 };
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     for (FrameLayout layout = FRAME_PLAIN; layout <= FRAME_MEMORIES; layout++) {
       Run run = run_start ("cudaconvolve mask=\"1 0 -1; 2 5 -2; 1 0 -1\" boundary=reflect-101 bias=0.25 "
-          "kernel-variant=constant", NULL, formats[i]);
+                           "kernel-variant=constant",
+          NULL, formats[i]);
       GstCaps *caps = frame_caps (formats[i], 19, 7, NULL);
       GstBuffer *in, *out;
       GstStructure *stats;

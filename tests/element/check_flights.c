@@ -14,12 +14,12 @@ typedef struct
   GstHarness *harness;
   GstBus *bus;
   GstVideoInfo info;
-  GString *order;               /* what came out: a letter for each frame, the names of events between */
+  GString *order; /* what came out: a letter for each frame, the names of events between */
   guint pushed;
 } Run;
 
 static GstPadProbeReturn
-note (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+note (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
   GString *order = data;
 
@@ -31,7 +31,7 @@ note (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
 }
 
 static void
-run_set_caps (Run * run, const gchar * format, gint width, gint height)
+run_set_caps (Run *run, const gchar *format, gint width, gint height)
 {
   GstCaps *caps = frame_caps (format, width, height, NULL);
 
@@ -41,9 +41,9 @@ run_set_caps (Run * run, const gchar * format, gint width, gint height)
 }
 
 static Run
-run_new (const gchar * line, const gchar * fault, const gchar * format, gint width, gint height)
+run_new (const gchar *line, const gchar *fault, const gchar *format, gint width, gint height)
 {
-  Run run = {.bus = gst_bus_new (),.order = g_string_new (NULL) };
+  Run run = { .bus = gst_bus_new (), .order = g_string_new (NULL) };
   GstElement *element;
 
   if (fault)
@@ -54,14 +54,15 @@ run_new (const gchar * line, const gchar * fault, const gchar * format, gint wid
   run.harness = gst_harness_new_with_element (element, "sink", "src");
   gst_object_unref (element);
   gst_element_set_bus (element, run.bus);
-  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
-      GST_PAD_PROBE_TYPE_EVENT_FLUSH, note, run.order, NULL);
+  gst_pad_add_probe (run.harness->sinkpad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH, note, run.order,
+      NULL);
   run_set_caps (&run, format, width, height);
   return run;
 }
 
 static void
-run_free (Run * run)
+run_free (Run *run)
 {
   gst_element_set_bus (run->harness->element, NULL);
   gst_harness_teardown (run->harness);
@@ -70,14 +71,14 @@ run_free (Run * run)
 }
 
 static GstFlowReturn
-run_push_buffer (Run * run, GstBuffer * buffer)
+run_push_buffer (Run *run, GstBuffer *buffer)
 {
   GST_BUFFER_PTS (buffer) = run->pushed++ * 40 * GST_MSECOND;
   return gst_harness_push (run->harness, buffer);
 }
 
 static void
-run_push (Run * run, guint count)
+run_push (Run *run, guint count)
 {
   for (guint i = 0; i < count; i++)
     fail_unless_equals_int (run_push_buffer (run, frame_new (&run->info, FRAME_PLAIN, run->pushed)), GST_FLOW_OK);
@@ -85,7 +86,7 @@ run_push (Run * run, guint count)
 
 /* What came out since the last time. */
 static void
-expect_order (Run * run, const gchar * order)
+expect_order (Run *run, const gchar *order)
 {
   fail_unless_equals_string (run->order->str, order);
   g_string_truncate (run->order, 0);
@@ -93,7 +94,7 @@ expect_order (Run * run, const gchar * order)
 
 /* The bytes of the frames that one element makes of six random ones, the mask changed before each. */
 static GByteArray *
-frames_of (const gchar * line, const gchar * format, FrameLayout layout, const gchar * const *masks)
+frames_of (const gchar *line, const gchar *format, FrameLayout layout, const gchar *const *masks)
 {
   Run run = run_new (line, NULL, format, 640, 448);
   GByteArray *bytes = g_byte_array_new ();
@@ -121,14 +122,14 @@ frames_of (const gchar * line, const gchar * format, FrameLayout layout, const g
 }
 
 static void
-check_same (const gchar * properties, const gchar * format, FrameLayout layout, const gchar * const *masks)
+check_same (const gchar *properties, const gchar *format, FrameLayout layout, const gchar *const *masks)
 {
   g_autofree gchar *cpu = g_strdup_printf ("cudaconvolve kernel-variant=cpu-reference %s", properties);
   GByteArray *expected = frames_of (cpu, format, layout, masks);
 
   for (guint n = 1; n <= 4; n++) {
-    g_autofree gchar *line = g_strdup_printf ("cudaconvolve kernel-variant=global frames-in-flight=%u %s", n,
-        properties);
+    g_autofree gchar *line =
+        g_strdup_printf ("cudaconvolve kernel-variant=global frames-in-flight=%u %s", n, properties);
     GByteArray *bytes = frames_of (line, format, layout, masks);
 
     fail_unless (memcmp (bytes->data, expected->data, expected->len) == 0, "%s, %s, layout %d", line, format, layout);
@@ -192,8 +193,8 @@ GST_START_TEST (test_order)
   run_push_buffer (&run, buffer);
   expect_order (&run, "kl");
   run_push (&run, 1);
-  gst_harness_push_event (run.harness, gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM,
-          gst_structure_new_empty ("mark")));
+  gst_harness_push_event (run.harness,
+      gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty ("mark")));
   expect_order (&run, "mn custom-downstream ");
   run_push (&run, 2);
   gst_pad_peer_query (run.harness->srcpad, query);
@@ -254,7 +255,7 @@ GST_START_TEST (test_changes)
 GST_END_TEST;
 
 static GstClockTime
-ask_latency (Run * run, GstClockTime * most)
+ask_latency (Run *run, GstClockTime *most)
 {
   GstQuery *query = gst_query_new_latency ();
   GstClockTime least;
@@ -267,7 +268,7 @@ ask_latency (Run * run, GstClockTime * most)
 }
 
 static void
-expect_latency (Run * run, GstClockTime latency, guint messages)
+expect_latency (Run *run, GstClockTime latency, guint messages)
 {
   GstMessage *message;
   guint count = 0;
@@ -314,11 +315,11 @@ GST_START_TEST (test_late_frame)
   GstBuffer *buffer;
 
   run_push (&run, 3);
-  gst_harness_push_upstream_event (run.harness, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 0,
-          3 * 40 * GST_MSECOND));
-  run_push (&run, 1);           /* late */
-  gst_harness_push_upstream_event (run.harness, gst_event_new_qos (GST_QOS_TYPE_OVERFLOW, 0.1, -1000 * GST_MSECOND,
-          1000 * GST_MSECOND));
+  gst_harness_push_upstream_event (run.harness,
+      gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 0, 3 * 40 * GST_MSECOND));
+  run_push (&run, 1); /* late */
+  gst_harness_push_upstream_event (run.harness,
+      gst_event_new_qos (GST_QOS_TYPE_OVERFLOW, 0.1, -1000 * GST_MSECOND, 1000 * GST_MSECOND));
   run_push (&run, 3);
   expect_order (&run, " caps  segment abce");
   for (guint i = 0; i < 4; i++) {
@@ -349,7 +350,7 @@ GST_START_TEST (test_failure)
 GST_END_TEST;
 
 static GstPadProbeReturn
-offer_small_pool (GstPad * pad, GstPadProbeInfo * probe, gpointer pool)
+offer_small_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer pool)
 {
   GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
 

@@ -8,14 +8,14 @@
 #include "support/frame.h"
 #include "element/layer_case.h"
 
-#define MOST 70                 /* the largest input that is tried */
+#define MOST 70 /* the largest input that is tried */
 
-static guint32 seed;            /* of this run: printed, and settable as CUDACONVOLVE_SEED */
-static gchar *folder;           /* for files, and gone at the end */
+static guint32 seed;  /* of this run: printed, and settable as CUDACONVOLVE_SEED */
+static gchar *folder; /* for files, and gone at the end */
 
 /* The element with this layer, started. */
 static GstElement *
-element_start (const LayerCase * layer)
+element_start (const LayerCase *layer)
 {
   g_autofree gchar *line = layer_case_line (layer), *description = g_strdup_printf ("cudaconvolve %s", line);
   GstElement *element = gst_object_ref_sink (gst_parse_launch (description, NULL));
@@ -25,7 +25,7 @@ element_start (const LayerCase * layer)
 }
 
 static void
-element_stop (GstElement * element)
+element_stop (GstElement *element)
 {
   gst_element_set_state (element, GST_STATE_NULL);
   gst_object_unref (element);
@@ -33,17 +33,17 @@ element_stop (GstElement * element)
 
 /* Takes caps. */
 static GstCaps *
-transform (GstElement * element, GstPadDirection direction, GstCaps * caps)
+transform (GstElement *element, GstPadDirection direction, GstCaps *caps)
 {
-  GstCaps *other = GST_BASE_TRANSFORM_GET_CLASS (element)->transform_caps (GST_BASE_TRANSFORM (element), direction,
-      caps, NULL);
+  GstCaps *other =
+      GST_BASE_TRANSFORM_GET_CLASS (element)->transform_caps (GST_BASE_TRANSFORM (element), direction, caps, NULL);
 
   gst_caps_unref (caps);
   return other;
 }
 
 static gboolean
-allows (GstCaps * caps, const gchar * field, gint number)
+allows (GstCaps *caps, const gchar *field, gint number)
 {
   g_autoptr (GstCaps) one = gst_caps_new_simple ("video/x-raw", field, G_TYPE_INT, number, NULL);
 
@@ -51,7 +51,7 @@ allows (GstCaps * caps, const gchar * field, gint number)
 }
 
 static GstCaps *
-gray_caps (const gchar * field, gint least, gint most)
+gray_caps (const gchar *field, gint least, gint most)
 {
   GstCaps *caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "GRAY8", NULL);
 
@@ -64,7 +64,7 @@ gray_caps (const gchar * field, gint least, gint most)
 
 /* Each input has the formula's output, or none; each output has the inputs that give it, and no other. */
 static void
-check_numbers (GstElement * element, const LayerCase * layer, gboolean vertical)
+check_numbers (GstElement *element, const LayerCase *layer, gboolean vertical)
 {
   const gchar *field = vertical ? "height" : "width";
   gint sizes[MOST + 1], most = 0;
@@ -96,7 +96,7 @@ check_numbers (GstElement * element, const LayerCase * layer, gboolean vertical)
 
 /* The same for ranges, of which the ends are tried at random. */
 static void
-check_ranges (GstElement * element, const LayerCase * layer, gboolean vertical, GRand * random)
+check_ranges (GstElement *element, const LayerCase *layer, gboolean vertical, GRand *random)
 {
   const gchar *field = vertical ? "height" : "width";
 
@@ -151,11 +151,10 @@ GST_START_TEST (test_worked_sizes)
   static const struct
   {
     gint in, kernel, stride, padding, pool, pool_stride, out;
-  } rows[] = {
-    {32, 5, 1, 2, 1, 1, 32}, {32, 5, 1, 0, 1, 1, 28}, {28, 5, 1, 0, 2, 2, 12}, {224, 7, 2, 3, 3, 2, 55},
-    {227, 11, 4, 0, 3, 2, 27}, {224, 11, 4, 2, 1, 1, 55}, {7, 7, 1, 0, 1, 1, 1}, {6, 7, 1, 0, 1, 1, 0},
-    {224, 3, 2, -1, 1, 1, 112}, {225, 3, 2, -1, 1, 1, 113}, {5, 1, 1, 0, 6, 1, 0}, {5, 1, 1, 0, 5, 1, 1}
-  };
+  } rows[] = { { 32, 5, 1, 2, 1, 1, 32 }, { 32, 5, 1, 0, 1, 1, 28 }, { 28, 5, 1, 0, 2, 2, 12 },
+    { 224, 7, 2, 3, 3, 2, 55 }, { 227, 11, 4, 0, 3, 2, 27 }, { 224, 11, 4, 2, 1, 1, 55 }, { 7, 7, 1, 0, 1, 1, 1 },
+    { 6, 7, 1, 0, 1, 1, 0 }, { 224, 3, 2, -1, 1, 1, 112 }, { 225, 3, 2, -1, 1, 1, 113 }, { 5, 1, 1, 0, 6, 1, 0 },
+    { 5, 1, 1, 0, 5, 1, 1 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     LayerCase layer = layer_case_plain (folder, 1, 1, rows[i].kernel, rows[i].kernel, weights);
@@ -171,8 +170,8 @@ GST_START_TEST (test_worked_sizes)
     if (rows[i].out == 0)
       fail_unless (gst_caps_is_empty (out));
     else
-      fail_unless (allows (out, "width", rows[i].out) && allows (out, "height", rows[i].out)
-          && gst_caps_is_fixed (out));
+      fail_unless (
+          allows (out, "width", rows[i].out) && allows (out, "height", rows[i].out) && gst_caps_is_fixed (out));
     gst_caps_unref (out);
     element_stop (element);
     layer_case_clear (&layer);
@@ -182,7 +181,7 @@ GST_END_TEST;
 
 /* Some builds have the same in CUDA memory behind what is in system memory. */
 static GstCaps *
-without_last_cuda (GstCaps * caps)
+without_last_cuda (GstCaps *caps)
 {
   guint n = gst_caps_get_size (caps);
 
@@ -192,14 +191,14 @@ without_last_cuda (GstCaps * caps)
 }
 
 static void
-expect_caps (GstElement * element, GstPadDirection direction, const gchar * from, const gchar * to)
+expect_caps (GstElement *element, GstPadDirection direction, const gchar *from, const gchar *to)
 {
   GstCaps *got = transform (element, direction, gst_caps_from_string (from)), *expected = gst_caps_from_string (to);
 
   if (gst_caps_get_size (expected) == 1)
     got = without_last_cuda (got);
-  fail_unless (gst_caps_is_strictly_equal (got, expected), "%s gives %s, expected %s", from,
-      gst_caps_to_string (got), to);
+  fail_unless (gst_caps_is_strictly_equal (got, expected), "%s gives %s, expected %s", from, gst_caps_to_string (got),
+      to);
   gst_caps_unref (got);
   gst_caps_unref (expected);
 }
@@ -208,7 +207,7 @@ expect_caps (GstElement * element, GstPadDirection direction, const gchar * from
 
 /* The kind of format that is there stays, whatever stands first with the neighbour. */
 static void
-expect_fixed (GstElement * element, const gchar * from, const gchar * offered, const gchar * format)
+expect_fixed (GstElement *element, const gchar *from, const gchar *offered, const gchar *format)
 {
   g_autoptr (GstCaps) caps = gst_caps_from_string (from), fixed = NULL;
 
@@ -229,9 +228,11 @@ GST_START_TEST (test_formats)
 
   expect_caps (element, GST_PAD_SINK, "video/x-raw, format=I420, width=4, height=4", "EMPTY");
   expect_caps (element, GST_PAD_SINK, "video/x-raw, format=GRAY8, width=4, height=4", "EMPTY");
-  caps = transform (element, GST_PAD_SINK, gst_caps_from_string ("video/x-raw, format=xBGR, width=4, height=5, "
-          "pixel-aspect-ratio=4/3, framerate=10/1, colorimetry=sRGB, interlace-mode=progressive"));
-  expected = gst_caps_from_string ("video/x-raw, format={ xBGR, RGB, RGBx, RGBA, BGR, BGRx, BGRA, xRGB, ARGB, ABGR, "
+  caps = transform (element, GST_PAD_SINK,
+      gst_caps_from_string ("video/x-raw, format=xBGR, width=4, height=5, "
+                            "pixel-aspect-ratio=4/3, framerate=10/1, colorimetry=sRGB, interlace-mode=progressive"));
+  expected = gst_caps_from_string (
+      "video/x-raw, format={ xBGR, RGB, RGBx, RGBA, BGR, BGRx, BGRA, xRGB, ARGB, ABGR, "
       "GBR, GBRA, RGBP, BGRP }, width=4, height=5, pixel-aspect-ratio=4/3, framerate=10/1, interlace-mode=progressive");
   fail_unless (gst_structure_is_equal (gst_caps_get_structure (caps, 0), gst_caps_get_structure (expected, 0)), "%s",
       gst_caps_to_string (caps));
@@ -240,10 +241,14 @@ GST_START_TEST (test_formats)
   caps = transform (element, GST_PAD_SRC, gst_caps_new_any ());
   fail_unless (allows (caps, "width", 1) && allows (caps, "height", 5000));
   gst_caps_unref (caps);
-  expect_fixed (element, "video/x-raw, format=BGRx, width=4, height=5", "video/x-raw, format={ RGBA, BGRx }, "
-      "width=4, height=5; video/x-raw, format=RGB, width=4, height=5", "BGRx");
-  expect_fixed (element, "video/x-raw, format=GBR, width=4, height=5", "video/x-raw, format={ BGRP, xRGB }, "
-      "width=4, height=5; video/x-raw, format=RGB, width=4, height=5", "RGB");
+  expect_fixed (element, "video/x-raw, format=BGRx, width=4, height=5",
+      "video/x-raw, format={ RGBA, BGRx }, "
+      "width=4, height=5; video/x-raw, format=RGB, width=4, height=5",
+      "BGRx");
+  expect_fixed (element, "video/x-raw, format=GBR, width=4, height=5",
+      "video/x-raw, format={ BGRP, xRGB }, "
+      "width=4, height=5; video/x-raw, format=RGB, width=4, height=5",
+      "RGB");
   element_stop (element);
 
   element = element_start (&four);
@@ -273,7 +278,8 @@ GST_START_TEST (test_cuda_memory)
   } else {
     expect_caps (element, GST_PAD_SINK, "video/x-raw(memory:CUDAMemory), format=BGRx, width=4, height=5",
         "video/x-raw(memory:CUDAMemory), format={ BGRx, RGB, RGBx, RGBA, BGR, BGRA, ARGB, ABGR, GBR, GBRA, RGBP, "
-        "BGRP }, width=4, height=5; video/x-raw, format={ BGRx, RGB, RGBx, RGBA, BGR, BGRA, xRGB, ARGB, xBGR, ABGR, GBR, GBRA, "
+        "BGRP }, width=4, height=5; video/x-raw, format={ BGRx, RGB, RGBx, RGBA, BGR, BGRA, xRGB, ARGB, xBGR, ABGR, "
+        "GBR, GBRA, "
         "RGBP, BGRP }, width=4, height=5");
     element_stop (element);
     element = element_start (&one);
@@ -293,11 +299,11 @@ GST_END_TEST;
 
 /* Runs to the end; the caps at the element named "seen" then. NULL where it fails, with the error printed as text. */
 static GstCaps *
-run_pipeline (const LayerCase * layer, const gchar * before, const gchar * behind)
+run_pipeline (const LayerCase *layer, const gchar *before, const gchar *behind)
 {
   g_autofree gchar *line = layer_case_line (layer);
-  g_autofree gchar *description = g_strdup_printf ("%s ! cudaconvolve name=seen %s ! %s ! fakesink", before, line,
-      behind);
+  g_autofree gchar *description =
+      g_strdup_printf ("%s ! cudaconvolve name=seen %s ! %s ! fakesink", before, line, behind);
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch (description, &error), *seen;
   g_autoptr (GstBus) bus = NULL;
@@ -322,7 +328,7 @@ run_pipeline (const LayerCase * layer, const gchar * before, const gchar * behin
 }
 
 static void
-expect_pipeline (const LayerCase * layer, const gchar * before, const gchar * behind, const gchar * expected)
+expect_pipeline (const LayerCase *layer, const gchar *before, const gchar *behind, const gchar *expected)
 {
   g_autoptr (GstCaps) got = run_pipeline (layer, before, behind);
   g_autoptr (GstCaps) caps = expected ? gst_caps_from_string (expected) : NULL;
@@ -344,8 +350,10 @@ GST_START_TEST (test_pipelines)
   layer.stride = 2;
   expect_pipeline (&layer, "videotestsrc num-buffers=3", "videoconvert",
       "video/x-raw, width=160, height=120, framerate=30/1, pixel-aspect-ratio=1/1");
-  expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=I420, width=51, height=30, "
-      "framerate=10/1, pixel-aspect-ratio=4/3 ! videoconvert", "videoconvert ! video/x-raw, format=NV12",
+  expect_pipeline (&layer,
+      "videotestsrc num-buffers=3 ! video/x-raw, format=I420, width=51, height=30, "
+      "framerate=10/1, pixel-aspect-ratio=4/3 ! videoconvert",
+      "videoconvert ! video/x-raw, format=NV12",
       "video/x-raw, format={ " ANY_RGB " }, width=26, height=15, framerate=10/1, pixel-aspect-ratio=4/3");
   expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=BGRx", "video/x-raw",
       "video/x-raw, format=BGRx, width=160, height=120");
@@ -382,7 +390,7 @@ GST_END_TEST;
 
 /* Takes messages up to the first error, which is the element's own and holds these words, and counts its others. */
 static void
-expect_own_error (GstElement * pipeline, GstElement * element, const gchar * text, const gchar * what)
+expect_own_error (GstElement *pipeline, GstElement *element, const gchar *text, const gchar *what)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   GstMessage *message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
@@ -397,7 +405,7 @@ expect_own_error (GstElement * pipeline, GstElement * element, const gchar * tex
   fail_unless (g_utf8_validate (error->message, -1, NULL), "%s", what);
   g_error_free (error);
   gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_READY);    /* all threads have ended then */
+  gst_element_set_state (pipeline, GST_STATE_READY); /* all threads have ended then */
   while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR))) {
     fail_if (GST_MESSAGE_SRC (message) == GST_OBJECT (element), "%s: a second error", what);
     gst_message_unref (message);
@@ -405,11 +413,11 @@ expect_own_error (GstElement * pipeline, GstElement * element, const gchar * tex
 }
 
 static GstElement *
-pipeline_of (const LayerCase * layer, const gchar * before, GstElement ** element)
+pipeline_of (const LayerCase *layer, const gchar *before, GstElement **element)
 {
   g_autofree gchar *line = layer_case_line (layer);
-  g_autofree gchar *description = g_strdup_printf ("%s%scudaconvolve name=seen %s ! fakesink async=false", before,
-      before[0] ? " ! " : "", line);
+  g_autofree gchar *description =
+      g_strdup_printf ("%s%scudaconvolve name=seen %s ! fakesink async=false", before, before[0] ? " ! " : "", line);
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch (description, &error);
 
@@ -435,16 +443,20 @@ GST_START_TEST (test_refused_at_start)
     const LayerCase *layer;
     const gchar *before, *text;
   } rows[] = {
-    {&rgb, "videotestsrc ! video/x-raw,format=I420", "the frames are I420, and a layer of 3 channels takes RGB of 8 bits; "
-          "put videoconvert before the element"},
-    {&rgb, "videotestsrc ! video/x-raw,format=GRAY8", "the frames are GRAY8, and a layer of 3 channels takes RGB"},
-    {&rgb, "videotestsrc ! video/x-raw,format={I420,NV12} ! tee ! queue", "the frames are I420, NV12, and a layer of 3"},
-    {&rgb, "videotestsrc ! video/x-raw,format=I420,width=64,height=48,framerate=25/1,multiview-mode=mono,"
-          "pixel-aspect-ratio=1/1,interlace-mode=progressive,colorimetry=bt601,chroma-site=jpeg ! identity",
-          "the frames are I420, and"},
-    {&gray, "videotestsrc ! video/x-raw,format=RGB ! videorate ! queue", "the frames are RGB, and a layer of 1 channel "
-          "takes GRAY8"},
-    {&gray, "videotestsrc ! video/x-raw,format=GRAY8,width=6,height=64", "no size that the frames can have gives"},
+    { &rgb, "videotestsrc ! video/x-raw,format=I420",
+        "the frames are I420, and a layer of 3 channels takes RGB of 8 bits; "
+        "put videoconvert before the element" },
+    { &rgb, "videotestsrc ! video/x-raw,format=GRAY8", "the frames are GRAY8, and a layer of 3 channels takes RGB" },
+    { &rgb, "videotestsrc ! video/x-raw,format={I420,NV12} ! tee ! queue",
+        "the frames are I420, NV12, and a layer of 3" },
+    { &rgb,
+        "videotestsrc ! video/x-raw,format=I420,width=64,height=48,framerate=25/1,multiview-mode=mono,"
+        "pixel-aspect-ratio=1/1,interlace-mode=progressive,colorimetry=bt601,chroma-site=jpeg ! identity",
+        "the frames are I420, and" },
+    { &gray, "videotestsrc ! video/x-raw,format=RGB ! videorate ! queue",
+        "the frames are RGB, and a layer of 1 channel "
+        "takes GRAY8" },
+    { &gray, "videotestsrc ! video/x-raw,format=GRAY8,width=6,height=64", "no size that the frames can have gives" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -472,9 +484,9 @@ typedef struct
 } Pushed;
 
 static Pushed
-pushed_start (const LayerCase * layer, const gchar * before)
+pushed_start (const LayerCase *layer, const gchar *before)
 {
-  Pushed pushed = {.pad = gst_pad_new ("src", GST_PAD_SRC) };
+  Pushed pushed = { .pad = gst_pad_new ("src", GST_PAD_SRC) };
   g_autoptr (GstPad) sink = NULL;
   GstStateChangeReturn ret;
 
@@ -490,7 +502,7 @@ pushed_start (const LayerCase * layer, const gchar * before)
 }
 
 static GstFlowReturn
-pushed_frame (Pushed * pushed, const gchar * format)
+pushed_frame (Pushed *pushed, const gchar *format)
 {
   GstCaps *caps = frame_caps (format, 16, 12, NULL);
   GstSegment segment;
@@ -505,7 +517,7 @@ pushed_frame (Pushed * pushed, const gchar * format)
 }
 
 static void
-pushed_stop (Pushed * pushed)
+pushed_stop (Pushed *pushed)
 {
   gst_element_set_state (pushed->pipeline, GST_STATE_NULL);
   gst_pad_set_active (pushed->pad, FALSE);
@@ -516,7 +528,7 @@ pushed_stop (Pushed * pushed)
 }
 
 static void
-pushed_expect_none (Pushed * pushed, const gchar * what)
+pushed_expect_none (Pushed *pushed, const gchar *what)
 {
   GstMessage *message = gst_bus_timed_pop_filtered (pushed->bus, GST_SECOND / 10, GST_MESSAGE_ERROR);
 
@@ -527,11 +539,9 @@ GST_START_TEST (test_refused_when_caps_come)
 {
   static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
   static const gchar *const before[] = { "", "queue", "identity", "capsfilter", "tee ! queue ! identity",
-    "queue ! videorate", "videorate ! queue", "multiqueue ! queue", "videobalance"
-  };
+    "queue ! videorate", "videorate ! queue", "multiqueue ! queue", "videobalance" };
   static const gchar *const converters[] = { "videoconvert", "queue ! videoconvert ! queue", "videoconvert ! identity",
-    "videoscale ! videoconvert ! videorate"
-  };
+    "videoscale ! videoconvert ! videorate" };
   LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
 
   for (guint i = 0; i < G_N_ELEMENTS (before); i++) {
@@ -539,8 +549,10 @@ GST_START_TEST (test_refused_when_caps_come)
 
     for (gint frame = 0; frame < 3; frame++)
       pushed_frame (&pushed, "NV12");
-    expect_own_error (pushed.pipeline, pushed.element, "the frames are NV12, and a layer of 3 channels takes RGB of 8 "
-        "bits; put videoconvert before the element", before[i]);
+    expect_own_error (pushed.pipeline, pushed.element,
+        "the frames are NV12, and a layer of 3 channels takes RGB of 8 "
+        "bits; put videoconvert before the element",
+        before[i]);
     pushed_stop (&pushed);
 
     /* Good ones, then others in mid-stream. */
@@ -616,8 +628,8 @@ GST_START_TEST (test_name_of_file)
     fail_if (gst_element_set_state (pushed.pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
     gst_pad_push_event (pushed.pad, gst_event_new_stream_start ("check"));
     pushed_frame (&pushed, large ? "RGB" : "I420");
-    expect_own_error (pushed.pipeline, pushed.element, large ? ".npy: frames of 16x12 give no output"
-        : ".npy: the frames are I420", "when caps come");
+    expect_own_error (pushed.pipeline, pushed.element,
+        large ? ".npy: frames of 16x12 give no output" : ".npy: the frames are I420", "when caps come");
     pushed_stop (&pushed);
   }
   g_unlink (location);

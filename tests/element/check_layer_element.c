@@ -13,36 +13,34 @@
 #include "support/frame.h"
 #include "element/layer_case.h"
 
-static guint32 seed;            /* of this run: printed, and settable as CUDACONVOLVE_SEED */
-static gchar *folder;           /* for files, and gone at the end */
+static guint32 seed;  /* of this run: printed, and settable as CUDACONVOLVE_SEED */
+static gchar *folder; /* for files, and gone at the end */
 static gboolean over_device;
 
 /* Each format of 8-bit RGB, and what the element makes of it first: of three feature maps, and of four. */
 static const struct
 {
   const gchar *in, *of_three, *of_four;
-} kinds[] = {
-  {"GRAY8", "RGB", "RGBA"}, {"RGB", "RGB", "RGBA"}, {"RGBx", "RGBx", "RGBA"}, {"RGBA", "RGBA", "RGBA"},
-  {"BGR", "BGR", "BGRA"}, {"BGRx", "BGRx", "BGRA"}, {"BGRA", "BGRA", "BGRA"}, {"xRGB", "xRGB", "ARGB"},
-  {"ARGB", "ARGB", "ARGB"}, {"xBGR", "xBGR", "ABGR"}, {"ABGR", "ABGR", "ABGR"}, {"GBR", "GBR", "GBRA"},
-  {"GBRA", "GBRA", "GBRA"}, {"RGBP", "RGBP", "RGBA"}, {"BGRP", "BGRP", "BGRA"}
-};
+} kinds[] = { { "GRAY8", "RGB", "RGBA" }, { "RGB", "RGB", "RGBA" }, { "RGBx", "RGBx", "RGBA" },
+  { "RGBA", "RGBA", "RGBA" }, { "BGR", "BGR", "BGRA" }, { "BGRx", "BGRx", "BGRA" }, { "BGRA", "BGRA", "BGRA" },
+  { "xRGB", "xRGB", "ARGB" }, { "ARGB", "ARGB", "ARGB" }, { "xBGR", "xBGR", "ABGR" }, { "ABGR", "ABGR", "ABGR" },
+  { "GBR", "GBR", "GBRA" }, { "GBRA", "GBRA", "GBRA" }, { "RGBP", "RGBP", "RGBA" }, { "BGRP", "BGRP", "BGRA" } };
 
 /* An element with its messages kept. */
 typedef struct
 {
   GstElement *element;
   GstBus *bus;
-  GstHarness *harness;          /* NULL where the element did not start */
+  GstHarness *harness; /* NULL where the element did not start */
   GstVideoInfo info;
 } Run;
 
 static Run
-run_start (const gchar * line, const gchar * format, gint width, gint height)
+run_start (const gchar *line, const gchar *format, gint width, gint height)
 {
   g_autofree gchar *description = g_strdup_printf ("cudaconvolve %s", line);
   GstCaps *caps = frame_caps (format, width, height, NULL);
-  Run run = {.bus = gst_bus_new () };
+  Run run = { .bus = gst_bus_new () };
 
   fail_unless (gst_video_info_from_caps (&run.info, caps));
   run.element = gst_object_ref_sink (gst_parse_launch (description, NULL));
@@ -57,7 +55,7 @@ run_start (const gchar * line, const gchar * format, gint width, gint height)
 }
 
 static void
-run_stop (Run * run)
+run_stop (Run *run)
 {
   if (run->harness)
     gst_harness_teardown (run->harness);
@@ -68,7 +66,7 @@ run_stop (Run * run)
 }
 
 static void
-run_caps (Run * run, const gchar * format, gint width, gint height)
+run_caps (Run *run, const gchar *format, gint width, gint height)
 {
   GstCaps *caps = frame_caps (format, width, height, NULL);
 
@@ -77,7 +75,7 @@ run_caps (Run * run, const gchar * format, gint width, gint height)
 }
 
 static GstVideoInfo
-out_info (Run * run)
+out_info (Run *run)
 {
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (run->harness->sinkpad);
   GstVideoInfo info;
@@ -88,7 +86,7 @@ out_info (Run * run)
 
 /* Pushes a frame and holds what comes out against the layer. */
 static GstVideoInfo
-run_check (Run * run, const LayerCase * layer, FrameLayout layout, const gchar * what)
+run_check (Run *run, const LayerCase *layer, FrameLayout layout, const gchar *what)
 {
   GstBuffer *in = frame_new (&run->info, layout, seed), *out;
   GstVideoInfo info;
@@ -103,20 +101,20 @@ run_check (Run * run, const LayerCase * layer, FrameLayout layout, const gchar *
 }
 
 static void
-check_format (const GstVideoInfo * info, const gchar * format)
+check_format (const GstVideoInfo *info, const gchar *format)
 {
   fail_unless_equals_string (gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)), format);
 }
 
 static void
-expect_no_message (Run * run)
+expect_no_message (Run *run)
 {
   fail_unless (gst_bus_pop_filtered (run->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
 }
 
 /* Takes all messages: exactly one error or warning, of the settings, that holds these words. */
 static void
-expect_message (Run * run, GstMessageType type, const gchar * text)
+expect_message (Run *run, GstMessageType type, const gchar *text)
 {
   GstMessage *message = gst_bus_pop_filtered (run->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
   GError *error = NULL;
@@ -205,7 +203,7 @@ GST_START_TEST (test_unused_byte)
   {
     const gchar *format;
     gint unused;
-  } rows[] = { {"RGBx", 3}, {"BGRx", 3}, {"xRGB", 0}, {"xBGR", 0} };
+  } rows[] = { { "RGBx", 3 }, { "BGRx", 3 }, { "xRGB", 0 }, { "xBGR", 0 } };
   LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, swap);
   g_autofree gchar *line = layer_case_line (&layer);
 
@@ -279,25 +277,25 @@ static GType odd_pool_get_type (void);
 G_DEFINE_TYPE (OddPool, odd_pool, GST_TYPE_VIDEO_BUFFER_POOL)
 
 static GstFlowReturn
-odd_pool_alloc_buffer (GstBufferPool * pool, GstBuffer ** buffer, GstBufferPoolAcquireParams * params)
+odd_pool_alloc_buffer (GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
 {
   *buffer = frame_new (&((OddPool *) pool)->info, FRAME_PADDED, 1);
   return GST_FLOW_OK;
 }
 
 static void
-odd_pool_class_init (OddPoolClass * klass)
+odd_pool_class_init (OddPoolClass *klass)
 {
   GST_BUFFER_POOL_CLASS (klass)->alloc_buffer = odd_pool_alloc_buffer;
 }
 
 static void
-odd_pool_init (OddPool * pool)
+odd_pool_init (OddPool *pool)
 {
 }
 
 static gboolean
-offer_odd_pool (GstPad * pad, GstObject * parent, GstQuery * query)
+offer_odd_pool (GstPad *pad, GstObject *parent, GstQuery *query)
 {
   if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION) {
     OddPool *pool = g_object_new (odd_pool_get_type (), NULL);
@@ -322,7 +320,7 @@ GST_START_TEST (test_odd_output)
     LayerCase layer = layer_case_random (random, folder, 3, 3);
     g_autofree gchar *line = layer_case_line (&layer);
     g_autofree gchar *description = g_strdup_printf ("cudaconvolve %s", line);
-    Run run = {.bus = gst_bus_new () };
+    Run run = { .bus = gst_bus_new () };
     GstCaps *caps = frame_caps (formats[i], 33, 29, NULL);
 
     fail_unless (gst_video_info_from_caps (&run.info, caps));
@@ -339,7 +337,7 @@ GST_START_TEST (test_odd_output)
 GST_END_TEST;
 
 static GstPadProbeReturn
-note_allocation (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+note_allocation (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
   GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
   GString *asked = data;
@@ -387,7 +385,7 @@ GST_END_TEST;
 /* New caps, and then a new layer for each frame, which brings other sizes and formats; a mask between them. */
 GST_START_TEST (test_changes)
 {
-  static const gint sizes[][2] = { {30, 20}, {11, 40}, {64, 9}, {30, 20} };
+  static const gint sizes[][2] = { { 30, 20 }, { 11, 40 }, { 64, 9 }, { 30, 20 } };
   GRand *random = g_rand_new_with_seed (seed);
   LayerCase layer = layer_case_random (random, folder, 3, 3);
   g_autofree gchar *line = layer_case_line (&layer);
@@ -396,7 +394,11 @@ GST_START_TEST (test_changes)
   for (guint i = 0; i < 12; i++) {
     static const gint64 blur[] = { 1, 2, 1 }, same[] = { 0, 1, 0 };
     gboolean passthrough = i % 3 == 1;
-    Expected expected = {.boundary = 1,.width = 3,.height = 1,.integers = passthrough ? same : blur,.numerator = 1,
+    Expected expected = { .boundary = 1,
+      .width = 3,
+      .height = 1,
+      .integers = passthrough ? same : blur,
+      .numerator = 1,
       .denominator = passthrough ? 1 : 4 };
     GstBuffer *in, *out;
 
@@ -576,12 +578,12 @@ GST_START_TEST (test_bad_before_playing)
   {
     const gchar *location, *more, *text;
   } rows[] = {
-    {layer.location, "", "6 feature maps make no GRAY8, RGB or RGBA frame; pick 1, 3 or 4 of 6, or set mosaic"},
-    {layer.location, "layer-channels=6", "layer-channels: \"6\" is not one of 0 to 5"},
-    {layer.location, "mosaic=true padding=some", "padding: \"some\""},
-    {layer.location, "mosaic=true divisor=1e-60", "divisor: 1e-60"},
-    {"/nowhere/at.npy", "", "layer-location: /nowhere/at.npy: "},
-    {folder, "", ": it is not a regular file"},
+    { layer.location, "", "6 feature maps make no GRAY8, RGB or RGBA frame; pick 1, 3 or 4 of 6, or set mosaic" },
+    { layer.location, "layer-channels=6", "layer-channels: \"6\" is not one of 0 to 5" },
+    { layer.location, "mosaic=true padding=some", "padding: \"some\"" },
+    { layer.location, "mosaic=true divisor=1e-60", "divisor: 1e-60" },
+    { "/nowhere/at.npy", "", "layer-location: /nowhere/at.npy: " },
+    { folder, "", ": it is not a regular file" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -601,8 +603,8 @@ GST_START_TEST (test_variants)
 {
   static const gfloat weights[] = { 1 };
   LayerCase layer = layer_case_plain (folder, 1, 1, 1, 1, weights);
-  g_autofree gchar *line = g_strdup_printf ("layer-location=%s kernel-variant=%s", layer.location,
-      over_device ? "separable" : "cpu");
+  g_autofree gchar *line =
+      g_strdup_printf ("layer-location=%s kernel-variant=%s", layer.location, over_device ? "separable" : "cpu");
   g_autofree gchar *reference = g_strdup_printf ("layer-location=%s kernel-variant=cpu-reference", layer.location);
   g_autofree gchar *variant = NULL;
   GstStructure *stats;
@@ -673,7 +675,7 @@ GST_END_TEST;
 
 /* Another picture in the same memory: what an output has from the frame before it is wrong then. */
 static void
-change_picture (GstBuffer * buffer, guint8 bits)
+change_picture (GstBuffer *buffer, guint8 bits)
 {
   GstMapInfo map;
 

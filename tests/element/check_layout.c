@@ -5,31 +5,26 @@
 #include "layout.h"
 
 /* Those of GStreamer 1.22 that version 0.2.0 of the element took, for none of them may be lost. */
-static const gchar *const taken[] = {
-  "ABGR64_LE", "BGRA64_LE", "AYUV64", "ARGB64_LE", "ARGB64", "RGBA64_LE", "ABGR64_BE", "BGRA64_BE", "ARGB64_BE",
-  "RGBA64_BE", "GBRA_12LE", "GBRA_12BE", "Y412_LE", "Y412_BE", "A444_10LE", "GBRA_10LE", "A444_10BE", "GBRA_10BE",
-  "A422_10LE", "A422_10BE", "A420_10LE", "A420_10BE", "GBRA", "ABGR", "VUYA", "BGRA", "AYUV", "ARGB", "RGBA", "A420",
-  "AV12", "Y444_16LE", "Y444_16BE", "v216", "P016_LE", "P016_BE", "Y444_12LE", "GBR_12LE", "Y444_12BE", "GBR_12BE",
-  "I422_12LE", "I422_12BE", "Y212_LE", "Y212_BE", "I420_12LE", "I420_12BE", "P012_LE", "P012_BE", "Y444_10LE",
-  "GBR_10LE", "Y444_10BE", "GBR_10BE", "I422_10LE", "I422_10BE", "Y210", "I420_10LE", "I420_10BE", "P010_10LE",
-  "P010_10BE", "Y444", "RGBP", "GBR", "BGRP", "NV24", "xBGR", "BGRx", "xRGB", "RGBx", "BGR", "IYU2", "v308", "RGB",
-  "Y42B", "NV61", "NV16", "VYUY", "UYVY", "YVYU", "YUY2", "I420", "YV12", "NV21", "NV12", "Y41B", "YVU9", "YUV9",
-  "GRAY16_LE", "GRAY16_BE", "GRAY8"
-};
+static const gchar *const taken[] = { "ABGR64_LE", "BGRA64_LE", "AYUV64", "ARGB64_LE", "ARGB64", "RGBA64_LE",
+  "ABGR64_BE", "BGRA64_BE", "ARGB64_BE", "RGBA64_BE", "GBRA_12LE", "GBRA_12BE", "Y412_LE", "Y412_BE", "A444_10LE",
+  "GBRA_10LE", "A444_10BE", "GBRA_10BE", "A422_10LE", "A422_10BE", "A420_10LE", "A420_10BE", "GBRA", "ABGR", "VUYA",
+  "BGRA", "AYUV", "ARGB", "RGBA", "A420", "AV12", "Y444_16LE", "Y444_16BE", "v216", "P016_LE", "P016_BE", "Y444_12LE",
+  "GBR_12LE", "Y444_12BE", "GBR_12BE", "I422_12LE", "I422_12BE", "Y212_LE", "Y212_BE", "I420_12LE", "I420_12BE",
+  "P012_LE", "P012_BE", "Y444_10LE", "GBR_10LE", "Y444_10BE", "GBR_10BE", "I422_10LE", "I422_10BE", "Y210", "I420_10LE",
+  "I420_10BE", "P010_10LE", "P010_10BE", "Y444", "RGBP", "GBR", "BGRP", "NV24", "xBGR", "BGRx", "xRGB", "RGBx", "BGR",
+  "IYU2", "v308", "RGB", "Y42B", "NV61", "NV16", "VYUY", "UYVY", "YVYU", "YUY2", "I420", "YV12", "NV21", "NV12", "Y41B",
+  "YVU9", "YUV9", "GRAY16_LE", "GRAY16_BE", "GRAY8" };
 
 /* Later formats of the same kind, which come by themselves where GStreamer has them. */
-static const gchar *const newer[] = {
-  "A422", "A444", "A444_12LE", "A444_12BE", "A422_12LE", "A422_12BE", "A420_12LE", "A420_12BE", "A444_16LE",
-  "A444_16BE", "A422_16LE", "A422_16BE", "A420_16LE", "A420_16BE", "GBR_16LE", "GBR_16BE", "RBGA", "Y216_LE",
-  "Y216_BE", "Y416_LE", "Y416_BE", "GRAY10_LE16"
-};
+static const gchar *const newer[] = { "A422", "A444", "A444_12LE", "A444_12BE", "A422_12LE", "A422_12BE", "A420_12LE",
+  "A420_12BE", "A444_16LE", "A444_16BE", "A422_16LE", "A422_16BE", "A420_16LE", "A420_16BE", "GBR_16LE", "GBR_16BE",
+  "RBGA", "Y216_LE", "Y216_BE", "Y416_LE", "Y416_BE", "GRAY10_LE16" };
 
-static const gchar *const refused[] = {
-  "ENCODED", "RGB16", "BGR16", "RGB15", "BGR15", "RGB8P", "r210", "v210", "UYVP", "IYU1", "Y410", "RGB10A2_LE",
-  "BGR10A2_LE", "GRAY10_LE32", "NV12_10LE32", "NV16_10LE32", "NV12_10LE40", "NV12_64Z32", "NV12_4L4", "NV12_32L32",
-  "NV12_16L32S", "NV12_8L128", "NV12_10BE_8L128", "NV12_10LE40_4L4", "DMA_DRM", "MT2110T", "MT2110R", "NV16_10LE40",
-  "BGR10x2_LE", "RGB10x2_LE", "RGBA_F16LE", "RGBA_F16BE", "RGBA_F32LE", "RGBA_F32BE", "ARGB_F32"
-};
+static const gchar *const refused[] = { "ENCODED", "RGB16", "BGR16", "RGB15", "BGR15", "RGB8P", "r210", "v210", "UYVP",
+  "IYU1", "Y410", "RGB10A2_LE", "BGR10A2_LE", "GRAY10_LE32", "NV12_10LE32", "NV16_10LE32", "NV12_10LE40", "NV12_64Z32",
+  "NV12_4L4", "NV12_32L32", "NV12_16L32S", "NV12_8L128", "NV12_10BE_8L128", "NV12_10LE40_4L4", "DMA_DRM", "MT2110T",
+  "MT2110R", "NV16_10LE40", "BGR10x2_LE", "RGB10x2_LE", "RGBA_F16LE", "RGBA_F16BE", "RGBA_F32LE", "RGBA_F32BE",
+  "ARGB_F32" };
 
 static GstVideoFormatInfo
 copy_of (GstVideoFormat format)
@@ -38,7 +33,7 @@ copy_of (GstVideoFormat format)
 }
 
 static void
-check_names (const gchar *const * names, guint n, gboolean all, gboolean supported)
+check_names (const gchar *const *names, guint n, gboolean all, gboolean supported)
 {
   for (guint i = 0; i < n; i++) {
     GstVideoFormat format = gst_video_format_from_string (names[i]);

@@ -36,7 +36,7 @@ fake_device (void)
 }
 
 static GstHarness *
-harness_new (const gchar * line, const gchar * fault, GstVideoInfo * info)
+harness_new (const gchar *line, const gchar *fault, GstVideoInfo *info)
 {
   GstElement *element;
   GstHarness *harness;
@@ -54,7 +54,7 @@ harness_new (const gchar * line, const gchar * fault, GstVideoInfo * info)
 
 /* 64x48 has no whole number of pages, and neither has any of its planes. */
 static GstVideoInfo
-info_of (const gchar * format)
+info_of (const gchar *format)
 {
   g_autoptr (GstCaps) caps = frame_caps (format, 64, 48, NULL);
   GstVideoInfo info;
@@ -65,7 +65,7 @@ info_of (const gchar * format)
 
 /* A pool of so many buffers; with the parameters that the element proposes to upstream, or without any. */
 static GstBufferPool *
-pool_new (GstHarness * harness, const GstVideoInfo * info, guint lent, gboolean proposed)
+pool_new (GstHarness *harness, const GstVideoInfo *info, guint lent, gboolean proposed)
 {
   GstBufferPool *pool = gst_video_buffer_pool_new ();
   GstStructure *config = gst_buffer_pool_get_config (pool);
@@ -85,7 +85,7 @@ pool_new (GstHarness * harness, const GstVideoInfo * info, guint lent, gboolean 
 }
 
 static GstBuffer *
-acquire (GstBufferPool * pool)
+acquire (GstBufferPool *pool)
 {
   GstBuffer *buffer;
 
@@ -95,21 +95,21 @@ acquire (GstBufferPool * pool)
 }
 
 static void
-pool_free (GstBufferPool * pool)
+pool_free (GstBufferPool *pool)
 {
   gst_buffer_pool_set_active (pool, FALSE);
   gst_object_unref (pool);
 }
 
 static void
-push_ok (GstHarness * harness, GstBuffer * buffer)
+push_ok (GstHarness *harness, GstBuffer *buffer)
 {
   fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
 }
 
 /* Whether another CUDA user of the process can copy the whole buffer. */
 static gboolean
-can_copy_buffer (const FakeDevice * fake, GstBuffer * buffer)
+can_copy_buffer (const FakeDevice *fake, GstBuffer *buffer)
 {
   GstMapInfo map;
   gboolean ok;
@@ -133,7 +133,7 @@ GST_START_TEST (test_locked)
   gst_harness_set_drop_buffers (harness, TRUE);
   for (guint i = 0; i < 20; i++)
     push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
-  before = *fake.pinned;        /* of the pool that the output is from */
+  before = *fake.pinned; /* of the pool that the output is from */
   fail_unless (before > 0 && before < 5, "%d memories", before);
   pool = pool_new (harness, &info, 2, TRUE);
   for (guint i = 0; i < 10; i++) {
@@ -183,15 +183,17 @@ GST_START_TEST (test_usual_upstream)
   {
     const gchar *needs, *line;
   } rows[] = {
-    {"videotestsrc", "videotestsrc num-buffers=20 ! video/x-raw,format=NV12"},
-    {"videoconvert", "videotestsrc num-buffers=20 ! video/x-raw,format=NV12 ! videoconvert ! video/x-raw,format=RGBA"},
-    {"jpegdec", "videotestsrc num-buffers=20 ! jpegenc ! jpegdec"},
-    {"avdec_h264", "filesrc name=file ! qtdemux ! h264parse ! avdec_h264"},
+    { "videotestsrc", "videotestsrc num-buffers=20 ! video/x-raw,format=NV12" },
+    { "videoconvert",
+        "videotestsrc num-buffers=20 ! video/x-raw,format=NV12 ! videoconvert ! video/x-raw,format=RGBA" },
+    { "jpegdec", "videotestsrc num-buffers=20 ! jpegenc ! jpegdec" },
+    { "avdec_h264", "filesrc name=file ! qtdemux ! h264parse ! avdec_h264" },
   };
 
   g_unsetenv ("CUDACONVOLVE_FAKE");
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autofree gchar *line = g_strdup_printf ("%s ! cudaconvolve kernel-variant=global ! fakesink sync=false", rows[i].line);
+    g_autofree gchar *line =
+        g_strdup_printf ("%s ! cudaconvolve kernel-variant=global ! fakesink sync=false", rows[i].line);
     g_autoptr (GstElementFactory) needed = gst_element_factory_find (rows[i].needs);
     g_autoptr (GstElement) file = NULL;
     g_autoptr (GstBus) bus = NULL;
@@ -237,7 +239,7 @@ GST_END_TEST;
 
 /* A block that somebody allocated, wrapped as one memory for each plane, with the planes end to end. */
 static GstBuffer *
-wrap_planes (const GstVideoInfo * info, guint8 * block)
+wrap_planes (const GstVideoInfo *info, guint8 *block)
 {
   GstBuffer *buffer = gst_buffer_new ();
   gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
@@ -248,8 +250,8 @@ wrap_planes (const GstVideoInfo * info, guint8 * block)
 
     offset[i] = GST_VIDEO_INFO_PLANE_OFFSET (info, i);
     stride[i] = GST_VIDEO_INFO_PLANE_STRIDE (info, i);
-    gst_buffer_append_memory (buffer, gst_memory_new_wrapped (0, block + offset[i], end - offset[i], 0,
-            end - offset[i], NULL, NULL));
+    gst_buffer_append_memory (buffer,
+        gst_memory_new_wrapped (0, block + offset[i], end - offset[i], 0, end - offset[i], NULL, NULL));
   }
   gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info), info->width,
       info->height, GST_VIDEO_INFO_N_PLANES (info), offset, stride);
@@ -260,13 +262,18 @@ wrap_planes (const GstVideoInfo * info, guint8 * block)
 GST_START_TEST (test_separate_memories)
 {
   static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
-  const Expected expected = {.boundary = 1,.width = 3,.height = 3,.integers = integers,.numerator = 1,
+  const Expected expected = { .boundary = 1,
+    .width = 3,
+    .height = 3,
+    .integers = integers,
+    .numerator = 1,
     .denominator = 16 };
   FakeDevice fake = fake_device ();
 
   for (guint n = 1; n <= 4; n++) {
     g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=\"1 2 1; 2 4 2; 1 2 1\" kernel-variant=global "
-        "frames-in-flight=%u", n);
+                                              "frames-in-flight=%u",
+        n);
     GstVideoInfo info = info_of ("I420");
     GstHarness *harness = harness_new (line, NULL, &info);
     guint8 *block = aligned_alloc (PAGE, (info.size / PAGE + 1) * PAGE);
@@ -359,20 +366,20 @@ GST_END_TEST;
 typedef struct
 {
   guint frame;
-  const gchar *name, *value;    /* "caps": the width of the frames from here on */
+  const gchar *name, *value; /* "caps": the width of the frames from here on */
 } Change;
 
 typedef struct
 {
-  const gchar *line;            /* of the element at the start */
-  guint lent;                   /* buffers that downstream's pool has at most */
+  const gchar *line; /* of the element at the start */
+  guint lent;        /* buffers that downstream's pool has at most */
   const Change *changes;
   GstElement *element, *filter;
   guint pushed, received;
 } Play;
 
 static void
-apply (Play * play, const Change * change)
+apply (Play *play, const Change *change)
 {
   if (g_str_equal (change->name, "caps")) {
     g_autofree gchar *text = g_strdup_printf ("video/x-raw,format=GRAY8,width=%s,height=64", change->value);
@@ -384,11 +391,11 @@ apply (Play * play, const Change * change)
 }
 
 static GstPadProbeReturn
-change_settings (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+change_settings (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
   Play *play = data;
 
-  for (const Change * change = play->changes; change->name; change++)
+  for (const Change *change = play->changes; change->name; change++)
     if (change->frame == play->pushed)
       apply (play, change);
   play->pushed++;
@@ -396,14 +403,14 @@ change_settings (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
 }
 
 static GstPadProbeReturn
-count_received (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+count_received (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
   ((Play *) data)->received++;
   return GST_PAD_PROBE_OK;
 }
 
 static GstPadProbeReturn
-offer_pool (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
   GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
   Play *play = data;
@@ -427,11 +434,13 @@ offer_pool (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
 
 /* Plays 60 frames to the end, twice where again is given: then with that set on the element in between. */
 static void
-play_to_end (Play * play, const Change * again)
+play_to_end (Play *play, const Change *again)
 {
-  g_autofree gchar *line = g_strdup_printf ("videotestsrc num-buffers=60 ! capsfilter name=filter "
+  g_autofree gchar *line = g_strdup_printf (
+      "videotestsrc num-buffers=60 ! capsfilter name=filter "
       "caps=video/x-raw,format=GRAY8,width=80,height=64 ! cudaconvolve name=element kernel-variant=global %s "
-      "! fakesink name=sink sync=false", play->line);
+      "! fakesink name=sink sync=false",
+      play->line);
   GstElement *pipeline;
   g_autoptr (GstElement) sink = NULL;
   g_autoptr (GstPad) pad = NULL, input = NULL;
@@ -470,20 +479,20 @@ play_to_end (Play * play, const Change * again)
 /* Pools that lend few buffers: more frames in flight, and passthrough that ends, never stop the pipeline. */
 GST_START_TEST (test_more_in_flight)
 {
-  static const Change more[] = { {20, "frames-in-flight", "4"}, {40, "frames-in-flight", "2"},
-    {50, "frames-in-flight", "3"}, {0, NULL, NULL} };
-  static const Change work[] = { {20, "caps", "96"}, {30, "mask", "gaussian"}, {0, NULL, NULL} };
-  static const Change turns[] = { {10, "mask", "box"}, {20, "mask", "identity"}, {30, "mask", "box"},
-    {40, "frames-in-flight", "4"}, {45, "caps", "96"}, {0, NULL, NULL} };
-  static const Change none[] = { {0, NULL, NULL} };
+  static const Change more[] = { { 20, "frames-in-flight", "4" }, { 40, "frames-in-flight", "2" },
+    { 50, "frames-in-flight", "3" }, { 0, NULL, NULL } };
+  static const Change work[] = { { 20, "caps", "96" }, { 30, "mask", "gaussian" }, { 0, NULL, NULL } };
+  static const Change turns[] = { { 10, "mask", "box" }, { 20, "mask", "identity" }, { 30, "mask", "box" },
+    { 40, "frames-in-flight", "4" }, { 45, "caps", "96" }, { 0, NULL, NULL } };
+  static const Change none[] = { { 0, NULL, NULL } };
   static const Change later = { 0, "mask", "gaussian" };
 
   for (guint lent = 2; lent <= 5; lent++) {
-    play_to_end (&(Play) {.line = "",.lent = lent,.changes = more }, NULL);
-    play_to_end (&(Play) {.line = "mask=identity frames-in-flight=2",.lent = lent,.changes = work }, NULL);
-    play_to_end (&(Play) {.line = "mask=identity frames-in-flight=4",.lent = lent,.changes = work }, NULL);
-    play_to_end (&(Play) {.line = "mask=identity frames-in-flight=2",.lent = lent,.changes = turns }, NULL);
-    play_to_end (&(Play) {.line = "mask=identity frames-in-flight=3",.lent = lent,.changes = none }, &later);
+    play_to_end (&(Play){ .line = "", .lent = lent, .changes = more }, NULL);
+    play_to_end (&(Play){ .line = "mask=identity frames-in-flight=2", .lent = lent, .changes = work }, NULL);
+    play_to_end (&(Play){ .line = "mask=identity frames-in-flight=4", .lent = lent, .changes = work }, NULL);
+    play_to_end (&(Play){ .line = "mask=identity frames-in-flight=2", .lent = lent, .changes = turns }, NULL);
+    play_to_end (&(Play){ .line = "mask=identity frames-in-flight=3", .lent = lent, .changes = none }, &later);
   }
 }
 GST_END_TEST;
@@ -493,7 +502,7 @@ GST_START_TEST (test_agreed)
 {
   GstVideoInfo info = info_of ("GRAY8");
   GstHarness *harness = harness_new ("cudaconvolve", NULL, &info);
-  GstBufferPool *pool = pool_new (harness, &info, 2, TRUE);     /* with 1 in flight: none may be kept */
+  GstBufferPool *pool = pool_new (harness, &info, 2, TRUE); /* with 1 in flight: none may be kept */
 
   for (guint i = 0; i < 2; i++)
     push_ok (harness, acquire (pool));
@@ -503,7 +512,7 @@ GST_START_TEST (test_agreed)
     push_ok (harness, acquire (pool));
   fail_unless_equals_int (gst_harness_buffers_received (harness), 8);
   pool_free (pool);
-  pool = pool_new (harness, &info, 5, TRUE);    /* asks again, and knows of 4 */
+  pool = pool_new (harness, &info, 5, TRUE); /* asks again, and knows of 4 */
   for (guint i = 0; i < 6; i++)
     push_ok (harness, acquire (pool));
   fail_unless_equals_int (gst_harness_buffers_received (harness), 11);
@@ -516,7 +525,7 @@ GST_END_TEST;
 
 /* Whether the element itself answers upstream's question for buffers, and not downstream in its place. */
 static gboolean
-answers_allocation (GstHarness * harness, const GstVideoInfo * info)
+answers_allocation (GstHarness *harness, const GstVideoInfo *info)
 {
   g_autoptr (GstCaps) caps = gst_video_info_to_caps (info);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);

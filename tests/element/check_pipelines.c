@@ -8,7 +8,7 @@
 #include "support/frame.h"
 #include "props.h"
 
-static GstElement *pipeline;    /* of the test that runs */
+static GstElement *pipeline; /* of the test that runs */
 
 /* A check that fails leaves its pipeline playing; without this the next tests would wait for it. */
 static void
@@ -20,7 +20,7 @@ stop (void)
 }
 
 static void
-launch (const gchar * line)
+launch (const gchar *line)
 {
   GError *error = NULL;
 
@@ -30,7 +30,7 @@ launch (const gchar * line)
 }
 
 static GstElement *
-find (const gchar * name)
+find (const gchar *name)
 {
   return gst_bin_get_by_name (GST_BIN (pipeline), name);
 }
@@ -59,9 +59,11 @@ run_to_end (void)
 /* filesrc ! decodebin ! cudaconvolve on the shipped clip, each frame against the oracle. */
 GST_START_TEST (test_clip)
 {
-  g_autofree gchar *line = g_strdup_printf ("filesrc location=\"%s\" ! decodebin ! tee name=t "
-      "t. ! queue ! appsink name=before sync=false t. ! queue ! cudaconvolve mask=gaussian name=c "
-      "! appsink name=after sync=false", g_getenv ("CUDACONVOLVE_CLIP"));
+  g_autofree gchar *line =
+      g_strdup_printf ("filesrc location=\"%s\" ! decodebin ! tee name=t "
+                       "t. ! queue ! appsink name=before sync=false t. ! queue ! cudaconvolve mask=gaussian name=c "
+                       "! appsink name=after sync=false",
+          g_getenv ("CUDACONVOLVE_CLIP"));
   g_autoptr (GstElement) before = NULL;
   g_autoptr (GstElement) after = NULL;
   g_autoptr (GstElement) element = NULL;
@@ -78,9 +80,14 @@ GST_START_TEST (test_clip)
   convolve_settings_init (&settings);
   fail_unless (convolve_settings_make_mask (&settings, 1, 1, &luma, NULL));
   fail_unless (convolve_settings_make_mask (&settings, 2, 2, &chroma, NULL));
-  expected = (Expected) {
-    .boundary = 1, .width = luma.width, .height = luma.height, .weights = {luma.taps, chroma.taps},
-    .divisors = {luma.divisor, chroma.divisor}, .chroma_width = chroma.width, .chroma_height = chroma.height,
+  expected = (Expected){
+    .boundary = 1,
+    .width = luma.width,
+    .height = luma.height,
+    .weights = { luma.taps, chroma.taps },
+    .divisors = { luma.divisor, chroma.divisor },
+    .chroma_width = chroma.width,
+    .chroma_height = chroma.height,
   };
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
@@ -117,9 +124,9 @@ GST_START_TEST (test_two_masks)
   g_autoptr (GstElement) after = NULL;
 
   launch ("videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8,width=64,height=48 ! tee name=t "
-      "t. ! queue ! appsink name=before sync=false "
-      "t. ! queue ! cudaconvolve mask=\"0 0 1\" boundary=wrap ! queue ! cudaconvolve mask=\"1 0 0\" boundary=wrap "
-      "! appsink name=after sync=false");
+          "t. ! queue ! appsink name=before sync=false "
+          "t. ! queue ! cudaconvolve mask=\"0 0 1\" boundary=wrap ! queue ! cudaconvolve mask=\"1 0 0\" boundary=wrap "
+          "! appsink name=after sync=false");
   before = find ("before");
   after = find ("after");
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
@@ -137,7 +144,7 @@ GST_START_TEST (test_two_masks)
 GST_END_TEST;
 
 static GstPadProbeReturn
-change_something (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
+change_something (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
   static const gchar *const masks[] = { "identity", "gaussian", "sobel-x", "1 2 1; 2 4 2; 1 2 1", "disk", "bad mask" };
   static const gchar *const formats[] = { "I420", "RGBA", "NV12", "GRAY16_LE" };
@@ -146,11 +153,11 @@ change_something (GstPad * pad, GstPadProbeInfo * probe, gpointer data)
   g_autoptr (GstElement) filter = find ("f");
 
   count++;
-  g_object_set (element, "mask", masks[count % G_N_ELEMENTS (masks)], "boundary", count % 5, "sigma",
-      (count % 4) * 0.7, NULL);
+  g_object_set (element, "mask", masks[count % G_N_ELEMENTS (masks)], "boundary", count % 5, "sigma", (count % 4) * 0.7,
+      NULL);
   if (count % 10 == 0) {
-    g_autoptr (GstCaps) caps = frame_caps (formats[count / 10 % G_N_ELEMENTS (formats)], 40 + count, 30 + count % 7,
-        NULL);
+    g_autoptr (GstCaps) caps =
+        frame_caps (formats[count / 10 % G_N_ELEMENTS (formats)], 40 + count, 30 + count % 7, NULL);
 
     g_object_set (filter, "caps", caps, NULL);
   }
@@ -164,7 +171,7 @@ GST_START_TEST (test_changes_while_playing)
   g_autoptr (GstPad) pad = NULL;
 
   launch ("videotestsrc num-buffers=200 ! capsfilter name=f ! cudaconvolve name=c ! videoconvert "
-      "! fakesink sync=false");
+          "! fakesink sync=false");
   element = find ("c");
   pad = gst_element_get_static_pad (element, "sink");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, change_something, NULL, NULL);
@@ -177,7 +184,7 @@ GST_END_TEST;
 GST_START_TEST (test_restart)
 {
   launch ("videotestsrc num-buffers=2 ! video/x-raw,width=32,height=32 ! cudaconvolve mask=unsharp kernel-variant=cpu "
-      "! fakesink sync=false");
+          "! fakesink sync=false");
   for (gint i = 0; i < 50; i++)
     run_to_end ();
   stop ();
@@ -189,11 +196,11 @@ GST_START_TEST (test_neighbours)
 {
   static const gchar *const lines[] = {
     "videotestsrc num-buffers=5 ! video/x-raw,format=I420,width=61,height=35 ! videocrop left=3 top=5 ! cudaconvolve "
-        "! videobox left=-3 ! fakesink sync=false",
+    "! videobox left=-3 ! fakesink sync=false",
     "videotestsrc num-buffers=5 ! video/x-raw,format=I420,width=61,height=35 ! cudaconvolve ! jpegenc ! jpegdec "
-        "! cudaconvolve mask=sharpen ! videoconvert ! pngenc ! fakesink sync=false",
+    "! cudaconvolve mask=sharpen ! videoconvert ! pngenc ! fakesink sync=false",
     "videotestsrc num-buffers=5 ! video/x-raw,format=RGBA ! queue ! cudaconvolve mask=identity ! queue "
-        "! cudaconvolve mask=emboss:30 ! tee name=t t. ! queue ! fakesink sync=false t. ! queue ! fakesink sync=false",
+    "! cudaconvolve mask=emboss:30 ! tee name=t t. ! queue ! fakesink sync=false t. ! queue ! fakesink sync=false",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
@@ -206,7 +213,7 @@ GST_END_TEST;
 
 /* The format of the frames that leave the element. */
 static gchar *
-format_of_output (const gchar * line)
+format_of_output (const gchar *line)
 {
   g_autoptr (GstElement) element = NULL;
   g_autoptr (GstPad) pad = NULL;
@@ -231,12 +238,13 @@ GST_START_TEST (test_open_format)
   {
     const gchar *line, *format;
   } rows[] = {
-    {"videotestsrc num-buffers=2 ! cudaconvolve name=c ! fakesink", "I420"},
-    {"videotestsrc num-buffers=2 ! videoconvert ! cudaconvolve name=c ! videoconvert ! fakesink", "I420"},
-    {"videotestsrc num-buffers=2 ! video/x-raw,format={P010_10LE,NV12} ! cudaconvolve name=c ! fakesink", "P010_10LE"},
-    {"videotestsrc num-buffers=2 ! cudaconvolve name=c ! video/x-raw,format={GRAY16_LE,NV12} ! fakesink", NULL},
-    {"videotestsrc num-buffers=2 ! video/x-raw,format=Y444_16LE ! videoconvert ! cudaconvolve name=c ! fakesink",
-        "Y444_16LE"},
+    { "videotestsrc num-buffers=2 ! cudaconvolve name=c ! fakesink", "I420" },
+    { "videotestsrc num-buffers=2 ! videoconvert ! cudaconvolve name=c ! videoconvert ! fakesink", "I420" },
+    { "videotestsrc num-buffers=2 ! video/x-raw,format={P010_10LE,NV12} ! cudaconvolve name=c ! fakesink",
+        "P010_10LE" },
+    { "videotestsrc num-buffers=2 ! cudaconvolve name=c ! video/x-raw,format={GRAY16_LE,NV12} ! fakesink", NULL },
+    { "videotestsrc num-buffers=2 ! video/x-raw,format=Y444_16LE ! videoconvert ! cudaconvolve name=c ! fakesink",
+        "Y444_16LE" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -250,7 +258,7 @@ GST_END_TEST;
 
 /* Runs until upstream stops or 10 seconds have passed; the element's errors or infos, one a line, and debug texts. */
 static GString *
-messages_of_element (const gchar * line, GstMessageType type)
+messages_of_element (const gchar *line, GstMessageType type)
 {
   g_autoptr (GstBus) bus = NULL;
   g_autoptr (GstElement) element = NULL;
@@ -262,8 +270,8 @@ messages_of_element (const gchar * line, GstMessageType type)
   element = find ("c");
   bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  while (!ended && (message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, type | GST_MESSAGE_ERROR
-              | GST_MESSAGE_EOS))) {
+  while (!ended
+      && (message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, type | GST_MESSAGE_ERROR | GST_MESSAGE_EOS))) {
     GError *error = NULL;
     gchar *debug = NULL;
 
@@ -273,8 +281,8 @@ messages_of_element (const gchar * line, GstMessageType type)
       gst_message_parse_info (message, &error, &debug);
     if (error && GST_MESSAGE_SRC (message) == GST_OBJECT (element))
       g_string_append_printf (texts, "%s | %s\n", error->message, debug);
-    ended = GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS || (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR
-        && GST_MESSAGE_SRC (message) != GST_OBJECT (element));
+    ended = GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS
+        || (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR && GST_MESSAGE_SRC (message) != GST_OBJECT (element));
     g_clear_error (&error);
     g_free (debug);
     gst_message_unref (message);
@@ -284,11 +292,11 @@ messages_of_element (const gchar * line, GstMessageType type)
 }
 
 static guint
-count_of (const GString * texts, const gchar * part)
+count_of (const GString *texts, const gchar *part)
 {
   guint count = 0;
 
-  for (const gchar * at = texts->str; (at = strstr (at, part)); at += strlen (part))
+  for (const gchar *at = texts->str; (at = strstr (at, part)); at += strlen (part))
     count++;
   return count;
 }
@@ -306,7 +314,7 @@ element_has_cuda_memory (void)
 GST_START_TEST (test_no_driver)
 {
   GModule *driver = g_module_open ("libcuda.so.1", G_MODULE_BIND_LAZY);
-  const gchar *reason = element_has_cuda_memory ()? "there is no NVIDIA driver" : "no CUDA";
+  const gchar *reason = element_has_cuda_memory () ? "there is no NVIDIA driver" : "no CUDA";
   GString *texts;
 
   if (driver && g_module_close (driver))
@@ -317,7 +325,8 @@ GST_START_TEST (test_no_driver)
   if (!element_has_cuda_memory ())
     return;
   texts = messages_of_element ("videotestsrc num-buffers=3 ! cudaconvolve name=c ! video/x-raw(memory:CUDAMemory) "
-      "! fakesink", GST_MESSAGE_ERROR);
+                               "! fakesink",
+      GST_MESSAGE_ERROR);
   fail_unless (count_of (texts, "Frames in CUDA memory cannot be allocated") == 1 && count_of (texts, reason) == 1,
       "%s", texts->str);
   g_string_free (texts, TRUE);

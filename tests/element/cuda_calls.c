@@ -63,8 +63,7 @@ write_counts (void)
   fclose (file);
 }
 
-__attribute__ ((visibility ("default")))
-int
+__attribute__ ((visibility ("default"))) int
 InitializeInjection (void)
 {
   CUpti_SubscriberHandle subscriber;

@@ -23,7 +23,13 @@
 typedef struct
 {
   enum
-  { UPLOAD, RUN, LAYER, FILL, DOWNLOAD } kind;
+  {
+    UPLOAD,
+    RUN,
+    LAYER,
+    FILL,
+    DOWNLOAD
+  } kind;
   ConvolveRows rows;
   int stage;
   const ConvolvePlan *plan;
@@ -170,7 +176,7 @@ convolve_pin (int id, void *memory, size_t bytes)
     if (!pinned[i].memory)
       free_slot = i;
   }
-  pinned[free_slot] = (Pinned) {
+  pinned[free_slot] = (Pinned){
     .memory = memory,
     .start = (uintptr_t) memory / PAGE * PAGE,
     .end = ((uintptr_t) memory + bytes + PAGE - 1) / PAGE * PAGE,
@@ -220,7 +226,7 @@ convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size
   frame->stride[plane] = stride;
   memset (frame->source[plane], 0x5A, stride * rows);
   memset (frame->destination[plane], 0xA5, stride * rows);
-  *stage = (ConvolveStage) { frame->source[plane], frame->destination[plane], stride };
+  *stage = (ConvolveStage){ frame->source[plane], frame->destination[plane], stride };
   return CONVOLVE_OK;
 }
 
@@ -248,13 +254,13 @@ enqueue_copy (ConvolveDevice *device, Step step, ConvolveError *error)
 ConvolveStatus
 convolve_device_upload (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
 {
-  return enqueue_copy (device, (Step) {.kind = UPLOAD,.rows = *rows,.stage = plane }, error);
+  return enqueue_copy (device, (Step){ .kind = UPLOAD, .rows = *rows, .stage = plane }, error);
 }
 
 ConvolveStatus
 convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
 {
-  return enqueue_copy (device, (Step) {.kind = DOWNLOAD,.rows = *rows,.stage = plane }, error);
+  return enqueue_copy (device, (Step){ .kind = DOWNLOAD, .rows = *rows, .stage = plane }, error);
 }
 
 ConvolveStatus
@@ -274,8 +280,8 @@ fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
   for (int c = plan->layer.filters; c < plan->layer.filters + task->filled; c++)
     for (int y = task->first_row; y < task->end_row; y++)
       for (int x = 0; x < job->out_width; x++)
-        convolve_layer_store (plan->layer.type, convolve_layer_plane (to, 0, c) + y * to->row_stride
-            + x * to->column_stride, task->fill);
+        convolve_layer_store (plan->layer.type,
+            convolve_layer_plane (to, 0, c) + y * to->row_stride + x * to->column_stride, task->fill);
 }
 
 static void
@@ -315,7 +321,7 @@ convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, Co
     do_step (frame, &frame->steps[i]);
   frame->n_steps = 0;
   if (times)
-    *times = (ConvolveTimes) { true, 1000, 2000, 3000 };
+    *times = (ConvolveTimes){ true, 1000, 2000, 3000 };
   if (goes_wrong ("fail", ++device->frames))
     return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 700, "an illegal memory access was encountered");
   return CONVOLVE_OK;
@@ -398,11 +404,10 @@ convolve_box_shared_size (const ConvolvePlan *plan)
 }
 
 #define VARIANT(name) \
-ConvolveStatus \
-convolve_##name##_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error) \
-{ \
-  return enqueue (plan->device, (Step) {.kind = RUN,.plan = plan,.plane = *plane }); \
-}
+  ConvolveStatus convolve_##name##_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error) \
+  { \
+    return enqueue (plan->device, (Step){ .kind = RUN, .plan = plan, .plane = *plane }); \
+  }
 
 VARIANT (global)
 VARIANT (constant)
@@ -424,7 +429,7 @@ VARIANT (fft)
 ConvolveStatus
 convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  return enqueue (plan->device, (Step) {.kind = FILL,.layer = plan,.job = *job });
+  return enqueue (plan->device, (Step){ .kind = FILL, .layer = plan, .job = *job });
 }
 
 void
@@ -433,25 +438,23 @@ convolve_layer_device_clear (ConvolveLayerPlan *plan)
 }
 
 #define LAYER_ACCEPTS(name) \
-bool \
-convolve_layer_##name##_accepts (const ConvolveLayerPlan *plan, const char **reason) \
-{ \
-  return true; \
-}
+  bool convolve_layer_##name##_accepts (const ConvolveLayerPlan *plan, const char **reason) \
+  { \
+    return true; \
+  }
 
 #define LAYER_PREPARE(name) \
-ConvolveStatus \
-convolve_layer_##name##_prepare (ConvolveLayerPlan *plan, ConvolveError *error) \
-{ \
-  return CONVOLVE_OK; \
-}
+  ConvolveStatus convolve_layer_##name##_prepare (ConvolveLayerPlan *plan, ConvolveError *error) \
+  { \
+    return CONVOLVE_OK; \
+  }
 
 #define LAYER_RUN(name) \
-ConvolveStatus \
-convolve_layer_##name##_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error) \
-{ \
-  return enqueue (plan->device, (Step) {.kind = LAYER,.layer = plan,.job = *job }); \
-}
+  ConvolveStatus convolve_layer_##name##_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, \
+      ConvolveError *error) \
+  { \
+    return enqueue (plan->device, (Step){ .kind = LAYER, .layer = plan, .job = *job }); \
+  }
 
 LAYER_ACCEPTS (blocked)
 LAYER_PREPARE (blocked)

@@ -17,15 +17,15 @@ static const gchar *const activations[] = { "none", "relu", "absolute" };
 /* --- files --- */
 
 static GByteArray *
-npy_bytes (const gchar * shape, const gfloat * values, gsize count)
+npy_bytes (const gchar *shape, const gfloat *values, gsize count)
 {
   GByteArray *bytes = g_byte_array_new ();
-  g_autofree gchar *header = g_strdup_printf ("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }%*s\n", shape, 20,
-      "");
+  g_autofree gchar *header =
+      g_strdup_printf ("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }%*s\n", shape, 20, "");
   guint length = strlen (header);
 
   g_byte_array_append (bytes, (const guint8 *) "\x93NUMPY\1\0", 8);
-  g_byte_array_append (bytes, (const guint8[]) {length & 255, length >> 8}, 2);
+  g_byte_array_append (bytes, (const guint8[]){ length & 255, length >> 8 }, 2);
   g_byte_array_append (bytes, (const guint8 *) header, length);
   for (gsize i = 0; i < count; i++) {
     guint32 word;
@@ -38,20 +38,20 @@ npy_bytes (const gchar * shape, const gfloat * values, gsize count)
 }
 
 static void
-put (GByteArray * bytes, gint size, guint32 value)
+put (GByteArray *bytes, gint size, guint32 value)
 {
   for (gint i = 0; i < size; i++)
-    g_byte_array_append (bytes, (const guint8[]) {value >> 8 * i}, 1);
+    g_byte_array_append (bytes, (const guint8[]){ value >> 8 * i }, 1);
 }
 
 /* A member's header in front of it, or in the directory. */
 static void
-put_header (GByteArray * archive, const gchar * name, const GByteArray * content, gint offset)
+put_header (GByteArray *archive, const gchar *name, const GByteArray *content, gint offset)
 {
   put (archive, 4, offset < 0 ? 0x04034b50 : 0x02014b50);
   put (archive, offset < 0 ? 2 : 4, 20);
-  put (archive, 4, 0);          /* flags, method */
-  put (archive, 4, 0);          /* time */
+  put (archive, 4, 0); /* flags, method */
+  put (archive, 4, 0); /* time */
   put (archive, 4, convolve_crc32 (content->data, content->len));
   put (archive, 4, content->len);
   put (archive, 4, content->len);
@@ -66,7 +66,7 @@ put_header (GByteArray * archive, const gchar * name, const GByteArray * content
 }
 
 static GByteArray *
-npz_bytes (GByteArray * weight, GByteArray * bias)
+npz_bytes (GByteArray *weight, GByteArray *bias)
 {
   GByteArray *archive = g_byte_array_new (), *members[] = { weight, bias };
   static const gchar *const names[] = { "weight.npy", "bias.npy" };
@@ -94,13 +94,13 @@ npz_bytes (GByteArray * weight, GByteArray * bias)
 
 /* Every layer has a file of its own, for the name is what the element looks at. */
 static void
-write_file (LayerCase * layer, const gchar * folder)
+write_file (LayerCase *layer, const gchar *folder)
 {
   static gint number;
   gsize count = (gsize) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width;
   g_autofree gchar *name = g_strdup_printf ("layer%d.%s", number++, layer->bias ? "npz" : "npy");
-  g_autofree gchar *shape = g_strdup_printf ("(%d, %d, %d, %d)", layer->filters, layer->channels, layer->kernel_height,
-      layer->kernel_width);
+  g_autofree gchar *shape =
+      g_strdup_printf ("(%d, %d, %d, %d)", layer->filters, layer->channels, layer->kernel_height, layer->kernel_width);
   GByteArray *bytes = npy_bytes (shape, layer->weights, count);
   FILE *file;
 
@@ -118,10 +118,14 @@ write_file (LayerCase * layer, const gchar * folder)
 /* --- layers --- */
 
 LayerCase
-layer_case_plain (const gchar * folder, gint filters, gint channels, gint height, gint width, const gfloat * weights)
+layer_case_plain (const gchar *folder, gint filters, gint channels, gint height, gint width, const gfloat *weights)
 {
-  LayerCase layer = {.filters = filters,.channels = channels,.kernel_height = height,.kernel_width = width,
-    .stride = 1,.pool_size = 1 };
+  LayerCase layer = { .filters = filters,
+    .channels = channels,
+    .kernel_height = height,
+    .kernel_width = width,
+    .stride = 1,
+    .pool_size = 1 };
 
   layer.weights = g_memdup2 (weights, sizeof (gfloat) * filters * channels * height * width);
   write_file (&layer, folder);
@@ -129,9 +133,9 @@ layer_case_plain (const gchar * folder, gint filters, gint channels, gint height
 }
 
 LayerCase
-layer_case_random (GRand * random, const gchar * folder, gint filters, gint channels)
+layer_case_random (GRand *random, const gchar *folder, gint filters, gint channels)
 {
-  LayerCase layer = {.filters = filters,.channels = channels };
+  LayerCase layer = { .filters = filters, .channels = channels };
   gint count;
 
   layer.kernel_height = g_rand_int_range (random, 1, 6);
@@ -158,7 +162,7 @@ layer_case_random (GRand * random, const gchar * folder, gint filters, gint chan
 }
 
 void
-layer_case_clear (LayerCase * layer)
+layer_case_clear (LayerCase *layer)
 {
   g_unlink (layer->location);
   g_free (layer->location);
@@ -167,7 +171,7 @@ layer_case_clear (LayerCase * layer)
 }
 
 static gchar *
-padding_text (const LayerCase * layer)
+padding_text (const LayerCase *layer)
 {
   if (layer->padding < 0)
     return g_strdup ("same");
@@ -175,7 +179,7 @@ padding_text (const LayerCase * layer)
 }
 
 static gchar *
-maps_text (const LayerCase * layer)
+maps_text (const LayerCase *layer)
 {
   GString *text = g_string_new (NULL);
 
@@ -185,20 +189,20 @@ maps_text (const LayerCase * layer)
 }
 
 gchar *
-layer_case_line (const LayerCase * layer)
+layer_case_line (const LayerCase *layer)
 {
   g_autofree gchar *padding = padding_text (layer), *maps = maps_text (layer);
   gchar divisor[G_ASCII_DTOSTR_BUF_SIZE], offset[G_ASCII_DTOSTR_BUF_SIZE];
 
   return g_strdup_printf ("layer-location=%s stride=%d padding=%s boundary=%s activation=%s pool-size=%d "
-      "pool-stride=%d divisor=%s bias=%s layer-channels=\"%s\" mosaic=%d", layer->location, layer->stride, padding,
-      boundaries[layer->boundary], activations[layer->activation], layer->pool_size, layer->pool_stride,
-      g_ascii_dtostr (divisor, sizeof divisor, layer->divisor), g_ascii_dtostr (offset, sizeof offset, layer->offset),
-      maps, layer->mosaic);
+                          "pool-stride=%d divisor=%s bias=%s layer-channels=\"%s\" mosaic=%d",
+      layer->location, layer->stride, padding, boundaries[layer->boundary], activations[layer->activation],
+      layer->pool_size, layer->pool_stride, g_ascii_dtostr (divisor, sizeof divisor, layer->divisor),
+      g_ascii_dtostr (offset, sizeof offset, layer->offset), maps, layer->mosaic);
 }
 
 void
-layer_case_set (const LayerCase * layer, GstElement * element)
+layer_case_set (const LayerCase *layer, GstElement *element)
 {
   g_autofree gchar *padding = padding_text (layer), *maps = maps_text (layer);
 
@@ -209,7 +213,7 @@ layer_case_set (const LayerCase * layer, GstElement * element)
 }
 
 gint
-layer_case_shown (const LayerCase * layer)
+layer_case_shown (const LayerCase *layer)
 {
   return layer->n_maps ? layer->n_maps : layer->filters;
 }
@@ -217,7 +221,7 @@ layer_case_shown (const LayerCase * layer)
 /* --- sizes, by the formula --- */
 
 static gint
-pads (const LayerCase * layer, gint kernel, gint input, gint * before)
+pads (const LayerCase *layer, gint kernel, gint input, gint *before)
 {
   gint all;
 
@@ -230,7 +234,7 @@ pads (const LayerCase * layer, gint kernel, gint input, gint * before)
 }
 
 gint
-layer_case_map_side (const LayerCase * layer, gboolean vertical, gint input)
+layer_case_map_side (const LayerCase *layer, gboolean vertical, gint input)
 {
   gint kernel = vertical ? layer->kernel_height : layer->kernel_width, before;
   gint padded = input + pads (layer, kernel, input, &before), sums;
@@ -245,7 +249,7 @@ layer_case_map_side (const LayerCase * layer, gboolean vertical, gint input)
 
 /* A mosaic has the fewest columns that make it no higher than wide, in tiles. */
 static gint
-tiles (const LayerCase * layer, gboolean vertical)
+tiles (const LayerCase *layer, gboolean vertical)
 {
   gint columns = 1;
 
@@ -257,7 +261,7 @@ tiles (const LayerCase * layer, gboolean vertical)
 }
 
 gint
-layer_case_side (const LayerCase * layer, gboolean vertical, gint input)
+layer_case_side (const LayerCase *layer, gboolean vertical, gint input)
 {
   return tiles (layer, vertical) * layer_case_map_side (layer, vertical, input);
 }
@@ -266,7 +270,7 @@ layer_case_side (const LayerCase * layer, gboolean vertical, gint input)
 
 /* A feature map's value as it is shown, before it is rounded. */
 static gdouble
-shown_value (const LayerCase * layer, const OracleLayer * oracle, gint y, gint x)
+shown_value (const LayerCase *layer, const OracleLayer *oracle, gint y, gint x)
 {
   gdouble magnitude, value = oracle_layer (oracle, y, x, &magnitude);
 
@@ -275,8 +279,8 @@ shown_value (const LayerCase * layer, const OracleLayer * oracle, gint y, gint x
 }
 
 static void
-check_map (const LayerCase * layer, const OracleLayer * oracle, gint map, gint width, gint height,
-    const guint16 * samples, gint row, const gchar * what)
+check_map (const LayerCase *layer, const OracleLayer *oracle, gint map, gint width, gint height, const guint16 *samples,
+    gint row, const gchar *what)
 {
   for (gint y = 0; y < height; y++)
     for (gint x = 0; x < width; x++) {
@@ -293,7 +297,7 @@ check_map (const LayerCase * layer, const OracleLayer * oracle, gint map, gint w
 }
 
 static gdouble *
-read_input (const GstVideoInfo * info, GstBuffer * buffer, gint channels)
+read_input (const GstVideoInfo *info, GstBuffer *buffer, gint channels)
 {
   gsize count = (gsize) GST_VIDEO_INFO_WIDTH (info) * GST_VIDEO_INFO_HEIGHT (info);
   gdouble *input = g_new (gdouble, count * channels);
@@ -308,7 +312,7 @@ read_input (const GstVideoInfo * info, GstBuffer * buffer, gint channels)
 }
 
 static void
-check_constant (const Component * component, gint x, gint y, gint width, gint height, gint value, const gchar * what)
+check_constant (const Component *component, gint x, gint y, gint width, gint height, gint value, const gchar *what)
 {
   for (gint j = y; j < y + height; j++)
     for (gint i = x; i < x + width; i++)
@@ -317,13 +321,21 @@ check_constant (const Component * component, gint x, gint y, gint width, gint he
 }
 
 static OracleLayer
-make_oracle (const LayerCase * layer, const GstVideoInfo * info, const gdouble * input)
+make_oracle (const LayerCase *layer, const GstVideoInfo *info, const gdouble *input)
 {
   OracleLayer oracle = {
-    .input = input,.channels = layer->channels,.height = GST_VIDEO_INFO_HEIGHT (info),
-    .width = GST_VIDEO_INFO_WIDTH (info),.kernel_height = layer->kernel_height,.kernel_width = layer->kernel_width,
-    .stride_y = layer->stride,.stride_x = layer->stride,.padding = layer->boundary,.activation = layer->activation,
-    .pool_height = layer->pool_size,.pool_width = layer->pool_size,
+    .input = input,
+    .channels = layer->channels,
+    .height = GST_VIDEO_INFO_HEIGHT (info),
+    .width = GST_VIDEO_INFO_WIDTH (info),
+    .kernel_height = layer->kernel_height,
+    .kernel_width = layer->kernel_width,
+    .stride_y = layer->stride,
+    .stride_x = layer->stride,
+    .padding = layer->boundary,
+    .activation = layer->activation,
+    .pool_height = layer->pool_size,
+    .pool_width = layer->pool_size,
   };
 
   oracle.pool_stride_y = oracle.pool_stride_x = layer->pool_stride ? layer->pool_stride : layer->pool_size;
@@ -333,8 +345,8 @@ make_oracle (const LayerCase * layer, const GstVideoInfo * info, const gdouble *
 }
 
 void
-layer_case_check (const LayerCase * layer, const GstVideoInfo * in_info, GstBuffer * in,
-    const GstVideoInfo * out_info, GstBuffer * out, const gchar * what)
+layer_case_check (const LayerCase *layer, const GstVideoInfo *in_info, GstBuffer *in, const GstVideoInfo *out_info,
+    GstBuffer *out, const gchar *what)
 {
   g_autofree gdouble *input = read_input (in_info, in, layer->channels);
   OracleLayer oracle = make_oracle (layer, in_info, input);

@@ -30,7 +30,7 @@ check_error (ConvolveStatus got, ConvolveStatus expected, const ConvolveError *e
 typedef struct
 {
   ConvolvePixel pixel;
-  ConvolveMask mask;            /* its taps are in taps below */
+  ConvolveMask mask; /* its taps are in taps below */
   ConvolveBoundary boundary;
   const char *variant;
 } Arguments;
@@ -54,9 +54,9 @@ refuse (const Arguments *arguments, ConvolveStatus expected, const char *what, F
 static Arguments
 good_arguments (void)
 {
-  return (Arguments) {
-    .pixel = {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 3,.stride = 3,.select = 7 },
-    .mask = {.width = 3,.height = 3,.divisor = 1,.taps = taps },
+  return (Arguments){
+    .pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 3, .stride = 3, .select = 7 },
+    .mask = { .width = 3, .height = 3, .divisor = 1, .taps = taps },
     .boundary = CONVOLVE_BOUNDARY_REPLICATE,
     .variant = "cpu",
   };
@@ -67,7 +67,8 @@ good_deep_arguments (void)
 {
   Arguments a = good_arguments ();
 
-  a.pixel = (ConvolvePixel) {.type = CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 2,.stride = 4,.select = 3 };
+  a.pixel =
+      (ConvolvePixel){ .type = CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .samples = 2, .stride = 4, .select = 3 };
   return a;
 }
 
@@ -171,7 +172,7 @@ check_run_arguments (FILE *file)
 {
   static unsigned char source[40 * 60], destination[40 * 60];
   Arguments a = good_arguments ();
-  ConvolvePlane good = {source, destination, 60, 60, 20, 40, {2, 3, 4, 5}};
+  ConvolvePlane good = { source, destination, 60, 60, 20, 40, { 2, 3, 4, 5 } };
   ConvolvePlan *plan = convolve_plan_new (&a.pixel, a.boundary, &a.mask, a.variant, NULL, NULL);
   ConvolveError error = { 0 };
   int failures = 0;
@@ -188,7 +189,7 @@ check_run_arguments (FILE *file)
   REFUSE_RUN (region.y, 36);
   REFUSE_RUN (region.width, 19);
   REFUSE_RUN (region.height, -1);
-  REFUSE_RUN (region.x, INT_MAX);       /* x + width wraps */
+  REFUSE_RUN (region.x, INT_MAX); /* x + width wraps */
   REFUSE_RUN (region.width, INT_MAX);
 
   {
@@ -197,7 +198,8 @@ check_run_arguments (FILE *file)
     convolve_plan_explain (plan, text, sizeof (text));
     convolve_plan_explain (plan, cut, sizeof (cut));
     failures += check (strstr (text, convolve_plan_variant (plan)) == text && strlen (cut) == sizeof (cut) - 1
-        && memcmp (text, cut, strlen (cut)) == 0, "what a plan says of itself", file);
+            && memcmp (text, cut, strlen (cut)) == 0,
+        "what a plan says of itself", file);
   }
 
   /* A plan that has been referenced lives on. */
@@ -213,9 +215,8 @@ check_run_arguments (FILE *file)
 static int
 check_table (FILE *file)
 {
-  static const char *const names[] = {
-    "cpu", "cpu-reference", "global", "constant", "tiled", "tiled-input", "tiled-cached", "separable"
-  };
+  static const char *const names[] = { "cpu", "cpu-reference", "global", "constant", "tiled", "tiled-input",
+    "tiled-cached", "separable" };
   int count = convolve_variant_count (), failures = 0;
 
   for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
@@ -228,7 +229,8 @@ check_table (FILE *file)
   }
   for (int i = 0; i < count; i++) {
     failures += check (convolve_variant_idea (i) && convolve_variant_idea (i)[0] != '\0'
-        && !strchr (convolve_variant_idea (i), '\n'), "a variant's idea in one line", file);
+            && !strchr (convolve_variant_idea (i), '\n'),
+        "a variant's idea in one line", file);
     for (int j = 0; j < i; j++)
       failures += check (strcmp (convolve_variant_name (i), convolve_variant_name (j)) != 0, "a name twice", file);
   }
@@ -238,7 +240,7 @@ check_table (FILE *file)
 static int
 check_mask_init (FILE *file)
 {
-  static const int wrong[] = {0, -1, CONVOLVE_MAX_SIDE + 2, INT_MAX};
+  static const int wrong[] = { 0, -1, CONVOLVE_MAX_SIDE + 2, INT_MAX };
   ConvolveMask mask;
   int failures = check (convolve_mask_init (&mask, 5, 255), "a mask of 5x255", file);
 

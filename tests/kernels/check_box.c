@@ -12,7 +12,7 @@ typedef struct
 {
   ConvolveMask mask;
   ConvolvePixel pixel;
-  ConvolveBoxAxis row, column;  /* what the mask was made of */
+  ConvolveBoxAxis row, column; /* what the mask was made of */
   ConvolvePlan *plan;
   FILE *file;
 } Trial;
@@ -91,8 +91,9 @@ check_weights (const Trial *trial, const ConvolveBox *box)
     missed += fabs (trial->mask.taps[k] / trial->mask.divisor - factor * product (trial, box, k));
     sum += product (trial, box, k) * most;
   }
-  return (missed * most > (plan->exact ? 1e-9 * fabs (plan->tail.scale) * sum : allowed)
-      ? fail (trial, "other weights") : 0) + (sum >= 4294967296.0 ? fail (trial, "sums above 32 bits") : 0);
+  return (missed * most > (plan->exact ? 1e-9 * fabs (plan->tail.scale) * sum : allowed) ? fail (trial, "other weights")
+                                                                                         : 0)
+      + (sum >= 4294967296.0 ? fail (trial, "sums above 32 bits") : 0);
 }
 
 static int
@@ -104,8 +105,8 @@ check_trial (Trial *trial, CheckRandom *random)
   ConvolveBox box;
   int failures = 0;
 
-  trial->plan = convolve_plan_new (&trial->pixel, CONVOLVE_BOUNDARY_REPLICATE, &trial->mask, "cpu-reference", NULL,
-      &error);
+  trial->plan =
+      convolve_plan_new (&trial->pixel, CONVOLVE_BOUNDARY_REPLICATE, &trial->mask, "cpu-reference", NULL, &error);
   if (!trial->plan)
     return fail (trial, error.text);
   if (convolve_box_choose (trial->plan, &box, &reason))
@@ -118,8 +119,8 @@ check_trial (Trial *trial, CheckRandom *random)
   if (count == 1)
     return failures;
   trial->mask.taps[0] *= 1.25;
-  trial->plan = convolve_plan_new (&trial->pixel, CONVOLVE_BOUNDARY_REPLICATE, &trial->mask, "cpu-reference", NULL,
-      &error);
+  trial->plan =
+      convolve_plan_new (&trial->pixel, CONVOLVE_BOUNDARY_REPLICATE, &trial->mask, "cpu-reference", NULL, &error);
   if (!trial->plan)
     return failures + fail (trial, error.text);
   if (convolve_box_choose (trial->plan, &box, &reason) && check_weights (trial, &box))
@@ -134,7 +135,7 @@ check_box (uint64_t seed, int masks, FILE *file)
   int failures = 0;
 
   for (int i = 0; i < masks && failures < 4; i++) {
-    Trial trial = {.file = file };
+    Trial trial = { .file = file };
     CheckRandom random;
 
     check_random_init (&random, seed, 0xb0c + i);
@@ -145,8 +146,11 @@ check_box (uint64_t seed, int masks, FILE *file)
     trial.row.end = check_random_range (&random, 1, trial.row.inner);
     trial.column.inner = soft ? check_random_range (&random, 1, 8) : 1;
     trial.column.end = check_random_range (&random, 1, trial.column.inner);
-    trial.pixel = (ConvolvePixel) {.type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,.depth = deep ? 12 : 8,
-      .samples = 1,.stride = deep ? 2 : 1,.select = 1 };
+    trial.pixel = (ConvolvePixel){ .type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,
+      .depth = deep ? 12 : 8,
+      .samples = 1,
+      .stride = deep ? 2 : 1,
+      .select = 1 };
     if (!convolve_mask_init (&trial.mask, 2 * check_random_range (&random, 0, largest) + 1,
             2 * check_random_range (&random, 0, largest) + 1))
       return failures + fail (&trial, "out of memory");
@@ -154,8 +158,8 @@ check_box (uint64_t seed, int masks, FILE *file)
     const int width = trial.mask.width, height = trial.mask.height;
     const double factor = check_random_range (&random, 0, 2) == 0 ? 0.1 + check_random_unit (&random) : 1;
     for (int k = 0; k < width * height; k++)
-      trial.mask.divisor += trial.mask.taps[k] = factor * weight (&trial.row, k % width, width)
-          * weight (&trial.column, k / width, height);
+      trial.mask.divisor += trial.mask.taps[k] =
+          factor * weight (&trial.row, k % width, width) * weight (&trial.column, k / width, height);
     trial.mask.divisor -= 1;
     failures += check_trial (&trial, &random);
     convolve_mask_clear (&trial.mask);

@@ -7,9 +7,9 @@
 
 enum
 {
-  WALK = 40,                    /* sizes 1..40 x 1..40 are walked through */
+  WALK = 40, /* sizes 1..40 x 1..40 are walked through */
   GUARD = 96,
-  MAX_PRODUCTS = 4000000        /* of one case: the oracle is slow */
+  MAX_PRODUCTS = 4000000 /* of one case: the oracle is slow */
 };
 
 size_t
@@ -27,8 +27,8 @@ check_largest (const ConvolvePixel *pixel)
 unsigned char *
 check_case_sample (const CheckCase *test, const CheckBlock *block, int x, int y, int k)
 {
-  return block->bytes + block->origin + y * block->stride + (ptrdiff_t) x *test->pixel.stride +
-      k * (ptrdiff_t) check_sample_size (&test->pixel);
+  return block->bytes + block->origin + y * block->stride + (ptrdiff_t) x * test->pixel.stride
+      + k * (ptrdiff_t) check_sample_size (&test->pixel);
 }
 
 /* The word is given in the order that arithmetic has. */
@@ -88,8 +88,8 @@ random_pixel (ConvolvePixel *pixel, CheckRandom *random)
     pixel->depth = check_random_range (random, 9, 16);
     pixel->swapped = check_random_one_in (random, 3);
     if (check_random_one_in (random, 2))
-      pixel->shift = check_random_one_in (random, 4) ? check_random_range (random, 0, 16 - pixel->depth) :
-          16 - pixel->depth;
+      pixel->shift =
+          check_random_one_in (random, 4) ? check_random_range (random, 0, 16 - pixel->depth) : 16 - pixel->depth;
   }
   size = (int) check_sample_size (pixel);
 
@@ -123,8 +123,11 @@ random_ranges (CheckCase *test)
 static void
 random_size (CheckCase *test, CheckRandom *random)
 {
-  static const int edges[] = {31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
-  enum { N_EDGES = sizeof edges / sizeof *edges };
+  static const int edges[] = { 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257 };
+  enum
+  {
+    N_EDGES = sizeof edges / sizeof *edges
+  };
 
   if (test->number % 8 == 7) {
     int edge = edges[check_random_range (random, 0, N_EDGES - 1)];
@@ -163,7 +166,7 @@ random_region (CheckCase *test, CheckRandom *random)
   const ConvolveMask *mask = &test->mask.mask;
   int64_t products = (int64_t) mask->width * mask->height * test->pixel.samples;
 
-  *r = (ConvolveRect) {0, 0, test->width, test->height};
+  *r = (ConvolveRect){ 0, 0, test->width, test->height };
   if (check_random_one_in (random, 3)) {
     r->width = check_random_range (random, 1, test->width);
     r->height = check_random_range (random, 1, test->height);
@@ -220,12 +223,13 @@ make_block (CheckCase *test, CheckBlock *block, CheckRandom *random, bool plain,
 static void
 fill_image (CheckCase *test, CheckRandom *random)
 {
-  static const char *const contents[] = {
-    "random", "all at most", "all at 0", "two values", "a ramp", "an impulse", "words above the depth", "flat",
-    "all at zero level"
+  static const char *const contents[] = { "random", "all at most", "all at 0", "two values", "a ramp", "an impulse",
+    "words above the depth", "flat", "all at zero level" };
+  static const int weights[] = { 8, 2, 1, 4, 2, 3, 4, 3, 1 };
+  enum
+  {
+    N_CONTENTS = sizeof contents / sizeof *contents
   };
-  static const int weights[] = {8, 2, 1, 4, 2, 3, 4, 3, 1};
-  enum { N_CONTENTS = sizeof contents / sizeof *contents };
   const ConvolvePixel *pixel = &test->pixel;
   int content = check_random_pick (random, weights, N_CONTENTS);
   int most = check_largest (pixel);
@@ -299,16 +303,16 @@ check_case_random (CheckCase *test, uint64_t seed, uint64_t number, bool even)
   if (!check_mask_random (&test->mask, &random, check_largest (&test->pixel)))
     return false;
   random_region (test, &random);
-  if (!make_block (test, &test->source, &random, false, even, 0) ||
-      !make_block (test, &test->destination, &random, false, even, GUARD))
+  if (!make_block (test, &test->source, &random, false, even, 0)
+      || !make_block (test, &test->destination, &random, false, even, GUARD))
     return false;
   fill_image (test, &random);
   return true;
 }
 
 bool
-check_case_fixed (CheckCase *test, const char *name, const ConvolvePixel *pixel, ConvolveBoundary boundary,
-    int width, int height, const double *taps, int mask_width, int mask_height, double divisor)
+check_case_fixed (CheckCase *test, const char *name, const ConvolvePixel *pixel, ConvolveBoundary boundary, int width,
+    int height, const double *taps, int mask_width, int mask_height, double divisor)
 {
   CheckRandom random;
 
@@ -320,11 +324,11 @@ check_case_fixed (CheckCase *test, const char *name, const ConvolvePixel *pixel,
   test->boundary = boundary;
   test->width = width;
   test->height = height;
-  test->region = (ConvolveRect) {0, 0, width, height};
+  test->region = (ConvolveRect){ 0, 0, width, height };
   if (!check_mask_from (&test->mask, mask_width, mask_height, taps, divisor, check_largest (pixel)))
     return false;
-  return make_block (test, &test->source, &random, true, true, 0) &&
-      make_block (test, &test->destination, &random, true, true, GUARD);
+  return make_block (test, &test->source, &random, true, true, 0)
+      && make_block (test, &test->destination, &random, true, true, GUARD);
 }
 
 void
@@ -349,7 +353,7 @@ check_case_oracle (const CheckCase *test, Oracle *oracle)
   const ConvolvePixel *pixel = &test->pixel;
   const CheckMask *mask = &test->mask;
 
-  *oracle = (Oracle) {
+  *oracle = (Oracle){
     .sample_size = (int) check_sample_size (pixel),
     .depth = pixel->depth,
     .shift = pixel->shift,
@@ -380,7 +384,7 @@ check_case_oracle (const CheckCase *test, Oracle *oracle)
 void
 check_case_describe (const CheckCase *test, FILE *file)
 {
-  static const char *const boundaries[] = {"zero", "replicate", "reflect", "reflect-101", "wrap"};
+  static const char *const boundaries[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
   const ConvolvePixel *pixel = &test->pixel;
   const ConvolveMask *mask = &test->mask.mask;
 

@@ -18,14 +18,14 @@ typedef struct
 {
   unsigned char *bytes;
   size_t size;
-  size_t origin;                /* where pixel (0, 0) lies */
+  size_t origin; /* where pixel (0, 0) lies */
   ptrdiff_t stride;
 } CheckBlock;
 
 typedef struct
 {
-  uint64_t seed, number;        /* 0, 0 for a fixed case */
-  const char *name;             /* of a fixed case, otherwise NULL */
+  uint64_t seed, number; /* 0, 0 for a fixed case */
+  const char *name;      /* of a fixed case, otherwise NULL */
 
   ConvolvePixel pixel;
   ConvolveBoundary boundary;
@@ -33,9 +33,9 @@ typedef struct
   int width, height;
   ConvolveRect region;
 
-  const char *content;          /* in words */
-  bool flat;                    /* each sample has one value all over the image */
-  bool large;                   /* too large for the oracle: compared with the variants on the host alone */
+  const char *content; /* in words */
+  bool flat;           /* each sample has one value all over the image */
+  bool large;          /* too large for the oracle: compared with the variants on the host alone */
   CheckBlock source, destination;
 } CheckCase;
 

@@ -9,9 +9,12 @@
 #include "kernels/check_run.h"
 #include "cpu/cpu.h"
 
-static const int threads[] = {1, 2, 3, 8};
+static const int threads[] = { 1, 2, 3, 8 };
 
-enum { N_POOLS = sizeof threads / sizeof *threads };
+enum
+{
+  N_POOLS = sizeof threads / sizeof *threads
+};
 
 /* Made once, as an element makes them: plane after plane goes through the same threads. */
 static ConvolvePool *
@@ -90,25 +93,32 @@ fill_taps (ConvolveMask *mask, int kind)
     int i = k % mask->width, j = k / mask->width;
     double product = (i + 0.3) * (j + 0.1) / (mask->width * mask->height);
 
-    mask->taps[k] = kind == 0 ? (k * 7919 % 101) / 100.0 : kind == 1 ? 1 : kind == 2 ? (i + 1.5) * (j + 0.7)
-        : kind == 3 ? k - 3 : 1 + product + product * product + product * product * product;
+    mask->taps[k] = kind == 0 ? (k * 7919 % 101) / 100.0
+        : kind == 1           ? 1
+        : kind == 2           ? (i + 1.5) * (j + 0.7)
+        : kind == 3           ? k - 3
+                              : 1 + product + product * product + product * product * product;
   }
-  mask->divisor = kind == 4 ? mask->width * mask->width / 1000.0 : kind == 3 ? mask->width * mask->width / 4.0 : mask->width * (kind == 2 ? 1e6 : mask->width);
+  mask->divisor = kind == 4 ? mask->width * mask->width / 1000.0
+      : kind == 3           ? mask->width * mask->width / 4.0
+                            : mask->width * (kind == 2 ? 1e6 : mask->width);
 }
 
 int
 check_cpu_memory (FILE *file)
 {
-  static const int sides[] = {1, 3, 15, 31, 63, 127, 255};
+  static const int sides[] = { 1, 3, 15, 31, 63, 127, 255 };
   const size_t limit = 4 << 20;
   int failures = 0;
 
   for (int number = 0; number < 7 * 4 * 5 * 2; number++) {
     int side = sides[number % 7], samples = number / 7 % 4 + 1, kind = number / 28 % 5, deep = number / 140;
-    ConvolvePixel pixel = {.type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,.depth = deep ? 16 : 8,
-      .samples = samples,.stride = samples * (deep + 1),.select = (1u << samples) - 1
-    };
-    ConvolvePlane plane = {.width = 3840,.height = 2160,.region = {0, 0, 3840, 2160} };
+    ConvolvePixel pixel = { .type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,
+      .depth = deep ? 16 : 8,
+      .samples = samples,
+      .stride = samples * (deep + 1),
+      .select = (1u << samples) - 1 };
+    ConvolvePlane plane = { .width = 3840, .height = 2160, .region = { 0, 0, 3840, 2160 } };
     ConvolveMask mask;
     ConvolvePlan *plan = NULL;
 
@@ -135,17 +145,17 @@ check_cpu_threads (FILE *file)
   {
     int width, height;
     bool shared;
-  } sizes[] = { {64, 64, false}, {128, 64, false}, {8192, 1, false}, {1, 8192, false}, {1920, 1080, true} };
-  static const int sides[] = {1, 3, 31, 65, 255};
+  } sizes[] = { { 64, 64, false }, { 128, 64, false }, { 8192, 1, false }, { 1, 8192, false }, { 1920, 1080, true } };
+  static const int sides[] = { 1, 3, 31, 65, 255 };
   const int n_sizes = sizeof (sizes) / sizeof (sizes[0]), n_sides = sizeof (sides) / sizeof (sides[0]);
   int failures = 0;
 
   for (int number = 0; number < n_sizes * n_sides * 4; number++) {
     int s = number % n_sizes, side = sides[number / n_sizes % n_sides], kind = number / n_sizes / n_sides;
-    ConvolvePixel pixel = {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 4,.stride = 4,.select = 15 };
-    ConvolvePlane plane = {.width = sizes[s].width,.height = sizes[s].height,
-      .region = {0, 0, sizes[s].width, sizes[s].height}
-    };
+    ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 4, .stride = 4, .select = 15 };
+    ConvolvePlane plane = { .width = sizes[s].width,
+      .height = sizes[s].height,
+      .region = { 0, 0, sizes[s].width, sizes[s].height } };
     ConvolveMask mask;
     ConvolvePlan *plan = NULL;
     int used = 0;
@@ -207,30 +217,37 @@ check_cpu_large (FILE *file)
     int width, height, mask_width, mask_height, samples;
     bool deep, integers;
   } rows[] = {
-    {131, 97, 65, 65, 1, false, true},
-    {300, 402, 65, 65, 1, false, false},
-    {60, 61, 191, 193, 2, false, true},
-    {52, 38, 71, 131, 3, false, false},
-    {38, 45, 255, 255, 1, false, false},
-    {34, 20, 255, 201, 4, false, false},
-    {60, 71, 95, 95, 4, false, true},
-    {85, 40, 65, 65, 1, true, false},
+    { 131, 97, 65, 65, 1, false, true },
+    { 300, 402, 65, 65, 1, false, false },
+    { 60, 61, 191, 193, 2, false, true },
+    { 52, 38, 71, 131, 3, false, false },
+    { 38, 45, 255, 255, 1, false, false },
+    { 34, 20, 255, 201, 4, false, false },
+    { 60, 71, 95, 95, 4, false, true },
+    { 85, 40, 65, 65, 1, true, false },
   };
   int failures = 0;
 
   for (unsigned r = 0; r < sizeof (rows) / sizeof (rows[0]); r++) {
     int bytes = rows[r].deep + 1, step = rows[r].samples * bytes, stride = rows[r].width * step + 6;
-    ConvolvePixel pixel = {.type = rows[r].deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,
-      .depth = rows[r].deep ? 10 : 8,.samples = rows[r].samples,.stride = step,
-      .select = rows[r].samples == 4 ? 7 : (1u << rows[r].samples) - 1,.biased = (1u << rows[r].samples) - 1,.zero = {16, 128, 128}
-    };
+    ConvolvePixel pixel = { .type = rows[r].deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,
+      .depth = rows[r].deep ? 10 : 8,
+      .samples = rows[r].samples,
+      .stride = step,
+      .select = rows[r].samples == 4 ? 7 : (1u << rows[r].samples) - 1,
+      .biased = (1u << rows[r].samples) - 1,
+      .zero = { 16, 128, 128 } };
     size_t size = (size_t) stride * rows[r].height;
     unsigned char *source = malloc (size), *results[2] = { calloc (1, size), calloc (1, size) };
-    ConvolvePlane plane = {.source = source,.source_stride = stride,.destination_stride = stride,
-      .width = rows[r].width,.height = rows[r].height,.region = {0, 0, rows[r].width, rows[r].height}
-    };
+    ConvolvePlane plane = { .source = source,
+      .source_stride = stride,
+      .destination_stride = stride,
+      .width = rows[r].width,
+      .height = rows[r].height,
+      .region = { 0, 0, rows[r].width, rows[r].height } };
     ConvolveMask mask = { 0 };
-    bool done = source && results[0] && results[1] && convolve_mask_init (&mask, rows[r].mask_width, rows[r].mask_height);
+    bool done =
+        source && results[0] && results[1] && convolve_mask_init (&mask, rows[r].mask_width, rows[r].mask_height);
     bool exact = false;
     int path = -1, most = 0;
 
@@ -245,7 +262,7 @@ check_cpu_large (FILE *file)
     }
     for (size_t i = 0; done && i < size; i += bytes) {
       int difference = bytes == 1 ? results[0][i] - results[1][i]
-          : results[0][i] + 256 * results[0][i + 1] - results[1][i] - 256 * results[1][i + 1];
+                                  : results[0][i] + 256 * results[0][i + 1] - results[1][i] - 256 * results[1][i + 1];
 
       most = abs (difference) > most ? abs (difference) : most;
     }
@@ -291,12 +308,15 @@ static const struct
   const char *name;
   ConvolvePixel pixel;
 } sigma_formats[] = {
-  {"GRAY8", {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 1,.select = 1}},
-  {"GRAY16_LE", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 1,.stride = 2,.select = 1}},
-  {"ABGR64_LE", {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 4,.stride = 8,.select = 14}},
+  { "GRAY8", { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 } },
+  { "GRAY16_LE", { .type = CONVOLVE_SAMPLE_U16, .depth = 16, .samples = 1, .stride = 2, .select = 1 } },
+  { "ABGR64_LE", { .type = CONVOLVE_SAMPLE_U16, .depth = 16, .samples = 4, .stride = 8, .select = 14 } },
 };
 
-enum { N_SIGMA_FORMATS = sizeof sigma_formats / sizeof *sigma_formats };
+enum
+{
+  N_SIGMA_FORMATS = sizeof sigma_formats / sizeof *sigma_formats
+};
 
 static ConvolvePlan *
 plan_gaussian (int format, double sigma)
@@ -314,11 +334,16 @@ plan_gaussian (int format, double sigma)
 static double
 time_gaussian (int format, double sigma)
 {
-  enum { SIDE_X = 320, SIDE_Y = 240, RUNS = 5 };
+  enum
+  {
+    SIDE_X = 320,
+    SIDE_Y = 240,
+    RUNS = 5
+  };
   ConvolvePlan *plan = plan_gaussian (format, sigma);
   int stride = SIDE_X * sigma_formats[format].pixel.stride;
   unsigned char *from = calloc (SIDE_Y, stride), *to = calloc (SIDE_Y, stride);
-  ConvolvePlane plane = {from, to, stride, stride, SIDE_X, SIDE_Y, {0, 0, SIDE_X, SIDE_Y}};
+  ConvolvePlane plane = { from, to, stride, stride, SIDE_X, SIDE_Y, { 0, 0, SIDE_X, SIDE_Y } };
   double least = INFINITY;
 
   for (int i = 0; i < RUNS && plan && from && to; i++) {
@@ -451,9 +476,11 @@ check_cpu_wide (uint64_t seed, int cases, FILE *file)
     convolve_plan_unref (plan);
     check_case_clear (&test);
   }
-  if (failures == 0 && cases >= 100 && (groups == 0 || paths[CONVOLVE_CPU_FLOAT_FACTORS] == 0
-          || paths[CONVOLVE_CPU_FLOAT] == 0 || paths[CONVOLVE_CPU_DOUBLE_FACTORS] == 0)) {
-    fprintf (file, "FAILED cpu: wide masks, seed %llu: %d with groups, %d float factors, %d floats, %d double factors\n",
+  if (failures == 0 && cases >= 100
+      && (groups == 0 || paths[CONVOLVE_CPU_FLOAT_FACTORS] == 0 || paths[CONVOLVE_CPU_FLOAT] == 0
+          || paths[CONVOLVE_CPU_DOUBLE_FACTORS] == 0)) {
+    fprintf (file,
+        "FAILED cpu: wide masks, seed %llu: %d with groups, %d float factors, %d floats, %d double factors\n",
         (unsigned long long) seed, groups, paths[CONVOLVE_CPU_FLOAT_FACTORS], paths[CONVOLVE_CPU_FLOAT],
         paths[CONVOLVE_CPU_DOUBLE_FACTORS]);
     failures++;

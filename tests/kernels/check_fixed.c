@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ConvolvePixel gray_8 = {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = 1,.stride = 1,.select = 1 };
+static const ConvolvePixel gray_8 = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 };
 
 /* A refusal here is a failure, except where the caller says that it may be. */
 static int
@@ -51,8 +51,8 @@ is_box (const CheckRow *row)
 static int
 check_example (CheckRow *row, bool upright, FILE *file)
 {
-  static const double taps[] = {3, 4, 5, 4, 3};
-  static const int expected[] = {22, 38, 57, 76, 95, 90, 74};
+  static const double taps[] = { 3, 4, 5, 4, 3 };
+  static const int expected[] = { 22, 38, 57, 76, 95, 90, 74 };
   CheckCase test;
   Oracle oracle;
   OracleValue values[7];
@@ -83,7 +83,7 @@ check_example (CheckRow *row, bool upright, FILE *file)
 static int
 check_ties (CheckRow *row, ConvolveBoundary boundary, double divisor, FILE *file)
 {
-  static const double box[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static const double box[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
   CheckCase test;
 
   if (!check_case_fixed (&test, "a box over two values", &gray_8, boundary, 37, 21, box, 3, 3, divisor))
@@ -99,7 +99,10 @@ check_ties (CheckRow *row, ConvolveBoundary boundary, double divisor, FILE *file
 static int
 check_largest_mask (CheckRow *row, ConvolveBoundary boundary, int width, int height, FILE *file)
 {
-  enum { SIDE = CONVOLVE_MAX_SIDE };
+  enum
+  {
+    SIDE = CONVOLVE_MAX_SIDE
+  };
   static double taps[SIDE * SIDE];
   CheckCase test;
 
@@ -115,9 +118,13 @@ check_largest_mask (CheckRow *row, ConvolveBoundary boundary, int width, int hei
 static int
 check_cancelling_rows (CheckRow *row, FILE *file)
 {
-  static const ConvolvePixel gray_16 = {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 1,.stride = 2,.select = 1,
+  static const ConvolvePixel gray_16 = { .type = CONVOLVE_SAMPLE_U16,
+    .depth = 16,
+    .samples = 1,
+    .stride = 2,
+    .select = 1,
     .biased = 1 };
-  static const double taps[] = {-1, -1, -1000003, -1, -1, 0, 0, 0, 0, 0, 1, 1, 1000003, 1, 1};
+  static const double taps[] = { -1, -1, -1000003, -1, -1, 0, 0, 0, 0, 0, 1, 1, 1000003, 1, 1 };
   CheckCase test;
 
   if (!check_case_fixed (&test, "rows of large weights that nearly cancel", &gray_16, CONVOLVE_BOUNDARY_REPLICATE, 64,
@@ -133,7 +140,7 @@ check_cancelling_rows (CheckRow *row, FILE *file)
 static int
 check_long (CheckRow *row, int width, int height, FILE *file)
 {
-  static const double taps[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static const double taps[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
   CheckCase test;
 
   if (!check_case_fixed (&test, "millions of pixels in a row or a column", &gray_8, CONVOLVE_BOUNDARY_WRAP, width,
@@ -154,12 +161,12 @@ check_rank_1 (CheckRow *row, int width, int height, double (*tap) (int, int), co
     taps[i] = tap (i, width);
   for (int k = 0; k < width * height && made; k++)
     sum += product[k] = taps[k % width] * tap (k / width, height);
-  made = made && check_case_fixed (&test, name, &gray_8, CONVOLVE_BOUNDARY_REFLECT, 70, 45, product, width, height,
-      sum);
+  made =
+      made && check_case_fixed (&test, name, &gray_8, CONVOLVE_BOUNDARY_REFLECT, 70, 45, product, width, height, sum);
   free (product);
   if (!made)
     return out_of_memory (&test, file);
-  return run_fixed (row, &test, true, file);    /* some do small masks alone, some integers alone */
+  return run_fixed (row, &test, true, file); /* some do small masks alone, some integers alone */
 }
 
 /*
@@ -174,17 +181,18 @@ check_large (CheckRow *row, FILE *file)
     ConvolvePixel pixel;
     int width, height, mask_width, mask_height, largest;
   } cases[] = {
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1,.zero = {16}}, 3000, 2309, 5, 5, 100},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 3840, 1100, 15, 15, 250},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 1501, 1100, 31, 31, 60},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 1504, 700, 63, 3, 127},
-    {{.depth = 8,.samples = 2,.stride = 2,.select = 3,.zero = {128, 128}}, 1920, 1077, 9, 9, 128},
-    {{.depth = 8,.samples = 3,.stride = 3,.select = 5}, 1296, 701, 3, 7, 90},
-    {{.depth = 8,.samples = 4,.stride = 4,.select = 7}, 1936, 1077, 7, 7, 300},
-    {{.depth = 8,.samples = 3,.stride = 4,.select = 7}, 720, 480, 5, 3, 20},
-    {{CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 1,.stride = 2,.select = 1}, 3000, 2309, 5, 5, 200},
-    {{CONVOLVE_SAMPLE_U16,.depth = 10,.samples = 2,.stride = 4,.select = 2}, 1600, 900, 9, 5, 100},
-    {{CONVOLVE_SAMPLE_U16,.depth = 16,.swapped = true,.samples = 2,.stride = 4,.select = 3}, 1600, 900, 3, 3, 20},
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1, .zero = { 16 } }, 3000, 2309, 5, 5, 100 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 3840, 1100, 15, 15, 250 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 1501, 1100, 31, 31, 60 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 1504, 700, 63, 3, 127 },
+    { { .depth = 8, .samples = 2, .stride = 2, .select = 3, .zero = { 128, 128 } }, 1920, 1077, 9, 9, 128 },
+    { { .depth = 8, .samples = 3, .stride = 3, .select = 5 }, 1296, 701, 3, 7, 90 },
+    { { .depth = 8, .samples = 4, .stride = 4, .select = 7 }, 1936, 1077, 7, 7, 300 },
+    { { .depth = 8, .samples = 3, .stride = 4, .select = 7 }, 720, 480, 5, 3, 20 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .samples = 1, .stride = 2, .select = 1 }, 3000, 2309, 5, 5, 200 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 10, .samples = 2, .stride = 4, .select = 2 }, 1600, 900, 9, 5, 100 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 16, .swapped = true, .samples = 2, .stride = 4, .select = 3 }, 1600, 900, 3, 3,
+        20 },
   };
   int failures = 0;
 
@@ -198,8 +206,9 @@ check_large (CheckRow *row, FILE *file)
     check_random_init (&random, 7, i);
     for (int k = 0; k < count && made; k++)
       sum += taps[k] = check_random_range (&random, -cases[i].largest / 4, cases[i].largest);
-    made = made && check_case_fixed (&test, "a large plane", &cases[i].pixel, i % CONVOLVE_N_BOUNDARIES, cases[i].width,
-        cases[i].height, taps, cases[i].mask_width, cases[i].mask_height, sum);
+    made = made
+        && check_case_fixed (&test, "a large plane", &cases[i].pixel, i % CONVOLVE_N_BOUNDARIES, cases[i].width,
+            cases[i].height, taps, cases[i].mask_width, cases[i].mask_height, sum);
     free (taps);
     if (!made)
       return failures + out_of_memory (&test, file);
@@ -233,10 +242,10 @@ check_large_products (CheckRow *row, FILE *file)
     ConvolvePixel pixel;
     int width, height;
   } planes[] = {
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1,.zero = {16}}, 3855, 1001},
-    {{.depth = 8,.samples = 2,.stride = 2,.select = 3,.zero = {128, 128}}, 1921, 1903},
-    {{CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 1,.stride = 2,.select = 1}, 3848, 801},
-    {{CONVOLVE_SAMPLE_U16,.depth = 12,.samples = 1,.stride = 2,.select = 1}, 3840, 1503},
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1, .zero = { 16 } }, 3855, 1001 },
+    { { .depth = 8, .samples = 2, .stride = 2, .select = 3, .zero = { 128, 128 } }, 1921, 1903 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .samples = 1, .stride = 2, .select = 1 }, 3848, 801 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 12, .samples = 1, .stride = 2, .select = 1 }, 3840, 1503 },
   };
   static const int heights[] = { 9, 17, 33 };
   int failures = 0;
@@ -270,8 +279,8 @@ check_ends (CheckRow *row, FILE *file)
 
     for (int k = 0; k < heights[i / 16]; k++)
       sum += taps[k] = triangle (k, heights[i / 16]);
-    if (!check_case_fixed (&test, "tiles that end with the image", &gray_8, CONVOLVE_BOUNDARY_REPLICATE, 112, 49 + i % 16,
-            taps, 1, heights[i / 16], sum))
+    if (!check_case_fixed (&test, "tiles that end with the image", &gray_8, CONVOLVE_BOUNDARY_REPLICATE, 112,
+            49 + i % 16, taps, 1, heights[i / 16], sum))
       return failures + out_of_memory (&test, file);
     failures += run_fixed (row, &test, true, file);
   }
@@ -290,21 +299,23 @@ check_large_masks (CheckRow *row, FILE *file)
     ConvolvePixel pixel;
     int width, height;
     ConvolveRect region;
-    int mask_width, mask_height, largest;       /* 0: fractions */
+    int mask_width, mask_height, largest; /* 0: fractions */
   } cases[] = {
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 800, 140, {0, 70, 800, 1}, 127, 127, 4},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 810, 140, {2, 139, 799, 1}, 127, 127, 0},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 150, 801, {149, 0, 1, 801}, 127, 127, 0},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 300, 1703, {30, 850, 1, 853}, 255, 255, 0},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 1703, 90, {900, 0, 803, 1}, 255, 255, 1},
-    {{.depth = 8,.samples = 2,.stride = 2,.select = 3,.zero = {128, 128}}, 930, 90, {1, 5, 929, 1}, 95, 91, 0},
-    {{.depth = 8,.samples = 4,.stride = 4,.select = 7}, 120, 1000, {1, 5, 2, 990}, 3, 159, 0},
-    {{.depth = 8,.samples = 3,.stride = 4,.select = 5}, 1700, 20, {0, 0, 1700, 2}, 161, 1, 90},
-    {{CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 1,.stride = 2,.select = 1}, 900, 90,
-        {0, 3, 900, 1}, 127, 127, 0},
-    {{CONVOLVE_SAMPLE_U16,.depth = 10,.samples = 2,.stride = 4,.select = 2}, 90, 900, {44, 0, 1, 900}, 127, 127, 1},
-    {{CONVOLVE_SAMPLE_U16,.depth = 16,.swapped = true,.samples = 1,.stride = 2,.select = 1}, 80, 900,
-        {0, 0, 1, 900}, 91, 127, 0},
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 800, 140, { 0, 70, 800, 1 }, 127, 127, 4 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 810, 140, { 2, 139, 799, 1 }, 127, 127, 0 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 150, 801, { 149, 0, 1, 801 }, 127, 127, 0 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 300, 1703, { 30, 850, 1, 853 }, 255, 255, 0 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 1703, 90, { 900, 0, 803, 1 }, 255, 255, 1 },
+    { { .depth = 8, .samples = 2, .stride = 2, .select = 3, .zero = { 128, 128 } }, 930, 90, { 1, 5, 929, 1 }, 95, 91,
+        0 },
+    { { .depth = 8, .samples = 4, .stride = 4, .select = 7 }, 120, 1000, { 1, 5, 2, 990 }, 3, 159, 0 },
+    { { .depth = 8, .samples = 3, .stride = 4, .select = 5 }, 1700, 20, { 0, 0, 1700, 2 }, 161, 1, 90 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .samples = 1, .stride = 2, .select = 1 }, 900, 90,
+        { 0, 3, 900, 1 }, 127, 127, 0 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 10, .samples = 2, .stride = 4, .select = 2 }, 90, 900, { 44, 0, 1, 900 }, 127,
+        127, 1 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 16, .swapped = true, .samples = 1, .stride = 2, .select = 1 }, 80, 900,
+        { 0, 0, 1, 900 }, 91, 127, 0 },
   };
   int failures = 0;
 
@@ -318,9 +329,10 @@ check_large_masks (CheckRow *row, FILE *file)
     check_random_init (&random, 8, i);
     for (int k = 0; k < count && made; k++)
       sum += taps[k] = cases[i].largest ? check_random_range (&random, -cases[i].largest / 4, cases[i].largest)
-          : check_random_unit (&random);
-    made = made && check_case_fixed (&test, "a large mask", &cases[i].pixel, i % CONVOLVE_N_BOUNDARIES, cases[i].width,
-        cases[i].height, taps, cases[i].mask_width, cases[i].mask_height, sum);
+                                        : check_random_unit (&random);
+    made = made
+        && check_case_fixed (&test, "a large mask", &cases[i].pixel, i % CONVOLVE_N_BOUNDARIES, cases[i].width,
+            cases[i].height, taps, cases[i].mask_width, cases[i].mask_height, sum);
     free (taps);
     if (!made)
       return failures + out_of_memory (&test, file);
@@ -344,34 +356,41 @@ check_boxes (CheckRow *row, FILE *file)
     int width, height;
     ConvolveRect region;
     int mask_width, mask_height;
-    double divisor;             /* 0: the number of weights */
+    double divisor; /* 0: the number of weights */
   } cases[] = {
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1,.zero = {16}}, 3840, 60, {0, 29, 3840, 1}, 255, 11, 0},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1,.zero = {16}}, 90, 2163, {88, 0, 1, 2163}, 15, 255, 0},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 700, 260, {500, 120, 200, 1}, 255, 255, 0},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 2051, 91, {3, 40, 2045, 1}, 47, 85, 0},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1,.biased = 1}, 517, 40, {0, 0, 517, 40}, 255, 1, 0},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 33, 801, {0, 0, 33, 801}, 1, 255, 0},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 200, 40, {0, 0, 200, 40}, 9, 5, 20},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1,.zero = {128}}, 200, 40, {0, 0, 200, 40}, 9, 5, -20},
-    {{.depth = 8,.samples = 1,.stride = 1,.select = 1}, 5, 3, {0, 0, 5, 3}, 255, 255, 0},
-    {{.depth = 8,.samples = 2,.stride = 2,.select = 3,.zero = {128, 127}}, 1032, 300, {1, 1, 1030, 2}, 15, 101, 0},
-    {{.depth = 8,.samples = 2,.stride = 2,.select = 2}, 900, 31, {0, 30, 900, 1}, 95, 31, 0},
-    {{.depth = 8,.samples = 3,.stride = 3,.select = 7,.zero = {1, 2, 3}}, 700, 34, {0, 0, 700, 4}, 63, 9, 0},
-    {{.depth = 8,.samples = 3,.stride = 4,.select = 5,.zero = {9, 8, 7}}, 300, 90, {2, 40, 290, 1}, 31, 61, 0},
-    {{.depth = 8,.samples = 4,.stride = 4,.select = 7}, 1001, 35, {0, 17, 1001, 1}, 255, 5, 0},
-    {{.depth = 8,.samples = 4,.stride = 4,.select = 15,.zero = {16, 128, 128, 255}}, 64, 700, {63, 0, 1, 700}, 17, 129,
-        0},
-    {{CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 1,.stride = 2,.select = 1,.zero = {64}}, 1999, 60,
-        {0, 19, 1999, 1}, 127, 17, 0},
-    {{CONVOLVE_SAMPLE_U16,.depth = 10,.shift = 6,.samples = 2,.stride = 4,.select = 3,.zero = {512, 512}}, 960, 120,
-        {0, 60, 960, 1}, 13, 97, 0},
-    {{CONVOLVE_SAMPLE_U16,.depth = 12,.samples = 4,.stride = 8,.select = 7}, 515, 60, {200, 0, 20, 2}, 255, 255, 0},
-    {{CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 3,.stride = 6,.select = 7,.zero = {5, 6, 7}}, 171, 300,
-        {170, 0, 1, 300}, 7, 61, 0},
-    {{CONVOLVE_SAMPLE_U16,.depth = 16,.swapped = true,.samples = 1,.stride = 2,.select = 1}, 401, 500,
-        {200, 180, 1, 99}, 255, 255, 0},
-    {{CONVOLVE_SAMPLE_U16,.depth = 9,.samples = 1,.stride = 2,.select = 1}, 64, 64, {0, 0, 64, 64}, 3, 63, 40},
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1, .zero = { 16 } }, 3840, 60, { 0, 29, 3840, 1 }, 255, 11,
+        0 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1, .zero = { 16 } }, 90, 2163, { 88, 0, 1, 2163 }, 15, 255,
+        0 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 700, 260, { 500, 120, 200, 1 }, 255, 255, 0 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 2051, 91, { 3, 40, 2045, 1 }, 47, 85, 0 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1, .biased = 1 }, 517, 40, { 0, 0, 517, 40 }, 255, 1, 0 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 33, 801, { 0, 0, 33, 801 }, 1, 255, 0 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 200, 40, { 0, 0, 200, 40 }, 9, 5, 20 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1, .zero = { 128 } }, 200, 40, { 0, 0, 200, 40 }, 9, 5, -20 },
+    { { .depth = 8, .samples = 1, .stride = 1, .select = 1 }, 5, 3, { 0, 0, 5, 3 }, 255, 255, 0 },
+    { { .depth = 8, .samples = 2, .stride = 2, .select = 3, .zero = { 128, 127 } }, 1032, 300, { 1, 1, 1030, 2 }, 15,
+        101, 0 },
+    { { .depth = 8, .samples = 2, .stride = 2, .select = 2 }, 900, 31, { 0, 30, 900, 1 }, 95, 31, 0 },
+    { { .depth = 8, .samples = 3, .stride = 3, .select = 7, .zero = { 1, 2, 3 } }, 700, 34, { 0, 0, 700, 4 }, 63, 9,
+        0 },
+    { { .depth = 8, .samples = 3, .stride = 4, .select = 5, .zero = { 9, 8, 7 } }, 300, 90, { 2, 40, 290, 1 }, 31, 61,
+        0 },
+    { { .depth = 8, .samples = 4, .stride = 4, .select = 7 }, 1001, 35, { 0, 17, 1001, 1 }, 255, 5, 0 },
+    { { .depth = 8, .samples = 4, .stride = 4, .select = 15, .zero = { 16, 128, 128, 255 } }, 64, 700,
+        { 63, 0, 1, 700 }, 17, 129, 0 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .samples = 1, .stride = 2, .select = 1, .zero = { 64 } }, 1999,
+        60, { 0, 19, 1999, 1 }, 127, 17, 0 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .samples = 2, .stride = 4, .select = 3, .zero = { 512, 512 } },
+        960, 120, { 0, 60, 960, 1 }, 13, 97, 0 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 12, .samples = 4, .stride = 8, .select = 7 }, 515, 60, { 200, 0, 20, 2 }, 255,
+        255, 0 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 16, .samples = 3, .stride = 6, .select = 7, .zero = { 5, 6, 7 } }, 171, 300,
+        { 170, 0, 1, 300 }, 7, 61, 0 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 16, .swapped = true, .samples = 1, .stride = 2, .select = 1 }, 401, 500,
+        { 200, 180, 1, 99 }, 255, 255, 0 },
+    { { CONVOLVE_SAMPLE_U16, .depth = 9, .samples = 1, .stride = 2, .select = 1 }, 64, 64, { 0, 0, 64, 64 }, 3, 63,
+        40 },
   };
   int failures = 0;
 
@@ -387,8 +406,9 @@ check_boxes (CheckRow *row, FILE *file)
 
       sum += taps[k] = i % 2 == 0 ? 1 : (side ? 3 : 4) * (end ? 1 + which % 3 : 4);
     }
-    made = made && check_case_fixed (&test, "a box", &cases[which].pixel, i * 3 % CONVOLVE_N_BOUNDARIES,
-        cases[which].width, cases[which].height, taps, width, height, cases[which].divisor ? cases[which].divisor : sum);
+    made = made
+        && check_case_fixed (&test, "a box", &cases[which].pixel, i * 3 % CONVOLVE_N_BOUNDARIES, cases[which].width,
+            cases[which].height, taps, width, height, cases[which].divisor ? cases[which].divisor : sum);
     free (taps);
     if (!made)
       return failures + out_of_memory (&test, file);
@@ -402,8 +422,13 @@ check_boxes (CheckRow *row, FILE *file)
 static int
 check_all_values (CheckRow *row, double divisor, double offset, FILE *file)
 {
-  static const ConvolvePixel gray_16 = {.type = CONVOLVE_SAMPLE_U16,.depth = 16,.samples = 1,.stride = 2,.select = 1,
-    .biased = 1,.zero = {32768} };
+  static const ConvolvePixel gray_16 = { .type = CONVOLVE_SAMPLE_U16,
+    .depth = 16,
+    .samples = 1,
+    .stride = 2,
+    .select = 1,
+    .biased = 1,
+    .zero = { 32768 } };
   static const double one = 1;
   CheckCase test;
 
@@ -415,13 +440,13 @@ check_all_values (CheckRow *row, double divisor, double offset, FILE *file)
     for (int x = 0; x < 256; x++)
       check_case_set (&test, &test.source, x, y, 0, 256 * y + x);
   }
-  return run_fixed (row, &test, true, file);    /* some do bytes alone */
+  return run_fixed (row, &test, true, file); /* some do bytes alone */
 }
 
 int
 check_fixed_variant (CheckRow *row, FILE *file)
 {
-  static const double divisors[] = {1, 2, -2, 3, 6, 254, 1000, 32766, 65534, 2.5, 0.75, -0.0625};
+  static const double divisors[] = { 1, 2, -2, 3, 6, 254, 1000, 32766, 65534, 2.5, 0.75, -0.0625 };
   int failures = check_example (row, false, file) + check_example (row, true, file);
 
   for (int boundary = 0; boundary < CONVOLVE_N_BOUNDARIES && goes_on (row); boundary++) {
@@ -465,20 +490,19 @@ typedef struct
 {
   ConvolveDevice *device;
   ConvolvePlan *plan;
-  unsigned char *source, *destination[TWO_ROUNDS];      /* on the device */
+  unsigned char *source, *destination[TWO_ROUNDS]; /* on the device */
   unsigned char expected[TWO_BYTES], result[TWO_ROUNDS][TWO_BYTES];
 } Side;
 
 static ConvolvePlane
 two_plane (const void *source, void *destination)
 {
-  return (ConvolvePlane) {source, destination, TWO_WIDTH, TWO_WIDTH, TWO_WIDTH, TWO_HEIGHT,
-      {0, 0, TWO_WIDTH, TWO_HEIGHT}};
+  return (ConvolvePlane){ source, destination, TWO_WIDTH, TWO_WIDTH, TWO_WIDTH, TWO_HEIGHT,
+    { 0, 0, TWO_WIDTH, TWO_HEIGHT } };
 }
 
 static bool
-open_side (Side *side, const CheckRow *row, const ConvolveMask *mask, const unsigned char *image,
-    ConvolveError *error)
+open_side (Side *side, const CheckRow *row, const ConvolveMask *mask, const unsigned char *image, ConvolveError *error)
 {
   ConvolvePlan *host = convolve_plan_new (&gray_8, CONVOLVE_BOUNDARY_WRAP, mask, "cpu", NULL, error);
   ConvolvePlane plane = two_plane (image, side->expected);
@@ -490,8 +514,9 @@ open_side (Side *side, const CheckRow *row, const ConvolveMask *mask, const unsi
     return false;
   side->plan = convolve_plan_new (&gray_8, CONVOLVE_BOUNDARY_WRAP, mask, row->variant, side->device, error);
   side->source = convolve_device_alloc (side->device, TWO_BYTES, error);
-  done = side->plan && side->source && convolve_device_copy (side->device, side->source, image, TWO_BYTES,
-      CONVOLVE_COPY_TO_DEVICE, error) == CONVOLVE_OK;
+  done = side->plan && side->source
+      && convolve_device_copy (side->device, side->source, image, TWO_BYTES, CONVOLVE_COPY_TO_DEVICE, error)
+          == CONVOLVE_OK;
   for (int i = 0; i < TWO_ROUNDS && done; i++)
     done = (side->destination[i] = convolve_device_alloc (side->device, TWO_BYTES, error)) != NULL;
   return done;
@@ -513,7 +538,8 @@ collect_side (Side *side, ConvolveError *error)
 {
   for (int i = 0; i < TWO_ROUNDS; i++) {
     if (convolve_device_copy (side->device, side->result[i], side->destination[i], TWO_BYTES, CONVOLVE_COPY_TO_HOST,
-            error) != CONVOLVE_OK)
+            error)
+        != CONVOLVE_OK)
       return false;
   }
   return convolve_device_finish (side->device, error) == CONVOLVE_OK;
@@ -539,7 +565,8 @@ check_fixed_two_devices (CheckRow *row, FILE *file)
     done = convolve_mask_init (&masks[s], 5, 5);
     for (int k = 0; k < 25 && done; k++)
       masks[s].taps[k] = is_box (row) ? 1 - 3 * s
-          : s == 0 ? triangle (k % 5, 5) * triangle (k / 5, 5) : (k % 5 - 2) * (k / 5 + 1);
+          : s == 0                    ? triangle (k % 5, 5) * triangle (k / 5, 5)
+                                      : (k % 5 - 2) * (k / 5 + 1);
     masks[s].divisor = s == 0 ? 81 : 20;
     done = done && open_side (&sides[s], row, &masks[s], image, &error);
   }

@@ -14,7 +14,7 @@ typedef struct
   const ConvolvePlan *plan;
   const CheckMask *mask;
   ConvolveIntegerTail tail;
-  int64_t sum;                  /* of the integers */
+  int64_t sum; /* of the integers */
   FILE *file;
 } Trial;
 
@@ -59,8 +59,8 @@ check_integer_tail_byte (const ConvolveIntegerTail *tail, int sample, int32_t bi
 static int
 check_sum (const Trial *trial, int sample, int64_t n)
 {
-  int expected = clamped (result_of (trial, sample, n)), got = check_integer_tail_byte (&trial->tail, sample,
-      (int32_t) (trial->tail.start[sample] + n));
+  int expected = clamped (result_of (trial, sample, n)),
+      got = check_integer_tail_byte (&trial->tail, sample, (int32_t) (trial->tail.start[sample] + n));
 
   if (got == expected)
     return 0;
@@ -99,9 +99,9 @@ check_sample (const Trial *trial, int sample, int64_t least, int64_t most)
 static int
 check_plan (const CheckMask *mask, CheckRandom *random, FILE *file, int *accepted, int *fine)
 {
-  ConvolvePixel pixel = {.type = CONVOLVE_SAMPLE_U8,.depth = 8,.samples = check_random_range (random, 1, 4) };
+  ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = check_random_range (random, 1, 4) };
   ConvolveMask with_offset = mask->mask;
-  Trial trial = {.mask = mask,.file = file };
+  Trial trial = { .mask = mask, .file = file };
   int64_t least = 0, most = 0;
   const char *reason = NULL;
   ConvolvePlan *plan;

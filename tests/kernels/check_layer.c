@@ -23,7 +23,7 @@ enum
   MAX_ROWS = 32
 };
 
-static ConvolvePool *pool;      /* that some host plans use */
+static ConvolvePool *pool; /* that some host plans use */
 
 typedef struct
 {
@@ -37,8 +37,13 @@ typedef struct
 static bool
 run_case (Row *row, const CheckLayerCase *test, unsigned char *result)
 {
-  ConvolveLayerTask task = {.batch = test->batch,.height = test->height,.width = test->width,
-    .first_row = test->first_row,.end_row = test->end_row,.filled = test->filled,.fill = test->fill };
+  ConvolveLayerTask task = { .batch = test->batch,
+    .height = test->height,
+    .width = test->width,
+    .first_row = test->first_row,
+    .end_row = test->end_row,
+    .filled = test->filled,
+    .fill = test->fill };
   ConvolveError error = { 0 };
   ConvolveLayerPlan *plan = convolve_layer_plan_new (&test->layer, row->variant, row->device, &error);
   ConvolveDevice *device = plan && convolve_layer_plan_on_device (plan) ? row->device : NULL;
@@ -51,16 +56,19 @@ run_case (Row *row, const CheckLayerCase *test, unsigned char *result)
   if (device) {
     from = convolve_device_alloc (device, test->source.size, &error);
     to = from ? convolve_device_alloc (device, test->destination.size, &error) : NULL;
-    done = to && convolve_device_copy (device, from, test->source.bytes, test->source.size, CONVOLVE_COPY_TO_DEVICE,
-        &error) == CONVOLVE_OK && convolve_device_copy (device, to, result, test->destination.size,
-        CONVOLVE_COPY_TO_DEVICE, &error) == CONVOLVE_OK;
+    done = to
+        && convolve_device_copy (device, from, test->source.bytes, test->source.size, CONVOLVE_COPY_TO_DEVICE, &error)
+            == CONVOLVE_OK
+        && convolve_device_copy (device, to, result, test->destination.size, CONVOLVE_COPY_TO_DEVICE, &error)
+            == CONVOLVE_OK;
   }
   task.source = check_layer_place (&test->source, from);
   task.destination = check_layer_place (&test->destination, to);
   done = done && convolve_layer_run (plan, &task, &error) == CONVOLVE_OK;
   if (device) {
-    done = done && convolve_device_copy (device, result, to, test->destination.size, CONVOLVE_COPY_TO_HOST,
-        &error) == CONVOLVE_OK;
+    done = done
+        && convolve_device_copy (device, result, to, test->destination.size, CONVOLVE_COPY_TO_HOST, &error)
+            == CONVOLVE_OK;
     done = convolve_device_finish (device, done ? &error : NULL) == CONVOLVE_OK && done;
     convolve_device_release (device, from);
     convolve_device_release (device, to);
@@ -119,11 +127,21 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
   int size = check_layer_sample_size (layer->type);
   bool wide = strcmp (row->variant, "winograd") == 0 || strcmp (row->variant, "fft") == 0;
   size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  OracleLayer oracle = {.channels = layer->channels,.height = test->height,.width = test->width,
-    .kernel_height = layer->kernel_height,.kernel_width = layer->kernel_width,.stride_y = layer->stride_y,
-    .stride_x = layer->stride_x,.pad_top = layer->pad_top,.pad_left = layer->pad_left,
-    .padding = (OraclePadding) layer->boundary,.activation = (int) layer->activation,.pool_height = layer->pool_height,
-    .pool_width = layer->pool_width,.pool_stride_y = layer->pool_stride_y,.pool_stride_x = layer->pool_stride_x };
+  OracleLayer oracle = { .channels = layer->channels,
+    .height = test->height,
+    .width = test->width,
+    .kernel_height = layer->kernel_height,
+    .kernel_width = layer->kernel_width,
+    .stride_y = layer->stride_y,
+    .stride_x = layer->stride_x,
+    .pad_top = layer->pad_top,
+    .pad_left = layer->pad_left,
+    .padding = (OraclePadding) layer->boundary,
+    .activation = (int) layer->activation,
+    .pool_height = layer->pool_height,
+    .pool_width = layer->pool_width,
+    .pool_stride_y = layer->pool_stride_y,
+    .pool_stride_x = layer->pool_stride_x };
 
   for (int b = 0; b < test->batch; b++)
     for (int n = 0; n < outputs + test->filled; n++) {
@@ -143,8 +161,9 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
             off = judge (test, exact, magnitude, slack, at);
           } else {
             exact = test->fill;
-            off = layer->type == CONVOLVE_LAYER_U8 ? fabs (*at - exact) * 2
-                : check_layer_read (layer, at) == exact ? 0 : 2;
+            off = layer->type == CONVOLVE_LAYER_U8      ? fabs (*at - exact) * 2
+                : check_layer_read (layer, at) == exact ? 0
+                                                        : 2;
           }
           if (!(off <= 1)) {
             printf ("FAILED: image %d, filter %d, row %d, column %d is %.9g, %.3g times what is allowed from %.9g\n", b,
@@ -186,7 +205,7 @@ check_case (Row *row, uint64_t seed, uint64_t number, long budget)
   }
   if (!passed)
     printf ("  case %" PRIu64 " of seed %" PRIu64 "; to see it again:\n"
-        "  check_layer %s --variant %s --seed %" PRIu64 " --case %" PRIu64 "\n",
+            "  check_layer %s --variant %s --seed %" PRIu64 " --case %" PRIu64 "\n",
         number, seed, row->device ? "--device" : "--host", row->variant, seed, number);
   free (result);
   check_layer_case_clear (&test);
@@ -196,7 +215,8 @@ check_case (Row *row, uint64_t seed, uint64_t number, long budget)
 static int
 usage (void)
 {
-  fprintf (stderr, "check_layer [options]: checks every variant of the layer against the definition\n"
+  fprintf (stderr,
+      "check_layer [options]: checks every variant of the layer against the definition\n"
       "  --host, --device   only the variants of this kind; --device exits 77 where there is none\n"
       "  --variant NAME     only this one, or auto\n"
       "  --cases N          random cases, 3000\n"
@@ -213,12 +233,12 @@ make_rows (bool host, ConvolveDevice *device, const char *variant, Row *rows)
 
   for (int v = 0; v < convolve_layer_variant_count (); v++)
     if (convolve_layer_variant_on_device (v) ? device != NULL : host)
-      rows[n++] = (Row) {.variant = convolve_layer_variant_name (v),
+      rows[n++] = (Row){ .variant = convolve_layer_variant_name (v),
         .device = convolve_layer_variant_on_device (v) ? device : NULL };
   if (host)
-    rows[n++] = (Row) {.variant = "auto" };
+    rows[n++] = (Row){ .variant = "auto" };
   if (device)
-    rows[n++] = (Row) {.variant = "auto",.device = device };
+    rows[n++] = (Row){ .variant = "auto", .device = device };
   if (variant) {
     int kept = 0;
 

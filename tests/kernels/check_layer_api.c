@@ -29,10 +29,22 @@ check_sizes (void)
   {
     int size, kernel, stride, before, after, pool, pool_stride, out;
   } sizes[] = {
-    {5, 3, 1, 0, 0, 1, 1, 3}, {5, 3, 1, 1, 1, 1, 1, 5}, {224, 7, 2, 3, 3, 1, 1, 112}, {224, 7, 2, 3, 3, 2, 2, 56},
-    {224, 7, 2, 3, 3, 3, 2, 55}, {227, 11, 4, 0, 0, 1, 1, 55}, {227, 11, 4, 0, 0, 3, 2, 27}, {32, 5, 1, 0, 0, 2, 2, 14},
-    {1, 1, 1, 0, 0, 1, 1, 1}, {1, 3, 1, 1, 1, 1, 1, 1}, {6, 3, 2, 0, 1, 1, 1, 3}, {7, 2, 3, 0, 0, 1, 1, 2},
-    {3, 3, 5, 0, 0, 1, 1, 1}, {10, 1, 1, 0, 0, 1, 3, 4}, {2, 255, 1, 127, 126, 1, 1, 1}, {4, 4, 1, 2, 1, 4, 4, 1},
+    { 5, 3, 1, 0, 0, 1, 1, 3 },
+    { 5, 3, 1, 1, 1, 1, 1, 5 },
+    { 224, 7, 2, 3, 3, 1, 1, 112 },
+    { 224, 7, 2, 3, 3, 2, 2, 56 },
+    { 224, 7, 2, 3, 3, 3, 2, 55 },
+    { 227, 11, 4, 0, 0, 1, 1, 55 },
+    { 227, 11, 4, 0, 0, 3, 2, 27 },
+    { 32, 5, 1, 0, 0, 2, 2, 14 },
+    { 1, 1, 1, 0, 0, 1, 1, 1 },
+    { 1, 3, 1, 1, 1, 1, 1, 1 },
+    { 6, 3, 2, 0, 1, 1, 1, 3 },
+    { 7, 2, 3, 0, 0, 1, 1, 2 },
+    { 3, 3, 5, 0, 0, 1, 1, 1 },
+    { 10, 1, 1, 0, 0, 1, 3, 4 },
+    { 2, 255, 1, 127, 126, 1, 1, 1 },
+    { 4, 4, 1, 2, 1, 4, 4, 1 },
   };
   int failures = 0;
 
@@ -67,8 +79,15 @@ check_same (void)
   {
     int size, kernel, stride, before, after, out;
   } sizes[] = {
-    {5, 3, 1, 1, 1, 5}, {5, 4, 1, 1, 2, 5}, {5, 3, 2, 1, 1, 3}, {6, 3, 2, 0, 1, 3}, {7, 2, 3, 0, 1, 3},
-    {2, 1, 2, 0, 0, 1}, {224, 7, 2, 2, 3, 112}, {1, 255, 1, 127, 127, 1}, {10, 2, 5, 0, 0, 2},
+    { 5, 3, 1, 1, 1, 5 },
+    { 5, 4, 1, 1, 2, 5 },
+    { 5, 3, 2, 1, 1, 3 },
+    { 6, 3, 2, 0, 1, 3 },
+    { 7, 2, 3, 0, 1, 3 },
+    { 2, 1, 2, 0, 0, 1 },
+    { 224, 7, 2, 2, 3, 112 },
+    { 1, 255, 1, 127, 127, 1 },
+    { 10, 2, 5, 0, 0, 2 },
   };
   int failures = 0;
 
@@ -80,9 +99,10 @@ check_same (void)
     layer.stride_y = layer.stride_x = sizes[i].stride;
     failures += EXPECT (convolve_layer_pad_same (&layer, sizes[i].size, sizes[i].size, NULL) == CONVOLVE_OK);
     failures += expect (layer.pad_top == sizes[i].before && layer.pad_bottom == sizes[i].after
-        && layer.pad_left == sizes[i].before && layer.pad_right == sizes[i].after, "same padding", (int) i);
-    failures += EXPECT (convolve_layer_output_size (&layer, sizes[i].size, sizes[i].size, &height, &width, NULL)
-        == CONVOLVE_OK);
+            && layer.pad_left == sizes[i].before && layer.pad_right == sizes[i].after,
+        "same padding", (int) i);
+    failures += EXPECT (
+        convolve_layer_output_size (&layer, sizes[i].size, sizes[i].size, &height, &width, NULL) == CONVOLVE_OK);
     failures += expect (height == sizes[i].out && width == sizes[i].out, "an output of same padding", (int) i);
   }
   return failures;
@@ -98,13 +118,38 @@ check_refused (void)
     int value;
   } bad[] = {
 #define BAD(field, value) { offsetof (ConvolveLayer, field), value }
-    BAD (filters, 0), BAD (filters, 4097), BAD (filters, -1), BAD (channels, 0), BAD (channels, 4097),
-    BAD (kernel_height, 0), BAD (kernel_height, 256), BAD (kernel_width, 0), BAD (kernel_width, 256),
-    BAD (kernel_width, 6), BAD (kernel_height, 7), BAD (first_filter, -1), BAD (first_filter, 2), BAD (shown, -1),
-    BAD (shown, 3), BAD (stride_y, 0), BAD (stride_x, 256), BAD (pad_top, -1), BAD (pad_bottom, 65537),
-    BAD (pad_left, -1), BAD (pad_right, 65537), BAD (boundary, 5), BAD (boundary, -1), BAD (activation, 3),
-    BAD (pool_height, 0), BAD (pool_width, 256), BAD (pool_width, 4), BAD (pool_height, 5), BAD (pool_stride_y, 0),
-    BAD (pool_stride_x, 256), BAD (type, 3), BAD (type, -1),
+    BAD (filters, 0),
+    BAD (filters, 4097),
+    BAD (filters, -1),
+    BAD (channels, 0),
+    BAD (channels, 4097),
+    BAD (kernel_height, 0),
+    BAD (kernel_height, 256),
+    BAD (kernel_width, 0),
+    BAD (kernel_width, 256),
+    BAD (kernel_width, 6),
+    BAD (kernel_height, 7),
+    BAD (first_filter, -1),
+    BAD (first_filter, 2),
+    BAD (shown, -1),
+    BAD (shown, 3),
+    BAD (stride_y, 0),
+    BAD (stride_x, 256),
+    BAD (pad_top, -1),
+    BAD (pad_bottom, 65537),
+    BAD (pad_left, -1),
+    BAD (pad_right, 65537),
+    BAD (boundary, 5),
+    BAD (boundary, -1),
+    BAD (activation, 3),
+    BAD (pool_height, 0),
+    BAD (pool_width, 256),
+    BAD (pool_width, 4),
+    BAD (pool_height, 5),
+    BAD (pool_stride_y, 0),
+    BAD (pool_stride_x, 256),
+    BAD (type, 3),
+    BAD (type, -1),
 #undef BAD
   };
   int failures = 0, height, width;
@@ -116,7 +161,8 @@ check_refused (void)
     convolve_layer_init (&layer, 2, 3, 3, 3, ones);
     memcpy ((char *) &layer + bad[i].field, &bad[i].value, sizeof (int));
     failures += expect (convolve_layer_output_size (&layer, 6, 5, &height, &width, &error) == CONVOLVE_INVALID
-        && error.status == CONVOLVE_INVALID && error.text[0], "a bad field", (int) i);
+            && error.status == CONVOLVE_INVALID && error.text[0],
+        "a bad field", (int) i);
   }
   return failures;
 }
@@ -147,7 +193,7 @@ check_plans (void)
         == (convolve_layer_variant_on_device (v) ? CONVOLVE_NO_DEVICE : CONVOLVE_OK));
   weights[17] = NAN;
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
-  layer.shown = 1;              /* a filter that is not shown is not looked at */
+  layer.shown = 1; /* a filter that is not shown is not looked at */
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_OK);
   bias[0] = INFINITY;
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
@@ -172,7 +218,7 @@ check_tasks (void)
   ConvolveLayer layer;
   float from[64] = { 0 }, to[64];
   ConvolveLayerPlan *plan, *again;
-  ConvolveLayerTask good = {.batch = 1,.height = 4,.width = 5 }, task;
+  ConvolveLayerTask good = { .batch = 1, .height = 4, .width = 5 }, task;
   ConvolveError error = { 0 };
   int failures = 0;
 
@@ -185,7 +231,9 @@ check_tasks (void)
   good.source = convolve_layer_nchw (CONVOLVE_LAYER_FLOAT32, from, 1, 4, 5);
   good.destination = convolve_layer_nchw (CONVOLVE_LAYER_FLOAT32, to, 1, 2, 3);
   failures += EXPECT (convolve_layer_run (plan, &good, NULL) == CONVOLVE_OK);
-#define BAD(...) task = good; __VA_ARGS__; \
+#define BAD(...) \
+  task = good; \
+  __VA_ARGS__; \
   failures += EXPECT (convolve_layer_run (plan, &task, &error) == CONVOLVE_INVALID)
   BAD (task.batch = 0);
   BAD (task.batch = 65536);
@@ -217,7 +265,10 @@ check_tasks (void)
 static int
 check_source_rows (void)
 {
-  enum { SIDE = 24 };
+  enum
+  {
+    SIDE = 24
+  };
   static float from[SIDE * SIDE], poisoned[SIDE * SIDE], to[SIDE * SIDE], again[SIDE * SIDE];
   int failures = 0;
 
@@ -228,7 +279,7 @@ check_source_rows (void)
       for (int pool = 1; pool <= 3; pool++) {
         ConvolveLayer layer;
         ConvolveLayerPlan *plan;
-        ConvolveLayerTask task = {.batch = 1,.height = SIDE,.width = SIDE };
+        ConvolveLayerTask task = { .batch = 1, .height = SIDE, .width = SIDE };
         int height, width, first, end;
 
         convolve_layer_init (&layer, 1, 1, 5, 3, ones);
@@ -254,8 +305,9 @@ check_source_rows (void)
             task.source.channel[0] = poisoned;
             convolve_layer_run (plan, &task, NULL);
             failures += expect (memcmp (to + task.first_row * width, again + task.first_row * width,
-                    (task.end_row - task.first_row) * width * sizeof (float)) == 0, "rows that are not needed",
-                boundary);
+                                    (task.end_row - task.first_row) * width * sizeof (float))
+                    == 0,
+                "rows that are not needed", boundary);
           }
         convolve_layer_plan_unref (plan);
       }
@@ -268,12 +320,22 @@ compare_layer (const ConvolveLayer *layer, const float *from, int side, const fl
 {
   int count = layer->channels * side * side;
   double *input = malloc (count * sizeof (double)), most = input ? 0 : INFINITY;
-  OracleLayer oracle = {.input = input,.channels = layer->channels,.height = side,.width = side,
-    .weights = layer->weights,.kernel_height = layer->kernel_height,.kernel_width = layer->kernel_width,
-    .stride_y = layer->stride_y,.stride_x = layer->stride_x,.pad_top = layer->pad_top,.pad_left = layer->pad_left,
-    .padding = ORACLE_PAD_REPLICATE,.pool_height = layer->pool_height,.pool_width = layer->pool_width,
-    .pool_stride_y = layer->pool_stride_y,.pool_stride_x = layer->pool_stride_x
-  };
+  OracleLayer oracle = { .input = input,
+    .channels = layer->channels,
+    .height = side,
+    .width = side,
+    .weights = layer->weights,
+    .kernel_height = layer->kernel_height,
+    .kernel_width = layer->kernel_width,
+    .stride_y = layer->stride_y,
+    .stride_x = layer->stride_x,
+    .pad_top = layer->pad_top,
+    .pad_left = layer->pad_left,
+    .padding = ORACLE_PAD_REPLICATE,
+    .pool_height = layer->pool_height,
+    .pool_width = layer->pool_width,
+    .pool_stride_y = layer->pool_stride_y,
+    .pool_stride_x = layer->pool_stride_x };
 
   for (int i = 0; i < count && input; i++)
     input[i] = from[i];
@@ -298,8 +360,13 @@ check_memory (void)
   {
     int channels, kernel, stride, pool, pool_stride, side, pad;
   } rows[] = {
-    {1, 3, 255, 255, 255, 700, 65536}, {1, 255, 255, 1, 1, 300, 1500}, {5, 255, 255, 1, 1, 300, 1000},
-    {1, 61, 17, 9, 5, 500, 100}, {64, 7, 8, 64, 64, 900, 0}, {3, 40, 61, 6, 1, 90, 300}, {700, 9, 12, 1, 1, 130, 3},
+    { 1, 3, 255, 255, 255, 700, 65536 },
+    { 1, 255, 255, 1, 1, 300, 1500 },
+    { 5, 255, 255, 1, 1, 300, 1000 },
+    { 1, 61, 17, 9, 5, 500, 100 },
+    { 64, 7, 8, 64, 64, 900, 0 },
+    { 3, 40, 61, 6, 1, 90, 300 },
+    { 700, 9, 12, 1, 1, 130, 3 },
   };
   int failures = 0;
 
@@ -307,7 +374,7 @@ check_memory (void)
     int n_weights = rows[r].channels * rows[r].kernel * rows[r].kernel, side = rows[r].side, height = 0, width = 0;
     int n_samples = rows[r].channels * side * side;
     float *weights = malloc (n_weights * sizeof (float)), *from = malloc (n_samples * sizeof (float)), *to = NULL;
-    ConvolveLayerTask task = {.batch = 1,.height = side,.width = side };
+    ConvolveLayerTask task = { .batch = 1, .height = side, .width = side };
     ConvolveLayerPlan *plan = NULL;
     ConvolveLayer layer;
     size_t bytes = 0;
@@ -330,7 +397,7 @@ check_memory (void)
     task.source = convolve_layer_nchw (layer.type, from, layer.channels, side, side);
     task.destination = convolve_layer_nchw (layer.type, to, 1, height, width);
     if (plan && to) {
-      ConvolveLayerJob job = {.task = task,.out_height = height,.out_width = width };
+      ConvolveLayerJob job = { .task = task, .out_height = height, .out_width = width };
 
       job.task.end_row = height;
       bytes = convolve_layer_cpu_memory (plan, &job);

@@ -24,7 +24,8 @@ half_value (unsigned half)
 {
   int exponent = half >> 10 & 31, fraction = half & 1023;
   double value = exponent == 0 ? ldexp (fraction, -24)
-      : exponent == 31 ? INFINITY : ldexp (1024 + fraction, exponent - 25);
+      : exponent == 31         ? INFINITY
+                               : ldexp (1024 + fraction, exponent - 25);
 
   return half >> 15 ? -value : value;
 }
@@ -90,7 +91,7 @@ make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType ty
     order[i] = order[other];
     order[other] = keep;
   }
-  if (kind == 0) {              /* NCHW, with gaps or without */
+  if (kind == 0) { /* NCHW, with gaps or without */
     int gap = check_random_one_in (random, 2) ? check_random_range (random, 0, 5) : 0;
 
     tensor->row_stride = width * tensor->column_stride + gap * size;
@@ -98,7 +99,7 @@ make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType ty
     tensor->down_stride = height * tensor->row_stride + gap * size;
     tensor->batch_stride = channels * tensor->down_stride;
     memory->size = batch * tensor->batch_stride;
-  } else if (kind == 1) {       /* a mosaic */
+  } else if (kind == 1) { /* a mosaic */
     int columns = check_random_range (random, 1, channels), rows = (channels + columns - 1) / columns;
 
     tensor->across = columns;
@@ -107,13 +108,13 @@ make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType ty
     tensor->down_stride = height * tensor->row_stride;
     tensor->batch_stride = rows * tensor->down_stride;
     memory->size = batch * tensor->batch_stride;
-  } else if (kind == 2) {       /* planes in any order */
+  } else if (kind == 2) { /* planes in any order */
     tensor->row_stride = width * tensor->column_stride;
     tensor->batch_stride = CONVOLVE_LAYER_PLANES * height * tensor->row_stride;
     memory->size = batch * tensor->batch_stride;
     for (int c = 0; c < channels; c++)
       tensor->channel[c] = (void *) (uintptr_t) (1 + order[c] * height * tensor->row_stride);
-  } else {                      /* interleaved in any order, perhaps with something between */
+  } else { /* interleaved in any order, perhaps with something between */
     tensor->column_stride = size * (check_random_one_in (random, 2) ? 4 : check_random_range (random, channels, 4));
     tensor->row_stride = width * tensor->column_stride
         + (check_random_one_in (random, 2) ? tensor->column_stride : size * check_random_range (random, 0, 3));
@@ -144,7 +145,7 @@ static int
 random_side (CheckRandom *random, int most)
 {
   return check_random_one_in (random, 2) ? check_random_range (random, 1, most)
-      : check_random_range (random, 1, most < 4 ? most : 4);
+                                         : check_random_range (random, 1, most < 4 ? most : 4);
 }
 
 static double
@@ -155,7 +156,7 @@ random_number (CheckRandom *random, int kind)
   if (kind == 0)
     return 2 * value - 1;
   if (kind == 1)
-    return value;               /* sums without cancellation: errors of one sign add up */
+    return value; /* sums without cancellation: errors of one sign add up */
   if (kind == 2)
     return check_random_range (random, -3, 3);
   if (kind == 3)
@@ -177,7 +178,7 @@ random_shape (CheckRandom *random, ConvolveLayer *layer)
     layer->kernel_width = random_side (random, 12);
   }
   if (layer->type == CONVOLVE_LAYER_U8 && check_random_one_in (random, 2)) {
-    layer->channels = check_random_range (random, 1, 4);        /* as frames have them */
+    layer->channels = check_random_range (random, 1, 4); /* as frames have them */
     layer->filters = check_random_range (random, 1, 4);
     return;
   }
@@ -225,7 +226,8 @@ random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
       layer->pad_right = check_random_range (random, 0, 9);
     }
     if ((double) test->height * test->width * layer->filters * layer->channels * layer->kernel_height
-        * layer->kernel_width > budget) {
+            * layer->kernel_width
+        > budget) {
       layer->filters = (layer->filters + 1) / 2;
       layer->first_filter = layer->shown = 0;
       if (layer->filters == 1) {
@@ -235,8 +237,10 @@ random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
     }
     test->batch = 1;
   } while (convolve_layer_output_size (layer, test->height, test->width, &test->out_height, &test->out_width, NULL)
-      != CONVOLVE_OK || (double) test->out_height * test->out_width * layer->filters * layer->channels
-      * layer->kernel_height * layer->kernel_width * layer->pool_height * layer->pool_width > budget);
+          != CONVOLVE_OK
+      || (double) test->out_height * test->out_width * layer->filters * layer->channels * layer->kernel_height
+              * layer->kernel_width * layer->pool_height * layer->pool_width
+          > budget);
   if (check_random_one_in (random, 4))
     test->batch = check_random_range (random, 2, 3);
 }
@@ -247,7 +251,7 @@ fill_case (CheckRandom *random, CheckLayerCase *test)
   ConvolveLayer *layer = &test->layer;
   size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
   size_t count = of_filter * layer->filters,
-      inputs = (size_t) test->batch * layer->channels * test->height * test->width;
+         inputs = (size_t) test->batch * layer->channels * test->height * test->width;
   int weight_kind = check_random_range (random, 0, 3), input_kind = check_random_range (random, 0, 3);
   int outputs = convolve_layer_outputs (layer);
   double most = 0;
@@ -257,8 +261,9 @@ fill_case (CheckRandom *random, CheckLayerCase *test)
     input_kind = 9 - weight_kind - (weight_kind == 3);
   }
 
-  test->filled = check_random_one_in (random, 4) ? check_random_range (random, 1, 3)
-      : outputs < 4 && check_random_one_in (random, 2) ? 4 - outputs : 0;
+  test->filled = check_random_one_in (random, 4)       ? check_random_range (random, 1, 3)
+      : outputs < 4 && check_random_one_in (random, 2) ? 4 - outputs
+                                                       : 0;
   test->fill = (float) check_random_range (random, 0, 255);
   test->weights = malloc (count * sizeof *test->weights);
   test->bias = malloc (layer->filters * sizeof *test->bias);
@@ -350,9 +355,9 @@ check_layer_case_print (const CheckLayerCase *test, const char *variant)
   const ConvolveLayer *layer = &test->layer;
 
   printf ("  %s, %s: %d images of %dx%d, C %d, K %d (%d from %d), kernel %dx%d, stride %d,%d, "
-      "padding %d,%d,%d,%d %s, %s, "
-      "pool %dx%d stride %d,%d, rows %d to %d of %dx%d, source across %d column stride %td, destination %d %td, "
-      "filled %d\n",
+          "padding %d,%d,%d,%d %s, %s, "
+          "pool %dx%d stride %d,%d, rows %d to %d of %dx%d, source across %d column stride %td, destination %d %td, "
+          "filled %d\n",
       variant, type_names[layer->type], test->batch, test->width, test->height, layer->channels, layer->filters,
       convolve_layer_outputs (layer), layer->first_filter, layer->kernel_width, layer->kernel_height, layer->stride_x,
       layer->stride_y, layer->pad_left, layer->pad_top, layer->pad_right, layer->pad_bottom,
@@ -361,4 +366,3 @@ check_layer_case_print (const CheckLayerCase *test, const char *variant)
       test->source.tensor.across, test->source.tensor.column_stride, test->destination.tensor.across,
       test->destination.tensor.column_stride, test->filled);
 }
-

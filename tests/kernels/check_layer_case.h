@@ -7,7 +7,7 @@
 
 enum
 {
-  CHECK_LAYER_CANARY = 0xa5     /* every byte of memory that is no sample */
+  CHECK_LAYER_CANARY = 0xa5 /* every byte of memory that is no sample */
 };
 
 /* Bytes with tensors in them. */
@@ -15,7 +15,7 @@ typedef struct
 {
   unsigned char *bytes;
   size_t size;
-  ConvolveLayerTensor tensor;   /* channel pointers are offsets into bytes, plus 1 */
+  ConvolveLayerTensor tensor; /* channel pointers are offsets into bytes, plus 1 */
 } CheckLayerMemory;
 
 typedef struct
@@ -25,7 +25,7 @@ typedef struct
   int batch, height, width, out_height, out_width, first_row, end_row, filled;
   float fill;
   CheckLayerMemory source, destination;
-  double *input;                /* [batch][channels][height][width], as the oracle has it */
+  double *input; /* [batch][channels][height][width], as the oracle has it */
 } CheckLayerCase;
 
 /* Products of the largest output are at most budget. False where memory is short; to be cleared either way. */

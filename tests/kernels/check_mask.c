@@ -134,11 +134,25 @@ random_shape (CheckRandom *random, int *width, int *height)
   {
     int width, height, weight;
   } shapes[] = {
-    {1, 1, 40}, {3, 3, 120}, {5, 5, 120}, {7, 3, 80}, {1, 9, 80}, {9, 1, 80}, {15, 15, 80}, {31, 31, 50},
-    {0, 0, 40},                 /* any odd size up to 63 */
-    {255, 1, 8}, {1, 255, 8}, {89, 89, 3}, {91, 127, 2}, {255, 255, 1},
+    { 1, 1, 40 },
+    { 3, 3, 120 },
+    { 5, 5, 120 },
+    { 7, 3, 80 },
+    { 1, 9, 80 },
+    { 9, 1, 80 },
+    { 15, 15, 80 },
+    { 31, 31, 50 },
+    { 0, 0, 40 }, /* any odd size up to 63 */
+    { 255, 1, 8 },
+    { 1, 255, 8 },
+    { 89, 89, 3 },
+    { 91, 127, 2 },
+    { 255, 255, 1 },
   };
-  enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+  enum
+  {
+    N_SHAPES = sizeof shapes / sizeof *shapes
+  };
   int weights[N_SHAPES], at;
 
   for (int i = 0; i < N_SHAPES; i++)
@@ -251,8 +265,8 @@ fill_decimals (ConvolveMask *mask, CheckRandom *random)
   bool powers_of_two = check_random_one_in (random, 2);
 
   for (int k = 0; k < mask->width * mask->height; k++)
-    mask->taps[k] = powers_of_two ? ldexp (0.1, check_random_range (random, 0, 3)) :
-        check_random_range (random, -2, 9) / 10.0;
+    mask->taps[k] =
+        powers_of_two ? ldexp (0.1, check_random_range (random, 0, 3)) : check_random_range (random, -2, 9) / 10.0;
 }
 
 static void
@@ -300,13 +314,13 @@ fill_limit (ConvolveMask *mask, CheckRandom *random, int largest)
     mask->taps[k] = check_random_range (random, each / 2, each) * (check_random_one_in (random, 3) ? -1 : 1);
   mask->taps[first] = 0;
   if (count > 1 && check_random_one_in (random, 2))
-    mask->taps[(first + 1) % count] = 1;        /* otherwise no tap is the factor itself */
+    mask->taps[(first + 1) % count] = 1; /* otherwise no tap is the factor itself */
   mask->taps[first] = limit - tap_sum (mask, true) + check_random_range (random, -1, 2);
 }
 
 typedef enum
 {
-  DIVIDE_BY_SUM,                /* where the sum is not 0 */
+  DIVIDE_BY_SUM, /* where the sum is not 0 */
   DIVIDE_BY_ANY
 } DivisorRule;
 
@@ -317,32 +331,34 @@ static const struct
   DivisorRule rule;
   int weight;
 } kinds[] = {
-  {"small integers", fill_small, DIVIDE_BY_ANY, 10},
-  {"signed integers", fill_signed, DIVIDE_BY_ANY, 10},
-  {"integers of sum 0", fill_edge, DIVIDE_BY_ANY, 6},
-  {"normalised fractions", fill_fractions, DIVIDE_BY_SUM, 8},
-  {"signed fractions", fill_signed_fractions, DIVIDE_BY_ANY, 8},
-  {"rank 1 integers", fill_rank_1, DIVIDE_BY_ANY, 10},
-  {"nearly rank 1 integers", fill_nearly_rank_1, DIVIDE_BY_ANY, 4},
-  {"gaussian", fill_gaussian, DIVIDE_BY_SUM, 10},
-  {"difference of gaussians", fill_difference, DIVIDE_BY_ANY, 8},
-  {"decimals", fill_decimals, DIVIDE_BY_ANY, 8},
-  {"box", fill_box, DIVIDE_BY_ANY, 8},
-  {"sixteenths", fill_sixteenths, DIVIDE_BY_ANY, 5},
-  {"single tap", fill_single, DIVIDE_BY_ANY, 5},
-  {"sparse integers", fill_sparse, DIVIDE_BY_ANY, 5},
-  {"integers at the limit of exactness", NULL, DIVIDE_BY_ANY, 6},
+  { "small integers", fill_small, DIVIDE_BY_ANY, 10 },
+  { "signed integers", fill_signed, DIVIDE_BY_ANY, 10 },
+  { "integers of sum 0", fill_edge, DIVIDE_BY_ANY, 6 },
+  { "normalised fractions", fill_fractions, DIVIDE_BY_SUM, 8 },
+  { "signed fractions", fill_signed_fractions, DIVIDE_BY_ANY, 8 },
+  { "rank 1 integers", fill_rank_1, DIVIDE_BY_ANY, 10 },
+  { "nearly rank 1 integers", fill_nearly_rank_1, DIVIDE_BY_ANY, 4 },
+  { "gaussian", fill_gaussian, DIVIDE_BY_SUM, 10 },
+  { "difference of gaussians", fill_difference, DIVIDE_BY_ANY, 8 },
+  { "decimals", fill_decimals, DIVIDE_BY_ANY, 8 },
+  { "box", fill_box, DIVIDE_BY_ANY, 8 },
+  { "sixteenths", fill_sixteenths, DIVIDE_BY_ANY, 5 },
+  { "single tap", fill_single, DIVIDE_BY_ANY, 5 },
+  { "sparse integers", fill_sparse, DIVIDE_BY_ANY, 5 },
+  { "integers at the limit of exactness", NULL, DIVIDE_BY_ANY, 6 },
 };
 
-enum { N_KINDS = sizeof kinds / sizeof *kinds };
+enum
+{
+  N_KINDS = sizeof kinds / sizeof *kinds
+};
 
 /* Most results should lie inside the range, so the divisor follows the taps' size; ties want small even ones. */
 static double
 random_divisor (const ConvolveMask *mask, CheckRandom *random, DivisorRule rule)
 {
-  static const double explicit_ones[] = {
-    1, 2, 3, 6, 7, 9, 16, 49, 255, 256, 1000, 2.5, 0.5, 0.75, 4.4, 1.0 / 3, 12.375
-  };
+  static const double explicit_ones[] = { 1, 2, 3, 6, 7, 9, 16, 49, 255, 256, 1000, 2.5, 0.5, 0.75, 4.4, 1.0 / 3,
+    12.375 };
   double sum = tap_sum (mask, false), size = tap_sum (mask, true), divisor = 1;
   int choice = check_random_range (random, 0, 7);
 

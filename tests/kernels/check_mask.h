@@ -9,9 +9,9 @@
 typedef struct
 {
   ConvolveMask mask;
-  const char *kind;             /* in words */
-  bool decimal;                 /* multiples of 0.1, which a binary fraction may only come near to */
-  bool normalised;              /* the divisor is the taps' sum */
+  const char *kind; /* in words */
+  bool decimal;     /* multiples of 0.1, which a binary fraction may only come near to */
+  bool normalised;  /* the divisor is the taps' sum */
 
   /* The taps are integers times one factor, and the sum is small enough for these samples. */
   bool exact;

@@ -12,7 +12,7 @@ enum
 {
   MAP_COLUMNS = 100,
   MAP_ROWS = 40,
-  SHOWN = 8                     /* single differences */
+  SHOWN = 8 /* single differences */
 };
 
 typedef struct
@@ -23,7 +23,7 @@ typedef struct
   ConvolvePlan *plan;
   Oracle oracle;
   OracleValue *values;
-  unsigned char *result;        /* the destination block after the run */
+  unsigned char *result; /* the destination block after the run */
   CheckResult *verdict;
   FILE *file;
 } Run;
@@ -47,7 +47,7 @@ fail (Run *run, const char *format, ...)
 static bool
 is_total (const char *variant)
 {
-  static const char *const total[] = {"auto", "global", "cpu", "cpu-reference"};
+  static const char *const total[] = { "auto", "global", "cpu", "cpu-reference" };
 
   for (size_t i = 0; i < sizeof total / sizeof *total; i++) {
     if (strcmp (variant, total[i]) == 0)
@@ -135,8 +135,7 @@ ask_oracle (Run *run)
     run->oracle.budget = run->verdict->exact ? ldexp (1, -20) : run->test->pixel.depth == 8 ? 1.0 / 64 : 0.5;
 
   run->values = malloc ((size_t) region->width * region->height * run->oracle.samples * sizeof *run->values);
-  if (run->values
-      && oracle_convolve (&run->oracle, region->x, region->y, region->width, region->height, run->values))
+  if (run->values && oracle_convolve (&run->oracle, region->x, region->y, region->width, region->height, run->values))
     return true;
   fail (run, "the oracle is out of memory");
   return false;
@@ -204,14 +203,17 @@ run_on_device (Run *run, ConvolveError *error)
     };
 
     done = convolve_device_copy (run->device, source, test->source.bytes, test->source.size, CONVOLVE_COPY_TO_DEVICE,
-        error) == CONVOLVE_OK
+               error)
+            == CONVOLVE_OK
         && convolve_device_copy (run->device, destination, test->destination.bytes, test->destination.size,
-        CONVOLVE_COPY_TO_DEVICE, error) == CONVOLVE_OK
+               CONVOLVE_COPY_TO_DEVICE, error)
+            == CONVOLVE_OK
         && convolve_run (run->plan, &plane, error) == CONVOLVE_OK
         && convolve_device_copy (run->device, run->result, destination, test->destination.size, CONVOLVE_COPY_TO_HOST,
-        error) == CONVOLVE_OK
-        && convolve_device_copy (run->device, source_after, source, test->source.size, CONVOLVE_COPY_TO_HOST,
-        error) == CONVOLVE_OK
+               error)
+            == CONVOLVE_OK
+        && convolve_device_copy (run->device, source_after, source, test->source.size, CONVOLVE_COPY_TO_HOST, error)
+            == CONVOLVE_OK
         && convolve_device_finish (run->device, error) == CONVOLVE_OK;
     if (done && memcmp (source_after, test->source.bytes, test->source.size) != 0)
       fail (run, "the source has changed");
@@ -362,7 +364,8 @@ compare_with_reference (Run *run)
 {
   const CheckCase *test = run->test;
   ConvolveError error = { 0 };
-  ConvolvePlan *plan = convolve_plan_new (&test->pixel, test->boundary, &test->mask.mask, "cpu-reference", NULL, &error);
+  ConvolvePlan *plan =
+      convolve_plan_new (&test->pixel, test->boundary, &test->mask.mask, "cpu-reference", NULL, &error);
   unsigned char *host = malloc (test->destination.size);
 
   if (!plan || !host || !run_on_host (run, plan, host, &error))
@@ -459,7 +462,7 @@ CheckResult
 check_run (CheckCase *test, const char *variant, ConvolveDevice *device, bool verbose, FILE *file)
 {
   CheckResult result = { CHECK_PASSED, false, false, 0, "" };
-  Run run = {.test = test,.variant = variant,.device = device,.verdict = &result,.file = file };
+  Run run = { .test = test, .variant = variant, .device = device, .verdict = &result, .file = file };
 
   if (make_plan (&run)) {
     check_plan (&run);

@@ -9,17 +9,17 @@
 typedef enum
 {
   CHECK_PASSED,
-  CHECK_REFUSED,                /* the variant cannot do this mask and said why */
+  CHECK_REFUSED, /* the variant cannot do this mask and said why */
   CHECK_FAILED
 } CheckVerdict;
 
 typedef struct
 {
   CheckVerdict verdict;
-  bool device_lost;             /* nothing more is to be asked of it */
-  bool exact;                   /* the plan's word */
-  double error;                 /* of a plan that is not exact: code values beyond half a one, the largest */
-  char reason[640];             /* of a refusal */
+  bool device_lost; /* nothing more is to be asked of it */
+  bool exact;       /* the plan's word */
+  double error;     /* of a plan that is not exact: code values beyond half a one, the largest */
+  char reason[640]; /* of a refusal */
 } CheckResult;
 
 /*
@@ -31,10 +31,10 @@ CheckResult check_run (CheckCase *test, const char *variant, ConvolveDevice *dev
 /* One variant's part in the final table. */
 typedef struct
 {
-  const char *variant;          /* a name of the table, or auto */
-  ConvolveDevice *device;       /* NULL for host memory */
+  const char *variant;    /* a name of the table, or auto */
+  ConvolveDevice *device; /* NULL for host memory */
   long cases, refused, failed;
-  double error_8, error_deep;   /* CheckResult.error over all cases of 8-bit and of deeper samples */
+  double error_8, error_deep; /* CheckResult.error over all cases of 8-bit and of deeper samples */
   bool device_lost;
 } CheckRow;
 

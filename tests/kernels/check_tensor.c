@@ -11,7 +11,7 @@
 
 enum
 {
-  OUTPUTS = 8                   /* of one product, side by side */
+  OUTPUTS = 8 /* of one product, side by side */
 };
 
 typedef struct
@@ -19,16 +19,18 @@ typedef struct
   ConvolvePlan *plan;
   const ConvolveMask *mask;
   ConvolveLimbs limbs;
-  int most;                     /* the largest sample */
-  int *samples;                 /* what 8 outputs of one row see: height rows of OUTPUTS + width - 1 */
+  int most;     /* the largest sample */
+  int *samples; /* what 8 outputs of one row see: height rows of OUTPUTS + width - 1 */
   FILE *file;
 } Trial;
 
 static int
 fail (const Trial *trial, const char *what, double got, double expected)
 {
-  fprintf (trial->file, "FAILED limbs: %s is %.17g, not %.17g: mask %dx%d, divisor %.17g, samples to %d, "
-      "%d limbs\n", what, got, expected, trial->mask->width, trial->mask->height, trial->mask->divisor, trial->most,
+  fprintf (trial->file,
+      "FAILED limbs: %s is %.17g, not %.17g: mask %dx%d, divisor %.17g, samples to %d, "
+      "%d limbs\n",
+      what, got, expected, trial->mask->width, trial->mask->height, trial->mask->divisor, trial->most,
       trial->limbs.count);
   return 1;
 }
@@ -113,10 +115,10 @@ check_error (const Trial *trial, bool upper)
     sum += (long double) trial->mask->taps[k] / trial->mask->divisor;
     exact += (long double) trial->mask->taps[k] / trial->mask->divisor * sample;
     for (int l = 0; l < limbs->count; l++)
-      limb_sums[l] += (double) sample * convolve_limbs_of (plan, limbs, l, k % trial->mask->width,
-          k / trial->mask->width);
+      limb_sums[l] +=
+          (double) sample * convolve_limbs_of (plan, limbs, l, k % trial->mask->width, k / trial->mask->width);
   }
-  exact += zero - zero * sum + plan->tail.maximum * 0.5L;       /* the offset that the masks of this check have */
+  exact += zero - zero * sum + plan->tail.maximum * 0.5L; /* the offset that the masks of this check have */
 
   value = (float) limb_sums[limbs->count - 1];
   for (int l = limbs->count - 2; l >= 0; l--)
@@ -133,9 +135,13 @@ check_error (const Trial *trial, bool upper)
 static int
 check_mask (const CheckMask *mask, CheckRandom *random, int depth, FILE *file)
 {
-  ConvolvePixel pixel = {.type = depth == 8 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16,.depth = depth,.samples = 1,
-    .stride = depth == 8 ? 1 : 2,.select = 1,.biased = 1 };
-  Trial trial = {.mask = &mask->mask,.most = (1 << depth) - 1,.file = file };
+  ConvolvePixel pixel = { .type = depth == 8 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16,
+    .depth = depth,
+    .samples = 1,
+    .stride = depth == 8 ? 1 : 2,
+    .select = 1,
+    .biased = 1 };
+  Trial trial = { .mask = &mask->mask, .most = (1 << depth) - 1, .file = file };
   ConvolveMask with_offset = mask->mask;
   const char *reason = NULL;
   int count = mask->mask.height * (OUTPUTS + mask->mask.width - 1), failures = 0;

@@ -29,8 +29,8 @@ typedef struct
   const ConvolveMask *mask;
   ConvolveProducts products;
   ConvolveProductTaps taps;
-  int32_t (*lowest)[2][LANES][4];       /* what totals have the 256th part of: [8 rows][half] */
-  int rows, pitch;              /* of bytes, the window of 16 rows of outputs */
+  int32_t (*lowest)[2][LANES][4]; /* what totals have the 256th part of: [8 rows][half] */
+  int rows, pitch;                /* of bytes, the window of 16 rows of outputs */
   uint8_t *bytes;
   FILE *file;
 } Trial;
@@ -40,10 +40,11 @@ typedef uint32_t Registers[LANES][4];
 static int
 fail (const Trial *trial, const char *what, double got, double expected)
 {
-  fprintf (trial->file, "FAILED products: %s is %.17g, not %.17g: mask %dx%d, divisor %.17g, %d bits, %d samples, "
-      "%d products, %s\n", what, got, expected, trial->mask->width, trial->mask->height, trial->mask->divisor,
-      trial->plan->pixel.depth, trial->plan->pixel.samples, trial->products.rank,
-      trial->plan->exact ? "exact" : "rounded");
+  fprintf (trial->file,
+      "FAILED products: %s is %.17g, not %.17g: mask %dx%d, divisor %.17g, %d bits, %d samples, "
+      "%d products, %s\n",
+      what, got, expected, trial->mask->width, trial->mask->height, trial->mask->divisor, trial->plan->pixel.depth,
+      trial->plan->pixel.samples, trial->products.rank, trial->plan->exact ? "exact" : "rounded");
   return 1;
 }
 
@@ -78,7 +79,7 @@ sum_rows (const Trial *trial, int r, int first, int h, Registers totals)
 
   memset (totals, 0, sizeof (Registers));
   for (int s = 0; s < count; s++) {
-    Registers sums = { {0} };
+    Registers sums = { { 0 } };
 
     for (int u = 0; u < products->units; u++) {
       uint32_t left[LANES][2], right[LANES];
@@ -86,8 +87,8 @@ sum_rows (const Trial *trial, int r, int first, int h, Registers totals)
       for (int lane = 0; lane < LANES; lane++) {
         for (int k = 0; k < 2; k++)
           left[lane][k] = convolve_products_row_word (trial->plan, products, &trial->taps, r, u, s, lane, 2 * h + k);
-        memcpy (&right[lane], trial->bytes + (first + lane / 4) * trial->pitch
-            + convolve_products_byte (products, u, lane), 4);
+        memcpy (&right[lane],
+            trial->bytes + (first + lane / 4) * trial->pitch + convolve_products_byte (products, u, lane), 4);
       }
       multiply (sums, left, true, right, false);
     }
@@ -98,7 +99,7 @@ sum_rows (const Trial *trial, int r, int first, int h, Registers totals)
   for (int lane = 0; lane < LANES; lane++)
     for (int c = 0; c < 4; c++)
       totals[lane][c] = products->scale ? (totals[lane][c] * products->scale + (uint32_t) products->row_start[r]) >> 16
-          : totals[lane][c] + (uint32_t) products->row_start[r];
+                                        : totals[lane][c] + (uint32_t) products->row_start[r];
 }
 
 /* Totals of 16 rows of outputs: [8 rows][half]. */
@@ -124,7 +125,7 @@ sum_columns (const Trial *trial, int r, Registers totals[2][2])
         }
       for (int phase = 0; phase < 2; phase++) {
         uint32_t low_limbs[LANES], high_limbs[LANES];
-        Registers lows = { {0} }, highs = { {0} };
+        Registers lows = { { 0 } }, highs = { { 0 } };
         int32_t (*lowest)[4] = trial->lowest[phase][h];
 
         for (int lane = 0; lane < LANES; lane++) {
@@ -148,8 +149,8 @@ static int
 sample_at (const Trial *trial, int x, int y, int i, int j)
 {
   const ConvolvePixel *pixel = &trial->plan->pixel;
-  int at = trial->products.lead / convolve_sample_size (pixel->type) + x
-      + (i - trial->mask->width / 2) * pixel->samples;
+  int at =
+      trial->products.lead / convolve_sample_size (pixel->type) + x + (i - trial->mask->width / 2) * pixel->samples;
   const uint8_t *row = trial->bytes + (y + j) * trial->pitch;
 
   return pixel->type == CONVOLVE_SAMPLE_U8 ? row[at] : (row[2 * at] | row[2 * at + 1] << 8) >> pixel->shift;
@@ -183,7 +184,7 @@ check_output (const Trial *trial, int x, int y, int32_t total)
     value = fmin (fmax (floor (value), 0), plan->tail.maximum);
     return value == expected ? 0 : fail (trial, "a result", value, expected);
   }
-  exact += zero - zero * gain + plan->tail.maximum * 0.25L + 0.5L;      /* the offset that this check's masks have */
+  exact += zero - zero * gain + plan->tail.maximum * 0.25L + 0.5L; /* the offset that this check's masks have */
   if (fabsl (value - exact) > convolve_budget (plan) + 1.0 / 512)
     return fail (trial, "a value", value, (double) exact);
   return 0;
@@ -231,9 +232,10 @@ fill (Trial *trial, CheckRandom *random)
 static int
 check_mask (const ConvolveMask *mask, CheckRandom *random, int depth, FILE *file, int *accepted, int *wide)
 {
-  ConvolvePixel pixel = {.type = depth == 8 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16,.depth = depth,
+  ConvolvePixel pixel = { .type = depth == 8 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16,
+    .depth = depth,
     .samples = check_random_range (random, 1, 4) };
-  Trial trial = {.mask = mask,.file = file };
+  Trial trial = { .mask = mask, .file = file };
   ConvolveMask with_offset = *mask;
   const char *reason = NULL;
   int failures = 0;

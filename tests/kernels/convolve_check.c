@@ -30,8 +30,8 @@ enum
 
 typedef struct
 {
-  bool host, device;            /* which rows */
-  long cases, only_case;        /* only_case: -1 for all */
+  bool host, device;     /* which rows */
+  long cases, only_case; /* only_case: -1 for all */
   uint64_t seed;
   const char *variant;
   bool list, bench;
@@ -43,7 +43,8 @@ typedef struct
 static void
 usage (FILE *file)
 {
-  fprintf (file, "convolve_check [options]: checks every variant against the definition\n"
+  fprintf (file,
+      "convolve_check [options]: checks every variant against the definition\n"
       "  --host, --device   only the variants of this kind; --device exits 77 where there is none\n"
       "  --variant NAME     only this one, or auto\n"
       "  --cases N          random cases, 20000\n"
@@ -76,13 +77,13 @@ read_options (Options *options, int argc, char **argv)
   uint64_t number;
 
   clock_gettime (CLOCK_REALTIME, &now);
-  *options = (Options) {
+  *options = (Options){
     .host = true,
     .device = true,
     .cases = 20000,
     .only_case = -1,
     .seed = (uint64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000,
-    .bench_options = {.rounds = 30,.cpu_rounds = 5},
+    .bench_options = { .rounds = 30, .cpu_rounds = 5 },
   };
 
   for (int i = 1; i < argc; i++) {
@@ -104,8 +105,8 @@ read_options (Options *options, int argc, char **argv)
       options->bench_options.csv = value, i++;
     } else if (strcmp (option, "--once") == 0 && i + 2 < argc) {
       options->once = value;
-      if (sscanf (argv[i + 2], "%dx%d", &options->once_width, &options->once_height) != 2
-          || options->once_width < 1 || options->once_height < 1)
+      if (sscanf (argv[i + 2], "%dx%d", &options->once_width, &options->once_height) != 2 || options->once_width < 1
+          || options->once_height < 1)
         return false;
       i += 2;
     } else if (!read_number (value, &number)) {
@@ -140,12 +141,12 @@ make_rows (const Options *options, ConvolveDevice *device, CheckRow *rows)
     bool on_device = convolve_variant_on_device (v);
 
     if (on_device ? options->device && device : options->host)
-      rows[n++] = (CheckRow) {.variant = convolve_variant_name (v),.device = on_device ? device : NULL };
+      rows[n++] = (CheckRow){ .variant = convolve_variant_name (v), .device = on_device ? device : NULL };
   }
   if (options->host)
-    rows[n++] = (CheckRow) {.variant = "auto" };
+    rows[n++] = (CheckRow){ .variant = "auto" };
   if (options->device && device)
-    rows[n++] = (CheckRow) {.variant = "auto",.device = device };
+    rows[n++] = (CheckRow){ .variant = "auto", .device = device };
 
   if (options->variant) {
     int kept = 0;
@@ -173,8 +174,8 @@ run_random (const Options *options, CheckRow *row, uint64_t number, bool verbose
     verdict = check_row_run (row, &test, verbose, stdout);
     if (verdict == CHECK_FAILED)
       printf ("  case %" PRIu64 " of seed %" PRIu64 "; to see it again:\n"
-          "  convolve_check %s --variant %s --seed %" PRIu64 " --case %" PRIu64 "\n", number, options->seed,
-          row->device ? "--device" : "--host", row->variant, options->seed, number);
+              "  convolve_check %s --variant %s --seed %" PRIu64 " --case %" PRIu64 "\n",
+          number, options->seed, row->device ? "--device" : "--host", row->variant, options->seed, number);
   }
   check_case_clear (&test);
   return verdict;
@@ -200,7 +201,9 @@ print_table (const CheckRow *rows, int n_rows)
     char name[64];
 
     snprintf (name, sizeof name, "%s%s", rows[i].variant,
-        strcmp (rows[i].variant, "auto") != 0 ? "" : rows[i].device ? " (device)" : " (host)");
+        strcmp (rows[i].variant, "auto") != 0 ? ""
+            : rows[i].device                  ? " (device)"
+                                              : " (host)");
     printf ("%-20s %8ld %8ld %8ld  %14.3g %14.3g\n", name, rows[i].cases, rows[i].refused, rows[i].failed,
         rows[i].error_8, rows[i].error_deep);
   }
@@ -215,10 +218,10 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
   fflush (stdout);
   if (!options->variant)
     failures += check_fixed_api (stdout) + check_box (options->seed, 400, stdout)
-        + check_integer_tail (options->seed, 400, stdout)
-        + check_limbs (options->seed, 400, stdout) + check_products (options->seed, 400, stdout)
-        + check_cpu_memory (stdout) + check_cpu_threads (stdout) + check_cpu_large (stdout)
-        + check_cpu_sigma (stdout) + check_cpu_wide (options->seed, 300, stdout) + check_cpu_fft_bound (stdout);
+        + check_integer_tail (options->seed, 400, stdout) + check_limbs (options->seed, 400, stdout)
+        + check_products (options->seed, 400, stdout) + check_cpu_memory (stdout) + check_cpu_threads (stdout)
+        + check_cpu_large (stdout) + check_cpu_sigma (stdout) + check_cpu_wide (options->seed, 300, stdout)
+        + check_cpu_fft_bound (stdout);
   for (int i = 0; i < n_rows; i++) {
     failures += check_fixed_variant (&rows[i], stdout);
     if (rows[i].device && !rows[i].device_lost)

@@ -11,9 +11,9 @@ typedef struct
 {
   gdouble sum, magnitude, x_moment, y_moment;
   gboolean finite;
-  gboolean point_symmetric;     /* t(-x, -y) = t(x, y), to the bit */
-  gboolean mirror_symmetric;    /* t(-x, y) = t(x, -y) = t(x, y), to the bit */
-  gboolean transposable;        /* t(y, x) = t(x, y), to the bit */
+  gboolean point_symmetric;  /* t(-x, -y) = t(x, y), to the bit */
+  gboolean mirror_symmetric; /* t(-x, y) = t(x, -y) = t(x, y), to the bit */
+  gboolean transposable;     /* t(y, x) = t(x, y), to the bit */
 } Measure;
 
 static Measure
@@ -228,7 +228,7 @@ GST_START_TEST (in_integers)
       sum = 0;
       for (gint i = 0; i < mask.width; i++)
         sum += mask.taps[i];
-      if (width == 53 && steps[step] == 1)      /* 2^52, and C(52, 26) in the middle */
+      if (width == 53 && steps[step] == 1) /* 2^52, and C(52, 26) in the middle */
         fail_unless (sum == 0x1p52 && mask.taps[26] == 495918532948104.0 && mask.taps[1] == 52);
       if (width >= 55 && steps[step] == 1)
         fail_unless (fabs (sum - 1) < 1e-14);
@@ -261,11 +261,9 @@ GST_START_TEST (on_subsampled_planes)
   {
     const gchar *name;
     guint width;
-    gdouble tolerance;          /* of the standard deviation, in samples of the plane */
-  } blurs[] = {
-    { "gaussian", 31, 0.02 }, { "binomial", 31, 1e-4 }, { "box", 31, 0.05 }, { "disk", 31, 0.1 }, { "motion", 31, 0.1 },
-    { "motion:30", 31, 0.2 }, { "motion:45", 31, 0.2 }, { "motion:300", 31, 0.2 }
-  };
+    gdouble tolerance; /* of the standard deviation, in samples of the plane */
+  } blurs[] = { { "gaussian", 31, 0.02 }, { "binomial", 31, 1e-4 }, { "box", 31, 0.05 }, { "disk", 31, 0.1 },
+    { "motion", 31, 0.1 }, { "motion:30", 31, 0.2 }, { "motion:45", 31, 0.2 }, { "motion:300", 31, 0.2 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (blurs); i++) {
     ConvolveSettings settings = settings_of (blurs[i].name, blurs[i].width, 0);
@@ -288,8 +286,7 @@ GST_START_TEST (on_subsampled_planes)
   {
     ConvolveSettings box = settings_of ("box", 5, 0), binomial = settings_of ("binomial", 3, 1);
 
-    expect (make_scaled (&box, 2, 1), "box 5 at 2x1", 3, 5,
-        TAPS (3, 4, 3, 3, 4, 3, 3, 4, 3, 3, 4, 3, 3, 4, 3), 50);
+    expect (make_scaled (&box, 2, 1), "box 5 at 2x1", 3, 5, TAPS (3, 4, 3, 3, 4, 3, 3, 4, 3, 3, 4, 3, 3, 4, 3), 50);
     expect (make_scaled (&binomial, 2, 2), "binomial 3 at 2", 3, 1, TAPS (1, 14, 1), 16);
     expect (make_scaled (&binomial, 4, 2), "binomial 3 at 4", 3, 1, TAPS (1, 62, 1), 64);
   }
@@ -337,7 +334,8 @@ GST_START_TEST (from_sigma)
 
   settings = settings_of ("gaussian", 0, 0);
   settings.sigma = 42.4;
-  refuse_settings (&settings, "sigma: 42.4 gives the preset gaussian a width of 257, more than 255; mask-width can set "
+  refuse_settings (&settings,
+      "sigma: 42.4 gives the preset gaussian a width of 257, more than 255; mask-width can set "
       "a smaller one");
   settings.mask_width = 9;
   mask = make_scaled (&settings, 1, 1);

@@ -13,14 +13,16 @@
 GST_START_TEST (preset_texts)
 {
   const gchar *all = "identity, box, gaussian, binomial, sharpen, unsharp, emboss, laplacian, log, sobel-x, sobel-y, "
-      "prewitt-x, prewitt-y, scharr-x, scharr-y, disk, motion";
+                     "prewitt-x, prewitt-y, scharr-x, scharr-y, disk, motion";
   gchar *message = g_strconcat ("mask: \"gausian\" (character 3) is not a preset (did you mean gaussian?); the presets "
-      "are ", all, NULL);
+                                "are ",
+      all, NULL);
   gchar *text;
 
   refuse ("  gausian ", message);
   g_free (message);
-  refuse ("Gaussian", "mask: \"Gaussian\" (character 1) is not a preset (did you mean gaussian?); the presets are "
+  refuse ("Gaussian",
+      "mask: \"Gaussian\" (character 1) is not a preset (did you mean gaussian?); the presets are "
       "identity, ...");
   refuse ("gaussian 5", "mask: \"gaussian 5\" (character 1) is not a preset (did you mean gaussian?); ...");
   refuse ("gaussian;", "mask: \"gaussian;\" (character 1) is not a preset (did you mean gaussian?); ...");
@@ -31,11 +33,13 @@ GST_START_TEST (preset_texts)
   refuse (text, "mask: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...\" (character 1) is not a preset; ...");
   g_free (text);
   /* The nearest, or all that are as near; none where nothing is near. */
-  refuse ("sobel", "mask: \"sobel\" (character 1) is not a preset (did you mean sobel-x or sobel-y?); the presets are ...");
+  refuse ("sobel",
+      "mask: \"sobel\" (character 1) is not a preset (did you mean sobel-x or sobel-y?); the presets are ...");
   refuse ("schar-y", "mask: \"schar-y\" (character 1) is not a preset (did you mean scharr-y?); the presets are ...");
   refuse ("EMBOS:30", "mask: \"EMBOS\" (character 1) is not a preset (did you mean emboss?); the presets are ...");
   refuse ("sharpne", "mask: \"sharpne\" (character 1) is not a preset (did you mean sharpen?); the presets are ...");
-  refuse ("unsharpen", "mask: \"unsharpen\" (character 1) is not a preset (did you mean sharpen or unsharp?); the "
+  refuse ("unsharpen",
+      "mask: \"unsharpen\" (character 1) is not a preset (did you mean sharpen or unsharp?); the "
       "presets are ...");
   refuse ("nonsense", "mask: \"nonsense\" (character 1) is not a preset; the presets are identity, ...");
   refuse ("gaussianblurring", "mask: \"gaussianblurring\" (character 1) is not a preset; the presets are ...");
@@ -54,7 +58,8 @@ GST_START_TEST (preset_texts)
   }
   refuse ("gaussian:3", "mask: \"3\" (character 10) is one argument too many: the preset gaussian takes none");
   refuse ("box:", "mask: \"\" (character 5) is one argument too many: the preset box takes none");
-  refuse ("motion:", "mask: \"\" (character 8) is not a number: motion takes the angle in degrees, counter-clockwise "
+  refuse ("motion:",
+      "mask: \"\" (character 8) is not a number: motion takes the angle in degrees, counter-clockwise "
       "from the right, -360..360, 0 by default");
   refuse (" motion: x", "mask: \"x\" (character 10) is not a number: motion takes ...");
   refuse ("motion:30:40", "mask: \"30:40\" (character 8) is not a number: motion takes ...");
@@ -64,7 +69,8 @@ GST_START_TEST (preset_texts)
   refuse ("motion:360.5", "mask: \"360.5\" (character 8) is out of range: motion takes ...");
   refuse ("emboss:-361", "mask: \"-361\" (character 8) is out of range: emboss takes ...");
   refuse ("unsharp:-1", "mask: \"-1\" (character 9) is out of range: unsharp takes the amount, 0..100, 1 by default");
-  refuse ("laplacian:6", "mask: \"6\" (character 11) is out of range: laplacian takes the number of neighbours, 4 or "
+  refuse ("laplacian:6",
+      "mask: \"6\" (character 11) is out of range: laplacian takes the number of neighbours, 4 or "
       "8, 4 by default");
   refuse ("laplacian:4.5", "mask: \"4.5\" (character 11) is out of range: laplacian takes ...");
 }
@@ -174,8 +180,9 @@ GST_START_TEST (weights_that_are_bad)
   refuse ("1,2,3,;1,2,3", "mask: no value after the comma at row 1, value 4 (character 6)");
 
   /* A decimal comma is no separator, and a row that mixes commas and spaces looks as if it were taken for one. */
-#define COMMA "has a comma without a space, and a space alone splits other values: write a decimal number with a point, " \
-      "or split all values of the row in one way"
+#define COMMA \
+  "has a comma without a space, and a space alone splits other values: write a decimal number with a point, " \
+  "or split all values of the row in one way"
   refuse ("0,5 1 0,5", "mask: \"0,5\" at row 1, value 1 (character 1) " COMMA);
   refuse ("1 0,5 1", "mask: \"0,5\" at row 1, value 2 (character 3) " COMMA);
   refuse ("1 2 3;4 5,5 6;7 8 9", "mask: \"5,5\" at row 2, value 2 (character 9) " COMMA);
@@ -202,7 +209,8 @@ GST_START_TEST (weights_that_are_bad)
 
   refuse ("3x3: 1 2 3", "mask: the shape 3x3 in front needs 9 values, not 3");
   refuse ("3x1: 1 2 3;4 5 6;7 8 9", "mask: the shape 3x1 in front does not fit 3 rows of 3 values");
-  refuse ("4x3: 1 2 3", "mask: \"4x3\" (character 1) before the colon is not a shape such as 5x3, of two odd numbers "
+  refuse ("4x3: 1 2 3",
+      "mask: \"4x3\" (character 1) before the colon is not a shape such as 5x3, of two odd numbers "
       "up to 255");
   refuse ("  257x1: 1", "mask: \"257x1\" (character 3) before the colon is not a shape ...");
   refuse ("0x3: 1", "mask: \"0x3\" (character 1) before the colon is not a shape ...");
@@ -230,8 +238,13 @@ GST_START_TEST (weights_that_are_bad)
   /* What is not text is shown escaped, what is long is shown short; positions hold behind neither. */
   refuse ("1 \xff\x01 1", "mask: \"\\xff\\x01\" at row 1, value 2 (character 3) is not a number");
   refuse ("1 \xc3\xa9 1", "mask: \"\xc3\xa9\" at row 1, value 2 (character 3) is not a number");
-  refuse ("1\xc2\xa0" "2", "mask: \"1\\xc2\\xa02\" at row 1, value 1 (character 1) is not a number");
-  refuse ("\xef\xbb\xbf" "1 2 1", "mask: \"\\xef\\xbb\\xbf" "1\" at row 1, value 1 (character 1) is not a number");
+  refuse ("1\xc2\xa0"
+          "2",
+      "mask: \"1\\xc2\\xa02\" at row 1, value 1 (character 1) is not a number");
+  refuse ("\xef\xbb\xbf"
+          "1 2 1",
+      "mask: \"\\xef\\xbb\\xbf"
+      "1\" at row 1, value 1 (character 1) is not a number");
   refuse ("1 \v 1", "mask: \"\\x0b\" at row 1, value 2 (character 3) is not a number");
   text = g_strnfill (3 << 20, '.');
   refuse (text, "mask: \"...................................\" at row 1, value 1 (character 1) is not a number");
@@ -266,7 +279,7 @@ GST_START_TEST (numbers_beside_the_mask)
 
   settings.divisor = -8;
   settings.bias = 0.25;
-  settings.sigma = 3;           /* weights ignore it */
+  settings.sigma = 3; /* weights ignore it */
   mask = make_scaled (&settings, 2, 2);
   fail_unless (mask.width == 3 && mask.height == 1 && mask.divisor == -8 && mask.offset == 0.25);
   convolve_mask_clear (&mask);
@@ -317,8 +330,7 @@ GST_END_TEST;
 GST_START_TEST (locales)
 {
   static const gchar *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "de_DE", "pl_PL.UTF-8", "pl_PL.utf8", "pl_PL",
-    "fr_FR.UTF-8", "tr_TR.UTF-8", "fa_IR.UTF-8"
-  };
+    "fr_FR.UTF-8", "tr_TR.UTF-8", "fa_IR.UTF-8" };
   gchar *before = g_strdup (setlocale (LC_ALL, NULL));
   guint tried = 0;
 
@@ -370,7 +382,8 @@ random_weight (GRand *random)
 GST_START_TEST (fuzz_good_weights)
 {
   /* A row has a comma without a space or a space alone, never both. */
-  static const gchar *const separators[2][5] = { {" ", "\t", ", ", "  ,\t", "\r "}, {",", ", ", " ,", "  ,\t", ","} };
+  static const gchar *const separators[2][5] = { { " ", "\t", ", ", "  ,\t", "\r " },
+    { ",", ", ", " ,", "  ,\t", "," } };
   static const gchar *const row_ends[] = { ";", "\n", " ; ", "\r\n", ";\n", " ;\r\n ", "; \n" };
   GRand *random = g_rand_new_with_seed (fuzz_seed ());
 
@@ -431,8 +444,8 @@ has_all_values (const gchar *text, const ConvolveMask *mask)
       continue;
     value = g_ascii_strtod (*piece, &end);
     same = same && *end == '\0' && strpbrk (*piece, "xXnNiIpP") == NULL && count < mask->width * mask->height
-        && mask->taps[count] == value && (value != 0 || strpbrk (*piece, "123456789") == NULL || strchr (*piece, 'e')
-        || strchr (*piece, 'E'));
+        && mask->taps[count] == value
+        && (value != 0 || strpbrk (*piece, "123456789") == NULL || strchr (*piece, 'e') || strchr (*piece, 'E'));
     count++;
   }
   g_strfreev (pieces);
@@ -443,8 +456,7 @@ has_all_values (const gchar *text, const ConvolveMask *mask)
 GST_START_TEST (fuzz_mutated_texts)
 {
   static const gchar *const starts[] = { "1 2 1;2 4 2;1 2 1", "3x3: 1,2,1,2,4,2,1,2,1", "0.1 -2.5e-3 .5 5. +1e2",
-    "1\n2\n1\n", "motion:30", "unsharp:1.5", "gaussian", "5x1: 1 2 3 4 5;", "1e308 -1e308 1e-308"
-  };
+    "1\n2\n1\n", "motion:30", "unsharp:1.5", "gaussian", "5x1: 1 2 3 4 5;", "1e308 -1e308 1e-308" };
   static const gchar alphabet[] = "0123456789+-.eE,; \n\t\r:xXnaif\xff\xc3\x01\"\\";
   GRand *random = g_rand_new_with_seed (fuzz_seed ());
   guint taken = 0, refused = 0;
@@ -494,8 +506,8 @@ GST_START_TEST (fuzz_mutated_texts)
     } else {
       refused++;
       if (error == NULL || !g_utf8_validate (error->message, -1, NULL) || strpbrk (error->message, "\n\r\x01")
-          || strlen (error->message) > 400 || (!g_str_has_prefix (error->message, "mask: ")
-              && !g_str_has_prefix (error->message, "mask-width: ")
+          || strlen (error->message) > 400
+          || (!g_str_has_prefix (error->message, "mask: ") && !g_str_has_prefix (error->message, "mask-width: ")
               && !g_str_has_prefix (error->message, "mask-height: ")))
         fail ("round %u: message '%s'", round, error ? error->message : "none");
       g_clear_error (&error);
@@ -562,8 +574,7 @@ holder_init (Holder *holder)
 GST_START_TEST (properties)
 {
   static const gchar *const names[] = { NULL, "mask", "mask-width", "mask-height", "sigma", "divisor", "bias",
-    "boundary", "kernel-variant"
-  };
+    "boundary", "kernel-variant" };
   Holder *holder = g_object_new (holder_get_type (), NULL);
   GObjectClass *klass = G_OBJECT_GET_CLASS (holder);
   ConvolveSettings copy;
@@ -586,8 +597,9 @@ GST_START_TEST (properties)
     }
   }
   for (guint i = 0; i < convolve_preset_count (); i++)
-    fail_unless (strstr (g_param_spec_get_blurb (g_object_class_find_property (klass, "mask")),
-            convolve_preset_name (i)) != NULL);
+    fail_unless (
+        strstr (g_param_spec_get_blurb (g_object_class_find_property (klass, "mask")), convolve_preset_name (i))
+        != NULL);
 
   g_object_set (holder, "mask", "box", "mask-width", 7, "mask-height", 3, "sigma", 2.5, "divisor", -4.0, "bias", 0.5,
       NULL);
@@ -595,8 +607,8 @@ GST_START_TEST (properties)
   g_object_set (holder, "mask", NULL, "mask-width", 0, NULL);
   fail_unless (holder->settings.mask == NULL && holder->settings.mask_width == 0);
   fail_unless_equals_string (copy.mask, "box");
-  fail_unless (copy.mask_width == 7 && copy.mask_height == 3 && copy.sigma == 2.5 && copy.divisor == -4
-      && copy.bias == 0.5);
+  fail_unless (
+      copy.mask_width == 7 && copy.mask_height == 3 && copy.sigma == 2.5 && copy.divisor == -4 && copy.bias == 0.5);
   convolve_settings_clear (&copy);
   fail_unless (copy.mask == NULL);
 
@@ -643,8 +655,7 @@ GST_START_TEST (numbers_of_variants)
 {
   static const gchar *const released[] = { "auto", "box", "tensor-fused", "tensor-separable", "packed-separable",
     "fused", "fused-tiled", "packed", "direct", "tensor", "fft", "separable", "tiled", "constant", "tiled-cached",
-    "tiled-input", "global", "cpu", "cpu-reference", "blocked", "gemm", "winograd", "shared"
-  };
+    "tiled-input", "global", "cpu", "cpu-reference", "blocked", "gemm", "winograd", "shared" };
   GEnumClass *values = g_type_class_ref (CONVOLVE_TYPE_VARIANT);
 
   for (guint i = 0; i < G_N_ELEMENTS (released); i++) {
@@ -657,8 +668,8 @@ GST_START_TEST (numbers_of_variants)
   for (guint i = 0; i < values->n_values; i++)
     for (guint k = 0; k < i; k++)
       fail_if (values->values[i].value == values->values[k].value
-          || g_str_equal (values->values[i].value_nick, values->values[k].value_nick), "%s and %s are both %d",
-          values->values[i].value_nick, values->values[k].value_nick, values->values[i].value);
+              || g_str_equal (values->values[i].value_nick, values->values[k].value_nick),
+          "%s and %s are both %d", values->values[i].value_nick, values->values[k].value_nick, values->values[i].value);
   for (gint i = 0; i < convolve_variant_count (); i++) {
     fail_unless (convolve_variant_number (i) > 0);
     for (gint k = 0; k < convolve_layer_variant_count (); k++)
@@ -699,7 +710,8 @@ expect_channels (const gchar *text, const gchar *expected)
 
 GST_START_TEST (texts_of_layers)
 {
-  static const gchar *const bad[] = { "", "Same", "-1", "1.5", "3 3", "65537", "99999999999999999999", "0x10", "valid." };
+  static const gchar *const bad[] = { "", "Same", "-1", "1.5", "3 3", "65537", "99999999999999999999", "0x10",
+    "valid." };
 
   expect_padding (NULL, CONVOLVE_PADDING_SAME);
   expect_padding (" same ", CONVOLVE_PADDING_SAME);
@@ -731,7 +743,8 @@ GST_START_TEST (texts_of_layers)
   expect_channels ("1;2", "layer-channels: \"1;2\" is not a number or a range");
   expect_channels ("1,", "layer-channels: \",\" has no number behind it");
   expect_channels ("1,,2", "layer-channels: \"\" is not one of 0 to 7, the layer's feature maps");
-  expect_channels ("99999999999999999999", "layer-channels: \"99999999999999999999\" is not one of 0 to 7, the layer's "
+  expect_channels ("99999999999999999999",
+      "layer-channels: \"99999999999999999999\" is not one of 0 to 7, the layer's "
       "feature maps");
 }
 
@@ -774,8 +787,9 @@ GST_START_TEST (settings_without_effect)
     mask = settings_of (name, 0, 0);
     mask.sigma = 2.5;
     text = idle_sentences (&mask, FALSE, NULL);
-    fail_unless (taken ? text[0] == '\0' : g_str_has_prefix (text, "sigma: 2.5 has no effect: the preset ")
-        && strstr (text, name), "%s", text);
+    fail_unless (taken ? text[0] == '\0'
+                       : g_str_has_prefix (text, "sigma: 2.5 has no effect: the preset ") && strstr (text, name),
+        "%s", text);
     g_free (text);
   }
   mask = settings_of ("1 2 1", 0, 0);
@@ -783,7 +797,7 @@ GST_START_TEST (settings_without_effect)
   text = idle_sentences (&mask, FALSE, NULL);
   fail_unless_equals_string (text, "sigma: 2.5 has no effect: mask has weights, and none is made from sigma");
   g_free (text);
-  mask = settings_of ("nonsense", 0, 0);        /* an error tells of this */
+  mask = settings_of ("nonsense", 0, 0); /* an error tells of this */
   mask.sigma = 2.5;
   text = idle_sentences (&mask, FALSE, NULL);
   fail_unless_equals_string (text, "");
@@ -793,17 +807,23 @@ GST_START_TEST (settings_without_effect)
   mask.sigma = 2.5;
   text = idle_sentences (&mask, TRUE, NULL);
 #define BESIDE " has no effect: layer-location puts a layer in the place of the mask"
-  fail_unless_equals_string (text, "mask: \"box\"" BESIDE "\nmask-width: 7" BESIDE "\nmask-height: 3" BESIDE
-      "\nsigma: 2.5" BESIDE);
+  fail_unless_equals_string (text,
+      "mask: \"box\"" BESIDE "\nmask-width: 7" BESIDE "\nmask-height: 3" BESIDE "\nsigma: 2.5" BESIDE);
   g_free (text);
 
   mask = settings_of (NULL, 0, 0);
-  layer = (ConvolveLayerSettings) { .stride = 4, .padding = (gchar *) "valid", .activation = CONVOLVE_ACTIVATION_RELU,
-    .pool_size = 2, .pool_stride = 3, .channels = (gchar *) "0,1", .mosaic = TRUE };
+  layer = (ConvolveLayerSettings){ .stride = 4,
+    .padding = (gchar *) "valid",
+    .activation = CONVOLVE_ACTIVATION_RELU,
+    .pool_size = 2,
+    .pool_stride = 3,
+    .channels = (gchar *) "0,1",
+    .mosaic = TRUE };
   text = idle_sentences (&mask, FALSE, &layer);
 #define WITHOUT " has no effect: layer-location names no layer"
-  fail_unless_equals_string (text, "stride: 4" WITHOUT "\npadding: \"valid\"" WITHOUT "\nactivation: relu" WITHOUT
-      "\npool-size: 2" WITHOUT "\npool-stride: 3" WITHOUT "\nlayer-channels: \"0,1\"" WITHOUT "\nmosaic: true" WITHOUT);
+  fail_unless_equals_string (text,
+      "stride: 4" WITHOUT "\npadding: \"valid\"" WITHOUT "\nactivation: relu" WITHOUT "\npool-size: 2" WITHOUT
+      "\npool-stride: 3" WITHOUT "\nlayer-channels: \"0,1\"" WITHOUT "\nmosaic: true" WITHOUT);
   g_free (text);
 }
 

@@ -12,7 +12,7 @@
 static inline ConvolveSettings
 settings_of (const gchar *mask, guint width, guint height)
 {
-  return (ConvolveSettings) { .mask = (gchar *) mask, .mask_width = width, .mask_height = height };
+  return (ConvolveSettings){ .mask = (gchar *) mask, .mask_width = width, .mask_height = height };
 }
 
 static inline ConvolveMask
@@ -49,8 +49,8 @@ refuse_settings (const ConvolveSettings *settings, const gchar *message)
       settings->mask, message);
   fail_unless (memcmp (&mask, &before, sizeof mask) == 0, "'%.60s' failed and touched the mask", settings->mask);
   fail_unless (error != NULL && error->domain == CONVOLVE_PROPS_ERROR);
-  fail_unless_equals_int (error->code, g_str_has_prefix (error->message, "mask:") ? CONVOLVE_PROPS_ERROR_MASK :
-      CONVOLVE_PROPS_ERROR_NUMBER);
+  fail_unless_equals_int (error->code,
+      g_str_has_prefix (error->message, "mask:") ? CONVOLVE_PROPS_ERROR_MASK : CONVOLVE_PROPS_ERROR_NUMBER);
   if (g_str_has_suffix (message, "..."))
     fail_unless (strncmp (error->message, message, length - 3) == 0, "'%s' does not begin as '%s'", error->message,
         message);
@@ -77,16 +77,16 @@ refuse (const gchar *text, const gchar *message)
 static inline void
 expect (ConvolveMask mask, const gchar *name, gint width, gint height, const gdouble *taps, gdouble divisor)
 {
-  fail_unless (mask.width == width && mask.height == height, "%s: %dx%d, expected %dx%d", name, mask.width,
-      mask.height, width, height);
+  fail_unless (mask.width == width && mask.height == height, "%s: %dx%d, expected %dx%d", name, mask.width, mask.height,
+      width, height);
   for (gint i = 0; i < width * height; i++)
     fail_unless (mask.taps[i] == taps[i], "%s: tap %d is %.17g, expected %.17g", name, i, mask.taps[i], taps[i]);
   fail_unless (mask.divisor == divisor, "%s: divisor %.17g, expected %.17g", name, mask.divisor, divisor);
   convolve_mask_clear (&mask);
 }
 
-#define TAPS(...) ((const gdouble[]) { __VA_ARGS__ })
+#define TAPS(...) ((const gdouble[]){ __VA_ARGS__ })
 #define EXPECT_TEXT(text, mask_width, mask_height, width, height, divisor, ...) \
-    expect (make (text, mask_width, mask_height), text, width, height, TAPS (__VA_ARGS__), divisor)
+  expect (make (text, mask_width, mask_height), text, width, height, TAPS (__VA_ARGS__), divisor)
 
 #endif

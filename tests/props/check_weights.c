@@ -14,7 +14,7 @@
 #include "inflate.h"
 #include "weights.h"
 
-static gchar *folder;           /* for files, and gone at the end */
+static gchar *folder; /* for files, and gone at the end */
 
 /* --- files as NumPy writes them --- */
 
@@ -47,7 +47,7 @@ npy_begin (guint major, const gchar *header)
   gsize length = strlen (header), start = major == 1 ? 10 : 12, padded = (start + length + 1 + 63) / 64 * 64;
 
   put_text (bytes, "\x93NUMPY");
-  g_byte_array_append (bytes, (const guint8[]) {major, 0}, 2);
+  g_byte_array_append (bytes, (const guint8[]){ major, 0 }, 2);
   if (major == 1)
     put16 (bytes, padded - start);
   else
@@ -81,10 +81,10 @@ npy_floats (const gchar *header, guint count)
 typedef struct
 {
   const gchar *name;
-  GByteArray *content;          /* freed with the archive's making */
+  GByteArray *content; /* freed with the archive's making */
   guint flags, method;
-  gboolean deflate;             /* the content in one stored block of deflate */
-  gint size_change;             /* a lie about the unpacked size */
+  gboolean deflate; /* the content in one stored block of deflate */
+  gint size_change; /* a lie about the unpacked size */
 } Member;
 
 #define MEMBER(n, c) .name = n, .content = c
@@ -95,7 +95,7 @@ deflate_stored (const GByteArray *content)
 {
   GByteArray *bytes = g_byte_array_new ();
 
-  g_byte_array_append (bytes, (const guint8[]) {1}, 1);
+  g_byte_array_append (bytes, (const guint8[]){ 1 }, 1);
   put16 (bytes, content->len);
   put16 (bytes, ~content->len & 0xffff);
   g_byte_array_append (bytes, content->data, content->len);
@@ -111,7 +111,7 @@ put_member (GByteArray *archive, const Member *member, const GByteArray *packed,
   put16 (archive, 45);
   put16 (archive, member->flags);
   put16 (archive, member->deflate ? 8 : member->method);
-  put32 (archive, 0);           /* time */
+  put32 (archive, 0); /* time */
   put32 (archive, convolve_crc32 (member->content->data, member->content->len));
   /* numpy.savez() leaves the sizes to an extra field in front of the member. */
   put32 (archive, entry ? packed->len : G_MAXUINT32);
@@ -119,7 +119,7 @@ put_member (GByteArray *archive, const Member *member, const GByteArray *packed,
   put16 (archive, strlen (member->name));
   put16 (archive, entry ? 0 : 20);
   if (entry) {
-    put16 (archive, 0);         /* comment, disk, attributes */
+    put16 (archive, 0); /* comment, disk, attributes */
     put32 (archive, 0);
     put32 (archive, 0);
     put32 (archive, offset);
@@ -221,14 +221,13 @@ GST_START_TEST (test_types)
     const gchar *type;
     guint size;
     gboolean big;
-  } types[] = { {"<f2", 2, FALSE}, {">f2", 2, TRUE}, {"<f4", 4, FALSE}, {">f4", 4, TRUE}, {"<f8", 8, FALSE},
-    {">f8", 8, TRUE}, {"=f4", 4, G_BYTE_ORDER == G_BIG_ENDIAN}
-  };
+  } types[] = { { "<f2", 2, FALSE }, { ">f2", 2, TRUE }, { "<f4", 4, FALSE }, { ">f4", 4, TRUE }, { "<f8", 8, FALSE },
+    { ">f8", 8, TRUE }, { "=f4", 4, G_BYTE_ORDER == G_BIG_ENDIAN } };
 
   for (guint i = 0; i < G_N_ELEMENTS (types); i++)
     for (guint version = 1; version <= 3; version++) {
-      g_autofree gchar *header = g_strdup_printf ("{\"shape\": (1, 1,2,3L), 'fortran_order':False, 'descr':'%s'}",
-          types[i].type);
+      g_autofree gchar *header =
+          g_strdup_printf ("{\"shape\": (1, 1,2,3L), 'fortran_order':False, 'descr':'%s'}", types[i].type);
       GByteArray *bytes = npy_begin (version, header);
       ConvolveWeights weights;
       GError *error = NULL;
@@ -244,7 +243,7 @@ GST_START_TEST (test_types)
         else if (types[i].size == 8)
           memcpy (&word, &values[k], 8);
         for (guint b = 0; b < types[i].size; b++)
-          g_byte_array_append (bytes, (const guint8[]) {word >> 8 * (types[i].big ? types[i].size - 1 - b : b)}, 1);
+          g_byte_array_append (bytes, (const guint8[]){ word >> 8 * (types[i].big ? types[i].size - 1 - b : b) }, 1);
       }
       fail_unless (load (bytes, &weights, &error), "%s", error ? error->message : "");
       fail_unless (weights.filters == 1 && weights.channels == 1 && weights.height == 2 && weights.width == 3);
@@ -259,17 +258,23 @@ GST_END_TEST;
 GST_START_TEST (test_archives)
 {
   expect (npy_floats (GOOD_HEADER, 12), FALSE);
-  expect (zip_new ((Member[]) {{MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12))}}, 1, ""), FALSE);
-  expect (zip_new ((Member[]) {{MEMBER ("bias.npy", npy_floats (GOOD_BIAS, 2))},
-            {MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12))}}, 2, "a comment"), TRUE);
+  expect (zip_new ((Member[]){ { MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12)) } }, 1, ""), FALSE);
+  expect (zip_new ((Member[]){ { MEMBER ("bias.npy", npy_floats (GOOD_BIAS, 2)) },
+                       { MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12)) } },
+              2, "a comment"),
+      TRUE);
   /* Others are not looked at. */
-  expect (zip_new ((Member[]) {{MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12))},
-            {MEMBER ("mean.npy", npy_floats (HEADER ("<i4", "True", "()"), 9)),.method = 12}}, 2, ""), FALSE);
+  expect (zip_new ((Member[]){ { MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12)) },
+                       { MEMBER ("mean.npy", npy_floats (HEADER ("<i4", "True", "()"), 9)), .method = 12 } },
+              2, ""),
+      FALSE);
   if (convolve_inflate_possible ())
-    expect (zip_new ((Member[]) {{MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12)),.deflate = TRUE},
-              {MEMBER ("bias.npy", npy_floats (GOOD_BIAS, 2)),.deflate = TRUE}}, 2, ""), TRUE);
+    expect (zip_new ((Member[]){ { MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12)), .deflate = TRUE },
+                         { MEMBER ("bias.npy", npy_floats (GOOD_BIAS, 2)), .deflate = TRUE } },
+                2, ""),
+        TRUE);
   else
-    refuse (zip_new ((Member[]) {{MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12)),.deflate = TRUE}}, 1, ""),
+    refuse (zip_new ((Member[]){ { MEMBER ("weight.npy", npy_floats (GOOD_HEADER, 12)), .deflate = TRUE } }, 1, ""),
         "weight.npy: it is deflated, and this build is without zlib");
 }
 GST_END_TEST;
@@ -311,51 +316,53 @@ GST_START_TEST (test_bad_arrays)
   {
     const gchar *header, *text;
   } rows[] = {
-    {HEADER ("<f4", "True", "(2, 3, 1, 2)"), "its order is Fortran's"},
-    {HEADER ("|O", "False", "(2, 3, 1, 2)"), "it holds Python objects"},
-    {HEADER ("<i4", "False", "(2, 3, 1, 2)"), "it holds values of type \"<i4\", not float16"},
-    {HEADER ("|u1", "False", "(2, 3, 1, 2)"), "it holds values of type \"|u1\""},
-    {HEADER ("|f4", "False", "(2, 3, 1, 2)"), "it holds values of type \"|f4\""},
-    {HEADER ("<f16", "False", "(2, 3, 1, 2)"), "it holds values of type \"<f16\""},
-    {HEADER ("<c8", "False", "(2, 3, 1, 2)"), "it holds values of type \"<c8\""},
-    {HEADER ("<M8[ns]extended", "False", "(1,)"), "it holds values of type \"<M8[ns]extended\""},
-    {HEADER ("", "False", "(1,)"), "it holds values of type \"\""},
-    {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (12,), }", "it holds records"},
-    {HEADER ("<f4", "False", "(12,)"), "its shape (12,) is not (filters, channels, height, width)"},
-    {HEADER ("<f4", "False", "(1, 3, 4)"), "its shape (1, 3, 4) is not"},
-    {HEADER ("<f4", "False", "(1, 1, 3, 2, 2)"), "its shape (1, 1, 3, 2, 2) is not"},
-    {HEADER ("<f4", "False", "(3, 2, 1, 2)"), "its shape (3, 2, 1, 2) has neither 1 channel nor 3"},
-    {HEADER ("<f4", "False", "(1, 4, 1, 3)"), "its shape (1, 4, 1, 3) has neither 1 channel nor 3"},
-    {HEADER ("<f4", "False", "(0, 3, 1, 2)"), "its shape (0, 3, 1, 2) holds nothing"},
-    {HEADER ("<f4", "False", "(2, 3, 1, 3)"),
-      "its shape (2, 3, 1, 3) of 4-byte values needs 72 bytes, and it is cut off after 48"},
-    {HEADER ("<f4", "False", "(1, 3, 1, 2)"),
-      "its shape (1, 3, 1, 2) of 4-byte values needs 24 bytes, and there are 48"},
-    {HEADER ("<f4", "False", "(4294967296, 4294967296, 1, 1)"),
-      "its shape (4294967296, 4294967296, 1, 1) is beyond 64 bits"},
-    {HEADER ("<f4", "False", "(4611686018427387904, 1, 1, 1)"),
-      "its shape (4611686018427387904, 1, 1, 1) is beyond 64 bits"},
-    {HEADER ("<f4", "False", "(1000000000, 3, 100, 100)"),
-      "its shape (1000000000, 3, 100, 100) of 4-byte values needs "},
-    {HEADER ("<f4", "False", "(18446744073709551616, 1, 1, 1)"), "its shape has a number beyond 64 bits"},
-    {HEADER ("<f4", "False", "(-2, 3, 1, 2)"), "its header cannot be read at \"-2, 3"},
-    {HEADER ("<f4", "False", "(2 3, 1, 2)"), "its header cannot be read at \"3, 1"},
-    {HEADER ("<f4", "False", "(2,, 1, 2)"), "its header cannot be read at \", 1"},
-    {HEADER ("<f4", "False", "12"), "its header cannot be read at \"12"},
-    {HEADER ("<f4", "False", "(2, 3, 1, 2"), "its header cannot be read at "},
-    {HEADER ("<f4", "false", "(2, 3, 1, 2)"), "its header cannot be read at \"false"},
-    {HEADER ("<f4", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"),
-      "its header cannot be read at \"1)"},
-    {"{'descr': '<f4', 'shape': (2, 3, 1, 2), }", "its header has no 'fortran_order'"},
-    {"{'descr': '<f4', 'fortran_order': False}", "its header has no 'shape'"},
-    {"{'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header has no 'descr'"},
-    {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 1, 2)}",
-      "its header cannot be read at \"descr"},
-    {"{'order': '<f4', 'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header cannot be read at \"order"},
-    {"{'descr': '<f4' 'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header cannot be read at \"'fortran_order"},
-    {"{'descr': '<f4, 'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header cannot be read at \"fortran_order"},
-    {HEADER ("<f4", "False", "(2, 3, 1, 2)") "and more", "its header cannot be read at \"and more"},
-    {"", "its header cannot be read at \"\""},
+    { HEADER ("<f4", "True", "(2, 3, 1, 2)"), "its order is Fortran's" },
+    { HEADER ("|O", "False", "(2, 3, 1, 2)"), "it holds Python objects" },
+    { HEADER ("<i4", "False", "(2, 3, 1, 2)"), "it holds values of type \"<i4\", not float16" },
+    { HEADER ("|u1", "False", "(2, 3, 1, 2)"), "it holds values of type \"|u1\"" },
+    { HEADER ("|f4", "False", "(2, 3, 1, 2)"), "it holds values of type \"|f4\"" },
+    { HEADER ("<f16", "False", "(2, 3, 1, 2)"), "it holds values of type \"<f16\"" },
+    { HEADER ("<c8", "False", "(2, 3, 1, 2)"), "it holds values of type \"<c8\"" },
+    { HEADER ("<M8[ns]extended", "False", "(1,)"), "it holds values of type \"<M8[ns]extended\"" },
+    { HEADER ("", "False", "(1,)"), "it holds values of type \"\"" },
+    { "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (12,), }", "it holds records" },
+    { HEADER ("<f4", "False", "(12,)"), "its shape (12,) is not (filters, channels, height, width)" },
+    { HEADER ("<f4", "False", "(1, 3, 4)"), "its shape (1, 3, 4) is not" },
+    { HEADER ("<f4", "False", "(1, 1, 3, 2, 2)"), "its shape (1, 1, 3, 2, 2) is not" },
+    { HEADER ("<f4", "False", "(3, 2, 1, 2)"), "its shape (3, 2, 1, 2) has neither 1 channel nor 3" },
+    { HEADER ("<f4", "False", "(1, 4, 1, 3)"), "its shape (1, 4, 1, 3) has neither 1 channel nor 3" },
+    { HEADER ("<f4", "False", "(0, 3, 1, 2)"), "its shape (0, 3, 1, 2) holds nothing" },
+    { HEADER ("<f4", "False", "(2, 3, 1, 3)"),
+        "its shape (2, 3, 1, 3) of 4-byte values needs 72 bytes, and it is cut off after 48" },
+    { HEADER ("<f4", "False", "(1, 3, 1, 2)"),
+        "its shape (1, 3, 1, 2) of 4-byte values needs 24 bytes, and there are 48" },
+    { HEADER ("<f4", "False", "(4294967296, 4294967296, 1, 1)"),
+        "its shape (4294967296, 4294967296, 1, 1) is beyond 64 bits" },
+    { HEADER ("<f4", "False", "(4611686018427387904, 1, 1, 1)"),
+        "its shape (4611686018427387904, 1, 1, 1) is beyond 64 bits" },
+    { HEADER ("<f4", "False", "(1000000000, 3, 100, 100)"),
+        "its shape (1000000000, 3, 100, 100) of 4-byte values needs " },
+    { HEADER ("<f4", "False", "(18446744073709551616, 1, 1, 1)"), "its shape has a number beyond 64 bits" },
+    { HEADER ("<f4", "False", "(-2, 3, 1, 2)"), "its header cannot be read at \"-2, 3" },
+    { HEADER ("<f4", "False", "(2 3, 1, 2)"), "its header cannot be read at \"3, 1" },
+    { HEADER ("<f4", "False", "(2,, 1, 2)"), "its header cannot be read at \", 1" },
+    { HEADER ("<f4", "False", "12"), "its header cannot be read at \"12" },
+    { HEADER ("<f4", "False", "(2, 3, 1, 2"), "its header cannot be read at " },
+    { HEADER ("<f4", "false", "(2, 3, 1, 2)"), "its header cannot be read at \"false" },
+    { HEADER ("<f4", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"),
+        "its header cannot be read at \"1)" },
+    { "{'descr': '<f4', 'shape': (2, 3, 1, 2), }", "its header has no 'fortran_order'" },
+    { "{'descr': '<f4', 'fortran_order': False}", "its header has no 'shape'" },
+    { "{'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header has no 'descr'" },
+    { "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 1, 2)}",
+        "its header cannot be read at \"descr" },
+    { "{'order': '<f4', 'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header cannot be read at \"order" },
+    { "{'descr': '<f4' 'fortran_order': False, 'shape': (2, 3, 1, 2)}",
+        "its header cannot be read at \"'fortran_order" },
+    { "{'descr': '<f4, 'fortran_order': False, 'shape': (2, 3, 1, 2)}",
+        "its header cannot be read at \"fortran_order" },
+    { HEADER ("<f4", "False", "(2, 3, 1, 2)") "and more", "its header cannot be read at \"and more" },
+    { "", "its header cannot be read at \"\"" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -400,20 +407,22 @@ GST_START_TEST (test_bad_archives)
   guint size;
 
 #define WEIGHT .name = "weight.npy", .content = g_byte_array_ref (good)
-#define BIAS(header, count) zip_new ((Member[]) {{WEIGHT}, {MEMBER ("bias.npy", npy_floats (header, count))}}, 2, "")
-  refuse (zip_new ((Member[]) {{MEMBER ("weights.npy", npy_floats (GOOD_HEADER, 12))}}, 1, ""),
+#define BIAS(header, count) \
+  zip_new ((Member[]){ { WEIGHT }, { MEMBER ("bias.npy", npy_floats (header, count)) } }, 2, "")
+  refuse (zip_new ((Member[]){ { MEMBER ("weights.npy", npy_floats (GOOD_HEADER, 12)) } }, 1, ""),
       "the archive holds no weight.npy");
   refuse (zip_new (NULL, 0, ""), "the archive holds no weight.npy");
-  refuse (zip_new ((Member[]) {{WEIGHT}, {WEIGHT}}, 2, ""), "weight.npy: there are two of it");
-  refuse (zip_new ((Member[]) {{WEIGHT,.flags = 1}}, 1, ""), "weight.npy: it is encrypted");
-  refuse (zip_new ((Member[]) {{WEIGHT,.method = 14}}, 1, ""), "weight.npy: its compression method 14 is neither");
-  refuse (zip_new ((Member[]) {{WEIGHT,.size_change = 1}}, 1, ""),
+  refuse (zip_new ((Member[]){ { WEIGHT }, { WEIGHT } }, 2, ""), "weight.npy: there are two of it");
+  refuse (zip_new ((Member[]){ { WEIGHT, .flags = 1 } }, 1, ""), "weight.npy: it is encrypted");
+  refuse (zip_new ((Member[]){ { WEIGHT, .method = 14 } }, 1, ""), "weight.npy: its compression method 14 is neither");
+  refuse (zip_new ((Member[]){ { WEIGHT, .size_change = 1 } }, 1, ""),
       "weight.npy: it is stored as 176 bytes and said to have 177");
-  refuse (zip_new ((Member[]) {{MEMBER ("weight.npy", with_header (HEADER ("<f4", "True", "(2, 3, 1, 2)")))}}, 1, ""),
+  refuse (zip_new ((Member[]){ { MEMBER ("weight.npy", with_header (HEADER ("<f4", "True", "(2, 3, 1, 2)"))) } }, 1,
+              ""),
       "weight.npy: its order is Fortran's");
-  refuse (zip_new ((Member[]) {{MEMBER ("weight.npy", npy_floats (HEADER ("<f4", "False", "(12,)"), 12))}}, 1, ""),
+  refuse (zip_new ((Member[]){ { MEMBER ("weight.npy", npy_floats (HEADER ("<f4", "False", "(12,)"), 12)) } }, 1, ""),
       "weight.npy: its shape (12,) is not");
-  refuse (zip_new ((Member[]) {{MEMBER ("weight.npy", g_byte_array_new ())}}, 1, ""),
+  refuse (zip_new ((Member[]){ { MEMBER ("weight.npy", g_byte_array_new ()) } }, 1, ""),
       "weight.npy: it does not begin as");
   refuse (BIAS (HEADER ("<f4", "False", "(3,)"), 3), "bias.npy: its shape (3,) is not (2,), a number for each filter");
   refuse (BIAS (HEADER ("<f4", "False", "(2, 1)"), 2), "bias.npy: its shape (2, 1) is not (2,)");
@@ -421,24 +430,24 @@ GST_START_TEST (test_bad_archives)
   refuse (BIAS (HEADER ("<f4", "False", "(2,)"), 3), "bias.npy: its shape (2,) of 4-byte values needs 8 bytes");
   if (convolve_inflate_possible ()) {
     for (gint change = -1; change <= 1; change += 2)
-      refuse (zip_new ((Member[]) {{WEIGHT,.deflate = TRUE,.size_change = change}}, 1, ""),
+      refuse (zip_new ((Member[]){ { WEIGHT, .deflate = TRUE, .size_change = change } }, 1, ""),
           "weight.npy: its deflated bytes are damaged");
-    refuse (zip_new ((Member[]) {{WEIGHT,.deflate = TRUE,.size_change = 1 << 20}}, 1, ""),
+    refuse (zip_new ((Member[]){ { WEIGHT, .deflate = TRUE, .size_change = 1 << 20 } }, 1, ""),
         "weight.npy: it is said to inflate from 181 bytes to 1048752");
-    refuse (zip_new ((Member[]) {{WEIGHT,.deflate = TRUE,.size_change = 1 << 30}}, 1, ""),
+    refuse (zip_new ((Member[]){ { WEIGHT, .deflate = TRUE, .size_change = 1 << 30 } }, 1, ""),
         "weight.npy: it has 1073742000 bytes, more than");
   }
 
-  bytes = zip_new ((Member[]) {{WEIGHT}}, 1, "");
+  bytes = zip_new ((Member[]){ { WEIGHT } }, 1, "");
   bytes->data[30 + 10 + 20 + 150] ^= 4;
   refuse (bytes, "weight.npy: its bytes are damaged: they do not have their CRC");
-  size = 30 + 10 + 20 + good->len;      /* where the directory begins */
+  size = 30 + 10 + 20 + good->len; /* where the directory begins */
   for (guint length = 4; length < size + 46 + 10 + 22; length += 3) {
-    bytes = zip_new ((Member[]) {{WEIGHT}}, 1, "");
+    bytes = zip_new ((Member[]){ { WEIGHT } }, 1, "");
     refuse (cut (bytes, length), "weight.npy: the archive is cut off: its end is missing");
   }
 #define DAMAGED(at, value, text) \
-  bytes = zip_new ((Member[]) {{WEIGHT}}, 1, ""); \
+  bytes = zip_new ((Member[]){ { WEIGHT } }, 1, ""); \
   bytes->data[at] = value; \
   refuse (bytes, "weight.npy: " text)
   DAMAGED (size, 0, "the archive's directory is damaged at entry 1");
@@ -451,10 +460,10 @@ GST_START_TEST (test_bad_archives)
   DAMAGED (size + 56 + 8, 2, "the archive is a part of several");
   DAMAGED (size + 56 + 18, 1, "the archive's directory does not lie inside it");
   DAMAGED (size + 56 + 13, 1, "the archive's directory does not lie inside it");
-  bytes = zip_new ((Member[]) {{WEIGHT}}, 1, "");
+  bytes = zip_new ((Member[]){ { WEIGHT } }, 1, "");
   memset (bytes->data + size + 20, 255, 8);
   refuse (bytes, "weight.npy: it is larger than 4 GiB");
-  bytes = zip_new ((Member[]) {{WEIGHT}}, 1, "");
+  bytes = zip_new ((Member[]){ { WEIGHT } }, 1, "");
   memset (bytes->data + size + 56 + 8, 255, 4);
   refuse (bytes, "weight.npy: the archive is a ZIP64 one");
   g_byte_array_unref (good);
@@ -465,23 +474,411 @@ GST_END_TEST;
 GST_START_TEST (test_compressed)
 {
   static const guint8 file[] = {
-    80, 75, 3, 4, 45, 0, 0, 0, 8, 0, 0, 0, 33, 0, 169, 110, 165, 205, 255, 255, 255, 255, 255, 255,
-    255, 255, 10, 0, 20, 0, 119, 101, 105, 103, 104, 116, 46, 110, 112, 121, 1, 0, 16, 0, 164, 0, 0, 0,
-    0, 0, 0, 0, 83, 0, 0, 0, 0, 0, 0, 0, 155, 236, 23, 234, 27, 16, 201, 200, 80, 198, 80, 173,
-    158, 146, 90, 156, 92, 164, 110, 165, 160, 110, 147, 102, 162, 174, 163, 160, 158, 150, 95, 84, 82, 148, 152, 23,
-    159, 95, 148, 146, 10, 18, 119, 75, 204, 41, 78, 5, 138, 23, 103, 36, 22, 164, 2, 249, 26, 134, 58, 10,
-    64, 100, 12, 68, 154, 58, 10, 181, 10, 100, 0, 46, 6, 134, 6, 123, 84, 204, 112, 16, 93, 12, 0, 80,
-    75, 3, 4, 45, 0, 0, 0, 8, 0, 0, 0, 33, 0, 26, 174, 212, 72, 255, 255, 255, 255, 255, 255, 255,
-    255, 8, 0, 20, 0, 98, 105, 97, 115, 46, 110, 112, 121, 1, 0, 16, 0, 132, 0, 0, 0, 0, 0, 0,
-    0, 72, 0, 0, 0, 0, 0, 0, 0, 155, 236, 23, 234, 27, 16, 201, 200, 80, 198, 80, 173, 158, 146, 90,
-    156, 92, 164, 110, 165, 160, 110, 147, 102, 162, 174, 163, 160, 158, 150, 95, 84, 82, 148, 152, 23, 159, 95, 148,
-    146, 10, 18, 119, 75, 204, 41, 78, 5, 138, 23, 103, 36, 22, 164, 2, 249, 26, 134, 58, 154, 58, 10, 181,
-    10, 20, 0, 46, 6, 6, 6, 123, 0, 80, 75, 1, 2, 45, 3, 45, 0, 0, 0, 8, 0, 0, 0, 33,
-    0, 169, 110, 165, 205, 83, 0, 0, 0, 164, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 128, 1, 0, 0, 0, 0, 119, 101, 105, 103, 104, 116, 46, 110, 112, 121, 80, 75, 1, 2, 45, 3, 45,
-    0, 0, 0, 8, 0, 0, 0, 33, 0, 26, 174, 212, 72, 72, 0, 0, 0, 132, 0, 0, 0, 8, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 128, 1, 143, 0, 0, 0, 98, 105, 97, 115, 46, 110, 112, 121, 80,
-    75, 5, 6, 0, 0, 0, 0, 2, 0, 2, 0, 110, 0, 0, 0, 17, 1, 0, 0, 0, 0,
+    80,
+    75,
+    3,
+    4,
+    45,
+    0,
+    0,
+    0,
+    8,
+    0,
+    0,
+    0,
+    33,
+    0,
+    169,
+    110,
+    165,
+    205,
+    255,
+    255,
+    255,
+    255,
+    255,
+    255,
+    255,
+    255,
+    10,
+    0,
+    20,
+    0,
+    119,
+    101,
+    105,
+    103,
+    104,
+    116,
+    46,
+    110,
+    112,
+    121,
+    1,
+    0,
+    16,
+    0,
+    164,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    83,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    155,
+    236,
+    23,
+    234,
+    27,
+    16,
+    201,
+    200,
+    80,
+    198,
+    80,
+    173,
+    158,
+    146,
+    90,
+    156,
+    92,
+    164,
+    110,
+    165,
+    160,
+    110,
+    147,
+    102,
+    162,
+    174,
+    163,
+    160,
+    158,
+    150,
+    95,
+    84,
+    82,
+    148,
+    152,
+    23,
+    159,
+    95,
+    148,
+    146,
+    10,
+    18,
+    119,
+    75,
+    204,
+    41,
+    78,
+    5,
+    138,
+    23,
+    103,
+    36,
+    22,
+    164,
+    2,
+    249,
+    26,
+    134,
+    58,
+    10,
+    64,
+    100,
+    12,
+    68,
+    154,
+    58,
+    10,
+    181,
+    10,
+    100,
+    0,
+    46,
+    6,
+    134,
+    6,
+    123,
+    84,
+    204,
+    112,
+    16,
+    93,
+    12,
+    0,
+    80,
+    75,
+    3,
+    4,
+    45,
+    0,
+    0,
+    0,
+    8,
+    0,
+    0,
+    0,
+    33,
+    0,
+    26,
+    174,
+    212,
+    72,
+    255,
+    255,
+    255,
+    255,
+    255,
+    255,
+    255,
+    255,
+    8,
+    0,
+    20,
+    0,
+    98,
+    105,
+    97,
+    115,
+    46,
+    110,
+    112,
+    121,
+    1,
+    0,
+    16,
+    0,
+    132,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    72,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    155,
+    236,
+    23,
+    234,
+    27,
+    16,
+    201,
+    200,
+    80,
+    198,
+    80,
+    173,
+    158,
+    146,
+    90,
+    156,
+    92,
+    164,
+    110,
+    165,
+    160,
+    110,
+    147,
+    102,
+    162,
+    174,
+    163,
+    160,
+    158,
+    150,
+    95,
+    84,
+    82,
+    148,
+    152,
+    23,
+    159,
+    95,
+    148,
+    146,
+    10,
+    18,
+    119,
+    75,
+    204,
+    41,
+    78,
+    5,
+    138,
+    23,
+    103,
+    36,
+    22,
+    164,
+    2,
+    249,
+    26,
+    134,
+    58,
+    154,
+    58,
+    10,
+    181,
+    10,
+    20,
+    0,
+    46,
+    6,
+    6,
+    6,
+    123,
+    0,
+    80,
+    75,
+    1,
+    2,
+    45,
+    3,
+    45,
+    0,
+    0,
+    0,
+    8,
+    0,
+    0,
+    0,
+    33,
+    0,
+    169,
+    110,
+    165,
+    205,
+    83,
+    0,
+    0,
+    0,
+    164,
+    0,
+    0,
+    0,
+    10,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    128,
+    1,
+    0,
+    0,
+    0,
+    0,
+    119,
+    101,
+    105,
+    103,
+    104,
+    116,
+    46,
+    110,
+    112,
+    121,
+    80,
+    75,
+    1,
+    2,
+    45,
+    3,
+    45,
+    0,
+    0,
+    0,
+    8,
+    0,
+    0,
+    0,
+    33,
+    0,
+    26,
+    174,
+    212,
+    72,
+    72,
+    0,
+    0,
+    0,
+    132,
+    0,
+    0,
+    0,
+    8,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    128,
+    1,
+    143,
+    0,
+    0,
+    0,
+    98,
+    105,
+    97,
+    115,
+    46,
+    110,
+    112,
+    121,
+    80,
+    75,
+    5,
+    6,
+    0,
+    0,
+    0,
+    0,
+    2,
+    0,
+    2,
+    0,
+    110,
+    0,
+    0,
+    0,
+    17,
+    1,
+    0,
+    0,
+    0,
+    0,
   };
   GByteArray *bytes = g_byte_array_append (g_byte_array_new (), file, sizeof file);
   ConvolveWeights weights;
@@ -530,8 +927,8 @@ GST_START_TEST (test_large_file)
   ConvolveWeights weights;
   GError *error = NULL;
 
-  fail_unless (file && fseek (file, CONVOLVE_MAX_LAYER_FILE, SEEK_SET) == 0 && fputc (0, file) == 0
-      && fclose (file) == 0);
+  fail_unless (
+      file && fseek (file, CONVOLVE_MAX_LAYER_FILE, SEEK_SET) == 0 && fputc (0, file) == 0 && fclose (file) == 0);
   fail_if (convolve_weights_load (name, &weights, &error));
   fail_unless (g_str_has_suffix (error->message, "large: it has 268435457 bytes, more than 268435456"), "%s",
       error->message);
@@ -582,8 +979,8 @@ damaged_file (GRand *random)
     g_byte_array_unref (bias);
     return weight;
   }
-  archive = zip_new ((Member[]) {{MEMBER ("weight.npy", weight),.deflate = deflate}, {MEMBER ("bias.npy", bias)}}, 2,
-      "");
+  archive = zip_new ((Member[]){ { MEMBER ("weight.npy", weight), .deflate = deflate }, { MEMBER ("bias.npy", bias) } },
+      2, "");
   if (kind > 1)
     mutate (archive, random);
   return archive;

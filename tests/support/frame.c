@@ -6,10 +6,10 @@
 
 #include "support/oracle.h"
 
-#define PADDING 24              /* bytes after each row of a padded frame, even for 16-bit samples */
+#define PADDING 24 /* bytes after each row of a padded frame, even for 16-bit samples */
 
 GstCaps *
-frame_caps (const gchar * format, gint width, gint height, const gchar * colorimetry)
+frame_caps (const gchar *format, gint width, gint height, const gchar *colorimetry)
 {
   GstCaps *caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, format, "width", G_TYPE_INT, width,
       "height", G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, 25, 1, NULL);
@@ -20,7 +20,7 @@ frame_caps (const gchar * format, gint width, gint height, const gchar * colorim
 }
 
 static GstBuffer *
-allocate (const GstVideoInfo * info, FrameLayout layout)
+allocate (const GstVideoInfo *info, FrameLayout layout)
 {
   gsize offset[GST_VIDEO_MAX_PLANES] = { 0 }, size = 0;
   gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
@@ -54,7 +54,7 @@ allocate (const GstVideoInfo * info, FrameLayout layout)
 }
 
 GstBuffer *
-frame_new (const GstVideoInfo * info, FrameLayout layout, guint32 seed)
+frame_new (const GstVideoInfo *info, FrameLayout layout, guint32 seed)
 {
   const GstVideoFormatInfo *finfo = info->finfo;
   gint width = GST_VIDEO_INFO_WIDTH (info), bytes = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) > 8 ? 2 : 1;
@@ -77,9 +77,9 @@ frame_new (const GstVideoInfo * info, FrameLayout layout, guint32 seed)
 }
 
 void
-frame_read (const GstVideoInfo * info, GstBuffer * buffer, Component components[4])
+frame_read (const GstVideoInfo *info, GstBuffer *buffer, Component components[4])
 {
-  static const gint place[4] = { 1, 2, 3, 0 };  /* of a component in AYUV and ARGB */
+  static const gint place[4] = { 1, 2, 3, 0 }; /* of a component in AYUV and ARGB */
   const GstVideoFormatInfo *finfo = info->finfo;
   gint width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_HEIGHT (info);
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0);
@@ -118,7 +118,7 @@ frame_clear (Component components[4])
 }
 
 void
-frame_append_rows (GByteArray * bytes, GstSample * sample)
+frame_append_rows (GByteArray *bytes, GstSample *sample)
 {
   GstVideoInfo info;
   GstVideoFrame frame;
@@ -139,7 +139,7 @@ frame_append_rows (GByteArray * bytes, GstSample * sample)
 
 /* Whether black is 16 and white 235, scaled to the depth: YUV where nothing is said, others where the caps say so. */
 static gboolean
-is_limited (const GstVideoInfo * info)
+is_limited (const GstVideoInfo *info)
 {
   if (GST_VIDEO_INFO_IS_YUV (info))
     return info->colorimetry.range != GST_VIDEO_COLOR_RANGE_0_255;
@@ -148,7 +148,7 @@ is_limited (const GstVideoInfo * info)
 
 /* The code value for nothing, from the colorimetry's definition. */
 static gint
-zero_level (const GstVideoInfo * info, guint component)
+zero_level (const GstVideoInfo *info, guint component)
 {
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (info->finfo, 0);
 
@@ -159,7 +159,7 @@ zero_level (const GstVideoInfo * info, guint component)
 
 /* Code values from black to white, from the same definition. */
 static gint
-nominal_range (const GstVideoInfo * info)
+nominal_range (const GstVideoInfo *info)
 {
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (info->finfo, 0);
 
@@ -167,8 +167,8 @@ nominal_range (const GstVideoInfo * info)
 }
 
 static void
-check_component (const GstVideoInfo * info, guint c, const Component * in, const Component * out,
-    const Expected * expected, const gchar * what)
+check_component (const GstVideoInfo *info, guint c, const Component *in, const Component *out, const Expected *expected,
+    const gchar *what)
 {
   gboolean yuv = GST_VIDEO_INFO_IS_YUV (info);
   gboolean chroma = GST_VIDEO_FORMAT_INFO_W_SUB (info->finfo, c) || GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, c);
@@ -178,15 +178,28 @@ check_component (const GstVideoInfo * info, guint c, const Component * in, const
   g_autofree guint8 *bytes = g_malloc (count);
   g_autofree OracleValue *values = g_new (OracleValue, count);
   Oracle oracle = {
-    .sample_size = size, .depth = depth, .samples = 1, .pixel_stride = size, .select = c < 3,
-    .biased = !yuv || c == 0, .zero = {zero_level (info, c)}, .range = {nominal_range (info)},
-    .pixels = size == 1 ? bytes : (const guint8 *) in->samples, .row_stride = size * in->width,
-    .width = in->width, .height = in->height, .boundary = expected->boundary,
+    .sample_size = size,
+    .depth = depth,
+    .samples = 1,
+    .pixel_stride = size,
+    .select = c < 3,
+    .biased = !yuv || c == 0,
+    .zero = { zero_level (info, c) },
+    .range = { nominal_range (info) },
+    .pixels = size == 1 ? bytes : (const guint8 *) in->samples,
+    .row_stride = size * in->width,
+    .width = in->width,
+    .height = in->height,
+    .boundary = expected->boundary,
     .mask_width = scaled ? expected->chroma_width : expected->width,
     .mask_height = scaled ? expected->chroma_height : expected->height,
-    .integers = expected->integers, .numerator = expected->numerator, .denominator = expected->denominator,
-    .weights = expected->weights[scaled], .divisor = expected->divisors[scaled],
-    .budget = depth == 8 ? 1.0 / 64 : 0.5, .offset = expected->bias,
+    .integers = expected->integers,
+    .numerator = expected->numerator,
+    .denominator = expected->denominator,
+    .weights = expected->weights[scaled],
+    .divisor = expected->divisors[scaled],
+    .budget = depth == 8 ? 1.0 / 64 : 0.5,
+    .offset = expected->bias,
   };
 
   for (gint i = 0; i < count; i++)
@@ -204,8 +217,7 @@ check_component (const GstVideoInfo * info, guint c, const Component * in, const
 }
 
 void
-frame_check (const GstVideoInfo * info, GstBuffer * in, GstBuffer * out, const Expected * expected,
-    const gchar * what)
+frame_check (const GstVideoInfo *info, GstBuffer *in, GstBuffer *out, const Expected *expected, const gchar *what)
 {
   Component from[4], to[4];
 

@@ -18,39 +18,38 @@ typedef struct
 /* How the frame lies in its buffer. */
 typedef enum
 {
-  FRAME_PLAIN,                  /* as the caps say, no GstVideoMeta */
-  FRAME_PADDED,                 /* GstVideoMeta with longer rows and gaps between planes */
-  FRAME_UPSIDE_DOWN,            /* as padded, with negative strides: the first row is the last in memory */
-  FRAME_MEMORIES                /* GstVideoMeta and a memory for each plane */
+  FRAME_PLAIN,       /* as the caps say, no GstVideoMeta */
+  FRAME_PADDED,      /* GstVideoMeta with longer rows and gaps between planes */
+  FRAME_UPSIDE_DOWN, /* as padded, with negative strides: the first row is the last in memory */
+  FRAME_MEMORIES     /* GstVideoMeta and a memory for each plane */
 } FrameLayout;
 
-GstCaps *frame_caps (const gchar * format, gint width, gint height, const gchar * colorimetry);
+GstCaps *frame_caps (const gchar *format, gint width, gint height, const gchar *colorimetry);
 
 /* A frame of random samples; the seed gives the same picture for every layout. */
-GstBuffer *frame_new (const GstVideoInfo * info, FrameLayout layout, guint32 seed);
+GstBuffer *frame_new (const GstVideoInfo *info, FrameLayout layout, guint32 seed);
 
 /* Reads components 0 .. n_components - 1; free with frame_clear(). */
-void frame_read (const GstVideoInfo * info, GstBuffer * buffer, Component components[4]);
+void frame_read (const GstVideoInfo *info, GstBuffer *buffer, Component components[4]);
 void frame_clear (Component components[4]);
 
 /* Appends the rows of all planes of a sample's frame, in any memory, without what lies between the rows. */
-void frame_append_rows (GByteArray * bytes, GstSample * sample);
+void frame_append_rows (GByteArray *bytes, GstSample *sample);
 
 /* What the element is expected to have done to a frame. */
 typedef struct
 {
-  gint boundary;                /* OracleBoundary */
-  gint width, height;           /* of the mask */
-  const gint64 *integers;       /* exact where not NULL */
-  gint64 numerator, denominator;        /* 1 / divisor */
-  const gdouble *weights[2];    /* of luma, and of subsampled chroma with its own size */
+  gint boundary;                 /* OracleBoundary */
+  gint width, height;            /* of the mask */
+  const gint64 *integers;        /* exact where not NULL */
+  gint64 numerator, denominator; /* 1 / divisor */
+  const gdouble *weights[2];     /* of luma, and of subsampled chroma with its own size */
   gdouble divisors[2];
   gint chroma_width, chroma_height;
-  gdouble bias;                 /* with the preset's offset */
+  gdouble bias; /* with the preset's offset */
 } Expected;
 
 /* Compares every sample with the oracle; fails the check, naming the place, where one differs. */
-void frame_check (const GstVideoInfo * info, GstBuffer * in, GstBuffer * out, const Expected * expected,
-    const gchar * what);
+void frame_check (const GstVideoInfo *info, GstBuffer *in, GstBuffer *out, const Expected *expected, const gchar *what);
 
 #endif

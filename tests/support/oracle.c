@@ -28,7 +28,7 @@ walk (OracleBoundary boundary, int position, int size)
     switch (boundary) {
       case ORACLE_REPLICATE:
         break;
-      case ORACLE_REFLECT:     /* the edge is met twice */
+      case ORACLE_REFLECT: /* the edge is met twice */
         direction = -direction;
         break;
       case ORACLE_REFLECT_101: /* the edge is met once; a single pixel is all there is */
@@ -86,7 +86,7 @@ read_sample (const Oracle *oracle, int x, int y, int k)
 
   if (x < 0 || y < 0)
     return 0;
-  at = oracle->pixels + y * oracle->row_stride + (ptrdiff_t) x *oracle->pixel_stride + k * oracle->sample_size;
+  at = oracle->pixels + y * oracle->row_stride + (ptrdiff_t) x * oracle->pixel_stride + k * oracle->sample_size;
   value = swap (oracle, oracle_word (oracle, at)) >> oracle->shift;
   if (value > largest (oracle))
     value = largest (oracle);
@@ -107,7 +107,7 @@ set_value (const Oracle *oracle, int k, int64_t offset_256, int64_t integer_sum,
 {
   if (oracle->integers) {
     int64_t p = oracle->numerator, q = oracle->denominator;
-    int64_t above = integer_sum * p * 256 + (offset_256 + 256 * oracle->zero[k]) * q;   /* over 256 * q */
+    int64_t above = integer_sum * p * 256 + (offset_256 + 256 * oracle->zero[k]) * q; /* over 256 * q */
 
     value->low = value->high = clamp (oracle, (long double) floor_divide (above + 128 * q, 256 * q));
     value->exact = (double) ((long double) above / (256 * q));
@@ -160,8 +160,8 @@ copy_sample (const Oracle *oracle, int k, int x, int y, int width, int height, O
 {
   for (int r = 0; r < height; r++) {
     for (int c = 0; c < width; c++) {
-      const unsigned char *at = oracle->pixels + (y + r) * oracle->row_stride +
-          (ptrdiff_t) (x + c) * oracle->pixel_stride + k * oracle->sample_size;
+      const unsigned char *at = oracle->pixels + (y + r) * oracle->row_stride
+          + (ptrdiff_t) (x + c) * oracle->pixel_stride + k * oracle->sample_size;
       OracleValue *value = &values[(r * width + c) * oracle->samples + k];
 
       value->low = value->high = oracle_word (oracle, at);
@@ -214,6 +214,6 @@ oracle_accepts (const Oracle *oracle, int k, const OracleValue *value, const uns
 
   word = swap (oracle, word);
   if (word & ((1 << oracle->shift) - 1))
-    return false;               /* the unused bits below are written as 0 */
+    return false; /* the unused bits below are written as 0 */
   return word >> oracle->shift >= value->low && word >> oracle->shift <= value->high;
 }

@@ -16,26 +16,26 @@
 
 typedef enum
 {
-  ORACLE_ZERO,                  /* 00|abc, with the sample's zero level for 0 */
-  ORACLE_REPLICATE,             /* aa|abc */
-  ORACLE_REFLECT,               /* ba|abc */
-  ORACLE_REFLECT_101,           /* cb|abc */
-  ORACLE_WRAP                   /* bc|abc */
+  ORACLE_ZERO,        /* 00|abc, with the sample's zero level for 0 */
+  ORACLE_REPLICATE,   /* aa|abc */
+  ORACLE_REFLECT,     /* ba|abc */
+  ORACLE_REFLECT_101, /* cb|abc */
+  ORACLE_WRAP         /* bc|abc */
 } OracleBoundary;
 
 typedef struct
 {
   /* The pixel. */
-  int sample_size;              /* bytes: 1 or 2 */
+  int sample_size; /* bytes: 1 or 2 */
   int depth, shift;
   bool swapped;
   int samples, pixel_stride;
   unsigned select, biased;
   int zero[4];
-  int range[4];                 /* code values from black to white */
+  int range[4]; /* code values from black to white */
 
   /* The image. */
-  const unsigned char *pixels;  /* the first sample of pixel (0, 0) */
+  const unsigned char *pixels; /* the first sample of pixel (0, 0) */
   ptrdiff_t row_stride;
   int width, height;
   OracleBoundary boundary;
@@ -50,15 +50,15 @@ typedef struct
   int64_t numerator, denominator;
   const double *weights;
   double divisor;
-  double budget;                /* code values */
-  double offset;                /* fraction of the sample's range */
+  double budget; /* code values */
+  double offset; /* fraction of the sample's range */
 } Oracle;
 
 /* What one sample may be. */
 typedef struct
 {
-  int low, high;                /* code values; of a sample that is not selected, twice what oracle_word() reads */
-  double exact;                 /* before rounding and clamping; 0 for a sample that is not selected */
+  int low, high; /* code values; of a sample that is not selected, twice what oracle_word() reads */
+  double exact;  /* before rounding and clamping; 0 for a sample that is not selected */
 } OracleValue;
 
 /* The word of one sample as this machine reads it, not swapped. */

@@ -22,7 +22,7 @@ walk (OraclePadding padding, int position, int size)
     } else if (padding == ORACLE_PAD_WRAP) {
       at = step > 0 ? 0 : size - 1;
     } else {
-      step = -step;             /* the edge again, or where the edge is met once its neighbour */
+      step = -step; /* the edge again, or where the edge is met once its neighbour */
       if (padding == ORACLE_PAD_REFLECT_101 && size > 1)
         at += step;
     }

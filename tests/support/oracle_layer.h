@@ -8,22 +8,22 @@
 
 typedef enum
 {
-  ORACLE_PAD_ZERO,              /* 00|abc */
-  ORACLE_PAD_REPLICATE,         /* aa|abc */
-  ORACLE_PAD_REFLECT,           /* ba|abc */
-  ORACLE_PAD_REFLECT_101,       /* cb|abc */
-  ORACLE_PAD_WRAP               /* bc|abc */
+  ORACLE_PAD_ZERO,        /* 00|abc */
+  ORACLE_PAD_REPLICATE,   /* aa|abc */
+  ORACLE_PAD_REFLECT,     /* ba|abc */
+  ORACLE_PAD_REFLECT_101, /* cb|abc */
+  ORACLE_PAD_WRAP         /* bc|abc */
 } OraclePadding;
 
 typedef struct
 {
-  const double *input;          /* [channels][height][width] */
+  const double *input; /* [channels][height][width] */
   int channels, height, width;
-  const float *weights;         /* of one filter: [channels][kernel_height][kernel_width] */
+  const float *weights; /* of one filter: [channels][kernel_height][kernel_width] */
   double bias;
   int kernel_height, kernel_width, stride_y, stride_x, pad_top, pad_left;
   OraclePadding padding;
-  int activation;               /* 0 none, 1 ReLU, 2 magnitude */
+  int activation; /* 0 none, 1 ReLU, 2 magnitude */
   int pool_height, pool_width, pool_stride_y, pool_stride_x;
 } OracleLayer;
 

@@ -14,8 +14,8 @@ typedef struct
 /* A stream of its own for every pair. */
 void check_random_init (CheckRandom *random, uint64_t seed, uint64_t number);
 uint64_t check_random_next (CheckRandom *random);
-int check_random_range (CheckRandom *random, int low, int high);        /* both included */
-double check_random_unit (CheckRandom *random); /* 0 <= value < 1, 53 bits */
+int check_random_range (CheckRandom *random, int low, int high); /* both included */
+double check_random_unit (CheckRandom *random);                  /* 0 <= value < 1, 53 bits */
 bool check_random_one_in (CheckRandom *random, int n);
 void check_random_fill (CheckRandom *random, void *bytes, uint64_t count);
 

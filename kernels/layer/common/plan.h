@@ -10,25 +10,26 @@
 #include "common/plan.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 struct ConvolveLayerPlan
 {
-  int references;               /* atomic */
-  ConvolveLayer layer;          /* of the shown filters alone: first_filter is 0 and shown is filters */
-  float *weights, *bias;        /* the plan's copies, which layer points to; bias is never NULL */
+  int references;        /* atomic */
+  ConvolveLayer layer;   /* of the shown filters alone: first_filter is 0 and shown is filters */
+  float *weights, *bias; /* the plan's copies, which layer points to; bias is never NULL */
   const struct ConvolveLayerVariant *variant;
-  ConvolveDevice *device;       /* NULL for a host variant */
-  ConvolvePool *pool;           /* of a host variant, or NULL */
-  void *prepared;               /* what the variant derived, or NULL */
+  ConvolveDevice *device; /* NULL for a host variant */
+  ConvolvePool *pool;     /* of a host variant, or NULL */
+  void *prepared;         /* what the variant derived, or NULL */
 };
 
 /* A task with what follows from it, as a variant gets it: checked, end_row set. */
 typedef struct
 {
   ConvolveLayerTask task;
-  int conv_height, conv_width;  /* before pooling */
+  int conv_height, conv_width; /* before pooling */
   int out_height, out_width;
 } ConvolveLayerJob;
 
@@ -36,14 +37,14 @@ typedef struct
 typedef struct ConvolveLayerVariant
 {
   const char *name, *idea;
-  int number;                   /* as in ConvolveVariant; a name that masks have too has one number */
+  int number; /* as in ConvolveVariant; a name that masks have too has one number */
   bool on_device;
-  bool (*accepts) (const ConvolveLayerPlan *plan, const char **reason); /* exact, never a guess */
-  bool (*pays) (const ConvolveLayerPlan *plan); /* auto takes it only then; NULL: always */
-  ConvolveStatus (*prepare) (ConvolveLayerPlan *plan, ConvolveError *error);    /* NULL where nothing is derived */
-  void (*clear) (ConvolveLayerPlan *plan);      /* frees what prepare made, all or a part of it; NULL without prepare */
+  bool (*accepts) (const ConvolveLayerPlan *plan, const char **reason);      /* exact, never a guess */
+  bool (*pays) (const ConvolveLayerPlan *plan);                              /* auto takes it only then; NULL: always */
+  ConvolveStatus (*prepare) (ConvolveLayerPlan *plan, ConvolveError *error); /* NULL where nothing is derived */
+  void (*clear) (ConvolveLayerPlan *plan); /* frees what prepare made, all or a part of it; NULL without prepare */
   ConvolveStatus (*run) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
-  bool (*fills) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);   /* run fills too; NULL: never */
+  bool (*fills) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job); /* run fills too; NULL: never */
 } ConvolveLayerVariant;
 
 extern const ConvolveLayerVariant convolve_layer_variants[];

@@ -11,12 +11,12 @@
 #include "cpu/cpu.h"
 #include "layer/common/plan.h"
 
-#define BLOCK 32                /* outputs in a row that are summed together */
-#define GROUP 4                 /* filters that are summed together */
-#define WIDTH 64                /* of a tile before pooling, unless a pooling window is larger */
+#define BLOCK 32 /* outputs in a row that are summed together */
+#define GROUP 4  /* filters that are summed together */
+#define WIDTH 64 /* of a tile before pooling, unless a pooling window is larger */
 #define HEIGHT 8
-#define PART 64                 /* products after which a sum goes to the sums proper, for less rounding */
-#define PATCH_BYTES (32 << 20)  /* for the input under a tile, or under a piece of one */
+#define PART 64                /* products after which a sum goes to the sums proper, for less rounding */
+#define PATCH_BYTES (32 << 20) /* for the input under a tile, or under a piece of one */
 
 /*
  * How the work is cut. Tiles become smaller until the input under one fits PATCH_BYTES. The outputs under one pooling
@@ -27,13 +27,13 @@ typedef struct
 {
   const ConvolveLayerPlan *plan;
   const ConvolveLayerJob *job;
-  int across, down;             /* tiles */
-  int width, height;            /* outputs of a tile, after pooling */
-  int conv_width, conv_height;  /* the same before, the width a multiple of BLOCK */
-  int piece_width, piece_height, channels;      /* outputs before pooling, and channels, that are made at a time */
-  int phases, row_step;         /* remainders that a filter meets, and rows from an output's to the next one's */
-  int patch_height, columns;    /* the input under a piece: rows, and columns of one remainder */
-  size_t patch, sums;           /* floats of a channel's patch, and of a filter's sums */
+  int across, down;                        /* tiles */
+  int width, height;                       /* outputs of a tile, after pooling */
+  int conv_width, conv_height;             /* the same before, the width a multiple of BLOCK */
+  int piece_width, piece_height, channels; /* outputs before pooling, and channels, that are made at a time */
+  int phases, row_step;      /* remainders that a filter meets, and rows from an output's to the next one's */
+  int patch_height, columns; /* the input under a piece: rows, and columns of one remainder */
+  size_t patch, sums;        /* floats of a channel's patch, and of a filter's sums */
 } Work;
 
 /* A row of the reduction: four weights and the samples that they meet. */
@@ -46,7 +46,7 @@ add_up (const ConvolveLayer *layer, const Work *work, int channels, const float 
     float *sums, bool fused)
 {
   size_t row = (size_t) work->phases * work->columns;
-  float part[GROUP][BLOCK] = { {0} };
+  float part[GROUP][BLOCK] = { { 0 } };
   int products = 0;
 
   for (int c = 0; c < channels; c++)
@@ -80,16 +80,14 @@ add_up_plain (const ConvolveLayer *layer, const Work *work, int channels, const 
 }
 
 #ifdef CONVOLVE_CPU_X86
-__attribute__ ((target ("avx2,fma")))
-static void
+__attribute__ ((target ("avx2,fma"))) static void
 add_up_avx2 (const ConvolveLayer *layer, const Work *work, int channels, const float *weights, const float *patches,
     float *sums)
 {
   add_up (layer, work, channels, weights, patches, sums, true);
 }
 
-__attribute__ ((target ("avx512f,avx512vl,prefer-vector-width=512")))
-static void
+__attribute__ ((target ("avx512f,avx512vl,prefer-vector-width=512"))) static void
 add_up_avx512 (const ConvolveLayer *layer, const Work *work, int channels, const float *weights, const float *patches,
     float *sums)
 {
@@ -136,7 +134,8 @@ load_patches (const Work *work, int b, int left, int top, int rows, int first_ch
         for (int n = 0; n < work->columns; n++) {
           int column = convolve_boundary_index (layer->boundary, left + n * layer->stride_x + phase, task->width);
 
-          to[phase * work->columns + n] = row < 0 || column < 0 ? 0
+          to[phase * work->columns + n] = row < 0 || column < 0
+              ? 0
               : convolve_layer_load (layer, plane + row * from->row_stride + column * from->column_stride);
         }
     }
@@ -331,7 +330,7 @@ plan_work (Work *work, const ConvolveLayerPlan *plan, const ConvolveLayerJob *jo
   int width = layer->pool_width < WIDTH ? (WIDTH - layer->pool_width) / layer->pool_stride_x + 1 : 1;
   int height = layer->pool_height < HEIGHT ? (HEIGHT - layer->pool_height) / layer->pool_stride_y + 1 : 1;
 
-  *work = (Work) {.plan = plan,.job = job };
+  *work = (Work){ .plan = plan, .job = job };
   work->phases = smaller (layer->stride_x, layer->kernel_width);
   work->row_step = smaller (layer->stride_y, layer->kernel_height);
   cut (work, smaller (width, job->out_width), smaller (height, rows));
@@ -359,6 +358,5 @@ convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *j
     return convolve_fail (error, CONVOLVE_INVALID, 0, "%d outputs of %dx%d", job->task.batch, job->out_width, rows);
   jobs = work.across * work.down * job->task.batch;
   threads = plan->pool ? convolve_pool_threads (plan->pool) : 1;
-  return convolve_pool_run (plan->pool, threads < jobs ? threads : jobs, jobs,
-      memory, run_jobs, &work, error);
+  return convolve_pool_run (plan->pool, threads < jobs ? threads : jobs, jobs, memory, run_jobs, &work, error);
 }

@@ -45,8 +45,8 @@ convolve_at (const Reference *reference, int k, int y, int x)
         int row = reference->rows[y * layer->stride_y + j], column = reference->columns[x * layer->stride_x + i];
 
         if (row >= 0 && column >= 0)
-          sum += (double) *weight * convolve_layer_load (layer, plane + row * from->row_stride
-              + column * from->column_stride);
+          sum += (double) *weight
+              * convolve_layer_load (layer, plane + row * from->row_stride + column * from->column_stride);
       }
   }
   switch (layer->activation) {
@@ -78,7 +78,7 @@ convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveL
   const ConvolveLayer *layer = &plan->layer;
   const ConvolveLayerTask *task = &job->task;
   const ConvolveLayerTensor *to = &task->destination;
-  Reference reference = {.plan = plan,.job = job };
+  Reference reference = { .plan = plan, .job = job };
   ConvolveStatus status = CONVOLVE_OK;
 
   reference.rows = make_index (layer->boundary, layer->pad_top, task->height, layer->pad_bottom);

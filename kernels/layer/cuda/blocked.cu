@@ -4,14 +4,14 @@
 #include "layer/cuda/image.cuh"
 
 #define LANES 32
-#define WARPS 4                 /* of a block, one above the other */
-#define COLUMNS 4               /* outputs of a thread */
+#define WARPS 4   /* of a block, one above the other */
+#define COLUMNS 4 /* outputs of a thread */
 #define ROWS 8
 #define WIDTH (LANES * COLUMNS) /* of a tile */
 #define HEIGHT (WARPS * ROWS)
 #define MAX_SIDE 7
 #define MAX_CHANNELS 4
-#define GROUP 16                /* filters of a block */
+#define GROUP 16 /* filters of a block */
 
 /* All threads together load the input under the tile, a channel behind the other. */
 template <typename T, int K>
@@ -50,8 +50,8 @@ load_patches (const ConvolveLayerView &view, float *patches)
           int x = n * LANES + threadIdx.x;
 
           if (y + j * WARPS < tiles.patch_height && x < tiles.pitch)
-            patches[c * tiles.plane + (y + j * WARPS) * tiles.pitch + x] = rows[j] < 0 || columns[n] < 0 ? 0
-                : convolve_layer_value<T> (view, bits[j][n]);
+            patches[c * tiles.plane + (y + j * WARPS) * tiles.pitch + x] =
+                rows[j] < 0 || columns[n] < 0 ? 0 : convolve_layer_value<T> (view, bits[j][n]);
         }
     }
   }
@@ -103,8 +103,8 @@ store_pixels (const ConvolveLayerView &view, uint32_t *to, int x, const uint32_t
  * four bytes, they are kept till all filters are done and stored whole.
  */
 template <int K, bool PIXELS>
-__global__ void __launch_bounds__ (LANES * WARPS, K < 7 && !PIXELS ? 4 : 3)
-convolve_layer_blocked (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
+    convolve_layer_blocked (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
   constexpr int taps = (K * K + 3) / 4 * 4, span = (COLUMNS + K - 1 + 3) / 4 * 4;
@@ -215,8 +215,9 @@ cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles)
     return 0;
   tiles->pitch = (WIDTH + side - 1 + 3) / 4 * 4;
   tiles->plane = tiles->pitch * tiles->patch_height;
-  return sizeof (float) * ((size_t) layer->channels * (tiles->plane + GROUP * taps)
-      + (tiles->width < WIDTH || tiles->height < HEIGHT ? WIDTH * HEIGHT : 0));
+  return sizeof (float)
+      * ((size_t) layer->channels * (tiles->plane + GROUP * taps)
+          + (tiles->width < WIDTH || tiles->height < HEIGHT ? WIDTH * HEIGHT : 0));
 }
 
 bool
@@ -255,8 +256,8 @@ convolve_layer_blocked_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
     for (int j = 0; j < layer->kernel_height; j++)
       for (int i = 0; i < layer->kernel_width; i++)
         weights[(size_t) n * taps + j * side + i] = *from++;
-  ConvolveStatus status = convolve_layer_put (plan, weights, (size_t) planes * taps, layer->bias, layer->filters,
-      error);
+  ConvolveStatus status =
+      convolve_layer_put (plan, weights, (size_t) planes * taps, layer->bias, layer->filters, error);
   free (weights);
   return status;
 }
@@ -296,9 +297,9 @@ convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJo
   int side = side_of (&plan->layer);
   static const void *const kernels[2][4] = {
     { (const void *) convolve_layer_blocked<1, false>, (const void *) convolve_layer_blocked<3, false>,
-      (const void *) convolve_layer_blocked<5, false>, (const void *) convolve_layer_blocked<7, false> },
+        (const void *) convolve_layer_blocked<5, false>, (const void *) convolve_layer_blocked<7, false> },
     { (const void *) convolve_layer_blocked<1, true>, (const void *) convolve_layer_blocked<3, true>,
-      (const void *) convolve_layer_blocked<5, true>, (const void *) convolve_layer_blocked<7, true> },
+        (const void *) convolve_layer_blocked<5, true>, (const void *) convolve_layer_blocked<7, true> },
   };
 
   view.pixels = pixels_of (plan, &job->task);

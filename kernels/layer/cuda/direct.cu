@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "layer/cuda/image.cuh"
 
-#define WIDTH 32                /* of a block, in threads */
+#define WIDTH 32 /* of a block, in threads */
 #define HEIGHT 8
 
 /* One value of the convolution, activated. */
@@ -17,8 +17,8 @@ convolve_at (const ConvolveLayerView &view, int k, int y, int x)
 
     for (int j = 0; j < view.kernel_height; j++)
       for (int i = 0; i < view.kernel_width; i++, weight++) {
-        int at = convolve_layer_offset (view, y * view.stride_y + j - view.pad_top,
-            x * view.stride_x + i - view.pad_left);
+        int at =
+            convolve_layer_offset (view, y * view.stride_y + j - view.pad_top, x * view.stride_x + i - view.pad_left);
 
         if (at != CONVOLVE_LAYER_NOWHERE)
           part += *weight * convolve_layer_get (view, plane + at);
@@ -29,8 +29,7 @@ convolve_at (const ConvolveLayerView &view, int k, int y, int x)
 }
 
 /* The idea: a thread per output, all its samples and weights from global memory. */
-__global__ void __launch_bounds__ (WIDTH * HEIGHT)
-convolve_layer_direct (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_direct (const __grid_constant__ ConvolveLayerView view)
 {
   int x = convolve_layer_left (view) + threadIdx.x, y = convolve_layer_top (view) + threadIdx.y, k = blockIdx.y;
   float most = -INFINITY;
@@ -40,8 +39,10 @@ convolve_layer_direct (const __grid_constant__ ConvolveLayerView view)
   for (int j = 0; j < view.pool_height; j++)
     for (int i = 0; i < view.pool_width; i++)
       most = fmaxf (most, convolve_at (view, k, y * view.pool_stride_y + j, x * view.pool_stride_x + i));
-  convolve_layer_set (view, convolve_layer_plane (&view.destination, blockIdx.z, k) + y * view.destination.row_stride
-      + x * view.destination.column_stride, most);
+  convolve_layer_set (view,
+      convolve_layer_plane (&view.destination, blockIdx.z, k) + y * view.destination.row_stride
+          + x * view.destination.column_stride,
+      most);
 }
 
 ConvolveStatus

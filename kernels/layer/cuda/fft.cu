@@ -5,17 +5,17 @@
 #include "cuda/device.cuh"
 #include "layer/cuda/image.cuh"
 
-#define SIDE 64                 /* of a tile of input and of its transform */
-#define RADIX 8                 /* its square is the side */
+#define SIDE 64 /* of a tile of input and of its transform */
+#define RADIX 8 /* its square is the side */
 #define PITCH (SIDE + 1)
-#define HALF (SIDE / 2 + 1)     /* columns of a transform of real numbers that say all */
+#define HALF (SIDE / 2 + 1) /* columns of a transform of real numbers that say all */
 #define POINTS (SIDE * HALF)
 #define THREADS 256
-#define LINES (SIDE * RADIX / THREADS)  /* transforms of 8 numbers that a thread does in one pass */
-#define TILES 4                 /* and filters that a thread multiplies at once */
+#define LINES (SIDE * RADIX / THREADS) /* transforms of 8 numbers that a thread does in one pass */
+#define TILES 4                        /* and filters that a thread multiplies at once */
 #define FILTERS 4
 #define MAX_KERNEL 33
-#define MAX_SPECTRA ((size_t) 1 << 27)  /* points of all weights: a gigabyte */
+#define MAX_SPECTRA ((size_t) 1 << 27) /* points of all weights: a gigabyte */
 
 static __device__ __forceinline__ float2
 times (float2 a, float2 b)
@@ -109,8 +109,7 @@ transform_tile (float2 *tile, float2 *turns)
 }
 
 /* The first idea: a block transforms two channels of a tile at once, as the real and the imaginary part of one. */
-__global__ void __launch_bounds__ (THREADS)
-convolve_layer_fft_forward (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (THREADS) convolve_layer_fft_forward (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
   float2 *tile = (float2 *) convolve_layer_memory, *turns = tile + SIDE * PITCH;
@@ -125,7 +124,8 @@ convolve_layer_fft_forward (const __grid_constant__ ConvolveLayerView view)
     int x = n % SIDE, y = n / SIDE, at = convolve_layer_offset (view, top + y, left + x);
     bool none = at == CONVOLVE_LAYER_NOWHERE || x >= view.tiles.patch_width || y >= view.tiles.patch_height;
 
-    tile[y * PITCH + x] = none ? make_float2 (0, 0)
+    tile[y * PITCH + x] = none
+        ? make_float2 (0, 0)
         : make_float2 (convolve_layer_get (view, first + at), convolve_layer_get (view, second + at));
   }
   transform_tile (tile, turns);
@@ -140,8 +140,7 @@ convolve_layer_fft_forward (const __grid_constant__ ConvolveLayerView view)
 }
 
 /* The second: for each point the products of some tiles and some filters, summed over the channels. */
-__global__ void __launch_bounds__ (THREADS)
-convolve_layer_fft_multiply (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const __grid_constant__ ConvolveLayerView view)
 {
   int n = blockIdx.x * THREADS + threadIdx.x, tile = blockIdx.y * TILES, k = blockIdx.z * FILTERS;
   const float2 *spectra = (const float2 *) view.spectra, *weight_spectra = (const float2 *) view.weight_spectra;
@@ -161,7 +160,7 @@ convolve_layer_fft_multiply (const __grid_constant__ ConvolveLayerView view)
 #pragma unroll
     for (int j = 0; j < FILTERS; j++)
       weight[j] = weight_spectra[((size_t) min (k + j, view.filters - 1) * view.channels + c) * POINTS + n];
-    /* A correlation: the weights' spectrum is conjugated. */
+      /* A correlation: the weights' spectrum is conjugated. */
 #pragma unroll
     for (int i = 0; i < TILES; i++)
 #pragma unroll
@@ -182,8 +181,7 @@ convolve_layer_fft_multiply (const __grid_constant__ ConvolveLayerView view)
  * The third: a block transforms two filters of a tile back at once. The inverse is the transform of the conjugate,
  * conjugated; conjugated spectra of real outputs make one complex tile, whose parts they are afterwards.
  */
-__global__ void __launch_bounds__ (THREADS)
-convolve_layer_fft_inverse (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (THREADS) convolve_layer_fft_inverse (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
   float2 *tile = (float2 *) convolve_layer_memory, *turns = tile + SIDE * PITCH;
@@ -296,7 +294,7 @@ convolve_layer_fft_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   size_t planes = (size_t) layer->filters * layer->channels;
   ConvolveStatus status = put_weights (plan, error);
   ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
-  ConvolveLayerJob job = { };
+  ConvolveLayerJob job = {};
   ConvolveLayerView view;
 
   if (status != CONVOLVE_OK)
@@ -335,8 +333,9 @@ run_band (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveLa
   if (status == CONVOLVE_OK)
     status = convolve_layer_enqueue (plan, (const void *) convolve_layer_fft_multiply, view, blocks, dim3 (THREADS), 0,
         error);
-  return status != CONVOLVE_OK ? status : convolve_layer_launch (plan, job, (const void *) convolve_layer_fft_inverse,
-      view, (layer->filters + 1) / 2, dim3 (THREADS), shared, error);
+  return status != CONVOLVE_OK ? status
+                               : convolve_layer_launch (plan, job, (const void *) convolve_layer_fft_inverse, view,
+                                   (layer->filters + 1) / 2, dim3 (THREADS), shared, error);
 }
 
 ConvolveStatus

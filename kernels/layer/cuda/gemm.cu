@@ -4,7 +4,7 @@
 
 #include "layer/cuda/gemm.cuh"
 
-#define STAGED 8                /* words that separate rows of staged sums in the banks */
+#define STAGED 8 /* words that separate rows of staged sums in the banks */
 
 static_assert (sizeof (ConvolveHalves) == 4 && sizeof (ConvolveSplit) == 8, "as the kernels load them");
 
@@ -14,7 +14,7 @@ struct Geometry
   ConvolveLayerTiles tiles;
   int steps;
   bool along;
-  int pairs;                    /* of a plane */
+  int pairs; /* of a plane */
   size_t shared;
 };
 
@@ -44,8 +44,8 @@ store_pair (const ConvolveLayerView &view, uint8_t *row, int x, float first, flo
  * float32 is multiplied as sums of two float16 each, all products of them but the smallest.
  */
 template <typename Pair, int M, int N>
-__global__ void __launch_bounds__ (THREADS, M * N * Pair::terms > 16 ? 2 : 3)
-convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
+    convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
   constexpr bool split = Pair::terms == 2;
@@ -64,7 +64,7 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
   size_t skipped = (size_t) blockIdx.y * tiles.chunks * view.steps * Weights::step;
   Weights weights = { (const uint4 *) view.weights + skipped, ring, 0, view.steps, tiles.chunks };
   const float *scales = view.bias + view.filters;
-  int used = 0;                 /* stretches */
+  int used = 0; /* stretches */
   float sums[M][N][4], parts[M][N][4];
 
   weights.fetch (view.steps);
@@ -102,8 +102,8 @@ convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
     int left_over = (view.channels - chunk * per_chunk + (view.along ? 0 : 1)) / (view.along ? 1 : 2);
     int count = chunk == 0 ? tiles.planes : min (tiles.planes, left_over);
     float most = view.type == CONVOLVE_LAYER_FLOAT32 ? load_patches<float> (view, places, planes, count, patches)
-        : view.type == CONVOLVE_LAYER_FLOAT16 ? load_patches<uint16_t> (view, places, planes, count, patches)
-        : load_patches<uint8_t> (view, places, planes, count, patches);
+        : view.type == CONVOLVE_LAYER_FLOAT16        ? load_patches<uint16_t> (view, places, planes, count, patches)
+                                                     : load_patches<uint8_t> (view, places, planes, count, patches);
     float inverse = scale_patches (view, most, &mosts[chunk % 2], &mosts[(chunk + 1) % 2], count, patches);
 
     for (int step = 0; step < view.steps; step += Weights::steps, used++) {
@@ -180,14 +180,14 @@ struct Shape
 
 static const Shape shapes[2][3] = {
   {
-    { 4, 4, (const void *) convolve_layer_gemm<ConvolveHalves, 4, 4> },
-    { 2, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 2, 8> },
-    { 1, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 1, 8> },
+      { 4, 4, (const void *) convolve_layer_gemm<ConvolveHalves, 4, 4> },
+      { 2, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 2, 8> },
+      { 1, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 1, 8> },
   },
   {
-    { 4, 4, (const void *) convolve_layer_gemm<ConvolveSplit, 4, 4> },
-    { 2, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 2, 8> },
-    { 1, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 1, 8> },
+      { 4, 4, (const void *) convolve_layer_gemm<ConvolveSplit, 4, 4> },
+      { 2, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 2, 8> },
+      { 1, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 1, 8> },
   },
 };
 
@@ -270,7 +270,7 @@ plan_tiles (const ConvolveLayerPlan *plan, Geometry *geometry, const char **reas
   int outputs = shape_of (layer)->outputs * WARPS * 8;
   int64_t best = INT64_MAX;
   int width = 0;
-  Geometry tried = { };
+  Geometry tried = {};
 
   for (int n = 8; n <= outputs && n <= 64; n *= 2)
     if (convolve_layer_cut (layer, n, outputs / n, &tried.tiles)) {
@@ -385,7 +385,8 @@ convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
           *word = 0;
           for (int j = 0; j < 2 && k < layer->filters; j++)
             *word |= (uint32_t) term_of (ldexpf (weight_at (layer, &geometry, k, chunk, product + j), powers[k]),
-                (int) (n % terms)) << 16 * j;
+                         (int) (n % terms))
+                << 16 * j;
         }
     for (size_t n = 0; n < pairs; n++)
       ((int *) bias)[2 * layer->filters + n] = offset_of (layer, &geometry, (int) n);

@@ -9,7 +9,7 @@
 #define LANES 32
 #define WARPS 4
 #define THREADS (LANES * WARPS)
-#define STAGES 3                /* stretches of weights in shared memory: one is used, two are on their way */
+#define STAGES 3 /* stretches of weights in shared memory: one is used, two are on their way */
 
 /* The largest number of a warp's. */
 __device__ __forceinline__ unsigned
@@ -54,7 +54,7 @@ load_places (const ConvolveLayerView &view, const int *places, const uint8_t *co
 
 #pragma unroll
     for (int i = 0; i < PLACES; i++) {
-      int at = min (n + i * THREADS, all);      /* the last is nowhere */
+      int at = min (n + i * THREADS, all); /* the last is nowhere */
 
       here[i] = places[at];
       next[i] = view.along ? places[min (at + 1, all)] : here[i];
@@ -79,8 +79,10 @@ load_places (const ConvolveLayerView &view, const int *places, const uint8_t *co
 #pragma unroll
         for (int j = 0; j < PLANES; j++)
           if (n + i * THREADS < all)
-            most = fmaxf (most, keep_bits<T> (view, bits[i][j][0], bits[i][j][1], here[i] != CONVOLVE_LAYER_NOWHERE,
-                next[i] != CONVOLVE_LAYER_NOWHERE, &patches[min (p + j, count - 1) * tiles.plane + n + i * THREADS]));
+            most = fmaxf (most,
+                keep_bits<T> (view, bits[i][j][0], bits[i][j][1], here[i] != CONVOLVE_LAYER_NOWHERE,
+                    next[i] != CONVOLVE_LAYER_NOWHERE,
+                    &patches[min (p + j, count - 1) * tiles.plane + n + i * THREADS]));
     }
   }
   return most;
@@ -91,7 +93,7 @@ __device__ __forceinline__ float
 load_patches (const ConvolveLayerView &view, const int *places, const uint8_t *const *planes, int count, Pair *patches)
 {
   return count >= 4 ? load_places<T, 2, 4> (view, places, planes, count, patches)
-      : load_places<T, 4, 1> (view, places, planes, count, patches);
+                    : load_places<T, 4, 1> (view, places, planes, count, patches);
 }
 
 /* float16 needs no scale. */
@@ -123,7 +125,7 @@ scale_patches (const ConvolveLayerView &view, float most, unsigned *chunk_most, 
 #pragma unroll 4
   for (int n = threadIdx.x; n < count * tiles.plane; n += THREADS)
     convolve_split (__uint_as_float ((268 - exponent) << 23), &patches[n]);
-  return __uint_as_float ((exponent - 29) << 23);     /* 2^-14, and 2^-15 for the weights */
+  return __uint_as_float ((exponent - 29) << 23); /* 2^-14, and 2^-15 for the weights */
 }
 
 /* Sixteen products of M x 16 filters and N x 8 outputs. */
@@ -181,8 +183,8 @@ add_up (float (*sums)[N][4], float (*parts)[N][4], float scale)
 {
 #pragma unroll
   for (int i = 0; i < M * N * 4; i++) {
-    sums[i / 4 / N][i / 4 % N][i % 4] = fmaf (parts[i / 4 / N][i / 4 % N][i % 4], scale,
-        sums[i / 4 / N][i / 4 % N][i % 4]);
+    sums[i / 4 / N][i / 4 % N][i % 4] =
+        fmaf (parts[i / 4 / N][i / 4 % N][i % 4], scale, sums[i / 4 / N][i / 4 % N][i % 4]);
     parts[i / 4 / N][i / 4 % N][i % 4] = 0;
   }
 }
@@ -195,10 +197,10 @@ template <typename Pair, int M>
 struct Stretches
 {
   static constexpr int steps = 4 / Pair::terms, step = M * Pair::terms * LANES, size = steps * step;
-  const uint4 *from;            /* the next */
+  const uint4 *from; /* the next */
   uint4 *ring;
-  int number, left;             /* of the next; steps that are left of its chunk */
-  int chunks;                   /* that are left */
+  int number, left; /* of the next; steps that are left of its chunk */
+  int chunks;       /* that are left */
 
   __device__ __forceinline__ void
   fetch (int steps_of_chunk)

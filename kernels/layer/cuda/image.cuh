@@ -15,12 +15,12 @@
 /* How a kernel cuts the convolution into tiles, and each tile's input; kernels take of it what they need. */
 struct ConvolveLayerTiles
 {
-  int across;                   /* tiles in a row */
-  int width, height;            /* outputs of a tile, after pooling */
-  int conv_width, conv_height;  /* the same before pooling */
-  int patch_width, patch_height;        /* the input under it */
-  int pitch, plane;             /* words of shared memory from row to row and from channel to channel of a patch */
-  int planes, chunks;           /* channels or pairs of them in shared memory at once, and how many times that is */
+  int across;                    /* tiles in a row */
+  int width, height;             /* outputs of a tile, after pooling */
+  int conv_width, conv_height;   /* the same before pooling */
+  int patch_width, patch_height; /* the input under it */
+  int pitch, plane;              /* words of shared memory from row to row and from channel to channel of a patch */
+  int planes, chunks;            /* channels or pairs of them in shared memory at once, and how many times that is */
 };
 
 struct ConvolveLayerView
@@ -33,13 +33,13 @@ struct ConvolveLayerView
   int filters, channels, kernel_height, kernel_width, stride_y, stride_x, pad_top, pad_left;
   int pool_height, pool_width, pool_stride_y, pool_stride_x;
   float in_scale, in_offset, out_scale, out_offset;
-  const float *weights, *bias;  /* weights as the variant has laid them out */
+  const float *weights, *bias; /* weights as the variant has laid them out */
   ConvolveLayerTiles tiles;
-  int steps;                    /* of gemm: products of 16 in a chunk; of fft: tiles at once */
-  bool along;                   /* of gemm: pairs of samples are neighbours in a row, not in channels */
-  uint8_t *pixels;              /* of blocked: pixels of four bytes, and what they hold besides the filters */
+  int steps;       /* of gemm: products of 16 in a chunk; of fft: tiles at once */
+  bool along;      /* of gemm: pairs of samples are neighbours in a row, not in channels */
+  uint8_t *pixels; /* of blocked: pixels of four bytes, and what they hold besides the filters */
   uint32_t filling;
-  void *spectra, *products;     /* of fft */
+  void *spectra, *products; /* of fft */
   const void *weight_spectra;
 };
 
@@ -47,11 +47,11 @@ struct ConvolveLayerView
 struct ConvolveLayerMemory
 {
   float *weights, *bias;
-  ConvolveLayerTiles tiles;     /* of gemm, with its steps and so on: derived once */
+  ConvolveLayerTiles tiles; /* of gemm, with its steps and so on: derived once */
   int steps;
   bool along;
   size_t shared;
-  void *weight_spectra, *scratch;       /* of fft; scratch is taken by the first run that needs it */
+  void *weight_spectra, *scratch; /* of fft; scratch is taken by the first run that needs it */
   size_t scratch_bytes;
 };
 
@@ -81,8 +81,9 @@ template <typename T>
 __device__ __forceinline__ uint32_t
 convolve_layer_bits (const uint8_t *at)
 {
-  return sizeof (T) == sizeof (float) ? __ldg ((const uint32_t *) at)
-      : sizeof (T) == sizeof (uint16_t) ? __ldg ((const uint16_t *) at) : __ldg (at);
+  return sizeof (T) == sizeof (float)   ? __ldg ((const uint32_t *) at)
+      : sizeof (T) == sizeof (uint16_t) ? __ldg ((const uint16_t *) at)
+                                        : __ldg (at);
 }
 
 template <typename T>
@@ -110,7 +111,7 @@ convolve_layer_get (const ConvolveLayerView &view, const uint8_t *at)
   if (view.type == CONVOLVE_LAYER_FLOAT32)
     return convolve_layer_read<float> (view, at);
   return view.type == CONVOLVE_LAYER_FLOAT16 ? convolve_layer_read<uint16_t> (view, at)
-      : convolve_layer_read<uint8_t> (view, at);
+                                             : convolve_layer_read<uint8_t> (view, at);
 }
 
 #define CONVOLVE_LAYER_NOWHERE INT32_MIN
@@ -122,7 +123,7 @@ convolve_layer_offset (const ConvolveLayerView &view, int y, int x)
   y = convolve_boundary_index (view.boundary, y, view.height);
   x = convolve_boundary_index (view.boundary, x, view.width);
   return y < 0 || x < 0 ? CONVOLVE_LAYER_NOWHERE
-      : y * (int) view.source.row_stride + x * (int) view.source.column_stride;
+                        : y * (int) view.source.row_stride + x * (int) view.source.column_stride;
 }
 
 /* A sum with its bias. Without branches, for there are many. */
@@ -183,8 +184,8 @@ convolve_layer_pool (const ConvolveLayerView &view, const float *values, int pit
     for (int j = 0; j < view.pool_height; j++)
       for (int i = 0; i < view.pool_width; i++)
         most = fmaxf (most, window[j * pitch + i]);
-    convolve_layer_set (view, plane + (top + y) * view.destination.row_stride
-        + (left + x) * view.destination.column_stride, most);
+    convolve_layer_set (view,
+        plane + (top + y) * view.destination.row_stride + (left + x) * view.destination.column_stride, most);
   }
 }
 

@@ -18,8 +18,8 @@ put_floats (ConvolveDevice *device, const float *values, size_t count, float **c
 }
 
 ConvolveStatus
-convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias,
-    size_t bias_count, ConvolveError *error)
+convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias, size_t bias_count,
+    ConvolveError *error)
 {
   ConvolveLayerMemory *memory = (ConvolveLayerMemory *) calloc (1, sizeof (ConvolveLayerMemory));
   ConvolveStatus status;
@@ -64,7 +64,7 @@ convolve_layer_view (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
   const ConvolveLayer *layer = &plan->layer;
   const ConvolveLayerTask *task = &job->task;
   const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
-  ConvolveLayerView view = { };
+  ConvolveLayerView view = {};
 
   view.source = task->source;
   view.destination = task->destination;
@@ -145,14 +145,15 @@ convolve_layer_launch (const ConvolveLayerPlan *plan, const ConvolveLayerJob *jo
 }
 
 /* The idea: a thread per sample; the value is a bias without a sum. */
-__global__ void __launch_bounds__ (128)
-convolve_layer_fill (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (128) convolve_layer_fill (const __grid_constant__ ConvolveLayerView view)
 {
   int x = convolve_layer_left (view) + threadIdx.x, y = convolve_layer_top (view);
 
   if (x < view.out_width)
-    convolve_layer_set (view, convolve_layer_plane (&view.destination, blockIdx.z, view.filters + blockIdx.y)
-        + y * view.destination.row_stride + x * view.destination.column_stride, view.in_offset);
+    convolve_layer_set (view,
+        convolve_layer_plane (&view.destination, blockIdx.z, view.filters + blockIdx.y)
+            + y * view.destination.row_stride + x * view.destination.column_stride,
+        view.in_offset);
 }
 
 ConvolveStatus

@@ -61,8 +61,8 @@ __device__ __forceinline__ void
 convolve_fetch (uint4 *to, const uint4 *from)
 {
 #if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.cg.shared.global [%0], [%1], 16;" :: "r" ((unsigned) __cvta_generic_to_shared (to)),
-      "l" (from) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned) __cvta_generic_to_shared (to)), "l"(from)
+               : "memory");
 #endif
 }
 
@@ -71,7 +71,7 @@ __device__ __forceinline__ void
 convolve_fetched (void)
 {
 #if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.commit_group;" ::: "memory");
+  asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
@@ -80,7 +80,7 @@ __device__ __forceinline__ void
 convolve_await (void)
 {
 #if __CUDA_ARCH__ >= 800
-  asm volatile ("cp.async.wait_group 1;" ::: "memory");
+  asm volatile("cp.async.wait_group 1;" ::: "memory");
 #endif
 }
 
@@ -88,9 +88,10 @@ __device__ __forceinline__ void
 convolve_multiply (float *sums, const uint4 &a, uint32_t b0, uint32_t b1)
 {
 #if __CUDA_ARCH__ >= 800
-  asm ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%0, %1, %2, %3};" : "+f" (sums[0]), "+f" (sums[1]), "+f" (sums[2]), "+f" (sums[3])
-      : "r" (a.x), "r" (a.y), "r" (a.z), "r" (a.w), "r" (b0), "r" (b1));
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 #endif
 }
 

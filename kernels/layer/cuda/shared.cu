@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "layer/cuda/image.cuh"
 
-#define WIDTH 32                /* of a block, in threads, and of its tile before pooling */
+#define WIDTH 32 /* of a block, in threads, and of its tile before pooling */
 #define HEIGHT 8
 
 /*
  * The idea: a block is a tile of outputs of one filter. Channel by channel its threads together load the input under
  * the tile and the filter's weights to shared memory, each sample once, and then read all windows from there.
  */
-__global__ void __launch_bounds__ (WIDTH * HEIGHT)
-convolve_layer_shared (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
   const ConvolveLayerTiles &tiles = view.tiles;

@@ -3,16 +3,16 @@
 
 #include "layer/cuda/image.cuh"
 
-#define ACROSS 16               /* threads of a block, each with 2 x 2 outputs */
+#define ACROSS 16 /* threads of a block, each with 2 x 2 outputs */
 #define DOWN 8
 #define THREADS (ACROSS * DOWN)
 #define WIDTH (2 * ACROSS)
 #define HEIGHT (2 * DOWN)
 #define PITCH (WIDTH + 2)
 #define PLANE (PITCH * (HEIGHT + 2))
-#define FILTERS 8               /* of a block */
-#define CHANNELS 4              /* in shared memory at once */
-#define POINTS 16               /* products of a window of 4 x 4 */
+#define FILTERS 8  /* of a block */
+#define CHANNELS 4 /* in shared memory at once */
+#define POINTS 16  /* products of a window of 4 x 4 */
 
 /*
  * All threads together load some channels of the input under the tile; in place of those that the layer has not,
@@ -60,8 +60,7 @@ transform (float &a, float &b, float &c, float &d)
  * its 4 x 4 window of a channel, multiplies it point by point with the transformed weights of eight filters, and adds
  * up over the channels; the sums are transformed back to outputs once.
  */
-__global__ void __launch_bounds__ (THREADS, 2)
-convolve_layer_winograd (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (THREADS, 2) convolve_layer_winograd (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
   float4 *weights = convolve_layer_memory;
@@ -131,7 +130,7 @@ convolve_layer_winograd (const __grid_constant__ ConvolveLayerView view)
     for (int j = 0; j < 2; j++)
       *(float2 *) (to + j * WIDTH) =
           make_float2 (convolve_layer_activate (view, halves[j][0] + halves[j][1] + halves[j][2] + bias),
-          convolve_layer_activate (view, halves[j][1] - halves[j][2] - halves[j][3] + bias));
+              convolve_layer_activate (view, halves[j][1] - halves[j][2] - halves[j][3] + bias));
   }
   __syncthreads ();
   for (int k = 0; k < FILTERS && first + k < view.filters; k++)
