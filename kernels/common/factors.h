@@ -10,6 +10,8 @@ extern "C"
 {
 #endif
 
+#define CONVOLVE_MAX_RANK 4
+
 typedef struct
 {
   int rank;

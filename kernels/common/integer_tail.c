@@ -95,13 +95,3 @@ convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tai
   }
   return false;
 }
-
-ConvolveStatus
-convolve_integer_tail_prepare (ConvolvePlan *plan, ConvolveError *error)
-{
-  const char *reason;
-
-  if (!convolve_integer_tail_choose (plan, &plan->integer_tail, &reason))
-    return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s", reason);
-  return CONVOLVE_OK;
-}

@@ -24,9 +24,6 @@ extern "C"
  */
 bool convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason);
 
-/* Chooses the plan's integer tail. */
-ConvolveStatus convolve_integer_tail_prepare (ConvolvePlan *plan, ConvolveError *error);
-
 #ifdef __cplusplus
 }
 #endif

@@ -295,3 +295,18 @@ convolve_cpu_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
 
   return convolve_pool_run (plan->pool, work.threads, work.strips * work.bands, memory, run_jobs, &work, error);
 }
+
+static void
+clear (ConvolvePlan *plan)
+{
+  convolve_cpu_clear (plan->cpu);
+}
+
+const ConvolveVariant convolve_variant_cpu = {
+  .name = "cpu",
+  .number = 17,
+  .idea = "threads and vectors on the host: integers where they are exact enough, few products, running sums",
+  .prepare = convolve_cpu_prepare,
+  .clear = clear,
+  .run = convolve_cpu_run,
+};

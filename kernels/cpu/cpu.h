@@ -189,6 +189,11 @@ typedef struct ConvolveCpu
 } ConvolveCpu;
 
 void convolve_cpu_clear (ConvolveCpu *cpu); /* NULL is allowed */
+ConvolveStatus convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error);
+ConvolveStatus convolve_cpu_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+
+/* The plain loop that all variants are held against, for any plan. */
+ConvolveStatus convolve_cpu_reference_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
 /* The parts of a mask of this size; the mask itself, NULL where memory is short; NULL can be freed. */
 void convolve_cpu_fft_measure (int width, int height, ConvolveCpuFft *fft);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "common/boundary.h"
-#include "common/plan.h"
 #include "common/tail.h"
+#include "cpu/cpu.h"
 
 #define BLOCK 16 /* outputs summed together, in registers */
 
@@ -190,3 +190,10 @@ convolve_cpu_reference_run (const ConvolvePlan *plan, const ConvolvePlane *plane
   free (memory);
   return status;
 }
+
+const ConvolveVariant convolve_variant_cpu_reference = {
+  .name = "cpu-reference",
+  .number = 18,
+  .idea = "one plain loop on the host; the result that all others must equal",
+  .run = convolve_cpu_reference_run,
+};

@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cuda/image.cuh"
+#include "cuda/launch.cuh"
+
+CONVOLVE_DEVICE_FUNCTIONS (tiled_cached);
 
 #define TILE 32
 
-template <typename T, ConvolveBoundary B, typename Sum, int N>
+/* A neighbour from the tile where that has it. */
+template <typename T, ConvolveBoundary B, typename Sum, typename Tap>
 static __device__ __forceinline__ Sum
-sum_neighbours (const ConvolveImage &image, const ConvolveParameters<N> &mask, const float (*tile)[TILE], int x, int y)
+sum_neighbours (const ConvolveImage &image, Tap tap, const float (*tile)[TILE], int x, int y)
 {
-  Sum sum = 0;
+  return convolve_sum<Sum> (image, tap, [&] (int i, int j) {
+    int dx = i - image.mask_width / 2, dy = j - image.mask_height / 2;
+    bool cached = threadIdx.x + dx < TILE && threadIdx.y + dy < TILE; /* unsigned: what is negative is not less */
 
-  for (int j = 0; j < image.mask_height; j++) {
-    int dy = j - image.mask_height / 2;
-    Sum row = 0;
-    for (int i = 0; i < image.mask_width; i++) {
-      int dx = i - image.mask_width / 2;
-      bool cached = threadIdx.x + dx < TILE && threadIdx.y + dy < TILE; /* unsigned: what is negative is not less */
-      float value =
-          cached ? tile[threadIdx.y + dy][threadIdx.x + dx] : convolve_load<T, B> (image, x + dx, y + dy, blockIdx.z);
-
-      row += mask.tap[j * image.mask_width + i] * (Sum) value;
-    }
-    sum += row;
-  }
-  return sum;
+    return cached ? tile[threadIdx.y + dy][threadIdx.x + dx] : convolve_load<T, B> (image, x + dx, y + dy, blockIdx.z);
+  });
 }
 
 /*
@@ -46,21 +39,24 @@ convolve_tiled_cached (const __grid_constant__ ConvolveImage image, const __grid
   if (!inside)
     return;
 
+  auto tap = [&] (int k) { return mask.tap[k]; };
   Sum sum = convolve_is_inside (image, left, top, TILE, TILE)
-      ? sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, mask, tile, x, y)
-      : sum_neighbours<T, B, Sum> (image, mask, tile, x, y);
+      ? sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, tap, tile, x, y)
+      : sum_neighbours<T, B, Sum> (image, tap, tile, x, y);
   convolve_store<T> (image, x, y, blockIdx.z, sum);
+}
+
+ConvolveStatus
+convolve_tiled_cached_load (ConvolvePlan *plan, ConvolveError *error)
+{
+  static const ConvolveParameterKernels kernels = CONVOLVE_PARAMETER_KERNELS (convolve_tiled_cached);
+
+  return convolve_load_tiles (plan, convolve_parameter_kernel (plan, kernels), { dim3 (TILE, TILE), TILE, TILE, 0 },
+      plan->taps.taps, error);
 }
 
 ConvolveStatus
 convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  typedef ConvolveParameters<CONVOLVE_FEW_TAPS> Few;
-  typedef ConvolveParameters<CONVOLVE_MAX_PARAMETER_TAPS> Many;
-  static const ConvolveKernels<Few> few = CONVOLVE_KERNELS (convolve_tiled_cached, CONVOLVE_FEW_TAPS);
-  static const ConvolveKernels<Many> many = CONVOLVE_KERNELS (convolve_tiled_cached, CONVOLVE_MAX_PARAMETER_TAPS);
-  const void *kernel =
-      convolve_has_few_taps (plan) ? convolve_kernel<Few> (plan, few) : convolve_kernel<Many> (plan, many);
-
-  return convolve_launch (plan, plane, kernel, { dim3 (TILE, TILE), TILE, TILE, 0 }, plan->taps.taps, error);
+  return convolve_run_tiles (plan, plane, error);
 }

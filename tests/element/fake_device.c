@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/box.h"
-#include "cuda/fft.h"
+#include "cpu/cpu.h"
 #include "layer/common/plan.h"
+
+ConvolveStatus fake_device_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
 /* What is enqueued and not done: a frame's steps in their order, all done at the last moment. */
 typedef struct
@@ -367,23 +368,16 @@ convolve_device_put (ConvolveDevice *device, const void *values, size_t bytes, v
   return CONVOLVE_OK;
 }
 
-bool
-convolve_tensor_possible (const ConvolveDevice *device)
+int
+convolve_device_capability (const ConvolveDevice *device)
 {
-  return true;
+  return 90;
 }
 
 int
 convolve_device_double_ratio (const ConvolveDevice *device)
 {
   return 2;
-}
-
-/* Its kernels take the taps as they are. */
-ConvolveStatus
-convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error)
-{
-  return CONVOLVE_OK;
 }
 
 void
@@ -397,34 +391,12 @@ convolve_device_timer_stop (ConvolveDevice *device)
   return 0;
 }
 
-size_t
-convolve_box_shared_size (const ConvolvePlan *plan)
+/* run () of all device variants: see CONVOLVE_ON_DEVICE. */
+ConvolveStatus
+fake_device_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  return 0;
+  return enqueue (plan->device, (Step){ .kind = RUN, .plan = plan, .plane = *plane });
 }
-
-#define VARIANT(name) \
-  ConvolveStatus convolve_##name##_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error) \
-  { \
-    return enqueue (plan->device, (Step){ .kind = RUN, .plan = plan, .plane = *plane }); \
-  }
-
-VARIANT (global)
-VARIANT (constant)
-VARIANT (tiled)
-VARIANT (tiled_input)
-VARIANT (tiled_cached)
-VARIANT (separable)
-VARIANT (packed)
-VARIANT (packed_separable)
-VARIANT (direct)
-VARIANT (fused)
-VARIANT (fused_tiled)
-VARIANT (box)
-VARIANT (tensor)
-VARIANT (tensor_fused)
-VARIANT (tensor_separable)
-VARIANT (fft)
 
 ConvolveStatus
 convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
