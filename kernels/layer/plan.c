@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "layer/auto.h"
 #include "layer/common/plan.h"
 
 #define MAX_EXTENT (1 << 28) /* samples along a padded side: index arithmetic on twice as many stays in an int */
@@ -225,29 +226,30 @@ copy_weights (ConvolveLayerPlan *plan, const ConvolveLayer *layer, ConvolveError
   return CONVOLVE_OK;
 }
 
-/* Takes the variant by its name, or the first that accepts the plan and pays for it. */
+/* Takes the variant by its name, or the one that auto.c chooses. */
 static ConvolveStatus
 choose_variant (ConvolveLayerPlan *plan, const char *name, ConvolveDevice *device, ConvolveError *error)
 {
-  bool automatic = strcmp (name, "auto") == 0;
-  const char *reason = NULL;
+  const ConvolveLayerVariant *const *row = convolve_layer_variants;
+  const char *reason;
 
-  for (int i = 0; i < convolve_layer_variant_count (); i++) {
-    const ConvolveLayerVariant *variant = &convolve_layer_variants[i];
-
-    if (automatic ? variant->on_device && !device : strcmp (name, variant->name) != 0)
-      continue;
-    if (variant->on_device && !device)
-      return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none", variant->name);
-    plan->device = variant->on_device ? device : NULL;
-    if (variant->accepts (plan, &reason) && (!automatic || !variant->pays || variant->pays (plan))) {
-      plan->variant = variant;
-      return CONVOLVE_OK;
-    }
-    if (!automatic)
-      return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s cannot do this layer: %s", variant->name, reason);
+  plan->device = device;
+  if (strcmp (name, "auto") == 0) {
+    plan->variant = convolve_layer_auto_choose (plan);
+  } else {
+    while (*row && strcmp (name, (*row)->name) != 0)
+      row++;
+    if (!*row)
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "there is no variant \"%s\"", name);
+    if ((*row)->on_device && !device)
+      return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none", name);
+    if (!convolve_layer_variant_accepts (*row, plan, &reason))
+      return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s cannot do this layer: %s", name, reason);
+    plan->variant = *row;
   }
-  return convolve_fail (error, CONVOLVE_INVALID, 0, "there is no variant \"%s\"", name);
+  if (!plan->variant->on_device)
+    plan->device = NULL;
+  return CONVOLVE_OK;
 }
 
 ConvolveLayerPlan *
@@ -264,7 +266,8 @@ convolve_layer_plan_new (const ConvolveLayer *layer, const char *variant, Convol
   }
   plan->references = 1;
   if (copy_weights (plan, layer, error) != CONVOLVE_OK || choose_variant (plan, variant, device, error) != CONVOLVE_OK
-      || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)) {
+      || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)
+      || (plan->variant->load && plan->variant->load (plan, error) != CONVOLVE_OK)) {
     convolve_layer_plan_unref (plan);
     return NULL;
   }

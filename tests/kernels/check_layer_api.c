@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layer/common/plan.h"
+#include "layer/cpu/cpu.h"
 #include "support/oracle_layer.h"
 
 static const float ones[64] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };

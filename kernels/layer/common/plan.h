@@ -33,58 +33,44 @@ typedef struct
   int out_height, out_width;
 } ConvolveLayerJob;
 
-/* One row for each way to compute a layer. */
+/* One row for each way to compute a layer, defined beside the code of the variant. As ConvolveVariant. */
 typedef struct ConvolveLayerVariant
 {
   const char *name, *idea;
   int number; /* as in ConvolveVariant; a name that masks have too has one number */
   bool on_device;
-  bool (*accepts) (const ConvolveLayerPlan *plan, const char **reason);      /* exact, never a guess */
-  bool (*pays) (const ConvolveLayerPlan *plan);                              /* auto takes it only then; NULL: always */
-  ConvolveStatus (*prepare) (ConvolveLayerPlan *plan, ConvolveError *error); /* NULL where nothing is derived */
-  void (*clear) (ConvolveLayerPlan *plan); /* frees what prepare made, all or a part of it; NULL without prepare */
+  bool (*accepts) (const ConvolveLayerPlan *plan, const char **reason);      /* exact; NULL: every layer */
+  ConvolveStatus (*prepare) (ConvolveLayerPlan *plan, ConvolveError *error); /* on the host; or NULL */
+  ConvolveStatus (*load) (ConvolveLayerPlan *plan, ConvolveError *error);    /* chooses kernels; or NULL */
+  void (*clear) (ConvolveLayerPlan *plan); /* frees what prepare () and load () made, all or a part of it; or NULL */
   ConvolveStatus (*run) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
   bool (*fills) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job); /* run fills too; NULL: never */
 } ConvolveLayerVariant;
 
-extern const ConvolveLayerVariant convolve_layer_variants[];
+/* As CONVOLVE_DEVICE_FUNCTIONS and CONVOLVE_ON_DEVICE. */
+#define CONVOLVE_LAYER_DEVICE_FUNCTIONS(stem) \
+  CONVOLVE_EXTERN_C ConvolveStatus convolve_layer_##stem##_load (ConvolveLayerPlan *plan, ConvolveError *error); \
+  CONVOLVE_EXTERN_C ConvolveStatus convolve_layer_##stem##_run (const ConvolveLayerPlan *plan, \
+      const ConvolveLayerJob *job, ConvolveError *error)
+#if defined CONVOLVE_RUN_LAYER_ON_DEVICE
+ConvolveStatus CONVOLVE_RUN_LAYER_ON_DEVICE (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
+    ConvolveError *error);
+#define CONVOLVE_LAYER_ON_DEVICE(stem) .on_device = true, .run = CONVOLVE_RUN_LAYER_ON_DEVICE
+#elif defined CONVOLVE_CUDA
+#define CONVOLVE_LAYER_ON_DEVICE(stem) \
+  .on_device = true, .load = convolve_layer_##stem##_load, .run = convolve_layer_##stem##_run
+#else
+#define CONVOLVE_LAYER_ON_DEVICE(stem) .on_device = true
+#endif
 
-/* Variants on the host. */
-ConvolveStatus convolve_layer_cpu_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
-void convolve_layer_cpu_clear (ConvolveLayerPlan *plan);
+static inline bool
+convolve_layer_variant_accepts (const ConvolveLayerVariant *variant, const ConvolveLayerPlan *plan, const char **reason)
+{
+  return !variant->accepts || variant->accepts (plan, reason);
+}
 
-/* Bytes that each thread of the variant cpu needs for this job. */
-size_t convolve_layer_cpu_memory (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);
-ConvolveStatus convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
-    ConvolveError *error);
-ConvolveStatus convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
-    ConvolveError *error);
-
-/* Variants on a device: the .cu file of each, or cuda/device_none.c. Those that share a part name it once. */
-ConvolveStatus convolve_layer_direct_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
-ConvolveStatus convolve_layer_direct_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
-    ConvolveError *error);
-bool convolve_layer_shared_accepts (const ConvolveLayerPlan *plan, const char **reason);
-ConvolveStatus convolve_layer_shared_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
-    ConvolveError *error);
-bool convolve_layer_blocked_accepts (const ConvolveLayerPlan *plan, const char **reason);
-ConvolveStatus convolve_layer_blocked_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
-ConvolveStatus convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
-    ConvolveError *error);
-bool convolve_layer_blocked_fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);
-bool convolve_layer_gemm_accepts (const ConvolveLayerPlan *plan, const char **reason);
-ConvolveStatus convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
-ConvolveStatus convolve_layer_gemm_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
-    ConvolveError *error);
-bool convolve_layer_winograd_accepts (const ConvolveLayerPlan *plan, const char **reason);
-ConvolveStatus convolve_layer_winograd_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
-ConvolveStatus convolve_layer_winograd_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
-    ConvolveError *error);
-bool convolve_layer_fft_accepts (const ConvolveLayerPlan *plan, const char **reason);
-ConvolveStatus convolve_layer_fft_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
-ConvolveStatus convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
-    ConvolveError *error);
-void convolve_layer_device_clear (ConvolveLayerPlan *plan);
+/* All variants, best first, and a NULL at the end. */
+extern const ConvolveLayerVariant *const convolve_layer_variants[];
 
 /* Sets the task's filled channels on the device. */
 ConvolveStatus convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
-#include "layer/common/plan.h"
+#include "layer/cpu/cpu.h"
 
 #define BLOCK 32 /* outputs in a row that are summed together */
 #define GROUP 4  /* filters that are summed together */
@@ -238,8 +238,8 @@ run_jobs (const void *data, int first, int count, void *memory)
 }
 
 /* Weights as they are read: four filters' beside one another. */
-ConvolveStatus
-convolve_layer_cpu_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+static ConvolveStatus
+prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
   size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
@@ -255,8 +255,8 @@ convolve_layer_cpu_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
-void
-convolve_layer_cpu_clear (ConvolveLayerPlan *plan)
+static void
+clear (ConvolveLayerPlan *plan)
 {
   free (plan->prepared);
 }
@@ -347,8 +347,8 @@ convolve_layer_cpu_memory (const ConvolveLayerPlan *plan, const ConvolveLayerJob
   return plan_work (&work, plan, job);
 }
 
-ConvolveStatus
-convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
+static ConvolveStatus
+run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
   Work work;
   size_t memory = plan_work (&work, plan, job);
@@ -360,3 +360,12 @@ convolve_layer_cpu_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *j
   threads = plan->pool ? convolve_pool_threads (plan->pool) : 1;
   return convolve_pool_run (plan->pool, threads < jobs ? threads : jobs, jobs, memory, run_jobs, &work, error);
 }
+
+const ConvolveLayerVariant convolve_layer_variant_cpu = {
+  .name = "cpu",
+  .number = 17,
+  .idea = "threads and vectors on the host: 32 sums of four filters in registers",
+  .prepare = prepare,
+  .clear = clear,
+  .run = run,
+};

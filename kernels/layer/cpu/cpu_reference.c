@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "layer/common/plan.h"
+#include "layer/cpu/cpu.h"
 
 /* Where each sample of a padded side comes from, or -1 for zero. NULL where memory is short. */
 static int *
@@ -105,3 +105,10 @@ convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveL
   free (reference.columns);
   return status;
 }
+
+const ConvolveLayerVariant convolve_layer_variant_cpu_reference = {
+  .name = "cpu-reference",
+  .number = 18,
+  .idea = "the definition as loops in double on the host; the result that all others are held against",
+  .run = convolve_layer_cpu_reference_run,
+};

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdlib.h>
-
-#include "layer/cuda/image.cuh"
+#include "layer/cuda/blocked.h"
+#include "layer/cuda/launch.cuh"
 
 #define LANES 32
 #define WARPS 4   /* of a block, one above the other */
 #define COLUMNS 4 /* outputs of a thread */
 #define ROWS 8
-#define WIDTH (LANES * COLUMNS) /* of a tile */
-#define HEIGHT (WARPS * ROWS)
-#define MAX_SIDE 7
-#define MAX_CHANNELS 4
-#define GROUP 16 /* filters of a block */
+#define WIDTH CONVOLVE_LAYER_BLOCKED_WIDTH
+#define HEIGHT CONVOLVE_LAYER_BLOCKED_HEIGHT
+#define MAX_CHANNELS CONVOLVE_LAYER_BLOCKED_MAX_CHANNELS
+#define GROUP CONVOLVE_LAYER_BLOCKED_GROUP
+static_assert (WIDTH == LANES * COLUMNS && HEIGHT == WARPS * ROWS, "a tile is what its threads have");
 
 /* All threads together load the input under the tile, a channel behind the other. */
 template <typename T, int K>
@@ -195,114 +194,33 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
   }
 }
 
-static int
-side_of (const ConvolveLayer *layer)
-{
-  int side = layer->kernel_width > layer->kernel_height ? layer->kernel_width : layer->kernel_height;
-
-  return side == 1 ? 1 : side <= 3 ? 3 : side <= 5 ? 5 : 7;
-}
-
-/* The tile, with a kernel that is square; returns the shared memory that it takes in bytes, or 0. */
-static size_t
-cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles)
-{
-  ConvolveLayer square = *layer;
-  int side = side_of (layer), taps = (side * side + 3) / 4 * 4;
-
-  square.kernel_width = square.kernel_height = side;
-  if (!convolve_layer_cut (&square, WIDTH, HEIGHT, tiles))
-    return 0;
-  tiles->pitch = (WIDTH + side - 1 + 3) / 4 * 4;
-  tiles->plane = tiles->pitch * tiles->patch_height;
-  return sizeof (float)
-      * ((size_t) layer->channels * (tiles->plane + GROUP * taps)
-          + (tiles->width < WIDTH || tiles->height < HEIGHT ? WIDTH * HEIGHT : 0));
-}
-
-bool
-convolve_layer_blocked_accepts (const ConvolveLayerPlan *plan, const char **reason)
-{
-  const ConvolveLayer *layer = &plan->layer;
-  ConvolveLayerTiles tiles;
-
-  if (layer->stride_x != 1 || layer->stride_y != 1)
-    *reason = "its strides are not 1";
-  else if (layer->kernel_width > MAX_SIDE || layer->kernel_height > MAX_SIDE)
-    *reason = "its kernel is larger than 7x7";
-  else if (layer->channels > MAX_CHANNELS)
-    *reason = "it has more than 4 channels";
-  else if (layer->pool_width > WIDTH || layer->pool_height > HEIGHT)
-    *reason = "its pooling window is larger than 128x32";
-  else if (cut (layer, &tiles) > convolve_device_shared_limit (plan->device))
-    *reason = "the input under a block of outputs does not fit the device's shared memory";
-  else
-    return true;
-  return false;
-}
-
-/* The weights of a filter and channel as a square, padded with zeros at the right and below, and to whole float4. */
 ConvolveStatus
-convolve_layer_blocked_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+convolve_layer_blocked_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  const ConvolveLayer *layer = &plan->layer;
-  int side = side_of (layer), taps = (side * side + 3) / 4 * 4, planes = layer->filters * layer->channels;
-  float *weights = (float *) calloc ((size_t) planes * taps, sizeof (float));
-  const float *from = layer->weights;
-
-  if (!weights)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d filters", layer->filters);
-  for (int n = 0; n < planes; n++)
-    for (int j = 0; j < layer->kernel_height; j++)
-      for (int i = 0; i < layer->kernel_width; i++)
-        weights[(size_t) n * taps + j * side + i] = *from++;
-  ConvolveStatus status =
-      convolve_layer_put (plan, weights, (size_t) planes * taps, layer->bias, layer->filters, error);
-  free (weights);
-  return status;
-}
-
-/* The first byte of pixels of four, all of which the task writes; NULL where they are not that. */
-static uint8_t *
-pixels_of (const ConvolveLayerPlan *plan, const ConvolveLayerTask *task)
-{
-  const ConvolveLayer *layer = &plan->layer;
-  const ConvolveLayerTensor *to = &task->destination;
-  uint8_t *first = (uint8_t *) ((uintptr_t) to->channel[0] & ~(uintptr_t) 3);
-  unsigned written = 0;
-
-  if (layer->type != CONVOLVE_LAYER_U8 || to->across || to->column_stride != 4 || layer->filters + task->filled != 4
-      || ((to->row_stride | to->batch_stride) & 3) || layer->pool_width > 1 || layer->pool_height > 1
-      || layer->pool_stride_x > 1 || layer->pool_stride_y > 1)
-    return NULL;
-  for (int i = 0; i < 4; i++) {
-    uintptr_t at = (uintptr_t) to->channel[i] - (uintptr_t) first;
-
-    written |= at < 4 ? 1u << at : 0;
-  }
-  return written == 15 ? first : NULL;
-}
-
-bool
-convolve_layer_blocked_fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
-{
-  return pixels_of (plan, &job->task) != NULL;
-}
-
-ConvolveStatus
-convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
-{
-  ConvolveLayerView view = convolve_layer_view (plan, job);
-  size_t shared = cut (&plan->layer, &view.tiles);
-  int side = side_of (&plan->layer);
   static const void *const kernels[2][4] = {
     { (const void *) convolve_layer_blocked<1, false>, (const void *) convolve_layer_blocked<3, false>,
         (const void *) convolve_layer_blocked<5, false>, (const void *) convolve_layer_blocked<7, false> },
     { (const void *) convolve_layer_blocked<1, true>, (const void *) convolve_layer_blocked<3, true>,
         (const void *) convolve_layer_blocked<5, true>, (const void *) convolve_layer_blocked<7, true> },
   };
+  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
+  ConvolveStatus status = CONVOLVE_OK;
 
-  view.pixels = pixels_of (plan, &job->task);
+  for (int pixels = 0; pixels < 2 && status == CONVOLVE_OK; pixels++) {
+    memory->kernels[pixels] = kernels[pixels][convolve_layer_blocked_side (&plan->layer) / 2];
+    status = convolve_allow_shared (plan->device, memory->kernels[pixels], memory->shared, error);
+  }
+  return status;
+}
+
+ConvolveStatus
+convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
+{
+  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  ConvolveLayerView view = convolve_layer_view (plan, job);
+
+  view.tiles = memory->tiles;
+  view.pixels = convolve_layer_blocked_pixels (plan, &job->task);
   if (view.pixels) {
     uint8_t fill;
 
@@ -310,6 +228,6 @@ convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJo
     for (int i = plan->layer.filters; i < 4; i++)
       view.filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.pixels);
   }
-  return convolve_layer_launch (plan, job, kernels[view.pixels != NULL][side / 2], &view,
-      (plan->layer.filters + GROUP - 1) / GROUP, dim3 (LANES, WARPS), shared, error);
+  return convolve_layer_launch (plan, job, memory->kernels[view.pixels != NULL], &view,
+      (plan->layer.filters + GROUP - 1) / GROUP, dim3 (LANES, WARPS), memory->shared, error);
 }

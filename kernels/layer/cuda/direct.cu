@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "layer/cuda/image.cuh"
+#include "layer/cuda/launch.cuh"
+
+CONVOLVE_LAYER_DEVICE_FUNCTIONS (direct);
 
 #define WIDTH 32 /* of a block, in threads */
 #define HEIGHT 8
@@ -46,12 +48,9 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_direct (const _
 }
 
 ConvolveStatus
-convolve_layer_direct_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+convolve_layer_direct_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  const ConvolveLayer *layer = &plan->layer;
-  size_t count = (size_t) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width;
-
-  return convolve_layer_put (plan, layer->weights, count, layer->bias, layer->filters, error);
+  return CONVOLVE_OK;
 }
 
 ConvolveStatus

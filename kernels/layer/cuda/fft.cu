@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <math.h>
-#include <stdlib.h>
+#include "layer/cuda/fft.h"
+#include "layer/cuda/launch.cuh"
 
-#include "cuda/device.cuh"
-#include "layer/cuda/image.cuh"
-
-#define SIDE 64 /* of a tile of input and of its transform */
+#define SIDE CONVOLVE_LAYER_FFT_SIDE
 #define RADIX 8 /* its square is the side */
 #define PITCH (SIDE + 1)
-#define HALF (SIDE / 2 + 1) /* columns of a transform of real numbers that say all */
-#define POINTS (SIDE * HALF)
+#define HALF CONVOLVE_LAYER_FFT_HALF
+#define POINTS CONVOLVE_LAYER_FFT_POINTS
 #define THREADS 256
 #define LINES (SIDE * RADIX / THREADS) /* transforms of 8 numbers that a thread does in one pass */
 #define TILES 4                        /* and filters that a thread multiplies at once */
 #define FILTERS 4
-#define MAX_KERNEL 33
-#define MAX_SPECTRA ((size_t) 1 << 27) /* points of all weights: a gigabyte */
 
 static __device__ __forceinline__ float2
 times (float2 a, float2 b)
@@ -227,78 +222,17 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_inverse (const __
 
 static const size_t shared = (SIDE * PITCH + SIDE) * sizeof (float2);
 
-static bool
-cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles)
-{
-  return convolve_layer_cut (layer, SIDE - layer->kernel_width + 1, SIDE - layer->kernel_height + 1, tiles);
-}
-
-bool
-convolve_layer_fft_accepts (const ConvolveLayerPlan *plan, const char **reason)
-{
-  const ConvolveLayer *layer = &plan->layer;
-  ConvolveLayerTiles tiles;
-
-  if (layer->kernel_width > MAX_KERNEL || layer->kernel_height > MAX_KERNEL)
-    *reason = "its kernel is larger than 33x33";
-  else if (layer->stride_x != 1 || layer->stride_y != 1)
-    *reason = "its strides are not 1";
-  else if (!cut (layer, &tiles))
-    *reason = "its pooling window is larger than a tile of 64x64 less the kernel";
-  else if ((size_t) layer->filters * layer->channels * POINTS > MAX_SPECTRA)
-    *reason = "its weights' spectra take more than a gigabyte";
-  else
-    return true;
-  return false;
-}
-
-/*
- * Two filters share a tile on the way back and their errors too, so each is brought to the same size first. Their
- * scales, with the transforms' own, come behind the biases.
- */
-static ConvolveStatus
-put_weights (ConvolveLayerPlan *plan, ConvolveError *error)
-{
-  const ConvolveLayer *layer = &plan->layer;
-  size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  size_t count = layer->filters * of_filter;
-  float *weights = (float *) malloc (count * sizeof (float));
-  float *bias = (float *) malloc (2 * layer->filters * sizeof (float));
-  ConvolveStatus status;
-
-  if (weights && bias) {
-    for (int k = 0; k < layer->filters; k++) {
-      int exponent = convolve_layer_exponent (layer, k);
-
-      exponent = exponent < -126 ? -126 : exponent;
-      for (size_t i = k * of_filter; i < (k + 1) * of_filter; i++)
-        weights[i] = ldexpf (layer->weights[i], -exponent);
-      bias[k] = layer->bias[k];
-      bias[layer->filters + k] = exponent == -126 ? 0 : ldexpf (1.0f / (SIDE * SIDE), exponent);
-    }
-    status = convolve_layer_put (plan, weights, count, bias, 2 * layer->filters, error);
-  } else {
-    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu weights", count);
-  }
-  free (weights);
-  free (bias);
-  return status;
-}
-
 /* The weights are transformed as images of the kernel's size. */
 ConvolveStatus
-convolve_layer_fft_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+convolve_layer_fft_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
   int width = layer->kernel_width, height = layer->kernel_height;
   size_t planes = (size_t) layer->filters * layer->channels;
-  ConvolveStatus status = put_weights (plan, error);
   ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
   ConvolveLayerJob job = {};
   ConvolveLayerView view;
 
-  if (status != CONVOLVE_OK)
-    return status;
   memory->weight_spectra = convolve_device_alloc (plan->device, planes * POINTS * sizeof (float2), error);
   if (!memory->weight_spectra)
     return error ? error->status : CONVOLVE_NO_DEVICE_MEMORY;
@@ -349,7 +283,7 @@ convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *j
   ConvolveStatus status = CONVOLVE_OK;
   int across, down, rows;
 
-  cut (layer, &view.tiles);
+  view.tiles = memory->tiles;
   across = (job->out_width - 1) / view.tiles.width + 1;
   down = (job->task.end_row - job->task.first_row - 1) / view.tiles.height + 1;
   /* As many rows of tiles as a quarter of a gigabyte holds, at least one, and no more than a grid. */

@@ -3,13 +3,14 @@
 #ifndef CONVOLVE_LAYER_CUDA_GEMM_CUH
 #define CONVOLVE_LAYER_CUDA_GEMM_CUH
 
-#include "layer/cuda/image.cuh"
+#include "layer/cuda/gemm.h"
+#include "layer/cuda/launch.cuh"
 #include "layer/cuda/mma.cuh"
 
-#define LANES 32
-#define WARPS 4
+#define LANES CONVOLVE_LAYER_GEMM_LANES
+#define WARPS CONVOLVE_LAYER_GEMM_WARPS
 #define THREADS (LANES * WARPS)
-#define STAGES 3 /* stretches of weights in shared memory: one is used, two are on their way */
+#define STAGES CONVOLVE_LAYER_GEMM_STAGES
 
 /* The largest number of a warp's. */
 __device__ __forceinline__ unsigned

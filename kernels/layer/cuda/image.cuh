@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the layer's CUDA variants share: the task as a kernel sees it, loads with padding, the tail of every sum, and
- * the launch. A kernel takes one ConvolveLayerView; blockIdx is a tile of the output, a group of filters, and an image.
+ * The task as a kernel sees it, loads with padding, and the tail of every sum. A kernel takes one ConvolveLayerView; blockIdx is a tile of the output, a group of filters, and an image.
  * Types that are not worth a kernel of their own are told apart at run time, the same way for a whole launch.
  */
 #ifndef CONVOLVE_LAYER_CUDA_IMAGE_CUH
@@ -10,18 +9,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#include "layer/common/plan.h"
-
-/* How a kernel cuts the convolution into tiles, and each tile's input; kernels take of it what they need. */
-struct ConvolveLayerTiles
-{
-  int across;                    /* tiles in a row */
-  int width, height;             /* outputs of a tile, after pooling */
-  int conv_width, conv_height;   /* the same before pooling */
-  int patch_width, patch_height; /* the input under it */
-  int pitch, plane;              /* words of shared memory from row to row and from channel to channel of a patch */
-  int planes, chunks;            /* channels or pairs of them in shared memory at once, and how many times that is */
-};
+#include "layer/cuda/weights.h"
 
 struct ConvolveLayerView
 {
@@ -42,39 +30,6 @@ struct ConvolveLayerView
   void *spectra, *products; /* of fft */
   const void *weight_spectra;
 };
-
-/* What a device variant keeps in its plan. */
-struct ConvolveLayerMemory
-{
-  float *weights, *bias;
-  ConvolveLayerTiles tiles; /* of gemm, with its steps and so on: derived once */
-  int steps;
-  bool along;
-  size_t shared;
-  void *weight_spectra, *scratch; /* of fft; scratch is taken by the first run that needs it */
-  size_t scratch_bytes;
-};
-
-/* Copies both to device memory that the plan owns. weights is count words. */
-ConvolveStatus convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias,
-    size_t bias_count, ConvolveError *error);
-
-/* The exponent of filter k's largest weight: it is 2^exponent .. 2^(exponent + 1). INT_MIN / 2 where all are 0. */
-int convolve_layer_exponent (const ConvolveLayer *layer, int k);
-
-/* The view without tiles. */
-ConvolveLayerView convolve_layer_view (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);
-
-/* Fills what follows from the size of a tile before pooling. False where a pooling window is larger than that. */
-bool convolve_layer_cut (const ConvolveLayer *layer, int conv_width, int conv_height, ConvolveLayerTiles *tiles);
-
-/* Enqueues a kernel. */
-ConvolveStatus convolve_layer_enqueue (const ConvolveLayerPlan *plan, const void *kernel, ConvolveLayerView *view,
-    dim3 blocks, dim3 block, size_t shared, ConvolveError *error);
-
-/* Enqueues a kernel over all tiles; groups are of filters. */
-ConvolveStatus convolve_layer_launch (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, const void *kernel,
-    ConvolveLayerView *view, int groups, dim3 block, size_t shared, ConvolveError *error);
 
 /* The bits of the sample at a place, whose type T is float, uint16_t for float16, or uint8_t. */
 template <typename T>

@@ -1,62 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the layer's CUDA variants share on the host's side, and the filling of channels. */
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-
-#include "cuda/device.cuh"
-#include "layer/cuda/image.cuh"
-
-static ConvolveStatus
-put_floats (ConvolveDevice *device, const float *values, size_t count, float **copy, ConvolveError *error)
-{
-  void *memory;
-  ConvolveStatus status = convolve_device_put (device, values, count * sizeof (float), &memory, error);
-
-  *copy = (float *) memory;
-  return status;
-}
-
-ConvolveStatus
-convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias, size_t bias_count,
-    ConvolveError *error)
-{
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) calloc (1, sizeof (ConvolveLayerMemory));
-  ConvolveStatus status;
-
-  if (!memory)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan");
-  plan->prepared = memory;
-  status = put_floats (plan->device, (const float *) weights, count, &memory->weights, error);
-  return status != CONVOLVE_OK ? status : put_floats (plan->device, bias, bias_count, &memory->bias, error);
-}
-
-void
-convolve_layer_device_clear (ConvolveLayerPlan *plan)
-{
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
-
-  if (!memory)
-    return;
-  convolve_device_release (plan->device, memory->weights);
-  convolve_device_release (plan->device, memory->bias);
-  convolve_device_release (plan->device, memory->weight_spectra);
-  convolve_device_release (plan->device, memory->scratch);
-  free (memory);
-}
-
-int
-convolve_layer_exponent (const ConvolveLayer *layer, int k)
-{
-  size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  float most = 0;
-  int exponent;
-
-  for (size_t i = 0; i < count; i++)
-    most = fmaxf (most, fabsf (layer->weights[k * count + i]));
-  frexpf (most, &exponent);
-  return most > 0 ? exponent - 1 : INT_MIN / 2;
-}
+/* The launch that the layer's CUDA variants share, and the filling of channels. */
+#include "layer/cuda/launch.cuh"
 
 ConvolveLayerView
 convolve_layer_view (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
@@ -97,37 +41,21 @@ convolve_layer_view (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
   return view;
 }
 
-bool
-convolve_layer_cut (const ConvolveLayer *layer, int conv_width, int conv_height, ConvolveLayerTiles *tiles)
-{
-  if (layer->pool_width > conv_width || layer->pool_height > conv_height)
-    return false;
-  tiles->conv_width = conv_width;
-  tiles->conv_height = conv_height;
-  tiles->width = (conv_width - layer->pool_width) / layer->pool_stride_x + 1;
-  tiles->height = (conv_height - layer->pool_height) / layer->pool_stride_y + 1;
-  tiles->patch_width = (conv_width - 1) * layer->stride_x + layer->kernel_width;
-  tiles->patch_height = (conv_height - 1) * layer->stride_y + layer->kernel_height;
-  return true;
-}
-
 ConvolveStatus
 convolve_layer_enqueue (const ConvolveLayerPlan *plan, const void *kernel, ConvolveLayerView *view, dim3 blocks,
     dim3 block, size_t shared, ConvolveError *error)
 {
   ConvolveDevice *device = plan->device;
+  const char *name = plan->variant->name;
   ConvolveEntry entry (device, error);
-  ConvolveStatus status = entry.status;
   void *arguments[] = { view };
   cudaError_t code;
 
-  if (status != CONVOLVE_OK)
-    return status;
-  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) == cudaSuccess && shared > 48 * 1024)
-    code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared);
-  if (code == cudaSuccess)
-    code = cudaLaunchKernel (kernel, blocks, block, arguments, shared, device->streams[PHASE_KERNEL]);
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, plan->variant->name, error);
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) != cudaSuccess)
+    return convolve_device_fail (device, code, name, error);
+  return convolve_enqueue (device, { kernel, blocks, block, shared, false }, arguments, name, error);
 }
 
 ConvolveStatus

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "layer/cuda/image.cuh"
+#include "layer/cuda/launch.cuh"
+#include "layer/cuda/shared.h"
 
-#define WIDTH 32 /* of a block, in threads, and of its tile before pooling */
-#define HEIGHT 8
+#define WIDTH CONVOLVE_LAYER_SHARED_WIDTH
+#define HEIGHT CONVOLVE_LAYER_SHARED_HEIGHT
 
 /*
  * The idea: a block is a tile of outputs of one filter. Channel by channel its threads together load the input under
@@ -44,41 +45,21 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
   convolve_layer_pool (view, patch, WIDTH, k, thread, WIDTH * HEIGHT);
 }
 
-static bool
-cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles, size_t *shared)
+ConvolveStatus
+convolve_layer_shared_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  if (!convolve_layer_cut (layer, WIDTH, HEIGHT, tiles))
-    return false;
-  tiles->pitch = tiles->patch_width;
-  tiles->plane = tiles->pitch * tiles->patch_height;
-  *shared = (tiles->plane + layer->kernel_height * layer->kernel_width) * sizeof (float);
-  return true;
-}
+  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
 
-bool
-convolve_layer_shared_accepts (const ConvolveLayerPlan *plan, const char **reason)
-{
-  ConvolveLayerTiles tiles;
-  size_t shared;
-
-  if (!cut (&plan->layer, &tiles, &shared)) {
-    *reason = "its pooling window is larger than 32x8";
-    return false;
-  }
-  if (shared > convolve_device_shared_limit (plan->device)) {
-    *reason = "the input under a block of outputs does not fit the device's shared memory";
-    return false;
-  }
-  return true;
+  return convolve_allow_shared (plan->device, (const void *) convolve_layer_shared, memory->shared, error);
 }
 
 ConvolveStatus
 convolve_layer_shared_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
+  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
-  size_t shared = 0;
 
-  cut (&plan->layer, &view.tiles, &shared);
+  view.tiles = memory->tiles;
   return convolve_layer_launch (plan, job, (const void *) convolve_layer_shared, &view, plan->layer.filters,
-      dim3 (WIDTH, HEIGHT), shared, error);
+      dim3 (WIDTH, HEIGHT), memory->shared, error);
 }

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdlib.h>
-
-#include "layer/cuda/image.cuh"
+#include "layer/cuda/launch.cuh"
+#include "layer/cuda/winograd.h"
 
 #define ACROSS 16 /* threads of a block, each with 2 x 2 outputs */
 #define DOWN 8
 #define THREADS (ACROSS * DOWN)
-#define WIDTH (2 * ACROSS)
-#define HEIGHT (2 * DOWN)
+#define WIDTH CONVOLVE_LAYER_WINOGRAD_WIDTH
+#define HEIGHT CONVOLVE_LAYER_WINOGRAD_HEIGHT
 #define PITCH (WIDTH + 2)
 #define PLANE (PITCH * (HEIGHT + 2))
-#define FILTERS 8  /* of a block */
-#define CHANNELS 4 /* in shared memory at once */
-#define POINTS 16  /* products of a window of 4 x 4 */
+#define FILTERS CONVOLVE_LAYER_WINOGRAD_FILTERS
+#define CHANNELS CONVOLVE_LAYER_WINOGRAD_CHANNELS
+#define POINTS CONVOLVE_LAYER_WINOGRAD_POINTS
+/* The points of the weights, and the patches or, after these, the outputs. */
+#define SHARED_BYTES \
+  ((CHANNELS * FILTERS * POINTS \
+       + (CHANNELS * PLANE > FILTERS * WIDTH * HEIGHT ? CHANNELS * PLANE : FILTERS * WIDTH * HEIGHT)) \
+      * sizeof (float))
+static_assert (WIDTH == 2 * ACROSS && HEIGHT == 2 * DOWN, "a thread has 2 x 2 outputs");
 
 /*
  * All threads together load some channels of the input under the tile; in place of those that the layer has not,
@@ -137,65 +142,10 @@ __global__ void __launch_bounds__ (THREADS, 2) convolve_layer_winograd (const __
     convolve_layer_pool (view, staged + k * WIDTH * HEIGHT, WIDTH, first + k, threadIdx.x, THREADS);
 }
 
-bool
-convolve_layer_winograd_accepts (const ConvolveLayerPlan *plan, const char **reason)
-{
-  const ConvolveLayer *layer = &plan->layer;
-
-  if (layer->kernel_width != 3 || layer->kernel_height != 3)
-    *reason = "its kernel is not 3x3";
-  else if (layer->stride_x != 1 || layer->stride_y != 1)
-    *reason = "its strides are not 1";
-  else if (layer->pool_width > WIDTH || layer->pool_height > HEIGHT)
-    *reason = "its pooling window is larger than 32x16";
-  else
-    return true;
-  return false;
-}
-
-/* The 3 x 3 weights g as G g G', with the rows 1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1 of G. */
-static void
-transform_weights (const float *weights, float *points)
-{
-  double half[4][3];
-
-  for (int i = 0; i < 3; i++) {
-    double a = weights[i], b = weights[3 + i], c = weights[6 + i];
-
-    half[0][i] = a;
-    half[1][i] = (a + b + c) / 2;
-    half[2][i] = (a - b + c) / 2;
-    half[3][i] = c;
-  }
-  for (int j = 0; j < 4; j++) {
-    double a = half[j][0], b = half[j][1], c = half[j][2];
-
-    points[4 * j] = (float) a;
-    points[4 * j + 1] = (float) ((a + b + c) / 2);
-    points[4 * j + 2] = (float) ((a - b + c) / 2);
-    points[4 * j + 3] = (float) c;
-  }
-}
-
-/* For each group of filters and each channel the points of each filter; what is not there is 0. */
 ConvolveStatus
-convolve_layer_winograd_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+convolve_layer_winograd_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  const ConvolveLayer *layer = &plan->layer;
-  int groups = (layer->filters + FILTERS - 1) / FILTERS,
-      channels = (layer->channels + CHANNELS - 1) / CHANNELS * CHANNELS;
-  size_t count = (size_t) groups * channels * FILTERS * POINTS;
-  float *points = (float *) calloc (count, sizeof (float));
-
-  if (!points)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu weights", count);
-  for (int k = 0; k < layer->filters; k++)
-    for (int c = 0; c < layer->channels; c++)
-      transform_weights (layer->weights + ((size_t) k * layer->channels + c) * 9,
-          points + (((size_t) (k / FILTERS) * channels + c) * FILTERS + k % FILTERS) * POINTS);
-  ConvolveStatus status = convolve_layer_put (plan, points, count, layer->bias, layer->filters, error);
-  free (points);
-  return status;
+  return convolve_allow_shared (plan->device, (const void *) convolve_layer_winograd, SHARED_BYTES, error);
 }
 
 ConvolveStatus
@@ -203,11 +153,8 @@ convolve_layer_winograd_run (const ConvolveLayerPlan *plan, const ConvolveLayerJ
 {
   const ConvolveLayer *layer = &plan->layer;
   ConvolveLayerView view = convolve_layer_view (plan, job);
-  size_t patches = CHANNELS * PLANE > FILTERS * WIDTH * HEIGHT ? CHANNELS * PLANE : FILTERS * WIDTH * HEIGHT;
 
-  convolve_layer_cut (layer, WIDTH, HEIGHT, &view.tiles);
-  view.tiles.chunks = (layer->channels + CHANNELS - 1) / CHANNELS;
+  view.tiles = ((const ConvolveLayerMemory *) plan->prepared)->tiles;
   return convolve_layer_launch (plan, job, (const void *) convolve_layer_winograd, &view,
-      (layer->filters + FILTERS - 1) / FILTERS, dim3 (THREADS),
-      (CHANNELS * FILTERS * POINTS + patches) * sizeof (float), error);
+      (layer->filters + FILTERS - 1) / FILTERS, dim3 (THREADS), SHARED_BYTES, error);
 }
