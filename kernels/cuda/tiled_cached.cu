@@ -5,17 +5,30 @@ CONVOLVE_DEVICE_FUNCTIONS (tiled_cached);
 
 #define TILE 32
 
-/* A neighbour from the tile where that has it. */
+/*
+ * As convolve_sum_neighbours (), with samples from the tile where that has them. Written out, for by convolve_sum () the
+ * kernel is up to 6% slower.
+ */
 template <typename T, ConvolveBoundary B, typename Sum, typename Tap>
 static __device__ __forceinline__ Sum
 sum_neighbours (const ConvolveImage &image, Tap tap, const float (*tile)[TILE], int x, int y)
 {
-  return convolve_sum<Sum> (image, tap, [&] (int i, int j) {
-    int dx = i - image.mask_width / 2, dy = j - image.mask_height / 2;
-    bool cached = threadIdx.x + dx < TILE && threadIdx.y + dy < TILE; /* unsigned: what is negative is not less */
+  Sum sum = 0;
 
-    return cached ? tile[threadIdx.y + dy][threadIdx.x + dx] : convolve_load<T, B> (image, x + dx, y + dy, blockIdx.z);
-  });
+  for (int j = 0; j < image.mask_height; j++) {
+    int dy = j - image.mask_height / 2;
+    Sum row = 0;
+    for (int i = 0; i < image.mask_width; i++) {
+      int dx = i - image.mask_width / 2;
+      bool cached = threadIdx.x + dx < TILE && threadIdx.y + dy < TILE; /* unsigned: what is negative is not less */
+      float value =
+          cached ? tile[threadIdx.y + dy][threadIdx.x + dx] : convolve_load<T, B> (image, x + dx, y + dy, blockIdx.z);
+
+      row += tap (j * image.mask_width + i) * (Sum) value;
+    }
+    sum += row;
+  }
+  return sum;
 }
 
 /*
