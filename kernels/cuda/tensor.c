@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Taps as limbs for tensor: how many are needed, with the proof, and the banded operands made of them. */
+/* The host side of tensor: how many digits the taps need, with the proof, and the bands made of them. */
 #include "cuda/tensor.h"
 
 #include <math.h>
@@ -9,97 +9,133 @@
 #include "common/integer_tail.h"
 #include "cuda/accepts.h"
 
-#define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
-#define INT_LIMIT 2147483648.0
+#define UNIT_ROUNDOFF (1.0 / 16777216.0) /* 2^-24: the relative error of one operation in single precision */
+#define INT_LIMIT 2147483648.0           /* 2^31 */
+#define SAFETY 1.0001                    /* covers the rounding of the bounds computed here */
 
-/* The largest integer whose limbs are all within -127 .. 127. */
-static const double largest[CONVOLVE_MAX_LIMBS + 1] = { 0, 127, 127 * 257, 127 * 65793 };
+/* By number of digits: the largest integer whose digits are all within -127 .. 127. */
+static const double largest[CONVOLVE_TENSOR_MAX_DIGITS + 1] = { 0, 127, 127 * 257, 127 * 65793 };
 
-/* Limb l of an integer, each -128 .. 127. */
 static int
-limb_of (int integer, int l)
+digit_of (int integer, int d)
 {
-  int limb = 0;
+  int digit = 0;
 
-  for (int i = 0; i <= l; i++) {
-    limb = ((integer + 128) & 255) - 128;
-    integer = (integer - limb) / 256;
+  for (int i = 0; i <= d; i++) {
+    digit = ((integer + 128) & 255) - 128;
+    integer = (integer - digit) / 256;
   }
-  return limb;
+  return digit;
 }
 
-/* The tap as a multiple of step; fits all limbs. */
+/* The nearest integer to tap number k in units of the quantum. */
 static int
-integer_of (const ConvolvePlan *plan, double step, int at)
+integer_of (const ConvolvePlan *plan, double quantum, int k)
 {
-  return (int) lround (plan->taps.wide_taps[at] / step);
+  return (int) lround (plan->taps.wide_taps[k] / quantum);
 }
 
 int
-convolve_tensor_limb (const ConvolvePlan *plan, const ConvolveLimbs *limbs, int l, int i, int j)
+convolve_tensor_digit (const ConvolvePlan *plan, const ConvolveTensorDigits *digits, int d, int i, int j)
 {
-  return limb_of (integer_of (plan, limbs->step, j * plan->taps.width + i), l);
+  return digit_of (integer_of (plan, digits->quantum, j * plan->taps.width + i), d);
+}
+
+/* What the proof needs to know of taps that are written in digits. */
+typedef struct
+{
+  double sums[CONVOLVE_TENSOR_MAX_DIGITS + 1]; /* by digit: its magnitudes, added over all taps */
+  double total;                                /* the magnitudes of the integers, added over all taps */
+  double magnitude;                            /* quantum * sum of |digit| * 256^d * the largest sample */
+  double below, above;                         /* the negative errors of the taps, and the positive ones, added */
+} Bounds;
+
+static Bounds
+find_bounds (const ConvolvePlan *plan, int count, double quantum)
+{
+  Bounds bounds = { .total = 0 };
+
+  for (int k = 0; k < plan->taps.width * plan->taps.height; k++) {
+    int integer = integer_of (plan, quantum, k);
+    double error = integer * quantum - plan->taps.wide_taps[k], weight = quantum;
+
+    for (int d = 0; d < count; d++, weight *= 256) {
+      bounds.sums[d] += abs (digit_of (integer, d));
+      bounds.magnitude += abs (digit_of (integer, d)) * weight * plan->tail.maximum;
+    }
+    bounds.total += abs (integer);
+    bounds.below += error < 0 ? error : 0;
+    bounds.above += error > 0 ? error : 0;
+  }
+  return bounds;
 }
 
 /*
- * Whether this many limbs of this step will do. A tensor core's sum for limb l is exact in 32 bits; for deep samples
- * it takes limb l by the samples' low bytes and limb l - 1 by their high bytes.
- *
- * Where taps are not integers, with e the taps' errors and M the largest sample: the error of a sum lies in
- * M * (sum of the negative e) .. M * (sum of the positive e). The middle of that is known and goes into the offset;
- * what is left is at most M/2 * sum |e|. Then each limb's sum is rounded to float, and once more for each limb as
- * they are added up, all relative to magnitude = M * step * sum |limb| * 256^l at most, and so is the rounding
- * of step; the product and sum of the tail add what common/taps.c counts for any tail. A quarter of the budget is
- * left to the taps' own rounding to float.
+ * Whether the sum of each digit stays inside 32 bits, and so is exact. Samples of two bytes need one sum more than taps
+ * have digits: sum d adds digit d times the low bytes and digit d - 1 times the high bytes.
  */
 static bool
-try_limbs (const ConvolvePlan *plan, int count, double step, ConvolveLimbs *limbs)
+sums_fit (const ConvolvePlan *plan, int count, const Bounds *bounds)
 {
-  const int taps = plan->taps.width * plan->taps.height;
-  const double maximum = plan->tail.maximum, budget = plan->pixel.depth == 8 ? 1.0 / 64 : 0.5;
-  double sums[CONVOLVE_MAX_LIMBS + 1] = { 0 }, total = 0, magnitude = 0, below = 0, above = 0, offset = 0, middle;
+  for (int d = 0; d <= count; d++) {
+    double digits = bounds->sums[d];
 
-  for (int k = 0; k < taps; k++) {
-    int integer = integer_of (plan, step, k);
-    double error = integer * step - plan->taps.wide_taps[k], weight = step;
-
-    for (int l = 0; l < count; l++, weight *= 256) {
-      sums[l] += abs (limb_of (integer, l));
-      magnitude += abs (limb_of (integer, l)) * weight * maximum;
-    }
-    total += abs (integer);
-    below += error < 0 ? error : 0;
-    above += error > 0 ? error : 0;
-  }
-  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
-    for (int l = count; l > 0; l--)
-      sums[l] += sums[l - 1];
-  for (int l = 0; l <= count; l++)
-    if (sums[l] * 255 >= INT_LIMIT)
+    if (plan->pixel.type == CONVOLVE_SAMPLE_U16 && d > 0)
+      digits += bounds->sums[d - 1];
+    if (digits * 255 >= INT_LIMIT)
       return false;
+  }
+  return true;
+}
 
-  limbs->count = count;
-  limbs->step = step;
-  limbs->fits = total * maximum < INT_LIMIT;
-  limbs->tail = plan->tail;
+/*
+ * Whether `count` digits with this quantum keep the promise of convolve.h. If so, *digits is filled.
+ *
+ * Only taps that are no integers have an error. With M for the largest sample and e for the error of a tap:
+ *  - The error of a sum, from the errors of the taps, lies between M * (the negative e added) and M * (the positive e
+ *    added). The middle of this interval is known and goes into the offset; half of the length remains.
+ *  - Each digit's sum is rounded to float, and rounded again when the next digit's sum is added; the quantum is rounded
+ *    once. All these roundings are relative to at most bounds.magnitude.
+ *  - The multiplication and the addition of the tail add what common/taps.c counts for every tail.
+ * Three quarters of the budget are for these errors. The fourth quarter is for taps that were rounded to float before.
+ */
+static bool
+try_digits (const ConvolvePlan *plan, int count, double quantum, ConvolveTensorDigits *digits)
+{
+  const double maximum = plan->tail.maximum;
+  const Bounds bounds = find_bounds (plan, count, quantum);
+  double largest_offset = 0, middle, quantised, rounded, tail;
+
+  if (!sums_fit (plan, count, &bounds))
+    return false;
+  digits->count = count;
+  digits->quantum = quantum;
+  digits->total_fits = bounds.total * maximum < INT_LIMIT;
+  digits->tail = plan->tail;
   if (plan->exact)
     return true;
 
-  middle = maximum * (below + above) / 2;
-  limbs->tail.scale = step;
-  limbs->tail.scale_f = (float) step;
+  middle = maximum * (bounds.below + bounds.above) / 2;
+  digits->tail.scale = quantum;
+  digits->tail.scale_f = (float) quantum;
   for (int i = 0; i < plan->pixel.samples; i++) {
-    limbs->tail.offset[i] = plan->tail.offset[i] - middle;
-    limbs->tail.offset_f[i] = (float) limbs->tail.offset[i];
-    offset = fmax (offset, fabs (limbs->tail.offset[i]));
+    digits->tail.offset[i] = plan->tail.offset[i] - middle;
+    digits->tail.offset_f[i] = (float) digits->tail.offset[i];
+    largest_offset = fmax (largest_offset, fabs (digits->tail.offset[i]));
   }
-  return maximum * (above - below) / 2 * 1.0001 + magnitude * (2 * count + 3) * FLOAT_UNIT
-      + 4 * (maximum + 2 + offset) * FLOAT_UNIT
-      <= budget * 3 / 4;
+  quantised = maximum * (bounds.above - bounds.below) / 2 * SAFETY;
+  rounded = bounds.magnitude * (2 * count + 3) * UNIT_ROUNDOFF;
+  tail = 4 * (maximum + 2 + largest_offset) * UNIT_ROUNDOFF;
+  return quantised + rounded + tail <= convolve_budget (plan) * 3 / 4;
 }
 
+/*
+ * Two quanta are tried for each number of digits: the finest one that the digits can express, and before that, where
+ * it is coarser, the finest one with which the total fits 32 bits. 2^24 of the 2^31 are left for taps rounded up: half a
+ * quantum, times 255 * 255 taps, times a sample of 8 bits, is less.
+ */
 bool
-convolve_tensor_choose (const ConvolvePlan *plan, ConvolveLimbs *limbs, const char **reason)
+convolve_tensor_choose (const ConvolvePlan *plan, ConvolveTensorDigits *digits, const char **reason)
 {
   const int taps = plan->taps.width * plan->taps.height;
   double peak = 0, gain = 0;
@@ -110,12 +146,13 @@ convolve_tensor_choose (const ConvolvePlan *plan, ConvolveLimbs *limbs, const ch
   }
   for (int k = 0; k < taps; k++)
     peak = fmax (peak, fabs (plan->taps.wide_taps[k])), gain += fabs (plan->taps.wide_taps[k]);
-  for (int count = 1; count <= CONVOLVE_MAX_LIMBS; count++) {
+  for (int count = 1; count <= CONVOLVE_TENSOR_MAX_DIGITS; count++) {
     double fine = peak > 0 ? peak / largest[count] : 1;
-    double coarse = gain * plan->tail.maximum / (INT_LIMIT - 256.0 * 65536); /* so that the sum is whole */
+    double coarse = gain * plan->tail.maximum / (INT_LIMIT - 256.0 * 65536);
 
-    if (plan->exact ? peak <= largest[count] && try_limbs (plan, count, 1, limbs)
-                    : (coarse > fine && try_limbs (plan, count, coarse, limbs)) || try_limbs (plan, count, fine, limbs))
+    if (plan->exact
+            ? peak <= largest[count] && try_digits (plan, count, 1, digits)
+            : (coarse > fine && try_digits (plan, count, coarse, digits)) || try_digits (plan, count, fine, digits))
       return true;
   }
   *reason = "the weights need more than three bytes each, or their sum more than 32 bits";
@@ -130,29 +167,37 @@ convolve_tensor_shared_size (const ConvolvePlan *plan)
 }
 
 /*
- * The operand is the window's samples down and the 8 outputs across: output n has tap i at sample n + i, counted from
- * where the mask's reach begins. A lane holds column lane / 4, in its word h the rows 16 h + 4 (lane % 4) and the three
- * below.
+ * Output n of a group meets tap i at sample first_tap + n + i of the window, where first_tap = lead - radius. So the
+ * band has tap i of the mask's row at every place (row first_tap + n + i, column n), and 0 elsewhere. Of the operand
+ * of mma.m16n8k32, a lane holds column lane / 4, and in register b0 or b1 (half 0 or 1) the four rows from
+ * 16 * half + 4 * (lane % 4) on.
  */
 uint32_t
-convolve_tensor_word (const ConvolvePlan *plan, const ConvolveLimbs *limbs, int s, int l, int lane, int h)
+convolve_tensor_word (const ConvolvePlan *plan, const ConvolveTensorDigits *digits, int band, int d, int lane, int half)
 {
-  int width = plan->taps.width, height = plan->taps.height, units = convolve_tensor_units (width);
-  int pair = s / height, row = pair < units / 2 ? s % height : 2 * (s - pair * height) + h;
-  int unit = pair < units / 2 ? 2 * pair + h : units - 1;
-  int first = unit * CONVOLVE_TENSOR_UNIT + lane % 4 * 4 - lane / 4 - (convolve_tensor_radius (width) - width / 2);
+  const int width = plan->taps.width, height = plan->taps.height, segments = convolve_tensor_segments (width);
+  const int first_tap = convolve_tensor_lead (width) - width / 2, output = lane / 4;
+  int two_segments = band / height, segment, row, tap;
   uint32_t word = 0;
 
+  if (two_segments < segments / 2) {
+    segment = 2 * two_segments + half;
+    row = band % height;
+  } else {
+    segment = segments - 1;
+    row = 2 * (band - segments / 2 * height) + half;
+  }
+  tap = segment * CONVOLVE_TENSOR_SEGMENT + lane % 4 * 4 - output - first_tap;
   for (int b = 0; b < 4 && row < height; b++)
-    if (first + b >= 0 && first + b < width)
-      word |= (uint32_t) (convolve_tensor_limb (plan, limbs, l, first + b, row) & 255) << 8 * b;
+    if (tap + b >= 0 && tap + b < width)
+      word |= (uint32_t) (convolve_tensor_digit (plan, digits, d, tap + b, row) & 255) << 8 * b;
   return word;
 }
 
 static bool
 accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
-  ConvolveLimbs limbs = { .count = 0 };
+  ConvolveTensorDigits digits = { .count = 0 };
   const char *unused;
 
   *reason = CONVOLVE_NEEDS_8_0;
@@ -160,36 +205,43 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
     return false;
   *reason = CONVOLVE_NEEDS_SHARED;
   if (convolve_tensor_shared_size (plan) > convolve_device_shared_limit (plan->device)
-      || !convolve_tensor_choose (plan, &limbs, reason))
+      || !convolve_tensor_choose (plan, &digits, reason))
     return false;
-  limbs.integers =
-      limbs.count == 1 && limbs.step == 1 && convolve_integer_tail_choose (plan, &limbs.integer_tail, &unused);
+  digits.has_integer_tail =
+      digits.count == 1 && digits.quantum == 1 && convolve_integer_tail_choose (plan, &digits.integer_tail, &unused);
   *reason = "no memory";
-  *found = malloc (sizeof (limbs));
+  *found = malloc (sizeof (digits));
   if (*found)
-    memcpy (*found, &limbs, sizeof (limbs));
+    memcpy (*found, &digits, sizeof (digits));
   return *found;
 }
 
-/* Puts all operands on the device: [step][limb][lane][h]. */
+/*
+ * Puts all bands on the device, as words [band][digit][lane][half], and one band of zeros after them: the kernel
+ * prefetches one band more than the mask has.
+ */
 static ConvolveStatus
 prepare (ConvolvePlan *plan, ConvolveError *error)
 {
-  const ConvolveLimbs *limbs = plan->prepared;
-  const int steps = convolve_tensor_steps (plan->taps.width, plan->taps.height), n = limbs->count;
-  /* One step is read ahead. */
-  uint32_t *words = calloc ((size_t) (steps + 1) * n * 64, sizeof (uint32_t));
+  enum
+  {
+    BAND_WORDS = 64 /* 32 lanes with two registers each */
+  };
+  const ConvolveTensorDigits *digits = plan->prepared;
+  const int bands = convolve_tensor_bands (plan->taps.width, plan->taps.height);
+  const size_t words_size = (size_t) (bands + 1) * digits->count * BAND_WORDS * sizeof (uint32_t);
+  uint32_t *words = calloc (words_size, 1);
   size_t count = 0;
   ConvolveStatus status;
 
   if (!words)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", plan->taps.width,
         plan->taps.height);
-  for (int s = 0; s < steps; s++)
-    for (int l = 0; l < n; l++)
-      for (int i = 0; i < 64; i++)
-        words[count++] = convolve_tensor_word (plan, limbs, s, l, i / 2, i % 2);
-  status = convolve_device_put (plan->device, words, (count + n * 64) * sizeof (*words), &plan->device_memory, error);
+  for (int band = 0; band < bands; band++)
+    for (int d = 0; d < digits->count; d++)
+      for (int i = 0; i < BAND_WORDS; i++)
+        words[count++] = convolve_tensor_word (plan, digits, band, d, i / 2, i % 2);
+  status = convolve_device_put (plan->device, words, words_size, &plan->device_memory, error);
   free (words);
   return status;
 }

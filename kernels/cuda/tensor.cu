@@ -3,223 +3,258 @@
 #include "cuda/tensor.h"
 #include "cuda/tensor_tile.cuh"
 
-#define SHARED_OF_A_THIRD (72 * 1024) /* bytes, of a multiprocessor of compute capability 8.0 and more */
-#define SLICED_PIXELS (1 << 20)       /* the largest plane that is faster so: chroma of 1080p is, that of 4K is not */
+/* Three blocks of so much shared memory, in bytes, fit into a multiprocessor of compute capability 8.0 and more. */
+#define SHARED_OF_A_THIRD (72 * 1024)
 
-/* sum += samples * band: 16 times 8 outputs, each 8 from 32 samples. */
+/* The largest plane, in pixels, that is faster with two sets of warps: chroma of 1080p is, chroma of 4K is not. */
+#define TWO_SETS_MOST_PIXELS (1 << 20)
+
+/* sums += a * band: unsigned bytes, 16 x 32, times signed bytes, 32 x 8. */
 static __device__ __forceinline__ void
-multiply (int (&sum)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, uint2 band)
+multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, uint2 band)
 {
 #if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+      : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(band.x), "r"(band.y));
 #endif
 }
 
-/* Volatile, for the compiler would put it off to where the operands are used, and that is when they must be there. */
-template <int L>
+/*
+ * Prefetches all digits of one band. Volatile, because the compiler would otherwise move the loads down to the first
+ * use of the band.
+ */
+template <int DIGITS>
 static __device__ __forceinline__ void
-load_bands (uint2 (&bands)[L], const uint2 *operands)
+load_band (uint2 (&band)[DIGITS], const uint2 *from)
 {
 #pragma unroll
-  for (int l = 0; l < L; l++)
-    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(bands[l].x), "=r"(bands[l].y) : "l"(operands + 32 * l));
+  for (int d = 0; d < DIGITS; d++)
+    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(band[d].x), "=r"(band[d].y) : "l"(from + 32 * d));
 }
 
-/* What add_units() works with. */
-template <int L>
+/* What a warp keeps in registers while it walks down the rows of the mask. */
+template <int DIGITS>
 struct Ring
 {
-  unsigned row[ROWS][4];
-  uint2 bands[2][L];
-  const unsigned *pixels; /* of the next row */
-  const uint2 *operands;  /* of the next step */
-  int pitch, second;
+  unsigned rows[ROWS][4]; /* left operands a0 .. a3 of ROWS rows of the tile; slot i % ROWS has row i */
+  uint2 bands[2][DIGITS]; /* of this mask row and of the next */
+  const unsigned *pixels; /* the row of the tile that is loaded next */
+  const uint2 *next_band;
+  int pitch;          /* of the tile, in words */
+  int second_segment; /* words from the first segment of the left operand to the second */
 };
 
-template <int L>
+template <int DIGITS>
 static __device__ __forceinline__ void
-load_row (Ring<L> &ring, int slot, const unsigned *pixels)
+load_row (Ring<DIGITS> &ring, int slot, const unsigned *pixels)
 {
+  const int eighth_group = WIDTH / 2 / 4; /* words from group g to group g + 8 */
+
 #pragma unroll
   for (int k = 0; k < 4; k++)
-    ring.row[slot][k] = pixels[k / 2 * ring.second + k % 2 * (WIDTH / 8)];
+    ring.rows[slot][k] = pixels[k / 2 * ring.second_segment + k % 2 * eighth_group];
 }
 
-/* One step; I is the ring's slot of its first row. */
-template <int L, int F, int SHIFT, int I, int N>
+/*
+ * Adds one band to all ROWS rows of outputs. The template parameters are those of add_segments (); SLOT is the slot of
+ * the row that meets the band in the first row of outputs.
+ */
+template <int DIGITS, int FIRST, int BAND_ROWS, int SLOT, int SUMS>
 static __device__ __forceinline__ void
-add_step (int (&sums)[N][ROWS][4], Ring<L> &ring)
+add_band (int (&sums)[SUMS][ROWS][4], Ring<DIGITS> &ring)
 {
-  ring.operands += 32 * L;
-  load_bands<L> (ring.bands[(I / SHIFT + 1) % 2], ring.operands);
+  const int now = SLOT / BAND_ROWS % 2;
+
+  ring.next_band += 32 * DIGITS;
+  load_band<DIGITS> (ring.bands[(now + 1) % 2], ring.next_band);
 #pragma unroll
   for (int t = 0; t < ROWS; t++) {
-    const int slot = (I + t) % ROWS;
+    const int slot = (SLOT + t) % ROWS;
 
 #pragma unroll
-    for (int l = 0; l < L; l++)
-      multiply (sums[F + l][t], ring.row[slot][0], ring.row[slot][1], ring.row[slot][2], ring.row[slot][3],
-          ring.bands[I / SHIFT % 2][l]);
-    if (t < SHIFT) { /* its turn is over: a later row takes its place */
-      load_row<L> (ring, slot, ring.pixels);
+    for (int d = 0; d < DIGITS; d++)
+      multiply (sums[FIRST + d][t], ring.rows[slot][0], ring.rows[slot][1], ring.rows[slot][2], ring.rows[slot][3],
+          ring.bands[now][d]);
+    if (t < BAND_ROWS) { /* no later band needs this row; the slot takes the row ROWS further down */
+      load_row<DIGITS> (ring, slot, ring.pixels);
       ring.pixels += ring.pitch;
     }
   }
 }
 
 /*
- * Adds what two units give; F is the first of the sums that they go to. SHIFT 1: two units of one mask row after the
- * other, side by side. SHIFT 2: one unit of two mask rows at a time. Output row t of the warp takes mask row j from
- * the tile's row t + j, so that a ring of operands in registers serves ROWS rows of outputs. The first round begins
- * with a later slot, so that rounds end with the last step: a way out of the middle would let the compiler put off
- * what is loaded ahead.
+ * Adds all bands of two segments to sums[FIRST], sums[FIRST + 1] and so on, one for each digit. BAND_ROWS is 1 where a
+ * band has both segments of one mask row, and 2 where a band has the last segment of two mask rows.
+ *
+ * Output row t of the warp meets mask row j in row t + j of the tile. So eight rows in a ring of registers serve eight
+ * rows of outputs, and each further mask row costs one load. The loop is unrolled by the ring's slots. The first pass
+ * begins with a later slot, so that every pass ends with the last slot: with an exit in the middle of a pass the
+ * compiler moves the prefetches down.
  */
-template <int L, int F, int SHIFT, int N>
+template <int DIGITS, int FIRST, int BAND_ROWS, int SUMS>
 static __device__ __forceinline__ void
-add_units (int (&sums)[N][ROWS][4], const unsigned *pixels, int pitch, const uint2 *operands, int mask_height)
+add_segments (int (&sums)[SUMS][ROWS][4], const unsigned *pixels, int pitch, const uint2 *bands, int mask_height)
 {
-  const int rows = SHIFT == 1 ? mask_height : mask_height + 1; /* the mask's; its height is odd */
-  const int first = -rows & (ROWS - 1);
-  Ring<L> ring;
+  const int mask_rows = BAND_ROWS == 1 ? mask_height : mask_height + 1; /* a multiple of BAND_ROWS: heights are odd */
+  const int first_slot = -mask_rows & (ROWS - 1);
+  Ring<DIGITS> ring;
 
   ring.pitch = pitch;
-  ring.second = SHIFT == 1 ? CONVOLVE_TENSOR_UNIT / 4 : pitch;
-  ring.operands = operands;
+  ring.second_segment = BAND_ROWS == 1 ? CONVOLVE_TENSOR_SEGMENT / 4 : pitch;
+  ring.next_band = bands;
   ring.pixels = pixels + ROWS * pitch;
 #pragma unroll
   for (int slot = 0; slot < ROWS; slot++)
-    load_row<L> (ring, slot, pixels + ((slot - first) & (ROWS - 1)) * pitch);
-  load_bands<L> (ring.bands[0], operands);
+    load_row<DIGITS> (ring, slot, pixels + ((slot - first_slot) & (ROWS - 1)) * pitch);
+  load_band<DIGITS> (ring.bands[0], bands);
 #pragma unroll
-  for (int l = 0; l < L; l++)
-    ring.bands[1][l] = ring.bands[0][l];
+  for (int d = 0; d < DIGITS; d++)
+    ring.bands[1][d] = ring.bands[0][d];
 
-  int rounds = (rows + ROWS - 1) / ROWS;
-  static_assert (ROWS == 8, "a step for each");
-  switch (first) {
+  int passes = (mask_rows + ROWS - 1) / ROWS;
+  static_assert (ROWS == 8, "one case for each slot");
+  switch (first_slot) {
     do {
       case 0:
-        add_step<L, F, SHIFT, 0> (sums, ring);
+        add_band<DIGITS, FIRST, BAND_ROWS, 0> (sums, ring);
       case 1:
-        if (SHIFT == 1)
-          add_step<L, F, SHIFT, 1> (sums, ring);
+        if (BAND_ROWS == 1)
+          add_band<DIGITS, FIRST, BAND_ROWS, 1> (sums, ring);
       case 2:
-        add_step<L, F, SHIFT, 2> (sums, ring);
+        add_band<DIGITS, FIRST, BAND_ROWS, 2> (sums, ring);
       case 3:
-        if (SHIFT == 1)
-          add_step<L, F, SHIFT, 3> (sums, ring);
+        if (BAND_ROWS == 1)
+          add_band<DIGITS, FIRST, BAND_ROWS, 3> (sums, ring);
       case 4:
-        add_step<L, F, SHIFT, 4> (sums, ring);
+        add_band<DIGITS, FIRST, BAND_ROWS, 4> (sums, ring);
       case 5:
-        if (SHIFT == 1)
-          add_step<L, F, SHIFT, 5> (sums, ring);
+        if (BAND_ROWS == 1)
+          add_band<DIGITS, FIRST, BAND_ROWS, 5> (sums, ring);
       case 6:
-        add_step<L, F, SHIFT, 6> (sums, ring);
+        add_band<DIGITS, FIRST, BAND_ROWS, 6> (sums, ring);
       case 7:
-        if (SHIFT == 1)
-          add_step<L, F, SHIFT, 7> (sums, ring);
-    } while (--rounds > 0);
+        if (BAND_ROWS == 1)
+          add_band<DIGITS, FIRST, BAND_ROWS, 7> (sums, ring);
+    } while (--passes > 0);
   }
 }
 
-/* All of the mask, from one tile of bytes. */
-template <int L, int F, int N>
+/* Adds the products of the mask and one plane of the tile to sums[FIRST] and the sums after it. */
+template <int DIGITS, int FIRST, int SUMS>
 static __device__ __forceinline__ void
-add_mask (int (&sums)[N][ROWS][4], const ConvolveImage &image, const ConvolveBands &mask, const uint8_t *tile)
+add_mask (int (&sums)[SUMS][ROWS][4], const ConvolveImage &image, const TensorParameters &mask, const uint8_t *plane)
 {
-  const unsigned *pixels = (const unsigned *) (tile + threadIdx.y * ROWS * mask.pitch + mask.margin - mask.radius)
-      + threadIdx.x / 4 * 2 + threadIdx.x % 4;
-  const uint2 *operands = mask.operands + threadIdx.x;
+  const int group_words = CONVOLVE_TENSOR_GROUP / 4, two_segments_words = 2 * CONVOLVE_TENSOR_SEGMENT / 4;
+  const unsigned *pixels = (const unsigned *) (plane + threadIdx.y * ROWS * mask.pitch + mask.margin - mask.lead)
+      + threadIdx.x / 4 * group_words + threadIdx.x % 4;
+  const uint2 *bands = mask.bands + threadIdx.x;
 
-  for (int u = 1; u < mask.units; u += 2) {
-    add_units<L, F, 1> (sums, pixels, mask.pitch / 4, operands, image.mask_height);
-    pixels += 8;
-    operands += 32 * L * image.mask_height;
+  for (int u = 1; u < mask.segments; u += 2) {
+    add_segments<DIGITS, FIRST, 1> (sums, pixels, mask.pitch / 4, bands, image.mask_height);
+    pixels += two_segments_words;
+    bands += 32 * DIGITS * image.mask_height;
   }
-  if (mask.units % 2)
-    add_units<L, F, 2> (sums, pixels, mask.pitch / 4, operands, image.mask_height);
-}
-
-/* All limbs of a sum together: inside 32 bits, or rounded. */
-template <bool WHOLE, int N>
-static __device__ __forceinline__ float
-total_of (const int (&sums)[N][ROWS][4], int t, int k)
-{
-  unsigned whole = sums[N - 1][t][k];
-  float total = (float) sums[N - 1][t][k];
-
-#pragma unroll
-  for (int l = N - 2; l >= 0; l--) {
-    whole = whole * 256 + sums[l][t][k];
-    total = __fmaf_rn (total, 256, (float) sums[l][t][k]);
-  }
-  return WHOLE ? (float) (int) whole : total;
+  if (mask.segments % 2)
+    add_segments<DIGITS, FIRST, 2> (sums, pixels, mask.pitch / 4, bands, image.mask_height);
 }
 
 /*
- * The tail in float. Scale and offset are divided by the range of samples, so that the multiplication itself clamps;
- * the last sum has its ulp at 1 and is rounded to zero, which leaves the integer in its lowest bits.
+ * The total of output k of row t: sum 0 + 256 * sum 1 + 65536 * sum 2. FITS: the total is inside 32 bits, and integers
+ * give it exactly, whatever overflows on the way. Otherwise the additions are made, and rounded, in float.
  */
-static __device__ __forceinline__ unsigned
-finish (const ConvolveBands &mask, int sample, float total)
+template <bool FITS, int SUMS>
+static __device__ __forceinline__ float
+total_of (const int (&sums)[SUMS][ROWS][4], int t, int k)
 {
-  float value = __saturatef (__fmaf_rn (total, mask.unit_scale, mask.unit_offset[sample]));
+  unsigned exact = sums[SUMS - 1][t][k];
+  float rounded = (float) sums[SUMS - 1][t][k];
 
-  return __float_as_uint (__fmaf_rz (value, mask.range, 8388608));
+#pragma unroll
+  for (int s = SUMS - 2; s >= 0; s--) {
+    exact = exact * 256 + sums[s][t][k];
+    rounded = __fmaf_rn (rounded, 256, (float) sums[s][t][k]);
+  }
+  return FITS ? (float) (int) exact : rounded;
 }
 
-/* Two samples as they lie in memory, from the low bits of two words. */
+/*
+ * The tail in float. range_scale and range_offset are the tail's divided by range, so that one saturating
+ * multiply-add also clamps. The result lies in the lowest bits: a float in 2^23 .. 2^24 has its last place at 1, and
+ * rounding toward zero drops the fraction. range is 2^depth - 1/128, of which the largest sample remains.
+ */
+static __device__ __forceinline__ unsigned
+finish (const TensorParameters &mask, int sample, float total)
+{
+  const float two_to_23 = 8388608;
+  float value = __saturatef (__fmaf_rn (total, mask.range_scale, mask.range_offset[sample]));
+
+  return __float_as_uint (__fmaf_rz (value, mask.range, two_to_23));
+}
+
+/* Two samples as they lie in memory, from the low bits of a and b. */
 template <typename T>
 static __device__ __forceinline__ unsigned
 pack (const ConvolveImage &image, unsigned a, unsigned b)
 {
   if (sizeof (T) == 1)
-    return __byte_perm (a, b, 0x0040);
-  unsigned pair = __byte_perm (a, b, 0x5410) << image.shift;
-  return image.swapped ? __byte_perm (pair, 0, 0x2301) : pair;
+    return __byte_perm (a, b, A0_B0);
+  unsigned both = __byte_perm (a, b, A0_A1_B0_B1) << image.shift;
+  return image.swapped ? __byte_perm (both, 0, A1_A0_A3_A2) : both;
 }
 
-template <typename T, bool WHOLE, int N>
+/*
+ * The functions below turn the sums of a lane into its outputs: in each row t of the warp two side by side in the left
+ * half of the tile's width, packed[t][0], and two in the right half, packed[t][1].
+ */
+
+/* By the tail in single precision. */
+template <typename T, bool FITS, int SUMS>
 static __device__ __forceinline__ void
-finish_float (const ConvolveImage &image, const ConvolveBands &mask, int sample, const int (&sums)[N][ROWS][4],
-    unsigned (&pairs)[ROWS][2])
+finish_single (const ConvolveImage &image, const TensorParameters &mask, int sample, const int (&sums)[SUMS][ROWS][4],
+    unsigned (&packed)[ROWS][2])
 {
 #pragma unroll
   for (int t = 0; t < ROWS; t++)
 #pragma unroll
     for (int half = 0; half < 2; half++)
-      pairs[t][half] = pack<T> (image, finish (mask, sample, total_of<WHOLE> (sums, t, 2 * half)),
-          finish (mask, sample, total_of<WHOLE> (sums, t, 2 * half + 1)));
+      packed[t][half] = pack<T> (image, finish (mask, sample, total_of<FITS> (sums, t, 2 * half)),
+          finish (mask, sample, total_of<FITS> (sums, t, 2 * half + 1)));
 }
 
-/* An exact plan's tail, in float where rounding down keeps it exact; convolve_floor () of words clamps, any gain. */
-template <bool DOWN>
+/*
+ * The tail of an exact plan for which single precision is too coarse. FLOOR: floats that are rounded down are exact,
+ * see ConvolveTail.wide_down; the results are clamped to 16 bits at most, for 8-bit samples too. Otherwise doubles.
+ */
+template <bool FLOOR>
 static __device__ __forceinline__ unsigned
-finish_exact (const ConvolveTail &tail, int sample, float total)
+finish_exact_sample (const ConvolveTail &tail, int sample, float total)
 {
-  return DOWN ? convolve_floor<uint16_t> (tail, sample, total) : convolve_tail_double (&tail, sample, total);
+  return FLOOR ? convolve_floor<uint16_t> (tail, sample, total) : convolve_tail_double (&tail, sample, total);
 }
 
-template <typename T, bool DOWN, int N>
+template <typename T, bool FLOOR, int SUMS>
 static __device__ __forceinline__ void
-finish_wide (const ConvolveImage &image, const ConvolveBands &mask, int sample, const int (&sums)[N][ROWS][4],
-    unsigned (&pairs)[ROWS][2])
+finish_exact (const ConvolveImage &image, const TensorParameters &mask, int sample, const int (&sums)[SUMS][ROWS][4],
+    unsigned (&packed)[ROWS][2])
 {
 #pragma unroll
   for (int t = 0; t < ROWS; t++)
 #pragma unroll
     for (int half = 0; half < 2; half++)
-      pairs[t][half] = pack<T> (image, finish_exact<DOWN> (mask.tail, sample, total_of<true> (sums, t, 2 * half)),
-          finish_exact<DOWN> (mask.tail, sample, total_of<true> (sums, t, 2 * half + 1)));
+      packed[t][half] =
+          pack<T> (image, finish_exact_sample<FLOOR> (mask.tail, sample, total_of<true> (sums, t, 2 * half)),
+              finish_exact_sample<FLOOR> (mask.tail, sample, total_of<true> (sums, t, 2 * half + 1)));
 }
 
-/* Sums of an exact plan's single limb: see common/integer_tail.h. Not begun at the start, which takes registers. */
-template <typename T, bool CLAMPS, int N>
+/*
+ * The integer tail, for taps of one digit: see common/integer_tail.h. The sums do not begin at the tail's start, because
+ * that takes more registers than adding the start here.
+ */
+template <typename T, bool CLAMPS, int SUMS>
 static __device__ __forceinline__ void
-finish_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, int sample, const int (&sums)[N][ROWS][4],
-    unsigned (&pairs)[ROWS][2])
+finish_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, int sample,
+    const int (&sums)[SUMS][ROWS][4], unsigned (&packed)[ROWS][2])
 {
   const int start = tail.start[sample];
   const float offset = tail.offset[sample];
@@ -231,35 +266,61 @@ finish_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, in
       int a = __float_as_int (__fmaf_rd (__int_as_float (sums[0][t][2 * half] + start), tail.scale, offset));
       int b = __float_as_int (__fmaf_rd (__int_as_float (sums[0][t][2 * half + 1] + start), tail.scale, offset));
 
-      pairs[t][half] =
+      packed[t][half] =
           CLAMPS ? convolve_clamp_bytes (b - CONVOLVE_MAGIC_BITS, a - CONVOLVE_MAGIC_BITS, 0) : pack<T> (image, a, b);
     }
 }
 
-/* The outputs of this lane: two side by side in each half of the tile's width, in each of the warp's rows. */
-template <typename T, int N>
+template <typename T, int SUMS>
 static __device__ __forceinline__ void
-finish_all (const ConvolveImage &image, const ConvolveBands &mask, int sample, const int (&sums)[N][ROWS][4],
-    unsigned (&pairs)[ROWS][2])
+finish_all (const ConvolveImage &image, const TensorParameters &mask, int sample, const int (&sums)[SUMS][ROWS][4],
+    unsigned (&packed)[ROWS][2])
 {
-  if (sizeof (T) == 1 && N == 1 && mask.integers && !mask.integer_tail.clamps)
-    finish_integers<T, false> (image, mask.integer_tail, sample, sums, pairs);
-  else if (sizeof (T) == 1 && N == 1 && mask.integers)
-    finish_integers<T, true> (image, mask.integer_tail, sample, sums, pairs);
-  else if (!mask.fits)
-    finish_float<T, false> (image, mask, sample, sums, pairs);
+  if (sizeof (T) == 1 && SUMS == 1 && mask.has_integer_tail && !mask.integer_tail.clamps)
+    finish_integers<T, false> (image, mask.integer_tail, sample, sums, packed);
+  else if (sizeof (T) == 1 && SUMS == 1 && mask.has_integer_tail)
+    finish_integers<T, true> (image, mask.integer_tail, sample, sums, packed);
+  else if (!mask.total_fits)
+    finish_single<T, false> (image, mask, sample, sums, packed);
   else if (!mask.tail.wide)
-    finish_float<T, true> (image, mask, sample, sums, pairs);
+    finish_single<T, true> (image, mask, sample, sums, packed);
   else if (!mask.tail.wide_down)
-    finish_wide<T, true> (image, mask, sample, sums, pairs);
+    finish_exact<T, true> (image, mask, sample, sums, packed);
   else
-    finish_wide<T, false> (image, mask, sample, sums, pairs);
+    finish_exact<T, false> (image, mask, sample, sums, packed);
 }
 
-/* Writes the outputs of one sample. x and y are those of this lane's first one. */
+/* The outputs of one sample, from its planes of the tile. */
+template <typename T, int DIGITS>
+static __device__ __forceinline__ void
+convolve_planes (const ConvolveImage &image, const TensorParameters &mask, int sample, const uint8_t *planes,
+    unsigned (&packed)[ROWS][2])
+{
+  constexpr int SUMS = DIGITS + sizeof (T) - 1;
+  int sums[SUMS][ROWS][4] = {};
+
+  add_mask<DIGITS, 0> (sums, image, mask, planes);
+  if (sizeof (T) == 2) /* a high byte counts 256 times: its products with digit d go to sum d + 1 */
+    add_mask<DIGITS, SUMS - DIGITS> (sums, image, mask, planes + mask.plane_size);
+  finish_all<T> (image, mask, sample, sums, packed);
+}
+
+/* The samples of this lane's outputs as they are, for a sample of 8 bits that is not convolved. */
+static __device__ __forceinline__ void
+copy_plane (const ConvolveImage &image, const TensorParameters &mask, const uint8_t *plane, unsigned (&packed)[ROWS][2])
+{
+  const uint8_t *from =
+      plane + (threadIdx.y * ROWS + image.mask_height / 2) * mask.pitch + mask.margin + 2 * threadIdx.x;
+
+#pragma unroll
+  for (int k = 0; k < 2 * ROWS; k++)
+    packed[k / 2][k % 2] = *(const uint16_t *) (from + k / 2 * mask.pitch + k % 2 * (WIDTH / 2));
+}
+
+/* Writes the outputs of one sample. left is the block's first column, x and y are the place of the lane's first output. */
 template <typename T, bool PLANAR>
 static __device__ __forceinline__ void
-store (const ConvolveImage &image, int sample, const unsigned (&pairs)[ROWS][2], int left, int x, int y)
+store (const ConvolveImage &image, int sample, const unsigned (&packed)[ROWS][2], int left, int x, int y)
 {
   uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, y, sample);
 
@@ -270,9 +331,9 @@ store (const ConvolveImage &image, int sample, const unsigned (&pairs)[ROWS][2],
 #pragma unroll
       for (int half = 0; half < 2; half++)
         if (sizeof (T) == 1)
-          *(uint16_t *) (to + half * WIDTH / 2) = pairs[t][half];
+          *(uint16_t *) (to + half * WIDTH / 2) = packed[t][half];
         else
-          *(uint32_t *) (to + half * WIDTH) = pairs[t][half];
+          *(uint32_t *) (to + half * WIDTH) = packed[t][half];
     return;
   }
 #pragma unroll
@@ -282,18 +343,23 @@ store (const ConvolveImage &image, int sample, const unsigned (&pairs)[ROWS][2],
       int next = k / 2 * (WIDTH / 2) + k % 2;
 
       if (x + next < image.x1 && y + t < image.y1)
-        *(T *) (to + next * image.pixel_stride) = (T) (pairs[t][k / 2] >> k % 2 * 8 * sizeof (T));
+        *(T *) (to + next * image.pixel_stride) = (T) (packed[t][k / 2] >> k % 2 * 8 * sizeof (T));
     }
 }
 
-/* Writes whole pixels of 2 to 4 bytes; of each, this lane put its 4 outputs of row t to stage[sample * ROWS + t]. */
-template <bool SLICED>
+/*
+ * Writes pixels of 2 to 4 samples of one byte each. The lane has put its 4 outputs of sample s and row t into
+ * stage[(s * ROWS + t) * THREADS], the two of the left half of the tile first. Of two sets of warps, one writes the even
+ * rows and the other the odd ones.
+ */
+template <int SETS>
 static __device__ __forceinline__ void
 store_pixels (const ConvolveImage &image, const unsigned *stage, int left, int x, int y)
 {
-  const int first = SLICED ? threadIdx.z : 0, step = SLICED ? 2 : 1;
+  const int first = SETS == 2 ? threadIdx.z : 0;
   int samples = image.pixel_stride;
   uint8_t *to = convolve_destination<uint8_t> (image, x, y, 0);
+  /* Two pixels are written as one word of 4 or 8 bytes, or as three words of 2 bytes. */
   bool aligned = left + WIDTH <= image.x1 && y + ROWS <= image.y1
       && (((uintptr_t) to | image.destination_stride)
              & (samples == 4        ? 7
@@ -302,17 +368,18 @@ store_pixels (const ConvolveImage &image, const unsigned *stage, int left, int x
           == 0;
 
   to += first * image.destination_stride;
-  for (int t = first; t < ROWS; t += step, to += step * image.destination_stride) {
-    unsigned of[4];
+  for (int t = first; t < ROWS; t += SETS, to += SETS * image.destination_stride) {
+    unsigned outputs[4]; /* by sample; zeros for those that a pixel does not have */
 
 #pragma unroll
     for (int sample = 0; sample < 4; sample++)
-      of[sample] = sample < samples ? stage[(sample * ROWS + t) * THREADS] : 0;
+      outputs[sample] = sample < samples ? stage[(sample * ROWS + t) * THREADS] : 0;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
       uint8_t *at = to + half * WIDTH / 2 * samples;
-      unsigned low = __byte_perm (of[0], of[1], half ? 0x7362 : 0x5140);
-      unsigned high = __byte_perm (of[2], of[3], half ? 0x7362 : 0x5140);
+      /* From the lowest byte: samples 0 and 1 of the first pixel and of the second; samples 2 and 3 likewise. */
+      unsigned low = __byte_perm (outputs[0], outputs[1], half ? A2_B2_A3_B3 : A0_B0_A1_B1);
+      unsigned high = __byte_perm (outputs[2], outputs[3], half ? A2_B2_A3_B3 : A0_B0_A1_B1);
 
       if (!aligned) {
         for (int k = 0; k < 2; k++)
@@ -322,98 +389,112 @@ store_pixels (const ConvolveImage &image, const unsigned *stage, int left, int x
       } else if (samples == 2) {
         *(unsigned *) at = low;
       } else if (samples == 4) {
-        *(uint2 *) at = make_uint2 (__byte_perm (low, high, 0x5410), __byte_perm (low, high, 0x7632));
-      } else {
+        *(uint2 *) at = make_uint2 (__byte_perm (low, high, A0_A1_B0_B1), __byte_perm (low, high, A2_A3_B2_B3));
+      } else { /* samples 0 and 1; sample 2, and sample 0 of the second pixel; samples 1 and 2 of the second pixel */
         ((uint16_t *) at)[0] = low;
-        ((uint16_t *) at)[1] = __byte_perm (low, high, 0x0024);
-        ((uint16_t *) at)[2] = __byte_perm (low, high, 0x0063);
+        ((uint16_t *) at)[1] = __byte_perm (low, high, B0_A2);
+        ((uint16_t *) at)[2] = __byte_perm (low, high, A3_B2);
       }
     }
   }
 }
 
-/* Blocks that a multiprocessor is to hold; more would not leave them the registers for their sums. */
+/* Blocks on a multiprocessor, for the compiler. With more, the registers would not hold the sums. */
 static constexpr int
-blocks_of (int sample_size, int limbs, bool planar)
+blocks_of (int sample_size, int digits, bool planar)
 {
-  return limbs + sample_size < 3 ? planar ? 6 : 5 : limbs + sample_size < 4 ? 4 : limbs + sample_size < 5 ? 3 : 2;
+  return digits + sample_size < 3 ? planar ? 6 : 5 : digits + sample_size < 4 ? 4 : digits + sample_size < 5 ? 3 : 2;
+}
+
+/* For a block of one sample that is not convolved: copies the block's outputs from the source. */
+template <typename T>
+static __device__ __forceinline__ void
+copy_block (const ConvolveImage &image, int left, int top)
+{
+  for (int row = top + threadIdx.y; row < min (top + HEIGHT, image.y1); row += WARPS)
+    for (int column = left + threadIdx.x; column < min (left + WIDTH, image.x1); column += 32)
+      convolve_copied<T> (image, column, row, true);
 }
 
 /*
- * The idea: a row of samples times a row of the mask is a product with a banded matrix, whose columns are the mask row
- * shifted by one output each; the tensor cores multiply bytes at many times the rate of anything else. The taps are
- * L signed bytes each, their sums in 32 bits are exact. Of one product the 16 rows are 16 groups of 8 outputs, side
- * by side in one row of the image, and the band's 8 columns the outputs of a group; deep samples go through it
- * as low and as high bytes. PLANAR: pixels are one sample, without a gap. SLICED: a block has threads for both samples
- * of its pixels; in small planes, such as chroma, blocks are few and each is waited for.
+ * The idea: a row of samples times a row of the mask is a product with a banded matrix, and tensor cores multiply
+ * matrices of bytes many times faster than other units multiply numbers. For the taps a b c, whose lead is 4, the window
+ * w of the group of outputs o0 .. o7 and its band are (dots are 0):
+ *
+ *   w0 .. w2   .  .  .  .  .  .  .  .     o0 is the output at w4. Output n meets tap i in row 3 + n + i:
+ *   w3         a  .  .  .  .  .  .  .     o0 = a w3 + b w4 + c w5
+ *   w4         b  a  .  .  .  .  .  .     o1 = a w4 + b w5 + c w6
+ *   w5         c  b  a  .  .  .  .  .     and so on, to
+ *   ...              ...                  o7 = a w10 + b w11 + c w12
+ *   w12        .  .  .  .  .  .  .  c     Rows w13 .. w15 are 0, and rows 16 .. 31 have the next row of the mask.
+ *             o0 o1 o2 o3 o4 o5 o6 o7
+ *
+ * One mma.m16n8k32 serves 16 groups, the 128 outputs of a row. Lane 4 g + t of the warp holds, four bytes to a register:
+ *   a0, a1   samples 4 t .. 4 t + 3 of the window of group g, and of group g + 8; a2, a3: the same of the next segment
+ *   b0, b1   rows 4 t .. 4 t + 3 of the band's column g; the rows 16 further down
+ *   c0 .. c3 the sums of outputs 2 t and 2 t + 1 of group g, and of the same outputs of group g + 8
+ *
+ * Example: tap 300 (digits 44, 1) times sample 500 (bytes 244, 1). Sum 0 is 44 * 244 = 10736, sum 1 is
+ * 1 * 244 + 44 * 1 = 288, sum 2 is 1 * 1 = 1. The total is 10736 + 256 * 288 + 65536 * 1 = 150000 = 300 * 500.
+ *
+ * PLANAR: a pixel is one sample without padding. SETS: with 2, a block has two sets of warps, one for each sample of its
+ * pixels. Small planes, such as chroma, have too few blocks to hide the latency of one sample after the other.
  */
-template <typename T, int L, bool PLANAR, bool SLICED>
-__global__ void __launch_bounds__ (SLICED ? 2 * THREADS : THREADS, SLICED ? 1 : blocks_of (sizeof (T), L, PLANAR))
-    convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveBands mask)
+template <typename T, int DIGITS, bool PLANAR, int SETS>
+__global__ void __launch_bounds__ (32 * WARPS * SETS, SETS == 2 ? 1 : blocks_of (sizeof (T), DIGITS, PLANAR))
+    convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_constant__ TensorParameters mask)
 {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ uint4 shared[];
-  const int N = L + sizeof (T) - 1; /* sums of an output */
-  const bool together = !PLANAR && sizeof (T) == 1 && mask.together;
-  const int slice = SLICED ? threadIdx.z : 0, slices = SLICED ? 2 : 1;
-  int first = PLANAR || together ? 0 : blockIdx.z, last = PLANAR ? 1 : together ? gridDim.z : blockIdx.z + 1;
+  const bool all_samples = !PLANAR && sizeof (T) == 1 && mask.all_samples;
+  const int set = SETS == 2 ? threadIdx.z : 0;
+  int first = PLANAR || all_samples ? 0 : blockIdx.z, last = PLANAR ? 1 : all_samples ? gridDim.z : blockIdx.z + 1;
   uint8_t *tile = (uint8_t *) shared;
   unsigned *stage =
       (unsigned *) (tile + (last - first) * sizeof (T) * mask.plane_size) + threadIdx.y * 32 + threadIdx.x;
   int left = image.x0 + blockIdx.x * WIDTH;
-  int top = image.y0 + (together ? blockIdx.y * gridDim.z + blockIdx.z : blockIdx.y) * HEIGHT;
+  /* The grid has gridDim.z blocks for each place; where a block takes all samples, these are gridDim.z places. */
+  int top = image.y0 + (all_samples ? blockIdx.y * gridDim.z + blockIdx.z : blockIdx.y) * HEIGHT;
   int x = left + 2 * threadIdx.x, y = top + threadIdx.y * ROWS;
 
   convolve_wait ();
   if (top >= image.y1)
     return;
-  if (!PLANAR && !together && !(image.select >> blockIdx.z & 1)) {
-    for (int row = top + threadIdx.y; row < min (top + HEIGHT, image.y1); row += WARPS)
-      for (int column = left + threadIdx.x; column < min (left + WIDTH, image.x1); column += 32)
-        convolve_copied<T> (image, column, row, true);
+  if (!PLANAR && !all_samples && !(image.select >> blockIdx.z & 1)) {
+    copy_block<T> (image, left, top);
     return;
   }
 
   Columns columns = find_columns<T, PLANAR> (image, mask, left);
-  load_inside<T, PLANAR> (image, mask, columns, top, first, last, slice, tile);
+  load_inside<T, PLANAR> (image, mask, columns, top, first, last, set, tile);
   convolve_wait_for_copies ();
   if (columns.to - columns.from < mask.pitch) {
-    load_outside<T> (image, mask, columns, top, first, last, slice, slices, tile);
+    load_outside<T> (image, mask, columns, top, first, last, set, SETS, tile);
     __syncthreads ();
   }
 
-  tile += slice * sizeof (T) * mask.plane_size;
-  for (int sample = first + slice; sample < last; sample += slices, tile += slices * sizeof (T) * mask.plane_size) {
-    unsigned pairs[ROWS][2];
+  tile += set * sizeof (T) * mask.plane_size;
+  for (int sample = first + set; sample < last; sample += SETS, tile += SETS * sizeof (T) * mask.plane_size) {
+    unsigned packed[ROWS][2];
 
-    if (PLANAR || image.select >> sample & 1) {
-      int sums[N][ROWS][4] = {};
-
-      add_mask<L, 0> (sums, image, mask, tile);
-      if (sizeof (T) == 2)
-        add_mask<L, N - L> (sums, image, mask, tile + mask.plane_size);
-      finish_all<T> (image, mask, sample, sums, pairs);
-    } else {
-      const uint8_t *from =
-          tile + (threadIdx.y * ROWS + image.mask_height / 2) * mask.pitch + mask.margin + 2 * threadIdx.x;
-
+    if (PLANAR || image.select >> sample & 1)
+      convolve_planes<T, DIGITS> (image, mask, sample, tile, packed);
+    else
+      copy_plane (image, mask, tile, packed);
+    if (!all_samples)
+      store<T, PLANAR> (image, sample, packed, left, x, y);
 #pragma unroll
-      for (int k = 0; k < 2 * ROWS; k++)
-        pairs[k / 2][k % 2] = *(const uint16_t *) (from + k / 2 * mask.pitch + k % 2 * (WIDTH / 2));
-    }
-    if (!together)
-      store<T, PLANAR> (image, sample, pairs, left, x, y);
-#pragma unroll
-    for (int t = 0; t < ROWS && together; t++)
-      stage[(sample * ROWS + t) * THREADS] = __byte_perm (pairs[t][0], pairs[t][1], 0x5410);
+    for (int t = 0; t < ROWS && all_samples; t++)
+      stage[(sample * ROWS + t) * THREADS] = __byte_perm (packed[t][0], packed[t][1], A0_A1_B0_B1);
   }
-  if (SLICED)
+  if (SETS == 2)
     __syncthreads ();
-  if (together)
-    store_pixels<SLICED> (image, stage, left, x, y);
+  if (all_samples)
+    store_pixels<SETS> (image, stage, left, x, y);
 #endif
 }
 
+/* For an axis of n pixels. A boundary that is not listed gets -1, and fold () asks convolve_boundary_index (). */
 static ConvolveFold
 fold_of (ConvolveBoundary boundary, int n)
 {
@@ -433,58 +514,58 @@ fold_of (ConvolveBoundary boundary, int n)
   return { 0, -1, 0, -1 };
 }
 
-/* What load () leaves: the plane fills the folds of the bands, and what depends on the plane's size. */
+/* What load () leaves for run (), which adds the folds and rows_per_pass: these depend on the size of the plane. */
 struct Loaded
 {
-  const void *kernel, *sliced; /* sliced is NULL where no plane is better done so */
-  size_t shared;
-  ConvolveBands bands;
+  const void *kernel, *two_sets_kernel; /* the latter is NULL where no plane is faster with two sets of warps */
+  size_t shared;                        /* bytes of dynamic shared memory */
+  TensorParameters mask;
 };
 
-static ConvolveBands
-describe_bands (const ConvolvePlan *plan, const ConvolveLimbs *limbs)
+static TensorParameters
+describe_mask (const ConvolvePlan *plan, const ConvolveTensorDigits *digits)
 {
   const ConvolvePixel *pixel = &plan->pixel;
-  const ConvolveTail *tail = &limbs->tail;
+  const ConvolveTail *tail = &digits->tail;
   const int width = plan->taps.width, height = plan->taps.height;
-  ConvolveBands bands = {};
+  TensorParameters mask = {};
 
-  bands.operands = (const uint2 *) plan->device_memory;
-  bands.units = convolve_tensor_units (width);
-  bands.radius = convolve_tensor_radius (width);
-  bands.margin = convolve_tensor_margin (width);
-  bands.pitch = convolve_tensor_pitch (width);
-  bands.plane_size = bands.pitch * convolve_tensor_tile_rows (height);
-  bands.chunks = bands.pitch / 16;
-  bands.chunk_factor = (65536 + bands.chunks - 1) / bands.chunks;
-  bands.boundary = plan->boundary;
-  bands.fits = limbs->fits;
-  bands.tail = *tail;
-  bands.integers = limbs->integers;
-  if (bands.integers)
-    bands.integer_tail = limbs->integer_tail;
-  bands.range = (1 << pixel->depth) - 1 / 128.0f;
-  bands.unit_scale = (float) (tail->scale / bands.range);
+  mask.bands = (const uint2 *) plan->device_memory;
+  mask.segments = convolve_tensor_segments (width);
+  mask.lead = convolve_tensor_lead (width);
+  mask.margin = convolve_tensor_margin (width);
+  mask.pitch = convolve_tensor_pitch (width);
+  mask.plane_size = mask.pitch * convolve_tensor_tile_rows (height);
+  mask.chunks = mask.pitch / CHUNK;
+  mask.chunks_reciprocal = reciprocal (mask.chunks);
+  mask.boundary = plan->boundary;
+  mask.total_fits = digits->total_fits;
+  mask.tail = *tail;
+  mask.has_integer_tail = digits->has_integer_tail;
+  if (mask.has_integer_tail)
+    mask.integer_tail = digits->integer_tail;
+  mask.range = (1 << pixel->depth) - 1 / 128.0f;
+  mask.range_scale = (float) (tail->scale / mask.range);
   for (int i = 0; i < pixel->samples; i++)
-    bands.unit_offset[i] = (float) (tail->offset[i] / bands.range);
-  return bands;
+    mask.range_offset[i] = (float) (tail->offset[i] / mask.range);
+  return mask;
 }
 
 ConvolveStatus
 convolve_tensor_load (ConvolvePlan *plan, ConvolveError *error)
 {
-#define LIMBS(T, ...) \
+#define BY_DIGITS(T, ...) \
   { \
     (const void *) convolve_tensor<T, 1, __VA_ARGS__>, (const void *) convolve_tensor<T, 2, __VA_ARGS__>, \
         (const void *) convolve_tensor<T, 3, __VA_ARGS__> \
   }
-  static const void *const kernels[CONVOLVE_N_SAMPLE_TYPES][2][CONVOLVE_MAX_LIMBS] = {
-    { LIMBS (uint8_t, false, false), LIMBS (uint8_t, true, false) },
-    { LIMBS (uint16_t, false, false), LIMBS (uint16_t, true, false) },
+  static const void *const kernels[CONVOLVE_N_SAMPLE_TYPES][2][CONVOLVE_TENSOR_MAX_DIGITS] = {
+    { BY_DIGITS (uint8_t, false, 1), BY_DIGITS (uint8_t, true, 1) },
+    { BY_DIGITS (uint16_t, false, 1), BY_DIGITS (uint16_t, true, 1) },
   };
-  static const void *const sliced_kernels[CONVOLVE_MAX_LIMBS] = LIMBS (uint8_t, false, true);
+  static const void *const two_sets_kernels[CONVOLVE_TENSOR_MAX_DIGITS] = BY_DIGITS (uint8_t, false, 2);
   const ConvolvePixel *pixel = &plan->pixel;
-  const ConvolveLimbs *limbs = (const ConvolveLimbs *) plan->prepared;
+  const ConvolveTensorDigits *digits = (const ConvolveTensorDigits *) plan->prepared;
   const bool planar = pixel->select == 1 && pixel->samples == 1 && pixel->stride == convolve_sample_size (pixel->type);
   const size_t tile = convolve_tensor_shared_size (plan);
   const size_t stage = (size_t) pixel->samples * ROWS * THREADS * sizeof (unsigned);
@@ -493,17 +574,20 @@ convolve_tensor_load (ConvolvePlan *plan, ConvolveError *error)
 
   if (!loaded)
     return CONVOLVE_NO_MEMORY;
-  loaded->bands = describe_bands (plan, limbs);
-  loaded->kernel = kernels[pixel->type][planar][limbs->count - 1];
-  /* All samples of a pixel in one block, where a multiprocessor still holds three: single samples are slow to write. */
-  loaded->bands.together = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples > 1 && pixel->samples == pixel->stride
+  loaded->mask = describe_mask (plan, digits);
+  loaded->kernel = kernels[pixel->type][planar][digits->count - 1];
+  /*
+   * One block takes all samples of its pixels where three such blocks fit into a multiprocessor. Blocks of single samples
+   * write single bytes, which is slow.
+   */
+  loaded->mask.all_samples = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples > 1 && pixel->samples == pixel->stride
       && pixel->samples * tile + stage <= SHARED_OF_A_THIRD;
-  loaded->shared = loaded->bands.together ? pixel->samples * tile + stage : tile;
-  if (loaded->bands.together && pixel->samples == 2)
-    loaded->sliced = sliced_kernels[limbs->count - 1];
+  loaded->shared = loaded->mask.all_samples ? pixel->samples * tile + stage : tile;
+  if (loaded->mask.all_samples && pixel->samples == 2)
+    loaded->two_sets_kernel = two_sets_kernels[digits->count - 1];
   status = convolve_allow_shared (plan->device, loaded->kernel, loaded->shared, error);
-  if (status == CONVOLVE_OK && loaded->sliced)
-    status = convolve_allow_shared (plan->device, loaded->sliced, loaded->shared, error);
+  if (status == CONVOLVE_OK && loaded->two_sets_kernel)
+    status = convolve_allow_shared (plan->device, loaded->two_sets_kernel, loaded->shared, error);
   return status;
 }
 
@@ -511,14 +595,16 @@ ConvolveStatus
 convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   const Loaded *loaded = (const Loaded *) plan->loaded;
-  const bool sliced = loaded->sliced && (int64_t) plane->region.width * plane->region.height <= SLICED_PIXELS;
-  ConvolveBands bands = loaded->bands;
+  const bool two_sets =
+      loaded->two_sets_kernel && (int64_t) plane->region.width * plane->region.height <= TWO_SETS_MOST_PIXELS;
+  const int sets = two_sets ? 2 : 1;
+  TensorParameters mask = loaded->mask;
 
-  bands.fold_x = fold_of (plan->boundary, plane->width);
-  bands.fold_y = fold_of (plan->boundary, plane->height);
-  bands.rows_together = THREADS * (sliced ? 2 : 1) / bands.chunks;
-  return convolve_launch (plan, plane, sliced ? loaded->sliced : loaded->kernel,
-      { dim3 (32, WARPS, sliced ? 2 : 1), WIDTH, HEIGHT * (bands.together ? plan->pixel.samples : 1), loaded->shared,
-          dim3 (), true },
-      &bands, error);
+  mask.fold_x = fold_of (plan->boundary, plane->width);
+  mask.fold_y = fold_of (plan->boundary, plane->height);
+  mask.rows_per_pass = THREADS * sets / mask.chunks;
+  return convolve_launch (plan, plane, two_sets ? loaded->two_sets_kernel : loaded->kernel,
+      { dim3 (32, WARPS, sets), WIDTH, HEIGHT * (mask.all_samples ? plan->pixel.samples : 1), loaded->shared, dim3 (),
+          true },
+      &mask, error);
 }

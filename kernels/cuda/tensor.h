@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A mask for the integer tensor cores: each tap an integer of one to three signed bytes, its limbs, times one step; and
- * the banded operands that multiply a row of samples by a row of the mask.
+ * The variant tensor: a mask as the integer tensor cores take it.
+ *
+ * Tensor cores multiply matrices of bytes and add the products in 32-bit integers. So each tap becomes an integer times
+ * a common quantum, and that integer is written in one to three digits. A digit is a signed byte, -128 .. 127, and the
+ * base is 256: 300 = 1 * 256 + 44 has the digits 44 and 1, and 200 = 1 * 256 - 56 has the digits -56 and 1. Digit 0
+ * is the lowest. The kernel makes one sum for each digit, and adds these sums with the weights 1, 256 and 65536.
+ *
+ * The words of this variant:
+ *   group    8 outputs side by side: the columns of one matrix product
+ *   window   the samples that a group reads in one row
+ *   lead     the samples of the window before the group's first output
+ *   segment  16 samples of the window; one product takes two segments
+ *   band     the right operand of one product: 32 samples down, 8 outputs across, one digit of the taps on diagonals
+ * A drawing of a band stands above the kernel in cuda/tensor.cu.
  */
 #ifndef CONVOLVE_CUDA_TENSOR_H
 #define CONVOLVE_CUDA_TENSOR_H
@@ -13,90 +25,93 @@ extern "C"
 {
 #endif
 
-#define CONVOLVE_TENSOR_WIDTH 128 /* outputs of a block */
-#define CONVOLVE_TENSOR_ROWS 8    /* rows of outputs of a warp */
-#define CONVOLVE_TENSOR_WARPS 4   /* of a block, one below the other */
-#define CONVOLVE_TENSOR_OUTPUTS 8 /* side by side, of one product */
-#define CONVOLVE_TENSOR_UNIT 16   /* samples side by side that go into a product together */
+#define CONVOLVE_TENSOR_WIDTH 128  /* outputs of a block, side by side */
+#define CONVOLVE_TENSOR_ROWS 8     /* rows of outputs of a warp */
+#define CONVOLVE_TENSOR_WARPS 4    /* warps of a block, one below the other */
+#define CONVOLVE_TENSOR_GROUP 8    /* outputs of a group */
+#define CONVOLVE_TENSOR_SEGMENT 16 /* samples of a segment */
+#define CONVOLVE_TENSOR_MAX_DIGITS 3
 
-#define CONVOLVE_MAX_LIMBS 3
-
-/* The taps as integers of one to three signed bytes each, the limbs, times one step. */
+/* How the taps of a plan are written in digits. */
 typedef struct
 {
-  int count; /* limbs of a tap: tap = step * sum of limb[l] * 256^l */
-  double step;
-  bool fits;         /* the sum over all limbs stays inside 32 bits */
-  ConvolveTail tail; /* from a sum of the integers to the sample */
-  bool integers;     /* bytes by one limb, with the integer tail */
+  int count;             /* digits of a tap, 1 .. CONVOLVE_TENSOR_MAX_DIGITS */
+  double quantum;        /* tap = quantum * sum of digit[d] * 256^d; 1 where the plan is exact */
+  bool total_fits;       /* for every picture, the sum of integers times samples is inside 32 bits */
+  ConvolveTail tail;     /* turns that sum into a sample */
+  bool has_integer_tail; /* taps have one digit, samples one byte, and integer_tail is used in place of tail */
   ConvolveIntegerTail integer_tail;
-} ConvolveLimbs;
+} ConvolveTensorDigits;
 
 /*
- * Finds the fewest limbs that keep the promise of convolve.h for this plan. Integer taps are taken as they are.
- * False, with the reason, where there are none.
+ * Finds the smallest number of digits, and its quantum, that keep the promise of convolve.h for this plan. Integer
+ * taps keep their values. False, with *reason set, where three digits are not enough.
  */
-bool convolve_tensor_choose (const ConvolvePlan *plan, ConvolveLimbs *limbs, const char **reason);
+bool convolve_tensor_choose (const ConvolvePlan *plan, ConvolveTensorDigits *digits, const char **reason);
 
-/* Limb l of tap i of row j, chosen as above. */
-int convolve_tensor_limb (const ConvolvePlan *plan, const ConvolveLimbs *limbs, int l, int i, int j);
+/* Digit d, 0 .. digits->count - 1, of the tap in column i and row j of the mask: -128 .. 127. */
+int convolve_tensor_digit (const ConvolvePlan *plan, const ConvolveTensorDigits *digits, int d, int i, int j);
 
-/* Samples left of the first output where the mask's window begins: the mask's radius, rounded up to whole words. */
+/* The lead in samples: the mask's radius, rounded up to a multiple of 4, because lanes read words of 4 samples. */
 static inline int
-convolve_tensor_radius (int mask_width)
+convolve_tensor_lead (int mask_width)
 {
   return (mask_width / 2 + 3) / 4 * 4;
 }
 
-/* Units of a window: 8 outputs, what the mask reaches on the right, and the window's left part. */
+/* Segments of a window: the lead, the group, and the mask's radius on the right, rounded up to a multiple of 16. */
 static inline int
-convolve_tensor_units (int mask_width)
+convolve_tensor_segments (int mask_width)
 {
-  return (convolve_tensor_radius (mask_width) + CONVOLVE_TENSOR_OUTPUTS + mask_width / 2 + CONVOLVE_TENSOR_UNIT - 1)
-      / CONVOLVE_TENSOR_UNIT;
+  return (convolve_tensor_lead (mask_width) + CONVOLVE_TENSOR_GROUP + mask_width / 2 + CONVOLVE_TENSOR_SEGMENT - 1)
+      / CONVOLVE_TENSOR_SEGMENT;
 }
 
-/* Products for one row of outputs: two units of a mask row at a time, a last odd one with that of the row below. */
+/*
+ * Bands of the mask, for one digit. A band has two segments of one row of the mask. Where the number of segments is odd,
+ * the last segments of two rows share a band.
+ */
 static inline int
-convolve_tensor_steps (int mask_width, int mask_height)
+convolve_tensor_bands (int mask_width, int mask_height)
 {
-  int units = convolve_tensor_units (mask_width);
+  int segments = convolve_tensor_segments (mask_width);
 
-  return units / 2 * mask_height + units % 2 * ((mask_height + 1) / 2);
+  return segments / 2 * mask_height + segments % 2 * ((mask_height + 1) / 2);
 }
 
-/* What a block loads before its first output, so that loads begin at multiples of 16 samples. */
+/* Samples that a block loads before its first output: the radius rounded up to 16, so that loads are aligned. */
 static inline int
 convolve_tensor_margin (int mask_width)
 {
   return (mask_width / 2 + 15) / 16 * 16;
 }
 
-/* Samples in a row of the block's tile. */
+/* Samples in a row of the block's tile: from the margin to the end of the last group's window, rounded up to 16. */
 static inline int
 convolve_tensor_pitch (int mask_width)
 {
-  int samples = convolve_tensor_margin (mask_width) - convolve_tensor_radius (mask_width) + CONVOLVE_TENSOR_WIDTH
-      - CONVOLVE_TENSOR_OUTPUTS + convolve_tensor_units (mask_width) * CONVOLVE_TENSOR_UNIT;
+  int samples = convolve_tensor_margin (mask_width) - convolve_tensor_lead (mask_width) + CONVOLVE_TENSOR_WIDTH
+      - CONVOLVE_TENSOR_GROUP + convolve_tensor_segments (mask_width) * CONVOLVE_TENSOR_SEGMENT;
 
   return (samples + 15) / 16 * 16;
 }
 
-/* Rows of the tile. The sums read ahead by up to three rows, which they do not use. */
+/* Rows of the tile. The kernel prefetches up to three rows below the last row that the mask needs. */
 static inline int
 convolve_tensor_tile_rows (int mask_height)
 {
   return CONVOLVE_TENSOR_WARPS * CONVOLVE_TENSOR_ROWS + mask_height - 1 + 3;
 }
 
-/* The shared memory that tensor needs for this mask, in bytes. */
+/* The shared memory, in bytes, of the tile of one sample per pixel. */
 size_t convolve_tensor_shared_size (const ConvolvePlan *plan);
 
 /*
- * Word of the operand of step s (0 .. steps - 1) and limb l for a lane of the warp (0..31), h = 0 or 1: four limbs,
- * as mma.m16n8k32 expects them of its second operand.
+ * One register of a band, four digits: what `lane`, 0 .. 31, gives mma.m16n8k32 as b0 (half 0) or b1 (half 1). band is
+ * 0 .. convolve_tensor_bands () - 1, d is 0 .. digits->count - 1.
  */
-uint32_t convolve_tensor_word (const ConvolvePlan *plan, const ConvolveLimbs *limbs, int s, int l, int lane, int h);
+uint32_t convolve_tensor_word (const ConvolvePlan *plan, const ConvolveTensorDigits *digits, int band, int d, int lane,
+    int half);
 
 CONVOLVE_DEVICE_FUNCTIONS (tensor);
 

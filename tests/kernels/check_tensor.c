@@ -11,16 +11,17 @@
 
 enum
 {
-  OUTPUTS = 8 /* of one product, side by side */
+  GROUP = CONVOLVE_TENSOR_GROUP,
+  SEGMENT = CONVOLVE_TENSOR_SEGMENT
 };
 
 typedef struct
 {
   ConvolvePlan *plan;
   const ConvolveMask *mask;
-  ConvolveLimbs limbs;
+  ConvolveTensorDigits digits;
   int most;     /* the largest sample */
-  int *samples; /* what 8 outputs of one row see: height rows of OUTPUTS + width - 1 */
+  int *samples; /* the input of one group of outputs: as many rows as the mask, of GROUP + width - 1 samples each */
   FILE *file;
 } Trial;
 
@@ -28,103 +29,116 @@ static int
 fail (const Trial *trial, const char *what, double got, double expected)
 {
   fprintf (trial->file,
-      "FAILED limbs: %s is %.17g, not %.17g: mask %dx%d, divisor %.17g, samples to %d, "
-      "%d limbs\n",
+      "FAILED tensor digits: %s is %.17g, not %.17g: mask %dx%d, divisor %.17g, samples 0 to %d, "
+      "%d digits\n",
       what, got, expected, trial->mask->width, trial->mask->height, trial->mask->divisor, trial->most,
-      trial->limbs.count);
+      trial->digits.count);
   return 1;
 }
 
-/* Sample i of row j as the products see it: what lies left of the window and right of it must not count. */
+/*
+ * Sample i of the window's row j. The window is longer than the input of the group at both ends and may be a row higher.
+ * Such places hold arbitrary numbers, which the bands have to multiply by 0.
+ */
 static int
-window (const Trial *trial, int i, int j)
+window_at (const Trial *trial, int i, int j)
 {
-  int width = trial->mask->width, lead = convolve_tensor_radius (width) - width / 2;
+  int width = trial->mask->width, first_tap = convolve_tensor_lead (width) - width / 2;
 
-  if (j >= trial->mask->height || i < lead || i >= lead + OUTPUTS + width - 1)
+  if (j >= trial->mask->height || i < first_tap || i >= first_tap + GROUP + width - 1)
     return trial->most & (1000003 * (i + 7 * j));
-  return trial->samples[j * (OUTPUTS + width - 1) + i - lead];
+  return trial->samples[j * (GROUP + width - 1) + i - first_tap];
 }
 
-/* The sums of limb l, through the operands, by what the PTX manual says of mma.m16n8k32 and its second operand. */
+/*
+ * sums[n] becomes the sum of digit d for output n, by way of the bands. The right operand of mma.m16n8k32 lies in the
+ * lanes as the PTX manual says: lane 4 n + k % 16 / 4 has row k of column n in byte k % 4 of register k / 16.
+ */
 static void
-multiply (const Trial *trial, int l, double *sums)
+multiply (const Trial *trial, int d, double *sums)
 {
-  int width = trial->mask->width, height = trial->mask->height, units = convolve_tensor_units (width), step = 0;
+  int width = trial->mask->width, height = trial->mask->height, segments = convolve_tensor_segments (width), band = 0;
 
-  memset (sums, 0, OUTPUTS * sizeof *sums);
-  for (int u = 0; u < units; u += 2) {
-    bool pair = u + 1 < units;
+  memset (sums, 0, GROUP * sizeof *sums);
+  for (int u = 0; u < segments; u += 2) {
+    bool two_segments = u + 1 < segments; /* of one row; otherwise one segment of two rows */
 
-    for (int j = 0; j < height; j += pair ? 1 : 2, step++)
-      for (int k = 0; k < 32; k++)
-        for (int n = 0; n < OUTPUTS; n++) {
-          uint32_t word = convolve_tensor_word (trial->plan, &trial->limbs, step, l, 4 * n + k % 16 / 4, k / 16);
-          int tap = (int8_t) (word >> k % 4 * 8), i = 16 * u + (pair ? k : k % 16), row = pair ? j : j + k / 16;
+    for (int j = 0; j < height; j += two_segments ? 1 : 2, band++)
+      for (int k = 0; k < 2 * SEGMENT; k++)
+        for (int n = 0; n < GROUP; n++) {
+          int half = k / SEGMENT, lane = 4 * n + k % SEGMENT / 4;
+          uint32_t word = convolve_tensor_word (trial->plan, &trial->digits, band, d, lane, half);
+          int tap = (int8_t) (word >> k % 4 * 8);
 
-          sums[n] += (double) tap * window (trial, i, row);
+          sums[n] += (double) tap
+              * (two_segments ? window_at (trial, SEGMENT * u + k, j)
+                              : window_at (trial, SEGMENT * u + k % SEGMENT, j + half));
         }
   }
 }
 
-/* The value before rounding of each output, as the kernel computes it. */
+/* The total of each output, put together from the sums of its digits, is the definition's sum of integers. */
 static int
-check_operands (const Trial *trial)
+check_bands (const Trial *trial)
 {
   int width = trial->mask->width, height = trial->mask->height;
-  double totals[OUTPUTS] = { 0 }, sums[OUTPUTS], weight = 1;
+  double totals[GROUP] = { 0 }, sums[GROUP], weight = 1;
 
-  for (int l = 0; l < trial->limbs.count; l++, weight *= 256) {
-    multiply (trial, l, sums);
-    for (int n = 0; n < OUTPUTS; n++) {
+  for (int d = 0; d < trial->digits.count; d++, weight *= 256) {
+    multiply (trial, d, sums);
+    for (int n = 0; n < GROUP; n++) {
       if (fabs (sums[n]) >= 2147483648.0 * (trial->most > 255 ? 256 : 1))
-        return fail (trial, "a limb's sum", sums[n], 0);
+        return fail (trial, "a digit's sum", sums[n], 0);
       totals[n] += weight * sums[n];
     }
   }
-  for (int n = 0; n < OUTPUTS; n++) {
+  for (int n = 0; n < GROUP; n++) {
     double expected = 0;
 
     for (int k = 0; k < width * height; k++)
-      expected += round (trial->plan->taps.wide_taps[k] / trial->limbs.step)
-          * trial->samples[k / width * (OUTPUTS + width - 1) + k % width + n];
+      expected += round (trial->plan->taps.wide_taps[k] / trial->digits.quantum)
+          * trial->samples[k / width * (GROUP + width - 1) + k % width + n];
     if (totals[n] != expected)
-      return fail (trial, "a sum through the operands", totals[n], expected);
-    if (trial->limbs.fits && fabs (expected) >= 2147483648.0)
-      return fail (trial, "a sum in 32 bits", expected, 0);
+      return fail (trial, "a sum made with the bands", totals[n], expected);
+    if (trial->digits.total_fits && fabs (expected) >= 2147483648.0)
+      return fail (trial, "a total that has to fit 32 bits", expected, 0);
   }
   return 0;
 }
 
-/* The samples that make the taps' errors add up, of one sign and of the other, go through the tail as in the kernel. */
+/*
+ * The worst picture stays within the budget. It is white under each tap whose error has one sign, and black under the
+ * others: positive errors where `upper`, otherwise negative ones. The sums go through the tail as in the kernel.
+ */
 static int
 check_error (const Trial *trial, bool upper)
 {
-  const ConvolveLimbs *limbs = &trial->limbs;
+  const ConvolveTensorDigits *digits = &trial->digits;
   const ConvolvePlan *plan = trial->plan;
   const int count = trial->mask->width * trial->mask->height;
-  double limb_sums[CONVOLVE_MAX_LIMBS] = { 0 }, budget = trial->most == 255 ? 1.0 / 64 : 0.5;
+  double sums[CONVOLVE_TENSOR_MAX_DIGITS] = { 0 }, budget = trial->most == 255 ? 1.0 / 64 : 0.5;
   long double exact = 0, sum = 0, zero = plan->pixel.zero[0];
   float value;
 
   for (int k = 0; k < count; k++) {
-    double tap = trial->mask->taps[k] / trial->mask->divisor, used = round (plan->taps.wide_taps[k] / limbs->step);
-    double error = plan->exact ? 0 : used * limbs->step - tap;
+    double tap = trial->mask->taps[k] / trial->mask->divisor;
+    double integer = round (plan->taps.wide_taps[k] / digits->quantum);
+    double error = plan->exact ? 0 : integer * digits->quantum - tap;
     int sample = (error > 0) == upper ? trial->most : 0;
 
     sum += (long double) trial->mask->taps[k] / trial->mask->divisor;
     exact += (long double) trial->mask->taps[k] / trial->mask->divisor * sample;
-    for (int l = 0; l < limbs->count; l++)
-      limb_sums[l] +=
-          (double) sample * convolve_tensor_limb (plan, limbs, l, k % trial->mask->width, k / trial->mask->width);
+    for (int d = 0; d < digits->count; d++)
+      sums[d] +=
+          (double) sample * convolve_tensor_digit (plan, digits, d, k % trial->mask->width, k / trial->mask->width);
   }
-  exact += zero - zero * sum + plan->tail.maximum * 0.5L; /* the offset that the masks of this check have */
+  exact += zero - zero * sum + plan->tail.maximum * 0.5L; /* 0.5: the offset of all masks of this check */
 
-  value = (float) limb_sums[limbs->count - 1];
-  for (int l = limbs->count - 2; l >= 0; l--)
-    value = fmaf (value, 256, (float) limb_sums[l]);
-  value = fmaf (value, limbs->tail.scale_f, limbs->tail.offset_f[0]) - 0.5F;
-  /* What lies outside the range is clamped; the offset is rounded to 1/256. */
+  value = (float) sums[digits->count - 1];
+  for (int d = digits->count - 2; d >= 0; d--)
+    value = fmaf (value, 256, (float) sums[d]);
+  value = fmaf (value, digits->tail.scale_f, digits->tail.offset_f[0]) - 0.5F;
+  /* Values outside the range of samples are clamped. The plan rounds the offset to 1/256, half of which is 1/512. */
   if (exact < -1 || exact > trial->most + 1 || plan->exact)
     return 0;
   if (fabsl (value - exact) > budget + 1.0 / 512)
@@ -144,19 +158,19 @@ check_mask (const CheckMask *mask, CheckRandom *random, int depth, FILE *file)
   Trial trial = { .mask = &mask->mask, .most = (1 << depth) - 1, .file = file };
   ConvolveMask with_offset = mask->mask;
   const char *reason = NULL;
-  int count = mask->mask.height * (OUTPUTS + mask->mask.width - 1), failures = 0;
+  int count = mask->mask.height * (GROUP + mask->mask.width - 1), failures = 0;
 
   pixel.zero[0] = check_random_range (random, 0, trial.most);
   with_offset.offset = 0.5;
   trial.plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_ZERO, &with_offset, "cpu", NULL, NULL);
   trial.samples = malloc (count * sizeof *trial.samples);
   if (!trial.plan || !trial.samples) {
-    fprintf (file, "FAILED limbs: out of memory\n");
+    fprintf (file, "FAILED tensor digits: out of memory\n");
     failures = 1;
-  } else if (convolve_tensor_choose (trial.plan, &trial.limbs, &reason)) {
+  } else if (convolve_tensor_choose (trial.plan, &trial.digits, &reason)) {
     for (int i = 0; i < count; i++)
       trial.samples[i] = check_random_one_in (random, 2) ? trial.most : check_random_range (random, 0, trial.most);
-    failures = check_operands (&trial) + check_error (&trial, false) + check_error (&trial, true);
+    failures = check_bands (&trial) + check_error (&trial, false) + check_error (&trial, true);
   } else if (!reason) {
     failures = fail (&trial, "the reason of a refusal", 0, 1);
   } else if (trial.plan->exact && mask->mask.width * mask->mask.height <= 16384) {
@@ -168,7 +182,7 @@ check_mask (const CheckMask *mask, CheckRandom *random, int depth, FILE *file)
 }
 
 int
-check_limbs (uint64_t seed, int masks, FILE *file)
+check_tensor_digits (uint64_t seed, int masks, FILE *file)
 {
   static const int depths[] = { 8, 10, 12, 16 };
   int failures = 0;
@@ -180,7 +194,7 @@ check_limbs (uint64_t seed, int masks, FILE *file)
 
     check_random_init (&random, seed, i);
     if (!check_mask_random (&mask, &random, (1 << depth) - 1)) {
-      fprintf (file, "FAILED limbs: out of memory\n");
+      fprintf (file, "FAILED tensor digits: out of memory\n");
       failures++;
     } else if (mask.mask.width <= 63) {
       failures += check_mask (&mask, &random, depth, file);

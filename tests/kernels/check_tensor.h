@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What tensor's arithmetic rests on, proved without a device: the operands hold the mask, and the limbs keep the
- * promise of convolve.h for the samples that are worst for them.
+ * The host side of the variant tensor, checked without a device: the bands hold the mask, and taps written in digits
+ * keep the promise of convolve.h for the pictures that are worst for them.
  */
 #ifndef TESTS_KERNELS_CHECK_TENSOR_H
 #define TESTS_KERNELS_CHECK_TENSOR_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Random masks; the number of failures, which are told to file. */
-int check_limbs (uint64_t seed, int masks, FILE *file);
+/* Tries `masks` random masks. Returns the number of failures and describes each in file. */
+int check_tensor_digits (uint64_t seed, int masks, FILE *file);
 
 #endif
