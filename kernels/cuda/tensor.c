@@ -130,8 +130,8 @@ try_digits (const ConvolvePlan *plan, int count, double quantum, ConvolveTensorD
 }
 
 /*
- * Two quanta are tried for each number of digits: the finest one that the digits can express, and before that, where
- * it is coarser, the finest one with which the total fits 32 bits. 2^24 of the 2^31 are left for taps rounded up: half a
+ * Two quanta are tried for each number of digits: the finest one that the digits can express, and before that, where it
+ * is coarser, the finest one with which the total fits 32 bits. 2^24 of the 2^31 are left for taps rounded up: half a
  * quantum, times 255 * 255 taps, times a sample of 8 bits, is less.
  */
 bool

@@ -248,8 +248,8 @@ finish_exact (const ConvolveImage &image, const TensorParameters &mask, int samp
 }
 
 /*
- * The integer tail, for taps of one digit: see common/integer_tail.h. The sums do not begin at the tail's start, because
- * that takes more registers than adding the start here.
+ * The integer tail, for taps of one digit: see common/integer_tail.h. The sums do not begin at the tail's start,
+ * because that takes more registers than adding the start here.
  */
 template <typename T, bool CLAMPS, int SUMS>
 static __device__ __forceinline__ void
@@ -317,7 +317,7 @@ copy_plane (const ConvolveImage &image, const TensorParameters &mask, const uint
     packed[k / 2][k % 2] = *(const uint16_t *) (from + k / 2 * mask.pitch + k % 2 * (WIDTH / 2));
 }
 
-/* Writes the outputs of one sample. left is the block's first column, x and y are the place of the lane's first output. */
+/* Writes the outputs of one sample. left is the block's first column; the lane's first output is at x and y. */
 template <typename T, bool PLANAR>
 static __device__ __forceinline__ void
 store (const ConvolveImage &image, int sample, const unsigned (&packed)[ROWS][2], int left, int x, int y)
@@ -348,9 +348,9 @@ store (const ConvolveImage &image, int sample, const unsigned (&packed)[ROWS][2]
 }
 
 /*
- * Writes pixels of 2 to 4 samples of one byte each. The lane has put its 4 outputs of sample s and row t into
- * stage[(s * ROWS + t) * THREADS], the two of the left half of the tile first. Of two sets of warps, one writes the even
- * rows and the other the odd ones.
+ * Writes pixels of 2 to 4 samples of one byte each. stage has the lane's 4 outputs of sample s and row t in place
+ * (s * ROWS + t) * THREADS, the two of the left half of the tile first. Of two sets of warps, one writes the even rows
+ * and the other the odd ones.
  */
 template <int SETS>
 static __device__ __forceinline__ void
@@ -418,8 +418,8 @@ copy_block (const ConvolveImage &image, int left, int top)
 
 /*
  * The idea: a row of samples times a row of the mask is a product with a banded matrix, and tensor cores multiply
- * matrices of bytes many times faster than other units multiply numbers. For the taps a b c, whose lead is 4, the window
- * w of the group of outputs o0 .. o7 and its band are (dots are 0):
+ * matrices of bytes many times faster than other units multiply numbers. For the taps a b c, whose lead is 4, the
+ * window w of the group of outputs o0 .. o7 and its band are (dots are 0):
  *
  *   w0 .. w2   .  .  .  .  .  .  .  .     o0 is the output at w4. Output n meets tap i in row 3 + n + i:
  *   w3         a  .  .  .  .  .  .  .     o0 = a w3 + b w4 + c w5
@@ -429,7 +429,7 @@ copy_block (const ConvolveImage &image, int left, int top)
  *   w12        .  .  .  .  .  .  .  c     Rows w13 .. w15 are 0, and rows 16 .. 31 have the next row of the mask.
  *             o0 o1 o2 o3 o4 o5 o6 o7
  *
- * One mma.m16n8k32 serves 16 groups, the 128 outputs of a row. Lane 4 g + t of the warp holds, four bytes to a register:
+ * One mma.m16n8k32 serves 16 groups, the 128 outputs of a row. Lane 4 g + t of the warp holds in its registers:
  *   a0, a1   samples 4 t .. 4 t + 3 of the window of group g, and of group g + 8; a2, a3: the same of the next segment
  *   b0, b1   rows 4 t .. 4 t + 3 of the band's column g; the rows 16 further down
  *   c0 .. c3 the sums of outputs 2 t and 2 t + 1 of group g, and of the same outputs of group g + 8
@@ -437,8 +437,8 @@ copy_block (const ConvolveImage &image, int left, int top)
  * Example: tap 300 (digits 44, 1) times sample 500 (bytes 244, 1). Sum 0 is 44 * 244 = 10736, sum 1 is
  * 1 * 244 + 44 * 1 = 288, sum 2 is 1 * 1 = 1. The total is 10736 + 256 * 288 + 65536 * 1 = 150000 = 300 * 500.
  *
- * PLANAR: a pixel is one sample without padding. SETS: with 2, a block has two sets of warps, one for each sample of its
- * pixels. Small planes, such as chroma, have too few blocks to hide the latency of one sample after the other.
+ * PLANAR: a pixel is one sample without padding. SETS: with 2, a block has two sets of warps, one for each sample of
+ * its pixels. Small planes, such as chroma, have too few blocks to hide the latency of one sample after the other.
  */
 template <typename T, int DIGITS, bool PLANAR, int SETS>
 __global__ void __launch_bounds__ (32 * WARPS * SETS, SETS == 2 ? 1 : blocks_of (sizeof (T), DIGITS, PLANAR))
@@ -577,8 +577,8 @@ convolve_tensor_load (ConvolvePlan *plan, ConvolveError *error)
   loaded->mask = describe_mask (plan, digits);
   loaded->kernel = kernels[pixel->type][planar][digits->count - 1];
   /*
-   * One block takes all samples of its pixels where three such blocks fit into a multiprocessor. Blocks of single samples
-   * write single bytes, which is slow.
+   * One block takes all samples of its pixels where three such blocks fit into a multiprocessor. Blocks of single
+   * samples write single bytes, which is slow.
    */
   loaded->mask.all_samples = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples > 1 && pixel->samples == pixel->stride
       && pixel->samples * tile + stage <= SHARED_OF_A_THIRD;

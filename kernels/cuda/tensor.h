@@ -68,8 +68,8 @@ convolve_tensor_segments (int mask_width)
 }
 
 /*
- * Bands of the mask, for one digit. A band has two segments of one row of the mask. Where the number of segments is odd,
- * the last segments of two rows share a band.
+ * Bands of the mask, for one digit. A band has two segments of one row of the mask. Where the number of segments is
+ * odd, the last segments of two rows share a band.
  */
 static inline int
 convolve_tensor_bands (int mask_width, int mask_height)

@@ -5,8 +5,8 @@
 
 /*
  * Selectors of __byte_perm (a, b, selector). A name lists the bytes of the result from the lowest to the highest: A2 is
- * byte 2 of the first word, B0 is byte 0 of the second word. A name with two bytes says what the lower half is; the upper
- * half is not used.
+ * byte 2 of the first word, B0 is byte 0 of the second word. A name with two bytes says what the lower half is; the
+ * upper half is not used.
  */
 enum ByteSelector
 {

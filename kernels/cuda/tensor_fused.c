@@ -6,11 +6,11 @@ CONVOLVE_DEVICE_FUNCTIONS (tensor_fused);
 static bool
 accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
-  ConvolveFoundProducts *products;
+  ConvolveTensorProductsFound *products;
 
   *reason = "not all samples of a pixel are convolved";
   if (plan->pixel.select != (1u << plan->pixel.samples) - 1
-      || !convolve_products_accept (plan, true, &products, reason))
+      || !convolve_tensor_products_accept (plan, true, &products, reason))
     return false;
   *found = products;
   return true;
@@ -21,6 +21,6 @@ const ConvolveVariant convolve_variant_tensor_fused = {
   .number = 2,
   .idea = "as tensor-separable, for one product: all that a warp needs comes from memory to registers at once",
   .accepts = accepts,
-  .prepare = convolve_products_prepare,
+  .prepare = convolve_tensor_products_prepare,
   CONVOLVE_ON_DEVICE (tensor_fused),
 };

@@ -3,30 +3,27 @@
 
 CONVOLVE_DEVICE_FUNCTIONS (tensor_fused);
 
-#define WARPS 4 /* of a block, side by side */
+#define WARPS 4         /* of a block, side by side */
+#define WINDOW_BYTES 64 /* of a row: 16 for each of four lanes */
+#define WINDOW_CHUNKS 4 /* one for each of four lanes */
 
-/*
- * What a warp reads near an edge, or of memory that is not aligned, goes to shared memory first: rows of so many chunks
- * of 16 bytes, from byte left of row above on. Few warps come here, and would wait for long code to be fetched.
- */
+/* Copies those chunks of the window that lie in the image, and puts the zero level where their rows lie outside. */
 template <typename T, int CHUNKS, int COUNT>
 static __device__ __forceinline__ void
-fill_window (const ConvolveImage &image, const Products &mask, int left, int above, uint4 *window)
+copy_chunks (const ConvolveImage &image, const ProductsParameters &mask, int left, int above, int first, int stop,
+    uint4 *window)
 {
-  /* Chunks from first to stop lie in the image. */
-  const int first = !mask.aligned ? CHUNKS : left < 0 ? min (-left / 16, CHUNKS) : 0;
-  const int stop = max (min ((image.width * image.pixel_stride - left) / 16, CHUNKS), first);
   const int lane = threadIdx.x, own = lane % CHUNKS;
   uint4 level = make_uint4 (0, 0, 0, 0);
 
   if (mask.boundary == CONVOLVE_BOUNDARY_ZERO && (above < 0 || above + COUNT > image.height))
-    level = zero_level<T> (image, mask, left + own * 16);
+    level = zero_level<T> (image, mask, left + own * CHUNK);
 #pragma unroll 1
   for (int row = lane / CHUNKS; row < COUNT && own >= first && own < stop; row += 32 / CHUNKS) {
     const int y = convolve_boundary_index (mask.boundary, above + row, image.height);
 
     if (y >= 0)
-      copy_later (window + row * CHUNKS + own, image.source + y * image.source_stride + left + own * 16);
+      copy_later (window + row * CHUNKS + own, image.source + y * image.source_stride + left + own * CHUNK);
     else
       window[row * CHUNKS + own] = level;
   }
@@ -34,18 +31,35 @@ fill_window (const ConvolveImage &image, const Products &mask, int left, int abo
   asm volatile("cp.async.wait_all;" : : : "memory");
 #endif
   __syncwarp ();
-  /* The others: a word for each lane of 8 rows, from those above where they have its samples. */
+}
+
+/*
+ * Brings a warp's input to shared memory: COUNT rows of CHUNKS chunks, from byte `left` of row `above` on. Only warps
+ * near an edge, or with unaligned memory, come here. The code is short rather than fast, because so few warps would
+ * wait for long code to be fetched.
+ */
+template <typename T, int CHUNKS, int COUNT>
+static __device__ __forceinline__ void
+fill_window (const ConvolveImage &image, const ProductsParameters &mask, int left, int above, uint4 *window)
+{
+  /* Chunks first .. stop - 1 lie in the image. */
+  const int first = !mask.aligned ? CHUNKS : left < 0 ? min (-left / CHUNK, CHUNKS) : 0;
+  const int stop = max (min ((image.width * image.pixel_stride - left) / CHUNK, CHUNKS), first);
+  const int lane = threadIdx.x;
+
+  copy_chunks<T, CHUNKS, COUNT> (image, mask, left, above, first, stop, window);
+  /* The other chunks, a word for each lane in 8 rows at a time; from the copied chunks where these have the samples. */
 #pragma unroll 1
   for (int side = 0; side < CHUNKS - (stop - first); side++) {
-    const int chunk = side + (side < first ? 0 : stop - first), column = chunk * 16 + lane % 4 * 4;
+    const int chunk = side + (side < first ? 0 : stop - first), column = chunk * CHUNK + lane % 4 * 4;
     Word<T> word = find_word<T> (image, mask, left + column);
-    const bool known = find_in_tile (word, left, first * 16, stop * 16, column);
+    const bool is_copied = find_in_tile (word, left, first * CHUNK, stop * CHUNK, column);
 
 #pragma unroll 1
     for (int row = lane / 4; row < COUNT; row += 8) {
-      const int y = known ? 0 : convolve_boundary_index (mask.boundary, above + row, image.height);
+      const int y = is_copied ? 0 : convolve_boundary_index (mask.boundary, above + row, image.height);
       uint8_t *to = (uint8_t *) (window + row * CHUNKS);
-      const uint8_t *line = known ? to : image.source + max (y, 0) * image.source_stride;
+      const uint8_t *line = is_copied ? to : image.source + max (y, 0) * image.source_stride;
 
       *(unsigned *) (to + column) = read_word (word, line, y < 0);
     }
@@ -53,10 +67,17 @@ fill_window (const ConvolveImage &image, const Products &mask, int left, int abo
   __syncwarp ();
 }
 
-/* Sums of 8 rows for half of the group, [sum s]. A lane's 16 bytes of a window are right operands of two products. */
-template <int SUMS, int C>
+/* The place among a lane's row taps of product i, sum s and half h. A product takes two segments. */
+static constexpr __device__ int
+taps_at (int sums, int i, int s, int h)
+{
+  return (i * sums + s) * 2 + h;
+}
+
+/* The first pass for 8 rows and one half of the group, from the lane's words of each window: [sum]. */
+template <int SUMS, int WINDOWS>
 static __device__ __forceinline__ void
-sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[C], const uint4 *taps, int h, int start)
+sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[WINDOWS], const uint4 *taps, int h, int start)
 {
 #pragma unroll
   for (int s = 0; s < SUMS; s++) {
@@ -64,23 +85,40 @@ sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[C], const uint4 *taps, int 
     for (int k = 0; k < 4; k++)
       sums[s][k] = start;
 #pragma unroll
-    for (int c = 0; c < C; c++) {
-      const uint4 one = taps[4 * c * SUMS + 2 * s + h], two = taps[(4 * c + 2) * SUMS + 2 * s + h];
+    for (int w = 0; w < WINDOWS; w++) {
+      const uint4 one = taps[taps_at (SUMS, 2 * w, s, h)], two = taps[taps_at (SUMS, 2 * w + 1, s, h)];
 
-      multiply<true> (sums[s], one.x, one.y, one.z, one.w, words[c].x, words[c].y, sums[s]);
-      multiply<true> (sums[s], two.x, two.y, two.z, two.w, words[c].z, words[c].w, sums[s]);
+      multiply<true> (sums[s], one.x, one.y, one.z, one.w, words[w].x, words[w].y, sums[s]);
+      multiply<true> (sums[s], two.x, two.y, two.z, two.w, words[w].z, words[w].w, sums[s]);
     }
   }
 }
 
-/* How many a multiprocessor is to hold; of more, some would not have their registers. */
+/*
+ * The second pass for 8 rows of outputs and one half of the group, from a ring of 2 or 3 slabs of which number `newest`
+ * is the last. columns are the lane's taps for these 8 rows: by age of a slab, for it and the next one.
+ */
+template <int DIGITS, int SLABS>
+static __device__ __forceinline__ void
+sum_slabs (Totals &totals, const Slab (&ring)[SLABS], int newest, int h, const uint4 (&columns)[SLABS][2], int b)
+{
+  /* The oldest slab, in the slot after the newest one, meets the taps of slab 0. */
+  add_two_slabs<DIGITS> (totals, ring[0], ring[1], h, columns[(SLABS - 1 - newest) % SLABS][b]);
+  if (SLABS > 2) {
+    const uint4 last = columns[(2 * SLABS - 2 - newest) % SLABS][b];
+
+    add_slab<DIGITS, false> (totals, ring[SLABS - 1], h, last.x, last.z);
+  }
+}
+
+/* Warps on a multiprocessor, for the compiler. With more, the registers would not hold what a warp needs. */
 static constexpr int
 warps_of (int sample_size)
 {
   return sample_size == 1 ? 16 : 12;
 }
 
-/* What has edges takes longest, so it is to begin first. */
+/* The order 0, count - 1, 1, 2 and so on: blocks at the edges of the image take longest, so they begin first. */
 static __attribute__ ((unused)) __device__ __forceinline__ int
 outermost_first (int i, int count)
 {
@@ -88,80 +126,102 @@ outermost_first (int i, int count)
 }
 
 /*
- * The idea: tensor-separable from registers alone. A warp has 32 samples' width of R times 16 rows and loads all that
- * it needs at once: a lane 16 bytes of each of C windows of 64, in every eighth row, which are operands of the products
- * as they come, since the order in which these add is free. 8 * HALO is at least the mask's height less 1.
+ * The idea: the two passes of tensor-separable, drawn in tensor_separable.cu, from registers alone. A warp makes HEIGHT
+ * slabs of outputs and loads all their input at once. The words of a lane are operands of the first pass as they are.
+ *
+ * Who loads which bytes of 8 rows of a window; a window is 64 bytes, and deep samples have two windows:
+ *
+ *            bytes 0 .. 15   16 .. 31   32 .. 47   48 .. 63      lane 4 g + t: row g, bytes 16 t .. 16 t + 15,
+ *   row 0       lane 0        lane 1     lane 2     lane 3       in the words .x .y .z .w
+ *   row 1       lane 4        lane 5     lane 6     lane 7
+ *    ..                                                          first product:  b0 = .x, b1 = .y
+ *   row 7       lane 28       lane 29    lane 30    lane 31      second product: b0 = .z, b1 = .w
+ *
+ * So the first product takes bytes 0 .. 7, 16 .. 23, 32 .. 39 and 48 .. 55 of the window. The order in which a product
+ * adds is free, and the operands with taps have the same order.
+ *
+ * Example: row taps a b c, lead 16. Output 0 is a, b and c times the bytes 15, 16 and 17 of the window. Byte 15 is the
+ * highest byte of .w in lane 0, and bytes 16 and 17 are the two lowest bytes of .x in lane 1. So lane 0 has the tap a
+ * in the highest byte of a2 of the second product, and lane 1 has b and c in the lowest bytes of a0 of the first
+ * product.
+ *
+ * words[n] has rows 8 n .. 8 n + 7 of the input; two of these make a slab of row sums. 8 * HALO is at least the mask's
+ * height less 1. With HALO 4 (33 rows) and HEIGHT 1, a warp loads 6 times 8 rows, and 3 slabs make its outputs.
  */
-template <typename T, bool EXACT, Finish F, int HALO, int R>
+template <typename T, bool EXACT, Finish F, int HALO, int HEIGHT>
 __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
-    convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
+    convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ ProductsParameters mask)
 {
 #if __CUDA_ARCH__ >= 800
-  constexpr int C = sizeof (T), LIMBS = EXACT ? 1 : 2, SUMS = LIMBS + sizeof (T) - 1;
-  constexpr int N = 2 * R + HALO, PAIRS = (HALO + 3) / 2;
-  __shared__ uint4 windows[WARPS][8 * N * 4 * C];
+  constexpr int WINDOWS = sizeof (T), DIGITS = EXACT ? 1 : 2, SUMS = DIGITS + sizeof (T) - 1;
+  constexpr int EIGHTS = 2 * HEIGHT + HALO, SLABS = (HALO + 3) / 2; /* 8 rows each, of input; slabs of the ring */
+  constexpr int PRODUCTS = 2 * WINDOWS, ROW_TAPS = taps_at (SUMS, PRODUCTS, 0, 0);
+  __shared__ uint4 windows[WARPS][8 * EIGHTS * WINDOW_CHUNKS * WINDOWS];
   const int lane = threadIdx.x, top = image.y0 + outermost_first (blockIdx.x, gridDim.x) * mask.height;
-  const uint4 *operands = mask.operands + STARTS + lane;
-  /* Loaded, since parameters would be fetched anew for each product. */
+  const uint4 *operands = mask.operands + HEADER + lane;
   const int4 *starts = (const int4 *) mask.operands;
   const Outputs outputs = find_outputs<T> (image, mask, outermost_first (blockIdx.y, gridDim.y));
   const unsigned group = outputs.x - lane / 4 * 4;
-  uint4 taps[4 * C * SUMS], columns[PAIRS][2], words[N][C];
+  uint4 taps[ROW_TAPS], columns[SLABS][2], words[EIGHTS][WINDOWS];
 
   if (group >= outputs.end)
     return;
-    /* The plan's, which no launch before this one writes. */
+    /* Operands are loaded before convolve_wait (): they are the plan's, and no launch writes them. */
 #pragma unroll
-  for (int i = 0; i < 4 * C * SUMS; i++)
+  for (int i = 0; i < ROW_TAPS; i++)
     taps[i] = __ldg (operands + i * 32);
 #pragma unroll
-  for (int i = 0; i < 2 * PAIRS; i++)
-    columns[i / 2][i % 2] = __ldg (operands + (4 * C * SUMS + i) * 32);
+  for (int i = 0; i < 2 * SLABS; i++)
+    columns[i / 2][i % 2] = __ldg (operands + (ROW_TAPS + i) * 32);
+  /* The starts, too, are loaded: as parameters of the launch they would be fetched anew for each product. */
   const int4 start[2] = { __ldg (starts), __ldg (starts + 1) };
   const float4 offsets = make_float4 (mask.offset[0], mask.offset[1], mask.offset[2], mask.offset[3]);
 
   convolve_wait ();
   const int left = (int) (group * sizeof (T)) - mask.lead, above = top - image.mask_height / 2;
-  if (mask.aligned && left >= 0 && left + 64 * C <= image.width * image.pixel_stride && above >= 0
-      && above + 8 * N <= image.height) {
-    const uint8_t *from = image.source + (above + lane / 4) * image.source_stride + (unsigned) (left + lane % 4 * 16);
+  if (mask.aligned && left >= 0 && left + WINDOW_BYTES * WINDOWS <= image.width * image.pixel_stride && above >= 0
+      && above + 8 * EIGHTS <= image.height) {
+    const uint8_t *from =
+        image.source + (above + lane / 4) * image.source_stride + (unsigned) (left + lane % 4 * CHUNK);
 
 #pragma unroll
-    for (int n = 0; n < N; n++, from += 8 * image.source_stride)
+    for (int n = 0; n < EIGHTS; n++, from += 8 * image.source_stride)
 #pragma unroll
-      for (int c = 0; c < C; c++)
-        words[n][c] = __ldg ((const uint4 *) (from + 64 * c));
+      for (int w = 0; w < WINDOWS; w++)
+        words[n][w] = __ldg ((const uint4 *) (from + WINDOW_BYTES * w));
   } else {
-    fill_window<T, 4 * C, 8 * N> (image, mask, left, above, windows[threadIdx.y]);
+    fill_window<T, WINDOW_CHUNKS * WINDOWS, 8 * EIGHTS> (image, mask, left, above, windows[threadIdx.y]);
 #pragma unroll
-    for (int n = 0; n < N; n++)
+    for (int n = 0; n < EIGHTS; n++)
 #pragma unroll
-      for (int c = 0; c < C; c++)
-        words[n][c] = windows[threadIdx.y][(n * 8 + lane / 4) * 4 * C + 4 * c + lane % 4];
+      for (int w = 0; w < WINDOWS; w++)
+        words[n][w] = windows[threadIdx.y][((n * 8 + lane / 4) * WINDOWS + w) * WINDOW_CHUNKS + lane % 4];
   }
   if (sizeof (T) > 1)
 #pragma unroll
-    for (int i = 0; i < N * C; i++)
-      words[0][i] = make_uint4 (convolve_clean (image, words[0][i].x), convolve_clean (image, words[0][i].y),
-          convolve_clean (image, words[0][i].z), convolve_clean (image, words[0][i].w));
+    for (int i = 0; i < EIGHTS * WINDOWS; i++)
+      words[0][i] = clean_chunk (image, words[0][i]);
 
-  const bool whole = mask.aligned_stores && group >= outputs.begin && group + GROUP <= outputs.end;
+  const bool unclipped = mask.aligned_stores && group >= outputs.begin && group + GROUP <= outputs.end;
   int y = top + lane % 4 * 2;
   uint8_t *to = image.destination + y * image.destination_stride + outputs.x * (unsigned) sizeof (T);
-  Block kept[PAIRS]; /* a ring */
+  Slab ring[SLABS];
 
 #pragma unroll
-  for (int step = 0; step < R + PAIRS - 1; step++) {
-    const int slot = step % PAIRS;
-    int sums[2][2][SUMS][4] = {};
+  for (int slab = 0; slab < HEIGHT + SLABS - 1; slab++) {
+    const int slot = slab % SLABS;
+    int sums[2][2][SUMS][4] = {}; /* the last slab may have input for its first 8 rows only */
 
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-      if (2 * step + i / 2 < N)
-        sum_rows<SUMS, C> (sums[i / 2][i % 2], words[2 * step + i / 2 < N ? 2 * step + i / 2 : 0], taps, i % 2,
+    for (int i = 0; i < 4; i++) {
+      const int n = 2 * slab + i / 2;
+
+      if (n < EIGHTS)
+        sum_rows<SUMS, WINDOWS> (sums[i / 2][i % 2], words[n < EIGHTS ? n : 0], taps, i % 2,
             SUMS > 1 ? 0 : mask.row_start[0]);
-    pack_rows<SUMS> (kept[slot], sums, mask.scale, mask.row_start[0]);
-    if (step < PAIRS - 1)
+    }
+    pack_rows<SUMS> (ring[slot], sums, mask.scale, mask.row_start[0]);
+    if (slab < SLABS - 1) /* the ring is not full yet */
       continue;
 
     Totals totals[2][2]; /* [8 rows][half] */
@@ -172,16 +232,10 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
       const int b = i / 2, h = i % 2;
 
       totals[b][h] = { { start[h].x, start[h].y, start[h].z, start[h].w }, {}, {} };
-      /* What slots hold is as old as they are far from the one after this. */
-      add_blocks<LIMBS> (totals[b][h], kept[0], kept[1], h, columns[(PAIRS - 1 - slot) % PAIRS][b]);
-      if (PAIRS > 2) {
-        const uint4 last = columns[(2 * PAIRS - 2 - slot) % PAIRS][b];
-
-        add_block<LIMBS, false> (totals[b][h], kept[PAIRS - 1], h, last.x, last.z);
-      }
+      sum_slabs<DIGITS, SLABS> (totals[b][h], ring, slot, h, columns, b);
     }
     finish_rows<T, F, false> (image, mask, totals, offsets, done);
-    if (whole && y - lane % 4 * 2 + ROWS <= image.y1)
+    if (unclipped && y - lane % 4 * 2 + ROWS <= image.y1)
       store<T> (to, image.destination_stride, ROWS, true, outputs, done);
     else
       store<T> (to, image.destination_stride, image.y1 - y, false, outputs, done);
@@ -191,78 +245,86 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
 #endif
 }
 
-#define HEIGHTS 3 /* of tiles that there are kernels for, in table order: the smallest first */
+#define HEIGHTS 3 /* heights of blocks that there are kernels for, the smallest first */
+#define HALOS 3   /* halos that there are kernels for: 1, 2 and 4 */
 
-/* What load () leaves: the kernels by height, and the rows of 16 outputs that each makes. */
-struct Loaded
-{
-  const void *kernels[HEIGHTS];
-  int rows[HEIGHTS];
-  Products mask;
-};
-
-/* A kernel, and its rows of 16 outputs. */
+/* A kernel, and the slabs of outputs that one of its blocks makes. */
 struct Entry
 {
   const void *kernel;
-  int rows;
+  int height;
+};
+
+/* What load () leaves for run (): the kernels by height, and the parameters that do not depend on the plane. */
+struct Loaded
+{
+  Entry entries[HEIGHTS];
+  ProductsParameters mask;
+};
+
+/* The ends of totals that kernels are made for: those of an exact plan, a Finish each, and that of any other plan. */
+enum
+{
+  ROUNDED = BY_CLAMPED_INTEGER_TAIL + 1,
+  N_ENDS
 };
 
 ConvolveStatus
 convolve_tensor_fused_load (ConvolvePlan *plan, ConvolveError *error)
 {
-#define ENTRY(T, EXACT, F, HALO, R) \
+#define ENTRY(T, EXACT, F, HALO, HEIGHT) \
   { \
-    (const void *) convolve_tensor_fused<T, EXACT, F, HALO, R>, R \
+    (const void *) convolve_tensor_fused<T, EXACT, F, HALO, HEIGHT>, HEIGHT \
   }
-#define HALOS(T, EXACT, F, R) \
+#define ALL_HALOS(T, EXACT, F, HEIGHT) \
   { \
-    ENTRY (T, EXACT, F, 1, R), ENTRY (T, EXACT, F, 2, R), ENTRY (T, EXACT, F, 4, R) \
+    ENTRY (T, EXACT, F, 1, HEIGHT), ENTRY (T, EXACT, F, 2, HEIGHT), ENTRY (T, EXACT, F, 4, HEIGHT) \
   }
 #define ALL_HEIGHTS(T, EXACT, F, SMALL, MIDDLE, LARGE) \
   { \
-    HALOS (T, EXACT, F, SMALL), HALOS (T, EXACT, F, MIDDLE), HALOS (T, EXACT, F, LARGE) \
+    ALL_HALOS (T, EXACT, F, SMALL), ALL_HALOS (T, EXACT, F, MIDDLE), ALL_HALOS (T, EXACT, F, LARGE) \
   }
-  /* By how an exact plan finishes, the last for others. What is rare has few kernels, for each takes long to compile. */
-  static const Entry entries[CONVOLVE_N_SAMPLE_TYPES][CLAMPED_INTEGERS + 2][HEIGHTS][3] = {
-    { ALL_HEIGHTS (uint8_t, true, SHIFTED, 1, 2, 4), ALL_HEIGHTS (uint8_t, true, FLOATS, 1, 1, 1),
-        ALL_HEIGHTS (uint8_t, true, INTEGERS, 1, 2, 4), ALL_HEIGHTS (uint8_t, true, CLAMPED_INTEGERS, 1, 1, 1),
-        ALL_HEIGHTS (uint8_t, false, SHIFTED, 1, 2, 4) },
-    { ALL_HEIGHTS (uint16_t, true, SHIFTED, 1, 3, 3), ALL_HEIGHTS (uint16_t, true, FLOATS, 1, 3, 3), {}, {},
-        ALL_HEIGHTS (uint16_t, false, SHIFTED, 1, 1, 1) },
+  /* Each kernel takes long to compile, so what is rare has fewer heights. Deep samples have no integer tail. */
+  static const Entry entries[CONVOLVE_N_SAMPLE_TYPES][N_ENDS][HEIGHTS][HALOS] = {
+    { ALL_HEIGHTS (uint8_t, true, BY_SHIFT, 1, 2, 4), ALL_HEIGHTS (uint8_t, true, BY_FLOAT_TAIL, 1, 1, 1),
+        ALL_HEIGHTS (uint8_t, true, BY_INTEGER_TAIL, 1, 2, 4),
+        ALL_HEIGHTS (uint8_t, true, BY_CLAMPED_INTEGER_TAIL, 1, 1, 1),
+        ALL_HEIGHTS (uint8_t, false, BY_SHIFT, 1, 2, 4) },
+    { ALL_HEIGHTS (uint16_t, true, BY_SHIFT, 1, 3, 3), ALL_HEIGHTS (uint16_t, true, BY_FLOAT_TAIL, 1, 3, 3), {}, {},
+        ALL_HEIGHTS (uint16_t, false, BY_SHIFT, 1, 1, 1) },
   };
-  const ConvolveProducts *products = &((const ConvolveFoundProducts *) plan->prepared)->products;
-  const Finish finish = products->shift >= 0 ? SHIFTED
-      : !products->integers                  ? FLOATS
-      : products->integer_tail.clamps        ? CLAMPED_INTEGERS
-                                             : INTEGERS;
-  const int halo = (plan->taps.height - 1 + 7) / 8; /* in rows of 8 */
+  const ConvolveTensorProducts *products = &((const ConvolveTensorProductsFound *) plan->prepared)->products;
+  const Finish finish = products->shift >= 0 ? BY_SHIFT
+      : !products->has_integer_tail          ? BY_FLOAT_TAIL
+      : products->integer_tail.clamps        ? BY_CLAMPED_INTEGER_TAIL
+                                             : BY_INTEGER_TAIL;
+  const int eights = (plan->taps.height - 1 + 7) / 8; /* of the halo, 8 rows each */
+  const int halo = eights <= 1 ? 0 : eights <= 2 ? 1 : 2;
   Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
 
   if (!loaded)
     return CONVOLVE_NO_MEMORY;
-  for (int i = 0; i < HEIGHTS; i++) {
-    const Entry (&by_halo)[3] = entries[plan->pixel.type][plan->exact ? finish : CLAMPED_INTEGERS + 1][i];
-    const Entry &entry = by_halo[halo <= 1 ? 0 : halo <= 2 ? 1 : 2];
-
-    loaded->kernels[i] = entry.kernel;
-    loaded->rows[i] = entry.rows;
-  }
+  for (int i = 0; i < HEIGHTS; i++)
+    loaded->entries[i] = entries[plan->pixel.type][plan->exact ? (int) finish : (int) ROUNDED][i][halo];
   loaded->mask = describe_products (plan);
   loaded->mask.width = WARPS * GROUP * convolve_sample_size (plan->pixel.type);
   return CONVOLVE_OK;
 }
 
-/* The highest of which multiprocessors get half as many again as they hold, so that few of them wait at the end. */
+/*
+ * The number of the height for this region: the largest with which each multiprocessor gets half as many warps again as
+ * it holds at once. With fewer warps, multiprocessors would be idle at the end of the launch.
+ */
 static int
 choose_height (const ConvolvePlan *plan, const ConvolveRect *region)
 {
+  const double enough = 1.5;
   const double groups = (double) region->width * plan->pixel.samples / GROUP;
-  const int held = warps_of (convolve_sample_size (plan->pixel.type));
+  const int resident = warps_of (convolve_sample_size (plan->pixel.type));
   const int multiprocessors = convolve_device_multiprocessors (plan->device);
   int height = HEIGHTS - 1;
 
-  while (height > 0 && groups * region->height / (ROWS << height) < 1.5 * multiprocessors * held)
+  while (height > 0 && groups * region->height / (ROWS << height) < enough * multiprocessors * resident)
     height--;
   return height;
 }
@@ -271,8 +333,8 @@ ConvolveStatus
 convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   const Loaded *loaded = (const Loaded *) plan->loaded;
-  const int height = choose_height (plan, &plane->region);
-  Products mask = loaded->mask;
+  const Entry &entry = loaded->entries[choose_height (plan, &plane->region)];
+  ProductsParameters mask = loaded->mask;
   ConvolveGrid grid = {};
 
   describe_plane (plan, plane, &mask);
@@ -280,9 +342,9 @@ convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
 
   if (columns > CONVOLVE_MOST_BLOCKS_DOWN)
     return convolve_run_halves (plan, plane, CONVOLVE_SIDE_BY_SIDE, convolve_tensor_fused_run, error);
-  mask.height = ROWS * loaded->rows[height];
+  mask.height = ROWS * entry.height;
   grid.block = dim3 (32, WARPS);
   grid.blocks = dim3 ((plane->region.height + mask.height - 1) / mask.height, columns);
   grid.waits = true;
-  return convolve_launch (plan, plane, loaded->kernels[height], grid, &mask, error);
+  return convolve_launch (plan, plane, entry.kernel, grid, &mask, error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The integers of tensor-fused and tensor-separable, proved to be good enough, and the operands made of them. */
+/* The host side of tensor-separable and tensor-fused: integers, the proof that they are good enough, and operands. */
 #include "cuda/tensor_products.h"
 
 #include <math.h>
@@ -10,50 +10,69 @@
 #include "common/integer_tail.h"
 #include "cuda/accepts.h"
 
-#define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
-#define LARGEST 32639                 /* whose limbs are both within -127 .. 127 */
-#define MIDDLE_BYTE 127.5
+#define UNIT_ROUNDOFF (1.0 / 16777216.0) /* 2^-24: the relative error of one operation in single precision */
+#define SAFETY 1.0001                    /* covers the rounding of the bounds computed here */
+#define LARGEST 32639                    /* 127 * 257: both digits of an integer up to this are within -127 .. 127 */
+#define MIDDLE_BYTE 127.5                /* the middle of 0 .. 255 */
+#define MOST_START 1e9                   /* leaves room for a total in 32 bits */
+#define MOST_FLOOR 4e6                   /* below the 2^22 of convolve_floor () */
 
 static int
-low_limb (int tap)
+low_digit (int tap)
 {
   return ((tap + 128) & 255) - 128;
 }
 
 static int
-high_limb (int tap)
+high_digit (int tap)
 {
-  return (tap - low_limb (tap)) / 256;
+  return (tap - low_digit (tap)) / 256;
 }
 
-/* The window of a group: whole words, so that lanes read words; of neighbours `samples` apart. */
-static void
-measure (const ConvolvePlan *plan, ConvolveProducts *products)
+/* From the middle of a window to its ends, in bytes. */
+static int
+radius_in_bytes (const ConvolvePlan *plan)
 {
-  int bytes = convolve_sample_size (plan->pixel.type), reach = plan->taps.width / 2 * plan->pixel.samples * bytes;
+  return plan->taps.width / 2 * plan->pixel.samples * convolve_sample_size (plan->pixel.type);
+}
+
+/* The layout for tensor-separable, where a lane reads words of 4 bytes. */
+static void
+measure (const ConvolvePlan *plan, ConvolveTensorProducts *products)
+{
+  const int group = CONVOLVE_TENSOR_PRODUCTS_GROUP * convolve_sample_size (plan->pixel.type);
+  const int segment = CONVOLVE_TENSOR_PRODUCTS_SEGMENT, rows = CONVOLVE_TENSOR_PRODUCTS_ROWS;
+  const int radius = radius_in_bytes (plan);
 
   products->lane_bytes = 4;
-  products->lead = (reach + 3) / 4 * 4;
-  products->units =
-      (products->lead + CONVOLVE_PRODUCTS_GROUP * bytes + reach + CONVOLVE_PRODUCTS_UNIT - 1) / CONVOLVE_PRODUCTS_UNIT;
-  products->pairs = (plan->taps.height - 1 + 2 * CONVOLVE_PRODUCTS_ROWS - 1) / CONVOLVE_PRODUCTS_ROWS;
-  /* As there are kernels. */
-  products->pairs = products->pairs < 2 ? 2 : products->pairs == 4 ? 5 : products->pairs;
+  products->lead = (radius + 3) / 4 * 4;
+  products->segments = (products->lead + group + radius + segment - 1) / segment;
+  products->slabs = (rows + plan->taps.height - 1 + rows - 1) / rows;
+  /* There are kernels with 2, 3 and 5 slabs in registers. A slab too many is multiplied by zeros. */
+  if (products->slabs < 2)
+    products->slabs = 2;
+  else if (products->slabs == 4)
+    products->slabs = 5;
 }
 
 /* --- exact plans --- */
 
-/* A power of two as scale is a shift; the offset's half step of the grid is lost in it. */
+/*
+ * Where the scale of the tail is a power of two, a shift ends the totals, and their start takes the offset. The offset
+ * has a share of plan->step on top, against roundings that a shift does not have: floor () drops it.
+ */
 static bool
-shift_exactly (const ConvolvePlan *plan, ConvolveProducts *products)
+shift_exactly (const ConvolvePlan *plan, ConvolveTensorProducts *products)
 {
-  for (int bits = 0; bits <= 22; bits++)
+  const int most_bits = 22;
+
+  for (int bits = 0; bits <= most_bits; bits++)
     if (plan->step > 0 && plan->tail.scale == ldexp (1, -bits)) {
       products->shift = bits;
       for (int i = 0; i < plan->pixel.samples; i++) {
         double start = products->start[i] + floor (ldexp (plan->tail.offset[i], bits));
 
-        if (fabs (start) > 1e9)
+        if (fabs (start) > MOST_START)
           return false;
         products->start[i] = (int32_t) start;
       }
@@ -62,96 +81,109 @@ shift_exactly (const ConvolvePlan *plan, ConvolveProducts *products)
   return false;
 }
 
+/* Chooses what ends the totals: a shift, the integer tail, or the plan's tail in single precision. */
 static bool
-choose_exact (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProductTaps *taps, const char **reason)
+choose_exact_tail (const ConvolvePlan *plan, ConvolveTensorProducts *products, const char **reason)
+{
+  const ConvolveTaps *taps = &plan->taps;
+  const double gain =
+      fabs (plan->tail.scale) * convolve_sum_of_magnitudes (taps->wide_taps, taps->width * taps->height);
+  double largest_offset = 0;
+
+  if (shift_exactly (plan, products))
+    return true;
+  products->shift = -1;
+  products->has_integer_tail = convolve_integer_tail_choose (plan, &products->integer_tail, reason);
+  for (int i = 0; i < plan->pixel.samples && products->has_integer_tail; i++)
+    products->start[i] += products->integer_tail.start[i];
+  if (products->has_integer_tail)
+    return true;
+  for (int i = 0; i < plan->pixel.samples; i++)
+    largest_offset = fmax (largest_offset, fabs (plan->tail.offset[i]));
+  if (!(plan->step > 0) || plan->tail.wide_down || gain * plan->tail.maximum + largest_offset > MOST_FLOOR) {
+    *reason = "the mask's divisor is too fine for single precision";
+    return false;
+  }
+  return true;
+}
+
+/*
+ * Takes row and column as they are: one digit each, and row sums of 16 bits. A bias keeps row sums from being negative,
+ * and the start of the totals takes it off again.
+ */
+static bool
+choose_exact (const ConvolvePlan *plan, ConvolveTensorProducts *products, ConvolveTensorProductsTaps *taps,
+    const char **reason)
 {
   const ConvolveTaps *from = &plan->taps;
   const int maximum = (int) plan->tail.maximum;
-  const double gain =
-      fabs (plan->tail.scale) * convolve_sum_of_magnitudes (from->wide_taps, from->width * from->height);
-  int64_t magnitudes = 0, below = 0, sum = 0, bias;
-  double most = 0;
+  int64_t magnitudes = 0, below = 0, column_sum = 0, bias;
+  double peak = 0;
 
   if (!from->row) {
-    *reason = "it is not the product of a column and a row";
+    *reason = "the mask is not the product of a column and a row";
     return false;
   }
   for (int i = 0; i < from->width; i++) {
     taps->row[0][i] = (int) from->row[i];
     magnitudes += abs (taps->row[0][i]);
     below += from->row[i] < 0 ? -taps->row[0][i] : 0;
-    most = fmax (most, fabs (from->row[i]));
+    peak = fmax (peak, fabs (from->row[i]));
   }
   for (int j = 0; j < from->height; j++) {
     taps->column[0][j] = (int) from->column[j];
-    sum += taps->column[0][j];
-    most = fmax (most, fabs (from->column[j]));
+    column_sum += taps->column[0][j];
+    peak = fmax (peak, fabs (from->column[j]));
   }
   if (plan->pixel.type == CONVOLVE_SAMPLE_U8)
     bias = below > 0 ? 32768 : 0;
   else
     bias = below * maximum;
-  if (most > 127 || below * maximum > bias || (magnitudes - below) * maximum + bias > 65535) {
-    *reason = "the integers of its row and column need more than one byte, or a row's sum more than two";
+  if (peak > 127 || below * maximum > bias || (magnitudes - below) * maximum + bias > 65535) {
+    *reason = "the integers of the mask's row and column need more than one byte, or a row's sum more than two";
     return false;
   }
   products->rank = 1;
   if (plan->pixel.type == CONVOLVE_SAMPLE_U8) {
     products->row_start[0] = (int32_t) bias;
-  } else {
+  } else { /* words have the sample pixel.shift bits further up; the sum of samples has to begin at bit 16 */
     products->scale = 1u << (16 - plan->pixel.shift);
     products->row_start[0] = (int32_t) ((uint32_t) bias << 16);
   }
   for (int i = 0; i < plan->pixel.samples; i++)
-    products->start[i] = (int32_t) (-bias * sum);
-  if (shift_exactly (plan, products))
-    return true;
-  products->shift = -1;
-  products->integers = convolve_integer_tail_choose (plan, &products->integer_tail, reason);
-  for (int i = 0; i < plan->pixel.samples && products->integers; i++)
-    products->start[i] += products->integer_tail.start[i];
-  if (products->integers)
-    return true;
-  most = 0;
-  for (int i = 0; i < plan->pixel.samples; i++)
-    most = fmax (most, fabs (plan->tail.offset[i]));
-  /* See convolve_floor (). */
-  if (!(plan->step > 0) || plan->tail.wide_down || gain * maximum + most > 4e6) {
-    *reason = "its divisor is too fine for single precision";
-    return false;
-  }
-  return true;
+    products->start[i] = (int32_t) (-bias * column_sum);
+  return choose_exact_tail (plan, products, reason);
 }
 
-/* --- all others --- */
+/* --- all other plans --- */
 
 typedef struct
 {
   const ConvolvePlan *plan;
-  ConvolveFactors factors; /* magnitudes of each row add up to 1 */
-  double row_peak, column_peak;
-  double budget;
+  ConvolveFactors factors;      /* scaled so that the magnitudes of each row add up to 1 */
+  double row_peak, column_peak; /* the largest magnitudes of all rows' taps, and of all columns' */
+  double budget;                /* for the error of a result, in code values */
 } Analysis;
 
-/* How the integers are made: row sums are `middle` to a code value, totals 2^shift. */
+/* How fine the integers are: one code value is `row_sum` in a row sum, and 2^shift in a total. */
 typedef struct
 {
-  double middle;
+  double row_sum;
   int shift;
 } Scales;
 
-/* The number by which row sums are multiplied, for row taps that fit their limbs. */
+/* The factor of row sums: the smallest with which row taps fit two digits. */
 static double
 scale_of (const Analysis *a, Scales scales)
 {
-  return fmax (1, ceil (ldexp (scales.middle * a->row_peak / LARGEST, 16 - a->plan->pixel.shift)));
+  return fmax (1, ceil (ldexp (scales.row_sum * a->row_peak / LARGEST, 16 - a->plan->pixel.shift)));
 }
 
 static void
-round_taps (const Analysis *a, Scales scales, ConvolveProductTaps *taps)
+round_taps (const Analysis *a, Scales scales, ConvolveTensorProductsTaps *taps)
 {
-  double row_scale = ldexp (scales.middle, 16 - a->plan->pixel.shift) / scale_of (a, scales);
-  double column_scale = ldexp (1, scales.shift + 8) / scales.middle;
+  double row_scale = ldexp (scales.row_sum, 16 - a->plan->pixel.shift) / scale_of (a, scales);
+  double column_scale = ldexp (1, scales.shift + 8) / scales.row_sum;
 
   for (int r = 0; r < a->factors.rank; r++) {
     for (int i = 0; i < a->plan->taps.width; i++)
@@ -161,85 +193,95 @@ round_taps (const Analysis *a, Scales scales, ConvolveProductTaps *taps)
   }
 }
 
-/* One product does without those of low bytes by low limbs; where the errors of more add up, none is to be left out. */
+/* One product does without the term of low digits times low bytes. Several would add up the errors of that. */
 static bool
-is_full (const Analysis *a)
+needs_all_terms (const Analysis *a)
 {
   return a->factors.rank > 1;
 }
 
-/* What roundings of row sums and products left out add, in code values: half of how far apart they can be. */
+/*
+ * The error, in code values, of rounding row sums down and of the term that is left out. Both errors lie in an interval
+ * whose middle set_starts () takes off; this is half of its length.
+ */
 static double
-sums_error (const Analysis *a, Scales scales, const ConvolveProductTaps *taps)
+sums_error (const Analysis *a, Scales scales, const ConvolveTensorProductsTaps *taps)
 {
   double error = 0;
 
   for (int r = 0; r < a->factors.rank; r++)
     for (int j = 0; j < a->plan->taps.height; j++)
-      error += 0.5 * abs (taps->column[r][j]) + (is_full (a) ? 0 : MIDDLE_BYTE * abs (low_limb (taps->column[r][j])));
-  return ldexp (error + (is_full (a) ? MIDDLE_BYTE : 0), -scales.shift - 8);
+      error += 0.5 * abs (taps->column[r][j])
+          + (needs_all_terms (a) ? 0 : MIDDLE_BYTE * abs (low_digit (taps->column[r][j])));
+  return ldexp (error + (needs_all_terms (a) ? MIDDLE_BYTE : 0), -scales.shift - 8);
 }
 
-/* A bound that costs little, to compare scales by. */
+/*
+ * A bound of the error, in code values, that is cheap enough to compare scales by: the errors of row and column taps
+ * are bounded one by one. mask_error () compares their products with the mask. *taps is overwritten.
+ */
 static double
-estimate (const Analysis *a, Scales scales, ConvolveProductTaps *taps)
+estimate (const Analysis *a, Scales scales, ConvolveTensorProductsTaps *taps)
 {
-  double row_scale = ldexp (scales.middle, 16 - a->plan->pixel.shift) / scale_of (a, scales), error = 0;
-  double column_scale = ldexp (1, scales.shift + 8) / scales.middle;
+  double row_scale = ldexp (scales.row_sum, 16 - a->plan->pixel.shift) / scale_of (a, scales), error = 0;
+  double column_scale = ldexp (1, scales.shift + 8) / scales.row_sum;
 
   round_taps (a, scales, taps);
   for (int r = 0; r < a->factors.rank; r++) {
-    double missed_row = 0, missed_column = 0;
+    double row_error = 0, column_error = 0;
 
     for (int i = 0; i < a->plan->taps.width; i++)
-      missed_row += fabs (taps->row[r][i] / row_scale - a->factors.row[r][i]);
+      row_error += fabs (taps->row[r][i] / row_scale - a->factors.row[r][i]);
     for (int j = 0; j < a->plan->taps.height; j++)
-      missed_column += fabs (taps->column[r][j] / column_scale - a->factors.column[r][j]);
-    error += missed_column + missed_row * convolve_sum_of_magnitudes (a->factors.column[r], a->plan->taps.height);
+      column_error += fabs (taps->column[r][j] / column_scale - a->factors.column[r][j]);
+    error += column_error + row_error * convolve_sum_of_magnitudes (a->factors.column[r], a->plan->taps.height);
   }
   return error * a->plan->tail.maximum / 2 + sums_error (a, scales, taps);
 }
 
 /*
- * The error of the mask that the integers are, tap by tap; it makes the error of a value lie in M * (sum of the
- * negative ones) .. M * (sum of the positive ones), M the largest sample. The middle of that is known and returned;
- * half the distance goes to *error.
+ * The error, in code values, that comes from the integers instead of the given taps. With M for the largest sample, it
+ * lies between M * (the negative errors of taps, added) and M * (the positive ones, added). Returns the middle of this
+ * interval, which is known and can be taken off; *error becomes half of its length.
  */
 static double
-mask_error (const Analysis *a, Scales scales, const ConvolveProductTaps *taps, double *error)
+mask_error (const Analysis *a, Scales scales, const ConvolveTensorProductsTaps *taps, double *error)
 {
   const ConvolveTaps *given = &a->plan->taps;
-  double unit = ldexp (scale_of (a, scales), a->plan->pixel.shift - 24 - scales.shift), below = 0, above = 0;
+  double quantum = ldexp (scale_of (a, scales), a->plan->pixel.shift - 24 - scales.shift), below = 0, above = 0;
 
   for (int j = 0; j < given->height; j++)
     for (int i = 0; i < given->width; i++) {
-      double tap = 0, missed;
+      double tap = 0, difference;
 
       for (int r = 0; r < a->factors.rank; r++)
         tap += (double) taps->row[r][i] * taps->column[r][j];
-      missed = tap * unit - given->wide_taps[j * given->width + i];
-      below += missed < 0 ? missed : 0;
-      above += missed > 0 ? missed : 0;
+      difference = tap * quantum - given->wide_taps[j * given->width + i];
+      below += difference < 0 ? difference : 0;
+      above += difference > 0 ? difference : 0;
     }
-  *error = a->plan->tail.maximum * (above - below) / 2 * 1.0001;
+  *error = a->plan->tail.maximum * (above - below) / 2 * SAFETY;
   return a->plan->tail.maximum * (above + below) / 2;
 }
 
-/* Where the sums of rows and the totals begin: with all that is known of their errors taken away. */
+/*
+ * Fills *products: row sums begin where none is negative, totals with the offset less the middles of all errors. False
+ * where a row sum does not fit 32 bits.
+ */
 static bool
-set_starts (const Analysis *a, Scales scales, double middle_error, const ConvolveProductTaps *taps,
-    ConvolveProducts *products)
+set_starts (const Analysis *a, Scales scales, double middle_error, const ConvolveTensorProductsTaps *taps,
+    ConvolveTensorProducts *products)
 {
   const ConvolvePlan *plan = a->plan;
   double scale = scale_of (a, scales), largest = ldexp (plan->tail.maximum, plan->pixel.shift);
-  double known = 0; /* of totals times 256 */
+  double known = 0; /* what totals have too much on average, times 256 */
 
   products->rank = a->factors.rank;
   products->scale = (uint32_t) scale;
   products->shift = scales.shift;
-  products->full = is_full (a);
+  products->all_terms = needs_all_terms (a);
   for (int r = 0; r < products->rank; r++) {
-    double below = 0, above = 0, start, columns = 0, low_limbs = 0;
+    double below = 0, above = 0, start, columns = 0, low_digits = 0;
 
     for (int i = 0; i < plan->taps.width; i++)
       *(taps->row[r][i] < 0 ? &below : &above) += taps->row[r][i] * largest;
@@ -249,19 +291,19 @@ set_starts (const Analysis *a, Scales scales, double middle_error, const Convolv
     products->row_start[r] = (int32_t) (uint32_t) start;
     for (int j = 0; j < plan->taps.height; j++) {
       columns += taps->column[r][j];
-      low_limbs += low_limb (taps->column[r][j]);
+      low_digits += low_digit (taps->column[r][j]);
     }
-    known += columns * (start / 65536 - 0.5) - (products->full ? 0 : low_limbs * MIDDLE_BYTE);
+    known += columns * (start / 65536 - 0.5) - (products->all_terms ? 0 : low_digits * MIDDLE_BYTE);
   }
-  known -= products->full ? MIDDLE_BYTE : 0;
+  known -= products->all_terms ? MIDDLE_BYTE : 0;
   for (int i = 0; i < plan->pixel.samples; i++)
     products->start[i] = (int32_t) lround (ldexp (plan->tail.offset[i] - middle_error, scales.shift) - known / 256);
   return true;
 }
 
-/* Bits behind the point that totals have room for. */
+/* The bits behind the point that totals have room for. */
 static int
-largest_shift (const Analysis *a, double gain)
+most_shift (const Analysis *a, double gain)
 {
   double most = gain * a->plan->tail.maximum + 2;
 
@@ -270,8 +312,9 @@ largest_shift (const Analysis *a, double gain)
   return 30 - (int) ceil (log2 (most));
 }
 
+/* Takes the mask apart into products, with an eighth of the budget for what is missed. */
 static bool
-find_rows (Analysis *a)
+find_products (Analysis *a)
 {
   const ConvolveTaps *given = &a->plan->taps;
 
@@ -293,45 +336,60 @@ find_rows (Analysis *a)
   return true;
 }
 
-/* Tries scales: the finest that row sums have room for, down to half of that, with totals as fine as columns allow. */
+/*
+ * The scales with the smallest estimated error. Row sums are tried from the finest that 16 bits have room for down to
+ * half as fine, and as a power of two; totals as fine as two digits of column taps allow, and half as fine. False where
+ * none of these fit.
+ */
 static bool
-choose_rounded (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProductTaps *taps, const char **reason)
+find_scales (const Analysis *a, double gain, ConvolveTensorProductsTaps *taps, Scales *best)
 {
   enum
   {
-    STEPS = 48
+    TRIALS = 48
   };
+  const double maximum = a->plan->tail.maximum, finest = 65532 / maximum;
+  const int finest_shift = (int) floor (log2 (finest * LARGEST / a->column_peak)) - 8;
+  double least = INFINITY;
+
+  for (int shift = finest_shift; shift >= finest_shift - 1; shift--)
+    for (int trial = 0; trial <= TRIALS && shift >= 1; trial++) {
+      Scales scales = { trial < TRIALS ? finest * exp2 (-(double) trial / TRIALS) : exp2 (floor (log2 (finest))),
+        shift };
+      double error;
+
+      if (shift > most_shift (a, gain) || ldexp (a->column_peak / scales.row_sum, shift + 8) > LARGEST)
+        continue;
+      error = estimate (a, scales, taps);
+      if (error < least) {
+        least = error;
+        *best = scales;
+      }
+    }
+  return least < INFINITY;
+}
+
+/* The integers with the best scales, if they keep within the budget. Nearly all of it is theirs. */
+static bool
+choose_rounded (const ConvolvePlan *plan, ConvolveTensorProducts *products, ConvolveTensorProductsTaps *taps,
+    const char **reason)
+{
   const double gain = convolve_sum_of_magnitudes (plan->taps.wide_taps, plan->taps.width * plan->taps.height);
-  const double maximum = plan->tail.maximum, finest = 65532 / maximum;
   Analysis *a = malloc (sizeof (*a));
   Scales best = { 0, 0 };
-  double least = INFINITY, error, middle_error;
-  int top;
+  double error, middle_error;
   bool done = false;
 
   *reason = "no memory";
   if (!a)
     return false;
   a->plan = plan;
-  /* The taps' own rounding to float comes first. */
-  a->budget = 0.98 * convolve_budget (plan) - gain * maximum * FLOAT_UNIT;
+  /* Without what the rounding of the given taps to float may have cost. */
+  a->budget = 0.98 * convolve_budget (plan) - gain * plan->tail.maximum * UNIT_ROUNDOFF;
   *reason = "the mask is not the sum of up to four products of a column and a row";
-  if (find_rows (a)) {
+  if (find_products (a)) {
     *reason = "two bytes for each weight and for each row's sum are not enough";
-    top = (int) floor (log2 (finest * LARGEST / a->column_peak)) - 8;
-    for (int shift = top; shift >= top - 1; shift--)
-      for (int step = 0; step <= STEPS && shift >= 1; step++) {
-        Scales scales = { step < STEPS ? finest * exp2 (-(double) step / STEPS) : exp2 (floor (log2 (finest))), shift };
-
-        if (shift > largest_shift (a, gain) || ldexp (a->column_peak / scales.middle, shift + 8) > LARGEST)
-          continue;
-        error = estimate (a, scales, taps);
-        if (error < least) {
-          least = error;
-          best = scales;
-        }
-      }
-    if (least < INFINITY) {
+    if (find_scales (a, gain, taps, &best)) {
       round_taps (a, best, taps);
       middle_error = mask_error (a, best, taps, &error);
       done = error + sums_error (a, best, taps) + ldexp (1, -best.shift) <= a->budget
@@ -343,14 +401,14 @@ choose_rounded (const ConvolvePlan *plan, ConvolveProducts *products, ConvolvePr
 }
 
 bool
-convolve_products_choose (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProductTaps *taps,
-    const char **reason)
+convolve_tensor_products_choose (const ConvolvePlan *plan, ConvolveTensorProducts *products,
+    ConvolveTensorProductsTaps *taps, const char **reason)
 {
   memset (products, 0, sizeof (*products));
   measure (plan, products);
   if (!(plan->exact ? choose_exact (plan, products, taps, reason) : choose_rounded (plan, products, taps, reason)))
     return false;
-  /* A lane's four samples begin with any of three. */
+  /* The kernels have one list of starts for four samples side by side. Of three to a pixel, any may be the first. */
   for (int i = 1; i < 3 && plan->pixel.samples == 3; i++)
     if (products->start[i] != products->start[0] || plan->tail.offset_f[i] != plan->tail.offset_f[0]) {
       *reason = "the three samples of a pixel differ in their zero levels or offsets";
@@ -360,133 +418,160 @@ convolve_products_choose (const ConvolvePlan *plan, ConvolveProducts *products, 
 }
 
 bool
-convolve_products_widen (const ConvolvePlan *plan, ConvolveProducts *products, const char **reason)
+convolve_tensor_products_for_fused (const ConvolvePlan *plan, ConvolveTensorProducts *products, const char **reason)
 {
-  int bytes = convolve_sample_size (plan->pixel.type), reach = plan->taps.width / 2 * plan->pixel.samples * bytes;
-  int group = CONVOLVE_PRODUCTS_GROUP * bytes, window = 64 * bytes;
+  const int bytes = convolve_sample_size (plan->pixel.type), window = 64 * bytes;
+  const int group = CONVOLVE_TENSOR_PRODUCTS_GROUP * bytes;
 
-  if (products->rank > 1 || group + 2 * reach > window || plan->taps.height > CONVOLVE_TENSOR_FUSED_HEIGHT) {
-    *reason = "the mask needs more than one product, is higher than 33, or reaches further than 16 bytes of samples to "
-              "a side";
+  if (products->rank > 1 || group + 2 * radius_in_bytes (plan) > window
+      || plan->taps.height > CONVOLVE_TENSOR_FUSED_HEIGHT) {
+    *reason = "the mask needs more than one product, is higher than 33, or has a radius of more than 16 samples";
     return false;
   }
   products->lane_bytes = 16;
   products->lead = (window - group) / 2;
-  products->units = window / CONVOLVE_PRODUCTS_UNIT;
+  products->segments = window / CONVOLVE_TENSOR_PRODUCTS_SEGMENT;
   return true;
 }
 
 /* --- operands --- */
 
 static uint32_t
-byte_at (int limb, int b)
+byte_at (int digit, int b)
 {
-  return (uint32_t) (limb & 255) << 8 * b;
+  return (uint32_t) (digit & 255) << 8 * b;
 }
 
-/* Sum s takes limb s of a tap by the first byte of a word, and limb s - 1 by its second. */
+/* What sum s multiplies this byte of a sample's word by: digit s - byte of the tap, or 0 where there is none. */
 static int
-limb_for (const ConvolvePlan *plan, int tap, int s, int byte)
+digit_for (const ConvolvePlan *plan, int tap, int s, int byte)
 {
-  int limb = s - byte, limbs = convolve_products_limbs (plan);
+  int d = s - byte, digits = convolve_tensor_products_digits (plan);
 
-  return limb < 0 || limb >= limbs ? 0 : limbs == 1 ? tap : limb == 0 ? low_limb (tap) : high_limb (tap);
+  if (d < 0 || d >= digits)
+    return 0;
+  return digits == 1 ? tap : d == 0 ? low_digit (tap) : high_digit (tap);
 }
 
 uint32_t
-convolve_products_row_word (const ConvolvePlan *plan, const ConvolveProducts *products, const ConvolveProductTaps *taps,
-    int r, int u, int s, int lane, int k)
+convolve_tensor_products_row_word (const ConvolvePlan *plan, const ConvolveTensorProducts *products,
+    const ConvolveTensorProductsTaps *taps, int r, int u, int s, int lane, int k)
 {
-  int bytes = convolve_sample_size (plan->pixel.type), samples = plan->pixel.samples;
+  const int bytes = convolve_sample_size (plan->pixel.type), samples = plan->pixel.samples;
+  const int radius = plan->taps.width / 2 * samples, output = lane / 4 * 4 + k; /* in samples */
   uint32_t word = 0;
 
   for (int b = 0; b < 4; b++) {
-    /* Bytes from the group's first sample. */
-    int at = convolve_products_byte (products, u, lane) + b - products->lead;
-    int reach = plan->taps.width / 2 * samples, byte = at & (bytes - 1);
-    int beside = (at - byte) / bytes - (lane / 4 * 4 + k) + reach;
+    int at = convolve_tensor_products_byte (products, u, lane) + b - products->lead; /* bytes, from the first output */
+    int byte = at & (bytes - 1), sample = (at - byte) / bytes;
+    int distance = sample - (output - radius); /* from where the first tap of this output is */
 
-    if (beside >= 0 && beside <= 2 * reach && beside % samples == 0)
-      word |= byte_at (limb_for (plan, taps->row[r][beside / samples], s, byte), b);
+    if (distance >= 0 && distance <= 2 * radius && distance % samples == 0)
+      word |= byte_at (digit_for (plan, taps->row[r][distance / samples], s, byte), b);
   }
   return word;
 }
 
 uint32_t
-convolve_products_column_word (const ConvolvePlan *plan, const ConvolveProductTaps *taps, int r, int p, int lane, int k)
+convolve_tensor_products_column_word (const ConvolvePlan *plan, const ConvolveTensorProductsTaps *taps, int r, int p,
+    int lane, int k)
 {
+  const int output = k / 2 * 8 + lane / 4, high = k % 2;
   uint32_t word = 0;
 
   for (int b = 0; b < 4; b++) {
-    int row = p * CONVOLVE_PRODUCTS_ROWS + b / 2 * 8 + lane % 4 * 2 + b % 2; /* of row sums */
-    int at = row - k / 2 * 8 - lane / 4;
+    /* The rows of a slab in the order in which lanes hold them: 0, 1, 8, 9, 2, 3, 10, 11 and so on. */
+    int row = p * CONVOLVE_TENSOR_PRODUCTS_ROWS + b / 2 * 8 + lane % 4 * 2 + b % 2;
+    int at = row - output, tap;
 
     if (at < 0 || at >= plan->taps.height)
       continue;
-    if (convolve_products_limbs (plan) == 1)
-      word |= k % 2 ? byte_at (taps->column[r][at], b) : 0;
+    tap = taps->column[r][at];
+    if (convolve_tensor_products_digits (plan) == 1)
+      word |= high ? byte_at (tap, b) : 0;
     else
-      word |= byte_at (k % 2 ? high_limb (taps->column[r][at]) : low_limb (taps->column[r][at]), b);
+      word |= byte_at (high ? high_digit (tap) : low_digit (tap), b);
   }
   return word;
 }
 
-/* Columns for row sums that are kept in registers are there twice, beside the next and beside the one before. */
+/* Where slabs stay in registers, the columns of a slab are there twice: as those of this slab and of the next one. */
 size_t
-convolve_products_operands_size (const ConvolvePlan *plan, const ConvolveProducts *products)
+convolve_tensor_products_operands_size (const ConvolvePlan *plan, const ConvolveTensorProducts *products)
 {
-  int columns = products->pairs * (convolve_products_kept (products) ? 2 : 1);
+  int columns = products->slabs * (convolve_tensor_products_in_registers (products) ? 2 : 1);
 
-  return ((size_t) products->rank * (products->units * convolve_products_row_sums (plan) + columns) * 32
-             + CONVOLVE_PRODUCTS_STARTS)
+  return ((size_t) products->rank * (products->segments * convolve_tensor_products_row_sums (plan) + columns) * 32
+             + CONVOLVE_TENSOR_PRODUCTS_HEADER)
       * 16;
 }
 
-/* The operands in the order that the header says; words has room for all. Returns how many there are. */
-static size_t
-fill_operands (const ConvolvePlan *plan, const ConvolveFoundProducts *found, uint32_t *words)
+/* The parts of the operands, in the order of the header; each writes its words from `to` on and returns their end. */
+static uint32_t *
+fill_header (const ConvolvePlan *plan, const ConvolveTensorProducts *products, uint32_t *to)
 {
-  const ConvolveProducts *products = &found->products;
-  const ConvolveProductTaps *taps = &found->taps;
-  size_t count = 0;
-
   for (int i = 0; i < 8; i++)
-    words[count++] = (uint32_t) products->start[i / 2 % plan->pixel.samples];
+    *to++ = (uint32_t) products->start[i / 2 % plan->pixel.samples];
   for (int i = 0; i < 4; i++) {
-    float offset = convolve_products_offset (plan, products, i % plan->pixel.samples);
+    float offset = convolve_tensor_products_offset (plan, products, i % plan->pixel.samples);
 
-    memcpy (&words[count++], &offset, sizeof (float));
+    memcpy (to++, &offset, sizeof (float));
   }
-  for (int r = 0; r < products->rank; r++)
-    for (int u = 0; u < products->units; u += 2)
-      for (int s = 0; s < convolve_products_row_sums (plan); s++)
-        for (int i = 0; i < (u + 1 < products->units ? 256 : 128); i++)
-          words[count++] = u + 1 == products->units
-              ? convolve_products_row_word (plan, products, taps, r, u, s, i / 4, i % 4)
-              : convolve_products_row_word (plan, products, taps, r, u + i / 2 % 2, s, i / 4 % 32, i / 128 * 2 + i % 2);
-  for (int r = 0; r < products->rank; r++)
-    for (int p = 0; p < products->pairs; p++)
-      if (convolve_products_kept (products))
-        for (int i = 0; i < 256; i++)
-          words[count++] = convolve_products_column_word (plan, taps, r, (p + i % 2) % products->pairs, i / 4 % 32,
-              i / 128 * 2 + i / 2 % 2);
-      else
-        for (int i = 0; i < 128; i++)
-          words[count++] = convolve_products_column_word (plan, taps, r, p, i / 4, i % 4);
-  return count;
+  return to;
 }
 
-/* --- the row's functions --- */
+static uint32_t *
+fill_rows (const ConvolvePlan *plan, const ConvolveTensorProductsFound *found, int r, uint32_t *to)
+{
+  const ConvolveTensorProducts *products = &found->products;
+  const int sums = convolve_tensor_products_row_sums (plan);
+
+  for (int u = 0; u < products->segments; u += 2)
+    for (int s = 0; s < sums; s++)
+      if (u + 1 < products->segments) {
+        for (int i = 0; i < 256; i++) { /* [half][lane][segment][register] */
+          int half = i / 128, lane = i / 4 % 32, segment = i / 2 % 2, k = 2 * half + i % 2;
+
+          *to++ = convolve_tensor_products_row_word (plan, products, &found->taps, r, u + segment, s, lane, k);
+        }
+      } else {
+        for (int i = 0; i < 128; i++) /* [lane][k] */
+          *to++ = convolve_tensor_products_row_word (plan, products, &found->taps, r, u, s, i / 4, i % 4);
+      }
+  return to;
+}
+
+static uint32_t *
+fill_columns (const ConvolvePlan *plan, const ConvolveTensorProductsFound *found, int r, uint32_t *to)
+{
+  const int slabs = found->products.slabs;
+
+  for (int p = 0; p < slabs; p++)
+    if (convolve_tensor_products_in_registers (&found->products)) {
+      for (int i = 0; i < 256; i++) { /* [8 rows of outputs][lane][digit][this slab, next slab] */
+        int b = i / 128, lane = i / 4 % 32, digit = i / 2 % 2, slab = (p + i % 2) % slabs;
+
+        *to++ = convolve_tensor_products_column_word (plan, &found->taps, r, slab, lane, 2 * b + digit);
+      }
+    } else {
+      for (int i = 0; i < 128; i++) /* [lane][k] */
+        *to++ = convolve_tensor_products_column_word (plan, &found->taps, r, p, i / 4, i % 4);
+    }
+  return to;
+}
+
+/* --- the functions of the variants' rows --- */
 
 bool
-convolve_products_accept (const ConvolvePlan *plan, bool widens, ConvolveFoundProducts **found, const char **reason)
+convolve_tensor_products_accept (const ConvolvePlan *plan, bool for_fused, ConvolveTensorProductsFound **found,
+    const char **reason)
 {
   const ConvolvePixel *pixel = &plan->pixel;
 
   *reason = CONVOLVE_NEEDS_8_0;
   if (convolve_device_capability (plan->device) < 80)
     return false;
-  *reason = "the pixels have something between their samples, or the other byte order, or no sample that is convolved";
+  *reason = "the pixels have padding bytes, the other byte order, or no sample that is convolved";
   if (pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped || !pixel->select)
     return false;
   *reason = "some samples of 16-bit pixels are convolved and others are not";
@@ -494,8 +579,8 @@ convolve_products_accept (const ConvolvePlan *plan, bool widens, ConvolveFoundPr
     return false;
   *reason = "no memory";
   *found = malloc (sizeof (**found));
-  if (*found && convolve_products_choose (plan, &(*found)->products, &(*found)->taps, reason)
-      && (!widens || convolve_products_widen (plan, &(*found)->products, reason)))
+  if (*found && convolve_tensor_products_choose (plan, &(*found)->products, &(*found)->taps, reason)
+      && (!for_fused || convolve_tensor_products_for_fused (plan, &(*found)->products, reason)))
     return true;
   free (*found);
   *found = NULL;
@@ -503,18 +588,23 @@ convolve_products_accept (const ConvolvePlan *plan, bool widens, ConvolveFoundPr
 }
 
 ConvolveStatus
-convolve_products_prepare (ConvolvePlan *plan, ConvolveError *error)
+convolve_tensor_products_prepare (ConvolvePlan *plan, ConvolveError *error)
 {
-  const ConvolveFoundProducts *found = plan->prepared;
-  uint32_t *words = malloc (convolve_products_operands_size (plan, &found->products));
+  const ConvolveTensorProductsFound *found = plan->prepared;
+  const size_t size = convolve_tensor_products_operands_size (plan, &found->products);
+  uint32_t *words = malloc (size), *end;
   ConvolveStatus status;
 
   if (!words)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", plan->taps.width,
         plan->taps.height);
-  size_t count = fill_operands (plan, found, words);
-
-  status = convolve_device_put (plan->device, words, count * sizeof (*words), &plan->device_memory, error);
+  end = fill_header (plan, &found->products, words);
+  for (int r = 0; r < found->products.rank; r++)
+    end = fill_rows (plan, found, r, end);
+  for (int r = 0; r < found->products.rank; r++)
+    end = fill_columns (plan, found, r, end);
+  status =
+      convolve_device_put (plan->device, words, (size_t) (end - words) * sizeof (*words), &plan->device_memory, error);
   free (words);
   return status;
 }

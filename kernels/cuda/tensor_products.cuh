@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the variants share that make two products of a row and a column on the integer tensor cores. */
+/*
+ * What the kernels of tensor-separable and tensor-fused share: the products, the bytes of row sums between the two
+ * passes, and the way from totals to samples. The words, and the order of registers, are those of
+ * cuda/tensor_products.h.
+ */
 #ifndef CONVOLVE_CUDA_TENSOR_PRODUCTS_CUH
 #define CONVOLVE_CUDA_TENSOR_PRODUCTS_CUH
 
@@ -7,18 +11,21 @@
 
 #include "cuda/tensor_rows.cuh"
 
-#define GROUP CONVOLVE_PRODUCTS_GROUP
-#define ROWS CONVOLVE_PRODUCTS_ROWS
-#define STARTS CONVOLVE_PRODUCTS_STARTS
+#define GROUP CONVOLVE_TENSOR_PRODUCTS_GROUP
+#define ROWS CONVOLVE_TENSOR_PRODUCTS_ROWS
+#define HEADER CONVOLVE_TENSOR_PRODUCTS_HEADER
 
-/* sums = left * right + start on bytes, 16 x 32 by 32 x 8, or 16 x 16 by 16 x 8. In a row's product taps are left. */
-template <bool ROW>
+/*
+ * sums = a * b + start. a is 16 x 32 and b is 32 x 8 bytes in the first function, 16 x 16 and 16 x 8 in the second.
+ * Taps are signed bytes, and the left operand where TAPS_LEFT; the other operand has unsigned bytes.
+ */
+template <bool TAPS_LEFT>
 static __device__ __forceinline__ void
 multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1,
     const int (&start)[4])
 {
 #if __CUDA_ARCH__ >= 800
-  if (ROW)
+  if (TAPS_LEFT)
     asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%10, %11, %12, %13};"
         : "=r"(sums[0]), "=r"(sums[1]), "=r"(sums[2]), "=r"(sums[3])
@@ -33,12 +40,12 @@ multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, un
 #endif
 }
 
-template <bool ROW>
+template <bool TAPS_LEFT>
 static __device__ __forceinline__ void
 multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned b0, const int (&start)[4])
 {
 #if __CUDA_ARCH__ >= 800
-  if (ROW)
+  if (TAPS_LEFT)
     asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
         : "=r"(sums[0]), "=r"(sums[1]), "=r"(sums[2]), "=r"(sums[3])
         : "r"(a0), "r"(a1), "r"(b0), "r"(start[0]), "r"(start[1]), "r"(start[2]), "r"(start[3]));
@@ -49,23 +56,28 @@ multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned b0, const int (&sta
 #endif
 }
 
-/* Bytes of 16 row sums of both halves: the second product's left operand. */
-struct Block
+/*
+ * A lane's part of a slab of row sums, [half][k]: lane 4 g + t has the sample 4 g + 2 * half + k in rows 2 t, 2 t + 1,
+ * 2 t + 8 and 2 t + 9, from the lowest byte to the highest. Low and high bytes of the sums are apart. Each half is a
+ * left operand of the second pass.
+ */
+struct Slab
 {
   unsigned low[2][2], high[2][2];
 };
 
 /*
- * Sums become two bytes: bits 16 and up of all limbs together, scaled and with a start; or 0 and up where there is one
- * limb of one byte, which began at the start.
+ * Makes the two bytes of each row sum. sums is [8 rows][half][sum][register]; register 2 k + i has sample k of the half
+ * in row 2 t + i. With several sums, their total, scaled and with the start added, has the bytes at bit 16. A single
+ * sum has begun at the start, and has the bytes at bit 0.
  */
 template <int SUMS>
 static __device__ __forceinline__ void
-pack_rows (Block &block, const int (&sums)[2][2][SUMS][4], unsigned scale, unsigned start)
+pack_rows (Slab &slab, const int (&sums)[2][2][SUMS][4], unsigned scale, unsigned start)
 {
 #pragma unroll
   for (int h = 0; h < 2; h++) {
-    unsigned pairs[2][2];
+    unsigned packed[2][2]; /* [8 rows][k]: the low bytes of two rows, and above them the high bytes */
 
 #pragma unroll
     for (int b = 0; b < 2; b++)
@@ -80,61 +92,67 @@ pack_rows (Block &block, const int (&sums)[2][2][SUMS][4], unsigned scale, unsig
           for (int s = 0; s < SUMS && SUMS > 1; s++)
             total[i] += sums[b][h][s][2 * k + i] * (scale << 8 * s);
         }
-        pairs[b][k] = __byte_perm (total[0], total[1], SUMS > 1 ? 0x7362 : 0x5140);
+        packed[b][k] = __byte_perm (total[0], total[1], SUMS > 1 ? A2_B2_A3_B3 : A0_B0_A1_B1);
       }
 #pragma unroll
     for (int k = 0; k < 2; k++) {
-      block.low[h][k] = __byte_perm (pairs[0][k], pairs[1][k], 0x5410);
-      block.high[h][k] = __byte_perm (pairs[0][k], pairs[1][k], 0x7632);
+      slab.low[h][k] = __byte_perm (packed[0][k], packed[1][k], A0_A1_B0_B1);
+      slab.high[h][k] = __byte_perm (packed[0][k], packed[1][k], A2_A3_B2_B3);
     }
   }
 }
 
 /*
- * Totals of 8 rows of outputs, half of the group: low has high bytes times low limbs and low bytes times high limbs,
- * high is worth 256 times that, and lowest the 256th part.
+ * A lane's totals of 8 rows of outputs and one half of the group, by the weight of their terms: register 2 k + i has
+ * sample k of the half in row 2 t + i. A total is 256 * high + middle + low / 256.
  */
 struct Totals
 {
-  int low[4], high[4], lowest[4];
+  int middle[4], high[4], low[4];
 };
 
-/* A block with the words of its taps, low limbs and high. */
-template <int LIMBS, bool FULL>
+/*
+ * Adds the terms of one slab. low_taps and high_taps have the low and the high digits of the column. Taps of one digit
+ * have it in high_taps, and so their totals are not divided by 256.
+ */
+template <int DIGITS, bool ALL_TERMS>
 static __device__ __forceinline__ void
-add_block (Totals &totals, const Block &block, int h, unsigned low, unsigned high)
+add_slab (Totals &totals, const Slab &slab, int h, unsigned low_taps, unsigned high_taps)
 {
-  multiply<false> (totals.high, block.high[h][0], block.high[h][1], high, totals.high);
-  multiply<false> (totals.low, block.low[h][0], block.low[h][1], high, totals.low);
-  if (LIMBS > 1)
-    multiply<false> (totals.low, block.high[h][0], block.high[h][1], low, totals.low);
-  if (FULL)
-    multiply<false> (totals.lowest, block.low[h][0], block.low[h][1], low, totals.lowest);
+  multiply<false> (totals.high, slab.high[h][0], slab.high[h][1], high_taps, totals.high);
+  multiply<false> (totals.middle, slab.low[h][0], slab.low[h][1], high_taps, totals.middle);
+  if (DIGITS > 1)
+    multiply<false> (totals.middle, slab.high[h][0], slab.high[h][1], low_taps, totals.middle);
+  if (ALL_TERMS)
+    multiply<false> (totals.low, slab.low[h][0], slab.low[h][1], low_taps, totals.low);
 }
 
-/* Two blocks with theirs: low limbs in x and y, high ones in z and w. */
-template <int LIMBS>
+/* The same for two slabs at once: taps has the low digits for them in x and y, and the high digits in z and w. */
+template <int DIGITS>
 static __device__ __forceinline__ void
-add_blocks (Totals &totals, const Block &one, const Block &two, int h, uint4 taps)
+add_two_slabs (Totals &totals, const Slab &one, const Slab &two, int h, uint4 taps)
 {
   multiply<false> (totals.high, one.high[h][0], one.high[h][1], two.high[h][0], two.high[h][1], taps.z, taps.w,
       totals.high);
-  multiply<false> (totals.low, one.low[h][0], one.low[h][1], two.low[h][0], two.low[h][1], taps.z, taps.w, totals.low);
-  if (LIMBS > 1)
-    multiply<false> (totals.low, one.high[h][0], one.high[h][1], two.high[h][0], two.high[h][1], taps.x, taps.y,
-        totals.low);
+  multiply<false> (totals.middle, one.low[h][0], one.low[h][1], two.low[h][0], two.low[h][1], taps.z, taps.w,
+      totals.middle);
+  if (DIGITS > 1)
+    multiply<false> (totals.middle, one.high[h][0], one.high[h][1], two.high[h][0], two.high[h][1], taps.x, taps.y,
+        totals.middle);
 }
 
-/* What a lane writes: four samples side by side, from x on, of two rows in eight. */
+/* What a lane writes in each of its rows: the four samples from x on. Places are samples from the row's first one. */
 struct Outputs
 {
-  unsigned x, begin, end; /* in samples; what is to be written of the row */
-  unsigned copied;        /* bytes that are not convolved */
+  unsigned x;
+  unsigned begin, end; /* of the samples that may be written */
+  unsigned copied;     /* 0xff in each of the four bytes that is copied instead of convolved */
 };
 
+/* column is the number of the block in its row of blocks. */
 template <typename T>
 static __device__ __forceinline__ Outputs
-find_outputs (const ConvolveImage &image, const Products &mask, int column)
+find_outputs (const ConvolveImage &image, const ProductsParameters &mask, int column)
 {
   Outputs outputs;
 
@@ -147,75 +165,78 @@ find_outputs (const ConvolveImage &image, const Products &mask, int column)
   return outputs;
 }
 
-/* How totals become samples: by a shift, the plan's tail, or the integer tail without results to be clamped or with. */
+/* What turns totals into samples. */
 typedef enum
 {
-  SHIFTED,
-  FLOATS,
-  INTEGERS,
-  CLAMPED_INTEGERS
+  BY_SHIFT,
+  BY_FLOAT_TAIL,          /* the plan's tail in single precision, rounded down */
+  BY_INTEGER_TAIL,        /* the integer tail, for a mask whose results are all in 0 .. 255 */
+  BY_CLAMPED_INTEGER_TAIL /* the integer tail for any other mask */
 } Finish;
 
-/* The samples of one row, four, as they lie in memory. */
-template <typename T, Finish F, bool FULL>
+/* The lane's four samples of row 2 t + i, as they lie in memory. halves are those of these 8 rows. */
+template <typename T, Finish F, bool ALL_TERMS>
 static __device__ __forceinline__ uint2
-finish_row (const ConvolveImage &image, const Products &mask, const Totals (&halves)[2], int row, const float4 &offsets)
+finish_row (const ConvolveImage &image, const ProductsParameters &mask, const Totals (&halves)[2], int i,
+    const float4 &offsets)
 {
   const float offset[4] = { offsets.x, offsets.y, offsets.z, offsets.w };
   int values[4];
 
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    const int at = i % 2 * 2 + row;
+  for (int n = 0; n < 4; n++) {
+    const Totals &totals = halves[n / 2];
+    const int at = n % 2 * 2 + i;
 
-    values[i] = halves[i / 2].low[at] + 256 * halves[i / 2].high[at] + (FULL ? halves[i / 2].lowest[at] >> 8 : 0);
-    if (F == SHIFTED)
-      values[i] >>= mask.shift;
-    else if (F == FLOATS)
-      values[i] = convolve_floor_from<T> (image.tail, offset[i], (float) values[i]);
+    values[n] = totals.middle[at] + 256 * totals.high[at] + (ALL_TERMS ? totals.low[at] >> 8 : 0);
+    if (F == BY_SHIFT)
+      values[n] >>= mask.shift;
+    else if (F == BY_FLOAT_TAIL)
+      values[n] = convolve_floor_from<T> (image.tail, offset[n], (float) values[n]);
     else
-      values[i] = __float_as_int (__fmaf_rd (__int_as_float (values[i]), mask.integer_tail.scale, offset[i]));
-    if (F == CLAMPED_INTEGERS)
-      values[i] -= CONVOLVE_MAGIC_BITS;
+      values[n] = __float_as_int (__fmaf_rd (__int_as_float (values[n]), mask.integer_tail.scale, offset[n]));
+    if (F == BY_CLAMPED_INTEGER_TAIL)
+      values[n] -= CONVOLVE_MAGIC_BITS;
     if (sizeof (T) == 2)
-      values[i] = min (max (values[i], 0), image.maximum) << image.shift;
+      values[n] = min (max (values[n], 0), image.maximum) << image.shift;
   }
-  if (F == INTEGERS)
-    return make_uint2 (__byte_perm (__byte_perm (values[0], values[1], 0x0040),
-                           __byte_perm (values[2], values[3], 0x0040), 0x5410),
+  if (F == BY_INTEGER_TAIL)
+    return make_uint2 (__byte_perm (__byte_perm (values[0], values[1], A0_B0),
+                           __byte_perm (values[2], values[3], A0_B0), A0_A1_B0_B1),
         0);
   if (sizeof (T) == 1)
     return make_uint2 (convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0)), 0);
-  return make_uint2 (__byte_perm (values[0], values[1], 0x5410), __byte_perm (values[2], values[3], 0x5410));
+  return make_uint2 (__byte_perm (values[0], values[1], A0_A1_B0_B1), __byte_perm (values[2], values[3], A0_A1_B0_B1));
 }
 
-template <typename T, Finish F, bool FULL>
+/* The lane's outputs of 16 rows: rows 2 t, 2 t + 1, 2 t + 8 and 2 t + 9. totals is [8 rows][half]. */
+template <typename T, Finish F, bool ALL_TERMS>
 static __device__ __forceinline__ void
-finish_rows (const ConvolveImage &image, const Products &mask, const Totals (&totals)[2][2], const float4 &offsets,
-    uint2 (&words)[4])
+finish_rows (const ConvolveImage &image, const ProductsParameters &mask, const Totals (&totals)[2][2],
+    const float4 &offsets, uint2 (&words)[4])
 {
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    words[i] = finish_row<T, F, FULL> (image, mask, totals[i / 2], i % 2, offsets);
+    words[i] = finish_row<T, F, ALL_TERMS> (image, mask, totals[i / 2], i % 2, offsets);
 }
 
-/* Those of all rows that a lane writes: 0 and 1, 8 and 9. */
-template <typename T, bool EXACT, bool FULL>
+/* The same, where the way from totals to samples is a parameter of the launch and not of the template. */
+template <typename T, bool EXACT, bool ALL_TERMS>
 static __device__ __forceinline__ void
-finish (const ConvolveImage &image, const Products &mask, const Totals (&totals)[2][2], const float4 *offsets,
+finish (const ConvolveImage &image, const ProductsParameters &mask, const Totals (&totals)[2][2], const float4 *offsets,
     uint2 (&words)[4])
 {
   if (!EXACT || mask.shift >= 0)
-    finish_rows<T, SHIFTED, FULL> (image, mask, totals, make_float4 (0, 0, 0, 0), words);
-  else if (sizeof (T) == 2 || !mask.integers)
-    finish_rows<T, FLOATS, FULL> (image, mask, totals, *offsets, words);
+    finish_rows<T, BY_SHIFT, ALL_TERMS> (image, mask, totals, make_float4 (0, 0, 0, 0), words);
+  else if (sizeof (T) == 2 || !mask.has_integer_tail)
+    finish_rows<T, BY_FLOAT_TAIL, ALL_TERMS> (image, mask, totals, *offsets, words);
   else if (mask.integer_tail.clamps)
-    finish_rows<T, CLAMPED_INTEGERS, FULL> (image, mask, totals, *offsets, words);
+    finish_rows<T, BY_CLAMPED_INTEGER_TAIL, ALL_TERMS> (image, mask, totals, *offsets, words);
   else
-    finish_rows<T, INTEGERS, FULL> (image, mask, totals, *offsets, words);
+    finish_rows<T, BY_INTEGER_TAIL, ALL_TERMS> (image, mask, totals, *offsets, words);
 }
 
-/* Those of them that are to be written, one by one. */
+/* Writes four samples one by one, without those before `begin` and from `end` on. x is the place of the first. */
 template <typename T>
 static __device__ __noinline__ void
 store_some (uint8_t *to, unsigned x, unsigned begin, unsigned end, uint2 words)
@@ -225,35 +246,38 @@ store_some (uint8_t *to, unsigned x, unsigned begin, unsigned end, uint2 words)
       ((T *) to)[i] = (T) ((i * sizeof (T) < 4 ? words.x : words.y) >> i * 8 * sizeof (T) % 32);
 }
 
-/* Writes rows 0, 1, 8 and 9 from `to` on, as many as are in the image; whole: nothing of the warp's lies outside. */
+/*
+ * Writes the lane's outputs of 16 rows; `to` is the place of the first. unclipped: all outputs of the warp may be
+ * written, and each four as one word. Otherwise only those of the first `rows` rows from the lane's first row on.
+ */
 template <typename T>
 static __device__ __forceinline__ void
-store (uint8_t *to, int64_t stride, int rows, bool whole, const Outputs &outputs, const uint2 (&words)[4])
+store (uint8_t *to, int64_t stride, int rows, bool unclipped, const Outputs &outputs, const uint2 (&words)[4])
 {
 #pragma unroll
-  for (int i = 0; i < 4; i++, to += i == 2 ? 7 * stride : stride) {
-    if (whole && sizeof (T) == 1)
+  for (int i = 0; i < 4; i++, to += i == 2 ? 7 * stride : stride) { /* 7 rows from row 2 t + 1 to row 2 t + 8 */
+    if (unclipped && sizeof (T) == 1)
       *(unsigned *) to = words[i].x;
-    else if (whole)
+    else if (unclipped)
       *(uint2 *) to = words[i];
     else if (i / 2 * 8 + i % 2 < rows)
       store_some<T> (to, outputs.x, outputs.begin, outputs.end, words[i]);
   }
 }
 
-/* What both variants tell their kernels of the plan. */
-static inline Products
+/* The parameters that depend on the plan alone and that both variants need. */
+static inline ProductsParameters
 describe_products (const ConvolvePlan *plan)
 {
   const ConvolvePixel *pixel = &plan->pixel;
-  const ConvolveProducts *products = &((const ConvolveFoundProducts *) plan->prepared)->products;
-  Products mask = {};
+  const ConvolveTensorProducts *products = &((const ConvolveTensorProductsFound *) plan->prepared)->products;
+  ProductsParameters mask = {};
 
   mask.operands = (const uint4 *) plan->device_memory;
-  mask.operands_count = (int) (convolve_products_operands_size (plan, products) / 16);
+  mask.operands_count = (int) (convolve_tensor_products_operands_size (plan, products) / CHUNK);
   mask.rank = products->rank;
-  mask.units = products->units;
-  mask.pairs = products->pairs;
+  mask.segments = products->segments;
+  mask.slabs = products->slabs;
   mask.lead = products->lead;
   mask.width = TILE_WARPS * GROUP * convolve_sample_size (pixel->type);
   mask.samples = pixel->samples;
@@ -262,27 +286,27 @@ describe_products (const ConvolvePlan *plan)
   mask.scale = products->scale;
   memcpy (mask.row_start, products->row_start, sizeof (mask.row_start));
   mask.shift = products->shift;
-  mask.integers = products->integers;
+  mask.has_integer_tail = products->has_integer_tail;
   mask.integer_tail = products->integer_tail;
   for (int i = 0; i < 4; i++)
-    mask.offset[i] = convolve_products_offset (plan, products, i % pixel->samples);
+    mask.offset[i] = convolve_tensor_products_offset (plan, products, i % pixel->samples);
   return mask;
 }
 
-/* And of the plane. */
+/* Adds those that depend on the plane. */
 static inline void
-describe_plane (const ConvolvePlan *plan, const ConvolvePlane *plane, Products *mask)
+describe_plane (const ConvolvePlan *plan, const ConvolvePlane *plane, ProductsParameters *mask)
 {
   const int bytes = convolve_sample_size (plan->pixel.type);
 
-  mask->left = plane->region.x * plan->pixel.stride / 16 * 16;
-  mask->aligned = ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % 16 == 0;
+  mask->left = plane->region.x * plan->pixel.stride / CHUNK * CHUNK;
+  mask->aligned = ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % CHUNK == 0;
   mask->aligned_stores = ((uintptr_t) plane->destination | (uintptr_t) plane->destination_stride) % (4 * bytes) == 0;
 }
 
-/* How many blocks stand side by side. */
+/* The number of blocks side by side. */
 static inline int
-products_columns (const ConvolvePlan *plan, const ConvolvePlane *plane, const Products &mask)
+products_columns (const ConvolvePlan *plan, const ConvolvePlane *plane, const ProductsParameters &mask)
 {
   return ((plane->region.x + plane->region.width) * plan->pixel.stride - mask.left + mask.width - 1) / mask.width;
 }

@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A mask for two passes on the integer tensor cores: products of a column and a row, their taps integers of one or two
- * signed bytes (limbs), row sums in between of two bytes.
+ * What tensor-separable and tensor-fused share: a mask for two passes on the integer tensor cores.
  *
- * An exact plan's taps and row sums are taken as they are. Otherwise a row sum is scale * (sum of row taps times the
- * words of samples), rounded to bits 16 to 31; a total is the sum of column taps times row sums over 256, rounded down,
- * where there is but one product without those of two low bytes; and total / 2^shift is the value that is rounded down
- * to the sample.
+ * The mask is a sum of products of a column and a row of taps. The first pass convolves rows: it makes row sums. The
+ * second pass convolves columns of row sums: it makes totals. All taps are integers of one or two digits in base 256,
+ * as cuda/tensor.h defines digits, and a row sum is kept in two bytes.
  *
- * A group is 32 samples side by side, whatever pixels they belong to: neighbours in a pixel's sample are `samples`
- * apart, and the band that stands for a row of the mask has its taps as far apart. It is given to the tensor cores in
- * units of 16 bytes, as the left operand of mma.m16n8k16 (or halves of m16n8k32); lane 4 g + t's outputs are samples
- * 4 g to 4 g + 3. Which bytes a unit has is free: see convolve_products_byte (). Row sums of 8 rows come out with rows
- * 2 t and 2 t + 1 in lane t, so two of those blocks make a word of the left operand of the second product, if its right
- * one has its rows in the same order.
+ * An exact plan has column taps of one digit, and keeps taps and row sums as they are. In any other plan
+ *   row sum = (scale * (sum of row taps times words of samples) + row_start) / 2^16, rounded down
+ *   total   = start + (sum of column taps times row sums) / 2^8, rounded down
+ *   sample  = total / 2^shift, rounded down and clamped.
+ * With digits hi and lo of a column tap and bytes HI and LO of a row sum, the total has the four terms
+ *   256 * hi * HI + (hi * LO + lo * HI) + lo * LO / 256.
+ * The last term is left out where the mask is one product: its mean is known and added to start.
+ *
+ * The words of both variants:
+ *   group    32 samples side by side, whatever pixels they belong to: the outputs of one warp. The same sample of the
+ *            next pixel is `samples` samples away, and so is the next tap in the banded operand
+ *   half     of a group: the samples 4 g and 4 g + 1 for all g (half 0), or 4 g + 2 and 4 g + 3 (half 1)
+ *   window   the bytes of one row of samples that a group reads
+ *   lead     the bytes of the window before the group's first sample
+ *   segment  16 bytes of the window, what one mma.m16n8k16 takes; mma.m16n8k32 takes two
+ *   slab     the row sums of one group in 16 rows
+ *   chunk    16 bytes of memory, which one thread loads together
+ *
+ * How the passes fit together. Row taps are the left operand of the first pass and samples the right one, so lane
+ * 4 g + t gets the sums of rows 2 t and 2 t + 1 for the samples 4 g + 2 * half and the one after it. The bytes of four
+ * such row sums are what the lane has to give as left operand of the second pass, where a lane holds four values along
+ * the summed dimension. That dimension is then in the order of rows 0, 1, 8, 9, 2, 3, 10, 11 and so on, which is no
+ * matter as long as the column taps, the right operand, are in the same order. So row sums never leave their lane.
  */
 #ifndef CONVOLVE_CUDA_TENSOR_PRODUCTS_H
 #define CONVOLVE_CUDA_TENSOR_PRODUCTS_H
@@ -26,68 +41,85 @@ extern "C"
 {
 #endif
 
-#define CONVOLVE_PRODUCTS_GROUP 32      /* samples */
-#define CONVOLVE_PRODUCTS_ROWS 16       /* that are made at a time */
-#define CONVOLVE_PRODUCTS_UNIT 16       /* bytes */
-#define CONVOLVE_PRODUCTS_WARPS 4       /* of a block, side by side */
-#define CONVOLVE_TENSOR_FUSED_HEIGHT 33 /* of masks */
-#define CONVOLVE_PRODUCTS_STARTS 3      /* chunks of 16 bytes before the operands */
+#define CONVOLVE_TENSOR_PRODUCTS_GROUP 32   /* samples of a group */
+#define CONVOLVE_TENSOR_PRODUCTS_ROWS 16    /* rows of a slab, of row sums or of outputs */
+#define CONVOLVE_TENSOR_PRODUCTS_SEGMENT 16 /* bytes of a segment */
+#define CONVOLVE_TENSOR_PRODUCTS_WARPS 4    /* warps of a block, side by side */
+#define CONVOLVE_TENSOR_PRODUCTS_HEADER \
+  3                                     /* chunks before the operands: see convolve_tensor_products_operands_size () */
+#define CONVOLVE_TENSOR_FUSED_HEIGHT 33 /* rows of the highest mask of tensor-fused */
 
-/* The mask as up to CONVOLVE_MAX_RANK products of a column and a row of integers. */
+/* A lane has two bytes of four row sums in each half of the slab: 16 bytes. */
+#define CONVOLVE_TENSOR_PRODUCTS_SLAB_CHUNKS 64 /* chunks of a slab: two halves of 32 lanes */
+#define CONVOLVE_TENSOR_PRODUCTS_SLAB_BYTES (16 * CONVOLVE_TENSOR_PRODUCTS_SLAB_CHUNKS)
+
+/* The integer arithmetic that was chosen for a plan. */
 typedef struct
 {
-  int rank;
-  int lead;       /* bytes from where a group's window begins to its first sample, a multiple of 4 */
-  int units;      /* of 16 bytes in a window */
-  int lane_bytes; /* that a lane has side by side: 4, or 16 in tensor-fused */
-  int pairs;      /* blocks of 16 rows of row sums that 16 rows of outputs are made from */
-  uint32_t scale; /* of row sums, whose bits from 16 on are kept; 0: row sums are kept as they are, bits from 0 on */
-  int32_t row_start[CONVOLVE_MAX_RANK]; /* of row sums, scaled or not */
-  int32_t start[CONVOLVE_MAX_SAMPLES];  /* of the totals of each sample */
-  int shift;     /* from a total to the sample; -1: the integer tail or the plan's tail does it */
-  bool integers; /* the integer tail does it */
+  int rank;       /* products of a column and a row, 1 .. CONVOLVE_MAX_RANK */
+  int lead;       /* bytes, a multiple of 4 */
+  int segments;   /* of a window */
+  int lane_bytes; /* bytes of the window, side by side, that one lane holds: 4, or 16 in tensor-fused */
+  int slabs;      /* slabs of row sums that 16 rows of outputs are made from: 2, 3, 5 or more */
+  uint32_t scale; /* of row sums, whose bits 16 .. 31 are kept; 0: row sums are not scaled, bits 0 .. 15 are kept */
+  int32_t row_start[CONVOLVE_MAX_RANK]; /* added to a row sum after scaling, before the bits are cut */
+  int32_t start[CONVOLVE_MAX_SAMPLES];  /* by sample of a pixel: what totals begin with */
+  int shift;             /* bits of a total behind the point; -1: the integer tail or the plan's tail ends the total */
+  bool has_integer_tail; /* integer_tail ends the total */
   ConvolveIntegerTail integer_tail;
-  bool full; /* totals have the products of low bytes and low limbs, too */
-} ConvolveProducts;
+  bool all_terms; /* totals have the term of low digits times low bytes, too */
+} ConvolveTensorProducts;
 
+/* The integer taps by product: of the row, plan->taps.width, and of the column, plan->taps.height. */
 typedef struct
 {
   int row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
-} ConvolveProductTaps;
+} ConvolveTensorProductsTaps;
 
-/* What accepts () leaves for prepare (). */
+/* What accepts () leaves in plan->prepared, for prepare () and load (). */
 typedef struct
 {
-  ConvolveProducts products;
-  ConvolveProductTaps taps;
-} ConvolveFoundProducts;
+  ConvolveTensorProducts products;
+  ConvolveTensorProductsTaps taps;
+} ConvolveTensorProductsFound;
 
-/* Limbs of a column's taps, and sums that a row's sum is put together from: limb by limb of the tap and the word. */
+/* Digits of a column tap: 1 or 2. */
 static inline int
-convolve_products_limbs (const ConvolvePlan *plan)
+convolve_tensor_products_digits (const ConvolvePlan *plan)
 {
   return plan->exact ? 1 : 2;
 }
 
+/*
+ * Sums that a row sum is put together from, with the weights 1, 256 and 65536: 1 .. 3. Digit d of a tap and byte b of a
+ * sample's word belong to sum d + b.
+ */
 static inline int
-convolve_products_row_sums (const ConvolvePlan *plan)
+convolve_tensor_products_row_sums (const ConvolvePlan *plan)
 {
-  return convolve_products_limbs (plan) + convolve_sample_size (plan->pixel.type) - 1;
+  return convolve_tensor_products_digits (plan) + convolve_sample_size (plan->pixel.type) - 1;
 }
 
-/* Finds integers that keep the promise of convolve.h for this plan. False, with the reason, where there are none. */
-bool convolve_products_choose (const ConvolvePlan *plan, ConvolveProducts *products, ConvolveProductTaps *taps,
+/*
+ * Finds integers that keep the promise of convolve.h for this plan, laid out for tensor-separable. False, with *reason
+ * set, where there are none.
+ */
+bool convolve_tensor_products_choose (const ConvolvePlan *plan, ConvolveTensorProducts *products,
+    ConvolveTensorProductsTaps *taps, const char **reason);
+
+/*
+ * Changes the layout to that of tensor-fused: windows of 64 bytes for each byte of a sample, in which a lane holds 16
+ * bytes side by side. False, with *reason set, where the mask is too large or has more than one product.
+ */
+bool convolve_tensor_products_for_fused (const ConvolvePlan *plan, ConvolveTensorProducts *products,
     const char **reason);
 
 /*
- * Rearranges products for tensor-fused: windows are of 64 bytes, 16 side by side for each of four lanes. False, with the
- * reason, where the mask is too large or needs more than one product.
+ * Where in the window, in bytes, the word begins that a lane gives for segment u. The order in which a product adds is
+ * free: with lane_bytes 16, segments 0 .. 3 are the four words of the 16 bytes that each of four lanes holds.
  */
-bool convolve_products_widen (const ConvolvePlan *plan, ConvolveProducts *products, const char **reason);
-
-/* Where in the group's window, in bytes, a lane's word of unit u begins. */
 static inline int
-convolve_products_byte (const ConvolveProducts *products, int u, int lane)
+convolve_tensor_products_byte (const ConvolveTensorProducts *products, int u, int lane)
 {
   int words = products->lane_bytes / 4;
 
@@ -95,47 +127,52 @@ convolve_products_byte (const ConvolveProducts *products, int u, int lane)
 }
 
 /*
- * Words of the operands, for a lane of the warp. Of product r's row: unit u, row sum s, register k: the rows of the
- * tensor core's operand for samples 4 g + k. Of its column: pair p, k = 2 * (8 rows of outputs, 0 or 1) + (low limb 0,
- * high or only limb 1).
+ * Registers of the operands with taps, four digits each, for lane 0 .. 31 and product r.
+ *
+ * Row: segment u, sum s. k is 0 .. 3: the taps of the outputs 4 (lane / 4) + k. So k = 2 * half and 2 * half + 1 are
+ * registers a0 and a1 of the half.
+ *
+ * Column: slab p of row sums. k is 2 * b + d: b is 0 for output rows 0 .. 7 and 1 for rows 8 .. 15, and d is 0 for low
+ * digits, 1 for high ones. Taps of one digit have that digit at d = 1, and zeros at d = 0.
  */
-uint32_t convolve_products_row_word (const ConvolvePlan *plan, const ConvolveProducts *products,
-    const ConvolveProductTaps *taps, int r, int u, int s, int lane, int k);
-uint32_t convolve_products_column_word (const ConvolvePlan *plan, const ConvolveProductTaps *taps, int r, int p,
-    int lane, int k);
+uint32_t convolve_tensor_products_row_word (const ConvolvePlan *plan, const ConvolveTensorProducts *products,
+    const ConvolveTensorProductsTaps *taps, int r, int u, int s, int lane, int k);
+uint32_t convolve_tensor_products_column_word (const ConvolvePlan *plan, const ConvolveTensorProductsTaps *taps, int r,
+    int p, int lane, int k);
 
-/* Whether there is a kernel that keeps the row sums in registers. */
+/* Whether there is a kernel of tensor-separable that keeps the slabs of row sums in registers. */
 static inline bool
-convolve_products_kept (const ConvolveProducts *products)
+convolve_tensor_products_in_registers (const ConvolveTensorProducts *products)
 {
-  return products->rank == 1 && (products->pairs == 2 || products->pairs == 3 || products->pairs == 5);
+  return products->rank == 1 && (products->slabs == 2 || products->slabs == 3 || products->slabs == 5);
 }
 
-/* What the tail, either the plan's or the integer tail, adds to a total of this sample. */
+/* What the tail in use, the integer tail or the plan's, adds to a total of this sample. */
 static inline float
-convolve_products_offset (const ConvolvePlan *plan, const ConvolveProducts *products, int sample)
+convolve_tensor_products_offset (const ConvolvePlan *plan, const ConvolveTensorProducts *products, int sample)
 {
-  return products->integers ? products->integer_tail.offset[sample] : plan->tail.offset_f[sample];
+  return products->has_integer_tail ? products->integer_tail.offset[sample] : plan->tail.offset_f[sample];
 }
 
 /*
- * What all operands take, in bytes. First where totals begin, as a lane has them in a product: for samples 4 g and
- * 4 g + 1, two rows each, then 4 g + 2 and 4 g + 3; and the four offsets of the tail in float. Then [product][two
- * units][sum][half of k][lane][unit][k], or a last unit's [sum][lane][k]; then [product][pair][lane][k], or, where row
- * sums are kept in registers, for a pair and the next one, the first after the last: [pair][8 rows of
- * outputs][lane][limb][this, next].
+ * The size in bytes of all operands on the device. They are, in this order:
+ *  - the header: 8 words, the starts of totals as a lane's sums begin with them (for samples 4 g and 4 g + 1, two rows
+ *    each, and then for 4 g + 2 and 4 g + 3); and 4 floats, the offsets of the samples 4 g .. 4 g + 3
+ *  - rows: [product][two segments][sum][half][lane][segment][register]; a last odd segment is [sum][lane][k]
+ *  - columns: [product][slab][lane][k]; or, where slabs stay in registers, [slab][8 rows of outputs][lane][digit][this
+ *    slab, next slab], in which the first slab comes after the last.
  */
-size_t convolve_products_operands_size (const ConvolvePlan *plan, const ConvolveProducts *products);
+size_t convolve_tensor_products_operands_size (const ConvolvePlan *plan, const ConvolveTensorProducts *products);
 
 /*
- * For tensor-fused (widens) and tensor-separable: whether the device and the pixels are such as the kernels need, and
- * the mask has such products, which are left in *found.
+ * accepts () of both variants: whether the device and the pixels suit the kernels, and integers were found. These are
+ * left in *found, which the caller frees.
  */
-bool convolve_products_accept (const ConvolvePlan *plan, bool widens, ConvolveFoundProducts **found,
+bool convolve_tensor_products_accept (const ConvolvePlan *plan, bool for_fused, ConvolveTensorProductsFound **found,
     const char **reason);
 
-/* Puts all operands of the plan's ConvolveFoundProducts on its device. */
-ConvolveStatus convolve_products_prepare (ConvolvePlan *plan, ConvolveError *error);
+/* prepare () of both variants: puts the operands for plan->prepared on the device. */
+ConvolveStatus convolve_tensor_products_prepare (ConvolvePlan *plan, ConvolveError *error);
 
 #ifdef __cplusplus
 }

@@ -5,34 +5,40 @@
 
 #include "cuda/accepts.h"
 
-int
-convolve_tensor_separable_chunks (const ConvolvePlan *plan, const ConvolveProducts *products)
-{
-  int group = CONVOLVE_PRODUCTS_GROUP * convolve_sample_size (plan->pixel.type);
+#define CHUNK 16 /* bytes */
 
-  return ((16 - products->lead % 16) % 16 + (CONVOLVE_PRODUCTS_WARPS - 1) * group
-             + products->units * CONVOLVE_PRODUCTS_UNIT + 15)
-      / 16;
+/* The last group's window begins 3 groups after the first one's, which begins `lead` bytes before a multiple of 16. */
+int
+convolve_tensor_separable_chunks (const ConvolvePlan *plan, const ConvolveTensorProducts *products)
+{
+  const int group = CONVOLVE_TENSOR_PRODUCTS_GROUP * convolve_sample_size (plan->pixel.type);
+  const int window = products->segments * CONVOLVE_TENSOR_PRODUCTS_SEGMENT;
+  const int before_window = (CHUNK - products->lead % CHUNK) % CHUNK;
+
+  return (before_window + (CONVOLVE_TENSOR_PRODUCTS_WARPS - 1) * group + window + CHUNK - 1) / CHUNK;
 }
 
-/* Operands, a tile for 16 rows, and the row sums that are kept, in bytes. */
+/* The shared memory of the smallest block, in bytes: operands, a tile for 16 rows of outputs, and a ring of slabs. */
 static size_t
-shared_size (const ConvolvePlan *plan, const ConvolveProducts *products)
+shared_size (const ConvolvePlan *plan, const ConvolveTensorProducts *products)
 {
-  return convolve_products_operands_size (plan, products)
-      + (size_t) products->pairs * CONVOLVE_PRODUCTS_ROWS * (convolve_tensor_separable_chunks (plan, products) | 1) * 16
-      + (size_t) CONVOLVE_PRODUCTS_WARPS * products->rank * products->pairs * 1024;
+  const size_t pitch = (size_t) (convolve_tensor_separable_chunks (plan, products) | 1) * CHUNK;
+
+  return convolve_tensor_products_operands_size (plan, products)
+      + products->slabs * CONVOLVE_TENSOR_PRODUCTS_ROWS * pitch
+      + (size_t) CONVOLVE_TENSOR_PRODUCTS_WARPS * products->rank * products->slabs
+      * CONVOLVE_TENSOR_PRODUCTS_SLAB_BYTES;
 }
 
 static bool
 accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
-  ConvolveFoundProducts *products;
+  ConvolveTensorProductsFound *products;
 
-  if (!convolve_products_accept (plan, false, &products, reason))
+  if (!convolve_tensor_products_accept (plan, false, &products, reason))
     return false;
   if (shared_size (plan, &products->products) > convolve_device_shared_limit (plan->device)
-      || convolve_tensor_separable_chunks (plan, &products->products) > CONVOLVE_PRODUCTS_WARPS * 32) {
+      || convolve_tensor_separable_chunks (plan, &products->products) > CONVOLVE_TENSOR_PRODUCTS_WARPS * 32) {
     *reason = CONVOLVE_NEEDS_SHARED;
     free (products);
     return false;
@@ -46,6 +52,6 @@ const ConvolveVariant convolve_variant_tensor_separable = {
   .number = 3,
   .idea = "a mask of rank 1, or a sum of up to four such, as two products with banded matrices on the tensor cores",
   .accepts = accepts,
-  .prepare = convolve_products_prepare,
+  .prepare = convolve_tensor_products_prepare,
   CONVOLVE_ON_DEVICE (tensor_separable),
 };

@@ -4,10 +4,16 @@
 #include "cuda/tensor_products.cuh"
 #include "cuda/tensor_separable.h"
 
-/* Sums of 16 rows for a group: [8 rows][half of the group's samples][sum s]. Lanes read words of units of 16 bytes. */
+#define SEGMENT_WORDS (CONVOLVE_TENSOR_PRODUCTS_SEGMENT / 4)
+#define SLAB_CHUNKS CONVOLVE_TENSOR_PRODUCTS_SLAB_CHUNKS
+
+/*
+ * The first pass for 16 rows: sums is [8 rows][half][sum]. pixels is the lane's word of the first segment in its first
+ * row, pitch is in words, and rows are the lane's operands of one product. Each sum begins at `start`.
+ */
 template <int SUMS>
 static __device__ __forceinline__ void
-sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const uint4 *operands, int units, int start)
+sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const uint4 *rows, int segments, int start)
 {
   const unsigned *below = pixels + 8 * pitch;
   const int starts[4] = { start, start, start, start };
@@ -16,29 +22,29 @@ sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const u
   for (int s = 0; s < SUMS; s++)
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-      uint4 taps = operands[(2 * s + h) * 32];
+      uint4 taps = rows[(2 * s + h) * 32];
 
-      multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[4], starts);
-      multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[4], starts);
+      multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[SEGMENT_WORDS], starts);
+      multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[SEGMENT_WORDS], starts);
     }
 #pragma unroll 1
-  for (units -= 2; units > 1; units -= 2) {
-    pixels += 8, below += 8, operands += 2 * SUMS * 32;
+  for (segments -= 2; segments > 1; segments -= 2) {
+    pixels += 2 * SEGMENT_WORDS, below += 2 * SEGMENT_WORDS, rows += 2 * SUMS * 32;
 #pragma unroll
     for (int s = 0; s < SUMS; s++)
 #pragma unroll
       for (int h = 0; h < 2; h++) {
-        uint4 taps = operands[(2 * s + h) * 32];
+        uint4 taps = rows[(2 * s + h) * 32];
 
-        multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[4], sums[0][h][s]);
-        multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[4], sums[1][h][s]);
+        multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[SEGMENT_WORDS], sums[0][h][s]);
+        multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[SEGMENT_WORDS], sums[1][h][s]);
       }
   }
-  if (units) {
-    pixels += 8, below += 8, operands += 2 * SUMS * 32;
+  if (segments) {
+    pixels += 2 * SEGMENT_WORDS, below += 2 * SEGMENT_WORDS, rows += 2 * SUMS * 32;
 #pragma unroll
     for (int s = 0; s < SUMS; s++) {
-      uint4 taps = operands[s * 32];
+      uint4 taps = rows[s * 32];
 
       multiply<true> (sums[0][0][s], taps.x, taps.y, pixels[0], sums[0][0][s]);
       multiply<true> (sums[1][0][s], taps.x, taps.y, below[0], sums[1][0][s]);
@@ -48,47 +54,120 @@ sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const u
   }
 }
 
-/* Blocks that a multiprocessor is to hold; with more, they would not have the registers for their rings. */
-static constexpr int
-blocks_of (int sample_size, int pairs)
+/* The second pass from a ring of SLABS slabs in registers, of which number `slot` is the newest. */
+template <int DIGITS, int SLABS, int SLOTS>
+static __device__ __forceinline__ void
+sum_slabs_in_registers (Totals (&totals)[2][2], const Slab (&kept)[SLOTS], int slot, const uint4 *columns)
 {
-  return pairs > 3 ? 4 : (pairs == 3 ? 6 : 7) - sample_size;
+#pragma unroll
+  for (int s = 0; s < SLABS; s += 2) {
+    /* The oldest slab, in the slot after the newest one, meets the taps of slab 0. */
+    const int age = (s + SLABS - 1 - slot) % SLOTS, next = s + 1 < SLABS ? s + 1 : s;
+
+#pragma unroll
+    for (int b = 0; b < 2; b++) {
+      uint4 taps = columns[(2 * age + b) * 32];
+
+#pragma unroll
+      for (int h = 0; h < 2; h++)
+        if (next > s)
+          add_two_slabs<DIGITS> (totals[b][h], kept[s], kept[next], h, taps);
+        else
+          add_slab<DIGITS, false> (totals[b][h], kept[s], h, taps.x, taps.z);
+    }
+  }
+}
+
+/* The second pass from a ring in shared memory, [product][slab][half][lane]. newest is the place of the last slab. */
+template <int DIGITS, bool ALL_TERMS>
+static __device__ __forceinline__ void
+sum_slabs_in_shared (Totals (&totals)[2][2], const uint4 *ring, int newest, int slabs, int rank, const uint4 *columns)
+{
+#pragma unroll 1
+  for (int p = 0, from = newest; p < slabs; p++) {
+    from = from + 1 < slabs ? from + 1 : 0;
+#pragma unroll 1
+    for (int r = 0; r < rank; r++) {
+      uint4 taps = columns[(r * slabs + p) * 32];
+      Slab slab;
+
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        uint4 bytes = ring[((r * slabs + from) * 2 + h) * 32];
+
+        slab.low[h][0] = bytes.x, slab.low[h][1] = bytes.y;
+        slab.high[h][0] = bytes.z, slab.high[h][1] = bytes.w;
+        add_slab<DIGITS, ALL_TERMS> (totals[0][h], slab, h, taps.x, taps.y);
+        add_slab<DIGITS, ALL_TERMS> (totals[1][h], slab, h, taps.z, taps.w);
+      }
+    }
+  }
+}
+
+/* Blocks on a multiprocessor, for the compiler. With more, the registers would not hold the ring. */
+static constexpr int
+blocks_of (int sample_size, bool all_terms, int slabs)
+{
+  return slabs > 3 ? 4 : (slabs == 3 ? 6 : 7) - sample_size - all_terms;
 }
 
 /*
- * The idea: a product of a column and a row, or a sum of few, as two products with banded matrices of bytes on the
- * integer tensor cores. A warp walks down 32 samples' width; the sums of 16 rows leave the first product in the
- * registers in which the second one wants them, see cuda/tensor_products.h. Those that the mask's height still needs stay
- * in a ring: of registers where PAIRS says how many there are, otherwise of shared memory, and then for many products.
- * EXACT: one limb for each tap. FULL: see ConvolveProducts. SUMS: for how many limbs of taps and bytes of samples a row
- * has sums of its own.
+ * The idea: a product of a column and a row is convolved in two passes, both products with banded matrices of bytes on
+ * the tensor cores. A warp walks down one group of 32 samples and keeps the row sums that the mask's height still
+ * needs.
+ *
+ * First pass, taps a b c of a row, half 0, lead 4          Second pass, taps d e f of a column, output rows p0 .. p7
+ * (dots are 0): left operand, one row for each output      (dots are 0): right operand, one row for each row sum
+ *
+ *            w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 ..                    p0 p1 p2 p3 p4 p5 p6 p7
+ *   output 0  .  .  .  a  b  c  .  .  .  .                   r0   d  .  .  .  .  .  .  .   lanes with t = 0
+ *   output 4  .  .  .  .  .  .  .  a  b  c                   r1   e  d  .  .  .  .  .  .
+ *     ..                                                     r8   .  .  .  .  .  .  f  e
+ *   output 1  .  .  .  .  a  b  c  .  .  .                   r9   .  .  .  .  .  .  .  f
+ *   output 5  .  .  .  .  .  .  .  .  a  b                   r2   f  e  d  .  .  .  .  .   lanes with t = 1
+ *     ..      times the windows w of 8 rows                  r3   .  f  e  d  .  .  .  .   and so on
+ *
+ * Lane 4 g + t of the warp holds, with h for the half and o for output 4 g + 2 h:
+ *   first     a0, a1  taps of o and of o + 1 for bytes 4 t .. 4 t + 3 of a segment; a2, a3: for the next segment
+ *   pass      b0, b1  bytes 4 t .. 4 t + 3 of the segment in row g of the 8 rows; of the next segment
+ *             c0 .. c3  the sums of o in rows 2 t and 2 t + 1, and of o + 1 in these rows
+ *   second    a0, a1  one byte each of the sums of o, and of o + 1, in rows 2 t, 2 t + 1, 2 t + 8 and 2 t + 9
+ *   pass      b0      one digit each of the taps of output row g for these four row sums
+ *             c0 .. c3  the totals of o in output rows 2 t and 2 t + 1, and of o + 1 in these rows
+ *
+ * Example: column tap 300 (digits 1 and 44) times row sum 1000 (bytes 3 and 232). The terms are 256 * 1 * 3 = 768,
+ * 1 * 232 + 44 * 3 = 364 and 44 * 232 / 256 = 39: the total is 1171, which is 300 * 1000 / 256 rounded down.
+ *
+ * EXACT: column taps have one digit. SLABS: the slabs of the ring, in registers; 0 for a ring in shared memory, of any
+ * size and for any number of products. ALL_TERMS: see ConvolveTensorProducts.
  */
-template <typename T, bool EXACT, int PAIRS, bool FULL>
-__global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T) + FULL, PAIRS))
-    convolve_tensor_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ Products mask)
+template <typename T, bool EXACT, int SLABS, bool ALL_TERMS>
+__global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), ALL_TERMS, SLABS))
+    convolve_tensor_separable (const __grid_constant__ ConvolveImage image,
+        const __grid_constant__ ProductsParameters mask)
 {
 #if __CUDA_ARCH__ >= 800
-  constexpr int LIMBS = EXACT ? 1 : 2, SUMS = LIMBS + sizeof (T) - 1, SLOTS = PAIRS ? PAIRS : 1;
+  constexpr int DIGITS = EXACT ? 1 : 2, SUMS = DIGITS + sizeof (T) - 1, SLOTS = SLABS ? SLABS : 1;
   extern __shared__ uint4 shared[];
-  const int4 *starts = (const int4 *) shared; /* of both halves' totals; and four floats of the tail */
+  const int4 *starts = (const int4 *) shared; /* the header: starts of both halves' totals, and four offsets */
   const int lane = threadIdx.x, top = image.y0 + blockIdx.y * mask.height, bottom = min (top + mask.height, image.y1);
-  const int pairs = PAIRS ? PAIRS : mask.pairs, rank = PAIRS ? 1 : mask.rank;
-  const int total = (bottom - top + ROWS - 1) / ROWS + pairs - 1;
-  const uint4 *rows = shared + STARTS + lane, *columns = rows + rank * mask.units * SUMS * 32;
+  const int slabs = SLABS ? SLABS : mask.slabs, rank = SLABS ? 1 : mask.rank;
+  const int total = (bottom - top + ROWS - 1) / ROWS + slabs - 1; /* slabs of row sums that the block makes */
+  const uint4 *rows = shared + HEADER + lane, *columns = rows + rank * mask.segments * SUMS * 32;
   uint8_t *tile = (uint8_t *) (shared + mask.operands_count);
-  uint4 *ring = (uint4 *) (tile + mask.tile_size) + threadIdx.y * rank * pairs * 64 + lane;
-  const uint8_t *window = tile + mask.margin + threadIdx.y * GROUP * sizeof (T);
-  const unsigned *pixels = (const unsigned *) (window - mask.lead + lane / 4 * mask.pitch + lane % 4 * 4);
-  const uint8_t *own = window + lane / 4 * 4 + (image.mask_height / 2 + lane % 4 * 2) * mask.pitch;
+  uint4 *ring = (uint4 *) (tile + mask.tile_size) + threadIdx.y * rank * slabs * SLAB_CHUNKS + lane;
+  const uint8_t *first_output = tile + mask.margin + threadIdx.y * GROUP * sizeof (T);
+  const unsigned *pixels = (const unsigned *) (first_output - mask.lead + lane / 4 * mask.pitch + lane % 4 * 4);
+  const uint8_t *own = first_output + lane / 4 * 4 + (image.mask_height / 2 + lane % 4 * 2) * mask.pitch;
   const Outputs outputs = find_outputs<T> (image, mask, blockIdx.x);
-  Block kept[SLOTS];
+  Slab kept[SLOTS];
 
   if (mask.overlaps)
     convolve_wait ();
   load_tile<T> (image, mask, top, bottom, shared, tile);
   const unsigned group = outputs.x - lane / 4 * 4;
   const bool idle = group >= outputs.end;
-  const bool whole = mask.aligned_stores && group >= outputs.begin && group + GROUP <= outputs.end;
+  const bool unclipped = mask.aligned_stores && group >= outputs.begin && group + GROUP <= outputs.end;
   int y = top + lane % 4 * 2;
   uint8_t *to = image.destination + y * image.destination_stride + outputs.x * (unsigned) sizeof (T);
 
@@ -98,7 +177,7 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T) + FULL, P
   for (int first = 0; first < total; first += SLOTS) {
 #pragma unroll
     for (int slot = 0; slot < SLOTS; slot++) {
-      const int now = first + slot, place = PAIRS ? slot : now % pairs;
+      const int now = first + slot, place = SLABS ? slot : now % slabs;
 
       if (now >= total)
         break;
@@ -106,69 +185,37 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T) + FULL, P
       for (int r = 0; r < rank; r++) {
         int sums[2][2][SUMS][4];
 
-        sum_rows<SUMS> (sums, pixels, mask.pitch / 4, rows + r * mask.units * SUMS * 32, mask.units,
+        sum_rows<SUMS> (sums, pixels, mask.pitch / 4, rows + r * mask.segments * SUMS * 32, mask.segments,
             SUMS > 1 ? 0 : mask.row_start[r]);
         pack_rows<SUMS> (kept[slot], sums, mask.scale, mask.row_start[r]);
 #pragma unroll
-        for (int h = 0; h < 2 && !PAIRS; h++)
-          ring[((r * pairs + place) * 2 + h) * 32] =
+        for (int h = 0; h < 2 && !SLABS; h++)
+          ring[((r * slabs + place) * 2 + h) * 32] =
               make_uint4 (kept[0].low[h][0], kept[0].low[h][1], kept[0].high[h][0], kept[0].high[h][1]);
       }
       pixels += ROWS * mask.pitch / 4;
-      if (now < pairs - 1)
+      if (now < slabs - 1) /* the ring is not full yet */
         continue;
 
       Totals totals[2][2]; /* [8 rows][half] */
 #pragma unroll
       for (int i = 0; i < 4; i++) {
-        int4 four = starts[i % 2];
+        int4 start = starts[i % 2];
 
-        totals[i / 2][i % 2] = { { four.x, four.y, four.z, four.w }, {}, {} };
+        totals[i / 2][i % 2] = { { start.x, start.y, start.z, start.w }, {}, {} };
       }
-#pragma unroll
-      for (int s = 0; s < PAIRS; s += 2) {
-        /* What they hold is as old as the slots are far from the one after this. */
-        const int age = (s + PAIRS - 1 - slot) % SLOTS, next = s + 1 < PAIRS ? s + 1 : s;
-
-#pragma unroll
-        for (int b = 0; b < 2; b++) {
-          uint4 taps = columns[(2 * age + b) * 32];
-
-#pragma unroll
-          for (int h = 0; h < 2; h++)
-            if (next > s)
-              add_blocks<LIMBS> (totals[b][h], kept[s], kept[next], h, taps);
-            else
-              add_block<LIMBS, false> (totals[b][h], kept[s], h, taps.x, taps.z);
-        }
-      }
-#pragma unroll 1
-      for (int p = 0, from = place; p < pairs && !PAIRS; p++) {
-        from = from + 1 < pairs ? from + 1 : 0;
-#pragma unroll 1
-        for (int r = 0; r < rank; r++) {
-          uint4 taps = columns[(r * pairs + p) * 32];
-          Block block;
-
-#pragma unroll
-          for (int h = 0; h < 2; h++) {
-            uint4 bytes = ring[((r * pairs + from) * 2 + h) * 32];
-
-            block.low[h][0] = bytes.x, block.low[h][1] = bytes.y;
-            block.high[h][0] = bytes.z, block.high[h][1] = bytes.w;
-            add_block<LIMBS, FULL> (totals[0][h], block, h, taps.x, taps.y);
-            add_block<LIMBS, FULL> (totals[1][h], block, h, taps.z, taps.w);
-          }
-        }
-      }
+      if (SLABS)
+        sum_slabs_in_registers<DIGITS, SLABS, SLOTS> (totals, kept, slot, columns);
+      else
+        sum_slabs_in_shared<DIGITS, ALL_TERMS> (totals, ring, place, slabs, rank, columns);
       uint2 words[4];
-      finish<T, EXACT, FULL> (image, mask, totals, (const float4 *) (starts + 2), words);
+      finish<T, EXACT, ALL_TERMS> (image, mask, totals, (const float4 *) (starts + 2), words);
       if (sizeof (T) == 1 && mask.copies)
 #pragma unroll
         for (int i = 0; i < 4; i++)
           words[i].x = (words[i].x & ~outputs.copied)
               | (*(const unsigned *) (own + (i / 2 * 8 + i % 2) * mask.pitch) & outputs.copied);
-      if (whole && y - lane % 4 * 2 + ROWS <= bottom)
+      if (unclipped && y - lane % 4 * 2 + ROWS <= bottom)
         store<T> (to, image.destination_stride, ROWS, true, outputs, words);
       else
         store<T> (to, image.destination_stride, bottom - y, false, outputs, words);
@@ -180,40 +227,44 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T) + FULL, P
 #endif
 }
 
-/* How much work a block is that makes so many rows, in instructions of a warp. */
+/* The work of a block of `height` rows, as an estimate of the instructions of one warp. */
 static double
-work_of (const ConvolveProducts *products, int limbs, int sums, int height)
+work_of (const ConvolveTensorProducts *products, int digits, int sums, int height)
 {
-  double row = products->units * (2 + 3 * sums) + 16 * (sums + 1) + 20, end = 80;
+  const double begin = 150, end = 80; /* of a block before the first slab; from totals to memory, for 16 rows */
+  const int slabs = products->slabs, outputs = height / ROWS;
+  double row = products->segments * (2 + 3 * sums) + 16 * (sums + 1) + 20; /* loads and products; packing; the loop */
   double column =
-      convolve_products_kept (products) ? 2 * products->pairs * (1 + limbs) : (4 * (1 + limbs) + 15) * products->pairs;
+      convolve_tensor_products_in_registers (products) ? 2 * slabs * (1 + digits) : (4 * (1 + digits) + 15) * slabs;
 
-  return 150 + (row * (height / ROWS + products->pairs - 1) + column * (height / ROWS)) * products->rank
-      + end * (height / ROWS);
+  return begin + (row * (outputs + slabs - 1) + column * outputs) * products->rank + end * outputs;
 }
 
 /*
- * Rows of outputs of a block. The more, the fewer row sums are made twice; the fewer, the more blocks share a
- * multiprocessor, and they wait for memory and for the tensor cores less if there are many: the time is that of the
- * multiprocessor with the most blocks, and the waiting as measured (tests/results/h200-separable.md).
+ * Rows of outputs of a block. Higher blocks make fewer row sums twice. More blocks share a multiprocessor if they are
+ * low, and then wait less for memory and for the tensor cores. The time is that of the multiprocessor with the most
+ * blocks. What waiting costs was measured (tests/results/h200-separable.md). fixed is the shared memory of a block, in
+ * bytes, without its tile.
  */
 static int
-choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int rows, size_t fixed)
+choose_height (const ConvolvePlan *plan, const ProductsParameters &mask, int columns, int rows, size_t fixed)
 {
-  const ConvolveProducts *products = &((const ConvolveFoundProducts *) plan->prepared)->products;
+  const int highest = 256, reserved = 1024; /* bytes of shared memory that CUDA takes of each block */
+  const double waiting = 5.5;               /* of a block that is alone, in times of its work */
+  const ConvolveTensorProducts *products = &((const ConvolveTensorProductsFound *) plan->prepared)->products;
   const int multiprocessors = convolve_device_multiprocessors (plan->device);
-  const int limbs = convolve_products_limbs (plan), sums = convolve_products_row_sums (plan);
-  const int most = blocks_of (convolve_sample_size (plan->pixel.type) + products->full,
-      convolve_products_kept (products) ? mask.pairs : 0);
+  const int digits = convolve_tensor_products_digits (plan), sums = convolve_tensor_products_row_sums (plan);
+  const int most = blocks_of (convolve_sample_size (plan->pixel.type), products->all_terms,
+      convolve_tensor_products_in_registers (products) ? mask.slabs : 0);
   const size_t limit = convolve_device_shared_limit (plan->device);
   double least = 0;
   int best = ROWS;
 
-  for (int height = ROWS; height <= 256; height += ROWS) {
-    size_t shared = fixed + (size_t) (height + ROWS * (mask.pairs - 1)) * mask.pitch;
+  for (int height = ROWS; height <= highest; height += ROWS) {
+    size_t shared = fixed + (size_t) (height + ROWS * (mask.slabs - 1)) * mask.pitch;
     double blocks = ceil ((double) columns * ((rows + height - 1) / height) / multiprocessors);
-    double together = fmin (fmin (most, floor ((double) limit / (shared + 1024))), blocks);
-    double time = work_of (products, limbs, sums, height) * blocks * (1 + 5.5 / fmax (together, 1));
+    double resident = fmin (fmin (most, floor ((double) limit / (shared + reserved))), blocks);
+    double time = work_of (products, digits, sums, height) * blocks * (1 + waiting / fmax (resident, 1));
 
     if (shared > limit)
       break;
@@ -225,52 +276,72 @@ choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int 
   return best;
 }
 
-/* What load () leaves. */
+/* What load () leaves for run (), which adds the parameters that depend on the plane. */
 struct Loaded
 {
   const void *kernel;
-  size_t fixed; /* bytes of shared memory, whatever the height of a tile */
-  Products mask;
+  size_t fixed; /* bytes of shared memory that do not depend on the height of a tile */
+  ProductsParameters mask;
 };
+
+/* The kernels by the ring: of 2, 3 or 5 slabs in registers, in shared memory, in shared memory with all terms. */
+enum
+{
+  RING_OF_2,
+  RING_OF_3,
+  RING_OF_5,
+  RING_IN_SHARED,
+  RING_IN_SHARED_ALL_TERMS,
+  N_RINGS
+};
+
+static int
+choose_ring (const ConvolveTensorProducts *products)
+{
+  if (products->all_terms)
+    return RING_IN_SHARED_ALL_TERMS;
+  if (!convolve_tensor_products_in_registers (products))
+    return RING_IN_SHARED;
+  return products->slabs == 2 ? RING_OF_2 : products->slabs == 3 ? RING_OF_3 : RING_OF_5;
+}
 
 ConvolveStatus
 convolve_tensor_separable_load (ConvolvePlan *plan, ConvolveError *error)
 {
-#define KEPT(T, EXACT, PAIRS) (const void *) convolve_tensor_separable<T, EXACT, PAIRS, false>
-#define PAIRS(T, EXACT) \
+#define KERNEL(T, EXACT, SLABS, ALL_TERMS) (const void *) convolve_tensor_separable<T, EXACT, SLABS, ALL_TERMS>
+#define BY_RING(T, EXACT) \
   { \
-    KEPT (T, EXACT, 2), KEPT (T, EXACT, 3), KEPT (T, EXACT, 5), KEPT (T, EXACT, 0), \
-        (const void *) convolve_tensor_separable<T, EXACT, 0, !EXACT> \
+    KERNEL (T, EXACT, 2, false), KERNEL (T, EXACT, 3, false), KERNEL (T, EXACT, 5, false), \
+        KERNEL (T, EXACT, 0, false), KERNEL (T, EXACT, 0, !EXACT) \
   }
-  static const void *const kernels[CONVOLVE_N_SAMPLE_TYPES][2][5] = {
-    { PAIRS (uint8_t, false), PAIRS (uint8_t, true) },
-    { PAIRS (uint16_t, false), PAIRS (uint16_t, true) },
+  static const void *const kernels[CONVOLVE_N_SAMPLE_TYPES][2][N_RINGS] = {
+    { BY_RING (uint8_t, false), BY_RING (uint8_t, true) },
+    { BY_RING (uint16_t, false), BY_RING (uint16_t, true) },
   };
   const ConvolvePixel *pixel = &plan->pixel;
-  const ConvolveProducts *products = &((const ConvolveFoundProducts *) plan->prepared)->products;
-  const int pairs = products->pairs;
-  const int which = products->full ? 4 : !convolve_products_kept (products) ? 3 : pairs == 2 ? 0 : pairs == 3 ? 1 : 2;
+  const ConvolveTensorProducts *products = &((const ConvolveTensorProductsFound *) plan->prepared)->products;
+  const int ring = choose_ring (products);
   Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
 
   if (!loaded)
     return CONVOLVE_NO_MEMORY;
-  Products *mask = &loaded->mask;
+  ProductsParameters *mask = &loaded->mask;
   *mask = describe_products (plan);
-  mask->margin = (products->lead + 15) / 16 * 16;
+  mask->margin = (products->lead + CHUNK - 1) / CHUNK * CHUNK;
   mask->chunks = convolve_tensor_separable_chunks (plan, products);
-  mask->chunk_factor = (65535 + mask->chunks) / mask->chunks;
-  mask->rows_together = TILE_THREADS / mask->chunks;
-  mask->pitch = (mask->chunks | 1) * 16; /* so that 8 rows of a column of words lie in all banks */
+  mask->chunks_reciprocal = reciprocal (mask->chunks);
+  mask->rows_per_pass = TILE_THREADS / mask->chunks;
+  mask->pitch = (mask->chunks | 1) * CHUNK; /* odd, so that one column of words in 8 rows lies in all banks */
   /*
-   * The blocks all fit at once, and are to be divided evenly. That fails where they come while a launch of other blocks
-   * ends, such as another plane's, or their own larger ones of deep samples. And what comes while they end has no more
-   * of the L1 cache than they leave.
+   * All blocks of a launch fit on the device at once, and are to be divided evenly among the multiprocessors. That
+   * fails where they come while another launch ends whose blocks differ: another plane's, or larger ones of deep
+   * samples. And blocks that come early have no more of the L1 cache than the ending ones leave.
    */
   mask->overlaps = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples != 2;
-  loaded->fixed = convolve_products_operands_size (plan, products);
-  if (which >= 3)
-    loaded->fixed += (size_t) TILE_WARPS * products->rank * pairs * 1024;
-  loaded->kernel = kernels[pixel->type][plan->exact][which];
+  loaded->fixed = convolve_tensor_products_operands_size (plan, products);
+  if (ring >= RING_IN_SHARED)
+    loaded->fixed += (size_t) TILE_WARPS * products->rank * products->slabs * CONVOLVE_TENSOR_PRODUCTS_SLAB_BYTES;
+  loaded->kernel = kernels[pixel->type][plan->exact][ring];
   return convolve_allow_shared (plan->device, loaded->kernel, SIZE_MAX, error);
 }
 
@@ -279,14 +350,14 @@ convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *pl
 {
   const Loaded *loaded = (const Loaded *) plan->loaded;
   const int rows = plane->region.height;
-  Products mask = loaded->mask;
+  ProductsParameters mask = loaded->mask;
   ConvolveGrid grid = {};
 
   describe_plane (plan, plane, &mask);
   const int columns = products_columns (plan, plane, mask);
 
   mask.height = choose_height (plan, mask, columns, rows, loaded->fixed);
-  mask.tile_size = (mask.height + ROWS * (mask.pairs - 1)) * mask.pitch;
+  mask.tile_size = (mask.height + ROWS * (mask.slabs - 1)) * mask.pitch;
   grid.block = dim3 (32, TILE_WARPS);
   grid.blocks = dim3 (columns, (rows + mask.height - 1) / mask.height);
   grid.shared = loaded->fixed + mask.tile_size;

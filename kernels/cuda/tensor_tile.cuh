@@ -70,8 +70,8 @@ pick (const unsigned (&words)[N], int stride, int at)
       result[i] = __byte_perm (words[2 * i % N], words[(2 * i + 1) % N], at ? A1_A3_B1_B3 : A0_A2_B0_B2);
     } else if (stride == 3) {
       /*
-       * Four pixels lie in 12 bytes of three words: at, at + 3, at + 6 and at + 9. The first three are bytes of the first
-       * two words, unless at is 2; byte 8 is then the lowest byte of the third word.
+       * Four pixels lie in 12 bytes of three words: at, at + 3, at + 6 and at + 9. The first three are bytes of the
+       * first two words, unless at is 2; byte 8 is then the lowest byte of the third word.
        */
       const unsigned first_three = 0x0630 + 0x111 * at;
       unsigned three = __byte_perm (words[3 * i % N], words[(3 * i + 1) % N], first_three);
@@ -124,7 +124,7 @@ find_row (const ConvolveImage &image, const TensorParameters &mask, int y)
   return y < 0 ? NULL : image.source + y * image.source_stride;
 }
 
-/* Columns of the tile. Those from `from` to `to` - 1 lie in the image and are loaded in chunks; both are multiples of 16. */
+/* Columns of the tile. Those from `from` to `to` - 1 lie in the image and are loaded in chunks of 16. */
 struct Columns
 {
   int x; /* the image's column of the tile's first; may be negative */
@@ -166,8 +166,8 @@ load_chunk (const uint8_t *pixels, int stride, unsigned (&words)[N])
 }
 
 /*
- * Writes a chunk to the planes of samples first .. last - 1; `to` is its place in the first of these. is_zero: the chunk
- * lies outside the image, and words are not read.
+ * Writes a chunk to the planes of samples first .. last - 1; `to` is its place in the first of these. is_zero: the
+ * chunk lies outside the image, and words are not read.
  */
 template <typename T, int N>
 static __device__ __forceinline__ void
@@ -256,8 +256,8 @@ load_inside (const ConvolveImage &image, const TensorParameters &mask, const Col
 }
 
 /*
- * Fills the other columns, four samples at a time, after load_inside () is done in all threads. Where the boundary takes
- * all four from columns that are loaded, the tile has them; otherwise they come from the image.
+ * Fills the other columns, four samples at a time, after load_inside () is done in all threads. Where the boundary
+ * takes all four from columns that are loaded, the tile has them; otherwise they come from the image.
  */
 template <typename T>
 static __device__ __forceinline__ void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A warp of tensor-fused or tensor-separable on the host: 16 rows of 32 samples, with lanes and their registers as the
- * PTX manual has them for mma.m16n8k16 on bytes.
+ * One warp of tensor-separable or tensor-fused, played through on the host: 16 rows of 32 outputs. Lanes and registers
+ * hold matrices as the PTX manual says for mma.m16n8k16 on bytes. The words of cuda/tensor_products.h are used here.
  */
 #include "kernels/check_tensor_products.h"
 
@@ -18,8 +18,8 @@
 enum
 {
   LANES = 32,
-  GROUP = CONVOLVE_PRODUCTS_GROUP,
-  ROWS = CONVOLVE_PRODUCTS_ROWS,
+  GROUP = CONVOLVE_TENSOR_PRODUCTS_GROUP,
+  ROWS = CONVOLVE_TENSOR_PRODUCTS_ROWS,
   MAX_ROW_SUMS = 3
 };
 
@@ -27,21 +27,22 @@ typedef struct
 {
   ConvolvePlan *plan;
   const ConvolveMask *mask;
-  ConvolveProducts products;
-  ConvolveProductTaps taps;
-  int32_t (*lowest)[2][LANES][4]; /* what totals have the 256th part of: [8 rows][half] */
-  int rows, pitch;                /* of bytes, the window of 16 rows of outputs */
+  ConvolveTensorProducts products;
+  ConvolveTensorProductsTaps taps;
+  int32_t (*low)[2][LANES][4]; /* sums of the last term, of which totals have the 256th part: [8 rows][half] */
+  int rows, pitch;             /* of bytes: the window of 16 rows of outputs */
   uint8_t *bytes;
   FILE *file;
 } Trial;
 
+/* The accumulators of one product; unsigned, because they may wrap around. */
 typedef uint32_t Registers[LANES][4];
 
 static int
 fail (const Trial *trial, const char *what, double got, double expected)
 {
   fprintf (trial->file,
-      "FAILED products: %s is %.17g, not %.17g: mask %dx%d, divisor %.17g, %d bits, %d samples, "
+      "FAILED tensor products: %s is %.17g, not %.17g: mask %dx%d, divisor %.17g, %d bits, %d samples, "
       "%d products, %s\n",
       what, got, expected, trial->mask->width, trial->mask->height, trial->mask->divisor, trial->plan->pixel.depth,
       trial->plan->pixel.samples, trial->products.rank, trial->plan->exact ? "exact" : "rounded");
@@ -56,7 +57,7 @@ byte_of (uint32_t word, int b, bool is_signed)
   return is_signed ? (int8_t) byte : byte;
 }
 
-/* sums += left * right, left 16 x 16 from two registers of each lane, right 16 x 8 from one. */
+/* sums += left * right. left is 16 x 16, two registers of each lane; right is 16 x 8, one register of each lane. */
 static void
 multiply (Registers sums, uint32_t left[LANES][2], bool left_signed, const uint32_t right[LANES], bool right_signed)
 {
@@ -70,25 +71,26 @@ multiply (Registers sums, uint32_t left[LANES][2], bool left_signed, const uint3
     }
 }
 
-/* The sums of 8 rows, half h of the group's samples. */
+/* The first pass: row sums of product r for 8 rows from `first` on and half h of the group. */
 static void
 sum_rows (const Trial *trial, int r, int first, int h, Registers totals)
 {
-  const ConvolveProducts *products = &trial->products;
-  int count = convolve_products_row_sums (trial->plan);
+  const ConvolveTensorProducts *products = &trial->products;
+  int count = convolve_tensor_products_row_sums (trial->plan);
 
   memset (totals, 0, sizeof (Registers));
   for (int s = 0; s < count; s++) {
     Registers sums = { { 0 } };
 
-    for (int u = 0; u < products->units; u++) {
+    for (int u = 0; u < products->segments; u++) {
       uint32_t left[LANES][2], right[LANES];
 
       for (int lane = 0; lane < LANES; lane++) {
         for (int k = 0; k < 2; k++)
-          left[lane][k] = convolve_products_row_word (trial->plan, products, &trial->taps, r, u, s, lane, 2 * h + k);
+          left[lane][k] =
+              convolve_tensor_products_row_word (trial->plan, products, &trial->taps, r, u, s, lane, 2 * h + k);
         memcpy (&right[lane],
-            trial->bytes + (first + lane / 4) * trial->pitch + convolve_products_byte (products, u, lane), 4);
+            trial->bytes + (first + lane / 4) * trial->pitch + convolve_tensor_products_byte (products, u, lane), 4);
       }
       multiply (sums, left, true, right, false);
     }
@@ -102,11 +104,11 @@ sum_rows (const Trial *trial, int r, int first, int h, Registers totals)
                                         : totals[lane][c] + (uint32_t) products->row_start[r];
 }
 
-/* Totals of 16 rows of outputs: [8 rows][half]. */
+/* The second pass: adds product r to the totals of 16 rows of outputs, [8 rows][half]. */
 static void
 sum_columns (const Trial *trial, int r, Registers totals[2][2])
 {
-  for (int p = 0; p < trial->products.pairs; p++)
+  for (int p = 0; p < trial->products.slabs; p++)
     for (int h = 0; h < 2; h++) {
       Registers upper, lower;
       uint32_t low[LANES][2], high[LANES][2];
@@ -123,28 +125,28 @@ sum_columns (const Trial *trial, int r, Registers totals[2][2])
             high[lane][k] |= (sum >> 8 & 255) << 8 * b;
           }
         }
-      for (int phase = 0; phase < 2; phase++) {
-        uint32_t low_limbs[LANES], high_limbs[LANES];
-        Registers lows = { { 0 } }, highs = { { 0 } };
-        int32_t (*lowest)[4] = trial->lowest[phase][h];
+      for (int b = 0; b < 2; b++) { /* output rows 0 .. 7, and 8 .. 15 */
+        uint32_t low_digits[LANES], high_digits[LANES];
+        Registers middle_sums = { { 0 } }, high_sums = { { 0 } };
+        int32_t (*low_sums)[4] = trial->low[b][h];
 
         for (int lane = 0; lane < LANES; lane++) {
-          low_limbs[lane] = convolve_products_column_word (trial->plan, &trial->taps, r, p, lane, 2 * phase);
-          high_limbs[lane] = convolve_products_column_word (trial->plan, &trial->taps, r, p, lane, 2 * phase + 1);
+          low_digits[lane] = convolve_tensor_products_column_word (trial->plan, &trial->taps, r, p, lane, 2 * b);
+          high_digits[lane] = convolve_tensor_products_column_word (trial->plan, &trial->taps, r, p, lane, 2 * b + 1);
         }
-        multiply (highs, high, false, high_limbs, true);
-        multiply (lows, low, false, high_limbs, true);
-        multiply (lows, high, false, low_limbs, true);
-        if (trial->products.full)
-          multiply ((uint32_t (*)[4]) lowest, low, false, low_limbs, true);
+        multiply (high_sums, high, false, high_digits, true);
+        multiply (middle_sums, low, false, high_digits, true);
+        multiply (middle_sums, high, false, low_digits, true);
+        if (trial->products.all_terms)
+          multiply ((uint32_t (*)[4]) low_sums, low, false, low_digits, true);
         for (int lane = 0; lane < LANES; lane++)
           for (int c = 0; c < 4; c++)
-            totals[phase][h][lane][c] += 256 * highs[lane][c] + lows[lane][c];
+            totals[b][h][lane][c] += 256 * high_sums[lane][c] + middle_sums[lane][c];
       }
     }
 }
 
-/* The sample that tap i, j meets for the output at column x (in samples) of row y. */
+/* The sample that the tap in column i and row j meets for output x, counted in samples, of row y. */
 static int
 sample_at (const Trial *trial, int x, int y, int i, int j)
 {
@@ -156,6 +158,7 @@ sample_at (const Trial *trial, int x, int y, int i, int j)
   return pixel->type == CONVOLVE_SAMPLE_U8 ? row[at] : (row[2 * at] | row[2 * at + 1] << 8) >> pixel->shift;
 }
 
+/* Compares one output with the definition: equal in an exact plan, otherwise within the budget. */
 static int
 check_output (const Trial *trial, int x, int y, int32_t total)
 {
@@ -173,18 +176,18 @@ check_output (const Trial *trial, int x, int y, int32_t total)
     exact += (long double) trial->mask->taps[k] / trial->mask->divisor * word;
     gain += (long double) trial->mask->taps[k] / trial->mask->divisor;
   }
-  if (plan->exact && shift < 0 && !trial->products.integers)
+  if (plan->exact && shift < 0 && !trial->products.has_integer_tail)
     return total == sum ? 0 : fail (trial, "a sum", total, sum);
   value = ldexp (total, -shift);
   if (plan->exact) {
     double expected = convolve_tail_double (&plan->tail, sample, sum);
 
-    if (trial->products.integers)
+    if (trial->products.has_integer_tail)
       value = check_integer_tail_byte (&trial->products.integer_tail, sample, total);
     value = fmin (fmax (floor (value), 0), plan->tail.maximum);
     return value == expected ? 0 : fail (trial, "a result", value, expected);
   }
-  exact += zero - zero * gain + plan->tail.maximum * 0.25L + 0.5L; /* the offset that this check's masks have */
+  exact += zero - zero * gain + plan->tail.maximum * 0.25L + 0.5L; /* 0.25: the offset of all masks of this check */
   if (fabsl (value - exact) > convolve_budget (plan) + 1.0 / 512)
     return fail (trial, "a value", value, (double) exact);
   return 0;
@@ -194,25 +197,26 @@ static int
 check_warp (Trial *trial)
 {
   static Registers totals[2][2];
-  static int32_t lowest[2][2][LANES][4];
+  static int32_t low[2][2][LANES][4];
   int failures = 0;
 
   memset (totals, 0, sizeof (totals));
-  memset (lowest, 0, sizeof (lowest));
-  trial->lowest = lowest;
+  memset (low, 0, sizeof (low));
+  trial->low = low;
   for (int r = 0; r < trial->products.rank; r++)
     sum_columns (trial, r, totals);
   for (int y = 0; y < ROWS; y++)
     for (int x = 0; x < GROUP && failures == 0; x += x % 5 + 1) {
-      int phase = y / 8, h = x % 4 / 2, lane = x / 4 * 4 + y % 8 / 2, c = x % 2 * 2 + y % 2;
-      int32_t rest = lowest[phase][h][lane][c];
+      /* Lane 4 g + t has samples 4 g .. 4 g + 3 in rows 2 t and 2 t + 1. */
+      int b = y / 8, h = x % 4 / 2, lane = x / 4 * 4 + y % 8 / 2, c = x % 2 * 2 + y % 2;
+      int32_t last_term = low[b][h][lane][c], rounded_down = (last_term - (last_term & 255)) / 256;
 
-      failures += check_output (trial, x, y, (int32_t) totals[phase][h][lane][c] + (rest - (rest & 255)) / 256);
+      failures += check_output (trial, x, y, (int32_t) totals[b][h][lane][c] + rounded_down);
     }
   return failures;
 }
 
-/* Samples of any kind, or those that are farthest from each other, where the taps' sign changes. */
+/* Fills the window with samples of all values, or with black and white alone. */
 static void
 fill (Trial *trial, CheckRandom *random)
 {
@@ -230,7 +234,7 @@ fill (Trial *trial, CheckRandom *random)
 }
 
 static int
-check_mask (const ConvolveMask *mask, CheckRandom *random, int depth, FILE *file, int *accepted, int *wide)
+check_mask (const ConvolveMask *mask, CheckRandom *random, int depth, FILE *file, int *accepted, int *fused)
 {
   ConvolvePixel pixel = { .type = depth == 8 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16,
     .depth = depth,
@@ -248,14 +252,14 @@ check_mask (const ConvolveMask *mask, CheckRandom *random, int depth, FILE *file
   with_offset.offset = 0.25;
   trial.plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_ZERO, &with_offset, "cpu", NULL, NULL);
   if (!trial.plan) {
-    fprintf (file, "FAILED products: out of memory\n");
+    fprintf (file, "FAILED tensor products: out of memory\n");
     return 1;
   }
-  if (convolve_products_choose (trial.plan, &trial.products, &trial.taps, &reason)) {
-    if (check_random_one_in (random, 2) && convolve_products_widen (trial.plan, &trial.products, &reason))
-      ++*wide;
-    trial.rows = trial.products.pairs * ROWS;
-    trial.pitch = trial.products.units * CONVOLVE_PRODUCTS_UNIT;
+  if (convolve_tensor_products_choose (trial.plan, &trial.products, &trial.taps, &reason)) {
+    if (check_random_one_in (random, 2) && convolve_tensor_products_for_fused (trial.plan, &trial.products, &reason))
+      ++*fused;
+    trial.rows = trial.products.slabs * ROWS;
+    trial.pitch = trial.products.segments * CONVOLVE_TENSOR_PRODUCTS_SEGMENT;
     trial.bytes = malloc (trial.rows * trial.pitch);
     for (int i = 0; i < 2 && trial.bytes && failures == 0; i++) {
       fill (&trial, random);
@@ -271,10 +275,10 @@ check_mask (const ConvolveMask *mask, CheckRandom *random, int depth, FILE *file
 }
 
 int
-check_products (uint64_t seed, int masks, FILE *file)
+check_tensor_products (uint64_t seed, int masks, FILE *file)
 {
   static const int depths[] = { 8, 8, 10, 12 };
-  int failures = 0, accepted = 0, wide = 0;
+  int failures = 0, accepted = 0, fused = 0;
 
   for (int i = 0; i < masks && failures < 4; i++) {
     CheckRandom random;
@@ -283,15 +287,16 @@ check_products (uint64_t seed, int masks, FILE *file)
 
     check_random_init (&random, seed, i);
     if (!check_mask_random (&mask, &random, (1 << depth) - 1)) {
-      fprintf (file, "FAILED products: out of memory\n");
+      fprintf (file, "FAILED tensor products: out of memory\n");
       failures++;
     } else {
-      failures += check_mask (&mask.mask, &random, depth, file, &accepted, &wide);
+      failures += check_mask (&mask.mask, &random, depth, file, &accepted, &fused);
     }
     check_mask_clear (&mask);
   }
-  if (failures == 0 && (accepted < masks / 10 || wide < masks / 50)) {
-    fprintf (file, "FAILED products: of %d masks %d are accepted, %d of them in wide windows\n", masks, accepted, wide);
+  if (failures == 0 && (accepted < masks / 10 || fused < masks / 50)) {
+    fprintf (file, "FAILED tensor products: of %d masks %d are accepted, %d of them for tensor-fused\n", masks,
+        accepted, fused);
     failures++;
   }
   return failures;
