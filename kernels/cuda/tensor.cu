@@ -9,8 +9,10 @@
 /* The largest plane, in pixels, that is faster with two sets of warps: chroma of 1080p is, chroma of 4K is not. */
 #define TWO_SETS_MOST_PIXELS (1 << 20)
 
+/* Before compute capability 8.0 the kernel is empty, and functions that are not templates are unused. */
+
 /* sums += a * band: unsigned bytes, 16 x 32, times signed bytes, 32 x 8. */
-static __device__ __forceinline__ void
+static __attribute__ ((unused)) __device__ __forceinline__ void
 multiply (int (&sums)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, uint2 band)
 {
 #if __CUDA_ARCH__ >= 800
@@ -183,7 +185,7 @@ total_of (const int (&sums)[SUMS][ROWS][4], int t, int k)
  * multiply-add also clamps. The result lies in the lowest bits: a float in 2^23 .. 2^24 has its last place at 1, and
  * rounding toward zero drops the fraction. range is 2^depth - 1/128, of which the largest sample remains.
  */
-static __device__ __forceinline__ unsigned
+static __attribute__ ((unused)) __device__ __forceinline__ unsigned
 finish (const TensorParameters &mask, int sample, float total)
 {
   const float two_to_23 = 8388608;
@@ -306,7 +308,7 @@ convolve_planes (const ConvolveImage &image, const TensorParameters &mask, int s
 }
 
 /* The samples of this lane's outputs as they are, for a sample of 8 bits that is not convolved. */
-static __device__ __forceinline__ void
+static __attribute__ ((unused)) __device__ __forceinline__ void
 copy_plane (const ConvolveImage &image, const TensorParameters &mask, const uint8_t *plane, unsigned (&packed)[ROWS][2])
 {
   const uint8_t *from =

@@ -68,7 +68,7 @@ fill_window (const ConvolveImage &image, const ProductsParameters &mask, int lef
 }
 
 /* The place among a lane's row taps of product i, sum s and half h. A product takes two segments. */
-static constexpr __device__ int
+static __attribute__ ((unused)) constexpr __device__ int
 taps_at (int sums, int i, int s, int h)
 {
   return (i * sums + s) * 2 + h;
