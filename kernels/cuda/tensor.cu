@@ -51,11 +51,11 @@ template <int DIGITS>
 static __device__ __forceinline__ void
 load_row (Ring<DIGITS> &ring, int slot, const unsigned *pixels)
 {
-  const int eighth_group = WIDTH / 2 / 4; /* words from group g to group g + 8 */
+  const int eight_groups = 8 * CONVOLVE_TENSOR_GROUP / 4; /* words from group g to group g + 8 */
 
 #pragma unroll
   for (int k = 0; k < 4; k++)
-    ring.rows[slot][k] = pixels[k / 2 * ring.second_segment + k % 2 * eighth_group];
+    ring.rows[slot][k] = pixels[k / 2 * ring.second_segment + k % 2 * eight_groups];
 }
 
 /*

@@ -67,7 +67,7 @@ fill_window (const ConvolveImage &image, const ProductsParameters &mask, int lef
   __syncwarp ();
 }
 
-/* The place among a lane's row taps of product i, sum s and half h. A product takes two segments. */
+/* The place of a lane's row taps for product i, sum s and half h: the operands are [product i][sum][half]. */
 static __attribute__ ((unused)) constexpr __device__ int
 taps_at (int sums, int i, int s, int h)
 {
@@ -140,10 +140,10 @@ outermost_first (int i, int count)
  * So the first product takes bytes 0 .. 7, 16 .. 23, 32 .. 39 and 48 .. 55 of the window. The order in which a product
  * adds is free, and the operands with taps have the same order.
  *
- * Example: row taps a b c, lead 16. Output 0 is a, b and c times the bytes 15, 16 and 17 of the window. Byte 15 is the
- * highest byte of .w in lane 0, and bytes 16 and 17 are the two lowest bytes of .x in lane 1. So lane 0 has the tap a
- * in the highest byte of a2 of the second product, and lane 1 has b and c in the lowest bytes of a0 of the first
- * product.
+ * Example: row taps 1 2 1, lead 16. Output 0 takes the bytes 15, 16 and 17 of the window; these are 10, 20 and 40.
+ * Byte 15 is the highest byte of .w in lane 0, and bytes 16 and 17 are the two lowest bytes of .x in lane 1. So lane 0
+ * has the tap 1 in the highest byte of a2 for the second product, which adds 1 * 10. Lane 1 has the taps 2 and 1 in the
+ * lowest bytes of a0 for the first product, which adds 2 * 20 + 1 * 40. The row sum is 90.
  *
  * words[n] has rows 8 n .. 8 n + 7 of the input; two of these make a slab of row sums. 8 * HALO is at least the mask's
  * height less 1. With HALO 4 (33 rows) and HEIGHT 1, a warp loads 6 times 8 rows, and 3 slabs make its outputs.
@@ -162,11 +162,11 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
   const int4 *starts = (const int4 *) mask.operands;
   const Outputs outputs = find_outputs<T> (image, mask, outermost_first (blockIdx.y, gridDim.y));
   const unsigned group = outputs.x - lane / 4 * 4;
+  /* Operands are loaded before convolve_wait (), because no launch before this one writes them. */
   uint4 taps[ROW_TAPS], columns[SLABS][2], words[EIGHTS][WINDOWS];
 
   if (group >= outputs.end)
     return;
-    /* Operands are loaded before convolve_wait (): they are the plan's, and no launch writes them. */
 #pragma unroll
   for (int i = 0; i < ROW_TAPS; i++)
     taps[i] = __ldg (operands + i * 32);

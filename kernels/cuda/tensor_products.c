@@ -14,6 +14,8 @@
 #define SAFETY 1.0001                    /* covers the rounding of the bounds computed here */
 #define LARGEST 32639                    /* 127 * 257: both digits of an integer up to this are within -127 .. 127 */
 #define MIDDLE_BYTE 127.5                /* the middle of 0 .. 255 */
+#define UINT32_RANGE 4294967296.0        /* 2^32 */
+#define MOST_ROW_SUM 65532               /* of 16 bits, less some room for the rounding of row taps */
 #define MOST_START 1e9                   /* leaves room for a total in 32 bits */
 #define MOST_FLOOR 4e6                   /* below the 2^22 of convolve_floor () */
 
@@ -201,7 +203,7 @@ needs_all_terms (const Analysis *a)
 }
 
 /*
- * The error, in code values, of rounding row sums down and of the term that is left out. Both errors lie in an interval
+ * The error, in code values, of rounding row sums and of the term that is left out. Both errors lie in an interval
  * whose middle set_starts () takes off; this is half of its length.
  */
 static double
@@ -274,7 +276,8 @@ set_starts (const Analysis *a, Scales scales, double middle_error, const Convolv
 {
   const ConvolvePlan *plan = a->plan;
   double scale = scale_of (a, scales), largest = ldexp (plan->tail.maximum, plan->pixel.shift);
-  double known = 0; /* what totals have too much on average, times 256 */
+  const double half = 32768; /* of 2^16 */
+  double known = 0;          /* what totals have too much on average, times 256 */
 
   products->rank = a->factors.rank;
   products->scale = (uint32_t) scale;
@@ -285,8 +288,8 @@ set_starts (const Analysis *a, Scales scales, double middle_error, const Convolv
 
     for (int i = 0; i < plan->taps.width; i++)
       *(taps->row[r][i] < 0 ? &below : &above) += taps->row[r][i] * largest;
-    start = 32768 - scale * below;
-    if (scale * above + start >= 4294967296.0)
+    start = half - scale * below; /* adds the half that makes cutting the lower 16 bits a rounding */
+    if (scale * above + start >= UINT32_RANGE)
       return false;
     products->row_start[r] = (int32_t) (uint32_t) start;
     for (int j = 0; j < plan->taps.height; j++) {
@@ -348,7 +351,7 @@ find_scales (const Analysis *a, double gain, ConvolveTensorProductsTaps *taps, S
   {
     TRIALS = 48
   };
-  const double maximum = a->plan->tail.maximum, finest = 65532 / maximum;
+  const double maximum = a->plan->tail.maximum, finest = MOST_ROW_SUM / maximum;
   const int finest_shift = (int) floor (log2 (finest * LARGEST / a->column_peak)) - 8;
   double least = INFINITY;
 
@@ -369,7 +372,7 @@ find_scales (const Analysis *a, double gain, ConvolveTensorProductsTaps *taps, S
   return least < INFINITY;
 }
 
-/* The integers with the best scales, if they keep within the budget. Nearly all of it is theirs. */
+/* Takes the integers with the best scales, if their error is within the budget. A part of 2% is left as a reserve. */
 static bool
 choose_rounded (const ConvolvePlan *plan, ConvolveTensorProducts *products, ConvolveTensorProductsTaps *taps,
     const char **reason)
@@ -503,7 +506,7 @@ convolve_tensor_products_operands_size (const ConvolvePlan *plan, const Convolve
 
   return ((size_t) products->rank * (products->segments * convolve_tensor_products_row_sums (plan) + columns) * 32
              + CONVOLVE_TENSOR_PRODUCTS_HEADER)
-      * 16;
+      * CONVOLVE_TENSOR_PRODUCTS_CHUNK;
 }
 
 /* The parts of the operands, in the order of the header; each writes its words from `to` on and returns their end. */

@@ -44,6 +44,7 @@ extern "C"
 #define CONVOLVE_TENSOR_PRODUCTS_GROUP 32   /* samples of a group */
 #define CONVOLVE_TENSOR_PRODUCTS_ROWS 16    /* rows of a slab, of row sums or of outputs */
 #define CONVOLVE_TENSOR_PRODUCTS_SEGMENT 16 /* bytes of a segment */
+#define CONVOLVE_TENSOR_PRODUCTS_CHUNK 16   /* bytes of a chunk */
 #define CONVOLVE_TENSOR_PRODUCTS_WARPS 4    /* warps of a block, side by side */
 #define CONVOLVE_TENSOR_PRODUCTS_HEADER \
   3                                     /* chunks before the operands: see convolve_tensor_products_operands_size () */
@@ -51,7 +52,7 @@ extern "C"
 
 /* A lane has two bytes of four row sums in each half of the slab: 16 bytes. */
 #define CONVOLVE_TENSOR_PRODUCTS_SLAB_CHUNKS 64 /* chunks of a slab: two halves of 32 lanes */
-#define CONVOLVE_TENSOR_PRODUCTS_SLAB_BYTES (16 * CONVOLVE_TENSOR_PRODUCTS_SLAB_CHUNKS)
+#define CONVOLVE_TENSOR_PRODUCTS_SLAB_BYTES (CONVOLVE_TENSOR_PRODUCTS_CHUNK * CONVOLVE_TENSOR_PRODUCTS_SLAB_CHUNKS)
 
 /* The integer arithmetic that was chosen for a plan. */
 typedef struct
@@ -155,7 +156,7 @@ convolve_tensor_products_offset (const ConvolvePlan *plan, const ConvolveTensorP
 }
 
 /*
- * The size in bytes of all operands on the device. They are, in this order:
+ * The size in bytes of all operands on the device. The operands are, in this order:
  *  - the header: 8 words, the starts of totals as a lane's sums begin with them (for samples 4 g and 4 g + 1, two rows
  *    each, and then for 4 g + 2 and 4 g + 3); and 4 floats, the offsets of the samples 4 g .. 4 g + 3
  *  - rows: [product][two segments][sum][half][lane][segment][register]; a last odd segment is [sum][lane][k]

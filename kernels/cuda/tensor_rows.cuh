@@ -13,7 +13,7 @@
 
 #define TILE_WARPS CONVOLVE_TENSOR_PRODUCTS_WARPS /* side by side */
 #define TILE_THREADS (32 * TILE_WARPS)
-#define CHUNK 16              /* bytes */
+#define CHUNK CONVOLVE_TENSOR_PRODUCTS_CHUNK
 #define LEFT_PIXELS (1 << 14) /* no tile begins further left of the image, in pixels */
 
 /* The mask and the plane as the kernels take them. Lengths along a row are bytes. */

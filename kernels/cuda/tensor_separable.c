@@ -5,7 +5,7 @@
 
 #include "cuda/accepts.h"
 
-#define CHUNK 16 /* bytes */
+#define CHUNK CONVOLVE_TENSOR_PRODUCTS_CHUNK
 
 /* The last group's window begins 3 groups after the first one's, which begins `lead` bytes before a multiple of 16. */
 int

@@ -158,9 +158,10 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), ALL_TERM
   uint4 *ring = (uint4 *) (tile + mask.tile_size) + threadIdx.y * rank * slabs * SLAB_CHUNKS + lane;
   const uint8_t *first_output = tile + mask.margin + threadIdx.y * GROUP * sizeof (T);
   const unsigned *pixels = (const unsigned *) (first_output - mask.lead + lane / 4 * mask.pitch + lane % 4 * 4);
+  /* The tile's samples at the lane's outputs, for those that are copied. */
   const uint8_t *own = first_output + lane / 4 * 4 + (image.mask_height / 2 + lane % 4 * 2) * mask.pitch;
   const Outputs outputs = find_outputs<T> (image, mask, blockIdx.x);
-  Slab kept[SLOTS];
+  Slab kept[SLOTS]; /* the ring in registers, or the newest slab alone */
 
   if (mask.overlaps)
     convolve_wait ();
@@ -333,9 +334,9 @@ convolve_tensor_separable_load (ConvolvePlan *plan, ConvolveError *error)
   mask->rows_per_pass = TILE_THREADS / mask->chunks;
   mask->pitch = (mask->chunks | 1) * CHUNK; /* odd, so that one column of words in 8 rows lies in all banks */
   /*
-   * All blocks of a launch fit on the device at once, and are to be divided evenly among the multiprocessors. That
-   * fails where they come while another launch ends whose blocks differ: another plane's, or larger ones of deep
-   * samples. And blocks that come early have no more of the L1 cache than the ending ones leave.
+   * All blocks of a launch fit on the device at once, and should be divided evenly among the multiprocessors. Blocks
+   * that come while another launch ends are not, if the blocks of that launch differ: those of another plane, or the
+   * larger ones of deep samples. Blocks that come early also get no more of the L1 cache than the ending blocks leave.
    */
   mask->overlaps = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples != 2;
   loaded->fixed = convolve_tensor_products_operands_size (plan, products);

@@ -12,7 +12,8 @@
 enum
 {
   GROUP = CONVOLVE_TENSOR_GROUP,
-  SEGMENT = CONVOLVE_TENSOR_SEGMENT
+  SEGMENT = CONVOLVE_TENSOR_SEGMENT,
+  MOST_FITTING_TAPS = 16384 /* so many digits of 128, twice, times bytes of 255 stay inside 32 bits */
 };
 
 typedef struct
@@ -37,8 +38,8 @@ fail (const Trial *trial, const char *what, double got, double expected)
 }
 
 /*
- * Sample i of the window's row j. The window is longer than the input of the group at both ends and may be a row higher.
- * Such places hold arbitrary numbers, which the bands have to multiply by 0.
+ * Sample i of the window's row j. The window is longer than the input of the group at both ends and may be a row
+ * higher. Such places hold arbitrary numbers, which the bands have to multiply by 0.
  */
 static int
 window_at (const Trial *trial, int i, int j)
@@ -107,8 +108,8 @@ check_bands (const Trial *trial)
 }
 
 /*
- * The worst picture stays within the budget. It is white under each tap whose error has one sign, and black under the
- * others: positive errors where `upper`, otherwise negative ones. The sums go through the tail as in the kernel.
+ * The worst picture stays within the budget. That picture is white under each tap whose error has one sign, positive
+ * where `upper`, and black under the others. The sums go through the tail as in the kernel.
  */
 static int
 check_error (const Trial *trial, bool upper)
@@ -173,7 +174,7 @@ check_mask (const CheckMask *mask, CheckRandom *random, int depth, FILE *file)
     failures = check_bands (&trial) + check_error (&trial, false) + check_error (&trial, true);
   } else if (!reason) {
     failures = fail (&trial, "the reason of a refusal", 0, 1);
-  } else if (trial.plan->exact && mask->mask.width * mask->mask.height <= 16384) {
+  } else if (trial.plan->exact && mask->mask.width * mask->mask.height <= MOST_FITTING_TAPS) {
     failures = fail (&trial, "a refusal of integer taps", 1, 0);
   }
   free (trial.samples);
