@@ -26,19 +26,6 @@ enum ByteSelector
   A3_B2 = 0x0063
 };
 
-/* Byte 0 of four words, or byte 1, becomes one word. */
-static __device__ __forceinline__ unsigned
-gather_low_bytes (unsigned a, unsigned b, unsigned c, unsigned d)
-{
-  return __byte_perm (__byte_perm (a, b, A0_B0), __byte_perm (c, d, A0_B0), A0_A1_B0_B1);
-}
-
-static __device__ __forceinline__ unsigned
-gather_high_bytes (unsigned a, unsigned b, unsigned c, unsigned d)
-{
-  return __byte_perm (__byte_perm (a, b, A1_B1), __byte_perm (c, d, A1_B1), A0_A1_B0_B1);
-}
-
 /* Division by a number n that many threads share: i / n is divide (i, reciprocal (n)) for i * n below 2^16. */
 static __host__ __device__ __forceinline__ int
 reciprocal (int n)

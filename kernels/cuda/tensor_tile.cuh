@@ -282,7 +282,8 @@ load_outside (const ConvolveImage &image, const TensorParameters &mask, const Co
       for (int plane = 0; plane < (last - first) * (int) sizeof (T); plane++, line += mask.plane_size) {
         const uint8_t *from = line - columns.x;
 
-        *(unsigned *) (line + column) = gather_low_bytes (from[x[0]], from[x[1]], from[x[2]], from[x[3]]);
+        *(unsigned *) (line + column) = __byte_perm (__byte_perm (from[x[0]], from[x[1]], A0_B0),
+            __byte_perm (from[x[2]], from[x[3]], A0_B0), A0_A1_B0_B1);
       }
       continue;
     }
@@ -299,9 +300,11 @@ load_outside (const ConvolveImage &image, const TensorParameters &mask, const Co
             word[k] = min ((int) (convolve_swap (image, word[k]) >> image.shift), image.maximum);
         }
       }
-      *(unsigned *) (line + column) = gather_low_bytes (word[0], word[1], word[2], word[3]);
+      *(unsigned *) (line + column) =
+          __byte_perm (__byte_perm (word[0], word[1], A0_B0), __byte_perm (word[2], word[3], A0_B0), A0_A1_B0_B1);
       if (sizeof (T) == 2)
-        *(unsigned *) (line + column + mask.plane_size) = gather_high_bytes (word[0], word[1], word[2], word[3]);
+        *(unsigned *) (line + column + mask.plane_size) =
+            __byte_perm (__byte_perm (word[0], word[1], A1_B1), __byte_perm (word[2], word[3], A1_B1), A0_A1_B0_B1);
     }
   }
 }
