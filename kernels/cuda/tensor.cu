@@ -90,8 +90,8 @@ add_band (int (&sums)[SUMS][ROWS][4], Ring<DIGITS> &ring)
  * band has both segments of one mask row, and 2 where a band has the last segment of two mask rows.
  *
  * Output row t of the warp meets mask row j in row t + j of the tile. So eight rows in a ring of registers serve eight
- * rows of outputs, and each further mask row costs one load. The loop is unrolled by the ring's slots. The first pass
- * begins with a later slot, so that every pass ends with the last slot: with an exit in the middle of a pass the
+ * rows of outputs, and each further mask row costs one load. The loop is unrolled by the ring's slots. The first round
+ * begins with a later slot, so that every round ends with the last slot: with an exit in the middle of a round the
  * compiler moves the prefetches down.
  */
 template <int DIGITS, int FIRST, int BAND_ROWS, int SUMS>
@@ -114,7 +114,7 @@ add_segments (int (&sums)[SUMS][ROWS][4], const unsigned *pixels, int pitch, con
   for (int d = 0; d < DIGITS; d++)
     ring.bands[1][d] = ring.bands[0][d];
 
-  int passes = (mask_rows + ROWS - 1) / ROWS;
+  int rounds = (mask_rows + ROWS - 1) / ROWS;
   static_assert (ROWS == 8, "one case for each slot");
   switch (first_slot) {
     do {
@@ -138,7 +138,7 @@ add_segments (int (&sums)[SUMS][ROWS][4], const unsigned *pixels, int pitch, con
       case 7:
         if (BAND_ROWS == 1)
           add_band<DIGITS, FIRST, BAND_ROWS, 7> (sums, ring);
-    } while (--passes > 0);
+    } while (--rounds > 0);
   }
 }
 
@@ -516,7 +516,7 @@ fold_of (ConvolveBoundary boundary, int n)
   return { 0, -1, 0, -1 };
 }
 
-/* What load () leaves for run (), which adds the folds and rows_per_pass: these depend on the size of the plane. */
+/* What load () leaves for run (), which adds the folds and rows_at_once: these depend on the size of the plane. */
 struct Loaded
 {
   const void *kernel, *two_sets_kernel; /* the latter is NULL where no plane is faster with two sets of warps */
@@ -604,7 +604,7 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
 
   mask.fold_x = fold_of (plan->boundary, plane->width);
   mask.fold_y = fold_of (plan->boundary, plane->height);
-  mask.rows_per_pass = THREADS * sets / mask.chunks;
+  mask.rows_at_once = THREADS * sets / mask.chunks;
   return convolve_launch (plan, plane, two_sets ? loaded->two_sets_kernel : loaded->kernel,
       { dim3 (32, WARPS, sets), WIDTH, HEIGHT * (mask.all_samples ? plan->pixel.samples : 1), loaded->shared, dim3 (),
           true },

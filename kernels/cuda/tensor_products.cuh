@@ -83,16 +83,16 @@ pack_rows (Slab &slab, const int (&sums)[2][2][SUMS][4], unsigned scale, unsigne
     for (int b = 0; b < 2; b++)
 #pragma unroll
       for (int k = 0; k < 2; k++) {
-        unsigned total[2];
+        unsigned sum[2];
 
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-          total[i] = SUMS > 1 ? start : (unsigned) sums[b][h][0][2 * k + i];
+          sum[i] = SUMS > 1 ? start : (unsigned) sums[b][h][0][2 * k + i];
 #pragma unroll
           for (int s = 0; s < SUMS && SUMS > 1; s++)
-            total[i] += sums[b][h][s][2 * k + i] * (scale << 8 * s);
+            sum[i] += sums[b][h][s][2 * k + i] * (scale << 8 * s);
         }
-        packed[b][k] = __byte_perm (total[0], total[1], SUMS > 1 ? A2_B2_A3_B3 : A0_B0_A1_B1);
+        packed[b][k] = __byte_perm (sum[0], sum[1], SUMS > 1 ? A2_B2_A3_B3 : A0_B0_A1_B1);
       }
 #pragma unroll
     for (int k = 0; k < 2; k++) {

@@ -24,11 +24,12 @@
  *   slab     the row sums of one group in 16 rows
  *   chunk    16 bytes of memory, which one thread loads together
  *
- * How the passes fit together. Row taps are the left operand of the first pass and samples the right one, so lane
- * 4 g + t gets the sums of rows 2 t and 2 t + 1 for the samples 4 g + 2 * half and the one after it. The bytes of four
- * such row sums are what the lane has to give as left operand of the second pass, where a lane holds four values along
- * the summed dimension. That dimension is then in the order of rows 0, 1, 8, 9, 2, 3, 10, 11 and so on, which is no
- * matter as long as the column taps, the right operand, are in the same order. So row sums never leave their lane.
+ * How the passes fit together. Row taps are the left operand of the first pass and samples the right one. So lane 4 g +
+ * t gets the sums of rows 2 t and 2 t + 1, for sample 4 g + 2 * half and the next one. As left operand of the second
+ * pass, a lane has to give four bytes along the dimension that is summed: the rows. These bytes are of the sums that
+ * the lane has already, of rows 2 t, 2 t + 1, 2 t + 8 and 2 t + 9. The rows are then in the order 0, 1, 8, 9, 2, 3, 10,
+ * 11 and so on. A sum may add in any order, so the column taps, the right operand, are put in the same one. Row sums
+ * never leave their lane.
  */
 #ifndef CONVOLVE_CUDA_TENSOR_PRODUCTS_H
 #define CONVOLVE_CUDA_TENSOR_PRODUCTS_H
@@ -46,11 +47,10 @@ extern "C"
 #define CONVOLVE_TENSOR_PRODUCTS_SEGMENT 16 /* bytes of a segment */
 #define CONVOLVE_TENSOR_PRODUCTS_CHUNK 16   /* bytes of a chunk */
 #define CONVOLVE_TENSOR_PRODUCTS_WARPS 4    /* warps of a block, side by side */
-#define CONVOLVE_TENSOR_PRODUCTS_HEADER \
-  3                                     /* chunks before the operands: see convolve_tensor_products_operands_size () */
-#define CONVOLVE_TENSOR_FUSED_HEIGHT 33 /* rows of the highest mask of tensor-fused */
+#define CONVOLVE_TENSOR_PRODUCTS_HEADER 3   /* chunks of the header: see ..._operands_size () */
+#define CONVOLVE_TENSOR_FUSED_HEIGHT 33     /* rows of the highest mask of tensor-fused */
 
-/* A lane has two bytes of four row sums in each half of the slab: 16 bytes. */
+/* In each half of a slab, a lane has 8 row sums of two bytes: one chunk. */
 #define CONVOLVE_TENSOR_PRODUCTS_SLAB_CHUNKS 64 /* chunks of a slab: two halves of 32 lanes */
 #define CONVOLVE_TENSOR_PRODUCTS_SLAB_BYTES (CONVOLVE_TENSOR_PRODUCTS_CHUNK * CONVOLVE_TENSOR_PRODUCTS_SLAB_CHUNKS)
 

@@ -26,7 +26,7 @@ struct ProductsParameters
   int width, height;                    /* of a block's outputs; height is rows */
   int margin;                           /* of a tile before its first output: the lead, rounded up to 16 */
   int pitch, chunks, chunks_reciprocal; /* of a row of the tile; chunks in it; for divide () */
-  int rows_per_pass;                    /* rows that all threads of a block load at once */
+  int rows_at_once;                     /* rows that all threads of a block load at once */
   int tile_size;
   int samples;         /* of a pixel */
   bool aligned;        /* rows of the source begin at multiples of 16 */
@@ -161,38 +161,38 @@ load_rows (const ConvolveImage &image, const ProductsParameters &mask, int rows,
   const int BATCH = sizeof (T) == 1 ? 1 : 4;
   int row = divide (thread, n == mask.chunks ? mask.chunks_reciprocal : reciprocal (n));
   int at = (thread - row * n) * CHUNK;
-  int pass = n == mask.chunks ? mask.rows_per_pass : TILE_THREADS / n; /* rows that all threads load at once */
+  int at_once = n == mask.chunks ? mask.rows_at_once : TILE_THREADS / n; /* rows, by all threads */
 
-  if (row >= pass)
+  if (row >= at_once)
     return;
   tile += at;
   column += at;
   if (sizeof (T) == 1 && y >= 0 && y + rows <= image.height) {
     const uint8_t *next = image.source + (y + row) * image.source_stride + column;
-    const int64_t stride = pass * image.source_stride;
+    const int64_t stride = at_once * image.source_stride;
 
     tile += row * mask.pitch;
 #pragma unroll 1
-    for (; row < rows; row += pass, next += stride, tile += pass * mask.pitch)
+    for (; row < rows; row += at_once, next += stride, tile += at_once * mask.pitch)
       copy_later (tile, next);
     return;
   }
 #pragma unroll 1
-  for (; row < rows; row += pass * BATCH) {
+  for (; row < rows; row += at_once * BATCH) {
     uint4 words[BATCH];
 
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
-      int inside = convolve_boundary_index (mask.boundary, y + row + b * pass, image.height);
+      int inside = convolve_boundary_index (mask.boundary, y + row + b * at_once, image.height);
       const uint8_t *line = image.source + inside * image.source_stride + column;
 
       words[b] = make_uint4 (0, 0, 0, 0);
-      if (row + b * pass < rows && inside >= 0) {
+      if (row + b * at_once < rows && inside >= 0) {
         if (sizeof (T) == 1)
           copy_later (tile + row * mask.pitch, line);
         else
           words[b] = __ldg ((const uint4 *) line);
-      } else if (row + b * pass < rows) {
+      } else if (row + b * at_once < rows) {
         words[b] = zero_level<T> (image, mask, column);
         if (sizeof (T) == 1)
           *(uint4 *) (tile + row * mask.pitch) = words[b];
@@ -201,8 +201,8 @@ load_rows (const ConvolveImage &image, const ProductsParameters &mask, int rows,
     if (sizeof (T) == 2)
 #pragma unroll
       for (int b = 0; b < BATCH; b++)
-        if (row + b * pass < rows)
-          *(uint4 *) (tile + (row + b * pass) * mask.pitch) = clean_chunk (image, words[b]);
+        if (row + b * at_once < rows)
+          *(uint4 *) (tile + (row + b * at_once) * mask.pitch) = clean_chunk (image, words[b]);
   }
 }
 
@@ -217,7 +217,7 @@ fill_sides (const ConvolveImage &image, const ProductsParameters &mask, int64_t 
     int rows, uint8_t *tile)
 {
   const int thread = threadIdx.y * 32 + threadIdx.x, words = (first + mask.chunks - stop) * 4;
-  const int across = min (words, TILE_THREADS), pass = TILE_THREADS / across, start = thread / across;
+  const int across = min (words, TILE_THREADS), at_once = TILE_THREADS / across, start = thread / across;
 
 #pragma unroll 1
   for (int w = thread - start * across, waited = 0; w < words; w += across) {
@@ -229,11 +229,11 @@ fill_sides (const ConvolveImage &image, const ProductsParameters &mask, int64_t 
     waited = 1;
     if (find_in_tile (word, begin, first * CHUNK, stop * CHUNK, column)) {
 #pragma unroll 4
-      for (int row = start; row < rows && start < pass; row += pass)
+      for (int row = start; row < rows && start < at_once; row += at_once)
         *(unsigned *) (tile + row * mask.pitch + column) = read_word (word, tile + row * mask.pitch, false);
     } else {
 #pragma unroll 4
-      for (int row = start; row < rows && start < pass; row += pass) {
+      for (int row = start; row < rows && start < at_once; row += at_once) {
         int inside = convolve_boundary_index (mask.boundary, y + row, image.height);
         unsigned all = read_word (word, image.source + max (inside, 0) * image.source_stride, inside < 0);
 

@@ -152,7 +152,7 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), ALL_TERM
   const int4 *starts = (const int4 *) shared; /* the header: starts of both halves' totals, and four offsets */
   const int lane = threadIdx.x, top = image.y0 + blockIdx.y * mask.height, bottom = min (top + mask.height, image.y1);
   const int slabs = SLABS ? SLABS : mask.slabs, rank = SLABS ? 1 : mask.rank;
-  const int total = (bottom - top + ROWS - 1) / ROWS + slabs - 1; /* slabs of row sums that the block makes */
+  const int slabs_made = (bottom - top + ROWS - 1) / ROWS + slabs - 1; /* of row sums, by this block */
   const uint4 *rows = shared + HEADER + lane, *columns = rows + rank * mask.segments * SUMS * 32;
   uint8_t *tile = (uint8_t *) (shared + mask.operands_count);
   uint4 *ring = (uint4 *) (tile + mask.tile_size) + threadIdx.y * rank * slabs * SLAB_CHUNKS + lane;
@@ -175,12 +175,12 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), ALL_TERM
   if (idle)
     return;
 #pragma unroll 1
-  for (int first = 0; first < total; first += SLOTS) {
+  for (int first = 0; first < slabs_made; first += SLOTS) {
 #pragma unroll
     for (int slot = 0; slot < SLOTS; slot++) {
       const int now = first + slot, place = SLABS ? slot : now % slabs;
 
-      if (now >= total)
+      if (now >= slabs_made)
         break;
 #pragma unroll 1
       for (int r = 0; r < rank; r++) {
@@ -331,7 +331,7 @@ convolve_tensor_separable_load (ConvolvePlan *plan, ConvolveError *error)
   mask->margin = (products->lead + CHUNK - 1) / CHUNK * CHUNK;
   mask->chunks = convolve_tensor_separable_chunks (plan, products);
   mask->chunks_reciprocal = reciprocal (mask->chunks);
-  mask->rows_per_pass = TILE_THREADS / mask->chunks;
+  mask->rows_at_once = TILE_THREADS / mask->chunks;
   mask->pitch = (mask->chunks | 1) * CHUNK; /* odd, so that one column of words in 8 rows lies in all banks */
   /*
    * All blocks of a launch fit on the device at once, and should be divided evenly among the multiprocessors. Blocks

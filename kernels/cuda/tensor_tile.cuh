@@ -35,7 +35,7 @@ struct TensorParameters
   int segments, lead, margin, pitch;
   int plane_size;                /* bytes of a plane of the tile */
   int chunks, chunks_reciprocal; /* chunks in a row of the tile; for divide () */
-  int rows_per_pass;             /* rows that all threads of a block load at once */
+  int rows_at_once;              /* rows that all threads of a block load at once */
   bool all_samples;              /* a block convolves all samples of its pixels; otherwise sample blockIdx.z alone */
   ConvolveBoundary boundary;
   ConvolveFold fold_x, fold_y;
@@ -211,25 +211,25 @@ load_inside (const ConvolveImage &image, const TensorParameters &mask, const Col
   int thread = (set * WARPS + threadIdx.y) * 32 + threadIdx.x, row = divide (thread, mask.chunks_reciprocal);
   int column = (thread - row * mask.chunks) * CHUNK;
 
-  if (row >= mask.rows_per_pass || column < columns.from || column >= columns.to)
+  if (row >= mask.rows_at_once || column < columns.from || column >= columns.to)
     return;
   const int y = top - image.mask_height / 2;
-  const int64_t offset = (int64_t) (columns.x + column) * stride, pass = mask.rows_per_pass * image.source_stride;
+  const int64_t offset = (int64_t) (columns.x + column) * stride, advance = mask.rows_at_once * image.source_stride;
   const uint8_t *next = image.source + (y + row) * image.source_stride + offset;
   uint8_t *to = tile + row * mask.pitch + column;
 
   if (PLANAR && sizeof (T) == 1 && y >= 0 && y + rows <= image.height) {
-    for (; row < rows; row += mask.rows_per_pass, next += pass, to += mask.rows_per_pass * mask.pitch)
+    for (; row < rows; row += mask.rows_at_once, next += advance, to += mask.rows_at_once * mask.pitch)
       copy_later ((uint4 *) to, next);
     return;
   }
-  for (; row < rows; row += BATCH * mask.rows_per_pass) {
+  for (; row < rows; row += BATCH * mask.rows_at_once) {
     unsigned words[BATCH][PLANAR ? 4 * sizeof (T) : 16];
     bool is_zero[BATCH];
 
 #pragma unroll
-    for (int b = 0; b < BATCH; b++, next += pass) {
-      int at = row + b * mask.rows_per_pass;
+    for (int b = 0; b < BATCH; b++, next += advance) {
+      int at = row + b * mask.rows_at_once;
       const uint8_t *pixels = next;
 
       if ((unsigned) (y + at) >= (unsigned) image.height) {
@@ -246,7 +246,7 @@ load_inside (const ConvolveImage &image, const TensorParameters &mask, const Col
     }
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
-      int at = row + b * mask.rows_per_pass;
+      int at = row + b * mask.rows_at_once;
       bool is_copied = sizeof (T) == 1 && stride == 1 && !is_zero[b];
 
       if (at < rows && !is_copied)
