@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The host side of tensor-separable and tensor-fused: integers, the proof that they are good enough, and operands. */
+/* The host side of tensor-separable and tensor-fused: the integers, and the proof that these are good enough. */
 #include "cuda/tensor_products.h"
 
 #include <math.h>
@@ -19,19 +19,7 @@
 #define MOST_START 1e9                   /* leaves room for a total in 32 bits */
 #define MOST_FLOOR 4e6                   /* below the 2^22 of convolve_floor () */
 
-static int
-low_digit (int tap)
-{
-  return ((tap + 128) & 255) - 128;
-}
-
-static int
-high_digit (int tap)
-{
-  return (tap - low_digit (tap)) / 256;
-}
-
-/* From the middle of a window to its ends, in bytes. */
+/* The mask's radius, in bytes of a row. */
 static int
 radius_in_bytes (const ConvolvePlan *plan)
 {
@@ -214,7 +202,7 @@ sums_error (const Analysis *a, Scales scales, const ConvolveTensorProductsTaps *
   for (int r = 0; r < a->factors.rank; r++)
     for (int j = 0; j < a->plan->taps.height; j++)
       error += 0.5 * abs (taps->column[r][j])
-          + (needs_all_terms (a) ? 0 : MIDDLE_BYTE * abs (low_digit (taps->column[r][j])));
+          + (needs_all_terms (a) ? 0 : MIDDLE_BYTE * abs (convolve_tensor_products_low_digit (taps->column[r][j])));
   return ldexp (error + (needs_all_terms (a) ? MIDDLE_BYTE : 0), -scales.shift - 8);
 }
 
@@ -294,7 +282,7 @@ set_starts (const Analysis *a, Scales scales, double middle_error, const Convolv
     products->row_start[r] = (int32_t) (uint32_t) start;
     for (int j = 0; j < plan->taps.height; j++) {
       columns += taps->column[r][j];
-      low_digits += low_digit (taps->column[r][j]);
+      low_digits += convolve_tensor_products_low_digit (taps->column[r][j]);
     }
     known += columns * (start / 65536 - 0.5) - (products->all_terms ? 0 : low_digits * MIDDLE_BYTE);
   }
@@ -428,7 +416,7 @@ convolve_tensor_products_for_fused (const ConvolvePlan *plan, ConvolveTensorProd
 
   if (products->rank > 1 || group + 2 * radius_in_bytes (plan) > window
       || plan->taps.height > CONVOLVE_TENSOR_FUSED_HEIGHT) {
-    *reason = "the mask needs more than one product, is higher than 33, or has a radius of more than 16 samples";
+    *reason = "the mask needs more than one product, has more than 33 rows, or has a radius of more than 16 samples";
     return false;
   }
   products->lane_bytes = 16;
@@ -437,133 +425,7 @@ convolve_tensor_products_for_fused (const ConvolvePlan *plan, ConvolveTensorProd
   return true;
 }
 
-/* --- operands --- */
-
-static uint32_t
-byte_at (int digit, int b)
-{
-  return (uint32_t) (digit & 255) << 8 * b;
-}
-
-/* What sum s multiplies this byte of a sample's word by: digit s - byte of the tap, or 0 where there is none. */
-static int
-digit_for (const ConvolvePlan *plan, int tap, int s, int byte)
-{
-  int d = s - byte, digits = convolve_tensor_products_digits (plan);
-
-  if (d < 0 || d >= digits)
-    return 0;
-  return digits == 1 ? tap : d == 0 ? low_digit (tap) : high_digit (tap);
-}
-
-uint32_t
-convolve_tensor_products_row_word (const ConvolvePlan *plan, const ConvolveTensorProducts *products,
-    const ConvolveTensorProductsTaps *taps, int r, int u, int s, int lane, int k)
-{
-  const int bytes = convolve_sample_size (plan->pixel.type), samples = plan->pixel.samples;
-  const int radius = plan->taps.width / 2 * samples, output = lane / 4 * 4 + k; /* in samples */
-  uint32_t word = 0;
-
-  for (int b = 0; b < 4; b++) {
-    int at = convolve_tensor_products_byte (products, u, lane) + b - products->lead; /* bytes, from the first output */
-    int byte = at & (bytes - 1), sample = (at - byte) / bytes;
-    int distance = sample - (output - radius); /* from where the first tap of this output is */
-
-    if (distance >= 0 && distance <= 2 * radius && distance % samples == 0)
-      word |= byte_at (digit_for (plan, taps->row[r][distance / samples], s, byte), b);
-  }
-  return word;
-}
-
-uint32_t
-convolve_tensor_products_column_word (const ConvolvePlan *plan, const ConvolveTensorProductsTaps *taps, int r, int p,
-    int lane, int k)
-{
-  const int output = k / 2 * 8 + lane / 4, high = k % 2;
-  uint32_t word = 0;
-
-  for (int b = 0; b < 4; b++) {
-    /* The rows of a slab in the order in which lanes hold them: 0, 1, 8, 9, 2, 3, 10, 11 and so on. */
-    int row = p * CONVOLVE_TENSOR_PRODUCTS_ROWS + b / 2 * 8 + lane % 4 * 2 + b % 2;
-    int at = row - output, tap;
-
-    if (at < 0 || at >= plan->taps.height)
-      continue;
-    tap = taps->column[r][at];
-    if (convolve_tensor_products_digits (plan) == 1)
-      word |= high ? byte_at (tap, b) : 0;
-    else
-      word |= byte_at (high ? high_digit (tap) : low_digit (tap), b);
-  }
-  return word;
-}
-
-/* Where slabs stay in registers, the columns of a slab are there twice: as those of this slab and of the next one. */
-size_t
-convolve_tensor_products_operands_size (const ConvolvePlan *plan, const ConvolveTensorProducts *products)
-{
-  int columns = products->slabs * (convolve_tensor_products_in_registers (products) ? 2 : 1);
-
-  return ((size_t) products->rank * (products->segments * convolve_tensor_products_row_sums (plan) + columns) * 32
-             + CONVOLVE_TENSOR_PRODUCTS_HEADER)
-      * CONVOLVE_TENSOR_PRODUCTS_CHUNK;
-}
-
-/* The parts of the operands, in the order of the header; each writes its words from `to` on and returns their end. */
-static uint32_t *
-fill_header (const ConvolvePlan *plan, const ConvolveTensorProducts *products, uint32_t *to)
-{
-  for (int i = 0; i < 8; i++)
-    *to++ = (uint32_t) products->start[i / 2 % plan->pixel.samples];
-  for (int i = 0; i < 4; i++) {
-    float offset = convolve_tensor_products_offset (plan, products, i % plan->pixel.samples);
-
-    memcpy (to++, &offset, sizeof (float));
-  }
-  return to;
-}
-
-static uint32_t *
-fill_rows (const ConvolvePlan *plan, const ConvolveTensorProductsFound *found, int r, uint32_t *to)
-{
-  const ConvolveTensorProducts *products = &found->products;
-  const int sums = convolve_tensor_products_row_sums (plan);
-
-  for (int u = 0; u < products->segments; u += 2)
-    for (int s = 0; s < sums; s++)
-      if (u + 1 < products->segments) {
-        for (int i = 0; i < 256; i++) { /* [half][lane][segment][register] */
-          int half = i / 128, lane = i / 4 % 32, segment = i / 2 % 2, k = 2 * half + i % 2;
-
-          *to++ = convolve_tensor_products_row_word (plan, products, &found->taps, r, u + segment, s, lane, k);
-        }
-      } else {
-        for (int i = 0; i < 128; i++) /* [lane][k] */
-          *to++ = convolve_tensor_products_row_word (plan, products, &found->taps, r, u, s, i / 4, i % 4);
-      }
-  return to;
-}
-
-static uint32_t *
-fill_columns (const ConvolvePlan *plan, const ConvolveTensorProductsFound *found, int r, uint32_t *to)
-{
-  const int slabs = found->products.slabs;
-
-  for (int p = 0; p < slabs; p++)
-    if (convolve_tensor_products_in_registers (&found->products)) {
-      for (int i = 0; i < 256; i++) { /* [8 rows of outputs][lane][digit][this slab, next slab] */
-        int b = i / 128, lane = i / 4 % 32, digit = i / 2 % 2, slab = (p + i % 2) % slabs;
-
-        *to++ = convolve_tensor_products_column_word (plan, &found->taps, r, slab, lane, 2 * b + digit);
-      }
-    } else {
-      for (int i = 0; i < 128; i++) /* [lane][k] */
-        *to++ = convolve_tensor_products_column_word (plan, &found->taps, r, p, i / 4, i % 4);
-    }
-  return to;
-}
-
-/* --- the functions of the variants' rows --- */
+/* --- both variants --- */
 
 bool
 convolve_tensor_products_accept (const ConvolvePlan *plan, bool for_fused, ConvolveTensorProductsFound **found,
@@ -588,26 +450,4 @@ convolve_tensor_products_accept (const ConvolvePlan *plan, bool for_fused, Convo
   free (*found);
   *found = NULL;
   return false;
-}
-
-ConvolveStatus
-convolve_tensor_products_prepare (ConvolvePlan *plan, ConvolveError *error)
-{
-  const ConvolveTensorProductsFound *found = plan->prepared;
-  const size_t size = convolve_tensor_products_operands_size (plan, &found->products);
-  uint32_t *words = malloc (size), *end;
-  ConvolveStatus status;
-
-  if (!words)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", plan->taps.width,
-        plan->taps.height);
-  end = fill_header (plan, &found->products, words);
-  for (int r = 0; r < found->products.rank; r++)
-    end = fill_rows (plan, found, r, end);
-  for (int r = 0; r < found->products.rank; r++)
-    end = fill_columns (plan, found, r, end);
-  status =
-      convolve_device_put (plan->device, words, (size_t) (end - words) * sizeof (*words), &plan->device_memory, error);
-  free (words);
-  return status;
 }

@@ -91,6 +91,19 @@ convolve_tensor_products_digits (const ConvolvePlan *plan)
   return plan->exact ? 1 : 2;
 }
 
+/* The digits of a tap that has two: tap = 256 * high + low. */
+static inline int
+convolve_tensor_products_low_digit (int tap)
+{
+  return ((tap + 128) & 255) - 128;
+}
+
+static inline int
+convolve_tensor_products_high_digit (int tap)
+{
+  return (tap - convolve_tensor_products_low_digit (tap)) / 256;
+}
+
 /*
  * Sums that a row sum is put together from, with the weights 1, 256 and 65536: 1 .. 3. Digit d of a tap and byte b of a
  * sample's word belong to sum d + b.
