@@ -200,7 +200,7 @@ __global__ void __launch_bounds__ (THREADS)
         break;
 #pragma unroll
       for (int r = 0; r < STACK; r++, to += image.destination_stride) {
-        unsigned value = wide ? convolve_finish_wide (&image, s, sums[r])
+        unsigned value = wide ? convolve_finish_double (&image, s, sums[r])
             : sizeof (T) == 1 ? convolve_clamp_bytes (0, convolve_floor<T> (image.tail, s, sums[r]), 0)
                               : (unsigned) convolve_floor<T> (image.tail, s, sums[r]) << image.shift;
 
