@@ -15,7 +15,10 @@ convolve_fused_tiled_side (const ConvolvePlan *plan)
   return 0;
 }
 
-/* The input of a tile in whole chunks of 16 bytes and a pad of one, and a float for each sum of a row, in bytes. */
+/*
+ * The shared memory of a block in bytes, for each row of input: chunks of 16 bytes and one more against bank conflicts,
+ * and a float for each row sum.
+ */
 static size_t
 shared_size (const ConvolvePlan *plan)
 {
