@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The launch that all variants share. */
+/* What all CUDA variants share when they load a kernel and launch it. */
 #include "cuda/launch.cuh"
 
 #include <stdlib.h>
 
-#define SHARED_BY_DEFAULT (48 * 1024)
+#define SHARED_BY_DEFAULT (48 * 1024) /* bytes of shared memory that a block may take unless its kernel asks for more */
 
-/* What the tiled variants launch with. */
+/* plan->loaded of the variants that are one kernel over tiles. */
 struct Tiles
 {
   const void *kernel;
