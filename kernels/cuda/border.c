@@ -8,8 +8,6 @@
 #include "common/integer_tail.h"
 #include "cuda/accepts.h"
 
-#define LARGEST_VALUE 4e6 /* below 2^22, the limit of convolve_floor () */
-
 double
 convolve_border_magnitude (const float *taps, int count)
 {
@@ -44,7 +42,7 @@ convolve_border_accepts_pixels (const ConvolvePlan *plan, const char **reason)
   for (int i = 0; i < pixel->samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
   *reason = "the mask makes values above 4 million from 8-bit samples";
-  if (pixel->type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > LARGEST_VALUE)
+  if (pixel->type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > CONVOLVE_FLOOR_LIMIT)
     return false;
   return convolve_accepts_float_taps (plan, reason);
 }

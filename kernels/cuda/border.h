@@ -13,6 +13,9 @@ extern "C"
 /* The largest side of a mask for direct, fused, packed and packed-separable. */
 #define CONVOLVE_BORDER_SIDE 9
 
+/* Results of 8-bit samples must stay below this: convolve_floor () is right up to 2^22, which is 4.19 million. */
+#define CONVOLVE_FLOOR_LIMIT 4e6
+
 /* The index of the smallest kernel that is large enough for the mask: 0 .. 3 for 3x3, 5x5, 7x7 and 9x9. */
 static inline int
 convolve_border_size (const ConvolvePlan *plan)
