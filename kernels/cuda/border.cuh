@@ -31,12 +31,6 @@
 #define CONVOLVE_WARPS 4  /* of a block, one above the other; packed-separable has other numbers for some masks */
 #define CONVOLVE_GROUP 4  /* pixels that are loaded together; as many words of memory as a pixel has bytes */
 
-/*
- * The float 2^23 as bits and as a value. Its last place is 1, so an integer below 2^23 in its low bits is added to it.
- */
-#define CONVOLVE_2_23_BITS 0x4B000000
-#define CONVOLVE_2_23 8388608.0f
-
 struct ConvolveParts
 {
   int left, top, right, bottom; /* pixels of the inner part; the inner part is empty where left == right */
