@@ -100,7 +100,7 @@ pick (const uint32_t *words, int sample)
 /* Loads the tile's input with its halo to tile.input. Returns when the input of all threads is there. */
 template <typename T, int K, int S>
 static __device__ __forceinline__ void
-load_input (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &place, Tile<T, S, K> &tile)
+load_input (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &place, int thread, Tile<T, S, K> &tile)
 {
   typedef Tile<T, S, K> Tile;
   const int begin = place.left - Tile::halo; /* the first pixel of a row of input */
@@ -109,7 +109,7 @@ load_input (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &p
   const int stop = max (min ((image.width - begin) / Tile::chunk, Tile::chunks), first);
 
 #pragma unroll 1
-  for (int i = threadIdx.x; i < place.rows * Tile::chunks; i += THREADS) {
+  for (int i = thread; i < place.rows * Tile::chunks; i += THREADS) {
     int r = i / Tile::chunks, c = i % Tile::chunks, x = begin + c * Tile::chunk;
     int y = convolve_boundary_index (taps.boundary, place.top - K / 2 + r, image.height);
 
@@ -122,7 +122,7 @@ load_input (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &p
   }
   /* The other chunks are few and slow. They are counted on their own, so that they occupy few warps. */
 #pragma unroll 1
-  for (int i = threadIdx.x; i < place.rows * (first + Tile::chunks - stop); i += THREADS) {
+  for (int i = thread; i < place.rows * (first + Tile::chunks - stop); i += THREADS) {
     int c = i / place.rows, r = i - c * place.rows;
     int y = convolve_boundary_index (taps.boundary, place.top - K / 2 + r, image.height);
 
@@ -138,13 +138,13 @@ load_input (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &p
  */
 template <typename T, int K, int S, bool DOTS>
 static __device__ __forceinline__ void
-sum_rows (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &place, Tile<T, S, K> &tile)
+sum_rows (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &place, int thread, Tile<T, S, K> &tile)
 {
   /* A segment's input is read from a word's beginning on, which is `shift` samples before the first that counts. */
   constexpr int per_word = 4 / sizeof (T), shift = (Tile<T, S, K>::halo - K / 2) % per_word;
   constexpr int words = (shift + SEGMENT + K - 1 + per_word - 1) / per_word;
 
-  for (int i = threadIdx.x; i < place.rows * SEGMENTS; i += THREADS) {
+  for (int i = thread; i < place.rows * SEGMENTS; i += THREADS) {
     int r = i / SEGMENTS, segment = i % SEGMENTS / S, s = i % S;
     const uint32_t *from = &tile.input[r][(segment * SEGMENT + Tile<T, S, K>::halo - K / 2 - shift) / per_word * S];
     float *to = &tile.sums[r][segment * SEGMENT * S + s];
@@ -188,9 +188,10 @@ sum_rows (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &pla
 /* Makes and stores the outputs from tile.sums: STACK outputs of a column from STACK + K - 1 row sums. */
 template <typename T, int K, int S>
 static __device__ __forceinline__ void
-sum_columns (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &place, const Tile<T, S, K> &tile)
+sum_columns (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &place, int thread,
+    const Tile<T, S, K> &tile)
 {
-  const int thread = threadIdx.x, column = thread % COLUMNS, s = column % S, x = place.left + column / S;
+  const int column = thread % COLUMNS, s = column % S, x = place.left + column / S;
 
   if (x < taps.plane.x0 || x >= image.x1)
     return;
@@ -254,6 +255,7 @@ __global__ void __launch_bounds__ (THREADS)
 {
   extern __shared__ __align__ (16) unsigned char shared[];
   Tile<T, S, K> &tile = *(Tile<T, S, K> *) shared;
+  const int thread = threadIdx.x;
   Place place;
 
   place.left = taps.plane.left + blockIdx.x * Tile<T, S, K>::pixels;
@@ -261,10 +263,10 @@ __global__ void __launch_bounds__ (THREADS)
   place.bottom = min (place.top + HEIGHT, image.y1);
   place.rows = place.bottom - place.top + K - 1;
   convolve_wait ();
-  load_input<T, K, S> (image, taps, place, tile);
-  sum_rows<T, K, S, DOTS> (image, taps, place, tile);
+  load_input<T, K, S> (image, taps, place, thread, tile);
+  sum_rows<T, K, S, DOTS> (image, taps, place, thread, tile);
   __syncthreads ();
-  sum_columns<T, K, S> (image, taps, place, tile);
+  sum_columns<T, K, S> (image, taps, place, thread, tile);
 }
 
 /* What load () leaves for run (). */
