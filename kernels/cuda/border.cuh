@@ -354,8 +354,8 @@ convolve_store_integers (const ConvolveImage &image, const ConvolveIntegerTail &
 }
 
 /*
- * One sample of the four border pixels that begin at x, or of those of them left of end. Every neighbour's coordinate
- * goes through the boundary.
+ * Computes or copies one sample of the four border pixels that begin at x, or of as many as are left of end. The
+ * coordinate of each neighbour goes through the boundary.
  */
 template <typename T, int K>
 static __device__ __forceinline__ void

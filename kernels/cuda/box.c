@@ -47,7 +47,7 @@ weight (const ConvolveBoxAxis *axis, int i, int count)
   return i == 0 || i == count - 1 ? axis->edge : axis->inner;
 }
 
-/* The sum of the differences between the plan's taps and those that box stands for. */
+/* The sum of the differences between the plan's taps and the weights that box stands for, times their factor. */
 static double
 missed (const ConvolvePlan *plan, const ConvolveBox *box)
 {
@@ -70,7 +70,7 @@ convolve_box_choose (const ConvolvePlan *plan, ConvolveBox *box, const char **re
   const bool packed = pixel->stride == pixel->samples * convolve_sample_size (pixel->type) && !pixel->swapped;
   double most;
 
-  *reason = "the weights are not all equal, but for those of the mask's edges";
+  *reason = "the weights are not all equal apart from those at the mask's edges";
   if (!taps->row || taps->wide_taps[taps->height / 2 * taps->width + taps->width / 2] == 0
       || !find_axis (taps->row, taps->width, &box->row) || !find_axis (taps->column, taps->height, &box->column)
       || missed (plan, box) * plan->tail.maximum > (plan->exact ? 0 : convolve_budget (plan) / 4))
@@ -126,7 +126,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   const size_t limit = convolve_device_shared_limit (plan->device);
   ConvolveBox box = { .row = { 0, 0 } };
 
-  *reason = "the sums are larger than the device's shared memory";
+  *reason = "the prefix sums need more shared memory than the device has";
   if (least_shared (plan, 1) > limit || (has_chunks (&plan->pixel) && least_shared (plan, plan->pixel.samples) > limit))
     return false;
   if (!convolve_accepts_float_taps (plan, reason) || !convolve_box_choose (plan, &box, reason))

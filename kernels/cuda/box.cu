@@ -21,7 +21,8 @@
  *     sums of all threads before      |   0   |   9   |  12   |      scan (), an exclusive prefix sum
  *     prefix sums                     | 4   9 |11  12 |18  21 |      write_prefix_sums (), inclusive
  *
- * The output at the fourth column covers columns 2, 1 and 6: 18 - 9 = 9.
+ * The window of the output at the fourth column has the column sums 2, 1 and 6. Their sum is the prefix sum at the
+ * fifth column less the prefix sum at the second: 18 - 9 = 9.
  *
  * With EDGES, the first and last weights differ. In a column, the sum is inner * (all rows) + (edge - inner) * (first
  * and last row); in a row, edge * (all columns) + (inner - edge) * (the columns between), both as differences of

@@ -219,7 +219,7 @@ convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
   device->frame = NULL;
   for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++)
     if (device->streams[i] && (code = cudaStreamSynchronize (device->streams[i])) != cudaSuccess)
-      status = convolve_device_fail (device, code, "the device", error);
+      status = convolve_device_fail (device, code, "the device failed", error);
   return status;
 }
 
@@ -246,7 +246,7 @@ convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *erro
   if (entry.status != CONVOLVE_OK)
     return NULL;
   if ((code = cudaMalloc (&memory, bytes)) != cudaSuccess) {
-    convolve_device_fail (device, code, "device memory", error);
+    convolve_device_fail (device, code, "cannot allocate device memory", error);
     return NULL;
   }
   return memory;
@@ -273,7 +273,8 @@ convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t
   if (status != CONVOLVE_OK)
     return status;
   code = cudaMemcpyAsync (to, from, bytes, kinds[direction], device->streams[PHASE_KERNEL]);
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "copy", error);
+  return code == cudaSuccess ? CONVOLVE_OK
+                             : convolve_device_fail (device, code, "cannot copy to or from the device", error);
 }
 
 ConvolveStatus
@@ -303,7 +304,7 @@ convolve_device_scratch (ConvolveDevice *device, size_t bytes, void **scratch, C
     if (code == cudaSuccess)
       code = cudaMalloc (&device->scratch, bytes);
     if (code != cudaSuccess)
-      return convolve_device_fail (device, code, "device memory", error);
+      return convolve_device_fail (device, code, "cannot allocate device memory", error);
     device->scratch_bytes = bytes;
   }
   *scratch = device->scratch;
@@ -331,7 +332,7 @@ convolve_device_timer_stop (ConvolveDevice *device)
   if ((code = cudaEventRecord (device->timer[1], device->streams[PHASE_KERNEL])) != cudaSuccess
       || (code = cudaEventSynchronize (device->timer[1])) != cudaSuccess
       || (code = cudaEventElapsedTime (&milliseconds, device->timer[0], device->timer[1])) != cudaSuccess) {
-    convolve_device_fail (device, code, "timer", NULL);
+    convolve_device_fail (device, code, "cannot measure a time", NULL);
     return -1;
   }
   return milliseconds * 1e6;

@@ -38,7 +38,7 @@
 #define COLUMN_BLOCKS 3
 #define MOST_BYTES ((size_t) 128 << 20) /* of spectra; a plane that needs more is done in parts */
 
-/* The kernels' second parameter: a plane, or a part of it, that is done at once. Pointers are to complex numbers. */
+/* The kernels' second parameter, for a plane or a part of a plane. Pointers are to complex numbers in device memory. */
 struct Task
 {
   const void *spectrum;              /* of the mask: [place of a column][place of a row] */
@@ -47,7 +47,7 @@ struct Task
   int tile_columns;                  /* of all samples of the plane */
   int first_pair;                    /* of tile columns, in this part */
   int columns_per_sample;            /* tile columns of one sample */
-  int samples[CONVOLVE_MAX_SAMPLES]; /* that are convolved; the tile columns of one come after those of another */
+  int samples[CONVOLVE_MAX_SAMPLES]; /* the convolved samples, in the order of their tile columns */
   unsigned copied;                   /* bit i: sample i is copied */
   int tile_width, tile_height;       /* outputs of a tile */
   int y;                             /* the first row of outputs of this part */

@@ -22,7 +22,8 @@ extern "C"
 /*
  * The frequency at a place of a transform's result. The place of register r of thread t is 32 r + t. Threads 2 k and 2
  * k + 1 have the frequencies k + 16 m: the first those with m = 0 .. 7 and 16 .. 23, the second those with m = 8 .. 15
- * and 24 .. 31. Registers 0 .. 7 have the smaller m. Why the order is this one is drawn in cuda/fft_transform.cuh.
+ * and 24 .. 31. Registers 0 .. 7 have the smaller m. The drawing in cuda/fft_transform.cuh shows where this order
+ * comes from.
  */
 static CONVOLVE_BOTH int
 convolve_fft_frequency (int place)

@@ -38,8 +38,8 @@ __global__ void __launch_bounds__ (MASK_THREADS) convolve_fft_mask_rows (const _
 }
 
 /*
- * The idea: a thread for each place of the whole spectrum, from the spectra of rows. The spectrum is divided by the
- * number of points, because a forward and an inverse transform multiply by it.
+ * The idea: a thread for each place of the spectrum, which sums the spectra of the rows down a column. The spectrum is
+ * divided by the number of points, because a forward and an inverse transform multiply by it.
  */
 template <typename Real>
 __global__ void __launch_bounds__ (MASK_THREADS) convolve_fft_mask_columns (const __grid_constant__ MaskTask task)
@@ -99,7 +99,7 @@ put_spectrum (ConvolvePlan *plan, ConvolveError *error)
     return status;
   Complex<Real> *twiddles = (Complex<Real> *) malloc (POINTS * sizeof (Complex<Real>) + upload);
   if (!twiddles)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a spectrum");
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no host memory for a spectrum");
 
   Complex<double> *circle = (Complex<double> *) (twiddles + POINTS);
   double *taps = (double *) (circle + POINTS);

@@ -9,8 +9,8 @@
  *     over j: sums k = 0..15    thread t has the sums k of      over i                  by a warp shuffle
  *                               threads t % 2 + 2 i
  *
- * The result stays in the order in which this leaves it, see convolve_fft_frequency (). The product with a spectrum
- * needs no order, and the inverse transform begins with this one.
+ * The frequencies are not sorted at the end: convolve_fft_frequency () says which is where. The product with a spectrum
+ * works in any order, and the inverse transform begins with the order of the transform.
  *
  * For example, the same with 8 = 2 * 2 * 2 points, 4 threads and 2 registers, for the points 1 2 3 4 1 2 3 4:
  *
@@ -183,8 +183,8 @@ exchange (Real value, int apart)
 
 /*
  * The 2-point transforms between two threads: the first has the transform of the even terms, the second that of the
- * odd terms. Each thread gives the other one half of its 16 points. The first thread then makes the butterflies k = 0
- * .. 7 and the second those of k + 8, whose factor is that of k turned by -i.
+ * odd terms. Each thread gives the other one half of its 16 points. The first thread then makes the
+ * butterflies k = 0 .. 7. The second makes those of k + 8, whose factor is that of k times -i.
  */
 template <typename Real>
 static __device__ __forceinline__ void

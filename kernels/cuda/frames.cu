@@ -95,7 +95,8 @@ convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
   if (status != CONVOLVE_OK)
     return status;
   if (slot < 0 || slot >= CONVOLVE_MAX_FRAMES || device->frame)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "frame %d cannot begin", slot);
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "frame %d cannot begin: a frame has not ended, or there is no such slot", slot);
   device->frame = &device->frames[slot];
   for (int i = 0; i < N_PHASES; i++)
     device->frame->used[i] = device->frame->last[i] = false;
@@ -119,7 +120,7 @@ grow (ConvolveDevice *device, Stage *stage, size_t bytes, ConvolveError *error)
       || (code = cudaMalloc (&stage->destination, bytes)) != cudaSuccess) {
     char what[80];
 
-    snprintf (what, sizeof (what), "no room for a plane of %zu bytes, twice", bytes);
+    snprintf (what, sizeof (what), "no device memory for two buffers of %zu bytes", bytes);
     return convolve_device_fail (device, code, what, error);
   }
   stage->capacity = bytes;
@@ -138,11 +139,12 @@ convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size
     return status;
   if (!device->frame || plane < 0 || plane >= CONVOLVE_MAX_STAGES || row_bytes == 0 || rows == 0
       || row_bytes > SIZE_MAX - 255)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%zu rows of %zu bytes in stage %d", rows, row_bytes, plane);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "cannot make room for %zu rows of %zu bytes in stage %d", rows,
+        row_bytes, plane);
   /* Without padding, on the host and here, the rows are one block, whose copy is faster. */
   stride = row_bytes % 16 == 0 ? row_bytes : (row_bytes + 255) / 256 * 256;
   if (__builtin_mul_overflow (stride, rows, &bytes))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%zu rows of %zu bytes", rows, row_bytes);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "cannot make room for %zu rows of %zu bytes", rows, row_bytes);
 
   Stage *held = &device->frame->stages[plane];
   if ((status = grow (device, held, bytes, error)) != CONVOLVE_OK)
@@ -248,7 +250,7 @@ convolve_device_end (ConvolveDevice *device, ConvolveError *error)
     if (frame->last[i] && code == cudaSuccess)
       code = cudaEventRecord (frame->done[i], device->streams[i]);
   }
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "the device", error);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "the device failed", error);
 }
 
 /* The nanoseconds from the begin to the end of a timed frame's phase, 0 where the frame did not use the phase. */
@@ -272,7 +274,7 @@ convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, Co
 
   for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++)
     if (frame->last[i] && (code = cudaEventSynchronize (frame->done[i])) != cudaSuccess)
-      status = convolve_device_fail (device, code, "the device", error);
+      status = convolve_device_fail (device, code, "the device failed", error);
   if (times) {
     *times = ConvolveTimes ();
     if (status == CONVOLVE_OK && frame->timed) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tile of fused-tiled, and the masks that it has kernels for. */
+/* The variant fused-tiled: its tile, and the sides of the masks that have kernels. */
 #ifndef CONVOLVE_CUDA_FUSED_TILED_H
 #define CONVOLVE_CUDA_FUSED_TILED_H
 

@@ -27,7 +27,8 @@ convolve_allow_shared (ConvolveDevice *device, const void *kernel, size_t bytes,
   if (code == cudaSuccess)
     code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
         (int) (device->shared_limit - attributes.sharedSizeBytes));
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "a kernel's shared memory", error);
+  return code == cudaSuccess ? CONVOLVE_OK
+                             : convolve_device_fail (device, code, "cannot set the shared memory of a kernel", error);
 }
 
 void *
@@ -35,7 +36,7 @@ convolve_new_loaded (ConvolvePlan *plan, size_t bytes, ConvolveError *error)
 {
   plan->loaded = calloc (1, bytes);
   if (!plan->loaded)
-    convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan");
+    convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no host memory for a plan");
   return plan->loaded;
 }
 
