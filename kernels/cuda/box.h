@@ -16,7 +16,7 @@ extern "C"
 #define CONVOLVE_BOX_THREADS 256 /* of a block, at most */
 
 /*
- * Sizes for samples of `size` bytes, S of them in a pixel that is done as a pixel:
+ * Sizes for samples of `size` bytes and S samples in a pixel. S is 1 where samples are gathered one by one.
  * - BYTES, SAMPLES: of a chunk
  * - ROWS: rows of outputs that a thread makes together
  * - LOADED: rows that a thread loads together when it starts

@@ -170,6 +170,7 @@ struct Share
   int *places;         /* see find_places () */
 };
 
+/* Finds the share of this thread, and the places of the samples that its block gathers. */
 template <typename T, int S>
 static __device__ __forceinline__ Share<T, S>
 find_share (const ConvolveImage &image, const Box &box, Shared<T, S> &shared)

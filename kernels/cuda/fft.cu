@@ -190,6 +190,10 @@ store_row (const ConvolveImage &image, const Task &task, int tile_column, int ro
   else \
     function<uint16_t, false> (__VA_ARGS__)
 
+/*
+ * Loads a row of a tile column for any type of samples. The last pair may have only one tile column; the other one is
+ * 0.
+ */
 template <typename Real>
 static __device__ __forceinline__ void
 load_any_row (const ConvolveImage &image, const Task &task, int tile_column, int row, int t, Real *shared,
@@ -204,6 +208,7 @@ load_any_row (const ConvolveImage &image, const Task &task, int tile_column, int
     levels[j] = 0;
 }
 
+/* Stores a row of a tile column for any type of samples. */
 template <typename Real>
 static __device__ __forceinline__ void
 store_any_row (const ConvolveImage &image, const Task &task, int tile_column, int row, int t, const Real (&sums)[HELD])
@@ -215,7 +220,7 @@ store_any_row (const ConvolveImage &image, const Task &task, int tile_column, in
 
 /*
  * The idea: a row of a pair of tile columns is one complex row, which a warp transforms without waiting for other
- * warps.
+ * warps. A warp without a row takes the last row again, and stores nothing.
  */
 template <typename Real>
 __global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? ROW_BLOCKS : 2)
@@ -327,7 +332,7 @@ __global__ void __launch_bounds__ (256)
 
 /* a / b, rounded up. */
 static int
-divided (int64_t a, int64_t b)
+divide_up (int64_t a, int64_t b)
 {
   return (int) ((a + b - 1) / b);
 }
@@ -414,14 +419,14 @@ run_part (const ConvolvePlan *plan, const ConvolveImage &image, const Task &task
   constexpr int rows = ROW_THREADS / THREADS;
   ConvolveStatus status;
 
-  status = enqueue (plan, kernels.rows, dim3 (divided (task.rows_before, rows), pairs), ROW_THREADS, kernels.row_shared,
-      image, task, error);
+  status = enqueue (plan, kernels.rows, dim3 (divide_up (task.rows_before, rows), pairs), ROW_THREADS,
+      kernels.row_shared, image, task, error);
   if (status == CONVOLVE_OK)
     status = enqueue (plan, kernels.columns,
-        dim3 (POINTS / kernels.columns_together, divided (task.rows_after, task.tile_height), pairs),
+        dim3 (POINTS / kernels.columns_together, divide_up (task.rows_after, task.tile_height), pairs),
         kernels.columns_together * THREADS, kernels.column_shared, image, task, error);
   if (status == CONVOLVE_OK)
-    status = enqueue (plan, kernels.rows_back, dim3 (divided (task.rows_after, rows), pairs), ROW_THREADS,
+    status = enqueue (plan, kernels.rows_back, dim3 (divide_up (task.rows_after, rows), pairs), ROW_THREADS,
         kernels.row_shared, image, task, error);
   return status;
 }
@@ -434,7 +439,7 @@ static ConvolveStatus
 run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveError *error)
 {
   const size_t row_bytes = ((const Loaded *) plan->loaded)->kernels.bytes_of_row, most = MOST_BYTES / row_bytes;
-  const int halo = plan->taps.height - 1, all_rows = image.y1 - image.y0, all_pairs = divided (task.tile_columns, 2);
+  const int halo = plan->taps.height - 1, all_rows = image.y1 - image.y0, all_pairs = divide_up (task.tile_columns, 2);
   int pairs = all_pairs, rows = all_rows;
   ConvolveStatus status;
   void *scratch;
@@ -446,7 +451,7 @@ run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveE
       rows = (int) (most - halo) / 2 / task.tile_height * task.tile_height;
       fit = 1;
     }
-    pairs = divided (all_pairs, divided (all_pairs, fit));
+    pairs = divide_up (all_pairs, divide_up (all_pairs, fit));
   }
   status = convolve_device_scratch (plan->device, pairs * (2 * (size_t) rows + halo) * row_bytes, &scratch, error);
   for (int y = 0; y < all_rows && status == CONVOLVE_OK; y += rows) {
@@ -481,10 +486,11 @@ convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
   if ((code = convolve_frame_enqueue (plan->device, PHASE_KERNEL)) != cudaSuccess)
     return convolve_device_fail (plan->device, code, "fft", error);
   convolve_image_init (&image, plan, plane);
-  task.columns_per_sample = divided (region->width, task.tile_width);
+  task.columns_per_sample = divide_up (region->width, task.tile_width);
   task.tile_columns = loaded->samples * task.columns_per_sample;
   if (task.copied)
     status = enqueue (plan, (const void *) convolve_fft_copy,
-        dim3 (divided (region->width, 256), region->height < 4096 ? region->height : 4096), 256, 0, image, task, error);
+        dim3 (divide_up (region->width, 256), region->height < 4096 ? region->height : 4096), 256, 0, image, task,
+        error);
   return loaded->samples == 0 || status != CONVOLVE_OK ? status : run_parts (plan, image, task, error);
 }
