@@ -92,7 +92,7 @@ load (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_fused_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; W and R are the fastest that were measured. */
+  /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
     {

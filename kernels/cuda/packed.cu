@@ -137,7 +137,7 @@ load (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]. W and R are the fastest that were measured. */
+  /* [3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[4][3] = {
     { load<3, 1, 2, 4>, load<3, 2, 1, 8>, load<3, 4, 1, 4> },

@@ -136,7 +136,7 @@ load (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_packed_separable_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]. W, R and V are the fastest that were measured. */
+  /* [3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the arguments after S are W, R and V. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[4][3] = {
     { load<3, 1, 2, 4>, load<3, 2, 1, 4>, load<3, 4, 1, 8> },
