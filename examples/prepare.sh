@@ -155,26 +155,75 @@ install_missing () {
   return 1
 }
 
+# The compute capabilities of the GPUs here, as numbers such as 90, one to a line. Prints nothing where there is no GPU.
+gpu_capabilities () {
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sed -n 's/^ *\([0-9]*\)\.\([0-9]\) *$/\1\2/p' || true
+}
+
+# The compute capabilities that nvcc compiles for, one to a line. Prints nothing where there is no nvcc.
+nvcc_capabilities () {
+  PATH=$PATH:/usr/local/cuda/bin nvcc --list-gpu-arch 2>/dev/null | sed -n 's/^compute_\([0-9]*\)$/\1/p' || true
+}
+
+# What to compile the kernels for: the GPUs of this machine, or 75 where there is none, for 75 is the oldest that the
+# kernels support. A GPU that is newer than nvcc gets the newest that nvcc knows: the driver compiles its PTX.
+architectures_here () {
+  { gpu_capabilities | sed 's/^/gpu /'; nvcc_capabilities; } | awk '
+    $1 == "gpu" { gpus[count++] = $2; next }
+    { known[$1] }
+    END {
+      for (i = 0; i < count; i++) {
+        best = 75
+        for (number in known)
+          if (number + 0 <= gpus[i] + 0 && number + 0 > best + 0)
+            best = number
+        print best
+      }
+      if (count == 0)
+        print 75
+    }' | sort -nu | paste -s -d ';' -
+}
+
+# Runs Ninja and shows what it compiles, n of m: on a terminal in one line that changes, otherwise in a line each.
+# The output is in the log too where it goes to a file; on a terminal Ninja has to see the terminal itself.
+ninja_build () {
+  if [ -t 2 ]; then
+    ninja -C "$1" >&2
+  else
+    rm -f "$log.failed"
+    { ninja -C "$1" 2>&1 || : >"$log.failed"; } | tee -a "$log" >&2
+    [ ! -e "$log.failed" ]
+  fi
+}
+
 # build_project FOLDER [MESON OPTIONS...]: configures FOLDER where that is new or has options given, and builds.
+# A new folder is for the GPU of this machine where neither MESON_ARGS nor the options name architectures.
 build_project () {
   folder=$1
   shift
   mkdir -p "${top:?}/out"
   log=$top/out/$(basename "$folder").log
-  say "Building in $folder"
   # shellcheck disable=SC2086 # MESON_ARGS is a list of words
   if [ ! -f "$folder/build.ninja" ]; then
+    case "${MESON_ARGS:-} $*" in
+      *cuda-architectures=* | *cuda=disabled*) ;;
+      *) set -- "-Dcuda-architectures=$(architectures_here)" "$@" ;;
+    esac
     set -- meson setup "$folder" "$top" ${MESON_ARGS:-} "$@"
   elif [ $# -gt 0 ] || [ -n "${MESON_ARGS:-}" ]; then
     set -- meson setup --reconfigure "$folder" "$top" ${MESON_ARGS:-} "$@"
   else
     set -- true
   fi
-  if "$@" >"$log" 2>&1 && meson compile -C "$folder" >>"$log" 2>&1; then
-    sed -n 's/^Message: //p' "$log" >&2
-  else
+  say "Building in $folder"
+  if ! "$@" >"$log" 2>&1; then
     tail -n 40 "$log" >&2
-    say "The build failed; its whole output is in $log"
+    say "The configuration failed; its whole output is in $log"
+    return 1
+  fi
+  sed -n 's/^Message: //p' "$log" >&2
+  if ! ninja_build "$folder"; then
+    say "The build failed; what the compiler says stands above"
     return 1
   fi
 }

@@ -14,6 +14,7 @@
 
 #include "kernels/check_layer_api.h"
 #include "kernels/check_layer_case.h"
+#include "support/cases.h"
 #include "support/oracle_layer.h"
 
 enum
@@ -218,10 +219,10 @@ usage (void)
   fprintf (stderr,
       "check_layer [options]: checks every variant of the layer against the definition\n"
       "  --host, --device   only the variants of this kind; --device exits 77 where there is none\n"
-      "  --variant NAME     only this one, or auto\n"
-      "  --cases N          random cases, 3000\n"
+      "  --variant NAME     only this variant; auto is one too\n"
+      "  --cases N          random cases: 5000, or 20000 where CUDACONVOLVE_ALL_CASES is set\n"
       "  --budget N         products of the largest case, 400000\n"
-      "  --seed S           of the random cases, from the clock\n"
+      "  --seed S           seed of the random cases; the clock gives one where this is left out\n"
       "  --case I           only case I of the seed, on every variant\n");
   return 2;
 }
@@ -259,7 +260,7 @@ main (int argc, char **argv)
   ConvolveError error = { 0 };
   bool host = true, on_device = true;
   const char *variant = NULL;
-  long cases = 3000, only = -1, budget = 400000, made = 0;
+  long cases = check_cases (5000, 20000), only = -1, budget = 400000, made = 0;
   int n_rows, failures = 0;
   uint64_t seed;
 

@@ -19,6 +19,7 @@
 #include "kernels/check_tensor.h"
 #include "kernels/check_tensor_products.h"
 #include "bench/convolve_bench.h"
+#include "support/cases.h"
 
 enum
 {
@@ -46,16 +47,16 @@ usage (FILE *file)
   fprintf (file,
       "convolve_check [options]: checks every variant against the definition\n"
       "  --host, --device   only the variants of this kind; --device exits 77 where there is none\n"
-      "  --variant NAME     only this one, or auto\n"
-      "  --cases N          random cases, 20000\n"
-      "  --seed S           of the random cases, from the clock\n"
-      "  --case I           only case I of the seed, in words\n"
-      "  --list             the variants\n"
+      "  --variant NAME     only this variant; auto is one too\n"
+      "  --cases N          random cases: 4000, or 20000 where CUDACONVOLVE_ALL_CASES is set\n"
+      "  --seed S           seed of the random cases; the clock gives one where this is left out\n"
+      "  --case I           only case I of the seed, described in words\n"
+      "  --list             prints the variants\n"
       "  --bench            measures instead of checking\n"
       "  --csv FILE         writes the measurements there too\n"
       "  --bench-side N     only masks of this width\n"
-      "  --bench-rounds N   on a device, 30\n"
-      "  --bench-cpu-rounds N   on the host, 5; 0 for none\n"
+      "  --bench-rounds N   rounds on a device, 30\n"
+      "  --bench-cpu-rounds N   rounds on the host, 5; 0 for none\n"
       "  --once VARIANT WxH   convolves one image with a 3x3 mask and exits\n");
 }
 
@@ -80,7 +81,7 @@ read_options (Options *options, int argc, char **argv)
   *options = (Options){
     .host = true,
     .device = true,
-    .cases = 20000,
+    .cases = check_cases (4000, 20000),
     .only_case = -1,
     .seed = (uint64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000,
     .bench_options = { .rounds = 30, .cpu_rounds = 5 },

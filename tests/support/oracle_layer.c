@@ -2,32 +2,45 @@
 #include "support/oracle_layer.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-/* The position in 0 .. size - 1 that stands for one outside, found one step at a time from the edge; -1 for none. */
+/* Walks from the edge to a position outside, one sample at a time; each turn counts as a step where the edge is met twice. */
 static int
 walk (OraclePadding padding, int position, int size)
 {
-  int outwards = position < 0 ? -1 : 1, at = position < 0 ? 0 : size - 1, step = outwards;
-  int left = position < 0 ? -position : position - (size - 1);
+  int at = position < 0 ? 0 : size - 1, direction = position < 0 ? -1 : 1;
 
-  if (position >= 0 && position < size)
-    return position;
-  if (padding == ORACLE_PAD_ZERO)
-    return -1;
-  while (left-- > 0) {
-    if (padding == ORACLE_PAD_REPLICATE)
-      continue;
-    if (at + step >= 0 && at + step < size) {
-      at += step;
+  for (int left = position < 0 ? -position : position - (size - 1); left > 0; left--) {
+    if (at + direction >= 0 && at + direction < size) {
+      at += direction;
     } else if (padding == ORACLE_PAD_WRAP) {
-      at = step > 0 ? 0 : size - 1;
+      at = direction > 0 ? 0 : size - 1;
     } else {
-      step = -step; /* the edge again, or where the edge is met once its neighbour */
+      direction = -direction;
       if (padding == ORACLE_PAD_REFLECT_101 && size > 1)
-        at += step;
+        at += direction;
     }
   }
   return at;
+}
+
+/* The position in 0 .. size - 1 whose sample stands for the one at a position anywhere; -1 for a zero. */
+static int
+inside (OraclePadding padding, int position, int size)
+{
+  if (position >= 0 && position < size)
+    return position;
+  switch (padding) {
+    case ORACLE_PAD_ZERO:
+      return -1;
+    case ORACLE_PAD_REPLICATE:
+      return position < 0 ? 0 : size - 1;
+    case ORACLE_PAD_REFLECT:
+    case ORACLE_PAD_REFLECT_101:
+    case ORACLE_PAD_WRAP:
+      return walk (padding, position, size);
+  }
+  abort ();
 }
 
 static double
@@ -39,8 +52,8 @@ window_sum (const OracleLayer *layer, int y, int x, double *magnitude)
   for (int c = 0; c < layer->channels; c++)
     for (int j = 0; j < layer->kernel_height; j++)
       for (int i = 0; i < layer->kernel_width; i++) {
-        int row = walk (layer->padding, y * layer->stride_y + j - layer->pad_top, layer->height);
-        int column = walk (layer->padding, x * layer->stride_x + i - layer->pad_left, layer->width);
+        int row = inside (layer->padding, y * layer->stride_y + j - layer->pad_top, layer->height);
+        int column = inside (layer->padding, x * layer->stride_x + i - layer->pad_left, layer->width);
         double product;
 
         if (row < 0 || column < 0)
