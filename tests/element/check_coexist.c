@@ -98,7 +98,7 @@ push_ok (GstHarness *harness, GstBuffer *buffer)
 }
 
 static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
-static const Expected expected = { .boundary = 1,
+static const Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
   .width = 3,
   .height = 3,
   .integers = integers,

@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "support/frame.h"
+#include "support/names.h"
 #include "props.h"
 
 static guint32 seed; /* of this run's pictures: printed, and settable as CUDACONVOLVE_SEED */
-
-static const gchar *const boundaries[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
 
 /* A mask with nothing in common between its four sides, sum 9. */
 static const gint64 skewed[] = { 1, -2, 3, 0, 4, 5, 0, -6, 7, -1, 2, 0, -3, 1, -2 };
@@ -72,9 +71,9 @@ GST_START_TEST (test_formats)
     const gchar *format = g_value_get_string (gst_value_list_get_value (formats, i));
 
     for (guint k = 0; k < G_N_ELEMENTS (sizes); k++) {
-      gint boundary = (i + k) % G_N_ELEMENTS (boundaries);
+      gint boundary = (i + k) % CONVOLVE_N_BOUNDARIES;
       g_autofree gchar *properties =
-          g_strdup_printf ("mask=\"" SKEWED "\" bias=0.25 boundary=%s", boundaries[boundary]);
+          g_strdup_printf ("mask=\"" SKEWED "\" bias=0.25 boundary=%s", check_boundary_name (boundary));
       GstCaps *caps = frame_caps (format, sizes[k][0], sizes[k][1], NULL);
       Expected expected = skewed_expected (boundary, 0.25);
       GstVideoInfo info;
@@ -87,7 +86,7 @@ GST_START_TEST (test_formats)
       }
       fail_unless (gst_video_info_from_caps (&info, caps));
       harness = harness_new (properties, caps);
-      check_one (harness, &info, FRAME_PLAIN, &expected, boundaries[boundary]);
+      check_one (harness, &info, FRAME_PLAIN, &expected, check_boundary_name (boundary));
       gst_harness_teardown (harness);
     }
   }
@@ -122,7 +121,7 @@ GST_START_TEST (test_layouts)
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     for (FrameLayout layout = FRAME_PADDED; layout <= FRAME_MEMORIES; layout++) {
       GstCaps *caps = frame_caps (formats[i], 21, 10, NULL);
-      Expected expected = skewed_expected (2, 0);
+      Expected expected = skewed_expected (CONVOLVE_BOUNDARY_REFLECT, 0);
       GstVideoInfo info;
       GstHarness *harness;
 
@@ -188,7 +187,7 @@ GST_START_TEST (test_zero_is_black)
 
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
     GstCaps *caps = frame_caps (kinds[i].format, 12, 10, kinds[i].colorimetry);
-    Expected expected = skewed_expected (0, 0.5);
+    Expected expected = skewed_expected (CONVOLVE_BOUNDARY_ZERO, 0.5);
     GstHarness *harness;
     GstVideoInfo info;
 
@@ -269,7 +268,7 @@ GST_START_TEST (test_presets)
       fail_unless (convolve_settings_make_mask (&settings, 1, 1, &luma, NULL));
       fail_unless (convolve_settings_make_mask (&settings, 2, 2, &chroma, NULL));
       expected = (Expected){
-        .boundary = 3,
+        .boundary = CONVOLVE_BOUNDARY_REFLECT_101,
         .width = luma.width,
         .height = luma.height,
         .weights = { luma.taps, chroma.taps },
@@ -325,7 +324,7 @@ GST_START_TEST (test_renegotiation)
     gint width, height;
   } kinds[] = { { "I420", 16, 16 }, { "I420", 7, 5 }, { "RGBA", 31, 3 }, { "GRAY16_LE", 64, 2 }, { "NV12", 8, 40 },
     { "I420", 16, 16 } };
-  Expected expected = skewed_expected (4, 0);
+  Expected expected = skewed_expected (CONVOLVE_BOUNDARY_WRAP, 0);
   GstHarness *harness = harness_new ("mask=\"" SKEWED "\" boundary=wrap", frame_caps ("RGB", 4, 4, NULL));
 
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
@@ -398,18 +397,19 @@ GST_START_TEST (test_changes)
   static const gint64 blur[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 }, shift[] = { 0, 0, 1 };
   static const struct
   {
-    const gchar *mask, *boundary;
+    const gchar *mask;
+    ConvolveBoundary boundary;
     gdouble divisor, bias;
-    gint policy, height;
+    gint height;
     const gint64 *integers;
     gint64 numerator, denominator;
   } steps[] = {
-    { "1 2 1 2 4 2 1 2 1", "zero", 0, 0, 0, 3, blur, 1, 16 },
-    { "1 2 1 2 4 2 1 2 1", "wrap", 0, 0, 4, 3, blur, 1, 16 },
-    { "1 2 1 2 4 2 1 2 1", "wrap", 20, 0, 4, 3, blur, 1, 20 },
-    { "1 2 1 2 4 2 1 2 1", "wrap", -2.5, 0.5, 4, 3, blur, -2, 5 },
-    { "3x1: 0 0 1", "reflect", 0, -0.125, 2, 1, shift, 1, 1 },
-    { "0 0 0.25", "replicate", 0, 0, 1, 1, shift, 1, 1 },
+    { "1 2 1 2 4 2 1 2 1", CONVOLVE_BOUNDARY_ZERO, 0, 0, 3, blur, 1, 16 },
+    { "1 2 1 2 4 2 1 2 1", CONVOLVE_BOUNDARY_WRAP, 0, 0, 3, blur, 1, 16 },
+    { "1 2 1 2 4 2 1 2 1", CONVOLVE_BOUNDARY_WRAP, 20, 0, 3, blur, 1, 20 },
+    { "1 2 1 2 4 2 1 2 1", CONVOLVE_BOUNDARY_WRAP, -2.5, 0.5, 3, blur, -2, 5 },
+    { "3x1: 0 0 1", CONVOLVE_BOUNDARY_REFLECT, 0, -0.125, 1, shift, 1, 1 },
+    { "0 0 0.25", CONVOLVE_BOUNDARY_REPLICATE, 0, 0, 1, shift, 1, 1 },
   };
   GstCaps *caps = frame_caps ("NV12", 20, 12, NULL);
   GstHarness *harness;
@@ -419,7 +419,7 @@ GST_START_TEST (test_changes)
   harness = harness_new ("", caps);
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
     GstElement *element = gst_harness_find_element (harness, "cudaconvolve");
-    Expected expected = { .boundary = steps[i].policy,
+    Expected expected = { .boundary = steps[i].boundary,
       .width = 3,
       .height = steps[i].height,
       .integers = steps[i].integers,
@@ -428,7 +428,7 @@ GST_START_TEST (test_changes)
       .bias = steps[i].bias };
 
     g_object_set (element, "mask", steps[i].mask, "divisor", steps[i].divisor, "bias", steps[i].bias, NULL);
-    gst_util_set_object_arg (G_OBJECT (element), "boundary", steps[i].boundary);
+    gst_util_set_object_arg (G_OBJECT (element), "boundary", check_boundary_name (steps[i].boundary));
     gst_object_unref (element);
     check_one (harness, &info, FRAME_PLAIN, &expected, steps[i].mask);
   }
@@ -479,7 +479,7 @@ keep_changing (gpointer data)
 
   for (gint i = 0; i < 3000; i++)
     g_object_set (element, "mask", i % 2 ? "1 1 1 1 1 1 1 1 1" : "box", "mask-width", i % 2 ? 3 : 1 + i % 5 * 2,
-        "boundary", i % 5, "bias", (i % 100) / 1000.0, NULL);
+        "boundary", i % CONVOLVE_N_BOUNDARIES, "bias", (i % 100) / 1000.0, NULL);
   return NULL;
 }
 
@@ -591,7 +591,7 @@ GST_START_TEST (test_stats_and_locale)
   const gchar *locale = setlocale (LC_NUMERIC, "de_DE.UTF-8");
   GstCaps *caps = frame_caps ("GRAY8", 16, 16, NULL);
   static const gint64 integers[] = { 1, 2, 1 };
-  Expected expected = { .boundary = 1,
+  Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
     .width = 3,
     .height = 1,
     .integers = integers,
@@ -630,7 +630,7 @@ GST_START_TEST (test_variants)
     gboolean box = g_str_equal (convolve_variant_name (i), "box");
     g_autofree gchar *properties = g_strdup_printf ("mask=\"%s\" boundary=wrap kernel-variant=%s",
         box ? "1 1 1;1 1 1;1 1 1" : "1 2 1;2 4 2;1 2 1", convolve_variant_name (i));
-    Expected expected = { .boundary = 4,
+    Expected expected = { .boundary = CONVOLVE_BOUNDARY_WRAP,
       .width = 3,
       .height = 3,
       .integers = box ? equal : integers,

@@ -166,7 +166,7 @@ GST_START_TEST (test_bad_while_playing)
 {
   Run run = run_start ("cudaconvolve mask=\"1 2 1; 2 4 2; 1 2 1\"", NULL, "NV12");
   static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
-  Expected expected = { .boundary = 1,
+  Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
     .width = 3,
     .height = 3,
     .integers = integers,
@@ -180,7 +180,7 @@ GST_START_TEST (test_bad_while_playing)
       g_object_set (run.element, "mask", "1 2; 3", NULL);
     if (i == 3) {
       gst_util_set_object_arg (G_OBJECT (run.element), "boundary", "wrap"); /* holds, with the mask that is good */
-      expected.boundary = 4;
+      expected.boundary = CONVOLVE_BOUNDARY_WRAP;
     }
     if (i == 4)
       g_object_set (run.element, "mask", "1 1 1", "divisor", 1e-9, NULL); /* multiplies by too much */
@@ -372,7 +372,7 @@ GST_START_TEST (test_large_gain)
 {
   static const gchar *const lines[] = { "cudaconvolve", "cudaconvolve kernel-variant=global" };
   static const gdouble weights[] = { 1000.1, -999.7, 0.9 };
-  Expected expected = { .boundary = 1,
+  Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
     .width = 3,
     .height = 1,
     .weights = { weights, weights },
@@ -405,7 +405,7 @@ GST_START_TEST (test_device_path)
   static const gchar *const formats[] = { "I420", "NV12", "YUY2", "UYVY", "RGB", "RGBx", "AYUV", "P010_10LE",
     "GRAY16_BE", "A420", "Y412_LE", "v216", "Y41B" };
   static const gint64 integers[] = { 1, 0, -1, 2, 5, -2, 1, 0, -1 };
-  Expected expected = { .boundary = 3,
+  Expected expected = { .boundary = CONVOLVE_BOUNDARY_REFLECT_101,
     .width = 3,
     .height = 3,
     .integers = integers,

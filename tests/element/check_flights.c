@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "support/frame.h"
+#include "support/names.h"
 
 typedef struct
 {
@@ -141,12 +142,11 @@ check_same (const gchar *properties, const gchar *format, FrameLayout layout, co
 /* Strips meet without a seam, whatever the mask reaches for and wherever the rows lie. */
 GST_START_TEST (test_strips)
 {
-  static const gchar *const boundaries[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
   static const gchar *const formats[] = { "P010_10LE", "RGBA", "Y444_16LE" };
 
-  for (guint i = 0; i < G_N_ELEMENTS (boundaries); i++) {
-    g_autofree gchar *small = g_strdup_printf ("boundary=%s mask=\"1 2 3; 4 5 6; 7 8 10\"", boundaries[i]);
-    g_autofree gchar *tall = g_strdup_printf ("boundary=%s mask=motion:90 mask-width=201", boundaries[i]);
+  for (gint i = 0; i < CONVOLVE_N_BOUNDARIES; i++) {
+    g_autofree gchar *small = g_strdup_printf ("boundary=%s mask=\"1 2 3; 4 5 6; 7 8 10\"", check_boundary_name (i));
+    g_autofree gchar *tall = g_strdup_printf ("boundary=%s mask=motion:90 mask-width=201", check_boundary_name (i));
 
     check_same (small, formats[i % 3], i % (FRAME_MEMORIES + 1), NULL);
     check_same (tall, "RGBA", FRAME_PLAIN, NULL);

@@ -394,7 +394,7 @@ GST_START_TEST (test_changes)
   for (guint i = 0; i < 12; i++) {
     static const gint64 blur[] = { 1, 2, 1 }, same[] = { 0, 1, 0 };
     gboolean passthrough = i % 3 == 1;
-    Expected expected = { .boundary = 1,
+    Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
       .width = 3,
       .height = 1,
       .integers = passthrough ? same : blur,
@@ -414,8 +414,8 @@ GST_START_TEST (test_changes)
     layer_case_set (&layer, run.element);
     run_check (&run, &layer, FRAME_PLAIN, "new layer");
 
-    g_object_set (run.element, "layer-location", NULL, "mask", passthrough ? "0 1 0" : "1 2 1", "boundary", 1, "bias",
-        0.0, "divisor", 0.0, NULL);
+    g_object_set (run.element, "layer-location", NULL, "mask", passthrough ? "0 1 0" : "1 2 1", "boundary",
+        CONVOLVE_BOUNDARY_REPLICATE, "bias", 0.0, "divisor", 0.0, NULL);
     in = frame_new (&run.info, FRAME_PLAIN, i);
     fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
     out = gst_harness_pull (run.harness);
@@ -691,9 +691,11 @@ GST_START_TEST (test_strips)
   static const gchar *const formats[] = { "RGB", "GBR", "BGRx", "RGBP", "GRAY8" };
   GRand *random = g_rand_new_with_seed (seed);
 
-  for (gint boundary = 0; boundary < 5; boundary++)
+  for (gint boundary = 0; boundary < CONVOLVE_N_BOUNDARIES; boundary++)
     for (gint pooled = 0; pooled < 2; pooled++) {
-      LayerCase layer = layer_case_random (random, folder, pooled ? 3 : 1, boundary == 4 ? 1 : 3);
+      const gchar *format = formats[boundary % G_N_ELEMENTS (formats)];
+      gint channels = g_str_equal (format, "GRAY8") ? 1 : 3;
+      LayerCase layer = layer_case_random (random, folder, pooled ? 3 : 1, channels);
       g_autofree gchar *line = NULL;
       GstBuffer *in, *out;
       GstVideoInfo info;
@@ -704,7 +706,7 @@ GST_START_TEST (test_strips)
       layer.stride = 3 + pooled;
       layer.pool_size = 1 + pooled;
       line = layer_case_line (&layer);
-      run = run_start (line, formats[boundary], 900, 1100);
+      run = run_start (line, format, 900, 1100);
       in = frame_new (&run.info, boundary % 2 ? FRAME_UPSIDE_DOWN : FRAME_PLAIN, seed);
       for (gint i = 0; i < 3; i++) {
         change_picture (in, 80 * i + 1);

@@ -262,7 +262,7 @@ wrap_planes (const GstVideoInfo *info, guint8 *block)
 GST_START_TEST (test_separate_memories)
 {
   static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
-  const Expected expected = { .boundary = 1,
+  const Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
     .width = 3,
     .height = 3,
     .integers = integers,

@@ -81,7 +81,7 @@ GST_START_TEST (test_clip)
   fail_unless (convolve_settings_make_mask (&settings, 1, 1, &luma, NULL));
   fail_unless (convolve_settings_make_mask (&settings, 2, 2, &chroma, NULL));
   expected = (Expected){
-    .boundary = 1,
+    .boundary = CONVOLVE_BOUNDARY_REPLICATE,
     .width = luma.width,
     .height = luma.height,
     .weights = { luma.taps, chroma.taps },
@@ -153,8 +153,8 @@ change_something (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   g_autoptr (GstElement) filter = find ("f");
 
   count++;
-  g_object_set (element, "mask", masks[count % G_N_ELEMENTS (masks)], "boundary", count % 5, "sigma", (count % 4) * 0.7,
-      NULL);
+  g_object_set (element, "mask", masks[count % G_N_ELEMENTS (masks)], "boundary", count % CONVOLVE_N_BOUNDARIES,
+      "sigma", (count % 4) * 0.7, NULL);
   if (count % 10 == 0) {
     g_autoptr (GstCaps) caps =
         frame_caps (formats[count / 10 % G_N_ELEMENTS (formats)], 40 + count, 30 + count % 7, NULL);

@@ -9,10 +9,8 @@
 
 #include "support/frame.h"
 #include "inflate.h"
+#include "support/names.h"
 #include "support/oracle_layer.h"
-
-static const gchar *const boundaries[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
-static const gchar *const activations[] = { "none", "relu", "absolute" };
 
 /* --- files --- */
 
@@ -151,8 +149,8 @@ layer_case_random (GRand *random, const gchar *folder, gint filters, gint channe
   }
   layer.stride = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 5);
   layer.padding = g_rand_int_range (random, -1, 5);
-  layer.boundary = g_rand_int_range (random, 0, G_N_ELEMENTS (boundaries));
-  layer.activation = g_rand_int_range (random, 0, G_N_ELEMENTS (activations));
+  layer.boundary = g_rand_int_range (random, 0, CONVOLVE_N_BOUNDARIES);
+  layer.activation = g_rand_int_range (random, 0, CONVOLVE_N_ACTIVATIONS);
   layer.pool_size = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 4);
   layer.pool_stride = g_rand_int_range (random, 0, 4);
   layer.divisor = g_rand_int_range (random, 0, 2) ? 0 : g_rand_double_range (random, -2, 2);
@@ -196,9 +194,10 @@ layer_case_line (const LayerCase *layer)
 
   return g_strdup_printf ("layer-location=%s stride=%d padding=%s boundary=%s activation=%s pool-size=%d "
                           "pool-stride=%d divisor=%s bias=%s layer-channels=\"%s\" mosaic=%d",
-      layer->location, layer->stride, padding, boundaries[layer->boundary], activations[layer->activation],
-      layer->pool_size, layer->pool_stride, g_ascii_dtostr (divisor, sizeof divisor, layer->divisor),
-      g_ascii_dtostr (offset, sizeof offset, layer->offset), maps, layer->mosaic);
+      layer->location, layer->stride, padding, check_boundary_name (layer->boundary),
+      check_activation_name (layer->activation), layer->pool_size, layer->pool_stride,
+      g_ascii_dtostr (divisor, sizeof divisor, layer->divisor), g_ascii_dtostr (offset, sizeof offset, layer->offset),
+      maps, layer->mosaic);
 }
 
 void
@@ -332,8 +331,8 @@ make_oracle (const LayerCase *layer, const GstVideoInfo *info, const gdouble *in
     .kernel_width = layer->kernel_width,
     .stride_y = layer->stride,
     .stride_x = layer->stride,
-    .padding = layer->boundary,
-    .activation = layer->activation,
+    .boundary = check_boundary_oracle (layer->boundary),
+    .activation = check_activation_oracle (layer->activation),
     .pool_height = layer->pool_size,
     .pool_width = layer->pool_size,
   };

@@ -5,6 +5,8 @@
 
 #include <gst/video/video.h>
 
+#include "convolve_layer.h"
+
 #define LAYER_CASE_MAPS 32
 
 typedef struct
@@ -12,9 +14,9 @@ typedef struct
   gint filters, channels, kernel_height, kernel_width;
   gfloat *weights, *bias; /* bias may be NULL */
   gint stride;
-  gint padding;                       /* pixels, or -1 for same */
-  gint boundary;                      /* OraclePadding */
-  gint activation;                    /* as OracleLayer has it */
+  gint padding; /* pixels, or -1 for same */
+  ConvolveBoundary boundary;
+  ConvolveActivation activation;
   gint pool_size, pool_stride;        /* 0: as pool_size */
   gdouble divisor, offset;            /* of the mask's properties; divisor 0 is 1 */
   gint maps[LAYER_CASE_MAPS], n_maps; /* layer-channels; none: all */

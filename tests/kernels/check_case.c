@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/names.h"
+
 enum
 {
   WALK = 40, /* sizes 1..40 x 1..40 are walked through */
@@ -343,13 +345,6 @@ check_case_clear (CheckCase *test)
 void
 check_case_oracle (const CheckCase *test, Oracle *oracle)
 {
-  static const OracleBoundary boundaries[CONVOLVE_N_BOUNDARIES] = {
-    [CONVOLVE_BOUNDARY_ZERO] = ORACLE_ZERO,
-    [CONVOLVE_BOUNDARY_REPLICATE] = ORACLE_REPLICATE,
-    [CONVOLVE_BOUNDARY_REFLECT] = ORACLE_REFLECT,
-    [CONVOLVE_BOUNDARY_REFLECT_101] = ORACLE_REFLECT_101,
-    [CONVOLVE_BOUNDARY_WRAP] = ORACLE_WRAP,
-  };
   const ConvolvePixel *pixel = &test->pixel;
   const CheckMask *mask = &test->mask;
 
@@ -366,7 +361,7 @@ check_case_oracle (const CheckCase *test, Oracle *oracle)
     .row_stride = test->source.stride,
     .width = test->width,
     .height = test->height,
-    .boundary = boundaries[test->boundary],
+    .boundary = check_boundary_oracle (test->boundary),
     .mask_width = mask->mask.width,
     .mask_height = mask->mask.height,
     .integers = mask->integers,
@@ -384,7 +379,6 @@ check_case_oracle (const CheckCase *test, Oracle *oracle)
 void
 check_case_describe (const CheckCase *test, FILE *file)
 {
-  static const char *const boundaries[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
   const ConvolvePixel *pixel = &test->pixel;
   const ConvolveMask *mask = &test->mask.mask;
 
@@ -397,7 +391,7 @@ check_case_describe (const CheckCase *test, FILE *file)
       test->width, test->height, test->region.width, test->region.height, test->region.x, test->region.y,
       test->source.stride, test->destination.stride, test->source.origin, test->destination.origin, test->content);
   fprintf (file, "  mask: %dx%d %s, divisor %.17g, offset %.17g, boundary %s, ", mask->width, mask->height,
-      test->mask.kind, mask->divisor, mask->offset, boundaries[test->boundary]);
+      test->mask.kind, mask->divisor, mask->offset, check_boundary_name (test->boundary));
   if (test->mask.integers)
     fprintf (file, "integers times %" PRId64 "/%" PRId64 "\n", test->mask.numerator, test->mask.denominator);
   else

@@ -15,13 +15,13 @@
 #include "kernels/check_layer_api.h"
 #include "kernels/check_layer_case.h"
 #include "support/cases.h"
+#include "support/names.h"
 #include "support/oracle_layer.h"
 
 enum
 {
   SKIPPED = 77,
-  MAX_FAILURES = 10,
-  MAX_ROWS = 32
+  MAX_FAILURES = 10
 };
 
 static ConvolvePool *pool; /* that some host plans use */
@@ -90,17 +90,21 @@ static double
 judge (const CheckLayerCase *test, double exact, double magnitude, double slack, const unsigned char *at)
 {
   const ConvolveLayer *layer = &test->layer;
-  double value, code;
+  double value = check_layer_read (layer, at), code;
 
-  if (layer->type == CONVOLVE_LAYER_U8) {
-    code = exact * layer->out_scale + layer->out_offset;
-    code = code < 0 ? 0 : code > 255 ? 255 : floor (code + 0.5);
-    return fabs (*at - code);
+  switch (layer->type) {
+    case CONVOLVE_LAYER_FLOAT32:
+      return fabs (value - exact) / (1e-5 * magnitude + slack + 1e-37);
+    case CONVOLVE_LAYER_FLOAT16:
+      return fabs (exact) > 65000 ? 0 : fabs (value - exact) / (2e-3 * magnitude + slack + ldexp (1, -24));
+    case CONVOLVE_LAYER_U8:
+      code = exact * layer->out_scale + layer->out_offset;
+      code = code < 0 ? 0 : code > 255 ? 255 : floor (code + 0.5);
+      return fabs (*at - code);
+    case CONVOLVE_N_LAYER_TYPES:
+      break;
   }
-  value = check_layer_read (layer, at);
-  if (layer->type == CONVOLVE_LAYER_FLOAT32)
-    return fabs (value - exact) / (1e-5 * magnitude + slack + 1e-37);
-  return fabs (exact) > 65000 ? 0 : fabs (value - exact) / (2e-3 * magnitude + slack + ldexp (1, -24));
+  abort ();
 }
 
 /* The number of weights of filter k times the largest of them and the largest sample of the image. */
@@ -137,8 +141,8 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
     .stride_x = layer->stride_x,
     .pad_top = layer->pad_top,
     .pad_left = layer->pad_left,
-    .padding = (OraclePadding) layer->boundary,
-    .activation = (int) layer->activation,
+    .boundary = check_boundary_oracle (layer->boundary),
+    .activation = check_activation_oracle (layer->activation),
     .pool_height = layer->pool_height,
     .pool_width = layer->pool_width,
     .pool_stride_y = layer->pool_stride_y,
@@ -227,11 +231,15 @@ usage (void)
   return 2;
 }
 
-static int
-make_rows (bool host, ConvolveDevice *device, const char *variant, Row *rows)
+/* The rows to check, to be freed: every variant that is asked for, and auto with and without a device. */
+static Row *
+make_rows (bool host, ConvolveDevice *device, const char *variant, int *count)
 {
-  int n = 0;
+  Row *rows = calloc (convolve_layer_variant_count () + 2, sizeof *rows);
+  int n = 0, kept = 0;
 
+  if (!rows)
+    abort ();
   for (int v = 0; v < convolve_layer_variant_count (); v++)
     if (convolve_layer_variant_on_device (v) ? device != NULL : host)
       rows[n++] = (Row){ .variant = convolve_layer_variant_name (v),
@@ -240,21 +248,17 @@ make_rows (bool host, ConvolveDevice *device, const char *variant, Row *rows)
     rows[n++] = (Row){ .variant = "auto" };
   if (device)
     rows[n++] = (Row){ .variant = "auto", .device = device };
-  if (variant) {
-    int kept = 0;
-
-    for (int i = 0; i < n; i++)
-      if (strcmp (rows[i].variant, variant) == 0)
-        rows[kept++] = rows[i];
-    n = kept;
-  }
-  return n;
+  for (int i = 0; i < n; i++)
+    if (!variant || strcmp (rows[i].variant, variant) == 0)
+      rows[kept++] = rows[i];
+  *count = kept;
+  return rows;
 }
 
 int
 main (int argc, char **argv)
 {
-  static Row rows[MAX_ROWS];
+  Row *rows;
   struct timespec now;
   ConvolveDevice *device = NULL;
   ConvolveError error = { 0 };
@@ -294,7 +298,7 @@ main (int argc, char **argv)
     if (!device && !host)
       return SKIPPED;
   }
-  n_rows = make_rows (host, device, variant, rows);
+  rows = make_rows (host, device, variant, &n_rows);
   if (n_rows == 0) {
     fprintf (stderr, "there is no variant '%s'\n", variant);
     return usage ();
@@ -311,11 +315,15 @@ main (int argc, char **argv)
     for (; made < cases && failures < MAX_FAILURES; made++)
       failures += !check_case (&rows[made % n_rows], seed, made, budget);
     printf ("\n%-20s %8s %8s %8s  largest error, of what is allowed\n", "variant", "cases", "refused", "failed");
-    for (int i = 0; i < n_rows; i++)
-      printf ("%-20s %8ld %8ld %8ld  float32 %.3f, float16 %.3f, 8 bits %.0f\n", rows[i].variant, rows[i].cases,
-          rows[i].refused, rows[i].failed, rows[i].worst[0], rows[i].worst[1], rows[i].worst[2]);
+    for (int i = 0; i < n_rows; i++) {
+      printf ("%-20s %8ld %8ld %8ld ", rows[i].variant, rows[i].cases, rows[i].refused, rows[i].failed);
+      for (int type = 0; type < CONVOLVE_N_LAYER_TYPES; type++)
+        printf (" %s %.3f", check_layer_type_name (type), rows[i].worst[type]);
+      printf ("\n");
+    }
     printf ("%ld random cases, %d failures\n", made, failures);
   }
+  free (rows);
   convolve_pool_free (pool);
   convolve_device_free (device);
   return failures > 0;

@@ -25,8 +25,7 @@ enum
 {
   SKIPPED = 77,
   USAGE = 2,
-  MAX_FAILURES = 10,
-  MAX_ROWS = 64
+  MAX_FAILURES = 10
 };
 
 typedef struct
@@ -131,14 +130,16 @@ read_options (Options *options, int argc, char **argv)
   return options->host || options->device;
 }
 
-/* The rows to check: the variants of the table that are asked for, and auto with and without a device. */
-static int
-make_rows (const Options *options, ConvolveDevice *device, CheckRow *rows)
+/* The rows to check, to be freed: every variant that is asked for, and auto with and without a device. */
+static CheckRow *
+make_rows (const Options *options, ConvolveDevice *device, int *count)
 {
-  int n = 0, count = convolve_variant_count ();
+  CheckRow *rows = calloc (convolve_variant_count () + 2, sizeof *rows);
+  int n = 0, kept = 0;
 
-  memset (rows, 0, MAX_ROWS * sizeof *rows);
-  for (int v = 0; v < count && n < MAX_ROWS - 2; v++) {
+  if (!rows)
+    abort ();
+  for (int v = 0; v < convolve_variant_count (); v++) {
     bool on_device = convolve_variant_on_device (v);
 
     if (on_device ? options->device && device : options->host)
@@ -149,16 +150,12 @@ make_rows (const Options *options, ConvolveDevice *device, CheckRow *rows)
   if (options->device && device)
     rows[n++] = (CheckRow){ .variant = "auto", .device = device };
 
-  if (options->variant) {
-    int kept = 0;
-
-    for (int i = 0; i < n; i++) {
-      if (strcmp (rows[i].variant, options->variant) == 0)
-        rows[kept++] = rows[i];
-    }
-    n = kept;
+  for (int i = 0; i < n; i++) {
+    if (!options->variant || strcmp (rows[i].variant, options->variant) == 0)
+      rows[kept++] = rows[i];
   }
-  return n;
+  *count = kept;
+  return rows;
 }
 
 /* Says how to see a failed case again. */
@@ -267,7 +264,7 @@ is_known (const char *variant)
 int
 main (int argc, char **argv)
 {
-  static CheckRow rows[MAX_ROWS];
+  CheckRow *rows;
   Options options;
   ConvolveDevice *device = NULL;
   ConvolveError error = { 0 };
@@ -298,7 +295,7 @@ main (int argc, char **argv)
       return SKIPPED;
   }
 
-  n_rows = make_rows (&options, device, rows);
+  rows = make_rows (&options, device, &n_rows);
   if (n_rows == 0) {
     printf ("SKIP: nothing to run here for '%s'\n", options.variant);
     code = SKIPPED;
@@ -313,6 +310,7 @@ main (int argc, char **argv)
   } else {
     code = run_checks (&options, rows, n_rows);
   }
+  free (rows);
   convolve_device_free (device);
   return code;
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "props/check_props.h"
+#include "support/names.h"
 #include "layer_settings.h"
 
 GST_START_TEST (preset_texts)
@@ -614,11 +615,14 @@ GST_START_TEST (properties)
 
   values = g_type_class_ref (CONVOLVE_TYPE_BOUNDARY);
   fail_unless_equals_int (values->n_values, CONVOLVE_N_BOUNDARIES);
-  fail_unless_equals_int (g_enum_get_value_by_nick (values, "zero")->value, CONVOLVE_BOUNDARY_ZERO);
-  fail_unless_equals_int (g_enum_get_value_by_nick (values, "replicate")->value, CONVOLVE_BOUNDARY_REPLICATE);
-  fail_unless_equals_int (g_enum_get_value_by_nick (values, "reflect")->value, CONVOLVE_BOUNDARY_REFLECT);
-  fail_unless_equals_int (g_enum_get_value_by_nick (values, "reflect-101")->value, CONVOLVE_BOUNDARY_REFLECT_101);
-  fail_unless_equals_int (g_enum_get_value_by_nick (values, "wrap")->value, CONVOLVE_BOUNDARY_WRAP);
+  for (gint i = 0; i < CONVOLVE_N_BOUNDARIES; i++)
+    fail_unless_equals_string (g_enum_get_value (values, i)->value_nick, check_boundary_name (i));
+  g_type_class_unref (values);
+
+  values = g_type_class_ref (CONVOLVE_TYPE_ACTIVATION);
+  fail_unless_equals_int (values->n_values, CONVOLVE_N_ACTIVATIONS);
+  for (gint i = 0; i < CONVOLVE_N_ACTIVATIONS; i++)
+    fail_unless_equals_string (g_enum_get_value (values, i)->value_nick, check_activation_name (i));
   g_type_class_unref (values);
 
   values = g_type_class_ref (CONVOLVE_TYPE_VARIANT);

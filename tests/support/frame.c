@@ -4,6 +4,7 @@
 #include <gst/check/gstcheck.h>
 #include <string.h>
 
+#include "support/names.h"
 #include "support/oracle.h"
 
 #define PADDING 24 /* bytes after each row of a padded frame, even for 16-bit samples */
@@ -190,7 +191,7 @@ check_component (const GstVideoInfo *info, guint c, const Component *in, const C
     .row_stride = size * in->width,
     .width = in->width,
     .height = in->height,
-    .boundary = expected->boundary,
+    .boundary = check_boundary_oracle (expected->boundary),
     .mask_width = scaled ? expected->chroma_width : expected->width,
     .mask_height = scaled ? expected->chroma_height : expected->height,
     .integers = expected->integers,

@@ -8,6 +8,8 @@
 
 #include <gst/video/video.h>
 
+#include "convolve.h"
+
 /* One component of a frame as plain numbers, width values to a row. */
 typedef struct
 {
@@ -39,7 +41,7 @@ void frame_append_rows (GByteArray *bytes, GstSample *sample);
 /* What the element is expected to have done to a frame. */
 typedef struct
 {
-  gint boundary;                 /* OracleBoundary */
+  ConvolveBoundary boundary;
   gint width, height;            /* of the mask */
   const gint64 *integers;        /* exact where not NULL */
   gint64 numerator, denominator; /* 1 / divisor */

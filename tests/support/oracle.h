@@ -14,14 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum
-{
-  ORACLE_ZERO,        /* 00|abc, with the sample's zero level for 0 */
-  ORACLE_REPLICATE,   /* aa|abc */
-  ORACLE_REFLECT,     /* ba|abc */
-  ORACLE_REFLECT_101, /* cb|abc */
-  ORACLE_WRAP         /* bc|abc */
-} OracleBoundary;
+#include "support/oracle_boundary.h"
 
 typedef struct
 {
