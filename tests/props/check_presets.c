@@ -136,8 +136,6 @@ GST_END_TEST;
 /* Fixed ones are 3x3 on every plane, and say so where a size is asked for. */
 GST_START_TEST (one_size)
 {
-  guint fixed = 0;
-
   for (guint i = 0; i < convolve_preset_count (); i++) {
     const gchar *name = convolve_preset_name (i);
     gchar *message;
@@ -147,7 +145,6 @@ GST_START_TEST (one_size)
     fail_unless (strpbrk (convolve_preset_formula (i), "\n\r") == NULL);
     if (convolve_preset_is_sized (i))
       continue;
-    fixed++;
     for (guint step = 0; step < G_N_ELEMENTS (steps); step++) {
       ConvolveSettings settings = settings_of (name, 3, step ? 3 : 0);
       ConvolveMask luma = make (name, 0, 0), other = make_scaled (&settings, steps[step], 1);
@@ -166,41 +163,73 @@ GST_START_TEST (one_size)
     refuse_sized (name, 3, 1, message);
     g_free (message);
   }
-  fail_unless_equals_int (fixed, 10);
-  fail_unless_equals_int (convolve_preset_count (), 17);
 }
 
 GST_END_TEST;
 
+/* Masks worked out by hand: the text of mask, mask-width and mask-height, and the mask that comes of them. */
+static const struct
+{
+  const gchar *text;
+  guint mask_width, mask_height;
+  gint width, height;
+  gdouble divisor, taps[9];
+} masks[] = {
+  { "identity", 0, 0, 3, 3, 1, { 0, 0, 0, 0, 1, 0, 0, 0, 0 } },
+  { "sharpen", 0, 0, 3, 3, 1, { 0, -1, 0, -1, 5, -1, 0, -1, 0 } },
+  { "laplacian", 0, 0, 3, 3, 1, { 0, 1, 0, 1, -4, 1, 0, 1, 0 } },
+  { "laplacian:4", 0, 0, 3, 3, 1, { 0, 1, 0, 1, -4, 1, 0, 1, 0 } },
+  { "laplacian:8", 0, 0, 3, 3, 1, { 1, 1, 1, 1, -8, 1, 1, 1, 1 } },
+  { "sobel-x", 0, 0, 3, 3, 1, { -1, 0, 1, -2, 0, 2, -1, 0, 1 } },
+  { "sobel-y", 0, 0, 3, 3, 1, { -1, -2, -1, 0, 0, 0, 1, 2, 1 } },
+  { "prewitt-x", 0, 0, 3, 3, 1, { -1, 0, 1, -1, 0, 1, -1, 0, 1 } },
+  { "prewitt-y", 0, 0, 3, 3, 1, { -1, -1, -1, 0, 0, 0, 1, 1, 1 } },
+  { "scharr-x", 0, 0, 3, 3, 1, { -3, 0, 3, -10, 0, 10, -3, 0, 3 } },
+  { "scharr-y", 0, 0, 3, 3, 1, { -3, -10, -3, 0, 0, 0, 3, 10, 3 } },
+  { "emboss", 0, 0, 3, 3, 1, { -1, -1, 0, -1, 0, 1, 0, 1, 1 } },
+  { "emboss:135", 0, 0, 3, 3, 1, { -1, -1, 0, -1, 0, 1, 0, 1, 1 } },
+  { "emboss:-225", 0, 0, 3, 3, 1, { -1, -1, 0, -1, 0, 1, 0, 1, 1 } },
+  { "emboss:180", 0, 0, 3, 3, 1, { -1, 0, 1, -1, 0, 1, -1, 0, 1 } },
+  { "emboss:90", 0, 0, 3, 3, 1, { -1, -1, -1, 0, 0, 0, 1, 1, 1 } },
+  { "emboss:45", 0, 0, 3, 3, 1, { 0, -1, -1, 1, 0, -1, 1, 1, 0 } },
+  { "emboss:112.5", 0, 0, 3, 3, 1, { -1, -1, -0.5, -0.5, 0, 0.5, 0.5, 1, 1 } },
+  { "box", 3, 0, 3, 3, 9, { 1, 1, 1, 1, 1, 1, 1, 1, 1 } },
+  { "box", 5, 1, 5, 1, 5, { 1, 1, 1, 1, 1 } },
+  { "binomial", 3, 0, 3, 3, 16, { 1, 2, 1, 2, 4, 2, 1, 2, 1 } },
+  { "binomial", 5, 1, 5, 1, 16, { 1, 4, 6, 4, 1 } },
+  { "binomial", 1, 7, 1, 7, 64, { 1, 6, 15, 20, 15, 6, 1 } },
+  { "motion", 5, 0, 5, 1, 5, { 1, 1, 1, 1, 1 } },
+  { " \n motion : 90 ", 5, 0, 1, 5, 5, { 1, 1, 1, 1, 1 } },
+  { "motion:-180", 5, 0, 5, 1, 5, { 1, 1, 1, 1, 1 } },
+  { "disk", 1, 0, 1, 1, G_PI / 4, { G_PI / 4 } },
+  { "unsharp:0", 3, 0, 3, 3, 1, { 0, 0, 0, 0, 1, 0, 0, 0, 0 } },
+};
+
+/* The masks of these have no simple numbers; from_sigma and by_meaning hold them against their formulas. */
+static const gchar *const by_formula[] = { "gaussian", "log" };
+
+static gboolean
+has_values (const gchar *preset)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (by_formula); i++)
+    if (g_str_equal (by_formula[i], preset))
+      return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (masks); i++) {
+    g_auto (GStrv) parts = g_strsplit (masks[i].text, ":", 2);
+
+    if (g_str_equal (g_strstrip (parts[0]), preset))
+      return TRUE;
+  }
+  return FALSE;
+}
+
 GST_START_TEST (by_value)
 {
-  EXPECT_TEXT ("identity", 0, 0, 3, 3, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0);
-  EXPECT_TEXT ("sharpen", 0, 0, 3, 3, 1, 0, -1, 0, -1, 5, -1, 0, -1, 0);
-  EXPECT_TEXT ("laplacian", 0, 0, 3, 3, 1, 0, 1, 0, 1, -4, 1, 0, 1, 0);
-  EXPECT_TEXT ("laplacian:4", 0, 0, 3, 3, 1, 0, 1, 0, 1, -4, 1, 0, 1, 0);
-  EXPECT_TEXT ("laplacian:8", 0, 0, 3, 3, 1, 1, 1, 1, 1, -8, 1, 1, 1, 1);
-  EXPECT_TEXT ("sobel-x", 0, 0, 3, 3, 1, -1, 0, 1, -2, 0, 2, -1, 0, 1);
-  EXPECT_TEXT ("sobel-y", 0, 0, 3, 3, 1, -1, -2, -1, 0, 0, 0, 1, 2, 1);
-  EXPECT_TEXT ("prewitt-x", 0, 0, 3, 3, 1, -1, 0, 1, -1, 0, 1, -1, 0, 1);
-  EXPECT_TEXT ("prewitt-y", 0, 0, 3, 3, 1, -1, -1, -1, 0, 0, 0, 1, 1, 1);
-  EXPECT_TEXT ("scharr-x", 0, 0, 3, 3, 1, -3, 0, 3, -10, 0, 10, -3, 0, 3);
-  EXPECT_TEXT ("scharr-y", 0, 0, 3, 3, 1, -3, -10, -3, 0, 0, 0, 3, 10, 3);
-  EXPECT_TEXT ("emboss", 0, 0, 3, 3, 1, -1, -1, 0, -1, 0, 1, 0, 1, 1);
-  EXPECT_TEXT ("emboss:135", 0, 0, 3, 3, 1, -1, -1, 0, -1, 0, 1, 0, 1, 1);
-  EXPECT_TEXT ("emboss:-225", 0, 0, 3, 3, 1, -1, -1, 0, -1, 0, 1, 0, 1, 1);
-  EXPECT_TEXT ("emboss:180", 0, 0, 3, 3, 1, -1, 0, 1, -1, 0, 1, -1, 0, 1);
-  EXPECT_TEXT ("emboss:90", 0, 0, 3, 3, 1, -1, -1, -1, 0, 0, 0, 1, 1, 1);
-  EXPECT_TEXT ("emboss:45", 0, 0, 3, 3, 1, 0, -1, -1, 1, 0, -1, 1, 1, 0);
-  EXPECT_TEXT ("emboss:112.5", 0, 0, 3, 3, 1, -1, -1, -0.5, -0.5, 0, 0.5, 0.5, 1, 1);
-  EXPECT_TEXT ("box", 3, 0, 3, 3, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1);
-  EXPECT_TEXT ("box", 5, 1, 5, 1, 5, 1, 1, 1, 1, 1);
-  EXPECT_TEXT ("binomial", 3, 0, 3, 3, 16, 1, 2, 1, 2, 4, 2, 1, 2, 1);
-  EXPECT_TEXT ("binomial", 5, 1, 5, 1, 16, 1, 4, 6, 4, 1);
-  EXPECT_TEXT ("binomial", 1, 7, 1, 7, 64, 1, 6, 15, 20, 15, 6, 1);
-  EXPECT_TEXT ("motion", 5, 0, 5, 1, 5, 1, 1, 1, 1, 1);
-  EXPECT_TEXT (" \n motion : 90 ", 5, 0, 1, 5, 5, 1, 1, 1, 1, 1);
-  EXPECT_TEXT ("motion:-180", 5, 0, 5, 1, 5, 1, 1, 1, 1, 1);
-  EXPECT_TEXT ("disk", 1, 0, 1, 1, G_PI / 4, G_PI / 4);
+  for (guint i = 0; i < G_N_ELEMENTS (masks); i++)
+    expect (make (masks[i].text, masks[i].mask_width, masks[i].mask_height), masks[i].text, masks[i].width,
+        masks[i].height, masks[i].taps, masks[i].divisor);
+  for (guint i = 0; i < convolve_preset_count (); i++)
+    fail_unless (has_values (convolve_preset_name (i)), "%s has no row in masks", convolve_preset_name (i));
 }
 
 GST_END_TEST;

@@ -97,9 +97,24 @@ refused () {
   ! run_example "$@" && grep -q "$text" out/example
 }
 
+# pictures.sh makes a picture for each preset and each boundary; README shows them.
+pictures () {
+  gst-inspect-1.0 cudaconvolve >out/inspected || return 1
+  presets=$(sed -n 's/,//g; s/.*Presets: //p' out/inspected)
+  boundaries=$(sed -n '/^  boundary /,/^  [a-z]/s/.*([0-9]): \([a-z0-9-]*\) .*/\1/p' out/inspected)
+  [ -n "$presets" ] && [ -n "$boundaries" ] || return 1
+  for name in $(echo "$presets" | sed 's/[a-z0-9-]*/preset-&/g') $(echo "$boundaries" | sed 's/^/boundary-/'); do
+    echo "$name"
+    [ -s "examples/pictures/$name.jpg" ] || { echo "has no picture in examples/pictures/"; return 1; }
+  done
+}
+
 example_rows () {
+  check "examples: a picture of each preset and boundary" pictures
   check "examples: layers.py" python3 examples/layers.py out
   check "leaks: mask=gaussian" no_leaks mask=gaussian
+  check "leaks: mask=sobel-x" no_leaks mask=sobel-x
+  check "leaks: mask=identity" no_leaks mask=identity
   check "leaks: a layer" no_leaks layer-location=out/gabor.npz stride=4 mosaic=true
   check "examples: run.sh" example
   check "examples: Ctrl-C" example_ends interrupt --sink=fakesink
@@ -109,8 +124,6 @@ example_rows () {
   check "examples: run.sh refuses an unknown mask" refused "not a preset" mask=nonsense
   check "examples: run.sh refuses an unknown property" refused "no such property" masc=gaussian
   [ -n "$all" ] || return 0
-  check "leaks: mask=sobel-x" no_leaks mask=sobel-x
-  check "leaks: mask=identity" no_leaks mask=identity
   check "examples: run.sh mask=sobel-x" example mask=sobel-x bias=0.5 boundary=zero kernel-variant=cpu
   check "examples: a slow window" example_slow_window
   check "examples: a window that is closed" example_ends : --sink="identity error-after=30 ! fakesink"
