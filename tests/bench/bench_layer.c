@@ -90,8 +90,9 @@ time_variant (Bench *bench, const BenchLayerCase *test, const char *variant, FIL
 {
   ConvolveError error = { 0 };
   ConvolveLayerPlan *plan = convolve_layer_plan_new (&bench->layer, variant, bench->device, &error);
-  double us[BENCH_LAYER_ROUNDS], median = -1, out = test->side / test->stride;
-  double products = out * out * test->batch * test->filters * test->channels * test->kernel * test->kernel;
+  const int out = test->side / test->stride;
+  double us[BENCH_LAYER_ROUNDS], median = -1;
+  double products = (double) out * out * test->batch * test->filters * test->channels * test->kernel * test->kernel;
   int rounds = 0;
 
   if (plan) {

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/file.h"
 #include "support/frame.h"
 #include "support/names.h"
+#include "support/numpy.h"
 
 #define SKIPPED 77
 
@@ -117,20 +119,17 @@ GST_END_TEST;
 static gchar *
 write_layer (const gchar *folder, gint filters)
 {
-  g_autofree gchar *header =
-      g_strdup_printf ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 3, 3, 5)}\n", filters);
+  g_autofree gchar *header = g_strdup_printf (NUMPY_HEADER ("<f4", "False", "(%d, 3, 3, 5)"), filters);
   g_autofree gchar *name = g_strdup_printf ("%d.npy", filters);
+  g_autofree gfloat *weights = g_new (gfloat, filters * 45);
   gchar *location = g_build_filename (folder, name, NULL);
-  guint8 start[] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, strlen (header), 0 };
-  FILE *file = fopen (location, "wb");
+  GByteArray *bytes;
 
-  fail_unless (file && fwrite (start, 1, sizeof start, file) == sizeof start && fputs (header, file) >= 0);
-  for (gint i = 0; i < filters * 45; i++) {
-    gfloat weight = (i * 37 % 23 - 11) / 100.0f;
-
-    fail_unless (fwrite (&weight, sizeof weight, 1, file) == 1);
-  }
-  fail_unless (fclose (file) == 0);
+  for (gint i = 0; i < filters * 45; i++)
+    weights[i] = (i * 37 % 23 - 11) / 100.0f;
+  bytes = numpy_floats (header, weights, filters * 45);
+  fail_unless (check_write_file (location, bytes));
+  g_byte_array_unref (bytes);
   return location;
 }
 

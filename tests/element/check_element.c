@@ -713,7 +713,6 @@ GST_START_TEST (test_properties_without_effect)
   GstHarness *harness = harness_new ("mask=sobel-x sigma=3", frame_caps ("GRAY8", 8, 8, NULL));
   GstElement *element = gst_harness_find_element (harness, "cudaconvolve");
   GstBus *bus = gst_bus_new ();
-  GstMessage *message;
 
   said = g_ptr_array_new_with_free_func (g_free);
   gst_debug_set_threshold_for_name ("cudaconvolve", GST_LEVEL_WARNING);
@@ -736,8 +735,7 @@ GST_START_TEST (test_properties_without_effect)
   SAID ("activation: relu ");
   g_object_set (element, "pool-size", 2, "pool-stride", 1, "padding", "valid", "layer-channels", "0", NULL);
   SAID ("pool-size: 2 ", "pool-stride: 1 ", "padding: ", "layer-channels: ");
-  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR)))
-    fail ("a message on the bus");
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR) == NULL, "a message on the bus");
 
   gst_debug_remove_log_function (keep_warning);
   gst_debug_add_log_function (gst_debug_log_default, NULL, NULL);
@@ -793,7 +791,7 @@ GST_START_TEST (test_threads)
   GstHarness *harness;
   GstVideoInfo info;
   GstBuffer *in;
-  Component single[4], many[4];
+  Component single[4] = { 0 }, many[4];
 
   fail_unless (gst_video_info_from_caps (&info, caps));
   harness = harness_new ("mask=gaussian sigma=2 kernel-variant=cpu", caps);

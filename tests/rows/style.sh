@@ -20,3 +20,40 @@ style_rows () {
   check "style: clang-format" formatting
   check "style: shellcheck" scripts
 }
+
+# unexplained FILE...: the findings in the files of clang-tidy's and cppcheck's form "FILE:LINE:COLUMN: ... [CHECK]" that
+# tests/analysers/explained.txt does not explain. Fails where there is one.
+unexplained () {
+  sed -n -e "s#$top/build/\.\./##; s#^\.\./##; s#$top/##" -e 's/^\([^:]*\):[0-9].*\[\([^],]*\)[^[]*\]$/\1 \2 &/p' "$@" |
+    sort -u | awk '
+      NR == FNR { if ($1 !~ /^#/) explained[$1 " " $2]; next }
+      !($1 " " $2 in explained) { sub ($1 " " $2 " ", ""); print; found = 1 }
+      END { exit found }' tests/analysers/explained.txt -
+}
+
+# The C files of the build, for clang-tidy has to know how each is compiled. Other versions find other things.
+clang_tidy () {
+  command -v clang-tidy >/dev/null || { echo "there is no clang-tidy"; return 77; }
+  clang-tidy --version | grep -q 'version 14\.' || { echo "version 14 is wanted"; return 77; }
+  rm -rf out/clang-tidy
+  mkdir -p out/clang-tidy
+  sed -n 's#^ *"file": "\(\.\./\)*\(.*\.c\)",\{0,1\}$#\2#p' build/compile_commands.json | sort -u >out/sources
+  xargs -P "$(nproc)" -I '{}' sh -c 'clang-tidy -p build --quiet "$0" >"out/clang-tidy/$(echo "$0" | tr / -)" 2>/dev/null' \
+    '{}' <out/sources || true
+  unexplained out/clang-tidy/*
+}
+
+cppcheck_sources () {
+  command -v cppcheck >/dev/null || { echo "there is no cppcheck"; return 77; }
+  cppcheck --version | grep -q ' 2\.10' || { echo "version 2.10 is wanted"; return 77; }
+  cppcheck --enable=warning,performance,portability --inline-suppr --std=c11 --quiet -j "$(nproc)" --library=gtk \
+    --library=tests/analysers/cppcheck.cfg -Ikernels -Iprops -Iplugin -Itests \
+    --template='{file}:{line}:{column}: {severity}: {message} [{id}]' kernels props plugin tests examples \
+    >out/cppcheck 2>&1
+  unexplained out/cppcheck
+}
+
+analyser_rows () {
+  check "style: clang-tidy" clang_tidy
+  check "style: cppcheck" cppcheck_sources
+}
