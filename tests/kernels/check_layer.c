@@ -301,6 +301,7 @@ main (int argc, char **argv)
   rows = make_rows (host, device, variant, &n_rows);
   if (n_rows == 0) {
     fprintf (stderr, "there is no variant '%s'\n", variant);
+    free (rows);
     return usage ();
   }
   pool = convolve_pool_new (3, &error);

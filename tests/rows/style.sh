@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# shellcheck shell=sh disable=SC2154 # run.sh sets top, all and the like
+# shellcheck shell=sh disable=SC2154,SC2016 # run.sh sets top and all; inner shells expand some variables
 # The form of the sources: clang-format and shellcheck always, the static analysers clang-tidy and cppcheck with --all.
 
 # Other versions of clang-format break lines at other places; 14 is the one of Debian 12.
