@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "convolve_device.h"
-#include "support/frame.h"
+#include "support/element.h"
 
 #define SKIPPED 77
 #define PAGE 4096
@@ -70,33 +70,6 @@ foreign_copy_buffer (const Foreign *foreign, GstBuffer *buffer, const gchar *wha
   gst_buffer_unmap (buffer, &map);
 }
 
-static GstVideoInfo
-info_of (const gchar *format, gint width, gint height)
-{
-  g_autoptr (GstCaps) caps = frame_caps (format, width, height, NULL);
-  GstVideoInfo info;
-
-  gst_video_info_from_caps (&info, caps);
-  return info;
-}
-
-static GstHarness *
-harness_new (const gchar *line, const GstVideoInfo *info)
-{
-  GstElement *element = gst_object_ref_sink (gst_parse_launch (line, NULL));
-  GstHarness *harness = gst_harness_new_with_element (element, "sink", "src");
-
-  gst_object_unref (element);
-  gst_harness_set_src_caps (harness, gst_video_info_to_caps (info));
-  return harness;
-}
-
-static void
-push_ok (GstHarness *harness, GstBuffer *buffer)
-{
-  fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
-}
-
 static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
 static const Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
   .width = 3,
@@ -132,7 +105,7 @@ GST_START_TEST (test_separate_memories)
 
   for (guint n = 1; n <= 4; n++) {
     g_autofree gchar *line = g_strdup_printf ("cudaconvolve " MASK "frames-in-flight=%u", n);
-    GstHarness *harness = harness_new (line, &info);
+    GstHarness *harness = harness_new_for (line, &info);
     guint8 *block = aligned_alloc (PAGE, (info.size / PAGE + 1) * PAGE);
     GstBuffer *planes = wrap_planes (&info, block), *out;
 
@@ -165,7 +138,7 @@ GST_START_TEST (test_neighbours)
   for (guint first = 0; first < 2; first++)
     for (guint n = 1; n <= 2; n++) {
       g_autofree gchar *line = g_strdup_printf ("cudaconvolve " MASK "frames-in-flight=%u", n);
-      GstHarness *harness = harness_new (line, &info);
+      GstHarness *harness = harness_new_for (line, &info);
       guint8 *block = aligned_alloc (PAGE, (2 * info.size / PAGE + 1) * PAGE);
       GstBuffer *frames[2];
 
@@ -194,7 +167,7 @@ GST_START_TEST (test_heap)
 {
   GstVideoInfo info = info_of ("NV12", 1920, 1080);
   Foreign foreign = foreign_new (4 * info.size);
-  GstHarness *harness = harness_new ("cudaconvolve " MASK, &info);
+  GstHarness *harness = harness_new_for ("cudaconvolve " MASK, &info);
   g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);
   GstBufferPool *pool;
@@ -344,7 +317,7 @@ call_element (const gchar *variant, const Current *before)
 {
   g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=gaussian cuda-device-id=0 kernel-variant=%s", variant);
   GstVideoInfo info = info_of ("NV12", 640, 362);
-  GstHarness *harness = harness_new (line, &info);
+  GstHarness *harness = harness_new_for (line, &info);
   GstBuffer *out;
 
   for (guint i = 0; i < 3; i++) {

@@ -7,7 +7,7 @@
 #include <locale.h>
 #include <string.h>
 
-#include "support/frame.h"
+#include "support/element.h"
 #include "support/names.h"
 #include "props.h"
 
@@ -821,10 +821,8 @@ element_suite (void)
 {
   Suite *suite = suite_create ("element");
   TCase *tc = tcase_create ("element");
-  const gchar *given = g_getenv ("CUDACONVOLVE_SEED");
 
-  seed = given ? g_ascii_strtoull (given, NULL, 10) : g_random_int ();
-  g_print ("seed %u: CUDACONVOLVE_SEED=%u repeats this run\n", seed, seed);
+  seed = check_seed ();
 
   tcase_set_timeout (tc, 300);
   suite_add_tcase (suite, tc);

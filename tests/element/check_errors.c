@@ -8,90 +8,28 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/frame.h"
+#include "support/element.h"
 
-typedef struct
-{
-  GstElement *element;
-  GstBus *bus;
-  GstHarness *harness; /* NULL where the element did not start */
-  GstVideoInfo info;
-} Run;
+#define HEARD (GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO)
 
-/* Starts an element with its messages kept; fault is for the fake device. */
+/* Starts an element over the fake device with this fault. */
 static Run
-run_start (const gchar *line, const gchar *fault, const gchar *format)
+start (const gchar *line, const gchar *fault, const gchar *format)
 {
-  GstCaps *caps = frame_caps (format, 24, 16, NULL);
-  Run run = { .bus = gst_bus_new () };
-
-  if (fault)
-    g_setenv ("CUDACONVOLVE_FAKE", fault, TRUE);
-  else
-    g_unsetenv ("CUDACONVOLVE_FAKE");
-  fail_unless (gst_video_info_from_caps (&run.info, caps));
-  run.element = gst_object_ref_sink (gst_parse_launch (line, NULL));
-  gst_element_set_bus (run.element, run.bus);
-  if (gst_element_set_state (run.element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE) {
-    run.harness = gst_harness_new_with_element (run.element, "sink", "src");
-    gst_harness_set_src_caps (run.harness, caps);
-  } else {
-    gst_caps_unref (caps);
-  }
-  return run;
+  fake_device_fault (fault);
+  return run_start (line, format, 24, 16);
 }
 
-static void
-run_stop (Run *run)
-{
-  if (run->harness)
-    gst_harness_teardown (run->harness);
-  gst_element_set_state (run->element, GST_STATE_NULL);
-  gst_element_set_bus (run->element, NULL);
-  gst_object_unref (run->element);
-  gst_object_unref (run->bus);
-}
-
-static GstFlowReturn
-run_push (Run *run)
-{
-  return gst_harness_push (run->harness, frame_new (&run->info, FRAME_PLAIN, 1));
-}
-
-/* Takes all messages: exactly one error, warning or info, of this kind, whose texts hold these words. */
 static void
 expect_one (Run *run, GstMessageType type, GQuark domain, gint code, const gchar *text, const gchar *debug_text)
 {
-  guint count = 0;
-  GstMessage *message;
-
-  while ((message = gst_bus_pop_filtered (run->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO))) {
-    GError *error = NULL;
-    gchar *debug = NULL;
-
-    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
-      gst_message_parse_error (message, &error, &debug);
-    else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING)
-      gst_message_parse_warning (message, &error, &debug);
-    else
-      gst_message_parse_info (message, &error, &debug);
-    fail_unless_equals_int (GST_MESSAGE_TYPE (message), type);
-    fail_unless (g_error_matches (error, domain, code), "%s %d: %s", g_quark_to_string (error->domain), error->code,
-        error->message);
-    fail_unless (strstr (error->message, text), "\"%s\" is not in \"%s\"", text, error->message);
-    fail_unless (!debug_text || strstr (debug, debug_text), "\"%s\" is not in \"%s\"", debug_text, debug);
-    count++;
-    g_error_free (error);
-    g_free (debug);
-    gst_message_unref (message);
-  }
-  fail_unless_equals_int (count, 1);
+  run_expect (run, HEARD, type, domain, code, text, debug_text);
 }
 
 static void
 expect_none (Run *run)
 {
-  fail_unless (gst_bus_pop_filtered (run->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO) == NULL);
+  run_expect_none (run, HEARD);
 }
 
 GST_START_TEST (test_bad_before_playing)
@@ -114,7 +52,7 @@ GST_START_TEST (test_bad_before_playing)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    Run run = run_start (rows[i].line, NULL, "I420");
+    Run run = start (rows[i].line, NULL, "I420");
 
     fail_unless (run.harness == NULL, "%s started", rows[i].line);
     expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, rows[i].text, NULL);
@@ -129,7 +67,7 @@ GST_START_TEST (test_not_a_number)
   static const gchar *const names[] = { "sigma", "divisor", "bias" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    Run run = run_start ("cudaconvolve mask=gaussian", NULL, "I420");
+    Run run = start ("cudaconvolve mask=gaussian", NULL, "I420");
     gdouble value;
 
     _gst_check_expecting_log = TRUE;
@@ -151,7 +89,7 @@ GST_END_TEST;
 /* Each within its range, but not together. */
 GST_START_TEST (test_bad_numbers)
 {
-  Run run = run_start ("cudaconvolve mask=emboss", NULL, "I420");
+  Run run = start ("cudaconvolve mask=emboss", NULL, "I420");
 
   g_object_set (run.element, "bias", 0.75, NULL); /* and emboss has 0.5 of its own */
   fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
@@ -164,7 +102,7 @@ GST_END_TEST;
 /* A warning with the same text, and the frames go on with the mask that was good. */
 GST_START_TEST (test_bad_while_playing)
 {
-  Run run = run_start ("cudaconvolve mask=\"1 2 1; 2 4 2; 1 2 1\"", NULL, "NV12");
+  Run run = start ("cudaconvolve mask=\"1 2 1; 2 4 2; 1 2 1\"", NULL, "NV12");
   static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
   Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
     .width = 3,
@@ -212,7 +150,7 @@ GST_START_TEST (test_forced_variant_cannot)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    Run run = run_start (rows[i].line, NULL, "RGB");
+    Run run = start (rows[i].line, NULL, "RGB");
 
     fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
     expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, rows[i].text, NULL);
@@ -225,7 +163,7 @@ GST_END_TEST;
 GST_START_TEST (test_no_gpu)
 {
   static const gchar *const asking[] = { "cudaconvolve kernel-variant=tiled", "cudaconvolve cuda-device-id=0" };
-  Run run = run_start ("cudaconvolve mask=sharpen", "no-device", "I420");
+  Run run = start ("cudaconvolve mask=sharpen", "no-device", "I420");
 
   for (gint i = 0; i < 3; i++)
     fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
@@ -236,13 +174,13 @@ GST_START_TEST (test_no_gpu)
   run_stop (&run);
 
   for (guint i = 0; i < G_N_ELEMENTS (asking); i++) {
-    run = run_start (asking[i], "no-device", "I420");
+    run = start (asking[i], "no-device", "I420");
     fail_unless (run.harness == NULL);
     expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
     run_stop (&run);
   }
   /* Asked for while frames flow. */
-  run = run_start ("cudaconvolve", "no-device", "I420");
+  run = start ("cudaconvolve", "no-device", "I420");
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
   gst_message_unref (gst_bus_pop_filtered (run.bus, GST_MESSAGE_INFO));
   gst_util_set_object_arg (G_OBJECT (run.element), "kernel-variant", "global");
@@ -250,7 +188,7 @@ GST_START_TEST (test_no_gpu)
   expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
   run_stop (&run);
   /* A number that no device has. */
-  run = run_start ("cudaconvolve cuda-device-id=7", NULL, "I420");
+  run = start ("cudaconvolve cuda-device-id=7", NULL, "I420");
   fail_unless (run.harness == NULL);
   expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
   run_stop (&run);
@@ -259,7 +197,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_no_device_memory)
 {
-  Run run = run_start ("cudaconvolve kernel-variant=separable", "memory:8", "I420"); /* a plane of the third frame */
+  Run run = start ("cudaconvolve kernel-variant=separable", "memory:8", "I420"); /* a plane of the third frame */
 
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
@@ -273,7 +211,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_device_fails)
 {
-  Run run = run_start ("cudaconvolve kernel-variant=tiled-cached", "fail:2", "RGBA");
+  Run run = start ("cudaconvolve kernel-variant=tiled-cached", "fail:2", "RGBA");
 
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
   fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
@@ -295,7 +233,7 @@ GST_START_TEST (test_lying_meta)
     { 0, G_MININT } };
 
   for (guint i = 0; i < G_N_ELEMENTS (lies); i++) {
-    Run run = run_start ("cudaconvolve", NULL, "GRAY8");
+    Run run = start ("cudaconvolve", NULL, "GRAY8");
     GstBuffer *buffer = gst_buffer_new_allocate (NULL, 24 * 16, NULL);
     gsize offset[GST_VIDEO_MAX_PLANES] = { lies[i].offset };
     gint stride[GST_VIDEO_MAX_PLANES] = { lies[i].stride };
@@ -314,7 +252,7 @@ GST_END_TEST;
 GST_START_TEST (test_separate_views)
 {
   static const gchar *const taken[] = { "mono", "left", "side-by-side", "top-bottom", "frame-by-frame" };
-  Run run = run_start ("cudaconvolve mask=box", NULL, "GRAY8");
+  Run run = start ("cudaconvolve mask=box", NULL, "GRAY8");
   GstCaps *caps = frame_caps ("GRAY8", 24, 16, NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (taken); i++) {
@@ -339,7 +277,7 @@ GST_END_TEST;
 /* Too small a buffer, without meta. */
 GST_START_TEST (test_short_buffer)
 {
-  Run run = run_start ("cudaconvolve", NULL, "GRAY8");
+  Run run = start ("cudaconvolve", NULL, "GRAY8");
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, 100, NULL);
 
   gst_buffer_memset (buffer, 0, 1, 100);
@@ -352,14 +290,14 @@ GST_END_TEST;
 /* Where frames go on coming after an error, the error is not posted again. */
 GST_START_TEST (test_one_error)
 {
-  Run run = run_start ("cudaconvolve kernel-variant=tiled-cached", "fail:1", "RGBA");
+  Run run = start ("cudaconvolve kernel-variant=tiled-cached", "fail:1", "RGBA");
 
   for (guint i = 0; i < 5; i++)
     run_push (&run);
   expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "failed", NULL);
   run_stop (&run);
 
-  run = run_start ("cudaconvolve", NULL, "GRAY8");
+  run = start ("cudaconvolve", NULL, "GRAY8");
   for (guint i = 0; i < 5; i++)
     gst_harness_push (run.harness, gst_buffer_new_allocate (NULL, 100, NULL));
   expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "map", NULL);
@@ -381,7 +319,7 @@ GST_START_TEST (test_large_gain)
     .chroma_height = 1 };
 
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
-    Run run = run_start (lines[i], NULL, "GRAY16_LE");
+    Run run = start (lines[i], NULL, "GRAY16_LE");
     g_autofree gchar *variant = NULL;
     GstBuffer *in = frame_new (&run.info, FRAME_PLAIN, 5), *out;
 
@@ -415,8 +353,8 @@ GST_START_TEST (test_device_path)
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     for (FrameLayout layout = FRAME_PLAIN; layout <= FRAME_MEMORIES; layout++) {
-      Run run = run_start ("cudaconvolve mask=\"1 0 -1; 2 5 -2; 1 0 -1\" boundary=reflect-101 bias=0.25 "
-                           "kernel-variant=constant",
+      Run run = start ("cudaconvolve mask=\"1 0 -1; 2 5 -2; 1 0 -1\" boundary=reflect-101 bias=0.25 "
+                       "kernel-variant=constant",
           NULL, formats[i]);
       GstCaps *caps = frame_caps (formats[i], 19, 7, NULL);
       GstBuffer *in, *out;

@@ -5,7 +5,7 @@
 
 #include <glib/gstdio.h>
 
-#include "support/frame.h"
+#include "support/element.h"
 #include "element/layer_case.h"
 
 #define MOST 70 /* the largest input that is tried */
@@ -673,11 +673,9 @@ layer_caps_suite (void)
 {
   Suite *suite = suite_create ("layer_caps");
   TCase *tc = tcase_create ("layer_caps");
-  const gchar *given = g_getenv ("CUDACONVOLVE_SEED");
 
-  seed = given ? g_ascii_strtoull (given, NULL, 10) : g_random_int ();
-  g_print ("seed %u: CUDACONVOLVE_SEED=%u repeats this run\n", seed, seed);
-  folder = g_dir_make_tmp ("cudaconvolve-XXXXXX", NULL);
+  seed = check_seed ();
+  folder = check_folder ();
 
   tcase_set_timeout (tc, 300);
   suite_add_tcase (suite, tc);
@@ -701,8 +699,6 @@ main (int argc, char **argv)
 
   gst_check_init (&argc, &argv);
   failed = gst_check_run_suite (layer_caps_suite (), "layer_caps", __FILE__);
-  if (folder)
-    g_rmdir (folder);
-  g_free (folder);
+  check_remove_folder (folder);
   return failed;
 }

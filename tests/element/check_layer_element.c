@@ -10,7 +10,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "support/frame.h"
+#include "support/element.h"
 #include "element/layer_case.h"
 
 static guint32 seed;  /* of this run: printed, and settable as CUDACONVOLVE_SEED */
@@ -26,52 +26,13 @@ static const struct
   { "xRGB", "xRGB", "ARGB" }, { "ARGB", "ARGB", "ARGB" }, { "xBGR", "xBGR", "ABGR" }, { "ABGR", "ABGR", "ABGR" },
   { "GBR", "GBR", "GBRA" }, { "GBRA", "GBRA", "GBRA" }, { "RGBP", "RGBP", "RGBA" }, { "BGRP", "BGRP", "BGRA" } };
 
-/* An element with its messages kept. */
-typedef struct
-{
-  GstElement *element;
-  GstBus *bus;
-  GstHarness *harness; /* NULL where the element did not start */
-  GstVideoInfo info;
-} Run;
-
+/* Starts the element with these properties. */
 static Run
-run_start (const gchar *line, const gchar *format, gint width, gint height)
+start (const gchar *properties, const gchar *format, gint width, gint height)
 {
-  g_autofree gchar *description = g_strdup_printf ("cudaconvolve %s", line);
-  GstCaps *caps = frame_caps (format, width, height, NULL);
-  Run run = { .bus = gst_bus_new () };
+  g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s", properties);
 
-  fail_unless (gst_video_info_from_caps (&run.info, caps));
-  run.element = gst_object_ref_sink (gst_parse_launch (description, NULL));
-  gst_element_set_bus (run.element, run.bus);
-  if (gst_element_set_state (run.element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE) {
-    run.harness = gst_harness_new_with_element (run.element, "sink", "src");
-    gst_harness_set_src_caps (run.harness, caps);
-  } else {
-    gst_caps_unref (caps);
-  }
-  return run;
-}
-
-static void
-run_stop (Run *run)
-{
-  if (run->harness)
-    gst_harness_teardown (run->harness);
-  gst_element_set_state (run->element, GST_STATE_NULL);
-  gst_element_set_bus (run->element, NULL);
-  gst_object_unref (run->element);
-  gst_object_unref (run->bus);
-}
-
-static void
-run_caps (Run *run, const gchar *format, gint width, gint height)
-{
-  GstCaps *caps = frame_caps (format, width, height, NULL);
-
-  fail_unless (gst_video_info_from_caps (&run->info, caps));
-  gst_harness_set_src_caps (run->harness, caps);
+  return run_start (line, format, width, height);
 }
 
 static GstVideoInfo
@@ -106,29 +67,19 @@ check_format (const GstVideoInfo *info, const gchar *format)
   fail_unless_equals_string (gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)), format);
 }
 
+/* The element on the CPU tells of itself with INFO messages, which do not count. */
+#define HEARD (GST_MESSAGE_ERROR | GST_MESSAGE_WARNING)
+
 static void
 expect_no_message (Run *run)
 {
-  fail_unless (gst_bus_pop_filtered (run->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
+  run_expect_none (run, HEARD);
 }
 
-/* Takes all messages: exactly one error or warning, of the settings, that holds these words. */
 static void
 expect_message (Run *run, GstMessageType type, const gchar *text)
 {
-  GstMessage *message = gst_bus_pop_filtered (run->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
-  GError *error = NULL;
-
-  fail_unless (message && GST_MESSAGE_TYPE (message) == type, "no message: %s", text);
-  if (type == GST_MESSAGE_ERROR)
-    gst_message_parse_error (message, &error, NULL);
-  else
-    gst_message_parse_warning (message, &error, NULL);
-  fail_unless (g_error_matches (error, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS), "%s", error->message);
-  fail_unless (strstr (error->message, text), "\"%s\" is not in \"%s\"", text, error->message);
-  g_error_free (error);
-  gst_message_unref (message);
-  expect_no_message (run);
+  run_expect (run, HEARD, type, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, text, NULL);
 }
 
 /* --- frames --- */
@@ -152,7 +103,7 @@ GST_START_TEST (test_formats)
         width++;
       while (layer_case_side (&layer, TRUE, height) == 0)
         height++;
-      run = run_start (line, format, width, height);
+      run = start (line, format, width, height);
       fail_unless (run.harness != NULL, "%s", line);
       info = run_check (&run, &layer, FRAME_PLAIN + i % 4, format);
       check_format (&info, maps[k] == 1 ? "GRAY8" : maps[k] == 3 ? kinds[i / 4].of_three : kinds[i / 4].of_four);
@@ -184,7 +135,7 @@ GST_START_TEST (test_maps)
     for (gint i = 0; i < shown; i++)
       layer.maps[i] = g_rand_int_range (random, 0, filters);
     line = layer_case_line (&layer);
-    run = run_start (line, "RGB", 21, 14);
+    run = start (line, "RGB", 21, 14);
     fail_unless (run.harness != NULL, "%s", line);
     info = run_check (&run, &layer, FRAME_PLAIN, "maps");
     check_format (&info, shown == 3 ? "RGB" : shown == 4 ? "RGBA" : "GRAY8");
@@ -208,7 +159,7 @@ GST_START_TEST (test_unused_byte)
   g_autofree gchar *line = layer_case_line (&layer);
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    Run run = run_start (line, rows[i].format, 5, 3);
+    Run run = start (line, rows[i].format, 5, 3);
     GstBuffer *in = frame_new (&run.info, FRAME_PLAIN, seed), *out;
     guint8 from[60], to[60];
 
@@ -240,7 +191,7 @@ GST_START_TEST (test_ranges)
   for (gint limited = 0; limited < 4; limited++)
     for (gint bias = 0; bias < 2; bias++) {
       gint from = limited & 1, to = limited >> 1;
-      Run run = run_start (line, "RGB", 8, 8);
+      Run run = start (line, "RGB", 8, 8);
       GstCaps *in = frame_caps ("RGB", 8, 8, colorimetry[from]), *out = frame_caps ("RGB", 8, 8, colorimetry[to]);
 
       g_object_set (run.element, "bias", bias / 2.0, NULL);
@@ -357,7 +308,7 @@ GST_START_TEST (test_layer_after_passthrough)
 {
   static const gfloat weights[9] = { 1 };
   LayerCase layer = layer_case_plain (folder, 1, 1, 2, 2, weights);
-  Run run = run_start ("mask=identity", "GRAY8", 64, 64);
+  Run run = start ("mask=identity", "GRAY8", 64, 64);
   g_autoptr (GstCaps) caps = frame_caps ("GRAY8", 64, 64, NULL);
   GString *asked = g_string_new (NULL);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);
@@ -389,7 +340,7 @@ GST_START_TEST (test_changes)
   GRand *random = g_rand_new_with_seed (seed);
   LayerCase layer = layer_case_random (random, folder, 3, 3);
   g_autofree gchar *line = layer_case_line (&layer);
-  Run run = run_start (line, "RGB", 30, 20);
+  Run run = start (line, "RGB", 30, 20);
 
   for (guint i = 0; i < 12; i++) {
     static const gint64 blur[] = { 1, 2, 1 }, same[] = { 0, 1, 0 };
@@ -461,7 +412,7 @@ GST_START_TEST (test_changes_from_another_thread)
   other.stride = 3;
   other.mosaic = TRUE;
   line = layer_case_line (&one);
-  run = run_start (line, "RGB", 24, 18);
+  run = start (line, "RGB", 24, 18);
   changes[0] = run.element;
   thread = g_thread_new ("changes", keep_changing, changes);
   for (gint i = 0; i < 400; i++) {
@@ -496,7 +447,7 @@ GST_START_TEST (test_bad_while_playing)
   LayerCase good = layer_case_plain (folder, 1, 3, 1, 1, weights);
   LayerCase large = layer_case_plain (folder, 1, 1, 5, 5, weights);
   g_autofree gchar *line = layer_case_line (&good), *junk = g_build_filename (folder, "junk", NULL);
-  Run run = run_start (line, "BGR", 12, 3);
+  Run run = start (line, "BGR", 12, 3);
 
   fail_unless (g_file_set_contents (junk, "nothing", -1, NULL));
   run_check (&run, &good, FRAME_PLAIN, "good");
@@ -529,7 +480,7 @@ GST_START_TEST (test_bad_while_playing)
   run_stop (&run);
 
   /* With no layer before it. */
-  run = run_start ("mask=identity", "GRAY8", 3, 3);
+  run = start ("mask=identity", "GRAY8", 3, 3);
   gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
   g_object_set (run.element, "layer-location", large.location, "padding", "valid", NULL);
   gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
@@ -548,7 +499,7 @@ GST_START_TEST (test_refused_downstream)
   LayerCase good = layer_case_plain (folder, 1, 1, 3, 3, weights);
   LayerCase other = layer_case_plain (folder, 1, 1, 1, 1, weights);
   g_autofree gchar *line = layer_case_line (&good);
-  Run run = run_start (line, "GRAY8", 12, 12);
+  Run run = start (line, "GRAY8", 12, 12);
 
   gst_harness_set_sink_caps (run.harness, frame_caps ("GRAY8", 10, 10, NULL));
   run_check (&run, &good, FRAME_PLAIN, "good");
@@ -588,7 +539,7 @@ GST_START_TEST (test_bad_before_playing)
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree gchar *line = g_strdup_printf ("layer-location=%s %s", rows[i].location, rows[i].more);
-    Run run = run_start (line, "RGB", 8, 8);
+    Run run = start (line, "RGB", 8, 8);
 
     fail_unless (run.harness == NULL, "%s started", line);
     expect_message (&run, GST_MESSAGE_ERROR, rows[i].text);
@@ -608,7 +559,7 @@ GST_START_TEST (test_variants)
   g_autofree gchar *reference = g_strdup_printf ("layer-location=%s kernel-variant=cpu-reference", layer.location);
   g_autofree gchar *variant = NULL;
   GstStructure *stats;
-  Run run = run_start (reference, "GRAY8", 8, 8);
+  Run run = start (reference, "GRAY8", 8, 8);
 
   run_check (&run, &layer, FRAME_PLAIN, "the reference");
   g_object_get (run.element, "active-variant", &variant, "stats", &stats, NULL);
@@ -617,15 +568,15 @@ GST_START_TEST (test_variants)
   gst_structure_free (stats);
   run_stop (&run);
   if (over_device) {
-    run = run_start (line, "GRAY8", 8, 8);
+    run = start (line, "GRAY8", 8, 8);
     fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
     expect_message (&run, GST_MESSAGE_ERROR, "kernel-variant: separable does masks, and this is a layer");
     run_stop (&run);
-    run = run_start ("kernel-variant=gemm", "GRAY8", 8, 8);
+    run = start ("kernel-variant=gemm", "GRAY8", 8, 8);
     fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
     expect_message (&run, GST_MESSAGE_ERROR, "kernel-variant: gemm does layers, and this is a mask");
     run_stop (&run);
-    run = run_start (g_strrstr (reference, "layer-location"), "GRAY8", 8, 8);
+    run = start (g_strrstr (reference, "layer-location"), "GRAY8", 8, 8);
     gst_util_set_object_arg (G_OBJECT (run.element), "kernel-variant", "auto");
     run_check (&run, &layer, FRAME_PLAIN, "over the device");
     g_object_get (run.element, "stats", &stats, NULL);
@@ -644,7 +595,7 @@ GST_START_TEST (test_frames_in_flight)
   LayerCase layer = layer_case_random (random, folder, 3, 1);
   g_autofree gchar *plain = layer_case_line (&layer);
   g_autofree gchar *line = g_strdup_printf ("frames-in-flight=3 %s", plain);
-  Run run = run_start (line, "GRAY8", 40, 30);
+  Run run = start (line, "GRAY8", 40, 30);
   GstBuffer *in[8];
   GstStructure *stats;
   GstVideoInfo info;
@@ -706,7 +657,7 @@ GST_START_TEST (test_strips)
       layer.stride = 3 + pooled;
       layer.pool_size = 1 + pooled;
       line = layer_case_line (&layer);
-      run = run_start (line, format, 900, 1100);
+      run = start (line, format, 900, 1100);
       in = frame_new (&run.info, boundary % 2 ? FRAME_UPSIDE_DOWN : FRAME_PLAIN, seed);
       for (gint i = 0; i < 3; i++) {
         change_picture (in, 80 * i + 1);
@@ -745,7 +696,7 @@ GST_START_TEST (test_metas)
     layer.stride = 2;
     layer.mosaic = mosaic;
     line = layer_case_line (&layer);
-    run = run_start (line, "GRAY8", 40, 20);
+    run = start (line, "GRAY8", 40, 20);
     buffer = frame_new (&run.info, FRAME_PLAIN, seed);
     roi = gst_buffer_add_video_region_of_interest_meta (buffer, "face", 10, 6, 20, 8);
     gst_video_region_of_interest_meta_add_param (roi, gst_structure_new_empty ("detection"));
@@ -780,12 +731,10 @@ layer_element_suite (void)
 {
   Suite *suite = suite_create ("layer_element");
   TCase *tc = tcase_create ("layer_element");
-  const gchar *given = g_getenv ("CUDACONVOLVE_SEED");
 
-  seed = given ? g_ascii_strtoull (given, NULL, 10) : g_random_int ();
-  g_print ("seed %u: CUDACONVOLVE_SEED=%u repeats this run\n", seed, seed);
+  seed = check_seed ();
   over_device = g_getenv ("CUDACONVOLVE_OVER_DEVICE") != NULL;
-  folder = g_dir_make_tmp ("cudaconvolve-XXXXXX", NULL);
+  folder = check_folder ();
 
   tcase_set_timeout (tc, 300);
   suite_add_tcase (suite, tc);
@@ -814,8 +763,6 @@ main (int argc, char **argv)
 
   gst_check_init (&argc, &argv);
   failed = gst_check_run_suite (layer_element_suite (), "layer_element", __FILE__);
-  if (folder)
-    g_rmdir (folder);
-  g_free (folder);
+  check_remove_folder (folder);
   return failed;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/frame.h"
+#include "support/element.h"
 
 #define PAGE 4096
 
@@ -35,32 +35,18 @@ fake_device (void)
   return fake;
 }
 
-static GstHarness *
-harness_new (const gchar *line, const gchar *fault, GstVideoInfo *info)
+/* Neither such a frame nor any of its planes has a whole number of pages. */
+static GstVideoInfo
+small_info (const gchar *format)
 {
-  GstElement *element;
-  GstHarness *harness;
-
-  if (fault)
-    g_setenv ("CUDACONVOLVE_FAKE", fault, TRUE);
-  else
-    g_unsetenv ("CUDACONVOLVE_FAKE");
-  element = gst_object_ref_sink (gst_parse_launch (line, NULL));
-  harness = gst_harness_new_with_element (element, "sink", "src");
-  gst_object_unref (element);
-  gst_harness_set_src_caps (harness, gst_video_info_to_caps (info));
-  return harness;
+  return info_of (format, 64, 48);
 }
 
-/* 64x48 has no whole number of pages, and neither has any of its planes. */
-static GstVideoInfo
-info_of (const gchar *format)
+static GstHarness *
+start (const gchar *line, const gchar *fault, const GstVideoInfo *info)
 {
-  g_autoptr (GstCaps) caps = frame_caps (format, 64, 48, NULL);
-  GstVideoInfo info;
-
-  gst_video_info_from_caps (&info, caps);
-  return info;
+  fake_device_fault (fault);
+  return harness_new_for (line, info);
 }
 
 /* A pool of so many buffers; with the parameters that the element proposes to upstream, or without any. */
@@ -101,12 +87,6 @@ pool_free (GstBufferPool *pool)
   gst_object_unref (pool);
 }
 
-static void
-push_ok (GstHarness *harness, GstBuffer *buffer)
-{
-  fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
-}
-
 /* Whether another CUDA user of the process can copy the whole buffer. */
 static gboolean
 can_copy_buffer (const FakeDevice *fake, GstBuffer *buffer)
@@ -124,8 +104,8 @@ can_copy_buffer (const FakeDevice *fake, GstBuffer *buffer)
 GST_START_TEST (test_locked)
 {
   FakeDevice fake = fake_device ();
-  GstVideoInfo info = info_of ("NV12");
-  GstHarness *harness = harness_new ("cudaconvolve", NULL, &info);
+  GstVideoInfo info = small_info ("NV12");
+  GstHarness *harness = start ("cudaconvolve", NULL, &info);
   GstBufferPool *pool;
   GstBuffer *buffer, *other;
   gint before;
@@ -190,7 +170,7 @@ GST_START_TEST (test_usual_upstream)
     { "avdec_h264", "filesrc name=file ! qtdemux ! h264parse ! avdec_h264" },
   };
 
-  g_unsetenv ("CUDACONVOLVE_FAKE");
+  fake_device_fault (NULL);
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree gchar *line =
         g_strdup_printf ("%s ! cudaconvolve kernel-variant=global ! fakesink sync=false", rows[i].line);
@@ -226,8 +206,8 @@ GST_END_TEST;
 GST_START_TEST (test_no_pin)
 {
   FakeDevice fake = fake_device ();
-  GstVideoInfo info = info_of ("NV12");
-  GstHarness *harness = harness_new ("cudaconvolve frames-in-flight=2", "no-pin", &info);
+  GstVideoInfo info = small_info ("NV12");
+  GstHarness *harness = start ("cudaconvolve frames-in-flight=2", "no-pin", &info);
 
   for (guint i = 0; i < 20; i++)
     push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
@@ -274,8 +254,8 @@ GST_START_TEST (test_separate_memories)
     g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=\"1 2 1; 2 4 2; 1 2 1\" kernel-variant=global "
                                               "frames-in-flight=%u",
         n);
-    GstVideoInfo info = info_of ("I420");
-    GstHarness *harness = harness_new (line, NULL, &info);
+    GstVideoInfo info = small_info ("I420");
+    GstHarness *harness = start (line, NULL, &info);
     guint8 *block = aligned_alloc (PAGE, (info.size / PAGE + 1) * PAGE);
     GstBuffer *planes = wrap_planes (&info, block), *out;
 
@@ -302,12 +282,12 @@ GST_END_TEST;
 GST_START_TEST (test_neighbours)
 {
   FakeDevice fake = fake_device ();
-  GstVideoInfo info = info_of ("NV12");
+  GstVideoInfo info = small_info ("NV12");
 
   for (guint first = 0; first < 2; first++)
     for (guint n = 1; n <= 2; n++) {
       g_autofree gchar *line = g_strdup_printf ("cudaconvolve frames-in-flight=%u", n);
-      GstHarness *harness = harness_new (line, NULL, &info);
+      GstHarness *harness = start (line, NULL, &info);
       guint8 *block = aligned_alloc (PAGE, (2 * info.size / PAGE + 1) * PAGE);
       GstBuffer *frames[2];
 
@@ -334,10 +314,10 @@ GST_END_TEST;
 GST_START_TEST (test_tee)
 {
   FakeDevice fake = fake_device ();
-  GstVideoInfo info = info_of ("NV12");
+  GstVideoInfo info = small_info ("NV12");
 
   for (guint pooled = 0; pooled < 2; pooled++) {
-    GstHarness *one = harness_new ("cudaconvolve", NULL, &info), *other = harness_new ("cudaconvolve", NULL, &info);
+    GstHarness *one = start ("cudaconvolve", NULL, &info), *other = start ("cudaconvolve", NULL, &info);
     gint pins;
 
     gst_harness_set_drop_buffers (one, TRUE);
@@ -446,7 +426,7 @@ play_to_end (Play *play, const Change *again)
   g_autoptr (GstPad) pad = NULL, input = NULL;
   g_autoptr (GstBus) bus = NULL;
 
-  g_unsetenv ("CUDACONVOLVE_FAKE");
+  fake_device_fault (NULL);
   pipeline = gst_parse_launch (line, NULL);
   sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   play->element = gst_bin_get_by_name (GST_BIN (pipeline), "element");
@@ -500,8 +480,8 @@ GST_END_TEST;
 /* More frames do get under way once the neighbours have agreed, and fewer than were agreed on are kept before. */
 GST_START_TEST (test_agreed)
 {
-  GstVideoInfo info = info_of ("GRAY8");
-  GstHarness *harness = harness_new ("cudaconvolve", NULL, &info);
+  GstVideoInfo info = small_info ("GRAY8");
+  GstHarness *harness = start ("cudaconvolve", NULL, &info);
   GstBufferPool *pool = pool_new (harness, &info, 2, TRUE); /* with 1 in flight: none may be kept */
 
   for (guint i = 0; i < 2; i++)
@@ -541,8 +521,8 @@ answers_allocation (GstHarness *harness, const GstVideoInfo *info)
 /* Frames that pass through are downstream's matter; those of new caps and of a new start are the element's again. */
 GST_START_TEST (test_passthrough)
 {
-  GstVideoInfo info = info_of ("GRAY8"), other = info_of ("NV12");
-  GstHarness *harness = harness_new ("cudaconvolve mask=identity", NULL, &info);
+  GstVideoInfo info = small_info ("GRAY8"), other = small_info ("NV12");
+  GstHarness *harness = start ("cudaconvolve mask=identity", NULL, &info);
 
   gst_harness_set_drop_buffers (harness, TRUE);
   fail_unless (answers_allocation (harness, &info));
@@ -564,8 +544,8 @@ GST_END_TEST;
 /* Leaks would show under the leak tracer and the sanitizers: the query has an allocator of its own already. */
 GST_START_TEST (test_query_with_allocator)
 {
-  GstVideoInfo info = info_of ("GRAY8");
-  GstHarness *harness = harness_new ("cudaconvolve", NULL, &info);
+  GstVideoInfo info = small_info ("GRAY8");
+  GstHarness *harness = start ("cudaconvolve", NULL, &info);
   g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
   GstAllocator *allocator = gst_allocator_find (GST_ALLOCATOR_SYSMEM);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);

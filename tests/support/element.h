@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the element's checks share: an element in a harness, its messages, the fake device's faults, seed and folder. */
+#ifndef TESTS_SUPPORT_ELEMENT_H
+#define TESTS_SUPPORT_ELEMENT_H
+
+#include <gst/check/gstharness.h>
+
+#include "support/frame.h"
+
+/* What the fake device is to do wrong from now on (element/fake_device.c names the faults); NULL for nothing. */
+void fake_device_fault (const gchar *fault);
+
+/* A started element of this launch line in a harness; its caps are to be set. */
+GstHarness *harness_new_line (const gchar *line);
+GstHarness *harness_new_for (const gchar *line, const GstVideoInfo *info);
+
+/* Pushes a buffer, which is taken. */
+void push_ok (GstHarness *harness, GstBuffer *buffer);
+
+GstVideoInfo info_of (const gchar *format, gint width, gint height);
+
+/* An element with its messages kept. */
+typedef struct
+{
+  GstElement *element;
+  GstBus *bus;
+  GstHarness *harness; /* NULL where the element did not start */
+  GstVideoInfo info;
+} Run;
+
+Run run_start (const gchar *line, const gchar *format, gint width, gint height);
+void run_stop (Run *run);
+void run_caps (Run *run, const gchar *format, gint width, gint height);
+GstFlowReturn run_push (Run *run);
+
+/*
+ * Takes all messages of these kinds: there must be exactly one, of this type and error, whose text and debug text hold
+ * these words. debug_text may be NULL.
+ */
+void run_expect (Run *run, GstMessageType kinds, GstMessageType type, GQuark domain, gint code, const gchar *text,
+    const gchar *debug_text);
+void run_expect_none (Run *run, GstMessageType kinds);
+
+/* The seed of this run, from CUDACONVOLVE_SEED or at random. The first call prints it. */
+guint32 check_seed (void);
+
+/* A new folder for files; check_remove_folder() removes the folder, which must be empty, and frees the name. */
+gchar *check_folder (void);
+void check_remove_folder (gchar *folder);
+
+#endif
