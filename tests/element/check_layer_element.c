@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Layers through the element in a harness: formats, sizes, layouts of frames, every property, changes while frames
- * flow, metas, and what is said where something is wrong. It runs over the CPU, and over the fake device with
- * CUDACONVOLVE_OVER_DEVICE set.
+ * Layers through the element in a harness: formats, layouts of frames, feature maps, frames in flight and strips, metas.
+ * The program runs on the CPU, and over the fake device with CUDACONVOLVE_OVER_DEVICE set.
  */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
@@ -10,12 +9,11 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "support/element.h"
-#include "element/layer_case.h"
+#include "element/check_layer_element.h"
 
-static guint32 seed;  /* of this run: printed, and settable as CUDACONVOLVE_SEED */
-static gchar *folder; /* for files, and gone at the end */
-static gboolean over_device;
+guint32 seed;
+gchar *folder;
+gboolean over_device;
 
 /* Each format of 8-bit RGB, and what the element makes of it first: of three feature maps, and of four. */
 static const struct
@@ -26,17 +24,16 @@ static const struct
   { "xRGB", "xRGB", "ARGB" }, { "ARGB", "ARGB", "ARGB" }, { "xBGR", "xBGR", "ABGR" }, { "ABGR", "ABGR", "ABGR" },
   { "GBR", "GBR", "GBRA" }, { "GBRA", "GBRA", "GBRA" }, { "RGBP", "RGBP", "RGBA" }, { "BGRP", "BGRP", "BGRA" } };
 
-/* Starts the element with these properties. */
-static Run
-start (const gchar *properties, const gchar *format, gint width, gint height)
+Run
+layer_run_start (const gchar *properties, const gchar *format, gint width, gint height)
 {
   g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s", properties);
 
   return run_start (line, format, width, height);
 }
 
-static GstVideoInfo
-out_info (Run *run)
+GstVideoInfo
+layer_run_info (Run *run)
 {
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (run->harness->sinkpad);
   GstVideoInfo info;
@@ -45,16 +42,15 @@ out_info (Run *run)
   return info;
 }
 
-/* Pushes a frame and holds what comes out against the layer. */
-static GstVideoInfo
-run_check (Run *run, const LayerCase *layer, FrameLayout layout, const gchar *what)
+GstVideoInfo
+layer_run_check (Run *run, const LayerCase *layer, FrameLayout layout, const gchar *what)
 {
   GstBuffer *in = frame_new (&run->info, layout, seed), *out;
   GstVideoInfo info;
 
   fail_unless_equals_int (gst_harness_push (run->harness, gst_buffer_ref (in)), GST_FLOW_OK);
   out = gst_harness_pull (run->harness);
-  info = out_info (run);
+  info = layer_run_info (run);
   layer_case_check (layer, &run->info, in, &info, out, what);
   gst_buffer_unref (in);
   gst_buffer_unref (out);
@@ -67,22 +63,20 @@ check_format (const GstVideoInfo *info, const gchar *format)
   fail_unless_equals_string (gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)), format);
 }
 
-/* The element on the CPU tells of itself with INFO messages, which do not count. */
+/* INFO messages do not count: the element on the CPU tells of itself with one. */
 #define HEARD (GST_MESSAGE_ERROR | GST_MESSAGE_WARNING)
 
-static void
-expect_no_message (Run *run)
+void
+layer_run_expect_none (Run *run)
 {
   run_expect_none (run, HEARD);
 }
 
-static void
-expect_message (Run *run, GstMessageType type, const gchar *text)
+void
+layer_run_expect (Run *run, GstMessageType type, const gchar *text)
 {
   run_expect (run, HEARD, type, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, text, NULL);
 }
-
-/* --- frames --- */
 
 /* Every format, one, three and four feature maps, every layout, all other parameters at random. */
 GST_START_TEST (test_formats)
@@ -103,12 +97,12 @@ GST_START_TEST (test_formats)
         width++;
       while (layer_case_side (&layer, TRUE, height) == 0)
         height++;
-      run = start (line, format, width, height);
+      run = layer_run_start (line, format, width, height);
       fail_unless (run.harness != NULL, "%s", line);
-      info = run_check (&run, &layer, FRAME_PLAIN + i % 4, format);
+      info = layer_run_check (&run, &layer, FRAME_PLAIN + i % 4, format);
       check_format (&info, maps[k] == 1 ? "GRAY8" : maps[k] == 3 ? kinds[i / 4].of_three : kinds[i / 4].of_four);
       fail_unless_equals_int (GST_VIDEO_INFO_FPS_N (&info), 25);
-      expect_no_message (&run);
+      layer_run_expect_none (&run);
       run_stop (&run);
       layer_case_clear (&layer);
     }
@@ -135,9 +129,9 @@ GST_START_TEST (test_maps)
     for (gint i = 0; i < shown; i++)
       layer.maps[i] = g_rand_int_range (random, 0, filters);
     line = layer_case_line (&layer);
-    run = start (line, "RGB", 21, 14);
+    run = layer_run_start (line, "RGB", 21, 14);
     fail_unless (run.harness != NULL, "%s", line);
-    info = run_check (&run, &layer, FRAME_PLAIN, "maps");
+    info = layer_run_check (&run, &layer, FRAME_PLAIN, "maps");
     check_format (&info, shown == 3 ? "RGB" : shown == 4 ? "RGBA" : "GRAY8");
     run_stop (&run);
     layer_case_clear (&layer);
@@ -159,7 +153,7 @@ GST_START_TEST (test_unused_byte)
   g_autofree gchar *line = layer_case_line (&layer);
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    Run run = start (line, rows[i].format, 5, 3);
+    Run run = layer_run_start (line, rows[i].format, 5, 3);
     GstBuffer *in = frame_new (&run.info, FRAME_PLAIN, seed), *out;
     guint8 from[60], to[60];
 
@@ -191,7 +185,7 @@ GST_START_TEST (test_ranges)
   for (gint limited = 0; limited < 4; limited++)
     for (gint bias = 0; bias < 2; bias++) {
       gint from = limited & 1, to = limited >> 1;
-      Run run = start (line, "RGB", 8, 8);
+      Run run = layer_run_start (line, "RGB", 8, 8);
       GstCaps *in = frame_caps ("RGB", 8, 8, colorimetry[from]), *out = frame_caps ("RGB", 8, 8, colorimetry[to]);
 
       g_object_set (run.element, "bias", bias / 2.0, NULL);
@@ -209,7 +203,7 @@ GST_START_TEST (test_ranges)
             colorimetry[to], got, exact);
         gst_buffer_unref (buffer);
       }
-      expect_no_message (&run);
+      layer_run_expect_none (&run);
       run_stop (&run);
     }
   layer_case_clear (&layer);
@@ -279,7 +273,7 @@ GST_START_TEST (test_odd_output)
     run.harness = gst_harness_new_with_element (run.element, "sink", "src");
     gst_pad_set_query_function (run.harness->sinkpad, offer_odd_pool);
     gst_harness_set_src_caps (run.harness, caps);
-    run_check (&run, &layer, FRAME_PADDED, "odd output");
+    layer_run_check (&run, &layer, FRAME_PADDED, "odd output");
     run_stop (&run);
     layer_case_clear (&layer);
   }
@@ -308,7 +302,7 @@ GST_START_TEST (test_layer_after_passthrough)
 {
   static const gfloat weights[9] = { 1 };
   LayerCase layer = layer_case_plain (folder, 1, 1, 2, 2, weights);
-  Run run = start ("mask=identity", "GRAY8", 64, 64);
+  Run run = layer_run_start ("mask=identity", "GRAY8", 64, 64);
   g_autoptr (GstCaps) caps = frame_caps ("GRAY8", 64, 64, NULL);
   GString *asked = g_string_new (NULL);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);
@@ -322,268 +316,11 @@ GST_START_TEST (test_layer_after_passthrough)
   gst_element_set_state (run.element, GST_STATE_PLAYING);
   gst_harness_play (run.harness);
   fail_unless (gst_pad_peer_query (run.harness->srcpad, query));
-  run_check (&run, &layer, FRAME_PLAIN, "after passthrough");
+  layer_run_check (&run, &layer, FRAME_PLAIN, "after passthrough");
   fail_unless_equals_string (asked->str, "32x32 ");
   gst_query_unref (query);
   g_string_free (asked, TRUE);
   run_stop (&run);
-  layer_case_clear (&layer);
-}
-GST_END_TEST;
-
-/* --- changes while frames flow --- */
-
-/* New caps, and then a new layer for each frame, which brings other sizes and formats; a mask between them. */
-GST_START_TEST (test_changes)
-{
-  static const gint sizes[][2] = { { 30, 20 }, { 11, 40 }, { 64, 9 }, { 30, 20 } };
-  GRand *random = g_rand_new_with_seed (seed);
-  LayerCase layer = layer_case_random (random, folder, 3, 3);
-  g_autofree gchar *line = layer_case_line (&layer);
-  Run run = start (line, "RGB", 30, 20);
-
-  for (guint i = 0; i < 12; i++) {
-    static const gint64 blur[] = { 1, 2, 1 }, same[] = { 0, 1, 0 };
-    gboolean passthrough = i % 3 == 1;
-    Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
-      .width = 3,
-      .height = 1,
-      .integers = passthrough ? same : blur,
-      .numerator = 1,
-      .denominator = passthrough ? 1 : 4 };
-    GstBuffer *in, *out;
-
-    run_caps (&run, i % 3 ? "RGB" : "GBR", sizes[i % 4][0], sizes[i % 4][1]);
-    run_check (&run, &layer, FRAME_PLAIN, "new caps");
-
-    layer_case_clear (&layer);
-    layer = layer_case_random (random, folder, i % 2 ? 1 : 12, 3);
-    layer.mosaic = layer.filters > 4;
-    layer.padding = MAX (layer.padding, 2);
-    layer.pool_size = 1 + (layer.padding > 2);
-    layer.stride = i % 2 + 1;
-    layer_case_set (&layer, run.element);
-    run_check (&run, &layer, FRAME_PLAIN, "new layer");
-
-    g_object_set (run.element, "layer-location", NULL, "mask", passthrough ? "0 1 0" : "1 2 1", "boundary",
-        CONVOLVE_BOUNDARY_REPLICATE, "bias", 0.0, "divisor", 0.0, NULL);
-    in = frame_new (&run.info, FRAME_PLAIN, i);
-    fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
-    out = gst_harness_pull (run.harness);
-    fail_unless_equals_int (in == out, passthrough);
-    frame_check (&run.info, in, out, &expected, "a mask after a layer");
-    gst_buffer_unref (in);
-    gst_buffer_unref (out);
-    layer_case_set (&layer, run.element);
-  }
-  expect_no_message (&run);
-  run_stop (&run);
-  layer_case_clear (&layer);
-  g_rand_free (random);
-}
-GST_END_TEST;
-
-static gpointer
-keep_changing (gpointer data)
-{
-  gpointer *changes = data;
-  gint *stop = changes[3];
-
-  for (gint i = 0; !g_atomic_int_get (stop); i++) {
-    layer_case_set (changes[1 + i % 2], changes[0]);
-    g_usleep (200);
-  }
-  return NULL;
-}
-
-/* Another thread changes between two layers of different outputs: each frame is all of one. */
-GST_START_TEST (test_changes_from_another_thread)
-{
-  GRand *random = g_rand_new_with_seed (seed);
-  LayerCase one = layer_case_random (random, folder, 3, 3), other = layer_case_random (random, folder, 9, 3);
-  gint stop = 0;
-  gpointer changes[4] = { NULL, &one, &other, &stop };
-  g_autofree gchar *line = NULL;
-  GThread *thread;
-  guint seen = 0;
-  Run run;
-
-  one.padding = other.padding = 4;
-  other.stride = 3;
-  other.mosaic = TRUE;
-  line = layer_case_line (&one);
-  run = start (line, "RGB", 24, 18);
-  changes[0] = run.element;
-  thread = g_thread_new ("changes", keep_changing, changes);
-  for (gint i = 0; i < 400; i++) {
-    GstBuffer *in = frame_new (&run.info, FRAME_PLAIN, seed + i), *out;
-    GstVideoInfo info;
-    gboolean mosaic;
-
-    fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
-    out = gst_harness_pull (run.harness);
-    info = out_info (&run);
-    mosaic = GST_VIDEO_INFO_FORMAT (&info) == GST_VIDEO_FORMAT_GRAY8;
-    layer_case_check (mosaic ? &other : &one, &run.info, in, &info, out, "one of two");
-    seen |= 1 << mosaic;
-    gst_buffer_unref (in);
-    gst_buffer_unref (out);
-  }
-  g_atomic_int_set (&stop, 1);
-  g_thread_join (thread);
-  fail_unless_equals_int (seen, 3);
-  expect_no_message (&run);
-  run_stop (&run);
-  layer_case_clear (&one);
-  layer_case_clear (&other);
-  g_rand_free (random);
-}
-GST_END_TEST;
-
-/* What cannot be is a warning, once, and the layer that was good stays, or the mask. */
-GST_START_TEST (test_bad_while_playing)
-{
-  static const gfloat weights[25] = { 0.5, 0.25 };
-  LayerCase good = layer_case_plain (folder, 1, 3, 1, 1, weights);
-  LayerCase large = layer_case_plain (folder, 1, 1, 5, 5, weights);
-  g_autofree gchar *line = layer_case_line (&good), *junk = g_build_filename (folder, "junk", NULL);
-  Run run = start (line, "BGR", 12, 3);
-
-  fail_unless (g_file_set_contents (junk, "nothing", -1, NULL));
-  run_check (&run, &good, FRAME_PLAIN, "good");
-  expect_no_message (&run);
-
-#define STAYS(text, ...) \
-  g_object_set (run.element, __VA_ARGS__, NULL); \
-  run_check (&run, &good, FRAME_PLAIN, "the good one stays"); \
-  expect_message (&run, GST_MESSAGE_WARNING, text); \
-  g_object_set (run.element, "n-threads", 1, NULL); \
-  run_check (&run, &good, FRAME_PLAIN, "the good one stays"); \
-  expect_no_message (&run); \
-  layer_case_set (&good, run.element); \
-  run_check (&run, &good, FRAME_PLAIN, "good again"); \
-  expect_no_message (&run)
-  STAYS ("junk: it is neither a .npy nor a .npz", "layer-location", junk);
-  STAYS ("/nowhere: ", "layer-location", "/nowhere");
-  STAYS ("the frames are BGR, and a layer of 1 channel takes GRAY8", "layer-location", large.location);
-  STAYS ("padding: \"much\" is not", "padding", "much");
-  STAYS ("layer-channels: \"1\" is not one of 0 to 0", "layer-channels", "0,1");
-  STAYS ("layer-channels: 2 feature maps make no", "layer-channels", "0,0");
-  STAYS ("frames of 12x3 give no output: a pooling height of 4", "pool-size", 4);
-  /* A mask that was never good does not end the stream when the layer goes. */
-  g_object_set (run.element, "mask", "1 x", NULL);
-  run_check (&run, &good, FRAME_PLAIN, "a layer beside a bad mask");
-  expect_no_message (&run);
-  g_object_set (run.element, "layer-location", "", NULL);
-  gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
-  expect_message (&run, GST_MESSAGE_WARNING, "mask: \"x\" at row 1, value 2");
-  run_stop (&run);
-
-  /* With no layer before it. */
-  run = start ("mask=identity", "GRAY8", 3, 3);
-  gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
-  g_object_set (run.element, "layer-location", large.location, "padding", "valid", NULL);
-  gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
-  expect_message (&run, GST_MESSAGE_WARNING, "frames of 3x3 give no output: a kernel height of 5");
-  run_stop (&run);
-  g_unlink (junk);
-  layer_case_clear (&good);
-  layer_case_clear (&large);
-}
-GST_END_TEST;
-
-/* Downstream takes one size alone: a layer that makes another is refused, and one that makes it is not. */
-GST_START_TEST (test_refused_downstream)
-{
-  static const gfloat weights[9] = { 0.5, 0.25, 0, 0, 0, 0, 0, 0, -0.5 };
-  LayerCase good = layer_case_plain (folder, 1, 1, 3, 3, weights);
-  LayerCase other = layer_case_plain (folder, 1, 1, 1, 1, weights);
-  g_autofree gchar *line = layer_case_line (&good);
-  Run run = start (line, "GRAY8", 12, 12);
-
-  gst_harness_set_sink_caps (run.harness, frame_caps ("GRAY8", 10, 10, NULL));
-  run_check (&run, &good, FRAME_PLAIN, "good");
-  layer_case_set (&other, run.element);
-  run_check (&run, &good, FRAME_PLAIN, "the one that is taken stays");
-  expect_message (&run, GST_MESSAGE_WARNING, "the next element does not take");
-  g_object_set (run.element, "n-threads", 1, NULL);
-  run_check (&run, &good, FRAME_PLAIN, "the one that is taken stays");
-  expect_no_message (&run);
-  good.offset = 0.25;
-  layer_case_set (&good, run.element);
-  run_check (&run, &good, FRAME_PLAIN, "good again");
-  expect_no_message (&run);
-  run_stop (&run);
-  layer_case_clear (&good);
-  layer_case_clear (&other);
-}
-GST_END_TEST;
-
-/* --- errors before the first frame --- */
-
-GST_START_TEST (test_bad_before_playing)
-{
-  static const gfloat weights[18] = { 1 };
-  LayerCase layer = layer_case_plain (folder, 6, 3, 1, 1, weights);
-  struct
-  {
-    const gchar *location, *more, *text;
-  } rows[] = {
-    { layer.location, "", "6 feature maps make no GRAY8, RGB or RGBA frame; pick 1, 3 or 4 of 6, or set mosaic" },
-    { layer.location, "layer-channels=6", "layer-channels: \"6\" is not one of 0 to 5" },
-    { layer.location, "mosaic=true padding=some", "padding: \"some\"" },
-    { layer.location, "mosaic=true divisor=1e-60", "divisor: 1e-60" },
-    { "/nowhere/at.npy", "", "layer-location: /nowhere/at.npy: " },
-    { folder, "", ": it is not a regular file" },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autofree gchar *line = g_strdup_printf ("layer-location=%s %s", rows[i].location, rows[i].more);
-    Run run = start (line, "RGB", 8, 8);
-
-    fail_unless (run.harness == NULL, "%s started", line);
-    expect_message (&run, GST_MESSAGE_ERROR, rows[i].text);
-    run_stop (&run);
-  }
-  layer_case_clear (&layer);
-}
-GST_END_TEST;
-
-/* A variant that only masks have. */
-GST_START_TEST (test_variants)
-{
-  static const gfloat weights[] = { 1 };
-  LayerCase layer = layer_case_plain (folder, 1, 1, 1, 1, weights);
-  g_autofree gchar *line =
-      g_strdup_printf ("layer-location=%s kernel-variant=%s", layer.location, over_device ? "separable" : "cpu");
-  g_autofree gchar *reference = g_strdup_printf ("layer-location=%s kernel-variant=cpu-reference", layer.location);
-  g_autofree gchar *variant = NULL;
-  GstStructure *stats;
-  Run run = start (reference, "GRAY8", 8, 8);
-
-  run_check (&run, &layer, FRAME_PLAIN, "the reference");
-  g_object_get (run.element, "active-variant", &variant, "stats", &stats, NULL);
-  fail_unless_equals_string (variant, "cpu-reference");
-  fail_unless_equals_string (gst_structure_get_string (stats, "backend"), "cpu");
-  gst_structure_free (stats);
-  run_stop (&run);
-  if (over_device) {
-    run = start (line, "GRAY8", 8, 8);
-    fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
-    expect_message (&run, GST_MESSAGE_ERROR, "kernel-variant: separable does masks, and this is a layer");
-    run_stop (&run);
-    run = start ("kernel-variant=gemm", "GRAY8", 8, 8);
-    fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
-    expect_message (&run, GST_MESSAGE_ERROR, "kernel-variant: gemm does layers, and this is a mask");
-    run_stop (&run);
-    run = start (g_strrstr (reference, "layer-location"), "GRAY8", 8, 8);
-    gst_util_set_object_arg (G_OBJECT (run.element), "kernel-variant", "auto");
-    run_check (&run, &layer, FRAME_PLAIN, "over the device");
-    g_object_get (run.element, "stats", &stats, NULL);
-    fail_unless_equals_string (gst_structure_get_string (stats, "backend"), "cuda");
-    gst_structure_free (stats);
-    run_stop (&run);
-  }
   layer_case_clear (&layer);
 }
 GST_END_TEST;
@@ -595,7 +332,7 @@ GST_START_TEST (test_frames_in_flight)
   LayerCase layer = layer_case_random (random, folder, 3, 1);
   g_autofree gchar *plain = layer_case_line (&layer);
   g_autofree gchar *line = g_strdup_printf ("frames-in-flight=3 %s", plain);
-  Run run = start (line, "GRAY8", 40, 30);
+  Run run = layer_run_start (line, "GRAY8", 40, 30);
   GstBuffer *in[8];
   GstStructure *stats;
   GstVideoInfo info;
@@ -610,7 +347,7 @@ GST_START_TEST (test_frames_in_flight)
   gst_structure_free (stats);
   fail_unless_equals_int (gst_harness_buffers_in_queue (run.harness), on_device ? 6 : 8);
   fail_unless (gst_harness_push_event (run.harness, gst_event_new_eos ()));
-  info = out_info (&run);
+  info = layer_run_info (&run);
   for (guint i = 0; i < G_N_ELEMENTS (in); i++) {
     GstBuffer *out = gst_harness_pull (run.harness);
 
@@ -657,13 +394,13 @@ GST_START_TEST (test_strips)
       layer.stride = 3 + pooled;
       layer.pool_size = 1 + pooled;
       line = layer_case_line (&layer);
-      run = start (line, format, 900, 1100);
+      run = layer_run_start (line, format, 900, 1100);
       in = frame_new (&run.info, boundary % 2 ? FRAME_UPSIDE_DOWN : FRAME_PLAIN, seed);
       for (gint i = 0; i < 3; i++) {
         change_picture (in, 80 * i + 1);
         fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
         out = gst_harness_pull (run.harness);
-        info = out_info (&run);
+        info = layer_run_info (&run);
         if (i == 2)
           layer_case_check (&layer, &run.info, in, &info, out, "strips");
         gst_buffer_unref (out);
@@ -675,8 +412,6 @@ GST_START_TEST (test_strips)
   g_rand_free (random);
 }
 GST_END_TEST;
-
-/* --- metas --- */
 
 /* Places in the picture are scaled with it; a mosaic has none; what speaks of no place stays. */
 GST_START_TEST (test_metas)
@@ -696,7 +431,7 @@ GST_START_TEST (test_metas)
     layer.stride = 2;
     layer.mosaic = mosaic;
     line = layer_case_line (&layer);
-    run = start (line, "GRAY8", 40, 20);
+    run = layer_run_start (line, "GRAY8", 40, 20);
     buffer = frame_new (&run.info, FRAME_PLAIN, seed);
     roi = gst_buffer_add_video_region_of_interest_meta (buffer, "face", 10, 6, 20, 8);
     gst_video_region_of_interest_meta_add_param (roi, gst_structure_new_empty ("detection"));
@@ -744,15 +479,10 @@ layer_element_suite (void)
   tcase_add_test (tc, test_ranges);
   tcase_add_test (tc, test_odd_output);
   tcase_add_test (tc, test_layer_after_passthrough);
-  tcase_add_test (tc, test_changes);
-  tcase_add_test (tc, test_changes_from_another_thread);
-  tcase_add_test (tc, test_bad_while_playing);
-  tcase_add_test (tc, test_refused_downstream);
-  tcase_add_test (tc, test_bad_before_playing);
-  tcase_add_test (tc, test_variants);
   tcase_add_test (tc, test_frames_in_flight);
   tcase_add_test (tc, test_strips);
   tcase_add_test (tc, test_metas);
+  suite_add_tcase (suite, layer_changes ());
   return suite;
 }
 
