@@ -89,4 +89,7 @@ expect (ConvolveMask mask, const gchar *name, gint width, gint height, const gdo
 #define EXPECT_TEXT(text, mask_width, mask_height, width, height, divisor, ...) \
   expect (make (text, mask_width, mask_height), text, width, height, TAPS (__VA_ARGS__), divisor)
 
+/* The tests of check_mask_text.c, for the program check_props. */
+TCase *mask_texts (void);
+
 #endif
