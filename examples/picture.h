@@ -11,7 +11,10 @@
  */
 GstSample *keep_frame (GstPad *pad, GstBuffer *buffer);
 
-/* Writes a PNG with the first frame at the left and the second at the right. The frames may differ in size. FALSE with a message where that fails. */
+/*
+ * Writes a PNG with the first frame at the left and the second at the right. The frames may differ in size. FALSE with a
+ * message where that fails.
+ */
 gboolean write_picture (const char *location, GstSample *first, GstSample *second);
 
 #endif

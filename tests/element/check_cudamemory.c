@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "support/file.h"
-#include "support/frame.h"
+#include "support/element.h"
 #include "support/names.h"
 #include "support/numpy.h"
 
@@ -143,7 +143,7 @@ GST_START_TEST (test_layers)
     const gchar *more;
   } layers[] = { { 3, "" }, { 4, "stride=2 activation=relu" }, { 1, "padding=valid pool-size=2" },
     { 9, "mosaic=true" } };
-  g_autofree gchar *folder = g_dir_make_tmp ("cudaconvolve-XXXXXX", NULL);
+  gchar *folder = check_folder ();
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     for (guint k = 0; k < G_N_ELEMENTS (layers); k++) {
@@ -171,7 +171,7 @@ GST_START_TEST (test_layers)
       g_byte_array_unref (expected);
       g_unlink (location);
     }
-  g_rmdir (folder);
+  check_remove_folder (folder);
 }
 GST_END_TEST;
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Checks of the text of mask: good and bad examples, in every locale with a decimal comma that is installed, and a seeded
- * fuzzer; and of the numbers beside mask. CHECK_SEED=N in the environment replays a fuzzer's run.
+ * fuzzer; and of the numbers beside mask. CUDACONVOLVE_SEED=N in the environment replays a fuzzer's run.
  */
 #include <locale.h>
 #include <math.h>
 
 #include "props/check_props.h"
+#include "support/run.h"
 
 GST_START_TEST (preset_texts)
 {
@@ -354,16 +355,6 @@ GST_START_TEST (locales)
 
 GST_END_TEST;
 
-static guint32
-fuzz_seed (void)
-{
-  const gchar *given = g_getenv ("CHECK_SEED");
-  guint32 seed = given ? (guint32) g_ascii_strtoull (given, NULL, 10) : g_random_int ();
-
-  g_print ("CHECK_SEED=%u\n", seed);
-  return seed;
-}
-
 static gdouble
 random_weight (GRand *random)
 {
@@ -383,7 +374,7 @@ GST_START_TEST (fuzz_good_weights)
   static const gchar *const separators[2][5] = { { " ", "\t", ", ", "  ,\t", "\r " },
     { ",", ", ", " ,", "  ,\t", "," } };
   static const gchar *const row_ends[] = { ";", "\n", " ; ", "\r\n", ";\n", " ;\r\n ", "; \n" };
-  GRand *random = g_rand_new_with_seed (fuzz_seed ());
+  GRand *random = g_rand_new_with_seed (check_seed ());
 
   for (guint round = 0; round < 4000; round++) {
     gint width = 2 * g_rand_int_range (random, 0, 6) + 1, height = 2 * g_rand_int_range (random, 0, 6) + 1;
@@ -456,7 +447,7 @@ GST_START_TEST (fuzz_mutated_texts)
   static const gchar *const starts[] = { "1 2 1;2 4 2;1 2 1", "3x3: 1,2,1,2,4,2,1,2,1", "0.1 -2.5e-3 .5 5. +1e2",
     "1\n2\n1\n", "motion:30", "unsharp:1.5", "gaussian", "5x1: 1 2 3 4 5;", "1e308 -1e308 1e-308" };
   static const gchar alphabet[] = "0123456789+-.eE,; \n\t\r:xXnaif\xff\xc3\x01\"\\";
-  GRand *random = g_rand_new_with_seed (fuzz_seed ());
+  GRand *random = g_rand_new_with_seed (check_seed ());
   guint taken = 0, refused = 0;
 
   for (guint round = 0; round < 200000; round++) {

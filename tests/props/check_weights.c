@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The files of layers: written here byte by byte as NumPy writes them, read, and refused with the right words where
- * something is wrong; then damaged at random. CHECK_SEED=N in the environment replays a fuzzer's run.
+ * something is wrong; then damaged at random. CUDACONVOLVE_SEED=N in the environment replays a fuzzer's run.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <gst/check/gstcheck.h>
@@ -13,6 +13,7 @@
 
 #include "support/file.h"
 #include "support/numpy.h"
+#include "support/run.h"
 #include "inflate.h"
 #include "weights.h"
 
@@ -480,12 +481,9 @@ damaged_file (GRand *random)
 /* Whatever is read is whole and finite; the sanitizers watch the rest. */
 GST_START_TEST (test_fuzz)
 {
-  const gchar *given = g_getenv ("CHECK_SEED");
-  guint32 seed = given ? g_ascii_strtoull (given, NULL, 10) : g_random_int ();
-  GRand *random = g_rand_new_with_seed (seed);
+  GRand *random = g_rand_new_with_seed (check_seed ());
   guint taken = 0, refused = 0;
 
-  g_print ("seed %u: CHECK_SEED=%u repeats this run\n", seed, seed);
   for (guint round = 0; round < 6000; round++) {
     GByteArray *bytes = damaged_file (random);
     ConvolveWeights weights;
@@ -518,8 +516,7 @@ GST_END_TEST;
 static void
 make_folder (void)
 {
-  folder = g_dir_make_tmp ("cudaconvolve-XXXXXX", NULL);
-  fail_unless (folder != NULL);
+  folder = check_folder ();
 }
 
 static void
@@ -528,8 +525,7 @@ remove_folder (void)
   g_autofree gchar *name = g_build_filename (folder, "layer.npz", NULL);
 
   g_unlink (name);
-  g_rmdir (folder);
-  g_free (folder);
+  check_remove_folder (folder);
 }
 
 static Suite *

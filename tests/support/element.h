@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the element's checks share: an element in a harness, its messages, the fake device's faults, seed and folder. */
+/* What the element's checks share: an element in a harness, its messages, the fake device's faults. */
 #ifndef TESTS_SUPPORT_ELEMENT_H
 #define TESTS_SUPPORT_ELEMENT_H
 
 #include <gst/check/gstharness.h>
 
 #include "support/frame.h"
+#include "support/run.h"
 
 /* What the fake device is to do wrong from now on (element/fake_device.c names the faults); NULL for nothing. */
 void fake_device_fault (const gchar *fault);
@@ -40,12 +41,5 @@ GstFlowReturn run_push (Run *run);
 void run_expect (Run *run, GstMessageType kinds, GstMessageType type, GQuark domain, gint code, const gchar *text,
     const gchar *debug_text);
 void run_expect_none (Run *run, GstMessageType kinds);
-
-/* The seed of this run, from CUDACONVOLVE_SEED or at random. The first call prints it. */
-guint32 check_seed (void);
-
-/* A new folder for files; check_remove_folder() removes the folder, which must be empty, and frees the name. */
-gchar *check_folder (void);
-void check_remove_folder (gchar *folder);
 
 #endif
