@@ -54,7 +54,7 @@ GST_START_TEST (test_formats)
   g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
   g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
   const GValue *formats = gst_structure_get_value (gst_caps_get_structure (template, gst_caps_get_size (template) - 1),
-      "format"); /* CUDA memory has fewer and comes first */
+      "format"); /* the caps of CUDA memory come first and have fewer formats */
 
   fail_unless (gst_value_list_get_size (formats) >= 80);
   for (guint i = 0; i < gst_value_list_get_size (formats); i++) {
@@ -83,7 +83,7 @@ GST_START_TEST (test_formats)
 }
 GST_END_TEST;
 
-/* What the design promises must be among them. */
+/* Formats that README promises must be among those of the pads. */
 GST_START_TEST (test_promised_formats)
 {
   static const gchar *const promised[] = { "GRAY8", "GRAY16_LE", "GRAY16_BE", "I420", "YV12", "NV12", "NV21", "NV16",
@@ -126,7 +126,7 @@ GST_START_TEST (test_layouts)
 }
 GST_END_TEST;
 
-/* The bytes that no component owns are the input's: x of RGBx, the last luma of an odd YUY2 row. */
+/* Bytes that belong to no component are copied: x of RGBx, the second luma at the end of an odd YUY2 row. */
 GST_START_TEST (test_padding_is_copied)
 {
   static const struct
@@ -165,7 +165,7 @@ GST_START_TEST (test_padding_is_copied)
 }
 GST_END_TEST;
 
-/* Zero is black: full range, limited range, RGB; an edge mask leaves chroma neutral whatever the bias. */
+/* The boundary zero is black in full range, limited range and RGB, and no bias moves chroma. */
 GST_START_TEST (test_zero_is_black)
 {
   static const struct
@@ -189,7 +189,7 @@ GST_START_TEST (test_zero_is_black)
 }
 GST_END_TEST;
 
-/* Half of the way from black to white is middle grey in every range and depth, as is an offset of a preset's own. */
+/* A bias of 0.5 on black is middle grey in every range and depth; so is the offset that emboss brings. */
 GST_START_TEST (test_middle_grey)
 {
   static const struct
@@ -236,7 +236,7 @@ GST_START_TEST (test_middle_grey)
 }
 GST_END_TEST;
 
-/* Every preset, in a format with subsampled chroma and in RGB, with the masks that props makes for the planes. */
+/* Every preset in a format with subsampled chroma and in RGB, against the masks that props makes for the planes. */
 GST_START_TEST (test_presets)
 {
   static const gchar *const formats[] = { "I420", "RGB" };
@@ -278,7 +278,7 @@ GST_START_TEST (test_presets)
 }
 GST_END_TEST;
 
-/* The one-dimensional article's worked example, through the element and along both axes. */
+/* A worked example in one dimension, along both axes. */
 GST_START_TEST (test_worked_example)
 {
   static const guint8 input[] = { 1, 2, 3, 4, 5, 6, 7 }, output[] = { 22, 38, 57, 76, 95, 90, 74 };
@@ -305,7 +305,7 @@ GST_START_TEST (test_worked_example)
 }
 GST_END_TEST;
 
-/* New caps in mid-stream: size, format, back again. */
+/* New caps in mid-stream: another size, another format, and the first again. */
 GST_START_TEST (test_renegotiation)
 {
   static const struct

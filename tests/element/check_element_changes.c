@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The element's properties in a harness: changes while frames flow and from other threads, GstController, threads,
- * variants, statistics, warnings, and what gst-inspect-1.0 shows.
+ * The element's properties in a harness: changes while frames flow and from other threads, GstController, n-threads,
+ * variants, stats, warnings, and what gst-inspect-1.0 shows.
  */
 #include <gst/check/gstcheck.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
@@ -20,7 +20,7 @@ active_variant (GstHarness *harness)
   return name;
 }
 
-/* A mask that changes nothing costs nothing: the same buffer comes out, until the mask is another. */
+/* An identity passes the buffer through, until the mask changes. */
 GST_START_TEST (test_passthrough)
 {
   GstCaps *caps = frame_caps ("I420", 16, 8, NULL);
@@ -48,7 +48,7 @@ GST_START_TEST (test_passthrough)
     gst_buffer_unref (in);
     gst_buffer_unref (out);
   }
-  /* The sum, not the taps, decides; a bias is no identity. */
+  /* With a bias the preset identity changes the picture. */
   gst_harness_set (harness, "cudaconvolve", "mask", "identity", "bias", 0.1, NULL);
   {
     GstBuffer *in = frame_new (&info, FRAME_PLAIN, seed), *out;
@@ -63,7 +63,7 @@ GST_START_TEST (test_passthrough)
 }
 GST_END_TEST;
 
-/* Each frame is done with the properties as they were when it came. */
+/* Each frame is convolved with the properties that were set when the frame came. */
 GST_START_TEST (test_changes)
 {
   static const gint64 blur[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 }, shift[] = { 0, 0, 1 };
@@ -118,7 +118,7 @@ keep_toggling (gpointer data)
   return NULL;
 }
 
-/* What one g_object_set() sets comes together: of these pairs no half with half of the other is allowed. */
+/* The properties of one g_object_set() take effect together: a mix of these two pairs would be refused. */
 GST_START_TEST (test_changes_come_together)
 {
   GstHarness *harness = harness_new ("mask=box", frame_caps ("GRAY8", 8, 8, NULL));
@@ -155,7 +155,10 @@ keep_changing (gpointer data)
   return NULL;
 }
 
-/* Two threads change what a third uses: no frame fails, and none mixes two masks (a flat picture stays flat). */
+/*
+ * Two threads change properties while a third pushes frames. No frame fails, and none mixes two masks: a flat picture
+ * stays flat.
+ */
 GST_START_TEST (test_changes_from_other_threads)
 {
   GstCaps *caps = frame_caps ("GRAY8", 64, 48, NULL);
@@ -173,7 +176,7 @@ GST_START_TEST (test_changes_from_other_threads)
     fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
     buffer = gst_harness_pull (harness);
     fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
-    /* The boundary zero darkens edges; the middle row's middle has one value whatever the mask. */
+    /* The boundary zero darkens the edges, so the comparison is of the middle row's middle. */
     fail_unless (map.data[24 * 64 + 32] >= 100 && map.data[24 * 64 + 32] <= 126);
     for (gint x = 20; x < 44; x++)
       fail_unless_equals_int (map.data[24 * 64 + x], map.data[24 * 64 + 32]);
@@ -212,7 +215,7 @@ GST_START_TEST (test_controller)
     fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), i * GST_SECOND);
     gst_buffer_unref (buffer);
   }
-  /* The others that are promised can be bound as well. */
+  /* The other properties that are promised can be bound too. */
   for (guint i = 0; i < 4; i++) {
     static const gchar *const names[] = { "sigma", "divisor", "mask-width", "mask-height" };
     GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), names[i]);
@@ -225,7 +228,7 @@ GST_START_TEST (test_controller)
 }
 GST_END_TEST;
 
-/* Times, offsets, flags and metas are the input's. */
+/* The output has the timestamps, offsets, flags and metas of the input. */
 GST_START_TEST (test_metadata)
 {
   GstHarness *harness = harness_new ("mask=box", frame_caps ("GRAY8", 8, 8, NULL));
@@ -257,7 +260,7 @@ GST_START_TEST (test_metadata)
 }
 GST_END_TEST;
 
-/* stats counts and names what ran; a decimal comma in the locale changes nothing. */
+/* stats counts the frames and names the variant. A locale with a decimal comma changes nothing. */
 GST_START_TEST (test_stats_and_locale)
 {
   const gchar *locale = setlocale (LC_NUMERIC, "de_DE.UTF-8");
@@ -292,8 +295,8 @@ GST_START_TEST (test_stats_and_locale)
 GST_END_TEST;
 
 /*
- * Each variant that this machine can run gives the same bytes through the element; the others say why not. All do NV12;
- * another format a variant may refuse.
+ * Each variant that this machine can run gives the same bytes through the element; the others say why not. Every
+ * variant takes NV12; a variant may refuse another format.
  */
 GST_START_TEST (test_variants)
 {
@@ -353,7 +356,7 @@ keep_warning (GstDebugCategory *category, GstDebugLevel level, const gchar *file
     g_ptr_array_add (said, g_strdup (gst_debug_message_get (message)));
 }
 
-/* Pushes frames; the warnings since the last call are these, each beginning so and in any order. */
+/* Pushes frames. Since the last call there must have been one warning for each of these beginnings, in any order. */
 static void
 expect_said (GstHarness *harness, const gchar *const *begins)
 {
@@ -379,7 +382,7 @@ expect_said (GstHarness *harness, const gchar *const *begins)
 #define SAID(...) expect_said (harness, (const gchar *[]){ __VA_ARGS__, NULL })
 #define SAID_NOTHING() expect_said (harness, (const gchar *[]){ NULL })
 
-/* A property without effect is told of in the log: once for each change, not for each frame, and not on the bus. */
+/* A property without effect makes a warning in the log for each change, not for each frame and not on the bus. */
 GST_START_TEST (test_properties_without_effect)
 {
   GstHarness *harness = harness_new ("mask=sobel-x sigma=3", frame_caps ("GRAY8", 8, 8, NULL));
@@ -420,7 +423,10 @@ GST_START_TEST (test_properties_without_effect)
 }
 GST_END_TEST;
 
-/* What gst-inspect shows: words that people search for, no origin that looks like a URL and is none, what is for layers. */
+/*
+ * gst-inspect-1.0 shows the words that people search for, an origin that is a URL or none, and which properties are
+ * for layers.
+ */
 GST_START_TEST (test_inspection)
 {
   static const gchar *const words[] = { "blur", "sharpen", "edge" };
@@ -437,7 +443,7 @@ GST_START_TEST (test_inspection)
     g_autofree gchar *name = g_ascii_strdown (gst_element_get_metadata (element, GST_ELEMENT_METADATA_LONGNAME), -1);
     g_autofree gchar *text = g_ascii_strdown (gst_element_get_metadata (element, GST_ELEMENT_METADATA_DESCRIPTION), -1);
 
-    /* "gst-inspect-1.0 | grep" sees the name alone. */
+    /* "gst-inspect-1.0 | grep" finds only the long name, not the description. */
     fail_unless (strstr (name, words[i]) && strstr (text, words[i]), "%s is missing", words[i]);
   }
   fail_unless (g_str_has_prefix (origin, "https://") || g_str_equal (origin, "Unknown package origin"), "%s", origin);
@@ -455,7 +461,10 @@ GST_START_TEST (test_inspection)
 }
 GST_END_TEST;
 
-/* Any number of threads, changed while it plays, gives the same bytes; a frame large enough to be shared out. */
+/*
+ * Any number of threads gives the same bytes, also when n-threads changes while frames flow. The frame is large
+ * enough for several threads.
+ */
 GST_START_TEST (test_threads)
 {
   static const guint threads[] = { 1, 3, 2, 0, 8 };
@@ -474,7 +483,7 @@ GST_START_TEST (test_threads)
     gst_harness_set (harness, "cudaconvolve", "n-threads", threads[i], NULL);
     fail_unless_equals_int (gst_harness_push (harness, gst_buffer_ref (in)), GST_FLOW_OK);
     out = gst_harness_pull (harness);
-    /* Sample by sample: what lies in the padding of rows is nobody's. */
+    /* The comparison is of samples, because the padding of rows is not defined. */
     frame_read (&info, out, i == 0 ? single : many);
     for (guint c = 0; i > 0 && c < 3; c++)
       fail_unless (memcmp (single[c].samples, many[c].samples, 2 * single[c].width * single[c].height) == 0);

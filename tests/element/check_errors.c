@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the element says when something is wrong, row by row of README's table of errors, over the fake device of
- * fake_device.c; and that its way over a device gives the right frames.
+ * README's table of errors, row by row, over the fake device of fake_device.c. The last tests show that frames which
+ * go over a device are right.
  */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
@@ -61,7 +61,7 @@ GST_START_TEST (test_bad_before_playing)
 }
 GST_END_TEST;
 
-/* GLib up to 2.74 refuses NaN itself and keeps the value there was; newer ones let it through to the element. */
+/* GLib up to 2.74 refuses NaN and keeps the value. Newer releases hand NaN to the element. */
 GST_START_TEST (test_not_a_number)
 {
   static const gchar *const names[] = { "sigma", "divisor", "bias" };
@@ -86,12 +86,12 @@ GST_START_TEST (test_not_a_number)
 }
 GST_END_TEST;
 
-/* Each within its range, but not together. */
+/* Each number is within its range, but the combination is not. */
 GST_START_TEST (test_bad_numbers)
 {
   Run run = start ("cudaconvolve mask=emboss", NULL, "I420");
 
-  g_object_set (run.element, "bias", 0.75, NULL); /* and emboss has 0.5 of its own */
+  g_object_set (run.element, "bias", 0.75, NULL); /* emboss adds 0.5 */
   fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
   expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "bias", NULL);
   fail_unless_equals_int (gst_harness_buffers_received (run.harness), 0);
@@ -99,7 +99,7 @@ GST_START_TEST (test_bad_numbers)
 }
 GST_END_TEST;
 
-/* A warning with the same text, and the frames go on with the mask that was good. */
+/* A bad mask while frames flow makes a warning with the same text, and the last good mask stays. */
 GST_START_TEST (test_bad_while_playing)
 {
   Run run = start ("cudaconvolve mask=\"1 2 1; 2 4 2; 1 2 1\"", NULL, "NV12");
@@ -117,11 +117,11 @@ GST_START_TEST (test_bad_while_playing)
     if (i == 1)
       g_object_set (run.element, "mask", "1 2; 3", NULL);
     if (i == 3) {
-      gst_util_set_object_arg (G_OBJECT (run.element), "boundary", "wrap"); /* holds, with the mask that is good */
+      gst_util_set_object_arg (G_OBJECT (run.element), "boundary", "wrap"); /* takes effect, with the last good mask */
       expected.boundary = CONVOLVE_BOUNDARY_WRAP;
     }
     if (i == 4)
-      g_object_set (run.element, "mask", "1 1 1", "divisor", 1e-9, NULL); /* multiplies by too much */
+      g_object_set (run.element, "mask", "1 1 1", "divisor", 1e-9, NULL); /* a gain that is too large */
     fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
     out = gst_harness_pull (run.harness);
     frame_check (&run.info, in, out, &expected, "the mask that was good");
@@ -179,7 +179,7 @@ GST_START_TEST (test_no_gpu)
     expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
     run_stop (&run);
   }
-  /* Asked for while frames flow. */
+  /* A CUDA variant without a GPU, set while frames flow. */
   run = start ("cudaconvolve", "no-device", "I420");
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
   gst_message_unref (gst_bus_pop_filtered (run.bus, GST_MESSAGE_INFO));
@@ -187,7 +187,7 @@ GST_START_TEST (test_no_gpu)
   fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
   expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
   run_stop (&run);
-  /* A number that no device has. */
+  /* cuda-device-id is a number that no device has. */
   run = start ("cudaconvolve cuda-device-id=7", NULL, "I420");
   fail_unless (run.harness == NULL);
   expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
@@ -248,7 +248,7 @@ GST_START_TEST (test_lying_meta)
 }
 GST_END_TEST;
 
-/* Views that have a GstVideoMeta each: all or nothing, and never the first alone. */
+/* Views with a GstVideoMeta each are refused, so that never only the first view is convolved. */
 GST_START_TEST (test_separate_views)
 {
   static const gchar *const taken[] = { "mono", "left", "side-by-side", "top-bottom", "frame-by-frame" };
@@ -274,7 +274,7 @@ GST_START_TEST (test_separate_views)
 }
 GST_END_TEST;
 
-/* Too small a buffer, without meta. */
+/* A buffer that is too small for its caps, without a GstVideoMeta. */
 GST_START_TEST (test_short_buffer)
 {
   Run run = start ("cudaconvolve", NULL, "GRAY8");
@@ -287,7 +287,7 @@ GST_START_TEST (test_short_buffer)
 }
 GST_END_TEST;
 
-/* Where frames go on coming after an error, the error is not posted again. */
+/* Frames that come after an error do not post the error again. */
 GST_START_TEST (test_one_error)
 {
   Run run = start ("cudaconvolve kernel-variant=tiled-cached", "fail:1", "RGBA");
@@ -305,7 +305,7 @@ GST_START_TEST (test_one_error)
 }
 GST_END_TEST;
 
-/* Masks that multiply by much, at 16 bits: single precision does not hold their weights, and the device does them. */
+/* Masks with a large gain at 16 bits, whose weights single precision cannot hold, run on the device. */
 GST_START_TEST (test_large_gain)
 {
   static const gchar *const lines[] = { "cudaconvolve", "cudaconvolve kernel-variant=global" };
@@ -337,7 +337,10 @@ GST_START_TEST (test_large_gain)
 }
 GST_END_TEST;
 
-/* Upload, kernel, download: formats with one plane and several, odd sizes, padded rows; stats name the device. */
+/*
+ * Upload, kernel and download in formats with one plane and several, odd sizes and padded rows. stats names the
+ * device.
+ */
 GST_START_TEST (test_device_path)
 {
   static const gchar *const formats[] = { "I420", "NV12", "YUY2", "UYVY", "RGB", "RGBx", "AYUV", "P010_10LE",

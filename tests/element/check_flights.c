@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames under way over the fake device, which does all of a frame's work when it is waited for: what comes too early,
- * too late, in the wrong order, or is freed too soon, shows. Strips too: their number follows the frame's size.
+ * Frames in flight, and frames in strips, over the fake device. The device does the work of a frame only when
+ * somebody waits for the frame. So a frame that leaves too early or in the wrong order has wrong bytes, and memory
+ * that is freed too soon is used after that.
  */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
@@ -15,7 +16,7 @@ typedef struct
   GstHarness *harness;
   GstBus *bus;
   GstVideoInfo info;
-  GString *order; /* what came out: a letter for each frame, the names of events between */
+  GString *order; /* what came out: a letter for each frame, and the names of the events between them */
   guint pushed;
 } Flight;
 
@@ -79,7 +80,7 @@ flight_push (Flight *run, guint count)
     fail_unless_equals_int (flight_push_buffer (run, frame_new (&run->info, FRAME_PLAIN, run->pushed)), GST_FLOW_OK);
 }
 
-/* What came out since the last time. */
+/* Compares what came out since the last call. */
 static void
 expect_order (Flight *run, const gchar *order)
 {
@@ -87,7 +88,7 @@ expect_order (Flight *run, const gchar *order)
   g_string_truncate (run->order, 0);
 }
 
-/* The bytes of the frames that one element makes of six random ones, the mask changed before each. */
+/* The bytes of what an element makes of six random frames, with another mask before each frame. */
 static GByteArray *
 frames_of (const gchar *line, const gchar *format, FrameLayout layout, const gchar *const *masks)
 {
@@ -133,7 +134,7 @@ check_same (const gchar *properties, const gchar *format, FrameLayout layout, co
   g_byte_array_unref (expected);
 }
 
-/* Strips meet without a seam, whatever the mask reaches for and wherever the rows lie. */
+/* Strips meet without a seam for every boundary, for low and tall masks, and for every layout of rows. */
 GST_START_TEST (test_strips)
 {
   static const gchar *const formats[] = { "P010_10LE", "RGBA", "Y444_16LE" };
@@ -150,7 +151,7 @@ GST_START_TEST (test_strips)
 }
 GST_END_TEST;
 
-/* Each frame has the mask that was set when it came, with plans that own memory on the device. */
+/* Each frame has the mask that was set when the frame came, also with plans that own memory on the device. */
 GST_START_TEST (test_masks_change)
 {
   static const gchar *const masks[] = { "box", "sharpen", "1 2 3", "identity", "disk", "1 0 0; 0 0 0; 0 0 -1" };
@@ -159,7 +160,7 @@ GST_START_TEST (test_masks_change)
 }
 GST_END_TEST;
 
-/* n in flight keep n - 1 back, and everything else of the stream waits for them. */
+/* With n frames in flight the element keeps n - 1 frames back, and events wait behind them. */
 GST_START_TEST (test_order)
 {
   Flight run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
@@ -201,7 +202,7 @@ GST_START_TEST (test_order)
 }
 GST_END_TEST;
 
-/* A flush throws away what is under way, and what follows is whole. */
+/* A flush drops the frames in flight, and the frames after the flush are complete. */
 GST_START_TEST (test_flush)
 {
   Flight run = flight_new ("cudaconvolve frames-in-flight=4", NULL, "NV12", 64, 48);
@@ -214,12 +215,15 @@ GST_START_TEST (test_flush)
   gst_harness_push_event (run.harness, gst_event_new_segment (&segment));
   flight_push (&run, 4);
   expect_order (&run, " caps  segment a flush-start  flush-stop  segment e");
-  /* Stopped with frames under way. */
+  /* The element is stopped with frames in flight. */
   flight_free (&run);
 }
 GST_END_TEST;
 
-/* Fewer in flight: what is too many comes out; another variant or no work at all: in order. */
+/*
+ * With a smaller frames-in-flight the surplus frames come out. With another variant, or with passthrough, all frames
+ * come out in order.
+ */
 GST_START_TEST (test_changes)
 {
   Flight run = flight_new ("cudaconvolve frames-in-flight=4", NULL, "NV12", 64, 48);
@@ -275,7 +279,7 @@ expect_latency (Flight *run, GstClockTime latency, guint messages)
   fail_unless_equals_uint64 (ask_latency (run, NULL), latency);
 }
 
-/* The delay is told, and told again when it changes. */
+/* The latency is reported, and reported again when frames-in-flight changes. */
 GST_START_TEST (test_latency)
 {
   Flight run = flight_new ("cudaconvolve", NULL, "NV12", 64, 48);
@@ -302,7 +306,7 @@ GST_START_TEST (test_latency)
 }
 GST_END_TEST;
 
-/* A frame that comes too late is dropped before work is done, and the gap is marked where it is. */
+/* A late frame is dropped before any work, and the next frame has the flag DISCONT. */
 GST_START_TEST (test_late_frame)
 {
   Flight run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
@@ -325,7 +329,7 @@ GST_START_TEST (test_late_frame)
 }
 GST_END_TEST;
 
-/* One error, whatever was under way, and no more at the end. */
+/* A failure with frames in flight makes one error, and stopping makes no second one. */
 GST_START_TEST (test_failure)
 {
   Flight run = flight_new ("cudaconvolve frames-in-flight=3", "fail:2", "NV12", 64, 48);
@@ -354,7 +358,7 @@ offer_small_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer pool)
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* A pool that lends fewer buffers than are under way would never give the next one. */
+/* A pool with fewer buffers than frames-in-flight must not stop the stream. */
 GST_START_TEST (test_small_pool)
 {
   for (guint n = 1; n <= 4; n++) {
@@ -375,7 +379,7 @@ GST_START_TEST (test_small_pool)
 }
 GST_END_TEST;
 
-/* What upstream is offered lends enough, on pages of its own. */
+/* The pool that upstream is offered has enough buffers, on pages that nobody shares. */
 GST_START_TEST (test_offered_pool)
 {
   Flight run = flight_new ("cudaconvolve frames-in-flight=4", NULL, "NV12", 64, 48);

@@ -7,12 +7,12 @@
 
 #include "element/check_layer_caps.h"
 
-#define MOST 70 /* the largest input that is tried */
+#define MOST 70 /* the largest side of an input that is tried */
 
 guint32 seed;
 gchar *folder;
 
-/* The element with this layer, started. */
+/* Starts an element with this layer. */
 static GstElement *
 element_start (const LayerCase *layer)
 {
@@ -30,7 +30,7 @@ element_stop (GstElement *element)
   gst_object_unref (element);
 }
 
-/* Takes caps. */
+/* Calls transform_caps(); the caps are taken. */
 static GstCaps *
 transform (GstElement *element, GstPadDirection direction, GstCaps *caps)
 {
@@ -61,7 +61,10 @@ gray_caps (const gchar *field, gint least, gint most)
   return caps;
 }
 
-/* Each input has the formula's output, or none; each output has the inputs that give it, and no other. */
+/*
+ * Each input size gives the output size of the formula, or none. Each output size gives exactly the input sizes that
+ * make it.
+ */
 static void
 check_numbers (GstElement *element, const LayerCase *layer, gboolean vertical)
 {
@@ -93,7 +96,7 @@ check_numbers (GstElement *element, const LayerCase *layer, gboolean vertical)
   }
 }
 
-/* The same for ranges, of which the ends are tried at random. */
+/* The same for ranges with random ends. */
 static void
 check_ranges (GstElement *element, const LayerCase *layer, gboolean vertical, GRand *random)
 {
@@ -143,7 +146,7 @@ GST_START_TEST (test_sizes)
 }
 GST_END_TEST;
 
-/* The formula's worked sizes: (in + 2p - k) / s + 1, then the same for pooling. */
+/* Worked sizes: (in + 2p - k) / s + 1, then the same for pooling. */
 GST_START_TEST (test_worked_sizes)
 {
   static const gfloat weights[121] = { 1 };
@@ -178,7 +181,7 @@ GST_START_TEST (test_worked_sizes)
 }
 GST_END_TEST;
 
-/* Some builds have the same in CUDA memory behind what is in system memory. */
+/* Removes the caps in CUDA memory, which some builds append to those in system memory. */
 static GstCaps *
 without_last_cuda (GstCaps *caps)
 {
@@ -204,7 +207,7 @@ expect_caps (GstElement *element, GstPadDirection direction, const gchar *from, 
 
 #define ANY_RGB "RGB, RGBx, RGBA, BGR, BGRx, BGRA, xRGB, ARGB, xBGR, ABGR, GBR, GBRA, RGBP, BGRP"
 
-/* The kind of format that is there stays, whatever stands first with the neighbour. */
+/* fixate_caps() keeps the kind of format, whatever format the neighbour prefers. */
 static void
 expect_fixed (GstElement *element, const gchar *from, const gchar *offered, const gchar *format)
 {
@@ -216,7 +219,7 @@ expect_fixed (GstElement *element, const gchar *from, const gchar *offered, cons
   fail_unless_equals_string (gst_structure_get_string (gst_caps_get_structure (fixed, 0), "format"), format);
 }
 
-/* What comes of a format, and of formats, lists and what is no format of a layer; the fields that are kept. */
+/* The caps for one format, for lists, and for formats that a layer does not take; and the fields that are kept. */
 GST_START_TEST (test_formats)
 {
   static const gfloat weights[12] = { 1 };
@@ -262,7 +265,10 @@ GST_START_TEST (test_formats)
 }
 GST_END_TEST;
 
-/* In CUDA memory there is no gray: the same memory first where it has the formats, system memory alone otherwise. */
+/*
+ * CUDA memory has no gray format. The caps name the input's memory first where it has the formats, and otherwise only
+ * system memory.
+ */
 GST_START_TEST (test_cuda_memory)
 {
   static const gfloat weights[9] = { 1 };
@@ -294,7 +300,7 @@ GST_START_TEST (test_cuda_memory)
 }
 GST_END_TEST;
 
-/* Runs to the end; the caps at the element named "seen" then. NULL where it fails, with the error printed as text. */
+/* Runs a pipeline to the end. Returns the caps at the element named "seen", or NULL after printing the error. */
 static GstCaps *
 run_pipeline (const LayerCase *layer, const gchar *before, const gchar *behind)
 {
@@ -354,24 +360,24 @@ GST_START_TEST (test_pipelines)
       "video/x-raw, format={ " ANY_RGB " }, width=26, height=15, framerate=10/1, pixel-aspect-ratio=4/3");
   expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=BGRx", "video/x-raw",
       "video/x-raw, format=BGRx, width=160, height=120");
-  /* The kind that comes stays, whatever downstream would have liked best. */
+  /* The kind of format of the input stays, whatever downstream prefers. */
   expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=BGRx",
       "video/x-raw, format={ RGBA, BGRx }", "video/x-raw, format=BGRx");
   expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=BGRx", "video/x-raw, format={ GBR, xRGB }",
       "video/x-raw, format=xRGB");
-  /* Downstream says, and upstream follows. */
+  /* Downstream chooses the size, and upstream follows. */
   expect_pipeline (&layer, "videotestsrc num-buffers=3", "video/x-raw, format=BGR, width=33, height=44",
       "video/x-raw, format=BGR, width=33, height=44");
   expect_pipeline (&layer, "videotestsrc num-buffers=3 ! videoscale ! videoconvert", "video/x-raw, width=33, height=44",
       "video/x-raw, width=33, height=44");
-  /* A layer behind a layer, a mask behind both; formats, of which the neighbours have few in common. */
+  /* A layer after a layer and a mask after both, between neighbours with few formats in common. */
   {
     g_autofree gchar *line = layer_case_line (&layer);
     g_autofree gchar *behind = g_strdup_printf ("cudaconvolve %s ! cudaconvolve mask=box ! videoconvert", line);
 
     expect_pipeline (&layer, "videotestsrc num-buffers=3", behind, "video/x-raw, width=160, height=120");
   }
-  /* What cannot be. */
+  /* Sizes and formats that cannot be made. */
   expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, width=64, height=64", "video/x-raw, width=64",
       NULL);
   expect_pipeline (&gray, "videotestsrc num-buffers=3 ! video/x-raw, width=6, height=64", "identity", NULL);
@@ -383,7 +389,7 @@ GST_START_TEST (test_pipelines)
 }
 GST_END_TEST;
 
-/* Started and stopped again, each time with what is in the file then. */
+/* Each start reads the file again. */
 GST_START_TEST (test_restart)
 {
   static const gfloat weights[9] = { 1 };
@@ -399,7 +405,7 @@ GST_START_TEST (test_restart)
     fail_unless (allows (out, "width", i ? 16 : 18) && allows (out, "height", i ? 20 : 18));
     gst_caps_unref (out);
     gst_element_set_state (element, GST_STATE_NULL);
-    /* What it will be is not known while it is stopped. */
+    /* While the element is stopped, the size that the file will give is not known. */
     out = transform (element, GST_PAD_SINK, frame_caps ("GRAY8", 20, 20, NULL));
     fail_unless (allows (out, "width", 99));
     gst_caps_unref (out);

@@ -7,7 +7,7 @@
 
 #include "element/check_layer_element.h"
 
-/* New caps, and then a new layer for each frame, which brings other sizes and formats; a mask between them. */
+/* New caps, then a new layer for each frame with another size and format, and a mask between layers. */
 GST_START_TEST (test_changes)
 {
   static const gint sizes[][2] = { { 30, 20 }, { 11, 40 }, { 64, 9 }, { 30, 20 } };
@@ -70,7 +70,7 @@ keep_changing (gpointer data)
   return NULL;
 }
 
-/* Another thread changes between two layers of different outputs: each frame is all of one. */
+/* Another thread switches between two layers with different outputs; each frame is made by one of them. */
 GST_START_TEST (test_changes_from_another_thread)
 {
   GRand *random = g_rand_new_with_seed (seed);
@@ -114,7 +114,7 @@ GST_START_TEST (test_changes_from_another_thread)
 }
 GST_END_TEST;
 
-/* What cannot be is a warning, once, and the layer that was good stays, or the mask. */
+/* A bad layer makes one warning, and the last good layer or mask stays. */
 GST_START_TEST (test_bad_while_playing)
 {
   static const gfloat weights[25] = { 0.5, 0.25 };
@@ -144,7 +144,7 @@ GST_START_TEST (test_bad_while_playing)
   STAYS ("layer-channels: \"1\" is not one of 0 to 0", "layer-channels", "0,1");
   STAYS ("layer-channels: 2 feature maps make no", "layer-channels", "0,0");
   STAYS ("frames of 12x3 give no output: a pooling height of 4", "pool-size", 4);
-  /* A mask that was never good does not end the stream when the layer goes. */
+  /* A mask that was bad from the start does not end the stream when the layer is removed. */
   g_object_set (run.element, "mask", "1 x", NULL);
   layer_run_check (&run, &good, FRAME_PLAIN, "a layer beside a bad mask");
   layer_run_expect_none (&run);
@@ -153,7 +153,7 @@ GST_START_TEST (test_bad_while_playing)
   layer_run_expect (&run, GST_MESSAGE_WARNING, "mask: \"x\" at row 1, value 2");
   run_stop (&run);
 
-  /* With no layer before it. */
+  /* The same with no layer before. */
   run = layer_run_start ("mask=identity", "GRAY8", 3, 3);
   gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
   g_object_set (run.element, "layer-location", large.location, "padding", "valid", NULL);
@@ -166,7 +166,7 @@ GST_START_TEST (test_bad_while_playing)
 }
 GST_END_TEST;
 
-/* Downstream takes one size alone: a layer that makes another is refused, and one that makes it is not. */
+/* Where downstream takes only one size, a layer with another output is refused. */
 GST_START_TEST (test_refused_downstream)
 {
   static const gfloat weights[9] = { 0.5, 0.25, 0, 0, 0, 0, 0, 0, -0.5 };
@@ -223,7 +223,7 @@ GST_START_TEST (test_bad_before_playing)
 }
 GST_END_TEST;
 
-/* A variant that only masks have. */
+/* A variant that does only masks. */
 GST_START_TEST (test_variants)
 {
   static const gfloat weights[] = { 1 };

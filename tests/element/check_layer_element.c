@@ -15,7 +15,7 @@ guint32 seed;
 gchar *folder;
 gboolean over_device;
 
-/* Each format of 8-bit RGB, and what the element makes of it first: of three feature maps, and of four. */
+/* Each format of 8-bit RGB, and the format that the element prefers for three and for four feature maps. */
 static const struct
 {
   const gchar *in, *of_three, *of_four;
@@ -110,7 +110,7 @@ GST_START_TEST (test_formats)
 }
 GST_END_TEST;
 
-/* The feature maps that are picked, in their order, as a frame of each kind and as mosaics of any number. */
+/* layer-channels picks feature maps and their order, for frames of each kind and for mosaics. */
 GST_START_TEST (test_maps)
 {
   GRand *random = g_rand_new_with_seed (seed);
@@ -140,7 +140,7 @@ GST_START_TEST (test_maps)
 }
 GST_END_TEST;
 
-/* The byte that no colour has is set, where the output has one. */
+/* A layer writes 255 into the x of formats such as RGBx. */
 GST_START_TEST (test_unused_byte)
 {
   static const gfloat swap[] = { 0, 0, 1, 0, 1, 0, 1, 0, 0 };
@@ -173,7 +173,10 @@ GST_START_TEST (test_unused_byte)
 }
 GST_END_TEST;
 
-/* Black is 0 and white is 1 in either range, so middle grey is middle grey, and equal ranges change nothing. */
+/*
+ * Black is 0 and white is 1 in full and in limited range. So middle grey stays middle grey, and where both ranges are
+ * equal nothing changes.
+ */
 GST_START_TEST (test_ranges)
 {
   static const gfloat weights[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
@@ -210,7 +213,7 @@ GST_START_TEST (test_ranges)
 }
 GST_END_TEST;
 
-/* A pool whose planes have strides of their own. */
+/* A pool whose planes have unusual strides. */
 typedef struct
 {
   GstVideoBufferPool parent;
@@ -297,7 +300,9 @@ note_allocation (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* A mask that changes nothing, and then a start with a layer: downstream is asked for frames of the layer's size. */
+/*
+ * After passthrough and a restart with a layer, the allocation query asks downstream for frames of the layer's size.
+ */
 GST_START_TEST (test_layer_after_passthrough)
 {
   static const gfloat weights[9] = { 1 };
@@ -325,7 +330,7 @@ GST_START_TEST (test_layer_after_passthrough)
 }
 GST_END_TEST;
 
-/* Frames that overlap on the device come out in order, with the layer that each went in with. */
+/* Frames in flight come out in order, each with the layer that was set when the frame came. */
 GST_START_TEST (test_frames_in_flight)
 {
   GRand *random = g_rand_new_with_seed (seed);
@@ -361,7 +366,7 @@ GST_START_TEST (test_frames_in_flight)
 }
 GST_END_TEST;
 
-/* Another picture in the same memory: what an output has from the frame before it is wrong then. */
+/* Puts another picture into the same memory, so that an output with parts of the frame before is wrong. */
 static void
 change_picture (GstBuffer *buffer, guint8 bits)
 {
@@ -373,7 +378,7 @@ change_picture (GstBuffer *buffer, guint8 bits)
   gst_buffer_unmap (buffer, &map);
 }
 
-/* Frames that are large enough for strips, and pinned once they have come before: they meet without a seam. */
+/* Frames that are large enough for strips, in memory that gets page-locked; the strips meet without a seam. */
 GST_START_TEST (test_strips)
 {
   static const gchar *const formats[] = { "RGB", "GBR", "BGRx", "RGBP", "GRAY8" };
@@ -413,7 +418,7 @@ GST_START_TEST (test_strips)
 }
 GST_END_TEST;
 
-/* Places in the picture are scaled with it; a mosaic has none; what speaks of no place stays. */
+/* Metas with places in the picture are scaled, or dropped for a mosaic; all others stay. */
 GST_START_TEST (test_metas)
 {
   static const gfloat weights[9] = { 1 };

@@ -7,7 +7,7 @@
 
 #include "element/check_layer_caps.h"
 
-/* Takes messages up to the first error, which is the element's own and holds these words, and counts its others. */
+/* The first error must come from the element and hold these words, and the element must post no second one. */
 static void
 expect_own_error (GstElement *pipeline, GstElement *element, const gchar *text, const gchar *what)
 {
@@ -24,7 +24,7 @@ expect_own_error (GstElement *pipeline, GstElement *element, const gchar *text, 
   fail_unless (g_utf8_validate (error->message, -1, NULL), "%s", what);
   g_error_free (error);
   gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_READY); /* all threads have ended then */
+  gst_element_set_state (pipeline, GST_STATE_READY); /* after this all threads have ended */
   while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR))) {
     fail_if (GST_MESSAGE_SRC (message) == GST_OBJECT (element), "%s: a second error", what);
     gst_message_unref (message);
@@ -51,7 +51,7 @@ pipeline_of (const LayerCase *layer, const gchar *before, GstElement **element)
   return pipeline;
 }
 
-/* Where nothing that upstream can offer is taken the element says so before anything runs. */
+/* Where the element takes none of upstream's formats, the error comes before anything runs. */
 GST_START_TEST (test_refused_at_start)
 {
   static const gfloat weights[9 * 12] = { 0.5, 0, 0, 0.25 };
@@ -94,7 +94,7 @@ GST_START_TEST (test_refused_at_start)
 }
 GST_END_TEST;
 
-/* A source whose caps nobody knows before they come, as those of a decoder. */
+/* A source whose caps are not known before they come, as with a decoder. */
 typedef struct
 {
   GstElement *pipeline, *element;
@@ -174,7 +174,7 @@ GST_START_TEST (test_refused_when_caps_come)
         before[i]);
     pushed_stop (&pushed);
 
-    /* Good ones, then others in mid-stream. */
+    /* Good caps, then bad ones in mid-stream. */
     pushed = pushed_start (&layer, before[i]);
     fail_unless_equals_int (pushed_frame (&pushed, "RGB"), GST_FLOW_OK);
     pushed_expect_none (&pushed, before[i]);
@@ -196,7 +196,7 @@ GST_START_TEST (test_refused_when_caps_come)
 }
 GST_END_TEST;
 
-/* To ask is no fault. */
+/* A query for caps that the element refuses is no error. */
 GST_START_TEST (test_queries_are_no_faults)
 {
   static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
@@ -219,7 +219,7 @@ GST_START_TEST (test_queries_are_no_faults)
 }
 GST_END_TEST;
 
-/* A name that is no UTF-8 is shown in some way that is. */
+/* A file name that is not UTF-8 gives a message that is. */
 GST_START_TEST (test_name_of_file)
 {
   static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };

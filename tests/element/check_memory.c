@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whose memory the element page-locks and keeps, over the fake device. The fake device refuses copies that lie partly
- * in page-locked memory, as CUDA does, and tells the checks what it would say to a copy that other code makes.
+ * Which memory the element page-locks, and for how long, over the fake device. Like CUDA, that device refuses copies
+ * of a block that lies only partly in page-locked memory. The checks ask the device whether it would take a copy that
+ * other code makes.
  */
 #include <gmodule.h>
 #include <gst/check/gstcheck.h>
@@ -49,7 +50,7 @@ start (const gchar *line, const gchar *fault, const GstVideoInfo *info)
   return harness_new_for (line, info);
 }
 
-/* A pool of so many buffers; with the parameters that the element proposes to upstream, or without any. */
+/* A pool with this number of buffers, with the allocation parameters that the element proposes or without any. */
 static GstBufferPool *
 pool_new (GstHarness *harness, const GstVideoInfo *info, guint lent, gboolean proposed)
 {
@@ -100,7 +101,10 @@ can_copy_buffer (const FakeDevice *fake, GstBuffer *buffer)
   return ok;
 }
 
-/* Locked is what comes again and has its pages for itself: once, and for as long as it lives. Other memory never is. */
+/*
+ * The element locks memory that comes again and shares no page, once and until the memory is freed. Other memory is
+ * never locked.
+ */
 GST_START_TEST (test_locked)
 {
   FakeDevice fake = fake_device ();
@@ -113,7 +117,7 @@ GST_START_TEST (test_locked)
   gst_harness_set_drop_buffers (harness, TRUE);
   for (guint i = 0; i < 20; i++)
     push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
-  before = *fake.pinned; /* of the pool that the output is from */
+  before = *fake.pinned; /* of the pool that the output comes from */
   fail_unless (before > 0 && before < 5, "%d memories", before);
   pool = pool_new (harness, &info, 2, TRUE);
   for (guint i = 0; i < 10; i++) {
@@ -129,14 +133,14 @@ GST_START_TEST (test_locked)
   }
   pool_free (pool);
   fail_unless_equals_int (*fake.pinned, before);
-  /* A pool that took no parameters: its blocks share pages with others. */
+  /* A pool without the parameters: its blocks share pages with other memory. */
   pool = pool_new (harness, &info, 2, FALSE);
   for (guint i = 0; i < 10; i++) {
     push_ok (harness, acquire (pool));
     fail_unless_equals_int (*fake.pinned, before);
   }
   pool_free (pool);
-  /* Somebody has put memory of their own into a pool's buffer. */
+  /* A pool's buffer in which somebody replaced the memory. */
   pool = pool_new (harness, &info, 2, TRUE);
   buffer = acquire (pool);
   gst_buffer_replace_all_memory (buffer, gst_allocator_alloc (NULL, info.size, NULL));
@@ -144,7 +148,7 @@ GST_START_TEST (test_locked)
   push_ok (harness, buffer);
   fail_unless_equals_int (*fake.pinned, before);
   pool_free (pool);
-  /* Memory without a pool, again and again. */
+  /* The same memory without a pool, pushed again and again. */
   buffer = frame_new (&info, FRAME_PLAIN, 1);
   for (guint i = 0; i < 3; i++) {
     push_ok (harness, gst_buffer_copy_region (buffer, GST_BUFFER_COPY_ALL, 0, -1));
@@ -156,7 +160,7 @@ GST_START_TEST (test_locked)
 }
 GST_END_TEST;
 
-/* The pools of usual elements upstream take the parameters: more is locked than the pool of the output. */
+/* The pools of common elements upstream take the parameters, so more is locked than the output's pool. */
 GST_START_TEST (test_usual_upstream)
 {
   static const struct
@@ -202,7 +206,7 @@ GST_START_TEST (test_usual_upstream)
 }
 GST_END_TEST;
 
-/* Memory that cannot be locked costs speed alone. */
+/* Where memory cannot be locked the frames are right all the same. */
 GST_START_TEST (test_no_pin)
 {
   FakeDevice fake = fake_device ();
@@ -217,7 +221,7 @@ GST_START_TEST (test_no_pin)
 }
 GST_END_TEST;
 
-/* A block that somebody allocated, wrapped as one memory for each plane, with the planes end to end. */
+/* A buffer over somebody's block, with one memory for each plane and the planes end to end. */
 static GstBuffer *
 wrap_planes (const GstVideoInfo *info, guint8 *block)
 {
@@ -238,7 +242,9 @@ wrap_planes (const GstVideoInfo *info, guint8 *block)
   return buffer;
 }
 
-/* Planes in memories of their own, one behind the other: none is locked, and the block stays copyable as a whole. */
+/*
+ * Where each plane is a memory and the planes lie end to end, none is locked, and the block can be copied as a whole.
+ */
 GST_START_TEST (test_separate_memories)
 {
   static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
@@ -278,7 +284,9 @@ GST_START_TEST (test_separate_memories)
 }
 GST_END_TEST;
 
-/* Two frames that share a page, in both orders; the one comes often, then the other is to be copied, by anyone. */
+/*
+ * Two frames share a page. After one came often, the element and other code can still copy the other, in both orders.
+ */
 GST_START_TEST (test_neighbours)
 {
   FakeDevice fake = fake_device ();
@@ -310,7 +318,7 @@ GST_START_TEST (test_neighbours)
 }
 GST_END_TEST;
 
-/* Memory that is new for every frame does not come again, however many elements see it. */
+/* Memory that is new for every frame is not locked, however many elements receive the frame. */
 GST_START_TEST (test_tee)
 {
   FakeDevice fake = fake_device ();
@@ -333,7 +341,9 @@ GST_START_TEST (test_tee)
       push_ok (other, buffer);
       pool_free (pool);
     }
-    /* The output's pools may have made a few more; a pool's memory is locked for nothing a limited number of times. */
+    /*
+     * The output's pools may have made a few buffers more. The number of buffers that are locked in vain is limited.
+     */
     fail_unless (*fake.pins - pins <= (pooled ? 16 + 8 : 8), "%d of 60 frames were locked", *fake.pins - pins);
     gst_harness_teardown (one);
     gst_harness_teardown (other);
@@ -342,11 +352,11 @@ GST_START_TEST (test_tee)
 }
 GST_END_TEST;
 
-/* What is set on the element when a frame of this number comes. */
+/* A setting of the element that changes when the frame of this number comes. */
 typedef struct
 {
   guint frame;
-  const gchar *name, *value; /* "caps": the width of the frames from here on */
+  const gchar *name, *value; /* for "caps": the width of the frames from here on */
 } Change;
 
 typedef struct
@@ -412,7 +422,7 @@ offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* Plays 60 frames to the end, twice where again is given: then with that set on the element in between. */
+/* Plays 60 frames to the end, and once more with the setting again where that is not NULL. */
 static void
 play_to_end (Play *play, const Change *again)
 {
@@ -456,7 +466,9 @@ play_to_end (Play *play, const Change *again)
   gst_object_unref (pipeline);
 }
 
-/* Pools that lend few buffers: more frames in flight, and passthrough that ends, never stop the pipeline. */
+/*
+ * With pools that have few buffers, neither a larger frames-in-flight nor the end of passthrough stops the pipeline.
+ */
 GST_START_TEST (test_more_in_flight)
 {
   static const Change more[] = { { 20, "frames-in-flight", "4" }, { 40, "frames-in-flight", "2" },
@@ -477,12 +489,12 @@ GST_START_TEST (test_more_in_flight)
 }
 GST_END_TEST;
 
-/* More frames do get under way once the neighbours have agreed, and fewer than were agreed on are kept before. */
+/* More frames get in flight once the neighbours have agreed to more buffers, and not before. */
 GST_START_TEST (test_agreed)
 {
   GstVideoInfo info = small_info ("GRAY8");
   GstHarness *harness = start ("cudaconvolve", NULL, &info);
-  GstBufferPool *pool = pool_new (harness, &info, 2, TRUE); /* with 1 in flight: none may be kept */
+  GstBufferPool *pool = pool_new (harness, &info, 2, TRUE); /* with frames-in-flight=1, so no frame may be kept */
 
   for (guint i = 0; i < 2; i++)
     push_ok (harness, acquire (pool));
@@ -503,7 +515,7 @@ GST_START_TEST (test_agreed)
 }
 GST_END_TEST;
 
-/* Whether the element itself answers upstream's question for buffers, and not downstream in its place. */
+/* Whether the element itself answers upstream's allocation query, and not downstream. */
 static gboolean
 answers_allocation (GstHarness *harness, const GstVideoInfo *info)
 {
@@ -518,7 +530,10 @@ answers_allocation (GstHarness *harness, const GstVideoInfo *info)
   return params.align == PAGE - 1;
 }
 
-/* Frames that pass through are downstream's matter; those of new caps and of a new start are the element's again. */
+/*
+ * During passthrough downstream answers the allocation query. After new caps and after a restart the element answers
+ * again.
+ */
 GST_START_TEST (test_passthrough)
 {
   GstVideoInfo info = small_info ("GRAY8"), other = small_info ("NV12");
@@ -541,7 +556,7 @@ GST_START_TEST (test_passthrough)
 }
 GST_END_TEST;
 
-/* Leaks would show under the leak tracer and the sanitizers: the query has an allocator of its own already. */
+/* A query that already has an allocator leaks nothing: the reference count shows that. */
 GST_START_TEST (test_query_with_allocator)
 {
   GstVideoInfo info = small_info ("GRAY8");

@@ -182,7 +182,7 @@ layer_case_map_side (const LayerCase *layer, gboolean vertical, gint input)
   return (sums - layer->pool_size) / (layer->pool_stride ? layer->pool_stride : layer->pool_size) + 1;
 }
 
-/* A mosaic has the fewest columns that make it no higher than wide, in tiles. */
+/* A mosaic has the fewest columns with which it has no more rows than columns of tiles. */
 static gint
 tiles (const LayerCase *layer, gboolean vertical)
 {

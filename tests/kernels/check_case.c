@@ -11,7 +11,7 @@ enum
 {
   WALK = 40, /* sizes 1..40 x 1..40 are walked through */
   GUARD = 96,
-  MAX_PRODUCTS = 4000000 /* of one case: the oracle is slow */
+  MAX_PRODUCTS = 4000000 /* the most multiplications of one case, for the oracle is slow */
 };
 
 size_t
@@ -33,7 +33,7 @@ check_case_sample (const CheckCase *test, const CheckBlock *block, int x, int y,
       + k * (ptrdiff_t) check_sample_size (&test->pixel);
 }
 
-/* The word is given in the order that arithmetic has. */
+/* word is in this machine's byte order; a swapped pixel gets it swapped. */
 void
 check_case_set (const CheckCase *test, const CheckBlock *block, int x, int y, int k, int word)
 {
@@ -107,7 +107,7 @@ random_pixel (ConvolvePixel *pixel, CheckRandom *random)
     pixel->zero[k] = random_zero (random, pixel->depth);
 }
 
-/* From numbers of their own, so that a seed and a number go on to mean the same mask and picture. */
+/* The ranges have a random stream of their own, so that a seed and a number keep their mask and picture. */
 static void
 random_ranges (CheckCase *test)
 {
@@ -119,8 +119,8 @@ random_ranges (CheckCase *test)
 }
 
 /*
- * Every eighth case has a size beside one at which a tile may end. The others walk through all small sizes in a
- * scrambled order: 789 has no factor in common with 1600.
+ * Every eighth case has a size at or next to one at which a tile may end. The others walk through all small sizes in
+ * a scrambled order: 789 has no factor in common with 1600.
  */
 static void
 random_size (CheckCase *test, CheckRandom *random)
@@ -160,7 +160,7 @@ random_size (CheckCase *test, CheckRandom *random)
   }
 }
 
-/* The whole plane or a part of it, not too much for the oracle. */
+/* The region is the whole plane or a part, and small enough for the oracle. */
 static void
 random_region (CheckCase *test, CheckRandom *random)
 {
@@ -183,7 +183,7 @@ random_region (CheckCase *test, CheckRandom *random)
   r->y = check_random_range (random, 0, test->height - r->height);
 }
 
-/* Fills the block with random bytes; the caller writes the samples it wants. */
+/* Fills the block with random bytes; the caller then writes the samples. */
 static bool
 make_block (CheckCase *test, CheckBlock *block, CheckRandom *random, bool plain, bool even, size_t guard)
 {
@@ -278,7 +278,7 @@ fill_image (CheckCase *test, CheckRandom *random)
             value = pixel->zero[k];
             break;
         }
-        /* What stands in the unused bits is not to matter. */
+        /* The bits below the sample are random, because they must not matter. */
         if (pixel->shift > 0)
           below = (int) (check_random_next (random) & ((1 << pixel->shift) - 1));
         word = value << pixel->shift | below;

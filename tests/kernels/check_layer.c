@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks of the convolution layer: every variant against the definition (support/oracle_layer.h) over random layers, layouts
- * and sizes, then sizes and errors. A case is made from a seed and a number alone. See usage() for what it can be told.
+ * Checks of the convolution layer: every variant against the definition (support/oracle_layer.h) over random layers,
+ * layouts and sizes, then sizes and errors. A case is made from a seed and a number alone. usage() lists the options.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -24,17 +24,20 @@ enum
   MAX_FAILURES = 10
 };
 
-static ConvolvePool *pool; /* that some host plans use */
+static ConvolvePool *pool; /* every third plan on the host uses these threads */
 
 typedef struct
 {
   const char *variant;
   ConvolveDevice *device;
   long cases, refused, failed;
-  double worst[CONVOLVE_N_LAYER_TYPES]; /* error over its limit; code values from the exact one */
+  double worst[CONVOLVE_N_LAYER_TYPES]; /* the largest error of each type, as judge() measures errors */
 } Row;
 
-/* Runs the case where the row says. False after an error, which is printed unless the variant refused. */
+/*
+ * Runs the case on the row's device or on the host. False after an error, which is printed unless the variant
+ * refused.
+ */
 static bool
 run_case (Row *row, const CheckLayerCase *test, unsigned char *result)
 {
@@ -85,7 +88,7 @@ run_case (Row *row, const CheckLayerCase *test, unsigned char *result)
   return done;
 }
 
-/* How far a sample is from the exact value, 1 being the most that is allowed. */
+/* The error of a sample as a fraction of the error that is allowed; for 8 bits the distance in code values. */
 static double
 judge (const CheckLayerCase *test, double exact, double magnitude, double slack, const unsigned char *at)
 {
@@ -123,7 +126,10 @@ scale_of (const CheckLayerCase *test, int b, int k)
   return count * weight * sample;
 }
 
-/* What may be written is cleared to the canary as it is looked at; the rest must still be that. */
+/*
+ * Every sample is overwritten with the canary byte after its comparison, so that at the end all bytes must be
+ * canaries.
+ */
 static bool
 compare (Row *row, const CheckLayerCase *test, unsigned char *result)
 {
@@ -191,7 +197,7 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
   return true;
 }
 
-/* One case on one row. False where it failed. */
+/* Runs one case on one row. False where the case failed. */
 static bool
 check_case (Row *row, uint64_t seed, uint64_t number, long budget)
 {

@@ -108,7 +108,7 @@ check_same (void)
   return failures;
 }
 
-/* One field of a layer at a value that is refused; the text must say something. */
+/* Each row sets one field of a good layer to a value that must be refused with a text. */
 static int
 check_refused (void)
 {
@@ -261,7 +261,7 @@ check_tasks (void)
   return failures;
 }
 
-/* Rows that source_rows() leaves out are poisoned; the result must not change. */
+/* The rows that convolve_layer_plan_source_rows() leaves out get huge values, and the result must not change. */
 static int
 check_source_rows (void)
 {
@@ -314,7 +314,7 @@ check_source_rows (void)
   return failures;
 }
 
-/* The outputs of a layer with one filter against the oracle: the largest error as a part of 1e-5 of the magnitudes. */
+/* The largest error of a layer with one filter against the oracle, divided by 1e-5 of the sum of magnitudes. */
 static double
 compare_layer (const ConvolveLayer *layer, const float *from, int side, const float *to, int height, int width)
 {

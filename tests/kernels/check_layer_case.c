@@ -26,7 +26,7 @@ check_layer_sample_size (ConvolveLayerType type)
   abort ();
 }
 
-/* binary16 by its definition. */
+/* The value of a float16, from IEEE's definition of binary16. */
 static double
 half_value (unsigned half)
 {
@@ -83,7 +83,10 @@ check_layer_place (const CheckLayerMemory *memory, void *base)
   return tensor;
 }
 
-/* A random way to lay channels out: one behind the other, interleaved, tiles of a mosaic; rows upside down, gaps. */
+/*
+ * A random layout of the channels: one after the other, interleaved, or tiles of a mosaic, with gaps and with rows
+ * upside down.
+ */
 static bool
 make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType type, int batch, int channels, int height,
     int width)
@@ -142,7 +145,7 @@ make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType ty
   }
   if (tensor->across)
     tensor->channel[0] = (void *) (uintptr_t) 1;
-  /* Something before and behind, so that samples are often not aligned to more than their size. */
+  /* A few samples in front and behind, so that samples are often aligned to no more than their size. */
   start += size * (check_random_one_in (random, 3) ? 16 : check_random_range (random, 0, 9));
   for (int c = 0; c < CONVOLVE_LAYER_PLANES; c++)
     if (tensor->channel[c])
@@ -152,7 +155,7 @@ make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType ty
   return memory->bytes != NULL;
 }
 
-/* A side of 1 .. most, small ones more often. */
+/* A side of 1 .. most; half of them are at most 4. */
 static int
 random_side (CheckRandom *random, int most)
 {
@@ -339,7 +342,7 @@ fill_case (CheckRandom *random, CheckLayerCase *test)
   if (layer->type == CONVOLVE_LAYER_U8) {
     double worst = 0;
 
-    /* The output's scale such that code values are meant. */
+    /* Scales the output so that most values lie near the range of code values. */
     for (int k = 0; k < layer->filters; k++) {
       double sum = fabs (test->bias[k]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks and benchmark of the convolution kernels. Walks the variant table, so that a new kernel is checked and
- * measured by being a row of it. See usage() for what it can be told.
+ * Checks and benchmark of the convolution kernels. Both walk the list of variants, so that a new variant is checked
+ * and measured without an entry here. usage() lists the options.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -30,8 +30,8 @@ enum
 
 typedef struct
 {
-  bool host, device;     /* which rows */
-  long cases, only_case; /* only_case: -1 for all */
+  bool host, device;     /* the kinds of variants that are checked */
+  long cases, only_case; /* only_case is -1 where all cases are run */
   uint64_t seed;
   const char *variant;
   bool list, bench;
@@ -59,7 +59,7 @@ usage (FILE *file)
       "  --once VARIANT WxH   convolves one image with a 3x3 mask and exits\n");
 }
 
-/* A whole number that is all of the text. */
+/* Reads a whole number; false where the text holds anything else. */
 static bool
 read_number (const char *text, uint64_t *number)
 {
@@ -158,7 +158,7 @@ make_rows (const Options *options, ConvolveDevice *device, int *count)
   return rows;
 }
 
-/* Says how to see a failed case again. */
+/* Runs one random case, and prints the command that repeats it where it fails. */
 static CheckVerdict
 run_random (const Options *options, CheckRow *row, uint64_t number, bool verbose)
 {
@@ -179,7 +179,7 @@ run_random (const Options *options, CheckRow *row, uint64_t number, bool verbose
   return verdict;
 }
 
-/* Which row a case goes to is no part of the case. */
+/* The row that runs a case is chosen from another random stream, so that --variant does not change the case. */
 static CheckRow *
 pick_row (const Options *options, CheckRow *rows, int n_rows, uint64_t number)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks of the text of mask: good and bad examples, in every locale with a decimal comma that is installed, and a seeded
- * fuzzer; and of the numbers beside mask. CUDACONVOLVE_SEED=N in the environment replays a fuzzer's run.
+ * Checks of the text of mask, by good and bad examples, in every installed locale with a decimal comma, and by a
+ * seeded fuzzer. The numbers beside mask are checked too. CUDACONVOLVE_SEED=N in the environment repeats a run.
  */
 #include <locale.h>
 #include <math.h>
@@ -31,7 +31,7 @@ GST_START_TEST (preset_texts)
   text = g_strnfill (100000, 'a');
   refuse (text, "mask: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...\" (character 1) is not a preset; ...");
   g_free (text);
-  /* The nearest, or all that are as near; none where nothing is near. */
+  /* The message suggests the nearest presets, and none where nothing is near. */
   refuse ("sobel",
       "mask: \"sobel\" (character 1) is not a preset (did you mean sobel-x or sobel-y?); the presets are ...");
   refuse ("schar-y", "mask: \"schar-y\" (character 1) is not a preset (did you mean scharr-y?); the presets are ...");
@@ -123,7 +123,7 @@ GST_START_TEST (weights_that_are_good)
   convolve_mask_clear (&mask);
   EXPECT_TEXT ("000000000000000000000000000000000000000000000000000001.50000", 0, 0, 1, 1, 1.5, 1.5);
 
-  /* The largest mask, in rows and flat. */
+  /* The largest mask, as rows and as one list. */
   for (guint flat = 0; flat < 2; flat++) {
     GString *string = g_string_new (NULL);
 
@@ -178,7 +178,7 @@ GST_START_TEST (weights_that_are_bad)
   refuse ("1,2,", "mask: no value after the comma at row 1, value 3 (character 4)");
   refuse ("1,2,3,;1,2,3", "mask: no value after the comma at row 1, value 4 (character 6)");
 
-  /* A decimal comma is no separator, and a row that mixes commas and spaces looks as if it were taken for one. */
+  /* A row that mixes commas and spaces is refused, because its commas may be meant as decimal commas. */
 #define COMMA \
   "has a comma without a space, and a space alone splits other values: write a decimal number with a point, " \
   "or split all values of the row in one way"
@@ -234,7 +234,7 @@ GST_START_TEST (weights_that_are_bad)
   refuse_sized ("1 2 3 4 5 6", 0, 3, "mask: the weights make 2x3: width and height must be odd");
   refuse_sized ("1 2 3 4", 2, 0, "mask-width: 2 is not 0 or an odd number up to 255");
 
-  /* What is not text is shown escaped, what is long is shown short; positions hold behind neither. */
+  /* Messages escape what is no text and shorten what is long, and the positions after such a token are right. */
   refuse ("1 \xff\x01 1", "mask: \"\\xff\\x01\" at row 1, value 2 (character 3) is not a number");
   refuse ("1 \xc3\xa9 1", "mask: \"\xc3\xa9\" at row 1, value 2 (character 3) is not a number");
   refuse ("1\xc2\xa0"
@@ -278,7 +278,7 @@ GST_START_TEST (numbers_beside_the_mask)
 
   settings.divisor = -8;
   settings.bias = 0.25;
-  settings.sigma = 3; /* weights ignore it */
+  settings.sigma = 3; /* explicit weights do not use sigma */
   mask = make_scaled (&settings, 2, 2);
   fail_unless (mask.width == 3 && mask.height == 1 && mask.divisor == -8 && mask.offset == 0.25);
   convolve_mask_clear (&mask);
@@ -367,10 +367,10 @@ random_weight (GRand *random)
       kind == 1 ? g_rand_int_range (random, -900, 900) : g_rand_int_range (random, -60, -40));
 }
 
-/* Weights written in every way the grammar allows are read back to the bit. */
+/* Weights that are written in any way that the grammar allows are read back to the bit. */
 GST_START_TEST (fuzz_good_weights)
 {
-  /* A row has a comma without a space or a space alone, never both. */
+  /* A row holds commas without a space, or spaces without a comma, but never both: the parser refuses such a mix. */
   static const gchar *const separators[2][5] = { { " ", "\t", ", ", "  ,\t", "\r " },
     { ",", ", ", " ,", "  ,\t", "," } };
   static const gchar *const row_ends[] = { ";", "\n", " ; ", "\r\n", ";\n", " ;\r\n ", "; \n" };
@@ -416,7 +416,7 @@ GST_START_TEST (fuzz_good_weights)
 
 GST_END_TEST;
 
-/* Reads the text again in another way: every piece between separators must be a tap, in order. */
+/* Reads the text in a second way: the pieces between separators must be the taps, in order. */
 static gboolean
 has_all_values (const gchar *text, const ConvolveMask *mask)
 {
@@ -441,7 +441,7 @@ has_all_values (const gchar *text, const ConvolveMask *mask)
   return same && count == mask->width * mask->height;
 }
 
-/* Whatever is written: it is read completely, or refused with a message that names a property; never anything else. */
+/* A damaged text is either read completely or refused with a message that names a property. */
 GST_START_TEST (fuzz_mutated_texts)
 {
   static const gchar *const starts[] = { "1 2 1;2 4 2;1 2 1", "3x3: 1,2,1,2,4,2,1,2,1", "0.1 -2.5e-3 .5 5. +1e2",
@@ -504,7 +504,7 @@ GST_START_TEST (fuzz_mutated_texts)
     g_string_free (text, TRUE);
   }
   g_rand_free (random);
-  /* A fuzzer that only ever meets one answer tests nothing. */
+  /* Both answers must come, or the fuzzer tests nothing. */
   fail_unless (taken > 10000 && refused > 10000, "%u taken, %u refused", taken, refused);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checks of the presets, by walking their list: every size, every plane, values, and what each one is for. */
+/* Checks of the presets, by walking their list: every size, subsampled planes, values, and formulas. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -133,7 +133,7 @@ GST_START_TEST (arguments)
 
 GST_END_TEST;
 
-/* Fixed ones are 3x3 on every plane, and say so where a size is asked for. */
+/* A preset without a size is 3x3 on every plane, and another size is refused. */
 GST_START_TEST (one_size)
 {
   for (guint i = 0; i < convolve_preset_count (); i++) {
@@ -234,7 +234,7 @@ GST_START_TEST (by_value)
 
 GST_END_TEST;
 
-/* Integer taps are integers and add up exactly as long as a double can do that. */
+/* The taps of box and binomial are integers, and their sum is exact, as long as doubles can hold them. */
 GST_START_TEST (in_integers)
 {
   for (guint width = 1; width <= CONVOLVE_MAX_SIDE; width += 2) {
@@ -283,7 +283,7 @@ variance_x (const ConvolveMask *mask)
   return variance / sum;
 }
 
-/* On a subsampled plane a blur is as wide in the picture as on the full one. */
+/* On a subsampled plane a blur has the width in the picture that it has on the luma plane. */
 GST_START_TEST (on_subsampled_planes)
 {
   static const struct
@@ -323,7 +323,7 @@ GST_START_TEST (on_subsampled_planes)
 
 GST_END_TEST;
 
-/* OpenCV's getGaussianKernel (5, 0) without its table: sigma 1.1. */
+/* The default sigma is that of OpenCV's getGaussianKernel (5, 0): 1.1. */
 GST_START_TEST (from_sigma)
 {
   ConvolveSettings settings = settings_of ("gaussian", 0, 0);
@@ -396,7 +396,7 @@ GST_START_TEST (by_meaning)
 {
   ConvolveMask mask, blur;
 
-  /* The disk's weights are areas: together the ellipse's. */
+  /* The weights of disk are areas, and their sum is the area of the ellipse. */
   for (guint width = 1; width <= CONVOLVE_MAX_SIDE; width += 2) {
     ConvolveSettings settings = settings_of ("disk", width, 9);
     gdouble area = G_PI / 4 * width * 9;

@@ -137,7 +137,7 @@ GST_START_TEST (properties)
 
 GST_END_TEST;
 
-/* Programs and saved settings hold numbers: those of a release are those of every later one. */
+/* Programs and saved settings hold the numbers of variants, so a released number never changes. */
 GST_START_TEST (numbers_of_variants)
 {
   static const gchar *const released[] = { "auto", "box", "tensor-fused", "tensor-separable", "packed-separable",
@@ -178,7 +178,7 @@ expect_padding (const gchar *text, gint expected)
   fail_unless_equals_int (pixels, expected);
 }
 
-/* The maps of a layer of eight, as text again; or the message. */
+/* Reads the text for a layer of eight feature maps. expected lists the maps, or is the message. */
 static void
 expect_channels (const gchar *text, const gchar *expected)
 {
@@ -237,7 +237,7 @@ GST_START_TEST (texts_of_layers)
 
 GST_END_TEST;
 
-/* Each sentence on a line of its own. */
+/* The sentences on settings without effect, one to a line. */
 static gchar *
 idle_sentences (const ConvolveSettings *mask, gboolean beside_layer, const ConvolveLayerSettings *layer)
 {
@@ -266,7 +266,7 @@ GST_START_TEST (settings_without_effect)
   convolve_settings_clear (&mask);
   convolve_layer_settings_clear (&layer);
 
-  /* Sigma, with every preset and with weights. */
+  /* sigma with every preset and with weights. */
   for (guint i = 0; i < convolve_preset_count (); i++) {
     const gchar *name = convolve_preset_name (i);
     gboolean taken = g_str_equal (name, "gaussian") || g_str_equal (name, "log") || g_str_equal (name, "unsharp");
@@ -284,7 +284,7 @@ GST_START_TEST (settings_without_effect)
   text = idle_sentences (&mask, FALSE, NULL);
   fail_unless_equals_string (text, "sigma: 2.5 has no effect: mask has weights, and none is made from sigma");
   g_free (text);
-  mask = settings_of ("nonsense", 0, 0); /* an error tells of this */
+  mask = settings_of ("nonsense", 0, 0); /* the error on mask says enough */
   mask.sigma = 2.5;
   text = idle_sentences (&mask, FALSE, NULL);
   fail_unless_equals_string (text, "");

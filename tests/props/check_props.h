@@ -35,7 +35,7 @@ make (const gchar *text, guint width, guint height)
   return make_scaled (&settings, 1, 1);
 }
 
-/* The settings must be refused with exactly this message, or with one that begins so where it ends in "...". */
+/* The settings must be refused with exactly this message. Where message ends in "...", only the beginning counts. */
 static inline void
 refuse_settings (const ConvolveSettings *settings, const gchar *message)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The files of layers: written here byte by byte as NumPy writes them, read, and refused with the right words where
- * something is wrong; then damaged at random. CUDACONVOLVE_SEED=N in the environment replays a fuzzer's run.
+ * The files of layers. support/numpy.h writes them as NumPy does; they are read, refused with the right words where
+ * something is wrong, and then damaged at random. CUDACONVOLVE_SEED=N in the environment repeats a run.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <gst/check/gstcheck.h>
@@ -17,9 +17,9 @@
 #include "inflate.h"
 #include "weights.h"
 
-static gchar *folder; /* for files, and gone at the end */
+static gchar *folder; /* for files; removed at the end */
 
-/* Values that expect() knows again. */
+/* A file with the values that expect() compares with. */
 static GByteArray *
 counted_floats (const gchar *header, guint count)
 {
@@ -42,7 +42,7 @@ load (const GByteArray *bytes, ConvolveWeights *weights, GError **error)
   return convolve_weights_load (name, weights, error);
 }
 
-/* Takes the bytes. They are refused, with these words behind the file's name. */
+/* Loads the bytes, which must be refused with this text after the file's name, and frees them. */
 static void
 refuse (GByteArray *bytes, const gchar *text)
 {
@@ -63,7 +63,10 @@ refuse (GByteArray *bytes, const gchar *text)
   g_byte_array_unref (bytes);
 }
 
-/* Takes the bytes: weights as counted_floats() counts them, of 2 filters of 3 channels, 1 row and 2 columns. */
+/*
+ * Loads the bytes, which must hold the values of counted_floats() in 2 filters of 3 channels, 1 row and 2 columns,
+ * and frees them.
+ */
 static void
 expect (GByteArray *bytes, gboolean bias)
 {
@@ -133,7 +136,7 @@ GST_START_TEST (test_archives)
                              { NUMPY_MEMBER ("weight.npy", counted_floats (GOOD_HEADER, 12)) } },
               2, "a comment"),
       TRUE);
-  /* Others are not looked at. */
+  /* Other members of an archive are not read. */
   expect (numpy_archive ((NumpyMember[]){ { NUMPY_MEMBER ("weight.npy", counted_floats (GOOD_HEADER, 12)) },
                              { NUMPY_MEMBER ("mean.npy", counted_floats (NUMPY_HEADER ("<i4", "True", "()"), 9)),
                                  .method = 12 } },
@@ -183,7 +186,7 @@ with_byte (guint at, guint8 value)
   return bytes;
 }
 
-/* Every fault of an array. */
+/* Every fault that an array can have. */
 GST_START_TEST (test_bad_arrays)
 {
   static const struct
@@ -274,7 +277,7 @@ GST_START_TEST (test_bad_arrays)
 }
 GST_END_TEST;
 
-/* Every fault of an archive. */
+/* Every fault that an archive can have. */
 GST_START_TEST (test_bad_archives)
 {
   GByteArray *good = counted_floats (GOOD_HEADER, 12), *bytes;
@@ -408,7 +411,7 @@ GST_START_TEST (test_places)
 }
 GST_END_TEST;
 
-/* Larger than it may be, in its size alone: nothing is read. */
+/* A sparse file above the largest size is refused before anything is read. */
 GST_START_TEST (test_large_file)
 {
   g_autofree gchar *name = g_build_filename (folder, "large", NULL);
@@ -456,7 +459,7 @@ mutate (GByteArray *bytes, GRand *random)
   }
 }
 
-/* An array that is damaged inside a sound archive or alone, or a damaged archive. */
+/* A damaged array, alone or in a sound archive, or a damaged archive. */
 static GByteArray *
 damaged_file (GRand *random)
 {
@@ -478,7 +481,7 @@ damaged_file (GRand *random)
   return archive;
 }
 
-/* Whatever is read is whole and finite; the sanitizers watch the rest. */
+/* Weights that are read from a damaged file are complete and finite. The sanitizers find everything else. */
 GST_START_TEST (test_fuzz)
 {
   GRand *random = g_rand_new_with_seed (check_seed ());

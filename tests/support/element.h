@@ -11,11 +11,11 @@
 /* What the fake device is to do wrong from now on (element/fake_device.c names the faults); NULL for nothing. */
 void fake_device_fault (const gchar *fault);
 
-/* A started element of this launch line in a harness; its caps are to be set. */
+/* A harness with the element of this launch line. The first has no caps yet. */
 GstHarness *harness_new_line (const gchar *line);
 GstHarness *harness_new_for (const gchar *line, const GstVideoInfo *info);
 
-/* Pushes a buffer, which is taken. */
+/* Pushes the buffer, and fails the check unless the flow is OK. */
 void push_ok (GstHarness *harness, GstBuffer *buffer);
 
 GstVideoInfo info_of (const gchar *format, gint width, gint height);

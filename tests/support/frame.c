@@ -138,7 +138,10 @@ frame_append_rows (GByteArray *bytes, GstSample *sample)
   gst_video_frame_unmap (&frame);
 }
 
-/* Whether black is 16 and white 235, scaled to the depth: YUV where nothing is said, others where the caps say so. */
+/*
+ * Whether black is 16 and white 235, scaled to the depth: in YUV unless the caps say otherwise, in others only where
+ * the caps say so.
+ */
 static gboolean
 is_limited (const GstVideoInfo *info)
 {
@@ -147,7 +150,7 @@ is_limited (const GstVideoInfo *info)
   return info->colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235;
 }
 
-/* The code value for nothing, from the colorimetry's definition. */
+/* The code value of black, or of neutral chroma, from the colorimetry's definition. */
 static gint
 zero_level (const GstVideoInfo *info, guint component)
 {
@@ -158,7 +161,7 @@ zero_level (const GstVideoInfo *info, guint component)
   return is_limited (info) ? 16 << (depth - 8) : 0;
 }
 
-/* Code values from black to white, from the same definition. */
+/* The number of code values from black to white, from the same definition. */
 static gint
 nominal_range (const GstVideoInfo *info)
 {
@@ -209,7 +212,10 @@ check_component (const GstVideoInfo *info, guint c, const Component *in, const C
   for (gint i = 0; i < count; i++) {
     gint low = c == 3 ? in->samples[i] : values[i].low, high = c == 3 ? low : values[i].high;
 
-    /* A check for each sample would take longer than the sample. */
+    /*
+     * fail() only where a sample is wrong: a call of fail_unless() for each sample would take longer than the
+     * comparison.
+     */
     if (out->samples[i] < low || out->samples[i] > high)
       fail ("%s: %s %dx%d component %u at %d,%d: %u, expected %d to %d", what,
           gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)), GST_VIDEO_INFO_WIDTH (info),

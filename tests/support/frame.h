@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames for the element's checks. They are written and read through the pack and unpack functions that GStreamer has
- * for each format, so that what the project believes about formats is held against what GStreamer does.
+ * Frames for the element's checks. GStreamer's own pack and unpack functions write and read them, so that a wrong
+ * belief of the project about a format fails.
  */
 #ifndef TESTS_SUPPORT_FRAME_H
 #define TESTS_SUPPORT_FRAME_H
@@ -22,7 +22,7 @@ typedef enum
 {
   FRAME_PLAIN,       /* as the caps say, no GstVideoMeta */
   FRAME_PADDED,      /* GstVideoMeta with longer rows and gaps between planes */
-  FRAME_UPSIDE_DOWN, /* as padded, with negative strides: the first row is the last in memory */
+  FRAME_UPSIDE_DOWN, /* as FRAME_PADDED, with negative strides: the first row is the last in memory */
   FRAME_MEMORIES     /* GstVideoMeta and a memory for each plane */
 } FrameLayout;
 

@@ -79,7 +79,7 @@ set_value (const Oracle *oracle, int k, int64_t offset_256, int64_t integer_sum,
   }
 }
 
-/* One sample of all pixels of the rectangle. around is the rectangle with its neighbours, a row of it is span long. */
+/* Sample k of all pixels of the rectangle. around holds the rectangle with its halo, in rows of span samples. */
 static void
 convolve_sample (const Oracle *oracle, int k, const int32_t *around, int span, int width, int height,
     OracleValue *values)

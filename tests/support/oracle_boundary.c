@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Where a walk goes on that would leave the image from the edge at; may turn the walk round. */
+/* The next position of a walk that would leave the image at the edge. Some boundaries turn the direction round. */
 static int
 pass_edge (OracleBoundary boundary, int at, int size, int *direction)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What stands outside an image, found by walking: the oracles' definition of the boundaries. Includes nothing of the
- * project.
- */
+/* The boundaries as the oracles define them, by walking from the edge. Includes nothing of the project. */
 #ifndef TESTS_SUPPORT_ORACLE_BOUNDARY_H
 #define TESTS_SUPPORT_ORACLE_BOUNDARY_H
 

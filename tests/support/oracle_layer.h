@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The definition of a convolution layer, written down as plainly as it can be, in double and slow: the checks hold
- * every variant against it. It includes nothing of the project and shares neither code nor tables with it.
+ * The definition of a convolution layer in double, as plain as possible and slow. The checks compare every variant
+ * with this oracle, which includes nothing of the project and shares neither code nor tables with the kernels.
  */
 #ifndef TESTS_SUPPORT_ORACLE_LAYER_H
 #define TESTS_SUPPORT_ORACLE_LAYER_H
