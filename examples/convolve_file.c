@@ -41,12 +41,12 @@ typedef struct
   int stopping;      /* atomic */
   gboolean terminal; /* progress is overwritten in place */
 
-  /* Of the thread that the frames come in. */
+  /* Used only in the streaming thread. */
   gboolean want_picture;
   guint64 frames_in;
-  guint64 keep;       /* number of the frame whose after is awaited, or NO_FRAME */
-  GstClockTime next;  /* when in the film the next frame is kept */
-  GstSample *pending; /* what that frame was before */
+  guint64 keep;       /* the number of the frame that is kept before and awaited after the element, or NO_FRAME */
+  GstClockTime next;  /* where in the film the next frame is kept */
+  GstSample *pending; /* the frame `keep` before the element */
   GstSample *before, *after;
   GstClockTime begin; /* where in the film the last frame begins */
   gint64 due;         /* microseconds at which that frame was due in the window */
@@ -116,8 +116,8 @@ frame_in (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 }
 
 /*
- * With a window the film goes no faster than its own pace. Here, before the tee, waiting makes no branch drop a frame.
- * A delay is not made up for, so that a slow start does not rush the frames after it.
+ * With a window the film plays no faster than its own pace. The program waits before the tee, where waiting makes no
+ * branch drop a frame. A delay is not made up for, so that the frames after a slow start do not come in a rush.
  */
 static void
 wait_until_due (Run *run, GstClockTimeDiff since_last)
@@ -175,7 +175,10 @@ frame_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* A window that is late asks for frames to be left out; the encoder would miss them too. */
+/*
+ * A late window asks upstream to leave frames out. The request is dropped, because the encoder would miss those
+ * frames too.
+ */
 static GstPadProbeReturn
 keep_quality (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -191,7 +194,7 @@ add_probe (GstElement *element, const char *pad_name, GstPadProbeType type, GstP
   gst_object_unref (pad);
 }
 
-/* As gst-launch-1.0 reads NAME=VALUE, but a mistake is an error. */
+/* Sets NAME=VALUE as gst-launch-1.0 does, except that a mistake is an error. */
 static gboolean
 set_property (GstElement *element, const char *assignment)
 {
@@ -289,7 +292,7 @@ end_branch (GstElement *branch)
   gst_object_unref (pad);
 }
 
-/* The branches end here and now, so that the clip is complete. Frames that are still decoded reach none of them. */
+/* Ends the branches at once, so that the clip is complete. Frames that are decoded after this reach no branch. */
 static void
 stop (Run *run)
 {
@@ -314,7 +317,7 @@ stop (Run *run)
     end_branch (run->nothing);
 }
 
-/* A second Ctrl-C ends the program at once: the source is gone by then. */
+/* The handler is removed after the first Ctrl-C, so that a second one ends the program at once. */
 static gboolean
 interrupted (gpointer data)
 {
@@ -331,7 +334,7 @@ comes_from (GstMessage *message, GstElement *branch)
   return branch && gst_object_has_as_ancestor (GST_MESSAGE_SRC (message), GST_OBJECT (branch));
 }
 
-/* An error is told with its debug text. What was written before it stays. */
+/* Prints an error with its debug text. What was written before the error stays. */
 static void
 failed (Run *run, GstMessage *message)
 {
@@ -410,7 +413,7 @@ report (const Run *run)
   g_free (variant);
 }
 
-/* A bin that the tee's frames go into; NULL with a message where the description is wrong. */
+/* A bin for the frames of the tee, or NULL with a message where the description is wrong. */
 static GstElement *
 make_branch (const char *first, const char *rest)
 {
@@ -537,7 +540,7 @@ make_pipeline (Run *run, const char *clip, gboolean window, const char *sink)
   return ok;
 }
 
-/* Plays the file to its end, or as far as it goes. */
+/* Plays the file to its end, or until an error or Ctrl-C. */
 static void
 play (Run *run)
 {
@@ -550,7 +553,7 @@ play (Run *run)
   g_unix_signal_add (SIGTERM, interrupted, run);
   tick = g_timeout_add_seconds (run->terminal ? 1 : 5, progress_tick, run);
   gst_bus_add_watch (bus, on_message, run);
-  /* The element that fails says why on the bus; the program ends also where none says anything. */
+  /* The element that fails says why on the bus. Where none does, the program ends after two seconds. */
   if (gst_element_set_state (run->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
     g_timeout_add_seconds (2, give_up, run);
   g_main_loop_run (run->loop);

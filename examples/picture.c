@@ -41,7 +41,7 @@ convert (GstSample *sample, const char *to, GError **error)
   return converted;
 }
 
-/* Copies an RGB picture into a wider one, x pixels from the left. */
+/* Copies an RGB picture into a wider picture, x pixels from the left. */
 static void
 paste (GstVideoFrame *wide, int x, GstSample *sample)
 {

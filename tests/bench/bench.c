@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What whole frames cost on a device: every variant and auto, beside the plain copy of the same bytes, C.
+ * What whole frames cost on a device: every variant and auto, beside a plain copy of the same bytes, C.
  *
  * Each round times a batch of frames of each row, the copy among them, and rounds go through the rows in alternating
- * order. Frames take turns over so many pairs that the caches have forgotten one when its turn comes again. A single
- * frame, from an idle stream to its end, is timed too. See usage ().
+ * order. Frames take turns over so many pairs of buffers that a pair has left the caches before its next turn. A
+ * single frame, from an idle stream to its end, is timed too. usage() lists the options.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -25,13 +25,13 @@ enum
   SKIPPED = 77,
   MIN_PAIRS = 8,
   MAX_PAIRS = 64,
-  PAIR_BYTES = 256 << 20, /* all pairs together, several times any L2 */
+  PAIR_BYTES = 256 << 20, /* the size of all pairs together, several times any L2 cache */
   MAX_BATCH = 32,
   MAX_ROUNDS = 200,
   MAX_ROWS = 32,
   MAX_PLANES = 2,
   MAX_SIDES = 16,
-  BATCH_US = 4000 /* a batch of slow frames is shorter than that, if it can be */
+  BATCH_US = 4000 /* a batch of slow frames is no longer than this, if possible */
 };
 
 static const struct
@@ -43,19 +43,22 @@ static const struct
 static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
 
 /*
- * As in BenchMask, and two more, only where they are asked for, which are exact at any size: weights of 0 and 1 without
- * order, and weights of 1.
+ * The kinds of BenchMask, and two more that are measured only on request and are exact at any size: unordered weights
+ * of 0 and 1, and weights of 1.
  */
 static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones", "box" };
 
-/* A plane's size is the frame's divided; its samples begin where those of the plane before end. */
+/* The sides of a plane are those of the frame divided by `divided`. Its samples follow those of the plane before. */
 typedef struct
 {
   int divided;
   ConvolvePixel pixel;
 } Plane;
 
-/* The last two only where they are asked for: pixels of three samples, and samples with something between them. */
+/*
+ * The last two formats are measured only on request: pixels of three samples, and samples with other bytes between
+ * them.
+ */
 #define GRAY(...) \
   { \
     1, \
@@ -111,8 +114,8 @@ typedef struct
 typedef struct
 {
   const char *name;
-  ConvolvePlan *plans[MAX_PLANES]; /* none of the copy */
-  const char *refused;             /* instead of numbers */
+  ConvolvePlan *plans[MAX_PLANES]; /* NULL for the copy */
+  const char *refused;             /* printed in place of the numbers */
   char reason[600];
   int batch, rounds;
   double us[MAX_ROUNDS], single_us[MAX_ROUNDS];
@@ -190,7 +193,7 @@ run_frame (Bench *bench, const Row *row, ConvolveError *error)
   return true;
 }
 
-/* Microseconds of each of count frames, one behind the other; -1 after an error. */
+/* Runs count frames one after the other; microseconds per frame, or -1 after an error. */
 static double
 time_frames (Bench *bench, const Row *row, int count, ConvolveError *error)
 {
@@ -247,7 +250,7 @@ print_row (Bench *bench, Row *row, double copy_us)
     bench_plot_add (&bench->plot, strcmp (row->name, "copy") == 0 ? "copy" : row->name, kind, bench->side, us);
 }
 
-/* A list with commas between, or NULL for all. */
+/* Whether the name is in a list separated by commas; NULL lists everything. */
 static bool
 wanted (const char *only, const char *name)
 {
@@ -369,7 +372,7 @@ bench_all (Bench *bench, ConvolveError *error)
   return done;
 }
 
-/* Odd widths with commas between them. */
+/* Reads odd widths separated by commas. */
 static bool
 read_sides (const char *text, Options *options)
 {
@@ -405,7 +408,10 @@ usage (void)
   return 2;
 }
 
-/* A program of its own, for its peers are a library that nothing else here needs; arguments are what follows --cpu. */
+/*
+ * Runs bench_cpu, a separate program because its peers need a library that nothing else here needs. arguments follow
+ * --cpu.
+ */
 static int
 run_beside (char **argv, const char *name)
 {

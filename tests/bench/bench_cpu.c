@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the variant cpu costs, beside other libraries in the same process on the same cores. Every round measures each
- * row of the table once, the order turned round from one round to the next; the table has medians and minimums. Frames
- * take turns, so that none is in the caches from the call before. A mask is measured again where other programs had
- * more than a few per cent of the machine meanwhile.
+ * row of the table once, in alternating order; the table has medians and minimums. Frames take turns, so that none is
+ * in the caches from the call before. A mask is measured again where other programs used more than a few per cent of
+ * the machine.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -30,7 +30,7 @@ enum
   MAX_ATTEMPTS = 12
 };
 
-static const double quiet = 0.04; /* of the machine for others */
+static const double quiet = 0.04; /* the share of the machine that other programs may use */
 
 static const char *const kinds[] = { "any", "gaussian", "box" };
 static const char *const paths[] = { "copy", "box", "pairs", "factors", "fft", "float-factors", "float",
@@ -55,7 +55,7 @@ typedef struct
   bool alone;
 } Options;
 
-/* One line of the table: we or a peer, with a number of threads. */
+/* One line of the table: the variant cpu or a peer, with a number of threads. */
 typedef struct
 {
   char name[64];
@@ -179,7 +179,7 @@ read_options (Options *options, int argc, char **argv)
   return argc % 2 == 1 && options->rounds > 0 && options->rounds <= MAX_ROUNDS;
 }
 
-/* Seconds of CPU that all programs have had so far, less our own; 0 where the system does not say. */
+/* The seconds of CPU time of all other programs so far; 0 where the system does not say. */
 static double
 others_seconds (void)
 {
@@ -205,7 +205,7 @@ compare_doubles (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Gaussians as OpenCV has them for sigma 0; weights of no order are fractions, as filter2D's masks are. */
+/* A gaussian has the sigma that OpenCV chooses for 0. Unordered weights are fractions, as filter2D's masks are. */
 static bool
 make_mask (ConvolveMask *mask, BenchKind kind, int side)
 {
@@ -273,7 +273,7 @@ make_rows (Row *rows, const Options *options, const Format *format, BenchKind ki
   return n;
 }
 
-/* Returns the share of the machine that others had. */
+/* Returns the share of the machine that other programs used. */
 static double
 measure (Row *rows, int n_rows, const Options *options, BenchKind kind, const ConvolveMask *mask,
     unsigned char **frames, ConvolvePlane plane)
@@ -283,7 +283,7 @@ measure (Row *rows, int n_rows, const Options *options, BenchKind kind, const Co
 
   for (int i = 0; i < n_rows; i++)
     rows[i].rounds = 0;
-  for (int round = -2; round < options->rounds; round++) { /* the first two warm up */
+  for (int round = -2; round < options->rounds; round++) { /* the first two rounds warm up */
     for (int i = 0; i < n_rows; i++, turn = (turn + 1) % N_PAIRS) {
       Row *row = &rows[round & 1 ? n_rows - 1 - i : i];
       double us;

@@ -10,7 +10,7 @@ extern "C"
 
 typedef enum
 {
-  BENCH_ANY, /* weights without order */
+  BENCH_ANY, /* unordered weights */
   BENCH_GAUSSIAN,
   BENCH_BOX,
   BENCH_N_KINDS

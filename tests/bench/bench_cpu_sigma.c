@@ -50,7 +50,7 @@ make_frame (size_t size, int number)
   return frame;
 }
 
-/* The least of some rounds, in milliseconds. */
+/* The minimum of some rounds, in milliseconds. */
 static double
 least (ConvolvePlan *plan, int threads, int rounds, unsigned char **frames, ptrdiff_t stride)
 {

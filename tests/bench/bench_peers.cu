@@ -44,7 +44,7 @@ static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
 struct Row
 {
   const char *name;
-  std::function<bool (const Npp8u *, Npp8u *)> run; /* false: refused */
+  std::function<bool (const Npp8u *, Npp8u *)> run; /* false where the library refuses the size */
   std::vector<double> us;
   bool refused = false;
 };
@@ -88,7 +88,7 @@ on_device (const std::vector<V> &values)
 }
 
 #ifndef NO_CUDNN
-/* One channel, floats in and out, zero boundary: what a depthwise layer does with a frame that is there as floats. */
+/* One channel of floats with zeros outside, as in a depthwise layer over a frame of floats. */
 static Row
 cudnn_row (cudnnHandle_t cudnn, int width, int height, int side)
 {
@@ -137,7 +137,7 @@ multiply (cufftComplex *spectrum, const cufftComplex *mask, int count, float sca
   }
 }
 
-/* The next number of which 2, 3, 5 and 7 are all the factors, and 2 is one. */
+/* The next even number without a prime factor above 7. */
 static int
 smooth (int n)
 {
@@ -153,8 +153,8 @@ smooth (int n)
 }
 
 /*
- * One transform of the whole frame, which is there as floats with its border already: there, times the mask's spectrum,
- * and back. Whatever the weights are.
+ * The transform of a whole frame of floats that already has its border, the product with the mask's spectrum, and the
+ * transform back. The time does not depend on the weights.
  */
 static Row
 cufft_row (int width, int height, int side)
@@ -182,7 +182,7 @@ cufft_row (int width, int height, int side)
 }
 #endif
 
-/* The constants of NPP for its fixed sizes of masks. */
+/* NPP's constants for the fixed sizes of masks. */
 static NppiMaskSize
 npp_mask (int side)
 {
