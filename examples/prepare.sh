@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
-# What the scripts share: installing what the build and the examples need, and building. To be sourced, with top set to
-# the project's root. MESON_ARGS in the environment holds further options for `meson setup`.
+# Shared by the scripts, which source this file with top set to the project's root: installing packages, and building.
+# MESON_ARGS in the environment holds further options for `meson setup`.
 
 packages="meson ninja-build pkg-config gcc g++ libc6-dev
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev zlib1g-dev
@@ -16,12 +16,12 @@ have_display () {
   [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]
 }
 
-# The oldest versions that do, from the one place that says so.
+# The oldest versions that can build the project, as meson.build states them.
 oldest_meson=$(sed -n "s/^ *meson_version: '>= \([0-9.]*\)'.*/\1/p" "${top:?}/meson.build")
 oldest_gstreamer=$(sed -n "s/^gst_version = '>= \([0-9.]*\)'.*/\1/p" "$top/meson.build")
 releases="Debian 12, Ubuntu 24.04, Fedora 38 and newer ones have both"
 
-# at_least VERSION OLDEST: compares numbers between points; a package's epoch and revision do not count.
+# at_least VERSION OLDEST: compares the numbers between the points, without a package's epoch and revision.
 at_least () {
   printf '%s %s\n' "${1#*:}" "$2" | awk '{
     sub (/[^0-9.].*/, "", $1)
@@ -33,7 +33,7 @@ at_least () {
   }'
 }
 
-# What runs here now, nothing where there is none.
+# The installed versions; nothing is printed where there is none.
 meson_version () {
   meson --version 2>/dev/null || true
 }
@@ -42,7 +42,7 @@ gstreamer_version () {
   pkg-config --modversion gstreamer-1.0 2>/dev/null || true
 }
 
-# What is not there of the tools, libraries and elements themselves, for systems without dpkg and for builds by hand.
+# The tools, libraries and elements that are missing, for systems without dpkg and for libraries that were built by hand.
 missing_parts () {
   for tool in meson ninja pkg-config cc c++ gst-launch-1.0 gst-inspect-1.0; do
     command -v "$tool" >/dev/null || echo "$tool"
@@ -59,7 +59,7 @@ installed () {
   [ "$(dpkg-query -W -f '${Status}' "$1" 2>/dev/null)" = 'install ok installed' ]
 }
 
-# too_old NAME OLDEST VERSION PACKAGE: prints why NAME is too old, or nothing. VERSION is what runs here now. Where VERSION
+# too_old NAME OLDEST VERSION PACKAGE: prints why NAME is too old, or nothing. VERSION is the installed one. Where VERSION
 # is empty, the version of PACKAGE that apt would install counts. PACKAGE is empty where there is no apt.
 too_old () {
   if [ -n "$3" ] && at_least "$3" "$2"; then return; fi
@@ -93,7 +93,7 @@ missing_packages () {
   done
 }
 
-# With nothing where we are root, with sudo where it asks for no password, not at all otherwise.
+# Runs a command as root: directly where the user is root, otherwise with sudo, which must not ask for a password.
 as_root () {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
@@ -119,7 +119,7 @@ apt_install () {
   apt_get install -y --no-install-recommends "$@"
 }
 
-# Installs what is missing, or lists it and fails. Versions are looked at before anything is installed.
+# Installs what is missing, or lists what is missing and fails. Versions are checked before anything is installed.
 install_missing () {
   wanted=$packages
   if have_display; then wanted="$wanted $window_packages"; fi
@@ -184,8 +184,8 @@ architectures_here () {
     }' | sort -nu | paste -s -d ';' -
 }
 
-# Runs Ninja and shows what it compiles, n of m: on a terminal in one line that changes, otherwise in a line each.
-# The output is in the log too where it goes to a file; on a terminal Ninja has to see the terminal itself.
+# Runs Ninja, which shows n of m and what is compiled: on a terminal in one line that changes, otherwise in a line each.
+# Only without a terminal is the output in the log too, because Ninja has to write to the terminal itself.
 ninja_build () {
   if [ -t 2 ]; then
     ninja -C "$1" >&2
@@ -228,7 +228,7 @@ build_project () {
   fi
 }
 
-# The environment in which GStreamer finds the plugin built in FOLDER.
+# use_build FOLDER: sets the environment in which GStreamer finds the plugin that was built in FOLDER.
 use_build () {
   GST_PLUGIN_PATH=$1/plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
   export GST_PLUGIN_PATH
