@@ -257,16 +257,7 @@ GST_START_TEST (test_presets)
       settings.mask = g_strdup (name);
       fail_unless (convolve_settings_make_mask (&settings, 1, 1, &luma, NULL));
       fail_unless (convolve_settings_make_mask (&settings, 2, 2, &chroma, NULL));
-      expected = (Expected){
-        .boundary = CONVOLVE_BOUNDARY_REFLECT_101,
-        .width = luma.width,
-        .height = luma.height,
-        .weights = { luma.taps, chroma.taps },
-        .divisors = { luma.divisor, chroma.divisor },
-        .chroma_width = chroma.width,
-        .chroma_height = chroma.height,
-        .bias = luma.offset,
-      };
+      expected = expected_of_masks (&luma, &chroma, CONVOLVE_BOUNDARY_REFLECT_101);
       fail_unless (gst_video_info_from_caps (&info, caps));
       harness = harness_new (properties, caps);
       check_one (harness, &info, FRAME_PLAIN, &expected, name);

@@ -80,15 +80,7 @@ GST_START_TEST (test_clip)
   convolve_settings_init (&settings);
   fail_unless (convolve_settings_make_mask (&settings, 1, 1, &luma, NULL));
   fail_unless (convolve_settings_make_mask (&settings, 2, 2, &chroma, NULL));
-  expected = (Expected){
-    .boundary = CONVOLVE_BOUNDARY_REPLICATE,
-    .width = luma.width,
-    .height = luma.height,
-    .weights = { luma.taps, chroma.taps },
-    .divisors = { luma.divisor, chroma.divisor },
-    .chroma_width = chroma.width,
-    .chroma_height = chroma.height,
-  };
+  expected = expected_of_masks (&luma, &chroma, CONVOLVE_BOUNDARY_REPLICATE);
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   for (;;) {

@@ -138,21 +138,7 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
   int size = check_layer_sample_size (layer->type);
   bool wide = strcmp (row->variant, "winograd") == 0 || strcmp (row->variant, "fft") == 0;
   size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  OracleLayer oracle = { .channels = layer->channels,
-    .height = test->height,
-    .width = test->width,
-    .kernel_height = layer->kernel_height,
-    .kernel_width = layer->kernel_width,
-    .stride_y = layer->stride_y,
-    .stride_x = layer->stride_x,
-    .pad_top = layer->pad_top,
-    .pad_left = layer->pad_left,
-    .boundary = check_boundary_oracle (layer->boundary),
-    .activation = check_activation_oracle (layer->activation),
-    .pool_height = layer->pool_height,
-    .pool_width = layer->pool_width,
-    .pool_stride_y = layer->pool_stride_y,
-    .pool_stride_x = layer->pool_stride_x };
+  OracleLayer oracle = check_layer_oracle (layer, test->height, test->width);
 
   for (int b = 0; b < test->batch; b++)
     for (int n = 0; n < outputs + test->filled; n++) {

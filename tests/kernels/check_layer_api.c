@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/check_layer_case.h"
 #include "layer/common/plan.h"
-#include "support/oracle_layer.h"
 
 static const float ones[64] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 
@@ -320,23 +320,10 @@ compare_layer (const ConvolveLayer *layer, const float *from, int side, const fl
 {
   int count = layer->channels * side * side;
   double *input = malloc (count * sizeof (double)), most = input ? 0 : INFINITY;
-  OracleLayer oracle = { .input = input,
-    .channels = layer->channels,
-    .height = side,
-    .width = side,
-    .weights = layer->weights,
-    .kernel_height = layer->kernel_height,
-    .kernel_width = layer->kernel_width,
-    .stride_y = layer->stride_y,
-    .stride_x = layer->stride_x,
-    .pad_top = layer->pad_top,
-    .pad_left = layer->pad_left,
-    .boundary = ORACLE_REPLICATE,
-    .pool_height = layer->pool_height,
-    .pool_width = layer->pool_width,
-    .pool_stride_y = layer->pool_stride_y,
-    .pool_stride_x = layer->pool_stride_x };
+  OracleLayer oracle = check_layer_oracle (layer, side, side);
 
+  oracle.input = input;
+  oracle.weights = layer->weights;
   for (int i = 0; i < count && input; i++)
     input[i] = from[i];
   for (int y = 0; y < height && input; y++)

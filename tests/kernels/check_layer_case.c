@@ -373,6 +373,26 @@ check_layer_case_random (CheckLayerCase *test, uint64_t seed, uint64_t number, l
   return fill_case (&random, test);
 }
 
+OracleLayer
+check_layer_oracle (const ConvolveLayer *layer, int height, int width)
+{
+  return (OracleLayer){ .channels = layer->channels,
+    .height = height,
+    .width = width,
+    .kernel_height = layer->kernel_height,
+    .kernel_width = layer->kernel_width,
+    .stride_y = layer->stride_y,
+    .stride_x = layer->stride_x,
+    .pad_top = layer->pad_top,
+    .pad_left = layer->pad_left,
+    .boundary = check_boundary_oracle (layer->boundary),
+    .activation = check_activation_oracle (layer->activation),
+    .pool_height = layer->pool_height,
+    .pool_width = layer->pool_width,
+    .pool_stride_y = layer->pool_stride_y,
+    .pool_stride_x = layer->pool_stride_x };
+}
+
 void
 check_layer_case_clear (CheckLayerCase *test)
 {

@@ -4,6 +4,7 @@
 #define TESTS_KERNELS_CHECK_LAYER_CASE_H
 
 #include "convolve_layer.h"
+#include "support/oracle_layer.h"
 
 enum
 {
@@ -34,6 +35,9 @@ void check_layer_case_clear (CheckLayerCase *test);
 
 /* Prints a description of the case. */
 void check_layer_case_print (const CheckLayerCase *test, const char *variant);
+
+/* The layer as the oracle takes it, over an image of this size; input, weights and bias are to be set. */
+OracleLayer check_layer_oracle (const ConvolveLayer *layer, int height, int width);
 
 int check_layer_sample_size (ConvolveLayerType type);
 

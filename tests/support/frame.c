@@ -170,6 +170,21 @@ nominal_range (const GstVideoInfo *info)
   return is_limited (info) ? 219 << (depth - 8) : (1 << depth) - 1;
 }
 
+Expected
+expected_of_masks (const ConvolveMask *luma, const ConvolveMask *chroma, ConvolveBoundary boundary)
+{
+  return (Expected){
+    .boundary = boundary,
+    .width = luma->width,
+    .height = luma->height,
+    .weights = { luma->taps, chroma->taps },
+    .divisors = { luma->divisor, chroma->divisor },
+    .chroma_width = chroma->width,
+    .chroma_height = chroma->height,
+    .bias = luma->offset,
+  };
+}
+
 static void
 check_component (const GstVideoInfo *info, guint c, const Component *in, const Component *out, const Expected *expected,
     const gchar *what)

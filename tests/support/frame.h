@@ -51,6 +51,9 @@ typedef struct
   gdouble bias; /* with the preset's offset */
 } Expected;
 
+/* What a preset does, from the masks of luma and chroma, which must live as long. */
+Expected expected_of_masks (const ConvolveMask *luma, const ConvolveMask *chroma, ConvolveBoundary boundary);
+
 /* Compares every sample with the oracle; fails the check, naming the place, where one differs. */
 void frame_check (const GstVideoInfo *info, GstBuffer *in, GstBuffer *out, const Expected *expected, const gchar *what);
 
