@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# shellcheck shell=sh disable=SC2154 # run.sh sets top, all and the like
+# shellcheck shell=sh disable=SC2154 # run.sh sets top and all
 # The examples, and the clip through the element under GStreamer's leak tracer.
 
-# Fails where a GStreamer object outlives the pipeline. (The tracer also logs the format of such a line.)
+# no_leaks PROPERTIES...: fails where a GStreamer object outlives the pipeline. The pattern leaves out the line in which the
+# tracer describes its own format.
 no_leaks () {
   GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 gst-launch-1.0 -q filesrc location=examples/clip.mp4 \
     ! decodebin ! videoconvert ! cudaconvolve "$@" ! fakesink >out/leaks 2>&1 || { cat out/leaks; return 1; }
   ! grep 'object-alive, type-name=(string)[^%]' out/leaks
 }
 
-# No window: the tests neither need nor disturb a display.
+# run_example ARGUMENTS...: runs examples/run.sh without a window, so that no display is needed.
 run_example () {
   ended=0
   env -u DISPLAY -u WAYLAND_DISPLAY -u MESON_ARGS sh examples/run.sh "$@" >out/example 2>&1 || ended=$?
@@ -33,8 +34,8 @@ rows = [data[y * width:(y + 1) * width] for y in range(height)]
 print(sum(abs(a - b) for row in rows for a, b in zip(row[:width // 2], row[width // 2:])) * 2 // (width * height))'
 }
 
-# The command of README: the clip has every frame, the picture shows a difference that nobody overlooks, the progress goes
-# to the end, and the report names the variant and the speed.
+# example PROPERTIES...: the clip has every frame, before and after differ clearly in the picture, the progress reaches the
+# end, and the report names the variant and the speed.
 example () {
   rm -f out/clip-convolved.webm out/clip-before-after.png
   run_example "$@" && [ "$(frames out/clip-convolved.webm)" = 100 ] &&
@@ -43,8 +44,8 @@ example () {
     grep -q '^variant: [a-z]' out/example && grep -q '^frames per second: [1-9]' out/example
 }
 
-# A window that takes a fifth of a second for each frame: the encoder has every frame all the same, no frame is convolved
-# twice, and the film does not go faster than it plays.
+# With a window that needs a fifth of a second for each frame the encoder still has every frame, no frame is convolved
+# twice, and the film plays no faster than its own pace.
 example_slow_window () {
   build/examples/convolve_file --clip=out/slow.webm --sink="identity sleep-time=200000 ! fakesink" \
     examples/clip.mp4 sigma=8 >out/example && cat out/example &&
@@ -52,8 +53,8 @@ example_slow_window () {
     awk '/^frames per second:/ { exit !($4 > 5.5 && $4 < 26) }' out/example
 }
 
-# example_ends COMMAND OPTIONS...: a film of 40 seconds at its own pace, which ends early by the command. The clip has
-# the frames until then and says how long it is, which a clip that is broken off does not. The picture is there too.
+# example_ends COMMAND OPTIONS...: the command ends a film of 40 seconds early. The clip has the frames until then and
+# states its duration, which a truncated clip does not. The picture is written too.
 example_ends () {
   command=$1
   shift
@@ -82,7 +83,7 @@ interrupt () {
   kill -INT "$program"
 }
 
-# On a terminal the line is overwritten.
+# On a terminal the progress line is overwritten in place.
 example_terminal () {
   command -v script >/dev/null || return 77
   script -qec "build/examples/convolve_file --sink=fakesink examples/clip.mp4" /dev/null >out/example
@@ -90,14 +91,14 @@ example_terminal () {
   cat -v out/example | grep -q '^^M[0-9]* frames, .* left^\[\[K^M[0-9]* frames, '
 }
 
-# refused TEXT ARGUMENTS...: it fails and says TEXT.
+# refused TEXT ARGUMENTS...: examples/run.sh fails with these arguments and says TEXT.
 refused () {
   text=$1
   shift
   ! run_example "$@" && grep -q "$text" out/example
 }
 
-# pictures.sh makes a picture for each preset and each boundary; README shows them.
+# Each preset and each boundary has a picture, as pictures.sh makes them.
 pictures () {
   gst-inspect-1.0 cudaconvolve >out/inspected || return 1
   presets=$(sed -n 's/,//g; s/.*Presets: //p' out/inspected)

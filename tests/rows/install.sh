@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# shellcheck shell=sh disable=SC2154,SC2016 # run.sh sets top, all and the like; inner shells expand some variables
+# shellcheck shell=sh disable=SC2154,SC2016 # run.sh sets top; inner shells expand some variables
 # Installing, in the build folder build-install/, so that the prefix of build/ stays as the user chose it.
 
 install_build () {
@@ -8,7 +8,7 @@ install_build () {
   build_project "$top/build-install" -Dcuda=disabled -Dtests=false -Dexamples=false -Dzlib=disabled "$@"
 }
 
-# Runs a command with a registry of its own, and without the variables that name folders of plugins.
+# Runs a command with a separate registry, and without the variables that name folders of plugins.
 gst_alone () {
   env -u GST_PLUGIN_PATH -u GST_PLUGIN_SYSTEM_PATH GST_REGISTRY="$top/out/install/registry.bin" "$@"
 }
@@ -23,27 +23,27 @@ found_in () {
   grep -q "Filename *$where/libgstcudaconvolve.so\$" out/install/inspected
 }
 
-# installs [VARIABLE=VALUE...]: what `meson install` says is in out/installed, and the line that it prints in out/line.
-# Meson 1.0 shows a script's arguments alone, in quotes.
+# installs [VARIABLE=VALUE...]: runs `meson install`. Its output is kept in out/installed, and the export line for the shell
+# in out/line. Meson 1.0 prints only the arguments of an install script, in quotes.
 installs () {
   gst_alone "$@" meson install -C build-install --no-rebuild >out/installed || return 1
   cat out/installed
   sed -n 's/.*\(export GST_PLUGIN_PATH=.*:$GST_PLUGIN_PATH}\).*/\1/p' out/installed | tail -n 1 >out/line
 }
 
-# found_by_line FOLDER: the printed line is enough for GStreamer.
+# found_by_line FOLDER: with the printed line GStreamer finds the plugin in the folder.
 found_by_line () {
   found_in "$1" sh -c '. "$0" && "$@"' "$top/out/line"
 }
 
-# The prefix decides, and uninstalling leaves nothing.
+# The prefix decides where the plugin goes, and uninstalling leaves nothing.
 install_prefix () {
   install_build --prefix="$top/out/install" --libdir=lib -Dplugin-dir= && installs &&
     found_by_line "$top/out/install/lib/gstreamer-1.0" &&
     ninja -C build-install uninstall && [ ! -e out/install/lib/gstreamer-1.0/libgstcudaconvolve.so ]
 }
 
-# The user's own folder is searched without a line. A shell can read the line of a name with a space.
+# GStreamer searches the user's own folder without a line. For a folder with a space in its name the line is quoted.
 install_plugin_dir () {
   data=$top/out/install/home
   export XDG_DATA_HOME="$data"
@@ -54,7 +54,7 @@ install_plugin_dir () {
     grep -q 'plugin-dir: Meson does not expand' out/installed
 }
 
-# A packager's build: files below DESTDIR, and a line that names the folder they are for. None for GStreamer's folder.
+# A packager's build puts files below DESTDIR, and prints the line for the final folder. GStreamer's own folder needs none.
 install_destdir () {
   plugins=$(pkg-config --variable=pluginsdir gstreamer-1.0)
   staged=$top/out/install/staged

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# shellcheck shell=sh disable=SC2154 # run.sh sets top, all and the like
+# shellcheck shell=sh disable=SC2154 # run.sh sets top and all
 # The choice of a host compiler for nvcc, with stand-ins for compilers; configured in build-nvcc/.
 
-# host_compilers: every gcc and g++-N in front of PATH claims to be version 99, which no nvcc takes.
+# host_compilers: puts stand-ins for every gcc and g++-N in front of PATH that claim to be version 99, which no nvcc takes.
 host_compilers () {
   nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc) || { echo "there is no nvcc"; return 77; }
   rm -rf out/stand-ins build-nvcc
@@ -22,7 +22,7 @@ nvcc_setup () {
   return "$status"
 }
 
-# An older g++ is found, and the newer one before it is not taken.
+# The configuration finds an older g++ and passes over a newer one that nvcc refuses.
 nvcc_older_compiler () {
   host_compilers || return
   stand_in g++-97 "exec $(command -v g++) \"\$@\""
@@ -34,10 +34,10 @@ nvcc_older_compiler () {
     ninja -C build-nvcc "$(ninja -C build-nvcc -t targets all | sed -n 's/^\(kernels\/[^ ]*device\.o\): CUSTOM_COMMAND.*/\1/p')"
 }
 
-# Without one the build is for the CPU, or fails where CUDA is asked for; both say which version is wanted.
+# Without a suitable g++ the build is for the CPU alone, or fails with -Dcuda=enabled. Both name the version that is wanted.
 nvcc_no_compiler () {
   host_compilers || return
-  # What helps depends on the system's other headers, too.
+  # The message ends differently on systems with other headers.
   wanted='nvcc [0-9.]* takes no gcc above version [0-9]* as its host compiler, and here is gcc version 99; '
   nvcc_setup && grep -q "^Message: CUDA: $wanted.*, so this build has the cpu variant alone" out/configured &&
     ! nvcc_setup -Dcuda=enabled && grep -q "ERROR: .*CUDA: $wanted" out/configured

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# shellcheck shell=sh disable=SC2154 # run.sh sets top, all and the like
-# What the scripts say and do on systems that lack something or are too old, with stand-ins for Meson, GStreamer and apt.
+# shellcheck shell=sh disable=SC2154 # run.sh sets top and all
+# What the scripts do on systems that lack something or are too old, with stand-ins for Meson, GStreamer and apt.
 
-# old_system MESON GSTREAMER APT-MESON APT-GSTREAMER: stand-ins for a system with these versions of what is installed,
-# and of what apt has; "-" is none. apt-get notes its arguments in out/apt-get and installs nothing.
+# old_system MESON GSTREAMER APT-MESON APT-GSTREAMER: stand-ins for a system with these versions, installed and in apt;
+# "-" is none. The stand-in for apt-get writes its arguments to out/apt-get and installs nothing.
 old_system () {
   rm -rf out/stand-ins out/apt-get
   mkdir -p out/stand-ins
   : >out/apt-get
-  # meson and pkg-config that say nothing are as good as none to the scripts.
+  # To the scripts a meson or pkg-config that prints nothing is a missing one.
   stand_in meson "[ \"\$*\" = --version ] && [ $1 != - ] && echo $1"
   stand_in pkg-config "case \$* in '--modversion gstreamer-1.0') [ $2 != - ] && echo $2 ;; *) false ;; esac"
   stand_in dpkg-query "case \$* in *' gcc') echo install ok installed ;; *) exit 1 ;; esac"
@@ -20,7 +20,7 @@ old_system () {
   stand_in id 'echo 0'
 }
 
-# says TEXT...: run.sh fails on that system, and the texts are in what it says.
+# says TEXT...: examples/run.sh fails on that system, and its output holds the texts.
 says () {
   ! run_example >/dev/null || return 1
   cat out/example out/apt-get
@@ -29,7 +29,7 @@ says () {
   done
 }
 
-# Nothing is installed on a system whose versions are too old, and the text says which ones, and who has newer ones.
+# On a system whose versions are too old nothing is installed, and the message says which are, and which systems have newer ones.
 old_versions () {
   PATH=$top/out/stand-ins:$PATH
   old_system - - 0.61.2-1 1.20.3-0ubuntu1 && says 'needs Meson 1.0 and GStreamer 1.22' 'Meson 0.61.2-1 is what apt' \
@@ -42,7 +42,7 @@ old_versions () {
     ! grep install out/apt-get
 }
 
-# What is new enough, or unknown to apt-cache, is installed.
+# Versions that are new enough, or that apt-cache does not know, are installed.
 new_versions () {
   PATH=$top/out/stand-ins:$PATH
   old_system - - 1.0.1-5 1.22.0-2+deb12u1 && says 'apt-get failed' && grep -q '^-q install .*meson' out/apt-get &&
@@ -59,7 +59,7 @@ old_versions_elsewhere () {
   for tool in sh env cat sed awk grep basename dirname fold mkdir rm mktemp tail chmod; do
     ln -sf "$(command -v "$tool")" out/stand-ins/
   done
-  # shellcheck disable=SC2123 # for this row nothing else is to be found
+  # shellcheck disable=SC2123 # this row must not find anything else
   PATH=$top/out/stand-ins
   says 'Meson 0.61.2 is installed' 'GStreamer 1.20.3 is installed' 'Debian 12, Ubuntu 24.04, Fedora' &&
     stand_in meson 'echo 1.3.2' && stand_in pkg-config 'case $* in --modversion*) echo 1.24.2 ;; esac' &&

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# shellcheck shell=sh disable=SC2154 # run.sh sets top, all and the like
+# shellcheck shell=sh disable=SC2154 # run.sh sets top and all
 # README's launch lines, run as they are written.
 
 # The launch lines; lines that end in a backslash are joined.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# shellcheck shell=sh disable=SC2154 # run.sh sets top, all and the like
+# shellcheck shell=sh disable=SC2154 # run.sh sets top and all
 # The tests under the sanitizers: AddressSanitizer and UndefinedBehaviorSanitizer in build-asan/, ThreadSanitizer in
 # build-tsan/; both without CUDA.
 

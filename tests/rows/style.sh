@@ -2,12 +2,12 @@
 # shellcheck shell=sh disable=SC2154,SC2016 # run.sh sets top and all; inner shells expand some variables
 # The form of the sources: clang-format and shellcheck always, the static analysers clang-tidy and cppcheck with --all.
 
-# Other versions of clang-format break lines at other places; 14 is the one of Debian 12.
+# Debian 12 has clang-format 14. Other versions break lines at other places.
 formatting () {
   format=$(command -v clang-format-14 || command -v clang-format) || { echo "there is no clang-format"; return 77; }
   "$format" --version | grep -q 'version 14\.' ||
     { echo "version 14 is wanted, and here is $("$format" --version)"; return 77; }
-  git ls-files '*.c' '*.h' '*.cu' '*.cuh' >out/sources 2>/dev/null || { echo "this is no checkout of git"; return 77; }
+  find kernels props plugin tests examples -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' >out/sources
   xargs "$format" --dry-run -Werror --ferror-limit=1 <out/sources
 }
 
@@ -21,8 +21,8 @@ style_rows () {
   check "style: shellcheck" scripts
 }
 
-# unexplained FILE...: the findings in the files of clang-tidy's and cppcheck's form "FILE:LINE:COLUMN: ... [CHECK]" that
-# tests/analysers/explained.txt does not explain. Fails where there is one.
+# unexplained FILE...: prints the findings in these files that tests/analysers/explained.txt does not explain, and fails
+# where there is one. Both analysers write findings as "FILE:LINE:COLUMN: ... [CHECK]".
 unexplained () {
   sed -n -e "s#$top/build/\.\./##; s#^\.\./##; s#$top/##" -e 's/^\([^:]*\):[0-9].*\[\([^],]*\)[^[]*\]$/\1 \2 &/p' "$@" |
     sort -u | awk '
@@ -31,7 +31,8 @@ unexplained () {
       END { exit found }' tests/analysers/explained.txt -
 }
 
-# The C files of the build, for clang-tidy has to know how each is compiled. Other versions find other things.
+# clang-tidy reads the C files of the build, because the tool must know how each is compiled. Other versions of both
+# analysers have other findings.
 clang_tidy () {
   command -v clang-tidy >/dev/null || { echo "there is no clang-tidy"; return 77; }
   clang-tidy --version | grep -q 'version 14\.' || { echo "version 14 is wanted"; return 77; }
