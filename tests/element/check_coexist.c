@@ -80,24 +80,6 @@ static const Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
 
 #define MASK "mask=\"1 2 1; 2 4 2; 1 2 1\" kernel-variant=global "
 
-/* A buffer over the block with one memory for each plane, the planes end to end. */
-static GstBuffer *
-wrap_planes (const GstVideoInfo *info, guint8 *block)
-{
-  GstBuffer *buffer = gst_buffer_new ();
-
-  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES (info); i++) {
-    gsize start = GST_VIDEO_INFO_PLANE_OFFSET (info, i);
-    gsize end = i + 1 < GST_VIDEO_INFO_N_PLANES (info) ? GST_VIDEO_INFO_PLANE_OFFSET (info, i + 1) : info->size;
-
-    gst_buffer_append_memory (buffer,
-        gst_memory_new_wrapped (0, block + start, end - start, 0, end - start, NULL, NULL));
-  }
-  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info), info->width,
-      info->height, GST_VIDEO_INFO_N_PLANES (info), (gsize *) info->offset, (gint *) info->stride);
-  return buffer;
-}
-
 GST_START_TEST (test_separate_memories)
 {
   GstVideoInfo info = info_of ("I420", 640, 362);
@@ -107,7 +89,7 @@ GST_START_TEST (test_separate_memories)
     g_autofree gchar *line = g_strdup_printf ("cudaconvolve " MASK "frames-in-flight=%u", n);
     GstHarness *harness = harness_new_for (line, &info);
     guint8 *block = aligned_alloc (PAGE, (info.size / PAGE + 1) * PAGE);
-    GstBuffer *planes = wrap_planes (&info, block), *out;
+    GstBuffer *planes = frame_wrap_planes (&info, block), *out;
 
     for (gsize i = 0; i < info.size; i++)
       block[i] = i * 31 % 251;

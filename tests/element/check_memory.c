@@ -221,27 +221,6 @@ GST_START_TEST (test_no_pin)
 }
 GST_END_TEST;
 
-/* A buffer over somebody's block, with one memory for each plane and the planes end to end. */
-static GstBuffer *
-wrap_planes (const GstVideoInfo *info, guint8 *block)
-{
-  GstBuffer *buffer = gst_buffer_new ();
-  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
-  gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
-
-  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES (info); i++) {
-    gsize end = i + 1 < GST_VIDEO_INFO_N_PLANES (info) ? GST_VIDEO_INFO_PLANE_OFFSET (info, i + 1) : info->size;
-
-    offset[i] = GST_VIDEO_INFO_PLANE_OFFSET (info, i);
-    stride[i] = GST_VIDEO_INFO_PLANE_STRIDE (info, i);
-    gst_buffer_append_memory (buffer,
-        gst_memory_new_wrapped (0, block + offset[i], end - offset[i], 0, end - offset[i], NULL, NULL));
-  }
-  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info), info->width,
-      info->height, GST_VIDEO_INFO_N_PLANES (info), offset, stride);
-  return buffer;
-}
-
 /*
  * Where each plane is a memory and the planes lie end to end, none is locked, and the block can be copied as a whole.
  */
@@ -263,7 +242,7 @@ GST_START_TEST (test_separate_memories)
     GstVideoInfo info = small_info ("I420");
     GstHarness *harness = start (line, NULL, &info);
     guint8 *block = aligned_alloc (PAGE, (info.size / PAGE + 1) * PAGE);
-    GstBuffer *planes = wrap_planes (&info, block), *out;
+    GstBuffer *planes = frame_wrap_planes (&info, block), *out;
 
     for (gsize i = 0; i < info.size; i++)
       block[i] = i * 31 % 251;

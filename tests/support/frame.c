@@ -77,6 +77,26 @@ frame_new (const GstVideoInfo *info, FrameLayout layout, guint32 seed)
   return buffer;
 }
 
+GstBuffer *
+frame_wrap_planes (const GstVideoInfo *info, guint8 *block)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
+
+  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES (info); i++) {
+    gsize end = i + 1 < GST_VIDEO_INFO_N_PLANES (info) ? GST_VIDEO_INFO_PLANE_OFFSET (info, i + 1) : info->size;
+
+    offset[i] = GST_VIDEO_INFO_PLANE_OFFSET (info, i);
+    stride[i] = GST_VIDEO_INFO_PLANE_STRIDE (info, i);
+    gst_buffer_append_memory (buffer,
+        gst_memory_new_wrapped (0, block + offset[i], end - offset[i], 0, end - offset[i], NULL, NULL));
+  }
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info), info->width,
+      info->height, GST_VIDEO_INFO_N_PLANES (info), offset, stride);
+  return buffer;
+}
+
 void
 frame_read (const GstVideoInfo *info, GstBuffer *buffer, Component components[4])
 {

@@ -31,6 +31,9 @@ GstCaps *frame_caps (const gchar *format, gint width, gint height, const gchar *
 /* A frame of random samples; the seed gives the same picture for every layout. */
 GstBuffer *frame_new (const GstVideoInfo *info, FrameLayout layout, guint32 seed);
 
+/* A buffer over a block of somebody else's, with one memory for each plane, the planes end to end, and a GstVideoMeta. */
+GstBuffer *frame_wrap_planes (const GstVideoInfo *info, guint8 *block);
+
 /* Reads components 0 .. n_components - 1; free with frame_clear(). */
 void frame_read (const GstVideoInfo *info, GstBuffer *buffer, Component components[4]);
 void frame_clear (Component components[4]);
