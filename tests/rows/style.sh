@@ -7,8 +7,8 @@ formatting () {
   format=$(command -v clang-format-14 || command -v clang-format) || { echo "there is no clang-format"; return 77; }
   "$format" --version | grep -q 'version 14\.' ||
     { echo "version 14 is wanted, and here is $("$format" --version)"; return 77; }
-  find kernels props plugin tests examples -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' >out/sources
-  xargs "$format" --dry-run -Werror --ferror-limit=1 <out/sources
+  find kernels props plugin tests examples -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' >out/format-sources
+  xargs "$format" --dry-run -Werror --ferror-limit=1 <out/format-sources
 }
 
 scripts () {
@@ -38,9 +38,9 @@ clang_tidy () {
   clang-tidy --version | grep -q 'version 14\.' || { echo "version 14 is wanted"; return 77; }
   rm -rf out/clang-tidy
   mkdir -p out/clang-tidy
-  sed -n 's#^ *"file": "\(\.\./\)*\(.*\.c\)",\{0,1\}$#\2#p' build/compile_commands.json | sort -u >out/sources
+  sed -n 's#^ *"file": "\(\.\./\)*\(.*\.c\)",\{0,1\}$#\2#p' build/compile_commands.json | sort -u >out/tidy-sources
   xargs -P "$(nproc)" -I '{}' sh -c 'clang-tidy -p build --quiet "$0" >"out/clang-tidy/$(echo "$0" | tr / -)" 2>/dev/null' \
-    '{}' <out/sources || true
+    '{}' <out/tidy-sources || true
   unexplained out/clang-tidy/*
 }
 
