@@ -23,13 +23,6 @@ struct ConvolveParts
   ConvolveBoundary boundary;
 };
 
-/* convolve_boundary_index (), short where it is used: where few warps come, they would wait for long code to be fetched. */
-static __device__ __noinline__ int
-convolve_find_index (ConvolveBoundary boundary, int i, int n)
-{
-  return convolve_boundary_index (boundary, i, n);
-}
-
 /* Loads N words, as many at once as their number and place allow. */
 template <int N>
 static __device__ __forceinline__ void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The image as a kernel sees it: loads with a boundary, the sum, the store. A kernel is a template over the sample's type
- * T, the boundary, and the type Sum of its sums: float wherever common/taps.c proved single precision good enough,
+ * T and the type Sum of its sums: float wherever common/taps.c proved single precision good enough,
  * double elsewhere. blockIdx.z is the sample within the pixel.
  */
 #ifndef CONVOLVE_CUDA_IMAGE_CUH
@@ -23,6 +23,7 @@ struct ConvolveImage
   int pixel_stride, shift, maximum;
   unsigned select;
   bool swapped;
+  ConvolveBoundary boundary;
   float zero[CONVOLVE_MAX_SAMPLES];
   int mask_width, mask_height;
   ConvolveTail tail;
@@ -72,8 +73,22 @@ convolve_swap (const ConvolveImage &image, unsigned word)
   return image.swapped ? __byte_perm (word, 0, 0x4401) : word;
 }
 
-/* The boundary of a block that never reads outside the image: most blocks, so they pay nothing for edges. */
-#define CONVOLVE_INSIDE CONVOLVE_N_BOUNDARIES
+/* Where a block reads: inside the image alone, as most blocks do, which so pay nothing for edges; or anywhere. */
+enum ConvolvePlace
+{
+  CONVOLVE_INSIDE,
+  CONVOLVE_ANYWHERE
+};
+
+/*
+ * convolve_boundary_index () for a coordinate outside the image. Not inlined: few samples lie there, and warps would wait
+ * for the instructions of all boundaries to be fetched.
+ */
+static __device__ __noinline__ int
+convolve_find_index (ConvolveBoundary boundary, int i, int n)
+{
+  return convolve_boundary_index (boundary, i, n);
+}
 
 /* Whether a block whose outputs are at left, top reads only what is inside the image. */
 __device__ __forceinline__ bool
@@ -85,15 +100,17 @@ convolve_is_inside (const ConvolveImage &image, int left, int top, int width, in
       && top + height + y_reach <= image.height;
 }
 
-/* The sample at any x and y, inside the image or outside. */
-template <typename T, ConvolveBoundary B>
+/* The sample at x and y. */
+template <typename T, ConvolvePlace P>
 __device__ __forceinline__ float
 convolve_load (const ConvolveImage &image, int x, int y, int sample)
 {
-  if (B != CONVOLVE_INSIDE) {
-    x = convolve_boundary_index (B, x, image.width);
-    y = convolve_boundary_index (B, y, image.height);
-    if (B == CONVOLVE_BOUNDARY_ZERO && (x < 0 || y < 0))
+  if (P == CONVOLVE_ANYWHERE) {
+    if ((unsigned) x >= (unsigned) image.width)
+      x = convolve_find_index (image.boundary, x, image.width);
+    if ((unsigned) y >= (unsigned) image.height)
+      y = convolve_find_index (image.boundary, y, image.height);
+    if (x < 0 || y < 0)
       return image.zero[sample];
   }
   unsigned word = *convolve_source<T> (image, x, y, sample);
@@ -148,12 +165,12 @@ convolve_sum (const ConvolveImage &image, Tap tap, Sample sample)
 }
 
 /* The same with samples from the image's memory, for the output at x and y. */
-template <typename T, ConvolveBoundary B, typename Sum, typename Tap>
+template <typename T, ConvolvePlace P, typename Sum, typename Tap>
 __device__ __forceinline__ Sum
 convolve_sum_neighbours (const ConvolveImage &image, Tap tap, int x, int y)
 {
   return convolve_sum<Sum> (image, tap, [&] (int i, int j) {
-    return convolve_load<T, B> (image, x + i - image.mask_width / 2, y + j - image.mask_height / 2, blockIdx.z);
+    return convolve_load<T, P> (image, x + i - image.mask_width / 2, y + j - image.mask_height / 2, blockIdx.z);
   });
 }
 

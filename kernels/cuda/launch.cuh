@@ -23,27 +23,17 @@ struct ConvolveParameters
 static_assert (sizeof (ConvolveImage) + sizeof (ConvolveParameters<CONVOLVE_MAX_PARAMETER_TAPS>) <= 32764,
     "what one launch carries");
 
-/* A kernel for each type of sum, sample type and boundary. What follows the name are more template arguments of all. */
-typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_N_BOUNDARIES];
+/* A kernel for each type of sum and sample type. What follows the name are more template arguments of all. */
+typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES];
 
 #define CONVOLVE_KERNELS(name, ...) \
   { \
-    { CONVOLVE_KERNEL_ROW (name, uint8_t, float, ##__VA_ARGS__), \
-      CONVOLVE_KERNEL_ROW (name, uint16_t, float, ##__VA_ARGS__) }, \
+    { (const void *) name<uint8_t, float, ##__VA_ARGS__>, (const void *) name<uint16_t, float, ##__VA_ARGS__> }, \
     { \
-      CONVOLVE_KERNEL_ROW (name, uint8_t, double, ##__VA_ARGS__), \
-          CONVOLVE_KERNEL_ROW (name, uint16_t, double, ##__VA_ARGS__) \
+      (const void *) name<uint8_t, double, ##__VA_ARGS__>, (const void *) name<uint16_t, double, ##__VA_ARGS__> \
     } \
   }
-#define CONVOLVE_KERNEL_ROW(name, T, Sum, ...) \
-  { \
-    (const void *) name<T, CONVOLVE_BOUNDARY_ZERO, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_REPLICATE, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_REFLECT, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_REFLECT_101, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_WRAP, Sum, ##__VA_ARGS__> \
-  }
-static_assert (CONVOLVE_N_SAMPLE_TYPES == 2 && CONVOLVE_N_BOUNDARIES == 5, "a new one needs its kernels");
+static_assert (CONVOLVE_N_SAMPLE_TYPES == 2, "a new type needs its kernels");
 
 /* Kernels whose last template argument is the number of taps in their parameter: for few taps, and for many. */
 typedef ConvolveKernels ConvolveParameterKernels[2];
@@ -56,7 +46,7 @@ typedef ConvolveKernels ConvolveParameterKernels[2];
 static inline const void *
 convolve_kernel (const ConvolvePlan *plan, const ConvolveKernels &kernels)
 {
-  return kernels[plan->wide_sums][plan->pixel.type][plan->boundary];
+  return kernels[plan->wide_sums][plan->pixel.type];
 }
 
 static inline const void *
