@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine.h"
 
+#include "enums.h"
 #include "layercaps.h"
 #include "pinned.h"
 
@@ -69,7 +70,7 @@ drop_plans (GstCudaConvolveEngine *engine)
 {
   gst_cuda_convolve_plans_clear (&engine->plans);
   if (engine->have_plans)
-    gst_cuda_convolve_settings_clear (&engine->good);
+    convolve_properties_clear (&engine->good);
   engine->have_plans = FALSE;
 }
 
@@ -178,9 +179,9 @@ open_device (GstCudaConvolveEngine *engine, ConvolveError *error)
 
 /* Without a device: an error where the settings insist on one, otherwise the CPU and word of it, once. */
 static ConvolveStatus
-do_without_device (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings, ConvolveError *error)
+do_without_device (GstCudaConvolveEngine *engine, const ConvolveProperties *settings, ConvolveError *error)
 {
-  if (gst_cuda_convolve_settings_need_device (settings) || error->status != CONVOLVE_NO_DEVICE)
+  if (convolve_properties_need_device (settings) || error->status != CONVOLVE_NO_DEVICE)
     return error->status;
   if (!engine->device_missing)
     /* The sentence is the debug text too, because gst-launch-1.0 shows nothing else of an INFO. */
@@ -192,10 +193,10 @@ do_without_device (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings 
 
 /* Opens the device where the settings can use one; an error where they insist on it and there is none. */
 static ConvolveStatus
-ensure_device (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings, ConvolveError *error)
+ensure_device (GstCudaConvolveEngine *engine, const ConvolveProperties *settings, ConvolveError *error)
 {
-  if (engine->device || !gst_cuda_convolve_settings_want_device (settings)
-      || (engine->device_missing && !gst_cuda_convolve_settings_need_device (settings)))
+  if (engine->device || !convolve_properties_want_device (settings)
+      || (engine->device_missing && !convolve_properties_need_device (settings)))
     return CONVOLVE_OK;
   engine->device = open_device (engine, error);
   if (!engine->device)
@@ -336,7 +337,7 @@ warn_of_layer (GstCudaConvolveEngine *engine, gchar *text)
 }
 
 gboolean
-gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings)
+gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine *engine, const ConvolveProperties *settings)
 {
   GstCudaConvolveLayer *layer = NULL;
   GError *bad = NULL;
@@ -406,7 +407,7 @@ publish_variant (GstCudaConvolveEngine *engine)
 
 /* Once for each set of plans: nobody who is not looking pays for it. */
 static void
-explain_choice (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings)
+explain_choice (GstCudaConvolveEngine *engine, const ConvolveProperties *settings)
 {
   if (settings->variant != CONVOLVE_VARIANT_AUTO || engine->plans.layer
       || gst_debug_category_get_threshold (GST_CAT_DEFAULT) < GST_LEVEL_DEBUG)
@@ -436,7 +437,7 @@ share_work (GstCudaConvolveEngine *engine, guint n_threads)
 
 /* Nobody looks at the mask beside a layer. The one that was good, or the default, is kept for when the layer goes. */
 static void
-keep_good_mask (GstCudaConvolveEngine *engine, GstCudaConvolveSettings *settings)
+keep_good_mask (GstCudaConvolveEngine *engine, ConvolveProperties *settings)
 {
   convolve_settings_clear (&settings->mask);
   if (engine->have_plans)
@@ -450,7 +451,7 @@ keep_good_mask (GstCudaConvolveEngine *engine, GstCudaConvolveSettings *settings
  * each fault; what is set beside the mask holds. Takes settings on success.
  */
 static ConvolveStatus
-replace_plans (GstCudaConvolveEngine *engine, GstCudaConvolveSettings *settings, ConvolveError *error)
+replace_plans (GstCudaConvolveEngine *engine, ConvolveProperties *settings, ConvolveError *error)
 {
   GstCudaConvolvePlans plans;
   ConvolveStatus status = engine->layer
@@ -484,13 +485,13 @@ replace_plans (GstCudaConvolveEngine *engine, GstCudaConvolveSettings *settings,
 }
 
 gboolean
-gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings)
+gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const ConvolveProperties *settings)
 {
-  GstCudaConvolveSettings wanted;
+  ConvolveProperties wanted;
   ConvolveError error;
   ConvolveStatus status;
 
-  gst_cuda_convolve_settings_copy (&wanted, settings);
+  convolve_properties_copy (&wanted, settings);
   wanted.device_id = engine->device_id;
   status = ensure_device (engine, &wanted, &error);
   if (status == CONVOLVE_OK)
@@ -502,12 +503,12 @@ gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const GstCudaCon
   if (status == CONVOLVE_OK)
     return TRUE;
   gst_cuda_convolve_engine_post_error (engine, &error);
-  gst_cuda_convolve_settings_clear (&wanted);
+  convolve_properties_clear (&wanted);
   return FALSE;
 }
 
 gboolean
-gst_cuda_convolve_engine_start (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings)
+gst_cuda_convolve_engine_start (GstCudaConvolveEngine *engine, const ConvolveProperties *settings)
 {
   ConvolveMask mask;
   ConvolveError error;
@@ -530,8 +531,7 @@ gst_cuda_convolve_engine_start (GstCudaConvolveEngine *engine, const GstCudaConv
     g_error_free (bad);
     return FALSE;
   }
-  if (!gst_cuda_convolve_settings_want_device (settings)
-      || convolve_device_find (settings->device_id, &error) == CONVOLVE_OK
+  if (!convolve_properties_want_device (settings) || convolve_device_find (settings->device_id, &error) == CONVOLVE_OK
       || do_without_device (engine, settings, &error) == CONVOLVE_OK)
     return TRUE;
   set_layer (engine, NULL);

@@ -52,7 +52,7 @@ typedef struct
   GstCudaConvolveLayout layout, out_layout;
   GstCudaConvolveLayer *layer; /* in the mask's place, or NULL; written under the element's object lock */
   GstCudaConvolvePlans plans;
-  GstCudaConvolveSettings good; /* what the plans were made from */
+  ConvolveProperties good; /* what the plans were made from */
   gboolean have_plans;
   gchar *warned, *layer_warned; /* the texts of the warnings that stand, or NULL */
   ConvolvePool *pool;           /* of plans for the CPU, or NULL */
@@ -71,7 +71,7 @@ void gst_cuda_convolve_engine_init (GstCudaConvolveEngine *engine, GstElement *e
 void gst_cuda_convolve_engine_clear (GstCudaConvolveEngine *engine);
 
 /* Whether the settings can work at all; opens no device. */
-gboolean gst_cuda_convolve_engine_start (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings);
+gboolean gst_cuda_convolve_engine_start (GstCudaConvolveEngine *engine, const ConvolveProperties *settings);
 void gst_cuda_convolve_engine_stop (GstCudaConvolveEngine *engine);
 
 /* New caps: plans are to be made anew. No frame is under way. */
@@ -84,7 +84,7 @@ void gst_cuda_convolve_engine_set_info (GstCudaConvolveEngine *engine, const Gst
  * two is to be called: where downstream takes what it makes, or, with a warning and the one before, which may be NULL,
  * where it does not.
  */
-gboolean gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings);
+gboolean gst_cuda_convolve_engine_update_layer (GstCudaConvolveEngine *engine, const ConvolveProperties *settings);
 void gst_cuda_convolve_engine_keep_layer (GstCudaConvolveEngine *engine);
 void gst_cuda_convolve_engine_restore_layer (GstCudaConvolveEngine *engine, GstCudaConvolveLayer *before);
 
@@ -119,7 +119,7 @@ void gst_cuda_convolve_engine_follow (GstCudaConvolveEngine *engine, GstBuffer *
  * Makes the plans from the settings. A bad mask is an error as long as there was no good one, and a warning
  * afterwards. FALSE where an error was posted.
  */
-gboolean gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const GstCudaConvolveSettings *settings);
+gboolean gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const ConvolveProperties *settings);
 
 /* What the plans come to: no work at all, or work on the device. */
 gboolean gst_cuda_convolve_engine_is_passthrough (const GstCudaConvolveEngine *engine);

@@ -44,11 +44,9 @@ GST_DEBUG_CATEGORY (gst_cuda_convolve_debug);
 
 enum
 {
-  PROP_CUDA_DEVICE_ID = CONVOLVE_PROP_LAST,
-  PROP_FRAMES_IN_FLIGHT,
-  PROP_N_THREADS,
-  PROP_ACTIVE_VARIANT,
-  PROP_STATS
+  PROP_ACTIVE_VARIANT = 1,
+  PROP_STATS,
+  PROP_FIRST_SETTING /* of those in props/ */
 };
 
 /* How long a frame lasts where the caps do not say, as GStreamer's video decoders take it. */
@@ -62,21 +60,21 @@ struct _GstCudaConvolve
   GstBaseTransform parent;
 
   /* Under the object lock: any thread. */
-  GstCudaConvolveSettings settings; /* as the user reads them */
-  GstCudaConvolveSettings applied;  /* as frames use them: what one g_object_set() sets comes together */
-  gboolean stale;                   /* applied changed since used was taken from it */
+  ConvolveProperties settings; /* as the user reads them */
+  ConvolveProperties applied;  /* as frames use them: what one g_object_set() sets comes together */
+  gboolean stale;              /* applied changed since used was taken from it */
   gboolean started;
   GstClockTime latency; /* of the frames that are kept while they are under way */
 
   /* The streaming thread's own, and start's and stop's. */
   GstCudaConvolveEngine engine;
-  GstCudaConvolveSettings used; /* what the plans are made from */
-  gboolean replan;              /* used, caps or device changed since the plans were made */
-  guint ahead;                  /* frames that are to stay under way when one is done with */
-  guint agreed_in, agreed_out;  /* so many buffers may stay with us, as upstream and downstream were told last */
-  guint kept;                   /* frames that do stay under way: ahead, as far as it is agreed */
-  gboolean discont;             /* the base class still has a gap to mark */
-  GPtrArray *idle;              /* what was said of properties without effect */
+  ConvolveProperties used;     /* what the plans are made from */
+  gboolean replan;             /* used, caps or device changed since the plans were made */
+  guint ahead;                 /* frames that are to stay under way when one is done with */
+  guint agreed_in, agreed_out; /* so many buffers may stay with us, as upstream and downstream were told last */
+  guint kept;                  /* frames that do stay under way: ahead, as far as it is agreed */
+  gboolean discont;            /* the base class still has a gap to mark */
+  GPtrArray *idle;             /* what was said of properties without effect */
 };
 
 G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
@@ -327,12 +325,9 @@ has_sentence (const GPtrArray *sentences, const gchar *sentence)
 static void
 warn_of_idle (GstCudaConvolve *self)
 {
-  gboolean layer = self->engine.layer != NULL;
   GPtrArray *idle = g_ptr_array_new_with_free_func (g_free);
 
-  convolve_settings_add_idle (&self->used.mask, layer, idle);
-  if (!layer && !convolve_layer_settings_has_layer (&self->used.layer))
-    convolve_layer_settings_add_idle (&self->used.layer, idle);
+  convolve_properties_add_idle (&self->used, self->engine.layer != NULL, idle);
   for (guint i = 0; i < idle->len; i++)
     if (!has_sentence (self->idle, g_ptr_array_index (idle, i)))
       GST_WARNING_OBJECT (self, "%s", (const gchar *) g_ptr_array_index (idle, i));
@@ -352,8 +347,8 @@ update_settings (GstCudaConvolve *self)
     return GST_FLOW_OK;
   }
   self->stale = FALSE;
-  gst_cuda_convolve_settings_clear (&self->used);
-  gst_cuda_convolve_settings_copy (&self->used, &self->applied);
+  convolve_properties_clear (&self->used);
+  convolve_properties_copy (&self->used, &self->applied);
   GST_OBJECT_UNLOCK (self);
   self->replan = TRUE;
   ret = update_layer (self);
@@ -395,16 +390,16 @@ static gboolean
 gst_cuda_convolve_start (GstBaseTransform *trans)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveSettings settings;
+  ConvolveProperties settings;
   gboolean ok;
 
   forget_allocation (self);
   GST_OBJECT_LOCK (self);
   self->stale = TRUE;
-  gst_cuda_convolve_settings_copy (&settings, &self->settings);
+  convolve_properties_copy (&settings, &self->settings);
   GST_OBJECT_UNLOCK (self);
   ok = gst_cuda_convolve_engine_start (&self->engine, &settings);
-  gst_cuda_convolve_settings_clear (&settings);
+  convolve_properties_clear (&settings);
   if (ok && is_refused_at_start (self)) {
     gst_cuda_convolve_engine_stop (&self->engine);
     ok = FALSE;
@@ -769,28 +764,8 @@ gst_cuda_convolve_set_property (GObject *object, guint id, const GValue *value, 
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
 
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case CONVOLVE_PROP_BOUNDARY:
-      self->settings.boundary = g_value_get_enum (value);
-      break;
-    case CONVOLVE_PROP_KERNEL_VARIANT:
-      self->settings.variant = g_value_get_enum (value);
-      break;
-    case PROP_CUDA_DEVICE_ID:
-      self->settings.device_id = g_value_get_int (value);
-      break;
-    case PROP_FRAMES_IN_FLIGHT:
-      self->settings.frames_in_flight = g_value_get_uint (value);
-      break;
-    case PROP_N_THREADS:
-      self->settings.n_threads = g_value_get_uint (value);
-      break;
-    default:
-      if (!convolve_settings_set_property (&self->settings.mask, id, value)
-          && !convolve_layer_settings_set_property (&self->settings.layer, id, value))
-        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (!convolve_properties_set (&self->settings, id - PROP_FIRST_SETTING, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -805,8 +780,8 @@ gst_cuda_convolve_dispatch_properties_changed (GObject *object, guint n, GParamS
     written |= specs[i]->owner_type == GST_TYPE_CUDA_CONVOLVE && (specs[i]->flags & G_PARAM_WRITABLE);
   if (written) {
     GST_OBJECT_LOCK (self);
-    gst_cuda_convolve_settings_clear (&self->applied);
-    gst_cuda_convolve_settings_copy (&self->applied, &self->settings);
+    convolve_properties_clear (&self->applied);
+    convolve_properties_copy (&self->applied, &self->settings);
     self->stale = TRUE;
     GST_OBJECT_UNLOCK (self);
   }
@@ -836,21 +811,6 @@ gst_cuda_convolve_get_property (GObject *object, guint id, GValue *value, GParam
 
   GST_OBJECT_LOCK (self);
   switch (id) {
-    case CONVOLVE_PROP_BOUNDARY:
-      g_value_set_enum (value, self->settings.boundary);
-      break;
-    case CONVOLVE_PROP_KERNEL_VARIANT:
-      g_value_set_enum (value, self->settings.variant);
-      break;
-    case PROP_CUDA_DEVICE_ID:
-      g_value_set_int (value, self->settings.device_id);
-      break;
-    case PROP_FRAMES_IN_FLIGHT:
-      g_value_set_uint (value, self->settings.frames_in_flight);
-      break;
-    case PROP_N_THREADS:
-      g_value_set_uint (value, self->settings.n_threads);
-      break;
     case PROP_ACTIVE_VARIANT:
       g_value_set_string (value, self->engine.active_variant);
       break;
@@ -858,8 +818,7 @@ gst_cuda_convolve_get_property (GObject *object, guint id, GValue *value, GParam
       g_value_take_boxed (value, make_stats (self));
       break;
     default:
-      if (!convolve_settings_get_property (&self->settings.mask, id, value)
-          && !convolve_layer_settings_get_property (&self->settings.layer, id, value))
+      if (!convolve_properties_get (&self->settings, id - PROP_FIRST_SETTING, value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
@@ -872,9 +831,9 @@ gst_cuda_convolve_finalize (GObject *object)
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
 
   gst_cuda_convolve_engine_clear (&self->engine);
-  gst_cuda_convolve_settings_clear (&self->settings);
-  gst_cuda_convolve_settings_clear (&self->applied);
-  gst_cuda_convolve_settings_clear (&self->used);
+  convolve_properties_clear (&self->settings);
+  convolve_properties_clear (&self->applied);
+  convolve_properties_clear (&self->used);
   g_clear_pointer (&self->idle, g_ptr_array_unref);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
@@ -883,9 +842,9 @@ static void
 gst_cuda_convolve_init (GstCudaConvolve *self)
 {
   gst_cuda_convolve_engine_init (&self->engine, GST_ELEMENT (self));
-  gst_cuda_convolve_settings_init (&self->settings);
-  gst_cuda_convolve_settings_init (&self->applied);
-  gst_cuda_convolve_settings_init (&self->used);
+  convolve_properties_init (&self->settings);
+  convolve_properties_init (&self->applied);
+  convolve_properties_init (&self->used);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
 
@@ -904,36 +863,7 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
   object_class->dispatch_properties_changed = gst_cuda_convolve_dispatch_properties_changed;
   object_class->finalize = gst_cuda_convolve_finalize;
 
-  convolve_props_install (object_class);
-  convolve_layer_props_install (object_class);
-  /**
-   * GstCudaConvolve:cuda-device-id:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_CUDA_DEVICE_ID,
-      g_param_spec_int ("cuda-device-id", "CUDA device ID",
-          "Number of the CUDA device to use; -1 takes the first one, or the CPU where there is none", -1, G_MAXINT, -1,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
-  /**
-   * GstCudaConvolve:frames-in-flight:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_FRAMES_IN_FLIGHT,
-      g_param_spec_uint ("frames-in-flight", "Frames in flight",
-          "Frames that are on their way over the device at once: more of them overlap their copies, "
-          "and each beyond the first delays the stream by one frame",
-          1, CONVOLVE_MAX_FRAMES, 1, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
-  /**
-   * GstCudaConvolve:n-threads:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_N_THREADS,
-      g_param_spec_uint ("n-threads", "Threads",
-          "Threads that share a frame where the CPU convolves it; 0 is one for each core", 0, 1024, 0,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  convolve_properties_install (object_class, PROP_FIRST_SETTING);
   /**
    * GstCudaConvolve:active-variant:
    *

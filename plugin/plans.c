@@ -1,54 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "plans.h"
 
-void
-gst_cuda_convolve_settings_init (GstCudaConvolveSettings *settings)
-{
-  convolve_settings_init (&settings->mask);
-  convolve_layer_settings_init (&settings->layer);
-  settings->boundary = CONVOLVE_BOUNDARY_REPLICATE;
-  settings->variant = CONVOLVE_VARIANT_AUTO;
-  settings->device_id = -1;
-  settings->frames_in_flight = 1;
-}
-
-void
-gst_cuda_convolve_settings_copy (GstCudaConvolveSettings *to, const GstCudaConvolveSettings *from)
-{
-  *to = *from;
-  convolve_settings_copy (&to->mask, &from->mask);
-  convolve_layer_settings_copy (&to->layer, &from->layer);
-}
-
-void
-gst_cuda_convolve_settings_clear (GstCudaConvolveSettings *settings)
-{
-  convolve_settings_clear (&settings->mask);
-  convolve_layer_settings_clear (&settings->layer);
-}
-
-gboolean
-gst_cuda_convolve_settings_want_device (const GstCudaConvolveSettings *settings)
-{
-  gboolean for_masks, for_layers;
-
-  if (settings->variant == CONVOLVE_VARIANT_AUTO)
-    return TRUE;
-  convolve_variant_is_for_masks (settings->variant, &for_masks);
-  convolve_variant_is_for_layers (settings->variant, &for_layers);
-  return for_masks || for_layers;
-}
-
-gboolean
-gst_cuda_convolve_settings_need_device (const GstCudaConvolveSettings *settings)
-{
-  return gst_cuda_convolve_settings_want_device (settings)
-      && (settings->variant != CONVOLVE_VARIANT_AUTO || settings->device_id >= 0);
-}
+#include "enums.h"
 
 /* The variant's name, where it is one for masks, or for layers; otherwise NULL with error filled. */
 static const gchar *
-variant_name (const GstCudaConvolveSettings *settings, gboolean for_layer, ConvolveError *error)
+variant_name (const ConvolveProperties *settings, gboolean for_layer, ConvolveError *error)
 {
   const gchar *name = convolve_variant_nick (settings->variant);
   gboolean on_device;
@@ -64,7 +21,7 @@ variant_name (const GstCudaConvolveSettings *settings, gboolean for_layer, Convo
 }
 
 static ConvolveStatus
-make_plan (ConvolvePlan **plan, const GstCudaConvolveSettings *settings, const GstCudaConvolveStep *step,
+make_plan (ConvolvePlan **plan, const ConvolveProperties *settings, const GstCudaConvolveStep *step,
     ConvolveDevice *device, ConvolveError *error)
 {
   const gchar *variant = variant_name (settings, FALSE, error);
@@ -88,7 +45,7 @@ make_plan (ConvolvePlan **plan, const GstCudaConvolveSettings *settings, const G
 }
 
 ConvolveStatus
-gst_cuda_convolve_plans_init (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
+gst_cuda_convolve_plans_init (GstCudaConvolvePlans *plans, const ConvolveProperties *settings,
     const GstCudaConvolveLayout *layout, ConvolveDevice *device, ConvolveError *error)
 {
   ConvolveStatus status = CONVOLVE_OK;
@@ -112,7 +69,7 @@ gst_cuda_convolve_plans_init (GstCudaConvolvePlans *plans, const GstCudaConvolve
 }
 
 ConvolveStatus
-gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
+gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans *plans, const ConvolveProperties *settings,
     const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out, ConvolveDevice *device,
     ConvolveError *error)
 {

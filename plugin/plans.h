@@ -4,29 +4,9 @@
 #define GST_CUDA_CONVOLVE_PLANS_H
 
 #include "layerplan.h"
-#include "layer_settings.h"
+#include "properties.h"
 
 G_BEGIN_DECLS
-
-/* The properties, as one value. */
-typedef struct
-{
-  ConvolveSettings mask;
-  ConvolveBoundary boundary;
-  gint variant;                /* of CONVOLVE_TYPE_VARIANT */
-  gint device_id;              /* -1: any */
-  guint frames_in_flight;      /* 1..CONVOLVE_MAX_FRAMES */
-  guint n_threads;             /* on the CPU; 0: one for each core */
-  ConvolveLayerSettings layer; /* in the mask's place, where it names one */
-} GstCudaConvolveSettings;
-
-void gst_cuda_convolve_settings_init (GstCudaConvolveSettings *settings);
-void gst_cuda_convolve_settings_copy (GstCudaConvolveSettings *to, const GstCudaConvolveSettings *from);
-void gst_cuda_convolve_settings_clear (GstCudaConvolveSettings *settings);
-
-/* Whether a device is of any use, and whether there is no doing without one. */
-gboolean gst_cuda_convolve_settings_want_device (const GstCudaConvolveSettings *settings);
-gboolean gst_cuda_convolve_settings_need_device (const GstCudaConvolveSettings *settings);
 
 typedef struct
 {
@@ -38,11 +18,11 @@ typedef struct
  * Makes the plans, all for the device or all for the CPU; device may be NULL. On error plans is empty and error is
  * filled; CONVOLVE_INVALID then means that the mask or a number beside it is bad.
  */
-ConvolveStatus gst_cuda_convolve_plans_init (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
+ConvolveStatus gst_cuda_convolve_plans_init (GstCudaConvolvePlans *plans, const ConvolveProperties *settings,
     const GstCudaConvolveLayout *layout, ConvolveDevice *device, ConvolveError *error);
 
 /* The same for a layer, which makes frames with out of those with in. */
-ConvolveStatus gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
+ConvolveStatus gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans *plans, const ConvolveProperties *settings,
     const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out, ConvolveDevice *device,
     ConvolveError *error);
 void gst_cuda_convolve_plans_ref (GstCudaConvolvePlans *to, const GstCudaConvolvePlans *from);

@@ -21,15 +21,7 @@ typedef struct
   gboolean mosaic;
 } ConvolveLayerSettings;
 
-void convolve_layer_settings_init (ConvolveLayerSettings *settings); /* the properties' defaults */
-void convolve_layer_settings_copy (ConvolveLayerSettings *to,
-    const ConvolveLayerSettings *from); /* to is uninitialised */
-void convolve_layer_settings_clear (ConvolveLayerSettings *settings);
-
 gboolean convolve_layer_settings_has_layer (const ConvolveLayerSettings *settings);
-
-/* Adds a sentence, to be freed, for each property that is not at its default, all without effect: there is no layer. */
-void convolve_layer_settings_add_idle (const ConvolveLayerSettings *settings, GPtrArray *sentences);
 
 /*
  * The functions below return FALSE with error (CONVOLVE_PROPS_ERROR_LAYER), which names the property and the token,
@@ -47,16 +39,6 @@ gboolean convolve_layer_settings_padding (const ConvolveLayerSettings *settings,
  */
 gboolean convolve_layer_settings_channels (const ConvolveLayerSettings *settings, guint filters, GArray **maps,
     GError **error);
-
-#define CONVOLVE_TYPE_ACTIVATION (convolve_activation_get_type ())
-GType convolve_activation_get_type (void); /* a ConvolveActivation */
-
-/* Installs the properties on an element class, as convolve_props_install() does those of the mask. */
-void convolve_layer_props_install (GObjectClass *klass);
-
-/* Set or get one of them; FALSE where id is another. */
-gboolean convolve_layer_settings_set_property (ConvolveLayerSettings *settings, guint id, const GValue *value);
-gboolean convolve_layer_settings_get_property (const ConvolveLayerSettings *settings, guint id, GValue *value);
 
 G_END_DECLS
 

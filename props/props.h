@@ -26,14 +26,15 @@ typedef enum
 /* The mask properties as they stand, one value for each. README's property table says what they mean. */
 typedef struct
 {
-  gchar *mask;                   /* owned; NULL reads as "gaussian" */
+  gchar *mask;                   /* owned; NULL reads as CONVOLVE_DEFAULT_MASK */
   guint mask_width, mask_height; /* 0, or odd up to CONVOLVE_MAX_SIDE */
   gdouble sigma;                 /* luma pixels, 0..CONVOLVE_MAX_SIGMA; 0 = from the width */
   gdouble divisor;               /* finite; 0 = the weights' sum, or 1 where that is 0 */
   gdouble bias;                  /* -1..1 of black to white, and so is its sum with the preset's own offset */
 } ConvolveSettings;
 
-#define CONVOLVE_MAX_SIGMA 255.0 /* beyond it the widest gaussian is a box */
+#define CONVOLVE_DEFAULT_MASK "gaussian"
+#define CONVOLVE_MAX_SIGMA 255.0 /* with a larger sigma the widest gaussian is a box */
 
 void convolve_settings_init (ConvolveSettings *settings);                         /* the properties' defaults */
 void convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from); /* to is uninitialised */
@@ -61,11 +62,8 @@ void convolve_settings_clear (ConvolveSettings *settings);
 gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step, ConvolveMask *mask,
     GError **error);
 
-/*
- * Adds a sentence, to be freed, for each of these properties that is not at its default and has no effect: beside a layer
- * what describes the mask, otherwise sigma where the mask takes none.
- */
-void convolve_settings_add_idle (const ConvolveSettings *settings, gboolean beside_layer, GPtrArray *sentences);
+/* Adds a sentence, to be freed, where sigma is set and the mask is not made from sigma. */
+void convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentences);
 
 /* The presets, for documentation and tests: valid for index < count. Every text is one line. */
 guint convolve_preset_count (void);
@@ -74,51 +72,6 @@ const gchar *convolve_preset_purpose (guint index);  /* what it is for */
 const gchar *convolve_preset_formula (guint index);  /* the taps and where they come from */
 const gchar *convolve_preset_argument (guint index); /* what NAME:ARGUMENT means; NULL: takes none */
 gboolean convolve_preset_is_sized (guint index);     /* takes mask-width and mask-height; otherwise 3x3 */
-
-/* Enum types of the properties boundary and kernel-variant; values' nicks are the names users write. */
-#define CONVOLVE_TYPE_BOUNDARY (convolve_boundary_get_type ())
-GType convolve_boundary_get_type (void); /* a ConvolveBoundary */
-
-#define CONVOLVE_TYPE_VARIANT (convolve_variant_get_type ())
-#define CONVOLVE_VARIANT_AUTO 0
-GType convolve_variant_get_type (void); /* 0 is auto; others are convolve_variant_number() and its kin of layers */
-const gchar *convolve_variant_nick (gint value); /* the name of one of its values */
-
-/* Whether a value other than auto is one for masks or one for layers, and whether it then needs a device. */
-gboolean convolve_variant_is_for_masks (gint value, gboolean *on_device);
-gboolean convolve_variant_is_for_layers (gint value, gboolean *on_device);
-
-/* Property numbers, for a class that has them all. */
-enum
-{
-  CONVOLVE_PROP_MASK = 1,
-  CONVOLVE_PROP_MASK_WIDTH,
-  CONVOLVE_PROP_MASK_HEIGHT,
-  CONVOLVE_PROP_SIGMA,
-  CONVOLVE_PROP_DIVISOR,
-  CONVOLVE_PROP_BIAS,
-  CONVOLVE_PROP_BOUNDARY,
-  CONVOLVE_PROP_KERNEL_VARIANT,
-  CONVOLVE_PROP_LAYER_LOCATION, /* from here on of the layer: layer_settings.h */
-  CONVOLVE_PROP_STRIDE,
-  CONVOLVE_PROP_PADDING,
-  CONVOLVE_PROP_ACTIVATION,
-  CONVOLVE_PROP_POOL_SIZE,
-  CONVOLVE_PROP_POOL_STRIDE,
-  CONVOLVE_PROP_LAYER_CHANNELS,
-  CONVOLVE_PROP_MOSAIC,
-  CONVOLVE_PROP_LAST /* the class's own properties start here */
-};
-
-/*
- * Installs the properties up to CONVOLVE_PROP_KERNEL_VARIANT on an element class; its set_property and get_property
- * must be set.
- */
-void convolve_props_install (GObjectClass *klass);
-
-/* Set or get one property of the mask group up to CONVOLVE_PROP_BIAS; FALSE where id is another. */
-gboolean convolve_settings_set_property (ConvolveSettings *settings, guint id, const GValue *value);
-gboolean convolve_settings_get_property (const ConvolveSettings *settings, guint id, GValue *value);
 
 G_END_DECLS
 

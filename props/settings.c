@@ -10,7 +10,7 @@ G_DEFINE_QUARK (convolve - props - error - quark, convolve_props_error)
 void
 convolve_settings_init (ConvolveSettings *settings)
 {
-  *settings = (ConvolveSettings){ .mask = g_strdup ("gaussian") };
+  *settings = (ConvolveSettings){ .mask = g_strdup (CONVOLVE_DEFAULT_MASK) };
 }
 
 void
@@ -129,7 +129,7 @@ gboolean
 convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step, ConvolveMask *mask,
     GError **error)
 {
-  const gchar *text = settings->mask ? settings->mask : "gaussian";
+  const gchar *text = settings->mask ? settings->mask : CONVOLVE_DEFAULT_MASK;
   const ConvolvePreset *preset = NULL;
   gdouble argument;
   ConvolveMask made;
@@ -164,7 +164,7 @@ convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, gui
 static gboolean
 takes_sigma (const ConvolveSettings *settings, const gchar **name)
 {
-  const gchar *text = settings->mask ? settings->mask : "gaussian";
+  const gchar *text = settings->mask ? settings->mask : CONVOLVE_DEFAULT_MASK;
   const ConvolvePreset *preset = NULL;
   gdouble argument;
 
@@ -180,35 +180,19 @@ takes_sigma (const ConvolveSettings *settings, const gchar **name)
 }
 
 void
-convolve_settings_add_idle (const ConvolveSettings *settings, gboolean beside_layer, GPtrArray *sentences)
+convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentences)
 {
-  static const gchar beside[] = "has no effect: layer-location puts a layer in the place of the mask";
   gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
   const gchar *preset;
 
+  if (settings->sigma == 0 || takes_sigma (settings, &preset))
+    return;
   g_ascii_formatd (digits, sizeof digits, "%g", settings->sigma);
-  if (beside_layer) {
-    if (settings->mask && !g_str_equal (settings->mask, "gaussian")) {
-      g_autofree gchar *quoted = convolve_parse_quote (settings->mask, strlen (settings->mask));
-
-      g_ptr_array_add (sentences, g_strdup_printf ("mask: %s %s", quoted, beside));
-    }
-    if (settings->mask_width != 0)
-      g_ptr_array_add (sentences, g_strdup_printf ("mask-width: %u %s", settings->mask_width, beside));
-    if (settings->mask_height != 0)
-      g_ptr_array_add (sentences, g_strdup_printf ("mask-height: %u %s", settings->mask_height, beside));
-    if (settings->sigma != 0)
-      g_ptr_array_add (sentences, g_strdup_printf ("sigma: %s %s", digits, beside));
-  } else if (settings->sigma != 0 && !takes_sigma (settings, &preset)) {
-    if (preset)
-      g_ptr_array_add (sentences,
-          g_strdup_printf ("sigma: %s has no effect: the preset %s in mask takes none; "
-                           "gaussian, log and unsharp do",
-              digits, preset));
-    else
-      g_ptr_array_add (sentences,
-          g_strdup_printf ("sigma: %s has no effect: mask has weights, and none is made from "
-                           "sigma",
-              digits));
-  }
+  if (preset)
+    g_ptr_array_add (sentences,
+        g_strdup_printf ("sigma: %s has no effect: the preset %s in mask takes no sigma; gaussian, log and unsharp do",
+            digits, preset));
+  else
+    g_ptr_array_add (sentences,
+        g_strdup_printf ("sigma: %s has no effect: mask has weights, which are not made from sigma", digits));
 }
