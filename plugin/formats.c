@@ -62,6 +62,20 @@ gst_cuda_convolve_template_caps (void)
   return caps;
 }
 
+GstCaps *
+gst_cuda_convolve_mask_transform_caps (GstCaps *caps)
+{
+  GstCaps *both = gst_caps_copy (caps);
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    gboolean cuda = gst_caps_features_contains (gst_caps_get_features (caps, i), GST_CUDA_CONVOLVE_MEMORY);
+
+    gst_caps_append_structure_full (both, gst_structure_copy (gst_caps_get_structure (caps, i)),
+        cuda ? gst_caps_features_new_empty () : gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL));
+  }
+  return both;
+}
+
 static gboolean
 list_has (const GValue *list, const gchar *name)
 {

@@ -11,6 +11,12 @@ G_BEGIN_DECLS
 GstCaps *gst_cuda_convolve_template_caps (void);
 
 /*
+ * The caps of the other side where a mask convolves frames with caps: the same frames in the same memory first, so that
+ * nothing moves without need, then in the other memory.
+ */
+GstCaps *gst_cuda_convolve_mask_transform_caps (GstCaps *caps);
+
+/*
  * Returns caps with the formats in the template's order where a structure leaves open nearly every format, as
  * videotestsrc does. Shorter lists keep the order that the neighbours gave them. Takes caps.
  */

@@ -5,24 +5,39 @@
 
 #define OPAQUE 255 /* of alpha, where no feature map gives it */
 
-static void
-clear_plan (gpointer data)
+struct _GstCudaConvolveLayerPlan
 {
-  GstCudaConvolveLayerPlan *plan = data;
+  ConvolveLayerPlan *plan;
+  const GstCudaConvolveLayout *in, *out;
+  guint shown;         /* feature maps */
+  guint columns, rows; /* of the mosaic */
+  gboolean mosaic;
+  gint map_width, map_height;
+};
 
+void
+gst_cuda_convolve_layer_plan_free (GstCudaConvolveLayerPlan *plan)
+{
   convolve_layer_plan_unref (plan->plan);
+  g_free (plan);
 }
 
-GstCudaConvolveLayerPlan *
-gst_cuda_convolve_layer_plan_ref (GstCudaConvolveLayerPlan *plan)
+const gchar *
+gst_cuda_convolve_layer_plan_variant (const GstCudaConvolveLayerPlan *plan)
 {
-  return g_atomic_rc_box_acquire (plan);
+  return convolve_layer_plan_variant (plan->plan);
+}
+
+gboolean
+gst_cuda_convolve_layer_plan_is_on_device (const GstCudaConvolveLayerPlan *plan)
+{
+  return convolve_layer_plan_on_device (plan->plan);
 }
 
 void
-gst_cuda_convolve_layer_plan_unref (GstCudaConvolveLayerPlan *plan)
+gst_cuda_convolve_layer_plan_set_pool (GstCudaConvolveLayerPlan *plan, ConvolvePool *pool)
 {
-  g_atomic_rc_box_release_full (plan, clear_plan);
+  convolve_layer_plan_set_pool (plan->plan, pool);
 }
 
 /* The layer has 0 for black and 1 for white, whose code values are others in limited range. */
@@ -44,28 +59,26 @@ scale_to_ranges (ConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInf
 }
 
 GstCudaConvolveLayerPlan *
-gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out,
-    const gchar *variant, ConvolveDevice *device, ConvolveError *error)
+gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer *layer, const GstCudaConvolveLayout *in,
+    const GstCudaConvolveLayout *out, const gchar *variant, ConvolveDevice *device, ConvolveError *error)
 {
-  GstCudaConvolveLayerPlan *plan = g_atomic_rc_box_new0 (GstCudaConvolveLayerPlan);
+  GstCudaConvolveLayerPlan *plan = g_new0 (GstCudaConvolveLayerPlan, 1);
   ConvolveLayer resolved;
 
-  plan->in_info = *in;
-  plan->out_info = *out;
+  plan->in = in;
+  plan->out = out;
   plan->shown = layer->shown;
   plan->columns = layer->columns;
   plan->rows = layer->rows;
   plan->mosaic = layer->mosaic;
-  gst_cuda_convolve_layout_init (&plan->in, in);
-  gst_cuda_convolve_layout_init (&plan->out, out);
-  if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (in), GST_VIDEO_INFO_HEIGHT (in), &resolved,
-          &plan->map_width, &plan->map_height, error)
+  if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (&in->info), GST_VIDEO_INFO_HEIGHT (&in->info),
+          &resolved, &plan->map_width, &plan->map_height, error)
       == CONVOLVE_OK) {
-    scale_to_ranges (&resolved, in, out);
+    scale_to_ranges (&resolved, &in->info, &out->info);
     plan->plan = convolve_layer_plan_new (&resolved, variant, device, error);
   }
   if (!plan->plan)
-    g_clear_pointer (&plan, gst_cuda_convolve_layer_plan_unref);
+    g_clear_pointer (&plan, gst_cuda_convolve_layer_plan_free);
   return plan;
 }
 
@@ -124,17 +137,17 @@ run (const GstCudaConvolveLayerPlan *plan, const Planes *in, const Planes *out, 
     .batch = 1,
     .first_row = first,
     .end_row = end,
-    .height = GST_VIDEO_INFO_HEIGHT (&plan->in_info),
-    .width = GST_VIDEO_INFO_WIDTH (&plan->in_info),
+    .height = GST_VIDEO_INFO_HEIGHT (&plan->in->info),
+    .width = GST_VIDEO_INFO_WIDTH (&plan->in->info),
   };
 
-  describe_channels (in, plan->in_info.finfo, &task.source);
+  describe_channels (in, plan->in->info.finfo, &task.source);
   if (plan->mosaic) {
     task.destination =
         convolve_layer_mosaic (out->data[0], out->stride[0], 1, plan->columns, plan->map_height, plan->map_width);
     task.filled = plan->columns * plan->rows - plan->shown;
   } else {
-    task.filled = describe_channels (out, plan->out_info.finfo, &task.destination) - plan->shown;
+    task.filled = describe_channels (out, plan->out->info.finfo, &task.destination) - plan->shown;
     task.fill = OPAQUE;
   }
   return convolve_layer_run (plan->plan, &task, error);
@@ -182,10 +195,10 @@ ConvolveStatus
 gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan *plan, GstCudaConvolveFrame *in,
     GstCudaConvolveFrame *out, ConvolveError *error)
 {
-  Planes from = host_planes (in, &plan->in), to = host_planes (out, &plan->out), even_from = from, even_to = to;
-  gboolean from_even = are_even (&from, &plan->in), to_even = are_even (&to, &plan->out);
-  g_autofree guint8 *source = from_even ? NULL : even_planes (&plan->in, &even_from);
-  g_autofree guint8 *destination = to_even ? NULL : even_planes (&plan->out, &even_to);
+  Planes from = host_planes (in, plan->in), to = host_planes (out, plan->out), even_from = from, even_to = to;
+  gboolean from_even = are_even (&from, plan->in), to_even = are_even (&to, plan->out);
+  g_autofree guint8 *source = from_even ? NULL : even_planes (plan->in, &even_from);
+  g_autofree guint8 *destination = to_even ? NULL : even_planes (plan->out, &even_to);
   ConvolveStatus status;
 
   if ((!from_even && !source) || (!to_even && !destination)) {
@@ -193,10 +206,10 @@ gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan *plan, 
     return error->status;
   }
   if (source)
-    copy_planes (&plan->in, &even_from, &from);
+    copy_planes (plan->in, &even_from, &from);
   status = run (plan, &even_from, &even_to, 0, plan->map_height, error);
   if (destination && status == CONVOLVE_OK)
-    copy_planes (&plan->out, &to, &even_to);
+    copy_planes (plan->out, &to, &even_to);
   return status;
 }
 
@@ -207,19 +220,19 @@ static ConvolveStatus
 place_planes (const GstCudaConvolveLayerPlan *plan, ConvolveDevice *device, const GstCudaConvolveFrame *in,
     const GstCudaConvolveFrame *out, Planes *from, Planes *to, ConvolveError *error)
 {
-  gsize row_bytes = MAX (plan->in.planes[0].row_bytes, plan->out.planes[0].row_bytes);
-  gsize rows = MAX (plan->in.planes[0].rows, plan->out.planes[0].rows);
+  gsize row_bytes = MAX (plan->in->planes[0].row_bytes, plan->out->planes[0].row_bytes);
+  gsize rows = MAX (plan->in->planes[0].rows, plan->out->planes[0].rows);
   ConvolveStatus status = CONVOLVE_OK;
 
-  for (guint i = 0; i < MAX (plan->in.n_planes, plan->out.n_planes) && status == CONVOLVE_OK; i++) {
-    const GstCudaConvolvePlane *source = &plan->in.planes[i], *destination = &plan->out.planes[i];
+  for (guint i = 0; i < MAX (plan->in->n_planes, plan->out->n_planes) && status == CONVOLVE_OK; i++) {
+    const GstCudaConvolvePlane *source = &plan->in->planes[i], *destination = &plan->out->planes[i];
     ConvolveStage stage = { 0 };
 
-    if ((i < plan->in.n_planes && !in->on_device) || (i < plan->out.n_planes && !out->on_device))
+    if ((i < plan->in->n_planes && !in->on_device) || (i < plan->out->n_planes && !out->on_device))
       status = convolve_device_stage (device, i, row_bytes, rows, &stage, error);
-    if (i < plan->in.n_planes)
+    if (i < plan->in->n_planes)
       from->data[i] = gst_cuda_convolve_first_row (source, in, i, stage.source, stage.stride, &from->stride[i]);
-    if (i < plan->out.n_planes)
+    if (i < plan->out->n_planes)
       to->data[i] = gst_cuda_convolve_first_row (destination, out, i, stage.destination, stage.stride, &to->stride[i]);
   }
   return status;
@@ -239,7 +252,7 @@ typedef struct
 static ConvolveStatus
 upload_rows (Way *way, gint end, ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = &way->plan->in;
+  const GstCudaConvolveLayout *layout = way->plan->in;
   ConvolveStatus status = CONVOLVE_OK;
 
   if (way->in->on_device || end <= way->uploaded)
@@ -256,7 +269,7 @@ upload_rows (Way *way, gint end, ConvolveError *error)
 static ConvolveStatus
 download_rows (const Way *way, gint first, gint end, ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = &way->plan->out;
+  const GstCudaConvolveLayout *layout = way->plan->out;
   ConvolveStatus status = CONVOLVE_OK;
 
   for (guint i = 0; i < layout->n_planes && !way->out->on_device && status == CONVOLVE_OK; i++) {
@@ -279,7 +292,7 @@ run_strips (Way *way, guint strips, ConvolveError *error)
   for (guint i = 0; i < strips && status == CONVOLVE_OK; i++) {
     gint first = height * i / strips, end = height * (i + 1) / strips, needed_first, needed_end;
 
-    convolve_layer_plan_source_rows (plan->plan, GST_VIDEO_INFO_HEIGHT (&plan->in_info), first, end, &needed_first,
+    convolve_layer_plan_source_rows (plan->plan, GST_VIDEO_INFO_HEIGHT (&plan->in->info), first, end, &needed_first,
         &needed_end);
     status = upload_rows (way, needed_end, error);
     if (status == CONVOLVE_OK)
@@ -298,7 +311,7 @@ run_begun (Way *way, guint strips, ConvolveError *error)
 
   if (status != CONVOLVE_OK)
     return status;
-  if (are_even (&way->from, &plan->in) && are_even (&way->to, &plan->out))
+  if (are_even (&way->from, plan->in) && are_even (&way->to, plan->out))
     return run_strips (way, strips, error);
   *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED,
     .text = "the planes of a frame in CUDA memory have strides of their own" };

@@ -216,7 +216,7 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo
   const GstVideoFormatInfo *finfo = info->finfo;
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0), size = depth > 8 ? 2 : 1;
 
-  *layout = (GstCudaConvolveLayout){ .n_planes = GST_VIDEO_FORMAT_INFO_N_PLANES (finfo) };
+  *layout = (GstCudaConvolveLayout){ .info = *info, .n_planes = GST_VIDEO_FORMAT_INFO_N_PLANES (finfo) };
 
   for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++) {
     guint plane = GST_VIDEO_FORMAT_INFO_PLANE (finfo, i);

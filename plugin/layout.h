@@ -30,6 +30,7 @@ typedef struct
 
 typedef struct
 {
+  GstVideoInfo info; /* of the frames */
   guint n_steps, n_planes;
   GstCudaConvolveStep steps[GST_VIDEO_MAX_COMPONENTS];
   GstCudaConvolvePlane planes[GST_VIDEO_MAX_PLANES];

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From what the user set to a plan for each step of a layout. */
+/*
+ * What turns a frame with the input's caps into a frame with the output's caps: a plan for each step of the layout, or a
+ * layer's plan. Made from the settings when settings or caps change, and never changed afterwards. Reference counted; the
+ * last reference to plans for a device goes while the device's context is current.
+ */
 #ifndef GST_CUDA_CONVOLVE_PLANS_H
 #define GST_CUDA_CONVOLVE_PLANS_H
 
@@ -8,38 +12,37 @@
 
 G_BEGIN_DECLS
 
-typedef struct
-{
-  ConvolvePlan *plan[GST_VIDEO_MAX_COMPONENTS]; /* of each step; NULL behind the last */
-  GstCudaConvolveLayerPlan *layer;              /* instead of them, or NULL */
-} GstCudaConvolvePlans;
+typedef struct _GstCudaConvolvePlans GstCudaConvolvePlans;
 
 /*
- * Makes the plans, all for the device or all for the CPU; device may be NULL. On error plans is empty and error is
- * filled; CONVOLVE_INVALID then means that the mask or a number beside it is bad.
+ * Makes the plans, all for the device or all for the CPU. layer is what takes the mask's place, or NULL; without a layer
+ * in and out are alike. device may be NULL. NULL with error filled; CONVOLVE_INVALID then means that the mask or a
+ * number beside it is bad.
  */
-ConvolveStatus gst_cuda_convolve_plans_init (GstCudaConvolvePlans *plans, const ConvolveProperties *settings,
-    const GstCudaConvolveLayout *layout, ConvolveDevice *device, ConvolveError *error);
+GstCudaConvolvePlans *gst_cuda_convolve_plans_new (const ConvolveProperties *properties,
+    const GstCudaConvolveLayer *layer, const GstCudaConvolveLayout *in, const GstCudaConvolveLayout *out,
+    ConvolveDevice *device, ConvolveError *error);
+GstCudaConvolvePlans *gst_cuda_convolve_plans_ref (GstCudaConvolvePlans *plans);
+void gst_cuda_convolve_plans_unref (GstCudaConvolvePlans *plans);
 
-/* The same for a layer, which makes frames with out of those with in. */
-ConvolveStatus gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans *plans, const ConvolveProperties *settings,
-    const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out, ConvolveDevice *device,
-    ConvolveError *error);
-void gst_cuda_convolve_plans_ref (GstCudaConvolvePlans *to, const GstCudaConvolvePlans *from);
-void gst_cuda_convolve_plans_clear (GstCudaConvolvePlans *plans);
+/* The layouts of input and output. */
+const GstCudaConvolveLayout *gst_cuda_convolve_plans_in (const GstCudaConvolvePlans *plans);
+const GstCudaConvolveLayout *gst_cuda_convolve_plans_out (const GstCudaConvolvePlans *plans);
 
-/* Whether there are any, and whether they are for the device. */
-gboolean gst_cuda_convolve_plans_exist (const GstCudaConvolvePlans *plans);
+/* The plan of a step of the input's layout, or the layer's plan; NULL where the plans are of the other kind. */
+const ConvolvePlan *gst_cuda_convolve_plans_step (const GstCudaConvolvePlans *plans, guint step);
+const GstCudaConvolveLayerPlan *gst_cuda_convolve_plans_layer (const GstCudaConvolvePlans *plans);
+
 gboolean gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans);
 
-/* Plans for the CPU share their work in pool, which may be NULL. */
-void gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans *plans, ConvolvePool *pool);
-
-/* The plans change no sample at all. */
+/* Whether the plans change no sample at all. */
 gboolean gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans *plans);
 
 /* The variants in use, with commas where planes differ; interned. */
-const gchar *gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout);
+const gchar *gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans);
+
+/* Plans for the CPU share their work in pool, which may be NULL and must outlive them. */
+void gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans *plans, ConvolvePool *pool);
 
 G_END_DECLS
 

@@ -61,20 +61,23 @@ run_step (const ConvolvePlan *plan, const GstCudaConvolveStep *step, const void 
 }
 
 ConvolveStatus
-gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout,
-    GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveTimes *times, ConvolveError *error)
+gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
+    ConvolveTimes *times, ConvolveError *error)
 {
   gint64 start = g_get_monotonic_time ();
+  const GstCudaConvolveLayerPlan *layer = gst_cuda_convolve_plans_layer (plans);
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
   ConvolveStatus status = CONVOLVE_OK;
 
-  if (plans->layer)
-    status = gst_cuda_convolve_layer_plan_run_on_host (plans->layer, in, out, error);
-  for (guint i = 0; i < layout->n_steps && !plans->layer && status == CONVOLVE_OK; i++) {
+  if (layer)
+    status = gst_cuda_convolve_layer_plan_run_on_host (layer, in, out, error);
+  for (guint i = 0; i < layout->n_steps && !layer && status == CONVOLVE_OK; i++) {
     guint plane = layout->steps[i].plane;
 
-    status = run_step (plans->plan[i], &layout->steps[i], GST_VIDEO_FRAME_PLANE_DATA (&in->video, plane),
-        GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, plane), GST_VIDEO_FRAME_PLANE_DATA (&out->video, plane),
-        GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, plane), 0, layout->steps[i].height, error);
+    status = run_step (gst_cuda_convolve_plans_step (plans, i), &layout->steps[i],
+        GST_VIDEO_FRAME_PLANE_DATA (&in->video, plane), GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, plane),
+        GST_VIDEO_FRAME_PLANE_DATA (&out->video, plane), GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, plane), 0,
+        layout->steps[i].height, error);
   }
   *times = (ConvolveTimes){ .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };
   return status;
@@ -130,7 +133,8 @@ rows_needed (const Plane *plane, gint first, gint end)
     if (plane->layout->steps[i].plane == plane->number) {
       gint from, to;
 
-      convolve_plan_source_rows (plane->plans->plan[i], plane->layout->steps[i].height, first, end, &from, &to);
+      convolve_plan_source_rows (gst_cuda_convolve_plans_step (plane->plans, i), plane->layout->steps[i].height, first,
+          end, &from, &to);
       needed = MAX (needed, to);
     }
   return needed;
@@ -156,8 +160,8 @@ run_strip (Plane *plane, gint first, gint end, ConvolveError *error)
 
   for (guint i = 0; i < plane->layout->n_steps && status == CONVOLVE_OK; i++)
     if (plane->layout->steps[i].plane == plane->number)
-      status = run_step (plane->plans->plan[i], &plane->layout->steps[i], plane->source, plane->source_stride,
-          plane->destination, plane->destination_stride, first, end, error);
+      status = run_step (gst_cuda_convolve_plans_step (plane->plans, i), &plane->layout->steps[i], plane->source,
+          plane->source_stride, plane->destination, plane->destination_stride, first, end, error);
   if (status == CONVOLVE_OK && !plane->out->on_device) {
     ConvolveRows rows = host_rows (plane, &plane->out->video, first, end);
 
@@ -260,7 +264,7 @@ run_block (const Plane *frame, ConvolveError *error)
     gssize offset = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame->in->video, step->plane) - (guint8 *) up.host;
     gssize stride = layout->planes[step->plane].row_bytes;
 
-    status = run_step (frame->plans->plan[i], step, (guint8 *) stage.source + offset, stride,
+    status = run_step (gst_cuda_convolve_plans_step (frame->plans, i), step, (guint8 *) stage.source + offset, stride,
         (guint8 *) stage.destination + offset, stride, 0, step->height, error);
   }
   if (status == CONVOLVE_OK)
@@ -269,17 +273,20 @@ run_block (const Plane *frame, ConvolveError *error)
 }
 
 ConvolveStatus
-gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout,
-    ConvolveDevice *device, guint slot, gboolean alone, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
-    ConvolveError *error)
+gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans *plans, ConvolveDevice *device, guint slot, gboolean alone,
+    GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
 {
+  const GstCudaConvolveLayerPlan *layer = gst_cuda_convolve_plans_layer (plans);
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
   Plane frame = { .plans = plans, .layout = layout, .device = device, .in = in, .out = out };
   ConvolveStatus status;
 
-  if (plans->layer)
-    return gst_cuda_convolve_layer_plan_run_on_device (plans->layer, device, slot,
-        ceil (count_strips (MAX (count_bytes (layout), count_bytes (&plans->layer->out)), in, out, alone)), in, out,
-        error);
+  if (layer) {
+    gsize bytes = MAX (count_bytes (layout), count_bytes (gst_cuda_convolve_plans_out (plans)));
+
+    return gst_cuda_convolve_layer_plan_run_on_device (layer, device, slot, ceil (count_strips (bytes, in, out, alone)),
+        in, out, error);
+  }
   status = convolve_device_begin (device, slot, error);
   if (status == CONVOLVE_OK) {
     if (!alone && is_block (layout, in) && is_block (layout, out))

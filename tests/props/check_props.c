@@ -611,7 +611,6 @@ GST_START_TEST (properties)
     g_value_unset (&got);
     convolve_properties_clear (&copy);
   }
-  fail_unless (g_object_class_find_property (klass, "name")->param_id != FIRST_ID + G_N_ELEMENTS (names));
   fail_if (convolve_properties_get (&holder->properties, G_N_ELEMENTS (names), &kept), "a property is not tested");
   for (guint i = 0; i < convolve_preset_count (); i++)
     fail_unless (
