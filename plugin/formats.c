@@ -34,12 +34,13 @@ list_formats (void)
   g_array_append_vals (formats, common, G_N_ELEMENTS (common));
   for (guint deep = 0; deep < 2; deep++)
     for (guint i = 0; i < n; i++) {
+      const GstVideoFormatInfo *finfo = gst_video_format_get_info (all[i]);
       gboolean known = FALSE;
 
       for (guint k = 0; k < G_N_ELEMENTS (common); k++)
         known |= all[i] == common[k];
-      if (!known && gst_cuda_convolve_format_is_supported (all[i])
-          && (GST_VIDEO_FORMAT_INFO_DEPTH (gst_video_format_get_info (all[i]), 0) > 8) == deep)
+      if (!known && gst_cuda_convolve_format_is_supported (finfo)
+          && (GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) > 8) == deep)
         g_array_append_val (formats, all[i]);
     }
   return formats;

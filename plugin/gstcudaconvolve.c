@@ -68,10 +68,8 @@ struct _GstCudaConvolve
   gboolean started; /* under the object lock */
 
   /* For the streaming thread, and for start and stop. */
-  ConvolveProperties used; /* what the plans are made from */
-  gboolean replan;         /* used, caps or device changed since the plans were made */
-  gboolean discont;        /* the base class still has a gap to mark */
-  GPtrArray *idle;         /* the warnings of properties without effect that stand, or NULL */
+  gboolean replan;  /* settings, caps or device changed since the plans were made */
+  gboolean discont; /* the base class still has a gap to mark */
 };
 
 G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
@@ -88,10 +86,11 @@ drain (GstCudaConvolve *self)
 static void
 update_ahead (GstCudaConvolve *self)
 {
+  guint frames = gst_cuda_convolve_settings_get_used (self->settings)->frames_in_flight;
   gboolean overlap = gst_cuda_convolve_engine_is_on_device (self->engine)
       && !gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (self));
 
-  gst_cuda_convolve_flights_set_ahead (self->flights, overlap ? self->used.frames_in_flight - 1 : 0,
+  gst_cuda_convolve_flights_set_ahead (self->flights, overlap ? frames - 1 : 0,
       gst_cuda_convolve_engine_get_in_info (self->engine));
 }
 
@@ -212,7 +211,7 @@ update_layer (GstCudaConvolve *self)
   GstCudaConvolveLayer *before = gst_cuda_convolve_engine_ref_layer (self->engine);
   GstFlowReturn ret = GST_FLOW_OK;
 
-  if (gst_cuda_convolve_engine_update_layer (self->engine, &self->used)) {
+  if (gst_cuda_convolve_engine_update_layer (self->engine, gst_cuda_convolve_settings_get_used (self->settings))) {
     gboolean same = gst_cuda_convolve_engine_has_right_caps (self->engine);
 
     if (!same && !is_taken_downstream (self)) {
@@ -226,40 +225,17 @@ update_layer (GstCudaConvolve *self)
   return ret;
 }
 
-static gboolean
-has_sentence (const GPtrArray *sentences, const gchar *sentence)
-{
-  for (guint i = 0; sentences && i < sentences->len; i++)
-    if (g_str_equal (g_ptr_array_index (sentences, i), sentence))
-      return TRUE;
-  return FALSE;
-}
-
-/* Says which properties have no effect, each once until the property or the reason is another. */
-static void
-warn_of_idle (GstCudaConvolve *self)
-{
-  GPtrArray *idle = g_ptr_array_new_with_free_func (g_free);
-
-  convolve_properties_add_idle (&self->used, gst_cuda_convolve_engine_get_layer (self->engine) != NULL, idle);
-  for (guint i = 0; i < idle->len; i++)
-    if (!has_sentence (self->idle, g_ptr_array_index (idle, i)))
-      GST_WARNING_OBJECT (self, "%s", (const gchar *) g_ptr_array_index (idle, i));
-  g_clear_pointer (&self->idle, g_ptr_array_unref);
-  self->idle = idle;
-}
-
 /* Takes what was set since the frame before. */
 static GstFlowReturn
 update_settings (GstCudaConvolve *self)
 {
   GstFlowReturn ret;
 
-  if (!gst_cuda_convolve_settings_take (self->settings, &self->used))
+  if (!gst_cuda_convolve_settings_take (self->settings))
     return GST_FLOW_OK;
   self->replan = TRUE;
   ret = update_layer (self);
-  warn_of_idle (self);
+  gst_cuda_convolve_settings_warn_of_idle (self->settings, gst_cuda_convolve_engine_get_layer (self->engine) != NULL);
   return ret;
 }
 
@@ -277,7 +253,7 @@ update_plans (GstCudaConvolve *self)
   if (!self->replan)
     return gst_cuda_convolve_engine_has_plans (self->engine) ? GST_FLOW_OK : GST_FLOW_ERROR;
   self->replan = FALSE;
-  if (!gst_cuda_convolve_engine_update (self->engine, &self->used))
+  if (!gst_cuda_convolve_engine_update (self->engine, gst_cuda_convolve_settings_get_used (self->settings)))
     return GST_FLOW_ERROR;
   passthrough = gst_cuda_convolve_engine_is_passthrough (self->engine);
   if (passthrough != gst_base_transform_is_passthrough (trans)) {
@@ -329,7 +305,7 @@ gst_cuda_convolve_stop (GstBaseTransform *trans)
   gst_cuda_convolve_engine_stop (self->engine);
   gst_cuda_convolve_flights_stop (self->flights);
   forget_allocation (self);
-  g_clear_pointer (&self->idle, g_ptr_array_unref);
+  gst_cuda_convolve_settings_forget_idle (self->settings);
   set_started (self, FALSE);
   return TRUE;
 }
@@ -389,27 +365,6 @@ gst_cuda_convolve_transform_size (GstBaseTransform *trans, GstPadDirection direc
   return gst_cuda_convolve_get_unit_size (trans, othercaps, othersize);
 }
 
-/* The context that the query's frames need: NULL for frames in system memory. FALSE where there is no device. */
-static gboolean
-context_for (GstCudaConvolve *self, GstQuery *query, GstCudaConvolveContext **context)
-{
-  GstCaps *caps;
-
-  *context = NULL;
-  gst_query_parse_allocation (query, &caps, NULL);
-  if (!caps || !gst_cuda_convolve_caps_are_cuda (caps))
-    return TRUE;
-  *context = gst_cuda_convolve_device_ensure_context (self->device);
-  if (!*context) {
-    ConvolveError why = { .text = "GStreamer finds no CUDA device" }, error = { .status = CONVOLVE_NO_DEVICE };
-
-    convolve_device_find (gst_cuda_convolve_device_get_id (self->device), &why);
-    g_snprintf (error.text, sizeof (error.text), "Frames in CUDA memory cannot be allocated: %s.", why.text);
-    gst_cuda_convolve_errors_post_status (self->errors, &error);
-  }
-  return *context != NULL;
-}
-
 /* How many buffers of each side the element is to keep. The settings say so, because there may be no plans yet. */
 static guint
 count_held (GstCudaConvolve *self)
@@ -421,7 +376,6 @@ static gboolean
 gst_cuda_convolve_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveContext *context;
   guint held = count_held (self);
 
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
@@ -429,8 +383,7 @@ gst_cuda_convolve_propose_allocation (GstBaseTransform *trans, GstQuery *decide_
     return FALSE;
   if (!decide_query) /* passthrough: downstream has answered */
     return TRUE;
-  if (!context_for (self, query, &context)
-      || !gst_cuda_convolve_propose_pool (query, context, gst_cuda_convolve_device_get_stream (self->device), held))
+  if (!gst_cuda_convolve_propose_pool (query, self->device, self->errors, held))
     return FALSE;
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, held);
   return TRUE;
@@ -440,12 +393,10 @@ static gboolean
 gst_cuda_convolve_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveContext *context;
   guint held = count_held (self);
 
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, 0);
-  if (!context_for (self, query, &context)
-      || !gst_cuda_convolve_decide_pool (query, context, gst_cuda_convolve_device_get_stream (self->device), held))
+  if (!gst_cuda_convolve_decide_pool (query, self->device, self->errors, held))
     return FALSE;
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, held);
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
@@ -691,8 +642,6 @@ gst_cuda_convolve_finalize (GObject *object)
   gst_cuda_convolve_stats_free (self->stats);
   gst_cuda_convolve_errors_free (self->errors);
   gst_cuda_convolve_settings_free (self->settings);
-  convolve_properties_clear (&self->used);
-  g_clear_pointer (&self->idle, g_ptr_array_unref);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
 
@@ -707,7 +656,6 @@ gst_cuda_convolve_init (GstCudaConvolve *self)
   self->device = gst_cuda_convolve_device_new (element);
   self->flights = gst_cuda_convolve_flights_new (element, self->device, self->errors, self->stats);
   self->engine = gst_cuda_convolve_engine_new (element, self->device, self->flights, self->errors, self->stats);
-  convolve_properties_init (&self->used);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
 

@@ -125,7 +125,7 @@ is_known_component (const GstVideoFormatInfo *finfo, guint component)
 }
 
 gboolean
-gst_cuda_convolve_format_info_is_supported (const GstVideoFormatInfo *finfo)
+gst_cuda_convolve_format_is_supported (const GstVideoFormatInfo *finfo)
 {
   if (!has_known_kind (finfo) || !has_known_samples (finfo))
     return FALSE;
@@ -133,12 +133,6 @@ gst_cuda_convolve_format_info_is_supported (const GstVideoFormatInfo *finfo)
     if (!is_known_component (finfo, i))
       return FALSE;
   return TRUE;
-}
-
-gboolean
-gst_cuda_convolve_format_is_supported (GstVideoFormat format)
-{
-  return gst_cuda_convolve_format_info_is_supported (gst_video_format_get_info (format));
 }
 
 /* Fills the step's pixel for one sample: what the sample stands for decides its zero, its range and its bias. */

@@ -37,8 +37,7 @@ typedef struct
 } GstCudaConvolveLayout;
 
 /* True for formats of whole 8-bit or 16-bit words in rows, one sample of 8 to 16 bits to each word. */
-gboolean gst_cuda_convolve_format_is_supported (GstVideoFormat format);
-gboolean gst_cuda_convolve_format_info_is_supported (const GstVideoFormatInfo *finfo);
+gboolean gst_cuda_convolve_format_is_supported (const GstVideoFormatInfo *finfo);
 
 /* The layout of frames with info, whose format is supported. */
 void gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo *info);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "settings.h"
 
+#include "debug.h"
+
 struct _GstCudaConvolveSettings
 {
   GstElement *element;
@@ -9,6 +11,10 @@ struct _GstCudaConvolveSettings
   ConvolveProperties set;     /* as the user reads them */
   ConvolveProperties applied; /* as the next frame uses them */
   gboolean changed;           /* applied changed since take() */
+
+  /* The streaming thread's own. */
+  ConvolveProperties used; /* as frames use them */
+  GPtrArray *idle;         /* the warnings that stand, or NULL */
 };
 
 GstCudaConvolveSettings *
@@ -19,6 +25,7 @@ gst_cuda_convolve_settings_new (GstElement *element)
   settings->element = element;
   convolve_properties_init (&settings->set);
   convolve_properties_init (&settings->applied);
+  convolve_properties_init (&settings->used);
   return settings;
 }
 
@@ -27,6 +34,8 @@ gst_cuda_convolve_settings_free (GstCudaConvolveSettings *settings)
 {
   convolve_properties_clear (&settings->set);
   convolve_properties_clear (&settings->applied);
+  convolve_properties_clear (&settings->used);
+  gst_cuda_convolve_settings_forget_idle (settings);
   g_free (settings);
 }
 
@@ -71,7 +80,7 @@ gst_cuda_convolve_settings_renew (GstCudaConvolveSettings *settings)
 }
 
 gboolean
-gst_cuda_convolve_settings_take (GstCudaConvolveSettings *settings, ConvolveProperties *used)
+gst_cuda_convolve_settings_take (GstCudaConvolveSettings *settings)
 {
   gboolean changed;
 
@@ -79,8 +88,8 @@ gst_cuda_convolve_settings_take (GstCudaConvolveSettings *settings, ConvolveProp
   changed = settings->changed;
   settings->changed = FALSE;
   if (changed) {
-    convolve_properties_clear (used);
-    convolve_properties_copy (used, &settings->applied);
+    convolve_properties_clear (&settings->used);
+    convolve_properties_copy (&settings->used, &settings->applied);
   }
   GST_OBJECT_UNLOCK (settings->element);
   return changed;
@@ -125,4 +134,40 @@ gst_cuda_convolve_settings_get_frames_in_flight (GstCudaConvolveSettings *settin
   frames = settings->applied.frames_in_flight;
   GST_OBJECT_UNLOCK (settings->element);
   return frames;
+}
+
+const ConvolveProperties *
+gst_cuda_convolve_settings_get_used (GstCudaConvolveSettings *settings)
+{
+  return &settings->used;
+}
+
+/* --- properties without effect --- */
+
+static gboolean
+has_sentence (const GPtrArray *sentences, const gchar *sentence)
+{
+  for (guint i = 0; sentences && i < sentences->len; i++)
+    if (g_str_equal (g_ptr_array_index (sentences, i), sentence))
+      return TRUE;
+  return FALSE;
+}
+
+void
+gst_cuda_convolve_settings_warn_of_idle (GstCudaConvolveSettings *settings, gboolean layer_runs)
+{
+  GPtrArray *idle = g_ptr_array_new_with_free_func (g_free);
+
+  convolve_properties_add_idle (&settings->used, layer_runs, idle);
+  for (guint i = 0; i < idle->len; i++)
+    if (!has_sentence (settings->idle, g_ptr_array_index (idle, i)))
+      GST_WARNING_OBJECT (settings->element, "%s", (const gchar *) g_ptr_array_index (idle, i));
+  gst_cuda_convolve_settings_forget_idle (settings);
+  settings->idle = idle;
+}
+
+void
+gst_cuda_convolve_settings_forget_idle (GstCudaConvolveSettings *settings)
+{
+  g_clear_pointer (&settings->idle, g_ptr_array_unref);
 }

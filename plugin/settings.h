@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The settings on their way from the user's threads to the streaming thread. g_object_set() writes property by property;
- * frames see all properties of one g_object_set() together, or none. Any thread.
+ * frames see all properties of one g_object_set() together, or none. The functions are for any thread, where none is
+ * named.
  */
 #ifndef GST_CUDA_CONVOLVE_SETTINGS_H
 #define GST_CUDA_CONVOLVE_SETTINGS_H
@@ -28,8 +29,19 @@ void gst_cuda_convolve_settings_apply (GstCudaConvolveSettings *settings);
 /* Makes the next take() give the settings, changed or not: the element starts. */
 void gst_cuda_convolve_settings_renew (GstCudaConvolveSettings *settings);
 
-/* Replaces *used where the settings changed since the last call that returned TRUE. */
-gboolean gst_cuda_convolve_settings_take (GstCudaConvolveSettings *settings, ConvolveProperties *used);
+/*
+ * The streaming thread takes over what was applied. FALSE where nothing was applied since the last time. What was taken
+ * last is what get_used() returns.
+ */
+gboolean gst_cuda_convolve_settings_take (GstCudaConvolveSettings *settings);
+const ConvolveProperties *gst_cuda_convolve_settings_get_used (GstCudaConvolveSettings *settings);
+
+/*
+ * Logs a warning for each used property without effect, once until the property or the reason changes. layer_runs tells
+ * whether a layer convolves the frames. forget_idle() makes all warnings new. Both are for the streaming thread.
+ */
+void gst_cuda_convolve_settings_warn_of_idle (GstCudaConvolveSettings *settings, gboolean layer_runs);
+void gst_cuda_convolve_settings_forget_idle (GstCudaConvolveSettings *settings);
 
 /* The settings as the user reads them. *copy is uninitialised, and to be cleared. */
 void gst_cuda_convolve_settings_copy (GstCudaConvolveSettings *settings, ConvolveProperties *copy);
