@@ -10,9 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_PRESET_NAME 16 /* letters */
-#define MAX_EDITS 2        /* between a name and the preset that was meant */
-
 /* Taps along one axis, -radius..radius at tap[0..2 * radius]. */
 typedef struct
 {
@@ -359,7 +356,6 @@ make_laplacian (const ConvolvePresetRequest *request, ConvolveMask *mask)
   return TRUE;
 }
 
-/* *INDENT-OFF* */
 static const ConvolvePreset presets[] = {
   { .name = "identity",
       .purpose = "the picture as it is, for comparisons",
@@ -379,7 +375,7 @@ static const ConvolvePreset presets[] = {
                  "getGaussianKernel, which itself has fixed tables up to width 7",
       .width = 5,
       .sized = TRUE,
-      .reach = 3,
+      .radius_in_sigmas = 3,
       .make = make_gaussian },
   { .name = "binomial",
       .purpose = "nearly the gaussian, in integers",
@@ -398,7 +394,7 @@ static const ConvolvePreset presets[] = {
       .formula = "(1 + amount) identity - amount gaussian; the darkroom's unsharp mask",
       .width = 5,
       .sized = TRUE,
-      .reach = 3,
+      .radius_in_sigmas = 3,
       .make = make_unsharp,
       .argument = "the amount, 0..100, 1 by default",
       .argument_default = 1,
@@ -429,7 +425,7 @@ static const ConvolvePreset presets[] = {
                  "scale-normalised after Lindeberg 1998",
       .width = 9,
       .sized = TRUE,
-      .reach = 4,
+      .radius_in_sigmas = 4,
       .make = make_log },
   { .name = "sobel-x",
       .purpose = "the slope to the right: vertical edges",
@@ -483,101 +479,15 @@ static const ConvolvePreset presets[] = {
       .argument_min = -360,
       .argument_max = 360 },
 };
-/* *INDENT-ON* */
-
-guint
-convolve_preset_count (void)
-{
-  return G_N_ELEMENTS (presets);
-}
-
-const gchar *
-convolve_preset_name (guint index)
-{
-  return presets[index].name;
-}
-
-const gchar *
-convolve_preset_purpose (guint index)
-{
-  return presets[index].purpose;
-}
-
-const gchar *
-convolve_preset_formula (guint index)
-{
-  return presets[index].formula;
-}
-
-const gchar *
-convolve_preset_argument (guint index)
-{
-  return presets[index].argument;
-}
-
-gboolean
-convolve_preset_is_sized (guint index)
-{
-  return presets[index].sized;
-}
 
 const ConvolvePreset *
-convolve_preset_find (const gchar *name, gsize length)
+convolve_presets (guint *n)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS (presets); i++)
-    if (strlen (presets[i].name) == length && memcmp (presets[i].name, name, length) == 0)
-      return &presets[i];
-  return NULL;
+  *n = G_N_ELEMENTS (presets);
+  return presets;
 }
 
-/* The letters to change, add or take away so that the name becomes the preset's; upper case counts as lower case. */
-static guint
-count_edits (const gchar *name, gsize length, const gchar *preset)
-{
-  guint row[MAX_PRESET_NAME + 1], columns = strlen (preset);
-
-  for (guint k = 0; k <= columns; k++)
-    row[k] = k;
-  for (gsize i = 0; i < length; i++) {
-    guint diagonal = row[0]++;
-
-    for (guint k = 0; k < columns; k++) {
-      guint replaced = diagonal + (g_ascii_tolower (name[i]) != preset[k]);
-
-      diagonal = row[k + 1];
-      row[k + 1] = MIN (MIN (row[k], row[k + 1]) + 1, replaced);
-    }
-  }
-  return row[columns];
-}
-
-gchar *
-convolve_preset_nearest (const gchar *name, gsize length)
-{
-  GString *list = g_string_new (NULL);
-  guint least = MAX_EDITS + 1;
-
-  for (gsize i = 0; i < G_N_ELEMENTS (presets) && length <= MAX_PRESET_NAME + MAX_EDITS; i++) {
-    guint edits = count_edits (name, length, presets[i].name);
-
-    if (edits < least)
-      g_string_truncate (list, 0);
-    if (edits < least || (edits == least && list->len > 0))
-      g_string_append_printf (list, "%s%s", list->len > 0 ? " or " : "", presets[i].name);
-    least = MIN (least, edits);
-  }
-  return g_string_free (list, list->len == 0);
-}
-
-gchar *
-convolve_preset_list (void)
-{
-  GString *list = g_string_new (presets[0].name);
-
-  for (gsize i = 1; i < G_N_ELEMENTS (presets); i++)
-    g_string_append_printf (list, ", %s", presets[i].name);
-  return g_string_free (list, FALSE);
-}
+/* --- from a row to a mask --- */
 
 static gboolean
 check_fixed_side (const ConvolvePreset *preset, const gchar *property, guint side, GError **error)
@@ -596,8 +506,8 @@ find_width (const ConvolvePreset *preset, const ConvolveSettings *settings, gint
 {
   if (settings->mask_width != 0) {
     *width = settings->mask_width;
-  } else if (preset->reach > 0 && settings->sigma > 0) {
-    *width = 2 * (gint) ceil (preset->reach * settings->sigma) + 1;
+  } else if (preset->radius_in_sigmas > 0 && settings->sigma > 0) {
+    *width = 2 * (gint) ceil (preset->radius_in_sigmas * settings->sigma) + 1;
     if (*width > CONVOLVE_MAX_SIDE) {
       gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
 

@@ -65,14 +65,6 @@ gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_
 /* Adds a sentence, to be freed, where sigma is set and the mask is not made from sigma. */
 void convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentences);
 
-/* The presets, for documentation and tests: valid for index < count. Every text is one line. */
-guint convolve_preset_count (void);
-const gchar *convolve_preset_name (guint index);
-const gchar *convolve_preset_purpose (guint index);  /* what it is for */
-const gchar *convolve_preset_formula (guint index);  /* the taps and where they come from */
-const gchar *convolve_preset_argument (guint index); /* what NAME:ARGUMENT means; NULL: takes none */
-gboolean convolve_preset_is_sized (guint index);     /* takes mask-width and mask-height; otherwise 3x3 */
-
 G_END_DECLS
 
 #endif

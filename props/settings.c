@@ -176,7 +176,7 @@ takes_sigma (const ConvolveSettings *settings, const gchar **name)
   if (!convolve_parse_preset (text, &preset, &argument, NULL))
     return TRUE;
   *name = preset->name;
-  return preset->reach > 0;
+  return preset->radius_in_sigmas > 0;
 }
 
 void

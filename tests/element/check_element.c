@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "support/frame.h"
+#include "presets.h"
 #include "props.h"
 
 static guint32 seed; /* of this run's pictures: printed, and settable as CUDACONVOLVE_SEED */
@@ -250,11 +251,13 @@ GST_END_TEST;
 /* Every preset, in a format with subsampled chroma and in RGB, with the masks that props makes for the planes. */
 GST_START_TEST (test_presets)
 {
+  guint n_presets;
+  const ConvolvePreset *presets = convolve_presets (&n_presets);
   static const gchar *const formats[] = { "I420", "RGB" };
 
-  for (guint i = 0; i < convolve_preset_count (); i++)
+  for (guint i = 0; i < n_presets; i++)
     for (guint k = 0; k < G_N_ELEMENTS (formats); k++) {
-      const gchar *name = convolve_preset_name (i);
+      const gchar *name = presets[i].name;
       g_autofree gchar *properties = g_strdup_printf ("mask=%s boundary=reflect-101", name);
       GstCaps *caps = frame_caps (formats[k], 30, 22, NULL);
       ConvolveSettings settings;

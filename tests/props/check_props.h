@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "presets.h"
 #include "props.h"
 
 static inline ConvolveSettings
