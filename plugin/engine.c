@@ -249,11 +249,11 @@ explain_choice (GstCudaConvolveEngine *engine, const ConvolveProperties *propert
   if (properties->variant != CONVOLVE_VARIANT_AUTO || engine->layer
       || gst_debug_category_get_threshold (GST_CAT_DEFAULT) < GST_LEVEL_DEBUG)
     return;
-  for (guint i = 0; i < engine->in.n_steps; i++) {
+  for (guint i = 0; i < engine->in.n_groups; i++) {
     gchar text[1000];
 
-    convolve_plan_explain (gst_cuda_convolve_plans_step (engine->plans, i), text, sizeof (text));
-    GST_DEBUG_OBJECT (engine->element, "plane %u: %s", engine->in.steps[i].plane, text);
+    convolve_plan_explain (gst_cuda_convolve_plans_group (engine->plans, i), text, sizeof (text));
+    GST_DEBUG_OBJECT (engine->element, "plane %u: %s", engine->in.groups[i].plane, text);
   }
 }
 

@@ -138,12 +138,12 @@ static gboolean
 map_range (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCudaConvolveSide side, gint least,
     gint most, GValue *mapped)
 {
-  gint low, high, step = 1;
+  gint low, high, multiple = 1;
 
   if (direction == GST_PAD_SINK) {
     if (!gst_cuda_convolve_layer_input (layer, side, 1, G_MAXINT, &low, &high))
       return FALSE;
-    step = gst_cuda_convolve_layer_tiles (layer, side);
+    multiple = gst_cuda_convolve_layer_tiles (layer, side);
     low = MAX (least, low) <= most ? gst_cuda_convolve_layer_output (layer, side, MAX (least, low)) : 0;
     high = gst_cuda_convolve_layer_output (layer, side, most);
     if (low == 0)
@@ -156,7 +156,7 @@ map_range (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCuda
     g_value_set_int (mapped, low);
   } else {
     g_value_init (mapped, GST_TYPE_INT_RANGE);
-    gst_value_set_int_range_step (mapped, low, high, step);
+    gst_value_set_int_range_step (mapped, low, high, multiple);
   }
   return TRUE;
 }

@@ -6,8 +6,8 @@
 struct _GstCudaConvolvePlans
 {
   GstCudaConvolveLayout in, out;
-  ConvolvePlan *step[GST_VIDEO_MAX_COMPONENTS]; /* of each step of in; NULL after the last */
-  GstCudaConvolveLayerPlan *layer;              /* instead of the steps, or NULL */
+  ConvolvePlan *group[GST_VIDEO_MAX_COMPONENTS]; /* of each group of in; NULL after the last */
+  GstCudaConvolveLayerPlan *layer;               /* instead of the groups, or NULL */
 };
 
 /* The name of the variant that is set, where that one is for masks, or for layers; otherwise NULL with error filled. */
@@ -28,7 +28,7 @@ variant_name (const ConvolveProperties *properties, gboolean for_layer, Convolve
 }
 
 static ConvolveStatus
-make_step (ConvolvePlan **plan, const ConvolveProperties *properties, const GstCudaConvolveStep *step,
+make_group (ConvolvePlan **plan, const ConvolveProperties *properties, const GstCudaConvolveGroup *group,
     ConvolveDevice *device, ConvolveError *error)
 {
   const gchar *variant = variant_name (properties, FALSE, error);
@@ -37,7 +37,7 @@ make_step (ConvolvePlan **plan, const ConvolveProperties *properties, const GstC
 
   if (!variant)
     return error->status;
-  if (!convolve_settings_make_mask (&properties->mask, step->x_step, step->y_step, &mask, &bad)) {
+  if (!convolve_settings_make_mask (&properties->mask, group->x_step, group->y_step, &mask, &bad)) {
     gboolean memory = g_error_matches (bad, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY);
 
     *error = (ConvolveError){ .status = memory ? CONVOLVE_NO_MEMORY : CONVOLVE_INVALID };
@@ -45,36 +45,36 @@ make_step (ConvolvePlan **plan, const ConvolveProperties *properties, const GstC
     g_error_free (bad);
     return error->status;
   }
-  *plan = convolve_plan_new_sized (&step->pixel, properties->boundary, &mask, variant, device,
-      (gint64) step->width * step->height, error);
+  *plan = convolve_plan_new_sized (&group->pixel, properties->boundary, &mask, variant, device,
+      (gint64) group->width * group->height, error);
   convolve_mask_clear (&mask);
   return *plan ? CONVOLVE_OK : error->status;
 }
 
 static void
-clear_steps (GstCudaConvolvePlans *plans)
+clear_groups (GstCudaConvolvePlans *plans)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (plans->step); i++) {
-    convolve_plan_unref (plans->step[i]);
-    plans->step[i] = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (plans->group); i++) {
+    convolve_plan_unref (plans->group[i]);
+    plans->group[i] = NULL;
   }
 }
 
 static ConvolveStatus
-make_steps (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, ConvolveDevice *device,
+make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, ConvolveDevice *device,
     ConvolveError *error)
 {
   ConvolveStatus status = CONVOLVE_OK;
   guint on_device = 0;
 
-  for (guint i = 0; i < plans->in.n_steps && status == CONVOLVE_OK; i++) {
-    status = make_step (&plans->step[i], properties, &plans->in.steps[i], device, error);
-    on_device += status == CONVOLVE_OK && convolve_plan_on_device (plans->step[i]);
+  for (guint i = 0; i < plans->in.n_groups && status == CONVOLVE_OK; i++) {
+    status = make_group (&plans->group[i], properties, &plans->in.groups[i], device, error);
+    on_device += status == CONVOLVE_OK && convolve_plan_on_device (plans->group[i]);
   }
   /* A whole frame is on the device or on the host: where auto takes the CPU for one plane, the CPU has all planes. */
-  if (status == CONVOLVE_OK && on_device > 0 && on_device < plans->in.n_steps) {
-    clear_steps (plans);
-    return make_steps (plans, properties, NULL, error);
+  if (status == CONVOLVE_OK && on_device > 0 && on_device < plans->in.n_groups) {
+    clear_groups (plans);
+    return make_groups (plans, properties, NULL, error);
   }
   return status;
 }
@@ -102,7 +102,7 @@ gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCuda
   if (layer)
     status = make_layer (plans, properties, layer, device, error);
   else
-    status = make_steps (plans, properties, device, error);
+    status = make_groups (plans, properties, device, error);
   if (status != CONVOLVE_OK)
     g_clear_pointer (&plans, gst_cuda_convolve_plans_unref);
   return plans;
@@ -113,7 +113,7 @@ clear_plans (gpointer data)
 {
   GstCudaConvolvePlans *plans = data;
 
-  clear_steps (plans);
+  clear_groups (plans);
   g_clear_pointer (&plans->layer, gst_cuda_convolve_layer_plan_free);
 }
 
@@ -142,9 +142,9 @@ gst_cuda_convolve_plans_out (const GstCudaConvolvePlans *plans)
 }
 
 const ConvolvePlan *
-gst_cuda_convolve_plans_step (const GstCudaConvolvePlans *plans, guint step)
+gst_cuda_convolve_plans_group (const GstCudaConvolvePlans *plans, guint group)
 {
-  return plans->step[step];
+  return plans->group[group];
 }
 
 const GstCudaConvolveLayerPlan *
@@ -157,14 +157,14 @@ gboolean
 gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans)
 {
   return plans->layer ? gst_cuda_convolve_layer_plan_is_on_device (plans->layer)
-                      : convolve_plan_on_device (plans->step[0]);
+                      : convolve_plan_on_device (plans->group[0]);
 }
 
 gboolean
 gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans *plans)
 {
-  for (guint i = 0; i < plans->in.n_steps && !plans->layer; i++)
-    if (!convolve_plan_is_identity (plans->step[i]))
+  for (guint i = 0; i < plans->in.n_groups && !plans->layer; i++)
+    if (!convolve_plan_is_identity (plans->group[i]))
       return FALSE;
   return plans->layer == NULL;
 }
@@ -178,12 +178,12 @@ gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans)
   if (plans->layer)
     return g_intern_string (gst_cuda_convolve_layer_plan_variant (plans->layer));
   names = g_string_new (NULL);
-  for (guint i = 0; i < plans->in.n_steps; i++) {
-    const gchar *name = convolve_plan_variant (plans->step[i]);
-    gboolean known = plans->in.steps[i].pixel.select == 0; /* alpha is only copied */
+  for (guint i = 0; i < plans->in.n_groups; i++) {
+    const gchar *name = convolve_plan_variant (plans->group[i]);
+    gboolean known = plans->in.groups[i].pixel.select == 0; /* alpha is only copied */
 
     for (guint k = 0; k < i; k++)
-      known |= g_str_equal (name, convolve_plan_variant (plans->step[k]));
+      known |= g_str_equal (name, convolve_plan_variant (plans->group[k]));
     if (!known)
       g_string_append_printf (names, "%s%s", names->len ? "," : "", name);
   }
@@ -197,7 +197,7 @@ gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans *plans, ConvolvePool *poo
 {
   if (plans->layer)
     gst_cuda_convolve_layer_plan_set_pool (plans->layer, pool);
-  for (guint i = 0; i < G_N_ELEMENTS (plans->step); i++)
-    if (plans->step[i])
-      convolve_plan_set_pool (plans->step[i], pool);
+  for (guint i = 0; i < G_N_ELEMENTS (plans->group); i++)
+    if (plans->group[i])
+      convolve_plan_set_pool (plans->group[i], pool);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What turns a frame with the input's caps into a frame with the output's caps: a plan for each step of the layout, or a
+ * What turns a frame with the input's caps into a frame with the output's caps: a plan for each group of the layout, or a
  * layer's plan. Made from the settings when settings or caps change, and never changed afterwards. Reference counted; the
  * last reference to plans for a device goes while the device's context is current.
  */
@@ -29,8 +29,8 @@ void gst_cuda_convolve_plans_unref (GstCudaConvolvePlans *plans);
 const GstCudaConvolveLayout *gst_cuda_convolve_plans_in (const GstCudaConvolvePlans *plans);
 const GstCudaConvolveLayout *gst_cuda_convolve_plans_out (const GstCudaConvolvePlans *plans);
 
-/* The plan of a step of the input's layout, or the layer's plan; NULL where the plans are of the other kind. */
-const ConvolvePlan *gst_cuda_convolve_plans_step (const GstCudaConvolvePlans *plans, guint step);
+/* The plan of a group of the input's layout, or the layer's plan; NULL where the plans are of the other kind. */
+const ConvolvePlan *gst_cuda_convolve_plans_group (const GstCudaConvolvePlans *plans, guint group);
 const GstCudaConvolveLayerPlan *gst_cuda_convolve_plans_layer (const GstCudaConvolvePlans *plans);
 
 gboolean gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans);

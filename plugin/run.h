@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One frame through its plans, on the CPU or over the device. */
+/* One frame through its plans, on the CPU or on the device. */
 #ifndef GST_CUDA_CONVOLVE_RUN_H
 #define GST_CUDA_CONVOLVE_RUN_H
 
@@ -14,9 +14,7 @@ G_BEGIN_DECLS
 gboolean gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout *layout, const GstVideoFrame *frame,
     gchar **fault);
 
-/*
- * Convolves a sound frame with plans for the CPU: both frames are on the host, and done on return.
- */
+/* Convolves a sound frame with plans for the CPU. Input and output are on the host, and the output is done on return. */
 ConvolveStatus gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, GstCudaConvolveFrame *in,
     GstCudaConvolveFrame *out, ConvolveTimes *times, ConvolveError *error);
 
