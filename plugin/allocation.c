@@ -12,8 +12,8 @@ gst_cuda_convolve_caps_are_cuda (GstCaps *caps)
 }
 
 /*
- * The query's parameters, raised so that system memory has pages of its own. *allocator is the query's, referenced, or
- * NULL.
+ * The query's parameters for system memory, raised so that the memory can be page-locked. *allocator is the query's
+ * allocator, referenced, or NULL.
  */
 static GstAllocationParams
 page_params (GstQuery *query, GstAllocator **allocator)

@@ -154,7 +154,7 @@ warn_of_layer (GstCudaConvolveEngine *engine, gchar *text)
 {
   if (g_strcmp0 (engine->layer_warning, text) != 0)
     GST_ELEMENT_WARNING (engine->element, LIBRARY, SETTINGS, ("%s", text),
-        ("The %s before it stays.", engine->layer ? "layer" : "mask"));
+        ("The previous %s stays.", engine->layer ? "layer" : "mask"));
   g_free (engine->layer_warning);
   engine->layer_warning = text;
 }
@@ -198,7 +198,7 @@ void
 gst_cuda_convolve_engine_restore_layer (GstCudaConvolveEngine *engine, GstCudaConvolveLayer *before)
 {
   set_layer (engine, before ? gst_cuda_convolve_layer_ref (before) : NULL);
-  warn_of_layer (engine, g_strdup ("layer-location: the next element does not take the frames that come of it"));
+  warn_of_layer (engine, g_strdup ("layer-location: the next element takes none of the frames that the layer makes"));
 }
 
 /* --- the plans --- */
@@ -221,7 +221,7 @@ gst_cuda_convolve_engine_is_on_device (GstCudaConvolveEngine *engine)
   return engine->plans && gst_cuda_convolve_plans_are_on_device (engine->plans);
 }
 
-/* Says what runs now. */
+/* Publishes what runs now, for the properties active-variant and stats and for errors. */
 static void
 publish_variant (GstCudaConvolveEngine *engine)
 {
@@ -242,7 +242,7 @@ publish_variant (GstCudaConvolveEngine *engine)
   gst_cuda_convolve_errors_set_frames (engine->errors, &engine->in.info, variant);
 }
 
-/* Logs why auto took its variants, where the log shows it: the explanation takes time. */
+/* Logs why auto chose its variants. The explanation takes time, so it is made only where the log shows it. */
 static void
 explain_choice (GstCudaConvolveEngine *engine, const ConvolveProperties *properties)
 {
@@ -257,7 +257,9 @@ explain_choice (GstCudaConvolveEngine *engine, const ConvolveProperties *propert
   }
 }
 
-/* Makes plans for the CPU share their work among threads. Without memory for the threads, the streaming thread works. */
+/*
+ * Makes plans for the CPU share their work among threads. Without memory for the threads, the streaming thread works.
+ */
 static void
 share_work (GstCudaConvolveEngine *engine, guint n_threads)
 {
@@ -303,14 +305,14 @@ static void
 warn_of_mask (GstCudaConvolveEngine *engine, const gchar *text)
 {
   if (g_strcmp0 (engine->mask_warning, text) != 0)
-    GST_ELEMENT_WARNING (engine->element, LIBRARY, SETTINGS, ("%s", text), ("The mask before it stays."));
+    GST_ELEMENT_WARNING (engine->element, LIBRARY, SETTINGS, ("%s", text), ("The previous mask stays."));
   g_free (engine->mask_warning);
   engine->mask_warning = g_strdup (text);
 }
 
 /*
- * Makes plans from the settings, and the settings the good ones. Where the mask is bad and there was a good one, the good
- * mask stays with a warning; what is set beside the mask holds. Takes properties on success.
+ * Makes plans from the settings, and the settings the good ones. Where the mask is bad and there was a good one, the
+ * good mask stays with a warning; what is set beside the mask holds. Takes properties on success.
  */
 static gboolean
 replace_plans (GstCudaConvolveEngine *engine, ConvolveProperties *properties, ConvolveError *error)

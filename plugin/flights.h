@@ -35,8 +35,8 @@ void gst_cuda_convolve_flights_set_ahead (GstCudaConvolveFlights *flights, guint
 GstClockTime gst_cuda_convolve_flights_get_latency (GstCudaConvolveFlights *flights);
 
 /*
- * Says how many buffers of a side's pool the element may keep, as an ALLOCATION query has settled. lacks_buffers() tells
- * whether these are too few, so that the side is to be asked again.
+ * Says how many buffers of a side's pool the element may keep, as an ALLOCATION query has settled. lacks_buffers()
+ * tells whether these are too few, so that the side is to be asked again.
  */
 void gst_cuda_convolve_flights_agree (GstCudaConvolveFlights *flights, GstPadDirection side, guint buffers);
 gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side);

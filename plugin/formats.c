@@ -4,7 +4,7 @@
 #include "cudamemory.h"
 #include "layout.h"
 
-/* The formats that cameras, decoders, encoders and windows use most. */
+/* The formats that cameras, decoders, encoders and video sinks use most. */
 static const GstVideoFormat common[] = {
   GST_VIDEO_FORMAT_I420,
   GST_VIDEO_FORMAT_NV12,
@@ -23,7 +23,7 @@ static const GstVideoFormat common[] = {
   GST_VIDEO_FORMAT_Y444,
 };
 
-/* All supported formats: the common ones, the others of 8 bits, and the deeper ones in GStreamer's own order. */
+/* All supported formats: the common ones, then the others of 8 bits, then the deeper ones, in GStreamer's order. */
 static GArray *
 list_formats (void)
 {
@@ -89,7 +89,7 @@ list_has (const GValue *list, const gchar *name)
   return FALSE;
 }
 
-/* The list's formats in our order. Formats that are not ours, which nobody will choose, are left out. */
+/* Sorts the formats of a list. Formats that are not in order are not supported, and are left out. */
 static void
 sort_formats (GstStructure *structure, const GArray *order)
 {

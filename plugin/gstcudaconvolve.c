@@ -4,9 +4,8 @@
  * @title: cudaconvolve
  * @short_description: convolves video with a mask, on a CUDA device or on the CPU
  *
- * Every output sample is the weighted sum of its neighbourhood in the input. #GstCudaConvolve:mask says which
- * weights: the name of a preset, or the weights themselves, row by row. They meet the picture as written: the first
- * weight meets the top-left neighbour.
+ * Every output sample is the weighted sum of its neighbourhood in the input. #GstCudaConvolve:mask names a preset, or
+ * lists the weights row by row. The mask lies on the picture as written: the first weight meets the top-left neighbour.
  *
  * The result is the same on a GPU and on the CPU. Without a GPU the element works on the CPU, unless
  * #GstCudaConvolve:kernel-variant or #GstCudaConvolve:cuda-device-id asks for a GPU.
@@ -21,7 +20,7 @@
  * ]| Blurs a clip.
  * |[
  * gst-launch-1.0 videotestsrc ! cudaconvolve mask="-1 0 1; -2 0 2; -1 0 1" bias=0.5 boundary=reflect ! videoconvert ! autovideosink
- * ]| Shows how brightness changes from left to right, grey where it does not.
+ * ]| Shows how brightness changes from left to right; middle grey means no change.
  * |[
  * gst-launch-1.0 videotestsrc ! cudaconvolve layer-location=conv1.npz stride=2 mosaic=true bias=0.5 ! videoconvert ! autovideosink
  * ]| Shows all feature maps of a layer side by side.
@@ -47,7 +46,7 @@ enum
 {
   PROP_ACTIVE_VARIANT = 1,
   PROP_STATS,
-  PROP_FIRST_SETTING /* the first of those in props/ */
+  PROP_FIRST_SETTING /* the first property in the table of props/ */
 };
 
 #define GST_TYPE_CUDA_CONVOLVE (gst_cuda_convolve_get_type ())
@@ -57,7 +56,7 @@ struct _GstCudaConvolve
 {
   GstBaseTransform parent;
 
-  /* From the ground up: each part uses those above it. */
+  /* Each part may use the parts above it, and none below. */
   GstCudaConvolveSettings *settings;
   GstCudaConvolveErrors *errors;
   GstCudaConvolveStats *stats;
@@ -94,7 +93,9 @@ update_ahead (GstCudaConvolve *self)
       gst_cuda_convolve_engine_get_in_info (self->engine));
 }
 
-/* No allocation is agreed on, and downstream does not answer upstream's queries in our place. */
+/*
+ * Without an agreed allocation no buffer is kept. Without passthrough this element answers upstream's queries itself.
+ */
 static void
 forget_allocation (GstCudaConvolve *self)
 {
@@ -103,7 +104,7 @@ forget_allocation (GstCudaConvolve *self)
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, 0);
 }
 
-/* Upstream allocated by downstream's answer if it did so during passthrough, so upstream is to ask again. */
+/* During passthrough upstream allocated by downstream's answer, so upstream has to ask again. */
 static void
 leave_passthrough (GstCudaConvolve *self)
 {
@@ -115,7 +116,7 @@ leave_passthrough (GstCudaConvolve *self)
   gst_base_transform_reconfigure_sink (trans);
 }
 
-/* Asks the neighbours for another allocation where the last one has fewer buffers than are to stay with us. */
+/* Asks the neighbours for another allocation where the last one has fewer buffers than the element is to keep. */
 static void
 agree_on_more (GstCudaConvolve *self)
 {
@@ -134,7 +135,7 @@ is_refused_at_start (GstCudaConvolve *self)
   return layer && gst_cuda_convolve_refuse_offers (self->errors, layer, GST_BASE_TRANSFORM_SINK_PAD (self));
 }
 
-/* Elements ask before they send caps. A refusal is told to the user where it is final. */
+/* A neighbour got a refusal as its answer. The user is told only where that refusal is final. */
 static void
 look_at_refusal (GstCudaConvolve *self)
 {
@@ -145,7 +146,7 @@ look_at_refusal (GstCudaConvolve *self)
   g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
 }
 
-/* A layer's file is read when the element starts: before, all that can come of one may come. */
+/* A layer's file is read when the element starts. Before that any caps of the template may come of the layer. */
 static GstCaps *
 gst_cuda_convolve_transform_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
@@ -171,7 +172,7 @@ gst_cuda_convolve_transform_caps (GstBaseTransform *trans, GstPadDirection direc
   return result;
 }
 
-/* Whether the next element takes any of the frames that the layer there is, or the mask, makes of those that come. */
+/* Whether the next element takes any frames that the layer, or the mask, makes of the input. */
 static gboolean
 is_taken_downstream (GstCudaConvolve *self)
 {
@@ -190,7 +191,7 @@ is_taken_downstream (GstCudaConvolve *self)
   return ok;
 }
 
-/* New caps for what comes out, after all that is under way. */
+/* Negotiates new caps for the output, after all frames under way have been pushed. */
 static GstFlowReturn
 renegotiate (GstCudaConvolve *self)
 {
@@ -204,7 +205,7 @@ renegotiate (GstCudaConvolve *self)
   return ret;
 }
 
-/* Another layer makes other frames: new caps come first. Where none are taken the layer before stays. */
+/* A new layer may need new caps for the output. Where downstream takes none of them, the layer before stays. */
 static GstFlowReturn
 update_layer (GstCudaConvolve *self)
 {
@@ -225,7 +226,7 @@ update_layer (GstCudaConvolve *self)
   return ret;
 }
 
-/* Takes what was set since the frame before. */
+/* Takes over the settings that were applied since the last frame. */
 static GstFlowReturn
 update_settings (GstCudaConvolve *self)
 {
@@ -240,8 +241,9 @@ update_settings (GstCudaConvolve *self)
 }
 
 /*
- * Brings the plans up to date before a frame: the frame then has one mask from start to end. Identity on every plane
- * needs no work at all. An error where one was posted, or where downstream does not take what was under way.
+ * Brings the plans up to date before a frame, so that the frame has one mask from start to end. Where the plans change
+ * no sample the element goes to passthrough. Fails where an error was posted, or where downstream did not take a frame
+ * that was under way.
  */
 static GstFlowReturn
 update_plans (GstCudaConvolve *self)
@@ -335,8 +337,8 @@ gst_cuda_convolve_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *o
     return FALSE;
   if (gst_cuda_convolve_refuse_views (self->errors, &in))
     return FALSE;
-  drain (self); /* a change of the output alone has no event that came before it */
-  /* Plans for these caps may do work where those before did none. A change of the output alone leaves upstream be. */
+  drain (self); /* new caps of the output alone come without an event, which would have drained */
+  /* The agreement with upstream was for the input's caps before. New caps of the output alone do not end it. */
   if (!gst_video_info_is_equal (gst_cuda_convolve_engine_get_in_info (self->engine), &in))
     gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
   gst_base_transform_set_passthrough (trans, FALSE);
@@ -357,7 +359,7 @@ gst_cuda_convolve_get_unit_size (GstBaseTransform *trans, GstCaps *caps, gsize *
   return TRUE;
 }
 
-/* A frame is as large as its caps say, whatever its buffer has beside it. */
+/* The size of the output follows from its caps; the input buffer may be larger than its frame. */
 static gboolean
 gst_cuda_convolve_transform_size (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, gsize size,
     GstCaps *othercaps, gsize *othersize)
@@ -365,7 +367,7 @@ gst_cuda_convolve_transform_size (GstBaseTransform *trans, GstPadDirection direc
   return gst_cuda_convolve_get_unit_size (trans, othercaps, othersize);
 }
 
-/* How many buffers of each side the element is to keep. The settings say so, because there may be no plans yet. */
+/* How many buffers of each side the element is to keep. The settings tell, because there may be no plans yet. */
 static guint
 count_held (GstCudaConvolve *self)
 {
@@ -413,7 +415,7 @@ add_latency (GstCudaConvolve *self, GstQuery *query)
   gst_query_set_latency (query, live, least + latency, GST_CLOCK_TIME_IS_VALID (most) ? most + latency : most);
 }
 
-/* A neighbour that leaves the format open would otherwise take GStreamer's first one, which has 16 bits a sample. */
+/* A neighbour that takes any format takes the first one, which in GStreamer's order has 16 bits for each sample. */
 static void
 sort_caps (GstQuery *query)
 {
@@ -445,7 +447,7 @@ gst_cuda_convolve_query (GstBaseTransform *trans, GstPadDirection direction, Gst
   return ok;
 }
 
-/* What comes after frames in the stream stays behind them. */
+/* A serialized event stays behind the frames that came before the event. */
 static gboolean
 gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
@@ -469,8 +471,8 @@ gst_cuda_convolve_set_context (GstElement *element, GstContext *message)
 }
 
 /*
- * With a mask, size, format and time are the input's, so every meta stays true; the base class leaves out those that
- * describe memory. A meta that holds on to the input's memory would only starve its pool.
+ * A mask keeps size, format and time, so every meta stays true; the base class leaves out the metas about memory. Metas
+ * that keep the input's memory alive are left out too, because they would only take buffers from its pool.
  */
 static gboolean
 gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
@@ -486,19 +488,19 @@ gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, Gs
       && meta->info->api != GST_PARENT_BUFFER_META_API_TYPE;
 }
 
-/* Everything that is to be settled before the frame, in the order of the stream. */
+/* Settles everything that the frame depends on: caps, context, stream, settings and plans, in that order. */
 static GstFlowReturn
 prepare_for (GstCudaConvolve *self, gboolean is_discont, GstBuffer *input)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstFlowReturn ret = GST_FLOW_OK;
 
-  /* The base class tells of a gap until it has marked a frame that comes out, so the first telling is what counts. */
+  /* The base class reports a gap with every input until it has marked an output, so only the first report counts. */
   if ((is_discont && !self->discont) || GST_BUFFER_IS_DISCONT (input)
       || GST_PAD_NEEDS_RECONFIGURE (GST_BASE_TRANSFORM_SRC_PAD (self)))
     ret = drain (self);
   self->discont = is_discont;
-  /* New caps come first: plans are made for them, and what they say of memory decides whether frames pass through. */
+  /* New caps come first: the plans are made for them, and passthrough needs one kind of memory on both sides. */
   gst_base_transform_reconfigure (trans);
   if (ret == GST_FLOW_OK && gst_cuda_convolve_device_is_elsewhere (self->device, input)) {
     ret = drain (self);
@@ -511,7 +513,7 @@ prepare_for (GstCudaConvolve *self, gboolean is_discont, GstBuffer *input)
     gst_cuda_convolve_device_follow_stream (self->device, input);
     gst_base_transform_reconfigure_src (trans);
   }
-  /* Before caps there is nothing to plan for; the base class refuses such a buffer. */
+  /* Without caps there is nothing to plan, and the base class refuses the buffer. */
   if (ret != GST_FLOW_OK
       || GST_VIDEO_INFO_FORMAT (gst_cuda_convolve_engine_get_in_info (self->engine)) == GST_VIDEO_FORMAT_UNKNOWN)
     return ret;
@@ -537,7 +539,7 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform *trans, gboolean is_disc
     return ret;
   }
   ret = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->submit_input_buffer (trans, is_discont, input);
-  /* A frame that came too late leaves a gap, which the base class marks on the frame that it sees next. */
+  /* A frame that came too late leaves a gap. The base class marks the next output, which must come after the gap. */
   if (ret == GST_BASE_TRANSFORM_FLOW_DROPPED) {
     GstFlowReturn drained = drain (self);
 
@@ -554,7 +556,7 @@ begin_frame (GstCudaConvolve *self, GstBuffer *input)
   GstBuffer *output = NULL;
   GstFlowReturn ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer (trans, input, &output);
 
-  /* Downstream may have asked for other caps once more meanwhile. */
+  /* prepare_output_buffer() may have negotiated new caps. */
   if (ret == GST_FLOW_OK)
     ret = update_plans (self);
   if (ret == GST_FLOW_OK)
@@ -564,7 +566,7 @@ begin_frame (GstCudaConvolve *self, GstBuffer *input)
   return ret;
 }
 
-/* Called again until there is no output. */
+/* The base class calls this function again until there is no output. */
 static GstFlowReturn
 gst_cuda_convolve_generate_output (GstBaseTransform *trans, GstBuffer **output)
 {
@@ -582,7 +584,7 @@ gst_cuda_convolve_generate_output (GstBaseTransform *trans, GstBuffer **output)
   return gst_cuda_convolve_flights_end_surplus (self->flights, output);
 }
 
-/* The base class passes all through where this is missing; but frames are begun and ended apart. */
+/* Without this function the base class goes to passthrough. It is not called: generate_output() does the work. */
 static GstFlowReturn
 gst_cuda_convolve_transform (GstBaseTransform *trans, GstBuffer *input, GstBuffer *output)
 {
@@ -598,7 +600,7 @@ gst_cuda_convolve_set_property (GObject *object, guint id, const GValue *value, 
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
 }
 
-/* Called once for all that one g_object_set() has set: frames see all of it or nothing. */
+/* GObject calls this function once for all properties of one g_object_set(). */
 static void
 gst_cuda_convolve_dispatch_properties_changed (GObject *object, guint n, GParamSpec **specs)
 {
@@ -659,7 +661,7 @@ gst_cuda_convolve_init (GstCudaConvolve *self)
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
 
-/* The properties that the element only tells. Those that the user sets are in props/. */
+/* The read-only properties. Properties that the user sets are in props/. */
 static void
 install_results (GObjectClass *klass)
 {

@@ -110,7 +110,10 @@ unused_byte (const GstVideoFormatInfo *finfo)
   return 0 + 1 + 2 + 3 - sum;
 }
 
-/* Fills the channels of a frame: gray, or red, green, blue, and alpha or padding if there is any. Returns their number. */
+/*
+ * Fills the channels of a frame: gray, or red, green, blue, and alpha or padding if there is any. Returns their
+ * number.
+ */
 static guint
 describe_channels (const Planes *planes, const GstVideoFormatInfo *finfo, ConvolveLayerTensor *tensor)
 {
@@ -281,8 +284,8 @@ download_rows (const Job *job, gint first, gint end, ConvolveError *error)
 }
 
 /*
- * Goes in strips from the top: a strip is computed while the next is uploaded and the one before downloaded. The rows of
- * a mosaic's strip would lie in several places, so a mosaic is one strip.
+ * Goes in strips from the top: a strip is computed while the next is uploaded and the one before downloaded. The rows
+ * of a mosaic's strip would lie in several places, so a mosaic is one strip.
  */
 static ConvolveStatus
 run_strips (Job *job, guint strips, ConvolveError *error)

@@ -22,7 +22,7 @@ variant_name (const ConvolveProperties *properties, gboolean for_layer, Convolve
                     : convolve_variant_is_for_masks (properties->variant, &on_device)))
     return name;
   *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED };
-  g_snprintf (error->text, sizeof (error->text), "kernel-variant: %s does %s, and this is a %s", name,
+  g_snprintf (error->text, sizeof (error->text), "kernel-variant: %s computes %s, and a %s is set", name,
       for_layer ? "masks" : "layers", for_layer ? "layer" : "mask");
   return NULL;
 }

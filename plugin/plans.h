@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What turns a frame with the input's caps into a frame with the output's caps: a plan for each group of the layout, or a
- * layer's plan. Made from the settings when settings or caps change, and never changed afterwards. Reference counted; the
- * last reference to plans for a device goes while the device's context is current.
+ * What turns a frame with the input's caps into a frame with the output's caps: a plan for each group of the layout,
+ * or a layer's plan. Made from the settings when settings or caps change, and never changed afterwards. Reference
+ * counted; the last reference to plans for a device goes while the device's context is current.
  */
 #ifndef GST_CUDA_CONVOLVE_PLANS_H
 #define GST_CUDA_CONVOLVE_PLANS_H
@@ -15,9 +15,9 @@ G_BEGIN_DECLS
 typedef struct _GstCudaConvolvePlans GstCudaConvolvePlans;
 
 /*
- * Makes the plans, all for the device or all for the CPU. layer is what takes the mask's place, or NULL; without a layer
- * in and out are alike. device may be NULL. NULL with error filled; CONVOLVE_INVALID then means that the mask or a
- * number beside it is bad.
+ * Makes the plans, all for the device or all for the CPU. layer is what takes the mask's place, or NULL; without a
+ * layer in and out are alike. device may be NULL. NULL with error filled; CONVOLVE_INVALID then means that the mask
+ * or a number beside it is bad.
  */
 GstCudaConvolvePlans *gst_cuda_convolve_plans_new (const ConvolveProperties *properties,
     const GstCudaConvolveLayer *layer, const GstCudaConvolveLayout *in, const GstCudaConvolveLayout *out,

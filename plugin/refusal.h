@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames that are refused before one of them comes. GStreamer's own error would only say not-negotiated; these functions
- * post an error that says what the element takes. Any thread.
+ * Frames that are refused before one of them comes. GStreamer's own error would only say not-negotiated; these
+ * functions post an error that says what the element takes. Any thread.
  */
 #ifndef GST_CUDA_CONVOLVE_REFUSAL_H
 #define GST_CUDA_CONVOLVE_REFUSAL_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows of a mapped frame, on the host and in the stages of the device. A stage is convolve_device.h's buffer of a plane. */
+/*
+ * Rows of a mapped frame, on the host and in the stages of the device. A stage is convolve_device.h's buffer of a
+ * plane.
+ */
 #ifndef GST_CUDA_CONVOLVE_ROWS_H
 #define GST_CUDA_CONVOLVE_ROWS_H
 
@@ -24,8 +27,9 @@ ConvolveRows gst_cuda_convolve_host_rows (const GstCudaConvolvePlane *shape, con
     gint first, gint end);
 
 /*
- * Where row 0 of a plane is on the device, and the bytes from there to row 1: in the frame's own memory, or in the stage
- * where the frame is on the host. A stage keeps the order of the host's memory, so its stride has the same sign.
+ * Where row 0 of a plane is on the device, and the bytes from there to row 1: in the frame's own memory, or in the
+ * stage where the frame is on the host. A stage keeps the order of the host's memory, so its stride has the same
+ * sign.
  */
 guint8 *gst_cuda_convolve_first_row (const GstCudaConvolvePlane *shape, const GstCudaConvolveFrame *frame, guint plane,
     void *stage, gsize stage_stride, gssize *stride);

@@ -14,7 +14,9 @@ G_BEGIN_DECLS
 gboolean gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout *layout, const GstVideoFrame *frame,
     gchar **fault);
 
-/* Convolves a sound frame with plans for the CPU. Input and output are on the host, and the output is done on return. */
+/*
+ * Convolves a sound frame with plans for the CPU. Input and output are on the host, and the output is done on return.
+ */
 ConvolveStatus gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, GstCudaConvolveFrame *in,
     GstCudaConvolveFrame *out, ConvolveTimes *times, ConvolveError *error);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The settings on their way from the user's threads to the streaming thread. g_object_set() writes property by property;
- * frames see all properties of one g_object_set() together, or none. The functions are for any thread, where none is
- * named.
+ * The settings on their way from the user's threads to the streaming thread. g_object_set() writes property by
+ * property; frames see all properties of one g_object_set() together, or none. The functions are for any thread,
+ * where none is named.
  */
 #ifndef GST_CUDA_CONVOLVE_SETTINGS_H
 #define GST_CUDA_CONVOLVE_SETTINGS_H

@@ -18,7 +18,9 @@ void gst_cuda_convolve_stats_free (GstCudaConvolveStats *stats);
 /* Sets all counts to 0: the element starts. */
 void gst_cuda_convolve_stats_reset (GstCudaConvolveStats *stats);
 
-/* Sets what runs, and notifies active-variant where that changes. variant and device are interned, backend is static. */
+/*
+ * Sets what runs, and notifies active-variant where that changes. variant and device are interned, backend is static.
+ */
 void gst_cuda_convolve_stats_set_variant (GstCudaConvolveStats *stats, const gchar *variant, const gchar *backend,
     const gchar *device);
 

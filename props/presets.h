@@ -2,8 +2,8 @@
 /*
  * The presets as a table, and the way from a row of the table to a mask.
  *
- * Sizes and sigmas are luma pixels. step is the number of luma pixels for each sample of a plane, in one direction: 1 for
- * luma and RGB, 2 or 4 for subsampled chroma. A mask for such a plane has the same shape, step times smaller.
+ * Sizes and sigmas are luma pixels. step is the number of luma pixels for each sample of a plane, in one direction: 1
+ * for luma and RGB, 2 or 4 for subsampled chroma. A mask for such a plane has the same shape, step times smaller.
  */
 #ifndef CONVOLVE_PRESETS_H
 #define CONVOLVE_PRESETS_H

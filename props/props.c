@@ -160,7 +160,10 @@ convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, gui
 
 /* --- what has no effect --- */
 
-/* Whether the mask is one that sigma shapes; *name is the preset's, or NULL for weights. TRUE where it is not readable. */
+/*
+ * Whether the mask is one that sigma shapes; *name is the preset's, or NULL for weights. TRUE where it is not
+ * readable.
+ */
 static gboolean
 takes_sigma (const ConvolveSettings *settings, const gchar **name)
 {

@@ -554,7 +554,7 @@ GST_START_TEST (test_refused_downstream)
   run_check (&run, &good, FRAME_PLAIN, "good");
   layer_case_set (&other, run.element);
   run_check (&run, &good, FRAME_PLAIN, "the one that is taken stays");
-  expect_message (&run, GST_MESSAGE_WARNING, "the next element does not take");
+  expect_message (&run, GST_MESSAGE_WARNING, "the next element takes none of the frames");
   g_object_set (run.element, "n-threads", 1, NULL);
   run_check (&run, &good, FRAME_PLAIN, "the one that is taken stays");
   expect_no_message (&run);
@@ -578,7 +578,8 @@ GST_START_TEST (test_bad_before_playing)
   {
     const gchar *location, *more, *text;
   } rows[] = {
-    { layer.location, "", "6 feature maps make no GRAY8, RGB or RGBA frame; pick 1, 3 or 4 of 6, or set mosaic" },
+    { layer.location, "",
+        "6 feature maps make no GRAY8, RGB or RGBA frame; choose 1, 3 or 4 of 6, or set mosaic=true" },
     { layer.location, "layer-channels=6", "layer-channels: \"6\" is not one of 0 to 5" },
     { layer.location, "mosaic=true padding=some", "padding: \"some\"" },
     { layer.location, "mosaic=true divisor=1e-60", "divisor: 1e-60" },
@@ -619,11 +620,11 @@ GST_START_TEST (test_variants)
   if (over_device) {
     run = run_start (line, "GRAY8", 8, 8);
     fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
-    expect_message (&run, GST_MESSAGE_ERROR, "kernel-variant: separable does masks, and this is a layer");
+    expect_message (&run, GST_MESSAGE_ERROR, "kernel-variant: separable computes masks, and a layer is set");
     run_stop (&run);
     run = run_start ("kernel-variant=gemm", "GRAY8", 8, 8);
     fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
-    expect_message (&run, GST_MESSAGE_ERROR, "kernel-variant: gemm does layers, and this is a mask");
+    expect_message (&run, GST_MESSAGE_ERROR, "kernel-variant: gemm computes layers, and a mask is set");
     run_stop (&run);
     run = run_start (g_strrstr (reference, "layer-location"), "GRAY8", 8, 8);
     gst_util_set_object_arg (G_OBJECT (run.element), "kernel-variant", "auto");
