@@ -11,7 +11,7 @@ convolve_layer_settings_has_layer (const ConvolveLayerSettings *settings)
   return settings->location && settings->location[0];
 }
 
-/* Digits alone, up to largest; moves *p behind them. */
+/* Reads digits as a number up to largest, and moves *p behind them. */
 static gboolean
 take_number (const gchar **p, guint largest, guint *number)
 {
@@ -67,7 +67,7 @@ skip_space (const gchar *p)
   return p;
 }
 
-/* A number or a range at *p, which is moved behind it. */
+/* Reads a number or a range at *p, and moves *p behind. */
 static gboolean
 take_maps (const gchar **p, guint filters, GArray *maps, GError **error)
 {
@@ -109,7 +109,7 @@ convolve_layer_settings_channels (const ConvolveLayerSettings *settings, guint f
     if (*p == ',') {
       p = skip_space (p + 1);
       if (*p == '\0')
-        return fail (error, "layer-channels", ",", 1, "has no number behind it");
+        return fail (error, "layer-channels", ",", 1, "has no number behind the comma");
     }
   }
   for (guint i = 0; none && i < filters; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The mask properties together: the numbers are checked, the text becomes taps, the taps get divisor and offset. */
+/* Checks the numbers, makes taps of the text of mask, and sets the divisor and the offset of the taps. */
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ check_side (const gchar *property, guint side, GError **error)
   return TRUE;
 }
 
-/* A GParamSpec bounds what a user can set, but lets NaN through. */
+/* A GParamSpec bounds what a user can set, but GLib newer than 2.74 lets NaN pass. */
 static gboolean
 check_range (const gchar *property, gdouble value, gdouble lowest, gdouble highest, GError **error)
 {
@@ -73,13 +73,13 @@ check_numbers (const ConvolveSettings *settings, GError **error)
       && check_divisor (settings->divisor, error) && check_range ("bias", settings->bias, -1, 1, error);
 }
 
-/* The divisor that the taps themselves give: their sum, or 1 where they cancel. 0 where a double cannot hold it. */
+/* The default divisor: the sum of the taps, or 1 where the sum is 0. Returns 0 where a double cannot hold the sum. */
 static gdouble
 natural_divisor (const ConvolveMask *mask)
 {
   gdouble sum = 0, lost = 0, magnitude = 0;
 
-  /* Neumaier's summation: "cancels" must not depend on how many roundings a large mask adds up. */
+  /* Neumaier's summation, so that the roundings of a large mask do not decide whether the sum counts as 0. */
   for (gint i = 0; i < mask->width * mask->height; i++) {
     gdouble tap = mask->taps[i], next = sum + tap;
 
@@ -136,7 +136,7 @@ convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, gui
 
   if (!is_step (x_step) || !is_step (y_step)) {
     g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
-        "a plane with a sample for every %u by %u pixels is not known", x_step, y_step);
+        "planes with one sample for every %u by %u pixels are not supported", x_step, y_step);
     return FALSE;
   }
   if (!check_numbers (settings, error) || !convolve_parse_check_length (text, error))
@@ -158,11 +158,11 @@ convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, gui
   return TRUE;
 }
 
-/* --- what has no effect --- */
+/* --- sigma without effect --- */
 
 /*
- * Whether the mask is one that sigma shapes; *name is the preset's, or NULL for weights. TRUE where it is not
- * readable.
+ * Whether sigma shapes the mask. *name is the preset's name, or NULL for weights. TRUE for a text that cannot be read,
+ * because an error reports that text.
  */
 static gboolean
 takes_sigma (const ConvolveSettings *settings, const gchar **name)

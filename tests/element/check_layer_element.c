@@ -512,7 +512,7 @@ GST_START_TEST (test_bad_while_playing)
   layer_case_set (&good, run.element); \
   run_check (&run, &good, FRAME_PLAIN, "good again"); \
   expect_no_message (&run)
-  STAYS ("junk: it is neither a .npy nor a .npz", "layer-location", junk);
+  STAYS ("junk: the file is neither a .npy nor a .npz", "layer-location", junk);
   STAYS ("/nowhere: ", "layer-location", "/nowhere");
   STAYS ("the frames are BGR, and a layer of 1 channel takes GRAY8", "layer-location", large.location);
   STAYS ("padding: \"much\" is not", "padding", "much");
@@ -584,7 +584,7 @@ GST_START_TEST (test_bad_before_playing)
     { layer.location, "mosaic=true padding=some", "padding: \"some\"" },
     { layer.location, "mosaic=true divisor=1e-60", "divisor: 1e-60" },
     { "/nowhere/at.npy", "", "layer-location: /nowhere/at.npy: " },
-    { folder, "", ": it is not a regular file" },
+    { folder, "", ": not a regular file" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {

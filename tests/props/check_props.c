@@ -196,8 +196,8 @@ GST_START_TEST (weights_that_are_bad)
   refuse ("1,2,1 2,4,2 1,2,1", "mask: \"1,2\" at row 1, value 1 (character 1) " COMMA);
   refuse ("1 2 3,", "mask: no value after the comma at row 1, value 4 (character 6)");
 
-  refuse ("", "mask: the text is empty; it takes a preset's name or weights");
-  refuse (" \n\t", "mask: the text is empty; it takes a preset's name or weights");
+  refuse ("", "mask: the text is empty; a preset's name or weights are needed");
+  refuse (" \n\t", "mask: the text is empty; a preset's name or weights are needed");
   refuse (";", "mask: row 1 (character 1) is empty");
   refuse (";1 2 1", "mask: row 1 (character 1) is empty");
   refuse ("1 2 1;;1 2 1", "mask: row 2 (character 7) is empty");
@@ -209,8 +209,8 @@ GST_START_TEST (weights_that_are_bad)
   refuse ("1 2 3; 1 2 3 4;1 2 3", "mask: row 2 (character 8) and row 1 differ in length: 4 and 3 values");
   refuse ("1 2;1 2;1 2", "mask: the weights make 2x3: width and height must be odd");
   refuse ("1 2 3;1 2 3", "mask: the weights make 3x2: width and height must be odd");
-  refuse ("1 2 3 4", "mask: a row of 4 values is no mask: width and height must be odd");
-  refuse ("1 2 3 4 5 6", "mask: a row of 6 values is no mask: width and height must be odd");
+  refuse ("1 2 3 4", "mask: a row of 4 values makes no mask: width and height must be odd");
+  refuse ("1 2 3 4 5 6", "mask: a row of 6 values makes no mask: width and height must be odd");
 
   refuse ("3x3: 1 2 3", "mask: the shape 3x3 in front needs 9 values, not 3");
   refuse ("3x1: 1 2 3;4 5 6;7 8 9", "mask: the shape 3x1 in front does not fit 3 rows of 3 values");
@@ -762,7 +762,7 @@ GST_START_TEST (texts_of_layers)
   expect_channels ("3-2", "layer-channels: \"3-2\" is not a range of 0 to 7, the layer's feature maps");
   expect_channels ("3-", "layer-channels: \"3-\" is not a range of 0 to 7, the layer's feature maps");
   expect_channels ("1;2", "layer-channels: \"1;2\" is not a number or a range");
-  expect_channels ("1,", "layer-channels: \",\" has no number behind it");
+  expect_channels ("1,", "layer-channels: \",\" has no number behind the comma");
   expect_channels ("1,,2", "layer-channels: \"\" is not one of 0 to 7, the layer's feature maps");
   expect_channels ("99999999999999999999",
       "layer-channels: \"99999999999999999999\" is not one of 0 to 7, the layer's "
