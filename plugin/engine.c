@@ -4,6 +4,7 @@
 #include "debug.h"
 #include "enums.h"
 #include "layercaps.h"
+#include "props.h"
 
 struct _GstCudaConvolveEngine
 {

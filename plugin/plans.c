@@ -2,6 +2,7 @@
 #include "plans.h"
 
 #include "enums.h"
+#include "props.h"
 
 struct _GstCudaConvolvePlans
 {

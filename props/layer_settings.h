@@ -4,7 +4,7 @@
 #define CONVOLVE_LAYER_SETTINGS_H
 
 #include "convolve_layer.h"
-#include "props.h"
+#include "mask_settings.h"
 
 G_BEGIN_DECLS
 

@@ -8,7 +8,7 @@
 #ifndef CONVOLVE_PRESETS_H
 #define CONVOLVE_PRESETS_H
 
-#include "props.h"
+#include "mask_settings.h"
 
 typedef struct _ConvolvePreset ConvolvePreset;
 

@@ -7,6 +7,7 @@
 #include "convolve_device.h"
 #include "enums.h"
 #include "parse.h"
+#include "props.h"
 
 typedef enum
 {

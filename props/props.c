@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Checks the numbers, makes taps of the text of mask, and sets the divisor and the offset of the taps. */
+#include "props.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "parse.h"
-
-G_DEFINE_QUARK (convolve - props - error - quark, convolve_props_error)
-
-void
-convolve_settings_init (ConvolveSettings *settings)
-{
-  *settings = (ConvolveSettings){ .mask = g_strdup (CONVOLVE_DEFAULT_MASK) };
-}
-
-void
-convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from)
-{
-  *to = *from;
-  to->mask = g_strdup (from->mask);
-}
-
-void
-convolve_settings_clear (ConvolveSettings *settings)
-{
-  g_clear_pointer (&settings->mask, g_free);
-}
 
 static gboolean
 check_side (const gchar *property, guint side, GError **error)

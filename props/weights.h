@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_WEIGHTS_H
 #define CONVOLVE_WEIGHTS_H
 
-#include "props.h"
+#include "mask_settings.h"
 
 G_BEGIN_DECLS
 
