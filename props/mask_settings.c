@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mask_settings.h"
 
-G_DEFINE_QUARK (convolve - props - error - quark, convolve_props_error)
+/* The macro turns the name into a string, so the name must stay without spaces. */
+/* clang-format off */
+G_DEFINE_QUARK (convolve-props-error-quark, convolve_props_error)
+/* clang-format on */
 
 void
 convolve_settings_init (ConvolveSettings *settings)
