@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pools of buffers: what the element offers upstream, and what the output's buffers come from. */
+/* Pools of buffers: the pool that the element offers upstream, and the pool of its output. */
 #ifndef GST_CUDA_CONVOLVE_ALLOCATION_H
 #define GST_CUDA_CONVOLVE_ALLOCATION_H
 

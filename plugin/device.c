@@ -84,7 +84,7 @@ gst_cuda_convolve_device_leave (GstCudaConvolveDevice *device)
 
 /*
  * GStreamer's search asks neighbours and the application, who may wait for threads that call this element: no lock is
- * held meanwhile. An owner of a context answers by set_context on this thread, and that context goes to this function's
+ * held meanwhile. A neighbour answers by set_context on this thread, and its context goes to this function's
  * own variable. A context that another thread sets meanwhile is kept, and the one that the search found is dropped.
  */
 GstCudaConvolveContext *
@@ -183,7 +183,7 @@ gst_cuda_convolve_device_follow_stream (GstCudaConvolveDevice *device, GstBuffer
 {
   GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_buffer (input);
 
-  GST_DEBUG_OBJECT (device->element, "working on the stream that frames come from");
+  GST_DEBUG_OBJECT (device->element, "working on the stream of the input");
   if (device->handle && device->in_context && gst_cuda_convolve_cuda_push (device->context)) {
     convolve_device_use_stream (device->handle, gst_cuda_convolve_stream_handle (theirs), NULL);
     gst_cuda_convolve_cuda_pop (device->context);

@@ -54,7 +54,10 @@ void gst_cuda_convolve_device_leave (GstCudaConvolveDevice *device);
 
 /* --- the context --- */
 
-/* What set_context and the CONTEXT query of the element come down to. Any thread. */
+/*
+ * For the element's set_context(): keeps the context in the message where that is a context of the device. For its
+ * CONTEXT query: answers with the context. FALSE where the query asks for something else. Any thread.
+ */
 void gst_cuda_convolve_device_set_context (GstCudaConvolveDevice *device, GstContext *message, gint device_id);
 gboolean gst_cuda_convolve_device_answer_context (GstCudaConvolveDevice *device, GstQuery *query);
 
@@ -72,7 +75,7 @@ gboolean gst_cuda_convolve_device_is_elsewhere (GstCudaConvolveDevice *device, G
 void gst_cuda_convolve_device_follow (GstCudaConvolveDevice *device, GstBuffer *input);
 
 /*
- * Whether the input is in the device's context, and comes from work on another stream. follow_stream() makes the device
+ * Whether the input is in the device's context, and work on it is on another stream. follow_stream() makes the device
  * work on that stream: elements on one stream need not wait for each other. No frame is under way then.
  */
 gboolean gst_cuda_convolve_device_is_on_other_stream (GstCudaConvolveDevice *device, GstBuffer *input);

@@ -23,7 +23,7 @@ void gst_cuda_convolve_engine_free (GstCudaConvolveEngine *engine);
 gboolean gst_cuda_convolve_engine_start (GstCudaConvolveEngine *engine, const ConvolveProperties *properties);
 void gst_cuda_convolve_engine_stop (GstCudaConvolveEngine *engine);
 
-/* Sets new caps, for which the plans are to be made anew. No frame is under way. */
+/* Sets new caps. The plans must then be made again by update(). No frame is under way. */
 void gst_cuda_convolve_engine_set_caps (GstCudaConvolveEngine *engine, const GstVideoInfo *in, const GstVideoInfo *out,
     gboolean cuda_in, gboolean cuda_out);
 
@@ -63,7 +63,7 @@ gboolean gst_cuda_convolve_engine_has_plans (GstCudaConvolveEngine *engine);
 gboolean gst_cuda_convolve_engine_is_passthrough (GstCudaConvolveEngine *engine);
 gboolean gst_cuda_convolve_engine_is_on_device (GstCudaConvolveEngine *engine);
 
-/* Takes the work to the context of the input. No frame is under way, and plans are to be made anew. */
+/* Moves the work to the context of the input. The plans must then be made again by update(). No frame is under way. */
 void gst_cuda_convolve_engine_follow (GstCudaConvolveEngine *engine, GstBuffer *input);
 
 /* Begins a frame with the plans there are, as gst_cuda_convolve_flights_begin(). */

@@ -11,7 +11,7 @@ typedef struct
 {
   GstBuffer *input, *output;
   GstCudaConvolveFrame in, out; /* mapped */
-  GstCudaConvolvePlans *plans;  /* those that the frame was begun with */
+  GstCudaConvolvePlans *plans;  /* for this frame */
   gboolean pending;             /* the device's slot has not been waited for */
   gboolean ordered;             /* nobody has to wait: all who touch the buffers do so in the order of one stream */
 } Flight;
@@ -104,8 +104,8 @@ gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPad
 }
 
 /*
- * How many frames may stay under way with this one. A pool of fewer buffers, or one that nobody asked this element
- * about, would wait for a buffer that the element keeps, and the pipeline would stand still.
+ * How many frames may stay under way while this frame begins. A pool of fewer buffers, or one that nobody asked this
+ * element about, would wait for a buffer that the element keeps, and the pipeline would stand still.
  */
 static guint
 count_kept (GstCudaConvolveFlights *flights, GstBuffer *input)

@@ -146,7 +146,7 @@ look_at_refusal (GstCudaConvolve *self)
   g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
 }
 
-/* A layer's file is read when the element starts. Before that any caps of the template may come of the layer. */
+/* A layer's file is read when the element starts. Before that, all caps of the template are possible. */
 static GstCaps *
 gst_cuda_convolve_transform_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
@@ -539,7 +539,7 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform *trans, gboolean is_disc
     return ret;
   }
   ret = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->submit_input_buffer (trans, is_discont, input);
-  /* A frame that came too late leaves a gap. The base class marks the next output, which must come after the gap. */
+  /* A dropped late frame leaves a gap. The base class marks the next output, which must come after the gap. */
   if (ret == GST_BASE_TRANSFORM_FLOW_DROPPED) {
     GstFlowReturn drained = drain (self);
 
@@ -584,7 +584,7 @@ gst_cuda_convolve_generate_output (GstBaseTransform *trans, GstBuffer **output)
   return gst_cuda_convolve_flights_end_surplus (self->flights, output);
 }
 
-/* Without this function the base class goes to passthrough. It is not called: generate_output() does the work. */
+/* The base class needs this function to leave passthrough. generate_output() does the work, so nothing calls it. */
 static GstFlowReturn
 gst_cuda_convolve_transform (GstBaseTransform *trans, GstBuffer *input, GstBuffer *output)
 {

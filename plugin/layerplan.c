@@ -99,7 +99,10 @@ have_one_stride (const Planes *planes, const GstCudaConvolveLayout *layout)
   return TRUE;
 }
 
-/* The offset of the byte that no component has, in RGBx and kin: offsets 0 to 3, less those of three components. */
+/*
+ * The offset of the byte that no component has, in RGBx and similar formats: offsets 0 to 3, less those of three
+ * components.
+ */
 static gint
 unused_byte (const GstVideoFormatInfo *finfo)
 {

@@ -27,8 +27,8 @@ gboolean gst_cuda_convolve_layer_plan_is_on_device (const GstCudaConvolveLayerPl
 void gst_cuda_convolve_layer_plan_set_pool (GstCudaConvolveLayerPlan *plan, ConvolvePool *pool);
 
 /*
- * As the functions of run.h, for sound frames. On the device a frame goes in so many strips from the top; a mosaic
- * always goes as one strip.
+ * As the functions of run.h, for sound frames. On the device a frame is cut into so many strips from the top; a
+ * mosaic is always one strip.
  */
 ConvolveStatus gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan *plan, GstCudaConvolveFrame *in,
     GstCudaConvolveFrame *out, ConvolveError *error);

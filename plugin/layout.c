@@ -44,7 +44,7 @@ component_offset (const GstVideoFormatInfo *finfo, guint component)
 
   if (find_words (finfo))
     return find_words (finfo)->offset[component];
-  /* P010 and kin give the offset of the second sample in samples, not in bytes. */
+  /* P010 and similar formats give the offset of the second sample in samples, not in bytes. */
   if (offset % size)
     offset *= size;
   for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++)

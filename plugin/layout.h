@@ -11,9 +11,9 @@ G_BEGIN_DECLS
 
 /*
  * The samples of one plane that one call of convolve_run() takes: they have one pixel stride and one size. In most
- * formats a plane is one group; the single plane of YUY2 and kin is a group for each component. The groups of a plane
- * together write every byte of its rows. What is not convolved (alpha, padding, odd ends) is copied: the group's pixel
- * does not select it.
+ * formats a plane is one group; the single plane of YUY2 and similar formats is a group for each component. The
+ * groups of a plane together write every byte of its rows. What is not convolved (alpha, padding, odd ends) is
+ * copied: the group's pixel does not select it.
  */
 typedef struct
 {

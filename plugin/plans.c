@@ -72,7 +72,9 @@ make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, 
     status = make_group (&plans->group[i], properties, &plans->in.groups[i], device, error);
     on_device += status == CONVOLVE_OK && convolve_plan_on_device (plans->group[i]);
   }
-  /* A whole frame is on the device or on the host: where auto takes the CPU for one plane, the CPU has all planes. */
+  /*
+   * All planes of a frame are convolved in one place: where auto takes the CPU for one plane, the CPU has all planes.
+   */
   if (status == CONVOLVE_OK && on_device > 0 && on_device < plans->in.n_groups) {
     clear_groups (plans);
     return make_groups (plans, properties, NULL, error);

@@ -16,8 +16,8 @@ typedef struct _GstCudaConvolvePlans GstCudaConvolvePlans;
 
 /*
  * Makes the plans, all for the device or all for the CPU. layer is what takes the mask's place, or NULL; without a
- * layer in and out are alike. device may be NULL. NULL with error filled; CONVOLVE_INVALID then means that the mask
- * or a number beside it is bad.
+ * layer in and out have one format and size. device may be NULL. NULL with error filled; CONVOLVE_INVALID then means
+ * that the mask or a number beside it is bad.
  */
 GstCudaConvolvePlans *gst_cuda_convolve_plans_new (const ConvolveProperties *properties,
     const GstCudaConvolveLayer *layer, const GstCudaConvolveLayout *in, const GstCudaConvolveLayout *out,

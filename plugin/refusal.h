@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames that are refused before one of them comes. GStreamer's own error would only say not-negotiated; these
+ * Caps that are refused before the first frame. GStreamer's own error would only say not-negotiated; these
  * functions post an error that says what the element takes. Any thread.
  */
 #ifndef GST_CUDA_CONVOLVE_REFUSAL_H
@@ -16,8 +16,8 @@ gboolean gst_cuda_convolve_refuse_offers (GstCudaConvolveErrors *errors, const G
     GstPad *sink);
 
 /*
- * Whether nothing that the layer takes can come of the caps that elements upstream have sent. Elements do not send caps
- * that were refused when they asked, so such a refusal is final.
+ * Whether no caps that the layer takes can follow from the caps that elements upstream have sent. Elements do not
+ * send caps that were refused when they asked, so such a refusal is final.
  */
 gboolean gst_cuda_convolve_refuse_sent_caps (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer,
     GstPad *sink);

@@ -3,7 +3,7 @@
 
 #include <gst/base/gstbasetransform.h>
 
-/* The sink pad whose data comes out of the source pad; NULL where there is none, or several. */
+/* The sink pad whose data leaves by the source pad; NULL where there is none, or several. */
 static GstPad *
 find_linked_sink (GstPad *pad)
 {
@@ -22,7 +22,7 @@ find_linked_sink (GstPad *pad)
   return sink;
 }
 
-/* The recursion also takes source pads, and then gives the caps that can come out of the pad. */
+/* The recursion also takes source pads, and then gives the caps that the pad can send. */
 GstCaps *
 gst_cuda_convolve_find_sent_caps (GstPad *pad)
 {

@@ -388,7 +388,7 @@ shape_rows (const Weights *weights, guint *width, guint *height, GError **error)
       && check_against ("mask-height", weights->mask_height, *height, "whose number of rows is", error);
 }
 
-/* The shape of a single row comes from the text, else from the properties, else a square, else one row. */
+/* The shape of a single row is that of the text, else of the properties, else a square, else one row. */
 static gboolean
 shape_flat (const Weights *weights, guint *width, guint *height, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Presets by their names: the one that is meant, those that may have been meant, and all of them. */
+/* Presets by their names: the preset of a name, the presets that a misspelt name may mean, and all presets. */
 #include "presets.h"
 
 #include <string.h>

@@ -30,7 +30,7 @@ struct _ConvolvePreset
   const gchar *formula;   /* the taps, and their source */
   guint width;            /* the default width and height, in luma pixels */
   gboolean sized;         /* mask-width and mask-height set another size; otherwise always 3x3 */
-  guint radius_in_sigmas; /* how far the mask goes where sigma gives the width; 0 where the preset takes no sigma */
+  guint radius_in_sigmas; /* the radius, where sigma gives the width; 0 where the preset takes no sigma */
   gdouble offset;         /* added to bias: -1..1 of the range from black to white */
 
   const gchar *argument; /* what NAME:ARGUMENT means, with its range and default; NULL where the preset takes none */

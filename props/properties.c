@@ -56,6 +56,7 @@ typedef struct
 #define ENUM_AT(member, get_type) ENUM, offsetof (ConvolveProperties, member), .type = get_type
 
 static const Row rows[] = {
+  /* Since 0.1. */
   { "mask", "Mask", TEXT_AT (mask.mask), .target = MASK, .flags = PLAYING, .text = CONVOLVE_DEFAULT_MASK,
       .blurb = "Preset, with an argument where it takes one (motion:30), or weights: rows split by ';' or newline, "
                "values in a row by space or comma, optionally with the shape WxH: in front. NULL = the default, "
@@ -97,6 +98,7 @@ static const Row rows[] = {
   { "n-threads", "Threads", UINT_AT (n_threads), .flags = PLAYING, .most = 1024,
       .blurb = "Number of threads that share a frame where the CPU convolves it (0 = one for each core)" },
 
+  /* Since 0.2. */
   { "layer-location", "Layer location", TEXT_AT (layer.location), .flags = PLAYING,
       .blurb = "Layer: file with the weights of a convolution layer, which takes the mask's place: a .npy file of the "
                "shape (filters, channels, height, width), or a .npz file with the arrays weight and bias; 1 channel "
