@@ -242,12 +242,19 @@ convolve_properties_install (GObjectClass *klass, guint first_id)
   }
 }
 
+/* The row of a property, or NULL. */
+static const Row *
+find_row (guint index)
+{
+  return index < G_N_ELEMENTS (rows) ? &rows[index] : NULL;
+}
+
 gboolean
 convolve_properties_set (ConvolveProperties *properties, guint index, const GValue *value)
 {
-  const Row *row = &rows[index];
+  const Row *row = find_row (index);
 
-  if (index >= G_N_ELEMENTS (rows))
+  if (!row)
     return FALSE;
   switch (row->kind) {
     case TEXT:
@@ -276,9 +283,9 @@ convolve_properties_set (ConvolveProperties *properties, guint index, const GVal
 gboolean
 convolve_properties_get (const ConvolveProperties *properties, guint index, GValue *value)
 {
-  const Row *row = &rows[index];
+  const Row *row = find_row (index);
 
-  if (index >= G_N_ELEMENTS (rows))
+  if (!row)
     return FALSE;
   switch (row->kind) {
     case TEXT:
