@@ -74,6 +74,8 @@ struct _GstCudaConvolve
 G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE (cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
 
+/* --- frames under way and passthrough --- */
+
 /* Ends and pushes all frames under way. */
 static GstFlowReturn
 drain (GstCudaConvolve *self)
@@ -125,6 +127,8 @@ agree_on_more (GstCudaConvolve *self)
   if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SRC))
     gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
+
+/* --- caps --- */
 
 /* Whether a layer is there that takes nothing of what upstream can offer. The user has been told then. */
 static gboolean
@@ -190,6 +194,8 @@ is_taken_downstream (GstCudaConvolve *self)
   gst_caps_unref (caps);
   return ok;
 }
+
+/* --- settings and plans --- */
 
 /* Negotiates new caps for the output, after all frames under way have been pushed. */
 static GstFlowReturn
@@ -271,6 +277,8 @@ update_plans (GstCudaConvolve *self)
   return ret;
 }
 
+/* --- start and stop --- */
+
 static void
 set_started (GstCudaConvolve *self, gboolean started)
 {
@@ -311,6 +319,8 @@ gst_cuda_convolve_stop (GstBaseTransform *trans)
   set_started (self, FALSE);
   return TRUE;
 }
+
+/* --- new caps --- */
 
 static GstCaps *
 gst_cuda_convolve_fixate_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
@@ -367,6 +377,8 @@ gst_cuda_convolve_transform_size (GstBaseTransform *trans, GstPadDirection direc
   return gst_cuda_convolve_get_unit_size (trans, othercaps, othersize);
 }
 
+/* --- allocation --- */
+
 /* How many buffers of each side the element is to keep. The settings tell, because there may be no plans yet. */
 static guint
 count_held (GstCudaConvolve *self)
@@ -403,6 +415,8 @@ gst_cuda_convolve_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, held);
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
 }
+
+/* --- queries and events --- */
 
 /* Adds the time that frames stay under way to what upstream answered. */
 static void
@@ -469,6 +483,8 @@ gst_cuda_convolve_set_context (GstElement *element, GstContext *message)
       gst_cuda_convolve_settings_get_device_id (self->settings));
   GST_ELEMENT_CLASS (gst_cuda_convolve_parent_class)->set_context (element, message);
 }
+
+/* --- frames --- */
 
 /*
  * A mask keeps size, format and time, so every meta stays true; the base class leaves out the metas about memory. Metas
@@ -590,6 +606,8 @@ gst_cuda_convolve_transform (GstBaseTransform *trans, GstBuffer *input, GstBuffe
 {
   return GST_FLOW_NOT_SUPPORTED;
 }
+
+/* --- the object --- */
 
 static void
 gst_cuda_convolve_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
