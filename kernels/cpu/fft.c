@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Large masks of no structure, by Fourier transforms of squares that overlap (overlap-save). Samples and taps are
- * integers and the transforms double, with an error that the plan bounds below 1/2: rounded, they give the sums
- * themselves, the same on every machine and however the plane is cut. Two squares of samples go through one transform,
- * as its real and its imaginary part, for the taps are real.
+ * Two squares of samples go through one transform, as its real and its imaginary part. That is possible because the taps
+ * are real: they leave both parts apart.
  */
+#include "cpu/fft.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "cpu/cpu.h"
-
 #define N CONVOLVE_CPU_FFT_POINTS
 
-/* A mask in parts of at most half a square, so that half of each square's rows and columns are outputs. */
+/* Cuts a side of the mask into equal parts of at most half a square. */
 static int
 divide (int side, int *parts)
 {
@@ -44,12 +42,12 @@ convolve_cpu_fft_error (double center, double taps_norm)
   return 256 / 9007199254740992.0 * sqrt (2) * center * N * taps_norm;
 }
 
-/* e^(-2 pi i k / N) for 0 <= k < N / 2, from angles up to pi / 4, where an angle's rounding is smallest. */
+/* e^(-2 pi i k / N) for 0 <= k < N / 2, from sines and cosines of angles up to pi / 4, which have the smallest error. */
 static void
 find_root (int k, double *real, double *imaginary)
 {
   const double circle = 2 * acos (-1);
-  int turned = (k + N / 8) / (N / 4); /* quarters of a circle: 0, 1 or 2 */
+  int turned = (k + N / 8) / (N / 4); /* the nearest multiple of a quarter circle: 0, 1 or 2 */
   double angle = circle * (k - turned * (N / 4)) / N, c = cos (angle), s = sin (angle);
 
   *real = turned == 0 ? c : turned == 1 ? -s : -c;
@@ -78,7 +76,7 @@ convolve_cpu_fft_new (const double *taps, int width, int height, const ConvolveC
   }
   for (int i = 0; i < N / 2; i++)
     find_root (i, &fft->roots[2 * i], &fft->roots[2 * i + 1]);
-  /* Mirrored, for the product of spectra is a convolution, and the whole transform's scale is in the taps. */
+  /* Mirrored, because the product of spectra is a convolution and the mask is a correlation. Both scales are in here. */
   for (int y = 0; y < height; y++)
     for (int x = 0; x < width; x++) {
       int part = y / fft->part_height * fft->across + x / fft->part_width;

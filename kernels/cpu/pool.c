@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cpu/cpu.h"
+#include "common/plan.h"
+#include "cpu/pool.h"
 
 #define MAX_THREADS 1024
 #define ALIGNMENT 64

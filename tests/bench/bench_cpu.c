@@ -19,7 +19,9 @@
 #include "bench/bench_cpu.h"
 #include "bench/bench_common.h"
 #include "support/random.h"
-#include "cpu/cpu.h"
+#include "convolve_pool.h"
+#include "cpu/levels.h"
+#include "cpu/prepared.h"
 
 enum
 {
@@ -255,12 +257,14 @@ make_rows (Row *rows, const Options *options, const Format *format, BenchKind ki
     memset (row, 0, sizeof *row);
     row->threads = options->threads[t];
     row->pool = convolve_pool_new (row->threads, NULL);
-    convolve_cpu_force (options->level, 0, 0);
     row->plan = convolve_plan_new (&format->pixel, CONVOLVE_BOUNDARY_REPLICATE, mask, "cpu", NULL, NULL);
     if (!row->pool || !row->plan)
       exit (1);
+    if (options->level >= 0)
+      convolve_cpu_of (row->plan)->level = convolve_cpu_level (options->level);
     convolve_plan_set_pool (row->plan, row->pool);
-    snprintf (row->name, sizeof row->name, "cpu (%s, %s)", paths[row->plan->cpu->path], row->plan->cpu->level->name);
+    snprintf (row->name, sizeof row->name, "cpu (%s, %s)", paths[convolve_cpu_of (row->plan)->path],
+        convolve_cpu_of (row->plan)->level->name);
   }
   for (int t = 0; t < options->n_threads && peers; t++) {
     Row *row = &rows[n++];

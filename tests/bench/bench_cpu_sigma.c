@@ -13,7 +13,8 @@
 
 #include "bench/bench_common.h"
 #include "support/random.h"
-#include "cpu/cpu.h"
+#include "convolve_pool.h"
+#include "cpu/prepared.h"
 #include "props.h"
 
 enum
@@ -104,7 +105,7 @@ bench_mask (const char *format, const ConvolvePixel *pixel, const char *name, do
     exit (1);
   one = least (plan, 1, rounds, frames, (ptrdiff_t) WIDTH * pixel->stride);
   two = least (plan, 2, rounds, frames, (ptrdiff_t) WIDTH * pixel->stride);
-  printf ("%s,%s,%g,%d,%s,%.2f,%.2f\n", format, name, sigma, mask.width, paths[plan->cpu->path], one, two);
+  printf ("%s,%s,%g,%d,%s,%.2f,%.2f\n", format, name, sigma, mask.width, paths[convolve_cpu_of (plan)->path], one, two);
   fflush (stdout);
   convolve_plan_unref (plan);
   convolve_mask_clear (&mask);

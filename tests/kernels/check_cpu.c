@@ -8,6 +8,7 @@
 #include "bench/bench_common.h"
 #include "kernels/check_run.h"
 #include "cpu/cpu.h"
+#include "cpu/levels.h"
 
 static const int threads[] = { 1, 2, 3, 8 };
 
@@ -27,6 +28,7 @@ pool_of (int i)
   return pools[i];
 }
 
+/* Runs the case at a level, on the pool and in pieces of so many pixels and rows; 0: as the plan cuts it. */
 static bool
 run (const CheckCase *test, int level, int strip, int band, ConvolvePool *pool, unsigned char *destination)
 {
@@ -39,16 +41,26 @@ run (const CheckCase *test, int level, int strip, int band, ConvolvePool *pool, 
     .height = test->height,
     .region = test->region,
   };
-  ConvolvePlan *plan;
+  const ConvolvePixel *pixel = &test->pixel;
+  ConvolvePlan *plan = convolve_plan_new (pixel, test->boundary, &test->mask.mask, "cpu", NULL, NULL);
   bool done = false;
 
-  convolve_cpu_force (level, strip, band);
-  plan = convolve_plan_new (&test->pixel, test->boundary, &test->mask.mask, "cpu", NULL, NULL);
-  convolve_cpu_force (-1, 0, 0);
   if (plan) {
+    ConvolveCpu *cpu = convolve_cpu_of (plan);
+    ConvolveCpuCut cut;
+
+    cpu->level = convolve_cpu_level (level);
     convolve_plan_set_pool (plan, pool);
+    cut = convolve_cpu_cut (plan, &plane);
+    if (strip > 0) {
+      cut.strip = cpu->fft && strip > convolve_cpu_fft_columns (cpu->fft) ? convolve_cpu_fft_columns (cpu->fft) : strip;
+      cut.band = band;
+      cut.threads = convolve_pool_threads (pool);
+      cut.streams = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->stride == pixel->samples
+          && pixel->select == (1u << pixel->samples) - 1;
+    }
     memcpy (destination, test->destination.bytes, test->destination.size);
-    done = convolve_run (plan, &plane, NULL) == CONVOLVE_OK;
+    done = convolve_cpu_run_cut (plan, &plane, &cut, NULL) == CONVOLVE_OK;
   }
   convolve_plan_unref (plan);
   return done;
@@ -58,9 +70,9 @@ bool
 check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
 {
   unsigned char *again = malloc (test->destination.size);
-  int n_levels = convolve_cpu_level_count (), elements = test->region.width * test->pixel.samples;
+  int n_levels = convolve_cpu_level_count (), samples = test->pixel.samples;
   /* Pieces of any size, but not millions of them. */
-  int strip = elements / 64 + 1 + (int) (test->number % 97);
+  int strip = (test->region.width * samples / 64 + (int) (test->number % 97)) / samples + 1;
   int band = test->region.height / 64 + 1 + (int) (test->number % 7);
   bool same = again != NULL;
 
@@ -75,7 +87,7 @@ check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
     same = pool_of (i) && run (test, level, strip, band, pool_of (i), again)
         && memcmp (again, result, test->destination.size) == 0;
     if (!same)
-      fprintf (file, "FAILED cpu: other bytes with %d threads, in pieces of %d elements and %d rows, at the level %s\n",
+      fprintf (file, "FAILED cpu: other bytes with %d threads, in pieces of %d pixels and %d rows, at the level %s\n",
           threads[i], strip, band, convolve_cpu_level (level)->name);
   }
   free (again);
@@ -121,14 +133,20 @@ check_cpu_memory (FILE *file)
     ConvolvePlane plane = { .width = 3840, .height = 2160, .region = { 0, 0, 3840, 2160 } };
     ConvolveMask mask;
     ConvolvePlan *plan = NULL;
+    size_t needed = SIZE_MAX;
 
     if (convolve_mask_init (&mask, side, side)) {
       fill_taps (&mask, kind);
       plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "cpu", NULL, NULL);
     }
-    if (!plan || convolve_cpu_memory (plan, &plane) >= limit) {
-      fprintf (file, "FAILED cpu: %zu bytes for a thread, %dx%d weights of kind %d, %d samples of %d bytes\n",
-          plan ? convolve_cpu_memory (plan, &plane) : 0, side, side, kind, samples, deep + 1);
+    if (plan) {
+      ConvolveCpuCut cut = convolve_cpu_cut (plan, &plane);
+
+      needed = convolve_cpu_memory (plan, &plane, &cut);
+    }
+    if (needed >= limit) {
+      fprintf (file, "FAILED cpu: %zu bytes for a thread, %dx%d weights of kind %d, %d samples of %d bytes\n", needed,
+          side, side, kind, samples, deep + 1);
       failures++;
     }
     convolve_plan_unref (plan);
@@ -166,7 +184,7 @@ check_cpu_threads (FILE *file)
     }
     if (plan) {
       convolve_plan_set_pool (plan, pool_of (N_POOLS - 1));
-      used = convolve_cpu_threads (plan, &plane);
+      used = convolve_cpu_cut (plan, &plane).threads;
     }
     if (sizes[s].shared ? used < 2 : used != 1) {
       fprintf (file, "FAILED cpu: %d threads for %dx%d, %dx%d weights of kind %d\n", used, sizes[s].width,
@@ -202,7 +220,7 @@ run_large (const char *variant, const ConvolvePixel *pixel, const ConvolveMask *
   int path = -1;
 
   if (plan && convolve_run (plan, plane, NULL) == CONVOLVE_OK) {
-    path = plan->cpu ? (int) plan->cpu->path : 0;
+    path = convolve_cpu_of (plan) ? (int) convolve_cpu_of (plan)->path : 0;
     *exact = convolve_plan_is_exact (plan);
   }
   convolve_plan_unref (plan);
@@ -370,8 +388,8 @@ check_cpu_sigma (FILE *file)
       /* From 7 to 13 and to 19 taps the arithmetic alone nearly doubles, and nearly doubles once more. */
       double limit = sigma <= 3 ? 1.5 : 1.3;
       ConvolvePlan *plan = plan_gaussian (f, sigma);
-      int path = plan ? (int) plan->cpu->path : -1;
-      double cost = plan ? plan->cpu->cost : INFINITY;
+      int path = plan ? (int) convolve_cpu_of (plan)->path : -1;
+      double cost = plan ? convolve_cpu_of (plan)->cost : INFINITY;
 
       if (path < 0 || path == CONVOLVE_CPU_DOUBLE || path == CONVOLVE_CPU_DOUBLE_FACTORS || path == CONVOLVE_CPU_FFT) {
         fprintf (file, "FAILED cpu: %s, sigma %d: way %d\n", sigma_formats[f].name, sigma, path);
@@ -465,12 +483,12 @@ check_cpu_wide (uint64_t seed, int cases, FILE *file)
     if (done)
       plan = convolve_plan_new (&test.pixel, test.boundary, &test.mask.mask, "cpu", NULL, NULL);
     if (plan) {
-      paths[plan->cpu->path]++;
-      groups += plan->cpu->path == CONVOLVE_CPU_FACTORS && plan->cpu->terms.n_groups > 0;
+      paths[convolve_cpu_of (plan)->path]++;
+      groups += convolve_cpu_of (plan)->path == CONVOLVE_CPU_FACTORS && convolve_cpu_of (plan)->terms.n_groups > 0;
     }
     if (!plan || check_run (&test, "cpu", NULL, false, file).verdict != CHECK_PASSED) {
       fprintf (file, "FAILED cpu: case %d of the wide masks, seed %llu, way %d\n", number, (unsigned long long) seed,
-          plan ? (int) plan->cpu->path : -1);
+          plan ? (int) convolve_cpu_of (plan)->path : -1);
       failures++;
     }
     convolve_plan_unref (plan);

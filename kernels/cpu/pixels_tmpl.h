@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Pixels become values, and values pixels. */
+#ifndef CONVOLVE_CPU_PIXELS_TMPL_H
+#define CONVOLVE_CPU_PIXELS_TMPL_H
+
+#include <string.h>
+
+#include "common/plan.h"
+#include "cpu/vectors_tmpl.h"
+
+static inline unsigned
+value_of_word (const ConvolvePixel *pixel, unsigned word, bool swapped)
+{
+  unsigned maximum = (1u << pixel->depth) - 1;
+  unsigned value = (swapped ? (word >> 8 | word << 8) & 0xffff : word) >> pixel->shift;
+
+  return value < maximum ? value : maximum;
+}
+
+static inline unsigned
+word_of_value (const ConvolvePixel *pixel, unsigned value)
+{
+  unsigned word = value << pixel->shift;
+
+  return pixel->swapped ? (word >> 8 | word << 8) & 0xffff : word;
+}
+
+/* Pixels with room between them. Inlined where stride and samples are known, for the strides that formats have. */
+static inline void
+load_apart (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *values, int stride, int samples)
+{
+  for (int i = 0; i < pixels; i++)
+    for (int k = 0; k < samples; k++)
+      values[(size_t) i * samples + k] = pixel->type == CONVOLVE_SAMPLE_U8
+          ? line[(size_t) i * stride + k]
+          : value_of_word (pixel, ((const Word *) (line + (size_t) i * stride))[k], pixel->swapped);
+}
+
+static void
+load (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *restrict values)
+{
+  int samples = pixel->samples, stride = pixel->stride, count = pixels * samples;
+  const Word *words = (const Word *) line;
+
+  if (stride == samples * convolve_sample_size (pixel->type)) {
+    if (pixel->type == CONVOLVE_SAMPLE_U8)
+      for (int i = 0; i < count; i++)
+        values[i] = line[i];
+    else if (pixel->swapped)
+      for (int i = 0; i < count; i++)
+        values[i] = value_of_word (pixel, words[i], true);
+    else
+      for (int i = 0; i < count; i++)
+        values[i] = value_of_word (pixel, words[i], false);
+  } else if (samples == 1 && stride == 2) {
+    load_apart (pixel, line, pixels, values, 2, 1);
+  } else if (samples == 1 && stride == 4) {
+    load_apart (pixel, line, pixels, values, 4, 1);
+  } else {
+    load_apart (pixel, line, pixels, values, stride, samples);
+  }
+}
+
+static inline void
+store_bytes (const uint16_t *restrict values, int count, uint8_t *restrict destination)
+{
+  for (int i = 0; i < count; i++)
+    destination[i] = (uint8_t) values[i];
+}
+
+/* Two registers of values as one of bytes, past the caches. */
+static inline void
+stream_bytes (const uint16_t *values, uint8_t *destination)
+{
+#if defined(__AVX512BW__)
+  __m256i low = _mm512_cvtepi16_epi8 (_mm512_loadu_si512 (values));
+  __m256i high = _mm512_cvtepi16_epi8 (_mm512_loadu_si512 (values + 32));
+
+  _mm512_stream_si512 ((__m512i *) destination, _mm512_inserti64x4 (_mm512_castsi256_si512 (low), high, 1));
+#elif defined(__AVX2__)
+  const __m256i *from = (const __m256i *) values;
+  __m256i bytes = _mm256_packus_epi16 (_mm256_loadu_si256 (from), _mm256_loadu_si256 (from + 1));
+
+  _mm256_stream_si256 ((__m256i *) destination, _mm256_permute4x64_epi64 (bytes, 0xd8));
+#elif defined(__SSE2__)
+  const __m128i *from = (const __m128i *) values;
+
+  _mm_stream_si128 ((__m128i *) destination, _mm_packus_epi16 (_mm_loadu_si128 (from), _mm_loadu_si128 (from + 1)));
+#else
+  store_bytes (values, 4 * LANES, destination);
+#endif
+}
+
+static void
+stream (const uint16_t *restrict values, int count, uint8_t *restrict destination)
+{
+  int head = (int) (-(uintptr_t) destination % CONVOLVE_CACHE_LINE), i = head < count ? head : count;
+
+  store_bytes (values, i, destination);
+  for (; i + 4 * LANES <= count; i += 4 * LANES)
+    stream_bytes (values + i, destination + i);
+  store_bytes (values + i, count - i, destination + i);
+}
+
+static void
+settle (void)
+{
+#ifdef __SSE2__
+  _mm_sfence ();
+#endif
+}
+
+static inline void
+store_words (const ConvolvePixel *pixel, const uint16_t *restrict values, int count, Word *restrict destination)
+{
+  for (int i = 0; i < count; i++)
+    destination[i] = word_of_value (pixel, values[i]);
+}
+
+/* Four bytes a pixel and some of them copied: as words with a mask of what is kept. */
+static inline void
+store_selected_4 (unsigned select, const uint16_t *restrict values, int pixels, const uint8_t *restrict source,
+    uint8_t *restrict destination)
+{
+  uint8_t keep[4];
+
+  for (int k = 0; k < 4; k++)
+    keep[k] = select >> k & 1 ? 0 : 0xff;
+  for (int i = 0; i < pixels; i++)
+    for (int k = 0; k < 4; k++)
+      destination[4 * i + k] = (source[4 * i + k] & keep[k]) | (values[4 * i + k] & ~keep[k]);
+}
+
+/* One byte of each pixel, as packed YUV has it; inlined where stride is known. */
+static inline void
+store_apart (const uint16_t *restrict values, int pixels, uint8_t *restrict destination, int stride)
+{
+  for (int i = 0; i < pixels; i++)
+    destination[(size_t) i * stride] = (uint8_t) values[i];
+}
+
+static inline void
+store_selected (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
+    uint8_t *destination)
+{
+  size_t size = convolve_sample_size (pixel->type);
+
+  for (int i = 0; i < pixels; i++, values += pixel->samples, source += pixel->stride, destination += pixel->stride)
+    for (int k = 0; k < pixel->samples; k++) {
+      if (!(pixel->select >> k & 1))
+        memcpy (destination + k * size, source + k * size, size);
+      else if (size == 1)
+        destination[k] = (uint8_t) values[k];
+      else
+        ((Word *) destination)[k] = word_of_value (pixel, values[k]);
+    }
+}
+
+static void
+store (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source, uint8_t *destination)
+{
+  int samples = pixel->samples, count = pixels * samples;
+  bool bytes = pixel->type == CONVOLVE_SAMPLE_U8, all = pixel->select == (1u << samples) - 1;
+  bool packed = pixel->stride == samples * convolve_sample_size (pixel->type);
+
+  if (packed && all && bytes)
+    store_bytes (values, count, destination);
+  else if (packed && all)
+    store_words (pixel, values, count, (Word *) destination);
+  else if (packed && bytes && samples == 4)
+    store_selected_4 (pixel->select, values, pixels, source, destination);
+  else if (bytes && all && samples == 1 && pixel->stride == 2)
+    store_apart (values, pixels, destination, 2);
+  else if (bytes && all && samples == 1 && pixel->stride == 4)
+    store_apart (values, pixels, destination, 4);
+  else
+    store_selected (pixel, values, pixels, source, destination);
+}
+
+#endif
