@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums in floating point. */
+/* Sums in floating point. The order of additions does not depend on the number of lanes. */
 #ifndef CONVOLVE_CPU_FLOATS_TMPL_H
 #define CONVOLVE_CPU_FLOATS_TMPL_H
 
@@ -12,7 +12,7 @@ values_to_floats (const uint16_t *restrict values, int count, int center, float 
     row[i] = (float) (values[i] - center);
 }
 
-/* Adds the block's sums to the totals, and begins the next block. */
+/* Adds the sums of a block to the totals, and begins the next block. */
 static inline void
 end_block (Floats part[VECTORS], Floats total[VECTORS])
 {

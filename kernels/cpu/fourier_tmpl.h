@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fourier transforms of a square: all columns, then, turned over, all rows. */
+/* Fourier transforms of a square: all columns first, then all rows, as the columns of the transposed square. */
 #ifndef CONVOLVE_CPU_FOURIER_TMPL_H
 #define CONVOLVE_CPU_FOURIER_TMPL_H
 
 #include "cpu/level.h"
 
-#define COLUMNS 8 /* that go through all steps together, in the first cache */
+#define COLUMNS 8 /* that go through all levels of the transform together, in the L1 cache */
 
-/* One samples from samples to frequencies, and one back, for two rows of a few columns. */
+/* A butterfly of two rows, in COLUMNS columns: from samples to frequencies, and back. w is a root of 1. */
 static inline void
 butterfly (double *restrict ar, double *restrict ai, double *restrict br, double *restrict bi, double wr, double wi)
 {
@@ -55,9 +55,9 @@ transform_columns (double *re, double *im, const double *roots, bool back)
     }
 }
 
-/* Rows become columns, in blocks that the first cache holds. */
+/* Transposes a square, in blocks that the L1 cache holds. */
 static void
-flip (double *square)
+transpose (double *square)
 {
   const int n = CONVOLVE_CPU_FFT_POINTS, stride = CONVOLVE_CPU_FFT_STRIDE, block = 16;
 
@@ -79,8 +79,8 @@ fourier (double *real, double *imaginary, const double *roots, bool back)
     for (int x = 0; x < CONVOLVE_CPU_FFT_POINTS; x += COLUMNS)
       transform_columns (real + x, imaginary + x, roots, back);
     if (pass == 0) {
-      flip (real);
-      flip (imaginary);
+      transpose (real);
+      transpose (imaginary);
     }
   }
 }

@@ -25,8 +25,8 @@ convolve_pair (int first, int second)
 }
 
 /*
- * A term of a sum of pairs: the pairs of row `row`, `offset` elements to the right, times a pair of taps. A term serves
- * two outputs at once, which read the same pairs and have their own taps.
+ * A term of a sum of pairs: the pairs of row `row`, `offset` words to the right of the output's, times a pair of taps.
+ * A term serves two outputs at once, which read the same pairs and have taps of their own.
  */
 typedef struct
 {
@@ -74,7 +74,7 @@ typedef struct
   /* Writes exactly `pixels` pixels. Samples that are not selected are copied from source. */
   void (*store) (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
       uint8_t *destination);
-  /* Writes each value as a byte with stores that bypass the caches. settle makes such stores visible to other threads. */
+  /* Writes each value as a byte, with stores that bypass the caches. settle makes these visible to other threads. */
   void (*stream) (const uint16_t *values, int count, uint8_t *destination);
   void (*settle) (void);
 
@@ -86,10 +86,10 @@ typedef struct
 
   /*
    * Sums of terms, each begun at its element of `starts`. The name says which outputs share the terms:
-   *   rows        the upper and the lower of two rows of outputs
+   *   rows        an element in the upper and the lower of two rows of outputs
    *   neighbours  an even element and the odd one after it, in one row of outputs; `rows` holds plain elements, which
-   *               are read as pairs where they lie
-   *   row         none: one row of outputs, by the terms' upper taps
+   *               are read as pairs from memory
+   *   row         no two: one row of outputs, by the terms' upper taps
    * sum_* writes the sums, values_of_* shifts them and writes values.
    */
   void (*sum_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums of pairs: see cpu/cpu.h. */
+/*
+ * Sums of pairs (cpu/cpu.h). One turn of a loop makes CHUNK words of a row of outputs, whose sums stay in registers for
+ * all terms. With AVX2, a register has 8 lanes, and a turn that serves two outputs has two times 4 registers of sums:
+ *
+ *   lane          0      1    ...    7
+ *   upper[0]     x      x+1   ...   x+7        the sums of the upper output at these words
+ *   ...
+ *   upper[3]     x+24   x+25  ...   x+31
+ *   lower[0..3]  the same for the lower output
+ *
+ * For each term, the pairs of 8 words are loaded once. One copy of the term's upper taps in each lane multiplies them
+ * for upper[v], and one copy of its lower taps for lower[v].
+ */
 #ifndef CONVOLVE_CPU_PAIRS_TMPL_H
 #define CONVOLVE_CPU_PAIRS_TMPL_H
 
 #include "cpu/vectors_tmpl.h"
 
-static void
-pair_up (const uint16_t *restrict first, const uint16_t *restrict second, int count, int center,
-    ConvolvePair *restrict pairs)
-{
-  for (int i = 0; i < count; i++)
-    pairs[i] = (uint16_t) (first[i] - center) | (uint32_t) (uint16_t) (second[i] - center) << 16;
-}
+#define PAIR_UP(name, Element) \
+  static void name (const Element *restrict first, const Element *restrict second, int count, int center, \
+      ConvolvePair *restrict pairs) \
+  { \
+    for (int i = 0; i < count; i++) \
+      pairs[i] = (uint16_t) (first[i] - center) | (uint32_t) (uint16_t) (second[i] - center) << 16; \
+  }
 
-static void
-pair_up_bytes (const uint8_t *restrict first, const uint8_t *restrict second, int count, int center,
-    ConvolvePair *restrict pairs)
-{
-  for (int i = 0; i < count; i++)
-    pairs[i] = (uint16_t) (first[i] - center) | (uint32_t) (uint16_t) (second[i] - center) << 16;
-}
+PAIR_UP (pair_up, uint16_t)
+PAIR_UP (pair_up_bytes, uint8_t)
+
+/* --- sums in registers --- */
 
 static inline void
 load_starts (const int32_t *starts, Ints sums[VECTORS])
@@ -28,9 +37,10 @@ load_starts (const int32_t *starts, Ints sums[VECTORS])
     sums[v] = *(const IntsAt *) (starts + v * LANES);
 }
 
+/* Adds the terms first .. end - 1. lower is NULL where a term serves one output. */
 static inline __attribute__ ((always_inline)) void
-add_range_2 (const ConvolveTerms *terms, int first, int end, const ConvolvePair *const *rows, int x,
-    Ints upper[VECTORS], Ints lower[VECTORS])
+add_range (const ConvolveTerms *terms, int first, int end, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
+    Ints lower[VECTORS])
 {
   for (int t = first; t < end; t++) {
     const ConvolveTerm *term = &terms->terms[t];
@@ -41,29 +51,30 @@ add_range_2 (const ConvolveTerms *terms, int first, int end, const ConvolvePair 
       Ints pairs = *(const IntsAt *) (at + v * LANES);
 
       upper[v] = add_products (upper[v], pairs, upper_taps);
-      lower[v] = add_products (lower[v], pairs, lower_taps);
+      if (lower)
+        lower[v] = add_products (lower[v], pairs, lower_taps);
     }
   }
 }
 
-/* Adds the sums of a group, which are rounded by what they started from, to the totals. */
+/* Adds a group's sums, which began with the half that rounds them, to the totals. */
 static inline void
-end_group (const Ints sums[VECTORS], int shift, Ints total[VECTORS])
+add_group (const Ints sums[VECTORS], int shift, Ints totals[VECTORS])
 {
   for (int v = 0; v < VECTORS; v++)
-    total[v] += (Ints) ((SignedInts) sums[v] >> shift);
+    totals[v] += (Ints) ((SignedInts) sums[v] >> shift);
 }
 
-/* Inlined where grouped is known, so that sums without groups keep all registers. */
+/* Adds all terms. Inlined where grouped and lower are known, so that sums without groups have all registers. */
 static inline __attribute__ ((always_inline)) void
-add_terms_2 (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
+add_terms (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
     Ints lower[VECTORS])
 {
   int shift = terms->group_shift, first = 0;
   Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
 
   if (!grouped) {
-    add_range_2 (terms, 0, terms->count, rows, x, upper, lower);
+    add_range (terms, 0, terms->count, rows, x, upper, lower);
     return;
   }
   for (int g = 0; g < terms->n_groups; first = terms->ends[g++]) {
@@ -71,42 +82,10 @@ add_terms_2 (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const
 
     for (int v = 0; v < VECTORS; v++)
       sums[0][v] = sums[1][v] = half;
-    add_range_2 (terms, first, terms->ends[g], rows, x, sums[0], sums[1]);
-    end_group (sums[0], shift, upper);
-    end_group (sums[1], shift, lower);
-  }
-}
-
-static inline __attribute__ ((always_inline)) void
-add_range_1 (const ConvolveTerms *terms, int first, int end, const ConvolvePair *const *rows, int x, Ints sums[VECTORS])
-{
-  for (int t = first; t < end; t++) {
-    const ConvolveTerm *term = &terms->terms[t];
-    const ConvolvePair *at = rows[term->row] + x + term->offset;
-    Ints taps = spread (term->upper);
-
-    for (int v = 0; v < VECTORS; v++)
-      sums[v] = add_products (sums[v], *(const IntsAt *) (at + v * LANES), taps);
-  }
-}
-
-static inline __attribute__ ((always_inline)) void
-add_terms_1 (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int x, Ints total[VECTORS])
-{
-  int shift = terms->group_shift, first = 0;
-  Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
-
-  if (!grouped) {
-    add_range_1 (terms, 0, terms->count, rows, x, total);
-    return;
-  }
-  for (int g = 0; g < terms->n_groups; first = terms->ends[g++]) {
-    Ints sums[VECTORS];
-
-    for (int v = 0; v < VECTORS; v++)
-      sums[v] = half;
-    add_range_1 (terms, first, terms->ends[g], rows, x, sums);
-    end_group (sums, shift, total);
+    add_range (terms, first, terms->ends[g], rows, x, sums[0], lower ? sums[1] : NULL);
+    add_group (sums[0], shift, upper);
+    if (lower)
+      add_group (sums[1], shift, lower);
   }
 }
 
@@ -136,6 +115,8 @@ store_values (const Ints sums[VECTORS], ConvolveShift shift, uint16_t *restrict 
     to[i] = (uint16_t) shift_down (plain[i], shift);
 }
 
+/* --- two rows of outputs --- */
+
 static void
 sum_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
     int32_t *upper_sums, int32_t *lower_sums)
@@ -145,7 +126,7 @@ sum_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count
 
     load_starts (starts + x, upper);
     load_starts (starts + x, lower);
-    add_terms_2 (terms, false, rows, x, upper, lower);
+    add_terms (terms, false, rows, x, upper, lower);
     store_ints (upper, upper_sums + x);
     store_ints (lower, lower_sums + x);
   }
@@ -162,7 +143,7 @@ values_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int
 
     load_starts (starts + x, upper);
     load_starts (starts + x, lower);
-    add_terms_2 (terms, false, rows, x, upper, lower);
+    add_terms (terms, false, rows, x, upper, lower);
     store_values (upper, by, upper_values + x);
     store_values (lower, by, lower_values + x);
   }
@@ -180,7 +161,7 @@ shorts_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int
 
     for (int v = 0; v < VECTORS; v++)
       upper[v] = lower[v] = half;
-    add_terms_2 (terms, false, rows, x, upper, lower);
+    add_terms (terms, false, rows, x, upper, lower);
     for (int v = 0; v < VECTORS; v++) {
       *(IntsAt *) (plain[0] + v * LANES) = (Ints) ((SignedInts) upper[v] >> shift);
       *(IntsAt *) (plain[1] + v * LANES) = (Ints) ((SignedInts) lower[v] >> shift);
@@ -192,7 +173,27 @@ shorts_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int
   }
 }
 
-/* Even outputs meet pairs from their first neighbour on; odd ones meet the same pairs, the taps one place further. */
+/* --- one row of outputs, whose terms may have groups --- */
+
+/*
+ * Defines a loop from do_<name> (terms, grouped, ...), compiled once for terms with groups and once for terms without.
+ * The two are functions of their own, so that the former does not take registers from the latter.
+ */
+#define WITH_AND_WITHOUT_GROUPS(name, parameters, ...) \
+  static __attribute__ ((noinline)) void name##_in_groups parameters \
+  { \
+    do_##name (terms, true, __VA_ARGS__); \
+  } \
+\
+  static void name parameters \
+  { \
+    if (terms->n_groups > 0) \
+      name##_in_groups (terms, __VA_ARGS__); \
+    else \
+      do_##name (terms, false, __VA_ARGS__); \
+  }
+
+/* The sums of CHUNK even outputs and of the odd outputs after these. */
 static inline __attribute__ ((always_inline)) void
 add_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int x, const int32_t *starts,
     int32_t even[CHUNK], int32_t odd[CHUNK])
@@ -201,7 +202,7 @@ add_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const 
 
   load_starts (starts + x, first);
   load_starts (starts + x, second);
-  add_terms_2 (terms, grouped, (const ConvolvePair *const *) rows, x, first, second);
+  add_terms (terms, grouped, (const ConvolvePair *const *) rows, x, first, second);
   store_ints (first, even);
   store_ints (second, odd);
 }
@@ -221,22 +222,9 @@ do_sum_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *con
   }
 }
 
-static __attribute__ ((noinline)) void
-sum_neighbours_in_groups (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
-    int32_t *restrict sums)
-{
-  do_sum_neighbours (terms, true, rows, count, starts, sums);
-}
-
-static void
-sum_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
-    int32_t *restrict sums)
-{
-  if (terms->n_groups > 0)
-    sum_neighbours_in_groups (terms, rows, count, starts, sums);
-  else
-    do_sum_neighbours (terms, false, rows, count, starts, sums);
-}
+WITH_AND_WITHOUT_GROUPS (sum_neighbours,
+    (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts, int32_t *restrict sums),
+    rows, count, starts, sums)
 
 static inline __attribute__ ((always_inline)) void
 do_values_of_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int count,
@@ -254,51 +242,27 @@ do_values_of_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_
   }
 }
 
-static __attribute__ ((noinline)) void
-values_of_neighbours_in_groups (const ConvolveTerms *terms, const uint16_t *const *rows, int count,
-    const int32_t *starts, const ConvolveShift *shift, uint16_t *restrict values)
-{
-  do_values_of_neighbours (terms, true, rows, count, starts, shift, values);
-}
-
-static void
-values_of_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
-    const ConvolveShift *shift, uint16_t *restrict values)
-{
-  if (terms->n_groups > 0)
-    values_of_neighbours_in_groups (terms, rows, count, starts, shift, values);
-  else
-    do_values_of_neighbours (terms, false, rows, count, starts, shift, values);
-}
+WITH_AND_WITHOUT_GROUPS (values_of_neighbours,
+    (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
+        const ConvolveShift *shift, uint16_t *restrict values),
+    rows, count, starts, shift, values)
 
 static inline __attribute__ ((always_inline)) void
 do_sum_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count, const int32_t *starts,
     int32_t *sums)
 {
   for (int x = 0; x < count; x += CHUNK) {
-    Ints total[VECTORS];
+    Ints totals[VECTORS];
 
-    load_starts (starts + x, total);
-    add_terms_1 (terms, grouped, rows, x, total);
-    store_ints (total, sums + x);
+    load_starts (starts + x, totals);
+    add_terms (terms, grouped, rows, x, totals, NULL);
+    store_ints (totals, sums + x);
   }
 }
 
-static __attribute__ ((noinline)) void
-sum_row_in_groups (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
-    int32_t *sums)
-{
-  do_sum_row (terms, true, rows, count, starts, sums);
-}
-
-static void
-sum_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts, int32_t *sums)
-{
-  if (terms->n_groups > 0)
-    sum_row_in_groups (terms, rows, count, starts, sums);
-  else
-    do_sum_row (terms, false, rows, count, starts, sums);
-}
+WITH_AND_WITHOUT_GROUPS (sum_row,
+    (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts, int32_t *sums),
+    rows, count, starts, sums)
 
 static inline __attribute__ ((always_inline)) void
 do_values_of_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count,
@@ -307,29 +271,17 @@ do_values_of_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *
   ConvolveShift by = *shift;
 
   for (int x = 0; x < count; x += CHUNK) {
-    Ints total[VECTORS];
+    Ints totals[VECTORS];
 
-    load_starts (starts + x, total);
-    add_terms_1 (terms, grouped, rows, x, total);
-    store_values (total, by, values + x);
+    load_starts (starts + x, totals);
+    add_terms (terms, grouped, rows, x, totals, NULL);
+    store_values (totals, by, values + x);
   }
 }
 
-static __attribute__ ((noinline)) void
-values_of_row_in_groups (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
-    const ConvolveShift *shift, uint16_t *values)
-{
-  do_values_of_row (terms, true, rows, count, starts, shift, values);
-}
-
-static void
-values_of_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
-    const ConvolveShift *shift, uint16_t *values)
-{
-  if (terms->n_groups > 0)
-    values_of_row_in_groups (terms, rows, count, starts, shift, values);
-  else
-    do_values_of_row (terms, false, rows, count, starts, shift, values);
-}
+WITH_AND_WITHOUT_GROUPS (values_of_row,
+    (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+        const ConvolveShift *shift, uint16_t *values),
+    rows, count, starts, shift, values)
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pixels become values, and values pixels. */
+/* From pixels to values, and back. A word is a sample of 16 bits in memory, in either byte order. */
 #ifndef CONVOLVE_CPU_PIXELS_TMPL_H
 #define CONVOLVE_CPU_PIXELS_TMPL_H
 
@@ -25,7 +25,7 @@ word_of_value (const ConvolvePixel *pixel, unsigned value)
   return pixel->swapped ? (word >> 8 | word << 8) & 0xffff : word;
 }
 
-/* Pixels with room between them. Inlined where stride and samples are known, for the strides that formats have. */
+/* Pixels with other bytes between them. Calls with a constant stride are inlined, and vectorised. */
 static inline void
 load_apart (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *values, int stride, int samples)
 {
@@ -68,7 +68,7 @@ store_bytes (const uint16_t *restrict values, int count, uint8_t *restrict desti
     destination[i] = (uint8_t) values[i];
 }
 
-/* Two registers of values as one of bytes, past the caches. */
+/* Writes 4 * LANES values as one register of bytes, with a store that bypasses the caches. */
 static inline void
 stream_bytes (const uint16_t *values, uint8_t *destination)
 {
@@ -102,6 +102,7 @@ stream (const uint16_t *restrict values, int count, uint8_t *restrict destinatio
   store_bytes (values + i, count - i, destination + i);
 }
 
+/* Streaming stores are weakly ordered: a fence makes them visible before what the thread stores next. */
 static void
 settle (void)
 {
@@ -117,7 +118,7 @@ store_words (const ConvolvePixel *pixel, const uint16_t *restrict values, int co
     destination[i] = word_of_value (pixel, values[i]);
 }
 
-/* Four bytes a pixel and some of them copied: as words with a mask of what is kept. */
+/* Pixels of four bytes, some of which are copied: without branches, by a mask of the bytes to keep. */
 static inline void
 store_selected_4 (unsigned select, const uint16_t *restrict values, int pixels, const uint8_t *restrict source,
     uint8_t *restrict destination)
@@ -131,7 +132,7 @@ store_selected_4 (unsigned select, const uint16_t *restrict values, int pixels, 
       destination[4 * i + k] = (source[4 * i + k] & keep[k]) | (values[4 * i + k] & ~keep[k]);
 }
 
-/* One byte of each pixel, as packed YUV has it; inlined where stride is known. */
+/* One byte of each pixel, as in packed YUV. Calls with a constant stride are inlined, and vectorised. */
 static inline void
 store_apart (const uint16_t *restrict values, int pixels, uint8_t *restrict destination, int stride)
 {

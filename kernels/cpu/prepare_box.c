@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Equal taps: sums of columns that slide down, and of windows of these. The one tap becomes part of the tail's scale. */
+/* Equal taps: running sums of the columns, and windows of these. The tail's scale takes the tap in. */
 #include <math.h>
 
 #include "cpu/prepare_paths.h"

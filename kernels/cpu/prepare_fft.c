@@ -19,7 +19,7 @@ convolve_cpu_fft_cost (const ConvolveCpuAnalysis *a)
       * CONVOLVE_CPU_FFT_POINTS / (double) convolve_cpu_fft_rows (&fft);
 }
 
-/* Rounds the taps times scale. Returns the errors' sum of magnitudes, in units of the taps; norm is the rounded taps'. */
+/* Rounds the taps times scale. Returns the sum of the errors' magnitudes; norm becomes that of the rounded taps. */
 static double
 round_taps (const ConvolveCpuAnalysis *a, double scale, double *taps, double *norm)
 {

@@ -37,7 +37,7 @@ convolve_cpu_round_taps (const ConvolveCpuAnalysis *a, ConvolveIntegerTaps *inte
   for (int less = 0; less < CONVOLVE_POWERS_TRIED && bits - less >= 0; less++)
     if (round_at (a, ldexp (1, bits - less), bits - less, integers))
       return true;
-  /* The rounding of the taps adds at most 1/2 for each tap to their sum of magnitudes; `count` leaves more than that. */
+  /* Rounding adds at most 1/2 for each tap to the sum of magnitudes, and `count` leaves room for twice that. */
   return round_at (a, fmin (CONVOLVE_LARGEST_SHORT / largest, (CONVOLVE_LARGEST_INT / a->center - count) / gain), -1,
       integers);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Registers of one instruction set; see cpu/level_tmpl.c. */
+/* Vector registers of one instruction set: included by the headers of cpu/level_tmpl.c. */
 #ifndef CONVOLVE_CPU_VECTORS_TMPL_H
 #define CONVOLVE_CPU_VECTORS_TMPL_H
 
@@ -9,7 +9,10 @@
 #include <immintrin.h>
 #endif
 
-/* Elements of a register, and how many registers hold sums of a row of outputs: twice those are half of all. */
+/*
+ * LANES is the number of 32-bit elements of a register. VECTORS registers hold sums of a row of outputs, and loops over
+ * two rows use twice as many: half of all registers. The other half is for pairs and taps.
+ */
 #if defined(__AVX512BW__)
 #define LANES 16
 #define VECTORS 8
@@ -20,11 +23,14 @@
 #define LANES 4
 #define VECTORS 4
 #endif
-#define CHUNK (VECTORS * LANES)
+#define CHUNK (VECTORS * LANES) /* elements that a loop makes in one turn */
 
-_Static_assert(CONVOLVE_CPU_PADDING % CHUNK == 0, "a loop writes no further than its rows have room");
+_Static_assert(CONVOLVE_CPU_PADDING % CHUNK == 0, "the last chunk of a row must fit the padding");
 
-/* One register, and the same at any address. Sums are unsigned: what stands behind a row's end may wrap. */
+/*
+ * One register; ...At is the same in memory, at any address. Sums are unsigned, because sums of a row's padding may
+ * overflow.
+ */
 typedef uint32_t Ints __attribute__ ((vector_size (4 * LANES)));
 typedef int32_t SignedInts __attribute__ ((vector_size (4 * LANES)));
 typedef float Floats __attribute__ ((vector_size (4 * LANES)));
@@ -36,7 +42,7 @@ typedef float HalfAt __attribute__ ((vector_size (2 * LANES), aligned (4), may_a
 typedef uint16_t Word __attribute__ ((aligned (1), may_alias));
 typedef uint32_t TwoWords __attribute__ ((may_alias));
 
-/* sum + a pair of 16-bit products, in each lane. The one instruction that compilers do not find by themselves. */
+/* In each lane: sum + the products of both elements by their taps. Compilers do not find this instruction. */
 static inline Ints
 add_products (Ints sum, Ints pairs, Ints taps)
 {
@@ -54,6 +60,7 @@ add_products (Ints sum, Ints pairs, Ints taps)
 #endif
 }
 
+/* The same pair of taps in each lane. */
 static inline Ints
 spread (ConvolvePair taps)
 {

@@ -6,7 +6,7 @@
 #include "cpu/rows.h"
 #include "cpu/walk_paths.h"
 
-/* One sample of each pixel, less the center: from row y and column x of the job's inputs on, with zeros behind the last. */
+/* Fills a square with one sample of each pixel, less the center, from row y and input column x on; the rest is 0. */
 static void
 fill_square (const ConvolveCpuJob *job, int y, int rows, int x, int sample, double *square)
 {

@@ -3,7 +3,7 @@
 #include "cpu/rows.h"
 #include "cpu/walk_paths.h"
 
-/* Columns whose sums are made for a whole batch before the next columns: the rows under the mask stay in the L1 cache. */
+/* A batch is summed in so many columns at a time, so that the rows under the mask stay in the L1 cache. */
 #define BATCH_COLUMNS 128
 
 /* Loads row y into the ring of n rows. */

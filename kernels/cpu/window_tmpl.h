@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums of windows of equal taps. */
+/* Sums of windows of columns, for masks of equal taps. */
 #ifndef CONVOLVE_CPU_WINDOW_TMPL_H
 #define CONVOLVE_CPU_WINDOW_TMPL_H
 
@@ -22,7 +22,10 @@ add_rows (const int32_t *a, const int32_t *b, const int32_t *c, int count, int32
     *(IntsAt *) (to + x) = *(const IntsAt *) (a + x) + *(const IntsAt *) (b + x) + *(const IntsAt *) (c + x);
 }
 
-/* Lane i of a register moved up by n lanes, in a shuffle with zeros; and of one that repeats its last n lanes. */
+/*
+ * Shuffles. Of the lanes 1 2 3 4, MOVE_UP by 1 makes 0 1 2 3, and REPEAT_LAST of 2 makes 3 4 3 4. MOVED and REPEATED
+ * are the lane that lane i is copied from. The number LANES stands for a lane of zeros.
+ */
 #define MOVED(i, n) ((i) < (n) ? LANES : (i) - (n))
 #define REPEATED(i, n) (LANES - (n) + (i) % (n))
 #define LANES_4(lane, i, n) lane (i, n), lane (i + 1, n), lane (i + 2, n), lane (i + 3, n)
@@ -42,8 +45,15 @@ add_rows (const int32_t *a, const int32_t *b, const int32_t *c, int count, int32
 #define REPEAT_LAST(ints, n) SHUFFLE (ints, ints, ALL_LANES (REPEATED, n))
 
 /*
- * totals[x + samples] becomes the sum of columns x, x - samples, x - 2 samples, ...: in a register by additions of itself moved
- * up, and from the registers before by their last lanes. Sums may wrap, differences of them do not know.
+ * Prefix sums: totals[x + samples] = columns[x] + columns[x - samples] + columns[x - 2 * samples] + ... The sums may
+ * overflow, which differences of them undo.
+ *
+ * Within a register, sums of 1, 2, 4, ... columns are added to themselves, moved up. With samples = 1 and four lanes:
+ *
+ *   columns            1  2  3  4
+ *   + moved up by 1    1  3  5  7
+ *   + moved up by 2    1  3  6 10
+ *   + carry            the last `samples` lanes of the register before, repeated in all lanes
  */
 static inline void
 add_up (const int32_t *columns, int samples, int length, int32_t *totals)
@@ -70,9 +80,11 @@ add_up (const int32_t *columns, int samples, int length, int32_t *totals)
 }
 
 /*
- * A window is the difference of two totals. Narrow ones, and those whose samples does not fit registers, are sums of
- * windows of 1, 2, 4, ... columns, one for each bit of the width, side by side: the windows of one size are two by two
- * those of the next, for all places at once.
+ * A wide window is the difference of two prefix sums, unless a pixel of 3 samples does not divide a register.
+ *
+ * Other windows are sums of parts of 1, 2, 4, ... columns, one part for each bit that is set in the width. The parts of
+ * one size are made for all elements at once, each from two parts of half the size. A width of 11 = 1 + 2 + 8 is the
+ * column itself, a part of 2 columns behind it, and a part of 8 behind these.
  */
 static void
 window (const int32_t *columns, int width, int samples, int count, int32_t *scratch[2], int32_t *sums)
