@@ -73,8 +73,8 @@ convolve_cpu_exact_bits (const ConvolveCpuAnalysis *a, ConvolveRange sums)
  * The sums of an exact plan are the true ones, which floats hold, and the tail stays the plan's.
  *
  * Where a shift follows, the start of a sum is rounded down. That does not change the value. For a sum n, a real start
- * s and an integer m > 0, floor ((n + s) / m) = floor ((n + floor (s)) / m), because n + floor (s) is the largest integer
- * up to n + s, and multiples of m are integers.
+ * s and an integer m > 0, floor ((n + s) / m) = floor ((n + floor (s)) / m), because n + floor (s) is the largest
+ * integer up to n + s, and multiples of m are integers.
  */
 void
 convolve_cpu_set_end (const ConvolveCpuAnalysis *a, double scale, int bits)
