@@ -15,6 +15,8 @@
 #ifndef CONVOLVE_CPU_PAIRS_TMPL_H
 #define CONVOLVE_CPU_PAIRS_TMPL_H
 
+#include <stddef.h>
+
 #include "cpu/vectors_tmpl.h"
 
 #define PAIR_UP(name, Element) \

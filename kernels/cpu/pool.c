@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The pool works on one call of convolve_pool_run() at a time. Every thread that is awake takes some of the jobs, many
- * at first and fewer towards the end. A thread that wakes too late finds no job, and no thread waits for it. The memory of
- * each thread stays from one call to the next.
+ * at first and fewer towards the end. A thread that wakes too late finds no job, and no thread waits for it. The memory
+ * of each thread stays from one call to the next.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the variant cpu costs, beside other libraries in the same process on the same cores. Every round measures each
- * row of the table once, the order turned round from one round to the next; the table has medians and minimums. Frames
- * take turns, so that none is in the caches from the call before. A mask is measured again where other programs had
- * more than a few per cent of the machine meanwhile.
+ * row of the table once, in the opposite order of the round before. The table has medians and minimums. Frames take
+ * turns, so that no frame is in the caches from the call before. A mask is measured again where other programs used
+ * more than a few per cent of the machine during its rounds.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -19,9 +19,9 @@
 #include "bench/bench_cpu.h"
 #include "bench/bench_common.h"
 #include "support/random.h"
+#include "bench/bench_cpu_paths.h"
 #include "convolve_pool.h"
 #include "cpu/levels.h"
-#include "cpu/prepared.h"
 
 enum
 {
@@ -32,11 +32,9 @@ enum
   MAX_ATTEMPTS = 12
 };
 
-static const double quiet = 0.04; /* of the machine for others */
+static const double quiet = 0.04; /* the share of the machine that other programs may use */
 
 static const char *const kinds[] = { "any", "gaussian", "box" };
-static const char *const paths[] = { "copy", "box", "pairs", "factors", "fft", "float-factors", "float",
-  "double-factors", "double" };
 
 static const struct
 {
@@ -57,7 +55,7 @@ typedef struct
   bool alone;
 } Options;
 
-/* One line of the table: we or a peer, with a number of threads. */
+/* A row of the table: the variant cpu or another library, with a number of threads. */
 typedef struct
 {
   char name[64];
@@ -73,7 +71,7 @@ typedef struct
 {
   const char *name;
   ConvolvePixel pixel;
-  int x_step, y_step; /* luma pixels for one of this plane */
+  int x_step, y_step; /* luma pixels for each pixel of this plane */
 } Format;
 
 static const Format formats[] = {
@@ -181,7 +179,7 @@ read_options (Options *options, int argc, char **argv)
   return argc % 2 == 1 && options->rounds > 0 && options->rounds <= MAX_ROUNDS;
 }
 
-/* Seconds of CPU that all programs have had so far, less our own; 0 where the system does not say. */
+/* Seconds of CPU that all other programs have used so far. 0 where the system does not say. */
 static double
 others_seconds (void)
 {
@@ -207,7 +205,7 @@ compare_doubles (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Gaussians as OpenCV has them for sigma 0; weights of no order are fractions, as filter2D's masks are. */
+/* Gaussians have the sigma that OpenCV takes for sigma 0. Weights without order are fractions. */
 static bool
 make_mask (ConvolveMask *mask, BenchKind kind, int side)
 {
@@ -263,7 +261,7 @@ make_rows (Row *rows, const Options *options, const Format *format, BenchKind ki
     if (options->level >= 0)
       convolve_cpu_of (row->plan)->level = convolve_cpu_level (options->level);
     convolve_plan_set_pool (row->plan, row->pool);
-    snprintf (row->name, sizeof row->name, "cpu (%s, %s)", paths[convolve_cpu_of (row->plan)->path],
+    snprintf (row->name, sizeof row->name, "cpu (%s, %s)", bench_cpu_path (row->plan),
         convolve_cpu_of (row->plan)->level->name);
   }
   for (int t = 0; t < options->n_threads && peers; t++) {
@@ -277,7 +275,7 @@ make_rows (Row *rows, const Options *options, const Format *format, BenchKind ki
   return n;
 }
 
-/* Returns the share of the machine that others had. */
+/* Returns the share of the machine that other programs used. */
 static double
 measure (Row *rows, int n_rows, const Options *options, BenchKind kind, const ConvolveMask *mask,
     unsigned char **frames, ConvolvePlane plane)

@@ -17,7 +17,7 @@ enum
   N_POOLS = sizeof threads / sizeof *threads
 };
 
-/* Made once, as an element makes them: plane after plane goes through the same threads. */
+/* Pools are made once, as by an element: the same threads convolve plane after plane. */
 static ConvolvePool *
 pool_of (int i)
 {
@@ -28,7 +28,7 @@ pool_of (int i)
   return pools[i];
 }
 
-/* Runs the case at a level, on the pool and in pieces of so many pixels and rows; 0: as the plan cuts it. */
+/* Runs the case at a level, in pieces of strip x band pixels. Where strip is 0, the plane is cut as usual. */
 static bool
 run (const CheckCase *test, int level, int strip, int band, ConvolvePool *pool, unsigned char *destination)
 {
@@ -71,7 +71,7 @@ check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
 {
   unsigned char *again = malloc (test->destination.size);
   int n_levels = convolve_cpu_level_count (), samples = test->pixel.samples;
-  /* Pieces of any size, but not millions of them. */
+  /* Pieces of odd sizes, but not millions of pieces. */
   int strip = (test->region.width * samples / 64 + (int) (test->number % 97)) / samples + 1;
   int band = test->region.height / 64 + 1 + (int) (test->number % 7);
   bool same = again != NULL;
@@ -95,8 +95,8 @@ check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
 }
 
 /*
- * Weights of no structure, equal ones, a product, some that want double, and four products with a large gain: so that
- * every path is asked.
+ * Weights without structure, equal weights, a product of a column and a row, weights whose sums need double, and a sum
+ * of four products with a large gain, so that all paths occur.
  */
 static void
 fill_taps (ConvolveMask *mask, int kind)
@@ -155,7 +155,6 @@ check_cpu_memory (FILE *file)
   return failures;
 }
 
-/* Small frames stay on one thread, whatever the mask; large ones are shared out. */
 int
 check_cpu_threads (FILE *file)
 {
@@ -197,7 +196,7 @@ check_cpu_threads (FILE *file)
   return failures;
 }
 
-/* Large weights of no structure: small integers, or no short decimals; the results are noise around the middle. */
+/* A large mask without structure, of small integers or of fractions. The results are noise around the middle value. */
 static void
 fill_large (ConvolveMask *mask, bool integers)
 {
@@ -212,7 +211,7 @@ fill_large (ConvolveMask *mask, bool integers)
   mask->offset = 0.5;
 }
 
-/* The plane by one variant: the plan's path where it is cpu's, or -1 where it cannot be run. */
+/* Runs the plane by a variant. Returns the path of the variant cpu, 0 for another variant, or -1 where that fails. */
 static int
 run_large (const char *variant, const ConvolvePixel *pixel, const ConvolveMask *mask, ConvolvePlane *plane, bool *exact)
 {
@@ -285,7 +284,7 @@ check_cpu_large (FILE *file)
       most = abs (difference) > most ? abs (difference) : most;
     }
     if (!done || path != CONVOLVE_CPU_FFT || most > !exact) {
-      fprintf (file, "FAILED cpu: large weights, row %u: way %d, up to %d from the reference, %s\n", r, path, most,
+      fprintf (file, "FAILED cpu: large weights, row %u: path %d, up to %d from the reference, %s\n", r, path, most,
           exact ? "exact" : "not exact");
       failures++;
     }
@@ -305,7 +304,7 @@ gaussian (int distance, double sigma)
   return exp (-0.5 * distance * distance / (sigma * sigma));
 }
 
-/* As the preset has it: three sigmas to each side. */
+/* As the preset makes it: the radius is three sigmas. */
 static bool
 make_gaussian (ConvolveMask *mask, double sigma)
 {
@@ -348,7 +347,7 @@ plan_gaussian (int format, double sigma)
   return plan;
 }
 
-/* The shortest of some runs on one thread, in microseconds; infinite where it cannot be run. */
+/* The minimum time of some runs on one thread, in microseconds. Infinite where a run fails. */
 static double
 time_gaussian (int format, double sigma)
 {
@@ -385,14 +384,14 @@ check_cpu_sigma (FILE *file)
     double before = INFINITY, us_7, us_8;
 
     for (int sigma = 1; sigma <= 40; sigma++) {
-      /* From 7 to 13 and to 19 taps the arithmetic alone nearly doubles, and nearly doubles once more. */
+      /* The number of taps grows faster from 7 to 13 and from 13 to 19 than later. */
       double limit = sigma <= 3 ? 1.5 : 1.3;
       ConvolvePlan *plan = plan_gaussian (f, sigma);
       int path = plan ? (int) convolve_cpu_of (plan)->path : -1;
       double cost = plan ? convolve_cpu_of (plan)->cost : INFINITY;
 
       if (path < 0 || path == CONVOLVE_CPU_DOUBLE || path == CONVOLVE_CPU_DOUBLE_FACTORS || path == CONVOLVE_CPU_FFT) {
-        fprintf (file, "FAILED cpu: %s, sigma %d: way %d\n", sigma_formats[f].name, sigma, path);
+        fprintf (file, "FAILED cpu: %s, sigma %d: path %d\n", sigma_formats[f].name, sigma, path);
         failures++;
       }
       if (!(cost <= limit * before)) {
@@ -414,9 +413,9 @@ check_cpu_sigma (FILE *file)
   return failures;
 }
 
-/* --- wide masks --- */
+/* --- sums that need more bits --- */
 
-/* Taps of a kind, their sum brought to 1, then times a gain. */
+/* Taps of one kind, whose sum is a random gain. */
 static void
 fill_wide (double *taps, int width, int height, int kind, CheckRandom *random)
 {
@@ -442,7 +441,7 @@ fill_wide (double *taps, int width, int height, int kind, CheckRandom *random)
     taps[k] *= gain / sum;
 }
 
-/* A random case with another mask; the region is made smaller until the oracle is quick. */
+/* A random case with another mask. The region is made small enough for the oracle. */
 static bool
 make_wide (CheckCase *test, uint64_t seed, uint64_t number)
 {
@@ -487,7 +486,7 @@ check_cpu_wide (uint64_t seed, int cases, FILE *file)
       groups += convolve_cpu_of (plan)->path == CONVOLVE_CPU_FACTORS && convolve_cpu_of (plan)->terms.n_groups > 0;
     }
     if (!plan || check_run (&test, "cpu", NULL, false, file).verdict != CHECK_PASSED) {
-      fprintf (file, "FAILED cpu: case %d of the wide masks, seed %llu, way %d\n", number, (unsigned long long) seed,
+      fprintf (file, "FAILED cpu: case %d of the wide masks, seed %llu, path %d\n", number, (unsigned long long) seed,
           plan ? (int) convolve_cpu_of (plan)->path : -1);
       failures++;
     }
@@ -507,8 +506,8 @@ check_cpu_wide (uint64_t seed, int cases, FILE *file)
 }
 
 /*
- * In units of 2^-53: three transforms of 2 * 8 levels, of which 2 have no roots to multiply by, a product, and the
- * rounding of the result; a root is off by 2.5.
+ * In units of 2^-53: three transforms of 2 * 8 levels, a product, and the rounding of the result. Two of the levels
+ * have no roots to multiply by, and a root has an error of 2.5.
  */
 int
 check_cpu_fft_bound (FILE *file)
