@@ -13,10 +13,10 @@
  *   value           a sample as a number from 0 to 2^depth - 1
  *   element         one entry of a row. The samples of a pixel stay side by side, so the neighbour of an element in
  *                   the next pixel is `samples` elements away, and one loop serves all formats.
- *   center          the middle of the range of values. Values less the center fit 16 bits with their sign.
+ *   center          the middle of the range of values. Values less the center (centred values) fit 16 bits with a sign.
  *   pair            two 16-bit numbers in a 32-bit word: two elements, or the two taps that multiply these
- *   term            the pairs of one row times one pair of taps, in a sum
- *   group           terms with a 32-bit sum of their own
+ *   term            in a sum, the pairs of one row times one pair of taps
+ *   group           terms that have a 32-bit sum of their own, where one sum has too few bits for all terms
  *   product         a column of taps times a row of taps; a factored mask is a sum of up to CONVOLVE_MAX_RANK products
  *   path            one way to convolve: ConvolveCpuPath
  *   level           the loops for one instruction set: cpu/level.h
@@ -34,7 +34,7 @@
  *
  * An example: a mask of one column with the taps 1 2 3, over a column with the values 10 20 30 40 (less the center).
  * Rows are paired: the first two rows give the word (10, 20), which is 10 + 20 * 65536, and the next two (30, 40).
- * Two outputs are made of the same words, the lower one from a row further down:
+ * Two outputs are made of the same words, and the mask of the lower output begins one row further down:
  *
  *   word        upper taps   lower taps
  *   (10, 20)      (1, 2)       (0, 1)        the upper output is 10 * 1 + 20 * 2 + 30 * 3 + 40 * 0 = 140

@@ -4,11 +4,12 @@
 #include "convolve_pool.h"
 
 #define RING_BYTES (512 << 10)  /* for the rows under the mask, which are read many times and should stay in a cache */
-#define ELEMENT_BYTES 2         /* in a pair of rows */
+#define ELEMENT_BYTES 2         /* of an element in a pair */
 #define STRIP 2048              /* elements of a job's row, where the mask is small */
 #define LEAST_STRIP 256         /* elements */
 #define JOBS_PER_THREAD 16      /* so that a thread that is held up does not hold up the others */
 #define LEAST_WORK (1 << 18)    /* terms of a job, about 10 us: waking a thread for less costs more than it saves */
+#define OTHER_WORK 16           /* what else an element costs, in terms */
 #define LEAST_PIXELS (128 * 64) /* of a plane that several threads share, whatever the mask */
 #define STREAM_BYTES (4 << 20)  /* of a result that would not stay in the caches until its reader comes */
 
@@ -41,13 +42,13 @@ choose_strip (const ConvolvePlan *plan, const ConvolveRect *region)
   return divide (region->width, cpu->fft ? convolve_cpu_fft_columns (cpu->fft) : elements / samples);
 }
 
-/* Rows of a band: as few as give every thread enough jobs, but jobs of some size. */
+/* Rows of a band: few enough to give every thread several jobs, but no job is smaller than LEAST_WORK. */
 static int
 choose_band (const ConvolvePlan *plan, const ConvolveRect *region, int strips, int threads)
 {
   const ConvolveCpu *cpu = convolve_cpu_of (plan);
-  double terms =
-      (double) region->width * region->height * plan->pixel.samples * (cpu->terms.count + 16 /* for all else */);
+  double elements = (double) region->width * region->height * plan->pixel.samples;
+  double terms = elements * (cpu->terms.count + OTHER_WORK);
   int jobs = threads * JOBS_PER_THREAD, band = region->height;
 
   jobs = terms / LEAST_WORK < jobs ? (int) (terms / LEAST_WORK) : jobs;

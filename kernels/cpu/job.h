@@ -19,10 +19,10 @@ typedef struct
   int count;       /* elements of a row of outputs */
   int input_count; /* elements of a row of inputs: the outputs' and the halo's on both sides */
 
-  /* A row of inputs is the pixels inside the plane, first .. last - 1, and those that the boundary puts around them. */
+  /* A row of inputs has the pixels first .. last - 1 of the plane. The boundary supplies the pixels on both sides. */
   int first, last;
-  int left, n_outside; /* how many of the latter are on the left, and in all */
-  int *outside;        /* the columns that these are copied from, -1 for the zero level */
+  int left, n_outside; /* how many pixels the boundary supplies on the left, and on both sides */
+  int *outside;        /* the columns that they are copied from, -1 for the zero level */
 
   void *offsets;                    /* of the tail, for each element; double where the tail is in double */
   uint16_t *values[2], *results[2]; /* rows of inputs, rows of outputs */
@@ -50,8 +50,8 @@ typedef struct
 } ConvolveCpuJob;
 
 /*
- * Prepares a job for this rectangle and lays its buffers out in memory, which is aligned to 64 bytes. Returns how many
- * bytes it needs. Where memory is NULL, that is all it does.
+ * Prepares a job for this rectangle, with its buffers in memory, which is aligned to 64 bytes. Returns the number of
+ * bytes that the buffers take. With memory NULL, the buffers are only measured.
  */
 size_t convolve_cpu_job_init (ConvolveCpuJob *job, const ConvolvePlan *plan, const ConvolvePlane *plane,
     ConvolveRect rectangle, void *memory);

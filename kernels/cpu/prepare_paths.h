@@ -3,8 +3,8 @@
  * What each path answers while a plan is made: whether its error keeps the promise, what an output costs, and, where it
  * is chosen, what it derives. cpu/prepare.c compares the answers.
  *
- * Costs are estimates for one output, in units of one term of a sum of pairs, and were measured. Errors are
- * in code values, before rounding. Functions that return bool and allocate are false where memory is short.
+ * Costs are for one output, in units of one term of a sum of pairs; the constants were measured. Errors are in code
+ * values, before rounding. Functions that allocate return false where memory is short.
  */
 #ifndef CONVOLVE_CPU_PREPARE_PATHS_H
 #define CONVOLVE_CPU_PREPARE_PATHS_H
@@ -21,7 +21,7 @@
 #define CONVOLVE_COST_TAIL 4.0        /* in float; a shift costs nothing beside its sum */
 #define CONVOLVE_COST_DOUBLE_TAIL 8.0 /* in double */
 
-/* What the paths ask about. */
+/* What the paths are asked about. */
 typedef struct
 {
   const ConvolvePlan *plan;
@@ -86,7 +86,7 @@ bool convolve_cpu_use_factors (const ConvolveCpuAnalysis *a, int rank, const Con
 /* --- fft --- */
 
 double convolve_cpu_fft_cost (const ConvolveCpuAnalysis *a);
-/* False, too, where no integer taps are within the budget. */
+/* Also false where no integer taps keep the budget. */
 bool convolve_cpu_use_fft (const ConvolveCpuAnalysis *a);
 
 /* --- floating point --- */

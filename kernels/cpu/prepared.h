@@ -24,7 +24,7 @@ typedef enum
 typedef struct ConvolveCpu
 {
   ConvolveCpuPath path;
-  const ConvolveCpuLevel *level; /* the machine's best; any other level of the machine gives the same bytes */
+  const ConvolveCpuLevel *level; /* the best of this machine; any other of its levels gives the same bytes */
   double cost;                   /* estimated, of one output, in terms of a sum of pairs */
   int center;                    /* subtracted from the values before they are multiplied; 0 or the middle value */
 
@@ -33,8 +33,9 @@ typedef struct ConvolveCpu
   ConvolveTail tail;
 
   /* pairs and factors */
-  int32_t starts[CONVOLVE_MAX_SAMPLES]; /* of the sums: the parts of center, offset and rounding that the tail lacks */
-  ConvolveTerms terms;                  /* pairs: of the mask; factors: of all rows, where row r belongs to product r */
+  /* The sums begin with the offset and rounding of a shift, or else with what exact sums lose by the center. */
+  int32_t starts[CONVOLVE_MAX_SAMPLES];
+  ConvolveTerms terms; /* pairs: of the mask; factors: of all rows, where row r belongs to product r */
 
   /* factors */
   int rank;                                 /* number of products */
@@ -49,7 +50,7 @@ typedef struct ConvolveCpu
 
   /* fft */
   ConvolveCpuFft *fft;
-  double fft_start; /* added to the sums: the part of the center that the tail lacks */
+  double fft_start; /* added to the sums: what exact sums lose by the center */
 } ConvolveCpu;
 
 void convolve_cpu_clear (ConvolveCpu *cpu); /* NULL is allowed */
@@ -61,7 +62,7 @@ convolve_cpu_of (const ConvolvePlan *plan)
   return plan->cpu;
 }
 
-/* Whether column sums are made for several rows of outputs together, a batch, in columns that stay in the L1 cache. */
+/* Whether column sums are made for a batch of rows of outputs together, in columns that stay in the L1 cache. */
 static inline bool
 convolve_cpu_has_batches (const ConvolveCpu *cpu)
 {
