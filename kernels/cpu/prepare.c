@@ -193,10 +193,10 @@ ConvolveStatus
 convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
 {
   Workspace *workspace = calloc (1, sizeof (*workspace));
-  bool done;
+  ConvolveCpu *cpu = calloc (1, sizeof (*cpu));
+  bool done = cpu && workspace && prepare (plan, cpu, workspace);
 
-  plan->cpu = calloc (1, sizeof (ConvolveCpu));
-  done = plan->cpu && workspace && prepare (plan, plan->cpu, workspace);
+  plan->cpu = cpu; /* even where it is incomplete, for convolve_cpu_clear() */
   free (workspace);
   return done ? CONVOLVE_OK
               : convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", plan->taps.width,
