@@ -46,8 +46,8 @@
 #ifndef CONVOLVE_CPU_CPU_H
 #define CONVOLVE_CPU_CPU_H
 
+#include "convolve_pool.h"
 #include "cpu/cut.h"
-#include "cpu/pool.h"
 #include "cpu/prepared.h"
 
 /* Bytes of memory that each thread needs. */

@@ -7,6 +7,7 @@
 
 #include "bench/bench_common.h"
 #include "kernels/check_run.h"
+#include "convolve_pool.h"
 #include "cpu/cpu.h"
 #include "cpu/levels.h"
 
