@@ -325,20 +325,21 @@ convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError 
   double gain = 0, *values;
 
   if (w < 1 || h < 1 || w > CONVOLVE_MAX_SIDE || h > CONVOLVE_MAX_SIDE || w % 2 == 0 || h % 2 == 0)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a mask of %dx%d: sides are odd, 1 to %d", w, h,
-        CONVOLVE_MAX_SIDE);
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "the mask has %dx%d taps: each side must be an odd number from 1 to %d", w, h, CONVOLVE_MAX_SIDE);
   if (!isfinite (mask->divisor) || mask->divisor == 0)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a divisor of %g: it is finite and not 0", mask->divisor);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "the divisor is %g: a divisor must be finite and not 0",
+        mask->divisor);
   if (!(mask->offset >= -1 && mask->offset <= 1))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "an offset of %g: it is -1 to 1", mask->offset);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "the offset is %g: an offset must be from -1 to 1", mask->offset);
   for (int i = 0; i < w * h; i++) {
     if (!isfinite (mask->taps[i]))
       return convolve_fail (error, CONVOLVE_INVALID, 0, "tap %d of row %d is not finite", i % w + 1, i / w + 1);
     gain += fabs (mask->taps[i] / mask->divisor);
   }
   if (!(gain <= LARGEST_GAIN))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "the mask multiplies by up to %g, the limit is %g", gain,
-        LARGEST_GAIN);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "the mask multiplies samples by up to %g, and the limit is %g",
+        gain, LARGEST_GAIN);
 
   taps->width = w;
   taps->height = h;

@@ -27,7 +27,7 @@ divide (int side, int *parts)
  *
  * A product of complex numbers has an error of sqrt (5) u of its magnitude (Brent, Percival and Zimmermann 2007), and a
  * sum or difference one of u. A level of a transform makes a + b and (a - b) w of a and b. Its error is at most
- * (1 + sqrt (5) + 2.5) u = 5.74 u of the norm of what it makes. The level whose only root is 1 has an error of u. A
+ * (1 + sqrt (5) + 2.5) u = 5.74 u of the norm of its results. The level whose only root is 1 has an error of u. A
  * transform of a square has 2 * 7 levels of the former kind and 2 of the latter: 82.4 u.
  *
  * On the way forward, an error of 82.4 u |Z| reaches a result as a sum of products with H, divided by the number of

@@ -2,7 +2,7 @@
 /*
  * Large masks without structure, by Fourier transforms of overlapping squares (overlap-save). Samples and taps are
  * integers. The transforms are in double precision, with an error that convolve_cpu_fft_error() bounds. A plan uses
- * them only where the bound is below 1/2: the results, rounded, are then the exact sums, on every machine and
+ * transforms only where the bound is below 1/2. The results, rounded, are then the exact sums, on every machine and
  * however the plane is cut.
  */
 #ifndef CONVOLVE_CPU_FFT_H

@@ -22,7 +22,7 @@ typedef struct
   /* A row of inputs has the pixels first .. last - 1 of the plane. The boundary supplies the pixels on both sides. */
   int first, last;
   int left, n_outside; /* how many pixels the boundary supplies on the left, and on both sides */
-  int *outside;        /* the columns that they are copied from, -1 for the zero level */
+  int *outside;        /* for each of these pixels, the column to copy, or -1 for the zero level */
 
   void *offsets;                    /* of the tail, for each element; double where the tail is in double */
   uint16_t *values[2], *results[2]; /* rows of inputs, rows of outputs */

@@ -90,7 +90,7 @@ typedef struct
    *   neighbours  an even element and the odd one after it, in one row of outputs; `rows` holds plain elements, which
    *               are read as pairs from memory
    *   row         no two: one row of outputs, by the terms' upper taps
-   * sum_* writes the sums, values_of_* shifts them and writes values.
+   * sum_* writes the sums. values_of_* writes values, which are the sums after a shift.
    */
   void (*sum_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
       int32_t *upper, int32_t *lower);

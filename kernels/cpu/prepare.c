@@ -46,7 +46,7 @@ find_budget (ConvolveCpuAnalysis *a)
   a->budget = 0.98 * (a->cpu->tail.wide ? budget : budget - tail);
 }
 
-/* What the paths compute while they are compared; too large for a stack. */
+/* What the paths compute during the comparison; too large for a stack. */
 typedef struct
 {
   bool factored;
@@ -196,7 +196,7 @@ convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
   ConvolveCpu *cpu = calloc (1, sizeof (*cpu));
   bool done = cpu && workspace && prepare (plan, cpu, workspace);
 
-  plan->cpu = cpu; /* even where it is incomplete, for convolve_cpu_clear() */
+  plan->cpu = cpu; /* on failure, too: convolve_cpu_clear() frees all parts */
   free (workspace);
   return done ? CONVOLVE_OK
               : convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", plan->taps.width,

@@ -7,7 +7,7 @@
 
 #include "cpu/integers.h"
 
-#define COST_PRODUCT 2.4  /* of a product's column sums becoming pairs, where they are no neighbours in memory */
+#define COST_PRODUCT 2.4  /* of a product's column sums becoming pairs, where neighbours in memory are no pairs */
 #define COST_ROW_TERM 1.8 /* of a term of such pairs, which serves one output instead of two */
 #define COST_GROUP 1.0    /* of the shift of a group's sum and its addition to the total */
 
@@ -103,9 +103,9 @@ find_groups (const ConvolveCpuAnalysis *a, ConvolveRange columns, int r, Convolv
 }
 
 /*
- * Rounds all factors. Column sums use `share` of 16 bits: the finer they are, the coarser are the taps of the row,
- * because both scales together are the target's. Groups make the taps of the row finer by group_shift bits, and round
- * once for each group. False where something does not fit.
+ * Rounds all factors. Column sums use `share` of 16 bits: the finer these sums, the coarser the taps of the row, because
+ * the product of both scales is the target's. Groups make the taps of the row finer by group_shift bits, and round once
+ * for each group. False where something does not fit.
  */
 static bool
 round_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors, Target target, double share,

@@ -79,7 +79,7 @@ convolve_cpu_float_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFact
   return (missed + gain * (rows + columns + rows * columns + 8 * CONVOLVE_DOUBLE_UNIT)) * a->center <= a->budget;
 }
 
-/* The values are not centred: they are up to 2 * center. */
+/* The values are not centred, and so up to 2 * center. */
 bool
 convolve_cpu_double_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors)
 {

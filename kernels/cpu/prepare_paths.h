@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What each path answers while a plan is made: whether its error keeps the promise, what an output costs, and, where it
- * is chosen, what it derives. cpu/prepare.c compares the answers.
+ * What each path answers while a plan is made: whether the path keeps the promise, and what an output costs. The use_
+ * functions derive what the chosen path needs. cpu/prepare.c compares the answers.
  *
  * Costs are for one output, in units of one term of a sum of pairs; the constants were measured. Errors are in code
  * values, before rounding. Functions that allocate return false where memory is short.
@@ -77,7 +77,7 @@ typedef struct
   int group[CONVOLVE_MAX_RANK][CONVOLVE_CPU_MAX_GROUPS]; /* the first tap of each group of a row */
 } ConvolveIntegerFactors;
 
-/* False where 16 bits do not hold the factors within the budget; for an exact plan, where they are not integers. */
+/* False where 16 bits do not hold the factors within the budget, or, for an exact plan, as integers. */
 bool convolve_cpu_round_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors,
     ConvolveIntegerFactors *integers);
 double convolve_cpu_factors_cost (const ConvolveCpuAnalysis *a, int rank, const ConvolveIntegerFactors *integers);

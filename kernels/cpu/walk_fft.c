@@ -23,7 +23,7 @@ fill_square (const ConvolveCpuJob *job, int y, int rows, int x, int sample, doub
   }
 }
 
-/* Adds the sums of a part, rounded to the integers that they are (cpu/fft.h). */
+/* Adds the sums of a part, rounded to integers: the exact sums are integers (cpu/fft.h). */
 static void
 add_square (const ConvolveCpuJob *job, const double *square, int rows, double *sums)
 {

@@ -3,7 +3,7 @@
 #include "cpu/rows.h"
 #include "cpu/walk_paths.h"
 
-/* A batch is summed in so many columns at a time, so that the rows under the mask stay in the L1 cache. */
+/* Columns of a batch that are summed at a time, so that the rows under the mask stay in the L1 cache. */
 #define BATCH_COLUMNS 128
 
 /* Loads row y into the ring of n rows. */
@@ -46,7 +46,7 @@ convolve_cpu_walk_floats (const ConvolveCpuJob *job)
   }
 }
 
-/* The column sums of each product, for n rows of outputs. Row i of them is made from rows[i] and the rows below. */
+/* The column sums of each product, for n rows of outputs. Output row i is made from rows[i] and the rows below. */
 static void
 sum_batch (const ConvolveCpuJob *job, const float *const *rows, int n)
 {

@@ -84,7 +84,7 @@ add_up (const int32_t *columns, int samples, int length, int32_t *totals)
  *
  * Other windows are sums of parts of 1, 2, 4, ... columns, one part for each bit that is set in the width. The parts of
  * one size are made for all elements at once, each from two parts of half the size. A width of 11 = 1 + 2 + 8 is the
- * column itself, a part of 2 columns behind it, and a part of 8 behind these.
+ * first column, a part of the next 2 columns, and a part of the 8 columns after that.
  */
 static void
 window (const int32_t *columns, int width, int samples, int count, int32_t *scratch[2], int32_t *sums)

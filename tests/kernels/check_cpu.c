@@ -247,11 +247,11 @@ check_cpu_large (FILE *file)
   int failures = 0;
 
   for (unsigned r = 0; r < sizeof (rows) / sizeof (rows[0]); r++) {
-    int bytes = rows[r].deep + 1, step = rows[r].samples * bytes, stride = rows[r].width * step + 6;
+    int bytes = rows[r].deep + 1, pixel_bytes = rows[r].samples * bytes, stride = rows[r].width * pixel_bytes + 6;
     ConvolvePixel pixel = { .type = rows[r].deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,
       .depth = rows[r].deep ? 10 : 8,
       .samples = rows[r].samples,
-      .stride = step,
+      .stride = pixel_bytes,
       .select = rows[r].samples == 4 ? 7 : (1u << rows[r].samples) - 1,
       .biased = (1u << rows[r].samples) - 1,
       .zero = { 16, 128, 128 } };
@@ -426,12 +426,12 @@ fill_wide (double *taps, int width, int height, int kind, CheckRandom *random)
   for (int j = 0; j < height; j++)
     for (int i = 0; i < width; i++) {
       int x = i - width / 2, y = j - height / 2;
-      double *tap = &taps[j * width + i], wide = gaussian (x, sigma_x) * gaussian (y, sigma_y);
+      double *tap = &taps[j * width + i], soft = gaussian (x, sigma_x) * gaussian (y, sigma_y);
 
       if (kind == 0)
-        *tap = wide;
+        *tap = soft;
       else if (kind == 1)
-        *tap = 1.7 * gaussian (x, 0.6 * sigma_x) * gaussian (y, 0.6 * sigma_y) - 0.3 * wide;
+        *tap = 1.7 * gaussian (x, 0.6 * sigma_x) * gaussian (y, 0.6 * sigma_y) - 0.3 * soft;
       else if (kind == 2)
         *tap = fmin (fmax (width / 2.0 - hypot (x, y * (double) width / height), 0), 1);
       else
@@ -487,8 +487,8 @@ check_cpu_wide (uint64_t seed, int cases, FILE *file)
       groups += convolve_cpu_of (plan)->path == CONVOLVE_CPU_FACTORS && convolve_cpu_of (plan)->terms.n_groups > 0;
     }
     if (!plan || check_run (&test, "cpu", NULL, false, file).verdict != CHECK_PASSED) {
-      fprintf (file, "FAILED cpu: case %d of the wide masks, seed %llu, path %d\n", number, (unsigned long long) seed,
-          plan ? (int) convolve_cpu_of (plan)->path : -1);
+      fprintf (file, "FAILED cpu: case %d of the masks that need more bits, seed %llu, path %d\n", number,
+          (unsigned long long) seed, plan ? (int) convolve_cpu_of (plan)->path : -1);
       failures++;
     }
     convolve_plan_unref (plan);
@@ -498,7 +498,8 @@ check_cpu_wide (uint64_t seed, int cases, FILE *file)
       && (groups == 0 || paths[CONVOLVE_CPU_FLOAT_FACTORS] == 0 || paths[CONVOLVE_CPU_FLOAT] == 0
           || paths[CONVOLVE_CPU_DOUBLE_FACTORS] == 0)) {
     fprintf (file,
-        "FAILED cpu: wide masks, seed %llu: %d with groups, %d float factors, %d floats, %d double factors\n",
+        "FAILED cpu: masks that need more bits, seed %llu: %d with groups, %d float factors, %d floats, %d double "
+        "factors\n",
         (unsigned long long) seed, groups, paths[CONVOLVE_CPU_FLOAT_FACTORS], paths[CONVOLVE_CPU_FLOAT],
         paths[CONVOLVE_CPU_DOUBLE_FACTORS]);
     failures++;
