@@ -3,8 +3,6 @@
 #ifndef CONVOLVE_CPU_PIXELS_TMPL_H
 #define CONVOLVE_CPU_PIXELS_TMPL_H
 
-#include <string.h>
-
 #include "common/plan.h"
 #include "cpu/vectors_tmpl.h"
 
@@ -18,11 +16,11 @@ value_of_word (const ConvolvePixel *pixel, unsigned word, bool swapped)
 }
 
 static inline unsigned
-word_of_value (const ConvolvePixel *pixel, unsigned value)
+word_of_value (unsigned value, int shift, bool swapped)
 {
-  unsigned word = value << pixel->shift;
+  unsigned word = value << shift;
 
-  return pixel->swapped ? (word >> 8 | word << 8) & 0xffff : word;
+  return swapped ? (word >> 8 | word << 8) & 0xffff : word;
 }
 
 /* Pixels with other bytes between them. Calls with a constant stride are inlined, and vectorised. */
@@ -111,11 +109,16 @@ settle (void)
 #endif
 }
 
+/* Takes no pixel: a Word may alias the fields of a pixel, and the loop would read these anew for each word. */
 static inline void
-store_words (const ConvolvePixel *pixel, const uint16_t *restrict values, int count, Word *restrict destination)
+store_words (const uint16_t *restrict values, int count, int shift, bool swapped, Word *restrict destination)
 {
-  for (int i = 0; i < count; i++)
-    destination[i] = word_of_value (pixel, values[i]);
+  if (swapped)
+    for (int i = 0; i < count; i++)
+      destination[i] = word_of_value (values[i], shift, true);
+  else
+    for (int i = 0; i < count; i++)
+      destination[i] = word_of_value (values[i], shift, false);
 }
 
 /* Pixels of four bytes, some of which are copied: without branches, by a mask of the bytes to keep. */
@@ -140,20 +143,23 @@ store_apart (const uint16_t *restrict values, int pixels, uint8_t *restrict dest
     destination[(size_t) i * stride] = (uint8_t) values[i];
 }
 
+/* Any pixel. The fields are copied, because a Word may alias those of *pixel. */
 static inline void
 store_selected (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
     uint8_t *destination)
 {
-  size_t size = convolve_sample_size (pixel->type);
+  int samples = pixel->samples, stride = pixel->stride, shift = pixel->shift;
+  bool bytes = pixel->type == CONVOLVE_SAMPLE_U8, swapped = pixel->swapped;
+  unsigned select = pixel->select;
 
-  for (int i = 0; i < pixels; i++, values += pixel->samples, source += pixel->stride, destination += pixel->stride)
-    for (int k = 0; k < pixel->samples; k++) {
-      if (!(pixel->select >> k & 1))
-        memcpy (destination + k * size, source + k * size, size);
-      else if (size == 1)
-        destination[k] = (uint8_t) values[k];
+  for (int i = 0; i < pixels; i++, values += samples, source += stride, destination += stride)
+    for (int k = 0; k < samples; k++) {
+      bool selected = select >> k & 1;
+
+      if (bytes)
+        destination[k] = selected ? (uint8_t) values[k] : source[k];
       else
-        ((Word *) destination)[k] = word_of_value (pixel, values[k]);
+        ((Word *) destination)[k] = selected ? word_of_value (values[k], shift, swapped) : ((const Word *) source)[k];
     }
 }
 
@@ -167,7 +173,7 @@ store (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uin
   if (packed && all && bytes)
     store_bytes (values, count, destination);
   else if (packed && all)
-    store_words (pixel, values, count, (Word *) destination);
+    store_words (values, count, pixel->shift, pixel->swapped, (Word *) destination);
   else if (packed && bytes && samples == 4)
     store_selected_4 (pixel->select, values, pixels, source, destination);
   else if (bytes && all && samples == 1 && pixel->stride == 2)

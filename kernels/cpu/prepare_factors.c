@@ -103,9 +103,9 @@ find_groups (const ConvolveCpuAnalysis *a, ConvolveRange columns, int r, Convolv
 }
 
 /*
- * Rounds all factors. Column sums use `share` of 16 bits: the finer these sums, the coarser the taps of the row, because
- * the product of both scales is the target's. Groups make the taps of the row finer by group_shift bits, and round once
- * for each group. False where something does not fit.
+ * Rounds all factors. Column sums use `share` of 16 bits: the finer these sums, the coarser the taps of the row,
+ * because the product of both scales is the target's. Groups make the taps of the row finer by group_shift bits, and
+ * round once for each group. False where something does not fit.
  */
 static bool
 round_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors, Target target, double share,
