@@ -57,18 +57,12 @@ convolve_cpu_run_cut (const ConvolvePlan *plan, const ConvolvePlane *plane, cons
       convolve_cpu_memory (plan, plane, cut), run_jobs, &work, error);
 }
 
-ConvolveStatus
-convolve_cpu_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+static ConvolveStatus
+run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   ConvolveCpuCut cut = convolve_cpu_cut (plan, plane);
 
   return convolve_cpu_run_cut (plan, plane, &cut, error);
-}
-
-static void
-clear (ConvolvePlan *plan)
-{
-  convolve_cpu_clear (plan->cpu);
 }
 
 const ConvolveVariant convolve_variant_cpu = {
@@ -76,6 +70,6 @@ const ConvolveVariant convolve_variant_cpu = {
   .number = 17,
   .idea = "threads and vectors on the host: integers where they are exact enough, few products, running sums",
   .prepare = convolve_cpu_prepare,
-  .clear = clear,
-  .run = convolve_cpu_run,
+  .clear = convolve_cpu_clear,
+  .run = run,
 };

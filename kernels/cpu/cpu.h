@@ -53,8 +53,11 @@
 /* Bytes of memory that each thread needs. */
 size_t convolve_cpu_memory (const ConvolvePlan *plan, const ConvolvePlane *plane, const ConvolveCpuCut *cut);
 
-/* Convolves a plane, cut in this way. convolve_cpu_run() does so with convolve_cpu_cut(). */
+/* Convolves a plane, cut in this way. The variant's run () does so with convolve_cpu_cut (). */
 ConvolveStatus convolve_cpu_run_cut (const ConvolvePlan *plan, const ConvolvePlane *plane, const ConvolveCpuCut *cut,
     ConvolveError *error);
+
+/* The plain loop that all variants are held against, for any plan. */
+ConvolveStatus convolve_cpu_reference_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
 #endif

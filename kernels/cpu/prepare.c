@@ -196,7 +196,7 @@ convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
   ConvolveCpu *cpu = calloc (1, sizeof (*cpu));
   bool done = cpu && workspace && prepare (plan, cpu, workspace);
 
-  plan->cpu = cpu; /* on failure, too: convolve_cpu_clear() frees all parts */
+  plan->prepared = cpu; /* on failure, too: convolve_cpu_clear() frees all parts */
   free (workspace);
   return done ? CONVOLVE_OK
               : convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", plan->taps.width,

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 void
-convolve_cpu_clear (ConvolveCpu *cpu)
+convolve_cpu_clear (ConvolvePlan *plan)
 {
+  ConvolveCpu *cpu = convolve_cpu_of (plan);
+
   if (!cpu)
     return;
   free (cpu->terms.terms);
@@ -14,5 +16,4 @@ convolve_cpu_clear (ConvolveCpu *cpu)
   free (cpu->float_columns);
   free (cpu->double_columns);
   convolve_cpu_fft_free (cpu->fft);
-  free (cpu);
 }

@@ -3,6 +3,7 @@
 #ifndef CONVOLVE_CPU_PREPARED_H
 #define CONVOLVE_CPU_PREPARED_H
 
+#include "common/factors.h"
 #include "common/plan.h"
 #include "cpu/fft.h"
 #include "cpu/level.h"
@@ -53,13 +54,15 @@ typedef struct ConvolveCpu
   double fft_start; /* added to the sums: what exact sums lose by the center */
 } ConvolveCpu;
 
-void convolve_cpu_clear (ConvolveCpu *cpu); /* NULL is allowed */
+/* The row's prepare () and clear (). */
+ConvolveStatus convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error);
+void convolve_cpu_clear (ConvolvePlan *plan);
 
 /* What was derived for a plan of the variant cpu. */
 static inline ConvolveCpu *
 convolve_cpu_of (const ConvolvePlan *plan)
 {
-  return plan->cpu;
+  return (ConvolveCpu *) plan->prepared;
 }
 
 /* Whether column sums are made for a batch of rows of outputs together, in columns that stay in the L1 cache. */
