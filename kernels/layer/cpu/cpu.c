@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/cpu.h"
+#include "cpu/pool.h"
 #include "layer/cpu/cpu.h"
 
 #define BLOCK 32 /* outputs in a row that are summed together */
