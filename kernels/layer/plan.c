@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "layer/auto.h"
-#include "layer/common/plan.h"
 
 #define MAX_EXTENT (1 << 28) /* samples along a padded side: index arithmetic on twice as many stays in an int */
 
