@@ -71,10 +71,10 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   ConvolveStatus status =
       convolve_layer_put (plan, weights, (size_t) planes * taps, layer->bias, layer->filters, error);
   free (weights);
-  ConvolveLayerMemory *memory = plan->prepared;
+  ConvolveLayerPrepared *prepared = plan->prepared;
 
-  if (memory)
-    memory->shared = cut (layer, &memory->tiles);
+  if (prepared)
+    prepared->shared = cut (layer, &prepared->tiles);
   return status;
 }
 

@@ -19,8 +19,8 @@ load_patches (const ConvolveLayerView &view, float *patches)
 {
   constexpr int steps = (WIDTH + K - 1 + LANES - 1) / LANES;
   const ConvolveLayerTiles &tiles = view.tiles;
-  int left = convolve_layer_left (view) * view.pool_stride_x - view.pad_left;
-  int top = convolve_layer_top (view) * view.pool_stride_y - view.pad_top;
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x - view.pad_left;
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y - view.pad_top;
   int columns[steps];
 
 #pragma unroll
@@ -79,7 +79,7 @@ store_row (const ConvolveLayerView &view, uint8_t *row, int x, const float *valu
 #pragma unroll
   for (int i = 0; i < COLUMNS; i++)
     if (x + i < view.out_width)
-      convolve_layer_set (view, to + i * stride, values[i]);
+      convolve_layer_write (view, to + i * stride, values[i]);
 }
 
 /* Four pixels of four bytes in a row. */
@@ -112,14 +112,15 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
   float *staged = weights + GROUP * view.channels * taps;
   int thread = threadIdx.y * LANES + threadIdx.x;
   int first = blockIdx.y * GROUP, last = min (first + GROUP, view.filters);
-  int x = convolve_layer_left (view) + threadIdx.x * COLUMNS, y = convolve_layer_top (view) + threadIdx.y * ROWS;
+  int x = convolve_layer_tile_left (view) + threadIdx.x * COLUMNS,
+      y = convolve_layer_tile_top (view) + threadIdx.y * ROWS;
   bool pools = tiles.width < WIDTH || tiles.height < HEIGHT;
   uint32_t pixels[ROWS][COLUMNS];
 
   if (PIXELS)
 #pragma unroll
     for (int n = 0; n < ROWS * COLUMNS; n++)
-      pixels[n / COLUMNS][n % COLUMNS] = view.filling;
+      pixels[n / COLUMNS][n % COLUMNS] = view.blocked_filling;
   if (view.type == CONVOLVE_LAYER_FLOAT32)
     load_patches<float, K> (view, patches);
   else if (view.type == CONVOLVE_LAYER_FLOAT16)
@@ -163,7 +164,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
     for (int n = 0; n < ROWS * COLUMNS; n++)
       sums[n / COLUMNS][n % COLUMNS] = convolve_layer_activate (view, sums[n / COLUMNS][n % COLUMNS]);
     if (PIXELS) {
-      int shift = (int) ((uint8_t *) view.destination.channel[k] - view.pixels) * 8;
+      int shift = (int) ((uint8_t *) view.destination.channel[k] - view.blocked_pixels) * 8;
 
 #pragma unroll
       for (int n = 0; n < ROWS * COLUMNS; n++)
@@ -185,7 +186,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
     }
   }
   if (PIXELS) {
-    uint8_t *plane = view.pixels + blockIdx.z * view.destination.batch_stride;
+    uint8_t *plane = view.blocked_pixels + blockIdx.z * view.destination.batch_stride;
 
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -203,12 +204,12 @@ convolve_layer_blocked_load (ConvolveLayerPlan *plan, ConvolveError *error)
     { (const void *) convolve_layer_blocked<1, true>, (const void *) convolve_layer_blocked<3, true>,
         (const void *) convolve_layer_blocked<5, true>, (const void *) convolve_layer_blocked<7, true> },
   };
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
   ConvolveStatus status = CONVOLVE_OK;
 
   for (int pixels = 0; pixels < 2 && status == CONVOLVE_OK; pixels++) {
-    memory->kernels[pixels] = kernels[pixels][convolve_layer_blocked_side (&plan->layer) / 2];
-    status = convolve_allow_shared (plan->device, memory->kernels[pixels], memory->shared, error);
+    prepared->kernels[pixels] = kernels[pixels][convolve_layer_blocked_side (&plan->layer) / 2];
+    status = convolve_allow_shared (plan->device, prepared->kernels[pixels], prepared->shared, error);
   }
   return status;
 }
@@ -216,18 +217,18 @@ convolve_layer_blocked_load (ConvolveLayerPlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
 
-  view.tiles = memory->tiles;
-  view.pixels = convolve_layer_blocked_pixels (plan, &job->task);
-  if (view.pixels) {
+  view.tiles = prepared->tiles;
+  view.blocked_pixels = convolve_layer_blocked_pixels (plan, &job->task);
+  if (view.blocked_pixels) {
     uint8_t fill;
 
     convolve_layer_store (CONVOLVE_LAYER_U8, &fill, job->task.fill);
     for (int i = plan->layer.filters; i < 4; i++)
-      view.filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.pixels);
+      view.blocked_filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.blocked_pixels);
   }
-  return convolve_layer_launch (plan, job, memory->kernels[view.pixels != NULL], &view,
-      (plan->layer.filters + GROUP - 1) / GROUP, dim3 (LANES, WARPS), memory->shared, error);
+  return convolve_layer_launch (plan, job, prepared->kernels[view.blocked_pixels != NULL], &view,
+      (plan->layer.filters + GROUP - 1) / GROUP, dim3 (LANES, WARPS), prepared->shared, error);
 }

@@ -22,8 +22,8 @@ convolve_at (const ConvolveLayerView &view, int k, int y, int x)
         int at =
             convolve_layer_offset (view, y * view.stride_y + j - view.pad_top, x * view.stride_x + i - view.pad_left);
 
-        if (at != CONVOLVE_LAYER_NOWHERE)
-          part += *weight * convolve_layer_get (view, plane + at);
+        if (at != CONVOLVE_LAYER_ZERO_PADDING)
+          part += *weight * convolve_layer_read_any (view, plane + at);
       }
     sum += part;
   }
@@ -33,7 +33,8 @@ convolve_at (const ConvolveLayerView &view, int k, int y, int x)
 /* The idea: a thread per output, all its samples and weights from global memory. */
 __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_direct (const __grid_constant__ ConvolveLayerView view)
 {
-  int x = convolve_layer_left (view) + threadIdx.x, y = convolve_layer_top (view) + threadIdx.y, k = blockIdx.y;
+  int x = convolve_layer_tile_left (view) + threadIdx.x, y = convolve_layer_tile_top (view) + threadIdx.y,
+      k = blockIdx.y;
   float most = -INFINITY;
 
   if (x >= view.out_width || y >= view.end_row)
@@ -41,7 +42,7 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_direct (const _
   for (int j = 0; j < view.pool_height; j++)
     for (int i = 0; i < view.pool_width; i++)
       most = fmaxf (most, convolve_at (view, k, y * view.pool_stride_y + j, x * view.pool_stride_x + i));
-  convolve_layer_set (view,
+  convolve_layer_write (view,
       convolve_layer_plane (&view.destination, blockIdx.z, k) + y * view.destination.row_stride
           + x * view.destination.column_stride,
       most);

@@ -61,10 +61,10 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   }
   free (weights);
   free (bias);
-  ConvolveLayerMemory *memory = plan->prepared;
+  ConvolveLayerPrepared *prepared = plan->prepared;
 
-  if (memory)
-    cut (layer, &memory->tiles);
+  if (prepared)
+    cut (layer, &prepared->tiles);
   return status;
 }
 

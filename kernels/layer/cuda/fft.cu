@@ -108,20 +108,21 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_forward (const __
 {
   extern __shared__ float4 convolve_layer_memory[];
   float2 *tile = (float2 *) convolve_layer_memory, *turns = tile + SIDE * PITCH;
-  int left = convolve_layer_left (view) * view.pool_stride_x - view.pad_left;
-  int top = convolve_layer_top (view) * view.pool_stride_y - view.pad_top;
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x - view.pad_left;
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y - view.pad_top;
   int c = 2 * blockIdx.y, other = min (c + 1, view.channels - 1);
   const uint8_t *first = convolve_layer_plane (&view.source, blockIdx.z, c);
   const uint8_t *second = convolve_layer_plane (&view.source, blockIdx.z, other);
-  float2 *to = (float2 *) view.spectra + ((size_t) (blockIdx.z * gridDim.x + blockIdx.x) * view.channels + c) * POINTS;
+  float2 *to =
+      (float2 *) view.fft_spectra + ((size_t) (blockIdx.z * gridDim.x + blockIdx.x) * view.channels + c) * POINTS;
 
   for (int n = threadIdx.x; n < SIDE * SIDE; n += THREADS) {
     int x = n % SIDE, y = n / SIDE, at = convolve_layer_offset (view, top + y, left + x);
-    bool none = at == CONVOLVE_LAYER_NOWHERE || x >= view.tiles.patch_width || y >= view.tiles.patch_height;
+    bool none = at == CONVOLVE_LAYER_ZERO_PADDING || x >= view.tiles.patch_width || y >= view.tiles.patch_height;
 
     tile[y * PITCH + x] = none
         ? make_float2 (0, 0)
-        : make_float2 (convolve_layer_get (view, first + at), convolve_layer_get (view, second + at));
+        : make_float2 (convolve_layer_read_any (view, first + at), convolve_layer_read_any (view, second + at));
   }
   transform_tile (tile, turns);
   for (int n = threadIdx.x; n < POINTS; n += THREADS) {
@@ -138,7 +139,7 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_forward (const __
 __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const __grid_constant__ ConvolveLayerView view)
 {
   int n = blockIdx.x * THREADS + threadIdx.x, tile = blockIdx.y * TILES, k = blockIdx.z * FILTERS;
-  const float2 *spectra = (const float2 *) view.spectra, *weight_spectra = (const float2 *) view.weight_spectra;
+  const float2 *spectra = (const float2 *) view.fft_spectra, *weight_spectra = (const float2 *) view.fft_weight_spectra;
   float2 sums[TILES][FILTERS];
 
   if (n >= POINTS)
@@ -151,7 +152,7 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const _
 
 #pragma unroll
     for (int i = 0; i < TILES; i++)
-      input[i] = spectra[((size_t) min (tile + i, view.steps - 1) * view.channels + c) * POINTS + n];
+      input[i] = spectra[((size_t) min (tile + i, view.fft_tiles - 1) * view.channels + c) * POINTS + n];
 #pragma unroll
     for (int j = 0; j < FILTERS; j++)
       weight[j] = weight_spectra[((size_t) min (k + j, view.filters - 1) * view.channels + c) * POINTS + n];
@@ -168,8 +169,8 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const _
   for (int i = 0; i < TILES; i++)
 #pragma unroll
     for (int j = 0; j < FILTERS; j++)
-      if (tile + i < view.steps && k + j < view.filters)
-        ((float2 *) view.products)[((size_t) (tile + i) * view.filters + k + j) * POINTS + n] = sums[i][j];
+      if (tile + i < view.fft_tiles && k + j < view.filters)
+        ((float2 *) view.fft_products)[((size_t) (tile + i) * view.filters + k + j) * POINTS + n] = sums[i][j];
 }
 
 /*
@@ -182,7 +183,7 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_inverse (const __
   float2 *tile = (float2 *) convolve_layer_memory, *turns = tile + SIDE * PITCH;
   float *values = (float *) tile;
   int k = 2 * blockIdx.y, other = min (k + 1, view.filters - 1);
-  const float2 *from = (const float2 *) view.products + ((size_t) blockIdx.x * view.filters + k) * POINTS;
+  const float2 *from = (const float2 *) view.fft_products + ((size_t) blockIdx.x * view.filters + k) * POINTS;
   const float2 *second_from = from + (other - k) * POINTS;
   float first_bias = view.bias[k], second_bias = view.bias[other];
   float first_scale = view.bias[view.filters + k], second_scale = view.bias[view.filters + other];
@@ -229,14 +230,14 @@ convolve_layer_fft_load (ConvolveLayerPlan *plan, ConvolveError *error)
   const ConvolveLayer *layer = &plan->layer;
   int width = layer->kernel_width, height = layer->kernel_height;
   size_t planes = (size_t) layer->filters * layer->channels;
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerJob job = {};
   ConvolveLayerView view;
 
-  memory->weight_spectra = convolve_device_alloc (plan->device, planes * POINTS * sizeof (float2), error);
-  if (!memory->weight_spectra)
+  prepared->fft.weight_spectra = convolve_device_alloc (plan->device, planes * POINTS * sizeof (float2), error);
+  if (!prepared->fft.weight_spectra)
     return error ? error->status : CONVOLVE_NO_DEVICE_MEMORY;
-  job.task.source = convolve_layer_nchw (CONVOLVE_LAYER_FLOAT32, memory->weights, layer->channels, height, width);
+  job.task.source = convolve_layer_nchw (CONVOLVE_LAYER_FLOAT32, prepared->weights, layer->channels, height, width);
   job.task.batch = layer->filters;
   job.task.height = height;
   job.task.width = width;
@@ -245,7 +246,7 @@ convolve_layer_fft_load (ConvolveLayerPlan *plan, ConvolveError *error)
   view.type = CONVOLVE_LAYER_FLOAT32;
   view.boundary = CONVOLVE_BOUNDARY_ZERO;
   view.pad_left = view.pad_top = 0;
-  view.spectra = memory->weight_spectra;
+  view.fft_spectra = prepared->fft.weight_spectra;
   view.tiles.width = view.tiles.height = 1;
   view.tiles.patch_width = width;
   view.tiles.patch_height = height;
@@ -263,7 +264,7 @@ run_band (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveLa
   ConvolveStatus status = convolve_layer_launch (plan, job, (const void *) convolve_layer_fft_forward, view,
       (layer->channels + 1) / 2, dim3 (THREADS), shared, error);
 
-  view->steps = tiles;
+  view->fft_tiles = tiles;
   if (status == CONVOLVE_OK)
     status = convolve_layer_enqueue (plan, (const void *) convolve_layer_fft_multiply, view, blocks, dim3 (THREADS), 0,
         error);
@@ -276,14 +277,14 @@ ConvolveStatus
 convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
   size_t of_tile = (size_t) (layer->channels + layer->filters) * POINTS * sizeof (float2);
   ConvolveLayerView view = convolve_layer_view (plan, job);
   ConvolveLayerJob one = *job;
   ConvolveStatus status = CONVOLVE_OK;
   int across, down, rows;
 
-  view.tiles = memory->tiles;
+  view.tiles = prepared->tiles;
   across = (job->out_width - 1) / view.tiles.width + 1;
   down = (job->task.end_row - job->task.first_row - 1) / view.tiles.height + 1;
   /* As many rows of tiles as a quarter of a gigabyte holds, at least one, and no more than a grid. */
@@ -292,17 +293,17 @@ convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *j
   rows = (int64_t) rows * across <= 65535 * TILES ? rows : 1;
   if (across > 65535 * TILES)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "an output of %d samples in a row", job->out_width);
-  if (memory->scratch_bytes < (size_t) rows * across * of_tile) {
-    convolve_device_release (plan->device, memory->scratch);
-    memory->scratch_bytes = 0;
-    memory->scratch = convolve_device_alloc (plan->device, rows * across * of_tile, error);
-    if (!memory->scratch)
+  if (prepared->fft.scratch_bytes < (size_t) rows * across * of_tile) {
+    convolve_device_release (plan->device, prepared->fft.scratch);
+    prepared->fft.scratch_bytes = 0;
+    prepared->fft.scratch = convolve_device_alloc (plan->device, rows * across * of_tile, error);
+    if (!prepared->fft.scratch)
       return error ? error->status : CONVOLVE_NO_DEVICE_MEMORY;
-    memory->scratch_bytes = rows * across * of_tile;
+    prepared->fft.scratch_bytes = rows * across * of_tile;
   }
-  view.weight_spectra = memory->weight_spectra;
-  view.spectra = memory->scratch;
-  view.products = (float2 *) memory->scratch + (size_t) rows * across * layer->channels * POINTS;
+  view.fft_weight_spectra = prepared->fft.weight_spectra;
+  view.fft_spectra = prepared->fft.scratch;
+  view.fft_products = (float2 *) prepared->fft.scratch + (size_t) rows * across * layer->channels * POINTS;
   one.task.batch = 1;
   for (int b = 0; b < job->task.batch && status == CONVOLVE_OK; b++) {
     for (int n = 0; n < down && status == CONVOLVE_OK; n += rows) {

@@ -224,12 +224,12 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
       ((int *) bias)[2 * layer->filters + n] = offset_of (layer, &geometry, (int) n);
     status = convolve_layer_put (plan, packed, words, bias, after, error);
     if (plan->prepared) {
-      ConvolveLayerMemory *memory = plan->prepared;
+      ConvolveLayerPrepared *prepared = plan->prepared;
 
-      memory->tiles = geometry.tiles;
-      memory->steps = geometry.steps;
-      memory->along = geometry.along;
-      memory->shared = geometry.shared;
+      prepared->tiles = geometry.tiles;
+      prepared->gemm.slices = geometry.steps;
+      prepared->gemm.row_pairs = geometry.along;
+      prepared->shared = geometry.shared;
     }
   } else {
     status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu words of weights", words);

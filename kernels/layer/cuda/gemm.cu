@@ -19,9 +19,9 @@ store_pair (const ConvolveLayerView &view, uint8_t *row, int x, float first, flo
     *(__half2 *) to = __floats2half2_rn (first, second);
   } else {
     if (x < view.out_width)
-      convolve_layer_set (view, to, first);
+      convolve_layer_write (view, to, first);
     if (both)
-      convolve_layer_set (view, to + stride, second);
+      convolve_layer_write (view, to + stride, second);
   }
 }
 
@@ -37,26 +37,28 @@ __global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
   extern __shared__ float4 convolve_layer_memory[];
   constexpr bool split = Pair::terms == 2;
   const ConvolveLayerTiles &tiles = view.tiles;
-  int per_chunk = view.along ? tiles.planes : 2 * tiles.planes, places_count = tiles.patch_height * tiles.pitch;
+  int per_chunk = view.gemm_row_pairs ? tiles.planes : 2 * tiles.planes,
+      places_count = tiles.patch_height * tiles.pitch;
   typedef Stretches<Pair, M> Weights;
   uint4 *ring = (uint4 *) convolve_layer_memory;
   const uint8_t **planes = (const uint8_t **) (ring + STAGES * Weights::size);
   Pair *patches = (Pair *) (planes + per_chunk);
-  int *offsets = (int *) (patches + tiles.planes * tiles.plane), *places = offsets + view.steps * 8;
+  int *offsets = (int *) (patches + tiles.planes * tiles.plane), *places = offsets + view.gemm_slices * 8;
   unsigned *mosts = (unsigned *) (places + places_count + 1);
   float *staged = (float *) patches;
   int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, g = lane / 4, t = lane % 4;
-  int left = convolve_layer_left (view) * view.pool_stride_x, top = convolve_layer_top (view) * view.pool_stride_y;
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x,
+      top = convolve_layer_tile_top (view) * view.pool_stride_y;
   int first = blockIdx.y * M * 16, across = tiles.conv_width / 8, bases[N];
-  size_t skipped = (size_t) blockIdx.y * tiles.chunks * view.steps * Weights::step;
-  Weights weights = { (const uint4 *) view.weights + skipped, ring, 0, view.steps, tiles.chunks };
+  size_t skipped = (size_t) blockIdx.y * tiles.chunks * view.gemm_slices * Weights::step;
+  Weights weights = { (const uint4 *) view.weights + skipped, ring, 0, view.gemm_slices, tiles.chunks };
   const float *scales = view.bias + view.filters;
   int used = 0; /* stretches */
   float sums[M][N][4], parts[M][N][4];
 
-  weights.fetch (view.steps);
-  weights.fetch (view.steps);
-  for (int n = threadIdx.x; n < view.steps * 8; n += THREADS)
+  weights.fetch (view.gemm_slices);
+  weights.fetch (view.gemm_slices);
+  for (int n = threadIdx.x; n < view.gemm_slices * 8; n += THREADS)
     offsets[n] = __ldg ((const int *) scales + view.filters + n);
   for (int y = warp; y < tiles.patch_height; y += WARPS)
     for (int x = lane; x < tiles.pitch; x += LANES)
@@ -65,7 +67,7 @@ __global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
   if (threadIdx.x < 2)
     mosts[threadIdx.x] = 0;
   if (threadIdx.x == 0)
-    places[places_count] = CONVOLVE_LAYER_NOWHERE;
+    places[places_count] = CONVOLVE_LAYER_ZERO_PADDING;
 #pragma unroll
   for (int n = 0; n < N; n++) {
     int column = warp * N + n;
@@ -86,20 +88,20 @@ __global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
       planes[n] = convolve_layer_plane (&view.source, blockIdx.z, min (c, view.channels - 1));
     __syncthreads ();
     /* Channels and planes that are missing have no weights, but must be numbers: others, or what was there before. */
-    int left_over = (view.channels - chunk * per_chunk + (view.along ? 0 : 1)) / (view.along ? 1 : 2);
+    int left_over = (view.channels - chunk * per_chunk + (view.gemm_row_pairs ? 0 : 1)) / (view.gemm_row_pairs ? 1 : 2);
     int count = chunk == 0 ? tiles.planes : min (tiles.planes, left_over);
     float most = view.type == CONVOLVE_LAYER_FLOAT32 ? load_patches<float> (view, places, planes, count, patches)
         : view.type == CONVOLVE_LAYER_FLOAT16        ? load_patches<uint16_t> (view, places, planes, count, patches)
                                                      : load_patches<uint8_t> (view, places, planes, count, patches);
     float inverse = scale_patches (view, most, &mosts[chunk % 2], &mosts[(chunk + 1) % 2], count, patches);
 
-    for (int step = 0; step < view.steps; step += Weights::steps, used++) {
+    for (int step = 0; step < view.gemm_slices; step += Weights::steps, used++) {
       const uint4 *stretch = ring + used % STAGES * Weights::size + lane;
-      int end = min (Weights::steps, view.steps - step);
+      int end = min (Weights::steps, view.gemm_slices - step);
 
       convolve_await ();
       __syncthreads ();
-      weights.fetch (view.steps);
+      weights.fetch (view.gemm_slices);
 #pragma unroll 2
       for (int s = 0; s < end; s++)
         multiply<M, N> (stretch + s * Weights::step, patches, bases, offsets[8 * (step + s) + t],
@@ -168,25 +170,25 @@ static const void *const kernels[2][CONVOLVE_LAYER_GEMM_SHAPES] = {
 ConvolveStatus
 convolve_layer_gemm_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerGemmShape shape;
   const int index = convolve_layer_gemm_shape (&plan->layer, &shape);
 
-  memory->kernels[0] = kernels[convolve_layer_gemm_is_split (&plan->layer)][index];
-  return convolve_allow_shared (plan->device, memory->kernels[0], memory->shared, error);
+  prepared->kernels[0] = kernels[convolve_layer_gemm_is_split (&plan->layer)][index];
+  return convolve_allow_shared (plan->device, prepared->kernels[0], prepared->shared, error);
 }
 
 ConvolveStatus
 convolve_layer_gemm_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
   ConvolveLayerGemmShape shape;
 
   convolve_layer_gemm_shape (&plan->layer, &shape);
-  view.tiles = memory->tiles;
-  view.steps = memory->steps;
-  view.along = memory->along;
-  return convolve_layer_launch (plan, job, memory->kernels[0], &view,
-      (plan->layer.filters + shape.filters * 16 - 1) / (shape.filters * 16), dim3 (THREADS), memory->shared, error);
+  view.tiles = prepared->tiles;
+  view.gemm_slices = prepared->gemm.slices;
+  view.gemm_row_pairs = prepared->gemm.row_pairs;
+  return convolve_layer_launch (plan, job, prepared->kernels[0], &view,
+      (plan->layer.filters + shape.filters * 16 - 1) / (shape.filters * 16), dim3 (THREADS), prepared->shared, error);
 }

@@ -58,7 +58,7 @@ load_places (const ConvolveLayerView &view, const int *places, const uint8_t *co
       int at = min (n + i * THREADS, all); /* the last is nowhere */
 
       here[i] = places[at];
-      next[i] = view.along ? places[min (at + 1, all)] : here[i];
+      next[i] = view.gemm_row_pairs ? places[min (at + 1, all)] : here[i];
     }
     for (int p = 0; p < count; p += PLANES) {
       uint32_t bits[PLACES][PLANES][2];
@@ -66,13 +66,13 @@ load_places (const ConvolveLayerView &view, const int *places, const uint8_t *co
 #pragma unroll
       for (int j = 0; j < PLANES; j++) {
         int plane = min (p + j, count - 1);
-        const uint8_t *first = planes[view.along ? plane : 2 * plane];
-        const uint8_t *second = planes[view.along ? plane : 2 * plane + 1];
+        const uint8_t *first = planes[view.gemm_row_pairs ? plane : 2 * plane];
+        const uint8_t *second = planes[view.gemm_row_pairs ? plane : 2 * plane + 1];
 
 #pragma unroll
         for (int i = 0; i < PLACES; i++) {
-          bits[i][j][0] = convolve_layer_bits<T> (first + (here[i] == CONVOLVE_LAYER_NOWHERE ? 0 : here[i]));
-          bits[i][j][1] = convolve_layer_bits<T> (second + (next[i] == CONVOLVE_LAYER_NOWHERE ? 0 : next[i]));
+          bits[i][j][0] = convolve_layer_bits<T> (first + (here[i] == CONVOLVE_LAYER_ZERO_PADDING ? 0 : here[i]));
+          bits[i][j][1] = convolve_layer_bits<T> (second + (next[i] == CONVOLVE_LAYER_ZERO_PADDING ? 0 : next[i]));
         }
       }
 #pragma unroll
@@ -81,8 +81,8 @@ load_places (const ConvolveLayerView &view, const int *places, const uint8_t *co
         for (int j = 0; j < PLANES; j++)
           if (n + i * THREADS < all)
             most = fmaxf (most,
-                keep_bits<T> (view, bits[i][j][0], bits[i][j][1], here[i] != CONVOLVE_LAYER_NOWHERE,
-                    next[i] != CONVOLVE_LAYER_NOWHERE,
+                keep_bits<T> (view, bits[i][j][0], bits[i][j][1], here[i] != CONVOLVE_LAYER_ZERO_PADDING,
+                    next[i] != CONVOLVE_LAYER_ZERO_PADDING,
                     &patches[min (p + j, count - 1) * tiles.plane + n + i * THREADS]));
     }
   }

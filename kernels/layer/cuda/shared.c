@@ -29,10 +29,10 @@ static ConvolveStatus
 prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   ConvolveStatus status = convolve_layer_put_plain (plan, error);
-  ConvolveLayerMemory *memory = plan->prepared;
+  ConvolveLayerPrepared *prepared = plan->prepared;
 
-  if (memory)
-    cut (&plan->layer, &memory->tiles, &memory->shared);
+  if (prepared)
+    cut (&plan->layer, &prepared->tiles, &prepared->shared);
   return status;
 }
 

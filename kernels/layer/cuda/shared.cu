@@ -15,8 +15,8 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
   const ConvolveLayerTiles &tiles = view.tiles;
   float *patch = (float *) convolve_layer_memory, *weights = patch + tiles.plane;
   int thread = threadIdx.y * WIDTH + threadIdx.x, k = blockIdx.y, taps = view.kernel_height * view.kernel_width;
-  int left = convolve_layer_left (view) * view.pool_stride_x * view.stride_x - view.pad_left;
-  int top = convolve_layer_top (view) * view.pool_stride_y * view.stride_y - view.pad_top;
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x * view.stride_x - view.pad_left;
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y * view.stride_y - view.pad_top;
   const float *window = patch + threadIdx.y * view.stride_y * tiles.pitch + threadIdx.x * view.stride_x;
   float sum = view.bias[k];
 
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
       for (int x = threadIdx.x; x < tiles.patch_width; x += WIDTH) {
         int at = convolve_layer_offset (view, top + y, left + x);
 
-        patch[y * tiles.pitch + x] = at == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_get (view, plane + at);
+        patch[y * tiles.pitch + x] = at == CONVOLVE_LAYER_ZERO_PADDING ? 0 : convolve_layer_read_any (view, plane + at);
       }
     for (int n = thread; n < taps; n += WIDTH * HEIGHT)
       weights[n] = view.weights[((size_t) k * view.channels + c) * taps + n];
@@ -48,18 +48,18 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
 ConvolveStatus
 convolve_layer_shared_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
 
-  return convolve_allow_shared (plan->device, (const void *) convolve_layer_shared, memory->shared, error);
+  return convolve_allow_shared (plan->device, (const void *) convolve_layer_shared, prepared->shared, error);
 }
 
 ConvolveStatus
 convolve_layer_shared_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
 
-  view.tiles = memory->tiles;
+  view.tiles = prepared->tiles;
   return convolve_layer_launch (plan, job, (const void *) convolve_layer_shared, &view, plan->layer.filters,
-      dim3 (WIDTH, HEIGHT), memory->shared, error);
+      dim3 (WIDTH, HEIGHT), prepared->shared, error);
 }

@@ -65,11 +65,12 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
                   * CONVOLVE_LAYER_WINOGRAD_POINTS);
   ConvolveStatus status = convolve_layer_put (plan, points, count, layer->bias, layer->filters, error);
   free (points);
-  ConvolveLayerMemory *memory = plan->prepared;
+  ConvolveLayerPrepared *prepared = plan->prepared;
 
-  if (memory) {
-    convolve_layer_cut (layer, CONVOLVE_LAYER_WINOGRAD_WIDTH, CONVOLVE_LAYER_WINOGRAD_HEIGHT, &memory->tiles);
-    memory->tiles.chunks = (layer->channels + CONVOLVE_LAYER_WINOGRAD_CHANNELS - 1) / CONVOLVE_LAYER_WINOGRAD_CHANNELS;
+  if (prepared) {
+    convolve_layer_cut (layer, CONVOLVE_LAYER_WINOGRAD_WIDTH, CONVOLVE_LAYER_WINOGRAD_HEIGHT, &prepared->tiles);
+    prepared->tiles.chunks =
+        (layer->channels + CONVOLVE_LAYER_WINOGRAD_CHANNELS - 1) / CONVOLVE_LAYER_WINOGRAD_CHANNELS;
   }
   return status;
 }

@@ -27,8 +27,8 @@ template <typename T>
 static __device__ __forceinline__ void
 load_patches (const ConvolveLayerView &view, int first, float *patches)
 {
-  int left = convolve_layer_left (view) * view.pool_stride_x - view.pad_left;
-  int top = convolve_layer_top (view) * view.pool_stride_y - view.pad_top;
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x - view.pad_left;
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y - view.pad_top;
   const uint8_t *planes[CHANNELS];
 
 #pragma unroll
@@ -41,10 +41,10 @@ load_patches (const ConvolveLayerView &view, int first, float *patches)
 
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
-      bits[c] = convolve_layer_bits<T> (planes[c] + (at == CONVOLVE_LAYER_NOWHERE ? 0 : at));
+      bits[c] = convolve_layer_bits<T> (planes[c] + (at == CONVOLVE_LAYER_ZERO_PADDING ? 0 : at));
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
-      patches[c * PLANE + n] = at == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_value<T> (view, bits[c]);
+      patches[c * PLANE + n] = at == CONVOLVE_LAYER_ZERO_PADDING ? 0 : convolve_layer_value<T> (view, bits[c]);
   }
 }
 
@@ -154,7 +154,7 @@ convolve_layer_winograd_run (const ConvolveLayerPlan *plan, const ConvolveLayerJ
   const ConvolveLayer *layer = &plan->layer;
   ConvolveLayerView view = convolve_layer_view (plan, job);
 
-  view.tiles = ((const ConvolveLayerMemory *) plan->prepared)->tiles;
+  view.tiles = ((const ConvolveLayerPrepared *) plan->prepared)->tiles;
   return convolve_layer_launch (plan, job, (const void *) convolve_layer_winograd, &view,
       (layer->filters + FILTERS - 1) / FILTERS, dim3 (THREADS), SHARED_BYTES, error);
 }
