@@ -88,8 +88,8 @@ convolve_layer_read_any (const ConvolveLayerView &view, const uint8_t *at)
 #define CONVOLVE_LAYER_ZERO_PADDING INT32_MIN /* offsets of samples are larger: a channel spans less than 2^31 bytes */
 
 /*
- * The offset in bytes, from the start of a channel, of the sample that stands at row y and column x of the padded input;
- * both may be outside the image. CONVOLVE_LAYER_ZERO_PADDING where that sample is a 0 and not in memory.
+ * The offset in bytes, from the start of a channel, of the sample for row y and column x, which may be in the padding.
+ * CONVOLVE_LAYER_ZERO_PADDING where padding is 0 and no sample of the image stands for it.
  */
 __device__ __forceinline__ int
 convolve_layer_offset (const ConvolveLayerView &view, int y, int x)

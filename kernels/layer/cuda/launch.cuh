@@ -14,8 +14,8 @@ ConvolveStatus convolve_layer_enqueue (const ConvolveLayerPlan *plan, const void
     dim3 blocks, dim3 block, size_t shared, ConvolveError *error);
 
 /*
- * Sets tiles.across and enqueues a kernel with a block for each tile, each of `groups` groups of filters, and each image
- * of the batch. tiles.width and tiles.height are set before. Errors: INVALID (too many tiles), DEVICE_FAILED.
+ * Sets tiles.across and enqueues a kernel with a block for each tile, each of the `groups` groups of filters, and each
+ * image of the batch. tiles.width and tiles.height are set before. Errors: INVALID (too many tiles), DEVICE_FAILED.
  */
 ConvolveStatus convolve_layer_launch (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, const void *kernel,
     ConvolveLayerView *view, int groups, dim3 block, size_t shared, ConvolveError *error);
