@@ -64,8 +64,8 @@ transform (float &a, float &b, float &c, float &d)
 /*
  * The idea: Winograd's F(2x2, 3x3) makes 2 x 2 outputs of a 3x3 kernel from 16 products instead of 36. A thread has
  * 2 x 2 outputs of FILTERS filters. For each channel the thread transforms the 4 x 4 input under its outputs to 4 x 4
- * points, and multiplies them with the transformed weights, point by point. The products of all channels are added up in
- * registers, 16 sums for a filter, and the sums are transformed to 2 x 2 outputs once, at the end.
+ * points, and multiplies them with the transformed weights, point by point. The products of all channels are added up
+ * in registers, 16 sums for a filter, and the sums are transformed to 2 x 2 outputs once, at the end.
  *
  *     input 4 x 4       points 4 x 4                      weights 4 x 4         sums 4 x 4         outputs 2 x 2
  *      .  .  .  .        .  .  .  .    for each filter     .  .  .  .            .  .  .  .
