@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The row of direct, which takes the weights in the order of the layer. */
 #include "layer/cuda/weights.h"
 
 CONVOLVE_LAYER_DEVICE_FUNCTIONS (direct);

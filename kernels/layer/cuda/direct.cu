@@ -3,10 +3,10 @@
 
 CONVOLVE_LAYER_DEVICE_FUNCTIONS (direct);
 
-#define WIDTH 32 /* of a block, in threads */
+#define WIDTH 32 /* threads of a block, and outputs of its tile */
 #define HEIGHT 8
 
-/* One value of the convolution, activated. */
+/* Output (y, x) of filter k before pooling. */
 static __device__ __forceinline__ float
 convolve_at (const ConvolveLayerView &view, int k, int y, int x)
 {
@@ -30,22 +30,22 @@ convolve_at (const ConvolveLayerView &view, int k, int y, int x)
   return convolve_layer_activate (view, sum);
 }
 
-/* The idea: a thread per output, all its samples and weights from global memory. */
+/* The idea: one thread for each output, which reads all its samples and weights from global memory. */
 __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_direct (const __grid_constant__ ConvolveLayerView view)
 {
   int x = convolve_layer_tile_left (view) + threadIdx.x, y = convolve_layer_tile_top (view) + threadIdx.y,
       k = blockIdx.y;
-  float most = -INFINITY;
+  float largest = -INFINITY;
 
   if (x >= view.out_width || y >= view.end_row)
     return;
   for (int j = 0; j < view.pool_height; j++)
     for (int i = 0; i < view.pool_width; i++)
-      most = fmaxf (most, convolve_at (view, k, y * view.pool_stride_y + j, x * view.pool_stride_x + i));
+      largest = fmaxf (largest, convolve_at (view, k, y * view.pool_stride_y + j, x * view.pool_stride_x + i));
   convolve_layer_write (view,
       convolve_layer_plane (&view.destination, blockIdx.z, k) + y * view.destination.row_stride
           + x * view.destination.column_stride,
-      most);
+      largest);
 }
 
 ConvolveStatus

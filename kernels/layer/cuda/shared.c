@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The host side of shared: it sizes the tile. */
 #include "layer/cuda/shared.h"
 
+/*
+ * Sets the tile and the bytes of shared memory of a block: the patch of one channel, and the weights of a filter for
+ * that channel. Returns false where a pooling window is larger than the tile.
+ */
 static bool
 cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles, size_t *shared)
 {

@@ -6,8 +6,9 @@
 #define HEIGHT CONVOLVE_LAYER_SHARED_HEIGHT
 
 /*
- * The idea: a block is a tile of outputs of one filter. Channel by channel its threads together load the input under
- * the tile and the filter's weights to shared memory, each sample once, and then read all windows from there.
+ * The idea: a block computes a tile of outputs of one filter. For one channel after the other, its threads together load
+ * the patch and the filter's weights to shared memory, each sample once. Then each thread reads its own window there:
+ * neighbouring windows overlap, so most samples are read by many threads.
  */
 __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const __grid_constant__ ConvolveLayerView view)
 {
@@ -18,7 +19,7 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
   int left = convolve_layer_tile_left (view) * view.pool_stride_x * view.stride_x - view.pad_left;
   int top = convolve_layer_tile_top (view) * view.pool_stride_y * view.stride_y - view.pad_top;
   const float *window = patch + threadIdx.y * view.stride_y * tiles.pitch + threadIdx.x * view.stride_x;
-  float sum = view.bias[k];
+  float sum = view.bias[k]; /* over the channels before this one; part: over this one */
 
   for (int c = 0; c < view.channels; c++) {
     const uint8_t *plane = convolve_layer_plane (&view.source, blockIdx.z, c);
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
     sum += part;
     __syncthreads ();
   }
-  /* The patch is at least as large as the tile. */
+  /* The outputs before pooling take the memory of the patch, which is at least as large. */
   patch[thread] = convolve_layer_activate (view, sum);
   __syncthreads ();
   convolve_layer_pool (view, patch, WIDTH, k, thread, WIDTH * HEIGHT);
