@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The tensor core instruction mma.m16n8k16 (sm_80 and up), asynchronous copies to shared memory, and numbers in float16.
+ * The tensor core instruction mma.m16n8k16 (sm_80 and up), asynchronous copies to shared memory, and pairs of float16.
  *
- * One instruction adds to 16 x 8 sums in float32 the product of a 16 x 16 matrix A and a 16 x 8 matrix B in float16. For
- * a layer, a row of A has 16 weights of a filter, and a column of B has the 16 samples under an output that meet these
- * weights. The matrices are spread over the 32 lanes of a warp. A 32-bit word holds a pair: the elements 2i and 2i + 1
- * of a row of A or of a column of B. Lane 4g + t, with g = 0 .. 7 and t = 0 .. 3, holds:
+ * One instruction adds to 16 x 8 sums in float32 the product of a 16 x 16 matrix A and a 16 x 8 matrix B in float16.
+ * For a layer, a row of A has 16 weights of a filter, and a column of B has the 16 samples under an output that meet
+ * these weights. The matrices are spread over the 32 lanes of a warp. A 32-bit word holds a pair: the elements 2i and
+ * 2i + 1 of a row of A or of a column of B. Lane 4g + t, with g = 0 .. 7 and t = 0 .. 3, holds:
  *
  *                                                    outputs 0 .. 7
  *                                                           g
@@ -38,7 +38,8 @@ struct ConvolveHalves
 
 /*
  * A pair of numbers of 22 bits: each number is the sum of two terms in float16, of 11 bits each. `word` has the nearest
- * float16 of both numbers, `rest` has what is missing. Until convolve_split() the two members are the numbers in float32.
+ * float16 of both numbers, `rest` has what is missing. Until convolve_split() the two members are the two numbers in
+ * float32.
  *
  * A product of two such numbers is three products in float16; the fourth, of both rests, is too small to matter. For
  * example 2049.25 = 2050 - 0.75, because float16 has only even integers between 2048 and 4096; and 1 + 2^-11 is 1 with

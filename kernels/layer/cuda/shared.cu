@@ -6,9 +6,9 @@
 #define HEIGHT CONVOLVE_LAYER_SHARED_HEIGHT
 
 /*
- * The idea: a block computes a tile of outputs of one filter. For one channel after the other, its threads together load
- * the patch and the filter's weights to shared memory, each sample once. Then each thread reads its own window there:
- * neighbouring windows overlap, so most samples are read by many threads.
+ * The idea: a block computes a tile of outputs of one filter. Channel by channel, its threads together load the patch
+ * and the filter's weights to shared memory, each sample once. Then each thread reads its own window there. Windows of
+ * neighbours overlap, so most samples are read by many threads.
  */
 __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const __grid_constant__ ConvolveLayerView view)
 {
