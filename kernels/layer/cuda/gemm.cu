@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kernel of gemm. gemm.cuh has its parts, gemm.h the order of the reduction, mma.cuh what each lane holds. */
 #include "layer/cuda/gemm.cuh"
 
 #define FILTERS CONVOLVE_LAYER_GEMM_FILTERS /* of an mma tile */
 #define OUTPUTS CONVOLVE_LAYER_GEMM_OUTPUTS
 #define PAIRS CONVOLVE_LAYER_GEMM_PAIRS /* of a slice */
+
+/*
+ * Blocks that should fit a multiprocessor, which limits the registers of a thread. A lane has 4 sums for each of its
+ * M x N mma tiles, and with two terms 4 more.
+ */
+#define BLOCKS(Pair, M, N) ((M) * (N) *Pair::terms > 16 ? 2 : 3)
 
 static_assert (sizeof (ConvolveHalves) == 4 && sizeof (ConvolveSplit) == 8, "the kernel loads pairs in one piece");
 
@@ -77,7 +84,7 @@ store_outputs (const ConvolveLayerView &view, int first_filter, int top, int lef
 }
 
 /*
- * The idea: an implicit GEMM on tensor cores. gemm.h explains the order of the reduction, mma.cuh what each lane holds.
+ * The idea: an implicit GEMM on tensor cores.
  *
  * A block has M x 16 filters and a tile of WARPS x N x 8 outputs. Each warp has all these filters and N mma tiles of 8
  * outputs side by side, so weights are loaded once for N mma instructions and samples once for M. With N = 4 and a tile
@@ -100,7 +107,7 @@ store_outputs (const ConvolveLayerView &view, int first_filter, int top, int lef
  *     largest        bits of the largest magnitude, of this chunk and of the next one in turns
  */
 template <typename Pair, int M, int N>
-__global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
+__global__ void __launch_bounds__ (THREADS, BLOCKS (Pair, M, N))
     convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
@@ -157,20 +164,23 @@ __global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
     for (int n = threadIdx.x; n < channels_per_chunk; n += THREADS, c += THREADS)
       channels[n] = convolve_layer_plane (&view.source, blockIdx.z, min (c, view.channels - 1));
     __syncthreads ();
-    /* The last chunk may have fewer planes, and its last plane one channel less. Weights for what is missing are 0, but
-     * 0 times a NaN is no 0: a channel that exists is loaded there, or the plane of an earlier chunk stays. */
+    /* The last chunk may have fewer planes, and its last plane one channel less. The weights for what is missing are 0;
+     * samples there must be finite, because 0 times infinity is not 0. So the last channel is loaded once more, and the
+     * planes of the chunk before stay. */
     int planes_left =
         (view.channels - chunk * channels_per_chunk + (view.gemm_row_pairs ? 0 : 1)) / (view.gemm_row_pairs ? 1 : 2);
     int count = chunk == 0 ? tiles.planes : min (tiles.planes, planes_left);
-    float most = view.type == CONVOLVE_LAYER_FLOAT32 ? load_patches<float> (view, sources, channels, count, patches)
-        : view.type == CONVOLVE_LAYER_FLOAT16        ? load_patches<uint16_t> (view, sources, channels, count, patches)
-                                                     : load_patches<uint8_t> (view, sources, channels, count, patches);
-    float scale = scale_patches (view, most, &largest[chunk % 2], &largest[(chunk + 1) % 2], count, patches);
+    float own_largest = view.type == CONVOLVE_LAYER_FLOAT32
+        ? load_patches<float> (view, sources, channels, count, patches)
+        : view.type == CONVOLVE_LAYER_FLOAT16 ? load_patches<uint16_t> (view, sources, channels, count, patches)
+                                              : load_patches<uint8_t> (view, sources, channels, count, patches);
+    float scale = scale_patches (view, own_largest, &largest[chunk % 2], &largest[(chunk + 1) % 2], count, patches);
 
     for (int slice = 0; slice < view.gemm_slices; slice += Weights::slices, stage++) {
       const uint4 *vectors = ring + stage % STAGES * Weights::stage_size + lane;
       int slices = min (Weights::slices, view.gemm_slices - slice);
 
+      /* The stage is there for all threads, and all are done with the stage before, whose place the next one takes. */
       convolve_wait_copies ();
       __syncthreads ();
       weights.prefetch (view.gemm_slices);
