@@ -10,6 +10,9 @@
 #define HEIGHT CONVOLVE_LAYER_BLOCKED_HEIGHT
 #define MAX_CHANNELS CONVOLVE_LAYER_BLOCKED_MAX_CHANNELS
 #define GROUP CONVOLVE_LAYER_BLOCKED_GROUP
+#define PADDED(n) (((n) + 3) / 4 * 4) /* floats, rounded up so that float4 can be loaded */
+/* Blocks that should fit a multiprocessor. More would leave a thread too few registers for its sums and weights. */
+#define BLOCKS(K, PIXELS) ((K) < 7 && !(PIXELS) ? 4 : 3)
 static_assert (WIDTH == LANES * COLUMNS && HEIGHT == WARPS * ROWS, "the outputs of all threads make the tile");
 
 /*
@@ -124,16 +127,16 @@ store_pixels (const ConvolveLayerView &view, uint32_t *to, int x, const uint32_t
  * gathered in registers and written when all filters are done.
  */
 template <int K, bool PIXELS>
-__global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
+__global__ void __launch_bounds__ (LANES *WARPS, BLOCKS (K, PIXELS))
     convolve_layer_blocked (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
-  constexpr int taps = (K * K + 3) / 4 * 4, span = (COLUMNS + K - 1 + 3) / 4 * 4; /* rounded up to float4 */
+  constexpr int taps = PADDED (K * K), span = PADDED (COLUMNS + K - 1);
   const ConvolveLayerTiles &tiles = view.tiles;
   float *patches = (float *) convolve_layer_memory, *weights = patches + view.channels * tiles.plane;
   float *staged = weights + GROUP * view.channels * taps;
   int thread = threadIdx.y * LANES + threadIdx.x;
-  int first = blockIdx.y * GROUP, last = min (first + GROUP, view.filters);
+  int first_filter = blockIdx.y * GROUP, end_filter = min (first_filter + GROUP, view.filters);
   int x = convolve_layer_tile_left (view) + threadIdx.x * COLUMNS,
       y = convolve_layer_tile_top (view) + threadIdx.y * ROWS;
   bool pools = tiles.width < WIDTH || tiles.height < HEIGHT;
@@ -149,18 +152,18 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
     load_patches<uint16_t, K> (view, patches);
   else
     load_patches<uint8_t, K> (view, patches);
-  for (int n = thread; n < (last - first) * view.channels * taps; n += LANES * WARPS)
-    weights[n] = view.weights[first * view.channels * taps + n];
+  for (int n = thread; n < (end_filter - first_filter) * view.channels * taps; n += LANES * WARPS)
+    weights[n] = view.weights[first_filter * view.channels * taps + n];
   __syncthreads ();
 
-  for (int k = first; k < last; k++) {
+  for (int k = first_filter; k < end_filter; k++) {
     float sums[ROWS][COLUMNS];
 
 #pragma unroll
     for (int n = 0; n < ROWS * COLUMNS; n++)
       sums[n / COLUMNS][n % COLUMNS] = view.bias[k];
     for (int c = 0; c < view.channels; c++) {
-      const float4 *from = (const float4 *) (weights + ((k - first) * view.channels + c) * taps);
+      const float4 *from = (const float4 *) (weights + ((k - first_filter) * view.channels + c) * taps);
       const float *window = patches + c * tiles.plane + threadIdx.y * ROWS * tiles.pitch + threadIdx.x * COLUMNS;
       float weight[taps], row[span];
 
@@ -174,7 +177,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
           *(float4 *) (row + 4 * i) = *(const float4 *) (window + n * tiles.pitch + 4 * i);
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
-          if (n - r >= 0 && n - r < K)
+          if (n - r >= 0 && n - r < K) /* row n of the patch meets weights row n - r for output row r */
 #pragma unroll
             for (int i = 0; i < K; i++)
 #pragma unroll

@@ -51,9 +51,9 @@ extern "C"
 
 /*
  * Numbers in two terms are scaled by powers of two, because float16 has its full precision only from 2^-14 to 2^16: the
- * largest sample of a chunk and the largest weight of each filter are brought to 2^14 .. 2^15. The sums of a chunk are
- * freed of the samples' scale and of 2^15, so that they stay in the range of float32; the epilogue frees the sums of a
- * filter from what is left of its weights' scale.
+ * largest sample of a chunk and the largest weight of each filter are brought to 2^14 .. 2^15. When the sums of a chunk
+ * are added to those of the layer, the samples' scale and 2^15 are taken out, so that the sums stay in the range of
+ * float32. The epilogue takes out what is left of the weights' scale.
  */
 #define CONVOLVE_LAYER_GEMM_LARGEST_EXPONENT 14
 #define CONVOLVE_LAYER_GEMM_COMMON_EXPONENT 15
