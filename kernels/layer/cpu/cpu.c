@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Variant cpu: threads and vector instructions on the host. A job is a tile of outputs of one image, before and after
- * pooling. The input under a tile, its patch, is converted to float once for all filters. Then the sums of 32 outputs
- * of four filters are made in registers at a time.
+ * Variant cpu: threads and vector instructions on the host. The output is cut into tiles; each thread makes one tile
+ * after the other. The input under a tile, its patch, is converted to float once for all filters. Then the sums of 32
+ * outputs of four filters at a time are made in registers.
  *
  * Columns of a patch are sorted by their phase, the remainder modulo the stride, so that what neighbouring outputs read
  * are neighbours in memory too. A row of a patch for a stride of 2, with the columns of the input:
@@ -388,7 +388,7 @@ run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *
 const ConvolveLayerVariant convolve_layer_variant_cpu = {
   .name = "cpu",
   .number = 17,
-  .idea = "threads and vectors on the host: 32 sums of four filters in registers",
+  .idea = "threads and vector instructions on the host: 32 sums of four filters in registers",
   .prepare = prepare,
   .clear = clear,
   .run = run,

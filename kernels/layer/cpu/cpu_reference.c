@@ -112,6 +112,6 @@ convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveL
 const ConvolveLayerVariant convolve_layer_variant_cpu_reference = {
   .name = "cpu-reference",
   .number = 18,
-  .idea = "the definition as loops in double on the host; the result that all others are held against",
+  .idea = "the definition as loops in double on the host, with which the tests compare the other variants",
   .run = convolve_layer_cpu_reference_run,
 };

@@ -309,7 +309,7 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 const ConvolveLayerVariant convolve_layer_variant_gemm = {
   .name = "gemm",
   .number = 20,
-  .idea = "filters times windows as a product of matrices on tensor cores, windows read where they lie",
+  .idea = "implicit GEMM on tensor cores: filters times windows of the input, without an im2col matrix in memory",
   .accepts = accepts,
   .prepare = prepare,
   .clear = convolve_layer_device_clear,

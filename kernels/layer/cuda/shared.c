@@ -44,7 +44,7 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 const ConvolveLayerVariant convolve_layer_variant_shared = {
   .name = "shared",
   .number = 22,
-  .idea = "block = outputs of one filter, the input under them loaded to shared memory by all threads together",
+  .idea = "a block for a tile of outputs of one filter; its threads load the input under the tile to shared memory",
   .accepts = accepts,
   .prepare = prepare,
   .clear = convolve_layer_device_clear,
