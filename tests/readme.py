@@ -61,22 +61,34 @@ def parse(text):
     return found
 
 
+# Where the names of each kind stand: a file and its sections.
+PLACES = {'property': ('README.md', ('Properties', 'Convolution layers')),
+          'preset': ('README.md', ('Presets',)),
+          'boundary': ('README.md', ('Boundaries',)),
+          'variant': ('README.md', ('Kernel variants',)),
+          'variant of masks': ('kernels/README.md', ('What each variant cannot do',)),
+          'variant of layers': ('kernels/layer/README.md', ('Variants',))}
+
+
+def section(text, heading):
+    """The text under a heading, up to the next heading; empty where there is none."""
+    match = re.search(rf'^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)', text, re.MULTILINE | re.DOTALL)
+    return match.group(1) if match else ''
+
+
 def missing_names(found):
-    """A sentence for each name that stands in no code span of a README."""
+    """A sentence for each name that stands in no code span of its sections."""
     faults = []
-    for kind in ('property', 'preset', 'boundary', 'variant', 'variant of layers', 'variant of masks'):
+    for kind, (path, headings) in PLACES.items():
         if not found[kind]:
             faults.append(f'gst-inspect-1.0 shows no {kind}: is the pattern in tests/readme.py still right?')
-    kernels, layer = 'kernels/README.md', 'kernels/layer/README.md'
-    for path, kinds in (('README.md', ('property', 'preset', 'boundary', 'variant')), (kernels, ('variant of masks',)),
-                        (layer, ('variant of layers',))):
         text = (TOP / path).read_text(encoding='utf-8')
-        spans = re.findall(r'`([^`\n]*)`', text)
-        for kind in kinds:
-            for name in found[kind]:
-                # An argument may follow a preset, as in motion:ANGLE.
-                if not any(re.fullmatch(re.escape(name) + r'(:\w+)?', span) for span in spans):
-                    faults.append(f'{path} does not name the {kind} `{name}`')
+        spans = re.findall(r'`([^`\n]*)`', ''.join(section(text, heading) for heading in headings))
+        for name in found[kind]:
+            # An argument may follow a preset, as in motion:ANGLE.
+            if not any(re.fullmatch(re.escape(name) + r'(:\w+)?', span) for span in spans):
+                faults.append(f'{path}, section {" or ".join(headings)}: the {kind} `{name}` is missing')
+    kernels = 'kernels/README.md'
     ladder = re.search(r'<!-- table: ladder -->\n(.*?)<!-- end -->', (TOP / kernels).read_text(encoding='utf-8'), re.DOTALL)
     for name in found['variant of masks']:
         if name not in HOST and f'| `{name}` |' not in (ladder.group(1) if ladder else ''):
