@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice of auto among the variants that can do a mask: the first row of the table that pays. All of it is read from
- * the tables in tests/results/.
+ * The choice of "auto": the first rule of the table at the end whose variant accepts the plan and is profitable for it.
+ * Every limit is read from tests/results/; a rule names the file and the rows.
  */
 #include "auto.h"
 
+#include <stdlib.h>
+
 #include "cuda/fft.h"
-
-/* Up to these sizes the tables in tests/results/ have constant in front: loading tiles does not pay. */
-bool
-convolve_pays_beyond_3x3 (const ConvolvePlan *plan)
-{
-  return plan->taps.width * plan->taps.height > 9;
-}
-
-bool
-convolve_pays_beyond_5x5 (const ConvolvePlan *plan)
-{
-  return plan->taps.width * plan->taps.height > 25;
-}
+#include "variants.h"
 
 /*
- * What is faster depends on the plane: in a small one each block is waited for, in a large one all units are at work.
- * The rules are from the tables in tests/results/, for planes of frames of 1080p, 4K and 8K; between two of these the
- * limit is half way.
+ * What is faster depends on the plane: a small one is done before all of the GPU is at work. The results are those of
+ * planes of 1080p, 4K and 8K frames; the limits lie half way between.
  */
 typedef enum
 {
@@ -32,204 +21,297 @@ typedef enum
   LARGE
 } Extent;
 
+/* Whether a variant accepts the plan, once it was asked. */
+typedef struct
+{
+  bool asked, accepted;
+  void *found;
+} Answer;
+
+#define COUNT_VARIANT(name) INDEX_##name,
+enum
+{
+  CONVOLVE_VARIANTS (COUNT_VARIANT) N_VARIANTS
+};
+
+/* One choice: the plan, and what its rules ask about it. */
+typedef struct
+{
+  const ConvolvePlan *plan;
+  Extent extent;
+  int side; /* the mask's larger one */
+  Answer answers[N_VARIANTS];
+} Choice;
+
+/* A variant searches for its integers only once, however many rules ask for it. */
+static bool
+accepts (Choice *choice, const ConvolveVariant *variant)
+{
+  const char *reason;
+  int i = 0;
+
+  while (convolve_variants[i] != variant)
+    i++;
+  Answer *answer = &choice->answers[i];
+  if (!answer->asked) {
+    answer->asked = true;
+    answer->accepted = convolve_variant_accepts (variant, choice->plan, &answer->found, &reason);
+  }
+  return answer->accepted;
+}
+
+static void *
+take_found (Choice *choice, const ConvolveVariant *variant)
+{
+  int i = 0;
+
+  while (convolve_variants[i] != variant)
+    i++;
+  void *found = choice->answers[i].found;
+  choice->answers[i].found = NULL;
+  return found;
+}
+
 static Extent
 extent_of (const ConvolvePlan *plan)
 {
-  int64_t frame = plan->pixels * (plan->pixel.samples == 2 ? 4 : 1); /* pairs are chroma, of half its sides */
+  /* Two samples to a pixel are the chroma of a frame with four times as many pixels. */
+  int64_t frame = plan->pixels * (plan->pixel.samples == 2 ? 4 : 1);
 
   return frame == 0 ? MIDDLE : frame <= 1 << 22 ? SMALL : frame <= 1 << 24 ? MIDDLE : LARGE;
 }
 
 static bool
-is_small (const ConvolvePlan *plan)
+is_deep (const Choice *choice)
 {
-  return extent_of (plan) == SMALL;
-}
-
-static int
-larger_side (const ConvolvePlan *plan)
-{
-  return plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
+  return choice->plan->pixel.type == CONVOLVE_SAMPLE_U16;
 }
 
 static bool
-is_single_byte (const ConvolvePlan *plan)
+is_single_byte (const Choice *choice)
 {
-  return plan->pixel.type == CONVOLVE_SAMPLE_U8 && plan->pixel.samples == 1;
+  return !is_deep (choice) && choice->plan->pixel.samples == 1;
 }
 
-/* Up to this side alone, unless tensor cannot do the mask. */
+/* The tensor variant is faster from some side on, where it can do the mask. */
 static bool
-pays_up_to (const ConvolvePlan *plan, int side)
+is_before_tensor (Choice *choice, int side)
 {
-  const char *reason;
-
-  return larger_side (plan) <= side || !convolve_accepts_tensor (plan, &reason);
+  return choice->side <= side || !accepts (choice, &convolve_variant_tensor);
 }
 
-/* Before it comes packed, after it tensor-separable, or tensor for small planes of single bytes. */
-bool
-convolve_pays_packed_separable (const ConvolvePlan *plan)
+static bool
+is_beyond_3x3 (Choice *choice)
 {
-  int samples = plan->pixel.samples, side = larger_side (plan);
-
-  if (is_small (plan))
-    return samples == 2 ? pays_up_to (plan, 7) : side > 5 && (samples > 2 || pays_up_to (plan, 5));
-  return samples == 1 ? side > 3 : samples == 2 || pays_up_to (plan, 7);
+  return choice->plan->taps.width * choice->plan->taps.height > 9;
 }
 
-/* For what integers cannot do: with those packed or packed-separable is faster. */
-bool
-convolve_pays_fused (const ConvolvePlan *plan)
+static bool
+is_beyond_5x5 (Choice *choice)
 {
-  const char *reason;
+  return choice->plan->taps.width * choice->plan->taps.height > 25;
+}
 
-  if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16 && larger_side (plan) <= 5)
-    return !convolve_accepts_direct (plan, &reason);
-  if (is_small (plan) && is_single_byte (plan) && !pays_up_to (plan, 3))
+/* Below these sides packed is faster, above them tensor-separable, or tensor for small planes of single bytes. */
+static bool
+packed_separable (Choice *choice)
+{
+  int samples = choice->plan->pixel.samples, side = choice->side;
+
+  if (choice->extent == SMALL)
+    return samples == 2 ? is_before_tensor (choice, 7) : side > 5 && (samples > 2 || is_before_tensor (choice, 5));
+  return samples == 1 ? side > 3 : samples == 2 || is_before_tensor (choice, 7);
+}
+
+/* Masks of integers are faster by packed or packed-separable. */
+static bool
+fused (Choice *choice)
+{
+  if (choice->extent == SMALL && is_deep (choice) && choice->side <= 5)
+    return !accepts (choice, &convolve_variant_direct);
+  if (choice->extent == SMALL && is_single_byte (choice) && !is_before_tensor (choice, 3))
     return false;
-  return !convolve_accepts_packed_separable (plan, &reason);
+  return !accepts (choice, &convolve_variant_packed_separable);
 }
 
-bool
-convolve_pays_packed (const ConvolvePlan *plan)
+static bool
+packed (Choice *choice)
 {
   static const int single[] = { [SMALL] = 5, [MIDDLE] = 7, [LARGE] = 5 };
+  int samples = choice->plan->pixel.samples;
 
-  if (plan->pixel.samples == 1)
-    return pays_up_to (plan, single[extent_of (plan)]);
-  return pays_up_to (plan, plan->pixel.samples == 2 && !is_small (plan) ? 9 : 7);
+  if (samples == 1)
+    return is_before_tensor (choice, single[choice->extent]);
+  return is_before_tensor (choice, samples == 2 && choice->extent != SMALL ? 9 : 7);
 }
 
-bool
-convolve_pays_direct (const ConvolvePlan *plan)
+static bool
+direct (Choice *choice)
 {
-  if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16)
-    return pays_up_to (plan, 7);
-  return pays_up_to (plan, is_small (plan) && is_single_byte (plan) ? 3 : 5);
+  if (choice->extent == SMALL && is_deep (choice))
+    return is_before_tensor (choice, 7);
+  return is_before_tensor (choice, choice->extent == SMALL && is_single_byte (choice) ? 3 : 5);
 }
 
-/* Where fused has registers enough, it is twice as fast; and tensor is, for bytes, up to 15x15. */
-bool
-convolve_pays_fused_tiled (const ConvolvePlan *plan)
+/* Up to 9x9 fused is twice as fast, and up to 15x15 tensor is for bytes. */
+static bool
+fused_tiled (Choice *choice)
 {
-  int side = larger_side (plan);
-
-  return side > (plan->pixel.type == CONVOLVE_SAMPLE_U8 ? 15 : CONVOLVE_DIRECT_SIDE)
-      || (side > CONVOLVE_DIRECT_SIDE && pays_up_to (plan, CONVOLVE_DIRECT_SIDE));
+  return choice->side > (is_deep (choice) ? 9 : 15) || (choice->side > 9 && is_before_tensor (choice, 9));
 }
 
-/*
- * Transforms are the same work for every mask. From these sides on they are faster than tensor, by the tables in
- * tests/results/, and from far smaller ones on where tensor cannot do the mask; doubles pay only where the device is
- * made for them.
- */
-bool
-convolve_pays_fft (const ConvolvePlan *plan)
+/* Transforms are the same work for every mask; in double precision only where the device has as many units for that. */
+static bool
+fft (Choice *choice)
 {
-  bool deep = plan->pixel.type == CONVOLVE_SAMPLE_U16, wide;
-  const char *reason;
+  const ConvolvePlan *plan = choice->plan;
   int side;
 
-  if (!convolve_fft_choose (plan, &wide, &reason) || (wide && convolve_device_double_ratio (plan->device) > 2))
+  if (!accepts (choice, &convolve_variant_fft))
+    return false;
+  const ConvolveFft *found = choice->answers[INDEX_fft].found;
+  if (found->is_double && convolve_device_double_ratio (plan->device) > 2)
     return false;
   if (plan->taps.row)
     side = 65;
-  else if (!convolve_accepts_tensor (plan, &reason))
+  else if (!accepts (choice, &convolve_variant_tensor))
     side = 25;
-  else if (deep)
-    side = wide ? 57 : 27;
+  else if (is_deep (choice))
+    side = found->is_double ? 57 : 27;
   else
-    side = !wide ? 49 : plan->exact ? 85 : 65;
+    side = !found->is_double ? 49 : plan->exact ? 85 : 65;
   return plan->taps.width * plan->taps.height >= side * side;
 }
 
-/* Products of a column and a row are less work in two passes once they are this large. */
-bool
-convolve_pays_tensor (const ConvolvePlan *plan)
+/* A column times a row is less work in two passes once it is this large. */
+static bool
+tensor (Choice *choice)
 {
-  return (!plan->taps.row || plan->taps.width * plan->taps.height <= 63 * 63) && !convolve_pays_fft (plan);
+  const ConvolveTaps *taps = &choice->plan->taps;
+
+  return (!taps->row || taps->width * taps->height <= 63 * 63) && !fft (choice);
 }
 
-/* The side from which on transforms are faster than tensor-separable, if at all. */
+/* The side above which transforms are faster than tensor-separable. */
 static int
-fft_before_separable (const ConvolvePlan *plan)
+side_before_fft (Choice *choice)
 {
-  const char *reason;
-  bool wide;
-
-  if (plan->taps.row)
-    return plan->pixel.stride == 1 ? 160 : 85;
-  return convolve_fft_choose (plan, &wide, &reason) && wide ? 140 : 80;
+  if (choice->plan->taps.row)
+    return choice->plan->pixel.stride == 1 ? 160 : 85;
+  if (!accepts (choice, &convolve_variant_fft))
+    return 80;
+  const ConvolveFft *found = choice->answers[INDEX_fft].found;
+  return found->is_double ? 140 : 80;
 }
 
-/* The side up to which others are faster for a mask of rank 1, by the tables in tests/results/. */
+/* The side up to which other variants are faster than tensor-separable for a column times a row. */
 static int
-before_tensor_separable (const ConvolvePlan *plan)
+side_before_tensor_separable (Choice *choice)
 {
-  static const int words[] = { [SMALL] = 5, [MIDDLE] = 9, [LARGE] = 7 };
+  static const int deep[] = { [SMALL] = 5, [MIDDLE] = 9, [LARGE] = 7 };
   static const int single[] = { [SMALL] = 9, [MIDDLE] = 7, [LARGE] = 5 };
-  const char *reason;
-  bool small = is_small (plan), integers = convolve_accepts_packed_separable (plan, &reason);
+  bool small = choice->extent == SMALL;
 
-  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
-    return words[extent_of (plan)];
-  if (plan->pixel.samples == 1)
-    return integers ? 9 : single[extent_of (plan)];
-  if (plan->pixel.samples == 2)
+  if (is_deep (choice))
+    return deep[choice->extent];
+  bool integers = accepts (choice, &convolve_variant_packed_separable);
+  if (choice->plan->pixel.samples == 1)
+    return integers ? 9 : single[choice->extent];
+  if (choice->plan->pixel.samples == 2)
     return integers ? (small ? 7 : 9) : small ? 5 : 7;
   return integers ? 7 : small ? 5 : 3;
 }
 
-/* Where it is faster than those, than transforms, and for more than one product than tensor. */
-bool
-convolve_pays_tensor_separable (const ConvolvePlan *plan)
+static bool
+tensor_separable (Choice *choice)
 {
-  int side = larger_side (plan);
-
-  if (side > fft_before_separable (plan) && convolve_pays_fft (plan))
+  if (choice->side > side_before_fft (choice) && fft (choice))
     return false;
-  return side > (plan->taps.row ? before_tensor_separable (plan) : 15);
+  return choice->side > (choice->plan->taps.row ? side_before_tensor_separable (choice) : 15);
 }
 
 /*
- * The side up to which others are faster than tensor-fused, by the same tables; pixels of 4 samples are better taken
- * apart in shared memory, and deep ones with rounded weights need more registers than there are.
+ * Four samples to a pixel are faster taken apart in shared memory, by tensor-separable. Deep samples with rounded
+ * weights need more registers than there are.
  */
-bool
-convolve_pays_tensor_fused (const ConvolvePlan *plan)
+static bool
+tensor_fused (Choice *choice)
 {
   static const int single[] = { [SMALL] = 5, [MIDDLE] = 7, [LARGE] = 7 };
   static const int pairs[] = { [SMALL] = 5, [MIDDLE] = 5, [LARGE] = 7 };
-  const Extent extent = extent_of (plan);
-  const char *reason;
-  int side = larger_side (plan);
+  const ConvolvePlan *plan = choice->plan;
+  int side = choice->side;
 
   if (plan->pixel.samples > 2)
     return plan->pixel.samples == 3;
-  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
-    return extent == SMALL ? side > 5 && side <= 17 : plan->exact && side > 5;
-  if (extent == LARGE && !plan->exact && side > 17)
+  if (is_deep (choice))
+    return choice->extent == SMALL ? side > 5 && side <= 17 : plan->exact && side > 5;
+  if (choice->extent == LARGE && !plan->exact && side > 17)
     return false;
-  if (!convolve_accepts_packed_separable (plan, &reason))
+  if (!accepts (choice, &convolve_variant_packed_separable))
     return side > 3;
-  return side > (plan->pixel.samples == 1 ? single : pairs)[extent];
+  return side > (plan->pixel.samples == 1 ? single : pairs)[choice->extent];
+}
+
+/* The time of box hardly depends on the side. It is longer where samples have something between them. */
+static bool
+box (Choice *choice)
+{
+  const ConvolvePixel *pixel = &choice->plan->pixel;
+  bool small = choice->extent == SMALL;
+
+  if (pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped)
+    return choice->side > (small ? 63 : 51);
+  if (is_deep (choice))
+    return choice->side > (small ? 63 : 17);
+  return choice->side > (pixel->samples > 2 || choice->extent == LARGE ? 33 : 65);
 }
 
 /*
- * The side from which on it is faster than products, by the table in tests/results/: its time hardly depends on that.
- * Samples with something between them take it longer.
+ * In the order in which they are tried. "fast" stands for the three files h200-fast.csv (4K), h200-fast-1080p.csv and
+ * h200-fast-8K.csv: a limit lies between the last side at which another variant is faster in all their rounds and the
+ * first at which this variant is.
  */
-bool
-convolve_pays_box (const ConvolvePlan *plan)
+static const struct
 {
-  const ConvolvePixel *pixel = &plan->pixel;
-  const Extent extent = extent_of (plan);
-  const int side = larger_side (plan);
+  const ConvolveVariant *variant;
+  bool (*profitable) (Choice *choice); /* NULL: wherever the variant accepts the plan */
+  const char *source;                  /* in tests/results/: the file and the rows that the limits were read from */
+} rules[] = {
+  { &convolve_variant_box, box, "h200-box.csv: kind box, every format and side, box beside auto" },
+  { &convolve_variant_tensor_fused, tensor_fused, "fast: kind rank-1, masks 3 to 31; h200-separable.md, Times" },
+  { &convolve_variant_tensor_separable, tensor_separable,
+      "fast: kind rank-1, masks 5 to 63; h200-separable.md, Times" },
+  { &convolve_variant_packed_separable, packed_separable, "fast: kind rank-1, masks 3 to 9, GRAY8, NV12 and RGBA" },
+  { &convolve_variant_fused, fused, "fast: kind rank-1, masks 3 to 9, all formats" },
+  { &convolve_variant_fused_tiled, fused_tiled, "fast: kind rank-1, masks 9 to 63, all formats" },
+  { &convolve_variant_packed, packed, "fast: kind any, masks 3 to 9, GRAY8, NV12 and RGBA" },
+  { &convolve_variant_direct, direct, "fast: kind any, masks 3 to 9, all formats" },
+  { &convolve_variant_tensor, tensor, "fast: kind any, masks 5 to 63; h200-tensor.md, Times" },
+  { &convolve_variant_fft, fft, "h200-fft.md, Times: the side at which fft passes each other variant" },
+  { &convolve_variant_separable, is_beyond_3x3, "h200-textbook.csv: masks 3x3 and 5x5, separable beside constant" },
+  { &convolve_variant_tiled, is_beyond_5x5, "h200-textbook.csv: masks 5x5 and 7x7, tiled beside constant" },
+  { &convolve_variant_constant, NULL, "h200-textbook.csv: masks 3x3 and 5x5, constant beside all others" },
+  { &convolve_variant_global, NULL, "none: it does every mask" },
+};
 
-  if (pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped)
-    return side > (extent == SMALL ? 63 : 51);
-  if (pixel->type == CONVOLVE_SAMPLE_U16)
-    return side > (extent == SMALL ? 63 : 17);
-  return side > (pixel->samples > 2 || extent == LARGE ? 33 : 65);
+void
+convolve_auto_choose (ConvolvePlan *plan)
+{
+  const ConvolveTaps *taps = &plan->taps;
+  Choice choice = {
+    .plan = plan,
+    .extent = extent_of (plan),
+    .side = taps->width > taps->height ? taps->width : taps->height,
+  };
+
+  plan->variant = &convolve_variant_cpu;
+  for (size_t i = 0; plan->device && i < sizeof (rules) / sizeof (rules[0]); i++)
+    if ((!rules[i].profitable || rules[i].profitable (&choice)) && accepts (&choice, rules[i].variant)) {
+      plan->variant = rules[i].variant;
+      plan->prepared = take_found (&choice, rules[i].variant);
+      break;
+    }
+  for (int i = 0; i < N_VARIANTS; i++)
+    free (choice.answers[i].found);
 }

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/cpu.h"
+#include "auto.h"
+#include "convolve_pool.h"
 
 #define MAX_EXTENT (1 << 28) /* pixels along a side: index arithmetic on twice as many stays in an int */
 
@@ -57,31 +58,30 @@ check_pixel (const ConvolvePixel *pixel, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
-/* Takes the variant by its name, or the first that accepts the plan and pays for it. */
+/* Takes the variant by its name, or the one that auto.c chooses. */
 static ConvolveStatus
 choose_variant (ConvolvePlan *plan, const char *name, ConvolveDevice *device, ConvolveError *error)
 {
-  bool automatic = strcmp (name, "auto") == 0;
-  const char *reason = NULL;
+  const ConvolveVariant *const *row = convolve_variants;
+  const char *reason;
 
-  for (int i = 0; i < convolve_variant_count (); i++) {
-    const ConvolveVariant *variant = &convolve_variants[i];
-
-    if (automatic ? variant->on_device && !device : strcmp (name, variant->name) != 0)
-      continue;
-    if (variant->on_device && !device)
-      return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none", variant->name);
-    plan->device = variant->on_device ? device : NULL;
-    if (automatic && variant->pays && !variant->pays (plan))
-      continue;
-    if (variant->accepts (plan, &reason)) {
-      plan->variant = variant;
-      return CONVOLVE_OK;
-    }
-    if (!automatic)
-      return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s cannot do this mask: %s", variant->name, reason);
+  plan->device = device;
+  if (strcmp (name, "auto") == 0) {
+    convolve_auto_choose (plan);
+  } else {
+    while (*row && strcmp (name, (*row)->name) != 0)
+      row++;
+    if (!*row)
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "there is no variant \"%s\"", name);
+    if ((*row)->on_device && !device)
+      return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none", name);
+    if (!convolve_variant_accepts (*row, plan, &plan->prepared, &reason))
+      return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s cannot do this mask: %s", name, reason);
+    plan->variant = *row;
   }
-  return convolve_fail (error, CONVOLVE_INVALID, 0, "there is no variant \"%s\"", name);
+  if (!plan->variant->on_device)
+    plan->device = NULL;
+  return CONVOLVE_OK;
 }
 
 ConvolvePlan *
@@ -114,7 +114,8 @@ convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, 
   plan->pixels = pixels;
   if (convolve_taps_init (plan, mask, error) != CONVOLVE_OK
       || choose_variant (plan, variant, device, error) != CONVOLVE_OK
-      || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)) {
+      || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)
+      || (plan->variant->load && plan->variant->load (plan, error) != CONVOLVE_OK)) {
     convolve_plan_unref (plan);
     return NULL;
   }
@@ -133,9 +134,12 @@ convolve_plan_unref (ConvolvePlan *plan)
 {
   if (!plan || __atomic_sub_fetch (&plan->references, 1, __ATOMIC_ACQ_REL) > 0)
     return;
-  if (plan->device_taps)
-    convolve_device_release (plan->device, plan->device_taps);
-  convolve_cpu_clear (plan->cpu);
+  if (plan->variant && plan->variant->clear)
+    plan->variant->clear (plan);
+  if (plan->device_memory)
+    convolve_device_release (plan->device, plan->device_memory);
+  free (plan->prepared);
+  free (plan->loaded);
   convolve_taps_clear (&plan->taps);
   free (plan);
 }
@@ -159,13 +163,16 @@ convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size)
   size_t used = (size_t) snprintf (text, size, "%s for %dx%d %sweights%s", plan->variant->name, taps->width,
       taps->height, plan->exact ? "exact " : "", taps->row ? " of rank 1" : "");
 
-  for (const ConvolveVariant *row = convolve_variants; row != plan->variant && used < size; row++) {
-    const char *reason = "others are faster";
+  for (int i = 0; convolve_variants[i] != plan->variant && used < size; i++) {
+    const ConvolveVariant *row = convolve_variants[i];
+    const char *reason;
+    void *found;
 
     if (row->on_device && !plan->device)
       continue;
-    if (row->accepts (plan, &reason))
+    if (convolve_variant_accepts (row, plan, &found, &reason))
       reason = "others are faster";
+    free (found);
     used += (size_t) snprintf (text + used, size - used, "; not %s: %s", row->name, reason);
   }
 }

@@ -12,16 +12,6 @@ extern "C"
 #endif
 
 /*
- * Taps that fit the parameters of one kernel launch: 32,764 bytes on sm_70 and up with CUDA 12.1, less what
- * else a launch takes.
- */
-#define CONVOLVE_MAX_PARAMETER_TAPS 8100
-
-/* The output tile of tiled, in pixels; also its block, in threads. */
-#define CONVOLVE_TILE_WIDTH 32
-#define CONVOLVE_TILE_HEIGHT 16
-
-/*
  * The end of every variant: a sum of taps times samples becomes a sample. The rounding's 1/2 and the nudge that makes
  * the result exact (convolve_tail_init()) are inside the offsets.
  */
@@ -34,6 +24,12 @@ typedef struct
   float scale_low; /* scale less scale_f */
   bool wide_down;  /* nor can floats with scale_low that are rounded down, see cuda/border.cuh */
 } ConvolveTail;
+
+/*
+ * Taps that fit the parameters of one kernel launch: 32,764 bytes on sm_70 and up with CUDA 12.1, less what else a
+ * launch takes.
+ */
+#define CONVOLVE_MAX_PARAMETER_TAPS 8100
 
 /* A mask as the kernels read it: the taps that were proved, in both precisions. */
 typedef struct
@@ -52,50 +48,6 @@ typedef struct
   bool clamps; /* some results are outside 0 .. 255 */
 } ConvolveIntegerTail;
 
-#define CONVOLVE_MAX_LIMBS 3
-
-/* The taps as integers of one to three signed bytes each, times one step: cuda/tensor.h. */
-typedef struct
-{
-  int count; /* limbs of a tap: tap = step * sum of limb[l] * 256^l */
-  double step;
-  bool whole;        /* the sum over all limbs stays inside 32 bits */
-  bool integers;     /* bytes by one limb, with the plan's integer tail */
-  ConvolveTail tail; /* from a sum of the integers to the sample */
-} ConvolveLimbs;
-
-/* The mask as up to CONVOLVE_MAX_RANK products of a column and a row of bytes: cuda/tensor_products.h. */
-#define CONVOLVE_MAX_RANK 4
-
-typedef struct
-{
-  int rank;
-  int lead;       /* bytes from where a group's window begins to its first sample, a multiple of 4 */
-  int units;      /* of 16 bytes in a window */
-  int run;        /* bytes that a lane has side by side: 4, or 16 in tensor-fused */
-  int pairs;      /* blocks of 16 rows of row sums that 16 rows of outputs are made from */
-  uint32_t scale; /* of row sums, whose bits from 16 on are kept; 0: they are whole, bits from 0 on */
-  int32_t row_start[CONVOLVE_MAX_RANK]; /* of row sums, scaled ones or whole */
-  int32_t start[CONVOLVE_MAX_SAMPLES];  /* of the totals of each sample */
-  int shift;                            /* from a total to the sample; -1: one of the tails does it */
-  bool integers;                        /* this one */
-  ConvolveIntegerTail integer_tail;
-  bool full; /* totals have the products of low bytes and low limbs, too */
-} ConvolveProducts;
-
-/* A row or a column of equal weights, but for the first and the last: cuda/box.h. */
-typedef struct
-{
-  int inner, end;
-} ConvolveBoxAxis;
-
-typedef struct
-{
-  ConvolveBoxAxis row, column;
-  bool soft;     /* they have other ends */
-  bool integers; /* bytes with the plan's integer tail, and nothing to clamp */
-} ConvolveBox;
-
 struct ConvolvePlan
 {
   int references; /* atomic */
@@ -111,30 +63,70 @@ struct ConvolvePlan
   bool wide_sums;       /* float sums would break the error budget: add in double */
   bool device_taps_fit; /* taps rounded to float keep the error budget, as every device variant needs */
   const struct ConvolveVariant *variant;
-  ConvolveDevice *device;           /* NULL for a host variant */
-  void *device_taps;                /* the variant's copy of the mask in device memory, or NULL */
-  ConvolveIntegerTail integer_tail; /* of packed and packed-separable, and of tensor's and box's integers */
-  ConvolveBox box;                  /* of box */
-  ConvolveLimbs limbs;              /* of tensor */
-  ConvolveProducts products;        /* of tensor-fused and tensor-separable */
-  bool fft_wide;                    /* of fft: its transforms are in double precision */
-  struct ConvolveCpu *cpu;          /* what the variant cpu derived (cpu/cpu.h), or NULL */
-  struct ConvolvePool *pool;        /* of a host variant, or NULL */
+  ConvolveDevice *device; /* NULL for a host variant */
+  void *prepared;         /* what the variant derived from the mask, one block of malloc (), or NULL */
+  void *loaded;           /* what run () launches with: kernels and their parameters, one block of malloc (), or NULL */
+  void *device_memory;    /* the variant's copy of the mask on the device, or NULL */
+  struct ConvolvePool *pool; /* of a host variant, or NULL */
 };
 
-/* One row for each way to convolve. */
+/*
+ * One row for each way to convolve, defined beside the code of the variant. convolve_plan_new () calls accepts (),
+ * prepare () and load () in this order, once for a plan; run () is called for every plane of every frame.
+ */
 typedef struct ConvolveVariant
 {
   const char *name, *idea;
-  int number; /* of the property's value, above 0: a new row takes the next one, and none ever changes */
+  int number; /* of the property's value, above 0: a new row takes the next free one, and none ever changes */
   bool on_device;
-  bool (*accepts) (const ConvolvePlan *plan, const char **reason);      /* exact, never a guess */
-  bool (*pays) (const ConvolvePlan *plan);                              /* auto takes it only then; NULL: always */
-  ConvolveStatus (*prepare) (ConvolvePlan *plan, ConvolveError *error); /* NULL where nothing is derived */
+
+  /*
+   * Whether the variant can do the plan's mask on its pixels: exact, never a guess. False with the reason, a sentence
+   * about "it", the mask. What was found on the way may be left in *found, one block of malloc (), which becomes
+   * plan->prepared where the variant is chosen. NULL: the variant does every mask.
+   */
+  bool (*accepts) (const ConvolvePlan *plan, void **found, const char **reason);
+  ConvolveStatus (*prepare) (ConvolvePlan *plan, ConvolveError *error); /* derives the rest on the host; or NULL */
+  ConvolveStatus (*load) (ConvolvePlan *plan, ConvolveError *error); /* chooses kernels, fills plan->loaded; or NULL */
+  void (*clear) (ConvolvePlan *plan); /* frees what plan->prepared points to, which may be NULL; or NULL */
+
+  /* Only launches. Nothing that depends on the mask, the pixels or the boundary alone is computed here. */
   ConvolveStatus (*run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 } ConvolveVariant;
 
-extern const ConvolveVariant convolve_variants[];
+/*
+ * For a variant on a CUDA device, by the stem of its files: CONVOLVE_DEVICE_FUNCTIONS (tensor); declares the two functions
+ * of its .cu file, and CONVOLVE_ON_DEVICE (tensor) puts them into its row. A build without CUDA has neither. The device
+ * that the tests make of host memory runs all variants by one function of its own.
+ */
+#ifdef __cplusplus
+#define CONVOLVE_EXTERN_C extern "C"
+#else
+#define CONVOLVE_EXTERN_C extern
+#endif
+#define CONVOLVE_DEVICE_FUNCTIONS(stem) \
+  CONVOLVE_EXTERN_C ConvolveStatus convolve_##stem##_load (ConvolvePlan *plan, ConvolveError *error); \
+  CONVOLVE_EXTERN_C ConvolveStatus convolve_##stem##_run (const ConvolvePlan *plan, const ConvolvePlane *plane, \
+      ConvolveError *error)
+#if defined CONVOLVE_RUN_ON_DEVICE
+ConvolveStatus CONVOLVE_RUN_ON_DEVICE (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+#define CONVOLVE_ON_DEVICE(stem) .on_device = true, .run = CONVOLVE_RUN_ON_DEVICE
+#elif defined CONVOLVE_CUDA
+#define CONVOLVE_ON_DEVICE(stem) .on_device = true, .load = convolve_##stem##_load, .run = convolve_##stem##_run
+#else
+#define CONVOLVE_ON_DEVICE(stem) .on_device = true
+#endif
+
+/* Calls accepts (). *found is NULL or a block that is the caller's. */
+static inline bool
+convolve_variant_accepts (const ConvolveVariant *variant, const ConvolvePlan *plan, void **found, const char **reason)
+{
+  *found = NULL;
+  return !variant->accepts || variant->accepts (plan, found, reason);
+}
+
+/* All variants, best first, and a NULL at the end. */
+extern const ConvolveVariant *const convolve_variants[];
 
 /* Fills error and returns status. The text is printf's. */
 ConvolveStatus convolve_fail (ConvolveError *error, ConvolveStatus status, int native, const char *format, ...)
@@ -158,78 +150,21 @@ convolve_budget (const ConvolvePlan *plan)
 ConvolveStatus convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error);
 void convolve_taps_clear (ConvolveTaps *taps);
 
-/* Variants on the host. */
-ConvolveStatus convolve_cpu_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error);
-ConvolveStatus convolve_cpu_reference_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-
-/* Variants on a device: the .cu file of each, or cuda/device_none.c. */
-ConvolveStatus convolve_global_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_constant_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_tiled_input_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_packed_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
-    ConvolveError *error);
-ConvolveStatus convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_box_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-
-/* How many the device has; 1 where it cannot be asked. */
-int convolve_device_multiprocessors (const ConvolveDevice *device);
-
-/* How many times as many products of floats as of doubles the device does; 0 where it cannot be asked. */
-int convolve_device_double_ratio (const ConvolveDevice *device);
-
-ConvolveStatus convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
-    ConvolveError *error);
-
-/* Whether the device's tensor cores multiply bytes as tensor needs it. */
-bool convolve_tensor_possible (const ConvolveDevice *device);
-
-/* The largest side of a mask that packed, packed-separable, direct and fused do. */
-#define CONVOLVE_DIRECT_SIDE 9
-
-/* A tile of fused-tiled, in outputs, and the masks that it has kernels for: the first that is large enough is taken. */
-#define CONVOLVE_FUSED_TILED_SAMPLES 128 /* of a row */
-#define CONVOLVE_FUSED_TILED_HEIGHT 64
-#define CONVOLVE_FUSED_TILED_SIDES \
-  { \
-    15, 31, 63 \
-  }
-
-/* The side of its kernel for this mask, or 0; and the shared memory that it needs, in bytes. */
-int convolve_fused_tiled_side (const ConvolvePlan *plan);
-size_t convolve_fused_tiled_shared_size (const ConvolvePlan *plan);
-
-/* A block of separable, in threads: the width of its tile, and the rows it takes in one step. */
-#define CONVOLVE_SEPARABLE_WIDTH 32
-#define CONVOLVE_SEPARABLE_STEP 8
-
-/* The shared memory that separable needs for this mask, in bytes. */
-size_t convolve_separable_shared_size (const ConvolvePlan *plan);
-
-/* The shared memory that tiled needs for this mask, in bytes. */
-size_t convolve_tiled_shared_size (const ConvolvePlan *plan);
-
-/*
- * The block of tiled-input for this mask, its 1024 threads shaped for the most outputs; false where none has any.
- * A block of width x height threads gives (width - mask width + 1) x (height - mask height + 1) outputs.
- */
-bool convolve_tiled_input_block (const ConvolvePlan *plan, int *width, int *height);
-
-/* Copies bytes to device memory that the plan owns, and waits. */
-ConvolveStatus convolve_device_put (ConvolveDevice *device, const void *values, size_t bytes, void **copy,
-    ConvolveError *error);
-
 /* Shared memory that one block may take on this device, in bytes. */
 size_t convolve_device_shared_limit (const ConvolveDevice *device);
+
+/* How many the device has. */
+int convolve_device_multiprocessors (const ConvolveDevice *device);
+
+/* The compute capability as one number: 90 for 9.0. */
+int convolve_device_capability (const ConvolveDevice *device);
+
+/* How many times as many products of floats as of doubles the device does; 0 where that is unknown. */
+int convolve_device_double_ratio (const ConvolveDevice *device);
+
+/* Copies bytes to device memory that is the plan's from then on, and waits. */
+ConvolveStatus convolve_device_put (ConvolveDevice *device, const void *values, size_t bytes, void **copy,
+    ConvolveError *error);
 
 #ifdef __cplusplus
 }

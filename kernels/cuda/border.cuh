@@ -8,8 +8,9 @@
 #ifndef CONVOLVE_CUDA_BORDER_CUH
 #define CONVOLVE_CUDA_BORDER_CUH
 
-#include "cuda/image.cuh"
 #include "common/integer_tail.h"
+#include "cuda/border.h"
+#include "cuda/launch.cuh"
 
 #define CONVOLVE_LANES 32
 #define CONVOLVE_WARPS 4 /* of a block, one above the other, where nothing else is better */
@@ -21,13 +22,6 @@ struct ConvolveParts
   int rim_rows;                 /* of blocks */
   ConvolveBoundary boundary;
 };
-
-/* convolve_boundary_index (), short where it is used: where few warps come, they would wait for long code to be fetched. */
-static __device__ __noinline__ int
-convolve_find_index (ConvolveBoundary boundary, int i, int n)
-{
-  return convolve_boundary_index (boundary, i, n);
-}
 
 /* Loads N words, as many at once as their number and place allow. */
 template <int N>
@@ -440,58 +434,41 @@ convolve_load_tile (const ConvolveImage &image, int2 tile, uint32_t (&words)[ROW
   }
 }
 
-/* Whether a plane is more than the rim's indices can count; then it is to be done in these halves. */
-static inline bool
-convolve_halves (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolvePlane (&halves)[2])
+/*
+ * What load () leaves for convolve_border_run (): the kernel, the tile of one of its threads, and its second parameter,
+ * which begins with the ConvolveParts that depend on the plane.
+ */
+struct ConvolveBorderKernel
 {
-  const ConvolveRect *region = &plane->region;
+  const void *kernel;
+  int pixels; /* of a thread in a row */
+  int rows, warps, side;
+  size_t mask_size;
+  alignas (16) unsigned char mask[512];
+};
 
-  if ((int64_t) region->width * region->height * plan->pixel.samples <= INT32_MAX || region->height == 1)
-    return false;
-  halves[0] = halves[1] = *plane;
-  halves[0].region.height /= 2;
-  halves[1].region.y += halves[0].region.height;
-  halves[1].region.height -= halves[0].region.height;
-  return true;
+ConvolveStatus convolve_border_load (ConvolvePlan *plan, const ConvolveBorderKernel &kernel, const void *mask,
+    ConvolveError *error);
+
+/* For a kernel of K x K weights with W groups in R rows to a thread. Mask begins with ConvolveParts. */
+template <int K, int W, int R, typename Mask>
+static inline ConvolveStatus
+convolve_border_load (ConvolvePlan *plan, const void *kernel, const Mask &mask, int warps, ConvolveError *error)
+{
+  static_assert (sizeof (Mask) <= sizeof (ConvolveBorderKernel::mask) && offsetof (Mask, parts) == 0,
+      "kept and filled");
+
+  return convolve_border_load (plan, { kernel, W * CONVOLVE_GROUP, R, warps, K, sizeof (Mask) }, &mask, error);
 }
+
+/* Divides the plane, and launches. */
+ConvolveStatus convolve_border_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
 /*
- * Divides the plane for tiles of lanes with so many pixels each, rows x warps of them in a block, that read reach
+ * Divides the plane for tiles of lanes with so many pixels each, rows x warps of them in a block, that read radius
  * pixels beside theirs and above and below as many as the mask has; and the grid that goes with it.
  */
-static inline ConvolveParts
-convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixels, int reach, int rows, int warps,
-    int side, ConvolveGrid *grid)
-{
-  const ConvolveRect *region = &plane->region;
-  int bytes = pixels * plan->pixel.stride, alignment = bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
-  uintptr_t addresses = (uintptr_t) plane->source | (uintptr_t) plane->source_stride | (uintptr_t) plane->destination
-      | (uintptr_t) plane->destination_stride;
-  int x1 = region->x + region->width, y1 = region->y + region->height;
-  ConvolveParts parts;
-  int64_t rim;
-
-  parts.boundary = plan->boundary;
-  parts.left = ((region->x > reach ? region->x : reach) + pixels - 1) / pixels * pixels;
-  parts.right = (x1 < plane->width - reach ? x1 : plane->width - reach) / pixels * pixels;
-  parts.top = region->y > side / 2 ? region->y : side / 2;
-  parts.bottom = y1 < plane->height - side / 2 ? y1 : plane->height - side / 2;
-  grid->block = dim3 (CONVOLVE_LANES, warps);
-  int columns = (parts.right - parts.left + CONVOLVE_LANES * pixels - 1) / (CONVOLVE_LANES * pixels);
-  int steps = (parts.bottom - parts.top + warps * rows - 1) / (warps * rows);
-  if (addresses % alignment || parts.right - parts.left < pixels || parts.bottom - parts.top < rows || steps > 60000) {
-    parts.left = parts.right = x1;
-    parts.top = parts.bottom = y1;
-    columns = 64, steps = 0;
-  }
-  rim = (int64_t) ((region->width + 3) / 4) * (region->height - (parts.bottom - parts.top))
-      + (int64_t) ((parts.left - region->x + 3) / 4 + (x1 - parts.right + 3) / 4) * (parts.bottom - parts.top);
-  rim = (rim * plan->pixel.samples + CONVOLVE_LANES * warps - 1) / (CONVOLVE_LANES * warps); /* blocks */
-  rim = (rim + columns - 1) / columns;
-  parts.rim_rows = (int) (rim < 5000 ? rim : 5000);
-  grid->blocks = dim3 (columns, parts.rim_rows + steps);
-  grid->waits = true;
-  return parts;
-}
+ConvolveParts convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixels, int radius, int rows,
+    int warps, int side, ConvolveGrid *grid);
 
 #endif

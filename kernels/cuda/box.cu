@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/box_columns.cuh"
-#include "cuda/device.cuh"
 
 /* What goes up to column n, with its own: sums of bytes are halves of a word. ends are of its first and last rows. */
 template <typename T, bool SOFT>
@@ -50,7 +49,7 @@ finish_wide (const ConvolveTail *tail, int sample, uint32_t sum)
 }
 
 /* Sums become the samples of one word, the first of which is sample number first of its chunk. */
-template <typename T, int S, BoxTail END>
+template <typename T, int S, ConvolveBoxEnd END>
 static __device__ __forceinline__ uint32_t
 finish (const ConvolveImage &image, const Box &box, int first, const uint32_t *sums)
 {
@@ -62,14 +61,14 @@ finish (const ConvolveImage &image, const Box &box, int first, const uint32_t *s
   for (int k = 0; k < 4 / (int) sizeof (T); k++) {
     const int sample = (first + k) % S + blockIdx.z;
 
-    if (END == INTEGERS)
+    if (END == CONVOLVE_BOX_INTEGERS)
       floats[k] = __fmaf_rd (__uint_as_float (sums[k] + tail.start[sample]), tail.scale, tail.offset[sample]);
-    else if (END == FLOATS)
+    else if (END == CONVOLVE_BOX_FLOATS)
       values[k] = convolve_floor<T> (box.tail, sample, sums[k]);
     else
       values[k] = finish_wide (&box.tail, sample, sums[k]);
   }
-  if (END == INTEGERS)
+  if (END == CONVOLVE_BOX_INTEGERS)
     return convolve_pack_integers<false> (floats);
   if (sizeof (T) == 1)
     return convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0));
@@ -95,7 +94,7 @@ store_samples (const ConvolveImage &image, int out, int y, uint4 words)
 }
 
 /* The thread's outputs in one row: all of it as often as its ends weigh, and what is between these the rest. */
-template <typename T, int S, bool SOFT, BoxTail END, int W>
+template <typename T, int S, bool SOFT, ConvolveBoxEnd END, int W>
 static __device__ __forceinline__ void
 make_outputs (const ConvolveImage &image, const Box &box, const uint32_t *sums, uint32_t (&words)[W])
 {
@@ -135,7 +134,7 @@ store_whole (const ConvolveImage &image, const Box &box, int y, int64_t at, uint
 }
 
 /* The thread's outputs in the rows from y on. All rows of a whole chunk come without a branch between them. */
-template <typename T, int S, bool SOFT, BoxTail END>
+template <typename T, int S, bool SOFT, ConvolveBoxEnd END>
 static __device__ __forceinline__ void
 write_rows (const ConvolveImage &image, const Box &box, const Shared<T, S> &shared, int out, int y, int bottom)
 {
@@ -143,7 +142,7 @@ write_rows (const ConvolveImage &image, const Box &box, const Shared<T, S> &shar
   const bool whole = box.aligned_stores && out >= image.x0 * S && out + Chunk<T, S>::N <= image.x1 * S;
   const int64_t at = (int64_t) out * (int) sizeof (T);
 
-  if (END != DOUBLES && whole && y + R <= bottom) {
+  if (END != CONVOLVE_BOX_DOUBLES && whole && y + R <= bottom) {
 #pragma unroll
     for (int r = 0; r < R; r++) {
       uint32_t words[W];
@@ -263,184 +262,132 @@ __global__ void __launch_bounds__ (THREADS, 2)
     if (t < own.outputs) {
       const int out = (own.chunk + t) * N;
 
-      if (sizeof (T) == 1 && box.end == INTEGERS)
-        write_rows<T, S, SOFT, INTEGERS> (image, box, shared, out, y, bottom);
-      else if (box.end == FLOATS)
-        write_rows<T, S, SOFT, FLOATS> (image, box, shared, out, y, bottom);
+      if (sizeof (T) == 1 && box.end == CONVOLVE_BOX_INTEGERS)
+        write_rows<T, S, SOFT, CONVOLVE_BOX_INTEGERS> (image, box, shared, out, y, bottom);
+      else if (box.end == CONVOLVE_BOX_FLOATS)
+        write_rows<T, S, SOFT, CONVOLVE_BOX_FLOATS> (image, box, shared, out, y, bottom);
       else
-        write_rows<T, S, SOFT, DOUBLES> (image, box, shared, out, y, bottom);
+        write_rows<T, S, SOFT, CONVOLVE_BOX_DOUBLES> (image, box, shared, out, y, bottom);
     }
   }
 }
 
-/* What the address and the stride of rows are to be multiples of, for chunks to be loaded as they lie. */
-static inline int
-chunk_alignment (const ConvolvePixel *pixel)
+struct Kernels
 {
-  return pixel->samples == 3 ? 4 : pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples < 3 ? 8 : 16;
-}
+  const void *strips, *sums;
+};
 
-/* Fills the tail for sums of words, and chooses among those that can do it. */
-static void
-choose_end (const ConvolvePlan *plan, Box *box)
+/* The kernels of a plan, for planes that are aligned and for others. */
+struct Loaded
 {
-  const ConvolveTaps *taps = &plan->taps;
-  const double gain = fabs (taps->wide_taps[taps->height / 2 * taps->width + taps->width / 2] * plan->tail.scale)
-      * taps->width * taps->height; /* the largest weight is in the middle */
-  double most = 0;
+  Kernels aligned, gathered;
+};
 
-  box->integer_tail = plan->integer_tail;
-  box->tail = plan->tail;
-  box->tail.scale *= convolve_box_factor (plan, &plan->box) / (1 << plan->pixel.shift);
-  box->tail.scale_f = (float) box->tail.scale;
-  box->tail.scale_low = (float) (box->tail.scale - box->tail.scale_f);
-  for (int i = 0; i < plan->pixel.samples; i++)
-    most = fmax (most, fabs (plan->tail.offset[i]));
-  if (plan->box.integers)
-    box->end = INTEGERS;
-  else if (plan->exact ? plan->tail.wide_down : plan->tail.wide)
-    box->end = DOUBLES;
-  else /* convolve_floor () does not clamp bytes */
-    box->end = plan->pixel.type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > 4e6 ? DOUBLES : FLOATS;
-}
-
-/* Chunks that a block's inputs have more than its outputs, lead of them before these. */
+/* Pixels of 3 and 4 samples have no kernel for other edges: see convolve_box_choose (). */
 template <typename T, int S>
-static inline int
-find_halo (const ConvolvePlan *plan, int *lead)
+static Kernels
+kernels_of (bool soft)
 {
-  const int N = Chunk<T, S>::N, reach = plan->taps.width / 2 * S;
+  constexpr bool has_soft = S < 3;
 
-  *lead = (reach + S + N - 1) / N;
-  return *lead + (reach + N - 1) / N;
+  return { (const void *) convolve_box_strips<T, S>,
+    soft ? (const void *) convolve_box<T, S, has_soft> : (const void *) convolve_box<T, S, false> };
 }
 
-/* The shared memory of a block, in bytes. */
-template <typename T, int S>
-static inline size_t
-shared_size (int gathered)
+ConvolveStatus
+convolve_box_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  return sizeof (Shared<T, S>)
-      + (size_t) gathered * (Chunk<T, S>::loaded * Chunk<T, S>::bytes + Chunk<T, S>::N * sizeof (int));
-}
+  typedef Kernels (*KernelsOf) (bool soft);
+  static const KernelsOf all[CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_MAX_SAMPLES] = {
+    { kernels_of<uint8_t, 1>, kernels_of<uint8_t, 2>, kernels_of<uint8_t, 3>, kernels_of<uint8_t, 4> },
+    { kernels_of<uint16_t, 1>, kernels_of<uint16_t, 2>, NULL, kernels_of<uint16_t, 4> },
+  };
+  const ConvolveBox *box = (const ConvolveBox *) plan->prepared;
+  Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
 
-/* aligned: chunks of the source can be loaded as they lie. Otherwise S is 1, and samples are taken one by one. */
-template <typename T, int S>
-static ConvolveStatus
-run (const ConvolvePlan *plan, const ConvolvePlane *plane, bool aligned, ConvolveError *error)
-{
-  typedef Chunk<T, S> Chunk;
-  constexpr int N = Chunk::N;
-  const ConvolvePixel *pixel = &plan->pixel;
-  const ConvolveRect *region = &plane->region;
-  const int height = plan->taps.height, reach = plan->taps.width / 2 * S, samples = aligned ? 1 : pixel->samples;
-  const int strips_from = sizeof (T) == 1 ? 80 : 48; /* below it their launch costs more than it saves */
-  ConvolveStatus status = CONVOLVE_OK;
-  ConvolveGrid grid = {};
-  Box box = {};
+  if (!loaded)
+    return CONVOLVE_NO_MEMORY;
+  loaded->gathered = all[plan->pixel.type][0](box->soft);
+  loaded->aligned = box->can_align ? all[plan->pixel.type][plan->pixel.samples - 1](box->soft) : loaded->gathered;
+  const void *kernels[] = { loaded->gathered.strips, loaded->gathered.sums, loaded->aligned.strips,
+    loaded->aligned.sums };
 
-  box.boundary = plan->boundary;
-  box.aligned = aligned;
-  box.copies = pixel->select != (1u << pixel->samples) - 1;
-  box.aligned_stores = aligned && (!box.copies || S > 1)
-      && ((uintptr_t) plane->destination | (uintptr_t) plane->destination_stride) % chunk_alignment (pixel) == 0;
-  for (int n = 0; n < N; n++)
-    if (!(pixel->select >> n % S & 1))
-      box.keep[n * sizeof (T) / 4] |= (sizeof (T) == 1 ? 0xffu : 0xffffu) << n * sizeof (T) % 4 * 8;
-  choose_end (plan, &box);
+  for (const void *kernel : kernels) {
+    ConvolveStatus status = convolve_allow_shared (plan->device, kernel, SIZE_MAX, error);
 
-  box.first = region->x * S / N;
-  box.count = ((region->x + region->width) * S + N - 1) / N - box.first;
-  box.halo = find_halo<T, S> (plan, &box.lead);
-  box.row = plan->box.row;
-  box.column = plan->box.column;
-  for (int n = 0; n < N + S; n++) {
-    const int before = box.lead * N + n - reach - S, after = box.lead * N + n + reach - S;
-
-    box.before[n] = before % N * THREADS + before / N;
-    box.after[n] = after % N * THREADS + after / N;
+    if (status != CONVOLVE_OK)
+      return status;
   }
+  return CONVOLVE_OK;
+}
 
-  /* As few blocks side by side as can be, all of one width. */
-  int most = THREADS;
+/* As few blocks side by side as can be, all of one width. Returns their number. */
+static int
+cut_columns (const ConvolvePlan *plan, const ConvolveRect *region, const ConvolveBoxWay *way, Box *box)
+{
+  const int n = way->samples, samples = box->aligned ? plan->pixel.samples : 1;
 
-  while (!aligned && shared_size<T, S> (most) > convolve_device_shared_limit (plan->device))
-    most--;
-  const int columns = (box.count + most - box.halo - 1) / (most - box.halo);
+  box->first = region->x * samples / n;
+  box->count = ((region->x + region->width) * samples + n - 1) / n - box->first;
+  const int columns = (box->count + way->most - box->halo - 1) / (way->most - box->halo);
 
-  box.chunks = (box.count + columns - 1) / columns;
-  box.gathered = aligned ? box.halo + 1 : box.chunks + box.halo;
-  grid.block = dim3 ((box.chunks + box.halo + 31) / 32 * 32);
-  grid.shared = shared_size<T, S> (box.gathered);
-  grid.waits = true;
+  box->chunks = (box->count + columns - 1) / columns;
+  box->gathered = box->aligned ? box->halo + 1 : box->chunks + box->halo;
+  return columns;
+}
 
-  /* And as many below each other as the device has at work at once: each begins with the mask's height. */
-  const int held = 2 * THREADS / grid.block.x * convolve_device_multiprocessors (plan->device);
-  int bands = held / samples / columns;
+/* As many blocks below each other as the device has at work at once: each begins with the mask's height of rows. */
+static int
+cut_rows (const ConvolvePlan *plan, const ConvolveRect *region, int threads, int beside, Box *box)
+{
+  const int held = 2 * THREADS / threads * convolve_device_multiprocessors (plan->device);
+  int bands = held / beside;
 
   bands = bands < 1 ? 1 : bands > region->height ? region->height : bands;
-  box.rows = (region->height + bands - 1) / bands;
-  bands = (region->height + box.rows - 1) / box.rows;
-  if (height > strips_from && height > box.rows) {
-    void *memory;
-
-    box.n_strips = bands + (height - 1) / box.rows - 1;
-    status = convolve_device_scratch (plan->device,
-        (size_t) samples * columns * box.n_strips * Chunk::sums * THREADS * sizeof (uint32_t), &memory, error);
-    box.strips = (uint32_t *) memory;
-    grid.blocks = dim3 (columns, box.n_strips, samples);
-    if (status == CONVOLVE_OK)
-      status = convolve_launch (plan, plane, (const void *) convolve_box_strips<T, S>, grid, &box, error);
-  }
-  grid.blocks = dim3 (columns, bands, samples);
-  if (status != CONVOLVE_OK)
-    return status;
-  /* Planes that need the one for other edges have pixels of 1 or 2 samples: see convolve_box_choose (). */
-  return convolve_launch (plan, plane, plan->box.soft ? (const void *) convolve_box < T, S,
-      S<3> : (const void *) convolve_box<T, S, false>, grid, &box, error);
+  box->rows = (region->height + bands - 1) / bands;
+  return (region->height + box->rows - 1) / box->rows;
 }
 
-/* For a plane that is aligned, and for one that is not and has the fewest outputs to a block. */
-template <typename T, int S>
-static size_t
-least_shared_size (const ConvolvePlan *plan)
+/* Below these heights of a mask the launch of convolve_box_strips () costs more than it saves. */
+static bool
+has_strips (const ConvolvePlan *plan, const Box *box)
 {
-  int lead;
-  size_t aligned = shared_size<T, S> (find_halo<T, S> (plan, &lead) + 1);
-  size_t single = shared_size<T, 1> (find_halo<T, 1> (plan, &lead) + 1);
-
-  return aligned > single ? aligned : single;
-}
-
-size_t
-convolve_box_shared_size (const ConvolvePlan *plan)
-{
-  typedef size_t (*Size) (const ConvolvePlan *plan);
-  static const Size sizes[CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_MAX_SAMPLES] = {
-    { least_shared_size<uint8_t, 1>, least_shared_size<uint8_t, 2>, least_shared_size<uint8_t, 3>,
-        least_shared_size<uint8_t, 4> },
-    { least_shared_size<uint16_t, 1>, least_shared_size<uint16_t, 2>, least_shared_size<uint16_t, 1>,
-        least_shared_size<uint16_t, 4> },
-  };
-
-  return sizes[plan->pixel.type][plan->pixel.samples - 1](plan);
+  return plan->taps.height > (plan->pixel.type == CONVOLVE_SAMPLE_U8 ? 80 : 48) && plan->taps.height > box->rows;
 }
 
 ConvolveStatus
 convolve_box_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  typedef ConvolveStatus (
-      *Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, bool aligned, ConvolveError *error);
-  static const Run runs[CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_MAX_SAMPLES] = {
-    { run<uint8_t, 1>, run<uint8_t, 2>, run<uint8_t, 3>, run<uint8_t, 4> },
-    { run<uint16_t, 1>, run<uint16_t, 2>, NULL, run<uint16_t, 4> },
-  };
-  const ConvolvePixel *pixel = &plan->pixel;
-  const bool aligned = pixel->stride == pixel->samples * convolve_sample_size (pixel->type) && !pixel->swapped
-      && ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % chunk_alignment (pixel) == 0;
+  const ConvolveBox *prepared = (const ConvolveBox *) plan->prepared;
+  const Loaded *loaded = (const Loaded *) plan->loaded;
+  const bool aligned =
+      prepared->can_align && ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % prepared->alignment == 0;
+  const ConvolveBoxWay *way = aligned ? &prepared->aligned : &prepared->gathered;
+  const Kernels *kernels = aligned ? &loaded->aligned : &loaded->gathered;
+  ConvolveStatus status = CONVOLVE_OK;
+  ConvolveGrid grid = {};
+  Box box = way->task;
 
-  /* No format has three deep samples side by side. */
-  return aligned && runs[pixel->type][pixel->samples - 1]
-      ? runs[pixel->type][pixel->samples - 1](plan, plane, true, error)
-      : runs[pixel->type][0](plan, plane, false, error);
+  box.aligned_stores = aligned && (!box.copies || plan->pixel.samples > 1)
+      && ((uintptr_t) plane->destination | (uintptr_t) plane->destination_stride) % prepared->alignment == 0;
+  const int columns = cut_columns (plan, &plane->region, way, &box);
+
+  grid.block = dim3 ((box.chunks + box.halo + 31) / 32 * 32);
+  grid.shared = way->shared + box.gathered * way->shared_by_chunk;
+  grid.waits = true;
+  const int bands = cut_rows (plan, &plane->region, grid.block.x, way->layers * columns, &box);
+
+  if (has_strips (plan, &box)) {
+    void *memory;
+
+    box.n_strips = bands + (plan->taps.height - 1) / box.rows - 1;
+    status = convolve_device_scratch (plan->device,
+        (size_t) way->layers * columns * box.n_strips * way->sums * THREADS * sizeof (uint32_t), &memory, error);
+    box.strips = (uint32_t *) memory;
+    grid.blocks = dim3 (columns, box.n_strips, way->layers);
+    if (status == CONVOLVE_OK)
+      status = convolve_launch (plan, plane, kernels->strips, grid, &box, error);
+  }
+  grid.blocks = dim3 (columns, bands, way->layers);
+  return status == CONVOLVE_OK ? convolve_launch (plan, plane, kernels->sums, grid, &box, error) : status;
 }

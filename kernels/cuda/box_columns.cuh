@@ -6,47 +6,21 @@
 #ifndef CONVOLVE_CUDA_BOX_COLUMNS_CUH
 #define CONVOLVE_CUDA_BOX_COLUMNS_CUH
 
-#include "cuda/box.h"
 #include "cuda/border.cuh"
+#include "cuda/box.h"
 
-#define THREADS 256 /* of a block, at most */
+#define THREADS CONVOLVE_BOX_THREADS
 
-/* What a thread has of each row, N samples side by side, and the rows of outputs that it makes together. */
+typedef ConvolveBoxTask Box;
+
+/* What a thread has of each row: see cuda/box.h. N samples side by side, rows of outputs made together. */
 template <typename T, int S>
 struct Chunk
 {
-  static constexpr int bytes = S == 3 ? 12 : sizeof (T) == 1 && S < 3 ? 8 : 16;
-  static constexpr int N = bytes / sizeof (T), words = bytes / 4, rows = N > 8 ? 2 : 4;
-  static constexpr int loaded = bytes == 8 ? 16 : 8;    /* rows at a time */
-  static constexpr int sums = N * (int) sizeof (T) / 2; /* words for the sums of N columns: those of bytes are halves */
+  static constexpr int bytes = CONVOLVE_BOX_BYTES (sizeof (T), S), N = CONVOLVE_BOX_SAMPLES ((int) sizeof (T), S);
+  static constexpr int words = bytes / 4, rows = CONVOLVE_BOX_ROWS (sizeof (T), S);
+  static constexpr int loaded = CONVOLVE_BOX_LOADED (sizeof (T), S), sums = CONVOLVE_BOX_SUMS (sizeof (T), S);
   static_assert (N % S == 0 && loaded >= 2 * rows, "rows of one sample in one place; rows that come and that go");
-};
-
-/* How sums become samples: see common/integer_tail.h, convolve_floor () and convolve_tail_double (). */
-enum BoxTail
-{
-  INTEGERS, /* without clamping */
-  FLOATS,
-  DOUBLES
-};
-
-/* What a launch needs to know beside the image. Chunks are counted from the row's first sample on. */
-struct Box
-{
-  int first, count; /* of all outputs */
-  int chunks, rows; /* of a block's outputs */
-  int lead, halo;   /* chunks that a block's inputs begin before its outputs, and have more than these */
-  int gathered;     /* chunks that there is room for, see gather () */
-  uint32_t *strips; /* sums of as many rows as a block has outputs, see convolve_box_strips (); or NULL */
-  int n_strips;
-  int before[20], after[20]; /* sums at both ends of the outputs' rows: places in Shared.sums, less the thread */
-  ConvolveBoxAxis row, column;
-  unsigned keep[4]; /* bits of a chunk's words that are copied */
-  bool aligned, aligned_stores, copies;
-  ConvolveBoundary boundary;
-  BoxTail end;
-  ConvolveIntegerTail integer_tail;
-  ConvolveTail tail; /* from a sum of words as they lie in memory */
 };
 
 template <typename T, int S>
@@ -58,6 +32,14 @@ struct Shared
   unsigned absent;                                    /* a bit for each of those that the zero level stands for */
   alignas (16) uint32_t chunks[][Chunk<T, S>::words]; /* [row][gathered chunk] */
 };
+
+/* box.c counts with the macro, for the limit and for each launch. */
+template <typename T, int S>
+constexpr bool shared_is_counted = sizeof (Shared<T, S>) == CONVOLVE_BOX_SHARED (sizeof (T), S);
+static_assert (shared_is_counted<uint8_t, 1> &&shared_is_counted<uint8_t, 2> &&shared_is_counted<uint8_t, 3>
+                   &&shared_is_counted<uint8_t, 4> &&shared_is_counted<uint16_t, 1> &&shared_is_counted<uint16_t, 2>
+                       &&shared_is_counted<uint16_t, 4>,
+    "CONVOLVE_BOX_SHARED");
 
 /* The rows to be loaded: count from first on, and the rest from second on. For one warp. */
 template <typename T, int S>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The device: its streams, memory and clock, and the launch that all variants share. */
+/* The device: its context, streams, memory and clock. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cuda/image.cuh"
 #include "cuda/device.cuh"
 
 __global__ void
@@ -83,7 +82,12 @@ open_device (ConvolveDevice *device, ConvolveError *error)
     return convolve_device_fail (device, code, "cannot open the CUDA device", error);
   device->shared_limit = shared;
   device->multiprocessors = properties.multiProcessorCount;
+  device->capability = 10 * properties.major + properties.minor;
   device->overlaps = properties.major >= 9;
+  /* A driver that does not tell leaves 0. */
+  if (cudaDeviceGetAttribute (&device->double_ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, device->id)
+      != cudaSuccess)
+    cudaGetLastError ();
   snprintf (device->name, sizeof (device->name), "%s (sm_%d%d, driver for CUDA %d.%d)", properties.name,
       properties.major, properties.minor, driver / 1000, driver % 1000 / 10);
 
@@ -188,6 +192,18 @@ int
 convolve_device_multiprocessors (const ConvolveDevice *device)
 {
   return device->multiprocessors;
+}
+
+int
+convolve_device_capability (const ConvolveDevice *device)
+{
+  return device->capability;
+}
+
+int
+convolve_device_double_ratio (const ConvolveDevice *device)
+{
+  return device->double_ratio;
 }
 
 ConvolveStatus
@@ -316,81 +332,4 @@ convolve_device_timer_stop (ConvolveDevice *device)
     return -1;
   }
   return milliseconds * 1e6;
-}
-
-void
-convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const ConvolvePlane *plane)
-{
-  const ConvolvePixel *pixel = &plan->pixel;
-  const ConvolveRect *region = &plane->region;
-
-  image->source = (const uint8_t *) plane->source;
-  image->destination = (uint8_t *) plane->destination;
-  image->source_stride = plane->source_stride;
-  image->destination_stride = plane->destination_stride;
-  image->width = plane->width;
-  image->height = plane->height;
-  image->x0 = region->x;
-  image->x1 = region->x + region->width;
-  image->y0 = region->y;
-  image->y1 = region->y + region->height;
-  image->pixel_stride = pixel->stride;
-  image->shift = pixel->shift;
-  image->maximum = (1 << pixel->depth) - 1;
-  image->select = pixel->select;
-  image->swapped = pixel->swapped;
-  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
-    image->zero[i] = pixel->zero[i];
-  image->mask_width = plan->taps.width;
-  image->mask_height = plan->taps.height;
-  image->tail = plan->tail;
-}
-
-ConvolveStatus
-convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel, const ConvolveGrid &grid,
-    const void *mask, ConvolveError *error)
-{
-  const ConvolvePixel *pixel = &plan->pixel;
-  const ConvolveRect *region = &plane->region;
-  ConvolveDevice *device = plan->device;
-  ConvolveEntry entry (device, error);
-  ConvolveStatus status = entry.status;
-  const bool tiled = grid.tile_height > 0;
-  const int most_rows = 65535 * grid.tile_height; /* gridDim.y's limit */
-  cudaLaunchAttribute overlap;
-  cudaLaunchConfig_t config = {};
-  ConvolveImage image;
-  cudaError_t code;
-
-  if (status != CONVOLVE_OK)
-    return status;
-  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) != cudaSuccess)
-    return convolve_device_fail (device, code, plan->variant->name, error);
-  /* The limit is a property of the kernel in this context, so it is set where it is needed. */
-  if (grid.shared > 48 * 1024
-      && (code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, grid.shared))
-          != cudaSuccess)
-    return convolve_device_fail (device, code, plan->variant->name, error);
-
-  convolve_image_init (&image, plan, plane);
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim = grid.blocks;
-  config.blockDim = grid.block;
-  config.dynamicSmemBytes = grid.shared;
-  config.stream = device->streams[PHASE_KERNEL];
-  config.attrs = &overlap;
-  config.numAttrs = grid.waits && device->overlaps;
-  do {
-    void *arguments[] = { &image, (void *) mask };
-    int rows = image.y1 - image.y0 < most_rows ? image.y1 - image.y0 : most_rows;
-
-    if (tiled)
-      config.gridDim = dim3 ((region->width + grid.tile_width - 1) / grid.tile_width,
-          (rows + grid.tile_height - 1) / grid.tile_height, pixel->samples);
-    if ((code = cudaLaunchKernelExC (&config, kernel, arguments)) != cudaSuccess)
-      return convolve_device_fail (device, code, plan->variant->name, error);
-    image.y0 += most_rows;
-  } while (tiled && image.y0 < image.y1);
-  return CONVOLVE_OK;
 }

@@ -42,7 +42,9 @@ struct ConvolveDevice
   char name[320];
   size_t shared_limit;
   int multiprocessors;
-  bool overlaps; /* launches: see convolve_wait () */
+  int capability;   /* 90 for compute capability 9.0 */
+  int double_ratio; /* products of floats to one of doubles */
+  bool overlaps;    /* launches: see convolve_wait () */
   cudaStream_t streams[N_PHASES];
   bool lent;                      /* the kernels' stream is the caller's */
   cudaEvent_t enqueued[N_PHASES]; /* the last that each phase was given; recorded when the next phase asks */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Takes the place of the .cu files in a build without CUDA: there is no device, so nothing else is ever called. */
-#include "cuda/box.h"
-#include "cuda/fft.h"
+#include "common/plan.h"
 
 static ConvolveStatus
 no_cuda (ConvolveError *error)
@@ -154,118 +153,10 @@ convolve_device_timer_stop (ConvolveDevice *device)
   return -1;
 }
 
-ConvolveStatus
-convolve_global_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_constant_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_tiled_input_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_tiled_cached_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_packed_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_direct_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-size_t
-convolve_box_shared_size (const ConvolvePlan *plan)
+int
+convolve_device_capability (const ConvolveDevice *device)
 {
   return 0;
-}
-
-ConvolveStatus
-convolve_box_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-bool
-convolve_tensor_possible (const ConvolveDevice *device)
-{
-  return false;
-}
-
-ConvolveStatus
-convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error)
-{
-  return no_cuda (error);
-}
-
-ConvolveStatus
-convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return no_cuda (error);
 }
 
 int

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What transforms in floating point add to a result at most: the proof on which fft is accepted. */
-#include <math.h>
-
 #include "cuda/fft.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 /*
  * Let u be the relative error of one operation, z a tile of samples about their middle, two of them in one as its real
@@ -42,13 +43,44 @@ error_of (const ConvolvePlan *plan, double unit)
  * Other plans leave a quarter of the budget to the taps' own rounding to float.
  */
 bool
-convolve_fft_choose (const ConvolvePlan *plan, bool *wide, const char **reason)
+convolve_fft_choose (const ConvolvePlan *plan, bool *is_double, const char **reason)
 {
   double limit = plan->exact ? 0.25 : convolve_budget (plan) * 3 / 4;
 
-  *wide = plan->exact || !(error_of (plan, ldexp (1, -24)) <= limit);
-  if (!*wide || error_of (plan, ldexp (1, -53)) <= limit)
+  *is_double = plan->exact || !(error_of (plan, ldexp (1, -24)) <= limit);
+  if (!*is_double || error_of (plan, ldexp (1, -53)) <= limit)
     return true;
-  *reason = "its sums are too large for transforms in double precision";
+  *reason = "the sums are too large for transforms in double precision";
   return false;
 }
+
+static bool
+accepts (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  const ConvolveTaps *taps = &plan->taps;
+  bool is_double;
+
+  if (!convolve_fft_choose (plan, &is_double, reason))
+    return false;
+  *reason = "no memory";
+  ConvolveFft *fft = calloc (1, sizeof (*fft));
+  double sum = 0;
+
+  if (!fft)
+    return false;
+  for (int i = 0; i < taps->width * taps->height; i++)
+    sum += taps->wide_taps[i];
+  fft->is_double = is_double;
+  fft->middle = 1 << (plan->pixel.depth - 1);
+  fft->constant = fft->middle * sum;
+  *found = fft;
+  return true;
+}
+
+const ConvolveVariant convolve_variant_fft = {
+  .name = "fft",
+  .number = 10,
+  .idea = "tiles that overlap, by Fourier transforms: the same work for every mask",
+  .accepts = accepts,
+  CONVOLVE_ON_DEVICE (fft),
+};

@@ -5,9 +5,8 @@
  * rows are transformed; then a tile's columns are, multiplied by the mask's spectrum, and transformed back;
  * then rows are. A row belongs to all tiles that reach it, so only lanes do anything twice there.
  */
-#include "cuda/image.cuh"
-#include "cuda/device.cuh"
 #include "cuda/fft_transform.cuh"
+#include "cuda/launch.cuh"
 
 /*
  * Threads of a block of rows, and columns in a block of columns, half of them where they are doubles: 64 bytes of a
@@ -32,9 +31,9 @@ struct Task
   int y, rows_before, rows_after;
   int middle; /* is taken off all samples */
   ConvolveBoundary boundary;
-  bool bytes, planar, whole;          /* samples of 8 bits; with nothing between them; sums are integers */
-  double shift;                       /* to a sum, for the middle */
-  float offset[CONVOLVE_MAX_SAMPLES]; /* of the tail, where sums are float, with the shift */
+  bool bytes, planar, integers;       /* samples of 8 bits; with nothing between them; sums are integers */
+  double constant;                    /* to a sum, for the middle */
+  float offset[CONVOLVE_MAX_SAMPLES]; /* of the tail, where sums are float, with the constant */
 };
 
 /* A small integer as it lies in the low bits of a float that has just these beyond its large power of two. */
@@ -125,8 +124,8 @@ store_lane (const ConvolveImage &image, const Task &task, int lane, int row, int
   const int sample = task.samples[lane / task.columns], left = lane % task.columns * task.lane_width;
   const int end = min (task.lane_width, image.x1 - image.x0 - left) - t;
   const int stride = PLANAR ? (int) sizeof (T) : image.pixel_stride;
-  const Real shift = sizeof (Real) == sizeof (float) ? (Real) task.offset[sample] : (Real) task.shift;
-  const bool whole = task.whole;
+  const Real shift = sizeof (Real) == sizeof (float) ? (Real) task.offset[sample] : (Real) task.constant;
+  const bool whole = task.integers;
   uint8_t *at = image.destination + (task.y + row) * image.destination_stride + sample * (int) sizeof (T)
       + (unsigned) ((image.x0 + left + t) * stride);
 
@@ -282,63 +281,110 @@ __global__ void __launch_bounds__ (256)
         }
 }
 
-/* All kernels here begin with convolve_wait (). */
-static ConvolveStatus
-launch (ConvolveDevice *device, const void *kernel, dim3 blocks, int threads, size_t shared, void **arguments,
-    ConvolveError *error)
-{
-  cudaLaunchAttribute overlap;
-  cudaLaunchConfig_t config = {};
-  cudaError_t code;
-
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim = blocks;
-  config.blockDim = dim3 (threads);
-  config.dynamicSmemBytes = shared;
-  config.stream = device->streams[PHASE_KERNEL];
-  config.attrs = &overlap;
-  config.numAttrs = device->overlaps;
-  code = cudaLaunchKernelExC (&config, kernel, arguments);
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "fft", error);
-}
-
 static int
 divided (int64_t a, int64_t b)
 {
   return (int) ((a + b - 1) / b);
 }
 
-/* The three kernels for a part of the plane. */
+/* The kernels of a plan, and how many threads and how much shared memory they take. */
+struct Kernels
+{
+  const void *rows, *columns, *rows_back;
+  int columns_together; /* in a block */
+  size_t row_shared, column_shared, bytes_of_row;
+};
+
+/* What load () leaves: the plane fills what depends on it. */
+struct Loaded
+{
+  Kernels kernels;
+  Task task;
+  int samples; /* that are convolved */
+};
+
 template <typename Real>
+static Kernels
+kernels_of (void)
+{
+  constexpr int columns = COLUMNS * sizeof (float) / sizeof (Real);
+  constexpr size_t row_shared = ROW_THREADS * HELD * sizeof (Complex<Real>);
+  constexpr size_t column_shared = columns * POINTS * sizeof (Complex<Real>);
+
+  static_assert (row_shared <= 49152 && column_shared <= 49152, "what any kernel may take");
+  return { (const void *) convolve_fft_rows<Real>, (const void *) convolve_fft_columns<columns, Real>,
+    (const void *) convolve_fft_rows_back<Real>, columns, row_shared, column_shared, POINTS * sizeof (Complex<Real>) };
+}
+
+ConvolveStatus
+convolve_fft_load (ConvolvePlan *plan, ConvolveError *error)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveFft *fft = (const ConvolveFft *) plan->prepared;
+  Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
+  ConvolveStatus status;
+
+  if (!loaded)
+    return CONVOLVE_NO_MEMORY;
+  if ((status = convolve_fft_put_spectrum (plan, error)) != CONVOLVE_OK)
+    return status;
+  loaded->kernels = fft->is_double ? kernels_of<double> () : kernels_of<float> ();
+  Task *task = &loaded->task;
+  task->spectrum = plan->device_memory;
+  task->roots = (const char *) plan->device_memory + POINTS * loaded->kernels.bytes_of_row;
+  task->middle = (int) fft->middle;
+  task->constant = fft->constant;
+  for (int i = 0; i < pixel->samples; i++) {
+    if (pixel->select >> i & 1)
+      task->samples[loaded->samples++] = i;
+    else
+      task->copied |= 1u << i;
+    task->offset[i] = (float) (plan->tail.offset[i] + fft->constant);
+  }
+  task->lane_width = POINTS - plan->taps.width + 1;
+  task->tile_height = POINTS - plan->taps.height + 1;
+  task->boundary = plan->boundary;
+  task->bytes = pixel->type == CONVOLVE_SAMPLE_U8;
+  task->planar = pixel->stride == convolve_sample_size (pixel->type);
+  task->integers = plan->exact;
+  return CONVOLVE_OK;
+}
+
+/* All kernels here begin with convolve_wait (). */
+static ConvolveStatus
+enqueue (const ConvolvePlan *plan, const void *kernel, dim3 blocks, int threads, size_t shared,
+    const ConvolveImage &image, const Task &task, ConvolveError *error)
+{
+  void *arguments[] = { (void *) &image, (void *) &task };
+
+  return convolve_enqueue (plan->device, { kernel, blocks, dim3 (threads), shared, true }, arguments, "fft", error);
+}
+
+/* The three kernels for a part of the plane. */
 static ConvolveStatus
 run_part (const ConvolvePlan *plan, const ConvolveImage &image, const Task &task, int pairs, ConvolveError *error)
 {
-  constexpr int columns = COLUMNS * sizeof (float) / sizeof (Real), rows = ROW_THREADS / THREADS;
-  constexpr size_t row_shared = ROW_THREADS * HELD * sizeof (Complex<Real>);
-  constexpr size_t column_shared = columns * POINTS * sizeof (Complex<Real>);
-  void *arguments[] = { (void *) &image, (void *) &task };
+  const Kernels &kernels = ((const Loaded *) plan->loaded)->kernels;
+  constexpr int rows = ROW_THREADS / THREADS;
   ConvolveStatus status;
 
-  static_assert (row_shared <= 49152 && column_shared <= 49152, "what any kernel may take");
-  status = launch (plan->device, (const void *) convolve_fft_rows<Real>, dim3 (divided (task.rows_before, rows), pairs),
-      ROW_THREADS, row_shared, arguments, error);
+  status = enqueue (plan, kernels.rows, dim3 (divided (task.rows_before, rows), pairs), ROW_THREADS, kernels.row_shared,
+      image, task, error);
   if (status == CONVOLVE_OK)
-    status = launch (plan->device, (const void *) convolve_fft_columns<columns, Real>,
-        dim3 (POINTS / columns, divided (task.rows_after, task.tile_height), pairs), columns * THREADS, column_shared,
-        arguments, error);
+    status = enqueue (plan, kernels.columns,
+        dim3 (POINTS / kernels.columns_together, divided (task.rows_after, task.tile_height), pairs),
+        kernels.columns_together * THREADS, kernels.column_shared, image, task, error);
   if (status == CONVOLVE_OK)
-    status = launch (plan->device, (const void *) convolve_fft_rows_back<Real>,
-        dim3 (divided (task.rows_after, rows), pairs), ROW_THREADS, row_shared, arguments, error);
+    status = enqueue (plan, kernels.rows_back, dim3 (divided (task.rows_after, rows), pairs), ROW_THREADS,
+        kernels.row_shared, image, task, error);
   return status;
 }
 
 /* Parts are as many whole pairs of lanes as fit, or, where not even one does, some of its tiles. */
-template <typename Real>
 static ConvolveStatus
 run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveError *error)
 {
-  const size_t row_bytes = POINTS * sizeof (Complex<Real>), most = MOST_BYTES / row_bytes;
+  const size_t row_bytes = ((const Loaded *) plan->loaded)->kernels.bytes_of_row, most = MOST_BYTES / row_bytes;
   const int halo = plan->taps.height - 1, all_rows = image.y1 - image.y0, all_pairs = divided (task.lanes, 2);
   int pairs = all_pairs, rows = all_rows;
   ConvolveStatus status;
@@ -354,8 +400,6 @@ run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveE
     pairs = divided (all_pairs, divided (all_pairs, fit));
   }
   status = convolve_device_scratch (plan->device, pairs * (2 * (size_t) rows + halo) * row_bytes, &scratch, error);
-  task.spectrum = plan->device_taps;
-  task.roots = (Complex<Real> *) plan->device_taps + POINTS * POINTS;
   for (int y = 0; y < all_rows && status == CONVOLVE_OK; y += rows) {
     task.y = image.y0 + y;
     task.rows_after = all_rows - y < rows ? all_rows - y : rows;
@@ -366,7 +410,7 @@ run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveE
       task.first_pair = pair;
       task.before = scratch;
       task.after = (char *) scratch + (size_t) now * task.rows_before * row_bytes;
-      status = run_part<Real> (plan, image, task, now, error);
+      status = run_part (plan, image, task, now, error);
     }
   }
   return status;
@@ -375,48 +419,23 @@ run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveE
 ConvolveStatus
 convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  const ConvolvePixel *pixel = &plan->pixel;
-  ConvolveDevice *device = plan->device;
-  ConvolveEntry entry (device, error);
+  const Loaded *loaded = (const Loaded *) plan->loaded;
+  const ConvolveRect *region = &plane->region;
+  ConvolveEntry entry (plan->device, error);
   ConvolveStatus status = entry.status;
   ConvolveImage image;
-  Task task = {};
-  double sum = 0;
+  Task task = loaded->task;
   cudaError_t code;
-  int n = 0;
 
   if (status != CONVOLVE_OK)
     return status;
-  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) != cudaSuccess)
-    return convolve_device_fail (device, code, "fft", error);
+  if ((code = convolve_frame_enqueue (plan->device, PHASE_KERNEL)) != cudaSuccess)
+    return convolve_device_fail (plan->device, code, "fft", error);
   convolve_image_init (&image, plan, plane);
-  for (int i = 0; i < plan->taps.width * plan->taps.height; i++)
-    sum += plan->taps.wide_taps[i];
-  task.middle = 1 << (pixel->depth - 1);
-  task.shift = task.middle * sum;
-  for (int i = 0; i < pixel->samples; i++) {
-    if (pixel->select >> i & 1)
-      task.samples[n++] = i;
-    else
-      task.copied |= 1u << i;
-    task.offset[i] = (float) (plan->tail.offset[i] + task.shift);
-  }
-  task.lane_width = POINTS - plan->taps.width + 1;
-  task.tile_height = POINTS - plan->taps.height + 1;
-  task.columns = divided (plane->region.width, task.lane_width);
-  task.lanes = n * task.columns;
-  task.boundary = plan->boundary;
-  task.bytes = pixel->type == CONVOLVE_SAMPLE_U8;
-  task.planar = pixel->stride == convolve_sample_size (pixel->type);
-  task.whole = plan->exact;
-  if (task.copied) {
-    void *arguments[] = { &image, &task };
-
-    status = launch (device, (const void *) convolve_fft_copy,
-        dim3 (divided (plane->region.width, 256), plane->region.height < 4096 ? plane->region.height : 4096), 256, 0,
-        arguments, error);
-  }
-  if (n == 0 || status != CONVOLVE_OK)
-    return status;
-  return plan->fft_wide ? run_parts<double> (plan, image, task, error) : run_parts<float> (plan, image, task, error);
+  task.columns = divided (region->width, task.lane_width);
+  task.lanes = loaded->samples * task.columns;
+  if (task.copied)
+    status = enqueue (plan, (const void *) convolve_fft_copy,
+        dim3 (divided (region->width, 256), region->height < 4096 ? region->height : 4096), 256, 0, image, task, error);
+  return loaded->samples == 0 || status != CONVOLVE_OK ? status : run_parts (plan, image, task, error);
 }

@@ -29,11 +29,20 @@ convolve_fft_frequency (int place)
   return t / 2 + CONVOLVE_FFT_HELD * (r % 8 + t % 2 * 8 + r / 8 * 16);
 }
 
-/* Chooses single or double precision for the plan. False, with the reason, where neither is proved good enough. */
-bool convolve_fft_choose (const ConvolvePlan *plan, bool *wide, const char **reason);
+typedef struct
+{
+  bool is_double;  /* the transforms are in double precision */
+  double middle;   /* of the samples: transforms are of samples less this */
+  double constant; /* what the mask makes of the middle: added back to every sum */
+} ConvolveFft;
 
-/* Makes the mask's spectrum on the plan's device. */
-ConvolveStatus convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error);
+/* Chooses single or double precision for the plan. False, with the reason, where neither is proved good enough. */
+bool convolve_fft_choose (const ConvolvePlan *plan, bool *is_double, const char **reason);
+
+CONVOLVE_DEVICE_FUNCTIONS (fft);
+
+/* The spectrum of the plan's mask and the roots of the transforms, to plan->device_memory. */
+CONVOLVE_EXTERN_C ConvolveStatus convolve_fft_put_spectrum (ConvolvePlan *plan, ConvolveError *error);
 
 #ifdef __cplusplus
 }

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cuda/device.cuh"
 #include "cuda/fft_transform.cuh"
+#include "cuda/launch.cuh"
 
 #define MASK_THREADS 128
 
@@ -52,17 +52,15 @@ __global__ void __launch_bounds__ (MASK_THREADS) convolve_fft_mask_columns (cons
 }
 
 static ConvolveStatus
-launch (ConvolveDevice *device, const void *kernel, int rows, MaskTask &task, ConvolveError *error)
+enqueue (ConvolveDevice *device, const void *kernel, int rows, MaskTask &task, ConvolveError *error)
 {
   ConvolveEntry entry (device, error);
   void *arguments[] = { &task };
 
   if (entry.status != CONVOLVE_OK)
     return entry.status;
-  cudaError_t code = cudaLaunchKernel (kernel, dim3 (POINTS / MASK_THREADS, rows), dim3 (MASK_THREADS), arguments, 0,
-      device->streams[PHASE_KERNEL]);
-
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "fft", error);
+  return convolve_enqueue (device, { kernel, dim3 (POINTS / MASK_THREADS, rows), dim3 (MASK_THREADS), 0, false },
+      arguments, "fft", error);
 }
 
 static Complex<double>
@@ -76,7 +74,7 @@ circle_point (int k)
 /* The plan's memory: the spectrum, then the roots of the transforms. */
 template <typename Real>
 static ConvolveStatus
-prepare (ConvolvePlan *plan, ConvolveError *error)
+put_spectrum (ConvolvePlan *plan, ConvolveError *error)
 {
   ConvolveDevice *device = plan->device;
   const size_t count = (size_t) plan->taps.width * plan->taps.height, points = POINTS * POINTS;
@@ -85,8 +83,8 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
   ConvolveStatus status;
   void *scratch;
 
-  plan->device_taps = convolve_device_alloc (device, (points + POINTS) * sizeof (Complex<Real>), error);
-  if (!plan->device_taps)
+  plan->device_memory = convolve_device_alloc (device, (points + POINTS) * sizeof (Complex<Real>), error);
+  if (!plan->device_memory)
     return error ? error->status : CONVOLVE_DEVICE_FAILED;
   status = convolve_device_scratch (device, rows + upload, &scratch, error);
   if (status != CONVOLVE_OK)
@@ -110,17 +108,17 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
   task.rows = (Complex<double> *) scratch;
   task.circle = (Complex<double> *) ((char *) scratch + rows);
   task.taps = (double *) (task.circle + POINTS);
-  task.spectrum = plan->device_taps;
+  task.spectrum = plan->device_memory;
   task.width = plan->taps.width;
   task.height = plan->taps.height;
   status = convolve_device_copy (device, (char *) scratch + rows, circle, upload, CONVOLVE_COPY_TO_DEVICE, error);
   if (status == CONVOLVE_OK)
-    status = convolve_device_copy (device, (Complex<Real> *) plan->device_taps + points, roots,
+    status = convolve_device_copy (device, (Complex<Real> *) plan->device_memory + points, roots,
         POINTS * sizeof (Complex<Real>), CONVOLVE_COPY_TO_DEVICE, error);
   if (status == CONVOLVE_OK)
-    status = launch (device, (const void *) convolve_fft_mask_rows, task.height, task, error);
+    status = enqueue (device, (const void *) convolve_fft_mask_rows, task.height, task, error);
   if (status == CONVOLVE_OK)
-    status = launch (device, (const void *) convolve_fft_mask_columns<Real>, POINTS, task, error);
+    status = enqueue (device, (const void *) convolve_fft_mask_columns<Real>, POINTS, task, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_finish (device, error);
   free (roots);
@@ -128,22 +126,9 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
 }
 
 ConvolveStatus
-convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error)
+convolve_fft_put_spectrum (ConvolvePlan *plan, ConvolveError *error)
 {
-  const char *reason;
+  const ConvolveFft *fft = (const ConvolveFft *) plan->prepared;
 
-  if (!convolve_fft_choose (plan, &plan->fft_wide, &reason))
-    return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s", reason);
-  return plan->fft_wide ? prepare<double> (plan, error) : prepare<float> (plan, error);
-}
-
-int
-convolve_device_double_ratio (const ConvolveDevice *device)
-{
-  int ratio = 0;
-
-  return cudaDeviceGetAttribute (&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, convolve_device_id (device))
-          == cudaSuccess
-      ? ratio
-      : 0;
+  return fft->is_double ? put_spectrum<double> (plan, error) : put_spectrum<float> (plan, error);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
 #include "cuda/border.cuh"
+
+CONVOLVE_DEVICE_FUNCTIONS (fused);
 
 template <int K>
 struct FusedTaps
@@ -58,20 +58,12 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
 
 template <typename T, int K, int S, int W, int R>
 static ConvolveStatus
-run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+load (ConvolvePlan *plan, ConvolveError *error)
 {
   const ConvolveTaps *from = &plan->taps;
-  FusedTaps<K> taps;
-  ConvolveGrid grid = {};
-  ConvolvePlane halves[2];
+  FusedTaps<K> taps = {};
   int left = (K - from->width) / 2, top = (K - from->height) / 2;
 
-  if (convolve_halves (plan, plane, halves)) {
-    ConvolveStatus status = run<T, K, S, W, R> (plan, &halves[0], error);
-
-    return status == CONVOLVE_OK ? run<T, K, S, W, R> (plan, &halves[1], error) : status;
-  }
-  memset (&taps, 0, sizeof (taps));
   for (int i = 0; i < from->width; i++)
     taps.row[left + i] = from->row[i];
   for (int j = 0; j < from->height; j++) {
@@ -79,29 +71,33 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
     for (int i = 0; i < from->width; i++)
       taps.tap[top + j][left + i] = from->taps[j * from->width + i] * convolve_tap_unit (plan);
   }
-  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, CONVOLVE_WARPS, K, &grid);
-  return convolve_launch (plan, plane, (const void *) convolve_fused<T, K, S, W, R>, grid, &taps, error);
+  return convolve_border_load<K, W, R> (plan, (const void *) convolve_fused<T, K, S, W, R>, taps, CONVOLVE_WARPS,
+      error);
+}
+
+ConvolveStatus
+convolve_fused_load (ConvolvePlan *plan, ConvolveError *error)
+{
+  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
+  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
+    {
+        { load<uint8_t, 3, 1, 2, 4>, load<uint8_t, 3, 2, 1, 8>, load<uint8_t, 3, 4, 1, 4> },
+        { load<uint8_t, 5, 1, 2, 4>, load<uint8_t, 5, 2, 1, 8>, load<uint8_t, 5, 4, 1, 4> },
+        { load<uint8_t, 7, 1, 1, 8>, load<uint8_t, 7, 2, 1, 8>, load<uint8_t, 7, 4, 1, 4> },
+        { load<uint8_t, 9, 1, 1, 8>, load<uint8_t, 9, 2, 1, 8>, load<uint8_t, 9, 4, 1, 4> },
+    },
+    {
+        { load<uint16_t, 3, 1, 1, 8>, load<uint16_t, 3, 2, 1, 4>, load<uint16_t, 3, 4, 1, 4> },
+        { load<uint16_t, 5, 1, 1, 8>, load<uint16_t, 5, 2, 1, 4>, load<uint16_t, 5, 4, 1, 4> },
+        { load<uint16_t, 7, 1, 1, 8>, load<uint16_t, 7, 2, 1, 4>, load<uint16_t, 7, 4, 1, 4> },
+        { load<uint16_t, 9, 1, 1, 8>, load<uint16_t, 9, 2, 1, 4>, load<uint16_t, 9, 4, 1, 4> },
+    },
+  };
+  return loads[plan->pixel.type][convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
 }
 
 ConvolveStatus
 convolve_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-  static const Run runs[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
-    {
-        { run<uint8_t, 3, 1, 2, 4>, run<uint8_t, 3, 2, 1, 8>, run<uint8_t, 3, 4, 1, 4> },
-        { run<uint8_t, 5, 1, 2, 4>, run<uint8_t, 5, 2, 1, 8>, run<uint8_t, 5, 4, 1, 4> },
-        { run<uint8_t, 7, 1, 1, 8>, run<uint8_t, 7, 2, 1, 8>, run<uint8_t, 7, 4, 1, 4> },
-        { run<uint8_t, 9, 1, 1, 8>, run<uint8_t, 9, 2, 1, 8>, run<uint8_t, 9, 4, 1, 4> },
-    },
-    {
-        { run<uint16_t, 3, 1, 1, 8>, run<uint16_t, 3, 2, 1, 4>, run<uint16_t, 3, 4, 1, 4> },
-        { run<uint16_t, 5, 1, 1, 8>, run<uint16_t, 5, 2, 1, 4>, run<uint16_t, 5, 4, 1, 4> },
-        { run<uint16_t, 7, 1, 1, 8>, run<uint16_t, 7, 2, 1, 4>, run<uint16_t, 7, 4, 1, 4> },
-        { run<uint16_t, 9, 1, 1, 8>, run<uint16_t, 9, 2, 1, 4>, run<uint16_t, 9, 4, 1, 4> },
-    },
-  };
-  int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
-
-  return runs[plan->pixel.type][side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2](plan, plane, error);
+  return convolve_border_run (plan, plane, error);
 }

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
+#include "cuda/fused_tiled.h"
 
 #include "cuda/border.cuh"
 
 #define THREADS 256
 #define COLUMNS CONVOLVE_FUSED_TILED_SAMPLES
 #define HEIGHT CONVOLVE_FUSED_TILED_HEIGHT
-#define RUN 8    /* sums of a row that a thread makes together */
-#define STACK 16 /* outputs of a column that a thread makes together */
+#define ROW_SUMS 8 /* sums of a row that a thread makes together */
+#define STACK 16   /* outputs of a column that a thread makes together */
+
+/* What depends on the plane. */
+struct TiledPlane
+{
+  int left; /* of the first tile */
+  int x0;   /* of the first output */
+  bool aligned;
+};
 
 template <int K>
 struct TiledTaps
 {
-  int left; /* of the first tile */
-  int x0;   /* of the first output */
+  TiledPlane plane;
   ConvolveBoundary boundary;
-  bool aligned;
   float row[K], column[K];
   int dots[(K + 3) / 4]; /* the row, four weights in a word */
 };
@@ -87,13 +93,14 @@ __global__ void __launch_bounds__ (THREADS)
   typedef Tile<T, S, K> Tile;
   extern __shared__ __align__ (16) unsigned char shared[];
   Tile &tile = *(Tile *) shared;
-  const int left = taps.left + blockIdx.x * Tile::pixels, top = image.y0 + blockIdx.y * HEIGHT, thread = threadIdx.x;
+  const int left = taps.plane.left + blockIdx.x * Tile::pixels, top = image.y0 + blockIdx.y * HEIGHT,
+            thread = threadIdx.x;
   const int bottom = min (top + HEIGHT, image.y1), rows = bottom - top + K - 1;
 
   convolve_wait ();
   /* Chunks from first to stop lie in the image. The others are few but take long: their threads are in as few warps. */
   const int begin = left - Tile::side;
-  const int first = !taps.aligned ? Tile::chunks : begin < 0 ? -begin / Tile::chunk : 0;
+  const int first = !taps.plane.aligned ? Tile::chunks : begin < 0 ? -begin / Tile::chunk : 0;
   const int stop = max (min ((image.width - begin) / Tile::chunk, Tile::chunks), first);
 #pragma unroll 1
   for (int i = thread; i < rows * Tile::chunks; i += THREADS) {
@@ -119,13 +126,13 @@ __global__ void __launch_bounds__ (THREADS)
 
   /* Rows. What a run reads begins at a whole word, shift samples before its first. */
   constexpr int per_word = 4 / sizeof (T), shift = (Tile::side - K / 2) % per_word;
-  constexpr int words = (shift + RUN + K - 1 + per_word - 1) / per_word;
-  for (int i = thread; i < rows * (COLUMNS / RUN); i += THREADS) {
-    int r = i / (COLUMNS / RUN), run = i % (COLUMNS / RUN) / S, s = i % S;
-    const uint32_t *from = &tile.input[r][(run * RUN + Tile::side - K / 2 - shift) / per_word * S];
-    float *to = &tile.sums[r][run * RUN * S + s];
+  constexpr int words = (shift + ROW_SUMS + K - 1 + per_word - 1) / per_word;
+  for (int i = thread; i < rows * (COLUMNS / ROW_SUMS); i += THREADS) {
+    int r = i / (COLUMNS / ROW_SUMS), run = i % (COLUMNS / ROW_SUMS) / S, s = i % S;
+    const uint32_t *from = &tile.input[r][(run * ROW_SUMS + Tile::side - K / 2 - shift) / per_word * S];
+    float *to = &tile.sums[r][run * ROW_SUMS * S + s];
     uint32_t own[words + 1];
-    float sums[RUN];
+    float sums[ROW_SUMS];
 
 #pragma unroll
     for (int w = 0; w < words; w++) {
@@ -138,7 +145,7 @@ __global__ void __launch_bounds__ (THREADS)
     }
     own[words] = 0;
 #pragma unroll
-    for (int c = 0; c < RUN; c++) {
+    for (int c = 0; c < ROW_SUMS; c++) {
       int dots = CONVOLVE_MAGIC_BITS;
 
 #pragma unroll
@@ -147,16 +154,16 @@ __global__ void __launch_bounds__ (THREADS)
       sums[c] = DOTS ? __int_as_float (dots) - CONVOLVE_MAGIC : 0;
     }
 #pragma unroll
-    for (int i = 0; i < RUN + K - 1 && !DOTS; i++) {
+    for (int i = 0; i < ROW_SUMS + K - 1 && !DOTS; i++) {
       float value = convolve_value<T> (image, own, shift + i);
 
 #pragma unroll
-      for (int c = 0; c < RUN; c++)
+      for (int c = 0; c < ROW_SUMS; c++)
         if (i - c >= 0 && i - c < K)
           sums[c] += taps.row[i - c < 0 || i - c >= K ? 0 : i - c] * value;
     }
 #pragma unroll
-    for (int c = 0; c < RUN; c++)
+    for (int c = 0; c < ROW_SUMS; c++)
       to[c * S] = sums[c];
   }
   __syncthreads ();
@@ -164,7 +171,7 @@ __global__ void __launch_bounds__ (THREADS)
   /* Columns. */
   const int column = thread % COLUMNS, s = column % S, x = left + column / S;
 
-  if (x < taps.x0 || x >= image.x1)
+  if (x < taps.plane.x0 || x >= image.x1)
     return;
   if (!(image.select >> s & 1)) {
     for (int y = top + thread / COLUMNS; y < bottom; y += THREADS / COLUMNS)
@@ -204,73 +211,88 @@ __global__ void __launch_bounds__ (THREADS)
   }
 }
 
+/* What load () leaves: the plane fills the taps' left and x0, and whether the source is aligned. */
+struct FusedTiled
+{
+  const void *kernel;
+  size_t shared;
+  int pixels, chunk; /* of a tile's row, and loaded together */
+  alignas (16) unsigned char taps[sizeof (TiledTaps<63>)];
+};
+
 template <typename T, int K, int S>
 static ConvolveStatus
-run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+load (ConvolvePlan *plan, ConvolveError *error)
 {
   typedef Tile<T, S, K> Tile;
   const ConvolveTaps *from = &plan->taps;
-  const ConvolveRect *region = &plane->region;
-  TiledTaps<K> taps;
-  ConvolveGrid grid = {};
+  FusedTiled *kept = (FusedTiled *) convolve_new_loaded (plan, sizeof (FusedTiled), error);
   int before = (K - from->width) / 2, above = (K - from->height) / 2;
   bool dots = sizeof (T) == 1 && plan->exact;
 
-  memset (&taps, 0, sizeof (taps));
-  for (int i = 0; i < from->width; i++) {
-    taps.row[before + i] = from->row[i];
-    dots = dots && from->row[i] >= -128 && from->row[i] <= 127;
-    taps.dots[(before + i) / 4] |= (int) ((unsigned) ((int) from->row[i] & 0xff) << (before + i) % 4 * 8);
-  }
-  for (int j = 0; j < from->height; j++)
-    taps.column[above + j] = from->column[j] * convolve_tap_unit (plan);
-  taps.left = region->x / Tile::chunk * Tile::chunk;
-  taps.x0 = region->x;
-  taps.boundary = plan->boundary;
-  taps.aligned = ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % 16 == 0;
-  grid.block = dim3 (THREADS);
-  grid.blocks = dim3 ((region->x + region->width - taps.left + Tile::pixels - 1) / Tile::pixels,
-      (region->height + HEIGHT - 1) / HEIGHT);
+  if (!kept)
+    return CONVOLVE_NO_MEMORY;
   static_assert (sizeof (Tile) == (HEIGHT + K - 1) * (16 * (Tile::chunks + 1) + COLUMNS * 4),
       "convolve_fused_tiled_shared_size () says it");
-  grid.shared = sizeof (Tile);
-  grid.waits = true;
-  if (grid.blocks.y > 65535) { /* the most that a grid is high: in two parts */
-    ConvolvePlane part = *plane;
-    ConvolveStatus status;
-
-    part.region.height /= 2;
-    status = run<T, K, S> (plan, &part, error);
-    part.region.y += part.region.height;
-    part.region.height = region->height - part.region.height;
-    return status == CONVOLVE_OK ? run<T, K, S> (plan, &part, error) : status;
+  TiledTaps<K> *taps = (TiledTaps<K> *) kept->taps;
+  for (int i = 0; i < from->width; i++) {
+    taps->row[before + i] = from->row[i];
+    dots = dots && from->row[i] >= -128 && from->row[i] <= 127;
+    taps->dots[(before + i) / 4] |= (int) ((unsigned) ((int) from->row[i] & 0xff) << (before + i) % 4 * 8);
   }
-  return convolve_launch (plan, plane,
-      dots ? (const void *) convolve_fused_tiled<T, K, S, sizeof (T) == 1>
-           : (const void *) convolve_fused_tiled<T, K, S, false>,
-      grid, &taps, error);
+  for (int j = 0; j < from->height; j++)
+    taps->column[above + j] = from->column[j] * convolve_tap_unit (plan);
+  taps->boundary = plan->boundary;
+  kept->kernel = dots ? (const void *) convolve_fused_tiled<T, K, S, sizeof (T) == 1>
+                      : (const void *) convolve_fused_tiled<T, K, S, false>;
+  kept->shared = sizeof (Tile);
+  kept->pixels = Tile::pixels;
+  kept->chunk = Tile::chunk;
+  return convolve_allow_shared (plan->device, kept->kernel, kept->shared, error);
 }
 
 ConvolveStatus
-convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+convolve_fused_tiled_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const int sides[] = CONVOLVE_FUSED_TILED_SIDES;
-  static const Run runs[CONVOLVE_N_SAMPLE_TYPES][3][3] = {
+  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][3][3] = {
     {
-        { run<uint8_t, 15, 1>, run<uint8_t, 15, 2>, run<uint8_t, 15, 4> },
-        { run<uint8_t, 31, 1>, run<uint8_t, 31, 2>, run<uint8_t, 31, 4> },
-        { run<uint8_t, 63, 1>, run<uint8_t, 63, 2>, run<uint8_t, 63, 4> },
+        { load<uint8_t, 15, 1>, load<uint8_t, 15, 2>, load<uint8_t, 15, 4> },
+        { load<uint8_t, 31, 1>, load<uint8_t, 31, 2>, load<uint8_t, 31, 4> },
+        { load<uint8_t, 63, 1>, load<uint8_t, 63, 2>, load<uint8_t, 63, 4> },
     },
     {
-        { run<uint16_t, 15, 1>, run<uint16_t, 15, 2>, NULL },
-        { run<uint16_t, 31, 1>, run<uint16_t, 31, 2>, NULL },
-        { run<uint16_t, 63, 1>, run<uint16_t, 63, 2>, NULL },
+        { load<uint16_t, 15, 1>, load<uint16_t, 15, 2>, NULL },
+        { load<uint16_t, 31, 1>, load<uint16_t, 31, 2>, NULL },
+        { load<uint16_t, 63, 1>, load<uint16_t, 63, 2>, NULL },
     },
   };
   int at = 0;
 
   while (sides[at] < convolve_fused_tiled_side (plan))
     at++;
-  return runs[plan->pixel.type][at][plan->pixel.samples / 2](plan, plane, error);
+  return loads[plan->pixel.type][at][plan->pixel.samples / 2](plan, error);
+}
+
+ConvolveStatus
+convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const FusedTiled *kept = (const FusedTiled *) plan->loaded;
+  const ConvolveRect *region = &plane->region;
+  const int rows = (region->height + HEIGHT - 1) / HEIGHT;
+  FusedTiled now = *kept;
+  TiledPlane *of_plane = (TiledPlane *) now.taps;
+  ConvolveGrid grid = {};
+
+  if (rows > CONVOLVE_MOST_BLOCKS_DOWN)
+    return convolve_run_halves (plan, plane, CONVOLVE_ONE_BELOW_THE_OTHER, convolve_fused_tiled_run, error);
+  of_plane->left = region->x / kept->chunk * kept->chunk;
+  of_plane->x0 = region->x;
+  of_plane->aligned = ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % 16 == 0;
+  grid.block = dim3 (THREADS);
+  grid.blocks = dim3 ((region->x + region->width - of_plane->left + kept->pixels - 1) / kept->pixels, rows);
+  grid.shared = kept->shared;
+  grid.waits = true;
+  return convolve_launch (plan, plane, kept->kernel, grid, now.taps, error);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the CUDA variants share: the image as a kernel sees it, loads with a boundary, the store, and the launch.
- * A kernel is a template over the sample's type T, the boundary, and the type Sum of its sums: float wherever
- * common/taps.c proved it good enough, double elsewhere. blockIdx.z is the sample within the pixel.
+ * The image as a kernel sees it: loads with a boundary, the sum, the store. A kernel is a template over the sample's type
+ * T and the type Sum of its sums: float wherever common/taps.c proved single precision good enough,
+ * double elsewhere. blockIdx.z is the sample within the pixel.
  */
 #ifndef CONVOLVE_CUDA_IMAGE_CUH
 #define CONVOLVE_CUDA_IMAGE_CUH
@@ -23,6 +23,7 @@ struct ConvolveImage
   int pixel_stride, shift, maximum;
   unsigned select;
   bool swapped;
+  ConvolveBoundary boundary;
   float zero[CONVOLVE_MAX_SAMPLES];
   int mask_width, mask_height;
   ConvolveTail tail;
@@ -51,28 +52,6 @@ convolve_wait_for_copies (void)
   __syncthreads ();
 }
 
-/* Taps as a launch parameter, which stands in the constant bank: private to the launch, unlike a __constant__ array. */
-template <int N>
-struct ConvolveParameters
-{
-  float tap[N];
-};
-
-/*
- * Masks up to 29 x 29 travel in the 4 KB that every launch carries cheaply; larger ones take all there is. The plan
- * allocates its taps to the full size, so that a launch can point to them.
- */
-#define CONVOLVE_FEW_TAPS 841
-
-static_assert (sizeof (ConvolveImage) + sizeof (ConvolveParameters<CONVOLVE_MAX_PARAMETER_TAPS>) <= 32764,
-    "what one launch carries");
-
-static inline bool
-convolve_has_few_taps (const ConvolvePlan *plan)
-{
-  return plan->taps.width * plan->taps.height <= CONVOLVE_FEW_TAPS;
-}
-
 /* A row is shorter than 2^31 bytes, so offsets in it are cheap; those of rows are not bounded. */
 template <typename T>
 __device__ __forceinline__ const T *
@@ -94,8 +73,22 @@ convolve_swap (const ConvolveImage &image, unsigned word)
   return image.swapped ? __byte_perm (word, 0, 0x4401) : word;
 }
 
-/* The boundary of a block that never reads outside the image: most blocks, so they pay nothing for edges. */
-#define CONVOLVE_INSIDE CONVOLVE_N_BOUNDARIES
+/* Where a block reads: inside the image alone, as most blocks do, which so pay nothing for edges; or anywhere. */
+enum ConvolvePlace
+{
+  CONVOLVE_INSIDE,
+  CONVOLVE_ANYWHERE
+};
+
+/*
+ * convolve_boundary_index () for a coordinate outside the image. Not inlined: few samples lie there, and warps would wait
+ * for the instructions of all boundaries to be fetched.
+ */
+static __device__ __noinline__ int
+convolve_find_index (ConvolveBoundary boundary, int i, int n)
+{
+  return convolve_boundary_index (boundary, i, n);
+}
 
 /* Whether a block whose outputs are at left, top reads only what is inside the image. */
 __device__ __forceinline__ bool
@@ -107,15 +100,17 @@ convolve_is_inside (const ConvolveImage &image, int left, int top, int width, in
       && top + height + y_reach <= image.height;
 }
 
-/* The sample at any x and y, inside the image or outside. */
-template <typename T, ConvolveBoundary B>
+/* The sample at x and y. */
+template <typename T, ConvolvePlace P>
 __device__ __forceinline__ float
 convolve_load (const ConvolveImage &image, int x, int y, int sample)
 {
-  if (B != CONVOLVE_INSIDE) {
-    x = convolve_boundary_index (B, x, image.width);
-    y = convolve_boundary_index (B, y, image.height);
-    if (B == CONVOLVE_BOUNDARY_ZERO && (x < 0 || y < 0))
+  if (P == CONVOLVE_ANYWHERE) {
+    if ((unsigned) x >= (unsigned) image.width)
+      x = convolve_find_index (image.boundary, x, image.width);
+    if ((unsigned) y >= (unsigned) image.height)
+      y = convolve_find_index (image.boundary, y, image.height);
+    if (x < 0 || y < 0)
       return image.zero[sample];
   }
   unsigned word = *convolve_source<T> (image, x, y, sample);
@@ -150,53 +145,33 @@ convolve_copied (const ConvolveImage &image, int x, int y, bool writes)
   return true;
 }
 
-/* A kernel for each type of sum, sample type and boundary; what follows the name goes to all of them. */
-template <typename Mask>
-using ConvolveKernel = void (*) (ConvolveImage image, Mask mask);
-
-template <typename Mask>
-using ConvolveKernels = ConvolveKernel<Mask>[2][CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_N_BOUNDARIES];
-
-#define CONVOLVE_KERNELS(name, ...) \
-  { \
-    { CONVOLVE_KERNEL_ROW (name, uint8_t, float, ##__VA_ARGS__), \
-      CONVOLVE_KERNEL_ROW (name, uint16_t, float, ##__VA_ARGS__) }, \
-    { \
-      CONVOLVE_KERNEL_ROW (name, uint8_t, double, ##__VA_ARGS__), \
-          CONVOLVE_KERNEL_ROW (name, uint16_t, double, ##__VA_ARGS__) \
-    } \
-  }
-#define CONVOLVE_KERNEL_ROW(name, T, Sum, ...) \
-  { \
-    name<T, CONVOLVE_BOUNDARY_ZERO, Sum, ##__VA_ARGS__>, name<T, CONVOLVE_BOUNDARY_REPLICATE, Sum, ##__VA_ARGS__>, \
-        name<T, CONVOLVE_BOUNDARY_REFLECT, Sum, ##__VA_ARGS__>, \
-        name<T, CONVOLVE_BOUNDARY_REFLECT_101, Sum, ##__VA_ARGS__>, \
-        name<T, CONVOLVE_BOUNDARY_WRAP, Sum, ##__VA_ARGS__> \
-  }
-static_assert (CONVOLVE_N_SAMPLE_TYPES == 2 && CONVOLVE_N_BOUNDARIES == 5, "a new one needs its kernels");
-
-/* How a variant covers the plane. */
-struct ConvolveGrid
+/*
+ * The sum of taps times samples, row by row, with one order of additions in every kernel. tap (k) is weight number k of
+ * the mask, sample (i, j) is what lies under its column i and row j.
+ */
+template <typename Sum, typename Tap, typename Sample>
+__device__ __forceinline__ Sum
+convolve_sum (const ConvolveImage &image, Tap tap, Sample sample)
 {
-  dim3 block;                  /* threads */
-  int tile_width, tile_height; /* outputs of one block */
-  size_t shared;               /* bytes of dynamic shared memory */
-  dim3 blocks;                 /* of kernels that divide the plane themselves; then there are no tiles */
-  bool waits;                  /* the kernel calls convolve_wait (), so that launches may overlap */
-};
+  Sum sum = 0;
 
-/* The plane as kernels see it, all of its region. */
-void convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const ConvolvePlane *plane);
+  for (int j = 0; j < image.mask_height; j++) {
+    Sum row = 0;
+    for (int i = 0; i < image.mask_width; i++)
+      row += tap (j * image.mask_width + i) * (Sum) sample (i, j);
+    sum += row;
+  }
+  return sum;
+}
 
-/* Enqueues a kernel over the plane's region. It takes a ConvolveImage and one more parameter, which mask points to. */
-ConvolveStatus convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel,
-    const ConvolveGrid &grid, const void *mask, ConvolveError *error);
-
-template <typename Mask>
-const void *
-convolve_kernel (const ConvolvePlan *plan, const ConvolveKernels<Mask> &kernels)
+/* The same with samples from the image's memory, for the output at x and y. */
+template <typename T, ConvolvePlace P, typename Sum, typename Tap>
+__device__ __forceinline__ Sum
+convolve_sum_neighbours (const ConvolveImage &image, Tap tap, int x, int y)
 {
-  return (const void *) kernels[plan->wide_sums][plan->pixel.type][plan->boundary];
+  return convolve_sum<Sum> (image, tap, [&] (int i, int j) {
+    return convolve_load<T, P> (image, x + i - image.mask_width / 2, y + j - image.mask_height / 2, blockIdx.z);
+  });
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
 #include "cuda/border.cuh"
+
+CONVOLVE_DEVICE_FUNCTIONS (packed);
 
 /*
  * The weights of a K x K mask, four in a word. A row of the mask is full words from its left end and, where 3 weights
@@ -89,20 +89,12 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
 
 template <int K, int S, int W, int R>
 static ConvolveStatus
-run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+load (ConvolvePlan *plan, ConvolveError *error)
 {
   const ConvolveTaps *from = &plan->taps;
-  PackedTaps<K> taps;
-  ConvolveGrid grid = {};
-  ConvolvePlane halves[2];
+  PackedTaps<K> taps = {};
 
-  if (convolve_halves (plan, plane, halves)) {
-    ConvolveStatus status = run<K, S, W, R> (plan, &halves[0], error);
-
-    return status == CONVOLVE_OK ? run<K, S, W, R> (plan, &halves[1], error) : status;
-  }
-  memset (&taps, 0, sizeof (taps));
-  taps.tail = plan->integer_tail;
+  taps.tail = *(const ConvolveIntegerTail *) plan->prepared;
   for (int j = 0; j < from->height; j++)
     for (int i = 0; i < from->width; i++) {
       int row = j + (K - from->height) / 2, at = i + (K - from->width) / 2;
@@ -115,24 +107,27 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
       else
         taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
     }
-  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, CONVOLVE_WARPS, K, &grid);
-  return convolve_launch (plan, plane,
-      plan->integer_tail.clamps ? (const void *) convolve_packed<K, S, W, R, true>
-                                : (const void *) convolve_packed<K, S, W, R, false>,
-      grid, &taps, error);
+  return convolve_border_load<K, W, R> (plan,
+      taps.tail.clamps ? (const void *) convolve_packed<K, S, W, R, true>
+                       : (const void *) convolve_packed<K, S, W, R, false>,
+      taps, CONVOLVE_WARPS, error);
+}
+
+ConvolveStatus
+convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
+{
+  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
+  static const Load loads[4][3] = {
+    { load<3, 1, 2, 4>, load<3, 2, 1, 8>, load<3, 4, 1, 4> },
+    { load<5, 1, 2, 4>, load<5, 2, 1, 8>, load<5, 4, 1, 4> },
+    { load<7, 1, 1, 12>, load<7, 2, 1, 8>, load<7, 4, 1, 4> },
+    { load<9, 1, 1, 8>, load<9, 2, 1, 8>, load<9, 4, 1, 4> },
+  };
+  return loads[convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
 }
 
 ConvolveStatus
 convolve_packed_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-  static const Run runs[4][3] = {
-    { run<3, 1, 2, 4>, run<3, 2, 1, 8>, run<3, 4, 1, 4> },
-    { run<5, 1, 2, 4>, run<5, 2, 1, 8>, run<5, 4, 1, 4> },
-    { run<7, 1, 1, 12>, run<7, 2, 1, 8>, run<7, 4, 1, 4> },
-    { run<9, 1, 1, 8>, run<9, 2, 1, 8>, run<9, 4, 1, 4> },
-  };
-  int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
-
-  return runs[side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2](plan, plane, error);
+  return convolve_border_run (plan, plane, error);
 }

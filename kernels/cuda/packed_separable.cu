@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
 #include "cuda/border.cuh"
+
+CONVOLVE_DEVICE_FUNCTIONS (packed_separable);
 
 /* A column and a row of integers of eight bits. */
 template <int K>
@@ -88,21 +88,13 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *V)
 
 template <int K, int S, int W, int R, int V = CONVOLVE_WARPS>
 static ConvolveStatus
-run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+load (ConvolvePlan *plan, ConvolveError *error)
 {
   const ConvolveTaps *from = &plan->taps;
-  PackedFactors<K> taps;
-  ConvolveGrid grid = {};
-  ConvolvePlane halves[2];
+  PackedFactors<K> taps = {};
   int left = (K - from->width) / 2, top = (K - from->height) / 2, least = 0, sum = 0;
 
-  if (convolve_halves (plan, plane, halves)) {
-    ConvolveStatus status = run<K, S, W, R, V> (plan, &halves[0], error);
-
-    return status == CONVOLVE_OK ? run<K, S, W, R, V> (plan, &halves[1], error) : status;
-  }
-  memset (&taps, 0, sizeof (taps));
-  taps.tail = plan->integer_tail;
+  taps.tail = *(const ConvolveIntegerTail *) plan->prepared;
   for (int i = 0; i < from->width; i++) {
     int tap = (int) from->row[i];
 
@@ -121,24 +113,27 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
   taps.row_start = -32768 - least;
   for (int s = 0; s < S; s++)
     taps.tail.start[s] -= taps.row_start * sum;
-  taps.parts = convolve_divide (plan, plane, W * CONVOLVE_GROUP, CONVOLVE_GROUP, R, V, K, &grid);
-  return convolve_launch (plan, plane,
-      plan->integer_tail.clamps ? (const void *) convolve_packed_separable<K, S, W, R, V, true>
-                                : (const void *) convolve_packed_separable<K, S, W, R, V, false>,
-      grid, &taps, error);
+  return convolve_border_load<K, W, R> (plan,
+      taps.tail.clamps ? (const void *) convolve_packed_separable<K, S, W, R, V, true>
+                       : (const void *) convolve_packed_separable<K, S, W, R, V, false>,
+      taps, V, error);
+}
+
+ConvolveStatus
+convolve_packed_separable_load (ConvolvePlan *plan, ConvolveError *error)
+{
+  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
+  static const Load loads[4][3] = {
+    { load<3, 1, 2, 4>, load<3, 2, 1, 4>, load<3, 4, 1, 8> },
+    { load<5, 1, 2, 6>, load<5, 2, 1, 4>, load<5, 4, 1, 8> },
+    { load<7, 1, 2, 6, 8>, load<7, 2, 1, 8>, load<7, 4, 1, 8> },
+    { load<9, 1, 1, 12, 2>, load<9, 2, 2, 4>, load<9, 4, 1, 6> },
+  };
+  return loads[convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
 }
 
 ConvolveStatus
 convolve_packed_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-  static const Run runs[4][3] = {
-    { run<3, 1, 2, 4>, run<3, 2, 1, 4>, run<3, 4, 1, 8> },
-    { run<5, 1, 2, 6>, run<5, 2, 1, 4>, run<5, 4, 1, 8> },
-    { run<7, 1, 2, 6, 8>, run<7, 2, 1, 8>, run<7, 4, 1, 8> },
-    { run<9, 1, 1, 12, 2>, run<9, 2, 2, 4>, run<9, 4, 1, 6> },
-  };
-  int side = plan->taps.width > plan->taps.height ? plan->taps.width : plan->taps.height;
-
-  return runs[side <= 3 ? 0 : (side - 3) / 2][plan->pixel.samples / 2](plan, plane, error);
+  return convolve_border_run (plan, plane, error);
 }

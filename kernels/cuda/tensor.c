@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Taps as limbs for tensor: how many are needed, with the proof, and the banded operands made of them. */
+#include "cuda/tensor.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/integer_tail.h"
-#include "cuda/tensor.h"
+#include "cuda/accepts.h"
 
 #define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
 #define INT_LIMIT 2147483648.0
@@ -33,7 +36,7 @@ integer_of (const ConvolvePlan *plan, double step, int at)
 }
 
 int
-convolve_limbs_of (const ConvolvePlan *plan, const ConvolveLimbs *limbs, int l, int i, int j)
+convolve_tensor_limb (const ConvolvePlan *plan, const ConvolveLimbs *limbs, int l, int i, int j)
 {
   return limb_of (integer_of (plan, limbs->step, j * plan->taps.width + i), l);
 }
@@ -77,7 +80,7 @@ try_limbs (const ConvolvePlan *plan, int count, double step, ConvolveLimbs *limb
 
   limbs->count = count;
   limbs->step = step;
-  limbs->whole = total * maximum < INT_LIMIT;
+  limbs->fits = total * maximum < INT_LIMIT;
   limbs->tail = plan->tail;
   if (plan->exact)
     return true;
@@ -96,13 +99,13 @@ try_limbs (const ConvolvePlan *plan, int count, double step, ConvolveLimbs *limb
 }
 
 bool
-convolve_limbs_choose (const ConvolvePlan *plan, ConvolveLimbs *limbs, const char **reason)
+convolve_tensor_choose (const ConvolvePlan *plan, ConvolveLimbs *limbs, const char **reason)
 {
   const int taps = plan->taps.width * plan->taps.height;
   double peak = 0, gain = 0;
 
   if (plan->wide_sums) {
-    *reason = "its sums need double precision";
+    *reason = "the sums need double precision";
     return false;
   }
   for (int k = 0; k < taps; k++)
@@ -115,7 +118,7 @@ convolve_limbs_choose (const ConvolvePlan *plan, ConvolveLimbs *limbs, const cha
                     : (coarse > fine && try_limbs (plan, count, coarse, limbs)) || try_limbs (plan, count, fine, limbs))
       return true;
   }
-  *reason = "its weights need more than three bytes each, or their sum more than 32 bits";
+  *reason = "the weights need more than three bytes each, or their sum more than 32 bits";
   return false;
 }
 
@@ -137,37 +140,65 @@ convolve_tensor_word (const ConvolvePlan *plan, const ConvolveLimbs *limbs, int 
   int width = plan->taps.width, height = plan->taps.height, units = convolve_tensor_units (width);
   int pair = s / height, row = pair < units / 2 ? s % height : 2 * (s - pair * height) + h;
   int unit = pair < units / 2 ? 2 * pair + h : units - 1;
-  int first = unit * CONVOLVE_TENSOR_UNIT + lane % 4 * 4 - lane / 4 - (convolve_tensor_reach (width) - width / 2);
+  int first = unit * CONVOLVE_TENSOR_UNIT + lane % 4 * 4 - lane / 4 - (convolve_tensor_radius (width) - width / 2);
   uint32_t word = 0;
 
   for (int b = 0; b < 4 && row < height; b++)
     if (first + b >= 0 && first + b < width)
-      word |= (uint32_t) (convolve_limbs_of (plan, limbs, l, first + b, row) & 255) << 8 * b;
+      word |= (uint32_t) (convolve_tensor_limb (plan, limbs, l, first + b, row) & 255) << 8 * b;
   return word;
 }
 
-ConvolveStatus
-convolve_tensor_prepare (ConvolvePlan *plan, ConvolveError *error)
+static bool
+accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
-  const char *reason;
-  int steps = convolve_tensor_steps (plan->taps.width, plan->taps.height), limbs;
-  uint32_t *words;
+  ConvolveLimbs limbs = { .count = 0 };
+  const char *unused;
+
+  *reason = CONVOLVE_NEEDS_8_0;
+  if (convolve_device_capability (plan->device) < 80)
+    return false;
+  *reason = CONVOLVE_NEEDS_SHARED;
+  if (convolve_tensor_shared_size (plan) > convolve_device_shared_limit (plan->device)
+      || !convolve_tensor_choose (plan, &limbs, reason))
+    return false;
+  limbs.integers =
+      limbs.count == 1 && limbs.step == 1 && convolve_integer_tail_choose (plan, &limbs.integer_tail, &unused);
+  *reason = "no memory";
+  *found = malloc (sizeof (limbs));
+  if (*found)
+    memcpy (*found, &limbs, sizeof (limbs));
+  return *found;
+}
+
+/* Puts all operands on the device: [step][limb][lane][h]. */
+static ConvolveStatus
+prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  const ConvolveLimbs *limbs = plan->prepared;
+  const int steps = convolve_tensor_steps (plan->taps.width, plan->taps.height), n = limbs->count;
+  /* One step is read ahead. */
+  uint32_t *words = calloc ((size_t) (steps + 1) * n * 64, sizeof (uint32_t));
   size_t count = 0;
   ConvolveStatus status;
 
-  convolve_limbs_choose (plan, &plan->limbs, &reason);
-  limbs = plan->limbs.count;
-  plan->limbs.integers =
-      limbs == 1 && plan->limbs.step == 1 && convolve_integer_tail_choose (plan, &plan->integer_tail, &reason);
-  words = calloc ((size_t) (steps + 1) * limbs * 64, sizeof (uint32_t)); /* one step is read ahead */
   if (!words)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", plan->taps.width,
         plan->taps.height);
   for (int s = 0; s < steps; s++)
-    for (int l = 0; l < limbs; l++)
+    for (int l = 0; l < n; l++)
       for (int i = 0; i < 64; i++)
-        words[count++] = convolve_tensor_word (plan, &plan->limbs, s, l, i / 2, i % 2);
-  status = convolve_device_put (plan->device, words, (count + limbs * 64) * sizeof (*words), &plan->device_taps, error);
+        words[count++] = convolve_tensor_word (plan, limbs, s, l, i / 2, i % 2);
+  status = convolve_device_put (plan->device, words, (count + n * 64) * sizeof (*words), &plan->device_memory, error);
   free (words);
   return status;
 }
+
+const ConvolveVariant convolve_variant_tensor = {
+  .name = "tensor",
+  .number = 9,
+  .idea = "rows of the mask as banded matrices of bytes on the integer tensor cores",
+  .accepts = accepts,
+  .prepare = prepare,
+  CONVOLVE_ON_DEVICE (tensor),
+};

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/border.cuh"
+#include "cuda/tensor.h"
 #include "cuda/tensor_tile.cuh"
 
-#define SLICED_PIXELS (1 << 20) /* the largest plane that is faster so: chroma of 1080p is, that of 4K is not */
+#define SHARED_OF_A_THIRD (72 * 1024) /* bytes, of a multiprocessor of compute capability 8.0 and more */
+#define SLICED_PIXELS (1 << 20)       /* the largest plane that is faster so: chroma of 1080p is, that of 4K is not */
 
 /* sum += samples * band: 16 times 8 outputs, each 8 from 32 samples. */
 static __device__ __forceinline__ void
@@ -127,7 +129,7 @@ template <int L, int F, int N>
 static __device__ __forceinline__ void
 add_mask (int (&sums)[N][ROWS][4], const ConvolveImage &image, const ConvolveBands &mask, const uint8_t *tile)
 {
-  const unsigned *pixels = (const unsigned *) (tile + threadIdx.y * ROWS * mask.pitch + mask.margin - mask.reach)
+  const unsigned *pixels = (const unsigned *) (tile + threadIdx.y * ROWS * mask.pitch + mask.margin - mask.radius)
       + threadIdx.x / 4 * 2 + threadIdx.x % 4;
   const uint2 *operands = mask.operands + threadIdx.x;
 
@@ -244,7 +246,7 @@ finish_all (const ConvolveImage &image, const ConvolveBands &mask, int sample, c
     finish_integers<T, false> (image, mask.integer_tail, sample, sums, pairs);
   else if (sizeof (T) == 1 && N == 1 && mask.integers)
     finish_integers<T, true> (image, mask.integer_tail, sample, sums, pairs);
-  else if (!mask.whole)
+  else if (!mask.fits)
     finish_float<T, false> (image, mask, sample, sums, pairs);
   else if (!mask.tail.wide)
     finish_float<T, true> (image, mask, sample, sums, pairs);
@@ -412,15 +414,6 @@ __global__ void __launch_bounds__ (SLICED ? 2 * THREADS : THREADS, SLICED ? 1 : 
 #endif
 }
 
-bool
-convolve_tensor_possible (const ConvolveDevice *device)
-{
-  int major = 0;
-
-  return cudaDeviceGetAttribute (&major, cudaDevAttrComputeCapabilityMajor, convolve_device_id (device)) == cudaSuccess
-      && major >= 8;
-}
-
 static ConvolveFold
 fold_of (ConvolveBoundary boundary, int n)
 {
@@ -440,58 +433,92 @@ fold_of (ConvolveBoundary boundary, int n)
   return { 0, -1, 0, -1 };
 }
 
+/* What load () leaves: the plane fills the folds of the bands, and what depends on the plane's size. */
+struct Loaded
+{
+  const void *kernel, *sliced; /* sliced is NULL where no plane is better done so */
+  size_t shared;
+  ConvolveBands bands;
+};
+
+static ConvolveBands
+describe_bands (const ConvolvePlan *plan, const ConvolveLimbs *limbs)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveTail *tail = &limbs->tail;
+  const int width = plan->taps.width, height = plan->taps.height;
+  ConvolveBands bands = {};
+
+  bands.operands = (const uint2 *) plan->device_memory;
+  bands.units = convolve_tensor_units (width);
+  bands.radius = convolve_tensor_radius (width);
+  bands.margin = convolve_tensor_margin (width);
+  bands.pitch = convolve_tensor_pitch (width);
+  bands.plane_size = bands.pitch * convolve_tensor_tile_rows (height);
+  bands.chunks = bands.pitch / 16;
+  bands.chunk_factor = (65536 + bands.chunks - 1) / bands.chunks;
+  bands.boundary = plan->boundary;
+  bands.fits = limbs->fits;
+  bands.tail = *tail;
+  bands.integers = limbs->integers;
+  if (bands.integers)
+    bands.integer_tail = limbs->integer_tail;
+  bands.range = (1 << pixel->depth) - 1 / 128.0f;
+  bands.unit_scale = (float) (tail->scale / bands.range);
+  for (int i = 0; i < pixel->samples; i++)
+    bands.unit_offset[i] = (float) (tail->offset[i] / bands.range);
+  return bands;
+}
+
 ConvolveStatus
-convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+convolve_tensor_load (ConvolvePlan *plan, ConvolveError *error)
 {
 #define LIMBS(T, ...) \
   { \
-    convolve_tensor<T, 1, __VA_ARGS__>, convolve_tensor<T, 2, __VA_ARGS__>, convolve_tensor<T, 3, __VA_ARGS__> \
+    (const void *) convolve_tensor<T, 1, __VA_ARGS__>, (const void *) convolve_tensor<T, 2, __VA_ARGS__>, \
+        (const void *) convolve_tensor<T, 3, __VA_ARGS__> \
   }
-  static const ConvolveKernel<ConvolveBands> kernels[CONVOLVE_N_SAMPLE_TYPES][2][CONVOLVE_MAX_LIMBS] = {
+  static const void *const kernels[CONVOLVE_N_SAMPLE_TYPES][2][CONVOLVE_MAX_LIMBS] = {
     { LIMBS (uint8_t, false, false), LIMBS (uint8_t, true, false) },
     { LIMBS (uint16_t, false, false), LIMBS (uint16_t, true, false) },
   };
-  static const ConvolveKernel<ConvolveBands> sliced_kernels[CONVOLVE_MAX_LIMBS] = LIMBS (uint8_t, false, true);
+  static const void *const sliced_kernels[CONVOLVE_MAX_LIMBS] = LIMBS (uint8_t, false, true);
   const ConvolvePixel *pixel = &plan->pixel;
-  const ConvolveTail *tail = &plan->limbs.tail;
-  int width = plan->taps.width, height = plan->taps.height;
-  bool planar = pixel->select == 1 && pixel->samples == 1 && pixel->stride == convolve_sample_size (pixel->type);
-  size_t tile = convolve_tensor_shared_size (plan);
-  size_t stage = (size_t) pixel->samples * ROWS * THREADS * sizeof (unsigned);
-  ConvolveBands mask = {};
+  const ConvolveLimbs *limbs = (const ConvolveLimbs *) plan->prepared;
+  const bool planar = pixel->select == 1 && pixel->samples == 1 && pixel->stride == convolve_sample_size (pixel->type);
+  const size_t tile = convolve_tensor_shared_size (plan);
+  const size_t stage = (size_t) pixel->samples * ROWS * THREADS * sizeof (unsigned);
+  Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
+  ConvolveStatus status;
 
-  mask.operands = (const uint2 *) plan->device_taps;
-  mask.units = convolve_tensor_units (width);
-  mask.reach = convolve_tensor_reach (width);
-  mask.margin = convolve_tensor_margin (width);
-  mask.pitch = convolve_tensor_pitch (width);
-  mask.plane_size = mask.pitch * convolve_tensor_tile_rows (height);
-  mask.chunks = mask.pitch / 16;
-  mask.chunk_factor = (65536 + mask.chunks - 1) / mask.chunks;
-  mask.boundary = plan->boundary;
-  mask.fold_x = fold_of (plan->boundary, plane->width);
-  mask.fold_y = fold_of (plan->boundary, plane->height);
-  mask.whole = plan->limbs.whole;
-  mask.tail = *tail;
-  mask.integers = plan->limbs.integers;
-  if (mask.integers)
-    mask.integer_tail = plan->integer_tail;
-  mask.range = (1 << pixel->depth) - 1 / 128.0f;
-  mask.unit_scale = (float) (tail->scale / mask.range);
-  for (int i = 0; i < pixel->samples; i++)
-    mask.unit_offset[i] = (float) (tail->offset[i] / mask.range);
-
+  if (!loaded)
+    return CONVOLVE_NO_MEMORY;
+  loaded->bands = describe_bands (plan, limbs);
+  loaded->kernel = kernels[pixel->type][planar][limbs->count - 1];
   /* All samples of a pixel in one block, where a multiprocessor still holds three: single samples are slow to write. */
-  mask.together = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples > 1 && pixel->samples == pixel->stride
-      && pixel->samples * tile + stage <= 72 * 1024;
-  if (mask.together)
-    tile *= pixel->samples;
-  bool sliced =
-      mask.together && pixel->samples == 2 && (int64_t) plane->region.width * plane->region.height <= SLICED_PIXELS;
-  mask.row_step = THREADS * (sliced ? 2 : 1) / mask.chunks;
-  return convolve_launch (plan, plane,
-      (const void *) (sliced ? sliced_kernels : kernels[pixel->type][planar])[plan->limbs.count - 1],
-      { dim3 (32, WARPS, sliced ? 2 : 1), WIDTH, HEIGHT * (mask.together ? pixel->samples : 1),
-          tile + (mask.together ? stage : 0), dim3 (), true },
-      &mask, error);
+  loaded->bands.together = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples > 1 && pixel->samples == pixel->stride
+      && pixel->samples * tile + stage <= SHARED_OF_A_THIRD;
+  loaded->shared = loaded->bands.together ? pixel->samples * tile + stage : tile;
+  if (loaded->bands.together && pixel->samples == 2)
+    loaded->sliced = sliced_kernels[limbs->count - 1];
+  status = convolve_allow_shared (plan->device, loaded->kernel, loaded->shared, error);
+  if (status == CONVOLVE_OK && loaded->sliced)
+    status = convolve_allow_shared (plan->device, loaded->sliced, loaded->shared, error);
+  return status;
+}
+
+ConvolveStatus
+convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const Loaded *loaded = (const Loaded *) plan->loaded;
+  const bool sliced = loaded->sliced && (int64_t) plane->region.width * plane->region.height <= SLICED_PIXELS;
+  ConvolveBands bands = loaded->bands;
+
+  bands.fold_x = fold_of (plan->boundary, plane->width);
+  bands.fold_y = fold_of (plan->boundary, plane->height);
+  bands.rows_together = THREADS * (sliced ? 2 : 1) / bands.chunks;
+  return convolve_launch (plan, plane, sliced ? loaded->sliced : loaded->kernel,
+      { dim3 (32, WARPS, sliced ? 2 : 1), WIDTH, HEIGHT * (bands.together ? plan->pixel.samples : 1), loaded->shared,
+          dim3 (), true },
+      &bands, error);
 }

@@ -19,18 +19,31 @@ extern "C"
 #define CONVOLVE_TENSOR_OUTPUTS 8 /* side by side, of one product */
 #define CONVOLVE_TENSOR_UNIT 16   /* samples side by side that go into a product together */
 
+#define CONVOLVE_MAX_LIMBS 3
+
+/* The taps as integers of one to three signed bytes each, the limbs, times one step. */
+typedef struct
+{
+  int count; /* limbs of a tap: tap = step * sum of limb[l] * 256^l */
+  double step;
+  bool fits;         /* the sum over all limbs stays inside 32 bits */
+  ConvolveTail tail; /* from a sum of the integers to the sample */
+  bool integers;     /* bytes by one limb, with the integer tail */
+  ConvolveIntegerTail integer_tail;
+} ConvolveLimbs;
+
 /*
  * Finds the fewest limbs that keep the promise of convolve.h for this plan. Integer taps are taken as they are.
  * False, with the reason, where there are none.
  */
-bool convolve_limbs_choose (const ConvolvePlan *plan, ConvolveLimbs *limbs, const char **reason);
+bool convolve_tensor_choose (const ConvolvePlan *plan, ConvolveLimbs *limbs, const char **reason);
 
 /* Limb l of tap i of row j, chosen as above. */
-int convolve_limbs_of (const ConvolvePlan *plan, const ConvolveLimbs *limbs, int l, int i, int j);
+int convolve_tensor_limb (const ConvolvePlan *plan, const ConvolveLimbs *limbs, int l, int i, int j);
 
-/* Samples left of the first output where the mask's window begins: its reach, rounded up to whole words. */
+/* Samples left of the first output where the mask's window begins: the mask's radius, rounded up to whole words. */
 static inline int
-convolve_tensor_reach (int mask_width)
+convolve_tensor_radius (int mask_width)
 {
   return (mask_width / 2 + 3) / 4 * 4;
 }
@@ -39,7 +52,7 @@ convolve_tensor_reach (int mask_width)
 static inline int
 convolve_tensor_units (int mask_width)
 {
-  return (convolve_tensor_reach (mask_width) + CONVOLVE_TENSOR_OUTPUTS + mask_width / 2 + CONVOLVE_TENSOR_UNIT - 1)
+  return (convolve_tensor_radius (mask_width) + CONVOLVE_TENSOR_OUTPUTS + mask_width / 2 + CONVOLVE_TENSOR_UNIT - 1)
       / CONVOLVE_TENSOR_UNIT;
 }
 
@@ -63,7 +76,7 @@ convolve_tensor_margin (int mask_width)
 static inline int
 convolve_tensor_pitch (int mask_width)
 {
-  int samples = convolve_tensor_margin (mask_width) - convolve_tensor_reach (mask_width) + CONVOLVE_TENSOR_WIDTH
+  int samples = convolve_tensor_margin (mask_width) - convolve_tensor_radius (mask_width) + CONVOLVE_TENSOR_WIDTH
       - CONVOLVE_TENSOR_OUTPUTS + convolve_tensor_units (mask_width) * CONVOLVE_TENSOR_UNIT;
 
   return (samples + 15) / 16 * 16;
@@ -85,8 +98,7 @@ size_t convolve_tensor_shared_size (const ConvolvePlan *plan);
  */
 uint32_t convolve_tensor_word (const ConvolvePlan *plan, const ConvolveLimbs *limbs, int s, int l, int lane, int h);
 
-/* Chooses the plan's limbs and puts all operands on its device: [step][limb][lane][h]. */
-ConvolveStatus convolve_tensor_prepare (ConvolvePlan *plan, ConvolveError *error);
+CONVOLVE_DEVICE_FUNCTIONS (tensor);
 
 #ifdef __cplusplus
 }

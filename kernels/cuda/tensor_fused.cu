@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/tensor_products.cuh"
 
+CONVOLVE_DEVICE_FUNCTIONS (tensor_fused);
+
 #define WARPS 4 /* of a block, side by side */
 
 /*
@@ -189,66 +191,98 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
 #endif
 }
 
-template <typename T, bool EXACT, Finish F, int HALO, int R>
-static ConvolveStatus
-run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+#define HEIGHTS 3 /* of tiles that there are kernels for, in table order: the smallest first */
+
+/* What load () leaves: the kernels by height, and the rows of 16 outputs that each makes. */
+struct Loaded
 {
-  Products mask = describe_products (plan, plane);
-  ConvolveGrid grid = {};
+  const void *kernels[HEIGHTS];
+  int rows[HEIGHTS];
+  Products mask;
+};
 
-  mask.width = WARPS * GROUP * (int) sizeof (T);
-  int columns = products_columns (plan, plane, mask);
+/* A kernel, and its rows of 16 outputs. */
+struct Entry
+{
+  const void *kernel;
+  int rows;
+};
 
-  if (columns > 65535) {
-    ConvolvePlane left = *plane, right = *plane;
-
-    left.region.width /= 2;
-    right.region.x += left.region.width, right.region.width -= left.region.width;
-    ConvolveStatus status = run<T, EXACT, F, HALO, R> (plan, &left, error);
-    return status == CONVOLVE_OK ? run<T, EXACT, F, HALO, R> (plan, &right, error) : status;
+ConvolveStatus
+convolve_tensor_fused_load (ConvolvePlan *plan, ConvolveError *error)
+{
+#define ENTRY(T, EXACT, F, HALO, R) \
+  { \
+    (const void *) convolve_tensor_fused<T, EXACT, F, HALO, R>, R \
   }
-  mask.height = ROWS * R;
-  grid.block = dim3 (32, WARPS);
-  grid.blocks = dim3 ((plane->region.height + mask.height - 1) / mask.height, columns);
-  grid.waits = true;
-  return convolve_launch (plan, plane, (const void *) convolve_tensor_fused<T, EXACT, F, HALO, R>, grid, &mask, error);
+#define HALOS(T, EXACT, F, R) \
+  { \
+    ENTRY (T, EXACT, F, 1, R), ENTRY (T, EXACT, F, 2, R), ENTRY (T, EXACT, F, 4, R) \
+  }
+#define ALL_HEIGHTS(T, EXACT, F, SMALL, MIDDLE, LARGE) \
+  { \
+    HALOS (T, EXACT, F, SMALL), HALOS (T, EXACT, F, MIDDLE), HALOS (T, EXACT, F, LARGE) \
+  }
+  /* By how an exact plan finishes, the last for others. What is rare has few kernels, for each takes long to compile. */
+  static const Entry entries[CONVOLVE_N_SAMPLE_TYPES][CLAMPED_INTEGERS + 2][HEIGHTS][3] = {
+    { ALL_HEIGHTS (uint8_t, true, SHIFTED, 1, 2, 4), ALL_HEIGHTS (uint8_t, true, FLOATS, 1, 1, 1),
+        ALL_HEIGHTS (uint8_t, true, INTEGERS, 1, 2, 4), ALL_HEIGHTS (uint8_t, true, CLAMPED_INTEGERS, 1, 1, 1),
+        ALL_HEIGHTS (uint8_t, false, SHIFTED, 1, 2, 4) },
+    { ALL_HEIGHTS (uint16_t, true, SHIFTED, 1, 3, 3), ALL_HEIGHTS (uint16_t, true, FLOATS, 1, 3, 3), {}, {},
+        ALL_HEIGHTS (uint16_t, false, SHIFTED, 1, 1, 1) },
+  };
+  const ConvolveProducts *products = &((const ConvolveFoundProducts *) plan->prepared)->products;
+  const Finish finish = products->shift >= 0 ? SHIFTED
+      : !products->integers                  ? FLOATS
+      : products->integer_tail.clamps        ? CLAMPED_INTEGERS
+                                             : INTEGERS;
+  const int halo = (plan->taps.height - 1 + 7) / 8; /* in rows of 8 */
+  Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
+
+  if (!loaded)
+    return CONVOLVE_NO_MEMORY;
+  for (int i = 0; i < HEIGHTS; i++) {
+    const Entry (&by_halo)[3] = entries[plan->pixel.type][plan->exact ? finish : CLAMPED_INTEGERS + 1][i];
+    const Entry &entry = by_halo[halo <= 1 ? 0 : halo <= 2 ? 1 : 2];
+
+    loaded->kernels[i] = entry.kernel;
+    loaded->rows[i] = entry.rows;
+  }
+  loaded->mask = describe_products (plan);
+  loaded->mask.width = WARPS * GROUP * convolve_sample_size (plan->pixel.type);
+  return CONVOLVE_OK;
+}
+
+/* The highest of which multiprocessors get half as many again as they hold, so that few of them wait at the end. */
+static int
+choose_height (const ConvolvePlan *plan, const ConvolveRect *region)
+{
+  const double groups = (double) region->width * plan->pixel.samples / GROUP;
+  const int held = warps_of (convolve_sample_size (plan->pixel.type));
+  const int multiprocessors = convolve_device_multiprocessors (plan->device);
+  int height = HEIGHTS - 1;
+
+  while (height > 0 && groups * region->height / (ROWS << height) < 1.5 * multiprocessors * held)
+    height--;
+  return height;
 }
 
 ConvolveStatus
 convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  typedef ConvolveStatus (*Run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-#define HALOS(T, EXACT, F, R) \
-  { \
-    run<T, EXACT, F, 1, R>, run<T, EXACT, F, 2, R>, run<T, EXACT, F, 4, R> \
-  }
-#define HEIGHTS(T, EXACT, F, SMALL, MIDDLE, LARGE) \
-  { \
-    HALOS (T, EXACT, F, SMALL), HALOS (T, EXACT, F, MIDDLE), HALOS (T, EXACT, F, LARGE) \
-  }
-  /* By how an exact plan finishes, the last for others. What is rare has few kernels, for each takes long to compile. */
-  static const Run runs[CONVOLVE_N_SAMPLE_TYPES][CLAMPED_INTEGERS + 2][3][3] = {
-    { HEIGHTS (uint8_t, true, SHIFTED, 1, 2, 4), HEIGHTS (uint8_t, true, FLOATS, 1, 1, 1),
-        HEIGHTS (uint8_t, true, INTEGERS, 1, 2, 4), HEIGHTS (uint8_t, true, CLAMPED_INTEGERS, 1, 1, 1),
-        HEIGHTS (uint8_t, false, SHIFTED, 1, 2, 4) },
-    { HEIGHTS (uint16_t, true, SHIFTED, 1, 3, 3), HEIGHTS (uint16_t, true, FLOATS, 1, 3, 3), {}, {},
-        HEIGHTS (uint16_t, false, SHIFTED, 1, 1, 1) },
-  };
-  const ConvolveProducts *products = &plan->products;
-  const Finish finish = products->shift >= 0 ? SHIFTED
-      : !products->integers                  ? FLOATS
-      : products->integer_tail.clamps        ? CLAMPED_INTEGERS
-                                             : INTEGERS;
-  const ConvolveRect *region = &plane->region;
-  const double groups = (double) region->width * plan->pixel.samples / GROUP;
-  const int halo = (plan->taps.height - 1 + 7) / 8;
-  const int held = warps_of (convolve_sample_size (plan->pixel.type));
-  const int multiprocessors = convolve_device_multiprocessors (plan->device);
-  int height = 2;
+  const Loaded *loaded = (const Loaded *) plan->loaded;
+  const int height = choose_height (plan, &plane->region);
+  Products mask = loaded->mask;
+  ConvolveGrid grid = {};
 
-  /* The highest of which multiprocessors get half as many again as they hold, so that few of them wait at the end. */
-  while (height > 0 && groups * region->height / (ROWS << height) < 1.5 * multiprocessors * held)
-    height--;
-  const Run (&three)[3][3] = runs[plan->pixel.type][plan->exact ? finish : CLAMPED_INTEGERS + 1];
-  return three[height][halo <= 1 ? 0 : halo <= 2 ? 1 : 2](plan, plane, error);
+  describe_plane (plan, plane, &mask);
+  int columns = products_columns (plan, plane, mask);
+
+  if (columns > CONVOLVE_MOST_BLOCKS_DOWN)
+    return convolve_run_halves (plan, plane, CONVOLVE_SIDE_BY_SIDE, convolve_tensor_fused_run, error);
+  mask.height = ROWS * loaded->rows[height];
+  grid.block = dim3 (32, WARPS);
+  grid.blocks = dim3 ((plane->region.height + mask.height - 1) / mask.height, columns);
+  grid.waits = true;
+  return convolve_launch (plan, plane, loaded->kernels[height], grid, &mask, error);
 }

@@ -8,6 +8,7 @@
 
 #include "common/factors.h"
 #include "common/integer_tail.h"
+#include "cuda/accepts.h"
 
 #define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
 #define LARGEST 32639                 /* whose limbs are both within -127 .. 127 */
@@ -31,7 +32,7 @@ measure (const ConvolvePlan *plan, ConvolveProducts *products)
 {
   int bytes = convolve_sample_size (plan->pixel.type), reach = plan->taps.width / 2 * plan->pixel.samples * bytes;
 
-  products->run = 4;
+  products->lane_bytes = 4;
   products->lead = (reach + 3) / 4 * 4;
   products->units =
       (products->lead + CONVOLVE_PRODUCTS_GROUP * bytes + reach + CONVOLVE_PRODUCTS_UNIT - 1) / CONVOLVE_PRODUCTS_UNIT;
@@ -314,7 +315,7 @@ choose_rounded (const ConvolvePlan *plan, ConvolveProducts *products, ConvolvePr
   a->plan = plan;
   /* The taps' own rounding to float comes first. */
   a->budget = 0.98 * convolve_budget (plan) - gain * maximum * FLOAT_UNIT;
-  *reason = "it is not the sum of four products of a column and a row";
+  *reason = "the mask is not the sum of up to four products of a column and a row";
   if (find_rows (a)) {
     *reason = "two bytes for each weight and for each row's sum are not enough";
     top = (int) floor (log2 (finest * LARGEST / a->column_peak)) - 8;
@@ -365,10 +366,11 @@ convolve_products_widen (const ConvolvePlan *plan, ConvolveProducts *products, c
   int group = CONVOLVE_PRODUCTS_GROUP * bytes, window = 64 * bytes;
 
   if (products->rank > 1 || group + 2 * reach > window || plan->taps.height > CONVOLVE_TENSOR_FUSED_HEIGHT) {
-    *reason = "it needs more than one product, is higher than 33, or reaches further than 16 samples to a side";
+    *reason = "the mask needs more than one product, is higher than 33, or reaches further than 16 bytes of samples to "
+              "a side";
     return false;
   }
-  products->run = 16;
+  products->lane_bytes = 16;
   products->lead = (window - group) / 2;
   products->units = window / CONVOLVE_PRODUCTS_UNIT;
   return true;
@@ -440,80 +442,79 @@ convolve_products_operands_size (const ConvolvePlan *plan, const ConvolveProduct
       * 16;
 }
 
-int
-convolve_tensor_separable_chunks (const ConvolvePlan *plan, const ConvolveProducts *products)
+/* The operands in the order that the header says; words has room for all. Returns how many there are. */
+static size_t
+fill_operands (const ConvolvePlan *plan, const ConvolveFoundProducts *found, uint32_t *words)
 {
-  int group = CONVOLVE_PRODUCTS_GROUP * convolve_sample_size (plan->pixel.type);
-
-  return ((16 - products->lead % 16) % 16 + (CONVOLVE_PRODUCTS_WARPS - 1) * group
-             + products->units * CONVOLVE_PRODUCTS_UNIT + 15)
-      / 16;
-}
-
-/* Operands, a tile for 16 rows, and the row sums that are kept. */
-size_t
-convolve_tensor_separable_shared_size (const ConvolvePlan *plan, const ConvolveProducts *products)
-{
-  return convolve_products_operands_size (plan, products)
-      + (size_t) products->pairs * CONVOLVE_PRODUCTS_ROWS * (convolve_tensor_separable_chunks (plan, products) | 1) * 16
-      + (size_t) CONVOLVE_PRODUCTS_WARPS * products->rank * products->pairs * 1024;
-}
-
-static ConvolveStatus
-prepare (ConvolvePlan *plan, bool wide, ConvolveError *error)
-{
-  ConvolveProducts *products = &plan->products;
-  ConvolveProductTaps *taps = malloc (sizeof (*taps));
-  const char *reason = "no memory";
-  ConvolveStatus status = CONVOLVE_NO_MEMORY;
-  uint32_t *words = NULL;
+  const ConvolveProducts *products = &found->products;
+  const ConvolveProductTaps *taps = &found->taps;
   size_t count = 0;
 
-  if (taps && convolve_products_choose (plan, products, taps, &reason)
-      && (!wide || convolve_products_widen (plan, products, &reason)))
-    words = malloc (convolve_products_operands_size (plan, products));
-  if (words) {
-    for (int i = 0; i < 8; i++)
-      words[count++] = (uint32_t) products->start[i / 2 % plan->pixel.samples];
-    for (int i = 0; i < 4; i++) {
-      float offset = convolve_products_offset (plan, products, i % plan->pixel.samples);
+  for (int i = 0; i < 8; i++)
+    words[count++] = (uint32_t) products->start[i / 2 % plan->pixel.samples];
+  for (int i = 0; i < 4; i++) {
+    float offset = convolve_products_offset (plan, products, i % plan->pixel.samples);
 
-      memcpy (&words[count++], &offset, sizeof (float));
-    }
-    for (int r = 0; r < products->rank; r++)
-      for (int u = 0; u < products->units; u += 2)
-        for (int s = 0; s < convolve_products_row_sums (plan); s++)
-          for (int i = 0; i < (u + 1 < products->units ? 256 : 128); i++)
-            words[count++] = u + 1 == products->units
-                ? convolve_products_row_word (plan, products, taps, r, u, s, i / 4, i % 4)
-                : convolve_products_row_word (plan, products, taps, r, u + i / 2 % 2, s, i / 4 % 32,
-                    i / 128 * 2 + i % 2);
-    for (int r = 0; r < products->rank; r++)
-      for (int p = 0; p < products->pairs; p++)
-        if (convolve_products_kept (products))
-          for (int i = 0; i < 256; i++)
-            words[count++] = convolve_products_column_word (plan, taps, r, (p + i % 2) % products->pairs, i / 4 % 32,
-                i / 128 * 2 + i / 2 % 2);
-        else
-          for (int i = 0; i < 128; i++)
-            words[count++] = convolve_products_column_word (plan, taps, r, p, i / 4, i % 4);
-    status = convolve_device_put (plan->device, words, count * sizeof (*words), &plan->device_taps, error);
-  } else {
-    convolve_fail (error, status, 0, "no memory for a mask of %dx%d", plan->taps.width, plan->taps.height);
+    memcpy (&words[count++], &offset, sizeof (float));
   }
+  for (int r = 0; r < products->rank; r++)
+    for (int u = 0; u < products->units; u += 2)
+      for (int s = 0; s < convolve_products_row_sums (plan); s++)
+        for (int i = 0; i < (u + 1 < products->units ? 256 : 128); i++)
+          words[count++] = u + 1 == products->units
+              ? convolve_products_row_word (plan, products, taps, r, u, s, i / 4, i % 4)
+              : convolve_products_row_word (plan, products, taps, r, u + i / 2 % 2, s, i / 4 % 32, i / 128 * 2 + i % 2);
+  for (int r = 0; r < products->rank; r++)
+    for (int p = 0; p < products->pairs; p++)
+      if (convolve_products_kept (products))
+        for (int i = 0; i < 256; i++)
+          words[count++] = convolve_products_column_word (plan, taps, r, (p + i % 2) % products->pairs, i / 4 % 32,
+              i / 128 * 2 + i / 2 % 2);
+      else
+        for (int i = 0; i < 128; i++)
+          words[count++] = convolve_products_column_word (plan, taps, r, p, i / 4, i % 4);
+  return count;
+}
+
+/* --- the row's functions --- */
+
+bool
+convolve_products_accept (const ConvolvePlan *plan, bool widens, ConvolveFoundProducts **found, const char **reason)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+
+  *reason = CONVOLVE_NEEDS_8_0;
+  if (convolve_device_capability (plan->device) < 80)
+    return false;
+  *reason = "the pixels have something between their samples, or the other byte order, or no sample that is convolved";
+  if (pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped || !pixel->select)
+    return false;
+  *reason = "some samples of 16-bit pixels are convolved and others are not";
+  if (pixel->type == CONVOLVE_SAMPLE_U16 && pixel->select != (1u << pixel->samples) - 1)
+    return false;
+  *reason = "no memory";
+  *found = malloc (sizeof (**found));
+  if (*found && convolve_products_choose (plan, &(*found)->products, &(*found)->taps, reason)
+      && (!widens || convolve_products_widen (plan, &(*found)->products, reason)))
+    return true;
+  free (*found);
+  *found = NULL;
+  return false;
+}
+
+ConvolveStatus
+convolve_products_prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  const ConvolveFoundProducts *found = plan->prepared;
+  uint32_t *words = malloc (convolve_products_operands_size (plan, &found->products));
+  ConvolveStatus status;
+
+  if (!words)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", plan->taps.width,
+        plan->taps.height);
+  size_t count = fill_operands (plan, found, words);
+
+  status = convolve_device_put (plan->device, words, count * sizeof (*words), &plan->device_memory, error);
   free (words);
-  free (taps);
   return status;
-}
-
-ConvolveStatus
-convolve_tensor_fused_prepare (ConvolvePlan *plan, ConvolveError *error)
-{
-  return prepare (plan, true, error);
-}
-
-ConvolveStatus
-convolve_tensor_separable_prepare (ConvolvePlan *plan, ConvolveError *error)
-{
-  return prepare (plan, false, error);
 }

@@ -241,26 +241,22 @@ store (uint8_t *to, int64_t stride, int rows, bool whole, const Outputs &outputs
   }
 }
 
-/* What both variants tell their kernels of the plan and the plane. */
+/* What both variants tell their kernels of the plan. */
 static inline Products
-describe_products (const ConvolvePlan *plan, const ConvolvePlane *plane)
+describe_products (const ConvolvePlan *plan)
 {
   const ConvolvePixel *pixel = &plan->pixel;
-  const ConvolveProducts *products = &plan->products;
-  const int bytes = convolve_sample_size (pixel->type);
+  const ConvolveProducts *products = &((const ConvolveFoundProducts *) plan->prepared)->products;
   Products mask = {};
 
-  mask.operands = (const uint4 *) plan->device_taps;
+  mask.operands = (const uint4 *) plan->device_memory;
   mask.operands_count = (int) (convolve_products_operands_size (plan, products) / 16);
   mask.rank = products->rank;
   mask.units = products->units;
   mask.pairs = products->pairs;
   mask.lead = products->lead;
-  mask.left = plane->region.x * pixel->stride / 16 * 16;
-  mask.width = TILE_WARPS * GROUP * bytes;
+  mask.width = TILE_WARPS * GROUP * convolve_sample_size (pixel->type);
   mask.samples = pixel->samples;
-  mask.aligned = ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % 16 == 0;
-  mask.aligned_stores = ((uintptr_t) plane->destination | (uintptr_t) plane->destination_stride) % (4 * bytes) == 0;
   mask.copies = pixel->select != (1u << pixel->samples) - 1;
   mask.boundary = plan->boundary;
   mask.scale = products->scale;
@@ -271,6 +267,17 @@ describe_products (const ConvolvePlan *plan, const ConvolvePlane *plane)
   for (int i = 0; i < 4; i++)
     mask.offset[i] = convolve_products_offset (plan, products, i % pixel->samples);
   return mask;
+}
+
+/* And of the plane. */
+static inline void
+describe_plane (const ConvolvePlan *plan, const ConvolvePlane *plane, Products *mask)
+{
+  const int bytes = convolve_sample_size (plan->pixel.type);
+
+  mask->left = plane->region.x * plan->pixel.stride / 16 * 16;
+  mask->aligned = ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % 16 == 0;
+  mask->aligned_stores = ((uintptr_t) plane->destination | (uintptr_t) plane->destination_stride) % (4 * bytes) == 0;
 }
 
 /* How many blocks stand side by side. */

@@ -18,6 +18,7 @@
 #ifndef CONVOLVE_CUDA_TENSOR_PRODUCTS_H
 #define CONVOLVE_CUDA_TENSOR_PRODUCTS_H
 
+#include "common/factors.h"
 #include "common/plan.h"
 
 #ifdef __cplusplus
@@ -32,10 +33,34 @@ extern "C"
 #define CONVOLVE_TENSOR_FUSED_HEIGHT 33 /* of masks */
 #define CONVOLVE_PRODUCTS_STARTS 3      /* chunks of 16 bytes before the operands */
 
+/* The mask as up to CONVOLVE_MAX_RANK products of a column and a row of integers. */
+typedef struct
+{
+  int rank;
+  int lead;       /* bytes from where a group's window begins to its first sample, a multiple of 4 */
+  int units;      /* of 16 bytes in a window */
+  int lane_bytes; /* that a lane has side by side: 4, or 16 in tensor-fused */
+  int pairs;      /* blocks of 16 rows of row sums that 16 rows of outputs are made from */
+  uint32_t scale; /* of row sums, whose bits from 16 on are kept; 0: row sums are kept as they are, bits from 0 on */
+  int32_t row_start[CONVOLVE_MAX_RANK]; /* of row sums, scaled or not */
+  int32_t start[CONVOLVE_MAX_SAMPLES];  /* of the totals of each sample */
+  int shift;     /* from a total to the sample; -1: the integer tail or the plan's tail does it */
+  bool integers; /* the integer tail does it */
+  ConvolveIntegerTail integer_tail;
+  bool full; /* totals have the products of low bytes and low limbs, too */
+} ConvolveProducts;
+
 typedef struct
 {
   int row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
 } ConvolveProductTaps;
+
+/* What accepts () leaves for prepare (). */
+typedef struct
+{
+  ConvolveProducts products;
+  ConvolveProductTaps taps;
+} ConvolveFoundProducts;
 
 /* Limbs of a column's taps, and sums that a row's sum is put together from: limb by limb of the tap and the word. */
 static inline int
@@ -64,9 +89,9 @@ bool convolve_products_widen (const ConvolvePlan *plan, ConvolveProducts *produc
 static inline int
 convolve_products_byte (const ConvolveProducts *products, int u, int lane)
 {
-  int words = products->run / 4;
+  int words = products->lane_bytes / 4;
 
-  return u / words * 4 * products->run + lane % 4 * products->run + u % words * 4;
+  return u / words * 4 * products->lane_bytes + lane % 4 * products->lane_bytes + u % words * 4;
 }
 
 /*
@@ -102,13 +127,15 @@ convolve_products_offset (const ConvolvePlan *plan, const ConvolveProducts *prod
  */
 size_t convolve_products_operands_size (const ConvolvePlan *plan, const ConvolveProducts *products);
 
-/* Chunks of 16 bytes in a row of a block's tile; and the least shared memory that a block needs, in bytes. */
-int convolve_tensor_separable_chunks (const ConvolvePlan *plan, const ConvolveProducts *products);
-size_t convolve_tensor_separable_shared_size (const ConvolvePlan *plan, const ConvolveProducts *products);
+/*
+ * For tensor-fused (widens) and tensor-separable: whether the device and the pixels are such as the kernels need, and
+ * the mask has such products, which are left in *found.
+ */
+bool convolve_products_accept (const ConvolvePlan *plan, bool widens, ConvolveFoundProducts **found,
+    const char **reason);
 
-/* Choose the plan's products and put all operands on its device. */
-ConvolveStatus convolve_tensor_fused_prepare (ConvolvePlan *plan, ConvolveError *error);
-ConvolveStatus convolve_tensor_separable_prepare (ConvolvePlan *plan, ConvolveError *error);
+/* Puts all operands of the plan's ConvolveFoundProducts on its device. */
+ConvolveStatus convolve_products_prepare (ConvolvePlan *plan, ConvolveError *error);
 
 #ifdef __cplusplus
 }

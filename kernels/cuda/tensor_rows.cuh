@@ -18,9 +18,9 @@ struct Products
   const uint4 *operands;
   int operands_count;
   int rank, units, pairs, lead;
-  int left, width, height;    /* of the first block's outputs; of a block's outputs; in rows */
-  int margin, pitch, chunks;  /* before a tile's first output; of its rows, and chunks of 16 in one */
-  int chunk_factor, row_step; /* 2^16 / chunks, rounded up; rows that all threads load at once */
+  int left, width, height;         /* of the first block's outputs; of a block's outputs; in rows */
+  int margin, pitch, chunks;       /* before a tile's first output; of its rows, and chunks of 16 in one */
+  int chunk_factor, rows_together; /* 2^16 / chunks, rounded up; rows that all threads load at once */
   int tile_size;
   int samples;
   bool aligned, aligned_stores, copies, overlaps;
@@ -129,7 +129,7 @@ load_rows (const ConvolveImage &image, const Products &mask, int rows, int y, un
 {
   const int BATCH = sizeof (T) == 1 ? 1 : 4;
   int row = thread * (n == mask.chunks ? mask.chunk_factor : (65535 + n) / n) >> 16, at = (thread - row * n) * 16;
-  int step = n == mask.chunks ? mask.row_step : TILE_THREADS / n;
+  int step = n == mask.chunks ? mask.rows_together : TILE_THREADS / n;
 
   if (row >= step)
     return;

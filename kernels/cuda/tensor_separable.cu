@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "cuda/tensor_products.cuh"
+#include "cuda/tensor_separable.h"
 
 /* Sums of 16 rows for a group: [8 rows][half of the group's samples][sum s]. Lanes read words of units of 16 bytes. */
 template <int SUMS>
@@ -197,11 +198,13 @@ work_of (const ConvolveProducts *products, int limbs, int sums, int height)
  * multiprocessor with the most blocks, and the waiting as measured (tests/results/h200-separable.md).
  */
 static int
-choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int rows, size_t fixed, int multiprocessors)
+choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int rows, size_t fixed)
 {
+  const ConvolveProducts *products = &((const ConvolveFoundProducts *) plan->prepared)->products;
+  const int multiprocessors = convolve_device_multiprocessors (plan->device);
   const int limbs = convolve_products_limbs (plan), sums = convolve_products_row_sums (plan);
-  const int most = blocks_of (convolve_sample_size (plan->pixel.type) + plan->products.full,
-      convolve_products_kept (&plan->products) ? mask.pairs : 0);
+  const int most = blocks_of (convolve_sample_size (plan->pixel.type) + products->full,
+      convolve_products_kept (products) ? mask.pairs : 0);
   const size_t limit = convolve_device_shared_limit (plan->device);
   double least = 0;
   int best = ROWS;
@@ -210,7 +213,7 @@ choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int 
     size_t shared = fixed + (size_t) (height + ROWS * (mask.pairs - 1)) * mask.pitch;
     double blocks = ceil ((double) columns * ((rows + height - 1) / height) / multiprocessors);
     double together = fmin (fmin (most, floor ((double) limit / (shared + 1024))), blocks);
-    double time = work_of (&plan->products, limbs, sums, height) * blocks * (1 + 5.5 / fmax (together, 1));
+    double time = work_of (products, limbs, sums, height) * blocks * (1 + 5.5 / fmax (together, 1));
 
     if (shared > limit)
       break;
@@ -222,63 +225,73 @@ choose_height (const ConvolvePlan *plan, const Products &mask, int columns, int 
   return best;
 }
 
-/* Enqueues the kernel, in as many launches as the grid's limit asks for. */
-static ConvolveStatus
-launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel, const Products &mask,
-    ConvolveGrid grid, ConvolveError *error)
+/* What load () leaves. */
+struct Loaded
 {
-  const int height = plane->region.height, most_rows = 65535 * mask.height;
-  ConvolvePlane part = *plane;
-  ConvolveStatus status = CONVOLVE_OK;
+  const void *kernel;
+  size_t fixed; /* bytes of shared memory, whatever the height of a tile */
+  Products mask;
+};
 
-  for (int done = 0; done < height && status == CONVOLVE_OK; done += most_rows) {
-    part.region.y = plane->region.y + done;
-    part.region.height = height - done < most_rows ? height - done : most_rows;
-    grid.block = dim3 (32, TILE_WARPS);
-    grid.blocks = dim3 (products_columns (plan, plane, mask), (part.region.height + mask.height - 1) / mask.height);
-    status = convolve_launch (plan, &part, kernel, grid, &mask, error);
+ConvolveStatus
+convolve_tensor_separable_load (ConvolvePlan *plan, ConvolveError *error)
+{
+#define KEPT(T, EXACT, PAIRS) (const void *) convolve_tensor_separable<T, EXACT, PAIRS, false>
+#define PAIRS(T, EXACT) \
+  { \
+    KEPT (T, EXACT, 2), KEPT (T, EXACT, 3), KEPT (T, EXACT, 5), KEPT (T, EXACT, 0), \
+        (const void *) convolve_tensor_separable<T, EXACT, 0, !EXACT> \
   }
-  return status;
+  static const void *const kernels[CONVOLVE_N_SAMPLE_TYPES][2][5] = {
+    { PAIRS (uint8_t, false), PAIRS (uint8_t, true) },
+    { PAIRS (uint16_t, false), PAIRS (uint16_t, true) },
+  };
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveProducts *products = &((const ConvolveFoundProducts *) plan->prepared)->products;
+  const int pairs = products->pairs;
+  const int which = products->full ? 4 : !convolve_products_kept (products) ? 3 : pairs == 2 ? 0 : pairs == 3 ? 1 : 2;
+  Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
+
+  if (!loaded)
+    return CONVOLVE_NO_MEMORY;
+  Products *mask = &loaded->mask;
+  *mask = describe_products (plan);
+  mask->margin = (products->lead + 15) / 16 * 16;
+  mask->chunks = convolve_tensor_separable_chunks (plan, products);
+  mask->chunk_factor = (65535 + mask->chunks) / mask->chunks;
+  mask->rows_together = TILE_THREADS / mask->chunks;
+  mask->pitch = (mask->chunks | 1) * 16; /* so that 8 rows of a column of words lie in all banks */
+  /*
+   * The blocks all fit at once, and are to be divided evenly. That fails where they come while a launch of other blocks
+   * ends, such as another plane's, or their own larger ones of deep samples. And what comes while they end has no more
+   * of the L1 cache than they leave.
+   */
+  mask->overlaps = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples != 2;
+  loaded->fixed = convolve_products_operands_size (plan, products);
+  if (which >= 3)
+    loaded->fixed += (size_t) TILE_WARPS * products->rank * pairs * 1024;
+  loaded->kernel = kernels[pixel->type][plan->exact][which];
+  return convolve_allow_shared (plan->device, loaded->kernel, SIZE_MAX, error);
 }
 
 ConvolveStatus
 convolve_tensor_separable_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-#define KEPT(T, EXACT, PAIRS) convolve_tensor_separable<T, EXACT, PAIRS, false>
-#define PAIRS(T, EXACT) \
-  { \
-    KEPT (T, EXACT, 2), KEPT (T, EXACT, 3), KEPT (T, EXACT, 5), KEPT (T, EXACT, 0), \
-        convolve_tensor_separable<T, EXACT, 0, !EXACT> \
-  }
-  static const ConvolveKernel<Products> kernels[CONVOLVE_N_SAMPLE_TYPES][2][5] = {
-    { PAIRS (uint8_t, false), PAIRS (uint8_t, true) },
-    { PAIRS (uint16_t, false), PAIRS (uint16_t, true) },
-  };
-  const ConvolvePixel *pixel = &plan->pixel;
-  const ConvolveProducts *products = &plan->products;
-  const int pairs = products->pairs;
-  const int which = products->full ? 4 : !convolve_products_kept (products) ? 3 : pairs == 2 ? 0 : pairs == 3 ? 1 : 2;
-  size_t fixed = convolve_products_operands_size (plan, products);
-  const int multiprocessors = convolve_device_multiprocessors (plan->device);
-  Products mask = describe_products (plan, plane);
+  const Loaded *loaded = (const Loaded *) plan->loaded;
+  const int rows = plane->region.height;
+  Products mask = loaded->mask;
   ConvolveGrid grid = {};
 
-  mask.margin = (products->lead + 15) / 16 * 16;
-  mask.chunks = convolve_tensor_separable_chunks (plan, products);
-  mask.chunk_factor = (65535 + mask.chunks) / mask.chunks;
-  mask.row_step = TILE_THREADS / mask.chunks;
-  mask.pitch = (mask.chunks | 1) * 16; /* so that 8 rows of a column of words lie in all banks */
-  if (which >= 3)
-    fixed += (size_t) TILE_WARPS * products->rank * pairs * 1024;
-  mask.height =
-      choose_height (plan, mask, products_columns (plan, plane, mask), plane->region.height, fixed, multiprocessors);
-  mask.tile_size = (mask.height + ROWS * (pairs - 1)) * mask.pitch;
-  grid.shared = fixed + mask.tile_size;
-  /*
-   * Its blocks all fit at once, and are to be divided evenly: that fails where they come while a launch of other blocks
-   * ends, such as another plane's, or their own larger ones of deep samples. And what comes while they end has no more
-   * of the L1 cache than they leave.
-   */
-  grid.waits = mask.overlaps = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples != 2;
-  return launch (plan, plane, (const void *) kernels[pixel->type][plan->exact][which], mask, grid, error);
+  describe_plane (plan, plane, &mask);
+  const int columns = products_columns (plan, plane, mask);
+
+  mask.height = choose_height (plan, mask, columns, rows, loaded->fixed);
+  mask.tile_size = (mask.height + ROWS * (mask.pairs - 1)) * mask.pitch;
+  grid.block = dim3 (32, TILE_WARPS);
+  grid.blocks = dim3 (columns, (rows + mask.height - 1) / mask.height);
+  grid.shared = loaded->fixed + mask.tile_size;
+  grid.waits = mask.overlaps;
+  if (grid.blocks.y > CONVOLVE_MOST_BLOCKS_DOWN)
+    return convolve_run_halves (plan, plane, CONVOLVE_ONE_BELOW_THE_OTHER, convolve_tensor_separable_run, error);
+  return convolve_launch (plan, plane, loaded->kernel, grid, &mask, error);
 }

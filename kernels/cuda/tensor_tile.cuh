@@ -6,7 +6,7 @@
 #ifndef CONVOLVE_CUDA_TENSOR_TILE_CUH
 #define CONVOLVE_CUDA_TENSOR_TILE_CUH
 
-#include "cuda/image.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/tensor.h"
 
 #define WIDTH CONVOLVE_TENSOR_WIDTH
@@ -25,13 +25,13 @@ struct ConvolveFold
 struct ConvolveBands
 {
   const uint2 *operands; /* [step][limb][lane] */
-  int units, reach, margin, pitch, plane_size;
+  int units, radius, margin, pitch, plane_size;
   int chunks, chunk_factor; /* of 16 columns: in a row of the tile; 2^16 / chunks, rounded up */
-  int row_step;             /* rows that all threads load at once */
+  int rows_together;        /* rows that all threads load at once */
   bool together;            /* a block takes all samples of its pixels; otherwise one, blockIdx.z */
   ConvolveBoundary boundary;
   ConvolveFold fold_x, fold_y;
-  bool whole, integers;
+  bool fits, integers;
   ConvolveTail tail;
   ConvolveIntegerTail integer_tail;                           /* where integers; zeros otherwise */
   float range, unit_scale, unit_offset[CONVOLVE_MAX_SAMPLES]; /* what finish() takes instead of the tail */
@@ -138,27 +138,27 @@ load_inside (const ConvolveImage &image, const ConvolveBands &mask, const Column
   int thread = (slice * WARPS + threadIdx.y) * 32 + threadIdx.x, row = thread * mask.chunk_factor >> 16;
   int column = (thread - row * mask.chunks) * 16;
 
-  if (row >= mask.row_step || column < columns.from || column >= columns.to)
+  if (row >= mask.rows_together || column < columns.from || column >= columns.to)
     return;
   y -= image.mask_height / 2;
-  const int64_t offset = (int64_t) (columns.x + column) * stride, step = mask.row_step * image.source_stride;
+  const int64_t offset = (int64_t) (columns.x + column) * stride, step = mask.rows_together * image.source_stride;
   const uint8_t *next = image.source + (y + row) * image.source_stride + offset;
   uint8_t *to = tile + row * mask.pitch + column;
   const int BATCH = !PLANAR && sizeof (T) == 1 ? 1 : 4;
 
   if (PLANAR && sizeof (T) == 1 && y >= 0 && y + rows <= image.height) {
-    for (; row < rows; row += mask.row_step, next += step, to += mask.row_step * mask.pitch)
+    for (; row < rows; row += mask.rows_together, next += step, to += mask.rows_together * mask.pitch)
       copy_later ((uint4 *) to, next);
     return;
   }
   /* Several at a time, so that the later ones are on their way while the first is waited for. */
-  for (; row < rows; row += BATCH * mask.row_step) {
+  for (; row < rows; row += BATCH * mask.rows_together) {
     unsigned words[BATCH][PLANAR ? 4 * sizeof (T) : 16];
     bool zero[BATCH];
 
 #pragma unroll
     for (int b = 0; b < BATCH; b++, next += step) {
-      int at = row + b * mask.row_step;
+      int at = row + b * mask.rows_together;
       const uint8_t *pixels = next;
 
       if ((unsigned) (y + at) >= (unsigned) image.height) {
@@ -184,7 +184,7 @@ load_inside (const ConvolveImage &image, const ConvolveBands &mask, const Column
     }
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
-      int at = row + b * mask.row_step;
+      int at = row + b * mask.rows_together;
 
       if (at >= rows || (sizeof (T) == 1 && stride == 1 && !zero[b]))
         continue;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cuda/image.cuh"
+#include "cuda/tiled_input.h"
+
+#include "cuda/launch.cuh"
 
 /*
  * The idea: a block is an input tile. Each thread loads one sample, which is simple; then the outer threads rest,
  * since the output tile is smaller by the mask.
  */
-template <typename T, ConvolveBoundary B, typename Sum, int N>
+template <typename T, typename Sum, int N>
 __global__ void __launch_bounds__ (1024) convolve_tiled_input (const __grid_constant__ ConvolveImage image,
     const __grid_constant__ ConvolveParameters<N> mask)
 {
@@ -19,35 +21,32 @@ __global__ void __launch_bounds__ (1024) convolve_tiled_input (const __grid_cons
     return;
 
   tile[threadIdx.y * blockDim.x + threadIdx.x] =
-      convolve_load<T, B> (image, x - image.mask_width / 2, y - image.mask_height / 2, blockIdx.z);
+      convolve_load<T, CONVOLVE_ANYWHERE> (image, x - image.mask_width / 2, y - image.mask_height / 2, blockIdx.z);
   __syncthreads ();
   if (!inside)
     return;
 
-  Sum sum = 0;
-  for (int j = 0; j < image.mask_height; j++) {
-    Sum row = 0;
-    for (int i = 0; i < image.mask_width; i++)
-      row += mask.tap[j * image.mask_width + i] * (Sum) tile[(threadIdx.y + j) * blockDim.x + threadIdx.x + i];
-    sum += row;
-  }
+  Sum sum = convolve_sum<Sum> (
+      image, [&] (int k) { return mask.tap[k]; },
+      [&] (int i, int j) { return tile[(threadIdx.y + j) * blockDim.x + threadIdx.x + i]; });
   convolve_store<T> (image, x, y, blockIdx.z, sum);
+}
+
+ConvolveStatus
+convolve_tiled_input_load (ConvolvePlan *plan, ConvolveError *error)
+{
+  static const ConvolveParameterKernels kernels = CONVOLVE_PARAMETER_KERNELS (convolve_tiled_input);
+  int width = 0, height = 0;
+
+  convolve_tiled_input_block (plan, &width, &height);
+  return convolve_load_tiles (plan, convolve_parameter_kernel (plan, kernels),
+      { dim3 (width, height), width - plan->taps.width + 1, height - plan->taps.height + 1,
+          width * height * sizeof (float) },
+      plan->taps.taps, error);
 }
 
 ConvolveStatus
 convolve_tiled_input_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  typedef ConvolveParameters<CONVOLVE_FEW_TAPS> Few;
-  typedef ConvolveParameters<CONVOLVE_MAX_PARAMETER_TAPS> Many;
-  static const ConvolveKernels<Few> few = CONVOLVE_KERNELS (convolve_tiled_input, CONVOLVE_FEW_TAPS);
-  static const ConvolveKernels<Many> many = CONVOLVE_KERNELS (convolve_tiled_input, CONVOLVE_MAX_PARAMETER_TAPS);
-  const void *kernel =
-      convolve_has_few_taps (plan) ? convolve_kernel<Few> (plan, few) : convolve_kernel<Many> (plan, many);
-  int width = 0, height = 0;
-
-  convolve_tiled_input_block (plan, &width, &height);
-  return convolve_launch (plan, plane, kernel,
-      { dim3 (width, height), width - plan->taps.width + 1, height - plan->taps.height + 1,
-          width * height * sizeof (float) },
-      plan->taps.taps, error);
+  return convolve_run_tiles (plan, plane, error);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What whole frames cost on a device: every variant and auto, beside a plain copy of the same bytes, C.
+ * What whole frames cost on a device: every variant and auto, beside the plain copy of the same bytes, C.
  *
  * Each round times a batch of frames of each row, the copy among them, and rounds go through the rows in alternating
- * order. Frames take turns over so many pairs of buffers that a pair has left the caches before its next turn. A
- * single frame, from an idle stream to its end, is timed too. usage() lists the options.
+ * order. Frames take turns over so many pairs that the caches have forgotten one when its turn comes again. A single
+ * frame, from an idle stream to its end, is timed too. See usage ().
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -17,6 +17,7 @@
 #include "bench/bench_common.h"
 #include "bench/bench_layer.h"
 #include "bench/bench_plot.h"
+#include "bench/bench_usual.h"
 #include "support/random.h"
 #include "convolve_device.h"
 
@@ -25,13 +26,13 @@ enum
   SKIPPED = 77,
   MIN_PAIRS = 8,
   MAX_PAIRS = 64,
-  PAIR_BYTES = 256 << 20, /* the size of all pairs together, several times any L2 cache */
+  PAIR_BYTES = 256 << 20, /* all pairs together, several times any L2 */
   MAX_BATCH = 32,
   MAX_ROUNDS = 200,
   MAX_ROWS = 32,
   MAX_PLANES = 2,
   MAX_SIDES = 16,
-  BATCH_US = 4000 /* a batch of slow frames is no longer than this, if possible */
+  BATCH_US = 4000 /* a batch of slow frames is shorter than that, if it can be */
 };
 
 static const struct
@@ -43,22 +44,19 @@ static const struct
 static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
 
 /*
- * The kinds of BenchMask, and two more that are measured only on request and are exact at any size: unordered weights
- * of 0 and 1, and weights of 1.
+ * As in BenchMask. Three more are made only where they are asked for: weights of 0 and 1 without order and weights of 1,
+ * which are exact at any size, and the list of bench_usual.h.
  */
-static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones", "box" };
+static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones", "box", "usual" };
 
-/* The sides of a plane are those of the frame divided by `divided`. Its samples follow those of the plane before. */
+/* A plane's size is the frame's divided; its samples begin where those of the plane before end. */
 typedef struct
 {
   int divided;
   ConvolvePixel pixel;
 } Plane;
 
-/*
- * The last two formats are measured only on request: pixels of three samples, and samples with other bytes between
- * them.
- */
+/* The last two only where they are asked for: pixels of three samples, and samples with something between them. */
 #define GRAY(...) \
   { \
     1, \
@@ -98,8 +96,9 @@ enum
   N_SIZES = sizeof sizes / sizeof *sizes,
   N_SIDES = sizeof sides / sizeof *sides,
   N_KINDS = sizeof kinds / sizeof *kinds,
-  ONES = N_KINDS - 2,
-  BOX = N_KINDS - 1,
+  ONES = N_KINDS - 3,
+  BOX = N_KINDS - 2,
+  USUAL = N_KINDS - 1,
   N_FORMATS = sizeof formats / sizeof *formats,
   N_USUAL_FORMATS = N_FORMATS - 2
 };
@@ -114,8 +113,8 @@ typedef struct
 typedef struct
 {
   const char *name;
-  ConvolvePlan *plans[MAX_PLANES]; /* NULL for the copy */
-  const char *refused;             /* printed in place of the numbers */
+  ConvolvePlan *plans[MAX_PLANES]; /* none of the copy */
+  const char *refused;             /* instead of numbers */
   char reason[600];
   int batch, rounds;
   double us[MAX_ROUNDS], single_us[MAX_ROUNDS];
@@ -128,38 +127,48 @@ typedef struct
   FILE *csv;
   BenchPlot plot;
   int size, format, kind, side, pairs, turn;
-  size_t bytes; /* of a frame */
+  const BenchUsual *usual; /* the mask of the kind "usual" */
+  size_t bytes;            /* of a frame */
   unsigned char *source[MAX_PAIRS], *destination[MAX_PAIRS];
 } Bench;
+
+/* The mask for a plane that has the frame's size divided; to be cleared. */
+static bool
+make_mask (const Bench *bench, int divided, ConvolveMask *mask)
+{
+  if (bench->kind == USUAL)
+    return bench_usual_make (bench->usual, divided, mask);
+  if (!bench_make_mask (mask, bench->side, (BenchMask) bench->kind))
+    return false;
+  if (bench->kind >= ONES) {
+    mask->divisor = 0;
+    for (int k = 0; k < bench->side * bench->side; k++)
+      mask->divisor += mask->taps[k] = bench->kind == BOX ? 1 : (int) mask->taps[k] % 2;
+  }
+  return true;
+}
 
 static void
 make_row (Row *row, const Bench *bench, const char *variant)
 {
-  ConvolveMask mask;
-  ConvolveError error = { .text = "out of memory" };
-
   memset (row, 0, sizeof *row);
   row->name = variant;
-  if (!bench_make_mask (&mask, bench->side, (BenchMask) bench->kind)) {
-    row->refused = "out of memory";
-    return;
-  }
-  if (bench->kind >= ONES) {
-    mask.divisor = 0;
-    for (int k = 0; k < bench->side * bench->side; k++)
-      mask.divisor += mask.taps[k] = bench->kind == BOX ? 1 : (int) mask.taps[k] % 2;
-  }
   for (int p = 0; p < formats[bench->format].n_planes && !row->refused; p++) {
     const Plane *plane = &formats[bench->format].planes[p];
+    ConvolveError error = { .text = "out of memory" };
+    ConvolveMask mask;
 
-    row->plans[p] = convolve_plan_new_sized (&plane->pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, variant, bench->device,
-        (int64_t) (sizes[bench->size].width / plane->divided) * (sizes[bench->size].height / plane->divided), &error);
+    if (make_mask (bench, plane->divided, &mask)) {
+      row->plans[p] = convolve_plan_new_sized (&plane->pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, variant,
+          bench->device,
+          (int64_t) (sizes[bench->size].width / plane->divided) * (sizes[bench->size].height / plane->divided), &error);
+      convolve_mask_clear (&mask);
+    }
     if (!row->plans[p]) {
       snprintf (row->reason, sizeof row->reason, "%s", error.text);
       row->refused = row->reason;
     }
   }
-  convolve_mask_clear (&mask);
 }
 
 static void
@@ -193,7 +202,7 @@ run_frame (Bench *bench, const Row *row, ConvolveError *error)
   return true;
 }
 
-/* Runs count frames one after the other; microseconds per frame, or -1 after an error. */
+/* Microseconds of each of count frames, one behind the other; -1 after an error. */
 static double
 time_frames (Bench *bench, const Row *row, int count, ConvolveError *error)
 {
@@ -227,11 +236,12 @@ warm_up (Bench *bench, Row *row, ConvolveError *error)
 static void
 print_row (Bench *bench, Row *row, double copy_us)
 {
-  const char *size = sizes[bench->size].name, *format = formats[bench->format].name, *kind = kinds[bench->kind];
+  const char *size = sizes[bench->size].name, *format = formats[bench->format].name;
+  const char *kind = bench->kind == USUAL ? bench->usual->name : kinds[bench->kind];
   const char *taken = row->plans[0] ? convolve_plan_variant (row->plans[0]) : "";
   double us, single_us;
 
-  printf ("%-6s %-6s %3dx%-3d %-8s %-16s ", size, format, bench->side, bench->side, kind, row->name);
+  printf ("%-6s %-6s %3dx%-3d %-16s %-16s ", size, format, bench->side, bench->side, kind, row->name);
   if (row->refused) {
     printf ("%s\n", row->refused);
     return;
@@ -250,7 +260,7 @@ print_row (Bench *bench, Row *row, double copy_us)
     bench_plot_add (&bench->plot, strcmp (row->name, "copy") == 0 ? "copy" : row->name, kind, bench->side, us);
 }
 
-/* Whether the name is in a list separated by commas; NULL lists everything. */
+/* A list with commas between, or NULL for all. */
 static bool
 wanted (const char *only, const char *name)
 {
@@ -361,18 +371,24 @@ bench_all (Bench *bench, ConvolveError *error)
           || (!options->format && bench->format >= N_USUAL_FORMATS))
         continue;
       done = open_frames (bench, error);
-      for (int i = 0; i < options->n_sides * N_KINDS && done; i++) {
-        bench->side = options->sides[i / N_KINDS];
-        bench->kind = i % N_KINDS;
+      for (int i = 0; i < options->n_sides * USUAL && done; i++) {
+        bench->side = options->sides[i / USUAL];
+        bench->kind = i % USUAL;
         if (options->kind ? wanted (options->kind, kinds[bench->kind]) : bench->kind < ONES)
           done = bench_mask (bench, error);
+      }
+      for (int u = 0; u < bench_usual_count () && options->kind && wanted (options->kind, kinds[USUAL]) && done; u++) {
+        bench->kind = USUAL;
+        bench->usual = bench_usual (u);
+        bench->side = bench->usual->side;
+        done = bench_mask (bench, error);
       }
       close_frames (bench);
     }
   return done;
 }
 
-/* Reads odd widths separated by commas. */
+/* Odd widths with commas between them. */
 static bool
 read_sides (const char *text, Options *options)
 {
@@ -396,8 +412,8 @@ usage (void)
   fprintf (stderr,
       "bench [options]: times the device variants\n"
       "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010|RGB|YUY2-Y, --mask WIDTH, --variant NAME|auto,\n"
-      "  --kind any|rank-1|gaussian|low-rank|ones|box\n"
-      "                  only these, of each with commas between\n"
+      "  --kind any|rank-1|gaussian|low-rank|ones|box|usual\n"
+      "                  only these, of each with commas between; usual: the presets and weights of README's table\n"
       "  --rounds N      30\n"
       "  --limit US      a frame that takes longer is left out, 5000\n"
       "  --csv FILE      all figures\n"
@@ -408,10 +424,7 @@ usage (void)
   return 2;
 }
 
-/*
- * Runs bench_cpu, a separate program because its peers need a library that nothing else here needs. arguments follow
- * --cpu.
- */
+/* A program of its own, for its peers are a library that nothing else here needs; arguments are what follows --cpu. */
 static int
 run_beside (char **argv, const char *name)
 {
@@ -485,7 +498,7 @@ main (int argc, char **argv)
       "%s: microseconds a frame, random content, replicate boundary; the median, minimum and maximum of %d rounds of\n"
       "batches of up to %d frames, the median over that of the copy, and the median of a frame by itself.\n\n",
       convolve_device_name (bench.device), options.rounds, MAX_BATCH);
-  printf ("%-6s %-6s %-7s %-8s %-16s %9s %9s %9s %8s %9s\n", "size", "format", "mask", "kind", "variant", "median",
+  printf ("%-6s %-6s %-7s %-16s %-16s %9s %9s %9s %8s %9s\n", "size", "format", "mask", "kind", "variant", "median",
       "min", "max", "ratio", "single");
   done = bench_all (&bench, &error);
   if (!done)

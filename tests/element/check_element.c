@@ -3,6 +3,7 @@
 #include <gst/check/gstcheck.h>
 
 #include "element/check_element.h"
+#include "presets.h"
 
 guint32 seed;
 
@@ -239,11 +240,13 @@ GST_END_TEST;
 /* Every preset in a format with subsampled chroma and in RGB, against the masks that props makes for the planes. */
 GST_START_TEST (test_presets)
 {
+  guint n_presets;
+  const ConvolvePreset *presets = convolve_presets (&n_presets);
   static const gchar *const formats[] = { "I420", "RGB" };
 
-  for (guint i = 0; i < convolve_preset_count (); i++)
+  for (guint i = 0; i < n_presets; i++)
     for (guint k = 0; k < G_N_ELEMENTS (formats); k++) {
-      const gchar *name = convolve_preset_name (i);
+      const gchar *name = presets[i].name;
       g_autofree gchar *properties = g_strdup_printf ("mask=%s boundary=reflect-101", name);
       GstCaps *caps = frame_caps (formats[k], 30, 22, NULL);
       ConvolveSettings settings;

@@ -55,7 +55,7 @@ GST_START_TEST (test_bad_before_playing)
     Run run = start (rows[i].line, NULL, "I420");
 
     fail_unless (run.harness == NULL, "%s started", rows[i].line);
-    expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, rows[i].text, NULL);
+    expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, rows[i].text, "engine.c(");
     run_stop (&run);
   }
 }
@@ -282,7 +282,7 @@ GST_START_TEST (test_short_buffer)
 
   gst_buffer_memset (buffer, 0, 1, 100);
   fail_unless_equals_int (gst_harness_push (run.harness, buffer), GST_FLOW_ERROR);
-  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "map", NULL);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "map", "flights.c(");
   run_stop (&run);
 }
 GST_END_TEST;
@@ -300,7 +300,7 @@ GST_START_TEST (test_one_error)
   run = start ("cudaconvolve", NULL, "GRAY8");
   for (guint i = 0; i < 5; i++)
     gst_harness_push (run.harness, gst_buffer_new_allocate (NULL, 100, NULL));
-  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "map", NULL);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "map", "flights.c(");
   run_stop (&run);
 }
 GST_END_TEST;

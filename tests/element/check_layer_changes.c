@@ -137,7 +137,7 @@ GST_START_TEST (test_bad_while_playing)
   layer_case_set (&good, run.element); \
   layer_run_check (&run, &good, FRAME_PLAIN, "good again"); \
   layer_run_expect_none (&run)
-  STAYS ("junk: it is neither a .npy nor a .npz", "layer-location", junk);
+  STAYS ("junk: the file is neither a .npy nor a .npz", "layer-location", junk);
   STAYS ("/nowhere: ", "layer-location", "/nowhere");
   STAYS ("the frames are BGR, and a layer of 1 channel takes GRAY8", "layer-location", large.location);
   STAYS ("padding: \"much\" is not", "padding", "much");
@@ -179,7 +179,7 @@ GST_START_TEST (test_refused_downstream)
   layer_run_check (&run, &good, FRAME_PLAIN, "good");
   layer_case_set (&other, run.element);
   layer_run_check (&run, &good, FRAME_PLAIN, "the one that is taken stays");
-  layer_run_expect (&run, GST_MESSAGE_WARNING, "the next element does not take");
+  layer_run_expect (&run, GST_MESSAGE_WARNING, "the next element takes none of the frames");
   g_object_set (run.element, "n-threads", 1, NULL);
   layer_run_check (&run, &good, FRAME_PLAIN, "the one that is taken stays");
   layer_run_expect_none (&run);
@@ -203,12 +203,13 @@ GST_START_TEST (test_bad_before_playing)
   {
     const gchar *location, *more, *text;
   } rows[] = {
-    { layer.location, "", "6 feature maps make no GRAY8, RGB or RGBA frame; pick 1, 3 or 4 of 6, or set mosaic" },
+    { layer.location, "",
+        "6 feature maps make no GRAY8, RGB or RGBA frame; choose 1, 3 or 4 of 6, or set mosaic=true" },
     { layer.location, "layer-channels=6", "layer-channels: \"6\" is not one of 0 to 5" },
     { layer.location, "mosaic=true padding=some", "padding: \"some\"" },
     { layer.location, "mosaic=true divisor=1e-60", "divisor: 1e-60" },
     { "/nowhere/at.npy", "", "layer-location: /nowhere/at.npy: " },
-    { folder, "", ": it is not a regular file" },
+    { folder, "", ": not a regular file" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -244,11 +245,11 @@ GST_START_TEST (test_variants)
   if (over_device) {
     run = layer_run_start (line, "GRAY8", 8, 8);
     fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
-    layer_run_expect (&run, GST_MESSAGE_ERROR, "kernel-variant: separable does masks, and this is a layer");
+    layer_run_expect (&run, GST_MESSAGE_ERROR, "kernel-variant: separable computes masks, and a layer is set");
     run_stop (&run);
     run = layer_run_start ("kernel-variant=gemm", "GRAY8", 8, 8);
     fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
-    layer_run_expect (&run, GST_MESSAGE_ERROR, "kernel-variant: gemm does layers, and this is a mask");
+    layer_run_expect (&run, GST_MESSAGE_ERROR, "kernel-variant: gemm computes layers, and a mask is set");
     run_stop (&run);
     run = layer_run_start (g_strrstr (reference, "layer-location"), "GRAY8", 8, 8);
     gst_util_set_object_arg (G_OBJECT (run.element), "kernel-variant", "auto");

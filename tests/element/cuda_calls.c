@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Counts a process's calls of the CUDA driver, each by its name. The driver loads this library where
- * CUDA_INJECTION64_PATH names it; at exit the counts are written to the file that CUDA_CALLS names, a line each:
- * the name, a space, the number. Launches and copies on the NULL stream count once more as "NULL-stream".
+ * CUDA_INJECTION64_PATH names it. At exit the counts are written to the file that CUDA_CALLS names, a line each: the
+ * name, a space, the number. Launches and copies on the NULL stream count once more as "NULL-stream". The process
+ * itself can ask for the counts in between: see tests/support/calls.h.
  */
 #include <cuda.h>
 #include <cupti.h>
@@ -10,8 +11,11 @@
 #include <stdlib.h>
 
 #define MOST 2000
+#define EXPORTED __attribute__ ((visibility ("default")))
 
-int InitializeInjection (void);
+EXPORTED int InitializeInjection (void);
+EXPORTED void cuda_calls_reset (void);
+EXPORTED void cuda_calls_list (void (*add) (void *data, const char *function, unsigned long count), void *data);
 
 static unsigned long counts[MOST], null_stream;
 
@@ -45,6 +49,32 @@ called (void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void
     __atomic_fetch_add (&null_stream, 1, __ATOMIC_RELAXED);
 }
 
+EXPORTED void
+cuda_calls_reset (void)
+{
+  for (int id = 0; id < MOST; id++)
+    __atomic_store_n (&counts[id], 0, __ATOMIC_RELAXED);
+  __atomic_store_n (&null_stream, 0, __ATOMIC_RELAXED);
+}
+
+EXPORTED void
+cuda_calls_list (void (*add) (void *data, const char *function, unsigned long count), void *data)
+{
+  for (CUpti_CallbackId id = 0; id < MOST; id++) {
+    const char *function;
+
+    if (counts[id] && cuptiGetCallbackName (CUPTI_CB_DOMAIN_DRIVER_API, id, &function) == CUPTI_SUCCESS)
+      add (data, function, counts[id]);
+  }
+  add (data, "NULL-stream", null_stream);
+}
+
+static void
+write_line (void *data, const char *function, unsigned long count)
+{
+  fprintf ((FILE *) data, "%s %lu\n", function, count);
+}
+
 static void
 write_counts (void)
 {
@@ -53,17 +83,11 @@ write_counts (void)
 
   if (!file)
     return;
-  for (CUpti_CallbackId id = 0; id < MOST; id++) {
-    const char *function;
-
-    if (counts[id] && cuptiGetCallbackName (CUPTI_CB_DOMAIN_DRIVER_API, id, &function) == CUPTI_SUCCESS)
-      fprintf (file, "%s %lu\n", function, counts[id]);
-  }
-  fprintf (file, "NULL-stream %lu\n", null_stream);
+  cuda_calls_list (write_line, file);
   fclose (file);
 }
 
-__attribute__ ((visibility ("default"))) int
+int
 InitializeInjection (void)
 {
   CUpti_SubscriberHandle subscriber;

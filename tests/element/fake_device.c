@@ -15,9 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/box.h"
-#include "cuda/fft.h"
-#include "layer/common/plan.h"
+#include "cpu/cpu.h"
+#include "layer/cpu/cpu.h"
+
+ConvolveStatus fake_device_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus fake_device_run_layer (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
 
 /* What is enqueued and not done: a frame's steps in their order, all done at the last moment. */
 typedef struct
@@ -367,23 +369,16 @@ convolve_device_put (ConvolveDevice *device, const void *values, size_t bytes, v
   return CONVOLVE_OK;
 }
 
-bool
-convolve_tensor_possible (const ConvolveDevice *device)
+int
+convolve_device_capability (const ConvolveDevice *device)
 {
-  return true;
+  return 90;
 }
 
 int
 convolve_device_double_ratio (const ConvolveDevice *device)
 {
   return 2;
-}
-
-/* Its kernels take the taps as they are. */
-ConvolveStatus
-convolve_fft_prepare (ConvolvePlan *plan, ConvolveError *error)
-{
-  return CONVOLVE_OK;
 }
 
 void
@@ -397,34 +392,12 @@ convolve_device_timer_stop (ConvolveDevice *device)
   return 0;
 }
 
-size_t
-convolve_box_shared_size (const ConvolvePlan *plan)
+/* run () of all device variants: see CONVOLVE_ON_DEVICE. */
+ConvolveStatus
+fake_device_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  return 0;
+  return enqueue (plan->device, (Step){ .kind = RUN, .plan = plan, .plane = *plane });
 }
-
-#define VARIANT(name) \
-  ConvolveStatus convolve_##name##_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error) \
-  { \
-    return enqueue (plan->device, (Step){ .kind = RUN, .plan = plan, .plane = *plane }); \
-  }
-
-VARIANT (global)
-VARIANT (constant)
-VARIANT (tiled)
-VARIANT (tiled_input)
-VARIANT (tiled_cached)
-VARIANT (separable)
-VARIANT (packed)
-VARIANT (packed_separable)
-VARIANT (direct)
-VARIANT (fused)
-VARIANT (fused_tiled)
-VARIANT (box)
-VARIANT (tensor)
-VARIANT (tensor_fused)
-VARIANT (tensor_separable)
-VARIANT (fft)
 
 ConvolveStatus
 convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
@@ -432,49 +405,12 @@ convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJo
   return enqueue (plan->device, (Step){ .kind = FILL, .layer = plan, .job = *job });
 }
 
-void
-convolve_layer_device_clear (ConvolveLayerPlan *plan)
+/* run () of all device variants of layers: see CONVOLVE_LAYER_ON_DEVICE. A variant that fills channels does so here, too. */
+ConvolveStatus
+fake_device_run_layer (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-}
-
-#define LAYER_ACCEPTS(name) \
-  bool convolve_layer_##name##_accepts (const ConvolveLayerPlan *plan, const char **reason) \
-  { \
-    return true; \
-  }
-
-#define LAYER_PREPARE(name) \
-  ConvolveStatus convolve_layer_##name##_prepare (ConvolveLayerPlan *plan, ConvolveError *error) \
-  { \
-    return CONVOLVE_OK; \
-  }
-
-#define LAYER_RUN(name) \
-  ConvolveStatus convolve_layer_##name##_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, \
-      ConvolveError *error) \
-  { \
-    return enqueue (plan->device, (Step){ .kind = LAYER, .layer = plan, .job = *job }); \
-  }
-
-LAYER_ACCEPTS (blocked)
-LAYER_PREPARE (blocked)
-LAYER_RUN (blocked)
-LAYER_ACCEPTS (fft)
-LAYER_PREPARE (fft)
-LAYER_RUN (fft)
-LAYER_ACCEPTS (winograd)
-LAYER_PREPARE (winograd)
-LAYER_RUN (winograd)
-LAYER_ACCEPTS (gemm)
-LAYER_PREPARE (gemm)
-LAYER_RUN (gemm)
-LAYER_ACCEPTS (shared)
-LAYER_RUN (shared)
-LAYER_PREPARE (direct)
-LAYER_RUN (direct)
-
-bool
-convolve_layer_blocked_fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
-{
-  return false;
+  enqueue (plan->device, (Step){ .kind = LAYER, .layer = plan, .job = *job });
+  if (job->task.filled > 0 && plan->variant->fills && plan->variant->fills (plan, job))
+    enqueue (plan->device, (Step){ .kind = FILL, .layer = plan, .job = *job });
+  return CONVOLVE_OK;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kernels/check_layer_case.h"
-#include "layer/common/plan.h"
+#include "layer/cpu/cpu.h"
 
 static const float ones[64] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 

@@ -39,7 +39,7 @@ fail (const Trial *trial, const char *what, double got, double expected)
 static int
 window (const Trial *trial, int i, int j)
 {
-  int width = trial->mask->width, lead = convolve_tensor_reach (width) - width / 2;
+  int width = trial->mask->width, lead = convolve_tensor_radius (width) - width / 2;
 
   if (j >= trial->mask->height || i < lead || i >= lead + OUTPUTS + width - 1)
     return trial->most & (1000003 * (i + 7 * j));
@@ -90,7 +90,7 @@ check_operands (const Trial *trial)
           * trial->samples[k / width * (OUTPUTS + width - 1) + k % width + n];
     if (totals[n] != expected)
       return fail (trial, "a sum through the operands", totals[n], expected);
-    if (trial->limbs.whole && fabs (expected) >= 2147483648.0)
+    if (trial->limbs.fits && fabs (expected) >= 2147483648.0)
       return fail (trial, "a sum in 32 bits", expected, 0);
   }
   return 0;
@@ -116,7 +116,7 @@ check_error (const Trial *trial, bool upper)
     exact += (long double) trial->mask->taps[k] / trial->mask->divisor * sample;
     for (int l = 0; l < limbs->count; l++)
       limb_sums[l] +=
-          (double) sample * convolve_limbs_of (plan, limbs, l, k % trial->mask->width, k / trial->mask->width);
+          (double) sample * convolve_tensor_limb (plan, limbs, l, k % trial->mask->width, k / trial->mask->width);
   }
   exact += zero - zero * sum + plan->tail.maximum * 0.5L; /* the offset that the masks of this check have */
 
@@ -153,7 +153,7 @@ check_mask (const CheckMask *mask, CheckRandom *random, int depth, FILE *file)
   if (!trial.plan || !trial.samples) {
     fprintf (file, "FAILED limbs: out of memory\n");
     failures = 1;
-  } else if (convolve_limbs_choose (trial.plan, &trial.limbs, &reason)) {
+  } else if (convolve_tensor_choose (trial.plan, &trial.limbs, &reason)) {
     for (int i = 0; i < count; i++)
       trial.samples[i] = check_random_one_in (random, 2) ? trial.most : check_random_range (random, 0, trial.most);
     failures = check_operands (&trial) + check_error (&trial, false) + check_error (&trial, true);

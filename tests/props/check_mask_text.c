@@ -11,15 +11,19 @@
 
 GST_START_TEST (preset_texts)
 {
-  const gchar *all = "identity, box, gaussian, binomial, sharpen, unsharp, emboss, laplacian, log, sobel-x, sobel-y, "
-                     "prewitt-x, prewitt-y, scharr-x, scharr-y, disk, motion";
+  guint n_presets;
+  const ConvolvePreset *presets = convolve_presets (&n_presets);
+  gchar *all = convolve_preset_list ();
   gchar *message = g_strconcat ("mask: \"gausian\" (character 3) is not a preset (did you mean gaussian?); the presets "
                                 "are ",
       all, NULL);
   gchar *text;
 
+  fail_unless (
+      g_str_has_prefix (all, "identity, box, gaussian, ") && g_str_has_suffix (all, presets[n_presets - 1].name));
   refuse ("  gausian ", message);
   g_free (message);
+  g_free (all);
   refuse ("Gaussian",
       "mask: \"Gaussian\" (character 1) is not a preset (did you mean gaussian?); the presets are "
       "identity, ...");
@@ -42,8 +46,8 @@ GST_START_TEST (preset_texts)
       "presets are ...");
   refuse ("nonsense", "mask: \"nonsense\" (character 1) is not a preset; the presets are identity, ...");
   refuse ("gaussianblurring", "mask: \"gaussianblurring\" (character 1) is not a preset; the presets are ...");
-  for (guint i = 0; i < convolve_preset_count (); i++) {
-    const gchar *name = convolve_preset_name (i);
+  for (guint i = 0; i < n_presets; i++) {
+    const gchar *name = presets[i].name;
     gsize length = strlen (name);
 
     for (gsize cut = 1; cut + 1 < length && length > 3; cut++) {
@@ -190,8 +194,8 @@ GST_START_TEST (weights_that_are_bad)
   refuse ("1,2,1 2,4,2 1,2,1", "mask: \"1,2\" at row 1, value 1 (character 1) " COMMA);
   refuse ("1 2 3,", "mask: no value after the comma at row 1, value 4 (character 6)");
 
-  refuse ("", "mask: the text is empty; it takes a preset's name or weights");
-  refuse (" \n\t", "mask: the text is empty; it takes a preset's name or weights");
+  refuse ("", "mask: the text is empty; a preset's name or weights are needed");
+  refuse (" \n\t", "mask: the text is empty; a preset's name or weights are needed");
   refuse (";", "mask: row 1 (character 1) is empty");
   refuse (";1 2 1", "mask: row 1 (character 1) is empty");
   refuse ("1 2 1;;1 2 1", "mask: row 2 (character 7) is empty");
@@ -203,8 +207,8 @@ GST_START_TEST (weights_that_are_bad)
   refuse ("1 2 3; 1 2 3 4;1 2 3", "mask: row 2 (character 8) and row 1 differ in length: 4 and 3 values");
   refuse ("1 2;1 2;1 2", "mask: the weights make 2x3: width and height must be odd");
   refuse ("1 2 3;1 2 3", "mask: the weights make 3x2: width and height must be odd");
-  refuse ("1 2 3 4", "mask: a row of 4 values is no mask: width and height must be odd");
-  refuse ("1 2 3 4 5 6", "mask: a row of 6 values is no mask: width and height must be odd");
+  refuse ("1 2 3 4", "mask: a row of 4 values makes no mask: width and height must be odd");
+  refuse ("1 2 3 4 5 6", "mask: a row of 6 values makes no mask: width and height must be odd");
 
   refuse ("3x3: 1 2 3", "mask: the shape 3x3 in front needs 9 values, not 3");
   refuse ("3x1: 1 2 3;4 5 6;7 8 9", "mask: the shape 3x1 in front does not fit 3 rows of 3 values");

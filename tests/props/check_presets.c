@@ -92,10 +92,13 @@ walk_sized (const gchar *name, guint width, guint height)
 
 GST_START_TEST (every_size)
 {
-  for (guint i = 0; i < convolve_preset_count (); i++) {
-    const gchar *name = convolve_preset_name (i);
+  guint n_presets;
+  const ConvolvePreset *presets = convolve_presets (&n_presets);
 
-    if (!convolve_preset_is_sized (i))
+  for (guint i = 0; i < n_presets; i++) {
+    const gchar *name = presets[i].name;
+
+    if (!presets[i].sized)
       continue;
     for (guint width = 1; width <= CONVOLVE_MAX_SIDE; width += 2) {
       walk_sized (name, width, 0);
@@ -115,16 +118,19 @@ GST_END_TEST;
 /* A preset takes an argument where its table says what it means, and refuses one otherwise. */
 GST_START_TEST (arguments)
 {
-  for (guint i = 0; i < convolve_preset_count (); i++) {
+  guint n_presets;
+  const ConvolvePreset *presets = convolve_presets (&n_presets);
+
+  for (guint i = 0; i < n_presets; i++) {
     ConvolveSettings settings;
     ConvolveMask mask;
     gboolean taken;
 
     convolve_settings_init (&settings);
     g_free (settings.mask);
-    settings.mask = g_strdup_printf ("%s:4", convolve_preset_name (i));
+    settings.mask = g_strdup_printf ("%s:4", presets[i].name);
     taken = convolve_settings_make_mask (&settings, 1, 1, &mask, NULL);
-    fail_unless_equals_int (taken, convolve_preset_argument (i) != NULL);
+    fail_unless_equals_int (taken, presets[i].argument != NULL);
     if (taken)
       convolve_mask_clear (&mask);
     convolve_settings_clear (&settings);
@@ -136,14 +142,17 @@ GST_END_TEST;
 /* A preset without a size is 3x3 on every plane, and another size is refused. */
 GST_START_TEST (one_size)
 {
-  for (guint i = 0; i < convolve_preset_count (); i++) {
-    const gchar *name = convolve_preset_name (i);
+  guint n_presets;
+  const ConvolvePreset *presets = convolve_presets (&n_presets);
+
+  for (guint i = 0; i < n_presets; i++) {
+    const gchar *name = presets[i].name;
     gchar *message;
 
-    fail_unless (convolve_preset_purpose (i)[0] != '\0' && convolve_preset_formula (i)[0] != '\0');
-    fail_unless (strpbrk (convolve_preset_purpose (i), "\n\r") == NULL);
-    fail_unless (strpbrk (convolve_preset_formula (i), "\n\r") == NULL);
-    if (convolve_preset_is_sized (i))
+    fail_unless (presets[i].purpose[0] != '\0' && presets[i].formula[0] != '\0');
+    fail_unless (strpbrk (presets[i].purpose, "\n\r") == NULL);
+    fail_unless (strpbrk (presets[i].formula, "\n\r") == NULL);
+    if (presets[i].sized)
       continue;
     for (guint step = 0; step < G_N_ELEMENTS (steps); step++) {
       ConvolveSettings settings = settings_of (name, 3, step ? 3 : 0);
@@ -225,11 +234,14 @@ has_values (const gchar *preset)
 
 GST_START_TEST (by_value)
 {
+  guint n_presets;
+  const ConvolvePreset *presets = convolve_presets (&n_presets);
+
   for (guint i = 0; i < G_N_ELEMENTS (masks); i++)
     expect (make (masks[i].text, masks[i].mask_width, masks[i].mask_height), masks[i].text, masks[i].width,
         masks[i].height, masks[i].taps, masks[i].divisor);
-  for (guint i = 0; i < convolve_preset_count (); i++)
-    fail_unless (has_values (convolve_preset_name (i)), "%s has no row in masks", convolve_preset_name (i));
+  for (guint i = 0; i < n_presets; i++)
+    fail_unless (has_values (presets[i].name), "%s has no row in masks", presets[i].name);
 }
 
 GST_END_TEST;
@@ -326,6 +338,8 @@ GST_END_TEST;
 /* The default sigma is that of OpenCV's getGaussianKernel (5, 0): 1.1. */
 GST_START_TEST (from_sigma)
 {
+  guint n_presets;
+  const ConvolvePreset *presets = convolve_presets (&n_presets);
   ConvolveSettings settings = settings_of ("gaussian", 0, 0);
   gdouble axis[5], sum = 0;
   ConvolveMask mask;
@@ -372,11 +386,11 @@ GST_START_TEST (from_sigma)
   convolve_mask_clear (&mask);
 
   /* Extreme sigmas give extreme masks, never NaN. */
-  for (guint i = 0; i < convolve_preset_count (); i++) {
+  for (guint i = 0; i < n_presets; i++) {
     static const gdouble sigmas[] = { 5e-324, 1e-300, 1e-160, 1e-9, 0.05, 0.3, 255 };
 
-    for (guint j = 0; j < G_N_ELEMENTS (sigmas) && convolve_preset_is_sized (i); j++) {
-      settings = settings_of (convolve_preset_name (i), 15, 0);
+    for (guint j = 0; j < G_N_ELEMENTS (sigmas) && presets[i].sized; j++) {
+      settings = settings_of (presets[i].name, 15, 0);
       settings.sigma = sigmas[j];
       for (guint step = 0; step < G_N_ELEMENTS (steps); step++) {
         const gchar *wrong;

@@ -3,38 +3,37 @@
 
 #include "props/check_props.h"
 #include "support/names.h"
-#include "layer_settings.h"
+#include "enums.h"
+#include "properties.h"
 
 typedef struct
 {
   GstElement parent;
-  ConvolveSettings settings;
+  ConvolveProperties properties;
 } Holder;
 typedef GstElementClass HolderClass;
 
 static GType holder_get_type (void);
 G_DEFINE_TYPE (Holder, holder, GST_TYPE_ELEMENT)
 
+#define FIRST_ID 3 /* any */
+
 static void
 holder_set_property (GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  gboolean known = convolve_settings_set_property (&((Holder *) object)->settings, id, value);
-
-  fail_unless (known == (id <= CONVOLVE_PROP_BIAS));
+  fail_unless (convolve_properties_set (&((Holder *) object)->properties, id - FIRST_ID, value));
 }
 
 static void
 holder_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  gboolean known = convolve_settings_get_property (&((Holder *) object)->settings, id, value);
-
-  fail_unless (known == (id <= CONVOLVE_PROP_BIAS));
+  fail_unless (convolve_properties_get (&((Holder *) object)->properties, id - FIRST_ID, value));
 }
 
 static void
 holder_finalize (GObject *object)
 {
-  convolve_settings_clear (&((Holder *) object)->settings);
+  convolve_properties_clear (&((Holder *) object)->properties);
   G_OBJECT_CLASS (holder_parent_class)->finalize (object);
 }
 
@@ -46,55 +45,73 @@ holder_class_init (HolderClass *klass)
   object_class->set_property = holder_set_property;
   object_class->get_property = holder_get_property;
   object_class->finalize = holder_finalize;
-  convolve_props_install (object_class);
+  convolve_properties_install (object_class, FIRST_ID);
 }
 
 static void
 holder_init (Holder *holder)
 {
-  convolve_settings_init (&holder->settings);
+  convolve_properties_init (&holder->properties);
 }
 
+/* Every row of the table, whatever it is: its spec, its default, and a value there and back that copies keep apart. */
 GST_START_TEST (properties)
 {
-  static const gchar *const names[] = { NULL, "mask", "mask-width", "mask-height", "sigma", "divisor", "bias",
-    "boundary", "kernel-variant" };
+  guint n_presets;
+  const ConvolvePreset *presets = convolve_presets (&n_presets);
+  static const gchar *const names[] = { "mask", "mask-width", "mask-height", "sigma", "divisor", "bias", "boundary",
+    "kernel-variant", "cuda-device-id", "frames-in-flight", "n-threads", "layer-location", "stride", "padding",
+    "activation", "pool-size", "pool-stride", "layer-channels", "mosaic" };
+  static const gchar *const controllable[] = { "mask-width", "mask-height", "sigma", "divisor", "bias", NULL };
   Holder *holder = g_object_new (holder_get_type (), NULL);
   GObjectClass *klass = G_OBJECT_GET_CLASS (holder);
-  ConvolveSettings copy;
+  ConvolveProperties copy;
+  GValue kept = G_VALUE_INIT;
   GEnumClass *values;
 
-  for (guint id = 1; id <= CONVOLVE_PROP_KERNEL_VARIANT; id++) {
-    GParamSpec *spec = g_object_class_find_property (klass, names[id]);
-    gboolean controllable = id >= CONVOLVE_PROP_MASK_WIDTH && id <= CONVOLVE_PROP_BIAS;
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    GParamSpec *spec = g_object_class_find_property (klass, names[i]);
+    gboolean ready = g_str_equal (names[i], "cuda-device-id");
+    GValue got = G_VALUE_INIT;
 
-    fail_unless (spec != NULL && spec->param_id == id, "%s", names[id]);
-    fail_unless (spec->flags & GST_PARAM_MUTABLE_PLAYING, "%s", names[id]);
-    fail_unless (!!(spec->flags & GST_PARAM_CONTROLLABLE) == controllable, "%s", names[id]);
-    fail_unless ((spec->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE, "%s", names[id]);
-    if (id <= CONVOLVE_PROP_BIAS) {
-      GValue value = G_VALUE_INIT;
+    fail_unless (spec != NULL && spec->param_id == FIRST_ID + i, "%s", names[i]);
+    fail_unless (spec->flags & (ready ? GST_PARAM_MUTABLE_READY : GST_PARAM_MUTABLE_PLAYING), "%s", names[i]);
+    fail_unless (!!(spec->flags & GST_PARAM_CONTROLLABLE) == g_strv_contains (controllable, names[i]), "%s", names[i]);
+    fail_unless ((spec->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE, "%s", names[i]);
+    g_object_get_property (G_OBJECT (holder), names[i], &got);
+    fail_unless (g_param_value_defaults (spec, &got), "%s does not begin with its default", names[i]);
+    g_value_unset (&got);
 
-      g_object_get_property (G_OBJECT (holder), names[id], &value);
-      fail_unless (g_param_value_defaults (spec, &value), "%s does not begin with its default", names[id]);
-      g_value_unset (&value);
-    }
+    gst_util_set_object_arg (G_OBJECT (holder), names[i], "1");
+    g_object_get_property (G_OBJECT (holder), names[i], &got);
+    g_value_init (&kept, G_VALUE_TYPE (&got));
+    fail_unless (gst_value_deserialize (&kept, "1") && g_param_values_cmp (spec, &kept, &got) == 0, "%s", names[i]);
+    g_value_unset (&kept);
+    convolve_properties_copy (&copy, &holder->properties);
+    g_param_value_set_default (spec, &got);
+    g_object_set_property (G_OBJECT (holder), names[i], &got);
+    g_value_init (&kept, G_VALUE_TYPE (&got));
+    fail_unless (convolve_properties_get (&copy, i, &kept));
+    fail_unless (gst_value_deserialize (&got, "1") && g_param_values_cmp (spec, &kept, &got) == 0, "%s", names[i]);
+    g_value_unset (&kept);
+    g_value_unset (&got);
+    convolve_properties_clear (&copy);
   }
-  for (guint i = 0; i < convolve_preset_count (); i++)
+  fail_if (convolve_properties_get (&holder->properties, G_N_ELEMENTS (names), &kept), "a property is not tested");
+  for (guint i = 0; i < n_presets; i++)
     fail_unless (
-        strstr (g_param_spec_get_blurb (g_object_class_find_property (klass, "mask")), convolve_preset_name (i))
-        != NULL);
+        strstr (g_param_spec_get_blurb (g_object_class_find_property (klass, "mask")), presets[i].name) != NULL);
 
   g_object_set (holder, "mask", "box", "mask-width", 7, "mask-height", 3, "sigma", 2.5, "divisor", -4.0, "bias", 0.5,
       NULL);
-  convolve_settings_copy (&copy, &holder->settings);
+  convolve_properties_copy (&copy, &holder->properties);
   g_object_set (holder, "mask", NULL, "mask-width", 0, NULL);
-  fail_unless (holder->settings.mask == NULL && holder->settings.mask_width == 0);
-  fail_unless_equals_string (copy.mask, "box");
-  fail_unless (
-      copy.mask_width == 7 && copy.mask_height == 3 && copy.sigma == 2.5 && copy.divisor == -4 && copy.bias == 0.5);
-  convolve_settings_clear (&copy);
-  fail_unless (copy.mask == NULL);
+  fail_unless (holder->properties.mask.mask == NULL && holder->properties.mask.mask_width == 0);
+  fail_unless_equals_string (copy.mask.mask, "box");
+  fail_unless (copy.mask.mask_width == 7 && copy.mask.mask_height == 3 && copy.mask.sigma == 2.5
+      && copy.mask.divisor == -4 && copy.mask.bias == 0.5);
+  convolve_properties_clear (&copy);
+  fail_unless (copy.mask.mask == NULL);
 
   values = g_type_class_ref (CONVOLVE_TYPE_BOUNDARY);
   fail_unless_equals_int (values->n_values, CONVOLVE_N_BOUNDARIES);
@@ -228,7 +245,7 @@ GST_START_TEST (texts_of_layers)
   expect_channels ("3-2", "layer-channels: \"3-2\" is not a range of 0 to 7, the layer's feature maps");
   expect_channels ("3-", "layer-channels: \"3-\" is not a range of 0 to 7, the layer's feature maps");
   expect_channels ("1;2", "layer-channels: \"1;2\" is not a number or a range");
-  expect_channels ("1,", "layer-channels: \",\" has no number behind it");
+  expect_channels ("1,", "layer-channels: \",\" has no number behind the comma");
   expect_channels ("1,,2", "layer-channels: \"\" is not one of 0 to 7, the layer's feature maps");
   expect_channels ("99999999999999999999",
       "layer-channels: \"99999999999999999999\" is not one of 0 to 7, the layer's "
@@ -239,79 +256,75 @@ GST_END_TEST;
 
 /* The sentences on settings without effect, one to a line. */
 static gchar *
-idle_sentences (const ConvolveSettings *mask, gboolean beside_layer, const ConvolveLayerSettings *layer)
+idle_sentences (const ConvolveProperties *properties, gboolean layer_runs)
 {
   g_autoptr (GPtrArray) sentences = g_ptr_array_new_with_free_func (g_free);
 
-  convolve_settings_add_idle (mask, beside_layer, sentences);
-  if (layer)
-    convolve_layer_settings_add_idle (layer, sentences);
+  convolve_properties_add_idle (properties, layer_runs, sentences);
   g_ptr_array_add (sentences, NULL);
   return g_strjoinv ("\n", (gchar **) sentences->pdata);
 }
 
+static void
+expect_idle (const ConvolveProperties *properties, gboolean layer_runs, const gchar *expected)
+{
+  g_autofree gchar *text = idle_sentences (properties, layer_runs);
+
+  fail_unless_equals_string (text, expected);
+}
+
 GST_START_TEST (settings_without_effect)
 {
-  ConvolveSettings mask;
-  ConvolveLayerSettings layer;
-  gchar *text;
+  guint n_presets;
+  const ConvolvePreset *presets = convolve_presets (&n_presets);
+  ConvolveProperties standard, p;
 
-  convolve_settings_init (&mask);
-  convolve_layer_settings_init (&layer);
-  for (gint beside = 0; beside < 2; beside++) {
-    text = idle_sentences (&mask, beside, &layer);
-    fail_unless_equals_string (text, "");
-    g_free (text);
-  }
-  convolve_settings_clear (&mask);
-  convolve_layer_settings_clear (&layer);
+  convolve_properties_init (&standard);
+  expect_idle (&standard, FALSE, "");
+  expect_idle (&standard, TRUE, "");
 
-  /* sigma with every preset and with weights. */
-  for (guint i = 0; i < convolve_preset_count (); i++) {
-    const gchar *name = convolve_preset_name (i);
+  /* Sigma, with every preset and with weights. */
+  p = standard;
+  for (guint i = 0; i < n_presets; i++) {
+    const gchar *name = presets[i].name;
     gboolean taken = g_str_equal (name, "gaussian") || g_str_equal (name, "log") || g_str_equal (name, "unsharp");
+    g_autofree gchar *text = NULL;
 
-    mask = settings_of (name, 0, 0);
-    mask.sigma = 2.5;
-    text = idle_sentences (&mask, FALSE, NULL);
+    p.mask = settings_of (name, 0, 0);
+    p.mask.sigma = 2.5;
+    text = idle_sentences (&p, FALSE);
     fail_unless (taken ? text[0] == '\0'
                        : g_str_has_prefix (text, "sigma: 2.5 has no effect: the preset ") && strstr (text, name),
         "%s", text);
-    g_free (text);
   }
-  mask = settings_of ("1 2 1", 0, 0);
-  mask.sigma = 2.5;
-  text = idle_sentences (&mask, FALSE, NULL);
-  fail_unless_equals_string (text, "sigma: 2.5 has no effect: mask has weights, and none is made from sigma");
-  g_free (text);
-  mask = settings_of ("nonsense", 0, 0); /* the error on mask says enough */
-  mask.sigma = 2.5;
-  text = idle_sentences (&mask, FALSE, NULL);
-  fail_unless_equals_string (text, "");
-  g_free (text);
+  p.mask = settings_of ("1 2 1", 0, 0);
+  p.mask.sigma = 2.5;
+  expect_idle (&p, FALSE, "sigma: 2.5 has no effect: mask has weights, which are not made from sigma");
+  p.mask = settings_of ("nonsense", 0, 0); /* an error tells of this */
+  p.mask.sigma = 2.5;
+  expect_idle (&p, FALSE, "");
 
-  mask = settings_of ("box", 7, 3);
-  mask.sigma = 2.5;
-  text = idle_sentences (&mask, TRUE, NULL);
+  p.mask = settings_of ("box", 7, 3);
+  p.mask.sigma = 2.5;
 #define BESIDE " has no effect: layer-location puts a layer in the place of the mask"
-  fail_unless_equals_string (text,
+  expect_idle (&p, TRUE,
       "mask: \"box\"" BESIDE "\nmask-width: 7" BESIDE "\nmask-height: 3" BESIDE "\nsigma: 2.5" BESIDE);
-  g_free (text);
 
-  mask = settings_of (NULL, 0, 0);
-  layer = (ConvolveLayerSettings){ .stride = 4,
+  p.mask = settings_of (NULL, 0, 0);
+  p.layer = (ConvolveLayerSettings){ .stride = 4,
     .padding = (gchar *) "valid",
     .activation = CONVOLVE_ACTIVATION_RELU,
     .pool_size = 2,
     .pool_stride = 3,
     .channels = (gchar *) "0,1",
     .mosaic = TRUE };
-  text = idle_sentences (&mask, FALSE, &layer);
 #define WITHOUT " has no effect: layer-location names no layer"
-  fail_unless_equals_string (text,
+  expect_idle (&p, FALSE,
       "stride: 4" WITHOUT "\npadding: \"valid\"" WITHOUT "\nactivation: relu" WITHOUT "\npool-size: 2" WITHOUT
       "\npool-stride: 3" WITHOUT "\nlayer-channels: \"0,1\"" WITHOUT "\nmosaic: true" WITHOUT);
-  g_free (text);
+  p.layer.location = (gchar *) "missing.npy"; /* an error or a warning tells of this */
+  expect_idle (&p, FALSE, "");
+  convolve_properties_clear (&standard);
 }
 
 GST_END_TEST;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "presets.h"
 #include "props.h"
 
 static inline ConvolveSettings
@@ -49,6 +50,7 @@ refuse_settings (const ConvolveSettings *settings, const gchar *message)
       settings->mask, message);
   fail_unless (memcmp (&mask, &before, sizeof mask) == 0, "'%.60s' failed and touched the mask", settings->mask);
   fail_unless (error != NULL && error->domain == CONVOLVE_PROPS_ERROR);
+  fail_unless_equals_string (g_quark_to_string (error->domain), "convolve-props-error-quark");
   fail_unless_equals_int (error->code,
       g_str_has_prefix (error->message, "mask:") ? CONVOLVE_PROPS_ERROR_MASK : CONVOLVE_PROPS_ERROR_NUMBER);
   if (g_str_has_suffix (message, "..."))

@@ -152,7 +152,7 @@ GST_START_TEST (test_archives)
     refuse (numpy_archive ((NumpyMember[]){ { NUMPY_MEMBER ("weight.npy", counted_floats (GOOD_HEADER, 12)),
                                .deflate = TRUE } },
                 1, ""),
-        "weight.npy: it is deflated, and this build is without zlib");
+        "weight.npy: the member is deflated, and this build has no zlib");
 }
 GST_END_TEST;
 
@@ -193,73 +193,73 @@ GST_START_TEST (test_bad_arrays)
   {
     const gchar *header, *text;
   } rows[] = {
-    { NUMPY_HEADER ("<f4", "True", "(2, 3, 1, 2)"), "its order is Fortran's" },
-    { NUMPY_HEADER ("|O", "False", "(2, 3, 1, 2)"), "it holds Python objects" },
-    { NUMPY_HEADER ("<i4", "False", "(2, 3, 1, 2)"), "it holds values of type \"<i4\", not float16" },
-    { NUMPY_HEADER ("|u1", "False", "(2, 3, 1, 2)"), "it holds values of type \"|u1\"" },
-    { NUMPY_HEADER ("|f4", "False", "(2, 3, 1, 2)"), "it holds values of type \"|f4\"" },
-    { NUMPY_HEADER ("<f16", "False", "(2, 3, 1, 2)"), "it holds values of type \"<f16\"" },
-    { NUMPY_HEADER ("<c8", "False", "(2, 3, 1, 2)"), "it holds values of type \"<c8\"" },
-    { NUMPY_HEADER ("<M8[ns]extended", "False", "(1,)"), "it holds values of type \"<M8[ns]extended\"" },
-    { NUMPY_HEADER ("", "False", "(1,)"), "it holds values of type \"\"" },
-    { "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (12,), }", "it holds records" },
-    { NUMPY_HEADER ("<f4", "False", "(12,)"), "its shape (12,) is not (filters, channels, height, width)" },
-    { NUMPY_HEADER ("<f4", "False", "(1, 3, 4)"), "its shape (1, 3, 4) is not" },
-    { NUMPY_HEADER ("<f4", "False", "(1, 1, 3, 2, 2)"), "its shape (1, 1, 3, 2, 2) is not" },
-    { NUMPY_HEADER ("<f4", "False", "(3, 2, 1, 2)"), "its shape (3, 2, 1, 2) has neither 1 channel nor 3" },
-    { NUMPY_HEADER ("<f4", "False", "(1, 4, 1, 3)"), "its shape (1, 4, 1, 3) has neither 1 channel nor 3" },
-    { NUMPY_HEADER ("<f4", "False", "(0, 3, 1, 2)"), "its shape (0, 3, 1, 2) holds nothing" },
+    { NUMPY_HEADER ("<f4", "True", "(2, 3, 1, 2)"), "the order is Fortran's" },
+    { NUMPY_HEADER ("|O", "False", "(2, 3, 1, 2)"), "the array holds Python objects" },
+    { NUMPY_HEADER ("<i4", "False", "(2, 3, 1, 2)"), "the array holds values of type \"<i4\", not float16" },
+    { NUMPY_HEADER ("|u1", "False", "(2, 3, 1, 2)"), "the array holds values of type \"|u1\"" },
+    { NUMPY_HEADER ("|f4", "False", "(2, 3, 1, 2)"), "the array holds values of type \"|f4\"" },
+    { NUMPY_HEADER ("<f16", "False", "(2, 3, 1, 2)"), "the array holds values of type \"<f16\"" },
+    { NUMPY_HEADER ("<c8", "False", "(2, 3, 1, 2)"), "the array holds values of type \"<c8\"" },
+    { NUMPY_HEADER ("<M8[ns]extended", "False", "(1,)"), "the array holds values of type \"<M8[ns]extended\"" },
+    { NUMPY_HEADER ("", "False", "(1,)"), "the array holds values of type \"\"" },
+    { "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (12,), }", "the array holds records" },
+    { NUMPY_HEADER ("<f4", "False", "(12,)"), "the shape (12,) is not (filters, channels, height, width)" },
+    { NUMPY_HEADER ("<f4", "False", "(1, 3, 4)"), "the shape (1, 3, 4) is not" },
+    { NUMPY_HEADER ("<f4", "False", "(1, 1, 3, 2, 2)"), "the shape (1, 1, 3, 2, 2) is not" },
+    { NUMPY_HEADER ("<f4", "False", "(3, 2, 1, 2)"), "the shape (3, 2, 1, 2) has neither 1 channel nor 3" },
+    { NUMPY_HEADER ("<f4", "False", "(1, 4, 1, 3)"), "the shape (1, 4, 1, 3) has neither 1 channel nor 3" },
+    { NUMPY_HEADER ("<f4", "False", "(0, 3, 1, 2)"), "the shape (0, 3, 1, 2) holds nothing" },
     { NUMPY_HEADER ("<f4", "False", "(2, 3, 1, 3)"),
-        "its shape (2, 3, 1, 3) of 4-byte values needs 72 bytes, and it is cut off after 48" },
+        "the shape (2, 3, 1, 3) of 4-byte values needs 72 bytes, and the array is cut off after 48" },
     { NUMPY_HEADER ("<f4", "False", "(1, 3, 1, 2)"),
-        "its shape (1, 3, 1, 2) of 4-byte values needs 24 bytes, and there are 48" },
+        "the shape (1, 3, 1, 2) of 4-byte values needs 24 bytes, and there are 48" },
     { NUMPY_HEADER ("<f4", "False", "(4294967296, 4294967296, 1, 1)"),
-        "its shape (4294967296, 4294967296, 1, 1) is beyond 64 bits" },
+        "the shape (4294967296, 4294967296, 1, 1) is beyond 64 bits" },
     { NUMPY_HEADER ("<f4", "False", "(4611686018427387904, 1, 1, 1)"),
-        "its shape (4611686018427387904, 1, 1, 1) is beyond 64 bits" },
+        "the shape (4611686018427387904, 1, 1, 1) is beyond 64 bits" },
     { NUMPY_HEADER ("<f4", "False", "(1000000000, 3, 100, 100)"),
-        "its shape (1000000000, 3, 100, 100) of 4-byte values needs " },
-    { NUMPY_HEADER ("<f4", "False", "(18446744073709551616, 1, 1, 1)"), "its shape has a number beyond 64 bits" },
-    { NUMPY_HEADER ("<f4", "False", "(-2, 3, 1, 2)"), "its header cannot be read at \"-2, 3" },
-    { NUMPY_HEADER ("<f4", "False", "(2 3, 1, 2)"), "its header cannot be read at \"3, 1" },
-    { NUMPY_HEADER ("<f4", "False", "(2,, 1, 2)"), "its header cannot be read at \", 1" },
-    { NUMPY_HEADER ("<f4", "False", "12"), "its header cannot be read at \"12" },
-    { NUMPY_HEADER ("<f4", "False", "(2, 3, 1, 2"), "its header cannot be read at " },
-    { NUMPY_HEADER ("<f4", "false", "(2, 3, 1, 2)"), "its header cannot be read at \"false" },
+        "the shape (1000000000, 3, 100, 100) of 4-byte values needs " },
+    { NUMPY_HEADER ("<f4", "False", "(18446744073709551616, 1, 1, 1)"), "the shape has a number beyond 64 bits" },
+    { NUMPY_HEADER ("<f4", "False", "(-2, 3, 1, 2)"), "the header cannot be read at \"-2, 3" },
+    { NUMPY_HEADER ("<f4", "False", "(2 3, 1, 2)"), "the header cannot be read at \"3, 1" },
+    { NUMPY_HEADER ("<f4", "False", "(2,, 1, 2)"), "the header cannot be read at \", 1" },
+    { NUMPY_HEADER ("<f4", "False", "12"), "the header cannot be read at \"12" },
+    { NUMPY_HEADER ("<f4", "False", "(2, 3, 1, 2"), "the header cannot be read at " },
+    { NUMPY_HEADER ("<f4", "false", "(2, 3, 1, 2)"), "the header cannot be read at \"false" },
     { NUMPY_HEADER ("<f4", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"),
-        "its header cannot be read at \"1)" },
-    { "{'descr': '<f4', 'shape': (2, 3, 1, 2), }", "its header has no 'fortran_order'" },
-    { "{'descr': '<f4', 'fortran_order': False}", "its header has no 'shape'" },
-    { "{'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header has no 'descr'" },
+        "the header cannot be read at \"1)" },
+    { "{'descr': '<f4', 'shape': (2, 3, 1, 2), }", "the header has no 'fortran_order'" },
+    { "{'descr': '<f4', 'fortran_order': False}", "the header has no 'shape'" },
+    { "{'fortran_order': False, 'shape': (2, 3, 1, 2)}", "the header has no 'descr'" },
     { "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 1, 2)}",
-        "its header cannot be read at \"descr" },
-    { "{'order': '<f4', 'fortran_order': False, 'shape': (2, 3, 1, 2)}", "its header cannot be read at \"order" },
+        "the header cannot be read at \"descr" },
+    { "{'order': '<f4', 'fortran_order': False, 'shape': (2, 3, 1, 2)}", "the header cannot be read at \"order" },
     { "{'descr': '<f4' 'fortran_order': False, 'shape': (2, 3, 1, 2)}",
-        "its header cannot be read at \"'fortran_order" },
+        "the header cannot be read at \"'fortran_order" },
     { "{'descr': '<f4, 'fortran_order': False, 'shape': (2, 3, 1, 2)}",
-        "its header cannot be read at \"fortran_order" },
-    { NUMPY_HEADER ("<f4", "False", "(2, 3, 1, 2)") "and more", "its header cannot be read at \"and more" },
-    { "", "its header cannot be read at \"\"" },
+        "the header cannot be read at \"fortran_order" },
+    { NUMPY_HEADER ("<f4", "False", "(2, 3, 1, 2)") "and more", "the header cannot be read at \"and more" },
+    { "", "the header cannot be read at \"\"" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     refuse (with_header (rows[i].header), rows[i].text);
 
-  refuse (with_byte (0, 'x'), "it is neither a .npy nor a .npz file");
-  refuse (with_byte (6, 4), "its format is version 4.0, and 1.0 to 3.0 are known");
-  refuse (with_byte (6, 0), "its format is version 0.0");
-  refuse (with_byte (7, 1), "its format is version 1.1");
-  refuse (with_byte (9, 0xff), "it is cut off in its header");
-  refuse (cut (with_header (GOOD_HEADER), 5), "it is neither");
-  refuse (cut (with_header (GOOD_HEADER), 7), "it is cut off in its version");
-  refuse (cut (with_header (GOOD_HEADER), 9), "it is cut off in its header");
-  refuse (cut (with_header (GOOD_HEADER), 40), "it is cut off in its header");
+  refuse (with_byte (0, 'x'), "the file is neither a .npy nor a .npz file");
+  refuse (with_byte (6, 4), "the format has version 4.0, and 1.0 to 3.0 are known");
+  refuse (with_byte (6, 0), "the format has version 0.0");
+  refuse (with_byte (7, 1), "the format has version 1.1");
+  refuse (with_byte (9, 0xff), "the array is cut off in the header");
+  refuse (cut (with_header (GOOD_HEADER), 5), "the file is neither");
+  refuse (cut (with_header (GOOD_HEADER), 7), "the array is cut off in the version");
+  refuse (cut (with_header (GOOD_HEADER), 9), "the array is cut off in the header");
+  refuse (cut (with_header (GOOD_HEADER), 40), "the array is cut off in the header");
   refuse (cut (with_header (GOOD_HEADER), 128 + 47),
-      "its shape (2, 3, 1, 2) of 4-byte values needs 48 bytes, and it is cut off after 47");
-  refuse (cut (with_header (GOOD_HEADER), 0), "it is empty");
-  refuse (with_word (0x7fc00000), "its value 11 is not a number that float32 holds");
-  refuse (with_word (0x7f800000), "its value 11 is not a number that float32 holds");
-  refuse (with_word (0xff800000), "its value 11 is not a number that float32 holds");
+      "the shape (2, 3, 1, 2) of 4-byte values needs 48 bytes, and the array is cut off after 47");
+  refuse (cut (with_header (GOOD_HEADER), 0), "the file is empty");
+  refuse (with_word (0x7fc00000), "value 11 is not a number that float32 holds");
+  refuse (with_word (0x7f800000), "value 11 is not a number that float32 holds");
+  refuse (with_word (0xff800000), "value 11 is not a number that float32 holds");
   {
     GByteArray *bytes = numpy_begin (1, NUMPY_HEADER ("<f8", "False", "(1, 1, 1, 1)"));
     gdouble large = 1e39;
@@ -268,12 +268,12 @@ GST_START_TEST (test_bad_arrays)
     memcpy (&word, &large, 8);
     numpy_put32 (bytes, word);
     numpy_put32 (bytes, word >> 32);
-    refuse (bytes, "its value 0 is not a number that float32 holds");
+    refuse (bytes, "value 0 is not a number that float32 holds");
   }
   refuse (counted_floats (NUMPY_HEADER ("<f4", "False", "(4097, 1, 1, 1)"), 4097),
-      "its shape (4097, 1, 1, 1) has more than 4096 filters");
+      "the shape (4097, 1, 1, 1) has more than 4096 filters");
   refuse (counted_floats (NUMPY_HEADER ("<f4", "False", "(1, 1, 1, 256)"), 256),
-      "its shape (1, 1, 1, 256) has filters of more than 255x255");
+      "the shape (1, 1, 1, 256) has filters of more than 255x255");
 }
 GST_END_TEST;
 
@@ -289,44 +289,44 @@ GST_START_TEST (test_bad_archives)
   refuse (numpy_archive ((NumpyMember[]){ { NUMPY_MEMBER ("weights.npy", counted_floats (GOOD_HEADER, 12)) } }, 1, ""),
       "the archive holds no weight.npy");
   refuse (numpy_archive (NULL, 0, ""), "the archive holds no weight.npy");
-  refuse (numpy_archive ((NumpyMember[]){ { WEIGHT }, { WEIGHT } }, 2, ""), "weight.npy: there are two of it");
-  refuse (numpy_archive ((NumpyMember[]){ { WEIGHT, .flags = 1 } }, 1, ""), "weight.npy: it is encrypted");
+  refuse (numpy_archive ((NumpyMember[]){ { WEIGHT }, { WEIGHT } }, 2, ""), "weight.npy: two members have this name");
+  refuse (numpy_archive ((NumpyMember[]){ { WEIGHT, .flags = 1 } }, 1, ""), "weight.npy: the member is encrypted");
   refuse (numpy_archive ((NumpyMember[]){ { WEIGHT, .method = 14 } }, 1, ""),
-      "weight.npy: its compression method 14 is neither");
+      "weight.npy: the compression method 14 is neither");
   refuse (numpy_archive ((NumpyMember[]){ { WEIGHT, .size_change = 1 } }, 1, ""),
-      "weight.npy: it is stored as 176 bytes and said to have 177");
+      "weight.npy: the member is stored as 176 bytes and said to have 177");
   refuse (numpy_archive ((NumpyMember[]){ { NUMPY_MEMBER ("weight.npy",
                              with_header (NUMPY_HEADER ("<f4", "True", "(2, 3, 1, 2)"))) } },
               1, ""),
-      "weight.npy: its order is Fortran's");
+      "weight.npy: the order is Fortran's");
   refuse (numpy_archive ((NumpyMember[]){ { NUMPY_MEMBER ("weight.npy",
                              counted_floats (NUMPY_HEADER ("<f4", "False", "(12,)"), 12)) } },
               1, ""),
-      "weight.npy: its shape (12,) is not");
+      "weight.npy: the shape (12,) is not");
   refuse (numpy_archive ((NumpyMember[]){ { NUMPY_MEMBER ("weight.npy", g_byte_array_new ()) } }, 1, ""),
-      "weight.npy: it does not begin as");
+      "weight.npy: the bytes do not begin as");
   refuse (BIAS (NUMPY_HEADER ("<f4", "False", "(3,)"), 3),
-      "bias.npy: its shape (3,) is not (2,), a number for each filter");
-  refuse (BIAS (NUMPY_HEADER ("<f4", "False", "(2, 1)"), 2), "bias.npy: its shape (2, 1) is not (2,)");
-  refuse (BIAS (NUMPY_HEADER ("<f4", "False", "()"), 1), "bias.npy: its shape () is not (2,)");
-  refuse (BIAS (NUMPY_HEADER ("<f4", "False", "(2,)"), 3), "bias.npy: its shape (2,) of 4-byte values needs 8 bytes");
+      "bias.npy: the shape (3,) is not (2,), a number for each filter");
+  refuse (BIAS (NUMPY_HEADER ("<f4", "False", "(2, 1)"), 2), "bias.npy: the shape (2, 1) is not (2,)");
+  refuse (BIAS (NUMPY_HEADER ("<f4", "False", "()"), 1), "bias.npy: the shape () is not (2,)");
+  refuse (BIAS (NUMPY_HEADER ("<f4", "False", "(2,)"), 3), "bias.npy: the shape (2,) of 4-byte values needs 8 bytes");
   if (convolve_inflate_possible ()) {
     for (gint change = -1; change <= 1; change += 2)
       refuse (numpy_archive ((NumpyMember[]){ { WEIGHT, .deflate = TRUE, .size_change = change } }, 1, ""),
-          "weight.npy: its deflated bytes are damaged");
+          "weight.npy: the deflated bytes are damaged");
     refuse (numpy_archive ((NumpyMember[]){ { WEIGHT, .deflate = TRUE, .size_change = 1 << 20 } }, 1, ""),
-        "weight.npy: it is said to inflate from 181 bytes to 1048752");
+        "weight.npy: the member is said to inflate from 181 bytes to 1048752");
     refuse (numpy_archive ((NumpyMember[]){ { WEIGHT, .deflate = TRUE, .size_change = 1 << 30 } }, 1, ""),
-        "weight.npy: it has 1073742000 bytes, more than");
+        "weight.npy: the member has 1073742000 bytes, more than");
   }
 
   bytes = numpy_archive ((NumpyMember[]){ { WEIGHT } }, 1, "");
   bytes->data[30 + 10 + 20 + 150] ^= 4;
-  refuse (bytes, "weight.npy: its bytes are damaged: they do not have their CRC");
+  refuse (bytes, "weight.npy: the bytes are damaged: the CRC-32 does not match");
   size = 30 + 10 + 20 + good->len; /* where the directory begins */
   for (guint length = 4; length < size + 46 + 10 + 22; length += 3) {
     bytes = numpy_archive ((NumpyMember[]){ { WEIGHT } }, 1, "");
-    refuse (cut (bytes, length), "weight.npy: the archive is cut off: its end is missing");
+    refuse (cut (bytes, length), "weight.npy: the archive is cut off: the end is missing");
   }
 #define DAMAGED(at, value, text) \
   bytes = numpy_archive ((NumpyMember[]){ { WEIGHT } }, 1, ""); \
@@ -334,17 +334,17 @@ GST_START_TEST (test_bad_archives)
   refuse (bytes, "weight.npy: " text)
   DAMAGED (size, 0, "the archive's directory is damaged at entry 1");
   DAMAGED (size + 28, 200, "the archive's directory is damaged at entry 1");
-  DAMAGED (size + 42, 1, "it does not lie inside the archive");
-  DAMAGED (size + 44, 1, "it does not lie inside the archive");
-  DAMAGED (size + 20, 255, "it does not lie inside the archive");
-  DAMAGED (26, 255, "it does not lie inside the archive");
+  DAMAGED (size + 42, 1, "the member does not lie inside the archive");
+  DAMAGED (size + 44, 1, "the member does not lie inside the archive");
+  DAMAGED (size + 20, 255, "the member does not lie inside the archive");
+  DAMAGED (26, 255, "the member does not lie inside the archive");
   DAMAGED (size + 56 + 4, 1, "the archive is a part of several");
   DAMAGED (size + 56 + 8, 2, "the archive is a part of several");
-  DAMAGED (size + 56 + 18, 1, "the archive's directory does not lie inside it");
-  DAMAGED (size + 56 + 13, 1, "the archive's directory does not lie inside it");
+  DAMAGED (size + 56 + 18, 1, "the directory does not lie inside the archive");
+  DAMAGED (size + 56 + 13, 1, "the directory does not lie inside the archive");
   bytes = numpy_archive ((NumpyMember[]){ { WEIGHT } }, 1, "");
   memset (bytes->data + size + 20, 255, 8);
-  refuse (bytes, "weight.npy: it is larger than 4 GiB");
+  refuse (bytes, "weight.npy: the member is larger than 4 GiB");
   bytes = numpy_archive ((NumpyMember[]){ { WEIGHT } }, 1, "");
   memset (bytes->data + size + 56 + 8, 255, 4);
   refuse (bytes, "weight.npy: the archive is a ZIP64 one");
@@ -377,7 +377,7 @@ GST_START_TEST (test_compressed)
   GError *error = NULL;
 
   if (!convolve_inflate_possible ()) {
-    refuse (bytes, "weight.npy: it is deflated, and this build is without zlib");
+    refuse (bytes, "weight.npy: the member is deflated, and this build has no zlib");
     return;
   }
   fail_unless (load (bytes, &weights, &error), "%s", error ? error->message : "");
@@ -398,11 +398,11 @@ GST_START_TEST (test_places)
 
   fail_unless (mkfifo (fifo, 0600) == 0);
   fail_if (convolve_weights_load (fifo, &weights, &error));
-  fail_unless (g_str_has_suffix (error->message, "fifo: it is not a regular file"), "%s", error->message);
+  fail_unless (g_str_has_suffix (error->message, "fifo: not a regular file"), "%s", error->message);
   g_clear_error (&error);
   g_unlink (fifo);
   fail_if (convolve_weights_load (folder, &weights, &error));
-  fail_unless (g_str_has_suffix (error->message, ": it is not a regular file"), "%s", error->message);
+  fail_unless (g_str_has_suffix (error->message, ": not a regular file"), "%s", error->message);
   g_clear_error (&error);
   fail_if (convolve_weights_load (gone, &weights, &error));
   fail_unless (strstr (error->message, "gone: ") && strlen (strstr (error->message, "gone: ")) > 8, "%s",
@@ -424,7 +424,7 @@ GST_START_TEST (test_large_file)
   fail_unless_equals_int (fputc (0, file), 0);
   fail_unless_equals_int (fclose (file), 0);
   fail_if (convolve_weights_load (name, &weights, &error));
-  fail_unless (g_str_has_suffix (error->message, "large: it has 268435457 bytes, more than 268435456"), "%s",
+  fail_unless (g_str_has_suffix (error->message, "large: the file has 268435457 bytes, more than 268435456"), "%s",
       error->message);
   g_clear_error (&error);
   g_unlink (name);

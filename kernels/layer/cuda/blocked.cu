@@ -1,52 +1,57 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdlib.h>
-
-#include "layer/cuda/image.cuh"
+#include "layer/cuda/blocked.h"
+#include "layer/cuda/launch.cuh"
 
 #define LANES 32
-#define WARPS 4   /* of a block, one above the other */
-#define COLUMNS 4 /* outputs of a thread */
-#define ROWS 8
-#define WIDTH (LANES * COLUMNS) /* of a tile */
-#define HEIGHT (WARPS * ROWS)
-#define MAX_SIDE 7
-#define MAX_CHANNELS 4
-#define GROUP 16 /* filters of a block */
+#define WARPS 4   /* of a block, one below the other */
+#define COLUMNS 4 /* outputs of a thread, side by side */
+#define ROWS 8    /* and one below the other */
+#define WIDTH CONVOLVE_LAYER_BLOCKED_WIDTH
+#define HEIGHT CONVOLVE_LAYER_BLOCKED_HEIGHT
+#define MAX_CHANNELS CONVOLVE_LAYER_BLOCKED_MAX_CHANNELS
+#define GROUP CONVOLVE_LAYER_BLOCKED_GROUP
+#define PADDED(n) (((n) + 3) / 4 * 4) /* floats, rounded up so that float4 can be loaded */
+/* Blocks that should fit a multiprocessor. More would leave a thread too few registers for its sums and weights. */
+#define BLOCKS(K, PIXELS) ((K) < 7 && !(PIXELS) ? 4 : 3)
+static_assert (WIDTH == LANES * COLUMNS && HEIGHT == WARPS * ROWS, "the outputs of all threads make the tile");
 
-/* All threads together load the input under the tile, a channel behind the other. */
+/*
+ * Loads the patches of all channels, all threads of the block together. A thread loads two rows of a patch before it
+ * uses the first sample. Samples outside the image are loaded from row or column 0 and replaced by 0 afterwards: a load
+ * without a condition lets the others start at once.
+ */
 template <typename T, int K>
 static __device__ __forceinline__ void
 load_patches (const ConvolveLayerView &view, float *patches)
 {
-  constexpr int steps = (WIDTH + K - 1 + LANES - 1) / LANES;
+  constexpr int loads = (WIDTH + K - 1 + LANES - 1) / LANES;
   const ConvolveLayerTiles &tiles = view.tiles;
-  int left = convolve_layer_left (view) * view.pool_stride_x - view.pad_left;
-  int top = convolve_layer_top (view) * view.pool_stride_y - view.pad_top;
-  int columns[steps];
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x - view.pad_left;
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y - view.pad_top;
+  int columns[loads];
 
 #pragma unroll
-  for (int n = 0; n < steps; n++)
+  for (int n = 0; n < loads; n++)
     columns[n] = convolve_boundary_index (view.boundary, left + (int) threadIdx.x + n * LANES, view.width);
   for (int c = 0; c < view.channels; c++) {
     const uint8_t *plane = convolve_layer_plane (&view.source, blockIdx.z, c);
 
-    /* Outside the image something is loaded too, so that nothing keeps loads from being under way together. */
     for (int y = threadIdx.y; y < tiles.patch_height; y += 2 * WARPS) {
-      uint32_t bits[2][steps];
+      uint32_t bits[2][loads];
       int rows[2];
 
 #pragma unroll
       for (int j = 0; j < 2; j++) {
         rows[j] = convolve_boundary_index (view.boundary, top + y + j * WARPS, view.height);
 #pragma unroll
-        for (int n = 0; n < steps; n++)
+        for (int n = 0; n < loads; n++)
           bits[j][n] = convolve_layer_bits<T> (plane + max (rows[j], 0) * view.source.row_stride
               + max (columns[n], 0) * (int) view.source.column_stride);
       }
 #pragma unroll
       for (int j = 0; j < 2; j++)
 #pragma unroll
-        for (int n = 0; n < steps; n++) {
+        for (int n = 0; n < loads; n++) {
           int x = n * LANES + threadIdx.x;
 
           if (y + j * WARPS < tiles.patch_height && x < tiles.pitch)
@@ -57,7 +62,7 @@ load_patches (const ConvolveLayerView &view, float *patches)
   }
 }
 
-/* Four neighbours in a row. */
+/* Writes four neighbours in a row of the output, in one piece where type and alignment allow. */
 static __device__ __forceinline__ void
 store_row (const ConvolveLayerView &view, uint8_t *row, int x, const float *values)
 {
@@ -80,10 +85,10 @@ store_row (const ConvolveLayerView &view, uint8_t *row, int x, const float *valu
 #pragma unroll
   for (int i = 0; i < COLUMNS; i++)
     if (x + i < view.out_width)
-      convolve_layer_set (view, to + i * stride, values[i]);
+      convolve_layer_write (view, to + i * stride, values[i]);
 }
 
-/* Four pixels of four bytes in a row. */
+/* Writes four packed pixels in a row, in one piece where the alignment allows. */
 static __device__ __forceinline__ void
 store_pixels (const ConvolveLayerView &view, uint32_t *to, int x, const uint32_t *pixels)
 {
@@ -98,47 +103,67 @@ store_pixels (const ConvolveLayerView &view, uint32_t *to, int x, const uint32_t
 }
 
 /*
- * The idea: a thread has 4 x 8 outputs of a filter in registers, and the filter's weights for one channel too. The rows
- * of input under them come from shared memory, each once for all outputs that it reaches. Where outputs are PIXELS of
- * four bytes, they are kept till all filters are done and stored whole.
+ * The idea: register blocking. A thread computes 4 x 8 outputs of a filter, and keeps their sums and the filter's K x K
+ * weights for one channel in registers. Each row of the patch under these outputs is loaded once from shared memory and
+ * used for every output that it belongs to. For K = 3 a thread's outputs r0 .. r7 use the rows n0 .. n9 of the patch:
+ *
+ *             4 columns + K - 1 = 6 samples, loaded as two float4
+ *              s0  s1  s2  s3  s4  s5 (s6  s7)
+ *             +-----------------------+
+ *     row n0  | .   .   .   .   .   . |
+ *     row n1  | .   .   .   .   .   . |
+ *     row n2  | .   .   .   .   .   . |  times weights row 2 for r0, weights row 1 for r1, weights row 0 for r2
+ *     ...     |                       |
+ *     row n9  | .   .   .   .   .   . |
+ *             +-----------------------+
+ *
+ * For example row n2 adds to column 3 of r1: sums[1][3] += w[1][0] * s3 + w[1][1] * s4 + w[1][2] * s5. All in all the
+ * row gives 36 products (3 output rows, 4 columns, 3 weights) for two loads from shared memory.
+ *
+ * A warp has 32 x 4 outputs side by side, and four warps one below the other make the tile of 128 x 32. Lane 5 of
+ * warp 1 has columns 20 .. 23 and rows 8 .. 15.
+ *
+ * PIXELS: the outputs of the filters, and the filled channels, are the four bytes of packed pixels. The bytes are
+ * gathered in registers and written when all filters are done.
  */
 template <int K, bool PIXELS>
-__global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
+__global__ void __launch_bounds__ (LANES *WARPS, BLOCKS (K, PIXELS))
     convolve_layer_blocked (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
-  constexpr int taps = (K * K + 3) / 4 * 4, span = (COLUMNS + K - 1 + 3) / 4 * 4;
+  constexpr int taps = PADDED (K * K), span = PADDED (COLUMNS + K - 1);
   const ConvolveLayerTiles &tiles = view.tiles;
   float *patches = (float *) convolve_layer_memory, *weights = patches + view.channels * tiles.plane;
   float *staged = weights + GROUP * view.channels * taps;
   int thread = threadIdx.y * LANES + threadIdx.x;
-  int first = blockIdx.y * GROUP, last = min (first + GROUP, view.filters);
-  int x = convolve_layer_left (view) + threadIdx.x * COLUMNS, y = convolve_layer_top (view) + threadIdx.y * ROWS;
+  int first_filter = blockIdx.y * GROUP, end_filter = min (first_filter + GROUP, view.filters);
+  int x = convolve_layer_tile_left (view) + threadIdx.x * COLUMNS,
+      y = convolve_layer_tile_top (view) + threadIdx.y * ROWS;
   bool pools = tiles.width < WIDTH || tiles.height < HEIGHT;
   uint32_t pixels[ROWS][COLUMNS];
 
   if (PIXELS)
 #pragma unroll
     for (int n = 0; n < ROWS * COLUMNS; n++)
-      pixels[n / COLUMNS][n % COLUMNS] = view.filling;
+      pixels[n / COLUMNS][n % COLUMNS] = view.blocked_filling;
   if (view.type == CONVOLVE_LAYER_FLOAT32)
     load_patches<float, K> (view, patches);
   else if (view.type == CONVOLVE_LAYER_FLOAT16)
     load_patches<uint16_t, K> (view, patches);
   else
     load_patches<uint8_t, K> (view, patches);
-  for (int n = thread; n < (last - first) * view.channels * taps; n += LANES * WARPS)
-    weights[n] = view.weights[first * view.channels * taps + n];
+  for (int n = thread; n < (end_filter - first_filter) * view.channels * taps; n += LANES * WARPS)
+    weights[n] = view.weights[first_filter * view.channels * taps + n];
   __syncthreads ();
 
-  for (int k = first; k < last; k++) {
+  for (int k = first_filter; k < end_filter; k++) {
     float sums[ROWS][COLUMNS];
 
 #pragma unroll
     for (int n = 0; n < ROWS * COLUMNS; n++)
       sums[n / COLUMNS][n % COLUMNS] = view.bias[k];
     for (int c = 0; c < view.channels; c++) {
-      const float4 *from = (const float4 *) (weights + ((k - first) * view.channels + c) * taps);
+      const float4 *from = (const float4 *) (weights + ((k - first_filter) * view.channels + c) * taps);
       const float *window = patches + c * tiles.plane + threadIdx.y * ROWS * tiles.pitch + threadIdx.x * COLUMNS;
       float weight[taps], row[span];
 
@@ -152,7 +177,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
           *(float4 *) (row + 4 * i) = *(const float4 *) (window + n * tiles.pitch + 4 * i);
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
-          if (n - r >= 0 && n - r < K)
+          if (n - r >= 0 && n - r < K) /* row n of the patch meets weights row n - r for output row r */
 #pragma unroll
             for (int i = 0; i < K; i++)
 #pragma unroll
@@ -164,7 +189,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
     for (int n = 0; n < ROWS * COLUMNS; n++)
       sums[n / COLUMNS][n % COLUMNS] = convolve_layer_activate (view, sums[n / COLUMNS][n % COLUMNS]);
     if (PIXELS) {
-      int shift = (int) ((uint8_t *) view.destination.channel[k] - view.pixels) * 8;
+      int shift = (int) ((uint8_t *) view.destination.channel[k] - view.blocked_pixels) * 8;
 
 #pragma unroll
       for (int n = 0; n < ROWS * COLUMNS; n++)
@@ -186,7 +211,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
     }
   }
   if (PIXELS) {
-    uint8_t *plane = view.pixels + blockIdx.z * view.destination.batch_stride;
+    uint8_t *plane = view.blocked_pixels + blockIdx.z * view.destination.batch_stride;
 
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -195,121 +220,41 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
   }
 }
 
-static int
-side_of (const ConvolveLayer *layer)
-{
-  int side = layer->kernel_width > layer->kernel_height ? layer->kernel_width : layer->kernel_height;
-
-  return side == 1 ? 1 : side <= 3 ? 3 : side <= 5 ? 5 : 7;
-}
-
-/* The tile, with a kernel that is square; returns the shared memory that it takes in bytes, or 0. */
-static size_t
-cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles)
-{
-  ConvolveLayer square = *layer;
-  int side = side_of (layer), taps = (side * side + 3) / 4 * 4;
-
-  square.kernel_width = square.kernel_height = side;
-  if (!convolve_layer_cut (&square, WIDTH, HEIGHT, tiles))
-    return 0;
-  tiles->pitch = (WIDTH + side - 1 + 3) / 4 * 4;
-  tiles->plane = tiles->pitch * tiles->patch_height;
-  return sizeof (float)
-      * ((size_t) layer->channels * (tiles->plane + GROUP * taps)
-          + (tiles->width < WIDTH || tiles->height < HEIGHT ? WIDTH * HEIGHT : 0));
-}
-
-bool
-convolve_layer_blocked_accepts (const ConvolveLayerPlan *plan, const char **reason)
-{
-  const ConvolveLayer *layer = &plan->layer;
-  ConvolveLayerTiles tiles;
-
-  if (layer->stride_x != 1 || layer->stride_y != 1)
-    *reason = "its strides are not 1";
-  else if (layer->kernel_width > MAX_SIDE || layer->kernel_height > MAX_SIDE)
-    *reason = "its kernel is larger than 7x7";
-  else if (layer->channels > MAX_CHANNELS)
-    *reason = "it has more than 4 channels";
-  else if (layer->pool_width > WIDTH || layer->pool_height > HEIGHT)
-    *reason = "its pooling window is larger than 128x32";
-  else if (cut (layer, &tiles) > convolve_device_shared_limit (plan->device))
-    *reason = "the input under a block of outputs does not fit the device's shared memory";
-  else
-    return true;
-  return false;
-}
-
-/* The weights of a filter and channel as a square, padded with zeros at the right and below, and to whole float4. */
 ConvolveStatus
-convolve_layer_blocked_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+convolve_layer_blocked_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  const ConvolveLayer *layer = &plan->layer;
-  int side = side_of (layer), taps = (side * side + 3) / 4 * 4, planes = layer->filters * layer->channels;
-  float *weights = (float *) calloc ((size_t) planes * taps, sizeof (float));
-  const float *from = layer->weights;
-
-  if (!weights)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d filters", layer->filters);
-  for (int n = 0; n < planes; n++)
-    for (int j = 0; j < layer->kernel_height; j++)
-      for (int i = 0; i < layer->kernel_width; i++)
-        weights[(size_t) n * taps + j * side + i] = *from++;
-  ConvolveStatus status =
-      convolve_layer_put (plan, weights, (size_t) planes * taps, layer->bias, layer->filters, error);
-  free (weights);
-  return status;
-}
-
-/* The first byte of pixels of four, all of which the task writes; NULL where they are not that. */
-static uint8_t *
-pixels_of (const ConvolveLayerPlan *plan, const ConvolveLayerTask *task)
-{
-  const ConvolveLayer *layer = &plan->layer;
-  const ConvolveLayerTensor *to = &task->destination;
-  uint8_t *first = (uint8_t *) ((uintptr_t) to->channel[0] & ~(uintptr_t) 3);
-  unsigned written = 0;
-
-  if (layer->type != CONVOLVE_LAYER_U8 || to->across || to->column_stride != 4 || layer->filters + task->filled != 4
-      || ((to->row_stride | to->batch_stride) & 3) || layer->pool_width > 1 || layer->pool_height > 1
-      || layer->pool_stride_x > 1 || layer->pool_stride_y > 1)
-    return NULL;
-  for (int i = 0; i < 4; i++) {
-    uintptr_t at = (uintptr_t) to->channel[i] - (uintptr_t) first;
-
-    written |= at < 4 ? 1u << at : 0;
-  }
-  return written == 15 ? first : NULL;
-}
-
-bool
-convolve_layer_blocked_fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
-{
-  return pixels_of (plan, &job->task) != NULL;
-}
-
-ConvolveStatus
-convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
-{
-  ConvolveLayerView view = convolve_layer_view (plan, job);
-  size_t shared = cut (&plan->layer, &view.tiles);
-  int side = side_of (&plan->layer);
+  /* By whether pixels are packed, and by half the side: 1 / 2 = 0, 3 / 2 = 1, 5 / 2 = 2, 7 / 2 = 3. */
   static const void *const kernels[2][4] = {
     { (const void *) convolve_layer_blocked<1, false>, (const void *) convolve_layer_blocked<3, false>,
         (const void *) convolve_layer_blocked<5, false>, (const void *) convolve_layer_blocked<7, false> },
     { (const void *) convolve_layer_blocked<1, true>, (const void *) convolve_layer_blocked<3, true>,
         (const void *) convolve_layer_blocked<5, true>, (const void *) convolve_layer_blocked<7, true> },
   };
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
+  ConvolveStatus status = CONVOLVE_OK;
 
-  view.pixels = pixels_of (plan, &job->task);
-  if (view.pixels) {
+  for (int pixels = 0; pixels < 2 && status == CONVOLVE_OK; pixels++) {
+    prepared->kernels[pixels] = kernels[pixels][convolve_layer_blocked_side (&plan->layer) / 2];
+    status = convolve_allow_shared (plan->device, prepared->kernels[pixels], prepared->shared, error);
+  }
+  return status;
+}
+
+ConvolveStatus
+convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
+{
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
+  ConvolveLayerView view = convolve_layer_view (plan, job);
+
+  view.tiles = prepared->tiles;
+  view.blocked_pixels = convolve_layer_blocked_pixels (plan, &job->task);
+  if (view.blocked_pixels) {
     uint8_t fill;
 
     convolve_layer_store (CONVOLVE_LAYER_U8, &fill, job->task.fill);
     for (int i = plan->layer.filters; i < 4; i++)
-      view.filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.pixels);
+      view.blocked_filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.blocked_pixels);
   }
-  return convolve_layer_launch (plan, job, kernels[view.pixels != NULL][side / 2], &view,
-      (plan->layer.filters + GROUP - 1) / GROUP, dim3 (LANES, WARPS), shared, error);
+  return convolve_layer_launch (plan, job, prepared->kernels[view.blocked_pixels != NULL], &view,
+      (plan->layer.filters + GROUP - 1) / GROUP, dim3 (LANES, WARPS), prepared->shared, error);
 }

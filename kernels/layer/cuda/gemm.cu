@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <math.h>
-#include <stdlib.h>
-
+/* The kernel of gemm. gemm.cuh has its parts, gemm.h the order of the reduction, mma.cuh what each lane holds. */
 #include "layer/cuda/gemm.cuh"
 
-#define STAGED 8 /* words that separate rows of staged sums in the banks */
+#define FILTERS CONVOLVE_LAYER_GEMM_FILTERS /* of an mma tile */
+#define OUTPUTS CONVOLVE_LAYER_GEMM_OUTPUTS
+#define PAIRS CONVOLVE_LAYER_GEMM_PAIRS /* of a slice */
 
-static_assert (sizeof (ConvolveHalves) == 4 && sizeof (ConvolveSplit) == 8, "as the kernels load them");
+/*
+ * Blocks that should fit a multiprocessor, which limits the registers of a thread. A lane has 4 sums for each of its
+ * M x N mma tiles, and with two terms 4 more.
+ */
+#define BLOCKS(Pair, M, N) ((M) * (N) *Pair::terms > 16 ? 2 : 3)
 
-/* How the reduction is ordered and what lies in shared memory, for a tile of 8 * tiles outputs. */
-struct Geometry
-{
-  ConvolveLayerTiles tiles;
-  int steps;
-  bool along;
-  int pairs; /* of a plane */
-  size_t shared;
-};
+static_assert (sizeof (ConvolveHalves) == 4 && sizeof (ConvolveSplit) == 8, "the kernel loads pairs in one piece");
 
-/* Two neighbours of a row of outputs. */
+/* Writes two neighbours in a row of the output, in one piece where type and alignment allow. */
 static __device__ __forceinline__ void
-store_pair (const ConvolveLayerView &view, uint8_t *row, int x, float first, float second)
+store_two (const ConvolveLayerView &view, uint8_t *row, int x, float first, float second)
 {
   int stride = (int) view.destination.column_stride;
   uint8_t *to = row + x * stride;
@@ -32,101 +28,27 @@ store_pair (const ConvolveLayerView &view, uint8_t *row, int x, float first, flo
     *(__half2 *) to = __floats2half2_rn (first, second);
   } else {
     if (x < view.out_width)
-      convolve_layer_set (view, to, first);
+      convolve_layer_write (view, to, first);
     if (both)
-      convolve_layer_set (view, to + stride, second);
+      convolve_layer_write (view, to + stride, second);
   }
 }
 
 /*
- * The idea: filters times windows is a product of matrices, on tensor cores, and the matrix of windows is never made:
- * each of its columns is a place in the patch of input in shared memory, each pair of its rows an offset from there.
- * float32 is multiplied as sums of two float16 each, all products of them but the smallest.
+ * The epilogue. A lane's sums[m][n][2 * h + i] belongs to filter first_filter + 16 m + 8 h + g, and to output 2t + i of
+ * the warp's mma tile n (mma.cuh).
  */
-template <typename Pair, int M, int N>
-__global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
-    convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
+
+/* Sums become outputs before pooling: the filter's scale and bias, and the activation. */
+template <int M, int N>
+static __device__ __forceinline__ void
+activate_sums (const ConvolveLayerView &view, int first_filter, int g, const float *scales, float (*sums)[N][4])
 {
-  extern __shared__ float4 convolve_layer_memory[];
-  constexpr bool split = Pair::terms == 2;
-  const ConvolveLayerTiles &tiles = view.tiles;
-  int per_chunk = view.along ? tiles.planes : 2 * tiles.planes, places_count = tiles.patch_height * tiles.pitch;
-  typedef Stretches<Pair, M> Weights;
-  uint4 *ring = (uint4 *) convolve_layer_memory;
-  const uint8_t **planes = (const uint8_t **) (ring + STAGES * Weights::size);
-  Pair *patches = (Pair *) (planes + per_chunk);
-  int *offsets = (int *) (patches + tiles.planes * tiles.plane), *places = offsets + view.steps * 8;
-  unsigned *mosts = (unsigned *) (places + places_count + 1);
-  float *staged = (float *) patches;
-  int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, g = lane / 4, t = lane % 4;
-  int left = convolve_layer_left (view) * view.pool_stride_x, top = convolve_layer_top (view) * view.pool_stride_y;
-  int first = blockIdx.y * M * 16, across = tiles.conv_width / 8, bases[N];
-  size_t skipped = (size_t) blockIdx.y * tiles.chunks * view.steps * Weights::step;
-  Weights weights = { (const uint4 *) view.weights + skipped, ring, 0, view.steps, tiles.chunks };
-  const float *scales = view.bias + view.filters;
-  int used = 0; /* stretches */
-  float sums[M][N][4], parts[M][N][4];
-
-  weights.fetch (view.steps);
-  weights.fetch (view.steps);
-  for (int n = threadIdx.x; n < view.steps * 8; n += THREADS)
-    offsets[n] = __ldg ((const int *) scales + view.filters + n);
-  for (int y = warp; y < tiles.patch_height; y += WARPS)
-    for (int x = lane; x < tiles.pitch; x += LANES)
-      places[y * tiles.pitch + x] = convolve_layer_offset (view, top * view.stride_y - view.pad_top + y,
-          left * view.stride_x - view.pad_left + x);
-  if (threadIdx.x < 2)
-    mosts[threadIdx.x] = 0;
-  if (threadIdx.x == 0)
-    places[places_count] = CONVOLVE_LAYER_NOWHERE;
-#pragma unroll
-  for (int n = 0; n < N; n++) {
-    int column = warp * N + n;
-
-    bases[n] = column / across * view.stride_y * tiles.pitch + (column % across * 8 + g) * view.stride_x;
-  }
-#pragma unroll
-  for (int i = 0; i < M * N * 4; i++) {
-    sums[i / 4 / N][i / 4 % N][i % 4] = 0;
-    if (split)
-      parts[i / 4 / N][i / 4 % N][i % 4] = 0;
-  }
-
-  for (int chunk = 0; chunk < tiles.chunks; chunk++) {
-    int c = chunk * per_chunk + threadIdx.x;
-
-    for (int n = threadIdx.x; n < per_chunk; n += THREADS, c += THREADS)
-      planes[n] = convolve_layer_plane (&view.source, blockIdx.z, min (c, view.channels - 1));
-    __syncthreads ();
-    /* Channels and planes that are missing have no weights, but must be numbers: others, or what was there before. */
-    int left_over = (view.channels - chunk * per_chunk + (view.along ? 0 : 1)) / (view.along ? 1 : 2);
-    int count = chunk == 0 ? tiles.planes : min (tiles.planes, left_over);
-    float most = view.type == CONVOLVE_LAYER_FLOAT32 ? load_patches<float> (view, places, planes, count, patches)
-        : view.type == CONVOLVE_LAYER_FLOAT16        ? load_patches<uint16_t> (view, places, planes, count, patches)
-                                                     : load_patches<uint8_t> (view, places, planes, count, patches);
-    float inverse = scale_patches (view, most, &mosts[chunk % 2], &mosts[(chunk + 1) % 2], count, patches);
-
-    for (int step = 0; step < view.steps; step += Weights::steps, used++) {
-      const uint4 *stretch = ring + used % STAGES * Weights::size + lane;
-      int end = min (Weights::steps, view.steps - step);
-
-      convolve_await ();
-      __syncthreads ();
-      weights.fetch (view.steps);
-#pragma unroll 2
-      for (int s = 0; s < end; s++)
-        multiply<M, N> (stretch + s * Weights::step, patches, bases, offsets[8 * (step + s) + t],
-            offsets[8 * (step + s) + 4 + t], split ? parts : sums);
-      if (split)
-        add_up<M, N> (sums, parts, inverse);
-    }
-  }
-
 #pragma unroll
   for (int m = 0; m < M; m++)
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-      int k = first + m * 16 + h * 8 + g;
+      int k = first_filter + m * FILTERS + h * 8 + g;
       float scale = k < view.filters ? scales[k] : 0, bias = k < view.filters ? view.bias[k] : 0;
 
 #pragma unroll
@@ -135,28 +57,151 @@ __global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
         for (int i = 0; i < 2; i++)
           sums[m][n][2 * h + i] = convolve_layer_activate (view, fmaf (sums[m][n][2 * h + i], scale, bias));
     }
-  if (tiles.width == tiles.conv_width && tiles.height == tiles.conv_height) {
+}
+
+/* Writes the outputs of a layer without pooling. */
+template <int M, int N>
+static __device__ __forceinline__ void
+store_outputs (const ConvolveLayerView &view, int first_filter, int top, int left, int tiles_across, int warp, int g,
+    int t, float (*outputs)[N][4])
+{
 #pragma unroll
-    for (int m = 0; m < M; m++)
+  for (int m = 0; m < M; m++)
 #pragma unroll
-      for (int h = 0; h < 2; h++) {
-        int k = first + m * 16 + h * 8 + g;
-        uint8_t *plane = convolve_layer_plane (&view.destination, blockIdx.z, k < view.filters ? k : 0);
+    for (int h = 0; h < 2; h++) {
+      int k = first_filter + m * FILTERS + h * 8 + g;
+      uint8_t *plane = convolve_layer_plane (&view.destination, blockIdx.z, k < view.filters ? k : 0);
 
 #pragma unroll
-        for (int n = 0; n < N; n++) {
-          int column = warp * N + n, y = top + column / across;
+      for (int n = 0; n < N; n++) {
+        int tile = warp * N + n, y = top + tile / tiles_across;
 
-          if (k < view.filters && y < view.end_row)
-            store_pair (view, plane + y * view.destination.row_stride, left + column % across * 8 + 2 * t,
-                sums[m][n][2 * h], sums[m][n][2 * h + 1]);
-        }
+        if (k < view.filters && y < view.end_row)
+          store_two (view, plane + y * view.destination.row_stride, left + tile % tiles_across * OUTPUTS + 2 * t,
+              outputs[m][n][2 * h], outputs[m][n][2 * h + 1]);
       }
+    }
+}
+
+/*
+ * The idea: an implicit GEMM on tensor cores.
+ *
+ * A block has M x 16 filters and a tile of WARPS x N x 8 outputs. Each warp has all these filters and N mma tiles of 8
+ * outputs side by side, so weights are loaded once for N mma instructions and samples once for M. With N = 4 and a tile
+ * 16 outputs wide, the mma tiles of the four warps are:
+ *
+ *     warp 0, n = 0 | warp 0, n = 1         row 0
+ *     warp 0, n = 2 | warp 0, n = 3         row 1
+ *     warp 1, n = 0 | warp 1, n = 1         row 2
+ *     ...                                   up to row 7
+ *
+ * So output 3 of warp 1's tile n = 1 is in row 2, column 8 + 3 = 11. With stride 1 and a pitch of 18, its window starts
+ * at word 2 * 18 + 11 = 47 of each plane, and the pair for kernel row 1, column 2 is at word 47 + 18 + 2.
+ *
+ * Shared memory:
+ *     ring           STAGES stages of weights
+ *     channels       the address of each channel of a chunk
+ *     patches        tiles.planes planes of pairs; after the last chunk the outputs that are to be pooled
+ *     pair_offsets   for each pair of a chunk: from the first word of a window to the pair
+ *     sources        for each position of a plane: the offset of its sample in a channel; behind these, zero padding
+ *     largest        bits of the largest magnitude, of this chunk and of the next one in turns
+ */
+template <typename Pair, int M, int N>
+__global__ void __launch_bounds__ (THREADS, BLOCKS (Pair, M, N))
+    convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
+{
+  extern __shared__ float4 convolve_layer_memory[];
+  typedef WeightPipeline<Pair, M> Weights;
+  constexpr bool split = Pair::terms == 2;
+  const ConvolveLayerTiles &tiles = view.tiles;
+  int channels_per_chunk = view.gemm_row_pairs ? tiles.planes : 2 * tiles.planes;
+  int positions = tiles.patch_height * tiles.pitch;
+  uint4 *ring = (uint4 *) convolve_layer_memory;
+  const uint8_t **channels = (const uint8_t **) (ring + STAGES * Weights::stage_size);
+  Pair *patches = (Pair *) (channels + channels_per_chunk);
+  int *pair_offsets = (int *) (patches + tiles.planes * tiles.plane);
+  int *sources = pair_offsets + view.gemm_slices * PAIRS;
+  unsigned *largest = (unsigned *) (sources + positions + 1);
+  int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, g = lane / 4, t = lane % 4;
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x;
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y;
+  int first_filter = blockIdx.y * M * FILTERS, tiles_across = tiles.conv_width / OUTPUTS, windows[N];
+  size_t skipped = (size_t) blockIdx.y * tiles.chunks * view.gemm_slices * Weights::slice_size;
+  Weights weights = { (const uint4 *) view.weights + skipped, ring, 0, view.gemm_slices, tiles.chunks };
+  const float *scales = view.bias + view.filters; /* prepare() puts scales and offsets behind the biases */
+  int stage = 0;
+  float sums[M][N][4], slice_sums[M][N][4];
+
+  weights.prefetch (view.gemm_slices);
+  weights.prefetch (view.gemm_slices);
+  for (int n = threadIdx.x; n < view.gemm_slices * PAIRS; n += THREADS)
+    pair_offsets[n] = __ldg ((const int *) scales + view.filters + n);
+  for (int y = warp; y < tiles.patch_height; y += WARPS)
+    for (int x = lane; x < tiles.pitch; x += LANES)
+      sources[y * tiles.pitch + x] = convolve_layer_offset (view, top * view.stride_y - view.pad_top + y,
+          left * view.stride_x - view.pad_left + x);
+  if (threadIdx.x < 2)
+    largest[threadIdx.x] = 0;
+  if (threadIdx.x == 0)
+    sources[positions] = CONVOLVE_LAYER_ZERO_PADDING;
+#pragma unroll
+  for (int n = 0; n < N; n++) {
+    int tile = warp * N + n;
+
+    windows[n] =
+        tile / tiles_across * view.stride_y * tiles.pitch + (tile % tiles_across * OUTPUTS + g) * view.stride_x;
+  }
+#pragma unroll
+  for (int i = 0; i < M * N * 4; i++) {
+    sums[i / 4 / N][i / 4 % N][i % 4] = 0;
+    if (split)
+      slice_sums[i / 4 / N][i / 4 % N][i % 4] = 0;
+  }
+
+  for (int chunk = 0; chunk < tiles.chunks; chunk++) {
+    int c = chunk * channels_per_chunk + threadIdx.x;
+
+    for (int n = threadIdx.x; n < channels_per_chunk; n += THREADS, c += THREADS)
+      channels[n] = convolve_layer_plane (&view.source, blockIdx.z, min (c, view.channels - 1));
+    __syncthreads ();
+    /* The last chunk may have fewer planes, and its last plane one channel less. The weights for what is missing are 0;
+     * samples there must be finite, because 0 times infinity is not 0. So the last channel is loaded once more, and the
+     * planes of the chunk before stay. */
+    int planes_left =
+        (view.channels - chunk * channels_per_chunk + (view.gemm_row_pairs ? 0 : 1)) / (view.gemm_row_pairs ? 1 : 2);
+    int count = chunk == 0 ? tiles.planes : min (tiles.planes, planes_left);
+    float own_largest = view.type == CONVOLVE_LAYER_FLOAT32
+        ? load_patches<float> (view, sources, channels, count, patches)
+        : view.type == CONVOLVE_LAYER_FLOAT16 ? load_patches<uint16_t> (view, sources, channels, count, patches)
+                                              : load_patches<uint8_t> (view, sources, channels, count, patches);
+    float scale = scale_patches (view, own_largest, &largest[chunk % 2], &largest[(chunk + 1) % 2], count, patches);
+
+    for (int slice = 0; slice < view.gemm_slices; slice += Weights::slices, stage++) {
+      const uint4 *vectors = ring + stage % STAGES * Weights::stage_size + lane;
+      int slices = min (Weights::slices, view.gemm_slices - slice);
+
+      /* The stage is there for all threads, and all are done with the stage before, whose place the next one takes. */
+      convolve_wait_copies ();
+      __syncthreads ();
+      weights.prefetch (view.gemm_slices);
+#pragma unroll 2
+      for (int s = 0; s < slices; s++)
+        multiply<M, N> (vectors + s * Weights::slice_size, patches, windows, pair_offsets[PAIRS * (slice + s) + t],
+            pair_offsets[PAIRS * (slice + s) + PAIRS / 2 + t], split ? slice_sums : sums);
+      if (split)
+        add_scaled<M, N> (sums, slice_sums, scale);
+    }
+  }
+
+  activate_sums<M, N> (view, first_filter, g, scales, sums);
+  if (tiles.width == tiles.conv_width && tiles.height == tiles.conv_height) {
+    store_outputs<M, N> (view, first_filter, top, left, tiles_across, warp, g, t, sums);
     return;
   }
 
-  /* Pooling: sixteen filters at a time through shared memory. */
-  constexpr int pitch = WARPS * N * 8 + STAGED;
+  /* Pooling, 16 filters at a time: their outputs meet in shared memory, where the patches were. */
+  constexpr int pitch = WARPS * N * OUTPUTS + CONVOLVE_LAYER_GEMM_STAGED_GAP;
+  float *staged = (float *) patches;
 #pragma unroll
   for (int m = 0; m < M; m++) {
     __syncthreads ();
@@ -164,260 +209,45 @@ __global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
     for (int n = 0; n < N; n++)
 #pragma unroll
       for (int i = 0; i < 4; i++)
-        staged[(i / 2 * 8 + g) * pitch + (warp * N + n) * 8 + 2 * t + i % 2] = sums[m][n][i];
+        staged[(i / 2 * 8 + g) * pitch + (warp * N + n) * OUTPUTS + 2 * t + i % 2] = sums[m][n][i];
     __syncthreads ();
-    for (int k = 0; k < 16 && first + m * 16 + k < view.filters; k++)
-      convolve_layer_pool (view, staged + k * pitch, tiles.conv_width, first + m * 16 + k, threadIdx.x, THREADS);
+    for (int k = 0; k < FILTERS && first_filter + m * FILTERS + k < view.filters; k++)
+      convolve_layer_pool (view, staged + k * pitch, tiles.conv_width, first_filter + m * FILTERS + k, threadIdx.x,
+          THREADS);
   }
 }
 
-/* What the kernels are made for: tiles of 16 filters and of 8 outputs that a warp has. */
-struct Shape
-{
-  int filters, outputs;
-  const void *kernel;
+/* By whether numbers are split, and by the index of the shape in gemm.c. */
+static const void *const kernels[2][CONVOLVE_LAYER_GEMM_SHAPES] = {
+  { (const void *) convolve_layer_gemm<ConvolveHalves, 4, 4>, (const void *) convolve_layer_gemm<ConvolveHalves, 2, 8>,
+      (const void *) convolve_layer_gemm<ConvolveHalves, 1, 8> },
+  { (const void *) convolve_layer_gemm<ConvolveSplit, 4, 4>, (const void *) convolve_layer_gemm<ConvolveSplit, 2, 8>,
+      (const void *) convolve_layer_gemm<ConvolveSplit, 1, 8> },
 };
 
-static const Shape shapes[2][3] = {
-  {
-      { 4, 4, (const void *) convolve_layer_gemm<ConvolveHalves, 4, 4> },
-      { 2, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 2, 8> },
-      { 1, 8, (const void *) convolve_layer_gemm<ConvolveHalves, 1, 8> },
-  },
-  {
-      { 4, 4, (const void *) convolve_layer_gemm<ConvolveSplit, 4, 4> },
-      { 2, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 2, 8> },
-      { 1, 8, (const void *) convolve_layer_gemm<ConvolveSplit, 1, 8> },
-  },
-};
-
-static bool
-is_split (const ConvolveLayer *layer)
-{
-  return layer->type != CONVOLVE_LAYER_FLOAT16;
-}
-
-static const Shape *
-shape_of (const ConvolveLayer *layer)
-{
-  return &shapes[is_split (layer)][layer->filters > 32 ? 0 : layer->filters > 16 ? 1 : 2];
-}
-
-/* Fills what depends on the number of planes in shared memory at once. */
-static void
-take_planes (const ConvolveLayer *layer, int planes, int all, Geometry *geometry)
-{
-  int size = is_split (layer) ? sizeof (ConvolveSplit) : sizeof (ConvolveHalves);
-  ConvolveLayerTiles *tiles = &geometry->tiles;
-  size_t staged = 16 * sizeof (float) * (tiles->conv_width * tiles->conv_height + STAGED);
-  size_t patches = (size_t) planes * tiles->plane * size;
-  /* A stretch is four vectors a lane for each tile of filters, whatever the terms. */
-  size_t ring = STAGES * 4 * LANES * sizeof (uint4) * shape_of (layer)->filters;
-
-  tiles->planes = planes;
-  tiles->chunks = (all + planes - 1) / planes;
-  geometry->steps = (int) (((int64_t) planes * geometry->pairs + 7) / 8);
-  geometry->shared = ring + planes * 2 * sizeof (void *) + geometry->steps * 8 * sizeof (int)
-      + ((size_t) tiles->patch_height * tiles->pitch + 3) * sizeof (int) + (patches > staged ? patches : staged);
-}
-
-/*
- * Pairs are of neighbours in a row or in channels, whichever leaves fewer without a partner; as many planes are taken
- * at once as leave the fewest steps and stay in half the shared memory that two blocks share, or, where not even one
- * does, in all of a block's. False where that is too little.
- */
-static bool
-plan_reduction (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
-{
-  int taps = layer->kernel_height * layer->kernel_width;
-  int along = layer->kernel_height * ((layer->kernel_width + 1) / 2) * layer->channels;
-  int pairs = (layer->channels + 1) / 2 * taps, all;
-  size_t usual = limit / 2 < 80 * 1024 ? limit / 2 : 80 * 1024;
-  ConvolveLayerTiles *tiles = &geometry->tiles;
-  int64_t best = INT64_MAX;
-  int planes = 1;
-
-  geometry->along = along < pairs;
-  geometry->pairs = geometry->along ? along / layer->channels : taps;
-  all = geometry->along ? layer->channels : (layer->channels + 1) / 2;
-  /* What lanes load at once, eight words and mostly of four planes, or half of them where words are double, is put into
-   * different banks. */
-  tiles->pitch = tiles->patch_width;
-  tiles->plane = tiles->pitch * tiles->patch_height;
-  tiles->plane += ((layer->stride_x > 1 ? 9 : is_split (layer) ? 4 : 8) - tiles->plane % 32 + 32) % 32;
-  for (int n = 1; n <= all && n <= 256; n++) {
-    take_planes (layer, n, all, geometry);
-    if (geometry->shared > usual)
-      break;
-    int64_t cost = (int64_t) tiles->chunks * (2 * geometry->steps + 3);
-    if (cost <= best) {
-      best = cost;
-      planes = n;
-    }
-  }
-  take_planes (layer, planes, all, geometry);
-  return geometry->shared <= limit;
-}
-
-/*
- * The tile with the least input, of those of 8 * outputs * WARPS outputs that hold a pooling window; of equals the
- * widest.
- */
-static bool
-plan_tiles (const ConvolveLayerPlan *plan, Geometry *geometry, const char **reason)
-{
-  const ConvolveLayer *layer = &plan->layer;
-  int outputs = shape_of (layer)->outputs * WARPS * 8;
-  int64_t best = INT64_MAX;
-  int width = 0;
-  Geometry tried = {};
-
-  for (int n = 8; n <= outputs && n <= 64; n *= 2)
-    if (convolve_layer_cut (layer, n, outputs / n, &tried.tiles)) {
-      int64_t input = (int64_t) tried.tiles.patch_width * tried.tiles.patch_height;
-
-      /* For each output that is used; narrow rows are stored in small pieces. */
-      input = (n == 8 ? 2 : 1) * (1024 * input + 65536) / (tried.tiles.width * tried.tiles.height);
-      if (input <= best) {
-        best = input;
-        width = n;
-      }
-    }
-  if (width == 0) {
-    *reason = "its pooling window is larger than a block's outputs";
-    return false;
-  }
-  *geometry = Geometry ();
-  convolve_layer_cut (layer, width, outputs / width, &geometry->tiles);
-  *reason = "the input under a block of outputs does not fit the device's shared memory";
-  return (int64_t) geometry->tiles.patch_width * geometry->tiles.patch_height < 1 << 20
-      && plan_reduction (layer, convolve_device_shared_limit (plan->device), geometry);
-}
-
-bool
-convolve_layer_gemm_accepts (const ConvolveLayerPlan *plan, const char **reason)
-{
-  Geometry geometry;
-
-  if (!convolve_tensor_possible (plan->device)) {
-    *reason = "it needs a GPU of compute capability 8.0 or later";
-    return false;
-  }
-  return plan_tiles (plan, &geometry, reason);
-}
-
-/* A filter's weight that meets product number product of a chunk, or 0. */
-static float
-weight_at (const ConvolveLayer *layer, const Geometry *geometry, int k, int chunk, int product)
-{
-  const ConvolveLayerTiles *tiles = &geometry->tiles;
-  int columns = geometry->along ? (layer->kernel_width + 1) / 2 : layer->kernel_width;
-  int pair = product / 2, plane = chunk * tiles->planes + pair % tiles->planes;
-  int i = pair / tiles->planes % columns, j = pair / tiles->planes / columns;
-  int c = geometry->along ? plane : 2 * plane + product % 2;
-
-  i = geometry->along ? 2 * i + product % 2 : i;
-  if (k >= layer->filters || c >= layer->channels || j >= layer->kernel_height || i >= layer->kernel_width)
-    return 0;
-  return layer->weights[(((size_t) k * layer->channels + c) * layer->kernel_height + j) * layer->kernel_width + i];
-}
-
-/* One term of a weight, as bits. */
-static uint16_t
-term_of (float weight, int term)
-{
-  uint16_t near = convolve_float_to_half (weight);
-
-  return term == 0 ? near : convolve_float_to_half (weight - convolve_half_to_float (near));
-}
-
-/* Where the words of a pair of products lie in the patch, relative to the output's first. */
-static int
-offset_of (const ConvolveLayer *layer, const Geometry *geometry, int pair)
-{
-  const ConvolveLayerTiles *tiles = &geometry->tiles;
-  int columns = geometry->along ? (layer->kernel_width + 1) / 2 : layer->kernel_width;
-  int plane = pair % tiles->planes, i = pair / tiles->planes % columns, j = pair / tiles->planes / columns;
-
-  return j < layer->kernel_height ? plane * tiles->plane + j * tiles->pitch + (geometry->along ? 2 * i : i) : 0;
-}
-
-/*
- * Weights as lanes load them: for each group of filters, chunk and step its tiles of 16 x 16, each term of each a
- * vector of four words to a lane. Scales come behind the biases, and the pairs' offsets behind them.
- */
 ConvolveStatus
-convolve_layer_gemm_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+convolve_layer_gemm_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  const ConvolveLayer *layer = &plan->layer;
-  const Shape *shape = shape_of (layer);
-  bool split = is_split (layer);
-  int terms = split ? 2 : 1, groups = (layer->filters + shape->filters * 16 - 1) / (shape->filters * 16);
-  Geometry geometry;
-  const char *reason;
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
+  ConvolveLayerGemmShape shape;
+  const int index = convolve_layer_gemm_shape (&plan->layer, &shape);
 
-  plan_tiles (plan, &geometry, &reason);
-  size_t steps = (size_t) geometry.tiles.chunks * geometry.steps;
-  size_t words = groups * steps * shape->filters * terms * LANES * 4;
-  uint32_t *packed = (uint32_t *) malloc (words * sizeof (uint32_t)), *word = packed;
-  size_t pairs = (size_t) geometry.steps * 8, after = 2 * (size_t) layer->filters + pairs;
-  float *bias = (float *) malloc (after * sizeof (float));
-  int *powers = (int *) malloc (layer->filters * sizeof (int));
-  ConvolveStatus status;
-
-  if (packed && bias && powers) {
-    for (int k = 0; k < layer->filters; k++) {
-      /* The largest weight becomes 2^14 .. 2^15. */
-      powers[k] = 14 - convolve_layer_exponent (layer, k);
-      powers[k] = powers[k] < 126 ? powers[k] : 126;
-      bias[k] = layer->bias[k];
-      bias[layer->filters + k] = ldexpf (1, (split ? 15 : 0) - powers[k]);
-    }
-    for (size_t n = 0; n < groups * steps * shape->filters * terms; n++)
-      for (int lane = 0; lane < LANES; lane++)
-        for (int i = 0; i < 4; i++, word++) {
-          size_t m = n / terms % shape->filters, step = n / terms / shape->filters % steps;
-          size_t group = n / terms / shape->filters / steps;
-          int k = (int) ((group * shape->filters + m) * 16) + lane / 4 + i % 2 * 8;
-          int chunk = (int) (step / geometry.steps);
-          int product = (int) (step % geometry.steps) * 16 + lane % 4 * 2 + i / 2 * 8;
-
-          *word = 0;
-          for (int j = 0; j < 2 && k < layer->filters; j++)
-            *word |= (uint32_t) term_of (ldexpf (weight_at (layer, &geometry, k, chunk, product + j), powers[k]),
-                         (int) (n % terms))
-                << 16 * j;
-        }
-    for (size_t n = 0; n < pairs; n++)
-      ((int *) bias)[2 * layer->filters + n] = offset_of (layer, &geometry, (int) n);
-    status = convolve_layer_put (plan, packed, words, bias, after, error);
-    if (plan->prepared) {
-      ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
-
-      memory->tiles = geometry.tiles;
-      memory->steps = geometry.steps;
-      memory->along = geometry.along;
-      memory->shared = geometry.shared;
-    }
-  } else {
-    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu words of weights", words);
-  }
-  free (packed);
-  free (bias);
-  free (powers);
-  return status;
+  prepared->kernels[0] = kernels[convolve_layer_gemm_is_split (&plan->layer)][index];
+  return convolve_allow_shared (plan->device, prepared->kernels[0], prepared->shared, error);
 }
 
 ConvolveStatus
 convolve_layer_gemm_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  const Shape *shape = shape_of (&plan->layer);
-  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
+  ConvolveLayerGemmShape shape;
 
-  view.tiles = memory->tiles;
-  view.steps = memory->steps;
-  view.along = memory->along;
-  return convolve_layer_launch (plan, job, shape->kernel, &view,
-      (plan->layer.filters + shape->filters * 16 - 1) / (shape->filters * 16), dim3 (THREADS), memory->shared, error);
+  convolve_layer_gemm_shape (&plan->layer, &shape);
+  view.tiles = prepared->tiles;
+  view.gemm_slices = prepared->gemm.slices;
+  view.gemm_row_pairs = prepared->gemm.row_pairs;
+  return convolve_layer_launch (plan, job, prepared->kernels[0], &view,
+      (plan->layer.filters + shape.filters * FILTERS - 1) / (shape.filters * FILTERS), dim3 (THREADS), prepared->shared,
+      error);
 }

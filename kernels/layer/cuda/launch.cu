@@ -1,69 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the layer's CUDA variants share on the host's side, and the filling of channels. */
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-
-#include "cuda/device.cuh"
-#include "layer/cuda/image.cuh"
-
-static ConvolveStatus
-put_floats (ConvolveDevice *device, const float *values, size_t count, float **copy, ConvolveError *error)
-{
-  void *memory;
-  ConvolveStatus status = convolve_device_put (device, values, count * sizeof (float), &memory, error);
-
-  *copy = (float *) memory;
-  return status;
-}
-
-ConvolveStatus
-convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias, size_t bias_count,
-    ConvolveError *error)
-{
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) calloc (1, sizeof (ConvolveLayerMemory));
-  ConvolveStatus status;
-
-  if (!memory)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan");
-  plan->prepared = memory;
-  status = put_floats (plan->device, (const float *) weights, count, &memory->weights, error);
-  return status != CONVOLVE_OK ? status : put_floats (plan->device, bias, bias_count, &memory->bias, error);
-}
-
-void
-convolve_layer_device_clear (ConvolveLayerPlan *plan)
-{
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
-
-  if (!memory)
-    return;
-  convolve_device_release (plan->device, memory->weights);
-  convolve_device_release (plan->device, memory->bias);
-  convolve_device_release (plan->device, memory->weight_spectra);
-  convolve_device_release (plan->device, memory->scratch);
-  free (memory);
-}
-
-int
-convolve_layer_exponent (const ConvolveLayer *layer, int k)
-{
-  size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  float most = 0;
-  int exponent;
-
-  for (size_t i = 0; i < count; i++)
-    most = fmaxf (most, fabsf (layer->weights[k * count + i]));
-  frexpf (most, &exponent);
-  return most > 0 ? exponent - 1 : INT_MIN / 2;
-}
+/* The launch that the layer's CUDA variants share, and the kernel that fills channels. */
+#include "layer/cuda/launch.cuh"
 
 ConvolveLayerView
 convolve_layer_view (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
 {
   const ConvolveLayer *layer = &plan->layer;
   const ConvolveLayerTask *task = &job->task;
-  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerView view = {};
 
   view.source = task->source;
@@ -92,23 +36,9 @@ convolve_layer_view (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
   view.in_offset = layer->in_offset;
   view.out_scale = layer->out_scale;
   view.out_offset = layer->out_offset;
-  view.weights = memory->weights;
-  view.bias = memory->bias;
+  view.weights = prepared->weights;
+  view.bias = prepared->bias;
   return view;
-}
-
-bool
-convolve_layer_cut (const ConvolveLayer *layer, int conv_width, int conv_height, ConvolveLayerTiles *tiles)
-{
-  if (layer->pool_width > conv_width || layer->pool_height > conv_height)
-    return false;
-  tiles->conv_width = conv_width;
-  tiles->conv_height = conv_height;
-  tiles->width = (conv_width - layer->pool_width) / layer->pool_stride_x + 1;
-  tiles->height = (conv_height - layer->pool_height) / layer->pool_stride_y + 1;
-  tiles->patch_width = (conv_width - 1) * layer->stride_x + layer->kernel_width;
-  tiles->patch_height = (conv_height - 1) * layer->stride_y + layer->kernel_height;
-  return true;
 }
 
 ConvolveStatus
@@ -116,18 +46,16 @@ convolve_layer_enqueue (const ConvolveLayerPlan *plan, const void *kernel, Convo
     dim3 block, size_t shared, ConvolveError *error)
 {
   ConvolveDevice *device = plan->device;
+  const char *name = plan->variant->name;
   ConvolveEntry entry (device, error);
-  ConvolveStatus status = entry.status;
   void *arguments[] = { view };
   cudaError_t code;
 
-  if (status != CONVOLVE_OK)
-    return status;
-  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) == cudaSuccess && shared > 48 * 1024)
-    code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared);
-  if (code == cudaSuccess)
-    code = cudaLaunchKernel (kernel, blocks, block, arguments, shared, device->streams[PHASE_KERNEL]);
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, plan->variant->name, error);
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) != cudaSuccess)
+    return convolve_device_fail (device, code, name, error);
+  return convolve_enqueue (device, { kernel, blocks, block, shared, false }, arguments, name, error);
 }
 
 ConvolveStatus
@@ -138,19 +66,21 @@ convolve_layer_launch (const ConvolveLayerPlan *plan, const ConvolveLayerJob *jo
 
   view->tiles.across = (view->out_width - 1) / view->tiles.width + 1;
   if ((int64_t) view->tiles.across * down > INT32_MAX)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "an output of %dx%d", view->out_width,
-        view->end_row - view->first_row);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "an output of %dx%d has more tiles than a grid of blocks",
+        view->out_width, view->end_row - view->first_row);
   return convolve_layer_enqueue (plan, kernel, view, dim3 (view->tiles.across * down, groups, job->task.batch), block,
       shared, error);
 }
 
-/* The idea: a thread per sample; the value is a bias without a sum. */
-__global__ void __launch_bounds__ (128) convolve_layer_fill (const __grid_constant__ ConvolveLayerView view)
+#define FILL_WIDTH 128 /* threads of a block, each with one sample of one row */
+
+/* The idea: one thread for each sample of the channels behind the filters, which all get the value view.in_offset. */
+__global__ void __launch_bounds__ (FILL_WIDTH) convolve_layer_fill (const __grid_constant__ ConvolveLayerView view)
 {
-  int x = convolve_layer_left (view) + threadIdx.x, y = convolve_layer_top (view);
+  int x = convolve_layer_tile_left (view) + threadIdx.x, y = convolve_layer_tile_top (view);
 
   if (x < view.out_width)
-    convolve_layer_set (view,
+    convolve_layer_write (view,
         convolve_layer_plane (&view.destination, blockIdx.z, view.filters + blockIdx.y)
             + y * view.destination.row_stride + x * view.destination.column_stride,
         view.in_offset);
@@ -161,11 +91,12 @@ convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJo
 {
   ConvolveLayerView view = convolve_layer_view (plan, job);
 
+  /* The fill of 8-bit channels is a code value already. */
   view.in_offset = job->task.fill;
   view.out_scale = 1;
   view.out_offset = 0;
-  view.tiles.width = 128;
+  view.tiles.width = FILL_WIDTH;
   view.tiles.height = 1;
-  return convolve_layer_launch (plan, job, (const void *) convolve_layer_fill, &view, job->task.filled, dim3 (128), 0,
-      error);
+  return convolve_layer_launch (plan, job, (const void *) convolve_layer_fill, &view, job->task.filled,
+      dim3 (FILL_WIDTH), 0, error);
 }

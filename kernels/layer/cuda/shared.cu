@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "layer/cuda/image.cuh"
+#include "layer/cuda/launch.cuh"
+#include "layer/cuda/shared.h"
 
-#define WIDTH 32 /* of a block, in threads, and of its tile before pooling */
-#define HEIGHT 8
+#define WIDTH CONVOLVE_LAYER_SHARED_WIDTH
+#define HEIGHT CONVOLVE_LAYER_SHARED_HEIGHT
 
 /*
- * The idea: a block is a tile of outputs of one filter. Channel by channel its threads together load the input under
- * the tile and the filter's weights to shared memory, each sample once, and then read all windows from there.
+ * The idea: a block computes a tile of outputs of one filter. Channel by channel, its threads together load the patch
+ * and the filter's weights to shared memory, each sample once. Then each thread reads its own window there. Windows of
+ * neighbours overlap, so most samples are read by many threads.
  */
 __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const __grid_constant__ ConvolveLayerView view)
 {
@@ -14,10 +16,10 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
   const ConvolveLayerTiles &tiles = view.tiles;
   float *patch = (float *) convolve_layer_memory, *weights = patch + tiles.plane;
   int thread = threadIdx.y * WIDTH + threadIdx.x, k = blockIdx.y, taps = view.kernel_height * view.kernel_width;
-  int left = convolve_layer_left (view) * view.pool_stride_x * view.stride_x - view.pad_left;
-  int top = convolve_layer_top (view) * view.pool_stride_y * view.stride_y - view.pad_top;
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x * view.stride_x - view.pad_left;
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y * view.stride_y - view.pad_top;
   const float *window = patch + threadIdx.y * view.stride_y * tiles.pitch + threadIdx.x * view.stride_x;
-  float sum = view.bias[k];
+  float sum = view.bias[k]; /* over the channels before this one; part: over this one */
 
   for (int c = 0; c < view.channels; c++) {
     const uint8_t *plane = convolve_layer_plane (&view.source, blockIdx.z, c);
@@ -27,7 +29,7 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
       for (int x = threadIdx.x; x < tiles.patch_width; x += WIDTH) {
         int at = convolve_layer_offset (view, top + y, left + x);
 
-        patch[y * tiles.pitch + x] = at == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_get (view, plane + at);
+        patch[y * tiles.pitch + x] = at == CONVOLVE_LAYER_ZERO_PADDING ? 0 : convolve_layer_read_any (view, plane + at);
       }
     for (int n = thread; n < taps; n += WIDTH * HEIGHT)
       weights[n] = view.weights[((size_t) k * view.channels + c) * taps + n];
@@ -38,47 +40,27 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
     sum += part;
     __syncthreads ();
   }
-  /* The patch is at least as large as the tile. */
+  /* The outputs before pooling take the memory of the patch, which is at least as large. */
   patch[thread] = convolve_layer_activate (view, sum);
   __syncthreads ();
   convolve_layer_pool (view, patch, WIDTH, k, thread, WIDTH * HEIGHT);
 }
 
-static bool
-cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles, size_t *shared)
+ConvolveStatus
+convolve_layer_shared_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  if (!convolve_layer_cut (layer, WIDTH, HEIGHT, tiles))
-    return false;
-  tiles->pitch = tiles->patch_width;
-  tiles->plane = tiles->pitch * tiles->patch_height;
-  *shared = (tiles->plane + layer->kernel_height * layer->kernel_width) * sizeof (float);
-  return true;
-}
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
 
-bool
-convolve_layer_shared_accepts (const ConvolveLayerPlan *plan, const char **reason)
-{
-  ConvolveLayerTiles tiles;
-  size_t shared;
-
-  if (!cut (&plan->layer, &tiles, &shared)) {
-    *reason = "its pooling window is larger than 32x8";
-    return false;
-  }
-  if (shared > convolve_device_shared_limit (plan->device)) {
-    *reason = "the input under a block of outputs does not fit the device's shared memory";
-    return false;
-  }
-  return true;
+  return convolve_allow_shared (plan->device, (const void *) convolve_layer_shared, prepared->shared, error);
 }
 
 ConvolveStatus
 convolve_layer_shared_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
-  size_t shared = 0;
 
-  cut (&plan->layer, &view.tiles, &shared);
+  view.tiles = prepared->tiles;
   return convolve_layer_launch (plan, job, (const void *) convolve_layer_shared, &view, plan->layer.filters,
-      dim3 (WIDTH, HEIGHT), shared, error);
+      dim3 (WIDTH, HEIGHT), prepared->shared, error);
 }

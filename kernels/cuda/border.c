@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/border.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/integer_tail.h"
+#include "cuda/accepts.h"
+
+#define LARGEST_VALUE 4e6 /* below 2^22, within which convolve_floor () is right */
+
+double
+convolve_border_magnitude (const float *taps, int count)
+{
+  double sum = 0;
+
+  for (int i = 0; i < count; i++)
+    sum += fabs (taps[i]);
+  return sum;
+}
+
+bool
+convolve_border_are_bytes (const float *taps, int count)
+{
+  for (int i = 0; i < count; i++)
+    if (taps[i] < -128 || taps[i] > 127)
+      return false;
+  return true;
+}
+
+bool
+convolve_border_accepts_pixels (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveTaps *taps = &plan->taps;
+  double gain = convolve_border_magnitude (taps->taps, taps->width * taps->height) * fabs (plan->tail.scale), most = 0;
+
+  *reason =
+      "the pixels are not 1, 2 or 4 samples with nothing between them in the machine's byte order, or no sample of "
+      "them is convolved";
+  if (pixel->samples == 3 || pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped
+      || !pixel->select)
+    return false;
+  for (int i = 0; i < pixel->samples; i++)
+    most = fmax (most, fabs (plan->tail.offset[i]));
+  *reason = "the mask makes values of 4 million and more out of 8-bit samples";
+  if (pixel->type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > LARGEST_VALUE)
+    return false;
+  return convolve_accepts_float_taps (plan, reason);
+}
+
+bool
+convolve_border_accepts (const ConvolvePlan *plan, const char **reason)
+{
+  *reason = "the mask is larger than 9x9";
+  return plan->taps.width <= CONVOLVE_BORDER_SIDE && plan->taps.height <= CONVOLVE_BORDER_SIDE
+      && convolve_border_accepts_pixels (plan, reason);
+}
+
+bool
+convolve_border_accepts_integers (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  ConvolveIntegerTail tail;
+
+  if (!convolve_border_accepts (plan, reason) || !convolve_integer_tail_choose (plan, &tail, reason))
+    return false;
+  *reason = "no memory";
+  *found = malloc (sizeof (tail));
+  if (*found)
+    memcpy (*found, &tail, sizeof (tail));
+  return *found;
+}

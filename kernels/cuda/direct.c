@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/border.h"
+
+CONVOLVE_DEVICE_FUNCTIONS (direct);
+
+/* One sum takes all products in turn, and is rounded after each: more often than convolve_taps_init () allows for. */
+static bool
+accepts (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  int count = plan->taps.width * plan->taps.height;
+  double gain = convolve_border_magnitude (plan->taps.taps, count);
+
+  *reason = "the sums need double precision";
+  if (plan->wide_sums || (!plan->exact && gain * count * plan->tail.maximum / 16777216 > convolve_budget (plan) / 4))
+    return false;
+  return convolve_border_accepts (plan, reason);
+}
+
+const ConvolveVariant convolve_variant_direct = {
+  .name = "direct",
+  .number = 8,
+  .idea = "a block of outputs for each thread, sums in registers, each input loaded and converted once",
+  .accepts = accepts,
+  CONVOLVE_ON_DEVICE (direct),
+};

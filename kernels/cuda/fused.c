@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/accepts.h"
+#include "cuda/border.h"
+
+CONVOLVE_DEVICE_FUNCTIONS (fused);
+
+static bool
+accepts (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  return convolve_accepts_float_rank_1 (plan, reason) && convolve_border_accepts (plan, reason);
+}
+
+const ConvolveVariant convolve_variant_fused = {
+  .name = "fused",
+  .number = 5,
+  .idea = "a rank-1 mask in one pass: sums of rows go from registers to all outputs above and below",
+  .accepts = accepts,
+  CONVOLVE_ON_DEVICE (fused),
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/fused_tiled.h"
+
+#include "cuda/accepts.h"
+#include "cuda/border.h"
+
+int
+convolve_fused_tiled_side (const ConvolvePlan *plan)
+{
+  static const int sides[] = CONVOLVE_FUSED_TILED_SIDES;
+
+  for (size_t i = 0; i < sizeof (sides) / sizeof (sides[0]); i++)
+    if (plan->taps.width <= sides[i] && plan->taps.height <= sides[i])
+      return sides[i];
+  return 0;
+}
+
+/* The input of a tile in whole chunks of 16 bytes and a pad of one, and a float for each sum of a row, in bytes. */
+static size_t
+shared_size (const ConvolvePlan *plan)
+{
+  size_t bytes = plan->pixel.stride, side = convolve_fused_tiled_side (plan), chunk = 16 / bytes;
+  size_t chunks = CONVOLVE_FUSED_TILED_SAMPLES / plan->pixel.samples / chunk + 2 * ((side / 2 + chunk - 1) / chunk);
+
+  return (CONVOLVE_FUSED_TILED_HEIGHT + side - 1) * (16 * (chunks + 1) + CONVOLVE_FUSED_TILED_SAMPLES * sizeof (float));
+}
+
+static bool
+accepts (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  if (!convolve_accepts_float_rank_1 (plan, reason) || !convolve_border_accepts_pixels (plan, reason))
+    return false;
+  *reason = "pixels of 16-bit samples have more than 2 of them";
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples > 2)
+    return false;
+  *reason = "the mask is larger than 63x63";
+  if (convolve_fused_tiled_side (plan) == 0)
+    return false;
+  *reason = CONVOLVE_NEEDS_SHARED;
+  return shared_size (plan) <= convolve_device_shared_limit (plan->device);
+}
+
+const ConvolveVariant convolve_variant_fused_tiled = {
+  .name = "fused-tiled",
+  .number = 6,
+  .idea = "a rank-1 mask as two passes over a tile in shared memory, 8 sums of a row and 16 of a column to a thread",
+  .accepts = accepts,
+  CONVOLVE_ON_DEVICE (fused_tiled),
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The launch that all variants share. */
+#include "cuda/launch.cuh"
+
+#include <stdlib.h>
+
+#define SHARED_BY_DEFAULT (48 * 1024)
+
+/* What the tiled variants launch with. */
+struct Tiles
+{
+  const void *kernel;
+  ConvolveGrid grid;
+  const void *mask;
+};
+
+ConvolveStatus
+convolve_allow_shared (ConvolveDevice *device, const void *kernel, size_t bytes, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  cudaFuncAttributes attributes;
+  cudaError_t code;
+
+  if (entry.status != CONVOLVE_OK || bytes <= SHARED_BY_DEFAULT)
+    return entry.status;
+  code = cudaFuncGetAttributes (&attributes, kernel);
+  if (code == cudaSuccess)
+    code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+        (int) (device->shared_limit - attributes.sharedSizeBytes));
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "a kernel's shared memory", error);
+}
+
+void *
+convolve_new_loaded (ConvolvePlan *plan, size_t bytes, ConvolveError *error)
+{
+  plan->loaded = calloc (1, bytes);
+  if (!plan->loaded)
+    convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan");
+  return plan->loaded;
+}
+
+void
+convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const ConvolvePlane *plane)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveRect *region = &plane->region;
+
+  image->source = (const uint8_t *) plane->source;
+  image->destination = (uint8_t *) plane->destination;
+  image->source_stride = plane->source_stride;
+  image->destination_stride = plane->destination_stride;
+  image->width = plane->width;
+  image->height = plane->height;
+  image->x0 = region->x;
+  image->x1 = region->x + region->width;
+  image->y0 = region->y;
+  image->y1 = region->y + region->height;
+  image->pixel_stride = pixel->stride;
+  image->shift = pixel->shift;
+  image->maximum = (1 << pixel->depth) - 1;
+  image->select = pixel->select;
+  image->swapped = pixel->swapped;
+  image->boundary = plan->boundary;
+  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
+    image->zero[i] = pixel->zero[i];
+  image->mask_width = plan->taps.width;
+  image->mask_height = plan->taps.height;
+  image->tail = plan->tail;
+}
+
+ConvolveStatus
+convolve_enqueue (ConvolveDevice *device, const ConvolveLaunch &launch, void **arguments, const char *name,
+    ConvolveError *error)
+{
+  cudaLaunchAttribute overlap;
+  cudaLaunchConfig_t config = {};
+
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim = launch.blocks;
+  config.blockDim = launch.block;
+  config.dynamicSmemBytes = launch.shared;
+  config.stream = device->streams[PHASE_KERNEL];
+  config.attrs = &overlap;
+  config.numAttrs = launch.waits && device->overlaps;
+  cudaError_t code = cudaLaunchKernelExC (&config, launch.kernel, arguments);
+
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, name, error);
+}
+
+ConvolveStatus
+convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel, const ConvolveGrid &grid,
+    const void *mask, ConvolveError *error)
+{
+  const char *name = plan->variant->name;
+  const bool tiled = grid.tile_height > 0;
+  const int most_rows = CONVOLVE_MOST_BLOCKS_DOWN * grid.tile_height;
+  ConvolveLaunch launch = { kernel, grid.blocks, grid.block, grid.shared, grid.waits };
+  ConvolveEntry entry (plan->device, error);
+  ConvolveStatus status = entry.status;
+  ConvolveImage image;
+  cudaError_t code;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  if ((code = convolve_frame_enqueue (plan->device, PHASE_KERNEL)) != cudaSuccess)
+    return convolve_device_fail (plan->device, code, name, error);
+  convolve_image_init (&image, plan, plane);
+  void *arguments[] = { &image, (void *) mask };
+
+  do {
+    int rows = image.y1 - image.y0 < most_rows ? image.y1 - image.y0 : most_rows;
+
+    if (tiled)
+      launch.blocks = dim3 ((image.x1 - image.x0 + grid.tile_width - 1) / grid.tile_width,
+          (rows + grid.tile_height - 1) / grid.tile_height, plan->pixel.samples);
+    status = convolve_enqueue (plan->device, launch, arguments, name, error);
+    image.y0 += most_rows;
+  } while (tiled && image.y0 < image.y1 && status == CONVOLVE_OK);
+  return status;
+}
+
+ConvolveStatus
+convolve_load_tiles (ConvolvePlan *plan, const void *kernel, const ConvolveGrid &grid, const void *mask,
+    ConvolveError *error)
+{
+  Tiles *tiles = (Tiles *) convolve_new_loaded (plan, sizeof (Tiles), error);
+
+  if (!tiles)
+    return CONVOLVE_NO_MEMORY;
+  *tiles = { kernel, grid, mask };
+  return convolve_allow_shared (plan->device, kernel, grid.shared, error);
+}
+
+ConvolveStatus
+convolve_run_tiles (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const Tiles *tiles = (const Tiles *) plan->loaded;
+
+  return convolve_launch (plan, plane, tiles->kernel, tiles->grid, tiles->mask, error);
+}
+
+ConvolveStatus
+convolve_run_halves (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveCut cut,
+    ConvolveStatus (*run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error),
+    ConvolveError *error)
+{
+  ConvolvePlane halves[2] = { *plane, *plane };
+  ConvolveRect *first = &halves[0].region, *second = &halves[1].region;
+
+  if (cut == CONVOLVE_SIDE_BY_SIDE) {
+    first->width /= 2;
+    second->x += first->width;
+    second->width -= first->width;
+  } else {
+    first->height /= 2;
+    second->y += first->height;
+    second->height -= first->height;
+  }
+  ConvolveStatus status = run (plan, &halves[0], error);
+
+  return status == CONVOLVE_OK ? run (plan, &halves[1], error) : status;
+}

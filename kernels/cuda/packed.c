@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/border.h"
+
+CONVOLVE_DEVICE_FUNCTIONS (packed);
+
+static bool
+accepts (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  *reason = "the weights are not integers -128 to 127 times one factor";
+  if (plan->exact && !convolve_border_are_bytes (plan->taps.taps, plan->taps.width * plan->taps.height))
+    return false;
+  return convolve_border_accepts_integers (plan, found, reason);
+}
+
+const ConvolveVariant convolve_variant_packed = {
+  .name = "packed",
+  .number = 7,
+  .idea = "bytes as they lie in memory, four products in one instruction, with integer weights of eight bits",
+  .accepts = accepts,
+  CONVOLVE_ON_DEVICE (packed),
+};

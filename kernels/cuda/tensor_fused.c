@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/tensor_products.h"
+
+CONVOLVE_DEVICE_FUNCTIONS (tensor_fused);
+
+static bool
+accepts (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  ConvolveFoundProducts *products;
+
+  *reason = "not all samples of a pixel are convolved";
+  if (plan->pixel.select != (1u << plan->pixel.samples) - 1
+      || !convolve_products_accept (plan, true, &products, reason))
+    return false;
+  *found = products;
+  return true;
+}
+
+const ConvolveVariant convolve_variant_tensor_fused = {
+  .name = "tensor-fused",
+  .number = 2,
+  .idea = "as tensor-separable, for one product: all that a warp needs comes from memory to registers at once",
+  .accepts = accepts,
+  .prepare = convolve_products_prepare,
+  CONVOLVE_ON_DEVICE (tensor_fused),
+};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The choice of "auto" for layers: the first rule whose variant accepts the layer and is profitable for it. winograd
+ * and fft have no rule, because the error that they promise is larger; users ask for these two by name.
+ */
+#include "layer/auto.h"
+
+#include "layer/variants.h"
+
+/*
+ * gemm computes filters in groups of 16, so few filters leave much of the tensor cores unused; and each float32 product
+ * costs gemm three products in float16.
+ */
+static bool
+blocked_profitable (const ConvolveLayerPlan *plan)
+{
+  return plan->layer.filters <= (plan->layer.type == CONVOLVE_LAYER_FLOAT16 ? 16 : 32);
+}
+
+static const struct
+{
+  const ConvolveLayerVariant *variant;
+  bool (*profitable) (const ConvolveLayerPlan *plan); /* NULL: wherever the variant accepts the layer */
+  const char *source; /* of the rule: the file in tests/results/, and what it compares */
+} rules[] = {
+  { &convolve_layer_variant_blocked, blocked_profitable, "h200-layer.csv: blocked beside gemm, by filters and type" },
+  { &convolve_layer_variant_gemm, NULL, "h200-layer.csv: gemm is the fastest of the others in all cases" },
+  { &convolve_layer_variant_shared, NULL, "h200-layer.csv: shared beside direct" },
+  { &convolve_layer_variant_direct, NULL, "no file: the only one that can do every layer" },
+};
+
+const ConvolveLayerVariant *
+convolve_layer_auto_choose (const ConvolveLayerPlan *plan)
+{
+  const char *reason;
+
+  for (size_t i = 0; plan->device && i < sizeof (rules) / sizeof (rules[0]); i++)
+    if ((!rules[i].profitable || rules[i].profitable (plan))
+        && convolve_layer_variant_accepts (rules[i].variant, plan, &reason))
+      return rules[i].variant;
+  return &convolve_layer_variant_cpu;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How the variant "auto" chooses among the variants that can do a layer. */
+#ifndef CONVOLVE_LAYER_AUTO_H
+#define CONVOLVE_LAYER_AUTO_H
+
+#include "layer/common/plan.h"
+
+/* The variant for the plan's layer and device, by the rules in layer/auto.c; cpu for a plan without a device. */
+const ConvolveLayerVariant *convolve_layer_auto_choose (const ConvolveLayerPlan *plan);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The host side of shared: it sizes the tile. */
+#include "layer/cuda/shared.h"
+
+/*
+ * Sets the tile and the bytes of shared memory of a block: the patch of one channel, and the weights of a filter for
+ * that channel. Returns false where a pooling window is larger than the tile.
+ */
+static bool
+cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles, size_t *shared)
+{
+  if (!convolve_layer_cut (layer, CONVOLVE_LAYER_SHARED_WIDTH, CONVOLVE_LAYER_SHARED_HEIGHT, tiles))
+    return false;
+  tiles->pitch = tiles->patch_width;
+  tiles->plane = tiles->pitch * tiles->patch_height;
+  *shared = (tiles->plane + layer->kernel_height * layer->kernel_width) * sizeof (float);
+  return true;
+}
+
+static bool
+accepts (const ConvolveLayerPlan *plan, const char **reason)
+{
+  ConvolveLayerTiles tiles;
+  size_t shared;
+
+  *reason = "the pooling window is larger than 32x8";
+  if (!cut (&plan->layer, &tiles, &shared))
+    return false;
+  *reason = CONVOLVE_LAYER_NEEDS_SHARED;
+  return shared <= convolve_device_shared_limit (plan->device);
+}
+
+static ConvolveStatus
+prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+{
+  ConvolveStatus status = convolve_layer_put_plain (plan, error);
+  ConvolveLayerPrepared *prepared = plan->prepared;
+
+  if (prepared)
+    cut (&plan->layer, &prepared->tiles, &prepared->shared);
+  return status;
+}
+
+const ConvolveLayerVariant convolve_layer_variant_shared = {
+  .name = "shared",
+  .number = 22,
+  .idea = "a block for a tile of outputs of one filter; its threads load the input under the tile to shared memory",
+  .accepts = accepts,
+  .prepare = prepare,
+  .clear = convolve_layer_device_clear,
+  CONVOLVE_LAYER_ON_DEVICE (shared),
+};

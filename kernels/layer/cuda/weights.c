@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "layer/cuda/weights.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* A copy of the words in device memory. */
+static ConvolveStatus
+put_words (ConvolveDevice *device, const void *words, size_t count, float **copy, ConvolveError *error)
+{
+  void *memory;
+  ConvolveStatus status = convolve_device_put (device, words, count * sizeof (float), &memory, error);
+
+  *copy = memory;
+  return status;
+}
+
+ConvolveStatus
+convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias, size_t bias_count,
+    ConvolveError *error)
+{
+  ConvolveLayerPrepared *prepared = calloc (1, sizeof (ConvolveLayerPrepared));
+  ConvolveStatus status;
+
+  if (!prepared)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan");
+  plan->prepared = prepared;
+  status = put_words (plan->device, weights, count, &prepared->weights, error);
+  return status != CONVOLVE_OK ? status : put_words (plan->device, bias, bias_count, &prepared->bias, error);
+}
+
+ConvolveStatus
+convolve_layer_put_plain (ConvolveLayerPlan *plan, ConvolveError *error)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  size_t count = (size_t) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width;
+
+  return convolve_layer_put (plan, layer->weights, count, layer->bias, layer->filters, error);
+}
+
+void
+convolve_layer_device_clear (ConvolveLayerPlan *plan)
+{
+  ConvolveLayerPrepared *prepared = plan->prepared;
+
+  if (!prepared)
+    return;
+  convolve_device_release (plan->device, prepared->weights);
+  convolve_device_release (plan->device, prepared->bias);
+  convolve_device_release (plan->device, prepared->fft.weight_spectra);
+  convolve_device_release (plan->device, prepared->fft.scratch);
+  free (prepared);
+}
+
+int
+convolve_layer_exponent (const ConvolveLayer *layer, int k)
+{
+  size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  float largest = 0;
+  int exponent;
+
+  for (size_t i = 0; i < count; i++)
+    largest = fmaxf (largest, fabsf (layer->weights[k * count + i]));
+  frexpf (largest, &exponent);
+  return largest > 0 ? exponent - 1 : INT_MIN / 2;
+}
+
+bool
+convolve_layer_cut (const ConvolveLayer *layer, int conv_width, int conv_height, ConvolveLayerTiles *tiles)
+{
+  if (layer->pool_width > conv_width || layer->pool_height > conv_height)
+    return false;
+  tiles->conv_width = conv_width;
+  tiles->conv_height = conv_height;
+  tiles->width = (conv_width - layer->pool_width) / layer->pool_stride_x + 1;
+  tiles->height = (conv_height - layer->pool_height) / layer->pool_stride_y + 1;
+  tiles->patch_width = (conv_width - 1) * layer->stride_x + layer->kernel_width;
+  tiles->patch_height = (conv_height - 1) * layer->stride_y + layer->kernel_height;
+  return true;
+}
