@@ -38,13 +38,6 @@ struct ConvolveParts
   ConvolveBoundary boundary;
 };
 
-/* convolve_boundary_index () as a call: few warps execute it, and inlined code would take them long to fetch. */
-static __device__ __noinline__ int
-convolve_find_index (ConvolveBoundary boundary, int i, int n)
-{
-  return convolve_boundary_index (boundary, i, n);
-}
-
 /* Loads N words from an address that is aligned to 16 bytes where N % 4 == 0, to 8 where N % 2 == 0, otherwise to 4. */
 template <int N>
 static __device__ __forceinline__ void

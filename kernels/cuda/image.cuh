@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The image as a kernel sees it: loads with a boundary, the sum of products, the store. The kernels that use these are
- * templates over the sample's type T, the boundary B and the type Sum of their sums. Sum is float where common/taps.c
- * proved that single precision is good enough, and double elsewhere. blockIdx.z is the sample within the pixel.
+ * templates over the sample's type T and the type Sum of their sums. Sum is float where common/taps.c proved that single
+ * precision is good enough, and double elsewhere. blockIdx.z is the sample within the pixel.
  */
 #ifndef CONVOLVE_CUDA_IMAGE_CUH
 #define CONVOLVE_CUDA_IMAGE_CUH
@@ -32,7 +32,8 @@ struct ConvolveImage
   int maximum;                               /* the largest sample, 2^depth - 1 */
   unsigned select;                           /* bit i: sample i is convolved, otherwise it is copied */
   bool swapped;                              /* 16-bit samples are in the other byte order */
-  float zero[CONVOLVE_MAX_SAMPLES];          /* the zero level of each sample */
+  ConvolveBoundary boundary;
+  float zero[CONVOLVE_MAX_SAMPLES]; /* the zero level of each sample */
   int mask_width, mask_height;
   ConvolveTail tail;
 };
@@ -86,8 +87,22 @@ convolve_swap (const ConvolveImage &image, unsigned word)
   return image.swapped ? __byte_perm (word, 0, 0x4401) : word;
 }
 
-/* The template parameter B of blocks that never read outside the image. Most blocks do not, and need no checks. */
-#define CONVOLVE_INSIDE CONVOLVE_N_BOUNDARIES
+/* Where a block reads: inside the image alone, as most blocks do, and then without checks; or anywhere. */
+enum ConvolvePlace
+{
+  CONVOLVE_INSIDE,
+  CONVOLVE_ANYWHERE
+};
+
+/*
+ * convolve_boundary_index () as a call, for coordinates outside the image: few warps execute it, and inlined code would
+ * take them long to fetch.
+ */
+static __device__ __noinline__ int
+convolve_find_index (ConvolveBoundary boundary, int i, int n)
+{
+  return convolve_boundary_index (boundary, i, n);
+}
 
 /* Whether a block of width x height outputs from left, top on, with its halo, reads only inside the image. */
 __device__ __forceinline__ bool
@@ -100,14 +115,16 @@ convolve_is_inside (const ConvolveImage &image, int left, int top, int width, in
 }
 
 /* The value of the sample at any x and y, inside the image or outside, between 0 and the largest sample. */
-template <typename T, ConvolveBoundary B>
+template <typename T, ConvolvePlace P>
 __device__ __forceinline__ float
 convolve_load (const ConvolveImage &image, int x, int y, int sample)
 {
-  if (B != CONVOLVE_INSIDE) {
-    x = convolve_boundary_index (B, x, image.width);
-    y = convolve_boundary_index (B, y, image.height);
-    if (B == CONVOLVE_BOUNDARY_ZERO && (x < 0 || y < 0))
+  if (P == CONVOLVE_ANYWHERE) {
+    if ((unsigned) x >= (unsigned) image.width)
+      x = convolve_find_index (image.boundary, x, image.width);
+    if ((unsigned) y >= (unsigned) image.height)
+      y = convolve_find_index (image.boundary, y, image.height);
+    if (x < 0 || y < 0)
       return image.zero[sample];
   }
   unsigned word = *convolve_source<T> (image, x, y, sample);
@@ -167,12 +184,12 @@ convolve_sum (const ConvolveImage &image, Tap tap, Sample sample)
 }
 
 /* convolve_sum () with samples from the image's memory, for the output at x and y. */
-template <typename T, ConvolveBoundary B, typename Sum, typename Tap>
+template <typename T, ConvolvePlace P, typename Sum, typename Tap>
 __device__ __forceinline__ Sum
 convolve_sum_neighbours (const ConvolveImage &image, Tap tap, int x, int y)
 {
   return convolve_sum<Sum> (image, tap, [&] (int i, int j) {
-    return convolve_load<T, B> (image, x + i - image.mask_width / 2, y + j - image.mask_height / 2, blockIdx.z);
+    return convolve_load<T, P> (image, x + i - image.mask_width / 2, y + j - image.mask_height / 2, blockIdx.z);
   });
 }
 

@@ -30,30 +30,19 @@ static_assert (sizeof (ConvolveImage) + sizeof (ConvolveParameters<CONVOLVE_FEW_
     "the image and the taps fit into the parameters");
 
 /*
- * A kernel for each type of sum (float, double), sample type and boundary. CONVOLVE_KERNELS makes the table; its
- * arguments after the kernel's name are further template arguments of all kernels in the table.
+ * A kernel for each type of sum (float, double) and sample type. CONVOLVE_KERNELS makes the table; its arguments after the
+ * kernel's name are further template arguments of all kernels in the table.
  */
-typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_N_BOUNDARIES];
+typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES];
 
 #define CONVOLVE_KERNELS(name, ...) \
   { \
-    { CONVOLVE_KERNEL_ROW (name, uint8_t, float, ##__VA_ARGS__), \
-      CONVOLVE_KERNEL_ROW (name, uint16_t, float, ##__VA_ARGS__) }, \
+    { (const void *) name<uint8_t, float, ##__VA_ARGS__>, (const void *) name<uint16_t, float, ##__VA_ARGS__> }, \
     { \
-      CONVOLVE_KERNEL_ROW (name, uint8_t, double, ##__VA_ARGS__), \
-          CONVOLVE_KERNEL_ROW (name, uint16_t, double, ##__VA_ARGS__) \
+      (const void *) name<uint8_t, double, ##__VA_ARGS__>, (const void *) name<uint16_t, double, ##__VA_ARGS__> \
     } \
   }
-#define CONVOLVE_KERNEL_ROW(name, T, Sum, ...) \
-  { \
-    (const void *) name<T, CONVOLVE_BOUNDARY_ZERO, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_REPLICATE, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_REFLECT, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_REFLECT_101, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_WRAP, Sum, ##__VA_ARGS__> \
-  }
-static_assert (CONVOLVE_N_SAMPLE_TYPES == 2 && CONVOLVE_N_BOUNDARIES == 5,
-    "CONVOLVE_KERNELS has an entry for each sample type and each boundary");
+static_assert (CONVOLVE_N_SAMPLE_TYPES == 2, "CONVOLVE_KERNELS has an entry for each sample type");
 
 /*
  * Two tables of kernels whose last template argument is the number of taps in their parameter: for few, and for many.
@@ -69,7 +58,7 @@ typedef ConvolveKernels ConvolveParameterKernels[2];
 static inline const void *
 convolve_kernel (const ConvolvePlan *plan, const ConvolveKernels &kernels)
 {
-  return kernels[plan->wide_sums][plan->pixel.type][plan->boundary];
+  return kernels[plan->wide_sums][plan->pixel.type];
 }
 
 static inline const void *

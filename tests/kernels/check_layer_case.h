@@ -4,13 +4,14 @@
 #define TESTS_KERNELS_CHECK_LAYER_CASE_H
 
 #include "convolve_layer.h"
+#include "support/oracle_layer.h"
 
 enum
 {
   CHECK_LAYER_CANARY = 0xa5 /* every byte of memory that is no sample */
 };
 
-/* Bytes with tensors in them. */
+/* A block of bytes that holds one tensor. */
 typedef struct
 {
   unsigned char *bytes;
@@ -28,12 +29,15 @@ typedef struct
   double *input; /* [batch][channels][height][width], as the oracle has it */
 } CheckLayerCase;
 
-/* Products of the largest output are at most budget. False where memory is short; to be cleared either way. */
+/* budget limits the products that the oracle computes. False where memory is short; to be cleared either way. */
 bool check_layer_case_random (CheckLayerCase *test, uint64_t seed, uint64_t number, long budget);
 void check_layer_case_clear (CheckLayerCase *test);
 
-/* Says what the case is, in words. */
+/* Prints a description of the case. */
 void check_layer_case_print (const CheckLayerCase *test, const char *variant);
+
+/* The layer as the oracle takes it, over an image of this size; input, weights and bias are to be set. */
+OracleLayer check_layer_oracle (const ConvolveLayer *layer, int height, int width);
 
 int check_layer_sample_size (ConvolveLayerType type);
 
