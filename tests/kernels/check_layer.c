@@ -88,7 +88,11 @@ run_case (Row *row, const CheckLayerCase *test, unsigned char *result)
   return done;
 }
 
-/* The error of a sample as a fraction of the error that is allowed; for 8 bits the distance in code values. */
+/*
+ * The error of a sample as a fraction of what convolve_layer.h allows; for 8 bits the distance in code values, of which
+ * 1 is allowed. magnitude is M and slack is e * N of that promise. Values near the end of float16's range, 65504, may
+ * become infinite and are not judged.
+ */
 static double
 judge (const CheckLayerCase *test, double exact, double magnitude, double slack, const unsigned char *at)
 {
@@ -110,9 +114,9 @@ judge (const CheckLayerCase *test, double exact, double magnitude, double slack,
   abort ();
 }
 
-/* The number of weights of filter k times the largest of them and the largest sample of the image. */
+/* N of the promise in convolve_layer.h: weights of filter k, times the largest weight, times the largest sample. */
 static double
-scale_of (const CheckLayerCase *test, int b, int k)
+weights_times_largest (const CheckLayerCase *test, int b, int k)
 {
   const ConvolveLayer *layer = &test->layer;
   size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
@@ -127,8 +131,8 @@ scale_of (const CheckLayerCase *test, int b, int k)
 }
 
 /*
- * Every sample is overwritten with the canary byte after its comparison, so that at the end all bytes must be
- * canaries.
+ * Compares all samples of the result with the oracle. Each sample is overwritten with the canary byte after its
+ * comparison, so that at the end all bytes must be canaries. False after a failure, which is printed.
  */
 static bool
 compare (Row *row, const CheckLayerCase *test, unsigned char *result)
@@ -136,17 +140,18 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
   const ConvolveLayer *layer = &test->layer;
   int outputs = convolve_layer_outputs (layer), end = test->end_row ? test->end_row : test->out_height;
   int size = check_layer_sample_size (layer->type);
-  bool wide = strcmp (row->variant, "winograd") == 0 || strcmp (row->variant, "fft") == 0;
-  size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  /* The exponent of e in the promise: these two variants mix an output with its neighbours. */
+  bool mixes = strcmp (row->variant, "winograd") == 0 || strcmp (row->variant, "fft") == 0;
+  size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
   OracleLayer oracle = check_layer_oracle (layer, test->height, test->width);
 
   for (int b = 0; b < test->batch; b++)
     for (int n = 0; n < outputs + test->filled; n++) {
       int k = layer->first_filter + n;
-      double slack = n < outputs ? ldexp (scale_of (test, b, k), wide ? -19 : -36) : 0;
+      double slack = n < outputs ? ldexp (weights_times_largest (test, b, k), mixes ? -19 : -36) : 0;
 
       oracle.input = test->input + (size_t) b * layer->channels * test->height * test->width;
-      oracle.weights = test->weights + (n < outputs ? k : 0) * of_filter;
+      oracle.weights = test->weights + (n < outputs ? k : 0) * filter_size;
       oracle.bias = layer->bias && n < outputs ? layer->bias[k] : 0;
       for (int y = test->first_row; y < end; y++)
         for (int x = 0; x < test->out_width; x++) {
@@ -175,7 +180,7 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
     }
   for (size_t i = 0; i < test->destination.size; i++)
     if (result[i] != CHECK_LAYER_CANARY) {
-      printf ("FAILED: byte %zu is written and must not be\n", i);
+      printf ("FAILED: byte %zu belongs to no output and was written\n", i);
       check_layer_case_print (test, row->variant);
       row->failed++;
       return false;

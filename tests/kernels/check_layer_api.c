@@ -21,7 +21,7 @@ expect (bool good, const char *what, int line)
 
 #define EXPECT(condition) expect ((condition), #condition, __LINE__)
 
-/* Worked sizes: input, kernel, stride, padding at both ends, pool, its stride, and the output by hand. */
+/* Sizes of outputs that were worked out by hand. `before` and `after` are the padding of a side. */
 static int
 check_sizes (void)
 {
@@ -193,7 +193,7 @@ check_plans (void)
         == (convolve_layer_variant_on_device (v) ? CONVOLVE_NO_DEVICE : CONVOLVE_OK));
   weights[17] = NAN;
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
-  layer.shown = 1; /* a filter that is not shown is not looked at */
+  layer.shown = 1; /* the NaN is in a filter that is not shown, so nobody reads it */
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_OK);
   bias[0] = INFINITY;
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);

@@ -129,7 +129,7 @@ make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType ty
     memory->size = batch * tensor->batch_stride;
     for (int c = 0; c < channels; c++)
       tensor->channel[c] = (void *) (uintptr_t) (1 + order[c] * height * tensor->row_stride);
-  } else { /* interleaved in any order, perhaps with something between */
+  } else { /* interleaved in any order, perhaps with other bytes between */
     tensor->column_stride = size * (check_random_one_in (random, 2) ? 4 : check_random_range (random, channels, 4));
     tensor->row_stride = width * tensor->column_stride
         + (check_random_one_in (random, 2) ? tensor->column_stride : size * check_random_range (random, 0, 3));
@@ -163,23 +163,40 @@ random_side (CheckRandom *random, int most)
                                          : check_random_range (random, 1, most < 4 ? most : 4);
 }
 
+/* How random weights, biases and samples are distributed. */
+typedef enum
+{
+  NUMBERS_SIGNED,   /* -1 .. 1 */
+  NUMBERS_POSITIVE, /* 0 .. 1: nothing cancels in a sum, so rounding errors of one sign add up */
+  NUMBERS_INTEGERS, /* -3 .. 3 */
+  NUMBERS_SPREAD,   /* -256 .. 256, with 17 different exponents */
+  NUMBERS_TINY,     /* -2^-60 .. 2^-60 */
+  NUMBERS_HUGE      /* -2^60 .. 2^60 */
+} Numbers;
+
 static double
-random_number (CheckRandom *random, int kind)
+random_number (CheckRandom *random, Numbers kind)
 {
   double value = check_random_unit (random);
 
-  if (kind == 0)
-    return 2 * value - 1;
-  if (kind == 1)
-    return value; /* sums without cancellation: errors of one sign add up */
-  if (kind == 2)
-    return check_random_range (random, -3, 3);
-  if (kind == 3)
-    return ldexp (2 * value - 1, check_random_range (random, -8, 8));
-  return kind == 4 ? ldexp (2 * value - 1, -60) : ldexp (2 * value - 1, 60);
+  switch (kind) {
+    case NUMBERS_SIGNED:
+      return 2 * value - 1;
+    case NUMBERS_POSITIVE:
+      return value;
+    case NUMBERS_INTEGERS:
+      return check_random_range (random, -3, 3);
+    case NUMBERS_SPREAD:
+      return ldexp (2 * value - 1, check_random_range (random, -8, 8));
+    case NUMBERS_TINY:
+      return ldexp (2 * value - 1, -60);
+    case NUMBERS_HUGE:
+      return ldexp (2 * value - 1, 60);
+  }
+  abort ();
 }
 
-/* Kernel, channels and filters. */
+/* Chooses the type, and the sizes of kernel, channels and filters. */
 static void
 random_shape (CheckRandom *random, ConvolveLayer *layer)
 {
@@ -194,7 +211,7 @@ random_shape (CheckRandom *random, ConvolveLayer *layer)
     layer->kernel_width = random_side (random, 12);
   }
   if (layer->type == CONVOLVE_LAYER_U8 && check_random_one_in (random, 2)) {
-    layer->channels = check_random_range (random, 1, 4); /* as frames have them */
+    layer->channels = check_random_range (random, 1, 4); /* as video frames have */
     layer->filters = check_random_range (random, 1, 4);
     return;
   }
@@ -202,6 +219,7 @@ random_shape (CheckRandom *random, ConvolveLayer *layer)
   layer->filters = random_side (random, check_random_one_in (random, 4) ? 140 : 20);
 }
 
+/* Chooses the layer and its input's size. Both are halved until the case keeps to the budget. */
 static void
 random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
 {
@@ -291,20 +309,22 @@ write_sample (ConvolveLayerType type, unsigned char *at, double value, uint64_t 
   abort ();
 }
 
+/* Chooses what the layer runs on: weights, samples, memory layouts, filled channels and rows to write. */
 static bool
 fill_case (CheckRandom *random, CheckLayerCase *test)
 {
   ConvolveLayer *layer = &test->layer;
-  size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  size_t count = of_filter * layer->filters,
+  size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  size_t count = filter_size * layer->filters,
          inputs = (size_t) test->batch * layer->channels * test->height * test->width;
-  int weight_kind = check_random_range (random, 0, 3), input_kind = check_random_range (random, 0, 3);
+  Numbers weight_kind = (Numbers) check_random_range (random, NUMBERS_SIGNED, NUMBERS_SPREAD);
+  Numbers input_kind = (Numbers) check_random_range (random, NUMBERS_SIGNED, NUMBERS_SPREAD);
   int outputs = convolve_layer_outputs (layer);
   double most = 0;
 
   if (layer->type == CONVOLVE_LAYER_FLOAT32 && check_random_one_in (random, 8)) {
-    weight_kind = check_random_range (random, 3, 5);
-    input_kind = 9 - weight_kind - (weight_kind == 3);
+    weight_kind = (Numbers) check_random_range (random, NUMBERS_SPREAD, NUMBERS_HUGE);
+    input_kind = weight_kind == NUMBERS_HUGE ? NUMBERS_TINY : NUMBERS_HUGE;
   }
 
   test->filled = check_random_one_in (random, 4)       ? check_random_range (random, 1, 3)
@@ -346,8 +366,8 @@ fill_case (CheckRandom *random, CheckLayerCase *test)
     for (int k = 0; k < layer->filters; k++) {
       double sum = fabs (test->bias[k]);
 
-      for (size_t i = 0; i < of_filter; i++)
-        sum += fabs (test->weights[k * of_filter + i]) * most;
+      for (size_t i = 0; i < filter_size; i++)
+        sum += fabs (test->weights[k * filter_size + i]) * most;
       worst = fmax (worst, sum);
     }
     if (fabs (layer->out_scale) * worst > 8000)

@@ -28,7 +28,10 @@ typedef struct
   int pool_height, pool_width, pool_stride_y, pool_stride_x;
 } OracleLayer;
 
-/* Output (y, x) of the filter; *magnitude is the largest |bias| + sum of |products| under the pooling window. */
+/*
+ * Output (y, x) of the filter. *magnitude becomes |bias| + the sum of |weight * sample|, the largest one under the
+ * pooling window.
+ */
 double oracle_layer (const OracleLayer *layer, int y, int x, double *magnitude);
 
 #endif
