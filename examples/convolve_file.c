@@ -14,7 +14,9 @@
 
 #include <glib-unix.h>
 #include <gst/gst.h>
-#include <gst/video/video.h>
+
+#include "branches.h"
+#include "picture.h"
 
 #define INPUT \
   "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! " \
@@ -22,9 +24,6 @@
 #define CLIP \
   "queue ! videoconvert ! vp8enc deadline=1 cpu-used=4 threads=4 end-usage=cq cq-level=4 max-quantizer=20 " \
   "target-bitrate=30000000 ! webmmux ! filesink name=file"
-#define WINDOW \
-  "queue leaky=downstream max-size-buffers=2 max-size-bytes=0 max-size-time=0 ! videoconvert ! videoscale ! "
-
 #define NO_FRAME G_MAXUINT64
 
 typedef struct
@@ -40,12 +39,12 @@ typedef struct
   int stopping;      /* atomic */
   gboolean terminal; /* progress is overwritten in place */
 
-  /* Of the thread that the frames come in. */
+  /* Used only in the streaming thread. */
   gboolean want_picture;
   guint64 frames_in;
-  guint64 keep;       /* number of the frame whose after is awaited, or NO_FRAME */
-  GstClockTime next;  /* when in the film the next frame is kept */
-  GstSample *pending; /* what that frame was before */
+  guint64 keep;       /* the number of the frame that is kept before and awaited after the element, or NO_FRAME */
+  GstClockTime next;  /* where in the film the next frame is kept */
+  GstSample *pending; /* the frame `keep` before the element */
   GstSample *before, *after;
   GstClockTime begin; /* where in the film the last frame begins */
   gint64 due;         /* microseconds at which that frame was due in the window */
@@ -56,36 +55,6 @@ typedef struct
   gint64 first, last;            /* microseconds at which the first and the last frame came out */
   GstClockTime first_time, time; /* where in the film the first frame begins and the last one ends */
 } Run;
-
-/*
- * A copy in system memory: an original that is kept may be one of few in a decoder's pool. Mapping a frame in a GPU's
- * memory downloads it. NULL where the pad has lost its caps, because the pipeline is being stopped.
- */
-static GstSample *
-keep_frame (GstPad *pad, GstBuffer *buffer)
-{
-  GstCaps *caps = gst_pad_get_current_caps (pad);
-  GstSample *sample = NULL;
-  GstVideoInfo info;
-  GstVideoFrame from, to;
-
-  if (!caps)
-    return NULL;
-  caps = gst_caps_make_writable (caps);
-  if (gst_video_info_from_caps (&info, caps) && gst_video_frame_map (&from, &info, buffer, GST_MAP_READ)) {
-    GstBuffer *copy = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&info), NULL);
-
-    gst_video_frame_map (&to, &info, copy, GST_MAP_WRITE);
-    gst_video_frame_copy (&to, &from);
-    gst_video_frame_unmap (&to);
-    gst_video_frame_unmap (&from);
-    gst_caps_set_features (caps, 0, NULL);
-    sample = gst_sample_new (copy, caps, NULL, NULL);
-    gst_buffer_unref (copy);
-  }
-  gst_caps_unref (caps);
-  return sample;
-}
 
 /* Where in the film a buffer is. */
 static GstClockTime
@@ -145,8 +114,8 @@ frame_in (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 }
 
 /*
- * With a window the film goes no faster than its own pace. Here, before the tee, waiting makes no branch drop a frame.
- * A delay is not made up for, so that a slow start does not rush the frames after it.
+ * With a window the film plays no faster than its own pace. The program waits before the tee, where waiting makes no
+ * branch drop a frame. A delay is not made up for, so that the frames after a slow start do not come in a rush.
  */
 static void
 wait_until_due (Run *run, GstClockTimeDiff since_last)
@@ -204,7 +173,10 @@ frame_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* A window that is late asks for frames to be left out; the encoder would miss them too. */
+/*
+ * A late window asks upstream to leave frames out. The request is dropped, because the encoder would miss those
+ * frames too.
+ */
 static GstPadProbeReturn
 keep_quality (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -220,7 +192,7 @@ add_probe (GstElement *element, const char *pad_name, GstPadProbeType type, GstP
   gst_object_unref (pad);
 }
 
-/* As gst-launch-1.0 reads NAME=VALUE, but a mistake is an error. */
+/* Sets NAME=VALUE as gst-launch-1.0 does, except that a mistake is an error. */
 static gboolean
 set_property (GstElement *element, const char *assignment)
 {
@@ -318,7 +290,7 @@ end_branch (GstElement *branch)
   gst_object_unref (pad);
 }
 
-/* The branches end here and now, so that the clip is complete. Frames that are still decoded reach none of them. */
+/* Ends the branches at once, so that the clip is complete. Frames that are decoded after this reach no branch. */
 static void
 stop (Run *run)
 {
@@ -343,7 +315,7 @@ stop (Run *run)
     end_branch (run->nothing);
 }
 
-/* A second Ctrl-C ends the program at once: the source is gone by then. */
+/* The handler is removed after the first Ctrl-C, so that a second one ends the program at once. */
 static gboolean
 interrupted (gpointer data)
 {
@@ -360,7 +332,7 @@ comes_from (GstMessage *message, GstElement *branch)
   return branch && gst_object_has_as_ancestor (GST_MESSAGE_SRC (message), GST_OBJECT (branch));
 }
 
-/* An error is told with its debug text. What was written before it stays. */
+/* Prints an error with its debug text. What was written before the error stays. */
 static void
 failed (Run *run, GstMessage *message)
 {
@@ -439,71 +411,6 @@ report (const Run *run)
   g_free (variant);
 }
 
-/* A bin that the tee's frames go into; NULL with a message where the description is wrong. */
-static GstElement *
-make_branch (const char *first, const char *rest)
-{
-  char *description = g_strconcat (first, rest, NULL);
-  GError *error = NULL;
-  GstElement *branch =
-      gst_parse_bin_from_description_full (description, TRUE, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
-
-  g_free (description);
-  if (error) {
-    g_printerr ("%s\n", error->message);
-    g_error_free (error);
-  }
-  return branch;
-}
-
-static void
-do_not_sync (const GValue *item, gpointer data)
-{
-  GObject *sink = g_value_get_object (item);
-
-  if (g_object_class_find_property (G_OBJECT_GET_CLASS (sink), "sync"))
-    g_object_set (sink, "sync", FALSE, NULL);
-}
-
-/* The window's branch, or NULL where the sink cannot be made or opens no window. */
-static GstElement *
-open_window (const char *sink)
-{
-  GstElement *window = make_branch (WINDOW, sink);
-  GstIterator *sinks;
-
-  if (!window)
-    return NULL;
-  sinks = gst_bin_iterate_sinks (GST_BIN (window));
-  gst_iterator_foreach (sinks, do_not_sync, NULL);
-  gst_iterator_free (sinks);
-  gst_object_ref_sink (window);
-  if (gst_element_set_state (window, GST_STATE_READY) == GST_STATE_CHANGE_FAILURE) {
-    gst_element_set_state (window, GST_STATE_NULL);
-    g_clear_pointer (&window, gst_object_unref);
-  }
-  return window;
-}
-
-/* Not autovideosink: on a display that cannot be opened it tries sinks that end the program. */
-static GstElement *
-open_any_window (void)
-{
-  static const char *const sinks[] = { "xvimagesink", "glimagesink", "ximagesink", "waylandsink" };
-  GstElement *window = NULL;
-
-  for (guint i = 0; !window && i < G_N_ELEMENTS (sinks); i++) {
-    GstElementFactory *factory = gst_element_factory_find (sinks[i]);
-
-    if (factory)
-      window = open_window (sinks[i]);
-    g_clear_pointer (&factory, gst_object_unref);
-  }
-  if (!window)
-    g_printerr ("No window could be opened, so the film is not shown.\n");
-  return window;
-}
-
 static void
 add_branch (Run *run, GstElement *branch)
 {
@@ -566,7 +473,7 @@ make_pipeline (Run *run, const char *clip, gboolean window, const char *sink)
   return ok;
 }
 
-/* Plays the file to its end, or as far as it goes. */
+/* Plays the file to its end, or until an error or Ctrl-C. */
 static void
 play (Run *run)
 {
@@ -579,7 +486,7 @@ play (Run *run)
   g_unix_signal_add (SIGTERM, interrupted, run);
   tick = g_timeout_add_seconds (run->terminal ? 1 : 5, progress_tick, run);
   gst_bus_add_watch (bus, on_message, run);
-  /* The element that fails says why on the bus; the program ends also where none says anything. */
+  /* The element that fails says why on the bus. Where none does, the program ends after two seconds. */
   if (gst_element_set_state (run->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
     g_timeout_add_seconds (2, give_up, run);
   g_main_loop_run (run->loop);
@@ -592,79 +499,6 @@ play (Run *run)
   g_source_remove (tick);
   gst_object_unref (bus);
   g_main_loop_unref (run->loop);
-}
-
-static GstSample *
-convert (GstSample *sample, const char *to, GError **error)
-{
-  GstCaps *caps = gst_caps_from_string (to);
-  GstSample *converted = gst_video_convert_sample (sample, caps, 10 * GST_SECOND, error);
-
-  gst_caps_unref (caps);
-  return converted;
-}
-
-/* Copies an RGB picture into a wider one, x pixels from the left. */
-static void
-paste (GstVideoFrame *wide, int x, GstSample *sample)
-{
-  GstVideoInfo info;
-  GstVideoFrame frame;
-
-  gst_video_info_from_caps (&info, gst_sample_get_caps (sample));
-  gst_video_frame_map (&frame, &info, gst_sample_get_buffer (sample), GST_MAP_READ);
-  for (int y = 0; y < GST_VIDEO_INFO_HEIGHT (&info); y++)
-    memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (wide, 0) + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (wide, 0)
-            + 3 * x,
-        (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
-        3 * GST_VIDEO_INFO_WIDTH (&info));
-  gst_video_frame_unmap (&frame);
-}
-
-/* Before at the left, after at the right, as PNG. A layer's frames may have another size. */
-static gboolean
-write_picture (const Run *run, const char *location)
-{
-  GError *error = NULL;
-  GstSample *before = convert (run->before, "video/x-raw,format=RGB", &error);
-  GstSample *after = before ? convert (run->after, "video/x-raw,format=RGB", &error) : NULL;
-  GstSample *both = NULL, *png = NULL;
-
-  if (after) {
-    GstVideoInfo left, right, info;
-    GstVideoFrame wide;
-    GstBuffer *buffer;
-    GstCaps *caps;
-
-    gst_video_info_from_caps (&left, gst_sample_get_caps (before));
-    gst_video_info_from_caps (&right, gst_sample_get_caps (after));
-    gst_video_info_set_format (&info, GST_VIDEO_FORMAT_RGB, left.width + right.width, MAX (left.height, right.height));
-    buffer = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&info), NULL);
-    gst_buffer_memset (buffer, 0, 0, GST_VIDEO_INFO_SIZE (&info));
-    gst_video_frame_map (&wide, &info, buffer, GST_MAP_WRITE);
-    paste (&wide, 0, before);
-    paste (&wide, left.width, after);
-    gst_video_frame_unmap (&wide);
-    caps = gst_video_info_to_caps (&info);
-    both = gst_sample_new (buffer, caps, NULL, NULL);
-    png = convert (both, "image/png", &error);
-    gst_caps_unref (caps);
-    gst_buffer_unref (buffer);
-  }
-  if (png) {
-    GstMapInfo map;
-
-    gst_buffer_map (gst_sample_get_buffer (png), &map, GST_MAP_READ);
-    g_file_set_contents (location, (const char *) map.data, map.size, &error);
-    gst_buffer_unmap (gst_sample_get_buffer (png), &map);
-  }
-  g_clear_pointer (&before, gst_sample_unref);
-  g_clear_pointer (&after, gst_sample_unref);
-  g_clear_pointer (&both, gst_sample_unref);
-  g_clear_pointer (&png, gst_sample_unref);
-  if (error)
-    g_printerr ("%s: %s\n", location, error->message);
-  return error ? (g_error_free (error), FALSE) : TRUE;
 }
 
 int
@@ -706,7 +540,7 @@ main (int argc, char **argv)
       g_print ("convolved clip: %s\n", clip);
   }
   if (picture && run.before && run.after) {
-    if (write_picture (&run, picture))
+    if (write_picture (picture, run.before, run.after))
       g_print ("before and after: %s\n", picture);
     else
       run.ok = FALSE;

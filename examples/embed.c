@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How an application embeds cudaconvolve and changes the mask while it plays: embed [FILE]
+ * How an application embeds cudaconvolve and changes the mask while the pipeline plays: embed [FILE]
  *
- * Twice a second another mask comes; the next frame to be convolved has it. Without FILE a test picture is played.
- * A window opens where there is a display; otherwise the frames are thrown away.
+ * The mask changes twice a second, from the next frame on. Without FILE a test picture is played. A window opens
+ * where there is a display; otherwise the frames are thrown away.
  */
 #include <gst/gst.h>
 
@@ -50,7 +50,7 @@ main (int argc, char **argv)
       g_object_set (convolve, "mask", masks[current], NULL); /* from any thread, at any time */
       g_print ("mask=\"%s\"\n", masks[current]);
     } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
-      /* A mask that cannot be read, for one: the mask before it stays. */
+      /* A mask with a mistake makes such a warning, and the last good mask stays. */
       gst_message_parse_warning (message, &error, &debug);
       g_printerr ("%s: warning: %s\n%s\n", GST_OBJECT_NAME (message->src), error->message, debug ? debug : "");
     } else {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Makes README's pictures from the clip, with the element of this build: sh examples/pictures.sh [FOLDER]
 #
-# FOLDER is examples/pictures where none is named. Written are before-after.jpg, one preset-NAME.jpg for each preset,
+# FOLDER is examples/pictures where none is named. The script writes before-after.jpg, one preset-NAME.jpg for each preset,
 # one boundary-NAME.jpg for each boundary, and layer-NAME.jpg for the layers of layers.py.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,10 +17,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 clip="filesrc location=$top/examples/clip.mp4 ! decodebin"
-# JPEG has full range and the matrix of BT.601; it does not say so in caps.
+# JPEG has full range and the matrix of BT.601, which the caps do not say.
 jpeg="videoconvert ! video/x-raw,format=Y444,colorimetry=1:4:0:0 ! jpegenc quality=88"
 
-# picture NAME FRAME PIPELINE...: the clip goes through the pipeline, and of what comes that frame is kept.
+# picture NAME FRAME PIPELINE...: plays the clip through the pipeline, and keeps the frame with this number.
 picture () {
   name=$1
   frame=$2
@@ -32,7 +32,7 @@ picture () {
   echo "$folder/$name.jpg"
 }
 
-# Twenty times nothing and then 1 shifts by 20: what the boundary adds is seen at the left.
+# shift_mask SIZE: 41 weights of which only the first is 1 shift the picture by 20 pixels, so that the boundary shows.
 shift_mask () {
   echo "$1:" 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 }

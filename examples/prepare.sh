@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
-# What the scripts share: installing what the build and the examples need, and building. To be sourced, with top set to
-# the project's root. MESON_ARGS in the environment holds further options for `meson setup`.
+# Shared by the scripts, which source this file with top set to the project's root: installing packages, and building.
+# MESON_ARGS in the environment holds further options for `meson setup`.
 
 packages="meson ninja-build pkg-config gcc g++ libc6-dev
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev zlib1g-dev
@@ -16,12 +16,12 @@ have_display () {
   [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]
 }
 
-# The oldest versions that do, from the one place that says so.
+# The oldest versions that can build the project, as meson.build states them.
 oldest_meson=$(sed -n "s/^ *meson_version: '>= \([0-9.]*\)'.*/\1/p" "${top:?}/meson.build")
 oldest_gstreamer=$(sed -n "s/^gst_version = '>= \([0-9.]*\)'.*/\1/p" "$top/meson.build")
 releases="Debian 12, Ubuntu 24.04, Fedora 38 and newer ones have both"
 
-# at_least VERSION OLDEST: compares numbers between points; a package's epoch and revision do not count.
+# at_least VERSION OLDEST: compares the numbers between the points, without a package's epoch and revision.
 at_least () {
   printf '%s %s\n' "${1#*:}" "$2" | awk '{
     sub (/[^0-9.].*/, "", $1)
@@ -33,7 +33,7 @@ at_least () {
   }'
 }
 
-# What runs here now, nothing where there is none.
+# The installed versions; nothing is printed where there is none.
 meson_version () {
   meson --version 2>/dev/null || true
 }
@@ -42,7 +42,7 @@ gstreamer_version () {
   pkg-config --modversion gstreamer-1.0 2>/dev/null || true
 }
 
-# What is not there of the tools, libraries and elements themselves, for systems without dpkg and for builds by hand.
+# The tools, libraries and elements that are missing, for systems without dpkg and for libraries that were built by hand.
 missing_parts () {
   for tool in meson ninja pkg-config cc c++ gst-launch-1.0 gst-inspect-1.0; do
     command -v "$tool" >/dev/null || echo "$tool"
@@ -59,7 +59,7 @@ installed () {
   [ "$(dpkg-query -W -f '${Status}' "$1" 2>/dev/null)" = 'install ok installed' ]
 }
 
-# too_old NAME OLDEST VERSION PACKAGE: prints why NAME is too old, or nothing. VERSION is what runs here now. Where VERSION
+# too_old NAME OLDEST VERSION PACKAGE: prints why NAME is too old, or nothing. VERSION is the installed one. Where VERSION
 # is empty, the version of PACKAGE that apt would install counts. PACKAGE is empty where there is no apt.
 too_old () {
   if [ -n "$3" ] && at_least "$3" "$2"; then return; fi
@@ -93,7 +93,7 @@ missing_packages () {
   done
 }
 
-# With nothing where we are root, with sudo where it asks for no password, not at all otherwise.
+# Runs a command as root: directly where the user is root, otherwise with sudo, which must not ask for a password.
 as_root () {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
@@ -119,7 +119,7 @@ apt_install () {
   apt_get install -y --no-install-recommends "$@"
 }
 
-# Installs what is missing, or lists it and fails. Versions are looked at before anything is installed.
+# Installs what is missing, or lists what is missing and fails. Versions are checked before anything is installed.
 install_missing () {
   wanted=$packages
   if have_display; then wanted="$wanted $window_packages"; fi
@@ -155,31 +155,80 @@ install_missing () {
   return 1
 }
 
+# The compute capabilities of the GPUs here, as numbers such as 90, one to a line. Prints nothing where there is no GPU.
+gpu_capabilities () {
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sed -n 's/^ *\([0-9]*\)\.\([0-9]\) *$/\1\2/p' || true
+}
+
+# The compute capabilities that nvcc compiles for, one to a line. Prints nothing where there is no nvcc.
+nvcc_capabilities () {
+  PATH=$PATH:/usr/local/cuda/bin nvcc --list-gpu-arch 2>/dev/null | sed -n 's/^compute_\([0-9]*\)$/\1/p' || true
+}
+
+# What to compile the kernels for: the GPUs of this machine, or 75 where there is none, for 75 is the oldest that the
+# kernels support. A GPU that is newer than nvcc gets the newest that nvcc knows: the driver compiles its PTX.
+architectures_here () {
+  { gpu_capabilities | sed 's/^/gpu /'; nvcc_capabilities; } | awk '
+    $1 == "gpu" { gpus[count++] = $2; next }
+    { known[$1] }
+    END {
+      for (i = 0; i < count; i++) {
+        best = 75
+        for (number in known)
+          if (number + 0 <= gpus[i] + 0 && number + 0 > best + 0)
+            best = number
+        print best
+      }
+      if (count == 0)
+        print 75
+    }' | sort -nu | paste -s -d ';' -
+}
+
+# Runs Ninja, which shows n of m and what is compiled: on a terminal in one line that changes, otherwise in a line each.
+# Only without a terminal is the output in the log too, because Ninja has to write to the terminal itself.
+ninja_build () {
+  if [ -t 2 ]; then
+    ninja -C "$1" >&2
+  else
+    rm -f "$log.failed"
+    { ninja -C "$1" 2>&1 || : >"$log.failed"; } | tee -a "$log" >&2
+    [ ! -e "$log.failed" ]
+  fi
+}
+
 # build_project FOLDER [MESON OPTIONS...]: configures FOLDER where that is new or has options given, and builds.
+# A new folder is for the GPU of this machine where neither MESON_ARGS nor the options name architectures.
 build_project () {
   folder=$1
   shift
   mkdir -p "${top:?}/out"
   log=$top/out/$(basename "$folder").log
-  say "Building in $folder"
   # shellcheck disable=SC2086 # MESON_ARGS is a list of words
   if [ ! -f "$folder/build.ninja" ]; then
+    case "${MESON_ARGS:-} $*" in
+      *cuda-architectures=* | *cuda=disabled*) ;;
+      *) set -- "-Dcuda-architectures=$(architectures_here)" "$@" ;;
+    esac
     set -- meson setup "$folder" "$top" ${MESON_ARGS:-} "$@"
   elif [ $# -gt 0 ] || [ -n "${MESON_ARGS:-}" ]; then
     set -- meson setup --reconfigure "$folder" "$top" ${MESON_ARGS:-} "$@"
   else
     set -- true
   fi
-  if "$@" >"$log" 2>&1 && meson compile -C "$folder" >>"$log" 2>&1; then
-    sed -n 's/^Message: //p' "$log" >&2
-  else
+  say "Building in $folder"
+  if ! "$@" >"$log" 2>&1; then
     tail -n 40 "$log" >&2
-    say "The build failed; its whole output is in $log"
+    say "The configuration failed; its whole output is in $log"
+    return 1
+  fi
+  sed -n 's/^Message: //p' "$log" >&2
+  if ! ninja_build "$folder"; then
+    say "The build failed; what the compiler says stands above"
     return 1
   fi
 }
 
-# The environment in which GStreamer finds the plugin built in FOLDER.
+# use_build FOLDER: sets the environment in which GStreamer finds the plugin that was built in FOLDER.
 use_build () {
   GST_PLUGIN_PATH=$1/plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
   export GST_PLUGIN_PATH

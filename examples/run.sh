@@ -6,9 +6,9 @@
 #   sh examples/run.sh film.mkv mask=sobel-x bias=0.5       another file, another mask
 #   sh examples/run.sh kernel-variant=cpu                   any property of cudaconvolve
 #
-# Installs what is missing and builds into build/. Then the video plays in a window where there is a display, the
-# convolved clip is written into out/ at the same time, and a line shows how far both are. At the end there is a
-# before/after picture in out/, and the script tells which variant ran and how fast. Ctrl-C ends the clip early.
+# Installs missing packages and builds in build/. Then the video plays in a window where there is a display. Meanwhile the
+# convolved clip is written to out/, and a line shows the progress. At the end there is a before/after picture in out/,
+# and the script says which variant ran and how fast. Ctrl-C ends the clip early.
 #
 # Without a property that chooses the mask, the mask is a gaussian with sigma=8, which nobody overlooks.
 set -eu

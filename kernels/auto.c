@@ -267,29 +267,32 @@ box (Choice *choice)
   return choice->side > (pixel->samples > 2 || choice->extent == LARGE ? 33 : 65);
 }
 
-/* In the order in which they are tried. */
+/*
+ * In the order in which they are tried. "fast" stands for the three files h200-fast.csv (4K), h200-fast-1080p.csv and
+ * h200-fast-8K.csv: a limit lies between the last side at which another variant is faster in all their rounds and the
+ * first at which this variant is.
+ */
 static const struct
 {
   const ConvolveVariant *variant;
   bool (*profitable) (Choice *choice); /* NULL: wherever the variant accepts the plan */
-  const char *source;                  /* of the limits, in tests/results/ */
+  const char *source;                  /* in tests/results/: the file and the rows that the limits were read from */
 } rules[] = {
-  { &convolve_variant_box, box, "h200-box.csv: box beside the best other variant, by side and format" },
-  { &convolve_variant_tensor_fused, tensor_fused,
-      "h200-fast.csv, h200-fast-1080p.csv, h200-fast-8K.csv: rank 1, 3 to 33" },
-  { &convolve_variant_tensor_separable, tensor_separable, "h200-fast*.csv: rank 1, from 5 on; h200-separable.md" },
-  { &convolve_variant_packed_separable, packed_separable, "h200-fast*.csv: integers of rank 1, 3 to 9" },
-  { &convolve_variant_fused, fused, "h200-fast*.csv: fractions of rank 1, 3 to 9" },
-  { &convolve_variant_fused_tiled, fused_tiled, "h200-fast*.csv: fractions of rank 1, 9 to 63" },
-  { &convolve_variant_packed, packed, "h200-fast*.csv: integers, 3 to 9" },
-  { &convolve_variant_direct, direct, "h200-fast*.csv: fractions, 3 to 9" },
-  { &convolve_variant_tensor, tensor, "h200-fast*.csv and h200-tensor.md: 7 to 63" },
-  { &convolve_variant_fft, fft, "h200-fft.md: from 25 on, by what else can do the mask" },
-  { &convolve_variant_separable, is_beyond_3x3, "h200-textbook.csv: separable beside constant" },
-  { &convolve_variant_tiled, is_beyond_5x5, "h200-textbook.csv: tiled beside constant" },
-  { &convolve_variant_constant, NULL,
-      "h200-textbook.csv: the fastest of what takes its taps as parameters, up to 5x5" },
-  { &convolve_variant_global, NULL, "does every mask" },
+  { &convolve_variant_box, box, "h200-box.csv: kind box, every format and side, box beside auto" },
+  { &convolve_variant_tensor_fused, tensor_fused, "fast: kind rank-1, masks 3 to 31; h200-separable.md, Times" },
+  { &convolve_variant_tensor_separable, tensor_separable,
+      "fast: kind rank-1, masks 5 to 63; h200-separable.md, Times" },
+  { &convolve_variant_packed_separable, packed_separable, "fast: kind rank-1, masks 3 to 9, GRAY8, NV12 and RGBA" },
+  { &convolve_variant_fused, fused, "fast: kind rank-1, masks 3 to 9, all formats" },
+  { &convolve_variant_fused_tiled, fused_tiled, "fast: kind rank-1, masks 9 to 63, all formats" },
+  { &convolve_variant_packed, packed, "fast: kind any, masks 3 to 9, GRAY8, NV12 and RGBA" },
+  { &convolve_variant_direct, direct, "fast: kind any, masks 3 to 9, all formats" },
+  { &convolve_variant_tensor, tensor, "fast: kind any, masks 5 to 63; h200-tensor.md, Times" },
+  { &convolve_variant_fft, fft, "h200-fft.md, Times: the side at which fft passes each other variant" },
+  { &convolve_variant_separable, is_beyond_3x3, "h200-textbook.csv: masks 3x3 and 5x5, separable beside constant" },
+  { &convolve_variant_tiled, is_beyond_5x5, "h200-textbook.csv: masks 5x5 and 7x7, tiled beside constant" },
+  { &convolve_variant_constant, NULL, "h200-textbook.csv: masks 3x3 and 5x5, constant beside all others" },
+  { &convolve_variant_global, NULL, "none: it does every mask" },
 };
 
 void

@@ -2,19 +2,20 @@
 /*
  * Convolution of image planes with a mask, on the CPU or on a CUDA device.
  *
- * A mask and a pixel layout become a ConvolvePlan once, when caps or properties change; convolve_run() then
- * only calls. For every selected sample, with s the input and t the mask's taps,
+ * A ConvolvePlan is made once from a mask and a pixel layout. convolve_run() then only executes the plan, for any
+ * number of planes. For every selected sample, with s the input and t the mask's taps of width w and height h,
  *
  *   out(x, y) = zero + sum over j, i of t[j][i] * (s(x + i - w/2, y + j - h/2) - zero) / divisor + offset * range
  *
- * rounded half up and clamped to 0 .. 2^depth - 1 (a correlation: the first tap meets the top-left neighbour).
+ * rounded half up and clamped to 0 .. 2^depth - 1. This is a correlation: the first tap meets the top-left neighbour.
  *
- * What is promised of the result, for every variant:
- *  - an exact plan (convolve_plan_is_exact()): the exactly rounded bytes, on every device;
- *  - any other: before rounding within 1/64 of a code value of the exact sum for 8-bit samples, within 1/2 for
- *    deeper ones.
+ * Every variant promises for its results:
+ *  - with an exact plan (convolve_plan_is_exact()), the exactly rounded value, so that all devices give the same bytes;
+ *  - with any other plan, a value that before rounding differs from the exact sum by at most 1/64 of a code value for
+ *    8-bit samples and by at most 1/2 for 16-bit samples.
  *
- * Nothing here prints or exits. Functions that can fail return a status and fill the ConvolveError, which may be NULL.
+ * No function prints or exits. A function that can fail returns a status, or NULL, and fills its ConvolveError, which
+ * may be NULL.
  */
 #ifndef CONVOLVE_H
 #define CONVOLVE_H
@@ -35,21 +36,21 @@ typedef enum
 {
   CONVOLVE_OK,
   CONVOLVE_INVALID,     /* an argument is outside its documented range */
-  CONVOLVE_UNSUPPORTED, /* the variant asked for cannot do this mask; the text says why */
+  CONVOLVE_UNSUPPORTED, /* the variant cannot do this mask or these pixels; the text says why */
   CONVOLVE_NO_MEMORY,   /* host memory */
-  CONVOLVE_NO_DEVICE,   /* no such CUDA device, no driver, or built without CUDA */
+  CONVOLVE_NO_DEVICE,   /* there is no such CUDA device, no driver, or no CUDA in this build */
   CONVOLVE_NO_DEVICE_MEMORY,
-  CONVOLVE_DEVICE_FAILED /* anything else that CUDA reported; the device is not to be used again */
+  CONVOLVE_DEVICE_FAILED /* any other error of CUDA; the device must not be used again */
 } ConvolveStatus;
 
 typedef struct
 {
   ConvolveStatus status;
-  int native;     /* CUDA's own code, 0 where there is none */
-  char text[512]; /* one sentence without a final stop */
+  int native;     /* CUDA's error code, or 0 */
+  char text[512]; /* one sentence without a full stop */
 } ConvolveError;
 
-/* What stands outside the image, drawn at its left edge. */
+/* The samples outside the image, drawn at the left edge of a row that begins with a b c. */
 typedef enum
 {
   CONVOLVE_BOUNDARY_ZERO,        /* 00|abc  the pixel's zero level */
@@ -67,19 +68,21 @@ typedef enum
   CONVOLVE_N_SAMPLE_TYPES
 } ConvolveSampleType;
 
-/* How the samples of one pixel lie in memory, and what is done to each. The same for source and destination. */
+/*
+ * The layout of one pixel in memory, and what is done to each of its samples. Source and destination have one layout.
+ */
 typedef struct
 {
   ConvolveSampleType type;
-  int depth;                      /* significant bits: 8 for U8, 9..16 for U16; a larger value is read as the largest */
+  int depth;                      /* significant bits: 8 for U8, 9..16 for U16; larger values are read as 2^depth - 1 */
   int shift;                      /* unused bits below the sample in its word: 0..16-depth, 0 for U8; written as 0 */
   bool swapped;                   /* U16 words are in the other byte order than this machine's */
   int samples;                    /* interleaved samples of a pixel: 1..4 */
   int stride;                     /* bytes from one pixel to the next: at least samples * sample size, even for U16 */
   unsigned select;                /* bit i: sample i is convolved, otherwise it is copied, all bits of its word */
   unsigned biased;                /* bit i: sample i gets the mask's offset */
-  int zero[CONVOLVE_MAX_SAMPLES]; /* code value that stands for nothing (black, neutral): 0 .. 2^depth - 1 */
-  int range[CONVOLVE_MAX_SAMPLES]; /* code values from black to white: 1 .. 2^depth - 1; 0 stands for the largest */
+  int zero[CONVOLVE_MAX_SAMPLES]; /* zero level, the code value of black or of neutral chroma: 0 .. 2^depth - 1 */
+  int range[CONVOLVE_MAX_SAMPLES]; /* code values from black to white: 1 .. 2^depth - 1; 0 stands for 2^depth - 1 */
 } ConvolvePixel;
 
 /* A complete mask. */
@@ -91,7 +94,10 @@ typedef struct
   double *taps;      /* height rows of width, finite; taps[0] meets the top-left neighbour */
 } ConvolveMask;
 
-/* Allocates width * height taps, all 0, divisor 1, offset 0. False where sizes are out of range or memory is short. */
+/*
+ * Allocates width * height taps and sets them to 0, the divisor to 1 and the offset to 0. False where a size is out of
+ * range or memory is short.
+ */
 bool convolve_mask_init (ConvolveMask *mask, int width, int height);
 void convolve_mask_clear (ConvolveMask *mask);
 
@@ -100,15 +106,17 @@ typedef struct
   int x, y, width, height;
 } ConvolveRect;
 
-/* One plane to convolve. Source and destination must not overlap; U16 pointers and strides on a device are even. */
+/*
+ * One plane to convolve. Source and destination must not overlap. On a device, U16 pointers and strides must be even.
+ */
 typedef struct
 {
   const void *source; /* the first sample of pixel (0, 0) */
   void *destination;
-  ptrdiff_t source_stride; /* bytes from one row to the next, a row or more; may be negative */
+  ptrdiff_t source_stride; /* bytes from one row to the next; its magnitude is at least the length of a row */
   ptrdiff_t destination_stride;
-  int width, height;   /* pixels, 1 .. 2^28, a row below 2^31 bytes: where the boundary lies */
-  ConvolveRect region; /* pixels to write, inside the plane; nothing else is written */
+  int width, height;   /* pixels of the image: 1 .. 2^28, a row below 2^31 bytes; the boundary applies outside */
+  ConvolveRect region; /* the pixels to write, inside the image; no others are written */
 } ConvolvePlane;
 
 typedef struct ConvolvePlan ConvolvePlan;
@@ -117,14 +125,13 @@ typedef struct ConvolveDevice ConvolveDevice; /* convolve_device.h */
 /* The variants, best first; a name is also the value of the element's property. Valid for 0 <= index < count. */
 int convolve_variant_count (void);
 const char *convolve_variant_name (int index);
-int convolve_variant_number (int index);       /* above 0, one for each name, and the same in every release */
-const char *convolve_variant_idea (int index); /* one line */
+int convolve_variant_number (int index);       /* above 0; a name has the same number in every release */
+const char *convolve_variant_idea (int index); /* one line for users */
 bool convolve_variant_on_device (int index);
 
 /*
- * Makes the plan for one kind of plane. variant is a name or "auto", which takes the first variant that can do it;
- * device is NULL for host memory alone, and must outlive the plan otherwise. Nothing of the arguments is kept but
- * the device.
+ * Makes the plan for one kind of plane. variant is a name or "auto", which takes the best variant that can do the mask.
+ * device is NULL for planes in host memory; otherwise the device must outlive the plan. Other arguments are not kept.
  *
  * Returns NULL on error: INVALID (mask, pixel, boundary or name; a gain sum |t| / |divisor| above 2^20), UNSUPPORTED,
  * NO_MEMORY, NO_DEVICE (a device variant without a device), NO_DEVICE_MEMORY, DEVICE_FAILED.
@@ -132,43 +139,44 @@ bool convolve_variant_on_device (int index);
 ConvolvePlan *convolve_plan_new (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask,
     const char *variant, ConvolveDevice *device, ConvolveError *error);
 
-/* The same for planes of about so many pixels: on that depends, too, what "auto" takes. 0: large ones. */
+/* convolve_plan_new() for planes of about `pixels` pixels, on which the choice of "auto" depends. 0 stands for many. */
 ConvolvePlan *convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask,
     const char *variant, ConvolveDevice *device, int64_t pixels, ConvolveError *error);
 
 ConvolvePlan *convolve_plan_ref (ConvolvePlan *plan);
-void convolve_plan_unref (ConvolvePlan *plan); /* NULL is allowed; no frame may be under way at the last one */
+void convolve_plan_unref (ConvolvePlan *plan); /* NULL is allowed; no run may be in work at the last call */
 
 const char *convolve_plan_variant (const ConvolvePlan *plan);
 bool convolve_plan_on_device (const ConvolvePlan *plan);
 
 /*
- * Writes one line on why "auto" took this plan's variant: what the mask is, and what keeps it from each variant that
- * comes before. Cut where size bytes are not enough; 400 are.
+ * Writes a line that says why "auto" took this plan's variant: the properties of the mask, and for each better variant
+ * the reason against that variant. text has size bytes, and 400 are enough; a longer line is cut.
  */
 void convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size);
 
-/* The output equals the input in every sample. */
+/* Whether the output equals the input in every sample. */
 bool convolve_plan_is_identity (const ConvolvePlan *plan);
 
 /*
- * The taps are integers times one common factor and the largest sample times their sum of magnitudes is below 2^24:
- * every variant gives the exactly rounded result.
+ * Whether the taps are integers times one common factor, and the largest sample times the integers' sum of magnitudes
+ * is below 2^24. Every variant then gives the exactly rounded result.
  */
 bool convolve_plan_is_exact (const ConvolvePlan *plan);
 
 /*
- * The rows *source_first up to *source_end that rows first up to end of a result of height rows are made from, where
- * 0 <= first < end <= height.
+ * Finds the source rows *source_first .. *source_end - 1 from which the rows first .. end - 1 of the result are made.
+ * The plane has height rows, and 0 <= first < end <= height.
  */
 void convolve_plan_source_rows (const ConvolvePlan *plan, int height, int first, int end, int *source_first,
     int *source_end);
 
 /*
- * Convolves one plane. A host plan takes host pointers and returns when it is done; a device plan takes device
- * pointers and enqueues on the device's stream: convolve_device_finish() waits. Any thread, one at a time per device.
+ * Convolves one plane. With a host plan, pointers are to host memory, and the plane is complete on return. With a
+ * device plan, pointers are to device memory, and the work is enqueued on the device's stream:
+ * convolve_device_finish() waits for it. Any thread may call this, but only one at a time for one device.
  *
- * Errors: INVALID (sizes, region, strides or alignment), NO_MEMORY, NO_DEVICE_MEMORY (for what lies between kernels, at a
+ * Errors: INVALID (sizes, region, strides or alignment), NO_MEMORY, NO_DEVICE_MEMORY (for intermediate results, at a
  * plane larger than those before), DEVICE_FAILED.
  */
 ConvolveStatus convolve_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);

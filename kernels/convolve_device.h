@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A CUDA device as one user of it sees it: its own streams, its own staging buffers, nothing shared with other
- * ConvolveDevices of the process. Not thread-safe: one thread at a time, any thread. A build without CUDA has all
- * of it and answers CONVOLVE_NO_DEVICE.
+ * A CUDA device with streams and buffers of its own: no two ConvolveDevices of a process share any, even on one GPU.
+ * Any thread may use a ConvolveDevice, but only one at a time. In a build without CUDA, all functions exist and fail
+ * with CONVOLVE_NO_DEVICE.
  *
- * A frame goes: begin; stages for its planes; uploads of rows, convolve_run() on regions, downloads of rows, in any
- * order that makes sense; end; and later wait. All but the last only enqueue. A convolve_run() waits for the uploads
- * before it and a download for the convolve_run()s before it; no other order is kept, so that copies both ways and
- * kernels run beside each other, of one frame and of several.
+ * The calls for a frame in host memory are:
+ *  1. convolve_device_begin();
+ *  2. convolve_device_stage() for each plane;
+ *  3. convolve_device_upload() of rows, convolve_run() on regions, and convolve_device_download() of rows, as often as
+ *     needed: for example strip by strip;
+ *  4. convolve_device_end();
+ *  5. convolve_device_wait(), later.
+ *
+ * All but the last only enqueue work. A convolve_run() starts after all uploads that were enqueued before, and a
+ * download after all convolve_run()s that were enqueued before. No other order is kept: uploads, kernels and downloads
+ * of one frame and of several frames overlap.
  */
 #ifndef CONVOLVE_DEVICE_H
 #define CONVOLVE_DEVICE_H
@@ -19,25 +26,25 @@ extern "C"
 {
 #endif
 
-#define CONVOLVE_MAX_FRAMES 4 /* under way at once */
+#define CONVOLVE_MAX_FRAMES 4 /* frames that were begun and not waited for */
 #define CONVOLVE_MAX_STAGES 4 /* planes of a frame */
 
-/* Whether there is CUDA device id, or any where id is -1; opens nothing. Errors: NO_DEVICE. */
+/* Whether CUDA device id exists, or any device where id is -1. Opens no device. Errors: NO_DEVICE. */
 ConvolveStatus convolve_device_find (int id, ConvolveError *error);
 
 /* Opens CUDA device id, or the first one where id is -1. NULL on error: NO_DEVICE, NO_DEVICE_MEMORY, DEVICE_FAILED. */
 ConvolveDevice *convolve_device_new (int id, ConvolveError *error);
 
 /*
- * The device of the CUDA context that is current on this thread, whoever made it. That context must be current at
- * every later call that takes the device or one of its plans. Errors as above.
+ * The device of the CUDA context that is current on this thread; the caller owns the context. The context must be
+ * current at every later call with the device or one of its plans. Errors: as convolve_device_new().
  */
 ConvolveDevice *convolve_device_new_current (ConvolveError *error);
-void convolve_device_free (ConvolveDevice *device); /* NULL is allowed; waits for what is enqueued */
+void convolve_device_free (ConvolveDevice *device); /* NULL is allowed; waits for all enqueued work */
 
 /*
- * From here on kernels go to stream, a CUstream of the device's context, which must stay till another is set or the
- * device is freed. Waits for what is enqueued. Errors: DEVICE_FAILED.
+ * Enqueues kernels on stream from now on, a CUstream of the device's context. The stream must live until another one is
+ * set or the device is freed. Waits for all enqueued work. Errors: DEVICE_FAILED.
  */
 ConvolveStatus convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error);
 
@@ -45,46 +52,49 @@ int convolve_device_id (const ConvolveDevice *device);
 const char *convolve_device_name (const ConvolveDevice *device); /* "NVIDIA H200 (sm_90, driver for CUDA 13.0)" */
 
 /*
- * Page-locks host memory for every context of the process: copies from and to it then run at the bus's speed, and
- * beside other work. id is a device's number, or -1 where a context is current. False where that cannot be had, and
- * memory stays as it is. The same bytes once only; unpin before they are freed. Thread-safe, slow.
+ * Page-locks host memory for all contexts of the process. Copies from and to page-locked memory have the bus's full
+ * speed and overlap other work. id is a device's number, or -1 where a context is current. False where the memory
+ * cannot be locked; it stays as it is. Bytes must not be locked twice, and must be unlocked before they are freed.
+ * Both functions are thread-safe and slow.
  */
 bool convolve_pin (int id, void *memory, size_t bytes);
 void convolve_unpin (int id, void *memory);
 
-/* Where a plane of the frame lies on the device: two buffers of one stride, kept from frame to frame, grown on need. */
+/*
+ * The two device buffers of a plane of a frame. A slot keeps them from frame to frame, and enlarges them where needed.
+ */
 typedef struct
 {
   void *source, *destination; /* aligned to 256 bytes */
-  size_t stride;              /* bytes, a multiple of 16; the row's own length where that is one */
+  size_t stride;              /* bytes, a multiple of 16; the length of a row where that is a multiple of 16 */
 } ConvolveStage;
 
-/* For how long a frame was uploaded, convolved and downloaded, in nanoseconds; the three overlap. */
+/* The times of a frame's uploads, kernels and downloads, in nanoseconds. The three overlap. */
 typedef struct
 {
-  bool taken; /* not in every frame, since it costs time itself */
+  bool taken; /* the other members are set; not for every frame, because to measure takes time itself */
   uint64_t upload, kernel, download;
 } ConvolveTimes;
 
 /*
- * What is enqueued from here on belongs to frame number slot (0 .. CONVOLVE_MAX_FRAMES - 1), which is not under way.
- * Errors: INVALID, DEVICE_FAILED.
+ * Begins a frame. All work until convolve_device_end() belongs to the frame in slot (0 .. CONVOLVE_MAX_FRAMES - 1). The
+ * slot's frame before must have been waited for. Errors: INVALID, DEVICE_FAILED.
  */
 ConvolveStatus convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error);
 
 /*
- * Makes room for plane number plane (0 .. CONVOLVE_MAX_STAGES - 1) of the frame. What it held is lost.
- * Errors: INVALID, NO_DEVICE_MEMORY, DEVICE_FAILED.
+ * Provides the buffers for plane number plane (0 .. CONVOLVE_MAX_STAGES - 1) of the frame: rows rows of row_bytes each.
+ * Their earlier contents are lost. Errors: INVALID, NO_DEVICE_MEMORY, DEVICE_FAILED.
  */
 ConvolveStatus convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size_t rows,
     ConvolveStage *stage, ConvolveError *error);
 
-/* Rows of a stage, and where they are on the host. The host memory must stay until convolve_device_wait(). */
+/* Rows of a stage and their place on the host. The host memory must live until convolve_device_wait() returns. */
 typedef struct
 {
-  size_t first, count; /* rows of the stage */
+  size_t first, count; /* the first row, and how many rows */
   size_t row_bytes;
-  void *host;         /* the first of them; an upload only reads */
+  void *host;         /* the first of these rows; an upload only reads */
   size_t host_stride; /* bytes, row_bytes or more */
 } ConvolveRows;
 
@@ -96,19 +106,22 @@ ConvolveStatus convolve_device_upload (ConvolveDevice *device, int plane, const 
 ConvolveStatus convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows *rows,
     ConvolveError *error);
 
-/* The frame is complete: nothing more of it is enqueued. Errors: DEVICE_FAILED. */
+/* Ends the frame that was begun: all of its work is enqueued. Errors: DEVICE_FAILED. */
 ConvolveStatus convolve_device_end (ConvolveDevice *device, ConvolveError *error);
 
 /*
- * Waits for the frame in slot, begun and ended. times may be NULL. This is where a kernel's failure shows:
- * DEVICE_FAILED.
+ * Waits for the frame in slot, which was ended. times may be NULL. An error of a kernel of the frame is reported here.
+ * Errors: DEVICE_FAILED.
  */
 ConvolveStatus convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, ConvolveError *error);
 
-/* Waits for all that is enqueued, in frames or outside; one that was begun and not ended is forgotten. Errors as above. */
+/*
+ * Waits for all enqueued work, of frames and of other calls. A frame that was begun and not ended is discarded. Errors:
+ * DEVICE_FAILED.
+ */
 ConvolveStatus convolve_device_finish (ConvolveDevice *device, ConvolveError *error);
 
-/* Plain device memory, for callers that keep frames there (tests and benchmark). */
+/* Plain device memory, for tests and benchmarks. Returns NULL on error: NO_DEVICE_MEMORY, DEVICE_FAILED. */
 void *convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *error);
 void convolve_device_release (ConvolveDevice *device, void *memory); /* NULL is allowed */
 
@@ -119,11 +132,14 @@ typedef enum
   CONVOLVE_COPY_ON_DEVICE
 } ConvolveCopy;
 
-/* Enqueues a copy of bytes, in order with convolve_run(). */
+/* Enqueues a copy on the stream of convolve_run(), in order with its kernels. Errors: DEVICE_FAILED. */
 ConvolveStatus convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t bytes,
     ConvolveCopy direction, ConvolveError *error);
 
-/* A stopwatch on the stream: start, enqueue, stop. stop waits and returns nanoseconds, or -1 after an error. */
+/*
+ * A timer on the stream of convolve_run(). stop waits for the work that was enqueued since start, and returns its time
+ * in nanoseconds, or -1 after an error.
+ */
 void convolve_device_timer_start (ConvolveDevice *device);
 double convolve_device_timer_stop (ConvolveDevice *device);
 

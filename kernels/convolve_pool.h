@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads that share the work of host plans. They are created once and sleep between planes; the thread that calls
- * convolve_run() works with them. What a plane becomes does not depend on how many there are.
+ * A pool of threads for host plans. The pool's threads are created once and sleep between planes. The thread that calls
+ * convolve_run() works on the plane, too. The result does not depend on the number of threads.
  */
 #ifndef CONVOLVE_POOL_H
 #define CONVOLVE_POOL_H
@@ -16,19 +16,19 @@ extern "C"
 typedef struct ConvolvePool ConvolvePool;
 
 /*
- * threads work on a plane, the caller among them; 0 stands for one on each core that this process may use. Where
- * the system gives fewer, those are taken. NULL with NO_MEMORY.
+ * Makes a pool in which `threads` threads work on a plane, the caller included. 0 stands for one thread on each core
+ * that the process may use. Where the system refuses threads, the pool has fewer. Returns NULL on error: NO_MEMORY.
  */
 ConvolvePool *convolve_pool_new (int threads, ConvolveError *error);
-void convolve_pool_free (ConvolvePool *pool); /* NULL is allowed; no plane may be under way */
+void convolve_pool_free (ConvolvePool *pool); /* NULL is allowed; no plan may be running in the pool */
 
-/* How many threads there are, the caller's included. */
+/* The number of threads that work on a plane, the caller included. */
 int convolve_pool_threads (const ConvolvePool *pool);
 
 /*
- * A host plan's planes go through pool from now on; NULL, as it is for a new plan, leaves them to the caller alone. No
- * plane of the plan may be under way, and none may be run once the pool is freed. Planes that meet in one pool take
- * turns.
+ * Runs a host plan in pool from now on. With NULL, as in a new plan, the caller works alone. The plan must not be
+ * running now, and must not be run after the pool is freed. Plans that are run in one pool at the same time take
+ * turns, plane by plane.
  */
 void convolve_plan_set_pool (ConvolvePlan *plan, ConvolvePool *pool);
 

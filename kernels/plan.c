@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "auto.h"
-#include "cpu/cpu.h"
+#include "convolve_pool.h"
 
 #define MAX_EXTENT (1 << 28) /* pixels along a side: index arithmetic on twice as many stays in an int */
 

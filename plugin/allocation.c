@@ -12,8 +12,8 @@ gst_cuda_convolve_caps_are_cuda (GstCaps *caps)
 }
 
 /*
- * The query's parameters, raised so that system memory has pages of its own. *allocator is the query's, referenced, or
- * NULL.
+ * The query's parameters for system memory, raised so that the memory can be page-locked. *allocator is the query's
+ * allocator, referenced, or NULL.
  */
 static GstAllocationParams
 page_params (GstQuery *query, GstAllocator **allocator)
@@ -28,15 +28,17 @@ page_params (GstQuery *query, GstAllocator **allocator)
   return params;
 }
 
+/* What a pool is to be like. */
 typedef struct
 {
   GstCaps *caps;
   gboolean cuda, video_meta;
-  GstCudaConvolveStream *stream;
-  guint size, min, max;
+  GstCudaConvolveContext *context; /* NULL for system memory */
+  GstCudaConvolveStream *stream;   /* NULL where GStreamer has no streams */
+  guint size, min, max;            /* bytes of a buffer; numbers of buffers, max 0 for any number */
 } Wanted;
 
-/* Sets the parameters of a pool, our own or another's; wanted->size becomes what the pool makes of it. */
+/* Sets the parameters of a pool. own tells whether the element made the pool. wanted->size becomes the pool's size. */
 static gboolean
 configure_pool (GstBufferPool *pool, Wanted *wanted, gboolean own)
 {
@@ -63,17 +65,29 @@ configure_pool (GstBufferPool *pool, Wanted *wanted, gboolean own)
 }
 
 static GstBufferPool *
-new_pool (GstCudaConvolveContext *context, Wanted *wanted)
+new_pool (Wanted *wanted)
 {
-  GstBufferPool *pool = wanted->cuda ? gst_cuda_convolve_cuda_pool_new (context) : gst_video_buffer_pool_new ();
+  GstBufferPool *pool = wanted->cuda ? gst_cuda_convolve_cuda_pool_new (wanted->context) : gst_video_buffer_pool_new ();
 
   if (!configure_pool (pool, wanted, TRUE))
     gst_clear_object (&pool);
   return pool;
 }
 
+/* Posts that frames in CUDA memory cannot be had, and why. */
+static void
+post_no_context (GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors)
+{
+  ConvolveError why = { .text = "GStreamer finds no CUDA device" }, error = { .status = CONVOLVE_NO_DEVICE };
+
+  convolve_device_find (gst_cuda_convolve_device_get_id (device), &why);
+  g_snprintf (error.text, sizeof (error.text), "Frames in CUDA memory cannot be allocated: %s.", why.text);
+  gst_cuda_convolve_errors_post_status (errors, &error);
+}
+
+/* Fills caps, memory and size. FALSE where the caps are not those of video, or there is no device for them. */
 static gboolean
-parse_query (GstQuery *query, Wanted *wanted)
+parse_query (GstQuery *query, GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors, Wanted *wanted)
 {
   GstVideoInfo info;
 
@@ -82,22 +96,28 @@ parse_query (GstQuery *query, Wanted *wanted)
     return FALSE;
   wanted->cuda = gst_cuda_convolve_caps_are_cuda (wanted->caps);
   wanted->size = info.size;
-  return TRUE;
+  if (!wanted->cuda)
+    return TRUE;
+  wanted->context = gst_cuda_convolve_device_ensure_context (device);
+  wanted->stream = gst_cuda_convolve_device_get_stream (device);
+  if (!wanted->context)
+    post_no_context (device, errors);
+  return wanted->context != NULL;
 }
 
 gboolean
-gst_cuda_convolve_propose_pool (GstQuery *query, GstCudaConvolveContext *context, GstCudaConvolveStream *stream,
+gst_cuda_convolve_propose_pool (GstQuery *query, GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors,
     guint held)
 {
-  Wanted wanted = { .min = held, .stream = stream };
+  Wanted wanted = { .min = held };
   GstBufferPool *pool;
   gboolean need_pool;
 
   gst_query_parse_allocation (query, NULL, &need_pool);
-  if (!parse_query (query, &wanted))
+  if (!parse_query (query, device, errors, &wanted))
     return FALSE;
   wanted.video_meta = wanted.cuda;
-  pool = new_pool (context, &wanted);
+  pool = new_pool (&wanted);
   if (!pool)
     return FALSE;
   gst_query_add_allocation_pool (query, need_pool ? pool : NULL, wanted.size, wanted.min, 0);
@@ -114,15 +134,15 @@ gst_cuda_convolve_propose_pool (GstQuery *query, GstCudaConvolveContext *context
 }
 
 gboolean
-gst_cuda_convolve_decide_pool (GstQuery *query, GstCudaConvolveContext *context, GstCudaConvolveStream *stream,
+gst_cuda_convolve_decide_pool (GstQuery *query, GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors,
     guint held)
 {
   gboolean offered = gst_query_get_n_allocation_pools (query) > 0;
   GstBufferPool *pool = NULL;
-  Wanted wanted = { .stream = stream };
+  Wanted wanted = { 0 };
   guint least;
 
-  if (!parse_query (query, &wanted))
+  if (!parse_query (query, device, errors, &wanted))
     return FALSE;
   least = wanted.size;
   wanted.video_meta = wanted.cuda || gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
@@ -132,12 +152,12 @@ gst_cuda_convolve_decide_pool (GstQuery *query, GstCudaConvolveContext *context,
   }
   wanted.min += held;
   if (pool
-      && ((wanted.cuda && !gst_cuda_convolve_cuda_owns_pool (context, pool))
+      && ((wanted.cuda && !gst_cuda_convolve_cuda_owns_pool (wanted.context, pool))
           || (wanted.max > 0 && wanted.max < wanted.min) || !configure_pool (pool, &wanted, FALSE)))
     gst_clear_object (&pool);
   if (!pool) {
     wanted.max = 0;
-    pool = new_pool (context, &wanted);
+    pool = new_pool (&wanted);
   }
   if (!pool)
     return FALSE;

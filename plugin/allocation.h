@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pools for frames: what upstream is offered, and what the output comes from. */
+/* Pools of buffers: the pool that the element offers upstream, and the pool of its output. */
 #ifndef GST_CUDA_CONVOLVE_ALLOCATION_H
 #define GST_CUDA_CONVOLVE_ALLOCATION_H
 
-#include "cudastream.h"
+#include "device.h"
+#include "errors.h"
 
 G_BEGIN_DECLS
 
 /*
- * Answers upstream's ALLOCATION query: a pool for the query's caps, in CUDA memory of context where those say so, which
- * then is not NULL, and for work on stream, which may be. held is the number of buffers that the element keeps to itself.
+ * Answers upstream's ALLOCATION query with a pool for the query's caps: for CUDA memory a pool in the device's context,
+ * for system memory a pool whose memory the device can page-lock. held is the number of buffers that the element keeps
+ * to itself. FALSE where there is no pool; without a device for CUDA memory an error has been posted.
  */
-gboolean gst_cuda_convolve_propose_pool (GstQuery *query, GstCudaConvolveContext *context,
-    GstCudaConvolveStream *stream, guint held);
-
-/*
- * Makes of downstream's answer what the output comes from: its pool where that is of the right kind and lends enough
- * buffers, one of our own otherwise; in CUDA memory for work on stream, whatever downstream had in mind.
- */
-gboolean gst_cuda_convolve_decide_pool (GstQuery *query, GstCudaConvolveContext *context, GstCudaConvolveStream *stream,
+gboolean gst_cuda_convolve_propose_pool (GstQuery *query, GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors,
     guint held);
 
-/* Whether the buffer, or one that the buffer keeps, is from a pool that cannot make more buffers at will. */
+/*
+ * Turns downstream's answer into the output's pool: downstream's own pool where that is of the right kind and lends
+ * enough buffers, otherwise a new one. Buffers in CUDA memory are for work on the device's stream, whatever downstream
+ * had in mind. FALSE as above.
+ */
+gboolean gst_cuda_convolve_decide_pool (GstQuery *query, GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors,
+    guint held);
+
+/* Whether the buffer, or a buffer that it keeps alive, is from a pool that cannot make more buffers at will. */
 gboolean gst_cuda_convolve_is_from_limited_pool (GstBuffer *buffer);
 
 /* Whether the first structure of caps asks for CUDA memory. */

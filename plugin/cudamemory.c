@@ -8,7 +8,9 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
-/* GstCuda has no list of its formats; these are what it can allocate, with the minor version that brought them. */
+/*
+ * GstCuda does not list the formats that it can allocate. since is the minor version of GStreamer 1 that brought one.
+ */
 gboolean
 gst_cuda_convolve_cuda_has_format (GstVideoFormat format)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GStreamer's side of CUDA: contexts that elements share, memory and pools in them. All of the GstCuda library stands
- * behind this file and cudastream.h; cudamemory_none.c takes the place of cudamemory.c in builds without it and knows no context. A context may be
- * NULL everywhere: then nothing is pushed, and no buffer is CUDA memory.
+ * GStreamer's side of CUDA: contexts that elements share, and memory and pools in these contexts. Only the sources of
+ * this header and of cudastream.h include GstCuda. A build without GstCuda has cudamemory_none.c instead of
+ * cudamemory.c: there is never a context. Every function takes NULL for a context; then nothing is made current, and no
+ * buffer is in CUDA memory.
  */
 #ifndef GST_CUDA_CONVOLVE_CUDA_MEMORY_H
 #define GST_CUDA_CONVOLVE_CUDA_MEMORY_H
@@ -15,34 +16,42 @@ typedef GstObject GstCudaConvolveContext; /* a GstCudaContext */
 
 #define GST_CUDA_CONVOLVE_MEMORY "memory:CUDAMemory"
 
-/* Whether the running version can allocate CUDA memory of this format. */
+/* Whether the running version of GStreamer can allocate CUDA memory of this format. */
 gboolean gst_cuda_convolve_cuda_has_format (GstVideoFormat format);
 
-/* Finds a context of the device among the neighbours or makes one, and tells them. FALSE where there is none. */
+/*
+ * Finds a context of the device among the neighbours and the application, or makes one and announces it to them.
+ * device_id is a number, or -1 for any. FALSE where there is no device.
+ */
 gboolean gst_cuda_convolve_cuda_ensure (GstElement *element, gint device_id, GstCudaConvolveContext **context);
 
-/* What set_context and the CONTEXT query of an element come down to. */
+/*
+ * For an element's set_context(): *context becomes the context in the message, referenced, where that is a context of
+ * the device and *context is NULL.
+ */
 void gst_cuda_convolve_cuda_set_context (GstElement *element, GstContext *message, gint device_id,
     GstCudaConvolveContext **context);
+
+/* For an element's CONTEXT query: answers with the context. FALSE where the query asks for something else. */
 gboolean gst_cuda_convolve_cuda_answer (GstElement *element, GstQuery *query, GstCudaConvolveContext *context);
 
-/* Makes the context current on this thread; every push that succeeds has one pop. */
+/* Makes the context current on this thread. A pop() follows every push() that returned TRUE. */
 gboolean gst_cuda_convolve_cuda_push (GstCudaConvolveContext *context);
 void gst_cuda_convolve_cuda_pop (GstCudaConvolveContext *context);
 
 /*
- * The context that holds all of the buffer's memories, not referenced. NULL where one of the memories is no CUDA memory
- * or is in another context: such a buffer can be mapped to the host alone.
+ * The context that holds all memories of the buffer, not referenced. NULL where one of the memories is not CUDA memory,
+ * or where two memories are in different contexts: such a buffer can only be mapped to the host.
  */
 GstCudaConvolveContext *gst_cuda_convolve_cuda_of_buffer (GstBuffer *buffer);
 
 /* The number of the context's device. */
 gint gst_cuda_convolve_cuda_device_id (GstCudaConvolveContext *context);
 
-/* A flag beside READ or WRITE to map CUDA memory of the current context as device pointers. */
+/* The flag beside READ or WRITE that maps CUDA memory of the current context as device pointers. */
 GstMapFlags gst_cuda_convolve_cuda_map_flag (void);
 
-/* A pool of CUDA memory, and whether a pool is one in that context. */
+/* Makes a pool of CUDA memory in the context. owns_pool() tells whether a pool is of that kind. */
 GstBufferPool *gst_cuda_convolve_cuda_pool_new (GstCudaConvolveContext *context);
 gboolean gst_cuda_convolve_cuda_owns_pool (GstCudaConvolveContext *context, GstBufferPool *pool);
 

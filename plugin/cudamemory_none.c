@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Takes the place of cudamemory.c in a build without GstCuda. */
 #include "cudamemory.h"
 
 gboolean

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From 1.24 on. */
+/* For GStreamer 1.24 and later. */
 #include "cudastream.h"
 
 #define GST_USE_UNSTABLE_API

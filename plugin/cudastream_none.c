@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Takes the place of cudastream.c before 1.24 and without GstCuda: each element waits for its own work. */
+/* Takes the place of cudastream.c with a GStreamer before 1.24, and in a build without GstCuda. */
 #include "cudastream.h"
 
 GstCudaConvolveStream *

@@ -4,7 +4,7 @@
 #include "cudamemory.h"
 #include "layout.h"
 
-/* The formats that cameras, decoders, encoders and windows use most. */
+/* The formats that cameras, decoders, encoders and video sinks use most. */
 static const GstVideoFormat common[] = {
   GST_VIDEO_FORMAT_I420,
   GST_VIDEO_FORMAT_NV12,
@@ -23,7 +23,7 @@ static const GstVideoFormat common[] = {
   GST_VIDEO_FORMAT_Y444,
 };
 
-/* All supported formats: the common ones, the others of 8 bits, and the deeper ones in GStreamer's own order. */
+/* All supported formats: the common ones, then the others of 8 bits, then the deeper ones, in GStreamer's order. */
 static GArray *
 list_formats (void)
 {
@@ -34,12 +34,13 @@ list_formats (void)
   g_array_append_vals (formats, common, G_N_ELEMENTS (common));
   for (guint deep = 0; deep < 2; deep++)
     for (guint i = 0; i < n; i++) {
+      const GstVideoFormatInfo *finfo = gst_video_format_get_info (all[i]);
       gboolean known = FALSE;
 
       for (guint k = 0; k < G_N_ELEMENTS (common); k++)
         known |= all[i] == common[k];
-      if (!known && gst_cuda_convolve_format_is_supported (all[i])
-          && (GST_VIDEO_FORMAT_INFO_DEPTH (gst_video_format_get_info (all[i]), 0) > 8) == deep)
+      if (!known && gst_cuda_convolve_format_is_supported (finfo)
+          && (GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) > 8) == deep)
         g_array_append_val (formats, all[i]);
     }
   return formats;
@@ -62,6 +63,20 @@ gst_cuda_convolve_template_caps (void)
   return caps;
 }
 
+GstCaps *
+gst_cuda_convolve_mask_transform_caps (GstCaps *caps)
+{
+  GstCaps *both = gst_caps_copy (caps);
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    gboolean cuda = gst_caps_features_contains (gst_caps_get_features (caps, i), GST_CUDA_CONVOLVE_MEMORY);
+
+    gst_caps_append_structure_full (both, gst_structure_copy (gst_caps_get_structure (caps, i)),
+        cuda ? gst_caps_features_new_empty () : gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL));
+  }
+  return both;
+}
+
 static gboolean
 list_has (const GValue *list, const gchar *name)
 {
@@ -74,7 +89,7 @@ list_has (const GValue *list, const gchar *name)
   return FALSE;
 }
 
-/* The list's formats in our order. Formats that are not ours, which nobody will choose, are left out. */
+/* Sorts the formats of a list. Formats that are not in order are not supported, and are left out. */
 static void
 sort_formats (GstStructure *structure, const GArray *order)
 {

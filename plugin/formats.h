@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The formats that the pads name, and their order. */
+/* The formats of the pads, and their order. */
 #ifndef GST_CUDA_CONVOLVE_FORMATS_H
 #define GST_CUDA_CONVOLVE_FORMATS_H
 
@@ -7,11 +7,17 @@
 
 G_BEGIN_DECLS
 
-/* Frames in CUDA memory, then in system memory, in all formats that are supported: the common 8-bit ones first. */
+/* The caps of both pads: CUDA memory before system memory, and the common 8-bit formats before all others. */
 GstCaps *gst_cuda_convolve_template_caps (void);
 
 /*
- * Returns caps with the formats in the template's order where a structure leaves open nearly every format, as
+ * The caps of the other pad where a mask convolves frames with caps. The same memory comes first, so that frames do not
+ * cross the bus without need.
+ */
+GstCaps *gst_cuda_convolve_mask_transform_caps (GstCaps *caps);
+
+/*
+ * Puts the formats of a structure into the template's order where the structure leaves nearly every format open, as
  * videotestsrc does. Shorter lists keep the order that the neighbours gave them. Takes caps.
  */
 GstCaps *gst_cuda_convolve_prefer_common_formats (GstCaps *caps);

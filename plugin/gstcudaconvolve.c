@@ -4,9 +4,8 @@
  * @title: cudaconvolve
  * @short_description: convolves video with a mask, on a CUDA device or on the CPU
  *
- * Every output sample is the weighted sum of its neighbourhood in the input. #GstCudaConvolve:mask says which
- * weights: the name of a preset, or the weights themselves, row by row. They meet the picture as written: the first
- * weight meets the top-left neighbour.
+ * Every output sample is the weighted sum of its neighbourhood in the input. #GstCudaConvolve:mask names a preset, or
+ * lists the weights row by row. The mask lies on the picture as written: the first weight meets the top-left neighbour.
  *
  * The result is the same on a GPU and on the CPU. Without a GPU the element works on the CPU, unless
  * #GstCudaConvolve:kernel-variant or #GstCudaConvolve:cuda-device-id asks for a GPU.
@@ -21,7 +20,7 @@
  * ]| Blurs a clip.
  * |[
  * gst-launch-1.0 videotestsrc ! cudaconvolve mask="-1 0 1; -2 0 2; -1 0 1" bias=0.5 boundary=reflect ! videoconvert ! autovideosink
- * ]| Shows how brightness changes from left to right, grey where it does not.
+ * ]| Shows how brightness changes from left to right; middle grey means no change.
  * |[
  * gst-launch-1.0 videotestsrc ! cudaconvolve layer-location=conv1.npz stride=2 mosaic=true bias=0.5 ! videoconvert ! autovideosink
  * ]| Shows all feature maps of a layer side by side.
@@ -33,26 +32,22 @@
 #include <gst/base/gstbasetransform.h>
 
 #include "allocation.h"
+#include "debug.h"
 #include "engine.h"
 #include "formats.h"
 #include "layercaps.h"
 #include "layermeta.h"
-#include "upstream.h"
+#include "refusal.h"
+#include "settings.h"
 
 GST_DEBUG_CATEGORY (gst_cuda_convolve_debug);
-#define GST_CAT_DEFAULT gst_cuda_convolve_debug
 
 enum
 {
-  PROP_CUDA_DEVICE_ID = CONVOLVE_PROP_LAST,
-  PROP_FRAMES_IN_FLIGHT,
-  PROP_N_THREADS,
-  PROP_ACTIVE_VARIANT,
-  PROP_STATS
+  PROP_ACTIVE_VARIANT = 1,
+  PROP_STATS,
+  PROP_FIRST_SETTING /* the first property in the table of props/ */
 };
-
-/* How long a frame lasts where the caps do not say, as GStreamer's video decoders take it. */
-#define USUAL_DURATION (GST_SECOND / 25)
 
 #define GST_TYPE_CUDA_CONVOLVE (gst_cuda_convolve_get_type ())
 G_DECLARE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST, CUDA_CONVOLVE, GstBaseTransform)
@@ -61,76 +56,57 @@ struct _GstCudaConvolve
 {
   GstBaseTransform parent;
 
-  /* Under the object lock: any thread. */
-  GstCudaConvolveSettings settings; /* as the user reads them */
-  GstCudaConvolveSettings applied;  /* as frames use them: what one g_object_set() sets comes together */
-  gboolean stale;                   /* applied changed since used was taken from it */
-  gboolean started;
-  GstClockTime latency; /* of the frames that are kept while they are under way */
+  /* Each part may use the parts above it, and none below. */
+  GstCudaConvolveSettings *settings;
+  GstCudaConvolveErrors *errors;
+  GstCudaConvolveStats *stats;
+  GstCudaConvolveDevice *device;
+  GstCudaConvolveFlights *flights;
+  GstCudaConvolveEngine *engine;
 
-  /* The streaming thread's own, and start's and stop's. */
-  GstCudaConvolveEngine engine;
-  GstCudaConvolveSettings used; /* what the plans are made from */
-  gboolean replan;              /* used, caps or device changed since the plans were made */
-  guint ahead;                  /* frames that are to stay under way when one is done with */
-  guint agreed_in, agreed_out;  /* so many buffers may stay with us, as upstream and downstream were told last */
-  guint kept;                   /* frames that do stay under way: ahead, as far as it is agreed */
-  gboolean discont;             /* the base class still has a gap to mark */
-  GPtrArray *idle;              /* what was said of properties without effect */
+  gboolean started; /* under the object lock */
+
+  /* For the streaming thread, and for start and stop. */
+  gboolean replan;  /* settings, caps or device changed since the plans were made */
+  gboolean discont; /* the base class still has a gap to mark */
 };
 
 G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE (cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
 
+/* --- frames under way and passthrough --- */
+
 /* Ends and pushes all frames under way. */
 static GstFlowReturn
 drain (GstCudaConvolve *self)
 {
-  GstFlowReturn ret = GST_FLOW_OK;
-
-  while (self->engine.n_flights > 0 && ret == GST_FLOW_OK) {
-    GstBuffer *output;
-
-    ret = gst_cuda_convolve_engine_end (&self->engine, &output);
-    if (ret == GST_FLOW_OK)
-      ret = gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (self), output);
-  }
-  gst_cuda_convolve_engine_drop (&self->engine);
-  return ret;
+  return gst_cuda_convolve_flights_drain (self->flights, GST_BASE_TRANSFORM_SRC_PAD (self));
 }
 
-/* Frames on the CPU are done at once, so that keeping some would only delay them. */
+/* Frames on the CPU are done at once, so that keeping some under way would only delay them. */
 static void
-update_latency (GstCudaConvolve *self, guint frames_in_flight)
+update_ahead (GstCudaConvolve *self)
 {
-  const GstVideoInfo *info = &self->engine.info;
-  GstClockTime duration = USUAL_DURATION, latency;
-  gboolean changed;
+  guint frames = gst_cuda_convolve_settings_get_used (self->settings)->frames_in_flight;
+  gboolean overlap = gst_cuda_convolve_engine_is_on_device (self->engine)
+      && !gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (self));
 
-  if (GST_VIDEO_INFO_FPS_N (info) > 0)
-    duration = gst_util_uint64_scale_int (GST_SECOND, GST_VIDEO_INFO_FPS_D (info), GST_VIDEO_INFO_FPS_N (info));
-  self->ahead = gst_cuda_convolve_engine_is_on_device (&self->engine)
-          && !gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (self))
-      ? frames_in_flight - 1
-      : 0;
-  latency = self->ahead * duration;
-  GST_OBJECT_LOCK (self);
-  changed = latency != self->latency;
-  self->latency = latency;
-  GST_OBJECT_UNLOCK (self);
-  if (changed)
-    gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
+  gst_cuda_convolve_flights_set_ahead (self->flights, overlap ? frames - 1 : 0,
+      gst_cuda_convolve_engine_get_in_info (self->engine));
 }
 
-/* No allocation is agreed on, and downstream does not answer upstream's queries in our place. */
+/*
+ * Without an agreed allocation no buffer is kept. Without passthrough this element answers upstream's queries itself.
+ */
 static void
 forget_allocation (GstCudaConvolve *self)
 {
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), FALSE);
-  self->agreed_in = self->agreed_out = 0;
+  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
+  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, 0);
 }
 
-/* Upstream allocated by downstream's answer if it did so during passthrough, so upstream is to ask again. */
+/* During passthrough upstream allocated by downstream's answer, so upstream has to ask again. */
 static void
 leave_passthrough (GstCudaConvolve *self)
 {
@@ -142,116 +118,56 @@ leave_passthrough (GstCudaConvolve *self)
   gst_base_transform_reconfigure_sink (trans);
 }
 
-/* Asks the neighbours for another allocation where the last one has fewer buffers than are to stay with us. */
+/* Asks the neighbours for another allocation where the last one has fewer buffers than the element is to keep. */
 static void
 agree_on_more (GstCudaConvolve *self)
 {
-  if (self->ahead > self->agreed_in)
+  if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SINK))
     gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
-  if (self->ahead > self->agreed_out)
+  if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SRC))
     gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
 
-/*
- * How many frames may stay under way with this one. A pool that was asked for fewer buffers, or that nobody asked us
- * about, would wait for one of those that we keep, and the pipeline would stand still.
- */
-static guint
-count_kept (GstCudaConvolve *self, GstBuffer *input)
-{
-  guint kept = MIN (self->ahead, self->agreed_out);
+/* --- caps --- */
 
-  return kept > self->agreed_in && gst_cuda_convolve_is_from_limited_pool (input) ? self->agreed_in : kept;
-}
-
-/* Whether the layer there is takes none of the frames that caps allow; the user has been told then. */
-static gboolean
-is_refused_by_layer (GstCudaConvolve *self, GstCaps *caps)
-{
-  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
-  g_autofree gchar *fault = layer ? gst_cuda_convolve_layer_refuses_caps (layer, caps) : NULL;
-
-  if (fault)
-    gst_cuda_convolve_engine_fail (&self->engine, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, fault,
-        gst_info_strdup_printf ("caps: %" GST_PTR_FORMAT, caps));
-  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
-  return fault != NULL;
-}
-
-/* Whether upstream can offer nothing that the layer takes, as far as elements know before they run. */
+/* Whether a layer is there that takes nothing of what upstream can offer. The user has been told then. */
 static gboolean
 is_refused_at_start (GstCudaConvolve *self)
 {
-  GstCaps *caps = gst_pad_peer_query_caps (GST_BASE_TRANSFORM_SINK_PAD (self), NULL);
-  gboolean refused = !gst_caps_is_any (caps) && !gst_caps_is_empty (caps) && is_refused_by_layer (self, caps);
+  const GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_get_layer (self->engine);
 
-  gst_caps_unref (caps);
-  return refused;
+  return layer && gst_cuda_convolve_refuse_offers (self->errors, layer, GST_BASE_TRANSFORM_SINK_PAD (self));
 }
 
-/* Whether the answer to a query is that no caps will do. */
-static gboolean
-is_refusal (GstQuery *query)
-{
-  gboolean accepted = TRUE;
-  GstCaps *caps = NULL;
-
-  if (GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS)
-    gst_query_parse_accept_caps_result (query, &accepted);
-  else if (GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
-    gst_query_parse_caps_result (query, &caps);
-  return !accepted || (caps && gst_caps_is_empty (caps));
-}
-
-/*
- * Elements ask before they send caps, and do not send those that are refused. Others ask only to learn what is possible.
- * A refusal is final where nothing that the layer takes can come of the caps that were sent upstream.
- */
+/* A neighbour got a refusal as its answer. The user is told only where that refusal is final. */
 static void
 look_at_refusal (GstCudaConvolve *self)
 {
-  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
-  GstCaps *sent = layer ? gst_cuda_convolve_find_sent_caps (GST_BASE_TRANSFORM_SINK_PAD (self)) : NULL;
+  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (self->engine);
 
+  if (layer)
+    gst_cuda_convolve_refuse_sent_caps (self->errors, layer, GST_BASE_TRANSFORM_SINK_PAD (self));
   g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
-  if (sent && !gst_caps_is_empty (sent))
-    is_refused_by_layer (self, sent);
-  gst_clear_caps (&sent);
 }
 
-/* The same frames in the same memory first, so that nothing moves without need, then in the other. */
-static GstCaps *
-transform_caps_of_mask (GstCaps *caps)
-{
-  GstCaps *both = gst_caps_copy (caps);
-
-  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    gboolean cuda = gst_caps_features_contains (gst_caps_get_features (caps, i), GST_CUDA_CONVOLVE_MEMORY);
-
-    gst_caps_append_structure_full (both, gst_structure_copy (gst_caps_get_structure (caps, i)),
-        cuda ? gst_caps_features_new_empty () : gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL));
-  }
-  return both;
-}
-
-/* A layer's file is read when the element starts: before, all that can come of one may come. */
+/* A layer's file is read when the element starts. Before that, all caps of the template are possible. */
 static GstCaps *
 gst_cuda_convolve_transform_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
+  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (self->engine);
   GstCaps *other, *result;
   gboolean unknown;
 
   GST_OBJECT_LOCK (self);
-  unknown = !self->started && convolve_layer_settings_has_layer (&self->settings.layer);
+  unknown = !self->started;
   GST_OBJECT_UNLOCK (self);
   if (layer)
     other = gst_cuda_convolve_layer_transform_caps (layer, direction, caps);
-  else if (unknown)
+  else if (unknown && gst_cuda_convolve_settings_has_layer (self->settings))
     other = gst_pad_get_pad_template_caps (direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad);
   else
-    other = transform_caps_of_mask (caps);
+    other = gst_cuda_convolve_mask_transform_caps (caps);
   g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
   result = filter ? gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (other);
   gst_caps_unref (other);
@@ -260,7 +176,7 @@ gst_cuda_convolve_transform_caps (GstBaseTransform *trans, GstPadDirection direc
   return result;
 }
 
-/* Whether the next element takes any of the frames that the layer there is, or the mask, makes of those that come. */
+/* Whether the next element takes any frames that the layer, or the mask, makes of the input. */
 static gboolean
 is_taken_downstream (GstCudaConvolve *self)
 {
@@ -279,7 +195,9 @@ is_taken_downstream (GstCudaConvolve *self)
   return ok;
 }
 
-/* New caps for what comes out, after all that is under way. */
+/* --- settings and plans --- */
+
+/* Negotiates new caps for the output, after all frames under way have been pushed. */
 static GstFlowReturn
 renegotiate (GstCudaConvolve *self)
 {
@@ -293,20 +211,20 @@ renegotiate (GstCudaConvolve *self)
   return ret;
 }
 
-/* Another layer makes other frames: new caps come first. Where none are taken the layer before stays. */
+/* A new layer may need new caps for the output. Where downstream takes none of them, the layer before stays. */
 static GstFlowReturn
 update_layer (GstCudaConvolve *self)
 {
-  GstCudaConvolveLayer *before = gst_cuda_convolve_engine_ref_layer (&self->engine);
+  GstCudaConvolveLayer *before = gst_cuda_convolve_engine_ref_layer (self->engine);
   GstFlowReturn ret = GST_FLOW_OK;
 
-  if (gst_cuda_convolve_engine_update_layer (&self->engine, &self->used)) {
-    gboolean same = gst_cuda_convolve_engine_has_right_caps (&self->engine);
+  if (gst_cuda_convolve_engine_update_layer (self->engine, gst_cuda_convolve_settings_get_used (self->settings))) {
+    gboolean same = gst_cuda_convolve_engine_has_right_caps (self->engine);
 
     if (!same && !is_taken_downstream (self)) {
-      gst_cuda_convolve_engine_restore_layer (&self->engine, before);
+      gst_cuda_convolve_engine_restore_layer (self->engine, before);
     } else {
-      gst_cuda_convolve_engine_keep_layer (&self->engine);
+      gst_cuda_convolve_engine_keep_layer (self->engine);
       ret = same ? GST_FLOW_OK : renegotiate (self);
     }
   }
@@ -314,56 +232,24 @@ update_layer (GstCudaConvolve *self)
   return ret;
 }
 
-static gboolean
-has_sentence (const GPtrArray *sentences, const gchar *sentence)
-{
-  for (guint i = 0; sentences && i < sentences->len; i++)
-    if (g_str_equal (g_ptr_array_index (sentences, i), sentence))
-      return TRUE;
-  return FALSE;
-}
-
-/* Says which properties have no effect, each once until the property or the reason is another. */
-static void
-warn_of_idle (GstCudaConvolve *self)
-{
-  gboolean layer = self->engine.layer != NULL;
-  GPtrArray *idle = g_ptr_array_new_with_free_func (g_free);
-
-  convolve_settings_add_idle (&self->used.mask, layer, idle);
-  if (!layer && !convolve_layer_settings_has_layer (&self->used.layer))
-    convolve_layer_settings_add_idle (&self->used.layer, idle);
-  for (guint i = 0; i < idle->len; i++)
-    if (!has_sentence (self->idle, g_ptr_array_index (idle, i)))
-      GST_WARNING_OBJECT (self, "%s", (const gchar *) g_ptr_array_index (idle, i));
-  g_clear_pointer (&self->idle, g_ptr_array_unref);
-  self->idle = idle;
-}
-
-/* Takes what was set since the frame before. */
+/* Takes over the settings that were applied since the last frame. */
 static GstFlowReturn
 update_settings (GstCudaConvolve *self)
 {
   GstFlowReturn ret;
 
-  GST_OBJECT_LOCK (self);
-  if (!self->stale) {
-    GST_OBJECT_UNLOCK (self);
+  if (!gst_cuda_convolve_settings_take (self->settings))
     return GST_FLOW_OK;
-  }
-  self->stale = FALSE;
-  gst_cuda_convolve_settings_clear (&self->used);
-  gst_cuda_convolve_settings_copy (&self->used, &self->applied);
-  GST_OBJECT_UNLOCK (self);
   self->replan = TRUE;
   ret = update_layer (self);
-  warn_of_idle (self);
+  gst_cuda_convolve_settings_warn_of_idle (self->settings, gst_cuda_convolve_engine_get_layer (self->engine) != NULL);
   return ret;
 }
 
 /*
- * Brings the plans up to date before a frame: the frame then has one mask from start to end. Identity on every plane
- * needs no work at all. An error where one was posted, or where downstream does not take what was under way.
+ * Brings the plans up to date before a frame, so that the frame has one mask from start to end. Where the plans change
+ * no sample the element goes to passthrough. Fails where an error was posted, or where downstream did not take a frame
+ * that was under way.
  */
 static GstFlowReturn
 update_plans (GstCudaConvolve *self)
@@ -373,11 +259,11 @@ update_plans (GstCudaConvolve *self)
   gboolean passthrough;
 
   if (!self->replan)
-    return gst_cuda_convolve_plans_exist (&self->engine.plans) ? GST_FLOW_OK : GST_FLOW_ERROR;
+    return gst_cuda_convolve_engine_has_plans (self->engine) ? GST_FLOW_OK : GST_FLOW_ERROR;
   self->replan = FALSE;
-  if (!gst_cuda_convolve_engine_update (&self->engine, &self->used))
+  if (!gst_cuda_convolve_engine_update (self->engine, gst_cuda_convolve_settings_get_used (self->settings)))
     return GST_FLOW_ERROR;
-  passthrough = gst_cuda_convolve_engine_is_passthrough (&self->engine);
+  passthrough = gst_cuda_convolve_engine_is_passthrough (self->engine);
   if (passthrough != gst_base_transform_is_passthrough (trans)) {
     ret = drain (self);
     if (passthrough)
@@ -386,32 +272,38 @@ update_plans (GstCudaConvolve *self)
       leave_passthrough (self);
     gst_base_transform_reconfigure_src (trans);
   }
-  update_latency (self, self->used.frames_in_flight);
+  update_ahead (self);
   agree_on_more (self);
   return ret;
+}
+
+/* --- start and stop --- */
+
+static void
+set_started (GstCudaConvolve *self, gboolean started)
+{
+  GST_OBJECT_LOCK (self);
+  self->started = started;
+  GST_OBJECT_UNLOCK (self);
 }
 
 static gboolean
 gst_cuda_convolve_start (GstBaseTransform *trans)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveSettings settings;
+  ConvolveProperties properties;
   gboolean ok;
 
   forget_allocation (self);
-  GST_OBJECT_LOCK (self);
-  self->stale = TRUE;
-  gst_cuda_convolve_settings_copy (&settings, &self->settings);
-  GST_OBJECT_UNLOCK (self);
-  ok = gst_cuda_convolve_engine_start (&self->engine, &settings);
-  gst_cuda_convolve_settings_clear (&settings);
+  gst_cuda_convolve_settings_renew (self->settings);
+  gst_cuda_convolve_settings_copy (self->settings, &properties);
+  ok = gst_cuda_convolve_engine_start (self->engine, &properties);
+  convolve_properties_clear (&properties);
   if (ok && is_refused_at_start (self)) {
-    gst_cuda_convolve_engine_stop (&self->engine);
+    gst_cuda_convolve_engine_stop (self->engine);
     ok = FALSE;
   }
-  GST_OBJECT_LOCK (self);
-  self->started = ok;
-  GST_OBJECT_UNLOCK (self);
+  set_started (self, ok);
   return ok;
 }
 
@@ -420,22 +312,21 @@ gst_cuda_convolve_stop (GstBaseTransform *trans)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
-  gst_cuda_convolve_engine_stop (&self->engine);
+  gst_cuda_convolve_engine_stop (self->engine);
+  gst_cuda_convolve_flights_stop (self->flights);
   forget_allocation (self);
-  self->ahead = self->kept = 0;
-  g_clear_pointer (&self->idle, g_ptr_array_unref);
-  GST_OBJECT_LOCK (self);
-  self->latency = 0;
-  self->started = FALSE;
-  GST_OBJECT_UNLOCK (self);
+  gst_cuda_convolve_settings_forget_idle (self->settings);
+  set_started (self, FALSE);
   return TRUE;
 }
+
+/* --- new caps --- */
 
 static GstCaps *
 gst_cuda_convolve_fixate_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (&self->engine);
+  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (self->engine);
   GstCaps *fixed;
 
   if (layer)
@@ -446,21 +337,6 @@ gst_cuda_convolve_fixate_caps (GstBaseTransform *trans, GstPadDirection directio
   return fixed;
 }
 
-/* Views in memories of their own: a frame that is mapped has the first of them alone. The user has been told then. */
-static gboolean
-are_views_apart (GstCudaConvolve *self, const GstVideoInfo *info)
-{
-  static const gchar fault[] =
-      "multiview-mode: the caps say separated, which puts each view into memory of its own; the "
-      "element takes mono, views in one frame (side-by-side, top-bottom and kin), and frame-by-frame";
-
-  if (GST_VIDEO_INFO_MULTIVIEW_MODE (info) != GST_VIDEO_MULTIVIEW_MODE_SEPARATED)
-    return FALSE;
-  gst_cuda_convolve_engine_fail (&self->engine, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fault,
-      g_strdup_printf ("%d views", GST_VIDEO_INFO_VIEWS (info)));
-  return TRUE;
-}
-
 static gboolean
 gst_cuda_convolve_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 {
@@ -469,14 +345,14 @@ gst_cuda_convolve_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *o
 
   if (!gst_video_info_from_caps (&in, incaps) || !gst_video_info_from_caps (&out, outcaps))
     return FALSE;
-  if (are_views_apart (self, &in))
+  if (gst_cuda_convolve_refuse_views (self->errors, &in))
     return FALSE;
-  drain (self); /* a change of the output alone has no event that came before it */
-  /* Plans for these caps may do work where those before did none. A change of the output alone leaves upstream be. */
-  if (!gst_video_info_is_equal (&self->engine.info, &in))
-    self->agreed_in = 0;
+  drain (self); /* new caps of the output alone come without an event, which would have drained */
+  /* The agreement with upstream was for the input's caps before. New caps of the output alone do not end it. */
+  if (!gst_video_info_is_equal (gst_cuda_convolve_engine_get_in_info (self->engine), &in))
+    gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
   gst_base_transform_set_passthrough (trans, FALSE);
-  gst_cuda_convolve_engine_set_info (&self->engine, &in, &out, gst_cuda_convolve_caps_are_cuda (incaps),
+  gst_cuda_convolve_engine_set_caps (self->engine, &in, &out, gst_cuda_convolve_caps_are_cuda (incaps),
       gst_cuda_convolve_caps_are_cuda (outcaps));
   self->replan = TRUE;
   return TRUE;
@@ -493,7 +369,7 @@ gst_cuda_convolve_get_unit_size (GstBaseTransform *trans, GstCaps *caps, gsize *
   return TRUE;
 }
 
-/* A frame is as large as its caps say, whatever its buffer has beside it. */
+/* The size of the output follows from its caps; the input buffer may be larger than its frame. */
 static gboolean
 gst_cuda_convolve_transform_size (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, gsize size,
     GstCaps *othercaps, gsize *othersize)
@@ -501,56 +377,29 @@ gst_cuda_convolve_transform_size (GstBaseTransform *trans, GstPadDirection direc
   return gst_cuda_convolve_get_unit_size (trans, othercaps, othersize);
 }
 
-/* The context that the query's frames need: NULL for frames in system memory. FALSE where there is no device. */
-static gboolean
-context_for (GstCudaConvolve *self, GstQuery *query, GstCudaConvolveContext **context)
-{
-  GstCaps *caps;
+/* --- allocation --- */
 
-  *context = NULL;
-  gst_query_parse_allocation (query, &caps, NULL);
-  if (!caps || !gst_cuda_convolve_caps_are_cuda (caps))
-    return TRUE;
-  *context = gst_cuda_convolve_engine_ensure_context (&self->engine);
-  if (!*context) {
-    ConvolveError why = { .text = "GStreamer finds no CUDA device" }, error = { .status = CONVOLVE_NO_DEVICE };
-
-    convolve_device_find (self->engine.device_id, &why);
-    g_snprintf (error.text, sizeof (error.text), "Frames in CUDA memory cannot be allocated: %s.", why.text);
-    gst_cuda_convolve_engine_post_error (&self->engine, &error);
-  }
-  return *context != NULL;
-}
-
-/* How many buffers of each side stay with us, by what is set: plans may not be made yet. */
+/* How many buffers of each side the element is to keep. The settings tell, because there may be no plans yet. */
 static guint
 count_held (GstCudaConvolve *self)
 {
-  guint held;
-
-  GST_OBJECT_LOCK (self);
-  held = self->applied.frames_in_flight - 1;
-  GST_OBJECT_UNLOCK (self);
-  return held;
+  return gst_cuda_convolve_settings_get_frames_in_flight (self->settings) - 1;
 }
 
 static gboolean
 gst_cuda_convolve_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveContext *context;
-
   guint held = count_held (self);
 
-  self->agreed_in = 0;
+  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
   if (!GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->propose_allocation (trans, decide_query, query))
     return FALSE;
   if (!decide_query) /* passthrough: downstream has answered */
     return TRUE;
-  if (!context_for (self, query, &context)
-      || !gst_cuda_convolve_propose_pool (query, context, self->engine.stream, held))
+  if (!gst_cuda_convolve_propose_pool (query, self->device, self->errors, held))
     return FALSE;
-  self->agreed_in = held;
+  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, held);
   return TRUE;
 }
 
@@ -558,32 +407,29 @@ static gboolean
 gst_cuda_convolve_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveContext *context;
   guint held = count_held (self);
 
-  self->agreed_out = 0;
-  if (!context_for (self, query, &context)
-      || !gst_cuda_convolve_decide_pool (query, context, self->engine.stream, held))
+  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, 0);
+  if (!gst_cuda_convolve_decide_pool (query, self->device, self->errors, held))
     return FALSE;
-  self->agreed_out = held;
+  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, held);
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
 }
 
-/* Adds the time that frames are kept to what upstream answered. */
+/* --- queries and events --- */
+
+/* Adds the time that frames stay under way to what upstream answered. */
 static void
 add_latency (GstCudaConvolve *self, GstQuery *query)
 {
+  GstClockTime least, most, latency = gst_cuda_convolve_flights_get_latency (self->flights);
   gboolean live;
-  GstClockTime least, most, latency;
 
-  GST_OBJECT_LOCK (self);
-  latency = self->latency;
-  GST_OBJECT_UNLOCK (self);
   gst_query_parse_latency (query, &live, &least, &most);
   gst_query_set_latency (query, live, least + latency, GST_CLOCK_TIME_IS_VALID (most) ? most + latency : most);
 }
 
-/* A neighbour that leaves the format open would otherwise take GStreamer's first one, which has 16 bits a sample. */
+/* A neighbour that takes any format takes the first one, which in GStreamer's order has 16 bits for each sample. */
 static void
 sort_caps (GstQuery *query)
 {
@@ -601,7 +447,7 @@ gst_cuda_convolve_query (GstBaseTransform *trans, GstPadDirection direction, Gst
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   gboolean ok;
 
-  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_cuda_convolve_engine_answer_context (&self->engine, query))
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_cuda_convolve_device_answer_context (self->device, query))
     return TRUE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK)
     drain (self);
@@ -610,19 +456,19 @@ gst_cuda_convolve_query (GstBaseTransform *trans, GstPadDirection direction, Gst
     add_latency (self, query);
   if (ok && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
     sort_caps (query);
-  if (ok && direction == GST_PAD_SINK && is_refusal (query))
+  if (ok && direction == GST_PAD_SINK && gst_cuda_convolve_is_refusal (query))
     look_at_refusal (self);
   return ok;
 }
 
-/* What comes after frames in the stream stays behind them. */
+/* A serialized event stays behind the frames that came before the event. */
 static gboolean
 gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
-    gst_cuda_convolve_engine_drop (&self->engine);
+    gst_cuda_convolve_flights_drop (self->flights);
   else if (GST_EVENT_IS_SERIALIZED (event))
     drain (self);
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->sink_event (trans, event);
@@ -632,58 +478,60 @@ static void
 gst_cuda_convolve_set_context (GstElement *element, GstContext *message)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (element);
-  gint device_id;
 
-  GST_OBJECT_LOCK (self);
-  device_id = self->settings.device_id;
-  GST_OBJECT_UNLOCK (self);
-  gst_cuda_convolve_engine_set_context (&self->engine, message, device_id);
+  gst_cuda_convolve_device_set_context (self->device, message,
+      gst_cuda_convolve_settings_get_device_id (self->settings));
   GST_ELEMENT_CLASS (gst_cuda_convolve_parent_class)->set_context (element, message);
 }
 
+/* --- frames --- */
+
 /*
- * With a mask, size, format and time are the input's, so every meta stays true; the base class leaves out those that
- * describe memory. A meta that holds on to the input's memory would only starve its pool.
+ * A mask keeps size, format and time, so every meta stays true; the base class leaves out the metas about memory. Metas
+ * that keep the input's memory alive are left out too, because they would only take buffers from its pool.
  */
 static gboolean
 gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
 {
-  GstCudaConvolveEngine *engine = &GST_CUDA_CONVOLVE (trans)->engine;
+  GstCudaConvolveEngine *engine = GST_CUDA_CONVOLVE (trans)->engine;
+  const GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_get_layer (engine);
 
-  if (engine->layer
-      && !gst_cuda_convolve_layer_keeps_meta (engine->layer, &engine->info, &engine->out_info, outbuf, meta, inbuf))
+  if (layer
+      && !gst_cuda_convolve_layer_keeps_meta (layer, gst_cuda_convolve_engine_get_in_info (engine),
+          gst_cuda_convolve_engine_get_out_info (engine), outbuf, meta, inbuf))
     return FALSE;
   return !gst_meta_api_type_has_tag (meta->info->api, g_quark_from_static_string ("memory-reference"))
       && meta->info->api != GST_PARENT_BUFFER_META_API_TYPE;
 }
 
-/* Everything that is to be settled before the frame, in the order of the stream. */
+/* Settles everything that the frame depends on: caps, context, stream, settings and plans, in that order. */
 static GstFlowReturn
 prepare_for (GstCudaConvolve *self, gboolean is_discont, GstBuffer *input)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstFlowReturn ret = GST_FLOW_OK;
 
-  /* The base class tells of a gap until it has marked a frame that comes out, so the first telling is what counts. */
+  /* The base class reports a gap with every input until it has marked an output, so only the first report counts. */
   if ((is_discont && !self->discont) || GST_BUFFER_IS_DISCONT (input)
       || GST_PAD_NEEDS_RECONFIGURE (GST_BASE_TRANSFORM_SRC_PAD (self)))
     ret = drain (self);
   self->discont = is_discont;
-  /* New caps come first: plans are made for them, and what they say of memory decides whether frames pass through. */
+  /* New caps come first: the plans are made for them, and passthrough needs one kind of memory on both sides. */
   gst_base_transform_reconfigure (trans);
-  if (ret == GST_FLOW_OK && gst_cuda_convolve_engine_is_elsewhere (&self->engine, input)) {
+  if (ret == GST_FLOW_OK && gst_cuda_convolve_device_is_elsewhere (self->device, input)) {
     ret = drain (self);
-    gst_cuda_convolve_engine_follow (&self->engine, input);
+    gst_cuda_convolve_engine_follow (self->engine, input);
     self->replan = TRUE;
     gst_base_transform_reconfigure_src (trans);
   }
-  if (ret == GST_FLOW_OK && gst_cuda_convolve_engine_is_on_other_stream (&self->engine, input)) {
+  if (ret == GST_FLOW_OK && gst_cuda_convolve_device_is_on_other_stream (self->device, input)) {
     ret = drain (self);
-    gst_cuda_convolve_engine_follow_stream (&self->engine, input);
+    gst_cuda_convolve_device_follow_stream (self->device, input);
     gst_base_transform_reconfigure_src (trans);
   }
-  /* Before caps there is nothing to plan for; the base class refuses such a buffer. */
-  if (ret != GST_FLOW_OK || GST_VIDEO_INFO_FORMAT (&self->engine.info) == GST_VIDEO_FORMAT_UNKNOWN)
+  /* Without caps there is nothing to plan, and the base class refuses the buffer. */
+  if (ret != GST_FLOW_OK
+      || GST_VIDEO_INFO_FORMAT (gst_cuda_convolve_engine_get_in_info (self->engine)) == GST_VIDEO_FORMAT_UNKNOWN)
     return ret;
   ret = update_settings (self);
   return ret == GST_FLOW_OK ? update_plans (self) : ret;
@@ -707,7 +555,7 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform *trans, gboolean is_disc
     return ret;
   }
   ret = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->submit_input_buffer (trans, is_discont, input);
-  /* A frame that came too late leaves a gap, which the base class marks on the frame that it sees next. */
+  /* A dropped late frame leaves a gap. The base class marks the next output, which must come after the gap. */
   if (ret == GST_BASE_TRANSFORM_FLOW_DROPPED) {
     GstFlowReturn drained = drain (self);
 
@@ -724,19 +572,17 @@ begin_frame (GstCudaConvolve *self, GstBuffer *input)
   GstBuffer *output = NULL;
   GstFlowReturn ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer (trans, input, &output);
 
-  /* Downstream may have asked for other caps once more meanwhile. */
+  /* prepare_output_buffer() may have negotiated new caps. */
   if (ret == GST_FLOW_OK)
     ret = update_plans (self);
-  if (ret == GST_FLOW_OK) {
-    self->kept = count_kept (self, input);
-    return gst_cuda_convolve_engine_begin (&self->engine, input, output, self->kept == 0);
-  }
+  if (ret == GST_FLOW_OK)
+    return gst_cuda_convolve_engine_begin (self->engine, input, output);
   gst_buffer_unref (input);
   gst_clear_buffer (&output);
   return ret;
 }
 
-/* Called again until there is no output. */
+/* The base class calls this function again until there is no output. */
 static GstFlowReturn
 gst_cuda_convolve_generate_output (GstBaseTransform *trans, GstBuffer **output)
 {
@@ -751,50 +597,28 @@ gst_cuda_convolve_generate_output (GstBaseTransform *trans, GstBuffer **output)
     if (ret != GST_FLOW_OK)
       return ret;
   }
-  if (self->engine.n_flights > self->kept)
-    return gst_cuda_convolve_engine_end (&self->engine, output);
-  return GST_FLOW_OK;
+  return gst_cuda_convolve_flights_end_surplus (self->flights, output);
 }
 
-/* The base class passes all through where this is missing; but frames are begun and ended apart. */
+/* The base class needs this function to leave passthrough. generate_output() does the work, so nothing calls it. */
 static GstFlowReturn
 gst_cuda_convolve_transform (GstBaseTransform *trans, GstBuffer *input, GstBuffer *output)
 {
   return GST_FLOW_NOT_SUPPORTED;
 }
 
+/* --- the object --- */
+
 static void
 gst_cuda_convolve_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
 
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case CONVOLVE_PROP_BOUNDARY:
-      self->settings.boundary = g_value_get_enum (value);
-      break;
-    case CONVOLVE_PROP_KERNEL_VARIANT:
-      self->settings.variant = g_value_get_enum (value);
-      break;
-    case PROP_CUDA_DEVICE_ID:
-      self->settings.device_id = g_value_get_int (value);
-      break;
-    case PROP_FRAMES_IN_FLIGHT:
-      self->settings.frames_in_flight = g_value_get_uint (value);
-      break;
-    case PROP_N_THREADS:
-      self->settings.n_threads = g_value_get_uint (value);
-      break;
-    default:
-      if (!convolve_settings_set_property (&self->settings.mask, id, value)
-          && !convolve_layer_settings_set_property (&self->settings.layer, id, value))
-        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
+  if (!gst_cuda_convolve_settings_set (self->settings, id - PROP_FIRST_SETTING, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
 }
 
-/* Called once for all that one g_object_set() has set: frames see all of it or nothing. */
+/* GObject calls this function once for all properties of one g_object_set(). */
 static void
 gst_cuda_convolve_dispatch_properties_changed (GObject *object, guint n, GParamSpec **specs)
 {
@@ -803,30 +627,9 @@ gst_cuda_convolve_dispatch_properties_changed (GObject *object, guint n, GParamS
 
   for (guint i = 0; i < n; i++)
     written |= specs[i]->owner_type == GST_TYPE_CUDA_CONVOLVE && (specs[i]->flags & G_PARAM_WRITABLE);
-  if (written) {
-    GST_OBJECT_LOCK (self);
-    gst_cuda_convolve_settings_clear (&self->applied);
-    gst_cuda_convolve_settings_copy (&self->applied, &self->settings);
-    self->stale = TRUE;
-    GST_OBJECT_UNLOCK (self);
-  }
+  if (written)
+    gst_cuda_convolve_settings_apply (self->settings);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->dispatch_properties_changed (object, n, specs);
-}
-
-/* Times are means over the frames that were timed; backend and device are those in use. Called with the object lock. */
-static GstStructure *
-make_stats (GstCudaConvolve *self)
-{
-  const GstCudaConvolveEngine *engine = &self->engine;
-  const GstCudaConvolveStats *stats = &engine->stats;
-  guint64 frames = MAX (stats->timed_frames, 1);
-  gboolean active = engine->active_variant != NULL;
-
-  return gst_structure_new ("application/x-cudaconvolve-stats", "frames", G_TYPE_UINT64, stats->frames, "variant",
-      G_TYPE_STRING, active ? engine->active_variant : "none", "backend", G_TYPE_STRING,
-      active ? engine->backend : "none", "device", G_TYPE_STRING, active ? engine->device_name : "none", "upload-time",
-      G_TYPE_UINT64, stats->total.upload / frames, "kernel-time", G_TYPE_UINT64, stats->total.kernel / frames,
-      "download-time", G_TYPE_UINT64, stats->total.download / frames, NULL);
 }
 
 static void
@@ -834,36 +637,18 @@ gst_cuda_convolve_get_property (GObject *object, guint id, GValue *value, GParam
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
 
-  GST_OBJECT_LOCK (self);
   switch (id) {
-    case CONVOLVE_PROP_BOUNDARY:
-      g_value_set_enum (value, self->settings.boundary);
-      break;
-    case CONVOLVE_PROP_KERNEL_VARIANT:
-      g_value_set_enum (value, self->settings.variant);
-      break;
-    case PROP_CUDA_DEVICE_ID:
-      g_value_set_int (value, self->settings.device_id);
-      break;
-    case PROP_FRAMES_IN_FLIGHT:
-      g_value_set_uint (value, self->settings.frames_in_flight);
-      break;
-    case PROP_N_THREADS:
-      g_value_set_uint (value, self->settings.n_threads);
-      break;
     case PROP_ACTIVE_VARIANT:
-      g_value_set_string (value, self->engine.active_variant);
+      g_value_set_string (value, gst_cuda_convolve_stats_get_variant (self->stats));
       break;
     case PROP_STATS:
-      g_value_take_boxed (value, make_stats (self));
+      g_value_take_boxed (value, gst_cuda_convolve_stats_make_structure (self->stats));
       break;
     default:
-      if (!convolve_settings_get_property (&self->settings.mask, id, value)
-          && !convolve_layer_settings_get_property (&self->settings.layer, id, value))
+      if (!gst_cuda_convolve_settings_get (self->settings, id - PROP_FIRST_SETTING, value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
-  GST_OBJECT_UNLOCK (self);
 }
 
 static void
@@ -871,22 +656,62 @@ gst_cuda_convolve_finalize (GObject *object)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
 
-  gst_cuda_convolve_engine_clear (&self->engine);
-  gst_cuda_convolve_settings_clear (&self->settings);
-  gst_cuda_convolve_settings_clear (&self->applied);
-  gst_cuda_convolve_settings_clear (&self->used);
-  g_clear_pointer (&self->idle, g_ptr_array_unref);
+  gst_cuda_convolve_engine_free (self->engine);
+  gst_cuda_convolve_flights_free (self->flights);
+  gst_cuda_convolve_device_free (self->device);
+  gst_cuda_convolve_stats_free (self->stats);
+  gst_cuda_convolve_errors_free (self->errors);
+  gst_cuda_convolve_settings_free (self->settings);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
 
 static void
 gst_cuda_convolve_init (GstCudaConvolve *self)
 {
-  gst_cuda_convolve_engine_init (&self->engine, GST_ELEMENT (self));
-  gst_cuda_convolve_settings_init (&self->settings);
-  gst_cuda_convolve_settings_init (&self->applied);
-  gst_cuda_convolve_settings_init (&self->used);
+  GstElement *element = GST_ELEMENT (self);
+
+  self->settings = gst_cuda_convolve_settings_new (element);
+  self->errors = gst_cuda_convolve_errors_new (element);
+  self->stats = gst_cuda_convolve_stats_new (element);
+  self->device = gst_cuda_convolve_device_new (element);
+  self->flights = gst_cuda_convolve_flights_new (element, self->device, self->errors, self->stats);
+  self->engine = gst_cuda_convolve_engine_new (element, self->device, self->flights, self->errors, self->stats);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
+}
+
+/* The read-only properties. Properties that the user sets are in props/. */
+static void
+install_results (GObjectClass *klass)
+{
+  const GParamFlags readable = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+
+  g_object_class_install_property (klass, PROP_ACTIVE_VARIANT,
+      g_param_spec_string ("active-variant", "Active variant",
+          "Kernel variant that runs, several with commas where planes use different ones; "
+          "\"passthrough\" where the mask changes nothing, NULL before the first frame",
+          NULL, readable));
+  g_object_class_install_property (klass, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Number of frames convolved since start, variant, backend (cuda, cpu or none), device, and the mean time of "
+          "a "
+          "frame in nanoseconds in upload-time, kernel-time and download-time, which overlap",
+          GST_TYPE_STRUCTURE, readable));
+}
+
+static void
+describe_element (GstElementClass *klass)
+{
+  GstCaps *caps = gst_cuda_convolve_template_caps ();
+
+  gst_element_class_set_static_metadata (klass, "Convolution with CUDA or on the CPU (blur, sharpen, edge detection)",
+      "Filter/Effect/Video/Hardware",
+      "Blurs, sharpens, finds edges or convolves video with any mask or a convolution layer, with CUDA on an NVIDIA "
+      "GPU "
+      "or on the CPU",
+      "The cudaconvolve developers");
+  gst_element_class_add_pad_template (klass, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template (klass, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref (caps);
 }
 
 static void
@@ -895,7 +720,6 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
-  GstCaps *caps = gst_cuda_convolve_template_caps ();
 
   GST_DEBUG_CATEGORY_INIT (gst_cuda_convolve_debug, "cudaconvolve", 0, "convolution of video");
 
@@ -903,67 +727,11 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
   object_class->get_property = gst_cuda_convolve_get_property;
   object_class->dispatch_properties_changed = gst_cuda_convolve_dispatch_properties_changed;
   object_class->finalize = gst_cuda_convolve_finalize;
+  install_results (object_class);
+  convolve_properties_install (object_class, PROP_FIRST_SETTING);
 
-  convolve_props_install (object_class);
-  convolve_layer_props_install (object_class);
-  /**
-   * GstCudaConvolve:cuda-device-id:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_CUDA_DEVICE_ID,
-      g_param_spec_int ("cuda-device-id", "CUDA device ID",
-          "Number of the CUDA device to use; -1 takes the first one, or the CPU where there is none", -1, G_MAXINT, -1,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
-  /**
-   * GstCudaConvolve:frames-in-flight:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_FRAMES_IN_FLIGHT,
-      g_param_spec_uint ("frames-in-flight", "Frames in flight",
-          "Frames that are on their way over the device at once: more of them overlap their copies, "
-          "and each beyond the first delays the stream by one frame",
-          1, CONVOLVE_MAX_FRAMES, 1, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
-  /**
-   * GstCudaConvolve:n-threads:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_N_THREADS,
-      g_param_spec_uint ("n-threads", "Threads",
-          "Threads that share a frame where the CPU convolves it; 0 is one for each core", 0, 1024, 0,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
-  /**
-   * GstCudaConvolve:active-variant:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_ACTIVE_VARIANT,
-      g_param_spec_string ("active-variant", "Active variant",
-          "The kernel variant that runs, several with commas where planes differ; "
-          "\"passthrough\" where the mask changes nothing, NULL before the first frame",
-          NULL, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  /**
-   * GstCudaConvolve:stats:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Frames convolved since start, variant, backend (cuda, cpu or none), device, and for how long a frame was in "
-          "each of the steps, which overlap, on average in nanoseconds: upload-time, kernel-time, download-time",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-
-  gst_element_class_set_static_metadata (element_class,
-      "Convolution with CUDA or on the CPU (blur, sharpen, edge detection)", "Filter/Effect/Video/Hardware",
-      "Blurs, sharpens, finds edges or convolves video with any mask or a convolution layer, with CUDA on an NVIDIA "
-      "GPU "
-      "or on the CPU",
-      "The cudaconvolve developers");
-  gst_element_class_add_pad_template (element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
-  gst_element_class_add_pad_template (element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
-  gst_caps_unref (caps);
+  describe_element (element_class);
+  element_class->set_context = GST_DEBUG_FUNCPTR (gst_cuda_convolve_set_context);
 
   trans_class->passthrough_on_same_caps = FALSE;
   trans_class->start = GST_DEBUG_FUNCPTR (gst_cuda_convolve_start);
@@ -973,7 +741,6 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
   trans_class->fixate_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_fixate_caps);
   trans_class->query = GST_DEBUG_FUNCPTR (gst_cuda_convolve_query);
   trans_class->sink_event = GST_DEBUG_FUNCPTR (gst_cuda_convolve_sink_event);
-  element_class->set_context = GST_DEBUG_FUNCPTR (gst_cuda_convolve_set_context);
   trans_class->get_unit_size = GST_DEBUG_FUNCPTR (gst_cuda_convolve_get_unit_size);
   trans_class->transform_size = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_size);
   trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_propose_allocation);

@@ -50,7 +50,7 @@ static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const gchar *format, 
   return FALSE;
 }
 
-/* Gathers the weights of the feature maps that are shown, so that no other is computed. */
+/* Copies the weights of the feature maps that are shown: the other maps are not computed. */
 static gboolean
 take_maps (GstCudaConvolveLayer *layer, const ConvolveLayerSettings *settings, GError **error)
 {
@@ -66,8 +66,8 @@ take_maps (GstCudaConvolveLayer *layer, const ConvolveLayerSettings *settings, G
   layer->rows = layer->mosaic ? (layer->shown + layer->columns - 1) / layer->columns : 1;
   if (!layer->mosaic && layer->shown != 1 && layer->shown != 3 && layer->shown != 4)
     return fail (error,
-        "layer-channels: %u feature maps make no GRAY8, RGB or RGBA frame; pick 1, 3 or 4 of %u, or "
-        "set mosaic",
+        "layer-channels: %u feature maps make no GRAY8, RGB or RGBA frame; choose 1, 3 or 4 of %u, or "
+        "set mosaic=true",
         layer->shown, file->filters);
 
   layer->weights = g_try_new (gfloat, layer->shown * size);
@@ -84,7 +84,7 @@ take_maps (GstCudaConvolveLayer *layer, const ConvolveLayerSettings *settings, G
   return TRUE;
 }
 
-/* What is shown of a value: value / divisor + bias, of black to white; here in full range. */
+/* Sets the scale for showing a value as value / divisor + bias, where 0 is black and 1 is white, in full range. */
 static gboolean
 set_scale (ConvolveLayer *layer, const ConvolveSettings *mask, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A convolution layer as the settings describe it, and what it makes of the size of frames. Immutable and reference
- * counted.
+ * A convolution layer as the settings describe it, and the size of the output that it makes of a frame. A layer never
+ * changes, and is reference counted. Its members may be read by any thread.
  */
 #ifndef GST_CUDA_CONVOLVE_LAYER_H
 #define GST_CUDA_CONVOLVE_LAYER_H
@@ -16,18 +16,19 @@ G_BEGIN_DECLS
 typedef struct
 {
   gchar *location;
-  ConvolveWeights *file;  /* an atomic reference-counted box: layers of one file share it */
+  ConvolveWeights *file;  /* a g_atomic_rc_box, which layers of one file share */
   gfloat *weights, *bias; /* of the feature maps that are shown, in their order; bias may be NULL */
-  ConvolveLayer layer;    /* points to them; its padding is to be set for a size */
+  ConvolveLayer layer;    /* points to weights and bias; resolve() sets its padding for a size */
   gint padding;           /* pixels, or CONVOLVE_PADDING_SAME */
-  guint shown;            /* feature maps */
-  guint columns, rows;    /* of a mosaic; 1 and 1 where there is none */
+  guint shown;            /* number of feature maps that are shown */
+  guint columns, rows;    /* tiles of the mosaic; 1 and 1 without a mosaic */
   gboolean mosaic;
 } GstCudaConvolveLayer;
 
 /*
- * Makes the layer that the settings describe, which name one; before may be NULL, and saves reading its file once more.
- * divisor and bias are those of the mask, and act on what is shown. NULL with error in CONVOLVE_PROPS_ERROR.
+ * Makes the layer that the settings describe; they name a file. Of mask only divisor and bias count, which act on what
+ * is shown. A layer before of the same file saves reading that file again; before may be NULL. NULL with error in
+ * CONVOLVE_PROPS_ERROR.
  */
 GstCudaConvolveLayer *gst_cuda_convolve_layer_new (const ConvolveLayerSettings *settings, const ConvolveSettings *mask,
     ConvolveBoundary boundary, const GstCudaConvolveLayer *before, GError **error);
@@ -35,8 +36,8 @@ GstCudaConvolveLayer *gst_cuda_convolve_layer_ref (GstCudaConvolveLayer *layer);
 void gst_cuda_convolve_layer_unref (GstCudaConvolveLayer *layer);
 
 /*
- * The layer for frames of this size, with its padding, and the size of one feature map; it points into layer. Errors:
- * INVALID, with a text for the user.
+ * Fills *resolved, which points into layer, with the padding for frames of this size, and gives the size of one feature
+ * map. Errors: INVALID, with a text for the user.
  */
 ConvolveStatus gst_cuda_convolve_layer_resolve (const GstCudaConvolveLayer *layer, gint width, gint height,
     ConvolveLayer *resolved, gint *map_width, gint *map_height, ConvolveError *error);
@@ -48,13 +49,13 @@ typedef enum
   GST_CUDA_CONVOLVE_HEIGHT
 } GstCudaConvolveSide;
 
-/* How many tiles of a mosaic there are along the side: what an output is a multiple of. */
+/* The number of tiles of the mosaic along the side. The output is a multiple of that number. */
 gint gst_cuda_convolve_layer_tiles (const GstCudaConvolveLayer *layer, GstCudaConvolveSide side);
 
-/* The output that a side of so many pixels gives, or 0 where it is too small to give one; up to G_MAXINT. */
+/* The output of a side of so many pixels, in pixels up to G_MAXINT; 0 where the input is too small. */
 gint gst_cuda_convolve_layer_output (const GstCudaConvolveLayer *layer, GstCudaConvolveSide side, gint input);
 
-/* The inputs *low to *high that give outputs from least to most; FALSE where none does. */
+/* The range of inputs, *low to *high, whose outputs are from least to most. FALSE where there is no such input. */
 gboolean gst_cuda_convolve_layer_input (const GstCudaConvolveLayer *layer, GstCudaConvolveSide side, gint least,
     gint most, gint *low, gint *high);
 

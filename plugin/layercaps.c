@@ -5,9 +5,9 @@
 
 #include "cudamemory.h"
 
-#define MAX_LISTED 8 /* formats that a message names */
+#define MAX_LISTED 8 /* formats that a message names at most */
 
-/* A format of 8-bit RGB, and its kin with an alpha channel. */
+/* A format of 8 bits, and the format with an alpha channel that is most like it. */
 typedef struct
 {
   GstVideoFormat format, with_alpha;
@@ -48,7 +48,7 @@ typedef struct
 
 #define KINDS(table) ((Kinds){ table, G_N_ELEMENTS (table) })
 
-/* What a pad of this direction can have. */
+/* The formats that a pad of this direction can have. */
 static Kinds
 get_kinds (const GstCudaConvolveLayer *layer, GstPadDirection direction)
 {
@@ -72,7 +72,7 @@ other_direction (GstPadDirection direction)
   return direction == GST_PAD_SINK ? GST_PAD_SRC : GST_PAD_SINK;
 }
 
-/* The first format in a structure that the pad can have; UNKNOWN where there is none. */
+/* The first of the kinds that a structure has; UNKNOWN where the structure has none of them. */
 static GstVideoFormat
 first_format (const GstStructure *structure, Kinds kinds)
 {
@@ -106,7 +106,9 @@ append_format (GValue *list, GstVideoFormat format, gboolean cuda)
   gst_value_list_append_and_take_value (list, &value);
 }
 
-/* The formats of the other side: what goes with that of this side first. FALSE where there is none. */
+/*
+ * Sets the formats of the other pad, the one most like near first. FALSE where the memory can have none of the kinds.
+ */
 static gboolean
 set_formats (GstStructure *structure, Kinds kinds, GstVideoFormat near, gboolean cuda)
 {
@@ -133,17 +135,17 @@ set_formats (GstStructure *structure, Kinds kinds, GstVideoFormat near, gboolean
 
 /* --- sizes --- */
 
-/* The numbers least to most of this side as those of the other. FALSE where none goes. */
+/* Maps the sizes least to most of one pad to sizes of the other pad. FALSE where none of them is possible. */
 static gboolean
 map_range (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCudaConvolveSide side, gint least,
     gint most, GValue *mapped)
 {
-  gint low, high, step = 1;
+  gint low, high, multiple = 1;
 
   if (direction == GST_PAD_SINK) {
     if (!gst_cuda_convolve_layer_input (layer, side, 1, G_MAXINT, &low, &high))
       return FALSE;
-    step = gst_cuda_convolve_layer_tiles (layer, side);
+    multiple = gst_cuda_convolve_layer_tiles (layer, side);
     low = MAX (least, low) <= most ? gst_cuda_convolve_layer_output (layer, side, MAX (least, low)) : 0;
     high = gst_cuda_convolve_layer_output (layer, side, most);
     if (low == 0)
@@ -156,7 +158,7 @@ map_range (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCuda
     g_value_set_int (mapped, low);
   } else {
     g_value_init (mapped, GST_TYPE_INT_RANGE);
-    gst_value_set_int_range_step (mapped, low, high, step);
+    gst_value_set_int_range_step (mapped, low, high, multiple);
   }
   return TRUE;
 }
@@ -201,7 +203,7 @@ set_size (GstStructure *structure, const gchar *field, const GstCudaConvolveLaye
 
 /* --- caps --- */
 
-/* The structure of the other side, in this memory; NULL where there is none. */
+/* The structure of the other pad, in CUDA memory or system memory; NULL where no frame is possible. */
 static GstStructure *
 transform_structure (const GstCudaConvolveLayer *layer, GstPadDirection direction, const GstStructure *structure,
     gboolean cuda)
@@ -240,7 +242,7 @@ gst_cuda_convolve_layer_transform_caps (const GstCudaConvolveLayer *layer, GstPa
   return result;
 }
 
-/* The best structure and format that othercaps have; NULL where they have none. */
+/* The first structure and format of preferred that othercaps have; NULL where othercaps have none of them. */
 static GstCaps *
 find_best (GstCaps *preferred, GstCaps *othercaps)
 {
@@ -276,7 +278,7 @@ gst_cuda_convolve_layer_fixate_caps (const GstCudaConvolveLayer *layer, GstPadDi
   return gst_caps_fixate (best ? best : othercaps);
 }
 
-/* formats is a name, or several. */
+/* formats is a list of names for the message. */
 static gchar *
 refuse_formats (const GstCudaConvolveLayer *layer, const gchar *formats)
 {
@@ -307,7 +309,7 @@ gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer *layer, const GstVid
   return NULL;
 }
 
-/* The formats of all structures, as "I420, NV12", each once; cut where they are many. */
+/* The formats of all structures as "I420, NV12", each once, at most MAX_LISTED of them. */
 static gchar *
 list_formats (const GstCaps *caps)
 {

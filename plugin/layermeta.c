@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "layermeta.h"
 
-/* By hand, for not every version of GStreamer's own takes the parameters along. */
+/* Some versions of GStreamer lose the parameters of the meta when they scale it themselves. */
 static void
 scale_region (GstBuffer *outbuf, const GstVideoRegionOfInterestMeta *region, const GstVideoInfo *in,
     const GstVideoInfo *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What becomes of a frame's metas where a layer changes its size and what its samples mean. */
+/* What happens to the metas of a frame where a layer changes the size and the meaning of its samples. */
 #ifndef GST_CUDA_CONVOLVE_LAYER_META_H
 #define GST_CUDA_CONVOLVE_LAYER_META_H
 
@@ -8,8 +8,9 @@
 G_BEGIN_DECLS
 
 /*
- * Whether the meta holds for the output as it is. One that speaks of places in the picture does not: it is scaled and
- * put on outbuf here, but for a mosaic, which shows the picture many times.
+ * Whether the meta can be copied to the output. A meta that names places in the picture cannot: this function puts a
+ * scaled copy on outbuf, unless the output is a mosaic, which shows the picture many times. A meta about colour is
+ * lost.
  */
 gboolean gst_cuda_convolve_layer_keeps_meta (const GstCudaConvolveLayer *layer, const GstVideoInfo *in,
     const GstVideoInfo *out, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf);

@@ -3,29 +3,44 @@
 
 #include <string.h>
 
-#define OPAQUE 255 /* of alpha, where no feature map gives it */
+#define OPAQUE 255 /* alpha, where no feature map is shown in that channel */
 
-static void
-clear_plan (gpointer data)
+struct _GstCudaConvolveLayerPlan
 {
-  GstCudaConvolveLayerPlan *plan = data;
+  ConvolveLayerPlan *plan;
+  const GstCudaConvolveLayout *in, *out;
+  guint shown;         /* feature maps */
+  guint columns, rows; /* of the mosaic */
+  gboolean mosaic;
+  gint map_width, map_height;
+};
 
+void
+gst_cuda_convolve_layer_plan_free (GstCudaConvolveLayerPlan *plan)
+{
   convolve_layer_plan_unref (plan->plan);
+  g_free (plan);
 }
 
-GstCudaConvolveLayerPlan *
-gst_cuda_convolve_layer_plan_ref (GstCudaConvolveLayerPlan *plan)
+const gchar *
+gst_cuda_convolve_layer_plan_variant (const GstCudaConvolveLayerPlan *plan)
 {
-  return g_atomic_rc_box_acquire (plan);
+  return convolve_layer_plan_variant (plan->plan);
+}
+
+gboolean
+gst_cuda_convolve_layer_plan_is_on_device (const GstCudaConvolveLayerPlan *plan)
+{
+  return convolve_layer_plan_on_device (plan->plan);
 }
 
 void
-gst_cuda_convolve_layer_plan_unref (GstCudaConvolveLayerPlan *plan)
+gst_cuda_convolve_layer_plan_set_pool (GstCudaConvolveLayerPlan *plan, ConvolvePool *pool)
 {
-  g_atomic_rc_box_release_full (plan, clear_plan);
+  convolve_layer_plan_set_pool (plan->plan, pool);
 }
 
-/* The layer has 0 for black and 1 for white, whose code values are others in limited range. */
+/* A layer computes with 0 for black and 1 for white. In limited range their code values are not 0 and 255. */
 static void
 scale_to_ranges (ConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out)
 {
@@ -44,41 +59,39 @@ scale_to_ranges (ConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInf
 }
 
 GstCudaConvolveLayerPlan *
-gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out,
-    const gchar *variant, ConvolveDevice *device, ConvolveError *error)
+gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer *layer, const GstCudaConvolveLayout *in,
+    const GstCudaConvolveLayout *out, const gchar *variant, ConvolveDevice *device, ConvolveError *error)
 {
-  GstCudaConvolveLayerPlan *plan = g_atomic_rc_box_new0 (GstCudaConvolveLayerPlan);
+  GstCudaConvolveLayerPlan *plan = g_new0 (GstCudaConvolveLayerPlan, 1);
   ConvolveLayer resolved;
 
-  plan->in_info = *in;
-  plan->out_info = *out;
+  plan->in = in;
+  plan->out = out;
   plan->shown = layer->shown;
   plan->columns = layer->columns;
   plan->rows = layer->rows;
   plan->mosaic = layer->mosaic;
-  gst_cuda_convolve_layout_init (&plan->in, in);
-  gst_cuda_convolve_layout_init (&plan->out, out);
-  if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (in), GST_VIDEO_INFO_HEIGHT (in), &resolved,
-          &plan->map_width, &plan->map_height, error)
+  if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (&in->info), GST_VIDEO_INFO_HEIGHT (&in->info),
+          &resolved, &plan->map_width, &plan->map_height, error)
       == CONVOLVE_OK) {
-    scale_to_ranges (&resolved, in, out);
+    scale_to_ranges (&resolved, &in->info, &out->info);
     plan->plan = convolve_layer_plan_new (&resolved, variant, device, error);
   }
   if (!plan->plan)
-    g_clear_pointer (&plan, gst_cuda_convolve_layer_plan_unref);
+    g_clear_pointer (&plan, gst_cuda_convolve_layer_plan_free);
   return plan;
 }
 
-/* Where the planes of a frame are. */
+/* Where the planes of a frame are, on the host or on the device. */
 typedef struct
 {
   guint8 *data[GST_VIDEO_MAX_PLANES];
   gssize stride[GST_VIDEO_MAX_PLANES];
 } Planes;
 
-/* One stride has to do for all channels. */
+/* Whether all planes have one stride, as the kernel library expects of the channels of a layer. */
 static gboolean
-are_even (const Planes *planes, const GstCudaConvolveLayout *layout)
+have_one_stride (const Planes *planes, const GstCudaConvolveLayout *layout)
 {
   for (guint i = 1; i < layout->n_planes; i++)
     if (planes->stride[i] != planes->stride[0])
@@ -86,7 +99,10 @@ are_even (const Planes *planes, const GstCudaConvolveLayout *layout)
   return TRUE;
 }
 
-/* The byte of a pixel that no component has, in the formats of 4 bytes. */
+/*
+ * The offset of the byte that no component has, in RGBx and similar formats: offsets 0 to 3, less those of three
+ * components.
+ */
 static gint
 unused_byte (const GstVideoFormatInfo *finfo)
 {
@@ -97,7 +113,10 @@ unused_byte (const GstVideoFormatInfo *finfo)
   return 0 + 1 + 2 + 3 - sum;
 }
 
-/* Red, green, blue and alpha of a frame, or gray alone, and what there is of alpha or in its place; their number. */
+/*
+ * Fills the channels of a frame: gray, or red, green, blue, and alpha or padding if there is any. Returns their
+ * number.
+ */
 static guint
 describe_channels (const Planes *planes, const GstVideoFormatInfo *finfo, ConvolveLayerTensor *tensor)
 {
@@ -115,7 +134,7 @@ describe_channels (const Planes *planes, const GstVideoFormatInfo *finfo, Convol
   return n;
 }
 
-/* Rows first up to end of the feature maps. */
+/* Computes rows first up to end of the feature maps. */
 static ConvolveStatus
 run (const GstCudaConvolveLayerPlan *plan, const Planes *in, const Planes *out, gint first, gint end,
     ConvolveError *error)
@@ -124,17 +143,17 @@ run (const GstCudaConvolveLayerPlan *plan, const Planes *in, const Planes *out, 
     .batch = 1,
     .first_row = first,
     .end_row = end,
-    .height = GST_VIDEO_INFO_HEIGHT (&plan->in_info),
-    .width = GST_VIDEO_INFO_WIDTH (&plan->in_info),
+    .height = GST_VIDEO_INFO_HEIGHT (&plan->in->info),
+    .width = GST_VIDEO_INFO_WIDTH (&plan->in->info),
   };
 
-  describe_channels (in, plan->in_info.finfo, &task.source);
+  describe_channels (in, plan->in->info.finfo, &task.source);
   if (plan->mosaic) {
     task.destination =
         convolve_layer_mosaic (out->data[0], out->stride[0], 1, plan->columns, plan->map_height, plan->map_width);
     task.filled = plan->columns * plan->rows - plan->shown;
   } else {
-    task.filled = describe_channels (out, plan->out_info.finfo, &task.destination) - plan->shown;
+    task.filled = describe_channels (out, plan->out->info.finfo, &task.destination) - plan->shown;
     task.fill = OPAQUE;
   }
   return convolve_layer_run (plan->plan, &task, error);
@@ -154,11 +173,11 @@ host_planes (const GstCudaConvolveFrame *frame, const GstCudaConvolveLayout *lay
   return planes;
 }
 
-/* Planes of one stride for a frame of this layout, in memory to be freed; NULL where there is none. */
+/* Allocates planes of one stride for a frame of this layout. To be freed; NULL where there is no memory. */
 static guint8 *
-even_planes (const GstCudaConvolveLayout *layout, Planes *planes)
+new_planes (const GstCudaConvolveLayout *layout, Planes *planes)
 {
-  gsize size = layout->planes[0].row_bytes * layout->planes[0].rows; /* RGB has planes of one size */
+  gsize size = layout->planes[0].row_bytes * layout->planes[0].rows; /* planar RGB has planes of one size */
   guint8 *memory = g_try_malloc_n (layout->n_planes, size);
 
   for (guint i = 0; i < layout->n_planes && memory; i++) {
@@ -177,101 +196,104 @@ copy_planes (const GstCudaConvolveLayout *layout, const Planes *to, const Planes
           layout->planes[i].row_bytes);
 }
 
-/* A frame whose planes have strides of their own, which is rare, takes a way over memory where they have one. */
+/* Planes with different strides, which are rare, are copied to and from planes of one stride. */
 ConvolveStatus
 gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan *plan, GstCudaConvolveFrame *in,
     GstCudaConvolveFrame *out, ConvolveError *error)
 {
-  Planes from = host_planes (in, &plan->in), to = host_planes (out, &plan->out), even_from = from, even_to = to;
-  gboolean from_even = are_even (&from, &plan->in), to_even = are_even (&to, &plan->out);
-  g_autofree guint8 *source = from_even ? NULL : even_planes (&plan->in, &even_from);
-  g_autofree guint8 *destination = to_even ? NULL : even_planes (&plan->out, &even_to);
+  Planes from = host_planes (in, plan->in), to = host_planes (out, plan->out), from_copy = from, to_copy = to;
+  gboolean from_fits = have_one_stride (&from, plan->in), to_fits = have_one_stride (&to, plan->out);
+  g_autofree guint8 *source = from_fits ? NULL : new_planes (plan->in, &from_copy);
+  g_autofree guint8 *destination = to_fits ? NULL : new_planes (plan->out, &to_copy);
   ConvolveStatus status;
 
-  if ((!from_even && !source) || (!to_even && !destination)) {
+  if ((!from_fits && !source) || (!to_fits && !destination)) {
     *error = (ConvolveError){ .status = CONVOLVE_NO_MEMORY, .text = "no memory for the planes of a frame" };
     return error->status;
   }
   if (source)
-    copy_planes (&plan->in, &even_from, &from);
-  status = run (plan, &even_from, &even_to, 0, plan->map_height, error);
+    copy_planes (plan->in, &from_copy, &from);
+  status = run (plan, &from_copy, &to_copy, 0, plan->map_height, error);
   if (destination && status == CONVOLVE_OK)
-    copy_planes (&plan->out, &to, &even_to);
+    copy_planes (plan->out, &to, &to_copy);
   return status;
 }
 
 /* --- on the device --- */
 
-/* A stage for each plane that one of the frames has on the host: all alike, so that planes have one stride. */
+/* Takes a stage for each plane that one of the frames has on the host. All stages have one size, and so one stride. */
 static ConvolveStatus
 place_planes (const GstCudaConvolveLayerPlan *plan, ConvolveDevice *device, const GstCudaConvolveFrame *in,
     const GstCudaConvolveFrame *out, Planes *from, Planes *to, ConvolveError *error)
 {
-  gsize row_bytes = MAX (plan->in.planes[0].row_bytes, plan->out.planes[0].row_bytes);
-  gsize rows = MAX (plan->in.planes[0].rows, plan->out.planes[0].rows);
+  gsize row_bytes = MAX (plan->in->planes[0].row_bytes, plan->out->planes[0].row_bytes);
+  gsize rows = MAX (plan->in->planes[0].rows, plan->out->planes[0].rows);
   ConvolveStatus status = CONVOLVE_OK;
 
-  for (guint i = 0; i < MAX (plan->in.n_planes, plan->out.n_planes) && status == CONVOLVE_OK; i++) {
-    const GstCudaConvolvePlane *source = &plan->in.planes[i], *destination = &plan->out.planes[i];
+  for (guint i = 0; i < MAX (plan->in->n_planes, plan->out->n_planes) && status == CONVOLVE_OK; i++) {
+    const GstCudaConvolvePlane *source = &plan->in->planes[i], *destination = &plan->out->planes[i];
     ConvolveStage stage = { 0 };
 
-    if ((i < plan->in.n_planes && !in->on_device) || (i < plan->out.n_planes && !out->on_device))
+    if ((i < plan->in->n_planes && !in->on_device) || (i < plan->out->n_planes && !out->on_device))
       status = convolve_device_stage (device, i, row_bytes, rows, &stage, error);
-    if (i < plan->in.n_planes)
+    if (i < plan->in->n_planes)
       from->data[i] = gst_cuda_convolve_first_row (source, in, i, stage.source, stage.stride, &from->stride[i]);
-    if (i < plan->out.n_planes)
+    if (i < plan->out->n_planes)
       to->data[i] = gst_cuda_convolve_first_row (destination, out, i, stage.destination, stage.stride, &to->stride[i]);
   }
   return status;
 }
 
-/* A frame under way on the device. */
+/* A frame on the device. */
 typedef struct
 {
   const GstCudaConvolveLayerPlan *plan;
   ConvolveDevice *device;
   const GstCudaConvolveFrame *in, *out;
   Planes from, to;
-  gint uploaded; /* rows 0 up to here */
-} Way;
+  gint uploaded; /* rows from row 0 that the stages have */
+} Job;
 
-/* Uploads the rows up to end that are not there yet. */
+/* Uploads the rows up to end that the stages do not have yet. */
 static ConvolveStatus
-upload_rows (Way *way, gint end, ConvolveError *error)
+upload_rows (Job *job, gint end, ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = &way->plan->in;
+  const GstCudaConvolveLayout *layout = job->plan->in;
   ConvolveStatus status = CONVOLVE_OK;
 
-  if (way->in->on_device || end <= way->uploaded)
+  if (job->in->on_device || end <= job->uploaded)
     return CONVOLVE_OK;
   for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++) {
-    ConvolveRows rows = gst_cuda_convolve_host_rows (&layout->planes[i], &way->in->video, i, way->uploaded, end);
+    ConvolveRows rows = gst_cuda_convolve_host_rows (&layout->planes[i], &job->in->video, i, job->uploaded, end);
 
-    status = convolve_device_upload (way->device, i, &rows, error);
+    status = convolve_device_upload (job->device, i, &rows, error);
   }
-  way->uploaded = end;
+  job->uploaded = end;
   return status;
 }
 
 static ConvolveStatus
-download_rows (const Way *way, gint first, gint end, ConvolveError *error)
+download_rows (const Job *job, gint first, gint end, ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = &way->plan->out;
+  const GstCudaConvolveLayout *layout = job->plan->out;
   ConvolveStatus status = CONVOLVE_OK;
 
-  for (guint i = 0; i < layout->n_planes && !way->out->on_device && status == CONVOLVE_OK; i++) {
-    ConvolveRows rows = gst_cuda_convolve_host_rows (&layout->planes[i], &way->out->video, i, first, end);
+  for (guint i = 0; i < layout->n_planes && !job->out->on_device && status == CONVOLVE_OK; i++) {
+    ConvolveRows rows = gst_cuda_convolve_host_rows (&layout->planes[i], &job->out->video, i, first, end);
 
-    status = convolve_device_download (way->device, i, &rows, error);
+    status = convolve_device_download (job->device, i, &rows, error);
   }
   return status;
 }
 
-/* A strip is computed while the next comes and the one before it goes; those of a mosaic would be everywhere. */
+/*
+ * Goes in strips from the top: a strip is computed while the next is uploaded and the one before downloaded. The rows
+ * of a mosaic's strip would lie in several places, so a mosaic is one strip.
+ */
 static ConvolveStatus
-run_strips (Way *way, guint strips, ConvolveError *error)
+run_strips (Job *job, guint strips, ConvolveError *error)
 {
-  const GstCudaConvolveLayerPlan *plan = way->plan;
+  const GstCudaConvolveLayerPlan *plan = job->plan;
   gint64 height = plan->map_height;
   ConvolveStatus status = CONVOLVE_OK;
 
@@ -279,29 +301,29 @@ run_strips (Way *way, guint strips, ConvolveError *error)
   for (guint i = 0; i < strips && status == CONVOLVE_OK; i++) {
     gint first = height * i / strips, end = height * (i + 1) / strips, needed_first, needed_end;
 
-    convolve_layer_plan_source_rows (plan->plan, GST_VIDEO_INFO_HEIGHT (&plan->in_info), first, end, &needed_first,
+    convolve_layer_plan_source_rows (plan->plan, GST_VIDEO_INFO_HEIGHT (&plan->in->info), first, end, &needed_first,
         &needed_end);
-    status = upload_rows (way, needed_end, error);
+    status = upload_rows (job, needed_end, error);
     if (status == CONVOLVE_OK)
-      status = run (plan, &way->from, &way->to, first, end, error);
+      status = run (plan, &job->from, &job->to, first, end, error);
     if (status == CONVOLVE_OK)
-      status = download_rows (way, first * plan->rows, end * plan->rows, error);
+      status = download_rows (job, first * plan->rows, end * plan->rows, error);
   }
   return status;
 }
 
 static ConvolveStatus
-run_begun (Way *way, guint strips, ConvolveError *error)
+run_in_slot (Job *job, guint strips, ConvolveError *error)
 {
-  const GstCudaConvolveLayerPlan *plan = way->plan;
-  ConvolveStatus status = place_planes (plan, way->device, way->in, way->out, &way->from, &way->to, error);
+  const GstCudaConvolveLayerPlan *plan = job->plan;
+  ConvolveStatus status = place_planes (plan, job->device, job->in, job->out, &job->from, &job->to, error);
 
   if (status != CONVOLVE_OK)
     return status;
-  if (are_even (&way->from, &plan->in) && are_even (&way->to, &plan->out))
-    return run_strips (way, strips, error);
+  if (have_one_stride (&job->from, plan->in) && have_one_stride (&job->to, plan->out))
+    return run_strips (job, strips, error);
   *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED,
-    .text = "the planes of a frame in CUDA memory have strides of their own" };
+    .text = "the planes of a frame in CUDA memory have different strides, and a layer takes planes of one stride" };
   return error->status;
 }
 
@@ -309,14 +331,14 @@ ConvolveStatus
 gst_cuda_convolve_layer_plan_run_on_device (const GstCudaConvolveLayerPlan *plan, ConvolveDevice *device, guint slot,
     guint strips, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
 {
-  Way way = { .plan = plan, .device = device, .in = in, .out = out };
+  Job job = { .plan = plan, .device = device, .in = in, .out = out };
   ConvolveStatus status = convolve_device_begin (device, slot, error);
 
   if (status == CONVOLVE_OK)
-    status = run_begun (&way, strips, error);
+    status = run_in_slot (&job, strips, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_end (device, error);
-  /* Nothing may still read or write the frames when they are unmapped. */
+  /* The caller unmaps the frames after an error, and nothing may read or write them then. */
   if (status != CONVOLVE_OK)
     convolve_device_finish (device, NULL);
   return status;

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A layer's plan for frames of one size and format in and out, and frames through it. Reference counted. */
+/* A layer's plan for frames of one size and format at each side, and frames through that plan. Reference counted. */
 #ifndef GST_CUDA_CONVOLVE_LAYER_PLAN_H
 #define GST_CUDA_CONVOLVE_LAYER_PLAN_H
 
+#include "convolve_pool.h"
 #include "layer.h"
 #include "rows.h"
 
 G_BEGIN_DECLS
 
-typedef struct
-{
-  ConvolveLayerPlan *plan;
-  GstVideoInfo in_info, out_info;
-  GstCudaConvolveLayout in, out; /* their planes */
-  guint shown, columns, rows;
-  gboolean mosaic;
-  gint map_width, map_height;
-} GstCudaConvolveLayerPlan;
+typedef struct _GstCudaConvolveLayerPlan GstCudaConvolveLayerPlan;
 
 /*
- * out is what the layer makes of frames with in. variant is a name or "auto"; device may be NULL. NULL with error
- * filled.
+ * out is the layout of what the layer makes of frames with the layout in; both must outlive the plan. variant is a name
+ * or "auto"; device may be NULL. NULL with error filled.
  */
-GstCudaConvolveLayerPlan *gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer *layer, const GstVideoInfo *in,
-    const GstVideoInfo *out, const gchar *variant, ConvolveDevice *device, ConvolveError *error);
-GstCudaConvolveLayerPlan *gst_cuda_convolve_layer_plan_ref (GstCudaConvolveLayerPlan *plan);
-void gst_cuda_convolve_layer_plan_unref (GstCudaConvolveLayerPlan *plan);
+GstCudaConvolveLayerPlan *gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer *layer,
+    const GstCudaConvolveLayout *in, const GstCudaConvolveLayout *out, const gchar *variant, ConvolveDevice *device,
+    ConvolveError *error);
+void gst_cuda_convolve_layer_plan_free (GstCudaConvolveLayerPlan *plan);
 
-/* As the functions of run.h, for sound frames; in so many strips from the top where that can be. */
+const gchar *gst_cuda_convolve_layer_plan_variant (const GstCudaConvolveLayerPlan *plan);
+gboolean gst_cuda_convolve_layer_plan_is_on_device (const GstCudaConvolveLayerPlan *plan);
+
+/* As gst_cuda_convolve_plans_set_pool(). */
+void gst_cuda_convolve_layer_plan_set_pool (GstCudaConvolveLayerPlan *plan, ConvolvePool *pool);
+
+/*
+ * As the functions of run.h, for sound frames. On the device a frame is cut into so many strips from the top; a
+ * mosaic is always one strip.
+ */
 ConvolveStatus gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan *plan, GstCudaConvolveFrame *in,
     GstCudaConvolveFrame *out, ConvolveError *error);
 ConvolveStatus gst_cuda_convolve_layer_plan_run_on_device (const GstCudaConvolveLayerPlan *plan, ConvolveDevice *device,

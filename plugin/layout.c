@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Formats are read from GStreamer's own description of them, component by component. Those of a newer version so come by
- * themselves, where their description says nothing that is not known here. Components that fill their plane together
- * become one step; those that share it with others of another size (YUY2 and kin) become a step each.
+ * Formats are read from GStreamer's own description, component by component. A format of a newer GStreamer is so
+ * supported without a change here, unless its description says something that this file does not know.
  */
 #include "layout.h"
 
 #define ALPHA 3 /* the component's number in every format that has it */
 
-/* GStreamer's description has no offsets for these: Y U Y V, and U Y V A, in words with the sample at the top. */
+/*
+ * Packed formats of 16-bit words, with the sample in the upper bits. GStreamer's description has no offsets for them:
+ * Y U Y V, and U Y V A.
+ */
 typedef struct
 {
-  const gchar *stem;
-  gint offset[4], shift;
+  const gchar *stem; /* that the names of the formats begin with */
+  gint offset[4];    /* bytes from the pixel's start to Y, U, V and A; -1 where there is none */
+  gint shift;        /* unused bits below the sample */
 } Words;
 
 static const Words *
@@ -41,7 +44,7 @@ component_offset (const GstVideoFormatInfo *finfo, guint component)
 
   if (find_words (finfo))
     return find_words (finfo)->offset[component];
-  /* P010 and kin count the second sample of a pair in samples. */
+  /* P010 and similar formats give the offset of the second sample in samples, not in bytes. */
   if (offset % size)
     offset *= size;
   for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++)
@@ -65,11 +68,11 @@ byte_order (const GstVideoFormatInfo *finfo)
     return G_BIG_ENDIAN;
   if (g_str_equal (name, "ARGB64") || g_str_equal (name, "AYUV64"))
     return G_BYTE_ORDER;
-  /* Little-endian formats whose descriptions lack the flag. */
+  /* The descriptions of these little-endian formats lack the flag. */
   return g_str_equal (name, "Y210") || g_str_equal (name, "v216") ? G_LITTLE_ENDIAN : 0;
 }
 
-/* Gray, YUV or RGB, and nothing else in the flags but what this file deals with: a newer flag has a meaning too. */
+/* Whether the format is gray, YUV or RGB, without a flag that this file does not know: such a flag has a meaning. */
 static gboolean
 has_known_kind (const GstVideoFormatInfo *finfo)
 {
@@ -90,7 +93,7 @@ has_known_kind (const GstVideoFormatInfo *finfo)
   }
 }
 
-/* GStreamer unpacks integers to these; what it unpacks to anything else is no format of integers as they are known. */
+/* Whether samples are integers: GStreamer unpacks integers to the four formats below, and floats to others. */
 static gboolean
 has_known_samples (const GstVideoFormatInfo *finfo)
 {
@@ -108,7 +111,7 @@ has_known_samples (const GstVideoFormatInfo *finfo)
   }
 }
 
-/* A sample of 8 to 16 bits in a word of its own, as deep as all others and at a place that is known. */
+/* Whether each sample has a known place in a word of its own, and the depth of the first component: 8 to 16 bits. */
 static gboolean
 is_known_component (const GstVideoFormatInfo *finfo, guint component)
 {
@@ -125,7 +128,7 @@ is_known_component (const GstVideoFormatInfo *finfo, guint component)
 }
 
 gboolean
-gst_cuda_convolve_format_info_is_supported (const GstVideoFormatInfo *finfo)
+gst_cuda_convolve_format_is_supported (const GstVideoFormatInfo *finfo)
 {
   if (!has_known_kind (finfo) || !has_known_samples (finfo))
     return FALSE;
@@ -135,13 +138,7 @@ gst_cuda_convolve_format_info_is_supported (const GstVideoFormatInfo *finfo)
   return TRUE;
 }
 
-gboolean
-gst_cuda_convolve_format_is_supported (GstVideoFormat format)
-{
-  return gst_cuda_convolve_format_info_is_supported (gst_video_format_get_info (format));
-}
-
-/* Fills the step's pixel for one sample: what the sample stands for decides its zero, its range and its bias. */
+/* Fills the group's pixel for one sample. The component decides zero level, range and whether bias applies. */
 static void
 describe_sample (ConvolvePixel *pixel, guint sample, const GstVideoInfo *info, guint component)
 {
@@ -161,7 +158,7 @@ describe_sample (ConvolvePixel *pixel, guint sample, const GstVideoInfo *info, g
     pixel->biased |= 1u << sample;
 }
 
-/* Two components of a plane lie alike where one pixel stride serves both. */
+/* Whether all components of the plane have one pixel stride, so that they make one group. */
 static gboolean
 fills_plane (const GstVideoFormatInfo *finfo, guint component)
 {
@@ -172,23 +169,23 @@ fills_plane (const GstVideoFormatInfo *finfo, guint component)
   return TRUE;
 }
 
-static GstCudaConvolveStep *
-find_step (GstCudaConvolveLayout *layout, guint plane)
+static GstCudaConvolveGroup *
+find_group (GstCudaConvolveLayout *layout, guint plane)
 {
-  for (guint i = 0; i < layout->n_steps; i++)
-    if (layout->steps[i].plane == plane)
-      return &layout->steps[i];
+  for (guint i = 0; i < layout->n_groups; i++)
+    if (layout->groups[i].plane == plane)
+      return &layout->groups[i];
   return NULL;
 }
 
-/* The last pair of an odd row of packed 4:2:2 holds a luma sample that is not in the picture: a column to copy. */
+/* In packed 4:2:2 of odd width the last pair of a row has a second luma sample, outside the picture: one to copy. */
 static void
 add_odd_end (GstCudaConvolveLayout *layout)
 {
-  const GstCudaConvolveStep *luma = &layout->steps[0], *chroma = &layout->steps[1];
+  const GstCudaConvolveGroup *luma = &layout->groups[0], *chroma = &layout->groups[1];
 
-  if (layout->n_planes == 1 && layout->n_steps == 3 && luma->x_step < chroma->x_step && luma->width % 2) {
-    GstCudaConvolveStep *end = &layout->steps[layout->n_steps++];
+  if (layout->n_planes == 1 && layout->n_groups == 3 && luma->x_step < chroma->x_step && luma->width % 2) {
+    GstCudaConvolveGroup *end = &layout->groups[layout->n_groups++];
 
     *end = *luma;
     end->offset += (gsize) luma->width * luma->pixel.stride;
@@ -200,12 +197,12 @@ add_odd_end (GstCudaConvolveLayout *layout)
 static void
 measure_planes (GstCudaConvolveLayout *layout, gint size)
 {
-  for (guint i = 0; i < layout->n_steps; i++) {
-    const GstCudaConvolveStep *step = &layout->steps[i];
-    GstCudaConvolvePlane *plane = &layout->planes[step->plane];
-    gsize end = step->offset + (gsize) (step->width - 1) * step->pixel.stride + step->pixel.samples * size;
+  for (guint i = 0; i < layout->n_groups; i++) {
+    const GstCudaConvolveGroup *group = &layout->groups[i];
+    GstCudaConvolvePlane *plane = &layout->planes[group->plane];
+    gsize end = group->offset + (gsize) (group->width - 1) * group->pixel.stride + group->pixel.samples * size;
 
-    plane->rows = step->height;
+    plane->rows = group->height;
     plane->row_bytes = MAX (plane->row_bytes, end);
   }
 }
@@ -216,31 +213,31 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo
   const GstVideoFormatInfo *finfo = info->finfo;
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0), size = depth > 8 ? 2 : 1;
 
-  *layout = (GstCudaConvolveLayout){ .n_planes = GST_VIDEO_FORMAT_INFO_N_PLANES (finfo) };
+  *layout = (GstCudaConvolveLayout){ .info = *info, .n_planes = GST_VIDEO_FORMAT_INFO_N_PLANES (finfo) };
 
   for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++) {
     guint plane = GST_VIDEO_FORMAT_INFO_PLANE (finfo, i);
     gint offset = component_offset (finfo, i), stride = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, i);
     gboolean together = fills_plane (finfo, i);
-    GstCudaConvolveStep *step = together ? find_step (layout, plane) : NULL;
+    GstCudaConvolveGroup *group = together ? find_group (layout, plane) : NULL;
 
-    if (!step) {
-      step = &layout->steps[layout->n_steps++];
-      step->plane = plane;
-      step->offset = together ? 0 : offset;
-      step->width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, i, GST_VIDEO_INFO_WIDTH (info));
-      step->height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (finfo, i, GST_VIDEO_INFO_HEIGHT (info));
-      step->x_step = 1u << GST_VIDEO_FORMAT_INFO_W_SUB (finfo, i);
-      step->y_step = 1u << GST_VIDEO_FORMAT_INFO_H_SUB (finfo, i);
-      step->pixel.type = size == 1 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16;
-      step->pixel.depth = depth;
-      step->pixel.shift =
+    if (!group) {
+      group = &layout->groups[layout->n_groups++];
+      group->plane = plane;
+      group->offset = together ? 0 : offset;
+      group->width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, i, GST_VIDEO_INFO_WIDTH (info));
+      group->height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (finfo, i, GST_VIDEO_INFO_HEIGHT (info));
+      group->x_step = 1u << GST_VIDEO_FORMAT_INFO_W_SUB (finfo, i);
+      group->y_step = 1u << GST_VIDEO_FORMAT_INFO_H_SUB (finfo, i);
+      group->pixel.type = size == 1 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16;
+      group->pixel.depth = depth;
+      group->pixel.shift =
           find_words (finfo) ? find_words (finfo)->shift : (gint) GST_VIDEO_FORMAT_INFO_SHIFT (finfo, i);
-      step->pixel.swapped = byte_order (finfo) != G_BYTE_ORDER;
-      step->pixel.stride = stride;
-      step->pixel.samples = together ? stride / size : 1;
+      group->pixel.swapped = byte_order (finfo) != G_BYTE_ORDER;
+      group->pixel.stride = stride;
+      group->pixel.samples = together ? stride / size : 1;
     }
-    describe_sample (&step->pixel, together ? offset / size : 0, info, i);
+    describe_sample (&group->pixel, together ? offset / size : 0, info, i);
   }
   add_odd_end (layout);
   measure_planes (layout, size);

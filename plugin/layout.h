@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which planes a raw video format has for the kernel library. */
+/* What a frame of a raw video format is to the kernel library: planes of bytes, and groups of samples in them. */
 #ifndef GST_CUDA_CONVOLVE_LAYOUT_H
 #define GST_CUDA_CONVOLVE_LAYOUT_H
 
@@ -10,34 +10,36 @@
 G_BEGIN_DECLS
 
 /*
- * One call of convolve_run(): samples of one plane of the frame that lie alike and are equally large. Steps together
- * write every byte of a plane's rows; what is not convolved (alpha, x, odd ends) is copied by a step that selects less.
+ * The samples of one plane that one call of convolve_run() takes: they have one pixel stride and one size. In most
+ * formats a plane is one group; the single plane of YUY2 and similar formats is a group for each component. The
+ * groups of a plane together write every byte of its rows. What is not convolved (alpha, padding, odd ends) is
+ * copied: the group's pixel does not select it.
  */
 typedef struct
 {
   guint plane;          /* of the frame */
   gsize offset;         /* bytes from the plane's start to the first sample */
-  gint width, height;   /* in pixels of this step */
-  guint x_step, y_step; /* luma pixels from one to the next: 1, 2 or 4 */
+  gint width, height;   /* pixels of the group */
+  guint x_step, y_step; /* luma pixels for each pixel of the group: 1, 2 or 4 */
   ConvolvePixel pixel;
-} GstCudaConvolveStep;
+} GstCudaConvolveGroup;
 
-/* A plane of the frame as bytes. */
+/* A plane of the frame as bytes; the padding at the end of a row does not count. */
 typedef struct
 {
-  gsize row_bytes, rows; /* from the first sample to the last */
+  gsize row_bytes, rows;
 } GstCudaConvolvePlane;
 
 typedef struct
 {
-  guint n_steps, n_planes;
-  GstCudaConvolveStep steps[GST_VIDEO_MAX_COMPONENTS];
+  GstVideoInfo info; /* of the frames */
+  guint n_groups, n_planes;
+  GstCudaConvolveGroup groups[GST_VIDEO_MAX_COMPONENTS];
   GstCudaConvolvePlane planes[GST_VIDEO_MAX_PLANES];
 } GstCudaConvolveLayout;
 
-/* True for formats of whole 8-bit or 16-bit words in rows, one sample of 8 to 16 bits to each word. */
-gboolean gst_cuda_convolve_format_is_supported (GstVideoFormat format);
-gboolean gst_cuda_convolve_format_info_is_supported (const GstVideoFormatInfo *finfo);
+/* Whether the format has rows of 8-bit or 16-bit words, each with one integer sample of 8 to 16 bits. */
+gboolean gst_cuda_convolve_format_is_supported (const GstVideoFormatInfo *finfo);
 
 /* The layout of frames with info, whose format is supported. */
 void gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo *info);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Locking takes longer than copying the frame, so only memory that is used again and again is locked. A record hangs on
- * each GstMemory that was seen and is freed with the GstMemory: GStreamer drops the record before it frees the bytes.
+ * Locking takes longer than copying the frame, so only memory that is used repeatedly is locked. Each GstMemory that
+ * was seen has a record as its qdata. GStreamer frees the record before the bytes, and the record then unlocks the
+ * bytes.
  */
 #include "pinned.h"
 
@@ -10,9 +11,9 @@
 
 #include "convolve_device.h"
 
-/* Page-locked memory is taken from the whole machine. */
+/* Page-locked memory is lost to all other programs, so one process takes at most this much. */
 #define MOST_BYTES ((gsize) 1 << 30)
-/* So many memories may be locked for nothing before a pool's memory is locked at its second frame only. */
+/* After so many memories were locked and used only once, memory is locked at its second use and not at its first. */
 #define MOST_WASTED 16
 
 typedef struct
@@ -22,15 +23,15 @@ typedef struct
   gint device_id;
   GstCudaConvolveContext *context; /* referenced, or NULL */
   gboolean pinned, refused;
-  gconstpointer user; /* who saw the memory first; only compared */
-  guint uses;         /* how often that user saw it */
+  gconstpointer user; /* the first user of the memory; only compared */
+  guint uses;         /* how often that user used the memory */
 } Record;
 
-static GMutex lock; /* of everything below and of all records */
+static GMutex lock; /* of the next two and of all records */
 static gsize pinned_bytes;
 static guint wasted; /* memories that were locked and not used again */
 
-/* Some machines with 64-bit Arm processors have pages of 64 KiB. */
+/* Pages have 4 KiB on x86-64, and up to 64 KiB on 64-bit Arm. */
 static gsize
 page_size (void)
 {
@@ -63,10 +64,10 @@ record_free (gpointer data)
 }
 
 /*
- * The bytes of whole pages that memory begins with, if nobody else has a byte in these pages: the memory is a block
- * that the buffer's pool allocated on the heap, aligned and padded to pages. 0 otherwise. The type of the pool is exact,
- * because a pool of another type may wrap what it likes as system memory; the flag tells that somebody has replaced the
- * memory of the buffer.
+ * The number of bytes, in full pages from the start of the memory, that can be locked without touching other memory; 0
+ * where that is not certain. It is certain for a block that the buffer's pool allocated on the heap, aligned and padded
+ * to pages. A pool of a derived type may wrap any memory as system memory, so the type must match exactly. The flag
+ * TAG_MEMORY tells that an element has replaced the memory of the buffer.
  */
 static gsize
 count_own_bytes (GstBuffer *buffer, GstMemory *memory)
@@ -117,7 +118,7 @@ record_pin (Record *record, GstMemory *memory, gsize size, gint device_id, GstCu
   }
 }
 
-/* A tee brings memory that is new for every frame to several users, and that memory still does not come again. */
+/* Behind a tee several users see memory that is new for every frame; that does not make the memory repeatedly used. */
 static void
 count_use (Record *record, gconstpointer user)
 {
@@ -134,13 +135,13 @@ count_use (Record *record, gconstpointer user)
 static gboolean
 pin_memory (GstBuffer *buffer, GstMemory *memory, gconstpointer user, gint device_id, GstCudaConvolveContext *context)
 {
-  GstMemory *whole = memory->parent ? memory->parent : memory;
+  GstMemory *block = memory->parent ? memory->parent : memory;
   Record *record;
 
-  /* Only plain memory stays at one address for as long as it lives. */
-  if (!gst_memory_is_type (whole, GST_ALLOCATOR_SYSMEM))
+  /* Only system memory keeps its address as long as the GstMemory exists. */
+  if (!gst_memory_is_type (block, GST_ALLOCATOR_SYSMEM))
     return FALSE;
-  record = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (whole), record_quark ());
+  record = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (block), record_quark ());
   if (!record) {
     gsize size = count_own_bytes (buffer, memory);
 
@@ -148,11 +149,11 @@ pin_memory (GstBuffer *buffer, GstMemory *memory, gconstpointer user, gint devic
       return FALSE;
     record = g_new0 (Record, 1);
     record->size = size;
-    gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (whole), record_quark (), record, record_free);
+    gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (block), record_quark (), record, record_free);
   }
   count_use (record, user);
   if (!record->pinned && !record->refused && (record->uses > 1 || wasted < MOST_WASTED))
-    record_pin (record, whole, record->size, device_id, context);
+    record_pin (record, block, record->size, device_id, context);
   return record->pinned;
 }
 

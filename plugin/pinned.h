@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Host memory of frames, page-locked so that the device's copies need no step between.
+ * Page-locks host memory of frames, so that the device copies the memory without the CPU.
  *
- * CUDA refuses every copy, whoever makes it, that lies partly inside page-locked memory. So only memory that has its
- * pages for itself is locked: blocks that GStreamer's plain pools allocated by the parameters below.
+ * CUDA refuses every copy, by any code of the process, that is partly inside page-locked memory. Therefore only memory
+ * that shares no page with other memory is locked: blocks of GStreamer's plain pools with the parameters below.
  */
 #ifndef GST_CUDA_CONVOLVE_PINNED_H
 #define GST_CUDA_CONVOLVE_PINNED_H
@@ -13,16 +13,15 @@
 G_BEGIN_DECLS
 
 /*
- * Locks the buffer's memory if that memory has its pages for itself and comes again, as a pool's memory does, and was
- * not locked before. The memory stays locked until GStreamer frees it. The lock is made in the context, or, where that
- * is NULL, in the process's own context of the device. user stands for the caller: memory that several users see comes
- * again when the first of them sees it again. Returns whether the memory is locked; other memory costs speed alone.
- * Any thread.
+ * Locks the buffer's memory where no other memory shares its pages and the memory is used repeatedly, as a pool's
+ * memory is. The memory stays locked until GStreamer frees the memory. The lock is made in the context, or, where
+ * that is NULL, in the process's own context of the device. user stands for the caller: only the uses by the first
+ * user count. Returns whether the memory is locked; frames in other memory are slower, and no more. Any thread.
  */
 gboolean gst_cuda_convolve_pin_buffer (GstBuffer *buffer, gconstpointer user, gint device_id,
     GstCudaConvolveContext *context);
 
-/* Raises alignment and padding to what gives each block of a plain pool whole pages of its own. */
+/* Raises alignment and padding so that no block of a plain pool shares a page with other memory. */
 void gst_cuda_convolve_pin_set_params (GstAllocationParams *params);
 
 G_END_DECLS

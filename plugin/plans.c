@@ -1,79 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "plans.h"
 
-void
-gst_cuda_convolve_settings_init (GstCudaConvolveSettings *settings)
+#include "enums.h"
+#include "props.h"
+
+struct _GstCudaConvolvePlans
 {
-  convolve_settings_init (&settings->mask);
-  convolve_layer_settings_init (&settings->layer);
-  settings->boundary = CONVOLVE_BOUNDARY_REPLICATE;
-  settings->variant = CONVOLVE_VARIANT_AUTO;
-  settings->device_id = -1;
-  settings->frames_in_flight = 1;
-}
+  GstCudaConvolveLayout in, out;
+  ConvolvePlan *group[GST_VIDEO_MAX_COMPONENTS]; /* of each group of in; NULL after the last */
+  GstCudaConvolveLayerPlan *layer;               /* instead of the groups, or NULL */
+};
 
-void
-gst_cuda_convolve_settings_copy (GstCudaConvolveSettings *to, const GstCudaConvolveSettings *from)
-{
-  *to = *from;
-  convolve_settings_copy (&to->mask, &from->mask);
-  convolve_layer_settings_copy (&to->layer, &from->layer);
-}
-
-void
-gst_cuda_convolve_settings_clear (GstCudaConvolveSettings *settings)
-{
-  convolve_settings_clear (&settings->mask);
-  convolve_layer_settings_clear (&settings->layer);
-}
-
-gboolean
-gst_cuda_convolve_settings_want_device (const GstCudaConvolveSettings *settings)
-{
-  gboolean for_masks, for_layers;
-
-  if (settings->variant == CONVOLVE_VARIANT_AUTO)
-    return TRUE;
-  convolve_variant_is_for_masks (settings->variant, &for_masks);
-  convolve_variant_is_for_layers (settings->variant, &for_layers);
-  return for_masks || for_layers;
-}
-
-gboolean
-gst_cuda_convolve_settings_need_device (const GstCudaConvolveSettings *settings)
-{
-  return gst_cuda_convolve_settings_want_device (settings)
-      && (settings->variant != CONVOLVE_VARIANT_AUTO || settings->device_id >= 0);
-}
-
-/* The variant's name, where it is one for masks, or for layers; otherwise NULL with error filled. */
+/* The name of the variant that is set, where that one is for masks, or for layers; otherwise NULL with error filled. */
 static const gchar *
-variant_name (const GstCudaConvolveSettings *settings, gboolean for_layer, ConvolveError *error)
+variant_name (const ConvolveProperties *properties, gboolean for_layer, ConvolveError *error)
 {
-  const gchar *name = convolve_variant_nick (settings->variant);
+  const gchar *name = convolve_variant_nick (properties->variant);
   gboolean on_device;
 
-  if (settings->variant == CONVOLVE_VARIANT_AUTO
-      || (for_layer ? convolve_variant_is_for_layers (settings->variant, &on_device)
-                    : convolve_variant_is_for_masks (settings->variant, &on_device)))
+  if (properties->variant == CONVOLVE_VARIANT_AUTO
+      || (for_layer ? convolve_variant_is_for_layers (properties->variant, &on_device)
+                    : convolve_variant_is_for_masks (properties->variant, &on_device)))
     return name;
   *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED };
-  g_snprintf (error->text, sizeof (error->text), "kernel-variant: %s does %s, and this is a %s", name,
+  g_snprintf (error->text, sizeof (error->text), "kernel-variant: %s computes %s, and a %s is set", name,
       for_layer ? "masks" : "layers", for_layer ? "layer" : "mask");
   return NULL;
 }
 
 static ConvolveStatus
-make_plan (ConvolvePlan **plan, const GstCudaConvolveSettings *settings, const GstCudaConvolveStep *step,
+make_group (ConvolvePlan **plan, const ConvolveProperties *properties, const GstCudaConvolveGroup *group,
     ConvolveDevice *device, ConvolveError *error)
 {
-  const gchar *variant = variant_name (settings, FALSE, error);
+  const gchar *variant = variant_name (properties, FALSE, error);
   GError *bad = NULL;
   ConvolveMask mask;
 
   if (!variant)
     return error->status;
-  if (!convolve_settings_make_mask (&settings->mask, step->x_step, step->y_step, &mask, &bad)) {
+  if (!convolve_settings_make_mask (&properties->mask, group->x_step, group->y_step, &mask, &bad)) {
     gboolean memory = g_error_matches (bad, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY);
 
     *error = (ConvolveError){ .status = memory ? CONVOLVE_NO_MEMORY : CONVOLVE_INVALID };
@@ -81,118 +46,161 @@ make_plan (ConvolvePlan **plan, const GstCudaConvolveSettings *settings, const G
     g_error_free (bad);
     return error->status;
   }
-  *plan = convolve_plan_new_sized (&step->pixel, settings->boundary, &mask, variant, device,
-      (gint64) step->width * step->height, error);
+  *plan = convolve_plan_new_sized (&group->pixel, properties->boundary, &mask, variant, device,
+      (gint64) group->width * group->height, error);
   convolve_mask_clear (&mask);
   return *plan ? CONVOLVE_OK : error->status;
 }
 
-ConvolveStatus
-gst_cuda_convolve_plans_init (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
-    const GstCudaConvolveLayout *layout, ConvolveDevice *device, ConvolveError *error)
+static void
+clear_groups (GstCudaConvolvePlans *plans)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (plans->group); i++) {
+    convolve_plan_unref (plans->group[i]);
+    plans->group[i] = NULL;
+  }
+}
+
+static ConvolveStatus
+make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, ConvolveDevice *device,
+    ConvolveError *error)
 {
   ConvolveStatus status = CONVOLVE_OK;
   guint on_device = 0;
 
-  *plans = (GstCudaConvolvePlans){ 0 };
-  for (guint i = 0; i < layout->n_steps && status == CONVOLVE_OK; i++) {
-    status = make_plan (&plans->plan[i], settings, &layout->steps[i], device, error);
-    on_device += status == CONVOLVE_OK && convolve_plan_on_device (plans->plan[i]);
+  for (guint i = 0; i < plans->in.n_groups && status == CONVOLVE_OK; i++) {
+    status = make_group (&plans->group[i], properties, &plans->in.groups[i], device, error);
+    on_device += status == CONVOLVE_OK && convolve_plan_on_device (plans->group[i]);
   }
-  if (status != CONVOLVE_OK) {
-    gst_cuda_convolve_plans_clear (plans);
-    return status;
+  /*
+   * All planes of a frame are convolved in one place: where auto takes the CPU for one plane, the CPU has all planes.
+   */
+  if (status == CONVOLVE_OK && on_device > 0 && on_device < plans->in.n_groups) {
+    clear_groups (plans);
+    return make_groups (plans, properties, NULL, error);
   }
-  /* A frame is on the device or it is not: where auto wants the CPU for one plane, all go there. */
-  if (on_device > 0 && on_device < layout->n_steps) {
-    gst_cuda_convolve_plans_clear (plans);
-    return gst_cuda_convolve_plans_init (plans, settings, layout, NULL, error);
-  }
-  return CONVOLVE_OK;
+  return status;
 }
 
-ConvolveStatus
-gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
-    const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out, ConvolveDevice *device,
-    ConvolveError *error)
+static ConvolveStatus
+make_layer (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, const GstCudaConvolveLayer *layer,
+    ConvolveDevice *device, ConvolveError *error)
 {
-  const gchar *variant = variant_name (settings, TRUE, error);
+  const gchar *variant = variant_name (properties, TRUE, error);
 
-  *plans = (GstCudaConvolvePlans){ 0 };
   if (variant)
-    plans->layer = gst_cuda_convolve_layer_plan_new (layer, in, out, variant, device, error);
+    plans->layer = gst_cuda_convolve_layer_plan_new (layer, &plans->in, &plans->out, variant, device, error);
   return plans->layer ? CONVOLVE_OK : error->status;
 }
 
-void
-gst_cuda_convolve_plans_ref (GstCudaConvolvePlans *to, const GstCudaConvolvePlans *from)
+GstCudaConvolvePlans *
+gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCudaConvolveLayer *layer,
+    const GstCudaConvolveLayout *in, const GstCudaConvolveLayout *out, ConvolveDevice *device, ConvolveError *error)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (to->plan); i++)
-    to->plan[i] = from->plan[i] ? convolve_plan_ref (from->plan[i]) : NULL;
-  to->layer = from->layer ? gst_cuda_convolve_layer_plan_ref (from->layer) : NULL;
+  GstCudaConvolvePlans *plans = g_atomic_rc_box_new0 (GstCudaConvolvePlans);
+  ConvolveStatus status;
+
+  plans->in = *in;
+  plans->out = *out;
+  if (layer)
+    status = make_layer (plans, properties, layer, device, error);
+  else
+    status = make_groups (plans, properties, device, error);
+  if (status != CONVOLVE_OK)
+    g_clear_pointer (&plans, gst_cuda_convolve_plans_unref);
+  return plans;
+}
+
+static void
+clear_plans (gpointer data)
+{
+  GstCudaConvolvePlans *plans = data;
+
+  clear_groups (plans);
+  g_clear_pointer (&plans->layer, gst_cuda_convolve_layer_plan_free);
+}
+
+GstCudaConvolvePlans *
+gst_cuda_convolve_plans_ref (GstCudaConvolvePlans *plans)
+{
+  return g_atomic_rc_box_acquire (plans);
 }
 
 void
-gst_cuda_convolve_plans_clear (GstCudaConvolvePlans *plans)
+gst_cuda_convolve_plans_unref (GstCudaConvolvePlans *plans)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (plans->plan); i++) {
-    convolve_plan_unref (plans->plan[i]);
-    plans->plan[i] = NULL;
-  }
-  g_clear_pointer (&plans->layer, gst_cuda_convolve_layer_plan_unref);
+  g_atomic_rc_box_release_full (plans, clear_plans);
 }
 
-gboolean
-gst_cuda_convolve_plans_exist (const GstCudaConvolvePlans *plans)
+const GstCudaConvolveLayout *
+gst_cuda_convolve_plans_in (const GstCudaConvolvePlans *plans)
 {
-  return plans->plan[0] || plans->layer;
+  return &plans->in;
+}
+
+const GstCudaConvolveLayout *
+gst_cuda_convolve_plans_out (const GstCudaConvolvePlans *plans)
+{
+  return &plans->out;
+}
+
+const ConvolvePlan *
+gst_cuda_convolve_plans_group (const GstCudaConvolvePlans *plans, guint group)
+{
+  return plans->group[group];
+}
+
+const GstCudaConvolveLayerPlan *
+gst_cuda_convolve_plans_layer (const GstCudaConvolvePlans *plans)
+{
+  return plans->layer;
 }
 
 gboolean
 gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans)
 {
-  return plans->layer ? convolve_layer_plan_on_device (plans->layer->plan)
-                      : plans->plan[0] && convolve_plan_on_device (plans->plan[0]);
-}
-
-void
-gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans *plans, ConvolvePool *pool)
-{
-  if (plans->layer)
-    convolve_layer_plan_set_pool (plans->layer->plan, pool);
-  for (guint i = 0; i < G_N_ELEMENTS (plans->plan); i++)
-    if (plans->plan[i])
-      convolve_plan_set_pool (plans->plan[i], pool);
+  return plans->layer ? gst_cuda_convolve_layer_plan_is_on_device (plans->layer)
+                      : convolve_plan_on_device (plans->group[0]);
 }
 
 gboolean
 gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans *plans)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (plans->plan); i++)
-    if (plans->plan[i] && !convolve_plan_is_identity (plans->plan[i]))
+  for (guint i = 0; i < plans->in.n_groups && !plans->layer; i++)
+    if (!convolve_plan_is_identity (plans->group[i]))
       return FALSE;
   return plans->layer == NULL;
 }
 
 const gchar *
-gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout)
+gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans)
 {
   GString *names;
   const gchar *interned;
 
   if (plans->layer)
-    return g_intern_string (convolve_layer_plan_variant (plans->layer->plan));
+    return g_intern_string (gst_cuda_convolve_layer_plan_variant (plans->layer));
   names = g_string_new (NULL);
-  for (guint i = 0; i < layout->n_steps; i++) {
-    const gchar *name = convolve_plan_variant (plans->plan[i]);
-    gboolean known = layout->steps[i].pixel.select == 0; /* alpha is only copied */
+  for (guint i = 0; i < plans->in.n_groups; i++) {
+    const gchar *name = convolve_plan_variant (plans->group[i]);
+    gboolean known = plans->in.groups[i].pixel.select == 0; /* alpha is only copied */
 
     for (guint k = 0; k < i; k++)
-      known |= g_str_equal (name, convolve_plan_variant (plans->plan[k]));
+      known |= g_str_equal (name, convolve_plan_variant (plans->group[k]));
     if (!known)
       g_string_append_printf (names, "%s%s", names->len ? "," : "", name);
   }
   interned = g_intern_string (names->str);
   g_string_free (names, TRUE);
   return interned;
+}
+
+void
+gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans *plans, ConvolvePool *pool)
+{
+  if (plans->layer)
+    gst_cuda_convolve_layer_plan_set_pool (plans->layer, pool);
+  for (guint i = 0; i < G_N_ELEMENTS (plans->group); i++)
+    if (plans->group[i])
+      convolve_plan_set_pool (plans->group[i], pool);
 }

@@ -1,65 +1,48 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From what the user set to a plan for each step of a layout. */
+/*
+ * What turns a frame with the input's caps into a frame with the output's caps: a plan for each group of the layout,
+ * or a layer's plan. Made from the settings when settings or caps change, and never changed afterwards. Reference
+ * counted; the last reference to plans for a device goes while the device's context is current.
+ */
 #ifndef GST_CUDA_CONVOLVE_PLANS_H
 #define GST_CUDA_CONVOLVE_PLANS_H
 
 #include "layerplan.h"
-#include "layer_settings.h"
+#include "properties.h"
 
 G_BEGIN_DECLS
 
-/* The properties, as one value. */
-typedef struct
-{
-  ConvolveSettings mask;
-  ConvolveBoundary boundary;
-  gint variant;                /* of CONVOLVE_TYPE_VARIANT */
-  gint device_id;              /* -1: any */
-  guint frames_in_flight;      /* 1..CONVOLVE_MAX_FRAMES */
-  guint n_threads;             /* on the CPU; 0: one for each core */
-  ConvolveLayerSettings layer; /* in the mask's place, where it names one */
-} GstCudaConvolveSettings;
-
-void gst_cuda_convolve_settings_init (GstCudaConvolveSettings *settings);
-void gst_cuda_convolve_settings_copy (GstCudaConvolveSettings *to, const GstCudaConvolveSettings *from);
-void gst_cuda_convolve_settings_clear (GstCudaConvolveSettings *settings);
-
-/* Whether a device is of any use, and whether there is no doing without one. */
-gboolean gst_cuda_convolve_settings_want_device (const GstCudaConvolveSettings *settings);
-gboolean gst_cuda_convolve_settings_need_device (const GstCudaConvolveSettings *settings);
-
-typedef struct
-{
-  ConvolvePlan *plan[GST_VIDEO_MAX_COMPONENTS]; /* of each step; NULL behind the last */
-  GstCudaConvolveLayerPlan *layer;              /* instead of them, or NULL */
-} GstCudaConvolvePlans;
+typedef struct _GstCudaConvolvePlans GstCudaConvolvePlans;
 
 /*
- * Makes the plans, all for the device or all for the CPU; device may be NULL. On error plans is empty and error is
- * filled; CONVOLVE_INVALID then means that the mask or a number beside it is bad.
+ * Makes the plans, all for the device or all for the CPU. layer is what takes the mask's place, or NULL; without a
+ * layer in and out have one format and size. device may be NULL. NULL with error filled; CONVOLVE_INVALID then means
+ * that the mask or a number beside it is bad.
  */
-ConvolveStatus gst_cuda_convolve_plans_init (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
-    const GstCudaConvolveLayout *layout, ConvolveDevice *device, ConvolveError *error);
+GstCudaConvolvePlans *gst_cuda_convolve_plans_new (const ConvolveProperties *properties,
+    const GstCudaConvolveLayer *layer, const GstCudaConvolveLayout *in, const GstCudaConvolveLayout *out,
+    ConvolveDevice *device, ConvolveError *error);
+GstCudaConvolvePlans *gst_cuda_convolve_plans_ref (GstCudaConvolvePlans *plans);
+void gst_cuda_convolve_plans_unref (GstCudaConvolvePlans *plans);
 
-/* The same for a layer, which makes frames with out of those with in. */
-ConvolveStatus gst_cuda_convolve_plans_init_layer (GstCudaConvolvePlans *plans, const GstCudaConvolveSettings *settings,
-    const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out, ConvolveDevice *device,
-    ConvolveError *error);
-void gst_cuda_convolve_plans_ref (GstCudaConvolvePlans *to, const GstCudaConvolvePlans *from);
-void gst_cuda_convolve_plans_clear (GstCudaConvolvePlans *plans);
+/* The layouts of input and output. */
+const GstCudaConvolveLayout *gst_cuda_convolve_plans_in (const GstCudaConvolvePlans *plans);
+const GstCudaConvolveLayout *gst_cuda_convolve_plans_out (const GstCudaConvolvePlans *plans);
 
-/* Whether there are any, and whether they are for the device. */
-gboolean gst_cuda_convolve_plans_exist (const GstCudaConvolvePlans *plans);
+/* The plan of a group of the input's layout, or the layer's plan; NULL where the plans are of the other kind. */
+const ConvolvePlan *gst_cuda_convolve_plans_group (const GstCudaConvolvePlans *plans, guint group);
+const GstCudaConvolveLayerPlan *gst_cuda_convolve_plans_layer (const GstCudaConvolvePlans *plans);
+
 gboolean gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans);
 
-/* Plans for the CPU share their work in pool, which may be NULL. */
-void gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans *plans, ConvolvePool *pool);
-
-/* The plans change no sample at all. */
+/* Whether the plans change no sample at all. */
 gboolean gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans *plans);
 
 /* The variants in use, with commas where planes differ; interned. */
-const gchar *gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout);
+const gchar *gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans);
+
+/* Plans for the CPU share their work in pool, which may be NULL and must outlive them. */
+void gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans *plans, ConvolvePool *pool);
 
 G_END_DECLS
 

@@ -2,7 +2,7 @@
 #include "gstcudaconvolve.h"
 
 #define PACKAGE "cudaconvolve"
-#define ORIGIN "Unknown package origin" /* GStreamer's words where there is no URL */
+#define ORIGIN "Unknown package origin" /* GStreamer's own text for a plugin without a URL */
 
 static gboolean
 plugin_init (GstPlugin *plugin)

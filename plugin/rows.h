@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A mapped frame's planes as rows in memory, on the host and on the device's stages. */
+/*
+ * Rows of a mapped frame, on the host and in the stages of the device. A stage is convolve_device.h's buffer of a
+ * plane.
+ */
 #ifndef GST_CUDA_CONVOLVE_ROWS_H
 #define GST_CUDA_CONVOLVE_ROWS_H
 
@@ -8,24 +11,25 @@
 
 G_BEGIN_DECLS
 
-/* A mapped frame: its planes are device pointers or host pointers. */
+/* A mapped frame. */
 typedef struct
 {
   GstVideoFrame video;
-  gboolean on_device;
-  gboolean pinned; /* host memory that the device copies by itself, while others work */
+  gboolean on_device; /* the planes are device pointers, otherwise host pointers */
+  gboolean pinned;    /* host memory is page-locked: the device copies it without the CPU */
 } GstCudaConvolveFrame;
 
 /*
- * Rows first up to end of a plane that is on the host, as the device's copies take them: in the order they have in
- * memory, so that with a negative stride the last row comes first.
+ * Rows first up to, but without, end of a plane on the host, for the device's copies. The rows keep the order of the
+ * memory: with a negative stride the last row comes first.
  */
 ConvolveRows gst_cuda_convolve_host_rows (const GstCudaConvolvePlane *shape, const GstVideoFrame *frame, guint plane,
     gint first, gint end);
 
 /*
- * Where row 0 of a plane is on the device, and the step to row 1: in the frame's own memory, or in the stage that takes
- * its rows.
+ * Where row 0 of a plane is on the device, and the bytes from there to row 1: in the frame's own memory, or in the
+ * stage where the frame is on the host. A stage keeps the order of the host's memory, so its stride has the same
+ * sign.
  */
 guint8 *gst_cuda_convolve_first_row (const GstCudaConvolvePlane *shape, const GstCudaConvolveFrame *frame, guint plane,
     void *stage, gsize stage_stride, gssize *stride);

@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-#define STRIP_UNIT 250e3 /* bytes; measured on PCIe 5, where 3 to 10 strips are alike */
-#define PAGEABLE_FEWER 4
+#define STRIP_UNIT 250e3 /* bytes; measured on PCIe 5, where 3 to 10 strips of a 4K frame take the same time */
+#define PAGEABLE_FEWER 4 /* so many times fewer strips of memory that is not page-locked */
 
 /*
- * gst_video_frame_map() believes a GstVideoMeta's offsets and strides; here they are held against the memory that
- * was mapped. Sizes are the negotiated ones.
+ * gst_video_frame_map() trusts the offsets and strides of a GstVideoMeta (CVE-2026-86476). This function compares them
+ * with the mapped memory. Width and height are those of the caps.
  */
 gboolean
 gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout *layout, const GstVideoFrame *frame, gchar **fault)
@@ -18,12 +18,12 @@ gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout *layout, const Gst
     const GstMapInfo *map = &frame->map[frame->meta ? i : 0];
     const guint8 *data = GST_VIDEO_FRAME_PLANE_DATA (frame, i);
     gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, i);
-    gsize start = data - map->data, step = ABS ((gint64) stride), reach, end;
+    gsize start = data - map->data, pitch = ABS ((gint64) stride), span, end;
 
-    /* With a negative stride the first row is the last in memory. */
-    if (data < map->data || step < plane->row_bytes || !g_size_checked_mul (&reach, step, plane->rows - 1)
+    /* With a negative stride row 0 is the last row in memory. */
+    if (data < map->data || pitch < plane->row_bytes || !g_size_checked_mul (&span, pitch, plane->rows - 1)
         || !g_size_checked_add (&end, start, plane->row_bytes)
-        || (stride < 0 ? reach > start : !g_size_checked_add (&end, end, reach)) || end > map->size) {
+        || (stride < 0 ? span > start : !g_size_checked_add (&end, end, span)) || end > map->size) {
       *fault = g_strdup_printf ("plane %u: %" G_GSIZE_FORMAT " rows of %" G_GSIZE_FORMAT
                                 " bytes, stride %d, at %" G_GSIZE_FORMAT " in %" G_GSIZE_FORMAT " bytes",
           i, plane->rows, plane->row_bytes, stride, start, map->size);
@@ -44,46 +44,46 @@ count_bytes (const GstCudaConvolveLayout *layout)
 }
 
 static ConvolveStatus
-run_step (const ConvolvePlan *plan, const GstCudaConvolveStep *step, const void *source, gssize source_stride,
+run_group (const ConvolvePlan *plan, const GstCudaConvolveGroup *group, const void *source, gssize source_stride,
     void *destination, gssize destination_stride, gint first_row, gint end_row, ConvolveError *error)
 {
   ConvolvePlane plane = {
-    .source = (const guint8 *) source + step->offset,
-    .destination = (guint8 *) destination + step->offset,
+    .source = (const guint8 *) source + group->offset,
+    .destination = (guint8 *) destination + group->offset,
     .source_stride = source_stride,
     .destination_stride = destination_stride,
-    .width = step->width,
-    .height = step->height,
-    .region = { 0, first_row, step->width, end_row - first_row },
+    .width = group->width,
+    .height = group->height,
+    .region = { 0, first_row, group->width, end_row - first_row },
   };
 
   return convolve_run (plan, &plane, error);
 }
 
 ConvolveStatus
-gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout,
-    GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveTimes *times, ConvolveError *error)
+gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
+    ConvolveTimes *times, ConvolveError *error)
 {
   gint64 start = g_get_monotonic_time ();
+  const GstCudaConvolveLayerPlan *layer = gst_cuda_convolve_plans_layer (plans);
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
   ConvolveStatus status = CONVOLVE_OK;
 
-  if (plans->layer)
-    status = gst_cuda_convolve_layer_plan_run_on_host (plans->layer, in, out, error);
-  for (guint i = 0; i < layout->n_steps && !plans->layer && status == CONVOLVE_OK; i++) {
-    guint plane = layout->steps[i].plane;
+  if (layer)
+    status = gst_cuda_convolve_layer_plan_run_on_host (layer, in, out, error);
+  for (guint i = 0; i < layout->n_groups && !layer && status == CONVOLVE_OK; i++) {
+    guint plane = layout->groups[i].plane;
 
-    status = run_step (plans->plan[i], &layout->steps[i], GST_VIDEO_FRAME_PLANE_DATA (&in->video, plane),
-        GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, plane), GST_VIDEO_FRAME_PLANE_DATA (&out->video, plane),
-        GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, plane), 0, layout->steps[i].height, error);
+    status = run_group (gst_cuda_convolve_plans_group (plans, i), &layout->groups[i],
+        GST_VIDEO_FRAME_PLANE_DATA (&in->video, plane), GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, plane),
+        GST_VIDEO_FRAME_PLANE_DATA (&out->video, plane), GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, plane), 0,
+        layout->groups[i].height, error);
   }
   *times = (ConvolveTimes){ .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };
   return status;
 }
 
-/*
- * A plane on its way over the device. Where a frame is on the host its rows pass through the stage, in the order they
- * have in memory: with a negative stride the last row comes first, on both sides.
- */
+/* A plane of a frame on the device. The rows of a frame on the host go through the plane's stage. */
 typedef struct
 {
   const GstCudaConvolvePlans *plans;
@@ -91,13 +91,13 @@ typedef struct
   ConvolveDevice *device;
   GstCudaConvolveFrame *in, *out;
   guint number;       /* of the plane */
-  const void *source; /* on the device, of row 0 */
-  void *destination;
+  const void *source; /* row 0 on the device */
+  void *destination;  /* likewise */
   gssize source_stride, destination_stride;
-  gint uploaded; /* rows 0 up to here */
+  gint uploaded; /* rows from row 0 that the stage has */
 } Plane;
 
-/* Rows first up to end of a frame that is on the host. */
+/* Rows first up to end of the plane, in a frame on the host. */
 static ConvolveRows
 host_rows (const Plane *plane, const GstVideoFrame *frame, gint first, gint end)
 {
@@ -120,23 +120,24 @@ place_plane (Plane *plane, ConvolveError *error)
   return status;
 }
 
-/* The end of the source rows that rows first up to end of the result are made from. */
+/* The end of the source rows that rows first up to end of the output depend on. */
 static gint
 rows_needed (const Plane *plane, gint first, gint end)
 {
   gint needed = 0;
 
-  for (guint i = 0; i < plane->layout->n_steps; i++)
-    if (plane->layout->steps[i].plane == plane->number) {
+  for (guint i = 0; i < plane->layout->n_groups; i++)
+    if (plane->layout->groups[i].plane == plane->number) {
       gint from, to;
 
-      convolve_plan_source_rows (plane->plans->plan[i], plane->layout->steps[i].height, first, end, &from, &to);
+      convolve_plan_source_rows (gst_cuda_convolve_plans_group (plane->plans, i), plane->layout->groups[i].height,
+          first, end, &from, &to);
       needed = MAX (needed, to);
     }
   return needed;
 }
 
-/* Uploads the rows up to end that are not there yet. */
+/* Uploads the rows up to end that the stage does not have yet. */
 static ConvolveStatus
 upload_rows (Plane *plane, gint end, ConvolveError *error)
 {
@@ -154,10 +155,10 @@ run_strip (Plane *plane, gint first, gint end, ConvolveError *error)
 {
   ConvolveStatus status = upload_rows (plane, rows_needed (plane, first, end), error);
 
-  for (guint i = 0; i < plane->layout->n_steps && status == CONVOLVE_OK; i++)
-    if (plane->layout->steps[i].plane == plane->number)
-      status = run_step (plane->plans->plan[i], &plane->layout->steps[i], plane->source, plane->source_stride,
-          plane->destination, plane->destination_stride, first, end, error);
+  for (guint i = 0; i < plane->layout->n_groups && status == CONVOLVE_OK; i++)
+    if (plane->layout->groups[i].plane == plane->number)
+      status = run_group (gst_cuda_convolve_plans_group (plane->plans, i), &plane->layout->groups[i], plane->source,
+          plane->source_stride, plane->destination, plane->destination_stride, first, end, error);
   if (status == CONVOLVE_OK && !plane->out->on_device) {
     ConvolveRows rows = host_rows (plane, &plane->out->video, first, end);
 
@@ -166,19 +167,19 @@ run_strip (Plane *plane, gint first, gint end, ConvolveError *error)
   return status;
 }
 
-/* In strips from the top, so that a strip is convolved while the next comes and the one before it goes. */
+/* Goes in strips from the top: a strip is convolved while the next is uploaded and the one before downloaded. */
 static ConvolveStatus
 run_plane (Plane *plane, guint strips, ConvolveError *error)
 {
   gint64 rows = plane->layout->planes[plane->number].rows;
   ConvolveStatus status = place_plane (plane, error);
-  guint late;
+  gboolean last_first;
 
   strips = CLAMP (strips, 1, rows);
-  /* Where the top needs the last row, under a boundary that wraps, it comes last. */
-  late = rows_needed (plane, 0, rows / strips) == rows;
+  /* Under the boundary wrap the top strip depends on the last row; then the top strip is convolved last. */
+  last_first = rows_needed (plane, 0, rows / strips) == rows;
   for (guint i = 0; i < strips && status == CONVOLVE_OK; i++) {
-    guint strip = (i + late) % strips;
+    guint strip = (i + (last_first ? 1 : 0)) % strips;
 
     status = run_strip (plane, rows * strip / strips, rows * (strip + 1) / strips, error);
   }
@@ -186,10 +187,10 @@ run_plane (Plane *plane, guint strips, ConvolveError *error)
 }
 
 /*
- * How many strips are best for so many bytes. The first upload and the last download have nothing beside them, and
- * every strip costs the copy engines a pause, so that the best number grows with the square root of the frame's size.
- * Copies of memory that is not pinned pass through the driver's own, by the hand of the CPU: fewer of them. Between
- * frames that overlap there is no gap to fill.
+ * How many strips are best for so many bytes. Nothing overlaps the upload of the first strip and the download of the
+ * last one, and each strip costs the copy engines a pause. Therefore the best number grows with the square root of the
+ * frame's size. The CPU copies memory that is not page-locked through the driver's buffer, and fewer strips are best.
+ * Frames that overlap each other need no strips.
  */
 static gdouble
 count_strips (gdouble bytes, const GstCudaConvolveFrame *in, const GstCudaConvolveFrame *out, gboolean alone)
@@ -217,8 +218,9 @@ run_planes (const Plane *frame, gboolean alone, ConvolveError *error)
 }
 
 /*
- * The planes follow each other in one GstMemory on the host without a gap: the frame is one block. Planes in memories
- * of their own are copied one by one even where their addresses meet, because one of the memories may be page-locked.
+ * Whether the planes follow each other without a gap in one GstMemory on the host, so that one copy takes them all. A
+ * copy must not span several memories, even if their addresses meet, because CUDA refuses a copy of which only a part
+ * is page-locked.
  */
 static gboolean
 is_block (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *frame)
@@ -236,7 +238,7 @@ is_block (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *frame
   return !frame->on_device;
 }
 
-/* All planes in one copy up and one down: a copy engine pauses after each. */
+/* Copies all planes at once, up and down: a copy engine pauses after each copy. */
 static ConvolveStatus
 run_block (const Plane *frame, ConvolveError *error)
 {
@@ -255,13 +257,13 @@ run_block (const Plane *frame, ConvolveError *error)
 
   if (status == CONVOLVE_OK)
     status = convolve_device_upload (frame->device, 0, &up, error);
-  for (guint i = 0; i < layout->n_steps && status == CONVOLVE_OK; i++) {
-    const GstCudaConvolveStep *step = &layout->steps[i];
-    gssize offset = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame->in->video, step->plane) - (guint8 *) up.host;
-    gssize stride = layout->planes[step->plane].row_bytes;
+  for (guint i = 0; i < layout->n_groups && status == CONVOLVE_OK; i++) {
+    const GstCudaConvolveGroup *group = &layout->groups[i];
+    gssize offset = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame->in->video, group->plane) - (guint8 *) up.host;
+    gssize stride = layout->planes[group->plane].row_bytes;
 
-    status = run_step (frame->plans->plan[i], step, (guint8 *) stage.source + offset, stride,
-        (guint8 *) stage.destination + offset, stride, 0, step->height, error);
+    status = run_group (gst_cuda_convolve_plans_group (frame->plans, i), group, (guint8 *) stage.source + offset,
+        stride, (guint8 *) stage.destination + offset, stride, 0, group->height, error);
   }
   if (status == CONVOLVE_OK)
     status = convolve_device_download (frame->device, 0, &down, error);
@@ -269,17 +271,20 @@ run_block (const Plane *frame, ConvolveError *error)
 }
 
 ConvolveStatus
-gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans *plans, const GstCudaConvolveLayout *layout,
-    ConvolveDevice *device, guint slot, gboolean alone, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
-    ConvolveError *error)
+gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans *plans, ConvolveDevice *device, guint slot, gboolean alone,
+    GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
 {
+  const GstCudaConvolveLayerPlan *layer = gst_cuda_convolve_plans_layer (plans);
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
   Plane frame = { .plans = plans, .layout = layout, .device = device, .in = in, .out = out };
   ConvolveStatus status;
 
-  if (plans->layer)
-    return gst_cuda_convolve_layer_plan_run_on_device (plans->layer, device, slot,
-        ceil (count_strips (MAX (count_bytes (layout), count_bytes (&plans->layer->out)), in, out, alone)), in, out,
-        error);
+  if (layer) {
+    gsize bytes = MAX (count_bytes (layout), count_bytes (gst_cuda_convolve_plans_out (plans)));
+
+    return gst_cuda_convolve_layer_plan_run_on_device (layer, device, slot, ceil (count_strips (bytes, in, out, alone)),
+        in, out, error);
+  }
   status = convolve_device_begin (device, slot, error);
   if (status == CONVOLVE_OK) {
     if (!alone && is_block (layout, in) && is_block (layout, out))
@@ -289,7 +294,7 @@ gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans *plans, const GstCud
   }
   if (status == CONVOLVE_OK)
     status = convolve_device_end (device, error);
-  /* Nothing may still read or write the frames when they are unmapped. */
+  /* The caller unmaps the frames after an error, and nothing may read or write them then. */
   if (status != CONVOLVE_OK)
     convolve_device_finish (device, NULL);
   return status;

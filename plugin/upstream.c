@@ -3,26 +3,26 @@
 
 #include <gst/base/gstbasetransform.h>
 
-/* The one sink pad that a source pad's element passes on, or NULL. */
+/* The sink pad whose data leaves by the source pad; NULL where there is none, or several. */
 static GstPad *
-find_way_in (GstPad *pad)
+find_linked_sink (GstPad *pad)
 {
   GstIterator *links = gst_pad_iterate_internal_links (pad);
   GValue value = G_VALUE_INIT;
-  GstPad *way = NULL;
+  GstPad *sink = NULL;
   guint n = 0;
 
   while (links && gst_iterator_next (links, &value) == GST_ITERATOR_OK) {
-    g_clear_object (&way);
-    way = n++ == 0 ? g_value_dup_object (&value) : NULL;
+    g_clear_object (&sink);
+    sink = n++ == 0 ? g_value_dup_object (&value) : NULL;
     g_value_reset (&value);
   }
   g_value_unset (&value);
   g_clear_pointer (&links, gst_iterator_free);
-  return way;
+  return sink;
 }
 
-/* For a source pad too: what can come through that pad. */
+/* The recursion also takes source pads, and then gives the caps that the pad can send. */
 GstCaps *
 gst_cuda_convolve_find_sent_caps (GstPad *pad)
 {
@@ -39,7 +39,7 @@ gst_cuda_convolve_find_sent_caps (GstPad *pad)
     from = gst_ghost_pad_get_target (GST_GHOST_PAD (pad));
     return from ? gst_cuda_convolve_find_sent_caps (from) : NULL;
   }
-  from = find_way_in (pad);
+  from = find_linked_sink (pad);
   element = gst_pad_get_parent_element (pad);
   if (!from || !element || !(GST_IS_BASE_TRANSFORM (element) || GST_PAD_IS_PROXY_CAPS (from)))
     return gst_pad_get_current_caps (pad);

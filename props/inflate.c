@@ -28,11 +28,11 @@ gboolean
 convolve_inflate (const guint8 *from, gsize from_size, guint8 *to, gsize to_size)
 {
   z_stream stream = { .next_in = (guint8 *) from, .avail_in = from_size, .next_out = to, .avail_out = to_size };
-  gboolean whole;
+  gboolean complete;
 
   if (from_size > G_MAXUINT || to_size > G_MAXUINT || inflateInit2 (&stream, -MAX_WBITS) != Z_OK)
     return FALSE;
-  whole = inflate (&stream, Z_FINISH) == Z_STREAM_END && stream.avail_out == 0 && stream.avail_in == 0;
+  complete = inflate (&stream, Z_FINISH) == Z_STREAM_END && stream.avail_out == 0 && stream.avail_in == 0;
   inflateEnd (&stream);
-  return whole;
+  return complete;
 }

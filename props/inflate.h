@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What ZIP archives need of zlib; inflate_none.c takes the place of inflate.c in builds without it. */
+/* The functions of zlib that ZIP archives need. A build without zlib has inflate_none.c instead of inflate.c. */
 #ifndef CONVOLVE_INFLATE_H
 #define CONVOLVE_INFLATE_H
 
@@ -8,10 +8,10 @@
 /* The CRC-32 of ZIP. */
 guint32 convolve_crc32 (const guint8 *bytes, gsize size);
 
-/* Whether deflated members can be read at all. */
+/* Whether this build can inflate. */
 gboolean convolve_inflate_possible (void);
 
-/* Inflates raw deflate data; FALSE where it does not give exactly to_size bytes or goes on behind its end. */
+/* Inflates raw deflate data. FALSE where the data gives other than to_size bytes, or ends before from_size bytes. */
 gboolean convolve_inflate (const guint8 *from, gsize from_size, guint8 *to, gsize to_size);
 
 #endif

@@ -1,62 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The properties of a convolution layer, and what their texts mean. Pure functions; any thread, any locale. */
+/* The properties of a convolution layer, and readers of their texts. Pure functions, for any thread and any locale. */
 #ifndef CONVOLVE_LAYER_SETTINGS_H
 #define CONVOLVE_LAYER_SETTINGS_H
 
 #include "convolve_layer.h"
-#include "props.h"
+#include "mask_settings.h"
 
 G_BEGIN_DECLS
 
-/* The layer properties as they stand, one value for each. README's property table says what they mean. */
+/* One member for each layer property, as the user set it. README says what the properties mean. */
 typedef struct
 {
-  gchar *location; /* owned; NULL or empty: no layer, the mask is what counts */
+  gchar *location; /* owned; NULL or empty where the mask convolves the frames */
   guint stride;    /* 1..CONVOLVE_LAYER_MAX_STEP */
   gchar *padding;  /* owned; NULL reads as "same" */
   ConvolveActivation activation;
-  guint pool_size;   /* 1..CONVOLVE_LAYER_MAX_STEP; 1: no pooling */
-  guint pool_stride; /* 0..CONVOLVE_LAYER_MAX_STEP; 0: as pool_size */
-  gchar *channels;   /* owned; NULL or empty: all */
+  guint pool_size;   /* 1..CONVOLVE_LAYER_MAX_STEP; 1 means no pooling */
+  guint pool_stride; /* 0..CONVOLVE_LAYER_MAX_STEP; 0 means pool_size */
+  gchar *channels;   /* owned; NULL or empty means all */
   gboolean mosaic;
 } ConvolveLayerSettings;
 
-void convolve_layer_settings_init (ConvolveLayerSettings *settings); /* the properties' defaults */
-void convolve_layer_settings_copy (ConvolveLayerSettings *to,
-    const ConvolveLayerSettings *from); /* to is uninitialised */
-void convolve_layer_settings_clear (ConvolveLayerSettings *settings);
-
+/* Whether the settings name a layer. */
 gboolean convolve_layer_settings_has_layer (const ConvolveLayerSettings *settings);
 
-/* Adds a sentence, to be freed, for each property that is not at its default, all without effect: there is no layer. */
-void convolve_layer_settings_add_idle (const ConvolveLayerSettings *settings, GPtrArray *sentences);
-
 /*
- * The functions below return FALSE with error (CONVOLVE_PROPS_ERROR_LAYER), which names the property and the token,
- * where a text cannot be read.
+ * The functions below return FALSE where a text cannot be read. error (CONVOLVE_PROPS_ERROR_LAYER) then names the
+ * property and the token.
  */
 
-#define CONVOLVE_PADDING_SAME -1 /* as much as keeps the size, or ceil (size / stride) of it */
+#define CONVOLVE_PADDING_SAME -1 /* the output has ceil (size / stride) pixels */
 
-/* Pixels on each side, or CONVOLVE_PADDING_SAME. */
+/* Reads padding: *pixels is a number for each side, or CONVOLVE_PADDING_SAME. */
 gboolean convolve_layer_settings_padding (const ConvolveLayerSettings *settings, gint *pixels, GError **error);
 
 /*
- * The feature maps to show of as many as the layer has, as an array of guint to be unreferenced: numbers from 0 and
- * ranges, by commas or white space, as in "0,5,8-11", in any order and more than once each.
+ * Reads layer-channels: numbers below filters and ranges of them, split by commas or white space, as in "0,5,8-11". A
+ * number may come more than once. *maps is an array of guint in the order of the text, to be unreferenced.
  */
 gboolean convolve_layer_settings_channels (const ConvolveLayerSettings *settings, guint filters, GArray **maps,
     GError **error);
-
-#define CONVOLVE_TYPE_ACTIVATION (convolve_activation_get_type ())
-GType convolve_activation_get_type (void); /* a ConvolveActivation */
-
-/* Installs the properties on an element class, as convolve_props_install() does those of the mask. */
-void convolve_layer_props_install (GObjectClass *klass);
-
-/* Set or get one of them; FALSE where id is another. */
-gboolean convolve_layer_settings_set_property (ConvolveLayerSettings *settings, guint id, const GValue *value);
-gboolean convolve_layer_settings_get_property (const ConvolveLayerSettings *settings, guint id, GValue *value);
 
 G_END_DECLS
 

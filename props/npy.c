@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file is a magic, a version, the length of a header and the header: a Python dictionary of three entries, as in
- * {'descr': '<f4', 'fortran_order': False, 'shape': (64, 3, 7, 7), }. The values follow without a gap.
+ * The file begins with a magic number, a version, the length of the header and the header. The header is a Python
+ * dictionary of three entries, as in {'descr': '<f4', 'fortran_order': False, 'shape': (64, 3, 7, 7), }. The values
+ * follow without a gap.
  */
 #include "npy.h"
 
@@ -54,7 +55,7 @@ misread (const Header *header)
 {
   g_autofree gchar *rest = convolve_parse_quote (header->p, header->end - header->p);
 
-  return g_strdup_printf ("its header cannot be read at %s", rest);
+  return g_strdup_printf ("the header cannot be read at %s", rest);
 }
 
 static void
@@ -64,7 +65,7 @@ skip_space (Header *header)
     header->p++;
 }
 
-/* Takes the character if it is next. */
+/* Moves behind the wanted character, if that is next. */
 static gboolean
 take (Header *header, gchar wanted)
 {
@@ -75,7 +76,7 @@ take (Header *header, gchar wanted)
   return TRUE;
 }
 
-/* A string in quotes, which has nothing to escape. */
+/* Reads a string in quotes. The strings of such a header have no escapes. */
 static gboolean
 take_string (Header *header, const gchar **start, gsize *length)
 {
@@ -113,15 +114,15 @@ read_type (Header *header, Entries *entries)
 
   skip_space (header);
   if (header->p < header->end && *header->p == '[')
-    return g_strdup ("it holds records, not an array of numbers");
+    return g_strdup ("the array holds records, not an array of numbers");
   if (!take_string (header, &start, &length))
     return misread (header);
   if (length >= 2 && start[length - 1] == 'O')
-    return g_strdup ("it holds Python objects, not numbers");
+    return g_strdup ("the array holds Python objects, not numbers");
   if (length >= sizeof entries->type) {
     g_autofree gchar *name = convolve_parse_quote (start, length);
 
-    return g_strdup_printf ("it holds values of type %s, not float16, float32 or float64", name);
+    return g_strdup_printf ("the array holds values of type %s, not float16, float32 or float64", name);
   }
   memcpy (entries->type, start, length);
   entries->has_type = TRUE;
@@ -156,11 +157,11 @@ read_shape (Header *header, Entries *entries, ConvolveNpy *array)
       return misread (header);
     for (; header->p < header->end && g_ascii_isdigit (*header->p); header->p++)
       if (!g_uint64_checked_mul (&side, side, 10) || !g_uint64_checked_add (&side, side, *header->p - '0'))
-        return g_strdup ("its shape has a number beyond 64 bits");
+        return g_strdup ("the shape has a number beyond 64 bits");
     if (header->p == first)
       return misread (header);
     array->shape[array->n_dimensions++] = side;
-    take (header, 'L'); /* of a long number in Python 2 */
+    take (header, 'L'); /* Python 2 writes an L after long numbers */
     more = take (header, ',');
   }
   entries->has_shape = TRUE;
@@ -203,7 +204,7 @@ read_header (Header header, Entries *entries, ConvolveNpy *array)
   if (header.p < header.end)
     return misread (&header);
   if (!entries->has_type || !entries->has_order || !entries->has_shape)
-    return g_strdup_printf ("its header has no '%s'",
+    return g_strdup_printf ("the header has no '%s'",
         !entries->has_type        ? "descr"
             : !entries->has_order ? "fortran_order"
                                   : "shape");
@@ -223,7 +224,7 @@ half_to_float (guint16 half)
   return half & 0x8000 ? -value : value;
 }
 
-/* The value at p; FALSE where it is not finite, or not as float32. */
+/* Reads the value at p. FALSE where it is not finite as float32. */
 static gboolean
 read_value (const guint8 *p, guint size, gboolean big, gfloat *value)
 {
@@ -249,7 +250,7 @@ read_value (const guint8 *p, guint size, gboolean big, gfloat *value)
   return isfinite (*value);
 }
 
-/* The values' size in bytes, or 0 where the type is another. */
+/* The size of a value in bytes, or 0 where the type is not a float that is supported. */
 static guint
 parse_type (const gchar *type, gboolean *big)
 {
@@ -272,27 +273,28 @@ read_values (const guint8 *bytes, gsize size, const Entries *entries, ConvolveNp
   if (value_size == 0) {
     g_autofree gchar *name = convolve_parse_quote (entries->type, strlen (entries->type));
 
-    return g_strdup_printf ("it holds values of type %s, not float16, float32 or float64", name);
+    return g_strdup_printf ("the array holds values of type %s, not float16, float32 or float64", name);
   }
   if (entries->fortran_order)
-    return g_strdup ("its order is Fortran's, first index fastest; numpy.ascontiguousarray() gives the other");
+    return g_strdup ("the order is Fortran's, where the first index runs fastest; numpy.ascontiguousarray() makes the "
+                     "last run fastest");
   for (guint i = 0; i < array->n_dimensions; i++) {
     if (array->shape[i] == 0)
-      return g_strdup_printf ("its shape %s holds nothing", shape);
+      return g_strdup_printf ("the shape %s holds nothing", shape);
     if (!g_uint64_checked_mul (&needed, needed, array->shape[i]))
-      return g_strdup_printf ("its shape %s is beyond 64 bits", shape);
+      return g_strdup_printf ("the shape %s is beyond 64 bits", shape);
   }
   if (needed != size)
-    return g_strdup_printf ("its shape %s of %u-byte values needs %" G_GUINT64_FORMAT " bytes, and %s %" G_GSIZE_FORMAT,
-        shape, value_size, needed, size < needed ? "it is cut off after" : "there are", size);
+    return g_strdup_printf ("the shape %s of %u-byte values needs %" G_GUINT64_FORMAT " bytes, and %s %" G_GSIZE_FORMAT,
+        shape, value_size, needed, size < needed ? "the array is cut off after" : "there are", size);
   array->count = needed / value_size;
   array->values = g_try_new (gfloat, array->count);
   if (!array->values)
-    return g_strdup_printf ("there is no memory for its shape %s", shape);
+    return g_strdup_printf ("there is no memory for the shape %s", shape);
   for (gsize i = 0; i < array->count; i++)
     if (!read_value (bytes + i * value_size, value_size, big, &array->values[i])) {
       convolve_npy_clear (array);
-      return g_strdup_printf ("its value %" G_GSIZE_FORMAT " is not a number that float32 holds", i);
+      return g_strdup_printf ("value %" G_GSIZE_FORMAT " is not a number that float32 holds", i);
     }
   return NULL;
 }
@@ -307,19 +309,19 @@ convolve_npy_read (const guint8 *bytes, gsize size, ConvolveNpy *array)
 
   *array = (ConvolveNpy){ 0 };
   if (!convolve_npy_is_one (bytes, size))
-    return g_strdup ("it does not begin as a NumPy array does");
+    return g_strdup ("the bytes do not begin as a NumPy array does");
   if (size < MAGIC_LENGTH + 2)
-    return g_strdup ("it is cut off in its version");
+    return g_strdup ("the array is cut off in the version");
   if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
-    return g_strdup_printf ("its format is version %u.%u, and 1.0 to 3.0 are known", bytes[6], bytes[7]);
+    return g_strdup_printf ("the format has version %u.%u, and 1.0 to 3.0 are known", bytes[6], bytes[7]);
   start = bytes[6] == 1 ? 10 : 12;
   if (size < start)
-    return g_strdup ("it is cut off in its header");
+    return g_strdup ("the array is cut off in the header");
   length = bytes[8] | bytes[9] << 8;
   if (bytes[6] > 1)
     length |= (gsize) bytes[10] << 16 | (gsize) bytes[11] << 24;
   if (length > size - start)
-    return g_strdup ("it is cut off in its header");
+    return g_strdup ("the array is cut off in the header");
   header = (const gchar *) bytes + start;
   fault = read_header ((Header){ header, header + length }, &entries, array);
   return fault ? fault : read_values (bytes + start + length, size - start - length, &entries, array);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Arrays of numbers in NumPy's file format, versions 1.0 to 3.0. */
+/* Reads arrays of numbers in NumPy's file format, versions 1.0 to 3.0. */
 #ifndef CONVOLVE_NPY_H
 #define CONVOLVE_NPY_H
 
@@ -16,14 +16,14 @@ typedef struct
 } ConvolveNpy;
 
 /*
- * Reads the array that the bytes hold, float16, float32 or float64 in either byte order, as float32. NULL, and *array
- * is to be cleared; or what is wrong with it, to be freed. Nothing is allocated before it is known that the bytes hold
- * as many values as the shape says.
+ * Reads an array of float16, float32 or float64, in either byte order, as float32. Returns NULL, and the caller clears
+ * *array; or a text that says what is wrong, to be freed. Memory is allocated only after a check that the bytes hold as
+ * many values as the shape says.
  */
 gchar *convolve_npy_read (const guint8 *bytes, gsize size, ConvolveNpy *array);
 void convolve_npy_clear (ConvolveNpy *array);
 
-/* Whether the bytes begin as such a file does. */
+/* Whether the bytes begin as such a file. */
 gboolean convolve_npy_is_one (const guint8 *bytes, gsize size);
 
 /* The shape as NumPy writes it, to be freed. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Text to preset or weights. Whatever is not understood is an error that names it and its place. */
+/* A recursive-descent parser. Each error names the token that is wrong, and its place. */
 #include "parse.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#define MAX_TEXT (4 << 20) /* bytes; 255 x 255 weights of 17 digits need a third of it */
+#define MAX_TEXT (4 << 20) /* bytes; 255x255 weights of 17 digits need a third of that */
 #define MAX_VALUES (CONVOLVE_MAX_SIDE * CONVOLVE_MAX_SIDE)
 #define MAX_QUOTED 32 /* characters of a token that a message shows */
 
@@ -55,7 +55,10 @@ skip_digits (const gchar *p, const gchar *end)
   return p;
 }
 
-/* [+-] digits with at most one '.' [e [+-] digits], all of the token. Sets whether a digit other than 0 is in front. */
+/*
+ * Whether the token is [+-] digits with at most one '.' [e [+-] digits]. *nonzero tells whether a digit before the
+ * exponent is not 0.
+ */
 static gboolean
 is_decimal (const gchar *p, const gchar *end, gboolean *nonzero)
 {
@@ -91,7 +94,10 @@ is_decimal (const gchar *p, const gchar *end, gboolean *nonzero)
   return p == end;
 }
 
-/* The token's value; it lies in a longer string and ends where no number goes on. NULL, or what is wrong with it. */
+/*
+ * Reads a token that ends in front of a character that cannot belong to a number. NULL, or what is wrong with the
+ * token.
+ */
 static const gchar *
 parse_number (const gchar *token, gsize length, gdouble *value)
 {
@@ -105,10 +111,10 @@ parse_number (const gchar *token, gsize length, gdouble *value)
     return "is not a number";
   if (!isfinite (*value))
     return "is too large";
-  /* A subnormal has lost digits, and 0 has lost them all. */
+  /* A subnormal number has lost digits, and 0 has lost all of them. */
   if (nonzero && fabs (*value) < DBL_MIN)
     return "is too small to be told from 0";
-  *value += 0.0; /* -0 reads as 0 */
+  *value += 0.0; /* makes 0 of -0 */
   return NULL;
 }
 
@@ -158,7 +164,10 @@ convolve_parse_is_preset (const gchar *text)
   return g_ascii_isalpha (*skip_space (text));
 }
 
-/* Where p stands in the text, from 1. All before it was understood, so it is ASCII: bytes are characters. */
+/*
+ * The place of p in the text, counted from 1. All text before p was understood and so is ASCII: a byte is a
+ * character.
+ */
 static guint
 character_of (const gchar *text, const gchar *p)
 {
@@ -206,18 +215,18 @@ convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble
   return TRUE;
 }
 
-/* Weights on their way from text to mask. */
+/* The weights that were read so far. */
 typedef struct
 {
   const gchar *text;
   guint mask_width, mask_height;   /* the properties */
-  guint shape_width, shape_height; /* of WxH: in front; 0: there is none */
+  guint shape_width, shape_height; /* of WxH: in front; 0 where there is no shape */
   GArray *values;                  /* gdouble */
-  guint rows;                      /* complete ones */
+  guint rows;                      /* that are complete */
   guint columns;                   /* of the first row */
 } Weights;
 
-/* One side of a shape: an odd number up to CONVOLVE_MAX_SIDE, or 0. Moves *p behind the digits. */
+/* Reads one side of a shape: an odd number up to CONVOLVE_MAX_SIDE, otherwise 0. Moves *p behind the digits. */
 static guint
 parse_side (const gchar **p, const gchar *end)
 {
@@ -228,7 +237,7 @@ parse_side (const gchar **p, const gchar *end)
   return side % 2 == 1 && side <= CONVOLVE_MAX_SIDE ? side : 0;
 }
 
-/* WxH: in front, if there is a colon. Moves *p behind it. */
+/* Reads WxH: in front, if there is a colon. Moves *p behind the colon. */
 static gboolean
 parse_shape (Weights *weights, const gchar **p, GError **error)
 {
@@ -253,7 +262,7 @@ parse_shape (Weights *weights, const gchar **p, GError **error)
   return TRUE;
 }
 
-/* An error at the next value of the row in work; values of that row were read. */
+/* Sets an error at p, in the row that is being read, of which so many values were read. Returns FALSE. */
 static gboolean
 fail_at (const Weights *weights, guint values, const gchar *p, const gchar *what, const gchar *problem, GError **error)
 {
@@ -261,14 +270,14 @@ fail_at (const Weights *weights, guint values, const gchar *p, const gchar *what
       character_of (weights->text, p), problem[0] ? " " : "", problem);
 }
 
-/* A comma between two values with no space on either side: perhaps a decimal comma. */
+/* A comma between two values without a space on either side: perhaps a decimal comma. */
 typedef struct
 {
-  const gchar *start, *end; /* of both values together; NULL: the row has none */
-  guint value;              /* the number of the first, from 0 */
+  const gchar *start, *end; /* of both values together; NULL where the row has no such comma */
+  guint value;              /* index of the first value in the row */
 } TightComma;
 
-/* "0,5 1 0,5" is five weights by the grammar, and three to those who write a decimal comma. */
+/* The grammar reads "0,5 1 0,5" as five weights. Readers with a decimal comma mean three, so the row is refused. */
 static gboolean
 fail_at_comma (const Weights *weights, const TightComma *tight, GError **error)
 {
@@ -280,7 +289,7 @@ fail_at_comma (const Weights *weights, const TightComma *tight, GError **error)
       error);
 }
 
-/* Reads the values of one row up to its end, which *p is moved to. */
+/* Reads the values of one row, and moves *p to its end. */
 static gboolean
 parse_row (Weights *weights, const gchar **p, GError **error)
 {
@@ -346,7 +355,7 @@ parse_rows (Weights *weights, const gchar *p, GError **error)
     if (*p == ';') {
       const gchar *next = skip_blanks (p + 1);
 
-      /* "1 2 1;" and a newline end one row, not two. */
+      /* A newline after ";" does not end one more row. */
       p = *next == '\n' ? next : p;
     }
     if (*p != '\0')
@@ -355,7 +364,7 @@ parse_rows (Weights *weights, const gchar *p, GError **error)
   return TRUE;
 }
 
-/* A property against what the text says by itself. */
+/* Checks a property against the size in the text of mask. */
 static gboolean
 check_against (const gchar *property, guint wanted, guint found, const gchar *what, GError **error)
 {
@@ -366,7 +375,7 @@ check_against (const gchar *property, guint wanted, guint found, const gchar *wh
   return FALSE;
 }
 
-/* The shape of several rows: as they are written. */
+/* The shape of several rows is the number of values in a row and the number of rows. */
 static gboolean
 shape_rows (const Weights *weights, guint *width, guint *height, GError **error)
 {
@@ -379,7 +388,7 @@ shape_rows (const Weights *weights, guint *width, guint *height, GError **error)
       && check_against ("mask-height", weights->mask_height, *height, "whose number of rows is", error);
 }
 
-/* The shape of a single row: as the text or the properties say, else a square, else one-dimensional. */
+/* The shape of a single row is that of the text, else of the properties, else a square, else one row. */
 static gboolean
 shape_flat (const Weights *weights, guint *width, guint *height, GError **error)
 {
@@ -401,7 +410,7 @@ shape_flat (const Weights *weights, guint *width, guint *height, GError **error)
     gboolean square = root * root == count;
 
     if (count % 2 == 0)
-      return fail (error, "mask: a row of %u values is no mask: width and height must be odd", count);
+      return fail (error, "mask: a row of %u values makes no mask: width and height must be odd", count);
     *width = square ? root : count;
     *height = square ? root : 1;
   } else if (*width == 0) {
@@ -427,7 +436,7 @@ make_weights (Weights *weights, ConvolveMask *mask, GError **error)
   ConvolveMask made;
 
   if (*p == '\0')
-    return fail (error, "mask: the text is empty; it takes a preset's name or weights");
+    return fail (error, "mask: the text is empty; a preset's name or weights are needed");
   if (!parse_shape (weights, &p, error))
     return FALSE;
   if (*p == '\0')

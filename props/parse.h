@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The text of the mask property, as props.h describes it at convolve_settings_make_mask(). */
+/* Reads the text of the property mask. convolve_settings_make_mask() in props.h describes that text. */
 #ifndef CONVOLVE_PARSE_H
 #define CONVOLVE_PARSE_H
 
 #include "presets.h"
 
-/* A token as a message shows it, to be freed: in quotes, shortened, every byte that is not visible text as \xNN. */
+/* A token for a message, to be freed: in quotes, shortened, with \xNN for each byte that is not visible text. */
 gchar *convolve_parse_quote (const gchar *token, gsize length);
 
-/* FALSE where the text is longer than can be meant; to be asked before the functions below. */
+/* FALSE with error where the text is too long. Comes before the functions below. */
 gboolean convolve_parse_check_length (const gchar *text, GError **error);
 
+/* Whether the text names a preset, rather than lists weights. */
 gboolean convolve_parse_is_preset (const gchar *text);
 
-/* NAME or NAME:ARGUMENT; without one *argument is the preset's default. */
+/* Reads NAME or NAME:ARGUMENT. For NAME alone *argument is the preset's default. */
 gboolean convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble *argument, GError **error);
 
-/* Weights, divisor 1 and offset 0. mask_width and mask_height are 0 or odd. On FALSE *mask is untouched. */
+/* Reads weights; divisor is 1 and offset 0. mask_width and mask_height are 0 or odd. On FALSE *mask is untouched. */
 gboolean convolve_parse_weights (const gchar *text, guint mask_width, guint mask_height, ConvolveMask *mask,
     GError **error);
 

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The presets. All are correlations: the first tap meets the top-left neighbour, x runs to the right and y downwards.
- *
- * Sizes and sigmas are in luma pixels. A plane with one sample for every step luma pixels gets the same shape,
- * step times smaller; a step of 1 gives the definition in the table's formula.
+ * The functions that make the taps, and below them the table. All masks are correlations: the first tap meets the
+ * top-left neighbour, x runs to the right and y downwards. With a step of 1 the taps are those of the table's formula.
  */
 #include "presets.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MAX_PRESET_NAME 16 /* letters */
-#define MAX_EDITS 2        /* between a name and the preset that was meant */
-
-/* Taps along one axis, -radius..radius at tap[0..2 * radius]. */
+/* Taps along one axis: tap[i + radius] is for the sample at i, from -radius to radius. */
 typedef struct
 {
   gint radius;
@@ -53,14 +48,17 @@ make_fixed (const ConvolvePresetRequest *request, ConvolveMask *mask)
   return TRUE;
 }
 
-/* The samples that a line of width luma pixels touches, to one side of the centre sample. */
+/* The number of samples that a line of width luma pixels touches on one side of the centre sample. */
 static gint
 covered_radius (gint width, gint step)
 {
   return (width + step - 1) / (2 * step);
 }
 
-/* How much of each sample the line covers, in whole parts: halves of a luma pixel where the ends cut a sample. */
+/*
+ * How much of each sample a line of width luma pixels covers, as an integer: in luma pixels for a step of 1,
+ * otherwise in halves of a luma pixel, because the ends of the line cut a sample there.
+ */
 static void
 box_axis (gint width, gint step, Axis *axis)
 {
@@ -84,7 +82,7 @@ make_box (const ConvolvePresetRequest *request, ConvolveMask *mask)
   return make_product (&x_axis, &y_axis, mask);
 }
 
-/* Samples of the Gaussian, their sum brought to 1. */
+/* Samples the Gaussian, and scales the sum of the taps to 1. */
 static void
 gaussian_axis (gint width, gdouble sigma, gint step, Axis *axis)
 {
@@ -130,8 +128,9 @@ make_unsharp (const ConvolvePresetRequest *request, ConvolveMask *mask)
 }
 
 /*
- * Scale-normalised: a structure of the size of sigma gives the same response whatever sigma is. Sampling and cutting
- * leave a mean; it is taken off, and the centre takes what rounding leaves, so that a flat area gives 0.
+ * Scale-normalised: a structure of the size of sigma gives the same response for every sigma. Sampling and cutting
+ * leave a mean, which is subtracted. The centre tap then takes what rounding leaves, so that a flat area gives
+ * exactly 0.
  */
 static gboolean
 make_log (const ConvolvePresetRequest *request, ConvolveMask *mask)
@@ -148,7 +147,7 @@ make_log (const ConvolvePresetRequest *request, ConvolveMask *mask)
       gdouble *tap = tap_at (mask, x, y), curvature = 0;
       gdouble x_distance = x * request->x_step / request->sigma_x, y_distance = y * request->y_step / request->sigma_y;
 
-      if (*tap == 0) /* far out; the distance may be infinite */
+      if (*tap == 0) /* far from the centre, where the distance may be infinite */
         continue;
       if (request->width > 1)
         curvature += x_distance * x_distance - 1;
@@ -170,8 +169,9 @@ make_log (const ConvolvePresetRequest *request, ConvolveMask *mask)
 }
 
 /*
- * [1 2 1] folded width / 2 times, and [1 4s^2-2 1] for a step s: the variance is s^2 times smaller. All fractions are
- * of powers of 2, so up to 2^53 they are exact. Returns log2 of the sum that makes them integers.
+ * [1 2 1] / 4 convolved with itself width / 2 times. For a step s it is [1 4s^2-2 1] / (4s^2), whose variance is s^2
+ * times smaller. The denominators are powers of 2, so the taps are exact up to a denominator of 2^53. Returns the
+ * logarithm to base 2 of the denominator that the taps have in common.
  */
 static gint
 binomial_axis (gint width, gint step, Axis *axis)
@@ -193,7 +193,7 @@ binomial_axis (gint width, gint step, Axis *axis)
     }
   }
 
-  /* On a coarse plane nearly all of the taps are at the centre; the rest is below what 16 bits show. */
+  /* On a subsampled plane the outer taps are so small that samples of 16 bits do not show them. */
   while (step > 1 && axis->radius > 0 && axis->tap[0] < 0x1p-24) {
     axis->radius--;
     memmove (axis->tap, axis->tap + 1, sizeof (gdouble) * (2 * axis->radius + 1));
@@ -210,7 +210,7 @@ make_binomial (const ConvolvePresetRequest *request, ConvolveMask *mask)
 
   if (!make_product (&x_axis, &y_axis, mask))
     return FALSE;
-  /* Integers as long as a double holds them and their sum exactly. */
+  /* The taps become integers where a double holds them and their sum exactly. */
   if (bits <= 53)
     for (gint i = 0; i < mask->width * mask->height; i++)
       mask->taps[i] = ldexp (mask->taps[i], bits);
@@ -226,11 +226,11 @@ area_under_ellipse (gdouble a, gdouble b, gdouble x)
   return 0.5 * a * b * (u * sqrt (1 - u * u) + asin (u));
 }
 
-/* How much of the cell x0..x1 by y0..y1, in the first quadrant, lies in the ellipse with the radii a and b. */
+/* The area of the cell x0..x1 by y0..y1, in the first quadrant, that lies in the ellipse with the radii a and b. */
 static gdouble
 ellipse_cell (gdouble a, gdouble b, gdouble x0, gdouble x1, gdouble y0, gdouble y1)
 {
-  /* Left of full the ellipse is above the cell, right of empty below it; between them it cuts the cell. */
+  /* From x0 to full the cell is inside the ellipse, from empty to x1 outside, and between them on its edge. */
   gdouble full = y1 < b ? a * sqrt (1 - (y1 / b) * (y1 / b)) : 0;
   gdouble empty = y0 < b ? a * sqrt (1 - (y0 / b) * (y0 / b)) : 0;
 
@@ -251,7 +251,7 @@ make_disk (const ConvolvePresetRequest *request, ConvolveMask *mask)
     return FALSE;
   for (gint y = 0; y <= y_radius; y++) {
     for (gint x = 0; x <= x_radius; x++) {
-      /* A round disk is to be the same in x and y to the last bit. */
+      /* The taps of a round disk are to be equal in x and y to the last bit, so each is computed once, with y <= x. */
       gint i = a == b ? MAX (x, y) : x, j = a == b ? MIN (x, y) : y;
       gdouble x0 = i == 0 ? 0 : i - 0.5, y0 = j == 0 ? 0 : j - 0.5;
       gdouble cell = ellipse_cell (a, b, x0, i + 0.5, y0, j + 0.5) * (i == 0 ? 2 : 1) * (j == 0 ? 2 : 1);
@@ -264,7 +264,7 @@ make_disk (const ConvolvePresetRequest *request, ConvolveMask *mask)
   return TRUE;
 }
 
-/* Cosine and sine, exact at multiples of 90 degrees and equal in size at odd multiples of 45. */
+/* Cosine and sine: exact at multiples of 90 degrees, and of one magnitude at odd multiples of 45. */
 static void
 direction (gdouble degrees, gdouble *cosine, gdouble *sine)
 {
@@ -287,7 +287,7 @@ direction (gdouble degrees, gdouble *cosine, gdouble *sine)
   }
 }
 
-/* The samples on one side of the centre that are nearer than 1 to a line which reaches to end, noise aside. */
+/* The number of samples on one side of the centre that are nearer than 1 to a line which ends at end. */
 static gint
 near_radius (gdouble end, gint width, gint step)
 {
@@ -302,14 +302,14 @@ make_motion (const ConvolvePresetRequest *request, ConvolveMask *mask)
   gdouble dx, dy, length, half;
   gint x_radius, y_radius;
 
-  /* The diameter of the ellipse width by height, in samples of the plane; y is up in an angle, down in a picture. */
+  /* A diameter of the ellipse width by height, in samples of the plane. Angles turn upwards, and y grows downwards. */
   direction (request->argument, &dx, &dy);
   dx *= (gdouble) request->width / request->x_step;
   dy *= -(gdouble) request->height / request->y_step;
   length = hypot (dx, dy);
   dx /= length;
   dy /= length;
-  half = MAX (0.5 * (length - 1), 0); /* a tap reaches one sample further than the line */
+  half = MAX (0.5 * (length - 1), 0); /* taps are above 0 up to one sample beyond the line */
 
   x_radius = near_radius (half * dx, request->width, request->x_step);
   y_radius = near_radius (half * dy, request->height, request->y_step);
@@ -326,11 +326,11 @@ make_motion (const ConvolvePresetRequest *request, ConvolveMask *mask)
   return TRUE;
 }
 
-/* The neighbours in the order of their angle: right, top right, top, ... */
+/* The neighbours in the order of their angle: right, top right, top and so on, as x and y. */
 static const gint8 ring[8][2] = { { 1, 0 }, { 1, -1 }, { 0, -1 }, { -1, -1 }, { -1, 0 }, { -1, 1 }, { 0, 1 },
   { 1, 1 } };
 
-/* Neighbours up to 45 degrees from the light count -1, those up to 45 from its opposite 1, between them linear. */
+/* A tap is -1 up to 45 degrees from the light, 1 up to 45 degrees from the opposite direction, and linear between. */
 static gboolean
 make_emboss (const ConvolvePresetRequest *request, ConvolveMask *mask)
 {
@@ -359,7 +359,6 @@ make_laplacian (const ConvolvePresetRequest *request, ConvolveMask *mask)
   return TRUE;
 }
 
-/* *INDENT-OFF* */
 static const ConvolvePreset presets[] = {
   { .name = "identity",
       .purpose = "the picture as it is, for comparisons",
@@ -369,7 +368,7 @@ static const ConvolvePreset presets[] = {
       .taps = { 0, 0, 0, 0, 1, 0, 0, 0, 0 } },
   { .name = "box",
       .purpose = "the plain mean, the fastest blur",
-      .formula = "1 everywhere; on a subsampled plane the area of the box over each sample",
+      .formula = "1 everywhere; on a subsampled plane the part of each sample that the box covers",
       .width = 5,
       .sized = TRUE,
       .make = make_box },
@@ -379,11 +378,11 @@ static const ConvolvePreset presets[] = {
                  "getGaussianKernel, which itself has fixed tables up to width 7",
       .width = 5,
       .sized = TRUE,
-      .reach = 3,
+      .radius_in_sigmas = 3,
       .make = make_gaussian },
   { .name = "binomial",
       .purpose = "nearly the gaussian, in integers",
-      .formula = "C(w-1, x) C(h-1, y), that is [1 2 1] / 4 folded with itself; Burt and Adelson 1983",
+      .formula = "C(w-1, x) C(h-1, y), that is [1 2 1] / 4 convolved with itself; Burt and Adelson 1983",
       .width = 5,
       .sized = TRUE,
       .make = make_binomial },
@@ -398,7 +397,7 @@ static const ConvolvePreset presets[] = {
       .formula = "(1 + amount) identity - amount gaussian; the darkroom's unsharp mask",
       .width = 5,
       .sized = TRUE,
-      .reach = 3,
+      .radius_in_sigmas = 3,
       .make = make_unsharp,
       .argument = "the amount, 0..100, 1 by default",
       .argument_default = 1,
@@ -429,7 +428,7 @@ static const ConvolvePreset presets[] = {
                  "scale-normalised after Lindeberg 1998",
       .width = 9,
       .sized = TRUE,
-      .reach = 4,
+      .radius_in_sigmas = 4,
       .make = make_log },
   { .name = "sobel-x",
       .purpose = "the slope to the right: vertical edges",
@@ -483,101 +482,15 @@ static const ConvolvePreset presets[] = {
       .argument_min = -360,
       .argument_max = 360 },
 };
-/* *INDENT-ON* */
-
-guint
-convolve_preset_count (void)
-{
-  return G_N_ELEMENTS (presets);
-}
-
-const gchar *
-convolve_preset_name (guint index)
-{
-  return presets[index].name;
-}
-
-const gchar *
-convolve_preset_purpose (guint index)
-{
-  return presets[index].purpose;
-}
-
-const gchar *
-convolve_preset_formula (guint index)
-{
-  return presets[index].formula;
-}
-
-const gchar *
-convolve_preset_argument (guint index)
-{
-  return presets[index].argument;
-}
-
-gboolean
-convolve_preset_is_sized (guint index)
-{
-  return presets[index].sized;
-}
 
 const ConvolvePreset *
-convolve_preset_find (const gchar *name, gsize length)
+convolve_presets (guint *n)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS (presets); i++)
-    if (strlen (presets[i].name) == length && memcmp (presets[i].name, name, length) == 0)
-      return &presets[i];
-  return NULL;
+  *n = G_N_ELEMENTS (presets);
+  return presets;
 }
 
-/* The letters to change, add or take away so that the name becomes the preset's; upper case counts as lower case. */
-static guint
-count_edits (const gchar *name, gsize length, const gchar *preset)
-{
-  guint row[MAX_PRESET_NAME + 1], columns = strlen (preset);
-
-  for (guint k = 0; k <= columns; k++)
-    row[k] = k;
-  for (gsize i = 0; i < length; i++) {
-    guint diagonal = row[0]++;
-
-    for (guint k = 0; k < columns; k++) {
-      guint replaced = diagonal + (g_ascii_tolower (name[i]) != preset[k]);
-
-      diagonal = row[k + 1];
-      row[k + 1] = MIN (MIN (row[k], row[k + 1]) + 1, replaced);
-    }
-  }
-  return row[columns];
-}
-
-gchar *
-convolve_preset_nearest (const gchar *name, gsize length)
-{
-  GString *list = g_string_new (NULL);
-  guint least = MAX_EDITS + 1;
-
-  for (gsize i = 0; i < G_N_ELEMENTS (presets) && length <= MAX_PRESET_NAME + MAX_EDITS; i++) {
-    guint edits = count_edits (name, length, presets[i].name);
-
-    if (edits < least)
-      g_string_truncate (list, 0);
-    if (edits < least || (edits == least && list->len > 0))
-      g_string_append_printf (list, "%s%s", list->len > 0 ? " or " : "", presets[i].name);
-    least = MIN (least, edits);
-  }
-  return g_string_free (list, list->len == 0);
-}
-
-gchar *
-convolve_preset_list (void)
-{
-  GString *list = g_string_new (presets[0].name);
-
-  for (gsize i = 1; i < G_N_ELEMENTS (presets); i++)
-    g_string_append_printf (list, ", %s", presets[i].name);
-  return g_string_free (list, FALSE);
-}
+/* --- from a row to a mask --- */
 
 static gboolean
 check_fixed_side (const ConvolvePreset *preset, const gchar *property, guint side, GError **error)
@@ -596,8 +509,8 @@ find_width (const ConvolvePreset *preset, const ConvolveSettings *settings, gint
 {
   if (settings->mask_width != 0) {
     *width = settings->mask_width;
-  } else if (preset->reach > 0 && settings->sigma > 0) {
-    *width = 2 * (gint) ceil (preset->reach * settings->sigma) + 1;
+  } else if (preset->radius_in_sigmas > 0 && settings->sigma > 0) {
+    *width = 2 * (gint) ceil (preset->radius_in_sigmas * settings->sigma) + 1;
     if (*width > CONVOLVE_MAX_SIDE) {
       gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -612,7 +525,7 @@ find_width (const ConvolvePreset *preset, const ConvolveSettings *settings, gint
   return TRUE;
 }
 
-/* OpenCV's rule, of getGaussianKernel. */
+/* The rule of OpenCV's getGaussianKernel. */
 static gdouble
 sigma_of_width (gint width)
 {

@@ -1,269 +1,384 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The properties as GObject sees them: enum types, specs with a plain sentence each, and the way to the settings. */
+#include "properties.h"
+
 #include <gst/gst.h>
+#include <string.h>
 
-#include "convolve_layer.h"
-#include "presets.h"
+#include "convolve_device.h"
+#include "enums.h"
+#include "parse.h"
+#include "props.h"
 
-GType
-convolve_boundary_get_type (void)
+typedef enum
 {
-  static gsize type = 0;
-  static const GEnumValue values[] = { { CONVOLVE_BOUNDARY_ZERO, "00|abc  black: the zero level of the format",
-                                           "zero" },
-    { CONVOLVE_BOUNDARY_REPLICATE, "aa|abc  the edge sample goes on", "replicate" },
-    { CONVOLVE_BOUNDARY_REFLECT, "ba|abc  mirrored, the edge sample twice", "reflect" },
-    { CONVOLVE_BOUNDARY_REFLECT_101, "cb|abc  mirrored, the edge sample once", "reflect-101" },
-    { CONVOLVE_BOUNDARY_WRAP, "bc|abc  the opposite side follows", "wrap" }, { 0, NULL, NULL } };
+  TEXT,    /* gchar *, owned, may be NULL */
+  UINT,    /* guint */
+  INT,     /* gint */
+  DOUBLE,  /* gdouble */
+  BOOLEAN, /* gboolean */
+  ENUM     /* gint, or an enum type of C */
+} Kind;
 
-  G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_N_BOUNDARIES + 1);
-  if (g_once_init_enter (&type)) {
-    GType made = g_enum_register_static ("GstCudaConvolveBoundary", values);
+/* What a property acts on. Without that the property is idle, and the user is warned. */
+typedef enum
+{
+  ANY,
+  MASK,
+  LAYER
+} Target;
 
-    g_once_init_leave (&type, made);
+typedef struct
+{
+  const gchar *name, *nick;
+  Kind kind;
+  gsize offset; /* of the member in ConvolveProperties */
+  Target target;
+  GParamFlags flags;    /* beside those that all properties have */
+  GType (*type) (void); /* of an enum */
+  gdouble least, most;  /* of a number */
+  gdouble standard;     /* the default, but for texts */
+  const gchar *text;    /* the default of a text */
+  const gchar *blurb;
+  gchar *(*list) (void); /* makes what the blurb ends in, to be freed; may be NULL */
+} Row;
+
+#define PLAYING GST_PARAM_MUTABLE_PLAYING
+#define CONTROLLABLE (GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE)
+
+/* The kind of a property and its member. The compiler refuses a member of another type. */
+#define MEMBER(kind, type, member) \
+  kind, offsetof (ConvolveProperties, member) + _Generic(((ConvolveProperties *) 0)->member, type : 0)
+#define TEXT_AT(member) MEMBER (TEXT, gchar *, member)
+#define UINT_AT(member) MEMBER (UINT, guint, member)
+#define INT_AT(member) MEMBER (INT, gint, member)
+#define DOUBLE_AT(member) MEMBER (DOUBLE, gdouble, member)
+#define BOOLEAN_AT(member) MEMBER (BOOLEAN, gboolean, member)
+#define ENUM_AT(member, get_type) ENUM, offsetof (ConvolveProperties, member), .type = get_type
+
+static const Row rows[] = {
+  /* Since 0.1. */
+  { "mask", "Mask", TEXT_AT (mask.mask), .target = MASK, .flags = PLAYING, .text = CONVOLVE_DEFAULT_MASK,
+      .blurb = "Preset, with an argument where it takes one (motion:30), or weights: rows split by ';' or newline, "
+               "values in a row by space or comma, optionally with the shape WxH: in front. NULL = the default, "
+               "gaussian. Presets: ",
+      .list = convolve_preset_list },
+  { "mask-width", "Mask width", UINT_AT (mask.mask_width), .target = MASK, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_SIDE,
+      .blurb = "Width of a sized preset in luma pixels, odd, or number of weights in a row where the weights are "
+               "written as one row (0 = from sigma or the preset's own width; for weights from their number)" },
+  { "mask-height", "Mask height", UINT_AT (mask.mask_height), .target = MASK, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_SIDE,
+      .blurb = "Height of a sized preset in luma pixels, odd, or number of rows where the weights are written as one "
+               "row (0 = the width; 1 = a one-dimensional mask)" },
+  { "sigma", "Sigma", DOUBLE_AT (mask.sigma), .target = MASK, .flags = CONTROLLABLE, .most = CONVOLVE_MAX_SIGMA,
+      .blurb = "Standard deviation of the presets gaussian, log and unsharp in luma pixels; without effect on other "
+               "masks (0 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8)" },
+  { "divisor", "Divisor", DOUBLE_AT (mask.divisor), .flags = CONTROLLABLE, .least = -G_MAXDOUBLE, .most = G_MAXDOUBLE,
+      .blurb = "Number that the weighted sum of a mask, or the value of a layer, is divided by (0 = for a mask the sum "
+               "of the weights, or 1 where that sum is 0; for a layer 1)" },
+  { "bias", "Bias", DOUBLE_AT (mask.bias), .flags = CONTROLLABLE, .least = -1, .most = 1,
+      .blurb = "Fraction of the range from black to white that is added to luma and RGB after the division (0.5 on "
+               "black = middle grey); a preset's own offset is added to the bias" },
+  { "boundary", "Boundary", ENUM_AT (boundary, convolve_boundary_get_type), .flags = PLAYING,
+      .standard = CONVOLVE_BOUNDARY_REPLICATE,
+      .blurb =
+          "Samples that the mask or the layer reads outside the picture, drawn for the left edge: outside|inside" },
+  { "kernel-variant", "Kernel variant", ENUM_AT (variant, convolve_variant_get_type), .flags = PLAYING,
+      .standard = CONVOLVE_VARIANT_AUTO,
+      .blurb =
+          "Algorithm of the convolution; a variant that cannot compute the mask or the layer is an error that says "
+          "why" },
+  { "cuda-device-id", "CUDA device ID", INT_AT (device_id), .flags = GST_PARAM_MUTABLE_READY, .least = -1,
+      .most = G_MAXINT, .standard = -1,
+      .blurb = "Number of the CUDA device (-1 = the device that holds the frames, else the first one, else the CPU)" },
+  { "frames-in-flight", "Frames in flight", UINT_AT (frames_in_flight), .flags = PLAYING, .least = 1,
+      .most = CONVOLVE_MAX_FRAMES, .standard = 1,
+      .blurb = "Number of frames that are on the GPU at once: the copies of several frames overlap, and each frame "
+               "beyond the first delays the stream by one frame" },
+  { "n-threads", "Threads", UINT_AT (n_threads), .flags = PLAYING, .most = 1024,
+      .blurb = "Number of threads that share a frame where the CPU convolves it (0 = one for each core)" },
+
+  /* Since 0.2. */
+  { "layer-location", "Layer location", TEXT_AT (layer.location), .flags = PLAYING,
+      .blurb = "Layer: file with the weights of a convolution layer, which takes the mask's place: a .npy file of the "
+               "shape (filters, channels, height, width), or a .npz file with the arrays weight and bias; 1 channel "
+               "takes GRAY8 frames, 3 channels take RGB (NULL or empty = no layer)" },
+  { "stride", "Stride", UINT_AT (layer.stride), .target = LAYER, .flags = PLAYING, .least = 1,
+      .most = CONVOLVE_LAYER_MAX_STEP, .standard = 1,
+      .blurb = "Layer: distance between neighbouring positions of the filters in pixels, in x and in y" },
+  { "padding", "Padding", TEXT_AT (layer.padding), .target = LAYER, .flags = PLAYING, .text = "same",
+      .blurb = "Layer: pixels added on each side of the picture, filled as boundary says: same (the output has the "
+               "picture's size divided by stride, rounded up), valid (none), or a number of pixels up to 65536" },
+  { "activation", "Activation", ENUM_AT (layer.activation, convolve_activation_get_type), .target = LAYER,
+      .flags = PLAYING, .standard = CONVOLVE_ACTIVATION_NONE, .blurb = "Layer: function that each sum goes through" },
+  { "pool-size", "Pool size", UINT_AT (layer.pool_size), .target = LAYER, .flags = PLAYING, .least = 1,
+      .most = CONVOLVE_LAYER_MAX_STEP, .standard = 1,
+      .blurb = "Layer: side of the square window of max pooling, in values after the activation (1 = no pooling)" },
+  { "pool-stride", "Pool stride", UINT_AT (layer.pool_stride), .target = LAYER, .flags = PLAYING,
+      .most = CONVOLVE_LAYER_MAX_STEP,
+      .blurb = "Layer: distance between neighbouring pooling windows, in values (0 = pool-size)" },
+  { "layer-channels", "Layer channels", TEXT_AT (layer.channels), .target = LAYER, .flags = PLAYING,
+      .blurb = "Layer: feature maps to show, counted from 0, as in 0,5,8-11: 1 map makes GRAY8, 3 make RGB, 4 make "
+               "RGBA, and any number makes a mosaic (NULL or empty = all)" },
+  { "mosaic", "Mosaic", BOOLEAN_AT (layer.mosaic), .target = LAYER, .flags = PLAYING,
+      .blurb = "Layer: show the feature maps as tiles in rows and columns of one GRAY8 frame" },
+};
+
+G_STATIC_ASSERT (sizeof (ConvolveBoundary) == sizeof (gint) && sizeof (ConvolveActivation) == sizeof (gint));
+G_STATIC_ASSERT (CONVOLVE_LAYER_MAX_PADDING == 65536); /* stands in the blurb of padding */
+
+#define VALUE(type, properties, row) G_STRUCT_MEMBER (type, properties, (row)->offset)
+
+/* --- the value --- */
+
+static void
+set_standard (ConvolveProperties *properties, const Row *row)
+{
+  switch (row->kind) {
+    case TEXT:
+      VALUE (gchar *, properties, row) = g_strdup (row->text);
+      break;
+    case UINT:
+      VALUE (guint, properties, row) = row->standard;
+      break;
+    case DOUBLE:
+      VALUE (gdouble, properties, row) = row->standard;
+      break;
+    case INT:
+    case BOOLEAN:
+    case ENUM:
+      VALUE (gint, properties, row) = row->standard;
+      break;
   }
-  return type;
 }
 
-/* The index in the table of variants for masks, or -1. */
-static gint
-find_for_masks (const gchar *name)
+void
+convolve_properties_init (ConvolveProperties *properties)
 {
-  for (gint i = 0; i < convolve_variant_count (); i++)
-    if (g_str_equal (name, convolve_variant_name (i)))
-      return i;
-  return -1;
+  memset (properties, 0, sizeof *properties);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    set_standard (properties, &rows[i]);
 }
 
-static gint
-find_for_layers (const gchar *name)
+void
+convolve_properties_copy (ConvolveProperties *to, const ConvolveProperties *from)
 {
-  for (gint i = 0; i < convolve_layer_variant_count (); i++)
-    if (g_str_equal (name, convolve_layer_variant_name (i)))
-      return i;
-  return -1;
+  *to = *from;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].kind == TEXT)
+      VALUE (gchar *, to, &rows[i]) = g_strdup (VALUE (gchar *, from, &rows[i]));
 }
 
-/* What a variant is for comes first, because masks and layers share the names of some. */
+void
+convolve_properties_clear (ConvolveProperties *properties)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].kind == TEXT)
+      g_clear_pointer (&VALUE (gchar *, properties, &rows[i]), g_free);
+}
+
+gboolean
+convolve_properties_want_device (const ConvolveProperties *properties)
+{
+  gboolean for_masks, for_layers;
+
+  if (properties->variant == CONVOLVE_VARIANT_AUTO)
+    return TRUE;
+  convolve_variant_is_for_masks (properties->variant, &for_masks);
+  convolve_variant_is_for_layers (properties->variant, &for_layers);
+  return for_masks || for_layers;
+}
+
+gboolean
+convolve_properties_need_device (const ConvolveProperties *properties)
+{
+  return convolve_properties_want_device (properties)
+      && (properties->variant != CONVOLVE_VARIANT_AUTO || properties->device_id >= 0);
+}
+
+/* --- GObject --- */
+
 static const gchar *
-describe_variant (gint mask, gint layer)
+make_blurb (const Row *row)
 {
-  g_autofree gchar *text = NULL;
+  g_autofree gchar *list = row->list ? row->list () : NULL, *blurb = NULL;
 
-  if (layer < 0)
-    text = g_strdup_printf ("masks: %s", convolve_variant_idea (mask));
-  else if (mask < 0)
-    text = g_strdup_printf ("layers: %s", convolve_layer_variant_idea (layer));
-  else
-    text = g_strdup_printf ("masks: %s; layers: %s", convolve_variant_idea (mask), convolve_layer_variant_idea (layer));
-  return g_intern_string (text);
+  if (!list)
+    return row->blurb;
+  blurb = g_strconcat (row->blurb, list, NULL);
+  return g_intern_string (blurb);
 }
 
-/* Auto, the variants for masks, and those that only layers have. */
-GType
-convolve_variant_get_type (void)
+static GParamSpec *
+make_spec (const Row *row)
 {
-  static gsize type = 0;
+  const gchar *name = row->name, *nick = row->nick, *blurb = make_blurb (row);
+  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | row->flags;
 
-  if (g_once_init_enter (&type)) {
-    gint count = convolve_variant_count (), layers = convolve_layer_variant_count (), n = 1;
-    GEnumValue *values = g_new0 (GEnumValue, count + layers + 2); /* for ever */
-    GType made;
-
-    values[0] = (GEnumValue){ CONVOLVE_VARIANT_AUTO,
-      "the best of those below for the mask or the layer and this machine", "auto" };
-    for (gint i = 0; i < count; i++)
-      values[n++] = (GEnumValue){ convolve_variant_number (i),
-        describe_variant (i, find_for_layers (convolve_variant_name (i))), convolve_variant_name (i) };
-    for (gint i = 0; i < layers; i++)
-      if (find_for_masks (convolve_layer_variant_name (i)) < 0)
-        values[n++] = (GEnumValue){ convolve_layer_variant_number (i), describe_variant (-1, i),
-          convolve_layer_variant_name (i) };
-    made = g_enum_register_static ("GstCudaConvolveVariant", values);
-    g_once_init_leave (&type, made);
+  switch (row->kind) {
+    case TEXT:
+      return g_param_spec_string (name, nick, blurb, row->text, flags);
+    case UINT:
+      return g_param_spec_uint (name, nick, blurb, row->least, row->most, row->standard, flags);
+    case INT:
+      return g_param_spec_int (name, nick, blurb, row->least, row->most, row->standard, flags);
+    case DOUBLE:
+      return g_param_spec_double (name, nick, blurb, row->least, row->most, row->standard, flags);
+    case BOOLEAN:
+      return g_param_spec_boolean (name, nick, blurb, row->standard, flags);
+    case ENUM:
+      return g_param_spec_enum (name, nick, blurb, row->type (), row->standard, flags);
   }
-  return type;
+  g_return_val_if_reached (NULL);
 }
 
-const gchar *
-convolve_variant_nick (gint value)
+void
+convolve_properties_install (GObjectClass *klass, guint first_id)
 {
-  GEnumClass *values = g_type_class_ref (CONVOLVE_TYPE_VARIANT);
-  const gchar *nick = g_enum_get_value (values, value)->value_nick; /* lives as long as the type */
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_object_class_install_property (klass, first_id + i, make_spec (&rows[i]));
+    if (rows[i].kind == ENUM)
+      gst_type_mark_as_plugin_api (rows[i].type (), 0);
+  }
+}
+
+/* The row of a property, or NULL. */
+static const Row *
+find_row (guint index)
+{
+  return index < G_N_ELEMENTS (rows) ? &rows[index] : NULL;
+}
+
+gboolean
+convolve_properties_set (ConvolveProperties *properties, guint index, const GValue *value)
+{
+  const Row *row = find_row (index);
+
+  if (!row)
+    return FALSE;
+  switch (row->kind) {
+    case TEXT:
+      g_free (VALUE (gchar *, properties, row));
+      VALUE (gchar *, properties, row) = g_value_dup_string (value);
+      break;
+    case UINT:
+      VALUE (guint, properties, row) = g_value_get_uint (value);
+      break;
+    case INT:
+      VALUE (gint, properties, row) = g_value_get_int (value);
+      break;
+    case DOUBLE:
+      VALUE (gdouble, properties, row) = g_value_get_double (value);
+      break;
+    case BOOLEAN:
+      VALUE (gboolean, properties, row) = g_value_get_boolean (value);
+      break;
+    case ENUM:
+      VALUE (gint, properties, row) = g_value_get_enum (value);
+      break;
+  }
+  return TRUE;
+}
+
+gboolean
+convolve_properties_get (const ConvolveProperties *properties, guint index, GValue *value)
+{
+  const Row *row = find_row (index);
+
+  if (!row)
+    return FALSE;
+  switch (row->kind) {
+    case TEXT:
+      g_value_set_string (value, VALUE (gchar *, properties, row));
+      break;
+    case UINT:
+      g_value_set_uint (value, VALUE (guint, properties, row));
+      break;
+    case INT:
+      g_value_set_int (value, VALUE (gint, properties, row));
+      break;
+    case DOUBLE:
+      g_value_set_double (value, VALUE (gdouble, properties, row));
+      break;
+    case BOOLEAN:
+      g_value_set_boolean (value, VALUE (gboolean, properties, row));
+      break;
+    case ENUM:
+      g_value_set_enum (value, VALUE (gint, properties, row));
+      break;
+  }
+  return TRUE;
+}
+
+/* --- properties without effect --- */
+
+/* The text as a message shows it. NULL where it reads as the default; an empty text reads as NULL does. */
+static gchar *
+show_text (const gchar *text, const gchar *standard)
+{
+  if (!text || g_str_equal (text, standard ? standard : ""))
+    return NULL;
+  return convolve_parse_quote (text, strlen (text));
+}
+
+static gchar *
+show_enum (GType type, gint value)
+{
+  GEnumClass *values = g_type_class_ref (type);
+  gchar *nick = g_strdup (g_enum_get_value (values, value)->value_nick);
 
   g_type_class_unref (values);
   return nick;
 }
 
-gboolean
-convolve_variant_is_for_masks (gint value, gboolean *on_device)
+/* The property's value as a message shows it, to be freed. NULL where the property is at its default. */
+static gchar *
+show_value (const ConvolveProperties *properties, const Row *row)
 {
-  gint index = find_for_masks (convolve_variant_nick (value));
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
 
-  *on_device = index >= 0 && convolve_variant_on_device (index);
-  return index >= 0;
+  switch (row->kind) {
+    case TEXT:
+      return show_text (VALUE (gchar *, properties, row), row->text);
+    case UINT:
+      if (VALUE (guint, properties, row) == row->standard)
+        return NULL;
+      return g_strdup_printf ("%u", VALUE (guint, properties, row));
+    case DOUBLE:
+      if (VALUE (gdouble, properties, row) == row->standard)
+        return NULL;
+      return g_strdup (g_ascii_formatd (digits, sizeof digits, "%g", VALUE (gdouble, properties, row)));
+    case INT:
+    case BOOLEAN:
+    case ENUM:
+      if (VALUE (gint, properties, row) == row->standard)
+        return NULL;
+      return row->kind == ENUM ? show_enum (row->type (), VALUE (gint, properties, row))
+          : row->kind == INT   ? g_strdup_printf ("%d", VALUE (gint, properties, row))
+                               : g_strdup (VALUE (gboolean, properties, row) ? "true" : "false");
+  }
+  g_return_val_if_reached (NULL);
 }
 
-gboolean
-convolve_variant_is_for_layers (gint value, gboolean *on_device)
+static void
+add_idle_of (const ConvolveProperties *properties, Target target, const gchar *why, GPtrArray *sentences)
 {
-  gint index = find_for_layers (convolve_variant_nick (value));
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *value = rows[i].target == target ? show_value (properties, &rows[i]) : NULL;
 
-  *on_device = index >= 0 && convolve_layer_variant_on_device (index);
-  return index >= 0;
-}
-
-static const gchar *
-mask_blurb (void)
-{
-  g_autofree gchar *list = convolve_preset_list ();
-  g_autofree gchar *blurb = g_strdup_printf (
-      "A preset's name, perhaps with an argument as in motion:30, or weights: "
-      "rows split by ';' or newline, values by space or comma, optionally with WxH: in front (NULL = the default, "
-      "gaussian). Presets: %s",
-      list);
-
-  return g_intern_string (blurb);
+    if (value)
+      g_ptr_array_add (sentences, g_strdup_printf ("%s: %s has no effect: %s", rows[i].name, value, why));
+  }
 }
 
 void
-convolve_props_install (GObjectClass *klass)
+convolve_properties_add_idle (const ConvolveProperties *properties, gboolean layer_runs, GPtrArray *sentences)
 {
-  const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-  const GParamFlags controllable = playing | GST_PARAM_CONTROLLABLE;
-
-  /**
-   * GstCudaConvolve:mask:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, CONVOLVE_PROP_MASK,
-      g_param_spec_string ("mask", "Mask", mask_blurb (), "gaussian", playing));
-  /**
-   * GstCudaConvolve:mask-width:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, CONVOLVE_PROP_MASK_WIDTH,
-      g_param_spec_uint ("mask-width", "Mask width",
-          "Odd width of a sized preset in luma pixels, or row length of weights in one row "
-          "(0 = the preset's own, or from sigma; for weights from their number)",
-          0, CONVOLVE_MAX_SIDE, 0, controllable));
-  /**
-   * GstCudaConvolve:mask-height:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, CONVOLVE_PROP_MASK_HEIGHT,
-      g_param_spec_uint ("mask-height", "Mask height",
-          "Odd height of a sized preset in luma pixels, or number of rows of weights in one row "
-          "(0 = as the width; 1 = one-dimensional)",
-          0, CONVOLVE_MAX_SIDE, 0, controllable));
-  /**
-   * GstCudaConvolve:sigma:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, CONVOLVE_PROP_SIGMA,
-      g_param_spec_double ("sigma", "Sigma",
-          "Standard deviation in luma pixels of the presets gaussian, log and unsharp; without effect on other masks "
-          "(0 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8)",
-          0, CONVOLVE_MAX_SIGMA, 0, controllable));
-  /**
-   * GstCudaConvolve:divisor:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, CONVOLVE_PROP_DIVISOR,
-      g_param_spec_double ("divisor", "Divisor",
-          "The weighted sum of a mask, or a value of a layer, is divided by this number (0 = for a mask the sum of the "
-          "weights, or 1 where that is 0; for a layer 1)",
-          -G_MAXDOUBLE, G_MAXDOUBLE, 0, controllable));
-  /**
-   * GstCudaConvolve:bias:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, CONVOLVE_PROP_BIAS,
-      g_param_spec_double ("bias", "Bias",
-          "Added to luma and RGB after the division, as a fraction of the way from black to white (0.5 = middle grey "
-          "on "
-          "black); a preset's own offset comes on top",
-          -1, 1, 0, controllable));
-  /**
-   * GstCudaConvolve:boundary:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, CONVOLVE_PROP_BOUNDARY,
-      g_param_spec_enum ("boundary", "Boundary",
-          "What the mask or the layer meets outside the picture, drawn at the left edge", CONVOLVE_TYPE_BOUNDARY,
-          CONVOLVE_BOUNDARY_REPLICATE, playing));
-  /**
-   * GstCudaConvolve:kernel-variant:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, CONVOLVE_PROP_KERNEL_VARIANT,
-      g_param_spec_enum ("kernel-variant", "Kernel variant",
-          "How the convolution is computed; one that cannot do the mask or the layer is an error that says why",
-          CONVOLVE_TYPE_VARIANT, CONVOLVE_VARIANT_AUTO, playing));
-
-  gst_type_mark_as_plugin_api (CONVOLVE_TYPE_BOUNDARY, 0);
-  gst_type_mark_as_plugin_api (CONVOLVE_TYPE_VARIANT, 0);
-}
-
-gboolean
-convolve_settings_set_property (ConvolveSettings *settings, guint id, const GValue *value)
-{
-  switch (id) {
-    case CONVOLVE_PROP_MASK:
-      g_free (settings->mask);
-      settings->mask = g_value_dup_string (value);
-      return TRUE;
-    case CONVOLVE_PROP_MASK_WIDTH:
-      settings->mask_width = g_value_get_uint (value);
-      return TRUE;
-    case CONVOLVE_PROP_MASK_HEIGHT:
-      settings->mask_height = g_value_get_uint (value);
-      return TRUE;
-    case CONVOLVE_PROP_SIGMA:
-      settings->sigma = g_value_get_double (value);
-      return TRUE;
-    case CONVOLVE_PROP_DIVISOR:
-      settings->divisor = g_value_get_double (value);
-      return TRUE;
-    case CONVOLVE_PROP_BIAS:
-      settings->bias = g_value_get_double (value);
-      return TRUE;
-    default:
-      return FALSE;
+  if (layer_runs) {
+    add_idle_of (properties, MASK, "layer-location puts a layer in the place of the mask", sentences);
+    return;
   }
-}
-
-gboolean
-convolve_settings_get_property (const ConvolveSettings *settings, guint id, GValue *value)
-{
-  switch (id) {
-    case CONVOLVE_PROP_MASK:
-      g_value_set_string (value, settings->mask);
-      return TRUE;
-    case CONVOLVE_PROP_MASK_WIDTH:
-      g_value_set_uint (value, settings->mask_width);
-      return TRUE;
-    case CONVOLVE_PROP_MASK_HEIGHT:
-      g_value_set_uint (value, settings->mask_height);
-      return TRUE;
-    case CONVOLVE_PROP_SIGMA:
-      g_value_set_double (value, settings->sigma);
-      return TRUE;
-    case CONVOLVE_PROP_DIVISOR:
-      g_value_set_double (value, settings->divisor);
-      return TRUE;
-    case CONVOLVE_PROP_BIAS:
-      g_value_set_double (value, settings->bias);
-      return TRUE;
-    default:
-      return FALSE;
-  }
+  convolve_settings_add_idle (&properties->mask, sentences);
+  if (!convolve_layer_settings_has_layer (&properties->layer))
+    add_idle_of (properties, LAYER, "layer-location names no layer", sentences);
 }

@@ -1,124 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the user writes: presets, weights, and the numbers beside them, turned into the kernel library's ConvolveMask.
- * Pure functions of their arguments; any thread, any locale.
+ * The mask properties, turned into the kernel library's ConvolveMask. All are pure functions of their arguments, for
+ * any thread and any locale.
  */
 #ifndef CONVOLVE_PROPS_H
 #define CONVOLVE_PROPS_H
 
-#include <glib-object.h>
-
-#include "convolve.h"
+#include "mask_settings.h"
 
 G_BEGIN_DECLS
 
-#define CONVOLVE_PROPS_ERROR (convolve_props_error_quark ())
-GQuark convolve_props_error_quark (void);
-
-typedef enum
-{
-  CONVOLVE_PROPS_ERROR_MASK,   /* the text of mask: unknown preset, bad number, bad shape */
-  CONVOLVE_PROPS_ERROR_NUMBER, /* mask-width, mask-height, sigma, divisor or bias, or what they make of mask */
-  CONVOLVE_PROPS_ERROR_LAYER,  /* the file of layer-location, or a property of the layer */
-  CONVOLVE_PROPS_ERROR_NO_MEMORY
-} ConvolvePropsError;
-
-/* The mask properties as they stand, one value for each. README's property table says what they mean. */
-typedef struct
-{
-  gchar *mask;                   /* owned; NULL reads as "gaussian" */
-  guint mask_width, mask_height; /* 0, or odd up to CONVOLVE_MAX_SIDE */
-  gdouble sigma;                 /* luma pixels, 0..CONVOLVE_MAX_SIGMA; 0 = from the width */
-  gdouble divisor;               /* finite; 0 = the weights' sum, or 1 where that is 0 */
-  gdouble bias;                  /* -1..1 of black to white, and so is its sum with the preset's own offset */
-} ConvolveSettings;
-
-#define CONVOLVE_MAX_SIGMA 255.0 /* beyond it the widest gaussian is a box */
-
-void convolve_settings_init (ConvolveSettings *settings);                         /* the properties' defaults */
-void convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from); /* to is uninitialised */
-void convolve_settings_clear (ConvolveSettings *settings);
-
 /*
- * The mask for a plane that holds one sample for every x_step by y_step luma pixels (1, 2 or 4; 1 and 1 for luma
- * and RGB). A sized preset is scaled to the plane; explicit weights and 3x3 presets are not.
+ * Makes the mask for a plane that has one sample for every x_step by y_step luma pixels: 1, 2 or 4 each, and 1 by 1 for
+ * luma and RGB. A sized preset is scaled to the plane; weights and 3x3 presets are not.
  *
- * The text of mask is, white space around it aside, one of
+ * The text of mask is one of the following. White space around the text is ignored.
  *
- *   NAME or NAME:ARGUMENT   a preset, where it starts with a letter
+ *   NAME or NAME:ARGUMENT   a preset; a text that starts with a letter is read so
  *   [WxH:] WEIGHTS          rows split by ';' or a newline, values in a row by white space, one comma, or both
  *
- * A row may not have both a comma without a space and a space alone between values: "0,5 1" looks like 0.5 and 1.
+ * A row with a comma without a space, and with a space alone between other values, is refused: "0,5 1" may mean 0.5
+ * and 1. A value is a decimal number: a sign, digits with at most one '.', and an exponent after e or E. One ';' or any
+ * number of newlines may follow the last row, and a newline may follow each ';'. The text has at most 4 MiB.
  *
- * A value is decimal: digits with at most one '.', then perhaps e and an exponent; signs as usual. One ';' or any
- * number of newlines may follow the last row, and a newline may follow each ';'. Several rows are as wide as they are
- * written. A single row gets its shape from WxH, else from mask-width and mask-height (of one alone the other
- * follows), else it is square if it has n*n values, n odd, else one-dimensional. At most 4 MiB of text.
+ * Several rows must have one length, which is the width. The shape of a single row is the first of these that applies:
+ * WxH in front; mask-width and mask-height, where one of them follows from the other and the number of values; a square
+ * for n * n values with odd n; one row.
  *
- * On TRUE *mask is to be cleared by the caller. On FALSE *mask is untouched and error (domain CONVOLVE_PROPS_ERROR)
- * names the property, the token and its place: characters, rows and values are counted from 1.
+ * On TRUE the caller clears *mask. On FALSE *mask is untouched, and error (domain CONVOLVE_PROPS_ERROR) names the
+ * property, the token and the place of the token: characters, rows and values are counted from 1.
  */
 gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step, ConvolveMask *mask,
     GError **error);
 
-/*
- * Adds a sentence, to be freed, for each of these properties that is not at its default and has no effect: beside a layer
- * what describes the mask, otherwise sigma where the mask takes none.
- */
-void convolve_settings_add_idle (const ConvolveSettings *settings, gboolean beside_layer, GPtrArray *sentences);
-
-/* The presets, for documentation and tests: valid for index < count. Every text is one line. */
-guint convolve_preset_count (void);
-const gchar *convolve_preset_name (guint index);
-const gchar *convolve_preset_purpose (guint index);  /* what it is for */
-const gchar *convolve_preset_formula (guint index);  /* the taps and where they come from */
-const gchar *convolve_preset_argument (guint index); /* what NAME:ARGUMENT means; NULL: takes none */
-gboolean convolve_preset_is_sized (guint index);     /* takes mask-width and mask-height; otherwise 3x3 */
-
-/* Enum types of the properties boundary and kernel-variant; values' nicks are the names users write. */
-#define CONVOLVE_TYPE_BOUNDARY (convolve_boundary_get_type ())
-GType convolve_boundary_get_type (void); /* a ConvolveBoundary */
-
-#define CONVOLVE_TYPE_VARIANT (convolve_variant_get_type ())
-#define CONVOLVE_VARIANT_AUTO 0
-GType convolve_variant_get_type (void); /* 0 is auto; others are convolve_variant_number() and its kin of layers */
-const gchar *convolve_variant_nick (gint value); /* the name of one of its values */
-
-/* Whether a value other than auto is one for masks or one for layers, and whether it then needs a device. */
-gboolean convolve_variant_is_for_masks (gint value, gboolean *on_device);
-gboolean convolve_variant_is_for_layers (gint value, gboolean *on_device);
-
-/* Property numbers, for a class that has them all. */
-enum
-{
-  CONVOLVE_PROP_MASK = 1,
-  CONVOLVE_PROP_MASK_WIDTH,
-  CONVOLVE_PROP_MASK_HEIGHT,
-  CONVOLVE_PROP_SIGMA,
-  CONVOLVE_PROP_DIVISOR,
-  CONVOLVE_PROP_BIAS,
-  CONVOLVE_PROP_BOUNDARY,
-  CONVOLVE_PROP_KERNEL_VARIANT,
-  CONVOLVE_PROP_LAYER_LOCATION, /* from here on of the layer: layer_settings.h */
-  CONVOLVE_PROP_STRIDE,
-  CONVOLVE_PROP_PADDING,
-  CONVOLVE_PROP_ACTIVATION,
-  CONVOLVE_PROP_POOL_SIZE,
-  CONVOLVE_PROP_POOL_STRIDE,
-  CONVOLVE_PROP_LAYER_CHANNELS,
-  CONVOLVE_PROP_MOSAIC,
-  CONVOLVE_PROP_LAST /* the class's own properties start here */
-};
-
-/*
- * Installs the properties up to CONVOLVE_PROP_KERNEL_VARIANT on an element class; its set_property and get_property
- * must be set.
- */
-void convolve_props_install (GObjectClass *klass);
-
-/* Set or get one property of the mask group up to CONVOLVE_PROP_BIAS; FALSE where id is another. */
-gboolean convolve_settings_set_property (ConvolveSettings *settings, guint id, const GValue *value);
-gboolean convolve_settings_get_property (const ConvolveSettings *settings, guint id, GValue *value);
+/* Adds a sentence, to be freed, where sigma is set and the mask is not made from sigma. */
+void convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentences);
 
 G_END_DECLS
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A file to weights: it is read as a whole, for it is small, and then only looked at within its bounds. */
+/* Reads the complete file into memory first. The readers of arrays and archives then check all bounds. */
 #define _POSIX_C_SOURCE 200809L
 #include "weights.h"
 
@@ -19,7 +19,7 @@ typedef struct
   gsize size;
 } File;
 
-/* The functions below return NULL, or what is wrong, to be freed. */
+/* The functions below return NULL, or a text that says what is wrong, to be freed. */
 
 static gchar *
 read_bytes (gint fd, File *file)
@@ -28,7 +28,7 @@ read_bytes (gint fd, File *file)
     gssize got = read (fd, file->bytes + done, file->size - done);
 
     if (got == 0)
-      return g_strdup_printf ("it is cut off after %" G_GSIZE_FORMAT " bytes", done);
+      return g_strdup_printf ("the file is cut off after %" G_GSIZE_FORMAT " bytes", done);
     if (got < 0 && errno != EINTR)
       return g_strdup (g_strerror (errno));
     if (got > 0)
@@ -45,20 +45,20 @@ read_open_file (gint fd, File *file)
   if (fstat (fd, &status) != 0)
     return g_strdup (g_strerror (errno));
   if (!S_ISREG (status.st_mode))
-    return g_strdup ("it is not a regular file");
+    return g_strdup ("not a regular file");
   if (status.st_size == 0)
-    return g_strdup ("it is empty");
+    return g_strdup ("the file is empty");
   if (status.st_size > CONVOLVE_MAX_LAYER_FILE)
-    return g_strdup_printf ("it has %" G_GINT64_FORMAT " bytes, more than %d", (gint64) status.st_size,
+    return g_strdup_printf ("the file has %" G_GINT64_FORMAT " bytes, more than %d", (gint64) status.st_size,
         CONVOLVE_MAX_LAYER_FILE);
   file->size = status.st_size;
   file->bytes = g_try_malloc (file->size);
   if (!file->bytes)
-    return g_strdup_printf ("there is no memory for its %" G_GSIZE_FORMAT " bytes", file->size);
+    return g_strdup_printf ("there is no memory for %" G_GSIZE_FORMAT " bytes", file->size);
   return read_bytes (fd, file);
 }
 
-/* A pipe would never let us open it. */
+/* With O_NONBLOCK, because opening a pipe without a writer would wait forever. */
 static gchar *
 read_file (const gchar *location, File *file)
 {
@@ -78,13 +78,13 @@ check_weights (const ConvolveNpy *array)
   g_autofree gchar *shape = convolve_npy_shape (array);
 
   if (array->n_dimensions != 4)
-    return g_strdup_printf ("its shape %s is not (filters, channels, height, width)", shape);
+    return g_strdup_printf ("the shape %s is not (filters, channels, height, width)", shape);
   if (array->shape[0] > CONVOLVE_MAX_LAYER_FILTERS)
-    return g_strdup_printf ("its shape %s has more than %d filters", shape, CONVOLVE_MAX_LAYER_FILTERS);
+    return g_strdup_printf ("the shape %s has more than %d filters", shape, CONVOLVE_MAX_LAYER_FILTERS);
   if (array->shape[1] != 1 && array->shape[1] != 3)
-    return g_strdup_printf ("its shape %s has neither 1 channel nor 3", shape);
+    return g_strdup_printf ("the shape %s has neither 1 channel nor 3", shape);
   if (array->shape[2] > CONVOLVE_MAX_SIDE || array->shape[3] > CONVOLVE_MAX_SIDE)
-    return g_strdup_printf ("its shape %s has filters of more than %dx%d", shape, CONVOLVE_MAX_SIDE, CONVOLVE_MAX_SIDE);
+    return g_strdup_printf ("the shape %s has filters of more than %dx%d", shape, CONVOLVE_MAX_SIDE, CONVOLVE_MAX_SIDE);
   return NULL;
 }
 
@@ -94,7 +94,7 @@ check_bias (const ConvolveNpy *array, guint filters)
   g_autofree gchar *shape = convolve_npy_shape (array);
 
   if (array->n_dimensions != 1 || array->shape[0] != filters)
-    return g_strdup_printf ("its shape %s is not (%u,), a number for each filter", shape, filters);
+    return g_strdup_printf ("the shape %s is not (%u,), a number for each filter", shape, filters);
   return NULL;
 }
 
@@ -114,7 +114,7 @@ take_weights (ConvolveNpy *array, ConvolveWeights *weights)
   return fault;
 }
 
-/* What is wrong with a member of an archive, with its name in front. Takes fault. */
+/* Puts the name of the archive's member in front of the fault, if there is one. Takes fault. */
 static gchar *
 in_member (const gchar *name, gchar *fault)
 {
@@ -124,7 +124,7 @@ in_member (const gchar *name, gchar *fault)
   return named;
 }
 
-/* Reads the array of a member; *found says whether there is one. */
+/* Reads the array in a member of the archive. *found tells whether there is such a member. */
 static gchar *
 read_member (const File *file, const gchar *name, ConvolveNpy *array, gboolean *found)
 {
@@ -169,7 +169,7 @@ read_weights (const File *file, ConvolveWeights *weights)
   if (convolve_zip_is_one (file->bytes, file->size))
     return read_archive (file, weights);
   if (!convolve_npy_is_one (file->bytes, file->size))
-    return g_strdup ("it is neither a .npy nor a .npz file");
+    return g_strdup ("the file is neither a .npy nor a .npz file");
   fault = convolve_npy_read (file->bytes, file->size, &array);
   return fault ? fault : take_weights (&array, weights);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The weights of a convolution layer, read from the file that layer-location names. */
+/* Reads the weights of a convolution layer from the file that layer-location names. */
 #ifndef CONVOLVE_WEIGHTS_H
 #define CONVOLVE_WEIGHTS_H
 
-#include "props.h"
+#include "mask_settings.h"
 
 G_BEGIN_DECLS
 
@@ -12,15 +12,15 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  guint filters, channels, height, width; /* of all filters; channels are 1 or 3 */
+  guint filters, channels, height, width; /* height and width are those of each filter; channels are 1 or 3 */
   gfloat *weights;                        /* [filters][channels][height][width], finite */
   gfloat *bias;                           /* [filters], or NULL */
 } ConvolveWeights;
 
 /*
- * Reads a .npy file, whose array is the weights, or a .npz file, whose arrays weight and bias are; the file's content
- * decides which. bias may be missing. On FALSE *weights is untouched and error (CONVOLVE_PROPS_ERROR_LAYER)
- * names the file and what is wrong with it. Any thread.
+ * Reads a .npy file with the array of weights, or a .npz file with the arrays weight and bias; bias may be missing. The
+ * content of the file, not its name, decides which of the two it is. On FALSE *weights is untouched, and error
+ * (CONVOLVE_PROPS_ERROR_LAYER) names the file and what is wrong. Any thread.
  */
 gboolean convolve_weights_load (const gchar *location, ConvolveWeights *weights, GError **error);
 void convolve_weights_clear (ConvolveWeights *weights);

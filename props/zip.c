@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An archive ends in a record that says where its directory lies; the directory has an entry for each member, and the
- * entry says where the member begins: with a header of its own, of which only the length counts here.
+ * An archive ends with a record that says where the directory is. The directory has an entry for each member, and the
+ * entry says where the member begins. A member begins with a header of its own, of which this file reads only the
+ * length.
  */
 #include "zip.h"
 
@@ -16,10 +17,10 @@
 #define ENTRY_SIZE 46
 #define END_SIZE 22
 #define MAX_COMMENT 65535
-#define ENCRYPTED 1 /* flags */
-#define STORED 0    /* methods */
+#define ENCRYPTED 1 /* a flag */
+#define STORED 0    /* a method, as the next */
 #define DEFLATED 8
-#define MOST_INFLATION 1032 /* deflate's bytes out for each byte in, at most */
+#define MOST_INFLATION 1032 /* bytes that deflate makes of one byte at most */
 
 typedef struct
 {
@@ -53,7 +54,7 @@ convolve_zip_member_clear (ConvolveZipMember *member)
   g_clear_pointer (&member->inflated, g_free);
 }
 
-/* The record at the archive's end, behind which only its own comment may come; or NULL. */
+/* The record at the archive's end, or NULL. Only the record's own comment may follow it. */
 static const guint8 *
 find_end (const guint8 *archive, gsize size)
 {
@@ -66,7 +67,7 @@ find_end (const guint8 *archive, gsize size)
   return NULL;
 }
 
-/* Reads the entry at *p, which is moved behind it. */
+/* Reads the entry at *p, and moves *p behind the entry. */
 static gboolean
 read_entry (const guint8 **p, const guint8 *end, Entry *entry)
 {
@@ -90,7 +91,7 @@ read_entry (const guint8 **p, const guint8 *end, Entry *entry)
   return TRUE;
 }
 
-/* Where the member's bytes begin; NULL where they are not all inside the archive. */
+/* The member's bytes; NULL where they are not completely inside the archive. */
 static const guint8 *
 find_bytes (const guint8 *archive, gsize size, const Entry *entry)
 {
@@ -109,28 +110,29 @@ static gchar *
 take_out (const guint8 *bytes, const Entry *entry, gsize limit, ConvolveZipMember *member)
 {
   if (entry->size > limit)
-    return g_strdup_printf ("it has %u bytes, more than %" G_GSIZE_FORMAT, entry->size, limit);
+    return g_strdup_printf ("the member has %u bytes, more than %" G_GSIZE_FORMAT, entry->size, limit);
   if (entry->method == STORED) {
     if (entry->size != entry->packed)
-      return g_strdup_printf ("it is stored as %u bytes and said to have %u", entry->packed, entry->size);
+      return g_strdup_printf ("the member is stored as %u bytes and said to have %u", entry->packed, entry->size);
     member->bytes = bytes;
   } else if (entry->method != DEFLATED) {
-    return g_strdup_printf ("its compression method %u is neither stored nor deflated", entry->method);
+    return g_strdup_printf ("the compression method %u is neither stored nor deflated", entry->method);
   } else if (!convolve_inflate_possible ()) {
-    return g_strdup ("it is deflated, and this build is without zlib; numpy.savez() stores");
+    return g_strdup (
+        "the member is deflated, and this build has no zlib; numpy.savez() stores members without compression");
   } else {
     if (entry->size / MOST_INFLATION > entry->packed)
-      return g_strdup_printf ("it is said to inflate from %u bytes to %u", entry->packed, entry->size);
+      return g_strdup_printf ("the member is said to inflate from %u bytes to %u", entry->packed, entry->size);
     member->inflated = g_try_malloc (MAX (entry->size, 1));
     if (!member->inflated)
-      return g_strdup_printf ("there is no memory for its %u bytes", entry->size);
+      return g_strdup_printf ("there is no memory for %u bytes", entry->size);
     if (!convolve_inflate (bytes, entry->packed, member->inflated, entry->size))
-      return g_strdup ("its deflated bytes are damaged");
+      return g_strdup ("the deflated bytes are damaged");
     member->bytes = member->inflated;
   }
   member->size = entry->size;
   if (convolve_crc32 (member->bytes, member->size) != entry->crc)
-    return g_strdup ("its bytes are damaged: they do not have their CRC");
+    return g_strdup ("the bytes are damaged: the CRC-32 does not match");
   return NULL;
 }
 
@@ -141,12 +143,12 @@ open_member (const guint8 *archive, gsize size, const Entry *entry, gsize limit,
   gchar *fault;
 
   if (entry->flags & ENCRYPTED)
-    return g_strdup ("it is encrypted");
+    return g_strdup ("the member is encrypted");
   if (entry->size == G_MAXUINT32 || entry->packed == G_MAXUINT32 || entry->offset == G_MAXUINT32)
-    return g_strdup ("it is larger than 4 GiB, in the manner of ZIP64");
+    return g_strdup ("the member is larger than 4 GiB (ZIP64)");
   bytes = find_bytes (archive, size, entry);
   if (!bytes)
-    return g_strdup ("it does not lie inside the archive");
+    return g_strdup ("the member does not lie inside the archive");
   fault = take_out (bytes, entry, limit, member);
   if (fault) {
     convolve_zip_member_clear (member);
@@ -166,14 +168,14 @@ convolve_zip_find (const guint8 *archive, gsize size, const gchar *name, gsize l
 
   *member = (ConvolveZipMember){ 0 };
   if (!end)
-    return g_strdup ("the archive is cut off: its end is missing");
+    return g_strdup ("the archive is cut off: the end is missing");
   count = get16 (end + 10);
   if (get16 (end + 4) != 0 || get16 (end + 6) != 0 || get16 (end + 8) != count)
     return g_strdup ("the archive is a part of several");
   if (count == G_MAXUINT16 || get32 (end + 16) == G_MAXUINT32)
     return g_strdup ("the archive is a ZIP64 one, of too many members");
   if (get32 (end + 16) > (gsize) (end - archive) || get32 (end + 12) > (gsize) (end - archive) - get32 (end + 16))
-    return g_strdup ("the archive's directory does not lie inside it");
+    return g_strdup ("the directory does not lie inside the archive");
   p = archive + get32 (end + 16);
   end = p + get32 (end + 12);
   for (guint i = 0; i < count; i++) {
@@ -182,7 +184,7 @@ convolve_zip_find (const guint8 *archive, gsize size, const gchar *name, gsize l
     if (entry.name_length != length || memcmp (entry.name, name, length) != 0)
       continue;
     if (have)
-      return g_strdup ("there are two of it");
+      return g_strdup ("two members have this name");
     found = entry;
     have = TRUE;
   }

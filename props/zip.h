@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Members of a ZIP archive that lies in memory. */
+/* Reads members of a ZIP archive in memory. */
 #ifndef CONVOLVE_ZIP_H
 #define CONVOLVE_ZIP_H
 
 #include <glib.h>
 
-/* A member's bytes: inside the archive where it is stored, otherwise its own. */
+/* The bytes of a member. They are part of the archive where the member is stored without compression. */
 typedef struct
 {
   const guint8 *bytes;
   gsize size;
-  guint8 *inflated; /* what is to be freed, or NULL */
+  guint8 *inflated; /* owned, or NULL */
 } ConvolveZipMember;
 
-/* Whether the bytes begin as an archive does. */
+/* Whether the bytes begin as an archive. */
 gboolean convolve_zip_is_one (const guint8 *bytes, gsize size);
 
 /*
- * Finds a member by its name, checks it against its CRC and inflates it. NULL, and *member is to be cleared, its bytes
- * NULL where the archive has no such member; or what is wrong, to be freed. At most limit bytes are taken out.
+ * Finds a member by its name, inflates its bytes and checks their CRC-32. A member of more than limit bytes is
+ * refused. Returns NULL, and the caller clears *member, whose bytes are NULL where the archive has no such member; or
+ * a text that says what is wrong, to be freed.
  */
 gchar *convolve_zip_find (const guint8 *archive, gsize size, const gchar *name, gsize limit, ConvolveZipMember *member);
 void convolve_zip_member_clear (ConvolveZipMember *member);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where a sample outside the image comes from; for C and for CUDA. */
+/* The samples outside the image, for C and for CUDA. */
 #ifndef CONVOLVE_COMMON_BOUNDARY_H
 #define CONVOLVE_COMMON_BOUNDARY_H
 
@@ -12,8 +12,8 @@
 #endif
 
 /*
- * The coordinate inside 0 .. n-1 that stands for i, or -1 where the zero level does. Any i and any n from 1 to
- * 2^28: a mask may be many times as wide as the image.
+ * The coordinate from 0 to n - 1 whose sample stands at i, or -1 where the zero level stands at i. i may be any number,
+ * because a mask may be many times as wide as the image; n is 1 to 2^28.
  */
 static CONVOLVE_BOTH int
 convolve_boundary_index (ConvolveBoundary boundary, int i, int n)
@@ -25,7 +25,7 @@ convolve_boundary_index (ConvolveBoundary boundary, int i, int n)
     case CONVOLVE_BOUNDARY_REPLICATE:
       return i < 0 ? 0 : n - 1;
     case CONVOLVE_BOUNDARY_REFLECT: {
-      int m = i % (2 * n); /* the picture and its mirror image repeat every 2n */
+      int m = i % (2 * n); /* the picture and its mirror image together repeat every 2 n samples */
 
       m = m < 0 ? m + 2 * n : m;
       return m < n ? m : 2 * n - 1 - m;

@@ -25,7 +25,10 @@ convolve_largest_magnitude (const double *values, int count)
   return largest;
 }
 
-/* Each product goes through the largest tap that is left. Unsharp and laplacian-of-gaussian masks are two. */
+/*
+ * Each product is the row and the column of the largest tap of what is left. For example, unsharp and
+ * laplacian-of-gaussian masks are sums of two products.
+ */
 bool
 convolve_factors_find (const double *taps, int width, int height, double most_missed, ConvolveFactors *factors)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A mask as a sum of few products of a column and a row, which two passes do in place of one. */
+/* A mask as a sum of few products of a column and a row, each of which takes two passes of one dimension. */
 #ifndef CONVOLVE_COMMON_FACTORS_H
 #define CONVOLVE_COMMON_FACTORS_H
 
@@ -16,15 +16,15 @@ typedef struct
 {
   int rank;
   double column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
-  double missed; /* of the taps, magnitudes summed */
+  double missed; /* the sum of the magnitudes of the taps less the products */
 } ConvolveFactors;
 
 double convolve_sum_of_magnitudes (const double *values, int count);
 double convolve_largest_magnitude (const double *values, int count);
 
 /*
- * Takes the taps apart until what is missed is at most this. False where that takes more than CONVOLVE_MAX_RANK
- * products or there is nothing to take apart. A product's row is a row of what was left, its column is 1 there.
+ * Finds products until missed is at most most_missed. False where that takes more than CONVOLVE_MAX_RANK products or
+ * none, or where memory is short. The row of a product is a row of what was left before, and its column is 1 there.
  */
 bool convolve_factors_find (const double *taps, int width, int height, double most_missed, ConvolveFactors *factors);
 

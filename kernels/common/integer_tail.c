@@ -4,8 +4,8 @@
 #include "common/integer_tail.h"
 
 #define LARGEST_DENOMINATOR 32768
-#define STARTS 4        /* times the denominator */
-#define LIMIT 4194304.0 /* 2^22: how far integers may be from CONVOLVE_MAGIC */
+#define STARTS 4        /* as many times the denominator are tried */
+#define LIMIT 4194304.0 /* 2^22: the largest distance of an integer from CONVOLVE_MAGIC */
 
 static double
 modulo (double value, double divisor)
@@ -14,11 +14,17 @@ modulo (double value, double divisor)
 }
 
 /*
- * A result is floor (n * p/q + offset) for the sum n. These values lie on a grid of 1/q, the lowest of them below above
- * an integer: moved down by up to below, or up by less than 1/q - below, all keep their integer. The start of sums moves
- * them by any multiple of 1/q, the tail's offset by integers alone, being a float as large as CONVOLVE_MAGIC; what the
- * rounding of scale moves them by is known, and hardly depends on n. So one start of q is right, if that is not too
- * near one of the ends; and one in a few of these where the offset is so large that its last place is above 1.
+ * Finds the start and the offset for one scale and one sample.
+ *
+ * A result is floor (n * p/q + offset) for the sum n. The values before the floor lie on a grid with a spacing of 1/q.
+ * Let `below` be the distance of the lowest of them from the integer under it. If all values are moved down by up to
+ * `below`, or up by less than 1/q - below, every value keeps its integer.
+ *
+ * The start of the sums moves the values by any multiple of 1/q. The offset is a float as large as CONVOLVE_MAGIC, and
+ * so moves the values by integers alone. The rounding of the scale moves the values by an amount that is known and
+ * hardly depends on n. So one of q consecutive starts is right, unless the amount is too near an end of the interval.
+ * Where the offset is so large that its last place is above 1, only one in a few of these starts can be used. That is
+ * why several times q starts are tried.
  */
 static bool
 try_scale (const ConvolvePlan *plan, float scale, double least, double most, int sample, ConvolveIntegerTail *tail)
@@ -28,7 +34,7 @@ try_scale (const ConvolvePlan *plan, float scale, double least, double most, int
   double slope = scale - plan->tail.scale, margin = slope == 0 ? 0 : spacing * 1e-6;
   double first = (-1 - offset) / plan->tail.scale, last = (257 - offset) / plan->tail.scale;
 
-  /* Results beyond these are clamped. */
+  /* Results below -1 or above 257 are clamped in any case. */
   least = fmax (least, fmin (first, last));
   most = fmin (most, fmax (first, last));
   for (int start = 0; start < STARTS * plan->denominator; start++) {
@@ -49,18 +55,18 @@ try_scale (const ConvolvePlan *plan, float scale, double least, double most, int
 bool
 convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason)
 {
-  /* One place more or less moves everything, so that another start is right. */
+  /* With a scale one place higher or lower, all values move, and another start may be right. */
   const float scales[] = { plan->tail.scale_f, nextafterf (plan->tail.scale_f, INFINITY),
     nextafterf (plan->tail.scale_f, -INFINITY) };
   int count = plan->taps.width * plan->taps.height, samples = plan->pixel.samples;
   double least = 0, most = 0, moved = 0;
 
   if (plan->pixel.type != CONVOLVE_SAMPLE_U8) {
-    *reason = "it does 8-bit samples alone";
+    *reason = "the pixel format has samples of more than 8 bits";
     return false;
   }
   if (!plan->exact) {
-    *reason = "its weights are not integers times one factor";
+    *reason = "the weights are not integers times one common factor";
     return false;
   }
   for (int i = 0; i < count; i++) {
@@ -71,10 +77,10 @@ convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tai
     moved = fmax (moved, fabs (plan->tail.offset[i]));
   if (fmax (-least, most) + STARTS * LARGEST_DENOMINATOR > LIMIT
       || fmax (-least, most) * fabs (plan->tail.scale) + moved + 1 > LIMIT) {
-    *reason = "its sums need more than 22 bits";
+    *reason = "the sums of this mask need more than 22 bits";
     return false;
   }
-  *reason = "its results cannot be proved exact in single precision";
+  *reason = "the results of this mask cannot be proved exact in single precision";
   if (plan->step == 0 || plan->denominator > LARGEST_DENOMINATOR)
     return false;
   for (size_t k = 0; k < sizeof (scales) / sizeof (scales[0]); k++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The end of an exact plan's sums of 8-bit samples: one multiplication and addition in float makes the result. */
+/* The tail of an exact plan for 8-bit samples: a multiplication and an addition in float turn a sum into a sample. */
 #ifndef CONVOLVE_COMMON_INTEGER_TAIL_H
 #define CONVOLVE_COMMON_INTEGER_TAIL_H
 
@@ -11,18 +11,21 @@ extern "C"
 #endif
 
 /*
- * A float in 2^23 .. 2^24 has 1 as its last place: an integer n within 2^22 of 0, added to the bits of this one, makes
- * the float 12582912 + n.
+ * The last place of a float between 2^23 and 2^24 is 1. If an integer n from -2^22 to 2^22 is added to the bits of the
+ * float 12582912, these are the bits of the float 12582912 + n: no conversion is needed.
  */
 #define CONVOLVE_MAGIC 12582912.0f
 #define CONVOLVE_MAGIC_BITS 0x4B400000
 
 /*
- * Finds the tail for this plan: a sum begun at start, read as float, times scale plus offset, rounded down, has the
- * result in the last bits of a float such as above, before it is clamped to 0 .. 255. Exact for every picture.
- * False, with the reason, where there is none.
+ * Finds the tail for this plan. A sum of integers is begun at `start`, and its bits are read as a float. This float
+ * times scale plus offset, rounded down, is 12582912 plus the result, before the result is clamped to 0 .. 255. The
+ * tail is exact for every picture. False, with the reason, where there is no such tail.
  */
 bool convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason);
+
+/* Finds plan->integer_tail. UNSUPPORTED where there is none. */
+ConvolveStatus convolve_integer_tail_prepare (ConvolvePlan *plan, ConvolveError *error);
 
 #ifdef __cplusplus
 }

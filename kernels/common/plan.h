@@ -67,7 +67,6 @@ struct ConvolvePlan
   void *prepared;         /* what the variant derived from the mask, one block of malloc (), or NULL */
   void *loaded;           /* what run () launches with: kernels and their parameters, one block of malloc (), or NULL */
   void *device_memory;    /* the variant's copy of the mask on the device, or NULL */
-  struct ConvolveCpu *cpu;   /* what the variant cpu derived (cpu/cpu.h), or NULL */
   struct ConvolvePool *pool; /* of a host variant, or NULL */
 };
 

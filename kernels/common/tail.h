@@ -7,8 +7,8 @@
 #include "common/plan.h"
 
 /*
- * Multiplication and addition are rounded one by one on every machine, so that a CPU and a GPU do the same
- * arithmetic: the file must be compiled without contraction to fused multiply-add.
+ * The product is rounded before the addition on every machine, so that a CPU and a GPU give the same result. C files
+ * that include this header must be compiled without contraction to fused multiply-add (-ffp-contract=off).
  */
 #ifdef __CUDA_ARCH__
 #define CONVOLVE_SCALE_F(a, b, c) __fadd_rn (__fmul_rn (a, b), c)
@@ -18,7 +18,7 @@
 #define CONVOLVE_SCALE_D(a, b, c) ((a) * (b) + (c))
 #endif
 
-/* The offset holds the 1/2 of rounding half up; below 0 is clamped, so the conversion's truncation is a floor. */
+/* The offset contains the 1/2 of rounding half up. Negative values are clamped, so that truncation is a floor. */
 static CONVOLVE_BOTH unsigned
 convolve_tail_double (const ConvolveTail *tail, int sample, double sum)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a mask is, found once for each plan: integers or not, rank 1 or not, and which precision keeps the promise
- * of convolve.h. Errors are bounded here, never measured; a bound that does not hold selects a wider type.
+ * The analysis of a mask, once for each plan: whether its taps are integers, whether it is a product of a column and a
+ * row, and which precision keeps the promise of convolve.h. Errors are bounded from the taps, never measured. Where the
+ * bound for float is above the budget, sums and tail are in double.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,12 +10,11 @@
 
 #include "common/plan.h"
 
-#define FLOAT_LIMIT 16777216.0        /* 2^24: sums of integers below it are exact in float, in any order */
+#define FLOAT_LIMIT 16777216.0        /* 2^24: float sums of integers are exact below this limit, in any order */
 #define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
-#define TOLERANCE 4e-15               /* relative: what a few roundings of doubles leave of a simple fraction */
-#define LARGEST_GAIN 1048576.0
+#define TOLERANCE 4e-15               /* relative error of a simple fraction after a few roundings in double */
+#define LARGEST_GAIN 1048576.0        /* of a mask: the sum of the magnitudes of its taps, divided by the divisor */
 
-/* A fraction near a double. */
 typedef struct
 {
   double numerator, denominator;
@@ -33,8 +33,8 @@ greatest_common_divisor (double a, double b)
 }
 
 /*
- * The simplest fraction within tolerance (relative) of value > 0 whose denominator is at most limit, by continued
- * fractions. So weights written as decimals, 0.1 0.2 0.1, are seen as the 1 2 1 that they stand for.
+ * The simplest fraction within a relative tolerance of value > 0, by continued fractions. False where its denominator
+ * would be above limit. So the ratios of the weights 0.1 0.2 0.1 are found to be 1 2 1, although no decimal is exact.
  */
 static bool
 fraction_near (double value, double limit, double tolerance, Fraction *fraction)
@@ -57,8 +57,9 @@ fraction_near (double value, double limit, double tolerance, Fraction *fraction)
 }
 
 /*
- * Writes the taps as integers times one factor, the largest that there is. False where they are not: the ratio of
- * some tap to the smallest is no simple fraction, or the integers' sum times the largest sample reaches 2^24.
+ * Writes the taps as integers times one common factor, the largest possible one. False where the ratio of some tap to
+ * the smallest tap is no simple fraction, or where the integers' sum of magnitudes times the largest sample reaches
+ * 2^24.
  */
 static bool
 find_integers (const ConvolveMask *mask, double maximum, double *integers, double *factor)
@@ -96,7 +97,7 @@ find_integers (const ConvolveMask *mask, double maximum, double *integers, doubl
   return sum / divisor * maximum < FLOAT_LIMIT;
 }
 
-/* The mask's offset in code values of one sample, rounded to 1/256. */
+/* The mask's offset in code values of this sample, rounded to 1/256. */
 static double
 code_offset (const ConvolvePlan *plan, const ConvolveMask *mask, int sample)
 {
@@ -106,7 +107,7 @@ code_offset (const ConvolvePlan *plan, const ConvolveMask *mask, int sample)
   return pixel->biased >> sample & 1 ? round (mask->offset * range * 256) / 256 : 0;
 }
 
-/* Bounds the error of the tail done in float, in code values: each of its roundings is at most one FLOAT_UNIT. */
+/* Bounds the error of the tail in float, in code values: four roundings of numbers up to maximum + 2 + |offset|. */
 static double
 float_tail_error (double maximum, double offset)
 {
@@ -114,9 +115,12 @@ float_tail_error (double maximum, double offset)
 }
 
 /*
- * The tail of an exact plan. The value before rounding lies on a grid: with scale = p/q it is a multiple of
- * 1 / lcm (q, 512), or of a coarser grid. Half a grid step is added to the offset; where all errors together are
- * smaller than that, ties land above their integer and everything else stays on its side, so truncation is exact.
+ * The tail of an exact plan. The value before rounding lies on a grid. With scale = p/q, the spacing of the grid is
+ * 1 / lcm (q, 512) or a multiple of that. Half a spacing is added to the offset. Where all errors together are smaller
+ * than half a spacing, a tie ends up above its integer and every other value stays on its side, so truncation is exact.
+ *
+ * For example, with scale = 1/3 and the 1/2 of rounding, values are multiples of 1/6, and 1/12 is added. The sum 4
+ * gives 4/3 + 1/2 + 1/12 = 1.92, which becomes 1.
  */
 static void
 init_exact_tail (ConvolvePlan *plan, const ConvolveMask *mask, double factor, double sum)
@@ -128,7 +132,7 @@ init_exact_tail (ConvolvePlan *plan, const ConvolveMask *mask, double factor, do
   if (fraction_near (fabs (scale), 1e9, TOLERANCE, &fraction)) {
     double halves = 2;
 
-    /* Powers of two: the largest is a grid for the offsets of all samples. */
+    /* The denominators of the offsets are powers of two. The largest one serves the offsets of all samples. */
     for (int i = 0; i < plan->pixel.samples; i++)
       halves = fmax (halves, 512 / greatest_common_divisor (512, fabs (code_offset (plan, mask, i)) * 512));
     step = 1 / (fraction.denominator * halves / greatest_common_divisor (fraction.denominator, halves));
@@ -147,13 +151,13 @@ init_exact_tail (ConvolvePlan *plan, const ConvolveMask *mask, double factor, do
     tail->offset_f[i] = (float) tail->offset[i];
     if (float_tail_error (tail->maximum, tail->offset[i]) >= step / 2)
       tail->wide = true;
-    /* Two roundings of a number as large as the offset; rounding the result down moves it past no integer. */
+    /* Two roundings of a number as large as the offset. Rounding the result down moves no result past an integer. */
     if (4 * (fabs (tail->offset[i]) + 1) * FLOAT_UNIT >= step / 2)
       tail->wide_down = true;
   }
 }
 
-/* The tail of any other plan, whose taps are divided already. Returns the error that float would add. */
+/* The tail of any other plan, whose taps are already divided. Returns the error that a tail in float would add. */
 static double
 init_tail (ConvolvePlan *plan, const ConvolveMask *mask, double sum)
 {
@@ -172,7 +176,11 @@ init_tail (ConvolvePlan *plan, const ConvolveMask *mask, double sum)
   return error;
 }
 
-/* Integer factors of integer taps: the first row that is not 0, without its common divisor, and what it is taken by. */
+/*
+ * Integer factors of integer taps. The row is the first row of the mask that is not 0, divided by its greatest common
+ * divisor. The column holds the factors by which each row of the mask is a multiple of that. False where some row is no
+ * multiple.
+ */
 static bool
 factor_integers (const ConvolveTaps *taps, const double *integers, double *row, double *column)
 {
@@ -198,7 +206,10 @@ factor_integers (const ConvolveTaps *taps, const double *integers, double *row, 
   return true;
 }
 
-/* Factors through the largest tap, as floats; what they miss, summed over the mask, must stay within error. */
+/*
+ * Float factors of any taps: the row and the column of the largest tap. False where the magnitudes of what the product
+ * misses add up to more than error.
+ */
 static bool
 factor_reals (const ConvolveTaps *taps, const double *reals, double error, double *row, double *column)
 {
@@ -220,7 +231,7 @@ factor_reals (const ConvolveTaps *taps, const double *reals, double error, doubl
   return missed <= error;
 }
 
-/* Room for the taps; what travels as launch parameters is allocated, and zeroed, to the parameters' full size. */
+/* Taps that fit the parameters of a launch get the parameters' full size, zeroed, because all of it is copied. */
 static bool
 allocate (ConvolveTaps *taps)
 {
@@ -242,7 +253,7 @@ convolve_taps_clear (ConvolveTaps *taps)
   free (taps->row);
 }
 
-/* Only the centre tap counts and gives the sample back. */
+/* Whether the result is the source: only the centre tap is not 0, and it is equal to the divisor. */
 static bool
 is_identity (const ConvolvePlan *plan, const ConvolveMask *mask)
 {
@@ -281,7 +292,7 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
     gain += fabs (values[i]);
     rounding += fabs (taps->taps[i] - values[i]);
   }
-  /* All variants use the same taps, rounded to float wherever that may be. */
+  /* All variants use the same taps, rounded to float where that keeps the budget. */
   plan->device_taps_fit = rounding * maximum <= budget / 4;
   for (int i = 0; i < count; i++) {
     taps->wide_taps[i] = plan->device_taps_fit ? taps->taps[i] : values[i];
@@ -294,7 +305,7 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
   } else {
     double error = init_tail (plan, mask, sum);
 
-    /* A row's sum rounds at most once for each tap, the sum of rows once for each row. */
+    /* The sum of a row rounds at most once for each tap, and the sum of all rows once for each row. */
     error += (gain * (mask->width + mask->height + 2) * FLOAT_UNIT + rounding) * maximum;
     plan->wide_sums = plan->tail.wide = error > budget * 3 / 4 || !plan->device_taps_fit;
     rank_1 = factor_reals (taps, values, budget / 4 / maximum, row, column);
@@ -314,20 +325,21 @@ convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError 
   double gain = 0, *values;
 
   if (w < 1 || h < 1 || w > CONVOLVE_MAX_SIDE || h > CONVOLVE_MAX_SIDE || w % 2 == 0 || h % 2 == 0)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a mask of %dx%d: sides are odd, 1 to %d", w, h,
-        CONVOLVE_MAX_SIDE);
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "the mask has %dx%d taps: each side must be an odd number from 1 to %d", w, h, CONVOLVE_MAX_SIDE);
   if (!isfinite (mask->divisor) || mask->divisor == 0)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a divisor of %g: it is finite and not 0", mask->divisor);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "the divisor is %g: a divisor must be finite and not 0",
+        mask->divisor);
   if (!(mask->offset >= -1 && mask->offset <= 1))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "an offset of %g: it is -1 to 1", mask->offset);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "the offset is %g: an offset must be from -1 to 1", mask->offset);
   for (int i = 0; i < w * h; i++) {
     if (!isfinite (mask->taps[i]))
       return convolve_fail (error, CONVOLVE_INVALID, 0, "tap %d of row %d is not finite", i % w + 1, i / w + 1);
     gain += fabs (mask->taps[i] / mask->divisor);
   }
   if (!(gain <= LARGEST_GAIN))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "the mask multiplies by up to %g, the limit is %g", gain,
-        LARGEST_GAIN);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "the mask multiplies samples by up to %g, and the limit is %g",
+        gain, LARGEST_GAIN);
 
   taps->width = w;
   taps->height = h;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Variant cpu-reference: a window of mask-height rows moves down the image. Each row is converted to float once, with
- * the boundary already applied, so that the sums know nothing of formats and edges. One thread, and no cleverness: this
- * is what the other variants are held against.
+ * The variant cpu-reference, which the tests compare the other variants with. It is plain C on one thread. A ring of as
+ * many rows as the mask has moves down the image. Each row becomes floats once, with the boundary applied, so that the
+ * sums know nothing of formats and edges.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "common/tail.h"
 #include "cpu/cpu.h"
 
-#define BLOCK 16 /* outputs summed together, in registers */
+#define OUTPUTS 16 /* that are summed together, in registers */
 
-/* The value of one sample, its word in any byte order and at any address. */
+/* The value of one sample, in any byte order and at any address. */
 static inline unsigned
 read_sample (const ConvolvePixel *pixel, const uint8_t *at)
 {
@@ -40,7 +40,7 @@ write_sample (const ConvolvePixel *pixel, uint8_t *at, unsigned value)
   memcpy (at, &word, sizeof (word));
 }
 
-/* Converts what row y holds of one sample at columns x .. x + count - 1, both anywhere inside or outside the image. */
+/* One sample of row y at the columns x .. x + count - 1. Row and columns may lie outside the image. */
 static void
 load_row (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample, int x, int y, int count, float *row)
 {
@@ -63,36 +63,36 @@ load_row (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample, int 
   }
 }
 
-/* BLOCK sums in float, row by row, as the error bound of common/taps.c counts them. */
+/* Sums in float, row by row: common/taps.c counts the roundings of this order. */
 static void
-sum_block (const ConvolveTaps *taps, float *const *rows, int x, float *sums)
+sum_in_float (const ConvolveTaps *taps, float *const *rows, int x, float *sums)
 {
-  float total[BLOCK] = { 0 };
+  float total[OUTPUTS] = { 0 };
 
   for (int j = 0; j < taps->height; j++) {
     const float *row = rows[j] + x, *tap = taps->taps + (size_t) j * taps->width;
-    float part[BLOCK] = { 0 };
+    float part[OUTPUTS] = { 0 };
 
     for (int i = 0; i < taps->width; i++)
-      for (int k = 0; k < BLOCK; k++)
+      for (int k = 0; k < OUTPUTS; k++)
         part[k] += tap[i] * row[i + k];
-    for (int k = 0; k < BLOCK; k++)
+    for (int k = 0; k < OUTPUTS; k++)
       total[k] += part[k];
   }
   memcpy (sums, total, sizeof (total));
 }
 
 static void
-sum_block_wide (const ConvolveTaps *taps, float *const *rows, int x, double *sums)
+sum_in_double (const ConvolveTaps *taps, float *const *rows, int x, double *sums)
 {
-  double total[BLOCK] = { 0 };
+  double total[OUTPUTS] = { 0 };
 
   for (int j = 0; j < taps->height; j++) {
     const float *row = rows[j] + x;
     const double *tap = taps->wide_taps + (size_t) j * taps->width;
 
     for (int i = 0; i < taps->width; i++)
-      for (int k = 0; k < BLOCK; k++)
+      for (int k = 0; k < OUTPUTS; k++)
         total[k] += tap[i] * row[i + k];
   }
   memcpy (sums, total, sizeof (total));
@@ -104,20 +104,20 @@ convolve_row (const ConvolvePlan *plan, float *const *rows, int sample, int coun
 {
   const ConvolvePixel *pixel = &plan->pixel;
 
-  for (int x = 0; x < count; x += BLOCK) {
-    int n = count - x < BLOCK ? count - x : BLOCK;
-    unsigned values[BLOCK];
+  for (int x = 0; x < count; x += OUTPUTS) {
+    int n = count - x < OUTPUTS ? count - x : OUTPUTS;
+    unsigned values[OUTPUTS];
 
     if (plan->wide_sums) {
-      double sums[BLOCK];
+      double sums[OUTPUTS];
 
-      sum_block_wide (&plan->taps, rows, x, sums);
+      sum_in_double (&plan->taps, rows, x, sums);
       for (int k = 0; k < n; k++)
         values[k] = convolve_tail_double (&plan->tail, sample, sums[k]);
     } else {
-      float sums[BLOCK];
+      float sums[OUTPUTS];
 
-      sum_block (&plan->taps, rows, x, sums);
+      sum_in_float (&plan->taps, rows, x, sums);
       for (int k = 0; k < n; k++)
         values[k] = convolve_tail_float (&plan->tail, sample, sums[k]);
     }
@@ -142,7 +142,7 @@ copy_sample (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample)
   }
 }
 
-/* memory holds mask-height rows of length floats, used as a ring; rows is the window on them, top row first. */
+/* memory has room for as many rows as the mask has, of `length` floats each. rows becomes the ring, topmost first. */
 static void
 convolve_sample (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample, float *memory, size_t length,
     float **rows)
@@ -172,10 +172,9 @@ ConvolveStatus
 convolve_cpu_reference_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   int h = plan->taps.height;
-  size_t length = (size_t) plane->region.width + plan->taps.width + BLOCK; /* the last block reads past its row */
+  size_t length = (size_t) plane->region.width + plan->taps.width + OUTPUTS; /* the last sums read past the row */
   float *memory = calloc (h * length, sizeof (float));
   float **rows = calloc (h, sizeof (*rows));
-
   ConvolveStatus status = CONVOLVE_OK;
 
   if (!memory || !rows)

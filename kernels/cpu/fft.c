@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Large masks of no structure, by Fourier transforms of squares that overlap (overlap-save). Samples and taps are
- * integers and the transforms double, with an error that the plan bounds below 1/2: rounded, they give the sums
- * themselves, the same on every machine and however the plane is cut. Two squares of samples go through one transform,
- * as its real and its imaginary part, for the taps are real.
+ * Two squares of samples go through one transform, as its real and its imaginary part. The taps are real, so the two do
+ * not mix.
  */
+#include "cpu/fft.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "cpu/cpu.h"
-
 #define N CONVOLVE_CPU_FFT_POINTS
 
-/* A mask in parts of at most half a square, so that half of each square's rows and columns are outputs. */
+/* Cuts a side of the mask into equal parts of at most half a square. */
 static int
 divide (int side, int *parts)
 {
@@ -21,22 +19,26 @@ divide (int side, int *parts)
 }
 
 /*
- * Let u be 2^-53, z two squares of samples as one of complex numbers, h the taps, and Z and H their transforms. |z| is
- * the Euclidean norm, at most sqrt (2) * center * N.
+ * The bound is 256 u |z| |h|. Here u is 2^-53, z the two squares of samples as one square of complex numbers, h the
+ * taps, and Z and H their transforms. |z| is the Euclidean norm, at most sqrt (2) * center * N.
  *
- * A root w is off by 2.5 u at most: its angle, at most pi / 4, has the rounding of a product and the one of pi, 1.1 u
- * together, and sine and cosine may be off by their last place, u each. A product of complex numbers has an error of sqrt (5) u of its
- * magnitude (Brent, Percival and Zimmermann 2007), and a sum or difference one of u. So a level of a transform, which
- * makes a + b and (a - b) w of a and b, has an error of at most (1 + sqrt (5) + 2.5) u = 5.74 u of the norm of what the
- * level makes. The level whose only root is 1 has u alone. A transform of a square has 2 * 7 levels of the former and 2
- * of the latter kind: 82.4 u.
+ * A root w is off by at most 2.5 u. Its angle, at most pi / 4, has the rounding of a product and that of pi, together
+ * 1.1 u. Sine and cosine may be off by their last place, which is u each.
  *
- * Forward, an error of 82.4 u |Z| reaches a result as a sum of products with H, divided by the points, which is at most
- * 82.4 u |z| |h| by Cauchy and Schwarz; the error of H reaches it in the same way. The product Z H adds sqrt (5) u. On
- * the way back a value at any level is a sum over frequencies of Z H times factors of magnitude 1, and the values that
- * reach one result are over different frequencies: their magnitudes together are at most |z| |h| at each level, which
- * adds 82.4 u |z| |h|. Rounding to an integer adds 1/2 before the floor, with an error of u of a result. The sum is
- * below 251 u |z| |h|, and what terms in u^2 add is far below the 5 u that are left.
+ * A product of complex numbers has an error of sqrt (5) u of its magnitude (Brent, Percival and Zimmermann 2007), and a
+ * sum or difference one of u. A level of a transform makes a + b and (a - b) w of a and b. Its error is at most
+ * (1 + sqrt (5) + 2.5) u = 5.74 u of the norm of its results. The level whose only root is 1 has an error of u. A
+ * transform of a square has 2 * 7 levels of the former kind and 2 of the latter: 82.4 u.
+ *
+ * On the way forward, an error of 82.4 u |Z| reaches a result as a sum of products with H, divided by the number of
+ * points. By Cauchy and Schwarz that is at most 82.4 u |z| |h|. The error of H reaches a result in the same way. The
+ * product Z H adds sqrt (5) u |z| |h|.
+ *
+ * On the way back, a value at any level is a sum over frequencies of Z H times factors of magnitude 1. The values that
+ * reach one result are sums over different frequencies. Their magnitudes together are at most |z| |h| at each level,
+ * which adds 82.4 u |z| |h|. Rounding to an integer adds 1/2 before the floor, with an error of u of a result.
+ *
+ * All this is below 251 u |z| |h|. Terms in u^2 are far below the 5 u that are left.
  */
 double
 convolve_cpu_fft_error (double center, double taps_norm)
@@ -44,12 +46,12 @@ convolve_cpu_fft_error (double center, double taps_norm)
   return 256 / 9007199254740992.0 * sqrt (2) * center * N * taps_norm;
 }
 
-/* e^(-2 pi i k / N) for 0 <= k < N / 2, from angles up to pi / 4, where an angle's rounding is smallest. */
+/* e^(-2 pi i k / N) for 0 <= k < N / 2. Angles up to pi / 4 have the smallest rounding error. */
 static void
 find_root (int k, double *real, double *imaginary)
 {
   const double circle = 2 * acos (-1);
-  int turned = (k + N / 8) / (N / 4); /* quarters of a circle: 0, 1 or 2 */
+  int turned = (k + N / 8) / (N / 4); /* the nearest multiple of a quarter circle: 0, 1 or 2 */
   double angle = circle * (k - turned * (N / 4)) / N, c = cos (angle), s = sin (angle);
 
   *real = turned == 0 ? c : turned == 1 ? -s : -c;
@@ -78,7 +80,7 @@ convolve_cpu_fft_new (const double *taps, int width, int height, const ConvolveC
   }
   for (int i = 0; i < N / 2; i++)
     find_root (i, &fft->roots[2 * i], &fft->roots[2 * i + 1]);
-  /* Mirrored, for the product of spectra is a convolution, and the whole transform's scale is in the taps. */
+  /* Mirrored, because the product of spectra is a convolution. The scale of both transforms is in the taps. */
   for (int y = 0; y < height; y++)
     for (int x = 0; x < width; x++) {
       int part = y / fft->part_height * fft->across + x / fft->part_width;

@@ -1,64 +1,59 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A job of the variant cpu: cut out in cpu/cpu.c, walked down in cpu/walk.c. */
+/* A job: a rectangle of the region, convolved by one thread from top to bottom. */
 #ifndef CONVOLVE_CPU_JOB_H
 #define CONVOLVE_CPU_JOB_H
 
-#include "cpu/cpu.h"
+#include "cpu/prepared.h"
 
-/* One call of convolve_run(). */
+/* Pointers are into the thread's memory. A path sets only what it needs. */
 typedef struct
 {
   const ConvolvePlan *plan;
   const ConvolvePlane *plane;
-  int samples;     /* elements of a pixel */
-  int strip, band; /* pixels and rows of a job */
-  int strips, bands, threads;
-  bool streams; /* the result is written past the caches */
-} ConvolveCpuWork;
-
-/* A job: a rectangle of the region, and the rows it needs, all in the thread's memory. */
-typedef struct
-{
-  const ConvolveCpuWork *work;
   const ConvolveCpu *cpu;
   const ConvolveCpuLevel *level;
   int x, y, width, height; /* pixels to write */
-  int step, count, reach;  /* elements: of a pixel, to write in a row, and of a row under the mask */
+  bool streams;            /* the result is written past the caches */
 
-  int first, last;     /* pixels of a row that are loaded as they lie: first .. last - 1 */
-  int *outside;        /* where the pixels before and behind those come from, -1 for the zero level */
-  int left, n_outside; /* how many are before, and all */
-  void *offsets;       /* the tail's, for each element: float, or double where it is wide */
-  uint16_t *values[2], *results[2];
+  int samples;     /* elements of a pixel */
+  int count;       /* elements of a row of outputs */
+  int input_count; /* elements of a row of inputs: the outputs' and the halo's on both sides */
+
+  /* A row of inputs has the pixels first .. last - 1 of the plane. The boundary supplies the pixels on both sides. */
+  int first, last;
+  int left, n_outside; /* how many pixels the boundary supplies on the left, and on both sides */
+  int *outside;        /* for each of these pixels, the column to copy, or -1 for the zero level */
+
+  void *offsets;                    /* of the tail, for each element; double where the tail is in double */
+  uint16_t *values[2], *results[2]; /* rows of inputs, rows of outputs */
   int32_t *sums[2];
 
-  ConvolvePair **pairs;                   /* ring of pairs of rows, the topmost first */
-  uint16_t **shorts[2];                   /* each product's column sums, for the upper and the lower row of outputs */
-  ConvolvePair **products[2];             /* the same, paired up with the neighbours a pixel further */
-  int32_t *starts;                        /* of the sums, for each element */
-  int batch;                              /* rows of outputs whose column sums are made together */
-  float **floats, **middles, *float_sums; /* ring of rows; column sums of each row of a batch, by products */
-  double **wide_middles, *double_sums;
-  int32_t *columns, *scratch[2];
+  /* box */
+  int32_t *columns, *scratch[2]; /* sums of the columns under the mask */
+
+  /* pairs and factors */
+  int32_t *starts;            /* of the sums, for each element */
+  ConvolvePair **pairs;       /* ring of pairs of rows, the topmost first */
+  uint16_t **shorts[2];       /* each product's column sums, for the upper and the lower row of outputs */
+  ConvolvePair **products[2]; /* the same, each paired with the element a pixel to the right */
+
+  /* floating point */
+  int batch;                          /* rows of outputs whose column sums are made together */
+  float **floats;                     /* ring of rows of inputs */
+  float **float_columns, *float_sums; /* column sums: of each row of the batch, of each product */
+  double **double_columns, *double_sums;
+
+  /* fft */
   double *squares[2];
-  double *block;           /* sums of the outputs of two squares, one sample of each pixel */
-  uint16_t *block_results; /* of all samples */
+  double *square_sums;      /* of the outputs of two squares, one sample of each pixel */
+  uint16_t *square_results; /* of the same outputs, all samples */
 } ConvolveCpuJob;
 
-/* Outputs of one square. */
-static inline int
-convolve_cpu_fft_columns (const ConvolveCpu *cpu)
-{
-  return CONVOLVE_CPU_FFT_POINTS - cpu->fft->part_width + 1;
-}
-
-static inline int
-convolve_cpu_fft_rows (const ConvolveCpu *cpu)
-{
-  return CONVOLVE_CPU_FFT_POINTS - cpu->fft->part_height + 1;
-}
-
-/* Writes the job's rectangle. */
-void convolve_cpu_walk (const ConvolveCpuJob *job);
+/*
+ * Prepares a job for this rectangle, with its buffers in memory, which is aligned to 64 bytes. Returns the number of
+ * bytes that the buffers take. With memory NULL, the buffers are only measured.
+ */
+size_t convolve_cpu_job_init (ConvolveCpuJob *job, const ConvolvePlan *plan, const ConvolvePlane *plane,
+    ConvolveRect rectangle, void *memory);
 
 #endif

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which instruction sets the variant cpu was built for, which of them this machine has, and which one plans take. */
-#include "cpu/cpu.h"
+#include "cpu/levels.h"
 
 extern const ConvolveCpuLevel convolve_cpu_level_baseline, convolve_cpu_level_avx2, convolve_cpu_level_avx512,
     convolve_cpu_level_avx512_vnni;
-
-static struct
-{
-  int level, strip, band;
-} forced = { .level = -1 };
 
 int
 convolve_cpu_level_count (void)
@@ -39,20 +33,4 @@ convolve_cpu_level (int index)
   };
 
   return levels[index];
-}
-
-void
-convolve_cpu_choose_level (ConvolveCpu *cpu)
-{
-  cpu->level = convolve_cpu_level (forced.level >= 0 ? forced.level : convolve_cpu_level_count () - 1);
-  cpu->strip = forced.strip;
-  cpu->band = forced.band;
-}
-
-void
-convolve_cpu_force (int level, int strip, int band)
-{
-  forced.level = level;
-  forced.strip = strip;
-  forced.band = band;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A pool: sleeping threads, and one batch of jobs at a time that whoever is awake takes from, many at first and fewer
- * towards the end. A thread that wakes too late finds nothing to do and nobody waits for it. The memory of each thread
- * stays from one batch to the next.
+ * The pool works on one call of convolve_pool_run() at a time. Every thread that is awake takes some of the jobs, many
+ * at first and fewer towards the end. A thread that wakes too late finds no job, and no thread waits for it. The memory
+ * of each thread stays from one call to the next.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cpu/cpu.h"
+#include "common/plan.h"
+#include "cpu/pool.h"
 
 #define MAX_THREADS 1024
 #define ALIGNMENT 64
-#define PATIENCE 64 /* turns given away before a thread sleeps: about as long as it takes to wake one */
+#define MAX_YIELDS 64 /* before a thread sleeps: about as long as it takes to wake a thread */
 
 typedef struct
 {
@@ -31,16 +32,17 @@ typedef struct
 
 struct ConvolvePool
 {
-  pthread_mutex_t turn; /* held for a whole batch */
-  Memory memory;        /* the caller's, under turn */
+  pthread_mutex_t turn; /* held for a whole call */
+  Memory memory;        /* of the calling thread; guarded by turn */
 
-  pthread_mutex_t lock; /* for what follows */
+  pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t work, done;
   bool stop;
-  int wanted, busy; /* workers that are to join the batch, and that have; atomic, for those who watch */
+  int wanted; /* workers that are still to join the call; atomic, because watch() reads this */
+  int busy;   /* workers that have joined; atomic, too */
   ConvolveJob run;
   const void *data;
-  int jobs, next; /* next is atomic, and no longer under lock once the batch is out */
+  int jobs, next; /* next is atomic, because threads take jobs without the lock */
 
   int n_workers;
   Worker workers[];
@@ -58,7 +60,7 @@ reserve (Memory *memory, size_t size)
   return memory->bytes != NULL;
 }
 
-/* Each time a part of what is left, so that neighbours mostly stay together and all threads end at about one time. */
+/* Takes a share of the jobs that are left each time, so that all threads end at about the same time. */
 static void
 take_jobs (ConvolvePool *pool, ConvolveJob run, const void *data, int jobs, void *memory)
 {
@@ -74,11 +76,11 @@ take_jobs (ConvolvePool *pool, ConvolveJob run, const void *data, int jobs, void
   }
 }
 
-/* What other threads are about to do is sooner done than slept over. */
+/* Waits a little for other threads to change value. Sleeping and waking would take longer. */
 static void
 watch (const int *value, bool until_zero)
 {
-  for (int i = 0; i < PATIENCE && (__atomic_load_n (value, __ATOMIC_RELAXED) == 0) != until_zero; i++)
+  for (int i = 0; i < MAX_YIELDS && (__atomic_load_n (value, __ATOMIC_RELAXED) == 0) != until_zero; i++)
     sched_yield ();
 }
 
@@ -103,7 +105,7 @@ work (void *argument)
       if (__atomic_sub_fetch (&pool->busy, 1, __ATOMIC_RELAXED) == 0)
         pthread_cond_signal (&pool->done);
       pthread_mutex_unlock (&pool->lock);
-      watch (&pool->wanted, false); /* a frame's next plane */
+      watch (&pool->wanted, false); /* for the next plane of the frame */
       pthread_mutex_lock (&pool->lock);
     } else {
       pthread_cond_wait (&pool->work, &pool->lock);
@@ -177,15 +179,15 @@ convolve_pool_threads (const ConvolvePool *pool)
   return pool->n_workers + 1;
 }
 
-/* With turn held. */
+/* The caller holds turn. */
 static bool
-run_batch (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run, const void *data)
+run_all (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run, const void *data)
 {
   int helpers = threads - 1 < pool->n_workers ? threads - 1 : pool->n_workers;
 
   if (!reserve (&pool->memory, size))
     return false;
-  /* Any of the workers may be the one that wakes; all of them sleep or are on their way to it. */
+  /* All workers sleep or are about to. Any of them may wake, so all of them need the memory. */
   for (int i = 0; i < pool->n_workers && helpers > 0; i++)
     if (!reserve (&pool->workers[i].memory, size))
       return false;
@@ -219,7 +221,7 @@ convolve_pool_run (ConvolvePool *pool, int threads, int jobs, size_t size, Convo
 
   if (pool) {
     pthread_mutex_lock (&pool->turn);
-    done = run_batch (pool, threads, jobs, size, run, data);
+    done = run_all (pool, threads, jobs, size, run, data);
     pthread_mutex_unlock (&pool->turn);
   } else {
     Memory memory = { 0 };

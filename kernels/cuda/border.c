@@ -8,8 +8,6 @@
 #include "common/integer_tail.h"
 #include "cuda/accepts.h"
 
-#define LARGEST_VALUE 4e6 /* below 2^22, within which convolve_floor () is right */
-
 double
 convolve_border_magnitude (const float *taps, int count)
 {
@@ -36,16 +34,15 @@ convolve_border_accepts_pixels (const ConvolvePlan *plan, const char **reason)
   const ConvolveTaps *taps = &plan->taps;
   double gain = convolve_border_magnitude (taps->taps, taps->width * taps->height) * fabs (plan->tail.scale), most = 0;
 
-  *reason =
-      "the pixels are not 1, 2 or 4 samples with nothing between them in the machine's byte order, or no sample of "
-      "them is convolved";
+  *reason = "the pixels are not 1, 2 or 4 samples in the machine's byte order with no bytes between them, or none of "
+            "their samples is convolved";
   if (pixel->samples == 3 || pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped
       || !pixel->select)
     return false;
   for (int i = 0; i < pixel->samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
-  *reason = "the mask makes values of 4 million and more out of 8-bit samples";
-  if (pixel->type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > LARGEST_VALUE)
+  *reason = "the mask makes values above 4 million from 8-bit samples";
+  if (pixel->type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > CONVOLVE_FLOOR_LIMIT)
     return false;
   return convolve_accepts_float_taps (plan, reason);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How direct, fused, packed and packed-separable divide a plane in an inner part and a rim, and launch. */
+/* The host side of cuda/border.cuh: the division of a plane into its inner part and its border, and the launch. */
 #include "cuda/border.cuh"
 
 #include <string.h>
 
-#define MOST_BANDS 60000   /* rows of blocks of the inner part; a grid has 65535 */
-#define MOST_RIM_ROWS 5000 /* the rest of a grid's rows; the rim's threads go on to the next groups */
-#define RIM_COLUMNS 64     /* blocks side by side where all of the plane is rim */
+/* A grid has at most 65535 rows of blocks: these two share them. Threads of the border loop over further groups. */
+#define MOST_INNER_ROWS 60000
+#define MOST_BORDER_ROWS 5000
+#define BORDER_COLUMNS 64 /* blocks side by side where the inner part is empty */
 
 ConvolveStatus
 convolve_border_load (ConvolvePlan *plan, const ConvolveBorderKernel &kernel, const void *mask, ConvolveError *error)
@@ -22,7 +23,7 @@ convolve_border_load (ConvolvePlan *plan, const ConvolveBorderKernel &kernel, co
 }
 
 ConvolveParts
-convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixels, int radius, int rows, int warps,
+convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixels, int halo, int rows, int warps,
     int side, ConvolveGrid *grid)
 {
   const ConvolveRect *region = &plane->region;
@@ -31,33 +32,33 @@ convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixel
       | (uintptr_t) plane->destination_stride;
   int x1 = region->x + region->width, y1 = region->y + region->height;
   ConvolveParts parts;
-  int64_t rim;
 
   parts.boundary = plan->boundary;
-  parts.left = ((region->x > radius ? region->x : radius) + pixels - 1) / pixels * pixels;
-  parts.right = (x1 < plane->width - radius ? x1 : plane->width - radius) / pixels * pixels;
+  parts.left = ((region->x > halo ? region->x : halo) + pixels - 1) / pixels * pixels;
+  parts.right = (x1 < plane->width - halo ? x1 : plane->width - halo) / pixels * pixels;
   parts.top = region->y > side / 2 ? region->y : side / 2;
   parts.bottom = y1 < plane->height - side / 2 ? y1 : plane->height - side / 2;
   grid->block = dim3 (CONVOLVE_LANES, warps);
   int columns = (parts.right - parts.left + CONVOLVE_LANES * pixels - 1) / (CONVOLVE_LANES * pixels);
-  int bands = (parts.bottom - parts.top + warps * rows - 1) / (warps * rows);
+  int inner_rows = (parts.bottom - parts.top + warps * rows - 1) / (warps * rows);
   if (addresses % alignment || parts.right - parts.left < pixels || parts.bottom - parts.top < rows
-      || bands > MOST_BANDS) {
+      || inner_rows > MOST_INNER_ROWS) {
     parts.left = parts.right = x1;
     parts.top = parts.bottom = y1;
-    columns = RIM_COLUMNS, bands = 0;
+    columns = BORDER_COLUMNS, inner_rows = 0;
   }
-  rim = (int64_t) ((region->width + 3) / 4) * (region->height - (parts.bottom - parts.top))
+  /* A thread of the border has a group of one sample. */
+  int64_t groups = (int64_t) ((region->width + 3) / 4) * (region->height - (parts.bottom - parts.top))
       + (int64_t) ((parts.left - region->x + 3) / 4 + (x1 - parts.right + 3) / 4) * (parts.bottom - parts.top);
-  rim = (rim * plan->pixel.samples + CONVOLVE_LANES * warps - 1) / (CONVOLVE_LANES * warps); /* blocks */
-  rim = (rim + columns - 1) / columns;
-  parts.rim_rows = (int) (rim < MOST_RIM_ROWS ? rim : MOST_RIM_ROWS);
-  grid->blocks = dim3 (columns, parts.rim_rows + bands);
+  int64_t blocks = (groups * plan->pixel.samples + CONVOLVE_LANES * warps - 1) / (CONVOLVE_LANES * warps);
+  int64_t border_rows = (blocks + columns - 1) / columns;
+  parts.border_rows = (int) (border_rows < MOST_BORDER_ROWS ? border_rows : MOST_BORDER_ROWS);
+  grid->blocks = dim3 (columns, parts.border_rows + inner_rows);
   grid->waits = true;
   return parts;
 }
 
-/* Whether a plane has more groups than the rim's indices can count. */
+/* Whether the border may have more groups than its 32-bit indices can count. */
 static bool
 is_too_large (const ConvolvePlan *plan, const ConvolveRect *region)
 {

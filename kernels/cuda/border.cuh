@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How the fast variants divide a plane. The inner part reads only what is inside the image, in aligned chunks: it is
- * written without a thought of edges, and tiles that would reach beyond it are moved back, to do again what a neighbour
- * does too. All else is the rim, a thread for four samples: what is near an edge, ends of rows, and all of a plane that
- * is not aligned. The blocks of the rim come first, so that none of them is what the launch waits for at the end.
+ * What direct, fused, packed and packed-separable share: the division of a plane, loads, conversions and stores.
+ *
+ * A plane has an inner part and a border. An output of the inner part depends on samples inside the image alone, and
+ * its thread reads aligned words. A tile that would extend beyond the inner part is moved back inside: some outputs
+ * are then computed twice, with the same result. The border is the rest: outputs near the image's edges and at the
+ * unaligned ends of rows, or all outputs of a plane that is not aligned. In the border a thread has four outputs of
+ * one sample. The blocks of the border have the lowest indices: they are slow, and must not be the last to finish.
+ *
+ *        image.x0   parts.left              parts.right   image.x1
+ *           +-----------------------------------------+   image.y0
+ *           |        border: rows above               |
+ *           |    +----------------------------+       |   parts.top
+ *           |left|        inner part          | right |
+ *           |    +----------------------------+       |   parts.bottom
+ *           |        border: rows below               |
+ *           +-----------------------------------------+   image.y1
+ *
+ * Template parameters have one meaning in all of these kernels: T is the type of a sample, S the samples of a pixel, K
+ * the side of the mask, W the groups of four pixels in a row of a thread's tile, and R the rows of that tile.
  */
 #ifndef CONVOLVE_CUDA_BORDER_CUH
 #define CONVOLVE_CUDA_BORDER_CUH
@@ -12,25 +27,18 @@
 #include "cuda/border.h"
 #include "cuda/launch.cuh"
 
-#define CONVOLVE_LANES 32
-#define CONVOLVE_WARPS 4 /* of a block, one above the other, where nothing else is better */
-#define CONVOLVE_GROUP 4 /* pixels; as many words of memory as a pixel has bytes */
+#define CONVOLVE_LANES 32 /* of a warp */
+#define CONVOLVE_WARPS 4  /* of a block, one above the other; packed-separable has other numbers for some masks */
+#define CONVOLVE_GROUP 4  /* pixels that are loaded together; as many words of memory as a pixel has bytes */
 
 struct ConvolveParts
 {
-  int left, top, right, bottom; /* the inner part; none where left == right */
-  int rim_rows;                 /* of blocks */
+  int left, top, right, bottom; /* pixels of the inner part; the inner part is empty where left == right */
+  int border_rows;              /* rows of the grid whose blocks do the border */
   ConvolveBoundary boundary;
 };
 
-/* convolve_boundary_index (), short where it is used: where few warps come, they would wait for long code to be fetched. */
-static __device__ __noinline__ int
-convolve_find_index (ConvolveBoundary boundary, int i, int n)
-{
-  return convolve_boundary_index (boundary, i, n);
-}
-
-/* Loads N words, as many at once as their number and place allow. */
+/* Loads N words from an address that is aligned to 16 bytes where N % 4 == 0, to 8 where N % 2 == 0, otherwise to 4. */
 template <int N>
 static __device__ __forceinline__ void
 convolve_load_words (const uint8_t *at, uint32_t *words)
@@ -53,6 +61,7 @@ convolve_load_words (const uint8_t *at, uint32_t *words)
       words[i] = __ldg ((const uint32_t *) at + i);
 }
 
+/* Stores N words at an address with the same alignment. */
 template <int N>
 static __device__ __forceinline__ void
 convolve_store_words (uint8_t *at, const uint32_t (&words)[N])
@@ -71,7 +80,7 @@ convolve_store_words (uint8_t *at, const uint32_t (&words)[N])
       ((uint32_t *) at)[i] = words[i];
 }
 
-/* Four unsigned bytes times four signed ones, summed. */
+/* sum plus four products of an unsigned byte and a signed byte. */
 static __device__ __forceinline__ int
 convolve_dot (uint32_t bytes, int taps, int sum)
 {
@@ -82,8 +91,9 @@ convolve_dot (uint32_t bytes, int taps, int sum)
 }
 
 /*
- * Weights as they are to be multiplied with. From compute capability 10.0 on products take none from the launch's
- * parameters: there the compiler needs minutes to find a way for each, if they are not in registers to begin with.
+ * Copies weights from the launch's parameters to taps. From compute capability 10.0 on, dp4a and dp2a have no operand
+ * in the constant bank, and the compiler takes minutes to place the weights. The empty assembly forces them into
+ * registers there.
  */
 template <int N>
 static __device__ __forceinline__ void
@@ -98,14 +108,20 @@ convolve_take (int (&taps)[N], const int (&from)[N])
   }
 }
 
-/* The four bytes from byte k of words on. */
+/*
+ * A selector of __byte_perm (a, b, selector) has a digit for each byte of the result, the lowest byte's digit last. The
+ * digits 0 .. 3 are the bytes of a, 4 .. 7 those of b.
+ */
+
+/* The four bytes that begin at byte k of words. words[k / 4 + 1] is read only where k is no multiple of 4. */
 static __device__ __forceinline__ uint32_t
 convolve_shifted (const uint32_t *words, int k)
 {
+  /* The selector 0x3210 is word a itself; each byte further adds 1 to all four digits. */
   return k % 4 == 0 ? words[k / 4] : __byte_perm (words[k / 4], words[k / 4 + 1], 0x3210 + k % 4 * 0x1111);
 }
 
-/* The bytes of one sample from a group of S. */
+/* One sample of the four pixels of a group, for 8-bit samples. A group is S words: with S = 2 they are ABAB ABAB. */
 template <int S>
 static __device__ __forceinline__ uint32_t
 convolve_pick (const uint32_t *words, int sample)
@@ -119,7 +135,10 @@ convolve_pick (const uint32_t *words, int sample)
   return __byte_perm (low, high, 0x5410);
 }
 
-/* Deep samples as they count: without what their words have beside them, and none above the largest. */
+/*
+ * Two 16-bit samples of a word, each still shifted left by image.shift. Unused bits are cleared, and a value above the
+ * largest becomes the largest.
+ */
 static __device__ __forceinline__ uint32_t
 convolve_clean (const ConvolveImage &image, uint32_t word)
 {
@@ -127,28 +146,29 @@ convolve_clean (const ConvolveImage &image, uint32_t word)
 }
 
 /*
- * Sample k of words, as a float. One of 16 bits comes as it lies in its word, times 2^shift: the weights are divided by
- * that, which is exact, see convolve_tap_unit ().
+ * Sample k of words as a float. A 16-bit sample keeps its factor 2^image.shift, and the taps are divided by that factor
+ * instead, which is exact: see convolve_tap_unit (). The sample is put into the low bits of the float 2^23, and 2^23 is
+ * subtracted, because that is cheaper than the conversion of an integer.
  */
 template <typename T>
 static __device__ __forceinline__ float
 convolve_value (const ConvolveImage &image, const uint32_t *words, int k)
 {
-  /* A float with the sample in its last bits, less the same without: cheaper than to convert an integer. */
   if (sizeof (T) == 1)
-    return __uint_as_float (__byte_perm (words[k / 4], 0x4B000000, 0x7440 + k % 4)) - 8388608.0f;
-  return __uint_as_float (__byte_perm (convolve_clean (image, words[k / 2]), 0x4B000000, k % 2 ? 0x7632 : 0x7610))
-      - 8388608.0f;
+    return __uint_as_float (__byte_perm (words[k / 4], CONVOLVE_2_23_BITS, 0x7440 + k % 4)) - CONVOLVE_2_23;
+  return __uint_as_float (
+             __byte_perm (convolve_clean (image, words[k / 2]), CONVOLVE_2_23_BITS, k % 2 ? 0x7632 : 0x7610))
+      - CONVOLVE_2_23;
 }
 
-/* What taps are multiplied by for the values above. */
+/* The factor of the taps that takes the factor 2^shift of convolve_value () back. */
 static inline float
 convolve_tap_unit (const ConvolvePlan *plan)
 {
   return 1.0f / (1 << plan->pixel.shift);
 }
 
-/* Two values, clamped to bytes; above them the lower half of what is there already. */
+/* A word of the lower half of `above` (upper two bytes), high and low (lower two bytes), both clamped to 0 .. 255. */
 static __device__ __forceinline__ uint32_t
 convolve_clamp_bytes (int high, int low, uint32_t above)
 {
@@ -159,9 +179,10 @@ convolve_clamp_bytes (int high, int low, uint32_t above)
 }
 
 /*
- * The sum as the integer below the value. Rounding down keeps a number on its side of every integer, so that only what
- * is rounded before counts: see ConvolveTail.wide_down. Values of bytes are below 2^22, as accepts_layout () sees to,
- * and clamped afterwards.
+ * Scales a sum, adds the offset and rounds down to an integer. All operations here round down, so that none moves a
+ * number over an integer: only errors made before count, see ConvolveTail.wide_down. The last addition moves the
+ * integer to the low bits of the float, see CONVOLVE_MAGIC. For 8-bit samples the result is not clamped; its magnitude
+ * is below 2^22, because convolve_border_accepts_pixels () refuses other masks.
  */
 template <typename T>
 static __device__ __forceinline__ int
@@ -174,6 +195,7 @@ convolve_floor_from (const ConvolveTail &tail, float offset, float sum)
   return __float_as_int (__fadd_rd (value, CONVOLVE_MAGIC)) - CONVOLVE_MAGIC_BITS;
 }
 
+/* The same with the offset of this sample of the pixel. */
 template <typename T>
 static __device__ __forceinline__ int
 convolve_floor (const ConvolveTail &tail, int sample, float sum)
@@ -181,7 +203,9 @@ convolve_floor (const ConvolveTail &tail, int sample, float sum)
   return convolve_floor_from<T> (tail, tail.offset_f[sample], sum);
 }
 
-/* Sums become the samples of one word. */
+/*
+ * The word that 4 (8-bit) or 2 (16-bit) sums become. samples[i] is the index within its pixel of the sample of sums[i].
+ */
 template <typename T>
 static __device__ __forceinline__ uint32_t
 convolve_finish (const ConvolveImage &image, const int *samples, const float *sums)
@@ -196,29 +220,30 @@ convolve_finish (const ConvolveImage &image, const int *samples, const float *su
   return (unsigned) values[0] << image.shift | (unsigned) values[1] << image.shift << 16;
 }
 
+/* The sample that a sum becomes, with the tail in double. A call, because few masks need it and it would be long. */
 static __device__ __noinline__ unsigned
-convolve_finish_wide (const ConvolveImage *image, int sample, float sum)
+convolve_finish_double (const ConvolveImage *image, int sample, float sum)
 {
   return convolve_tail_double (&image->tail, sample, sum) << image->shift;
 }
 
 /*
- * Stores the outputs of a thread, R rows of W groups. source is its own part of the rows of input from y on,
- * for the samples that are copied. Where the tail needs doubles all is stored once more: a choice at each value would
- * cost more than the second pass.
+ * Stores the tile of a thread. source[r] is row r of the tile's input with the halo on its left and right, for samples
+ * that are copied. A tail that needs doubles stores all outputs a second time, over the first: a branch at each value
+ * would cost all other masks more.
  */
 template <typename T, int S, int W, int R, int N>
 static __device__ __forceinline__ void
 convolve_store_sums (const ConvolveImage &image, int2 tile, const float (&sums)[R][S][W * CONVOLVE_GROUP],
     const uint32_t (*source)[N])
 {
-  constexpr int bytes = S * sizeof (T), per_word = 4 / sizeof (T), side = (N - W * bytes) / 2;
+  constexpr int bytes = S * sizeof (T), per_word = 4 / sizeof (T), halo = (N - W * bytes) / 2;
 
 #pragma unroll
-  for (int wide = 0; wide < 2; wide++) {
+  for (int in_double = 0; in_double < 2; in_double++) {
     uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * bytes);
 
-    if (wide && !image.tail.wide_down)
+    if (in_double && !image.tail.wide_down)
       return;
 #pragma unroll
     for (int r = 0; r < R; r++, to += image.destination_stride) {
@@ -226,8 +251,7 @@ convolve_store_sums (const ConvolveImage &image, int2 tile, const float (&sums)[
 
 #pragma unroll
       for (int i = 0; i < W * bytes; i++) {
-        uint32_t copied = 0;
-
+        uint32_t copied = 0; /* the bits of samples that are copied */
         float four[4] = {};
         int samples[4] = {};
 
@@ -238,22 +262,22 @@ convolve_store_sums (const ConvolveImage &image, int2 tile, const float (&sums)[
 
           samples[k] = at % S;
           four[k] = sums[r][at % S][at / S];
-          if (wide)
-            out[i] |= convolve_finish_wide (&image, at % S, four[k]) << k * 8 * sizeof (T);
+          if (in_double)
+            out[i] |= convolve_finish_double (&image, at % S, four[k]) << k * 8 * sizeof (T);
           if (!(image.select >> at % S & 1))
             copied |= (sizeof (T) == 1 ? 0xffu : 0xffffu) << k * 8 * sizeof (T);
         }
-        if (!wide)
+        if (!in_double)
           out[i] = convolve_finish<T> (image, samples, four);
         if (S > 1)
-          out[i] = (out[i] & ~copied) | (source[r][side + i] & copied);
+          out[i] = (out[i] & ~copied) | (source[r][halo + i] & copied);
       }
       convolve_store_words (to, out);
     }
   }
 }
 
-/* The reverse of convolve_pick (): word i of a group from the bytes of all its samples. */
+/* The reverse of convolve_pick (): word i of a group. samples[s] has the four bytes of sample s. */
 template <int S>
 static __device__ __forceinline__ uint32_t
 convolve_weave (const uint32_t *samples, int i)
@@ -267,7 +291,7 @@ convolve_weave (const uint32_t *samples, int i)
   return __byte_perm (low, high, 0x5410);
 }
 
-/* Four floats of integer tails become four bytes; CLAMPS as in the tail. */
+/* The four bytes of four floats that an integer tail made. CLAMPS is the tail's `clamps`. */
 template <bool CLAMPS>
 static __device__ __forceinline__ uint32_t
 convolve_pack_integers (const float (&values)[4])
@@ -282,8 +306,8 @@ convolve_pack_integers (const float (&values)[4])
 }
 
 /*
- * Four sums of integers become four bytes: see common/integer_tail.h. CLAMPS as in the tail; to ask it here would cut
- * the code in pieces whose instructions the compiler can no longer mix.
+ * The four bytes of four integer sums, see common/integer_tail.h. CLAMPS is the tail's `clamps` as a template
+ * parameter: a branch would divide the code into blocks, and the compiler could not interleave their instructions.
  */
 template <bool CLAMPS>
 static __device__ __forceinline__ uint32_t
@@ -297,7 +321,7 @@ convolve_finish_integers (const ConvolveIntegerTail &tail, int sample, const int
   return convolve_pack_integers<CLAMPS> (values);
 }
 
-/* Stores such sums, W groups of a row of outputs. source is that part of the input, for samples that are copied. */
+/* Stores one row of a thread's tile from integer sums. source is the same part of the input, for copied samples. */
 template <int S, int W, bool CLAMPS>
 static __device__ __forceinline__ void
 convolve_store_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, uint8_t *to,
@@ -322,13 +346,16 @@ convolve_store_integers (const ConvolveImage &image, const ConvolveIntegerTail &
   convolve_store_words (to, out);
 }
 
-/* Four pixels' worth of one sample in the rim, or those of them that lie before end, with the taps of a K x K mask. */
+/*
+ * Computes or copies one sample of the four border pixels that begin at x, or of as many as are left of end. The
+ * coordinate of each neighbour goes through the boundary.
+ */
 template <typename T, int K>
 static __device__ __forceinline__ void
-convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K], int x, int y,
+convolve_border_group (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K], int x, int y,
     int end, int sample)
 {
-  int column[K + CONVOLVE_GROUP - 1];
+  int column[K + CONVOLVE_GROUP - 1]; /* offsets of the columns in a row, in bytes; -1: the zero level */
   float sums[CONVOLVE_GROUP] = {};
 
   if (!(image.select >> sample & 1)) {
@@ -353,7 +380,7 @@ convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, cons
 
       if (row >= 0 && column[i] >= 0)
         word = *(const T *) (line + column[i]);
-      if (sizeof (T) > 1) /* as convolve_value () gives it */
+      if (sizeof (T) > 1) /* with the factor 2^shift, as convolve_value () has it */
         word = min (word >> image.shift, image.maximum) << image.shift;
       values[i] = word;
     }
@@ -374,59 +401,80 @@ convolve_rim_group (const ConvolveImage &image, const ConvolveParts &parts, cons
       unsigned word = sizeof (T) == 1 ? convolve_clamp_bytes (0, value, 0) : (unsigned) value << image.shift;
 
       *convolve_destination<T> (image, x + c, y, sample) =
-          (T) (image.tail.wide_down ? convolve_finish_wide (&image, sample, sums[c]) : word);
+          (T) (image.tail.wide_down ? convolve_finish_double (&image, sample, sums[c]) : word);
     }
 }
 
-/* The blocks of the rim; true for those, which are then finished. */
+/*
+ * Does the border where this block is one of the border's. Returns true for such a block, which is then finished. The
+ * groups of the rows above and below the inner part are counted first, then those left and right of it.
+ */
 template <typename T, int S, int K>
 static __device__ __forceinline__ bool
-convolve_rim (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K])
+convolve_border (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K])
 {
-  if (blockIdx.y >= parts.rim_rows)
+  if (blockIdx.y >= parts.border_rows)
     return false;
 
-  /* Groups of a whole row, and of the two ends of one that the inner part has a share in. */
-  const unsigned whole = (image.x1 - image.x0 + 3) / 4 * S;
+  /* Groups in a row above or below the inner part, and left and right of the inner part. */
+  const unsigned per_row = (image.x1 - image.x0 + 3) / 4 * S;
   const unsigned left = (parts.left - image.x0 + 3) / 4 * S, right = (image.x1 - parts.right + 3) / 4 * S;
-  const unsigned above = parts.top - image.y0, below = image.y1 - parts.bottom;
-  const unsigned flat = (above + below) * whole, count = flat + (parts.bottom - parts.top) * (left + right);
+  const unsigned above = parts.top - image.y0, below = image.y1 - parts.bottom; /* rows */
+  const unsigned in_rows = (above + below) * per_row, count = in_rows + (parts.bottom - parts.top) * (left + right);
   const unsigned threads = blockDim.x * blockDim.y;
   const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
 
   for (unsigned i = ((blockIdx.y * gridDim.x) + blockIdx.x) * threads + thread; i < count;
-       i += parts.rim_rows * gridDim.x * threads) {
+       i += parts.border_rows * gridDim.x * threads) {
     unsigned row, at;
     int x = image.x0, end = image.x1;
 
-    if (i < flat) {
-      row = i / whole, at = i - row * whole;
+    if (i < in_rows) {
+      row = i / per_row, at = i - row * per_row;
       row = row < above ? image.y0 + row : parts.bottom + row - above;
     } else {
-      row = (i - flat) / (left + right), at = i - flat - row * (left + right), row += parts.top;
+      row = (i - in_rows) / (left + right), at = i - in_rows - row * (left + right), row += parts.top;
       if (at < left)
         end = parts.left;
       else
         at -= left, x = parts.right;
     }
-    convolve_rim_group<T, K> (image, parts, taps, x + (int) (at / S) * CONVOLVE_GROUP, row, end, at % S);
+    convolve_border_group<T, K> (image, parts, taps, x + (int) (at / S) * CONVOLVE_GROUP, row, end, at % S);
   }
   return true;
 }
 
-/* Where this thread's tile of the inner part begins, W groups in R rows. */
+/*
+ * The tile of a thread: W groups of four outputs in R rows. Below, W = 1, R = 2 and K = 3. The lanes of a warp have
+ * tiles side by side, and the warps of a block have theirs one below the other.
+ *
+ *               lane 0   lane 1   lane 2          lane 1 loads R + K - 1 = 4 rows of W + 2 = 3 groups:
+ *
+ *     warp 0    |oooo|   |oooo|   |oooo|  ..                   left group  own group  right group
+ *               |oooo|   |oooo|   |oooo|  ..       words[0]     . . . h     h h h h     h . . .
+ *     warp 1    |oooo|   |oooo|   |oooo|  ..       words[1]     . . . h     o o o o     h . . .
+ *               |oooo|   |oooo|   |oooo|  ..       words[2]     . . . h     o o o o     h . . .
+ *                                                  words[3]     . . . h     h h h h     h . . .
+ *
+ * o is the place of an output, with the sums sums[0][s][0 .. 3] in words[1] and sums[1][s][0 .. 3] in words[2]. h is
+ * the halo of K / 2 = 1 pixel. A dot is loaded with its group, and no tap meets it.
+ */
+
+/* The first output of this thread's tile. */
 template <int W, int R>
 static __device__ __forceinline__ int2
 convolve_tile (const ConvolveParts &parts)
 {
   const int columns = W * CONVOLVE_GROUP;
   int x = parts.left + (int) (blockIdx.x * CONVOLVE_LANES + threadIdx.x) * columns;
-  int y = parts.top + (int) ((blockIdx.y - parts.rim_rows) * blockDim.y + threadIdx.y) * R;
+  int y = parts.top + (int) ((blockIdx.y - parts.border_rows) * blockDim.y + threadIdx.y) * R;
 
   return make_int2 (min (x, parts.right - columns), min (y, parts.bottom - R));
 }
 
-/* What a tile reads: its rows and K/2 above and below, a group on both sides. A group is N words. */
+/*
+ * Loads the input of a tile: its rows and K / 2 rows above and below, with a group on both sides. A group is N words.
+ */
 template <int N, int W, int K, int ROWS>
 static __device__ __forceinline__ void
 convolve_load_tile (const ConvolveImage &image, int2 tile, uint32_t (&words)[ROWS][(W + 2) * N])
@@ -441,41 +489,41 @@ convolve_load_tile (const ConvolveImage &image, int2 tile, uint32_t (&words)[ROW
   }
 }
 
-/*
- * What load () leaves for convolve_border_run (): the kernel, the tile of one of its threads, and its second parameter,
- * which begins with the ConvolveParts that depend on the plane.
- */
+/* What load () leaves for convolve_border_run (). */
 struct ConvolveBorderKernel
 {
   const void *kernel;
-  int pixels; /* of a thread in a row */
-  int rows, warps, side;
-  size_t mask_size;
-  alignas (16) unsigned char mask[512];
+  int pixels, rows;                     /* of a thread's tile */
+  int warps;                            /* of a block */
+  int side;                             /* of the kernel's mask, K */
+  size_t mask_size;                     /* bytes of mask that are used */
+  alignas (16) unsigned char mask[512]; /* the kernel's second parameter; its ConvolveParts depend on the plane */
 };
 
+/* Copies the kernel and its mask to plan->loaded. Errors: NO_MEMORY. */
 ConvolveStatus convolve_border_load (ConvolvePlan *plan, const ConvolveBorderKernel &kernel, const void *mask,
     ConvolveError *error);
 
-/* For a kernel of K x K weights with W groups in R rows to a thread. Mask begins with ConvolveParts. */
+/* The same for a kernel with the template parameters K, W and R. Mask is a struct that begins with ConvolveParts. */
 template <int K, int W, int R, typename Mask>
 static inline ConvolveStatus
 convolve_border_load (ConvolvePlan *plan, const void *kernel, const Mask &mask, int warps, ConvolveError *error)
 {
   static_assert (sizeof (Mask) <= sizeof (ConvolveBorderKernel::mask) && offsetof (Mask, parts) == 0,
-      "kept and filled");
+      "convolve_border_run () copies the mask and writes the parts over its beginning");
 
   return convolve_border_load (plan, { kernel, W * CONVOLVE_GROUP, R, warps, K, sizeof (Mask) }, &mask, error);
 }
 
-/* Divides the plane, and launches. */
+/* Divides the plane and launches the loaded kernel. */
 ConvolveStatus convolve_border_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
 /*
- * Divides the plane for tiles of lanes with so many pixels each, rows x warps of them in a block, that read radius
- * pixels beside theirs and above and below as many as the mask has; and the grid that goes with it.
+ * Divides the plane's region into the inner part and the border, and fills the grid that covers both. A thread of the
+ * inner part has a tile of pixels x rows outputs; it reads halo pixels on the left and right of the tile, and side / 2
+ * rows above and below.
  */
-ConvolveParts convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixels, int radius, int rows,
+ConvolveParts convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixels, int halo, int rows,
     int warps, int side, ConvolveGrid *grid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The conditions of the variants that divide a plane in an inner part and a rim: see cuda/border.cuh. */
+/* The conditions of the variants that divide a plane into an inner part and a border: see cuda/border.cuh. */
 #ifndef CONVOLVE_CUDA_BORDER_H
 #define CONVOLVE_CUDA_BORDER_H
 
@@ -10,10 +10,13 @@ extern "C"
 {
 #endif
 
-/* The largest side of a mask that direct, fused, packed and packed-separable do. */
+/* The largest side of a mask for direct, fused, packed and packed-separable. */
 #define CONVOLVE_BORDER_SIDE 9
 
-/* The row of a table of kernels for masks of 3x3, 5x5, 7x7 and 9x9: the first that is large enough. */
+/* Results of 8-bit samples must stay below this: convolve_floor () is right up to 2^22, which is 4.19 million. */
+#define CONVOLVE_FLOOR_LIMIT 4e6
+
+/* The index of the smallest kernel that is large enough for the mask: 0 .. 3 for 3x3, 5x5, 7x7 and 9x9. */
 static inline int
 convolve_border_size (const ConvolvePlan *plan)
 {
@@ -22,18 +25,19 @@ convolve_border_size (const ConvolvePlan *plan)
   return side <= 3 ? 0 : (side - 3) / 2;
 }
 
-/* Whether the pixels can be read in aligned words, and results stay small enough to be rounded down in a float. */
+/* Whether the pixels can be read in aligned words, and results stay small enough for convolve_floor (). */
 bool convolve_border_accepts_pixels (const ConvolvePlan *plan, const char **reason);
 
-/* They can, and the mask is 9x9 at most. */
+/* As convolve_border_accepts_pixels (), for masks up to 9x9. */
 bool convolve_border_accepts (const ConvolvePlan *plan, const char **reason);
 
-/* The same for a mask of integers. Leaves the plan's ConvolveIntegerTail in *found. */
+/* As convolve_border_accepts (), for masks with an integer tail. Leaves the ConvolveIntegerTail in *found. */
 bool convolve_border_accepts_integers (const ConvolvePlan *plan, void **found, const char **reason);
 
+/* The sum of the magnitudes of count taps. */
 double convolve_border_magnitude (const float *taps, int count);
 
-/* All are integers within -128 .. 127. */
+/* Whether all taps, which are integers, lie within -128 .. 127. */
 bool convolve_border_are_bytes (const float *taps, int count);
 
 #ifdef __cplusplus

@@ -7,22 +7,26 @@
 
 #include "common/integer_tail.h"
 #include "cuda/accepts.h"
+#include "cuda/border.h"
 
-#define LARGEST 127 /* a signed byte */
+#define LARGEST 127 /* the largest weight: dp2a multiplies signed bytes */
 
-/* The ends of a row or column of weights over the others as a fraction, as small as it can be. */
+/*
+ * Finds edge / inner, the ratio of the first and the last weight to the others, as the smallest fraction of integers
+ * up to LARGEST. False where the weights are not of this form.
+ */
 static bool
 find_axis (const float *weights, int count, ConvolveBoxAxis *axis)
 {
-  const double inner = weights[count / 2], end = weights[0];
+  const double inner = weights[count / 2], edge = weights[0];
 
   *axis = (ConvolveBoxAxis){ 1, 1 };
   for (int i = 0; i < count; i++)
-    if (weights[i] != (i == 0 || i == count - 1 ? end : inner))
+    if (weights[i] != (i == 0 || i == count - 1 ? edge : inner))
       return false;
   for (axis->inner = 1; axis->inner <= LARGEST; axis->inner++) {
-    axis->end = (int) round (end / inner * axis->inner);
-    if (axis->end >= 1 && axis->end <= axis->inner && fabs (end / inner - (double) axis->end / axis->inner) < 1e-6)
+    axis->edge = (int) round (edge / inner * axis->inner);
+    if (axis->edge >= 1 && axis->edge <= axis->inner && fabs (edge / inner - (double) axis->edge / axis->inner) < 1e-6)
       return true;
   }
   return false;
@@ -36,13 +40,14 @@ convolve_box_factor (const ConvolvePlan *plan, const ConvolveBox *box)
   return taps->wide_taps[taps->height / 2 * taps->width + taps->width / 2] / (box->row.inner * box->column.inner);
 }
 
+/* Weight i of an axis with count weights. */
 static int
 weight (const ConvolveBoxAxis *axis, int i, int count)
 {
-  return i == 0 || i == count - 1 ? axis->end : axis->inner;
+  return i == 0 || i == count - 1 ? axis->edge : axis->inner;
 }
 
-/* How much all weights together differ from these. */
+/* The sum of the differences between the plan's taps and the weights that box stands for, times their factor. */
 static double
 missed (const ConvolvePlan *plan, const ConvolveBox *box)
 {
@@ -57,12 +62,6 @@ missed (const ConvolvePlan *plan, const ConvolveBox *box)
   return sum;
 }
 
-static bool
-is_soft (const ConvolveBox *box)
-{
-  return box->row.end != box->row.inner || box->column.end != box->column.inner;
-}
-
 bool
 convolve_box_choose (const ConvolvePlan *plan, ConvolveBox *box, const char **reason)
 {
@@ -71,14 +70,14 @@ convolve_box_choose (const ConvolvePlan *plan, ConvolveBox *box, const char **re
   const bool packed = pixel->stride == pixel->samples * convolve_sample_size (pixel->type) && !pixel->swapped;
   double most;
 
-  *reason = "the weights are not all equal, but for those of the mask's edges";
+  *reason = "the weights are not all equal apart from those at the mask's edges";
   if (!taps->row || taps->wide_taps[taps->height / 2 * taps->width + taps->width / 2] == 0
       || !find_axis (taps->row, taps->width, &box->row) || !find_axis (taps->column, taps->height, &box->column)
       || missed (plan, box) * plan->tail.maximum > (plan->exact ? 0 : convolve_budget (plan) / 4))
     return false;
-  box->soft = is_soft (box);
-  if (box->soft && packed && pixel->samples > 2) {
-    *reason = "weights that are less at the edges are done for pixels of 1 or 2 samples alone";
+  box->edges_differ = box->row.edge != box->row.inner || box->column.edge != box->column.inner;
+  if (box->edges_differ && packed && pixel->samples > 2) {
+    *reason = "the weights at the mask's edges differ from the others, which needs pixels of 1 or 2 samples";
     return false;
   }
   most = (double) (box->row.inner * taps->width) * (box->column.inner * taps->height)
@@ -90,7 +89,11 @@ convolve_box_choose (const ConvolvePlan *plan, ConvolveBox *box, const char **re
   return true;
 }
 
-/* Chunks of inputs that a block has more than outputs, lead of them before the outputs. */
+/*
+ * The number of chunks that a block's inputs have more than its outputs; *lead of them are before the outputs. One
+ * pixel more than the radius is needed before them, because a sum is a difference to the prefix sum before its first
+ * column.
+ */
 static int
 find_halo (const ConvolvePlan *plan, int size, int samples, int *lead)
 {
@@ -100,7 +103,7 @@ find_halo (const ConvolvePlan *plan, int size, int samples, int *lead)
   return *lead + (radius + n - 1) / n;
 }
 
-/* The shared memory that a block needs at least, where each pixel is taken as so many samples. */
+/* The shared memory in bytes of the smallest block, with this number of samples in a pixel. */
 static size_t
 least_shared (const ConvolvePlan *plan, int samples)
 {
@@ -110,7 +113,7 @@ least_shared (const ConvolvePlan *plan, int samples)
   return CONVOLVE_BOX_SHARED (size, samples) + (size_t) gathered * CONVOLVE_BOX_SHARED_BY_CHUNK (size, samples);
 }
 
-/* There is no kernel for three deep samples side by side, for no format has them. */
+/* Whether there is a kernel for aligned chunks. None is for 3 samples of 16 bits, because no format has them. */
 static bool
 has_chunks (const ConvolvePixel *pixel)
 {
@@ -123,7 +126,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   const size_t limit = convolve_device_shared_limit (plan->device);
   ConvolveBox box = { .row = { 0, 0 } };
 
-  *reason = "the sums are larger than the device's shared memory";
+  *reason = "the prefix sums need more shared memory than the device has";
   if (least_shared (plan, 1) > limit || (has_chunks (&plan->pixel) && least_shared (plan, plan->pixel.samples) > limit))
     return false;
   if (!convolve_accepts_float_taps (plan, reason) || !convolve_box_choose (plan, &box, reason))
@@ -135,13 +138,13 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   return *found;
 }
 
-/* Fills the tail for sums of words, and chooses among those that can do it. */
+/* Chooses the cheapest tail that is exact enough, and fills it. */
 static void
-choose_end (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *task)
+choose_tail (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *task)
 {
   const ConvolveTaps *taps = &plan->taps;
-  const double largest = taps->wide_taps[taps->height / 2 * taps->width + taps->width / 2]; /* in the middle */
-  const double gain = fabs (largest * plan->tail.scale) * taps->width * taps->height,
+  const double middle = taps->wide_taps[taps->height / 2 * taps->width + taps->width / 2]; /* the largest tap */
+  const double gain = fabs (middle * plan->tail.scale) * taps->width * taps->height,
                factor = convolve_box_factor (plan, box);
   const char *reason;
   double most = 0;
@@ -154,35 +157,40 @@ choose_end (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *t
     most = fmax (most, fabs (plan->tail.offset[i]));
   if (plan->exact && factor == 1 && convolve_integer_tail_choose (plan, &task->integer_tail, &reason)
       && !task->integer_tail.clamps)
-    task->end = CONVOLVE_BOX_INTEGERS;
+    task->tail_kind = CONVOLVE_BOX_INTEGERS;
   else if (plan->exact ? plan->tail.wide_down : plan->tail.wide)
-    task->end = CONVOLVE_BOX_DOUBLES;
-  else /* convolve_floor () does not clamp bytes */
-    task->end =
-        plan->pixel.type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > 4e6 ? CONVOLVE_BOX_DOUBLES : CONVOLVE_BOX_FLOATS;
+    task->tail_kind = CONVOLVE_BOX_DOUBLES;
+  else
+    task->tail_kind = plan->pixel.type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > CONVOLVE_FLOOR_LIMIT
+        ? CONVOLVE_BOX_DOUBLES
+        : CONVOLVE_BOX_FLOATS;
 }
 
-/* aligned: chunks have the samples of whole pixels, as they lie. Otherwise each is of one sample of its pixels. */
+/*
+ * Fills a layout, but for what depends on the plane. A chunk of the aligned layout has all samples of its pixels; a
+ * chunk of the gathered layout has one sample of each of its pixels.
+ */
 static void
-prepare_way (const ConvolvePlan *plan, const ConvolveBox *box, bool aligned, ConvolveBoxWay *way)
+prepare_layout (const ConvolvePlan *plan, const ConvolveBox *box, bool aligned, ConvolveBoxLayout *layout)
 {
   const ConvolvePixel *pixel = &plan->pixel;
   const int size = convolve_sample_size (pixel->type), samples = aligned ? pixel->samples : 1;
   const int n = CONVOLVE_BOX_SAMPLES (size, samples), radius = plan->taps.width / 2 * samples;
-  ConvolveBoxTask *task = &way->task;
+  const size_t limit = convolve_device_shared_limit (plan->device);
+  ConvolveBoxTask *task = &layout->task;
 
-  way->samples = n;
-  way->sums = CONVOLVE_BOX_SUMS (size, samples);
-  way->layers = aligned ? 1 : pixel->samples;
-  way->shared = CONVOLVE_BOX_SHARED (size, samples);
-  way->shared_by_chunk = CONVOLVE_BOX_SHARED_BY_CHUNK (size, samples);
+  layout->samples = n;
+  layout->sums = CONVOLVE_BOX_SUMS (size, samples);
+  layout->layers = aligned ? 1 : pixel->samples;
+  layout->shared = CONVOLVE_BOX_SHARED (size, samples);
+  layout->shared_by_chunk = CONVOLVE_BOX_SHARED_BY_CHUNK (size, samples);
   task->boundary = plan->boundary;
   task->aligned = aligned;
   task->copies = pixel->select != (1u << pixel->samples) - 1;
   for (int i = 0; i < n; i++)
     if (!(pixel->select >> i % samples & 1))
       task->keep[i * size / 4] |= (size == 1 ? 0xffu : 0xffffu) << i * size % 4 * 8;
-  choose_end (plan, box, task);
+  choose_tail (plan, box, task);
   task->halo = find_halo (plan, size, samples, &task->lead);
   task->row = box->row;
   task->column = box->column;
@@ -192,9 +200,9 @@ prepare_way (const ConvolvePlan *plan, const ConvolveBox *box, bool aligned, Con
     task->before[i] = before % n * CONVOLVE_BOX_THREADS + before / n;
     task->after[i] = after % n * CONVOLVE_BOX_THREADS + after / n;
   }
-  way->most = CONVOLVE_BOX_THREADS;
-  while (!aligned && way->shared + way->most * way->shared_by_chunk > convolve_device_shared_limit (plan->device))
-    way->most--;
+  layout->most = CONVOLVE_BOX_THREADS;
+  while (!aligned && layout->shared + layout->most * layout->shared_by_chunk > limit)
+    layout->most--;
 }
 
 static ConvolveStatus
@@ -206,9 +214,9 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
 
   box->can_align = has_chunks (pixel) && pixel->stride == pixel->samples * size && !pixel->swapped;
   box->alignment = pixel->samples == 3 ? 4 : size == 1 && pixel->samples < 3 ? 8 : 16;
-  prepare_way (plan, box, false, &box->gathered);
+  prepare_layout (plan, box, false, &box->gathered);
   if (box->can_align)
-    prepare_way (plan, box, true, &box->aligned);
+    prepare_layout (plan, box, true, &box->aligned);
   return CONVOLVE_OK;
 }
 

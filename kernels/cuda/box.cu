@@ -1,24 +1,59 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/box_columns.cuh"
 
-/* What goes up to column n, with its own: sums of bytes are halves of a word. ends are of its first and last rows. */
-template <typename T, bool SOFT>
+/*
+ * The idea: where all weights are equal, an output is a difference of prefix sums that its neighbours share. The work
+ * is the same for masks of every size.
+ *
+ * - Columns: a thread keeps the sum of each of its columns over the mask's height. From one row of outputs to the
+ *   next, a row enters the window at the bottom and a row leaves it at the top.
+ * - Rows: prefix sums of the column sums run along the row over all threads of a block. An output is the prefix sum at
+ *   the last column of its window less the prefix sum before its first column.
+ *
+ * Sums are unsigned integers of 32 bits. A prefix sum may overflow, but the difference of two is right, because the
+ * result fits into 32 bits.
+ *
+ * For example, a mask of 3x3 ones, three threads and chunks of two samples, with these column sums over three rows:
+ *
+ *     thread                          |   0   |   1   |   2   |
+ *     column sums                     | 4   5 | 2   1 | 6   3 |
+ *     totals of the threads           |   9   |   3   |   9   |      sum_chunks ()
+ *     sums of all threads before      |   0   |   9   |  12   |      scan (), an exclusive prefix sum
+ *     prefix sums                     | 4   9 |11  12 |18  21 |      write_prefix_sums (), inclusive
+ *
+ * The window of the output at the fourth column has the column sums 2, 1 and 6. Their sum is the prefix sum at the
+ * fifth column less the prefix sum at the second: 18 - 9 = 9.
+ *
+ * With EDGES, the first and last weights differ. In a column, the sum is inner * (all rows) + (edge - inner) * (first
+ * and last row); in a row, edge * (all columns) + (inner - edge) * (the columns between), both as differences of
+ * prefix sums.
+ */
+
+/*
+ * Adds column n to sum. columns are the sums over all rows of the window, edges those over its first and last row.
+ * Sums of 8-bit samples are halves of a word: dp2a multiplies one half by the weight and the other half by 0.
+ */
+template <typename T, bool EDGES>
 static __device__ __forceinline__ uint32_t
-add_column (const Box &box, const uint32_t *columns, const uint32_t *ends, int n, uint32_t sum)
+add_column (const Box &box, const uint32_t *columns, const uint32_t *edges, int n, uint32_t sum)
 {
-  const int less = box.column.end - box.column.inner, half = n % 2 * 8;
+  const int less = box.column.edge - box.column.inner, shift = n % 2 * 8;
 
   if (sizeof (T) > 1)
-    return SOFT ? columns[n] * box.column.inner + ends[n] * less + sum : columns[n] + sum;
-  sum = __dp2a_lo (columns[n / 2], (unsigned) (SOFT ? box.column.inner : 1) << half, sum);
-  return SOFT ? (uint32_t) __dp2a_lo ((int) ends[n / 2], (less & 0xff) << half, (int) sum) : sum;
+    return EDGES ? columns[n] * box.column.inner + edges[n] * less + sum : columns[n] + sum;
+  sum = __dp2a_lo (columns[n / 2], (unsigned) (EDGES ? box.column.inner : 1) << shift, sum);
+  return EDGES ? (uint32_t) __dp2a_lo ((int) edges[n / 2], (less & 0xff) << shift, (int) sum) : sum;
 }
 
-/* 256 totals become the sums of all before each. Those of threads that are not there have no effect on others. */
+/*
+ * Replaces 256 totals by the sums of all totals before each, an exclusive prefix sum. One warp calls this, and each
+ * lane has 8 totals. The totals of threads that a smaller block does not have are undefined, but no earlier total
+ * depends on them.
+ */
 static __device__ __forceinline__ void
 scan (uint32_t *totals)
 {
-  uint4 *own = (uint4 *) totals + 2 * threadIdx.x % 64;
+  uint4 *own = (uint4 *) totals + 2 * threadIdx.x % 64; /* 2 words of 4 totals for each lane */
   uint4 low = own[0], high = own[1];
   uint32_t part[8] = { low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w }, sum = 0, all;
 
@@ -37,19 +72,20 @@ scan (uint32_t *totals)
     if (threadIdx.x % 32 >= distance)
       all += before;
   }
-  all -= sum;
+  all -= sum; /* the sum of the lanes before this one */
   own[0] = make_uint4 (part[0] + all, part[1] + all, part[2] + all, part[3] + all);
   own[1] = make_uint4 (part[4] + all, part[5] + all, part[6] + all, part[7] + all);
 }
 
+/* The sample that a sum becomes, with the tail in double. A call, because few masks need it and it would be long. */
 static __device__ __noinline__ int
-finish_wide (const ConvolveTail *tail, int sample, uint32_t sum)
+finish_double (const ConvolveTail *tail, int sample, uint32_t sum)
 {
   return (int) convolve_tail_double (tail, sample, sum);
 }
 
-/* Sums become the samples of one word, the first of which is sample number first of its chunk. */
-template <typename T, int S, ConvolveBoxEnd END>
+/* The word that sums become. Its first sample is sample number `first` of the chunk. */
+template <typename T, int S, ConvolveBoxTail TAIL>
 static __device__ __forceinline__ uint32_t
 finish (const ConvolveImage &image, const Box &box, int first, const uint32_t *sums)
 {
@@ -61,21 +97,24 @@ finish (const ConvolveImage &image, const Box &box, int first, const uint32_t *s
   for (int k = 0; k < 4 / (int) sizeof (T); k++) {
     const int sample = (first + k) % S + blockIdx.z;
 
-    if (END == CONVOLVE_BOX_INTEGERS)
+    if (TAIL == CONVOLVE_BOX_INTEGERS)
       floats[k] = __fmaf_rd (__uint_as_float (sums[k] + tail.start[sample]), tail.scale, tail.offset[sample]);
-    else if (END == CONVOLVE_BOX_FLOATS)
+    else if (TAIL == CONVOLVE_BOX_FLOATS)
       values[k] = convolve_floor<T> (box.tail, sample, sums[k]);
     else
-      values[k] = finish_wide (&box.tail, sample, sums[k]);
+      values[k] = finish_double (&box.tail, sample, sums[k]);
   }
-  if (END == CONVOLVE_BOX_INTEGERS)
+  if (TAIL == CONVOLVE_BOX_INTEGERS)
     return convolve_pack_integers<false> (floats);
   if (sizeof (T) == 1)
     return convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0));
   return (unsigned) values[0] << image.shift | (unsigned) values[1] << image.shift << 16;
 }
 
-/* A chunk that is not stored as it is: sample by sample, and those that are not convolved are copied. */
+/*
+ * Stores the chunk of outputs in words sample by sample, where the chunk is not aligned or not all of it is written.
+ * Samples that are not convolved are copied. out is the index in its row of the chunk's first sample.
+ */
 template <typename T, int S>
 static __device__ __noinline__ void
 store_samples (const ConvolveImage &image, int out, int y, uint4 words)
@@ -93,8 +132,8 @@ store_samples (const ConvolveImage &image, int out, int y, uint4 words)
   }
 }
 
-/* The thread's outputs in one row: all of it as often as its ends weigh, and what is between these the rest. */
-template <typename T, int S, bool SOFT, ConvolveBoxEnd END, int W>
+/* Makes the words of a thread's outputs in one row from the prefix sums of that row. */
+template <typename T, int S, bool EDGES, ConvolveBoxTail TAIL, int W>
 static __device__ __forceinline__ void
 make_outputs (const ConvolveImage &image, const Box &box, const uint32_t *sums, uint32_t (&words)[W])
 {
@@ -109,18 +148,19 @@ make_outputs (const ConvolveImage &image, const Box &box, const uint32_t *sums, 
       const int n = i * per_word + k;
 
       own[k] = sums[box.after[n + S] + threadIdx.x] - sums[box.before[n] + threadIdx.x];
-      if (SOFT)
-        own[k] = own[k] * box.row.end
-            + (box.row.inner - box.row.end)
+      if (EDGES)
+        own[k] = own[k] * box.row.edge
+            + (box.row.inner - box.row.edge)
                 * (sums[box.after[n] + threadIdx.x] - sums[box.before[n + S] + threadIdx.x]);
     }
-    words[i] = finish<T, S, END> (image, box, i * per_word, own);
+    words[i] = finish<T, S, TAIL> (image, box, i * per_word, own);
   }
 }
 
+/* Stores a chunk of outputs as words, `at` bytes from the beginning of row y, with the samples that are copied. */
 template <typename T, int S, int W>
 static __device__ __forceinline__ void
-store_whole (const ConvolveImage &image, const Box &box, int y, int64_t at, uint32_t (&words)[W])
+store_chunk (const ConvolveImage &image, const Box &box, int y, int64_t at, uint32_t (&words)[W])
 {
   if (S > 1 && box.copies) {
     uint32_t source[W];
@@ -133,22 +173,25 @@ store_whole (const ConvolveImage &image, const Box &box, int y, int64_t at, uint
   convolve_store_words (image.destination + y * image.destination_stride + at, words);
 }
 
-/* The thread's outputs in the rows from y on. All rows of a whole chunk come without a branch between them. */
-template <typename T, int S, bool SOFT, ConvolveBoxEnd END>
+/*
+ * Makes and stores a thread's outputs in up to R rows from y on. Rows that are stored as words have no branch between
+ * them, so that the compiler can interleave their instructions.
+ */
+template <typename T, int S, bool EDGES, ConvolveBoxTail TAIL>
 static __device__ __forceinline__ void
 write_rows (const ConvolveImage &image, const Box &box, const Shared<T, S> &shared, int out, int y, int bottom)
 {
   constexpr int R = Chunk<T, S>::rows, W = Chunk<T, S>::words;
-  const bool whole = box.aligned_stores && out >= image.x0 * S && out + Chunk<T, S>::N <= image.x1 * S;
+  const bool stores_words = box.aligned_stores && out >= image.x0 * S && out + Chunk<T, S>::N <= image.x1 * S;
   const int64_t at = (int64_t) out * (int) sizeof (T);
 
-  if (END != CONVOLVE_BOX_DOUBLES && whole && y + R <= bottom) {
+  if (TAIL != CONVOLVE_BOX_DOUBLES && stores_words && y + R <= bottom) {
 #pragma unroll
     for (int r = 0; r < R; r++) {
       uint32_t words[W];
 
-      make_outputs<T, S, SOFT, END> (image, box, shared.sums[r], words);
-      store_whole<T, S> (image, box, y + r, at, words);
+      make_outputs<T, S, EDGES, TAIL> (image, box, shared.sums[r], words);
+      store_chunk<T, S> (image, box, y + r, at, words);
     }
     return;
   }
@@ -156,39 +199,25 @@ write_rows (const ConvolveImage &image, const Box &box, const Shared<T, S> &shar
   for (int r = 0; y + r < bottom && r < R; r++) {
     uint32_t words[W];
 
-    make_outputs<T, S, SOFT, END> (image, box, shared.sums[r], words);
-    if (whole)
-      store_whole<T, S> (image, box, y + r, at, words);
+    make_outputs<T, S, EDGES, TAIL> (image, box, shared.sums[r], words);
+    if (stores_words)
+      store_chunk<T, S> (image, box, y + r, at, words);
     else
       store_samples<T, S> (image, out, y + r, make_uint4 (words[0], words[1], words[2 % W], words[3 % W]));
   }
 }
 
 /*
- * The idea: where all weights are equal, an output is a difference of sums that its neighbours share. A thread walks
- * down a few columns and keeps the sum of each over the mask's height: a row below comes in, one above goes out. These
- * are summed along the row over all of the block; an output is the sum up to its right end less that before its left
- * one. Sums are whole numbers of 32 bits, of which differences are right even where the sums overflow. SOFT: the mask's
- * edges have other weights.
+ * Starts the column sums with `count` rows from row `first` on. They are made of strips, as far as there are any, and
+ * of single rows. first is the first row of the window of the block's first outputs.
  */
-template <typename T, int S, bool SOFT>
-__global__ void __launch_bounds__ (THREADS, 2)
-    convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant__ Box box)
+template <typename T, int S, int C>
+static __device__ __forceinline__ void
+start_columns (const ConvolveImage &image, const Box &box, Shared<T, S> &shared, const Share<T, S> &own, int first,
+    int count, uint32_t (&columns)[C])
 {
-  typedef Chunk<T, S> Chunk;
-  constexpr int N = Chunk::N, R = Chunk::rows, W = Chunk::words, C = Chunk::sums;
-  extern __shared__ __align__ (16) unsigned char memory[];
-  Shared<T, S> &shared = *(Shared<T, S> *) memory;
-  const int t = threadIdx.x, kept = image.mask_height - 1, reach = kept / 2;
-  const int top = image.y0 + blockIdx.y * box.rows, bottom = min (top + box.rows, image.y1);
-  uint32_t columns[C] = {}, words[2 * R][W] = {};
-  unsigned absent = 0;
+  const int strips = box.strips ? count / box.rows : 0;
 
-  convolve_wait ();
-  const Own<T, S> own = find_own (image, box, shared);
-
-  /* The sums of the first row, without the last of what it needs. */
-  const int strips = box.strips ? kept / box.rows : 0;
 #pragma unroll 2
   for (int k = 0; k < strips; k++) {
     const uint2 *from = find_strip<T, S> (box, blockIdx.y + k);
@@ -199,41 +228,92 @@ __global__ void __launch_bounds__ (THREADS, 2)
       columns[i + 1] += __ldg (&from->y);
     }
   }
-  add_rows (image, box, shared, own, top - reach + strips * box.rows, kept - strips * box.rows, columns);
+  add_rows (image, box, shared, own, first + strips * box.rows, count - strips * box.rows, columns);
+}
 
-  /* What comes and goes in the next rows is loaded while these are summed. */
+/*
+ * Moves the column sums down by R rows. words has the R rows that enter the window and the R rows that leave it.
+ * rows[r] are the column sums for output row r, edges[r] the sums of its window's first and last row. Writes the
+ * threads' totals.
+ */
+template <typename T, int S, bool EDGES, int R, int C, int W>
+static __device__ __forceinline__ void
+sum_chunks (const Box &box, Shared<T, S> &shared, const uint32_t (&words)[2 * R][W], uint32_t (&columns)[C],
+    uint32_t (&rows)[R][C], uint32_t (&edges)[R][C])
+{
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    uint32_t sums[S] = {};
+
+#pragma unroll
+    for (int i = 0; i < C; i++) {
+      const uint32_t enters = unpack<T> (words[r], i), leaves = unpack<T> (words[R + r], i);
+
+      rows[r][i] = columns[i] + enters;
+      edges[r][i] = enters + leaves;
+      columns[i] += enters - leaves;
+    }
+#pragma unroll
+    for (int n = 0; n < Chunk<T, S>::N; n++)
+      if (sizeof (T) > 1 || S > 1 || EDGES)
+        sums[n % S] = add_column<T, EDGES> (box, rows[r], edges[r], n, sums[n % S]);
+      else if (n % 2 == 0) /* both halves of a word in one dp2a, with the weights 1 and 1 */
+        sums[0] = __dp2a_lo (rows[r][n / 2], 0x0101u, sums[0]);
+#pragma unroll
+    for (int s = 0; s < S; s++)
+      shared.totals[r * S + s][threadIdx.x] = sums[s];
+  }
+}
+
+/* Writes the prefix sums of R rows at all columns of this thread. totals are those of the threads before. */
+template <typename T, int S, bool EDGES, int R, int C>
+static __device__ __forceinline__ void
+write_prefix_sums (const Box &box, Shared<T, S> &shared, const uint32_t (&rows)[R][C], const uint32_t (&edges)[R][C])
+{
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    uint32_t sums[S];
+
+#pragma unroll
+    for (int s = 0; s < S; s++)
+      sums[s] = shared.totals[r * S + s][threadIdx.x];
+#pragma unroll
+    for (int n = 0; n < Chunk<T, S>::N; n++)
+      shared.sums[r][n * THREADS + threadIdx.x] = sums[n % S] =
+          add_column<T, EDGES> (box, rows[r], edges[r], n, sums[n % S]);
+  }
+}
+
+/* The kernel whose idea stands at the top of this file. A block has box.chunks chunks of outputs in box.rows rows. */
+template <typename T, int S, bool EDGES>
+__global__ void __launch_bounds__ (THREADS, 2)
+    convolve_box (const __grid_constant__ ConvolveImage image, const __grid_constant__ Box box)
+{
+  typedef Chunk<T, S> Chunk;
+  constexpr int R = Chunk::rows, W = Chunk::words, C = Chunk::sums;
+  extern __shared__ __align__ (16) unsigned char memory[];
+  Shared<T, S> &shared = *(Shared<T, S> *) memory;
+  const int t = threadIdx.x, all_but_last = image.mask_height - 1, radius = all_but_last / 2; /* rows of the mask */
+  const int top = image.y0 + blockIdx.y * box.rows, bottom = min (top + box.rows, image.y1);
+  uint32_t columns[C] = {}, words[2 * R][W] = {};
+  unsigned absent = 0;
+
+  convolve_wait ();
+  const Share<T, S> own = find_share (image, box, shared);
+
+  start_columns (image, box, shared, own, top - radius, all_but_last, columns);
+  /* The first iteration only loads. Each iteration loads the rows of the next one while it sums its own. */
 #pragma unroll 1
   for (int y = top - R; y < bottom; y += R) {
-    uint32_t rows[R][C], ends[R][C];
+    uint32_t rows[R][C], edges[R][C];
 
     if (y >= top) {
       complete (image, box, shared, own.slot, absent, words);
-#pragma unroll
-      for (int r = 0; r < R; r++) {
-        uint32_t sums[S] = {};
-
-#pragma unroll
-        for (int i = 0; i < C; i++) {
-          const uint32_t comes = unpack<T> (words[r], i), goes = unpack<T> (words[R + r], i);
-
-          rows[r][i] = columns[i] + comes;
-          ends[r][i] = comes + goes;
-          columns[i] += comes - goes;
-        }
-#pragma unroll
-        for (int n = 0; n < N; n++)
-          if (sizeof (T) > 1 || S > 1 || SOFT)
-            sums[n % S] = add_column<T, SOFT> (box, rows[r], ends[r], n, sums[n % S]);
-          else if (n % 2 == 0)
-            sums[0] = __dp2a_lo (rows[r][n / 2], 0x0101u, sums[0]);
-#pragma unroll
-        for (int s = 0; s < S; s++)
-          shared.totals[r * S + s][t] = sums[s];
-      }
+      sum_chunks<T, S, EDGES> (box, shared, words, columns, rows, edges);
     } else
       __syncthreads ();
     if (t < 32)
-      find_rows (image, box, shared, y + R + reach, R, y + R - reach);
+      find_rows (image, box, shared, y + R + radius, R, y + R - radius);
     __syncthreads ();
 #pragma unroll
     for (int r = 0; r < 2 * R && own.loads; r++)
@@ -246,58 +326,49 @@ __global__ void __launch_bounds__ (THREADS, 2)
     __syncthreads ();
     if (y < top)
       continue;
-#pragma unroll
-    for (int r = 0; r < R; r++) {
-      uint32_t sums[S];
-
-#pragma unroll
-      for (int s = 0; s < S; s++)
-        sums[s] = shared.totals[r * S + s][t];
-#pragma unroll
-      for (int n = 0; n < N; n++)
-        shared.sums[r][n * THREADS + t] = sums[n % S] = add_column<T, SOFT> (box, rows[r], ends[r], n, sums[n % S]);
-    }
+    write_prefix_sums<T, S, EDGES> (box, shared, rows, edges);
     __syncthreads ();
 
     if (t < own.outputs) {
-      const int out = (own.chunk + t) * N;
+      const int out = (own.chunk + t) * Chunk::N;
 
-      if (sizeof (T) == 1 && box.end == CONVOLVE_BOX_INTEGERS)
-        write_rows<T, S, SOFT, CONVOLVE_BOX_INTEGERS> (image, box, shared, out, y, bottom);
-      else if (box.end == CONVOLVE_BOX_FLOATS)
-        write_rows<T, S, SOFT, CONVOLVE_BOX_FLOATS> (image, box, shared, out, y, bottom);
+      if (sizeof (T) == 1 && box.tail_kind == CONVOLVE_BOX_INTEGERS)
+        write_rows<T, S, EDGES, CONVOLVE_BOX_INTEGERS> (image, box, shared, out, y, bottom);
+      else if (box.tail_kind == CONVOLVE_BOX_FLOATS)
+        write_rows<T, S, EDGES, CONVOLVE_BOX_FLOATS> (image, box, shared, out, y, bottom);
       else
-        write_rows<T, S, SOFT, CONVOLVE_BOX_DOUBLES> (image, box, shared, out, y, bottom);
+        write_rows<T, S, EDGES, CONVOLVE_BOX_DOUBLES> (image, box, shared, out, y, bottom);
     }
   }
 }
 
+/* convolve_box_strips () and convolve_box () for one kind of pixels. */
 struct Kernels
 {
   const void *strips, *sums;
 };
 
-/* The kernels of a plan, for planes that are aligned and for others. */
+/* plan->loaded: the kernels of both layouts. */
 struct Loaded
 {
   Kernels aligned, gathered;
 };
 
-/* Pixels of 3 and 4 samples have no kernel for other edges: see convolve_box_choose (). */
+/* Pixels of 3 and 4 samples have no kernel for other weights at the edges: see convolve_box_choose (). */
 template <typename T, int S>
 static Kernels
-kernels_of (bool soft)
+kernels_of (bool edges_differ)
 {
-  constexpr bool has_soft = S < 3;
+  constexpr bool has_edges = S < 3;
 
   return { (const void *) convolve_box_strips<T, S>,
-    soft ? (const void *) convolve_box<T, S, has_soft> : (const void *) convolve_box<T, S, false> };
+    edges_differ ? (const void *) convolve_box<T, S, has_edges> : (const void *) convolve_box<T, S, false> };
 }
 
 ConvolveStatus
 convolve_box_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  typedef Kernels (*KernelsOf) (bool soft);
+  typedef Kernels (*KernelsOf) (bool edges_differ);
   static const KernelsOf all[CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_MAX_SAMPLES] = {
     { kernels_of<uint8_t, 1>, kernels_of<uint8_t, 2>, kernels_of<uint8_t, 3>, kernels_of<uint8_t, 4> },
     { kernels_of<uint16_t, 1>, kernels_of<uint16_t, 2>, NULL, kernels_of<uint16_t, 4> },
@@ -307,8 +378,9 @@ convolve_box_load (ConvolvePlan *plan, ConvolveError *error)
 
   if (!loaded)
     return CONVOLVE_NO_MEMORY;
-  loaded->gathered = all[plan->pixel.type][0](box->soft);
-  loaded->aligned = box->can_align ? all[plan->pixel.type][plan->pixel.samples - 1](box->soft) : loaded->gathered;
+  loaded->gathered = all[plan->pixel.type][0](box->edges_differ);
+  loaded->aligned =
+      box->can_align ? all[plan->pixel.type][plan->pixel.samples - 1](box->edges_differ) : loaded->gathered;
   const void *kernels[] = { loaded->gathered.strips, loaded->gathered.sums, loaded->aligned.strips,
     loaded->aligned.sums };
 
@@ -321,25 +393,30 @@ convolve_box_load (ConvolvePlan *plan, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
-/* As few blocks side by side as can be, all of one width. Returns their number. */
+/* Divides the region into as few blocks side by side as possible, all of one width. Returns their number. */
 static int
-cut_columns (const ConvolvePlan *plan, const ConvolveRect *region, const ConvolveBoxWay *way, Box *box)
+cut_columns (const ConvolvePlan *plan, const ConvolveRect *region, const ConvolveBoxLayout *layout, Box *box)
 {
-  const int n = way->samples, samples = box->aligned ? plan->pixel.samples : 1;
+  const int n = layout->samples, samples = box->aligned ? plan->pixel.samples : 1;
 
   box->first = region->x * samples / n;
   box->count = ((region->x + region->width) * samples + n - 1) / n - box->first;
-  const int columns = (box->count + way->most - box->halo - 1) / (way->most - box->halo);
+  const int columns = (box->count + layout->most - box->halo - 1) / (layout->most - box->halo);
 
   box->chunks = (box->count + columns - 1) / columns;
-  box->gathered = box->aligned ? box->halo + 1 : box->chunks + box->halo;
+  /* In an aligned plane, a block gathers the chunks of its halo outside the image, and one across the image's edge. */
+  box->gather_capacity = box->aligned ? box->halo + 1 : box->chunks + box->halo;
   return columns;
 }
 
-/* As many blocks below each other as the device has at work at once: each begins with the mask's height of rows. */
+/*
+ * Divides the region into bands of rows, one for each row of blocks, and returns their number. All blocks together just
+ * fill the device: more blocks would only add work, because each begins with the sums of the mask's height of rows.
+ */
 static int
 cut_rows (const ConvolvePlan *plan, const ConvolveRect *region, int threads, int beside, Box *box)
 {
+  /* A multiprocessor holds 2 * THREADS threads: see the __launch_bounds__ of convolve_box (). */
   const int held = 2 * THREADS / threads * convolve_device_multiprocessors (plan->device);
   int bands = held / beside;
 
@@ -348,7 +425,10 @@ cut_rows (const ConvolvePlan *plan, const ConvolveRect *region, int threads, int
   return (region->height + box->rows - 1) / box->rows;
 }
 
-/* Below these heights of a mask the launch of convolve_box_strips () costs more than it saves. */
+/*
+ * Whether convolve_box_strips () is to be launched. For masks up to these heights, which were measured, the launch
+ * costs more than it saves.
+ */
 static bool
 has_strips (const ConvolvePlan *plan, const Box *box)
 {
@@ -362,32 +442,32 @@ convolve_box_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
   const Loaded *loaded = (const Loaded *) plan->loaded;
   const bool aligned =
       prepared->can_align && ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % prepared->alignment == 0;
-  const ConvolveBoxWay *way = aligned ? &prepared->aligned : &prepared->gathered;
+  const ConvolveBoxLayout *layout = aligned ? &prepared->aligned : &prepared->gathered;
   const Kernels *kernels = aligned ? &loaded->aligned : &loaded->gathered;
   ConvolveStatus status = CONVOLVE_OK;
   ConvolveGrid grid = {};
-  Box box = way->task;
+  Box box = layout->task;
 
   box.aligned_stores = aligned && (!box.copies || plan->pixel.samples > 1)
       && ((uintptr_t) plane->destination | (uintptr_t) plane->destination_stride) % prepared->alignment == 0;
-  const int columns = cut_columns (plan, &plane->region, way, &box);
+  const int columns = cut_columns (plan, &plane->region, layout, &box);
 
   grid.block = dim3 ((box.chunks + box.halo + 31) / 32 * 32);
-  grid.shared = way->shared + box.gathered * way->shared_by_chunk;
+  grid.shared = layout->shared + box.gather_capacity * layout->shared_by_chunk;
   grid.waits = true;
-  const int bands = cut_rows (plan, &plane->region, grid.block.x, way->layers * columns, &box);
+  const int bands = cut_rows (plan, &plane->region, grid.block.x, layout->layers * columns, &box);
 
   if (has_strips (plan, &box)) {
     void *memory;
 
     box.n_strips = bands + (plan->taps.height - 1) / box.rows - 1;
     status = convolve_device_scratch (plan->device,
-        (size_t) way->layers * columns * box.n_strips * way->sums * THREADS * sizeof (uint32_t), &memory, error);
+        (size_t) layout->layers * columns * box.n_strips * layout->sums * THREADS * sizeof (uint32_t), &memory, error);
     box.strips = (uint32_t *) memory;
-    grid.blocks = dim3 (columns, box.n_strips, way->layers);
+    grid.blocks = dim3 (columns, box.n_strips, layout->layers);
     if (status == CONVOLVE_OK)
       status = convolve_launch (plan, plane, kernels->strips, grid, &box, error);
   }
-  grid.blocks = dim3 (columns, bands, way->layers);
+  grid.blocks = dim3 (columns, bands, layout->layers);
   return status == CONVOLVE_OK ? convolve_launch (plan, plane, kernels->sums, grid, &box, error) : status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How box's blocks come by the sums of their columns: each thread has a chunk of every row, loaded as it lies in the
- * image or gathered sample by sample, and sums that over as many rows as it is asked to.
+ * The first half of box: rows of chunks in registers, and column sums over a number of rows. A thread has one chunk of
+ * every row. A chunk inside an aligned image is loaded as it is; all other chunks are gathered sample by sample.
  */
 #ifndef CONVOLVE_CUDA_BOX_COLUMNS_CUH
 #define CONVOLVE_CUDA_BOX_COLUMNS_CUH
@@ -13,35 +13,42 @@
 
 typedef ConvolveBoxTask Box;
 
-/* What a thread has of each row: see cuda/box.h. N samples side by side, rows of outputs made together. */
+/* The sizes of cuda/box.h as constants; N is the number of samples of a chunk. */
 template <typename T, int S>
 struct Chunk
 {
   static constexpr int bytes = CONVOLVE_BOX_BYTES (sizeof (T), S), N = CONVOLVE_BOX_SAMPLES ((int) sizeof (T), S);
   static constexpr int words = bytes / 4, rows = CONVOLVE_BOX_ROWS (sizeof (T), S);
   static constexpr int loaded = CONVOLVE_BOX_LOADED (sizeof (T), S), sums = CONVOLVE_BOX_SUMS (sizeof (T), S);
-  static_assert (N % S == 0 && loaded >= 2 * rows, "rows of one sample in one place; rows that come and that go");
+  static_assert (N % S == 0, "a sample of a pixel is at the same place in all chunks");
+  static_assert (loaded >= 2 * rows, "the gathered rows have room for the rows that enter and those that leave");
 };
 
+/* The shared memory of a block. After the chunks follow the places of their samples, see find_places (). */
 template <typename T, int S>
 struct Shared
 {
-  uint32_t totals[Chunk<T, S>::rows * S][THREADS];            /* of a thread's row, for each sample */
-  uint32_t sums[Chunk<T, S>::rows][Chunk<T, S>::N * THREADS]; /* of all columns up to this one */
-  int64_t lines[32];                                          /* where the rows begin that are to be loaded */
-  unsigned absent;                                    /* a bit for each of those that the zero level stands for */
+  /* For each sample of a pixel, the sum of all columns of a thread; then the sum of all threads before this one. */
+  uint32_t totals[Chunk<T, S>::rows * S][THREADS];
+  /* Prefix sums along the row, at [sample of the chunk * THREADS + thread]. */
+  uint32_t sums[Chunk<T, S>::rows][Chunk<T, S>::N * THREADS];
+  int64_t lines[32];                                  /* offsets of the rows that are loaded next, in bytes */
+  unsigned absent;                                    /* bit k: row k of these is outside, and has the zero level */
   alignas (16) uint32_t chunks[][Chunk<T, S>::words]; /* [row][gathered chunk] */
 };
 
-/* box.c counts with the macro, for the limit and for each launch. */
+/* The macro CONVOLVE_BOX_SHARED is for host code in C. */
 template <typename T, int S>
 constexpr bool shared_is_counted = sizeof (Shared<T, S>) == CONVOLVE_BOX_SHARED (sizeof (T), S);
 static_assert (shared_is_counted<uint8_t, 1> &&shared_is_counted<uint8_t, 2> &&shared_is_counted<uint8_t, 3>
                    &&shared_is_counted<uint8_t, 4> &&shared_is_counted<uint16_t, 1> &&shared_is_counted<uint16_t, 2>
                        &&shared_is_counted<uint16_t, 4>,
-    "CONVOLVE_BOX_SHARED");
+    "CONVOLVE_BOX_SHARED is the size of Shared without chunks");
 
-/* The rows to be loaded: count from first on, and the rest from second on. For one warp. */
+/*
+ * Finds the offsets of the next 32 rows to load: `count` rows from row `first` on, and then rows from `second` on. One
+ * warp calls this.
+ */
 template <typename T, int S>
 static __device__ __forceinline__ void
 find_rows (const ConvolveImage &image, const Box &box, Shared<T, S> &shared, int first, int count, int second)
@@ -56,9 +63,9 @@ find_rows (const ConvolveImage &image, const Box &box, Shared<T, S> &shared, int
 }
 
 /*
- * Chunks that do not lie in the image as they are wanted are gathered: those across its edges and beyond them, and all
- * of a plane that is not aligned. They are numbered from the left, without those from number begin to end that are
- * loaded as they lie. Finds where each of their samples is in every row; -1 where the zero level stands for it.
+ * Finds the place in a row of each sample of the gathered chunks, in bytes, or -1 for the zero level. Gathered are all
+ * chunks of a block but those from `begin` to `end`, which lie inside the image and are aligned. The gathered chunks
+ * are numbered from the left. first is the block's first chunk, count the number of its chunks.
  */
 template <typename T, int S>
 static __device__ __forceinline__ void
@@ -75,7 +82,7 @@ find_places (const ConvolveImage &image, const Box &box, int first, int begin, i
   }
 }
 
-/* Brings R rows of them together, a column of samples to a thread. */
+/* Gathers R rows of these chunks into shared.chunks. A thread takes one place of a row in all R rows. */
 template <typename T, int S, int R>
 static __device__ __forceinline__ void
 gather (const ConvolveImage &image, const Box &box, Shared<T, S> &shared, int gathered, const int *places)
@@ -97,12 +104,15 @@ gather (const ConvolveImage &image, const Box &box, Shared<T, S> &shared, int ga
       for (int r = 0; r < R; r++)
         values[r] = (T) ((int) image.zero[i % S + blockIdx.z] << image.shift);
 #pragma unroll
-    for (int r = 0; r < R; r++, to += box.gathered * N)
+    for (int r = 0; r < R; r++, to += box.gather_capacity * N)
       *to = place < 0 ? values[r] : (T) convolve_swap (image, values[r]);
   }
 }
 
-/* R rows of a thread's chunk, of which it has loaded what is not gathered; as they count. */
+/*
+ * Completes R rows of a thread's chunk, of which words has what was loaded from the image: takes a gathered chunk from
+ * shared memory, puts the zero level into absent rows, and clears the unused bits of 16-bit samples.
+ */
 template <typename T, int S, int R, int W>
 static __device__ __forceinline__ void
 complete (const ConvolveImage &image, const Box &box, const Shared<T, S> &shared, int slot, unsigned absent,
@@ -115,7 +125,7 @@ complete (const ConvolveImage &image, const Box &box, const Shared<T, S> &shared
     for (int r = 0; r < R; r++)
 #pragma unroll
       for (int i = 0; i < W; i++)
-        words[r][i] = shared.chunks[r * box.gathered + slot][i];
+        words[r][i] = shared.chunks[r * box.gather_capacity + slot][i];
   if (absent)
 #pragma unroll
     for (int i = 0; i < W; i++) {
@@ -134,7 +144,10 @@ complete (const ConvolveImage &image, const Box &box, const Shared<T, S> &shared
       words[0][i] = convolve_clean (image, words[0][i]);
 }
 
-/* Two samples of a word of bytes, as halves of a word; one of deep samples. */
+/*
+ * What one row adds to word i of a thread's column sums: two 8-bit samples as halves of a word, or one 16-bit sample.
+ * The half of a word holds a column sum, because 255 rows of 255 are 65025.
+ */
 template <typename T>
 static __device__ __forceinline__ uint32_t
 unpack (const uint32_t *words, int i)
@@ -144,28 +157,30 @@ unpack (const uint32_t *words, int i)
   return i % 2 ? words[i / 2] >> 16 : words[i / 2] & 0xffff;
 }
 
-/* A thread's part of a block's inputs. */
+/* The share of a thread in the input of its block. */
 template <typename T, int S>
-struct Own
+struct Share
 {
-  int outputs;         /* chunks that the block has */
-  int chunk;           /* of the block's first output */
-  int gathered, slot;  /* chunks of the block; this thread's among them, or -1 */
-  bool loads;          /* it has one that is loaded as it lies */
-  const uint8_t *from; /* that one, in the image's first row */
+  int outputs;         /* chunks of outputs of the block */
+  int chunk;           /* the first of them */
+  int gathered;        /* gathered chunks of the block */
+  int slot;            /* the number of this thread's chunk among the gathered ones, or -1 */
+  bool loads;          /* this thread's chunk is loaded as it is */
+  const uint8_t *from; /* that chunk in the image's first row */
   int *places;         /* see find_places () */
 };
 
+/* Finds the share of this thread, and the places of the samples that its block gathers. */
 template <typename T, int S>
-static __device__ __forceinline__ Own<T, S>
-find_own (const ConvolveImage &image, const Box &box, Shared<T, S> &shared)
+static __device__ __forceinline__ Share<T, S>
+find_share (const ConvolveImage &image, const Box &box, Shared<T, S> &shared)
 {
   const int t = threadIdx.x, before = blockIdx.x * box.chunks, first = box.first + before - box.lead;
   const int outputs = min (box.chunks, box.count - before), count = outputs > 0 ? outputs + box.halo : 0;
-  /* Chunks from begin to end are loaded as they lie. */
+  /* The chunks from begin to end lie inside the image, and are loaded as they are. */
   const int begin = box.aligned ? min (max (-first, 0), count) : count;
   const int end = min (max (image.width * S / Chunk<T, S>::N - first, begin), count);
-  Own<T, S> own;
+  Share<T, S> own;
 
   own.outputs = outputs;
   own.chunk = first + box.lead;
@@ -173,15 +188,15 @@ find_own (const ConvolveImage &image, const Box &box, Shared<T, S> &shared)
   own.slot = t < begin ? t : t >= end && t < count ? t - end + begin : -1;
   own.loads = t >= begin && t < end;
   own.from = image.source + (int64_t) (first + t) * Chunk<T, S>::bytes;
-  own.places = (int *) shared.chunks[Chunk<T, S>::loaded * box.gathered];
+  own.places = (int *) shared.chunks[Chunk<T, S>::loaded * box.gather_capacity];
   find_places<T, S> (image, box, first, begin, end, count, own.places);
   return own;
 }
 
-/* Adds count rows from this one on to the sums of a thread's columns. */
+/* Adds the rows row .. row + count - 1 to the thread's column sums. */
 template <typename T, int S, int C>
 static __device__ __forceinline__ void
-add_rows (const ConvolveImage &image, const Box &box, Shared<T, S> &shared, const Own<T, S> &own, int row, int count,
+add_rows (const ConvolveImage &image, const Box &box, Shared<T, S> &shared, const Share<T, S> &own, int row, int count,
     uint32_t (&columns)[C])
 {
   constexpr int W = Chunk<T, S>::words, M = Chunk<T, S>::loaded;
@@ -190,7 +205,7 @@ add_rows (const ConvolveImage &image, const Box &box, Shared<T, S> &shared, cons
   for (int j = 0; j < count; j += M) {
     uint32_t words[M][W] = {};
 
-    __syncthreads (); /* nobody needs the rows before */
+    __syncthreads (); /* all threads have read the rows before */
     if (threadIdx.x < 32)
       find_rows (image, box, shared, row + j, 32, 0);
     __syncthreads ();
@@ -212,7 +227,10 @@ add_rows (const ConvolveImage &image, const Box &box, Shared<T, S> &shared, cons
   }
 }
 
-/* Where strips have this thread's sums, two words of them side by side: pairs of one strip follow after the threads. */
+/*
+ * The memory of this thread's sums in a strip: [layer][block][strip][word / 2][thread], so that a warp reads and writes
+ * its sums side by side.
+ */
 template <typename T, int S>
 static __device__ __forceinline__ uint2 *
 find_strip (const Box &box, int strip)
@@ -223,8 +241,10 @@ find_strip (const Box &box, int strip)
 }
 
 /*
- * The sums of columns over strips of rows, from the mask's height above the first output on. A strip is as high as a
- * block of convolve_box () has outputs: what that begins with is some strips and less than the height of one.
+ * The idea: a block of convolve_box () begins with column sums over almost the mask's height, and the blocks below it
+ * begin with almost the same rows. This kernel sums strips of rows once; a block then adds strips, and less than one
+ * strip's rows. A strip is as high as the outputs of a block. The first strip begins with the first row that any
+ * output needs.
  */
 template <typename T, int S>
 __global__ void __launch_bounds__ (THREADS, 2)
@@ -235,7 +255,7 @@ __global__ void __launch_bounds__ (THREADS, 2)
   uint32_t columns[Chunk<T, S>::sums] = {};
 
   convolve_wait ();
-  const Own<T, S> own = find_own (image, box, shared);
+  const Share<T, S> own = find_share (image, box, shared);
   const int row = image.y0 - image.mask_height / 2 + (int) blockIdx.y * box.rows;
   uint2 *to = find_strip<T, S> (box, blockIdx.y);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which CUDA context is current on a thread. cudaSetDevice () would replace the caller's context and nothing in the
- * runtime gives that context back, so the driver's stack of contexts is used. The driver's functions are asked for at
- * run time: the plugin loads on machines without a driver.
+ * The CUDA context that is current on a thread. cudaSetDevice () would replace the caller's context, and no call of
+ * the runtime restores a context of the driver. So the driver's stack of contexts is used. The driver's functions are
+ * looked up at run time, because the plugin must load on machines without a driver.
  */
 #include <pthread.h>
 
 #include "cuda/device.cuh"
 
-#define MOST_DEVICES 64 /* what one process has had at most is 16 */
+#define MOST_DEVICES 64 /* far above the GPUs of one machine */
 
 #if CUDART_VERSION >= 12050
 #define GET_ENTRY_POINT(name, function, found) \
@@ -17,14 +17,15 @@
 #define GET_ENTRY_POINT(name, function, found) cudaGetDriverEntryPoint (name, function, cudaEnableDefault, found)
 #endif
 
+/* The driver's functions, NULL until they are found. */
 static struct
 {
   CUresult (*push) (CUcontext context);
   CUresult (*pop) (CUcontext *context);
   CUresult (*device_get) (CUdevice *device, int ordinal);
   CUresult (*primary_retain) (CUcontext *context, CUdevice device);
-  CUcontext primary[MOST_DEVICES]; /* retained once and never released, as the runtime does it */
-  bool complete;
+  CUcontext primary[MOST_DEVICES]; /* retained once and never released, as the runtime does */
+  bool complete;                   /* all functions are found */
 } driver;
 
 static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -59,7 +60,7 @@ convolve_context_of_device (int id, CUcontext *context)
   pthread_mutex_lock (&driver_lock);
   if (!find_functions ())
     code = cudaErrorInitializationError;
-  /* The driver's numbers of errors are the runtime's. */
+  /* An error has one number in the driver and in the runtime. */
   else if (!driver.primary[id] && (code = (cudaError_t) driver.device_get (&device, id)) == cudaSuccess)
     code = (cudaError_t) driver.primary_retain (&driver.primary[id], device);
   *context = driver.primary[id];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The device: its context, streams, memory and clock. */
+/* convolve_device.h without the frames: how a device is found and opened, its streams, its memory and its timer. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cuda/device.cuh"
 
+/* Tells whether this build has kernels for the device: see open_device (). */
 __global__ void
 convolve_probe (void)
 {
@@ -13,18 +14,19 @@ convolve_probe (void)
 ConvolveStatus
 convolve_device_fail (ConvolveDevice *device, cudaError_t code, const char *what, ConvolveError *error)
 {
-  cudaGetLastError (); /* a refused allocation is forgotten; only sticky errors stay */
+  cudaGetLastError (); /* clears a refused allocation, which a later call would report again */
   if (code == cudaErrorMemoryAllocation)
     return convolve_fail (error, CONVOLVE_NO_DEVICE_MEMORY, code, "%s: %s", what, cudaGetErrorString (code));
   device->failed = true;
   return convolve_fail (error, CONVOLVE_DEVICE_FAILED, code, "%s: %s", what, cudaGetErrorString (code));
 }
 
+/* The status of a ConvolveEntry. code is the result of making the context current. */
 static ConvolveStatus
 check_entry (ConvolveDevice *device, cudaError_t code, ConvolveError *error)
 {
   if (device->failed)
-    return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 0, "the CUDA device failed before");
+    return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 0, "an earlier call of the CUDA device failed");
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot select the device", error);
 }
 
@@ -33,7 +35,7 @@ ConvolveEntry::ConvolveEntry (ConvolveDevice *device, ConvolveError *error)
 {
 }
 
-/* Why cudaGetDeviceCount () found nothing, in words that say what to do about it. */
+/* Fails with the reason why cudaGetDeviceCount () found no device: no GPU, no driver, or a driver that is too old. */
 static ConvolveStatus
 explain_missing (cudaError_t code, ConvolveError *error)
 {
@@ -67,7 +69,7 @@ convolve_device_find (int id, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
-/* With the device's context current. */
+/* Reads the device's properties and creates its streams and events. The device's context is current. */
 static ConvolveStatus
 open_device (ConvolveDevice *device, ConvolveError *error)
 {
@@ -84,7 +86,7 @@ open_device (ConvolveDevice *device, ConvolveError *error)
   device->multiprocessors = properties.multiProcessorCount;
   device->capability = 10 * properties.major + properties.minor;
   device->overlaps = properties.major >= 9;
-  /* A driver that does not tell leaves 0. */
+  /* The ratio stays 0 where the driver does not know it. */
   if (cudaDeviceGetAttribute (&device->double_ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, device->id)
       != cudaSuccess)
     cudaGetLastError ();
@@ -107,6 +109,7 @@ open_device (ConvolveDevice *device, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
+/* A device with its own context, or with the context that is current now where adopted is set. */
 static ConvolveDevice *
 new_device (int id, bool adopted, ConvolveError *error)
 {
@@ -216,7 +219,7 @@ convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
   device->frame = NULL;
   for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++)
     if (device->streams[i] && (code = cudaStreamSynchronize (device->streams[i])) != cudaSuccess)
-      status = convolve_device_fail (device, code, "the device", error);
+      status = convolve_device_fail (device, code, "the device failed", error);
   return status;
 }
 
@@ -243,7 +246,7 @@ convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *erro
   if (entry.status != CONVOLVE_OK)
     return NULL;
   if ((code = cudaMalloc (&memory, bytes)) != cudaSuccess) {
-    convolve_device_fail (device, code, "device memory", error);
+    convolve_device_fail (device, code, "cannot allocate device memory", error);
     return NULL;
   }
   return memory;
@@ -270,7 +273,8 @@ convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t
   if (status != CONVOLVE_OK)
     return status;
   code = cudaMemcpyAsync (to, from, bytes, kinds[direction], device->streams[PHASE_KERNEL]);
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "copy", error);
+  return code == cudaSuccess ? CONVOLVE_OK
+                             : convolve_device_fail (device, code, "cannot copy to or from the device", error);
 }
 
 ConvolveStatus
@@ -300,7 +304,7 @@ convolve_device_scratch (ConvolveDevice *device, size_t bytes, void **scratch, C
     if (code == cudaSuccess)
       code = cudaMalloc (&device->scratch, bytes);
     if (code != cudaSuccess)
-      return convolve_device_fail (device, code, "device memory", error);
+      return convolve_device_fail (device, code, "cannot allocate device memory", error);
     device->scratch_bytes = bytes;
   }
   *scratch = device->scratch;
@@ -328,7 +332,7 @@ convolve_device_timer_stop (ConvolveDevice *device)
   if ((code = cudaEventRecord (device->timer[1], device->streams[PHASE_KERNEL])) != cudaSuccess
       || (code = cudaEventSynchronize (device->timer[1])) != cudaSuccess
       || (code = cudaEventElapsedTime (&milliseconds, device->timer[0], device->timer[1])) != cudaSuccess) {
-    convolve_device_fail (device, code, "timer", NULL);
+    convolve_device_fail (device, code, "cannot measure a time", NULL);
     return -1;
   }
   return milliseconds * 1e6;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a ConvolveDevice is, for the two files that make it: cuda/device.cu and cuda/frames.cu. */
+/* The members of a ConvolveDevice, for the files that implement convolve_device.h and for launches. */
 #ifndef CONVOLVE_CUDA_DEVICE_CUH
 #define CONVOLVE_CUDA_DEVICE_CUH
 
@@ -8,7 +8,7 @@
 
 #include "common/plan.h"
 
-/* What a frame does on the device, each on a stream of its own. */
+/* The phases of a frame on the device. Each has a stream of its own. */
 enum Phase
 {
   PHASE_UPLOAD,
@@ -17,54 +17,59 @@ enum Phase
   N_PHASES
 };
 
+/* A plane's place on the device, see ConvolveStage. */
 struct Stage
 {
   void *source, *destination;
-  size_t capacity; /* bytes of each */
-  size_t stride, rows;
+  size_t capacity;     /* bytes of the source, and of the destination */
+  size_t stride, rows; /* of the plane that is there now; stride in bytes */
 };
 
-/* A frame under way. */
+/* A frame between convolve_device_begin () and convolve_device_wait (). */
 struct Frame
 {
   Stage stages[CONVOLVE_MAX_STAGES];
-  cudaEvent_t begins[N_PHASES], ends[N_PHASES], done[N_PHASES];
-  bool used[N_PHASES]; /* something of this phase was enqueued */
-  bool last[N_PHASES]; /* no other phase waits for it: its done is recorded */
-  bool timed;          /* begins and ends are recorded for the phases used */
+  cudaEvent_t begins[N_PHASES], ends[N_PHASES]; /* with times, recorded where timed is set */
+  cudaEvent_t done[N_PHASES];                   /* recorded where last is set, for convolve_device_wait () */
+  bool used[N_PHASES];                          /* the frame has enqueued work of this phase */
+  bool last[N_PHASES];                          /* no later phase of the frame waits for this one */
+  bool timed;
 };
 
 struct ConvolveDevice
 {
   int id;
-  bool adopted;      /* its context is the caller's to make current */
-  CUcontext context; /* the primary one of device id; NULL where adopted is set */
+  bool adopted;      /* the caller makes the context current before each call */
+  CUcontext context; /* the primary context of device id; NULL where adopted is set */
   char name[320];
-  size_t shared_limit;
+  size_t shared_limit; /* bytes of shared memory that a block may take */
   int multiprocessors;
   int capability;   /* 90 for compute capability 9.0 */
-  int double_ratio; /* products of floats to one of doubles */
-  bool overlaps;    /* launches: see convolve_wait () */
+  int double_ratio; /* float products in the time of one double product; 0: unknown */
+  bool overlaps;    /* a launch may overlap the launch before: see convolve_wait () */
   cudaStream_t streams[N_PHASES];
-  bool lent;                      /* the kernels' stream is the caller's */
-  cudaEvent_t enqueued[N_PHASES]; /* the last that each phase was given; recorded when the next phase asks */
-  bool fresh[N_PHASES];           /* more was enqueued since */
+  bool lent;                      /* the stream of the kernels is the caller's */
+  cudaEvent_t enqueued[N_PHASES]; /* all work of the phase so far; recorded when the next phase needs to wait for it */
+  bool fresh[N_PHASES];           /* the phase has work that the next phase does not wait for yet */
   cudaEvent_t timer[2];
   void *scratch; /* see convolve_device_scratch () */
   size_t scratch_bytes;
   Frame frames[CONVOLVE_MAX_FRAMES];
-  unsigned begun; /* frames so far */
-  Frame *frame;   /* the one begun and not ended, or NULL */
-  bool failed;    /* a failure poisons the process's context: no CUDA call is made after it */
+  unsigned begun; /* the number of frames that were begun */
+  Frame *frame;   /* the frame that was begun and has not ended, or NULL */
+  bool failed;    /* a call failed, after which the context is unusable: no further CUDA call is made */
 };
 
-/* Makes of a CUDA error a status. All but a refused allocation end the use of the device. */
+/*
+ * Turns a CUDA error into a status and a text that begins with `what`. Every error but a refused allocation marks the
+ * device as failed.
+ */
 ConvolveStatus convolve_device_fail (ConvolveDevice *device, cudaError_t code, const char *what, ConvolveError *error);
 
-/* The primary context of device id, which stays for the life of the process. Any thread. */
+/* The primary context of device id, which lives as long as the process. Any thread may call this. */
 cudaError_t convolve_context_of_device (int id, CUcontext *context);
 
-/* A context is current on this thread for the life of the object; then the thread has again what it had before. */
+/* Makes a context current on this thread for the life of the object. Afterwards the context before is current again. */
 class ConvolveContextScope
 {
 public:
@@ -80,8 +85,8 @@ private:
 };
 
 /*
- * Every function that calls CUDA for a device begins with one of these: the device's context is current for the life of
- * the object. Any status but OK means that the device failed, before or now, and that CUDA must not be called.
+ * Every function that calls CUDA for a device begins with a ConvolveEntry. The device's context is current for the life
+ * of the object. A status other than OK means that the device has failed, and that CUDA must not be called.
  */
 class ConvolveEntry
 {
@@ -96,16 +101,20 @@ public:
 };
 
 /*
- * Memory for what a plan's kernels leave for each other, at least bytes of it, of one frame after the other: it is
- * lost with the next call that takes more, or that is another plan's. Kept from frame to frame, grown on need.
+ * Device memory of at least `bytes` for results that a plan's kernels pass to each other within one plane. The memory
+ * is kept from frame to frame, and all plans of the device share it: its contents are lost with the next call. A call
+ * that needs more memory than before waits for the kernels. Errors: NO_DEVICE_MEMORY, DEVICE_FAILED.
  */
 ConvolveStatus convolve_device_scratch (ConvolveDevice *device, size_t bytes, void **scratch, ConvolveError *error);
 
-/* Events and stages of the frames: made with the device, freed with it. */
+/* Creates and destroys the events and stages of the device's frames. */
 cudaError_t convolve_frames_init (ConvolveDevice *device);
 void convolve_frames_clear (ConvolveDevice *device);
 
-/* Called before anything is enqueued on the phase's stream: what the phase before it was given is done first there. */
+/*
+ * To be called before work is enqueued on the phase's stream. Lets the stream wait for all work of the phase before, so
+ * that kernels follow uploads and downloads follow kernels.
+ */
 cudaError_t convolve_frame_enqueue (ConvolveDevice *device, Phase phase);
 
 #endif

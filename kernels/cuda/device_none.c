@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Takes the place of the .cu files in a build without CUDA: there is no device, so nothing else is ever called. */
+/*
+ * Takes the place of the .cu files in a build without CUDA. All functions that open a device fail, so the functions
+ * that take a device are never called.
+ */
 #include "common/plan.h"
 
 static ConvolveStatus

@@ -3,7 +3,13 @@
 
 CONVOLVE_DEVICE_FUNCTIONS (direct);
 
-/* One sum takes all products in turn, and is rounded after each: more often than convolve_taps_init () allows for. */
+#define TWO_24 16777216
+
+/*
+ * One float sum takes all products of an output in turn, and is rounded after each. convolve_taps_init () counts fewer
+ * roundings, because other variants sum each row of the mask alone. So the error of count roundings is compared here:
+ * each is at most 2^-24 of the largest sum, and all may take a quarter of the error budget.
+ */
 static bool
 accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
@@ -11,7 +17,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   double gain = convolve_border_magnitude (plan->taps.taps, count);
 
   *reason = "the sums need double precision";
-  if (plan->wide_sums || (!plan->exact && gain * count * plan->tail.maximum / 16777216 > convolve_budget (plan) / 4))
+  if (plan->wide_sums || (!plan->exact && gain * count * plan->tail.maximum / TWO_24 > convolve_budget (plan) / 4))
     return false;
   return convolve_border_accepts (plan, reason);
 }

@@ -3,17 +3,26 @@
 
 CONVOLVE_DEVICE_FUNCTIONS (direct);
 
+/* The kernel's second parameter. */
 template <int K>
 struct DirectTaps
 {
   ConvolveParts parts;
-  float tap[K][K];
+  float tap[K][K]; /* smaller masks stand in the middle, with 0 around them */
 };
 
 /*
- * The idea: the sums of a thread stay in registers. It has W groups of four outputs in R rows, loads each row of input
- * once, and adds a sample to all the sums that it reaches before it goes on to the next row; nothing is computed for a
- * product but the product.
+ * The idea: the sums of a thread's tile stay in registers, and each sample is loaded and converted once.
+ *
+ * The tile is drawn in cuda/border.cuh, above convolve_tile (). Row n of the input meets row n - r of the mask for
+ * outputs of row r, and sample i of it meets column i - c for outputs of column c. All loops are unrolled and all
+ * indices are constants: one fused multiply-add is left of each product.
+ *
+ * For example, with K = 3, W = 1 and R = 2, the sample at n = 1, i = 3 is used by six outputs:
+ *
+ *                   column c:      0   1           2           3
+ *     sums[0] (mask row n - r = 1) .   tap[1][2]   tap[1][1]   tap[1][0]
+ *     sums[1] (mask row n - r = 0) .   tap[0][2]   tap[0][1]   tap[0][0]
  */
 template <typename T, int K, int S, int W, int R>
 __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS, S == 1 ? 8 : 1)
@@ -25,7 +34,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS, S == 1 ? 8 : 
   float sums[R][S][columns];
 
   convolve_wait ();
-  if (convolve_rim<T, S, K> (image, parts, taps.tap))
+  if (convolve_border<T, S, K> (image, parts, taps.tap))
     return;
   int2 tile = convolve_tile<W, R> (parts);
   convolve_load_tile<bytes, W, K> (image, tile, words);
@@ -52,6 +61,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS, S == 1 ? 8 : 
   convolve_store_sums<T, S, W, R> (image, tile, sums, &words[K / 2]);
 }
 
+/* Centres the mask in K x K taps and loads the kernel. */
 template <typename T, int K, int S, int W, int R>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
@@ -70,6 +80,7 @@ load (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_direct_load (ConvolvePlan *plan, ConvolveError *error)
 {
+  /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
     {

@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What transforms in floating point add to a result at most: the proof on which fft is accepted. */
+/* The variant fft, which is accepted where a bound for the error of its transforms keeps the promise of convolve.h. */
 #include "cuda/fft.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /*
- * Let u be the relative error of one operation, z a tile of samples about their middle, two of them in one as its real
- * and imaginary part, h the taps, Z and H their transforms, n the points of both directions together.
+ * Bounds the error of a result. u is the relative error of one operation. z is a tile of samples less their middle;
+ * two tiles are its real and imaginary part. h are the taps, Z and H the transforms of z and h, and n = 512 * 512 the
+ * number of points. |z| and |h| are Euclidean norms.
  *
- * A transform of 512 points has nine levels of sums and differences a + w b and a - w b. In four of them w is 1 or i:
- * an error of u of the sums' norm. In five w has to be rounded and multiplied, with sums that are rounded on the way,
- * which is 4u; and once between them the points are multiplied by roots, 3u. That is 27 u, and 28 with all terms in
- * u^2. Forward, an error E of norm 2 * 28 u |Z| reaches a result as sum E H / n, which is at most 56 u |z| |h| by
- * Cauchy and Schwarz. The product with H adds 3u. On the way back a value at any level is a sum over frequencies of the
- * products with factors of magnitude 1, and those that reach one result are over different frequencies: their
- * magnitudes together are at most sum |Z H| / n <= |z| |h|, at each level. All in all 115 u |z| |h|.
+ * - One transform of 512 points has nine levels of butterflies a + w b and a - w b. In four levels w is 1 or i, and
+ *   the error is u times the norm. In five levels w is rounded and multiplied, and sums are rounded on the way: 4 u
+ *   each. In the exchange the points are multiplied by twiddle factors: 3 u. The sum is 27 u, and 28 u with all terms
+ *   in u^2.
+ * - The forward transforms of rows and columns have an error E of norm 2 * 28 u |Z|. Its share in a result is
+ *   sum E H / n, which is at most 56 u |z| |h| by the inequality of Cauchy and Schwarz.
+ * - The product with H adds 3 u.
+ * - In the inverse transforms, a value at any level is a sum of products Z H with factors of magnitude 1. The values of
+ *   one level that contribute to one result have different frequencies, so their magnitudes add up to at most
+ *   sum |Z H| / n <= |z| |h|. That is 56 u |z| |h| again for both directions.
+ * - All together: 56 + 3 + 56 = 115 u |z| |h|.
  *
- * The spectrum is summed directly in double: up to 255 terms twice, and roots, are off by 520 d of the gain sum |h|
- * where d is double's error; that reaches a result by |Z| / sqrt n = |z|.
+ * The spectrum H is summed directly in double, with up to 255 terms in two directions and rounded twiddle factors. Its
+ * error is at most 520 d sum |h|, where d is the relative error of a double operation; its share in a result is at most
+ * |z| times that.
  */
 static double
 error_of (const ConvolvePlan *plan, double unit)
@@ -33,14 +39,15 @@ error_of (const ConvolvePlan *plan, double unit)
   }
   for (int i = 0; i < plan->pixel.samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
-  /* The last term is the tail's: the offset about the middle, rounded, and its sum with a result. */
+  /* The last term is the tail's in float: the rounded offset with the constant, and its addition to a sum. */
   return (115 * unit * sqrt (norm) + 520 * ldexp (1, -53) * gain) * tile
       + (plan->exact ? 0 : 4 * (most + 3 * middle * gain + 2) * unit);
 }
 
 /*
- * Sums of integers are rounded to the nearest, which makes them exact where the error is below 1/2: that takes doubles.
- * Other plans leave a quarter of the budget to the taps' own rounding to float.
+ * In an exact plan, the sums are integers and are rounded to the nearest integer, so an error below 1/2 leaves none;
+ * the limit of 1/4 keeps a factor of 2. Such plans take double. In other plans, a quarter of the error budget is left
+ * to the rounding of the taps to float.
  */
 bool
 convolve_fft_choose (const ConvolvePlan *plan, bool *is_double, const char **reason)

@@ -1,54 +1,83 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Overlap-save. A plane is cut in columns, lanes, of as many outputs as a transform has points beyond the mask's own;
- * a lane goes down the plane in tiles of the same kind. Two lanes are one complex plane, for the mask is real. Their
- * rows are transformed; then a tile's columns are, multiplied by the mask's spectrum, and transformed back;
- * then rows are. A row belongs to all tiles that reach it, so only lanes do anything twice there.
+ * Convolution by overlap-save. The plane is cut into tiles of 512 x 512 samples, which overlap by the mask's side less
+ * 1. A cyclic convolution of a tile gives the right sums in its first tile_width columns and tile_height rows; these
+ * are the outputs of the tile. Tiles below each other are a tile column.
+ *
+ *     tile column 0   |<-------------- 512 samples -------------->|
+ *                     |<------ tile_width outputs ------>|        |
+ *     tile column 1                                      |<-------------- 512 samples -------------->|
+ *                                                        |<------ tile_width outputs ------>|
+ *
+ * Two tile columns are a pair and are done as one complex plane: tile column 0 is its real part, tile column 1 its
+ * imaginary part.
+ *
+ * Three kernels run one after the other:
+ * - convolve_fft_rows () transforms the rows of each pair of tile columns. All tiles of a column share a row's
+ *   spectrum, so a row in the overlap of two tiles is transformed once.
+ * - convolve_fft_columns () transforms the columns of each tile, multiplies them by the mask's spectrum and transforms
+ *   them back.
+ * - convolve_fft_rows_back () transforms the rows back. The real part has the outputs of the first tile column and the
+ *   imaginary part those of the second, because the mask is real.
  */
 #include "cuda/fft_transform.cuh"
 #include "cuda/launch.cuh"
 
-/*
- * Threads of a block of rows, and columns in a block of columns, half of them where they are doubles: 64 bytes of a
- * row. And how many blocks a multiprocessor is to hold, which sets the registers: as few as spill nothing.
- */
-#define ROW_THREADS 128
-#define ROW_BLOCKS 8
-#define COLUMNS 8
-#define COLUMN_BLOCKS 3
-#define MOST_BYTES ((size_t) 128 << 20) /* of spectra at once; a larger plane is done in parts */
+/* The double 2^52, as its upper 32 bits and as a value. Its last place is 1. */
+#define TWO_52_HIGH_BITS 0x43300000
+#define TWO_52 4503599627370496.0
 
-/* A part of a plane, or all of it. */
+#define ROW_THREADS 128 /* of a block that transforms rows: 4 rows of 32 threads */
+#define COLUMNS 8       /* that a block transforms together, half of them with doubles: 64 bytes of a row */
+
+/*
+ * Blocks that a multiprocessor is to hold at once, which limits the registers of a thread: the largest numbers with
+ * which no register is spilled to memory.
+ */
+#define ROW_BLOCKS 8
+#define COLUMN_BLOCKS 3
+#define MOST_BYTES ((size_t) 128 << 20) /* of spectra; a plane that needs more is done in parts */
+
+/* The kernels' second parameter, for a plane or a part of a plane. Pointers are to complex numbers in device memory. */
 struct Task
 {
-  const void *spectrum, *roots; /* complex: the mask's, [place][place]; of the transforms */
-  void *before, *after;         /* [pair][row][place]: spectra of rows that are read, and of those that are written */
-  int lanes, first_pair;        /* of the whole plane; of this part */
-  int columns;                  /* lanes of one sample */
-  int samples[CONVOLVE_MAX_SAMPLES]; /* that are convolved, the lanes of one after the other */
-  unsigned copied;                   /* the others */
-  int lane_width, tile_height;       /* outputs */
-  int y, rows_before, rows_after;
-  int middle; /* is taken off all samples */
+  const void *spectrum;              /* of the mask: [place of a column][place of a row] */
+  const void *twiddles;              /* of the transforms: [k][thread] */
+  void *before, *after;              /* spectra of rows of input and of rows of output: [pair][row][place] */
+  int tile_columns;                  /* of all samples of the plane */
+  int first_pair;                    /* of tile columns, in this part */
+  int columns_per_sample;            /* tile columns of one sample */
+  int samples[CONVOLVE_MAX_SAMPLES]; /* the convolved samples, in the order of their tile columns */
+  unsigned copied;                   /* bit i: sample i is copied */
+  int tile_width, tile_height;       /* outputs of a tile */
+  int y;                             /* the first row of outputs of this part */
+  int rows_before, rows_after;       /* rows of input and of output of this part */
+  int middle;                        /* subtracted from all samples */
   ConvolveBoundary boundary;
-  bool bytes, planar, integers;       /* samples of 8 bits; with nothing between them; sums are integers */
-  double constant;                    /* to a sum, for the middle */
-  float offset[CONVOLVE_MAX_SAMPLES]; /* of the tail, where sums are float, with the constant */
+  bool bytes;                         /* samples have 8 bits */
+  bool planar;                        /* a pixel is one sample, without padding */
+  bool integers;                      /* the sums of the plan are integers */
+  double constant;                    /* added to a sum, because the middle was subtracted */
+  float offset[CONVOLVE_MAX_SAMPLES]; /* of the tail with the constant, where sums are float */
 };
 
-/* A small integer as it lies in the low bits of a float that has just these beyond its large power of two. */
+/*
+ * The value less the middle. The value is put into the low bits of the float 2^23 or the double 2^52, whose last place
+ * is 1: that is cheaper than the conversion of an integer.
+ */
 static __device__ __forceinline__ void
 set_level (float &level, unsigned value, int middle)
 {
-  level = __uint_as_float (0x4B000000 | value) - (8388608.0f + middle);
+  level = __uint_as_float (CONVOLVE_2_23_BITS | value) - (CONVOLVE_2_23 + middle);
 }
 
 static __device__ __forceinline__ void
 set_level (double &level, unsigned value, int middle)
 {
-  level = __hiloint2double (0x43300000, value) - (4503599627370496.0 + middle);
+  level = __hiloint2double (TWO_52_HIGH_BITS, value) - (TWO_52 + middle);
 }
 
+/* The value of a sample that was loaded as a word, at most the largest value of its depth. */
 template <typename T>
 static __device__ __forceinline__ unsigned
 value_of (const ConvolveImage &image, unsigned word)
@@ -56,13 +85,17 @@ value_of (const ConvolveImage &image, unsigned word)
   return sizeof (T) == 1 ? word : min (convolve_swap (image, word) >> image.shift, (unsigned) image.maximum);
 }
 
-/* Points t + 16 j of a lane's row. What is near an edge is collected in shared memory first. */
+/*
+ * Loads the points t + 32 j of one row of a tile column. Rows that extend outside the image are put together in shared
+ * memory first, with the boundary applied.
+ */
 template <typename T, bool PLANAR, typename Real>
 static __device__ __forceinline__ void
-load_lane (const ConvolveImage &image, const Task &task, int lane, int row, int t, Real *shared, Real (&levels)[HELD])
+load_row (const ConvolveImage &image, const Task &task, int tile_column, int row, int t, Real *shared,
+    Real (&levels)[HELD])
 {
-  const int sample = task.samples[lane / task.columns], zero = (int) image.zero[sample];
-  const int x = image.x0 - image.mask_width / 2 + lane % task.columns * task.lane_width;
+  const int sample = task.samples[tile_column / task.columns_per_sample], zero = (int) image.zero[sample];
+  const int x = image.x0 - image.mask_width / 2 + tile_column % task.columns_per_sample * task.tile_width;
   const int y = convolve_boundary_index (task.boundary, task.y + row - image.mask_height / 2, image.height);
   const int stride = PLANAR ? (int) sizeof (T) : image.pixel_stride;
   const uint8_t *line = image.source + max (y, 0) * image.source_stride + sample * (int) sizeof (T);
@@ -93,7 +126,7 @@ load_lane (const ConvolveImage &image, const Task &task, int lane, int row, int 
     levels[j] = shared[t + THREADS * j];
 }
 
-/* A sum with the tail's offset becomes the sample; conversion to a byte clamps and rounds down by itself. */
+/* The sample of a float sum that has the tail's offset. The conversion to a byte clamps and rounds down in hardware. */
 template <typename T>
 static __device__ __forceinline__ unsigned
 result_of (const ConvolveImage &image, const Task &task, int sample, float value)
@@ -109,6 +142,7 @@ result_of (const ConvolveImage &image, const Task &task, int sample, float value
   return (unsigned) fminf (fmaxf (value, 0), image.tail.maximum);
 }
 
+/* The sample of a double sum. */
 template <typename T>
 static __device__ __forceinline__ unsigned
 result_of (const ConvolveImage &image, const Task &task, int sample, double sum)
@@ -116,22 +150,26 @@ result_of (const ConvolveImage &image, const Task &task, int sample, double sum)
   return convolve_tail_double (&image.tail, sample, sum);
 }
 
-/* Values are made for all points and stored where they are outputs: branches would cost more. */
+/*
+ * Stores the outputs among the points t + 32 j of one row of a tile column. Samples are made of all points, although
+ * only the first tile_width are outputs, because branches would cost more.
+ */
 template <typename T, bool PLANAR, typename Real>
 static __device__ __forceinline__ void
-store_lane (const ConvolveImage &image, const Task &task, int lane, int row, int t, const Real (&sums)[HELD])
+store_row (const ConvolveImage &image, const Task &task, int tile_column, int row, int t, const Real (&sums)[HELD])
 {
-  const int sample = task.samples[lane / task.columns], left = lane % task.columns * task.lane_width;
-  const int end = min (task.lane_width, image.x1 - image.x0 - left) - t;
+  const int sample = task.samples[tile_column / task.columns_per_sample],
+            left = tile_column % task.columns_per_sample * task.tile_width;
+  const int end = min (task.tile_width, image.x1 - image.x0 - left) - t;
   const int stride = PLANAR ? (int) sizeof (T) : image.pixel_stride;
   const Real shift = sizeof (Real) == sizeof (float) ? (Real) task.offset[sample] : (Real) task.constant;
-  const bool whole = task.integers;
+  const bool integers = task.integers;
   uint8_t *at = image.destination + (task.y + row) * image.destination_stride + sample * (int) sizeof (T)
       + (unsigned) ((image.x0 + left + t) * stride);
 
 #pragma unroll
   for (int j = 0; j < HELD; j++) {
-    Real sum = sizeof (Real) > sizeof (float) && whole ? rint (sums[j]) : sums[j];
+    Real sum = sizeof (Real) > sizeof (float) && integers ? rint (sums[j]) : sums[j];
     unsigned value = result_of<T> (image, task, sample, sum + shift);
 
     if (sizeof (T) > 1)
@@ -141,8 +179,8 @@ store_lane (const ConvolveImage &image, const Task &task, int lane, int row, int
   }
 }
 
-/* Calls for the lane's kind of samples, if there is such a lane. */
-#define FOR_LANE(function, ...) \
+/* Calls a function template for the plane's type of samples. */
+#define FOR_SAMPLES(function, ...) \
   if (task.bytes && task.planar) \
     function<uint8_t, true> (__VA_ARGS__); \
   else if (task.bytes) \
@@ -152,13 +190,17 @@ store_lane (const ConvolveImage &image, const Task &task, int lane, int row, int
   else \
     function<uint16_t, false> (__VA_ARGS__)
 
+/*
+ * Loads a row of a tile column for any type of samples. The last pair may have only one tile column; the other one is
+ * 0.
+ */
 template <typename Real>
 static __device__ __forceinline__ void
-load_any_lane (const ConvolveImage &image, const Task &task, int lane, int row, int t, Real *shared,
+load_any_row (const ConvolveImage &image, const Task &task, int tile_column, int row, int t, Real *shared,
     Real (&levels)[HELD])
 {
-  if (lane < task.lanes) {
-    FOR_LANE (load_lane, image, task, lane, row, t, shared, levels);
+  if (tile_column < task.tile_columns) {
+    FOR_SAMPLES (load_row, image, task, tile_column, row, t, shared, levels);
     return;
   }
 #pragma unroll
@@ -166,45 +208,52 @@ load_any_lane (const ConvolveImage &image, const Task &task, int lane, int row, 
     levels[j] = 0;
 }
 
+/* Stores a row of a tile column for any type of samples. */
 template <typename Real>
 static __device__ __forceinline__ void
-store_any_lane (const ConvolveImage &image, const Task &task, int lane, int row, int t, const Real (&sums)[HELD])
+store_any_row (const ConvolveImage &image, const Task &task, int tile_column, int row, int t, const Real (&sums)[HELD])
 {
-  if (lane < task.lanes) {
-    FOR_LANE (store_lane, image, task, lane, row, t, sums);
+  if (tile_column < task.tile_columns) {
+    FOR_SAMPLES (store_row, image, task, tile_column, row, t, sums);
   }
 }
 
-/* The idea: a row of two lanes is one complex row; a few threads transform it, which they do without any block. */
+/*
+ * The idea: a row of a pair of tile columns is one complex row, which a warp transforms without waiting for other
+ * warps. A warp without a row takes the last row again, and stores nothing.
+ */
 template <typename Real>
 __global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? ROW_BLOCKS : 2)
     convolve_fft_rows (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   extern __shared__ __align__ (16) unsigned char shared[];
   const int t = threadIdx.x % THREADS, row = blockIdx.x * (ROW_THREADS / THREADS) + threadIdx.x / THREADS;
-  const int lane = 2 * (task.first_pair + blockIdx.y), last = min (row, task.rows_before - 1);
+  const int tile_column = 2 * (task.first_pair + blockIdx.y), last = min (row, task.rows_before - 1);
   Complex<Real> *cells = (Complex<Real> *) shared + threadIdx.x / THREADS * POINTS;
   Complex<Real> *to = (Complex<Real> *) task.before + ((size_t) blockIdx.y * task.rows_before + row) * POINTS + t;
   Points<Real> points;
 
   convolve_wait ();
-  load_any_lane (image, task, lane, last, t, (Real *) cells, points.x);
-  load_any_lane (image, task, lane + 1, last, t, (Real *) cells + POINTS, points.y);
+  load_any_row (image, task, tile_column, last, t, (Real *) cells, points.x);
+  load_any_row (image, task, tile_column + 1, last, t, (Real *) cells + POINTS, points.y);
   __syncwarp ();
-  transform_all (points, cells, 1, (const Complex<Real> *) task.roots, t, [] { __syncwarp (); });
+  transform_512 (points, cells, 1, (const Complex<Real> *) task.twiddles, t, [] { __syncwarp (); });
   if (row < task.rows_before)
 #pragma unroll
     for (int i = 0; i < HELD; i++)
       to[i * THREADS] = { points.x[i], points.y[i] };
 }
 
-/* The idea: columns side by side, so that memory is read in whole lines, forth, times the mask's spectrum, and back. */
+/*
+ * The idea: a block transforms N neighbouring columns of a tile, so that memory is read in full lines; the product
+ * with the mask's spectrum and the inverse transform follow in the same registers.
+ */
 template <int N, typename Real>
 __global__ void __launch_bounds__ (N *THREADS, COLUMN_BLOCKS)
     convolve_fft_columns (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   extern __shared__ __align__ (16) unsigned char shared[];
-  constexpr int step = THREADS * POINTS;
+  constexpr int stride = THREADS * POINTS; /* between the points of a thread */
   const int column = threadIdx.x % N, t = threadIdx.x / N, place = blockIdx.x * N + column;
   const int first = blockIdx.y * task.tile_height, inside = task.rows_before - first - t;
   const int outputs = min (task.tile_height, task.rows_after - first) - t;
@@ -217,38 +266,38 @@ __global__ void __launch_bounds__ (N *THREADS, COLUMN_BLOCKS)
   Points<Real> points;
 
   convolve_wait ();
-  if (inside > POINTS - THREADS) /* all rows are there */
+  if (inside > POINTS - THREADS) /* all rows of the tile exist */
 #pragma unroll
     for (int j = 0; j < HELD; j++)
-      set_point (points, j, from[j * step]);
+      set_point (points, j, from[j * stride]);
   else
 #pragma unroll
     for (int j = 0; j < HELD; j++)
-      set_point (points, j, THREADS * j < inside ? from[j * step] : Complex<Real>{ 0, 0 });
-  transform_all (points, cells, N, (const Complex<Real> *) task.roots, t, [] { __syncthreads (); });
+      set_point (points, j, THREADS * j < inside ? from[j * stride] : Complex<Real>{ 0, 0 });
+  transform_512 (points, cells, N, (const Complex<Real> *) task.twiddles, t, [] { __syncthreads (); });
 #pragma unroll
   for (int i = 0; i < HELD; i++) {
-    Complex<Real> factor = factors[i * step];
+    Complex<Real> factor = factors[i * stride];
     Real x = points.x[i], y = points.y[i];
 
     points.x[i] = x * factor.x - y * factor.y;
     points.y[i] = y * factor.x + x * factor.y;
   }
-  transform_all_back (points, cells, N, (const Complex<Real> *) task.roots, t, [] { __syncthreads (); });
+  inverse_512 (points, cells, N, (const Complex<Real> *) task.twiddles, t, [] { __syncthreads (); });
 #pragma unroll
   for (int j = 0; j < HELD; j++)
     if (THREADS * j < outputs)
-      to[j * step] = { points.x[j], points.y[j] };
+      to[j * stride] = { points.x[j], points.y[j] };
 }
 
-/* The idea: rows go back as they came, and their two parts are the samples of two lanes. */
+/* The idea: the inverse of convolve_fft_rows (); the real and the imaginary part are rows of two tile columns. */
 template <typename Real>
 __global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? ROW_BLOCKS : 2)
     convolve_fft_rows_back (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   extern __shared__ __align__ (16) unsigned char shared[];
   const int t = threadIdx.x % THREADS, row = blockIdx.x * (ROW_THREADS / THREADS) + threadIdx.x / THREADS;
-  const int lane = 2 * (task.first_pair + blockIdx.y), last = min (row, task.rows_after - 1);
+  const int tile_column = 2 * (task.first_pair + blockIdx.y), last = min (row, task.rows_after - 1);
   const Complex<Real> *from =
       (const Complex<Real> *) task.after + ((size_t) blockIdx.y * task.rows_after + last) * POINTS + t;
   Points<Real> points;
@@ -257,15 +306,15 @@ __global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? ROW_BLOCKS 
 #pragma unroll
   for (int i = 0; i < HELD; i++)
     set_point (points, i, from[i * THREADS]);
-  transform_all_back (points, (Complex<Real> *) shared + threadIdx.x / THREADS * POINTS, 1,
-      (const Complex<Real> *) task.roots, t, [] { __syncwarp (); });
+  inverse_512 (points, (Complex<Real> *) shared + threadIdx.x / THREADS * POINTS, 1,
+      (const Complex<Real> *) task.twiddles, t, [] { __syncwarp (); });
   if (row < task.rows_after) {
-    store_any_lane (image, task, lane, row, t, points.x);
-    store_any_lane (image, task, lane + 1, row, t, points.y);
+    store_any_row (image, task, tile_column, row, t, points.x);
+    store_any_row (image, task, tile_column + 1, row, t, points.y);
   }
 }
 
-/* The samples that are not convolved, a thread for a pixel. */
+/* Copies the samples that are not convolved. A thread has one pixel at a time. */
 __global__ void __launch_bounds__ (256)
     convolve_fft_copy (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
@@ -281,26 +330,28 @@ __global__ void __launch_bounds__ (256)
         }
 }
 
+/* a / b, rounded up. */
 static int
-divided (int64_t a, int64_t b)
+divide_up (int64_t a, int64_t b)
 {
   return (int) ((a + b - 1) / b);
 }
 
-/* The kernels of a plan, and how many threads and how much shared memory they take. */
+/* The kernels of one precision and their sizes in bytes. */
 struct Kernels
 {
   const void *rows, *columns, *rows_back;
-  int columns_together; /* in a block */
-  size_t row_shared, column_shared, bytes_of_row;
+  int columns_together;             /* columns that a block transforms */
+  size_t row_shared, column_shared; /* shared memory of a block */
+  size_t bytes_of_row;              /* of the spectrum of a row */
 };
 
-/* What load () leaves: the plane fills what depends on it. */
+/* plan->loaded. */
 struct Loaded
 {
   Kernels kernels;
-  Task task;
-  int samples; /* that are convolved */
+  Task task;   /* all but what depends on the plane */
+  int samples; /* the number of samples that are convolved */
 };
 
 template <typename Real>
@@ -311,7 +362,7 @@ kernels_of (void)
   constexpr size_t row_shared = ROW_THREADS * HELD * sizeof (Complex<Real>);
   constexpr size_t column_shared = columns * POINTS * sizeof (Complex<Real>);
 
-  static_assert (row_shared <= 49152 && column_shared <= 49152, "what any kernel may take");
+  static_assert (row_shared <= 48 << 10 && column_shared <= 48 << 10, "kernels take up to 48 KB without asking");
   return { (const void *) convolve_fft_rows<Real>, (const void *) convolve_fft_columns<columns, Real>,
     (const void *) convolve_fft_rows_back<Real>, columns, row_shared, column_shared, POINTS * sizeof (Complex<Real>) };
 }
@@ -331,7 +382,7 @@ convolve_fft_load (ConvolvePlan *plan, ConvolveError *error)
   loaded->kernels = fft->is_double ? kernels_of<double> () : kernels_of<float> ();
   Task *task = &loaded->task;
   task->spectrum = plan->device_memory;
-  task->roots = (const char *) plan->device_memory + POINTS * loaded->kernels.bytes_of_row;
+  task->twiddles = (const char *) plan->device_memory + POINTS * loaded->kernels.bytes_of_row;
   task->middle = (int) fft->middle;
   task->constant = fft->constant;
   for (int i = 0; i < pixel->samples; i++) {
@@ -341,7 +392,7 @@ convolve_fft_load (ConvolvePlan *plan, ConvolveError *error)
       task->copied |= 1u << i;
     task->offset[i] = (float) (plan->tail.offset[i] + fft->constant);
   }
-  task->lane_width = POINTS - plan->taps.width + 1;
+  task->tile_width = POINTS - plan->taps.width + 1;
   task->tile_height = POINTS - plan->taps.height + 1;
   task->boundary = plan->boundary;
   task->bytes = pixel->type == CONVOLVE_SAMPLE_U8;
@@ -350,7 +401,7 @@ convolve_fft_load (ConvolvePlan *plan, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
-/* All kernels here begin with convolve_wait (). */
+/* Enqueues one kernel. All kernels in this file begin with convolve_wait (). */
 static ConvolveStatus
 enqueue (const ConvolvePlan *plan, const void *kernel, dim3 blocks, int threads, size_t shared,
     const ConvolveImage &image, const Task &task, ConvolveError *error)
@@ -360,7 +411,7 @@ enqueue (const ConvolvePlan *plan, const void *kernel, dim3 blocks, int threads,
   return convolve_enqueue (plan->device, { kernel, blocks, dim3 (threads), shared, true }, arguments, "fft", error);
 }
 
-/* The three kernels for a part of the plane. */
+/* Enqueues the three kernels for a part of the plane. */
 static ConvolveStatus
 run_part (const ConvolvePlan *plan, const ConvolveImage &image, const Task &task, int pairs, ConvolveError *error)
 {
@@ -368,24 +419,27 @@ run_part (const ConvolvePlan *plan, const ConvolveImage &image, const Task &task
   constexpr int rows = ROW_THREADS / THREADS;
   ConvolveStatus status;
 
-  status = enqueue (plan, kernels.rows, dim3 (divided (task.rows_before, rows), pairs), ROW_THREADS, kernels.row_shared,
-      image, task, error);
+  status = enqueue (plan, kernels.rows, dim3 (divide_up (task.rows_before, rows), pairs), ROW_THREADS,
+      kernels.row_shared, image, task, error);
   if (status == CONVOLVE_OK)
     status = enqueue (plan, kernels.columns,
-        dim3 (POINTS / kernels.columns_together, divided (task.rows_after, task.tile_height), pairs),
+        dim3 (POINTS / kernels.columns_together, divide_up (task.rows_after, task.tile_height), pairs),
         kernels.columns_together * THREADS, kernels.column_shared, image, task, error);
   if (status == CONVOLVE_OK)
-    status = enqueue (plan, kernels.rows_back, dim3 (divided (task.rows_after, rows), pairs), ROW_THREADS,
+    status = enqueue (plan, kernels.rows_back, dim3 (divide_up (task.rows_after, rows), pairs), ROW_THREADS,
         kernels.row_shared, image, task, error);
   return status;
 }
 
-/* Parts are as many whole pairs of lanes as fit, or, where not even one does, some of its tiles. */
+/*
+ * Runs the plane in parts whose spectra fit into MOST_BYTES. A part has as many pairs of tile columns as fit at full
+ * height, or, where not even one fits, as many rows of tiles of one pair as fit.
+ */
 static ConvolveStatus
 run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveError *error)
 {
   const size_t row_bytes = ((const Loaded *) plan->loaded)->kernels.bytes_of_row, most = MOST_BYTES / row_bytes;
-  const int halo = plan->taps.height - 1, all_rows = image.y1 - image.y0, all_pairs = divided (task.lanes, 2);
+  const int halo = plan->taps.height - 1, all_rows = image.y1 - image.y0, all_pairs = divide_up (task.tile_columns, 2);
   int pairs = all_pairs, rows = all_rows;
   ConvolveStatus status;
   void *scratch;
@@ -397,7 +451,7 @@ run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveE
       rows = (int) (most - halo) / 2 / task.tile_height * task.tile_height;
       fit = 1;
     }
-    pairs = divided (all_pairs, divided (all_pairs, fit));
+    pairs = divide_up (all_pairs, divide_up (all_pairs, fit));
   }
   status = convolve_device_scratch (plan->device, pairs * (2 * (size_t) rows + halo) * row_bytes, &scratch, error);
   for (int y = 0; y < all_rows && status == CONVOLVE_OK; y += rows) {
@@ -432,10 +486,11 @@ convolve_fft_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convolve
   if ((code = convolve_frame_enqueue (plan->device, PHASE_KERNEL)) != cudaSuccess)
     return convolve_device_fail (plan->device, code, "fft", error);
   convolve_image_init (&image, plan, plane);
-  task.columns = divided (region->width, task.lane_width);
-  task.lanes = loaded->samples * task.columns;
+  task.columns_per_sample = divide_up (region->width, task.tile_width);
+  task.tile_columns = loaded->samples * task.columns_per_sample;
   if (task.copied)
     status = enqueue (plan, (const void *) convolve_fft_copy,
-        dim3 (divided (region->width, 256), region->height < 4096 ? region->height : 4096), 256, 0, image, task, error);
+        dim3 (divide_up (region->width, 256), region->height < 4096 ? region->height : 4096), 256, 0, image, task,
+        error);
   return loaded->samples == 0 || status != CONVOLVE_OK ? status : run_parts (plan, image, task, error);
 }

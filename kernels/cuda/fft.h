@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The transforms of fft: how their results lie, and when they are proved to keep the promise of convolve.h. */
+/*
+ * The variant fft: the convolution of overlapping tiles by Fourier transforms. Here are the order of a transform's
+ * result, and the choice between single and double precision.
+ */
 #ifndef CONVOLVE_CUDA_FFT_H
 #define CONVOLVE_CUDA_FFT_H
 
@@ -11,15 +14,16 @@ extern "C"
 {
 #endif
 
-#define CONVOLVE_FFT_POINTS 512 /* of a transform, in both directions; what the mask leaves of them are outputs */
-#define CONVOLVE_FFT_THREADS 32 /* of one transform */
+#define CONVOLVE_FFT_POINTS \
+  512 /* of a transform, in rows and in columns; a tile has 512 - mask side + 1 outputs a side */
+#define CONVOLVE_FFT_THREADS 32                                        /* of one transform */
 #define CONVOLVE_FFT_HELD (CONVOLVE_FFT_POINTS / CONVOLVE_FFT_THREADS) /* points that a thread holds */
 
 /*
- * The frequency that stands at a place of a transform's result: register r of thread t stands at 32 r + t. Thread t
- * first makes sums of the points t + 32 j; those go to the threads anew, and threads 2 k and 2 k + 1 make the
- * frequencies k + 16 m of k, the second those of m = 8 .. 15 and 24 .. 31. The second half of the registers has the
- * larger m.
+ * The frequency at a place of a transform's result. The place of register r of thread t is 32 r + t. Threads 2 k and 2
+ * k + 1 have the frequencies k + 16 m: the first those with m = 0 .. 7 and 16 .. 23, the second those with m = 8 .. 15
+ * and 24 .. 31. Registers 0 .. 7 have the smaller m. The drawing in cuda/fft_transform.cuh shows where this order
+ * comes from.
  */
 static CONVOLVE_BOTH int
 convolve_fft_frequency (int place)
@@ -29,19 +33,23 @@ convolve_fft_frequency (int place)
   return t / 2 + CONVOLVE_FFT_HELD * (r % 8 + t % 2 * 8 + r / 8 * 16);
 }
 
+/* plan->prepared of fft. */
 typedef struct
 {
   bool is_double;  /* the transforms are in double precision */
-  double middle;   /* of the samples: transforms are of samples less this */
-  double constant; /* what the mask makes of the middle: added back to every sum */
+  double middle;   /* half the range of samples; subtracted from them, so that the transforms' errors are smaller */
+  double constant; /* the middle times the sum of the taps: added to every sum for that */
 } ConvolveFft;
 
-/* Chooses single or double precision for the plan. False, with the reason, where neither is proved good enough. */
+/* Chooses the precision whose error bound keeps the promise of convolve.h. False, with the reason, where none does. */
 bool convolve_fft_choose (const ConvolvePlan *plan, bool *is_double, const char **reason);
 
 CONVOLVE_DEVICE_FUNCTIONS (fft);
 
-/* The spectrum of the plan's mask and the roots of the transforms, to plan->device_memory. */
+/*
+ * Allocates plan->device_memory and fills it with the mask's spectrum and the transforms' twiddle factors. Errors:
+ * NO_MEMORY, NO_DEVICE_MEMORY, DEVICE_FAILED.
+ */
 CONVOLVE_EXTERN_C ConvolveStatus convolve_fft_put_spectrum (ConvolvePlan *plan, ConvolveError *error);
 
 #ifdef __cplusplus

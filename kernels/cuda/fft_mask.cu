@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The mask's spectrum for fft, summed directly and in double: a mask is seldom new. */
+/*
+ * The mask's spectrum for fft. It is summed directly in double, which is exact enough for both precisions; its time
+ * does not matter, because it is made once for a plan.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,17 +11,17 @@
 
 #define MASK_THREADS 128
 
-/* What the mask's spectrum is made from and made in. */
+/* The kernels' parameter. All pointers are device memory. */
 struct MaskTask
 {
-  const double *taps;
-  const Complex<double> *circle; /* exp (2 pi i k / points) */
+  const double *taps;            /* [height][width] */
+  const Complex<double> *circle; /* exp (2 pi i k / POINTS); the sign is + because the mask is correlated */
   Complex<double> *rows;         /* [row of the mask][place] */
-  void *spectrum;
-  int width, height;
+  void *spectrum;                /* [place of a column][place of a row], Complex<float> or Complex<double> */
+  int width, height;             /* of the mask */
 };
 
-/* The idea: a thread for each place of a row's spectrum. */
+/* The idea: a thread for each place of the spectrum of a row of taps. */
 __global__ void __launch_bounds__ (MASK_THREADS) convolve_fft_mask_rows (const __grid_constant__ MaskTask task)
 {
   const int place = blockIdx.x * MASK_THREADS + threadIdx.x, frequency = convolve_fft_frequency (place);
@@ -26,15 +29,18 @@ __global__ void __launch_bounds__ (MASK_THREADS) convolve_fft_mask_rows (const _
   Complex<double> sum = { 0, 0 };
 
   for (int i = 0; i < task.width; i++) {
-    Complex<double> root = task.circle[(i * frequency) & (POINTS - 1)];
+    Complex<double> factor = task.circle[(i * frequency) & (POINTS - 1)];
 
-    sum.x += taps[i] * root.x;
-    sum.y += taps[i] * root.y;
+    sum.x += taps[i] * factor.x;
+    sum.y += taps[i] * factor.y;
   }
   task.rows[blockIdx.y * POINTS + place] = sum;
 }
 
-/* The idea: the same down the columns; divided by the points, for transforms there and back multiply by them. */
+/*
+ * The idea: a thread for each place of the spectrum, which sums the spectra of the rows down a column. The spectrum is
+ * divided by the number of points, because a forward and an inverse transform multiply by it.
+ */
 template <typename Real>
 __global__ void __launch_bounds__ (MASK_THREADS) convolve_fft_mask_columns (const __grid_constant__ MaskTask task)
 {
@@ -43,14 +49,15 @@ __global__ void __launch_bounds__ (MASK_THREADS) convolve_fft_mask_columns (cons
   Complex<double> sum = { 0, 0 };
 
   for (int j = 0; j < task.height; j++) {
-    Complex<double> root = task.circle[(j * frequency) & (POINTS - 1)], row = task.rows[j * POINTS + place];
+    Complex<double> factor = task.circle[(j * frequency) & (POINTS - 1)], row = task.rows[j * POINTS + place];
 
-    sum.x += row.x * root.x - row.y * root.y;
-    sum.y += row.y * root.x + row.x * root.y;
+    sum.x += row.x * factor.x - row.y * factor.y;
+    sum.y += row.y * factor.x + row.x * factor.y;
   }
   ((Complex<Real> *) task.spectrum)[blockIdx.y * POINTS + place] = { (Real) (sum.x * scale), (Real) (sum.y * scale) };
 }
 
+/* Enqueues a kernel with a grid of POINTS x rows threads. */
 static ConvolveStatus
 enqueue (ConvolveDevice *device, const void *kernel, int rows, MaskTask &task, ConvolveError *error)
 {
@@ -63,6 +70,7 @@ enqueue (ConvolveDevice *device, const void *kernel, int rows, MaskTask &task, C
       arguments, "fft", error);
 }
 
+/* exp (2 pi i k / POINTS) */
 static Complex<double>
 circle_point (int k)
 {
@@ -71,7 +79,7 @@ circle_point (int k)
   return { cos (angle), sin (angle) };
 }
 
-/* The plan's memory: the spectrum, then the roots of the transforms. */
+/* plan->device_memory is the spectrum and then the twiddle factors of the transforms. */
 template <typename Real>
 static ConvolveStatus
 put_spectrum (ConvolvePlan *plan, ConvolveError *error)
@@ -89,18 +97,18 @@ put_spectrum (ConvolvePlan *plan, ConvolveError *error)
   status = convolve_device_scratch (device, rows + upload, &scratch, error);
   if (status != CONVOLVE_OK)
     return status;
-  Complex<Real> *roots = (Complex<Real> *) malloc (POINTS * sizeof (Complex<Real>) + upload);
-  if (!roots)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a spectrum");
+  Complex<Real> *twiddles = (Complex<Real> *) malloc (POINTS * sizeof (Complex<Real>) + upload);
+  if (!twiddles)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no host memory for a spectrum");
 
-  Complex<double> *circle = (Complex<double> *) (roots + POINTS);
+  Complex<double> *circle = (Complex<double> *) (twiddles + POINTS);
   double *taps = (double *) (circle + POINTS);
   MaskTask task = {};
 
   for (int i = 0; i < POINTS; i++) {
-    Complex<double> root = circle_point (i / THREADS * (i % THREADS));
+    Complex<double> factor = circle_point (i / THREADS * (i % THREADS));
 
-    roots[i] = { (Real) root.x, (Real) -root.y };
+    twiddles[i] = { (Real) factor.x, (Real) -factor.y };
     circle[i] = circle_point (i);
   }
   for (size_t i = 0; i < count; i++)
@@ -113,7 +121,7 @@ put_spectrum (ConvolvePlan *plan, ConvolveError *error)
   task.height = plan->taps.height;
   status = convolve_device_copy (device, (char *) scratch + rows, circle, upload, CONVOLVE_COPY_TO_DEVICE, error);
   if (status == CONVOLVE_OK)
-    status = convolve_device_copy (device, (Complex<Real> *) plan->device_memory + points, roots,
+    status = convolve_device_copy (device, (Complex<Real> *) plan->device_memory + points, twiddles,
         POINTS * sizeof (Complex<Real>), CONVOLVE_COPY_TO_DEVICE, error);
   if (status == CONVOLVE_OK)
     status = enqueue (device, (const void *) convolve_fft_mask_rows, task.height, task, error);
@@ -121,7 +129,7 @@ put_spectrum (ConvolvePlan *plan, ConvolveError *error)
     status = enqueue (device, (const void *) convolve_fft_mask_columns<Real>, POINTS, task, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_finish (device, error);
-  free (roots);
+  free (twiddles);
   return status;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Frames of host memory on their way over a device: uploads, kernels and downloads on three streams. */
+/* The frames of convolve_device.h: uploads, kernels and downloads on three streams, and page-locked host memory. */
 #include <stdio.h>
 
 #include "cuda/device.cuh"
 
 /*
- * Events that take the time hold up the copy engines, by a tenth of a small frame in all: the first few frames have
- * them, and then one in so many.
+ * Events with times delay the copy engines: a small frame takes a tenth longer with them. So the first TIMED_FIRST
+ * frames are timed, and then one of TIMED_EVERY.
  */
 #define TIMED_FIRST 4
 #define TIMED_EVERY 64
@@ -51,7 +51,7 @@ convolve_frames_clear (ConvolveDevice *device)
   clear_events (device->enqueued);
 }
 
-/* The context to lock memory in: NULL, which is the current one, where id is -1. */
+/* The context in which memory is page-locked: that of device id, or NULL, the current context, where id is -1. */
 static bool
 find_context (int id, CUcontext *context)
 {
@@ -95,7 +95,8 @@ convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
   if (status != CONVOLVE_OK)
     return status;
   if (slot < 0 || slot >= CONVOLVE_MAX_FRAMES || device->frame)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "frame %d cannot begin", slot);
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "frame %d cannot begin: a frame has not ended, or there is no such slot", slot);
   device->frame = &device->frames[slot];
   for (int i = 0; i < N_PHASES; i++)
     device->frame->used[i] = device->frame->last[i] = false;
@@ -104,7 +105,7 @@ convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
-/* Makes the stage large enough. What it held is not kept; the last frame that used it is done. */
+/* Makes room for `bytes` in the stage's source and destination. Contents are lost; no earlier frame uses the stage. */
 static ConvolveStatus
 grow (ConvolveDevice *device, Stage *stage, size_t bytes, ConvolveError *error)
 {
@@ -119,7 +120,7 @@ grow (ConvolveDevice *device, Stage *stage, size_t bytes, ConvolveError *error)
       || (code = cudaMalloc (&stage->destination, bytes)) != cudaSuccess) {
     char what[80];
 
-    snprintf (what, sizeof (what), "no room for a plane of %zu bytes, twice", bytes);
+    snprintf (what, sizeof (what), "no device memory for two buffers of %zu bytes", bytes);
     return convolve_device_fail (device, code, what, error);
   }
   stage->capacity = bytes;
@@ -138,11 +139,12 @@ convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size
     return status;
   if (!device->frame || plane < 0 || plane >= CONVOLVE_MAX_STAGES || row_bytes == 0 || rows == 0
       || row_bytes > SIZE_MAX - 255)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%zu rows of %zu bytes in stage %d", rows, row_bytes, plane);
-  /* Rows that follow each other on both sides are copied as one block. */
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "cannot make room for %zu rows of %zu bytes in stage %d", rows,
+        row_bytes, plane);
+  /* Without padding, on the host and here, the rows are one block, whose copy is faster. */
   stride = row_bytes % 16 == 0 ? row_bytes : (row_bytes + 255) / 256 * 256;
   if (__builtin_mul_overflow (stride, rows, &bytes))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%zu rows of %zu bytes", rows, row_bytes);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "cannot make room for %zu rows of %zu bytes", rows, row_bytes);
 
   Stage *held = &device->frame->stages[plane];
   if ((status = grow (device, held, bytes, error)) != CONVOLVE_OK)
@@ -177,7 +179,7 @@ convolve_frame_enqueue (ConvolveDevice *device, Phase phase)
   return code;
 }
 
-/* One of the frame's copies; the stage's side is data. */
+/* Enqueues an upload to the stage's source, or a download from its destination. */
 static ConvolveStatus
 copy_rows (ConvolveDevice *device, int plane, const ConvolveRows *rows, Phase phase, ConvolveError *error)
 {
@@ -202,7 +204,9 @@ copy_rows (ConvolveDevice *device, int plane, const ConvolveRows *rows, Phase ph
   bool gapless = rows->count == 1 || (rows->host_stride == rows->row_bytes && stage->stride == rows->row_bytes);
   cudaStream_t stream = device->streams[phase];
 
-  /* A copy of rows cannot have strides of 2 GiB and more, as the one row of a large block would have. */
+  /*
+   * A 2D copy refuses strides of 2 GiB and more, which a single row may have. So a block without gaps is copied in 1D.
+   */
   if (gapless && phase == PHASE_UPLOAD)
     code = cudaMemcpyAsync (source, rows->host, rows->count * rows->row_bytes, cudaMemcpyHostToDevice, stream);
   else if (gapless)
@@ -246,9 +250,10 @@ convolve_device_end (ConvolveDevice *device, ConvolveError *error)
     if (frame->last[i] && code == cudaSuccess)
       code = cudaEventRecord (frame->done[i], device->streams[i]);
   }
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "the device", error);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "the device failed", error);
 }
 
+/* The nanoseconds from the begin to the end of a timed frame's phase, 0 where the frame did not use the phase. */
 static uint64_t
 elapsed (const Frame *frame, Phase phase)
 {
@@ -269,7 +274,7 @@ convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, Co
 
   for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++)
     if (frame->last[i] && (code = cudaEventSynchronize (frame->done[i])) != cudaSuccess)
-      status = convolve_device_fail (device, code, "the device", error);
+      status = convolve_device_fail (device, code, "the device failed", error);
   if (times) {
     *times = ConvolveTimes ();
     if (status == CONVOLVE_OK && frame->timed) {

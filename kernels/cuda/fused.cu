@@ -3,17 +3,30 @@
 
 CONVOLVE_DEVICE_FUNCTIONS (fused);
 
+/* The kernel's second parameter. */
 template <int K>
 struct FusedTaps
 {
   ConvolveParts parts;
-  float row[K], column[K];
-  float tap[K][K]; /* for the rim */
+  float row[K], column[K]; /* smaller masks stand in the middle, with 0 around them */
+  float tap[K][K];         /* the product of both, for the border */
 };
 
 /*
- * The idea: a rank-1 mask without a pass between. A thread has W groups of four outputs in R rows; of each row of input
- * it makes the row's sums, in registers, and adds them to all outputs above and below.
+ * The idea: the two passes of a rank-1 mask in one. Sums along the rows stay in registers and are not stored between
+ * the passes.
+ *
+ * The tile is drawn in cuda/border.cuh, above convolve_tile (). A thread makes the row sums of one row of input after
+ * the other, and adds each to the sums of all outputs whose mask has this row. Row n meets the weight column[n - r]
+ * for outputs of row r. An output takes K products with row sums, and shares its K row sums with the outputs above and
+ * below.
+ *
+ * For example, the mask 1 2 1 down and 1 2 1 across, with W = 1 and R = 2, and the samples of row n = 1:
+ *
+ *     samples              5   6   7   8   9  10         K - 1 more than outputs
+ *     row[c]                  24  28  32  36             5 + 2 * 6 + 7 = 24, and so on
+ *     sums[0][c] +=           48  56  64  72             column[1] = 2
+ *     sums[1][c] +=           24  28  32  36             column[0] = 1
  */
 template <typename T, int K, int S, int W, int R>
 __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
@@ -25,7 +38,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   float sums[R][S][columns];
 
   convolve_wait ();
-  if (convolve_rim<T, S, K> (image, parts, taps.tap))
+  if (convolve_border<T, S, K> (image, parts, taps.tap))
     return;
   int2 tile = convolve_tile<W, R> (parts);
   convolve_load_tile<bytes, W, K> (image, tile, words);
@@ -56,6 +69,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   convolve_store_sums<T, S, W, R> (image, tile, sums, &words[K / 2]);
 }
 
+/* Centres the factors in K weights each and loads the kernel. */
 template <typename T, int K, int S, int W, int R>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
@@ -78,6 +92,7 @@ load (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_fused_load (ConvolvePlan *plan, ConvolveError *error)
 {
+  /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
     {

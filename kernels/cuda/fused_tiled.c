@@ -15,7 +15,10 @@ convolve_fused_tiled_side (const ConvolvePlan *plan)
   return 0;
 }
 
-/* The input of a tile in whole chunks of 16 bytes and a pad of one, and a float for each sum of a row, in bytes. */
+/*
+ * The shared memory of a block in bytes, for each row of input: chunks of 16 bytes and one more against bank conflicts,
+ * and a float for each row sum.
+ */
 static size_t
 shared_size (const ConvolvePlan *plan)
 {
@@ -30,7 +33,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
   if (!convolve_accepts_float_rank_1 (plan, reason) || !convolve_border_accepts_pixels (plan, reason))
     return false;
-  *reason = "pixels of 16-bit samples have more than 2 of them";
+  *reason = "the pixels have more than 2 samples of 16 bits";
   if (plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples > 2)
     return false;
   *reason = "the mask is larger than 63x63";

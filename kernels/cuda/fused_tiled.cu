@@ -6,39 +6,55 @@
 #define THREADS 256
 #define COLUMNS CONVOLVE_FUSED_TILED_SAMPLES
 #define HEIGHT CONVOLVE_FUSED_TILED_HEIGHT
-#define ROW_SUMS 8 /* sums of a row that a thread makes together */
-#define STACK 16   /* outputs of a column that a thread makes together */
+#define SEGMENT 8                    /* neighbouring row sums of one sample that a thread makes together */
+#define SEGMENTS (COLUMNS / SEGMENT) /* in a row of the tile */
+#define STACK 16                     /* outputs of a column that a thread makes together */
 
-/* What depends on the plane. */
+/* The part of the kernel's second parameter that depends on the plane. */
 struct TiledPlane
 {
-  int left; /* of the first tile */
-  int x0;   /* of the first output */
-  bool aligned;
+  int left;     /* the first column of the first tile */
+  int x0;       /* the first column that is written */
+  bool aligned; /* the source's address and stride are multiples of 16 bytes */
 };
 
+/* The kernel's second parameter. Factors smaller than K stand in the middle, with 0 around them. */
 template <int K>
 struct TiledTaps
 {
   TiledPlane plane;
   ConvolveBoundary boundary;
   float row[K], column[K];
-  int dots[(K + 3) / 4]; /* the row, four weights in a word */
+  int dots[(K + 3) / 4]; /* the row as signed bytes, four in a word, where the kernel uses dp4a */
 };
 
-/* The input of a tile as it lies in memory, and the sums of its rows. */
+/* The shared memory of a block: the input of its tile as it lies in the image, and the row sums. */
 template <typename T, int S, int K>
 struct Tile
 {
-  static constexpr int bytes = S * sizeof (T), chunk = 16 / bytes; /* pixels that are loaded together */
-  static constexpr int pixels = COLUMNS / S, side = (K / 2 + chunk - 1) / chunk * chunk, rows = HEIGHT + K - 1;
-  static constexpr int chunks = (pixels + 2 * side) / chunk, words = chunks * 4 + 4; /* of a row, and a pad */
+  static constexpr int bytes = S * sizeof (T);                     /* of a pixel */
+  static constexpr int chunk = 16 / bytes;                         /* pixels that are loaded together */
+  static constexpr int pixels = COLUMNS / S;                       /* of a row of outputs */
+  static constexpr int halo = (K / 2 + chunk - 1) / chunk * chunk; /* pixels on each side of them, in full chunks */
+  static constexpr int rows = HEIGHT + K - 1;
+  static constexpr int chunks = (pixels + 2 * halo) / chunk; /* of a row of input */
+  static constexpr int words = chunks * 4 + 4; /* of a row of input, and 4 so that rows begin in different banks */
 
   uint32_t input[rows][words];
   float sums[rows][COLUMNS];
 };
 
-/* The chunk at column x of row y, or of no row where y is -1, pixel by pixel, with the boundary applied. */
+/* Where the tile of this block lies in the image. Columns are pixels. */
+struct Place
+{
+  int left, top; /* the first output */
+  int bottom;    /* after the last row of outputs */
+  int rows;      /* of input, and of row sums */
+};
+
+/*
+ * Loads the chunk at column x of row y sample by sample, with the boundary applied. y is -1 for rows of the zero level.
+ */
 template <typename T, int S, int K>
 static __device__ __noinline__ void
 gather (const ConvolveImage &image, ConvolveBoundary boundary, int x, int y, uint32_t *to)
@@ -57,7 +73,7 @@ gather (const ConvolveImage &image, ConvolveBoundary boundary, int x, int y, uin
   *(uint4 *) to = make_uint4 (words[0], words[1], words[2], words[3]);
 }
 
-/* Copies 16 bytes to shared memory, and goes on at once where the device can. */
+/* Copies 16 bytes to shared memory. From compute capability 8.0 on, the thread does not wait for the copy's end. */
 static __device__ __forceinline__ void
 copy_chunk (uint32_t *to, const uint8_t *from)
 {
@@ -71,7 +87,7 @@ copy_chunk (uint32_t *to, const uint8_t *from)
 #endif
 }
 
-/* A word of one sample of pixels that lie together, from S words. */
+/* The word of one sample of the 4 (8-bit) or 2 (16-bit) pixels that S words hold. */
 template <typename T, int S>
 static __device__ __forceinline__ uint32_t
 pick (const uint32_t *words, int sample)
@@ -81,31 +97,21 @@ pick (const uint32_t *words, int sample)
   return S == 1 ? words[0] : __byte_perm (words[0], words[S - 1], sample ? 0x7632 : 0x5410);
 }
 
-/*
- * The idea: a rank-1 mask as two passes over a tile in shared memory, with the work of a thread in registers. The
- * tile's input is loaded with its boundary; a thread makes 8 neighbouring sums of a row, and then 16 outputs of a
- * column, from values that it reads once. DOTS as in cuda/fused.cu.
- */
-template <typename T, int K, int S, bool DOTS>
-__global__ void __launch_bounds__ (THREADS)
-    convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_constant__ TiledTaps<K> taps)
+/* Loads the tile's input with its halo to tile.input. Returns when the input of all threads is there. */
+template <typename T, int K, int S>
+static __device__ __forceinline__ void
+load_input (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &place, int thread, Tile<T, S, K> &tile)
 {
   typedef Tile<T, S, K> Tile;
-  extern __shared__ __align__ (16) unsigned char shared[];
-  Tile &tile = *(Tile *) shared;
-  const int left = taps.plane.left + blockIdx.x * Tile::pixels, top = image.y0 + blockIdx.y * HEIGHT,
-            thread = threadIdx.x;
-  const int bottom = min (top + HEIGHT, image.y1), rows = bottom - top + K - 1;
-
-  convolve_wait ();
-  /* Chunks from first to stop lie in the image. The others are few but take long: their threads are in as few warps. */
-  const int begin = left - Tile::side;
+  const int begin = place.left - Tile::halo; /* the first pixel of a row of input */
+  /* The chunks first .. stop - 1 of each row lie in the image and are copied as they are. */
   const int first = !taps.plane.aligned ? Tile::chunks : begin < 0 ? -begin / Tile::chunk : 0;
   const int stop = max (min ((image.width - begin) / Tile::chunk, Tile::chunks), first);
+
 #pragma unroll 1
-  for (int i = thread; i < rows * Tile::chunks; i += THREADS) {
+  for (int i = thread; i < place.rows * Tile::chunks; i += THREADS) {
     int r = i / Tile::chunks, c = i % Tile::chunks, x = begin + c * Tile::chunk;
-    int y = convolve_boundary_index (taps.boundary, top - K / 2 + r, image.height);
+    int y = convolve_boundary_index (taps.boundary, place.top - K / 2 + r, image.height);
 
     if (c < first || c >= stop)
       continue;
@@ -114,25 +120,36 @@ __global__ void __launch_bounds__ (THREADS)
     else
       gather<T, S, K> (image, taps.boundary, x, y, &tile.input[r][c * 4]);
   }
+  /* The other chunks are few and slow. They are counted on their own, so that they occupy few warps. */
 #pragma unroll 1
-  for (int i = thread; i < rows * (first + Tile::chunks - stop); i += THREADS) {
-    int c = i / rows, r = i - c * rows;
-    int y = convolve_boundary_index (taps.boundary, top - K / 2 + r, image.height);
+  for (int i = thread; i < place.rows * (first + Tile::chunks - stop); i += THREADS) {
+    int c = i / place.rows, r = i - c * place.rows;
+    int y = convolve_boundary_index (taps.boundary, place.top - K / 2 + r, image.height);
 
     c = c < first ? c : c - first + stop;
     gather<T, S, K> (image, taps.boundary, begin + c * Tile::chunk, y, &tile.input[r][c * 4]);
   }
   convolve_wait_for_copies ();
+}
 
-  /* Rows. What a run reads begins at a whole word, shift samples before its first. */
-  constexpr int per_word = 4 / sizeof (T), shift = (Tile::side - K / 2) % per_word;
-  constexpr int words = (shift + ROW_SUMS + K - 1 + per_word - 1) / per_word;
-  for (int i = thread; i < rows * (COLUMNS / ROW_SUMS); i += THREADS) {
-    int r = i / (COLUMNS / ROW_SUMS), run = i % (COLUMNS / ROW_SUMS) / S, s = i % S;
-    const uint32_t *from = &tile.input[r][(run * ROW_SUMS + Tile::side - K / 2 - shift) / per_word * S];
-    float *to = &tile.sums[r][run * ROW_SUMS * S + s];
-    uint32_t own[words + 1];
-    float sums[ROW_SUMS];
+/*
+ * Makes the row sums, from tile.input to tile.sums. With DOTS, the row's weights are signed bytes and dp4a makes
+ * four products at a time; otherwise products are floats.
+ */
+template <typename T, int K, int S, bool DOTS>
+static __device__ __forceinline__ void
+sum_rows (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &place, int thread, Tile<T, S, K> &tile)
+{
+  /* A segment's input is read from a word's beginning on, which is `shift` samples before the first that counts. */
+  constexpr int per_word = 4 / sizeof (T), shift = (Tile<T, S, K>::halo - K / 2) % per_word;
+  constexpr int words = (shift + SEGMENT + K - 1 + per_word - 1) / per_word;
+
+  for (int i = thread; i < place.rows * SEGMENTS; i += THREADS) {
+    int r = i / SEGMENTS, segment = i % SEGMENTS / S, s = i % S;
+    const uint32_t *from = &tile.input[r][(segment * SEGMENT + Tile<T, S, K>::halo - K / 2 - shift) / per_word * S];
+    float *to = &tile.sums[r][segment * SEGMENT * S + s];
+    uint32_t own[words + 1]; /* the segment's sample without the others; one word more for convolve_shifted () */
+    float sums[SEGMENT];
 
 #pragma unroll
     for (int w = 0; w < words; w++) {
@@ -145,8 +162,8 @@ __global__ void __launch_bounds__ (THREADS)
     }
     own[words] = 0;
 #pragma unroll
-    for (int c = 0; c < ROW_SUMS; c++) {
-      int dots = CONVOLVE_MAGIC_BITS;
+    for (int c = 0; c < SEGMENT; c++) {
+      int dots = CONVOLVE_MAGIC_BITS; /* so that the sum's bits are a float: see common/integer_tail.h */
 
 #pragma unroll
       for (int w = 0; w < (K + 3) / 4 && DOTS; w++)
@@ -154,32 +171,37 @@ __global__ void __launch_bounds__ (THREADS)
       sums[c] = DOTS ? __int_as_float (dots) - CONVOLVE_MAGIC : 0;
     }
 #pragma unroll
-    for (int i = 0; i < ROW_SUMS + K - 1 && !DOTS; i++) {
+    for (int i = 0; i < SEGMENT + K - 1 && !DOTS; i++) {
       float value = convolve_value<T> (image, own, shift + i);
 
 #pragma unroll
-      for (int c = 0; c < ROW_SUMS; c++)
+      for (int c = 0; c < SEGMENT; c++)
         if (i - c >= 0 && i - c < K)
           sums[c] += taps.row[i - c < 0 || i - c >= K ? 0 : i - c] * value;
     }
 #pragma unroll
-    for (int c = 0; c < ROW_SUMS; c++)
+    for (int c = 0; c < SEGMENT; c++)
       to[c * S] = sums[c];
   }
-  __syncthreads ();
+}
 
-  /* Columns. */
-  const int column = thread % COLUMNS, s = column % S, x = left + column / S;
+/* Makes and stores the outputs from tile.sums: STACK outputs of a column from STACK + K - 1 row sums. */
+template <typename T, int K, int S>
+static __device__ __forceinline__ void
+sum_columns (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &place, int thread,
+    const Tile<T, S, K> &tile)
+{
+  const int column = thread % COLUMNS, s = column % S, x = place.left + column / S;
 
   if (x < taps.plane.x0 || x >= image.x1)
     return;
   if (!(image.select >> s & 1)) {
-    for (int y = top + thread / COLUMNS; y < bottom; y += THREADS / COLUMNS)
+    for (int y = place.top + thread / COLUMNS; y < place.bottom; y += THREADS / COLUMNS)
       *convolve_destination<T> (image, x, y, s) = *convolve_source<T> (image, x, y, s);
     return;
   }
 #pragma unroll 1
-  for (int first = thread / COLUMNS * STACK; first < bottom - top; first += THREADS / COLUMNS * STACK) {
+  for (int first = thread / COLUMNS * STACK; first < place.bottom - place.top; first += THREADS / COLUMNS * STACK) {
     float sums[STACK] = {};
 
 #pragma unroll
@@ -191,33 +213,69 @@ __global__ void __launch_bounds__ (THREADS)
         if (n - r >= 0 && n - r < K)
           sums[r] += taps.column[n - r < 0 || n - r >= K ? 0 : n - r] * value;
     }
-    /* As in convolve_store_sums (). */
+    /* As in convolve_store_sums (), a tail that needs doubles stores a second time. */
 #pragma unroll
-    for (int wide = 0; wide < 2; wide++) {
-      uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, top + first, s);
+    for (int in_double = 0; in_double < 2; in_double++) {
+      uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, place.top + first, s);
 
-      if (wide && !image.tail.wide_down)
+      if (in_double && !image.tail.wide_down)
         break;
 #pragma unroll
       for (int r = 0; r < STACK; r++, to += image.destination_stride) {
-        unsigned value = wide ? convolve_finish_wide (&image, s, sums[r])
-            : sizeof (T) == 1 ? convolve_clamp_bytes (0, convolve_floor<T> (image.tail, s, sums[r]), 0)
-                              : (unsigned) convolve_floor<T> (image.tail, s, sums[r]) << image.shift;
+        unsigned value = in_double ? convolve_finish_double (&image, s, sums[r])
+            : sizeof (T) == 1      ? convolve_clamp_bytes (0, convolve_floor<T> (image.tail, s, sums[r]), 0)
+                                   : (unsigned) convolve_floor<T> (image.tail, s, sums[r]) << image.shift;
 
-        if (top + first + r < bottom)
+        if (place.top + first + r < place.bottom)
           *(T *) to = (T) value;
       }
     }
   }
 }
 
-/* What load () leaves: the plane fills the taps' left and x0, and whether the source is aligned. */
+/*
+ * The idea: a rank-1 mask as two passes over a tile in shared memory, with sums in registers. A thread reads an input
+ * once for 8 neighbouring row sums, and a row sum once for 16 outputs of a column.
+ *
+ *     tile.input     rows of K - 1 + 64           tile.sums, 128 row sums in a row
+ *                    .-------------------.        .---------------------------------.
+ *       row 0        | halo |     | halo |  ->    | t 0 | t 1 | ..           | t 15 |   8 sums a thread (S = 1)
+ *       row 1        |      |     |      |  ->    | t 16| t 17| ..           | t 31 |
+ *       ..           '-------------------'        '---------------------------------'
+ *                                                   | column 5: threads 5 and 133
+ *                                                   v
+ *     outputs, 64 rows: thread 5 has rows 0 .. 15 and 32 .. 47, thread 133 rows 16 .. 31 and 48 .. 63
+ *
+ * For example, with K = 15, thread 5 reads the row sums of rows 0 .. 29 for its outputs 0 .. 15, and outputs r have the
+ * weight column[n - r] for row n.
+ */
+template <typename T, int K, int S, bool DOTS>
+__global__ void __launch_bounds__ (THREADS)
+    convolve_fused_tiled (const __grid_constant__ ConvolveImage image, const __grid_constant__ TiledTaps<K> taps)
+{
+  extern __shared__ __align__ (16) unsigned char shared[];
+  Tile<T, S, K> &tile = *(Tile<T, S, K> *) shared;
+  const int thread = threadIdx.x;
+  Place place;
+
+  place.left = taps.plane.left + blockIdx.x * Tile<T, S, K>::pixels;
+  place.top = image.y0 + blockIdx.y * HEIGHT;
+  place.bottom = min (place.top + HEIGHT, image.y1);
+  place.rows = place.bottom - place.top + K - 1;
+  convolve_wait ();
+  load_input<T, K, S> (image, taps, place, thread, tile);
+  sum_rows<T, K, S, DOTS> (image, taps, place, thread, tile);
+  __syncthreads ();
+  sum_columns<T, K, S> (image, taps, place, thread, tile);
+}
+
+/* What load () leaves for run (). */
 struct FusedTiled
 {
   const void *kernel;
-  size_t shared;
-  int pixels, chunk; /* of a tile's row, and loaded together */
-  alignas (16) unsigned char taps[sizeof (TiledTaps<63>)];
+  size_t shared;                                           /* bytes of shared memory */
+  int pixels, chunk;                                       /* as in Tile */
+  alignas (16) unsigned char taps[sizeof (TiledTaps<63>)]; /* a TiledTaps, in which run () fills the TiledPlane */
 };
 
 template <typename T, int K, int S>
@@ -233,7 +291,7 @@ load (ConvolvePlan *plan, ConvolveError *error)
   if (!kept)
     return CONVOLVE_NO_MEMORY;
   static_assert (sizeof (Tile) == (HEIGHT + K - 1) * (16 * (Tile::chunks + 1) + COLUMNS * 4),
-      "convolve_fused_tiled_shared_size () says it");
+      "shared_size () in cuda/fused_tiled.c counts the same");
   TiledTaps<K> *taps = (TiledTaps<K> *) kept->taps;
   for (int i = 0; i < from->width; i++) {
     taps->row[before + i] = from->row[i];

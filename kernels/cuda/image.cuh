@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The image as a kernel sees it: loads with a boundary, the sum, the store. A kernel is a template over the sample's type
- * T, the boundary, and the type Sum of its sums: float wherever common/taps.c proved single precision good enough,
- * double elsewhere. blockIdx.z is the sample within the pixel.
+ * The image as a kernel sees it: loads with a boundary, the sum of products, the store. The kernels that use these are
+ * templates over the sample's type T and the type Sum of their sums. Sum is float where common/taps.c proved that single
+ * precision is good enough, and double elsewhere. blockIdx.z is the sample within the pixel.
  */
 #ifndef CONVOLVE_CUDA_IMAGE_CUH
 #define CONVOLVE_CUDA_IMAGE_CUH
@@ -13,24 +13,35 @@
 #include "common/plan.h"
 #include "common/tail.h"
 
+/*
+ * The float 2^23 as bits and as a value. Its last place is 1, so an integer below 2^23 in its low bits is added to it.
+ */
+#define CONVOLVE_2_23_BITS 0x4B000000
+#define CONVOLVE_2_23 8388608.0f
+
+/* One plane, with the members of ConvolvePlane, ConvolvePixel and ConvolvePlan that kernels need. */
 struct ConvolveImage
 {
   const uint8_t *source;
   uint8_t *destination;
-  int64_t source_stride, destination_stride;
-  int width, height;
-  int x0, y0, x1, y1; /* the outputs to write */
-  int pixel_stride, shift, maximum;
-  unsigned select;
-  bool swapped;
-  float zero[CONVOLVE_MAX_SAMPLES];
+  int64_t source_stride, destination_stride; /* bytes */
+  int width, height;                         /* pixels */
+  int x0, y0, x1, y1;                        /* the pixels to write: x0 <= x < x1, y0 <= y < y1 */
+  int pixel_stride;                          /* bytes */
+  int shift;                                 /* unused bits below a 16-bit sample */
+  int maximum;                               /* the largest sample, 2^depth - 1 */
+  unsigned select;                           /* bit i: sample i is convolved, otherwise it is copied */
+  bool swapped;                              /* 16-bit samples are in the other byte order */
+  ConvolveBoundary boundary;
+  float zero[CONVOLVE_MAX_SAMPLES]; /* the zero level of each sample */
   int mask_width, mask_height;
   ConvolveTail tail;
 };
 
 /*
- * Where launches may overlap, the next one's blocks come while this one's last are at work, and wait here until what
- * was before them is done and written. To be called before memory is touched.
+ * Waits until all earlier launches are complete and their writes are visible. A kernel of a launch with
+ * ConvolveGrid.waits calls this before it touches memory: its first blocks may start while the last blocks of the
+ * launch before are still running.
  */
 static __device__ __forceinline__ void
 convolve_wait (void)
@@ -41,7 +52,9 @@ convolve_wait (void)
 #endif
 }
 
-/* For all of the block: what its threads copy to shared memory with cp.async is there. */
+/*
+ * Waits until the cp.async copies of all threads of the block are in shared memory. All threads of the block call it.
+ */
 static __device__ __forceinline__ void
 convolve_wait_for_copies (void)
 {
@@ -51,7 +64,7 @@ convolve_wait_for_copies (void)
   __syncthreads ();
 }
 
-/* A row is shorter than 2^31 bytes, so offsets in it are cheap; those of rows are not bounded. */
+/* A sample in the source. An offset within a row is below 2^31 bytes and has 32 bits; an offset of a row has 64. */
 template <typename T>
 __device__ __forceinline__ const T *
 convolve_source (const ConvolveImage &image, int x, int y, int sample)
@@ -59,6 +72,7 @@ convolve_source (const ConvolveImage &image, int x, int y, int sample)
   return (const T *) (image.source + y * image.source_stride + (unsigned) (x * image.pixel_stride)) + sample;
 }
 
+/* A sample in the destination. */
 template <typename T>
 __device__ __forceinline__ T *
 convolve_destination (const ConvolveImage &image, int x, int y, int sample)
@@ -66,34 +80,51 @@ convolve_destination (const ConvolveImage &image, int x, int y, int sample)
   return (T *) (image.destination + y * image.destination_stride + (unsigned) (x * image.pixel_stride)) + sample;
 }
 
+/* A 16-bit sample with its bytes in this machine's order. The selector 0x4401 exchanges the two lower bytes. */
 __device__ __forceinline__ unsigned
 convolve_swap (const ConvolveImage &image, unsigned word)
 {
   return image.swapped ? __byte_perm (word, 0, 0x4401) : word;
 }
 
-/* The boundary of a block that never reads outside the image: most blocks, so they pay nothing for edges. */
-#define CONVOLVE_INSIDE CONVOLVE_N_BOUNDARIES
+/* Where a block reads: inside the image alone, as most blocks do, and then without checks; or anywhere. */
+enum ConvolvePlace
+{
+  CONVOLVE_INSIDE,
+  CONVOLVE_ANYWHERE
+};
 
-/* Whether a block whose outputs are at left, top reads only what is inside the image. */
+/*
+ * convolve_boundary_index () as a call, for coordinates outside the image: few warps execute it, and inlined code would
+ * take them long to fetch.
+ */
+static __device__ __noinline__ int
+convolve_find_index (ConvolveBoundary boundary, int i, int n)
+{
+  return convolve_boundary_index (boundary, i, n);
+}
+
+/* Whether a block of width x height outputs from left, top on, with its halo, reads only inside the image. */
 __device__ __forceinline__ bool
 convolve_is_inside (const ConvolveImage &image, int left, int top, int width, int height)
 {
-  int x_reach = image.mask_width / 2, y_reach = image.mask_height / 2;
+  int x_radius = image.mask_width / 2, y_radius = image.mask_height / 2;
 
-  return left >= x_reach && top >= y_reach && left + width + x_reach <= image.width
-      && top + height + y_reach <= image.height;
+  return left >= x_radius && top >= y_radius && left + width + x_radius <= image.width
+      && top + height + y_radius <= image.height;
 }
 
-/* The sample at any x and y, inside the image or outside. */
-template <typename T, ConvolveBoundary B>
+/* The value of the sample at any x and y, inside the image or outside, between 0 and the largest sample. */
+template <typename T, ConvolvePlace P>
 __device__ __forceinline__ float
 convolve_load (const ConvolveImage &image, int x, int y, int sample)
 {
-  if (B != CONVOLVE_INSIDE) {
-    x = convolve_boundary_index (B, x, image.width);
-    y = convolve_boundary_index (B, y, image.height);
-    if (B == CONVOLVE_BOUNDARY_ZERO && (x < 0 || y < 0))
+  if (P == CONVOLVE_ANYWHERE) {
+    if ((unsigned) x >= (unsigned) image.width)
+      x = convolve_find_index (image.boundary, x, image.width);
+    if ((unsigned) y >= (unsigned) image.height)
+      y = convolve_find_index (image.boundary, y, image.height);
+    if (x < 0 || y < 0)
       return image.zero[sample];
   }
   unsigned word = *convolve_source<T> (image, x, y, sample);
@@ -102,6 +133,7 @@ convolve_load (const ConvolveImage &image, int x, int y, int sample)
   return min ((int) (convolve_swap (image, word) >> image.shift), image.maximum);
 }
 
+/* Stores the sample that a sum becomes. */
 template <typename T, typename Sum>
 __device__ __forceinline__ void
 convolve_store (const ConvolveImage &image, int x, int y, int sample, Sum sum)
@@ -114,7 +146,10 @@ convolve_store (const ConvolveImage &image, int x, int y, int sample, Sum sum)
   *convolve_destination<T> (image, x, y, sample) = (T) value;
 }
 
-/* A sample that is not convolved is copied, by the same grid. True where that was done: the block is finished. */
+/*
+ * Copies the sample where blockIdx.z is a sample that is not convolved, and returns true: the thread is then finished.
+ * `writes` is whether this thread has an output.
+ */
 template <typename T>
 __device__ __forceinline__ bool
 convolve_copied (const ConvolveImage &image, int x, int y, bool writes)
@@ -129,8 +164,9 @@ convolve_copied (const ConvolveImage &image, int x, int y, bool writes)
 }
 
 /*
- * The sum of taps times samples, row by row, with one order of additions in every kernel. tap (k) is weight number k of
- * the mask, sample (i, j) is what lies under its column i and row j.
+ * The sum of taps times samples, row by row. The order of the additions is the same in every kernel that uses this,
+ * and so is the result. tap (k) is tap k of the mask in row-major order; sample (i, j) is the sample under its column
+ * i and row j.
  */
 template <typename Sum, typename Tap, typename Sample>
 __device__ __forceinline__ Sum
@@ -147,13 +183,13 @@ convolve_sum (const ConvolveImage &image, Tap tap, Sample sample)
   return sum;
 }
 
-/* The same with samples from the image's memory, for the output at x and y. */
-template <typename T, ConvolveBoundary B, typename Sum, typename Tap>
+/* convolve_sum () with samples from the image's memory, for the output at x and y. */
+template <typename T, ConvolvePlace P, typename Sum, typename Tap>
 __device__ __forceinline__ Sum
 convolve_sum_neighbours (const ConvolveImage &image, Tap tap, int x, int y)
 {
   return convolve_sum<Sum> (image, tap, [&] (int i, int j) {
-    return convolve_load<T, B> (image, x + i - image.mask_width / 2, y + j - image.mask_height / 2, blockIdx.z);
+    return convolve_load<T, P> (image, x + i - image.mask_width / 2, y + j - image.mask_height / 2, blockIdx.z);
   });
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The launch that all variants share. */
+/* What all CUDA variants share when they load a kernel and launch it. */
 #include "cuda/launch.cuh"
 
 #include <stdlib.h>
 
-#define SHARED_BY_DEFAULT (48 * 1024)
+#define SHARED_BY_DEFAULT (48 * 1024) /* bytes of shared memory that a block may take unless its kernel asks for more */
 
-/* What the tiled variants launch with. */
+/* plan->loaded of the variants that are one kernel over tiles. */
 struct Tiles
 {
   const void *kernel;
@@ -27,7 +27,8 @@ convolve_allow_shared (ConvolveDevice *device, const void *kernel, size_t bytes,
   if (code == cudaSuccess)
     code = cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
         (int) (device->shared_limit - attributes.sharedSizeBytes));
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "a kernel's shared memory", error);
+  return code == cudaSuccess ? CONVOLVE_OK
+                             : convolve_device_fail (device, code, "cannot set the shared memory of a kernel", error);
 }
 
 void *
@@ -35,7 +36,7 @@ convolve_new_loaded (ConvolvePlan *plan, size_t bytes, ConvolveError *error)
 {
   plan->loaded = calloc (1, bytes);
   if (!plan->loaded)
-    convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan");
+    convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no host memory for a plan");
   return plan->loaded;
 }
 
@@ -60,6 +61,7 @@ convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const Convo
   image->maximum = (1 << pixel->depth) - 1;
   image->select = pixel->select;
   image->swapped = pixel->swapped;
+  image->boundary = plan->boundary;
   for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
     image->zero[i] = pixel->zero[i];
   image->mask_width = plan->taps.width;

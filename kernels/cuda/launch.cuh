@@ -7,7 +7,9 @@
 #include "cuda/device.cuh"
 #include "cuda/image.cuh"
 
-/* Taps as a launch parameter, which stands in the constant bank: private to the launch, unlike a __constant__ array. */
+/*
+ * Taps as a launch parameter. Parameters are in constant memory and belong to one launch, unlike a __constant__ array.
+ */
 template <int N>
 struct ConvolveParameters
 {
@@ -15,37 +17,36 @@ struct ConvolveParameters
 };
 
 /*
- * Masks up to 29 x 29 travel in the 4 KB that every launch carries cheaply; larger ones take all there is. The plan
- * allocates its taps to the full size, so that a launch can point to them.
+ * 29 x 29 taps fit into 4 KB of parameters with the image, and such launches are the cheapest. Larger masks have
+ * kernels with the largest parameter. The plan allocates its taps to that size, so that a launch can copy them from
+ * there.
  */
-#define CONVOLVE_FEW_TAPS 841
+#define CONVOLVE_FEW_TAPS (29 * 29)
+#define CONVOLVE_PARAMETER_BYTES 32764 /* of a launch on compute capability 7.0 and up, from CUDA 12.1 on */
 
-static_assert (sizeof (ConvolveImage) + sizeof (ConvolveParameters<CONVOLVE_MAX_PARAMETER_TAPS>) <= 32764,
-    "what one launch carries");
+static_assert (sizeof (ConvolveImage) + sizeof (ConvolveParameters<CONVOLVE_FEW_TAPS>) <= 4096
+        && sizeof (ConvolveImage) + sizeof (ConvolveParameters<CONVOLVE_MAX_PARAMETER_TAPS>)
+            <= CONVOLVE_PARAMETER_BYTES,
+    "the image and the taps fit into the parameters");
 
-/* A kernel for each type of sum, sample type and boundary. What follows the name are more template arguments of all. */
-typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_N_BOUNDARIES];
+/*
+ * A kernel for each type of sum (float, double) and sample type. CONVOLVE_KERNELS makes the table; its arguments after the
+ * kernel's name are further template arguments of all kernels in the table.
+ */
+typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES];
 
 #define CONVOLVE_KERNELS(name, ...) \
   { \
-    { CONVOLVE_KERNEL_ROW (name, uint8_t, float, ##__VA_ARGS__), \
-      CONVOLVE_KERNEL_ROW (name, uint16_t, float, ##__VA_ARGS__) }, \
+    { (const void *) name<uint8_t, float, ##__VA_ARGS__>, (const void *) name<uint16_t, float, ##__VA_ARGS__> }, \
     { \
-      CONVOLVE_KERNEL_ROW (name, uint8_t, double, ##__VA_ARGS__), \
-          CONVOLVE_KERNEL_ROW (name, uint16_t, double, ##__VA_ARGS__) \
+      (const void *) name<uint8_t, double, ##__VA_ARGS__>, (const void *) name<uint16_t, double, ##__VA_ARGS__> \
     } \
   }
-#define CONVOLVE_KERNEL_ROW(name, T, Sum, ...) \
-  { \
-    (const void *) name<T, CONVOLVE_BOUNDARY_ZERO, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_REPLICATE, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_REFLECT, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_REFLECT_101, Sum, ##__VA_ARGS__>, \
-        (const void *) name<T, CONVOLVE_BOUNDARY_WRAP, Sum, ##__VA_ARGS__> \
-  }
-static_assert (CONVOLVE_N_SAMPLE_TYPES == 2 && CONVOLVE_N_BOUNDARIES == 5, "a new one needs its kernels");
+static_assert (CONVOLVE_N_SAMPLE_TYPES == 2, "CONVOLVE_KERNELS has an entry for each sample type");
 
-/* Kernels whose last template argument is the number of taps in their parameter: for few taps, and for many. */
+/*
+ * Two tables of kernels whose last template argument is the number of taps in their parameter: for few, and for many.
+ */
 typedef ConvolveKernels ConvolveParameterKernels[2];
 
 #define CONVOLVE_PARAMETER_KERNELS(name) \
@@ -53,10 +54,11 @@ typedef ConvolveKernels ConvolveParameterKernels[2];
     CONVOLVE_KERNELS (name, CONVOLVE_FEW_TAPS), CONVOLVE_KERNELS (name, CONVOLVE_MAX_PARAMETER_TAPS) \
   }
 
+/* The entry of the table for the plan. */
 static inline const void *
 convolve_kernel (const ConvolvePlan *plan, const ConvolveKernels &kernels)
 {
-  return kernels[plan->wide_sums][plan->pixel.type][plan->boundary];
+  return kernels[plan->wide_sums][plan->pixel.type];
 }
 
 static inline const void *
@@ -65,53 +67,62 @@ convolve_parameter_kernel (const ConvolvePlan *plan, const ConvolveParameterKern
   return convolve_kernel (plan, kernels[plan->taps.width * plan->taps.height > CONVOLVE_FEW_TAPS]);
 }
 
-#define CONVOLVE_MOST_BLOCKS_DOWN 65535 /* gridDim.y's limit */
+#define CONVOLVE_MOST_BLOCKS_DOWN 65535 /* the largest gridDim.y */
 
-/* How a kernel covers the plane. */
+/* The grid of a kernel over a plane: blocks of tile_width x tile_height outputs, or a number of blocks. */
 struct ConvolveGrid
 {
-  dim3 block;                  /* threads */
-  int tile_width, tile_height; /* outputs of one block; 0 for kernels that divide the plane themselves */
+  dim3 block;                  /* threads of a block */
+  int tile_width, tile_height; /* outputs of a block, in pixels; 0 where the kernel divides the plane itself */
   size_t shared;               /* bytes of dynamic shared memory */
-  dim3 blocks;                 /* of kernels that divide the plane themselves */
-  bool waits;                  /* the kernel calls convolve_wait (), so that launches may overlap */
+  dim3 blocks;                 /* blocks of the grid where tile_height is 0 */
+  bool waits;                  /* the kernel calls convolve_wait (), so that it may overlap the launch before */
 };
 
 /*
- * Lets the kernel have as much shared memory as a block of the device may take, once for all launches: a limit of
- * its own for each plan would undo that of an earlier plan. Errors: DEVICE_FAILED.
+ * Allows the kernel `bytes` of dynamic shared memory. Where this is above 48 KB, the kernel's limit is set to the
+ * device's: the limit belongs to the kernel, and a smaller one would break an earlier plan. Errors: DEVICE_FAILED.
  */
 ConvolveStatus convolve_allow_shared (ConvolveDevice *device, const void *kernel, size_t bytes, ConvolveError *error);
 
-/* A block of memory for plan->loaded, all 0, or NULL with NO_MEMORY. */
+/* Allocates plan->loaded, filled with 0. Returns NULL where memory is short. Errors: NO_MEMORY. */
 void *convolve_new_loaded (ConvolvePlan *plan, size_t bytes, ConvolveError *error);
 
-/* The plane as kernels see it, all of its region. */
+/* Fills the image from the plan and the plane, with all outputs of the plane's region. */
 void convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const ConvolvePlane *plane);
 
-/* One launch on the stream of the kernels. */
+/* One launch of a kernel. The members are those of ConvolveGrid. */
 struct ConvolveLaunch
 {
   const void *kernel;
   dim3 blocks, block;
   size_t shared;
-  bool waits; /* as in ConvolveGrid */
+  bool waits;
 };
 
-/* Enqueues it. name is the variant's, for the error. The device's context is current and its stream is ready. */
+/*
+ * Enqueues the launch on the device's stream of kernels. name is the variant's, for the error's text. The caller has
+ * made the device's context current and has called convolve_frame_enqueue (). Errors: DEVICE_FAILED.
+ */
 ConvolveStatus convolve_enqueue (ConvolveDevice *device, const ConvolveLaunch &launch, void **arguments,
     const char *name, ConvolveError *error);
 
-/* Enqueues a kernel over the plane's region. It takes a ConvolveImage and one more parameter, which mask points to. */
+/*
+ * Enqueues a kernel over the plane's region. The kernel has two parameters: a ConvolveImage, and what mask points to. A
+ * region that is too high for one launch takes several where the grid has tiles. Errors: DEVICE_FAILED.
+ */
 ConvolveStatus convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel,
     const ConvolveGrid &grid, const void *mask, ConvolveError *error);
 
-/* For variants that are one kernel over tiles: load () and run (). mask stays where it is, as the plan's taps do. */
+/*
+ * load () and run () of variants that are one kernel over tiles. mask is not copied, and must live as long as the plan.
+ * Errors: NO_MEMORY, DEVICE_FAILED.
+ */
 ConvolveStatus convolve_load_tiles (ConvolvePlan *plan, const void *kernel, const ConvolveGrid &grid, const void *mask,
     ConvolveError *error);
 ConvolveStatus convolve_run_tiles (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
-/* A plane that is too large for one launch is done in two halves, each by the same run (). */
+/* Calls run () for two halves of the plane's region, for planes that are too large for one launch. */
 enum ConvolveCut
 {
   CONVOLVE_ONE_BELOW_THE_OTHER,

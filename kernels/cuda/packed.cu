@@ -4,32 +4,51 @@
 CONVOLVE_DEVICE_FUNCTIONS (packed);
 
 /*
- * The weights of a K x K mask, four in a word. A row of the mask is full words from its left end and, where 3 weights
- * are left, one that is not full. Where 1 is left, the column that these make is taken in words from the top.
+ * The kernel's second parameter: the weights of a K x K mask as signed bytes, four in a word, in two parts.
+ *
+ * - row has the weights of each mask row from its left end. K = 7 leaves three weights for the second word and K = 3
+ *   for the first; the fourth byte is 0.
+ * - K = 5 and K = 9 leave one weight of each row, which would fill a quarter of a word. These weights are the last
+ *   column of the mask. column has them from the top, four in a word. The last word has the single weight of mask row
+ *   K - 1 in its last byte.
  */
 template <int K>
 struct PackedTaps
 {
-  static constexpr int words = (K + 2) / 4, left_over = K % 4 == 1 ? (K + 3) / 4 : 0;
+  static constexpr int row_words = (K + 2) / 4, column_words = K % 4 == 1 ? (K + 3) / 4 : 0;
 
   ConvolveParts parts;
   ConvolveIntegerTail tail;
-  float single[K][K]; /* for the rim */
-  int row[K * words];
-  int column[left_over + 1]; /* the last word has its weight in its last byte */
+  float single[K][K]; /* all weights, for the border */
+  int row[K * row_words];
+  int column[column_words + 1]; /* one more, because C++ has no arrays of 0 words */
 };
 
-/* The column moved up by a byte, with byte k of words below. */
+/*
+ * The samples of one column in four rows, the lowest row in the last byte, moved up by one row: byte k of words enters.
+ */
 static __device__ __forceinline__ uint32_t
-below (uint32_t column, const uint32_t *words, int k)
+move_down (uint32_t column, const uint32_t *words, int k)
 {
   return __byte_perm (column, words[k / 4], 0x0321 | (4 + k % 4) << 12);
 }
 
 /*
- * The idea: bytes are multiplied as they lie in memory, four products in one instruction, with integer weights of eight
- * bits. A thread has W groups of four outputs in R rows. It loads each row of input once and makes of it the words that
- * begin at each of its bytes; a word meets the same four weights in all of the sums that it goes to.
+ * The idea: 8-bit samples are multiplied as they lie in memory, without a conversion. One dp4a instruction adds four
+ * products of a sample and an 8-bit weight to a sum.
+ *
+ * The tile is drawn in cuda/border.cuh, above convolve_tile (). For each output column c of a row of input, a thread
+ * takes the words of four bytes that begin at the left end of the mask. Each word goes to the sums of all rows of the
+ * tile, with four weights of mask row n - r. For K = 5:
+ *
+ *     input row n:           s0  s1  s2  s3  s4
+ *     four:                | s0  s1  s2  s3 |           dp4a with row[n - r] = w0 w1 w2 w3
+ *     last column:                            s4        waits in column[s][c] until four rows are together
+ *
+ *     column[s][c] = s4 of the rows n - 3, n - 2, n - 1, n: dp4a with the weights of the last mask column, after the
+ *     mask rows 3 and 7, and after the last mask row, whose word is 0 0 0 w.
+ *
+ * For example, samples 10 20 30 40 and weights 1 2 3 -1 add 10 + 40 + 90 - 40 = 100.
  */
 template <int K, int S, int W, int R, bool CLAMPS>
 __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
@@ -38,15 +57,15 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveParts &parts = taps.parts;
   uint32_t words[rows][(W + 2) * S], column[S][columns];
-  int sums[R][S][columns], row[K * taps.words], lowest[taps.left_over + 1];
+  int sums[R][S][columns], row[K * taps.row_words], last_column[taps.column_words + 1];
 
   convolve_wait ();
-  if (convolve_rim<uint8_t, S, K> (image, parts, taps.single))
+  if (convolve_border<uint8_t, S, K> (image, parts, taps.single))
     return;
   int2 tile = convolve_tile<W, R> (parts);
   convolve_load_tile<S, W, K> (image, tile, words);
   convolve_take (row, taps.row);
-  convolve_take (lowest, taps.column);
+  convolve_take (last_column, taps.column);
 #pragma unroll
   for (int i = 0; i < R * S * columns; i++)
     sums[0][0][i] = taps.tail.start[i / columns % S];
@@ -61,23 +80,24 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
         bytes[g] = convolve_pick<S> (&words[n][g * S], s);
 #pragma unroll
       for (int c = 0; c < columns; c++) {
-        column[s][c] = n == 0 ? bytes[(c + K / 2) / 4 + 1] << (3 - (c + K / 2) % 4) * 8
-                              : below (column[s][c], bytes, c + K / 2 + CONVOLVE_GROUP);
+        const int left = CONVOLVE_GROUP + c - K / 2, right = CONVOLVE_GROUP + c + K / 2; /* the mask's ends in bytes */
+
+        column[s][c] = n == 0 ? bytes[right / 4] << (3 - right % 4) * 8 : move_down (column[s][c], bytes, right);
 #pragma unroll
-        for (int w = 0; w < taps.words; w++) {
-          uint32_t four = convolve_shifted (bytes, CONVOLVE_GROUP + c - K / 2 + 4 * w);
+        for (int w = 0; w < taps.row_words; w++) {
+          uint32_t four = convolve_shifted (bytes, left + 4 * w);
 
 #pragma unroll
           for (int r = 0; r < R; r++)
             if (n - r >= 0 && n - r < K)
               sums[r][s][c] =
-                  convolve_dot (four, row[(n - r < 0 || n - r >= K ? 0 : n - r) * taps.words + w], sums[r][s][c]);
+                  convolve_dot (four, row[(n - r < 0 || n - r >= K ? 0 : n - r) * taps.row_words + w], sums[r][s][c]);
         }
 #pragma unroll
         for (int r = 0; r < R; r++)
-          if (taps.left_over && n - r >= 0 && n - r < K && (n - r == K - 1 || (n - r) % 4 == 3))
+          if (taps.column_words && n - r >= 0 && n - r < K && (n - r == K - 1 || (n - r) % 4 == 3))
             sums[r][s][c] =
-                convolve_dot (column[s][c], lowest[n - r < 0 || n - r >= K ? 0 : (n - r) / 4], sums[r][s][c]);
+                convolve_dot (column[s][c], last_column[n - r < 0 || n - r >= K ? 0 : (n - r) / 4], sums[r][s][c]);
       }
     }
 
@@ -87,6 +107,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
     convolve_store_integers<S, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
 }
 
+/* Centres the mask in K x K taps, packs them and loads the kernel. */
 template <int K, int S, int W, int R>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
@@ -102,8 +123,8 @@ load (ConvolvePlan *plan, ConvolveError *error)
       unsigned byte = (unsigned) (int) tap & 0xff;
 
       taps.single[row][at] = tap;
-      if (at / 4 < taps.words)
-        taps.row[row * taps.words + at / 4] |= (int) (byte << at % 4 * 8);
+      if (at / 4 < taps.row_words)
+        taps.row[row * taps.row_words + at / 4] |= (int) (byte << at % 4 * 8);
       else
         taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
     }
@@ -116,6 +137,7 @@ load (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
 {
+  /* [3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[4][3] = {
     { load<3, 1, 2, 4>, load<3, 2, 1, 8>, load<3, 4, 1, 4> },

@@ -4,7 +4,7 @@
 
 CONVOLVE_DEVICE_FUNCTIONS (packed_separable);
 
-/* The sums of a row have to fit sixteen bits: 255 times 257 does. */
+/* The largest sum of magnitudes of a row. Its row sums span 257 * 255 = 65535, and fit into 16 bits. */
 #define LARGEST_ROW 257
 
 static bool

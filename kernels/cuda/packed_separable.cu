@@ -3,19 +3,19 @@
 
 CONVOLVE_DEVICE_FUNCTIONS (packed_separable);
 
-/* A column and a row of integers of eight bits. */
+/* The kernel's second parameter: a column and a row of signed bytes. */
 template <int K>
 struct PackedFactors
 {
   ConvolveParts parts;
-  ConvolveIntegerTail tail; /* its starts take row_start back out of all sums */
-  float single[K][K];       /* for the rim */
-  int row[(K + 3) / 4];     /* four weights in a word */
-  int column[K + 1];        /* the weights of the rows k - 1 and k; what lies outside the mask is 0 */
-  int row_start;            /* brings the row's sums into sixteen bits with a sign */
+  ConvolveIntegerTail tail; /* its starts subtract what row_start adds to the sums */
+  float single[K][K];       /* all weights, for the border */
+  int row[(K + 3) / 4];     /* four weights in a word, 0 after the last */
+  int column[K + 1]; /* column[k]: weight k - 1 in the first byte and weight k in the second; 0 outside the mask */
+  int row_start;     /* row sums begin with this, so that they lie within -32768 .. 32767 */
 };
 
-/* Two signed sums of rows, one in each half of a word, times two signed bytes, summed. */
+/* sum plus two products of a signed 16-bit row sum and a signed byte. rows has a row sum in each half. */
 static __device__ __forceinline__ int
 dot_of_rows (uint32_t rows, int taps, int sum)
 {
@@ -26,9 +26,21 @@ dot_of_rows (uint32_t rows, int taps, int sum)
 }
 
 /*
- * The idea: as packed, for a mask that is a column times a row. A row's sum is made four products at a time, and is
- * short enough that those of two rows fit in a word, which goes to all outputs above and below, two products at a time.
- * A block has V warps.
+ * The idea: as packed, for a mask that is a column times a row. A row sum is made with dp4a, four products at a time,
+ * and has 16 bits. The sums of two rows fit into one word, and dp2a adds both, times their weights, to an output's
+ * sum. V is the number of warps of a block.
+ *
+ * The tile is drawn in cuda/border.cuh, above convolve_tile (). For example, with R = 2, K = 3, the row 1 2 1 and the
+ * column 1 2 1, one column of the tile has the row sums h0 .. h3 of R + K - 1 = 4 rows of input:
+ *
+ *     n        both          for sums[0], r = 0                 for sums[1], r = 1
+ *     0, 1   | h0 | h1 |     column[1] = 1, 2: h0 + 2 h1        column[0] = 0, 1: h1
+ *     2, 3   | h2 | h3 |     column[3] = 1, 0: h2               column[2] = 2, 1: 2 h2 + h3
+ *
+ *     sums[0] = h0 + 2 h1 + h2, sums[1] = h1 + 2 h2 + h3
+ *
+ * The magnitudes of the row add up to 257 at most, so the largest row sum is at most 257 * 255 = 65535 above the
+ * smallest. row_start moves the smallest to -32768, and all row sums fit into 16 bits.
  */
 template <int K, int S, int W, int R, int V, bool CLAMPS>
 __global__ void __launch_bounds__ (CONVOLVE_LANES *V)
@@ -41,7 +53,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *V)
   int sums[R][S][columns], above[S][columns], row[(K + 3) / 4], column[K + 1];
 
   convolve_wait ();
-  if (convolve_rim<uint8_t, S, K> (image, parts, taps.single))
+  if (convolve_border<uint8_t, S, K> (image, parts, taps.single))
     return;
   int2 tile = convolve_tile<W, R> (parts);
   convolve_load_tile<S, W, K> (image, tile, words);
@@ -51,10 +63,10 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *V)
   for (int i = 0; i < R * S * columns; i++)
     sums[0][0][i] = taps.tail.start[i / columns % S];
 #pragma unroll
-  for (int n = 0; n < rows; n++)
+  for (int n = 0; n < rows; n++) /* rows is even, because R is even and K is odd */
 #pragma unroll
     for (int s = 0; s < S; s++) {
-      uint32_t bytes[W + 3];
+      uint32_t bytes[W + 3]; /* one word more, because the last word of the weights may extend beyond the group */
 
       bytes[W + 2] = 0;
 #pragma unroll
@@ -86,13 +98,15 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *V)
     convolve_store_integers<S, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
 }
 
+/* Centres the factors in K weights each, packs them and loads the kernel. */
 template <int K, int S, int W, int R, int V = CONVOLVE_WARPS>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
 {
   const ConvolveTaps *from = &plan->taps;
   PackedFactors<K> taps = {};
-  int left = (K - from->width) / 2, top = (K - from->height) / 2, least = 0, sum = 0;
+  int left = (K - from->width) / 2, top = (K - from->height) / 2;
+  int least = 0, sum = 0; /* the smallest row sum, and the sum of the column's weights */
 
   taps.tail = *(const ConvolveIntegerTail *) plan->prepared;
   for (int i = 0; i < from->width; i++) {
@@ -122,6 +136,7 @@ load (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_packed_separable_load (ConvolvePlan *plan, ConvolveError *error)
 {
+  /* [3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the arguments after S are W, R and V. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[4][3] = {
     { load<3, 1, 2, 4>, load<3, 2, 1, 4>, load<3, 4, 1, 8> },

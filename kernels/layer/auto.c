@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice of "auto" for layers: the first rule whose variant accepts the layer and is profitable for it. winograd and
- * fft have no rule: what they promise of the result is less, so they are for those who ask for them.
+ * The choice of "auto" for layers: the first rule whose variant accepts the layer and is profitable for it. winograd
+ * and fft have no rule, because the error that they promise is larger; users ask for these two by name.
  */
 #include "layer/auto.h"
 
 #include "layer/variants.h"
 
-/* Few filters leave rows of the tensor cores empty, sixteen at a time; and float32 takes three products there. */
+/*
+ * gemm computes filters in groups of 16, so few filters leave much of the tensor cores unused; and each float32 product
+ * costs gemm three products in float16.
+ */
 static bool
-blocked (const ConvolveLayerPlan *plan)
+blocked_profitable (const ConvolveLayerPlan *plan)
 {
   return plan->layer.filters <= (plan->layer.type == CONVOLVE_LAYER_FLOAT16 ? 16 : 32);
 }
@@ -18,12 +21,12 @@ static const struct
 {
   const ConvolveLayerVariant *variant;
   bool (*profitable) (const ConvolveLayerPlan *plan); /* NULL: wherever the variant accepts the layer */
-  const char *source;                                 /* of the limits, in tests/results/ */
+  const char *source; /* of the rule: the file in tests/results/, and what it compares */
 } rules[] = {
-  { &convolve_layer_variant_blocked, blocked, "h200-layer.csv: blocked beside gemm, by filters and type" },
-  { &convolve_layer_variant_gemm, NULL, "h200-layer.csv: the fastest of the others in all cases" },
+  { &convolve_layer_variant_blocked, blocked_profitable, "h200-layer.csv: blocked beside gemm, by filters and type" },
+  { &convolve_layer_variant_gemm, NULL, "h200-layer.csv: gemm is the fastest of the others in all cases" },
   { &convolve_layer_variant_shared, NULL, "h200-layer.csv: shared beside direct" },
-  { &convolve_layer_variant_direct, NULL, "does every layer" },
+  { &convolve_layer_variant_direct, NULL, "no file: the only one that can do every layer" },
 };
 
 const ConvolveLayerVariant *

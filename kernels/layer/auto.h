@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The variant of a layer that "auto" takes. */
+/* How the variant "auto" chooses among the variants that can do a layer. */
 #ifndef CONVOLVE_LAYER_AUTO_H
 #define CONVOLVE_LAYER_AUTO_H
 

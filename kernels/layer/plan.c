@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolution layers: checked arguments, sizes, the chosen variant, and the call that runs it. */
+/*
+ * Plans of convolution layers: checks of what callers pass, sizes of outputs, the choice of the variant, and the call
+ * that runs a task. convolve_layer.h has the contract of each function that is not static.
+ */
 #include <math.h>
 #include <stdlib.h>
 
 #include "layer/auto.h"
-#include "layer/common/plan.h"
 
-#define MAX_EXTENT (1 << 28) /* samples along a padded side: index arithmetic on twice as many stays in an int */
+#define MAX_EXTENT (1 << 28) /* samples along a padded side; small enough that an int holds every index */
+#define MAX_BATCH 65535      /* images of a task: CUDA's limit for gridDim.z */
 
 void
 convolve_layer_init (ConvolveLayer *layer, int filters, int channels, int kernel_height, int kernel_width,
@@ -29,18 +32,26 @@ convolve_layer_init (ConvolveLayer *layer, int filters, int channels, int kernel
   };
 }
 
+/* Whether a number is low .. high. Otherwise sets the error; `what` names the field, with its article. */
+static bool
+within (const char *what, int value, int low, int high, ConvolveError *error)
+{
+  if (value >= low && value <= high)
+    return true;
+  convolve_fail (error, CONVOLVE_INVALID, 0, "%s of %d: %d to %d is allowed", what, value, low, high);
+  return false;
+}
+
+/* The padding of one side, before and after, for ceil (size / stride) outputs. */
 static ConvolveStatus
-pad_side (const char *side, int size, int kernel, int stride, int *before, int *after, ConvolveError *error)
+pad_side (bool rows, int size, int kernel, int stride, int *before, int *after, ConvolveError *error)
 {
   int64_t total;
 
-  if (size < 1 || size > MAX_EXTENT)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a %s of %d", side, size);
-  if (kernel < 1 || kernel > CONVOLVE_MAX_SIDE)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a kernel %s of %d: it is 1 to %d", side, kernel,
-        CONVOLVE_MAX_SIDE);
-  if (stride < 1 || stride > CONVOLVE_LAYER_MAX_STEP)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a stride of %d: it is 1 to %d", stride, CONVOLVE_LAYER_MAX_STEP);
+  if (!within (rows ? "a height" : "a width", size, 1, MAX_EXTENT, error)
+      || !within (rows ? "a kernel height" : "a kernel width", kernel, 1, CONVOLVE_MAX_SIDE, error)
+      || !within (rows ? "a vertical stride" : "a horizontal stride", stride, 1, CONVOLVE_LAYER_MAX_STEP, error))
+    return CONVOLVE_INVALID;
   total = (int64_t) ((size - 1) / stride) * stride + kernel - size;
   total = total < 0 ? 0 : total;
   *before = (int) (total / 2);
@@ -52,10 +63,10 @@ ConvolveStatus
 convolve_layer_pad_same (ConvolveLayer *layer, int height, int width, ConvolveError *error)
 {
   int top = 0, bottom = 0, left = 0, right = 0;
-  ConvolveStatus status = pad_side ("height", height, layer->kernel_height, layer->stride_y, &top, &bottom, error);
+  ConvolveStatus status = pad_side (true, height, layer->kernel_height, layer->stride_y, &top, &bottom, error);
 
   if (status == CONVOLVE_OK)
-    status = pad_side ("width", width, layer->kernel_width, layer->stride_x, &left, &right, error);
+    status = pad_side (false, width, layer->kernel_width, layer->stride_x, &left, &right, error);
   if (status == CONVOLVE_OK) {
     layer->pad_top = top;
     layer->pad_bottom = bottom;
@@ -71,16 +82,7 @@ convolve_layer_outputs (const ConvolveLayer *layer)
   return layer->shown ? layer->shown : layer->filters - layer->first_filter;
 }
 
-/* Whether value is low .. high. */
-static bool
-within (const char *what, int value, int low, int high, ConvolveError *error)
-{
-  if (value >= low && value <= high)
-    return true;
-  convolve_fail (error, CONVOLVE_INVALID, 0, "%s of %d: it is %d to %d", what, value, low, high);
-  return false;
-}
-
+/* Checks all fields of a layer but its weights and biases. */
 static ConvolveStatus
 check_layer (const ConvolveLayer *layer, ConvolveError *error)
 {
@@ -92,32 +94,33 @@ check_layer (const ConvolveLayer *layer, ConvolveError *error)
       || !within ("a kernel width", layer->kernel_width, 1, CONVOLVE_MAX_SIDE, error)
       || !within ("a first filter", layer->first_filter, 0, layer->filters - 1, error)
       || !within ("a number of filters to show", layer->shown, 0, layer->filters - layer->first_filter, error)
-      || !within ("a stride", layer->stride_y, 1, CONVOLVE_LAYER_MAX_STEP, error)
-      || !within ("a stride", layer->stride_x, 1, CONVOLVE_LAYER_MAX_STEP, error)
-      || !within ("a padding", layer->pad_top, 0, CONVOLVE_LAYER_MAX_PADDING, error)
-      || !within ("a padding", layer->pad_bottom, 0, CONVOLVE_LAYER_MAX_PADDING, error)
-      || !within ("a padding", layer->pad_left, 0, CONVOLVE_LAYER_MAX_PADDING, error)
-      || !within ("a padding", layer->pad_right, 0, CONVOLVE_LAYER_MAX_PADDING, error)
+      || !within ("a vertical stride", layer->stride_y, 1, CONVOLVE_LAYER_MAX_STEP, error)
+      || !within ("a horizontal stride", layer->stride_x, 1, CONVOLVE_LAYER_MAX_STEP, error)
+      || !within ("a padding at the top", layer->pad_top, 0, CONVOLVE_LAYER_MAX_PADDING, error)
+      || !within ("a padding at the bottom", layer->pad_bottom, 0, CONVOLVE_LAYER_MAX_PADDING, error)
+      || !within ("a padding at the left", layer->pad_left, 0, CONVOLVE_LAYER_MAX_PADDING, error)
+      || !within ("a padding at the right", layer->pad_right, 0, CONVOLVE_LAYER_MAX_PADDING, error)
       || !within ("a pooling height", layer->pool_height, 1, CONVOLVE_LAYER_MAX_STEP, error)
       || !within ("a pooling width", layer->pool_width, 1, CONVOLVE_LAYER_MAX_STEP, error)
-      || !within ("a pooling stride", layer->pool_stride_y, 1, CONVOLVE_LAYER_MAX_STEP, error)
-      || !within ("a pooling stride", layer->pool_stride_x, 1, CONVOLVE_LAYER_MAX_STEP, error)
+      || !within ("a vertical pooling stride", layer->pool_stride_y, 1, CONVOLVE_LAYER_MAX_STEP, error)
+      || !within ("a horizontal pooling stride", layer->pool_stride_x, 1, CONVOLVE_LAYER_MAX_STEP, error)
       || !within ("a boundary", (int) layer->boundary, 0, CONVOLVE_N_BOUNDARIES - 1, error)
       || !within ("an activation", (int) layer->activation, 0, CONVOLVE_N_ACTIVATIONS - 1, error)
       || !within ("a type", (int) layer->type, 0, CONVOLVE_N_LAYER_TYPES - 1, error))
     return CONVOLVE_INVALID;
   weights = (int64_t) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width;
   if (weights > CONVOLVE_LAYER_MAX_WEIGHTS)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%lld weights: there are at most %d", (long long) weights,
-        CONVOLVE_LAYER_MAX_WEIGHTS);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a layer of %lld weights: at most %d are allowed",
+        (long long) weights, CONVOLVE_LAYER_MAX_WEIGHTS);
   if (layer->type == CONVOLVE_LAYER_U8
       && (!isfinite (layer->in_scale) || !isfinite (layer->in_offset) || !isfinite (layer->out_scale)
           || !isfinite (layer->out_offset) || layer->in_scale == 0 || layer->out_scale == 0))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a scale of 0 or a number that is not finite");
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "scales and offsets of 8-bit samples must be finite, and scales not 0");
   return CONVOLVE_OK;
 }
 
-/* One side of the output, before and after pooling. */
+/* The number of outputs along one side, before and after pooling. */
 static ConvolveStatus
 side_size (const char *side, int size, int before, int after, int kernel, int stride, int pool, int pool_stride,
     int *conv, int *out, ConvolveError *error)
@@ -125,17 +128,22 @@ side_size (const char *side, int size, int before, int after, int kernel, int st
   int64_t padded = (int64_t) size + before + after;
 
   if (size < 1 || padded > MAX_EXTENT)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a %s of %d with a padding of %d", side, size, before + after);
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "a %s of %d with %d samples of padding: 1 to %d samples are allowed, padding included", side, size,
+        before + after, MAX_EXTENT);
   if (kernel > padded)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a kernel %s of %d and %lld samples with the padding", side,
-        kernel, (long long) padded);
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "a kernel %s of %d: a %s of %d has only %lld samples with its padding", side, kernel, side, size,
+        (long long) padded);
   *conv = (int) ((padded - kernel) / stride + 1);
   if (pool > *conv)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a pooling %s of %d and %d samples to pool", side, pool, *conv);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a pooling %s of %d: there are only %d samples to pool", side,
+        pool, *conv);
   *out = (*conv - pool) / pool_stride + 1;
   return CONVOLVE_OK;
 }
 
+/* Sets the sizes of the job for an input of height x width. The layer has been checked. */
 static ConvolveStatus
 fill_sizes (const ConvolveLayer *layer, int height, int width, ConvolveLayerJob *job, ConvolveError *error)
 {
@@ -193,25 +201,26 @@ convolve_layer_mosaic (void *data, ptrdiff_t row_stride, ptrdiff_t column_stride
   };
 }
 
-/* The shown filters' weights and biases become the plan's own. */
+/* Copies the layer to the plan, with the weights and biases of the filters that the output shows. */
 static ConvolveStatus
 copy_weights (ConvolveLayerPlan *plan, const ConvolveLayer *layer, ConvolveError *error)
 {
   int filters = convolve_layer_outputs (layer);
-  size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width, count = of_filter * filters;
+  size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width,
+         count = filter_size * filters;
   const float *weights;
 
   if (!layer->weights)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a layer without weights");
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "the layer has no weights");
   plan->weights = malloc (count * sizeof (float));
   plan->bias = calloc (filters, sizeof (float));
   if (!plan->weights || !plan->bias)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu weights", count);
-  weights = layer->weights + layer->first_filter * of_filter;
+  weights = layer->weights + layer->first_filter * filter_size;
   for (size_t i = 0; i < count; i++)
     if (!isfinite (weights[i]))
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "weight %zu of filter %zu is not finite", i % of_filter,
-          layer->first_filter + i / of_filter);
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "weight %zu of filter %zu is not finite", i % filter_size,
+          layer->first_filter + i / filter_size);
   memcpy (plan->weights, weights, count * sizeof (float));
   for (int k = 0; k < filters && layer->bias; k++) {
     plan->bias[k] = layer->bias[layer->first_filter + k];
@@ -226,7 +235,7 @@ copy_weights (ConvolveLayerPlan *plan, const ConvolveLayer *layer, ConvolveError
   return CONVOLVE_OK;
 }
 
-/* Takes the variant by its name, or the one that auto.c chooses. */
+/* Sets the variant of that name, or the one that auto.c chooses, and the device where the variant needs one. */
 static ConvolveStatus
 choose_variant (ConvolveLayerPlan *plan, const char *name, ConvolveDevice *device, ConvolveError *error)
 {
@@ -240,9 +249,10 @@ choose_variant (ConvolveLayerPlan *plan, const char *name, ConvolveDevice *devic
     while (*row && strcmp (name, (*row)->name) != 0)
       row++;
     if (!*row)
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "there is no variant \"%s\"", name);
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "no variant for layers has the name \"%s\"", name);
     if ((*row)->on_device && !device)
-      return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none", name);
+      return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "the variant %s needs a CUDA device, and there is none",
+          name);
     if (!convolve_layer_variant_accepts (*row, plan, &reason))
       return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s cannot do this layer: %s", name, reason);
     plan->variant = *row;
@@ -323,41 +333,49 @@ convolve_layer_plan_source_rows (const ConvolveLayerPlan *plan, int height, int 
 
   *source_first = (int) (top < 0 ? 0 : top < height ? top : height - 1);
   *source_end = (int) (bottom > height ? height : bottom < 1 ? 1 : bottom);
-  /* What padding repeats is anywhere: at the other end, or far in. */
+  /* Padding that reflects or wraps takes its samples from anywhere in the image. */
   if (outside && layer->boundary != CONVOLVE_BOUNDARY_ZERO && layer->boundary != CONVOLVE_BOUNDARY_REPLICATE) {
     *source_first = 0;
     *source_end = height;
   }
 }
 
+/* Checks pointers, alignment and strides of a tensor of `channels` channels of height x width samples. */
 static ConvolveStatus
 check_tensor (const char *name, const ConvolveLayerTensor *tensor, ConvolveLayerType type, int channels, int height,
     int width, ConvolveError *error)
 {
   int size = convolve_layer_sample_size (type), n = tensor->across ? 1 : channels;
-  uintptr_t all = (uintptr_t) tensor->batch_stride | (uintptr_t) tensor->row_stride | (uintptr_t) tensor->column_stride;
+  uintptr_t bits =
+      (uintptr_t) tensor->batch_stride | (uintptr_t) tensor->row_stride | (uintptr_t) tensor->column_stride;
 
-  if (tensor->across < 0 || (!tensor->across && channels > CONVOLVE_LAYER_PLANES))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d channels of the %s with %d in a row", channels, name,
+  if (tensor->across < 0)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "the %s has %d channels in a row: 0 or more are allowed", name,
         tensor->across);
+  if (!tensor->across && channels > CONVOLVE_LAYER_PLANES)
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "the %s has %d channels with an address each: at most %d are allowed, so set the number of channels in a row",
+        name, channels, CONVOLVE_LAYER_PLANES);
   if (tensor->across)
-    all |= (uintptr_t) tensor->across_stride | (uintptr_t) tensor->down_stride;
+    bits |= (uintptr_t) tensor->across_stride | (uintptr_t) tensor->down_stride;
   for (int i = 0; i < n; i++) {
     if (!tensor->channel[i])
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "channel %d of the %s has no memory", i, name);
-    all |= (uintptr_t) tensor->channel[i];
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "channel %d of the %s is NULL", i, name);
+    bits |= (uintptr_t) tensor->channel[i];
   }
-  if (all & (size - 1))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "the %s is not aligned to its samples of %d bytes", name, size);
+  if (bits & (size - 1))
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "addresses and strides of the %s must be multiples of its sample size, %d bytes", name, size);
   if (width > 1 && llabs (tensor->column_stride) < size)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%td bytes from sample to sample of the %s",
-        tensor->column_stride, name);
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "the column stride of the %s is %td bytes, less than a sample of %d bytes", name, tensor->column_stride, size);
   if (llabs (tensor->column_stride) > INT32_MAX / width || llabs (tensor->row_stride) > INT32_MAX / height
       || llabs (tensor->column_stride) * width + llabs (tensor->row_stride) * height > INT32_MAX)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a channel of the %s that spans 2^31 bytes", name);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a channel of the %s spans 2^31 bytes or more", name);
   return CONVOLVE_OK;
 }
 
+/* Sets the task's filled channels to their value, in host memory. */
 static void
 fill_channels (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
 {
@@ -383,14 +401,16 @@ convolve_layer_run (const ConvolveLayerPlan *plan, const ConvolveLayerTask *task
 
   if (status != CONVOLVE_OK)
     return status;
-  if (task->batch < 1 || task->batch > 65535)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a batch of %d", task->batch);
+  if (task->batch < 1 || task->batch > MAX_BATCH)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a batch of %d images: 1 to %d are allowed", task->batch,
+        MAX_BATCH);
   if (task->filled < 0 || task->filled > CONVOLVE_LAYER_MAX_CHANNELS)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d channels to fill", task->filled);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d channels to fill: 0 to %d are allowed", task->filled,
+        CONVOLVE_LAYER_MAX_CHANNELS);
   job.task.end_row = task->end_row ? task->end_row : job.out_height;
   if (task->first_row < 0 || task->first_row >= job.task.end_row || job.task.end_row > job.out_height)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "rows %d to %d of %d", task->first_row, task->end_row,
-        job.out_height);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "rows from %d up to %d: the output has rows 0 to %d",
+        task->first_row, job.task.end_row, job.out_height - 1);
   status = check_tensor ("source", &task->source, layer->type, layer->channels, task->height, task->width, error);
   if (status == CONVOLVE_OK)
     status = check_tensor ("destination", &task->destination, layer->type, layer->filters + task->filled,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What users may ask about the list of the layer's variants, which is variants.h. */
+/* The table made from the list in variants.h, and the public functions that read it. */
 #include "layer/variants.h"
 
 #define ADDRESS_OF_VARIANT(name) &convolve_layer_variant_##name,

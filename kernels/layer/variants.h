@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The list of the layer's variants, best first: as kernels/variants.h. */
+/* The list of all variants of a layer, best first, as kernels/variants.h has those of a mask. */
 #ifndef CONVOLVE_LAYER_VARIANTS_H
 #define CONVOLVE_LAYER_VARIANTS_H
 

@@ -17,6 +17,7 @@
 #include "bench/bench_common.h"
 #include "bench/bench_layer.h"
 #include "bench/bench_plot.h"
+#include "bench/bench_usual.h"
 #include "support/random.h"
 #include "convolve_device.h"
 
@@ -43,10 +44,10 @@ static const struct
 static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
 
 /*
- * As in BenchMask, and two more, only where they are asked for, which are exact at any size: weights of 0 and 1 without
- * order, and weights of 1.
+ * As in BenchMask. Three more are made only where they are asked for: weights of 0 and 1 without order and weights of 1,
+ * which are exact at any size, and the list of bench_usual.h.
  */
-static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones", "box" };
+static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones", "box", "usual" };
 
 /* A plane's size is the frame's divided; its samples begin where those of the plane before end. */
 typedef struct
@@ -95,8 +96,9 @@ enum
   N_SIZES = sizeof sizes / sizeof *sizes,
   N_SIDES = sizeof sides / sizeof *sides,
   N_KINDS = sizeof kinds / sizeof *kinds,
-  ONES = N_KINDS - 2,
-  BOX = N_KINDS - 1,
+  ONES = N_KINDS - 3,
+  BOX = N_KINDS - 2,
+  USUAL = N_KINDS - 1,
   N_FORMATS = sizeof formats / sizeof *formats,
   N_USUAL_FORMATS = N_FORMATS - 2
 };
@@ -125,38 +127,48 @@ typedef struct
   FILE *csv;
   BenchPlot plot;
   int size, format, kind, side, pairs, turn;
-  size_t bytes; /* of a frame */
+  const BenchUsual *usual; /* the mask of the kind "usual" */
+  size_t bytes;            /* of a frame */
   unsigned char *source[MAX_PAIRS], *destination[MAX_PAIRS];
 } Bench;
+
+/* The mask for a plane that has the frame's size divided; to be cleared. */
+static bool
+make_mask (const Bench *bench, int divided, ConvolveMask *mask)
+{
+  if (bench->kind == USUAL)
+    return bench_usual_make (bench->usual, divided, mask);
+  if (!bench_make_mask (mask, bench->side, (BenchMask) bench->kind))
+    return false;
+  if (bench->kind >= ONES) {
+    mask->divisor = 0;
+    for (int k = 0; k < bench->side * bench->side; k++)
+      mask->divisor += mask->taps[k] = bench->kind == BOX ? 1 : (int) mask->taps[k] % 2;
+  }
+  return true;
+}
 
 static void
 make_row (Row *row, const Bench *bench, const char *variant)
 {
-  ConvolveMask mask;
-  ConvolveError error = { .text = "out of memory" };
-
   memset (row, 0, sizeof *row);
   row->name = variant;
-  if (!bench_make_mask (&mask, bench->side, (BenchMask) bench->kind)) {
-    row->refused = "out of memory";
-    return;
-  }
-  if (bench->kind >= ONES) {
-    mask.divisor = 0;
-    for (int k = 0; k < bench->side * bench->side; k++)
-      mask.divisor += mask.taps[k] = bench->kind == BOX ? 1 : (int) mask.taps[k] % 2;
-  }
   for (int p = 0; p < formats[bench->format].n_planes && !row->refused; p++) {
     const Plane *plane = &formats[bench->format].planes[p];
+    ConvolveError error = { .text = "out of memory" };
+    ConvolveMask mask;
 
-    row->plans[p] = convolve_plan_new_sized (&plane->pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, variant, bench->device,
-        (int64_t) (sizes[bench->size].width / plane->divided) * (sizes[bench->size].height / plane->divided), &error);
+    if (make_mask (bench, plane->divided, &mask)) {
+      row->plans[p] = convolve_plan_new_sized (&plane->pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, variant,
+          bench->device,
+          (int64_t) (sizes[bench->size].width / plane->divided) * (sizes[bench->size].height / plane->divided), &error);
+      convolve_mask_clear (&mask);
+    }
     if (!row->plans[p]) {
       snprintf (row->reason, sizeof row->reason, "%s", error.text);
       row->refused = row->reason;
     }
   }
-  convolve_mask_clear (&mask);
 }
 
 static void
@@ -224,11 +236,12 @@ warm_up (Bench *bench, Row *row, ConvolveError *error)
 static void
 print_row (Bench *bench, Row *row, double copy_us)
 {
-  const char *size = sizes[bench->size].name, *format = formats[bench->format].name, *kind = kinds[bench->kind];
+  const char *size = sizes[bench->size].name, *format = formats[bench->format].name;
+  const char *kind = bench->kind == USUAL ? bench->usual->name : kinds[bench->kind];
   const char *taken = row->plans[0] ? convolve_plan_variant (row->plans[0]) : "";
   double us, single_us;
 
-  printf ("%-6s %-6s %3dx%-3d %-8s %-16s ", size, format, bench->side, bench->side, kind, row->name);
+  printf ("%-6s %-6s %3dx%-3d %-16s %-16s ", size, format, bench->side, bench->side, kind, row->name);
   if (row->refused) {
     printf ("%s\n", row->refused);
     return;
@@ -358,11 +371,17 @@ bench_all (Bench *bench, ConvolveError *error)
           || (!options->format && bench->format >= N_USUAL_FORMATS))
         continue;
       done = open_frames (bench, error);
-      for (int i = 0; i < options->n_sides * N_KINDS && done; i++) {
-        bench->side = options->sides[i / N_KINDS];
-        bench->kind = i % N_KINDS;
+      for (int i = 0; i < options->n_sides * USUAL && done; i++) {
+        bench->side = options->sides[i / USUAL];
+        bench->kind = i % USUAL;
         if (options->kind ? wanted (options->kind, kinds[bench->kind]) : bench->kind < ONES)
           done = bench_mask (bench, error);
+      }
+      for (int u = 0; u < bench_usual_count () && options->kind && wanted (options->kind, kinds[USUAL]) && done; u++) {
+        bench->kind = USUAL;
+        bench->usual = bench_usual (u);
+        bench->side = bench->usual->side;
+        done = bench_mask (bench, error);
       }
       close_frames (bench);
     }
@@ -393,8 +412,8 @@ usage (void)
   fprintf (stderr,
       "bench [options]: times the device variants\n"
       "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010|RGB|YUY2-Y, --mask WIDTH, --variant NAME|auto,\n"
-      "  --kind any|rank-1|gaussian|low-rank|ones|box\n"
-      "                  only these, of each with commas between\n"
+      "  --kind any|rank-1|gaussian|low-rank|ones|box|usual\n"
+      "                  only these, of each with commas between; usual: the presets and weights of README's table\n"
       "  --rounds N      30\n"
       "  --limit US      a frame that takes longer is left out, 5000\n"
       "  --csv FILE      all figures\n"
@@ -479,7 +498,7 @@ main (int argc, char **argv)
       "%s: microseconds a frame, random content, replicate boundary; the median, minimum and maximum of %d rounds of\n"
       "batches of up to %d frames, the median over that of the copy, and the median of a frame by itself.\n\n",
       convolve_device_name (bench.device), options.rounds, MAX_BATCH);
-  printf ("%-6s %-6s %-7s %-8s %-16s %9s %9s %9s %8s %9s\n", "size", "format", "mask", "kind", "variant", "median",
+  printf ("%-6s %-6s %-7s %-16s %-16s %9s %9s %9s %8s %9s\n", "size", "format", "mask", "kind", "variant", "median",
       "min", "max", "ratio", "single");
   done = bench_all (&bench, &error);
   if (!done)

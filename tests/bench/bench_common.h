@@ -12,8 +12,8 @@ double bench_now_us (void);
 double bench_median (double *values, int count);
 
 /*
- * Masks that all variants give the same bytes for: integers without order, so that no variant can make it easier for
- * itself; a pyramid of integers, of rank 1. And masks of fractions: a gaussian, of rank 1; twice that less a wider one.
+ * Masks of integers, for which all variants give the same bytes: one without any structure that a variant could use,
+ * and a pyramid of rank 1. Masks of fractions: a gaussian of rank 1, and twice that gaussian less a wider one.
  */
 typedef enum
 {
@@ -23,7 +23,7 @@ typedef enum
   BENCH_MASK_LOW_RANK
 } BenchMask;
 
-/* False where memory is short. */
+/* Fills the mask. False where memory is short. */
 bool bench_make_mask (ConvolveMask *mask, int side, BenchMask kind);
 
 #endif

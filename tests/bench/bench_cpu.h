@@ -10,7 +10,7 @@ extern "C"
 
 typedef enum
 {
-  BENCH_ANY, /* weights without order */
+  BENCH_ANY, /* unordered weights */
   BENCH_GAUSSIAN,
   BENCH_BOX,
   BENCH_N_KINDS
@@ -20,9 +20,21 @@ typedef enum
 const char *bench_peer_name (BenchKind kind);
 void bench_peer_set_threads (int threads);
 
-/* One 8-bit plane, replicate boundary; taps are side x side, to be divided by divisor. */
-void bench_peer_run (BenchKind kind, const unsigned char *source, unsigned char *destination, int width, int height,
-    int stride, int side, const double *taps, double divisor);
+/* One plane, replicate boundary. */
+typedef struct
+{
+  BenchKind kind;
+  const unsigned char *source;
+  unsigned char *destination;
+  int width, height, stride; /* stride in bytes */
+  int samples, bytes;        /* of a pixel; of a sample, 1 or 2 */
+  int side;
+  const double *taps; /* side x side, to be divided by divisor */
+  double divisor;
+  double sigma; /* of a gaussian; 0: from side, by OpenCV's rule */
+} BenchPeerTask;
+
+void bench_peer_run (const BenchPeerTask *task);
 
 #ifdef __cplusplus
 }

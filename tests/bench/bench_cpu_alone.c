@@ -15,7 +15,6 @@ bench_peer_set_threads (int threads)
 }
 
 void
-bench_peer_run (BenchKind kind, const unsigned char *source, unsigned char *destination, int width, int height,
-    int stride, int side, const double *taps, double divisor)
+bench_peer_run (const BenchPeerTask *task)
 {
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the variant cpu costs over the sigma of a gaussian, and for a disk: one line of CSV for each format and mask,
- * with the path that the plan takes and the minimum time of a 1080p frame in milliseconds, on one thread and on two.
+ * What the variant cpu costs for gaussians of several sigmas, and for a disk. Each format and mask gives a line of CSV,
+ * with the path of the plan and the minimum time of a 1080p frame in milliseconds, on one thread and on two.
  *
  *   bench_cpu_sigma [rounds] [sigma ...]
  */
@@ -13,7 +13,8 @@
 
 #include "bench/bench_common.h"
 #include "support/random.h"
-#include "cpu/cpu.h"
+#include "bench/bench_cpu_paths.h"
+#include "convolve_pool.h"
 #include "props.h"
 
 enum
@@ -23,9 +24,6 @@ enum
   N_FRAMES = 4,
   MAX_SIGMAS = 64
 };
-
-static const char *const paths[] = { "copy", "box", "pairs", "factors", "fft", "float-factors", "float",
-  "double-factors", "double" };
 
 static const struct
 {
@@ -50,7 +48,7 @@ make_frame (size_t size, int number)
   return frame;
 }
 
-/* The least of some rounds, in milliseconds. */
+/* The minimum of some rounds, in milliseconds. */
 static double
 least (ConvolvePlan *plan, int threads, int rounds, unsigned char **frames, ptrdiff_t stride)
 {
@@ -104,7 +102,7 @@ bench_mask (const char *format, const ConvolvePixel *pixel, const char *name, do
     exit (1);
   one = least (plan, 1, rounds, frames, (ptrdiff_t) WIDTH * pixel->stride);
   two = least (plan, 2, rounds, frames, (ptrdiff_t) WIDTH * pixel->stride);
-  printf ("%s,%s,%g,%d,%s,%.2f,%.2f\n", format, name, sigma, mask.width, paths[plan->cpu->path], one, two);
+  printf ("%s,%s,%g,%d,%s,%.2f,%.2f\n", format, name, sigma, mask.width, bench_cpu_path (plan), one, two);
   fflush (stdout);
   convolve_plan_unref (plan);
   convolve_mask_clear (&mask);

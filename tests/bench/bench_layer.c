@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What convolution layers cost on a device: every variant and auto, over the cases that tests/bench/bench_layer_peers.cu
- * times with cuDNN. Tensors take turns over so many pairs that the caches have forgotten one when its turn comes again.
+ * What convolution layers cost on a device: every variant and auto, over the cases that bench_layer_peers.cu times
+ * with cuDNN. Tensors take turns over so many pairs that a pair has left the caches before its next turn.
  */
 #include "bench/bench_layer.h"
 
@@ -20,11 +20,11 @@ enum
   MAX_PAIRS = 64
 };
 
-static const double limit_us = 60000; /* slower ones are timed once */
+static const double limit_us = 60000; /* a slower layer is timed once */
 
 /*
- * Layers over frames of 3840x2160 bytes, pixels of source_bytes to pixels of destination_bytes, the rest of which is
- * filled.
+ * Layers over frames of 3840x2160 pixels, from source_bytes a pixel to destination_bytes a pixel. Samples without a
+ * feature map are filled.
  */
 static const struct
 {
@@ -49,7 +49,7 @@ typedef struct
   int pairs, turn;
 } Bench;
 
-/* Numbers -1 .. 1 of the type, the same for every run. */
+/* Numbers of -1 .. 1 in the layer's type, the same in every run. */
 static void
 fill_random (void *samples, size_t count, ConvolveLayerType type)
 {
@@ -70,7 +70,7 @@ fill_random (void *samples, size_t count, ConvolveLayerType type)
   }
 }
 
-/* Microseconds of each of count runs; -1 after an error. */
+/* Microseconds per run over count runs; -1 after an error. */
 static double
 time_runs (Bench *bench, const ConvolveLayerPlan *plan, int count)
 {
@@ -90,8 +90,9 @@ time_variant (Bench *bench, const BenchLayerCase *test, const char *variant, FIL
 {
   ConvolveError error = { 0 };
   ConvolveLayerPlan *plan = convolve_layer_plan_new (&bench->layer, variant, bench->device, &error);
-  double us[BENCH_LAYER_ROUNDS], median = -1, out = test->side / test->stride;
-  double products = out * out * test->batch * test->filters * test->channels * test->kernel * test->kernel;
+  const int out = test->side / test->stride;
+  double us[BENCH_LAYER_ROUNDS], median = -1;
+  double products = (double) out * out * test->batch * test->filters * test->channels * test->kernel * test->kernel;
   int rounds = 0;
 
   if (plan) {

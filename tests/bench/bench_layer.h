@@ -3,8 +3,8 @@
 #define TESTS_BENCH_BENCH_LAYER_H
 
 /*
- * bench --layer [--csv FILE] [--case N] [--variant NAME]: what the layer's variants take. Returns the exit status; 77
- * where there is no device.
+ * bench --layer [--csv FILE] [--case N] [--variant NAME]: what the variants of layers cost. Returns the exit status,
+ * which is 77 where there is no device.
  */
 int bench_layer (int argc, char **argv);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The layers that are timed, here and by cuDNN: square, a stride both ways, zeros round them so that n becomes n /
- * stride.
+ * The layers that are timed, here and with cuDNN. Images are square, both strides are equal, and zeros around the
+ * image make n / stride outputs of n inputs.
  */
 #ifndef TESTS_BENCH_BENCH_LAYER_CASES_H
 #define TESTS_BENCH_BENCH_LAYER_CASES_H
@@ -38,8 +38,8 @@ enum
 {
   N_BENCH_LAYER_CASES = sizeof bench_layer_cases / sizeof *bench_layer_cases,
   BENCH_LAYER_ROUNDS = 11,
-  BENCH_LAYER_US = 3000,             /* of a round, at least */
-  BENCH_LAYER_PAIR_BYTES = 256 << 20 /* of all pairs of tensors that take turns, several times any L2 */
+  BENCH_LAYER_US = 3000,             /* the minimum of a round */
+  BENCH_LAYER_PAIR_BYTES = 256 << 20 /* the size of all pairs of tensors that take turns, several times any L2 cache */
 };
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What cuDNN takes for the layers of bench.c --layer: its fastest algorithm as cudnnFindConvolutionForwardAlgorithm()
- * orders them, float32 without TF32, float16 with sums in float32, NCHW. Not part of the build:
+ * What cuDNN takes for the layers of `bench --layer`, with the fastest algorithm of
+ * cudnnFindConvolutionForwardAlgorithm(): float32 without TF32, float16 with sums in float32, NCHW. This program is
+ * not part of the build:
  *
- *   nvcc -O3 -arch=native tests/bench/bench_layer_peers.cu -lcudnn -o bench_layer_peers
+ *  nvcc -O3 -arch=native tests/bench/bench_layer_peers.cu -lcudnn -o bench_layer_peers
  */
 #include <algorithm>
 #include <cstdio>

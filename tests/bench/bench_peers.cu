@@ -8,8 +8,10 @@
  * -DNO_CUDNN and -DNO_CUFFT do without these.
  *
  * bench_peers [1080p|4K|8K [MASK WIDTH]]
+ * bench_peers usual FILE.csv [1080p|4K|8K]     NPP alone, with the masks of bench_usual.c, for tests/bench/tables.py
  */
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include <cuda_runtime.h>
+#include <nppcore.h>
 #include <nppi_filtering_functions.h>
 #ifndef NO_CUDNN
 #include <cudnn.h>
@@ -137,6 +140,15 @@ multiply (cufftComplex *spectrum, const cufftComplex *mask, int count, float sca
   }
 }
 
+static void
+launch_multiply (cufftComplex *spectrum, const cufftComplex *mask, int count, float scale)
+{
+  /* clang-format 14 breaks the brackets of a launch. */
+  /* clang-format off */
+  multiply<<<1056, 256, 0, stream>>> (spectrum, mask, count, scale);
+  /* clang-format on */
+}
+
 /* The next number of which 2, 3, 5 and 7 are all the factors, and 2 is one. */
 static int
 smooth (int n)
@@ -176,7 +188,7 @@ cufft_row (int width, int height, int side)
   return { "cuFFT fp32", [=] (const Npp8u *, Npp8u *) {
             if (!made || cufftExecR2C (forward, source, spectrum) != CUFFT_SUCCESS)
               return false;
-            multiply<<<1056, 256, 0, stream> > > (spectrum, mask, count, 1.0f / ((float) columns * rows));
+            launch_multiply (spectrum, mask, count, 1.0f / ((float) columns * rows));
             return cufftExecC2R (inverse, spectrum, destination) == CUFFT_SUCCESS;
           } };
 }
@@ -252,6 +264,166 @@ make_rows (const NppStreamContext &context, int width, int height, int side)
   };
 }
 
+/* Each round times a batch of every row, in alternating order. */
+static void
+measure (std::vector<Row> &rows, const std::vector<Npp8u *> &sources, const std::vector<Npp8u *> &destinations)
+{
+  std::vector<int> batches;
+
+  for (auto &row : rows) {
+    time_batch (row, sources, destinations, 1);
+    double us = time_batch (row, sources, destinations, 1);
+    batches.push_back (us * BATCH < 4000 ? BATCH : us < 4000 ? (int) (4000 / us) : 1);
+  }
+  for (int round = 0; round < ROUNDS; round++)
+    for (size_t i = 0; i < rows.size (); i++) {
+      size_t at = round & 1 ? rows.size () - 1 - i : i;
+
+      if (!rows[at].refused)
+        rows[at].us.push_back (time_batch (rows[at], sources, destinations, batches[at]));
+    }
+}
+
+/* The masks of bench_usual.c; sigma is 0 where the kind has none. */
+enum Kind
+{
+  GAUSSIAN,
+  FRACTIONS,
+  BOX
+};
+static const struct
+{
+  const char *name;
+  Kind kind;
+  double sigma;
+  int side;
+} usuals[] = { { "gaussian sigma=1", GAUSSIAN, 1, 7 }, { "gaussian sigma=2", GAUSSIAN, 2, 13 },
+  { "gaussian sigma=4", GAUSSIAN, 4, 25 }, { "gaussian sigma=8", GAUSSIAN, 8, 49 },
+  { "fractions 3x3", FRACTIONS, 0, 3 }, { "fractions 5x5", FRACTIONS, 0, 5 }, { "fractions 9x9", FRACTIONS, 0, 9 },
+  { "fractions 15x15", FRACTIONS, 0, 15 }, { "fractions 31x31", FRACTIONS, 0, 31 }, { "box 5x5", BOX, 0, 5 },
+  { "box 15x15", BOX, 0, 15 }, { "box 31x31", BOX, 0, 31 } };
+
+/* The functions of one pixel format. NPP has no gaussian and no box of two samples, so of NV12 and P010 the luma alone. */
+#define NPP(suffix, sample) \
+  (kind == GAUSSIAN     ? nppiFilterGaussAdvancedBorder_##suffix##_Ctx ((const sample *) from, step, size, origin, \
+           (sample *) to, step, size, side, gauss_taps, NPP_BORDER_REPLICATE, context) \
+          : kind == BOX ? nppiFilterBoxBorder_##suffix##_Ctx ((const sample *) from, step, size, origin, \
+                (sample *) to, step, size, mask, anchor, NPP_BORDER_REPLICATE, context) \
+                        : nppiFilterBorder32f_##suffix##_Ctx ((const sample *) from, step, size, origin, \
+                            (sample *) to, step, size, real_taps, mask, anchor, NPP_BORDER_REPLICATE, context))
+enum Format
+{
+  NV12_LUMA,
+  RGB,
+  RGBA,
+  P010_LUMA
+};
+static const struct
+{
+  const char *name;
+  Format format;
+  int pixel_bytes;
+} formats[] = { { "NV12 luma", NV12_LUMA, 1 }, { "RGB", RGB, 3 }, { "RGBA", RGBA, 4 }, { "P010 luma", P010_LUMA, 2 } };
+
+static Row
+usual_row (const NppStreamContext &context, Format format, int step, NppiSize size, Kind kind, double sigma, int side)
+{
+  NppiSize mask = { side, side };
+  NppiPoint origin = { 0, 0 }, anchor = { side / 2, side / 2 };
+  std::vector<Npp32f> reals (side * side), gauss (side);
+  double sum = 0, gauss_sum = 0;
+  unsigned state = 1;
+
+  for (auto &tap : reals) {
+    state = state * 1664525 + 1013904223;
+    sum += tap = 0.1f + (state >> 8) / 16777216.0f;
+  }
+  for (auto &tap : reals)
+    tap = (float) (tap / sum);
+  for (int i = 0; i < side && kind == GAUSSIAN; i++)
+    gauss_sum += gauss[i] = (float) exp (-0.5 * (i - side / 2) * (i - side / 2) / (sigma * sigma));
+  for (auto &tap : gauss)
+    tap = (float) (tap / gauss_sum);
+  Npp32f *real_taps = on_device (reals), *gauss_taps = on_device (gauss);
+  const char *name = kind == GAUSSIAN ? "NPP FilterGaussAdvancedBorder"
+      : kind == BOX                   ? "NPP FilterBoxBorder"
+                                      : "NPP FilterBorder32f";
+
+  return { name, [=] (const Npp8u *from, Npp8u *to) {
+            return (format == NV12_LUMA     ? NPP (8u_C1R, Npp8u)
+                           : format == RGB  ? NPP (8u_C3R, Npp8u)
+                           : format == RGBA ? NPP (8u_AC4R, Npp8u)
+                                            : NPP (16u_C1R, Npp16u))
+                == NPP_SUCCESS;
+          } };
+}
+
+/* Frames that take turns, several times the size of any L2 together. */
+static void
+make_frames (size_t bytes, std::vector<Npp8u *> &sources, std::vector<Npp8u *> &destinations)
+{
+  std::vector<Npp8u> content (bytes);
+
+  for (auto &byte : content)
+    byte = rand () >> 7;
+  for (size_t i = 0; i < MIN_PAIRS || i < PAIR_BYTES / (2 * bytes) + 1; i++) {
+    Npp8u *destination;
+
+    sources.push_back (on_device (content));
+    cudaMalloc (&destination, bytes);
+    destinations.push_back (destination);
+  }
+}
+
+static void
+free_frames (std::vector<Npp8u *> &sources, std::vector<Npp8u *> &destinations)
+{
+  for (size_t i = 0; i < sources.size (); i++) {
+    cudaFree (sources[i]);
+    cudaFree (destinations[i]);
+  }
+}
+
+static int
+bench_usual (const NppStreamContext &context, const char *csv_name, const char *only_size)
+{
+  FILE *csv = fopen (csv_name, "w");
+  cudaDeviceProp properties;
+
+  if (!csv)
+    return 1;
+  cudaGetDeviceProperties (&properties, context.nCudaDeviceId);
+  fprintf (csv, "device,npp,size,format,mask,kind,what,median_us,min_us,rounds\n");
+  for (auto &size : sizes) {
+    if (only_size && strcmp (only_size, size.name) != 0)
+      continue;
+    for (auto &format : formats) {
+      std::vector<Npp8u *> sources, destinations;
+
+      make_frames ((size_t) size.width * size.height * format.pixel_bytes, sources, destinations);
+      for (auto &usual : usuals) {
+        std::vector<Row> rows = { usual_row (context, format.format, size.width * format.pixel_bytes,
+            { size.width, size.height }, usual.kind, usual.sigma, usual.side) };
+        Row &row = rows[0];
+
+        measure (rows, sources, destinations);
+        if (row.refused) {
+          printf ("%-6s %-10s %-16s %-30s refused\n", size.name, format.name, usual.name, row.name);
+          continue;
+        }
+        printf ("%-6s %-10s %-16s %-30s %10.2f\n", size.name, format.name, usual.name, row.name, median (row.us));
+        fprintf (csv, "\"%s\",%d.%d,%s,%s,%d,%s,%s,%.2f,%.2f,%zu\n", properties.name, nppGetLibVersion ()->major,
+            nppGetLibVersion ()->minor, size.name, format.name, usual.side, usual.name, row.name, median (row.us),
+            row.us[0], row.us.size ());
+        fflush (stdout);
+      }
+      free_frames (sources, destinations);
+    }
+  }
+  fclose (csv);
+  return 0;
+}
+
 static NppStreamContext
 stream_context (void)
 {
@@ -280,6 +452,8 @@ main (int argc, char **argv)
   cudaEventCreate (&begin);
   cudaEventCreate (&end);
   NppStreamContext context = stream_context ();
+  if (argc > 2 && strcmp (argv[1], "usual") == 0)
+    return bench_usual (context, argv[2], argc > 3 ? argv[3] : NULL);
 #ifndef NO_CUDNN
   cudnnHandle_t cudnn;
   cudnnCreate (&cudnn);
@@ -289,19 +463,10 @@ main (int argc, char **argv)
   for (auto &size : sizes) {
     size_t bytes = (size_t) size.width * size.height;
     std::vector<Npp8u *> sources, destinations;
-    std::vector<Npp8u> content (bytes);
 
     if (argc > 1 && strcmp (argv[1], size.name) != 0)
       continue;
-    for (auto &byte : content)
-      byte = rand () >> 7;
-    for (size_t i = 0; i < MIN_PAIRS || i < PAIR_BYTES / (2 * bytes) + 1; i++) {
-      Npp8u *destination;
-
-      sources.push_back (on_device (content));
-      cudaMalloc (&destination, bytes);
-      destinations.push_back (destination);
-    }
+    make_frames (bytes, sources, destinations);
     for (int side : sides) {
       if (argc > 2 && atoi (argv[2]) != side)
         continue;
@@ -312,19 +477,7 @@ main (int argc, char **argv)
 #ifndef NO_CUFFT
       rows.push_back (cufft_row (size.width, size.height, side));
 #endif
-      std::vector<int> batches;
-      for (auto &row : rows) {
-        time_batch (row, sources, destinations, 1);
-        double us = time_batch (row, sources, destinations, 1);
-        batches.push_back (us * BATCH < 4000 ? BATCH : us < 4000 ? (int) (4000 / us) : 1);
-      }
-      for (int round = 0; round < ROUNDS; round++)
-        for (size_t i = 0; i < rows.size (); i++) {
-          size_t at = round & 1 ? rows.size () - 1 - i : i;
-
-          if (!rows[at].refused)
-            rows[at].us.push_back (time_batch (rows[at], sources, destinations, batches[at]));
-        }
+      measure (rows, sources, destinations);
       double copy = median (rows[0].us);
       for (auto &row : rows) {
         if (row.refused)
@@ -335,10 +488,7 @@ main (int argc, char **argv)
       }
       fflush (stdout);
     }
-    for (size_t i = 0; i < sources.size (); i++) {
-      cudaFree (sources[i]);
-      cudaFree (destinations[i]);
-    }
+    free_frames (sources, destinations);
   }
   return 0;
 }

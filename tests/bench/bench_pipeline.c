@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a frame costs in a pipeline on a GPU, beside the bus's limit. Every way to bring a frame is opened at once and
- * they take turns, round by round; a figure is the median over the rounds of a round's mean, a latency the median of
- * all frames. Frames are random and the mask is one of 3x3 weights without structure.
+ * What a frame costs in a pipeline on a GPU, beside the limit of the bus.
  *
- *   bench_pipeline [--rounds N] [--frames N] [--clip FILE] [--csv FILE]
+ *  bench_pipeline [--rounds N] [--frames N] [--clip FILE] [--csv FILE]
  *
- * The limit L is the time in which the frame's bytes cross the bus both ways at once, one block after another.
+ * All ways to bring a frame are open at the same time and take turns, round by round. A figure is the median over all
+ * rounds of a round's mean; a latency is the median of all frames. Frames are random, and the mask has 3x3 weights
+ * without structure. The limit L is the time in which the frame's bytes cross the bus in both directions at once, one
+ * block after another.
  */
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -73,8 +74,8 @@ gpu_memory_in_use (void)
 typedef enum
 {
   PROPOSED, /* the pool that the element offers */
-  ALIGNED,  /* a pool of our own, with the parameters that the element proposes */
-  RECYCLED, /* a pool of our own, without them */
+  ALIGNED,  /* a pool of this program, with the parameters that the element proposes */
+  RECYCLED, /* a pool of this program, without those parameters */
   FRESH,    /* new memory for every frame */
   KEPT      /* frames in CUDA memory that were uploaded before */
 } Source;
@@ -83,8 +84,8 @@ typedef struct
 {
   const gchar *name, *line;
   Source source;
-  gdouble reach; /* in units of L; 0: none */
-  guint like;    /* or within 5% of this way; 0: none */
+  gdouble reach; /* the cost may be this many L; 0 for no limit */
+  guint like;    /* or within 5% of the cost of this way; 0 for none */
   GstElement *bin;
   GstPad *src, *sink;
   GstCaps *caps;
@@ -101,7 +102,7 @@ take (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   Way *way = pad->chaindata;
   GstMapInfo map;
 
-  /* cudadownload may pass CUDA memory on: then it is this that downloads. */
+  /* cudadownload may pass CUDA memory on; in that case mapping downloads the frame. */
   if (way->source != KEPT && !way->keep && gst_buffer_map (buffer, &map, GST_MAP_READ))
     gst_buffer_unmap (buffer, &map);
   if (way->keep)
@@ -254,7 +255,10 @@ next_buffer (Way *way)
   return buffer;
 }
 
-/* Pushes frames; where count is set, the round counts. Making a fresh frame is the source's work and is not timed. */
+/*
+ * Pushes frames, and records the round where count is set. Making a fresh frame is the source's work and is not
+ * timed.
+ */
 static void
 run_round (Way *way, gboolean count)
 {
@@ -281,7 +285,7 @@ run_round (Way *way, gboolean count)
   }
 }
 
-/* The time for so many bytes to go up while as many come down, in a row of such copies and nothing beside them. */
+/* The time in which this number of bytes goes up while as many come down, in a series of such copies. */
 static gdouble
 measure_limit (ConvolveDevice *device, gsize size)
 {
@@ -335,7 +339,7 @@ print_row (const gchar *size, const gchar *name, gdouble time, gdouble latency, 
     fprintf (csv, "%s,\"%s\",%.1f,%.1f,%.1f,%.1f\n", size, name, limit, time, latency, cpu);
 }
 
-/* One size of NV12, from system memory to system memory, and within CUDA memory. */
+/* Measures one size of NV12, from system memory to system memory and within CUDA memory. */
 static void
 bench_size (ConvolveDevice *device, const gchar *name, gint width, gint height, gdouble one, gdouble three)
 {
@@ -381,7 +385,7 @@ bench_size (ConvolveDevice *device, const gchar *name, gint width, gint height, 
                 " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
         .source = KEPT },
   };
-  /* Frames that an element with a stream has made, where GStreamer has those: the usual case in CUDA memory. */
+  /* Frames from an element with a CUDA stream, where GStreamer has such streams: the usual case in CUDA memory. */
   Way upload = { .line = "cudaupload ! cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
     .source = RECYCLED,
     .keep = TRUE };
@@ -416,7 +420,7 @@ bench_size (ConvolveDevice *device, const gchar *name, gint width, gint height, 
   close_way (&upload);
 }
 
-/* What one element takes on the GPU, beside the context of the process. */
+/* The GPU memory that one element takes, beside the context of the process. */
 static void
 bench_memory (void)
 {
@@ -458,7 +462,7 @@ play (const gchar *line)
   return took / 1e6;
 }
 
-/* A clip decoded on the GPU, with the element and without, in turns. */
+/* Decodes a clip on the GPU, with the element and without, in turns. */
 static void
 bench_decoder (const gchar *clip)
 {

@@ -18,7 +18,9 @@ typedef struct
   BenchPoint points[512];
 } BenchPlot;
 
-/* The texts must stay. Points of one variant and kind make a line; variant copy is the floor. */
+/*
+ * The strings must outlive the plot. The points of one variant and kind make a line; the variant "copy" is the floor.
+ */
 void bench_plot_add (BenchPlot *plot, const char *variant, const char *kind, int side, double us);
 bool bench_plot_write (const BenchPlot *plot, const char *path, const char *device);
 

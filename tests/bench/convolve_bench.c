@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every round times a batch of launches of each row, the plain copy among them, and rounds go through the rows in
- * alternating order, so that clocks and neighbours treat all alike. The launches of a batch take turns over so many
- * pairs of frames that the device's caches have forgotten a pair when its turn comes again.
+ * Every round times a batch of launches of each row, the plain copy among them. Rounds go through the rows in
+ * alternating order, so that changes of the clock affect all rows alike. The launches of a batch take turns over so
+ * many pairs of frames that a pair has left the device's caches before its next turn.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -18,10 +18,10 @@
 
 enum
 {
-  BATCH = 16, /* launches between start and stop */
+  BATCH = 16, /* the launches between the start and the stop of the clock */
   MIN_PAIRS = 8,
   MAX_PAIRS = 64,
-  PAIR_BYTES = 256 << 20, /* all pairs together, several times any L2 */
+  PAIR_BYTES = 256 << 20, /* the size of all pairs together, several times any L2 cache */
   MAX_ROUNDS = 1000,
   MAX_ROWS = 64
 };
@@ -50,10 +50,10 @@ typedef struct
 {
   const char *name;
   ConvolvePlan *plan;  /* NULL for the plain copy */
-  const char *refused; /* instead of numbers */
+  const char *refused; /* printed in place of the numbers */
   char reason[256];
   int rounds;
-  double us[MAX_ROUNDS]; /* a frame */
+  double us[MAX_ROUNDS]; /* microseconds per frame */
 } Row;
 
 typedef struct
@@ -206,7 +206,7 @@ bench_mask_on_device (Bench *bench, const char *size, int side, ConvolveError *e
       make_plan (&rows[n_rows++], bench, v, side);
   }
 
-  for (int round = -2; round < bench->options->rounds && done; round++) { /* the first two warm up */
+  for (int round = -2; round < bench->options->rounds && done; round++) { /* the first two rounds warm up */
     for (int i = 0; i < n_rows && done; i++) {
       Row *row = &rows[round & 1 ? n_rows - 1 - i : i];
       double us = row->refused ? 0 : time_on_device (bench, row, error);
@@ -229,7 +229,7 @@ bench_mask_on_device (Bench *bench, const char *size, int side, ConvolveError *e
 
 /* --- host --- */
 
-/* One thread. The copy is memcpy(). */
+/* Measures on one thread. The copy is memcpy(). */
 static double
 time_on_host (Bench *bench, const Row *row, ConvolveError *error)
 {
@@ -381,7 +381,7 @@ once_on_device (const ConvolvePlan *plan, ConvolveDevice *device, unsigned char 
       && convolve_device_wait (device, 0, NULL, error) == CONVOLVE_OK;
 }
 
-/* A device is opened only for a variant that runs there, and for auto. */
+/* Opens a device only for auto and for a variant that runs on one. */
 static bool
 wants_device (const char *variant)
 {

@@ -7,11 +7,11 @@
 
 typedef struct
 {
-  const char *variant; /* only this one, or NULL for all */
+  const char *variant; /* the only variant to measure, or NULL for all */
   const char *csv;     /* file to write, or NULL */
-  int rounds;          /* on a device */
+  int rounds;          /* rounds on a device */
   int side;            /* only masks of this width, or 0 for all */
-  int cpu_rounds;      /* 0 leaves the host variants out */
+  int cpu_rounds;      /* rounds on the host; 0 leaves the host's variants out */
 } BenchOptions;
 
 /* Prints the table; device may be NULL. Returns the exit code. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The element beside other CUDA code of the same process, on a GPU: copies that the other code makes, the context and
- * the device that its threads have, and other GPUs. Exits 77 where there is no GPU.
+ * The element beside other CUDA code of the same process: the copies of that code, the current context and device of
+ * its threads, and other GPUs. The program exits with 77 where there is no GPU.
  */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "convolve_device.h"
-#include "support/frame.h"
+#include "support/element.h"
 
 #define SKIPPED 77
 #define PAGE 4096
@@ -22,7 +22,7 @@ static int n_devices;
 
 /* --- copies --- */
 
-/* Another user of the process: memory on the device and a stream of its own. */
+/* Another user of CUDA in the process, with memory on the device and a stream. */
 typedef struct
 {
   void *memory;
@@ -48,7 +48,7 @@ foreign_free (Foreign *foreign)
   fail_unless_equals_int (cudaFree (foreign->memory), cudaSuccess);
 }
 
-/* Up and down again: the bytes stay what they are. */
+/* Copies the bytes to the device and back, which must succeed. */
 static void
 foreign_copy (const Foreign *foreign, void *host, gsize size, const gchar *what)
 {
@@ -70,35 +70,8 @@ foreign_copy_buffer (const Foreign *foreign, GstBuffer *buffer, const gchar *wha
   gst_buffer_unmap (buffer, &map);
 }
 
-static GstVideoInfo
-info_of (const gchar *format, gint width, gint height)
-{
-  g_autoptr (GstCaps) caps = frame_caps (format, width, height, NULL);
-  GstVideoInfo info;
-
-  gst_video_info_from_caps (&info, caps);
-  return info;
-}
-
-static GstHarness *
-harness_new (const gchar *line, const GstVideoInfo *info)
-{
-  GstElement *element = gst_object_ref_sink (gst_parse_launch (line, NULL));
-  GstHarness *harness = gst_harness_new_with_element (element, "sink", "src");
-
-  gst_object_unref (element);
-  gst_harness_set_src_caps (harness, gst_video_info_to_caps (info));
-  return harness;
-}
-
-static void
-push_ok (GstHarness *harness, GstBuffer *buffer)
-{
-  fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
-}
-
 static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
-static const Expected expected = { .boundary = 1,
+static const Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
   .width = 3,
   .height = 3,
   .integers = integers,
@@ -107,24 +80,6 @@ static const Expected expected = { .boundary = 1,
 
 #define MASK "mask=\"1 2 1; 2 4 2; 1 2 1\" kernel-variant=global "
 
-/* A block as one memory for each plane, the planes end to end. */
-static GstBuffer *
-wrap_planes (const GstVideoInfo *info, guint8 *block)
-{
-  GstBuffer *buffer = gst_buffer_new ();
-
-  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES (info); i++) {
-    gsize start = GST_VIDEO_INFO_PLANE_OFFSET (info, i);
-    gsize end = i + 1 < GST_VIDEO_INFO_N_PLANES (info) ? GST_VIDEO_INFO_PLANE_OFFSET (info, i + 1) : info->size;
-
-    gst_buffer_append_memory (buffer,
-        gst_memory_new_wrapped (0, block + start, end - start, 0, end - start, NULL, NULL));
-  }
-  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info), info->width,
-      info->height, GST_VIDEO_INFO_N_PLANES (info), (gsize *) info->offset, (gint *) info->stride);
-  return buffer;
-}
-
 GST_START_TEST (test_separate_memories)
 {
   GstVideoInfo info = info_of ("I420", 640, 362);
@@ -132,9 +87,9 @@ GST_START_TEST (test_separate_memories)
 
   for (guint n = 1; n <= 4; n++) {
     g_autofree gchar *line = g_strdup_printf ("cudaconvolve " MASK "frames-in-flight=%u", n);
-    GstHarness *harness = harness_new (line, &info);
+    GstHarness *harness = harness_new_for (line, &info);
     guint8 *block = aligned_alloc (PAGE, (info.size / PAGE + 1) * PAGE);
-    GstBuffer *planes = wrap_planes (&info, block), *out;
+    GstBuffer *planes = frame_wrap_planes (&info, block), *out;
 
     for (gsize i = 0; i < info.size; i++)
       block[i] = i * 31 % 251;
@@ -156,7 +111,10 @@ GST_START_TEST (test_separate_memories)
 }
 GST_END_TEST;
 
-/* Two frames that share a page, the one often and then the other, in both orders; other code copies either and both. */
+/*
+ * Two frames share a page. One is pushed often and then the other, in both orders, while other code copies either and
+ * both.
+ */
 GST_START_TEST (test_neighbours)
 {
   GstVideoInfo info = info_of ("NV12", 640, 362);
@@ -165,7 +123,7 @@ GST_START_TEST (test_neighbours)
   for (guint first = 0; first < 2; first++)
     for (guint n = 1; n <= 2; n++) {
       g_autofree gchar *line = g_strdup_printf ("cudaconvolve " MASK "frames-in-flight=%u", n);
-      GstHarness *harness = harness_new (line, &info);
+      GstHarness *harness = harness_new_for (line, &info);
       guint8 *block = aligned_alloc (PAGE, (2 * info.size / PAGE + 1) * PAGE);
       GstBuffer *frames[2];
 
@@ -189,12 +147,15 @@ GST_START_TEST (test_neighbours)
 }
 GST_END_TEST;
 
-/* Pools that the element locks, between blocks of the heap that are not locked; other code copies all of them. */
+/*
+ * Pools that the element page-locks stand between blocks of the heap that are not locked. Other code copies all of
+ * them.
+ */
 GST_START_TEST (test_heap)
 {
   GstVideoInfo info = info_of ("NV12", 1920, 1080);
   Foreign foreign = foreign_new (4 * info.size);
-  GstHarness *harness = harness_new ("cudaconvolve " MASK, &info);
+  GstHarness *harness = harness_new_for ("cudaconvolve " MASK, &info);
   g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);
   GstBufferPool *pool;
@@ -202,7 +163,7 @@ GST_START_TEST (test_heap)
   guint8 *blocks[16] = { NULL };
   GstBuffer *held[8];
 
-  /* From the first free on, glibc gives blocks of this size from the heap, end to end. */
+  /* After the first free() of such a block glibc places blocks of this size end to end on the heap. */
   free (malloc (info.size + 2 * PAGE));
   fail_unless (gst_pad_peer_query (harness->srcpad, query));
   gst_query_parse_nth_allocation_pool (query, 0, &pool, NULL, NULL, NULL);
@@ -258,7 +219,7 @@ find_driver (void)
       && g_module_symbol (driver, "cuCtxDestroy_v2", (gpointer *) (void *) &destroy_context);
 }
 
-/* What CUDA code of the application has on this thread. */
+/* The current context and device of this thread, as the application's CUDA code sees them. */
 typedef struct
 {
   CUcontext context;
@@ -284,7 +245,7 @@ expect_current (const Current *before, const gchar *what)
       "%s: context %p became %p, device %d became %d", what, before->context, now.context, before->device, now.device);
 }
 
-/* Every call of the library with this variant. */
+/* Makes every call of the library with this variant. */
 static void
 call_library (const char *variant, const Current *before)
 {
@@ -338,13 +299,13 @@ call_library (const char *variant, const Current *before)
   free (host);
 }
 
-/* The element through all that it does on the caller's thread. */
+/* Does with the element everything that runs on the caller's thread. */
 static void
 call_element (const gchar *variant, const Current *before)
 {
   g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=gaussian cuda-device-id=0 kernel-variant=%s", variant);
   GstVideoInfo info = info_of ("NV12", 640, 362);
-  GstHarness *harness = harness_new (line, &info);
+  GstHarness *harness = harness_new_for (line, &info);
   GstBuffer *out;
 
   for (guint i = 0; i < 3; i++) {
@@ -360,13 +321,13 @@ call_element (const gchar *variant, const Current *before)
   expect_current (before, "GST_STATE_NULL");
   gst_harness_teardown (harness);
   expect_current (before, "the element's end");
-  gst_buffer_unref (out); /* the last of its pool, which is unlocked here */
+  gst_buffer_unref (out); /* the last buffer of its pool, which unlocks the memory */
   expect_current (before, "a buffer's end");
 }
 
 typedef struct
 {
-  int device;   /* current before, by cudaSetDevice (); -1: none */
+  int device;   /* the device that cudaSetDevice() made current before, or -1 for none */
   gboolean own; /* a context made with the driver's functions is current instead */
 } Situation;
 
@@ -379,7 +340,7 @@ run_situation (gpointer data)
 
   if (situation->device >= 0)
     fail_unless_equals_int (cudaSetDevice (situation->device), cudaSuccess);
-  if (situation->own) /* current from here on */
+  if (situation->own) /* stays current from here on */
     fail_unless_equals_int (create_context (&own, 0, n_devices - 1), CUDA_SUCCESS);
   before = current ();
   for (int i = 0; i < convolve_variant_count (); i++)
@@ -392,7 +353,10 @@ run_situation (gpointer data)
   return NULL;
 }
 
-/* Threads with no context, with a device of their own choice, and with a context of their own. */
+/*
+ * A thread keeps its current context and device: with none, with a device that it chose, and with a context that it
+ * made.
+ */
 GST_START_TEST (test_current)
 {
   const Situation situations[] = { { -1, FALSE }, { 0, FALSE }, { n_devices - 1, FALSE }, { -1, TRUE } };
@@ -426,7 +390,7 @@ frames_of (const gchar *line)
 typedef struct
 {
   int device;
-  const gchar *rest; /* of the line, with the device's number in place of %d */
+  const gchar *rest; /* for the launch line, with the device's number in place of %d */
   GByteArray *bytes;
 } Job;
 
@@ -444,7 +408,7 @@ run_job (gpointer data)
   return NULL;
 }
 
-/* Elements on all devices of the host in one process, at once: the bytes are the CPU's. */
+/* Elements on all devices of the host work at the same time in one process and give the bytes of the CPU. */
 GST_START_TEST (test_devices)
 {
 #define WEIGHTS "mask=\"1 2 3 4 5 4 3 2 1;2 3 4 5 9 5 4 3 2;3 4 5 6 7 6 5 4 3\" "

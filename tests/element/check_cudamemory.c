@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames in CUDA memory: every way in and out gives the bytes that the CPU gives. Needs a GPU and GStreamer's own CUDA
- * elements; exits 77 where they are not.
+ * Frames in CUDA memory: every way in and out gives the bytes that the CPU gives. The program needs a GPU and
+ * GStreamer's own CUDA elements, and exits with 77 where they are missing.
  */
 #include <gst/app/gstappsink.h>
 #include <gst/check/gstcheck.h>
@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/frame.h"
+#include "support/file.h"
+#include "support/element.h"
+#include "support/names.h"
+#include "support/numpy.h"
 
 #define SKIPPED 77
 
@@ -53,7 +56,7 @@ frames_of (const gchar *line, guint *contexts)
   return bytes;
 }
 
-/* No byte is further from the expected one than that. */
+/* Compares the frames of a pipeline; no byte may differ from the expected one by more than most. */
 static void
 check_near (const gchar *line, GByteArray *expected, gint most, guint *contexts)
 {
@@ -76,7 +79,7 @@ check_equal (const gchar *line, GByteArray *expected, guint *contexts)
 #define CUDA "video/x-raw(memory:CUDAMemory)"
 #define MASK "mask=\"1 2 3 4 5; 6 7 8 9 10; 5 4 3 2 1\" bias=0.1 boundary=reflect"
 
-/* In and out, in either memory. */
+/* All four combinations of system memory and CUDA memory at input and output. */
 GST_START_TEST (test_ways)
 {
   static const gchar *const formats[] = { "NV12", "I420", "P010_10LE", "RGBA", "RGB", "Y444", "Y444_16LE", "BGRx",
@@ -89,7 +92,9 @@ GST_START_TEST (test_ways)
       g_autofree gchar *source = g_strdup_printf ("videotestsrc pattern=%s num-buffers=4 ! "
                                                   "video/x-raw,format=%s,width=322,height=242",
           i % 2 ? "smpte" : "snow", formats[i]);
-      /* What is not exact is compared with the same variant, since the CPU may differ by one next to a tie. */
+      /*
+       * A mask that is not exact is compared with the same variant, because the CPU may differ by one next to a tie.
+       */
       g_autofree gchar *reference = g_strdup_printf ("%s ! cudaconvolve %s %s", source, masks[k],
           exact ? "kernel-variant=cpu" : "kernel-variant=tiled");
       g_autofree gchar *system =
@@ -112,28 +117,28 @@ GST_START_TEST (test_ways)
 }
 GST_END_TEST;
 
-/* A file of so many filters of 3x5 over three colours. */
+/* Writes a file with this number of filters of 3x5 over three colours; returns its name. */
 static gchar *
 write_layer (const gchar *folder, gint filters)
 {
-  g_autofree gchar *header =
-      g_strdup_printf ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 3, 3, 5)}\n", filters);
+  g_autofree gchar *header = g_strdup_printf (NUMPY_HEADER ("<f4", "False", "(%d, 3, 3, 5)"), filters);
   g_autofree gchar *name = g_strdup_printf ("%d.npy", filters);
+  g_autofree gfloat *weights = g_new (gfloat, filters * 45);
   gchar *location = g_build_filename (folder, name, NULL);
-  guint8 start[] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, strlen (header), 0 };
-  FILE *file = fopen (location, "wb");
+  GByteArray *bytes;
 
-  fail_unless (file && fwrite (start, 1, sizeof start, file) == sizeof start && fputs (header, file) >= 0);
-  for (gint i = 0; i < filters * 45; i++) {
-    gfloat weight = (i * 37 % 23 - 11) / 100.0f;
-
-    fail_unless (fwrite (&weight, sizeof weight, 1, file) == 1);
-  }
-  fail_unless (fclose (file) == 0);
+  for (gint i = 0; i < filters * 45; i++)
+    weights[i] = (i * 37 % 23 - 11) / 100.0f;
+  bytes = numpy_floats (header, weights, filters * 45);
+  fail_unless (check_write_file (location, bytes));
+  g_byte_array_unref (bytes);
   return location;
 }
 
-/* Layers, in and out in either memory; feature maps in formats that CUDA memory has not come out in system memory. */
+/*
+ * Layers with either memory at input and output. Feature maps in a format that CUDA memory does not have come out in
+ * system memory.
+ */
 GST_START_TEST (test_layers)
 {
   static const gchar *const formats[] = { "RGBA", "RGBx", "BGRA", "RGB", "GBR", "RGBP" };
@@ -143,7 +148,7 @@ GST_START_TEST (test_layers)
     const gchar *more;
   } layers[] = { { 3, "" }, { 4, "stride=2 activation=relu" }, { 1, "padding=valid pool-size=2" },
     { 9, "mosaic=true" } };
-  g_autofree gchar *folder = g_dir_make_tmp ("cudaconvolve-XXXXXX", NULL);
+  gchar *folder = check_folder ();
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     for (guint k = 0; k < G_N_ELEMENTS (layers); k++) {
@@ -171,13 +176,13 @@ GST_START_TEST (test_layers)
       g_byte_array_unref (expected);
       g_unlink (location);
     }
-  g_rmdir (folder);
+  check_remove_folder (folder);
 }
 GST_END_TEST;
 
 /*
- * Up and down by the element alone, in every format that it names for CUDA memory. GstCuda allocates too few rows for
- * NV21 of an odd height.
+ * The element uploads and downloads in every format of its CUDA caps. The height is even, because GstCuda allocates
+ * too few rows for NV21 of an odd height.
  */
 GST_START_TEST (test_formats)
 {
@@ -206,7 +211,7 @@ GST_START_TEST (test_formats)
 }
 GST_END_TEST;
 
-/* The CPU variant takes and gives CUDA memory too: it is mapped to the host. */
+/* The variant cpu takes and gives CUDA memory too, which is mapped to the host. */
 GST_START_TEST (test_cpu_variant)
 {
   GByteArray *expected =
@@ -220,7 +225,7 @@ GST_START_TEST (test_cpu_variant)
 }
 GST_END_TEST;
 
-/* Decoded on the GPU, convolved there, and what the CPU makes of the same frames. */
+/* Frames that are decoded and convolved on the GPU are those that the CPU makes of the same film. */
 GST_START_TEST (test_decoder)
 {
   g_autofree gchar *decode =
@@ -238,7 +243,7 @@ GST_START_TEST (test_decoder)
 }
 GST_END_TEST;
 
-/* A shift and one back, all in one context: the elements tell each other about it once. */
+/* A shift and a shift back in one context, which the elements tell each other once. */
 GST_START_TEST (test_shared_context)
 {
   guint contexts = 0;
@@ -263,7 +268,7 @@ run_line (gpointer expected)
   return NULL;
 }
 
-/* Two pipelines at once, each with a context of its own. */
+/* Two pipelines at the same time, each with its own context. */
 GST_START_TEST (test_two_pipelines)
 {
   GByteArray *expected = frames_of ("videotestsrc pattern=snow num-buffers=20 ! video/x-raw,format=I420 "
@@ -290,7 +295,7 @@ switch_memory (GstPad *pad, GstPadProbeInfo *probe, gpointer filter)
   return GST_PAD_PROBE_OK;
 }
 
-/* The memory of the input, or of the output, changes in mid-stream, again and again. */
+/* The kind of memory of the input or of the output changes again and again in mid-stream. */
 GST_START_TEST (test_memory_changes)
 {
   static const gchar *const lines[] = {
@@ -318,7 +323,7 @@ GST_START_TEST (test_memory_changes)
 }
 GST_END_TEST;
 
-/* The GPU's memory in use, in MiB, or -1 where nobody tells. */
+/* The memory of the GPU that is in use, in MiB, or -1 where nvidia-smi does not say. */
 static gint
 memory_in_use (void)
 {
@@ -330,7 +335,7 @@ memory_in_use (void)
   return atoi (text);
 }
 
-/* Started and stopped 200 times, the GPU's memory is what it was. */
+/* After 200 starts and stops the GPU has as much free memory as before. */
 GST_START_TEST (test_cycles)
 {
   GstElement *pipeline =
@@ -361,19 +366,19 @@ GST_END_TEST;
 GST_START_TEST (test_flights)
 {
   static const gchar *const formats[] = { "NV12", "I420", "P010_10LE", "RGBA", "GRAY8" };
-  static const gchar *const boundaries[] = { "replicate", "wrap", "reflect-101", "zero", "reflect" };
 
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+  for (guint i = 0; i < MAX (G_N_ELEMENTS (formats), CONVOLVE_N_BOUNDARIES); i++) {
+    const gchar *boundary = check_boundary_name (i % CONVOLVE_N_BOUNDARIES);
     g_autofree gchar *source = g_strdup_printf ("videotestsrc pattern=snow num-buffers=12 ! "
                                                 "video/x-raw,format=%s,width=1282,height=722",
-        formats[i]);
+        formats[i % G_N_ELEMENTS (formats)]);
     g_autofree gchar *reference =
-        g_strdup_printf ("%s ! cudaconvolve kernel-variant=cpu " MASK " boundary=%s", source, boundaries[i]);
+        g_strdup_printf ("%s ! cudaconvolve kernel-variant=cpu " MASK " boundary=%s", source, boundary);
     GByteArray *expected = frames_of (reference, NULL);
 
     for (guint n = 1; n <= 4; n++) {
       g_autofree gchar *line =
-          g_strdup_printf ("%s ! cudaconvolve frames-in-flight=%u " MASK " boundary=%s", source, n, boundaries[i]);
+          g_strdup_printf ("%s ! cudaconvolve frames-in-flight=%u " MASK " boundary=%s", source, n, boundary);
 
       check_equal (line, expected, NULL);
     }
@@ -382,7 +387,7 @@ GST_START_TEST (test_flights)
 }
 GST_END_TEST;
 
-/* How often a pipeline of this many frames calls what of the CUDA driver. */
+/* Runs a pipeline of this many frames, and counts the calls of each function of the CUDA driver. */
 static GHashTable *
 count_calls (const gchar *line, guint frames)
 {
@@ -414,12 +419,12 @@ count_calls (const gchar *line, guint frames)
   return calls;
 }
 
-/* What may not happen for each frame, by the beginning of its name. */
+/* Functions that may not be called for each frame, by the beginning of their names. */
 static const gchar *const not_per_frame[] = { "cuMemAlloc", "cuMemFree", "cuMemHost", "cuMemcpyHtoD_v2",
   "cuMemcpyDtoH_v2", "cuMemcpy2D_v2", "cuCtxSynchronize", "cuCtxCreate", "cuStreamCreate", "cuStreamSynchronize",
   "cuEventCreate", "cuModule", "cuLibrary", "cuFuncSet", "NULL-stream" };
 
-/* A thousand frames more are a thousand times the same few calls. */
+/* A thousand frames more make a thousand times the same few calls. */
 GST_START_TEST (test_calls)
 {
   static const struct
@@ -462,7 +467,7 @@ GST_START_TEST (test_calls)
 }
 GST_END_TEST;
 
-/* Asks the element about its context, as any neighbour may at any time. */
+/* Queries the element for its context, as any neighbour may do at any time. */
 typedef struct
 {
   GstElement *element;
@@ -488,7 +493,7 @@ ask_for_context (gpointer data)
   return NULL;
 }
 
-/* On the thread that looks for a context: another thread asks, and is waited for. */
+/* On the thread in which GStreamer looks for a context, waits for another thread that asks for that context. */
 static GstBusSyncReply
 let_neighbour_ask (GstBus *bus, GstMessage *message, gpointer data)
 {

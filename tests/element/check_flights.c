@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames under way over the fake device, which does all of a frame's work when it is waited for: what comes too early,
- * too late, in the wrong order, or is freed too soon, shows. Strips too: their number follows the frame's size.
+ * Frames in flight, and frames in strips, over the fake device. The device does the work of a frame only when
+ * somebody waits for the frame. So a frame that leaves too early or in the wrong order has wrong bytes, and memory
+ * that is freed too soon is used after that.
  */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <string.h>
 
-#include "support/frame.h"
+#include "support/element.h"
+#include "support/names.h"
 
 typedef struct
 {
   GstHarness *harness;
   GstBus *bus;
   GstVideoInfo info;
-  GString *order; /* what came out: a letter for each frame, the names of events between */
+  GString *order; /* what came out: a letter for each frame, and the names of the events between them */
   guint pushed;
-} Run;
+} Flight;
 
 static GstPadProbeReturn
 note (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
@@ -31,7 +33,7 @@ note (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 }
 
 static void
-run_set_caps (Run *run, const gchar *format, gint width, gint height)
+flight_set_caps (Flight *run, const gchar *format, gint width, gint height)
 {
   GstCaps *caps = frame_caps (format, width, height, NULL);
 
@@ -40,29 +42,23 @@ run_set_caps (Run *run, const gchar *format, gint width, gint height)
   gst_harness_set_src_caps (run->harness, caps);
 }
 
-static Run
-run_new (const gchar *line, const gchar *fault, const gchar *format, gint width, gint height)
+static Flight
+flight_new (const gchar *line, const gchar *fault, const gchar *format, gint width, gint height)
 {
-  Run run = { .bus = gst_bus_new (), .order = g_string_new (NULL) };
-  GstElement *element;
+  Flight run = { .bus = gst_bus_new (), .order = g_string_new (NULL) };
 
-  if (fault)
-    g_setenv ("CUDACONVOLVE_FAKE", fault, TRUE);
-  else
-    g_unsetenv ("CUDACONVOLVE_FAKE");
-  element = gst_object_ref_sink (gst_parse_launch (line, NULL));
-  run.harness = gst_harness_new_with_element (element, "sink", "src");
-  gst_object_unref (element);
-  gst_element_set_bus (element, run.bus);
+  fake_device_fault (fault);
+  run.harness = harness_new_line (line);
+  gst_element_set_bus (run.harness->element, run.bus);
   gst_pad_add_probe (run.harness->sinkpad,
       GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH, note, run.order,
       NULL);
-  run_set_caps (&run, format, width, height);
+  flight_set_caps (&run, format, width, height);
   return run;
 }
 
 static void
-run_free (Run *run)
+flight_free (Flight *run)
 {
   gst_element_set_bus (run->harness->element, NULL);
   gst_harness_teardown (run->harness);
@@ -71,39 +67,39 @@ run_free (Run *run)
 }
 
 static GstFlowReturn
-run_push_buffer (Run *run, GstBuffer *buffer)
+flight_push_buffer (Flight *run, GstBuffer *buffer)
 {
   GST_BUFFER_PTS (buffer) = run->pushed++ * 40 * GST_MSECOND;
   return gst_harness_push (run->harness, buffer);
 }
 
 static void
-run_push (Run *run, guint count)
+flight_push (Flight *run, guint count)
 {
   for (guint i = 0; i < count; i++)
-    fail_unless_equals_int (run_push_buffer (run, frame_new (&run->info, FRAME_PLAIN, run->pushed)), GST_FLOW_OK);
+    fail_unless_equals_int (flight_push_buffer (run, frame_new (&run->info, FRAME_PLAIN, run->pushed)), GST_FLOW_OK);
 }
 
-/* What came out since the last time. */
+/* Compares what came out since the last call. */
 static void
-expect_order (Run *run, const gchar *order)
+expect_order (Flight *run, const gchar *order)
 {
   fail_unless_equals_string (run->order->str, order);
   g_string_truncate (run->order, 0);
 }
 
-/* The bytes of the frames that one element makes of six random ones, the mask changed before each. */
+/* The bytes of what an element makes of six random frames, with another mask before each frame. */
 static GByteArray *
 frames_of (const gchar *line, const gchar *format, FrameLayout layout, const gchar *const *masks)
 {
-  Run run = run_new (line, NULL, format, 640, 448);
+  Flight run = flight_new (line, NULL, format, 640, 448);
   GByteArray *bytes = g_byte_array_new ();
   GstBuffer *buffer;
 
   for (guint i = 0; i < 6; i++) {
     if (masks)
       g_object_set (run.harness->element, "mask", masks[i], NULL);
-    fail_unless_equals_int (run_push_buffer (&run, frame_new (&run.info, layout, i)), GST_FLOW_OK);
+    fail_unless_equals_int (flight_push_buffer (&run, frame_new (&run.info, layout, i)), GST_FLOW_OK);
   }
   gst_harness_push_event (run.harness, gst_event_new_eos ());
   while ((buffer = gst_harness_try_pull (run.harness))) {
@@ -117,7 +113,7 @@ frames_of (const gchar *line, const gchar *format, FrameLayout layout, const gch
   }
   fail_unless_equals_int64 (bytes->len, 6 * run.info.size);
   expect_order (&run, " caps  segment abcdef eos ");
-  run_free (&run);
+  flight_free (&run);
   return bytes;
 }
 
@@ -138,15 +134,14 @@ check_same (const gchar *properties, const gchar *format, FrameLayout layout, co
   g_byte_array_unref (expected);
 }
 
-/* Strips meet without a seam, whatever the mask reaches for and wherever the rows lie. */
+/* Strips meet without a seam for every boundary, for low and tall masks, and for every layout of rows. */
 GST_START_TEST (test_strips)
 {
-  static const gchar *const boundaries[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
   static const gchar *const formats[] = { "P010_10LE", "RGBA", "Y444_16LE" };
 
-  for (guint i = 0; i < G_N_ELEMENTS (boundaries); i++) {
-    g_autofree gchar *small = g_strdup_printf ("boundary=%s mask=\"1 2 3; 4 5 6; 7 8 10\"", boundaries[i]);
-    g_autofree gchar *tall = g_strdup_printf ("boundary=%s mask=motion:90 mask-width=201", boundaries[i]);
+  for (gint i = 0; i < CONVOLVE_N_BOUNDARIES; i++) {
+    g_autofree gchar *small = g_strdup_printf ("boundary=%s mask=\"1 2 3; 4 5 6; 7 8 10\"", check_boundary_name (i));
+    g_autofree gchar *tall = g_strdup_printf ("boundary=%s mask=motion:90 mask-width=201", check_boundary_name (i));
 
     check_same (small, formats[i % 3], i % (FRAME_MEMORIES + 1), NULL);
     check_same (tall, "RGBA", FRAME_PLAIN, NULL);
@@ -156,7 +151,7 @@ GST_START_TEST (test_strips)
 }
 GST_END_TEST;
 
-/* Each frame has the mask that was set when it came, with plans that own memory on the device. */
+/* Each frame has the mask that was set when the frame came, also with plans that own memory on the device. */
 GST_START_TEST (test_masks_change)
 {
   static const gchar *const masks[] = { "box", "sharpen", "1 2 3", "identity", "disk", "1 0 0; 0 0 0; 0 0 -1" };
@@ -165,97 +160,100 @@ GST_START_TEST (test_masks_change)
 }
 GST_END_TEST;
 
-/* n in flight keep n - 1 back, and everything else of the stream waits for them. */
+/* With n frames in flight the element keeps n - 1 frames back, and events wait behind them. */
 GST_START_TEST (test_order)
 {
-  Run run = run_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
+  Flight run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
   GstSegment segment;
   GstQuery *query = gst_query_new_drain ();
   GstBuffer *buffer;
 
-  run_push (&run, 2);
+  flight_push (&run, 2);
   expect_order (&run, " caps  segment ");
-  run_push (&run, 3);
+  flight_push (&run, 3);
   expect_order (&run, "abc");
-  run_set_caps (&run, "I420", 80, 60);
+  flight_set_caps (&run, "I420", 80, 60);
   expect_order (&run, "de caps  segment ");
-  run_push (&run, 3);
+  flight_push (&run, 3);
   expect_order (&run, "f");
   gst_segment_init (&segment, GST_FORMAT_TIME);
   segment.base = 5;
   gst_harness_push_event (run.harness, gst_event_new_segment (&segment));
-  run_push (&run, 2);
+  flight_push (&run, 2);
   gst_harness_push_event (run.harness, gst_event_new_gap (10 * 40 * GST_MSECOND, 1));
   expect_order (&run, "gh segment ij gap ");
-  run_push (&run, 2);
+  flight_push (&run, 2);
   buffer = frame_new (&run.info, FRAME_PLAIN, 1);
   GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
-  run_push_buffer (&run, buffer);
+  flight_push_buffer (&run, buffer);
   expect_order (&run, "kl");
-  run_push (&run, 1);
+  flight_push (&run, 1);
   gst_harness_push_event (run.harness,
       gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty ("mark")));
   expect_order (&run, "mn custom-downstream ");
-  run_push (&run, 2);
+  flight_push (&run, 2);
   gst_pad_peer_query (run.harness->srcpad, query);
   expect_order (&run, "op");
-  run_push (&run, 1);
+  flight_push (&run, 1);
   gst_harness_push_event (run.harness, gst_event_new_eos ());
   expect_order (&run, "q eos ");
   gst_query_unref (query);
-  run_free (&run);
+  flight_free (&run);
 }
 GST_END_TEST;
 
-/* A flush throws away what is under way, and what follows is whole. */
+/* A flush drops the frames in flight, and the frames after the flush are complete. */
 GST_START_TEST (test_flush)
 {
-  Run run = run_new ("cudaconvolve frames-in-flight=4", NULL, "NV12", 64, 48);
+  Flight run = flight_new ("cudaconvolve frames-in-flight=4", NULL, "NV12", 64, 48);
   GstSegment segment;
 
-  run_push (&run, 4);
+  flight_push (&run, 4);
   gst_harness_push_event (run.harness, gst_event_new_flush_start ());
   gst_harness_push_event (run.harness, gst_event_new_flush_stop (TRUE));
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_harness_push_event (run.harness, gst_event_new_segment (&segment));
-  run_push (&run, 4);
+  flight_push (&run, 4);
   expect_order (&run, " caps  segment a flush-start  flush-stop  segment e");
-  /* Stopped with frames under way. */
-  run_free (&run);
+  /* The element is stopped with frames in flight. */
+  flight_free (&run);
 }
 GST_END_TEST;
 
-/* Fewer in flight: what is too many comes out; another variant or no work at all: in order. */
+/*
+ * With a smaller frames-in-flight the surplus frames come out. With another variant, or with passthrough, all frames
+ * come out in order.
+ */
 GST_START_TEST (test_changes)
 {
-  Run run = run_new ("cudaconvolve frames-in-flight=4", NULL, "NV12", 64, 48);
+  Flight run = flight_new ("cudaconvolve frames-in-flight=4", NULL, "NV12", 64, 48);
 
-  run_push (&run, 5);
+  flight_push (&run, 5);
   expect_order (&run, " caps  segment ab");
   g_object_set (run.harness->element, "frames-in-flight", 2, NULL);
-  run_push (&run, 1);
+  flight_push (&run, 1);
   expect_order (&run, "cde");
   g_object_set (run.harness->element, "frames-in-flight", 3, NULL);
-  run_push (&run, 2);
+  flight_push (&run, 2);
   expect_order (&run, "f");
   gst_util_set_object_arg (G_OBJECT (run.harness->element), "kernel-variant", "cpu");
-  run_push (&run, 2);
+  flight_push (&run, 2);
   expect_order (&run, "ghij");
   gst_util_set_object_arg (G_OBJECT (run.harness->element), "kernel-variant", "auto");
-  run_push (&run, 2);
+  flight_push (&run, 2);
   expect_order (&run, "");
   g_object_set (run.harness->element, "mask", "identity", NULL);
-  run_push (&run, 2);
+  flight_push (&run, 2);
   expect_order (&run, "klmn");
   g_object_set (run.harness->element, "mask", "box", NULL);
-  run_push (&run, 3);
+  flight_push (&run, 3);
   expect_order (&run, "o");
-  run_free (&run);
+  flight_free (&run);
 }
 GST_END_TEST;
 
 static GstClockTime
-ask_latency (Run *run, GstClockTime *most)
+ask_latency (Flight *run, GstClockTime *most)
 {
   GstQuery *query = gst_query_new_latency ();
   GstClockTime least;
@@ -268,7 +266,7 @@ ask_latency (Run *run, GstClockTime *most)
 }
 
 static void
-expect_latency (Run *run, GstClockTime latency, guint messages)
+expect_latency (Flight *run, GstClockTime latency, guint messages)
 {
   GstMessage *message;
   guint count = 0;
@@ -281,71 +279,71 @@ expect_latency (Run *run, GstClockTime latency, guint messages)
   fail_unless_equals_uint64 (ask_latency (run, NULL), latency);
 }
 
-/* The delay is told, and told again when it changes. */
+/* The latency is reported, and reported again when frames-in-flight changes. */
 GST_START_TEST (test_latency)
 {
-  Run run = run_new ("cudaconvolve", NULL, "NV12", 64, 48);
+  Flight run = flight_new ("cudaconvolve", NULL, "NV12", 64, 48);
 
-  run_push (&run, 1);
+  flight_push (&run, 1);
   expect_latency (&run, 0, 0);
   g_object_set (run.harness->element, "frames-in-flight", 3, NULL);
-  run_push (&run, 1);
+  flight_push (&run, 1);
   expect_latency (&run, 80 * GST_MSECOND, 1);
   g_object_set (run.harness->element, "sigma", 3.0, NULL);
-  run_push (&run, 1);
+  flight_push (&run, 1);
   expect_latency (&run, 80 * GST_MSECOND, 0);
   gst_util_set_object_arg (G_OBJECT (run.harness->element), "kernel-variant", "cpu");
-  run_push (&run, 1);
+  flight_push (&run, 1);
   expect_latency (&run, 0, 1);
   gst_util_set_object_arg (G_OBJECT (run.harness->element), "kernel-variant", "auto");
   g_object_set (run.harness->element, "frames-in-flight", 2, NULL);
-  run_push (&run, 1);
+  flight_push (&run, 1);
   expect_latency (&run, 40 * GST_MSECOND, 1);
   g_object_set (run.harness->element, "mask", "identity", NULL);
-  run_push (&run, 1);
+  flight_push (&run, 1);
   expect_latency (&run, 0, 1);
-  run_free (&run);
+  flight_free (&run);
 }
 GST_END_TEST;
 
-/* A frame that comes too late is dropped before work is done, and the gap is marked where it is. */
+/* A late frame is dropped before any work, and the next frame has the flag DISCONT. */
 GST_START_TEST (test_late_frame)
 {
-  Run run = run_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
+  Flight run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
   GstBuffer *buffer;
 
-  run_push (&run, 3);
+  flight_push (&run, 3);
   gst_harness_push_upstream_event (run.harness,
       gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 0, 3 * 40 * GST_MSECOND));
-  run_push (&run, 1); /* late */
+  flight_push (&run, 1); /* late */
   gst_harness_push_upstream_event (run.harness,
       gst_event_new_qos (GST_QOS_TYPE_OVERFLOW, 0.1, -1000 * GST_MSECOND, 1000 * GST_MSECOND));
-  run_push (&run, 3);
+  flight_push (&run, 3);
   expect_order (&run, " caps  segment abce");
   for (guint i = 0; i < 4; i++) {
     buffer = gst_harness_pull (run.harness);
     fail_unless_equals_int (GST_BUFFER_IS_DISCONT (buffer), i == 3);
     gst_buffer_unref (buffer);
   }
-  run_free (&run);
+  flight_free (&run);
 }
 GST_END_TEST;
 
-/* One error, whatever was under way, and no more at the end. */
+/* A failure with frames in flight makes one error, and stopping makes no second one. */
 GST_START_TEST (test_failure)
 {
-  Run run = run_new ("cudaconvolve frames-in-flight=3", "fail:2", "NV12", 64, 48);
+  Flight run = flight_new ("cudaconvolve frames-in-flight=3", "fail:2", "NV12", 64, 48);
   GstMessage *message;
 
-  run_push (&run, 3);
-  fail_unless_equals_int (run_push_buffer (&run, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
+  flight_push (&run, 3);
+  fail_unless_equals_int (flight_push_buffer (&run, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
   gst_harness_push_event (run.harness, gst_event_new_eos ());
   expect_order (&run, " caps  segment a eos ");
   message = gst_bus_pop_filtered (run.bus, GST_MESSAGE_ERROR);
   fail_unless (message != NULL);
   gst_message_unref (message);
   fail_unless (gst_bus_pop_filtered (run.bus, GST_MESSAGE_ERROR) == NULL);
-  run_free (&run);
+  flight_free (&run);
 }
 GST_END_TEST;
 
@@ -360,31 +358,31 @@ offer_small_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer pool)
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* A pool that lends fewer buffers than are under way would never give the next one. */
+/* A pool with fewer buffers than frames-in-flight must not stop the stream. */
 GST_START_TEST (test_small_pool)
 {
   for (guint n = 1; n <= 4; n++) {
     g_autofree gchar *line = g_strdup_printf ("cudaconvolve frames-in-flight=%u", n);
-    Run run = run_new (line, NULL, "NV12", 64, 48);
+    Flight run = flight_new (line, NULL, "NV12", 64, 48);
     GstBufferPool *pool = gst_video_buffer_pool_new ();
     GstBuffer *buffer;
 
     gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_small_pool, pool, NULL);
-    run_set_caps (&run, "NV12", 64, 32);
-    run_push (&run, n);
+    flight_set_caps (&run, "NV12", 64, 32);
+    flight_push (&run, n);
     buffer = gst_harness_pull (run.harness);
     fail_unless_equals_int (buffer->pool == pool, n <= 2);
     gst_buffer_unref (buffer);
-    run_free (&run);
+    flight_free (&run);
     gst_object_unref (pool);
   }
 }
 GST_END_TEST;
 
-/* What upstream is offered lends enough, on pages of its own. */
+/* The pool that upstream is offered has enough buffers, on pages that nobody shares. */
 GST_START_TEST (test_offered_pool)
 {
-  Run run = run_new ("cudaconvolve frames-in-flight=4", NULL, "NV12", 64, 48);
+  Flight run = flight_new ("cudaconvolve frames-in-flight=4", NULL, "NV12", 64, 48);
   g_autoptr (GstCaps) caps = gst_video_info_to_caps (&run.info);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);
   GstAllocationParams params;
@@ -393,7 +391,7 @@ GST_START_TEST (test_offered_pool)
   GstMapInfo map;
   guint size, min, max;
 
-  run_push (&run, 1);
+  flight_push (&run, 1);
   fail_unless (gst_pad_peer_query (run.harness->srcpad, query));
   fail_unless_equals_int (gst_query_get_n_allocation_pools (query), 1);
   gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
@@ -411,7 +409,7 @@ GST_START_TEST (test_offered_pool)
   gst_buffer_pool_set_active (pool, FALSE);
   gst_object_unref (pool);
   gst_query_unref (query);
-  run_free (&run);
+  flight_free (&run);
 }
 GST_END_TEST;
 

@@ -5,15 +5,14 @@
 
 #include <glib/gstdio.h>
 
-#include "support/frame.h"
-#include "element/layer_case.h"
+#include "element/check_layer_caps.h"
 
-#define MOST 70 /* the largest input that is tried */
+#define MOST 70 /* the largest side of an input that is tried */
 
-static guint32 seed;  /* of this run: printed, and settable as CUDACONVOLVE_SEED */
-static gchar *folder; /* for files, and gone at the end */
+guint32 seed;
+gchar *folder;
 
-/* The element with this layer, started. */
+/* Starts an element with this layer. */
 static GstElement *
 element_start (const LayerCase *layer)
 {
@@ -31,7 +30,7 @@ element_stop (GstElement *element)
   gst_object_unref (element);
 }
 
-/* Takes caps. */
+/* Calls transform_caps(); the caps are taken. */
 static GstCaps *
 transform (GstElement *element, GstPadDirection direction, GstCaps *caps)
 {
@@ -62,7 +61,10 @@ gray_caps (const gchar *field, gint least, gint most)
   return caps;
 }
 
-/* Each input has the formula's output, or none; each output has the inputs that give it, and no other. */
+/*
+ * Each input size gives the output size of the formula, or none. Each output size gives exactly the input sizes that
+ * make it.
+ */
 static void
 check_numbers (GstElement *element, const LayerCase *layer, gboolean vertical)
 {
@@ -94,7 +96,7 @@ check_numbers (GstElement *element, const LayerCase *layer, gboolean vertical)
   }
 }
 
-/* The same for ranges, of which the ends are tried at random. */
+/* The same for ranges with random ends. */
 static void
 check_ranges (GstElement *element, const LayerCase *layer, gboolean vertical, GRand *random)
 {
@@ -144,7 +146,7 @@ GST_START_TEST (test_sizes)
 }
 GST_END_TEST;
 
-/* The formula's worked sizes: (in + 2p - k) / s + 1, then the same for pooling. */
+/* Worked sizes: (in + 2p - k) / s + 1, then the same for pooling. */
 GST_START_TEST (test_worked_sizes)
 {
   static const gfloat weights[121] = { 1 };
@@ -179,7 +181,7 @@ GST_START_TEST (test_worked_sizes)
 }
 GST_END_TEST;
 
-/* Some builds have the same in CUDA memory behind what is in system memory. */
+/* Removes the caps in CUDA memory, which some builds append to those in system memory. */
 static GstCaps *
 without_last_cuda (GstCaps *caps)
 {
@@ -205,7 +207,7 @@ expect_caps (GstElement *element, GstPadDirection direction, const gchar *from, 
 
 #define ANY_RGB "RGB, RGBx, RGBA, BGR, BGRx, BGRA, xRGB, ARGB, xBGR, ABGR, GBR, GBRA, RGBP, BGRP"
 
-/* The kind of format that is there stays, whatever stands first with the neighbour. */
+/* fixate_caps() keeps the kind of format, whatever format the neighbour prefers. */
 static void
 expect_fixed (GstElement *element, const gchar *from, const gchar *offered, const gchar *format)
 {
@@ -217,7 +219,7 @@ expect_fixed (GstElement *element, const gchar *from, const gchar *offered, cons
   fail_unless_equals_string (gst_structure_get_string (gst_caps_get_structure (fixed, 0), "format"), format);
 }
 
-/* What comes of a format, and of formats, lists and what is no format of a layer; the fields that are kept. */
+/* The caps for one format, for lists, and for formats that a layer does not take; and the fields that are kept. */
 GST_START_TEST (test_formats)
 {
   static const gfloat weights[12] = { 1 };
@@ -263,7 +265,10 @@ GST_START_TEST (test_formats)
 }
 GST_END_TEST;
 
-/* In CUDA memory there is no gray: the same memory first where it has the formats, system memory alone otherwise. */
+/*
+ * CUDA memory has no gray format. The caps name the input's memory first where it has the formats, and otherwise only
+ * system memory.
+ */
 GST_START_TEST (test_cuda_memory)
 {
   static const gfloat weights[9] = { 1 };
@@ -295,9 +300,7 @@ GST_START_TEST (test_cuda_memory)
 }
 GST_END_TEST;
 
-/* --- pipelines --- */
-
-/* Runs to the end; the caps at the element named "seen" then. NULL where it fails, with the error printed as text. */
+/* Runs a pipeline to the end. Returns the caps at the element named "seen", or NULL after printing the error. */
 static GstCaps *
 run_pipeline (const LayerCase *layer, const gchar *before, const gchar *behind)
 {
@@ -357,24 +360,24 @@ GST_START_TEST (test_pipelines)
       "video/x-raw, format={ " ANY_RGB " }, width=26, height=15, framerate=10/1, pixel-aspect-ratio=4/3");
   expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=BGRx", "video/x-raw",
       "video/x-raw, format=BGRx, width=160, height=120");
-  /* The kind that comes stays, whatever downstream would have liked best. */
+  /* The kind of format of the input stays, whatever downstream prefers. */
   expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=BGRx",
       "video/x-raw, format={ RGBA, BGRx }", "video/x-raw, format=BGRx");
   expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, format=BGRx", "video/x-raw, format={ GBR, xRGB }",
       "video/x-raw, format=xRGB");
-  /* Downstream says, and upstream follows. */
+  /* Downstream chooses the size, and upstream follows. */
   expect_pipeline (&layer, "videotestsrc num-buffers=3", "video/x-raw, format=BGR, width=33, height=44",
       "video/x-raw, format=BGR, width=33, height=44");
   expect_pipeline (&layer, "videotestsrc num-buffers=3 ! videoscale ! videoconvert", "video/x-raw, width=33, height=44",
       "video/x-raw, width=33, height=44");
-  /* A layer behind a layer, a mask behind both; formats, of which the neighbours have few in common. */
+  /* A layer after a layer and a mask after both, between neighbours with few formats in common. */
   {
     g_autofree gchar *line = layer_case_line (&layer);
     g_autofree gchar *behind = g_strdup_printf ("cudaconvolve %s ! cudaconvolve mask=box ! videoconvert", line);
 
     expect_pipeline (&layer, "videotestsrc num-buffers=3", behind, "video/x-raw, width=160, height=120");
   }
-  /* What cannot be. */
+  /* Sizes and formats that cannot be made. */
   expect_pipeline (&layer, "videotestsrc num-buffers=3 ! video/x-raw, width=64, height=64", "video/x-raw, width=64",
       NULL);
   expect_pipeline (&gray, "videotestsrc num-buffers=3 ! video/x-raw, width=6, height=64", "identity", NULL);
@@ -386,258 +389,7 @@ GST_START_TEST (test_pipelines)
 }
 GST_END_TEST;
 
-/* --- formats that a layer does not take --- */
-
-/* Takes messages up to the first error, which is the element's own and holds these words, and counts its others. */
-static void
-expect_own_error (GstElement *pipeline, GstElement *element, const gchar *text, const gchar *what)
-{
-  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  GstMessage *message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-  GError *error;
-
-  fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR, "%s: no error", what);
-  gst_message_parse_error (message, &error, NULL);
-  fail_unless (GST_MESSAGE_SRC (message) == GST_OBJECT (element), "%s: the first error is of %s: %s", what,
-      GST_MESSAGE_SRC_NAME (message), error->message);
-  fail_unless (g_error_matches (error, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS), "%s: %s", what, error->message);
-  fail_unless (strstr (error->message, text), "%s: \"%s\" is not in \"%s\"", what, text, error->message);
-  fail_unless (g_utf8_validate (error->message, -1, NULL), "%s", what);
-  g_error_free (error);
-  gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_READY); /* all threads have ended then */
-  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR))) {
-    fail_if (GST_MESSAGE_SRC (message) == GST_OBJECT (element), "%s: a second error", what);
-    gst_message_unref (message);
-  }
-}
-
-static GstElement *
-pipeline_of (const LayerCase *layer, const gchar *before, GstElement **element)
-{
-  g_autofree gchar *line = layer_case_line (layer);
-  g_autofree gchar *description =
-      g_strdup_printf ("%s%scudaconvolve name=seen %s ! fakesink async=false", before, before[0] ? " ! " : "", line);
-  GError *error = NULL;
-  GstElement *pipeline = gst_parse_launch (description, &error);
-
-  fail_unless (error == NULL, "%s: %s", description, error ? error->message : "");
-  if (!GST_IS_PIPELINE (pipeline)) {
-    GstElement *one = pipeline;
-
-    pipeline = gst_pipeline_new (NULL);
-    gst_bin_add (GST_BIN (pipeline), one);
-  }
-  *element = gst_bin_get_by_name (GST_BIN (pipeline), "seen");
-  return pipeline;
-}
-
-/* Where nothing that upstream can offer is taken the element says so before anything runs. */
-GST_START_TEST (test_refused_at_start)
-{
-  static const gfloat weights[9 * 12] = { 0.5, 0, 0, 0.25 };
-  LayerCase rgb = layer_case_plain (folder, 3, 3, 1, 1, weights);
-  LayerCase gray = layer_case_plain (folder, 1, 1, 7, 7, weights);
-  const struct
-  {
-    const LayerCase *layer;
-    const gchar *before, *text;
-  } rows[] = {
-    { &rgb, "videotestsrc ! video/x-raw,format=I420",
-        "the frames are I420, and a layer of 3 channels takes RGB of 8 bits; "
-        "put videoconvert before the element" },
-    { &rgb, "videotestsrc ! video/x-raw,format=GRAY8", "the frames are GRAY8, and a layer of 3 channels takes RGB" },
-    { &rgb, "videotestsrc ! video/x-raw,format={I420,NV12} ! tee ! queue",
-        "the frames are I420, NV12, and a layer of 3" },
-    { &rgb,
-        "videotestsrc ! video/x-raw,format=I420,width=64,height=48,framerate=25/1,multiview-mode=mono,"
-        "pixel-aspect-ratio=1/1,interlace-mode=progressive,colorimetry=bt601,chroma-site=jpeg ! identity",
-        "the frames are I420, and" },
-    { &gray, "videotestsrc ! video/x-raw,format=RGB ! videorate ! queue",
-        "the frames are RGB, and a layer of 1 channel "
-        "takes GRAY8" },
-    { &gray, "videotestsrc ! video/x-raw,format=GRAY8,width=6,height=64", "no size that the frames can have gives" },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    GstElement *element, *pipeline = pipeline_of (rows[i].layer, rows[i].before, &element);
-
-    for (gint round = 0; round < 2; round++) {
-      fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
-      expect_own_error (pipeline, element, rows[i].text, rows[i].before);
-      gst_element_set_state (pipeline, GST_STATE_NULL);
-    }
-    gst_object_unref (element);
-    gst_object_unref (pipeline);
-  }
-  layer_case_clear (&rgb);
-  layer_case_clear (&gray);
-}
-GST_END_TEST;
-
-/* A source whose caps nobody knows before they come, as those of a decoder. */
-typedef struct
-{
-  GstElement *pipeline, *element;
-  GstPad *pad;
-  GstBus *bus;
-} Pushed;
-
-static Pushed
-pushed_start (const LayerCase *layer, const gchar *before)
-{
-  Pushed pushed = { .pad = gst_pad_new ("src", GST_PAD_SRC) };
-  g_autoptr (GstPad) sink = NULL;
-  GstStateChangeReturn ret;
-
-  pushed.pipeline = pipeline_of (layer, before, &pushed.element);
-  pushed.bus = gst_element_get_bus (pushed.pipeline);
-  sink = gst_bin_find_unlinked_pad (GST_BIN (pushed.pipeline), GST_PAD_SINK);
-  fail_unless_equals_int (gst_pad_link_full (pushed.pad, sink, GST_PAD_LINK_CHECK_NOTHING), GST_PAD_LINK_OK);
-  gst_pad_set_active (pushed.pad, TRUE);
-  ret = gst_element_set_state (pushed.pipeline, GST_STATE_PLAYING);
-  fail_if (ret == GST_STATE_CHANGE_FAILURE, "%s", before);
-  gst_pad_push_event (pushed.pad, gst_event_new_stream_start ("check"));
-  return pushed;
-}
-
-static GstFlowReturn
-pushed_frame (Pushed *pushed, const gchar *format)
-{
-  GstCaps *caps = frame_caps (format, 16, 12, NULL);
-  GstSegment segment;
-  GstVideoInfo info;
-
-  fail_unless (gst_video_info_from_caps (&info, caps));
-  gst_pad_push_event (pushed->pad, gst_event_new_caps (caps));
-  gst_caps_unref (caps);
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_push_event (pushed->pad, gst_event_new_segment (&segment));
-  return gst_pad_push (pushed->pad, frame_new (&info, FRAME_PLAIN, seed));
-}
-
-static void
-pushed_stop (Pushed *pushed)
-{
-  gst_element_set_state (pushed->pipeline, GST_STATE_NULL);
-  gst_pad_set_active (pushed->pad, FALSE);
-  gst_object_unref (pushed->pad);
-  gst_object_unref (pushed->bus);
-  gst_object_unref (pushed->element);
-  gst_object_unref (pushed->pipeline);
-}
-
-static void
-pushed_expect_none (Pushed *pushed, const gchar *what)
-{
-  GstMessage *message = gst_bus_timed_pop_filtered (pushed->bus, GST_SECOND / 10, GST_MESSAGE_ERROR);
-
-  fail_unless (message == NULL, "%s: an error of %s", what, message ? GST_MESSAGE_SRC_NAME (message) : "");
-}
-
-GST_START_TEST (test_refused_when_caps_come)
-{
-  static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
-  static const gchar *const before[] = { "", "queue", "identity", "capsfilter", "tee ! queue ! identity",
-    "queue ! videorate", "videorate ! queue", "multiqueue ! queue", "videobalance" };
-  static const gchar *const converters[] = { "videoconvert", "queue ! videoconvert ! queue", "videoconvert ! identity",
-    "videoscale ! videoconvert ! videorate" };
-  LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
-
-  for (guint i = 0; i < G_N_ELEMENTS (before); i++) {
-    Pushed pushed = pushed_start (&layer, before[i]);
-
-    for (gint frame = 0; frame < 3; frame++)
-      pushed_frame (&pushed, "NV12");
-    expect_own_error (pushed.pipeline, pushed.element,
-        "the frames are NV12, and a layer of 3 channels takes RGB of 8 "
-        "bits; put videoconvert before the element",
-        before[i]);
-    pushed_stop (&pushed);
-
-    /* Good ones, then others in mid-stream. */
-    pushed = pushed_start (&layer, before[i]);
-    fail_unless_equals_int (pushed_frame (&pushed, "RGB"), GST_FLOW_OK);
-    pushed_expect_none (&pushed, before[i]);
-    pushed_frame (&pushed, "I420");
-    pushed_frame (&pushed, "I420");
-    expect_own_error (pushed.pipeline, pushed.element, "the frames are I420, and a layer of 3", before[i]);
-    pushed_stop (&pushed);
-  }
-  for (guint i = 0; i < G_N_ELEMENTS (converters); i++) {
-    static const gchar *const formats[] = { "NV12", "I420", "RGB", "GRAY8", "NV12" };
-    Pushed pushed = pushed_start (&layer, converters[i]);
-
-    for (guint k = 0; k < G_N_ELEMENTS (formats); k++)
-      fail_unless_equals_int (pushed_frame (&pushed, formats[k]), GST_FLOW_OK);
-    pushed_expect_none (&pushed, converters[i]);
-    pushed_stop (&pushed);
-  }
-  layer_case_clear (&layer);
-}
-GST_END_TEST;
-
-/* To ask is no fault. */
-GST_START_TEST (test_queries_are_no_faults)
-{
-  static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
-  LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
-  Pushed pushed = pushed_start (&layer, "queue");
-  g_autoptr (GstPad) sink = gst_element_get_static_pad (pushed.element, "sink");
-
-  for (gint i = 0; i < 2; i++) {
-    g_autoptr (GstCaps) yuv = frame_caps ("I420", 16, 12, NULL);
-    g_autoptr (GstCaps) all = gst_pad_query_caps (sink, NULL), none = gst_pad_query_caps (sink, yuv);
-
-    fail_unless (gst_caps_is_empty (none) && !gst_caps_is_empty (all));
-    fail_if (gst_pad_query_accept_caps (sink, yuv));
-    fail_if (gst_pad_peer_query_accept_caps (pushed.pad, yuv));
-    pushed_expect_none (&pushed, "queries");
-    fail_unless_equals_int (pushed_frame (&pushed, "RGB"), GST_FLOW_OK);
-  }
-  pushed_stop (&pushed);
-  layer_case_clear (&layer);
-}
-GST_END_TEST;
-
-/* A name that is no UTF-8 is shown in some way that is. */
-GST_START_TEST (test_name_of_file)
-{
-  static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
-  LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
-  g_autofree gchar *location = g_strdup_printf ("%s/caf\xe9.npy", folder), *content = NULL;
-  GstElement *element, *pipeline = pipeline_of (&layer, "videotestsrc ! video/x-raw,format=I420", &element);
-  gsize length;
-  Pushed pushed;
-
-  fail_unless (g_file_get_contents (layer.location, &content, &length, NULL)
-      && g_file_set_contents (location, content, length, NULL));
-  g_object_set (element, "layer-location", location, NULL);
-  fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
-  expect_own_error (pipeline, element, ".npy: the frames are I420", "at the start");
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (element);
-  gst_object_unref (pipeline);
-
-  for (gint large = 0; large < 2; large++) {
-    pushed = pushed_start (&layer, "");
-    g_object_set (pushed.element, "layer-location", NULL, NULL);
-    fail_unless_equals_int (gst_element_set_state (pushed.pipeline, GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
-    g_object_set (pushed.element, "layer-location", location, "pool-size", large ? 99 : 1, NULL);
-    gst_pad_set_active (pushed.pad, TRUE);
-    fail_if (gst_element_set_state (pushed.pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
-    gst_pad_push_event (pushed.pad, gst_event_new_stream_start ("check"));
-    pushed_frame (&pushed, large ? "RGB" : "I420");
-    expect_own_error (pushed.pipeline, pushed.element,
-        large ? ".npy: frames of 16x12 give no output" : ".npy: the frames are I420", "when caps come");
-    pushed_stop (&pushed);
-  }
-  g_unlink (location);
-  layer_case_clear (&layer);
-}
-GST_END_TEST;
-
-/* Started and stopped again, each time with what is in the file then. */
+/* Each start reads the file again. */
 GST_START_TEST (test_restart)
 {
   static const gfloat weights[9] = { 1 };
@@ -653,7 +405,7 @@ GST_START_TEST (test_restart)
     fail_unless (allows (out, "width", i ? 16 : 18) && allows (out, "height", i ? 20 : 18));
     gst_caps_unref (out);
     gst_element_set_state (element, GST_STATE_NULL);
-    /* What it will be is not known while it is stopped. */
+    /* While the element is stopped, the size that the file will give is not known. */
     out = transform (element, GST_PAD_SINK, frame_caps ("GRAY8", 20, 20, NULL));
     fail_unless (allows (out, "width", 99));
     gst_caps_unref (out);
@@ -673,11 +425,9 @@ layer_caps_suite (void)
 {
   Suite *suite = suite_create ("layer_caps");
   TCase *tc = tcase_create ("layer_caps");
-  const gchar *given = g_getenv ("CUDACONVOLVE_SEED");
 
-  seed = given ? g_ascii_strtoull (given, NULL, 10) : g_random_int ();
-  g_print ("seed %u: CUDACONVOLVE_SEED=%u repeats this run\n", seed, seed);
-  folder = g_dir_make_tmp ("cudaconvolve-XXXXXX", NULL);
+  seed = check_seed ();
+  folder = check_folder ();
 
   tcase_set_timeout (tc, 300);
   suite_add_tcase (suite, tc);
@@ -687,10 +437,7 @@ layer_caps_suite (void)
   tcase_add_test (tc, test_cuda_memory);
   tcase_add_test (tc, test_pipelines);
   tcase_add_test (tc, test_restart);
-  tcase_add_test (tc, test_refused_at_start);
-  tcase_add_test (tc, test_refused_when_caps_come);
-  tcase_add_test (tc, test_queries_are_no_faults);
-  tcase_add_test (tc, test_name_of_file);
+  suite_add_tcase (suite, layer_refused ());
   return suite;
 }
 
@@ -701,8 +448,6 @@ main (int argc, char **argv)
 
   gst_check_init (&argc, &argv);
   failed = gst_check_run_suite (layer_caps_suite (), "layer_caps", __FILE__);
-  if (folder)
-    g_rmdir (folder);
-  g_free (folder);
+  check_remove_folder (folder);
   return failed;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which formats the element takes: those of GStreamer 1.22 by name, and made-up ones with something unknown in them. */
+/*
+ * The formats that the element takes: those of GStreamer 1.22 by name. Formats with an unknown trait are refused, as
+ * made-up ones show.
+ */
 #include <gst/check/gstcheck.h>
 
 #include "layout.h"
 
-/* Those of GStreamer 1.22 that version 0.2.0 of the element took, for none of them may be lost. */
+/* The formats of GStreamer 1.22 that version 0.2.0 took. None may be lost. */
 static const gchar *const taken[] = { "ABGR64_LE", "BGRA64_LE", "AYUV64", "ARGB64_LE", "ARGB64", "RGBA64_LE",
   "ABGR64_BE", "BGRA64_BE", "ARGB64_BE", "RGBA64_BE", "GBRA_12LE", "GBRA_12BE", "Y412_LE", "Y412_BE", "A444_10LE",
   "GBRA_10LE", "A444_10BE", "GBRA_10BE", "A422_10LE", "A422_10BE", "A420_10LE", "A420_10BE", "GBRA", "ABGR", "VUYA",
@@ -15,7 +18,7 @@ static const gchar *const taken[] = { "ABGR64_LE", "BGRA64_LE", "AYUV64", "ARGB6
   "IYU2", "v308", "RGB", "Y42B", "NV61", "NV16", "VYUY", "UYVY", "YVYU", "YUY2", "I420", "YV12", "NV21", "NV12", "Y41B",
   "YVU9", "YUV9", "GRAY16_LE", "GRAY16_BE", "GRAY8" };
 
-/* Later formats of the same kind, which come by themselves where GStreamer has them. */
+/* Formats of newer releases of GStreamer, which the element takes without naming them. */
 static const gchar *const newer[] = { "A422", "A444", "A444_12LE", "A444_12BE", "A422_12LE", "A422_12BE", "A420_12LE",
   "A420_12BE", "A444_16LE", "A444_16BE", "A422_16LE", "A422_16BE", "A420_16LE", "A420_16BE", "GBR_16LE", "GBR_16BE",
   "RBGA", "Y216_LE", "Y216_BE", "Y416_LE", "Y416_BE", "GRAY10_LE16" };
@@ -40,7 +43,7 @@ check_names (const gchar *const *names, guint n, gboolean all, gboolean supporte
 
     fail_unless (!all || format != GST_VIDEO_FORMAT_UNKNOWN, "%s is no format", names[i]);
     if (format != GST_VIDEO_FORMAT_UNKNOWN)
-      fail_unless_equals_int (gst_cuda_convolve_format_is_supported (format), supported);
+      fail_unless_equals_int (gst_cuda_convolve_format_is_supported (gst_video_format_get_info (format)), supported);
   }
 }
 
@@ -49,7 +52,7 @@ GST_START_TEST (test_names)
   check_names (taken, G_N_ELEMENTS (taken), TRUE, TRUE);
   check_names (newer, G_N_ELEMENTS (newer), FALSE, TRUE);
   check_names (refused, G_N_ELEMENTS (refused), FALSE, FALSE);
-  fail_if (gst_cuda_convolve_format_is_supported (GST_VIDEO_FORMAT_UNKNOWN));
+  fail_if (gst_cuda_convolve_format_is_supported (gst_video_format_get_info (GST_VIDEO_FORMAT_UNKNOWN)));
 }
 GST_END_TEST;
 
@@ -60,10 +63,10 @@ GST_START_TEST (test_floats)
 
   half.name = "RGBA_F16LE";
   half.flags |= 1 << 10;
-  fail_if (gst_cuda_convolve_format_info_is_supported (&half));
+  fail_if (gst_cuda_convolve_format_is_supported (&half));
   half.name = "RGBA_F16BE";
   half.flags &= ~GST_VIDEO_FORMAT_FLAG_LE;
-  fail_if (gst_cuda_convolve_format_info_is_supported (&half));
+  fail_if (gst_cuda_convolve_format_is_supported (&half));
 
   single = half;
   single.name = "RGBA_F32LE";
@@ -73,19 +76,19 @@ GST_START_TEST (test_floats)
     single.pixel_stride[i] = 16;
     single.poffset[i] = 4 * i;
   }
-  fail_if (gst_cuda_convolve_format_info_is_supported (&single));
+  fail_if (gst_cuda_convolve_format_is_supported (&single));
   single.flags &= ~(1 << 10);
-  fail_if (gst_cuda_convolve_format_info_is_supported (&single));
+  fail_if (gst_cuda_convolve_format_is_supported (&single));
 }
 GST_END_TEST;
 
-/* One thing about a good format is changed to something that the element does not know. */
+/* Each test changes one trait of a good format to something that the element does not know. */
 #define REFUSE(base, change) \
   do { \
     GstVideoFormatInfo made = copy_of (gst_video_format_from_string (base)); \
-    fail_unless (gst_cuda_convolve_format_info_is_supported (&made), base); \
+    fail_unless (gst_cuda_convolve_format_is_supported (&made), base); \
     made.change; \
-    fail_if (gst_cuda_convolve_format_info_is_supported (&made), "%s with %s", base, #change); \
+    fail_if (gst_cuda_convolve_format_is_supported (&made), "%s with %s", base, #change); \
   } while (0)
 
 GST_START_TEST (test_made_up)
@@ -95,7 +98,7 @@ GST_START_TEST (test_made_up)
       GstVideoFormatInfo made = copy_of (gst_video_format_from_string (taken[i]));
 
       made.flags |= 1u << bit;
-      fail_if (gst_cuda_convolve_format_info_is_supported (&made), "%s with bit %u", taken[i], bit);
+      fail_if (gst_cuda_convolve_format_is_supported (&made), "%s with bit %u", taken[i], bit);
     }
   REFUSE ("I420", flags |= GST_VIDEO_FORMAT_FLAG_COMPLEX);
   REFUSE ("I420", flags |= GST_VIDEO_FORMAT_FLAG_TILED);

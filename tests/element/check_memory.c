@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whose memory the element page-locks and keeps, over the fake device. The fake device refuses copies that lie partly
- * in page-locked memory, as CUDA does, and tells the checks what it would say to a copy that other code makes.
+ * Which memory the element page-locks, and for how long, over the fake device. Like CUDA, that device refuses copies
+ * of a block that lies only partly in page-locked memory. The checks ask the device whether it would take a copy that
+ * other code makes.
  */
 #include <gmodule.h>
 #include <gst/check/gstcheck.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/frame.h"
+#include "support/element.h"
 
 #define PAGE 4096
 
@@ -35,35 +36,21 @@ fake_device (void)
   return fake;
 }
 
-static GstHarness *
-harness_new (const gchar *line, const gchar *fault, GstVideoInfo *info)
-{
-  GstElement *element;
-  GstHarness *harness;
-
-  if (fault)
-    g_setenv ("CUDACONVOLVE_FAKE", fault, TRUE);
-  else
-    g_unsetenv ("CUDACONVOLVE_FAKE");
-  element = gst_object_ref_sink (gst_parse_launch (line, NULL));
-  harness = gst_harness_new_with_element (element, "sink", "src");
-  gst_object_unref (element);
-  gst_harness_set_src_caps (harness, gst_video_info_to_caps (info));
-  return harness;
-}
-
-/* 64x48 has no whole number of pages, and neither has any of its planes. */
+/* Neither such a frame nor any of its planes has a whole number of pages. */
 static GstVideoInfo
-info_of (const gchar *format)
+small_info (const gchar *format)
 {
-  g_autoptr (GstCaps) caps = frame_caps (format, 64, 48, NULL);
-  GstVideoInfo info;
-
-  gst_video_info_from_caps (&info, caps);
-  return info;
+  return info_of (format, 64, 48);
 }
 
-/* A pool of so many buffers; with the parameters that the element proposes to upstream, or without any. */
+static GstHarness *
+start (const gchar *line, const gchar *fault, const GstVideoInfo *info)
+{
+  fake_device_fault (fault);
+  return harness_new_for (line, info);
+}
+
+/* A pool with this number of buffers, with the allocation parameters that the element proposes or without any. */
 static GstBufferPool *
 pool_new (GstHarness *harness, const GstVideoInfo *info, guint lent, gboolean proposed)
 {
@@ -101,12 +88,6 @@ pool_free (GstBufferPool *pool)
   gst_object_unref (pool);
 }
 
-static void
-push_ok (GstHarness *harness, GstBuffer *buffer)
-{
-  fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
-}
-
 /* Whether another CUDA user of the process can copy the whole buffer. */
 static gboolean
 can_copy_buffer (const FakeDevice *fake, GstBuffer *buffer)
@@ -120,12 +101,15 @@ can_copy_buffer (const FakeDevice *fake, GstBuffer *buffer)
   return ok;
 }
 
-/* Locked is what comes again and has its pages for itself: once, and for as long as it lives. Other memory never is. */
+/*
+ * The element locks memory that comes again and shares no page, once and until the memory is freed. Other memory is
+ * never locked.
+ */
 GST_START_TEST (test_locked)
 {
   FakeDevice fake = fake_device ();
-  GstVideoInfo info = info_of ("NV12");
-  GstHarness *harness = harness_new ("cudaconvolve", NULL, &info);
+  GstVideoInfo info = small_info ("NV12");
+  GstHarness *harness = start ("cudaconvolve", NULL, &info);
   GstBufferPool *pool;
   GstBuffer *buffer, *other;
   gint before;
@@ -133,7 +117,7 @@ GST_START_TEST (test_locked)
   gst_harness_set_drop_buffers (harness, TRUE);
   for (guint i = 0; i < 20; i++)
     push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
-  before = *fake.pinned; /* of the pool that the output is from */
+  before = *fake.pinned; /* of the pool that the output comes from */
   fail_unless (before > 0 && before < 5, "%d memories", before);
   pool = pool_new (harness, &info, 2, TRUE);
   for (guint i = 0; i < 10; i++) {
@@ -149,14 +133,14 @@ GST_START_TEST (test_locked)
   }
   pool_free (pool);
   fail_unless_equals_int (*fake.pinned, before);
-  /* A pool that took no parameters: its blocks share pages with others. */
+  /* A pool without the parameters: its blocks share pages with other memory. */
   pool = pool_new (harness, &info, 2, FALSE);
   for (guint i = 0; i < 10; i++) {
     push_ok (harness, acquire (pool));
     fail_unless_equals_int (*fake.pinned, before);
   }
   pool_free (pool);
-  /* Somebody has put memory of their own into a pool's buffer. */
+  /* A pool's buffer in which somebody replaced the memory. */
   pool = pool_new (harness, &info, 2, TRUE);
   buffer = acquire (pool);
   gst_buffer_replace_all_memory (buffer, gst_allocator_alloc (NULL, info.size, NULL));
@@ -164,7 +148,7 @@ GST_START_TEST (test_locked)
   push_ok (harness, buffer);
   fail_unless_equals_int (*fake.pinned, before);
   pool_free (pool);
-  /* Memory without a pool, again and again. */
+  /* The same memory without a pool, pushed again and again. */
   buffer = frame_new (&info, FRAME_PLAIN, 1);
   for (guint i = 0; i < 3; i++) {
     push_ok (harness, gst_buffer_copy_region (buffer, GST_BUFFER_COPY_ALL, 0, -1));
@@ -176,7 +160,7 @@ GST_START_TEST (test_locked)
 }
 GST_END_TEST;
 
-/* The pools of usual elements upstream take the parameters: more is locked than the pool of the output. */
+/* The pools of common elements upstream take the parameters, so more is locked than the output's pool. */
 GST_START_TEST (test_usual_upstream)
 {
   static const struct
@@ -190,7 +174,7 @@ GST_START_TEST (test_usual_upstream)
     { "avdec_h264", "filesrc name=file ! qtdemux ! h264parse ! avdec_h264" },
   };
 
-  g_unsetenv ("CUDACONVOLVE_FAKE");
+  fake_device_fault (NULL);
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree gchar *line =
         g_strdup_printf ("%s ! cudaconvolve kernel-variant=global ! fakesink sync=false", rows[i].line);
@@ -222,12 +206,12 @@ GST_START_TEST (test_usual_upstream)
 }
 GST_END_TEST;
 
-/* Memory that cannot be locked costs speed alone. */
+/* Where memory cannot be locked the frames are right all the same. */
 GST_START_TEST (test_no_pin)
 {
   FakeDevice fake = fake_device ();
-  GstVideoInfo info = info_of ("NV12");
-  GstHarness *harness = harness_new ("cudaconvolve frames-in-flight=2", "no-pin", &info);
+  GstVideoInfo info = small_info ("NV12");
+  GstHarness *harness = start ("cudaconvolve frames-in-flight=2", "no-pin", &info);
 
   for (guint i = 0; i < 20; i++)
     push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
@@ -237,32 +221,13 @@ GST_START_TEST (test_no_pin)
 }
 GST_END_TEST;
 
-/* A block that somebody allocated, wrapped as one memory for each plane, with the planes end to end. */
-static GstBuffer *
-wrap_planes (const GstVideoInfo *info, guint8 *block)
-{
-  GstBuffer *buffer = gst_buffer_new ();
-  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
-  gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
-
-  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES (info); i++) {
-    gsize end = i + 1 < GST_VIDEO_INFO_N_PLANES (info) ? GST_VIDEO_INFO_PLANE_OFFSET (info, i + 1) : info->size;
-
-    offset[i] = GST_VIDEO_INFO_PLANE_OFFSET (info, i);
-    stride[i] = GST_VIDEO_INFO_PLANE_STRIDE (info, i);
-    gst_buffer_append_memory (buffer,
-        gst_memory_new_wrapped (0, block + offset[i], end - offset[i], 0, end - offset[i], NULL, NULL));
-  }
-  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info), info->width,
-      info->height, GST_VIDEO_INFO_N_PLANES (info), offset, stride);
-  return buffer;
-}
-
-/* Planes in memories of their own, one behind the other: none is locked, and the block stays copyable as a whole. */
+/*
+ * Where each plane is a memory and the planes lie end to end, none is locked, and the block can be copied as a whole.
+ */
 GST_START_TEST (test_separate_memories)
 {
   static const gint64 integers[] = { 1, 2, 1, 2, 4, 2, 1, 2, 1 };
-  const Expected expected = { .boundary = 1,
+  const Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
     .width = 3,
     .height = 3,
     .integers = integers,
@@ -274,10 +239,10 @@ GST_START_TEST (test_separate_memories)
     g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=\"1 2 1; 2 4 2; 1 2 1\" kernel-variant=global "
                                               "frames-in-flight=%u",
         n);
-    GstVideoInfo info = info_of ("I420");
-    GstHarness *harness = harness_new (line, NULL, &info);
+    GstVideoInfo info = small_info ("I420");
+    GstHarness *harness = start (line, NULL, &info);
     guint8 *block = aligned_alloc (PAGE, (info.size / PAGE + 1) * PAGE);
-    GstBuffer *planes = wrap_planes (&info, block), *out;
+    GstBuffer *planes = frame_wrap_planes (&info, block), *out;
 
     for (gsize i = 0; i < info.size; i++)
       block[i] = i * 31 % 251;
@@ -298,16 +263,18 @@ GST_START_TEST (test_separate_memories)
 }
 GST_END_TEST;
 
-/* Two frames that share a page, in both orders; the one comes often, then the other is to be copied, by anyone. */
+/*
+ * Two frames share a page. After one came often, the element and other code can still copy the other, in both orders.
+ */
 GST_START_TEST (test_neighbours)
 {
   FakeDevice fake = fake_device ();
-  GstVideoInfo info = info_of ("NV12");
+  GstVideoInfo info = small_info ("NV12");
 
   for (guint first = 0; first < 2; first++)
     for (guint n = 1; n <= 2; n++) {
       g_autofree gchar *line = g_strdup_printf ("cudaconvolve frames-in-flight=%u", n);
-      GstHarness *harness = harness_new (line, NULL, &info);
+      GstHarness *harness = start (line, NULL, &info);
       guint8 *block = aligned_alloc (PAGE, (2 * info.size / PAGE + 1) * PAGE);
       GstBuffer *frames[2];
 
@@ -330,14 +297,14 @@ GST_START_TEST (test_neighbours)
 }
 GST_END_TEST;
 
-/* Memory that is new for every frame does not come again, however many elements see it. */
+/* Memory that is new for every frame is not locked, however many elements receive the frame. */
 GST_START_TEST (test_tee)
 {
   FakeDevice fake = fake_device ();
-  GstVideoInfo info = info_of ("NV12");
+  GstVideoInfo info = small_info ("NV12");
 
   for (guint pooled = 0; pooled < 2; pooled++) {
-    GstHarness *one = harness_new ("cudaconvolve", NULL, &info), *other = harness_new ("cudaconvolve", NULL, &info);
+    GstHarness *one = start ("cudaconvolve", NULL, &info), *other = start ("cudaconvolve", NULL, &info);
     gint pins;
 
     gst_harness_set_drop_buffers (one, TRUE);
@@ -353,7 +320,9 @@ GST_START_TEST (test_tee)
       push_ok (other, buffer);
       pool_free (pool);
     }
-    /* The output's pools may have made a few more; a pool's memory is locked for nothing a limited number of times. */
+    /*
+     * The output's pools may have made a few buffers more. The number of buffers that are locked in vain is limited.
+     */
     fail_unless (*fake.pins - pins <= (pooled ? 16 + 8 : 8), "%d of 60 frames were locked", *fake.pins - pins);
     gst_harness_teardown (one);
     gst_harness_teardown (other);
@@ -362,11 +331,11 @@ GST_START_TEST (test_tee)
 }
 GST_END_TEST;
 
-/* What is set on the element when a frame of this number comes. */
+/* A setting of the element that changes when the frame of this number comes. */
 typedef struct
 {
   guint frame;
-  const gchar *name, *value; /* "caps": the width of the frames from here on */
+  const gchar *name, *value; /* for "caps": the width of the frames from here on */
 } Change;
 
 typedef struct
@@ -432,7 +401,7 @@ offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* Plays 60 frames to the end, twice where again is given: then with that set on the element in between. */
+/* Plays 60 frames to the end, and once more with the setting again where that is not NULL. */
 static void
 play_to_end (Play *play, const Change *again)
 {
@@ -446,7 +415,7 @@ play_to_end (Play *play, const Change *again)
   g_autoptr (GstPad) pad = NULL, input = NULL;
   g_autoptr (GstBus) bus = NULL;
 
-  g_unsetenv ("CUDACONVOLVE_FAKE");
+  fake_device_fault (NULL);
   pipeline = gst_parse_launch (line, NULL);
   sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   play->element = gst_bin_get_by_name (GST_BIN (pipeline), "element");
@@ -476,7 +445,9 @@ play_to_end (Play *play, const Change *again)
   gst_object_unref (pipeline);
 }
 
-/* Pools that lend few buffers: more frames in flight, and passthrough that ends, never stop the pipeline. */
+/*
+ * With pools that have few buffers, neither a larger frames-in-flight nor the end of passthrough stops the pipeline.
+ */
 GST_START_TEST (test_more_in_flight)
 {
   static const Change more[] = { { 20, "frames-in-flight", "4" }, { 40, "frames-in-flight", "2" },
@@ -497,12 +468,12 @@ GST_START_TEST (test_more_in_flight)
 }
 GST_END_TEST;
 
-/* More frames do get under way once the neighbours have agreed, and fewer than were agreed on are kept before. */
+/* More frames get in flight once the neighbours have agreed to more buffers, and not before. */
 GST_START_TEST (test_agreed)
 {
-  GstVideoInfo info = info_of ("GRAY8");
-  GstHarness *harness = harness_new ("cudaconvolve", NULL, &info);
-  GstBufferPool *pool = pool_new (harness, &info, 2, TRUE); /* with 1 in flight: none may be kept */
+  GstVideoInfo info = small_info ("GRAY8");
+  GstHarness *harness = start ("cudaconvolve", NULL, &info);
+  GstBufferPool *pool = pool_new (harness, &info, 2, TRUE); /* with frames-in-flight=1, so no frame may be kept */
 
   for (guint i = 0; i < 2; i++)
     push_ok (harness, acquire (pool));
@@ -523,7 +494,7 @@ GST_START_TEST (test_agreed)
 }
 GST_END_TEST;
 
-/* Whether the element itself answers upstream's question for buffers, and not downstream in its place. */
+/* Whether the element itself answers upstream's allocation query, and not downstream. */
 static gboolean
 answers_allocation (GstHarness *harness, const GstVideoInfo *info)
 {
@@ -538,11 +509,14 @@ answers_allocation (GstHarness *harness, const GstVideoInfo *info)
   return params.align == PAGE - 1;
 }
 
-/* Frames that pass through are downstream's matter; those of new caps and of a new start are the element's again. */
+/*
+ * During passthrough downstream answers the allocation query. After new caps and after a restart the element answers
+ * again.
+ */
 GST_START_TEST (test_passthrough)
 {
-  GstVideoInfo info = info_of ("GRAY8"), other = info_of ("NV12");
-  GstHarness *harness = harness_new ("cudaconvolve mask=identity", NULL, &info);
+  GstVideoInfo info = small_info ("GRAY8"), other = small_info ("NV12");
+  GstHarness *harness = start ("cudaconvolve mask=identity", NULL, &info);
 
   gst_harness_set_drop_buffers (harness, TRUE);
   fail_unless (answers_allocation (harness, &info));
@@ -561,11 +535,11 @@ GST_START_TEST (test_passthrough)
 }
 GST_END_TEST;
 
-/* Leaks would show under the leak tracer and the sanitizers: the query has an allocator of its own already. */
+/* A query that already has an allocator leaks nothing: the reference count shows that. */
 GST_START_TEST (test_query_with_allocator)
 {
-  GstVideoInfo info = info_of ("GRAY8");
-  GstHarness *harness = harness_new ("cudaconvolve", NULL, &info);
+  GstVideoInfo info = small_info ("GRAY8");
+  GstHarness *harness = start ("cudaconvolve", NULL, &info);
   g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
   GstAllocator *allocator = gst_allocator_find (GST_ALLOCATOR_SYSMEM);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);

@@ -8,9 +8,9 @@
 #include "support/frame.h"
 #include "props.h"
 
-static GstElement *pipeline; /* of the test that runs */
+static GstElement *pipeline; /* the pipeline of the test that runs */
 
-/* A check that fails leaves its pipeline playing; without this the next tests would wait for it. */
+/* Stops the pipeline of a test that failed, which the next test would otherwise wait for. */
 static void
 stop (void)
 {
@@ -80,15 +80,7 @@ GST_START_TEST (test_clip)
   convolve_settings_init (&settings);
   fail_unless (convolve_settings_make_mask (&settings, 1, 1, &luma, NULL));
   fail_unless (convolve_settings_make_mask (&settings, 2, 2, &chroma, NULL));
-  expected = (Expected){
-    .boundary = 1,
-    .width = luma.width,
-    .height = luma.height,
-    .weights = { luma.taps, chroma.taps },
-    .divisors = { luma.divisor, chroma.divisor },
-    .chroma_width = chroma.width,
-    .chroma_height = chroma.height,
-  };
+  expected = expected_of_masks (&luma, &chroma, CONVOLVE_BOUNDARY_REPLICATE);
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   for (;;) {
@@ -117,7 +109,7 @@ GST_START_TEST (test_clip)
 }
 GST_END_TEST;
 
-/* Two elements in one pipeline: a shift to the left and one back give the picture, so neither disturbs the other. */
+/* Two elements in one pipeline, a shift to the left and a shift back, give the original picture. */
 GST_START_TEST (test_two_masks)
 {
   g_autoptr (GstElement) before = NULL;
@@ -153,8 +145,8 @@ change_something (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   g_autoptr (GstElement) filter = find ("f");
 
   count++;
-  g_object_set (element, "mask", masks[count % G_N_ELEMENTS (masks)], "boundary", count % 5, "sigma", (count % 4) * 0.7,
-      NULL);
+  g_object_set (element, "mask", masks[count % G_N_ELEMENTS (masks)], "boundary", count % CONVOLVE_N_BOUNDARIES,
+      "sigma", (count % 4) * 0.7, NULL);
   if (count % 10 == 0) {
     g_autoptr (GstCaps) caps =
         frame_caps (formats[count / 10 % G_N_ELEMENTS (formats)], 40 + count, 30 + count % 7, NULL);
@@ -164,7 +156,10 @@ change_something (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Mask, boundary, size and format change again and again, a bad mask among them: it plays to the end. */
+/*
+ * Mask, boundary, size and format change again and again, with a bad mask among them, and the pipeline plays to the
+ * end.
+ */
 GST_START_TEST (test_changes_while_playing)
 {
   g_autoptr (GstElement) element = NULL;
@@ -191,7 +186,7 @@ GST_START_TEST (test_restart)
 }
 GST_END_TEST;
 
-/* Elements that want no GstVideoMeta, crop with one, or hand on what is not theirs. */
+/* Neighbours that take no GstVideoMeta, crop with a GstVideoMeta, or pass on buffers that they do not own. */
 GST_START_TEST (test_neighbours)
 {
   static const gchar *const lines[] = {
@@ -231,7 +226,10 @@ format_of_output (const gchar *line)
   return format;
 }
 
-/* Who leaves the format open gets 8 bits; who prefers a format among a few keeps that. */
+/*
+ * Where the caps leave the format open the element takes 8 bits; a neighbour's preference among a few formats is
+ * kept.
+ */
 GST_START_TEST (test_open_format)
 {
   static const struct
@@ -256,7 +254,10 @@ GST_START_TEST (test_open_format)
 }
 GST_END_TEST;
 
-/* Runs until upstream stops or 10 seconds have passed; the element's errors or infos, one a line, and debug texts. */
+/*
+ * Runs until upstream stops or 10 seconds have passed. Returns the element's errors or infos, one to a line, and
+ * their debug texts.
+ */
 static GString *
 messages_of_element (const gchar *line, GstMessageType type)
 {
@@ -310,7 +311,7 @@ element_has_cuda_memory (void)
   return gst_element_factory_can_src_any_caps (factory, caps);
 }
 
-/* What is said where there is no driver: one sentence, which gst-launch-1.0 shows, and one error for one fault. */
+/* Without a driver there is one sentence that gst-launch-1.0 shows, and one error for one fault. */
 GST_START_TEST (test_no_driver)
 {
   GModule *driver = g_module_open ("libcuda.so.1", G_MODULE_BIND_LAZY);

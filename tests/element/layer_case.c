@@ -7,111 +7,45 @@
 #include <math.h>
 #include <string.h>
 
+#include "support/file.h"
 #include "support/frame.h"
-#include "inflate.h"
+#include "support/names.h"
+#include "support/numpy.h"
 #include "support/oracle_layer.h"
 
-static const gchar *const boundaries[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
-static const gchar *const activations[] = { "none", "relu", "absolute" };
-
-/* --- files --- */
-
+/* A file with one array; extents is the text of its shape, to be freed here. */
 static GByteArray *
-npy_bytes (const gchar *shape, const gfloat *values, gsize count)
+array_bytes (gchar *extents, const gfloat *values, gsize count)
 {
-  GByteArray *bytes = g_byte_array_new ();
-  g_autofree gchar *header =
-      g_strdup_printf ("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }%*s\n", shape, 20, "");
-  guint length = strlen (header);
+  g_autofree gchar *header = g_strdup_printf (NUMPY_HEADER ("<f4", "False", "%s"), extents);
 
-  g_byte_array_append (bytes, (const guint8 *) "\x93NUMPY\1\0", 8);
-  g_byte_array_append (bytes, (const guint8[]){ length & 255, length >> 8 }, 2);
-  g_byte_array_append (bytes, (const guint8 *) header, length);
-  for (gsize i = 0; i < count; i++) {
-    guint32 word;
-
-    memcpy (&word, &values[i], 4);
-    word = GUINT32_TO_LE (word);
-    g_byte_array_append (bytes, (const guint8 *) &word, 4);
-  }
-  return bytes;
+  g_free (extents);
+  return numpy_floats (header, values, count);
 }
 
-static void
-put (GByteArray *bytes, gint size, guint32 value)
-{
-  for (gint i = 0; i < size; i++)
-    g_byte_array_append (bytes, (const guint8[]){ value >> 8 * i }, 1);
-}
-
-/* A member's header in front of it, or in the directory. */
-static void
-put_header (GByteArray *archive, const gchar *name, const GByteArray *content, gint offset)
-{
-  put (archive, 4, offset < 0 ? 0x04034b50 : 0x02014b50);
-  put (archive, offset < 0 ? 2 : 4, 20);
-  put (archive, 4, 0); /* flags, method */
-  put (archive, 4, 0); /* time */
-  put (archive, 4, convolve_crc32 (content->data, content->len));
-  put (archive, 4, content->len);
-  put (archive, 4, content->len);
-  put (archive, 4, strlen (name));
-  if (offset >= 0) {
-    put (archive, 4, 0);
-    put (archive, 4, 0);
-    put (archive, 2, 0);
-    put (archive, 4, offset);
-  }
-  g_byte_array_append (archive, (const guint8 *) name, strlen (name));
-}
-
-static GByteArray *
-npz_bytes (GByteArray *weight, GByteArray *bias)
-{
-  GByteArray *archive = g_byte_array_new (), *members[] = { weight, bias };
-  static const gchar *const names[] = { "weight.npy", "bias.npy" };
-  gint offsets[2], directory;
-
-  for (guint i = 0; i < 2; i++) {
-    offsets[i] = archive->len;
-    put_header (archive, names[i], members[i], -1);
-    g_byte_array_append (archive, members[i]->data, members[i]->len);
-  }
-  directory = archive->len;
-  for (guint i = 0; i < 2; i++) {
-    put_header (archive, names[i], members[i], offsets[i]);
-    g_byte_array_unref (members[i]);
-  }
-  put (archive, 4, 0x06054b50);
-  put (archive, 4, 0);
-  put (archive, 2, 2);
-  put (archive, 2, 2);
-  put (archive, 4, archive->len - 12 - directory);
-  put (archive, 4, directory);
-  put (archive, 2, 0);
-  return archive;
-}
-
-/* Every layer has a file of its own, for the name is what the element looks at. */
+/*
+ * Every layer has a file of its own, because the element reads a file again only where the name is another. The archives
+ * are written as numpy.savez() does and as other archivers do, in turn.
+ */
 static void
 write_file (LayerCase *layer, const gchar *folder)
 {
   static gint number;
   gsize count = (gsize) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width;
   g_autofree gchar *name = g_strdup_printf ("layer%d.%s", number++, layer->bias ? "npz" : "npy");
-  g_autofree gchar *shape =
-      g_strdup_printf ("(%d, %d, %d, %d)", layer->filters, layer->channels, layer->kernel_height, layer->kernel_width);
-  GByteArray *bytes = npy_bytes (shape, layer->weights, count);
-  FILE *file;
+  GByteArray *bytes = array_bytes (g_strdup_printf ("(%d, %d, %d, %d)", layer->filters, layer->channels,
+                                       layer->kernel_height, layer->kernel_width),
+      layer->weights, count);
 
   if (layer->bias) {
-    g_autofree gchar *length = g_strdup_printf ("(%d,)", layer->filters);
+    NumpyMember members[] = { { NUMPY_MEMBER ("weight.npy", bytes), .plain = number % 2 },
+      { NUMPY_MEMBER ("bias.npy", array_bytes (g_strdup_printf ("(%d,)", layer->filters), layer->bias, layer->filters)),
+          .plain = number % 2 } };
 
-    bytes = npz_bytes (bytes, npy_bytes (length, layer->bias, layer->filters));
+    bytes = numpy_archive (members, 2, "");
   }
   layer->location = g_build_filename (folder, name, NULL);
-  file = fopen (layer->location, "wb");
-  fail_unless (file && fwrite (bytes->data, 1, bytes->len, file) == bytes->len && fclose (file) == 0);
+  fail_unless (check_write_file (layer->location, bytes));
   g_byte_array_unref (bytes);
 }
 
@@ -151,8 +85,8 @@ layer_case_random (GRand *random, const gchar *folder, gint filters, gint channe
   }
   layer.stride = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 5);
   layer.padding = g_rand_int_range (random, -1, 5);
-  layer.boundary = g_rand_int_range (random, 0, G_N_ELEMENTS (boundaries));
-  layer.activation = g_rand_int_range (random, 0, G_N_ELEMENTS (activations));
+  layer.boundary = g_rand_int_range (random, 0, CONVOLVE_N_BOUNDARIES);
+  layer.activation = g_rand_int_range (random, 0, CONVOLVE_N_ACTIVATIONS);
   layer.pool_size = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 4);
   layer.pool_stride = g_rand_int_range (random, 0, 4);
   layer.divisor = g_rand_int_range (random, 0, 2) ? 0 : g_rand_double_range (random, -2, 2);
@@ -196,9 +130,10 @@ layer_case_line (const LayerCase *layer)
 
   return g_strdup_printf ("layer-location=%s stride=%d padding=%s boundary=%s activation=%s pool-size=%d "
                           "pool-stride=%d divisor=%s bias=%s layer-channels=\"%s\" mosaic=%d",
-      layer->location, layer->stride, padding, boundaries[layer->boundary], activations[layer->activation],
-      layer->pool_size, layer->pool_stride, g_ascii_dtostr (divisor, sizeof divisor, layer->divisor),
-      g_ascii_dtostr (offset, sizeof offset, layer->offset), maps, layer->mosaic);
+      layer->location, layer->stride, padding, check_boundary_name (layer->boundary),
+      check_activation_name (layer->activation), layer->pool_size, layer->pool_stride,
+      g_ascii_dtostr (divisor, sizeof divisor, layer->divisor), g_ascii_dtostr (offset, sizeof offset, layer->offset),
+      maps, layer->mosaic);
 }
 
 void
@@ -247,7 +182,7 @@ layer_case_map_side (const LayerCase *layer, gboolean vertical, gint input)
   return (sums - layer->pool_size) / (layer->pool_stride ? layer->pool_stride : layer->pool_size) + 1;
 }
 
-/* A mosaic has the fewest columns that make it no higher than wide, in tiles. */
+/* A mosaic has the fewest columns with which it has no more rows than columns of tiles. */
 static gint
 tiles (const LayerCase *layer, gboolean vertical)
 {
@@ -332,8 +267,8 @@ make_oracle (const LayerCase *layer, const GstVideoInfo *info, const gdouble *in
     .kernel_width = layer->kernel_width,
     .stride_y = layer->stride,
     .stride_x = layer->stride,
-    .padding = layer->boundary,
-    .activation = layer->activation,
+    .boundary = check_boundary_oracle (layer->boundary),
+    .activation = check_activation_oracle (layer->activation),
     .pool_height = layer->pool_size,
     .pool_width = layer->pool_size,
   };

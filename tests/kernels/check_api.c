@@ -13,7 +13,7 @@ check (bool good, const char *what, FILE *file)
   return !good;
 }
 
-/* Status and text of an error, and that no error need be asked for. */
+/* The status and the text of an error are right, and callers may pass NULL for the error. */
 static int
 check_error (ConvolveStatus got, ConvolveStatus expected, const ConvolveError *error, const char *what, FILE *file)
 {
@@ -30,7 +30,7 @@ check_error (ConvolveStatus got, ConvolveStatus expected, const ConvolveError *e
 typedef struct
 {
   ConvolvePixel pixel;
-  ConvolveMask mask; /* its taps are in taps below */
+  ConvolveMask mask; /* the taps stand in taps below */
   ConvolveBoundary boundary;
   const char *variant;
 } Arguments;
@@ -189,7 +189,7 @@ check_run_arguments (FILE *file)
   REFUSE_RUN (region.y, 36);
   REFUSE_RUN (region.width, 19);
   REFUSE_RUN (region.height, -1);
-  REFUSE_RUN (region.x, INT_MAX); /* x + width wraps */
+  REFUSE_RUN (region.x, INT_MAX); /* x + width overflows */
   REFUSE_RUN (region.width, INT_MAX);
 
   {
@@ -202,7 +202,7 @@ check_run_arguments (FILE *file)
         "what a plan says of itself", file);
   }
 
-  /* A plan that has been referenced lives on. */
+  /* A plan with a second reference outlives the first. */
   failures += check (convolve_plan_ref (plan) == plan, "convolve_plan_ref()", file);
   convolve_plan_unref (plan);
   failures += check (convolve_run (plan, &good, &error) == CONVOLVE_OK, "a run after ref and unref", file);

@@ -12,7 +12,7 @@ typedef struct
 {
   ConvolveMask mask;
   ConvolvePixel pixel;
-  ConvolveBoxAxis row, column; /* what the mask was made of */
+  ConvolveBoxAxis row, column; /* the mask is their product, times a factor */
   ConvolvePlan *plan;
   FILE *file;
 } Trial;
@@ -21,17 +21,19 @@ static int
 fail (const Trial *trial, const char *what)
 {
   fprintf (trial->file, "FAILED box: %s: mask %dx%d of %d/%d and %d/%d, divisor %.17g, depth %d\n", what,
-      trial->mask.width, trial->mask.height, trial->row.end, trial->row.inner, trial->column.end, trial->column.inner,
+      trial->mask.width, trial->mask.height, trial->row.edge, trial->row.inner, trial->column.edge, trial->column.inner,
       trial->mask.divisor, trial->pixel.depth);
   return 1;
 }
 
+/* Weight i of an axis with count weights. */
 static uint32_t
 weight (const ConvolveBoxAxis *axis, int i, int count)
 {
-  return i == 0 || i == count - 1 ? axis->end : axis->inner;
+  return i == 0 || i == count - 1 ? axis->edge : axis->inner;
 }
 
+/* Weight k of the mask that box stands for, in row-major order. */
 static uint32_t
 product (const Trial *trial, const ConvolveBox *box, int k)
 {
@@ -40,24 +42,28 @@ product (const Trial *trial, const ConvolveBox *box, int k)
   return weight (&box->row, k % width, width) * weight (&box->column, k / width, height);
 }
 
-/* As the kernel does it: a column's sum and its ends, the sums up to a column, and the ends of a row of these. */
+/*
+ * The sum of weights times samples by the kernel's arithmetic in 32 bits: column sums and the sums of their first and
+ * last row, prefix sums of these along the row, and differences of prefix sums. The prefix sums begin with `start`.
+ */
 static uint32_t
-running_sum (const Trial *trial, const ConvolveBox *box, const uint32_t *samples, uint32_t start)
+sum_by_prefix_sums (const Trial *trial, const ConvolveBox *box, const uint32_t *samples, uint32_t start)
 {
   int width = trial->mask.width, height = trial->mask.height;
-  uint32_t upto[CONVOLVE_MAX_SIDE + 1] = { start };
+  uint32_t prefix[CONVOLVE_MAX_SIDE + 1] = { start };
 
   for (int i = 0; i < width; i++) {
-    uint32_t sum = 0, ends = samples[i] + samples[(height - 1) * width + i];
+    uint32_t sum = 0, edges = samples[i] + samples[(height - 1) * width + i];
 
     for (int j = 0; j < height; j++)
       sum += samples[j * width + i];
-    upto[i + 1] = upto[i] + sum * box->column.inner + ends * (uint32_t) (box->column.end - box->column.inner);
+    prefix[i + 1] = prefix[i] + sum * box->column.inner + edges * (uint32_t) (box->column.edge - box->column.inner);
   }
-  return (upto[width] - upto[0]) * box->row.end
-      + (upto[width > 1 ? width - 1 : 0] - upto[width > 1 ? 1 : 0]) * (box->row.inner - box->row.end);
+  return (prefix[width] - prefix[0]) * box->row.edge
+      + (prefix[width > 1 ? width - 1 : 0] - prefix[width > 1 ? 1 : 0]) * (box->row.inner - box->row.edge);
 }
 
+/* Random samples, a third of them the largest: prefix sums that overflow give the sum of products. */
 static int
 check_sums (const Trial *trial, const ConvolveBox *box, CheckRandom *random)
 {
@@ -72,13 +78,13 @@ check_sums (const Trial *trial, const ConvolveBox *box, CheckRandom *random)
     samples[k] = check_random_range (random, 0, 2) == 0 ? most : check_random_range (random, 0, most);
     expected += (uint64_t) product (trial, box, k) * samples[k];
   }
-  if (running_sum (trial, box, samples, (uint32_t) check_random_range (random, 0, 1 << 30) * 4) != expected)
-    failures = fail (trial, "running sums are not the sum of products");
+  if (sum_by_prefix_sums (trial, box, samples, (uint32_t) check_random_range (random, 0, 1 << 30) * 4) != expected)
+    failures = fail (trial, "the prefix sums do not give the sum of products");
   free (samples);
   return failures;
 }
 
-/* The integers are the weights, to a quarter of the error that is allowed; all of it for exact plans. */
+/* The weights that box stands for are the mask: exactly for exact plans, within half the error budget for others. */
 static int
 check_weights (const Trial *trial, const ConvolveBox *box)
 {
@@ -86,16 +92,20 @@ check_weights (const Trial *trial, const ConvolveBox *box)
   const double factor = convolve_box_factor (plan, box) * plan->tail.scale, most = (1 << trial->pixel.depth) - 1;
   const double allowed = (trial->pixel.depth == 8 ? 1.0 / 64 : 0.5) / 2;
   double missed = 0, sum = 0;
+  int failures = 0;
 
   for (int k = 0; k < trial->mask.width * trial->mask.height; k++) {
     missed += fabs (trial->mask.taps[k] / trial->mask.divisor - factor * product (trial, box, k));
     sum += product (trial, box, k) * most;
   }
-  return (missed * most > (plan->exact ? 1e-9 * fabs (plan->tail.scale) * sum : allowed) ? fail (trial, "other weights")
-                                                                                         : 0)
-      + (sum >= 4294967296.0 ? fail (trial, "sums above 32 bits") : 0);
+  if (missed * most > (plan->exact ? 1e-9 * fabs (plan->tail.scale) * sum : allowed))
+    failures += fail (trial, "the weights are not those of the mask");
+  if (sum >= 4294967296.0)
+    failures += fail (trial, "a sum needs more than 32 bits");
+  return failures;
 }
 
+/* The mask is accepted and right; with another first weight it is refused, or right all the same. */
 static int
 check_trial (Trial *trial, CheckRandom *random)
 {
@@ -115,7 +125,6 @@ check_trial (Trial *trial, CheckRandom *random)
     failures += fail (trial, reason);
   convolve_plan_unref (trial->plan);
 
-  /* One weight more, and it is none. */
   if (count == 1)
     return failures;
   trial->mask.taps[0] *= 1.25;
@@ -124,7 +133,7 @@ check_trial (Trial *trial, CheckRandom *random)
   if (!trial->plan)
     return failures + fail (trial, error.text);
   if (convolve_box_choose (trial->plan, &box, &reason) && check_weights (trial, &box))
-    failures += fail (trial, "taken with another first weight");
+    failures += fail (trial, "a mask with another first weight is accepted as a box");
   convolve_plan_unref (trial->plan);
   return failures;
 }
@@ -140,12 +149,12 @@ check_box (uint64_t seed, int masks, FILE *file)
 
     check_random_init (&random, seed, 0xb0c + i);
     const int largest = check_random_range (&random, 0, 7) == 0 ? CONVOLVE_MAX_SIDE / 2 : 20;
-    const bool deep = check_random_range (&random, 0, 1), soft = check_random_range (&random, 0, 3);
+    const bool deep = check_random_range (&random, 0, 1), edges_differ = check_random_range (&random, 0, 3);
 
-    trial.row.inner = soft ? check_random_range (&random, 1, 8) : 1;
-    trial.row.end = check_random_range (&random, 1, trial.row.inner);
-    trial.column.inner = soft ? check_random_range (&random, 1, 8) : 1;
-    trial.column.end = check_random_range (&random, 1, trial.column.inner);
+    trial.row.inner = edges_differ ? check_random_range (&random, 1, 8) : 1;
+    trial.row.edge = check_random_range (&random, 1, trial.row.inner);
+    trial.column.inner = edges_differ ? check_random_range (&random, 1, 8) : 1;
+    trial.column.edge = check_random_range (&random, 1, trial.column.inner);
     trial.pixel = (ConvolvePixel){ .type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,
       .depth = deep ? 12 : 8,
       .samples = 1,

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/names.h"
+
 enum
 {
   WALK = 40, /* sizes 1..40 x 1..40 are walked through */
   GUARD = 96,
-  MAX_PRODUCTS = 4000000 /* of one case: the oracle is slow */
+  MAX_PRODUCTS = 4000000 /* the most multiplications of one case, for the oracle is slow */
 };
 
 size_t
@@ -31,7 +33,7 @@ check_case_sample (const CheckCase *test, const CheckBlock *block, int x, int y,
       + k * (ptrdiff_t) check_sample_size (&test->pixel);
 }
 
-/* The word is given in the order that arithmetic has. */
+/* word is in this machine's byte order; a swapped pixel gets it swapped. */
 void
 check_case_set (const CheckCase *test, const CheckBlock *block, int x, int y, int k, int word)
 {
@@ -105,7 +107,7 @@ random_pixel (ConvolvePixel *pixel, CheckRandom *random)
     pixel->zero[k] = random_zero (random, pixel->depth);
 }
 
-/* From numbers of their own, so that a seed and a number go on to mean the same mask and picture. */
+/* The ranges have a random stream of their own, so that a seed and a number keep their mask and picture. */
 static void
 random_ranges (CheckCase *test)
 {
@@ -117,8 +119,8 @@ random_ranges (CheckCase *test)
 }
 
 /*
- * Every eighth case has a size beside one at which a tile may end. The others walk through all small sizes in a
- * scrambled order: 789 has no factor in common with 1600.
+ * Every eighth case has a size at or next to one at which a tile may end. The others walk through all small sizes in
+ * a scrambled order: 789 has no factor in common with 1600.
  */
 static void
 random_size (CheckCase *test, CheckRandom *random)
@@ -158,7 +160,7 @@ random_size (CheckCase *test, CheckRandom *random)
   }
 }
 
-/* The whole plane or a part of it, not too much for the oracle. */
+/* The region is the whole plane or a part, and small enough for the oracle. */
 static void
 random_region (CheckCase *test, CheckRandom *random)
 {
@@ -181,7 +183,7 @@ random_region (CheckCase *test, CheckRandom *random)
   r->y = check_random_range (random, 0, test->height - r->height);
 }
 
-/* Fills the block with random bytes; the caller writes the samples it wants. */
+/* Fills the block with random bytes; the caller then writes the samples. */
 static bool
 make_block (CheckCase *test, CheckBlock *block, CheckRandom *random, bool plain, bool even, size_t guard)
 {
@@ -276,7 +278,7 @@ fill_image (CheckCase *test, CheckRandom *random)
             value = pixel->zero[k];
             break;
         }
-        /* What stands in the unused bits is not to matter. */
+        /* The bits below the sample are random, because they must not matter. */
         if (pixel->shift > 0)
           below = (int) (check_random_next (random) & ((1 << pixel->shift) - 1));
         word = value << pixel->shift | below;
@@ -343,13 +345,6 @@ check_case_clear (CheckCase *test)
 void
 check_case_oracle (const CheckCase *test, Oracle *oracle)
 {
-  static const OracleBoundary boundaries[CONVOLVE_N_BOUNDARIES] = {
-    [CONVOLVE_BOUNDARY_ZERO] = ORACLE_ZERO,
-    [CONVOLVE_BOUNDARY_REPLICATE] = ORACLE_REPLICATE,
-    [CONVOLVE_BOUNDARY_REFLECT] = ORACLE_REFLECT,
-    [CONVOLVE_BOUNDARY_REFLECT_101] = ORACLE_REFLECT_101,
-    [CONVOLVE_BOUNDARY_WRAP] = ORACLE_WRAP,
-  };
   const ConvolvePixel *pixel = &test->pixel;
   const CheckMask *mask = &test->mask;
 
@@ -366,7 +361,7 @@ check_case_oracle (const CheckCase *test, Oracle *oracle)
     .row_stride = test->source.stride,
     .width = test->width,
     .height = test->height,
-    .boundary = boundaries[test->boundary],
+    .boundary = check_boundary_oracle (test->boundary),
     .mask_width = mask->mask.width,
     .mask_height = mask->mask.height,
     .integers = mask->integers,
@@ -384,7 +379,6 @@ check_case_oracle (const CheckCase *test, Oracle *oracle)
 void
 check_case_describe (const CheckCase *test, FILE *file)
 {
-  static const char *const boundaries[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
   const ConvolvePixel *pixel = &test->pixel;
   const ConvolveMask *mask = &test->mask.mask;
 
@@ -397,7 +391,7 @@ check_case_describe (const CheckCase *test, FILE *file)
       test->width, test->height, test->region.width, test->region.height, test->region.x, test->region.y,
       test->source.stride, test->destination.stride, test->source.origin, test->destination.origin, test->content);
   fprintf (file, "  mask: %dx%d %s, divisor %.17g, offset %.17g, boundary %s, ", mask->width, mask->height,
-      test->mask.kind, mask->divisor, mask->offset, boundaries[test->boundary]);
+      test->mask.kind, mask->divisor, mask->offset, check_boundary_name (test->boundary));
   if (test->mask.integers)
     fprintf (file, "integers times %" PRId64 "/%" PRId64 "\n", test->mask.numerator, test->mask.denominator);
   else

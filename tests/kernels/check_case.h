@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One case of the kernel checks: a pixel layout, a boundary, a mask, a plane with its bytes. A case is a pure function
- * of a seed and a number; what variant runs it is the caller's affair.
+ * One case of the kernel checks: a pixel layout, a boundary, a mask, and a plane with its bytes. A case is a pure
+ * function of a seed and a number, whichever variant runs the case.
  *
- * The source block ends with the last sample, so that a read behind it meets the end of the allocation; the
+ * The source block ends with the last sample, so that a read beyond that sample leaves the allocation. The
  * destination block has guard bytes on both sides, and all its bytes are random before the run.
  */
 #ifndef TESTS_KERNELS_CHECK_CASE_H
@@ -33,13 +33,13 @@ typedef struct
   int width, height;
   ConvolveRect region;
 
-  const char *content; /* in words */
+  const char *content; /* a description for messages */
   bool flat;           /* each sample has one value all over the image */
   bool large;          /* too large for the oracle: compared with the variants on the host alone */
   CheckBlock source, destination;
 } CheckCase;
 
-/* even: U16 pointers and strides are even, as devices need them. False where memory is short. */
+/* With even, pointers and strides of 16-bit samples are even, as devices need them. False where memory is short. */
 bool check_case_random (CheckCase *test, uint64_t seed, uint64_t number, bool even);
 
 /* A case of the caller's own pixel, boundary, mask and size over the whole plane; the image is random. */
@@ -55,7 +55,7 @@ int check_largest (const ConvolvePixel *pixel);
 unsigned char *check_case_sample (const CheckCase *test, const CheckBlock *block, int x, int y, int k);
 void check_case_set (const CheckCase *test, const CheckBlock *block, int x, int y, int k, int word);
 
-/* The question to put to the oracle; the budget is left at 0. */
+/* The case as the oracle takes it, with a budget of 0. */
 void check_case_oracle (const CheckCase *test, Oracle *oracle);
 
 void check_case_describe (const CheckCase *test, FILE *file);

@@ -7,7 +7,9 @@
 
 #include "bench/bench_common.h"
 #include "kernels/check_run.h"
+#include "convolve_pool.h"
 #include "cpu/cpu.h"
+#include "cpu/levels.h"
 
 static const int threads[] = { 1, 2, 3, 8 };
 
@@ -16,7 +18,7 @@ enum
   N_POOLS = sizeof threads / sizeof *threads
 };
 
-/* Made once, as an element makes them: plane after plane goes through the same threads. */
+/* Pools are made once, as by an element: the same threads convolve plane after plane. */
 static ConvolvePool *
 pool_of (int i)
 {
@@ -27,6 +29,7 @@ pool_of (int i)
   return pools[i];
 }
 
+/* Runs the case at a level, in pieces of strip x band pixels. Where strip is 0, the plane is cut as usual. */
 static bool
 run (const CheckCase *test, int level, int strip, int band, ConvolvePool *pool, unsigned char *destination)
 {
@@ -39,16 +42,26 @@ run (const CheckCase *test, int level, int strip, int band, ConvolvePool *pool, 
     .height = test->height,
     .region = test->region,
   };
-  ConvolvePlan *plan;
+  const ConvolvePixel *pixel = &test->pixel;
+  ConvolvePlan *plan = convolve_plan_new (pixel, test->boundary, &test->mask.mask, "cpu", NULL, NULL);
   bool done = false;
 
-  convolve_cpu_force (level, strip, band);
-  plan = convolve_plan_new (&test->pixel, test->boundary, &test->mask.mask, "cpu", NULL, NULL);
-  convolve_cpu_force (-1, 0, 0);
   if (plan) {
+    ConvolveCpu *cpu = convolve_cpu_of (plan);
+    ConvolveCpuCut cut;
+
+    cpu->level = convolve_cpu_level (level);
     convolve_plan_set_pool (plan, pool);
+    cut = convolve_cpu_cut (plan, &plane);
+    if (strip > 0) {
+      cut.strip = cpu->fft && strip > convolve_cpu_fft_columns (cpu->fft) ? convolve_cpu_fft_columns (cpu->fft) : strip;
+      cut.band = band;
+      cut.threads = convolve_pool_threads (pool);
+      cut.streams = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->stride == pixel->samples
+          && pixel->select == (1u << pixel->samples) - 1;
+    }
     memcpy (destination, test->destination.bytes, test->destination.size);
-    done = convolve_run (plan, &plane, NULL) == CONVOLVE_OK;
+    done = convolve_cpu_run_cut (plan, &plane, &cut, NULL) == CONVOLVE_OK;
   }
   convolve_plan_unref (plan);
   return done;
@@ -58,9 +71,9 @@ bool
 check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
 {
   unsigned char *again = malloc (test->destination.size);
-  int n_levels = convolve_cpu_level_count (), elements = test->region.width * test->pixel.samples;
-  /* Pieces of any size, but not millions of them. */
-  int strip = elements / 64 + 1 + (int) (test->number % 97);
+  int n_levels = convolve_cpu_level_count (), samples = test->pixel.samples;
+  /* Pieces of odd sizes, but not millions of pieces. */
+  int strip = (test->region.width * samples / 64 + (int) (test->number % 97)) / samples + 1;
   int band = test->region.height / 64 + 1 + (int) (test->number % 7);
   bool same = again != NULL;
 
@@ -75,7 +88,7 @@ check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
     same = pool_of (i) && run (test, level, strip, band, pool_of (i), again)
         && memcmp (again, result, test->destination.size) == 0;
     if (!same)
-      fprintf (file, "FAILED cpu: other bytes with %d threads, in pieces of %d elements and %d rows, at the level %s\n",
+      fprintf (file, "FAILED cpu: other bytes with %d threads, in pieces of %d pixels and %d rows, at the level %s\n",
           threads[i], strip, band, convolve_cpu_level (level)->name);
   }
   free (again);
@@ -83,8 +96,8 @@ check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
 }
 
 /*
- * Weights of no structure, equal ones, a product, some that want double, and four products with a large gain: so that
- * every path is asked.
+ * Weights without structure, equal weights, a product of a column and a row, weights whose sums need double, and a sum
+ * of four products with a large gain, so that all paths occur.
  */
 static void
 fill_taps (ConvolveMask *mask, int kind)
@@ -121,14 +134,20 @@ check_cpu_memory (FILE *file)
     ConvolvePlane plane = { .width = 3840, .height = 2160, .region = { 0, 0, 3840, 2160 } };
     ConvolveMask mask;
     ConvolvePlan *plan = NULL;
+    size_t needed = SIZE_MAX;
 
     if (convolve_mask_init (&mask, side, side)) {
       fill_taps (&mask, kind);
       plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "cpu", NULL, NULL);
     }
-    if (!plan || convolve_cpu_memory (plan, &plane) >= limit) {
-      fprintf (file, "FAILED cpu: %zu bytes for a thread, %dx%d weights of kind %d, %d samples of %d bytes\n",
-          plan ? convolve_cpu_memory (plan, &plane) : 0, side, side, kind, samples, deep + 1);
+    if (plan) {
+      ConvolveCpuCut cut = convolve_cpu_cut (plan, &plane);
+
+      needed = convolve_cpu_memory (plan, &plane, &cut);
+    }
+    if (needed >= limit) {
+      fprintf (file, "FAILED cpu: %zu bytes for a thread, %dx%d weights of kind %d, %d samples of %d bytes\n", needed,
+          side, side, kind, samples, deep + 1);
       failures++;
     }
     convolve_plan_unref (plan);
@@ -137,7 +156,6 @@ check_cpu_memory (FILE *file)
   return failures;
 }
 
-/* Small frames stay on one thread, whatever the mask; large ones are shared out. */
 int
 check_cpu_threads (FILE *file)
 {
@@ -166,7 +184,7 @@ check_cpu_threads (FILE *file)
     }
     if (plan) {
       convolve_plan_set_pool (plan, pool_of (N_POOLS - 1));
-      used = convolve_cpu_threads (plan, &plane);
+      used = convolve_cpu_cut (plan, &plane).threads;
     }
     if (sizes[s].shared ? used < 2 : used != 1) {
       fprintf (file, "FAILED cpu: %d threads for %dx%d, %dx%d weights of kind %d\n", used, sizes[s].width,
@@ -179,7 +197,7 @@ check_cpu_threads (FILE *file)
   return failures;
 }
 
-/* Large weights of no structure: small integers, or no short decimals; the results are noise around the middle. */
+/* A large mask without structure, of small integers or of fractions. The results are noise around the middle value. */
 static void
 fill_large (ConvolveMask *mask, bool integers)
 {
@@ -194,7 +212,7 @@ fill_large (ConvolveMask *mask, bool integers)
   mask->offset = 0.5;
 }
 
-/* The plane by one variant: the plan's path where it is cpu's, or -1 where it cannot be run. */
+/* Runs the plane by a variant. Returns the path of the variant cpu, 0 for another variant, or -1 where that fails. */
 static int
 run_large (const char *variant, const ConvolvePixel *pixel, const ConvolveMask *mask, ConvolvePlane *plane, bool *exact)
 {
@@ -202,7 +220,7 @@ run_large (const char *variant, const ConvolvePixel *pixel, const ConvolveMask *
   int path = -1;
 
   if (plan && convolve_run (plan, plane, NULL) == CONVOLVE_OK) {
-    path = plan->cpu ? (int) plan->cpu->path : 0;
+    path = convolve_cpu_of (plan) ? (int) convolve_cpu_of (plan)->path : 0;
     *exact = convolve_plan_is_exact (plan);
   }
   convolve_plan_unref (plan);
@@ -229,11 +247,11 @@ check_cpu_large (FILE *file)
   int failures = 0;
 
   for (unsigned r = 0; r < sizeof (rows) / sizeof (rows[0]); r++) {
-    int bytes = rows[r].deep + 1, step = rows[r].samples * bytes, stride = rows[r].width * step + 6;
+    int bytes = rows[r].deep + 1, pixel_bytes = rows[r].samples * bytes, stride = rows[r].width * pixel_bytes + 6;
     ConvolvePixel pixel = { .type = rows[r].deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,
       .depth = rows[r].deep ? 10 : 8,
       .samples = rows[r].samples,
-      .stride = step,
+      .stride = pixel_bytes,
       .select = rows[r].samples == 4 ? 7 : (1u << rows[r].samples) - 1,
       .biased = (1u << rows[r].samples) - 1,
       .zero = { 16, 128, 128 } };
@@ -267,7 +285,7 @@ check_cpu_large (FILE *file)
       most = abs (difference) > most ? abs (difference) : most;
     }
     if (!done || path != CONVOLVE_CPU_FFT || most > !exact) {
-      fprintf (file, "FAILED cpu: large weights, row %u: way %d, up to %d from the reference, %s\n", r, path, most,
+      fprintf (file, "FAILED cpu: large weights, row %u: path %d, up to %d from the reference, %s\n", r, path, most,
           exact ? "exact" : "not exact");
       failures++;
     }
@@ -287,7 +305,7 @@ gaussian (int distance, double sigma)
   return exp (-0.5 * distance * distance / (sigma * sigma));
 }
 
-/* As the preset has it: three sigmas to each side. */
+/* As the preset makes it: the radius is three sigmas. */
 static bool
 make_gaussian (ConvolveMask *mask, double sigma)
 {
@@ -330,7 +348,7 @@ plan_gaussian (int format, double sigma)
   return plan;
 }
 
-/* The shortest of some runs on one thread, in microseconds; infinite where it cannot be run. */
+/* The minimum time of some runs on one thread, in microseconds. Infinite where a run fails. */
 static double
 time_gaussian (int format, double sigma)
 {
@@ -367,14 +385,14 @@ check_cpu_sigma (FILE *file)
     double before = INFINITY, us_7, us_8;
 
     for (int sigma = 1; sigma <= 40; sigma++) {
-      /* From 7 to 13 and to 19 taps the arithmetic alone nearly doubles, and nearly doubles once more. */
+      /* The number of taps grows faster from 7 to 13 and from 13 to 19 than later. */
       double limit = sigma <= 3 ? 1.5 : 1.3;
       ConvolvePlan *plan = plan_gaussian (f, sigma);
-      int path = plan ? (int) plan->cpu->path : -1;
-      double cost = plan ? plan->cpu->cost : INFINITY;
+      int path = plan ? (int) convolve_cpu_of (plan)->path : -1;
+      double cost = plan ? convolve_cpu_of (plan)->cost : INFINITY;
 
       if (path < 0 || path == CONVOLVE_CPU_DOUBLE || path == CONVOLVE_CPU_DOUBLE_FACTORS || path == CONVOLVE_CPU_FFT) {
-        fprintf (file, "FAILED cpu: %s, sigma %d: way %d\n", sigma_formats[f].name, sigma, path);
+        fprintf (file, "FAILED cpu: %s, sigma %d: path %d\n", sigma_formats[f].name, sigma, path);
         failures++;
       }
       if (!(cost <= limit * before)) {
@@ -396,9 +414,9 @@ check_cpu_sigma (FILE *file)
   return failures;
 }
 
-/* --- wide masks --- */
+/* --- sums that need more bits --- */
 
-/* Taps of a kind, their sum brought to 1, then times a gain. */
+/* Taps of one kind, whose sum is a random gain. */
 static void
 fill_wide (double *taps, int width, int height, int kind, CheckRandom *random)
 {
@@ -408,12 +426,12 @@ fill_wide (double *taps, int width, int height, int kind, CheckRandom *random)
   for (int j = 0; j < height; j++)
     for (int i = 0; i < width; i++) {
       int x = i - width / 2, y = j - height / 2;
-      double *tap = &taps[j * width + i], wide = gaussian (x, sigma_x) * gaussian (y, sigma_y);
+      double *tap = &taps[j * width + i], soft = gaussian (x, sigma_x) * gaussian (y, sigma_y);
 
       if (kind == 0)
-        *tap = wide;
+        *tap = soft;
       else if (kind == 1)
-        *tap = 1.7 * gaussian (x, 0.6 * sigma_x) * gaussian (y, 0.6 * sigma_y) - 0.3 * wide;
+        *tap = 1.7 * gaussian (x, 0.6 * sigma_x) * gaussian (y, 0.6 * sigma_y) - 0.3 * soft;
       else if (kind == 2)
         *tap = fmin (fmax (width / 2.0 - hypot (x, y * (double) width / height), 0), 1);
       else
@@ -424,7 +442,7 @@ fill_wide (double *taps, int width, int height, int kind, CheckRandom *random)
     taps[k] *= gain / sum;
 }
 
-/* A random case with another mask; the region is made smaller until the oracle is quick. */
+/* A random case with another mask. The region is made small enough for the oracle. */
 static bool
 make_wide (CheckCase *test, uint64_t seed, uint64_t number)
 {
@@ -465,12 +483,12 @@ check_cpu_wide (uint64_t seed, int cases, FILE *file)
     if (done)
       plan = convolve_plan_new (&test.pixel, test.boundary, &test.mask.mask, "cpu", NULL, NULL);
     if (plan) {
-      paths[plan->cpu->path]++;
-      groups += plan->cpu->path == CONVOLVE_CPU_FACTORS && plan->cpu->terms.n_groups > 0;
+      paths[convolve_cpu_of (plan)->path]++;
+      groups += convolve_cpu_of (plan)->path == CONVOLVE_CPU_FACTORS && convolve_cpu_of (plan)->terms.n_groups > 0;
     }
     if (!plan || check_run (&test, "cpu", NULL, false, file).verdict != CHECK_PASSED) {
-      fprintf (file, "FAILED cpu: case %d of the wide masks, seed %llu, way %d\n", number, (unsigned long long) seed,
-          plan ? (int) plan->cpu->path : -1);
+      fprintf (file, "FAILED cpu: case %d of the masks that need more bits, seed %llu, path %d\n", number,
+          (unsigned long long) seed, plan ? (int) convolve_cpu_of (plan)->path : -1);
       failures++;
     }
     convolve_plan_unref (plan);
@@ -480,7 +498,8 @@ check_cpu_wide (uint64_t seed, int cases, FILE *file)
       && (groups == 0 || paths[CONVOLVE_CPU_FLOAT_FACTORS] == 0 || paths[CONVOLVE_CPU_FLOAT] == 0
           || paths[CONVOLVE_CPU_DOUBLE_FACTORS] == 0)) {
     fprintf (file,
-        "FAILED cpu: wide masks, seed %llu: %d with groups, %d float factors, %d floats, %d double factors\n",
+        "FAILED cpu: masks that need more bits, seed %llu: %d with groups, %d float factors, %d floats, %d double "
+        "factors\n",
         (unsigned long long) seed, groups, paths[CONVOLVE_CPU_FLOAT_FACTORS], paths[CONVOLVE_CPU_FLOAT],
         paths[CONVOLVE_CPU_DOUBLE_FACTORS]);
     failures++;
@@ -489,8 +508,8 @@ check_cpu_wide (uint64_t seed, int cases, FILE *file)
 }
 
 /*
- * In units of 2^-53: three transforms of 2 * 8 levels, of which 2 have no roots to multiply by, a product, and the
- * rounding of the result; a root is off by 2.5.
+ * In units of 2^-53: three transforms of 2 * 8 levels, a product, and the rounding of the result. Two of the levels
+ * have no roots to multiply by, and a root has an error of 2.5.
  */
 int
 check_cpu_fft_bound (FILE *file)

@@ -7,7 +7,7 @@
 
 static const ConvolvePixel gray_8 = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 };
 
-/* A refusal here is a failure, except where the caller says that it may be. */
+/* A variant that refuses the case fails, unless may_refuse is true. */
 static int
 run_fixed (CheckRow *row, CheckCase *test, bool may_refuse, FILE *file)
 {
@@ -33,21 +33,21 @@ out_of_memory (CheckCase *test, FILE *file)
   return 1;
 }
 
-/* A few failures tell as much as many. */
+/* After four failures a row stops, because more of them say nothing new. */
 static bool
 goes_on (const CheckRow *row)
 {
   return !row->device_lost && row->failed < 4;
 }
 
-/* Whether the variant does masks of equal weights alone. */
+/* Whether the variant takes only masks of equal weights. */
 static bool
 is_box (const CheckRow *row)
 {
   return strcmp (row->variant, "box") == 0;
 }
 
-/* The worked example that the textbooks have: 1 2 3 4 5 6 7 with 3 4 5 4 3 gives 22 38 57 76 95 90 74. */
+/* A worked example: 1 2 3 4 5 6 7 with the mask 3 4 5 4 3 and zeros outside gives 22 38 57 76 95 90 74. */
 static int
 check_example (CheckRow *row, bool upright, FILE *file)
 {
@@ -64,7 +64,7 @@ check_example (CheckRow *row, bool upright, FILE *file)
   for (int i = 0; i < 7; i++)
     check_case_set (&test, &test.source, upright ? 0 : i, upright ? i : 0, 0, i + 1);
 
-  /* The oracle has to know it too. */
+  /* The oracle must give the same numbers. */
   check_case_oracle (&test, &oracle);
   if (!oracle_convolve (&oracle, 0, 0, width, height, values))
     return out_of_memory (&test, file);
@@ -114,7 +114,7 @@ check_largest_mask (CheckRow *row, ConvolveBoundary boundary, int width, int hei
   return run_fixed (row, &test, true, file);
 }
 
-/* Sums of rank 1 in double: two large rows that nearly cancel, so that nothing may be rounded between the passes. */
+/* Two rows of large weights nearly cancel, so a separable variant must not round between its two passes. */
 static int
 check_cancelling_rows (CheckRow *row, FILE *file)
 {
@@ -136,7 +136,7 @@ check_cancelling_rows (CheckRow *row, FILE *file)
   return run_fixed (row, &test, true, file);
 }
 
-/* More rows than 65,535 blocks have, the most that a grid is high; and as many columns. */
+/* A plane with more rows than the 65,535 blocks of a grid's height can hold, and one with as many columns. */
 static int
 check_long (CheckRow *row, int width, int height, FILE *file)
 {
@@ -166,12 +166,12 @@ check_rank_1 (CheckRow *row, int width, int height, double (*tap) (int, int), co
   free (product);
   if (!made)
     return out_of_memory (&test, file);
-  return run_fixed (row, &test, true, file); /* some do small masks alone, some integers alone */
+  return run_fixed (row, &test, true, file); /* some variants take only small masks, some only integers */
 }
 
 /*
- * Planes of many tiles, most of them without an edge, in the layouts that kernels have ways of their own for, with
- * weights of one byte and of two.
+ * Planes of many tiles, most of them without an edge of the image, in the layouts for which kernels have special
+ * code, with weights of one byte and of two.
  */
 static int
 check_large (CheckRow *row, FILE *file)
@@ -231,8 +231,8 @@ bell (int at, int size)
 }
 
 /*
- * Products over planes that are middle or large to a device of 100 to 150 multiprocessors: tensor-fused has kernels for
- * each, and for masks up to 9, 17 and 33 high.
+ * Separable masks over planes of middle and large size, as seen by a device of 100 to 150 multiprocessors. tensor-
+ * fused has a kernel for each of them, and for masks of up to 9, 17 and 33 rows.
  */
 static int
 check_large_products (CheckRow *row, FILE *file)
@@ -266,7 +266,7 @@ check_large_products (CheckRow *row, FILE *file)
   return failures;
 }
 
-/* Heights of all kinds, so that the last rows of some tile are the image's last, and it has all of them to read. */
+/* Many heights, so that for every variant some tile ends exactly with the image's last row. */
 static int
 check_ends (CheckRow *row, FILE *file)
 {
@@ -343,9 +343,8 @@ check_large_masks (CheckRow *row, FILE *file)
 }
 
 /*
- * Boxes of all sizes: planes of several blocks and of one, with edges in the middle of what is loaded at once, in
- * layouts that are loaded as they lie and in others; results that are clamped; sums beyond 2^24, where deep samples are
- * no longer exact.
+ * Boxes of all sizes: planes of one block and of several, edges in the middle of one load, layouts that are loaded as
+ * they lie and others, results that are clamped, and sums beyond 2^24, where deep samples are no longer exact.
  */
 static int
 check_boxes (CheckRow *row, FILE *file)
@@ -394,7 +393,7 @@ check_boxes (CheckRow *row, FILE *file)
   };
   int failures = 0;
 
-  /* Each with two boundaries, once with weights that are less at the mask's edges. */
+  /* Each case runs twice: with equal weights, and with another boundary and smaller weights at the mask's edges. */
   for (size_t i = 0; i < sizeof cases / sizeof *cases * 2 && goes_on (row); i++) {
     const int which = i / 2, width = cases[which].mask_width, height = cases[which].mask_height;
     double *taps = malloc (width * height * sizeof *taps), sum = 0;
@@ -418,7 +417,10 @@ check_boxes (CheckRow *row, FILE *file)
   return failures;
 }
 
-/* Every 16-bit value, scaled: with even divisors half of the results or fewer are ties, others come close to one. */
+/*
+ * Every 16-bit value, scaled. With an even divisor up to half of the results lie exactly between two code values;
+ * with the others some lie next to such a tie.
+ */
 static int
 check_all_values (CheckRow *row, double divisor, double offset, FILE *file)
 {
@@ -440,7 +442,7 @@ check_all_values (CheckRow *row, double divisor, double offset, FILE *file)
     for (int x = 0; x < 256; x++)
       check_case_set (&test, &test.source, x, y, 0, 256 * y + x);
   }
-  return run_fixed (row, &test, true, file); /* some do bytes alone */
+  return run_fixed (row, &test, true, file); /* some variants take only 8-bit samples */
 }
 
 int
@@ -450,7 +452,7 @@ check_fixed_variant (CheckRow *row, FILE *file)
   int failures = check_example (row, false, file) + check_example (row, true, file);
 
   for (int boundary = 0; boundary < CONVOLVE_N_BOUNDARIES && goes_on (row); boundary++) {
-    /* A box is of rank 1, so that every variant can do all of these but the largest mask. */
+    /* A box has rank 1, so every variant takes these cases, except that some refuse the largest mask. */
     failures += check_ties (row, boundary, 6, file) + check_ties (row, boundary, 7, file);
     failures += check_ties (row, boundary, -6, file) + check_ties (row, boundary, 2.5, file);
     failures += check_largest_mask (row, boundary, 1, 1, file) + check_largest_mask (row, boundary, 2, 3, file);
@@ -560,7 +562,7 @@ check_fixed_two_devices (CheckRow *row, FILE *file)
   check_random_init (&random, 2, 2);
   check_random_fill (&random, image, sizeof image);
 
-  /* Both of rank 1, so that separable has its part, or boxes. */
+  /* Both masks have rank 1, so that the separable variants take part; the variant box gets boxes. */
   for (int s = 0; s < 2 && done; s++) {
     done = convolve_mask_init (&masks[s], 5, 5);
     for (int k = 0; k < 25 && done; k++)

@@ -8,10 +8,10 @@
 /* The variant table and what the functions answer to wrong arguments. */
 int check_fixed_api (FILE *file);
 
-/* Given images and masks through the row's variant. */
+/* Worked images and masks through the row's variant. */
 int check_fixed_variant (CheckRow *row, FILE *file);
 
-/* The row's variant on two ConvolveDevices of one GPU, different masks in turn, nothing waited for in between. */
+/* The row's variant on two ConvolveDevices of one GPU, with different masks in turn and no waiting in between. */
 int check_fixed_two_devices (CheckRow *row, FILE *file);
 
 #endif

@@ -14,17 +14,20 @@ typedef struct
   const ConvolvePlan *plan;
   const CheckMask *mask;
   ConvolveIntegerTail tail;
-  int64_t sum; /* of the integers */
+  int64_t sum; /* of the mask's integers */
   FILE *file;
 } Trial;
 
+/* a / b, rounded down. */
 static int64_t
 floor_divide (__int128 a, __int128 b)
 {
   return (int64_t) (a / b - (a % b != 0 && (a < 0) != (b < 0)));
 }
 
-/* The result before it is clamped, in integers: see the arithmetic in convolve.h. The offset is half of the range. */
+/*
+ * The result of the sum n before it is clamped, in exact integers, by the formula of convolve.h with an offset of 0.5.
+ */
 static int64_t
 result_of (const Trial *trial, int sample, int64_t n)
 {
@@ -36,6 +39,7 @@ result_of (const Trial *trial, int sample, int64_t n)
       (__int128) 512 * mask->denominator);
 }
 
+/* The value clamped to 0 .. 255. */
 static int
 clamped (int64_t value)
 {
@@ -56,6 +60,7 @@ check_integer_tail_byte (const ConvolveIntegerTail *tail, int sample, int32_t bi
   return tail->clamps ? clamped (bits - CONVOLVE_MAGIC_BITS) : bits & 255;
 }
 
+/* Compares the byte of one sum with the exact result. */
 static int
 check_sum (const Trial *trial, int sample, int64_t n)
 {
@@ -70,7 +75,10 @@ check_sum (const Trial *trial, int sample, int64_t n)
   return 1;
 }
 
-/* Results never fall, or never rise, with the sum; so the sums on both sides of each step between them are all. */
+/*
+ * Checks one sample of the pixel for all sums from least to most. The result never falls or never rises with the sum.
+ * So only the sums on both sides of each change of the result are checked; a binary search finds them.
+ */
 static int
 check_sample (const Trial *trial, int sample, int64_t least, int64_t most)
 {
@@ -95,7 +103,10 @@ check_sample (const Trial *trial, int sample, int64_t least, int64_t most)
   return failures;
 }
 
-/* accepted counts the plans that have such a tail, fine those of them whose scale is no power of two. */
+/*
+ * Checks a random pixel with this mask. *accepted counts the plans that have an integer tail, *fine those of them whose
+ * divisor is no power of two.
+ */
 static int
 check_plan (const CheckMask *mask, CheckRandom *random, FILE *file, int *accepted, int *fine)
 {

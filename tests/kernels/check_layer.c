@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks of the convolution layer: every variant against the definition (support/oracle_layer.h) over random layers, layouts
- * and sizes, then sizes and errors. A case is made from a seed and a number alone. See usage() for what it can be told.
+ * Checks of the convolution layer: every variant against the definition (support/oracle_layer.h) over random layers,
+ * layouts and sizes, then sizes and errors. A case is made from a seed and a number alone. usage() lists the options.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -14,26 +14,30 @@
 
 #include "kernels/check_layer_api.h"
 #include "kernels/check_layer_case.h"
+#include "support/cases.h"
+#include "support/names.h"
 #include "support/oracle_layer.h"
 
 enum
 {
   SKIPPED = 77,
-  MAX_FAILURES = 10,
-  MAX_ROWS = 32
+  MAX_FAILURES = 10
 };
 
-static ConvolvePool *pool; /* that some host plans use */
+static ConvolvePool *pool; /* every third plan on the host uses these threads */
 
 typedef struct
 {
   const char *variant;
   ConvolveDevice *device;
   long cases, refused, failed;
-  double worst[CONVOLVE_N_LAYER_TYPES]; /* error over its limit; code values from the exact one */
+  double worst[CONVOLVE_N_LAYER_TYPES]; /* the largest error of each type, as judge() measures errors */
 } Row;
 
-/* Runs the case where the row says. False after an error, which is printed unless the variant refused. */
+/*
+ * Runs the case on the row's device or on the host. False after an error, which is printed unless the variant
+ * refused.
+ */
 static bool
 run_case (Row *row, const CheckLayerCase *test, unsigned char *result)
 {
@@ -84,27 +88,35 @@ run_case (Row *row, const CheckLayerCase *test, unsigned char *result)
   return done;
 }
 
-/* How far a sample is from the exact value, 1 being the most that is allowed. */
+/*
+ * The error of a sample as a fraction of what convolve_layer.h allows; for 8 bits the distance in code values, of which
+ * 1 is allowed. magnitude is M and slack is e * N of that promise. Values near the end of float16's range, 65504, may
+ * become infinite and are not judged.
+ */
 static double
 judge (const CheckLayerCase *test, double exact, double magnitude, double slack, const unsigned char *at)
 {
   const ConvolveLayer *layer = &test->layer;
-  double value, code;
+  double value = check_layer_read (layer, at), code;
 
-  if (layer->type == CONVOLVE_LAYER_U8) {
-    code = exact * layer->out_scale + layer->out_offset;
-    code = code < 0 ? 0 : code > 255 ? 255 : floor (code + 0.5);
-    return fabs (*at - code);
+  switch (layer->type) {
+    case CONVOLVE_LAYER_FLOAT32:
+      return fabs (value - exact) / (1e-5 * magnitude + slack + 1e-37);
+    case CONVOLVE_LAYER_FLOAT16:
+      return fabs (exact) > 65000 ? 0 : fabs (value - exact) / (2e-3 * magnitude + slack + ldexp (1, -24));
+    case CONVOLVE_LAYER_U8:
+      code = exact * layer->out_scale + layer->out_offset;
+      code = code < 0 ? 0 : code > 255 ? 255 : floor (code + 0.5);
+      return fabs (*at - code);
+    case CONVOLVE_N_LAYER_TYPES:
+      break;
   }
-  value = check_layer_read (layer, at);
-  if (layer->type == CONVOLVE_LAYER_FLOAT32)
-    return fabs (value - exact) / (1e-5 * magnitude + slack + 1e-37);
-  return fabs (exact) > 65000 ? 0 : fabs (value - exact) / (2e-3 * magnitude + slack + ldexp (1, -24));
+  abort ();
 }
 
-/* The number of weights of filter k times the largest of them and the largest sample of the image. */
+/* N of the promise in convolve_layer.h: weights of filter k, times the largest weight, times the largest sample. */
 static double
-scale_of (const CheckLayerCase *test, int b, int k)
+weights_times_largest (const CheckLayerCase *test, int b, int k)
 {
   const ConvolveLayer *layer = &test->layer;
   size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
@@ -118,38 +130,28 @@ scale_of (const CheckLayerCase *test, int b, int k)
   return count * weight * sample;
 }
 
-/* What may be written is cleared to the canary as it is looked at; the rest must still be that. */
+/*
+ * Compares all samples of the result with the oracle. Each sample is overwritten with the canary byte after its
+ * comparison, so that at the end all bytes must be canaries. False after a failure, which is printed.
+ */
 static bool
 compare (Row *row, const CheckLayerCase *test, unsigned char *result)
 {
   const ConvolveLayer *layer = &test->layer;
   int outputs = convolve_layer_outputs (layer), end = test->end_row ? test->end_row : test->out_height;
   int size = check_layer_sample_size (layer->type);
-  bool wide = strcmp (row->variant, "winograd") == 0 || strcmp (row->variant, "fft") == 0;
-  size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  OracleLayer oracle = { .channels = layer->channels,
-    .height = test->height,
-    .width = test->width,
-    .kernel_height = layer->kernel_height,
-    .kernel_width = layer->kernel_width,
-    .stride_y = layer->stride_y,
-    .stride_x = layer->stride_x,
-    .pad_top = layer->pad_top,
-    .pad_left = layer->pad_left,
-    .padding = (OraclePadding) layer->boundary,
-    .activation = (int) layer->activation,
-    .pool_height = layer->pool_height,
-    .pool_width = layer->pool_width,
-    .pool_stride_y = layer->pool_stride_y,
-    .pool_stride_x = layer->pool_stride_x };
+  /* The exponent of e in the promise: these two variants mix an output with its neighbours. */
+  bool mixes = strcmp (row->variant, "winograd") == 0 || strcmp (row->variant, "fft") == 0;
+  size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  OracleLayer oracle = check_layer_oracle (layer, test->height, test->width);
 
   for (int b = 0; b < test->batch; b++)
     for (int n = 0; n < outputs + test->filled; n++) {
       int k = layer->first_filter + n;
-      double slack = n < outputs ? ldexp (scale_of (test, b, k), wide ? -19 : -36) : 0;
+      double slack = n < outputs ? ldexp (weights_times_largest (test, b, k), mixes ? -19 : -36) : 0;
 
       oracle.input = test->input + (size_t) b * layer->channels * test->height * test->width;
-      oracle.weights = test->weights + (n < outputs ? k : 0) * of_filter;
+      oracle.weights = test->weights + (n < outputs ? k : 0) * filter_size;
       oracle.bias = layer->bias && n < outputs ? layer->bias[k] : 0;
       for (int y = test->first_row; y < end; y++)
         for (int x = 0; x < test->out_width; x++) {
@@ -178,7 +180,7 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
     }
   for (size_t i = 0; i < test->destination.size; i++)
     if (result[i] != CHECK_LAYER_CANARY) {
-      printf ("FAILED: byte %zu is written and must not be\n", i);
+      printf ("FAILED: byte %zu belongs to no output and was written\n", i);
       check_layer_case_print (test, row->variant);
       row->failed++;
       return false;
@@ -186,7 +188,7 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
   return true;
 }
 
-/* One case on one row. False where it failed. */
+/* Runs one case on one row. False where the case failed. */
 static bool
 check_case (Row *row, uint64_t seed, uint64_t number, long budget)
 {
@@ -218,19 +220,23 @@ usage (void)
   fprintf (stderr,
       "check_layer [options]: checks every variant of the layer against the definition\n"
       "  --host, --device   only the variants of this kind; --device exits 77 where there is none\n"
-      "  --variant NAME     only this one, or auto\n"
-      "  --cases N          random cases, 3000\n"
+      "  --variant NAME     only this variant; auto is one too\n"
+      "  --cases N          random cases: 5000, or 20000 where CUDACONVOLVE_ALL_CASES is set\n"
       "  --budget N         products of the largest case, 400000\n"
-      "  --seed S           of the random cases, from the clock\n"
+      "  --seed S           seed of the random cases; the clock gives one where this is left out\n"
       "  --case I           only case I of the seed, on every variant\n");
   return 2;
 }
 
-static int
-make_rows (bool host, ConvolveDevice *device, const char *variant, Row *rows)
+/* The rows to check, to be freed: every variant that is asked for, and auto with and without a device. */
+static Row *
+make_rows (bool host, ConvolveDevice *device, const char *variant, int *count)
 {
-  int n = 0;
+  Row *rows = calloc (convolve_layer_variant_count () + 2, sizeof *rows);
+  int n = 0, kept = 0;
 
+  if (!rows)
+    abort ();
   for (int v = 0; v < convolve_layer_variant_count (); v++)
     if (convolve_layer_variant_on_device (v) ? device != NULL : host)
       rows[n++] = (Row){ .variant = convolve_layer_variant_name (v),
@@ -239,27 +245,23 @@ make_rows (bool host, ConvolveDevice *device, const char *variant, Row *rows)
     rows[n++] = (Row){ .variant = "auto" };
   if (device)
     rows[n++] = (Row){ .variant = "auto", .device = device };
-  if (variant) {
-    int kept = 0;
-
-    for (int i = 0; i < n; i++)
-      if (strcmp (rows[i].variant, variant) == 0)
-        rows[kept++] = rows[i];
-    n = kept;
-  }
-  return n;
+  for (int i = 0; i < n; i++)
+    if (!variant || strcmp (rows[i].variant, variant) == 0)
+      rows[kept++] = rows[i];
+  *count = kept;
+  return rows;
 }
 
 int
 main (int argc, char **argv)
 {
-  static Row rows[MAX_ROWS];
+  Row *rows;
   struct timespec now;
   ConvolveDevice *device = NULL;
   ConvolveError error = { 0 };
   bool host = true, on_device = true;
   const char *variant = NULL;
-  long cases = 3000, only = -1, budget = 400000, made = 0;
+  long cases = check_cases (5000, 20000), only = -1, budget = 400000, made = 0;
   int n_rows, failures = 0;
   uint64_t seed;
 
@@ -293,9 +295,10 @@ main (int argc, char **argv)
     if (!device && !host)
       return SKIPPED;
   }
-  n_rows = make_rows (host, device, variant, rows);
+  rows = make_rows (host, device, variant, &n_rows);
   if (n_rows == 0) {
     fprintf (stderr, "there is no variant '%s'\n", variant);
+    free (rows);
     return usage ();
   }
   pool = convolve_pool_new (3, &error);
@@ -310,11 +313,15 @@ main (int argc, char **argv)
     for (; made < cases && failures < MAX_FAILURES; made++)
       failures += !check_case (&rows[made % n_rows], seed, made, budget);
     printf ("\n%-20s %8s %8s %8s  largest error, of what is allowed\n", "variant", "cases", "refused", "failed");
-    for (int i = 0; i < n_rows; i++)
-      printf ("%-20s %8ld %8ld %8ld  float32 %.3f, float16 %.3f, 8 bits %.0f\n", rows[i].variant, rows[i].cases,
-          rows[i].refused, rows[i].failed, rows[i].worst[0], rows[i].worst[1], rows[i].worst[2]);
+    for (int i = 0; i < n_rows; i++) {
+      printf ("%-20s %8ld %8ld %8ld ", rows[i].variant, rows[i].cases, rows[i].refused, rows[i].failed);
+      for (int type = 0; type < CONVOLVE_N_LAYER_TYPES; type++)
+        printf (" %s %.3f", check_layer_type_name (type), rows[i].worst[type]);
+      printf ("\n");
+    }
     printf ("%ld random cases, %d failures\n", made, failures);
   }
+  free (rows);
   convolve_pool_free (pool);
   convolve_device_free (device);
   return failures > 0;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/check_layer_case.h"
 #include "layer/cpu/cpu.h"
-#include "support/oracle_layer.h"
 
 static const float ones[64] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 
@@ -21,7 +21,7 @@ expect (bool good, const char *what, int line)
 
 #define EXPECT(condition) expect ((condition), #condition, __LINE__)
 
-/* Worked sizes: input, kernel, stride, padding at both ends, pool, its stride, and the output by hand. */
+/* Sizes of outputs that were worked out by hand. `before` and `after` are the padding of a side. */
 static int
 check_sizes (void)
 {
@@ -108,7 +108,7 @@ check_same (void)
   return failures;
 }
 
-/* One field of a layer at a value that is refused; the text must say something. */
+/* Each row sets one field of a good layer to a value that must be refused with a text. */
 static int
 check_refused (void)
 {
@@ -139,16 +139,16 @@ check_refused (void)
     BAD (pad_bottom, 65537),
     BAD (pad_left, -1),
     BAD (pad_right, 65537),
-    BAD (boundary, 5),
+    BAD (boundary, CONVOLVE_N_BOUNDARIES),
     BAD (boundary, -1),
-    BAD (activation, 3),
+    BAD (activation, CONVOLVE_N_ACTIVATIONS),
     BAD (pool_height, 0),
     BAD (pool_width, 256),
     BAD (pool_width, 4),
     BAD (pool_height, 5),
     BAD (pool_stride_y, 0),
     BAD (pool_stride_x, 256),
-    BAD (type, 3),
+    BAD (type, CONVOLVE_N_LAYER_TYPES),
     BAD (type, -1),
 #undef BAD
   };
@@ -193,7 +193,7 @@ check_plans (void)
         == (convolve_layer_variant_on_device (v) ? CONVOLVE_NO_DEVICE : CONVOLVE_OK));
   weights[17] = NAN;
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
-  layer.shown = 1; /* a filter that is not shown is not looked at */
+  layer.shown = 1; /* the NaN is in a filter that is not shown, so nobody reads it */
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_OK);
   bias[0] = INFINITY;
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
@@ -261,7 +261,7 @@ check_tasks (void)
   return failures;
 }
 
-/* Rows that source_rows() leaves out are poisoned; the result must not change. */
+/* The rows that convolve_layer_plan_source_rows() leaves out get huge values, and the result must not change. */
 static int
 check_source_rows (void)
 {
@@ -314,29 +314,16 @@ check_source_rows (void)
   return failures;
 }
 
-/* The outputs of a layer with one filter against the oracle: the largest error as a part of 1e-5 of the magnitudes. */
+/* The largest error of a layer with one filter against the oracle, divided by 1e-5 of the sum of magnitudes. */
 static double
 compare_layer (const ConvolveLayer *layer, const float *from, int side, const float *to, int height, int width)
 {
   int count = layer->channels * side * side;
   double *input = malloc (count * sizeof (double)), most = input ? 0 : INFINITY;
-  OracleLayer oracle = { .input = input,
-    .channels = layer->channels,
-    .height = side,
-    .width = side,
-    .weights = layer->weights,
-    .kernel_height = layer->kernel_height,
-    .kernel_width = layer->kernel_width,
-    .stride_y = layer->stride_y,
-    .stride_x = layer->stride_x,
-    .pad_top = layer->pad_top,
-    .pad_left = layer->pad_left,
-    .padding = ORACLE_PAD_REPLICATE,
-    .pool_height = layer->pool_height,
-    .pool_width = layer->pool_width,
-    .pool_stride_y = layer->pool_stride_y,
-    .pool_stride_x = layer->pool_stride_x };
+  OracleLayer oracle = check_layer_oracle (layer, side, side);
 
+  oracle.input = input;
+  oracle.weights = layer->weights;
   for (int i = 0; i < count && input; i++)
     input[i] = from[i];
   for (int y = 0; y < height && input; y++)

@@ -2,7 +2,10 @@
 #ifndef TESTS_KERNELS_CHECK_LAYER_API_H
 #define TESTS_KERNELS_CHECK_LAYER_API_H
 
-/* Sizes by the formula, errors, references and source rows of layers. Prints and counts failures. */
+/*
+ * Checks the public functions for layers: sizes of outputs, errors, plans, source rows and memory. Prints each failure
+ * and returns their number.
+ */
 int check_layer_api (void);
 
 #endif

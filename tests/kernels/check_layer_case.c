@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "kernels/check_layer_case.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/names.h"
 #include "support/random.h"
-
-static const char *const type_names[] = { "float32", "float16", "8 bits" };
-static const char *const boundary_names[] = { "zero", "replicate", "reflect", "reflect-101", "wrap" };
-static const char *const activation_names[] = { "none", "relu", "absolute" };
 
 int
 check_layer_sample_size (ConvolveLayerType type)
 {
-  return type == CONVOLVE_LAYER_FLOAT32 ? 4 : type == CONVOLVE_LAYER_FLOAT16 ? 2 : 1;
+  switch (type) {
+    case CONVOLVE_LAYER_FLOAT32:
+      return 4;
+    case CONVOLVE_LAYER_FLOAT16:
+      return 2;
+    case CONVOLVE_LAYER_U8:
+      return 1;
+    case CONVOLVE_N_LAYER_TYPES:
+      break;
+  }
+  abort ();
 }
 
-/* binary16 by its definition. */
+/* The value of a float16, from IEEE's definition of binary16. */
 static double
 half_value (unsigned half)
 {
@@ -36,15 +44,19 @@ check_layer_read (const ConvolveLayer *layer, const unsigned char *at)
   float single;
   uint16_t half;
 
-  if (layer->type == CONVOLVE_LAYER_FLOAT32) {
-    memcpy (&single, at, 4);
-    return single;
+  switch (layer->type) {
+    case CONVOLVE_LAYER_FLOAT32:
+      memcpy (&single, at, 4);
+      return single;
+    case CONVOLVE_LAYER_FLOAT16:
+      memcpy (&half, at, 2);
+      return half_value (half);
+    case CONVOLVE_LAYER_U8:
+      return (double) layer->in_scale * *at + layer->in_offset;
+    case CONVOLVE_N_LAYER_TYPES:
+      break;
   }
-  if (layer->type == CONVOLVE_LAYER_FLOAT16) {
-    memcpy (&half, at, 2);
-    return half_value (half);
-  }
-  return (double) layer->in_scale * *at + layer->in_offset;
+  abort ();
 }
 
 ptrdiff_t
@@ -71,7 +83,10 @@ check_layer_place (const CheckLayerMemory *memory, void *base)
   return tensor;
 }
 
-/* A random way to lay channels out: one behind the other, interleaved, tiles of a mosaic; rows upside down, gaps. */
+/*
+ * A random layout of the channels: one after the other, interleaved, or tiles of a mosaic, with gaps and with rows
+ * upside down.
+ */
 static bool
 make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType type, int batch, int channels, int height,
     int width)
@@ -114,7 +129,7 @@ make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType ty
     memory->size = batch * tensor->batch_stride;
     for (int c = 0; c < channels; c++)
       tensor->channel[c] = (void *) (uintptr_t) (1 + order[c] * height * tensor->row_stride);
-  } else { /* interleaved in any order, perhaps with something between */
+  } else { /* interleaved in any order, perhaps with other bytes between */
     tensor->column_stride = size * (check_random_one_in (random, 2) ? 4 : check_random_range (random, channels, 4));
     tensor->row_stride = width * tensor->column_stride
         + (check_random_one_in (random, 2) ? tensor->column_stride : size * check_random_range (random, 0, 3));
@@ -130,7 +145,7 @@ make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType ty
   }
   if (tensor->across)
     tensor->channel[0] = (void *) (uintptr_t) 1;
-  /* Something before and behind, so that samples are often not aligned to more than their size. */
+  /* A few samples in front and behind, so that samples are often aligned to no more than their size. */
   start += size * (check_random_one_in (random, 3) ? 16 : check_random_range (random, 0, 9));
   for (int c = 0; c < CONVOLVE_LAYER_PLANES; c++)
     if (tensor->channel[c])
@@ -140,7 +155,7 @@ make_memory (CheckRandom *random, CheckLayerMemory *memory, ConvolveLayerType ty
   return memory->bytes != NULL;
 }
 
-/* A side of 1 .. most, small ones more often. */
+/* A side of 1 .. most; half of them are at most 4. */
 static int
 random_side (CheckRandom *random, int most)
 {
@@ -148,37 +163,55 @@ random_side (CheckRandom *random, int most)
                                          : check_random_range (random, 1, most < 4 ? most : 4);
 }
 
+/* How random weights, biases and samples are distributed. */
+typedef enum
+{
+  NUMBERS_SIGNED,   /* -1 .. 1 */
+  NUMBERS_POSITIVE, /* 0 .. 1: nothing cancels in a sum, so rounding errors of one sign add up */
+  NUMBERS_INTEGERS, /* -3 .. 3 */
+  NUMBERS_SPREAD,   /* -256 .. 256, with 17 different exponents */
+  NUMBERS_TINY,     /* -2^-60 .. 2^-60 */
+  NUMBERS_HUGE      /* -2^60 .. 2^60 */
+} Numbers;
+
 static double
-random_number (CheckRandom *random, int kind)
+random_number (CheckRandom *random, Numbers kind)
 {
   double value = check_random_unit (random);
 
-  if (kind == 0)
-    return 2 * value - 1;
-  if (kind == 1)
-    return value; /* sums without cancellation: errors of one sign add up */
-  if (kind == 2)
-    return check_random_range (random, -3, 3);
-  if (kind == 3)
-    return ldexp (2 * value - 1, check_random_range (random, -8, 8));
-  return kind == 4 ? ldexp (2 * value - 1, -60) : ldexp (2 * value - 1, 60);
+  switch (kind) {
+    case NUMBERS_SIGNED:
+      return 2 * value - 1;
+    case NUMBERS_POSITIVE:
+      return value;
+    case NUMBERS_INTEGERS:
+      return check_random_range (random, -3, 3);
+    case NUMBERS_SPREAD:
+      return ldexp (2 * value - 1, check_random_range (random, -8, 8));
+    case NUMBERS_TINY:
+      return ldexp (2 * value - 1, -60);
+    case NUMBERS_HUGE:
+      return ldexp (2 * value - 1, 60);
+  }
+  abort ();
 }
 
-/* Kernel, channels and filters. */
+/* Chooses the type, and the sizes of kernel, channels and filters. */
 static void
 random_shape (CheckRandom *random, ConvolveLayer *layer)
 {
-  static const int sides[] = { 1, 3, 5, 7 }, types[] = { 4, 3, 3 };
+  static const int sides[] = { 1, 3, 5, 7 }, types[CONVOLVE_N_LAYER_TYPES] = { 4, 3, 3 };
   int kernel = sides[check_random_range (random, 0, 3)];
 
+  static_assert (CONVOLVE_N_LAYER_TYPES == 3, "types weighs every type");
   convolve_layer_init (layer, 1, 1, kernel, kernel, NULL);
-  layer->type = (ConvolveLayerType) check_random_pick (random, types, 3);
+  layer->type = (ConvolveLayerType) check_random_pick (random, types, CONVOLVE_N_LAYER_TYPES);
   if (check_random_one_in (random, 3)) {
     layer->kernel_height = random_side (random, 12);
     layer->kernel_width = random_side (random, 12);
   }
   if (layer->type == CONVOLVE_LAYER_U8 && check_random_one_in (random, 2)) {
-    layer->channels = check_random_range (random, 1, 4); /* as frames have them */
+    layer->channels = check_random_range (random, 1, 4); /* as video frames have */
     layer->filters = check_random_range (random, 1, 4);
     return;
   }
@@ -186,6 +219,7 @@ random_shape (CheckRandom *random, ConvolveLayer *layer)
   layer->filters = random_side (random, check_random_one_in (random, 4) ? 140 : 20);
 }
 
+/* Chooses the layer and its input's size. Both are halved until the case keeps to the budget. */
 static void
 random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
 {
@@ -245,20 +279,52 @@ random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
     test->batch = check_random_range (random, 2, 3);
 }
 
+/*
+ * Writes a sample. A float32 is the value. A float16 has the value's sign and exponent, and the fraction of the random
+ * bits; where the value is tiny, all of it is random, so that subnormals come too. 8 bits are random.
+ */
+static void
+write_sample (ConvolveLayerType type, unsigned char *at, double value, uint64_t bits)
+{
+  float single = (float) value;
+  uint16_t half = (uint16_t) (bits & 0x83ff);
+  int exponent;
+
+  switch (type) {
+    case CONVOLVE_LAYER_FLOAT32:
+      memcpy (at, &single, 4);
+      return;
+    case CONVOLVE_LAYER_FLOAT16:
+      frexp (value, &exponent);
+      if (fabs (value) > 1e-4 && exponent > -13)
+        half = (uint16_t) ((half & 0x3ff) | (exponent + 14) << 10 | (value < 0 ? 0x8000 : 0));
+      memcpy (at, &half, 2);
+      return;
+    case CONVOLVE_LAYER_U8:
+      *at = (unsigned char) bits;
+      return;
+    case CONVOLVE_N_LAYER_TYPES:
+      break;
+  }
+  abort ();
+}
+
+/* Chooses what the layer runs on: weights, samples, memory layouts, filled channels and rows to write. */
 static bool
 fill_case (CheckRandom *random, CheckLayerCase *test)
 {
   ConvolveLayer *layer = &test->layer;
-  size_t of_filter = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  size_t count = of_filter * layer->filters,
+  size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  size_t count = filter_size * layer->filters,
          inputs = (size_t) test->batch * layer->channels * test->height * test->width;
-  int weight_kind = check_random_range (random, 0, 3), input_kind = check_random_range (random, 0, 3);
+  Numbers weight_kind = (Numbers) check_random_range (random, NUMBERS_SIGNED, NUMBERS_SPREAD);
+  Numbers input_kind = (Numbers) check_random_range (random, NUMBERS_SIGNED, NUMBERS_SPREAD);
   int outputs = convolve_layer_outputs (layer);
   double most = 0;
 
   if (layer->type == CONVOLVE_LAYER_FLOAT32 && check_random_one_in (random, 8)) {
-    weight_kind = check_random_range (random, 3, 5);
-    input_kind = 9 - weight_kind - (weight_kind == 3);
+    weight_kind = (Numbers) check_random_range (random, NUMBERS_SPREAD, NUMBERS_HUGE);
+    input_kind = weight_kind == NUMBERS_HUGE ? NUMBERS_TINY : NUMBERS_HUGE;
   }
 
   test->filled = check_random_one_in (random, 4)       ? check_random_range (random, 1, 3)
@@ -287,33 +353,21 @@ fill_case (CheckRandom *random, CheckLayerCase *test)
         for (int x = 0; x < test->width; x++, n++) {
           unsigned char *at = test->source.bytes + check_layer_offset (&test->source.tensor, b, c, y, x);
           double value = random_number (random, input_kind);
-          float single = (float) value;
-          /* Some of the smallest halves too; the rest by the exponent and fraction of a number near value. */
-          uint16_t half = (uint16_t) (check_random_next (random) & 0x83ff);
-          int exponent;
+          uint64_t bits = check_random_next (random);
 
-          if (layer->type == CONVOLVE_LAYER_FLOAT32) {
-            memcpy (at, &single, 4);
-          } else if (layer->type == CONVOLVE_LAYER_FLOAT16) {
-            frexp (value, &exponent);
-            if (fabs (value) > 1e-4 && exponent > -13)
-              half = (uint16_t) ((half & 0x3ff) | (exponent + 14) << 10 | (value < 0 ? 0x8000 : 0));
-            memcpy (at, &half, 2);
-          } else {
-            *at = (unsigned char) check_random_next (random);
-          }
+          write_sample (layer->type, at, value, bits);
           test->input[n] = check_layer_read (layer, at);
           most = fmax (most, fabs (test->input[n]));
         }
   if (layer->type == CONVOLVE_LAYER_U8) {
     double worst = 0;
 
-    /* The output's scale such that code values are meant. */
+    /* Scales the output so that most values lie near the range of code values. */
     for (int k = 0; k < layer->filters; k++) {
       double sum = fabs (test->bias[k]);
 
-      for (size_t i = 0; i < of_filter; i++)
-        sum += fabs (test->weights[k * of_filter + i]) * most;
+      for (size_t i = 0; i < filter_size; i++)
+        sum += fabs (test->weights[k * filter_size + i]) * most;
       worst = fmax (worst, sum);
     }
     if (fabs (layer->out_scale) * worst > 8000)
@@ -339,6 +393,26 @@ check_layer_case_random (CheckLayerCase *test, uint64_t seed, uint64_t number, l
   return fill_case (&random, test);
 }
 
+OracleLayer
+check_layer_oracle (const ConvolveLayer *layer, int height, int width)
+{
+  return (OracleLayer){ .channels = layer->channels,
+    .height = height,
+    .width = width,
+    .kernel_height = layer->kernel_height,
+    .kernel_width = layer->kernel_width,
+    .stride_y = layer->stride_y,
+    .stride_x = layer->stride_x,
+    .pad_top = layer->pad_top,
+    .pad_left = layer->pad_left,
+    .boundary = check_boundary_oracle (layer->boundary),
+    .activation = check_activation_oracle (layer->activation),
+    .pool_height = layer->pool_height,
+    .pool_width = layer->pool_width,
+    .pool_stride_y = layer->pool_stride_y,
+    .pool_stride_x = layer->pool_stride_x };
+}
+
 void
 check_layer_case_clear (CheckLayerCase *test)
 {
@@ -358,11 +432,11 @@ check_layer_case_print (const CheckLayerCase *test, const char *variant)
           "padding %d,%d,%d,%d %s, %s, "
           "pool %dx%d stride %d,%d, rows %d to %d of %dx%d, source across %d column stride %td, destination %d %td, "
           "filled %d\n",
-      variant, type_names[layer->type], test->batch, test->width, test->height, layer->channels, layer->filters,
-      convolve_layer_outputs (layer), layer->first_filter, layer->kernel_width, layer->kernel_height, layer->stride_x,
-      layer->stride_y, layer->pad_left, layer->pad_top, layer->pad_right, layer->pad_bottom,
-      boundary_names[layer->boundary], activation_names[layer->activation], layer->pool_width, layer->pool_height,
-      layer->pool_stride_x, layer->pool_stride_y, test->first_row, test->end_row, test->out_width, test->out_height,
-      test->source.tensor.across, test->source.tensor.column_stride, test->destination.tensor.across,
+      variant, check_layer_type_name (layer->type), test->batch, test->width, test->height, layer->channels,
+      layer->filters, convolve_layer_outputs (layer), layer->first_filter, layer->kernel_width, layer->kernel_height,
+      layer->stride_x, layer->stride_y, layer->pad_left, layer->pad_top, layer->pad_right, layer->pad_bottom,
+      check_boundary_name (layer->boundary), check_activation_name (layer->activation), layer->pool_width,
+      layer->pool_height, layer->pool_stride_x, layer->pool_stride_y, test->first_row, test->end_row, test->out_width,
+      test->out_height, test->source.tensor.across, test->source.tensor.column_stride, test->destination.tensor.across,
       test->destination.tensor.column_stride, test->filled);
 }

@@ -4,18 +4,20 @@
 #define TESTS_KERNELS_CHECK_LAYER_CASE_H
 
 #include "convolve_layer.h"
+#include "support/oracle_layer.h"
 
 enum
 {
-  CHECK_LAYER_CANARY = 0xa5 /* every byte of memory that is no sample */
+  CHECK_LAYER_CANARY = 0xa5 /* the value of every byte that belongs to no sample */
 };
 
-/* Bytes with tensors in them. */
+/* A block of bytes that holds one tensor. */
 typedef struct
 {
   unsigned char *bytes;
   size_t size;
-  ConvolveLayerTensor tensor; /* channel pointers are offsets into bytes, plus 1 */
+  ConvolveLayerTensor
+      tensor; /* its channel pointers are offsets into bytes, plus 1, so that NULL still means no channel */
 } CheckLayerMemory;
 
 typedef struct
@@ -28,22 +30,29 @@ typedef struct
   double *input; /* [batch][channels][height][width], as the oracle has it */
 } CheckLayerCase;
 
-/* Products of the largest output are at most budget. False where memory is short; to be cleared either way. */
+/*
+ * Makes case `number` of the seed. budget limits the products that the oracle computes. Returns false where memory is
+ * short; the case must be cleared either way.
+ */
 bool check_layer_case_random (CheckLayerCase *test, uint64_t seed, uint64_t number, long budget);
 void check_layer_case_clear (CheckLayerCase *test);
 
-/* Says what the case is, in words. */
+/* Prints a description of the case. */
 void check_layer_case_print (const CheckLayerCase *test, const char *variant);
 
+/* The layer as the oracle takes it, over an image of this size; input, weights and bias are to be set. */
+OracleLayer check_layer_oracle (const ConvolveLayer *layer, int height, int width);
+
+/* In bytes. */
 int check_layer_sample_size (ConvolveLayerType type);
 
-/* The sample at that place, by the definition of its type. */
+/* The value of the sample at an address, by the definition of the layer's type. */
 double check_layer_read (const ConvolveLayer *layer, const unsigned char *at);
 
-/* Where a sample of the memory is, in bytes from its start. */
+/* The offset in bytes, from the start of a CheckLayerMemory, of sample (y, x) of channel c of image b. */
 ptrdiff_t check_layer_offset (const ConvolveLayerTensor *tensor, int b, int c, int y, int x);
 
-/* The tensor with pointers into a copy of the memory at base. */
+/* The tensor for a copy of the memory that begins at base. */
 ConvolveLayerTensor check_layer_place (const CheckLayerMemory *memory, void *base);
 
 #endif

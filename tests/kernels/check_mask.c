@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* value = sign * odd * 2^exponent. False for 0. */
+/* Writes a value as sign * odd * 2^exponent. False for 0. */
 static bool
 take_apart (double value, int64_t *odd, int *exponent)
 {
@@ -35,7 +35,7 @@ common_divisor (int64_t a, int64_t b)
 
 /*
  * The greatest common factor of the taps is the greatest common divisor of their odd parts times their lowest power
- * of two; the taps divided by it are the smallest integers there are.
+ * of two. Divided by that factor the taps are the smallest possible integers.
  */
 static bool
 set_integers (CheckMask *mask, int largest)
@@ -162,7 +162,7 @@ random_shape (CheckRandom *random, int *width, int *height)
   *height = shapes[at].height ? shapes[at].height : 2 * check_random_range (random, 0, 31) + 1;
 }
 
-/* The kinds of taps. Each fills all of them; the divisor comes after. */
+/* The kinds of taps. Each function fills all taps; random_divisor() chooses the divisor afterwards. */
 
 static void
 fill_small (ConvolveMask *mask, CheckRandom *random)
@@ -219,7 +219,7 @@ fill_rank_1 (ConvolveMask *mask, CheckRandom *random)
   fill_product (mask, column, row);
 }
 
-/* Of rank 1 but for one tap. */
+/* A mask of rank 1 with one tap changed. */
 static void
 fill_nearly_rank_1 (ConvolveMask *mask, CheckRandom *random)
 {
@@ -258,7 +258,7 @@ fill_difference (ConvolveMask *mask, CheckRandom *random)
     }
 }
 
-/* 0.1 0.2 0.4 are multiples of 0.1 as numbers of the machine too; 0.3 is not. */
+/* As doubles 0.2 and 0.4 are exact multiples of 0.1, and 0.3 is not. */
 static void
 fill_decimals (ConvolveMask *mask, CheckRandom *random)
 {
@@ -353,7 +353,10 @@ enum
   N_KINDS = sizeof kinds / sizeof *kinds
 };
 
-/* Most results should lie inside the range, so the divisor follows the taps' size; ties want small even ones. */
+/*
+ * Most results should lie inside the range of code values, so the divisor follows the taps' magnitude. Small even
+ * divisors make ties.
+ */
 static double
 random_divisor (const ConvolveMask *mask, CheckRandom *random, DivisorRule rule)
 {

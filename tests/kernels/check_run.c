@@ -12,7 +12,7 @@ enum
 {
   MAP_COLUMNS = 100,
   MAP_ROWS = 40,
-  SHOWN = 8 /* single differences */
+  SHOWN = 8 /* differences that are printed one by one */
 };
 
 typedef struct
@@ -43,7 +43,7 @@ fail (Run *run, const char *format, ...)
   fprintf (run->file, "\n");
 }
 
-/* Variants that do every mask. */
+/* Whether the variant takes every mask, so that a refusal is a failure. */
 static bool
 is_total (const char *variant)
 {
@@ -92,7 +92,7 @@ is_plain_identity (const CheckCase *test)
   return mask->offset == 0 || (test->pixel.biased & test->pixel.select) == 0;
 }
 
-/* What the plan says of itself against what is known of the mask. */
+/* Compares what the plan says of itself with what is known of the mask. */
 static void
 check_plan (Run *run)
 {
@@ -122,8 +122,9 @@ check_plan (Run *run)
 }
 
 /*
- * Exact plans must have the exact result. Two kinds of them leave a doubt, and only beside a tie: a factor over the
- * divisor that is no short fraction, and decimals that are multiples of each other only before they became binary.
+ * Exact plans must give the exact result. For two kinds of masks the oracle itself is not certain next to a tie:
+ * where factor / divisor is no short fraction, and where decimals are multiples of each other only before they become
+ * binary. Those masks get a tiny budget.
  */
 static bool
 ask_oracle (Run *run)
@@ -164,12 +165,12 @@ narrow_flat (Run *run)
   }
 }
 
-static bool
-run_on_host (Run *run, const ConvolvePlan *plan, unsigned char *destination, ConvolveError *error)
+/* The case's plane in copies of its two blocks. */
+static ConvolvePlane
+plane_of (const CheckCase *test, const unsigned char *source, unsigned char *destination)
 {
-  const CheckCase *test = run->test;
-  ConvolvePlane plane = {
-    .source = test->source.bytes + test->source.origin,
+  return (ConvolvePlane){
+    .source = source + test->source.origin,
     .destination = destination + test->destination.origin,
     .source_stride = test->source.stride,
     .destination_stride = test->destination.stride,
@@ -177,6 +178,13 @@ run_on_host (Run *run, const ConvolvePlan *plan, unsigned char *destination, Con
     .height = test->height,
     .region = test->region,
   };
+}
+
+static bool
+run_on_host (Run *run, const ConvolvePlan *plan, unsigned char *destination, ConvolveError *error)
+{
+  const CheckCase *test = run->test;
+  ConvolvePlane plane = plane_of (test, test->source.bytes, destination);
 
   memcpy (destination, test->destination.bytes, test->destination.size);
   return convolve_run (plan, &plane, error) == CONVOLVE_OK;
@@ -192,15 +200,7 @@ run_on_device (Run *run, ConvolveError *error)
   bool done = false;
 
   if (source && destination && source_after) {
-    ConvolvePlane plane = {
-      .source = source + test->source.origin,
-      .destination = destination + test->destination.origin,
-      .source_stride = test->source.stride,
-      .destination_stride = test->destination.stride,
-      .width = test->width,
-      .height = test->height,
-      .region = test->region,
-    };
+    ConvolvePlane plane = plane_of (test, source, destination);
 
     done = convolve_device_copy (run->device, source, test->source.bytes, test->source.size, CONVOLVE_COPY_TO_DEVICE,
                error)
@@ -224,7 +224,7 @@ run_on_device (Run *run, ConvolveError *error)
   return done;
 }
 
-/* X where any sample of the pixel is wrong; a pixel of the map stands for one of the region's top left part. */
+/* Prints a map of the region's top left part, with an X where any sample of the pixel is wrong. */
 static void
 print_map (const Run *run, const bool *wrong)
 {
@@ -279,7 +279,10 @@ excess (const Run *run, int k, const OracleValue *value, const unsigned char *at
   return fabs ((word >> pixel->shift) - exact) - 0.5;
 }
 
-/* Compares and, sample by sample, puts back what was there before, so that what is left shows stray writes. */
+/*
+ * Compares each sample and then restores the byte that was there before the run, so that what still differs is a
+ * stray write.
+ */
 static void
 compare (Run *run)
 {
@@ -358,7 +361,7 @@ check_identity (Run *run)
   }
 }
 
-/* An exact plan gives the reference's bytes, those of the doubtful ties of ask_oracle() included. */
+/* An exact plan gives the bytes of cpu-reference, also where ask_oracle() allows for an uncertain tie. */
 static void
 compare_with_reference (Run *run)
 {
@@ -385,7 +388,7 @@ word_at (const ConvolvePixel *pixel, const unsigned char *at)
   return pixel->type == CONVOLVE_SAMPLE_U8 ? *at : word;
 }
 
-/* Two plans that are not exact differ by what both may be off: a code value at 8 bits, two at more. */
+/* Two plans that are not exact may differ by the sum of their errors: one code value at 8 bits, two at more. */
 static void
 compare_with_cpu (Run *run)
 {

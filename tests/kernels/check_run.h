@@ -9,17 +9,17 @@
 typedef enum
 {
   CHECK_PASSED,
-  CHECK_REFUSED, /* the variant cannot do this mask and said why */
+  CHECK_REFUSED, /* the variant does not take this mask, and says why */
   CHECK_FAILED
 } CheckVerdict;
 
 typedef struct
 {
   CheckVerdict verdict;
-  bool device_lost; /* nothing more is to be asked of it */
-  bool exact;       /* the plan's word */
-  double error;     /* of a plan that is not exact: code values beyond half a one, the largest */
-  char reason[640]; /* of a refusal */
+  bool device_lost; /* no further case can run on the device */
+  bool exact;       /* convolve_plan_is_exact() */
+  double error;     /* the largest error beyond the rounding of half a code value, of a plan that is not exact */
+  char reason[640]; /* why the variant refused */
 } CheckResult;
 
 /*
@@ -28,10 +28,10 @@ typedef struct
  */
 CheckResult check_run (CheckCase *test, const char *variant, ConvolveDevice *device, bool verbose, FILE *file);
 
-/* One variant's part in the final table. */
+/* One row of the table at the end: a variant on the host or on a device. */
 typedef struct
 {
-  const char *variant;    /* a name of the table, or auto */
+  const char *variant;    /* the name of a variant, or auto */
   ConvolveDevice *device; /* NULL for host memory */
   long cases, refused, failed;
   double error_8, error_deep; /* CheckResult.error over all cases of 8-bit and of deeper samples */

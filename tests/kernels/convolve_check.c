@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks and benchmark of the convolution kernels. Walks the variant table, so that a new kernel is checked and
- * measured by being a row of it. See usage() for what it can be told.
+ * Checks and benchmark of the convolution kernels. Both walk the list of variants, so that a new variant is checked
+ * and measured without an entry here. usage() lists the options.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -19,19 +19,19 @@
 #include "kernels/check_tensor.h"
 #include "kernels/check_tensor_products.h"
 #include "bench/convolve_bench.h"
+#include "support/cases.h"
 
 enum
 {
   SKIPPED = 77,
   USAGE = 2,
-  MAX_FAILURES = 10,
-  MAX_ROWS = 64
+  MAX_FAILURES = 10
 };
 
 typedef struct
 {
-  bool host, device;     /* which rows */
-  long cases, only_case; /* only_case: -1 for all */
+  bool host, device;     /* the kinds of variants that are checked */
+  long cases, only_case; /* only_case is -1 where all cases are run */
   uint64_t seed;
   const char *variant;
   bool list, bench;
@@ -46,20 +46,20 @@ usage (FILE *file)
   fprintf (file,
       "convolve_check [options]: checks every variant against the definition\n"
       "  --host, --device   only the variants of this kind; --device exits 77 where there is none\n"
-      "  --variant NAME     only this one, or auto\n"
-      "  --cases N          random cases, 20000\n"
-      "  --seed S           of the random cases, from the clock\n"
-      "  --case I           only case I of the seed, in words\n"
-      "  --list             the variants\n"
+      "  --variant NAME     only this variant; auto is one too\n"
+      "  --cases N          random cases: 4000, or 20000 where CUDACONVOLVE_ALL_CASES is set\n"
+      "  --seed S           seed of the random cases; the clock gives one where this is left out\n"
+      "  --case I           only case I of the seed, described in words\n"
+      "  --list             prints the variants\n"
       "  --bench            measures instead of checking\n"
       "  --csv FILE         writes the measurements there too\n"
       "  --bench-side N     only masks of this width\n"
-      "  --bench-rounds N   on a device, 30\n"
-      "  --bench-cpu-rounds N   on the host, 5; 0 for none\n"
+      "  --bench-rounds N   rounds on a device, 30\n"
+      "  --bench-cpu-rounds N   rounds on the host, 5; 0 for none\n"
       "  --once VARIANT WxH   convolves one image with a 3x3 mask and exits\n");
 }
 
-/* A whole number that is all of the text. */
+/* Reads a whole number; false where the text holds anything else. */
 static bool
 read_number (const char *text, uint64_t *number)
 {
@@ -80,7 +80,7 @@ read_options (Options *options, int argc, char **argv)
   *options = (Options){
     .host = true,
     .device = true,
-    .cases = 20000,
+    .cases = check_cases (4000, 20000),
     .only_case = -1,
     .seed = (uint64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000,
     .bench_options = { .rounds = 30, .cpu_rounds = 5 },
@@ -130,14 +130,16 @@ read_options (Options *options, int argc, char **argv)
   return options->host || options->device;
 }
 
-/* The rows to check: the variants of the table that are asked for, and auto with and without a device. */
-static int
-make_rows (const Options *options, ConvolveDevice *device, CheckRow *rows)
+/* The rows to check, to be freed: every variant that is asked for, and auto with and without a device. */
+static CheckRow *
+make_rows (const Options *options, ConvolveDevice *device, int *count)
 {
-  int n = 0, count = convolve_variant_count ();
+  CheckRow *rows = calloc (convolve_variant_count () + 2, sizeof *rows);
+  int n = 0, kept = 0;
 
-  memset (rows, 0, MAX_ROWS * sizeof *rows);
-  for (int v = 0; v < count && n < MAX_ROWS - 2; v++) {
+  if (!rows)
+    abort ();
+  for (int v = 0; v < convolve_variant_count (); v++) {
     bool on_device = convolve_variant_on_device (v);
 
     if (on_device ? options->device && device : options->host)
@@ -148,19 +150,15 @@ make_rows (const Options *options, ConvolveDevice *device, CheckRow *rows)
   if (options->device && device)
     rows[n++] = (CheckRow){ .variant = "auto", .device = device };
 
-  if (options->variant) {
-    int kept = 0;
-
-    for (int i = 0; i < n; i++) {
-      if (strcmp (rows[i].variant, options->variant) == 0)
-        rows[kept++] = rows[i];
-    }
-    n = kept;
+  for (int i = 0; i < n; i++) {
+    if (!options->variant || strcmp (rows[i].variant, options->variant) == 0)
+      rows[kept++] = rows[i];
   }
-  return n;
+  *count = kept;
+  return rows;
 }
 
-/* Says how to see a failed case again. */
+/* Runs one random case, and prints the command that repeats it where it fails. */
 static CheckVerdict
 run_random (const Options *options, CheckRow *row, uint64_t number, bool verbose)
 {
@@ -181,7 +179,7 @@ run_random (const Options *options, CheckRow *row, uint64_t number, bool verbose
   return verdict;
 }
 
-/* Which row a case goes to is no part of the case. */
+/* The row that runs a case is chosen from another random stream, so that --variant does not change the case. */
 static CheckRow *
 pick_row (const Options *options, CheckRow *rows, int n_rows, uint64_t number)
 {
@@ -266,7 +264,7 @@ is_known (const char *variant)
 int
 main (int argc, char **argv)
 {
-  static CheckRow rows[MAX_ROWS];
+  CheckRow *rows;
   Options options;
   ConvolveDevice *device = NULL;
   ConvolveError error = { 0 };
@@ -297,7 +295,7 @@ main (int argc, char **argv)
       return SKIPPED;
   }
 
-  n_rows = make_rows (&options, device, rows);
+  rows = make_rows (&options, device, &n_rows);
   if (n_rows == 0) {
     printf ("SKIP: nothing to run here for '%s'\n", options.variant);
     code = SKIPPED;
@@ -312,6 +310,7 @@ main (int argc, char **argv)
   } else {
     code = run_checks (&options, rows, n_rows);
   }
+  free (rows);
   convolve_device_free (device);
   return code;
 }

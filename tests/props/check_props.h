@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "presets.h"
 #include "props.h"
 
 static inline ConvolveSettings
@@ -35,7 +36,7 @@ make (const gchar *text, guint width, guint height)
   return make_scaled (&settings, 1, 1);
 }
 
-/* The settings must be refused with exactly this message, or with one that begins so where it ends in "...". */
+/* The settings must be refused with exactly this message. Where message ends in "...", only the beginning counts. */
 static inline void
 refuse_settings (const ConvolveSettings *settings, const gchar *message)
 {
@@ -49,6 +50,7 @@ refuse_settings (const ConvolveSettings *settings, const gchar *message)
       settings->mask, message);
   fail_unless (memcmp (&mask, &before, sizeof mask) == 0, "'%.60s' failed and touched the mask", settings->mask);
   fail_unless (error != NULL && error->domain == CONVOLVE_PROPS_ERROR);
+  fail_unless_equals_string (g_quark_to_string (error->domain), "convolve-props-error-quark");
   fail_unless_equals_int (error->code,
       g_str_has_prefix (error->message, "mask:") ? CONVOLVE_PROPS_ERROR_MASK : CONVOLVE_PROPS_ERROR_NUMBER);
   if (g_str_has_suffix (message, "..."))
@@ -88,5 +90,8 @@ expect (ConvolveMask mask, const gchar *name, gint width, gint height, const gdo
 #define TAPS(...) ((const gdouble[]){ __VA_ARGS__ })
 #define EXPECT_TEXT(text, mask_width, mask_height, width, height, divisor, ...) \
   expect (make (text, mask_width, mask_height), text, width, height, TAPS (__VA_ARGS__), divisor)
+
+/* The tests of check_mask_text.c, for the program check_props. */
+TCase *mask_texts (void);
 
 #endif

@@ -4,6 +4,7 @@
 #include <gst/check/gstcheck.h>
 #include <string.h>
 
+#include "support/names.h"
 #include "support/oracle.h"
 
 #define PADDING 24 /* bytes after each row of a padded frame, even for 16-bit samples */
@@ -76,6 +77,26 @@ frame_new (const GstVideoInfo *info, FrameLayout layout, guint32 seed)
   return buffer;
 }
 
+GstBuffer *
+frame_wrap_planes (const GstVideoInfo *info, guint8 *block)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
+
+  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES (info); i++) {
+    gsize end = i + 1 < GST_VIDEO_INFO_N_PLANES (info) ? GST_VIDEO_INFO_PLANE_OFFSET (info, i + 1) : info->size;
+
+    offset[i] = GST_VIDEO_INFO_PLANE_OFFSET (info, i);
+    stride[i] = GST_VIDEO_INFO_PLANE_STRIDE (info, i);
+    gst_buffer_append_memory (buffer,
+        gst_memory_new_wrapped (0, block + offset[i], end - offset[i], 0, end - offset[i], NULL, NULL));
+  }
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info), info->width,
+      info->height, GST_VIDEO_INFO_N_PLANES (info), offset, stride);
+  return buffer;
+}
+
 void
 frame_read (const GstVideoInfo *info, GstBuffer *buffer, Component components[4])
 {
@@ -137,7 +158,10 @@ frame_append_rows (GByteArray *bytes, GstSample *sample)
   gst_video_frame_unmap (&frame);
 }
 
-/* Whether black is 16 and white 235, scaled to the depth: YUV where nothing is said, others where the caps say so. */
+/*
+ * Whether black is 16 and white 235, scaled to the depth: in YUV unless the caps say otherwise, in others only where
+ * the caps say so.
+ */
 static gboolean
 is_limited (const GstVideoInfo *info)
 {
@@ -146,7 +170,7 @@ is_limited (const GstVideoInfo *info)
   return info->colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235;
 }
 
-/* The code value for nothing, from the colorimetry's definition. */
+/* The code value of black, or of neutral chroma, from the colorimetry's definition. */
 static gint
 zero_level (const GstVideoInfo *info, guint component)
 {
@@ -157,13 +181,28 @@ zero_level (const GstVideoInfo *info, guint component)
   return is_limited (info) ? 16 << (depth - 8) : 0;
 }
 
-/* Code values from black to white, from the same definition. */
+/* The number of code values from black to white, from the same definition. */
 static gint
 nominal_range (const GstVideoInfo *info)
 {
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (info->finfo, 0);
 
   return is_limited (info) ? 219 << (depth - 8) : (1 << depth) - 1;
+}
+
+Expected
+expected_of_masks (const ConvolveMask *luma, const ConvolveMask *chroma, ConvolveBoundary boundary)
+{
+  return (Expected){
+    .boundary = boundary,
+    .width = luma->width,
+    .height = luma->height,
+    .weights = { luma->taps, chroma->taps },
+    .divisors = { luma->divisor, chroma->divisor },
+    .chroma_width = chroma->width,
+    .chroma_height = chroma->height,
+    .bias = luma->offset,
+  };
 }
 
 static void
@@ -190,7 +229,7 @@ check_component (const GstVideoInfo *info, guint c, const Component *in, const C
     .row_stride = size * in->width,
     .width = in->width,
     .height = in->height,
-    .boundary = expected->boundary,
+    .boundary = check_boundary_oracle (expected->boundary),
     .mask_width = scaled ? expected->chroma_width : expected->width,
     .mask_height = scaled ? expected->chroma_height : expected->height,
     .integers = expected->integers,
@@ -208,7 +247,10 @@ check_component (const GstVideoInfo *info, guint c, const Component *in, const C
   for (gint i = 0; i < count; i++) {
     gint low = c == 3 ? in->samples[i] : values[i].low, high = c == 3 ? low : values[i].high;
 
-    /* A check for each sample would take longer than the sample. */
+    /*
+     * fail() only where a sample is wrong: a call of fail_unless() for each sample would take longer than the
+     * comparison.
+     */
     if (out->samples[i] < low || out->samples[i] > high)
       fail ("%s: %s %dx%d component %u at %d,%d: %u, expected %d to %d", what,
           gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)), GST_VIDEO_INFO_WIDTH (info),

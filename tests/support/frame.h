@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames for the element's checks. They are written and read through the pack and unpack functions that GStreamer has
- * for each format, so that what the project believes about formats is held against what GStreamer does.
+ * Frames for the element's checks. GStreamer's own pack and unpack functions write and read them, so that a wrong
+ * belief of the project about a format fails.
  */
 #ifndef TESTS_SUPPORT_FRAME_H
 #define TESTS_SUPPORT_FRAME_H
 
 #include <gst/video/video.h>
+
+#include "convolve.h"
 
 /* One component of a frame as plain numbers, width values to a row. */
 typedef struct
@@ -20,7 +22,7 @@ typedef enum
 {
   FRAME_PLAIN,       /* as the caps say, no GstVideoMeta */
   FRAME_PADDED,      /* GstVideoMeta with longer rows and gaps between planes */
-  FRAME_UPSIDE_DOWN, /* as padded, with negative strides: the first row is the last in memory */
+  FRAME_UPSIDE_DOWN, /* as FRAME_PADDED, with negative strides: the first row is the last in memory */
   FRAME_MEMORIES     /* GstVideoMeta and a memory for each plane */
 } FrameLayout;
 
@@ -28,6 +30,9 @@ GstCaps *frame_caps (const gchar *format, gint width, gint height, const gchar *
 
 /* A frame of random samples; the seed gives the same picture for every layout. */
 GstBuffer *frame_new (const GstVideoInfo *info, FrameLayout layout, guint32 seed);
+
+/* A buffer over a block of somebody else's, with one memory for each plane, the planes end to end, and a GstVideoMeta. */
+GstBuffer *frame_wrap_planes (const GstVideoInfo *info, guint8 *block);
 
 /* Reads components 0 .. n_components - 1; free with frame_clear(). */
 void frame_read (const GstVideoInfo *info, GstBuffer *buffer, Component components[4]);
@@ -39,7 +44,7 @@ void frame_append_rows (GByteArray *bytes, GstSample *sample);
 /* What the element is expected to have done to a frame. */
 typedef struct
 {
-  gint boundary;                 /* OracleBoundary */
+  ConvolveBoundary boundary;
   gint width, height;            /* of the mask */
   const gint64 *integers;        /* exact where not NULL */
   gint64 numerator, denominator; /* 1 / divisor */
@@ -48,6 +53,9 @@ typedef struct
   gint chroma_width, chroma_height;
   gdouble bias; /* with the preset's offset */
 } Expected;
+
+/* What a preset does, from the masks of luma and chroma, which must live as long. */
+Expected expected_of_masks (const ConvolveMask *luma, const ConvolveMask *chroma, ConvolveBoundary boundary);
 
 /* Compares every sample with the oracle; fails the check, naming the place, where one differs. */
 void frame_check (const GstVideoInfo *info, GstBuffer *in, GstBuffer *out, const Expected *expected, const gchar *what);

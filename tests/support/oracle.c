@@ -5,47 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Walks from the edge to a position outside, one pixel at a time. -1 where there is no pixel. */
-static int
-walk (OracleBoundary boundary, int position, int size)
-{
-  int direction = position < 0 ? -1 : 1;
-  int steps = position < 0 ? -position : position - (size - 1);
-  int at = position < 0 ? 0 : size - 1;
-
-  if (position >= 0 && position < size)
-    return position;
-  if (boundary == ORACLE_ZERO)
-    return -1;
-
-  for (; steps > 0; steps--) {
-    bool leaves = at + direction < 0 || at + direction >= size;
-
-    if (!leaves) {
-      at += direction;
-      continue;
-    }
-    switch (boundary) {
-      case ORACLE_REPLICATE:
-        break;
-      case ORACLE_REFLECT: /* the edge is met twice */
-        direction = -direction;
-        break;
-      case ORACLE_REFLECT_101: /* the edge is met once; a single pixel is all there is */
-        direction = -direction;
-        if (size > 1)
-          at += direction;
-        break;
-      case ORACLE_WRAP:
-        at = direction < 0 ? size - 1 : 0;
-        break;
-      default:
-        abort ();
-    }
-  }
-  return at;
-}
-
 int
 oracle_word (const Oracle *oracle, const unsigned char *at)
 {
@@ -120,7 +79,7 @@ set_value (const Oracle *oracle, int k, int64_t offset_256, int64_t integer_sum,
   }
 }
 
-/* One sample of all pixels of the rectangle. around is the rectangle with its neighbours, a row of it is span long. */
+/* Sample k of all pixels of the rectangle. around holds the rectangle with its halo, in rows of span samples. */
 static void
 convolve_sample (const Oracle *oracle, int k, const int32_t *around, int span, int width, int height,
     OracleValue *values)
@@ -181,9 +140,9 @@ oracle_convolve (const Oracle *oracle, int x, int y, int width, int height, Orac
 
   if (done) {
     for (int i = 0; i < span; i++)
-      columns[i] = walk (oracle->boundary, x + i - oracle->mask_width / 2, oracle->width);
+      columns[i] = oracle_inside (oracle->boundary, x + i - oracle->mask_width / 2, oracle->width);
     for (int j = 0; j < lines; j++)
-      rows[j] = walk (oracle->boundary, y + j - oracle->mask_height / 2, oracle->height);
+      rows[j] = oracle_inside (oracle->boundary, y + j - oracle->mask_height / 2, oracle->height);
 
     for (int k = 0; k < oracle->samples; k++) {
       if (oracle->select & 1u << k) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The definition of a convolved plane, written down as plainly as it can be and slow: the checks hold every variant
- * against it. It includes nothing of the project and shares neither code nor tables with it.
+ * The definition of a convolved plane, as plain as possible and slow. The checks compare every variant with this
+ * oracle, which includes nothing of the project and shares neither code nor tables with the kernels.
  *
- *   out(x, y) = zero + sum over j, i of t[j][i] * (s(x + i - w/2, y + j - h/2) - zero) / divisor + offset * range
+ *  out(x, y) = zero + sum over j, i of t[j][i] * (s(x + i - w/2, y + j - h/2) - zero) / divisor + offset * range
  *
- * rounded half up and clamped to 0 .. 2^depth - 1.
+ * The result is rounded half up and clamped to 0 .. 2^depth - 1.
  */
 #ifndef TESTS_SUPPORT_ORACLE_H
 #define TESTS_SUPPORT_ORACLE_H
@@ -14,14 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum
-{
-  ORACLE_ZERO,        /* 00|abc, with the sample's zero level for 0 */
-  ORACLE_REPLICATE,   /* aa|abc */
-  ORACLE_REFLECT,     /* ba|abc */
-  ORACLE_REFLECT_101, /* cb|abc */
-  ORACLE_WRAP         /* bc|abc */
-} OracleBoundary;
+#include "support/oracle_boundary.h"
 
 typedef struct
 {
@@ -41,9 +34,10 @@ typedef struct
   OracleBoundary boundary;
 
   /*
-   * The mask. Either integers with the factor numerator / denominator in place of 1 / divisor, computed exactly:
-   * largest sample * sum |integers| < 2^24, |numerator| and denominator < 2^30, denominator > 0. Or, where integers is
-   * NULL, weights and divisor, computed in long double and allowed to be wrong by budget before rounding.
+   * The mask, in one of two forms. Integers with the factor numerator / denominator in place of 1 / divisor are
+   * computed exactly; largest sample * sum |integers| < 2^24, |numerator| < 2^30, 0 < denominator < 2^30. Where
+   * integers is NULL, weights and divisor are computed in long double, and a result may be wrong by budget before
+   * rounding.
    */
   int mask_width, mask_height;
   const int64_t *integers;
@@ -54,10 +48,10 @@ typedef struct
   double offset; /* fraction of the sample's range */
 } Oracle;
 
-/* What one sample may be. */
+/* The values that are allowed for one sample. */
 typedef struct
 {
-  int low, high; /* code values; of a sample that is not selected, twice what oracle_word() reads */
+  int low, high; /* code values; for a sample that is not selected both are its word */
   double exact;  /* before rounding and clamping; 0 for a sample that is not selected */
 } OracleValue;
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The definition of a convolution layer, written down as plainly as it can be, in double and slow: the checks hold
- * every variant against it. It includes nothing of the project and shares neither code nor tables with it.
+ * The definition of a convolution layer in double, as plain as possible and slow. The checks compare every variant
+ * with this oracle, which includes nothing of the project and shares neither code nor tables with the kernels.
  */
 #ifndef TESTS_SUPPORT_ORACLE_LAYER_H
 #define TESTS_SUPPORT_ORACLE_LAYER_H
 
+#include "support/oracle_boundary.h"
+
+/* What is done to each output before pooling. */
 typedef enum
 {
-  ORACLE_PAD_ZERO,        /* 00|abc */
-  ORACLE_PAD_REPLICATE,   /* aa|abc */
-  ORACLE_PAD_REFLECT,     /* ba|abc */
-  ORACLE_PAD_REFLECT_101, /* cb|abc */
-  ORACLE_PAD_WRAP         /* bc|abc */
-} OraclePadding;
+  ORACLE_LINEAR,   /* nothing */
+  ORACLE_RELU,     /* negative values become 0 */
+  ORACLE_MAGNITUDE /* negative values lose their sign */
+} OracleActivation;
 
 typedef struct
 {
@@ -22,12 +23,15 @@ typedef struct
   const float *weights; /* of one filter: [channels][kernel_height][kernel_width] */
   double bias;
   int kernel_height, kernel_width, stride_y, stride_x, pad_top, pad_left;
-  OraclePadding padding;
-  int activation; /* 0 none, 1 ReLU, 2 magnitude */
+  OracleBoundary boundary;
+  OracleActivation activation;
   int pool_height, pool_width, pool_stride_y, pool_stride_x;
 } OracleLayer;
 
-/* Output (y, x) of the filter; *magnitude is the largest |bias| + sum of |products| under the pooling window. */
+/*
+ * Output (y, x) of the filter. *magnitude becomes |bias| + the sum of |weight * sample|, the largest one under the
+ * pooling window.
+ */
 double oracle_layer (const OracleLayer *layer, int y, int x, double *magnitude);
 
 #endif

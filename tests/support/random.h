@@ -11,7 +11,7 @@ typedef struct
   uint64_t state;
 } CheckRandom;
 
-/* A stream of its own for every pair. */
+/* Every pair of seed and number starts a different stream. */
 void check_random_init (CheckRandom *random, uint64_t seed, uint64_t number);
 uint64_t check_random_next (CheckRandom *random);
 int check_random_range (CheckRandom *random, int low, int high); /* both included */
@@ -19,7 +19,7 @@ double check_random_unit (CheckRandom *random);                  /* 0 <= value <
 bool check_random_one_in (CheckRandom *random, int n);
 void check_random_fill (CheckRandom *random, void *bytes, uint64_t count);
 
-/* The index of one of count weights, as often as it weighs. */
+/* An index below count, chosen with a probability in proportion to its weight. */
 int check_random_pick (CheckRandom *random, const int *weights, int count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the convolution layer share; not for users. */
+/* What the files of kernels/layer/ share: the plan, the row of a variant, and access to samples. Not for users. */
 #ifndef CONVOLVE_LAYER_COMMON_PLAN_H
 #define CONVOLVE_LAYER_COMMON_PLAN_H
 
@@ -17,41 +17,54 @@ extern "C"
 struct ConvolveLayerPlan
 {
   int references;        /* atomic */
-  ConvolveLayer layer;   /* of the shown filters alone: first_filter is 0 and shown is filters */
-  float *weights, *bias; /* the plan's copies, which layer points to; bias is never NULL */
+  ConvolveLayer layer;   /* its filters are those that the output shows: first_filter is 0, shown equals filters */
+  float *weights, *bias; /* copies that the plan owns and `layer` points to; bias is never NULL */
   const struct ConvolveLayerVariant *variant;
   ConvolveDevice *device; /* NULL for a host variant */
   ConvolvePool *pool;     /* of a host variant, or NULL */
   void *prepared;         /* what the variant derived, or NULL */
 };
 
-/* A task with what follows from it, as a variant gets it: checked, end_row set. */
+/* What run() gets: the task after all checks, with end_row set, and the sizes that follow from it. */
 typedef struct
 {
   ConvolveLayerTask task;
-  int conv_height, conv_width; /* before pooling */
-  int out_height, out_width;
+  int conv_height, conv_width; /* of the output before pooling */
+  int out_height, out_width;   /* of the output after pooling */
 } ConvolveLayerJob;
 
-/* One row for each way to compute a layer, defined beside the code of the variant. As ConvolveVariant. */
+/*
+ * One row for each way to compute a layer, defined beside the code of the variant. convolve_layer_plan_new() calls
+ * accepts(), prepare() and load() in this order, once for a plan; run() is called for every task.
+ */
 typedef struct ConvolveLayerVariant
 {
   const char *name, *idea;
-  int number; /* as in ConvolveVariant; a name that masks have too has one number */
+  int number; /* of the element's property, as in ConvolveVariant; layers and masks share the number of a shared name */
   bool on_device;
-  bool (*accepts) (const ConvolveLayerPlan *plan, const char **reason);      /* exact; NULL: every layer */
-  ConvolveStatus (*prepare) (ConvolveLayerPlan *plan, ConvolveError *error); /* on the host; or NULL */
-  ConvolveStatus (*load) (ConvolveLayerPlan *plan, ConvolveError *error);    /* chooses kernels; or NULL */
-  void (*clear) (ConvolveLayerPlan *plan); /* frees what prepare () and load () made, all or a part of it; or NULL */
+  /* Whether the variant can do the layer, and why not. NULL: every layer. */
+  bool (*accepts) (const ConvolveLayerPlan *plan, const char **reason);
+  /* Makes plan->prepared from the layer, on the host. NULL: nothing to prepare. */
+  ConvolveStatus (*prepare) (ConvolveLayerPlan *plan, ConvolveError *error);
+  /* Chooses CUDA kernels and sets their attributes. NULL: nothing to load, or a build without CUDA. */
+  ConvolveStatus (*load) (ConvolveLayerPlan *plan, ConvolveError *error);
+  /* Frees what prepare() and load() made, also where either of them failed. NULL: nothing to free. */
+  void (*clear) (ConvolveLayerPlan *plan);
   ConvolveStatus (*run) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
-  bool (*fills) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job); /* run fills too; NULL: never */
+  /* Whether run() also sets the task's filled channels. NULL: never, and the caller of run() sets these channels. */
+  bool (*fills) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);
 } ConvolveLayerVariant;
 
-/* As CONVOLVE_DEVICE_FUNCTIONS and CONVOLVE_ON_DEVICE. */
+/* Declares the load() and run() of a variant that its .cu file defines, as CONVOLVE_DEVICE_FUNCTIONS does for masks. */
 #define CONVOLVE_LAYER_DEVICE_FUNCTIONS(stem) \
   CONVOLVE_EXTERN_C ConvolveStatus convolve_layer_##stem##_load (ConvolveLayerPlan *plan, ConvolveError *error); \
   CONVOLVE_EXTERN_C ConvolveStatus convolve_layer_##stem##_run (const ConvolveLayerPlan *plan, \
       const ConvolveLayerJob *job, ConvolveError *error)
+
+/*
+ * The fields on_device, load and run of a CUDA variant's row, as CONVOLVE_ON_DEVICE sets them for masks: the variant's
+ * own functions in a build with CUDA, none in a build without, and in the tests' fake device the fake's run().
+ */
 #if defined CONVOLVE_RUN_LAYER_ON_DEVICE
 ConvolveStatus CONVOLVE_RUN_LAYER_ON_DEVICE (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
@@ -63,26 +76,28 @@ ConvolveStatus CONVOLVE_RUN_LAYER_ON_DEVICE (const ConvolveLayerPlan *plan, cons
 #define CONVOLVE_LAYER_ON_DEVICE(stem) .on_device = true
 #endif
 
+/* Whether the variant can do the plan's layer. *reason is set where it cannot. */
 static inline bool
 convolve_layer_variant_accepts (const ConvolveLayerVariant *variant, const ConvolveLayerPlan *plan, const char **reason)
 {
   return !variant->accepts || variant->accepts (plan, reason);
 }
 
-/* All variants, best first, and a NULL at the end. */
+/* All variants, best first, with a NULL behind the last. */
 extern const ConvolveLayerVariant *const convolve_layer_variants[];
 
-/* Sets the task's filled channels on the device. */
+/* Sets the task's filled channels to their value, on the device. Errors: INVALID, DEVICE_FAILED. */
 ConvolveStatus convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
 
+/* In bytes. */
 static CONVOLVE_BOTH int
 convolve_layer_sample_size (ConvolveLayerType type)
 {
   return type == CONVOLVE_LAYER_FLOAT32 ? 4 : type == CONVOLVE_LAYER_FLOAT16 ? 2 : 1;
 }
 
-/* Where channel c of image b begins. */
+/* The first sample of channel c of image b. */
 static CONVOLVE_BOTH uint8_t *
 convolve_layer_plane (const ConvolveLayerTensor *tensor, int b, int c)
 {
@@ -93,18 +108,33 @@ convolve_layer_plane (const ConvolveLayerTensor *tensor, int b, int c)
   return plane + b * tensor->batch_stride;
 }
 
+/*
+ * float16 is a sign (1 bit), an exponent (5 bits, biased by 15) and a fraction (10 bits). float32 has an exponent of 8
+ * bits, biased by 127, and a fraction of 23 bits. So the bits of a float16 move up by 23 - 10 = 13, and the exponent
+ * grows by 127 - 15 = 112.
+ */
+#define CONVOLVE_HALF_SIGN 0x8000u
+#define CONVOLVE_HALF_INFINITY 0x7c00u
+#define CONVOLVE_HALF_NAN 0x7e00u
+#define CONVOLVE_HALF_LEAST_NORMAL 0x400u         /* smaller ones are multiples of 2^-24 */
+#define CONVOLVE_HALF_EXPONENT_SHIFT (112u << 23) /* from the exponent of a float16 to that of a float32 */
+#define CONVOLVE_FLOAT_INFINITY 0x7f800000u       /* the bits of float32 numbers */
+#define CONVOLVE_FLOAT_2_TO_16 0x47800000u        /* as large as this, or larger: infinite as a float16 */
+#define CONVOLVE_FLOAT_2_TO_MINUS_14 0x38800000u  /* the smallest normal float16 */
+#define CONVOLVE_FLOAT_2_TO_MINUS_25 0x33000000u  /* smaller than this: 0 as a float16 */
+
 static inline float
 convolve_half_to_float (uint16_t half)
 {
-  uint32_t sign = (uint32_t) (half & 0x8000) << 16, rest = half & 0x7fff, bits;
+  uint32_t sign = (uint32_t) (half & CONVOLVE_HALF_SIGN) << 16, rest = half & ~CONVOLVE_HALF_SIGN, bits;
   float value;
 
-  if (rest >= 0x7c00)
-    bits = rest << 13 | 0x7f800000;
-  else if (rest >= 0x400)
-    bits = (rest << 13) + (112u << 23);
+  if (rest >= CONVOLVE_HALF_INFINITY)
+    bits = rest << 13 | CONVOLVE_FLOAT_INFINITY;
+  else if (rest >= CONVOLVE_HALF_LEAST_NORMAL)
+    bits = (rest << 13) + CONVOLVE_HALF_EXPONENT_SHIFT;
   else {
-    value = (float) rest / 16777216;
+    value = (float) rest / (1 << 24);
     memcpy (&bits, &value, sizeof (bits));
   }
   bits |= sign;
@@ -112,7 +142,7 @@ convolve_half_to_float (uint16_t half)
   return value;
 }
 
-/* To the nearest, ties to even; beyond the range an infinity. */
+/* Rounded to the nearest, ties to even. Numbers beyond the range of float16 become infinite. */
 static inline uint16_t
 convolve_float_to_half (float value)
 {
@@ -120,26 +150,28 @@ convolve_float_to_half (float value)
   int shift;
 
   memcpy (&bits, &value, sizeof (bits));
-  sign = bits >> 16 & 0x8000;
+  sign = bits >> 16 & CONVOLVE_HALF_SIGN;
   rest = bits & 0x7fffffff;
-  if (rest > 0x7f800000)
-    return sign | 0x7e00;
-  if (rest >= 0x47800000)
-    return sign | 0x7c00;
-  if (rest < 0x33000000)
+  if (rest > CONVOLVE_FLOAT_INFINITY)
+    return sign | CONVOLVE_HALF_NAN;
+  if (rest >= CONVOLVE_FLOAT_2_TO_16)
+    return sign | CONVOLVE_HALF_INFINITY;
+  if (rest < CONVOLVE_FLOAT_2_TO_MINUS_25)
     return sign;
-  if (rest >= 0x38800000) {
-    rest -= 112u << 23;
+  if (rest >= CONVOLVE_FLOAT_2_TO_MINUS_14) {
+    rest -= CONVOLVE_HALF_EXPONENT_SHIFT;
     shift = 13;
   } else {
+    /* A multiple of 2^-24: the fraction with its leading 1, moved down to units of 2^-24. */
     shift = 126 - (int) (rest >> 23);
     rest = (rest & 0x7fffff) | 0x800000;
   }
+  /* Half a unit less one, and one more where the result would be odd: ties go to even numbers. */
   rest += (1u << (shift - 1)) - 1 + (rest >> shift & 1);
   return sign | rest >> shift;
 }
 
-/* The value of the sample at that place, as the sums have it. */
+/* The value of the sample at an address, as the layer's sums use it. */
 static inline float
 convolve_layer_load (const ConvolveLayer *layer, const uint8_t *at)
 {
@@ -158,7 +190,7 @@ convolve_layer_load (const ConvolveLayer *layer, const uint8_t *at)
   }
 }
 
-/* Stores what is already in the type's own scale. */
+/* Stores a value as the type. An 8-bit sample gets a code value, which is rounded to the nearest and clamped. */
 static inline void
 convolve_layer_store (ConvolveLayerType type, uint8_t *at, float value)
 {

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Variant cpu-reference: the definition as loops, sums in double. Slow, and what the other variants are held
- * against.
+ * Variant cpu-reference: the definition of a layer as plain loops, with sums in double. This variant is slow; the
+ * results of the others are compared with its results.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "layer/cpu/cpu.h"
 
-/* Where each sample of a padded side comes from, or -1 for zero. NULL where memory is short. */
+/*
+ * For each position of a padded side, the row or column of the image that stands for it, or -1 for zero. The caller
+ * frees the table. Returns NULL where memory is short.
+ */
 static int *
 make_index (ConvolveBoundary boundary, int before, int size, int after)
 {
@@ -24,11 +27,11 @@ typedef struct
 {
   const ConvolveLayerPlan *plan;
   const ConvolveLayerJob *job;
-  int *rows, *columns;
-  int image;
+  int *rows, *columns; /* from make_index() */
+  int image;           /* of the batch */
 } Reference;
 
-/* One value of the convolution, activated. */
+/* Output (y, x) of filter k before pooling. */
 static double
 convolve_at (const Reference *reference, int k, int y, int x)
 {
@@ -59,17 +62,17 @@ convolve_at (const Reference *reference, int k, int y, int x)
   }
 }
 
-/* One sample of the output: the largest under the pooling window. */
+/* Output (y, x) of filter k: the largest under the pooling window. */
 static double
 pool_at (const Reference *reference, int k, int y, int x)
 {
   const ConvolveLayer *layer = &reference->plan->layer;
-  double most = -INFINITY;
+  double largest = -INFINITY;
 
   for (int j = 0; j < layer->pool_height; j++)
     for (int i = 0; i < layer->pool_width; i++)
-      most = fmax (most, convolve_at (reference, k, y * layer->pool_stride_y + j, x * layer->pool_stride_x + i));
-  return most;
+      largest = fmax (largest, convolve_at (reference, k, y * layer->pool_stride_y + j, x * layer->pool_stride_x + i));
+  return largest;
 }
 
 ConvolveStatus
@@ -84,7 +87,7 @@ convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveL
   reference.rows = make_index (layer->boundary, layer->pad_top, task->height, layer->pad_bottom);
   reference.columns = make_index (layer->boundary, layer->pad_left, task->width, layer->pad_right);
   if (!reference.rows || !reference.columns)
-    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for the places of %d rows and %d columns",
+    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for tables of %d rows and %d columns",
         task->height, task->width);
   for (int b = 0; b < task->batch && status == CONVOLVE_OK; b++) {
     reference.image = b;
@@ -109,6 +112,6 @@ convolve_layer_cpu_reference_run (const ConvolveLayerPlan *plan, const ConvolveL
 const ConvolveLayerVariant convolve_layer_variant_cpu_reference = {
   .name = "cpu-reference",
   .number = 18,
-  .idea = "the definition as loops in double on the host; the result that all others are held against",
+  .idea = "the definition as loops in double on the host, with which the tests compare the other variants",
   .run = convolve_layer_cpu_reference_run,
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The host side of blocked: it sizes the tile and pads the weights. */
 #include "layer/cuda/blocked.h"
 
 #include <stdlib.h>
@@ -11,23 +12,35 @@ convolve_layer_blocked_side (const ConvolveLayer *layer)
   return side == 1 ? 1 : side <= 3 ? 3 : side <= 5 ? 5 : 7;
 }
 
-/* The tile, with a kernel that is square; returns the shared memory that it takes in bytes, or 0. */
+/* The weights of a filter and channel in memory: those of the square, rounded up so that threads can load float4. */
+static int
+padded_taps (int side)
+{
+  return (side * side + 3) / 4 * 4;
+}
+
+/*
+ * Sets the tile for the kernel padded to a square. Returns the bytes of shared memory of a block, or 0 where a pooling
+ * window is larger than the tile.
+ */
 static size_t
 cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles)
 {
   ConvolveLayer square = *layer;
-  int side = convolve_layer_blocked_side (layer), taps = (side * side + 3) / 4 * 4;
+  int side = convolve_layer_blocked_side (layer);
+  size_t weights, staged;
 
   square.kernel_width = square.kernel_height = side;
   if (!convolve_layer_cut (&square, CONVOLVE_LAYER_BLOCKED_WIDTH, CONVOLVE_LAYER_BLOCKED_HEIGHT, tiles))
     return 0;
   tiles->pitch = (CONVOLVE_LAYER_BLOCKED_WIDTH + side - 1 + 3) / 4 * 4;
   tiles->plane = tiles->pitch * tiles->patch_height;
-  return sizeof (float)
-      * ((size_t) layer->channels * (tiles->plane + CONVOLVE_LAYER_BLOCKED_GROUP * taps)
-          + (tiles->width < CONVOLVE_LAYER_BLOCKED_WIDTH || tiles->height < CONVOLVE_LAYER_BLOCKED_HEIGHT
-                  ? CONVOLVE_LAYER_BLOCKED_WIDTH * CONVOLVE_LAYER_BLOCKED_HEIGHT
-                  : 0));
+  weights = CONVOLVE_LAYER_BLOCKED_GROUP * padded_taps (side);
+  /* With pooling the outputs of one filter meet in shared memory. */
+  staged = tiles->width < CONVOLVE_LAYER_BLOCKED_WIDTH || tiles->height < CONVOLVE_LAYER_BLOCKED_HEIGHT
+      ? CONVOLVE_LAYER_BLOCKED_WIDTH * CONVOLVE_LAYER_BLOCKED_HEIGHT
+      : 0;
+  return sizeof (float) * (layer->channels * (tiles->plane + weights) + staged);
 }
 
 static bool
@@ -52,13 +65,13 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
   return false;
 }
 
-/* The weights of a filter and channel as a square, padded with zeros at the right and below, and to whole float4. */
+/* Pads the weights of each filter and channel with zeros, at the right and below, to a square. */
 static ConvolveStatus
 prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
-  int side = convolve_layer_blocked_side (layer), taps = (side * side + 3) / 4 * 4,
-      planes = layer->filters * layer->channels;
+  int side = convolve_layer_blocked_side (layer), taps = padded_taps (side);
+  int planes = layer->filters * layer->channels;
   float *weights = calloc ((size_t) planes * taps, sizeof (float));
   const float *from = layer->weights;
 
@@ -71,10 +84,10 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   ConvolveStatus status =
       convolve_layer_put (plan, weights, (size_t) planes * taps, layer->bias, layer->filters, error);
   free (weights);
-  ConvolveLayerMemory *memory = plan->prepared;
+  ConvolveLayerPrepared *prepared = plan->prepared;
 
-  if (memory)
-    memory->shared = cut (layer, &memory->tiles);
+  if (prepared)
+    prepared->shared = cut (layer, &prepared->tiles);
   return status;
 }
 
@@ -84,7 +97,7 @@ convolve_layer_blocked_pixels (const ConvolveLayerPlan *plan, const ConvolveLaye
   const ConvolveLayer *layer = &plan->layer;
   const ConvolveLayerTensor *to = &task->destination;
   uint8_t *first = (uint8_t *) ((uintptr_t) to->channel[0] & ~(uintptr_t) 3);
-  unsigned written = 0;
+  unsigned written = 0; /* a bit for each byte of a pixel */
 
   if (layer->type != CONVOLVE_LAYER_U8 || to->across || to->column_stride != 4 || layer->filters + task->filled != 4
       || ((to->row_stride | to->batch_stride) & 3) || layer->pool_width > 1 || layer->pool_height > 1

@@ -3,49 +3,55 @@
 #include "layer/cuda/launch.cuh"
 
 #define LANES 32
-#define WARPS 4   /* of a block, one above the other */
-#define COLUMNS 4 /* outputs of a thread */
-#define ROWS 8
+#define WARPS 4   /* of a block, one below the other */
+#define COLUMNS 4 /* outputs of a thread, side by side */
+#define ROWS 8    /* and one below the other */
 #define WIDTH CONVOLVE_LAYER_BLOCKED_WIDTH
 #define HEIGHT CONVOLVE_LAYER_BLOCKED_HEIGHT
 #define MAX_CHANNELS CONVOLVE_LAYER_BLOCKED_MAX_CHANNELS
 #define GROUP CONVOLVE_LAYER_BLOCKED_GROUP
-static_assert (WIDTH == LANES * COLUMNS && HEIGHT == WARPS * ROWS, "a tile is what its threads have");
+#define PADDED(n) (((n) + 3) / 4 * 4) /* floats, rounded up so that float4 can be loaded */
+/* Blocks that should fit a multiprocessor. More would leave a thread too few registers for its sums and weights. */
+#define BLOCKS(K, PIXELS) ((K) < 7 && !(PIXELS) ? 4 : 3)
+static_assert (WIDTH == LANES * COLUMNS && HEIGHT == WARPS * ROWS, "the outputs of all threads make the tile");
 
-/* All threads together load the input under the tile, a channel behind the other. */
+/*
+ * Loads the patches of all channels, all threads of the block together. A thread loads two rows of a patch before it
+ * uses the first sample. Samples outside the image are loaded from row or column 0 and replaced by 0 afterwards: a load
+ * without a condition lets the others start at once.
+ */
 template <typename T, int K>
 static __device__ __forceinline__ void
 load_patches (const ConvolveLayerView &view, float *patches)
 {
-  constexpr int steps = (WIDTH + K - 1 + LANES - 1) / LANES;
+  constexpr int loads = (WIDTH + K - 1 + LANES - 1) / LANES;
   const ConvolveLayerTiles &tiles = view.tiles;
-  int left = convolve_layer_left (view) * view.pool_stride_x - view.pad_left;
-  int top = convolve_layer_top (view) * view.pool_stride_y - view.pad_top;
-  int columns[steps];
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x - view.pad_left;
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y - view.pad_top;
+  int columns[loads];
 
 #pragma unroll
-  for (int n = 0; n < steps; n++)
+  for (int n = 0; n < loads; n++)
     columns[n] = convolve_boundary_index (view.boundary, left + (int) threadIdx.x + n * LANES, view.width);
   for (int c = 0; c < view.channels; c++) {
     const uint8_t *plane = convolve_layer_plane (&view.source, blockIdx.z, c);
 
-    /* Outside the image something is loaded too, so that nothing keeps loads from being under way together. */
     for (int y = threadIdx.y; y < tiles.patch_height; y += 2 * WARPS) {
-      uint32_t bits[2][steps];
+      uint32_t bits[2][loads];
       int rows[2];
 
 #pragma unroll
       for (int j = 0; j < 2; j++) {
         rows[j] = convolve_boundary_index (view.boundary, top + y + j * WARPS, view.height);
 #pragma unroll
-        for (int n = 0; n < steps; n++)
+        for (int n = 0; n < loads; n++)
           bits[j][n] = convolve_layer_bits<T> (plane + max (rows[j], 0) * view.source.row_stride
               + max (columns[n], 0) * (int) view.source.column_stride);
       }
 #pragma unroll
       for (int j = 0; j < 2; j++)
 #pragma unroll
-        for (int n = 0; n < steps; n++) {
+        for (int n = 0; n < loads; n++) {
           int x = n * LANES + threadIdx.x;
 
           if (y + j * WARPS < tiles.patch_height && x < tiles.pitch)
@@ -56,7 +62,7 @@ load_patches (const ConvolveLayerView &view, float *patches)
   }
 }
 
-/* Four neighbours in a row. */
+/* Writes four neighbours in a row of the output, in one piece where type and alignment allow. */
 static __device__ __forceinline__ void
 store_row (const ConvolveLayerView &view, uint8_t *row, int x, const float *values)
 {
@@ -79,10 +85,10 @@ store_row (const ConvolveLayerView &view, uint8_t *row, int x, const float *valu
 #pragma unroll
   for (int i = 0; i < COLUMNS; i++)
     if (x + i < view.out_width)
-      convolve_layer_set (view, to + i * stride, values[i]);
+      convolve_layer_write (view, to + i * stride, values[i]);
 }
 
-/* Four pixels of four bytes in a row. */
+/* Writes four packed pixels in a row, in one piece where the alignment allows. */
 static __device__ __forceinline__ void
 store_pixels (const ConvolveLayerView &view, uint32_t *to, int x, const uint32_t *pixels)
 {
@@ -97,47 +103,67 @@ store_pixels (const ConvolveLayerView &view, uint32_t *to, int x, const uint32_t
 }
 
 /*
- * The idea: a thread has 4 x 8 outputs of a filter in registers, and the filter's weights for one channel too. The rows
- * of input under them come from shared memory, each once for all outputs that it reaches. Where outputs are PIXELS of
- * four bytes, they are kept till all filters are done and stored whole.
+ * The idea: register blocking. A thread computes 4 x 8 outputs of a filter, and keeps their sums and the filter's K x K
+ * weights for one channel in registers. Each row of the patch under these outputs is loaded once from shared memory and
+ * used for every output that it belongs to. For K = 3 a thread's outputs r0 .. r7 use the rows n0 .. n9 of the patch:
+ *
+ *             4 columns + K - 1 = 6 samples, loaded as two float4
+ *              s0  s1  s2  s3  s4  s5 (s6  s7)
+ *             +-----------------------+
+ *     row n0  | .   .   .   .   .   . |
+ *     row n1  | .   .   .   .   .   . |
+ *     row n2  | .   .   .   .   .   . |  times weights row 2 for r0, weights row 1 for r1, weights row 0 for r2
+ *     ...     |                       |
+ *     row n9  | .   .   .   .   .   . |
+ *             +-----------------------+
+ *
+ * For example row n2 adds to column 3 of r1: sums[1][3] += w[1][0] * s3 + w[1][1] * s4 + w[1][2] * s5. All in all the
+ * row gives 36 products (3 output rows, 4 columns, 3 weights) for two loads from shared memory.
+ *
+ * A warp has 32 x 4 outputs side by side, and four warps one below the other make the tile of 128 x 32. Lane 5 of
+ * warp 1 has columns 20 .. 23 and rows 8 .. 15.
+ *
+ * PIXELS: the outputs of the filters, and the filled channels, are the four bytes of packed pixels. The bytes are
+ * gathered in registers and written when all filters are done.
  */
 template <int K, bool PIXELS>
-__global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
+__global__ void __launch_bounds__ (LANES *WARPS, BLOCKS (K, PIXELS))
     convolve_layer_blocked (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
-  constexpr int taps = (K * K + 3) / 4 * 4, span = (COLUMNS + K - 1 + 3) / 4 * 4;
+  constexpr int taps = PADDED (K * K), span = PADDED (COLUMNS + K - 1);
   const ConvolveLayerTiles &tiles = view.tiles;
   float *patches = (float *) convolve_layer_memory, *weights = patches + view.channels * tiles.plane;
   float *staged = weights + GROUP * view.channels * taps;
   int thread = threadIdx.y * LANES + threadIdx.x;
-  int first = blockIdx.y * GROUP, last = min (first + GROUP, view.filters);
-  int x = convolve_layer_left (view) + threadIdx.x * COLUMNS, y = convolve_layer_top (view) + threadIdx.y * ROWS;
+  int first_filter = blockIdx.y * GROUP, end_filter = min (first_filter + GROUP, view.filters);
+  int x = convolve_layer_tile_left (view) + threadIdx.x * COLUMNS,
+      y = convolve_layer_tile_top (view) + threadIdx.y * ROWS;
   bool pools = tiles.width < WIDTH || tiles.height < HEIGHT;
   uint32_t pixels[ROWS][COLUMNS];
 
   if (PIXELS)
 #pragma unroll
     for (int n = 0; n < ROWS * COLUMNS; n++)
-      pixels[n / COLUMNS][n % COLUMNS] = view.filling;
+      pixels[n / COLUMNS][n % COLUMNS] = view.blocked_filling;
   if (view.type == CONVOLVE_LAYER_FLOAT32)
     load_patches<float, K> (view, patches);
   else if (view.type == CONVOLVE_LAYER_FLOAT16)
     load_patches<uint16_t, K> (view, patches);
   else
     load_patches<uint8_t, K> (view, patches);
-  for (int n = thread; n < (last - first) * view.channels * taps; n += LANES * WARPS)
-    weights[n] = view.weights[first * view.channels * taps + n];
+  for (int n = thread; n < (end_filter - first_filter) * view.channels * taps; n += LANES * WARPS)
+    weights[n] = view.weights[first_filter * view.channels * taps + n];
   __syncthreads ();
 
-  for (int k = first; k < last; k++) {
+  for (int k = first_filter; k < end_filter; k++) {
     float sums[ROWS][COLUMNS];
 
 #pragma unroll
     for (int n = 0; n < ROWS * COLUMNS; n++)
       sums[n / COLUMNS][n % COLUMNS] = view.bias[k];
     for (int c = 0; c < view.channels; c++) {
-      const float4 *from = (const float4 *) (weights + ((k - first) * view.channels + c) * taps);
+      const float4 *from = (const float4 *) (weights + ((k - first_filter) * view.channels + c) * taps);
       const float *window = patches + c * tiles.plane + threadIdx.y * ROWS * tiles.pitch + threadIdx.x * COLUMNS;
       float weight[taps], row[span];
 
@@ -151,7 +177,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
           *(float4 *) (row + 4 * i) = *(const float4 *) (window + n * tiles.pitch + 4 * i);
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
-          if (n - r >= 0 && n - r < K)
+          if (n - r >= 0 && n - r < K) /* row n of the patch meets weights row n - r for output row r */
 #pragma unroll
             for (int i = 0; i < K; i++)
 #pragma unroll
@@ -163,7 +189,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
     for (int n = 0; n < ROWS * COLUMNS; n++)
       sums[n / COLUMNS][n % COLUMNS] = convolve_layer_activate (view, sums[n / COLUMNS][n % COLUMNS]);
     if (PIXELS) {
-      int shift = (int) ((uint8_t *) view.destination.channel[k] - view.pixels) * 8;
+      int shift = (int) ((uint8_t *) view.destination.channel[k] - view.blocked_pixels) * 8;
 
 #pragma unroll
       for (int n = 0; n < ROWS * COLUMNS; n++)
@@ -185,7 +211,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
     }
   }
   if (PIXELS) {
-    uint8_t *plane = view.pixels + blockIdx.z * view.destination.batch_stride;
+    uint8_t *plane = view.blocked_pixels + blockIdx.z * view.destination.batch_stride;
 
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -197,18 +223,19 @@ __global__ void __launch_bounds__ (LANES *WARPS, K < 7 && !PIXELS ? 4 : 3)
 ConvolveStatus
 convolve_layer_blocked_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
+  /* By whether pixels are packed, and by half the side: 1 / 2 = 0, 3 / 2 = 1, 5 / 2 = 2, 7 / 2 = 3. */
   static const void *const kernels[2][4] = {
     { (const void *) convolve_layer_blocked<1, false>, (const void *) convolve_layer_blocked<3, false>,
         (const void *) convolve_layer_blocked<5, false>, (const void *) convolve_layer_blocked<7, false> },
     { (const void *) convolve_layer_blocked<1, true>, (const void *) convolve_layer_blocked<3, true>,
         (const void *) convolve_layer_blocked<5, true>, (const void *) convolve_layer_blocked<7, true> },
   };
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
   ConvolveStatus status = CONVOLVE_OK;
 
   for (int pixels = 0; pixels < 2 && status == CONVOLVE_OK; pixels++) {
-    memory->kernels[pixels] = kernels[pixels][convolve_layer_blocked_side (&plan->layer) / 2];
-    status = convolve_allow_shared (plan->device, memory->kernels[pixels], memory->shared, error);
+    prepared->kernels[pixels] = kernels[pixels][convolve_layer_blocked_side (&plan->layer) / 2];
+    status = convolve_allow_shared (plan->device, prepared->kernels[pixels], prepared->shared, error);
   }
   return status;
 }
@@ -216,18 +243,18 @@ convolve_layer_blocked_load (ConvolveLayerPlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
 
-  view.tiles = memory->tiles;
-  view.pixels = convolve_layer_blocked_pixels (plan, &job->task);
-  if (view.pixels) {
+  view.tiles = prepared->tiles;
+  view.blocked_pixels = convolve_layer_blocked_pixels (plan, &job->task);
+  if (view.blocked_pixels) {
     uint8_t fill;
 
     convolve_layer_store (CONVOLVE_LAYER_U8, &fill, job->task.fill);
     for (int i = plan->layer.filters; i < 4; i++)
-      view.filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.pixels);
+      view.blocked_filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.blocked_pixels);
   }
-  return convolve_layer_launch (plan, job, memory->kernels[view.pixels != NULL], &view,
-      (plan->layer.filters + GROUP - 1) / GROUP, dim3 (LANES, WARPS), memory->shared, error);
+  return convolve_layer_launch (plan, job, prepared->kernels[view.blocked_pixels != NULL], &view,
+      (plan->layer.filters + GROUP - 1) / GROUP, dim3 (LANES, WARPS), prepared->shared, error);
 }

@@ -3,10 +3,10 @@
 
 CONVOLVE_LAYER_DEVICE_FUNCTIONS (direct);
 
-#define WIDTH 32 /* of a block, in threads */
+#define WIDTH 32 /* threads of a block, and outputs of its tile */
 #define HEIGHT 8
 
-/* One value of the convolution, activated. */
+/* Output (y, x) of filter k before pooling. */
 static __device__ __forceinline__ float
 convolve_at (const ConvolveLayerView &view, int k, int y, int x)
 {
@@ -22,29 +22,30 @@ convolve_at (const ConvolveLayerView &view, int k, int y, int x)
         int at =
             convolve_layer_offset (view, y * view.stride_y + j - view.pad_top, x * view.stride_x + i - view.pad_left);
 
-        if (at != CONVOLVE_LAYER_NOWHERE)
-          part += *weight * convolve_layer_get (view, plane + at);
+        if (at != CONVOLVE_LAYER_ZERO_PADDING)
+          part += *weight * convolve_layer_read_any (view, plane + at);
       }
     sum += part;
   }
   return convolve_layer_activate (view, sum);
 }
 
-/* The idea: a thread per output, all its samples and weights from global memory. */
+/* The idea: one thread for each output, which reads all its samples and weights from global memory. */
 __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_direct (const __grid_constant__ ConvolveLayerView view)
 {
-  int x = convolve_layer_left (view) + threadIdx.x, y = convolve_layer_top (view) + threadIdx.y, k = blockIdx.y;
-  float most = -INFINITY;
+  int x = convolve_layer_tile_left (view) + threadIdx.x, y = convolve_layer_tile_top (view) + threadIdx.y,
+      k = blockIdx.y;
+  float largest = -INFINITY;
 
   if (x >= view.out_width || y >= view.end_row)
     return;
   for (int j = 0; j < view.pool_height; j++)
     for (int i = 0; i < view.pool_width; i++)
-      most = fmaxf (most, convolve_at (view, k, y * view.pool_stride_y + j, x * view.pool_stride_x + i));
-  convolve_layer_set (view,
+      largest = fmaxf (largest, convolve_at (view, k, y * view.pool_stride_y + j, x * view.pool_stride_x + i));
+  convolve_layer_write (view,
       convolve_layer_plane (&view.destination, blockIdx.z, k) + y * view.destination.row_stride
           + x * view.destination.column_stride,
-      most);
+      largest);
 }
 
 ConvolveStatus

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The host side of fft: it sizes the tile and scales the weights. */
 #include "layer/cuda/fft.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+/* Sets the tile: the outputs for which a tile of input has all samples. */
 static bool
 cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles)
 {
@@ -31,8 +33,9 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
 }
 
 /*
- * Two filters share a tile on the way back and their errors too, so each is brought to the same size first. Their
- * scales, with the transforms' own, come behind the biases.
+ * Scales the weights of each filter so that the largest is in 1 .. 2. One transform makes the outputs of two filters,
+ * and the rounding errors of a filter with large weights would drown the outputs of one with small weights. The inverse
+ * scales come behind the biases; they include the factor 1 / 64^2 of the inverse transform.
  */
 static ConvolveStatus
 prepare (ConvolveLayerPlan *plan, ConvolveError *error)
@@ -48,7 +51,7 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
     for (int k = 0; k < layer->filters; k++) {
       int exponent = convolve_layer_exponent (layer, k);
 
-      exponent = exponent < -126 ? -126 : exponent;
+      exponent = exponent < -126 ? -126 : exponent; /* so small only where all weights are 0, or nearly */
       for (size_t i = k * of_filter; i < (k + 1) * of_filter; i++)
         weights[i] = ldexpf (layer->weights[i], -exponent);
       bias[k] = layer->bias[k];
@@ -61,10 +64,10 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   }
   free (weights);
   free (bias);
-  ConvolveLayerMemory *memory = plan->prepared;
+  ConvolveLayerPrepared *prepared = plan->prepared;
 
-  if (memory)
-    cut (layer, &memory->tiles);
+  if (prepared)
+    cut (layer, &prepared->tiles);
   return status;
 }
 

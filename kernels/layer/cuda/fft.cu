@@ -1,24 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The idea: a convolution is a product of Fourier transforms. The input is cut into tiles of 64 x 64 samples, which
+ * overlap by the kernel's size less 1. Three kernels run one after the other:
+ *
+ *     forward     [tile][channel]  64 x 64 samples   -->  spectrum
+ *     multiply    [tile][filter]   for each point the sum, over the channels, of input x conjugated weights
+ *     inverse     [tile][filter]   spectrum          -->  up to 64 x 64 outputs, then the epilogue
+ *
+ * Samples and outputs are real, which saves half the work twice. The spectrum of a real tile is symmetric, so 33 of its
+ * 64 columns are kept. And one complex transform does two real tiles at once, as its real and its imaginary part: two
+ * channels on the way there, the outputs of two filters on the way back.
+ */
 #include "layer/cuda/fft.h"
 #include "layer/cuda/launch.cuh"
 
 #define SIDE CONVOLVE_LAYER_FFT_SIDE
-#define RADIX 8 /* its square is the side */
-#define PITCH (SIDE + 1)
+#define RADIX 8          /* its square is SIDE */
+#define PITCH (SIDE + 1) /* complex numbers from row to row in shared memory, against bank conflicts */
 #define HALF CONVOLVE_LAYER_FFT_HALF
 #define POINTS CONVOLVE_LAYER_FFT_POINTS
 #define THREADS 256
-#define LINES (SIDE * RADIX / THREADS) /* transforms of 8 numbers that a thread does in one pass */
-#define TILES 4                        /* and filters that a thread multiplies at once */
+#define TRANSFORMS (SIDE * RADIX / THREADS) /* of RADIX numbers, that a thread does in one pass */
+#define TILES 4                             /* a thread of the kernel multiply has one point of 4 x 4 products */
 #define FILTERS 4
+#define MAX_GRID_Y 65535 /* CUDA's limit for gridDim.y */
+/* Scratch memory for the tiles of a launch; one row of tiles may take more. */
+#define BAND_BYTES ((size_t) 1 << 28)
 
+/* The product of two complex numbers. */
 static __device__ __forceinline__ float2
-times (float2 a, float2 b)
+multiply (float2 a, float2 b)
 {
   return make_float2 (a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-/* The transform of four numbers that are two apart, in place, in natural order. */
+/* The Fourier transform of v[0], v[2], v[4] and v[6], in place, in natural order. */
 static __device__ __forceinline__ void
 transform_4 (float2 *v)
 {
@@ -31,11 +47,14 @@ transform_4 (float2 *v)
   v[6] = make_float2 (b.x - d.y, b.y + d.x);
 }
 
-/* The transform of eight numbers, in place, in natural order: even and odd ones by themselves, then sums. */
+/*
+ * The Fourier transform of eight numbers, in place, in natural order: those of the even and of the odd ones, then sums
+ * and differences after a multiplication by the powers of exp (-i pi / 4).
+ */
 static __device__ __forceinline__ void
 transform_8 (float2 *v)
 {
-  const float half = 0.70710678118654752f;
+  const float root = 0.70710678118654752f; /* of 1/2 */
   float2 even[4], odd[4];
 
   transform_4 (v);
@@ -45,9 +64,9 @@ transform_8 (float2 *v)
     even[i] = v[2 * i];
     odd[i] = v[2 * i + 1];
   }
-  odd[1] = make_float2 (half * (odd[1].x + odd[1].y), half * (odd[1].y - odd[1].x));
+  odd[1] = make_float2 (root * (odd[1].x + odd[1].y), root * (odd[1].y - odd[1].x));
   odd[2] = make_float2 (odd[2].y, -odd[2].x);
-  odd[3] = make_float2 (half * (odd[3].y - odd[3].x), -half * (odd[3].x + odd[3].y));
+  odd[3] = make_float2 (root * (odd[3].y - odd[3].x), -root * (odd[3].x + odd[3].y));
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     v[i] = make_float2 (even[i].x + odd[i].x, even[i].y + odd[i].y);
@@ -56,74 +75,86 @@ transform_8 (float2 *v)
 }
 
 /*
- * All lines of the tile, whose numbers are step apart and which are line apart, are transformed: 64 = 8 * 8, so each
- * is 8 transforms of every eighth number, a turn, and 8 transforms of neighbours.
+ * Transforms all 64 rows or all 64 columns of the tile, all threads of the block together. The numbers of a line are
+ * `stride` apart in memory, and lines are `line_stride` apart. 64 = 8 * 8, so a line takes two passes (Cooley-Tukey):
+ *
+ *     pass 0, p = 0 .. 7:   x[p], x[p + 8], .., x[p + 56]   -- transform of 8 -->  y[0] .. y[7]
+ *                           y[i] * twiddles[p * i]          -->  element 8 i + p of the line
+ *     pass 1, p = 0 .. 7:   elements 8 p .. 8 p + 7         -- transform of 8 -->  elements p, p + 8, .., p + 56
+ *
+ * twiddles[n] is exp (-2 pi i n / 64). In each pass a thread does TRANSFORMS of the 64 * 8 transforms. For example
+ * thread 70 has p = 1 of line 6, then p = 5 of line 6.
  */
 static __device__ void
-transform_lines (float2 *tile, int step, int line, const float2 *turns)
+transform_lines (float2 *tile, int stride, int line_stride, const float2 *twiddles)
 {
   for (int pass = 0; pass < 2; pass++) {
-    float2 v[LINES][RADIX];
+    float2 v[TRANSFORMS][RADIX];
 
     __syncthreads ();
 #pragma unroll
-    for (int n = 0; n < LINES; n++) {
-      int at = threadIdx.x + n * THREADS, part = at / SIDE;
-      const float2 *from = tile + at % SIDE * line;
+    for (int n = 0; n < TRANSFORMS; n++) {
+      int number = threadIdx.x + n * THREADS, p = number / SIDE;
+      const float2 *from = tile + number % SIDE * line_stride;
 
 #pragma unroll
       for (int i = 0; i < RADIX; i++)
-        v[n][i] = from[(pass == 0 ? part + RADIX * i : part * RADIX + i) * step];
+        v[n][i] = from[(pass == 0 ? p + RADIX * i : p * RADIX + i) * stride];
     }
     __syncthreads ();
 #pragma unroll
-    for (int n = 0; n < LINES; n++) {
-      int at = threadIdx.x + n * THREADS, part = at / SIDE;
-      float2 *to = tile + at % SIDE * line;
+    for (int n = 0; n < TRANSFORMS; n++) {
+      int number = threadIdx.x + n * THREADS, p = number / SIDE;
+      float2 *to = tile + number % SIDE * line_stride;
 
       transform_8 (v[n]);
 #pragma unroll
       for (int i = 0; i < RADIX; i++) {
         if (pass == 0)
-          to[(i * RADIX + part) * step] = times (v[n][i], turns[part * i]);
+          to[(i * RADIX + p) * stride] = multiply (v[n][i], twiddles[p * i]);
         else
-          to[(part + RADIX * i) * step] = v[n][i];
+          to[(p + RADIX * i) * stride] = v[n][i];
       }
     }
   }
 }
 
+/* The transform of the tile in both directions. Fills the table of twiddles, which has SIDE numbers. */
 static __device__ __forceinline__ void
-transform_tile (float2 *tile, float2 *turns)
+transform_tile (float2 *tile, float2 *twiddles)
 {
   if (threadIdx.x < SIDE)
-    sincospif (-2.0f / SIDE * threadIdx.x, &turns[threadIdx.x].y, &turns[threadIdx.x].x);
-  transform_lines (tile, 1, PITCH, turns);
-  transform_lines (tile, PITCH, 1, turns);
+    sincospif (-2.0f / SIDE * threadIdx.x, &twiddles[threadIdx.x].y, &twiddles[threadIdx.x].x);
+  transform_lines (tile, 1, PITCH, twiddles);
+  transform_lines (tile, PITCH, 1, twiddles);
   __syncthreads ();
 }
 
-/* The first idea: a block transforms two channels of a tile at once, as the real and the imaginary part of one. */
+/*
+ * A block transforms two channels of a tile. With Z the transform of a + i b, where a and b are real, the transforms
+ * are A[n] = (Z[n] + conj (Z[-n])) / 2 and B[n] = (Z[n] - conj (Z[-n])) / 2i.
+ */
 __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_forward (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
-  float2 *tile = (float2 *) convolve_layer_memory, *turns = tile + SIDE * PITCH;
-  int left = convolve_layer_left (view) * view.pool_stride_x - view.pad_left;
-  int top = convolve_layer_top (view) * view.pool_stride_y - view.pad_top;
+  float2 *tile = (float2 *) convolve_layer_memory, *twiddles = tile + SIDE * PITCH;
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x - view.pad_left;
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y - view.pad_top;
   int c = 2 * blockIdx.y, other = min (c + 1, view.channels - 1);
   const uint8_t *first = convolve_layer_plane (&view.source, blockIdx.z, c);
   const uint8_t *second = convolve_layer_plane (&view.source, blockIdx.z, other);
-  float2 *to = (float2 *) view.spectra + ((size_t) (blockIdx.z * gridDim.x + blockIdx.x) * view.channels + c) * POINTS;
+  float2 *to =
+      (float2 *) view.fft_spectra + ((size_t) (blockIdx.z * gridDim.x + blockIdx.x) * view.channels + c) * POINTS;
 
   for (int n = threadIdx.x; n < SIDE * SIDE; n += THREADS) {
     int x = n % SIDE, y = n / SIDE, at = convolve_layer_offset (view, top + y, left + x);
-    bool none = at == CONVOLVE_LAYER_NOWHERE || x >= view.tiles.patch_width || y >= view.tiles.patch_height;
+    bool none = at == CONVOLVE_LAYER_ZERO_PADDING || x >= view.tiles.patch_width || y >= view.tiles.patch_height;
 
     tile[y * PITCH + x] = none
         ? make_float2 (0, 0)
-        : make_float2 (convolve_layer_get (view, first + at), convolve_layer_get (view, second + at));
+        : make_float2 (convolve_layer_read_any (view, first + at), convolve_layer_read_any (view, second + at));
   }
-  transform_tile (tile, turns);
+  transform_tile (tile, twiddles);
   for (int n = threadIdx.x; n < POINTS; n += THREADS) {
     int x = n % HALF, y = n / HALF;
     float2 here = tile[y * PITCH + x], there = tile[(SIDE - y) % SIDE * PITCH + (SIDE - x) % SIDE];
@@ -134,11 +165,11 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_forward (const __
   }
 }
 
-/* The second: for each point the products of some tiles and some filters, summed over the channels. */
+/* A thread has one point of the spectra, and sums the products of TILES tiles and FILTERS filters over the channels. */
 __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const __grid_constant__ ConvolveLayerView view)
 {
   int n = blockIdx.x * THREADS + threadIdx.x, tile = blockIdx.y * TILES, k = blockIdx.z * FILTERS;
-  const float2 *spectra = (const float2 *) view.spectra, *weight_spectra = (const float2 *) view.weight_spectra;
+  const float2 *spectra = (const float2 *) view.fft_spectra, *weight_spectra = (const float2 *) view.fft_weight_spectra;
   float2 sums[TILES][FILTERS];
 
   if (n >= POINTS)
@@ -151,11 +182,11 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const _
 
 #pragma unroll
     for (int i = 0; i < TILES; i++)
-      input[i] = spectra[((size_t) min (tile + i, view.steps - 1) * view.channels + c) * POINTS + n];
+      input[i] = spectra[((size_t) min (tile + i, view.fft_tiles - 1) * view.channels + c) * POINTS + n];
 #pragma unroll
     for (int j = 0; j < FILTERS; j++)
       weight[j] = weight_spectra[((size_t) min (k + j, view.filters - 1) * view.channels + c) * POINTS + n];
-      /* A correlation: the weights' spectrum is conjugated. */
+      /* The layer is a correlation, so the weights' spectrum is conjugated. */
 #pragma unroll
     for (int i = 0; i < TILES; i++)
 #pragma unroll
@@ -168,21 +199,22 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const _
   for (int i = 0; i < TILES; i++)
 #pragma unroll
     for (int j = 0; j < FILTERS; j++)
-      if (tile + i < view.steps && k + j < view.filters)
-        ((float2 *) view.products)[((size_t) (tile + i) * view.filters + k + j) * POINTS + n] = sums[i][j];
+      if (tile + i < view.fft_tiles && k + j < view.filters)
+        ((float2 *) view.fft_products)[((size_t) (tile + i) * view.filters + k + j) * POINTS + n] = sums[i][j];
 }
 
 /*
- * The third: a block transforms two filters of a tile back at once. The inverse is the transform of the conjugate,
- * conjugated; conjugated spectra of real outputs make one complex tile, whose parts they are afterwards.
+ * A block transforms the spectra A and B of two filters back. The inverse transform of Z = A + i B is the conjugate of
+ * the transform of conj (Z), but for a factor that the filters' scales have. Its real part has the outputs of A, its
+ * imaginary part those of B.
  */
 __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_inverse (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
-  float2 *tile = (float2 *) convolve_layer_memory, *turns = tile + SIDE * PITCH;
+  float2 *tile = (float2 *) convolve_layer_memory, *twiddles = tile + SIDE * PITCH;
   float *values = (float *) tile;
   int k = 2 * blockIdx.y, other = min (k + 1, view.filters - 1);
-  const float2 *from = (const float2 *) view.products + ((size_t) blockIdx.x * view.filters + k) * POINTS;
+  const float2 *from = (const float2 *) view.fft_products + ((size_t) blockIdx.x * view.filters + k) * POINTS;
   const float2 *second_from = from + (other - k) * POINTS;
   float first_bias = view.bias[k], second_bias = view.bias[other];
   float first_scale = view.bias[view.filters + k], second_scale = view.bias[view.filters + other];
@@ -194,12 +226,12 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_inverse (const __
     int at = mirrored ? (SIDE - y) % SIDE * HALF + SIDE - x : y * HALF + x;
     float2 a = from[at], b = second_from[at];
 
-    /* conj (A + i B); the mirrored half of a real output's spectrum is the conjugate. */
+    /* conj (A + i B). The columns that are not kept are the conjugates of the mirrored ones. */
     a.y = mirrored ? -a.y : a.y;
     b.y = mirrored ? -b.y : b.y;
     tile[y * PITCH + x] = make_float2 (a.x - b.y, -(a.y + b.x));
   }
-  transform_tile (tile, turns);
+  transform_tile (tile, twiddles);
 #pragma unroll
   for (int i = 0; i < SIDE * SIDE / THREADS; i++) {
     int n = threadIdx.x + i * THREADS;
@@ -211,6 +243,7 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_inverse (const __
   for (int i = 0; i < SIDE * SIDE / THREADS; i++) {
     int n = threadIdx.x + i * THREADS;
 
+    /* The second scale is negative: that is the conjugation of the result. */
     values[n] = convolve_layer_activate (view, outputs[i].x * first_scale + first_bias);
     values[SIDE * SIDE + n] = convolve_layer_activate (view, outputs[i].y * -second_scale + second_bias);
   }
@@ -220,23 +253,23 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_inverse (const __
     convolve_layer_pool (view, values + SIDE * SIDE, SIDE, other, threadIdx.x, THREADS);
 }
 
-static const size_t shared = (SIDE * PITCH + SIDE) * sizeof (float2);
+static const size_t shared = (SIDE * PITCH + SIDE) * sizeof (float2); /* of a block: the tile and the twiddles */
 
-/* The weights are transformed as images of the kernel's size. */
+/* Transforms the weights: as a batch of images of the kernel's size, one for each filter, each with one tile. */
 ConvolveStatus
 convolve_layer_fft_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
   int width = layer->kernel_width, height = layer->kernel_height;
   size_t planes = (size_t) layer->filters * layer->channels;
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerJob job = {};
   ConvolveLayerView view;
 
-  memory->weight_spectra = convolve_device_alloc (plan->device, planes * POINTS * sizeof (float2), error);
-  if (!memory->weight_spectra)
+  prepared->fft.weight_spectra = convolve_device_alloc (plan->device, planes * POINTS * sizeof (float2), error);
+  if (!prepared->fft.weight_spectra)
     return error ? error->status : CONVOLVE_NO_DEVICE_MEMORY;
-  job.task.source = convolve_layer_nchw (CONVOLVE_LAYER_FLOAT32, memory->weights, layer->channels, height, width);
+  job.task.source = convolve_layer_nchw (CONVOLVE_LAYER_FLOAT32, prepared->weights, layer->channels, height, width);
   job.task.batch = layer->filters;
   job.task.height = height;
   job.task.width = width;
@@ -245,7 +278,7 @@ convolve_layer_fft_load (ConvolveLayerPlan *plan, ConvolveError *error)
   view.type = CONVOLVE_LAYER_FLOAT32;
   view.boundary = CONVOLVE_BOUNDARY_ZERO;
   view.pad_left = view.pad_top = 0;
-  view.spectra = memory->weight_spectra;
+  view.fft_spectra = prepared->fft.weight_spectra;
   view.tiles.width = view.tiles.height = 1;
   view.tiles.patch_width = width;
   view.tiles.patch_height = height;
@@ -253,7 +286,7 @@ convolve_layer_fft_load (ConvolveLayerPlan *plan, ConvolveError *error)
       dim3 (THREADS), shared, error);
 }
 
-/* Some rows of tiles of one image. */
+/* Runs the three kernels over a band, which is some rows of tiles of one image with `tiles` tiles. */
 static ConvolveStatus
 run_band (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveLayerView *view, int tiles,
     ConvolveError *error)
@@ -263,7 +296,7 @@ run_band (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveLa
   ConvolveStatus status = convolve_layer_launch (plan, job, (const void *) convolve_layer_fft_forward, view,
       (layer->channels + 1) / 2, dim3 (THREADS), shared, error);
 
-  view->steps = tiles;
+  view->fft_tiles = tiles;
   if (status == CONVOLVE_OK)
     status = convolve_layer_enqueue (plan, (const void *) convolve_layer_fft_multiply, view, blocks, dim3 (THREADS), 0,
         error);
@@ -276,33 +309,34 @@ ConvolveStatus
 convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
   size_t of_tile = (size_t) (layer->channels + layer->filters) * POINTS * sizeof (float2);
   ConvolveLayerView view = convolve_layer_view (plan, job);
   ConvolveLayerJob one = *job;
   ConvolveStatus status = CONVOLVE_OK;
   int across, down, rows;
 
-  view.tiles = memory->tiles;
+  view.tiles = prepared->tiles;
   across = (job->out_width - 1) / view.tiles.width + 1;
   down = (job->task.end_row - job->task.first_row - 1) / view.tiles.height + 1;
-  /* As many rows of tiles as a quarter of a gigabyte holds, at least one, and no more than a grid. */
-  rows = (int) (((size_t) 1 << 28) / of_tile) / across;
+  /* Rows of tiles in a band: as many as BAND_BYTES hold and a grid allows, and at least one. */
+  rows = (int) (BAND_BYTES / of_tile) / across;
   rows = rows < 1 ? 1 : rows < down ? rows : down;
-  rows = (int64_t) rows * across <= 65535 * TILES ? rows : 1;
-  if (across > 65535 * TILES)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "an output of %d samples in a row", job->out_width);
-  if (memory->scratch_bytes < (size_t) rows * across * of_tile) {
-    convolve_device_release (plan->device, memory->scratch);
-    memory->scratch_bytes = 0;
-    memory->scratch = convolve_device_alloc (plan->device, rows * across * of_tile, error);
-    if (!memory->scratch)
+  rows = (int64_t) rows * across <= MAX_GRID_Y * TILES ? rows : 1;
+  if (across > MAX_GRID_Y * TILES)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "an output of %d samples in a row has too many tiles for a grid",
+        job->out_width);
+  if (prepared->fft.scratch_bytes < (size_t) rows * across * of_tile) {
+    convolve_device_release (plan->device, prepared->fft.scratch);
+    prepared->fft.scratch_bytes = 0;
+    prepared->fft.scratch = convolve_device_alloc (plan->device, rows * across * of_tile, error);
+    if (!prepared->fft.scratch)
       return error ? error->status : CONVOLVE_NO_DEVICE_MEMORY;
-    memory->scratch_bytes = rows * across * of_tile;
+    prepared->fft.scratch_bytes = rows * across * of_tile;
   }
-  view.weight_spectra = memory->weight_spectra;
-  view.spectra = memory->scratch;
-  view.products = (float2 *) memory->scratch + (size_t) rows * across * layer->channels * POINTS;
+  view.fft_weight_spectra = prepared->fft.weight_spectra;
+  view.fft_spectra = prepared->fft.scratch;
+  view.fft_products = (float2 *) prepared->fft.scratch + (size_t) rows * across * layer->channels * POINTS;
   one.task.batch = 1;
   for (int b = 0; b < job->task.batch && status == CONVOLVE_OK; b++) {
     for (int n = 0; n < down && status == CONVOLVE_OK; n += rows) {

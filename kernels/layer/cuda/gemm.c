@@ -1,17 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The host side of gemm: it sizes the tile and the chunks, and packs the weights in the order of the lanes. */
 #include "layer/cuda/gemm.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* How the reduction is ordered and what lies in shared memory, for a tile of 8 * tiles outputs. */
+#define LANES CONVOLVE_LAYER_GEMM_LANES
+#define FILTERS CONVOLVE_LAYER_GEMM_FILTERS
+#define PRODUCTS CONVOLVE_LAYER_GEMM_PRODUCTS
+#define PAIRS CONVOLVE_LAYER_GEMM_PAIRS
+#define WORDS 4             /* of a vector, which a lane loads at once */
+#define BANKS 32            /* of shared memory, 4 bytes wide */
+#define MAX_PLANES 256      /* of a chunk */
+#define MAX_PATCH (1 << 20) /* positions of a plane, so that sizes in bytes stay in an int */
+
+/*
+ * A block takes at most this much shared memory, and at most half of what a block may have, so that several blocks fit
+ * a multiprocessor. A layer whose planes do not fit that takes more.
+ */
+#define USUAL_SHARED (80 * 1024)
+
+/* What a chunk costs besides its slices, in half slices; what a tile costs besides its input, in samples. */
+#define CHUNK_COST 3
+#define TILE_COST 64
+
+/* The sizes of a tile, of its chunks and of shared memory. */
 typedef struct
 {
   ConvolveLayerTiles tiles;
-  int steps;
-  bool along;
-  int pairs; /* of a plane */
-  size_t shared;
+  ConvolveLayerGemmPart part;
+  int plane_pairs; /* of the reduction, for each plane */
+  size_t shared;   /* bytes */
 } Geometry;
 
 static const ConvolveLayerGemmShape shapes[CONVOLVE_LAYER_GEMM_SHAPES] = { { 4, 4 }, { 2, 8 }, { 1, 8 } };
@@ -19,7 +38,7 @@ static const ConvolveLayerGemmShape shapes[CONVOLVE_LAYER_GEMM_SHAPES] = { { 4, 
 int
 convolve_layer_gemm_shape (const ConvolveLayer *layer, ConvolveLayerGemmShape *shape)
 {
-  int index = layer->filters > 32 ? 0 : layer->filters > 16 ? 1 : 2;
+  int index = layer->filters > 2 * FILTERS ? 0 : layer->filters > FILTERS ? 1 : 2;
 
   *shape = shapes[index];
   return index;
@@ -34,87 +53,99 @@ shape_of (const ConvolveLayer *layer)
   return shape;
 }
 
-/* Fills what depends on the number of planes in shared memory at once. */
+/* Sets what follows from the number of planes in a chunk; the layer has all_planes of them. */
 static void
-take_planes (const ConvolveLayer *layer, int planes, int all, Geometry *geometry)
+set_chunk (const ConvolveLayer *layer, int planes, int all_planes, Geometry *geometry)
 {
-  const int size = convolve_layer_gemm_is_split (layer) ? 8 : 4;
+  const size_t pair_size = convolve_layer_gemm_is_split (layer) ? 8 : 4;
   ConvolveLayerTiles *tiles = &geometry->tiles;
-  size_t staged = 16 * sizeof (float) * (tiles->conv_width * tiles->conv_height + CONVOLVE_LAYER_GEMM_STAGED);
-  size_t patches = (size_t) planes * tiles->plane * size;
-  /* A stretch is four vectors a lane for each tile of filters, whatever the terms. */
-  size_t ring = CONVOLVE_LAYER_GEMM_STAGES * 4 * CONVOLVE_LAYER_GEMM_LANES * 16 * shape_of (layer).filters;
+  size_t ring = (size_t) CONVOLVE_LAYER_GEMM_STAGES * CONVOLVE_LAYER_GEMM_STAGE_VECTORS * LANES * WORDS * sizeof (int)
+      * shape_of (layer).filters;
+  size_t channels = 2 * planes * sizeof (void *); /* at most */
+  size_t patches = planes * tiles->plane * pair_size;
+  size_t staged = FILTERS * sizeof (float) * (tiles->conv_width * tiles->conv_height + CONVOLVE_LAYER_GEMM_STAGED_GAP);
+  size_t sources = ((size_t) tiles->patch_height * tiles->pitch + 1) * sizeof (int), largest = 2 * sizeof (int);
 
   tiles->planes = planes;
-  tiles->chunks = (all + planes - 1) / planes;
-  geometry->steps = (int) (((int64_t) planes * geometry->pairs + 7) / 8);
-  geometry->shared = ring + planes * 2 * sizeof (void *) + geometry->steps * 8 * sizeof (int)
-      + ((size_t) tiles->patch_height * tiles->pitch + 3) * sizeof (int) + (patches > staged ? patches : staged);
+  tiles->chunks = (all_planes + planes - 1) / planes;
+  geometry->part.slices = (int) (((int64_t) planes * geometry->plane_pairs + PAIRS - 1) / PAIRS);
+  geometry->shared = ring + channels + (patches > staged ? patches : staged)
+      + geometry->part.slices * PAIRS * sizeof (int) + sources + largest;
 }
 
 /*
- * Pairs are of neighbours in a row or in channels, whichever leaves fewer without a partner; as many planes are taken
- * at once as leave the fewest steps and stay in half the shared memory that two blocks share, or, where not even one
- * does, in all of a block's. False where that is too little.
+ * The remainder of a plane's size modulo the banks that avoids bank conflicts. The lanes of a warp load pairs of mostly
+ * four planes under eight neighbouring outputs: lane 4g + t loads word g * stride + t * plane (mma.cuh). With a stride
+ * of 1 and words of 4 bytes, a remainder of 8 puts all lanes into different banks: 0 .. 7, 8 .. 15, 16 .. 23, 24 .. 31.
+ * Words of 8 bytes are loaded by half a warp at a time, which has four outputs: a remainder of 4. Strides above 1 leave
+ * gaps between the outputs' banks, which an odd remainder fills.
+ */
+static int
+plane_remainder (const ConvolveLayer *layer)
+{
+  if (layer->stride_x > 1)
+    return 9;
+  return convolve_layer_gemm_is_split (layer) ? 4 : 8;
+}
+
+/*
+ * Chooses the kind of pairs that needs fewer of them, and the number of planes in a chunk: the cheapest number that
+ * keeps to USUAL_SHARED, or one plane where no number does. Returns false where not even one plane fits `limit` bytes.
  */
 static bool
 plan_reduction (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
 {
   int taps = layer->kernel_height * layer->kernel_width;
-  int along = layer->kernel_height * ((layer->kernel_width + 1) / 2) * layer->channels;
-  int pairs = (layer->channels + 1) / 2 * taps, all;
-  size_t usual = limit / 2 < 80 * 1024 ? limit / 2 : 80 * 1024;
+  int plane_row_pairs = layer->kernel_height * ((layer->kernel_width + 1) / 2);
+  int row_pairs = plane_row_pairs * layer->channels, channel_pairs = (layer->channels + 1) / 2 * taps;
+  size_t usual = limit / 2 < USUAL_SHARED ? limit / 2 : USUAL_SHARED;
   ConvolveLayerTiles *tiles = &geometry->tiles;
   int64_t best = INT64_MAX;
-  int planes = 1;
+  int planes = 1, all_planes;
 
-  geometry->along = along < pairs;
-  geometry->pairs = geometry->along ? along / layer->channels : taps;
-  all = geometry->along ? layer->channels : (layer->channels + 1) / 2;
-  /* What lanes load at once, eight words and mostly of four planes, or half of them where words are double, is put into
-   * different banks. */
+  geometry->part.row_pairs = row_pairs < channel_pairs;
+  geometry->plane_pairs = geometry->part.row_pairs ? plane_row_pairs : taps;
+  all_planes = geometry->part.row_pairs ? layer->channels : (layer->channels + 1) / 2;
   tiles->pitch = tiles->patch_width;
   tiles->plane = tiles->pitch * tiles->patch_height;
-  tiles->plane += ((layer->stride_x > 1                           ? 9
-                           : convolve_layer_gemm_is_split (layer) ? 4
-                                                                  : 8)
-                      - tiles->plane % 32 + 32)
-      % 32;
-  for (int n = 1; n <= all && n <= 256; n++) {
-    take_planes (layer, n, all, geometry);
+  tiles->plane += (plane_remainder (layer) - tiles->plane % BANKS + BANKS) % BANKS;
+  for (int n = 1; n <= all_planes && n <= MAX_PLANES; n++) {
+    set_chunk (layer, n, all_planes, geometry);
     if (geometry->shared > usual)
       break;
-    int64_t cost = (int64_t) tiles->chunks * (2 * geometry->steps + 3);
+    int64_t cost = (int64_t) tiles->chunks * (2 * geometry->part.slices + CHUNK_COST);
     if (cost <= best) {
       best = cost;
       planes = n;
     }
   }
-  take_planes (layer, planes, all, geometry);
+  set_chunk (layer, planes, all_planes, geometry);
   return geometry->shared <= limit;
 }
 
 /*
- * The tile with the least input, of those of 8 * outputs * CONVOLVE_LAYER_GEMM_WARPS outputs that hold a pooling window; of equals the
- * widest.
+ * Chooses the tile and plans the reduction for it. All tiles have the same number of outputs before pooling; the tile
+ * with the least input for each output after pooling is taken, and among equals the widest. Returns false, with a
+ * reason, where a pooling window or the patch is too large.
  */
 static bool
 plan_tiles (const ConvolveLayerPlan *plan, Geometry *geometry, const char **reason)
 {
   const ConvolveLayer *layer = &plan->layer;
-  int outputs = shape_of (layer).outputs * CONVOLVE_LAYER_GEMM_WARPS * 8;
+  int outputs = shape_of (layer).outputs * CONVOLVE_LAYER_GEMM_WARPS * CONVOLVE_LAYER_GEMM_OUTPUTS;
   int64_t best = INT64_MAX;
   int width = 0;
-  Geometry tried = { .steps = 0 };
+  Geometry tried = { .shared = 0 };
 
-  for (int n = 8; n <= outputs && n <= 64; n *= 2)
+  for (int n = CONVOLVE_LAYER_GEMM_OUTPUTS; n <= outputs && n <= 64; n *= 2)
     if (convolve_layer_cut (layer, n, outputs / n, &tried.tiles)) {
       int64_t input = (int64_t) tried.tiles.patch_width * tried.tiles.patch_height;
+      /* Rows of one mma tile are stored in small pieces, so they count twice. Costs are in 1/1024 of a sample. */
+      int64_t cost = (n == CONVOLVE_LAYER_GEMM_OUTPUTS ? 2 : 1) * 1024 * (input + TILE_COST)
+          / (tried.tiles.width * tried.tiles.height);
 
-      /* For each output that is used; narrow rows are stored in small pieces. */
-      input = (n == 8 ? 2 : 1) * (1024 * input + 65536) / (tried.tiles.width * tried.tiles.height);
-      if (input <= best) {
-        best = input;
+      if (cost <= best) {
+        best = cost;
         width = n;
       }
     }
@@ -122,10 +153,10 @@ plan_tiles (const ConvolveLayerPlan *plan, Geometry *geometry, const char **reas
     *reason = "the pooling window is larger than a block's outputs";
     return false;
   }
-  *geometry = (Geometry){ .steps = 0 };
+  *geometry = (Geometry){ .shared = 0 };
   convolve_layer_cut (layer, width, outputs / width, &geometry->tiles);
   *reason = CONVOLVE_LAYER_NEEDS_SHARED;
-  return (int64_t) geometry->tiles.patch_width * geometry->tiles.patch_height < 1 << 20
+  return (int64_t) geometry->tiles.patch_width * geometry->tiles.patch_height < MAX_PATCH
       && plan_reduction (layer, convolve_device_shared_limit (plan->device), geometry);
 }
 
@@ -138,112 +169,147 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
   return convolve_device_capability (plan->device) >= 80 && plan_tiles (plan, &geometry, reason);
 }
 
-/* A filter's weight that meets product number product of a chunk, or 0. */
+/* The kernel columns that have a pair of their own. */
+static int
+pair_columns (const ConvolveLayer *layer, const Geometry *geometry)
+{
+  return geometry->part.row_pairs ? (layer->kernel_width + 1) / 2 : layer->kernel_width;
+}
+
+/* The weight of filter k for a product of a chunk; 0 where there is no such filter, channel or kernel row. */
 static float
 weight_at (const ConvolveLayer *layer, const Geometry *geometry, int k, int chunk, int product)
 {
   const ConvolveLayerTiles *tiles = &geometry->tiles;
-  int columns = geometry->along ? (layer->kernel_width + 1) / 2 : layer->kernel_width;
-  int pair = product / 2, plane = chunk * tiles->planes + pair % tiles->planes;
+  int columns = pair_columns (layer, geometry), pair = product / 2, second = product % 2;
+  int plane = chunk * tiles->planes + pair % tiles->planes;
   int i = pair / tiles->planes % columns, j = pair / tiles->planes / columns;
-  int c = geometry->along ? plane : 2 * plane + product % 2;
+  int c = geometry->part.row_pairs ? plane : 2 * plane + second;
 
-  i = geometry->along ? 2 * i + product % 2 : i;
+  i = geometry->part.row_pairs ? 2 * i + second : i;
   if (k >= layer->filters || c >= layer->channels || j >= layer->kernel_height || i >= layer->kernel_width)
     return 0;
   return layer->weights[(((size_t) k * layer->channels + c) * layer->kernel_height + j) * layer->kernel_width + i];
 }
 
-/* One term of a weight, as bits. */
+/* From the first element of a window to a pair of a chunk, in elements of the patches; 0 for pairs without weights. */
+static int
+pair_offset (const ConvolveLayer *layer, const Geometry *geometry, int pair)
+{
+  const ConvolveLayerTiles *tiles = &geometry->tiles;
+  int columns = pair_columns (layer, geometry);
+  int plane = pair % tiles->planes, i = pair / tiles->planes % columns, j = pair / tiles->planes / columns;
+
+  if (j >= layer->kernel_height)
+    return 0;
+  return plane * tiles->plane + j * tiles->pitch + (geometry->part.row_pairs ? 2 * i : i);
+}
+
+/* The bits of a weight's term in float16: 0 the nearest float16, 1 what is missing. */
 static uint16_t
 term_of (float weight, int term)
 {
-  uint16_t near = convolve_float_to_half (weight);
+  uint16_t nearest = convolve_float_to_half (weight);
 
-  return term == 0 ? near : convolve_float_to_half (weight - convolve_half_to_float (near));
-}
-
-/* Where the words of a pair of products lie in the patch, relative to the output's first. */
-static int
-offset_of (const ConvolveLayer *layer, const Geometry *geometry, int pair)
-{
-  const ConvolveLayerTiles *tiles = &geometry->tiles;
-  int columns = geometry->along ? (layer->kernel_width + 1) / 2 : layer->kernel_width;
-  int plane = pair % tiles->planes, i = pair / tiles->planes % columns, j = pair / tiles->planes / columns;
-
-  return j < layer->kernel_height ? plane * tiles->plane + j * tiles->pitch + (geometry->along ? 2 * i : i) : 0;
+  return term == 0 ? nearest : convolve_float_to_half (weight - convolve_half_to_float (nearest));
 }
 
 /*
- * Weights as lanes load them: for each group of filters, chunk and step its tiles of 16 x 16, each term of each a
- * vector of four words to a lane. Scales come behind the biases, and the pairs' offsets behind them.
+ * Sets the exponent of the scale of each filter's weights, and writes behind the biases what the sums of the filter are
+ * multiplied by in the end. The exponent is limited so that the scale's inverse is a normal float32.
  */
+static void
+scale_filters (const ConvolveLayer *layer, int *exponents, float *bias)
+{
+  const int common = convolve_layer_gemm_is_split (layer) ? CONVOLVE_LAYER_GEMM_COMMON_EXPONENT : 0;
+
+  for (int k = 0; k < layer->filters; k++) {
+    exponents[k] = CONVOLVE_LAYER_GEMM_LARGEST_EXPONENT - convolve_layer_exponent (layer, k);
+    exponents[k] = exponents[k] < 126 ? exponents[k] : 126;
+    bias[k] = layer->bias[k];
+    bias[layer->filters + k] = ldexpf (1, common - exponents[k]);
+  }
+}
+
+/*
+ * Packs the weights as lanes load them: for each group of filters and each slice, the mma tiles of 16 filters; for each
+ * of these, one vector for each term and lane. The words of a vector are a.x to a.w in mma.cuh. For example word 1 of
+ * lane 6 has the weights of filter 9 for products 4 and 5.
+ */
+static void
+pack_weights (const ConvolveLayer *layer, const Geometry *geometry, const int *exponents, uint32_t *word)
+{
+  const ConvolveLayerGemmShape shape = shape_of (layer);
+  int terms = convolve_layer_gemm_is_split (layer) ? 2 : 1, slices = geometry->part.slices;
+  int groups = (layer->filters + shape.filters * FILTERS - 1) / (shape.filters * FILTERS);
+
+  for (int group = 0; group < groups; group++)
+    for (int64_t slice = 0; slice < (int64_t) geometry->tiles.chunks * slices; slice++)
+      for (int m = 0; m < shape.filters; m++)
+        for (int term = 0; term < terms; term++)
+          for (int lane = 0; lane < LANES; lane++)
+            for (int i = 0; i < WORDS; i++, word++) {
+              int g = lane / 4, t = lane % 4;
+              int k = (group * shape.filters + m) * FILTERS + g + i % 2 * 8;
+              int chunk = (int) (slice / slices), product = (int) (slice % slices) * PRODUCTS + 2 * t + i / 2 * 8;
+
+              *word = 0;
+              for (int j = 0; j < 2 && k < layer->filters; j++) {
+                float weight = ldexpf (weight_at (layer, geometry, k, chunk, product + j), exponents[k]);
+
+                *word |= (uint32_t) term_of (weight, term) << 16 * j;
+              }
+            }
+}
+
+/* Weights are packed; behind the biases come the scales of the filters, and behind these the offsets of the pairs. */
 static ConvolveStatus
 prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
   const ConvolveLayerGemmShape shape = shape_of (layer);
-  bool split = convolve_layer_gemm_is_split (layer);
-  int terms = split ? 2 : 1, groups = (layer->filters + shape.filters * 16 - 1) / (shape.filters * 16);
+  size_t terms = convolve_layer_gemm_is_split (layer) ? 2 : 1;
+  size_t groups = (layer->filters + shape.filters * FILTERS - 1) / (shape.filters * FILTERS);
   Geometry geometry;
   const char *reason;
 
   plan_tiles (plan, &geometry, &reason);
-  size_t steps = (size_t) geometry.tiles.chunks * geometry.steps;
-  size_t words = groups * steps * shape.filters * terms * CONVOLVE_LAYER_GEMM_LANES * 4;
-  uint32_t *packed = malloc (words * sizeof (uint32_t)), *word = packed;
-  size_t pairs = (size_t) geometry.steps * 8, after = 2 * (size_t) layer->filters + pairs;
-  float *bias = malloc (after * sizeof (float));
-  int *powers = malloc (layer->filters * sizeof (int));
+  size_t slices = (size_t) geometry.tiles.chunks * geometry.part.slices;
+  size_t words = groups * slices * shape.filters * terms * LANES * WORDS;
+  size_t pairs = (size_t) geometry.part.slices * PAIRS, bias_words = 2 * (size_t) layer->filters + pairs;
+  uint32_t *packed = malloc (words * sizeof (uint32_t));
+  float *bias = malloc (bias_words * sizeof (float));
+  int *exponents = malloc (layer->filters * sizeof (int));
   ConvolveStatus status;
 
-  if (packed && bias && powers) {
-    for (int k = 0; k < layer->filters; k++) {
-      /* The largest weight becomes 2^14 .. 2^15. */
-      powers[k] = 14 - convolve_layer_exponent (layer, k);
-      powers[k] = powers[k] < 126 ? powers[k] : 126;
-      bias[k] = layer->bias[k];
-      bias[layer->filters + k] = ldexpf (1, (split ? 15 : 0) - powers[k]);
-    }
-    for (size_t n = 0; n < groups * steps * shape.filters * terms; n++)
-      for (int lane = 0; lane < CONVOLVE_LAYER_GEMM_LANES; lane++)
-        for (int i = 0; i < 4; i++, word++) {
-          size_t m = n / terms % shape.filters, step = n / terms / shape.filters % steps;
-          size_t group = n / terms / shape.filters / steps;
-          int k = (int) ((group * shape.filters + m) * 16) + lane / 4 + i % 2 * 8;
-          int chunk = (int) (step / geometry.steps);
-          int product = (int) (step % geometry.steps) * 16 + lane % 4 * 2 + i / 2 * 8;
+  if (packed && bias && exponents) {
+    int *offsets = (int *) (bias + 2 * layer->filters);
 
-          *word = 0;
-          for (int j = 0; j < 2 && k < layer->filters; j++)
-            *word |= (uint32_t) term_of (ldexpf (weight_at (layer, &geometry, k, chunk, product + j), powers[k]),
-                         (int) (n % terms))
-                << 16 * j;
-        }
+    scale_filters (layer, exponents, bias);
+    pack_weights (layer, &geometry, exponents, packed);
     for (size_t n = 0; n < pairs; n++)
-      ((int *) bias)[2 * layer->filters + n] = offset_of (layer, &geometry, (int) n);
-    status = convolve_layer_put (plan, packed, words, bias, after, error);
+      offsets[n] = pair_offset (layer, &geometry, (int) n);
+    status = convolve_layer_put (plan, packed, words, bias, bias_words, error);
     if (plan->prepared) {
-      ConvolveLayerMemory *memory = plan->prepared;
+      ConvolveLayerPrepared *prepared = plan->prepared;
 
-      memory->tiles = geometry.tiles;
-      memory->steps = geometry.steps;
-      memory->along = geometry.along;
-      memory->shared = geometry.shared;
+      prepared->tiles = geometry.tiles;
+      prepared->gemm = geometry.part;
+      prepared->shared = geometry.shared;
     }
   } else {
     status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu words of weights", words);
   }
   free (packed);
   free (bias);
-  free (powers);
+  free (exponents);
   return status;
 }
 
 const ConvolveLayerVariant convolve_layer_variant_gemm = {
   .name = "gemm",
   .number = 20,
-  .idea = "filters times windows as a product of matrices on tensor cores, windows read where they lie",
+  .idea = "implicit GEMM on tensor cores: filters times windows of the input, without an im2col matrix in memory",
   .accepts = accepts,
   .prepare = prepare,
   .clear = convolve_layer_device_clear,

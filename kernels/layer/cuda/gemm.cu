@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kernel of gemm. gemm.cuh has its parts, gemm.h the order of the reduction, mma.cuh what each lane holds. */
 #include "layer/cuda/gemm.cuh"
 
-#define STAGED CONVOLVE_LAYER_GEMM_STAGED
+#define FILTERS CONVOLVE_LAYER_GEMM_FILTERS /* of an mma tile */
+#define OUTPUTS CONVOLVE_LAYER_GEMM_OUTPUTS
+#define PAIRS CONVOLVE_LAYER_GEMM_PAIRS /* of a slice */
 
-static_assert (sizeof (ConvolveHalves) == 4 && sizeof (ConvolveSplit) == 8, "as the kernels load them");
+/*
+ * Blocks that should fit a multiprocessor, which limits the registers of a thread. A lane has 4 sums for each of its
+ * M x N mma tiles, and with two terms 4 more.
+ */
+#define BLOCKS(Pair, M, N) ((M) * (N) *Pair::terms > 16 ? 2 : 3)
 
-/* Two neighbours of a row of outputs. */
+static_assert (sizeof (ConvolveHalves) == 4 && sizeof (ConvolveSplit) == 8, "the kernel loads pairs in one piece");
+
+/* Writes two neighbours in a row of the output, in one piece where type and alignment allow. */
 static __device__ __forceinline__ void
-store_pair (const ConvolveLayerView &view, uint8_t *row, int x, float first, float second)
+store_two (const ConvolveLayerView &view, uint8_t *row, int x, float first, float second)
 {
   int stride = (int) view.destination.column_stride;
   uint8_t *to = row + x * stride;
@@ -19,101 +28,27 @@ store_pair (const ConvolveLayerView &view, uint8_t *row, int x, float first, flo
     *(__half2 *) to = __floats2half2_rn (first, second);
   } else {
     if (x < view.out_width)
-      convolve_layer_set (view, to, first);
+      convolve_layer_write (view, to, first);
     if (both)
-      convolve_layer_set (view, to + stride, second);
+      convolve_layer_write (view, to + stride, second);
   }
 }
 
 /*
- * The idea: filters times windows is a product of matrices, on tensor cores, and the matrix of windows is never made:
- * each of its columns is a place in the patch of input in shared memory, each pair of its rows an offset from there.
- * float32 is multiplied as sums of two float16 each, all products of them but the smallest.
+ * The epilogue. A lane's sums[m][n][2 * h + i] belongs to filter first_filter + 16 m + 8 h + g, and to output 2t + i of
+ * the warp's mma tile n (mma.cuh).
  */
-template <typename Pair, int M, int N>
-__global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
-    convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
+
+/* Sums become outputs before pooling: the filter's scale and bias, and the activation. */
+template <int M, int N>
+static __device__ __forceinline__ void
+activate_sums (const ConvolveLayerView &view, int first_filter, int g, const float *scales, float (*sums)[N][4])
 {
-  extern __shared__ float4 convolve_layer_memory[];
-  constexpr bool split = Pair::terms == 2;
-  const ConvolveLayerTiles &tiles = view.tiles;
-  int per_chunk = view.along ? tiles.planes : 2 * tiles.planes, places_count = tiles.patch_height * tiles.pitch;
-  typedef Stretches<Pair, M> Weights;
-  uint4 *ring = (uint4 *) convolve_layer_memory;
-  const uint8_t **planes = (const uint8_t **) (ring + STAGES * Weights::size);
-  Pair *patches = (Pair *) (planes + per_chunk);
-  int *offsets = (int *) (patches + tiles.planes * tiles.plane), *places = offsets + view.steps * 8;
-  unsigned *mosts = (unsigned *) (places + places_count + 1);
-  float *staged = (float *) patches;
-  int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, g = lane / 4, t = lane % 4;
-  int left = convolve_layer_left (view) * view.pool_stride_x, top = convolve_layer_top (view) * view.pool_stride_y;
-  int first = blockIdx.y * M * 16, across = tiles.conv_width / 8, bases[N];
-  size_t skipped = (size_t) blockIdx.y * tiles.chunks * view.steps * Weights::step;
-  Weights weights = { (const uint4 *) view.weights + skipped, ring, 0, view.steps, tiles.chunks };
-  const float *scales = view.bias + view.filters;
-  int used = 0; /* stretches */
-  float sums[M][N][4], parts[M][N][4];
-
-  weights.fetch (view.steps);
-  weights.fetch (view.steps);
-  for (int n = threadIdx.x; n < view.steps * 8; n += THREADS)
-    offsets[n] = __ldg ((const int *) scales + view.filters + n);
-  for (int y = warp; y < tiles.patch_height; y += WARPS)
-    for (int x = lane; x < tiles.pitch; x += LANES)
-      places[y * tiles.pitch + x] = convolve_layer_offset (view, top * view.stride_y - view.pad_top + y,
-          left * view.stride_x - view.pad_left + x);
-  if (threadIdx.x < 2)
-    mosts[threadIdx.x] = 0;
-  if (threadIdx.x == 0)
-    places[places_count] = CONVOLVE_LAYER_NOWHERE;
-#pragma unroll
-  for (int n = 0; n < N; n++) {
-    int column = warp * N + n;
-
-    bases[n] = column / across * view.stride_y * tiles.pitch + (column % across * 8 + g) * view.stride_x;
-  }
-#pragma unroll
-  for (int i = 0; i < M * N * 4; i++) {
-    sums[i / 4 / N][i / 4 % N][i % 4] = 0;
-    if (split)
-      parts[i / 4 / N][i / 4 % N][i % 4] = 0;
-  }
-
-  for (int chunk = 0; chunk < tiles.chunks; chunk++) {
-    int c = chunk * per_chunk + threadIdx.x;
-
-    for (int n = threadIdx.x; n < per_chunk; n += THREADS, c += THREADS)
-      planes[n] = convolve_layer_plane (&view.source, blockIdx.z, min (c, view.channels - 1));
-    __syncthreads ();
-    /* Channels and planes that are missing have no weights, but must be numbers: others, or what was there before. */
-    int left_over = (view.channels - chunk * per_chunk + (view.along ? 0 : 1)) / (view.along ? 1 : 2);
-    int count = chunk == 0 ? tiles.planes : min (tiles.planes, left_over);
-    float most = view.type == CONVOLVE_LAYER_FLOAT32 ? load_patches<float> (view, places, planes, count, patches)
-        : view.type == CONVOLVE_LAYER_FLOAT16        ? load_patches<uint16_t> (view, places, planes, count, patches)
-                                                     : load_patches<uint8_t> (view, places, planes, count, patches);
-    float inverse = scale_patches (view, most, &mosts[chunk % 2], &mosts[(chunk + 1) % 2], count, patches);
-
-    for (int step = 0; step < view.steps; step += Weights::steps, used++) {
-      const uint4 *stretch = ring + used % STAGES * Weights::size + lane;
-      int end = min (Weights::steps, view.steps - step);
-
-      convolve_await ();
-      __syncthreads ();
-      weights.fetch (view.steps);
-#pragma unroll 2
-      for (int s = 0; s < end; s++)
-        multiply<M, N> (stretch + s * Weights::step, patches, bases, offsets[8 * (step + s) + t],
-            offsets[8 * (step + s) + 4 + t], split ? parts : sums);
-      if (split)
-        add_up<M, N> (sums, parts, inverse);
-    }
-  }
-
 #pragma unroll
   for (int m = 0; m < M; m++)
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-      int k = first + m * 16 + h * 8 + g;
+      int k = first_filter + m * FILTERS + h * 8 + g;
       float scale = k < view.filters ? scales[k] : 0, bias = k < view.filters ? view.bias[k] : 0;
 
 #pragma unroll
@@ -122,28 +57,151 @@ __global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
         for (int i = 0; i < 2; i++)
           sums[m][n][2 * h + i] = convolve_layer_activate (view, fmaf (sums[m][n][2 * h + i], scale, bias));
     }
-  if (tiles.width == tiles.conv_width && tiles.height == tiles.conv_height) {
+}
+
+/* Writes the outputs of a layer without pooling. */
+template <int M, int N>
+static __device__ __forceinline__ void
+store_outputs (const ConvolveLayerView &view, int first_filter, int top, int left, int tiles_across, int warp, int g,
+    int t, float (*outputs)[N][4])
+{
 #pragma unroll
-    for (int m = 0; m < M; m++)
+  for (int m = 0; m < M; m++)
 #pragma unroll
-      for (int h = 0; h < 2; h++) {
-        int k = first + m * 16 + h * 8 + g;
-        uint8_t *plane = convolve_layer_plane (&view.destination, blockIdx.z, k < view.filters ? k : 0);
+    for (int h = 0; h < 2; h++) {
+      int k = first_filter + m * FILTERS + h * 8 + g;
+      uint8_t *plane = convolve_layer_plane (&view.destination, blockIdx.z, k < view.filters ? k : 0);
 
 #pragma unroll
-        for (int n = 0; n < N; n++) {
-          int column = warp * N + n, y = top + column / across;
+      for (int n = 0; n < N; n++) {
+        int tile = warp * N + n, y = top + tile / tiles_across;
 
-          if (k < view.filters && y < view.end_row)
-            store_pair (view, plane + y * view.destination.row_stride, left + column % across * 8 + 2 * t,
-                sums[m][n][2 * h], sums[m][n][2 * h + 1]);
-        }
+        if (k < view.filters && y < view.end_row)
+          store_two (view, plane + y * view.destination.row_stride, left + tile % tiles_across * OUTPUTS + 2 * t,
+              outputs[m][n][2 * h], outputs[m][n][2 * h + 1]);
       }
+    }
+}
+
+/*
+ * The idea: an implicit GEMM on tensor cores.
+ *
+ * A block has M x 16 filters and a tile of WARPS x N x 8 outputs. Each warp has all these filters and N mma tiles of 8
+ * outputs side by side, so weights are loaded once for N mma instructions and samples once for M. With N = 4 and a tile
+ * 16 outputs wide, the mma tiles of the four warps are:
+ *
+ *     warp 0, n = 0 | warp 0, n = 1         row 0
+ *     warp 0, n = 2 | warp 0, n = 3         row 1
+ *     warp 1, n = 0 | warp 1, n = 1         row 2
+ *     ...                                   up to row 7
+ *
+ * So output 3 of warp 1's tile n = 1 is in row 2, column 8 + 3 = 11. With stride 1 and a pitch of 18, its window starts
+ * at word 2 * 18 + 11 = 47 of each plane, and the pair for kernel row 1, column 2 is at word 47 + 18 + 2.
+ *
+ * Shared memory:
+ *     ring           STAGES stages of weights
+ *     channels       the address of each channel of a chunk
+ *     patches        tiles.planes planes of pairs; after the last chunk the outputs that are to be pooled
+ *     pair_offsets   for each pair of a chunk: from the first word of a window to the pair
+ *     sources        for each position of a plane: the offset of its sample in a channel; behind these, zero padding
+ *     largest        bits of the largest magnitude, of this chunk and of the next one in turns
+ */
+template <typename Pair, int M, int N>
+__global__ void __launch_bounds__ (THREADS, BLOCKS (Pair, M, N))
+    convolve_layer_gemm (const __grid_constant__ ConvolveLayerView view)
+{
+  extern __shared__ float4 convolve_layer_memory[];
+  typedef WeightPipeline<Pair, M> Weights;
+  constexpr bool split = Pair::terms == 2;
+  const ConvolveLayerTiles &tiles = view.tiles;
+  int channels_per_chunk = view.gemm_row_pairs ? tiles.planes : 2 * tiles.planes;
+  int positions = tiles.patch_height * tiles.pitch;
+  uint4 *ring = (uint4 *) convolve_layer_memory;
+  const uint8_t **channels = (const uint8_t **) (ring + STAGES * Weights::stage_size);
+  Pair *patches = (Pair *) (channels + channels_per_chunk);
+  int *pair_offsets = (int *) (patches + tiles.planes * tiles.plane);
+  int *sources = pair_offsets + view.gemm_slices * PAIRS;
+  unsigned *largest = (unsigned *) (sources + positions + 1);
+  int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, g = lane / 4, t = lane % 4;
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x;
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y;
+  int first_filter = blockIdx.y * M * FILTERS, tiles_across = tiles.conv_width / OUTPUTS, windows[N];
+  size_t skipped = (size_t) blockIdx.y * tiles.chunks * view.gemm_slices * Weights::slice_size;
+  Weights weights = { (const uint4 *) view.weights + skipped, ring, 0, view.gemm_slices, tiles.chunks };
+  const float *scales = view.bias + view.filters; /* prepare() puts scales and offsets behind the biases */
+  int stage = 0;
+  float sums[M][N][4], slice_sums[M][N][4];
+
+  weights.prefetch (view.gemm_slices);
+  weights.prefetch (view.gemm_slices);
+  for (int n = threadIdx.x; n < view.gemm_slices * PAIRS; n += THREADS)
+    pair_offsets[n] = __ldg ((const int *) scales + view.filters + n);
+  for (int y = warp; y < tiles.patch_height; y += WARPS)
+    for (int x = lane; x < tiles.pitch; x += LANES)
+      sources[y * tiles.pitch + x] = convolve_layer_offset (view, top * view.stride_y - view.pad_top + y,
+          left * view.stride_x - view.pad_left + x);
+  if (threadIdx.x < 2)
+    largest[threadIdx.x] = 0;
+  if (threadIdx.x == 0)
+    sources[positions] = CONVOLVE_LAYER_ZERO_PADDING;
+#pragma unroll
+  for (int n = 0; n < N; n++) {
+    int tile = warp * N + n;
+
+    windows[n] =
+        tile / tiles_across * view.stride_y * tiles.pitch + (tile % tiles_across * OUTPUTS + g) * view.stride_x;
+  }
+#pragma unroll
+  for (int i = 0; i < M * N * 4; i++) {
+    sums[i / 4 / N][i / 4 % N][i % 4] = 0;
+    if (split)
+      slice_sums[i / 4 / N][i / 4 % N][i % 4] = 0;
+  }
+
+  for (int chunk = 0; chunk < tiles.chunks; chunk++) {
+    int c = chunk * channels_per_chunk + threadIdx.x;
+
+    for (int n = threadIdx.x; n < channels_per_chunk; n += THREADS, c += THREADS)
+      channels[n] = convolve_layer_plane (&view.source, blockIdx.z, min (c, view.channels - 1));
+    __syncthreads ();
+    /* The last chunk may have fewer planes, and its last plane one channel less. The weights for what is missing are 0;
+     * samples there must be finite, because 0 times infinity is not 0. So the last channel is loaded once more, and the
+     * planes of the chunk before stay. */
+    int planes_left =
+        (view.channels - chunk * channels_per_chunk + (view.gemm_row_pairs ? 0 : 1)) / (view.gemm_row_pairs ? 1 : 2);
+    int count = chunk == 0 ? tiles.planes : min (tiles.planes, planes_left);
+    float own_largest = view.type == CONVOLVE_LAYER_FLOAT32
+        ? load_patches<float> (view, sources, channels, count, patches)
+        : view.type == CONVOLVE_LAYER_FLOAT16 ? load_patches<uint16_t> (view, sources, channels, count, patches)
+                                              : load_patches<uint8_t> (view, sources, channels, count, patches);
+    float scale = scale_patches (view, own_largest, &largest[chunk % 2], &largest[(chunk + 1) % 2], count, patches);
+
+    for (int slice = 0; slice < view.gemm_slices; slice += Weights::slices, stage++) {
+      const uint4 *vectors = ring + stage % STAGES * Weights::stage_size + lane;
+      int slices = min (Weights::slices, view.gemm_slices - slice);
+
+      /* The stage is there for all threads, and all are done with the stage before, whose place the next one takes. */
+      convolve_wait_copies ();
+      __syncthreads ();
+      weights.prefetch (view.gemm_slices);
+#pragma unroll 2
+      for (int s = 0; s < slices; s++)
+        multiply<M, N> (vectors + s * Weights::slice_size, patches, windows, pair_offsets[PAIRS * (slice + s) + t],
+            pair_offsets[PAIRS * (slice + s) + PAIRS / 2 + t], split ? slice_sums : sums);
+      if (split)
+        add_scaled<M, N> (sums, slice_sums, scale);
+    }
+  }
+
+  activate_sums<M, N> (view, first_filter, g, scales, sums);
+  if (tiles.width == tiles.conv_width && tiles.height == tiles.conv_height) {
+    store_outputs<M, N> (view, first_filter, top, left, tiles_across, warp, g, t, sums);
     return;
   }
 
-  /* Pooling: sixteen filters at a time through shared memory. */
-  constexpr int pitch = WARPS * N * 8 + STAGED;
+  /* Pooling, 16 filters at a time: their outputs meet in shared memory, where the patches were. */
+  constexpr int pitch = WARPS * N * OUTPUTS + CONVOLVE_LAYER_GEMM_STAGED_GAP;
+  float *staged = (float *) patches;
 #pragma unroll
   for (int m = 0; m < M; m++) {
     __syncthreads ();
@@ -151,13 +209,15 @@ __global__ void __launch_bounds__ (THREADS, M *N *Pair::terms > 16 ? 2 : 3)
     for (int n = 0; n < N; n++)
 #pragma unroll
       for (int i = 0; i < 4; i++)
-        staged[(i / 2 * 8 + g) * pitch + (warp * N + n) * 8 + 2 * t + i % 2] = sums[m][n][i];
+        staged[(i / 2 * 8 + g) * pitch + (warp * N + n) * OUTPUTS + 2 * t + i % 2] = sums[m][n][i];
     __syncthreads ();
-    for (int k = 0; k < 16 && first + m * 16 + k < view.filters; k++)
-      convolve_layer_pool (view, staged + k * pitch, tiles.conv_width, first + m * 16 + k, threadIdx.x, THREADS);
+    for (int k = 0; k < FILTERS && first_filter + m * FILTERS + k < view.filters; k++)
+      convolve_layer_pool (view, staged + k * pitch, tiles.conv_width, first_filter + m * FILTERS + k, threadIdx.x,
+          THREADS);
   }
 }
 
+/* By whether numbers are split, and by the index of the shape in gemm.c. */
 static const void *const kernels[2][CONVOLVE_LAYER_GEMM_SHAPES] = {
   { (const void *) convolve_layer_gemm<ConvolveHalves, 4, 4>, (const void *) convolve_layer_gemm<ConvolveHalves, 2, 8>,
       (const void *) convolve_layer_gemm<ConvolveHalves, 1, 8> },
@@ -168,25 +228,26 @@ static const void *const kernels[2][CONVOLVE_LAYER_GEMM_SHAPES] = {
 ConvolveStatus
 convolve_layer_gemm_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  ConvolveLayerMemory *memory = (ConvolveLayerMemory *) plan->prepared;
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerGemmShape shape;
   const int index = convolve_layer_gemm_shape (&plan->layer, &shape);
 
-  memory->kernels[0] = kernels[convolve_layer_gemm_is_split (&plan->layer)][index];
-  return convolve_allow_shared (plan->device, memory->kernels[0], memory->shared, error);
+  prepared->kernels[0] = kernels[convolve_layer_gemm_is_split (&plan->layer)][index];
+  return convolve_allow_shared (plan->device, prepared->kernels[0], prepared->shared, error);
 }
 
 ConvolveStatus
 convolve_layer_gemm_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
   ConvolveLayerGemmShape shape;
 
   convolve_layer_gemm_shape (&plan->layer, &shape);
-  view.tiles = memory->tiles;
-  view.steps = memory->steps;
-  view.along = memory->along;
-  return convolve_layer_launch (plan, job, memory->kernels[0], &view,
-      (plan->layer.filters + shape.filters * 16 - 1) / (shape.filters * 16), dim3 (THREADS), memory->shared, error);
+  view.tiles = prepared->tiles;
+  view.gemm_slices = prepared->gemm.slices;
+  view.gemm_row_pairs = prepared->gemm.row_pairs;
+  return convolve_layer_launch (plan, job, prepared->kernels[0], &view,
+      (plan->layer.filters + shape.filters * FILTERS - 1) / (shape.filters * FILTERS), dim3 (THREADS), prepared->shared,
+      error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The steps of layer/cuda/gemm.cu: input to shared memory, weights to shared memory, and products of both. */
+/* The parts of the kernel in gemm.cu: the patch and the weights come to shared memory, and are multiplied there. */
 #ifndef CONVOLVE_LAYER_CUDA_GEMM_CUH
 #define CONVOLVE_LAYER_CUDA_GEMM_CUH
 
@@ -12,9 +12,9 @@
 #define THREADS (LANES * WARPS)
 #define STAGES CONVOLVE_LAYER_GEMM_STAGES
 
-/* The largest number of a warp's. */
+/* The largest number among the lanes of a warp. */
 __device__ __forceinline__ unsigned
-warp_most (unsigned number)
+warp_largest (unsigned number)
 {
 #if __CUDA_ARCH__ >= 800
   return __reduce_max_sync (0xffffffff, number);
@@ -23,10 +23,13 @@ warp_most (unsigned number)
 #endif
 }
 
-/* Keeps two neighbours whose bits were read; those outside the image are 0. Returns the larger magnitude. */
+/*
+ * Stores a pair of samples whose bits were loaded; those in zero padding become 0. Returns the larger magnitude, or 0
+ * where the pair needs no scale.
+ */
 template <typename T, typename Pair>
 __device__ __forceinline__ float
-keep_bits (const ConvolveLayerView &view, uint32_t first, uint32_t second, bool has_first, bool has_second, Pair *pair)
+store_bits (const ConvolveLayerView &view, uint32_t first, uint32_t second, bool has_first, bool has_second, Pair *pair)
 {
   if (sizeof (T) == sizeof (uint16_t) && Pair::terms == 1) {
     pair->word = (has_first ? first : 0) | (has_second ? second : 0) << 16;
@@ -34,105 +37,130 @@ keep_bits (const ConvolveLayerView &view, uint32_t first, uint32_t second, bool 
   }
   float a = has_first ? convolve_layer_value<T> (view, first) : 0;
   float b = has_second ? convolve_layer_value<T> (view, second) : 0;
-  convolve_keep (a, b, pair);
+  convolve_store_pair (a, b, pair);
   return fmaxf (fabsf (a), fabsf (b));
 }
 
 /*
- * All threads together load a chunk of planes of the input under the tile as pairs: each PLACES places of PLANES planes
- * at once, so that many loads are under way before the first is used. Returns the largest magnitude.
+ * Loads the first `count` planes of a chunk as pairs, all threads of the block together. A thread loads POSITIONS
+ * positions of PLANES planes before it uses the first sample, so that many loads are in flight. `sources` has the
+ * offset of each position of a patch in its channel, `channels` the address of each channel. Returns the largest
+ * magnitude that this thread has loaded.
  */
-template <typename T, int PLACES, int PLANES, typename Pair>
+template <typename T, int POSITIONS, int PLANES, typename Pair>
 __device__ __forceinline__ float
-load_places (const ConvolveLayerView &view, const int *places, const uint8_t *const *planes, int count, Pair *patches)
+load_planes (const ConvolveLayerView &view, const int *sources, const uint8_t *const *channels, int count,
+    Pair *patches)
 {
   const ConvolveLayerTiles &tiles = view.tiles;
-  int all = tiles.patch_height * tiles.pitch;
-  float most = 0;
+  int positions = tiles.patch_height * tiles.pitch;
+  float largest = 0;
 
-  for (int n = threadIdx.x; n < all; n += PLACES * THREADS) {
-    int here[PLACES], next[PLACES];
+  for (int n = threadIdx.x; n < positions; n += POSITIONS * THREADS) {
+    int first_source[POSITIONS], second_source[POSITIONS];
 
 #pragma unroll
-    for (int i = 0; i < PLACES; i++) {
-      int at = min (n + i * THREADS, all); /* the last is nowhere */
+    for (int i = 0; i < POSITIONS; i++) {
+      int at = min (n + i * THREADS, positions); /* sources[positions] is zero padding */
 
-      here[i] = places[at];
-      next[i] = view.along ? places[min (at + 1, all)] : here[i];
+      first_source[i] = sources[at];
+      second_source[i] = view.gemm_row_pairs ? sources[min (at + 1, positions)] : first_source[i];
     }
     for (int p = 0; p < count; p += PLANES) {
-      uint32_t bits[PLACES][PLANES][2];
+      uint32_t bits[POSITIONS][PLANES][2];
 
 #pragma unroll
       for (int j = 0; j < PLANES; j++) {
         int plane = min (p + j, count - 1);
-        const uint8_t *first = planes[view.along ? plane : 2 * plane];
-        const uint8_t *second = planes[view.along ? plane : 2 * plane + 1];
+        const uint8_t *first = channels[view.gemm_row_pairs ? plane : 2 * plane];
+        const uint8_t *second = channels[view.gemm_row_pairs ? plane : 2 * plane + 1];
 
 #pragma unroll
-        for (int i = 0; i < PLACES; i++) {
-          bits[i][j][0] = convolve_layer_bits<T> (first + (here[i] == CONVOLVE_LAYER_NOWHERE ? 0 : here[i]));
-          bits[i][j][1] = convolve_layer_bits<T> (second + (next[i] == CONVOLVE_LAYER_NOWHERE ? 0 : next[i]));
+        for (int i = 0; i < POSITIONS; i++) {
+          bits[i][j][0] =
+              convolve_layer_bits<T> (first + (first_source[i] == CONVOLVE_LAYER_ZERO_PADDING ? 0 : first_source[i]));
+          bits[i][j][1] = convolve_layer_bits<T> (
+              second + (second_source[i] == CONVOLVE_LAYER_ZERO_PADDING ? 0 : second_source[i]));
         }
       }
 #pragma unroll
-      for (int i = 0; i < PLACES; i++)
+      for (int i = 0; i < POSITIONS; i++)
 #pragma unroll
         for (int j = 0; j < PLANES; j++)
-          if (n + i * THREADS < all)
-            most = fmaxf (most,
-                keep_bits<T> (view, bits[i][j][0], bits[i][j][1], here[i] != CONVOLVE_LAYER_NOWHERE,
-                    next[i] != CONVOLVE_LAYER_NOWHERE,
+          if (n + i * THREADS < positions)
+            largest = fmaxf (largest,
+                store_bits<T> (view, bits[i][j][0], bits[i][j][1], first_source[i] != CONVOLVE_LAYER_ZERO_PADDING,
+                    second_source[i] != CONVOLVE_LAYER_ZERO_PADDING,
                     &patches[min (p + j, count - 1) * tiles.plane + n + i * THREADS]));
     }
   }
-  return most;
+  return largest;
 }
 
+/* load_planes() with the loads in flight that suit the number of planes: 2 x 4 pairs, or 4 of one plane. */
 template <typename T, typename Pair>
 __device__ __forceinline__ float
-load_patches (const ConvolveLayerView &view, const int *places, const uint8_t *const *planes, int count, Pair *patches)
+load_patches (const ConvolveLayerView &view, const int *sources, const uint8_t *const *channels, int count,
+    Pair *patches)
 {
-  return count >= 4 ? load_places<T, 2, 4> (view, places, planes, count, patches)
-                    : load_places<T, 4, 1> (view, places, planes, count, patches);
+  return count >= 4 ? load_planes<T, 2, 4> (view, sources, channels, count, patches)
+                    : load_planes<T, 4, 1> (view, sources, channels, count, patches);
 }
 
-/* float16 needs no scale. */
+/* One float16 for each number needs no scale. */
 __device__ __forceinline__ float
-scale_patches (const ConvolveLayerView &view, float most, unsigned *chunk_most, unsigned *next_most, int count,
+scale_patches (const ConvolveLayerView &view, float largest, unsigned *chunk_largest, unsigned *next_largest, int count,
     ConvolveHalves *patches)
 {
   return 1;
 }
 
+#define FLOAT_FRACTION_BITS 23
+#define FLOAT_BIAS 127
+/* The exponents by which the sums of a chunk are too large, but for the samples' own. */
+#define SUM_EXPONENT (CONVOLVE_LAYER_GEMM_LARGEST_EXPONENT + CONVOLVE_LAYER_GEMM_COMMON_EXPONENT)
+
+/* The float32 number 2^(biased_exponent - FLOAT_BIAS). */
+__device__ __forceinline__ float
+power_of_two (unsigned biased_exponent)
+{
+  return __uint_as_float (biased_exponent << FLOAT_FRACTION_BITS);
+}
+
 /*
- * Brings the largest sample of the chunk to 2^14 .. 2^15, where float16 has its full precision, and splits all of them.
- * Returns the inverse of that scale and of the weights' common one, 2^15. chunk_most is 0 before; the next chunk's
- * becomes that.
+ * Multiplies the samples of a chunk by the power of two that brings the largest magnitude to 2^14 .. 2^15, and splits
+ * them. Returns the scale that the sums of the chunk need: the inverse of that power, and 2^-15 for the weights.
+ * *chunk_largest is 0 before; it collects the bits of the block's largest magnitude, which order as the magnitudes do.
+ * *next_largest becomes 0 for the next chunk.
  */
 __device__ __forceinline__ float
-scale_patches (const ConvolveLayerView &view, float most, unsigned *chunk_most, unsigned *next_most, int count,
+scale_patches (const ConvolveLayerView &view, float largest, unsigned *chunk_largest, unsigned *next_largest, int count,
     ConvolveSplit *patches)
 {
   const ConvolveLayerTiles &tiles = view.tiles;
-  unsigned bits = warp_most (__float_as_uint (most)), exponent;
+  unsigned bits = warp_largest (__float_as_uint (largest)), exponent;
 
   if (threadIdx.x % LANES == 0)
-    atomicMax (chunk_most, bits);
+    atomicMax (chunk_largest, bits);
   __syncthreads ();
   if (threadIdx.x == 0)
-    *next_most = 0;
-  exponent = max (*chunk_most >> 23, 30u);
+    *next_largest = 0;
+  /* Biased. The smallest one allowed makes the result the smallest normal float32. */
+  exponent = max (*chunk_largest >> FLOAT_FRACTION_BITS, SUM_EXPONENT + 1u);
 #pragma unroll 4
   for (int n = threadIdx.x; n < count * tiles.plane; n += THREADS)
-    convolve_split (__uint_as_float ((268 - exponent) << 23), &patches[n]);
-  return __uint_as_float ((exponent - 29) << 23); /* 2^-14, and 2^-15 for the weights */
+    convolve_split (power_of_two (2 * FLOAT_BIAS + CONVOLVE_LAYER_GEMM_LARGEST_EXPONENT - exponent), &patches[n]);
+  return power_of_two (exponent - SUM_EXPONENT);
 }
 
-/* Sixteen products of M x 16 filters and N x 8 outputs. */
+/*
+ * Multiplies one slice: adds to the sums of M x 16 filters and N x 8 outputs the products of 8 pairs. `weights` has
+ * this lane's vectors and `windows` the first word under each of this lane's N outputs. `first` and `second` are the
+ * offsets of this lane's two pairs, which are b0 and b1 in mma.cuh.
+ */
 template <int M, int N>
 __device__ __forceinline__ void
-multiply (const uint4 *weights, const ConvolveHalves *patches, const int *bases, int first, int second,
+multiply (const uint4 *weights, const ConvolveHalves *patches, const int *windows, int first, int second,
     float (*sums)[N][4])
 {
   uint4 a[M];
@@ -142,17 +170,18 @@ multiply (const uint4 *weights, const ConvolveHalves *patches, const int *bases,
     a[m] = weights[m * LANES];
 #pragma unroll
   for (int n = 0; n < N; n++) {
-    uint32_t b0 = patches[bases[n] + first].word, b1 = patches[bases[n] + second].word;
+    uint32_t b0 = patches[windows[n] + first].word, b1 = patches[windows[n] + second].word;
 
 #pragma unroll
     for (int m = 0; m < M; m++)
-      convolve_multiply (sums[m][n], a[m], b0, b1);
+      convolve_mma (sums[m][n], a[m], b0, b1);
   }
 }
 
+/* The same for numbers in two terms: three of the four products, the small ones first. */
 template <int M, int N>
 __device__ __forceinline__ void
-multiply (const uint4 *weights, const ConvolveSplit *patches, const int *bases, int first, int second,
+multiply (const uint4 *weights, const ConvolveSplit *patches, const int *windows, int first, int second,
     float (*sums)[N][4])
 {
   uint4 a[M], rest[M];
@@ -164,60 +193,63 @@ multiply (const uint4 *weights, const ConvolveSplit *patches, const int *bases, 
   }
 #pragma unroll
   for (int n = 0; n < N; n++) {
-    uint2 b0 = *(const uint2 *) &patches[bases[n] + first], b1 = *(const uint2 *) &patches[bases[n] + second];
+    uint2 b0 = *(const uint2 *) &patches[windows[n] + first], b1 = *(const uint2 *) &patches[windows[n] + second];
 
 #pragma unroll
     for (int m = 0; m < M; m++)
-      convolve_multiply (sums[m][n], rest[m], b0.x, b1.x);
+      convolve_mma (sums[m][n], rest[m], b0.x, b1.x);
 #pragma unroll
     for (int m = 0; m < M; m++)
-      convolve_multiply (sums[m][n], a[m], b0.y, b1.y);
+      convolve_mma (sums[m][n], a[m], b0.y, b1.y);
 #pragma unroll
     for (int m = 0; m < M; m++)
-      convolve_multiply (sums[m][n], a[m], b0.x, b1.x);
+      convolve_mma (sums[m][n], a[m], b0.x, b1.x);
   }
 }
 
+/* Adds the sums of some slices, times their scale, to the sums of the layer, and clears them. */
 template <int M, int N>
 __device__ __forceinline__ void
-add_up (float (*sums)[N][4], float (*parts)[N][4], float scale)
+add_scaled (float (*sums)[N][4], float (*slice_sums)[N][4], float scale)
 {
 #pragma unroll
   for (int i = 0; i < M * N * 4; i++) {
     sums[i / 4 / N][i / 4 % N][i % 4] =
-        fmaf (parts[i / 4 / N][i / 4 % N][i % 4], scale, sums[i / 4 / N][i / 4 % N][i % 4]);
-    parts[i / 4 / N][i / 4 % N][i % 4] = 0;
+        fmaf (slice_sums[i / 4 / N][i / 4 % N][i % 4], scale, sums[i / 4 / N][i / 4 % N][i % 4]);
+    slice_sums[i / 4 / N][i / 4 % N][i % 4] = 0;
   }
 }
 
 /*
- * The stretches of weights of a group of filters, one behind the other as they are used; steps of 16 products make
- * one.
+ * The pipeline that brings the weights of M x 16 filters to shared memory, in the order in which they are used. A stage
+ * has `slices` slices; the last stage of a chunk may have fewer.
  */
 template <typename Pair, int M>
-struct Stretches
+struct WeightPipeline
 {
-  static constexpr int steps = 4 / Pair::terms, step = M * Pair::terms * LANES, size = steps * step;
-  const uint4 *from; /* the next */
-  uint4 *ring;
-  int number, left; /* of the next; steps that are left of its chunk */
-  int chunks;       /* that are left */
+  static constexpr int slices = CONVOLVE_LAYER_GEMM_STAGE_VECTORS / Pair::terms;
+  static constexpr int slice_size = M * Pair::terms * LANES, stage_size = slices * slice_size; /* vectors */
+  const uint4 *from;     /* the next stage, in global memory */
+  uint4 *ring;           /* STAGES stages, in shared memory */
+  int next, slices_left; /* number of the next stage; slices of its chunk that are not copied yet */
+  int chunks_left;       /* chunks that are not copied yet, with the one of the next stage */
 
+  /* Starts to copy the next stage, all threads of the block together; an empty batch where nothing is left. */
   __device__ __forceinline__ void
-  fetch (int steps_of_chunk)
+  prefetch (int slices_of_chunk)
   {
-    int n = min (steps, left) * step;
+    int n = min (slices, slices_left) * slice_size;
 
-    if (chunks > 0)
+    if (chunks_left > 0)
       for (int i = threadIdx.x; i < n; i += THREADS)
-        convolve_fetch (ring + number % STAGES * size + i, from + i);
-    convolve_fetched ();
+        convolve_copy_async (ring + next % STAGES * stage_size + i, from + i);
+    convolve_commit_copies ();
     from += n;
-    number++;
-    left -= steps;
-    if (left <= 0) {
-      left = steps_of_chunk;
-      chunks--;
+    next++;
+    slices_left -= slices;
+    if (slices_left <= 0) {
+      slices_left = slices_of_chunk;
+      chunks_left--;
     }
   }
 };

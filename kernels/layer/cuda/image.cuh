@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The task as a kernel sees it, loads with padding, and the tail of every sum. A kernel takes one ConvolveLayerView; blockIdx is a tile of the output, a group of filters, and an image.
- * Types that are not worth a kernel of their own are told apart at run time, the same way for a whole launch.
+ * What the layer's CUDA kernels share: their parameter, loads of samples with padding, and the epilogue (activation,
+ * pooling, conversion to the output's type).
+ *
+ * Every kernel takes one ConvolveLayerView. Unless a kernel says otherwise, blockIdx.x is a tile of the output,
+ * blockIdx.y a group of filters, and blockIdx.z an image of the batch. Where the type of samples is no template
+ * argument, the view has it: all threads of a launch take the same branch.
  */
 #ifndef CONVOLVE_LAYER_CUDA_IMAGE_CUH
 #define CONVOLVE_LAYER_CUDA_IMAGE_CUH
@@ -13,25 +17,36 @@
 
 struct ConvolveLayerView
 {
+  /* The task and the layer, for all variants. Sizes are in samples. */
   ConvolveLayerTensor source, destination;
   ConvolveLayerType type;
   ConvolveBoundary boundary;
   ConvolveActivation activation;
-  int height, width, out_width, first_row, end_row;
+  int height, width;                 /* of the source */
+  int out_width, first_row, end_row; /* of the output: rows first_row <= y < end_row are written */
   int filters, channels, kernel_height, kernel_width, stride_y, stride_x, pad_top, pad_left;
   int pool_height, pool_width, pool_stride_y, pool_stride_x;
-  float in_scale, in_offset, out_scale, out_offset;
-  const float *weights, *bias; /* weights as the variant has laid them out */
-  ConvolveLayerTiles tiles;
-  int steps;       /* of gemm: products of 16 in a chunk; of fft: tiles at once */
-  bool along;      /* of gemm: pairs of samples are neighbours in a row, not in channels */
-  uint8_t *pixels; /* of blocked: pixels of four bytes, and what they hold besides the filters */
-  uint32_t filling;
-  void *spectra, *products; /* of fft */
-  const void *weight_spectra;
+  float in_scale, in_offset, out_scale, out_offset; /* of 8-bit samples, as in ConvolveLayer */
+  const float *weights, *bias;                      /* on the device, in the order of the variant's prepare() */
+
+  ConvolveLayerTiles tiles; /* of the variant */
+
+  /* What one variant needs besides. A field begins with the name of its variant, and other variants leave it 0. */
+  int gemm_slices; /* as in ConvolveLayerGemmPart */
+  bool gemm_row_pairs;
+  int fft_tiles;                    /* tiles of the launch, in all rows */
+  uint8_t *blocked_pixels;          /* the first packed pixel of four bytes; NULL: each channel is written by itself */
+  uint32_t blocked_filling;         /* the bytes of a packed pixel that no filter writes; its other bytes are 0 */
+  void *fft_spectra, *fft_products; /* transforms of the input's tiles, and of the output's tiles */
+  const void *fft_weight_spectra;   /* transforms of the weights */
 };
 
-/* The bits of the sample at a place, whose type T is float, uint16_t for float16, or uint8_t. */
+/*
+ * Loading and converting are two functions, so that a thread can start many loads before it needs the first value. T is
+ * the type of samples: float, uint16_t for float16, or uint8_t.
+ */
+
+/* The bits of the sample at an address. */
 template <typename T>
 __device__ __forceinline__ uint32_t
 convolve_layer_bits (const uint8_t *at)
@@ -41,6 +56,7 @@ convolve_layer_bits (const uint8_t *at)
                                         : __ldg (at);
 }
 
+/* The value that those bits stand for. */
 template <typename T>
 __device__ __forceinline__ float
 convolve_layer_value (const ConvolveLayerView &view, uint32_t bits)
@@ -59,9 +75,9 @@ convolve_layer_read (const ConvolveLayerView &view, const uint8_t *at)
   return convolve_layer_value<T> (view, convolve_layer_bits<T> (at));
 }
 
-/* The same for loads that nobody waits for. */
+/* The value of the sample at an address, its type taken from the view. For loads that do not limit the speed. */
 __device__ __forceinline__ float
-convolve_layer_get (const ConvolveLayerView &view, const uint8_t *at)
+convolve_layer_read_any (const ConvolveLayerView &view, const uint8_t *at)
 {
   if (view.type == CONVOLVE_LAYER_FLOAT32)
     return convolve_layer_read<float> (view, at);
@@ -69,37 +85,41 @@ convolve_layer_get (const ConvolveLayerView &view, const uint8_t *at)
                                              : convolve_layer_read<uint8_t> (view, at);
 }
 
-#define CONVOLVE_LAYER_NOWHERE INT32_MIN
+#define CONVOLVE_LAYER_ZERO_PADDING INT32_MIN /* offsets of samples are larger: a channel spans less than 2^31 bytes */
 
-/* Where row y and column x of a channel are, in bytes from its start, or CONVOLVE_LAYER_NOWHERE for 0. */
+/*
+ * The offset in bytes, from the start of a channel, of the sample for row y and column x, which may be in the padding.
+ * CONVOLVE_LAYER_ZERO_PADDING where padding is 0 and no sample of the image stands for it.
+ */
 __device__ __forceinline__ int
 convolve_layer_offset (const ConvolveLayerView &view, int y, int x)
 {
   y = convolve_boundary_index (view.boundary, y, view.height);
   x = convolve_boundary_index (view.boundary, x, view.width);
-  return y < 0 || x < 0 ? CONVOLVE_LAYER_NOWHERE
+  return y < 0 || x < 0 ? CONVOLVE_LAYER_ZERO_PADDING
                         : y * (int) view.source.row_stride + x * (int) view.source.column_stride;
 }
 
-/* A sum with its bias. Without branches, for there are many. */
+/* The activation of a sum with its bias. Selects instead of branches, because every output passes through here. */
 __device__ __forceinline__ float
 convolve_layer_activate (const ConvolveLayerView &view, float value)
 {
-  unsigned mask = view.activation == CONVOLVE_ACTIVATION_ABSOLUTE ? 0x7fffffff : 0xffffffff;
+  unsigned kept_bits = view.activation == CONVOLVE_ACTIVATION_ABSOLUTE ? 0x7fffffff : 0xffffffff;
 
   value = fmaxf (value, view.activation == CONVOLVE_ACTIVATION_RELU ? 0 : -INFINITY);
-  return __uint_as_float (__float_as_uint (value) & mask);
+  return __uint_as_float (__float_as_uint (value) & kept_bits);
 }
 
-/* The code value of an output. */
+/* The 8-bit code value of an output, rounded to the nearest and clamped. */
 __device__ __forceinline__ unsigned
 convolve_layer_code (const ConvolveLayerView &view, float value)
 {
   return (unsigned) (fminf (fmaxf (fmaf (value, view.out_scale, view.out_offset), 0), 255) + 0.5f);
 }
 
+/* Converts an output to the type of the layer and writes it. */
 __device__ __forceinline__ void
-convolve_layer_set (const ConvolveLayerView &view, uint8_t *at, float value)
+convolve_layer_write (const ConvolveLayerView &view, uint8_t *at, float value)
 {
   if (view.type == CONVOLVE_LAYER_FLOAT32)
     *(float *) at = value;
@@ -109,38 +129,41 @@ convolve_layer_set (const ConvolveLayerView &view, uint8_t *at, float value)
     *at = (uint8_t) convolve_layer_code (view, value);
 }
 
-/* The first output of this block's tile. */
+/* The column and the row of the first output of this block's tile. */
 __device__ __forceinline__ int
-convolve_layer_left (const ConvolveLayerView &view)
+convolve_layer_tile_left (const ConvolveLayerView &view)
 {
   return blockIdx.x % view.tiles.across * view.tiles.width;
 }
 
 __device__ __forceinline__ int
-convolve_layer_top (const ConvolveLayerView &view)
+convolve_layer_tile_top (const ConvolveLayerView &view)
 {
   return view.first_row + blockIdx.x / view.tiles.across * view.tiles.height;
 }
 
-/* All threads together write the tile's outputs of one filter from the activated convolution in shared memory. */
+/*
+ * Pools the tile of filter k and writes its outputs, all threads of the block together. `values` has the activated
+ * convolution in shared memory, `pitch` floats a row. Without pooling the window is 1 x 1.
+ */
 __device__ __forceinline__ void
 convolve_layer_pool (const ConvolveLayerView &view, const float *values, int pitch, int k, int thread, int threads)
 {
   uint8_t *plane = convolve_layer_plane (&view.destination, blockIdx.z, k);
-  int left = convolve_layer_left (view), top = convolve_layer_top (view);
+  int left = convolve_layer_tile_left (view), top = convolve_layer_tile_top (view);
 
   for (int n = thread; n < view.tiles.width * view.tiles.height; n += threads) {
     int x = n % view.tiles.width, y = n / view.tiles.width;
     const float *window = values + y * view.pool_stride_y * pitch + x * view.pool_stride_x;
-    float most = -INFINITY;
+    float largest = -INFINITY;
 
     if (left + x >= view.out_width || top + y >= view.end_row)
       continue;
     for (int j = 0; j < view.pool_height; j++)
       for (int i = 0; i < view.pool_width; i++)
-        most = fmaxf (most, window[j * pitch + i]);
-    convolve_layer_set (view,
-        plane + (top + y) * view.destination.row_stride + (left + x) * view.destination.column_stride, most);
+        largest = fmaxf (largest, window[j * pitch + i]);
+    convolve_layer_write (view,
+        plane + (top + y) * view.destination.row_stride + (left + x) * view.destination.column_stride, largest);
   }
 }
 

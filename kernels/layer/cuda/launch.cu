@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The launch that the layer's CUDA variants share, and the filling of channels. */
+/* The launch that the layer's CUDA variants share, and the kernel that fills channels. */
 #include "layer/cuda/launch.cuh"
 
 ConvolveLayerView
@@ -7,7 +7,7 @@ convolve_layer_view (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
 {
   const ConvolveLayer *layer = &plan->layer;
   const ConvolveLayerTask *task = &job->task;
-  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerView view = {};
 
   view.source = task->source;
@@ -36,8 +36,8 @@ convolve_layer_view (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
   view.in_offset = layer->in_offset;
   view.out_scale = layer->out_scale;
   view.out_offset = layer->out_offset;
-  view.weights = memory->weights;
-  view.bias = memory->bias;
+  view.weights = prepared->weights;
+  view.bias = prepared->bias;
   return view;
 }
 
@@ -66,19 +66,21 @@ convolve_layer_launch (const ConvolveLayerPlan *plan, const ConvolveLayerJob *jo
 
   view->tiles.across = (view->out_width - 1) / view->tiles.width + 1;
   if ((int64_t) view->tiles.across * down > INT32_MAX)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "an output of %dx%d", view->out_width,
-        view->end_row - view->first_row);
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "an output of %dx%d has more tiles than a grid of blocks",
+        view->out_width, view->end_row - view->first_row);
   return convolve_layer_enqueue (plan, kernel, view, dim3 (view->tiles.across * down, groups, job->task.batch), block,
       shared, error);
 }
 
-/* The idea: a thread per sample; the value is a bias without a sum. */
-__global__ void __launch_bounds__ (128) convolve_layer_fill (const __grid_constant__ ConvolveLayerView view)
+#define FILL_WIDTH 128 /* threads of a block, each with one sample of one row */
+
+/* The idea: one thread for each sample of the channels behind the filters, which all get the value view.in_offset. */
+__global__ void __launch_bounds__ (FILL_WIDTH) convolve_layer_fill (const __grid_constant__ ConvolveLayerView view)
 {
-  int x = convolve_layer_left (view) + threadIdx.x, y = convolve_layer_top (view);
+  int x = convolve_layer_tile_left (view) + threadIdx.x, y = convolve_layer_tile_top (view);
 
   if (x < view.out_width)
-    convolve_layer_set (view,
+    convolve_layer_write (view,
         convolve_layer_plane (&view.destination, blockIdx.z, view.filters + blockIdx.y)
             + y * view.destination.row_stride + x * view.destination.column_stride,
         view.in_offset);
@@ -89,11 +91,12 @@ convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJo
 {
   ConvolveLayerView view = convolve_layer_view (plan, job);
 
+  /* The fill of 8-bit channels is a code value already. */
   view.in_offset = job->task.fill;
   view.out_scale = 1;
   view.out_offset = 0;
-  view.tiles.width = 128;
+  view.tiles.width = FILL_WIDTH;
   view.tiles.height = 1;
-  return convolve_layer_launch (plan, job, (const void *) convolve_layer_fill, &view, job->task.filled, dim3 (128), 0,
-      error);
+  return convolve_layer_launch (plan, job, (const void *) convolve_layer_fill, &view, job->task.filled,
+      dim3 (FILL_WIDTH), 0, error);
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The host side of shared: it sizes the tile. */
 #include "layer/cuda/shared.h"
 
+/*
+ * Sets the tile and the bytes of shared memory of a block: the patch of one channel, and the weights of a filter for
+ * that channel. Returns false where a pooling window is larger than the tile.
+ */
 static bool
 cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles, size_t *shared)
 {
@@ -29,17 +34,17 @@ static ConvolveStatus
 prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   ConvolveStatus status = convolve_layer_put_plain (plan, error);
-  ConvolveLayerMemory *memory = plan->prepared;
+  ConvolveLayerPrepared *prepared = plan->prepared;
 
-  if (memory)
-    cut (&plan->layer, &memory->tiles, &memory->shared);
+  if (prepared)
+    cut (&plan->layer, &prepared->tiles, &prepared->shared);
   return status;
 }
 
 const ConvolveLayerVariant convolve_layer_variant_shared = {
   .name = "shared",
   .number = 22,
-  .idea = "block = outputs of one filter, the input under them loaded to shared memory by all threads together",
+  .idea = "a block for a tile of outputs of one filter; its threads load the input under the tile to shared memory",
   .accepts = accepts,
   .prepare = prepare,
   .clear = convolve_layer_device_clear,

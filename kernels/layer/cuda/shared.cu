@@ -6,8 +6,9 @@
 #define HEIGHT CONVOLVE_LAYER_SHARED_HEIGHT
 
 /*
- * The idea: a block is a tile of outputs of one filter. Channel by channel its threads together load the input under
- * the tile and the filter's weights to shared memory, each sample once, and then read all windows from there.
+ * The idea: a block computes a tile of outputs of one filter. Channel by channel, its threads together load the patch
+ * and the filter's weights to shared memory, each sample once. Then each thread reads its own window there. Windows of
+ * neighbours overlap, so most samples are read by many threads.
  */
 __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const __grid_constant__ ConvolveLayerView view)
 {
@@ -15,10 +16,10 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
   const ConvolveLayerTiles &tiles = view.tiles;
   float *patch = (float *) convolve_layer_memory, *weights = patch + tiles.plane;
   int thread = threadIdx.y * WIDTH + threadIdx.x, k = blockIdx.y, taps = view.kernel_height * view.kernel_width;
-  int left = convolve_layer_left (view) * view.pool_stride_x * view.stride_x - view.pad_left;
-  int top = convolve_layer_top (view) * view.pool_stride_y * view.stride_y - view.pad_top;
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x * view.stride_x - view.pad_left;
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y * view.stride_y - view.pad_top;
   const float *window = patch + threadIdx.y * view.stride_y * tiles.pitch + threadIdx.x * view.stride_x;
-  float sum = view.bias[k];
+  float sum = view.bias[k]; /* over the channels before this one; part: over this one */
 
   for (int c = 0; c < view.channels; c++) {
     const uint8_t *plane = convolve_layer_plane (&view.source, blockIdx.z, c);
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
       for (int x = threadIdx.x; x < tiles.patch_width; x += WIDTH) {
         int at = convolve_layer_offset (view, top + y, left + x);
 
-        patch[y * tiles.pitch + x] = at == CONVOLVE_LAYER_NOWHERE ? 0 : convolve_layer_get (view, plane + at);
+        patch[y * tiles.pitch + x] = at == CONVOLVE_LAYER_ZERO_PADDING ? 0 : convolve_layer_read_any (view, plane + at);
       }
     for (int n = thread; n < taps; n += WIDTH * HEIGHT)
       weights[n] = view.weights[((size_t) k * view.channels + c) * taps + n];
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
     sum += part;
     __syncthreads ();
   }
-  /* The patch is at least as large as the tile. */
+  /* The outputs before pooling take the memory of the patch, which is at least as large. */
   patch[thread] = convolve_layer_activate (view, sum);
   __syncthreads ();
   convolve_layer_pool (view, patch, WIDTH, k, thread, WIDTH * HEIGHT);
@@ -48,18 +49,18 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
 ConvolveStatus
 convolve_layer_shared_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
 
-  return convolve_allow_shared (plan->device, (const void *) convolve_layer_shared, memory->shared, error);
+  return convolve_allow_shared (plan->device, (const void *) convolve_layer_shared, prepared->shared, error);
 }
 
 ConvolveStatus
 convolve_layer_shared_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  const ConvolveLayerMemory *memory = (const ConvolveLayerMemory *) plan->prepared;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
 
-  view.tiles = memory->tiles;
+  view.tiles = prepared->tiles;
   return convolve_layer_launch (plan, job, (const void *) convolve_layer_shared, &view, plan->layer.filters,
-      dim3 (WIDTH, HEIGHT), memory->shared, error);
+      dim3 (WIDTH, HEIGHT), prepared->shared, error);
 }

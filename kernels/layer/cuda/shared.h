@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The block of shared. */
+/* What the host side and the kernel of shared agree on. */
 #ifndef CONVOLVE_LAYER_CUDA_SHARED_H
 #define CONVOLVE_LAYER_CUDA_SHARED_H
 
 #include "layer/cuda/weights.h"
 
-/* Threads of a block, and outputs of its tile before pooling. */
+/* Threads of a block; each computes one output of the tile before pooling. */
 #define CONVOLVE_LAYER_SHARED_WIDTH 32
 #define CONVOLVE_LAYER_SHARED_HEIGHT 8
 

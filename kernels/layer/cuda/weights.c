@@ -5,11 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A copy of the words in device memory. */
 static ConvolveStatus
-put_floats (ConvolveDevice *device, const float *values, size_t count, float **copy, ConvolveError *error)
+put_words (ConvolveDevice *device, const void *words, size_t count, float **copy, ConvolveError *error)
 {
   void *memory;
-  ConvolveStatus status = convolve_device_put (device, values, count * sizeof (float), &memory, error);
+  ConvolveStatus status = convolve_device_put (device, words, count * sizeof (float), &memory, error);
 
   *copy = memory;
   return status;
@@ -19,14 +20,14 @@ ConvolveStatus
 convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias, size_t bias_count,
     ConvolveError *error)
 {
-  ConvolveLayerMemory *memory = calloc (1, sizeof (ConvolveLayerMemory));
+  ConvolveLayerPrepared *prepared = calloc (1, sizeof (ConvolveLayerPrepared));
   ConvolveStatus status;
 
-  if (!memory)
+  if (!prepared)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan");
-  plan->prepared = memory;
-  status = put_floats (plan->device, weights, count, &memory->weights, error);
-  return status != CONVOLVE_OK ? status : put_floats (plan->device, bias, bias_count, &memory->bias, error);
+  plan->prepared = prepared;
+  status = put_words (plan->device, weights, count, &prepared->weights, error);
+  return status != CONVOLVE_OK ? status : put_words (plan->device, bias, bias_count, &prepared->bias, error);
 }
 
 ConvolveStatus
@@ -41,28 +42,28 @@ convolve_layer_put_plain (ConvolveLayerPlan *plan, ConvolveError *error)
 void
 convolve_layer_device_clear (ConvolveLayerPlan *plan)
 {
-  ConvolveLayerMemory *memory = plan->prepared;
+  ConvolveLayerPrepared *prepared = plan->prepared;
 
-  if (!memory)
+  if (!prepared)
     return;
-  convolve_device_release (plan->device, memory->weights);
-  convolve_device_release (plan->device, memory->bias);
-  convolve_device_release (plan->device, memory->weight_spectra);
-  convolve_device_release (plan->device, memory->scratch);
-  free (memory);
+  convolve_device_release (plan->device, prepared->weights);
+  convolve_device_release (plan->device, prepared->bias);
+  convolve_device_release (plan->device, prepared->fft.weight_spectra);
+  convolve_device_release (plan->device, prepared->fft.scratch);
+  free (prepared);
 }
 
 int
 convolve_layer_exponent (const ConvolveLayer *layer, int k)
 {
   size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  float most = 0;
+  float largest = 0;
   int exponent;
 
   for (size_t i = 0; i < count; i++)
-    most = fmaxf (most, fabsf (layer->weights[k * count + i]));
-  frexpf (most, &exponent);
-  return most > 0 ? exponent - 1 : INT_MIN / 2;
+    largest = fmaxf (largest, fabsf (layer->weights[k * count + i]));
+  frexpf (largest, &exponent);
+  return largest > 0 ? exponent - 1 : INT_MIN / 2;
 }
 
 bool

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the layer's CUDA variants decide on the host: tiles, and the weights on the device. */
+/* The host side that the layer's CUDA variants share: the size of a tile, and what a plan keeps for its launches. */
 #ifndef CONVOLVE_LAYER_CUDA_WEIGHTS_H
 #define CONVOLVE_LAYER_CUDA_WEIGHTS_H
 
@@ -10,44 +10,71 @@ extern "C"
 {
 #endif
 
-/* How a kernel cuts the convolution into tiles, and each tile's input; kernels take of it what they need. */
+/*
+ * A tile is the rectangle of outputs that one block computes. The patch is the input under a tile: the tile times the
+ * stride, with the halo that the kernel's size adds. convolve_layer_cut() sets the sizes, convolve_layer_launch() sets
+ * `across`. What a variant does not use stays 0.
+ */
 typedef struct
 {
-  int across;                    /* tiles in a row */
+  int across;                    /* tiles in a row of the output */
   int width, height;             /* outputs of a tile, after pooling */
-  int conv_width, conv_height;   /* the same before pooling */
-  int patch_width, patch_height; /* the input under it */
-  int pitch, plane;              /* words of shared memory from row to row and from channel to channel of a patch */
-  int planes, chunks;            /* channels or pairs of them in shared memory at once, and how many times that is */
+  int conv_width, conv_height;   /* outputs of a tile, before pooling */
+  int patch_width, patch_height; /* samples of a channel's patch */
+  /* Patches in shared memory. A plane is one channel, or for gemm one channel or two (ConvolveLayerGemmPart). */
+  int pitch, plane;   /* elements from a row to the next one, and from a plane to the next one */
+  int planes, chunks; /* planes that shared memory holds at a time (a chunk), and chunks of the layer */
 } ConvolveLayerTiles;
 
-/* What a device variant keeps in plan->prepared. */
+/*
+ * What only gemm needs. It reads its input as pairs, two samples in one word. A slice is the part of the reduction that
+ * one tensor core instruction does: 16 products, from 8 pairs.
+ */
 typedef struct
 {
-  float *weights, *bias; /* on the device, as the variant has laid them out */
-  ConvolveLayerTiles tiles;
-  size_t shared;                  /* bytes of shared memory of a block */
-  const void *kernels[2];         /* the second is for pixels of four bytes */
-  int steps;                      /* of gemm: products of 16 in a chunk */
-  bool along;                     /* of gemm: pairs of samples are neighbours in a row, not in channels */
-  void *weight_spectra, *scratch; /* of fft; scratch is taken by the first run that needs it */
-  size_t scratch_bytes;
-} ConvolveLayerMemory;
+  int slices;     /* of a chunk */
+  bool row_pairs; /* true: a pair is two neighbours in a row of one channel; false: the same place in two channels */
+} ConvolveLayerGemmPart;
 
-/* Copies both to device memory that the plan owns, and makes plan->prepared. weights is count words. */
+/* What a CUDA variant keeps in plan->prepared: prepare() fills it on the host, load() adds kernels. */
+typedef struct
+{
+  float *weights, *bias; /* on the device, in the order that the variant wants */
+  ConvolveLayerTiles tiles;
+  size_t shared;              /* bytes of dynamic shared memory of a block */
+  const void *kernels[2];     /* of gemm: the first; of blocked: for separate planes, and for packed pixels */
+  ConvolveLayerGemmPart gemm; /* of gemm */
+  struct
+  {
+    void *weight_spectra; /* on the device: the transforms of all weights */
+    void *scratch;        /* on the device: transforms of tiles; allocated by the first run that needs as much */
+    size_t scratch_bytes;
+  } fft; /* of fft */
+} ConvolveLayerPrepared;
+
+/*
+ * Makes plan->prepared and copies `count` words of weights and `bias_count` floats of biases to device memory that it
+ * owns. Errors: NO_MEMORY, NO_DEVICE_MEMORY, DEVICE_FAILED; plan->prepared may then be there in part.
+ */
 ConvolveStatus convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias,
     size_t bias_count, ConvolveError *error);
 
-/* prepare () of variants that take the weights as they are. */
+/* prepare() of variants that read the weights in the order of ConvolveLayer. Errors: as convolve_layer_put(). */
 ConvolveStatus convolve_layer_put_plain (ConvolveLayerPlan *plan, ConvolveError *error);
 
-/* Frees plan->prepared and what belongs to it. */
+/* Frees plan->prepared and the device memory that it owns; NULL and a part of it are allowed. */
 void convolve_layer_device_clear (ConvolveLayerPlan *plan);
 
-/* The exponent of filter k's largest weight: it is 2^exponent .. 2^(exponent + 1). INT_MIN / 2 where all are 0. */
+/*
+ * The exponent e of the largest weight of filter k: 2^e <= the largest magnitude < 2^(e + 1). INT_MIN / 2 where all
+ * weights of the filter are 0.
+ */
 int convolve_layer_exponent (const ConvolveLayer *layer, int k);
 
-/* Fills what follows from the size of a tile before pooling. False where a pooling window is larger than that. */
+/*
+ * Sets the sizes of a tile of conv_width x conv_height outputs before pooling, and of its patch. Returns false where a
+ * pooling window is larger than the tile.
+ */
 bool convolve_layer_cut (const ConvolveLayer *layer, int conv_width, int conv_height, ConvolveLayerTiles *tiles);
 
 #define CONVOLVE_LAYER_NEEDS_SHARED "the input under a block of outputs does not fit the device's shared memory"

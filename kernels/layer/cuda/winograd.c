@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The host side of winograd: it transforms the weights. */
 #include "layer/cuda/winograd.h"
 
 #include <stdlib.h>
@@ -19,22 +20,29 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
   return false;
 }
 
-/* The 3 x 3 weights g as G g G', with the rows 1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1 of G. */
+/*
+ * The transform of 3 x 3 weights g to 4 x 4 points: G g G', in double, where G' is G transposed and
+ *
+ *         1     0     0
+ *     G = 1/2   1/2   1/2
+ *         1/2  -1/2   1/2
+ *         0     0     1
+ */
 static void
 transform_weights (const float *weights, float *points)
 {
-  double half[4][3];
+  double columns[4][3]; /* G g: transformed along the columns */
 
   for (int i = 0; i < 3; i++) {
     double a = weights[i], b = weights[3 + i], c = weights[6 + i];
 
-    half[0][i] = a;
-    half[1][i] = (a + b + c) / 2;
-    half[2][i] = (a - b + c) / 2;
-    half[3][i] = c;
+    columns[0][i] = a;
+    columns[1][i] = (a + b + c) / 2;
+    columns[2][i] = (a - b + c) / 2;
+    columns[3][i] = c;
   }
   for (int j = 0; j < 4; j++) {
-    double a = half[j][0], b = half[j][1], c = half[j][2];
+    double a = columns[j][0], b = columns[j][1], c = columns[j][2];
 
     points[4 * j] = (float) a;
     points[4 * j + 1] = (float) ((a + b + c) / 2);
@@ -43,7 +51,7 @@ transform_weights (const float *weights, float *points)
   }
 }
 
-/* For each group of filters and each channel the points of each filter; what is not there is 0. */
+/* Transformed weights in the order [group of filters][channel][filter of the group][point]; missing ones are 0. */
 static ConvolveStatus
 prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
@@ -65,11 +73,12 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
                   * CONVOLVE_LAYER_WINOGRAD_POINTS);
   ConvolveStatus status = convolve_layer_put (plan, points, count, layer->bias, layer->filters, error);
   free (points);
-  ConvolveLayerMemory *memory = plan->prepared;
+  ConvolveLayerPrepared *prepared = plan->prepared;
 
-  if (memory) {
-    convolve_layer_cut (layer, CONVOLVE_LAYER_WINOGRAD_WIDTH, CONVOLVE_LAYER_WINOGRAD_HEIGHT, &memory->tiles);
-    memory->tiles.chunks = (layer->channels + CONVOLVE_LAYER_WINOGRAD_CHANNELS - 1) / CONVOLVE_LAYER_WINOGRAD_CHANNELS;
+  if (prepared) {
+    convolve_layer_cut (layer, CONVOLVE_LAYER_WINOGRAD_WIDTH, CONVOLVE_LAYER_WINOGRAD_HEIGHT, &prepared->tiles);
+    prepared->tiles.chunks =
+        (layer->channels + CONVOLVE_LAYER_WINOGRAD_CHANNELS - 1) / CONVOLVE_LAYER_WINOGRAD_CHANNELS;
   }
   return status;
 }

@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The mask properties together: the numbers are checked, the text becomes taps, the taps get divisor and offset. */
+/* Checks the numbers, makes taps of the text of mask, and sets the divisor and the offset of the taps. */
+#include "props.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "parse.h"
-
-G_DEFINE_QUARK (convolve - props - error - quark, convolve_props_error)
-
-void
-convolve_settings_init (ConvolveSettings *settings)
-{
-  *settings = (ConvolveSettings){ .mask = g_strdup ("gaussian") };
-}
-
-void
-convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from)
-{
-  *to = *from;
-  to->mask = g_strdup (from->mask);
-}
-
-void
-convolve_settings_clear (ConvolveSettings *settings)
-{
-  g_clear_pointer (&settings->mask, g_free);
-}
 
 static gboolean
 check_side (const gchar *property, guint side, GError **error)
@@ -37,7 +18,7 @@ check_side (const gchar *property, guint side, GError **error)
   return TRUE;
 }
 
-/* A GParamSpec bounds what a user can set, but lets NaN through. */
+/* A GParamSpec bounds what a user can set, but GLib newer than 2.74 lets NaN pass. */
 static gboolean
 check_range (const gchar *property, gdouble value, gdouble lowest, gdouble highest, GError **error)
 {
@@ -73,13 +54,13 @@ check_numbers (const ConvolveSettings *settings, GError **error)
       && check_divisor (settings->divisor, error) && check_range ("bias", settings->bias, -1, 1, error);
 }
 
-/* The divisor that the taps themselves give: their sum, or 1 where they cancel. 0 where a double cannot hold it. */
+/* The default divisor: the sum of the taps, or 1 where the sum is 0. Returns 0 where a double cannot hold the sum. */
 static gdouble
 natural_divisor (const ConvolveMask *mask)
 {
   gdouble sum = 0, lost = 0, magnitude = 0;
 
-  /* Neumaier's summation: "cancels" must not depend on how many roundings a large mask adds up. */
+  /* Neumaier's summation, so that the roundings of a large mask do not decide whether the sum counts as 0. */
   for (gint i = 0; i < mask->width * mask->height; i++) {
     gdouble tap = mask->taps[i], next = sum + tap;
 
@@ -129,14 +110,14 @@ gboolean
 convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step, ConvolveMask *mask,
     GError **error)
 {
-  const gchar *text = settings->mask ? settings->mask : "gaussian";
+  const gchar *text = settings->mask ? settings->mask : CONVOLVE_DEFAULT_MASK;
   const ConvolvePreset *preset = NULL;
   gdouble argument;
   ConvolveMask made;
 
   if (!is_step (x_step) || !is_step (y_step)) {
     g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
-        "a plane with a sample for every %u by %u pixels is not known", x_step, y_step);
+        "planes with one sample for every %u by %u pixels are not supported", x_step, y_step);
     return FALSE;
   }
   if (!check_numbers (settings, error) || !convolve_parse_check_length (text, error))
@@ -158,13 +139,16 @@ convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, gui
   return TRUE;
 }
 
-/* --- what has no effect --- */
+/* --- sigma without effect --- */
 
-/* Whether the mask is one that sigma shapes; *name is the preset's, or NULL for weights. TRUE where it is not readable. */
+/*
+ * Whether sigma shapes the mask. *name is the preset's name, or NULL for weights. TRUE for a text that cannot be read,
+ * because an error reports that text.
+ */
 static gboolean
 takes_sigma (const ConvolveSettings *settings, const gchar **name)
 {
-  const gchar *text = settings->mask ? settings->mask : "gaussian";
+  const gchar *text = settings->mask ? settings->mask : CONVOLVE_DEFAULT_MASK;
   const ConvolvePreset *preset = NULL;
   gdouble argument;
 
@@ -176,39 +160,23 @@ takes_sigma (const ConvolveSettings *settings, const gchar **name)
   if (!convolve_parse_preset (text, &preset, &argument, NULL))
     return TRUE;
   *name = preset->name;
-  return preset->reach > 0;
+  return preset->radius_in_sigmas > 0;
 }
 
 void
-convolve_settings_add_idle (const ConvolveSettings *settings, gboolean beside_layer, GPtrArray *sentences)
+convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentences)
 {
-  static const gchar beside[] = "has no effect: layer-location puts a layer in the place of the mask";
   gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
   const gchar *preset;
 
+  if (settings->sigma == 0 || takes_sigma (settings, &preset))
+    return;
   g_ascii_formatd (digits, sizeof digits, "%g", settings->sigma);
-  if (beside_layer) {
-    if (settings->mask && !g_str_equal (settings->mask, "gaussian")) {
-      g_autofree gchar *quoted = convolve_parse_quote (settings->mask, strlen (settings->mask));
-
-      g_ptr_array_add (sentences, g_strdup_printf ("mask: %s %s", quoted, beside));
-    }
-    if (settings->mask_width != 0)
-      g_ptr_array_add (sentences, g_strdup_printf ("mask-width: %u %s", settings->mask_width, beside));
-    if (settings->mask_height != 0)
-      g_ptr_array_add (sentences, g_strdup_printf ("mask-height: %u %s", settings->mask_height, beside));
-    if (settings->sigma != 0)
-      g_ptr_array_add (sentences, g_strdup_printf ("sigma: %s %s", digits, beside));
-  } else if (settings->sigma != 0 && !takes_sigma (settings, &preset)) {
-    if (preset)
-      g_ptr_array_add (sentences,
-          g_strdup_printf ("sigma: %s has no effect: the preset %s in mask takes none; "
-                           "gaussian, log and unsharp do",
-              digits, preset));
-    else
-      g_ptr_array_add (sentences,
-          g_strdup_printf ("sigma: %s has no effect: mask has weights, and none is made from "
-                           "sigma",
-              digits));
-  }
+  if (preset)
+    g_ptr_array_add (sentences,
+        g_strdup_printf ("sigma: %s has no effect: the preset %s in mask takes no sigma; gaussian, log and unsharp do",
+            digits, preset));
+  else
+    g_ptr_array_add (sentences,
+        g_strdup_printf ("sigma: %s has no effect: mask has weights, which are not made from sigma", digits));
 }

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cpu/cut.h"
+
+#include "convolve_pool.h"
+
+#define RING_BYTES (512 << 10)  /* for the rows under the mask, which are read many times and should stay in a cache */
+#define ELEMENT_BYTES 2         /* of an element in a pair */
+#define STRIP 2048              /* elements of a job's row, where the mask is small */
+#define LEAST_STRIP 256         /* elements */
+#define JOBS_PER_THREAD 16      /* so that a thread that is held up does not hold up the others */
+#define LEAST_WORK (1 << 18)    /* terms of a job, about 10 us: waking a thread for less costs more than it saves */
+#define OTHER_WORK 16           /* what else an element costs, in terms */
+#define LEAST_PIXELS (128 * 64) /* of a plane that several threads share, whatever the mask */
+#define STREAM_BYTES (4 << 20)  /* of a result that would not stay in the caches until its reader comes */
+
+/* The size of equal parts of at most `most`. */
+static int
+divide (int total, int most)
+{
+  int parts = (total - 1) / (most < 1 ? 1 : most) + 1;
+
+  return (total - 1) / parts + 1;
+}
+
+/* Pixels of a strip: as many as the cache has room for in all rows under the mask. */
+static int
+choose_strip (const ConvolvePlan *plan, const ConvolveRect *region)
+{
+  const ConvolveCpu *cpu = convolve_cpu_of (plan);
+  int samples = plan->pixel.samples, mask = plan->taps.width * samples;
+  int room = RING_BYTES / ELEMENT_BYTES / (plan->taps.height + 1) - (mask - samples);
+  int elements = room < STRIP ? room : STRIP;
+
+  /* A strip narrower than the mask would load more than it writes. */
+  if (elements < mask)
+    elements = mask;
+  /* The columns of a batch are narrow, so that the strip may be wide. */
+  if (convolve_cpu_has_batches (cpu))
+    elements = STRIP - mask / 2;
+  if (elements < LEAST_STRIP)
+    elements = LEAST_STRIP;
+  return divide (region->width, cpu->fft ? convolve_cpu_fft_columns (cpu->fft) : elements / samples);
+}
+
+/* Rows of a band: few enough to give every thread several jobs, but no job is smaller than LEAST_WORK. */
+static int
+choose_band (const ConvolvePlan *plan, const ConvolveRect *region, int strips, int threads)
+{
+  const ConvolveCpu *cpu = convolve_cpu_of (plan);
+  double elements = (double) region->width * region->height * plan->pixel.samples;
+  double terms = elements * (cpu->terms.count + OTHER_WORK);
+  int jobs = threads * JOBS_PER_THREAD, band = region->height;
+
+  jobs = terms / LEAST_WORK < jobs ? (int) (terms / LEAST_WORK) : jobs;
+  if (cpu->fft)
+    return 2 * convolve_cpu_fft_rows (cpu->fft);
+  if (threads > 1 && jobs > strips)
+    band = divide (region->height, (region->height - 1) / (jobs / strips) + 1);
+  /* A band lower than the mask would load more than it writes. */
+  return band < plan->taps.height ? plan->taps.height : band;
+}
+
+ConvolveCpuCut
+convolve_cpu_cut (const ConvolvePlan *plan, const ConvolvePlane *plane)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveRect *region = &plane->region;
+  int64_t pixels = (int64_t) region->width * region->height;
+  ConvolveCpuCut cut = { .threads = pixels > LEAST_PIXELS && plan->pool ? convolve_pool_threads (plan->pool) : 1 };
+  int strips, jobs;
+
+  cut.strip = choose_strip (plan, region);
+  strips = convolve_cpu_pieces (region->width, cut.strip);
+  cut.band = choose_band (plan, region, strips, cut.threads);
+  jobs = strips * convolve_cpu_pieces (region->height, cut.band);
+  cut.threads = cut.threads < jobs ? cut.threads : jobs;
+  cut.streams = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->stride == pixel->samples
+      && pixel->select == (1u << pixel->samples) - 1 && pixels * pixel->samples >= STREAM_BYTES;
+  return cut;
+}

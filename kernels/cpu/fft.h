@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Large masks without structure, by Fourier transforms of overlapping squares (overlap-save). Samples and taps are
+ * integers. The transforms are in double precision, with an error that convolve_cpu_fft_error() bounds. A plan uses
+ * transforms only where the bound is below 1/2. The results, rounded, are then the exact sums, on every machine and
+ * however the plane is cut.
+ */
+#ifndef CONVOLVE_CPU_FFT_H
+#define CONVOLVE_CPU_FFT_H
+
+#include "cpu/level.h"
+
+/* A mask as spectra of its parts. A part has at most half the sides of a square, so that the other half is outputs. */
+typedef struct
+{
+  int across, down;                      /* numbers of parts */
+  int part_width, part_height;           /* in taps */
+  double roots[CONVOLVE_CPU_FFT_POINTS]; /* of 1: real and imaginary parts in turn */
+  double *spectra;                       /* two squares for each part: real and imaginary */
+} ConvolveCpuFft;
+
+/* Fills the numbers and sizes of the parts alone. */
+void convolve_cpu_fft_measure (int width, int height, ConvolveCpuFft *fft);
+
+/* taps are integers, row by row. NULL where memory is short. */
+ConvolveCpuFft *convolve_cpu_fft_new (const double *taps, int width, int height, const ConvolveCpuLevel *level);
+void convolve_cpu_fft_free (ConvolveCpuFft *fft); /* NULL is allowed */
+
+/*
+ * Bounds the error of a sum before it is rounded, for samples of magnitude up to center and taps with this Euclidean
+ * norm.
+ */
+double convolve_cpu_fft_error (double center, double taps_norm);
+
+/*
+ * Replaces two squares of samples, real and imaginary, by sums with one part's taps. The sum at (x, y) is right where
+ * the part, with its first tap at (x, y), lies inside the square: x < convolve_cpu_fft_columns() and
+ * y < convolve_cpu_fft_rows().
+ */
+void convolve_cpu_fft_run (const ConvolveCpuFft *fft, const ConvolveCpuLevel *level, int part, double *real,
+    double *imaginary);
+
+static inline int
+convolve_cpu_fft_columns (const ConvolveCpuFft *fft)
+{
+  return CONVOLVE_CPU_FFT_POINTS - fft->part_width + 1;
+}
+
+static inline int
+convolve_cpu_fft_rows (const ConvolveCpuFft *fft)
+{
+  return CONVOLVE_CPU_FFT_POINTS - fft->part_height + 1;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cpu/integers.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+double
+convolve_cpu_quantise (const double *values, int count, double scale, int *rounded)
+{
+  double error = 0;
+
+  for (int i = 0; i < count; i++) {
+    rounded[i] = (int) lround (values[i] * scale);
+    error += fabs (rounded[i] / scale - values[i]);
+  }
+  return error;
+}
+
+ConvolveRange
+convolve_cpu_centred (const ConvolveCpuAnalysis *a)
+{
+  return (ConvolveRange){ -a->center, a->center - 1 };
+}
+
+ConvolveRange
+convolve_cpu_range_of_sum (const int *taps, int count, ConvolveRange values)
+{
+  ConvolveRange range = { 0, 0 };
+
+  for (int i = 0; i < count; i++) {
+    range.low += taps[i] * (taps[i] > 0 ? values.low : values.high);
+    range.high += taps[i] * (taps[i] > 0 ? values.high : values.low);
+  }
+  return range;
+}
+
+bool
+convolve_cpu_range_fits (ConvolveRange range, double offset, double largest)
+{
+  return range.low + offset >= -largest - 1 && range.high + offset <= largest;
+}
+
+/* --- from sums to values --- */
+
+/* The start of sample i's sums where a shift by `bits` follows, which adds the center to the value. */
+static double
+start_of_shift (const ConvolveCpuAnalysis *a, int i, int bits)
+{
+  return floor (ldexp (convolve_cpu_offset (a, i) - a->center, bits));
+}
+
+bool
+convolve_cpu_can_shift (const ConvolveCpuAnalysis *a, int bits, ConvolveRange sums)
+{
+  for (int i = 0; i < a->samples; i++)
+    if (!convolve_cpu_range_fits (sums, start_of_shift (a, i, bits), CONVOLVE_LARGEST_INT))
+      return false;
+  return true;
+}
+
+int
+convolve_cpu_exact_bits (const ConvolveCpuAnalysis *a, ConvolveRange sums)
+{
+  const ConvolveTail *tail = &a->plan->tail;
+
+  for (int bits = 0; bits <= 24 && !tail->wide; bits++)
+    if (tail->scale == ldexp (1, -bits))
+      return convolve_cpu_can_shift (a, bits, sums) ? bits : -1;
+  return -1;
+}
+
+/*
+ * The sums of an exact plan are the true ones, which floats hold, and the tail stays the plan's.
+ *
+ * Where a shift follows, the start of a sum is rounded down. That does not change the value. For a sum n, a real start
+ * s and an integer m > 0, floor ((n + s) / m) = floor ((n + floor (s)) / m), because n + floor (s) is the largest
+ * integer up to n + s, and multiples of m are integers.
+ */
+void
+convolve_cpu_set_end (const ConvolveCpuAnalysis *a, double scale, int bits)
+{
+  ConvolveCpu *cpu = a->cpu;
+  ConvolveTail *tail = &cpu->tail;
+
+  cpu->shifts = bits >= 0;
+  cpu->shift = (ConvolveShift){ bits, cpu->center, (int) tail->maximum };
+  for (int i = 0; i < a->samples; i++) {
+    if (cpu->shifts)
+      cpu->starts[i] = (int32_t) start_of_shift (a, i, bits);
+    else if (a->plan->exact)
+      cpu->starts[i] = (int32_t) (a->center * a->sum);
+    else
+      tail->offset[i] = convolve_cpu_offset (a, i);
+    tail->offset_f[i] = (float) tail->offset[i];
+  }
+  if (!a->plan->exact) {
+    tail->scale = 1 / scale;
+    tail->scale_f = (float) tail->scale;
+  }
+}
+
+/* --- terms --- */
+
+bool
+convolve_cpu_allocate_terms (ConvolveTerms *terms, int count)
+{
+  terms->count = terms->n_groups = 0;
+  terms->terms = malloc (count * sizeof (ConvolveTerm));
+  return terms->terms != NULL;
+}
+
+void
+convolve_cpu_add_term (ConvolveTerms *terms, int row, int offset, ConvolvePair upper, ConvolvePair lower)
+{
+  if (upper || lower)
+    terms->terms[terms->count++] = (ConvolveTerm){ row, offset, upper, lower };
+}
+
+void
+convolve_cpu_add_pairs (ConvolveTerms *terms, const int *taps, int count, int stride, int row, int offset, bool down)
+{
+  for (int j = 0; j < count; j += 2) {
+    int before = j > 0 ? taps[(j - 1) * stride] : 0, tap = taps[j * stride];
+    int behind = j + 1 < count ? taps[(j + 1) * stride] : 0;
+
+    convolve_cpu_add_term (terms, down ? row + j / 2 : row, down ? offset : offset + j / 2, convolve_pair (tap, behind),
+        convolve_pair (before, tap));
+  }
+}
+
+void
+convolve_cpu_add_row (ConvolveTerms *terms, const int *taps, int count, int row, int offset, int samples)
+{
+  for (int i = 0; i < count; i += 2)
+    convolve_cpu_add_term (terms, row, (offset + i) * samples, convolve_pair (taps[i], i + 1 < count ? taps[i + 1] : 0),
+        0);
+}

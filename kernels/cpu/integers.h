@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Integer sums, for the paths pairs and factors: taps that are rounded to 16 bits, the range of their sums, how sums
+ * become values, and lists of terms.
+ *
+ * The scale of rounded taps is a power of two if any power of two keeps the budget: then a shift turns the sum into a
+ * value. Otherwise it is the largest scale that the sums' 32 bits have room for, and the tail follows in float.
+ */
+#ifndef CONVOLVE_CPU_INTEGERS_H
+#define CONVOLVE_CPU_INTEGERS_H
+
+#include "cpu/prepare_paths.h"
+
+#define CONVOLVE_COST_PAIRS 2.6 /* of rows becoming pairs */
+
+/* Scales that are tried as powers of two: the largest that fits, and the next ones down. */
+#define CONVOLVE_POWERS_TRIED 3
+
+/* The least and the largest value of a sum, for any samples. */
+typedef struct
+{
+  double low, high;
+} ConvolveRange;
+
+/* Rounds values times scale, and returns the sum of the magnitudes of the errors, in units of the values. */
+double convolve_cpu_quantise (const double *values, int count, double scale, int *rounded);
+
+/* The range of centred values, and that of sums of `count` taps times values. */
+ConvolveRange convolve_cpu_centred (const ConvolveCpuAnalysis *a);
+ConvolveRange convolve_cpu_range_of_sum (const int *taps, int count, ConvolveRange values);
+
+/* Whether -largest - 1 <= low + offset and high + offset <= largest. */
+bool convolve_cpu_range_fits (ConvolveRange range, double offset, double largest);
+
+/* Whether sums at 2^bits of a code value, with the start that a shift needs, fit 32 bits. */
+bool convolve_cpu_can_shift (const ConvolveCpuAnalysis *a, int bits, ConvolveRange sums);
+
+/* The bits by which an exact plan's sums, of this range, can be shifted down to values, or -1. */
+int convolve_cpu_exact_bits (const ConvolveCpuAnalysis *a, ConvolveRange sums);
+
+/* Sets how sums at `scale` of a code value become values: by a shift of `bits`, or by the tail where bits is -1. */
+void convolve_cpu_set_end (const ConvolveCpuAnalysis *a, double scale, int bits);
+
+/* Room for `count` terms. False where memory is short. */
+bool convolve_cpu_allocate_terms (ConvolveTerms *terms, int count);
+
+/* A term is left out where all its taps are 0. */
+void convolve_cpu_add_term (ConvolveTerms *terms, int row, int offset, ConvolvePair upper, ConvolvePair lower);
+
+/*
+ * Adds terms for taps that lie `stride` apart, two taps to a term. The pairs are those from row `row` and element
+ * `offset` on, in the rows below where `down` is set and to the right otherwise. The second of two outputs begins one
+ * element further: its taps are those of the first, shifted by one.
+ */
+void convolve_cpu_add_pairs (ConvolveTerms *terms, const int *taps, int count, int stride, int row, int offset,
+    bool down);
+
+/* Adds terms of a row of taps for one output, over elements that are paired with those a pixel to the right. */
+void convolve_cpu_add_row (ConvolveTerms *terms, const int *taps, int count, int row, int offset, int samples);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cpu/job.h"
+
+#include "common/boundary.h"
+
+#define BATCH 8
+#define ALIGNMENT 64
+
+/* --- memory --- */
+
+typedef struct
+{
+  uint8_t *base; /* NULL where bytes are only counted */
+  size_t used;
+} Arena;
+
+static void *
+take (Arena *arena, size_t count, size_t size)
+{
+  void *taken = arena->base ? arena->base + arena->used : NULL;
+
+  arena->used += (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  return taken;
+}
+
+/* n rows and the pointers to them. */
+static void *
+take_rows (Arena *arena, int n, size_t length, size_t size)
+{
+  uint8_t **rows = take (arena, n, sizeof (*rows));
+
+  for (int i = 0; i < n; i++) {
+    uint8_t *row = take (arena, length, size);
+
+    if (rows)
+      rows[i] = row;
+  }
+  return rows;
+}
+
+/*
+ * The elements of a row: a multiple of the padding with at least one padding behind the inputs. The multiple is odd, so
+ * that the elements of a column lie in different cache sets.
+ */
+static size_t
+row_length (const ConvolveCpuJob *job)
+{
+  size_t blocks = ((size_t) job->input_count + CONVOLVE_CPU_PADDING - 1) / CONVOLVE_CPU_PADDING + 1;
+
+  return (blocks | 1) * CONVOLVE_CPU_PADDING;
+}
+
+static void
+take_squares (ConvolveCpuJob *job, Arena *arena)
+{
+  size_t rows = 2 * (size_t) convolve_cpu_fft_rows (job->cpu->fft);
+
+  for (int i = 0; i < 2; i++)
+    job->squares[i] = take (arena, CONVOLVE_CPU_FFT_SQUARE, sizeof (double));
+  job->square_sums = take (arena, job->width * rows, sizeof (double));
+  job->square_results = take (arena, job->count * rows + CONVOLVE_CPU_PADDING, sizeof (uint16_t));
+}
+
+static void
+take_memory (ConvolveCpuJob *job, Arena *arena)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int h = job->plan->taps.height;
+  size_t length = row_length (job);
+
+  job->outside = take (arena, job->plan->taps.width, sizeof (int));
+  job->offsets = take (arena, length, cpu->tail.wide ? sizeof (double) : sizeof (float));
+  for (int i = 0; i < 2; i++)
+    job->results[i] = take (arena, length, sizeof (uint16_t));
+  for (int i = 0; i < 2; i++)
+    job->values[i] = take (arena, length, sizeof (uint16_t));
+
+  switch (cpu->path) {
+    case CONVOLVE_CPU_COPY:
+      break;
+    case CONVOLVE_CPU_BOX:
+      job->columns = take (arena, length, sizeof (int32_t));
+      for (int i = 0; i < 2; i++)
+        job->scratch[i] = take (arena, length, sizeof (int32_t));
+      job->sums[0] = take (arena, length, sizeof (int32_t));
+      break;
+    case CONVOLVE_CPU_FFT:
+      take_squares (job, arena);
+      break;
+    case CONVOLVE_CPU_FACTORS:
+      for (int i = 0; i < 2; i++)
+        job->shorts[i] = take_rows (arena, cpu->rank, length, sizeof (uint16_t));
+      for (int i = 0; i < 2 && !cpu->neighbours; i++)
+        job->products[i] = take_rows (arena, cpu->rank, length, sizeof (ConvolvePair));
+      /* fall through */
+    case CONVOLVE_CPU_PAIRS:
+      job->starts = take (arena, length, sizeof (int32_t));
+      for (int i = 0; i < 2; i++)
+        job->sums[i] = take (arena, length, sizeof (int32_t));
+      job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
+      break;
+    case CONVOLVE_CPU_FLOAT_FACTORS:
+      job->float_columns = take_rows (arena, cpu->rank * job->batch, length, sizeof (float));
+      /* fall through */
+    case CONVOLVE_CPU_FLOAT:
+      job->float_sums = take (arena, length, sizeof (float));
+      job->floats = take_rows (arena, h + job->batch - 1, length, sizeof (float));
+      break;
+    case CONVOLVE_CPU_DOUBLE_FACTORS:
+      job->double_columns = take_rows (arena, cpu->rank * job->batch, length, sizeof (double));
+      /* fall through */
+    case CONVOLVE_CPU_DOUBLE:
+      job->double_sums = take (arena, length, sizeof (double));
+      job->floats = take_rows (arena, h + job->batch - 1, length, sizeof (float));
+      break;
+  }
+}
+
+/* --- what all rows of the job have in common --- */
+
+static void
+find_outside (ConvolveCpuJob *job)
+{
+  const ConvolvePlan *plan = job->plan;
+  int width = job->plane->width, from = job->x - plan->taps.width / 2, to = from + job->input_count / job->samples;
+
+  job->first = from > 0 ? from : 0;
+  job->last = to < width ? to : width;
+  job->left = job->first - from;
+  for (int x = from; x < to; x++)
+    if (x < job->first || x >= job->last)
+      job->outside[job->n_outside++] = convolve_boundary_index (plan->boundary, x, width);
+}
+
+static void
+fill_offsets (const ConvolveCpuJob *job)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+
+  /* The loops read starts past the count. */
+  for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->starts; i++)
+    job->starts[i] = job->cpu->starts[i % job->samples];
+
+  for (int i = 0; i < job->count; i++)
+    if (tail->wide)
+      ((double *) job->offsets)[i] = tail->offset[i % job->samples];
+    else
+      ((float *) job->offsets)[i] = tail->offset_f[i % job->samples];
+}
+
+size_t
+convolve_cpu_job_init (ConvolveCpuJob *job, const ConvolvePlan *plan, const ConvolvePlane *plane,
+    ConvolveRect rectangle, void *memory)
+{
+  const ConvolveCpu *cpu = convolve_cpu_of (plan);
+  Arena arena = { .base = memory };
+
+  *job = (ConvolveCpuJob){
+    .plan = plan,
+    .plane = plane,
+    .cpu = cpu,
+    .level = cpu->level,
+    .x = rectangle.x,
+    .y = rectangle.y,
+    .width = rectangle.width,
+    .height = rectangle.height,
+    .samples = plan->pixel.samples,
+    .count = rectangle.width * plan->pixel.samples,
+    .input_count = (rectangle.width + plan->taps.width - 1) * plan->pixel.samples,
+    .batch = convolve_cpu_has_batches (cpu) ? BATCH : 1,
+  };
+  take_memory (job, &arena);
+  if (memory && cpu->path != CONVOLVE_CPU_COPY) {
+    find_outside (job);
+    fill_offsets (job);
+  }
+  return arena.used;
+}

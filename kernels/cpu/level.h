@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A level: the loops of the variant cpu, compiled for one instruction set. cpu/level_tmpl.c fills the table, and
+ * cpu/levels.h lists the tables that a build has. The words of this file are explained in cpu/cpu.h.
+ */
+#ifndef CONVOLVE_CPU_LEVEL_H
+#define CONVOLVE_CPU_LEVEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "convolve.h"
+
+/* Elements past its count that a loop may read and write, so that loops need no code for the end of a row. */
+#define CONVOLVE_CPU_PADDING 128
+#define CONVOLVE_CACHE_LINE 64
+
+/* Two elements, or the taps that two elements are multiplied by. The first one is in the low 16 bits. */
+typedef uint32_t ConvolvePair;
+
+static inline ConvolvePair
+convolve_pair (int first, int second)
+{
+  return (uint16_t) first | (uint32_t) (uint16_t) second << 16;
+}
+
+/*
+ * A term of a sum of pairs: the pairs of row `row`, `offset` words to the right of the output's, times a pair of taps.
+ * A term serves two outputs at once, which read the same pairs and have taps of their own.
+ */
+typedef struct
+{
+  int row, offset;
+  ConvolvePair upper, lower;
+} ConvolveTerm;
+
+#define CONVOLVE_CPU_MAX_GROUPS 64
+
+/*
+ * All terms of a sum. Without groups, one sum of 32 bits holds all terms. With groups, each group has a sum of its own,
+ * which is rounded and shifted down by group_shift bits before it is added to the total. The taps then have more bits
+ * than a single sum of 32 bits has room for.
+ */
+typedef struct
+{
+  ConvolveTerm *terms;
+  int count;
+  int n_groups, group_shift;         /* n_groups is 0 without groups */
+  int ends[CONVOLVE_CPU_MAX_GROUPS]; /* for each group, the index behind its last term */
+} ConvolveTerms;
+
+/* Turns a sum into a value: (sum >> bits) + center, clamped to 0 .. maximum. */
+typedef struct
+{
+  int bits, center, maximum;
+} ConvolveShift;
+
+/* The transforms work on squares of doubles. The padding of rows keeps a column's elements in different cache sets. */
+#define CONVOLVE_CPU_FFT_POINTS 256
+#define CONVOLVE_CPU_FFT_STRIDE (CONVOLVE_CPU_FFT_POINTS + 8)
+#define CONVOLVE_CPU_FFT_SQUARE (CONVOLVE_CPU_FFT_POINTS * CONVOLVE_CPU_FFT_STRIDE)
+
+/*
+ * `count` is a number of elements and `samples` the number of elements from a pixel to the next. Every row has room for
+ * CONVOLVE_CPU_PADDING more elements than the count.
+ */
+typedef struct
+{
+  const char *name;
+
+  /* --- pixels and values --- */
+
+  void (*load) (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *values);
+  /* Writes exactly `pixels` pixels. Samples that are not selected are copied from source. */
+  void (*store) (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
+      uint8_t *destination);
+  /* Writes each value as a byte, with stores that bypass the caches. settle makes these visible to other threads. */
+  void (*stream) (const uint16_t *values, int count, uint8_t *destination);
+  void (*settle) (void);
+
+  /* --- sums of pairs --- */
+
+  /* pairs[i] = (first[i] - center, second[i] - center) */
+  void (*pair_up) (const uint16_t *first, const uint16_t *second, int count, int center, ConvolvePair *pairs);
+  void (*pair_up_bytes) (const uint8_t *first, const uint8_t *second, int count, int center, ConvolvePair *pairs);
+
+  /*
+   * Sums of terms, each begun at its element of `starts`. The name says which outputs share the terms:
+   *   rows        an element in the upper and the lower of two rows of outputs
+   *   neighbours  an even element and the odd one after it, in one row of outputs; `rows` holds plain elements, which
+   *               are read as pairs from memory
+   *   row         no two: one row of outputs, by the terms' upper taps
+   * sum_* writes the sums. values_of_* writes values, which are the sums after a shift.
+   */
+  void (*sum_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+      int32_t *upper, int32_t *lower);
+  void (*sum_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
+      int32_t *sums);
+  void (*sum_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+      int32_t *sums);
+  void (*values_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+      const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
+  void (*values_of_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count,
+      const int32_t *starts, const ConvolveShift *shift, uint16_t *values);
+  void (*values_of_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+      const ConvolveShift *shift, uint16_t *values);
+  /* As sum_rows with starts of 0, but each sum is rounded and shifted down to 16 bits. */
+  void (*shorts_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int shift,
+      uint16_t *upper, uint16_t *lower);
+
+  /* --- windows of equal taps --- */
+
+  /* columns[i] += entering[i] - leaving[i] */
+  void (*slide) (const uint16_t *entering, const uint16_t *leaving, int count, int32_t *columns);
+  /* sums[i] = columns[i] + columns[i + samples] + ..., `width` of them; scratch is two rows. */
+  void (*window) (const int32_t *columns, int width, int samples, int count, int32_t *scratch[2], int32_t *sums);
+
+  /* --- sums in floating point --- */
+
+  /* row[i] = values[i] - center */
+  void (*values_to_floats) (const uint16_t *values, int count, int center, float *row);
+
+  /*
+   * Sums of `height` rows of `width` taps, added in the order of the taps. sum_floats starts a new block after every
+   * `block` products: a block is summed from 0 on, and then added to the total. sum_floats and
+   * sum_floats_in_double make the elements first .. first + count - 1.
+   */
+  void (*sum_floats) (const float *taps, int width, int height, int samples, int block, const float *const *rows,
+      int first, int count, float *sums);
+  void (*sum_floats_in_double) (const double *taps, int width, int height, int samples, const float *const *rows,
+      int first, int count, double *sums);
+  void (*sum_doubles) (const double *taps, int width, int height, int samples, const double *const *rows, int count,
+      double *sums);
+
+  /* --- Fourier transforms --- */
+
+  /*
+   * The transform of a square in place, or the inverse transform where `back` is set. Neither scales. Frequencies are
+   * in bit-reversed order. All levels give the same bits, so that one level may use a spectrum of another.
+   */
+  void (*fourier) (double *real, double *imaginary, const double *roots, bool back);
+  void (*multiply) (double *real, double *imaginary, const double *by_real, const double *by_imaginary);
+
+  /* --- the tail --- */
+
+  /* values[i] = sums[i] * scale + offsets[i], clamped to 0 .. maximum and truncated */
+  void (*ints_to_values) (const int32_t *sums, int count, float scale, const float *offsets, float maximum,
+      uint16_t *values);
+  void (*ints_to_values_in_double) (const int32_t *sums, int count, double scale, const double *offsets, double maximum,
+      uint16_t *values);
+  void (*floats_to_values) (const float *sums, int count, float scale, const float *offsets, float maximum,
+      uint16_t *values);
+  void (*floats_to_values_in_double) (const float *sums, int count, double scale, const double *offsets, double maximum,
+      uint16_t *values);
+  void (*doubles_to_values) (const double *sums, int count, double scale, const double *offsets, double maximum,
+      uint16_t *values);
+} ConvolveCpuLevel;
+
+#endif

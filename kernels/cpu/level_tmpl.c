@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A level. The file is compiled once for each instruction set: CONVOLVE_CPU_LEVEL is the name of the table, and
+ * CONVOLVE_CPU_NAME the name that users read. Nothing but the table is visible outside, because a linker could take a
+ * function of one instruction set for its namesake of another. That is why the loops stand in headers.
+ */
+#include "cpu/level.h"
+
+#include "cpu/fourier_tmpl.h"
+#include "cpu/floats_tmpl.h"
+#include "cpu/pairs_tmpl.h"
+#include "cpu/pixels_tmpl.h"
+#include "cpu/tail_tmpl.h"
+#include "cpu/window_tmpl.h"
+
+extern const ConvolveCpuLevel CONVOLVE_CPU_LEVEL;
+const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
+  .name = CONVOLVE_CPU_NAME,
+  .load = load,
+  .store = store,
+  .stream = stream,
+  .settle = settle,
+  .pair_up = pair_up,
+  .pair_up_bytes = pair_up_bytes,
+  .sum_rows = sum_rows,
+  .sum_neighbours = sum_neighbours,
+  .sum_row = sum_row,
+  .values_of_rows = values_of_rows,
+  .values_of_neighbours = values_of_neighbours,
+  .values_of_row = values_of_row,
+  .shorts_of_rows = shorts_of_rows,
+  .slide = slide,
+  .window = window,
+  .values_to_floats = values_to_floats,
+  .sum_floats = sum_floats,
+  .sum_floats_in_double = sum_floats_in_double,
+  .sum_doubles = sum_doubles,
+  .fourier = fourier,
+  .multiply = multiply,
+  .ints_to_values = ints_to_values,
+  .ints_to_values_in_double = ints_to_values_in_double,
+  .floats_to_values = floats_to_values,
+  .floats_to_values_in_double = floats_to_values_in_double,
+  .doubles_to_values = doubles_to_values,
+};

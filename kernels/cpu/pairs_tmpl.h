@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sums of pairs (cpu/cpu.h). One turn of a loop makes CHUNK words of a row of outputs, whose sums stay in registers for
+ * all terms. With AVX2, a register has 8 lanes, and a turn that serves two outputs has two times 4 registers of sums:
+ *
+ *   lane          0      1    ...    7
+ *   upper[0]     x      x+1   ...   x+7        the sums of the upper output at these words
+ *   ...
+ *   upper[3]     x+24   x+25  ...   x+31
+ *   lower[0..3]  the same for the lower output
+ *
+ * For each term, the pairs of 8 words are loaded once. One copy of the term's upper taps in each lane multiplies them
+ * for upper[v], and one copy of its lower taps for lower[v].
+ */
+#ifndef CONVOLVE_CPU_PAIRS_TMPL_H
+#define CONVOLVE_CPU_PAIRS_TMPL_H
+
+#include <stddef.h>
+
+#include "cpu/vectors_tmpl.h"
+
+#define PAIR_UP(name, Element) \
+  static void name (const Element *restrict first, const Element *restrict second, int count, int center, \
+      ConvolvePair *restrict pairs) \
+  { \
+    for (int i = 0; i < count; i++) \
+      pairs[i] = (uint16_t) (first[i] - center) | (uint32_t) (uint16_t) (second[i] - center) << 16; \
+  }
+
+PAIR_UP (pair_up, uint16_t)
+PAIR_UP (pair_up_bytes, uint8_t)
+
+/* --- sums in registers --- */
+
+static inline void
+load_starts (const int32_t *starts, Ints sums[VECTORS])
+{
+  for (int v = 0; v < VECTORS; v++)
+    sums[v] = *(const IntsAt *) (starts + v * LANES);
+}
+
+/* Adds the terms first .. end - 1. lower is NULL where a term serves one output. */
+static inline __attribute__ ((always_inline)) void
+add_range (const ConvolveTerms *terms, int first, int end, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
+    Ints lower[VECTORS])
+{
+  for (int t = first; t < end; t++) {
+    const ConvolveTerm *term = &terms->terms[t];
+    const ConvolvePair *at = rows[term->row] + x + term->offset;
+    Ints upper_taps = spread (term->upper), lower_taps = spread (term->lower);
+
+    for (int v = 0; v < VECTORS; v++) {
+      Ints pairs = *(const IntsAt *) (at + v * LANES);
+
+      upper[v] = add_products (upper[v], pairs, upper_taps);
+      if (lower)
+        lower[v] = add_products (lower[v], pairs, lower_taps);
+    }
+  }
+}
+
+/* Adds a group's sums, which began with the half that rounds them, to the totals. */
+static inline void
+add_group (const Ints sums[VECTORS], int shift, Ints totals[VECTORS])
+{
+  for (int v = 0; v < VECTORS; v++)
+    totals[v] += (Ints) ((SignedInts) sums[v] >> shift);
+}
+
+/* Adds all terms. Inlined where grouped and lower are known, so that sums without groups have all registers. */
+static inline __attribute__ ((always_inline)) void
+add_terms (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
+    Ints lower[VECTORS])
+{
+  int shift = terms->group_shift, first = 0;
+  Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
+
+  if (!grouped) {
+    add_range (terms, 0, terms->count, rows, x, upper, lower);
+    return;
+  }
+  for (int g = 0; g < terms->n_groups; first = terms->ends[g++]) {
+    Ints sums[2][VECTORS];
+
+    for (int v = 0; v < VECTORS; v++)
+      sums[0][v] = sums[1][v] = half;
+    add_range (terms, first, terms->ends[g], rows, x, sums[0], lower ? sums[1] : NULL);
+    add_group (sums[0], shift, upper);
+    if (lower)
+      add_group (sums[1], shift, lower);
+  }
+}
+
+static inline void
+store_ints (const Ints sums[VECTORS], int32_t *to)
+{
+  for (int v = 0; v < VECTORS; v++)
+    *(IntsAt *) (to + v * LANES) = sums[v];
+}
+
+static inline unsigned
+shift_down (int32_t sum, ConvolveShift shift)
+{
+  int32_t value = (int32_t) ((uint32_t) (sum >> shift.bits) + shift.center);
+
+  value = value > 0 ? value : 0;
+  return (unsigned) (value < shift.maximum ? value : shift.maximum);
+}
+
+static inline void
+store_values (const Ints sums[VECTORS], ConvolveShift shift, uint16_t *restrict to)
+{
+  int32_t plain[CHUNK];
+
+  store_ints (sums, plain);
+  for (int i = 0; i < CHUNK; i++)
+    to[i] = (uint16_t) shift_down (plain[i], shift);
+}
+
+/* --- two rows of outputs --- */
+
+static void
+sum_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    int32_t *upper_sums, int32_t *lower_sums)
+{
+  for (int x = 0; x < count; x += CHUNK) {
+    Ints upper[VECTORS], lower[VECTORS];
+
+    load_starts (starts + x, upper);
+    load_starts (starts + x, lower);
+    add_terms (terms, false, rows, x, upper, lower);
+    store_ints (upper, upper_sums + x);
+    store_ints (lower, lower_sums + x);
+  }
+}
+
+static void
+values_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    const ConvolveShift *shift, uint16_t *upper_values, uint16_t *lower_values)
+{
+  ConvolveShift by = *shift;
+
+  for (int x = 0; x < count; x += CHUNK) {
+    Ints upper[VECTORS], lower[VECTORS];
+
+    load_starts (starts + x, upper);
+    load_starts (starts + x, lower);
+    add_terms (terms, false, rows, x, upper, lower);
+    store_values (upper, by, upper_values + x);
+    store_values (lower, by, lower_values + x);
+  }
+}
+
+static void
+shorts_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int shift,
+    uint16_t *restrict upper_values, uint16_t *restrict lower_values)
+{
+  Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
+
+  for (int x = 0; x < count; x += CHUNK) {
+    Ints upper[VECTORS], lower[VECTORS];
+    int32_t plain[2][CHUNK];
+
+    for (int v = 0; v < VECTORS; v++)
+      upper[v] = lower[v] = half;
+    add_terms (terms, false, rows, x, upper, lower);
+    for (int v = 0; v < VECTORS; v++) {
+      *(IntsAt *) (plain[0] + v * LANES) = (Ints) ((SignedInts) upper[v] >> shift);
+      *(IntsAt *) (plain[1] + v * LANES) = (Ints) ((SignedInts) lower[v] >> shift);
+    }
+    for (int i = 0; i < CHUNK; i++)
+      upper_values[x + i] = (uint16_t) plain[0][i];
+    for (int i = 0; i < CHUNK; i++)
+      lower_values[x + i] = (uint16_t) plain[1][i];
+  }
+}
+
+/* --- one row of outputs, whose terms may have groups --- */
+
+/*
+ * Defines a loop from do_<name> (terms, grouped, ...), compiled once for terms with groups and once for terms without.
+ * The two are functions of their own, so that the former does not take registers from the latter.
+ */
+#define WITH_AND_WITHOUT_GROUPS(name, parameters, ...) \
+  static __attribute__ ((noinline)) void name##_in_groups parameters \
+  { \
+    do_##name (terms, true, __VA_ARGS__); \
+  } \
+\
+  static void name parameters \
+  { \
+    if (terms->n_groups > 0) \
+      name##_in_groups (terms, __VA_ARGS__); \
+    else \
+      do_##name (terms, false, __VA_ARGS__); \
+  }
+
+/* The sums of CHUNK even outputs and of the odd outputs after these. */
+static inline __attribute__ ((always_inline)) void
+add_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int x, const int32_t *starts,
+    int32_t even[CHUNK], int32_t odd[CHUNK])
+{
+  Ints first[VECTORS], second[VECTORS];
+
+  load_starts (starts + x, first);
+  load_starts (starts + x, second);
+  add_terms (terms, grouped, (const ConvolvePair *const *) rows, x, first, second);
+  store_ints (first, even);
+  store_ints (second, odd);
+}
+
+static inline __attribute__ ((always_inline)) void
+do_sum_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int count,
+    const int32_t *starts, int32_t *restrict sums)
+{
+  for (int x = 0; 2 * x < count; x += CHUNK) {
+    int32_t even[CHUNK], odd[CHUNK];
+
+    add_neighbours (terms, grouped, rows, x, starts, even, odd);
+    for (int i = 0; i < CHUNK; i++) {
+      sums[2 * (x + i)] = even[i];
+      sums[2 * (x + i) + 1] = odd[i];
+    }
+  }
+}
+
+WITH_AND_WITHOUT_GROUPS (sum_neighbours,
+    (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts, int32_t *restrict sums),
+    rows, count, starts, sums)
+
+static inline __attribute__ ((always_inline)) void
+do_values_of_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int count,
+    const int32_t *starts, const ConvolveShift *shift, uint16_t *restrict values)
+{
+  ConvolveShift by = *shift;
+  TwoWords *restrict pairs = (TwoWords *) values;
+
+  for (int x = 0; 2 * x < count; x += CHUNK) {
+    int32_t even[CHUNK], odd[CHUNK];
+
+    add_neighbours (terms, grouped, rows, x, starts, even, odd);
+    for (int i = 0; i < CHUNK; i++)
+      pairs[x + i] = shift_down (even[i], by) | shift_down (odd[i], by) << 16;
+  }
+}
+
+WITH_AND_WITHOUT_GROUPS (values_of_neighbours,
+    (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
+        const ConvolveShift *shift, uint16_t *restrict values),
+    rows, count, starts, shift, values)
+
+static inline __attribute__ ((always_inline)) void
+do_sum_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    int32_t *sums)
+{
+  for (int x = 0; x < count; x += CHUNK) {
+    Ints totals[VECTORS];
+
+    load_starts (starts + x, totals);
+    add_terms (terms, grouped, rows, x, totals, NULL);
+    store_ints (totals, sums + x);
+  }
+}
+
+WITH_AND_WITHOUT_GROUPS (sum_row,
+    (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts, int32_t *sums),
+    rows, count, starts, sums)
+
+static inline __attribute__ ((always_inline)) void
+do_values_of_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count,
+    const int32_t *starts, const ConvolveShift *shift, uint16_t *values)
+{
+  ConvolveShift by = *shift;
+
+  for (int x = 0; x < count; x += CHUNK) {
+    Ints totals[VECTORS];
+
+    load_starts (starts + x, totals);
+    add_terms (terms, grouped, rows, x, totals, NULL);
+    store_values (totals, by, values + x);
+  }
+}
+
+WITH_AND_WITHOUT_GROUPS (values_of_row,
+    (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+        const ConvolveShift *shift, uint16_t *values),
+    rows, count, starts, shift, values)
+
+#endif

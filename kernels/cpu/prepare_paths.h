@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What each path answers while a plan is made: whether the path keeps the promise, and what an output costs. The use_
+ * functions derive what the chosen path needs. cpu/prepare.c compares the answers.
+ *
+ * Costs are for one output, in units of one term of a sum of pairs; the constants were measured. Errors are in code
+ * values, before rounding. Functions that allocate return false where memory is short.
+ */
+#ifndef CONVOLVE_CPU_PREPARE_PATHS_H
+#define CONVOLVE_CPU_PREPARE_PATHS_H
+
+#include "common/factors.h"
+#include "cpu/prepared.h"
+
+#define CONVOLVE_FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one operation */
+#define CONVOLVE_DOUBLE_UNIT (1.0 / 9007199254740992.0)
+
+#define CONVOLVE_LARGEST_SHORT 32767.0
+#define CONVOLVE_LARGEST_INT 2147483647.0
+
+#define CONVOLVE_COST_TAIL 4.0        /* in float; a shift costs nothing beside its sum */
+#define CONVOLVE_COST_DOUBLE_TAIL 8.0 /* in double */
+
+/* What the paths are asked about. */
+typedef struct
+{
+  const ConvolvePlan *plan;
+  ConvolveCpu *cpu;   /* to be filled; level, center and tail are set, and the tail is the plan's */
+  const double *taps; /* row by row; integers where the plan is exact */
+  int width, height, samples;
+  double sum;    /* of the taps */
+  double center; /* centred values are -center .. center - 1 */
+  double budget; /* the error that taps and sums may have beside the tail's; 0 for an exact plan */
+} ConvolveCpuAnalysis;
+
+/* The offset of sample i for sums of centred values, in code values: the plan's, and the center times all taps. */
+static inline double
+convolve_cpu_offset (const ConvolveCpuAnalysis *a, int i)
+{
+  const ConvolveTail *tail = &a->plan->tail;
+
+  return tail->offset[i] + a->center * a->sum * tail->scale;
+}
+
+/* --- box --- */
+
+bool convolve_cpu_is_box (const ConvolveCpuAnalysis *a);
+double convolve_cpu_box_cost (const ConvolveCpuAnalysis *a);
+void convolve_cpu_use_box (const ConvolveCpuAnalysis *a);
+
+/* --- pairs --- */
+
+/* Taps as integers: tap * scale, rounded. Sums are shifted down by `bits`, or the tail follows where bits is -1. */
+typedef struct
+{
+  int taps[CONVOLVE_MAX_SIDE * CONVOLVE_MAX_SIDE];
+  double scale;
+  int bits;
+} ConvolveIntegerTaps;
+
+/* False where 16 bits do not hold the taps within the budget. */
+bool convolve_cpu_round_taps (const ConvolveCpuAnalysis *a, ConvolveIntegerTaps *integers);
+double convolve_cpu_pairs_cost (const ConvolveCpuAnalysis *a, const ConvolveIntegerTaps *integers);
+bool convolve_cpu_use_pairs (const ConvolveCpuAnalysis *a, const ConvolveIntegerTaps *integers);
+
+/* --- factors --- */
+
+/* Factors as integers. scale and bits are those of the row sums, as in ConvolveIntegerTaps. */
+typedef struct
+{
+  int column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
+  int shift[CONVOLVE_MAX_RANK]; /* that makes the column sums 16 bits */
+  double scale, error;
+  int bits;
+  int group_shift; /* row taps are at 2^group_shift times the scale, and summed in groups; 0: without groups */
+  int n_groups[CONVOLVE_MAX_RANK];
+  int group[CONVOLVE_MAX_RANK][CONVOLVE_CPU_MAX_GROUPS]; /* the first tap of each group of a row */
+} ConvolveIntegerFactors;
+
+/* False where 16 bits do not hold the factors within the budget, or, for an exact plan, as integers. */
+bool convolve_cpu_round_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors,
+    ConvolveIntegerFactors *integers);
+double convolve_cpu_factors_cost (const ConvolveCpuAnalysis *a, int rank, const ConvolveIntegerFactors *integers);
+bool convolve_cpu_use_factors (const ConvolveCpuAnalysis *a, int rank, const ConvolveIntegerFactors *integers);
+
+/* --- fft --- */
+
+double convolve_cpu_fft_cost (const ConvolveCpuAnalysis *a);
+/* Also false where no integer taps keep the budget. */
+bool convolve_cpu_use_fft (const ConvolveCpuAnalysis *a);
+
+/* --- floating point --- */
+
+bool convolve_cpu_floats_fit (const ConvolveCpuAnalysis *a);
+bool convolve_cpu_float_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors);
+bool convolve_cpu_double_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors);
+
+/* Without the tail. */
+double convolve_cpu_floats_cost (const ConvolveCpuAnalysis *a);
+double convolve_cpu_doubles_cost (const ConvolveCpuAnalysis *a);
+double convolve_cpu_float_factors_cost (const ConvolveCpuAnalysis *a, int rank);
+double convolve_cpu_double_factors_cost (const ConvolveCpuAnalysis *a, int rank);
+
+void convolve_cpu_use_floats (const ConvolveCpuAnalysis *a);
+void convolve_cpu_use_doubles (const ConvolveCpuAnalysis *a);
+bool convolve_cpu_use_float_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors);
+bool convolve_cpu_use_double_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors);
+
+#endif

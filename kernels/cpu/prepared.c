@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cpu/prepared.h"
+
+#include <stdlib.h>
+
+void
+convolve_cpu_clear (ConvolvePlan *plan)
+{
+  ConvolveCpu *cpu = convolve_cpu_of (plan);
+
+  if (!cpu)
+    return;
+  free (cpu->terms.terms);
+  for (int r = 0; r < CONVOLVE_MAX_RANK; r++)
+    free (cpu->columns[r].terms);
+  free (cpu->float_columns);
+  free (cpu->double_columns);
+  convolve_cpu_fft_free (cpu->fft);
+}

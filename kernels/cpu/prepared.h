@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the variant cpu derives from a mask and a pixel format when a plan is made. The words are those of cpu/cpu.h. */
+#ifndef CONVOLVE_CPU_PREPARED_H
+#define CONVOLVE_CPU_PREPARED_H
+
+#include "common/factors.h"
+#include "common/plan.h"
+#include "cpu/fft.h"
+#include "cpu/level.h"
+
+/* The ways to convolve. A factored mask is a sum of few products of a column and a row. */
+typedef enum
+{
+  CONVOLVE_CPU_COPY,           /* no sample is selected */
+  CONVOLVE_CPU_BOX,            /* equal taps: running sums */
+  CONVOLVE_CPU_PAIRS,          /* any taps, in integers */
+  CONVOLVE_CPU_FACTORS,        /* a factored mask, in integers */
+  CONVOLVE_CPU_FFT,            /* any taps, by Fourier transforms whose results are integers */
+  CONVOLVE_CPU_FLOAT_FACTORS,  /* a factored mask, in float */
+  CONVOLVE_CPU_FLOAT,          /* any taps, in float */
+  CONVOLVE_CPU_DOUBLE_FACTORS, /* a factored mask, in double */
+  CONVOLVE_CPU_DOUBLE          /* any taps, in double */
+} ConvolveCpuPath;
+
+typedef struct ConvolveCpu
+{
+  ConvolveCpuPath path;
+  const ConvolveCpuLevel *level; /* the best of this machine; any other of its levels gives the same bytes */
+  double cost;                   /* estimated, of one output, in terms of a sum of pairs */
+  int center;                    /* subtracted from the values before they are multiplied; 0 or the middle value */
+
+  bool shifts; /* sums of terms become values by `shift`, otherwise by `tail` */
+  ConvolveShift shift;
+  ConvolveTail tail;
+
+  /* pairs and factors */
+  /* The sums begin with the offset and rounding of a shift, or else with what exact sums lose by the center. */
+  int32_t starts[CONVOLVE_MAX_SAMPLES];
+  ConvolveTerms terms; /* pairs: of the mask; factors: of all rows, where row r belongs to product r */
+
+  /* factors */
+  int rank;                                 /* number of products */
+  bool neighbours;                          /* rows are summed for two neighbours at a time: one sample to a pixel */
+  ConvolveTerms columns[CONVOLVE_MAX_RANK]; /* of each product's column */
+  int column_shift[CONVOLVE_MAX_RANK];      /* by which column sums are shifted down to 16 bits */
+
+  /* factors in floating point: `rank` columns, then `rank` rows, in one allocation */
+  float *float_columns, *float_rows;
+  double *double_columns, *double_rows;
+  int block, column_block; /* products of a block of a float sum: of the mask or the rows, and of the columns */
+
+  /* fft */
+  ConvolveCpuFft *fft;
+  double fft_start; /* added to the sums: what exact sums lose by the center */
+} ConvolveCpu;
+
+/* The row's prepare () and clear (). */
+ConvolveStatus convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error);
+void convolve_cpu_clear (ConvolvePlan *plan);
+
+/* What was derived for a plan of the variant cpu. */
+static inline ConvolveCpu *
+convolve_cpu_of (const ConvolvePlan *plan)
+{
+  return (ConvolveCpu *) plan->prepared;
+}
+
+/* Whether column sums are made for a batch of rows of outputs together, in columns that stay in the L1 cache. */
+static inline bool
+convolve_cpu_has_batches (const ConvolveCpu *cpu)
+{
+  return cpu->path == CONVOLVE_CPU_FLOAT_FACTORS || cpu->path == CONVOLVE_CPU_DOUBLE_FACTORS;
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cpu/rows.h"
+
+#include <string.h>
+
+#include "common/boundary.h"
+
+#define PREFETCH_ROWS 3 /* from a row to the one that is prefetched */
+
+void *
+convolve_cpu_turn (void *rows, int n)
+{
+  void **ring = rows, *oldest = ring[0];
+
+  memmove (ring, ring + 1, (n - 1) * sizeof (*ring));
+  return ring[n - 1] = oldest;
+}
+
+static void
+fill_zero (const ConvolveCpuJob *job, uint16_t *values, int pixels)
+{
+  for (int i = 0; i < pixels; i++)
+    for (int k = 0; k < job->samples; k++)
+      *values++ = (uint16_t) job->plan->pixel.zero[k];
+}
+
+/* The hardware does not prefetch the next row of a strip: the strip is narrow, and rows lie pages apart. */
+static inline void
+prefetch (const uint8_t *line, ptrdiff_t bytes, bool to_write)
+{
+  for (ptrdiff_t i = 0; i < bytes; i += CONVOLVE_CACHE_LINE) {
+    if (to_write)
+      __builtin_prefetch (line + i, 1);
+    else
+      __builtin_prefetch (line + i, 0);
+  }
+}
+
+/* The source of row y, or NULL where the boundary puts the zero level. Prefetches a later row. */
+static const uint8_t *
+find_line (const ConvolveCpuJob *job, int y)
+{
+  const ConvolvePlane *plane = job->plane;
+  int stride = job->plan->pixel.stride;
+  const uint8_t *line;
+
+  y = convolve_boundary_index (job->plan->boundary, y, plane->height);
+  if (y < 0)
+    return NULL;
+  line = (const uint8_t *) plane->source + y * plane->source_stride;
+  if (y + PREFETCH_ROWS < plane->height)
+    prefetch (line + PREFETCH_ROWS * plane->source_stride + (ptrdiff_t) job->first * stride,
+        (ptrdiff_t) (job->last - job->first) * stride, false);
+  return line;
+}
+
+void
+convolve_cpu_load_row (const ConvolveCpuJob *job, int y, uint16_t *values)
+{
+  const ConvolvePixel *pixel = &job->plan->pixel;
+  int n = job->samples, inside = job->last - job->first;
+  const uint8_t *line = find_line (job, y);
+
+  if (!line) {
+    fill_zero (job, values, job->input_count / n);
+    return;
+  }
+  job->level->load (pixel, line + (ptrdiff_t) job->first * pixel->stride, inside, values + job->left * n);
+  for (int i = 0; i < job->n_outside; i++) {
+    uint16_t *to = values + (i < job->left ? i : i + inside) * n;
+    int at = job->outside[i];
+
+    if (at < 0)
+      fill_zero (job, to, 1);
+    else if (at >= job->first && at < job->last)
+      memcpy (to, values + (job->left + at - job->first) * n, n * sizeof (*to));
+    else
+      job->level->load (pixel, line + (ptrdiff_t) at * pixel->stride, 1, to);
+  }
+}
+
+/* Packed bytes become pairs without becoming values first. */
+void
+convolve_cpu_load_pairs (const ConvolveCpuJob *job, int y, ConvolvePair *pairs)
+{
+  const ConvolvePixel *pixel = &job->plan->pixel;
+  int n = job->samples, inside = job->last - job->first, center = job->cpu->center;
+  bool packed = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->stride == n;
+  const uint8_t *first = packed ? find_line (job, y) : NULL, *second = packed ? find_line (job, y + 1) : NULL;
+
+  if (!first || !second) {
+    convolve_cpu_load_row (job, y, job->values[0]);
+    convolve_cpu_load_row (job, y + 1, job->values[1]);
+    job->level->pair_up (job->values[0], job->values[1], job->input_count, center, pairs);
+    return;
+  }
+  job->level->pair_up_bytes (first + (ptrdiff_t) job->first * n, second + (ptrdiff_t) job->first * n, inside * n,
+      center, pairs + job->left * n);
+  for (int i = 0; i < job->n_outside; i++) {
+    ConvolvePair *to = pairs + (i < job->left ? i : i + inside) * n;
+    int at = job->outside[i];
+
+    if (at < 0)
+      for (int k = 0; k < n; k++)
+        to[k] = convolve_pair (pixel->zero[k] - center, pixel->zero[k] - center);
+    else if (at >= job->first && at < job->last)
+      memcpy (to, pairs + (job->left + at - job->first) * n, n * sizeof (*to));
+    else
+      job->level->pair_up_bytes (first + (ptrdiff_t) at * n, second + (ptrdiff_t) at * n, n, center, to);
+  }
+}
+
+void
+convolve_cpu_store_row (const ConvolveCpuJob *job, int y, const uint16_t *values)
+{
+  const ConvolvePlane *plane = job->plane;
+  const ConvolvePixel *pixel = &job->plan->pixel;
+  ptrdiff_t first = (ptrdiff_t) job->x * pixel->stride, bytes = (ptrdiff_t) job->width * pixel->stride;
+  const uint8_t *from = (const uint8_t *) plane->source + y * plane->source_stride + first;
+  uint8_t *to = (uint8_t *) plane->destination + y * plane->destination_stride + first;
+
+  if (job->streams) {
+    job->level->stream (values, job->count, to);
+    return;
+  }
+  if (y + PREFETCH_ROWS < job->y + job->height)
+    prefetch (to + PREFETCH_ROWS * plane->destination_stride, bytes, true);
+  job->level->store (pixel, values, job->width, from, to);
+}
+
+void
+convolve_cpu_store_ints (const ConvolveCpuJob *job, int y, const int32_t *sums)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+
+  if (tail->wide)
+    job->level->ints_to_values_in_double (sums, job->count, tail->scale, job->offsets, tail->maximum, job->results[0]);
+  else
+    job->level->ints_to_values (sums, job->count, tail->scale_f, job->offsets, tail->maximum, job->results[0]);
+  convolve_cpu_store_row (job, y, job->results[0]);
+}
+
+void
+convolve_cpu_store_floats (const ConvolveCpuJob *job, int y, const float *sums)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+
+  if (tail->wide)
+    job->level->floats_to_values_in_double (sums, job->count, tail->scale, job->offsets, tail->maximum,
+        job->results[0]);
+  else
+    job->level->floats_to_values (sums, job->count, tail->scale_f, job->offsets, tail->maximum, job->results[0]);
+  convolve_cpu_store_row (job, y, job->results[0]);
+}
+
+void
+convolve_cpu_store_doubles (const ConvolveCpuJob *job, int y, const double *sums)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+
+  job->level->doubles_to_values (sums, job->count, tail->scale, job->offsets, tail->maximum, job->results[0]);
+  convolve_cpu_store_row (job, y, job->results[0]);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rows of a job on their way in, from the source to elements, and out, from sums to the destination. */
+#ifndef CONVOLVE_CPU_ROWS_H
+#define CONVOLVE_CPU_ROWS_H
+
+#include "cpu/job.h"
+
+/* Moves the oldest of the n rows of a ring to the end and returns it. rows points to the pointers. */
+void *convolve_cpu_turn (void *rows, int n);
+
+/* The values of row y of the picture, anywhere inside or outside, with the halo on both sides. */
+void convolve_cpu_load_row (const ConvolveCpuJob *job, int y, uint16_t *values);
+
+/* The rows y and y + 1, less the center, as pairs. */
+void convolve_cpu_load_pairs (const ConvolveCpuJob *job, int y, ConvolvePair *pairs);
+
+/* Writes row y of the result. */
+void convolve_cpu_store_row (const ConvolveCpuJob *job, int y, const uint16_t *values);
+
+/* Turns sums into values by the tail, and writes row y. */
+void convolve_cpu_store_ints (const ConvolveCpuJob *job, int y, const int32_t *sums);
+void convolve_cpu_store_floats (const ConvolveCpuJob *job, int y, const float *sums);
+void convolve_cpu_store_doubles (const ConvolveCpuJob *job, int y, const double *sums);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The path by Fourier transforms: two squares of samples at a time, one below the other. */
+#include <math.h>
+#include <string.h>
+
+#include "cpu/rows.h"
+#include "cpu/walk_paths.h"
+
+/* Fills a square with one sample of each pixel, less the center, from row y and input column x on; the rest is 0. */
+static void
+fill_square (const ConvolveCpuJob *job, int y, int rows, int x, int sample, double *square)
+{
+  int columns = job->input_count / job->samples - x, center = job->cpu->center;
+
+  columns = columns < CONVOLVE_CPU_FFT_POINTS ? columns : CONVOLVE_CPU_FFT_POINTS;
+  memset (square, 0, CONVOLVE_CPU_FFT_SQUARE * sizeof (*square));
+  for (int j = 0; j < rows; j++) {
+    const uint16_t *values = job->values[0] + x * job->samples + sample;
+
+    convolve_cpu_load_row (job, y + j, job->values[0]);
+    for (int i = 0; i < columns; i++)
+      square[j * CONVOLVE_CPU_FFT_STRIDE + i] = values[i * job->samples] - center;
+  }
+}
+
+/* Adds the sums of a part, rounded to integers: the exact sums are integers (cpu/fft.h). */
+static void
+add_square (const ConvolveCpuJob *job, const double *square, int rows, double *sums)
+{
+  for (int j = 0; j < rows; j++)
+    for (int i = 0; i < job->width; i++)
+      sums[j * job->width + i] += floor (square[j * CONVOLVE_CPU_FFT_STRIDE + i] + 0.5);
+}
+
+/* Turns the sums of one sample into results. */
+static void
+finish_squares (const ConvolveCpuJob *job, int rows, int sample)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+
+  for (int i = 0; i < job->width; i++)
+    ((double *) job->offsets)[i] = tail->offset[sample];
+  for (int j = 0; j < rows; j++) {
+    double *sums = job->square_sums + (size_t) j * job->width;
+    uint16_t *results = job->square_results + (size_t) j * job->count + sample;
+
+    for (int i = 0; i < job->width; i++)
+      sums[i] += job->cpu->fft_start;
+    job->level->doubles_to_values (sums, job->width, tail->scale, job->offsets, tail->maximum, job->results[0]);
+    for (int i = 0; i < job->width; i++)
+      results[i * job->samples] = job->results[0][i];
+  }
+}
+
+/* One sample of rows[0] + rows[1] rows of outputs from row y on: rows[0] from one square and rows[1] from the other. */
+static void
+run_squares (const ConvolveCpuJob *job, int y, const int rows[2], int sample)
+{
+  const ConvolvePlan *plan = job->plan;
+  const ConvolveCpuFft *fft = job->cpu->fft;
+
+  memset (job->square_sums, 0, (size_t) job->width * (rows[0] + rows[1]) * sizeof (*job->square_sums));
+  for (int part = 0; part < fft->across * fft->down; part++) {
+    int top = y - plan->taps.height / 2 + part / fft->across * fft->part_height;
+    int x = part % fft->across * fft->part_width;
+
+    for (int i = 0; i < 2; i++)
+      fill_square (job, top + i * rows[0], rows[i] > 0 ? rows[i] + fft->part_height - 1 : 0, x, sample,
+          job->squares[i]);
+    convolve_cpu_fft_run (fft, job->level, part, job->squares[0], job->squares[1]);
+    for (int i = 0; i < 2; i++)
+      add_square (job, job->squares[i], rows[i], job->square_sums + (size_t) i * rows[0] * job->width);
+  }
+  finish_squares (job, rows[0] + rows[1], sample);
+}
+
+void
+convolve_cpu_walk_fft (const ConvolveCpuJob *job)
+{
+  int most = convolve_cpu_fft_rows (job->cpu->fft);
+
+  for (int y = 0; y < job->height; y += 2 * most) {
+    int left = job->height - y, upper = left < most ? left : most, lower = left - upper < most ? left - upper : most;
+    const int rows[2] = { upper, lower };
+
+    for (int k = 0; k < job->samples; k++)
+      if (job->plan->pixel.select >> k & 1)
+        run_squares (job, job->y + y, rows, k);
+    for (int j = 0; j < upper + lower; j++)
+      convolve_cpu_store_row (job, job->y + y + j, job->square_results + (size_t) j * job->count);
+  }
+}

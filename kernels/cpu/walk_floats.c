@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The paths in floating point. One order of additions for each output, whose roundings cpu/prepare_floats.c counts. */
+#include "cpu/rows.h"
+#include "cpu/walk_paths.h"
+
+/* Columns of a batch that are summed at a time, so that the rows under the mask stay in the L1 cache. */
+#define BATCH_COLUMNS 128
+
+/* Loads row y into the ring of n rows. */
+static void
+load_floats (const ConvolveCpuJob *job, int y, int n)
+{
+  float *row = convolve_cpu_turn (job->floats, n);
+
+  convolve_cpu_load_row (job, y, job->values[0]);
+  job->level->values_to_floats (job->values[0], job->input_count, job->cpu->center, row);
+}
+
+/* Writes row y from the rows of the ring. */
+static void
+sum_row (const ConvolveCpuJob *job, int y)
+{
+  const ConvolveTaps *taps = &job->plan->taps;
+  const float *const *rows = (const float *const *) job->floats;
+
+  if (job->cpu->path == CONVOLVE_CPU_FLOAT) {
+    job->level->sum_floats (taps->taps, taps->width, taps->height, job->samples, job->cpu->block, rows, 0, job->count,
+        job->float_sums);
+    convolve_cpu_store_floats (job, y, job->float_sums);
+  } else {
+    job->level->sum_floats_in_double (taps->wide_taps, taps->width, taps->height, job->samples, rows, 0, job->count,
+        job->double_sums);
+    convolve_cpu_store_doubles (job, y, job->double_sums);
+  }
+}
+
+void
+convolve_cpu_walk_floats (const ConvolveCpuJob *job)
+{
+  int h = job->plan->taps.height, top = job->y - h / 2;
+
+  for (int i = 1 - h; i < job->height; i++) {
+    load_floats (job, top + i + h - 1, h);
+    if (i >= 0)
+      sum_row (job, job->y + i);
+  }
+}
+
+/* The column sums of each product, for n rows of outputs. Output row i is made from rows[i] and the rows below. */
+static void
+sum_batch (const ConvolveCpuJob *job, const float *const *rows, int n)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int h = job->plan->taps.height;
+
+  for (int x = 0; x < job->input_count; x += BATCH_COLUMNS) {
+    int count = job->input_count - x < BATCH_COLUMNS ? job->input_count - x : BATCH_COLUMNS;
+
+    for (int i = 0; i < n; i++)
+      for (int r = 0; r < cpu->rank; r++) {
+        if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS)
+          job->level->sum_floats (cpu->float_columns + r * h, 1, h, job->samples, cpu->column_block, rows + i, x, count,
+              job->float_columns[i * cpu->rank + r]);
+        else
+          job->level->sum_floats_in_double (cpu->double_columns + r * h, 1, h, job->samples, rows + i, x, count,
+              job->double_columns[i * cpu->rank + r]);
+      }
+  }
+}
+
+/* Writes row y from the column sums of row i of the batch. */
+static void
+finish_batch (const ConvolveCpuJob *job, int i, int y)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int w = job->plan->taps.width;
+
+  if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS) {
+    job->level->sum_floats (cpu->float_rows, w, cpu->rank, job->samples, cpu->block,
+        (const float *const *) job->float_columns + i * cpu->rank, 0, job->count, job->float_sums);
+    convolve_cpu_store_floats (job, y, job->float_sums);
+  } else {
+    job->level->sum_doubles (cpu->double_rows, w, cpu->rank, job->samples,
+        (const double *const *) job->double_columns + i * cpu->rank, job->count, job->double_sums);
+    convolve_cpu_store_doubles (job, y, job->double_sums);
+  }
+}
+
+void
+convolve_cpu_walk_float_factors (const ConvolveCpuJob *job)
+{
+  int h = job->plan->taps.height, ring = h + job->batch - 1, loaded = job->y - h / 2;
+
+  for (int y = job->y; y < job->y + job->height; y += job->batch) {
+    int left = job->y + job->height - y, n = left < job->batch ? left : job->batch;
+    int end = y - h / 2 + h + n - 1; /* behind the last row under the batch */
+
+    for (; loaded < end; loaded++)
+      load_floats (job, loaded, ring);
+    sum_batch (job, (const float *const *) job->floats + ring - (h + n - 1), n);
+    for (int i = 0; i < n; i++)
+      finish_batch (job, i, y + i);
+  }
+}

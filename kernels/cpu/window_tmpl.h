@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sums of windows of columns, for masks of equal taps. */
+#ifndef CONVOLVE_CPU_WINDOW_TMPL_H
+#define CONVOLVE_CPU_WINDOW_TMPL_H
+
+#include <string.h>
+
+#include "cpu/vectors_tmpl.h"
+
+static void
+slide (const uint16_t *restrict entering, const uint16_t *restrict leaving, int count, int32_t *restrict columns)
+{
+  for (int i = 0; i < count; i++)
+    columns[i] += entering[i] - leaving[i];
+}
+
+/* to[x] = a[x] + b[x] + c[x]; to may be a. */
+static inline void
+add_rows (const int32_t *a, const int32_t *b, const int32_t *c, int count, int32_t *to)
+{
+  for (int x = 0; x < count; x += LANES)
+    *(IntsAt *) (to + x) = *(const IntsAt *) (a + x) + *(const IntsAt *) (b + x) + *(const IntsAt *) (c + x);
+}
+
+/*
+ * Shuffles. Of the lanes 1 2 3 4, MOVE_UP by 1 makes 0 1 2 3, and REPEAT_LAST of 2 makes 3 4 3 4. MOVED and REPEATED
+ * are the lane that lane i is copied from. The number LANES stands for a lane of zeros.
+ */
+#define MOVED(i, n) ((i) < (n) ? LANES : (i) - (n))
+#define REPEATED(i, n) (LANES - (n) + (i) % (n))
+#define LANES_4(lane, i, n) lane (i, n), lane (i + 1, n), lane (i + 2, n), lane (i + 3, n)
+#if LANES == 16
+#define ALL_LANES(lane, n) LANES_4 (lane, 0, n), LANES_4 (lane, 4, n), LANES_4 (lane, 8, n), LANES_4 (lane, 12, n)
+#elif LANES == 8
+#define ALL_LANES(lane, n) LANES_4 (lane, 0, n), LANES_4 (lane, 4, n)
+#else
+#define ALL_LANES(lane, n) LANES_4 (lane, 0, n)
+#endif
+#ifdef __clang__
+#define SHUFFLE(a, b, ...) __builtin_shufflevector (a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(a, b, ...) __builtin_shuffle (a, b, (Ints){ __VA_ARGS__ })
+#endif
+#define MOVE_UP(ints, n) SHUFFLE (ints, (Ints){ 0 }, ALL_LANES (MOVED, n))
+#define REPEAT_LAST(ints, n) SHUFFLE (ints, ints, ALL_LANES (REPEATED, n))
+
+/*
+ * Prefix sums: totals[x + samples] = columns[x] + columns[x - samples] + columns[x - 2 * samples] + ... The sums may
+ * overflow, which differences of them undo.
+ *
+ * Within a register, sums of 1, 2, 4, ... columns are added to themselves, moved up. With samples = 1 and four lanes:
+ *
+ *   columns            1  2  3  4
+ *   + moved up by 1    1  3  5  7
+ *   + moved up by 2    1  3  6 10
+ *   + carry            the last `samples` lanes of the register before, repeated in all lanes
+ */
+static inline void
+add_up (const int32_t *columns, int samples, int length, int32_t *totals)
+{
+  Ints carry = { 0 };
+
+  for (int x = 0; x < samples; x++)
+    totals[x] = 0;
+  for (int x = 0; x < length; x += LANES) {
+    Ints sum = *(const IntsAt *) (columns + x);
+
+    if (samples == 1)
+      sum += MOVE_UP (sum, 1);
+    if (samples <= 2)
+      sum += MOVE_UP (sum, 2);
+    if (LANES > 4)
+      sum += MOVE_UP (sum, 4);
+    if (LANES > 8)
+      sum += MOVE_UP (sum, 8);
+    sum += carry;
+    carry = samples == 1 ? REPEAT_LAST (sum, 1) : samples == 2 ? REPEAT_LAST (sum, 2) : REPEAT_LAST (sum, 4);
+    *(IntsAt *) (totals + x + samples) = sum;
+  }
+}
+
+/*
+ * A wide window is the difference of two prefix sums, unless a pixel of 3 samples does not divide a register.
+ *
+ * Other windows are sums of parts of 1, 2, 4, ... columns, one part for each bit that is set in the width. The parts of
+ * one size are made for all elements at once, each from two parts of half the size. A width of 11 = 1 + 2 + 8 is the
+ * first column, a part of the next 2 columns, and a part of the 8 columns after that.
+ */
+static void
+window (const int32_t *columns, int width, int samples, int count, int32_t *scratch[2], int32_t *sums)
+{
+  const int32_t *part = columns, *sum = columns;
+  int length = count + (width - 1) * samples, done = 1, turn = 0;
+
+  if (width > 5 && samples != 3) {
+    if (samples == 1)
+      add_up (columns, 1, length, scratch[0]);
+    else if (samples == 2)
+      add_up (columns, 2, length, scratch[0]);
+    else
+      add_up (columns, 4, length, scratch[0]);
+    for (int x = 0; x < count; x += LANES)
+      *(IntsAt *) (sums + x) =
+          *(const IntsAt *) (scratch[0] + x + width * samples) - *(const IntsAt *) (scratch[0] + x);
+    return;
+  }
+  if (width == 1)
+    memcpy (sums, columns, count * sizeof (*sums));
+  for (int size = 1; 2 * size <= width; size *= 2) {
+    if (width & 2 * size) {
+      add_rows (sum, part + done * samples, part + (done + size) * samples, count, sums);
+      sum = sums;
+      done += 2 * size;
+    }
+    if (4 * size <= width) {
+      int32_t *next = scratch[turn++ % 2];
+
+      length -= size * samples;
+      for (int x = 0; x < length; x += LANES)
+        *(IntsAt *) (next + x) = *(const IntsAt *) (part + x) + *(const IntsAt *) (part + x + size * samples);
+      part = next;
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "flights.h"
+
+#include "allocation.h"
+#include "run.h"
+
+/* How long a frame lasts where the caps do not say, as GStreamer's video decoders take it. */
+#define USUAL_DURATION (GST_SECOND / 25)
+
+typedef struct
+{
+  GstBuffer *input, *output;
+  GstCudaConvolveFrame in, out; /* mapped */
+  GstCudaConvolvePlans *plans;  /* for this frame */
+  gboolean pending;             /* the device's slot has not been waited for */
+  gboolean ordered;             /* nobody has to wait: all who touch the buffers do so in the order of one stream */
+} Flight;
+
+struct _GstCudaConvolveFlights
+{
+  GstElement *element;
+  GstCudaConvolveDevice *device;
+  GstCudaConvolveErrors *errors;
+  GstCudaConvolveStats *stats;
+
+  Flight ring[CONVOLVE_MAX_FRAMES];
+  guint first, n;
+
+  guint ahead;                 /* frames that are to stay under way */
+  guint agreed_in, agreed_out; /* buffers that the pools of the neighbours lend us, as far as they agreed */
+  guint kept;                  /* frames that do stay under way: ahead, as far as it is agreed */
+  GstClockTime latency;        /* under the element's object lock */
+};
+
+GstCudaConvolveFlights *
+gst_cuda_convolve_flights_new (GstElement *element, GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors,
+    GstCudaConvolveStats *stats)
+{
+  GstCudaConvolveFlights *flights = g_new0 (GstCudaConvolveFlights, 1);
+
+  flights->element = element;
+  flights->device = device;
+  flights->errors = errors;
+  flights->stats = stats;
+  return flights;
+}
+
+void
+gst_cuda_convolve_flights_free (GstCudaConvolveFlights *flights)
+{
+  g_free (flights);
+}
+
+/* --- how many frames stay under way --- */
+
+static gboolean
+set_latency (GstCudaConvolveFlights *flights, GstClockTime latency)
+{
+  gboolean changed;
+
+  GST_OBJECT_LOCK (flights->element);
+  changed = latency != flights->latency;
+  flights->latency = latency;
+  GST_OBJECT_UNLOCK (flights->element);
+  return changed;
+}
+
+void
+gst_cuda_convolve_flights_set_ahead (GstCudaConvolveFlights *flights, guint ahead, const GstVideoInfo *info)
+{
+  GstClockTime duration = USUAL_DURATION;
+
+  if (GST_VIDEO_INFO_FPS_N (info) > 0)
+    duration = gst_util_uint64_scale_int (GST_SECOND, GST_VIDEO_INFO_FPS_D (info), GST_VIDEO_INFO_FPS_N (info));
+  flights->ahead = ahead;
+  if (set_latency (flights, ahead * duration))
+    gst_element_post_message (flights->element, gst_message_new_latency (GST_OBJECT (flights->element)));
+}
+
+GstClockTime
+gst_cuda_convolve_flights_get_latency (GstCudaConvolveFlights *flights)
+{
+  GstClockTime latency;
+
+  GST_OBJECT_LOCK (flights->element);
+  latency = flights->latency;
+  GST_OBJECT_UNLOCK (flights->element);
+  return latency;
+}
+
+void
+gst_cuda_convolve_flights_agree (GstCudaConvolveFlights *flights, GstPadDirection side, guint buffers)
+{
+  if (side == GST_PAD_SINK)
+    flights->agreed_in = buffers;
+  else
+    flights->agreed_out = buffers;
+}
+
+gboolean
+gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side)
+{
+  return flights->ahead > (side == GST_PAD_SINK ? flights->agreed_in : flights->agreed_out);
+}
+
+/*
+ * How many frames may stay under way while this frame begins. A pool of fewer buffers, or one that nobody asked this
+ * element about, would wait for a buffer that the element keeps, and the pipeline would stand still.
+ */
+static guint
+count_kept (GstCudaConvolveFlights *flights, GstBuffer *input)
+{
+  guint kept = MIN (flights->ahead, flights->agreed_out);
+
+  return kept > flights->agreed_in && gst_cuda_convolve_is_from_limited_pool (input) ? flights->agreed_in : kept;
+}
+
+void
+gst_cuda_convolve_flights_stop (GstCudaConvolveFlights *flights)
+{
+  flights->ahead = flights->agreed_in = flights->agreed_out = flights->kept = 0;
+  set_latency (flights, 0);
+}
+
+/* --- mapping --- */
+
+/* Frames in CUDA memory of the device's context are mapped where they are, all others to the host. */
+static gboolean
+map_frame (GstCudaConvolveFlights *flights, const GstCudaConvolvePlans *plans, const GstVideoInfo *info,
+    GstCudaConvolveFrame *frame, GstBuffer *buffer, GstMapFlags flags)
+{
+  gboolean device = gst_cuda_convolve_plans_are_on_device (plans);
+
+  frame->on_device = device && gst_cuda_convolve_device_holds (flights->device, buffer);
+  if (frame->on_device)
+    flags |= gst_cuda_convolve_cuda_map_flag ();
+  else if (device)
+    frame->pinned = gst_cuda_convolve_device_pin (flights->device, buffer);
+  if (!gst_video_frame_map (&frame->video, info, buffer, flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+    return FALSE;
+  if (frame->on_device && (flags & GST_MAP_READ) && !gst_cuda_convolve_device_orders (flights->device, buffer))
+    gst_cuda_convolve_stream_wait (buffer);
+  return TRUE;
+}
+
+static gboolean
+map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvolvePlans *plans)
+{
+  const GstVideoInfo *in = &gst_cuda_convolve_plans_in (plans)->info, *out = &gst_cuda_convolve_plans_out (plans)->info;
+
+  if (!map_frame (flights, plans, in, &flight->in, flight->input, GST_MAP_READ)) {
+    gst_cuda_convolve_errors_post (flights->errors, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+        "Cannot map a frame to read it.", NULL);
+    return FALSE;
+  }
+  if (!map_frame (flights, plans, out, &flight->out, flight->output, GST_MAP_WRITE)) {
+    gst_video_frame_unmap (&flight->in.video);
+    gst_cuda_convolve_errors_post (flights->errors, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,
+        "Cannot map a frame to write it.", NULL);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* With the device's context current. */
+static void
+unmap_flight (Flight *flight)
+{
+  gst_video_frame_unmap (&flight->out.video);
+  gst_video_frame_unmap (&flight->in.video);
+  g_clear_pointer (&flight->plans, gst_cuda_convolve_plans_unref);
+}
+
+static gboolean
+check_frame (GstCudaConvolveFlights *flights, const GstCudaConvolveLayout *layout, const GstVideoFrame *frame,
+    const gchar *side)
+{
+  g_autofree gchar *fault = NULL;
+
+  if (gst_cuda_convolve_frame_is_sound (layout, frame, &fault))
+    return TRUE;
+  gst_cuda_convolve_errors_post (flights->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "A frame does not fit its memory.", g_strdup_printf ("%s %s", side, fault));
+  return FALSE;
+}
+
+/* --- one frame; with the device's context current --- */
+
+/* Waits for what the device has under way in a slot, if anything. */
+static ConvolveStatus
+wait_for_slot (GstCudaConvolveFlights *flights, guint slot, ConvolveError *error)
+{
+  Flight *flight = &flights->ring[slot];
+  ConvolveTimes times;
+  ConvolveStatus status;
+
+  if (!flight->pending)
+    return CONVOLVE_OK;
+  flight->pending = FALSE;
+  status = convolve_device_wait (gst_cuda_convolve_device_get_handle (flights->device), slot, &times, error);
+  if (status == CONVOLVE_OK)
+    gst_cuda_convolve_stats_add_times (flights->stats, &times);
+  return status;
+}
+
+static ConvolveStatus
+run_on_host (GstCudaConvolveFlights *flights, Flight *flight, ConvolveError *error)
+{
+  ConvolveTimes times;
+  ConvolveStatus status = gst_cuda_convolve_run_on_host (flight->plans, &flight->in, &flight->out, &times, error);
+
+  if (status == CONVOLVE_OK)
+    gst_cuda_convolve_stats_add_times (flights->stats, &times);
+  return status;
+}
+
+static ConvolveStatus
+run_on_device (GstCudaConvolveFlights *flights, guint slot, ConvolveError *error)
+{
+  Flight *flight = &flights->ring[slot];
+  ConvolveStatus status =
+      gst_cuda_convolve_run_on_device (flight->plans, gst_cuda_convolve_device_get_handle (flights->device), slot,
+          flights->kept == 0, &flight->in, &flight->out, error);
+
+  flight->pending = status == CONVOLVE_OK;
+  flight->ordered = flight->in.on_device && flight->out.on_device
+      && gst_cuda_convolve_device_orders (flights->device, flight->input)
+      && gst_cuda_convolve_device_orders (flights->device, flight->output);
+  if (flight->out.on_device)
+    gst_cuda_convolve_stream_mark (flight->output, flight->ordered);
+  return status;
+}
+
+/* Runs the mapped frame in a slot. A failure has been posted. */
+static gboolean
+run_flight (GstCudaConvolveFlights *flights, guint slot)
+{
+  Flight *flight = &flights->ring[slot];
+  ConvolveError error;
+  ConvolveStatus status;
+
+  if (!check_frame (flights, gst_cuda_convolve_plans_in (flight->plans), &flight->in.video, "input")
+      || !check_frame (flights, gst_cuda_convolve_plans_out (flight->plans), &flight->out.video, "output"))
+    return FALSE;
+  if (gst_cuda_convolve_plans_are_on_device (flight->plans))
+    status = run_on_device (flights, slot, &error);
+  else
+    status = run_on_host (flights, flight, &error);
+  if (status != CONVOLVE_OK)
+    gst_cuda_convolve_errors_post_status (flights->errors, &error);
+  return status == CONVOLVE_OK;
+}
+
+/* A failure has been posted. */
+static gboolean
+begin_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolvePlans *plans)
+{
+  Flight *flight = &flights->ring[slot];
+
+  if (!map_frames (flights, flight, plans))
+    return FALSE;
+  flight->plans = gst_cuda_convolve_plans_ref (plans);
+  if (run_flight (flights, slot))
+    return TRUE;
+  unmap_flight (flight);
+  return FALSE;
+}
+
+/* --- the ring --- */
+
+GstFlowReturn
+gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolvePlans *plans, GstBuffer *input,
+    GstBuffer *output)
+{
+  guint slot = (flights->first + flights->n) % CONVOLVE_MAX_FRAMES;
+  ConvolveError error;
+  ConvolveStatus status = gst_cuda_convolve_device_enter (flights->device, &error);
+  gboolean begun = FALSE;
+
+  flights->kept = count_kept (flights, input);
+  if (status == CONVOLVE_OK) {
+    status = wait_for_slot (flights, slot, &error);
+    flights->ring[slot] = (Flight){ .input = input, .output = output };
+    begun = status == CONVOLVE_OK && begin_flight (flights, slot, plans);
+    gst_cuda_convolve_device_leave (flights->device);
+  }
+  if (begun) {
+    flights->n++;
+    return GST_FLOW_OK;
+  }
+  if (status != CONVOLVE_OK)
+    gst_cuda_convolve_errors_post_status (flights->errors, &error);
+  gst_buffer_unref (input);
+  gst_buffer_unref (output);
+  gst_cuda_convolve_flights_drop (flights);
+  return GST_FLOW_ERROR;
+}
+
+/* Takes the oldest frame out of the ring. Its output can be passed on then; wait is set where it will not be. */
+static ConvolveStatus
+end_flight (GstCudaConvolveFlights *flights, gboolean wait, GstBuffer **output, ConvolveError *error)
+{
+  guint slot = flights->first;
+  Flight *flight = &flights->ring[slot];
+  ConvolveError no_context;
+  gboolean entered = gst_cuda_convolve_device_enter (flights->device, &no_context) == CONVOLVE_OK;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (wait || !flight->ordered)
+    status = wait_for_slot (flights, slot, error);
+  unmap_flight (flight);
+  if (entered)
+    gst_cuda_convolve_device_leave (flights->device);
+  gst_clear_buffer (&flight->input);
+  *output = g_steal_pointer (&flight->output);
+  flights->first = (slot + 1) % CONVOLVE_MAX_FRAMES;
+  flights->n--;
+  return status;
+}
+
+static GstFlowReturn
+end_oldest (GstCudaConvolveFlights *flights, GstBuffer **output)
+{
+  ConvolveError error;
+
+  if (end_flight (flights, FALSE, output, &error) != CONVOLVE_OK) {
+    gst_clear_buffer (output);
+    gst_cuda_convolve_errors_post_status (flights->errors, &error);
+    gst_cuda_convolve_flights_drop (flights);
+    return GST_FLOW_ERROR;
+  }
+  gst_cuda_convolve_stats_add_frame (flights->stats);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn
+gst_cuda_convolve_flights_end_surplus (GstCudaConvolveFlights *flights, GstBuffer **output)
+{
+  *output = NULL;
+  return flights->n > flights->kept ? end_oldest (flights, output) : GST_FLOW_OK;
+}
+
+GstFlowReturn
+gst_cuda_convolve_flights_drain (GstCudaConvolveFlights *flights, GstPad *pad)
+{
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  while (flights->n > 0 && ret == GST_FLOW_OK) {
+    GstBuffer *output;
+
+    ret = end_oldest (flights, &output);
+    if (ret == GST_FLOW_OK)
+      ret = gst_pad_push (pad, output);
+  }
+  gst_cuda_convolve_flights_drop (flights);
+  return ret;
+}
+
+void
+gst_cuda_convolve_flights_drop (GstCudaConvolveFlights *flights)
+{
+  while (flights->n > 0) {
+    GstBuffer *output;
+    ConvolveError error;
+
+    end_flight (flights, TRUE, &output, &error);
+    gst_buffer_unref (output);
+  }
+}
+
+void
+gst_cuda_convolve_flights_forget_slots (GstCudaConvolveFlights *flights)
+{
+  for (guint i = 0; i < CONVOLVE_MAX_FRAMES; i++)
+    flights->ring[i].pending = FALSE;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "settings.h"
+
+#include "debug.h"
+
+struct _GstCudaConvolveSettings
+{
+  GstElement *element;
+
+  /* Under the element's object lock. */
+  ConvolveProperties set;     /* as the user reads them */
+  ConvolveProperties applied; /* as the next frame uses them */
+  gboolean changed;           /* applied changed since take() */
+
+  /* The streaming thread's own. */
+  ConvolveProperties used; /* as frames use them */
+  GPtrArray *idle;         /* the warnings that stand, or NULL */
+};
+
+GstCudaConvolveSettings *
+gst_cuda_convolve_settings_new (GstElement *element)
+{
+  GstCudaConvolveSettings *settings = g_new0 (GstCudaConvolveSettings, 1);
+
+  settings->element = element;
+  convolve_properties_init (&settings->set);
+  convolve_properties_init (&settings->applied);
+  convolve_properties_init (&settings->used);
+  return settings;
+}
+
+void
+gst_cuda_convolve_settings_free (GstCudaConvolveSettings *settings)
+{
+  convolve_properties_clear (&settings->set);
+  convolve_properties_clear (&settings->applied);
+  convolve_properties_clear (&settings->used);
+  gst_cuda_convolve_settings_forget_idle (settings);
+  g_free (settings);
+}
+
+gboolean
+gst_cuda_convolve_settings_set (GstCudaConvolveSettings *settings, guint index, const GValue *value)
+{
+  gboolean known;
+
+  GST_OBJECT_LOCK (settings->element);
+  known = convolve_properties_set (&settings->set, index, value);
+  GST_OBJECT_UNLOCK (settings->element);
+  return known;
+}
+
+gboolean
+gst_cuda_convolve_settings_get (GstCudaConvolveSettings *settings, guint index, GValue *value)
+{
+  gboolean known;
+
+  GST_OBJECT_LOCK (settings->element);
+  known = convolve_properties_get (&settings->set, index, value);
+  GST_OBJECT_UNLOCK (settings->element);
+  return known;
+}
+
+void
+gst_cuda_convolve_settings_apply (GstCudaConvolveSettings *settings)
+{
+  GST_OBJECT_LOCK (settings->element);
+  convolve_properties_clear (&settings->applied);
+  convolve_properties_copy (&settings->applied, &settings->set);
+  settings->changed = TRUE;
+  GST_OBJECT_UNLOCK (settings->element);
+}
+
+void
+gst_cuda_convolve_settings_renew (GstCudaConvolveSettings *settings)
+{
+  GST_OBJECT_LOCK (settings->element);
+  settings->changed = TRUE;
+  GST_OBJECT_UNLOCK (settings->element);
+}
+
+gboolean
+gst_cuda_convolve_settings_take (GstCudaConvolveSettings *settings)
+{
+  gboolean changed;
+
+  GST_OBJECT_LOCK (settings->element);
+  changed = settings->changed;
+  settings->changed = FALSE;
+  if (changed) {
+    convolve_properties_clear (&settings->used);
+    convolve_properties_copy (&settings->used, &settings->applied);
+  }
+  GST_OBJECT_UNLOCK (settings->element);
+  return changed;
+}
+
+void
+gst_cuda_convolve_settings_copy (GstCudaConvolveSettings *settings, ConvolveProperties *copy)
+{
+  GST_OBJECT_LOCK (settings->element);
+  convolve_properties_copy (copy, &settings->set);
+  GST_OBJECT_UNLOCK (settings->element);
+}
+
+gint
+gst_cuda_convolve_settings_get_device_id (GstCudaConvolveSettings *settings)
+{
+  gint device_id;
+
+  GST_OBJECT_LOCK (settings->element);
+  device_id = settings->set.device_id;
+  GST_OBJECT_UNLOCK (settings->element);
+  return device_id;
+}
+
+gboolean
+gst_cuda_convolve_settings_has_layer (GstCudaConvolveSettings *settings)
+{
+  gboolean has_layer;
+
+  GST_OBJECT_LOCK (settings->element);
+  has_layer = convolve_layer_settings_has_layer (&settings->set.layer);
+  GST_OBJECT_UNLOCK (settings->element);
+  return has_layer;
+}
+
+guint
+gst_cuda_convolve_settings_get_frames_in_flight (GstCudaConvolveSettings *settings)
+{
+  guint frames;
+
+  GST_OBJECT_LOCK (settings->element);
+  frames = settings->applied.frames_in_flight;
+  GST_OBJECT_UNLOCK (settings->element);
+  return frames;
+}
+
+const ConvolveProperties *
+gst_cuda_convolve_settings_get_used (GstCudaConvolveSettings *settings)
+{
+  return &settings->used;
+}
+
+/* --- properties without effect --- */
+
+static gboolean
+has_sentence (const GPtrArray *sentences, const gchar *sentence)
+{
+  for (guint i = 0; sentences && i < sentences->len; i++)
+    if (g_str_equal (g_ptr_array_index (sentences, i), sentence))
+      return TRUE;
+  return FALSE;
+}
+
+void
+gst_cuda_convolve_settings_warn_of_idle (GstCudaConvolveSettings *settings, gboolean layer_runs)
+{
+  GPtrArray *idle = g_ptr_array_new_with_free_func (g_free);
+
+  convolve_properties_add_idle (&settings->used, layer_runs, idle);
+  for (guint i = 0; i < idle->len; i++)
+    if (!has_sentence (settings->idle, g_ptr_array_index (idle, i)))
+      GST_WARNING_OBJECT (settings->element, "%s", (const gchar *) g_ptr_array_index (idle, i));
+  gst_cuda_convolve_settings_forget_idle (settings);
+  settings->idle = idle;
+}
+
+void
+gst_cuda_convolve_settings_forget_idle (GstCudaConvolveSettings *settings)
+{
+  g_clear_pointer (&settings->idle, g_ptr_array_unref);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The settings on their way from the user's threads to the streaming thread. g_object_set() writes property by
+ * property; frames see all properties of one g_object_set() together, or none. The functions are for any thread,
+ * where none is named.
+ */
+#ifndef GST_CUDA_CONVOLVE_SETTINGS_H
+#define GST_CUDA_CONVOLVE_SETTINGS_H
+
+#include <gst/gst.h>
+
+#include "properties.h"
+
+G_BEGIN_DECLS
+
+typedef struct _GstCudaConvolveSettings GstCudaConvolveSettings;
+
+/* The element owns the settings, and must outlive them. */
+GstCudaConvolveSettings *gst_cuda_convolve_settings_new (GstElement *element);
+void gst_cuda_convolve_settings_free (GstCudaConvolveSettings *settings);
+
+/* As convolve_properties_set() and convolve_properties_get(). */
+gboolean gst_cuda_convolve_settings_set (GstCudaConvolveSettings *settings, guint index, const GValue *value);
+gboolean gst_cuda_convolve_settings_get (GstCudaConvolveSettings *settings, guint index, GValue *value);
+
+/* One g_object_set() is complete: the next frame uses what was set. */
+void gst_cuda_convolve_settings_apply (GstCudaConvolveSettings *settings);
+
+/* Makes the next take() give the settings, changed or not: the element starts. */
+void gst_cuda_convolve_settings_renew (GstCudaConvolveSettings *settings);
+
+/*
+ * The streaming thread takes over what was applied. FALSE where nothing was applied since the last time. What was taken
+ * last is what get_used() returns.
+ */
+gboolean gst_cuda_convolve_settings_take (GstCudaConvolveSettings *settings);
+const ConvolveProperties *gst_cuda_convolve_settings_get_used (GstCudaConvolveSettings *settings);
+
+/*
+ * Logs a warning for each used property without effect, once until the property or the reason changes. layer_runs tells
+ * whether a layer convolves the frames. forget_idle() makes all warnings new. Both are for the streaming thread.
+ */
+void gst_cuda_convolve_settings_warn_of_idle (GstCudaConvolveSettings *settings, gboolean layer_runs);
+void gst_cuda_convolve_settings_forget_idle (GstCudaConvolveSettings *settings);
+
+/* The settings as the user reads them. *copy is uninitialised, and to be cleared. */
+void gst_cuda_convolve_settings_copy (GstCudaConvolveSettings *settings, ConvolveProperties *copy);
+gint gst_cuda_convolve_settings_get_device_id (GstCudaConvolveSettings *settings);
+gboolean gst_cuda_convolve_settings_has_layer (GstCudaConvolveSettings *settings);
+
+/* How many frames are to be in flight, by the settings that the next frame uses. */
+guint gst_cuda_convolve_settings_get_frames_in_flight (GstCudaConvolveSettings *settings);
+
+G_END_DECLS
+
+#endif

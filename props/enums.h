@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The enum types of the properties. The nick of a value is the name that users write. */
+#ifndef CONVOLVE_ENUMS_H
+#define CONVOLVE_ENUMS_H
+
+#include <glib-object.h>
+
+G_BEGIN_DECLS
+
+/* Values are those of ConvolveBoundary. */
+#define CONVOLVE_TYPE_BOUNDARY (convolve_boundary_get_type ())
+GType convolve_boundary_get_type (void);
+
+/* Values are those of ConvolveActivation. */
+#define CONVOLVE_TYPE_ACTIVATION (convolve_activation_get_type ())
+GType convolve_activation_get_type (void);
+
+/* Values are CONVOLVE_VARIANT_AUTO, convolve_variant_number() and convolve_layer_variant_number(). */
+#define CONVOLVE_TYPE_VARIANT (convolve_variant_get_type ())
+#define CONVOLVE_VARIANT_AUTO 0
+GType convolve_variant_get_type (void);
+
+/* The nick of a value of CONVOLVE_TYPE_VARIANT. */
+const gchar *convolve_variant_nick (gint value);
+
+/* Whether a variant other than auto computes masks, or layers. *on_device tells whether that variant needs a device. */
+gboolean convolve_variant_is_for_masks (gint value, gboolean *on_device);
+gboolean convolve_variant_is_for_layers (gint value, gboolean *on_device);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The mask properties as one value, and the errors of what users write. */
+#ifndef CONVOLVE_MASK_SETTINGS_H
+#define CONVOLVE_MASK_SETTINGS_H
+
+#include <glib-object.h>
+
+#include "convolve.h"
+
+G_BEGIN_DECLS
+
+#define CONVOLVE_PROPS_ERROR (convolve_props_error_quark ())
+GQuark convolve_props_error_quark (void);
+
+typedef enum
+{
+  CONVOLVE_PROPS_ERROR_MASK,   /* the text of mask: unknown preset, bad number, bad shape */
+  CONVOLVE_PROPS_ERROR_NUMBER, /* mask-width, mask-height, sigma, divisor or bias, alone or together with mask */
+  CONVOLVE_PROPS_ERROR_LAYER,  /* the file of layer-location, or a property of the layer */
+  CONVOLVE_PROPS_ERROR_NO_MEMORY
+} ConvolvePropsError;
+
+/* One member for each mask property, as the user set it. README's property table says what the properties mean. */
+typedef struct
+{
+  gchar *mask;                   /* owned; NULL reads as CONVOLVE_DEFAULT_MASK */
+  guint mask_width, mask_height; /* 0, or odd up to CONVOLVE_MAX_SIDE */
+  gdouble sigma;                 /* luma pixels, 0..CONVOLVE_MAX_SIGMA; 0 means from the width */
+  gdouble divisor;               /* finite; 0 means the sum of the weights, or 1 where that sum is 0 */
+  gdouble bias; /* -1..1 of the range from black to white; the same holds for bias plus preset's offset */
+} ConvolveSettings;
+
+#define CONVOLVE_DEFAULT_MASK "gaussian"
+#define CONVOLVE_MAX_SIGMA 255.0 /* with a larger sigma the widest gaussian is a box */
+
+void convolve_settings_init (ConvolveSettings *settings);                         /* takes the defaults */
+void convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from); /* to is uninitialised */
+void convolve_settings_clear (ConvolveSettings *settings);
+
+G_END_DECLS
+
+#endif

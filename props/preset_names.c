@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Presets by their names: the preset of a name, the presets that a misspelt name may mean, and all presets. */
+#include "presets.h"
+
+#include <string.h>
+
+#define MAX_NAME 16 /* letters; who writes more means no preset */
+#define MAX_EDITS 2 /* between what was written and a preset that may have been meant */
+
+const ConvolvePreset *
+convolve_preset_find (const gchar *name, gsize length)
+{
+  guint n;
+  const ConvolvePreset *presets = convolve_presets (&n);
+
+  for (guint i = 0; i < n; i++)
+    if (strlen (presets[i].name) == length && memcmp (presets[i].name, name, length) == 0)
+      return &presets[i];
+  return NULL;
+}
+
+/*
+ * The letters to change, add or take away so that the name becomes the preset's: Levenshtein's distance, in which upper
+ * case counts as lower case. row[k] is the distance between the name up to letter i and the preset's first k letters.
+ */
+static guint
+count_edits (const gchar *name, gsize length, const gchar *preset)
+{
+  guint columns = strlen (preset), *row = g_newa (guint, columns + 1);
+
+  for (guint k = 0; k <= columns; k++)
+    row[k] = k;
+  for (gsize i = 0; i < length; i++) {
+    guint diagonal = row[0]++;
+
+    for (guint k = 0; k < columns; k++) {
+      guint replaced = diagonal + (g_ascii_tolower (name[i]) != preset[k]);
+
+      diagonal = row[k + 1];
+      row[k + 1] = MIN (MIN (row[k], row[k + 1]) + 1, replaced);
+    }
+  }
+  return row[columns];
+}
+
+gchar *
+convolve_preset_nearest (const gchar *name, gsize length)
+{
+  GString *list = g_string_new (NULL);
+  guint least = MAX_EDITS + 1, n;
+  const ConvolvePreset *presets = convolve_presets (&n);
+
+  for (guint i = 0; i < n && length <= MAX_NAME + MAX_EDITS; i++) {
+    guint edits = count_edits (name, length, presets[i].name);
+
+    if (edits < least)
+      g_string_truncate (list, 0);
+    if (edits < least || (edits == least && list->len > 0))
+      g_string_append_printf (list, "%s%s", list->len > 0 ? " or " : "", presets[i].name);
+    least = MIN (least, edits);
+  }
+  return g_string_free (list, list->len == 0);
+}
+
+gchar *
+convolve_preset_list (void)
+{
+  guint n;
+  const ConvolvePreset *presets = convolve_presets (&n);
+  GString *list = g_string_new (presets[0].name);
+
+  for (guint i = 1; i < n; i++)
+    g_string_append_printf (list, ", %s", presets[i].name);
+  return g_string_free (list, FALSE);
+}

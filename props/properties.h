@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Everything that a user can set, as one value, and the way between that value and GObject's properties. The table in
+ * properties.c has one row for each property. Not thread-safe: the caller locks.
+ */
+#ifndef CONVOLVE_PROPERTIES_H
+#define CONVOLVE_PROPERTIES_H
+
+#include "layer_settings.h"
+
+G_BEGIN_DECLS
+
+/* One member for each property. README's property table says what they mean. */
+typedef struct
+{
+  ConvolveSettings mask;       /* the mask properties */
+  ConvolveLayerSettings layer; /* the layer properties; a layer takes the mask's place where location names a file */
+  ConvolveBoundary boundary;
+  gint variant;           /* a value of CONVOLVE_TYPE_VARIANT */
+  gint device_id;         /* number of the CUDA device, or -1 for any */
+  guint frames_in_flight; /* 1..CONVOLVE_MAX_FRAMES */
+  guint n_threads;        /* on the CPU; 0 means one for each core */
+} ConvolveProperties;
+
+void convolve_properties_init (ConvolveProperties *properties);                         /* takes the defaults */
+void convolve_properties_copy (ConvolveProperties *to, const ConvolveProperties *from); /* to is uninitialised */
+void convolve_properties_clear (ConvolveProperties *properties);
+
+/*
+ * Installs all properties on an element class, whose set_property and get_property must be set. The ids of the
+ * properties are first_id, first_id + 1 and so on.
+ */
+void convolve_properties_install (GObjectClass *klass, guint first_id);
+
+/* Sets or gets the property with the id first_id + index. FALSE where there is no such property. */
+gboolean convolve_properties_set (ConvolveProperties *properties, guint index, const GValue *value);
+gboolean convolve_properties_get (const ConvolveProperties *properties, guint index, GValue *value);
+
+/* Whether the variant may run on a device, and whether the frames cannot be convolved without a device. */
+gboolean convolve_properties_want_device (const ConvolveProperties *properties);
+gboolean convolve_properties_need_device (const ConvolveProperties *properties);
+
+/*
+ * Adds a sentence, to be freed, for each property that is not at its default and has no effect. layer_runs tells
+ * whether a layer convolves the frames, rather than the mask.
+ */
+void convolve_properties_add_idle (const ConvolveProperties *properties, gboolean layer_runs, GPtrArray *sentences);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "bench/bench_usual.h"
+
+#include "props.h"
+#include "support/random.h"
+
+static const BenchUsual usuals[] = {
+  { "gaussian sigma=1", "gaussian", 1, 7 },
+  { "gaussian sigma=2", "gaussian", 2, 13 },
+  { "gaussian sigma=4", "gaussian", 4, 25 },
+  { "gaussian sigma=8", "gaussian", 8, 49 },
+  { "fractions 3x3", NULL, 0, 3 },
+  { "fractions 5x5", NULL, 0, 5 },
+  { "fractions 9x9", NULL, 0, 9 },
+  { "fractions 15x15", NULL, 0, 15 },
+  { "fractions 31x31", NULL, 0, 31 },
+  { "box 5x5", "box", 0, 5 },
+  { "box 15x15", "box", 0, 15 },
+  { "box 31x31", "box", 0, 31 },
+};
+
+int
+bench_usual_count (void)
+{
+  return sizeof usuals / sizeof *usuals;
+}
+
+const BenchUsual *
+bench_usual (int index)
+{
+  return &usuals[index];
+}
+
+bool
+bench_usual_make (const BenchUsual *usual, int step, ConvolveMask *mask)
+{
+  ConvolveSettings settings;
+  CheckRandom random;
+  bool made;
+
+  if (!usual->preset) {
+    if (!convolve_mask_init (mask, usual->side, usual->side))
+      return false;
+    check_random_init (&random, 3, usual->side);
+    mask->divisor = 0;
+    for (int k = 0; k < usual->side * usual->side; k++)
+      mask->divisor += mask->taps[k] = 0.1 + check_random_unit (&random);
+    return true;
+  }
+  convolve_settings_init (&settings);
+  g_free (settings.mask);
+  settings.mask = g_strdup (usual->preset);
+  settings.sigma = usual->sigma;
+  settings.mask_width = usual->sigma > 0 ? 0 : usual->side;
+  made = convolve_settings_make_mask (&settings, step, step, mask, NULL);
+  convolve_settings_clear (&settings);
+  return made;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Layers that change while frames flow, and layers that are refused, before the first frame and later. */
+#include <gst/check/gstcheck.h>
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "element/check_layer_element.h"
+
+/* New caps, then a new layer for each frame with another size and format, and a mask between layers. */
+GST_START_TEST (test_changes)
+{
+  static const gint sizes[][2] = { { 30, 20 }, { 11, 40 }, { 64, 9 }, { 30, 20 } };
+  GRand *random = g_rand_new_with_seed (seed);
+  LayerCase layer = layer_case_random (random, folder, 3, 3);
+  g_autofree gchar *line = layer_case_line (&layer);
+  Run run = layer_run_start (line, "RGB", 30, 20);
+
+  for (guint i = 0; i < 12; i++) {
+    static const gint64 blur[] = { 1, 2, 1 }, same[] = { 0, 1, 0 };
+    gboolean passthrough = i % 3 == 1;
+    Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
+      .width = 3,
+      .height = 1,
+      .integers = passthrough ? same : blur,
+      .numerator = 1,
+      .denominator = passthrough ? 1 : 4 };
+    GstBuffer *in, *out;
+
+    run_caps (&run, i % 3 ? "RGB" : "GBR", sizes[i % 4][0], sizes[i % 4][1]);
+    layer_run_check (&run, &layer, FRAME_PLAIN, "new caps");
+
+    layer_case_clear (&layer);
+    layer = layer_case_random (random, folder, i % 2 ? 1 : 12, 3);
+    layer.mosaic = layer.filters > 4;
+    layer.padding = MAX (layer.padding, 2);
+    layer.pool_size = 1 + (layer.padding > 2);
+    layer.stride = i % 2 + 1;
+    layer_case_set (&layer, run.element);
+    layer_run_check (&run, &layer, FRAME_PLAIN, "new layer");
+
+    g_object_set (run.element, "layer-location", NULL, "mask", passthrough ? "0 1 0" : "1 2 1", "boundary",
+        CONVOLVE_BOUNDARY_REPLICATE, "bias", 0.0, "divisor", 0.0, NULL);
+    in = frame_new (&run.info, FRAME_PLAIN, i);
+    fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
+    out = gst_harness_pull (run.harness);
+    fail_unless_equals_int (in == out, passthrough);
+    frame_check (&run.info, in, out, &expected, "a mask after a layer");
+    gst_buffer_unref (in);
+    gst_buffer_unref (out);
+    layer_case_set (&layer, run.element);
+  }
+  layer_run_expect_none (&run);
+  run_stop (&run);
+  layer_case_clear (&layer);
+  g_rand_free (random);
+}
+GST_END_TEST;
+
+static gpointer
+keep_changing (gpointer data)
+{
+  gpointer *changes = data;
+  gint *stop = changes[3];
+
+  for (gint i = 0; !g_atomic_int_get (stop); i++) {
+    layer_case_set (changes[1 + i % 2], changes[0]);
+    g_usleep (200);
+  }
+  return NULL;
+}
+
+/* Another thread switches between two layers with different outputs; each frame is made by one of them. */
+GST_START_TEST (test_changes_from_another_thread)
+{
+  GRand *random = g_rand_new_with_seed (seed);
+  LayerCase one = layer_case_random (random, folder, 3, 3), other = layer_case_random (random, folder, 9, 3);
+  gint stop = 0;
+  gpointer changes[4] = { NULL, &one, &other, &stop };
+  g_autofree gchar *line = NULL;
+  GThread *thread;
+  guint seen = 0;
+  Run run;
+
+  one.padding = other.padding = 4;
+  other.stride = 3;
+  other.mosaic = TRUE;
+  line = layer_case_line (&one);
+  run = layer_run_start (line, "RGB", 24, 18);
+  changes[0] = run.element;
+  thread = g_thread_new ("changes", keep_changing, changes);
+  for (gint i = 0; i < 400; i++) {
+    GstBuffer *in = frame_new (&run.info, FRAME_PLAIN, seed + i), *out;
+    GstVideoInfo info;
+    gboolean mosaic;
+
+    fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
+    out = gst_harness_pull (run.harness);
+    info = layer_run_info (&run);
+    mosaic = GST_VIDEO_INFO_FORMAT (&info) == GST_VIDEO_FORMAT_GRAY8;
+    layer_case_check (mosaic ? &other : &one, &run.info, in, &info, out, "one of two");
+    seen |= 1 << mosaic;
+    gst_buffer_unref (in);
+    gst_buffer_unref (out);
+  }
+  g_atomic_int_set (&stop, 1);
+  g_thread_join (thread);
+  fail_unless_equals_int (seen, 3);
+  layer_run_expect_none (&run);
+  run_stop (&run);
+  layer_case_clear (&one);
+  layer_case_clear (&other);
+  g_rand_free (random);
+}
+GST_END_TEST;
+
+/* A bad layer makes one warning, and the last good layer or mask stays. */
+GST_START_TEST (test_bad_while_playing)
+{
+  static const gfloat weights[25] = { 0.5, 0.25 };
+  LayerCase good = layer_case_plain (folder, 1, 3, 1, 1, weights);
+  LayerCase large = layer_case_plain (folder, 1, 1, 5, 5, weights);
+  g_autofree gchar *line = layer_case_line (&good), *junk = g_build_filename (folder, "junk", NULL);
+  Run run = layer_run_start (line, "BGR", 12, 3);
+
+  fail_unless (g_file_set_contents (junk, "nothing", -1, NULL));
+  layer_run_check (&run, &good, FRAME_PLAIN, "good");
+  layer_run_expect_none (&run);
+
+#define STAYS(text, ...) \
+  g_object_set (run.element, __VA_ARGS__, NULL); \
+  layer_run_check (&run, &good, FRAME_PLAIN, "the good one stays"); \
+  layer_run_expect (&run, GST_MESSAGE_WARNING, text); \
+  g_object_set (run.element, "n-threads", 1, NULL); \
+  layer_run_check (&run, &good, FRAME_PLAIN, "the good one stays"); \
+  layer_run_expect_none (&run); \
+  layer_case_set (&good, run.element); \
+  layer_run_check (&run, &good, FRAME_PLAIN, "good again"); \
+  layer_run_expect_none (&run)
+  STAYS ("junk: the file is neither a .npy nor a .npz", "layer-location", junk);
+  STAYS ("/nowhere: ", "layer-location", "/nowhere");
+  STAYS ("the frames are BGR, and a layer of 1 channel takes GRAY8", "layer-location", large.location);
+  STAYS ("padding: \"much\" is not", "padding", "much");
+  STAYS ("layer-channels: \"1\" is not one of 0 to 0", "layer-channels", "0,1");
+  STAYS ("layer-channels: 2 feature maps make no", "layer-channels", "0,0");
+  STAYS ("frames of 12x3 give no output: a pooling height of 4", "pool-size", 4);
+  /* A mask that was bad from the start does not end the stream when the layer is removed. */
+  g_object_set (run.element, "mask", "1 x", NULL);
+  layer_run_check (&run, &good, FRAME_PLAIN, "a layer beside a bad mask");
+  layer_run_expect_none (&run);
+  g_object_set (run.element, "layer-location", "", NULL);
+  gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
+  layer_run_expect (&run, GST_MESSAGE_WARNING, "mask: \"x\" at row 1, value 2");
+  run_stop (&run);
+
+  /* The same with no layer before. */
+  run = layer_run_start ("mask=identity", "GRAY8", 3, 3);
+  gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
+  g_object_set (run.element, "layer-location", large.location, "padding", "valid", NULL);
+  gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
+  layer_run_expect (&run, GST_MESSAGE_WARNING, "frames of 3x3 give no output: a kernel height of 5");
+  run_stop (&run);
+  g_unlink (junk);
+  layer_case_clear (&good);
+  layer_case_clear (&large);
+}
+GST_END_TEST;
+
+/* Where downstream takes only one size, a layer with another output is refused. */
+GST_START_TEST (test_refused_downstream)
+{
+  static const gfloat weights[9] = { 0.5, 0.25, 0, 0, 0, 0, 0, 0, -0.5 };
+  LayerCase good = layer_case_plain (folder, 1, 1, 3, 3, weights);
+  LayerCase other = layer_case_plain (folder, 1, 1, 1, 1, weights);
+  g_autofree gchar *line = layer_case_line (&good);
+  Run run = layer_run_start (line, "GRAY8", 12, 12);
+
+  gst_harness_set_sink_caps (run.harness, frame_caps ("GRAY8", 10, 10, NULL));
+  layer_run_check (&run, &good, FRAME_PLAIN, "good");
+  layer_case_set (&other, run.element);
+  layer_run_check (&run, &good, FRAME_PLAIN, "the one that is taken stays");
+  layer_run_expect (&run, GST_MESSAGE_WARNING, "the next element takes none of the frames");
+  g_object_set (run.element, "n-threads", 1, NULL);
+  layer_run_check (&run, &good, FRAME_PLAIN, "the one that is taken stays");
+  layer_run_expect_none (&run);
+  good.offset = 0.25;
+  layer_case_set (&good, run.element);
+  layer_run_check (&run, &good, FRAME_PLAIN, "good again");
+  layer_run_expect_none (&run);
+  run_stop (&run);
+  layer_case_clear (&good);
+  layer_case_clear (&other);
+}
+GST_END_TEST;
+
+/* --- errors before the first frame --- */
+
+GST_START_TEST (test_bad_before_playing)
+{
+  static const gfloat weights[18] = { 1 };
+  LayerCase layer = layer_case_plain (folder, 6, 3, 1, 1, weights);
+  struct
+  {
+    const gchar *location, *more, *text;
+  } rows[] = {
+    { layer.location, "",
+        "6 feature maps make no GRAY8, RGB or RGBA frame; choose 1, 3 or 4 of 6, or set mosaic=true" },
+    { layer.location, "layer-channels=6", "layer-channels: \"6\" is not one of 0 to 5" },
+    { layer.location, "mosaic=true padding=some", "padding: \"some\"" },
+    { layer.location, "mosaic=true divisor=1e-60", "divisor: 1e-60" },
+    { "/nowhere/at.npy", "", "layer-location: /nowhere/at.npy: " },
+    { folder, "", ": not a regular file" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *line = g_strdup_printf ("layer-location=%s %s", rows[i].location, rows[i].more);
+    Run run = layer_run_start (line, "RGB", 8, 8);
+
+    fail_unless (run.harness == NULL, "%s started", line);
+    layer_run_expect (&run, GST_MESSAGE_ERROR, rows[i].text);
+    run_stop (&run);
+  }
+  layer_case_clear (&layer);
+}
+GST_END_TEST;
+
+/* A variant that does only masks. */
+GST_START_TEST (test_variants)
+{
+  static const gfloat weights[] = { 1 };
+  LayerCase layer = layer_case_plain (folder, 1, 1, 1, 1, weights);
+  g_autofree gchar *line =
+      g_strdup_printf ("layer-location=%s kernel-variant=%s", layer.location, over_device ? "separable" : "cpu");
+  g_autofree gchar *reference = g_strdup_printf ("layer-location=%s kernel-variant=cpu-reference", layer.location);
+  g_autofree gchar *variant = NULL;
+  GstStructure *stats;
+  Run run = layer_run_start (reference, "GRAY8", 8, 8);
+
+  layer_run_check (&run, &layer, FRAME_PLAIN, "the reference");
+  g_object_get (run.element, "active-variant", &variant, "stats", &stats, NULL);
+  fail_unless_equals_string (variant, "cpu-reference");
+  fail_unless_equals_string (gst_structure_get_string (stats, "backend"), "cpu");
+  gst_structure_free (stats);
+  run_stop (&run);
+  if (over_device) {
+    run = layer_run_start (line, "GRAY8", 8, 8);
+    fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
+    layer_run_expect (&run, GST_MESSAGE_ERROR, "kernel-variant: separable computes masks, and a layer is set");
+    run_stop (&run);
+    run = layer_run_start ("kernel-variant=gemm", "GRAY8", 8, 8);
+    fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
+    layer_run_expect (&run, GST_MESSAGE_ERROR, "kernel-variant: gemm computes layers, and a mask is set");
+    run_stop (&run);
+    run = layer_run_start (g_strrstr (reference, "layer-location"), "GRAY8", 8, 8);
+    gst_util_set_object_arg (G_OBJECT (run.element), "kernel-variant", "auto");
+    layer_run_check (&run, &layer, FRAME_PLAIN, "over the device");
+    g_object_get (run.element, "stats", &stats, NULL);
+    fail_unless_equals_string (gst_structure_get_string (stats, "backend"), "cuda");
+    gst_structure_free (stats);
+    run_stop (&run);
+  }
+  layer_case_clear (&layer);
+}
+GST_END_TEST;
+
+TCase *
+layer_changes (void)
+{
+  TCase *tc = tcase_create ("changes");
+
+  tcase_set_timeout (tc, 300);
+  tcase_add_test (tc, test_changes);
+  tcase_add_test (tc, test_changes_from_another_thread);
+  tcase_add_test (tc, test_bad_while_playing);
+  tcase_add_test (tc, test_refused_downstream);
+  tcase_add_test (tc, test_bad_before_playing);
+  tcase_add_test (tc, test_variants);
+  return tc;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Formats and sizes that a layer does not take: who says so, when, and in which words. */
+#include <gst/check/gstcheck.h>
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "element/check_layer_caps.h"
+
+/* The first error must come from the element and hold these words, and the element must post no second one. */
+static void
+expect_own_error (GstElement *pipeline, GstElement *element, const gchar *text, const gchar *what)
+{
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  GError *error;
+
+  fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR, "%s: no error", what);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (GST_MESSAGE_SRC (message) == GST_OBJECT (element), "%s: the first error is of %s: %s", what,
+      GST_MESSAGE_SRC_NAME (message), error->message);
+  fail_unless (g_error_matches (error, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS), "%s: %s", what, error->message);
+  fail_unless (strstr (error->message, text), "%s: \"%s\" is not in \"%s\"", what, text, error->message);
+  fail_unless (g_utf8_validate (error->message, -1, NULL), "%s", what);
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_READY); /* after this all threads have ended */
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR))) {
+    fail_if (GST_MESSAGE_SRC (message) == GST_OBJECT (element), "%s: a second error", what);
+    gst_message_unref (message);
+  }
+}
+
+static GstElement *
+pipeline_of (const LayerCase *layer, const gchar *before, GstElement **element)
+{
+  g_autofree gchar *line = layer_case_line (layer);
+  g_autofree gchar *description =
+      g_strdup_printf ("%s%scudaconvolve name=seen %s ! fakesink async=false", before, before[0] ? " ! " : "", line);
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (description, &error);
+
+  fail_unless (error == NULL, "%s: %s", description, error ? error->message : "");
+  if (!GST_IS_PIPELINE (pipeline)) {
+    GstElement *one = pipeline;
+
+    pipeline = gst_pipeline_new (NULL);
+    gst_bin_add (GST_BIN (pipeline), one);
+  }
+  *element = gst_bin_get_by_name (GST_BIN (pipeline), "seen");
+  return pipeline;
+}
+
+/* Where the element takes none of upstream's formats, the error comes before anything runs. */
+GST_START_TEST (test_refused_at_start)
+{
+  static const gfloat weights[9 * 12] = { 0.5, 0, 0, 0.25 };
+  LayerCase rgb = layer_case_plain (folder, 3, 3, 1, 1, weights);
+  LayerCase gray = layer_case_plain (folder, 1, 1, 7, 7, weights);
+  const struct
+  {
+    const LayerCase *layer;
+    const gchar *before, *text;
+  } rows[] = {
+    { &rgb, "videotestsrc ! video/x-raw,format=I420",
+        "the frames are I420, and a layer of 3 channels takes RGB of 8 bits; "
+        "put videoconvert before the element" },
+    { &rgb, "videotestsrc ! video/x-raw,format=GRAY8", "the frames are GRAY8, and a layer of 3 channels takes RGB" },
+    { &rgb, "videotestsrc ! video/x-raw,format={I420,NV12} ! tee ! queue",
+        "the frames are I420, NV12, and a layer of 3" },
+    { &rgb,
+        "videotestsrc ! video/x-raw,format=I420,width=64,height=48,framerate=25/1,multiview-mode=mono,"
+        "pixel-aspect-ratio=1/1,interlace-mode=progressive,colorimetry=bt601,chroma-site=jpeg ! identity",
+        "the frames are I420, and" },
+    { &gray, "videotestsrc ! video/x-raw,format=RGB ! videorate ! queue",
+        "the frames are RGB, and a layer of 1 channel "
+        "takes GRAY8" },
+    { &gray, "videotestsrc ! video/x-raw,format=GRAY8,width=6,height=64", "no size that the frames can have gives" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstElement *element, *pipeline = pipeline_of (rows[i].layer, rows[i].before, &element);
+
+    for (gint round = 0; round < 2; round++) {
+      fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+      expect_own_error (pipeline, element, rows[i].text, rows[i].before);
+      gst_element_set_state (pipeline, GST_STATE_NULL);
+    }
+    gst_object_unref (element);
+    gst_object_unref (pipeline);
+  }
+  layer_case_clear (&rgb);
+  layer_case_clear (&gray);
+}
+GST_END_TEST;
+
+/* A source whose caps are not known before they come, as with a decoder. */
+typedef struct
+{
+  GstElement *pipeline, *element;
+  GstPad *pad;
+  GstBus *bus;
+} Pushed;
+
+static Pushed
+pushed_start (const LayerCase *layer, const gchar *before)
+{
+  Pushed pushed = { .pad = gst_pad_new ("src", GST_PAD_SRC) };
+  g_autoptr (GstPad) sink = NULL;
+  GstStateChangeReturn ret;
+
+  pushed.pipeline = pipeline_of (layer, before, &pushed.element);
+  pushed.bus = gst_element_get_bus (pushed.pipeline);
+  sink = gst_bin_find_unlinked_pad (GST_BIN (pushed.pipeline), GST_PAD_SINK);
+  fail_unless_equals_int (gst_pad_link_full (pushed.pad, sink, GST_PAD_LINK_CHECK_NOTHING), GST_PAD_LINK_OK);
+  gst_pad_set_active (pushed.pad, TRUE);
+  ret = gst_element_set_state (pushed.pipeline, GST_STATE_PLAYING);
+  fail_if (ret == GST_STATE_CHANGE_FAILURE, "%s", before);
+  gst_pad_push_event (pushed.pad, gst_event_new_stream_start ("check"));
+  return pushed;
+}
+
+static GstFlowReturn
+pushed_frame (Pushed *pushed, const gchar *format)
+{
+  GstCaps *caps = frame_caps (format, 16, 12, NULL);
+  GstSegment segment;
+  GstVideoInfo info;
+
+  fail_unless (gst_video_info_from_caps (&info, caps));
+  gst_pad_push_event (pushed->pad, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (pushed->pad, gst_event_new_segment (&segment));
+  return gst_pad_push (pushed->pad, frame_new (&info, FRAME_PLAIN, seed));
+}
+
+static void
+pushed_stop (Pushed *pushed)
+{
+  gst_element_set_state (pushed->pipeline, GST_STATE_NULL);
+  gst_pad_set_active (pushed->pad, FALSE);
+  gst_object_unref (pushed->pad);
+  gst_object_unref (pushed->bus);
+  gst_object_unref (pushed->element);
+  gst_object_unref (pushed->pipeline);
+}
+
+static void
+pushed_expect_none (Pushed *pushed, const gchar *what)
+{
+  GstMessage *message = gst_bus_timed_pop_filtered (pushed->bus, GST_SECOND / 10, GST_MESSAGE_ERROR);
+
+  fail_unless (message == NULL, "%s: an error of %s", what, message ? GST_MESSAGE_SRC_NAME (message) : "");
+}
+
+GST_START_TEST (test_refused_when_caps_come)
+{
+  static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
+  static const gchar *const before[] = { "", "queue", "identity", "capsfilter", "tee ! queue ! identity",
+    "queue ! videorate", "videorate ! queue", "multiqueue ! queue", "videobalance" };
+  static const gchar *const converters[] = { "videoconvert", "queue ! videoconvert ! queue", "videoconvert ! identity",
+    "videoscale ! videoconvert ! videorate" };
+  LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
+
+  for (guint i = 0; i < G_N_ELEMENTS (before); i++) {
+    Pushed pushed = pushed_start (&layer, before[i]);
+
+    for (gint frame = 0; frame < 3; frame++)
+      pushed_frame (&pushed, "NV12");
+    expect_own_error (pushed.pipeline, pushed.element,
+        "the frames are NV12, and a layer of 3 channels takes RGB of 8 "
+        "bits; put videoconvert before the element",
+        before[i]);
+    pushed_stop (&pushed);
+
+    /* Good caps, then bad ones in mid-stream. */
+    pushed = pushed_start (&layer, before[i]);
+    fail_unless_equals_int (pushed_frame (&pushed, "RGB"), GST_FLOW_OK);
+    pushed_expect_none (&pushed, before[i]);
+    pushed_frame (&pushed, "I420");
+    pushed_frame (&pushed, "I420");
+    expect_own_error (pushed.pipeline, pushed.element, "the frames are I420, and a layer of 3", before[i]);
+    pushed_stop (&pushed);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (converters); i++) {
+    static const gchar *const formats[] = { "NV12", "I420", "RGB", "GRAY8", "NV12" };
+    Pushed pushed = pushed_start (&layer, converters[i]);
+
+    for (guint k = 0; k < G_N_ELEMENTS (formats); k++)
+      fail_unless_equals_int (pushed_frame (&pushed, formats[k]), GST_FLOW_OK);
+    pushed_expect_none (&pushed, converters[i]);
+    pushed_stop (&pushed);
+  }
+  layer_case_clear (&layer);
+}
+GST_END_TEST;
+
+/* A query for caps that the element refuses is no error. */
+GST_START_TEST (test_queries_are_no_faults)
+{
+  static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
+  LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
+  Pushed pushed = pushed_start (&layer, "queue");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (pushed.element, "sink");
+
+  for (gint i = 0; i < 2; i++) {
+    g_autoptr (GstCaps) yuv = frame_caps ("I420", 16, 12, NULL);
+    g_autoptr (GstCaps) all = gst_pad_query_caps (sink, NULL), none = gst_pad_query_caps (sink, yuv);
+
+    fail_unless (gst_caps_is_empty (none) && !gst_caps_is_empty (all));
+    fail_if (gst_pad_query_accept_caps (sink, yuv));
+    fail_if (gst_pad_peer_query_accept_caps (pushed.pad, yuv));
+    pushed_expect_none (&pushed, "queries");
+    fail_unless_equals_int (pushed_frame (&pushed, "RGB"), GST_FLOW_OK);
+  }
+  pushed_stop (&pushed);
+  layer_case_clear (&layer);
+}
+GST_END_TEST;
+
+/* A file name that is not UTF-8 gives a message that is. */
+GST_START_TEST (test_name_of_file)
+{
+  static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
+  LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
+  g_autofree gchar *location = g_strdup_printf ("%s/caf\xe9.npy", folder), *content = NULL;
+  GstElement *element, *pipeline = pipeline_of (&layer, "videotestsrc ! video/x-raw,format=I420", &element);
+  gsize length;
+  Pushed pushed;
+
+  fail_unless (g_file_get_contents (layer.location, &content, &length, NULL)
+      && g_file_set_contents (location, content, length, NULL));
+  g_object_set (element, "layer-location", location, NULL);
+  fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+  expect_own_error (pipeline, element, ".npy: the frames are I420", "at the start");
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (element);
+  gst_object_unref (pipeline);
+
+  for (gint large = 0; large < 2; large++) {
+    pushed = pushed_start (&layer, "");
+    g_object_set (pushed.element, "layer-location", NULL, NULL);
+    fail_unless_equals_int (gst_element_set_state (pushed.pipeline, GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+    g_object_set (pushed.element, "layer-location", location, "pool-size", large ? 99 : 1, NULL);
+    gst_pad_set_active (pushed.pad, TRUE);
+    fail_if (gst_element_set_state (pushed.pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
+    gst_pad_push_event (pushed.pad, gst_event_new_stream_start ("check"));
+    pushed_frame (&pushed, large ? "RGB" : "I420");
+    expect_own_error (pushed.pipeline, pushed.element,
+        large ? ".npy: frames of 16x12 give no output" : ".npy: the frames are I420", "when caps come");
+    pushed_stop (&pushed);
+  }
+  g_unlink (location);
+  layer_case_clear (&layer);
+}
+GST_END_TEST;
+
+TCase *
+layer_refused (void)
+{
+  TCase *tc = tcase_create ("refused");
+
+  tcase_set_timeout (tc, 300);
+  tcase_add_test (tc, test_refused_at_start);
+  tcase_add_test (tc, test_refused_when_caps_come);
+  tcase_add_test (tc, test_queries_are_no_faults);
+  tcase_add_test (tc, test_name_of_file);
+  return tc;
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=sh disable=SC2154 # run.sh sets top and all
+# The examples, and the clip through the element under GStreamer's leak tracer.
+
+# no_leaks PROPERTIES...: fails where a GStreamer object outlives the pipeline. The pattern leaves out the line in which the
+# tracer describes its own format.
+no_leaks () {
+  GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 gst-launch-1.0 -q filesrc location=examples/clip.mp4 \
+    ! decodebin ! videoconvert ! cudaconvolve "$@" ! fakesink >out/leaks 2>&1 || { cat out/leaks; return 1; }
+  ! grep 'object-alive, type-name=(string)[^%]' out/leaks
+}
+
+# run_example ARGUMENTS...: runs examples/run.sh without a window, so that no display is needed.
+run_example () {
+  ended=0
+  env -u DISPLAY -u WAYLAND_DISPLAY -u MESON_ARGS sh examples/run.sh "$@" >out/example 2>&1 || ended=$?
+  cat out/example
+  return "$ended"
+}
+
+# frames FILE: how many frames a clip has.
+frames () {
+  timeout 60 gst-launch-1.0 filesrc location="$1" ! decodebin ! fakesink silent=false -v |
+    grep -c 'last-message = chain'
+}
+
+# difference PICTURE: the mean difference between its left and its right half, in code values.
+difference () {
+  timeout 60 gst-launch-1.0 -q filesrc location="$1" ! pngdec ! videoconvert ! video/x-raw,format=GRAY8 \
+    ! filesink location=out/grey && python3 -c '
+data = open("out/grey", "rb").read()
+width, height = 1280, 360
+rows = [data[y * width:(y + 1) * width] for y in range(height)]
+print(sum(abs(a - b) for row in rows for a, b in zip(row[:width // 2], row[width // 2:])) * 2 // (width * height))'
+}
+
+# example PROPERTIES...: the clip has every frame, before and after differ clearly in the picture, the progress reaches the
+# end, and the report names the variant and the speed.
+example () {
+  rm -f out/clip-convolved.webm out/clip-before-after.png
+  run_example "$@" && [ "$(frames out/clip-convolved.webm)" = 100 ] &&
+    [ "$(difference out/clip-before-after.png)" -ge 6 ] &&
+    grep -q '^100 frames, 100%, [1-9][0-9.]* frames/s, 0:00 left' out/example &&
+    grep -q '^variant: [a-z]' out/example && grep -q '^frames per second: [1-9]' out/example
+}
+
+# With a window that needs a fifth of a second for each frame the encoder still has every frame, no frame is convolved
+# twice, and the film plays no faster than its own pace.
+example_slow_window () {
+  build/examples/convolve_file --clip=out/slow.webm --sink="identity sleep-time=200000 ! fakesink" \
+    examples/clip.mp4 sigma=8 >out/example && cat out/example &&
+    grep -q '^stats: frames = 100$' out/example && [ "$(frames out/slow.webm)" = 100 ] &&
+    awk '/^frames per second:/ { exit !($4 > 5.5 && $4 < 26) }' out/example
+}
+
+# example_ends COMMAND OPTIONS...: the command ends a film of 40 seconds early. The clip has the frames until then and
+# states its duration, which a truncated clip does not. The picture is written too.
+example_ends () {
+  command=$1
+  shift
+  rm -f out/ends.webm out/ends.png
+  [ -s out/film.webm ] || gst-launch-1.0 -q videotestsrc num-buffers=1000 ! video/x-raw,width=320,height=180,framerate=25/1 \
+    ! vp8enc deadline=1 cpu-used=8 ! webmmux ! filesink location=out/film.webm
+  build/examples/convolve_file --clip=out/ends.webm --picture=out/ends.png "$@" out/film.webm sigma=8 \
+    >out/example 2>&1 &
+  program=$!
+  sleep 4
+  $command
+  wait "$program" || { cat out/example; return 1; }
+  cat out/example
+  number=$(sed -n 's/^frames: //p' out/example)
+  written=$(frames out/ends.webm)
+  echo "$written frames in the clip"
+  [ "$written" -ge 1 ] && [ "$written" -lt 500 ] && [ $((number - written)) -le 2 ] && [ -s out/ends.png ] &&
+    python3 -c '
+import struct, sys
+head = open("out/ends.webm", "rb").read(4096)
+place = head.index(b"\x44\x89\x88") + 3
+sys.exit(struct.unpack(">d", head[place:place + 8])[0] < 400)'
+}
+
+interrupt () {
+  kill -INT "$program"
+}
+
+# On a terminal the progress line is overwritten in place.
+example_terminal () {
+  command -v script >/dev/null || return 77
+  script -qec "build/examples/convolve_file --sink=fakesink examples/clip.mp4" /dev/null >out/example
+  cat -v out/example
+  cat -v out/example | grep -q '^^M[0-9]* frames, .* left^\[\[K^M[0-9]* frames, '
+}
+
+# refused TEXT ARGUMENTS...: examples/run.sh fails with these arguments and says TEXT.
+refused () {
+  text=$1
+  shift
+  ! run_example "$@" && grep -q "$text" out/example
+}
+
+# Each preset and each boundary has a picture, as pictures.sh makes them.
+pictures () {
+  gst-inspect-1.0 cudaconvolve >out/inspected || return 1
+  presets=$(sed -n 's/,//g; s/.*Presets: //p' out/inspected)
+  boundaries=$(sed -n '/^  boundary /,/^  [a-z]/s/.*([0-9]): \([a-z0-9-]*\) .*/\1/p' out/inspected)
+  [ -n "$presets" ] && [ -n "$boundaries" ] || return 1
+  for name in $(echo "$presets" | sed 's/[a-z0-9-]*/preset-&/g') $(echo "$boundaries" | sed 's/^/boundary-/'); do
+    echo "$name"
+    [ -s "examples/pictures/$name.jpg" ] || { echo "has no picture in examples/pictures/"; return 1; }
+  done
+}
+
+example_rows () {
+  check "examples: a picture of each preset and boundary" pictures
+  check "examples: layers.py" python3 examples/layers.py out
+  check "leaks: mask=gaussian" no_leaks mask=gaussian
+  check "leaks: mask=sobel-x" no_leaks mask=sobel-x
+  check "leaks: mask=identity" no_leaks mask=identity
+  check "leaks: a layer" no_leaks layer-location=out/gabor.npz stride=4 mosaic=true
+  check "examples: run.sh" example
+  check "examples: Ctrl-C" example_ends interrupt --sink=fakesink
+  check "examples: progress on a terminal" example_terminal
+  check "examples: run.sh refuses a file that is not there" refused "no such file" nowhere.mp4
+  check "examples: run.sh refuses a file without video" refused "no video" LICENSE
+  check "examples: run.sh refuses an unknown mask" refused "not a preset" mask=nonsense
+  check "examples: run.sh refuses an unknown property" refused "no such property" masc=gaussian
+  [ -n "$all" ] || return 0
+  check "examples: run.sh mask=sobel-x" example mask=sobel-x bias=0.5 boundary=zero kernel-variant=cpu
+  check "examples: a slow window" example_slow_window
+  check "examples: a window that is closed" example_ends : --sink="identity error-after=30 ! fakesink"
+}

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=sh disable=SC2154 # run.sh sets top and all
+# The tests under the sanitizers: AddressSanitizer and UndefinedBehaviorSanitizer in build-asan/, ThreadSanitizer in
+# build-tsan/; both without CUDA.
+
+# Meson's tests get a registry that is not the user's. GStreamer's scanner is a program without sanitizers and cannot load
+# the plugin of this build, so GST_REGISTRY_FORK=no loads the plugin in the test's process. All other plugins are scanned
+# beforehand: some of them change the floating-point mode or leak while they are loaded.
+sanitized_tests () {
+  if [ "$(cc -print-file-name=libasan.so)" = libasan.so ] || [ "$(cc -print-file-name=libubsan.so)" = libubsan.so ]
+  then
+    row SKIP "sanitizers: the compiler has no libasan or no libubsan"
+  elif check_step "sanitizers: build" build_project "$top/build-asan" -Dcuda=disabled -Dexamples=true \
+    -Db_sanitize=address,undefined -Db_lundef=false; then
+    GST_REGISTRY="$top/build-asan/registry.bin" gst-inspect-1.0 fakesink >out/plugins 2>&1 || true
+    meson_tests build-asan "sanitizers: " GST_REGISTRY="$top/build-asan/registry.bin" GST_REGISTRY_FORK=no \
+      ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+      LSAN_OPTIONS="suppressions=$top/tests/lsan.supp:print_suppressions=0"
+  fi
+}
+
+# Only the kernel library: GStreamer and GLib are built without ThreadSanitizer, which cannot see their locks.
+threads_under_sanitizer () {
+  if [ "$(cc -print-file-name=libtsan.so)" = libtsan.so ]; then
+    row SKIP "ThreadSanitizer: the compiler has no libtsan"
+  elif check_step "ThreadSanitizer: build" build_project "$top/build-tsan" -Dcuda=disabled -Dexamples=false \
+    -Db_sanitize=thread -Db_lundef=false; then
+    check "ThreadSanitizer: variant cpu" build-tsan/tests/convolve_check --host --variant cpu --cases 300
+  fi
+}
+
+
+sanitizer_rows () {
+  sanitized_tests
+  threads_under_sanitizer
+}
