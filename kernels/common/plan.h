@@ -12,62 +12,64 @@ extern "C"
 #endif
 
 /*
- * The end of every variant: a sum of taps times samples becomes a sample. The rounding's 1/2 and the nudge that makes
- * the result exact (convolve_tail_init()) are inside the offsets.
+ * The tail of every variant: a sum of taps times samples, times scale, plus offset, rounded down and clamped, is the
+ * sample. The offset contains the 1/2 of rounding half up, and the small correction that makes the result exact where
+ * the taps are integers: see common/taps.c. Offsets are in code values, one for each sample of a pixel.
  */
 typedef struct
 {
   double scale, offset[CONVOLVE_MAX_SAMPLES];
-  float scale_f, offset_f[CONVOLVE_MAX_SAMPLES];
-  float maximum;   /* 2^depth - 1 */
-  bool wide;       /* float cannot be proved right: use the doubles */
-  float scale_low; /* scale less scale_f */
-  bool wide_down;  /* nor can floats with scale_low that are rounded down, see cuda/border.cuh */
+  float scale_f, offset_f[CONVOLVE_MAX_SAMPLES]; /* the same, rounded to float */
+  float scale_low;                               /* scale - scale_f */
+  float maximum;                                 /* the largest sample, 2^depth - 1 */
+  bool needs_double;                             /* arithmetic in float is not proved right: use scale and offset */
+  bool floor_needs_double; /* nor is scale_f with scale_low, rounded down at each step: see cuda/border.cuh */
 } ConvolveTail;
 
 /*
- * Taps that fit the parameters of one kernel launch: 32,764 bytes on sm_70 and up with CUDA 12.1, less what else a
- * launch takes.
+ * The taps that fit the parameters of one kernel launch. These are 32,764 bytes from compute capability 7.0 and CUDA 12.1
+ * on, and the image takes its part of them.
  */
 #define CONVOLVE_MAX_PARAMETER_TAPS 8100
 
-/* A mask as the kernels read it: the taps that were proved, in both precisions. */
+/* A mask as the kernels read it: height rows of width taps. The divisor is in the tail. */
 typedef struct
 {
   int width, height;
-  float *taps; /* row-major */
-  double *wide_taps;
-  float *row, *column; /* factors of a rank-1 mask: taps[j][i] = column[j] * row[i]; NULL otherwise */
+  float *taps;         /* with room for CONVOLVE_MAX_PARAMETER_TAPS */
+  double *double_taps; /* the same before they were rounded to float */
+  float *row, *column; /* where the mask has rank 1, taps[j][i] = column[j] * row[i]; otherwise NULL */
 } ConvolveTaps;
 
-/* The end of an exact plan's sums of bytes, as common/integer_tail.h says. */
+/* The tail of an exact plan with 8-bit samples: see common/integer_tail.h. */
 typedef struct
 {
   float scale, offset[CONVOLVE_MAX_SAMPLES];
-  int start[CONVOLVE_MAX_SAMPLES];
-  bool clamps; /* some results are outside 0 .. 255 */
+  int start[CONVOLVE_MAX_SAMPLES]; /* with which the sums of integers begin */
+  bool clamps;                     /* some results are outside 0 .. 255 */
 } ConvolveIntegerTail;
 
+/* Made by convolve_plan_new (), and never changed afterwards but for its references. */
 struct ConvolvePlan
 {
   int references; /* atomic */
   ConvolvePixel pixel;
   ConvolveBoundary boundary;
-  int64_t pixels; /* of a plane, about; 0: many */
+  int64_t pixels; /* of a plane, roughly; 0: a plane of a 4K frame */
   ConvolveTaps taps;
   ConvolveTail tail;
-  bool exact;         /* integer taps below the float limit */
-  double step;        /* of an exact plan: its results before rounding are multiples of it; 0: unknown */
-  double denominator; /* of its scale as a fraction */
-  bool identity;
-  bool wide_sums;       /* float sums would break the error budget: add in double */
-  bool device_taps_fit; /* taps rounded to float keep the error budget, as every device variant needs */
+  bool exact;           /* the taps are integers, and their sums are exact in float */
+  double step;          /* of an exact plan: its results before rounding are multiples of this number; 0: unknown */
+  double denominator;   /* of an exact plan's scale as a fraction */
+  bool identity;        /* the output equals the input */
+  bool double_sums;     /* sums in float would exceed the error budget */
+  bool device_taps_fit; /* the taps in float keep the error budget, as most device variants need */
   const struct ConvolveVariant *variant;
-  ConvolveDevice *device; /* NULL for a host variant */
-  void *prepared;         /* what the variant derived from the mask, one block of malloc (), or NULL */
-  void *loaded;           /* what run () launches with: kernels and their parameters, one block of malloc (), or NULL */
-  void *device_memory;    /* the variant's copy of the mask on the device, or NULL */
-  struct ConvolvePool *pool; /* of a host variant, or NULL */
+  ConvolveDevice *device;    /* NULL for a host variant */
+  void *prepared;            /* what the variant derived from the mask, one block of malloc (), or NULL */
+  void *loaded;              /* what run () launches: kernels and their parameters, one block of malloc (), or NULL */
+  void *device_memory;       /* the variant's copy of the mask on the device, or NULL */
+  struct ConvolvePool *pool; /* the threads of a host variant, or NULL for the caller's thread alone */
 };
 
 /*
@@ -81,9 +83,10 @@ typedef struct ConvolveVariant
   bool on_device;
 
   /*
-   * Whether the variant can do the plan's mask on its pixels: exact, never a guess. False with the reason, a sentence
-   * about "it", the mask. What was found on the way may be left in *found, one block of malloc (), which becomes
-   * plan->prepared where the variant is chosen. NULL: the variant does every mask.
+   * Whether the variant can compute the plan's mask on its pixels: exact, never a guess. False with the reason, a sentence
+   * about the mask, the pixels or the device without a capital letter and a full stop. What was found on the way may be
+   * left in *found, one block of malloc (), which becomes plan->prepared where the variant is chosen. NULL: the variant
+   * computes every mask.
    */
   bool (*accepts) (const ConvolvePlan *plan, void **found, const char **reason);
   ConvolveStatus (*prepare) (ConvolvePlan *plan, ConvolveError *error); /* derives the rest on the host; or NULL */
@@ -146,7 +149,7 @@ convolve_budget (const ConvolvePlan *plan)
   return plan->pixel.depth == 8 ? 1.0 / 64 : 0.5;
 }
 
-/* Analyses the mask for this pixel and fills taps, tail, exact, identity, wide_sums and device_taps_fit. */
+/* Analyses the mask for this pixel and fills taps, tail, exact, identity, double_sums and device_taps_fit. */
 ConvolveStatus convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error);
 void convolve_taps_clear (ConvolveTaps *taps);
 

@@ -34,7 +34,7 @@ convolve_tail_float (const ConvolveTail *tail, int sample, float sum)
 {
   float value;
 
-  if (tail->wide)
+  if (tail->needs_double)
     return convolve_tail_double (tail, sample, sum);
   value = CONVOLVE_SCALE_F (sum, tail->scale_f, tail->offset_f[sample]);
   value = value > 0 ? value : 0;

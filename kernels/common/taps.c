@@ -150,10 +150,10 @@ init_exact_tail (ConvolvePlan *plan, const ConvolveMask *mask, double factor, do
     tail->offset[i] = zero - zero * sum * scale + bias + 0.5 + step / 2;
     tail->offset_f[i] = (float) tail->offset[i];
     if (float_tail_error (tail->maximum, tail->offset[i]) >= step / 2)
-      tail->wide = true;
+      tail->needs_double = true;
     /* Two roundings of a number as large as the offset. Rounding the result down moves no result past an integer. */
     if (4 * (fabs (tail->offset[i]) + 1) * FLOAT_UNIT >= step / 2)
-      tail->wide_down = true;
+      tail->floor_needs_double = true;
   }
 }
 
@@ -239,17 +239,17 @@ allocate (ConvolveTaps *taps)
   size_t padded = count < CONVOLVE_MAX_PARAMETER_TAPS ? CONVOLVE_MAX_PARAMETER_TAPS : count;
 
   taps->taps = calloc (padded, sizeof (float));
-  taps->wide_taps = calloc (count, sizeof (double));
+  taps->double_taps = calloc (count, sizeof (double));
   taps->row = calloc (2 * CONVOLVE_MAX_SIDE, sizeof (float));
   taps->column = taps->row ? taps->row + CONVOLVE_MAX_SIDE : NULL;
-  return taps->taps && taps->wide_taps && taps->row;
+  return taps->taps && taps->double_taps && taps->row;
 }
 
 void
 convolve_taps_clear (ConvolveTaps *taps)
 {
   free (taps->taps);
-  free (taps->wide_taps);
+  free (taps->double_taps);
   free (taps->row);
 }
 
@@ -295,8 +295,8 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
   /* All variants use the same taps, rounded to float where that keeps the budget. */
   plan->device_taps_fit = rounding * maximum <= budget / 4;
   for (int i = 0; i < count; i++) {
-    taps->wide_taps[i] = plan->device_taps_fit ? taps->taps[i] : values[i];
-    sum += taps->wide_taps[i];
+    taps->double_taps[i] = plan->device_taps_fit ? taps->taps[i] : values[i];
+    sum += taps->double_taps[i];
   }
 
   if (plan->exact) {
@@ -307,7 +307,7 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
 
     /* The sum of a row rounds at most once for each tap, and the sum of all rows once for each row. */
     error += (gain * (mask->width + mask->height + 2) * FLOAT_UNIT + rounding) * maximum;
-    plan->wide_sums = plan->tail.wide = error > budget * 3 / 4 || !plan->device_taps_fit;
+    plan->double_sums = plan->tail.needs_double = error > budget * 3 / 4 || !plan->device_taps_fit;
     rank_1 = factor_reals (taps, values, budget / 4 / maximum, row, column);
   }
   for (int i = 0; i < mask->width; i++)

@@ -68,7 +68,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 const ConvolveVariant convolve_variant_cpu = {
   .name = "cpu",
   .number = 17,
-  .idea = "threads and vectors on the host: integers where they are exact enough, few products, running sums",
+  .idea = "threads and vector instructions on the CPU",
   .prepare = convolve_cpu_prepare,
   .clear = convolve_cpu_clear,
   .run = run,

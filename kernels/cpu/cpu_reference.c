@@ -89,7 +89,7 @@ sum_in_double (const ConvolveTaps *taps, float *const *rows, int x, double *sums
 
   for (int j = 0; j < taps->height; j++) {
     const float *row = rows[j] + x;
-    const double *tap = taps->wide_taps + (size_t) j * taps->width;
+    const double *tap = taps->double_taps + (size_t) j * taps->width;
 
     for (int i = 0; i < taps->width; i++)
       for (int k = 0; k < OUTPUTS; k++)
@@ -108,7 +108,7 @@ convolve_row (const ConvolvePlan *plan, float *const *rows, int sample, int coun
     int n = count - x < OUTPUTS ? count - x : OUTPUTS;
     unsigned values[OUTPUTS];
 
-    if (plan->wide_sums) {
+    if (plan->double_sums) {
       double sums[OUTPUTS];
 
       sum_in_double (&plan->taps, rows, x, sums);
@@ -193,6 +193,6 @@ convolve_cpu_reference_run (const ConvolvePlan *plan, const ConvolvePlane *plane
 const ConvolveVariant convolve_variant_cpu_reference = {
   .name = "cpu-reference",
   .number = 18,
-  .idea = "one plain loop on the host; the result that all others must equal",
+  .idea = "one plain loop on the CPU, whose result all other variants must equal",
   .run = convolve_cpu_reference_run,
 };

@@ -63,7 +63,7 @@ convolve_cpu_exact_bits (const ConvolveCpuAnalysis *a, ConvolveRange sums)
 {
   const ConvolveTail *tail = &a->plan->tail;
 
-  for (int bits = 0; bits <= 24 && !tail->wide; bits++)
+  for (int bits = 0; bits <= 24 && !tail->needs_double; bits++)
     if (tail->scale == ldexp (1, -bits))
       return convolve_cpu_can_shift (a, bits, sums) ? bits : -1;
   return -1;

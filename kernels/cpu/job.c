@@ -69,7 +69,7 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
   size_t length = row_length (job);
 
   job->outside = take (arena, job->plan->taps.width, sizeof (int));
-  job->offsets = take (arena, length, cpu->tail.wide ? sizeof (double) : sizeof (float));
+  job->offsets = take (arena, length, cpu->tail.needs_double ? sizeof (double) : sizeof (float));
   for (int i = 0; i < 2; i++)
     job->results[i] = take (arena, length, sizeof (uint16_t));
   for (int i = 0; i < 2; i++)
@@ -142,7 +142,7 @@ fill_offsets (const ConvolveCpuJob *job)
     job->starts[i] = job->cpu->starts[i % job->samples];
 
   for (int i = 0; i < job->count; i++)
-    if (tail->wide)
+    if (tail->needs_double)
       ((double *) job->offsets)[i] = tail->offset[i % job->samples];
     else
       ((float *) job->offsets)[i] = tail->offset_f[i % job->samples];

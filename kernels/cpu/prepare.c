@@ -42,8 +42,8 @@ find_budget (ConvolveCpuAnalysis *a)
   if (a->plan->device_taps_fit)
     budget -= convolve_sum_of_magnitudes (a->taps, a->width * a->height) * a->plan->tail.maximum * CONVOLVE_FLOAT_UNIT;
   tail = float_tail_error (a);
-  a->cpu->tail.wide = tail > budget / 4;
-  a->budget = 0.98 * (a->cpu->tail.wide ? budget : budget - tail);
+  a->cpu->tail.needs_double = tail > budget / 4;
+  a->budget = 0.98 * (a->cpu->tail.needs_double ? budget : budget - tail);
 }
 
 /* What the paths compute during the comparison; too large for a stack. */
@@ -107,7 +107,7 @@ choose_floats (const ConvolveCpuAnalysis *a, const Workspace *workspace, double 
 static ConvolveCpuPath
 choose_sums (const ConvolveCpuAnalysis *a, Workspace *workspace, double *least)
 {
-  double tail = a->cpu->tail.wide ? CONVOLVE_COST_DOUBLE_TAIL : CONVOLVE_COST_TAIL;
+  double tail = a->cpu->tail.needs_double ? CONVOLVE_COST_DOUBLE_TAIL : CONVOLVE_COST_TAIL;
   ConvolveCpuPath path = choose_floats (a, workspace, tail, least);
   const ConvolveIntegerTaps *taps = &workspace->taps;
   const ConvolveIntegerFactors *integers = &workspace->integers;
@@ -171,7 +171,7 @@ prepare (const ConvolvePlan *plan, ConvolveCpu *cpu, Workspace *workspace)
   const ConvolveTaps *taps = &plan->taps;
   ConvolveCpuAnalysis a = { .plan = plan,
     .cpu = cpu,
-    .taps = taps->wide_taps,
+    .taps = taps->double_taps,
     .width = taps->width,
     .height = taps->height,
     .samples = plan->pixel.samples,

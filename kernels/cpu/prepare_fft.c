@@ -74,7 +74,7 @@ convolve_cpu_use_fft (const ConvolveCpuAnalysis *a)
   if (!cpu->fft)
     return false;
   cpu->path = CONVOLVE_CPU_FFT;
-  cpu->tail.wide = true;
+  cpu->tail.needs_double = true;
   if (exact) {
     cpu->fft_start = a->center * a->sum;
     return true;

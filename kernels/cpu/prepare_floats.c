@@ -171,7 +171,7 @@ convolve_cpu_use_doubles (const ConvolveCpuAnalysis *a)
 {
   a->cpu->path = CONVOLVE_CPU_DOUBLE;
   a->cpu->center = 0;
-  a->cpu->tail.wide = true;
+  a->cpu->tail.needs_double = true;
 }
 
 bool

@@ -133,7 +133,7 @@ convolve_cpu_store_ints (const ConvolveCpuJob *job, int y, const int32_t *sums)
 {
   const ConvolveTail *tail = &job->cpu->tail;
 
-  if (tail->wide)
+  if (tail->needs_double)
     job->level->ints_to_values_in_double (sums, job->count, tail->scale, job->offsets, tail->maximum, job->results[0]);
   else
     job->level->ints_to_values (sums, job->count, tail->scale_f, job->offsets, tail->maximum, job->results[0]);
@@ -145,7 +145,7 @@ convolve_cpu_store_floats (const ConvolveCpuJob *job, int y, const float *sums)
 {
   const ConvolveTail *tail = &job->cpu->tail;
 
-  if (tail->wide)
+  if (tail->needs_double)
     job->level->floats_to_values_in_double (sums, job->count, tail->scale, job->offsets, tail->maximum,
         job->results[0]);
   else

@@ -28,7 +28,7 @@ sum_row (const ConvolveCpuJob *job, int y)
         job->float_sums);
     convolve_cpu_store_floats (job, y, job->float_sums);
   } else {
-    job->level->sum_floats_in_double (taps->wide_taps, taps->width, taps->height, job->samples, rows, 0, job->count,
+    job->level->sum_floats_in_double (taps->double_taps, taps->width, taps->height, job->samples, rows, 0, job->count,
         job->double_sums);
     convolve_cpu_store_doubles (job, y, job->double_sums);
   }

@@ -31,5 +31,5 @@ convolve_accepts_float_rank_1 (const ConvolvePlan *plan, const char **reason)
   if (!convolve_accepts_rank_1 (plan, reason))
     return false;
   *reason = "the sums need double precision";
-  return !plan->wide_sums;
+  return !plan->double_sums;
 }

@@ -180,7 +180,7 @@ convolve_clamp_bytes (int high, int low, uint32_t above)
 
 /*
  * Scales a sum, adds the offset and rounds down to an integer. All operations here round down, so that none moves a
- * number over an integer: only errors made before count, see ConvolveTail.wide_down. The last addition moves the
+ * number over an integer: only errors made before count, see ConvolveTail.floor_needs_double. The last addition moves the
  * integer to the low bits of the float, see CONVOLVE_MAGIC. For 8-bit samples the result is not clamped; its magnitude
  * is below 2^22, because convolve_border_accepts_pixels () refuses other masks.
  */
@@ -243,7 +243,7 @@ convolve_store_sums (const ConvolveImage &image, int2 tile, const float (&sums)[
   for (int in_double = 0; in_double < 2; in_double++) {
     uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * bytes);
 
-    if (in_double && !image.tail.wide_down)
+    if (in_double && !image.tail.floor_needs_double)
       return;
 #pragma unroll
     for (int r = 0; r < R; r++, to += image.destination_stride) {
@@ -401,7 +401,7 @@ convolve_border_group (const ConvolveImage &image, const ConvolveParts &parts, c
       unsigned word = sizeof (T) == 1 ? convolve_clamp_bytes (0, value, 0) : (unsigned) value << image.shift;
 
       *convolve_destination<T> (image, x + c, y, sample) =
-          (T) (image.tail.wide_down ? convolve_finish_double (&image, sample, sums[c]) : word);
+          (T) (image.tail.floor_needs_double ? convolve_finish_double (&image, sample, sums[c]) : word);
     }
 }
 

@@ -37,7 +37,7 @@ convolve_box_factor (const ConvolvePlan *plan, const ConvolveBox *box)
 {
   const ConvolveTaps *taps = &plan->taps;
 
-  return taps->wide_taps[taps->height / 2 * taps->width + taps->width / 2] / (box->row.inner * box->column.inner);
+  return taps->double_taps[taps->height / 2 * taps->width + taps->width / 2] / (box->row.inner * box->column.inner);
 }
 
 /* Weight i of an axis with count weights. */
@@ -57,7 +57,7 @@ missed (const ConvolvePlan *plan, const ConvolveBox *box)
 
   for (int j = 0; j < taps->height; j++)
     for (int i = 0; i < taps->width; i++)
-      sum += fabs (taps->wide_taps[j * taps->width + i]
+      sum += fabs (taps->double_taps[j * taps->width + i]
           - factor * weight (&box->row, i, taps->width) * weight (&box->column, j, taps->height));
   return sum;
 }
@@ -71,7 +71,7 @@ convolve_box_choose (const ConvolvePlan *plan, ConvolveBox *box, const char **re
   double most;
 
   *reason = "the weights are not all equal apart from those at the mask's edges";
-  if (!taps->row || taps->wide_taps[taps->height / 2 * taps->width + taps->width / 2] == 0
+  if (!taps->row || taps->double_taps[taps->height / 2 * taps->width + taps->width / 2] == 0
       || !find_axis (taps->row, taps->width, &box->row) || !find_axis (taps->column, taps->height, &box->column)
       || missed (plan, box) * plan->tail.maximum > (plan->exact ? 0 : convolve_budget (plan) / 4))
     return false;
@@ -143,7 +143,7 @@ static void
 choose_tail (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *task)
 {
   const ConvolveTaps *taps = &plan->taps;
-  const double middle = taps->wide_taps[taps->height / 2 * taps->width + taps->width / 2]; /* the largest tap */
+  const double middle = taps->double_taps[taps->height / 2 * taps->width + taps->width / 2]; /* the largest tap */
   const double gain = fabs (middle * plan->tail.scale) * taps->width * taps->height,
                factor = convolve_box_factor (plan, box);
   const char *reason;
@@ -158,7 +158,7 @@ choose_tail (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *
   if (plan->exact && factor == 1 && convolve_integer_tail_choose (plan, &task->integer_tail, &reason)
       && !task->integer_tail.clamps)
     task->tail_kind = CONVOLVE_BOX_INTEGERS;
-  else if (plan->exact ? plan->tail.wide_down : plan->tail.wide)
+  else if (plan->exact ? plan->tail.floor_needs_double : plan->tail.needs_double)
     task->tail_kind = CONVOLVE_BOX_DOUBLES;
   else
     task->tail_kind = plan->pixel.type == CONVOLVE_SAMPLE_U8 && gain * 255 + most > CONVOLVE_FLOOR_LIMIT
@@ -223,7 +223,7 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
 const ConvolveVariant convolve_variant_box = {
   .name = "box",
   .number = 1,
-  .idea = "equal weights: sums that run down the columns and along the rows, the same work for every width",
+  .idea = "equal weights, by running sums down the columns and along the rows: the time hardly depends on the size",
   .accepts = accepts,
   .prepare = prepare,
   CONVOLVE_ON_DEVICE (box),

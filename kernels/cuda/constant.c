@@ -12,7 +12,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_constant = {
   .name = "constant",
   .number = 13,
-  .idea = "a thread per pixel, the mask in constant memory",
+  .idea = "one thread for each pixel, the mask in constant memory",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (constant),
 };

@@ -17,7 +17,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   double gain = convolve_border_magnitude (plan->taps.taps, count);
 
   *reason = "the sums need double precision";
-  if (plan->wide_sums || (!plan->exact && gain * count * plan->tail.maximum / TWO_24 > convolve_budget (plan) / 4))
+  if (plan->double_sums || (!plan->exact && gain * count * plan->tail.maximum / TWO_24 > convolve_budget (plan) / 4))
     return false;
   return convolve_border_accepts (plan, reason);
 }
@@ -25,7 +25,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_direct = {
   .name = "direct",
   .number = 8,
-  .idea = "a block of outputs for each thread, sums in registers, each input loaded and converted once",
+  .idea = "each thread keeps a block of outputs in registers and reads each sample once",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (direct),
 };

@@ -34,8 +34,8 @@ error_of (const ConvolvePlan *plan, double unit)
   double tile = sqrt (2) * middle * CONVOLVE_FFT_POINTS;
 
   for (int i = 0; i < count; i++) {
-    gain += fabs (plan->taps.wide_taps[i]);
-    norm += plan->taps.wide_taps[i] * plan->taps.wide_taps[i];
+    gain += fabs (plan->taps.double_taps[i]);
+    norm += plan->taps.double_taps[i] * plan->taps.double_taps[i];
   }
   for (int i = 0; i < plan->pixel.samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
@@ -76,7 +76,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   if (!fft)
     return false;
   for (int i = 0; i < taps->width * taps->height; i++)
-    sum += taps->wide_taps[i];
+    sum += taps->double_taps[i];
   fft->is_double = is_double;
   fft->middle = 1 << (plan->pixel.depth - 1);
   fft->constant = fft->middle * sum;
@@ -87,7 +87,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_fft = {
   .name = "fft",
   .number = 10,
-  .idea = "tiles that overlap, by Fourier transforms: the same work for every mask",
+  .idea = "overlapping tiles by Fourier transforms: the same time for every mask",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (fft),
 };

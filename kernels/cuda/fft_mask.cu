@@ -112,7 +112,7 @@ put_spectrum (ConvolvePlan *plan, ConvolveError *error)
     circle[i] = circle_point (i);
   }
   for (size_t i = 0; i < count; i++)
-    taps[i] = plan->taps.wide_taps[i];
+    taps[i] = plan->taps.double_taps[i];
   task.rows = (Complex<double> *) scratch;
   task.circle = (Complex<double> *) ((char *) scratch + rows);
   task.taps = (double *) (task.circle + POINTS);

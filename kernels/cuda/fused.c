@@ -13,7 +13,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_fused = {
   .name = "fused",
   .number = 5,
-  .idea = "a rank-1 mask in one pass: sums of rows go from registers to all outputs above and below",
+  .idea = "a column times a row in one pass: row sums stay in registers and are added to all outputs above and below",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (fused),
 };

@@ -46,7 +46,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_fused_tiled = {
   .name = "fused-tiled",
   .number = 6,
-  .idea = "a rank-1 mask as two passes over a tile in shared memory, 8 sums of a row and 16 of a column to a thread",
+  .idea = "a column times a row in two passes over a tile in shared memory",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (fused_tiled),
 };

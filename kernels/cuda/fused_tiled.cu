@@ -218,7 +218,7 @@ sum_columns (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &
     for (int in_double = 0; in_double < 2; in_double++) {
       uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, place.top + first, s);
 
-      if (in_double && !image.tail.wide_down)
+      if (in_double && !image.tail.floor_needs_double)
         break;
 #pragma unroll
       for (int r = 0; r < STACK; r++, to += image.destination_stride) {

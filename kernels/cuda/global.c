@@ -10,15 +10,15 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
   const ConvolveTaps *taps = &plan->taps;
   size_t count = (size_t) taps->width * taps->height;
 
-  if (plan->wide_sums)
-    return convolve_device_put (plan->device, taps->wide_taps, count * sizeof (double), &plan->device_memory, error);
+  if (plan->double_sums)
+    return convolve_device_put (plan->device, taps->double_taps, count * sizeof (double), &plan->device_memory, error);
   return convolve_device_put (plan->device, taps->taps, count * sizeof (float), &plan->device_memory, error);
 }
 
 const ConvolveVariant convolve_variant_global = {
   .name = "global",
   .number = 16,
-  .idea = "a thread per pixel, image and mask in global memory",
+  .idea = "one thread for each pixel, image and mask in global memory",
   .prepare = prepare,
   CONVOLVE_ON_DEVICE (global),
 };

@@ -58,7 +58,7 @@ typedef ConvolveKernels ConvolveParameterKernels[2];
 static inline const void *
 convolve_kernel (const ConvolvePlan *plan, const ConvolveKernels &kernels)
 {
-  return kernels[plan->wide_sums][plan->pixel.type];
+  return kernels[plan->double_sums][plan->pixel.type];
 }
 
 static inline const void *

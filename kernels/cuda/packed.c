@@ -15,7 +15,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_packed = {
   .name = "packed",
   .number = 7,
-  .idea = "bytes as they lie in memory, four products in one instruction, with integer weights of eight bits",
+  .idea = "8-bit samples as they lie in memory, times 8-bit integer weights, four products in an instruction",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (packed),
 };

@@ -25,7 +25,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_packed_separable = {
   .name = "packed-separable",
   .number = 4,
-  .idea = "as packed, for a rank-1 mask: sums of rows four products at a time, of columns two at a time",
+  .idea = "a column times a row of 8-bit integers: four products in an instruction along rows, two down columns",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (packed_separable),
 };

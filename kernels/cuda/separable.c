@@ -9,7 +9,7 @@ convolve_separable_shared_size (const ConvolvePlan *plan)
   size_t lines = CONVOLVE_SEPARABLE_ROWS * (CONVOLVE_SEPARABLE_WIDTH + plan->taps.width - 1);
   size_t ring = (CONVOLVE_SEPARABLE_ROWS + plan->taps.height - 1) * CONVOLVE_SEPARABLE_WIDTH;
 
-  return lines * sizeof (float) + ring * (plan->wide_sums ? sizeof (double) : sizeof (float));
+  return lines * sizeof (float) + ring * (plan->double_sums ? sizeof (double) : sizeof (float));
 }
 
 static bool
@@ -25,7 +25,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_separable = {
   .name = "separable",
   .number = 11,
-  .idea = "a rank-1 mask as a row pass and a column pass, fused in shared memory",
+  .idea = "a column times a row, as a row pass and a column pass in shared memory",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (separable),
 };

@@ -32,7 +32,7 @@ digit_of (int integer, int d)
 static int
 integer_of (const ConvolvePlan *plan, double quantum, int k)
 {
-  return (int) lround (plan->taps.wide_taps[k] / quantum);
+  return (int) lround (plan->taps.double_taps[k] / quantum);
 }
 
 int
@@ -57,7 +57,7 @@ find_bounds (const ConvolvePlan *plan, int count, double quantum)
 
   for (int k = 0; k < plan->taps.width * plan->taps.height; k++) {
     int integer = integer_of (plan, quantum, k);
-    double error = integer * quantum - plan->taps.wide_taps[k], weight = quantum;
+    double error = integer * quantum - plan->taps.double_taps[k], weight = quantum;
 
     for (int d = 0; d < count; d++, weight *= 256) {
       bounds.sums[d] += abs (digit_of (integer, d));
@@ -140,12 +140,12 @@ convolve_tensor_choose (const ConvolvePlan *plan, ConvolveTensorDigits *digits, 
   const int taps = plan->taps.width * plan->taps.height;
   double peak = 0, gain = 0;
 
-  if (plan->wide_sums) {
+  if (plan->double_sums) {
     *reason = "the sums need double precision";
     return false;
   }
   for (int k = 0; k < taps; k++)
-    peak = fmax (peak, fabs (plan->taps.wide_taps[k])), gain += fabs (plan->taps.wide_taps[k]);
+    peak = fmax (peak, fabs (plan->taps.double_taps[k])), gain += fabs (plan->taps.double_taps[k]);
   for (int count = 1; count <= CONVOLVE_TENSOR_MAX_DIGITS; count++) {
     double fine = peak > 0 ? peak / largest[count] : 1;
     double coarse = gain * plan->tail.maximum / (INT_LIMIT - 256.0 * 65536);
@@ -249,7 +249,7 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
 const ConvolveVariant convolve_variant_tensor = {
   .name = "tensor",
   .number = 9,
-  .idea = "rows of the mask as banded matrices of bytes on the integer tensor cores",
+  .idea = "the rows of the mask as banded matrices of bytes on the integer tensor cores",
   .accepts = accepts,
   .prepare = prepare,
   CONVOLVE_ON_DEVICE (tensor),

@@ -71,7 +71,7 @@ finish_single (const ConvolveImage &image, const TensorParameters &mask, int sam
 
 /*
  * The tail of an exact plan for which single precision is too coarse. FLOOR: floats that are rounded down are exact,
- * see ConvolveTail.wide_down; the results are clamped to 16 bits at most, for 8-bit samples too. Otherwise doubles.
+ * see ConvolveTail.floor_needs_double; the results are clamped to 16 bits at most, for 8-bit samples too. Otherwise doubles.
  */
 template <bool FLOOR>
 static __device__ __forceinline__ unsigned
@@ -129,9 +129,9 @@ finish_all (const ConvolveImage &image, const TensorParameters &mask, int sample
     finish_integers<T, true> (image, mask.integer_tail, sample, sums, packed);
   else if (!mask.total_fits)
     finish_single<T, false> (image, mask, sample, sums, packed);
-  else if (!mask.tail.wide)
+  else if (!mask.tail.needs_double)
     finish_single<T, true> (image, mask, sample, sums, packed);
-  else if (!mask.tail.wide_down)
+  else if (!mask.tail.floor_needs_double)
     finish_exact<T, true> (image, mask, sample, sums, packed);
   else
     finish_exact<T, false> (image, mask, sample, sums, packed);

@@ -19,7 +19,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_tensor_fused = {
   .name = "tensor-fused",
   .number = 2,
-  .idea = "as tensor-separable, for one product: all that a warp needs comes from memory to registers at once",
+  .idea = "a column times a row on the tensor cores; a warp keeps its samples and row sums in registers",
   .accepts = accepts,
   .prepare = convolve_tensor_products_prepare,
   CONVOLVE_ON_DEVICE (tensor_fused),

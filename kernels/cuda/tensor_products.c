@@ -77,7 +77,7 @@ choose_exact_tail (const ConvolvePlan *plan, ConvolveTensorProducts *products, c
 {
   const ConvolveTaps *taps = &plan->taps;
   const double gain =
-      fabs (plan->tail.scale) * convolve_sum_of_magnitudes (taps->wide_taps, taps->width * taps->height);
+      fabs (plan->tail.scale) * convolve_sum_of_magnitudes (taps->double_taps, taps->width * taps->height);
   double largest_offset = 0;
 
   if (shift_exactly (plan, products))
@@ -90,7 +90,7 @@ choose_exact_tail (const ConvolvePlan *plan, ConvolveTensorProducts *products, c
     return true;
   for (int i = 0; i < plan->pixel.samples; i++)
     largest_offset = fmax (largest_offset, fabs (plan->tail.offset[i]));
-  if (!(plan->step > 0) || plan->tail.wide_down || gain * plan->tail.maximum + largest_offset > MOST_FLOOR) {
+  if (!(plan->step > 0) || plan->tail.floor_needs_double || gain * plan->tail.maximum + largest_offset > MOST_FLOOR) {
     *reason = "the mask's divisor is too fine for single precision";
     return false;
   }
@@ -246,7 +246,7 @@ mask_error (const Analysis *a, Scales scales, const ConvolveTensorProductsTaps *
 
       for (int r = 0; r < a->factors.rank; r++)
         tap += (double) taps->row[r][i] * taps->column[r][j];
-      difference = tap * quantum - given->wide_taps[j * given->width + i];
+      difference = tap * quantum - given->double_taps[j * given->width + i];
       below += difference < 0 ? difference : 0;
       above += difference > 0 ? difference : 0;
     }
@@ -309,7 +309,7 @@ find_products (Analysis *a)
 {
   const ConvolveTaps *given = &a->plan->taps;
 
-  if (!convolve_factors_find (given->wide_taps, given->width, given->height, a->budget / 8 / a->plan->tail.maximum,
+  if (!convolve_factors_find (given->double_taps, given->width, given->height, a->budget / 8 / a->plan->tail.maximum,
           &a->factors))
     return false;
   a->row_peak = a->column_peak = 0;
@@ -365,7 +365,7 @@ static bool
 choose_rounded (const ConvolvePlan *plan, ConvolveTensorProducts *products, ConvolveTensorProductsTaps *taps,
     const char **reason)
 {
-  const double gain = convolve_sum_of_magnitudes (plan->taps.wide_taps, plan->taps.width * plan->taps.height);
+  const double gain = convolve_sum_of_magnitudes (plan->taps.double_taps, plan->taps.width * plan->taps.height);
   Analysis *a = malloc (sizeof (*a));
   Scales best = { 0, 0 };
   double error, middle_error;

@@ -50,7 +50,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_tensor_separable = {
   .name = "tensor-separable",
   .number = 3,
-  .idea = "a mask of rank 1, or a sum of up to four such, as two products with banded matrices on the tensor cores",
+  .idea = "up to four products of a column and a row, as banded matrices on the tensor cores",
   .accepts = accepts,
   .prepare = convolve_tensor_products_prepare,
   CONVOLVE_ON_DEVICE (tensor_separable),

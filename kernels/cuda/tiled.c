@@ -22,7 +22,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_tiled = {
   .name = "tiled",
   .number = 12,
-  .idea = "block = output tile, the halo loaded to shared memory by all threads together",
+  .idea = "a block loads its output tile, and the halo around the tile, to shared memory",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (tiled),
 };

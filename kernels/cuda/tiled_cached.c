@@ -12,7 +12,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_tiled_cached = {
   .name = "tiled-cached",
   .number = 14,
-  .idea = "shared memory holds the tile alone, halo cells come through the L2 cache",
+  .idea = "a block loads its output tile alone to shared memory; the halo comes through the L2 cache",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (tiled_cached),
 };

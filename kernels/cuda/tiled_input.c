@@ -32,7 +32,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_tiled_input = {
   .name = "tiled-input",
   .number = 15,
-  .idea = "block = input tile, the outer threads load and then rest",
+  .idea = "a block loads its input tile, a sample to each thread; the threads of the halo then rest",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (tiled_input),
 };

@@ -471,7 +471,7 @@ make_wide (CheckCase *test, uint64_t seed, uint64_t number)
 }
 
 int
-check_cpu_wide (uint64_t seed, int cases, FILE *file)
+check_cpu_double (uint64_t seed, int cases, FILE *file)
 {
   int failures = 0, paths[CONVOLVE_CPU_DOUBLE + 1] = { 0 }, groups = 0;
 

@@ -31,7 +31,7 @@ int check_cpu_sigma (FILE *file);
  * Compares random masks whose sums need double, or whose integer factors need groups, with the oracle, and runs
  * check_cpu_same() for each. Returns the number of failures.
  */
-int check_cpu_wide (uint64_t seed, int cases, FILE *file);
+int check_cpu_double (uint64_t seed, int cases, FILE *file);
 
 /* The error bound of the Fourier transforms covers all their roundings. Returns the number of failures. */
 int check_cpu_fft_bound (FILE *file);

@@ -97,7 +97,7 @@ check_bands (const Trial *trial)
     double expected = 0;
 
     for (int k = 0; k < width * height; k++)
-      expected += round (trial->plan->taps.wide_taps[k] / trial->digits.quantum)
+      expected += round (trial->plan->taps.double_taps[k] / trial->digits.quantum)
           * trial->samples[k / width * (GROUP + width - 1) + k % width + n];
     if (totals[n] != expected)
       return fail (trial, "a sum made with the bands", totals[n], expected);
@@ -123,7 +123,7 @@ check_error (const Trial *trial, bool upper)
 
   for (int k = 0; k < count; k++) {
     double tap = trial->mask->taps[k] / trial->mask->divisor;
-    double integer = round (plan->taps.wide_taps[k] / digits->quantum);
+    double integer = round (plan->taps.double_taps[k] / digits->quantum);
     double error = plan->exact ? 0 : integer * digits->quantum - tap;
     int sample = (error > 0) == upper ? trial->most : 0;
 

@@ -172,7 +172,7 @@ check_output (const Trial *trial, int x, int y, int32_t total)
   for (int k = 0; k < taps->width * taps->height; k++) {
     int word = sample_at (trial, x, y, k % taps->width, k / taps->width);
 
-    sum += taps->wide_taps[k] * word;
+    sum += taps->double_taps[k] * word;
     exact += (long double) trial->mask->taps[k] / trial->mask->divisor * word;
     gain += (long double) trial->mask->taps[k] / trial->mask->divisor;
   }

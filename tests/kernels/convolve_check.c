@@ -218,7 +218,7 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
     failures += check_fixed_api (stdout) + check_box (options->seed, 400, stdout)
         + check_integer_tail (options->seed, 400, stdout) + check_tensor_digits (options->seed, 400, stdout)
         + check_tensor_products (options->seed, 400, stdout) + check_cpu_memory (stdout) + check_cpu_threads (stdout)
-        + check_cpu_large (stdout) + check_cpu_sigma (stdout) + check_cpu_wide (options->seed, 300, stdout)
+        + check_cpu_large (stdout) + check_cpu_sigma (stdout) + check_cpu_double (options->seed, 300, stdout)
         + check_cpu_fft_bound (stdout);
   for (int i = 0; i < n_rows; i++) {
     failures += check_fixed_variant (&rows[i], stdout);

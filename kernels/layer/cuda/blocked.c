@@ -120,7 +120,7 @@ fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
 const ConvolveLayerVariant convolve_layer_variant_blocked = {
   .name = "blocked",
   .number = 19,
-  .idea = "up to 4 channels: 4 x 8 outputs of a filter in a thread's registers, and the filter's weights too",
+  .idea = "up to 4 channels: each thread keeps 4 x 8 outputs of a filter, and the weights, in registers",
   .accepts = accepts,
   .prepare = prepare,
   .clear = convolve_layer_device_clear,

@@ -74,7 +74,7 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 const ConvolveLayerVariant convolve_layer_variant_fft = {
   .name = "fft",
   .number = 10,
-  .idea = "kernels up to 33x33: products of the Fourier transforms of tiles and weights",
+  .idea = "kernels up to 33x33, by Fourier transforms of tiles and weights",
   .accepts = accepts,
   .prepare = prepare,
   .clear = convolve_layer_device_clear,
