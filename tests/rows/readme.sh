@@ -18,6 +18,7 @@ readme_line () {
 }
 
 readme_rows () {
+  check "README: names, words, tables and links" python3 tests/readme.py "$top/build/plugin"
   readme_lines >out/readme-lines
   number=0
   while IFS= read -r line; do
