@@ -7,7 +7,7 @@ CONVOLVE_DEVICE_FUNCTIONS (constant);
  * The idea: all threads read the same weight at the same time, which is what constant memory is made for. The weights
  * come as a launch parameter, and parameters stand in the constant bank.
  */
-template <typename T, typename Sum, int N>
+template <typename T, int P, typename Sum, int N>
 __global__ void __launch_bounds__ (256)
     convolve_constant (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
 {
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__ (256)
   auto tap = [&] (int k) { return mask.tap[k]; };
   Sum sum = convolve_is_inside (image, left, top, blockDim.x, blockDim.y)
       ? convolve_sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, tap, x, y)
-      : convolve_sum_neighbours<T, CONVOLVE_ANYWHERE, Sum> (image, tap, x, y);
+      : convolve_sum_neighbours<T, P, Sum> (image, tap, x, y);
   convolve_store<T> (image, x, y, blockIdx.z, sum);
 }
 

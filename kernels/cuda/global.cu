@@ -4,7 +4,7 @@
 CONVOLVE_DEVICE_FUNCTIONS (global);
 
 /* The idea: a thread for each output reads its neighbourhood and the mask from global memory. */
-template <typename T, typename Sum>
+template <typename T, int P, typename Sum>
 __global__ void __launch_bounds__ (256)
     convolve_global (const __grid_constant__ ConvolveImage image, const void *__restrict__ mask)
 {
@@ -19,7 +19,7 @@ __global__ void __launch_bounds__ (256)
   auto tap = [&] (int k) { return taps[k]; };
   Sum sum = convolve_is_inside (image, left, top, blockDim.x, blockDim.y)
       ? convolve_sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, tap, x, y)
-      : convolve_sum_neighbours<T, CONVOLVE_ANYWHERE, Sum> (image, tap, x, y);
+      : convolve_sum_neighbours<T, P, Sum> (image, tap, x, y);
   convolve_store<T> (image, x, y, blockIdx.z, sum);
 }
 

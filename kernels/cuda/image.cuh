@@ -87,11 +87,14 @@ convolve_swap (const ConvolveImage &image, unsigned word)
   return image.swapped ? __byte_perm (word, 0, 0x4401) : word;
 }
 
-/* Where a block reads: inside the image alone, as most blocks do, and then without checks; or anywhere. */
+/*
+ * Where a block reads, as a template argument P: a boundary of ConvolveBoundary where the compiler knows it, or one of
+ * these. Most blocks read inside the image alone and need no checks.
+ */
 enum ConvolvePlace
 {
-  CONVOLVE_INSIDE,
-  CONVOLVE_ANYWHERE
+  CONVOLVE_INSIDE = CONVOLVE_N_BOUNDARIES,
+  CONVOLVE_ANYWHERE /* outside the image by image.boundary */
 };
 
 /*
@@ -115,18 +118,19 @@ convolve_is_inside (const ConvolveImage &image, int left, int top, int width, in
 }
 
 /* The value of the sample at any x and y, inside the image or outside, between 0 and the largest sample. */
-template <typename T, ConvolvePlace P>
+template <typename T, int P>
 __device__ __forceinline__ float
 convolve_load (const ConvolveImage &image, int x, int y, int sample)
 {
-  if (P == CONVOLVE_ANYWHERE) {
-    if ((unsigned) x >= (unsigned) image.width)
-      x = convolve_find_index (image.boundary, x, image.width);
-    if ((unsigned) y >= (unsigned) image.height)
-      y = convolve_find_index (image.boundary, y, image.height);
-    if (x < 0 || y < 0)
-      return image.zero[sample];
+  if (P < CONVOLVE_N_BOUNDARIES) {
+    x = convolve_boundary_index ((ConvolveBoundary) P, x, image.width);
+    y = convolve_boundary_index ((ConvolveBoundary) P, y, image.height);
+  } else if (P == CONVOLVE_ANYWHERE) {
+    x = (unsigned) x < (unsigned) image.width ? x : convolve_find_index (image.boundary, x, image.width);
+    y = (unsigned) y < (unsigned) image.height ? y : convolve_find_index (image.boundary, y, image.height);
   }
+  if ((P == CONVOLVE_BOUNDARY_ZERO || P == CONVOLVE_ANYWHERE) && (x < 0 || y < 0))
+    return image.zero[sample];
   unsigned word = *convolve_source<T> (image, x, y, sample);
   if (sizeof (T) == 1)
     return word;
@@ -184,7 +188,7 @@ convolve_sum (const ConvolveImage &image, Tap tap, Sample sample)
 }
 
 /* convolve_sum () with samples from the image's memory, for the output at x and y. */
-template <typename T, ConvolvePlace P, typename Sum, typename Tap>
+template <typename T, int P, typename Sum, typename Tap>
 __device__ __forceinline__ Sum
 convolve_sum_neighbours (const ConvolveImage &image, Tap tap, int x, int y)
 {

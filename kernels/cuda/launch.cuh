@@ -30,19 +30,37 @@ static_assert (sizeof (ConvolveImage) + sizeof (ConvolveParameters<CONVOLVE_FEW_
     "the image and the taps fit into the parameters");
 
 /*
- * A kernel for each type of sum (float, double) and sample type. CONVOLVE_KERNELS makes the table; its arguments after the
- * kernel's name are further template arguments of all kernels in the table.
+ * A kernel for each type of sum (float, double), sample type and boundary. CONVOLVE_KERNELS makes the table; its arguments
+ * after the kernel's name are further template arguments of all kernels in the table. Masks that need sums in double are
+ * rare: these kernels look the boundary up when they run, so that there is one to compile and not five.
  */
-typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES];
+typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_N_BOUNDARIES];
 
 #define CONVOLVE_KERNELS(name, ...) \
   { \
-    { (const void *) name<uint8_t, float, ##__VA_ARGS__>, (const void *) name<uint16_t, float, ##__VA_ARGS__> }, \
+    { CONVOLVE_FLOAT_KERNELS (name, uint8_t, ##__VA_ARGS__), CONVOLVE_FLOAT_KERNELS (name, uint16_t, ##__VA_ARGS__) }, \
     { \
-      (const void *) name<uint8_t, double, ##__VA_ARGS__>, (const void *) name<uint16_t, double, ##__VA_ARGS__> \
+      CONVOLVE_DOUBLE_KERNELS (name, uint8_t, ##__VA_ARGS__), CONVOLVE_DOUBLE_KERNELS (name, uint16_t, ##__VA_ARGS__) \
     } \
   }
-static_assert (CONVOLVE_N_SAMPLE_TYPES == 2, "CONVOLVE_KERNELS has an entry for each sample type");
+#define CONVOLVE_FLOAT_KERNELS(name, T, ...) \
+  { \
+    (const void *) name<T, CONVOLVE_BOUNDARY_ZERO, float, ##__VA_ARGS__>, \
+        (const void *) name<T, CONVOLVE_BOUNDARY_REPLICATE, float, ##__VA_ARGS__>, \
+        (const void *) name<T, CONVOLVE_BOUNDARY_REFLECT, float, ##__VA_ARGS__>, \
+        (const void *) name<T, CONVOLVE_BOUNDARY_REFLECT_101, float, ##__VA_ARGS__>, \
+        (const void *) name<T, CONVOLVE_BOUNDARY_WRAP, float, ##__VA_ARGS__> \
+  }
+#define CONVOLVE_DOUBLE_KERNELS(name, T, ...) \
+  { \
+    (const void *) name<T, CONVOLVE_ANYWHERE, double, ##__VA_ARGS__>, \
+        (const void *) name<T, CONVOLVE_ANYWHERE, double, ##__VA_ARGS__>, \
+        (const void *) name<T, CONVOLVE_ANYWHERE, double, ##__VA_ARGS__>, \
+        (const void *) name<T, CONVOLVE_ANYWHERE, double, ##__VA_ARGS__>, \
+        (const void *) name<T, CONVOLVE_ANYWHERE, double, ##__VA_ARGS__> \
+  }
+static_assert (CONVOLVE_N_SAMPLE_TYPES == 2 && CONVOLVE_N_BOUNDARIES == 5,
+    "the tables have an entry for each sample type and each boundary");
 
 /*
  * Two tables of kernels whose last template argument is the number of taps in their parameter: for few, and for many.
@@ -58,7 +76,7 @@ typedef ConvolveKernels ConvolveParameterKernels[2];
 static inline const void *
 convolve_kernel (const ConvolvePlan *plan, const ConvolveKernels &kernels)
 {
-  return kernels[plan->double_sums][plan->pixel.type];
+  return kernels[plan->double_sums][plan->pixel.type][plan->boundary];
 }
 
 static inline const void *

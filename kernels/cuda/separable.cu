@@ -8,7 +8,7 @@
 #define ROWS CONVOLVE_SEPARABLE_ROWS /* taken at a time; also the rows of threads */
 
 /* One row of samples, with what the row pass reads on both sides. */
-template <typename T, ConvolvePlace P>
+template <typename T, int P>
 static __device__ __forceinline__ void
 load_line (const ConvolveImage &image, int left, int y, int line_width, float *line)
 {
@@ -22,7 +22,7 @@ load_line (const ConvolveImage &image, int left, int y, int line_width, float *l
  * ring of row sums in shared memory, and sums down the ring for the outputs whose rows are all there. Row sums never
  * leave the block, and with sums in float any mask up to 255 x 255 fits in 48 KB.
  */
-template <typename T, typename Sum>
+template <typename T, int P, typename Sum>
 __global__ void __launch_bounds__ (WIDTH *ROWS) convolve_separable (const __grid_constant__ ConvolveImage image,
     const __grid_constant__ ConvolveParameters<2 * CONVOLVE_MAX_SIDE> factors)
 {
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__ (WIDTH *ROWS) convolve_separable (const __grid
     if (inside)
       load_line<T, CONVOLVE_INSIDE> (image, left, y, line_width, line);
     else
-      load_line<T, CONVOLVE_ANYWHERE> (image, left, y, line_width, line);
+      load_line<T, P> (image, left, y, line_width, line);
     __syncthreads ();
 
     Sum row = 0;

@@ -7,7 +7,7 @@
 #define HEIGHT CONVOLVE_TILED_HEIGHT
 
 /* All threads together fill the tile and its halo. */
-template <typename T, ConvolvePlace P>
+template <typename T, int P>
 static __device__ __forceinline__ void
 load_tile (const ConvolveImage &image, int left, int top, int tile_width, int tile_height, float *tile)
 {
@@ -21,7 +21,7 @@ load_tile (const ConvolveImage &image, int left, int top, int tile_width, int ti
  * The idea: a block is an output tile. Its threads together load the tile and the halo round it to shared memory,
  * each sample once, and then read all neighbourhoods from there.
  */
-template <typename T, typename Sum, int N>
+template <typename T, int P, typename Sum, int N>
 __global__ void __launch_bounds__ (WIDTH *HEIGHT)
     convolve_tiled (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
 {
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT)
   if (convolve_is_inside (image, left, top, WIDTH, HEIGHT))
     load_tile<T, CONVOLVE_INSIDE> (image, left, top, tile_width, tile_height, tile);
   else
-    load_tile<T, CONVOLVE_ANYWHERE> (image, left, top, tile_width, tile_height, tile);
+    load_tile<T, P> (image, left, top, tile_width, tile_height, tile);
   __syncthreads ();
   if (!inside)
     return;

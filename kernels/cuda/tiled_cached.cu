@@ -9,7 +9,7 @@ CONVOLVE_DEVICE_FUNCTIONS (tiled_cached);
  * As convolve_sum_neighbours (), with samples from the tile where that has them. Written out, for by convolve_sum () the
  * kernel is up to 6% slower.
  */
-template <typename T, ConvolvePlace P, typename Sum, typename Tap>
+template <typename T, int P, typename Sum, typename Tap>
 static __device__ __forceinline__ Sum
 sum_neighbours (const ConvolveImage &image, Tap tap, const float (*tile)[TILE], int x, int y)
 {
@@ -35,7 +35,7 @@ sum_neighbours (const ConvolveImage &image, Tap tap, const float (*tile)[TILE], 
  * The idea: shared memory holds the tile alone. A neighbour in the halo belongs to another block's tile, so it was
  * read a moment ago and the L2 cache still has it.
  */
-template <typename T, typename Sum, int N>
+template <typename T, int P, typename Sum, int N>
 __global__ void
 convolve_tiled_cached (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
 {
@@ -47,7 +47,7 @@ convolve_tiled_cached (const __grid_constant__ ConvolveImage image, const __grid
   if (convolve_copied<T> (image, x, y, inside))
     return;
 
-  tile[threadIdx.y][threadIdx.x] = convolve_load<T, CONVOLVE_ANYWHERE> (image, x, y, blockIdx.z);
+  tile[threadIdx.y][threadIdx.x] = convolve_load<T, P> (image, x, y, blockIdx.z);
   __syncthreads ();
   if (!inside)
     return;
@@ -55,7 +55,7 @@ convolve_tiled_cached (const __grid_constant__ ConvolveImage image, const __grid
   auto tap = [&] (int k) { return mask.tap[k]; };
   Sum sum = convolve_is_inside (image, left, top, TILE, TILE)
       ? sum_neighbours<T, CONVOLVE_INSIDE, Sum> (image, tap, tile, x, y)
-      : sum_neighbours<T, CONVOLVE_ANYWHERE, Sum> (image, tap, tile, x, y);
+      : sum_neighbours<T, P, Sum> (image, tap, tile, x, y);
   convolve_store<T> (image, x, y, blockIdx.z, sum);
 }
 

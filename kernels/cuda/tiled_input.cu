@@ -7,7 +7,7 @@
  * The idea: a block is an input tile. Each thread loads one sample, which is simple; then the outer threads rest,
  * since the output tile is smaller by the mask.
  */
-template <typename T, typename Sum, int N>
+template <typename T, int P, typename Sum, int N>
 __global__ void __launch_bounds__ (1024) convolve_tiled_input (const __grid_constant__ ConvolveImage image,
     const __grid_constant__ ConvolveParameters<N> mask)
 {
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__ (1024) convolve_tiled_input (const __grid_cons
     return;
 
   tile[threadIdx.y * blockDim.x + threadIdx.x] =
-      convolve_load<T, CONVOLVE_ANYWHERE> (image, x - image.mask_width / 2, y - image.mask_height / 2, blockIdx.z);
+      convolve_load<T, P> (image, x - image.mask_width / 2, y - image.mask_height / 2, blockIdx.z);
   __syncthreads ();
   if (!inside)
     return;
