@@ -62,9 +62,7 @@ def beside_header(peer, alone):
 
 def speed_gpu():
     """auto on 4K frames beside NPP, microseconds: masks as users write them."""
-    own, peers = read('h200-usual.csv'), read('h200-usual-npp.csv') or []
-    if own is None:
-        return speed_gpu_by_width()
+    own, peers = read('h200-usual.csv'), read('h200-usual-npp.csv')
     times = {(row['kind'], row['format']): row['median_us'] for row in own
              if row['size'] == '4K' and row['variant'] == 'auto'}
     copies = {row['format']: row['copy_us'] for row in own if row['size'] == '4K'}
@@ -76,22 +74,6 @@ def speed_gpu():
             cells += beside(times.get((kind, name)), npp.get((kind, name)))
         rows.append(cells)
     return table(beside_header('NPP', ('NV12', 'P010')), rows)
-
-
-def speed_gpu_by_width():
-    """The same from the files before h200-usual.csv: gaussians by width, integers, boxes; NPP on one 8-bit plane."""
-    npp = {(row['what'], row['mask']): row['median_us'] for row in read('h200-peers.csv')}
-    lists = (('gaussian', 'h200-gaussian.csv', 'gaussian', (7, 15, 31, 63), 'NPP FilterGaussAdvancedBorder'),
-             ('integers without structure', 'h200-fast.csv', 'any', (3, 5, 9, 15, 31), 'NPP FilterBorder32f'),
-             ('box', 'h200-box.csv', 'box', (3, 9, 15, 31, 63), 'NPP FilterBoxBorder'))
-    rows = []
-    for title, name, kind, sides, peer in lists:
-        times = {(row['mask'], row['format']): row['median_us'] for row in read(name)
-                 if (row['size'], row['kind'], row['variant']) == ('4K', kind, 'auto')}
-        for side in map(str, sides):
-            cells = [figure(times.get((side, format))) for format in ('GRAY8',) + FORMATS]
-            rows.append([f'{title} {side}x{side}'] + beside(times[side, 'GRAY8'], npp.get((peer, side))) + cells[1:])
-    return table(['mask', 'GRAY8', 'NPP, GRAY8'] + list(FORMATS), rows)
 
 
 def speed_cpu():
