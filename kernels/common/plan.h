@@ -20,9 +20,9 @@ typedef struct
 {
   double scale, offset[CONVOLVE_MAX_SAMPLES];
   float scale_f, offset_f[CONVOLVE_MAX_SAMPLES]; /* the same, rounded to float */
-  float scale_low;                               /* scale - scale_f */
   float maximum;                                 /* the largest sample, 2^depth - 1 */
   bool needs_double;                             /* arithmetic in float is not proved right: use scale and offset */
+  float scale_low;                               /* scale - scale_f */
   bool floor_needs_double; /* nor is scale_f with scale_low, rounded down at each step: see cuda/border.cuh */
 } ConvolveTail;
 

@@ -32,7 +32,7 @@ struct ConvolveImage
   int maximum;                               /* the largest sample, 2^depth - 1 */
   unsigned select;                           /* bit i: sample i is convolved, otherwise it is copied */
   bool swapped;                              /* 16-bit samples are in the other byte order */
-  ConvolveBoundary boundary;
+  uint8_t boundary; /* a ConvolveBoundary, for CONVOLVE_ANYWHERE; in a byte, so that no other member moves */
   float zero[CONVOLVE_MAX_SAMPLES]; /* the zero level of each sample */
   int mask_width, mask_height;
   ConvolveTail tail;
@@ -126,8 +126,11 @@ convolve_load (const ConvolveImage &image, int x, int y, int sample)
     x = convolve_boundary_index ((ConvolveBoundary) P, x, image.width);
     y = convolve_boundary_index ((ConvolveBoundary) P, y, image.height);
   } else if (P == CONVOLVE_ANYWHERE) {
-    x = (unsigned) x < (unsigned) image.width ? x : convolve_find_index (image.boundary, x, image.width);
-    y = (unsigned) y < (unsigned) image.height ? y : convolve_find_index (image.boundary, y, image.height);
+    x = (unsigned) x < (unsigned) image.width ? x
+                                              : convolve_find_index ((ConvolveBoundary) image.boundary, x, image.width);
+    y = (unsigned) y < (unsigned) image.height
+        ? y
+        : convolve_find_index ((ConvolveBoundary) image.boundary, y, image.height);
   }
   if ((P == CONVOLVE_BOUNDARY_ZERO || P == CONVOLVE_ANYWHERE) && (x < 0 || y < 0))
     return image.zero[sample];

@@ -61,7 +61,7 @@ convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const Convo
   image->maximum = (1 << pixel->depth) - 1;
   image->select = pixel->select;
   image->swapped = pixel->swapped;
-  image->boundary = plan->boundary;
+  image->boundary = (uint8_t) plan->boundary;
   for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
     image->zero[i] = pixel->zero[i];
   image->mask_width = plan->taps.width;
