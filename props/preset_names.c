@@ -26,7 +26,8 @@ convolve_preset_find (const gchar *name, gsize length)
 static guint
 count_edits (const gchar *name, gsize length, const gchar *preset)
 {
-  guint columns = strlen (preset), *row = g_newa (guint, columns + 1);
+  guint columns = strlen (preset);
+  g_autofree guint *row = g_new (guint, columns + 1);
 
   for (guint k = 0; k <= columns; k++)
     row[k] = k;

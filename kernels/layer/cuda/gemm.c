@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LANES CONVOLVE_LAYER_GEMM_LANES
 #define FILTERS CONVOLVE_LAYER_GEMM_FILTERS
@@ -283,12 +284,14 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   ConvolveStatus status;
 
   if (packed && bias && exponents) {
-    int *offsets = (int *) (bias + 2 * layer->filters);
-
     scale_filters (layer, exponents, bias);
     pack_weights (layer, &geometry, exponents, packed);
-    for (size_t n = 0; n < pairs; n++)
-      offsets[n] = pair_offset (layer, &geometry, (int) n);
+    /* The kernel reads these words as integers. */
+    for (size_t n = 0; n < pairs; n++) {
+      int offset = pair_offset (layer, &geometry, (int) n);
+
+      memcpy (&bias[2 * layer->filters + n], &offset, sizeof (offset));
+    }
     status = convolve_layer_put (plan, packed, words, bias, bias_words, error);
     if (plan->prepared) {
       ConvolveLayerPrepared *prepared = plan->prepared;
