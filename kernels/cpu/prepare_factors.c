@@ -34,27 +34,27 @@ target_of_bits (int bits, int group_shift)
 
 /*
  * Rounds the taps of a column, at the largest scale from which a shift leads to sums of `scale` to a code value.
- * Returns the error of such a sum, or a negative number where something does not fit 16 or 32 bits. range becomes that
- * of the sums after the shift.
+ * range becomes that of the sums after the shift, and error the error of such a sum. False where something does not fit
+ * 16 or 32 bits.
  */
-static double
+static bool
 round_column (const ConvolveCpuAnalysis *a, const double *column, double scale, int *rounded, int *shift,
-    ConvolveRange *range)
+    ConvolveRange *range, double *error)
 {
   double peak = convolve_largest_magnitude (column, a->height);
-  double gain = convolve_sum_of_magnitudes (column, a->height), error;
+  double gain = convolve_sum_of_magnitudes (column, a->height);
 
   *shift = 0;
   while (*shift < MAX_COLUMN_SHIFT && peak * scale * (2 << *shift) <= CONVOLVE_LARGEST_SHORT
       && (gain * scale * (2 << *shift) + a->height) * a->center < CONVOLVE_LARGEST_INT / 2)
     ++*shift;
   if (peak * scale * (1 << *shift) > CONVOLVE_LARGEST_SHORT)
-    return -1;
-  error = convolve_cpu_quantise (column, a->height, scale * (1 << *shift), rounded) * a->center + 0.5 / scale;
+    return false;
+  *error = convolve_cpu_quantise (column, a->height, scale * (1 << *shift), rounded) * a->center + 0.5 / scale;
   *range = convolve_cpu_range_of_sum (rounded, a->height, convolve_cpu_centred (a));
   range->low = floor (ldexp (range->low, -*shift) + 0.5);
   range->high = floor (ldexp (range->high, -*shift) + 0.5);
-  return convolve_cpu_range_fits (*range, 0, CONVOLVE_LARGEST_SHORT) ? error : -1;
+  return convolve_cpu_range_fits (*range, 0, CONVOLVE_LARGEST_SHORT);
 }
 
 /* Adds the range of a group's sums to that of the totals: shifted down, and rounded. */
@@ -124,8 +124,8 @@ round_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors, Tar
     double error, missed, peak = convolve_largest_magnitude (factors->row[r], a->width);
     ConvolveRange columns, row;
 
-    error = round_column (a, factors->column[r], column_scale, integers->column[r], &integers->shift[r], &columns);
-    if (error < 0 || peak * fine / column_scale > CONVOLVE_LARGEST_SHORT)
+    if (!round_column (a, factors->column[r], column_scale, integers->column[r], &integers->shift[r], &columns, &error)
+        || peak * fine / column_scale > CONVOLVE_LARGEST_SHORT)
       return false;
     missed = convolve_cpu_quantise (factors->row[r], a->width, fine / column_scale, integers->row[r]);
     integers->error +=

@@ -274,7 +274,8 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   Geometry geometry;
   const char *reason;
 
-  plan_tiles (plan, &geometry, &reason);
+  if (!plan_tiles (plan, &geometry, &reason))
+    return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "gemm cannot do this layer: %s", reason);
   size_t slices = (size_t) geometry.tiles.chunks * geometry.part.slices;
   size_t words = groups * slices * shape.filters * terms * LANES * WORDS;
   size_t pairs = (size_t) geometry.part.slices * PAIRS, bias_words = 2 * (size_t) layer->filters + pairs;
