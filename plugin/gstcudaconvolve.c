@@ -692,9 +692,8 @@ install_results (GObjectClass *klass)
           NULL, readable));
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "Number of frames convolved since start, variant, backend (cuda, cpu or none), device, and the mean time of "
-          "a "
-          "frame in nanoseconds in upload-time, kernel-time and download-time, which overlap",
+          "Structure with frames (how many were convolved since start), variant, backend (cuda, cpu or none), device, "
+          "and upload-time, kernel-time and download-time: mean nanoseconds of a frame, which overlap",
           GST_TYPE_STRUCTURE, readable));
 }
 

@@ -82,12 +82,13 @@ static const Row rows[] = {
   { "boundary", "Boundary", ENUM_AT (boundary, convolve_boundary_get_type), .flags = PLAYING,
       .standard = CONVOLVE_BOUNDARY_REPLICATE,
       .blurb =
-          "Samples that the mask or the layer reads outside the picture, drawn for the left edge: outside|inside" },
+          "What stands outside the picture, where the mask or the layer reads beyond an edge; the values are drawn "
+          "for the left edge of a row: outside|inside" },
   { "kernel-variant", "Kernel variant", ENUM_AT (variant, convolve_variant_get_type), .flags = PLAYING,
       .standard = CONVOLVE_VARIANT_AUTO,
       .blurb =
-          "Algorithm of the convolution; a variant that cannot compute the mask or the layer is an error that says "
-          "why" },
+          "How the mask or the layer is computed; auto takes the fastest variant that can, and another variant that "
+          "cannot is an error that says why" },
   { "cuda-device-id", "CUDA device ID", INT_AT (device_id), .flags = GST_PARAM_MUTABLE_READY, .least = -1,
       .most = G_MAXINT, .standard = -1,
       .blurb = "Number of the CUDA device (-1 = the device that holds the frames, else the first one, else the CPU)" },

@@ -6,58 +6,37 @@
 
 README.md must name every property, preset, boundary and kernel variant of `gst-inspect-1.0 cudaconvolve`, and have at most
 MOST_WORDS words. kernels/README.md and kernels/layer/README.md must name every variant, and the ladder every CUDA variant of
-masks. Tables of figures must be as tests/bench/tables.py writes them. Relative links must lead to files and headings that
-exist, in every .md file.
+masks. README's table of properties must be as tests/properties.py writes the table, and the tables of figures as
+tests/bench/tables.py does. Relative links must lead to files and headings that exist, in every .md file.
 """
-import os
 import pathlib
 import re
 import subprocess
 import sys
 
+import properties
+
 TOP = pathlib.Path(__file__).resolve().parents[1]
 MOST_WORDS = 2500
-INHERITED = {'name', 'parent'}  # properties of every element
 HOST = {'auto', 'cpu', 'cpu-reference'}
-# A table of figures, which a script writes, is no text to read.
-TABLE = re.compile(r'^<!-- table: [\w-]+ -->\n.*?^<!-- end -->\n', re.MULTILINE | re.DOTALL)
+# A table that a script writes is no text to read.
+TABLE = re.compile(r'^<!-- table(?:: [\w-]+| of properties) -->\n.*?^<!-- end -->\n', re.MULTILINE | re.DOTALL)
 CODE = re.compile(r'^```[\s\S]*?^```|^(?:    |\t).*$|`[^`\n]*`', re.MULTILINE)
 LINK = re.compile(r'\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)')
 
 
-def inspect(folder):
-    """What gst-inspect-1.0 prints about the element."""
-    environment = dict(os.environ, LC_ALL='C', GST_INSPECT_NO_COLORS='1')
-    if folder:
-        environment['GST_PLUGIN_PATH'] = folder
-    result = subprocess.run(['gst-inspect-1.0', '--no-colors', 'cudaconvolve'], env=environment, text=True,
-                            capture_output=True, check=False)
-    if result.returncode != 0:
-        sys.exit('gst-inspect-1.0 does not find the element cudaconvolve: ' + result.stderr.strip())
-    return result.stdout
-
-
 def parse(text):
     """Properties, presets, boundaries, and the variants of masks and of layers."""
-    sections, name = {}, None
-    for line in text[text.index('Element Properties:'):].split('\n')[1:]:
-        match = re.match(r'^  ([a-z][\w-]*) *: (.*)', line)
-        if match:
-            name = match.group(1)
-            sections[name] = [match.group(2)]
-        elif re.match(r'^\S', line):
-            break
-        elif name:
-            sections[name].append(line)
-    found = {'property': [name for name in sections if name not in INHERITED]}
+    sections = properties.sections(text)
+    found = {'property': [name for name in sections if name not in properties.INHERITED]}
     presets = re.search(r'Presets: ([\w, -]+)', sections.get('mask', [''])[0])
     found['preset'] = presets.group(1).split(', ') if presets else []
     for kind, name in (('boundary', 'boundary'), ('variant', 'kernel-variant')):
-        values = [re.match(r'^ *\(\d+\): ([\w-]+) +- (.*)', line) for line in sections.get(name, [])]
-        found[kind] = [value.group(1) for value in values if value]
+        values = properties.choices(sections.get(name, []))
+        found[kind] = [value for value, _ in values]
         if kind == 'variant':
-            found['variant of layers'] = [v.group(1) for v in values if v and 'layers:' in v.group(2)]
-            found['variant of masks'] = [v.group(1) for v in values if v and 'masks:' in v.group(2)]
+            found['variant of layers'] = [value for value, text in values if 'layers:' in text]
+            found['variant of masks'] = [value for value, text in values if 'masks:' in text]
     return found
 
 
@@ -97,7 +76,7 @@ def missing_names(found):
 
 
 def too_many_words():
-    """Every token between blanks is a word, in code and in tables, too; tables of figures do not count."""
+    """Every token between blanks is a word, in code and in tables, too; generated tables do not count."""
     text = TABLE.sub('', (TOP / 'README.md').read_text(encoding='utf-8'))
     words = len(text.split())
     print(f'README.md has {words} words')
@@ -147,8 +126,9 @@ def stale_tables():
 def main():
     if len(sys.argv) > 2 or '-h' in sys.argv or '--help' in sys.argv:
         sys.exit(__doc__)
-    found = parse(inspect(os.path.abspath(sys.argv[1]) if len(sys.argv) == 2 else None))
-    faults = missing_names(found) + too_many_words() + stale_tables() + broken_links()
+    text = properties.inspect(sys.argv[1] if len(sys.argv) == 2 else None)
+    faults = missing_names(parse(text)) + too_many_words() + properties.stale(properties.sections(text)) + stale_tables()
+    faults += broken_links()
     for fault in faults:
         print(fault)
     return 1 if faults else 0
