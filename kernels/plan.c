@@ -7,8 +7,6 @@
 #include "auto.h"
 #include "convolve_pool.h"
 
-#define MAX_EXTENT (1 << 28) /* pixels along a side: index arithmetic on twice as many stays in an int */
-
 bool
 convolve_mask_init (ConvolveMask *mask, int width, int height)
 {
@@ -24,38 +22,6 @@ convolve_mask_clear (ConvolveMask *mask)
 {
   free (mask->taps);
   mask->taps = NULL;
-}
-
-static ConvolveStatus
-check_pixel (const ConvolvePixel *pixel, ConvolveError *error)
-{
-  bool bytes = pixel->type == CONVOLVE_SAMPLE_U8;
-
-  if (pixel->type != CONVOLVE_SAMPLE_U8 && pixel->type != CONVOLVE_SAMPLE_U16)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d is no sample type", (int) pixel->type);
-  if (bytes ? pixel->depth != 8 : pixel->depth < 9 || pixel->depth > 16)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d significant bits in a sample of %d", pixel->depth,
-        bytes ? 8 : 16);
-  if (pixel->shift < 0 || pixel->shift > (bytes ? 0 : 16 - pixel->depth))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a shift of %d for %d bits", pixel->shift, pixel->depth);
-  if (bytes && pixel->swapped)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "samples of 8 bits have no byte order");
-  if (pixel->samples < 1 || pixel->samples > CONVOLVE_MAX_SAMPLES)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d samples in a pixel: there are 1 to %d", pixel->samples,
-        CONVOLVE_MAX_SAMPLES);
-  if (pixel->stride < pixel->samples * convolve_sample_size (pixel->type) || (!bytes && pixel->stride % 2))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d bytes from pixel to pixel for %d samples of %d",
-        pixel->stride, pixel->samples, convolve_sample_size (pixel->type));
-  if (pixel->select >> pixel->samples || pixel->biased >> pixel->samples)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "select or biased names a sample that the pixel has not");
-  for (int i = 0; i < pixel->samples; i++)
-    if (pixel->zero[i] < 0 || pixel->zero[i] >= 1 << pixel->depth)
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "a zero level of %d in %d bits", pixel->zero[i], pixel->depth);
-  for (int i = 0; i < pixel->samples; i++)
-    if (pixel->range[i] < 0 || pixel->range[i] >= 1 << pixel->depth)
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "a range of %d code values in %d bits", pixel->range[i],
-          pixel->depth);
-  return CONVOLVE_OK;
 }
 
 /* Takes the variant by its name, or the one that auto.c chooses. */
@@ -97,7 +63,7 @@ convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, 
 {
   ConvolvePlan *plan;
 
-  if (check_pixel (pixel, error) != CONVOLVE_OK)
+  if (convolve_check_pixel (pixel, error) != CONVOLVE_OK)
     return NULL;
   if ((int) boundary < 0 || boundary >= CONVOLVE_N_BOUNDARIES) {
     convolve_fail (error, CONVOLVE_INVALID, 0, "%d is no boundary", (int) boundary);
@@ -213,23 +179,9 @@ ConvolveStatus
 convolve_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   const ConvolvePixel *pixel = &plan->pixel;
-  const ConvolveRect *region = &plane->region;
-  int64_t row;
 
-  if (!plane->source || !plane->destination)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a plane without memory");
-  if (plane->width < 1 || plane->height < 1 || plane->width > MAX_EXTENT || plane->height > MAX_EXTENT)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a plane of %dx%d pixels", plane->width, plane->height);
-  if (region->x < 0 || region->y < 0 || region->width < 1 || region->height < 1
-      || region->width > plane->width - region->x || region->height > plane->height - region->y)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a region of %dx%d at %d,%d in a plane of %dx%d", region->width,
-        region->height, region->x, region->y, plane->width, plane->height);
-  row = (int64_t) (plane->width - 1) * pixel->stride + pixel->samples * convolve_sample_size (pixel->type);
-  if (row > INT32_MAX)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "rows of %lld bytes", (long long) row);
-  if (plane->height > 1 && (llabs (plane->source_stride) < row || llabs (plane->destination_stride) < row))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "rows of %lld bytes and strides of %td and %td", (long long) row,
-        plane->source_stride, plane->destination_stride);
+  if (convolve_check_plane (pixel, plane, error) != CONVOLVE_OK)
+    return CONVOLVE_INVALID;
   if (plan->device && pixel->type == CONVOLVE_SAMPLE_U16
       && (((uintptr_t) plane->source | (uintptr_t) plane->destination | (uintptr_t) plane->source_stride
               | (uintptr_t) plane->destination_stride)

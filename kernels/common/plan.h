@@ -135,6 +135,10 @@ extern const ConvolveVariant *const convolve_variants[];
 ConvolveStatus convolve_fail (ConvolveError *error, ConvolveStatus status, int native, const char *format, ...)
     __attribute__ ((format (printf, 4, 5)));
 
+/* INVALID where an argument is outside its documented range; otherwise OK. convolve_check_plane() needs a good pixel. */
+ConvolveStatus convolve_check_pixel (const ConvolvePixel *pixel, ConvolveError *error);
+ConvolveStatus convolve_check_plane (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveError *error);
+
 /* The size of a sample in bytes. */
 static inline int
 convolve_sample_size (ConvolveSampleType type)

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Weights of effects, and how an effect is blended in, for C and for CUDA. Every operation on a double is rounded once,
+ * and a compiler must not contract two of them: then all machines get the same weights.
+ */
+#ifndef CONVOLVE_COMMON_AREA_H
+#define CONVOLVE_COMMON_AREA_H
+
+#include <math.h>
+
+#include "common/boundary.h"
+#include "convolve_region.h"
+
+/* The luma pixels first .. last of a row or column that a sample stands for, and the same of a box. */
+typedef struct
+{
+  int first, last;
+} ConvolveSpan;
+
+static CONVOLVE_BOTH int
+convolve_larger (int a, int b)
+{
+  return a > b ? a : b;
+}
+
+/* How far the nearest pixel of a sample, or the farthest, is from the box; 0 where that pixel is in the box. */
+static CONVOLVE_BOTH int
+convolve_distance_to_box (ConvolveSpan sample, ConvolveSpan box, bool farthest)
+{
+  int before = box.first - (farthest ? sample.first : sample.last);
+  int behind = (farthest ? sample.last : sample.first) - box.last;
+
+  return convolve_larger (0, convolve_larger (before, behind));
+}
+
+/* Twice the distance between the box's centre and that of the sample's nearest pixel, or of its farthest. */
+static CONVOLVE_BOTH int
+convolve_distance_to_centre (ConvolveSpan sample, ConvolveSpan box, bool farthest)
+{
+  int centre = box.first + box.last, from_first = centre - 2 * sample.first, from_last = 2 * sample.last - centre;
+
+  if (farthest)
+    return convolve_larger (from_first, from_last);
+  if (from_first < 0 || from_last < 0)
+    return from_first < 0 ? -from_first : -from_last;
+  /* The centre is among the sample's pixels: on one of them, or half a pixel from two. */
+  return centre & 1;
+}
+
+static CONVOLVE_BOTH int
+convolve_rectangle_weight (ConvolveSpan x, ConvolveSpan y, ConvolveSpan box_x, ConvolveSpan box_y, int feather,
+    bool farthest)
+{
+  int dx = convolve_distance_to_box (x, box_x, farthest), dy = convolve_distance_to_box (y, box_y, farthest);
+  double distance;
+
+  if (dx == 0 && dy == 0)
+    return CONVOLVE_WHOLE_WEIGHT;
+  if (dx > feather || dy > feather)
+    return 0;
+  distance = sqrt ((double) (dx * dx + dy * dy));
+  if (distance >= feather + 1)
+    return 0;
+  return (int) (CONVOLVE_WHOLE_WEIGHT * (feather + 1 - distance) / (feather + 1));
+}
+
+/* The distance from an ellipse's centre as a share of the ellipse's radius in that direction. Axes are whole ones. */
+static CONVOLVE_BOTH double
+convolve_ellipse_radius (double twice_x, double twice_y, double width, double height)
+{
+  double x = twice_x / width, y = twice_y / height, squared_x = x * x, squared_y = y * y;
+
+  return sqrt (squared_x + squared_y);
+}
+
+static CONVOLVE_BOTH int
+convolve_ellipse_weight (ConvolveSpan x, ConvolveSpan y, ConvolveSpan box_x, ConvolveSpan box_y, int feather,
+    bool farthest)
+{
+  int u = convolve_distance_to_centre (x, box_x, farthest), v = convolve_distance_to_centre (y, box_y, farthest);
+  int width = box_x.last - box_x.first + 1, height = box_y.last - box_y.first + 1;
+  double outside = convolve_ellipse_radius (u, v, width, height) - 1, inside;
+
+  if (outside <= 0)
+    return CONVOLVE_WHOLE_WEIGHT;
+  inside = 1 - convolve_ellipse_radius (u, v, width + 2 * feather, height + 2 * feather);
+  if (inside <= 0)
+    return 0;
+  return (int) (CONVOLVE_WHOLE_WEIGHT * inside / (inside + outside));
+}
+
+/* The weight that one box gives to the pixel at (x, y) of a plane. */
+static CONVOLVE_BOTH int
+convolve_box_weight (const ConvolveArea *area, ConvolveRect box, int x, int y)
+{
+  ConvolveSpan across = { x * area->x_step, (x + 1) * area->x_step - 1 };
+  ConvolveSpan down = { y * area->y_step, (y + 1) * area->y_step - 1 };
+  ConvolveSpan box_across = { box.x, box.x + box.width - 1 }, box_down = { box.y, box.y + box.height - 1 };
+
+  return area->shape == CONVOLVE_SHAPE_ELLIPSE
+      ? convolve_ellipse_weight (across, down, box_across, box_down, area->feather, area->outside)
+      : convolve_rectangle_weight (across, down, box_across, box_down, area->feather, area->outside);
+}
+
+/* One code value of an effect blended into a picture. The result lies between both. */
+static CONVOLVE_BOTH int
+convolve_blend_values (int effect, int before, int weight)
+{
+  return before + (((effect - before) * weight + CONVOLVE_WHOLE_WEIGHT / 2) >> 8);
+}
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Parts of a picture: boxes of any place with soft edges, and what is done there beside the convolution.
+ *
+ * Boxes are given in luma pixels. A pixel of a plane stands for x_step by y_step luma pixels: 1, 2 or 4 each way. The
+ * results are integers from formulas that round alike on every machine, so they are the same bytes everywhere.
+ */
+#ifndef CONVOLVE_REGION_H
+#define CONVOLVE_REGION_H
+
+#include "convolve.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+typedef enum
+{
+  CONVOLVE_SHAPE_RECTANGLE, /* the box */
+  CONVOLVE_SHAPE_ELLIPSE,   /* the pixels whose centre is in the largest ellipse in the box */
+  CONVOLVE_N_SHAPES
+} ConvolveShape;
+
+#define CONVOLVE_MAX_FEATHER 255   /* luma pixels */
+#define CONVOLVE_MAX_BOX (1 << 20) /* luma pixels: largest side of a box, and largest magnitude of its place */
+#define CONVOLVE_WHOLE_WEIGHT 256  /* of the effect, where nothing of the picture before is left */
+#define CONVOLVE_MAX_FACTOR 64     /* of shrinking */
+
+/*
+ * Where an effect shows in a plane, and how much. The weight of a box is 256 inside the shape, 0 beyond the feather,
+ * and falls in between:
+ *  - rectangle: 256 * (1 - d / (feather + 1)), with d the distance to the box in luma pixels;
+ *  - ellipse: 256 * p / (p + q), where q is how far the pixel is outside the ellipse, and p how far inside the ellipse
+ *    whose half axes are longer by the feather; both as a share of the distance from the centre.
+ * The weight is rounded down. Where boxes lie over each other the largest weight counts.
+ *
+ * A pixel of the plane has the weight of the nearest of its luma pixels, so that a chroma sample that touches a box
+ * belongs to it. With outside set the weight is 256 less that of the farthest luma pixel: the effect shows around the
+ * boxes, and a chroma sample that touches the outside belongs to the outside.
+ */
+typedef struct
+{
+  const ConvolveRect *boxes; /* in luma pixels; may lie outside the picture; at least one pixel large */
+  int count;
+  ConvolveShape shape;
+  int feather; /* luma pixels, 0..CONVOLVE_MAX_FEATHER */
+  bool outside;
+  int x_step, y_step; /* luma pixels for each pixel of the plane: 1, 2 or 4 */
+} ConvolveArea;
+
+/* The weight at pixel (x, y) of a plane: 0..CONVOLVE_WHOLE_WEIGHT. */
+int convolve_area_weight (const ConvolveArea *area, int x, int y);
+
+/*
+ * The functions below work on host memory and on the samples that the pixel selects, in the plane's region. They are
+ * complete on return, from any thread. Errors: INVALID (pixel, sizes, region, strides, box), NO_MEMORY.
+ */
+
+/*
+ * Blends an effect into a picture: d + ((s - d) * weight + 128) / 256, rounded down, with s the source and d the
+ * destination. A sample of weight 0 is not written. Of the source, too, only the region's pixels need memory.
+ */
+ConvolveStatus convolve_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane,
+    ConvolveError *error);
+
+/* Squares of `size` luma pixels; the corner of one of them lies at (x, y). */
+typedef struct
+{
+  int x, y, size;
+  int x_step, y_step; /* as in ConvolveArea */
+} ConvolveBlocks;
+
+/*
+ * Writes the mean of each block's source samples, rounded half up. A pixel belongs to the block of its first luma pixel;
+ * the part of a block outside the picture does not count.
+ */
+ConvolveStatus convolve_pixelate (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const ConvolvePlane *plane,
+    ConvolveError *error);
+
+/* Writes one value for each sample of a pixel, 0 .. 2^depth - 1. The plane's source is not read. */
+ConvolveStatus convolve_fill (const ConvolvePixel *pixel, const int *values, const ConvolvePlane *plane,
+    ConvolveError *error);
+
+/*
+ * Makes a picture smaller: each sample is the mean of factor by factor source samples, rounded half up; at the right
+ * and the bottom edge, of those that exist. Width and height are those of the source; the destination is
+ * ceil (width / factor) by ceil (height / factor), and the region lies in it. factor is 1..CONVOLVE_MAX_FACTOR.
+ */
+ConvolveStatus convolve_shrink (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane,
+    ConvolveError *error);
+
+/*
+ * The other way, by bilinear interpolation between the centres of the source's samples, rounded half up; beyond the
+ * outermost centres the outermost samples are repeated. Width, height and region are those of the destination. factor
+ * is a power of two.
+ */
+ConvolveStatus convolve_grow (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, ConvolveError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

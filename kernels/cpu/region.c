@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Parts of a picture on the CPU: blending, and the effects beside the convolution. Every function goes row by row
+ * through the plane's region.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/area.h"
+#include "common/plan.h"
+#include "common/sample.h"
+
+/* Both functions add integers, because the plane's first pixel may lie outside the memory. */
+static const uint8_t *
+source_at (const ConvolvePixel *pixel, const ConvolvePlane *plane, int x, int y)
+{
+  return (const uint8_t *) ((uintptr_t) plane->source
+      + (uintptr_t) (y * plane->source_stride + (ptrdiff_t) x * pixel->stride));
+}
+
+static uint8_t *
+destination_at (const ConvolvePixel *pixel, const ConvolvePlane *plane, int x, int y)
+{
+  return (uint8_t *) ((uintptr_t) plane->destination
+      + (uintptr_t) (y * plane->destination_stride + (ptrdiff_t) x * pixel->stride));
+}
+
+static bool
+is_step (int step)
+{
+  return step == 1 || step == 2 || step == 4;
+}
+
+static ConvolveStatus
+check_arguments (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return convolve_check_pixel (pixel, error) == CONVOLVE_OK ? convolve_check_plane (pixel, plane, error)
+                                                            : CONVOLVE_INVALID;
+}
+
+/* --- weights --- */
+
+static ConvolveStatus
+check_area (const ConvolveArea *area, ConvolveError *error)
+{
+  if ((int) area->shape < 0 || area->shape >= CONVOLVE_N_SHAPES || !is_step (area->x_step) || !is_step (area->y_step)
+      || area->feather < 0 || area->feather > CONVOLVE_MAX_FEATHER || area->count < 0)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "an area of shape %d with feather %d, steps %dx%d and %d boxes",
+        (int) area->shape, area->feather, area->x_step, area->y_step, area->count);
+  for (int i = 0; i < area->count; i++) {
+    ConvolveRect box = area->boxes[i];
+
+    if (box.width < 1 || box.height < 1 || box.width > CONVOLVE_MAX_BOX || box.height > CONVOLVE_MAX_BOX
+        || abs (box.x) > CONVOLVE_MAX_BOX || abs (box.y) > CONVOLVE_MAX_BOX)
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "box %d is %dx%d at %d,%d", i, box.width, box.height, box.x,
+          box.y);
+  }
+  return CONVOLVE_OK;
+}
+
+int
+convolve_area_weight (const ConvolveArea *area, int x, int y)
+{
+  int most = 0;
+
+  for (int i = 0; i < area->count && most < CONVOLVE_WHOLE_WEIGHT; i++)
+    most = convolve_larger (most, convolve_box_weight (area, area->boxes[i], x, y));
+  return area->outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
+}
+
+/* The quotient rounded down. */
+static int
+floor_div (int a, int b)
+{
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+static int
+clamp (int value, int least, int most)
+{
+  return value < least ? least : value > most ? most : value;
+}
+
+/* Raises the weights of the pixels x .. x + count - 1 of row y to those that one box gives. */
+static void
+add_box (const ConvolveArea *area, ConvolveRect box, int x, int y, int count, uint16_t *weights)
+{
+  int margin = area->feather;
+  int first, end;
+
+  if ((y + 1) * area->y_step <= box.y - margin || y * area->y_step >= box.y + box.height + margin)
+    return;
+  first = clamp (floor_div (box.x - margin, area->x_step), x, x + count);
+  end = clamp (floor_div (box.x + box.width + margin - 1, area->x_step) + 1, x, x + count);
+  for (int i = first; i < end; i++)
+    if (weights[i - x] < CONVOLVE_WHOLE_WEIGHT)
+      weights[i - x] = (uint16_t) convolve_larger (weights[i - x], convolve_box_weight (area, box, i, y));
+}
+
+static void
+weigh_row (const ConvolveArea *area, int x, int y, int count, uint16_t *weights)
+{
+  memset (weights, 0, (size_t) count * sizeof (weights[0]));
+  for (int i = 0; i < area->count; i++)
+    add_box (area, area->boxes[i], x, y, count, weights);
+  for (int i = 0; i < count && area->outside; i++)
+    weights[i] = (uint16_t) (CONVOLVE_WHOLE_WEIGHT - weights[i]);
+}
+
+/* --- blending --- */
+
+/* Whether the bytes of a pixel are its selected samples and nothing else. */
+static bool
+is_plain (const ConvolvePixel *pixel)
+{
+  return pixel->stride == pixel->samples * convolve_sample_size (pixel->type)
+      && pixel->select == (1u << pixel->samples) - 1;
+}
+
+static void
+blend_pixel (const ConvolvePixel *pixel, const uint8_t *source, uint8_t *destination, int weight)
+{
+  int size = convolve_sample_size (pixel->type);
+
+  for (int k = 0; k < pixel->samples; k++)
+    if (pixel->select >> k & 1) {
+      int effect = convolve_read_sample (pixel, source + k * size);
+      int before = convolve_read_sample (pixel, destination + k * size);
+
+      convolve_write_sample (pixel, destination + k * size, convolve_blend_values (effect, before, weight));
+    }
+}
+
+static void
+blend_row (const ConvolvePixel *pixel, const uint16_t *weights, int count, const uint8_t *source, uint8_t *destination)
+{
+  bool plain = is_plain (pixel);
+
+  for (int i = 0, n; i < count; i += n) {
+    ptrdiff_t at = (ptrdiff_t) i * pixel->stride;
+
+    for (n = 1; i + n < count && weights[i + n] == weights[i]; n++)
+      ;
+    if (weights[i] == CONVOLVE_WHOLE_WEIGHT && plain)
+      memcpy (destination + at, source + at, (size_t) n * pixel->stride);
+    else if (weights[i] > 0)
+      for (int k = 0; k < n; k++)
+        blend_pixel (pixel, source + at + k * pixel->stride, destination + at + k * pixel->stride, weights[i]);
+  }
+}
+
+ConvolveStatus
+convolve_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const ConvolveRect *region = &plane->region;
+  ConvolvePlane turned = *plane;
+  uint16_t *weights;
+
+  /* Here the source may have short rows, and the destination is the picture: the reverse of what is checked. */
+  turned.destination_stride = plane->source_stride;
+  turned.source_stride = plane->destination_stride;
+  if (check_arguments (pixel, &turned, error) != CONVOLVE_OK || check_area (area, error) != CONVOLVE_OK)
+    return CONVOLVE_INVALID;
+  weights = malloc ((size_t) region->width * sizeof (weights[0]));
+  if (!weights)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d weights", region->width);
+  for (int y = region->y; y < region->y + region->height; y++) {
+    weigh_row (area, region->x, y, region->width, weights);
+    blend_row (pixel, weights, region->width, source_at (pixel, plane, region->x, y),
+        destination_at (pixel, plane, region->x, y));
+  }
+  free (weights);
+  return CONVOLVE_OK;
+}
+
+/* --- fill --- */
+
+/* Writes the values to the selected samples of the pixels x .. end - 1 of row y. */
+static void
+fill_row (const ConvolvePixel *pixel, const int *values, const ConvolvePlane *plane, int x, int end, int y)
+{
+  int size = convolve_sample_size (pixel->type);
+  uint8_t *at = destination_at (pixel, plane, x, y);
+
+  for (; x < end; x++, at += pixel->stride)
+    for (int k = 0; k < pixel->samples; k++)
+      if (pixel->select >> k & 1)
+        convolve_write_sample (pixel, at + k * size, values[k]);
+}
+
+ConvolveStatus
+convolve_fill (const ConvolvePixel *pixel, const int *values, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const ConvolveRect *region = &plane->region;
+
+  if (check_arguments (pixel, plane, error) != CONVOLVE_OK)
+    return CONVOLVE_INVALID;
+  for (int k = 0; k < pixel->samples; k++)
+    if ((pixel->select >> k & 1) && (values[k] < 0 || values[k] >= 1 << pixel->depth))
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "a value of %d in %d bits", values[k], pixel->depth);
+  for (int y = region->y; y < region->y + region->height; y++)
+    fill_row (pixel, values, plane, region->x, region->x + region->width, y);
+  return CONVOLVE_OK;
+}
+
+/* --- means --- */
+
+/* The mean of the source's samples in a rectangle inside the image, rounded half up. */
+static void
+mean_of (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveRect rect, int *mean)
+{
+  int size = convolve_sample_size (pixel->type);
+  uint64_t count = (uint64_t) rect.width * rect.height, sum[CONVOLVE_MAX_SAMPLES] = { 0 };
+
+  for (int y = rect.y; y < rect.y + rect.height; y++) {
+    const uint8_t *at = source_at (pixel, plane, rect.x, y);
+
+    for (int x = 0; x < rect.width; x++, at += pixel->stride)
+      for (int k = 0; k < pixel->samples; k++)
+        sum[k] += (uint64_t) convolve_read_sample (pixel, at + k * size);
+  }
+  for (int k = 0; k < pixel->samples; k++)
+    mean[k] = (int) ((2 * sum[k] + count) / (2 * count));
+}
+
+/* The first pixel of block n: that whose first luma pixel is the first in the block. */
+static int
+block_start (int origin, int size, int step, int n)
+{
+  return floor_div (origin + n * size + step - 1, step);
+}
+
+/* Means of the blocks in block row `row`, written where they meet the region. */
+static void
+pixelate_blocks (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const ConvolvePlane *plane, int row)
+{
+  const ConvolveRect *region = &plane->region;
+  int top = clamp (block_start (blocks->y, blocks->size, blocks->y_step, row), 0, plane->height);
+  int bottom = clamp (block_start (blocks->y, blocks->size, blocks->y_step, row + 1), 0, plane->height);
+  int first = clamp (top, region->y, region->y + region->height);
+  int end = clamp (bottom, region->y, region->y + region->height);
+  int column = floor_div (region->x * blocks->x_step - blocks->x, blocks->size);
+
+  for (int x = region->x; first < end && x < region->x + region->width; column++) {
+    int left = clamp (block_start (blocks->x, blocks->size, blocks->x_step, column), 0, plane->width);
+    int right = clamp (block_start (blocks->x, blocks->size, blocks->x_step, column + 1), 0, plane->width);
+    int stop = clamp (right, x, region->x + region->width), mean[CONVOLVE_MAX_SAMPLES];
+
+    if (stop == x)
+      continue;
+    mean_of (pixel, plane, (ConvolveRect){ left, top, right - left, bottom - top }, mean);
+    for (int y = first; y < end; y++)
+      fill_row (pixel, mean, plane, x, stop, y);
+    x = stop;
+  }
+}
+
+ConvolveStatus
+convolve_pixelate (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const ConvolvePlane *plane,
+    ConvolveError *error)
+{
+  const ConvolveRect *region = &plane->region;
+  int first, last;
+
+  if (check_arguments (pixel, plane, error) != CONVOLVE_OK)
+    return CONVOLVE_INVALID;
+  if (blocks->size < 1 || blocks->size > CONVOLVE_MAX_BOX || abs (blocks->x) > CONVOLVE_MAX_BOX
+      || abs (blocks->y) > CONVOLVE_MAX_BOX || !is_step (blocks->x_step) || !is_step (blocks->y_step))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "blocks of %d at %d,%d with steps %dx%d", blocks->size, blocks->x,
+        blocks->y, blocks->x_step, blocks->y_step);
+  first = floor_div (region->y * blocks->y_step - blocks->y, blocks->size);
+  last = floor_div ((region->y + region->height - 1) * blocks->y_step - blocks->y, blocks->size);
+  for (int row = first; row <= last; row++)
+    pixelate_blocks (pixel, blocks, plane, row);
+  return CONVOLVE_OK;
+}
+
+/* --- smaller and larger --- */
+
+ConvolveStatus
+convolve_shrink (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, ConvolveError *error)
+{
+  ConvolvePlane small = *plane, large = *plane;
+  const ConvolveRect *region = &plane->region;
+
+  if (factor < 1 || factor > CONVOLVE_MAX_FACTOR)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a factor of %d", factor);
+  small.width = (plane->width + factor - 1) / factor;
+  small.height = (plane->height + factor - 1) / factor;
+  large.region = (ConvolveRect){ 0, 0, 1, 1 };
+  if (check_arguments (pixel, &small, error) != CONVOLVE_OK || check_arguments (pixel, &large, error) != CONVOLVE_OK)
+    return CONVOLVE_INVALID;
+  for (int y = region->y; y < region->y + region->height; y++)
+    for (int x = region->x; x < region->x + region->width; x++) {
+      ConvolveRect block = { x * factor, y * factor, factor, factor };
+      int mean[CONVOLVE_MAX_SAMPLES];
+
+      if (block.width > plane->width - block.x)
+        block.width = plane->width - block.x;
+      if (block.height > plane->height - block.y)
+        block.height = plane->height - block.y;
+      mean_of (pixel, plane, block, mean);
+      fill_row (pixel, mean, plane, x, x + 1, y);
+    }
+  return CONVOLVE_OK;
+}
+
+/*
+ * The two source samples around a destination sample, in one direction. With centres of samples at halves, destination
+ * sample i lies at (2 i + 1) / (2 factor) - 1/2 in the source; weight is that of `second`, of 2 factor.
+ */
+typedef struct
+{
+  int first, second, weight;
+} Neighbours;
+
+static Neighbours
+find_neighbours (int i, int factor, int count)
+{
+  int at = 2 * i + 1 - factor; /* in 1 / (2 factor) of a source sample */
+  int first = floor_div (at, 2 * factor);
+
+  return (Neighbours){ clamp (first, 0, count - 1), clamp (first + 1, 0, count - 1), at - first * 2 * factor };
+}
+
+static void
+grow_row (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, int y, int columns, int rows)
+{
+  const ConvolveRect *region = &plane->region;
+  int size = convolve_sample_size (pixel->type), whole = 2 * factor;
+  Neighbours down = find_neighbours (y, factor, rows);
+  uint8_t *at = destination_at (pixel, plane, region->x, y);
+
+  for (int x = region->x; x < region->x + region->width; x++, at += pixel->stride) {
+    Neighbours across = find_neighbours (x, factor, columns);
+    const uint8_t *corner[4] = { source_at (pixel, plane, across.first, down.first),
+      source_at (pixel, plane, across.second, down.first), source_at (pixel, plane, across.first, down.second),
+      source_at (pixel, plane, across.second, down.second) };
+
+    for (int k = 0; k < pixel->samples; k++)
+      if (pixel->select >> k & 1) {
+        int64_t value[4];
+
+        for (int n = 0; n < 4; n++)
+          value[n] = convolve_read_sample (pixel, corner[n] + k * size);
+        value[0] = value[0] * (whole - across.weight) + value[1] * across.weight;
+        value[2] = value[2] * (whole - across.weight) + value[3] * across.weight;
+        value[0] = value[0] * (whole - down.weight) + value[2] * down.weight;
+        convolve_write_sample (pixel, at + k * size, (int) ((value[0] + whole * whole / 2) / (whole * whole)));
+      }
+  }
+}
+
+ConvolveStatus
+convolve_grow (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, ConvolveError *error)
+{
+  ConvolvePlane small = *plane, large = *plane;
+
+  if (factor < 1 || factor > CONVOLVE_MAX_FACTOR || (factor & (factor - 1)))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a factor of %d", factor);
+  small.width = (plane->width + factor - 1) / factor;
+  small.height = (plane->height + factor - 1) / factor;
+  small.region = (ConvolveRect){ 0, 0, 1, 1 };
+  large.source_stride = PTRDIFF_MAX; /* checked with the small picture */
+  if (check_arguments (pixel, &small, error) != CONVOLVE_OK || check_arguments (pixel, &large, error) != CONVOLVE_OK)
+    return CONVOLVE_INVALID;
+  for (int y = plane->region.y; y < plane->region.y + plane->region.height; y++)
+    grow_row (pixel, factor, plane, y, small.width, small.height);
+  return CONVOLVE_OK;
+}

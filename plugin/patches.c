@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "patches.h"
+
+#include <math.h>
+
+#define UNIT 4                   /* luma pixels: a multiple of the steps of every plane */
+#define UNSHRUNK 9               /* the largest class whose mask fits: sigma 22.6, 137 taps */
+#define LARGEST CONVOLVE_MAX_BOX /* luma pixels */
+
+gdouble
+gst_cuda_convolve_strength_sigma (guint strength)
+{
+  return exp2 (strength / 2.0);
+}
+
+gint
+gst_cuda_convolve_strength_factor (guint strength)
+{
+  return strength <= UNSHRUNK ? 1 : 1 << ((strength - UNSHRUNK + 1) / 2);
+}
+
+/* The first class whose sigma is not below the one that is wanted, or the last class. */
+static gint
+class_of (gdouble sigma)
+{
+  guint strength = 0;
+
+  while (strength + 1 < GST_CUDA_CONVOLVE_N_STRENGTHS && gst_cuda_convolve_strength_sigma (strength) < sigma)
+    strength++;
+  return strength;
+}
+
+void
+gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches)
+{
+  patches->boxes = g_array_new (FALSE, FALSE, sizeof (ConvolveRect));
+  patches->patches = g_array_new (FALSE, TRUE, sizeof (GstCudaConvolvePatch));
+}
+
+void
+gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches)
+{
+  g_clear_pointer (&patches->boxes, g_array_unref);
+  g_clear_pointer (&patches->patches, g_array_unref);
+}
+
+/* --- one box --- */
+
+static gint
+to_pixels (gdouble value)
+{
+  return CLAMP (value, -LARGEST / 2, LARGEST / 2);
+}
+
+/* The box with its margins, rounded outward. */
+static ConvolveRect
+expand_box (const GstCudaConvolveBox *box, gdouble expand)
+{
+  gint left = to_pixels (floor (box->x - expand * box->width));
+  gint top = to_pixels (floor (box->y - expand * box->height));
+  gint right = to_pixels (ceil (box->x + (1 + expand) * box->width));
+  gint bottom = to_pixels (ceil (box->y + (1 + expand) * box->height));
+
+  return (ConvolveRect){ left, top, MAX (right - left, 1), MAX (bottom - top, 1) };
+}
+
+/* What the feather of the box touches of the frame, in whole units. The width is 0 where that is nothing. */
+static ConvolveRect
+cover_box (ConvolveRect box, gint feather, gint width, gint height)
+{
+  gint left = MAX (box.x - feather, 0) / UNIT * UNIT, top = MAX (box.y - feather, 0) / UNIT * UNIT;
+  gint right = MIN (box.x + box.width + feather, width), bottom = MIN (box.y + box.height + feather, height);
+
+  if (right <= left || bottom <= top)
+    return (ConvolveRect){ 0 };
+  right = MIN ((right + UNIT - 1) / UNIT * UNIT, width);
+  bottom = MIN ((bottom + UNIT - 1) / UNIT * UNIT, height);
+  return (ConvolveRect){ left, top, right - left, bottom - top };
+}
+
+/* The effect of a box whose shorter side has that many luma pixels. */
+static void
+set_effect (GstCudaConvolvePatch *patch, const ConvolveRegionSettings *settings, gdouble side)
+{
+  patch->strength = -1;
+  if (settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength > 0)
+    patch->strength = class_of (settings->strength * side);
+  if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
+    patch->block = CLAMP (ceil (side / settings->blocks), 1, LARGEST);
+}
+
+/* --- boxes that meet --- */
+
+static gboolean
+meet (ConvolveRect a, ConvolveRect b)
+{
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+static ConvolveRect
+unite (ConvolveRect a, ConvolveRect b)
+{
+  gint left = MIN (a.x, b.x), top = MIN (a.y, b.y);
+
+  return (
+      ConvolveRect){ left, top, MAX (a.x + a.width, b.x + b.width) - left, MAX (a.y + a.height, b.y + b.height) - top };
+}
+
+/* A box on the way into a patch. */
+typedef struct
+{
+  ConvolveRect box;
+  GstCudaConvolvePatch patch; /* of this box alone, and later of all boxes of its group */
+  guint group;                /* index of the candidate whose patch has this box */
+} Candidate;
+
+static gboolean
+have_one_effect (const Candidate *a, const Candidate *b)
+{
+  return a->patch.strength == b->patch.strength && a->patch.block == b->patch.block;
+}
+
+/*
+ * Unites the patches of equal effect that meet, until none do. A patch that became part of another has no width. Groups
+ * only grow, so the last pass finds nothing.
+ */
+static void
+unite_patches (GArray *candidates)
+{
+  gboolean changed;
+
+  do {
+    changed = FALSE;
+    for (guint i = 0; i < candidates->len; i++)
+      for (guint k = 0; k < candidates->len; k++) {
+        Candidate *a = &g_array_index (candidates, Candidate, i), *b = &g_array_index (candidates, Candidate, k);
+
+        if (i == k || a->patch.rect.width == 0 || b->patch.rect.width == 0 || !have_one_effect (a, b)
+            || !meet (a->patch.rect, b->patch.rect))
+          continue;
+        a->patch.rect = unite (a->patch.rect, b->patch.rect);
+        b->patch.rect.width = 0;
+        b->group = i;
+        changed = TRUE;
+      }
+  } while (changed);
+  for (guint i = 0; i < candidates->len; i++) {
+    Candidate *candidate = &g_array_index (candidates, Candidate, i);
+
+    while (g_array_index (candidates, Candidate, candidate->group).group != candidate->group)
+      candidate->group = g_array_index (candidates, Candidate, candidate->group).group;
+  }
+}
+
+/* Weakest effect first; among equal effects by the patch, so that the boxes of a patch are neighbours. */
+static gint
+compare_candidates (gconstpointer left, gconstpointer right)
+{
+  const Candidate *a = left, *b = right;
+
+  if (a->patch.strength != b->patch.strength)
+    return a->patch.strength < b->patch.strength ? -1 : 1;
+  if (a->patch.block != b->patch.block)
+    return a->patch.block < b->patch.block ? -1 : 1;
+  if (a->group != b->group)
+    return a->group < b->group ? -1 : 1;
+  return (a->patch.rect.width == 0) - (b->patch.rect.width == 0);
+}
+
+static void
+append_patches (GstCudaConvolvePatches *patches, GArray *candidates)
+{
+  g_array_sort (candidates, compare_candidates);
+  for (guint i = 0; i < candidates->len; i++) {
+    Candidate *candidate = &g_array_index (candidates, Candidate, i);
+
+    if (candidate->patch.rect.width > 0) {
+      candidate->patch.first_box = patches->boxes->len;
+      g_array_append_val (patches->patches, candidate->patch);
+    }
+    g_array_append_val (patches->boxes, candidate->box);
+    g_array_index (patches->patches, GstCudaConvolvePatch, patches->patches->len - 1).n_boxes++;
+  }
+}
+
+/* --- all boxes --- */
+
+static void
+find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, const GArray *found, gint width,
+    gint height)
+{
+  g_autoptr (GArray) candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
+
+  for (guint i = 0; i < found->len; i++) {
+    const GstCudaConvolveBox *box = &g_array_index (found, GstCudaConvolveBox, i);
+    Candidate candidate = { .box = expand_box (box, settings->expand), .group = candidates->len };
+
+    candidate.patch.rect = cover_box (candidate.box, settings->feather, width, height);
+    candidate.patch.x = candidate.box.x;
+    candidate.patch.y = candidate.box.y;
+    set_effect (&candidate.patch, settings, MIN (box->width, box->height));
+    if (candidate.patch.rect.width > 0)
+      g_array_append_val (candidates, candidate);
+  }
+  if (settings->effect != CONVOLVE_REGION_EFFECT_PIXELATE)
+    unite_patches (candidates);
+  append_patches (patches, candidates);
+}
+
+static void
+begin (GstCudaConvolvePatches *patches, ConvolveShape shape, gint feather, gboolean outside)
+{
+  g_array_set_size (patches->boxes, 0);
+  g_array_set_size (patches->patches, 0);
+  patches->shape = shape;
+  patches->feather = feather;
+  patches->outside = outside;
+}
+
+/* The whole frame as one patch, with the boxes that are in the list. */
+static void
+append_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, gint width, gint height)
+{
+  GstCudaConvolvePatch patch = { .rect = { 0, 0, width, height }, .n_boxes = patches->boxes->len };
+
+  set_effect (&patch, settings, MIN (width, height));
+  g_array_append_val (patches->patches, patch);
+}
+
+void
+gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
+    const GArray *found, gint width, gint height)
+{
+  gboolean outside = settings->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS;
+
+  begin (patches, settings->shape, settings->feather, outside);
+  if (!outside) {
+    find_inside (patches, settings, found, width, height);
+    return;
+  }
+  for (guint i = 0; i < found->len; i++) {
+    ConvolveRect box = expand_box (&g_array_index (found, GstCudaConvolveBox, i), settings->expand);
+
+    g_array_append_val (patches->boxes, box);
+  }
+  append_frame (patches, settings, width, height);
+}
+
+void
+gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
+    gint width, gint height)
+{
+  ConvolveRect frame = { 0, 0, width, height };
+
+  begin (patches, CONVOLVE_SHAPE_RECTANGLE, 0, FALSE);
+  g_array_append_val (patches->boxes, frame);
+  append_frame (patches, settings, width, height);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From the boxes of a frame to the rectangles that are computed. Pure functions, for any thread. */
+#ifndef GST_CUDA_CONVOLVE_PATCHES_H
+#define GST_CUDA_CONVOLVE_PATCHES_H
+
+#include <glib.h>
+
+#include "region_settings.h"
+
+G_BEGIN_DECLS
+
+/* A box as it was found, in luma pixels. Width and height are above 0; the box may lie outside the frame. */
+typedef struct
+{
+  gdouble x, y, width, height;
+} GstCudaConvolveBox;
+
+#define GST_CUDA_CONVOLVE_N_STRENGTHS 17
+
+/*
+ * The sigma of a strength class, 0..16, in luma pixels: 1 to 256, each larger than the one before by the square root of
+ * 2. The picture is shrunk by the factor first, because no mask is wide enough for a large sigma.
+ */
+gdouble gst_cuda_convolve_strength_sigma (guint strength);
+gint gst_cuda_convolve_strength_factor (guint strength);
+
+/*
+ * What is computed at once: a rectangle of the frame with all boxes of one effect that touch the rectangle. Rectangles
+ * of equal effect do not meet in any plane, but for those of pixelate, where each box has blocks of its own.
+ */
+typedef struct
+{
+  ConvolveRect rect;        /* luma pixels, inside the frame; with the feather, and with whole samples of all planes */
+  guint first_box, n_boxes; /* of the list of boxes */
+  gint strength;            /* a class for a mask whose sigma follows from the box, or -1 for the mask as it is */
+  gint x, y, block;         /* for pixelate: the corner of a block and the side of all, in luma pixels */
+} GstCudaConvolvePatch;
+
+typedef struct
+{
+  GArray *boxes;   /* ConvolveRect, expanded, in luma pixels */
+  GArray *patches; /* GstCudaConvolvePatch, the weakest effect first: later ones are drawn over earlier ones */
+  ConvolveShape shape;
+  gint feather;
+  gboolean outside; /* the effect shows outside the boxes */
+} GstCudaConvolvePatches;
+
+void gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches);
+void gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches);
+
+/*
+ * Finds the patches of a frame of width x height luma pixels. found is an array of GstCudaConvolveBox. With
+ * apply_to=outside-regions there is one patch of the whole frame, and the frame counts as its box. Patches may be none.
+ */
+void gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
+    const GArray *found, gint width, gint height);
+
+/* One patch of the whole frame, as if one box were as large as the frame, with neither feather nor ellipse. */
+void gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
+    gint width, gint height);
+
+G_END_DECLS
+
+#endif

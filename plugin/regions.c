@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A frame is done in two turns. First the effect of every patch is computed from the frame as it came, into memory of
+ * its own. Then the patches are blended into the frame, the weakest effect first. So a frame can be changed in place,
+ * and pixels around a box count as neighbours as they came.
+ */
+#include "regions.h"
+
+#include "color.h"
+#include "props.h"
+
+/* Samples by which a shrunk picture is needed beyond a patch: the radius of the widest mask there, and one to spare. */
+#define MARGIN 72
+
+/* Memory that only grows. What it holds is lost then. */
+typedef struct
+{
+  guint8 *bytes;
+  gsize size;
+} Room;
+
+struct _GstCudaConvolveRegions
+{
+  GstCudaConvolvePlans *plans;                                      /* for the mask as it is */
+  GstCudaConvolvePlans *by_strength[GST_CUDA_CONVOLVE_N_STRENGTHS]; /* made at first use, or NULL */
+  ConvolveProperties properties;
+  gboolean has_properties;
+  ConvolvePool *pool;
+
+  GstCudaConvolvePatches patches; /* of the frame that find() was for */
+  Room room;                      /* for the patches */
+  Room shrunk, blurred;           /* for a picture that was shrunk, and for the same after its convolution */
+};
+
+GstCudaConvolveRegions *
+gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans)
+{
+  GstCudaConvolveRegions *regions = g_new0 (GstCudaConvolveRegions, 1);
+
+  regions->plans = gst_cuda_convolve_plans_ref (plans);
+  gst_cuda_convolve_patches_init (&regions->patches);
+  return regions;
+}
+
+void
+gst_cuda_convolve_regions_free (GstCudaConvolveRegions *regions)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (regions->by_strength); i++)
+    g_clear_pointer (&regions->by_strength[i], gst_cuda_convolve_plans_unref);
+  gst_cuda_convolve_plans_unref (regions->plans);
+  if (regions->has_properties)
+    convolve_properties_clear (&regions->properties);
+  gst_cuda_convolve_patches_clear (&regions->patches);
+  g_free (regions->room.bytes);
+  g_free (regions->shrunk.bytes);
+  g_free (regions->blurred.bytes);
+  g_free (regions);
+}
+
+gboolean
+gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
+    const ConvolveProperties *properties, ConvolveError *error)
+{
+  g_autoptr (GError) bad = NULL;
+
+  if (!convolve_region_settings_check (&properties->region, &properties->mask, &bad)
+      || !gst_cuda_convolve_detections_set (detections, &properties->region, &bad)) {
+    if (error) {
+      *error = (ConvolveError){ .status = CONVOLVE_INVALID };
+      g_strlcpy (error->text, bad->message, sizeof (error->text));
+    }
+    return FALSE;
+  }
+  if (regions->has_properties)
+    convolve_properties_clear (&regions->properties);
+  convolve_properties_copy (&regions->properties, properties);
+  regions->has_properties = TRUE;
+  return TRUE;
+}
+
+void
+gst_cuda_convolve_regions_set_pool (GstCudaConvolveRegions *regions, ConvolvePool *pool)
+{
+  regions->pool = pool;
+  for (guint i = 0; i < G_N_ELEMENTS (regions->by_strength); i++)
+    if (regions->by_strength[i])
+      gst_cuda_convolve_plans_set_pool (regions->by_strength[i], pool);
+}
+
+gboolean
+gst_cuda_convolve_regions_are_identity (const GstCudaConvolveRegions *regions)
+{
+  const ConvolveRegionSettings *settings = &regions->properties.region;
+
+  return settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength == 0
+      && gst_cuda_convolve_plans_are_identity (regions->plans);
+}
+
+gboolean
+gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
+    GstBuffer *buffer)
+{
+  const ConvolveRegionSettings *settings = &regions->properties.region;
+  const GstVideoInfo *info = &gst_cuda_convolve_plans_in (regions->plans)->info;
+  gboolean lost;
+  const GArray *found = gst_cuda_convolve_detections_find (detections, buffer, info, &lost);
+
+  if (lost && settings->fallback == CONVOLVE_REGION_FALLBACK_FRAME)
+    gst_cuda_convolve_patches_take_frame (&regions->patches, settings, GST_VIDEO_INFO_WIDTH (info),
+        GST_VIDEO_INFO_HEIGHT (info));
+  else
+    gst_cuda_convolve_patches_find (&regions->patches, settings, found, GST_VIDEO_INFO_WIDTH (info),
+        GST_VIDEO_INFO_HEIGHT (info));
+  return regions->patches.patches->len > 0;
+}
+
+/* --- plans of other strengths --- */
+
+/* The plans of a strength class; made where this is the first patch of that class. */
+static ConvolveStatus
+ensure_strength (GstCudaConvolveRegions *regions, guint strength, ConvolveError *error)
+{
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  gint factor = gst_cuda_convolve_strength_factor (strength);
+  ConvolveProperties properties;
+
+  if (regions->by_strength[strength])
+    return CONVOLVE_OK;
+  convolve_properties_copy (&properties, &regions->properties);
+  convolve_settings_set_blur (&properties.mask, gst_cuda_convolve_strength_sigma (strength) / factor, NULL);
+  regions->by_strength[strength] = gst_cuda_convolve_plans_new (&properties, NULL, layout, layout, NULL, error);
+  convolve_properties_clear (&properties);
+  if (!regions->by_strength[strength])
+    return error->status;
+  gst_cuda_convolve_plans_set_pool (regions->by_strength[strength], regions->pool);
+  return CONVOLVE_OK;
+}
+
+/* --- memory --- */
+
+static ConvolveStatus
+make_room (Room *room, gsize size, ConvolveError *error)
+{
+  if (size <= room->size)
+    return CONVOLVE_OK;
+  g_free (room->bytes);
+  room->bytes = g_try_malloc (size);
+  room->size = room->bytes ? size : 0;
+  if (room->bytes)
+    return CONVOLVE_OK;
+  *error = (ConvolveError){ .status = CONVOLVE_NO_MEMORY };
+  g_snprintf (error->text, sizeof (error->text), "no memory for %" G_GSIZE_FORMAT " bytes of regions", size);
+  return CONVOLVE_NO_MEMORY;
+}
+
+/* The patch's rectangle in pixels of a group. */
+static ConvolveRect
+patch_in_group (const GstCudaConvolvePatch *patch, const GstCudaConvolveGroup *group)
+{
+  gint right = patch->rect.x + patch->rect.width, bottom = patch->rect.y + patch->rect.height;
+  gint x = patch->rect.x / (gint) group->x_step, y = patch->rect.y / (gint) group->y_step;
+
+  right = MIN ((right + (gint) group->x_step - 1) / (gint) group->x_step, group->width);
+  bottom = MIN ((bottom + (gint) group->y_step - 1) / (gint) group->y_step, group->height);
+  return (ConvolveRect){ x, y, right - x, bottom - y };
+}
+
+static gsize
+patch_bytes (const GstCudaConvolveGroup *group, ConvolveRect rect)
+{
+  return (gsize) rect.width * rect.height * group->pixel.stride;
+}
+
+/* Where pixel (0, 0) of the group would lie, if the memory of one rectangle were a part of a plane. */
+static gpointer
+origin_of (guint8 *bytes, const GstCudaConvolveGroup *group, ConvolveRect rect)
+{
+  gsize row = (gsize) rect.width * group->pixel.stride;
+
+  return GSIZE_TO_POINTER (GPOINTER_TO_SIZE (bytes) - rect.y * row - (gsize) rect.x * group->pixel.stride);
+}
+
+/* --- the first turn: effects --- */
+
+/* The source is the group's plane in a frame; the destination is the patch's memory. */
+static ConvolvePlane
+describe_plane (const GstCudaConvolveGroup *group, const GstVideoFrame *frame, ConvolveRect rect, guint8 *bytes)
+{
+  return (ConvolvePlane){
+    .source = (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, group->plane) + group->offset,
+    .source_stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, group->plane),
+    .destination = origin_of (bytes, group, rect),
+    .destination_stride = (gssize) rect.width * group->pixel.stride,
+    .width = group->width,
+    .height = group->height,
+    .region = rect,
+  };
+}
+
+/* A rectangle of the shrunk picture that has another one of the whole picture inside, with a margin. */
+static ConvolveRect
+shrink_rect (ConvolveRect rect, gint factor, gint margin, gint width, gint height)
+{
+  gint left = MAX (rect.x / factor - margin, 0), top = MAX (rect.y / factor - margin, 0);
+  gint right = MIN ((rect.x + rect.width - 1) / factor + 1 + margin, width);
+  gint bottom = MIN ((rect.y + rect.height - 1) / factor + 1 + margin, height);
+
+  return (ConvolveRect){ left, top, right - left, bottom - top };
+}
+
+/* Convolves the picture at a smaller size, and makes the result as large as the picture again. */
+static ConvolveStatus
+convolve_shrunk (GstCudaConvolveRegions *regions, const ConvolvePlan *plan, gint factor,
+    const GstCudaConvolveGroup *group, const ConvolvePlane *plane, ConvolveError *error)
+{
+  gint width = (group->width + factor - 1) / factor, height = (group->height + factor - 1) / factor;
+  gssize stride = (gssize) width * group->pixel.stride;
+  /* The opposite edge is a neighbour under the boundary wrap, so that the whole picture is needed. */
+  gint margin = regions->properties.boundary == CONVOLVE_BOUNDARY_WRAP ? MAX (width, height) : MARGIN;
+  ConvolvePlane small = *plane;
+  ConvolveStatus status = make_room (&regions->shrunk, stride * height, error);
+
+  if (status == CONVOLVE_OK)
+    status = make_room (&regions->blurred, stride * height, error);
+  if (status != CONVOLVE_OK)
+    return status;
+  small.destination = regions->shrunk.bytes;
+  small.destination_stride = stride;
+  small.region = shrink_rect (plane->region, factor, margin, width, height);
+  status = convolve_shrink (&group->pixel, factor, &small, error);
+
+  small.source = regions->shrunk.bytes;
+  small.source_stride = stride;
+  small.destination = regions->blurred.bytes;
+  small.width = width;
+  small.height = height;
+  small.region = shrink_rect (plane->region, factor, 1, width, height); /* 1 for the interpolation */
+  if (status == CONVOLVE_OK)
+    status = convolve_run (plan, &small, error);
+
+  small = *plane;
+  small.source = regions->blurred.bytes;
+  small.source_stride = stride;
+  return status == CONVOLVE_OK ? convolve_grow (&group->pixel, factor, &small, error) : status;
+}
+
+/* The mask as it is, or that of the patch's strength. */
+static ConvolveStatus
+convolve_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint group,
+    const ConvolvePlane *plane, ConvolveError *error)
+{
+  gint factor;
+  ConvolveStatus status;
+  const ConvolvePlan *plan;
+
+  if (patch->strength < 0)
+    return convolve_run (gst_cuda_convolve_plans_group (regions->plans, group), plane, error);
+  status = ensure_strength (regions, patch->strength, error);
+  if (status != CONVOLVE_OK)
+    return status;
+  plan = gst_cuda_convolve_plans_group (regions->by_strength[patch->strength], group);
+  factor = gst_cuda_convolve_strength_factor (patch->strength);
+  if (factor == 1)
+    return convolve_run (plan, plane, error);
+  return convolve_shrunk (regions, plan, factor, &gst_cuda_convolve_plans_in (regions->plans)->groups[group], plane,
+      error);
+}
+
+static ConvolveStatus
+compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint number,
+    const GstVideoFrame *frame, guint8 *bytes, ConvolveError *error)
+{
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  const GstCudaConvolveGroup *group = &layout->groups[number];
+  ConvolvePlane plane = describe_plane (group, frame, patch_in_group (patch, group), bytes);
+  ConvolveBlocks blocks = { patch->x, patch->y, patch->block, group->x_step, group->y_step };
+  gint values[CONVOLVE_MAX_SAMPLES];
+
+  switch (regions->properties.region.effect) {
+    case CONVOLVE_REGION_EFFECT_MASK:
+      return convolve_patch (regions, patch, number, &plane, error);
+    case CONVOLVE_REGION_EFFECT_PIXELATE:
+      return convolve_pixelate (&group->pixel, &blocks, &plane, error);
+    case CONVOLVE_REGION_EFFECT_FILL:
+      gst_cuda_convolve_color_values (layout, group, regions->properties.region.color, values);
+      return convolve_fill (&group->pixel, values, &plane, error);
+  }
+  g_return_val_if_reached (CONVOLVE_INVALID);
+}
+
+/* --- the second turn: blending --- */
+
+static ConvolveStatus
+blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, const GstCudaConvolveGroup *group,
+    const GstVideoFrame *frame, guint8 *bytes, ConvolveError *error)
+{
+  ConvolveRect rect = patch_in_group (patch, group);
+  ConvolveArea area = {
+    .boxes = &g_array_index (regions->patches.boxes, ConvolveRect, patch->first_box),
+    .count = patch->n_boxes,
+    .shape = regions->patches.shape,
+    .feather = regions->patches.feather,
+    .outside = regions->patches.outside,
+    .x_step = group->x_step,
+    .y_step = group->y_step,
+  };
+  ConvolvePlane plane = {
+    .source = origin_of (bytes, group, rect),
+    .source_stride = (gssize) rect.width * group->pixel.stride,
+    .destination = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, group->plane) + group->offset,
+    .destination_stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, group->plane),
+    .width = group->width,
+    .height = group->height,
+    .region = rect,
+  };
+
+  return convolve_blend (&group->pixel, &area, &plane, error);
+}
+
+/* --- all patches --- */
+
+/* Goes through all patches and groups, with the memory of each; out is NULL in the first turn. */
+static ConvolveStatus
+take_turn (GstCudaConvolveRegions *regions, const GstVideoFrame *in, const GstVideoFrame *out, ConvolveError *error)
+{
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  guint8 *bytes = regions->room.bytes;
+
+  for (guint i = 0; i < regions->patches.patches->len; i++) {
+    const GstCudaConvolvePatch *patch = &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i);
+
+    for (guint k = 0; k < layout->n_groups; k++) {
+      const GstCudaConvolveGroup *group = &layout->groups[k];
+      ConvolveStatus status;
+
+      if (group->pixel.select == 0)
+        continue;
+      if (out)
+        status = blend_patch (regions, patch, group, out, bytes, error);
+      else
+        status = compute_patch (regions, patch, k, in, bytes, error);
+      if (status != CONVOLVE_OK)
+        return status;
+      bytes += patch_bytes (group, patch_in_group (patch, group));
+    }
+  }
+  return CONVOLVE_OK;
+}
+
+static gsize
+count_bytes (const GstCudaConvolveRegions *regions)
+{
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  gsize bytes = 0;
+
+  for (guint i = 0; i < regions->patches.patches->len; i++)
+    for (guint k = 0; k < layout->n_groups; k++)
+      if (layout->groups[k].pixel.select != 0)
+        bytes += patch_bytes (&layout->groups[k],
+            patch_in_group (&g_array_index (regions->patches.patches, GstCudaConvolvePatch, i), &layout->groups[k]));
+  return bytes;
+}
+
+ConvolveStatus
+gst_cuda_convolve_regions_run (GstCudaConvolveRegions *regions, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
+    ConvolveTimes *times, ConvolveError *error)
+{
+  gint64 start = g_get_monotonic_time ();
+  ConvolveStatus status = make_room (&regions->room, count_bytes (regions), error);
+
+  if (status == CONVOLVE_OK)
+    status = take_turn (regions, &in->video, NULL, error);
+  if (status == CONVOLVE_OK
+      && GST_VIDEO_FRAME_PLANE_DATA (&in->video, 0) != GST_VIDEO_FRAME_PLANE_DATA (&out->video, 0))
+    gst_video_frame_copy (&out->video, &in->video);
+  if (status == CONVOLVE_OK)
+    status = take_turn (regions, &in->video, &out->video, error);
+  *times = (ConvolveTimes){ .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };
+  return status;
+}

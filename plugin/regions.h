@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The work on parts of frames, on the host: which boxes a frame has, and the effect there. For the streaming thread.
+ */
+#ifndef GST_CUDA_CONVOLVE_REGIONS_H
+#define GST_CUDA_CONVOLVE_REGIONS_H
+
+#include "detections.h"
+#include "plans.h"
+
+G_BEGIN_DECLS
+
+typedef struct _GstCudaConvolveRegions GstCudaConvolveRegions;
+
+/* Works on parts of frames with the plans' layout. plans are for the CPU and for a mask; they are referenced. */
+GstCudaConvolveRegions *gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans);
+void gst_cuda_convolve_regions_free (GstCudaConvolveRegions *regions);
+
+/*
+ * Sets what is to be done, and which boxes detections finds. properties differ from those that the plans were made from
+ * in the settings of regions alone. FALSE with error filled, which may be NULL, where the settings are bad; nothing is
+ * changed then.
+ */
+gboolean gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
+    const ConvolveProperties *properties, ConvolveError *error);
+
+/* Shares the work of one frame in pool, which may be NULL and must outlive the regions. */
+void gst_cuda_convolve_regions_set_pool (GstCudaConvolveRegions *regions, ConvolvePool *pool);
+
+/* Finds what is to be done with a frame. FALSE where that is nothing. */
+gboolean gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
+    GstBuffer *buffer);
+
+/*
+ * Works on the frame that the last find() was for. in and out are sound frames on the host, and may be one frame;
+ * otherwise out first becomes a copy of in. Errors: NO_MEMORY, and those of convolve_run().
+ */
+ConvolveStatus gst_cuda_convolve_regions_run (GstCudaConvolveRegions *regions, GstCudaConvolveFrame *in,
+    GstCudaConvolveFrame *out, ConvolveTimes *times, ConvolveError *error);
+
+/* Whether no frame can change, whatever its boxes. */
+gboolean gst_cuda_convolve_regions_are_identity (const GstCudaConvolveRegions *regions);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "region_settings.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "parse.h"
+#include "props.h"
+
+#define MAX_NUMBER 1e6
+#define BETWEEN ", \t\r"     /* splits the numbers of a box */
+#define BEHIND BETWEEN ";\n" /* ends a number */
+
+/* Sets an error that quotes the token and returns FALSE. */
+static gboolean G_GNUC_PRINTF (5, 6)
+    fail (GError **error, const gchar *property, const gchar *token, gsize length, const gchar *format, ...)
+{
+  g_autofree gchar *quoted = convolve_parse_quote (token, length), *text = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_REGIONS, "%s: %s %s", property, quoted, text);
+  return FALSE;
+}
+
+void
+convolve_region_settings_copy (ConvolveRegionSettings *to, const ConvolveRegionSettings *from)
+{
+  *to = *from;
+  to->regions = g_strdup (from->regions);
+  to->types = g_strdup (from->types);
+}
+
+void
+convolve_region_settings_clear (ConvolveRegionSettings *settings)
+{
+  g_clear_pointer (&settings->regions, g_free);
+  g_clear_pointer (&settings->types, g_free);
+}
+
+gboolean
+convolve_region_settings_check (const ConvolveRegionSettings *settings, const ConvolveSettings *mask, GError **error)
+{
+  g_autoptr (GArray) boxes = NULL;
+  g_auto (GStrv) types = NULL;
+  ConvolveSettings copy;
+  gboolean ok;
+
+  if (!convolve_region_settings_boxes (settings, &boxes, error)
+      || !convolve_region_settings_types (settings, &types, error))
+    return FALSE;
+  if (settings->apply_to == CONVOLVE_APPLY_TO_FRAME || settings->effect != CONVOLVE_REGION_EFFECT_MASK
+      || settings->strength == 0)
+    return TRUE;
+  convolve_settings_copy (&copy, mask);
+  ok = convolve_settings_set_blur (&copy, 1, error);
+  convolve_settings_clear (&copy);
+  return ok;
+}
+
+/* --- regions --- */
+
+static const gchar *
+skip (const gchar *p, const gchar *characters)
+{
+  return p + strspn (p, characters);
+}
+
+/* Reads the number at *p, and moves *p behind the number and the comma. */
+static gboolean
+take_number (const gchar **p, guint box, guint number, ConvolveTextBox *into, GError **error)
+{
+  static const gchar *const names[] = { "x", "y", "width", "height" };
+  const gchar *token = *p, *end;
+  gsize length = strcspn (token, BEHIND);
+  const gchar *problem;
+  gdouble value;
+
+  if (length == 0)
+    return fail (error, "regions", token, *token ? 1 : 0, "stands where box %u must have its %s: x,y,width,height", box,
+        names[number]);
+  into->per_cent[number] = token[length - 1] == '%';
+  problem = convolve_parse_number (token, length - into->per_cent[number], &value);
+  if (problem)
+    return fail (error, "regions", token, length, "in box %u %s", box, problem);
+  if (fabs (value) > MAX_NUMBER)
+    return fail (error, "regions", token, length, "in box %u is above a million", box);
+  if (number >= 2 && value <= 0)
+    return fail (error, "regions", token, length, "in box %u is no %s: a %s is above 0", box, names[number],
+        names[number]);
+  into->number[number] = value;
+  end = skip (token + length, " \t\r");
+  *p = *end == ',' ? skip (end + 1, " \t\r") : end;
+  return TRUE;
+}
+
+static gboolean
+take_box (const gchar **p, guint box, ConvolveTextBox *into, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (into->number); i++)
+    if (!take_number (p, box, i, into, error))
+      return FALSE;
+  if (**p && **p != ';' && **p != '\n')
+    return fail (error, "regions", *p, strcspn (*p, BEHIND), "is one number too many in box %u: x,y,width,height", box);
+  return TRUE;
+}
+
+gboolean
+convolve_region_settings_boxes (const ConvolveRegionSettings *settings, GArray **boxes, GError **error)
+{
+  g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (ConvolveTextBox));
+  const gchar *p = skip (settings->regions ? settings->regions : "", " \t\r\n;");
+
+  while (*p) {
+    ConvolveTextBox box;
+
+    if (list->len == CONVOLVE_MAX_BOXES)
+      return fail (error, "regions", p, strcspn (p, ";\n"), "is one box too many: there are at most %d",
+          CONVOLVE_MAX_BOXES);
+    if (!take_box (&p, list->len + 1, &box, error))
+      return FALSE;
+    g_array_append_val (list, box);
+    p = skip (p, " \t\r\n;");
+  }
+  *boxes = g_steal_pointer (&list);
+  return TRUE;
+}
+
+/* --- region-types --- */
+
+gboolean
+convolve_region_settings_types (const ConvolveRegionSettings *settings, gchar ***types, GError **error)
+{
+  g_autofree gchar *text = g_utf8_make_valid (settings->types ? settings->types : "", -1);
+  g_autofree gchar *lower = g_utf8_strdown (g_strstrip (text), -1);
+  g_auto (GStrv) names = g_strsplit (lower, ",", -1);
+
+  for (guint i = 0; names[i]; i++) {
+    gboolean except = g_strstrip (names[i])[0] == '!';
+
+    if (except)
+      g_strstrip (names[i] + 1);
+    if (names[i][except ? 1 : 0] == '\0')
+      return fail (error, "region-types", settings->types, strlen (settings->types),
+          "has no name at place %u: names are split by commas, as in face,plate or !person", i + 1);
+  }
+  *types = g_steal_pointer (&names);
+  return TRUE;
+}
+
+gboolean
+convolve_region_type_is_wanted (gchar **types, const gchar *type)
+{
+  g_autofree gchar *lower = type ? g_utf8_strdown (type, -1) : NULL;
+  gboolean named = FALSE, listed = FALSE;
+
+  for (guint i = 0; types[i]; i++) {
+    gboolean except = types[i][0] == '!';
+    gboolean same = lower && g_str_equal (types[i] + (except ? 1 : 0), lower);
+
+    if (except && same)
+      return FALSE;
+    listed |= !except;
+    named |= !except && same;
+  }
+  return named || !listed;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The properties that say which parts of a picture the element works on, and readers of their texts. Pure functions,
+ * for any thread and any locale.
+ */
+#ifndef CONVOLVE_REGION_SETTINGS_H
+#define CONVOLVE_REGION_SETTINGS_H
+
+#include "convolve_region.h"
+#include "mask_settings.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  CONVOLVE_APPLY_TO_FRAME,
+  CONVOLVE_APPLY_TO_REGIONS,
+  CONVOLVE_APPLY_TO_OUTSIDE_REGIONS
+} ConvolveApplyTo;
+
+typedef enum
+{
+  CONVOLVE_REGION_SOURCE_TEXT = 1 << 0,     /* the property regions */
+  CONVOLVE_REGION_SOURCE_ROI = 1 << 1,      /* GstVideoRegionOfInterestMeta */
+  CONVOLVE_REGION_SOURCE_ANALYTICS = 1 << 2 /* GstAnalyticsRelationMeta */
+} ConvolveRegionSources;
+
+#define CONVOLVE_REGION_SOURCES_METADATA (CONVOLVE_REGION_SOURCE_ROI | CONVOLVE_REGION_SOURCE_ANALYTICS)
+#define CONVOLVE_REGION_SOURCES_ALL (CONVOLVE_REGION_SOURCE_TEXT | CONVOLVE_REGION_SOURCES_METADATA)
+
+typedef enum
+{
+  CONVOLVE_REGION_EFFECT_MASK,
+  CONVOLVE_REGION_EFFECT_PIXELATE,
+  CONVOLVE_REGION_EFFECT_FILL
+} ConvolveRegionEffect;
+
+typedef enum
+{
+  CONVOLVE_REGION_FALLBACK_NONE,
+  CONVOLVE_REGION_FALLBACK_FRAME
+} ConvolveRegionFallback;
+
+/* One member for each property of regions, as the user set it. README says what the properties mean. */
+typedef struct
+{
+  ConvolveApplyTo apply_to;
+  gchar *regions; /* owned; NULL or empty means none */
+  guint sources;  /* of ConvolveRegionSources */
+  gchar *types;   /* owned; NULL or empty means all */
+  gdouble expand; /* 0..CONVOLVE_MAX_EXPAND of the box's width and height, on each side */
+  guint feather;  /* luma pixels, 0..CONVOLVE_MAX_FEATHER */
+  ConvolveShape shape;
+  gdouble strength; /* 0..1 of the box's shorter side; 0 means the mask as it is */
+  ConvolveRegionEffect effect;
+  guint blocks; /* 1..CONVOLVE_MAX_BLOCKS, across the box's shorter side */
+  guint color;  /* 0xAARRGGBB */
+  guint64 hold; /* nanoseconds */
+  ConvolveRegionFallback fallback;
+} ConvolveRegionSettings;
+
+#define CONVOLVE_MAX_EXPAND 10.0
+#define CONVOLVE_MAX_BLOCKS 64
+#define CONVOLVE_MAX_BOXES 4096
+
+void convolve_region_settings_copy (ConvolveRegionSettings *to,
+    const ConvolveRegionSettings *from); /* as mask_settings.h */
+void convolve_region_settings_clear (ConvolveRegionSettings *settings);
+
+/*
+ * Whether the settings can work with the mask: both texts can be read, and a strength meets a mask that takes one.
+ * FALSE with error (CONVOLVE_PROPS_ERROR_REGIONS). Which regions a frame has is told by the functions below.
+ */
+gboolean convolve_region_settings_check (const ConvolveRegionSettings *settings, const ConvolveSettings *mask,
+    GError **error);
+
+/* A box as the user writes it: x, y, width, height. Each number is in luma pixels, or in per cent of the picture. */
+typedef struct
+{
+  gdouble number[4];
+  gboolean per_cent[4];
+} ConvolveTextBox;
+
+/*
+ * Reads regions: boxes split by ';' or a new line; four numbers a box, split by commas or blanks, each with or without
+ * '%'. Widths and heights are above 0, and no magnitude is above 10^6. *boxes is an array of ConvolveTextBox, to be
+ * unreferenced. FALSE with error (CONVOLVE_PROPS_ERROR_REGIONS), which names the token.
+ */
+gboolean convolve_region_settings_boxes (const ConvolveRegionSettings *settings, GArray **boxes, GError **error);
+
+/*
+ * Reads region-types: names split by commas, each with or without '!' in front. *types is a NULL-terminated vector of
+ * the names in lower case, to be freed by g_strfreev(). FALSE with error where a name is empty.
+ */
+gboolean convolve_region_settings_types (const ConvolveRegionSettings *settings, gchar ***types, GError **error);
+
+/*
+ * Whether a region of the type is wanted: names with '!' are left out; where there are names without '!', only these
+ * are taken. Upper case counts as lower case. type may be NULL, for a region whose type nobody told.
+ */
+gboolean convolve_region_type_is_wanted (gchar **types, const gchar *type);
+
+G_END_DECLS
+
+#endif
