@@ -18,9 +18,13 @@ struct _GstCudaConvolveEngine
   gboolean same_memory;          /* input and output caps are of one kind of memory */
   gboolean cuda_memory;          /* one of them is CUDA memory */
 
-  GstCudaConvolveLayer *layer; /* in the mask's place, or NULL; written under the element's object lock */
-  GstCudaConvolvePlans *plans; /* or NULL */
-  ConvolveProperties good;     /* what the last plans that could be made were made from */
+  GstCudaConvolveLayer *layer;     /* in the mask's place, or NULL; written under the element's object lock */
+  GstCudaConvolvePlans *plans;     /* or NULL */
+  gboolean plans_fit;              /* the caps are still those that the plans were made for */
+  GstCudaConvolveRegions *regions; /* for the plans, where only parts of the frames change, or NULL */
+  GstCudaConvolveDetections *detections;
+  gboolean looked;         /* for the regions of the next frame */
+  ConvolveProperties good; /* what the last plans that could be made were made from */
   gboolean has_good;
   gchar *mask_warning, *layer_warning; /* the texts of the warnings that stand, or NULL */
 
@@ -41,12 +45,14 @@ gst_cuda_convolve_engine_new (GstElement *element, GstCudaConvolveDevice *device
   engine->stats = stats;
   gst_video_info_init (&engine->in.info);
   gst_video_info_init (&engine->out.info);
+  engine->detections = gst_cuda_convolve_detections_new ();
   return engine;
 }
 
 void
 gst_cuda_convolve_engine_free (GstCudaConvolveEngine *engine)
 {
+  gst_cuda_convolve_detections_free (engine->detections);
   g_free (engine);
 }
 
@@ -71,6 +77,7 @@ clear_plans (GstCudaConvolveEngine *engine)
   ConvolveError error;
   gboolean entered = gst_cuda_convolve_device_enter (engine->device, &error) == CONVOLVE_OK;
 
+  g_clear_pointer (&engine->regions, gst_cuda_convolve_regions_free);
   g_clear_pointer (&engine->plans, gst_cuda_convolve_plans_unref);
   if (entered)
     gst_cuda_convolve_device_leave (engine->device);
@@ -103,6 +110,7 @@ gst_cuda_convolve_engine_set_caps (GstCudaConvolveEngine *engine, const GstVideo
     release_device (engine); /* to be opened again where the frames are */
   gst_cuda_convolve_layout_init (&engine->in, in);
   gst_cuda_convolve_layout_init (&engine->out, out);
+  engine->plans_fit = FALSE;
   gst_cuda_convolve_errors_set_frames (engine->errors, in, gst_cuda_convolve_stats_get_variant (engine->stats));
 }
 
@@ -213,7 +221,9 @@ gst_cuda_convolve_engine_has_plans (GstCudaConvolveEngine *engine)
 gboolean
 gst_cuda_convolve_engine_is_passthrough (GstCudaConvolveEngine *engine)
 {
-  return engine->plans && engine->same_memory && gst_cuda_convolve_plans_are_identity (engine->plans);
+  return engine->plans && engine->same_memory
+      && (engine->regions ? gst_cuda_convolve_regions_are_identity (engine->regions)
+                          : gst_cuda_convolve_plans_are_identity (engine->plans));
 }
 
 gboolean
@@ -273,6 +283,8 @@ share_work (GstCudaConvolveEngine *engine, guint n_threads)
     engine->pool = convolve_pool_new (n_threads, NULL);
   engine->n_threads = n_threads;
   gst_cuda_convolve_plans_set_pool (engine->plans, engine->pool);
+  if (engine->regions)
+    gst_cuda_convolve_regions_set_pool (engine->regions, engine->pool);
 }
 
 static void
@@ -281,6 +293,14 @@ forget_good (GstCudaConvolveEngine *engine)
   if (engine->has_good)
     convolve_properties_clear (&engine->good);
   engine->has_good = FALSE;
+}
+
+/* Puts the good regions in the place of those that are set. */
+static void
+use_good_regions (GstCudaConvolveEngine *engine, ConvolveProperties *properties)
+{
+  convolve_region_settings_clear (&properties->region);
+  convolve_region_settings_copy (&properties->region, &engine->good.region);
 }
 
 /* Puts the good mask, or the default one where there is none, in the place of the mask that is set. */
@@ -294,53 +314,140 @@ use_good_mask (GstCudaConvolveEngine *engine, ConvolveProperties *properties)
     convolve_settings_init (&properties->mask);
 }
 
+/* Whether only parts of the frames change. A layer takes frames as they are. */
+static gboolean
+has_regions (const GstCudaConvolveEngine *engine, const ConvolveProperties *properties)
+{
+  return properties->region.apply_to != CONVOLVE_APPLY_TO_FRAME && !engine->layer;
+}
+
 static GstCudaConvolvePlans *
 make_plans (GstCudaConvolveEngine *engine, const ConvolveProperties *properties, ConvolveError *error)
 {
+  gboolean parts = has_regions (engine, properties), on_device;
+
+  if (parts && convolve_variant_is_for_masks (properties->variant, &on_device) && on_device) {
+    *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED };
+    g_snprintf (error->text, sizeof (error->text),
+        "kernel-variant: %s takes whole frames, and apply-to is not frame: auto, cpu and cpu-reference take regions",
+        convolve_variant_nick (properties->variant));
+    return NULL;
+  }
   return gst_cuda_convolve_plans_new (properties, engine->layer, &engine->in, &engine->out,
-      gst_cuda_convolve_device_get_handle (engine->device), error);
+      parts ? NULL : gst_cuda_convolve_device_get_handle (engine->device), error);
 }
 
-/* Warns of a bad mask, once for each fault. */
+/* The plans of engine with the settings of regions; NULL with error filled where these are bad. */
+static GstCudaConvolveRegions *
+make_regions (GstCudaConvolveEngine *engine, GstCudaConvolvePlans *plans, const ConvolveProperties *properties,
+    ConvolveError *error)
+{
+  GstCudaConvolveRegions *regions = gst_cuda_convolve_regions_new (plans);
+
+  if (!gst_cuda_convolve_regions_set (regions, engine->detections, properties, error))
+    g_clear_pointer (&regions, gst_cuda_convolve_regions_free);
+  return regions;
+}
+
+/* Plans, and the regions where only parts of the frames change. */
+typedef struct
+{
+  GstCudaConvolvePlans *plans;
+  GstCudaConvolveRegions *regions;
+} Work;
+
+static Work
+make_work (GstCudaConvolveEngine *engine, const ConvolveProperties *properties, ConvolveError *error)
+{
+  Work work = { .plans = make_plans (engine, properties, error) };
+
+  if (!work.plans || !has_regions (engine, properties))
+    return work;
+  work.regions = make_regions (engine, work.plans, properties, error);
+  if (!work.regions)
+    g_clear_pointer (&work.plans, gst_cuda_convolve_plans_unref);
+  return work;
+}
+
+/* Warns of bad settings, once for each fault. */
 static void
-warn_of_mask (GstCudaConvolveEngine *engine, const gchar *text)
+warn_of_settings (GstCudaConvolveEngine *engine, const gchar *text)
 {
   if (g_strcmp0 (engine->mask_warning, text) != 0)
-    GST_ELEMENT_WARNING (engine->element, LIBRARY, SETTINGS, ("%s", text), ("The previous mask stays."));
+    GST_ELEMENT_WARNING (engine->element, LIBRARY, SETTINGS, ("%s", text),
+        ("The previous mask stays, and the previous regions."));
   g_free (engine->mask_warning);
   engine->mask_warning = g_strdup (text);
 }
 
-/*
- * Makes plans from the settings, and the settings the good ones. Where the mask is bad and there was a good one, the
- * good mask stays with a warning; what is set beside the mask holds. Takes properties on success.
- */
-static gboolean
-replace_plans (GstCudaConvolveEngine *engine, ConvolveProperties *properties, ConvolveError *error)
+/* Takes properties as the good ones. */
+static void
+keep_good (GstCudaConvolveEngine *engine, const ConvolveProperties *properties)
 {
-  GstCudaConvolvePlans *plans = make_plans (engine, properties, error);
-  gboolean bad_mask = !plans && error->status == CONVOLVE_INVALID && !engine->layer;
-
-  if (!bad_mask) {
-    g_clear_pointer (&engine->mask_warning, g_free);
-  } else if (engine->has_good) {
-    warn_of_mask (engine, error->text);
-    use_good_mask (engine, properties);
-    plans = make_plans (engine, properties, error);
-  }
-  /* Nobody looks at the mask beside a layer, so a bad one must not become the good one. */
-  if (plans && engine->layer)
-    use_good_mask (engine, properties);
-  g_clear_pointer (&engine->plans, gst_cuda_convolve_plans_unref);
   forget_good (engine);
-  if (!plans)
-    return FALSE;
-  engine->plans = plans;
   engine->good = *properties;
   engine->has_good = TRUE;
   share_work (engine, properties->n_threads);
   publish_variant (engine);
+}
+
+/*
+ * Makes plans from the settings, and the settings the good ones. Where the mask or the regions are bad and there were
+ * good ones, the good ones stay with a warning; what is set beside them holds. Takes properties on success.
+ */
+static gboolean
+replace_plans (GstCudaConvolveEngine *engine, ConvolveProperties *properties, ConvolveError *error)
+{
+  Work work = make_work (engine, properties, error);
+  gboolean bad = !work.plans && error->status == CONVOLVE_INVALID && !engine->layer;
+
+  if (!bad) {
+    g_clear_pointer (&engine->mask_warning, g_free);
+  } else if (engine->has_good) {
+    warn_of_settings (engine, error->text);
+    if (convolve_region_settings_check (&properties->region, &properties->mask, NULL))
+      use_good_mask (engine, properties);
+    else
+      use_good_regions (engine, properties);
+    work = make_work (engine, properties, error);
+    if (!work.plans && error->status == CONVOLVE_INVALID) {
+      use_good_mask (engine, properties);
+      use_good_regions (engine, properties);
+      work = make_work (engine, properties, error);
+    }
+  }
+  /* Nobody looks at the mask beside a layer, so a bad one must not become the good one. */
+  if (work.plans && engine->layer)
+    use_good_mask (engine, properties);
+  g_clear_pointer (&engine->regions, gst_cuda_convolve_regions_free);
+  g_clear_pointer (&engine->plans, gst_cuda_convolve_plans_unref);
+  if (!work.plans) {
+    forget_good (engine);
+    return FALSE;
+  }
+  engine->plans = work.plans;
+  engine->regions = work.regions;
+  engine->plans_fit = TRUE;
+  engine->looked = FALSE;
+  keep_good (engine, properties);
   explain_choice (engine, properties);
+  return TRUE;
+}
+
+/*
+ * Where only the settings of regions changed, the plans stay, so that boxes can be set for every frame. FALSE where
+ * other settings changed, or where the new ones are bad. Takes properties on success.
+ */
+static gboolean
+update_regions (GstCudaConvolveEngine *engine, ConvolveProperties *properties)
+{
+  if (!engine->regions || !engine->plans_fit || !has_regions (engine, properties)
+      || !convolve_properties_are_equal_but_for_regions (properties, &engine->good)
+      || !gst_cuda_convolve_regions_set (engine->regions, engine->detections, properties, NULL))
+    return FALSE;
+  g_clear_pointer (&engine->mask_warning, g_free);
+  engine->looked = FALSE;
+  keep_good (engine, properties);
   return TRUE;
 }
 
@@ -355,7 +462,7 @@ gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const ConvolvePr
   wanted.device_id = gst_cuda_convolve_device_get_id (engine->device);
   if (gst_cuda_convolve_device_open (engine->device, &wanted, engine->cuda_memory, &error) == CONVOLVE_OK
       && gst_cuda_convolve_device_enter (engine->device, &error) == CONVOLVE_OK) {
-    made = replace_plans (engine, &wanted, &error);
+    made = update_regions (engine, &wanted) || replace_plans (engine, &wanted, &error);
     gst_cuda_convolve_device_leave (engine->device);
   }
   if (!made) {
@@ -365,10 +472,43 @@ gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const ConvolvePr
   return made;
 }
 
+/* --- frames --- */
+
+GstCudaConvolveNeed
+gst_cuda_convolve_engine_look (GstCudaConvolveEngine *engine, GstBuffer *input)
+{
+  gboolean any;
+
+  if (!engine->regions)
+    return GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
+  any = gst_cuda_convolve_regions_find (engine->regions, engine->detections, input);
+  engine->looked = TRUE;
+  if (!engine->same_memory)
+    return GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
+  if (!any)
+    return GST_CUDA_CONVOLVE_NEEDS_NO_WORK;
+  return gst_buffer_is_writable (input) ? GST_CUDA_CONVOLVE_NEEDS_NOTHING : GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
+}
+
 GstFlowReturn
 gst_cuda_convolve_engine_begin (GstCudaConvolveEngine *engine, GstBuffer *input, GstBuffer *output)
 {
-  return gst_cuda_convolve_flights_begin (engine->flights, engine->plans, input, output);
+  /* The regions are new where the search for an output led to new caps. */
+  if (engine->regions && !engine->looked)
+    gst_cuda_convolve_regions_find (engine->regions, engine->detections, input);
+  return gst_cuda_convolve_flights_begin (engine->flights, engine->plans, engine->regions, input, output);
+}
+
+void
+gst_cuda_convolve_engine_pass (GstCudaConvolveEngine *engine, GstBuffer *input)
+{
+  gst_cuda_convolve_flights_pass (engine->flights, input);
+}
+
+void
+gst_cuda_convolve_engine_flush (GstCudaConvolveEngine *engine)
+{
+  gst_cuda_convolve_detections_forget (engine->detections);
 }
 
 /* --- start and stop --- */
@@ -385,6 +525,8 @@ check_settings (GstCudaConvolveEngine *engine, const ConvolveProperties *propert
         gst_cuda_convolve_layer_new (&properties->layer, &properties->mask, properties->boundary, NULL, &bad));
   else if (convolve_settings_make_mask (&properties->mask, 1, 1, &mask, &bad))
     convolve_mask_clear (&mask);
+  if (!bad && !engine->layer)
+    convolve_region_settings_check (&properties->region, &properties->mask, &bad);
   if (bad)
     gst_cuda_convolve_errors_post (engine->errors, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, bad->message, NULL);
   return !bad;
@@ -411,6 +553,7 @@ gst_cuda_convolve_engine_stop (GstCudaConvolveEngine *engine)
 {
   release_device (engine);
   forget_good (engine);
+  gst_cuda_convolve_detections_forget (engine->detections);
   g_clear_pointer (&engine->pool, convolve_pool_free);
   g_clear_pointer (&engine->mask_warning, g_free);
   g_clear_pointer (&engine->layer_warning, g_free);

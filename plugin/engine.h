@@ -66,8 +66,30 @@ gboolean gst_cuda_convolve_engine_is_on_device (GstCudaConvolveEngine *engine);
 /* Moves the work to the context of the input. The plans must then be made again by update(). No frame is under way. */
 void gst_cuda_convolve_engine_follow (GstCudaConvolveEngine *engine, GstBuffer *input);
 
-/* Begins a frame with the plans there are, as gst_cuda_convolve_flights_begin(). */
+/* --- frames --- */
+
+/* What a frame needs. */
+typedef enum
+{
+  GST_CUDA_CONVOLVE_NEEDS_OUTPUT,  /* a buffer for the result */
+  GST_CUDA_CONVOLVE_NEEDS_NOTHING, /* the input is changed in place */
+  GST_CUDA_CONVOLVE_NEEDS_NO_WORK  /* the input is the result */
+} GstCudaConvolveNeed;
+
+/* Finds the regions of the frame, where only these change, and so what the frame needs. */
+GstCudaConvolveNeed gst_cuda_convolve_engine_look (GstCudaConvolveEngine *engine, GstBuffer *input);
+
+/*
+ * Begins the frame that look() was for, with the plans there are, as gst_cuda_convolve_flights_begin(). output is NULL
+ * where the frame needs none.
+ */
 GstFlowReturn gst_cuda_convolve_engine_begin (GstCudaConvolveEngine *engine, GstBuffer *input, GstBuffer *output);
+
+/* Begins a frame that needs no work. Takes input. */
+void gst_cuda_convolve_engine_pass (GstCudaConvolveEngine *engine, GstBuffer *input);
+
+/* The stream begins at another place: regions of earlier frames say nothing of the next one. */
+void gst_cuda_convolve_engine_flush (GstCudaConvolveEngine *engine);
 
 G_END_DECLS
 

@@ -9,9 +9,9 @@
 
 typedef struct
 {
-  GstBuffer *input, *output;
-  GstCudaConvolveFrame in, out; /* mapped */
-  GstCudaConvolvePlans *plans;  /* for this frame */
+  GstBuffer *input, *output;    /* no input where the output is the input, changed in place or not at all */
+  GstCudaConvolveFrame in, out; /* mapped; one frame where there is no input */
+  GstCudaConvolvePlans *plans;  /* for this frame; NULL where nothing is mapped */
   gboolean pending;             /* the device's slot has not been waited for */
   gboolean ordered;             /* nobody has to wait: all who touch the buffers do so in the order of one stream */
 } Flight;
@@ -147,18 +147,22 @@ static gboolean
 map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvolvePlans *plans)
 {
   const GstVideoInfo *in = &gst_cuda_convolve_plans_in (plans)->info, *out = &gst_cuda_convolve_plans_out (plans)->info;
+  GstMapFlags write = flight->input ? GST_MAP_WRITE : GST_MAP_READWRITE;
 
-  if (!map_frame (flights, plans, in, &flight->in, flight->input, GST_MAP_READ)) {
+  if (flight->input && !map_frame (flights, plans, in, &flight->in, flight->input, GST_MAP_READ)) {
     gst_cuda_convolve_errors_post (flights->errors, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
         "Cannot map a frame to read it.", NULL);
     return FALSE;
   }
-  if (!map_frame (flights, plans, out, &flight->out, flight->output, GST_MAP_WRITE)) {
-    gst_video_frame_unmap (&flight->in.video);
+  if (!map_frame (flights, plans, out, &flight->out, flight->output, write)) {
+    if (flight->input)
+      gst_video_frame_unmap (&flight->in.video);
     gst_cuda_convolve_errors_post (flights->errors, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,
         "Cannot map a frame to write it.", NULL);
     return FALSE;
   }
+  if (!flight->input)
+    flight->in = flight->out;
   return TRUE;
 }
 
@@ -166,8 +170,11 @@ map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvol
 static void
 unmap_flight (Flight *flight)
 {
+  if (!flight->plans)
+    return;
   gst_video_frame_unmap (&flight->out.video);
-  gst_video_frame_unmap (&flight->in.video);
+  if (flight->input)
+    gst_video_frame_unmap (&flight->in.video);
   g_clear_pointer (&flight->plans, gst_cuda_convolve_plans_unref);
 }
 
@@ -204,11 +211,15 @@ wait_for_slot (GstCudaConvolveFlights *flights, guint slot, ConvolveError *error
 }
 
 static ConvolveStatus
-run_on_host (GstCudaConvolveFlights *flights, Flight *flight, ConvolveError *error)
+run_on_host (GstCudaConvolveFlights *flights, Flight *flight, GstCudaConvolveRegions *regions, ConvolveError *error)
 {
   ConvolveTimes times;
-  ConvolveStatus status = gst_cuda_convolve_run_on_host (flight->plans, &flight->in, &flight->out, &times, error);
+  ConvolveStatus status;
 
+  if (regions)
+    status = gst_cuda_convolve_regions_run (regions, &flight->in, &flight->out, &times, error);
+  else
+    status = gst_cuda_convolve_run_on_host (flight->plans, &flight->in, &flight->out, &times, error);
   if (status == CONVOLVE_OK)
     gst_cuda_convolve_stats_add_times (flights->stats, &times);
   return status;
@@ -233,7 +244,7 @@ run_on_device (GstCudaConvolveFlights *flights, guint slot, ConvolveError *error
 
 /* Runs the mapped frame in a slot. A failure has been posted. */
 static gboolean
-run_flight (GstCudaConvolveFlights *flights, guint slot)
+run_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveRegions *regions)
 {
   Flight *flight = &flights->ring[slot];
   ConvolveError error;
@@ -245,7 +256,7 @@ run_flight (GstCudaConvolveFlights *flights, guint slot)
   if (gst_cuda_convolve_plans_are_on_device (flight->plans))
     status = run_on_device (flights, slot, &error);
   else
-    status = run_on_host (flights, flight, &error);
+    status = run_on_host (flights, flight, regions, &error);
   if (status != CONVOLVE_OK)
     gst_cuda_convolve_errors_post_status (flights->errors, &error);
   return status == CONVOLVE_OK;
@@ -253,14 +264,14 @@ run_flight (GstCudaConvolveFlights *flights, guint slot)
 
 /* A failure has been posted. */
 static gboolean
-begin_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolvePlans *plans)
+begin_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolvePlans *plans, GstCudaConvolveRegions *regions)
 {
   Flight *flight = &flights->ring[slot];
 
   if (!map_frames (flights, flight, plans))
     return FALSE;
   flight->plans = gst_cuda_convolve_plans_ref (plans);
-  if (run_flight (flights, slot))
+  if (run_flight (flights, slot, regions))
     return TRUE;
   unmap_flight (flight);
   return FALSE;
@@ -269,8 +280,8 @@ begin_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolvePlans 
 /* --- the ring --- */
 
 GstFlowReturn
-gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolvePlans *plans, GstBuffer *input,
-    GstBuffer *output)
+gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolvePlans *plans,
+    GstCudaConvolveRegions *regions, GstBuffer *input, GstBuffer *output)
 {
   guint slot = (flights->first + flights->n) % CONVOLVE_MAX_FRAMES;
   ConvolveError error;
@@ -280,8 +291,8 @@ gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolv
   flights->kept = count_kept (flights, input);
   if (status == CONVOLVE_OK) {
     status = wait_for_slot (flights, slot, &error);
-    flights->ring[slot] = (Flight){ .input = input, .output = output };
-    begun = status == CONVOLVE_OK && begin_flight (flights, slot, plans);
+    flights->ring[slot] = (Flight){ .input = output ? input : NULL, .output = output ? output : input };
+    begun = status == CONVOLVE_OK && begin_flight (flights, slot, plans, regions);
     gst_cuda_convolve_device_leave (flights->device);
   }
   if (begun) {
@@ -291,9 +302,19 @@ gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolv
   if (status != CONVOLVE_OK)
     gst_cuda_convolve_errors_post_status (flights->errors, &error);
   gst_buffer_unref (input);
-  gst_buffer_unref (output);
+  gst_clear_buffer (&output);
   gst_cuda_convolve_flights_drop (flights);
   return GST_FLOW_ERROR;
+}
+
+void
+gst_cuda_convolve_flights_pass (GstCudaConvolveFlights *flights, GstBuffer *buffer)
+{
+  guint slot = (flights->first + flights->n) % CONVOLVE_MAX_FRAMES;
+
+  flights->kept = count_kept (flights, buffer);
+  flights->ring[slot] = (Flight){ .output = buffer };
+  flights->n++;
 }
 
 /* Takes the oldest frame out of the ring. Its output can be passed on then; wait is set where it will not be. */

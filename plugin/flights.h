@@ -11,7 +11,7 @@
 
 #include "device.h"
 #include "errors.h"
-#include "plans.h"
+#include "regions.h"
 #include "stats.h"
 
 G_BEGIN_DECLS
@@ -43,9 +43,16 @@ gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flight
 
 /* --- frames --- */
 
-/* Begins a frame. Takes both buffers, on failure too. A failure has been posted, and then no frame is under way. */
+/*
+ * Begins a frame. Takes both buffers, on failure too. A failure has been posted, and then no frame is under way. With
+ * regions, which belong to plans for the CPU, only these parts of the frame change, and output may be NULL: then input,
+ * which must be writable, is changed in place.
+ */
 GstFlowReturn gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolvePlans *plans,
-    GstBuffer *input, GstBuffer *output);
+    GstCudaConvolveRegions *regions, GstBuffer *input, GstBuffer *output);
+
+/* Begins a frame that stays as it is, behind the frames under way. Takes buffer. */
+void gst_cuda_convolve_flights_pass (GstCudaConvolveFlights *flights, GstBuffer *buffer);
 
 /*
  * Ends the oldest frame where more frames are under way than are to stay, and gives its output, or NULL. A failure has

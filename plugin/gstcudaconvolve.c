@@ -467,9 +467,10 @@ gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
     gst_cuda_convolve_flights_drop (self->flights);
-  else if (GST_EVENT_IS_SERIALIZED (event))
+    gst_cuda_convolve_engine_flush (self->engine);
+  } else if (GST_EVENT_IS_SERIALIZED (event))
     drain (self);
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->sink_event (trans, event);
 }
@@ -570,11 +571,21 @@ begin_frame (GstCudaConvolve *self, GstBuffer *input)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstBuffer *output = NULL;
-  GstFlowReturn ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer (trans, input, &output);
+  GstFlowReturn ret = GST_FLOW_OK;
 
-  /* prepare_output_buffer() may have negotiated new caps. */
-  if (ret == GST_FLOW_OK)
-    ret = update_plans (self);
+  switch (gst_cuda_convolve_engine_look (self->engine, input)) {
+    case GST_CUDA_CONVOLVE_NEEDS_OUTPUT:
+      ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer (trans, input, &output);
+      /* prepare_output_buffer() may have negotiated new caps. */
+      if (ret == GST_FLOW_OK)
+        ret = update_plans (self);
+      break;
+    case GST_CUDA_CONVOLVE_NEEDS_NOTHING:
+      break;
+    case GST_CUDA_CONVOLVE_NEEDS_NO_WORK:
+      gst_cuda_convolve_engine_pass (self->engine, input);
+      return GST_FLOW_OK;
+  }
   if (ret == GST_FLOW_OK)
     return gst_cuda_convolve_engine_begin (self->engine, input, output);
   gst_buffer_unref (input);

@@ -140,8 +140,9 @@ gst_cuda_convolve_format_is_supported (const GstVideoFormatInfo *finfo)
 
 /* Fills the group's pixel for one sample. The component decides zero level, range and whether bias applies. */
 static void
-describe_sample (ConvolvePixel *pixel, guint sample, const GstVideoInfo *info, guint component)
+describe_sample (GstCudaConvolveGroup *group, guint sample, const GstVideoInfo *info, guint component)
 {
+  ConvolvePixel *pixel = &group->pixel;
   const GstVideoFormatInfo *finfo = info->finfo;
   GstVideoColorRange range = info->colorimetry.range;
   gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
@@ -151,6 +152,7 @@ describe_sample (ConvolvePixel *pixel, guint sample, const GstVideoInfo *info, g
   if (range == GST_VIDEO_COLOR_RANGE_UNKNOWN && GST_VIDEO_FORMAT_INFO_IS_YUV (finfo))
     range = GST_VIDEO_COLOR_RANGE_16_235;
   gst_video_color_range_offsets (range, finfo, offset, scale);
+  group->component[sample] = component;
   pixel->select |= 1u << sample;
   pixel->zero[sample] = offset[component];
   pixel->range[sample] = scale[component];
@@ -237,7 +239,7 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo
       group->pixel.stride = stride;
       group->pixel.samples = together ? stride / size : 1;
     }
-    describe_sample (&group->pixel, together ? offset / size : 0, info, i);
+    describe_sample (group, together ? offset / size : 0, info, i);
   }
   add_odd_end (layout);
   measure_planes (layout, size);

@@ -22,6 +22,7 @@ typedef struct
   gint width, height;   /* pixels of the group */
   guint x_step, y_step; /* luma pixels for each pixel of the group: 1, 2 or 4 */
   ConvolvePixel pixel;
+  guint component[CONVOLVE_MAX_SAMPLES]; /* of each sample that the pixel selects */
 } GstCudaConvolveGroup;
 
 /* A plane of the frame as bytes; the padding at the end of a row does not count. */

@@ -15,6 +15,18 @@ GType convolve_boundary_get_type (void);
 #define CONVOLVE_TYPE_ACTIVATION (convolve_activation_get_type ())
 GType convolve_activation_get_type (void);
 
+/* Values are those of the enums of region_settings.h, and of ConvolveShape. */
+#define CONVOLVE_TYPE_APPLY_TO (convolve_apply_to_get_type ())
+#define CONVOLVE_TYPE_REGION_SHAPE (convolve_region_shape_get_type ())
+#define CONVOLVE_TYPE_REGION_EFFECT (convolve_region_effect_get_type ())
+#define CONVOLVE_TYPE_REGION_FALLBACK (convolve_region_fallback_get_type ())
+#define CONVOLVE_TYPE_REGION_SOURCES (convolve_region_sources_get_type ())
+GType convolve_apply_to_get_type (void);
+GType convolve_region_shape_get_type (void);
+GType convolve_region_effect_get_type (void);
+GType convolve_region_fallback_get_type (void);
+GType convolve_region_sources_get_type (void); /* flags */
+
 /* Values are CONVOLVE_VARIANT_AUTO, convolve_variant_number() and convolve_layer_variant_number(). */
 #define CONVOLVE_TYPE_VARIANT (convolve_variant_get_type ())
 #define CONVOLVE_VARIANT_AUTO 0

@@ -14,9 +14,10 @@ GQuark convolve_props_error_quark (void);
 
 typedef enum
 {
-  CONVOLVE_PROPS_ERROR_MASK,   /* the text of mask: unknown preset, bad number, bad shape */
-  CONVOLVE_PROPS_ERROR_NUMBER, /* mask-width, mask-height, sigma, divisor or bias, alone or together with mask */
-  CONVOLVE_PROPS_ERROR_LAYER,  /* the file of layer-location, or a property of the layer */
+  CONVOLVE_PROPS_ERROR_MASK,    /* the text of mask: unknown preset, bad number, bad shape */
+  CONVOLVE_PROPS_ERROR_NUMBER,  /* mask-width, mask-height, sigma, divisor or bias, alone or together with mask */
+  CONVOLVE_PROPS_ERROR_LAYER,   /* the file of layer-location, or a property of the layer */
+  CONVOLVE_PROPS_ERROR_REGIONS, /* regions or region-types, or region-strength with a mask that takes none */
   CONVOLVE_PROPS_ERROR_NO_MEMORY
 } ConvolvePropsError;
 

@@ -94,12 +94,8 @@ is_decimal (const gchar *p, const gchar *end, gboolean *nonzero)
   return p == end;
 }
 
-/*
- * Reads a token that ends in front of a character that cannot belong to a number. NULL, or what is wrong with the
- * token.
- */
-static const gchar *
-parse_number (const gchar *token, gsize length, gdouble *value)
+const gchar *
+convolve_parse_number (const gchar *token, gsize length, gdouble *value)
 {
   gboolean nonzero;
   gchar *stop;
@@ -202,7 +198,7 @@ convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble
   if (!found->argument)
     return fail (error, "mask: %s (character %u) is one argument too many: the preset %s takes none", quoted,
         character_of (text, token), found->name);
-  problem = parse_number (token, end - token, &value);
+  problem = convolve_parse_number (token, end - token, &value);
   if (!problem
       && (value < found->argument_min || value > found->argument_max
           || (found->argument_interval != 0 && fmod (value - found->argument_min, found->argument_interval) != 0)))
@@ -311,7 +307,7 @@ parse_row (Weights *weights, const gchar **p, GError **error)
       continue;
     }
     q += strcspn (q, " \t\r\f\n,;");
-    problem = parse_number (token, q - token, &value);
+    problem = convolve_parse_number (token, q - token, &value);
     if (!problem && weights->values->len == MAX_VALUES)
       problem = "is one too many: a mask has at most 255x255 weights";
     if (problem) {

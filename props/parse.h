@@ -8,6 +8,12 @@
 /* A token for a message, to be freed: in quotes, shortened, with \xNN for each byte that is not visible text. */
 gchar *convolve_parse_quote (const gchar *token, gsize length);
 
+/*
+ * Reads a decimal number. The token ends in front of a character that cannot belong to a number. NULL, or what is wrong
+ * with the token, as in "is not a number".
+ */
+const gchar *convolve_parse_number (const gchar *token, gsize length, gdouble *value);
+
 /* FALSE with error where the text is too long. Comes before the functions below. */
 gboolean convolve_parse_check_length (const gchar *text, GError **error);
 

@@ -15,8 +15,10 @@ typedef enum
   UINT,    /* guint */
   INT,     /* gint */
   DOUBLE,  /* gdouble */
+  TIME,    /* guint64, in nanoseconds */
   BOOLEAN, /* gboolean */
-  ENUM     /* gint, or an enum type of C */
+  ENUM,    /* gint, or an enum type of C */
+  FLAGS    /* guint */
 } Kind;
 
 /* What a property acts on. Without that the property is idle, and the user is warned. */
@@ -24,7 +26,12 @@ typedef enum
 {
   ANY,
   MASK,
-  LAYER
+  LAYER,
+  REGION,     /* apply-to names a part of the picture */
+  STRENGTH,   /* in regions, whose effect is the mask */
+  BLOCKS,     /* in regions, whose effect is pixelate */
+  FILLING,    /* in regions, whose effect is fill */
+  DETECTIONS, /* in regions, which come from metadata */
 } Target;
 
 typedef struct
@@ -34,7 +41,7 @@ typedef struct
   gsize offset; /* of the member in ConvolveProperties */
   Target target;
   GParamFlags flags;    /* beside those that all properties have */
-  GType (*type) (void); /* of an enum */
+  GType (*type) (void); /* of an enum or of flags */
   gdouble least, most;  /* of a number */
   gdouble standard;     /* the default, but for texts */
   const gchar *text;    /* the default of a text */
@@ -53,6 +60,8 @@ typedef struct
 #define INT_AT(member) MEMBER (INT, gint, member)
 #define DOUBLE_AT(member) MEMBER (DOUBLE, gdouble, member)
 #define BOOLEAN_AT(member) MEMBER (BOOLEAN, gboolean, member)
+#define TIME_AT(member) MEMBER (TIME, guint64, member)
+#define FLAGS_AT(member, get_type) MEMBER (FLAGS, guint, member), .type = get_type
 #define ENUM_AT(member, get_type) ENUM, offsetof (ConvolveProperties, member), .type = get_type
 
 static const Row rows[] = {
@@ -123,6 +132,45 @@ static const Row rows[] = {
                "RGBA, and any number makes a mosaic (NULL or empty = all)" },
   { "mosaic", "Mosaic", BOOLEAN_AT (layer.mosaic), .target = LAYER, .flags = PLAYING,
       .blurb = "Layer: show the feature maps as tiles in rows and columns of one GRAY8 frame" },
+
+  /* Since 0.3. */
+  { "apply-to", "Apply to", ENUM_AT (region.apply_to, convolve_apply_to_get_type), .target = MASK, .flags = PLAYING,
+      .standard = CONVOLVE_APPLY_TO_FRAME, .blurb = "Part of each frame that is changed; no byte of the rest changes" },
+  { "regions", "Regions", TEXT_AT (region.regions), .target = REGION, .flags = PLAYING,
+      .blurb = "Boxes x,y,width,height in luma pixels or, with %, in per cent of the frame; boxes are split by ';', as "
+               "in 100,80,64,64; 50%,0,50%,100% (NULL or empty = none)" },
+  { "region-sources", "Region sources", FLAGS_AT (region.sources, convolve_region_sources_get_type), .target = REGION,
+      .flags = PLAYING, .standard = CONVOLVE_REGION_SOURCES_ALL, .blurb = "Where the boxes of a frame come from" },
+  { "region-types", "Region types", TEXT_AT (region.types), .target = DETECTIONS, .flags = PLAYING,
+      .blurb = "Types of the regions in metadata that count, split by commas, as in face,plate; a type after ! does "
+               "not count, as in !person (NULL or empty = all types)" },
+  { "region-expand", "Region expand", DOUBLE_AT (region.expand), .target = REGION, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_EXPAND,
+      .blurb = "Share of its width and height by which a box grows on each side, before anything else" },
+  { "region-feather", "Region feather", UINT_AT (region.feather), .target = REGION, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_FEATHER, .blurb = "Luma pixels around the expanded box over which the effect fades out" },
+  { "region-shape", "Region shape", ENUM_AT (region.shape, convolve_region_shape_get_type), .target = REGION,
+      .flags = PLAYING, .standard = CONVOLVE_SHAPE_RECTANGLE, .blurb = "Shape of a region in its box" },
+  { "region-effect", "Region effect", ENUM_AT (region.effect, convolve_region_effect_get_type), .target = REGION,
+      .flags = PLAYING, .standard = CONVOLVE_REGION_EFFECT_MASK,
+      .blurb = "What is done to a region. A blur can be undone in part; see README" },
+  { "region-strength", "Region strength", DOUBLE_AT (region.strength), .target = STRENGTH, .flags = CONTROLLABLE,
+      .most = 1,
+      .blurb = "sigma of the masks gaussian and box as a share of the shorter side of each box, so that a near face is "
+               "blurred as much as a far one; rounded up to one of 17 values from 1 to 256 (0 = the mask as it is)" },
+  { "region-blocks", "Region blocks", UINT_AT (region.blocks), .target = BLOCKS, .flags = CONTROLLABLE, .least = 1,
+      .most = CONVOLVE_MAX_BLOCKS, .standard = 6,
+      .blurb = "Number of blocks across the shorter side of each box, for the effect pixelate" },
+  { "region-color", "Region color", UINT_AT (region.color), .target = FILLING, .flags = CONTROLLABLE,
+      .most = G_MAXUINT32, .standard = 0xff000000,
+      .blurb = "Colour of the effect fill, as 0xAARRGGBB; alpha is not used" },
+  { "region-hold", "Region hold", TIME_AT (region.hold), .target = DETECTIONS, .flags = PLAYING,
+      .standard = 500 * GST_MSECOND,
+      .blurb = "Nanoseconds that a box from metadata stays after the last frame that had this box, so that a detector "
+               "may miss a face for that long" },
+  { "region-fallback", "Region fallback", ENUM_AT (region.fallback, convolve_region_fallback_get_type),
+      .target = DETECTIONS, .flags = PLAYING, .standard = CONVOLVE_REGION_FALLBACK_NONE,
+      .blurb = "What is changed where no frame has had metadata for longer than region-hold" },
 };
 
 G_STATIC_ASSERT (sizeof (ConvolveBoundary) == sizeof (gint) && sizeof (ConvolveActivation) == sizeof (gint));
@@ -140,10 +188,14 @@ set_standard (ConvolveProperties *properties, const Row *row)
       VALUE (gchar *, properties, row) = g_strdup (row->text);
       break;
     case UINT:
+    case FLAGS:
       VALUE (guint, properties, row) = row->standard;
       break;
     case DOUBLE:
       VALUE (gdouble, properties, row) = row->standard;
+      break;
+    case TIME:
+      VALUE (guint64, properties, row) = row->standard;
       break;
     case INT:
     case BOOLEAN:
@@ -176,6 +228,38 @@ convolve_properties_clear (ConvolveProperties *properties)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (rows[i].kind == TEXT)
       g_clear_pointer (&VALUE (gchar *, properties, &rows[i]), g_free);
+}
+
+static gboolean
+have_one_value (const ConvolveProperties *a, const ConvolveProperties *b, const Row *row)
+{
+  switch (row->kind) {
+    case TEXT:
+      return g_strcmp0 (VALUE (gchar *, a, row), VALUE (gchar *, b, row)) == 0;
+    case UINT:
+    case FLAGS:
+      return VALUE (guint, a, row) == VALUE (guint, b, row);
+    case DOUBLE:
+      return VALUE (gdouble, a, row) == VALUE (gdouble, b, row);
+    case TIME:
+      return VALUE (guint64, a, row) == VALUE (guint64, b, row);
+    case INT:
+    case BOOLEAN:
+    case ENUM:
+      return VALUE (gint, a, row) == VALUE (gint, b, row);
+  }
+  g_return_val_if_reached (FALSE);
+}
+
+gboolean
+convolve_properties_are_equal_but_for_regions (const ConvolveProperties *a, const ConvolveProperties *b)
+{
+  const gsize first = offsetof (ConvolveProperties, region), end = first + sizeof (a->region);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if ((rows[i].offset < first || rows[i].offset >= end) && !have_one_value (a, b, &rows[i]))
+      return FALSE;
+  return TRUE;
 }
 
 gboolean
@@ -227,8 +311,12 @@ make_spec (const Row *row)
       return g_param_spec_double (name, nick, blurb, row->least, row->most, row->standard, flags);
     case BOOLEAN:
       return g_param_spec_boolean (name, nick, blurb, row->standard, flags);
+    case TIME:
+      return g_param_spec_uint64 (name, nick, blurb, 0, G_MAXUINT64, row->standard, flags);
     case ENUM:
       return g_param_spec_enum (name, nick, blurb, row->type (), row->standard, flags);
+    case FLAGS:
+      return g_param_spec_flags (name, nick, blurb, row->type (), row->standard, flags);
   }
   g_return_val_if_reached (NULL);
 }
@@ -238,7 +326,7 @@ convolve_properties_install (GObjectClass *klass, guint first_id)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_object_class_install_property (klass, first_id + i, make_spec (&rows[i]));
-    if (rows[i].kind == ENUM)
+    if (rows[i].type)
       gst_type_mark_as_plugin_api (rows[i].type (), 0);
   }
 }
@@ -274,8 +362,14 @@ convolve_properties_set (ConvolveProperties *properties, guint index, const GVal
     case BOOLEAN:
       VALUE (gboolean, properties, row) = g_value_get_boolean (value);
       break;
+    case TIME:
+      VALUE (guint64, properties, row) = g_value_get_uint64 (value);
+      break;
     case ENUM:
       VALUE (gint, properties, row) = g_value_get_enum (value);
+      break;
+    case FLAGS:
+      VALUE (guint, properties, row) = g_value_get_flags (value);
       break;
   }
   return TRUE;
@@ -304,8 +398,14 @@ convolve_properties_get (const ConvolveProperties *properties, guint index, GVal
     case BOOLEAN:
       g_value_set_boolean (value, VALUE (gboolean, properties, row));
       break;
+    case TIME:
+      g_value_set_uint64 (value, VALUE (guint64, properties, row));
+      break;
     case ENUM:
       g_value_set_enum (value, VALUE (gint, properties, row));
+      break;
+    case FLAGS:
+      g_value_set_flags (value, VALUE (guint, properties, row));
       break;
   }
   return TRUE;
@@ -320,6 +420,19 @@ show_text (const gchar *text, const gchar *standard)
   if (!text || g_str_equal (text, standard ? standard : ""))
     return NULL;
   return convolve_parse_quote (text, strlen (text));
+}
+
+static gchar *
+show_flags (GType type, guint value)
+{
+  GValue holder = G_VALUE_INIT;
+  gchar *text;
+
+  g_value_init (&holder, type);
+  g_value_set_flags (&holder, value);
+  text = gst_value_serialize (&holder);
+  g_value_unset (&holder);
+  return text;
 }
 
 static gchar *
@@ -349,6 +462,14 @@ show_value (const ConvolveProperties *properties, const Row *row)
       if (VALUE (gdouble, properties, row) == row->standard)
         return NULL;
       return g_strdup (g_ascii_formatd (digits, sizeof digits, "%g", VALUE (gdouble, properties, row)));
+    case TIME:
+      if (VALUE (guint64, properties, row) == (guint64) row->standard)
+        return NULL;
+      return g_strdup_printf ("%" G_GUINT64_FORMAT, VALUE (guint64, properties, row));
+    case FLAGS:
+      if (VALUE (guint, properties, row) == row->standard)
+        return NULL;
+      return show_flags (row->type (), VALUE (guint, properties, row));
     case INT:
     case BOOLEAN:
     case ENUM:
@@ -372,6 +493,26 @@ add_idle_of (const ConvolveProperties *properties, Target target, const gchar *w
   }
 }
 
+static void
+add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
+{
+  const ConvolveRegionSettings *region = &properties->region;
+
+  if (region->apply_to == CONVOLVE_APPLY_TO_FRAME) {
+    for (Target target = REGION; target <= DETECTIONS; target++)
+      add_idle_of (properties, target, "apply-to is frame", sentences);
+    return;
+  }
+  if (region->effect != CONVOLVE_REGION_EFFECT_MASK)
+    add_idle_of (properties, STRENGTH, "region-effect is not mask", sentences);
+  if (region->effect != CONVOLVE_REGION_EFFECT_PIXELATE)
+    add_idle_of (properties, BLOCKS, "region-effect is not pixelate", sentences);
+  if (region->effect != CONVOLVE_REGION_EFFECT_FILL)
+    add_idle_of (properties, FILLING, "region-effect is not fill", sentences);
+  if (!(region->sources & CONVOLVE_REGION_SOURCES_METADATA))
+    add_idle_of (properties, DETECTIONS, "region-sources has no metadata", sentences);
+}
+
 void
 convolve_properties_add_idle (const ConvolveProperties *properties, gboolean layer_runs, GPtrArray *sentences)
 {
@@ -380,6 +521,7 @@ convolve_properties_add_idle (const ConvolveProperties *properties, gboolean lay
     return;
   }
   convolve_settings_add_idle (&properties->mask, sentences);
+  add_idle_of_regions (properties, sentences);
   if (!convolve_layer_settings_has_layer (&properties->layer))
     add_idle_of (properties, LAYER, "layer-location names no layer", sentences);
 }

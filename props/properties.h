@@ -7,14 +7,16 @@
 #define CONVOLVE_PROPERTIES_H
 
 #include "layer_settings.h"
+#include "region_settings.h"
 
 G_BEGIN_DECLS
 
 /* One member for each property. README's property table says what they mean. */
 typedef struct
 {
-  ConvolveSettings mask;       /* the mask properties */
-  ConvolveLayerSettings layer; /* the layer properties; a layer takes the mask's place where location names a file */
+  ConvolveSettings mask;         /* the mask properties */
+  ConvolveLayerSettings layer;   /* the layer properties; a layer takes the mask's place where location names a file */
+  ConvolveRegionSettings region; /* which parts of the picture are changed, and how */
   ConvolveBoundary boundary;
   gint variant;           /* a value of CONVOLVE_TYPE_VARIANT */
   gint device_id;         /* number of the CUDA device, or -1 for any */
@@ -25,6 +27,9 @@ typedef struct
 void convolve_properties_init (ConvolveProperties *properties);                         /* takes the defaults */
 void convolve_properties_copy (ConvolveProperties *to, const ConvolveProperties *from); /* to is uninitialised */
 void convolve_properties_clear (ConvolveProperties *properties);
+
+/* Whether all members but region are equal. */
+gboolean convolve_properties_are_equal_but_for_regions (const ConvolveProperties *a, const ConvolveProperties *b);
 
 /*
  * Installs all properties on an element class, whose set_property and get_property must be set. The ids of the

@@ -180,3 +180,28 @@ convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentenc
     g_ptr_array_add (sentences,
         g_strdup_printf ("sigma: %s has no effect: mask has weights, which are not made from sigma", digits));
 }
+
+/* --- the blur of a region --- */
+
+gboolean
+convolve_settings_set_blur (ConvolveSettings *settings, gdouble sigma, GError **error)
+{
+  const gchar *preset;
+
+  takes_sigma (settings, &preset);
+  if (g_strcmp0 (preset, "gaussian") != 0 && g_strcmp0 (preset, "box") != 0) {
+    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_REGIONS,
+        "region-strength: %s in mask has no strength; gaussian and box have one, and region-strength=0 takes every "
+        "mask",
+        preset ? preset : "the text");
+    return FALSE;
+  }
+  settings->mask_width = settings->mask_height = 0;
+  settings->sigma = sigma;
+  if (g_str_equal (preset, "box")) {
+    /* w equal taps have the variance (w^2 - 1) / 12. */
+    settings->mask_width = (guint) ceil (sqrt (12 * sigma * sigma + 1)) | 1;
+    settings->sigma = 0;
+  }
+  return TRUE;
+}

@@ -33,6 +33,13 @@ G_BEGIN_DECLS
 gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step, ConvolveMask *mask,
     GError **error);
 
+/*
+ * Gives the mask, which is the preset gaussian or box, the standard deviation sigma in luma pixels, up to 23. sigma,
+ * mask-width and mask-height are replaced; the width of a box is the least odd one that has the deviation. FALSE with
+ * error (CONVOLVE_PROPS_ERROR_REGIONS) where the mask is another one.
+ */
+gboolean convolve_settings_set_blur (ConvolveSettings *settings, gdouble sigma, GError **error);
+
 /* Adds a sentence, to be freed, where sigma is set and the mask is not made from sigma. */
 void convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentences);
 

@@ -61,8 +61,11 @@ GST_START_TEST (properties)
   const ConvolvePreset *presets = convolve_presets (&n_presets);
   static const gchar *const names[] = { "mask", "mask-width", "mask-height", "sigma", "divisor", "bias", "boundary",
     "kernel-variant", "cuda-device-id", "frames-in-flight", "n-threads", "layer-location", "stride", "padding",
-    "activation", "pool-size", "pool-stride", "layer-channels", "mosaic" };
-  static const gchar *const controllable[] = { "mask-width", "mask-height", "sigma", "divisor", "bias", NULL };
+    "activation", "pool-size", "pool-stride", "layer-channels", "mosaic", "apply-to", "regions", "region-sources",
+    "region-types", "region-expand", "region-feather", "region-shape", "region-effect", "region-strength",
+    "region-blocks", "region-color", "region-hold", "region-fallback" };
+  static const gchar *const controllable[] = { "mask-width", "mask-height", "sigma", "divisor", "bias", "region-expand",
+    "region-feather", "region-strength", "region-blocks", "region-color", NULL };
   Holder *holder = g_object_new (holder_get_type (), NULL);
   GObjectClass *klass = G_OBJECT_GET_CLASS (holder);
   ConvolveProperties copy;
