@@ -59,7 +59,8 @@ int convolve_area_weight (const ConvolveArea *area, int x, int y);
 
 /*
  * Blends an effect into a picture: d + ((s - d) * weight + 128) / 256, rounded down, with s the source and d the
- * destination. A sample of weight 0 is not written. Of the source, too, only the region's pixels need memory.
+ * destination. A sample of weight 0 is not written. The source's unused bits are 0, as in everything
+ * that this library writes. Of the source, too, only the region's pixels need memory.
  */
 ConvolveStatus convolve_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane,
     ConvolveError *error);

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Checks of convolve_region.h against definitions of its own, pixel by pixel: check_region [SEED [CASES]]. Pictures are
+ * held in memory of exactly their size, and every byte that must not change is compared.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/random.h"
+#include "convolve_region.h"
+
+#define MOST_BOXES 6
+
+typedef struct
+{
+  CheckRandom random;
+  uint64_t seed, number;
+  ConvolvePixel pixel;
+  int width, height;
+  ptrdiff_t stride;
+  size_t size; /* bytes of a picture */
+  ConvolveRect region, boxes[MOST_BOXES];
+  ConvolveArea area;
+} Case;
+
+static int
+fail (const Case *c, const char *what, int x, int y)
+{
+  printf (
+      "FAILED %s: pixel %d,%d; %dx%d pixels, depth %d, shift %d%s, %d samples, stride %d, select %x, region %dx%d at "
+      "%d,%d; seed %" PRIu64 ", case %" PRIu64 "\n",
+      what, x, y, c->width, c->height, c->pixel.depth, c->pixel.shift, c->pixel.swapped ? " swapped" : "",
+      c->pixel.samples, c->pixel.stride, c->pixel.select, c->region.width, c->region.height, c->region.x, c->region.y,
+      c->seed, c->number);
+  return 1;
+}
+
+/* --- pictures --- */
+
+static size_t
+offset_of (const Case *c, ptrdiff_t stride, int x, int y, int sample)
+{
+  return y * stride + (size_t) x * c->pixel.stride + (size_t) sample * (c->pixel.depth > 8 ? 2 : 1);
+}
+
+static int
+get (const Case *c, const uint8_t *at)
+{
+  int most = (1 << c->pixel.depth) - 1, word = at[0];
+
+  if (c->pixel.depth > 8)
+    word = c->pixel.swapped ? at[0] << 8 | at[1] : at[1] << 8 | at[0];
+  word >>= c->pixel.shift;
+  return word > most ? most : word;
+}
+
+static void
+put (const Case *c, uint8_t *at, int value)
+{
+  int word = value << c->pixel.shift;
+
+  if (c->pixel.depth == 8) {
+    at[0] = (uint8_t) word;
+    return;
+  }
+  at[c->pixel.swapped ? 1 : 0] = (uint8_t) (word & 255);
+  at[c->pixel.swapped ? 0 : 1] = (uint8_t) (word >> 8);
+}
+
+/* A picture of random bytes, to be freed. */
+static uint8_t *
+make_picture (Case *c)
+{
+  uint8_t *bytes = malloc (c->size);
+
+  check_random_fill (&c->random, bytes, c->size);
+  return bytes;
+}
+
+static uint8_t *
+copy_picture (const Case *c, const uint8_t *from)
+{
+  uint8_t *bytes = malloc (c->size);
+
+  memcpy (bytes, from, c->size);
+  return bytes;
+}
+
+static size_t
+row_bytes (const Case *c, int width)
+{
+  return (size_t) (width - 1) * c->pixel.stride + (size_t) c->pixel.samples * (c->pixel.depth > 8 ? 2 : 1);
+}
+
+static void
+make_case (Case *c, uint64_t seed, uint64_t number)
+{
+  CheckRandom *random = &c->random;
+  bool deep;
+  int size;
+
+  check_random_init (random, seed, number);
+  *c = (Case){ .random = *random, .seed = seed, .number = number };
+  deep = check_random_one_in (random, 2);
+  size = deep ? 2 : 1;
+  c->pixel.type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8;
+  c->pixel.depth = deep ? check_random_range (random, 9, 16) : 8;
+  c->pixel.shift = deep ? check_random_range (random, 0, 16 - c->pixel.depth) : 0;
+  c->pixel.swapped = deep && check_random_one_in (random, 3);
+  c->pixel.samples = check_random_range (random, 1, 4);
+  c->pixel.stride =
+      size * (c->pixel.samples + (check_random_one_in (random, 3) ? check_random_range (random, 1, 3) : 0));
+  c->pixel.select = check_random_one_in (random, 2)
+      ? (1u << c->pixel.samples) - 1
+      : (unsigned) check_random_range (random, 0, (1 << c->pixel.samples) - 1);
+  c->width = check_random_range (random, 1, 70);
+  c->height = check_random_range (random, 1, 50);
+  c->stride = (ptrdiff_t) row_bytes (c, c->width) + size * check_random_range (random, 0, 5);
+  c->size = (size_t) (c->height - 1) * c->stride + row_bytes (c, c->width);
+  c->region.x = check_random_range (random, 0, c->width - 1);
+  c->region.y = check_random_range (random, 0, c->height - 1);
+  c->region.width = check_random_range (random, 1, c->width - c->region.x);
+  c->region.height = check_random_range (random, 1, c->height - c->region.y);
+}
+
+static void
+make_area (Case *c)
+{
+  CheckRandom *random = &c->random;
+  ConvolveArea *area = &c->area;
+  int across, down;
+
+  area->shape = check_random_range (random, 0, CONVOLVE_N_SHAPES - 1);
+  area->feather = check_random_one_in (random, 2) ? 0 : check_random_range (random, 1, 40);
+  area->outside = check_random_one_in (random, 3);
+  area->x_step = 1 << check_random_range (random, 0, 2);
+  area->y_step = 1 << check_random_range (random, 0, 2);
+  area->boxes = c->boxes;
+  area->count = check_random_range (random, 0, MOST_BOXES);
+  across = c->width * area->x_step;
+  down = c->height * area->y_step;
+  for (int i = 0; i < area->count; i++)
+    c->boxes[i] =
+        (ConvolveRect){ check_random_range (random, -across, across), check_random_range (random, -down, down),
+          check_random_range (random, 1, across), check_random_range (random, 1, down) };
+}
+
+/* A plane whose destination, or source, is memory of the region alone. */
+static void *
+origin_of (const Case *c, uint8_t *bytes, size_t stride)
+{
+  return (void *) ((uintptr_t) bytes - c->region.y * stride - (uintptr_t) c->region.x * c->pixel.stride);
+}
+
+static bool
+in_region (const Case *c, int x, int y)
+{
+  return x >= c->region.x && x < c->region.x + c->region.width && y >= c->region.y
+      && y < c->region.y + c->region.height;
+}
+
+/* --- weights --- */
+
+/* The weight of one luma pixel in one box before it is rounded down, by the words of convolve_region.h. */
+static long double
+luma_weight (const ConvolveArea *area, ConvolveRect box, int x, int y)
+{
+  if (area->shape == CONVOLVE_SHAPE_RECTANGLE) {
+    long double dx = x < box.x ? box.x - x : x >= box.x + box.width ? x - (box.x + box.width - 1) : 0;
+    long double dy = y < box.y ? box.y - y : y >= box.y + box.height ? y - (box.y + box.height - 1) : 0;
+    long double share = 1 - sqrtl (dx * dx + dy * dy) / (area->feather + 1);
+
+    return share < 0 ? 0 : 256 * share;
+  }
+  long double u = x + 0.5L - (box.x + box.width / 2.0L), v = y + 0.5L - (box.y + box.height / 2.0L);
+  long double a = box.width / 2.0L, b = box.height / 2.0L;
+  long double q = hypotl (u / a, v / b) - 1, p = 1 - hypotl (u / (a + area->feather), v / (b + area->feather));
+
+  return q <= 1e-12L ? 256 : p <= 0 ? 0 : 256 * p / (p + q);
+}
+
+/* Whether weight is right for the pixel. A value that is a whole number but for the last digits may be rounded so. */
+static bool
+weight_is_right (const ConvolveArea *area, int x, int y, int weight)
+{
+  long double most = 0;
+
+  for (int i = 0; i < area->count; i++) {
+    long double nearest = 0, farthest = 256;
+
+    for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
+      for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
+        nearest = fmaxl (nearest, luma_weight (area, area->boxes[i], u, v));
+        farthest = fminl (farthest, luma_weight (area, area->boxes[i], u, v));
+      }
+    most = fmaxl (most, area->outside ? farthest : nearest);
+  }
+  weight = area->outside ? 256 - weight : weight;
+  if (fabsl (most - roundl (most)) < 1e-9L)
+    return weight == (int) roundl (most) || weight == (int) roundl (most) - 1;
+  return weight == (int) floorl (most);
+}
+
+static int
+print_area (const Case *c, int weight)
+{
+  printf ("  shape %d, feather %d, outside %d, steps %dx%d, weight %d, boxes", (int) c->area.shape, c->area.feather,
+      c->area.outside, c->area.x_step, c->area.y_step, weight);
+  for (int i = 0; i < c->area.count; i++)
+    printf (" %dx%d at %d,%d", c->boxes[i].width, c->boxes[i].height, c->boxes[i].x, c->boxes[i].y);
+  printf ("\n");
+  return 0;
+}
+
+/* --- the functions --- */
+
+static int
+check_blend (Case *c)
+{
+  size_t packed = (size_t) c->region.width * c->pixel.stride;
+  size_t patch_size = (c->region.height - 1) * packed + row_bytes (c, c->region.width);
+  uint8_t *patch = malloc (patch_size), *before = make_picture (c), *after = copy_picture (c, before);
+  ConvolvePlane plane = { origin_of (c, patch, packed), after, (ptrdiff_t) packed, c->stride, c->width, c->height,
+    c->region };
+  int failures = 0;
+
+  make_area (c);
+  check_random_fill (&c->random, patch, patch_size);
+  for (int y = 0; y < c->region.height; y++)
+    for (int x = 0; x < c->region.width; x++)
+      for (int k = 0; k < c->pixel.samples; k++)
+        put (c, patch + offset_of (c, packed, x, y, k), get (c, patch + offset_of (c, packed, x, y, k)));
+  if (convolve_blend (&c->pixel, &c->area, &plane, NULL) != CONVOLVE_OK)
+    failures += fail (c, "blend refuses", 0, 0);
+  for (int y = 0; y < c->height && !failures; y++)
+    for (int x = 0; x < c->width && !failures; x++) {
+      int weight = convolve_area_weight (&c->area, x, y);
+
+      if (!weight_is_right (&c->area, x, y, weight))
+        failures += fail (c, "weight", x, y) + print_area (c, weight);
+      for (int k = 0; k < c->pixel.samples && in_region (c, x, y); k++) {
+        uint8_t *at = before + offset_of (c, c->stride, x, y, k);
+        int from = get (c, at), effect = get (c, patch + offset_of (c, packed, x - c->region.x, y - c->region.y, k));
+
+        if ((c->pixel.select >> k & 1) && weight > 0)
+          put (c, at, (int) floor (from + ((effect - from) * weight + 128) / 256.0));
+      }
+    }
+  if (!failures && memcmp (before, after, c->size) != 0)
+    failures += fail (c, "blend", 0, 0);
+  free (patch);
+  free (before);
+  free (after);
+  return failures;
+}
+
+static int
+floor_div (int a, int b)
+{
+  return (int) floor ((double) a / b);
+}
+
+/* Compares the region with expected values, and everything else with what was there before. */
+static int
+compare (const Case *c, const char *what, uint8_t *before, const uint8_t *after, const int *expected)
+{
+  for (int y = 0; y < c->height; y++)
+    for (int x = 0; x < c->width; x++)
+      for (int k = 0; k < c->pixel.samples; k++)
+        if (in_region (c, x, y) && (c->pixel.select >> k & 1))
+          put (c, before + offset_of (c, c->stride, x, y, k), expected[(y * c->width + x) * c->pixel.samples + k]);
+  for (size_t i = 0; i < c->size; i++)
+    if (before[i] != after[i])
+      return fail (c, what, (int) (i % c->stride) / c->pixel.stride, (int) (i / c->stride));
+  return 0;
+}
+
+static int
+check_pixelate (Case *c)
+{
+  CheckRandom *random = &c->random;
+  ConvolveBlocks blocks = { check_random_range (random, -40, 40), check_random_range (random, -40, 40),
+    check_random_range (random, 1, 30), 1 << check_random_range (random, 0, 2),
+    1 << check_random_range (random, 0, 2) };
+  uint8_t *source = make_picture (c), *before = make_picture (c), *after = copy_picture (c, before);
+  int *expected = malloc (sizeof (int) * c->width * c->height * c->pixel.samples);
+  ConvolvePlane plane = { source, after, c->stride, c->stride, c->width, c->height, c->region };
+  int failures = 0;
+
+  for (int y = 0; y < c->height; y++)
+    for (int x = 0; x < c->width; x++)
+      for (int k = 0; k < c->pixel.samples; k++) {
+        int column = floor_div (x * blocks.x_step - blocks.x, blocks.size);
+        int row = floor_div (y * blocks.y_step - blocks.y, blocks.size);
+        double sum = 0, count = 0;
+
+        if (!in_region (c, x, y))
+          continue;
+        for (int v = 0; v < c->height; v++)
+          for (int u = 0; u < c->width; u++)
+            if (floor_div (u * blocks.x_step - blocks.x, blocks.size) == column
+                && floor_div (v * blocks.y_step - blocks.y, blocks.size) == row) {
+              sum += get (c, source + offset_of (c, c->stride, u, v, k));
+              count++;
+            }
+        expected[(y * c->width + x) * c->pixel.samples + k] = (int) floor (sum / count + 0.5);
+      }
+  if (convolve_pixelate (&c->pixel, &blocks, &plane, NULL) != CONVOLVE_OK)
+    failures += fail (c, "pixelate refuses", 0, 0);
+  failures += compare (c, "pixelate", before, after, expected);
+  free (source);
+  free (before);
+  free (after);
+  free (expected);
+  return failures;
+}
+
+static int
+check_fill (Case *c)
+{
+  uint8_t *before = make_picture (c), *after = copy_picture (c, before);
+  int *expected = malloc (sizeof (int) * c->width * c->height * c->pixel.samples), values[4] = { 0 }, failures = 0;
+  ConvolvePlane plane = { after, after, c->stride, c->stride, c->width, c->height, c->region };
+
+  for (int k = 0; k < c->pixel.samples; k++)
+    values[k] = check_random_range (&c->random, 0, (1 << c->pixel.depth) - 1);
+  for (int i = 0; i < c->width * c->height * c->pixel.samples; i++)
+    expected[i] = values[i % c->pixel.samples];
+  if (convolve_fill (&c->pixel, values, &plane, NULL) != CONVOLVE_OK)
+    failures += fail (c, "fill refuses", 0, 0);
+  failures += compare (c, "fill", before, after, expected);
+  free (before);
+  free (after);
+  free (expected);
+  return failures;
+}
+
+/* The destination is the smaller picture, of the case's size. */
+static int
+check_shrink (Case *c)
+{
+  int factor = check_random_range (&c->random, 1, 9);
+  int width = c->width * factor - check_random_range (&c->random, 0, factor - 1);
+  int height = c->height * factor - check_random_range (&c->random, 0, factor - 1);
+  size_t stride = row_bytes (c, width), size = stride * height;
+  uint8_t *source = malloc (size), *before = make_picture (c), *after = copy_picture (c, before);
+  int *expected = malloc (sizeof (int) * c->width * c->height * c->pixel.samples), failures = 0;
+  ConvolvePlane plane = { source, after, (ptrdiff_t) stride, c->stride, width, height, c->region };
+
+  check_random_fill (&c->random, source, size);
+  for (int i = 0; i < c->width * c->height * c->pixel.samples; i++) {
+    int k = i % c->pixel.samples, x = i / c->pixel.samples % c->width, y = i / c->pixel.samples / c->width;
+    double sum = 0, count = 0;
+
+    for (int v = y * factor; v < (y + 1) * factor && v < height; v++)
+      for (int u = x * factor; u < (x + 1) * factor && u < width; u++, count++)
+        sum += get (c, source + offset_of (c, (ptrdiff_t) stride, u, v, k));
+    expected[i] = (int) floor (sum / count + 0.5);
+  }
+  if (convolve_shrink (&c->pixel, factor, &plane, NULL) != CONVOLVE_OK)
+    failures += fail (c, "shrink refuses", 0, 0);
+  failures += compare (c, "shrink", before, after, expected);
+  free (source);
+  free (before);
+  free (after);
+  free (expected);
+  return failures;
+}
+
+/* The value between the samples of one line, at a place that may lie outside; all in long double. */
+static long double
+between (long double at, int count, int *first, int *second)
+{
+  int left = (int) floorl (at);
+
+  *first = left < 0 ? 0 : left >= count ? count - 1 : left;
+  *second = left + 1 < 0 ? 0 : left + 1 >= count ? count - 1 : left + 1;
+  return at - left;
+}
+
+static int
+check_grow (Case *c)
+{
+  int factor = 1 << check_random_range (&c->random, 0, 6);
+  int width = (c->width + factor - 1) / factor, height = (c->height + factor - 1) / factor;
+  size_t stride = row_bytes (c, width), size = stride * height;
+  uint8_t *source = malloc (size), *before = make_picture (c), *after = copy_picture (c, before);
+  int *expected = malloc (sizeof (int) * c->width * c->height * c->pixel.samples), failures = 0;
+  ConvolvePlane plane = { source, after, (ptrdiff_t) stride, c->stride, c->width, c->height, c->region };
+
+  check_random_fill (&c->random, source, size);
+  for (int i = 0; i < c->width * c->height * c->pixel.samples; i++) {
+    int k = i % c->pixel.samples, x = i / c->pixel.samples % c->width, y = i / c->pixel.samples / c->width;
+    int u[2], v[2];
+    long double a = between ((x + 0.5L) / factor - 0.5L, width, &u[0], &u[1]);
+    long double b = between ((y + 0.5L) / factor - 0.5L, height, &v[0], &v[1]), sum = 0;
+
+    for (int n = 0; n < 4; n++)
+      sum += (n % 2 ? a : 1 - a) * (n / 2 ? b : 1 - b)
+          * get (c, source + offset_of (c, (ptrdiff_t) stride, u[n % 2], v[n / 2], k));
+    expected[i] = (int) floorl (sum + 0.5L); /* factors are powers of two, so this is exact */
+  }
+  if (convolve_grow (&c->pixel, factor, &plane, NULL) != CONVOLVE_OK)
+    failures += fail (c, "grow refuses", 0, 0);
+  failures += compare (c, "grow", before, after, expected);
+  free (source);
+  free (before);
+  free (after);
+  free (expected);
+  return failures;
+}
+
+/* --- arguments out of range --- */
+
+static int
+expect_invalid (const char *what, ConvolveStatus status, const ConvolveError *error)
+{
+  if (status == CONVOLVE_INVALID && error->status == status && error->text[0])
+    return 0;
+  printf ("FAILED: %s is not refused\n", what);
+  return 1;
+}
+
+static int
+check_arguments (void)
+{
+  uint8_t bytes[64 * 64] = { 0 };
+  ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 };
+  ConvolvePlane plane = { bytes, bytes, 64, 64, 64, 64, { 0, 0, 64, 64 } }, narrow = plane;
+  ConvolveRect box = { 0, 0, 8, 8 }, empty = { 0, 0, 0, 8 }, huge = { 0, 0, CONVOLVE_MAX_BOX + 1, 1 };
+  ConvolveArea area = { .boxes = &box, .count = 1, .x_step = 1, .y_step = 1 }, bad = area;
+  ConvolveBlocks blocks = { 0, 0, 0, 1, 1 };
+  ConvolveError error;
+  int failures = 0, value = 256;
+
+  narrow.destination_stride = 63;
+  failures += expect_invalid ("a narrow destination", convolve_blend (&pixel, &area, &narrow, &error), &error);
+  bad.boxes = &empty;
+  failures += expect_invalid ("an empty box", convolve_blend (&pixel, &bad, &plane, &error), &error);
+  bad.boxes = &huge;
+  failures += expect_invalid ("a huge box", convolve_blend (&pixel, &bad, &plane, &error), &error);
+  bad = area;
+  bad.feather = CONVOLVE_MAX_FEATHER + 1;
+  failures += expect_invalid ("a long feather", convolve_blend (&pixel, &bad, &plane, &error), &error);
+  bad = area;
+  bad.x_step = 3;
+  failures += expect_invalid ("a step of 3", convolve_blend (&pixel, &bad, &plane, &error), &error);
+  bad = area;
+  bad.shape = CONVOLVE_N_SHAPES;
+  failures += expect_invalid ("a shape", convolve_blend (&pixel, &bad, &plane, &error), &error);
+  failures += expect_invalid ("blocks of 0", convolve_pixelate (&pixel, &blocks, &plane, &error), &error);
+  failures += expect_invalid ("a value of 256", convolve_fill (&pixel, &value, &plane, &error), &error);
+  failures += expect_invalid ("a factor of 0", convolve_shrink (&pixel, 0, &plane, &error), &error);
+  failures += expect_invalid ("a region too large", convolve_shrink (&pixel, 2, &plane, &error), &error);
+  failures += expect_invalid ("a factor of 3", convolve_grow (&pixel, 3, &plane, &error), &error);
+  narrow = plane;
+  narrow.source_stride = 31;
+  failures += expect_invalid ("a narrow source", convolve_grow (&pixel, 2, &narrow, &error), &error);
+  return failures;
+}
+
+int
+main (int argc, char **argv)
+{
+  uint64_t seed = argc > 1 ? strtoull (argv[1], NULL, 10) : 20261122;
+  uint64_t cases = argc > 2 ? strtoull (argv[2], NULL, 10) : 1500;
+  int failures = check_arguments ();
+
+  for (uint64_t i = 0; i < cases && failures < 10; i++) {
+    static int (*const checks[]) (Case *) = { check_blend, check_pixelate, check_fill, check_shrink, check_grow };
+    Case c;
+
+    make_case (&c, seed, i);
+    failures += checks[i % (sizeof (checks) / sizeof (checks[0]))](&c);
+  }
+  printf ("seed %" PRIu64 ", %" PRIu64 " cases, %d failures\n", seed, cases, failures);
+  return failures > 0;
+}
