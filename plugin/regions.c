@@ -6,6 +6,8 @@
  */
 #include "regions.h"
 
+#include <string.h>
+
 #include "color.h"
 #include "props.h"
 
@@ -347,6 +349,17 @@ take_turn (GstCudaConvolveRegions *regions, const GstVideoFrame *in, const GstVi
   return CONVOLVE_OK;
 }
 
+/* gst_video_frame_copy() leaves out the last sample of packed 4:2:2 rows of odd width. */
+static void
+copy_frame (const GstCudaConvolveLayout *layout, const GstVideoFrame *from, GstVideoFrame *to)
+{
+  for (guint i = 0; i < layout->n_planes; i++)
+    for (gsize y = 0; y < layout->planes[i].rows; y++)
+      memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (to, i) + (gssize) y * GST_VIDEO_FRAME_PLANE_STRIDE (to, i),
+          (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (from, i) + (gssize) y * GST_VIDEO_FRAME_PLANE_STRIDE (from, i),
+          layout->planes[i].row_bytes);
+}
+
 static gsize
 count_bytes (const GstCudaConvolveRegions *regions)
 {
@@ -372,7 +385,7 @@ gst_cuda_convolve_regions_run (GstCudaConvolveRegions *regions, GstCudaConvolveF
     status = take_turn (regions, &in->video, NULL, error);
   if (status == CONVOLVE_OK
       && GST_VIDEO_FRAME_PLANE_DATA (&in->video, 0) != GST_VIDEO_FRAME_PLANE_DATA (&out->video, 0))
-    gst_video_frame_copy (&out->video, &in->video);
+    copy_frame (gst_cuda_convolve_plans_in (regions->plans), &in->video, &out->video);
   if (status == CONVOLVE_OK)
     status = take_turn (regions, &in->video, &out->video, error);
   *times = (ConvolveTimes){ .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };
