@@ -2,6 +2,40 @@
 #include "analytics.h"
 
 #include <gst/analytics/analytics.h>
+#include <math.h>
+
+typedef struct
+{
+  gdouble x, y, width, height;
+} Box;
+
+/* An angle is a float, so a right angle is not quite one. */
+static gdouble
+drop_noise (gdouble size)
+{
+  return rint (size * 256) / 256;
+}
+
+/* The upright box around an object, which may be turned about its centre. */
+static gboolean
+read_box (const GstAnalyticsODMtd *object, Box *box)
+{
+  gint x, y, width, height;
+  gfloat angle = 0, confidence;
+
+#if GST_CHECK_VERSION(1, 26, 0)
+  if (!gst_analytics_od_mtd_get_oriented_location (object, &x, &y, &width, &height, &angle, &confidence))
+    return FALSE;
+#else
+  if (!gst_analytics_od_mtd_get_location (object, &x, &y, &width, &height, &confidence))
+    return FALSE;
+#endif
+  box->width = drop_noise (fabs (width * cos (angle)) + fabs (height * sin (angle)));
+  box->height = drop_noise (fabs (width * sin (angle)) + fabs (height * cos (angle)));
+  box->x = x + (width - box->width) / 2;
+  box->y = y + (height - box->height) / 2;
+  return TRUE;
+}
 
 gboolean
 gst_cuda_convolve_analytics_read (GstBuffer *buffer, GstCudaConvolveAnalyticsFunc func, gpointer data)
@@ -13,11 +47,10 @@ gst_cuda_convolve_analytics_read (GstBuffer *buffer, GstCudaConvolveAnalyticsFun
   if (!relations)
     return FALSE;
   while (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object)) {
-    gint x, y, width, height;
-    gfloat confidence;
+    Box box;
 
-    if (gst_analytics_od_mtd_get_location (&object, &x, &y, &width, &height, &confidence))
-      func (g_quark_to_string (gst_analytics_od_mtd_get_obj_type (&object)), x, y, width, height, data);
+    if (read_box (&object, &box))
+      func (g_quark_to_string (gst_analytics_od_mtd_get_obj_type (&object)), box.x, box.y, box.width, box.height, data);
   }
   return TRUE;
 }
