@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "analytics.h"
+#include "segments.h"
 
 #include <gst/analytics/analytics.h>
 #include <math.h>
-
-typedef struct
-{
-  gdouble x, y, width, height;
-} Box;
 
 /* An angle is a float, so a right angle is not quite one. */
 static gdouble
@@ -18,7 +13,7 @@ drop_noise (gdouble size)
 
 /* The upright box around an object, which may be turned about its centre. */
 static gboolean
-read_box (const GstAnalyticsODMtd *object, Box *box)
+read_box (const GstAnalyticsODMtd *object, GstCudaConvolveRectangle *box)
 {
   gint x, y, width, height;
   gfloat angle = 0, confidence;
@@ -47,10 +42,13 @@ gst_cuda_convolve_analytics_read (GstBuffer *buffer, GstCudaConvolveAnalyticsFun
   if (!relations)
     return FALSE;
   while (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object)) {
-    Box box;
+    GstCudaConvolveBox box = { .is_part = FALSE };
 
-    if (read_box (&object, &box))
-      func (g_quark_to_string (gst_analytics_od_mtd_get_obj_type (&object)), box.x, box.y, box.width, box.height, data);
+    if (!read_box (&object, &box.area))
+      continue;
+    box.region = box.area;
+    func (g_quark_to_string (gst_analytics_od_mtd_get_obj_type (&object)), &box, data);
   }
+  gst_cuda_convolve_segments_read (relations, func, data);
   return TRUE;
 }

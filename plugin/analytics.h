@@ -5,13 +5,17 @@
 
 #include <gst/gst.h>
 
+#include "patches.h"
+
 G_BEGIN_DECLS
 
-/* A box in luma pixels; type may be NULL. */
-typedef void (*GstCudaConvolveAnalyticsFunc) (const gchar *type, gdouble x, gdouble y, gdouble width, gdouble height,
-    gpointer data);
+/* type may be NULL. */
+typedef void (*GstCudaConvolveAnalyticsFunc) (const gchar *type, const GstCudaConvolveBox *box, gpointer data);
 
-/* Calls func for each object that the buffer's metadata names. FALSE where there is no such metadata. */
+/*
+ * Calls func for each object that the buffer's metadata names, and for the parts of each region of a segmentation mask.
+ * FALSE where there is no such metadata.
+ */
 gboolean gst_cuda_convolve_analytics_read (GstBuffer *buffer, GstCudaConvolveAnalyticsFunc func, gpointer data);
 
 G_END_DECLS

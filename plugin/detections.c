@@ -81,12 +81,21 @@ gst_cuda_convolve_detections_set (GstCudaConvolveDetections *detections, const C
 
 /* Adds a box, unless it has no area. */
 static void
-add_sighting (GstCudaConvolveDetections *detections, gdouble x, gdouble y, gdouble width, gdouble height)
+add_sighting (GstCudaConvolveDetections *detections, const GstCudaConvolveBox *box)
 {
-  Sighting sighting = { { x, y, width, height }, detections->now };
+  Sighting sighting = { *box, detections->now };
 
-  if (width > 0 && height > 0)
+  if (box->area.width > 0 && box->area.height > 0)
     g_array_append_val (detections->sightings, sighting);
+}
+
+/* A box that is a region. */
+static GstCudaConvolveBox
+make_box (gdouble x, gdouble y, gdouble width, gdouble height)
+{
+  GstCudaConvolveRectangle area = { x, y, width, height };
+
+  return (GstCudaConvolveBox){ area, area, FALSE };
 }
 
 static gboolean
@@ -98,21 +107,22 @@ read_regions_of_interest (GstCudaConvolveDetections *detections, GstBuffer *buff
 
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
     const GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+    GstCudaConvolveBox box = make_box (region->x, region->y, region->w, region->h);
 
     any = TRUE;
     if (convolve_region_type_is_wanted (detections->types, g_quark_to_string (region->roi_type)))
-      add_sighting (detections, region->x, region->y, region->w, region->h);
+      add_sighting (detections, &box);
   }
   return any;
 }
 
 static void
-add_analytics_box (const gchar *type, gdouble x, gdouble y, gdouble width, gdouble height, gpointer data)
+add_analytics_box (const gchar *type, const GstCudaConvolveBox *box, gpointer data)
 {
   GstCudaConvolveDetections *detections = data;
 
   if (convolve_region_type_is_wanted (detections->types, type))
-    add_sighting (detections, x, y, width, height);
+    add_sighting (detections, box);
 }
 
 /* Appends the boxes of the frame's metadata to the sightings. FALSE where the frame has no metadata at all. */
@@ -152,11 +162,11 @@ is_recent (const GstCudaConvolveDetections *detections, GstClockTime then)
 }
 
 static gboolean
-has_centre_of (const GstCudaConvolveBox *box, const GstCudaConvolveBox *other)
+has_centre_of (const GstCudaConvolveRectangle *a, const GstCudaConvolveRectangle *b)
 {
-  gdouble x = other->x + other->width / 2, y = other->y + other->height / 2;
+  gdouble x = b->x + b->width / 2, y = b->y + b->height / 2;
 
-  return x >= box->x && x < box->x + box->width && y >= box->y && y < box->y + box->height;
+  return x >= a->x && x < a->x + a->width && y >= a->y && y < a->y + a->height;
 }
 
 /* Whether a box of an earlier frame has gone: too long ago, or its face is in a box of this frame. */
@@ -168,7 +178,7 @@ is_gone (const GstCudaConvolveDetections *detections, guint index, guint first_n
   if (!is_recent (detections, sighting->seen))
     return TRUE;
   for (guint i = first_new; i < detections->sightings->len; i++)
-    if (has_centre_of (&g_array_index (detections->sightings, Sighting, i).box, &sighting->box))
+    if (has_centre_of (&g_array_index (detections->sightings, Sighting, i).box.region, &sighting->box.region))
       return TRUE;
   return FALSE;
 }
@@ -187,7 +197,7 @@ add_text (GstCudaConvolveDetections *detections, const GstVideoInfo *info)
 
     for (guint k = 0; k < G_N_ELEMENTS (number); k++)
       number[k] = text->per_cent[k] ? text->number[k] * size[k % 2] / 100 : text->number[k];
-    box = (GstCudaConvolveBox){ number[0], number[1], number[2], number[3] };
+    box = make_box (number[0], number[1], number[2], number[3]);
     g_array_append_val (detections->found, box);
   }
 }

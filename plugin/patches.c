@@ -52,14 +52,14 @@ to_pixels (gdouble value)
   return CLAMP (value, -LARGEST / 2, LARGEST / 2);
 }
 
-/* The box with its margins, rounded outward. */
+/* The area with the margins of its region, rounded outward. */
 static ConvolveRect
-expand_box (const GstCudaConvolveBox *box, gdouble expand)
+expand_area (GstCudaConvolveRectangle area, GstCudaConvolveRectangle region, gdouble expand)
 {
-  gint left = to_pixels (floor (box->x - expand * box->width));
-  gint top = to_pixels (floor (box->y - expand * box->height));
-  gint right = to_pixels (ceil (box->x + (1 + expand) * box->width));
-  gint bottom = to_pixels (ceil (box->y + (1 + expand) * box->height));
+  gdouble across = expand * region.width, down = expand * region.height;
+  gint left = to_pixels (floor (area.x - across)), top = to_pixels (floor (area.y - down));
+  gint right = to_pixels (ceil (area.x + area.width + across));
+  gint bottom = to_pixels (ceil (area.y + area.height + down));
 
   return (ConvolveRect){ left, top, MAX (right - left, 1), MAX (bottom - top, 1) };
 }
@@ -117,7 +117,7 @@ typedef struct
 static gboolean
 have_one_effect (const Candidate *a, const Candidate *b)
 {
-  return a->patch.strength == b->patch.strength && a->patch.block == b->patch.block;
+  return a->patch.strength == b->patch.strength && a->patch.block == b->patch.block && a->patch.shape == b->patch.shape;
 }
 
 /*
@@ -162,6 +162,8 @@ compare_candidates (gconstpointer left, gconstpointer right)
     return a->patch.strength < b->patch.strength ? -1 : 1;
   if (a->patch.block != b->patch.block)
     return a->patch.block < b->patch.block ? -1 : 1;
+  if (a->patch.shape != b->patch.shape)
+    return a->patch.shape < b->patch.shape ? -1 : 1;
   if (a->group != b->group)
     return a->group < b->group ? -1 : 1;
   return (a->patch.rect.width == 0) - (b->patch.rect.width == 0);
@@ -185,22 +187,53 @@ append_patches (GstCudaConvolvePatches *patches, GArray *candidates)
 
 /* --- all boxes --- */
 
+/* Whether two boxes that follow each other are parts of one region. */
+static gboolean
+have_one_region (const GstCudaConvolveBox *a, const GstCudaConvolveBox *b)
+{
+  return a->is_part && b->is_part && a->region.x == b->region.x && a->region.y == b->region.y
+      && a->region.width == b->region.width && a->region.height == b->region.height;
+}
+
+/* The box as a patch of its own. */
+static Candidate
+make_candidate (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings, gint width, gint height)
+{
+  ConvolveRect region = expand_area (box->region, box->region, settings->expand);
+  Candidate candidate = { .box = expand_area (box->area, box->region, settings->expand) };
+
+  candidate.patch.rect = cover_box (candidate.box, settings->feather, width, height);
+  candidate.patch.x = region.x;
+  candidate.patch.y = region.y;
+  candidate.patch.shape = box->is_part ? CONVOLVE_SHAPE_RECTANGLE : settings->shape;
+  set_effect (&candidate.patch, settings, MIN (box->region.width, box->region.height));
+  return candidate;
+}
+
 static void
 find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, const GArray *found, gint width,
     gint height)
 {
   g_autoptr (GArray) candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
+  const GstCudaConvolveBox *before = NULL; /* of the last candidate */
 
   for (guint i = 0; i < found->len; i++) {
     const GstCudaConvolveBox *box = &g_array_index (found, GstCudaConvolveBox, i);
-    Candidate candidate = { .box = expand_box (box, settings->expand), .group = candidates->len };
+    Candidate candidate = make_candidate (box, settings, width, height);
 
-    candidate.patch.rect = cover_box (candidate.box, settings->feather, width, height);
-    candidate.patch.x = candidate.box.x;
-    candidate.patch.y = candidate.box.y;
-    set_effect (&candidate.patch, settings, MIN (box->width, box->height));
-    if (candidate.patch.rect.width > 0)
-      g_array_append_val (candidates, candidate);
+    if (candidate.patch.rect.width == 0)
+      continue;
+    candidate.group = candidates->len;
+    if (before && have_one_region (before, box)) {
+      Candidate *first;
+
+      candidate.group = g_array_index (candidates, Candidate, candidates->len - 1).group;
+      first = &g_array_index (candidates, Candidate, candidate.group);
+      first->patch.rect = unite (first->patch.rect, candidate.patch.rect);
+      candidate.patch.rect.width = 0;
+    }
+    g_array_append_val (candidates, candidate);
+    before = box;
   }
   if (settings->effect != CONVOLVE_REGION_EFFECT_PIXELATE)
     unite_patches (candidates);
@@ -208,20 +241,20 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
 }
 
 static void
-begin (GstCudaConvolvePatches *patches, ConvolveShape shape, gint feather, gboolean outside)
+begin (GstCudaConvolvePatches *patches, gint feather, gboolean outside)
 {
   g_array_set_size (patches->boxes, 0);
   g_array_set_size (patches->patches, 0);
-  patches->shape = shape;
   patches->feather = feather;
   patches->outside = outside;
 }
 
 /* The whole frame as one patch, with the boxes that are in the list. */
 static void
-append_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, gint width, gint height)
+append_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, ConvolveShape shape, gint width,
+    gint height)
 {
-  GstCudaConvolvePatch patch = { .rect = { 0, 0, width, height }, .n_boxes = patches->boxes->len };
+  GstCudaConvolvePatch patch = { .rect = { 0, 0, width, height }, .n_boxes = patches->boxes->len, .shape = shape };
 
   set_effect (&patch, settings, MIN (width, height));
   g_array_append_val (patches->patches, patch);
@@ -231,19 +264,22 @@ void
 gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
     const GArray *found, gint width, gint height)
 {
-  gboolean outside = settings->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS;
+  gboolean outside = settings->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, parts = FALSE;
 
-  begin (patches, settings->shape, settings->feather, outside);
+  begin (patches, settings->feather, outside);
   if (!outside) {
     find_inside (patches, settings, found, width, height);
     return;
   }
   for (guint i = 0; i < found->len; i++) {
-    ConvolveRect box = expand_box (&g_array_index (found, GstCudaConvolveBox, i), settings->expand);
+    const GstCudaConvolveBox *found_box = &g_array_index (found, GstCudaConvolveBox, i);
+    ConvolveRect box = expand_area (found_box->area, found_box->region, settings->expand);
 
     g_array_append_val (patches->boxes, box);
+    parts |= found_box->is_part;
   }
-  append_frame (patches, settings, width, height);
+  /* There is one shape for all boxes here, and parts of a region are rectangles. */
+  append_frame (patches, settings, parts ? CONVOLVE_SHAPE_RECTANGLE : settings->shape, width, height);
 }
 
 void
@@ -252,7 +288,7 @@ gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const Con
 {
   ConvolveRect frame = { 0, 0, width, height };
 
-  begin (patches, CONVOLVE_SHAPE_RECTANGLE, 0, FALSE);
+  begin (patches, 0, FALSE);
   g_array_append_val (patches->boxes, frame);
-  append_frame (patches, settings, width, height);
+  append_frame (patches, settings, CONVOLVE_SHAPE_RECTANGLE, width, height);
 }

@@ -9,10 +9,21 @@
 
 G_BEGIN_DECLS
 
-/* A box as it was found, in luma pixels. Width and height are above 0; the box may lie outside the frame. */
+/* A rectangle in luma pixels. Width and height are above 0; the rectangle may lie outside the frame. */
 typedef struct
 {
   gdouble x, y, width, height;
+} GstCudaConvolveRectangle;
+
+/*
+ * A box as it was found. The box is a region, or one of many parts that make up a region of any shape; then all parts
+ * follow each other, and region-shape does not count. Expansion and strength follow from the region.
+ */
+typedef struct
+{
+  GstCudaConvolveRectangle area;
+  GstCudaConvolveRectangle region; /* the upright rectangle around the region */
+  gboolean is_part;
 } GstCudaConvolveBox;
 
 #define GST_CUDA_CONVOLVE_N_STRENGTHS 17
@@ -34,13 +45,13 @@ typedef struct
   guint first_box, n_boxes; /* of the list of boxes */
   gint strength;            /* a class for a mask whose sigma follows from the box, or -1 for the mask as it is */
   gint x, y, block;         /* for pixelate: the corner of a block and the side of all, in luma pixels */
+  ConvolveShape shape;
 } GstCudaConvolvePatch;
 
 typedef struct
 {
   GArray *boxes;   /* ConvolveRect, expanded, in luma pixels */
   GArray *patches; /* GstCudaConvolvePatch, the weakest effect first: later ones are drawn over earlier ones */
-  ConvolveShape shape;
   gint feather;
   gboolean outside; /* the effect shows outside the boxes */
 } GstCudaConvolvePatches;

@@ -300,7 +300,7 @@ blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
   ConvolveArea area = {
     .boxes = &g_array_index (regions->patches.boxes, ConvolveRect, patch->first_box),
     .count = patch->n_boxes,
-    .shape = regions->patches.shape,
+    .shape = patch->shape,
     .feather = regions->patches.feather,
     .outside = regions->patches.outside,
     .x_step = group->x_step,

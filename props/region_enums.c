@@ -75,7 +75,8 @@ convolve_region_sources_get_type (void)
   static const GFlagsValue values[] = {
     { CONVOLVE_REGION_SOURCE_TEXT, "the property regions", "text" },
     { CONVOLVE_REGION_SOURCE_ROI, "GstVideoRegionOfInterestMeta", "roi" },
-    { CONVOLVE_REGION_SOURCE_ANALYTICS, "GstAnalyticsRelationMeta, with GStreamer 1.24 and later", "analytics" },
+    { CONVOLVE_REGION_SOURCE_ANALYTICS,
+        "GstAnalyticsRelationMeta: objects with GStreamer 1.24, masks of segmentation with 1.26", "analytics" },
     { 0, NULL, NULL },
   };
 

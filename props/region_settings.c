@@ -154,7 +154,7 @@ gboolean
 convolve_region_type_is_wanted (gchar **types, const gchar *type)
 {
   g_autofree gchar *lower = type ? g_utf8_strdown (type, -1) : NULL;
-  gboolean named = FALSE, listed = FALSE;
+  gboolean named = FALSE, listed = g_strcmp0 (lower, "background") == 0;
 
   for (guint i = 0; types[i]; i++) {
     gboolean except = types[i][0] == '!';

@@ -96,7 +96,8 @@ gboolean convolve_region_settings_types (const ConvolveRegionSettings *settings,
 
 /*
  * Whether a region of the type is wanted: names with '!' are left out; where there are names without '!', only these
- * are taken. Upper case counts as lower case. type may be NULL, for a region whose type nobody told.
+ * are taken. The type background, as segmentation calls the rest of a picture, is taken only where it is named. Upper
+ * case counts as lower case. type may be NULL, for a region whose type nobody told.
  */
 gboolean convolve_region_type_is_wanted (gchar **types, const gchar *type);
 

@@ -96,6 +96,115 @@ GST_START_TEST (turned)
   gst_harness_teardown (harness);
 }
 GST_END_TEST;
+
+/* Adds a mask of segmentation with these ids, which covers the frame from (20, 10) with 4x2 luma pixels to a pixel. */
+static GstBuffer *
+add_mask (GstBuffer *buffer, const guint8 *ids, guint width, guint height, gboolean wide, const gchar *const *classes)
+{
+  GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta (buffer);
+  GstBuffer *mask = gst_buffer_new_allocate (NULL, width * height * (wide ? 2 : 1), NULL);
+  guint regions[] = { 0, 7, 9 };
+  GstAnalyticsSegmentationMtd segments;
+
+  for (guint i = 0; i < width * height; i++) {
+    guint16 id = GUINT16_TO_LE (ids[i]);
+
+    gst_buffer_fill (mask, i * (wide ? 2 : 1), wide ? (gpointer) &id : (gpointer) &ids[i], wide ? 2 : 1);
+  }
+  gst_buffer_add_video_meta_full (mask, GST_VIDEO_FRAME_FLAG_NONE,
+      wide ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8, width, height, 1, (gsize[]){ 0 },
+      (gint[]){ width * (wide ? 2 : 1) });
+  fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (relations, mask, GST_SEGMENTATION_TYPE_SEMANTIC, 3,
+      regions, 20, 10, 4 * width, 2 * height, &segments));
+  if (classes) {
+    GQuark quarks[3];
+    gfloat confidence[3] = { -1, -1, -1 };
+    GstAnalyticsClsMtd types;
+
+    for (guint i = 0; i < 3; i++)
+      quarks[i] = g_quark_from_string (classes[i]);
+    fail_unless (gst_analytics_relation_meta_add_cls_mtd (relations, 3, confidence, quarks, &types));
+    fail_unless (
+        gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, segments.id, types.id));
+  }
+  return buffer;
+}
+
+/* Only the pixels of the wanted ids change, whatever their shape, with region-shape=ellipse too. */
+GST_START_TEST (masks)
+{
+  static const guint8 ids[] = {
+    0, 7, 7, 0, 9, 9, 9, 0, /* */
+    7, 7, 0, 0, 9, 0, 9, 0, /* */
+    7, 7, 0, 7, 9, 9, 9, 7, /* */
+    0, 0, 0, 7, 0, 0, 0, 7, /* */
+    0, 7, 7, 7, 7, 7, 7, 7, /* */
+  };
+  static const gchar *const classes[] = { "background", "person", "car" };
+  static const struct
+  {
+    const gchar *properties;
+    gboolean classified, seven, nine, rest;
+  } rows[] = { { "", FALSE, TRUE, TRUE, FALSE }, { "", TRUE, TRUE, TRUE, FALSE },
+    { "region-types=person", TRUE, TRUE, FALSE, FALSE }, { "region-types=!person", TRUE, FALSE, TRUE, FALSE },
+    { "region-types=background", TRUE, FALSE, FALSE, TRUE },
+    { "region-types=car region-shape=ellipse", TRUE, FALSE, TRUE },
+    { "region-types=car", FALSE, FALSE, FALSE, FALSE } };
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
+    guint k = i / 2;
+    g_autofree gchar *line = g_strdup_printf (FILL "%s", rows[k].properties);
+    GstHarness *harness = harness_new_for (line, &info);
+    GstBuffer *buffer = add_mask (grey_frame (&info, 0), ids, 8, 5, i % 2, rows[k].classified ? classes : NULL);
+    Component got[4];
+
+    push_ok (harness, buffer);
+    buffer = gst_harness_pull (harness);
+    frame_read (&info, buffer, got);
+    for (gint at = 0; at < 100 * 80; at++) {
+      gint x = (at % 100 - 20) / 4, y = (at / 100 - 10) / 2;
+      gboolean inside = at % 100 >= 20 && at / 100 >= 10 && x < 8 && y < 5;
+      guint8 id = inside ? ids[y * 8 + x] : 255;
+      gboolean changed = (id == 7 && rows[k].seven) || (id == 9 && rows[k].nine) || (id == 0 && rows[k].rest);
+
+      fail_unless (got[0].samples[at] == (changed ? 0 : 128), "%s: %d,%d is %d", line, at % 100, at / 100,
+          got[0].samples[at]);
+    }
+    frame_clear (got);
+    gst_buffer_unref (buffer);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+/* Every second pixel of a large mask is a region: noise, whose rectangle changes instead. */
+GST_START_TEST (noise)
+{
+  GstVideoInfo info = info_of ("GRAY8", 2000, 1000);
+  GstHarness *harness = harness_new_for (FILL, &info);
+  guint8 *ids = g_new0 (guint8, 400 * 400);
+  GstBuffer *buffer;
+  Component got[4];
+
+  for (guint i = 0; i < 400 * 400; i++)
+    ids[i] = i % 400 > 10 && (i % 400 + i / 400) % 2 ? 7 : 0;
+  buffer = add_mask (grey_frame (&info, 0), ids, 400, 400, FALSE, NULL);
+  push_ok (harness, buffer);
+  buffer = gst_harness_pull (harness);
+  frame_read (&info, buffer, got);
+  for (gint at = 0; at < 2000 * 1000; at++) {
+    gint x = at % 2000 - 20, y = at / 2000 - 10;
+
+    fail_unless (got[0].samples[at] == (x >= 44 && x < 1600 && y >= 0 && y < 800 ? 0 : 128), "%d,%d is %d", at % 2000,
+        at / 2000, got[0].samples[at]);
+  }
+  frame_clear (got);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+  g_free (ids);
+}
+GST_END_TEST;
 #endif
 
 static Suite *
@@ -108,6 +217,8 @@ analytics_suite (void)
   tcase_add_test (tc, nothing_found);
 #if GST_CHECK_VERSION(1, 26, 0)
   tcase_add_test (tc, turned);
+  tcase_add_test (tc, masks);
+  tcase_add_test (tc, noise);
 #endif
   suite_add_tcase (suite, tc);
   return suite;
