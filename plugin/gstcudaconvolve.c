@@ -716,8 +716,7 @@ describe_element (GstElementClass *klass)
   gst_element_class_set_static_metadata (klass, "Convolution with CUDA or on the CPU (blur, sharpen, edge detection)",
       "Filter/Effect/Video/Hardware",
       "Blurs, sharpens, finds edges or convolves video with any mask or a convolution layer, with CUDA on an NVIDIA "
-      "GPU "
-      "or on the CPU",
+      "GPU or on the CPU",
       "The cudaconvolve developers");
   gst_element_class_add_pad_template (klass, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template (klass, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
