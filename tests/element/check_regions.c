@@ -9,6 +9,7 @@
 
 #include "support/cases.h"
 #include "support/element.h"
+#include "support/names.h"
 #include "support/random.h"
 #include "convolve_region.h"
 
@@ -363,6 +364,41 @@ GST_START_TEST (large_strengths)
 }
 GST_END_TEST;
 
+/* A box of a large sigma is a part of what the same sigma makes of the whole frame, at every edge and boundary. */
+GST_START_TEST (parts_of_large_strengths)
+{
+  static const gchar *const formats[] = { "GRAY8", "NV12" };
+
+  for (guint i = 0; i < 4 * CONVOLVE_N_BOUNDARIES; i++) {
+    GstVideoInfo info = info_of (formats[i % 2], 420, 400);
+    g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed + i), whole = NULL, out = NULL;
+    ConvolveRect box = { 0, 0, 100, 100 };
+    Component expected[4];
+    CheckRandom random;
+    GstHarness *harness;
+
+    check_random_init (&random, seed, i);
+    box.x = check_random_one_in (&random, 3) ? 0 : check_random_range (&random, 0, 320);
+    box.y = check_random_one_in (&random, 3) ? 300 : check_random_range (&random, 0, 300);
+    /* Both are sigma 45: 0.4 of 100 and 0.1 of 400. */
+    g_autofree gchar *properties =
+        g_strdup_printf ("mask=gaussian boundary=%s apply-to=regions regions=0,0,420,400 region-strength=0.1",
+            check_boundary_name (i % CONVOLVE_N_BOUNDARIES));
+    g_autofree gchar *line = g_strdup_printf (
+        "cudaconvolve mask=gaussian boundary=%s apply-to=regions regions=%d,%d,100,100 region-strength=0.4",
+        check_boundary_name (i % CONVOLVE_N_BOUNDARIES), box.x, box.y);
+    whole = convolve_whole (properties, &info, in);
+    harness = harness_new_for (line, &info);
+    frame_read (&info, in, expected);
+    expect_effect (&info, expected, whole, &box, 1, CONVOLVE_SHAPE_RECTANGLE, 0, FALSE);
+    out = push_frame (harness, in, FALSE);
+    compare_components (&info, expected, out, line);
+    frame_clear (expected);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
 /* --- blocks and colour --- */
 
 /* One block after another, from the components: the mean of the samples whose first luma pixel is in the block. */
@@ -639,10 +675,15 @@ GST_START_TEST (hold)
       "another face, and the first is missed");
   expect_box (harness, &info, add_region (grey_frame (&info, 140 * ms), "face", 12, 10, 20, 20), 12, 10, 68, 60,
       "the first face moved by 2, the other is missed");
+  expect_box (harness, &info, add_region (grey_frame (&info, 150 * ms), "face", 12, 10, 20, 20), 12, 10, 68, 60,
+      "a face beside another one does not end that one");
   expect_box (harness, &info, grey_frame (&info, 221 * ms), 12, 10, 20, 20, "the other face is gone");
-  expect_box (harness, &info, grey_frame (&info, 240 * ms), 12, 10, 20, 20, "100 ms are not too long");
-  expect_box (harness, &info, grey_frame (&info, 241 * ms), 0, 0, 0, 0, "101 ms are");
-  expect_box (harness, &info, add_region (grey_frame (&info, 300 * ms), "face", 10, 10, 20, 20), 10, 10, 20, 20,
+  expect_box (harness, &info, grey_frame (&info, 250 * ms), 12, 10, 20, 20, "100 ms are not too long");
+  expect_box (harness, &info, grey_frame (&info, 251 * ms), 0, 0, 0, 0, "101 ms are");
+  expect_box (harness, &info, add_region (grey_frame (&info, 260 * ms), "face", 10, 10, 20, 20), 10, 10, 20, 20, "");
+  expect_box (harness, &info, add_region (grey_frame (&info, 270 * ms), "face", 12, 50, 20, 20), 10, 10, 22, 60,
+      "a face below another one does not end that one");
+  expect_box (harness, &info, add_region (grey_frame (&info, 300 * ms), "face", 10, 10, 20, 20), 10, 10, 22, 60,
       "again");
   expect_box (harness, &info, grey_frame (&info, 0), 0, 0, 0, 0, "the stream begins again");
 
@@ -924,6 +965,7 @@ regions_suite (void)
   tcase_add_test (tc, mask_in_every_format);
   tcase_add_test (tc, strength_of_boxes);
   tcase_add_test (tc, large_strengths);
+  tcase_add_test (tc, parts_of_large_strengths);
   tcase_add_test (tc, pixelate);
   tcase_add_test (tc, fill);
   tcase_add_test (tc, text);
