@@ -24,6 +24,7 @@ void
 convolve_npy_clear (ConvolveNpy *array)
 {
   g_clear_pointer (&array->values, g_free);
+  g_clear_pointer (&array->numbers, g_free);
 }
 
 gchar *
@@ -46,9 +47,18 @@ typedef struct
 
 typedef struct
 {
-  gchar type[8]; /* as in "<f4" */
+  gchar type[8];       /* as in "<f4" */
+  const gchar *wanted; /* the types that are taken, for messages */
   gboolean has_type, has_order, has_shape, fortran_order;
 } Entries;
+
+static gchar *
+refuse_type (const gchar *type, gsize length, const gchar *wanted)
+{
+  g_autofree gchar *name = convolve_parse_quote (type, length);
+
+  return g_strdup_printf ("the array holds values of type %s, not %s", name, wanted);
+}
 
 static gchar *
 misread (const Header *header)
@@ -119,11 +129,8 @@ read_type (Header *header, Entries *entries)
     return misread (header);
   if (length >= 2 && start[length - 1] == 'O')
     return g_strdup ("the array holds Python objects, not numbers");
-  if (length >= sizeof entries->type) {
-    g_autofree gchar *name = convolve_parse_quote (start, length);
-
-    return g_strdup_printf ("the array holds values of type %s, not float16, float32 or float64", name);
-  }
+  if (length >= sizeof entries->type)
+    return refuse_type (start, length, entries->wanted);
   memcpy (entries->type, start, length);
   entries->has_type = TRUE;
   return NULL;
@@ -224,58 +231,90 @@ half_to_float (guint16 half)
   return half & 0x8000 ? -value : value;
 }
 
+/* The bytes of a value as a number of 64 bits. */
+static guint64
+read_bits (const guint8 *p, guint size, gboolean big)
+{
+  guint64 bits = 0;
+
+  for (guint i = 0; i < size; i++)
+    bits |= (guint64) p[i] << 8 * (big ? size - 1 - i : i);
+  return bits;
+}
+
+static gdouble
+bits_to_float (guint64 bits, guint size)
+{
+  guint32 word = bits;
+  gfloat single;
+  gdouble number;
+
+  switch (size) {
+    case 2:
+      return half_to_float (bits);
+    case 4:
+      memcpy (&single, &word, 4);
+      return single;
+    default:
+      memcpy (&number, &bits, 8);
+      return number;
+  }
+}
+
 /* Reads the value at p. FALSE where it is not finite as float32. */
 static gboolean
 read_value (const guint8 *p, guint size, gboolean big, gfloat *value)
 {
-  guint64 bits = 0;
-  guint32 word;
-  gdouble number;
+  gdouble number = bits_to_float (read_bits (p, size, big), size);
 
-  for (guint i = 0; i < size; i++)
-    bits |= (guint64) p[i] << 8 * (big ? size - 1 - i : i);
-  switch (size) {
-    case 2:
-      *value = half_to_float (bits);
-      break;
-    case 4:
-      word = bits;
-      memcpy (value, &word, 4);
-      break;
-    default:
-      memcpy (&number, &bits, 8);
-      *value = fabs (number) <= G_MAXFLOAT ? number : INFINITY;
-      break;
-  }
+  *value = fabs (number) <= G_MAXFLOAT ? number : INFINITY;
   return isfinite (*value);
 }
 
-/* The size of a value in bytes, or 0 where the type is not a float that is supported. */
-static guint
-parse_type (const gchar *type, gboolean *big)
+/* Reads the value at p. FALSE where it is not finite, or an integer that double does not hold. */
+static gboolean
+read_number (const guint8 *p, gchar kind, guint size, gboolean big, gdouble *number)
 {
-  const gchar order = type[0];
+  guint64 bits = read_bits (p, size, big), magnitude = bits;
+  gboolean negative = kind == 'i' && bits >> (8 * size - 1);
 
-  *big = order == '>' || (order == '=' && G_BYTE_ORDER == G_BIG_ENDIAN);
-  if ((order != '<' && order != '>' && order != '=') || type[1] != 'f' || type[2] == '\0' || type[3] != '\0')
-    return 0;
-  return type[2] == '2' || type[2] == '4' || type[2] == '8' ? type[2] - '0' : 0;
+  if (kind == 'f') {
+    *number = bits_to_float (bits, size) + 0.0; /* makes 0 of -0 */
+    return isfinite (*number);
+  }
+  if (negative)
+    magnitude = size < 8 ? (G_GUINT64_CONSTANT (1) << 8 * size) - bits : -bits;
+  *number = negative ? -(gdouble) magnitude : (gdouble) magnitude;
+  return *number > -18446744073709551616.0 && *number < 18446744073709551616.0 && (guint64) fabs (*number) == magnitude;
 }
 
-static gchar *
-read_values (const guint8 *bytes, gsize size, const Entries *entries, ConvolveNpy *array)
+/* The size of a value in bytes, or 0 where the type's kind is not one of kinds, or its size is not known. */
+static guint
+parse_type (const gchar *type, const gchar *kinds, gboolean *big)
 {
-  gboolean big;
-  guint value_size = parse_type (entries->type, &big);
-  guint64 needed = value_size;
+  const gchar order = type[0];
+  guint size;
+
+  *big = order == '>' || (order == '=' && G_BYTE_ORDER == G_BIG_ENDIAN);
+  if (strlen (type) != 3 || !strchr ("<>=|", order) || !strchr (kinds, type[1]))
+    return 0;
+  size = type[2] - '0';
+  if (size == 1)
+    return type[1] != 'f' ? 1 : 0;
+  return order != '|' && (size == 2 || size == 4 || size == 8) ? size : 0;
+}
+
+/* Finds the size of a value, and the number of values, of which there must be as many as the shape says. */
+static gchar *
+count_values (gsize size, const Entries *entries, const gchar *kinds, ConvolveNpy *array, guint *value_size,
+    gboolean *big)
+{
+  guint64 needed = *value_size = parse_type (entries->type, kinds, big);
   g_autofree gchar *shape = convolve_npy_shape (array);
 
-  if (value_size == 0) {
-    g_autofree gchar *name = convolve_parse_quote (entries->type, strlen (entries->type));
-
-    return g_strdup_printf ("the array holds values of type %s, not float16, float32 or float64", name);
-  }
-  if (entries->fortran_order)
+  if (*value_size == 0)
+    return refuse_type (entries->type, strlen (entries->type), entries->wanted);
+  if (entries->fortran_order && !strchr (kinds, 'i'))
     return g_strdup ("the order is Fortran's, where the first index runs fastest; numpy.ascontiguousarray() makes the "
                      "last run fastest");
   for (guint i = 0; i < array->n_dimensions; i++) {
@@ -286,11 +325,26 @@ read_values (const guint8 *bytes, gsize size, const Entries *entries, ConvolveNp
   }
   if (needed != size)
     return g_strdup_printf ("the shape %s of %u-byte values needs %" G_GUINT64_FORMAT " bytes, and %s %" G_GSIZE_FORMAT,
-        shape, value_size, needed, size < needed ? "the array is cut off after" : "there are", size);
-  array->count = needed / value_size;
+        shape, *value_size, needed, size < needed ? "the array is cut off after" : "there are", size);
+  array->count = needed / *value_size;
+  return NULL;
+}
+
+static gchar *
+read_values (const guint8 *bytes, gsize size, const Entries *entries, ConvolveNpy *array)
+{
+  guint value_size;
+  gboolean big;
+  gchar *fault = count_values (size, entries, "f", array, &value_size, &big);
+
+  if (fault)
+    return fault;
   array->values = g_try_new (gfloat, array->count);
-  if (!array->values)
+  if (!array->values) {
+    g_autofree gchar *shape = convolve_npy_shape (array);
+
     return g_strdup_printf ("there is no memory for the shape %s", shape);
+  }
   for (gsize i = 0; i < array->count; i++)
     if (!read_value (bytes + i * value_size, value_size, big, &array->values[i])) {
       convolve_npy_clear (array);
@@ -299,13 +353,36 @@ read_values (const guint8 *bytes, gsize size, const Entries *entries, ConvolveNp
   return NULL;
 }
 
-gchar *
-convolve_npy_read (const guint8 *bytes, gsize size, ConvolveNpy *array)
+static gchar *
+read_numbers (const guint8 *bytes, gsize size, const Entries *entries, ConvolveNpy *array)
 {
-  Entries entries = { 0 };
-  gsize start, length;
+  guint value_size;
+  gboolean big;
+  gchar *fault = count_values (size, entries, "fiu", array, &value_size, &big);
+
+  if (fault)
+    return fault;
+  array->fortran_order = entries->fortran_order;
+  array->numbers = g_try_new (gdouble, array->count);
+  if (!array->numbers) {
+    g_autofree gchar *shape = convolve_npy_shape (array);
+
+    return g_strdup_printf ("there is no memory for the shape %s", shape);
+  }
+  for (gsize i = 0; i < array->count; i++)
+    if (!read_number (bytes + i * value_size, entries->type[1], value_size, big, &array->numbers[i])) {
+      convolve_npy_clear (array);
+      return g_strdup_printf ("value %" G_GSIZE_FORMAT " is not a finite number that float64 holds", i);
+    }
+  return NULL;
+}
+
+/* Finds the header, reads its entries, and sets *start to the first byte of the values. */
+static gchar *
+read_front (const guint8 *bytes, gsize size, Entries *entries, ConvolveNpy *array, gsize *start)
+{
+  gsize length;
   const gchar *header;
-  gchar *fault;
 
   *array = (ConvolveNpy){ 0 };
   if (!convolve_npy_is_one (bytes, size))
@@ -314,15 +391,35 @@ convolve_npy_read (const guint8 *bytes, gsize size, ConvolveNpy *array)
     return g_strdup ("the array is cut off in the version");
   if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
     return g_strdup_printf ("the format has version %u.%u, and 1.0 to 3.0 are known", bytes[6], bytes[7]);
-  start = bytes[6] == 1 ? 10 : 12;
-  if (size < start)
+  *start = bytes[6] == 1 ? 10 : 12;
+  if (size < *start)
     return g_strdup ("the array is cut off in the header");
   length = bytes[8] | bytes[9] << 8;
   if (bytes[6] > 1)
     length |= (gsize) bytes[10] << 16 | (gsize) bytes[11] << 24;
-  if (length > size - start)
+  if (length > size - *start)
     return g_strdup ("the array is cut off in the header");
-  header = (const gchar *) bytes + start;
-  fault = read_header ((Header){ header, header + length }, &entries, array);
-  return fault ? fault : read_values (bytes + start + length, size - start - length, &entries, array);
+  header = (const gchar *) bytes + *start;
+  *start += length;
+  return read_header ((Header){ header, header + length }, entries, array);
+}
+
+gchar *
+convolve_npy_read (const guint8 *bytes, gsize size, ConvolveNpy *array)
+{
+  Entries entries = { .wanted = "float16, float32 or float64" };
+  gsize start;
+  gchar *fault = read_front (bytes, size, &entries, array, &start);
+
+  return fault ? fault : read_values (bytes + start, size - start, &entries, array);
+}
+
+gchar *
+convolve_npy_read_numbers (const guint8 *bytes, gsize size, ConvolveNpy *array)
+{
+  Entries entries = { .wanted = "a float or an integer of up to 64 bits" };
+  gsize start;
+  gchar *fault = read_front (bytes, size, &entries, array, &start);
+
+  return fault ? fault : read_numbers (bytes + start, size - start, &entries, array);
 }

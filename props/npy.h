@@ -11,16 +11,24 @@ typedef struct
 {
   guint n_dimensions;
   guint64 shape[CONVOLVE_NPY_MAX_DIMENSIONS];
-  gsize count;    /* product of the shape */
-  gfloat *values; /* the last dimension runs fastest */
+  gsize count;            /* product of the shape */
+  gboolean fortran_order; /* the first dimension runs fastest; otherwise the last */
+  gfloat *values;         /* of convolve_npy_read() */
+  gdouble *numbers;       /* of convolve_npy_read_numbers() */
 } ConvolveNpy;
 
 /*
- * Reads an array of float16, float32 or float64, in either byte order, as float32. Returns NULL, and the caller clears
+ * Reads an array of float16, float32 or float64, in either byte order and in C's order of dimensions, as float32. Returns NULL, and the caller clears
  * *array; or a text that says what is wrong, to be freed. Memory is allocated only after a check that the bytes hold as
  * many values as the shape says.
  */
 gchar *convolve_npy_read (const guint8 *bytes, gsize size, ConvolveNpy *array);
+
+/*
+ * The same for an array of floats or integers of any size up to 8 bytes, with or without a sign, in either order of
+ * bytes and of dimensions, as double. An integer that double does not hold is a fault.
+ */
+gchar *convolve_npy_read_numbers (const guint8 *bytes, gsize size, ConvolveNpy *array);
 void convolve_npy_clear (ConvolveNpy *array);
 
 /* Whether the bytes begin as such a file. */

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reads the complete file into memory first. The readers of arrays and archives then check all bounds. */
-#define _POSIX_C_SOURCE 200809L
 #include "weights.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "file.h"
 #include "npy.h"
 #include "zip.h"
 
@@ -20,57 +13,6 @@ typedef struct
 } File;
 
 /* The functions below return NULL, or a text that says what is wrong, to be freed. */
-
-static gchar *
-read_bytes (gint fd, File *file)
-{
-  for (gsize done = 0; done < file->size;) {
-    gssize got = read (fd, file->bytes + done, file->size - done);
-
-    if (got == 0)
-      return g_strdup_printf ("the file is cut off after %" G_GSIZE_FORMAT " bytes", done);
-    if (got < 0 && errno != EINTR)
-      return g_strdup (g_strerror (errno));
-    if (got > 0)
-      done += got;
-  }
-  return NULL;
-}
-
-static gchar *
-read_open_file (gint fd, File *file)
-{
-  struct stat status;
-
-  if (fstat (fd, &status) != 0)
-    return g_strdup (g_strerror (errno));
-  if (!S_ISREG (status.st_mode))
-    return g_strdup ("not a regular file");
-  if (status.st_size == 0)
-    return g_strdup ("the file is empty");
-  if (status.st_size > CONVOLVE_MAX_LAYER_FILE)
-    return g_strdup_printf ("the file has %" G_GINT64_FORMAT " bytes, more than %d", (gint64) status.st_size,
-        CONVOLVE_MAX_LAYER_FILE);
-  file->size = status.st_size;
-  file->bytes = g_try_malloc (file->size);
-  if (!file->bytes)
-    return g_strdup_printf ("there is no memory for %" G_GSIZE_FORMAT " bytes", file->size);
-  return read_bytes (fd, file);
-}
-
-/* With O_NONBLOCK, because opening a pipe without a writer would wait forever. */
-static gchar *
-read_file (const gchar *location, File *file)
-{
-  gint fd = g_open (location, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-  gchar *fault;
-
-  if (fd < 0)
-    return g_strdup (g_strerror (errno));
-  fault = read_open_file (fd, file);
-  close (fd);
-  return fault;
-}
 
 static gchar *
 check_weights (const ConvolveNpy *array)
@@ -179,7 +121,7 @@ convolve_weights_load (const gchar *location, ConvolveWeights *weights, GError *
 {
   ConvolveWeights read = { 0 };
   File file = { 0 };
-  g_autofree gchar *fault = read_file (location, &file);
+  g_autofree gchar *fault = convolve_file_read (location, CONVOLVE_MAX_LAYER_FILE, &file.bytes, &file.size);
 
   if (!fault)
     fault = read_weights (&file, &read);
@@ -190,7 +132,7 @@ convolve_weights_load (const gchar *location, ConvolveWeights *weights, GError *
   }
   convolve_weights_clear (&read);
   {
-    g_autofree gchar *name = g_filename_display_name (location);
+    g_autofree gchar *name = convolve_file_show (location);
 
     g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_LAYER, "layer-location: %s: %s", name, fault);
   }

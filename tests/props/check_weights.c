@@ -402,7 +402,7 @@ GST_START_TEST (test_places)
   g_clear_error (&error);
   g_unlink (fifo);
   fail_if (convolve_weights_load (folder, &weights, &error));
-  fail_unless (g_str_has_suffix (error->message, ": not a regular file"), "%s", error->message);
+  fail_unless (g_str_has_suffix (error->message, ": not a regular file, but a folder"), "%s", error->message);
   g_clear_error (&error);
   fail_if (convolve_weights_load (gone, &weights, &error));
   fail_unless (strstr (error->message, "gone: ") && strlen (strstr (error->message, "gone: ")) > 8, "%s",
