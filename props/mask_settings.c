@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mask_settings.h"
 
+#include "array.h"
+#include "mask_file.h"
+
 /* The macro turns the name into a string, so the name must stay without spaces. */
 /* clang-format off */
 G_DEFINE_QUARK (convolve-props-error-quark, convolve_props_error)
@@ -9,7 +12,7 @@ G_DEFINE_QUARK (convolve-props-error-quark, convolve_props_error)
 void
 convolve_settings_init (ConvolveSettings *settings)
 {
-  *settings = (ConvolveSettings){ .mask = g_strdup (CONVOLVE_DEFAULT_MASK) };
+  *settings = (ConvolveSettings){ .mask = g_strdup (CONVOLVE_DEFAULT_MASK), .anchor_x = -1, .anchor_y = -1, .mix = 1 };
 }
 
 void
@@ -17,10 +20,18 @@ convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from)
 {
   *to = *from;
   to->mask = g_strdup (from->mask);
+  to->weights = from->weights ? g_atomic_rc_box_acquire (from->weights) : NULL;
+  to->file = from->file ? convolve_mask_file_ref (from->file) : NULL;
+  to->mask_x = g_strdup (from->mask_x);
+  to->mask_y = g_strdup (from->mask_y);
 }
 
 void
 convolve_settings_clear (ConvolveSettings *settings)
 {
   g_clear_pointer (&settings->mask, g_free);
+  g_clear_pointer (&settings->weights, convolve_array_unref);
+  g_clear_pointer (&settings->file, convolve_mask_file_unref);
+  g_clear_pointer (&settings->mask_x, g_free);
+  g_clear_pointer (&settings->mask_y, g_free);
 }

@@ -14,8 +14,8 @@ GQuark convolve_props_error_quark (void);
 
 typedef enum
 {
-  CONVOLVE_PROPS_ERROR_MASK,    /* the text of mask: unknown preset, bad number, bad shape */
-  CONVOLVE_PROPS_ERROR_NUMBER,  /* mask-width, mask-height, sigma, divisor or bias, alone or together with mask */
+  CONVOLVE_PROPS_ERROR_MASK,    /* a property that gives the mask: unknown preset, bad number, bad shape, bad file */
+  CONVOLVE_PROPS_ERROR_NUMBER,  /* a number beside the mask, such as mask-width or bias, alone or with the mask */
   CONVOLVE_PROPS_ERROR_LAYER,   /* the file of layer-location, or a property of the layer */
   CONVOLVE_PROPS_ERROR_REGIONS, /* regions or region-types, or region-strength with a mask that takes none */
   CONVOLVE_PROPS_ERROR_NO_MEMORY
@@ -24,10 +24,16 @@ typedef enum
 /* One member for each mask property, as the user set it. README's property table says what the properties mean. */
 typedef struct
 {
-  gchar *mask;                   /* owned; NULL reads as CONVOLVE_DEFAULT_MASK */
-  guint mask_width, mask_height; /* 0, or odd up to CONVOLVE_MAX_SIDE */
-  gdouble sigma;                 /* luma pixels, 0..CONVOLVE_MAX_SIGMA; 0 means from the width */
-  gdouble divisor;               /* finite; 0 means the sum of the weights, or 1 where that sum is 0 */
+  gchar *mask;                    /* owned; NULL reads as CONVOLVE_DEFAULT_MASK */
+  GValue *weights;                /* shared: see array.h; NULL where there are none */
+  struct _ConvolveMaskFile *file; /* of mask-location, shared: see mask_file.h; NULL where there is none */
+  gchar *mask_x, *mask_y;         /* owned; NULL or empty where they are not set */
+  guint mask_width, mask_height;  /* 0, or odd up to CONVOLVE_MAX_SIDE */
+  gdouble sigma;                  /* luma pixels, 0..CONVOLVE_MAX_SIGMA; 0 means from the width */
+  gdouble divisor;                /* finite; 0 means the sum of the weights, or 1 where that sum is 0 */
+  gint anchor_x, anchor_y;        /* index of the weight that lies on the pixel, or -1 for the middle */
+  gboolean flip;
+  gdouble mix;  /* 0..1 */
   gdouble bias; /* -1..1 of the range from black to white; the same holds for bias plus preset's offset */
 } ConvolveSettings;
 

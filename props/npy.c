@@ -353,6 +353,25 @@ read_values (const guint8 *bytes, gsize size, const Entries *entries, ConvolveNp
   return NULL;
 }
 
+/* The index of value i in NumPy's notation, to be freed. */
+static gchar *
+index_of (const ConvolveNpy *array, gsize i)
+{
+  GString *text = g_string_new ("]");
+
+  for (guint k = 0; k < array->n_dimensions; k++) {
+    guint d = array->fortran_order ? k : array->n_dimensions - 1 - k;
+    g_autofree gchar *number = g_strdup_printf ("%" G_GUINT64_FORMAT, i % array->shape[d]);
+
+    g_string_insert (text, array->fortran_order ? (gssize) text->len - 1 : 0, number);
+    if (k + 1 < array->n_dimensions)
+      g_string_insert (text, array->fortran_order ? (gssize) text->len - 1 : 0, ", ");
+    i /= array->shape[d];
+  }
+  g_string_prepend_c (text, '[');
+  return g_string_free (text, FALSE);
+}
+
 static gchar *
 read_numbers (const guint8 *bytes, gsize size, const Entries *entries, ConvolveNpy *array)
 {
@@ -371,8 +390,10 @@ read_numbers (const guint8 *bytes, gsize size, const Entries *entries, ConvolveN
   }
   for (gsize i = 0; i < array->count; i++)
     if (!read_number (bytes + i * value_size, entries->type[1], value_size, big, &array->numbers[i])) {
+      g_autofree gchar *index = index_of (array, i);
+
       convolve_npy_clear (array);
-      return g_strdup_printf ("value %" G_GSIZE_FORMAT " is not a finite number that float64 holds", i);
+      return g_strdup_printf ("the value at index %s is not a finite number that float64 holds", index);
     }
   return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the text of the property mask. convolve_settings_make_mask() in props.h describes that text. */
+/* Reads numbers, and the names of presets. convolve_settings_make_mask() in props.h describes the text of mask. */
 #ifndef CONVOLVE_PARSE_H
 #define CONVOLVE_PARSE_H
 
@@ -14,17 +14,10 @@ gchar *convolve_parse_quote (const gchar *token, gsize length);
  */
 const gchar *convolve_parse_number (const gchar *token, gsize length, gdouble *value);
 
-/* FALSE with error where the text is too long. Comes before the functions below. */
-gboolean convolve_parse_check_length (const gchar *text, GError **error);
-
 /* Whether the text names a preset, rather than lists weights. */
 gboolean convolve_parse_is_preset (const gchar *text);
 
 /* Reads NAME or NAME:ARGUMENT. For NAME alone *argument is the preset's default. */
 gboolean convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble *argument, GError **error);
-
-/* Reads weights; divisor is 1 and offset 0. mask_width and mask_height are 0 or odd. On FALSE *mask is untouched. */
-gboolean convolve_parse_weights (const gchar *text, guint mask_width, guint mask_height, ConvolveMask *mask,
-    GError **error);
 
 #endif

@@ -4,21 +4,25 @@
 #include <gst/gst.h>
 #include <string.h>
 
+#include "array.h"
 #include "convolve_device.h"
 #include "enums.h"
+#include "mask_file.h"
 #include "parse.h"
 #include "props.h"
 
 typedef enum
 {
-  TEXT,    /* gchar *, owned, may be NULL */
-  UINT,    /* guint */
-  INT,     /* gint */
-  DOUBLE,  /* gdouble */
-  TIME,    /* guint64, in nanoseconds */
-  BOOLEAN, /* gboolean */
-  ENUM,    /* gint, or an enum type of C */
-  FLAGS    /* guint */
+  TEXT,      /* gchar *, owned, may be NULL */
+  ARRAY,     /* GValue * of array.h, shared, NULL for an empty array */
+  FILE_NAME, /* ConvolveMaskFile *, shared, NULL for no name */
+  UINT,      /* guint */
+  INT,       /* gint */
+  DOUBLE,    /* gdouble */
+  TIME,      /* guint64, in nanoseconds */
+  BOOLEAN,   /* gboolean */
+  ENUM,      /* gint, or an enum type of C */
+  FLAGS      /* guint */
 } Kind;
 
 /* What a property acts on. Without that the property is idle, and the user is warned. */
@@ -56,6 +60,8 @@ typedef struct
 #define MEMBER(kind, type, member) \
   kind, offsetof (ConvolveProperties, member) + _Generic(((ConvolveProperties *) 0)->member, type : 0)
 #define TEXT_AT(member) MEMBER (TEXT, gchar *, member)
+#define ARRAY_AT(member) MEMBER (ARRAY, GValue *, member)
+#define FILE_AT(member) MEMBER (FILE_NAME, struct _ConvolveMaskFile *, member)
 #define UINT_AT(member) MEMBER (UINT, guint, member)
 #define INT_AT(member) MEMBER (INT, gint, member)
 #define DOUBLE_AT(member) MEMBER (DOUBLE, gdouble, member)
@@ -171,6 +177,33 @@ static const Row rows[] = {
   { "region-fallback", "Region fallback", ENUM_AT (region.fallback, convolve_region_fallback_get_type),
       .target = DETECTIONS, .flags = PLAYING, .standard = CONVOLVE_REGION_FALLBACK_NONE,
       .blurb = "What is changed where no frame has had metadata for longer than region-hold" },
+  { "weights", "Weights", ARRAY_AT (mask.weights), .target = MASK, .flags = PLAYING,
+      .blurb = "Weights of the mask in the place of mask: an array of rows, each an array of ints or doubles, such as "
+               "<<1,2,1>,<2,4,2>,<1,2,1>>; Python takes a Gst.ValueArray of them (empty = none)" },
+  { "mask-location", "Mask location", FILE_AT (mask.file), .target = MASK, .flags = PLAYING,
+      .blurb = "File with the weights of the mask in the place of mask: text as in mask, with # comments, a table of "
+               "values with commas, semicolons or tabs between, or a .npy array of rows and columns; at most 1 MiB, "
+               "read when the property is set and when the element starts (NULL or empty = none)" },
+  { "mask-x", "Mask x", TEXT_AT (mask.mask_x), .target = MASK, .flags = PLAYING,
+      .blurb = "Row of numbers that is multiplied by the column mask-y, in the place of mask: a mask by its two "
+               "vectors (NULL or empty = 1 where mask-y is set)" },
+  { "mask-y", "Mask y", TEXT_AT (mask.mask_y), .target = MASK, .flags = PLAYING,
+      .blurb = "Column of numbers, written as a row, that is multiplied by the row mask-x, in the place of mask (NULL "
+               "or empty = 1 where mask-x is set)" },
+  { "anchor-x", "Anchor x", INT_AT (mask.anchor_x), .target = MASK, .flags = CONTROLLABLE, .least = -1,
+      .most = CONVOLVE_MAX_SIDE - 1, .standard = -1,
+      .blurb = "Column of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = "
+               "half the width, rounded down)" },
+  { "anchor-y", "Anchor y", INT_AT (mask.anchor_y), .target = MASK, .flags = CONTROLLABLE, .least = -1,
+      .most = CONVOLVE_MAX_SIDE - 1, .standard = -1,
+      .blurb = "Row of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = half "
+               "the height, rounded down)" },
+  { "flip", "Flip", BOOLEAN_AT (mask.flip), .target = MASK, .flags = PLAYING,
+      .blurb = "Turn the mask by 180 degrees around the pixel: a convolution in the mathematical sense, where "
+               "otherwise the mask lies on the picture as it is written" },
+  { "mix", "Mix", DOUBLE_AT (mask.mix), .target = MASK, .flags = CONTROLLABLE, .most = 1, .standard = 1,
+      .blurb = "Share of the convolved picture in the output; the rest is the input, and both are added before the "
+               "one rounding (0 = the input, 1 = the convolved picture)" },
 };
 
 G_STATIC_ASSERT (sizeof (ConvolveBoundary) == sizeof (gint) && sizeof (ConvolveActivation) == sizeof (gint));
@@ -187,6 +220,9 @@ set_standard (ConvolveProperties *properties, const Row *row)
     case TEXT:
       VALUE (gchar *, properties, row) = g_strdup (row->text);
       break;
+    case ARRAY:
+    case FILE_NAME:
+      break; /* NULL already */
     case UINT:
     case FLAGS:
       VALUE (guint, properties, row) = row->standard;
@@ -220,14 +256,28 @@ convolve_properties_copy (ConvolveProperties *to, const ConvolveProperties *from
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (rows[i].kind == TEXT)
       VALUE (gchar *, to, &rows[i]) = g_strdup (VALUE (gchar *, from, &rows[i]));
+    else if (rows[i].kind == ARRAY && VALUE (GValue *, from, &rows[i]))
+      g_atomic_rc_box_acquire (VALUE (GValue *, from, &rows[i]));
+    else if (rows[i].kind == FILE_NAME && VALUE (ConvolveMaskFile *, from, &rows[i]))
+      convolve_mask_file_ref (VALUE (ConvolveMaskFile *, from, &rows[i]));
+}
+
+static void
+clear_value (ConvolveProperties *properties, const Row *row)
+{
+  if (row->kind == TEXT)
+    g_clear_pointer (&VALUE (gchar *, properties, row), g_free);
+  else if (row->kind == ARRAY)
+    g_clear_pointer (&VALUE (GValue *, properties, row), convolve_array_unref);
+  else if (row->kind == FILE_NAME)
+    g_clear_pointer (&VALUE (ConvolveMaskFile *, properties, row), convolve_mask_file_unref);
 }
 
 void
 convolve_properties_clear (ConvolveProperties *properties)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (rows[i].kind == TEXT)
-      g_clear_pointer (&VALUE (gchar *, properties, &rows[i]), g_free);
+    clear_value (properties, &rows[i]);
 }
 
 static gboolean
@@ -236,6 +286,10 @@ have_one_value (const ConvolveProperties *a, const ConvolveProperties *b, const 
   switch (row->kind) {
     case TEXT:
       return g_strcmp0 (VALUE (gchar *, a, row), VALUE (gchar *, b, row)) == 0;
+    case ARRAY:
+      return VALUE (GValue *, a, row) == VALUE (GValue *, b, row);
+    case FILE_NAME: /* another one of the same name is to be read again */
+      return VALUE (ConvolveMaskFile *, a, row) == VALUE (ConvolveMaskFile *, b, row);
     case UINT:
     case FLAGS:
       return VALUE (guint, a, row) == VALUE (guint, b, row);
@@ -302,7 +356,10 @@ make_spec (const Row *row)
 
   switch (row->kind) {
     case TEXT:
+    case FILE_NAME:
       return g_param_spec_string (name, nick, blurb, row->text, flags);
+    case ARRAY: /* of anything: a spec of the elements would make 0 of an int where a double is wanted */
+      return gst_param_spec_array (name, nick, blurb, NULL, flags);
     case UINT:
       return g_param_spec_uint (name, nick, blurb, row->least, row->most, row->standard, flags);
     case INT:
@@ -338,6 +395,13 @@ find_row (guint index)
   return index < G_N_ELEMENTS (rows) ? &rows[index] : NULL;
 }
 
+/* A name makes a new file, so that the file is read again where the name is the same. */
+static ConvolveMaskFile *
+new_file (const gchar *location)
+{
+  return location && location[0] ? convolve_mask_file_new (location) : NULL;
+}
+
 gboolean
 convolve_properties_set (ConvolveProperties *properties, guint index, const GValue *value)
 {
@@ -345,10 +409,16 @@ convolve_properties_set (ConvolveProperties *properties, guint index, const GVal
 
   if (!row)
     return FALSE;
+  clear_value (properties, row);
   switch (row->kind) {
     case TEXT:
-      g_free (VALUE (gchar *, properties, row));
       VALUE (gchar *, properties, row) = g_value_dup_string (value);
+      break;
+    case ARRAY:
+      VALUE (GValue *, properties, row) = convolve_array_new (value);
+      break;
+    case FILE_NAME:
+      VALUE (ConvolveMaskFile *, properties, row) = new_file (g_value_get_string (value));
       break;
     case UINT:
       VALUE (guint, properties, row) = g_value_get_uint (value);
@@ -375,6 +445,12 @@ convolve_properties_set (ConvolveProperties *properties, guint index, const GVal
   return TRUE;
 }
 
+static const gchar *
+show_location (const ConvolveMaskFile *file)
+{
+  return file ? convolve_mask_file_location (file) : NULL;
+}
+
 gboolean
 convolve_properties_get (const ConvolveProperties *properties, guint index, GValue *value)
 {
@@ -385,6 +461,13 @@ convolve_properties_get (const ConvolveProperties *properties, guint index, GVal
   switch (row->kind) {
     case TEXT:
       g_value_set_string (value, VALUE (gchar *, properties, row));
+      break;
+    case ARRAY:
+      if (VALUE (GValue *, properties, row))
+        g_value_copy (VALUE (GValue *, properties, row), value);
+      break;
+    case FILE_NAME:
+      g_value_set_string (value, show_location (VALUE (ConvolveMaskFile *, properties, row)));
       break;
     case UINT:
       g_value_set_uint (value, VALUE (guint, properties, row));
@@ -422,6 +505,15 @@ show_text (const gchar *text, const gchar *standard)
   return convolve_parse_quote (text, strlen (text));
 }
 
+/* The same for an array. */
+static gchar *
+show_array (const GValue *array)
+{
+  g_autofree gchar *text = array ? gst_value_serialize (array) : NULL;
+
+  return show_text (text, NULL);
+}
+
 static gchar *
 show_flags (GType type, guint value)
 {
@@ -454,6 +546,10 @@ show_value (const ConvolveProperties *properties, const Row *row)
   switch (row->kind) {
     case TEXT:
       return show_text (VALUE (gchar *, properties, row), row->text);
+    case ARRAY:
+      return show_array (VALUE (GValue *, properties, row));
+    case FILE_NAME:
+      return show_text (show_location (VALUE (ConvolveMaskFile *, properties, row)), NULL);
     case UINT:
       if (VALUE (guint, properties, row) == row->standard)
         return NULL;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checks the numbers, makes taps of the text of mask, and sets the divisor and the offset of the taps. */
+/* Checks the numbers, makes taps of what gives the mask, and sets the divisor and the offset of the taps. */
 #include "props.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "adjust.h"
 #include "parse.h"
+#include "source.h"
 
 static gboolean
 check_side (const gchar *property, guint side, GError **error)
@@ -51,7 +53,8 @@ check_numbers (const ConvolveSettings *settings, GError **error)
   return check_side ("mask-width", settings->mask_width, error)
       && check_side ("mask-height", settings->mask_height, error)
       && check_range ("sigma", settings->sigma, 0, CONVOLVE_MAX_SIGMA, error)
-      && check_divisor (settings->divisor, error) && check_range ("bias", settings->bias, -1, 1, error);
+      && check_divisor (settings->divisor, error) && check_range ("bias", settings->bias, -1, 1, error)
+      && check_range ("mix", settings->mix, 0, 1, error);
 }
 
 /* The default divisor: the sum of the taps, or 1 where the sum is 0. Returns 0 where a double cannot hold the sum. */
@@ -75,14 +78,14 @@ natural_divisor (const ConvolveMask *mask)
 }
 
 static gboolean
-set_divisor_and_offset (ConvolveMask *mask, const ConvolveSettings *settings, const ConvolvePreset *preset,
-    GError **error)
+set_divisor_and_offset (ConvolveMask *mask, const ConvolveSettings *settings, const gchar *property,
+    const ConvolvePreset *preset, GError **error)
 {
   gdouble natural = natural_divisor (mask);
 
   if (natural == 0) {
     g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_MASK,
-        "mask: the weights are too large or too small to be summed");
+        "%s: the weights are too large or too small to be summed", property);
     return FALSE;
   }
   mask->divisor = settings->divisor != 0 ? settings->divisor : natural;
@@ -106,13 +109,35 @@ is_step (guint step)
   return step == 1 || step == 2 || step == 4;
 }
 
+static const gchar *
+mask_of (const ConvolveSettings *settings)
+{
+  return settings->mask ? settings->mask : CONVOLVE_DEFAULT_MASK;
+}
+
+/* Makes the taps, with divisor 1 and a preset's own offset. *preset is NULL for weights. */
+static gboolean
+make_taps (const ConvolveSettings *settings, ConvolveSource source, guint x_step, guint y_step,
+    const ConvolvePreset **preset, ConvolveMask *mask, GError **error)
+{
+  g_autofree gdouble *values = NULL;
+  guint width, height;
+  gdouble argument;
+
+  *preset = NULL;
+  if (source == CONVOLVE_SOURCE_PRESET)
+    return convolve_parse_preset (mask_of (settings), preset, &argument, error)
+        && convolve_preset_make (*preset, argument, settings, x_step, y_step, mask, error);
+  return convolve_source_read (source, settings, &values, &width, &height, error)
+      && convolve_adjust_place (settings, values, width, height, mask, error);
+}
+
 gboolean
 convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step, ConvolveMask *mask,
     GError **error)
 {
-  const gchar *text = settings->mask ? settings->mask : CONVOLVE_DEFAULT_MASK;
-  const ConvolvePreset *preset = NULL;
-  gdouble argument;
+  const ConvolvePreset *preset;
+  ConvolveSource source;
   ConvolveMask made;
 
   if (!is_step (x_step) || !is_step (y_step)) {
@@ -120,65 +145,77 @@ convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, gui
         "planes with one sample for every %u by %u pixels are not supported", x_step, y_step);
     return FALSE;
   }
-  if (!check_numbers (settings, error) || !convolve_parse_check_length (text, error))
+  if (!check_numbers (settings, error) || !convolve_source_find (settings, &source, error)
+      || !make_taps (settings, source, x_step, y_step, &preset, &made, error))
     return FALSE;
-
-  if (convolve_parse_is_preset (text)) {
-    if (!convolve_parse_preset (text, &preset, &argument, error)
-        || !convolve_preset_make (preset, argument, settings, x_step, y_step, &made, error))
-      return FALSE;
-  } else if (!convolve_parse_weights (text, settings->mask_width, settings->mask_height, &made, error)) {
-    return FALSE;
-  }
-
-  if (!set_divisor_and_offset (&made, settings, preset, error)) {
+  if (!set_divisor_and_offset (&made, settings, convolve_source_property (source, settings), preset, error)) {
     convolve_mask_clear (&made);
     return FALSE;
   }
+  if (settings->flip)
+    convolve_adjust_flip (&made);
+  convolve_adjust_mix (&made, settings->mix);
   *mask = made;
   return TRUE;
 }
 
-/* --- sigma without effect --- */
+/* --- settings without effect --- */
 
-/*
- * Whether sigma shapes the mask. *name is the preset's name, or NULL for weights. TRUE for a text that cannot be read,
- * because an error reports that text.
- */
-static gboolean
-takes_sigma (const ConvolveSettings *settings, const gchar **name)
-{
-  const gchar *text = settings->mask ? settings->mask : CONVOLVE_DEFAULT_MASK;
-  const ConvolvePreset *preset = NULL;
-  gdouble argument;
-
-  *name = NULL;
-  if (!convolve_parse_check_length (text, NULL))
-    return TRUE;
-  if (!convolve_parse_is_preset (text))
-    return FALSE;
-  if (!convolve_parse_preset (text, &preset, &argument, NULL))
-    return TRUE;
-  *name = preset->name;
-  return preset->radius_in_sigmas > 0;
-}
-
-void
-convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentences)
+static void
+add_idle_sigma (const ConvolveSettings *settings, const gchar *property, const ConvolvePreset *preset,
+    GPtrArray *sentences)
 {
   gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
-  const gchar *preset;
 
-  if (settings->sigma == 0 || takes_sigma (settings, &preset))
+  if (settings->sigma == 0 || (preset && preset->radius_in_sigmas > 0))
     return;
   g_ascii_formatd (digits, sizeof digits, "%g", settings->sigma);
   if (preset)
     g_ptr_array_add (sentences,
         g_strdup_printf ("sigma: %s has no effect: the preset %s in mask takes no sigma; gaussian, log and unsharp do",
-            digits, preset));
+            digits, preset->name));
   else
     g_ptr_array_add (sentences,
-        g_strdup_printf ("sigma: %s has no effect: mask has weights, which are not made from sigma", digits));
+        g_strdup_printf ("sigma: %s has no effect: %s has weights, which are not made from sigma", digits, property));
+}
+
+static void
+add_idle_anchor (const gchar *property, gint anchor, const ConvolvePreset *preset, GPtrArray *sentences)
+{
+  if (anchor != -1 && preset)
+    g_ptr_array_add (sentences,
+        g_strdup_printf (
+            "%s: %d has no effect: the preset %s in mask has its middle on the pixel; weights have anchors", property,
+            anchor, preset->name));
+}
+
+/* Finds the property that gives the mask, and the preset, which is NULL for weights. FALSE where there is an error. */
+static gboolean
+find_preset (const ConvolveSettings *settings, const gchar **property, const ConvolvePreset **preset)
+{
+  ConvolveSource source;
+  gdouble argument;
+
+  *property = "mask";
+  *preset = NULL;
+  if (!convolve_source_find (settings, &source, NULL))
+    return FALSE;
+  *property = convolve_source_property (source, settings);
+  return source != CONVOLVE_SOURCE_PRESET || convolve_parse_preset (mask_of (settings), preset, &argument, NULL);
+}
+
+/* Settings with an error get no sentence, because the error is reported. */
+void
+convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentences)
+{
+  const ConvolvePreset *preset;
+  const gchar *property;
+
+  if (!find_preset (settings, &property, &preset))
+    return;
+  add_idle_sigma (settings, property, preset, sentences);
+  add_idle_anchor ("anchor-x", settings->anchor_x, preset, sentences);
+  add_idle_anchor ("anchor-y", settings->anchor_y, preset, sentences);
 }
 
 /* --- the blur of a region --- */
@@ -186,19 +223,21 @@ convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentenc
 gboolean
 convolve_settings_set_blur (ConvolveSettings *settings, gdouble sigma, GError **error)
 {
-  const gchar *preset;
+  const ConvolvePreset *preset;
+  const gchar *property;
+  gboolean is_box;
 
-  takes_sigma (settings, &preset);
-  if (g_strcmp0 (preset, "gaussian") != 0 && g_strcmp0 (preset, "box") != 0) {
+  find_preset (settings, &property, &preset);
+  is_box = preset && g_str_equal (preset->name, "box");
+  if (!is_box && !(preset && g_str_equal (preset->name, "gaussian"))) {
     g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_REGIONS,
-        "region-strength: %s in mask has no strength; gaussian and box have one, and region-strength=0 takes every "
-        "mask",
-        preset ? preset : "the text");
+        "region-strength: %s %s has no strength; gaussian and box have one, and region-strength=0 takes every mask",
+        preset ? preset->name : "the mask from", preset ? "in mask" : property);
     return FALSE;
   }
   settings->mask_width = settings->mask_height = 0;
   settings->sigma = sigma;
-  if (g_str_equal (preset, "box")) {
+  if (is_box) {
     /* w equal taps have the variance (w^2 - 1) / 12. */
     settings->mask_width = (guint) ceil (sqrt (12 * sigma * sigma + 1)) | 1;
     settings->sigma = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The mask properties, turned into the kernel library's ConvolveMask. All are pure functions of their arguments, for
- * any thread and any locale.
+ * The mask properties, turned into the kernel library's ConvolveMask. All are pure functions of their arguments, but for
+ * the file of mask-location, which is read once. For any thread and any locale.
  */
 #ifndef CONVOLVE_PROPS_H
 #define CONVOLVE_PROPS_H
@@ -14,6 +14,10 @@ G_BEGIN_DECLS
  * Makes the mask for a plane that has one sample for every x_step by y_step luma pixels: 1, 2 or 4 each, and 1 by 1 for
  * luma and RGB. A sized preset is scaled to the plane; weights and 3x3 presets are not.
  *
+ * One of mask, weights, mask-location, and mask-x with mask-y gives the mask, and source.h has the rule. The weight at
+ * anchor-x, anchor-y lies in the middle of the mask, flip turns the mask around its middle, and mix blends the identity
+ * into the mask: see adjust.h.
+ *
  * The text of mask is one of the following. White space around the text is ignored.
  *
  *   NAME or NAME:ARGUMENT   a preset; a text that starts with a letter is read so
@@ -25,7 +29,7 @@ G_BEGIN_DECLS
  *
  * Several rows must have one length, which is the width. The shape of a single row is the first of these that applies:
  * WxH in front; mask-width and mask-height, where one of them follows from the other and the number of values; a square
- * for n * n values with odd n; one row.
+ * for n * n values with odd n; one row. An even width or height needs WxH in front.
  *
  * On TRUE the caller clears *mask. On FALSE *mask is untouched, and error (domain CONVOLVE_PROPS_ERROR) names the
  * property, the token and the place of the token: characters, rows and values are counted from 1.
@@ -40,7 +44,7 @@ gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_
  */
 gboolean convolve_settings_set_blur (ConvolveSettings *settings, gdouble sigma, GError **error);
 
-/* Adds a sentence, to be freed, where sigma is set and the mask is not made from sigma. */
+/* Adds a sentence, to be freed, for each of sigma and the anchors that is set and has no effect on the mask. */
 void convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentences);
 
 G_END_DECLS

@@ -5,6 +5,7 @@
  */
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "props/check_props.h"
 #include "support/run.h"
@@ -205,16 +206,22 @@ GST_START_TEST (weights_that_are_bad)
   refuse ("1 2 1\n;", "mask: row 2 (character 7) is empty");
   refuse ("1 2 3;1 2;1 2 3", "mask: row 2 (character 7) and row 1 differ in length: 2 and 3 values");
   refuse ("1 2 3; 1 2 3 4;1 2 3", "mask: row 2 (character 8) and row 1 differ in length: 4 and 3 values");
-  refuse ("1 2;1 2;1 2", "mask: the weights make 2x3: width and height must be odd");
-  refuse ("1 2 3;1 2 3", "mask: the weights make 3x2: width and height must be odd");
-  refuse ("1 2 3 4", "mask: a row of 4 values makes no mask: width and height must be odd");
-  refuse ("1 2 3 4 5 6", "mask: a row of 6 values makes no mask: width and height must be odd");
+  refuse ("1 2;1 2;1 2",
+      "mask: the weights make 2x3: width and height must be odd, unless the shape stands in front, as in 2x3:");
+  refuse ("1 2 3;1 2 3",
+      "mask: the weights make 3x2: width and height must be odd, unless the shape stands in front, as in 3x2:");
+  refuse ("1 2 3 4",
+      "mask: a row of 4 values makes no mask: width and height must be odd, unless the shape stands in front, as in "
+      "...");
+  refuse ("1 2 3 4 5 6",
+      "mask: a row of 6 values makes no mask: width and height must be odd, unless the shape stands in front, as in "
+      "...");
 
   refuse ("3x3: 1 2 3", "mask: the shape 3x3 in front needs 9 values, not 3");
   refuse ("3x1: 1 2 3;4 5 6;7 8 9", "mask: the shape 3x1 in front does not fit 3 rows of 3 values");
-  refuse ("4x3: 1 2 3",
-      "mask: \"4x3\" (character 1) before the colon is not a shape such as 5x3, of two odd numbers "
-      "up to 255");
+  refuse ("256x3: 1 2 3",
+      "mask: \"256x3\" (character 1) before the colon is not a shape such as 5x3, of two numbers from 1 to 255");
+  refuse ("4x3: 1 2 3", "mask: the shape 4x3 in front needs 12 values, not 3");
   refuse ("  257x1: 1", "mask: \"257x1\" (character 3) before the colon is not a shape ...");
   refuse ("0x3: 1", "mask: \"0x3\" (character 1) before the colon is not a shape ...");
   refuse ("4294967297x1: 1", "mask: \"4294967297x1\" (character 1) before the colon is not a shape ...");
@@ -234,8 +241,10 @@ GST_START_TEST (weights_that_are_bad)
   refuse_sized ("1 2 3 4 5 6 7", 3, 0, "mask: 7 values do not make rows of 3 as mask-width asks for");
   refuse_sized ("1 2 3 4 5 6 7", 0, 3, "mask: 7 values do not make the 3 rows that mask-height asks for");
   refuse_sized ("1 2 3 4 5 6 7", 3, 3, "mask: 7 values do not make the 3x3 that mask-width and mask-height ask for");
-  refuse_sized ("1 2 3 4 5 6", 3, 0, "mask: the weights make 3x2: width and height must be odd");
-  refuse_sized ("1 2 3 4 5 6", 0, 3, "mask: the weights make 2x3: width and height must be odd");
+  refuse_sized ("1 2 3 4 5 6", 3, 0,
+      "mask: the weights make 3x2: width and height must be odd, unless the shape stands in front, as in 3x2:");
+  refuse_sized ("1 2 3 4 5 6", 0, 3,
+      "mask: the weights make 2x3: width and height must be odd, unless the shape stands in front, as in 2x3:");
   refuse_sized ("1 2 3 4", 2, 0, "mask-width: 2 is not 0 or an odd number up to 255");
 
   /* Messages escape what is no text and shorten what is long, and the positions after such a token are right. */
@@ -426,8 +435,16 @@ has_all_values (const gchar *text, const ConvolveMask *mask)
 {
   const gchar *colon = strchr (text, ':');
   gchar **pieces = g_strsplit_set (colon ? colon + 1 : text, " \t\r\n\f,;", -1);
-  gint count = 0;
+  gint count = 0, width = mask->width, height = mask->height, zeros = 0;
   gboolean same = TRUE;
+
+  /* An even side has one more tap at its end, which is 0. */
+  if (colon && sscanf (text, " %dx%d", &width, &height) == 2)
+    for (gint i = 0; i < mask->width * mask->height; i++)
+      if (i % mask->width >= width || i / mask->width >= height) {
+        same &= mask->taps[i] == 0;
+        zeros++;
+      }
 
   for (gchar **piece = pieces; *piece; piece++) {
     gchar *end;
@@ -436,13 +453,14 @@ has_all_values (const gchar *text, const ConvolveMask *mask)
     if (**piece == '\0')
       continue;
     value = g_ascii_strtod (*piece, &end);
-    same = same && *end == '\0' && strpbrk (*piece, "xXnNiIpP") == NULL && count < mask->width * mask->height
-        && mask->taps[count] == value
+    same = same && *end == '\0' && strpbrk (*piece, "xXnNiIpP") == NULL && count < width * height
+        && mask->taps[count / width * mask->width + count % width] == value
         && (value != 0 || strpbrk (*piece, "123456789") == NULL || strchr (*piece, 'e') || strchr (*piece, 'E'));
     count++;
   }
   g_strfreev (pieces);
-  return same && count == mask->width * mask->height;
+  return same && count == width * height && count + zeros == mask->width * mask->height
+      && (mask->width == width || mask->width == width / 2 * 2 + 1);
 }
 
 /* A damaged text is either read completely or refused with a message that names a property. */

@@ -13,7 +13,12 @@
 static inline ConvolveSettings
 settings_of (const gchar *mask, guint width, guint height)
 {
-  return (ConvolveSettings){ .mask = (gchar *) mask, .mask_width = width, .mask_height = height };
+  return (ConvolveSettings){ .mask = (gchar *) mask,
+    .mask_width = width,
+    .mask_height = height,
+    .anchor_x = -1,
+    .anchor_y = -1,
+    .mix = 1 };
 }
 
 static inline ConvolveMask
