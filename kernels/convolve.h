@@ -101,6 +101,12 @@ typedef struct
 bool convolve_mask_init (ConvolveMask *mask, int width, int height);
 void convolve_mask_clear (ConvolveMask *mask);
 
+/*
+ * The rank of the taps as a matrix: the least number of products of a column and a row whose sum is the mask, where
+ * differences below 1e-12 of the largest tap count as 0. 0 for taps that are all 0, and -1 where memory is short.
+ */
+int convolve_mask_rank (const ConvolveMask *mask);
+
 typedef struct
 {
   int x, y, width, height;

@@ -232,7 +232,7 @@ gst_cuda_convolve_engine_is_on_device (GstCudaConvolveEngine *engine)
   return engine->plans && gst_cuda_convolve_plans_are_on_device (engine->plans);
 }
 
-/* Publishes what runs now, for the properties active-variant and stats and for errors. */
+/* Publishes what runs now, for the properties active-variant, mask-info and stats and for errors. */
 static void
 publish_variant (GstCudaConvolveEngine *engine)
 {
@@ -249,6 +249,7 @@ publish_variant (GstCudaConvolveEngine *engine)
       device = g_intern_string (convolve_device_name (handle));
     }
   }
+  gst_cuda_convolve_stats_set_mask (engine->stats, gst_cuda_convolve_plans_mask_info (engine->plans));
   gst_cuda_convolve_stats_set_variant (engine->stats, variant, backend, device);
   gst_cuda_convolve_errors_set_frames (engine->errors, &engine->in.info, variant);
 }

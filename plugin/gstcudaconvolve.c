@@ -46,6 +46,7 @@ enum
 {
   PROP_ACTIVE_VARIANT = 1,
   PROP_STATS,
+  PROP_MASK_INFO,
   PROP_FIRST_SETTING /* the first property in the table of props/ */
 };
 
@@ -655,6 +656,9 @@ gst_cuda_convolve_get_property (GObject *object, guint id, GValue *value, GParam
     case PROP_STATS:
       g_value_take_boxed (value, gst_cuda_convolve_stats_make_structure (self->stats));
       break;
+    case PROP_MASK_INFO:
+      g_value_take_boxed (value, gst_cuda_convolve_stats_make_mask_structure (self->stats));
+      break;
     default:
       if (!gst_cuda_convolve_settings_get (self->settings, id - PROP_FIRST_SETTING, value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -705,6 +709,12 @@ install_results (GObjectClass *klass)
       g_param_spec_boxed ("stats", "Statistics",
           "Structure with frames (how many were convolved since start), variant, backend (cuda, cpu or none), device, "
           "and upload-time, kernel-time and download-time: mean nanoseconds of a frame, which overlap",
+          GST_TYPE_STRUCTURE, readable));
+  g_object_class_install_property (klass, PROP_MASK_INFO,
+      g_param_spec_boxed ("mask-info", "Mask information",
+          "The mask of the first plane as it is used, after anchors, flip and mix: width, height, weights, their sum, "
+          "divisor, gain (sum of the magnitudes by the divisor), offset, rank, and exact (the result is rounded "
+          "exactly, the same on every device); NULL before the first frame, and for a layer",
           GST_TYPE_STRUCTURE, readable));
 }
 

@@ -9,6 +9,7 @@ struct _GstCudaConvolvePlans
   GstCudaConvolveLayout in, out;
   ConvolvePlan *group[GST_VIDEO_MAX_COMPONENTS]; /* of each group of in; NULL after the last */
   GstCudaConvolveLayerPlan *layer;               /* instead of the groups, or NULL */
+  GstCudaConvolveMaskInfo *mask_info;            /* of the first group, or NULL */
 };
 
 /* The name of the variant that is set, where that one is for masks, or for layers; otherwise NULL with error filled. */
@@ -28,9 +29,10 @@ variant_name (const ConvolveProperties *properties, gboolean for_layer, Convolve
   return NULL;
 }
 
+/* Makes the plan. Where mask_info is not NULL and the plan was made, *mask_info is the mask. */
 static ConvolveStatus
-make_group (ConvolvePlan **plan, const ConvolveProperties *properties, const GstCudaConvolveGroup *group,
-    ConvolveDevice *device, ConvolveError *error)
+make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const ConvolveProperties *properties,
+    const GstCudaConvolveGroup *group, ConvolveDevice *device, ConvolveError *error)
 {
   const gchar *variant = variant_name (properties, FALSE, error);
   GError *bad = NULL;
@@ -48,7 +50,10 @@ make_group (ConvolvePlan **plan, const ConvolveProperties *properties, const Gst
   }
   *plan = convolve_plan_new_sized (&group->pixel, properties->boundary, &mask, variant, device,
       (gint64) group->width * group->height, error);
-  convolve_mask_clear (&mask);
+  if (*plan && mask_info)
+    *mask_info = gst_cuda_convolve_mask_info_new (&mask, convolve_plan_is_exact (*plan));
+  else
+    convolve_mask_clear (&mask);
   return *plan ? CONVOLVE_OK : error->status;
 }
 
@@ -59,6 +64,7 @@ clear_groups (GstCudaConvolvePlans *plans)
     convolve_plan_unref (plans->group[i]);
     plans->group[i] = NULL;
   }
+  g_clear_pointer (&plans->mask_info, gst_cuda_convolve_mask_info_unref);
 }
 
 static ConvolveStatus
@@ -69,7 +75,8 @@ make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, 
   guint on_device = 0;
 
   for (guint i = 0; i < plans->in.n_groups && status == CONVOLVE_OK; i++) {
-    status = make_group (&plans->group[i], properties, &plans->in.groups[i], device, error);
+    status = make_group (&plans->group[i], i == 0 ? &plans->mask_info : NULL, properties, &plans->in.groups[i], device,
+        error);
     on_device += status == CONVOLVE_OK && convolve_plan_on_device (plans->group[i]);
   }
   /*
@@ -154,6 +161,12 @@ const GstCudaConvolveLayerPlan *
 gst_cuda_convolve_plans_layer (const GstCudaConvolvePlans *plans)
 {
   return plans->layer;
+}
+
+GstCudaConvolveMaskInfo *
+gst_cuda_convolve_plans_mask_info (const GstCudaConvolvePlans *plans)
+{
+  return plans->mask_info;
 }
 
 gboolean

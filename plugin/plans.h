@@ -8,6 +8,7 @@
 #define GST_CUDA_CONVOLVE_PLANS_H
 
 #include "layerplan.h"
+#include "maskinfo.h"
 #include "properties.h"
 
 G_BEGIN_DECLS
@@ -32,6 +33,9 @@ const GstCudaConvolveLayout *gst_cuda_convolve_plans_out (const GstCudaConvolveP
 /* The plan of a group of the input's layout, or the layer's plan; NULL where the plans are of the other kind. */
 const ConvolvePlan *gst_cuda_convolve_plans_group (const GstCudaConvolvePlans *plans, guint group);
 const GstCudaConvolveLayerPlan *gst_cuda_convolve_plans_layer (const GstCudaConvolvePlans *plans);
+
+/* The mask of the first group, which the plans own; NULL for a layer's plan. */
+GstCudaConvolveMaskInfo *gst_cuda_convolve_plans_mask_info (const GstCudaConvolvePlans *plans);
 
 gboolean gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans);
 

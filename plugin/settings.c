@@ -2,6 +2,7 @@
 #include "settings.h"
 
 #include "debug.h"
+#include "mask_file.h"
 
 struct _GstCudaConvolveSettings
 {
@@ -75,6 +76,8 @@ void
 gst_cuda_convolve_settings_renew (GstCudaConvolveSettings *settings)
 {
   GST_OBJECT_LOCK (settings->element);
+  if (settings->set.mask.file)
+    convolve_mask_file_forget (settings->set.mask.file);
   settings->changed = TRUE;
   GST_OBJECT_UNLOCK (settings->element);
 }

@@ -26,7 +26,10 @@ gboolean gst_cuda_convolve_settings_get (GstCudaConvolveSettings *settings, guin
 /* One g_object_set() is complete: the next frame uses what was set. */
 void gst_cuda_convolve_settings_apply (GstCudaConvolveSettings *settings);
 
-/* Makes the next take() give the settings, changed or not: the element starts. */
+/*
+ * Makes the next take() give the settings, changed or not, and the file of mask-location be read again: the element
+ * starts.
+ */
 void gst_cuda_convolve_settings_renew (GstCudaConvolveSettings *settings);
 
 /*

@@ -10,6 +10,7 @@ struct _GstCudaConvolveStats
   /* Under the element's object lock. */
   const gchar *variant; /* NULL before the first frame */
   const gchar *backend, *device;
+  GstCudaConvolveMaskInfo *mask; /* or NULL */
   guint64 frames, timed_frames;
   ConvolveTimes total; /* of the timed frames */
 };
@@ -26,6 +27,7 @@ gst_cuda_convolve_stats_new (GstElement *element)
 void
 gst_cuda_convolve_stats_free (GstCudaConvolveStats *stats)
 {
+  g_clear_pointer (&stats->mask, gst_cuda_convolve_mask_info_unref);
   g_free (stats);
 }
 
@@ -57,8 +59,21 @@ gst_cuda_convolve_stats_set_variant (GstCudaConvolveStats *stats, const gchar *v
 }
 
 void
+gst_cuda_convolve_stats_set_mask (GstCudaConvolveStats *stats, GstCudaConvolveMaskInfo *mask)
+{
+  GstCudaConvolveMaskInfo *before;
+
+  GST_OBJECT_LOCK (stats->element);
+  before = stats->mask;
+  stats->mask = mask ? gst_cuda_convolve_mask_info_ref (mask) : NULL;
+  GST_OBJECT_UNLOCK (stats->element);
+  g_clear_pointer (&before, gst_cuda_convolve_mask_info_unref);
+}
+
+void
 gst_cuda_convolve_stats_clear_variant (GstCudaConvolveStats *stats)
 {
+  gst_cuda_convolve_stats_set_mask (stats, NULL);
   GST_OBJECT_LOCK (stats->element);
   stats->variant = NULL;
   GST_OBJECT_UNLOCK (stats->element);
@@ -93,6 +108,20 @@ gst_cuda_convolve_stats_get_variant (GstCudaConvolveStats *stats)
   variant = stats->variant;
   GST_OBJECT_UNLOCK (stats->element);
   return variant;
+}
+
+GstStructure *
+gst_cuda_convolve_stats_make_mask_structure (GstCudaConvolveStats *stats)
+{
+  GstCudaConvolveMaskInfo *mask;
+  GstStructure *structure;
+
+  GST_OBJECT_LOCK (stats->element);
+  mask = stats->mask ? gst_cuda_convolve_mask_info_ref (stats->mask) : NULL;
+  GST_OBJECT_UNLOCK (stats->element);
+  structure = mask ? gst_cuda_convolve_mask_info_make_structure (mask) : NULL;
+  g_clear_pointer (&mask, gst_cuda_convolve_mask_info_unref);
+  return structure;
 }
 
 GstStructure *

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the element tells of its work: the properties active-variant and stats. Any thread. */
+/* What the element tells of its work: the properties active-variant, mask-info and stats. Any thread. */
 #ifndef GST_CUDA_CONVOLVE_STATS_H
 #define GST_CUDA_CONVOLVE_STATS_H
 
 #include <gst/gst.h>
 
 #include "convolve_device.h"
+#include "maskinfo.h"
 
 G_BEGIN_DECLS
 
@@ -24,6 +25,9 @@ void gst_cuda_convolve_stats_reset (GstCudaConvolveStats *stats);
 void gst_cuda_convolve_stats_set_variant (GstCudaConvolveStats *stats, const gchar *variant, const gchar *backend,
     const gchar *device);
 
+/* Sets the mask that runs, or NULL. */
+void gst_cuda_convolve_stats_set_mask (GstCudaConvolveStats *stats, GstCudaConvolveMaskInfo *mask);
+
 /* Nothing runs any longer: the element stops. Notifies active-variant. */
 void gst_cuda_convolve_stats_clear_variant (GstCudaConvolveStats *stats);
 
@@ -33,6 +37,9 @@ void gst_cuda_convolve_stats_add_times (GstCudaConvolveStats *stats, const Convo
 
 /* The variant that runs, interned, or NULL. */
 const gchar *gst_cuda_convolve_stats_get_variant (GstCudaConvolveStats *stats);
+
+/* The value of the property mask-info; NULL where no mask runs. */
+GstStructure *gst_cuda_convolve_stats_make_mask_structure (GstCudaConvolveStats *stats);
 
 /* The value of the property stats. */
 GstStructure *gst_cuda_convolve_stats_make_structure (GstCudaConvolveStats *stats);

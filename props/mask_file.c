@@ -162,3 +162,11 @@ convolve_mask_file_read (ConvolveMaskFile *file, GError **error)
   g_mutex_unlock (&file->mutex);
   return rows;
 }
+
+void
+convolve_mask_file_forget (ConvolveMaskFile *file)
+{
+  g_mutex_lock (&file->mutex);
+  g_clear_pointer (&file->rows, convolve_grid_unref);
+  g_mutex_unlock (&file->mutex);
+}

@@ -31,6 +31,9 @@ const gchar *convolve_mask_file_location (const ConvolveMaskFile *file);
  */
 ConvolveGrid *convolve_mask_file_read (ConvolveMaskFile *file, GError **error);
 
+/* Makes the next call of convolve_mask_file_read() read the file again: the element starts. */
+void convolve_mask_file_forget (ConvolveMaskFile *file);
+
 /* What messages about the weights begin with, to be freed: the property and the name of the file. */
 gchar *convolve_mask_file_name (const ConvolveMaskFile *file);
 

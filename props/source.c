@@ -68,8 +68,8 @@ convolve_source_find (const ConvolveSettings *settings, ConvolveSource *source, 
   for (ConvolveSource s = CONVOLVE_SOURCE_TEXT; s <= CONVOLVE_SOURCE_VECTORS; s++) {
     if (found && has (s, settings)) {
       g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_MASK,
-          "%s: the mask is set by %s already; one of mask, weights, mask-location, and mask-x with mask-y can be set, "
-          "and the others must be at their defaults",
+          "%s: the mask comes from %s already; set one of mask, weights, mask-location, and mask-x with mask-y, and "
+          "leave the others at their defaults",
           convolve_source_property (s, settings), convolve_source_property (*source, settings));
       return FALSE;
     }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "maskinfo.h"
+
+#include <math.h>
+
+struct _GstCudaConvolveMaskInfo
+{
+  ConvolveMask mask;
+  gboolean exact;
+};
+
+GstCudaConvolveMaskInfo *
+gst_cuda_convolve_mask_info_new (const ConvolveMask *mask, gboolean exact)
+{
+  GstCudaConvolveMaskInfo *info = g_atomic_rc_box_new0 (GstCudaConvolveMaskInfo);
+
+  info->mask = *mask;
+  info->exact = exact;
+  return info;
+}
+
+GstCudaConvolveMaskInfo *
+gst_cuda_convolve_mask_info_ref (GstCudaConvolveMaskInfo *info)
+{
+  return g_atomic_rc_box_acquire (info);
+}
+
+static void
+clear_info (gpointer data)
+{
+  convolve_mask_clear (&((GstCudaConvolveMaskInfo *) data)->mask);
+}
+
+void
+gst_cuda_convolve_mask_info_unref (GstCudaConvolveMaskInfo *info)
+{
+  g_atomic_rc_box_release_full (info, clear_info);
+}
+
+/* Fills an array with the arrays of the rows. */
+static void
+fill_weights (GValue *weights, const ConvolveMask *mask)
+{
+  g_value_init (weights, GST_TYPE_ARRAY);
+  for (gint j = 0; j < mask->height; j++) {
+    GValue row = G_VALUE_INIT;
+
+    g_value_init (&row, GST_TYPE_ARRAY);
+    for (gint i = 0; i < mask->width; i++) {
+      GValue tap = G_VALUE_INIT;
+
+      g_value_init (&tap, G_TYPE_DOUBLE);
+      g_value_set_double (&tap, mask->taps[j * mask->width + i]);
+      gst_value_array_append_and_take_value (&row, &tap);
+    }
+    gst_value_array_append_and_take_value (weights, &row);
+  }
+}
+
+GstStructure *
+gst_cuda_convolve_mask_info_make_structure (const GstCudaConvolveMaskInfo *info)
+{
+  const ConvolveMask *mask = &info->mask;
+  GValue weights = G_VALUE_INIT;
+  gdouble sum = 0, magnitude = 0;
+  GstStructure *structure;
+
+  for (gint i = 0; i < mask->width * mask->height; i++) {
+    sum += mask->taps[i];
+    magnitude += fabs (mask->taps[i]);
+  }
+  structure = gst_structure_new ("application/x-cudaconvolve-mask", "width", G_TYPE_INT, mask->width, "height",
+      G_TYPE_INT, mask->height, "sum", G_TYPE_DOUBLE, sum, "rank", G_TYPE_INT, convolve_mask_rank (mask), "gain",
+      G_TYPE_DOUBLE, magnitude / fabs (mask->divisor), "divisor", G_TYPE_DOUBLE, mask->divisor, "offset", G_TYPE_DOUBLE,
+      mask->offset, "exact", G_TYPE_BOOLEAN, info->exact, NULL);
+  fill_weights (&weights, mask);
+  gst_structure_take_value (structure, "weights", &weights);
+  return structure;
+}

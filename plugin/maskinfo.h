@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The value of the property mask-info: the mask of the first plane as the plans use it. Never changed once it is made,
+ * reference counted, for any thread.
+ */
+#ifndef GST_CUDA_CONVOLVE_MASKINFO_H
+#define GST_CUDA_CONVOLVE_MASKINFO_H
+
+#include <gst/gst.h>
+
+#include "convolve.h"
+
+G_BEGIN_DECLS
+
+typedef struct _GstCudaConvolveMaskInfo GstCudaConvolveMaskInfo;
+
+/* Takes the taps of *mask, which must not be cleared. exact is that of the mask's plan. */
+GstCudaConvolveMaskInfo *gst_cuda_convolve_mask_info_new (const ConvolveMask *mask, gboolean exact);
+GstCudaConvolveMaskInfo *gst_cuda_convolve_mask_info_ref (GstCudaConvolveMaskInfo *info);
+void gst_cuda_convolve_mask_info_unref (GstCudaConvolveMaskInfo *info);
+
+/* The structure, whose members README names. The rank of a large mask takes some milliseconds. */
+GstStructure *gst_cuda_convolve_mask_info_make_structure (const GstCudaConvolveMaskInfo *info);
+
+G_END_DECLS
+
+#endif
