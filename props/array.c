@@ -97,51 +97,62 @@ read_number (const GValue *value, gdouble *number)
 
 /* --- rows --- */
 
-/* Sets an error and returns FALSE. column counts from 1; with 0 the fault is the row's. */
-static gboolean
-fail (GError **error, guint row, guint column, const GValue *value, const gchar *problem)
+static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const gchar *format, ...)
 {
-  g_autofree gchar *content = gst_value_serialize (value);
-  g_autofree gchar *quoted = content ? convolve_parse_quote (content, strlen (content)) : NULL, *place = NULL;
+  g_autofree gchar *text = NULL;
+  va_list arguments;
 
-  place = column ? g_strdup_printf ("row %u, value %u", row + 1, column) : g_strdup_printf ("row %u", row + 1);
-  g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_MASK, "weights: %s: %s (%s) %s", place,
-      quoted ? quoted : "a value", G_VALUE_TYPE_NAME (value), problem);
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_MASK, "weights: %s", text);
   return FALSE;
 }
 
-static gboolean
-read_row (const GValue *row, guint j, ConvolveGrid *rows, GError **error)
+/* A value with its type, as messages show it, to be freed. */
+static gchar *
+show (const GValue *value)
 {
-  for (guint i = 0; i < rows->columns; i++) {
-    const GValue *value = get_value (row, i);
-    const gchar *problem = read_number (value, &g_array_index (rows->values, gdouble, j * rows->columns + i));
+  g_autofree gchar *content = gst_value_serialize (value);
+  g_autofree gchar *quoted = content ? convolve_parse_quote (content, strlen (content)) : g_strdup ("a value");
 
-    if (problem)
-      return fail (error, j, i + 1, value, problem);
+  return g_strdup_printf ("%s (%s)", quoted, G_VALUE_TYPE_NAME (value));
+}
+
+static gboolean
+read_row (const GValue *row, guint j, ConvolveGrid *grid, GError **error)
+{
+  for (guint i = 0; i < grid->columns; i++) {
+    const GValue *value = get_value (row, i);
+    const gchar *problem = read_number (value, &g_array_index (grid->values, gdouble, j * grid->columns + i));
+
+    if (problem) {
+      g_autofree gchar *shown = show (value);
+
+      return fail (error, "row %u, value %u: %s %s", j + 1, i + 1, shown, problem);
+    }
   }
   return TRUE;
 }
 
-/* Whether the array is of rows of one length. */
+/* Whether the array is of rows of one length, which is *columns. */
 static gboolean
-check_rows (const GValue *array, GError **error)
+check_rows (const GValue *array, guint *columns, GError **error)
 {
-  guint columns = 0;
-
   for (guint j = 0; j < gst_value_array_get_size (array); j++) {
     const GValue *row = gst_value_array_get_value (array, j);
-    g_autofree gchar *problem = NULL;
 
-    if (!is_row (row))
-      problem = g_strdup ("is no array of numbers: rows are written as in <<1,2,1>,<2,4,2>,<1,2,1>>");
-    else if (count_values (row) == 0)
-      problem = g_strdup ("is empty");
-    else if (j > 0 && count_values (row) != columns)
-      problem = g_strdup_printf ("and row 1 differ in length: %u and %u values", count_values (row), columns);
-    if (problem)
-      return fail (error, j, 0, row, problem);
-    columns = count_values (row);
+    if (!is_row (row)) {
+      g_autofree gchar *shown = show (row);
+
+      return fail (error, "row %u: %s is no array of numbers: rows are written as in <<1,2,1>,<2,4,2>,<1,2,1>>", j + 1,
+          shown);
+    }
+    if (count_values (row) == 0)
+      return fail (error, "row %u is empty", j + 1);
+    if (j > 0 && count_values (row) != *columns)
+      return fail (error, "row %u and row 1 differ in length: %u and %u values", j + 1, count_values (row), *columns);
+    *columns = count_values (row);
   }
   return TRUE;
 }
@@ -149,21 +160,19 @@ check_rows (const GValue *array, GError **error)
 ConvolveGrid *
 convolve_array_read (const GValue *array, GError **error)
 {
-  guint height = gst_value_array_get_size (array), width;
-  g_autoptr (ConvolveGrid) rows = NULL;
+  guint height = gst_value_array_get_size (array), width = 0;
+  g_autoptr (ConvolveGrid) grid = NULL;
 
-  if (!check_rows (array, error))
+  if (!check_rows (array, &width, error))
     return NULL;
-  width = count_values (gst_value_array_get_value (array, 0));
   if (width > CONVOLVE_MAX_SIDE || height > CONVOLVE_MAX_SIDE) {
-    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_MASK,
-        "weights: %u rows of %u values are too many: at most %d rows of %d values are possible", height, width,
+    fail (error, "%u rows of %u values are too many: at most %d rows of %d values are possible", height, width,
         CONVOLVE_MAX_SIDE, CONVOLVE_MAX_SIDE);
     return NULL;
   }
-  rows = convolve_grid_new (height, width);
+  grid = convolve_grid_new (height, width);
   for (guint j = 0; j < height; j++)
-    if (!read_row (gst_value_array_get_value (array, j), j, rows, error))
+    if (!read_row (gst_value_array_get_value (array, j), j, grid, error))
       return NULL;
-  return g_steal_pointer (&rows);
+  return g_steal_pointer (&grid);
 }

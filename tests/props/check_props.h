@@ -48,6 +48,9 @@ refuse_settings (const ConvolveSettings *settings, const gchar *message)
   ConvolveMask mask, before;
   GError *error = NULL;
   gsize length = strlen (message);
+  gboolean of_mask = g_str_has_prefix (message, "mask:") || g_str_has_prefix (message, "weights:")
+      || g_str_has_prefix (message, "mask-location:") || g_str_has_prefix (message, "mask-x:")
+      || g_str_has_prefix (message, "mask-y:");
 
   memset (&mask, 0x5a, sizeof mask);
   memset (&before, 0x5a, sizeof before);
@@ -56,8 +59,7 @@ refuse_settings (const ConvolveSettings *settings, const gchar *message)
   fail_unless (memcmp (&mask, &before, sizeof mask) == 0, "'%.60s' failed and touched the mask", settings->mask);
   fail_unless (error != NULL && error->domain == CONVOLVE_PROPS_ERROR);
   fail_unless_equals_string (g_quark_to_string (error->domain), "convolve-props-error-quark");
-  fail_unless_equals_int (error->code,
-      g_str_has_prefix (error->message, "mask:") ? CONVOLVE_PROPS_ERROR_MASK : CONVOLVE_PROPS_ERROR_NUMBER);
+  fail_unless_equals_int (error->code, of_mask ? CONVOLVE_PROPS_ERROR_MASK : CONVOLVE_PROPS_ERROR_NUMBER);
   if (g_str_has_suffix (message, "..."))
     fail_unless (strncmp (error->message, message, length - 3) == 0, "'%s' does not begin as '%s'", error->message,
         message);
