@@ -4,6 +4,7 @@
 #include "props/check_props.h"
 #include "support/names.h"
 #include "enums.h"
+#include "mask_file.h"
 #include "properties.h"
 
 typedef struct
@@ -314,6 +315,21 @@ GST_START_TEST (settings_without_effect)
   p.mask = settings_of ("1 2 1", 0, 0);
   p.mask.sigma = 2.5;
   expect_idle (&p, FALSE, "sigma: 2.5 has no effect: mask has weights, which are not made from sigma");
+  p.mask.mask = NULL;
+  p.mask.mask_x = (gchar *) "1 2 1";
+  expect_idle (&p, FALSE, "sigma: 2.5 has no effect: mask-x has weights, which are not made from sigma");
+  p.mask.mask = (gchar *) "box"; /* an error tells of this */
+  expect_idle (&p, FALSE, "");
+
+  /* Anchors, with presets and with weights. */
+  p.mask = settings_of ("motion:30", 0, 0);
+  p.mask.anchor_x = 0;
+  p.mask.anchor_y = 3;
+#define MIDDLE " has no effect: the preset motion in mask has its middle on the pixel; weights have anchors"
+  expect_idle (&p, FALSE, "anchor-x: 0" MIDDLE "\nanchor-y: 3" MIDDLE);
+  p.mask.mask = (gchar *) "1 2 1";
+  expect_idle (&p, FALSE, "");
+
   p.mask = settings_of ("nonsense", 0, 0); /* an error tells of this */
   p.mask.sigma = 2.5;
   expect_idle (&p, FALSE, "");
@@ -323,6 +339,16 @@ GST_START_TEST (settings_without_effect)
 #define BESIDE " has no effect: layer-location puts a layer in the place of the mask"
   expect_idle (&p, TRUE,
       "mask: \"box\"" BESIDE "\nmask-width: 7" BESIDE "\nmask-height: 3" BESIDE "\nsigma: 2.5" BESIDE);
+  p.mask = settings_of (NULL, 0, 0);
+  p.mask.file = convolve_mask_file_new ("missing.txt");
+  p.mask.mask_x = p.mask.mask_y = (gchar *) "1 2 1";
+  p.mask.anchor_x = p.mask.anchor_y = 0;
+  p.mask.flip = TRUE;
+  p.mask.mix = 0.25;
+  expect_idle (&p, TRUE,
+      "mask-location: \"missing.txt\"" BESIDE "\nmask-x: \"1 2 1\"" BESIDE "\nmask-y: \"1 2 1\"" BESIDE
+      "\nanchor-x: 0" BESIDE "\nanchor-y: 0" BESIDE "\nflip: true" BESIDE "\nmix: 0.25" BESIDE);
+  convolve_mask_file_unref (p.mask.file);
 
   p.mask = settings_of (NULL, 0, 0);
   p.layer = (ConvolveLayerSettings){ .stride = 4,
