@@ -156,7 +156,7 @@ typedef struct
   gint width, height, anchor_x, anchor_y, parts, of;
   gboolean flip;
   gdouble divisor;
-  gint64 around[SIDE * SIDE], denominator;
+  gint64 around[SIDE * SIDE], numerator, denominator;
   GString *text;
 } Written;
 
@@ -169,11 +169,12 @@ write_mask (GRand *random)
     .anchor_y = -1,
     .flip = g_rand_boolean (random),
     .of = (gint[]){ 1, 2, 4, 5, 10, 3 }[g_rand_int_range (random, 0, 6)] };
-  gint64 divisor = g_rand_int_range (random, 1, 30);
+  gint64 divisor = g_rand_int_range (random, 1, 30) * (g_rand_boolean (random) ? 1 : -1);
 
   w.parts = w.of == 1 ? 1 : g_rand_int_range (random, 1, w.of + 1);
   w.divisor = divisor;
-  w.denominator = divisor * w.of;
+  w.numerator = divisor < 0 ? -1 : 1;
+  w.denominator = ABS (divisor) * w.of;
   if (g_rand_boolean (random))
     w.anchor_x = g_rand_int_range (random, 0, w.width);
   if (g_rand_boolean (random))
@@ -213,7 +214,7 @@ GST_START_TEST (test_adjusted_masks)
       .width = SIDE,
       .height = SIDE,
       .integers = w.around,
-      .numerator = 1,
+      .numerator = w.numerator,
       .denominator = w.denominator,
       .bias = round % 2 ? 0.25 * w.parts / w.of : 0 };
     GstBuffer *in = frame_new (&run.info, FRAME_PLAIN, seed + round), *out;
