@@ -501,7 +501,7 @@ GST_END_TEST;
 
 GST_START_TEST (two_sources)
 {
-  ConvolveSettings settings = with_array ("<<1,2,1>>");
+  ConvolveSettings settings = with_array ("<<1,2,1>>"), array;
 
   /* NULL, and the default's text, count as not set. */
   expect (make_scaled (&settings, 1, 1), "default", 3, 1, TAPS (1, 2, 1), 4);
@@ -523,9 +523,11 @@ GST_START_TEST (two_sources)
   settings = with_text ("1 2 1");
   settings.mask_x = g_strdup ("1 2 1");
   refuse_settings (&settings, "mask-x: the mask comes from mask-location already; " ALONE);
-  settings.weights = with_array ("<<1,2,1>>").weights;
+  array = with_array ("<<1,2,1>>");
+  settings.weights = g_atomic_rc_box_acquire (array.weights);
   refuse_settings (&settings, "mask-location: the mask comes from weights already; " ALONE);
   convolve_settings_clear (&settings);
+  convolve_settings_clear (&array);
 }
 GST_END_TEST;
 
