@@ -429,7 +429,7 @@ gchar *
 convolve_npy_read (const guint8 *bytes, gsize size, ConvolveNpy *array)
 {
   Entries entries = { .wanted = "float16, float32 or float64" };
-  gsize start;
+  gsize start = 0;
   gchar *fault = read_front (bytes, size, &entries, array, &start);
 
   return fault ? fault : read_values (bytes + start, size - start, &entries, array);
@@ -439,7 +439,7 @@ gchar *
 convolve_npy_read_numbers (const guint8 *bytes, gsize size, ConvolveNpy *array)
 {
   Entries entries = { .wanted = "a float or an integer of up to 64 bits" };
-  gsize start;
+  gsize start = 0;
   gchar *fault = read_front (bytes, size, &entries, array, &start);
 
   return fault ? fault : read_numbers (bytes + start, size - start, &entries, array);

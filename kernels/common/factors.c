@@ -40,10 +40,12 @@ find_largest (const double *values, int count)
 static void
 take_product (double *values, int width, int height, int pivot, double *column, double *row)
 {
+  const double largest = values[pivot];
+
   for (int i = 0; i < width; i++)
     row[i] = values[pivot / width * width + i];
   for (int j = 0; j < height; j++)
-    column[j] = values[j * width + pivot % width] / row[pivot % width];
+    column[j] = values[j * width + pivot % width] / largest;
   for (int j = 0; j < height; j++)
     for (int i = 0; i < width; i++)
       values[j * width + i] -= column[j] * row[i];
