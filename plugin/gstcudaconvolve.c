@@ -6,6 +6,8 @@
  *
  * Every output sample is the weighted sum of its neighbourhood in the input. #GstCudaConvolve:mask names a preset, or
  * lists the weights row by row. The mask lies on the picture as written: the first weight meets the top-left neighbour.
+ * Weights may also come from #GstCudaConvolve:weights, from the file #GstCudaConvolve:mask-location, or from the vectors
+ * #GstCudaConvolve:mask-x and #GstCudaConvolve:mask-y.
  *
  * The result is the same on a GPU and on the CPU. Without a GPU the element works on the CPU, unless
  * #GstCudaConvolve:kernel-variant or #GstCudaConvolve:cuda-device-id asks for a GPU.

@@ -348,6 +348,8 @@ GST_START_TEST (test_bad_before_playing)
     { "cudaconvolve mask-location=/nowhere/mask.txt", "mask-location: /nowhere/mask.txt: No such file or directory" },
     { "cudaconvolve weights=\"<<1,2>,<3>>\"", "weights: row 2 and row 1 differ in length: 1 and 2 values" },
     { "cudaconvolve mask-x=\"1 a\"", "mask-x: \"a\" at row 1, value 2 (character 3) is not a number" },
+    { "cudaconvolve apply-to=regions region-strength=0.2 weights=\"<<1,2,1>>\"",
+        "region-strength: the mask from weights has no strength; gaussian and box have one" },
     { "cudaconvolve mask=\"2x2: 1 2 3 4\" anchor-x=2",
         "anchor-x: 2 is not one of the mask's columns: 0 to 1, or -1 for the middle" },
     { "cudaconvolve mask=\"1 2; 3 4\"",
