@@ -60,8 +60,8 @@ done
 
 for boundary in $(values '/^  boundary /,/^  [a-z]/s/.*([0-9]): \([a-z0-9-]*\) .*/\1/p'); do
   picture "boundary-$boundary" 10 videocrop left=300 right=180 top=150 bottom=90 ! videoconvert ! video/x-raw,format=RGB \
-    ! cudaconvolve mask="$(shift_mask 41x1)" boundary="$boundary" \
-    ! cudaconvolve mask="$(shift_mask 1x41)" boundary="$boundary"
+    ! cudaconvolve mask="$(shift_mask 41x1)" boundary="$boundary" boundary-color=0xff3070c0 \
+    ! cudaconvolve mask="$(shift_mask 1x41)" boundary="$boundary" boundary-color=0xff3070c0
 done
 
 python3 "$top/examples/layers.py" "$work"

@@ -58,6 +58,7 @@ typedef enum
   CONVOLVE_BOUNDARY_REFLECT,     /* ba|abc */
   CONVOLVE_BOUNDARY_REFLECT_101, /* cb|abc */
   CONVOLVE_BOUNDARY_WRAP,        /* bc|abc */
+  CONVOLVE_BOUNDARY_CONSTANT,    /* kk|abc  the pixel's outside level */
   CONVOLVE_N_BOUNDARIES
 } ConvolveBoundary;
 
@@ -82,7 +83,8 @@ typedef struct
   unsigned select;                /* bit i: sample i is convolved, otherwise it is copied, all bits of its word */
   unsigned biased;                /* bit i: sample i gets the mask's offset */
   int zero[CONVOLVE_MAX_SAMPLES]; /* zero level, the code value of black or of neutral chroma: 0 .. 2^depth - 1 */
-  int range[CONVOLVE_MAX_SAMPLES]; /* code values from black to white: 1 .. 2^depth - 1; 0 stands for 2^depth - 1 */
+  int outside[CONVOLVE_MAX_SAMPLES]; /* code value for the boundary constant: 0 .. 2^depth - 1 */
+  int range[CONVOLVE_MAX_SAMPLES];   /* code values from black to white: 1 .. 2^depth - 1; 0 stands for 2^depth - 1 */
 } ConvolvePixel;
 
 /* A complete mask. */

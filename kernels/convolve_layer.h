@@ -38,11 +38,12 @@ extern "C"
 {
 #endif
 
-#define CONVOLVE_LAYER_MAX_CHANNELS 4096     /* of input and of output */
-#define CONVOLVE_LAYER_MAX_WEIGHTS (1 << 26) /* of a layer */
-#define CONVOLVE_LAYER_MAX_STEP 255          /* of strides, pooling sizes and pooling strides */
-#define CONVOLVE_LAYER_MAX_PADDING (1 << 16) /* a side */
-#define CONVOLVE_LAYER_PLANES 4              /* channels with a pointer of their own */
+#define CONVOLVE_LAYER_MAX_CHANNELS 4096                       /* of input and of output */
+#define CONVOLVE_LAYER_MAX_WEIGHTS (1 << 26)                   /* of a layer */
+#define CONVOLVE_LAYER_N_BOUNDARIES CONVOLVE_BOUNDARY_CONSTANT /* the boundaries of layers: all before constant */
+#define CONVOLVE_LAYER_MAX_STEP 255                            /* of strides, pooling sizes and pooling strides */
+#define CONVOLVE_LAYER_MAX_PADDING (1 << 16)                   /* a side */
+#define CONVOLVE_LAYER_PLANES 4                                /* channels with a pointer of their own */
 
 typedef enum
 {

@@ -76,7 +76,9 @@ convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, 
   }
   plan->references = 1;
   plan->pixel = *pixel;
-  plan->boundary = boundary;
+  plan->boundary = boundary == CONVOLVE_BOUNDARY_CONSTANT ? CONVOLVE_BOUNDARY_ZERO : boundary;
+  memcpy (plan->outside_level, boundary == CONVOLVE_BOUNDARY_CONSTANT ? pixel->outside : pixel->zero,
+      sizeof (plan->outside_level));
   plan->pixels = pixels;
   if (convolve_taps_init (plan, mask, error) != CONVOLVE_OK
       || choose_variant (plan, variant, device, error) != CONVOLVE_OK

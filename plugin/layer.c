@@ -107,6 +107,9 @@ fill_layer (GstCudaConvolveLayer *layer, const ConvolveLayerSettings *settings, 
 {
   const ConvolveWeights *file = layer->file;
 
+  if (boundary == CONVOLVE_BOUNDARY_CONSTANT)
+    return fail (error,
+        "boundary: constant is for masks; a layer takes zero, replicate, reflect, reflect-101 and wrap");
   if (!convolve_layer_settings_padding (settings, &layer->padding, error) || !take_maps (layer, settings, error))
     return FALSE;
   convolve_layer_init (&layer->layer, layer->shown, file->channels, file->height, file->width, layer->weights);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "plans.h"
 
+#include "color.h"
 #include "enums.h"
 #include "props.h"
 
@@ -32,9 +33,11 @@ variant_name (const ConvolveProperties *properties, gboolean for_layer, Convolve
 /* Makes the plan. Where mask_info is not NULL and the plan was made, *mask_info is the mask. */
 static ConvolveStatus
 make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const ConvolveProperties *properties,
-    const GstCudaConvolveGroup *group, ConvolveDevice *device, ConvolveError *error)
+    const GstCudaConvolveLayout *layout, guint number, ConvolveDevice *device, ConvolveError *error)
 {
   const gchar *variant = variant_name (properties, FALSE, error);
+  const GstCudaConvolveGroup *group = &layout->groups[number];
+  ConvolvePixel pixel = group->pixel;
   GError *bad = NULL;
   ConvolveMask mask;
 
@@ -48,7 +51,8 @@ make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const Conv
     g_error_free (bad);
     return error->status;
   }
-  *plan = convolve_plan_new_sized (&group->pixel, properties->boundary, &mask, variant, device,
+  gst_cuda_convolve_color_values (layout, group, properties->boundary_color, pixel.outside);
+  *plan = convolve_plan_new_sized (&pixel, properties->boundary, &mask, variant, device,
       (gint64) group->width * group->height, error);
   if (*plan && mask_info)
     *mask_info = gst_cuda_convolve_mask_info_new (&mask, convolve_plan_is_exact (*plan));
@@ -75,8 +79,7 @@ make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, 
   guint on_device = 0;
 
   for (guint i = 0; i < plans->in.n_groups && status == CONVOLVE_OK; i++) {
-    status = make_group (&plans->group[i], i == 0 ? &plans->mask_info : NULL, properties, &plans->in.groups[i], device,
-        error);
+    status = make_group (&plans->group[i], i == 0 ? &plans->mask_info : NULL, properties, &plans->in, i, device, error);
     on_device += status == CONVOLVE_OK && convolve_plan_on_device (plans->group[i]);
   }
   /*

@@ -13,6 +13,7 @@ convolve_boundary_get_type (void)
     { CONVOLVE_BOUNDARY_REFLECT, "ba|abc  mirrored, with the edge sample twice", "reflect" },
     { CONVOLVE_BOUNDARY_REFLECT_101, "cb|abc  mirrored, with the edge sample once", "reflect-101" },
     { CONVOLVE_BOUNDARY_WRAP, "bc|abc  the samples of the opposite edge", "wrap" },
+    { CONVOLVE_BOUNDARY_CONSTANT, "kk|abc  the colour boundary-color, for masks", "constant" },
     { 0, NULL, NULL },
   };
 

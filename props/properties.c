@@ -31,6 +31,7 @@ typedef enum
   ANY,
   MASK,
   LAYER,
+  CONSTANT,   /* a mask, with the boundary constant */
   REGION,     /* apply-to names a part of the picture */
   STRENGTH,   /* in regions, whose effect is the mask */
   BLOCKS,     /* in regions, whose effect is pixelate */
@@ -204,6 +205,9 @@ static const Row rows[] = {
   { "mix", "Mix", DOUBLE_AT (mask.mix), .target = MASK, .flags = CONTROLLABLE, .most = 1, .standard = 1,
       .blurb = "Share of the convolved picture in the output; the rest is the input, and both are added before the "
                "one rounding (0 = the input, 1 = the convolved picture)" },
+  { "boundary-color", "Boundary color", UINT_AT (boundary_color), .target = CONSTANT, .flags = CONTROLLABLE,
+      .most = G_MAXUINT32, .standard = 0xff000000,
+      .blurb = "Colour outside the picture for boundary=constant, as 0xAARRGGBB; alpha is not used" },
 };
 
 G_STATIC_ASSERT (sizeof (ConvolveBoundary) == sizeof (gint) && sizeof (ConvolveActivation) == sizeof (gint));
@@ -617,6 +621,8 @@ convolve_properties_add_idle (const ConvolveProperties *properties, gboolean lay
     return;
   }
   convolve_settings_add_idle (&properties->mask, sentences);
+  if (properties->boundary != CONVOLVE_BOUNDARY_CONSTANT)
+    add_idle_of (properties, CONSTANT, "boundary is not constant", sentences);
   add_idle_of_regions (properties, sentences);
   if (!convolve_layer_settings_has_layer (&properties->layer))
     add_idle_of (properties, LAYER, "layer-location names no layer", sentences);

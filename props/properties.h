@@ -18,6 +18,7 @@ typedef struct
   ConvolveLayerSettings layer;   /* the layer properties; a layer takes the mask's place where location names a file */
   ConvolveRegionSettings region; /* which parts of the picture are changed, and how */
   ConvolveBoundary boundary;
+  guint boundary_color;   /* 0xAARRGGBB, for the boundary constant */
   gint variant;           /* a value of CONVOLVE_TYPE_VARIANT */
   gint device_id;         /* number of the CUDA device, or -1 for any */
   guint frames_in_flight; /* 1..CONVOLVE_MAX_FRAMES */

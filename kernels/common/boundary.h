@@ -12,7 +12,7 @@
 #endif
 
 /*
- * The coordinate from 0 to n - 1 whose sample stands at i, or -1 where the zero level stands at i. i may be any number,
+ * The coordinate from 0 to n - 1 whose sample stands at i, or -1 where a level stands at i. i may be any number,
  * because a mask may be many times as wide as the image; n is 1 to 2^28.
  */
 static CONVOLVE_BOTH int
@@ -43,6 +43,7 @@ convolve_boundary_index (ConvolveBoundary boundary, int i, int n)
       return m < 0 ? m + n : m;
     }
     case CONVOLVE_BOUNDARY_ZERO:
+    case CONVOLVE_BOUNDARY_CONSTANT:
     case CONVOLVE_N_BOUNDARIES:
       break;
   }

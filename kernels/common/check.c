@@ -32,6 +32,10 @@ convolve_check_pixel (const ConvolvePixel *pixel, ConvolveError *error)
     if (pixel->zero[i] < 0 || pixel->zero[i] >= 1 << pixel->depth)
       return convolve_fail (error, CONVOLVE_INVALID, 0, "a zero level of %d in %d bits", pixel->zero[i], pixel->depth);
   for (int i = 0; i < pixel->samples; i++)
+    if (pixel->outside[i] < 0 || pixel->outside[i] >= 1 << pixel->depth)
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "an outside level of %d in %d bits", pixel->outside[i],
+          pixel->depth);
+  for (int i = 0; i < pixel->samples; i++)
     if (pixel->range[i] < 0 || pixel->range[i] >= 1 << pixel->depth)
       return convolve_fail (error, CONVOLVE_INVALID, 0, "a range of %d code values in %d bits", pixel->range[i],
           pixel->depth);

@@ -54,8 +54,9 @@ struct ConvolvePlan
 {
   int references; /* atomic */
   ConvolvePixel pixel;
-  ConvolveBoundary boundary;
-  int64_t pixels; /* of a plane, roughly; 0: a plane of a 4K frame */
+  ConvolveBoundary boundary;               /* never constant, which is zero with another level */
+  int outside_level[CONVOLVE_MAX_SAMPLES]; /* level of the samples outside the picture, for the boundary zero */
+  int64_t pixels;                          /* of a plane, roughly; 0: a plane of a 4K frame */
   ConvolveTaps taps;
   ConvolveTail tail;
   bool exact;           /* the taps are integers, and their sums are exact in float */

@@ -46,20 +46,20 @@ load_row (const ConvolvePlan *plan, const ConvolvePlane *plane, int sample, int 
 {
   const ConvolvePixel *pixel = &plan->pixel;
   int offset = sample * convolve_sample_size (pixel->type);
-  float zero = (float) pixel->zero[sample];
+  float outside = (float) plan->outside_level[sample];
   const uint8_t *line;
 
   y = convolve_boundary_index (plan->boundary, y, plane->height);
   if (y < 0) {
     for (int i = 0; i < count; i++)
-      row[i] = zero;
+      row[i] = outside;
     return;
   }
   line = (const uint8_t *) plane->source + y * plane->source_stride + offset;
   for (int i = 0; i < count; i++) {
     int at = convolve_boundary_index (plan->boundary, x + i, plane->width);
 
-    row[i] = at < 0 ? zero : (float) read_sample (pixel, line + (ptrdiff_t) at * pixel->stride);
+    row[i] = at < 0 ? outside : (float) read_sample (pixel, line + (ptrdiff_t) at * pixel->stride);
   }
 }
 

@@ -17,11 +17,11 @@ convolve_cpu_turn (void *rows, int n)
 }
 
 static void
-fill_zero (const ConvolveCpuJob *job, uint16_t *values, int pixels)
+fill_outside (const ConvolveCpuJob *job, uint16_t *values, int pixels)
 {
   for (int i = 0; i < pixels; i++)
     for (int k = 0; k < job->samples; k++)
-      *values++ = (uint16_t) job->plan->pixel.zero[k];
+      *values++ = (uint16_t) job->plan->outside_level[k];
 }
 
 /* The hardware does not prefetch the next row of a strip: the strip is narrow, and rows lie pages apart. */
@@ -62,7 +62,7 @@ convolve_cpu_load_row (const ConvolveCpuJob *job, int y, uint16_t *values)
   const uint8_t *line = find_line (job, y);
 
   if (!line) {
-    fill_zero (job, values, job->input_count / n);
+    fill_outside (job, values, job->input_count / n);
     return;
   }
   job->level->load (pixel, line + (ptrdiff_t) job->first * pixel->stride, inside, values + job->left * n);
@@ -71,7 +71,7 @@ convolve_cpu_load_row (const ConvolveCpuJob *job, int y, uint16_t *values)
     int at = job->outside[i];
 
     if (at < 0)
-      fill_zero (job, to, 1);
+      fill_outside (job, to, 1);
     else if (at >= job->first && at < job->last)
       memcpy (to, values + (job->left + at - job->first) * n, n * sizeof (*to));
     else
@@ -84,6 +84,7 @@ void
 convolve_cpu_load_pairs (const ConvolveCpuJob *job, int y, ConvolvePair *pairs)
 {
   const ConvolvePixel *pixel = &job->plan->pixel;
+  const int *level = job->plan->outside_level;
   int n = job->samples, inside = job->last - job->first, center = job->cpu->center;
   bool packed = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->stride == n;
   const uint8_t *first = packed ? find_line (job, y) : NULL, *second = packed ? find_line (job, y + 1) : NULL;
@@ -102,7 +103,7 @@ convolve_cpu_load_pairs (const ConvolveCpuJob *job, int y, ConvolvePair *pairs)
 
     if (at < 0)
       for (int k = 0; k < n; k++)
-        to[k] = convolve_pair (pixel->zero[k] - center, pixel->zero[k] - center);
+        to[k] = convolve_pair (level[k] - center, level[k] - center);
     else if (at >= job->first && at < job->last)
       memcpy (to, pairs + (job->left + at - job->first) * n, n * sizeof (*to));
     else

@@ -33,7 +33,7 @@ struct ConvolveImage
   unsigned select;                           /* bit i: sample i is convolved, otherwise it is copied */
   bool swapped;                              /* 16-bit samples are in the other byte order */
   uint8_t boundary; /* a ConvolveBoundary, for CONVOLVE_ANYWHERE; in a byte, so that no other member moves */
-  float zero[CONVOLVE_MAX_SAMPLES]; /* the zero level of each sample */
+  float zero[CONVOLVE_MAX_SAMPLES]; /* the level of each sample outside the picture, for the boundary zero */
   int mask_width, mask_height;
   ConvolveTail tail;
 };

@@ -63,7 +63,7 @@ convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const Convo
   image->swapped = pixel->swapped;
   image->boundary = (uint8_t) plan->boundary;
   for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
-    image->zero[i] = pixel->zero[i];
+    image->zero[i] = plan->outside_level[i];
   image->mask_width = plan->taps.width;
   image->mask_height = plan->taps.height;
   image->tail = plan->tail;

@@ -32,9 +32,10 @@ static_assert (sizeof (ConvolveImage) + sizeof (ConvolveParameters<CONVOLVE_FEW_
 /*
  * A kernel for each type of sum (float, double), sample type and boundary. CONVOLVE_KERNELS makes the table; its arguments
  * after the kernel's name are further template arguments of all kernels in the table. Masks that need sums in double are
- * rare: these kernels look the boundary up when they run, so that there is one to compile and not five.
+ * rare: these kernels look the boundary up when they run, so that there is one to compile and not five. A plan has no
+ * boundary constant.
  */
-typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_N_BOUNDARIES];
+typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_BOUNDARY_CONSTANT];
 
 #define CONVOLVE_KERNELS(name, ...) \
   { \
@@ -59,7 +60,7 @@ typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_N_BOUND
         (const void *) name<T, CONVOLVE_ANYWHERE, double, ##__VA_ARGS__>, \
         (const void *) name<T, CONVOLVE_ANYWHERE, double, ##__VA_ARGS__> \
   }
-static_assert (CONVOLVE_N_SAMPLE_TYPES == 2 && CONVOLVE_N_BOUNDARIES == 5,
+static_assert (CONVOLVE_N_SAMPLE_TYPES == 2 && CONVOLVE_BOUNDARY_CONSTANT == 5 && CONVOLVE_N_BOUNDARIES == 6,
     "the tables have an entry for each sample type and each boundary");
 
 /*

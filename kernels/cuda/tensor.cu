@@ -297,6 +297,7 @@ fold_of (ConvolveBoundary boundary, int n)
     case CONVOLVE_BOUNDARY_WRAP:
       return { 1, n, 1, -n };
     case CONVOLVE_BOUNDARY_ZERO:
+    case CONVOLVE_BOUNDARY_CONSTANT:
     case CONVOLVE_N_BOUNDARIES:
       break;
   }

@@ -104,7 +104,7 @@ check_layer (const ConvolveLayer *layer, ConvolveError *error)
       || !within ("a pooling width", layer->pool_width, 1, CONVOLVE_LAYER_MAX_STEP, error)
       || !within ("a vertical pooling stride", layer->pool_stride_y, 1, CONVOLVE_LAYER_MAX_STEP, error)
       || !within ("a horizontal pooling stride", layer->pool_stride_x, 1, CONVOLVE_LAYER_MAX_STEP, error)
-      || !within ("a boundary", (int) layer->boundary, 0, CONVOLVE_N_BOUNDARIES - 1, error)
+      || !within ("a boundary", (int) layer->boundary, 0, CONVOLVE_LAYER_N_BOUNDARIES - 1, error)
       || !within ("an activation", (int) layer->activation, 0, CONVOLVE_N_ACTIVATIONS - 1, error)
       || !within ("a type", (int) layer->type, 0, CONVOLVE_N_LAYER_TYPES - 1, error))
     return CONVOLVE_INVALID;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The element in a harness: every format, layouts of frames, zero and bias, presets, new caps. */
 #include <gst/check/gstcheck.h>
+#include <string.h>
 
 #include "element/check_element.h"
 #include "presets.h"
@@ -190,6 +191,79 @@ GST_START_TEST (test_zero_is_black)
 }
 GST_END_TEST;
 
+/* A frame with a wide border of one colour around the picture, whose samples are all copied. */
+static GstBuffer *
+frame_with_border (const GstVideoInfo *large, const GstVideoInfo *info, GstBuffer *in, guint color, gint border)
+{
+  g_autofree gchar *line =
+      g_strdup_printf ("apply-to=regions regions=0,0,100%%,100%% region-effect=fill region-color=%u", color);
+  GstHarness *harness = harness_new (line, gst_video_info_to_caps (large));
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, large->size, NULL);
+  GstVideoFrame from, to;
+
+  gst_buffer_memset (buffer, 0, 0, large->size);
+  fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+  buffer = gst_buffer_make_writable (gst_harness_pull (harness));
+  fail_unless (
+      gst_video_frame_map (&from, info, in, GST_MAP_READ) && gst_video_frame_map (&to, large, buffer, GST_MAP_WRITE));
+  for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (info); c++) {
+    gint x = border >> GST_VIDEO_FORMAT_INFO_W_SUB (info->finfo, c),
+         y = border >> GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, c);
+    gint step = GST_VIDEO_FRAME_COMP_PSTRIDE (&from, c);
+
+    for (gint row = 0; row < GST_VIDEO_FRAME_COMP_HEIGHT (&from, c); row++)
+      for (gint i = 0; i < GST_VIDEO_FRAME_COMP_WIDTH (&from, c); i++)
+        memcpy (GST_VIDEO_FRAME_COMP_DATA (&to, c) + (row + y) * GST_VIDEO_FRAME_COMP_STRIDE (&to, c) + (i + x) * step,
+            GST_VIDEO_FRAME_COMP_DATA (&from, c) + row * GST_VIDEO_FRAME_COMP_STRIDE (&from, c) + i * step,
+            GST_VIDEO_INFO_COMP_DEPTH (info, c) > 8 ? 2 : 1);
+  }
+  gst_video_frame_unmap (&from);
+  gst_video_frame_unmap (&to);
+  gst_harness_teardown (harness);
+  return buffer;
+}
+
+/* The boundary constant is a border of that colour around the picture: luma, chroma and RGB, in place of no border. */
+GST_START_TEST (test_boundary_color)
+{
+  static const gchar *const formats[] = { "GRAY8", "I420", "NV12", "I420_10LE", "RGB", "BGRA", "Y444_12LE",
+    "GBR_10LE" };
+  const guint color = 0xff20c0e0;
+  const gint border = 8, width = 20, height = 14;
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+    GstVideoInfo info = info_of (formats[i], width, height);
+    GstVideoInfo large = info_of (formats[i], width + 2 * border, height + 2 * border);
+    g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed), out = NULL;
+    g_autoptr (GstBuffer) whole = frame_with_border (&large, &info, in, color, border), expected = NULL;
+    g_autofree gchar *line = g_strdup_printf ("mask=\"" SKEWED "\" boundary=constant boundary-color=%u", color);
+    GstHarness *harness = harness_new (line, gst_video_info_to_caps (&info));
+    Component got[4], want[4];
+
+    fail_unless_equals_int (gst_harness_push (harness, gst_buffer_ref (in)), GST_FLOW_OK);
+    out = gst_harness_pull (harness);
+    gst_harness_teardown (harness);
+    harness = harness_new ("mask=\"" SKEWED "\"", gst_video_info_to_caps (&large));
+    fail_unless_equals_int (gst_harness_push (harness, gst_buffer_ref (whole)), GST_FLOW_OK);
+    expected = gst_harness_pull (harness);
+    gst_harness_teardown (harness);
+    frame_read (&info, out, got);
+    frame_read (&large, expected, want);
+    for (guint c = 0; c < MIN (3, GST_VIDEO_INFO_N_COMPONENTS (&info)); c++)
+      for (gint k = 0; k < got[c].width * got[c].height; k++) {
+        gint x = k % got[c].width + (border >> GST_VIDEO_FORMAT_INFO_W_SUB (info.finfo, c));
+        gint y = k / got[c].width + (border >> GST_VIDEO_FORMAT_INFO_H_SUB (info.finfo, c));
+
+        fail_unless (got[c].samples[k] == want[c].samples[y * want[c].width + x],
+            "%s: component %u at %d,%d is %d, not %d", formats[i], c, k % got[c].width, k / got[c].width,
+            got[c].samples[k], want[c].samples[y * want[c].width + x]);
+      }
+    frame_clear (got);
+    frame_clear (want);
+  }
+}
+GST_END_TEST;
+
 /* A bias of 0.5 on black is middle grey in every range and depth; so is the offset that emboss brings. */
 GST_START_TEST (test_middle_grey)
 {
@@ -338,6 +412,7 @@ element_suite (void)
   tcase_add_test (tc, test_layouts);
   tcase_add_test (tc, test_padding_is_copied);
   tcase_add_test (tc, test_zero_is_black);
+  tcase_add_test (tc, test_boundary_color);
   tcase_add_test (tc, test_middle_grey);
   tcase_add_test (tc, test_presets);
   tcase_add_test (tc, test_worked_example);

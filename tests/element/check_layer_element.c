@@ -384,7 +384,7 @@ GST_START_TEST (test_strips)
   static const gchar *const formats[] = { "RGB", "GBR", "BGRx", "RGBP", "GRAY8" };
   GRand *random = g_rand_new_with_seed (seed);
 
-  for (gint boundary = 0; boundary < CONVOLVE_N_BOUNDARIES; boundary++)
+  for (gint boundary = 0; boundary < CONVOLVE_LAYER_N_BOUNDARIES; boundary++)
     for (gint pooled = 0; pooled < 2; pooled++) {
       const gchar *format = formats[boundary % G_N_ELEMENTS (formats)];
       gint channels = g_str_equal (format, "GRAY8") ? 1 : 3;

@@ -85,7 +85,7 @@ layer_case_random (GRand *random, const gchar *folder, gint filters, gint channe
   }
   layer.stride = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 5);
   layer.padding = g_rand_int_range (random, -1, 5);
-  layer.boundary = g_rand_int_range (random, 0, CONVOLVE_N_BOUNDARIES);
+  layer.boundary = g_rand_int_range (random, 0, CONVOLVE_LAYER_N_BOUNDARIES);
   layer.activation = g_rand_int_range (random, 0, CONVOLVE_N_ACTIVATIONS);
   layer.pool_size = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 4);
   layer.pool_stride = g_rand_int_range (random, 0, 4);

@@ -107,6 +107,17 @@ random_pixel (ConvolvePixel *pixel, CheckRandom *random)
     pixel->zero[k] = random_zero (random, pixel->depth);
 }
 
+/* Levels have a random stream of their own, as ranges do. */
+static void
+random_outside (CheckCase *test)
+{
+  CheckRandom random;
+
+  check_random_init (&random, test->seed, ~(uint64_t) test->number);
+  for (int k = 0; k < test->pixel.samples; k++)
+    test->pixel.outside[k] = random_zero (&random, test->pixel.depth);
+}
+
 /* The ranges have a random stream of their own, so that a seed and a number keep their mask and picture. */
 static void
 random_ranges (CheckCase *test)
@@ -300,6 +311,7 @@ check_case_random (CheckCase *test, uint64_t seed, uint64_t number, bool even)
 
   random_pixel (&test->pixel, &random);
   random_ranges (test);
+  random_outside (test);
   test->boundary = check_random_range (&random, 0, CONVOLVE_N_BOUNDARIES - 1);
   random_size (test, &random);
   if (!check_mask_random (&test->mask, &random, check_largest (&test->pixel)))
@@ -372,6 +384,7 @@ check_case_oracle (const CheckCase *test, Oracle *oracle)
     .offset = mask->mask.offset,
   };
   memcpy (oracle->zero, pixel->zero, sizeof oracle->zero);
+  memcpy (oracle->outside, pixel->outside, sizeof oracle->outside);
   for (int k = 0; k < 4; k++)
     oracle->range[k] = pixel->range[k] != 0 ? pixel->range[k] : check_largest (pixel);
 }
@@ -386,7 +399,7 @@ check_case_describe (const CheckCase *test, FILE *file)
       pixel->type == CONVOLVE_SAMPLE_U8 ? "U8" : "U16", pixel->depth, pixel->shift, pixel->swapped ? " swapped" : "",
       pixel->samples, pixel->stride, pixel->select, pixel->biased);
   for (int k = 0; k < pixel->samples; k++)
-    fprintf (file, " %d of %d", pixel->zero[k], pixel->range[k]);
+    fprintf (file, " %d of %d (outside %d)", pixel->zero[k], pixel->range[k], pixel->outside[k]);
   fprintf (file, "\n  plane: %dx%d, region %dx%d at %d,%d, strides %td and %td, origins %zu and %zu, content: %s\n",
       test->width, test->height, test->region.width, test->region.height, test->region.x, test->region.y,
       test->source.stride, test->destination.stride, test->source.origin, test->destination.origin, test->content);

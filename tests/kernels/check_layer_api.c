@@ -139,7 +139,7 @@ check_refused (void)
     BAD (pad_bottom, 65537),
     BAD (pad_left, -1),
     BAD (pad_right, 65537),
-    BAD (boundary, CONVOLVE_N_BOUNDARIES),
+    BAD (boundary, CONVOLVE_LAYER_N_BOUNDARIES),
     BAD (boundary, -1),
     BAD (activation, CONVOLVE_N_ACTIVATIONS),
     BAD (pool_height, 0),
@@ -274,7 +274,7 @@ check_source_rows (void)
 
   for (int i = 0; i < SIDE * SIDE; i++)
     from[i] = (float) (i * 37 % 101);
-  for (int boundary = 0; boundary < CONVOLVE_N_BOUNDARIES; boundary++)
+  for (int boundary = 0; boundary < CONVOLVE_LAYER_N_BOUNDARIES; boundary++)
     for (int stride = 1; stride <= 3; stride++)
       for (int pool = 1; pool <= 3; pool++) {
         ConvolveLayer layer;

@@ -234,7 +234,7 @@ random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
     layer->stride_y = random_side (random, 5);
     layer->stride_x = random_side (random, 5);
   }
-  layer->boundary = (ConvolveBoundary) check_random_range (random, 0, CONVOLVE_N_BOUNDARIES - 1);
+  layer->boundary = (ConvolveBoundary) check_random_range (random, 0, CONVOLVE_LAYER_N_BOUNDARIES - 1);
   layer->activation = (ConvolveActivation) check_random_range (random, 0, CONVOLVE_N_ACTIVATIONS - 1);
   if (check_random_one_in (random, 3)) {
     layer->pool_height = random_side (random, 5);

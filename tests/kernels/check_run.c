@@ -158,7 +158,8 @@ narrow_flat (Run *run)
     if (!(pixel->select & 1u << k) || (test->mask.mask.offset != 0 && pixel->biased & 1u << k))
       continue;
     value = (pixel->swapped ? (word & 0xff) << 8 | word >> 8 : word) >> pixel->shift;
-    if (test->boundary == CONVOLVE_BOUNDARY_ZERO && value != pixel->zero[k])
+    if ((test->boundary == CONVOLVE_BOUNDARY_ZERO && value != pixel->zero[k])
+        || (test->boundary == CONVOLVE_BOUNDARY_CONSTANT && value != pixel->outside[k]))
       continue;
     for (int p = 0; p < pixels; p++)
       run->values[p * pixel->samples + k].low = run->values[p * pixel->samples + k].high = value;

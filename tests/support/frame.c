@@ -224,6 +224,7 @@ check_component (const GstVideoInfo *info, guint c, const Component *in, const C
     .select = c < 3,
     .biased = !yuv || c == 0,
     .zero = { zero_level (info, c) },
+    .outside = { zero_level (info, c) }, /* of the default colour, black */
     .range = { nominal_range (info) },
     .pixels = size == 1 ? bytes : (const guint8 *) in->samples,
     .row_stride = size * in->width,

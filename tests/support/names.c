@@ -17,6 +17,8 @@ check_boundary_oracle (ConvolveBoundary boundary)
       return ORACLE_REFLECT_101;
     case CONVOLVE_BOUNDARY_WRAP:
       return ORACLE_WRAP;
+    case CONVOLVE_BOUNDARY_CONSTANT:
+      return ORACLE_CONSTANT;
     case CONVOLVE_N_BOUNDARIES:
       break;
   }
@@ -37,6 +39,8 @@ check_boundary_name (ConvolveBoundary boundary)
       return "reflect-101";
     case CONVOLVE_BOUNDARY_WRAP:
       return "wrap";
+    case CONVOLVE_BOUNDARY_CONSTANT:
+      return "constant";
     case CONVOLVE_N_BOUNDARIES:
       break;
   }

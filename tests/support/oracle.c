@@ -36,7 +36,7 @@ clamp (const Oracle *oracle, long double value)
   return value > largest (oracle) ? largest (oracle) : (int) value;
 }
 
-/* The sample's distance from its zero level. Outside the image (a column or row of -1) that is 0. */
+/* The sample's distance from its zero level. Outside the image (a column or row of -1) that is 0, or the constant's. */
 static int
 read_sample (const Oracle *oracle, int x, int y, int k)
 {
@@ -44,7 +44,7 @@ read_sample (const Oracle *oracle, int x, int y, int k)
   int value;
 
   if (x < 0 || y < 0)
-    return 0;
+    return oracle->boundary == ORACLE_CONSTANT ? oracle->outside[k] - oracle->zero[k] : 0;
   at = oracle->pixels + y * oracle->row_stride + (ptrdiff_t) x * oracle->pixel_stride + k * oracle->sample_size;
   value = swap (oracle, oracle_word (oracle, at)) >> oracle->shift;
   if (value > largest (oracle))

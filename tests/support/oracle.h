@@ -25,7 +25,8 @@ typedef struct
   int samples, pixel_stride;
   unsigned select, biased;
   int zero[4];
-  int range[4]; /* code values from black to white */
+  int outside[4]; /* level outside the image, for the boundary constant */
+  int range[4];   /* code values from black to white */
 
   /* The image. */
   const unsigned char *pixels; /* the first sample of pixel (0, 0) */

@@ -9,6 +9,7 @@ pass_edge (OracleBoundary boundary, int at, int size, int *direction)
 {
   switch (boundary) {
     case ORACLE_ZERO:
+    case ORACLE_CONSTANT:
     case ORACLE_REPLICATE:
       return at;
     case ORACLE_REFLECT: /* the edge is met twice */
@@ -31,7 +32,7 @@ oracle_inside (OracleBoundary boundary, int position, int size)
 
   if (position >= 0 && position < size)
     return position;
-  if (boundary == ORACLE_ZERO)
+  if (boundary == ORACLE_ZERO || boundary == ORACLE_CONSTANT)
     return -1;
   if (boundary == ORACLE_REPLICATE)
     return at; /* without a walk, for paddings of tens of thousands of samples */

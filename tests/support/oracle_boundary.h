@@ -9,10 +9,11 @@ typedef enum
   ORACLE_REPLICATE,   /* aa|abc */
   ORACLE_REFLECT,     /* ba|abc */
   ORACLE_REFLECT_101, /* cb|abc */
-  ORACLE_WRAP         /* bc|abc */
+  ORACLE_WRAP,        /* bc|abc */
+  ORACLE_CONSTANT     /* kk|abc, a level of its own */
 } OracleBoundary;
 
-/* The position in 0 .. size - 1 whose sample stands for the one at a position anywhere, or -1 for the zero level. */
+/* The position in 0 .. size - 1 whose sample stands for the one at a position anywhere, or -1 for a level. */
 int oracle_inside (OracleBoundary boundary, int position, int size);
 
 #endif
