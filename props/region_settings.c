@@ -92,7 +92,7 @@ take_number (const gchar **p, guint box, guint number, ConvolveTextBox *into, GE
         names[number]);
   into->number[number] = value;
   end = skip (token + length, " \t\r");
-  *p = *end == ',' ? skip (end + 1, " \t\r") : end;
+  *p = *end == ',' && number < 3 ? skip (end + 1, " \t\r") : end;
   return TRUE;
 }
 
@@ -102,8 +102,12 @@ take_box (const gchar **p, guint box, ConvolveTextBox *into, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (into->number); i++)
     if (!take_number (p, box, i, into, error))
       return FALSE;
-  if (**p && **p != ';' && **p != '\n')
-    return fail (error, "regions", *p, strcspn (*p, BEHIND), "is one number too many in box %u: x,y,width,height", box);
+  if (**p && **p != ';' && **p != '\n') {
+    const gchar *more = skip (*p, BETWEEN);
+
+    return fail (error, "regions", more, strcspn (more, BEHIND), "is one number too many in box %u: x,y,width,height",
+        box);
+  }
   return TRUE;
 }
 

@@ -383,6 +383,7 @@ props_suite (void)
   tcase_add_test (tcase, texts_of_layers);
   tcase_add_test (tcase, settings_without_effect);
   suite_add_tcase (suite, mask_texts ());
+  suite_add_tcase (suite, region_texts ());
   return suite;
 }
 

@@ -98,7 +98,8 @@ expect (ConvolveMask mask, const gchar *name, gint width, gint height, const gdo
 #define EXPECT_TEXT(text, mask_width, mask_height, width, height, divisor, ...) \
   expect (make (text, mask_width, mask_height), text, width, height, TAPS (__VA_ARGS__), divisor)
 
-/* The tests of check_mask_text.c, for the program check_props. */
+/* The tests of check_mask_text.c and check_region_text.c, for the program check_props. */
 TCase *mask_texts (void);
+TCase *region_texts (void);
 
 #endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The texts of regions and region-types: boxes and names, every kind of fault, random texts, settings without effect. */
+#include "props/check_props.h"
+#include "support/random.h"
+#include "support/run.h"
+#include "properties.h"
+
+/* The boxes of a text as numbers, or the message. */
+static gchar *
+read_boxes (const gchar *text)
+{
+  ConvolveRegionSettings settings = { .regions = (gchar *) text };
+  g_autoptr (GArray) boxes = NULL;
+  g_autoptr (GError) error = NULL;
+  GString *read = g_string_new (NULL);
+
+  if (!convolve_region_settings_boxes (&settings, &boxes, &error)) {
+    fail_unless (boxes == NULL && g_error_matches (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_REGIONS));
+    g_string_append (read, error->message);
+    return g_string_free (read, FALSE);
+  }
+  fail_unless (error == NULL);
+  for (guint i = 0; i < boxes->len; i++) {
+    const ConvolveTextBox *box = &g_array_index (boxes, ConvolveTextBox, i);
+
+    for (guint k = 0; k < 4; k++)
+      g_string_append_printf (read, "%s%g%s", k ? " " : i ? "; " : "", box->number[k], box->per_cent[k] ? "%" : "");
+    fail_unless (box->number[2] > 0 && box->number[3] > 0);
+  }
+  return g_string_free (read, FALSE);
+}
+
+static void
+expect_boxes (const gchar *text, const gchar *expected)
+{
+  g_autofree gchar *read = read_boxes (text);
+
+  fail_unless (g_str_equal (read, expected), "'%s' is read as '%s', expected '%s'", text, read, expected);
+}
+
+GST_START_TEST (boxes)
+{
+  GString *many = g_string_new (NULL);
+
+  expect_boxes (NULL, "");
+  expect_boxes (" \n; ;", "");
+  expect_boxes ("1,2,3,4", "1 2 3 4");
+  expect_boxes ("1 2 3 4", "1 2 3 4");
+  expect_boxes ("\t-1.5 , +2e1,\t3 ,4%\n5%,6%,7%,8% ;", "-1.5 20 3 4%; 5% 6% 7% 8%");
+  expect_boxes ("1,2,3,4;;5,6,7,8\r\n9,10,11,12", "1 2 3 4; 5 6 7 8; 9 10 11 12");
+  expect_boxes ("1000000,-1000000,1e6,100%", "1e+06 -1e+06 1e+06 100%");
+
+#define MISSING(n, what) "stands where box " #n " must have its " what ": x,y,width,height"
+  expect_boxes ("1", "regions: \"\" " MISSING (1, "y"));
+  expect_boxes ("1,2;3,4,5,6", "regions: \";\" " MISSING (1, "width"));
+  expect_boxes ("1,2,3,4;5,,7,8", "regions: \",\" " MISSING (2, "y"));
+  expect_boxes (",1,2,3", "regions: \",\" " MISSING (1, "x"));
+  expect_boxes ("1,2,3,4 5", "regions: \"5\" is one number too many in box 1: x,y,width,height");
+  expect_boxes ("1,2,3,4,", "regions: \"\" is one number too many in box 1: x,y,width,height");
+  expect_boxes ("a,2,3,4", "regions: \"a\" in box 1 is not a number");
+  expect_boxes ("1,2,%,4", "regions: \"%\" in box 1 is not a number");
+  expect_boxes ("1,0x10,3,4", "regions: \"0x10\" in box 1 is not a number");
+  expect_boxes ("1,nan,3,4", "regions: \"nan\" in box 1 is not a number");
+  expect_boxes ("1,1e999,3,4", "regions: \"1e999\" in box 1 is too large");
+  expect_boxes ("1,2,3,1000001", "regions: \"1000001\" in box 1 is above a million");
+  expect_boxes ("1,2,0,4", "regions: \"0\" in box 1 is no width: a width is above 0");
+  expect_boxes ("1,2,3,-4%", "regions: \"-4%\" in box 1 is no height: a height is above 0");
+  expect_boxes ("1,2,3,4\xff", "regions: \"4\\xff\" in box 1 is not a number");
+
+  for (guint i = 0; i < CONVOLVE_MAX_BOXES; i++)
+    g_string_append (many, "1,2,3,4;");
+  g_free (read_boxes (many->str));
+  g_string_append (many, "9,2,3,4");
+  expect_boxes (many->str, "regions: \"9,2,3,4\" is one box too many: there are at most 4096");
+  g_string_free (many, TRUE);
+}
+
+GST_END_TEST;
+
+static void
+expect_wanted (const gchar *types, const gchar *type, gboolean wanted)
+{
+  ConvolveRegionSettings settings = { .types = (gchar *) types };
+  g_auto (GStrv) names = NULL;
+
+  fail_unless (convolve_region_settings_types (&settings, &names, NULL), "%s", types);
+  fail_unless (convolve_region_type_is_wanted (names, type) == wanted, "'%s' %s '%s'", types,
+      wanted ? "leaves out" : "takes", type);
+}
+
+GST_START_TEST (types)
+{
+  static const gchar *const bad[] = { ",", "face,", ",face", "face,,plate", "!", "face,! ", "! ,face" };
+
+  expect_wanted (NULL, "face", TRUE);
+  expect_wanted ("  ", NULL, TRUE);
+  expect_wanted ("face", "face", TRUE);
+  expect_wanted ("face", "FACE", TRUE);
+  expect_wanted (" Face , plate", "face", TRUE);
+  expect_wanted ("face", "faces", FALSE);
+  expect_wanted ("face", NULL, FALSE);
+  expect_wanted ("!face", NULL, TRUE);
+  expect_wanted ("!face", "plate", TRUE);
+  expect_wanted ("! face", "face", FALSE);
+  expect_wanted ("face,!face", "face", FALSE);
+  expect_wanted ("!person,face", "person", FALSE);
+  expect_wanted ("!person,face", "dog", FALSE);
+  expect_wanted ("Gesicht,Stra\xc3\x9f"
+                 "e",
+      "stra\xc3\x9f"
+      "e",
+      TRUE);
+  expect_wanted (NULL, "background", FALSE);
+  expect_wanted ("!person", "background", FALSE);
+  expect_wanted ("background", "Background", TRUE);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    ConvolveRegionSettings settings = { .types = (gchar *) bad[i] };
+    g_autoptr (GError) error = NULL;
+    gchar **names = NULL;
+
+    fail_if (convolve_region_settings_types (&settings, &names, &error), "%s", bad[i]);
+    fail_unless (names == NULL && g_error_matches (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_REGIONS)
+            && g_str_has_prefix (error->message, "region-types: \"")
+            && strstr (error->message, "has no name at place ") != NULL,
+        "%s: %s", bad[i], error->message);
+  }
+}
+
+GST_END_TEST;
+
+/* Random texts of the characters that mean something, and of any bytes: boxes or a message, and no crash. */
+GST_START_TEST (random_texts)
+{
+  static const gchar letters[] = "0123456789,,,;;%%. -+e\n\t!ab";
+  const gchar *wanted = g_getenv ("CUDACONVOLVE_SEED");
+  guint seed = wanted ? (guint) g_ascii_strtoull (wanted, NULL, 10) : g_random_int ();
+  CheckRandom random;
+
+  g_print ("regions: seed %u: CUDACONVOLVE_SEED=%u repeats this run\n", seed, seed);
+  check_random_init (&random, seed, 0);
+  for (guint i = 0; i < 20000; i++) {
+    gchar text[64] = "1,2,3,4;5%,6%,7%,8%";
+    guint changes = check_random_range (&random, 1, 4), length = check_random_range (&random, 0, 60);
+    g_autofree gchar *read = NULL;
+    ConvolveRegionSettings settings = { .types = text };
+    g_auto (GStrv) names = NULL;
+
+    if (i % 2)
+      for (guint k = 0; k < changes; k++)
+        text[check_random_range (&random, 0, 18)] = letters[check_random_range (&random, 0, sizeof letters - 2)];
+    else
+      for (guint k = 0; k < length; k++)
+        text[k] =
+            i % 4 ? check_random_range (&random, 1, 255) : letters[check_random_range (&random, 0, sizeof letters - 2)];
+    read = read_boxes (text);
+    fail_unless (g_utf8_validate (read, -1, NULL), "seed %u, text %u", seed, i);
+    if (convolve_region_settings_types (&settings, &names, NULL))
+      convolve_region_type_is_wanted (names, text);
+  }
+}
+
+GST_END_TEST;
+
+/* Every property of regions at another value than its default, and why it has no effect. */
+GST_START_TEST (regions_without_effect)
+{
+  ConvolveProperties properties;
+  g_autoptr (GPtrArray) sentences = g_ptr_array_new_with_free_func (g_free);
+
+  convolve_properties_init (&properties);
+  properties.region.feather = 3;
+  properties.region.strength = 0.5;
+  properties.region.blocks = 9;
+  properties.region.color = 1;
+  properties.region.hold = 7;
+  convolve_properties_add_idle (&properties, FALSE, sentences);
+  fail_unless_equals_int (sentences->len, 5);
+  for (guint i = 0; i < sentences->len; i++)
+    fail_unless (g_str_has_suffix (g_ptr_array_index (sentences, i), " has no effect: apply-to is frame"));
+
+  g_ptr_array_set_size (sentences, 0);
+  properties.region.apply_to = CONVOLVE_APPLY_TO_REGIONS;
+  properties.region.sources = CONVOLVE_REGION_SOURCE_TEXT;
+  properties.region.effect = CONVOLVE_REGION_EFFECT_FILL;
+  convolve_properties_add_idle (&properties, FALSE, sentences);
+  fail_unless_equals_int (sentences->len, 3);
+  fail_unless_equals_string (g_ptr_array_index (sentences, 0),
+      "region-strength: 0.5 has no effect: region-effect is not mask");
+  fail_unless_equals_string (g_ptr_array_index (sentences, 1),
+      "region-blocks: 9 has no effect: region-effect is not pixelate");
+  fail_unless_equals_string (g_ptr_array_index (sentences, 2),
+      "region-hold: 7 has no effect: region-sources has no metadata");
+  convolve_properties_clear (&properties);
+}
+
+GST_END_TEST;
+
+TCase *
+region_texts (void)
+{
+  TCase *tcase = tcase_create ("regions");
+
+  tcase_set_timeout (tcase, 300);
+  tcase_add_test (tcase, boxes);
+  tcase_add_test (tcase, types);
+  tcase_add_test (tcase, random_texts);
+  tcase_add_test (tcase, regions_without_effect);
+  return tcase;
+}
