@@ -64,13 +64,13 @@ convolve_rectangle_weight (ConvolveSpan x, ConvolveSpan y, ConvolveSpan box_x, C
   return (int) (CONVOLVE_WHOLE_WEIGHT * (feather + 1 - distance) / (feather + 1));
 }
 
-/* The distance from an ellipse's centre as a share of the ellipse's radius in that direction. Axes are whole ones. */
+/* The square of the distance from an ellipse's centre, as a share of the ellipse's radius in that direction. */
 static CONVOLVE_BOTH double
-convolve_ellipse_radius (double twice_x, double twice_y, double width, double height)
+convolve_ellipse_square (double twice_x, double twice_y, double width, double height)
 {
   double x = twice_x / width, y = twice_y / height, squared_x = x * x, squared_y = y * y;
 
-  return sqrt (squared_x + squared_y);
+  return squared_x + squared_y;
 }
 
 static CONVOLVE_BOTH int
@@ -79,13 +79,15 @@ convolve_ellipse_weight (ConvolveSpan x, ConvolveSpan y, ConvolveSpan box_x, Con
 {
   int u = convolve_distance_to_centre (x, box_x, farthest), v = convolve_distance_to_centre (y, box_y, farthest);
   int width = box_x.last - box_x.first + 1, height = box_y.last - box_y.first + 1;
-  double outside = convolve_ellipse_radius (u, v, width, height) - 1, inside;
+  double inner = convolve_ellipse_square (u, v, width, height), outer, outside, inside;
 
-  if (outside <= 0)
+  if (inner <= 1)
     return CONVOLVE_WHOLE_WEIGHT;
-  inside = 1 - convolve_ellipse_radius (u, v, width + 2 * feather, height + 2 * feather);
-  if (inside <= 0)
+  outer = convolve_ellipse_square (u, v, width + 2 * feather, height + 2 * feather);
+  if (outer >= 1)
     return 0;
+  outside = sqrt (inner) - 1;
+  inside = 1 - sqrt (outer);
   return (int) (CONVOLVE_WHOLE_WEIGHT * inside / (inside + outside));
 }
 

@@ -81,7 +81,19 @@ clamp (int value, int least, int most)
   return value < least ? least : value > most ? most : value;
 }
 
-/* Raises the weights of the pixels x .. x + count - 1 of row y to those that one box gives. */
+/* Raises one weight. TRUE where the weight is the whole then. */
+static bool
+raise (uint16_t *weight, int by)
+{
+  if (*weight < by)
+    *weight = (uint16_t) by;
+  return by == CONVOLVE_WHOLE_WEIGHT;
+}
+
+/*
+ * Raises the weights of the pixels x .. x + count - 1 of row y to those that one box gives. Shapes are convex: between
+ * two pixels with the whole weight all others have that, too, so that only the soft edges are computed.
+ */
 static void
 add_box (const ConvolveArea *area, ConvolveRect box, int x, int y, int count, uint16_t *weights)
 {
@@ -92,9 +104,12 @@ add_box (const ConvolveArea *area, ConvolveRect box, int x, int y, int count, ui
     return;
   first = clamp (floor_div (box.x - margin, area->x_step), x, x + count);
   end = clamp (floor_div (box.x + box.width + margin - 1, area->x_step) + 1, x, x + count);
-  for (int i = first; i < end; i++)
-    if (weights[i - x] < CONVOLVE_WHOLE_WEIGHT)
-      weights[i - x] = (uint16_t) convolve_larger (weights[i - x], convolve_box_weight (area, box, i, y));
+  while (first < end && !raise (&weights[first - x], convolve_box_weight (area, box, first, y)))
+    first++;
+  while (end > first && !raise (&weights[end - 1 - x], convolve_box_weight (area, box, end - 1, y)))
+    end--;
+  for (; first < end; first++)
+    weights[first - x] = CONVOLVE_WHOLE_WEIGHT;
 }
 
 static void
@@ -179,13 +194,18 @@ convolve_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const Conv
 static void
 fill_row (const ConvolvePixel *pixel, const int *values, const ConvolvePlane *plane, int x, int end, int y)
 {
-  int size = convolve_sample_size (pixel->type);
+  int size = convolve_sample_size (pixel->type), count = end - x, written = is_plain (pixel) ? 1 : count;
   uint8_t *at = destination_at (pixel, plane, x, y);
 
-  for (; x < end; x++, at += pixel->stride)
+  for (int i = 0; i < written; i++)
     for (int k = 0; k < pixel->samples; k++)
       if (pixel->select >> k & 1)
-        convolve_write_sample (pixel, at + k * size, values[k]);
+        convolve_write_sample (pixel, at + (ptrdiff_t) i * pixel->stride + k * size, values[k]);
+  /* Twice as many pixels with each copy. */
+  for (int more; written < count; written += more) {
+    more = written < count - written ? written : count - written;
+    memcpy (at + (ptrdiff_t) written * pixel->stride, at, (size_t) more * pixel->stride);
+  }
 }
 
 ConvolveStatus

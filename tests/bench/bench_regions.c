@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What parts of a frame cost on the CPU, by effect, number and size of boxes.
+ *
+ *  bench_regions [--rounds N] [--csv FILE]
+ *
+ * One 1080p frame of random content goes through the element again and again, with one thread. All cases take turns,
+ * round by round. A figure is the least time of the processor in all rounds, so that other work on the machine counts
+ * little; what the harness itself costs is measured with the element's place empty, and subtracted.
+ */
+#include <gst/check/gstharness.h>
+#include <gst/video/video.h>
+#include <stdio.h>
+#include <time.h>
+
+#define WIDTH 1920
+#define HEIGHT 1080
+#define FRAMES 5 /* of one round */
+
+typedef struct
+{
+  const gchar *what, *properties;
+  guint boxes, side;
+  gboolean copied; /* somebody else holds the frame, so that the element works on a copy */
+} Case;
+
+#define FACES "apply-to=regions mask=gaussian region-strength=0.2"
+#define SOFT FACES " region-shape=ellipse region-feather=20"
+
+static const Case cases[] = {
+  { "whole frame, sigma 22.6", "mask=gaussian sigma=22.627417", 0, 0, FALSE },
+  { "strength 0.2", FACES, 0, 0, FALSE },
+  { "strength 0.2", FACES, 1, 100, FALSE },
+  { "strength 0.2", FACES, 10, 100, FALSE },
+  { "strength 0.2, on a copy", FACES, 10, 100, TRUE },
+  { "strength 0.2, soft ellipses", SOFT, 10, 100, FALSE },
+  { "strength 0.2", FACES, 40, 100, FALSE },
+  { "strength 0.2", FACES, 100, 30, FALSE },
+  { "strength 0.2", FACES, 1000, 20, FALSE },
+  { "strength 0.2", FACES, 1, 300, FALSE },
+  { "strength 0.2", FACES, 1, 600, FALSE },
+  { "pixelate", "apply-to=regions region-effect=pixelate", 10, 100, FALSE },
+  { "pixelate", "apply-to=regions region-effect=pixelate", 1, 600, FALSE },
+  { "fill", "apply-to=regions region-effect=fill", 10, 100, FALSE },
+};
+
+static const gchar *const formats[] = { "NV12", "RGBA" };
+
+/* Boxes in rows, spread over the frame. */
+static gchar *
+place_boxes (guint count, guint side)
+{
+  GString *text = g_string_new (NULL);
+  guint columns = MAX (1, MIN (count, WIDTH / (side + side / 4 + 1))), rows = (count + columns - 1) / MAX (1, columns);
+
+  for (guint i = 0; i < count; i++)
+    g_string_append_printf (text, "%u,%u,%u,%u;", i % columns * (WIDTH / columns),
+        i / columns * (HEIGHT / MAX (1, rows)), side, side);
+  return g_string_free (text, FALSE);
+}
+
+static gdouble
+processor_time (void)
+{
+  struct timespec time;
+
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &time);
+  return time.tv_sec * 1e6 + time.tv_nsec * 1e-3;
+}
+
+typedef struct
+{
+  GstHarness *harness;
+  GstBuffer *frame;
+  gboolean copied;
+  gdouble least; /* microseconds a frame */
+} Trial;
+
+static void
+run (Trial *trial, guint frames)
+{
+  for (guint i = 0; i < frames; i++) {
+    GstBuffer *held = trial->copied ? gst_buffer_ref (trial->frame) : NULL, *out;
+
+    if (gst_harness_push (trial->harness, trial->frame) != GST_FLOW_OK)
+      g_error ("a frame fails");
+    out = gst_harness_pull (trial->harness);
+    if (held) {
+      trial->frame = held;
+      gst_buffer_unref (out);
+    } else {
+      trial->frame = out;
+    }
+  }
+}
+
+static Trial
+begin (const gchar *line, const gchar *format, gboolean copied)
+{
+  Trial trial = { .harness = gst_harness_new_parse (line), .copied = copied, .least = G_MAXDOUBLE };
+  GstVideoInfo info;
+  GstMapInfo map;
+
+  gst_video_info_set_format (&info, gst_video_format_from_string (format), WIDTH, HEIGHT);
+  info.fps_n = 25;
+  info.fps_d = 1;
+  gst_harness_set_src_caps (trial.harness, gst_video_info_to_caps (&info));
+  trial.frame = gst_buffer_new_allocate (NULL, info.size, NULL);
+  gst_buffer_map (trial.frame, &map, GST_MAP_WRITE);
+  for (gsize i = 0; i < map.size; i++)
+    map.data[i] = g_random_int ();
+  gst_buffer_unmap (trial.frame, &map);
+  run (&trial, 2);
+  return trial;
+}
+
+static void
+measure (Trial *trial)
+{
+  gdouble start = processor_time ();
+
+  run (trial, FRAMES);
+  trial->least = MIN (trial->least, (processor_time () - start) / FRAMES);
+}
+
+static void
+report (const gchar *format, const Case *row, gdouble time, FILE *csv)
+{
+  printf ("%-5s %-28s %5u of %4ux%-4u %9.1f us\n", format, row->what, row->boxes, row->side, row->side, time);
+  if (csv)
+    fprintf (csv, "1080p,%s,\"%s\",%u,%u,%.1f\n", format, row->what, row->boxes, row->side, time);
+}
+
+int
+main (int argc, char **argv)
+{
+  gint rounds = 15;
+  g_autofree gchar *file = NULL;
+  const GOptionEntry options[] = { { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "rounds", "N" },
+    { "csv", 0, 0, G_OPTION_ARG_FILENAME, &file, "where the figures go", "FILE" }, { NULL } };
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  FILE *csv;
+
+  g_option_context_add_main_entries (context, options, NULL);
+  if (!g_option_context_parse (context, &argc, &argv, NULL))
+    g_error ("bench_regions [--rounds N] [--csv FILE]");
+  gst_init (&argc, &argv);
+  csv = file ? fopen (file, "w") : NULL;
+  if (csv)
+    fprintf (csv, "size,format,what,boxes,side,us\n");
+  printf ("1080p, one thread; the least of %d rounds, microseconds of the processor a frame\n", rounds);
+  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
+    Trial trials[G_N_ELEMENTS (cases)], empty = begin ("identity", formats[f], FALSE);
+
+    for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+      g_autofree gchar *boxes = place_boxes (cases[i].boxes, cases[i].side);
+      g_autofree gchar *line =
+          g_strdup_printf ("cudaconvolve n-threads=1 kernel-variant=cpu %s regions=\"%s\"", cases[i].properties, boxes);
+
+      trials[i] = begin (line, formats[f], cases[i].copied);
+    }
+    for (gint round = 0; round < rounds; round++) {
+      measure (&empty);
+      for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+        measure (&trials[i]);
+    }
+    for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+      report (formats[f], &cases[i], trials[i].least - empty.least, csv);
+      gst_buffer_unref (trials[i].frame);
+      gst_harness_teardown (trials[i].harness);
+    }
+    gst_buffer_unref (empty.frame);
+    gst_harness_teardown (empty.harness);
+  }
+  if (csv)
+    fclose (csv);
+  return 0;
+}
