@@ -225,6 +225,37 @@ GST_START_TEST (test_cpu_variant)
 }
 GST_END_TEST;
 
+/* Parts of frames in all four combinations of memory: in place, as a copy, and without a box at all. */
+GST_START_TEST (test_regions)
+{
+  static const gchar *const formats[] = { "NV12", "I420", "P010_10LE", "RGBA" };
+  static const gchar *const settings[] = { "regions=10,10,90,70;50%,50%,80%,20%", "regions=\"\"",
+    "regions=30,20,61,77 region-shape=ellipse region-feather=9", "regions=30,20,61,77 region-effect=pixelate",
+    "regions=5,5,300,200 region-effect=fill region-color=0xff2060a0" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (settings); i++) {
+    g_autofree gchar *source =
+        g_strdup_printf ("videotestsrc pattern=snow num-buffers=3 ! video/x-raw,format=%s,width=322,height=242",
+            formats[i % G_N_ELEMENTS (formats)]);
+    g_autofree gchar *element =
+        g_strdup_printf ("cudaconvolve " MASK " apply-to=regions %s", settings[i / G_N_ELEMENTS (formats)]);
+    g_autofree gchar *reference = g_strdup_printf ("%s ! %s kernel-variant=cpu", source, element);
+    g_autofree gchar *system = g_strdup_printf ("%s ! %s", source, element);
+    g_autofree gchar *both =
+        g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! " CUDA " ! cudadownload", source, element);
+    g_autofree gchar *in = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! video/x-raw", source, element);
+    g_autofree gchar *out = g_strdup_printf ("%s ! %s ! " CUDA " ! cudadownload", source, element);
+    GByteArray *expected = frames_of (reference, NULL);
+
+    check_equal (system, expected, NULL);
+    check_equal (both, expected, NULL);
+    check_equal (in, expected, NULL);
+    check_equal (out, expected, NULL);
+    g_byte_array_unref (expected);
+  }
+}
+GST_END_TEST;
+
 /* Frames that are decoded and convolved on the GPU are those that the CPU makes of the same film. */
 GST_START_TEST (test_decoder)
 {
@@ -613,6 +644,7 @@ cudamemory_suite (void)
   tcase_add_test (tc, test_formats);
   tcase_add_test (tc, test_layers);
   tcase_add_test (tc, test_cpu_variant);
+  tcase_add_test (tc, test_regions);
   tcase_add_test (tc, test_decoder);
   tcase_add_test (tc, test_shared_context);
   tcase_add_test (tc, test_flights);
