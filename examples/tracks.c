@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tracks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+#include <gst/video/video.h>
+
+#define LARGEST 1e6 /* of the numbers of a box */
+
+typedef struct
+{
+  GstClockTime time;
+  Box box;
+} Keyframe;
+
+typedef struct
+{
+  char *type;
+  GArray *keyframes; /* Keyframe, at least one, times ascend */
+} Track;
+
+struct _Tracks
+{
+  GPtrArray *list; /* Track */
+};
+
+static void
+track_free (gpointer data)
+{
+  Track *track = data;
+
+  g_free (track->type);
+  g_array_unref (track->keyframes);
+  g_free (track);
+}
+
+Tracks *
+tracks_new (void)
+{
+  Tracks *tracks = g_new0 (Tracks, 1);
+
+  tracks->list = g_ptr_array_new_with_free_func (track_free);
+  return tracks;
+}
+
+void
+tracks_free (Tracks *tracks)
+{
+  g_ptr_array_unref (tracks->list);
+  g_free (tracks);
+}
+
+guint
+tracks_count (const Tracks *tracks)
+{
+  return tracks->list->len;
+}
+
+static Track *
+track_at (const Tracks *tracks, guint index)
+{
+  return g_ptr_array_index (tracks->list, index);
+}
+
+static const Keyframe *
+keyframe_at (const Track *track, guint index)
+{
+  return &g_array_index (track->keyframes, Keyframe, index);
+}
+
+static const Keyframe *
+last_keyframe (const Track *track)
+{
+  return keyframe_at (track, track->keyframes->len - 1);
+}
+
+static Track *
+begin_track (Tracks *tracks, const char *type)
+{
+  Track *track = g_new0 (Track, 1);
+
+  track->type = g_strdup (type);
+  track->keyframes = g_array_new (FALSE, FALSE, sizeof (Keyframe));
+  g_ptr_array_add (tracks->list, track);
+  return track;
+}
+
+/* --- files --- */
+
+/* A JSON file of this shape is a text of GLib's variants, too, whose parser checks names and kinds of values. */
+#define FILE_TYPE "a{saaa{sd}}"
+
+/* What the parser found, in words for people who do not know GLib's names of types. */
+static const char *
+fault_of (const char *sentence)
+{
+  if (!strstr (sentence, "of type"))
+    return sentence;
+  if (strstr (sentence, "type 'd'"))
+    return "a number is needed";
+  return strstr (sentence, "type 's'") ? "a text is needed" : "a list or an object is needed, or another one";
+}
+
+/* GLib's message begins with the place of the fault in bytes. */
+static void
+set_syntax_error (GError **error, const char *file, const char *text, const char *message)
+{
+  char *rest;
+  const gsize place = strtoul (message, &rest, 10), length = strlen (text);
+  const char *sentence = strchr (rest, ':');
+  int line = 1;
+
+  for (gsize i = 0; i < MIN (place, length); i++)
+    line += text[i] == '\n';
+  g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "%s: line %d: %s; clip-boxes.json in examples/ shows the form", file, line,
+      fault_of (sentence ? sentence + 1 : message));
+}
+
+static void
+set_keyframe_error (GError **error, const char *file, const Track *track, gsize number, const char *fault)
+{
+  g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "%s: \"%s\", keyframe %" G_GSIZE_FORMAT ": %s", file,
+      track->type, number + 1, fault);
+}
+
+/* Reads keyframe `number` of a track, which is an object of numbers. */
+static gboolean
+read_keyframe (Track *track, GVariant *object, gsize number, const char *file, GError **error)
+{
+  static const char *const names[] = { "time", "x", "y", "width", "height" };
+  double values[G_N_ELEMENTS (names)];
+  Keyframe keyframe;
+  const char *fault = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (!g_variant_lookup (object, names[i], "d", &values[i])) {
+      set_keyframe_error (error, file, track, number, "time, x, y, width and height are needed");
+      return FALSE;
+    }
+  if (g_variant_n_children (object) != G_N_ELEMENTS (names))
+    fault = "only time, x, y, width and height are known";
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (!isfinite (values[i]) || fabs (values[i]) > LARGEST)
+      fault = "a number is too large";
+  if (!fault && values[0] < 0)
+    fault = "time is below 0; times are seconds from the beginning of the film";
+  if (!fault && (values[3] <= 0 || values[4] <= 0))
+    fault = "width and height have to be above 0";
+  if (!fault) {
+    keyframe.time = llround (values[0] * GST_SECOND);
+    keyframe.box = (Box){ values[1], values[2], values[3], values[4] };
+    if (track->keyframes->len > 0 && last_keyframe (track)->time >= keyframe.time)
+      fault = "time has to be later than that of the keyframe before";
+  }
+  if (fault) {
+    set_keyframe_error (error, file, track, number, fault);
+    return FALSE;
+  }
+  g_array_append_val (track->keyframes, keyframe);
+  return TRUE;
+}
+
+static gboolean
+read_track (Tracks *tracks, const char *type, GVariant *list, const char *file, GError **error)
+{
+  Track *track = begin_track (tracks, type);
+  const gsize n_keyframes = g_variant_n_children (list);
+  gboolean ok = TRUE;
+
+  if (n_keyframes == 0) {
+    g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "%s: a track of \"%s\" has no keyframe", file, type);
+    return FALSE;
+  }
+  for (gsize i = 0; ok && i < n_keyframes; i++) {
+    GVariant *object = g_variant_get_child_value (list, i);
+
+    ok = read_keyframe (track, object, i, file, error);
+    g_variant_unref (object);
+  }
+  return ok;
+}
+
+static gboolean
+read_types (Tracks *tracks, GVariant *types, const char *file, GError **error)
+{
+  gboolean ok = TRUE;
+
+  for (gsize i = 0; ok && i < g_variant_n_children (types); i++) {
+    const char *type;
+    GVariant *lists;
+
+    g_variant_get_child (types, i, "{&s@aaa{sd}}", &type, &lists);
+    for (gsize k = 0; ok && k < g_variant_n_children (lists); k++) {
+      GVariant *list = g_variant_get_child_value (lists, k);
+
+      ok = read_track (tracks, type, list, file, error);
+      g_variant_unref (list);
+    }
+    g_variant_unref (lists);
+  }
+  return ok;
+}
+
+Tracks *
+tracks_load (const char *file, GError **error)
+{
+  Tracks *tracks = tracks_new ();
+  GError *syntax = NULL;
+  GVariant *types;
+  char *text;
+  gboolean ok;
+
+  if (g_access (file, R_OK) != 0 || !g_file_get_contents (file, &text, NULL, NULL)) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "%s: %s", file, g_strerror (errno));
+    tracks_free (tracks);
+    return NULL;
+  }
+  types = g_variant_parse (G_VARIANT_TYPE (FILE_TYPE), text, NULL, NULL, &syntax);
+  if (types) {
+    ok = read_types (tracks, types, file, error);
+    g_variant_unref (types);
+  } else {
+    set_syntax_error (error, file, text, syntax->message);
+    g_error_free (syntax);
+    ok = FALSE;
+  }
+  g_free (text);
+  if (!ok)
+    g_clear_pointer (&tracks, tracks_free);
+  return tracks;
+}
+
+static void
+write_number (GString *text, const char *name, double value)
+{
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_string_append_printf (text, "%s\"%s\": %s", strcmp (name, "time") ? ", " : "", name,
+      g_ascii_formatd (number, sizeof (number), "%.15g", value));
+}
+
+static void
+write_track (GString *text, const Track *track)
+{
+  for (guint i = 0; i < track->keyframes->len; i++) {
+    const Keyframe *keyframe = keyframe_at (track, i);
+
+    g_string_append (text, i ? ",\n      { " : "      { ");
+    write_number (text, "time", keyframe->time / (double) GST_SECOND);
+    write_number (text, "x", keyframe->box.x);
+    write_number (text, "y", keyframe->box.y);
+    write_number (text, "width", keyframe->box.width);
+    write_number (text, "height", keyframe->box.height);
+    g_string_append (text, " }");
+  }
+}
+
+gboolean
+tracks_save (const Tracks *tracks, const char *file, GError **error)
+{
+  GString *text = g_string_new ("{");
+  gboolean ok;
+
+  /* Tracks that were found have one type. */
+  for (guint i = 0; i < tracks->list->len; i++) {
+    if (i == 0)
+      g_string_append_printf (text, "\n  \"%s\": [", track_at (tracks, i)->type);
+    g_string_append (text, i ? ",\n    [\n" : "\n    [\n");
+    write_track (text, track_at (tracks, i));
+    g_string_append (text, "\n    ]");
+  }
+  g_string_append (text, tracks->list->len ? "\n  ]\n}\n" : " }\n");
+  ok = g_file_set_contents (file, text->str, text->len, error);
+  g_string_free (text, TRUE);
+  return ok;
+}
+
+/* --- boxes --- */
+
+static gboolean
+has_centre_of (const Box *box, const Box *other)
+{
+  const double x = other->x + other->width / 2 - box->x, y = other->y + other->height / 2 - box->y;
+
+  return x >= 0 && x < box->width && y >= 0 && y < box->height;
+}
+
+void
+tracks_add (Tracks *tracks, const char *type, GstClockTime time, const Box *box, GstClockTime gap)
+{
+  const Keyframe keyframe = { time, *box };
+  Track *track = NULL;
+
+  for (guint i = 0; i < tracks->list->len && !track; i++) {
+    Track *candidate = track_at (tracks, i);
+    const Keyframe *last = last_keyframe (candidate);
+
+    if (last->time < time && time - last->time <= gap && !strcmp (candidate->type, type)
+        && (has_centre_of (&last->box, box) || has_centre_of (box, &last->box)))
+      track = candidate;
+  }
+  if (!track)
+    track = begin_track (tracks, type);
+  g_array_append_val (track->keyframes, keyframe);
+}
+
+static double
+between (double a, double b, double share)
+{
+  return a + (b - a) * share;
+}
+
+/* The box at a time; before the first keyframe and after the last one the box stands still. */
+static Box
+box_at (const Track *track, GstClockTime time)
+{
+  const Keyframe *a, *b;
+  guint low = 0, high = track->keyframes->len - 1;
+  double share;
+
+  if (time <= keyframe_at (track, 0)->time)
+    return keyframe_at (track, 0)->box;
+  if (time >= keyframe_at (track, high)->time)
+    return keyframe_at (track, high)->box;
+  /* Keyframe low is not later than time, and keyframe high is later. */
+  while (high - low > 1) {
+    const guint middle = (low + high) / 2;
+
+    if (keyframe_at (track, middle)->time <= time)
+      low = middle;
+    else
+      high = middle;
+  }
+  a = keyframe_at (track, low);
+  b = keyframe_at (track, high);
+  share = (time - a->time) / (double) (b->time - a->time);
+  return (Box){ between (a->box.x, b->box.x, share), between (a->box.y, b->box.y, share),
+    between (a->box.width, b->box.width, share), between (a->box.height, b->box.height, share) };
+}
+
+guint
+tracks_attach (const Tracks *tracks, GstBuffer *frame, GstClockTime begin, GstClockTime end, GstClockTime lead)
+{
+  guint count = 0;
+
+  for (guint i = 0; i < tracks->list->len; i++) {
+    const Track *track = track_at (tracks, i);
+    const GstClockTime first = keyframe_at (track, 0)->time, last = last_keyframe (track)->time;
+    double left, top, right, bottom;
+    Box box;
+
+    if (begin > last || (end <= first && begin < first && first - begin > lead))
+      continue;
+    box = box_at (track, begin);
+    /* The metadata holds whole numbers from 0 up. Rounding makes the box larger. */
+    left = MAX (floor (box.x), 0);
+    top = MAX (floor (box.y), 0);
+    right = ceil (box.x + box.width);
+    bottom = ceil (box.y + box.height);
+    if (right <= left || bottom <= top)
+      continue;
+    gst_buffer_add_video_region_of_interest_meta (frame, track->type, left, top, right - left, bottom - top);
+    count++;
+  }
+  return count;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Boxes that move: each track is one face, or one other thing, with its box at some times. */
+#ifndef TRACKS_H
+#define TRACKS_H
+
+#include <gst/gst.h>
+
+typedef struct _Tracks Tracks;
+
+/* Pixels of the film. Width and height are above 0; a box may lie outside the picture. */
+typedef struct
+{
+  double x, y, width, height;
+} Box;
+
+Tracks *tracks_new (void);
+void tracks_free (Tracks *tracks);
+guint tracks_count (const Tracks *tracks);
+
+/*
+ * Reads a JSON file: an object of types, each with a list of tracks. A track is a list of keyframes in the order of
+ * their times. NULL with error, which names the file and the line or the track, where the file cannot be used.
+ *
+ *   { "face": [ [ { "time": 1.24, "x": 200, "y": 46, "width": 160, "height": 195 },
+ *                 { "time": 2.76, "x": 200, "y": 14, "width": 160, "height": 195 } ] ] }
+ */
+Tracks *tracks_load (const char *file, GError **error);
+gboolean tracks_save (const Tracks *tracks, const char *file, GError **error);
+
+/*
+ * Adds a box that was found at a time. Times of calls do not go back. The box goes on with the track whose last box is
+ * at most gap old and lies in the same place. Otherwise the box begins a track.
+ */
+void tracks_add (Tracks *tracks, const char *type, GstClockTime time, const Box *box, GstClockTime gap);
+
+/*
+ * Adds a GstVideoRegionOfInterestMeta to the frame, which is writable, for each track that has a box between begin and
+ * end, and for each track that begins at most lead later. Between keyframes boxes are interpolated linearly. Returns
+ * the number of boxes.
+ */
+guint tracks_attach (const Tracks *tracks, GstBuffer *frame, GstClockTime begin, GstClockTime end, GstClockTime lead);
+
+#endif
