@@ -183,6 +183,7 @@ stand_in () {
 . "$top/tests/rows/style.sh"
 . "$top/tests/rows/sanitizers.sh"
 . "$top/tests/rows/examples.sh"
+. "$top/tests/rows/anonymise.sh"
 . "$top/tests/rows/install.sh"
 . "$top/tests/rows/preparing.sh"
 . "$top/tests/rows/nvcc.sh"
@@ -197,6 +198,7 @@ use_build "$top/build"
 GST_REGISTRY=$top/build/registry.bin
 export GST_REGISTRY
 example_rows
+anonymise_rows
 install_rows
 preparing_rows
 nvcc_rows
