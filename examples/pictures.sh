@@ -3,7 +3,8 @@
 # Makes README's pictures from the clip, with the element of this build: sh examples/pictures.sh [FOLDER]
 #
 # FOLDER is examples/pictures where none is named. The script writes before-after.jpg, one preset-NAME.jpg for each preset,
-# one boundary-NAME.jpg for each boundary, and layer-NAME.jpg for the layers of layers.py.
+# one boundary-NAME.jpg for each boundary, layer-NAME.jpg for the layers of layers.py, and anonymised.jpg, four frames of
+# the clip after anonymise.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/examples/prepare.sh"
@@ -40,6 +41,29 @@ shift_mask () {
 values () {
   gst-inspect-1.0 cudaconvolve | sed -n "$1"
 }
+
+# strip NAME FILM FRAME...: the middles of these frames side by side, 320 pixels wide.
+strip () {
+  name=$1
+  gst-launch-1.0 -q filesrc location="$2" ! decodebin ! videocrop left=80 right=80 ! videoconvert ! videoscale \
+    ! video/x-raw,format=RGB,width=320,height=240 ! pngenc ! multifilesink location="$work/%d.png"
+  shift 2
+  sinks=
+  sources=
+  for frame in "$@"; do
+    number=$(echo "$sinks" | wc -w)
+    sinks="$sinks sink_$number::xpos=$((number * 320))"
+    sources="$sources filesrc location=$work/$frame.png ! pngdec ! videoconvert ! side.sink_$number"
+  done
+  # shellcheck disable=SC2086 # descriptions are lists of words
+  gst-launch-1.0 -q compositor name=side $sinks ! ${jpeg% *} quality=75 ! filesink location="$folder/$name.jpg" $sources
+  rm "$work"/*.png
+  echo "$folder/$name.jpg"
+}
+
+"$top/build/examples/anonymise" --boxes="$top/examples/clip-boxes.json" --output="$work/film.mkv" \
+  "$top/examples/clip.mp4"
+strip anonymised "$work/film.mkv" 35 43 56 65
 
 picture before-after 50 tee name=both ! queue ! compositor name=side sink_1::xpos=640 \
   both. ! queue ! cudaconvolve mask=gaussian mask-width=15 ! side. side.
