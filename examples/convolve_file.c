@@ -17,6 +17,7 @@
 
 #include "branches.h"
 #include "picture.h"
+#include "properties.h"
 
 #define INPUT \
   "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! " \
@@ -190,34 +191,6 @@ add_probe (GstElement *element, const char *pad_name, GstPadProbeType type, GstP
 
   gst_pad_add_probe (pad, type, callback, run, NULL);
   gst_object_unref (pad);
-}
-
-/* Sets NAME=VALUE as gst-launch-1.0 does, except that a mistake is an error. */
-static gboolean
-set_property (GstElement *element, const char *assignment)
-{
-  const char *equals = strchr (assignment, '=');
-  char *name = equals ? g_strndup (assignment, equals - assignment) : g_strdup (assignment);
-  GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), name);
-  GValue value = G_VALUE_INIT;
-  gboolean ok = FALSE;
-
-  if (!equals)
-    g_printerr ("\"%s\": a property is written NAME=VALUE\n", assignment);
-  else if (!pspec || !(pspec->flags & G_PARAM_WRITABLE))
-    g_printerr ("\"%s\": cudaconvolve has no such property to set; see gst-inspect-1.0 cudaconvolve\n", name);
-  else {
-    g_value_init (&value, pspec->value_type);
-    ok = gst_value_deserialize_with_pspec (&value, equals + 1, pspec) && !g_param_value_validate (pspec, &value);
-    if (ok)
-      g_object_set_property (G_OBJECT (element), name, &value);
-    else
-      g_printerr ("\"%s\": not a value of cudaconvolve's property %s; see gst-inspect-1.0 cudaconvolve\n", equals + 1,
-          name);
-    g_value_unset (&value);
-  }
-  g_free (name);
-  return ok;
 }
 
 /* One line, overwritten where a terminal shows it. */

@@ -91,6 +91,11 @@ example_terminal () {
   cat -v out/example | grep -q '^^M[0-9]* frames, .* left^\[\[K^M[0-9]* frames, '
 }
 
+# live KIND: the control program by its keys, over pipes or on a terminal; tests/rows/live.py has the kinds.
+live () {
+  python3 tests/rows/live.py "$1"
+}
+
 # refused TEXT ARGUMENTS...: examples/run.sh fails with these arguments and says TEXT.
 refused () {
   text=$1
@@ -124,7 +129,10 @@ example_rows () {
   check "examples: run.sh refuses a file without video" refused "no video" LICENSE
   check "examples: run.sh refuses an unknown mask" refused "not a preset" mask=nonsense
   check "examples: run.sh refuses an unknown property" refused "no such property" masc=gaussian
+  check "examples: live with keys from a pipe" live pipe
+  check "examples: live restores the terminal" live terminal
   [ -n "$all" ] || return 0
+  check "examples: live with every variant" live variants
   check "examples: run.sh mask=sobel-x" example mask=sobel-x bias=0.5 boundary=zero kernel-variant=cpu
   check "examples: a slow window" example_slow_window
   check "examples: a window that is closed" example_ends : --sink="identity error-after=30 ! fakesink"

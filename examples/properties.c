@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "properties.h"
+
+#include <string.h>
+
+/* The properties that keys change. */
+static const char *const names[] = { "mask", "mask-width", "sigma", "bias", "boundary", "kernel-variant" };
+G_STATIC_ASSERT (G_N_ELEMENTS (names) == N_PROPERTIES);
+
+gboolean
+set_property (GstElement *element, const char *assignment)
+{
+  const char *equals = strchr (assignment, '=');
+  char *name = equals ? g_strndup (assignment, equals - assignment) : g_strdup (assignment);
+  GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), name);
+  GValue value = G_VALUE_INIT;
+  gboolean ok = FALSE;
+
+  if (!equals)
+    g_printerr ("\"%s\": a property is written NAME=VALUE\n", assignment);
+  else if (!pspec || !(pspec->flags & G_PARAM_WRITABLE))
+    g_printerr ("\"%s\": cudaconvolve has no such property to set; see gst-inspect-1.0 cudaconvolve\n", name);
+  else {
+    g_value_init (&value, pspec->value_type);
+    ok = gst_value_deserialize_with_pspec (&value, equals + 1, pspec) && !g_param_value_validate (pspec, &value);
+    if (ok)
+      g_object_set_property (G_OBJECT (element), name, &value);
+    else
+      g_printerr ("\"%s\": not a value of cudaconvolve's property %s; see gst-inspect-1.0 cudaconvolve\n", equals + 1,
+          name);
+    g_value_unset (&value);
+  }
+  g_free (name);
+  return ok;
+}
+
+static GParamSpec *
+find (GstElement *convolve, const char *name)
+{
+  return g_object_class_find_property (G_OBJECT_GET_CLASS (convolve), name);
+}
+
+void
+append_properties (GString *line, GstElement *convolve)
+{
+  for (guint i = 0; i < N_PROPERTIES; i++) {
+    GValue value = G_VALUE_INIT;
+    char *text;
+
+    g_object_get_property (G_OBJECT (convolve), names[i], &value);
+    if (!g_param_value_defaults (find (convolve, names[i]), &value)) {
+      text = gst_value_serialize (&value);
+      g_string_append_printf (line, " %s=%s", names[i], text);
+      g_free (text);
+    }
+    g_value_unset (&value);
+  }
+}
+
+/* --- all values --- */
+
+void
+values_clear (Values *values)
+{
+  for (guint i = 0; i < N_PROPERTIES; i++)
+    if (G_IS_VALUE (&values->values[i]))
+      g_value_unset (&values->values[i]);
+}
+
+void
+values_keep (Values *values, GstElement *convolve)
+{
+  values_clear (values);
+  for (guint i = 0; i < N_PROPERTIES; i++)
+    g_object_get_property (G_OBJECT (convolve), names[i], &values->values[i]);
+}
+
+/* The element takes what one call sets together, so that no frame has a part of the values. */
+void
+values_restore (const Values *values, GstElement *convolve)
+{
+  g_object_setv (G_OBJECT (convolve), N_PROPERTIES, (const char **) names, values->values);
+}
+
+/* --- the changes of the keys --- */
+
+/* Adds to a number, and stays within the property's range. */
+static void
+add (GstElement *convolve, const char *name, double step)
+{
+  const GParamSpecDouble *range = G_PARAM_SPEC_DOUBLE (find (convolve, name));
+  double value;
+
+  g_object_get (convolve, name, &value, NULL);
+  g_object_set (convolve, name, CLAMP (value + step, range->minimum, range->maximum), NULL);
+}
+
+/* The next value of an enum after this one, or the previous one. */
+static int
+next_choice (GstElement *convolve, const char *name, int value, int step)
+{
+  const GEnumClass *choices = G_PARAM_SPEC_ENUM (find (convolve, name))->enum_class;
+
+  for (guint i = 0; i < choices->n_values; i++)
+    if (choices->values[i].value == value)
+      return choices->values[(i + choices->n_values + step) % choices->n_values].value;
+  return value;
+}
+
+/* The presets, from the end of the blurb of mask. To be freed with g_strfreev(). */
+static char **
+list_presets (GstElement *convolve)
+{
+  const char *list = strstr (g_param_spec_get_blurb (find (convolve, "mask")), "Presets: ");
+
+  return g_strsplit (list ? list + strlen ("Presets: ") : "gaussian", ", ", -1);
+}
+
+static void
+change_mask (GstElement *convolve, int step)
+{
+  char **presets = list_presets (convolve), *mask;
+  guint n = g_strv_length (presets), i = 0;
+
+  g_object_get (convolve, "mask", &mask, NULL);
+  while (i < n && g_strcmp0 (presets[i], mask) != 0)
+    i++;
+  /* A mask that is no preset, as weights are, comes before the first one. */
+  i = i == n ? (step > 0 ? 0 : n - 1) : (i + n + step) % n;
+  /* A width may contradict another preset, so the width is set along with the preset. */
+  g_object_set (convolve, "mask", presets[i], "mask-width", 0u, NULL);
+  g_strfreev (presets);
+  g_free (mask);
+}
+
+/* Widths are odd; 0 leaves the width to the preset or to sigma. */
+static void
+change_width (GstElement *convolve, int step)
+{
+  guint width, most = G_PARAM_SPEC_UINT (find (convolve, "mask-width"))->maximum;
+
+  g_object_get (convolve, "mask-width", &width, NULL);
+  if (step > 0)
+    width = width == 0 ? 3 : MIN (width + 2, most);
+  else
+    width = width <= 3 ? 0 : width - 2;
+  g_object_set (convolve, "mask-width", width, NULL);
+}
+
+static void
+change_sigma (GstElement *convolve, int step)
+{
+  add (convolve, "sigma", 0.5 * step);
+}
+
+static void
+change_bias (GstElement *convolve, int step)
+{
+  add (convolve, "bias", 0.125 * step);
+}
+
+static void
+change_boundary (GstElement *convolve, int step)
+{
+  int boundary;
+
+  g_object_get (convolve, "boundary", &boundary, NULL);
+  g_object_set (convolve, "boundary", next_choice (convolve, "boundary", boundary, step), NULL);
+}
+
+static const struct
+{
+  char forward, backward; /* keys */
+  void (*change) (GstElement *convolve, int step);
+} changes[] = {
+  { 'm', 'M', change_mask },
+  { 'w', 'W', change_width },
+  { 's', 'S', change_sigma },
+  { 'o', 'O', change_bias },
+  { 'b', 'B', change_boundary },
+};
+
+gboolean
+change_by_key (GstElement *convolve, char key, int *variant)
+{
+  if (key == 'v' || key == 'V') {
+    *variant = next_choice (convolve, "kernel-variant", *variant, key == 'v' ? 1 : -1);
+    g_object_set (convolve, "kernel-variant", *variant, NULL);
+    return TRUE;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (changes); i++)
+    if (key == changes[i].forward || key == changes[i].backward) {
+      changes[i].change (convolve, key == changes[i].forward ? 1 : -1);
+      return TRUE;
+    }
+  return FALSE;
+}
