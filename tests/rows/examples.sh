@@ -91,6 +91,48 @@ example_terminal () {
   cat -v out/example | grep -q '^^M[0-9]* frames, .* left^\[\[K^M[0-9]* frames, '
 }
 
+# A film of rings loses its detail up to the middle, and has the detail back at the end. The clip keeps its frames.
+example_animate () {
+  gst-launch-1.0 -q videotestsrc pattern=zone-plate kx2=60 ky2=34 num-buffers=100 \
+    ! video/x-raw,width=640,height=360,framerate=25/1 ! vp8enc deadline=1 cpu-used=4 end-usage=cq cq-level=4 \
+    max-quantizer=20 target-bitrate=30000000 ! webmmux ! filesink location=out/rings.webm &&
+    build/examples/animate out/rings.webm out/animated.webm &&
+    python3 tests/rows/animate.py out/rings.webm out/animated.webm sharp &&
+    build/examples/animate out/rings.webm out/animated.webm bias 0 -1 mask=identity &&
+    python3 tests/rows/animate.py out/rings.webm out/animated.webm bright &&
+    build/examples/animate examples/clip.mp4 out/animated.webm mask=unsharp:2 boundary=reflect &&
+    [ "$(frames out/animated.webm)" = 100 ]
+}
+
+# After Ctrl-C the film has the frames until then. The plain loop makes a film that would take long.
+animate_ends () {
+  rm -f out/animated.webm
+  build/examples/animate examples/clip.mp4 out/animated.webm sigma 8 20 kernel-variant=cpu-reference &
+  program=$!
+  sleep 3
+  kill -INT "$program"
+  wait "$program" || return 1
+  written=$(frames out/animated.webm)
+  echo "$written frames in the film"
+  [ "$written" -ge 1 ] && [ "$written" -lt 100 ]
+}
+
+# animate_refuses TEXT ARGUMENTS...: animate fails with these arguments and says TEXT.
+animate_refuses () {
+  text=$1
+  shift
+  ! build/examples/animate "$@" >out/example 2>&1 && cat out/example && grep -q "$text" out/example
+}
+
+# What cannot be animated is refused.
+animate_refusals () {
+  animate_refuses 'can be controlled' examples/clip.mp4 out/animated.webm mask 1 2 &&
+    animate_refuses 'not in the range' examples/clip.mp4 out/animated.webm bias 0 2 &&
+    animate_refuses '^Usage' examples/clip.mp4 out/animated.webm sigma 1 two &&
+    animate_refuses 'no such property' examples/clip.mp4 out/animated.webm masc=box &&
+    animate_refuses 'has no duration\|cannot decode' LICENSE out/animated.webm
+}
+
 # live KIND: the control program by its keys, over pipes or on a terminal; tests/rows/live.py has the kinds.
 live () {
   python3 tests/rows/live.py "$1"
@@ -129,6 +171,9 @@ example_rows () {
   check "examples: run.sh refuses a file without video" refused "no video" LICENSE
   check "examples: run.sh refuses an unknown mask" refused "not a preset" mask=nonsense
   check "examples: run.sh refuses an unknown property" refused "no such property" masc=gaussian
+  check "examples: animate" example_animate
+  check "examples: animate and Ctrl-C" animate_ends
+  check "examples: animate refuses what cannot be" animate_refusals
   check "examples: live with keys from a pipe" live pipe
   check "examples: live restores the terminal" live terminal
   [ -n "$all" ] || return 0
