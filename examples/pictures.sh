@@ -1,10 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Makes README's pictures from the clip, with the element of this build: sh examples/pictures.sh [FOLDER]
+# Makes all pictures of the project from the clip, with the element of this build, and the gallery that shows them:
 #
-# FOLDER is examples/pictures where none is named. The script writes before-after.jpg, one preset-NAME.jpg for each preset,
-# one boundary-NAME.jpg for each boundary, layer-NAME.jpg for the layers of layers.py, and anonymised.jpg, four frames of
-# the clip after anonymise.
+#   sh examples/pictures.sh                            all pictures, in examples/pictures/
+#   sh examples/pictures.sh FOLDER [PATTERN...]        in FOLDER; pictures whose names match a pattern alone
+#   sh examples/pictures.sh examples/pictures 'preset-disk' 'boundary-*'
+#
+# The script writes before-after.jpg, one preset-NAME.jpg for each preset, one boundary-NAME.jpg for each boundary,
+# layer-NAME.jpg for the layers of layers.py, anonymised.jpg, four frames of the clip after anonymise, and README.md with
+# all of them and the pipeline of each. A new preset or boundary is in the element's lists, so the script makes its picture.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/examples/prepare.sh"
@@ -13,6 +17,8 @@ install_missing
 build_project "$top/build"
 use_build "$top/build"
 folder=${1:-$top/examples/pictures}
+[ $# = 0 ] || shift
+patterns=${*:-*}
 mkdir -p "$folder"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -21,11 +27,38 @@ clip="filesrc location=$top/examples/clip.mp4 ! decodebin"
 # JPEG has full range and the matrix of BT.601, which the caps do not say.
 jpeg="videoconvert ! video/x-raw,format=Y444,colorimetry=1:4:0:0 ! jpegenc quality=88"
 
+# wanted NAME: whether the name matches one of the patterns.
+wanted () {
+  set -f
+  for pattern in $patterns; do
+    # shellcheck disable=SC2254 # a pattern is one
+    case $1 in $pattern) set +f; return 0 ;; esac
+  done
+  set +f
+  return 1
+}
+
+# note NAME.EXTENSION PIPELINE...: a row of the gallery. Words with spaces get quotes, as a shell needs them.
+note () {
+  # shellcheck disable=SC2016 # the backticks are Markdown
+  printf '| ![](%s) | `%s` | `' "$1" "${1%.*}"
+  shift
+  for word in "$@"; do
+    case $word in
+      *' '*) printf '%s="%s" ' "${word%%=*}" "${word#*=}" ;;
+      *) printf '%s ' "$word" ;;
+    esac
+  done | sed "s#$work#out#g; s/ \$//"
+  printf '` |\n'
+}
+
 # picture NAME FRAME PIPELINE...: plays the clip through the pipeline, and keeps the frame with this number.
 picture () {
   name=$1
   frame=$2
   shift 2
+  note "$name.jpg" "$@" >>"$work/gallery"
+  wanted "$name" || return 0
   # shellcheck disable=SC2086 # descriptions are lists of words
   gst-launch-1.0 -q $clip ! "$@" ! $jpeg ! multifilesink location="$work/%d.jpg"
   mv "$work/$frame.jpg" "$folder/$name.jpg"
@@ -61,17 +94,22 @@ strip () {
   echo "$folder/$name.jpg"
 }
 
-"$top/build/examples/anonymise" --boxes="$top/examples/clip-boxes.json" --output="$work/film.mkv" \
-  "$top/examples/clip.mp4"
-strip anonymised "$work/film.mkv" 35 43 56 65
+note anonymised.jpg build/examples/anonymise --boxes=examples/clip-boxes.json --output=out/film.mkv examples/clip.mp4 \
+  >>"$work/gallery"
+if wanted anonymised; then
+  "$top/build/examples/anonymise" --boxes="$top/examples/clip-boxes.json" --output="$work/film.mkv" \
+    "$top/examples/clip.mp4"
+  strip anonymised "$work/film.mkv" 35 43 56 65
+fi
 
 picture before-after 50 tee name=both ! queue ! compositor name=side sink_1::xpos=640 \
   both. ! queue ! cudaconvolve mask=gaussian mask-width=15 ! side. side.
 
 for preset in $(values 's/,//g; s/.*Presets: //p'); do
+  mask=$preset
   case $preset in
     box | gaussian | binomial | disk) more="mask-width=11" ;;
-    motion) more="mask=motion:30 mask-width=21" ;;
+    motion) mask=motion:30 more="mask-width=21" ;;
     unsharp) more="mask-width=9" ;;
     log) more="mask-width=9 bias=0.5" ;;
     scharr-?) more="bias=0.5 divisor=4" ;;
@@ -79,19 +117,35 @@ for preset in $(values 's/,//g; s/.*Presets: //p'); do
     *) more= ;;
   esac
   # shellcheck disable=SC2086
-  picture "preset-$preset" 10 cudaconvolve mask="$preset" $more ! videocrop left=230 right=170 top=130 bottom=50
+  picture "preset-$preset" 10 cudaconvolve mask="$mask" $more ! videocrop left=230 right=170 top=130 bottom=50
 done
 
 for boundary in $(values '/^  boundary /,/^  [a-z]/s/.*([0-9]): \([a-z0-9-]*\) .*/\1/p'); do
+  more=
+  [ "$boundary" != constant ] || more="boundary-color=0xff3070c0"
+  # shellcheck disable=SC2086
   picture "boundary-$boundary" 10 videocrop left=300 right=180 top=150 bottom=90 ! videoconvert ! video/x-raw,format=RGB \
-    ! cudaconvolve mask="$(shift_mask 41x1)" boundary="$boundary" boundary-color=0xff3070c0 \
-    ! cudaconvolve mask="$(shift_mask 1x41)" boundary="$boundary" boundary-color=0xff3070c0
+    ! cudaconvolve mask="$(shift_mask 41x1)" boundary="$boundary" $more \
+    ! cudaconvolve mask="$(shift_mask 1x41)" boundary="$boundary" $more
 done
 
 python3 "$top/examples/layers.py" "$work"
-mv "$work/gabor.png" "$folder/layer-filters.png"
+note layer-filters.png python3 examples/layers.py out >>"$work/gallery"
+! wanted layer-filters || mv "$work/gabor.png" "$folder/layer-filters.png"
 picture layer-mosaic 50 videoconvert ! cudaconvolve layer-location="$work/gabor.npz" stride=4 pool-size=2 mosaic=true \
   activation=relu divisor=0.12
 picture layer-blurpool 10 videoconvert ! cudaconvolve layer-location="$work/blurpool.npy" stride=2
 picture layer-sepia 10 videoconvert ! cudaconvolve layer-location="$work/sepia.npy" ! videoscale \
   ! video/x-raw,width=320,height=180
+
+cat - "$work/gallery" >"$folder/README.md" <<'END'
+# Gallery
+
+`sh examples/pictures.sh` writes this page and its pictures. A pipeline goes in the place of `...`:
+
+    gst-launch-1.0 filesrc location=examples/clip.mp4 ! decodebin ! ... ! videoconvert ! autovideosink
+
+| picture | name | pipeline, or command |
+| --- | --- | --- |
+END
+echo "$folder/README.md"

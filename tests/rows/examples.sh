@@ -154,11 +154,37 @@ pictures () {
   for name in $(echo "$presets" | sed 's/[a-z0-9-]*/preset-&/g') $(echo "$boundaries" | sed 's/^/boundary-/'); do
     echo "$name"
     [ -s "examples/pictures/$name.jpg" ] || { echo "has no picture in examples/pictures/"; return 1; }
+    grep -q "]($name.jpg)" examples/pictures/README.md || { echo "is not in the gallery: run examples/pictures.sh"; return 1; }
   done
+}
+
+# pictures.sh makes every picture of the folder, and the gallery as it is there.
+gallery () {
+  rm -rf out/pictures
+  sh examples/pictures.sh out/pictures && diff out/pictures/README.md examples/pictures/README.md &&
+    (cd out/pictures && find . | sort) >out/made && (cd examples/pictures && find . | sort) | diff out/made -
+}
+
+# The left half of the split screen is the film, and the right half is blurred.
+split_screen () {
+  . tests/rows/readme.sh
+  readme_lines examples/README.md | grep 'name=screen' >out/split-line
+  line=$(cat out/split-line)
+  grey='video/x-raw,format=GRAY8'
+  gst-launch-1.0 -q filesrc location=examples/clip.mp4 ! decodebin ! videoconvert ! "$grey" ! filesink location=out/grey &&
+    sh -c "$(echo "$line" | sed "s#autovideosink#$grey ! filesink location=out/split-grey#")" && python3 -c '
+before, after = (open(name, "rb").read() for name in ("out/grey", "out/split-grey"))
+assert len(before) == len(after) == 100 * 640 * 360, (len(before), len(after))
+rows = [place for place in range(0, len(before), 640 * 37)]
+for name, left in (("left", 0), ("right", 320)):
+    part = [abs(before[row + x] - after[row + x]) for row in rows for x in range(left, left + 320)]
+    print(name, "half: mean difference", sum(part) / len(part))
+    assert sum(part) / len(part) < 1 if name == "left" else sum(part) / len(part) > 4'
 }
 
 example_rows () {
   check "examples: a picture of each preset and boundary" pictures
+  check "examples: before and after on one screen" split_screen
   check "examples: layers.py" python3 examples/layers.py out
   check "leaks: mask=gaussian" no_leaks mask=gaussian
   check "leaks: mask=sobel-x" no_leaks mask=sobel-x
@@ -178,6 +204,7 @@ example_rows () {
   check "examples: live restores the terminal" live terminal
   [ -n "$all" ] || return 0
   check "examples: live with every variant" live variants
+  check "examples: pictures.sh" gallery
   check "examples: run.sh mask=sobel-x" example mask=sobel-x bias=0.5 boundary=zero kernel-variant=cpu
   check "examples: a slow window" example_slow_window
   check "examples: a window that is closed" example_ends : --sink="identity error-after=30 ! fakesink"
