@@ -188,6 +188,7 @@ stand_in () {
 . "$top/tests/rows/preparing.sh"
 . "$top/tests/rows/nvcc.sh"
 . "$top/tests/rows/readme.sh"
+. "$top/tests/rows/validate.sh"
 
 check_step "packages" install_missing || finish
 check_step "build" build_project "$top/build" || finish
@@ -203,6 +204,7 @@ install_rows
 preparing_rows
 nvcc_rows
 readme_rows
+validate_rows
 if [ -n "$all" ]; then
   analyser_rows
   sanitizer_rows
