@@ -73,7 +73,9 @@ def choices(lines):
 def limit(text):
     """A limit of a range as README shows it; None for the limit of the type itself."""
     value = float(text)
-    return f'{value:g}' if abs(value) < 2 ** 31 - 1 else None
+    if abs(value) >= 2 ** 31 - 1:
+        return None
+    return f'{value:.0f}' if value == int(value) else f'{value:g}'
 
 
 def span(least, most):
