@@ -34,7 +34,8 @@ gst_cuda_convolve_color_values (const GstCudaConvolveLayout *layout, const GstCu
   for (gint i = 0; i < CONVOLVE_MAX_SAMPLES; i++) {
     values[i] = 0;
     if (i < pixel->samples && (pixel->select >> i & 1)) {
-      gdouble share = component_of (&layout->info, group->component[i], rgb);
+      gboolean alpha = group->component[i] == GST_VIDEO_COMP_A;
+      gdouble share = alpha ? (color >> 24) / 255.0 : component_of (&layout->info, group->component[i], rgb);
 
       values[i] = CLAMP (floor (pixel->zero[i] + pixel->range[i] * share + 0.5), 0, (1 << pixel->depth) - 1);
     }

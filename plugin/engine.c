@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine.h"
 
+#include "components.h"
 #include "debug.h"
 #include "enums.h"
 #include "layercaps.h"
@@ -26,7 +27,7 @@ struct _GstCudaConvolveEngine
   gboolean looked;         /* for the regions of the next frame */
   ConvolveProperties good; /* what the last plans that could be made were made from */
   gboolean has_good;
-  gchar *mask_warning, *layer_warning; /* the texts of the warnings that stand, or NULL */
+  gchar *mask_warning, *layer_warning, *components_warning; /* the texts of the warnings that stand, or NULL */
 
   ConvolvePool *pool; /* of plans for the CPU, or NULL */
   guint n_threads;    /* that the pool was made for */
@@ -381,6 +382,18 @@ warn_of_settings (GstCudaConvolveEngine *engine, const gchar *text)
   engine->mask_warning = g_strdup (text);
 }
 
+/* Logs that no component of the frames is chosen, once until the components or the format change. */
+static void
+warn_of_components (GstCudaConvolveEngine *engine, guint components)
+{
+  gchar *text = engine->layer ? NULL : gst_cuda_convolve_components_explain (&engine->in, components);
+
+  if (text && g_strcmp0 (engine->components_warning, text) != 0)
+    GST_WARNING_OBJECT (engine->element, "%s", text);
+  g_free (engine->components_warning);
+  engine->components_warning = text;
+}
+
 /* Takes properties as the good ones. */
 static void
 keep_good (GstCudaConvolveEngine *engine, const ConvolveProperties *properties)
@@ -431,6 +444,7 @@ replace_plans (GstCudaConvolveEngine *engine, ConvolveProperties *properties, Co
   engine->plans_fit = TRUE;
   engine->looked = FALSE;
   keep_good (engine, properties);
+  warn_of_components (engine, properties->components);
   explain_choice (engine, properties);
   return TRUE;
 }
@@ -558,6 +572,7 @@ gst_cuda_convolve_engine_stop (GstCudaConvolveEngine *engine)
   g_clear_pointer (&engine->pool, convolve_pool_free);
   g_clear_pointer (&engine->mask_warning, g_free);
   g_clear_pointer (&engine->layer_warning, g_free);
+  g_clear_pointer (&engine->components_warning, g_free);
   set_layer (engine, NULL);
   gst_video_info_init (&engine->in.info);
   gst_cuda_convolve_stats_clear_variant (engine->stats);

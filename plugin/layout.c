@@ -5,11 +5,12 @@
  */
 #include "layout.h"
 
-#define ALPHA 3 /* the component's number in every format that has it */
+#define ALPHA 3    /* the component's number in every format that has it */
+#define NOTHING -1 /* a sample that is padding */
 
 /*
  * Packed formats of 16-bit words, with the sample in the upper bits. GStreamer's description has no offsets for them:
- * Y U Y V, and U Y V A.
+ * Y U Y V, and U Y V A. Of VYUY the description has the offsets of UYVY; GStreamer's own unpacking has V first.
  */
 typedef struct
 {
@@ -27,6 +28,7 @@ find_words (const GstVideoFormatInfo *finfo)
     { "Y216_", { 0, 2, 6, -1 }, 0 },
     { "Y412_", { 2, 0, 4, 6 }, 4 },
     { "Y416_", { 2, 0, 4, 6 }, 0 },
+    { "VYUY", { 1, 2, 0, -1 }, 0 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
@@ -138,7 +140,7 @@ gst_cuda_convolve_format_is_supported (const GstVideoFormatInfo *finfo)
   return TRUE;
 }
 
-/* Fills the group's pixel for one sample. The component decides zero level, range and whether bias applies. */
+/* Fills the group for one sample. The component decides zero level, range and whether bias applies. */
 static void
 describe_sample (GstCudaConvolveGroup *group, guint sample, const GstVideoInfo *info, guint component)
 {
@@ -147,8 +149,11 @@ describe_sample (GstCudaConvolveGroup *group, guint sample, const GstVideoInfo *
   GstVideoColorRange range = info->colorimetry.range;
   gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
 
-  if (component == ALPHA)
-    return; /* copied */
+  group->component[sample] = component;
+  if (component == ALPHA) {
+    pixel->range[sample] = (1 << pixel->depth) - 1; /* for those who choose alpha, which is copied otherwise */
+    return;
+  }
   if (range == GST_VIDEO_COLOR_RANGE_UNKNOWN && GST_VIDEO_FORMAT_INFO_IS_YUV (finfo))
     range = GST_VIDEO_COLOR_RANGE_16_235;
   gst_video_color_range_offsets (range, finfo, offset, scale);
@@ -193,6 +198,7 @@ add_odd_end (GstCudaConvolveLayout *layout)
     end->offset += (gsize) luma->width * luma->pixel.stride;
     end->width = 1;
     end->pixel.select = end->pixel.biased = 0;
+    end->component[0] = NOTHING;
   }
 }
 
@@ -226,6 +232,8 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo
     if (!group) {
       group = &layout->groups[layout->n_groups++];
       group->plane = plane;
+      for (guint k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+        group->component[k] = NOTHING;
       group->offset = together ? 0 : offset;
       group->width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, i, GST_VIDEO_INFO_WIDTH (info));
       group->height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (finfo, i, GST_VIDEO_INFO_HEIGHT (info));

@@ -22,7 +22,7 @@ typedef struct
   gint width, height;   /* pixels of the group */
   guint x_step, y_step; /* luma pixels for each pixel of the group: 1, 2 or 4 */
   ConvolvePixel pixel;
-  guint component[CONVOLVE_MAX_SAMPLES]; /* of each sample that the pixel selects */
+  gint component[CONVOLVE_MAX_SAMPLES]; /* number of the format's component in each sample, or -1 for padding */
 } GstCudaConvolveGroup;
 
 /* A plane of the frame as bytes; the padding at the end of a row does not count. */

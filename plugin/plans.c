@@ -2,6 +2,7 @@
 #include "plans.h"
 
 #include "color.h"
+#include "components.h"
 #include "enums.h"
 #include "props.h"
 
@@ -112,6 +113,8 @@ gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCuda
 
   plans->in = *in;
   plans->out = *out;
+  if (!layer)
+    gst_cuda_convolve_components_choose (&plans->in, properties->components);
   if (layer)
     status = make_layer (plans, properties, layer, device, error);
   else
@@ -199,13 +202,15 @@ gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans)
   names = g_string_new (NULL);
   for (guint i = 0; i < plans->in.n_groups; i++) {
     const gchar *name = convolve_plan_variant (plans->group[i]);
-    gboolean known = plans->in.groups[i].pixel.select == 0; /* alpha is only copied */
+    gboolean known = plans->in.groups[i].pixel.select == 0; /* it only copies */
 
     for (guint k = 0; k < i; k++)
       known |= g_str_equal (name, convolve_plan_variant (plans->group[k]));
     if (!known)
       g_string_append_printf (names, "%s%s", names->len ? "," : "", name);
   }
+  if (names->len == 0)
+    g_string_append (names, convolve_plan_variant (plans->group[0]));
   interned = g_intern_string (names->str);
   g_string_free (names, TRUE);
   return interned;

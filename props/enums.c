@@ -46,6 +46,42 @@ convolve_activation_get_type (void)
   return type;
 }
 
+GType
+convolve_components_get_type (void)
+{
+  static gsize type = 0;
+  static const GFlagsValue values[] = {
+    { CONVOLVE_COMPONENT_Y, "luma, and gray", "y" },
+    { CONVOLVE_COMPONENT_U, "the chroma component U", "u" },
+    { CONVOLVE_COMPONENT_V, "the chroma component V", "v" },
+    { CONVOLVE_COMPONENT_R, "red", "r" },
+    { CONVOLVE_COMPONENT_G, "green", "g" },
+    { CONVOLVE_COMPONENT_B, "blue", "b" },
+    { CONVOLVE_COMPONENT_A, "alpha", "a" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type)) {
+    GType made = g_flags_register_static ("GstCudaConvolveComponents", values);
+
+    g_once_init_leave (&type, made);
+  }
+  return type;
+}
+
+gchar *
+convolve_flags_text (GType type, guint flags)
+{
+  GFlagsClass *known = g_type_class_ref (type);
+  GString *text = g_string_new (flags ? NULL : "0");
+
+  for (guint i = 0; i < known->n_values; i++)
+    if (flags & known->values[i].value)
+      g_string_append_printf (text, "%s%s", text->len ? "+" : "", known->values[i].value_nick);
+  g_type_class_unref (known);
+  return g_string_free (text, FALSE);
+}
+
 /* The index of the variant for masks, or -1. */
 static gint
 find_for_masks (const gchar *name)

@@ -27,6 +27,25 @@ GType convolve_region_effect_get_type (void);
 GType convolve_region_fallback_get_type (void);
 GType convolve_region_sources_get_type (void); /* flags */
 
+/* The components of a picture, as flags. Gray is Y. */
+typedef enum
+{
+  CONVOLVE_COMPONENT_Y = 1 << 0,
+  CONVOLVE_COMPONENT_U = 1 << 1,
+  CONVOLVE_COMPONENT_V = 1 << 2,
+  CONVOLVE_COMPONENT_R = 1 << 3,
+  CONVOLVE_COMPONENT_G = 1 << 4,
+  CONVOLVE_COMPONENT_B = 1 << 5,
+  CONVOLVE_COMPONENT_A = 1 << 6,
+  CONVOLVE_COMPONENTS_DEFAULT = CONVOLVE_COMPONENT_A - 1 /* all but alpha */
+} ConvolveComponents;
+
+#define CONVOLVE_TYPE_COMPONENTS (convolve_components_get_type ())
+GType convolve_components_get_type (void);
+
+/* The nicks of the flags as users write them, as in y+u, or 0; to be freed. */
+gchar *convolve_flags_text (GType type, guint flags);
+
 /* Values are CONVOLVE_VARIANT_AUTO, convolve_variant_number() and convolve_layer_variant_number(). */
 #define CONVOLVE_TYPE_VARIANT (convolve_variant_get_type ())
 #define CONVOLVE_VARIANT_AUTO 0

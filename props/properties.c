@@ -170,7 +170,7 @@ static const Row rows[] = {
       .blurb = "Number of blocks across the shorter side of each box, for the effect pixelate" },
   { "region-color", "Region color", UINT_AT (region.color), .target = FILLING, .flags = CONTROLLABLE,
       .most = G_MAXUINT32, .standard = 0xff000000,
-      .blurb = "Colour of the effect fill, as 0xAARRGGBB; alpha is not used" },
+      .blurb = "Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a" },
   { "region-hold", "Region hold", TIME_AT (region.hold), .target = DETECTIONS, .flags = PLAYING,
       .standard = 500 * GST_MSECOND,
       .blurb = "Nanoseconds that a box from metadata stays after the last frame that had this box, so that a detector "
@@ -207,7 +207,13 @@ static const Row rows[] = {
                "one rounding (0 = the input, 1 = the convolved picture)" },
   { "boundary-color", "Boundary color", UINT_AT (boundary_color), .target = CONSTANT, .flags = CONTROLLABLE,
       .most = G_MAXUINT32, .standard = 0xff000000,
-      .blurb = "Colour outside the picture for boundary=constant, as 0xAARRGGBB; alpha is not used" },
+      .blurb = "Colour outside the picture for boundary=constant, as 0xAARRGGBB; AA counts where components has a" },
+  { "components", "Components", FLAGS_AT (components, convolve_components_get_type), .target = MASK, .flags = PLAYING,
+      .standard = CONVOLVE_COMPONENTS_DEFAULT,
+      .blurb =
+          "Components that the mask convolves, joined by +, as in y or r+g; the others are copied bit for bit, and "
+          "those that the format lacks are left out. y is gray, too; a is alpha, which is convolved by itself: 0 "
+          "is its black, and premultiplied colours stay" },
 };
 
 G_STATIC_ASSERT (sizeof (ConvolveBoundary) == sizeof (gint) && sizeof (ConvolveActivation) == sizeof (gint));
@@ -519,19 +525,6 @@ show_array (const GValue *array)
 }
 
 static gchar *
-show_flags (GType type, guint value)
-{
-  GValue holder = G_VALUE_INIT;
-  gchar *text;
-
-  g_value_init (&holder, type);
-  g_value_set_flags (&holder, value);
-  text = gst_value_serialize (&holder);
-  g_value_unset (&holder);
-  return text;
-}
-
-static gchar *
 show_enum (GType type, gint value)
 {
   GEnumClass *values = g_type_class_ref (type);
@@ -569,7 +562,7 @@ show_value (const ConvolveProperties *properties, const Row *row)
     case FLAGS:
       if (VALUE (guint, properties, row) == row->standard)
         return NULL;
-      return show_flags (row->type (), VALUE (guint, properties, row));
+      return convolve_flags_text (row->type (), VALUE (guint, properties, row));
     case INT:
     case BOOLEAN:
     case ENUM:

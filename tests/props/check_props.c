@@ -72,7 +72,7 @@ GST_START_TEST (properties)
     "activation", "pool-size", "pool-stride", "layer-channels", "mosaic", "apply-to", "regions", "region-sources",
     "region-types", "region-expand", "region-feather", "region-shape", "region-effect", "region-strength",
     "region-blocks", "region-color", "region-hold", "region-fallback", "weights", "mask-location", "mask-x", "mask-y",
-    "anchor-x", "anchor-y", "flip", "mix", "boundary-color" };
+    "anchor-x", "anchor-y", "flip", "mix", "boundary-color", "components" };
   static const gchar *const controllable[] = { "mask-width", "mask-height", "sigma", "divisor", "bias", "region-expand",
     "region-feather", "region-strength", "region-blocks", "region-color", "boundary-color", "anchor-x", "anchor-y",
     "mix", NULL };
@@ -350,6 +350,10 @@ GST_START_TEST (settings_without_effect)
       "mask-location: \"missing.txt\"" BESIDE "\nmask-x: \"1 2 1\"" BESIDE "\nmask-y: \"1 2 1\"" BESIDE
       "\nanchor-x: 0" BESIDE "\nanchor-y: 0" BESIDE "\nflip: true" BESIDE "\nmix: 0.25" BESIDE);
   convolve_mask_file_unref (p.mask.file);
+  p.mask = standard.mask;
+  p.components = CONVOLVE_COMPONENT_A | CONVOLVE_COMPONENT_Y;
+  expect_idle (&p, TRUE, "components: y+a" BESIDE);
+  p.components = standard.components;
 
   p.mask = settings_of (NULL, 0, 0);
   p.layer = (ConvolveLayerSettings){ .stride = 4,

@@ -176,6 +176,8 @@ zero_level (const GstVideoInfo *info, guint component)
 {
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (info->finfo, 0);
 
+  if (component == 3) /* alpha: transparent */
+    return 0;
   if (GST_VIDEO_INFO_IS_YUV (info) && component > 0)
     return 1 << (depth - 1);
   return is_limited (info) ? 16 << (depth - 8) : 0;
@@ -205,13 +207,14 @@ expected_of_masks (const ConvolveMask *luma, const ConvolveMask *chroma, Convolv
   };
 }
 
-static void
-check_component (const GstVideoInfo *info, guint c, const Component *in, const Component *out, const Expected *expected,
-    const gchar *what)
+void
+frame_check_component (const GstVideoInfo *info, guint c, const Component *in, const Component *out,
+    const Expected *expected, const gchar *what)
 {
   gboolean yuv = GST_VIDEO_INFO_IS_YUV (info);
   gboolean chroma = GST_VIDEO_FORMAT_INFO_W_SUB (info->finfo, c) || GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, c);
   gboolean scaled = !expected->integers && chroma;
+  gboolean chosen = expected->chosen ? expected->chosen >> c & 1 : c < 3;
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (info->finfo, 0), count = in->width * in->height;
   gint size = depth == 8 ? 1 : 2;
   g_autofree guint8 *bytes = g_malloc (count);
@@ -221,10 +224,10 @@ check_component (const GstVideoInfo *info, guint c, const Component *in, const C
     .depth = depth,
     .samples = 1,
     .pixel_stride = size,
-    .select = c < 3,
-    .biased = !yuv || c == 0,
+    .select = chosen,
+    .biased = c < 3 && (!yuv || c == 0),
     .zero = { zero_level (info, c) },
-    .outside = { zero_level (info, c) }, /* of the default colour, black */
+    .outside = { c == 3 ? (1 << depth) - 1 : zero_level (info, c) }, /* of the default colour, opaque black */
     .range = { nominal_range (info) },
     .pixels = size == 1 ? bytes : (const guint8 *) in->samples,
     .row_stride = size * in->width,
@@ -246,7 +249,7 @@ check_component (const GstVideoInfo *info, guint c, const Component *in, const C
     bytes[i] = in->samples[i];
   fail_unless (oracle_convolve (&oracle, 0, 0, in->width, in->height, values));
   for (gint i = 0; i < count; i++) {
-    gint low = c == 3 ? in->samples[i] : values[i].low, high = c == 3 ? low : values[i].high;
+    gint low = chosen ? values[i].low : in->samples[i], high = chosen ? values[i].high : low;
 
     /*
      * fail() only where a sample is wrong: a call of fail_unless() for each sample would take longer than the
@@ -267,7 +270,7 @@ frame_check (const GstVideoInfo *info, GstBuffer *in, GstBuffer *out, const Expe
   frame_read (info, in, from);
   frame_read (info, out, to);
   for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (info); c++)
-    check_component (info, c, &from[c], &to[c], expected, what);
+    frame_check_component (info, c, &from[c], &to[c], expected, what);
   frame_clear (from);
   frame_clear (to);
 }

@@ -52,10 +52,18 @@ typedef struct
   gdouble divisors[2];
   gint chroma_width, chroma_height;
   gdouble bias; /* with the preset's offset */
+  guint chosen; /* bit c: component c is convolved, all others are copied; 0 stands for all but alpha */
 } Expected;
 
 /* What a preset does, from the masks of luma and chroma, which must live as long. */
 Expected expected_of_masks (const ConvolveMask *luma, const ConvolveMask *chroma, ConvolveBoundary boundary);
+
+/*
+ * Compares a component, or a part of it that is convolved as an image of its own, with the oracle; info is that of the
+ * frames, and c the component's number. Fails the check, naming the place, where a sample differs.
+ */
+void frame_check_component (const GstVideoInfo *info, guint c, const Component *in, const Component *out,
+    const Expected *expected, const gchar *what);
 
 /* Compares every sample with the oracle; fails the check, naming the place, where one differs. */
 void frame_check (const GstVideoInfo *info, GstBuffer *in, GstBuffer *out, const Expected *expected, const gchar *what);
