@@ -198,7 +198,7 @@ binomial_axis (gint width, gint step, Axis *axis)
     axis->radius--;
     memmove (axis->tap, axis->tap + 1, sizeof (gdouble) * (2 * axis->radius + 1));
   }
-  return folds * (step == 1 ? 2 : step == 2 ? 4 : 6);
+  return folds * (step == 1 ? 2 : step == 2 ? 4 : step == 4 ? 6 : 8);
 }
 
 static gboolean

@@ -106,7 +106,7 @@ set_divisor_and_offset (ConvolveMask *mask, const ConvolveSettings *settings, co
 static gboolean
 is_step (guint step)
 {
-  return step == 1 || step == 2 || step == 4;
+  return step == 1 || step == 2 || step == 4 || step == 8;
 }
 
 static const gchar *

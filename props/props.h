@@ -11,8 +11,8 @@
 G_BEGIN_DECLS
 
 /*
- * Makes the mask for a plane that has one sample for every x_step by y_step luma pixels: 1, 2 or 4 each, and 1 by 1 for
- * luma and RGB. A sized preset is scaled to the plane; weights and 3x3 presets are not.
+ * Makes the mask for a plane that has one sample for every x_step by y_step luma pixels: 1, 2, 4 or 8 each, and 1 by 1
+ * for luma and RGB; in a field, in which every second row is missing, y_step is twice as large. A sized preset is scaled to the plane; weights and 3x3 presets are not.
  *
  * One of mask, weights, mask-location, and mask-x with mask-y gives the mask, and source.h has the rule. The weight at
  * anchor-x, anchor-y lies in the middle of the mask, flip turns the mask around its middle, and mix blends the identity
