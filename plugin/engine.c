@@ -27,6 +27,7 @@ struct _GstCudaConvolveEngine
   gboolean looked;         /* for the regions of the next frame */
   ConvolveProperties good; /* what the last plans that could be made were made from */
   gboolean has_good;
+  guint faults_told; /* bits of gst_cuda_convolve_windows_faults() that the user knows */
   gchar *mask_warning, *layer_warning, *components_warning; /* the texts of the warnings that stand, or NULL */
 
   ConvolvePool *pool; /* of plans for the CPU, or NULL */
@@ -109,6 +110,7 @@ gst_cuda_convolve_engine_set_caps (GstCudaConvolveEngine *engine, const GstVideo
   engine->cuda_memory = cuda_in || cuda_out;
   if (engine->cuda_memory && gst_cuda_convolve_device_is_outside_context (engine->device))
     release_device (engine); /* to be opened again where the frames are */
+  engine->faults_told = 0;
   gst_cuda_convolve_layout_init (&engine->in, in);
   gst_cuda_convolve_layout_init (&engine->out, out);
   engine->plans_fit = FALSE;
@@ -262,12 +264,18 @@ explain_choice (GstCudaConvolveEngine *engine, const ConvolveProperties *propert
   if (properties->variant != CONVOLVE_VARIANT_AUTO || engine->layer
       || gst_debug_category_get_threshold (GST_CAT_DEFAULT) < GST_LEVEL_DEBUG)
     return;
-  for (guint i = 0; i < engine->in.n_groups; i++) {
-    gchar text[1000];
+  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
+    for (guint i = 0; i < engine->in.n_groups; i++) {
+      const ConvolvePlan *plan = gst_cuda_convolve_plans_group (engine->plans, kind, i);
+      gchar text[1000];
 
-    convolve_plan_explain (gst_cuda_convolve_plans_group (engine->plans, i), text, sizeof (text));
-    GST_DEBUG_OBJECT (engine->element, "plane %u: %s", engine->in.groups[i].plane, text);
-  }
+      if (!plan)
+        continue;
+      convolve_plan_explain (plan, text, sizeof (text));
+      GST_DEBUG_OBJECT (engine->element, "plane %u%s%s: %s", engine->in.groups[i].plane,
+          kind & GST_CUDA_CONVOLVE_SECOND_ROWS ? ", every second row" : "",
+          kind & GST_CUDA_CONVOLVE_SECOND_COLUMNS ? ", every second column" : "", text);
+    }
 }
 
 /*
@@ -333,6 +341,11 @@ make_plans (GstCudaConvolveEngine *engine, const ConvolveProperties *properties,
     g_snprintf (error->text, sizeof (error->text),
         "kernel-variant: %s takes whole frames, and apply-to is not frame: auto, cpu and cpu-reference take regions",
         convolve_variant_nick (properties->variant));
+    return NULL;
+  }
+  if (parts && GST_VIDEO_INFO_INTERLACE_MODE (&engine->in.info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE) {
+    *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED,
+      .text = "apply-to: each frame is one field (interlace-mode=alternate), and regions are parts of whole frames" };
     return NULL;
   }
   return gst_cuda_convolve_plans_new (properties, engine->layer, &engine->in, &engine->out,
@@ -503,6 +516,27 @@ gst_cuda_convolve_engine_look (GstCudaConvolveEngine *engine, GstBuffer *input)
   if (!any)
     return GST_CUDA_CONVOLVE_NEEDS_NO_WORK;
   return gst_buffer_is_writable (input) ? GST_CUDA_CONVOLVE_NEEDS_NOTHING : GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
+}
+
+gboolean
+gst_cuda_convolve_engine_needs_copies (GstCudaConvolveEngine *engine, GstBuffer *input)
+{
+  if (engine->in.cropped || engine->layer || !gst_cuda_convolve_windows_has_crop (&engine->in.info, input))
+    return FALSE;
+  engine->in.cropped = TRUE;
+  return TRUE;
+}
+
+void
+gst_cuda_convolve_engine_warn_of_frame (GstCudaConvolveEngine *engine, GstBuffer *input)
+{
+  guint faults = gst_cuda_convolve_windows_faults (&engine->in.info, engine->good.field_mode, engine->layer != NULL,
+      engine->regions != NULL, input);
+
+  for (guint bit = 0; faults >> bit != 0; bit++)
+    if (faults >> bit & ~(engine->faults_told >> bit) & 1)
+      GST_WARNING_OBJECT (engine->element, "%s", gst_cuda_convolve_windows_fault_text (bit));
+  engine->faults_told |= faults;
 }
 
 GstFlowReturn

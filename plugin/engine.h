@@ -80,6 +80,15 @@ typedef enum
 GstCudaConvolveNeed gst_cuda_convolve_engine_look (GstCudaConvolveEngine *engine, GstBuffer *input);
 
 /*
+ * Whether the input is the first frame with these caps of which a crop leaves out pixels. The plans must then be made
+ * again by update(), with plans that copy these pixels.
+ */
+gboolean gst_cuda_convolve_engine_needs_copies (GstCudaConvolveEngine *engine, GstBuffer *input);
+
+/* Logs what of the frame cannot be kept apart, once for each fault until the caps change. There are plans. */
+void gst_cuda_convolve_engine_warn_of_frame (GstCudaConvolveEngine *engine, GstBuffer *input);
+
+/*
  * Begins the frame that look() was for, with the plans there are, as gst_cuda_convolve_flights_begin(). output is NULL
  * where the frame needs none.
  */

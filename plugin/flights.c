@@ -2,6 +2,7 @@
 #include "flights.h"
 
 #include "allocation.h"
+#include "crop.h"
 #include "run.h"
 
 /* How long a frame lasts where the caps do not say, as GStreamer's video decoders take it. */
@@ -154,6 +155,8 @@ map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvol
         "Cannot map a frame to read it.", NULL);
     return FALSE;
   }
+  if (flight->input)
+    gst_cuda_convolve_crop_enter (gst_cuda_convolve_plans_in (plans), &flight->in.video);
   if (!map_frame (flights, plans, out, &flight->out, flight->output, write)) {
     if (flight->input)
       gst_video_frame_unmap (&flight->in.video);
@@ -161,8 +164,10 @@ map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvol
         "Cannot map a frame to write it.", NULL);
     return FALSE;
   }
-  if (!flight->input)
+  if (!flight->input) {
+    gst_cuda_convolve_crop_enter (gst_cuda_convolve_plans_out (plans), &flight->out.video);
     flight->in = flight->out;
+  }
   return TRUE;
 }
 

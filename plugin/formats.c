@@ -60,6 +60,9 @@ gst_cuda_convolve_template_caps (void)
         gst_video_make_raw_caps_with_features ((GstVideoFormat *) (void *) cuda->data, cuda->len,
             gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL)));
   gst_caps_append (caps, gst_video_make_raw_caps ((GstVideoFormat *) (void *) system->data, system->len));
+  gst_caps_append (caps,
+      gst_video_make_raw_caps_with_features ((GstVideoFormat *) (void *) system->data, system->len,
+          gst_caps_features_new (GST_CAPS_FEATURE_FORMAT_INTERLACED, NULL)));
   return caps;
 }
 
@@ -69,8 +72,12 @@ gst_cuda_convolve_mask_transform_caps (GstCaps *caps)
   GstCaps *both = gst_caps_copy (caps);
 
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    gboolean cuda = gst_caps_features_contains (gst_caps_get_features (caps, i), GST_CUDA_CONVOLVE_MEMORY);
+    GstCapsFeatures *features = gst_caps_get_features (caps, i);
+    gboolean cuda = gst_caps_features_contains (features, GST_CUDA_CONVOLVE_MEMORY);
 
+    /* No element of GStreamer has frames of one field in CUDA memory. */
+    if (gst_caps_features_contains (features, GST_CAPS_FEATURE_FORMAT_INTERLACED))
+      continue;
     gst_caps_append_structure_full (both, gst_structure_copy (gst_caps_get_structure (caps, i)),
         cuda ? gst_caps_features_new_empty () : gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL));
   }

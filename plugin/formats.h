@@ -7,7 +7,10 @@
 
 G_BEGIN_DECLS
 
-/* The caps of both pads: CUDA memory before system memory, and the common 8-bit formats before all others. */
+/*
+ * The caps of both pads: CUDA memory before system memory, and the common 8-bit formats before all others. Frames of one
+ * field, which have the caps feature format:Interlaced, come last and in system memory alone.
+ */
 GstCaps *gst_cuda_convolve_template_caps (void);
 
 /*

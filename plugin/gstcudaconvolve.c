@@ -34,6 +34,7 @@
 #include <gst/base/gstbasetransform.h>
 
 #include "allocation.h"
+#include "crop.h"
 #include "debug.h"
 #include "engine.h"
 #include "formats.h"
@@ -348,7 +349,7 @@ gst_cuda_convolve_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *o
 
   if (!gst_video_info_from_caps (&in, incaps) || !gst_video_info_from_caps (&out, outcaps))
     return FALSE;
-  if (gst_cuda_convolve_refuse_views (self->errors, &in))
+  if (gst_cuda_convolve_refuse_parts (self->errors, &in))
     return FALSE;
   drain (self); /* new caps of the output alone come without an event, which would have drained */
   /* The agreement with upstream was for the input's caps before. New caps of the output alone do not end it. */
@@ -404,6 +405,16 @@ gst_cuda_convolve_propose_allocation (GstBaseTransform *trans, GstQuery *decide_
     return FALSE;
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, held);
   return TRUE;
+}
+
+/*
+ * What upstream may attach because downstream understands it. A crop is offered no further than downstream does: the
+ * crop stays on the output, and this element does not cut it out. A layer convolves the whole frame.
+ */
+static gboolean
+gst_cuda_convolve_filter_meta (GstBaseTransform *trans, GstQuery *query, GType api, const GstStructure *params)
+{
+  return api == GST_VIDEO_CROP_META_API_TYPE && !gst_cuda_convolve_engine_get_layer (GST_CUDA_CONVOLVE (trans)->engine);
 }
 
 static gboolean
@@ -499,7 +510,13 @@ gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, Gs
 {
   GstCudaConvolveEngine *engine = GST_CUDA_CONVOLVE (trans)->engine;
   const GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_get_layer (engine);
+  ConvolveRect rect;
 
+  /* Of a frame that is larger than the caps' picture, the output has the picture alone. */
+  if (meta->info->api == GST_VIDEO_CROP_META_API_TYPE
+      && gst_cuda_convolve_crop_find (gst_cuda_convolve_engine_get_in_info (engine), inbuf, &rect)
+          == GST_CUDA_CONVOLVE_CROP_PICTURE)
+    return FALSE;
   if (layer
       && !gst_cuda_convolve_layer_keeps_meta (layer, gst_cuda_convolve_engine_get_in_info (engine),
           gst_cuda_convolve_engine_get_out_info (engine), outbuf, meta, inbuf))
@@ -538,7 +555,13 @@ prepare_for (GstCudaConvolve *self, gboolean is_discont, GstBuffer *input)
       || GST_VIDEO_INFO_FORMAT (gst_cuda_convolve_engine_get_in_info (self->engine)) == GST_VIDEO_FORMAT_UNKNOWN)
     return ret;
   ret = update_settings (self);
-  return ret == GST_FLOW_OK ? update_plans (self) : ret;
+  if (gst_cuda_convolve_engine_needs_copies (self->engine, input))
+    self->replan = TRUE;
+  if (ret == GST_FLOW_OK)
+    ret = update_plans (self);
+  if (ret == GST_FLOW_OK && !gst_base_transform_is_passthrough (trans))
+    gst_cuda_convolve_engine_warn_of_frame (self->engine, input);
+  return ret;
 }
 
 static GstFlowReturn
@@ -765,6 +788,7 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
   trans_class->get_unit_size = GST_DEBUG_FUNCPTR (gst_cuda_convolve_get_unit_size);
   trans_class->transform_size = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_size);
   trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_propose_allocation);
+  trans_class->filter_meta = GST_DEBUG_FUNCPTR (gst_cuda_convolve_filter_meta);
   trans_class->decide_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_decide_allocation);
   trans_class->transform_meta = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_meta);
   trans_class->submit_input_buffer = GST_DEBUG_FUNCPTR (gst_cuda_convolve_submit_input_buffer);

@@ -232,8 +232,10 @@ gst_cuda_convolve_layer_transform_caps (const GstCudaConvolveLayer *layer, GstPa
     for (guint i = 0; i < gst_caps_get_size (from); i++) {
       GstCapsFeatures *features = gst_caps_get_features (from, i);
       gboolean cuda = gst_caps_features_contains (features, GST_CUDA_CONVOLVE_MEMORY) != moved;
-      GstStructure *other = transform_structure (layer, direction, gst_caps_get_structure (from, i), cuda);
+      GstStructure *other = NULL;
 
+      if (!gst_caps_features_contains (features, GST_CAPS_FEATURE_FORMAT_INTERLACED))
+        other = transform_structure (layer, direction, gst_caps_get_structure (from, i), cuda);
       if (other)
         result = gst_caps_merge_structure_full (result, other,
             cuda ? gst_caps_features_new (GST_CUDA_CONVOLVE_MEMORY, NULL) : gst_caps_features_new_empty ());
@@ -290,6 +292,17 @@ refuse_formats (const GstCudaConvolveLayer *layer, const gchar *formats)
       layer->file->channels == 1 ? "GRAY8" : "RGB of 8 bits");
 }
 
+/* For frames of one field. */
+static gchar *
+refuse_fields (const GstCudaConvolveLayer *layer)
+{
+  g_autofree gchar *name = g_filename_display_name (layer->location);
+
+  return g_strdup_printf ("layer-location: %s: each frame is one field (interlace-mode=alternate), and a layer takes "
+                          "whole frames",
+      name);
+}
+
 gchar *
 gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer *layer, const GstVideoInfo *info)
 {
@@ -298,6 +311,8 @@ gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer *layer, const GstVid
   ConvolveError error;
   gint width, height;
 
+  if (GST_VIDEO_INFO_INTERLACE_MODE (info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
+    return refuse_fields (layer);
   if (!has_format (get_kinds (layer, GST_PAD_SINK), GST_VIDEO_INFO_FORMAT (info)))
     return refuse_formats (layer, gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)));
   name = g_filename_display_name (layer->location);
@@ -338,7 +353,7 @@ gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer *layer, GstCaps
 {
   g_autoptr (GstCaps) any = gst_caps_new_any (), taken = NULL;
   g_autofree gchar *formats = NULL, *name = NULL;
-  gboolean has_one = FALSE;
+  gboolean has_one = FALSE, has_frames = FALSE;
   GstVideoInfo info;
 
   taken = gst_cuda_convolve_layer_transform_caps (layer, GST_PAD_SRC, any);
@@ -346,6 +361,10 @@ gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer *layer, GstCaps
     return NULL;
   if (gst_caps_is_fixed (caps))
     return gst_video_info_from_caps (&info, caps) ? gst_cuda_convolve_layer_refuses (layer, &info) : NULL;
+  for (guint i = 0; i < gst_caps_get_size (caps); i++)
+    has_frames |= !gst_caps_features_contains (gst_caps_get_features (caps, i), GST_CAPS_FEATURE_FORMAT_INTERLACED);
+  if (!has_frames)
+    return refuse_fields (layer);
   for (guint i = 0; i < gst_caps_get_size (caps); i++)
     has_one |=
         first_format (gst_caps_get_structure (caps, i), get_kinds (layer, GST_PAD_SINK)) != GST_VIDEO_FORMAT_UNKNOWN;

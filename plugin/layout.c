@@ -236,7 +236,7 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo
         group->component[k] = NOTHING;
       group->offset = together ? 0 : offset;
       group->width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, i, GST_VIDEO_INFO_WIDTH (info));
-      group->height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (finfo, i, GST_VIDEO_INFO_HEIGHT (info));
+      group->height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (finfo, i, GST_VIDEO_INFO_FIELD_HEIGHT (info));
       group->x_step = 1u << GST_VIDEO_FORMAT_INFO_W_SUB (finfo, i);
       group->y_step = 1u << GST_VIDEO_FORMAT_INFO_H_SUB (finfo, i);
       group->pixel.type = size == 1 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16;

@@ -34,6 +34,7 @@ typedef struct
 typedef struct
 {
   GstVideoInfo info; /* of the frames */
+  gboolean cropped;  /* frames may have a GstVideoCropMeta: pixels outside the crop are copied */
   guint n_groups, n_planes;
   GstCudaConvolveGroup groups[GST_VIDEO_MAX_COMPONENTS];
   GstCudaConvolvePlane planes[GST_VIDEO_MAX_PLANES];

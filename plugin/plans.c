@@ -9,9 +9,12 @@
 struct _GstCudaConvolvePlans
 {
   GstCudaConvolveLayout in, out;
-  ConvolvePlan *group[GST_VIDEO_MAX_COMPONENTS]; /* of each group of in; NULL after the last */
-  GstCudaConvolveLayerPlan *layer;               /* instead of the groups, or NULL */
-  GstCudaConvolveMaskInfo *mask_info;            /* of the first group, or NULL */
+  gint field_mode;
+  /* Of each group of in, for each kind of rows that frames can have; otherwise NULL. */
+  ConvolvePlan *group[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS];
+  ConvolvePlan *copy[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS]; /* where frames are cropped */
+  GstCudaConvolveLayerPlan *layer;                                         /* instead of the groups, or NULL */
+  GstCudaConvolveMaskInfo *mask_info;                                      /* of the first group, or NULL */
 };
 
 /* The name of the variant that is set, where that one is for masks, or for layers; otherwise NULL with error filled. */
@@ -34,17 +37,17 @@ variant_name (const ConvolveProperties *properties, gboolean for_layer, Convolve
 /* Makes the plan. Where mask_info is not NULL and the plan was made, *mask_info is the mask. */
 static ConvolveStatus
 make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const ConvolveProperties *properties,
-    const GstCudaConvolveLayout *layout, guint number, ConvolveDevice *device, ConvolveError *error)
+    const GstCudaConvolveLayout *layout, guint number, guint kind, ConvolveDevice *device, ConvolveError *error)
 {
   const gchar *variant = variant_name (properties, FALSE, error);
   const GstCudaConvolveGroup *group = &layout->groups[number];
-  ConvolvePixel pixel = group->pixel;
+  GstCudaConvolveGroup seen = gst_cuda_convolve_windows_group (group, kind);
   GError *bad = NULL;
   ConvolveMask mask;
 
   if (!variant)
     return error->status;
-  if (!convolve_settings_make_mask (&properties->mask, group->x_step, group->y_step, &mask, &bad)) {
+  if (!convolve_settings_make_mask (&properties->mask, seen.x_step, seen.y_step, &mask, &bad)) {
     gboolean memory = g_error_matches (bad, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY);
 
     *error = (ConvolveError){ .status = memory ? CONVOLVE_NO_MEMORY : CONVOLVE_INVALID };
@@ -52,8 +55,8 @@ make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const Conv
     g_error_free (bad);
     return error->status;
   }
-  gst_cuda_convolve_color_values (layout, group, properties->boundary_color, pixel.outside);
-  *plan = convolve_plan_new_sized (&pixel, properties->boundary, &mask, variant, device,
+  gst_cuda_convolve_color_values (layout, group, properties->boundary_color, seen.pixel.outside);
+  *plan = convolve_plan_new_sized (&seen.pixel, properties->boundary, &mask, variant, device,
       (gint64) group->width * group->height, error);
   if (*plan && mask_info)
     *mask_info = gst_cuda_convolve_mask_info_new (&mask, convolve_plan_is_exact (*plan));
@@ -62,14 +65,65 @@ make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const Conv
   return *plan ? CONVOLVE_OK : error->status;
 }
 
+/* A plan that copies every bit of a group, on the device or on the CPU as told. */
+static ConvolveStatus
+make_copy (ConvolvePlan **plan, const GstCudaConvolveGroup *group, guint kind, ConvolveDevice *device,
+    ConvolveError *error)
+{
+  ConvolvePixel pixel = gst_cuda_convolve_windows_group (group, kind).pixel;
+  gdouble one = 1;
+  ConvolveMask mask = { .width = 1, .height = 1, .divisor = 1, .taps = &one };
+
+  pixel.select = pixel.biased = 0;
+  *plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_ZERO, &mask, "auto", device, error);
+  return *plan ? CONVOLVE_OK : error->status;
+}
+
+static void
+clear_list (ConvolvePlan **list)
+{
+  for (guint i = 0; i < GST_VIDEO_MAX_COMPONENTS; i++) {
+    convolve_plan_unref (list[i]);
+    list[i] = NULL;
+  }
+}
+
 static void
 clear_groups (GstCudaConvolvePlans *plans)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (plans->group); i++) {
-    convolve_plan_unref (plans->group[i]);
-    plans->group[i] = NULL;
+  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++) {
+    clear_list (plans->group[kind]);
+    clear_list (plans->copy[kind]);
   }
   g_clear_pointer (&plans->mask_info, gst_cuda_convolve_mask_info_unref);
+}
+
+/* How many of the plans there are, and how many run on the device. */
+static guint
+count_plans (const GstCudaConvolvePlans *plans, guint *on_device)
+{
+  guint count = 0;
+
+  *on_device = 0;
+  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
+    for (guint i = 0; i < plans->in.n_groups; i++)
+      if (plans->group[kind][i]) {
+        count++;
+        *on_device += convolve_plan_on_device (plans->group[kind][i]);
+      }
+  return count;
+}
+
+static ConvolveStatus
+make_copies (GstCudaConvolvePlans *plans, ConvolveDevice *device, ConvolveError *error)
+{
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
+    for (guint i = 0; i < plans->in.n_groups && plans->in.cropped && status == CONVOLVE_OK; i++)
+      if (plans->group[kind][i])
+        status = make_copy (&plans->copy[kind][i], &plans->in.groups[i], kind, device, error);
+  return status;
 }
 
 static ConvolveStatus
@@ -77,20 +131,23 @@ make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, 
     ConvolveError *error)
 {
   ConvolveStatus status = CONVOLVE_OK;
-  guint on_device = 0;
+  guint on_device, count;
 
-  for (guint i = 0; i < plans->in.n_groups && status == CONVOLVE_OK; i++) {
-    status = make_group (&plans->group[i], i == 0 ? &plans->mask_info : NULL, properties, &plans->in, i, device, error);
-    on_device += status == CONVOLVE_OK && convolve_plan_on_device (plans->group[i]);
-  }
+  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
+    for (guint i = 0; i < plans->in.n_groups && status == CONVOLVE_OK
+         && gst_cuda_convolve_windows_have_kind (&plans->in.info, properties->field_mode, kind);
+         i++)
+      status = make_group (&plans->group[kind][i], i == 0 && !plans->mask_info ? &plans->mask_info : NULL, properties,
+          &plans->in, i, kind, device, error);
+  count = count_plans (plans, &on_device);
   /*
    * All planes of a frame are convolved in one place: where auto takes the CPU for one plane, the CPU has all planes.
    */
-  if (status == CONVOLVE_OK && on_device > 0 && on_device < plans->in.n_groups) {
+  if (status == CONVOLVE_OK && on_device > 0 && on_device < count) {
     clear_groups (plans);
     return make_groups (plans, properties, NULL, error);
   }
-  return status;
+  return status == CONVOLVE_OK ? make_copies (plans, on_device > 0 ? device : NULL, error) : status;
 }
 
 static ConvolveStatus
@@ -113,6 +170,7 @@ gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCuda
 
   plans->in = *in;
   plans->out = *out;
+  plans->field_mode = properties->field_mode;
   if (!layer)
     gst_cuda_convolve_components_choose (&plans->in, properties->components);
   if (layer)
@@ -158,9 +216,21 @@ gst_cuda_convolve_plans_out (const GstCudaConvolvePlans *plans)
 }
 
 const ConvolvePlan *
-gst_cuda_convolve_plans_group (const GstCudaConvolvePlans *plans, guint group)
+gst_cuda_convolve_plans_group (const GstCudaConvolvePlans *plans, guint kind, guint group)
 {
-  return plans->group[group];
+  return plans->group[kind][group];
+}
+
+const ConvolvePlan *
+gst_cuda_convolve_plans_copy (const GstCudaConvolvePlans *plans, guint kind, guint group)
+{
+  return plans->copy[kind][group];
+}
+
+gint
+gst_cuda_convolve_plans_field_mode (const GstCudaConvolvePlans *plans)
+{
+  return plans->field_mode;
 }
 
 const GstCudaConvolveLayerPlan *
@@ -178,42 +248,58 @@ gst_cuda_convolve_plans_mask_info (const GstCudaConvolvePlans *plans)
 gboolean
 gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans)
 {
-  return plans->layer ? gst_cuda_convolve_layer_plan_is_on_device (plans->layer)
-                      : convolve_plan_on_device (plans->group[0]);
+  guint on_device;
+
+  if (plans->layer)
+    return gst_cuda_convolve_layer_plan_is_on_device (plans->layer);
+  count_plans (plans, &on_device);
+  return on_device > 0;
 }
 
 gboolean
 gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans *plans)
 {
-  for (guint i = 0; i < plans->in.n_groups && !plans->layer; i++)
-    if (!convolve_plan_is_identity (plans->group[i]))
-      return FALSE;
+  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS && !plans->layer; kind++)
+    for (guint i = 0; i < plans->in.n_groups; i++)
+      if (plans->group[kind][i] && !convolve_plan_is_identity (plans->group[kind][i]))
+        return FALSE;
   return plans->layer == NULL;
+}
+
+/* Adds a variant's name where the list does not have it. */
+static void
+add_name (GPtrArray *names, const gchar *name)
+{
+  if (!g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL))
+    g_ptr_array_add (names, (gpointer) name);
 }
 
 const gchar *
 gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans)
 {
-  GString *names;
-  const gchar *interned;
+  g_autoptr (GPtrArray) names = NULL;
+  g_autofree gchar *text = NULL;
 
   if (plans->layer)
     return g_intern_string (gst_cuda_convolve_layer_plan_variant (plans->layer));
-  names = g_string_new (NULL);
-  for (guint i = 0; i < plans->in.n_groups; i++) {
-    const gchar *name = convolve_plan_variant (plans->group[i]);
-    gboolean known = plans->in.groups[i].pixel.select == 0; /* it only copies */
+  names = g_ptr_array_new ();
+  /* Groups that are only copied count where there are no others. */
+  for (guint copied = 0; copied < 2 && names->len == 0; copied++)
+    for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
+      for (guint i = 0; i < plans->in.n_groups; i++)
+        if (plans->group[kind][i] && (copied || plans->in.groups[i].pixel.select != 0))
+          add_name (names, convolve_plan_variant (plans->group[kind][i]));
+  g_ptr_array_add (names, NULL);
+  text = g_strjoinv (",", (gchar **) names->pdata);
+  return g_intern_string (text);
+}
 
-    for (guint k = 0; k < i; k++)
-      known |= g_str_equal (name, convolve_plan_variant (plans->group[k]));
-    if (!known)
-      g_string_append_printf (names, "%s%s", names->len ? "," : "", name);
-  }
-  if (names->len == 0)
-    g_string_append (names, convolve_plan_variant (plans->group[0]));
-  interned = g_intern_string (names->str);
-  g_string_free (names, TRUE);
-  return interned;
+static void
+set_pool_of (ConvolvePlan *const *list, ConvolvePool *pool)
+{
+  for (guint i = 0; i < GST_VIDEO_MAX_COMPONENTS; i++)
+    if (list[i])
+      convolve_plan_set_pool (list[i], pool);
 }
 
 void
@@ -221,7 +307,8 @@ gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans *plans, ConvolvePool *poo
 {
   if (plans->layer)
     gst_cuda_convolve_layer_plan_set_pool (plans->layer, pool);
-  for (guint i = 0; i < G_N_ELEMENTS (plans->group); i++)
-    if (plans->group[i])
-      convolve_plan_set_pool (plans->group[i], pool);
+  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++) {
+    set_pool_of (plans->group[kind], pool);
+    set_pool_of (plans->copy[kind], pool);
+  }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What turns a frame with the input's caps into a frame with the output's caps: a plan for each group of the layout,
- * or a layer's plan. Made from the settings when settings or caps change, and never changed afterwards. Reference
+ * What turns a frame with the input's caps into a frame with the output's caps: a plan for each group of the layout and
+ * each kind of rows, or a layer's plan. Made from the settings when settings or caps change, and never changed afterwards. Reference
  * counted; the last reference to plans for a device goes while the device's context is current.
  */
 #ifndef GST_CUDA_CONVOLVE_PLANS_H
@@ -10,6 +10,7 @@
 #include "layerplan.h"
 #include "maskinfo.h"
 #include "properties.h"
+#include "windows.h"
 
 G_BEGIN_DECLS
 
@@ -30,12 +31,21 @@ void gst_cuda_convolve_plans_unref (GstCudaConvolvePlans *plans);
 const GstCudaConvolveLayout *gst_cuda_convolve_plans_in (const GstCudaConvolvePlans *plans);
 const GstCudaConvolveLayout *gst_cuda_convolve_plans_out (const GstCudaConvolvePlans *plans);
 
-/* The plan of a group of the input's layout, or the layer's plan; NULL where the plans are of the other kind. */
-const ConvolvePlan *gst_cuda_convolve_plans_group (const GstCudaConvolvePlans *plans, guint group);
+/*
+ * The plan of a group of the input's layout for rows of a kind, or the layer's plan; NULL where there is none, because
+ * no frame of the caps has such rows or a layer convolves the frames.
+ */
+const ConvolvePlan *gst_cuda_convolve_plans_group (const GstCudaConvolvePlans *plans, guint kind, guint group);
 const GstCudaConvolveLayerPlan *gst_cuda_convolve_plans_layer (const GstCudaConvolvePlans *plans);
 
 /* The mask of the first group, which the plans own; NULL for a layer's plan. */
 GstCudaConvolveMaskInfo *gst_cuda_convolve_plans_mask_info (const GstCudaConvolvePlans *plans);
+
+/* A plan that copies a group, in windows of a kind; NULL where the layout says that no frame is cropped. */
+const ConvolvePlan *gst_cuda_convolve_plans_copy (const GstCudaConvolvePlans *plans, guint kind, guint group);
+
+/* The value of ConvolveFieldMode that the plans were made for. */
+gint gst_cuda_convolve_plans_field_mode (const GstCudaConvolvePlans *plans);
 
 gboolean gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans);
 

@@ -31,13 +31,21 @@ gst_cuda_convolve_refuse_sent_caps (GstCudaConvolveErrors *errors, const GstCuda
   return sent && !gst_caps_is_empty (sent) && refuse_caps (errors, layer, sent);
 }
 
+/* Each field, or each view, is in memory of its own, of which a mapped frame would have the first one alone. */
 gboolean
-gst_cuda_convolve_refuse_views (GstCudaConvolveErrors *errors, const GstVideoInfo *info)
+gst_cuda_convolve_refuse_parts (GstCudaConvolveErrors *errors, const GstVideoInfo *info)
 {
+  static const gchar fields[] = "interlace-mode: the caps say fields, which puts each field into memory of its own; "
+                                "the element takes progressive, "
+                                "interleaved, mixed, and alternate";
   static const gchar fault[] =
       "multiview-mode: the caps say separated, which puts each view into memory of its own; the "
       "element takes mono, views in one frame (side-by-side, top-bottom and kin), and frame-by-frame";
 
+  if (GST_VIDEO_INFO_INTERLACE_MODE (info) == GST_VIDEO_INTERLACE_MODE_FIELDS) {
+    gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fields, NULL);
+    return TRUE;
+  }
   if (GST_VIDEO_INFO_MULTIVIEW_MODE (info) != GST_VIDEO_MULTIVIEW_MODE_SEPARATED)
     return FALSE;
   gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fault,

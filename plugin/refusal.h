@@ -22,8 +22,8 @@ gboolean gst_cuda_convolve_refuse_offers (GstCudaConvolveErrors *errors, const G
 gboolean gst_cuda_convolve_refuse_sent_caps (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer,
     GstPad *sink);
 
-/* Whether each view of a frame is in memory of its own, of which a mapped frame would have the first view alone. */
-gboolean gst_cuda_convolve_refuse_views (GstCudaConvolveErrors *errors, const GstVideoInfo *info);
+/* Whether each view or each field of a frame is in memory of its own, of which a mapped frame has the first alone. */
+gboolean gst_cuda_convolve_refuse_parts (GstCudaConvolveErrors *errors, const GstVideoInfo *info);
 
 /* Whether the answer to the query is that no caps will do. */
 gboolean gst_cuda_convolve_is_refusal (GstQuery *query);

@@ -30,6 +30,7 @@ struct _GstCudaConvolveRegions
   ConvolvePool *pool;
 
   GstCudaConvolvePatches patches; /* of the frame that find() was for */
+  GstCudaConvolveWindows windows; /* of the frame that run() works on */
   Room room;                      /* for the patches */
   Room shrunk, blurred;           /* for a picture that was shrunk, and for the same after its convolution */
 };
@@ -157,13 +158,17 @@ make_room (Room *room, gsize size, ConvolveError *error)
 
 /* The patch's rectangle in pixels of a group. */
 static ConvolveRect
-patch_in_group (const GstCudaConvolvePatch *patch, const GstCudaConvolveGroup *group)
+patch_in_group (const GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
+    const GstCudaConvolveGroup *group)
 {
+  const GstCudaConvolveWindows *windows = &regions->windows;
+  gint rows = windows->planes[group->plane].rows,
+       height = GST_VIDEO_INFO_FIELD_HEIGHT (&gst_cuda_convolve_plans_in (regions->plans)->info);
   gint right = patch->rect.x + patch->rect.width, bottom = patch->rect.y + patch->rect.height;
   gint x = patch->rect.x / (gint) group->x_step, y = patch->rect.y / (gint) group->y_step;
 
   right = MIN ((right + (gint) group->x_step - 1) / (gint) group->x_step, group->width);
-  bottom = MIN ((bottom + (gint) group->y_step - 1) / (gint) group->y_step, group->height);
+  bottom = bottom >= height ? rows : MIN ((bottom + (gint) group->y_step - 1) / (gint) group->y_step, rows);
   return (ConvolveRect){ x, y, right - x, bottom - y };
 }
 
@@ -186,7 +191,8 @@ origin_of (guint8 *bytes, const GstCudaConvolveGroup *group, ConvolveRect rect)
 
 /* The source is the group's plane in a frame; the destination is the patch's memory. */
 static ConvolvePlane
-describe_plane (const GstCudaConvolveGroup *group, const GstVideoFrame *frame, ConvolveRect rect, guint8 *bytes)
+describe_plane (const GstCudaConvolveGroup *group, const GstVideoFrame *frame, gint rows, ConvolveRect rect,
+    guint8 *bytes)
 {
   return (ConvolvePlane){
     .source = (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, group->plane) + group->offset,
@@ -194,7 +200,7 @@ describe_plane (const GstCudaConvolveGroup *group, const GstVideoFrame *frame, C
     .destination = origin_of (bytes, group, rect),
     .destination_stride = (gssize) rect.width * group->pixel.stride,
     .width = group->width,
-    .height = group->height,
+    .height = rows,
     .region = rect,
   };
 }
@@ -215,7 +221,7 @@ static ConvolveStatus
 convolve_shrunk (GstCudaConvolveRegions *regions, const ConvolvePlan *plan, gint factor,
     const GstCudaConvolveGroup *group, const ConvolvePlane *plane, ConvolveError *error)
 {
-  gint width = (group->width + factor - 1) / factor, height = (group->height + factor - 1) / factor;
+  gint width = (plane->width + factor - 1) / factor, height = (plane->height + factor - 1) / factor;
   gssize stride = (gssize) width * group->pixel.stride;
   /* The opposite edge is a neighbour under the boundary wrap, so that the whole picture is needed. */
   gint margin = regions->properties.boundary == CONVOLVE_BOUNDARY_WRAP ? MAX (width, height) : MARGIN;
@@ -251,21 +257,41 @@ static ConvolveStatus
 convolve_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint group,
     const ConvolvePlane *plane, ConvolveError *error)
 {
+  guint kind = regions->windows.kind;
+  GstCudaConvolveGroup seen;
   gint factor;
   ConvolveStatus status;
   const ConvolvePlan *plan;
 
   if (patch->strength < 0)
-    return convolve_run (gst_cuda_convolve_plans_group (regions->plans, group), plane, error);
+    return convolve_run (gst_cuda_convolve_plans_group (regions->plans, kind, group), plane, error);
   status = ensure_strength (regions, patch->strength, error);
   if (status != CONVOLVE_OK)
     return status;
-  plan = gst_cuda_convolve_plans_group (regions->by_strength[patch->strength], group);
+  plan = gst_cuda_convolve_plans_group (regions->by_strength[patch->strength], kind, group);
   factor = gst_cuda_convolve_strength_factor (patch->strength);
   if (factor == 1)
     return convolve_run (plan, plane, error);
-  return convolve_shrunk (regions, plan, factor, &gst_cuda_convolve_plans_in (regions->plans)->groups[group], plane,
-      error);
+  seen = gst_cuda_convolve_windows_group (&gst_cuda_convolve_plans_in (regions->plans)->groups[group], kind);
+  return convolve_shrunk (regions, plan, factor, &seen, plane, error);
+}
+
+/* The patch in each window of the frame, so that no field and no view reaches into another. */
+static ConvolveStatus
+convolve_windows (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint number,
+    const GstCudaConvolveGroup *group, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const GstCudaConvolveWindows *windows = &regions->windows;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (guint i = 0; i < gst_cuda_convolve_windows_count (windows, group) && status == CONVOLVE_OK; i++) {
+    GstCudaConvolveWindow window = gst_cuda_convolve_windows_get (windows, group, i);
+    ConvolvePlane part;
+
+    if (gst_cuda_convolve_window_part (&window, group, plane, &part))
+      status = convolve_patch (regions, patch, number, &part, error);
+  }
+  return status;
 }
 
 static ConvolveStatus
@@ -274,13 +300,14 @@ compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patc
 {
   const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
   const GstCudaConvolveGroup *group = &layout->groups[number];
-  ConvolvePlane plane = describe_plane (group, frame, patch_in_group (patch, group), bytes);
+  ConvolvePlane plane = describe_plane (group, frame, regions->windows.planes[group->plane].rows,
+      patch_in_group (regions, patch, group), bytes);
   ConvolveBlocks blocks = { patch->x, patch->y, patch->block, group->x_step, group->y_step };
   gint values[CONVOLVE_MAX_SAMPLES];
 
   switch (regions->properties.region.effect) {
     case CONVOLVE_REGION_EFFECT_MASK:
-      return convolve_patch (regions, patch, number, &plane, error);
+      return convolve_windows (regions, patch, number, group, &plane, error);
     case CONVOLVE_REGION_EFFECT_PIXELATE:
       return convolve_pixelate (&group->pixel, &blocks, &plane, error);
     case CONVOLVE_REGION_EFFECT_FILL:
@@ -296,7 +323,7 @@ static ConvolveStatus
 blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, const GstCudaConvolveGroup *group,
     const GstVideoFrame *frame, guint8 *bytes, ConvolveError *error)
 {
-  ConvolveRect rect = patch_in_group (patch, group);
+  ConvolveRect rect = patch_in_group (regions, patch, group);
   ConvolveArea area = {
     .boxes = &g_array_index (regions->patches.boxes, ConvolveRect, patch->first_box),
     .count = patch->n_boxes,
@@ -312,7 +339,7 @@ blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
     .destination = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, group->plane) + group->offset,
     .destination_stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, group->plane),
     .width = group->width,
-    .height = group->height,
+    .height = regions->windows.planes[group->plane].rows,
     .region = rect,
   };
 
@@ -343,7 +370,7 @@ take_turn (GstCudaConvolveRegions *regions, const GstVideoFrame *in, const GstVi
         status = compute_patch (regions, patch, k, in, bytes, error);
       if (status != CONVOLVE_OK)
         return status;
-      bytes += patch_bytes (group, patch_in_group (patch, group));
+      bytes += patch_bytes (group, patch_in_group (regions, patch, group));
     }
   }
   return CONVOLVE_OK;
@@ -351,13 +378,14 @@ take_turn (GstCudaConvolveRegions *regions, const GstVideoFrame *in, const GstVi
 
 /* gst_video_frame_copy() leaves out the last sample of packed 4:2:2 rows of odd width. */
 static void
-copy_frame (const GstCudaConvolveLayout *layout, const GstVideoFrame *from, GstVideoFrame *to)
+copy_frame (const GstCudaConvolveLayout *layout, const GstCudaConvolvePlane *planes, const GstVideoFrame *from,
+    GstVideoFrame *to)
 {
   for (guint i = 0; i < layout->n_planes; i++)
-    for (gsize y = 0; y < layout->planes[i].rows; y++)
+    for (gsize y = 0; y < planes[i].rows; y++)
       memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (to, i) + (gssize) y * GST_VIDEO_FRAME_PLANE_STRIDE (to, i),
           (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (from, i) + (gssize) y * GST_VIDEO_FRAME_PLANE_STRIDE (from, i),
-          layout->planes[i].row_bytes);
+          planes[i].row_bytes);
 }
 
 static gsize
@@ -370,7 +398,8 @@ count_bytes (const GstCudaConvolveRegions *regions)
     for (guint k = 0; k < layout->n_groups; k++)
       if (layout->groups[k].pixel.select != 0)
         bytes += patch_bytes (&layout->groups[k],
-            patch_in_group (&g_array_index (regions->patches.patches, GstCudaConvolvePatch, i), &layout->groups[k]));
+            patch_in_group (regions, &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i),
+                &layout->groups[k]));
   return bytes;
 }
 
@@ -379,13 +408,20 @@ gst_cuda_convolve_regions_run (GstCudaConvolveRegions *regions, GstCudaConvolveF
     ConvolveTimes *times, ConvolveError *error)
 {
   gint64 start = g_get_monotonic_time ();
-  ConvolveStatus status = make_room (&regions->room, count_bytes (regions), error);
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  ConvolveStatus status;
 
+  gst_cuda_convolve_windows_init (&regions->windows, layout, gst_cuda_convolve_plans_field_mode (regions->plans), in,
+      out);
+  /* A crop does not limit the regions: a sink that overlooks the crop would show what is to be hidden. */
+  regions->windows.crop_x = regions->windows.picture_x;
+  regions->windows.crop_y = regions->windows.picture_y;
+  status = make_room (&regions->room, count_bytes (regions), error);
   if (status == CONVOLVE_OK)
     status = take_turn (regions, &in->video, NULL, error);
   if (status == CONVOLVE_OK
       && GST_VIDEO_FRAME_PLANE_DATA (&in->video, 0) != GST_VIDEO_FRAME_PLANE_DATA (&out->video, 0))
-    copy_frame (gst_cuda_convolve_plans_in (regions->plans), &in->video, &out->video);
+    copy_frame (layout, regions->windows.planes, &in->video, &out->video);
   if (status == CONVOLVE_OK)
     status = take_turn (regions, &in->video, &out->video, error);
   *times = (ConvolveTimes){ .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };

@@ -34,30 +34,31 @@ gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout *layout, const Gst
 }
 
 static gsize
-count_bytes (const GstCudaConvolveLayout *layout)
+count_bytes (const GstCudaConvolvePlane *planes, guint n)
 {
   gsize bytes = 0;
 
-  for (guint i = 0; i < layout->n_planes; i++)
-    bytes += layout->planes[i].row_bytes * layout->planes[i].rows;
+  for (guint i = 0; i < n; i++)
+    bytes += planes[i].row_bytes * planes[i].rows;
   return bytes;
 }
 
+/* Rows first_row up to end_row of a plane, in a group of its samples: window by window. */
 static ConvolveStatus
-run_group (const ConvolvePlan *plan, const GstCudaConvolveGroup *group, const void *source, gssize source_stride,
-    void *destination, gssize destination_stride, gint first_row, gint end_row, ConvolveError *error)
+run_group (const GstCudaConvolvePlans *plans, const GstCudaConvolveWindows *windows, guint number,
+    const GstCudaConvolvePlanePair *pair, gint first_row, gint end_row, ConvolveError *error)
 {
-  ConvolvePlane plane = {
-    .source = (const guint8 *) source + group->offset,
-    .destination = (guint8 *) destination + group->offset,
-    .source_stride = source_stride,
-    .destination_stride = destination_stride,
-    .width = group->width,
-    .height = group->height,
-    .region = { 0, first_row, group->width, end_row - first_row },
-  };
+  const GstCudaConvolveGroup *group = &gst_cuda_convolve_plans_in (plans)->groups[number];
+  const ConvolvePlan *plan = gst_cuda_convolve_plans_group (plans, windows->kind, number);
+  const ConvolvePlan *copy = gst_cuda_convolve_plans_copy (plans, windows->kind, number);
+  ConvolveStatus status = CONVOLVE_OK;
 
-  return convolve_run (plan, &plane, error);
+  for (guint i = 0; i < gst_cuda_convolve_windows_count (windows, group) && status == CONVOLVE_OK; i++) {
+    GstCudaConvolveWindow window = gst_cuda_convolve_windows_get (windows, group, i);
+
+    status = gst_cuda_convolve_window_run (&window, group, plan, copy, pair, first_row, end_row, error);
+  }
+  return status;
 }
 
 ConvolveStatus
@@ -67,17 +68,23 @@ gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, GstCudaConvolv
   gint64 start = g_get_monotonic_time ();
   const GstCudaConvolveLayerPlan *layer = gst_cuda_convolve_plans_layer (plans);
   const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
+  GstCudaConvolveWindows windows;
   ConvolveStatus status = CONVOLVE_OK;
 
   if (layer)
     status = gst_cuda_convolve_layer_plan_run_on_host (layer, in, out, error);
+  else
+    gst_cuda_convolve_windows_init (&windows, layout, gst_cuda_convolve_plans_field_mode (plans), in, out);
   for (guint i = 0; i < layout->n_groups && !layer && status == CONVOLVE_OK; i++) {
     guint plane = layout->groups[i].plane;
+    GstCudaConvolvePlanePair pair = {
+      .source = GST_VIDEO_FRAME_PLANE_DATA (&in->video, plane),
+      .destination = GST_VIDEO_FRAME_PLANE_DATA (&out->video, plane),
+      .source_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, plane),
+      .destination_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, plane),
+    };
 
-    status = run_group (gst_cuda_convolve_plans_group (plans, i), &layout->groups[i],
-        GST_VIDEO_FRAME_PLANE_DATA (&in->video, plane), GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, plane),
-        GST_VIDEO_FRAME_PLANE_DATA (&out->video, plane), GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, plane), 0,
-        layout->groups[i].height, error);
+    status = run_group (plans, &windows, i, &pair, 0, windows.planes[plane].rows, error);
   }
   *times = (ConvolveTimes){ .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };
   return status;
@@ -88,52 +95,55 @@ typedef struct
 {
   const GstCudaConvolvePlans *plans;
   const GstCudaConvolveLayout *layout;
+  const GstCudaConvolveWindows *windows;
   ConvolveDevice *device;
   GstCudaConvolveFrame *in, *out;
-  guint number;       /* of the plane */
-  const void *source; /* row 0 on the device */
-  void *destination;  /* likewise */
-  gssize source_stride, destination_stride;
-  gint uploaded; /* rows from row 0 that the stage has */
+  guint number;                  /* of the plane */
+  GstCudaConvolvePlanePair pair; /* on the device */
+  gint uploaded;                 /* rows from row 0 that the stage has */
 } Plane;
 
 /* Rows first up to end of the plane, in a frame on the host. */
 static ConvolveRows
 host_rows (const Plane *plane, const GstVideoFrame *frame, gint first, gint end)
 {
-  return gst_cuda_convolve_host_rows (&plane->layout->planes[plane->number], frame, plane->number, first, end);
+  return gst_cuda_convolve_host_rows (&plane->windows->planes[plane->number], frame, plane->number, first, end);
 }
 
 static ConvolveStatus
 place_plane (Plane *plane, ConvolveError *error)
 {
-  const GstCudaConvolvePlane *shape = &plane->layout->planes[plane->number];
+  const GstCudaConvolvePlane *shape = &plane->windows->planes[plane->number];
+  GstCudaConvolvePlanePair *pair = &plane->pair;
   ConvolveStage stage = { 0 };
   ConvolveStatus status = CONVOLVE_OK;
 
   if (!plane->in->on_device || !plane->out->on_device)
     status = convolve_device_stage (plane->device, plane->number, shape->row_bytes, shape->rows, &stage, error);
-  plane->source =
-      gst_cuda_convolve_first_row (shape, plane->in, plane->number, stage.source, stage.stride, &plane->source_stride);
-  plane->destination = gst_cuda_convolve_first_row (shape, plane->out, plane->number, stage.destination, stage.stride,
-      &plane->destination_stride);
+  pair->source =
+      gst_cuda_convolve_first_row (shape, plane->in, plane->number, stage.source, stage.stride, &pair->source_stride);
+  pair->destination = gst_cuda_convolve_first_row (shape, plane->out, plane->number, stage.destination, stage.stride,
+      &pair->destination_stride);
   return status;
 }
 
-/* The end of the source rows that rows first up to end of the output depend on. */
+/* The end of the source rows that rows first up to end of the output depend on, in all windows of the plane. */
 static gint
 rows_needed (const Plane *plane, gint first, gint end)
 {
   gint needed = 0;
 
-  for (guint i = 0; i < plane->layout->n_groups; i++)
-    if (plane->layout->groups[i].plane == plane->number) {
-      gint from, to;
+  for (guint i = 0; i < plane->layout->n_groups; i++) {
+    const GstCudaConvolveGroup *group = &plane->layout->groups[i];
+    const ConvolvePlan *plan = gst_cuda_convolve_plans_group (plane->plans, plane->windows->kind, i);
 
-      convolve_plan_source_rows (gst_cuda_convolve_plans_group (plane->plans, i), plane->layout->groups[i].height,
-          first, end, &from, &to);
-      needed = MAX (needed, to);
+    for (guint k = 0; group->plane == plane->number && k < gst_cuda_convolve_windows_count (plane->windows, group);
+         k++) {
+      GstCudaConvolveWindow window = gst_cuda_convolve_windows_get (plane->windows, group, k);
+
+      needed = MAX (needed, gst_cuda_convolve_window_source_end (&window, plan, first, end));
     }
+  }
   return needed;
 }
 
@@ -157,8 +167,7 @@ run_strip (Plane *plane, gint first, gint end, ConvolveError *error)
 
   for (guint i = 0; i < plane->layout->n_groups && status == CONVOLVE_OK; i++)
     if (plane->layout->groups[i].plane == plane->number)
-      status = run_group (gst_cuda_convolve_plans_group (plane->plans, i), &plane->layout->groups[i], plane->source,
-          plane->source_stride, plane->destination, plane->destination_stride, first, end, error);
+      status = run_group (plane->plans, plane->windows, i, &plane->pair, first, end, error);
   if (status == CONVOLVE_OK && !plane->out->on_device) {
     ConvolveRows rows = host_rows (plane, &plane->out->video, first, end);
 
@@ -171,7 +180,7 @@ run_strip (Plane *plane, gint first, gint end, ConvolveError *error)
 static ConvolveStatus
 run_plane (Plane *plane, guint strips, ConvolveError *error)
 {
-  gint64 rows = plane->layout->planes[plane->number].rows;
+  gint64 rows = plane->windows->planes[plane->number].rows;
   ConvolveStatus status = place_plane (plane, error);
   gboolean last_first;
 
@@ -204,11 +213,12 @@ count_strips (gdouble bytes, const GstCudaConvolveFrame *in, const GstCudaConvol
 static ConvolveStatus
 run_planes (const Plane *frame, gboolean alone, ConvolveError *error)
 {
-  gdouble total = count_bytes (frame->layout), strip = total / count_strips (total, frame->in, frame->out, alone);
+  gdouble total = count_bytes (frame->windows->planes, frame->layout->n_planes);
+  gdouble strip = total / count_strips (total, frame->in, frame->out, alone);
   ConvolveStatus status = CONVOLVE_OK;
 
   for (guint i = 0; i < frame->layout->n_planes && status == CONVOLVE_OK; i++) {
-    const GstCudaConvolvePlane *shape = &frame->layout->planes[i];
+    const GstCudaConvolvePlane *shape = &frame->windows->planes[i];
     Plane plane = *frame;
 
     plane.number = i;
@@ -223,17 +233,17 @@ run_planes (const Plane *frame, gboolean alone, ConvolveError *error)
  * is page-locked.
  */
 static gboolean
-is_block (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *frame)
+is_block (const GstCudaConvolvePlane *planes, guint n, const GstCudaConvolveFrame *frame)
 {
   guint8 *end = GST_VIDEO_FRAME_PLANE_DATA (&frame->video, 0);
 
-  for (guint i = 0; i < layout->n_planes; i++) {
+  for (guint i = 0; i < n; i++) {
     const GstMapInfo *map = &frame->video.map[frame->video.meta ? i : 0];
 
     if (map->memory != frame->video.map[0].memory || GST_VIDEO_FRAME_PLANE_DATA (&frame->video, i) != end
-        || GST_VIDEO_FRAME_PLANE_STRIDE (&frame->video, i) != (gint) layout->planes[i].row_bytes)
+        || GST_VIDEO_FRAME_PLANE_STRIDE (&frame->video, i) != (gint) planes[i].row_bytes)
       return FALSE;
-    end += layout->planes[i].row_bytes * layout->planes[i].rows;
+    end += planes[i].row_bytes * planes[i].rows;
   }
   return !frame->on_device;
 }
@@ -243,7 +253,8 @@ static ConvolveStatus
 run_block (const Plane *frame, ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = frame->layout;
-  gsize bytes = count_bytes (layout);
+  const GstCudaConvolvePlane *planes = frame->windows->planes;
+  gsize bytes = count_bytes (planes, layout->n_planes);
   ConvolveRows up = { .count = 1,
     .row_bytes = bytes,
     .host_stride = bytes,
@@ -260,10 +271,11 @@ run_block (const Plane *frame, ConvolveError *error)
   for (guint i = 0; i < layout->n_groups && status == CONVOLVE_OK; i++) {
     const GstCudaConvolveGroup *group = &layout->groups[i];
     gssize offset = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame->in->video, group->plane) - (guint8 *) up.host;
-    gssize stride = layout->planes[group->plane].row_bytes;
+    gssize stride = planes[group->plane].row_bytes;
+    GstCudaConvolvePlanePair pair = { (guint8 *) stage.source + offset, (guint8 *) stage.destination + offset, stride,
+      stride };
 
-    status = run_group (gst_cuda_convolve_plans_group (frame->plans, i), group, (guint8 *) stage.source + offset,
-        stride, (guint8 *) stage.destination + offset, stride, 0, group->height, error);
+    status = run_group (frame->plans, frame->windows, i, &pair, 0, planes[group->plane].rows, error);
   }
   if (status == CONVOLVE_OK)
     status = convolve_device_download (frame->device, 0, &down, error);
@@ -276,18 +288,21 @@ gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans *plans, ConvolveDevi
 {
   const GstCudaConvolveLayerPlan *layer = gst_cuda_convolve_plans_layer (plans);
   const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
-  Plane frame = { .plans = plans, .layout = layout, .device = device, .in = in, .out = out };
+  GstCudaConvolveWindows windows;
+  Plane frame = { .plans = plans, .layout = layout, .windows = &windows, .device = device, .in = in, .out = out };
   ConvolveStatus status;
 
   if (layer) {
-    gsize bytes = MAX (count_bytes (layout), count_bytes (gst_cuda_convolve_plans_out (plans)));
+    const GstCudaConvolveLayout *made = gst_cuda_convolve_plans_out (plans);
+    gsize bytes = MAX (count_bytes (layout->planes, layout->n_planes), count_bytes (made->planes, made->n_planes));
 
     return gst_cuda_convolve_layer_plan_run_on_device (layer, device, slot, ceil (count_strips (bytes, in, out, alone)),
         in, out, error);
   }
+  gst_cuda_convolve_windows_init (&windows, layout, gst_cuda_convolve_plans_field_mode (plans), in, out);
   status = convolve_device_begin (device, slot, error);
   if (status == CONVOLVE_OK) {
-    if (!alone && is_block (layout, in) && is_block (layout, out))
+    if (!alone && is_block (windows.planes, layout->n_planes, in) && is_block (windows.planes, layout->n_planes, out))
       status = run_block (&frame, error);
     else
       status = run_planes (&frame, alone, error);

@@ -47,6 +47,26 @@ convolve_activation_get_type (void)
 }
 
 GType
+convolve_field_mode_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { CONVOLVE_FIELD_MODE_AUTO, "fields by themselves where the caps or the flags of a frame say interlaced", "auto" },
+    { CONVOLVE_FIELD_MODE_INTERLACED, "fields by themselves in every frame", "interlaced" },
+    { CONVOLVE_FIELD_MODE_DISABLED, "every frame is one picture", "disabled" },
+    { 0, NULL, NULL },
+  };
+
+  G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_N_FIELD_MODES + 1);
+  if (g_once_init_enter (&type)) {
+    GType made = g_enum_register_static ("GstCudaConvolveFieldMode", values);
+
+    g_once_init_leave (&type, made);
+  }
+  return type;
+}
+
+GType
 convolve_components_get_type (void)
 {
   static gsize type = 0;

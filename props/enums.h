@@ -46,6 +46,18 @@ GType convolve_components_get_type (void);
 /* The nicks of the flags as users write them, as in y+u, or 0; to be freed. */
 gchar *convolve_flags_text (GType type, guint flags);
 
+/* What happens to the fields of interlaced frames. */
+typedef enum
+{
+  CONVOLVE_FIELD_MODE_AUTO,
+  CONVOLVE_FIELD_MODE_INTERLACED,
+  CONVOLVE_FIELD_MODE_DISABLED,
+  CONVOLVE_N_FIELD_MODES
+} ConvolveFieldMode;
+
+#define CONVOLVE_TYPE_FIELD_MODE (convolve_field_mode_get_type ())
+GType convolve_field_mode_get_type (void);
+
 /* Values are CONVOLVE_VARIANT_AUTO, convolve_variant_number() and convolve_layer_variant_number(). */
 #define CONVOLVE_TYPE_VARIANT (convolve_variant_get_type ())
 #define CONVOLVE_VARIANT_AUTO 0

@@ -214,6 +214,10 @@ static const Row rows[] = {
           "Components that the mask convolves, joined by +, as in y or r+g; the others are copied bit for bit, and "
           "those that the format lacks are left out. y is gray, too; a is alpha, which is convolved by itself: 0 "
           "is its black, and premultiplied colours stay" },
+  { "field-mode", "Field mode", ENUM_AT (field_mode, convolve_field_mode_get_type), .target = MASK, .flags = PLAYING,
+      .standard = CONVOLVE_FIELD_MODE_AUTO,
+      .blurb = "Whether the two fields of an interlaced frame are convolved by themselves, so that neither shows in "
+               "the other; presets that have a size cover as much of the picture as in a frame" },
 };
 
 G_STATIC_ASSERT (sizeof (ConvolveBoundary) == sizeof (gint) && sizeof (ConvolveActivation) == sizeof (gint));

@@ -23,6 +23,7 @@ typedef struct
   gint device_id;         /* number of the CUDA device, or -1 for any */
   guint frames_in_flight; /* 1..CONVOLVE_MAX_FRAMES */
   guint n_threads;        /* on the CPU; 0 means one for each core */
+  gint field_mode;        /* a value of ConvolveFieldMode */
   guint components;       /* flags of ConvolveComponents; the others are copied */
 } ConvolveProperties;
 

@@ -24,7 +24,7 @@ MOST_CHARACTERS = 300  # of a blurb without the list that it may end in
 # written is a result, whatever its name.
 GROUPS = (
     ('Mask', ('mask', 'mask-width', 'mask-height', 'weights', 'mask-.*', 'anchor-.*', 'flip', 'sigma', 'divisor', 'mix')),
-    ('Frame and colours', ('bias', 'boundary', 'boundary-.*', 'components')),
+    ('Frame and colours', ('bias', 'boundary', 'boundary-.*', 'components', 'field-mode')),
     ('Regions', ('apply-to', 'regions', 'region.*')),
     ('Layer', ('layer-location', 'stride', 'padding', 'activation', 'pool-.*', 'layer-.*', 'mosaic')),
     ('Device and threads', ('kernel-variant', 'cuda-device-id', 'frames-in-flight', 'n-threads', 'qos')),

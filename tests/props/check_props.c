@@ -72,7 +72,7 @@ GST_START_TEST (properties)
     "activation", "pool-size", "pool-stride", "layer-channels", "mosaic", "apply-to", "regions", "region-sources",
     "region-types", "region-expand", "region-feather", "region-shape", "region-effect", "region-strength",
     "region-blocks", "region-color", "region-hold", "region-fallback", "weights", "mask-location", "mask-x", "mask-y",
-    "anchor-x", "anchor-y", "flip", "mix", "boundary-color", "components" };
+    "anchor-x", "anchor-y", "flip", "mix", "boundary-color", "components", "field-mode" };
   static const gchar *const controllable[] = { "mask-width", "mask-height", "sigma", "divisor", "bias", "region-expand",
     "region-feather", "region-strength", "region-blocks", "region-color", "boundary-color", "anchor-x", "anchor-y",
     "mix", NULL };

@@ -65,7 +65,7 @@ frame_new (const GstVideoInfo *info, FrameLayout layout, guint32 seed)
   GstVideoFrame frame;
 
   fail_unless (gst_video_frame_map (&frame, info, buffer, GST_MAP_WRITE));
-  for (gint y = 0; y < GST_VIDEO_INFO_HEIGHT (info); y++) {
+  for (gint y = 0; y < GST_VIDEO_INFO_FIELD_HEIGHT (info); y++) {
     for (gint i = 0; i < 4 * width * bytes; i++)
       ((guint8 *) line)[i] = g_rand_int (random);
     finfo->pack_func (finfo, GST_VIDEO_PACK_FLAG_NONE, line, 0, frame.data, frame.info.stride,
@@ -102,7 +102,7 @@ frame_read (const GstVideoInfo *info, GstBuffer *buffer, Component components[4]
 {
   static const gint place[4] = { 1, 2, 3, 0 }; /* of a component in AYUV and ARGB */
   const GstVideoFormatInfo *finfo = info->finfo;
-  gint width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_HEIGHT (info);
+  gint width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_FIELD_HEIGHT (info);
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0);
   guint16 *line = g_new0 (guint16, 4 * (width + 16));
   GstVideoFrame frame;
