@@ -319,10 +319,40 @@ compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patc
 
 /* --- the second turn: blending --- */
 
+/*
+ * Blends every second row, twice. Where the rows of subsampled chroma belong to two fields in turn, two rows together
+ * stand for the luma rows of both. So each of them has the weight of all these luma rows, and none shows what is hidden.
+ */
+static ConvolveStatus
+blend_pairs (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const ConvolveRect *region = &plane->region;
+  ConvolveArea pairs = *area;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  pairs.y_step *= 2;
+  for (gint phase = 0; phase < 2 && status == CONVOLVE_OK; phase++) {
+    gint first = (region->y - phase + 1) / 2, end = (region->y + region->height - phase + 1) / 2;
+    ConvolvePlane rows = *plane;
+
+    rows.source = (const guint8 *) plane->source + phase * plane->source_stride;
+    rows.destination = (guint8 *) plane->destination + phase * plane->destination_stride;
+    rows.source_stride *= 2;
+    rows.destination_stride *= 2;
+    rows.height = (plane->height - phase + 1) / 2;
+    rows.region.y = first;
+    rows.region.height = end - first;
+    if (first < end)
+      status = convolve_blend (pixel, &pairs, &rows, error);
+  }
+  return status;
+}
+
 static ConvolveStatus
 blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, const GstCudaConvolveGroup *group,
     const GstVideoFrame *frame, guint8 *bytes, ConvolveError *error)
 {
+  const GstCudaConvolveWindows *windows = &regions->windows;
   ConvolveRect rect = patch_in_group (regions, patch, group);
   ConvolveArea area = {
     .boxes = &g_array_index (regions->patches.boxes, ConvolveRect, patch->first_box),
@@ -339,10 +369,13 @@ blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
     .destination = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, group->plane) + group->offset,
     .destination_stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, group->plane),
     .width = group->width,
-    .height = regions->windows.planes[group->plane].rows,
+    .height = windows->planes[group->plane].rows,
     .region = rect,
   };
 
+  /* An area has steps up to 4. In 4:1:0 a row of chroma at the edge of a box may so count to one field alone. */
+  if (windows->woven && (windows->kind & GST_CUDA_CONVOLVE_SECOND_ROWS) && group->y_step == 2)
+    return blend_pairs (&group->pixel, &area, &plane, error);
   return convolve_blend (&group->pixel, &area, &plane, error);
 }
 

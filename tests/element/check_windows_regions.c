@@ -51,6 +51,38 @@ GST_START_TEST (test_regions)
 }
 GST_END_TEST;
 
+/*
+ * A box of any rows hides all samples that touch the box in either field. Chroma rows next to the box may be hidden,
+ * too, but luma is not.
+ */
+GST_START_TEST (test_edges_in_fields)
+{
+  static const gchar *const formats[] = { "I420", "NV12", "I420_10BE", "YUY2", "RGB" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    for (gint y = 8; y < 16; y++)
+      for (gint height = 1; height < 9; height++) {
+        g_autofree gchar *regions = g_strdup_printf ("regions=\"16,%d,32,%d\"", y, height);
+        GstVideoInfo info = info_with (formats[i], 64, 46, "interlace-mode=interleaved");
+        GstBuffer *in = random_frame (&info, y), *other = random_frame (&info, y + 100);
+        GstBuffer *out = result_of (&info, "apply-to=regions region-effect=fill", regions, in);
+        GstBuffer *out_of_other = result_of (&info, "apply-to=regions region-effect=fill", regions, other);
+
+        for (gint field = 0; field < 2; field++) {
+          Part touched = { field, 2, 16, 48, y, y + height };
+          Part near = { field, 2, 16, 48, y / 4 * 4, (y + height + 3) / 4 * 4 };
+
+          check_equal (&info, out, out_of_other, touched, "edge of a box");
+          check_rest (&info, in, out, near, "edge of a box");
+        }
+        gst_buffer_unref (in);
+        gst_buffer_unref (other);
+        gst_buffer_unref (out);
+        gst_buffer_unref (out_of_other);
+      }
+}
+GST_END_TEST;
+
 /* A large sigma is computed at a smaller size: in a field, of the field. Nothing of one field shows in the other. */
 GST_START_TEST (test_strength)
 {
@@ -201,6 +233,7 @@ region_tests (void)
 
   tcase_set_timeout (tc, 300);
   tcase_add_test (tc, test_regions);
+  tcase_add_test (tc, test_edges_in_fields);
   tcase_add_test (tc, test_strength);
   tcase_add_test (tc, test_strength_of_views);
   tcase_add_test (tc, test_regions_and_crop);
