@@ -27,7 +27,7 @@ extern "C"
 #endif
 
 #define CONVOLVE_MAX_FRAMES 4 /* frames that were begun and not waited for */
-#define CONVOLVE_MAX_STAGES 4 /* planes of a frame */
+#define CONVOLVE_MAX_STAGES 8 /* two for each plane of a frame */
 
 /* Whether CUDA device id exists, or any device where id is -1. Opens no device. Errors: NO_DEVICE. */
 ConvolveStatus convolve_device_find (int id, ConvolveError *error);

@@ -10,6 +10,8 @@ struct _GstCudaConvolvePlans
 {
   GstCudaConvolveLayout in, out;
   gint field_mode;
+  guint iterations;
+  guint8 *scratch; /* for iterations on the CPU, or NULL */
   /* Of each group of in, for each kind of rows that frames can have; otherwise NULL. */
   ConvolvePlan *group[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS];
   ConvolvePlan *copy[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS]; /* where frames are cropped */
@@ -161,6 +163,24 @@ make_layer (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, c
   return plans->layer ? CONVOLVE_OK : error->status;
 }
 
+/* Makes room for what lies between two iterations. On the device a stage has that. */
+static ConvolveStatus
+make_scratch (GstCudaConvolvePlans *plans, ConvolveError *error)
+{
+  gsize bytes = 0;
+
+  if (plans->iterations == 1 || plans->layer || gst_cuda_convolve_plans_are_on_device (plans))
+    return CONVOLVE_OK;
+  for (guint i = 0; i < plans->in.n_planes; i++)
+    bytes = MAX (bytes, plans->in.planes[i].row_bytes * plans->in.planes[i].rows);
+  plans->scratch = g_try_malloc (bytes);
+  if (plans->scratch)
+    return CONVOLVE_OK;
+  *error = (ConvolveError){ .status = CONVOLVE_NO_MEMORY };
+  g_snprintf (error->text, sizeof (error->text), "no memory for %" G_GSIZE_FORMAT " bytes between iterations", bytes);
+  return CONVOLVE_NO_MEMORY;
+}
+
 GstCudaConvolvePlans *
 gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCudaConvolveLayer *layer,
     const GstCudaConvolveLayout *in, const GstCudaConvolveLayout *out, ConvolveDevice *device, ConvolveError *error)
@@ -171,12 +191,15 @@ gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCuda
   plans->in = *in;
   plans->out = *out;
   plans->field_mode = properties->field_mode;
+  plans->iterations = properties->iterations;
   if (!layer)
     gst_cuda_convolve_components_choose (&plans->in, properties->components);
   if (layer)
     status = make_layer (plans, properties, layer, device, error);
   else
     status = make_groups (plans, properties, device, error);
+  if (status == CONVOLVE_OK)
+    status = make_scratch (plans, error);
   if (status != CONVOLVE_OK)
     g_clear_pointer (&plans, gst_cuda_convolve_plans_unref);
   return plans;
@@ -189,6 +212,7 @@ clear_plans (gpointer data)
 
   clear_groups (plans);
   g_clear_pointer (&plans->layer, gst_cuda_convolve_layer_plan_free);
+  g_free (plans->scratch);
 }
 
 GstCudaConvolvePlans *
@@ -225,6 +249,18 @@ const ConvolvePlan *
 gst_cuda_convolve_plans_copy (const GstCudaConvolvePlans *plans, guint kind, guint group)
 {
   return plans->copy[kind][group];
+}
+
+guint
+gst_cuda_convolve_plans_iterations (const GstCudaConvolvePlans *plans)
+{
+  return plans->iterations;
+}
+
+guint8 *
+gst_cuda_convolve_plans_scratch (const GstCudaConvolvePlans *plans)
+{
+  return plans->scratch;
 }
 
 gint

@@ -457,6 +457,11 @@ gst_cuda_convolve_regions_run (GstCudaConvolveRegions *regions, GstCudaConvolveF
     copy_frame (layout, regions->windows.planes, &in->video, &out->video);
   if (status == CONVOLVE_OK)
     status = take_turn (regions, &in->video, &out->video, error);
+  for (guint i = 1; i < gst_cuda_convolve_plans_iterations (regions->plans) && status == CONVOLVE_OK; i++) {
+    status = take_turn (regions, &out->video, NULL, error);
+    if (status == CONVOLVE_OK)
+      status = take_turn (regions, &out->video, &out->video, error);
+  }
   *times = (ConvolveTimes){ .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };
   return status;
 }

@@ -30,3 +30,22 @@ gst_cuda_convolve_first_row (const GstCudaConvolvePlane *shape, const GstCudaCon
   *stride = *stride < 0 ? -(gssize) stage_stride : (gssize) stage_stride;
   return (guint8 *) stage + (*stride < 0 ? last * (gssize) stage_stride : 0);
 }
+
+/* The last iteration writes the destination, the one before the scratch, and so on in turns. */
+GstCudaConvolvePlanePair
+gst_cuda_convolve_iteration (const GstCudaConvolvePlanePair *pair, const GstCudaConvolveScratch *scratch, guint index,
+    guint count)
+{
+  GstCudaConvolvePlanePair made = *pair;
+  gboolean to_scratch = (count - 1 - index) % 2 == 1;
+
+  if (to_scratch) {
+    made.destination = scratch->bytes;
+    made.destination_stride = scratch->stride;
+  }
+  if (index > 0) {
+    made.source = to_scratch ? pair->destination : scratch->bytes;
+    made.source_stride = to_scratch ? pair->destination_stride : scratch->stride;
+  }
+  return made;
+}

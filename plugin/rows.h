@@ -26,6 +26,24 @@ typedef struct
 ConvolveRows gst_cuda_convolve_host_rows (const GstCudaConvolvePlane *shape, const GstVideoFrame *frame, guint plane,
     gint first, gint end);
 
+/* A plane of two frames: row 0, and the bytes to row 1. */
+typedef struct
+{
+  const guint8 *source;
+  guint8 *destination;
+  gssize source_stride, destination_stride;
+} GstCudaConvolvePlanePair;
+
+/* The way of a plane through several iterations: from the source to the destination, over memory of one more plane. */
+typedef struct
+{
+  guint8 *bytes;
+  gssize stride;
+} GstCudaConvolveScratch;
+
+GstCudaConvolvePlanePair gst_cuda_convolve_iteration (const GstCudaConvolvePlanePair *pair,
+    const GstCudaConvolveScratch *scratch, guint index, guint count);
+
 /*
  * Where row 0 of a plane is on the device, and the bytes from there to row 1: in the frame's own memory, or in the
  * stage where the frame is on the host. A stage keeps the order of the host's memory, so its stride has the same

@@ -45,7 +45,7 @@ count_bytes (const GstCudaConvolvePlane *planes, guint n)
 
 /* Rows first_row up to end_row of a plane, in a group of its samples: window by window. */
 static ConvolveStatus
-run_group (const GstCudaConvolvePlans *plans, const GstCudaConvolveWindows *windows, guint number,
+run_once (const GstCudaConvolvePlans *plans, const GstCudaConvolveWindows *windows, guint number,
     const GstCudaConvolvePlanePair *pair, gint first_row, gint end_row, ConvolveError *error)
 {
   const GstCudaConvolveGroup *group = &gst_cuda_convolve_plans_in (plans)->groups[number];
@@ -61,6 +61,23 @@ run_group (const GstCudaConvolvePlans *plans, const GstCudaConvolveWindows *wind
   return status;
 }
 
+/* The same in every iteration; a frame that has several is one strip. */
+static ConvolveStatus
+run_group (const GstCudaConvolvePlans *plans, const GstCudaConvolveWindows *windows, guint number,
+    const GstCudaConvolvePlanePair *pair, const GstCudaConvolveScratch *scratch, gint first_row, gint end_row,
+    ConvolveError *error)
+{
+  guint count = gst_cuda_convolve_plans_iterations (plans);
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (guint i = 0; i < count && status == CONVOLVE_OK; i++) {
+    GstCudaConvolvePlanePair step = gst_cuda_convolve_iteration (pair, scratch, i, count);
+
+    status = run_once (plans, windows, number, &step, first_row, end_row, error);
+  }
+  return status;
+}
+
 ConvolveStatus
 gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
     ConvolveTimes *times, ConvolveError *error)
@@ -69,6 +86,7 @@ gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, GstCudaConvolv
   const GstCudaConvolveLayerPlan *layer = gst_cuda_convolve_plans_layer (plans);
   const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
   GstCudaConvolveWindows windows;
+  GstCudaConvolveScratch scratch = { .bytes = gst_cuda_convolve_plans_scratch (plans) };
   ConvolveStatus status = CONVOLVE_OK;
 
   if (layer)
@@ -84,7 +102,8 @@ gst_cuda_convolve_run_on_host (const GstCudaConvolvePlans *plans, GstCudaConvolv
       .destination_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, plane),
     };
 
-    status = run_group (plans, &windows, i, &pair, 0, windows.planes[plane].rows, error);
+    scratch.stride = windows.planes[plane].row_bytes;
+    status = run_group (plans, &windows, i, &pair, &scratch, 0, windows.planes[plane].rows, error);
   }
   *times = (ConvolveTimes){ .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };
   return status;
@@ -100,7 +119,8 @@ typedef struct
   GstCudaConvolveFrame *in, *out;
   guint number;                  /* of the plane */
   GstCudaConvolvePlanePair pair; /* on the device */
-  gint uploaded;                 /* rows from row 0 that the stage has */
+  GstCudaConvolveScratch scratch;
+  gint uploaded; /* rows from row 0 that the stage has */
 } Plane;
 
 /* Rows first up to end of the plane, in a frame on the host. */
@@ -115,10 +135,14 @@ place_plane (Plane *plane, ConvolveError *error)
 {
   const GstCudaConvolvePlane *shape = &plane->windows->planes[plane->number];
   GstCudaConvolvePlanePair *pair = &plane->pair;
-  ConvolveStage stage = { 0 };
+  ConvolveStage stage = { 0 }, second = { 0 };
   ConvolveStatus status = CONVOLVE_OK;
 
-  if (!plane->in->on_device || !plane->out->on_device)
+  if (gst_cuda_convolve_plans_iterations (plane->plans) > 1)
+    status = convolve_device_stage (plane->device, GST_VIDEO_MAX_PLANES + plane->number, shape->row_bytes, shape->rows,
+        &second, error);
+  plane->scratch = (GstCudaConvolveScratch){ second.source, second.stride };
+  if (status == CONVOLVE_OK && (!plane->in->on_device || !plane->out->on_device))
     status = convolve_device_stage (plane->device, plane->number, shape->row_bytes, shape->rows, &stage, error);
   pair->source =
       gst_cuda_convolve_first_row (shape, plane->in, plane->number, stage.source, stage.stride, &pair->source_stride);
@@ -167,7 +191,7 @@ run_strip (Plane *plane, gint first, gint end, ConvolveError *error)
 
   for (guint i = 0; i < plane->layout->n_groups && status == CONVOLVE_OK; i++)
     if (plane->layout->groups[i].plane == plane->number)
-      status = run_group (plane->plans, plane->windows, i, &plane->pair, first, end, error);
+      status = run_group (plane->plans, plane->windows, i, &plane->pair, &plane->scratch, first, end, error);
   if (status == CONVOLVE_OK && !plane->out->on_device) {
     ConvolveRows rows = host_rows (plane, &plane->out->video, first, end);
 
@@ -275,7 +299,7 @@ run_block (const Plane *frame, ConvolveError *error)
     GstCudaConvolvePlanePair pair = { (guint8 *) stage.source + offset, (guint8 *) stage.destination + offset, stride,
       stride };
 
-    status = run_group (frame->plans, frame->windows, i, &pair, 0, planes[group->plane].rows, error);
+    status = run_once (frame->plans, frame->windows, i, &pair, 0, planes[group->plane].rows, error);
   }
   if (status == CONVOLVE_OK)
     status = convolve_device_download (frame->device, 0, &down, error);
@@ -302,7 +326,10 @@ gst_cuda_convolve_run_on_device (const GstCudaConvolvePlans *plans, ConvolveDevi
   gst_cuda_convolve_windows_init (&windows, layout, gst_cuda_convolve_plans_field_mode (plans), in, out);
   status = convolve_device_begin (device, slot, error);
   if (status == CONVOLVE_OK) {
-    if (!alone && is_block (windows.planes, layout->n_planes, in) && is_block (windows.planes, layout->n_planes, out))
+    /* An iteration needs all rows of the one before. */
+    alone = alone && gst_cuda_convolve_plans_iterations (plans) == 1;
+    if (!alone && gst_cuda_convolve_plans_iterations (plans) == 1 && is_block (windows.planes, layout->n_planes, in)
+        && is_block (windows.planes, layout->n_planes, out))
       status = run_block (&frame, error);
     else
       status = run_planes (&frame, alone, error);

@@ -80,14 +80,6 @@ GstCudaConvolveWindow gst_cuda_convolve_windows_get (const GstCudaConvolveWindow
 gint gst_cuda_convolve_window_source_end (const GstCudaConvolveWindow *window, const ConvolvePlan *plan, gint first,
     gint end);
 
-/* A plane of both frames: row 0, and the bytes to row 1. */
-typedef struct
-{
-  const guint8 *source;
-  guint8 *destination;
-  gssize source_stride, destination_stride;
-} GstCudaConvolvePlanePair;
-
 /*
  * Computes the window's pixels in the rows first up to end of the plane. copy is a plan that copies the group, and may
  * be NULL for a frame without a crop.

@@ -218,6 +218,9 @@ static const Row rows[] = {
       .standard = CONVOLVE_FIELD_MODE_AUTO,
       .blurb = "Whether the two fields of an interlaced frame are convolved by themselves, so that neither shows in "
                "the other; presets that have a size cover as much of the picture as in a frame" },
+  { "iterations", "Iterations", UINT_AT (iterations), .target = MASK, .flags = CONTROLLABLE, .least = 1,
+      .most = CONVOLVE_MAX_ITERATIONS, .standard = 1,
+      .blurb = "How many times the mask is applied, each time to the result before: n times are n elements in a row" },
 };
 
 G_STATIC_ASSERT (sizeof (ConvolveBoundary) == sizeof (gint) && sizeof (ConvolveActivation) == sizeof (gint));

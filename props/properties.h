@@ -11,6 +11,8 @@
 
 G_BEGIN_DECLS
 
+#define CONVOLVE_MAX_ITERATIONS 100
+
 /* One member for each property. README's property table says what they mean. */
 typedef struct
 {
@@ -24,6 +26,7 @@ typedef struct
   guint frames_in_flight; /* 1..CONVOLVE_MAX_FRAMES */
   guint n_threads;        /* on the CPU; 0 means one for each core */
   gint field_mode;        /* a value of ConvolveFieldMode */
+  guint iterations;       /* 1..CONVOLVE_MAX_ITERATIONS, of the mask */
   guint components;       /* flags of ConvolveComponents; the others are copied */
 } ConvolveProperties;
 

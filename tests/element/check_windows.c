@@ -313,6 +313,7 @@ windows_suite (void)
   suite_add_tcase (suite, view_tests ());
   suite_add_tcase (suite, layer_tests ());
   suite_add_tcase (suite, region_tests ());
+  suite_add_tcase (suite, iteration_tests ());
   return suite;
 }
 

@@ -77,5 +77,6 @@ TCase *crop_tests (void);
 TCase *view_tests (void);
 TCase *layer_tests (void);
 TCase *region_tests (void);
+TCase *iteration_tests (void);
 
 #endif

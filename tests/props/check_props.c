@@ -72,10 +72,10 @@ GST_START_TEST (properties)
     "activation", "pool-size", "pool-stride", "layer-channels", "mosaic", "apply-to", "regions", "region-sources",
     "region-types", "region-expand", "region-feather", "region-shape", "region-effect", "region-strength",
     "region-blocks", "region-color", "region-hold", "region-fallback", "weights", "mask-location", "mask-x", "mask-y",
-    "anchor-x", "anchor-y", "flip", "mix", "boundary-color", "components", "field-mode" };
+    "anchor-x", "anchor-y", "flip", "mix", "boundary-color", "components", "field-mode", "iterations" };
   static const gchar *const controllable[] = { "mask-width", "mask-height", "sigma", "divisor", "bias", "region-expand",
     "region-feather", "region-strength", "region-blocks", "region-color", "boundary-color", "anchor-x", "anchor-y",
-    "mix", NULL };
+    "mix", "iterations", NULL };
   Holder *holder = g_object_new (holder_get_type (), NULL);
   GObjectClass *klass = G_OBJECT_GET_CLASS (holder);
   ConvolveProperties copy;
