@@ -9,6 +9,9 @@
  * Weights may also come from #GstCudaConvolve:weights, from the file #GstCudaConvolve:mask-location, or from the vectors
  * #GstCudaConvolve:mask-x and #GstCudaConvolve:mask-y.
  *
+ * The fields of interlaced frames, the views of stereo frames, and the rectangle of a #GstVideoCropMeta are convolved as
+ * pictures of their own. #GstCudaConvolve:field-mode turns that off for fields.
+ *
  * The result is the same on a GPU and on the CPU. Without a GPU the element works on the CPU, unless
  * #GstCudaConvolve:kernel-variant or #GstCudaConvolve:cuda-device-id asks for a GPU.
  *
