@@ -9,9 +9,17 @@
  *
  * rounded half up and clamped to 0 .. 2^depth - 1. This is a correlation: the first tap meets the top-left neighbour.
  *
+ * A mask may have several sets of taps, whose values are combined before the offset is added:
+ *
+ *   value_k(x, y) = sum over j, i of t_k[j][i] * (s(x + i - w/2, y + j - h/2) - zero) / divisor_k
+ *   out(x, y) = zero + combination (value_0, value_1, ...) + offset * range
+ *
+ * rounded and clamped once, in the same way. Chroma is combined about its own zero level, so that flat colours stay
+ * neutral.
+ *
  * Every variant promises for its results:
  *  - with an exact plan (convolve_plan_is_exact()), the exactly rounded value, so that all devices give the same bytes;
- *  - with any other plan, a value that before rounding differs from the exact sum by at most 1/64 of a code value for
+ *  - with any other plan, a value that before rounding differs from the exact one by at most 1/64 of a code value for
  *    8-bit samples and by at most 1/2 for 16-bit samples.
  *
  * No function prints or exits. A function that can fail returns a status, or NULL, and fills its ConvolveError, which
@@ -31,6 +39,7 @@ extern "C"
 
 #define CONVOLVE_MAX_SIDE 255  /* taps along one side of a mask */
 #define CONVOLVE_MAX_SAMPLES 4 /* samples of one pixel */
+#define CONVOLVE_MAX_SETS 8    /* sets of taps of one mask */
 
 typedef enum
 {
@@ -87,13 +96,27 @@ typedef struct
   int range[CONVOLVE_MAX_SAMPLES];   /* code values from black to white: 1 .. 2^depth - 1; 0 stands for 2^depth - 1 */
 } ConvolvePixel;
 
-/* A complete mask. */
+/* How the values of a mask's sets become one value. */
+typedef enum
+{
+  CONVOLVE_SUM,       /* the value itself, of one set: a plain convolution */
+  CONVOLVE_ABSOLUTE,  /* its magnitude, of one set */
+  CONVOLVE_MAGNITUDE, /* the square root of the sum of the values' squares, of two sets or more */
+  CONVOLVE_LARGEST,   /* the largest value, with its sign, of two sets or more: -3 of -3 and -5 */
+  CONVOLVE_N_COMBINATIONS
+} ConvolveCombination;
+
+/* A complete mask. All members are 0 where a mask is plain and they are not named in its initialiser. */
 typedef struct
 {
   int width, height; /* odd, 1..CONVOLVE_MAX_SIDE */
-  double divisor;    /* finite, not 0 */
+  double divisor;    /* of the first set: finite, not 0 */
   double offset;     /* -1..1 of the pixel's range; rounded to 1/256 of a code value when used */
-  double *taps;      /* height rows of width, finite; taps[0] meets the top-left neighbour */
+  double *taps;      /* of each set, one set after the other: height rows of width, finite; the first tap of a set meets
+                        the top-left neighbour */
+  ConvolveCombination combination;
+  int sets;                                    /* 1..CONVOLVE_MAX_SETS; 0 stands for 1 */
+  double more_divisors[CONVOLVE_MAX_SETS - 1]; /* of the second set, the third and so on: finite, not 0 */
 } ConvolveMask;
 
 /*
@@ -101,6 +124,9 @@ typedef struct
  * range or memory is short.
  */
 bool convolve_mask_init (ConvolveMask *mask, int width, int height);
+
+/* The same for a mask of several sets. Also false where the number of sets is out of range. */
+bool convolve_mask_init_sets (ConvolveMask *mask, int width, int height, int sets, ConvolveCombination combination);
 void convolve_mask_clear (ConvolveMask *mask);
 
 /*
@@ -108,6 +134,24 @@ void convolve_mask_clear (ConvolveMask *mask);
  * differences below 1e-12 of the largest tap count as 0. 0 for taps that are all 0, and -1 where memory is short.
  */
 int convolve_mask_rank (const ConvolveMask *mask);
+/* The number of sets, the taps of set k and its divisor, for 0 <= k < sets. */
+static inline int
+convolve_mask_sets (const ConvolveMask *mask)
+{
+  return mask->sets > 0 ? mask->sets : 1;
+}
+
+static inline double *
+convolve_mask_taps (const ConvolveMask *mask, int k)
+{
+  return mask->taps + (size_t) k * mask->width * mask->height;
+}
+
+static inline double
+convolve_mask_divisor (const ConvolveMask *mask, int k)
+{
+  return k == 0 ? mask->divisor : mask->more_divisors[k - 1];
+}
 
 typedef struct
 {
@@ -141,8 +185,9 @@ bool convolve_variant_on_device (int index);
  * Makes the plan for one kind of plane. variant is a name or "auto", which takes the best variant that can do the mask.
  * device is NULL for planes in host memory; otherwise the device must outlive the plan. Other arguments are not kept.
  *
- * Returns NULL on error: INVALID (mask, pixel, boundary or name; a gain sum |t| / |divisor| above 2^20), UNSUPPORTED,
- * NO_MEMORY, NO_DEVICE (a device variant without a device), NO_DEVICE_MEMORY, DEVICE_FAILED.
+ * Returns NULL on error: INVALID (mask, pixel, boundary or name; a gain sum |t| / |divisor| above 2^20; a number of sets
+ * that the combination does not take), UNSUPPORTED, NO_MEMORY, NO_DEVICE (a device variant without a device),
+ * NO_DEVICE_MEMORY, DEVICE_FAILED.
  */
 ConvolvePlan *convolve_plan_new (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask,
     const char *variant, ConvolveDevice *device, ConvolveError *error);
@@ -168,7 +213,8 @@ bool convolve_plan_is_identity (const ConvolvePlan *plan);
 
 /*
  * Whether the taps are integers times one common factor, and the largest sample times the integers' sum of magnitudes
- * is below 2^24. Every variant then gives the exactly rounded result.
+ * is below 2^24. Every variant then gives the exactly rounded result. With several sets, each set must be so; and for a
+ * magnitude, the taps of all sets, each divided by its divisor, must have one common factor.
  */
 bool convolve_plan_is_exact (const ConvolvePlan *plan);
 

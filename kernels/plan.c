@@ -5,15 +5,25 @@
 #include <string.h>
 
 #include "auto.h"
+#include "common/sets.h"
 #include "convolve_pool.h"
 
 bool
 convolve_mask_init (ConvolveMask *mask, int width, int height)
 {
-  *mask = (ConvolveMask){ .width = width, .height = height, .divisor = 1 };
-  if (width < 1 || height < 1 || width > CONVOLVE_MAX_SIDE || height > CONVOLVE_MAX_SIDE)
+  return convolve_mask_init_sets (mask, width, height, 1, CONVOLVE_SUM);
+}
+
+bool
+convolve_mask_init_sets (ConvolveMask *mask, int width, int height, int sets, ConvolveCombination combination)
+{
+  *mask = (ConvolveMask){ .width = width, .height = height, .divisor = 1, .sets = sets, .combination = combination };
+  for (int k = 0; k < CONVOLVE_MAX_SETS - 1; k++)
+    mask->more_divisors[k] = 1;
+  if (width < 1 || height < 1 || width > CONVOLVE_MAX_SIDE || height > CONVOLVE_MAX_SIDE || sets < 1
+      || sets > CONVOLVE_MAX_SETS)
     return false;
-  mask->taps = calloc ((size_t) width * height, sizeof (double));
+  mask->taps = calloc ((size_t) width * height * sets, sizeof (double));
   return mask->taps != NULL;
 }
 
@@ -80,7 +90,7 @@ convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, 
   memcpy (plan->outside_level, boundary == CONVOLVE_BOUNDARY_CONSTANT ? pixel->outside : pixel->zero,
       sizeof (plan->outside_level));
   plan->pixels = pixels;
-  if (convolve_taps_init (plan, mask, error) != CONVOLVE_OK
+  if (convolve_sets_init (plan, mask, error) != CONVOLVE_OK
       || choose_variant (plan, variant, device, error) != CONVOLVE_OK
       || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)
       || (plan->variant->load && plan->variant->load (plan, error) != CONVOLVE_OK)) {
@@ -108,7 +118,7 @@ convolve_plan_unref (ConvolvePlan *plan)
     convolve_device_release (plan->device, plan->device_memory);
   free (plan->prepared);
   free (plan->loaded);
-  convolve_taps_clear (&plan->taps);
+  convolve_sets_clear (plan);
   free (plan);
 }
 
@@ -124,12 +134,19 @@ convolve_plan_variant (const ConvolvePlan *plan)
   return plan->variant->name;
 }
 
+static const char *const combinations[] = {
+  [CONVOLVE_SUM] = "",
+  [CONVOLVE_ABSOLUTE] = ", absolute",
+  [CONVOLVE_MAGNITUDE] = ", magnitude of several sets",
+  [CONVOLVE_LARGEST] = ", largest of several sets",
+};
+
 void
 convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size)
 {
   const ConvolveTaps *taps = &plan->taps;
-  size_t used = (size_t) snprintf (text, size, "%s for %dx%d %sweights%s", plan->variant->name, taps->width,
-      taps->height, plan->exact ? "exact " : "", taps->row ? " of rank 1" : "");
+  size_t used = (size_t) snprintf (text, size, "%s for %dx%d %sweights%s%s", plan->variant->name, taps->width,
+      taps->height, plan->exact ? "exact " : "", taps->row ? " of rank 1" : "", combinations[plan->combination]);
 
   for (int i = 0; convolve_variants[i] != plan->variant && used < size; i++) {
     const ConvolveVariant *row = convolve_variants[i];

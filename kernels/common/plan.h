@@ -49,6 +49,27 @@ typedef struct
   bool clamps;                     /* some results are outside 0 .. 255 */
 } ConvolveIntegerTail;
 
+/* How a magnitude becomes a sample: see common/root.h. */
+typedef enum
+{
+  CONVOLVE_ROOT_FLOAT,    /* single precision is proved right, and so is double */
+  CONVOLVE_ROOT_DOUBLE,   /* double precision is */
+  CONVOLVE_ROOT_CORRECTED /* the result of double precision is corrected in integers */
+} ConvolveRootKind;
+
+typedef struct
+{
+  ConvolveRootKind kind;
+  double multiple[CONVOLVE_MAX_SETS]; /* of each set's sum, in an exact plan an integer */
+  double zero[CONVOLVE_MAX_SETS]
+             [CONVOLVE_MAX_SAMPLES];          /* each set's sum at the zero level, which is subtracted first */
+  double scale, offset[CONVOLVE_MAX_SAMPLES]; /* of the root, as in a tail */
+  float scale_f, offset_f[CONVOLVE_MAX_SAMPLES];
+  float maximum;
+  uint64_t numerator, denominator;        /* corrected: of the scale */
+  int64_t base_512[CONVOLVE_MAX_SAMPLES]; /* corrected: what is added to the root before rounding down, times 512 */
+} ConvolveRoot;
+
 /* Made by convolve_plan_new (), and never changed afterwards but for its references. */
 struct ConvolvePlan
 {
@@ -66,6 +87,18 @@ struct ConvolvePlan
   bool double_sums;     /* sums in float would exceed the error budget */
   bool device_taps_fit; /* the taps in float keep the error budget, as most device variants need */
   const struct ConvolveVariant *variant;
+
+  /*
+   * Of a plain mask, n_parts is 0. Otherwise the plan's own taps and tail are those of the first set, `exact` speaks of
+   * the whole combination, and parts has a plan for each set, with taps and tail alone. An absolute value is the largest
+   * of two parts: the set and its negative.
+   */
+  ConvolveCombination combination;
+  int n_parts;
+  struct ConvolvePlan *parts;
+  ConvolveRoot root;   /* of a magnitude */
+  double budget_share; /* of the promised error: below 1 in the parts of a magnitude */
+
   ConvolveDevice *device;    /* NULL for a host variant */
   void *prepared;            /* what the variant derived from the mask, one block of malloc (), or NULL */
   void *loaded;              /* what run () launches: kernels and their parameters, one block of malloc (), or NULL */
@@ -82,6 +115,7 @@ typedef struct ConvolveVariant
   const char *name, *idea;
   int number; /* of the property's value, above 0: a new row takes the next free one, and none ever changes */
   bool on_device;
+  bool combines; /* takes masks of several sets, and absolute values */
 
   /*
    * Whether the variant can compute the plan's mask on its pixels: exact, never a guess. False with the reason, a sentence
@@ -121,11 +155,14 @@ ConvolveStatus CONVOLVE_RUN_ON_DEVICE (const ConvolvePlan *plan, const ConvolveP
 #define CONVOLVE_ON_DEVICE(stem) .on_device = true
 #endif
 
-/* Calls accepts (). *found is NULL or a block that is the caller's. */
+/* Calls accepts (), for a combination where the row says so. *found is NULL or a block that is the caller's. */
 static inline bool
 convolve_variant_accepts (const ConvolveVariant *variant, const ConvolvePlan *plan, void **found, const char **reason)
 {
   *found = NULL;
+  *reason = "the mask is an absolute value, a magnitude or the largest of several sets of weights";
+  if (plan->n_parts > 0 && !variant->combines)
+    return false;
   return !variant->accepts || variant->accepts (plan, found, reason);
 }
 
@@ -151,12 +188,18 @@ convolve_sample_size (ConvolveSampleType type)
 static inline double
 convolve_budget (const ConvolvePlan *plan)
 {
-  return plan->pixel.depth == 8 ? 1.0 / 64 : 0.5;
+  return (plan->pixel.depth == 8 ? 1.0 / 64 : 0.5) * plan->budget_share;
 }
 
-/* Analyses the mask for this pixel and fills taps, tail, exact, identity, double_sums and device_taps_fit. */
+/*
+ * Analyses the first set of the mask for this pixel and fills taps, tail, exact, identity, double_sums and
+ * device_taps_fit.
+ */
 ConvolveStatus convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error);
 void convolve_taps_clear (ConvolveTaps *taps);
+
+/* The mask's offset in code values of this sample, rounded to 1/256. */
+double convolve_code_offset (const ConvolvePlan *plan, const ConvolveMask *mask, int sample);
 
 /* Shared memory that one block may take on this device, in bytes. */
 size_t convolve_device_shared_limit (const ConvolveDevice *device);

@@ -8,53 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/fraction.h"
 #include "common/plan.h"
 
 #define FLOAT_LIMIT 16777216.0        /* 2^24: float sums of integers are exact below this limit, in any order */
 #define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
-#define TOLERANCE 4e-15               /* relative error of a simple fraction after a few roundings in double */
 #define LARGEST_GAIN 1048576.0        /* of a mask: the sum of the magnitudes of its taps, divided by the divisor */
-
-typedef struct
-{
-  double numerator, denominator;
-} Fraction;
-
-static double
-greatest_common_divisor (double a, double b)
-{
-  while (b != 0) {
-    double rest = fmod (a, b);
-
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
-/*
- * The simplest fraction within a relative tolerance of value > 0, by continued fractions. False where its denominator
- * would be above limit. So the ratios of the weights 0.1 0.2 0.1 are found to be 1 2 1, although no decimal is exact.
- */
-static bool
-fraction_near (double value, double limit, double tolerance, Fraction *fraction)
-{
-  double p0 = 0, q0 = 1, p1 = 1, q1 = 0, rest = value;
-
-  for (int i = 0; i < 40; i++) {
-    double whole = floor (rest), p = whole * p1 + p0, q = whole * q1 + q0;
-
-    if (q > limit || p > 9e15)
-      return false;
-    if (fabs (p / q - value) <= tolerance * value) {
-      *fraction = (Fraction){ p, q };
-      return true;
-    }
-    p0 = p1, q0 = q1, p1 = p, q1 = q;
-    rest = 1 / (rest - whole);
-  }
-  return false;
-}
 
 /*
  * Writes the taps as integers times one common factor, the largest possible one. False where the ratio of some tap to
@@ -74,19 +33,19 @@ find_integers (const ConvolveMask *mask, double maximum, double *integers, doubl
     smallest = 1;
 
   for (int i = 0; i < count; i++) {
-    Fraction ratio;
+    ConvolveFraction ratio;
 
     if (mask->taps[i] == 0)
       continue;
-    if (!fraction_near (fabs (mask->taps[i]) / smallest, FLOAT_LIMIT / maximum, TOLERANCE, &ratio))
+    if (!convolve_fraction_near (fabs (mask->taps[i]) / smallest, FLOAT_LIMIT / maximum, &ratio))
       return false;
-    multiple *= ratio.denominator / greatest_common_divisor (multiple, ratio.denominator);
+    multiple *= ratio.denominator / convolve_common_divisor (multiple, ratio.denominator);
     if (multiple > FLOAT_LIMIT)
       return false;
   }
   for (int i = 0; i < count; i++) {
     integers[i] = round (mask->taps[i] / smallest * multiple);
-    divisor = greatest_common_divisor (fabs (integers[i]), divisor);
+    divisor = convolve_common_divisor (fabs (integers[i]), divisor);
     sum += fabs (integers[i]);
   }
   if (divisor == 0)
@@ -97,9 +56,8 @@ find_integers (const ConvolveMask *mask, double maximum, double *integers, doubl
   return sum / divisor * maximum < FLOAT_LIMIT;
 }
 
-/* The mask's offset in code values of this sample, rounded to 1/256. */
-static double
-code_offset (const ConvolvePlan *plan, const ConvolveMask *mask, int sample)
+double
+convolve_code_offset (const ConvolvePlan *plan, const ConvolveMask *mask, int sample)
 {
   const ConvolvePixel *pixel = &plan->pixel;
   double range = pixel->range[sample] ? pixel->range[sample] : (1 << pixel->depth) - 1;
@@ -127,15 +85,15 @@ init_exact_tail (ConvolvePlan *plan, const ConvolveMask *mask, double factor, do
 {
   ConvolveTail *tail = &plan->tail;
   double scale = factor / mask->divisor, step = 0;
-  Fraction fraction;
+  ConvolveFraction fraction;
 
-  if (fraction_near (fabs (scale), 1e9, TOLERANCE, &fraction)) {
+  if (convolve_fraction_near (fabs (scale), 1e9, &fraction)) {
     double halves = 2;
 
     /* The denominators of the offsets are powers of two. The largest one serves the offsets of all samples. */
     for (int i = 0; i < plan->pixel.samples; i++)
-      halves = fmax (halves, 512 / greatest_common_divisor (512, fabs (code_offset (plan, mask, i)) * 512));
-    step = 1 / (fraction.denominator * halves / greatest_common_divisor (fraction.denominator, halves));
+      halves = fmax (halves, 512 / convolve_common_divisor (512, fabs (convolve_code_offset (plan, mask, i)) * 512));
+    step = 1 / (fraction.denominator * halves / convolve_common_divisor (fraction.denominator, halves));
     scale = copysign (fraction.numerator / fraction.denominator, scale);
     plan->denominator = fraction.denominator;
   }
@@ -145,7 +103,7 @@ init_exact_tail (ConvolvePlan *plan, const ConvolveMask *mask, double factor, do
   tail->scale_low = (float) (scale - tail->scale_f);
   for (int i = 0; i < plan->pixel.samples; i++) {
     double zero = plan->pixel.zero[i];
-    double bias = code_offset (plan, mask, i);
+    double bias = convolve_code_offset (plan, mask, i);
 
     tail->offset[i] = zero - zero * sum * scale + bias + 0.5 + step / 2;
     tail->offset_f[i] = (float) tail->offset[i];
@@ -167,7 +125,7 @@ init_tail (ConvolvePlan *plan, const ConvolveMask *mask, double sum)
   tail->scale = tail->scale_f = 1;
   for (int i = 0; i < plan->pixel.samples; i++) {
     double zero = plan->pixel.zero[i];
-    double bias = code_offset (plan, mask, i);
+    double bias = convolve_code_offset (plan, mask, i);
 
     tail->offset[i] = zero - zero * sum + bias + 0.5;
     tail->offset_f[i] = (float) tail->offset[i];
@@ -191,7 +149,7 @@ factor_integers (const ConvolveTaps *taps, const double *integers, double *row, 
     if (integers[i] != 0) {
       pivot = i;
       for (int k = 0; k < w; k++)
-        divisor = greatest_common_divisor (fabs (integers[i / w * w + k]), divisor);
+        divisor = convolve_common_divisor (fabs (integers[i / w * w + k]), divisor);
     }
   if (divisor == 0)
     return false;
@@ -262,7 +220,7 @@ is_identity (const ConvolvePlan *plan, const ConvolveMask *mask)
   if (plan->pixel.select == 0)
     return true;
   for (int i = 0; i < plan->pixel.samples; i++)
-    if ((plan->pixel.select >> i & 1) && code_offset (plan, mask, i) != 0)
+    if ((plan->pixel.select >> i & 1) && convolve_code_offset (plan, mask, i) != 0)
       return false;
   for (int i = 0; i < count; i++)
     if (mask->taps[i] != (i == count / 2 ? mask->divisor : 0))

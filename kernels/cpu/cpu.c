@@ -68,6 +68,7 @@ run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 const ConvolveVariant convolve_variant_cpu = {
   .name = "cpu",
   .number = 17,
+  .combines = true,
   .idea = "threads and vector instructions on the CPU",
   .prepare = convolve_cpu_prepare,
   .clear = convolve_cpu_clear,

@@ -18,6 +18,8 @@
  *   term            in a sum, the pairs of one row times one pair of taps
  *   group           terms that have a 32-bit sum of their own, where one sum has too few bits for all terms
  *   product         a column of taps times a row of taps; a factored mask is a sum of up to CONVOLVE_MAX_RANK products
+ *   set             taps of a mask that combines several of them; a part is a set as a plan of its own
+ *   couple          two sets whose 16-bit sums are made together
  *   path            one way to convolve: ConvolveCpuPath
  *   level           the loops for one instruction set: cpu/level.h
  *   lane            the place of one element in a vector register

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/boundary.h"
+#include "common/root.h"
 #include "common/tail.h"
 #include "cpu/cpu.h"
 
@@ -98,6 +99,65 @@ sum_in_double (const ConvolveTaps *taps, float *const *rows, int x, double *sums
   memcpy (sums, total, sizeof (total));
 }
 
+/* The results of a plain mask, or of one part of a combination. */
+static void
+finish_plain (const ConvolvePlan *plan, float *const *rows, int x, int sample, unsigned *values)
+{
+  if (plan->double_sums) {
+    double sums[OUTPUTS];
+
+    sum_in_double (&plan->taps, rows, x, sums);
+    for (int k = 0; k < OUTPUTS; k++)
+      values[k] = convolve_tail_double (&plan->tail, sample, sums[k]);
+  } else {
+    float sums[OUTPUTS];
+
+    sum_in_float (&plan->taps, rows, x, sums);
+    for (int k = 0; k < OUTPUTS; k++)
+      values[k] = convolve_tail_float (&plan->tail, sample, sums[k]);
+  }
+}
+
+/* The largest of all parts' results: common/sets.c says why these may be rounded before. */
+static void
+finish_largest (const ConvolvePlan *plan, float *const *rows, int x, int sample, unsigned *values)
+{
+  unsigned others[OUTPUTS];
+
+  finish_plain (&plan->parts[0], rows, x, sample, values);
+  for (int p = 1; p < plan->n_parts; p++) {
+    finish_plain (&plan->parts[p], rows, x, sample, others);
+    for (int k = 0; k < OUTPUTS; k++)
+      values[k] = others[k] > values[k] ? others[k] : values[k];
+  }
+}
+
+static void
+finish_magnitude (const ConvolvePlan *plan, float *const *rows, int x, int sample, unsigned *values)
+{
+  const ConvolveRoot *root = &plan->root;
+  double squares[OUTPUTS] = { 0 };
+
+  for (int p = 0; p < plan->n_parts; p++) {
+    const ConvolvePlan *part = &plan->parts[p];
+    double sums[OUTPUTS] = { 0 };
+    float single[OUTPUTS] = { 0 };
+
+    if (part->double_sums)
+      sum_in_double (&part->taps, rows, x, sums);
+    else
+      sum_in_float (&part->taps, rows, x, single);
+    for (int k = 0; k < OUTPUTS; k++) {
+      double sum = part->double_sums ? sums[k] : single[k];
+      double value = (sum - root->zero[p][sample]) * root->multiple[p];
+
+      squares[k] += value * value;
+    }
+  }
+  for (int k = 0; k < OUTPUTS; k++)
+    values[k] = convolve_root_double (root, sample, squares[k]);
+}
+
 /* One row of outputs from the rows that the mask covers. */
 static void
 convolve_row (const ConvolvePlan *plan, float *const *rows, int sample, int count, uint8_t *out)
@@ -108,19 +168,12 @@ convolve_row (const ConvolvePlan *plan, float *const *rows, int sample, int coun
     int n = count - x < OUTPUTS ? count - x : OUTPUTS;
     unsigned values[OUTPUTS];
 
-    if (plan->double_sums) {
-      double sums[OUTPUTS];
-
-      sum_in_double (&plan->taps, rows, x, sums);
-      for (int k = 0; k < n; k++)
-        values[k] = convolve_tail_double (&plan->tail, sample, sums[k]);
-    } else {
-      float sums[OUTPUTS];
-
-      sum_in_float (&plan->taps, rows, x, sums);
-      for (int k = 0; k < n; k++)
-        values[k] = convolve_tail_float (&plan->tail, sample, sums[k]);
-    }
+    if (plan->combination == CONVOLVE_SUM)
+      finish_plain (plan, rows, x, sample, values);
+    else if (plan->combination == CONVOLVE_MAGNITUDE)
+      finish_magnitude (plan, rows, x, sample, values);
+    else
+      finish_largest (plan, rows, x, sample, values);
     for (int k = 0; k < n; k++, out += pixel->stride)
       write_sample (pixel, out, values[k]);
   }
@@ -193,6 +246,7 @@ convolve_cpu_reference_run (const ConvolvePlan *plan, const ConvolvePlane *plane
 const ConvolveVariant convolve_variant_cpu_reference = {
   .name = "cpu-reference",
   .number = 18,
+  .combines = true,
   .idea = "one plain loop on the CPU, whose result all other variants must equal",
   .run = convolve_cpu_reference_run,
 };

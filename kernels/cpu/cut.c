@@ -42,13 +42,23 @@ choose_strip (const ConvolvePlan *plan, const ConvolveRect *region)
   return divide (region->width, cpu->fft ? convolve_cpu_fft_columns (cpu->fft) : elements / samples);
 }
 
+static double
+count_terms (const ConvolveCpu *cpu)
+{
+  double count = cpu->terms.count;
+
+  for (int k = 0; k < cpu->n_parts; k++)
+    count += cpu->parts[k].terms.count;
+  return count;
+}
+
 /* Rows of a band: few enough to give every thread several jobs, but no job is smaller than LEAST_WORK. */
 static int
 choose_band (const ConvolvePlan *plan, const ConvolveRect *region, int strips, int threads)
 {
   const ConvolveCpu *cpu = convolve_cpu_of (plan);
   double elements = (double) region->width * region->height * plan->pixel.samples;
-  double terms = elements * (cpu->terms.count + OTHER_WORK);
+  double terms = elements * (count_terms (cpu) + OTHER_WORK);
   int jobs = threads * JOBS_PER_THREAD, band = region->height;
 
   jobs = terms / LEAST_WORK < jobs ? (int) (terms / LEAST_WORK) : jobs;

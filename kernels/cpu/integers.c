@@ -52,6 +52,8 @@ start_of_shift (const ConvolveCpuAnalysis *a, int i, int bits)
 bool
 convolve_cpu_can_shift (const ConvolveCpuAnalysis *a, int bits, ConvolveRange sums)
 {
+  if (a->combined)
+    return convolve_cpu_range_fits (sums, 0, CONVOLVE_LARGEST_INT);
   for (int i = 0; i < a->samples; i++)
     if (!convolve_cpu_range_fits (sums, start_of_shift (a, i, bits), CONVOLVE_LARGEST_INT))
       return false;
@@ -82,7 +84,7 @@ convolve_cpu_set_end (const ConvolveCpuAnalysis *a, double scale, int bits)
   ConvolveCpu *cpu = a->cpu;
   ConvolveTail *tail = &cpu->tail;
 
-  cpu->shifts = bits >= 0;
+  cpu->shifts = bits >= 0 && !a->combined;
   cpu->shift = (ConvolveShift){ bits, cpu->center, (int) tail->maximum };
   for (int i = 0; i < a->samples; i++) {
     if (cpu->shifts)

@@ -32,13 +32,16 @@ ConvolveRange convolve_cpu_range_of_sum (const int *taps, int count, ConvolveRan
 /* Whether -largest - 1 <= low + offset and high + offset <= largest. */
 bool convolve_cpu_range_fits (ConvolveRange range, double offset, double largest);
 
-/* Whether sums at 2^bits of a code value, with the start that a shift needs, fit 32 bits. */
+/* Whether sums at 2^bits of a code value, with the start that a shift needs where one follows, fit 32 bits. */
 bool convolve_cpu_can_shift (const ConvolveCpuAnalysis *a, int bits, ConvolveRange sums);
 
 /* The bits by which an exact plan's sums, of this range, can be shifted down to values, or -1. */
 int convolve_cpu_exact_bits (const ConvolveCpuAnalysis *a, ConvolveRange sums);
 
-/* Sets how sums at `scale` of a code value become values: by a shift of `bits`, or by the tail where bits is -1. */
+/*
+ * Sets how sums at `scale` of a code value become values: by a shift of `bits`, or by the tail where bits is -1 or the
+ * sums are combined.
+ */
 void convolve_cpu_set_end (const ConvolveCpuAnalysis *a, double scale, int bits);
 
 /* Room for `count` terms. False where memory is short. */

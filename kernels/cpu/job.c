@@ -62,14 +62,39 @@ take_squares (ConvolveCpuJob *job, Arena *arena)
 }
 
 static void
+take_sets (ConvolveCpuJob *job, Arena *arena, size_t length)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int h = job->plan->taps.height;
+
+  job->set_offsets = take_rows (arena, cpu->n_parts, length, sizeof (double));
+  for (int i = 0; i < 2; i++)
+    job->squares_of_sums[i] = take (arena, length, sizeof (double));
+  if (cpu->parts[0].path == CONVOLVE_CPU_PAIRS) {
+    job->set_starts = take_rows (arena, cpu->n_parts, length, sizeof (int32_t));
+    for (int i = 0; i < 2; i++)
+      job->sums[i] = take (arena, length, sizeof (int32_t));
+    job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
+  } else {
+    job->float_sums = take (arena, length, sizeof (float));
+    job->double_sums = take (arena, length, sizeof (double));
+    job->floats = take_rows (arena, h, length, sizeof (float));
+  }
+}
+
+static void
 take_memory (ConvolveCpuJob *job, Arena *arena)
 {
   const ConvolveCpu *cpu = job->cpu;
   int h = job->plan->taps.height;
-  size_t length = row_length (job);
+  size_t length = row_length (job), offset_size = cpu->tail.needs_double ? sizeof (double) : sizeof (float);
 
   job->outside = take (arena, job->plan->taps.width, sizeof (int));
-  job->offsets = take (arena, length, cpu->tail.needs_double ? sizeof (double) : sizeof (float));
+  job->offsets = take (arena, length, offset_size);
+  if (job->plan->combination == CONVOLVE_ABSOLUTE) {
+    job->negative_offsets = take (arena, length, offset_size);
+    job->negatives = take (arena, length, sizeof (uint16_t));
+  }
   for (int i = 0; i < 2; i++)
     job->results[i] = take (arena, length, sizeof (uint16_t));
   for (int i = 0; i < 2; i++)
@@ -113,6 +138,14 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
       job->double_sums = take (arena, length, sizeof (double));
       job->floats = take_rows (arena, h + job->batch - 1, length, sizeof (float));
       break;
+    case CONVOLVE_CPU_SHORT_SETS:
+      for (int i = 0; i < 2; i++)
+        job->half_offsets[i] = take (arena, length, sizeof (float));
+      job->rows = take_rows (arena, h, length, sizeof (uint16_t));
+      break;
+    case CONVOLVE_CPU_SETS:
+      take_sets (job, arena, length);
+      break;
   }
 }
 
@@ -132,20 +165,86 @@ find_outside (ConvolveCpuJob *job)
       job->outside[job->n_outside++] = convolve_boundary_index (plan->boundary, x, width);
 }
 
+/* A row of offsets, one for each sample of a pixel. */
+static void
+fill_row (const ConvolveCpuJob *job, const double *offsets, void *row)
+{
+  for (int i = 0; i < job->count; i++)
+    if (job->cpu->tail.needs_double)
+      ((double *) row)[i] = offsets[i % job->samples];
+    else
+      ((float *) row)[i] = (float) offsets[i % job->samples];
+}
+
+/*
+ * The offset of a value is the same for its negative but for what the zero level adds, whose sign changes. The sum of
+ * both is that of the plan's parts.
+ */
+static void
+fill_negative_offsets (const ConvolveCpuJob *job)
+{
+  const ConvolvePlan *parts = job->plan->parts;
+  double offsets[CONVOLVE_MAX_SAMPLES];
+
+  for (int i = 0; i < job->samples; i++)
+    offsets[i] = parts[0].tail.offset[i] + parts[1].tail.offset[i] - job->cpu->tail.offset[i];
+  fill_row (job, offsets, job->negative_offsets);
+}
+
+/* The loops read offsets past the count. */
+static void
+fill_half_offsets (const ConvolveCpuJob *job)
+{
+  const ConvolvePlan *plan = job->plan;
+  const float *offsets = plan->combination == CONVOLVE_MAGNITUDE ? plan->root.offset_f : job->cpu->tail.offset_f;
+
+  for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING; i++)
+    job->half_offsets[i % 2][i / 2] = offsets[i % job->samples];
+}
+
+/*
+ * What is added to a set's sum times its scale: for a magnitude, so that the value at the zero level is 0. The values of
+ * exact sums are not centred, or their starts make good for that.
+ */
+static void
+fill_set_offsets (const ConvolveCpuJob *job)
+{
+  const ConvolvePlan *plan = job->plan;
+
+  for (int k = 0; k < plan->n_parts; k++) {
+    const ConvolveCpu *part = &job->cpu->parts[k];
+    double offsets[CONVOLVE_MAX_SAMPLES], sum = 0;
+
+    for (int i = 0; i < plan->taps.width * plan->taps.height; i++)
+      sum += plan->parts[k].taps.double_taps[i];
+    for (int i = 0; i < job->samples; i++)
+      offsets[i] = plan->combination == CONVOLVE_LARGEST ? part->tail.offset[i]
+          : plan->parts[k].exact                         ? -plan->root.zero[k][i] * plan->root.multiple[k]
+                                                         : part->center * sum - plan->root.zero[k][i];
+    fill_row (job, offsets, job->set_offsets[k]);
+    for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->set_starts; i++)
+      job->set_starts[k][i] = part->starts[i % job->samples];
+  }
+}
+
 static void
 fill_offsets (const ConvolveCpuJob *job)
 {
-  const ConvolveTail *tail = &job->cpu->tail;
+  const ConvolvePlan *plan = job->plan;
 
   /* The loops read starts past the count. */
   for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->starts; i++)
     job->starts[i] = job->cpu->starts[i % job->samples];
 
-  for (int i = 0; i < job->count; i++)
-    if (tail->needs_double)
-      ((double *) job->offsets)[i] = tail->offset[i % job->samples];
-    else
-      ((float *) job->offsets)[i] = tail->offset_f[i % job->samples];
+  if (job->cpu->path == CONVOLVE_CPU_SHORT_SETS) {
+    fill_half_offsets (job);
+    return;
+  }
+  fill_row (job, plan->combination == CONVOLVE_MAGNITUDE ? plan->root.offset : job->cpu->tail.offset, job->offsets);
+  if (plan->combination == CONVOLVE_ABSOLUTE)
+    fill_negative_offsets (job);
+  if (job->cpu->path == CONVOLVE_CPU_SETS)
+    fill_set_offsets (job);
 }
 
 size_t

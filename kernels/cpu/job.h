@@ -25,6 +25,8 @@ typedef struct
   int *outside;        /* for each of these pixels, the column to copy, or -1 for the zero level */
 
   void *offsets;                    /* of the tail, for each element; double where the tail is in double */
+  void *negative_offsets;           /* of an absolute value: the same for the negative of each sum */
+  uint16_t *negatives;              /* the results of these */
   uint16_t *values[2], *results[2]; /* rows of inputs, rows of outputs */
   int32_t *sums[2];
 
@@ -47,6 +49,13 @@ typedef struct
   double *squares[2];
   double *square_sums;      /* of the outputs of two squares, one sample of each pixel */
   uint16_t *square_results; /* of the same outputs, all samples */
+
+  /* sets; rows of inputs are in `rows`, or as those of pairs and floating point */
+  uint16_t **rows;            /* ring of rows of inputs */
+  float *half_offsets[2];     /* of the tail or root, for even and for odd elements */
+  int32_t **set_starts;       /* of the sums of each set, for each element */
+  double **set_offsets;       /* of the value of each set, for each element */
+  double *squares_of_sums[2]; /* sums of squares of two rows of outputs */
 } ConvolveCpuJob;
 
 /*

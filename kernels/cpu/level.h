@@ -55,6 +55,30 @@ typedef struct
   int bits, center, maximum;
 } ConvolveShift;
 
+/* Two sets' taps, which multiply the elements of row `row`, `offset` elements to the right of the output's. */
+typedef struct
+{
+  int row, offset;
+  int16_t first, second;
+} ConvolveShortTerm;
+
+/* Where the terms of two sets begin: those of both sets, those of the first alone, those of the second alone. */
+typedef struct
+{
+  int both, first, second, end;
+} ConvolveShortCouple;
+
+/*
+ * The sets of a combination, two to a couple, whose sums are taken modulo 2^16. Where the number of sets is odd, the
+ * last couple of a magnitude has a set of 0, and that of a largest value has the last set twice.
+ */
+typedef struct
+{
+  ConvolveShortTerm *terms;
+  int n_couples;
+  ConvolveShortCouple couples[CONVOLVE_MAX_SETS / 2];
+} ConvolveShortSets;
+
 /* The transforms work on squares of doubles. The padding of rows keeps a column's elements in different cache sets. */
 #define CONVOLVE_CPU_FFT_POINTS 256
 #define CONVOLVE_CPU_FFT_STRIDE (CONVOLVE_CPU_FFT_POINTS + 8)
@@ -132,6 +156,25 @@ typedef struct
   void (*sum_doubles) (const double *taps, int width, int height, int samples, const double *const *rows, int count,
       double *sums);
 
+  /* --- combinations of sets --- */
+
+  /*
+   * The root of the sum of the sets' squares, or the largest set, of sums of 16 bits, as values: times scale, plus the
+   * offset, clamped to 0 .. maximum and truncated. offsets[0] has the offsets of even elements and offsets[1] those of
+   * odd ones. Sums of squares are below 2^31.
+   */
+  void (*magnitude_of_shorts) (const ConvolveShortSets *sets, const uint16_t *const *rows, int count, float scale,
+      float *const offsets[2], float maximum, uint16_t *values);
+  void (*largest_of_shorts) (const ConvolveShortSets *sets, const uint16_t *const *rows, int count, float scale,
+      float *const offsets[2], float maximum, uint16_t *values);
+
+  /* squares[i] += (sums[i] * scale + offsets[i])^2 */
+  void (*add_squares_of_ints) (const int32_t *sums, int count, double scale, const double *offsets, double *squares);
+  void (*add_squares_of_floats) (const float *sums, int count, double scale, const double *offsets, double *squares);
+  void (*add_squares_of_doubles) (const double *sums, int count, double scale, const double *offsets, double *squares);
+  /* values[i] = others[i] where that is larger */
+  void (*replace_by_larger) (const uint16_t *others, int count, uint16_t *values);
+
   /* --- Fourier transforms --- */
 
   /*
@@ -153,6 +196,9 @@ typedef struct
   void (*floats_to_values_in_double) (const float *sums, int count, double scale, const double *offsets, double maximum,
       uint16_t *values);
   void (*doubles_to_values) (const double *sums, int count, double scale, const double *offsets, double maximum,
+      uint16_t *values);
+  /* values[i] = sqrt (squares[i]) * scale + offsets[i], in the same way */
+  void (*roots_to_values) (const double *squares, int count, double scale, const double *offsets, double maximum,
       uint16_t *values);
 } ConvolveCpuLevel;
 

@@ -10,6 +10,7 @@
 #include "cpu/floats_tmpl.h"
 #include "cpu/pairs_tmpl.h"
 #include "cpu/pixels_tmpl.h"
+#include "cpu/sets_tmpl.h"
 #include "cpu/tail_tmpl.h"
 #include "cpu/window_tmpl.h"
 
@@ -35,6 +36,12 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .sum_floats = sum_floats,
   .sum_floats_in_double = sum_floats_in_double,
   .sum_doubles = sum_doubles,
+  .magnitude_of_shorts = magnitude_of_shorts,
+  .largest_of_shorts = largest_of_shorts,
+  .add_squares_of_ints = add_squares_of_ints,
+  .add_squares_of_floats = add_squares_of_floats,
+  .add_squares_of_doubles = add_squares_of_doubles,
+  .replace_by_larger = replace_by_larger,
   .fourier = fourier,
   .multiply = multiply,
   .ints_to_values = ints_to_values,
@@ -42,4 +49,5 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .floats_to_values = floats_to_values,
   .floats_to_values_in_double = floats_to_values_in_double,
   .doubles_to_values = doubles_to_values,
+  .roots_to_values = roots_to_values,
 };

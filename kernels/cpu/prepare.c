@@ -22,8 +22,14 @@ float_tail_error (const ConvolveCpuAnalysis *a)
   const ConvolveTail *tail = &a->plan->tail;
   double offset = 0;
 
-  for (int i = 0; i < a->samples; i++)
+  for (int i = 0; i < a->samples; i++) {
     offset = fmax (offset, fmax (fabs (tail->offset[i]), fabs (tail->offset[i] + a->center * a->sum)));
+    if (a->plan->combination == CONVOLVE_ABSOLUTE) {
+      double negative = a->plan->parts[1].tail.offset[i];
+
+      offset = fmax (offset, fmax (fabs (negative), fabs (negative - a->center * a->sum)));
+    }
+  }
   return 4.1 * (tail->maximum + 2 + offset) * CONVOLVE_FLOAT_UNIT;
 }
 
@@ -165,28 +171,43 @@ choose (const ConvolveCpuAnalysis *a, Workspace *workspace)
   return use_path (a, workspace, path);
 }
 
-static bool
-prepare (const ConvolvePlan *plan, ConvolveCpu *cpu, Workspace *workspace)
+void
+convolve_cpu_analyse (const ConvolvePlan *plan, ConvolveCpu *cpu, ConvolveCpuAnalysis *a)
 {
   const ConvolveTaps *taps = &plan->taps;
-  ConvolveCpuAnalysis a = { .plan = plan,
+
+  *a = (ConvolveCpuAnalysis){ .plan = plan,
     .cpu = cpu,
     .taps = taps->double_taps,
     .width = taps->width,
     .height = taps->height,
     .samples = plan->pixel.samples,
     .center = 1 << (plan->pixel.depth - 1) };
-
   cpu->level = convolve_cpu_level (convolve_cpu_level_count () - 1);
   cpu->tail = plan->tail;
-  cpu->center = (int) a.center;
-  for (int i = 0; i < a.width * a.height; i++)
-    a.sum += a.taps[i];
-  find_budget (&a);
-  if (plan->pixel.select != 0)
-    return choose (&a, workspace);
-  cpu->path = CONVOLVE_CPU_COPY;
-  return true;
+  cpu->center = (int) a->center;
+  for (int i = 0; i < a->width * a->height; i++)
+    a->sum += a->taps[i];
+  find_budget (a);
+}
+
+static bool
+prepare (const ConvolvePlan *plan, ConvolveCpu *cpu, Workspace *workspace)
+{
+  ConvolveCpuAnalysis a;
+
+  convolve_cpu_analyse (plan, cpu, &a);
+  if (plan->pixel.select == 0) {
+    cpu->path = CONVOLVE_CPU_COPY;
+    return true;
+  }
+  if (convolve_cpu_takes_sets (&a))
+    return convolve_cpu_use_sets (&a);
+  if (plan->combination == CONVOLVE_ABSOLUTE) {
+    a.combined = true;
+    cpu->tail.needs_double = cpu->tail.needs_double || plan->parts[1].tail.needs_double;
+  }
+  return choose (&a, workspace);
 }
 
 ConvolveStatus

@@ -31,7 +31,11 @@ typedef struct
   double sum;    /* of the taps */
   double center; /* centred values are -center .. center - 1 */
   double budget; /* the error that taps and sums may have beside the tail's; 0 for an exact plan */
+  bool combined; /* the sums are not results, but values to be combined, so that no shift can turn them into results */
 } ConvolveCpuAnalysis;
+
+/* Fills what the analysis says of the plan, and the budget. */
+void convolve_cpu_analyse (const ConvolvePlan *plan, ConvolveCpu *cpu, ConvolveCpuAnalysis *a);
 
 /* The offset of sample i for sums of centred values, in code values: the plan's, and the center times all taps. */
 static inline double
@@ -88,6 +92,14 @@ bool convolve_cpu_use_factors (const ConvolveCpuAnalysis *a, int rank, const Con
 double convolve_cpu_fft_cost (const ConvolveCpuAnalysis *a);
 /* Also false where no integer taps keep the budget. */
 bool convolve_cpu_use_fft (const ConvolveCpuAnalysis *a);
+
+/* --- sets --- */
+
+/* Whether the plan is a magnitude, a largest value, or an absolute value that is computed like these. */
+bool convolve_cpu_takes_sets (const ConvolveCpuAnalysis *a);
+
+/* Chooses the path of such a plan, and derives what the path needs. */
+bool convolve_cpu_use_sets (const ConvolveCpuAnalysis *a);
 
 /* --- floating point --- */
 

@@ -3,6 +3,18 @@
 
 #include <stdlib.h>
 
+static void
+clear (ConvolveCpu *cpu)
+{
+  free (cpu->terms.terms);
+  for (int r = 0; r < CONVOLVE_MAX_RANK; r++)
+    free (cpu->columns[r].terms);
+  free (cpu->float_columns);
+  free (cpu->double_columns);
+  convolve_cpu_fft_free (cpu->fft);
+  free (cpu->shorts.terms);
+}
+
 void
 convolve_cpu_clear (ConvolvePlan *plan)
 {
@@ -10,10 +22,8 @@ convolve_cpu_clear (ConvolvePlan *plan)
 
   if (!cpu)
     return;
-  free (cpu->terms.terms);
-  for (int r = 0; r < CONVOLVE_MAX_RANK; r++)
-    free (cpu->columns[r].terms);
-  free (cpu->float_columns);
-  free (cpu->double_columns);
-  convolve_cpu_fft_free (cpu->fft);
+  for (int k = 0; k < cpu->n_parts; k++)
+    clear (&cpu->parts[k]);
+  free (cpu->parts);
+  clear (cpu);
 }

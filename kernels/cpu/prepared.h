@@ -19,7 +19,9 @@ typedef enum
   CONVOLVE_CPU_FLOAT_FACTORS,  /* a factored mask, in float */
   CONVOLVE_CPU_FLOAT,          /* any taps, in float */
   CONVOLVE_CPU_DOUBLE_FACTORS, /* a factored mask, in double */
-  CONVOLVE_CPU_DOUBLE          /* any taps, in double */
+  CONVOLVE_CPU_DOUBLE,         /* any taps, in double */
+  CONVOLVE_CPU_SHORT_SETS,     /* a magnitude or the largest of sets whose sums fit 16 bits */
+  CONVOLVE_CPU_SETS            /* of any sets, each by pairs, in float or in double */
 } ConvolveCpuPath;
 
 typedef struct ConvolveCpu
@@ -52,6 +54,11 @@ typedef struct ConvolveCpu
   /* fft */
   ConvolveCpuFft *fft;
   double fft_start; /* added to the sums: what exact sums lose by the center */
+
+  /* sets */
+  ConvolveShortSets shorts;
+  int n_parts;               /* of a magnitude or a largest value */
+  struct ConvolveCpu *parts; /* each by pairs, in float or in double, all with one center and one path */
 } ConvolveCpu;
 
 /* The row's prepare () and clear (). */

@@ -129,36 +129,77 @@ convolve_cpu_store_row (const ConvolveCpuJob *job, int y, const uint16_t *values
   job->level->store (pixel, values, job->width, from, to);
 }
 
+/* --- from sums to values --- */
+
+static void
+ints_to_values (const ConvolveCpuJob *job, const int32_t *sums, uint16_t *values)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+  const ConvolveCpuLevel *level = job->level;
+  int n = job->count;
+
+  if (tail->needs_double)
+    level->ints_to_values_in_double (sums, n, tail->scale, job->offsets, tail->maximum, values);
+  else
+    level->ints_to_values (sums, n, tail->scale_f, job->offsets, tail->maximum, values);
+  if (!job->negatives)
+    return;
+  if (tail->needs_double)
+    level->ints_to_values_in_double (sums, n, -tail->scale, job->negative_offsets, tail->maximum, job->negatives);
+  else
+    level->ints_to_values (sums, n, -tail->scale_f, job->negative_offsets, tail->maximum, job->negatives);
+  level->replace_by_larger (job->negatives, n, values);
+}
+
 void
-convolve_cpu_store_ints (const ConvolveCpuJob *job, int y, const int32_t *sums)
+convolve_cpu_doubles_to_values (const ConvolveCpuJob *job, const double *sums, int count, uint16_t *values)
 {
   const ConvolveTail *tail = &job->cpu->tail;
 
+  job->level->doubles_to_values (sums, count, tail->scale, job->offsets, tail->maximum, values);
+  if (!job->negatives)
+    return;
+  job->level->doubles_to_values (sums, count, -tail->scale, job->negative_offsets, tail->maximum, job->negatives);
+  job->level->replace_by_larger (job->negatives, count, values);
+}
+
+static void
+floats_to_values (const ConvolveCpuJob *job, const float *sums, uint16_t *values)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+  const ConvolveCpuLevel *level = job->level;
+  int n = job->count;
+
   if (tail->needs_double)
-    job->level->ints_to_values_in_double (sums, job->count, tail->scale, job->offsets, tail->maximum, job->results[0]);
+    level->floats_to_values_in_double (sums, n, tail->scale, job->offsets, tail->maximum, values);
   else
-    job->level->ints_to_values (sums, job->count, tail->scale_f, job->offsets, tail->maximum, job->results[0]);
+    level->floats_to_values (sums, n, tail->scale_f, job->offsets, tail->maximum, values);
+  if (!job->negatives)
+    return;
+  if (tail->needs_double)
+    level->floats_to_values_in_double (sums, n, -tail->scale, job->negative_offsets, tail->maximum, job->negatives);
+  else
+    level->floats_to_values (sums, n, -tail->scale_f, job->negative_offsets, tail->maximum, job->negatives);
+  level->replace_by_larger (job->negatives, n, values);
+}
+
+void
+convolve_cpu_store_ints (const ConvolveCpuJob *job, int y, const int32_t *sums)
+{
+  ints_to_values (job, sums, job->results[0]);
   convolve_cpu_store_row (job, y, job->results[0]);
 }
 
 void
 convolve_cpu_store_floats (const ConvolveCpuJob *job, int y, const float *sums)
 {
-  const ConvolveTail *tail = &job->cpu->tail;
-
-  if (tail->needs_double)
-    job->level->floats_to_values_in_double (sums, job->count, tail->scale, job->offsets, tail->maximum,
-        job->results[0]);
-  else
-    job->level->floats_to_values (sums, job->count, tail->scale_f, job->offsets, tail->maximum, job->results[0]);
+  floats_to_values (job, sums, job->results[0]);
   convolve_cpu_store_row (job, y, job->results[0]);
 }
 
 void
 convolve_cpu_store_doubles (const ConvolveCpuJob *job, int y, const double *sums)
 {
-  const ConvolveTail *tail = &job->cpu->tail;
-
-  job->level->doubles_to_values (sums, job->count, tail->scale, job->offsets, tail->maximum, job->results[0]);
+  convolve_cpu_doubles_to_values (job, sums, job->count, job->results[0]);
   convolve_cpu_store_row (job, y, job->results[0]);
 }

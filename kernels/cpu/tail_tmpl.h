@@ -3,6 +3,7 @@
 #ifndef CONVOLVE_CPU_TAIL_TMPL_H
 #define CONVOLVE_CPU_TAIL_TMPL_H
 
+#include "common/root.h"
 #include "cpu/level.h"
 
 #define FINISH(name, Sum, Real) \
@@ -22,5 +23,18 @@ FINISH (ints_to_values_in_double, int32_t, double)
 FINISH (floats_to_values, float, float)
 FINISH (floats_to_values_in_double, float, double)
 FINISH (doubles_to_values, double, double)
+
+/* The root is rounded to the nearest number on every machine. */
+static void
+roots_to_values (const double *restrict squares, int count, double scale, const double *restrict offsets,
+    double maximum, uint16_t *restrict values)
+{
+  for (int i = 0; i < count; i++) {
+    double value = CONVOLVE_ROOT_D (squares[i]) * scale + offsets[i];
+
+    value = value > 0 ? value : 0;
+    values[i] = (uint16_t) (int32_t) (value < maximum ? value : maximum);
+  }
+}
 
 #endif

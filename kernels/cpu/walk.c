@@ -37,6 +37,12 @@ convolve_cpu_walk (const ConvolveCpuJob *job)
     case CONVOLVE_CPU_DOUBLE:
       convolve_cpu_walk_floats (job);
       break;
+    case CONVOLVE_CPU_SHORT_SETS:
+      convolve_cpu_walk_short_sets (job);
+      break;
+    case CONVOLVE_CPU_SETS:
+      convolve_cpu_walk_sets (job);
+      break;
   }
   if (job->streams)
     job->level->settle ();

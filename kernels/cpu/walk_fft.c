@@ -37,16 +37,20 @@ static void
 finish_squares (const ConvolveCpuJob *job, int rows, int sample)
 {
   const ConvolveTail *tail = &job->cpu->tail;
+  const ConvolvePlan *parts = job->plan->parts; /* of an absolute value */
 
   for (int i = 0; i < job->width; i++)
     ((double *) job->offsets)[i] = tail->offset[sample];
+  for (int i = 0; i < job->width && parts; i++)
+    ((double *) job->negative_offsets)[i] =
+        parts[0].tail.offset[sample] + parts[1].tail.offset[sample] - tail->offset[sample];
   for (int j = 0; j < rows; j++) {
     double *sums = job->square_sums + (size_t) j * job->width;
     uint16_t *results = job->square_results + (size_t) j * job->count + sample;
 
     for (int i = 0; i < job->width; i++)
       sums[i] += job->cpu->fft_start;
-    job->level->doubles_to_values (sums, job->width, tail->scale, job->offsets, tail->maximum, job->results[0]);
+    convolve_cpu_doubles_to_values (job, sums, job->width, job->results[0]);
     for (int i = 0; i < job->width; i++)
       results[i * job->samples] = job->results[0][i];
   }

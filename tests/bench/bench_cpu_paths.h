@@ -18,6 +18,8 @@ bench_cpu_path (const ConvolvePlan *plan)
     [CONVOLVE_CPU_FLOAT] = "float",
     [CONVOLVE_CPU_DOUBLE_FACTORS] = "double-factors",
     [CONVOLVE_CPU_DOUBLE] = "double",
+    [CONVOLVE_CPU_SHORT_SETS] = "short-sets",
+    [CONVOLVE_CPU_SETS] = "sets",
   };
 
   return names[convolve_cpu_of (plan)->path];

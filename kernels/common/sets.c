@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A combination is computed from the sums of its parts, each of which is a plain mask with taps and tail of its own.
+ *
+ * The largest value needs no arithmetic of its own: rounding and clamping never change the order of two values, so the
+ * largest of the parts' results is the result of the largest value. Its error is at most that of one part. An absolute
+ * value is the largest of a value and its negative.
+ *
+ * The magnitude of the values v_k is their Euclidean norm. If each v_k is wrong by at most e, the norm is wrong by at
+ * most the norm of these errors, by the triangle inequality: sqrt (n) * e for n sets. So a part of a magnitude gets
+ * 1 / sqrt (n) of the promised error, less 2 per cent for the root itself, which is computed in double.
+ */
+#include "common/sets.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ROOT_SHARE 0.02 /* of the promised error */
+
+/* Analyses set k of the mask, with its divisor times sign, as a plain mask. */
+static ConvolveStatus
+init_set (ConvolvePlan *plan, const ConvolveMask *mask, int k, int sign, ConvolveError *error)
+{
+  ConvolveMask set = { .width = mask->width,
+    .height = mask->height,
+    .divisor = sign * convolve_mask_divisor (mask, k),
+    .offset = mask->offset,
+    .taps = convolve_mask_taps (mask, k) };
+  ConvolveError wrong = { 0 };
+  ConvolveStatus status = convolve_taps_init (plan, &set, &wrong);
+
+  if (status == CONVOLVE_OK)
+    return status;
+  if (convolve_mask_sets (mask) > 1)
+    return convolve_fail (error, status, 0, "set %d: %.400s", k + 1, wrong.text);
+  return convolve_fail (error, status, 0, "%s", wrong.text);
+}
+
+static ConvolveStatus
+init_parts (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error)
+{
+  bool magnitude = mask->combination == CONVOLVE_MAGNITUDE, absolute = mask->combination == CONVOLVE_ABSOLUTE;
+  int n = absolute ? 2 : mask->sets;
+
+  plan->parts = calloc (n, sizeof (*plan->parts));
+  if (!plan->parts)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d sets of weights", n);
+  plan->n_parts = n;
+  for (int k = 0; k < n; k++) {
+    ConvolvePlan *part = &plan->parts[k];
+    ConvolveStatus status;
+
+    part->pixel = plan->pixel;
+    part->boundary = plan->boundary;
+    part->pixels = plan->pixels;
+    part->budget_share = magnitude ? (1 - ROOT_SHARE) / sqrt (n) : 1;
+    status = init_set (part, mask, absolute ? 0 : k, absolute && k == 1 ? -1 : 1, error);
+    if (status != CONVOLVE_OK)
+      return status;
+    plan->exact = plan->exact && part->exact;
+  }
+  if (magnitude)
+    plan->exact = convolve_root_init (plan, mask);
+  plan->identity = plan->pixel.select == 0;
+  return CONVOLVE_OK;
+}
+
+static ConvolveStatus
+check_sets (const ConvolveMask *mask, ConvolveError *error)
+{
+  bool several = mask->combination == CONVOLVE_MAGNITUDE || mask->combination == CONVOLVE_LARGEST;
+  int least = several ? 2 : 1, most = several ? CONVOLVE_MAX_SETS : 1, sets = mask->sets == 0 ? 1 : mask->sets;
+
+  if ((int) mask->combination < 0 || mask->combination >= CONVOLVE_N_COMBINATIONS)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d is no combination of sets of weights",
+        (int) mask->combination);
+  if (sets < least || sets > most)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "the mask has %d sets of weights: %s", mask->sets,
+        several ? "a magnitude and a largest value have 2 to 8" : "a sum and an absolute value have 1");
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_sets_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error)
+{
+  ConvolveStatus status = check_sets (mask, error);
+
+  plan->budget_share = 1;
+  plan->combination = mask->combination;
+  if (status == CONVOLVE_OK)
+    status = init_set (plan, mask, 0, 1, error);
+  if (status == CONVOLVE_OK && mask->combination != CONVOLVE_SUM)
+    status = init_parts (plan, mask, error);
+  return status;
+}
+
+void
+convolve_sets_clear (ConvolvePlan *plan)
+{
+  for (int k = 0; k < plan->n_parts; k++)
+    convolve_taps_clear (&plan->parts[k].taps);
+  free (plan->parts);
+  convolve_taps_clear (&plan->taps);
+}
