@@ -72,12 +72,47 @@ good_deep_arguments (void)
   return a;
 }
 
+static Arguments
+good_magnitude (void)
+{
+  Arguments a = good_arguments ();
+
+  a.mask.combination = CONVOLVE_MAGNITUDE;
+  a.mask.sets = 2;
+  a.mask.more_divisors[0] = 1;
+  return a;
+}
+
+static Arguments
+good_absolute (void)
+{
+  Arguments a = good_arguments ();
+
+  a.mask.combination = CONVOLVE_ABSOLUTE;
+  return a;
+}
+
 #define REFUSE(make, field, value) \
   do { \
     Arguments a = make (); \
     a.field = value; \
     failures += refuse (&a, CONVOLVE_INVALID, #make " with " #field " = " #value, file); \
   } while (0)
+
+/* An error in one of several sets says in which. */
+static int
+check_set_named (FILE *file)
+{
+  Arguments a = good_magnitude ();
+  ConvolveError error = { 0 };
+  ConvolvePlan *plan;
+
+  taps[9 + 5] = NAN;
+  plan = convolve_plan_new (&a.pixel, a.boundary, &a.mask, a.variant, NULL, &error);
+  taps[9 + 5] = 0;
+  convolve_plan_unref (plan);
+  return check (!plan && strcmp (error.text, "set 2: tap 3 of row 2 is not finite") == 0, error.text, file);
+}
 
 static int
 check_plan_arguments (FILE *file)
@@ -110,6 +145,18 @@ check_plan_arguments (FILE *file)
   REFUSE (good_arguments, mask.divisor, 9 / 1048577.0); /* a gain above 2^20 */
   REFUSE (good_arguments, mask.offset, 1.5);
   REFUSE (good_arguments, mask.offset, (double) NAN);
+
+  REFUSE (good_arguments, mask.sets, 2);
+  REFUSE (good_arguments, mask.sets, -1);
+  REFUSE (good_arguments, mask.combination, CONVOLVE_N_COMBINATIONS);
+  REFUSE (good_arguments, mask.combination, CONVOLVE_LARGEST);
+  REFUSE (good_absolute, mask.sets, 2);
+  REFUSE (good_magnitude, mask.sets, 0);
+  REFUSE (good_magnitude, mask.sets, 1);
+  REFUSE (good_magnitude, mask.sets, CONVOLVE_MAX_SETS + 1);
+  REFUSE (good_magnitude, mask.more_divisors[0], 0);
+  REFUSE (good_magnitude, mask.more_divisors[0], (double) NAN);
+  failures += check_set_named (file);
 
   REFUSE (good_arguments, boundary, CONVOLVE_N_BOUNDARIES);
   REFUSE (good_arguments, variant, "no such variant");
@@ -253,6 +300,17 @@ check_mask_init (FILE *file)
     failures += check (!convolve_mask_init (&mask, wrong[i], 3), "a mask of a wrong width", file);
     failures += check (!convolve_mask_init (&mask, 3, wrong[i]), "a mask of a wrong height", file);
   }
+
+  failures += check (convolve_mask_init_sets (&mask, 5, 3, CONVOLVE_MAX_SETS, CONVOLVE_LARGEST), "eight sets", file);
+  failures += check (convolve_mask_sets (&mask) == 8 && mask.combination == CONVOLVE_LARGEST, "eight sets", file);
+  for (int k = 0; k < CONVOLVE_MAX_SETS; k++) {
+    failures += check (convolve_mask_divisor (&mask, k) == 1, "divisors of 1", file);
+    for (int i = 0; i < 15; i++)
+      failures += check (convolve_mask_taps (&mask, k)[i] == 0, "taps of 0", file);
+  }
+  convolve_mask_clear (&mask);
+  failures += check (!convolve_mask_init_sets (&mask, 3, 3, 0, CONVOLVE_SUM), "a mask of no set", file);
+  failures += check (!convolve_mask_init_sets (&mask, 3, 3, 9, CONVOLVE_LARGEST), "a mask of nine sets", file);
   return failures;
 }
 

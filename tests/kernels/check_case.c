@@ -129,6 +129,16 @@ random_ranges (CheckCase *test)
     test->pixel.range[k] = random_span (&random, test->pixel.depth);
 }
 
+/* Every third mask becomes a combination, by a random stream of its own, too. */
+static bool
+random_sets (CheckCase *test)
+{
+  CheckRandom random;
+
+  check_random_init (&random, test->seed ^ 0x73657473, test->number);
+  return !check_random_one_in (&random, 3) || check_mask_combine (&test->mask, &random, check_largest (&test->pixel));
+}
+
 /*
  * Every eighth case has a size at or next to one at which a tile may end. The others walk through all small sizes in
  * a scrambled order: 789 has no factor in common with 1600.
@@ -177,7 +187,7 @@ random_region (CheckCase *test, CheckRandom *random)
 {
   ConvolveRect *r = &test->region;
   const ConvolveMask *mask = &test->mask.mask;
-  int64_t products = (int64_t) mask->width * mask->height * test->pixel.samples;
+  int64_t products = (int64_t) mask->width * mask->height * test->pixel.samples * convolve_mask_sets (mask);
 
   *r = (ConvolveRect){ 0, 0, test->width, test->height };
   if (check_random_one_in (random, 3)) {
@@ -314,7 +324,7 @@ check_case_random (CheckCase *test, uint64_t seed, uint64_t number, bool even)
   random_outside (test);
   test->boundary = check_random_range (&random, 0, CONVOLVE_N_BOUNDARIES - 1);
   random_size (test, &random);
-  if (!check_mask_random (&test->mask, &random, check_largest (&test->pixel)))
+  if (!check_mask_random (&test->mask, &random, check_largest (&test->pixel)) || !random_sets (test))
     return false;
   random_region (test, &random);
   if (!make_block (test, &test->source, &random, false, even, 0)
@@ -376,13 +386,22 @@ check_case_oracle (const CheckCase *test, Oracle *oracle)
     .boundary = check_boundary_oracle (test->boundary),
     .mask_width = mask->mask.width,
     .mask_height = mask->mask.height,
-    .integers = mask->integers,
-    .numerator = mask->numerator,
-    .denominator = mask->denominator,
+    .numerator = mask->sets[0].numerator,
+    .denominator = mask->sets[0].denominator,
     .weights = mask->mask.taps,
     .divisor = mask->mask.divisor,
     .offset = mask->mask.offset,
+    .combination = check_combination_oracle (mask->mask.combination),
+    .more_sets = convolve_mask_sets (&mask->mask) - 1,
   };
+  if (check_mask_has_integers (mask))
+    oracle->integers = mask->sets[0].integers;
+  for (int k = 0; k < oracle->more_sets; k++) {
+    const CheckSet *set = &mask->sets[k + 1];
+
+    oracle->more[k] = (OracleSet){ set->integers, set->numerator, set->denominator,
+      convolve_mask_taps (&mask->mask, k + 1), convolve_mask_divisor (&mask->mask, k + 1) };
+  }
   memcpy (oracle->zero, pixel->zero, sizeof oracle->zero);
   memcpy (oracle->outside, pixel->outside, sizeof oracle->outside);
   for (int k = 0; k < 4; k++)
@@ -403,18 +422,23 @@ check_case_describe (const CheckCase *test, FILE *file)
   fprintf (file, "\n  plane: %dx%d, region %dx%d at %d,%d, strides %td and %td, origins %zu and %zu, content: %s\n",
       test->width, test->height, test->region.width, test->region.height, test->region.x, test->region.y,
       test->source.stride, test->destination.stride, test->source.origin, test->destination.origin, test->content);
-  fprintf (file, "  mask: %dx%d %s, divisor %.17g, offset %.17g, boundary %s, ", mask->width, mask->height,
-      test->mask.kind, mask->divisor, mask->offset, check_boundary_name (test->boundary));
-  if (test->mask.integers)
-    fprintf (file, "integers times %" PRId64 "/%" PRId64 "\n", test->mask.numerator, test->mask.denominator);
-  else
-    fprintf (file, "%s\n", test->mask.exact ? "integers times a long fraction" : "not exact");
+  fprintf (file, "  mask: %dx%d %s, %s of %d, offset %.17g, boundary %s, ", mask->width, mask->height, test->mask.kind,
+      check_combination_name (mask->combination), convolve_mask_sets (mask), mask->offset,
+      check_boundary_name (test->boundary));
+  fprintf (file, "%s\n", test->mask.exact ? "exact" : test->mask.unknown ? "with long fractions" : "not exact");
+  for (int k = 0; k < convolve_mask_sets (mask); k++) {
+    const CheckSet *set = &test->mask.sets[k];
+    const double *taps = convolve_mask_taps (mask, k);
 
-  if (mask->width <= 15 && mask->height <= 15) {
-    for (int j = 0; j < mask->height; j++) {
+    fprintf (file, "  set %d: divisor %.17g, ", k + 1, convolve_mask_divisor (mask, k));
+    if (set->integers)
+      fprintf (file, "integers times %" PRId64 "/%" PRId64 "\n", set->numerator, set->denominator);
+    else
+      fprintf (file, "%s\n", set->exact ? "integers times a long fraction" : "not exact");
+    for (int j = 0; j < mask->height && mask->width <= 15 && mask->height <= 15; j++) {
       fprintf (file, "   ");
       for (int i = 0; i < mask->width; i++)
-        fprintf (file, " %.10g", mask->taps[j * mask->width + i]);
+        fprintf (file, " %.10g", taps[j * mask->width + i]);
       fprintf (file, "\n");
     }
   }

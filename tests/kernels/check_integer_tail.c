@@ -31,12 +31,12 @@ floor_divide (__int128 a, __int128 b)
 static int64_t
 result_of (const Trial *trial, int sample, int64_t n)
 {
-  const CheckMask *mask = trial->mask;
+  const CheckSet *set = &trial->mask->sets[0];
   int zero = trial->plan->pixel.zero[sample], range = trial->plan->pixel.range[sample];
-  __int128 scaled = (__int128) (n - zero * trial->sum) * mask->numerator * 512;
+  __int128 scaled = (__int128) (n - zero * trial->sum) * set->numerator * 512;
 
-  return floor_divide (scaled + (__int128) (zero * 512 + range * 256 + 256) * mask->denominator,
-      (__int128) 512 * mask->denominator);
+  return floor_divide (scaled + (__int128) (zero * 512 + range * 256 + 256) * set->denominator,
+      (__int128) 512 * set->denominator);
 }
 
 /* The value clamped to 0 .. 255. */
@@ -130,14 +130,14 @@ check_plan (const CheckMask *mask, CheckRandom *random, FILE *file, int *accepte
   }
   if (convolve_integer_tail_choose (plan, &trial.tail, &reason)) {
     for (int i = 0; i < mask->mask.width * mask->mask.height; i++) {
-      least += mask->integers[i] < 0 ? mask->integers[i] * 255 : 0;
-      most += mask->integers[i] > 0 ? mask->integers[i] * 255 : 0;
-      trial.sum += mask->integers[i];
+      least += mask->sets[0].integers[i] < 0 ? mask->sets[0].integers[i] * 255 : 0;
+      most += mask->sets[0].integers[i] > 0 ? mask->sets[0].integers[i] * 255 : 0;
+      trial.sum += mask->sets[0].integers[i];
     }
     for (int i = 0; i < pixel.samples && failures == 0; i++)
       failures += check_sample (&trial, i, least, most);
     ++*accepted;
-    *fine += (mask->denominator & (mask->denominator - 1)) != 0;
+    *fine += (mask->sets[0].denominator & (mask->sets[0].denominator - 1)) != 0;
   } else if (!reason) {
     fprintf (file, "FAILED integer tail: a refusal without a reason\n");
     failures++;
@@ -159,7 +159,7 @@ check_integer_tail (uint64_t seed, int masks, FILE *file)
     if (!check_mask_random (&mask, &random, 255)) {
       fprintf (file, "FAILED integer tail: out of memory\n");
       failures++;
-    } else if (mask.exact && mask.integers) {
+    } else if (mask.exact && mask.sets[0].integers) {
       failures += check_plan (&mask, &random, file, &accepted, &fine);
     }
     check_mask_clear (&mask);

@@ -38,28 +38,27 @@ common_divisor (int64_t a, int64_t b)
  * of two. Divided by that factor the taps are the smallest possible integers.
  */
 static bool
-set_integers (CheckMask *mask, int largest)
+analyse_set (const double *taps, int count, double divisor, int largest, CheckSet *set)
 {
-  const ConvolveMask *m = &mask->mask;
-  int count = m->width * m->height, lowest = INT_MAX, exponent;
+  int lowest = INT_MAX, exponent;
   int64_t factor = 0, odd, p, q, common;
   double sum = 0;
 
-  mask->exact = false;
-  mask->integers = NULL;
+  set->exact = false;
+  set->integers = NULL;
 
   for (int k = 0; k < count; k++) {
-    if (take_apart (m->taps[k], &odd, &exponent)) {
+    if (take_apart (taps[k], &odd, &exponent)) {
       factor = common_divisor (factor, odd);
       lowest = exponent < lowest ? exponent : lowest;
     }
   }
   for (int k = 0; k < count; k++) {
-    if (take_apart (m->taps[k], &odd, &exponent))
+    if (take_apart (taps[k], &odd, &exponent))
       sum += ldexp ((double) (odd / factor), exponent - lowest);
   }
-  mask->exact = sum * largest < 16777216;
-  if (!mask->exact || !take_apart (m->divisor, &odd, &exponent))
+  set->exact = sum * largest < 16777216;
+  if (!set->exact || !take_apart (divisor, &odd, &exponent))
     return true;
 
   /* factor * 2^lowest / (odd * 2^exponent) in lowest terms. */
@@ -77,14 +76,14 @@ set_integers (CheckMask *mask, int largest)
   if (p >= 1 << 30 || q >= 1 << 30)
     return true;
 
-  mask->numerator = m->divisor < 0 ? -p : p;
-  mask->denominator = q;
-  mask->integers = calloc (count, sizeof *mask->integers);
-  if (!mask->integers)
+  set->numerator = divisor < 0 ? -p : p;
+  set->denominator = q;
+  set->integers = calloc (count, sizeof *set->integers);
+  if (!set->integers)
     return false;
   for (int k = 0; k < count; k++) {
-    if (take_apart (m->taps[k], &odd, &exponent))
-      mask->integers[k] = (int64_t) copysign (ldexp ((double) (odd / factor), exponent - lowest), m->taps[k]);
+    if (take_apart (taps[k], &odd, &exponent))
+      set->integers[k] = (int64_t) copysign (ldexp ((double) (odd / factor), exponent - lowest), taps[k]);
   }
   return true;
 }
@@ -101,10 +100,64 @@ tap_sum (const ConvolveMask *mask, bool magnitudes)
 }
 
 bool
+check_mask_has_integers (const CheckMask *mask)
+{
+  for (int k = 0; k < convolve_mask_sets (&mask->mask); k++)
+    if (!mask->sets[k].integers)
+      return false;
+  return true;
+}
+
+/*
+ * Whether the sets of a magnitude, each divided by its divisor, are integers times one common factor, with sums that are
+ * small enough: the factors p / q of the sets are m_k times one factor.
+ */
+static bool
+have_common_factor (const CheckMask *mask, int largest, bool *unknown)
+{
+  const ConvolveMask *m = &mask->mask;
+  int count = m->width * m->height;
+  int64_t common = 1, factor = 0;
+  double sums[CONVOLVE_MAX_SETS] = { 0 };
+
+  *unknown = !check_mask_has_integers (mask);
+  for (int k = 0; k < m->sets && !*unknown; k++) {
+    for (int i = 0; i < count; i++)
+      sums[k] += fabs ((double) mask->sets[k].integers[i]);
+    common = common / common_divisor (common, mask->sets[k].denominator) * mask->sets[k].denominator;
+    *unknown = common >= (int64_t) 1 << 31;
+  }
+  if (*unknown)
+    return false;
+  for (int k = 0; k < m->sets; k++)
+    if (sums[k] != 0)
+      factor = common_divisor (factor, llabs (mask->sets[k].numerator) * (common / mask->sets[k].denominator));
+  for (int k = 0; k < m->sets; k++) {
+    int64_t multiple = llabs (mask->sets[k].numerator) * (common / mask->sets[k].denominator);
+
+    if (sums[k] != 0 && (double) (multiple / factor) * sums[k] * largest >= 16777216)
+      return false;
+  }
+  return true;
+}
+
+bool
 check_mask_analyse (CheckMask *mask, int largest)
 {
-  mask->normalised = mask->mask.divisor == tap_sum (&mask->mask, false);
-  return set_integers (mask, largest);
+  const ConvolveMask *m = &mask->mask;
+
+  mask->normalised = m->combination == CONVOLVE_SUM && m->divisor == tap_sum (m, false);
+  mask->exact = true;
+  mask->unknown = false;
+  for (int k = 0; k < convolve_mask_sets (m); k++) {
+    if (!analyse_set (convolve_mask_taps (m, k), m->width * m->height, convolve_mask_divisor (m, k), largest,
+            &mask->sets[k]))
+      return false;
+    mask->exact = mask->exact && mask->sets[k].exact;
+  }
+  if (mask->exact && m->combination == CONVOLVE_MAGNITUDE)
+    mask->exact = have_common_factor (mask, largest, &mask->unknown);
+  return true;
 }
 
 bool
@@ -123,7 +176,8 @@ void
 check_mask_clear (CheckMask *mask)
 {
   convolve_mask_clear (&mask->mask);
-  free (mask->integers);
+  for (int k = 0; k < CONVOLVE_MAX_SETS; k++)
+    free (mask->sets[k].integers);
   memset (mask, 0, sizeof *mask);
 }
 
@@ -418,5 +472,69 @@ check_mask_random (CheckMask *mask, CheckRandom *random, int largest)
     fill_limit (&mask->mask, random, largest);
   mask->mask.divisor = random_divisor (&mask->mask, random, kinds[kind].rule);
   mask->mask.offset = random_offset (random);
+  return check_mask_analyse (mask, largest);
+}
+
+/* Another set: often the first one turned, as the slopes of an edge are, and otherwise of any kind. */
+static void
+random_set (ConvolveMask *set, const ConvolveMask *first, CheckRandom *random, int largest, bool *decimal)
+{
+  int count = set->width * set->height, kind = check_random_range (random, 0, N_KINDS - 1);
+
+  switch (check_random_range (random, 0, 3)) {
+    case 0:
+      for (int i = 0; i < count; i++)
+        set->taps[i] = first->taps[count - 1 - i];
+      return;
+    case 1:
+      for (int i = 0; i < count; i++)
+        set->taps[i] =
+            set->width == set->height ? first->taps[i % set->width * set->width + i / set->width] : -first->taps[i];
+      return;
+    case 2:
+      fill_edge (set, random);
+      return;
+    default:
+      *decimal = *decimal || kinds[kind].fill == fill_decimals;
+      if (kinds[kind].fill)
+        kinds[kind].fill (set, random);
+      else
+        fill_limit (set, random, largest);
+  }
+}
+
+/* Sets have one divisor more often than not, as for one scale of all slopes. */
+bool
+check_mask_combine (CheckMask *mask, CheckRandom *random, int largest)
+{
+  const ConvolveMask first = mask->mask;
+  int count = first.width * first.height;
+  ConvolveCombination combination = check_random_range (random, CONVOLVE_ABSOLUTE, CONVOLVE_N_COMBINATIONS - 1);
+  int sets = combination == CONVOLVE_ABSOLUTE ? 1
+      : check_random_one_in (random, 2)       ? 2
+                                              : check_random_range (random, 2, 8);
+  bool alike = !check_random_one_in (random, 3);
+
+  if (!convolve_mask_init_sets (&mask->mask, first.width, first.height, sets, combination)) {
+    mask->mask = first;
+    return false;
+  }
+  mask->mask.divisor = first.divisor;
+  mask->mask.offset = first.offset;
+  memcpy (mask->mask.taps, first.taps, count * sizeof *first.taps);
+  for (int k = 1; k < sets; k++) {
+    ConvolveMask set = { .width = first.width, .height = first.height, .taps = convolve_mask_taps (&mask->mask, k) };
+    double size;
+
+    random_set (&set, &first, random, largest, &mask->decimal);
+    size = tap_sum (&set, true);
+    mask->mask.more_divisors[k - 1] = alike ? first.divisor : random_divisor (&set, random, DIVIDE_BY_ANY);
+    if (size / fabs (mask->mask.more_divisors[k - 1]) > 1 << 19)
+      mask->mask.more_divisors[k - 1] = size;
+  }
+  free (first.taps);
+  for (int k = 0; k < CONVOLVE_MAX_SETS; k++)
+    free (mask->sets[k].integers);
+  memset (mask->sets, 0, sizeof mask->sets);
   return check_mask_analyse (mask, largest);
 }

@@ -43,15 +43,15 @@ fail (Run *run, const char *format, ...)
   fprintf (run->file, "\n");
 }
 
-/* Whether the variant takes every mask, so that a refusal is a failure. */
+/* Whether the variant takes every plain mask, or every combination, so that a refusal is a failure. */
 static bool
-is_total (const char *variant)
+is_total (const char *variant, bool plain)
 {
   static const char *const total[] = { "auto", "global", "cpu", "cpu-reference" };
 
   for (size_t i = 0; i < sizeof total / sizeof *total; i++) {
     if (strcmp (variant, total[i]) == 0)
-      return true;
+      return plain || strcmp (variant, "global") != 0;
   }
   return false;
 }
@@ -69,7 +69,7 @@ make_plan (Run *run)
 
   if (error.text[0] == '\0')
     fail (run, "no plan, status %d, and no text", error.status);
-  else if (error.status != CONVOLVE_UNSUPPORTED || is_total (run->variant))
+  else if (error.status != CONVOLVE_UNSUPPORTED || is_total (run->variant, test->mask.mask.combination == CONVOLVE_SUM))
     fail (run, "no plan, status %d: %s", error.status, error.text);
   else
     run->verdict->verdict = CHECK_REFUSED;
@@ -85,6 +85,8 @@ is_plain_identity (const CheckCase *test)
   const ConvolveMask *mask = &test->mask.mask;
   int count = mask->width * mask->height;
 
+  if (mask->combination != CONVOLVE_SUM)
+    return false;
   for (int k = 0; k < count; k++) {
     if (mask->taps[k] != (k == count / 2 ? mask->divisor : 0))
       return false;
@@ -110,12 +112,12 @@ check_plan (Run *run)
     fail (run, "convolve_plan_on_device() is not what the table says of %s", name);
   if (strcmp (run->variant, "auto") != 0 && strcmp (run->variant, name) != 0)
     fail (run, "the plan's variant is %s", name);
-  if (run->device && !convolve_plan_on_device (run->plan))
+  if (run->device && !convolve_plan_on_device (run->plan) && test->mask.mask.combination == CONVOLVE_SUM)
     fail (run, "auto takes %s although there is a device", name);
 
   if (test->mask.exact && !exact)
     fail (run, "convolve_plan_is_exact() is false for integers times one factor");
-  if (!test->mask.exact && exact && !test->mask.decimal)
+  if (!test->mask.exact && exact && !test->mask.decimal && !test->mask.unknown)
     fail (run, "convolve_plan_is_exact() is true for a mask that is not");
   if (is_plain_identity (test) && !convolve_plan_is_identity (run->plan))
     fail (run, "convolve_plan_is_identity() is false for an identity");
@@ -132,8 +134,9 @@ ask_oracle (Run *run)
   const ConvolveRect *region = &run->test->region;
 
   check_case_oracle (run->test, &run->oracle);
-  if (!run->oracle.integers)
-    run->oracle.budget = run->verdict->exact ? ldexp (1, -20) : run->test->pixel.depth == 8 ? 1.0 / 64 : 0.5;
+  run->oracle.budget = run->verdict->exact ? ldexp (1, -20) : run->test->pixel.depth == 8 ? 1.0 / 64 : 0.5;
+  if (!run->verdict->exact)
+    run->oracle.integers = NULL;
 
   run->values = malloc ((size_t) region->width * region->height * run->oracle.samples * sizeof *run->values);
   if (run->values && oracle_convolve (&run->oracle, region->x, region->y, region->width, region->height, run->values))

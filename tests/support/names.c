@@ -47,6 +47,42 @@ check_boundary_name (ConvolveBoundary boundary)
   abort ();
 }
 
+OracleCombination
+check_combination_oracle (ConvolveCombination combination)
+{
+  switch (combination) {
+    case CONVOLVE_SUM:
+      return ORACLE_ONE;
+    case CONVOLVE_ABSOLUTE:
+      return ORACLE_ABSOLUTE_VALUE;
+    case CONVOLVE_MAGNITUDE:
+      return ORACLE_NORM;
+    case CONVOLVE_LARGEST:
+      return ORACLE_MAXIMUM;
+    case CONVOLVE_N_COMBINATIONS:
+      break;
+  }
+  abort ();
+}
+
+const char *
+check_combination_name (ConvolveCombination combination)
+{
+  switch (combination) {
+    case CONVOLVE_SUM:
+      return "sum";
+    case CONVOLVE_ABSOLUTE:
+      return "absolute";
+    case CONVOLVE_MAGNITUDE:
+      return "magnitude";
+    case CONVOLVE_LARGEST:
+      return "largest";
+    case CONVOLVE_N_COMBINATIONS:
+      break;
+  }
+  abort ();
+}
+
 OracleActivation
 check_activation_oracle (ConvolveActivation activation)
 {

@@ -8,11 +8,14 @@
 
 #include "convolve.h"
 #include "convolve_layer.h"
-#include "support/oracle_boundary.h"
+#include "support/oracle.h"
 #include "support/oracle_layer.h"
 
 OracleBoundary check_boundary_oracle (ConvolveBoundary boundary);
 const char *check_boundary_name (ConvolveBoundary boundary);
+
+OracleCombination check_combination_oracle (ConvolveCombination combination);
+const char *check_combination_name (ConvolveCombination combination);
 
 OracleActivation check_activation_oracle (ConvolveActivation activation);
 const char *check_activation_name (ConvolveActivation activation);

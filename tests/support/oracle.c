@@ -60,23 +60,166 @@ floor_divide (int64_t dividend, int64_t divisor)
   return dividend % divisor < 0 ? quotient - 1 : quotient;
 }
 
+/* The value of a set: a fraction where the taps are integers, otherwise a number. */
+typedef struct
+{
+  int64_t above, below;
+  long double number;
+} Value;
+
+__extension__ typedef unsigned __int128 Wide;
+__extension__ typedef __int128 SignedWide;
+
+static bool
+is_larger (const Oracle *oracle, const Value *a, const Value *b)
+{
+  if (!oracle->integers)
+    return a->number > b->number;
+  return (SignedWide) a->above * b->below > (SignedWide) b->above * a->below;
+}
+
 /* offset_256 is in 1/256 code values. */
 static void
-set_value (const Oracle *oracle, int k, int64_t offset_256, int64_t integer_sum, long double sum, OracleValue *value)
+set_value (const Oracle *oracle, int k, int64_t offset_256, const Value *value, OracleValue *result)
 {
   if (oracle->integers) {
-    int64_t p = oracle->numerator, q = oracle->denominator;
-    int64_t above = integer_sum * p * 256 + (offset_256 + 256 * oracle->zero[k]) * q; /* over 256 * q */
+    int64_t q = value->below;
+    int64_t above = value->above * 256 + (offset_256 + 256 * oracle->zero[k]) * q; /* over 256 * q */
 
-    value->low = value->high = clamp (oracle, (long double) floor_divide (above + 128 * q, 256 * q));
-    value->exact = (double) ((long double) above / (256 * q));
+    result->low = result->high = clamp (oracle, (long double) floor_divide (above + 128 * q, 256 * q));
+    result->exact = (double) ((long double) above / (256 * q));
   } else {
-    long double exact = oracle->zero[k] + sum / oracle->divisor + offset_256 / 256.0L;
+    long double exact = oracle->zero[k] + value->number + offset_256 / 256.0L;
 
-    value->low = clamp (oracle, floorl (exact - oracle->budget + 0.5L));
-    value->high = clamp (oracle, floorl (exact + oracle->budget + 0.5L));
-    value->exact = (double) exact;
+    result->low = clamp (oracle, floorl (exact - oracle->budget + 0.5L));
+    result->high = clamp (oracle, floorl (exact + oracle->budget + 0.5L));
+    result->exact = (double) exact;
   }
+}
+
+static int64_t
+least_multiple (int64_t a, int64_t b)
+{
+  int64_t x = a, y = b;
+
+  while (y != 0) {
+    int64_t rest = x % y;
+
+    x = y;
+    y = rest;
+  }
+  return a / x > INT64_MAX / b ? INT64_MAX : a / x * b;
+}
+
+/*
+ * The values as whole numbers over one denominator, and the sum of their squares. False where these need more than the
+ * 128 bits that find_magnitude() has.
+ */
+static bool
+square_integers (const Value *values, int n, int64_t *denominator, Wide *squares)
+{
+  *denominator = 1;
+  *squares = 0;
+  for (int i = 0; i < n; i++) {
+    *denominator = least_multiple (*denominator, values[i].below);
+    if (*denominator >= (int64_t) 1 << 34)
+      return false;
+  }
+  for (int i = 0; i < n; i++) {
+    SignedWide whole = (SignedWide) values[i].above * (*denominator / values[i].below);
+
+    if (whole >= (int64_t) 1 << 50 || -whole >= (int64_t) 1 << 50)
+      return false;
+    *squares += (Wide) (whole * whole);
+  }
+  return true;
+}
+
+/* The largest r with r <= root of squares / denominator + zero + offset + 1/2. No root is taken: both sides are squared. */
+static int
+find_magnitude (const Oracle *oracle, int64_t base_256, Wide squares, int64_t denominator)
+{
+  int low = 0, high = largest (oracle);
+
+  while (low < high) {
+    int r = low + (high - low + 1) / 2;
+    int64_t least = 256 * (int64_t) r - base_256;
+    SignedWide left = (SignedWide) least * denominator;
+
+    if (least <= 0 || (Wide) (left * left) <= squares * 65536)
+      low = r;
+    else
+      high = r - 1;
+  }
+  return low;
+}
+
+static void
+set_magnitude (const Oracle *oracle, int k, int64_t offset_256, const Value *values, int n, OracleValue *result)
+{
+  long double sum = 0, exact;
+  int64_t denominator;
+  Wide squares;
+
+  for (int i = 0; i < n; i++) {
+    long double value = oracle->integers ? (long double) values[i].above / values[i].below : values[i].number;
+
+    sum += value * value;
+  }
+  exact = oracle->zero[k] + offset_256 / 256.0L + sqrtl (sum);
+  result->exact = (double) exact;
+  if (oracle->integers && square_integers (values, n, &denominator, &squares)) {
+    int64_t base_256 = offset_256 + 256 * oracle->zero[k] + 128;
+
+    result->low = result->high = find_magnitude (oracle, base_256, squares, denominator);
+  } else {
+    result->low = clamp (oracle, floorl (exact - oracle->budget + 0.5L));
+    result->high = clamp (oracle, floorl (exact + oracle->budget + 0.5L));
+  }
+}
+
+/* around is the sample under the first tap. */
+static void
+sum_set (const Oracle *oracle, const OracleSet *set, const int32_t *around, int span, Value *value)
+{
+  int64_t integer_sum = 0;
+  long double sum = 0;
+
+  for (int j = 0; j < oracle->mask_height; j++) {
+    const int32_t *row = around + (size_t) j * span;
+
+    if (oracle->integers) {
+      const int64_t *taps = set->integers + j * oracle->mask_width;
+
+      for (int i = 0; i < oracle->mask_width; i++)
+        integer_sum += taps[i] * row[i];
+    } else {
+      const double *taps = set->weights + j * oracle->mask_width;
+
+      for (int i = 0; i < oracle->mask_width; i++)
+        sum += (long double) taps[i] * row[i];
+    }
+  }
+  *value = (Value){ integer_sum * set->numerator, set->denominator, oracle->integers ? 0 : sum / set->divisor };
+}
+
+static void
+combine (const Oracle *oracle, int k, int64_t offset_256, Value *values, int n, OracleValue *result)
+{
+  int at = 0;
+
+  if (oracle->combination == ORACLE_NORM) {
+    set_magnitude (oracle, k, offset_256, values, n, result);
+    return;
+  }
+  if (oracle->combination == ORACLE_ABSOLUTE_VALUE) {
+    values[0].above = values[0].above < 0 ? -values[0].above : values[0].above;
+    values[0].number = fabsl (values[0].number);
+  }
+  for (int i = 1; i < n; i++)
+    if (is_larger (oracle, &values[i], &values[at]))
+      at = i;
+  set_value (oracle, k, offset_256, &values[at], result);
 }
 
 /* Sample k of all pixels of the rectangle. around holds the rectangle with its halo, in rows of span samples. */
@@ -84,6 +227,7 @@ static void
 convolve_sample (const Oracle *oracle, int k, const int32_t *around, int span, int width, int height,
     OracleValue *values)
 {
+  OracleSet first = { oracle->integers, oracle->numerator, oracle->denominator, oracle->weights, oracle->divisor };
   int64_t offset_256 = 0;
 
   if (oracle->biased & 1u << k)
@@ -91,25 +235,13 @@ convolve_sample (const Oracle *oracle, int k, const int32_t *around, int span, i
 
   for (int r = 0; r < height; r++) {
     for (int c = 0; c < width; c++) {
-      int64_t integer_sum = 0;
-      long double sum = 0;
+      const int32_t *under = around + (size_t) r * span + c;
+      Value of_sets[ORACLE_SETS];
 
-      for (int j = 0; j < oracle->mask_height; j++) {
-        const int32_t *row = around + (size_t) (r + j) * span + c;
-
-        if (oracle->integers) {
-          const int64_t *taps = oracle->integers + j * oracle->mask_width;
-
-          for (int i = 0; i < oracle->mask_width; i++)
-            integer_sum += taps[i] * row[i];
-        } else {
-          const double *taps = oracle->weights + j * oracle->mask_width;
-
-          for (int i = 0; i < oracle->mask_width; i++)
-            sum += (long double) taps[i] * row[i];
-        }
-      }
-      set_value (oracle, k, offset_256, integer_sum, sum, &values[(r * width + c) * oracle->samples + k]);
+      sum_set (oracle, &first, under, span, &of_sets[0]);
+      for (int i = 0; i < oracle->more_sets; i++)
+        sum_set (oracle, &oracle->more[i], under, span, &of_sets[i + 1]);
+      combine (oracle, k, offset_256, of_sets, oracle->more_sets + 1, &values[(r * width + c) * oracle->samples + k]);
     }
   }
 }

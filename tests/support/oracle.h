@@ -5,7 +5,8 @@
  *
  *  out(x, y) = zero + sum over j, i of t[j][i] * (s(x + i - w/2, y + j - h/2) - zero) / divisor + offset * range
  *
- * The result is rounded half up and clamped to 0 .. 2^depth - 1.
+ * The result is rounded half up and clamped to 0 .. 2^depth - 1. With several sets of taps, each set has the value
+ * sum over j, i of t[j][i] * (s - zero) / divisor, and the combination of the values takes the sum's place.
  */
 #ifndef TESTS_SUPPORT_ORACLE_H
 #define TESTS_SUPPORT_ORACLE_H
@@ -15,6 +16,28 @@
 #include <stdint.h>
 
 #include "support/oracle_boundary.h"
+
+typedef enum
+{
+  ORACLE_ONE,            /* the value of one set */
+  ORACLE_ABSOLUTE_VALUE, /* its magnitude */
+  ORACLE_NORM,           /* the square root of the sum of the values' squares */
+  ORACLE_MAXIMUM         /* the largest value */
+} OracleCombination;
+
+/* A set of taps, in one of two forms: see Oracle. All sets have the same form. */
+typedef struct
+{
+  const int64_t *integers;
+  int64_t numerator, denominator;
+  const double *weights;
+  double divisor;
+} OracleSet;
+
+enum
+{
+  ORACLE_SETS = 8
+};
 
 typedef struct
 {
@@ -45,8 +68,13 @@ typedef struct
   int64_t numerator, denominator;
   const double *weights;
   double divisor;
-  double budget; /* code values */
+  double budget; /* code values; also of a magnitude whose fractions are too long for integers */
   double offset; /* fraction of the sample's range */
+
+  /* The mask's other sets, of the same size. */
+  OracleCombination combination;
+  int more_sets;
+  OracleSet more[ORACLE_SETS - 1];
 } Oracle;
 
 /* The values that are allowed for one sample. */
