@@ -113,6 +113,7 @@ for preset in $(values 's/,//g; s/.*Presets: //p'); do
     unsharp) more="mask-width=9" ;;
     log) more="mask-width=9 bias=0.5" ;;
     scharr-?) more="bias=0.5 divisor=4" ;;
+    scharr | kirsch) more="divisor=4" ;;
     laplacian | sobel-? | prewitt-?) more="bias=0.5" ;;
     *) more= ;;
   esac

@@ -740,9 +740,9 @@ install_results (GObjectClass *klass)
           GST_TYPE_STRUCTURE, readable));
   g_object_class_install_property (klass, PROP_MASK_INFO,
       g_param_spec_boxed ("mask-info", "Mask information",
-          "The mask of the first plane as it is used, after anchors, flip and mix: width, height, weights, their sum, "
-          "divisor, gain (sum of the magnitudes by the divisor), offset, rank, and exact (the result is rounded "
-          "exactly, the same on every device); NULL before the first frame, and for a layer",
+          "The mask of the first plane, after anchors, flip and mix: width, height, weights, their sum, "
+          "divisor, gain (sum of the magnitudes by the divisor), offset, rank, exact (rounded exactly, the same on every "
+          "device), combination and number of sets of weights; NULL before the first frame, and for a layer",
           GST_TYPE_STRUCTURE, readable));
 }
 

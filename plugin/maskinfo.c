@@ -37,12 +37,19 @@ gst_cuda_convolve_mask_info_unref (GstCudaConvolveMaskInfo *info)
   g_atomic_rc_box_release_full (info, clear_info);
 }
 
-/* Fills an array with the arrays of the rows. */
+static const gchar *const combinations[] = {
+  [CONVOLVE_SUM] = "sum",
+  [CONVOLVE_ABSOLUTE] = "absolute",
+  [CONVOLVE_MAGNITUDE] = "magnitude",
+  [CONVOLVE_LARGEST] = "largest",
+};
+
+/* Fills an array with the arrays of the rows, of one set after the other. */
 static void
 fill_weights (GValue *weights, const ConvolveMask *mask)
 {
   g_value_init (weights, GST_TYPE_ARRAY);
-  for (gint j = 0; j < mask->height; j++) {
+  for (gint j = 0; j < mask->height * convolve_mask_sets (mask); j++) {
     GValue row = G_VALUE_INIT;
 
     g_value_init (&row, GST_TYPE_ARRAY);
@@ -72,7 +79,8 @@ gst_cuda_convolve_mask_info_make_structure (const GstCudaConvolveMaskInfo *info)
   structure = gst_structure_new ("application/x-cudaconvolve-mask", "width", G_TYPE_INT, mask->width, "height",
       G_TYPE_INT, mask->height, "sum", G_TYPE_DOUBLE, sum, "rank", G_TYPE_INT, convolve_mask_rank (mask), "gain",
       G_TYPE_DOUBLE, magnitude / fabs (mask->divisor), "divisor", G_TYPE_DOUBLE, mask->divisor, "offset", G_TYPE_DOUBLE,
-      mask->offset, "exact", G_TYPE_BOOLEAN, info->exact, NULL);
+      mask->offset, "exact", G_TYPE_BOOLEAN, info->exact, "combination", G_TYPE_STRING, combinations[mask->combination],
+      "sets", G_TYPE_INT, convolve_mask_sets (mask), NULL);
   fill_weights (&weights, mask);
   gst_structure_take_value (structure, "weights", &weights);
   return structure;

@@ -58,11 +58,15 @@ convolve_adjust_place (const ConvolveSettings *settings, const gdouble *values, 
 void
 convolve_adjust_flip (ConvolveMask *mask)
 {
-  for (gint i = 0, last = mask->width * mask->height - 1; i < last - i; i++) {
-    gdouble tap = mask->taps[i];
+  for (gint k = 0; k < convolve_mask_sets (mask); k++) {
+    gdouble *taps = convolve_mask_taps (mask, k);
 
-    mask->taps[i] = mask->taps[last - i];
-    mask->taps[last - i] = tap;
+    for (gint i = 0, last = mask->width * mask->height - 1; i < last - i; i++) {
+      gdouble tap = taps[i];
+
+      taps[i] = taps[last - i];
+      taps[last - i] = tap;
+    }
   }
 }
 

@@ -13,11 +13,11 @@
 gboolean convolve_adjust_place (const ConvolveSettings *settings, const gdouble *values, guint width, guint height,
     ConvolveMask *mask, GError **error);
 
-/* Turns the mask by 180 degrees. */
+/* Turns each set of the mask by 180 degrees. */
 void convolve_adjust_flip (ConvolveMask *mask);
 
 /*
- * Makes the mask whose result is (1 - mix) times the input and mix, 0..1, times the result of the mask before. Integer
+ * Makes of a plain mask the one whose result is (1 - mix) times the input and mix, 0..1, times the result of the mask before. Integer
  * weights with a divisor that is a short fraction stay integers where mix is a short fraction, as 0.25 and 0.3 are.
  */
 void convolve_adjust_mix (ConvolveMask *mask, gdouble mix);

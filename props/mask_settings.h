@@ -33,8 +33,9 @@ typedef struct
   gdouble divisor;                /* finite; 0 means the sum of the weights, or 1 where that sum is 0 */
   gint anchor_x, anchor_y;        /* index of the weight that lies on the pixel, or -1 for the middle */
   gboolean flip;
-  gdouble mix;  /* 0..1 */
-  gdouble bias; /* -1..1 of the range from black to white; the same holds for bias plus preset's offset */
+  gboolean absolute; /* the magnitude of the sum, before bias and offset are added */
+  gdouble mix;       /* 0..1; 1 where the values of the mask are combined */
+  gdouble bias;      /* -1..1 of the range from black to white; the same holds for bias plus preset's offset */
 } ConvolveSettings;
 
 #define CONVOLVE_DEFAULT_MASK "gaussian"

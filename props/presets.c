@@ -359,6 +359,56 @@ make_laplacian (const ConvolvePresetRequest *request, ConvolveMask *mask)
   return TRUE;
 }
 
+static gboolean
+init_sets (const ConvolvePresetRequest *request, gint sets, ConvolveMask *mask)
+{
+  return convolve_mask_init_sets (mask, 3, 3, sets, request->preset->combination);
+}
+
+/* The slope to the right, as the row of the table has it, and the slope downwards, which is its transpose. */
+static gboolean
+make_slopes (const ConvolvePresetRequest *request, ConvolveMask *mask)
+{
+  if (!init_sets (request, 2, mask))
+    return FALSE;
+  for (gint i = 0; i < 9; i++) {
+    convolve_mask_taps (mask, 0)[i] = request->preset->taps[i];
+    convolve_mask_taps (mask, 1)[i] = request->preset->taps[i % 3 * 3 + i / 3];
+  }
+  return TRUE;
+}
+
+/* The differences along both diagonals of the square whose top left sample is the centre. */
+static gboolean
+make_roberts (const ConvolvePresetRequest *request, ConvolveMask *mask)
+{
+  static const gint8 crosses[2][9] = { { 0, 0, 0, 0, 1, 0, 0, 0, -1 }, { 0, 0, 0, 0, 0, 1, 0, -1, 0 } };
+
+  if (!init_sets (request, 2, mask))
+    return FALSE;
+  for (gint k = 0; k < 2; k++)
+    for (gint i = 0; i < 9; i++)
+      convolve_mask_taps (mask, k)[i] = crosses[k][i];
+  return TRUE;
+}
+
+/* The ring of neighbours, turned by 45 degrees from set to set: three of them, 5 each, are on the bright side. */
+static gboolean
+make_kirsch (const ConvolvePresetRequest *request, ConvolveMask *mask)
+{
+  ConvolveMask set;
+
+  if (!init_sets (request, 8, mask))
+    return FALSE;
+  for (gint k = 0; k < 8; k++) {
+    set = *mask;
+    set.taps = convolve_mask_taps (mask, k);
+    for (gint i = 0; i < 8; i++)
+      *tap_at (&set, ring[i][0], ring[i][1]) = (i - k + 9) % 8 < 3 ? 5 : -3;
+  }
+  return TRUE;
+}
+
 static const ConvolvePreset presets[] = {
   { .name = "identity",
       .purpose = "the picture as it is, for comparisons",
@@ -466,6 +516,39 @@ static const ConvolvePreset presets[] = {
       .width = 3,
       .make = make_fixed,
       .taps = { -3, -10, -3, 0, 0, 0, 3, 10, 3 } },
+  { .name = "sobel",
+      .purpose = "edges of every direction, bright on black",
+      .formula = "the root of sobel-x squared plus sobel-y squared",
+      .width = 3,
+      .make = make_slopes,
+      .taps = { -1, 0, 1, -2, 0, 2, -1, 0, 1 },
+      .combination = CONVOLVE_MAGNITUDE },
+  { .name = "prewitt",
+      .purpose = "edges of every direction, rows and columns weighted alike",
+      .formula = "the root of prewitt-x squared plus prewitt-y squared",
+      .width = 3,
+      .make = make_slopes,
+      .taps = { -1, 0, 1, -1, 0, 1, -1, 0, 1 },
+      .combination = CONVOLVE_MAGNITUDE },
+  { .name = "scharr",
+      .purpose = "edges of every direction, none of them brighter than another",
+      .formula = "the root of scharr-x squared plus scharr-y squared",
+      .width = 3,
+      .make = make_slopes,
+      .taps = { -3, 0, 3, -10, 0, 10, -3, 0, 3 },
+      .combination = CONVOLVE_MAGNITUDE },
+  { .name = "roberts",
+      .purpose = "the finest edges, from four samples",
+      .formula = "the root of the squares of [0 0 0; 0 1 0; 0 0 -1] and [0 0 0; 0 0 1; 0 -1 0], added; Roberts 1963",
+      .width = 3,
+      .make = make_roberts,
+      .combination = CONVOLVE_MAGNITUDE },
+  { .name = "kirsch",
+      .purpose = "edges of every direction, strong ones and weak ones",
+      .formula = "the largest of [5 5 5; -3 0 -3; -3 -3 -3] and its turns by 45 to 315 degrees; Kirsch 1971",
+      .width = 3,
+      .make = make_kirsch,
+      .combination = CONVOLVE_LARGEST },
   { .name = "disk",
       .purpose = "a lens out of focus",
       .formula = "the part of each sample that lies in the ellipse mask-width by mask-height",
@@ -488,71 +571,4 @@ convolve_presets (guint *n)
 {
   *n = G_N_ELEMENTS (presets);
   return presets;
-}
-
-/* --- from a row to a mask --- */
-
-static gboolean
-check_fixed_side (const ConvolvePreset *preset, const gchar *property, guint side, GError **error)
-{
-  if (side == 0 || side == preset->width)
-    return TRUE;
-  g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
-      "%s: %u contradicts the preset %s in mask, which is always %ux%u", property, side, preset->name, preset->width,
-      preset->width);
-  return FALSE;
-}
-
-/* The width that mask-width, sigma or the preset asks for. */
-static gboolean
-find_width (const ConvolvePreset *preset, const ConvolveSettings *settings, gint *width, GError **error)
-{
-  if (settings->mask_width != 0) {
-    *width = settings->mask_width;
-  } else if (preset->radius_in_sigmas > 0 && settings->sigma > 0) {
-    *width = 2 * (gint) ceil (preset->radius_in_sigmas * settings->sigma) + 1;
-    if (*width > CONVOLVE_MAX_SIDE) {
-      gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
-
-      g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
-          "sigma: %s gives the preset %s a width of %d, more than %d; mask-width can set a smaller one",
-          g_ascii_formatd (digits, sizeof digits, "%g", settings->sigma), preset->name, *width, CONVOLVE_MAX_SIDE);
-      return FALSE;
-    }
-  } else {
-    *width = preset->width;
-  }
-  return TRUE;
-}
-
-/* The rule of OpenCV's getGaussianKernel. */
-static gdouble
-sigma_of_width (gint width)
-{
-  return 0.3 * ((width - 1) * 0.5 - 1) + 0.8;
-}
-
-gboolean
-convolve_preset_make (const ConvolvePreset *preset, gdouble argument, const ConvolveSettings *settings, guint x_step,
-    guint y_step, ConvolveMask *mask, GError **error)
-{
-  ConvolvePresetRequest request = { .preset = preset, .argument = argument, .x_step = x_step, .y_step = y_step };
-
-  if (!preset->sized
-      && (!check_fixed_side (preset, "mask-width", settings->mask_width, error)
-          || !check_fixed_side (preset, "mask-height", settings->mask_height, error)))
-    return FALSE;
-  if (!find_width (preset, settings, &request.width, error))
-    return FALSE;
-  request.height = settings->mask_height != 0 ? (gint) settings->mask_height : request.width;
-  request.sigma_x = settings->sigma > 0 ? settings->sigma : sigma_of_width (request.width);
-  request.sigma_y = settings->sigma > 0 ? settings->sigma : sigma_of_width (request.height);
-
-  if (!preset->make (&request, mask)) {
-    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY, "mask: no memory for the preset %s",
-        preset->name);
-    return FALSE;
-  }
-  mask->offset = preset->offset;
-  return TRUE;
 }

@@ -39,6 +39,7 @@ struct _ConvolvePreset
 
   gboolean (*make) (const ConvolvePresetRequest *request, ConvolveMask *mask); /* FALSE where there is no memory */
   gint8 taps[9];                                                               /* of a fixed 3x3 mask */
+  ConvolveCombination combination; /* of the sets of taps that make () makes; a plain mask has one */
 };
 
 /* The table, and the number of its rows. */
@@ -54,7 +55,7 @@ gchar *convolve_preset_nearest (const gchar *name, gsize length);
 gchar *convolve_preset_list (void);
 
 /*
- * The preset's taps for a plane, with divisor 1 and the preset's own offset. Reads mask_width, mask_height and sigma of
+ * The preset's taps for a plane, with divisors of 1 and the preset's own offset. Reads mask_width, mask_height and sigma of
  * settings, which are in their ranges. FALSE with error where these do not fit the preset.
  */
 gboolean convolve_preset_make (const ConvolvePreset *preset, gdouble argument, const ConvolveSettings *settings,

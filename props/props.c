@@ -59,13 +59,13 @@ check_numbers (const ConvolveSettings *settings, GError **error)
 
 /* The default divisor: the sum of the taps, or 1 where the sum is 0. Returns 0 where a double cannot hold the sum. */
 static gdouble
-natural_divisor (const ConvolveMask *mask)
+natural_divisor (const gdouble *taps, gint count)
 {
   gdouble sum = 0, lost = 0, magnitude = 0;
 
   /* Neumaier's summation, so that the roundings of a large mask do not decide whether the sum counts as 0. */
-  for (gint i = 0; i < mask->width * mask->height; i++) {
-    gdouble tap = mask->taps[i], next = sum + tap;
+  for (gint i = 0; i < count; i++) {
+    gdouble tap = taps[i], next = sum + tap;
 
     lost += fabs (sum) >= fabs (tap) ? (sum - next) + tap : (tap - next) + sum;
     sum = next;
@@ -81,14 +81,16 @@ static gboolean
 set_divisor_and_offset (ConvolveMask *mask, const ConvolveSettings *settings, const gchar *property,
     const ConvolvePreset *preset, GError **error)
 {
-  gdouble natural = natural_divisor (mask);
+  for (gint k = 0; k < convolve_mask_sets (mask); k++) {
+    gdouble natural = natural_divisor (convolve_mask_taps (mask, k), mask->width * mask->height);
 
-  if (natural == 0) {
-    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_MASK,
-        "%s: the weights are too large or too small to be summed", property);
-    return FALSE;
+    if (natural == 0) {
+      g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_MASK,
+          "%s: the weights are too large or too small to be summed", property);
+      return FALSE;
+    }
+    *(k == 0 ? &mask->divisor : &mask->more_divisors[k - 1]) = settings->divisor != 0 ? settings->divisor : natural;
   }
-  mask->divisor = settings->divisor != 0 ? settings->divisor : natural;
 
   if (fabs (mask->offset + settings->bias) > 1) {
     gchar digits[2][G_ASCII_DTOSTR_BUF_SIZE];
@@ -132,6 +134,37 @@ make_taps (const ConvolveSettings *settings, ConvolveSource source, guint x_step
       && convolve_adjust_place (settings, values, width, height, mask, error);
 }
 
+/*
+ * What is done to the mask when taps, divisor and offset are known. The input that mix adds cannot be a weight of a mask
+ * whose sum is no result yet. On FALSE, *mask is still the caller's.
+ */
+static gboolean
+adjust (const ConvolveSettings *settings, const ConvolvePreset *preset, ConvolveMask *mask, GError **error)
+{
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (settings->flip)
+    convolve_adjust_flip (mask);
+  if (mask->combination == CONVOLVE_SUM && !settings->absolute) {
+    convolve_adjust_mix (mask, settings->mix);
+    return TRUE;
+  }
+  if (settings->mix != 1) {
+    g_ascii_formatd (digits, sizeof digits, "%g", settings->mix);
+    if (mask->combination == CONVOLVE_SUM)
+      g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
+          "mix: %s cannot be done with absolute=true; mix=1 or absolute=false can", digits);
+    else
+      g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
+          "mix: %s cannot be done with the preset %s in mask, which combines several masks; mix=1 can", digits,
+          preset ? preset->name : "");
+    return FALSE;
+  }
+  if (mask->combination == CONVOLVE_SUM)
+    mask->combination = CONVOLVE_ABSOLUTE;
+  return TRUE;
+}
+
 gboolean
 convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, guint y_step, ConvolveMask *mask,
     GError **error)
@@ -148,13 +181,11 @@ convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, gui
   if (!check_numbers (settings, error) || !convolve_source_find (settings, &source, error)
       || !make_taps (settings, source, x_step, y_step, &preset, &made, error))
     return FALSE;
-  if (!set_divisor_and_offset (&made, settings, convolve_source_property (source, settings), preset, error)) {
+  if (!set_divisor_and_offset (&made, settings, convolve_source_property (source, settings), preset, error)
+      || !adjust (settings, preset, &made, error)) {
     convolve_mask_clear (&made);
     return FALSE;
   }
-  if (settings->flip)
-    convolve_adjust_flip (&made);
-  convolve_adjust_mix (&made, settings->mix);
   *mask = made;
   return TRUE;
 }
@@ -189,6 +220,16 @@ add_idle_anchor (const gchar *property, gint anchor, const ConvolvePreset *prese
             anchor, preset->name));
 }
 
+static void
+add_idle_absolute (gboolean absolute, const ConvolvePreset *preset, GPtrArray *sentences)
+{
+  if (absolute && preset && preset->combination != CONVOLVE_SUM)
+    g_ptr_array_add (sentences,
+        g_strdup_printf ("absolute: true has no effect: the preset %s in mask combines several masks, and its values "
+                         "are never negative",
+            preset->name));
+}
+
 /* Finds the property that gives the mask, and the preset, which is NULL for weights. FALSE where there is an error. */
 static gboolean
 find_preset (const ConvolveSettings *settings, const gchar **property, const ConvolvePreset **preset)
@@ -216,6 +257,7 @@ convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentenc
   add_idle_sigma (settings, property, preset, sentences);
   add_idle_anchor ("anchor-x", settings->anchor_x, preset, sentences);
   add_idle_anchor ("anchor-y", settings->anchor_y, preset, sentences);
+  add_idle_absolute (settings->absolute, preset, sentences);
 }
 
 /* --- the blur of a region --- */

@@ -44,7 +44,9 @@ gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_
  */
 gboolean convolve_settings_set_blur (ConvolveSettings *settings, gdouble sigma, GError **error);
 
-/* Adds a sentence, to be freed, for each of sigma and the anchors that is set and has no effect on the mask. */
+/*
+ * Adds a sentence, to be freed, for each of sigma, the anchors and absolute that is set and has no effect on the mask.
+ */
 void convolve_settings_add_idle (const ConvolveSettings *settings, GPtrArray *sentences);
 
 G_END_DECLS

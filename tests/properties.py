@@ -23,7 +23,8 @@ MOST_CHARACTERS = 300  # of a blurb without the list that it may end in
 # The groups in README's order, and patterns of the names in each, in the order of the rows. A property that cannot be
 # written is a result, whatever its name.
 GROUPS = (
-    ('Mask', ('mask', 'mask-width', 'mask-height', 'weights', 'mask-.*', 'anchor-.*', 'flip', 'sigma', 'divisor', 'iterations', 'mix')),
+    ('Mask', ('mask', 'mask-width', 'mask-height', 'weights', 'mask-.*', 'anchor-.*', 'flip', 'sigma', 'divisor',
+              'absolute', 'iterations', 'mix')),
     ('Frame and colours', ('bias', 'boundary', 'boundary-.*', 'components', 'field-mode')),
     ('Regions', ('apply-to', 'regions', 'region.*')),
     ('Layer', ('layer-location', 'stride', 'padding', 'activation', 'pool-.*', 'layer-.*', 'mosaic')),

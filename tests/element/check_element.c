@@ -311,18 +311,23 @@ GST_START_TEST (test_middle_grey)
 }
 GST_END_TEST;
 
-/* Every preset in a format with subsampled chroma and in RGB, against the masks that props makes for the planes. */
+/*
+ * Every preset in formats with subsampled chroma and in RGB, with its sign and without, against the masks that props
+ * makes for the planes.
+ */
 GST_START_TEST (test_presets)
 {
   guint n_presets;
   const ConvolvePreset *presets = convolve_presets (&n_presets);
-  static const gchar *const formats[] = { "I420", "RGB" };
+  static const gchar *const formats[] = { "I420", "RGB", "P010_10LE", "Y444_16BE" };
 
   for (guint i = 0; i < n_presets; i++)
-    for (guint k = 0; k < G_N_ELEMENTS (formats); k++) {
+    for (guint k = 0; k < 2 * G_N_ELEMENTS (formats); k++) {
       const gchar *name = presets[i].name;
-      g_autofree gchar *properties = g_strdup_printf ("mask=%s boundary=reflect-101", name);
-      GstCaps *caps = frame_caps (formats[k], 30, 22, NULL);
+      gboolean absolute = k >= G_N_ELEMENTS (formats);
+      g_autofree gchar *properties =
+          g_strdup_printf ("mask=%s boundary=reflect-101 absolute=%s", name, absolute ? "true" : "false");
+      GstCaps *caps = frame_caps (formats[k % G_N_ELEMENTS (formats)], 30, 22, NULL);
       ConvolveSettings settings;
       ConvolveMask luma, chroma;
       GstHarness *harness;
@@ -332,6 +337,7 @@ GST_START_TEST (test_presets)
       convolve_settings_init (&settings);
       g_free (settings.mask);
       settings.mask = g_strdup (name);
+      settings.absolute = absolute;
       fail_unless (convolve_settings_make_mask (&settings, 1, 1, &luma, NULL));
       fail_unless (convolve_settings_make_mask (&settings, 2, 2, &chroma, NULL));
       expected = expected_of_masks (&luma, &chroma, CONVOLVE_BOUNDARY_REFLECT_101);

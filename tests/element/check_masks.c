@@ -491,6 +491,18 @@ expect_info (GstElement *element, gint width, gint height, const gdouble *taps, 
   gst_structure_free (info);
 }
 
+static void
+expect_combination (GstElement *element, const gchar *combination, gint sets, guint rows)
+{
+  g_autoptr (GstStructure) info = get_info (element);
+  gint found = 0;
+
+  fail_unless (info && gst_structure_get_int (info, "sets", &found));
+  fail_unless_equals_int (found, sets);
+  fail_unless_equals_string (gst_structure_get_string (info, "combination"), combination);
+  fail_unless_equals_int (gst_value_array_get_size (gst_structure_get_value (info, "weights")), rows);
+}
+
 GST_START_TEST (test_mask_info)
 {
   static const gdouble sobel[] = { -1, 0, 1, -2, 0, 2, -1, 0, 1 }, turned[] = { 0, 0, 0, 0, 4, 3, 0, 2, 1 };
@@ -515,6 +527,13 @@ GST_START_TEST (test_mask_info)
   g_object_set (run.element, "mask-x", NULL, "mask", "identity", "divisor", 0.0, NULL);
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
   expect_info (run.element, 3, 3, identity, 1, 0, 1, TRUE);
+  expect_combination (run.element, "sum", 1, 3);
+  g_object_set (run.element, "absolute", TRUE, NULL);
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  expect_combination (run.element, "absolute", 1, 3);
+  g_object_set (run.element, "mask", "kirsch", "absolute", FALSE, NULL);
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  expect_combination (run.element, "largest", 8, 24);
   gst_element_set_state (run.element, GST_STATE_READY);
   fail_unless (get_info (run.element) == NULL);
   run_expect_none (&run, HEARD);

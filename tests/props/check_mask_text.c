@@ -37,8 +37,8 @@ GST_START_TEST (preset_texts)
   refuse (text, "mask: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...\" (character 1) is not a preset; ...");
   g_free (text);
   /* The message suggests the nearest presets, and none where nothing is near. */
-  refuse ("sobel",
-      "mask: \"sobel\" (character 1) is not a preset (did you mean sobel-x or sobel-y?); the presets are ...");
+  refuse ("sobel-z",
+      "mask: \"sobel-z\" (character 1) is not a preset (did you mean sobel-x or sobel-y?); the presets are ...");
   refuse ("schar-y", "mask: \"schar-y\" (character 1) is not a preset (did you mean scharr-y?); the presets are ...");
   refuse ("EMBOS:30", "mask: \"EMBOS\" (character 1) is not a preset (did you mean emboss?); the presets are ...");
   refuse ("sharpne", "mask: \"sharpne\" (character 1) is not a preset (did you mean sharpen?); the presets are ...");

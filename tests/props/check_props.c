@@ -72,7 +72,7 @@ GST_START_TEST (properties)
     "activation", "pool-size", "pool-stride", "layer-channels", "mosaic", "apply-to", "regions", "region-sources",
     "region-types", "region-expand", "region-feather", "region-shape", "region-effect", "region-strength",
     "region-blocks", "region-color", "region-hold", "region-fallback", "weights", "mask-location", "mask-x", "mask-y",
-    "anchor-x", "anchor-y", "flip", "mix", "boundary-color", "components", "field-mode", "iterations" };
+    "anchor-x", "anchor-y", "flip", "mix", "absolute", "boundary-color", "components", "field-mode", "iterations" };
   static const gchar *const controllable[] = { "mask-width", "mask-height", "sigma", "divisor", "bias", "region-expand",
     "region-feather", "region-strength", "region-blocks", "region-color", "boundary-color", "anchor-x", "anchor-y",
     "mix", "iterations", NULL };
@@ -335,11 +335,31 @@ GST_START_TEST (settings_without_effect)
   p.mask.sigma = 2.5;
   expect_idle (&p, FALSE, "");
 
+  /* The magnitude of what is a magnitude. */
+  for (guint i = 0; i < n_presets; i++) {
+    const gchar *name = presets[i].name;
+    gboolean combined = g_str_equal (name, "sobel") || g_str_equal (name, "prewitt") || g_str_equal (name, "scharr")
+        || g_str_equal (name, "roberts") || g_str_equal (name, "kirsch");
+    g_autofree gchar *expected =
+        g_strdup_printf ("absolute: true has no effect: the preset %s in mask combines several "
+                         "masks, and its values are never negative",
+            name);
+
+    p.mask = settings_of (name, 0, 0);
+    p.mask.absolute = TRUE;
+    expect_idle (&p, FALSE, combined ? expected : "");
+  }
+  p.mask = settings_of ("-1 0 1", 0, 0);
+  p.mask.absolute = TRUE;
+  expect_idle (&p, FALSE, "");
+
   p.mask = settings_of ("box", 7, 3);
   p.mask.sigma = 2.5;
+  p.mask.absolute = TRUE;
 #define BESIDE " has no effect: layer-location puts a layer in the place of the mask"
   expect_idle (&p, TRUE,
-      "mask: \"box\"" BESIDE "\nmask-width: 7" BESIDE "\nmask-height: 3" BESIDE "\nsigma: 2.5" BESIDE);
+      "mask: \"box\"" BESIDE "\nmask-width: 7" BESIDE "\nmask-height: 3" BESIDE "\nsigma: 2.5" BESIDE
+      "\nabsolute: true" BESIDE);
   p.mask = settings_of (NULL, 0, 0);
   p.mask.file = convolve_mask_file_new ("missing.txt");
   p.mask.mask_x = p.mask.mask_y = (gchar *) "1 2 1";

@@ -204,7 +204,18 @@ expected_of_masks (const ConvolveMask *luma, const ConvolveMask *chroma, Convolv
     .chroma_width = chroma->width,
     .chroma_height = chroma->height,
     .bias = luma->offset,
+    .masks = { luma, chroma },
   };
+}
+
+static void
+set_combination (Oracle *oracle, const ConvolveMask *mask)
+{
+  oracle->combination = check_combination_oracle (mask->combination);
+  oracle->more_sets = convolve_mask_sets (mask) - 1;
+  for (gint k = 1; k < convolve_mask_sets (mask); k++)
+    oracle->more[k - 1] =
+        (OracleSet){ .weights = convolve_mask_taps (mask, k), .divisor = convolve_mask_divisor (mask, k) };
 }
 
 void
@@ -245,6 +256,8 @@ frame_check_component (const GstVideoInfo *info, guint c, const Component *in, c
     .offset = expected->bias,
   };
 
+  if (expected->masks[scaled])
+    set_combination (&oracle, expected->masks[scaled]);
   for (gint i = 0; i < count; i++)
     bytes[i] = in->samples[i];
   fail_unless (oracle_convolve (&oracle, 0, 0, in->width, in->height, values));

@@ -51,8 +51,9 @@ typedef struct
   const gdouble *weights[2];     /* of luma, and of subsampled chroma with its own size */
   gdouble divisors[2];
   gint chroma_width, chroma_height;
-  gdouble bias; /* with the preset's offset */
-  guint chosen; /* bit c: component c is convolved, all others are copied; 0 stands for all but alpha */
+  gdouble bias;                 /* with the preset's offset */
+  guint chosen;                 /* bit c: component c is convolved, all others are copied; 0 stands for all but alpha */
+  const ConvolveMask *masks[2]; /* of luma and of subsampled chroma, where they combine several sets; or NULL */
 } Expected;
 
 /* What a preset does, from the masks of luma and chroma, which must live as long. */
