@@ -50,7 +50,7 @@ static const struct
 typedef struct
 {
   const char *format, *size, *csv;
-  bool kinds[BENCH_N_KINDS], usual;
+  bool kinds[BENCH_N_KINDS], usual, edges;
   int threads[MAX_LIST], n_threads;
   int sides[MAX_LIST], n_sides;
   int rounds, level;
@@ -123,7 +123,8 @@ usage (FILE *file)
       "bench_cpu [options]: times the variant cpu, and OpenCV beside it where the build has it\n"
       "  --threads N,N,...  1,2\n"
       "  --sides N,N,...    widths of the masks, 3,5,7,9,15,31; box 63 too\n"
-      "  --kind KIND        any, gaussian or box; all of them. usual: the presets and weights of README's table\n"
+      "  --kind KIND        any, gaussian or box; all of them. usual: the presets and weights of README's table;\n"
+      "                     edges: slopes and combinations, without peers\n"
       "  --size SIZE        1080p or 4K; both\n"
       "  --format FORMAT    gray8; or these, with commas between:");
   for (int i = 1; i < N_FORMATS; i++)
@@ -182,6 +183,8 @@ read_options (Options *options, int argc, char **argv)
       for (int k = 0; k < BENCH_N_KINDS; k++)
         options->kinds[k] = strcmp (value, kinds[k]) == 0;
       options->usual = strcmp (value, "usual") == 0;
+      options->edges = strcmp (value, "edges") == 0;
+      options->alone = options->alone || options->edges;
     } else if (strcmp (option, "--size") == 0) {
       options->size = value;
     } else if (strcmp (option, "--format") == 0) {
@@ -457,6 +460,8 @@ bench_size (const Options *options, const Format *format, int s, FILE *csv)
                                : BENCH_BOX,
         usual->side, usual, csv);
   }
+  for (int e = 0; options->edges && e < bench_edges_count (); e++)
+    bench_mask (options, format, s, BENCH_ANY, bench_edges (e)->side, bench_edges (e), csv);
 }
 
 /* A list with commas between. */

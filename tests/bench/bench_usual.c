@@ -19,6 +19,15 @@ static const BenchUsual usuals[] = {
   { "box 31x31", "box", 0, 31 },
 };
 
+static const BenchUsual edges[] = {
+  { "sobel-x", "sobel-x", 0, 3 },
+  { "sobel-x absolute=true", "sobel-x", 0, 3 },
+  { "sobel", "sobel", 0, 3 },
+  { "scharr", "scharr", 0, 3 },
+  { "roberts", "roberts", 0, 3 },
+  { "kirsch", "kirsch", 0, 3 },
+};
+
 int
 bench_usual_count (void)
 {
@@ -29,6 +38,18 @@ const BenchUsual *
 bench_usual (int index)
 {
   return &usuals[index];
+}
+
+int
+bench_edges_count (void)
+{
+  return sizeof edges / sizeof *edges;
+}
+
+const BenchUsual *
+bench_edges (int index)
+{
+  return &edges[index];
 }
 
 bool
@@ -51,6 +72,7 @@ bench_usual_make (const BenchUsual *usual, int step, ConvolveMask *mask)
   g_free (settings.mask);
   settings.mask = g_strdup (usual->preset);
   settings.sigma = usual->sigma;
+  settings.absolute = g_str_has_suffix (usual->name, "absolute=true");
   settings.mask_width = usual->sigma > 0 ? 0 : usual->side;
   made = convolve_settings_make_mask (&settings, step, step, mask, NULL);
   convolve_settings_clear (&settings);

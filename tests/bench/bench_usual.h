@@ -7,7 +7,7 @@
 
 typedef struct
 {
-  const char *name;   /* what the user writes: the column kind of the CSV files */
+  const char *name;   /* what the user writes: the column kind of the CSV files; with absolute=true it ends so */
   const char *preset; /* NULL: weights of fractions without order, side x side */
   double sigma;       /* of a gaussian, in luma pixels */
   int side;           /* in luma pixels */
@@ -15,6 +15,10 @@ typedef struct
 
 int bench_usual_count (void);
 const BenchUsual *bench_usual (int index); /* index < count */
+
+/* Masks of edges, plain ones and combinations. */
+int bench_edges_count (void);
+const BenchUsual *bench_edges (int index);
 
 /* The mask for a plane with one sample for every step x step luma pixels; to be cleared. False where memory is short. */
 bool bench_usual_make (const BenchUsual *usual, int step, ConvolveMask *mask);
