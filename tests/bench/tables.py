@@ -201,8 +201,70 @@ def cudnn():
     return table(['channels', 'filters', 'kernel', 'stride', 'images', 'float32', 'cuDNN', 'float16', 'cuDNN'], rows)
 
 
+COMES_BACK = 0.5  # correlation of the band that people recognise faces by
+
+
+def undo_name(effect, amount):
+    if effect == 'fill':
+        return '`region-effect=fill`'
+    if effect == 'pixelate':
+        return f'`region-effect=pixelate region-blocks={amount}`'
+    return f'`mask={effect} region-strength={amount}`'
+
+
+def undo_best(rows):
+    """The largest of each measure, attacked or as it is: PSNR, correlation and cycles; None where there are no rows."""
+    return [max(float(row[name]) for row in rows) for name in ('psnr_db', 'correlation', 'cycles')] if rows else None
+
+
+def undo_cell(best):
+    """A correlation, bold where the face comes back."""
+    if not best:
+        return ''
+    text = f'{best[1]:.2f}'.replace('-0.00', '0.00')
+    return f'**{text}**' if best[1] >= COMES_BACK else text
+
+
+def undo():
+    """A face of normal size, 8 bits, one frame: PSNR of each attack, then correlation and detail of the best."""
+    rows = [row for row in read('undo.csv') if (row['size'], row['bits'], row['film']) == ('normal', '8', 'one frame')]
+    lines = []
+    for picture in ('face', 'noise'):
+        for effect, amount in unique((row['effect'], row['amount']) for row in rows if row['picture'] == picture):
+            mine = [row for row in rows if (row['picture'], row['effect'], row['amount']) == (picture, effect, amount)]
+            figures = {row['attack']: row for row in mine}
+            covered, best = undo_best([figures['none']]), undo_best(mine)
+            cells = [undo_name(effect, amount) + (' of noise' if picture == 'noise' else ''), f'{covered[0]:.1f}']
+            for names in (('wiener',), ('richardson-lucy',), ('least squares', 'surroundings'), ('interpolation',)):
+                found = [figures[name]['psnr_db'] for name in names if name in figures]
+                cells.append(f'{float(found[0]):.1f}' if found else '')
+            lines.append(cells + [undo_cell(covered), undo_cell(best), f'{covered[2]:.0f}', f'{best[2]:.0f}'])
+    return table(['setting', 'covered, dB', 'Wiener', 'Richardson-Lucy', 'least squares', 'interpolation',
+                  'correlation covered', 'attacked', 'cycles covered', 'attacked'], lines)
+
+
+UNDO_CASES = (('8 bits', 'normal', '8', 'one frame'), ('10 bits', 'normal', '10', 'one frame'),
+              ('16 bits', 'normal', '16', 'one frame'), ('far', 'far', '8', 'one frame'),
+              ('close-up', 'near', '8', 'one frame'),
+              ('20 frames, box follows', 'normal', '8', 'follows'),
+              ('box stands still', 'normal', '8', 'stands still'), ('box wobbles', 'normal', '8', 'wobbles'))
+
+
+def undo_cases():
+    """The correlation after the best attack, by samples, size of the face, and films."""
+    rows = [row for row in read('undo.csv') if row['picture'] == 'face']
+    lines = []
+    for setting in unique((row['effect'], row['amount']) for row in rows):
+        cells = [undo_name(*setting)]
+        for _, *key in UNDO_CASES:
+            cells.append(undo_cell(undo_best([row for row in rows if (row['effect'], row['amount']) == setting
+                                              and [row['size'], row['bits'], row['film']] == key])))
+        lines.append(cells)
+    return table(['setting'] + [case[0] for case in UNDO_CASES], lines)
+
+
 TABLES = {'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'pipeline': pipeline, 'ladder': ladder, 'peers': peers,
-          'cudnn': cudnn}
+          'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases}
 
 
 def main():

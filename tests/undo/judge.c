@@ -112,13 +112,6 @@ count_cycles (const Judge *judge, const Matrix *spectrum)
   return cycles;
 }
 
-/* Which of two pictures is to be shown: 0.05 of correlation counts as much as one decibel. */
-static gdouble
-value_of (const Score *score)
-{
-  return score->correlation + score->psnr / 20;
-}
-
 void
 judge_try (Judge *judge, const Matrix *estimate)
 {
@@ -133,8 +126,7 @@ judge_try (Judge *judge, const Matrix *estimate)
   score.cycles = count_cycles (judge, &spectrum);
   matrix_clear (&spectrum);
 
-  if (!judge->picture.at || value_of (&score) > judge->value) {
-    judge->value = value_of (&score);
+  if (!judge->picture.at || score.psnr > judge->best.psnr) {
     matrix_clear (&judge->picture);
     judge->picture = picture;
   } else {

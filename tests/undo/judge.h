@@ -32,8 +32,7 @@ typedef struct
   Matrix rows, columns; /* cosines */
   Matrix spectrum;      /* of the original */
   Score best;           /* of all estimates, each number by itself */
-  Matrix picture;       /* the face in the best estimate, by PSNR and correlation together */
-  gdouble value;        /* of that picture */
+  Matrix picture;       /* the face in the estimate with the largest PSNR */
 } Judge;
 
 /* Estimates are pictures whose part `face` is to be compared with the original. */
