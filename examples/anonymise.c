@@ -40,7 +40,7 @@ typedef struct
 
 /* The first one is the default. */
 static const Effect effects[] = {
-  { "pixelate", { "region-effect=pixelate" } },
+  { "pixelate", { "region-effect=pixelate", "region-blocks=3" } },
   { "blur", { "mask=gaussian", "region-strength=0.3" } },
   { "fill", { "region-effect=fill" } },
 };
@@ -91,6 +91,20 @@ set_property (GstElement *element, const char *assignment)
   return ok;
 }
 
+/* Whether the user may set the property: some would leave boxes uncovered, and the program would not see that. */
+static gboolean
+is_free (const char *assignment)
+{
+  static const char *const ours[] = { "apply-to", "regions", "region-sources", "region-types", "components", "mix" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ours); i++)
+    if (g_str_has_prefix (assignment, ours[i]) && assignment[strlen (ours[i])] == '=') {
+      complain ("\"%s\": this property is not free here, because faces might stay uncovered", assignment);
+      return FALSE;
+    }
+  return TRUE;
+}
+
 /* Sets what this program chose, then what the user wrote. A JSON file says when a face goes; a detector does not. */
 static gboolean
 set_properties (Run *run)
@@ -112,7 +126,7 @@ set_properties (Run *run)
     ok = ok && set_property (run->convolve, effect->properties[i]);
   ok = ok && set_property (run->convolve, run->detect ? "region-expand=0.4" : "region-hold=0");
   for (char **property = run->properties; ok && *property; property++)
-    ok = set_property (run->convolve, *property);
+    ok = is_free (*property) && set_property (run->convolve, *property);
   g_object_get (run->convolve, "region-hold", &run->hold, NULL);
   return ok;
 }
@@ -389,9 +403,22 @@ finish (const Run *run, guint64 frames)
     complain ("%s: %s", run->output, g_strerror (errno));
     return FALSE;
   }
-  g_print ("covered: boxes in %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " frames\nfilm: %s\n", run->covered_frames,
-      frames, run->output);
+  g_print ("covered: boxes in %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " frames%s\nfilm: %s\n", run->covered_frames,
+      frames, run->hold > 0 ? ", each for as long as region-hold says" : "", run->output);
   return TRUE;
+}
+
+/* Whether the folder of the film to write exists. */
+static gboolean
+has_folder (const char *output)
+{
+  char *folder = g_path_get_dirname (output);
+  gboolean ok = g_file_test (folder, G_FILE_TEST_IS_DIR);
+
+  if (!ok)
+    complain ("%s: there is no folder %s", output, folder);
+  g_free (folder);
+  return ok;
 }
 
 static gboolean
@@ -403,7 +430,7 @@ anonymise (Run *run)
   film.pipeline = make_cover (run, g_str_has_suffix (run->output, ".mkv") ? "matroskamux" : "webmmux");
   if (!film.pipeline)
     return FALSE;
-  ok = set_properties (run) && make_tracks (run);
+  ok = has_folder (run->output) && set_properties (run) && make_tracks (run);
   if (ok) {
     ok = film_play (&film, "convolve") && finish (run, film.frames);
     if (!ok)

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define UNIT 4                   /* luma pixels: a multiple of the steps of every plane */
-#define UNSHRUNK 9               /* the largest class whose mask fits: sigma 22.6, 137 taps */
+#define UNSHRUNK 9               /* sigma 22.6, 137 taps: beyond, a shrunk picture is faster than a wider mask */
 #define LARGEST CONVOLVE_MAX_BOX /* luma pixels */
 
 gdouble
@@ -78,7 +78,7 @@ cover_box (ConvolveRect box, gint feather, gint width, gint height)
   return (ConvolveRect){ left, top, right - left, bottom - top };
 }
 
-/* The effect of a box whose shorter side has that many luma pixels. */
+/* The effect of a region whose shorter side has that many luma pixels, expanded. */
 static void
 set_effect (GstCudaConvolvePatch *patch, const ConvolveRegionSettings *settings, gdouble side)
 {
@@ -106,7 +106,7 @@ unite (ConvolveRect a, ConvolveRect b)
       ConvolveRect){ left, top, MAX (a.x + a.width, b.x + b.width) - left, MAX (a.y + a.height, b.y + b.height) - top };
 }
 
-/* A box on the way into a patch. */
+/* A box on the way into a patch. The rectangle of a patch that became a part of another patch has no width. */
 typedef struct
 {
   ConvolveRect box;
@@ -117,7 +117,7 @@ typedef struct
 static gboolean
 have_one_effect (const Candidate *a, const Candidate *b)
 {
-  return a->patch.strength == b->patch.strength && a->patch.block == b->patch.block && a->patch.shape == b->patch.shape;
+  return a->patch.strength == b->patch.strength && a->patch.shape == b->patch.shape;
 }
 
 /*
@@ -169,6 +169,7 @@ compare_candidates (gconstpointer left, gconstpointer right)
   return (a->patch.rect.width == 0) - (b->patch.rect.width == 0);
 }
 
+/* After the sort each patch that was kept comes before the boxes that it took over. */
 static void
 append_patches (GstCudaConvolvePatches *patches, GArray *candidates)
 {
@@ -206,7 +207,7 @@ make_candidate (const GstCudaConvolveBox *box, const ConvolveRegionSettings *set
   candidate.patch.x = region.x;
   candidate.patch.y = region.y;
   candidate.patch.shape = box->is_part ? CONVOLVE_SHAPE_RECTANGLE : settings->shape;
-  set_effect (&candidate.patch, settings, MIN (box->region.width, box->region.height));
+  set_effect (&candidate.patch, settings, MIN (region.width, region.height));
   return candidate;
 }
 

@@ -16,8 +16,9 @@ typedef struct
 } GstCudaConvolveRectangle;
 
 /*
- * A box as it was found. The box is a region, or one of many parts that make up a region of any shape; then all parts
- * follow each other, and region-shape does not count. Expansion and strength follow from the region.
+ * A box as it was found. A face is a region of one box. A person in a mask of segmentation is a region of hundreds of
+ * boxes, its parts: they follow each other in lists, and region-shape does not count for them. Expansion and strength
+ * follow from the rectangle around the region.
  */
 typedef struct
 {
@@ -30,7 +31,7 @@ typedef struct
 
 /*
  * The sigma of a strength class, 0..16, in luma pixels: 1 to 256, each larger than the one before by the square root of
- * 2. The picture is shrunk by the factor first, because no mask is wide enough for a large sigma.
+ * 2. The picture is shrunk by the factor first, because wide masks take long, and no mask is wide enough for the largest.
  */
 gdouble gst_cuda_convolve_strength_sigma (guint strength);
 gint gst_cuda_convolve_strength_factor (guint strength);

@@ -142,7 +142,7 @@ static const Row rows[] = {
 
   /* Since 0.3. */
   { "apply-to", "Apply to", ENUM_AT (region.apply_to, convolve_apply_to_get_type), .target = MASK, .flags = PLAYING,
-      .standard = CONVOLVE_APPLY_TO_FRAME, .blurb = "Part of each frame that is changed; no byte of the rest changes" },
+      .standard = CONVOLVE_APPLY_TO_FRAME, .blurb = "Part of each frame that is changed; the rest keeps every byte" },
   { "regions", "Regions", TEXT_AT (region.regions), .target = REGION, .flags = PLAYING,
       .blurb = "Boxes x,y,width,height in luma pixels or, with %, in per cent of the frame; boxes are split by ';', as "
                "in 100,80,64,64; 50%,0,50%,100% (NULL or empty = none)" },
@@ -153,18 +153,20 @@ static const Row rows[] = {
                "not count, as in !person (NULL or empty = all types)" },
   { "region-expand", "Region expand", DOUBLE_AT (region.expand), .target = REGION, .flags = CONTROLLABLE,
       .most = CONVOLVE_MAX_EXPAND,
-      .blurb = "Share of its width and height by which a box grows on each side, before anything else" },
+      .blurb =
+          "Share of its width and height by which a box grows on each side, before anything else is made of the box" },
   { "region-feather", "Region feather", UINT_AT (region.feather), .target = REGION, .flags = CONTROLLABLE,
       .most = CONVOLVE_MAX_FEATHER, .blurb = "Luma pixels around the expanded box over which the effect fades out" },
   { "region-shape", "Region shape", ENUM_AT (region.shape, convolve_region_shape_get_type), .target = REGION,
       .flags = PLAYING, .standard = CONVOLVE_SHAPE_RECTANGLE, .blurb = "Shape of a region in its box" },
   { "region-effect", "Region effect", ENUM_AT (region.effect, convolve_region_effect_get_type), .target = REGION,
       .flags = PLAYING, .standard = CONVOLVE_REGION_EFFECT_MASK,
-      .blurb = "What is done to a region. A blur can be undone in part; see README" },
+      .blurb = "What is done to a region. A blur can be undone; see README, Regions" },
   { "region-strength", "Region strength", DOUBLE_AT (region.strength), .target = STRENGTH, .flags = CONTROLLABLE,
       .most = 1,
       .blurb = "sigma of the masks gaussian and box as a share of the shorter side of each box, so that a near face is "
-               "blurred as much as a far one; rounded up to one of 17 values from 1 to 256 (0 = the mask as it is)" },
+               "blurred as much as a far one; that sigma is rounded up to one of 17 values from 1 to 256 (0 = the mask "
+               "as it is)" },
   { "region-blocks", "Region blocks", UINT_AT (region.blocks), .target = BLOCKS, .flags = CONTROLLABLE, .least = 1,
       .most = CONVOLVE_MAX_BLOCKS, .standard = 6,
       .blurb = "Number of blocks across the shorter side of each box, for the effect pixelate" },
@@ -177,7 +179,8 @@ static const Row rows[] = {
                "may miss a face for that long" },
   { "region-fallback", "Region fallback", ENUM_AT (region.fallback, convolve_region_fallback_get_type),
       .target = DETECTIONS, .flags = PLAYING, .standard = CONVOLVE_REGION_FALLBACK_NONE,
-      .blurb = "What is changed where no frame has had metadata for longer than region-hold" },
+      .blurb = "What to do when no metadata came for longer than region-hold. A frame without a "
+               "GstVideoRegionOfInterestMeta has no metadata; an empty GstAnalyticsRelationMeta is metadata" },
   { "weights", "Weights", ARRAY_AT (mask.weights), .target = MASK, .flags = PLAYING,
       .blurb = "Weights of the mask in the place of mask: an array of rows, each an array of ints or doubles, such as "
                "<<1,2,1>,<2,4,2>,<1,2,1>>; Python takes a Gst.ValueArray of them (empty = none)" },
@@ -203,9 +206,8 @@ static const Row rows[] = {
       .blurb = "Turn the mask by 180 degrees around the pixel: a convolution in the mathematical sense, where "
                "otherwise the mask lies on the picture as it is written" },
   { "mix", "Mix", DOUBLE_AT (mask.mix), .target = MASK, .flags = CONTROLLABLE, .most = 1, .standard = 1,
-      .blurb =
-          "Share of the convolved picture in the output; the rest is the input, and both are added before the "
-          "one rounding (0 = the input, 1 = the convolved picture; absolute and presets of several masks need 1)" },
+      .blurb = "Share of the convolved picture in the output; the rest is the input, and the mixture is rounded once "
+               "(0 = the input, 1 = the convolved picture; absolute and presets of several masks need 1)" },
   { "absolute", "Absolute", BOOLEAN_AT (mask.absolute), .target = MASK, .flags = PLAYING,
       .blurb =
           "Take the weighted sum without its sign, before bias is added: an edge mask then shows dark-to-bright "
@@ -223,10 +225,11 @@ static const Row rows[] = {
   { "field-mode", "Field mode", ENUM_AT (field_mode, convolve_field_mode_get_type), .target = MASK, .flags = PLAYING,
       .standard = CONVOLVE_FIELD_MODE_AUTO,
       .blurb = "Whether the two fields of an interlaced frame are convolved by themselves, so that neither shows in "
-               "the other; presets that have a size cover as much of the picture as in a frame" },
+               "the other. A preset that has a size is half as many rows high in a field, whose rows are two apart" },
   { "iterations", "Iterations", UINT_AT (iterations), .target = MASK, .flags = CONTROLLABLE, .least = 1,
       .most = CONVOLVE_MAX_ITERATIONS, .standard = 1,
-      .blurb = "How many times the mask is applied, each time to the result before: n times are n elements in a row" },
+      .blurb =
+          "How many times the mask is applied, each time to the result before: 3 gives what three elements in a row give" },
 };
 
 G_STATIC_ASSERT (sizeof (ConvolveBoundary) == sizeof (gint) && sizeof (ConvolveActivation) == sizeof (gint));
@@ -599,6 +602,19 @@ add_idle_of (const ConvolveProperties *properties, Target target, const gchar *w
   }
 }
 
+/* The same for the properties whose members lie between two places of ConvolveProperties. */
+static void
+add_idle_between (const ConvolveProperties *properties, gsize first, gsize end, const gchar *why, GPtrArray *sentences)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    gboolean within = rows[i].offset >= first && rows[i].offset < end;
+    g_autofree gchar *value = within ? show_value (properties, &rows[i]) : NULL;
+
+    if (value)
+      g_ptr_array_add (sentences, g_strdup_printf ("%s: %s has no effect: %s", rows[i].name, value, why));
+  }
+}
+
 static void
 add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
 {
@@ -609,8 +625,15 @@ add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
       add_idle_of (properties, target, "apply-to is frame", sentences);
     return;
   }
-  if (region->effect != CONVOLVE_REGION_EFFECT_MASK)
+  if (region->effect != CONVOLVE_REGION_EFFECT_MASK) {
     add_idle_of (properties, STRENGTH, "region-effect is not mask", sentences);
+    add_idle_between (properties, offsetof (ConvolveProperties, mask),
+        offsetof (ConvolveProperties, mask) + sizeof (properties->mask), "region-effect is not mask", sentences);
+  } else if (region->strength > 0) {
+    add_idle_between (properties, offsetof (ConvolveProperties, mask.mask_width),
+        offsetof (ConvolveProperties, mask.sigma) + sizeof (properties->mask.sigma),
+        "region-strength gives each box a sigma of its own", sentences);
+  }
   if (region->effect != CONVOLVE_REGION_EFFECT_PIXELATE)
     add_idle_of (properties, BLOCKS, "region-effect is not pixelate", sentences);
   if (region->effect != CONVOLVE_REGION_EFFECT_FILL)

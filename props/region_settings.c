@@ -68,9 +68,9 @@ skip (const gchar *p, const gchar *characters)
   return p + strspn (p, characters);
 }
 
-/* Reads the number at *p, and moves *p behind the number and the comma. */
+/* Reads the number at *p of the box at start, and moves *p behind the number and the comma. */
 static gboolean
-take_number (const gchar **p, guint box, guint number, ConvolveTextBox *into, GError **error)
+take_number (const gchar **p, const gchar *start, guint box, guint number, ConvolveTextBox *into, GError **error)
 {
   static const gchar *const names[] = { "x", "y", "width", "height" };
   const gchar *token = *p, *end;
@@ -79,7 +79,7 @@ take_number (const gchar **p, guint box, guint number, ConvolveTextBox *into, GE
   gdouble value;
 
   if (length == 0)
-    return fail (error, "regions", token, *token ? 1 : 0, "stands where box %u must have its %s: x,y,width,height", box,
+    return fail (error, "regions", start, strcspn (start, ";\n"), "is box %u and lacks its %s: x,y,width,height", box,
         names[number]);
   into->per_cent[number] = token[length - 1] == '%';
   problem = convolve_parse_number (token, length - into->per_cent[number], &value);
@@ -99,8 +99,10 @@ take_number (const gchar **p, guint box, guint number, ConvolveTextBox *into, GE
 static gboolean
 take_box (const gchar **p, guint box, ConvolveTextBox *into, GError **error)
 {
+  const gchar *start = *p;
+
   for (guint i = 0; i < G_N_ELEMENTS (into->number); i++)
-    if (!take_number (p, box, i, into, error))
+    if (!take_number (p, start, box, i, into, error))
       return FALSE;
   if (**p && **p != ';' && **p != '\n') {
     const gchar *more = skip (*p, BETWEEN);

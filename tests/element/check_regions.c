@@ -592,6 +592,35 @@ GST_START_TEST (text)
 }
 GST_END_TEST;
 
+/* The effect follows from the expanded box: blocks of 20 for a box of 60 that doubles. */
+GST_START_TEST (strength_after_expansion)
+{
+  GstVideoInfo info = info_of ("GRAY8", 200, 200);
+  g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed);
+  static const gchar *const pairs[][2] = { { "region-effect=pixelate regions=70,70,60,60 region-expand=0.5",
+                                               "region-effect=pixelate regions=40,40,120,120" },
+    { "region-strength=0.2 regions=70,70,60,60 region-expand=0.5", "region-strength=0.2 regions=40,40,120,120" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++) {
+    Component expected[4];
+    GstBuffer *out[2];
+
+    for (guint k = 0; k < 2; k++) {
+      g_autofree gchar *line = g_strdup_printf ("cudaconvolve apply-to=regions %s", pairs[i][k]);
+      GstHarness *harness = harness_new_for (line, &info);
+
+      out[k] = push_frame (harness, in, FALSE);
+      gst_harness_teardown (harness);
+    }
+    frame_read (&info, out[1], expected);
+    compare_components (&info, expected, out[0], pairs[i][0]);
+    frame_clear (expected);
+    gst_buffer_unref (out[0]);
+    gst_buffer_unref (out[1]);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST (expand)
 {
   GstVideoInfo info = info_of ("GRAY8", 100, 80);
@@ -904,7 +933,7 @@ GST_START_TEST (bad_settings)
   {
     const gchar *properties, *text;
   } rows[] = {
-    { "regions=1,2,3", "regions: \"\" stands where box 1 must have its height" },
+    { "regions=1,2,3", "regions: \"1,2,3\" is box 1 and lacks its height" },
     { "regions=\"1,2,3,4;5,6,x,8\"", "regions: \"x\" in box 2 is not a number" },
     { "regions=1,2,0,4", "regions: \"0\" in box 1 is no width: a width is above 0" },
     { "regions=1,2,3,-4%", "regions: \"-4%\" in box 1 is no height" },
@@ -970,6 +999,7 @@ regions_suite (void)
   tcase_add_test (tc, fill);
   tcase_add_test (tc, text);
   tcase_add_test (tc, expand);
+  tcase_add_test (tc, strength_after_expansion);
   tcase_add_test (tc, types_and_sources);
   tcase_add_test (tc, metas_stay);
   tcase_add_test (tc, hold);

@@ -50,11 +50,11 @@ GST_START_TEST (boxes)
   expect_boxes ("1,2,3,4;;5,6,7,8\r\n9,10,11,12", "1 2 3 4; 5 6 7 8; 9 10 11 12");
   expect_boxes ("1000000,-1000000,1e6,100%", "1e+06 -1e+06 1e+06 100%");
 
-#define MISSING(n, what) "stands where box " #n " must have its " what ": x,y,width,height"
-  expect_boxes ("1", "regions: \"\" " MISSING (1, "y"));
-  expect_boxes ("1,2;3,4,5,6", "regions: \";\" " MISSING (1, "width"));
-  expect_boxes ("1,2,3,4;5,,7,8", "regions: \",\" " MISSING (2, "y"));
-  expect_boxes (",1,2,3", "regions: \",\" " MISSING (1, "x"));
+#define MISSING(n, what) "is box " #n " and lacks its " what ": x,y,width,height"
+  expect_boxes ("1", "regions: \"1\" " MISSING (1, "y"));
+  expect_boxes ("1,2;3,4,5,6", "regions: \"1,2\" " MISSING (1, "width"));
+  expect_boxes ("1,2,3,4;5,,7,8", "regions: \"5,,7,8\" " MISSING (2, "y"));
+  expect_boxes (",1,2,3", "regions: \",1,2,3\" " MISSING (1, "x"));
   expect_boxes ("1,2,3,4 5", "regions: \"5\" is one number too many in box 1: x,y,width,height");
   expect_boxes ("1,2,3,4,", "regions: \"\" is one number too many in box 1: x,y,width,height");
   expect_boxes ("a,2,3,4", "regions: \"a\" in box 1 is not a number");
@@ -190,6 +190,27 @@ GST_START_TEST (regions_without_effect)
       "region-blocks: 9 has no effect: region-effect is not pixelate");
   fail_unless_equals_string (g_ptr_array_index (sentences, 2),
       "region-hold: 7 has no effect: region-sources has no metadata");
+  /* The mask does nothing beside another effect, and its size nothing beside a strength. */
+  g_ptr_array_set_size (sentences, 0);
+  properties.region = (ConvolveRegionSettings){ .apply_to = CONVOLVE_APPLY_TO_REGIONS,
+    .sources = CONVOLVE_REGION_SOURCES_ALL,
+    .effect = CONVOLVE_REGION_EFFECT_PIXELATE,
+    .blocks = 6,
+    .color = 0xff000000,
+    .hold = 500 * GST_MSECOND };
+  properties.mask.sigma = 2;
+  properties.mask.mix = 0.5;
+  convolve_properties_add_idle (&properties, FALSE, sentences);
+  fail_unless_equals_int (sentences->len, 2);
+  fail_unless_equals_string (g_ptr_array_index (sentences, 0), "sigma: 2 has no effect: region-effect is not mask");
+  fail_unless_equals_string (g_ptr_array_index (sentences, 1), "mix: 0.5 has no effect: region-effect is not mask");
+  g_ptr_array_set_size (sentences, 0);
+  properties.region.effect = CONVOLVE_REGION_EFFECT_MASK;
+  properties.region.strength = 0.2;
+  convolve_properties_add_idle (&properties, FALSE, sentences);
+  fail_unless_equals_int (sentences->len, 1);
+  fail_unless_equals_string (g_ptr_array_index (sentences, 0),
+      "sigma: 2 has no effect: region-strength gives each box a sigma of its own");
   convolve_properties_clear (&properties);
 }
 

@@ -92,7 +92,8 @@ anonymise_refuses () {
     refuses "not a value of cudaconvolve's property region-blocks" "$boxes" "$clip" region-blocks=0 &&
     refuses "mask: \"nonsense\" (character 1) is not a preset" "$boxes" "$clip" mask=nonsense &&
     refuses "has to end in .webm or .mkv" --output=out/refused.avi "$boxes" "$clip" &&
-    refuses "could not\|Could not open file" --output=out/nowhere/refused.webm "$boxes" "$clip"
+    refuses "region-types=plate.*not free here" "$boxes" "$clip" region-types=plate &&
+    refuses "there is no folder out/nowhere" --output=out/nowhere/refused.webm "$boxes" "$clip"
 }
 
 anonymise_refuses_boxes () {
