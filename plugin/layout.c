@@ -5,8 +5,8 @@
  */
 #include "layout.h"
 
-#define ALPHA 3    /* the component's number in every format that has it */
-#define NOTHING -1 /* a sample that is padding */
+#define ALPHA 3      /* the component's number in every format that has it */
+#define NOTHING (-1) /* a sample that is padding */
 
 /*
  * Packed formats of 16-bit words, with the sample in the upper bits. GStreamer's description has no offsets for them:

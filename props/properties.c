@@ -166,7 +166,7 @@ static const Row rows[] = {
       .most = 1,
       .blurb = "sigma of the masks gaussian and box as a share of the shorter side of each box, so that a near face is "
                "blurred as much as a far one; that sigma is rounded up to one of 17 values from 1 to 256 (0 = the mask "
-               "as it is)" },
+               "as it is). A blur by box can be undone" },
   { "region-blocks", "Region blocks", UINT_AT (region.blocks), .target = BLOCKS, .flags = CONTROLLABLE, .least = 1,
       .most = CONVOLVE_MAX_BLOCKS, .standard = 6,
       .blurb = "Number of blocks across the shorter side of each box, for the effect pixelate" },

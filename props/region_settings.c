@@ -87,7 +87,7 @@ take_number (const gchar **p, const gchar *start, guint box, guint number, Convo
     return fail (error, "regions", token, length, "in box %u %s", box, problem);
   if (fabs (value) > MAX_NUMBER)
     return fail (error, "regions", token, length, "in box %u is above a million", box);
-  if (number >= 2 && value <= 0)
+  if ((number == 2 || number == 3) && value <= 0)
     return fail (error, "regions", token, length, "in box %u is no %s: a %s is above 0", box, names[number],
         names[number]);
   into->number[number] = value;
@@ -139,7 +139,8 @@ convolve_region_settings_boxes (const ConvolveRegionSettings *settings, GArray *
 gboolean
 convolve_region_settings_types (const ConvolveRegionSettings *settings, gchar ***types, GError **error)
 {
-  g_autofree gchar *text = g_utf8_make_valid (settings->types ? settings->types : "", -1);
+  const gchar *types_set = settings->types ? settings->types : "";
+  g_autofree gchar *text = g_utf8_make_valid (types_set, -1);
   g_autofree gchar *lower = g_utf8_strdown (g_strstrip (text), -1);
   g_auto (GStrv) names = g_strsplit (lower, ",", -1);
 
@@ -149,7 +150,7 @@ convolve_region_settings_types (const ConvolveRegionSettings *settings, gchar **
     if (except)
       g_strstrip (names[i] + 1);
     if (names[i][except ? 1 : 0] == '\0')
-      return fail (error, "region-types", settings->types, strlen (settings->types),
+      return fail (error, "region-types", types_set, strlen (types_set),
           "has no name at place %u: names are split by commas, as in face,plate or !person", i + 1);
   }
   *types = g_steal_pointer (&names);

@@ -244,7 +244,7 @@ GST_START_TEST (strength_of_boxes)
   for (long i = 0; i < cases; i++) {
     GstVideoInfo info = info_of (formats[i % G_N_ELEMENTS (formats)], 96, 70);
     ConvolveRect boxes[MOST_BOXES];
-    Expectation list[MOST_BOXES];
+    Expectation list[MOST_BOXES] = { { { 0 }, 0 } };
     Component expected[4];
     CheckRandom random;
     gint count, feather;
