@@ -50,7 +50,7 @@ convolve_mask_file_unref (ConvolveMaskFile *file)
 const gchar *
 convolve_mask_file_location (const ConvolveMaskFile *file)
 {
-  return file->location;
+  return file ? file->location : NULL;
 }
 
 gchar *

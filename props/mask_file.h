@@ -17,6 +17,7 @@ ConvolveMaskFile *convolve_mask_file_new (const gchar *location);
 ConvolveMaskFile *convolve_mask_file_ref (ConvolveMaskFile *file);
 void convolve_mask_file_unref (ConvolveMaskFile *file);
 
+/* The name of the file as the user wrote it; NULL where file is NULL. */
 const gchar *convolve_mask_file_location (const ConvolveMaskFile *file);
 
 /*

@@ -6,7 +6,7 @@
     tests/properties.py --check [FOLDER]    writes nothing; exits 1 where the table is stale
 
 FOLDER holds the built plugin and is build/plugin where none is named. The table stands in README.md between the lines
-"<!-- table of properties -->" and "<!-- end -->". The texts are the blurbs of props/properties.c and plugin/, so a text
+"<!-- table of properties -->" and "<!-- end -->". The texts are the blurbs of props/property_rows.c and plugin/, so a text
 that is wrong is mended there. GROUPS says which group a property is in; a property without a group is an error.
 """
 import os

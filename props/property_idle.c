@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which properties have no effect, and why. */
+#include <gst/gst.h>
+#include <string.h>
+
+#include "array.h"
+#include "enums.h"
+#include "mask_file.h"
+#include "parse.h"
+#include "property_rows.h"
+#include "props.h"
+
+/* The text as a message shows it. NULL where it reads as the default; an empty text reads as NULL does. */
+static gchar *
+show_text (const gchar *text, const gchar *standard)
+{
+  if (!text || g_str_equal (text, standard ? standard : ""))
+    return NULL;
+  return convolve_parse_quote (text, strlen (text));
+}
+
+/* The same for an array. */
+static gchar *
+show_array (const GValue *array)
+{
+  g_autofree gchar *text = array ? gst_value_serialize (array) : NULL;
+
+  return show_text (text, NULL);
+}
+
+static gchar *
+show_enum (GType type, gint value)
+{
+  GEnumClass *values = g_type_class_ref (type);
+  gchar *nick = g_strdup (g_enum_get_value (values, value)->value_nick);
+
+  g_type_class_unref (values);
+  return nick;
+}
+
+/* The property's value as a message shows it, to be freed. NULL where the property is at its default. */
+static gchar *
+show_value (const ConvolveProperties *properties, const Row *row)
+{
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+  switch (row->kind) {
+    case TEXT:
+      return show_text (VALUE (gchar *, properties, row), row->text);
+    case ARRAY:
+      return show_array (VALUE (GValue *, properties, row));
+    case FILE_NAME:
+      return show_text (convolve_mask_file_location (VALUE (ConvolveMaskFile *, properties, row)), NULL);
+    case UINT:
+      if (VALUE (guint, properties, row) == row->standard)
+        return NULL;
+      return g_strdup_printf ("%u", VALUE (guint, properties, row));
+    case DOUBLE:
+      if (VALUE (gdouble, properties, row) == row->standard)
+        return NULL;
+      return g_strdup (g_ascii_formatd (digits, sizeof digits, "%g", VALUE (gdouble, properties, row)));
+    case TIME:
+      if (VALUE (guint64, properties, row) == (guint64) row->standard)
+        return NULL;
+      return g_strdup_printf ("%" G_GUINT64_FORMAT, VALUE (guint64, properties, row));
+    case FLAGS:
+      if (VALUE (guint, properties, row) == row->standard)
+        return NULL;
+      return convolve_flags_text (row->type (), VALUE (guint, properties, row));
+    case INT:
+    case BOOLEAN:
+    case ENUM:
+      if (VALUE (gint, properties, row) == row->standard)
+        return NULL;
+      return row->kind == ENUM ? show_enum (row->type (), VALUE (gint, properties, row))
+          : row->kind == INT   ? g_strdup_printf ("%d", VALUE (gint, properties, row))
+                               : g_strdup (VALUE (gboolean, properties, row) ? "true" : "false");
+  }
+  g_return_val_if_reached (NULL);
+}
+
+static void
+add_idle_of (const ConvolveProperties *properties, Target target, const gchar *why, GPtrArray *sentences)
+{
+  for (guint i = 0; i < convolve_n_property_rows; i++) {
+    g_autofree gchar *value =
+        convolve_property_rows[i].target == target ? show_value (properties, &convolve_property_rows[i]) : NULL;
+
+    if (value)
+      g_ptr_array_add (sentences,
+          g_strdup_printf ("%s: %s has no effect: %s", convolve_property_rows[i].name, value, why));
+  }
+}
+
+/* The same for the properties whose members lie between two places of ConvolveProperties. */
+static void
+add_idle_between (const ConvolveProperties *properties, gsize first, gsize end, const gchar *why, GPtrArray *sentences)
+{
+  for (guint i = 0; i < convolve_n_property_rows; i++) {
+    gboolean within = convolve_property_rows[i].offset >= first && convolve_property_rows[i].offset < end;
+    g_autofree gchar *value = within ? show_value (properties, &convolve_property_rows[i]) : NULL;
+
+    if (value)
+      g_ptr_array_add (sentences,
+          g_strdup_printf ("%s: %s has no effect: %s", convolve_property_rows[i].name, value, why));
+  }
+}
+
+static void
+add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
+{
+  const ConvolveRegionSettings *region = &properties->region;
+
+  if (region->apply_to == CONVOLVE_APPLY_TO_FRAME) {
+    for (Target target = REGION; target <= DETECTIONS; target++)
+      add_idle_of (properties, target, "apply-to is frame", sentences);
+    return;
+  }
+  if (region->effect != CONVOLVE_REGION_EFFECT_MASK) {
+    add_idle_of (properties, STRENGTH, "region-effect is not mask", sentences);
+    add_idle_between (properties, offsetof (ConvolveProperties, mask),
+        offsetof (ConvolveProperties, mask) + sizeof (properties->mask), "region-effect is not mask", sentences);
+  } else if (region->strength > 0) {
+    add_idle_between (properties, offsetof (ConvolveProperties, mask.mask_width),
+        offsetof (ConvolveProperties, mask.sigma) + sizeof (properties->mask.sigma),
+        "region-strength gives each box a sigma of its own", sentences);
+  }
+  if (region->effect != CONVOLVE_REGION_EFFECT_PIXELATE)
+    add_idle_of (properties, BLOCKS, "region-effect is not pixelate", sentences);
+  if (region->effect != CONVOLVE_REGION_EFFECT_FILL)
+    add_idle_of (properties, FILLING, "region-effect is not fill", sentences);
+  if (!(region->sources & CONVOLVE_REGION_SOURCES_METADATA))
+    add_idle_of (properties, DETECTIONS, "region-sources has no metadata", sentences);
+}
+
+void
+convolve_properties_add_idle (const ConvolveProperties *properties, gboolean layer_runs, GPtrArray *sentences)
+{
+  if (layer_runs) {
+    add_idle_of (properties, MASK, "layer-location puts a layer in the place of the mask", sentences);
+    return;
+  }
+  convolve_settings_add_idle (&properties->mask, sentences);
+  if (properties->boundary != CONVOLVE_BOUNDARY_CONSTANT)
+    add_idle_of (properties, CONSTANT, "boundary is not constant", sentences);
+  add_idle_of_regions (properties, sentences);
+  if (!convolve_layer_settings_has_layer (&properties->layer))
+    add_idle_of (properties, LAYER, "layer-location names no layer", sentences);
+}

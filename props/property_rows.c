@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "property_rows.h"
+
+#include <gst/gst.h>
+
+#include "convolve_device.h"
+#include "enums.h"
+#include "presets.h"
+
+#define PLAYING GST_PARAM_MUTABLE_PLAYING
+#define CONTROLLABLE (GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE)
+
+/* The kind of a property and its member. The compiler refuses a member of another type. */
+#define MEMBER(kind, type, member) \
+  kind, offsetof (ConvolveProperties, member) + _Generic(((ConvolveProperties *) 0)->member, type : 0)
+#define TEXT_AT(member) MEMBER (TEXT, gchar *, member)
+#define ARRAY_AT(member) MEMBER (ARRAY, GValue *, member)
+#define FILE_AT(member) MEMBER (FILE_NAME, struct _ConvolveMaskFile *, member)
+#define UINT_AT(member) MEMBER (UINT, guint, member)
+#define INT_AT(member) MEMBER (INT, gint, member)
+#define DOUBLE_AT(member) MEMBER (DOUBLE, gdouble, member)
+#define BOOLEAN_AT(member) MEMBER (BOOLEAN, gboolean, member)
+#define TIME_AT(member) MEMBER (TIME, guint64, member)
+#define FLAGS_AT(member, get_type) MEMBER (FLAGS, guint, member), .type = get_type
+#define ENUM_AT(member, get_type) ENUM, offsetof (ConvolveProperties, member), .type = get_type
+
+const Row convolve_property_rows[] = {
+  /* Since 0.1. */
+  { "mask", "Mask", TEXT_AT (mask.mask), .target = MASK, .flags = PLAYING, .text = CONVOLVE_DEFAULT_MASK,
+      .blurb = "Preset, with an argument where it takes one (motion:30), or weights: rows split by ';' or newline, "
+               "values in a row by space or comma, optionally with the shape WxH: in front. NULL = the default, "
+               "gaussian. Presets: ",
+      .list = convolve_preset_list },
+  { "mask-width", "Mask width", UINT_AT (mask.mask_width), .target = MASK, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_SIDE,
+      .blurb = "Width of a sized preset in luma pixels, odd, or number of weights in a row where the weights are "
+               "written as one row (0 = from sigma or the preset's own width; for weights from their number)" },
+  { "mask-height", "Mask height", UINT_AT (mask.mask_height), .target = MASK, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_SIDE,
+      .blurb = "Height of a sized preset in luma pixels, odd, or number of rows where the weights are written as one "
+               "row (0 = the width; 1 = a one-dimensional mask)" },
+  { "sigma", "Sigma", DOUBLE_AT (mask.sigma), .target = MASK, .flags = CONTROLLABLE, .most = CONVOLVE_MAX_SIGMA,
+      .blurb = "Standard deviation of the presets gaussian, log and unsharp in luma pixels; without effect on other "
+               "masks (0 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8)" },
+  { "divisor", "Divisor", DOUBLE_AT (mask.divisor), .flags = CONTROLLABLE, .least = -G_MAXDOUBLE, .most = G_MAXDOUBLE,
+      .blurb = "Number that the weighted sum of a mask, or the value of a layer, is divided by (0 = for a mask the sum "
+               "of the weights, or 1 where that sum is 0; for a layer 1)" },
+  { "bias", "Bias", DOUBLE_AT (mask.bias), .flags = CONTROLLABLE, .least = -1, .most = 1,
+      .blurb = "Fraction of the range from black to white that is added to luma and RGB after the division (0.5 on "
+               "black = middle grey); a preset's own offset is added to the bias" },
+  { "boundary", "Boundary", ENUM_AT (boundary, convolve_boundary_get_type), .flags = PLAYING,
+      .standard = CONVOLVE_BOUNDARY_REPLICATE,
+      .blurb =
+          "What stands outside the picture, where the mask or the layer reads beyond an edge; the values are drawn "
+          "for the left edge of a row: outside|inside" },
+  { "kernel-variant", "Kernel variant", ENUM_AT (variant, convolve_variant_get_type), .flags = PLAYING,
+      .standard = CONVOLVE_VARIANT_AUTO,
+      .blurb =
+          "How the mask or the layer is computed; auto takes the fastest variant that can, and another variant that "
+          "cannot is an error that says why" },
+  { "cuda-device-id", "CUDA device ID", INT_AT (device_id), .flags = GST_PARAM_MUTABLE_READY, .least = -1,
+      .most = G_MAXINT, .standard = -1,
+      .blurb = "Number of the CUDA device (-1 = the device that holds the frames, else the first one, else the CPU)" },
+  { "frames-in-flight", "Frames in flight", UINT_AT (frames_in_flight), .flags = PLAYING, .least = 1,
+      .most = CONVOLVE_MAX_FRAMES, .standard = 1,
+      .blurb = "Number of frames that are on the GPU at once: the copies of several frames overlap, and each frame "
+               "beyond the first delays the stream by one frame" },
+  { "n-threads", "Threads", UINT_AT (n_threads), .flags = PLAYING, .most = 1024,
+      .blurb = "Number of threads that share a frame where the CPU convolves it (0 = one for each core)" },
+
+  /* Since 0.2. */
+  { "layer-location", "Layer location", TEXT_AT (layer.location), .flags = PLAYING,
+      .blurb = "Layer: file with the weights of a convolution layer, which takes the mask's place: a .npy file of the "
+               "shape (filters, channels, height, width), or a .npz file with the arrays weight and bias; 1 channel "
+               "takes GRAY8 frames, 3 channels take RGB (NULL or empty = no layer)" },
+  { "stride", "Stride", UINT_AT (layer.stride), .target = LAYER, .flags = PLAYING, .least = 1,
+      .most = CONVOLVE_LAYER_MAX_STEP, .standard = 1,
+      .blurb = "Layer: distance between neighbouring positions of the filters in pixels, in x and in y" },
+  { "padding", "Padding", TEXT_AT (layer.padding), .target = LAYER, .flags = PLAYING, .text = "same",
+      .blurb = "Layer: pixels added on each side of the picture, filled as boundary says: same (the output has the "
+               "picture's size divided by stride, rounded up), valid (none), or a number of pixels up to 65536" },
+  { "activation", "Activation", ENUM_AT (layer.activation, convolve_activation_get_type), .target = LAYER,
+      .flags = PLAYING, .standard = CONVOLVE_ACTIVATION_NONE, .blurb = "Layer: function that each sum goes through" },
+  { "pool-size", "Pool size", UINT_AT (layer.pool_size), .target = LAYER, .flags = PLAYING, .least = 1,
+      .most = CONVOLVE_LAYER_MAX_STEP, .standard = 1,
+      .blurb = "Layer: side of the square window of max pooling, in values after the activation (1 = no pooling)" },
+  { "pool-stride", "Pool stride", UINT_AT (layer.pool_stride), .target = LAYER, .flags = PLAYING,
+      .most = CONVOLVE_LAYER_MAX_STEP,
+      .blurb = "Layer: distance between neighbouring pooling windows, in values (0 = pool-size)" },
+  { "layer-channels", "Layer channels", TEXT_AT (layer.channels), .target = LAYER, .flags = PLAYING,
+      .blurb = "Layer: feature maps to show, counted from 0, as in 0,5,8-11: 1 map makes GRAY8, 3 make RGB, 4 make "
+               "RGBA, and any number makes a mosaic (NULL or empty = all)" },
+  { "mosaic", "Mosaic", BOOLEAN_AT (layer.mosaic), .target = LAYER, .flags = PLAYING,
+      .blurb = "Layer: show the feature maps as tiles in rows and columns of one GRAY8 frame" },
+
+  /* Since 0.3. */
+  { "apply-to", "Apply to", ENUM_AT (region.apply_to, convolve_apply_to_get_type), .target = MASK, .flags = PLAYING,
+      .standard = CONVOLVE_APPLY_TO_FRAME, .blurb = "Part of each frame that is changed; the rest keeps every byte" },
+  { "regions", "Regions", TEXT_AT (region.regions), .target = REGION, .flags = PLAYING,
+      .blurb = "Boxes x,y,width,height in luma pixels or, with %, in per cent of the frame; boxes are split by ';', as "
+               "in 100,80,64,64; 50%,0,50%,100% (NULL or empty = none)" },
+  { "region-sources", "Region sources", FLAGS_AT (region.sources, convolve_region_sources_get_type), .target = REGION,
+      .flags = PLAYING, .standard = CONVOLVE_REGION_SOURCES_ALL, .blurb = "Where the boxes of a frame come from" },
+  { "region-types", "Region types", TEXT_AT (region.types), .target = DETECTIONS, .flags = PLAYING,
+      .blurb = "Types of the regions in metadata that count, split by commas, as in face,plate; a type after ! does "
+               "not count, as in !person (NULL or empty = all types)" },
+  { "region-expand", "Region expand", DOUBLE_AT (region.expand), .target = REGION, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_EXPAND,
+      .blurb =
+          "Share of its width and height by which a box grows on each side, before anything else is made of the box" },
+  { "region-feather", "Region feather", UINT_AT (region.feather), .target = REGION, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_FEATHER, .blurb = "Luma pixels around the expanded box over which the effect fades out" },
+  { "region-shape", "Region shape", ENUM_AT (region.shape, convolve_region_shape_get_type), .target = REGION,
+      .flags = PLAYING, .standard = CONVOLVE_SHAPE_RECTANGLE, .blurb = "Shape of a region in its box" },
+  { "region-effect", "Region effect", ENUM_AT (region.effect, convolve_region_effect_get_type), .target = REGION,
+      .flags = PLAYING, .standard = CONVOLVE_REGION_EFFECT_MASK,
+      .blurb = "What is done to a region. A blur can be undone; see README, Regions" },
+  { "region-strength", "Region strength", DOUBLE_AT (region.strength), .target = STRENGTH, .flags = CONTROLLABLE,
+      .most = 1,
+      .blurb = "sigma of the masks gaussian and box as a share of the shorter side of each box, so that a near face is "
+               "blurred as much as a far one; that sigma is rounded up to one of 17 values from 1 to 256 (0 = the mask "
+               "as it is). A blur by box can be undone" },
+  { "region-blocks", "Region blocks", UINT_AT (region.blocks), .target = BLOCKS, .flags = CONTROLLABLE, .least = 1,
+      .most = CONVOLVE_MAX_BLOCKS, .standard = 6,
+      .blurb = "Number of blocks across the shorter side of each box, for the effect pixelate" },
+  { "region-color", "Region color", UINT_AT (region.color), .target = FILLING, .flags = CONTROLLABLE,
+      .most = G_MAXUINT32, .standard = 0xff000000,
+      .blurb = "Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a" },
+  { "region-hold", "Region hold", TIME_AT (region.hold), .target = DETECTIONS, .flags = PLAYING,
+      .standard = 500 * GST_MSECOND,
+      .blurb = "Nanoseconds that a box from metadata stays after the last frame that had this box, so that a detector "
+               "may miss a face for that long" },
+  { "region-fallback", "Region fallback", ENUM_AT (region.fallback, convolve_region_fallback_get_type),
+      .target = DETECTIONS, .flags = PLAYING, .standard = CONVOLVE_REGION_FALLBACK_NONE,
+      .blurb = "What to do when no metadata came for longer than region-hold. A frame without a "
+               "GstVideoRegionOfInterestMeta has no metadata; an empty GstAnalyticsRelationMeta is metadata" },
+  { "weights", "Weights", ARRAY_AT (mask.weights), .target = MASK, .flags = PLAYING,
+      .blurb = "Weights of the mask in the place of mask: an array of rows, each an array of ints or doubles, such as "
+               "<<1,2,1>,<2,4,2>,<1,2,1>>; Python takes a Gst.ValueArray of them (empty = none)" },
+  { "mask-location", "Mask location", FILE_AT (mask.file), .target = MASK, .flags = PLAYING,
+      .blurb = "File with the weights of the mask in the place of mask: text as in mask, with # comments, a table of "
+               "values with commas, semicolons or tabs between, or a .npy array of rows and columns; at most 1 MiB, "
+               "read when the property is set and when the element starts (NULL or empty = none)" },
+  { "mask-x", "Mask x", TEXT_AT (mask.mask_x), .target = MASK, .flags = PLAYING,
+      .blurb = "Row of numbers that is multiplied by the column mask-y, in the place of mask: a mask by its two "
+               "vectors (NULL or empty = 1 where mask-y is set)" },
+  { "mask-y", "Mask y", TEXT_AT (mask.mask_y), .target = MASK, .flags = PLAYING,
+      .blurb = "Column of numbers, written as a row, that is multiplied by the row mask-x, in the place of mask (NULL "
+               "or empty = 1 where mask-x is set)" },
+  { "anchor-x", "Anchor x", INT_AT (mask.anchor_x), .target = MASK, .flags = CONTROLLABLE, .least = -1,
+      .most = CONVOLVE_MAX_SIDE - 1, .standard = -1,
+      .blurb = "Column of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = "
+               "half the width, rounded down)" },
+  { "anchor-y", "Anchor y", INT_AT (mask.anchor_y), .target = MASK, .flags = CONTROLLABLE, .least = -1,
+      .most = CONVOLVE_MAX_SIDE - 1, .standard = -1,
+      .blurb = "Row of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = half "
+               "the height, rounded down)" },
+  { "flip", "Flip", BOOLEAN_AT (mask.flip), .target = MASK, .flags = PLAYING,
+      .blurb = "Turn the mask by 180 degrees around the pixel: a convolution in the mathematical sense, where "
+               "otherwise the mask lies on the picture as it is written" },
+  { "mix", "Mix", DOUBLE_AT (mask.mix), .target = MASK, .flags = CONTROLLABLE, .most = 1, .standard = 1,
+      .blurb = "Share of the convolved picture in the output; the rest is the input, and the mixture is rounded once "
+               "(0 = the input, 1 = the convolved picture; absolute and presets of several masks need 1)" },
+  { "absolute", "Absolute", BOOLEAN_AT (mask.absolute), .target = MASK, .flags = PLAYING,
+      .blurb =
+          "Take the weighted sum without its sign, before bias is added: an edge mask then shows dark-to-bright "
+          "and bright-to-dark edges alike; sobel, prewitt, scharr, roberts and kirsch are never negative anyway; all "
+          "of these run on the CPU so far" },
+  { "boundary-color", "Boundary color", UINT_AT (boundary_color), .target = CONSTANT, .flags = CONTROLLABLE,
+      .most = G_MAXUINT32, .standard = 0xff000000,
+      .blurb = "Colour outside the picture for boundary=constant, as 0xAARRGGBB; AA counts where components has a" },
+  { "components", "Components", FLAGS_AT (components, convolve_components_get_type), .target = MASK, .flags = PLAYING,
+      .standard = CONVOLVE_COMPONENTS_DEFAULT,
+      .blurb =
+          "Components that the mask convolves, joined by +, as in y or r+g; the others are copied bit for bit, and "
+          "those that the format lacks are left out. y is gray, too; a is alpha, which is convolved by itself: 0 "
+          "is its black, and premultiplied colours stay" },
+  { "field-mode", "Field mode", ENUM_AT (field_mode, convolve_field_mode_get_type), .target = MASK, .flags = PLAYING,
+      .standard = CONVOLVE_FIELD_MODE_AUTO,
+      .blurb = "Whether the two fields of an interlaced frame are convolved by themselves, so that neither shows in "
+               "the other. A preset that has a size is half as many rows high in a field, whose rows are two apart" },
+  { "iterations", "Iterations", UINT_AT (iterations), .target = MASK, .flags = CONTROLLABLE, .least = 1,
+      .most = CONVOLVE_MAX_ITERATIONS, .standard = 1,
+      .blurb =
+          "How many times the mask is applied, each time to the result before: 3 gives what three elements in a row give" },
+};
+
+const guint convolve_n_property_rows = G_N_ELEMENTS (convolve_property_rows);
+
+G_STATIC_ASSERT (sizeof (ConvolveBoundary) == sizeof (gint) && sizeof (ConvolveActivation) == sizeof (gint));
+G_STATIC_ASSERT (CONVOLVE_LAYER_MAX_PADDING == 65536); /* stands in the blurb of padding */
