@@ -12,7 +12,7 @@
 #include "props.h"
 
 /* Samples by which a shrunk picture is needed beyond a patch: the radius of the widest mask there, and one to spare. */
-#define MARGIN 72
+#define MARGIN 92
 
 /* Memory that only grows. What it holds is lost then. */
 typedef struct

@@ -39,7 +39,7 @@ gboolean convolve_settings_make_mask (const ConvolveSettings *settings, guint x_
 
 /*
  * Gives the mask, which is the preset gaussian or box, the standard deviation sigma in luma pixels, up to 23. sigma,
- * mask-width and mask-height are replaced; the width of a box is the least odd one that has the deviation. FALSE with
+ * mask-width and mask-height are replaced; a gaussian ends at 4 sigma, and the width of a box is the least odd one that has the deviation. FALSE with
  * error (CONVOLVE_PROPS_ERROR_REGIONS) where the mask is another one.
  */
 gboolean convolve_settings_set_blur (ConvolveSettings *settings, gdouble sigma, GError **error);

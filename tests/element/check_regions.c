@@ -271,7 +271,8 @@ GST_START_TEST (strength_of_boxes)
       for (n = 0; first + n < count && list[first + n].strength == list[first].strength; n++)
         same[n] = list[first + n].box;
       g_ascii_dtostr (digits, sizeof digits, pow (2, list[first].strength / 2.0));
-      g_autofree gchar *properties = g_strdup_printf ("mask=gaussian sigma=%s", digits);
+      g_autofree gchar *properties = g_strdup_printf ("mask=gaussian sigma=%s mask-width=%d", digits,
+          2 * (gint) ceil (4 * pow (2, list[first].strength / 2.0)) + 1);
       g_autoptr (GstBuffer) whole = convolve_whole (properties, &info, in);
       expect_effect (&info, expected, whole, same, n, CONVOLVE_SHAPE_RECTANGLE, feather, FALSE);
     }
