@@ -17,6 +17,7 @@
 #include <gst/gst.h>
 
 #include "film.h"
+#include "properties.h"
 #include "tracks.h"
 
 /* A film from a telephone may say in a tag how to turn the picture. Boxes are those of the turned picture. */
@@ -62,34 +63,6 @@ typedef struct
   guint64 covered_frames; /* frames with boxes */
   gboolean has_video;
 } Run;
-
-/* Sets NAME=VALUE as gst-launch-1.0 does, except that a mistake is an error. */
-static gboolean
-set_property (GstElement *element, const char *assignment)
-{
-  const char *equals = strchr (assignment, '=');
-  char *name = equals ? g_strndup (assignment, equals - assignment) : g_strdup (assignment);
-  GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), name);
-  GValue value = G_VALUE_INIT;
-  gboolean ok = FALSE;
-
-  if (!equals)
-    complain ("\"%s\": a property is written NAME=VALUE", assignment);
-  else if (!pspec || !(pspec->flags & G_PARAM_WRITABLE))
-    complain ("\"%s\": cudaconvolve has no such property to set; see gst-inspect-1.0 cudaconvolve", name);
-  else {
-    g_value_init (&value, pspec->value_type);
-    ok = gst_value_deserialize_with_pspec (&value, equals + 1, pspec) && !g_param_value_validate (pspec, &value);
-    if (ok)
-      g_object_set_property (G_OBJECT (element), name, &value);
-    else
-      complain ("\"%s\": not a value of cudaconvolve's property %s; see gst-inspect-1.0 cudaconvolve", equals + 1,
-          name);
-    g_value_unset (&value);
-  }
-  g_free (name);
-  return ok;
-}
 
 /* Whether the user may set the property: some would leave boxes uncovered, and the program would not see that. */
 static gboolean
