@@ -42,7 +42,7 @@ typedef struct
   gboolean has_good;
   int restarted_at; /* the number of frames at the last error */
 
-  /* What the last status line was about. */
+  /* The values that the last status line showed. */
   gint64 shown_at; /* microseconds */
   int shown_frames;
   guint64 timed_frames, timed; /* the element's frames, and their nanoseconds together */

@@ -95,7 +95,7 @@ begin_track (Tracks *tracks, const char *type)
 /* A JSON file of this shape is a text of GLib's variants, too, whose parser checks names and kinds of values. */
 #define FILE_TYPE "a{saaa{sd}}"
 
-/* What the parser found, in words for people who do not know GLib's names of types. */
+/* The parser's fault in words for people who do not know GLib's names of types. */
 static const char *
 fault_of (const char *sentence)
 {

@@ -125,7 +125,7 @@ typedef struct
  */
 bool convolve_mask_init (ConvolveMask *mask, int width, int height);
 
-/* The same for a mask of several sets. Also false where the number of sets is out of range. */
+/* convolve_mask_init() for a mask of several sets. False where the number of sets is out of range, too. */
 bool convolve_mask_init_sets (ConvolveMask *mask, int width, int height, int sets, ConvolveCombination combination);
 void convolve_mask_clear (ConvolveMask *mask);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the GstVideoCropMeta of a frame asks for. Two kinds are in use. videocrop and hardware decoders make the caps as
+ * The GstVideoCropMeta of a frame. Two kinds of crops are in use. videocrop and hardware decoders make the caps as
  * large as the crop, and say the size of what the memory holds in the GstVideoMeta. Others keep the caps of the whole
  * frame, of which the crop is a part.
  */

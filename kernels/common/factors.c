@@ -74,7 +74,7 @@ convolve_factors_find (const double *taps, int width, int height, double most_mi
   return factors->rank > 0 && factors->missed <= most_missed;
 }
 
-/* The same elimination to its end. The pivot's row and column are 0 afterwards, so the rank is at most a side. */
+/* Full elimination, to the last pivot. A pivot's row and column are 0 afterwards, so the rank is at most a side. */
 int
 convolve_mask_rank (const ConvolveMask *mask)
 {

@@ -82,7 +82,7 @@ find_multiples (const ConvolvePlan *plan, double *multiples, double *factor)
   return true;
 }
 
-/* What is added to a sample's magnitude before it is rounded down: a multiple of 1/512. */
+/* The number, a multiple of 1/512, that is added to a sample's magnitude before the sum is rounded down. */
 static double
 base_of (const ConvolvePlan *plan, const ConvolveMask *mask, int sample)
 {

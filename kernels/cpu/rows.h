@@ -20,7 +20,7 @@ void convolve_cpu_store_row (const ConvolveCpuJob *job, int y, const uint16_t *v
 /* Turns sums into values by the tail, for an absolute value also their negatives, of which the larger results remain. */
 void convolve_cpu_doubles_to_values (const ConvolveCpuJob *job, const double *sums, int count, uint16_t *values);
 
-/* The same for a row of outputs, and writes row y. */
+/* Turns the sums of row y into values, and writes the row of the result. */
 void convolve_cpu_store_ints (const ConvolveCpuJob *job, int y, const int32_t *sums);
 void convolve_cpu_store_floats (const ConvolveCpuJob *job, int y, const float *sums);
 void convolve_cpu_store_doubles (const ConvolveCpuJob *job, int y, const double *sums);
