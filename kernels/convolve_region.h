@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Parts of a picture: boxes of any place with soft edges, and what is done there beside the convolution.
+ * Parts of a picture: boxes of any place with soft edges, and what is done there beside the convolution. The functions
+ * in the first half work on host memory at once. A batch collects the same work, and convolutions of parts, for a whole
+ * frame; then the host does it, or a device does it in few launches.
  *
  * Boxes are given in luma pixels. A pixel of a plane stands for x_step by y_step luma pixels: 1, 2 or 4 each way. The
  * results are integers from formulas that round alike on every machine, so they are the same bytes everywhere.
@@ -97,6 +99,60 @@ ConvolveStatus convolve_shrink (const ConvolvePixel *pixel, int factor, const Co
  * is a power of two.
  */
 ConvolveStatus convolve_grow (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, ConvolveError *error);
+
+/* --- the work of a frame --- */
+
+/*
+ * Work on parts of a frame, in two turns. First come the effects, which read pictures and write to the batch's memory;
+ * then copies of planes and blends, which read this memory. All sources of effects are read as they are before the first
+ * copy and blend, so a blend may write to the picture that effects are made from. Copies and blends follow each other in
+ * the order in which they were added, after the last effect. An effect does not read what another one writes.
+ *
+ * A device enqueues the work on its stream, with a few launches for all works of a kind, however many they are.
+ */
+typedef struct ConvolveBatch ConvolveBatch;
+
+/*
+ * device is NULL for work in host memory; otherwise it must outlive the batch, and all pointers are to its memory.
+ * NULL on error: NO_MEMORY.
+ */
+ConvolveBatch *convolve_batch_new (ConvolveDevice *device, ConvolveError *error);
+void convolve_batch_free (ConvolveBatch *batch); /* NULL is allowed; waits for a device */
+
+/*
+ * Begins the work of a frame: what was added before is forgotten. *memory is room for `bytes` bytes of effects, aligned
+ * to 256 bytes, which the batch keeps; what a frame before left there is lost. Errors: NO_MEMORY, NO_DEVICE_MEMORY,
+ * DEVICE_FAILED.
+ */
+ConvolveStatus convolve_batch_begin (ConvolveBatch *batch, size_t bytes, void **memory, ConvolveError *error);
+
+/*
+ * Each of these adds one work; planes mean what they mean to the functions above. plan must live until the work is done,
+ * and is for the batch's device. The errors are INVALID and NO_MEMORY.
+ *
+ * convolve: the picture is shrunk by `factor`, convolved, and grown again; 1 leaves the size as it is. factor is a power
+ * of two up to CONVOLVE_MAX_FACTOR.
+ */
+ConvolveStatus convolve_batch_convolve (ConvolveBatch *batch, const ConvolvePlan *plan, int factor,
+    const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_batch_pixelate (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveBlocks *blocks,
+    const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_batch_fill (ConvolveBatch *batch, const ConvolvePixel *pixel, const int *values,
+    const ConvolvePlane *plane, ConvolveError *error);
+
+/* Copies rows of row_bytes bytes. Strides are in bytes and may be negative. */
+ConvolveStatus convolve_batch_copy (ConvolveBatch *batch, const void *source, ptrdiff_t source_stride,
+    void *destination, ptrdiff_t destination_stride, size_t row_bytes, int rows, ConvolveError *error);
+
+/* The boxes of area are copied. */
+ConvolveStatus convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveArea *area,
+    const ConvolvePlane *plane, ConvolveError *error);
+
+/*
+ * Does all work that was added since begin(), on the host before it returns. Errors: NO_MEMORY, NO_DEVICE_MEMORY,
+ * DEVICE_FAILED.
+ */
+ConvolveStatus convolve_batch_run (ConvolveBatch *batch, ConvolveError *error);
 
 #ifdef __cplusplus
 }

@@ -331,25 +331,33 @@ has_regions (const GstCudaConvolveEngine *engine, const ConvolveProperties *prop
   return properties->region.apply_to != CONVOLVE_APPLY_TO_FRAME && !engine->layer;
 }
 
+/*
+ * Where the work is done: the device that is open, or NULL for the CPU. Boxes in frames in system memory are changed in
+ * place by the CPU, in less time than the way to a device and back takes, unless the user chose a variant there.
+ */
+static ConvolveDevice *
+choose_device (GstCudaConvolveEngine *engine, const ConvolveProperties *properties)
+{
+  gboolean boxes = has_regions (engine, properties)
+      && (properties->region.apply_to == CONVOLVE_APPLY_TO_REGIONS
+          || properties->region.effect != CONVOLVE_REGION_EFFECT_MASK);
+
+  if (boxes && !engine->cuda_memory && properties->variant == CONVOLVE_VARIANT_AUTO)
+    return NULL;
+  return gst_cuda_convolve_device_get_handle (engine->device);
+}
+
 static GstCudaConvolvePlans *
 make_plans (GstCudaConvolveEngine *engine, const ConvolveProperties *properties, ConvolveError *error)
 {
-  gboolean parts = has_regions (engine, properties), on_device;
-
-  if (parts && convolve_variant_is_for_masks (properties->variant, &on_device) && on_device) {
-    *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED };
-    g_snprintf (error->text, sizeof (error->text),
-        "kernel-variant: %s takes whole frames, and apply-to is not frame: auto, cpu and cpu-reference take regions",
-        convolve_variant_nick (properties->variant));
-    return NULL;
-  }
-  if (parts && GST_VIDEO_INFO_INTERLACE_MODE (&engine->in.info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE) {
+  if (has_regions (engine, properties)
+      && GST_VIDEO_INFO_INTERLACE_MODE (&engine->in.info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE) {
     *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED,
       .text = "apply-to: each frame is one field (interlace-mode=alternate), and regions are parts of whole frames" };
     return NULL;
   }
   return gst_cuda_convolve_plans_new (properties, engine->layer, &engine->in, &engine->out,
-      parts ? NULL : gst_cuda_convolve_device_get_handle (engine->device), error);
+      choose_device (engine, properties), error);
 }
 
 /* The plans of engine with the settings of regions; NULL with error filled where these are bad. */
@@ -357,7 +365,8 @@ static GstCudaConvolveRegions *
 make_regions (GstCudaConvolveEngine *engine, GstCudaConvolvePlans *plans, const ConvolveProperties *properties,
     ConvolveError *error)
 {
-  GstCudaConvolveRegions *regions = gst_cuda_convolve_regions_new (plans);
+  GstCudaConvolveRegions *regions =
+      gst_cuda_convolve_regions_new (plans, gst_cuda_convolve_device_get_handle (engine->device));
 
   if (!gst_cuda_convolve_regions_set (regions, engine->detections, properties, error))
     g_clear_pointer (&regions, gst_cuda_convolve_regions_free);

@@ -231,16 +231,19 @@ run_on_host (GstCudaConvolveFlights *flights, Flight *flight, GstCudaConvolveReg
 }
 
 static ConvolveStatus
-run_on_device (GstCudaConvolveFlights *flights, guint slot, ConvolveError *error)
+run_on_device (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveRegions *regions, ConvolveError *error)
 {
   Flight *flight = &flights->ring[slot];
-  ConvolveStatus status =
-      gst_cuda_convolve_run_on_device (flight->plans, gst_cuda_convolve_device_get_handle (flights->device), slot,
-          flights->kept == 0, &flight->in, &flight->out, error);
+  ConvolveStatus status;
 
+  if (regions)
+    status = gst_cuda_convolve_regions_run_on_device (regions, slot, &flight->in, &flight->out, error);
+  else
+    status = gst_cuda_convolve_run_on_device (flight->plans, gst_cuda_convolve_device_get_handle (flights->device),
+        slot, flights->kept == 0, &flight->in, &flight->out, error);
   flight->pending = status == CONVOLVE_OK;
   flight->ordered = flight->in.on_device && flight->out.on_device
-      && gst_cuda_convolve_device_orders (flights->device, flight->input)
+      && (!flight->input || gst_cuda_convolve_device_orders (flights->device, flight->input))
       && gst_cuda_convolve_device_orders (flights->device, flight->output);
   if (flight->out.on_device)
     gst_cuda_convolve_stream_mark (flight->output, flight->ordered);
@@ -259,7 +262,7 @@ run_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveRegions 
       || !check_frame (flights, gst_cuda_convolve_plans_out (flight->plans), &flight->out.video, "output"))
     return FALSE;
   if (gst_cuda_convolve_plans_are_on_device (flight->plans))
-    status = run_on_device (flights, slot, &error);
+    status = run_on_device (flights, slot, regions, &error);
   else
     status = run_on_host (flights, flight, regions, &error);
   if (status != CONVOLVE_OK)

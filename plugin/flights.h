@@ -45,7 +45,7 @@ gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flight
 
 /*
  * Begins a frame. Takes both buffers, on failure too. A failure has been posted, and then no frame is under way. With
- * regions, which belong to plans for the CPU, only these parts of the frame change, and output may be NULL: then input,
+ * regions, which belong to the plans, only these parts of the frame change, and output may be NULL: then input,
  * which must be writable, is changed in place.
  */
 GstFlowReturn gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolvePlans *plans,

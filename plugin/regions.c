@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A frame is done in two turns. First the effect of every patch is computed from the frame as it came, into memory of
+ * A frame is done in two turns, on the host or on the device. First the effect of every patch is computed from the frame as it came, into memory of
  * its own. Then the patches are blended into the frame, the weakest effect first. So a frame can be changed in place,
  * and pixels around a box count as neighbours as they came.
  */
@@ -9,17 +9,9 @@
 #include <string.h>
 
 #include "color.h"
+#include "convolve_region.h"
+#include "enums.h"
 #include "props.h"
-
-/* Samples by which a shrunk picture is needed beyond a patch: the radius of the widest mask there, and one to spare. */
-#define MARGIN 92
-
-/* Memory that only grows. What it holds is lost then. */
-typedef struct
-{
-  guint8 *bytes;
-  gsize size;
-} Room;
 
 struct _GstCudaConvolveRegions
 {
@@ -28,19 +20,20 @@ struct _GstCudaConvolveRegions
   ConvolveProperties properties;
   gboolean has_properties;
   ConvolvePool *pool;
+  ConvolveDevice *device; /* of the plans; NULL for the CPU */
+  ConvolveBatch *batch;   /* made at first use, or NULL */
 
   GstCudaConvolvePatches patches; /* of the frame that find() was for */
   GstCudaConvolveWindows windows; /* of the frame that run() works on */
-  Room room;                      /* for the patches */
-  Room shrunk, blurred;           /* for a picture that was shrunk, and for the same after its convolution */
 };
 
 GstCudaConvolveRegions *
-gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans)
+gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, ConvolveDevice *device)
 {
   GstCudaConvolveRegions *regions = g_new0 (GstCudaConvolveRegions, 1);
 
   regions->plans = gst_cuda_convolve_plans_ref (plans);
+  regions->device = gst_cuda_convolve_plans_are_on_device (plans) ? device : NULL;
   gst_cuda_convolve_patches_init (&regions->patches);
   return regions;
 }
@@ -54,9 +47,7 @@ gst_cuda_convolve_regions_free (GstCudaConvolveRegions *regions)
   if (regions->has_properties)
     convolve_properties_clear (&regions->properties);
   gst_cuda_convolve_patches_clear (&regions->patches);
-  g_free (regions->room.bytes);
-  g_free (regions->shrunk.bytes);
-  g_free (regions->blurred.bytes);
+  convolve_batch_free (regions->batch);
   g_free (regions);
 }
 
@@ -119,42 +110,36 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
 
 /* --- plans of other strengths --- */
 
-/* The plans of a strength class; made where this is the first patch of that class. */
+/*
+ * The plans of a strength class; made where this is the first patch of that class. The user chose a variant for another
+ * mask: where the variant on the device refuses this one, auto chooses.
+ */
 static ConvolveStatus
 ensure_strength (GstCudaConvolveRegions *regions, guint strength, ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
   gint factor = gst_cuda_convolve_strength_factor (strength);
   ConvolveProperties properties;
+  GstCudaConvolvePlans *plans;
 
   if (regions->by_strength[strength])
     return CONVOLVE_OK;
   convolve_properties_copy (&properties, &regions->properties);
   convolve_settings_set_blur (&properties.mask, gst_cuda_convolve_strength_sigma (strength) / factor, NULL);
-  regions->by_strength[strength] = gst_cuda_convolve_plans_new (&properties, NULL, layout, layout, NULL, error);
+  plans = gst_cuda_convolve_plans_new (&properties, NULL, layout, layout, regions->device, error);
+  if (!plans && error->status == CONVOLVE_UNSUPPORTED && regions->device) {
+    properties.variant = CONVOLVE_VARIANT_AUTO;
+    plans = gst_cuda_convolve_plans_new (&properties, NULL, layout, layout, regions->device, error);
+  }
   convolve_properties_clear (&properties);
-  if (!regions->by_strength[strength])
+  if (!plans)
     return error->status;
-  gst_cuda_convolve_plans_set_pool (regions->by_strength[strength], regions->pool);
+  gst_cuda_convolve_plans_set_pool (plans, regions->pool);
+  regions->by_strength[strength] = plans;
   return CONVOLVE_OK;
 }
 
 /* --- memory --- */
-
-static ConvolveStatus
-make_room (Room *room, gsize size, ConvolveError *error)
-{
-  if (size <= room->size)
-    return CONVOLVE_OK;
-  g_free (room->bytes);
-  room->bytes = g_try_malloc (size);
-  room->size = room->bytes ? size : 0;
-  if (room->bytes)
-    return CONVOLVE_OK;
-  *error = (ConvolveError){ .status = CONVOLVE_NO_MEMORY };
-  g_snprintf (error->text, sizeof (error->text), "no memory for %" G_GSIZE_FORMAT " bytes of regions", size);
-  return CONVOLVE_NO_MEMORY;
-}
 
 /* The patch's rectangle in pixels of a group. */
 static ConvolveRect
@@ -172,10 +157,11 @@ patch_in_group (const GstCudaConvolveRegions *regions, const GstCudaConvolvePatc
   return (ConvolveRect){ x, y, right - x, bottom - y };
 }
 
+/* So many bytes that the memory of the next patch is aligned. */
 static gsize
 patch_bytes (const GstCudaConvolveGroup *group, ConvolveRect rect)
 {
-  return (gsize) rect.width * rect.height * group->pixel.stride;
+  return GST_ROUND_UP_16 ((gsize) rect.width * rect.height * group->pixel.stride);
 }
 
 /* Where pixel (0, 0) of the group would lie, if the memory of one rectangle were a part of a plane. */
@@ -191,12 +177,12 @@ origin_of (guint8 *bytes, const GstCudaConvolveGroup *group, ConvolveRect rect)
 
 /* The source is the group's plane in a frame; the destination is the patch's memory. */
 static ConvolvePlane
-describe_plane (const GstCudaConvolveGroup *group, const GstVideoFrame *frame, gint rows, ConvolveRect rect,
+describe_plane (const GstCudaConvolveGroup *group, const GstCudaConvolvePlanePair *pair, gint rows, ConvolveRect rect,
     guint8 *bytes)
 {
   return (ConvolvePlane){
-    .source = (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, group->plane) + group->offset,
-    .source_stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, group->plane),
+    .source = pair->source + group->offset,
+    .source_stride = pair->source_stride,
     .destination = origin_of (bytes, group, rect),
     .destination_stride = (gssize) rect.width * group->pixel.stride,
     .width = group->width,
@@ -205,75 +191,24 @@ describe_plane (const GstCudaConvolveGroup *group, const GstVideoFrame *frame, g
   };
 }
 
-/* A rectangle of the shrunk picture that has another one of the whole picture inside, with a margin. */
-static ConvolveRect
-shrink_rect (ConvolveRect rect, gint factor, gint margin, gint width, gint height)
-{
-  gint left = MAX (rect.x / factor - margin, 0), top = MAX (rect.y / factor - margin, 0);
-  gint right = MIN ((rect.x + rect.width - 1) / factor + 1 + margin, width);
-  gint bottom = MIN ((rect.y + rect.height - 1) / factor + 1 + margin, height);
-
-  return (ConvolveRect){ left, top, right - left, bottom - top };
-}
-
-/* Convolves the picture at a smaller size, and makes the result as large as the picture again. */
-static ConvolveStatus
-convolve_shrunk (GstCudaConvolveRegions *regions, const ConvolvePlan *plan, gint factor,
-    const GstCudaConvolveGroup *group, const ConvolvePlane *plane, ConvolveError *error)
-{
-  gint width = (plane->width + factor - 1) / factor, height = (plane->height + factor - 1) / factor;
-  gssize stride = (gssize) width * group->pixel.stride;
-  /* The opposite edge is a neighbour under the boundary wrap, so that the whole picture is needed. */
-  gint margin = regions->properties.boundary == CONVOLVE_BOUNDARY_WRAP ? MAX (width, height) : MARGIN;
-  ConvolvePlane small = *plane;
-  ConvolveStatus status = make_room (&regions->shrunk, stride * height, error);
-
-  if (status == CONVOLVE_OK)
-    status = make_room (&regions->blurred, stride * height, error);
-  if (status != CONVOLVE_OK)
-    return status;
-  small.destination = regions->shrunk.bytes;
-  small.destination_stride = stride;
-  small.region = shrink_rect (plane->region, factor, margin, width, height);
-  status = convolve_shrink (&group->pixel, factor, &small, error);
-
-  small.source = regions->shrunk.bytes;
-  small.source_stride = stride;
-  small.destination = regions->blurred.bytes;
-  small.width = width;
-  small.height = height;
-  small.region = shrink_rect (plane->region, factor, 1, width, height); /* 1 for the interpolation */
-  if (status == CONVOLVE_OK)
-    status = convolve_run (plan, &small, error);
-
-  small = *plane;
-  small.source = regions->blurred.bytes;
-  small.source_stride = stride;
-  return status == CONVOLVE_OK ? convolve_grow (&group->pixel, factor, &small, error) : status;
-}
-
 /* The mask as it is, or that of the patch's strength. */
 static ConvolveStatus
 convolve_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint group,
     const ConvolvePlane *plane, ConvolveError *error)
 {
-  guint kind = regions->windows.kind;
-  GstCudaConvolveGroup seen;
-  gint factor;
-  ConvolveStatus status;
-  const ConvolvePlan *plan;
+  GstCudaConvolvePlans *plans = regions->plans;
+  ConvolveStatus status = CONVOLVE_OK;
+  gint factor = 1;
 
-  if (patch->strength < 0)
-    return convolve_run (gst_cuda_convolve_plans_group (regions->plans, kind, group), plane, error);
-  status = ensure_strength (regions, patch->strength, error);
+  if (patch->strength >= 0) {
+    status = ensure_strength (regions, patch->strength, error);
+    plans = regions->by_strength[patch->strength];
+    factor = gst_cuda_convolve_strength_factor (patch->strength);
+  }
   if (status != CONVOLVE_OK)
     return status;
-  plan = gst_cuda_convolve_plans_group (regions->by_strength[patch->strength], kind, group);
-  factor = gst_cuda_convolve_strength_factor (patch->strength);
-  if (factor == 1)
-    return convolve_run (plan, plane, error);
-  seen = gst_cuda_convolve_windows_group (&gst_cuda_convolve_plans_in (regions->plans)->groups[group], kind);
-  return convolve_shrunk (regions, plan, factor, &seen, plane, error);
+  return convolve_batch_convolve (regions->batch, gst_cuda_convolve_plans_group (plans, regions->windows.kind, group),
+      factor, plane, error);
 }
 
 /* The patch in each window of the frame, so that no field and no view reaches into another. */
@@ -296,11 +231,11 @@ convolve_windows (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *p
 
 static ConvolveStatus
 compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint number,
-    const GstVideoFrame *frame, guint8 *bytes, ConvolveError *error)
+    const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
   const GstCudaConvolveGroup *group = &layout->groups[number];
-  ConvolvePlane plane = describe_plane (group, frame, regions->windows.planes[group->plane].rows,
+  ConvolvePlane plane = describe_plane (group, pair, regions->windows.planes[group->plane].rows,
       patch_in_group (regions, patch, group), bytes);
   ConvolveBlocks blocks = { patch->x, patch->y, patch->block, group->x_step, group->y_step };
   gint values[CONVOLVE_MAX_SAMPLES];
@@ -309,10 +244,10 @@ compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patc
     case CONVOLVE_REGION_EFFECT_MASK:
       return convolve_windows (regions, patch, number, group, &plane, error);
     case CONVOLVE_REGION_EFFECT_PIXELATE:
-      return convolve_pixelate (&group->pixel, &blocks, &plane, error);
+      return convolve_batch_pixelate (regions->batch, &group->pixel, &blocks, &plane, error);
     case CONVOLVE_REGION_EFFECT_FILL:
       gst_cuda_convolve_color_values (layout, group, regions->properties.region.color, values);
-      return convolve_fill (&group->pixel, values, &plane, error);
+      return convolve_batch_fill (regions->batch, &group->pixel, values, &plane, error);
   }
   g_return_val_if_reached (CONVOLVE_INVALID);
 }
@@ -324,7 +259,8 @@ compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patc
  * stand for the luma rows of both. So each of them has the weight of all these luma rows, and none shows what is hidden.
  */
 static ConvolveStatus
-blend_pairs (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane, ConvolveError *error)
+blend_pairs (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane,
+    ConvolveError *error)
 {
   const ConvolveRect *region = &plane->region;
   ConvolveArea pairs = *area;
@@ -343,15 +279,16 @@ blend_pairs (const ConvolvePixel *pixel, const ConvolveArea *area, const Convolv
     rows.region.y = first;
     rows.region.height = end - first;
     if (first < end)
-      status = convolve_blend (pixel, &pairs, &rows, error);
+      status = convolve_batch_blend (batch, pixel, &pairs, &rows, error);
   }
   return status;
 }
 
 static ConvolveStatus
-blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, const GstCudaConvolveGroup *group,
-    const GstVideoFrame *frame, guint8 *bytes, ConvolveError *error)
+blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint number,
+    const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error)
 {
+  const GstCudaConvolveGroup *group = &gst_cuda_convolve_plans_in (regions->plans)->groups[number];
   const GstCudaConvolveWindows *windows = &regions->windows;
   ConvolveRect rect = patch_in_group (regions, patch, group);
   ConvolveArea area = {
@@ -366,8 +303,8 @@ blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
   ConvolvePlane plane = {
     .source = origin_of (bytes, group, rect),
     .source_stride = (gssize) rect.width * group->pixel.stride,
-    .destination = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, group->plane) + group->offset,
-    .destination_stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, group->plane),
+    .destination = pair->destination + group->offset,
+    .destination_stride = pair->destination_stride,
     .width = group->width,
     .height = windows->planes[group->plane].rows,
     .region = rect,
@@ -375,18 +312,21 @@ blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
 
   /* An area has steps up to 4. In 4:1:0 a row of chroma at the edge of a box may so count to one field alone. */
   if (windows->woven && (windows->kind & GST_CUDA_CONVOLVE_SECOND_ROWS) && group->y_step == 2)
-    return blend_pairs (&group->pixel, &area, &plane, error);
-  return convolve_blend (&group->pixel, &area, &plane, error);
+    return blend_pairs (regions->batch, &group->pixel, &area, &plane, error);
+  return convolve_batch_blend (regions->batch, &group->pixel, &area, &plane, error);
 }
 
 /* --- all patches --- */
 
-/* Goes through all patches and groups, with the memory of each; out is NULL in the first turn. */
+typedef ConvolveStatus (*Turn) (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint group,
+    const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error);
+
+/* Goes through all patches and groups, with the memory of each. pairs has an element for each plane. */
 static ConvolveStatus
-take_turn (GstCudaConvolveRegions *regions, const GstVideoFrame *in, const GstVideoFrame *out, ConvolveError *error)
+take_turn (GstCudaConvolveRegions *regions, Turn turn, const GstCudaConvolvePlanePair *pairs, guint8 *bytes,
+    ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
-  guint8 *bytes = regions->room.bytes;
 
   for (guint i = 0; i < regions->patches.patches->len; i++) {
     const GstCudaConvolvePatch *patch = &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i);
@@ -397,10 +337,7 @@ take_turn (GstCudaConvolveRegions *regions, const GstVideoFrame *in, const GstVi
 
       if (group->pixel.select == 0)
         continue;
-      if (out)
-        status = blend_patch (regions, patch, group, out, bytes, error);
-      else
-        status = compute_patch (regions, patch, k, in, bytes, error);
+      status = turn (regions, patch, k, &pairs[group->plane], bytes, error);
       if (status != CONVOLVE_OK)
         return status;
       bytes += patch_bytes (group, patch_in_group (regions, patch, group));
@@ -409,16 +346,20 @@ take_turn (GstCudaConvolveRegions *regions, const GstVideoFrame *in, const GstVi
   return CONVOLVE_OK;
 }
 
-/* gst_video_frame_copy() leaves out the last sample of packed 4:2:2 rows of odd width. */
-static void
-copy_frame (const GstCudaConvolveLayout *layout, const GstCudaConvolvePlane *planes, const GstVideoFrame *from,
-    GstVideoFrame *to)
+/* Copies the planes that are not changed in place, with all bytes of their rows. */
+static ConvolveStatus
+copy_planes (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, ConvolveError *error)
 {
-  for (guint i = 0; i < layout->n_planes; i++)
-    for (gsize y = 0; y < planes[i].rows; y++)
-      memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (to, i) + (gssize) y * GST_VIDEO_FRAME_PLANE_STRIDE (to, i),
-          (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (from, i) + (gssize) y * GST_VIDEO_FRAME_PLANE_STRIDE (from, i),
-          planes[i].row_bytes);
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (guint i = 0; i < gst_cuda_convolve_plans_in (regions->plans)->n_planes && status == CONVOLVE_OK; i++) {
+    const GstCudaConvolvePlane *shape = &regions->windows.planes[i];
+
+    if (pairs[i].source != pairs[i].destination)
+      status = convolve_batch_copy (regions->batch, pairs[i].source, pairs[i].source_stride, pairs[i].destination,
+          pairs[i].destination_stride, shape->row_bytes, shape->rows, error);
+  }
+  return status;
 }
 
 static gsize
@@ -436,32 +377,129 @@ count_bytes (const GstCudaConvolveRegions *regions)
   return bytes;
 }
 
+static ConvolveStatus
+run_once (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, ConvolveError *error)
+{
+  void *bytes;
+  ConvolveStatus status = convolve_batch_begin (regions->batch, count_bytes (regions), &bytes, error);
+
+  if (status == CONVOLVE_OK)
+    status = take_turn (regions, compute_patch, pairs, bytes, error);
+  if (status == CONVOLVE_OK)
+    status = copy_planes (regions, pairs, error);
+  if (status == CONVOLVE_OK)
+    status = take_turn (regions, blend_patch, pairs, bytes, error);
+  return status == CONVOLVE_OK ? convolve_batch_run (regions->batch, error) : status;
+}
+
+/* All iterations: the second one and those that follow are done in place. */
+static ConvolveStatus
+run_pairs (GstCudaConvolveRegions *regions, GstCudaConvolvePlanePair *pairs, ConvolveError *error)
+{
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (!regions->batch)
+    regions->batch = convolve_batch_new (regions->device, error);
+  if (!regions->batch)
+    return error->status;
+  for (guint i = 0; i < gst_cuda_convolve_plans_iterations (regions->plans) && status == CONVOLVE_OK; i++) {
+    status = run_once (regions, pairs, error);
+    for (guint k = 0; k < gst_cuda_convolve_plans_in (regions->plans)->n_planes; k++) {
+      pairs[k].source = pairs[k].destination;
+      pairs[k].source_stride = pairs[k].destination_stride;
+    }
+  }
+  return status;
+}
+
+static void
+init_windows (GstCudaConvolveRegions *regions, const GstCudaConvolveFrame *in, const GstCudaConvolveFrame *out)
+{
+  GstCudaConvolveWindows *windows = &regions->windows;
+
+  gst_cuda_convolve_windows_init (windows, gst_cuda_convolve_plans_in (regions->plans),
+      gst_cuda_convolve_plans_field_mode (regions->plans), in, out);
+  /* A crop does not limit the regions: a sink that overlooks the crop would show what is to be hidden. */
+  windows->crop_x = windows->picture_x;
+  windows->crop_y = windows->picture_y;
+}
+
 ConvolveStatus
 gst_cuda_convolve_regions_run (GstCudaConvolveRegions *regions, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
     ConvolveTimes *times, ConvolveError *error)
 {
   gint64 start = g_get_monotonic_time ();
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES];
   ConvolveStatus status;
 
-  gst_cuda_convolve_windows_init (&regions->windows, layout, gst_cuda_convolve_plans_field_mode (regions->plans), in,
-      out);
-  /* A crop does not limit the regions: a sink that overlooks the crop would show what is to be hidden. */
-  regions->windows.crop_x = regions->windows.picture_x;
-  regions->windows.crop_y = regions->windows.picture_y;
-  status = make_room (&regions->room, count_bytes (regions), error);
-  if (status == CONVOLVE_OK)
-    status = take_turn (regions, &in->video, NULL, error);
-  if (status == CONVOLVE_OK
-      && GST_VIDEO_FRAME_PLANE_DATA (&in->video, 0) != GST_VIDEO_FRAME_PLANE_DATA (&out->video, 0))
-    copy_frame (layout, regions->windows.planes, &in->video, &out->video);
-  if (status == CONVOLVE_OK)
-    status = take_turn (regions, &in->video, &out->video, error);
-  for (guint i = 1; i < gst_cuda_convolve_plans_iterations (regions->plans) && status == CONVOLVE_OK; i++) {
-    status = take_turn (regions, &out->video, NULL, error);
-    if (status == CONVOLVE_OK)
-      status = take_turn (regions, &out->video, &out->video, error);
-  }
+  init_windows (regions, in, out);
+  for (guint i = 0; i < gst_cuda_convolve_plans_in (regions->plans)->n_planes; i++)
+    pairs[i] = (GstCudaConvolvePlanePair){
+      .source = GST_VIDEO_FRAME_PLANE_DATA (&in->video, i),
+      .destination = GST_VIDEO_FRAME_PLANE_DATA (&out->video, i),
+      .source_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, i),
+      .destination_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, i),
+    };
+  status = run_pairs (regions, pairs, error);
   *times = (ConvolveTimes){ .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };
+  return status;
+}
+
+/* --- on the device --- */
+
+/* Finds where the plane is on the device, and enqueues its upload where it is on the host. */
+static ConvolveStatus
+place_plane (GstCudaConvolveRegions *regions, guint number, const GstCudaConvolveFrame *in,
+    const GstCudaConvolveFrame *out, GstCudaConvolvePlanePair *pair, ConvolveError *error)
+{
+  const GstCudaConvolvePlane *shape = &regions->windows.planes[number];
+  ConvolveStage stage = { 0 };
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (!in->on_device || !out->on_device)
+    status = convolve_device_stage (regions->device, number, shape->row_bytes, shape->rows, &stage, error);
+  pair->source = gst_cuda_convolve_first_row (shape, in, number, stage.source, stage.stride, &pair->source_stride);
+  pair->destination =
+      gst_cuda_convolve_first_row (shape, out, number, stage.destination, stage.stride, &pair->destination_stride);
+  if (status == CONVOLVE_OK && !in->on_device) {
+    ConvolveRows rows = gst_cuda_convolve_host_rows (shape, &in->video, number, 0, shape->rows);
+
+    status = convolve_device_upload (regions->device, number, &rows, error);
+  }
+  return status;
+}
+
+static ConvolveStatus
+fetch_plane (GstCudaConvolveRegions *regions, guint number, const GstCudaConvolveFrame *out, ConvolveError *error)
+{
+  const GstCudaConvolvePlane *shape = &regions->windows.planes[number];
+  ConvolveRows rows;
+
+  if (out->on_device)
+    return CONVOLVE_OK;
+  rows = gst_cuda_convolve_host_rows (shape, &out->video, number, 0, shape->rows);
+  return convolve_device_download (regions->device, number, &rows, error);
+}
+
+ConvolveStatus
+gst_cuda_convolve_regions_run_on_device (GstCudaConvolveRegions *regions, guint slot, GstCudaConvolveFrame *in,
+    GstCudaConvolveFrame *out, ConvolveError *error)
+{
+  guint n_planes = gst_cuda_convolve_plans_in (regions->plans)->n_planes;
+  GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES];
+  ConvolveStatus status = convolve_device_begin (regions->device, slot, error);
+
+  init_windows (regions, in, out);
+  for (guint i = 0; i < n_planes && status == CONVOLVE_OK; i++)
+    status = place_plane (regions, i, in, out, &pairs[i], error);
+  if (status == CONVOLVE_OK)
+    status = run_pairs (regions, pairs, error);
+  for (guint i = 0; i < n_planes && status == CONVOLVE_OK; i++)
+    status = fetch_plane (regions, i, out, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_device_end (regions->device, error);
+  /* The caller unmaps the frames after an error, and nothing may read or write them then. */
+  if (status != CONVOLVE_OK)
+    convolve_device_finish (regions->device, NULL);
   return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The work on parts of frames, on the host: which boxes a frame has, and the effect there. For the streaming thread.
+ * The work on parts of frames: which boxes a frame has, and the effect there. For the streaming thread.
  */
 #ifndef GST_CUDA_CONVOLVE_REGIONS_H
 #define GST_CUDA_CONVOLVE_REGIONS_H
@@ -12,8 +12,11 @@ G_BEGIN_DECLS
 
 typedef struct _GstCudaConvolveRegions GstCudaConvolveRegions;
 
-/* Works on parts of frames with the plans' layout. plans are for the CPU and for a mask; they are referenced. */
-GstCudaConvolveRegions *gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans);
+/*
+ * Works on parts of frames with the plans' layout, where the plans work. plans are for a mask, and are referenced; device
+ * is that of plans for a device, and must outlive the regions.
+ */
+GstCudaConvolveRegions *gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, ConvolveDevice *device);
 void gst_cuda_convolve_regions_free (GstCudaConvolveRegions *regions);
 
 /*
@@ -32,11 +35,16 @@ gboolean gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCud
     GstBuffer *buffer);
 
 /*
- * Works on the frame that the last find() was for. in and out are sound frames on the host, and may be one frame;
- * otherwise out first becomes a copy of in. Errors: NO_MEMORY, and those of convolve_run().
+ * Works on the frame that the last find() was for. in and out are sound frames, and may be one frame; otherwise out first
+ * becomes a copy of in. With plans for the CPU both are on the host. With plans for a device, run_on_device() enqueues
+ * the work as a frame in `slot`, which is waited for as after gst_cuda_convolve_run_on_device(). Errors: NO_MEMORY, and
+ * those of convolve_run().
  */
 ConvolveStatus gst_cuda_convolve_regions_run (GstCudaConvolveRegions *regions, GstCudaConvolveFrame *in,
     GstCudaConvolveFrame *out, ConvolveTimes *times, ConvolveError *error);
+
+ConvolveStatus gst_cuda_convolve_regions_run_on_device (GstCudaConvolveRegions *regions, guint slot,
+    GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error);
 
 /* Whether no frame can change, whatever its boxes. */
 gboolean gst_cuda_convolve_regions_are_identity (const GstCudaConvolveRegions *regions);

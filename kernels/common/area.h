@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Weights of effects, and how an effect is blended in, for C and for CUDA. Every operation on a double is rounded once,
- * and a compiler must not contract two of them: then all machines get the same weights.
+ * Weights of effects, how an effect is blended in, blocks, and pictures of another size, for C and for CUDA. Every
+ * operation on a double is rounded once, and a compiler must not contract two of them: then all machines get the same
+ * weights.
  */
 #ifndef CONVOLVE_COMMON_AREA_H
 #define CONVOLVE_COMMON_AREA_H
@@ -21,6 +22,12 @@ static CONVOLVE_BOTH int
 convolve_larger (int a, int b)
 {
   return a > b ? a : b;
+}
+
+static CONVOLVE_BOTH int
+convolve_clamp (int value, int least, int most)
+{
+  return value < least ? least : value > most ? most : value;
 }
 
 /* How far the nearest pixel of a sample, or the farthest, is from the box; 0 where that pixel is in the box. */
@@ -64,11 +71,18 @@ convolve_rectangle_weight (ConvolveSpan x, ConvolveSpan y, ConvolveSpan box_x, C
   return (int) (CONVOLVE_WHOLE_WEIGHT * (feather + 1 - distance) / (feather + 1));
 }
 
+#ifdef __CUDA_ARCH__
+#define CONVOLVE_PRODUCT_D(a, b) __dmul_rn (a, b)
+#else
+#define CONVOLVE_PRODUCT_D(a, b) ((a) * (b))
+#endif
+
 /* The square of the distance from an ellipse's centre, as a share of the ellipse's radius in that direction. */
 static CONVOLVE_BOTH double
 convolve_ellipse_square (double twice_x, double twice_y, double width, double height)
 {
-  double x = twice_x / width, y = twice_y / height, squared_x = x * x, squared_y = y * y;
+  double x = twice_x / width, y = twice_y / height, squared_x = CONVOLVE_PRODUCT_D (x, x),
+         squared_y = CONVOLVE_PRODUCT_D (y, y);
 
   return squared_x + squared_y;
 }
@@ -102,6 +116,60 @@ convolve_box_weight (const ConvolveArea *area, ConvolveRect box, int x, int y)
   return area->shape == CONVOLVE_SHAPE_ELLIPSE
       ? convolve_ellipse_weight (across, down, box_across, box_down, area->feather, area->outside)
       : convolve_rectangle_weight (across, down, box_across, box_down, area->feather, area->outside);
+}
+
+/* The quotient rounded down. */
+static CONVOLVE_BOTH int
+convolve_floor_div (int a, int b)
+{
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+/* The first pixel of block n in one direction: that whose first luma pixel is the first in the block. */
+static CONVOLVE_BOTH int
+convolve_block_start (int origin, int size, int step, int n)
+{
+  return convolve_floor_div (origin + n * size + step - 1, step);
+}
+
+/* The mean of `count` samples, rounded half up. */
+static CONVOLVE_BOTH int
+convolve_mean (uint64_t sum, uint64_t count)
+{
+  return (int) ((2 * sum + count) / (2 * count));
+}
+
+/*
+ * The two source samples around a destination sample, in one direction, of a picture that grows by a factor. With centres
+ * of samples at halves, destination sample i lies at (2 i + 1) / (2 factor) - 1/2 in the source; weight is that of
+ * `second`, of 2 factor.
+ */
+typedef struct
+{
+  int first, second, weight;
+} ConvolveNeighbours;
+
+static CONVOLVE_BOTH ConvolveNeighbours
+convolve_find_neighbours (int i, int factor, int count)
+{
+  int at = 2 * i + 1 - factor; /* in 1 / (2 factor) of a source sample */
+  int first = convolve_floor_div (at, 2 * factor);
+  ConvolveNeighbours found = { convolve_clamp (first, 0, count - 1), convolve_clamp (first + 1, 0, count - 1),
+    at - first * 2 * factor };
+
+  return found;
+}
+
+/* From the samples above left, above right, below left and below right, rounded half up. */
+static CONVOLVE_BOTH int
+convolve_interpolate (const int *value, ConvolveNeighbours across, ConvolveNeighbours down, int factor)
+{
+  int whole = 2 * factor;
+  int above = value[0] * (whole - across.weight) + value[1] * across.weight;
+  int below = value[2] * (whole - across.weight) + value[3] * across.weight;
+  int64_t both = (int64_t) above * (whole - down.weight) + (int64_t) below * down.weight;
+
+  return (int) ((both + whole * whole / 2) / (whole * whole));
 }
 
 /* One code value of an effect blended into a picture. The result lies between both. */

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One sample in memory: of any type, depth and byte order, at any address of the host. */
+/*
+ * One sample in memory, for C and for CUDA: of any type, depth and byte order. On the host at any address; on a device
+ * 16-bit samples are at even ones.
+ */
 #ifndef CONVOLVE_COMMON_SAMPLE_H
 #define CONVOLVE_COMMON_SAMPLE_H
 
 #include <string.h>
 
-#include "convolve.h"
+#include "common/boundary.h"
+
+#ifdef __CUDA_ARCH__
+#define CONVOLVE_READ_WORD(word, at) ((word) = *(const uint16_t *) (at))
+#define CONVOLVE_WRITE_WORD(at, word) (*(uint16_t *) (at) = (word))
+#define CONVOLVE_SWAP_WORD(word) ((uint16_t) __byte_perm (word, 0, 0x4401))
+#else
+#define CONVOLVE_READ_WORD(word, at) memcpy (&(word), at, sizeof (word))
+#define CONVOLVE_WRITE_WORD(at, word) memcpy (at, &(word), sizeof (word))
+#define CONVOLVE_SWAP_WORD(word) __builtin_bswap16 (word)
+#endif
 
 /* The code value; one above 2^depth - 1 counts as that. */
-static inline int
+static CONVOLVE_BOTH int
 convolve_read_sample (const ConvolvePixel *pixel, const uint8_t *at)
 {
   int most = (1 << pixel->depth) - 1, value;
@@ -16,13 +29,13 @@ convolve_read_sample (const ConvolvePixel *pixel, const uint8_t *at)
 
   if (pixel->type == CONVOLVE_SAMPLE_U8)
     return *at;
-  memcpy (&word, at, sizeof (word));
-  value = (pixel->swapped ? __builtin_bswap16 (word) : word) >> pixel->shift;
+  CONVOLVE_READ_WORD (word, at);
+  value = (pixel->swapped ? CONVOLVE_SWAP_WORD (word) : word) >> pixel->shift;
   return value < most ? value : most;
 }
 
 /* Unused bits below the sample become 0. */
-static inline void
+static CONVOLVE_BOTH void
 convolve_write_sample (const ConvolvePixel *pixel, uint8_t *at, int value)
 {
   uint16_t word = (uint16_t) (value << pixel->shift);
@@ -31,8 +44,8 @@ convolve_write_sample (const ConvolvePixel *pixel, uint8_t *at, int value)
     *at = (uint8_t) value;
     return;
   }
-  word = pixel->swapped ? __builtin_bswap16 (word) : word;
-  memcpy (at, &word, sizeof (word));
+  word = pixel->swapped ? CONVOLVE_SWAP_WORD (word) : word;
+  CONVOLVE_WRITE_WORD (at, word);
 }
 
 #endif

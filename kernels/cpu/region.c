@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/area.h"
+#include "common/batch.h"
 #include "common/plan.h"
 #include "common/sample.h"
 
@@ -31,8 +32,8 @@ is_step (int step)
   return step == 1 || step == 2 || step == 4;
 }
 
-static ConvolveStatus
-check_arguments (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveError *error)
+ConvolveStatus
+convolve_check_part (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveError *error)
 {
   return convolve_check_pixel (pixel, error) == CONVOLVE_OK ? convolve_check_plane (pixel, plane, error)
                                                             : CONVOLVE_INVALID;
@@ -40,8 +41,8 @@ check_arguments (const ConvolvePixel *pixel, const ConvolvePlane *plane, Convolv
 
 /* --- weights --- */
 
-static ConvolveStatus
-check_area (const ConvolveArea *area, ConvolveError *error)
+ConvolveStatus
+convolve_check_area (const ConvolveArea *area, ConvolveError *error)
 {
   if ((int) area->shape < 0 || area->shape >= CONVOLVE_N_SHAPES || !is_step (area->x_step) || !is_step (area->y_step)
       || area->feather < 0 || area->feather > CONVOLVE_MAX_FEATHER || area->count < 0)
@@ -68,19 +69,6 @@ convolve_area_weight (const ConvolveArea *area, int x, int y)
   return area->outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
 }
 
-/* The quotient rounded down. */
-static int
-floor_div (int a, int b)
-{
-  return a >= 0 ? a / b : -((b - 1 - a) / b);
-}
-
-static int
-clamp (int value, int least, int most)
-{
-  return value < least ? least : value > most ? most : value;
-}
-
 /* Raises one weight. TRUE where the weight is the whole then. */
 static bool
 raise (uint16_t *weight, int by)
@@ -102,8 +90,8 @@ add_box (const ConvolveArea *area, ConvolveRect box, int x, int y, int count, ui
 
   if ((y + 1) * area->y_step <= box.y - margin || y * area->y_step >= box.y + box.height + margin)
     return;
-  first = clamp (floor_div (box.x - margin, area->x_step), x, x + count);
-  end = clamp (floor_div (box.x + box.width + margin - 1, area->x_step) + 1, x, x + count);
+  first = convolve_clamp (convolve_floor_div (box.x - margin, area->x_step), x, x + count);
+  end = convolve_clamp (convolve_floor_div (box.x + box.width + margin - 1, area->x_step) + 1, x, x + count);
   while (first < end && !raise (&weights[first - x], convolve_box_weight (area, box, first, y)))
     first++;
   while (end > first && !raise (&weights[end - 1 - x], convolve_box_weight (area, box, end - 1, y)))
@@ -165,16 +153,25 @@ blend_row (const ConvolvePixel *pixel, const uint16_t *weights, int count, const
 }
 
 ConvolveStatus
+convolve_check_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane,
+    ConvolveError *error)
+{
+  ConvolvePlane turned = *plane;
+
+  /* The source may have short rows, and the destination is the picture: the reverse of what is checked. */
+  turned.destination_stride = plane->source_stride;
+  turned.source_stride = plane->destination_stride;
+  return convolve_check_part (pixel, &turned, error) == CONVOLVE_OK ? convolve_check_area (area, error)
+                                                                    : CONVOLVE_INVALID;
+}
+
+ConvolveStatus
 convolve_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane, ConvolveError *error)
 {
   const ConvolveRect *region = &plane->region;
-  ConvolvePlane turned = *plane;
   uint16_t *weights;
 
-  /* Here the source may have short rows, and the destination is the picture: the reverse of what is checked. */
-  turned.destination_stride = plane->source_stride;
-  turned.source_stride = plane->destination_stride;
-  if (check_arguments (pixel, &turned, error) != CONVOLVE_OK || check_area (area, error) != CONVOLVE_OK)
+  if (convolve_check_blend (pixel, area, plane, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
   weights = malloc ((size_t) region->width * sizeof (weights[0]));
   if (!weights)
@@ -209,15 +206,22 @@ fill_row (const ConvolvePixel *pixel, const int *values, const ConvolvePlane *pl
 }
 
 ConvolveStatus
+convolve_check_values (const ConvolvePixel *pixel, const int *values, ConvolveError *error)
+{
+  for (int k = 0; k < pixel->samples; k++)
+    if ((pixel->select >> k & 1) && (values[k] < 0 || values[k] >= 1 << pixel->depth))
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "a value of %d in %d bits", values[k], pixel->depth);
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
 convolve_fill (const ConvolvePixel *pixel, const int *values, const ConvolvePlane *plane, ConvolveError *error)
 {
   const ConvolveRect *region = &plane->region;
 
-  if (check_arguments (pixel, plane, error) != CONVOLVE_OK)
+  if (convolve_check_part (pixel, plane, error) != CONVOLVE_OK
+      || convolve_check_values (pixel, values, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
-  for (int k = 0; k < pixel->samples; k++)
-    if ((pixel->select >> k & 1) && (values[k] < 0 || values[k] >= 1 << pixel->depth))
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "a value of %d in %d bits", values[k], pixel->depth);
   for (int y = region->y; y < region->y + region->height; y++)
     fill_row (pixel, values, plane, region->x, region->x + region->width, y);
   return CONVOLVE_OK;
@@ -240,14 +244,7 @@ mean_of (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveRect re
         sum[k] += (uint64_t) convolve_read_sample (pixel, at + k * size);
   }
   for (int k = 0; k < pixel->samples; k++)
-    mean[k] = (int) ((2 * sum[k] + count) / (2 * count));
-}
-
-/* The first pixel of block n: that whose first luma pixel is the first in the block. */
-static int
-block_start (int origin, int size, int step, int n)
-{
-  return floor_div (origin + n * size + step - 1, step);
+    mean[k] = convolve_mean (sum[k], count);
 }
 
 /* Means of the blocks in block row `row`, written where they meet the region. */
@@ -255,16 +252,18 @@ static void
 pixelate_blocks (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const ConvolvePlane *plane, int row)
 {
   const ConvolveRect *region = &plane->region;
-  int top = clamp (block_start (blocks->y, blocks->size, blocks->y_step, row), 0, plane->height);
-  int bottom = clamp (block_start (blocks->y, blocks->size, blocks->y_step, row + 1), 0, plane->height);
-  int first = clamp (top, region->y, region->y + region->height);
-  int end = clamp (bottom, region->y, region->y + region->height);
-  int column = floor_div (region->x * blocks->x_step - blocks->x, blocks->size);
+  int top = convolve_clamp (convolve_block_start (blocks->y, blocks->size, blocks->y_step, row), 0, plane->height);
+  int bottom =
+      convolve_clamp (convolve_block_start (blocks->y, blocks->size, blocks->y_step, row + 1), 0, plane->height);
+  int first = convolve_clamp (top, region->y, region->y + region->height);
+  int end = convolve_clamp (bottom, region->y, region->y + region->height);
+  int column = convolve_floor_div (region->x * blocks->x_step - blocks->x, blocks->size);
 
   for (int x = region->x; first < end && x < region->x + region->width; column++) {
-    int left = clamp (block_start (blocks->x, blocks->size, blocks->x_step, column), 0, plane->width);
-    int right = clamp (block_start (blocks->x, blocks->size, blocks->x_step, column + 1), 0, plane->width);
-    int stop = clamp (right, x, region->x + region->width), mean[CONVOLVE_MAX_SAMPLES];
+    int left = convolve_clamp (convolve_block_start (blocks->x, blocks->size, blocks->x_step, column), 0, plane->width);
+    int right =
+        convolve_clamp (convolve_block_start (blocks->x, blocks->size, blocks->x_step, column + 1), 0, plane->width);
+    int stop = convolve_clamp (right, x, region->x + region->width), mean[CONVOLVE_MAX_SAMPLES];
 
     if (stop == x)
       continue;
@@ -276,20 +275,26 @@ pixelate_blocks (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const
 }
 
 ConvolveStatus
+convolve_check_blocks (const ConvolveBlocks *blocks, ConvolveError *error)
+{
+  if (blocks->size < 1 || blocks->size > CONVOLVE_MAX_BOX || abs (blocks->x) > CONVOLVE_MAX_BOX
+      || abs (blocks->y) > CONVOLVE_MAX_BOX || !is_step (blocks->x_step) || !is_step (blocks->y_step))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "blocks of %d at %d,%d with steps %dx%d", blocks->size, blocks->x,
+        blocks->y, blocks->x_step, blocks->y_step);
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
 convolve_pixelate (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const ConvolvePlane *plane,
     ConvolveError *error)
 {
   const ConvolveRect *region = &plane->region;
   int first, last;
 
-  if (check_arguments (pixel, plane, error) != CONVOLVE_OK)
+  if (convolve_check_part (pixel, plane, error) != CONVOLVE_OK || convolve_check_blocks (blocks, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
-  if (blocks->size < 1 || blocks->size > CONVOLVE_MAX_BOX || abs (blocks->x) > CONVOLVE_MAX_BOX
-      || abs (blocks->y) > CONVOLVE_MAX_BOX || !is_step (blocks->x_step) || !is_step (blocks->y_step))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "blocks of %d at %d,%d with steps %dx%d", blocks->size, blocks->x,
-        blocks->y, blocks->x_step, blocks->y_step);
-  first = floor_div (region->y * blocks->y_step - blocks->y, blocks->size);
-  last = floor_div ((region->y + region->height - 1) * blocks->y_step - blocks->y, blocks->size);
+  first = convolve_floor_div (region->y * blocks->y_step - blocks->y, blocks->size);
+  last = convolve_floor_div ((region->y + region->height - 1) * blocks->y_step - blocks->y, blocks->size);
   for (int row = first; row <= last; row++)
     pixelate_blocks (pixel, blocks, plane, row);
   return CONVOLVE_OK;
@@ -321,14 +326,14 @@ static void
 shrink_row (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, int y, uint32_t *sums)
 {
   const ConvolveRect *region = &plane->region;
-  int first = region->x * factor, end = clamp ((region->x + region->width) * factor, first, plane->width);
-  int bottom = clamp ((y + 1) * factor, y * factor, plane->height), rows = bottom - y * factor;
+  int first = region->x * factor, end = convolve_clamp ((region->x + region->width) * factor, first, plane->width);
+  int bottom = convolve_clamp ((y + 1) * factor, y * factor, plane->height), rows = bottom - y * factor;
 
   memset (sums, 0, (size_t) (end - first) * pixel->samples * sizeof (sums[0]));
   for (int v = y * factor; v < bottom; v++)
     add_row (pixel, source_at (pixel, plane, first, v), end - first, sums);
   for (int x = region->x; x < region->x + region->width; x++) {
-    int columns = clamp (factor, 1, end - x * factor), mean[CONVOLVE_MAX_SAMPLES];
+    int columns = convolve_clamp (factor, 1, end - x * factor), mean[CONVOLVE_MAX_SAMPLES];
     const uint32_t *block = sums + (size_t) (x - region->x) * factor * pixel->samples;
     uint32_t count = (uint32_t) (columns * rows);
 
@@ -337,7 +342,7 @@ shrink_row (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, 
 
       for (int i = 0; i < columns; i++)
         sum += block[i * pixel->samples + k];
-      mean[k] = (int) ((2 * sum + count) / (2 * count));
+      mean[k] = convolve_mean (sum, count);
     }
     fill_row (pixel, mean, plane, x, x + 1, y);
   }
@@ -355,7 +360,8 @@ convolve_shrink (const ConvolvePixel *pixel, int factor, const ConvolvePlane *pl
   small.width = (plane->width + factor - 1) / factor;
   small.height = (plane->height + factor - 1) / factor;
   large.region = (ConvolveRect){ 0, 0, 1, 1 };
-  if (check_arguments (pixel, &small, error) != CONVOLVE_OK || check_arguments (pixel, &large, error) != CONVOLVE_OK)
+  if (convolve_check_part (pixel, &small, error) != CONVOLVE_OK
+      || convolve_check_part (pixel, &large, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
   sums = malloc ((size_t) region->width * factor * pixel->samples * sizeof (sums[0]));
   if (!sums)
@@ -366,48 +372,27 @@ convolve_shrink (const ConvolvePixel *pixel, int factor, const ConvolvePlane *pl
   return CONVOLVE_OK;
 }
 
-/*
- * The two source samples around a destination sample, in one direction. With centres of samples at halves, destination
- * sample i lies at (2 i + 1) / (2 factor) - 1/2 in the source; weight is that of `second`, of 2 factor.
- */
-typedef struct
-{
-  int first, second, weight;
-} Neighbours;
-
-static Neighbours
-find_neighbours (int i, int factor, int count)
-{
-  int at = 2 * i + 1 - factor; /* in 1 / (2 factor) of a source sample */
-  int first = floor_div (at, 2 * factor);
-
-  return (Neighbours){ clamp (first, 0, count - 1), clamp (first + 1, 0, count - 1), at - first * 2 * factor };
-}
-
 static void
 grow_row (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, int y, int columns, int rows)
 {
   const ConvolveRect *region = &plane->region;
-  int size = convolve_sample_size (pixel->type), whole = 2 * factor;
-  Neighbours down = find_neighbours (y, factor, rows);
+  int size = convolve_sample_size (pixel->type);
+  ConvolveNeighbours down = convolve_find_neighbours (y, factor, rows);
   uint8_t *at = destination_at (pixel, plane, region->x, y);
 
   for (int x = region->x; x < region->x + region->width; x++, at += pixel->stride) {
-    Neighbours across = find_neighbours (x, factor, columns);
+    ConvolveNeighbours across = convolve_find_neighbours (x, factor, columns);
     const uint8_t *corner[4] = { source_at (pixel, plane, across.first, down.first),
       source_at (pixel, plane, across.second, down.first), source_at (pixel, plane, across.first, down.second),
       source_at (pixel, plane, across.second, down.second) };
 
     for (int k = 0; k < pixel->samples; k++)
       if (pixel->select >> k & 1) {
-        int64_t value[4];
+        int value[4];
 
         for (int n = 0; n < 4; n++)
           value[n] = convolve_read_sample (pixel, corner[n] + k * size);
-        value[0] = value[0] * (whole - across.weight) + value[1] * across.weight;
-        value[2] = value[2] * (whole - across.weight) + value[3] * across.weight;
-        value[0] = value[0] * (whole - down.weight) + value[2] * down.weight;
-        convolve_write_sample (pixel, at + k * size, (int) ((value[0] + whole * whole / 2) / (whole * whole)));
+        convolve_write_sample (pixel, at + k * size, convolve_interpolate (value, across, down, factor));
       }
   }
 }
@@ -423,7 +408,8 @@ convolve_grow (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plan
   small.height = (plane->height + factor - 1) / factor;
   small.region = (ConvolveRect){ 0, 0, 1, 1 };
   large.source_stride = PTRDIFF_MAX; /* checked with the small picture */
-  if (check_arguments (pixel, &small, error) != CONVOLVE_OK || check_arguments (pixel, &large, error) != CONVOLVE_OK)
+  if (convolve_check_part (pixel, &small, error) != CONVOLVE_OK
+      || convolve_check_part (pixel, &large, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
   for (int y = plane->region.y; y < plane->region.y + plane->region.height; y++)
     grow_row (pixel, factor, plane, y, small.width, small.height);

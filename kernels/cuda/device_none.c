@@ -3,6 +3,7 @@
  * Takes the place of the .cu files in a build without CUDA. All functions that open a device fail, so the functions
  * that take a device are never called.
  */
+#include "common/batch.h"
 #include "common/plan.h"
 
 static ConvolveStatus
@@ -166,4 +167,21 @@ int
 convolve_device_double_ratio (const ConvolveDevice *device)
 {
   return 0;
+}
+
+ConvolveStatus
+convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+void
+convolve_device_batch_clear (ConvolveBatch *batch)
+{
 }

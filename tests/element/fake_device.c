@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/batch.h"
 #include "cpu/cpu.h"
 #include "layer/cpu/cpu.h"
 
@@ -53,6 +54,7 @@ typedef struct
 struct ConvolveDevice
 {
   int id, stages, frames;
+  bool at_once; /* steps are done when they are enqueued */
   Frame frame[CONVOLVE_MAX_FRAMES], *current;
 };
 
@@ -232,6 +234,8 @@ convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size
   return CONVOLVE_OK;
 }
 
+static void do_step (const Frame *frame, const Step *step);
+
 static ConvolveStatus
 enqueue (ConvolveDevice *device, Step step)
 {
@@ -239,7 +243,10 @@ enqueue (ConvolveDevice *device, Step step)
 
   if (!frame || frame->n_steps == MOST_STEPS)
     abort ();
-  frame->steps[frame->n_steps++] = step;
+  if (device->at_once)
+    do_step (frame, &step);
+  else
+    frame->steps[frame->n_steps++] = step;
   return CONVOLVE_OK;
 }
 
@@ -390,6 +397,42 @@ double
 convolve_device_timer_stop (ConvolveDevice *device)
 {
   return 0;
+}
+
+/* --- batches: done at once, after the steps before them --- */
+
+ConvolveStatus
+convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error)
+{
+  free (batch->memory);
+  batch->memory = malloc (bytes);
+  batch->bytes = bytes;
+  memset (batch->memory, 0x5A, bytes);
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
+{
+  ConvolveDevice *device = batch->device;
+  Frame *frame = device->current;
+  ConvolveStatus status;
+
+  if (!frame)
+    abort ();
+  for (int i = 0; i < frame->n_steps; i++)
+    do_step (frame, &frame->steps[i]);
+  frame->n_steps = 0;
+  device->at_once = true;
+  status = convolve_host_batch_run (batch, error);
+  device->at_once = false;
+  return status;
+}
+
+void
+convolve_device_batch_clear (ConvolveBatch *batch)
+{
+  free (batch->memory);
 }
 
 /* run () of all device variants: see CONVOLVE_ON_DEVICE. */

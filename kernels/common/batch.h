@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The work that a batch has collected. batch.c collects it and does it on the host; cuda/batch.cu does it on a device. */
+#ifndef CONVOLVE_COMMON_BATCH_H
+#define CONVOLVE_COMMON_BATCH_H
+
+#include "convolve_region.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+typedef enum
+{
+  CONVOLVE_WORK_CONVOLVE,
+  CONVOLVE_WORK_PIXELATE,
+  CONVOLVE_WORK_FILL,
+  CONVOLVE_WORK_COPY,
+  CONVOLVE_WORK_BLEND
+} ConvolveWorkKind;
+
+typedef struct
+{
+  ConvolveWorkKind kind;
+  ConvolvePixel pixel; /* of all but a copy */
+  ConvolvePlane plane; /* of a copy, pointers, strides and height alone */
+  union
+  {
+    struct
+    {
+      const ConvolvePlan *plan;
+      int factor;
+    } mask;
+    ConvolveBlocks blocks;
+    int values[CONVOLVE_MAX_SAMPLES];
+    size_t row_bytes; /* of a copy */
+    struct
+    {
+      ConvolveArea area; /* without the pointer to the boxes, which move while the batch grows */
+      size_t first_box;
+    } blend;
+  };
+} ConvolveWork;
+
+struct ConvolveBatch
+{
+  ConvolveDevice *device;
+  void *memory; /* of the effects: on the host or on the device */
+  size_t bytes;
+  ConvolveWork *works;
+  size_t n_works, works_room;
+  ConvolveRect *boxes;
+  size_t n_boxes, boxes_room;
+  void *shrunk, *blurred; /* on the host: a picture that was shrunk, and the same after its convolution */
+  size_t shrunk_bytes, blurred_bytes;
+  void *loaded; /* what the device keeps for the batch, or NULL */
+};
+
+/* The area of a blend with its boxes. */
+static inline ConvolveArea
+convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work)
+{
+  ConvolveArea area = work->blend.area;
+
+  area.boxes = batch->boxes + work->blend.first_box;
+  return area;
+}
+
+/* The pixels of the shrunk picture that the plane's region is grown from: with one on each side for interpolation. */
+ConvolveRect convolve_shrunk_region (const ConvolvePlane *plane, int factor);
+
+/* The device's part of convolve_batch_begin (): room for batch->memory, of at least `bytes` bytes. */
+ConvolveStatus convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error);
+ConvolveStatus convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error);
+void convolve_device_batch_clear (ConvolveBatch *batch); /* frees the memory and what is loaded */
+
+/* Does the work of the batch at once, with batch->device as plans of the host would. */
+ConvolveStatus convolve_host_batch_run (ConvolveBatch *batch, ConvolveError *error);
+
+/* Whether the arguments of a work are in their ranges; otherwise INVALID. */
+ConvolveStatus convolve_check_area (const ConvolveArea *area, ConvolveError *error);
+ConvolveStatus convolve_check_blocks (const ConvolveBlocks *blocks, ConvolveError *error);
+ConvolveStatus convolve_check_values (const ConvolvePixel *pixel, const int *values, ConvolveError *error);
+ConvolveStatus convolve_check_part (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_check_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane,
+    ConvolveError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

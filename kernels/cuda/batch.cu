@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Does a batch on the device: sends the tables there, and launches one kernel for each kind of work. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/batch_kernels.cuh"
+#include "cuda/launch.cuh"
+
+#define STAGINGS 8 /* tables that may be on their way to the device at once */
+
+/* Page-locked memory for tables on their way. */
+struct Staging
+{
+  void *memory;
+  size_t bytes;
+  cudaEvent_t sent; /* NULL before the first use */
+};
+
+/* batch->loaded. */
+struct Loaded
+{
+  ConvolveTables tables;
+  uint8_t *arena, *sent; /* of the atlases and of the tables, on the device */
+  size_t arena_bytes, sent_bytes;
+  Staging stagings[STAGINGS];
+  unsigned batches;
+};
+
+/* Room for `bytes` bytes on the device. The contents are lost; what is enqueued and uses them is waited for. */
+static ConvolveStatus
+make_room (ConvolveDevice *device, uint8_t **memory, size_t *room, size_t bytes, ConvolveError *error)
+{
+  cudaError_t code;
+
+  if (bytes <= *room)
+    return CONVOLVE_OK;
+  bytes += bytes / 4; /* boxes come and go */
+  code = cudaStreamSynchronize (device->streams[PHASE_KERNEL]);
+  if (code == cudaSuccess)
+    code = cudaFree (*memory);
+  *memory = NULL;
+  *room = 0;
+  if (code == cudaSuccess)
+    code = cudaMalloc ((void **) memory, bytes);
+  /* What lies between the cells of an atlas is convolved, too: nothing comes of it, but it has to have a value. */
+  if (code == cudaSuccess)
+    code = cudaMemsetAsync (*memory, 0, bytes, device->streams[PHASE_KERNEL]);
+  if (code != cudaSuccess)
+    return convolve_device_fail (device, code, "no device memory for regions", error);
+  *room = bytes;
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error)
+{
+  ConvolveEntry entry (batch->device, error);
+
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  return make_room (batch->device, (uint8_t **) &batch->memory, &batch->bytes, bytes, error);
+}
+
+void
+convolve_device_batch_clear (ConvolveBatch *batch)
+{
+  ConvolveEntry entry (batch->device, NULL);
+  Loaded *loaded = (Loaded *) batch->loaded;
+
+  if (entry.status == CONVOLVE_OK)
+    cudaStreamSynchronize (batch->device->streams[PHASE_KERNEL]);
+  if (entry.status == CONVOLVE_OK)
+    cudaFree (batch->memory);
+  for (int i = 0; loaded && i < STAGINGS && entry.status == CONVOLVE_OK; i++)
+    if (loaded->stagings[i].sent) {
+      cudaFreeHost (loaded->stagings[i].memory);
+      cudaEventDestroy (loaded->stagings[i].sent);
+    }
+  if (loaded && entry.status == CONVOLVE_OK) {
+    cudaFree (loaded->arena);
+    cudaFree (loaded->sent);
+  }
+  if (loaded)
+    convolve_tables_clear (&loaded->tables);
+  free (loaded);
+}
+
+/* --- the tables --- */
+
+/* Page-locked memory that nothing reads any more. */
+static cudaError_t
+take_staging (Loaded *loaded, size_t bytes, Staging **taken)
+{
+  Staging *staging = &loaded->stagings[loaded->batches++ % STAGINGS];
+  cudaError_t code = staging->sent ? cudaEventSynchronize (staging->sent)
+                                   : cudaEventCreateWithFlags (&staging->sent, cudaEventDisableTiming);
+
+  if (code == cudaSuccess && bytes > staging->bytes) {
+    cudaFreeHost (staging->memory);
+    staging->memory = NULL;
+    staging->bytes = 0;
+    code = cudaHostAlloc (&staging->memory, 2 * bytes, cudaHostAllocPortable);
+    if (code == cudaSuccess)
+      staging->bytes = 2 * bytes;
+  }
+  *taken = staging;
+  return code;
+}
+
+/* Sends the tables to loaded->sent, where each begins at its offset. */
+static ConvolveStatus
+send_tables (ConvolveDevice *device, Loaded *loaded, size_t offsets[CONVOLVE_N_TABLES], ConvolveError *error)
+{
+  size_t bytes = convolve_tables_place (&loaded->tables, offsets);
+  cudaStream_t stream = device->streams[PHASE_KERNEL];
+  ConvolveStatus status = make_room (device, &loaded->sent, &loaded->sent_bytes, bytes, error);
+  Staging *staging;
+  cudaError_t code;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  code = take_staging (loaded, bytes, &staging);
+  for (int i = 0; i < CONVOLVE_N_TABLES && code == cudaSuccess; i++)
+    if (loaded->tables.table[i].count > 0)
+      memcpy ((uint8_t *) staging->memory + offsets[i], loaded->tables.table[i].elements,
+          loaded->tables.table[i].count * convolve_table_element ((ConvolveTableName) i));
+  if (code == cudaSuccess)
+    code = cudaMemcpyAsync (loaded->sent, staging->memory, bytes, cudaMemcpyHostToDevice, stream);
+  if (code == cudaSuccess)
+    code = cudaEventRecord (staging->sent, stream);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot send regions", error);
+}
+
+/* --- launches --- */
+
+/* A launch over a table of tiles; none where the table is empty. */
+static ConvolveStatus
+launch_tiles (ConvolveDevice *device, const Loaded *loaded, const void *kernel, ConvolveTableName tiles,
+    void **arguments, ConvolveError *error)
+{
+  ConvolveLaunch launch = { kernel, dim3 ((unsigned) loaded->tables.table[tiles].count), dim3 (CONVOLVE_BATCH_THREADS),
+    0, true };
+
+  return launch.blocks.x == 0 ? CONVOLVE_OK : convolve_enqueue (device, launch, arguments, "regions", error);
+}
+
+/* A kernel with a table of jobs and one of tiles. */
+static ConvolveStatus
+launch_jobs (ConvolveDevice *device, const Loaded *loaded, const size_t *offsets, const void *kernel,
+    ConvolveTableName jobs, ConvolveTableName tiles, ConvolveError *error)
+{
+  const uint8_t *job = loaded->sent + offsets[jobs], *tile = loaded->sent + offsets[tiles];
+  void *arguments[] = { &job, &tile };
+
+  return launch_tiles (device, loaded, kernel, tiles, arguments, error);
+}
+
+static ConvolveStatus
+launch_blends (ConvolveDevice *device, const Loaded *loaded, const size_t *offsets, ConvolveError *error)
+{
+  ConvolveBlendTables tables = {
+    (const ConvolveTarget *) (loaded->sent + offsets[CONVOLVE_TABLE_TARGETS]),
+    (const ConvolveBlendJob *) (loaded->sent + offsets[CONVOLVE_TABLE_BLEND_JOBS]),
+    (const ConvolveRect *) (loaded->sent + offsets[CONVOLVE_TABLE_BOXES]),
+    (const ConvolveCover *) (loaded->sent + offsets[CONVOLVE_TABLE_COVERS]),
+    (const ConvolveBlendTile *) (loaded->sent + offsets[CONVOLVE_TABLE_BLEND_TILES]),
+  };
+  void *arguments[] = { &tables };
+
+  return launch_tiles (device, loaded, (const void *) convolve_blend_tiles, CONVOLVE_TABLE_BLEND_TILES, arguments,
+      error);
+}
+
+static ConvolveStatus
+copy_planes (ConvolveDevice *device, const ConvolveBatch *batch, ConvolveError *error)
+{
+  cudaStream_t stream = device->streams[PHASE_KERNEL];
+  cudaError_t code = cudaSuccess;
+
+  for (size_t i = 0; i < batch->n_works && code == cudaSuccess; i++) {
+    const ConvolvePlane *plane = &batch->works[i].plane;
+    size_t bytes = batch->works[i].row_bytes;
+
+    if (batch->works[i].kind != CONVOLVE_WORK_COPY)
+      continue;
+    /* A 2D copy takes strides from 0 to 2 GiB alone. */
+    if (plane->source_stride == (ptrdiff_t) bytes && plane->destination_stride == (ptrdiff_t) bytes)
+      code =
+          cudaMemcpyAsync (plane->destination, plane->source, bytes * plane->height, cudaMemcpyDeviceToDevice, stream);
+    else if (plane->source_stride > 0 && plane->destination_stride > 0)
+      code = cudaMemcpy2DAsync (plane->destination, plane->destination_stride, plane->source, plane->source_stride,
+          bytes, plane->height, cudaMemcpyDeviceToDevice, stream);
+    else
+      for (int y = 0; y < plane->height && code == cudaSuccess; y++)
+        code = cudaMemcpyAsync ((uint8_t *) plane->destination + y * plane->destination_stride,
+            (const uint8_t *) plane->source + y * plane->source_stride, bytes, cudaMemcpyDeviceToDevice, stream);
+  }
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot copy a plane", error);
+}
+
+/* The effects: the convolutions with what is before and behind them, and the others. */
+static ConvolveStatus
+launch_effects (ConvolveDevice *device, const Loaded *loaded, const size_t *offsets, ConvolveError *error)
+{
+  const ConvolveBatchRun *runs = (const ConvolveBatchRun *) loaded->tables.runs.elements;
+  ConvolveStatus status = launch_jobs (device, loaded, offsets, (const void *) convolve_gather_tiles,
+      CONVOLVE_TABLE_GATHER_JOBS, CONVOLVE_TABLE_GATHER_TILES, error);
+
+  for (size_t i = 0; i < loaded->tables.runs.count && status == CONVOLVE_OK; i++)
+    status = convolve_run (runs[i].plan, &runs[i].plane, error);
+  if (status == CONVOLVE_OK)
+    status = launch_jobs (device, loaded, offsets, (const void *) convolve_grow_tiles, CONVOLVE_TABLE_GROW_JOBS,
+        CONVOLVE_TABLE_GROW_TILES, error);
+  if (status == CONVOLVE_OK)
+    status = launch_jobs (device, loaded, offsets, (const void *) convolve_pixelate_tiles, CONVOLVE_TABLE_PIXELATE_JOBS,
+        CONVOLVE_TABLE_PIXELATE_TILES, error);
+  if (status == CONVOLVE_OK)
+    status = launch_jobs (device, loaded, offsets, (const void *) convolve_fill_tiles, CONVOLVE_TABLE_FILL_JOBS,
+        CONVOLVE_TABLE_FILL_TILES, error);
+  return status;
+}
+
+/* Makes the tables, with the atlases in the arena. */
+static ConvolveStatus
+make_tables (ConvolveDevice *device, Loaded *loaded, const ConvolveBatch *batch, ConvolveError *error)
+{
+  ConvolveTables *tables = &loaded->tables;
+
+  convolve_tables_reset (tables);
+  size_t bytes = convolve_tables_plan_atlases (tables, batch);
+  ConvolveStatus status = make_room (device, &loaded->arena, &loaded->arena_bytes, bytes, error);
+
+  if (status != CONVOLVE_OK)
+    return status;
+  convolve_tables_add_effects (tables, batch, loaded->arena);
+  convolve_tables_add_blends (tables, batch);
+  return tables->failed ? convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for the tables of regions")
+                        : CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
+{
+  ConvolveDevice *device = batch->device;
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
+  size_t offsets[CONVOLVE_N_TABLES];
+
+  if (status != CONVOLVE_OK || batch->n_works == 0)
+    return status;
+  if (!batch->loaded)
+    batch->loaded = calloc (1, sizeof (Loaded));
+  Loaded *loaded = (Loaded *) batch->loaded;
+
+  if (!loaded)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a batch");
+  cudaError_t code = convolve_frame_enqueue (device, PHASE_KERNEL);
+
+  if (code != cudaSuccess)
+    return convolve_device_fail (device, code, "cannot begin with regions", error);
+  status = make_tables (device, loaded, batch, error);
+  if (status == CONVOLVE_OK)
+    status = send_tables (device, loaded, offsets, error);
+  if (status == CONVOLVE_OK)
+    status = launch_effects (device, loaded, offsets, error);
+  if (status == CONVOLVE_OK)
+    status = copy_planes (device, batch, error);
+  return status == CONVOLVE_OK ? launch_blends (device, loaded, offsets, error) : status;
+}

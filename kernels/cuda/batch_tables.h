@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a device does for a batch, as tables that kernels read: a table of jobs for each kernel, and a table of tiles, one
+ * for each block of threads. So a launch does all works of a kind, however many and however large they are.
+ *
+ * Small boxes would each need a launch for the convolution. Instead the pictures around them are gathered in one picture,
+ * the atlas, side by side and with as much around each as the mask reaches. One launch convolves the atlas, and the boxes are
+ * taken from the result:
+ *
+ *     picture          atlas, each cell with a margin     result
+ *     . . . . . .      +-------+----------+               +-------+----------+
+ *     . a a . . .  ->  |  a a  |  b b b   |       ->      |  A A  |  B B B   |   -> memory of the effects
+ *     . . . b b b      +-------+----------+               +-------+----------+
+ *
+ * Samples outside the picture are written into the margins, so the plan's boundary is of no account there.
+ */
+#ifndef CONVOLVE_CUDA_BATCH_TABLES_H
+#define CONVOLVE_CUDA_BATCH_TABLES_H
+
+#include "common/batch.h"
+#include "common/plan.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+#define CONVOLVE_TILE_WIDTH 32
+#define CONVOLVE_TILE_HEIGHT 8     /* of cells and effects: one pixel for each thread of a block */
+#define CONVOLVE_BLEND_TILE 32     /* side of a tile that is blended */
+#define CONVOLVE_BATCH_THREADS 256 /* of a block */
+#define CONVOLVE_WARP_FACTOR 8     /* from this factor on a warp computes a sample of the shrunk picture */
+#define CONVOLVE_WARP_TILE_WIDTH 8 /* pixels of a tile then, in one row: one for each warp */
+
+/* From the pixel x, y on, of the pixels that the job counts. Of pixelate: a block's column and row. */
+typedef struct
+{
+  int job, x, y;
+} ConvolveTile;
+
+/* A cell of an atlas, from a picture that is shrunk on the way. */
+typedef struct
+{
+  ConvolvePixel pixel;
+  const uint8_t *source; /* the picture, of width x height pixels before it is shrunk */
+  int64_t source_stride;
+  int width, height, factor;
+  ConvolveBoundary boundary; /* never constant */
+  int outside[CONVOLVE_MAX_SAMPLES];
+  uint8_t *cell;
+  int64_t cell_stride;
+  ConvolveRect place; /* of the cell in the shrunk picture; may reach beyond it */
+} ConvolveGatherJob;
+
+/* An effect from the result of a convolution, grown by the factor. */
+typedef struct
+{
+  ConvolvePixel pixel;
+  const uint8_t *source; /* where pixel (0, 0) of the shrunk picture would be */
+  int64_t source_stride;
+  int columns, rows, factor; /* the size of the shrunk picture */
+  uint8_t *destination;
+  int64_t destination_stride;
+  ConvolveRect region;
+} ConvolveGrowJob;
+
+typedef struct
+{
+  ConvolvePixel pixel;
+  ConvolveBlocks blocks;
+  const uint8_t *source;
+  int64_t source_stride;
+  int width, height;
+  uint8_t *destination;
+  int64_t destination_stride;
+  ConvolveRect region;
+} ConvolvePixelateJob;
+
+typedef struct
+{
+  ConvolvePixel pixel;
+  int values[CONVOLVE_MAX_SAMPLES];
+  uint8_t *destination;
+  int64_t destination_stride;
+  ConvolveRect region;
+} ConvolveFillJob;
+
+/* A plane that effects are blended into. */
+typedef struct
+{
+  ConvolvePixel pixel;
+  uint8_t *destination;
+  int64_t destination_stride;
+} ConvolveTarget;
+
+/* One effect for a target. The boxes of area are in the table of boxes. */
+typedef struct
+{
+  const uint8_t *source;
+  int64_t source_stride;
+  ConvolveRect region;
+  ConvolveArea area;
+} ConvolveBlendJob;
+
+/* An effect in a tile, with those of its boxes that the tile meets. */
+typedef struct
+{
+  int tile; /* while the table is made */
+  int job, first_box, n_boxes;
+} ConvolveCover;
+
+/* A tile of a target with its effects, the first one below the others. */
+typedef struct
+{
+  int target, x, y, first_cover, n_covers;
+} ConvolveBlendTile;
+
+typedef struct
+{
+  const ConvolvePlan *plan;
+  ConvolvePlane plane;
+} ConvolveBatchRun;
+
+/* A list that grows. */
+typedef struct
+{
+  void *elements;
+  size_t count, room;
+} ConvolveTable;
+
+/* The tables that go to the device, in the order in which they lie there. */
+typedef enum
+{
+  CONVOLVE_TABLE_GATHER_JOBS,
+  CONVOLVE_TABLE_GATHER_TILES,
+  CONVOLVE_TABLE_GROW_JOBS,
+  CONVOLVE_TABLE_GROW_TILES,
+  CONVOLVE_TABLE_PIXELATE_JOBS,
+  CONVOLVE_TABLE_PIXELATE_TILES,
+  CONVOLVE_TABLE_FILL_JOBS,
+  CONVOLVE_TABLE_FILL_TILES,
+  CONVOLVE_TABLE_TARGETS,
+  CONVOLVE_TABLE_BLEND_JOBS,
+  CONVOLVE_TABLE_BOXES,
+  CONVOLVE_TABLE_COVERS,
+  CONVOLVE_TABLE_BLEND_TILES,
+  CONVOLVE_N_TABLES
+} ConvolveTableName;
+
+typedef struct
+{
+  ConvolveTable table[CONVOLVE_N_TABLES];
+  ConvolveTable runs;                  /* ConvolveBatchRun: the convolutions */
+  ConvolveTable cells, groups;         /* on the way from works to atlases: see batch_atlas.c */
+  ConvolveTable covers, counts, boxes; /* on the way from works to tiles: see batch_blends.c */
+  bool failed;                         /* there was no memory for one of the tables */
+} ConvolveTables;
+
+/* Adds `count` elements at the end, filled with 0: the first of them, or NULL with tables->failed set. */
+void *convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_t size, size_t count);
+
+/* Forgets what the tables hold; clear() frees them, too. */
+void convolve_tables_reset (ConvolveTables *tables);
+void convolve_tables_clear (ConvolveTables *tables);
+
+/* The bytes of an element, and of all tables on the device; where each of them begins there. */
+size_t convolve_table_element (ConvolveTableName name);
+size_t convolve_tables_place (const ConvolveTables *tables, size_t offsets[CONVOLVE_N_TABLES]);
+
+/* Decides how the batch's convolutions are done: the bytes of all atlases and their results. */
+size_t convolve_tables_plan_atlases (ConvolveTables *tables, const ConvolveBatch *batch);
+
+/* Fills the tables of the effects, with the atlases in that many bytes of device memory at arena. */
+void convolve_tables_add_effects (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);
+void convolve_tables_add_blends (ConvolveTables *tables, const ConvolveBatch *batch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

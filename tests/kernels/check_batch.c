@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Batches of convolve_region.h on a CUDA device against the same batches on the host: check_batch [SEED [CASES]]. Masks are
+ * of integers, so that both give the same bytes. Exit 77 where there is no device.
+ *
+ * A case has up to 40 effects of all kinds in one or two pictures, in boxes that lie over each other, and sometimes two
+ * iterations. Pictures lie in memory of exactly their size, and all bytes are compared.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convolve_device.h"
+#include "convolve_region.h"
+#include "support/random.h"
+
+#define SKIPPED 77
+#define MOST_WORKS 40
+#define MOST_BOXES 12
+#define N_PLANS 3
+
+typedef struct
+{
+  CheckRandom random;
+  uint64_t seed, number;
+  ConvolvePixel pixel;
+  int width, height;
+  ptrdiff_t stride;
+  size_t size; /* bytes of a picture */
+  bool in_place, mirrored;
+  int rounds;
+  ConvolveBoundary boundary;
+  ConvolveMask masks[N_PLANS];
+
+  int n_works;
+  struct
+  {
+    ConvolveRect region;
+    int kind; /* 0..N_PLANS-1 is a plan, then pixelate and fill */
+    int factor;
+    ConvolveBlocks blocks;
+    int values[CONVOLVE_MAX_SAMPLES];
+    ConvolveArea area;
+    ConvolveRect boxes[MOST_BOXES];
+    size_t memory; /* bytes from the start of the batch's */
+  } works[MOST_WORKS];
+  size_t memory;
+} Case;
+
+static int
+sample_size (const Case *c)
+{
+  return c->pixel.type == CONVOLVE_SAMPLE_U8 ? 1 : 2;
+}
+
+/* --- random cases --- */
+
+static void
+make_pixel (Case *c)
+{
+  CheckRandom *random = &c->random;
+  ConvolvePixel *pixel = &c->pixel;
+  bool deep = check_random_one_in (random, 2);
+  int size = deep ? 2 : 1;
+
+  pixel->type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8;
+  pixel->depth = deep ? check_random_range (random, 9, 12) : 8;
+  pixel->shift = deep ? check_random_range (random, 0, 16 - pixel->depth) : 0;
+  pixel->swapped = deep && check_random_one_in (random, 3);
+  pixel->samples = check_random_range (random, 1, 4);
+  pixel->stride = size * (pixel->samples + (check_random_one_in (random, 3) ? check_random_range (random, 1, 3) : 0));
+  pixel->select = check_random_one_in (random, 3) ? (unsigned) check_random_range (random, 1, (1 << pixel->samples) - 1)
+                                                  : (1u << pixel->samples) - 1;
+  pixel->biased = pixel->select;
+  for (int k = 0; k < pixel->samples; k++) {
+    pixel->zero[k] = check_random_one_in (random, 2) ? 0 : 1 << (pixel->depth - 1);
+    pixel->outside[k] = check_random_range (random, 0, (1 << pixel->depth) - 1);
+  }
+}
+
+/* Small integers, and sums that fit every depth of make_pixel(). */
+static void
+make_mask (Case *c, ConvolveMask *mask)
+{
+  CheckRandom *random = &c->random;
+  int most = check_random_one_in (random, 4) ? 15 : 4;
+  double sum = 0;
+
+  convolve_mask_init (mask, 2 * check_random_range (random, 0, most) + 1, 2 * check_random_range (random, 0, most) + 1);
+  for (int i = 0; i < mask->width * mask->height; i++) {
+    mask->taps[i] = check_random_range (random, -1, 3);
+    sum += mask->taps[i];
+  }
+  mask->divisor = sum > 0 ? sum : 1;
+}
+
+static ConvolveRect
+random_rect (Case *c)
+{
+  CheckRandom *random = &c->random;
+  int x = check_random_range (random, 0, c->width - 1), y = check_random_range (random, 0, c->height - 1);
+
+  return (ConvolveRect){ x, y, check_random_range (random, 1, c->width - x),
+    check_random_range (random, 1, c->height - y) };
+}
+
+static void
+make_area (Case *c, ConvolveArea *area, ConvolveRect *boxes)
+{
+  CheckRandom *random = &c->random;
+
+  *area = (ConvolveArea){ .boxes = boxes,
+    .count = check_random_range (random, 0, MOST_BOXES),
+    .shape = check_random_range (random, 0, CONVOLVE_N_SHAPES - 1),
+    .feather = check_random_one_in (random, 2) ? 0 : check_random_range (random, 1, 40),
+    .outside = check_random_one_in (random, 5),
+    .x_step = 1 << check_random_range (random, 0, 2),
+    .y_step = 1 << check_random_range (random, 0, 2) };
+  for (int i = 0; i < area->count; i++)
+    boxes[i] = (ConvolveRect){ check_random_range (random, -c->width, c->width * area->x_step),
+      check_random_range (random, -c->height, c->height * area->y_step), check_random_range (random, 1, c->width),
+      check_random_range (random, 1, c->height) };
+}
+
+static void
+make_works (Case *c)
+{
+  CheckRandom *random = &c->random;
+  int kinds = check_random_one_in (random, 2) ? 1 : N_PLANS + 2; /* of one mask, or of all kinds */
+
+  c->n_works = check_random_range (random, 1, check_random_one_in (random, 2) ? 4 : MOST_WORKS);
+  for (int i = 0; i < c->n_works; i++) {
+    c->works[i].region = random_rect (c);
+    c->works[i].kind = check_random_range (random, 0, kinds - 1);
+    c->works[i].factor = check_random_one_in (random, 2) ? 1 : 1 << check_random_range (random, 0, 6);
+    c->works[i].blocks = (ConvolveBlocks){ check_random_range (random, -40, 40), check_random_range (random, -40, 40),
+      check_random_range (random, 1, 60), 1 << check_random_range (random, 0, 2),
+      1 << check_random_range (random, 0, 2) };
+    for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+      c->works[i].values[k] = check_random_range (random, 0, (1 << c->pixel.depth) - 1);
+    make_area (c, &c->works[i].area, c->works[i].boxes);
+    c->works[i].memory = c->memory;
+    c->memory += ((size_t) c->works[i].region.width * c->works[i].region.height * c->pixel.stride + 15) / 16 * 16;
+  }
+}
+
+static void
+make_case (Case *c, uint64_t seed, uint64_t number)
+{
+  int row;
+
+  memset (c, 0, sizeof (*c));
+  check_random_init (&c->random, seed, number);
+  c->seed = seed;
+  c->number = number;
+  make_pixel (c);
+  c->width = check_random_range (&c->random, 1, check_random_one_in (&c->random, 4) ? 700 : 150);
+  c->height = check_random_range (&c->random, 1, check_random_one_in (&c->random, 4) ? 500 : 100);
+  row = (c->width - 1) * c->pixel.stride + c->pixel.samples * sample_size (c);
+  c->stride = row + sample_size (c) * check_random_range (&c->random, 0, 5);
+  c->size = (size_t) (c->height - 1) * (size_t) c->stride + (size_t) row;
+  c->in_place = check_random_one_in (&c->random, 2);
+  c->mirrored = check_random_one_in (&c->random, 4);
+  c->rounds = check_random_one_in (&c->random, 4) ? 2 : 1;
+  c->boundary = check_random_range (&c->random, 0, CONVOLVE_N_BOUNDARIES - 1);
+  for (int i = 0; i < N_PLANS; i++)
+    make_mask (c, &c->masks[i]);
+  make_works (c);
+}
+
+static void
+clear_case (Case *c)
+{
+  for (int i = 0; i < N_PLANS; i++)
+    convolve_mask_clear (&c->masks[i]);
+}
+
+/* --- one batch --- */
+
+/* Row 0 of a picture, which with mirrored rows is the last one in memory. */
+static void *
+first_row (const Case *c, void *picture)
+{
+  return (uint8_t *) picture + (c->mirrored ? (c->height - 1) * c->stride : 0);
+}
+
+static ptrdiff_t
+signed_stride (const Case *c)
+{
+  return c->mirrored ? -c->stride : c->stride;
+}
+
+/* Where pixel (0, 0) would be, if the memory of the work were a part of a plane. */
+static void *
+origin_of (const Case *c, void *memory, int i)
+{
+  const ConvolveRect *region = &c->works[i].region;
+  size_t row = (size_t) region->width * c->pixel.stride;
+
+  return (void *) ((uintptr_t) memory + c->works[i].memory - region->y * row - (size_t) region->x * c->pixel.stride);
+}
+
+static ConvolveStatus
+add_effect (const Case *c, int i, ConvolveBatch *batch, ConvolvePlan *const *plans, void *memory, void *source,
+    ConvolveError *error)
+{
+  ConvolvePlane plane = { first_row (c, source), origin_of (c, memory, i), signed_stride (c),
+    (ptrdiff_t) c->works[i].region.width * c->pixel.stride, c->width, c->height, c->works[i].region };
+
+  if (c->works[i].kind < N_PLANS)
+    return convolve_batch_convolve (batch, plans[c->works[i].kind], c->works[i].factor, &plane, error);
+  if (c->works[i].kind == N_PLANS)
+    return convolve_batch_pixelate (batch, &c->pixel, &c->works[i].blocks, &plane, error);
+  return convolve_batch_fill (batch, &c->pixel, c->works[i].values, &plane, error);
+}
+
+static ConvolveStatus
+add_blend (const Case *c, int i, ConvolveBatch *batch, void *memory, void *destination, ConvolveError *error)
+{
+  ConvolvePlane plane = { origin_of (c, memory, i), first_row (c, destination),
+    (ptrdiff_t) c->works[i].region.width * c->pixel.stride, signed_stride (c), c->width, c->height,
+    c->works[i].region };
+
+  return convolve_batch_blend (batch, &c->pixel, &c->works[i].area, &plane, error);
+}
+
+/* One round from source to destination. */
+static ConvolveStatus
+run_round (const Case *c, ConvolveBatch *batch, ConvolvePlan *const *plans, void *source, void *destination,
+    ConvolveError *error)
+{
+  size_t row = (size_t) (c->width - 1) * c->pixel.stride + (size_t) c->pixel.samples * sample_size (c);
+  void *memory;
+  ConvolveStatus status = convolve_batch_begin (batch, c->memory, &memory, error);
+
+  for (int i = 0; i < c->n_works && status == CONVOLVE_OK; i++)
+    status = add_effect (c, i, batch, plans, memory, source, error);
+  if (status == CONVOLVE_OK && source != destination)
+    status = convolve_batch_copy (batch, first_row (c, source), signed_stride (c), first_row (c, destination),
+        signed_stride (c), row, c->height, error);
+  for (int i = 0; i < c->n_works && status == CONVOLVE_OK; i++)
+    status = add_blend (c, i, batch, memory, destination, error);
+  return status == CONVOLVE_OK ? convolve_batch_run (batch, error) : status;
+}
+
+/* All rounds with pictures where the batch works. */
+static ConvolveStatus
+run_case (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, void *source, void *destination,
+    ConvolveError *error)
+{
+  ConvolvePlan *plans[N_PLANS] = { NULL };
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (int i = 0; i < N_PLANS && status == CONVOLVE_OK; i++) {
+    plans[i] = convolve_plan_new (&c->pixel, c->boundary, &c->masks[i], device ? "auto" : "cpu", device, error);
+    status = plans[i] ? CONVOLVE_OK : error->status;
+  }
+  for (int i = 0; i < c->rounds && status == CONVOLVE_OK; i++)
+    status = run_round (c, batch, plans, i == 0 ? source : destination, destination, error);
+  if (device)
+    convolve_device_finish (device, NULL);
+  for (int i = 0; i < N_PLANS; i++)
+    convolve_plan_unref (plans[i]);
+  return status;
+}
+
+static ConvolveStatus
+run_on_device (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, const uint8_t *source, uint8_t *result,
+    ConvolveError *error)
+{
+  void *from = convolve_device_alloc (device, c->size, error);
+  void *to = c->in_place ? from : convolve_device_alloc (device, c->size, error);
+  ConvolveStatus status = from && to ? CONVOLVE_OK : error->status;
+
+  if (status == CONVOLVE_OK && !c->in_place)
+    status = convolve_device_copy (device, to, result, c->size, CONVOLVE_COPY_TO_DEVICE, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_device_copy (device, from, source, c->size, CONVOLVE_COPY_TO_DEVICE, error);
+  if (status == CONVOLVE_OK)
+    status = run_case (c, batch, device, from, to, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_device_copy (device, result, to, c->size, CONVOLVE_COPY_TO_HOST, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_device_finish (device, error);
+  convolve_device_release (device, from);
+  if (!c->in_place)
+    convolve_device_release (device, to);
+  return status;
+}
+
+static int
+compare (const Case *c, const uint8_t *host, const uint8_t *device)
+{
+  for (size_t i = 0; i < c->size; i++)
+    if (host[i] != device[i]) {
+      printf ("FAILED: byte %zu (row %zu, pixel %zu) is %u, on the host %u; %dx%d pixels, depth %d, shift %d%s, %d "
+              "samples, stride %d, select %x, boundary %d, %d works, %d rounds%s%s; seed %" PRIu64 ", case %" PRIu64
+              "\n",
+          i, i / (size_t) c->stride, i % (size_t) c->stride / (size_t) c->pixel.stride, device[i], host[i], c->width,
+          c->height, c->pixel.depth, c->pixel.shift, c->pixel.swapped ? " swapped" : "", c->pixel.samples,
+          c->pixel.stride, c->pixel.select, (int) c->boundary, c->n_works, c->rounds, c->in_place ? ", in place" : "",
+          c->mirrored ? ", last row first" : "", c->seed, c->number);
+      return 1;
+    }
+  return 0;
+}
+
+/* Both batches are kept from case to case, as the element keeps its own from frame to frame. */
+static int
+check (Case *c, ConvolveBatch *host, ConvolveBatch *batch, ConvolveDevice *device)
+{
+  uint8_t *source = malloc (c->size), *copy = malloc (c->size), *expected, *result = malloc (c->size);
+  ConvolveError error = { 0 };
+  int failures = 0;
+
+  check_random_fill (&c->random, source, c->size);
+  check_random_fill (&c->random, result, c->size);
+  memcpy (copy, source, c->size);
+  expected = c->in_place ? copy : malloc (c->size);
+  if (!c->in_place)
+    memcpy (expected, result, c->size);
+  if (run_case (c, host, NULL, copy, expected, &error) != CONVOLVE_OK
+      || run_on_device (c, batch, device, source, result, &error) != CONVOLVE_OK) {
+    printf ("FAILED: %s; seed %" PRIu64 ", case %" PRIu64 "\n", error.text, c->seed, c->number);
+    failures++;
+  } else {
+    failures += compare (c, expected, result);
+  }
+  if (!c->in_place)
+    free (expected);
+  free (source);
+  free (copy);
+  free (result);
+  return failures;
+}
+
+int
+main (int argc, char **argv)
+{
+  uint64_t seed = argc > 1 ? strtoull (argv[1], NULL, 10) : 20261122;
+  uint64_t cases = argc > 2 ? strtoull (argv[2], NULL, 10) : 600;
+  ConvolveError error = { 0 };
+  ConvolveDevice *device = convolve_device_new (-1, &error);
+  ConvolveBatch *host = convolve_batch_new (NULL, NULL), *batch;
+  Case *c = malloc (sizeof (*c));
+  int failures = 0;
+
+  if (!device) {
+    printf ("SKIP: %s\n", error.text);
+    convolve_batch_free (host);
+    free (c);
+    return error.status == CONVOLVE_NO_DEVICE ? SKIPPED : 1;
+  }
+  batch = convolve_batch_new (device, NULL);
+  for (uint64_t i = 0; i < cases && failures < 10; i++) {
+    make_case (c, seed, i);
+    failures += check (c, host, batch, device);
+    clear_case (c);
+  }
+  printf ("seed %" PRIu64 ", %" PRIu64 " cases, %d failures\n", seed, cases, failures);
+  convolve_batch_free (batch);
+  convolve_batch_free (host);
+  convolve_device_free (device);
+  free (c);
+  return failures > 0;
+}
