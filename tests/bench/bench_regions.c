@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What parts of a frame cost on the CPU, by effect, number and size of boxes.
+ * What parts of a frame cost, by effect, number and size of boxes.
  *
- *  bench_regions [--rounds N] [--csv FILE]
+ *  bench_regions [--cuda] [--rounds N] [--csv FILE]
  *
- * One 1080p frame of random content goes through the element again and again, with one thread. All cases take turns,
- * round by round. A figure is the least time of the processor in all rounds, so that other work on the machine counts
- * little; what the harness itself costs is measured with the element's place empty, and subtracted.
+ * One 1080p frame of random content goes through the element again and again. All cases take turns, round by round.
+ *
+ * On the CPU, with one thread, a figure is the least time of the processor in all rounds, so that other work on the
+ * machine counts little; what the harness itself costs is measured with the element's place empty, and subtracted. With
+ * --cuda the frame is in CUDA memory, and there are two figures: the time from frame to frame, with a wait for the device
+ * at the end of each round, again the least of all rounds; and the time on the device, as the property stats has it.
  */
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -15,7 +18,8 @@
 
 #define WIDTH 1920
 #define HEIGHT 1080
-#define FRAMES 5 /* of one round */
+#define FRAMES 5         /* of one round on the CPU */
+#define CUDA_FRAMES 1000 /* of one in CUDA memory */
 
 typedef struct
 {
@@ -32,6 +36,8 @@ static const Case cases[] = {
   { "strength 0.2", FACES, 0, 0, FALSE },
   { "strength 0.2", FACES, 1, 100, FALSE },
   { "strength 0.2", FACES, 10, 100, FALSE },
+  { "strength 0.05", "apply-to=regions mask=gaussian region-strength=0.05", 10, 100, FALSE },
+  { "gaussian as it is", "apply-to=regions mask=gaussian", 10, 100, FALSE },
   { "strength 0.2, on a copy", FACES, 10, 100, TRUE },
   { "strength 0.2, soft ellipses", SOFT, 10, 100, FALSE },
   { "strength 0.2", FACES, 40, 100, FALSE },
@@ -42,6 +48,7 @@ static const Case cases[] = {
   { "pixelate", "apply-to=regions region-effect=pixelate", 10, 100, FALSE },
   { "pixelate", "apply-to=regions region-effect=pixelate", 1, 600, FALSE },
   { "fill", "apply-to=regions region-effect=fill", 10, 100, FALSE },
+  { "gaussian as it is, outside", "apply-to=outside-regions mask=gaussian", 10, 100, FALSE },
 };
 
 static const gchar *const formats[] = { "NV12", "RGBA" };
@@ -73,8 +80,11 @@ typedef struct
   GstHarness *harness;
   GstBuffer *frame;
   gboolean copied;
-  gdouble least; /* microseconds a frame */
+  gdouble least;  /* microseconds a frame */
+  gdouble device; /* on the device, or 0 */
 } Trial;
+
+static gboolean cuda;
 
 static void
 run (Trial *trial, guint frames)
@@ -94,40 +104,95 @@ run (Trial *trial, guint frames)
   }
 }
 
+static GstBuffer *
+make_frame (const GstVideoInfo *info)
+{
+  GstBuffer *frame = gst_buffer_new_allocate (NULL, info->size, NULL);
+  GstHarness *upload;
+  GstMapInfo map;
+
+  gst_buffer_map (frame, &map, GST_MAP_WRITE);
+  for (gsize i = 0; i < map.size; i++)
+    map.data[i] = g_random_int ();
+  gst_buffer_unmap (frame, &map);
+  if (!cuda)
+    return frame;
+  upload = gst_harness_new_parse ("cudaupload ! video/x-raw(memory:CUDAMemory)");
+  gst_harness_set_src_caps (upload, gst_video_info_to_caps (info));
+  frame = gst_harness_push_and_pull (upload, frame);
+  gst_harness_teardown (upload);
+  return frame;
+}
+
 static Trial
 begin (const gchar *line, const gchar *format, gboolean copied)
 {
   Trial trial = { .harness = gst_harness_new_parse (line), .copied = copied, .least = G_MAXDOUBLE };
   GstVideoInfo info;
-  GstMapInfo map;
+  GstCaps *caps;
 
   gst_video_info_set_format (&info, gst_video_format_from_string (format), WIDTH, HEIGHT);
   info.fps_n = 25;
   info.fps_d = 1;
-  gst_harness_set_src_caps (trial.harness, gst_video_info_to_caps (&info));
-  trial.frame = gst_buffer_new_allocate (NULL, info.size, NULL);
-  gst_buffer_map (trial.frame, &map, GST_MAP_WRITE);
-  for (gsize i = 0; i < map.size; i++)
-    map.data[i] = g_random_int ();
-  gst_buffer_unmap (trial.frame, &map);
+  trial.frame = make_frame (&info);
+  caps = gst_video_info_to_caps (&info);
+  if (cuda)
+    gst_caps_set_features (caps, 0, gst_caps_features_new ("memory:CUDAMemory", NULL));
+  gst_harness_set_src_caps (trial.harness, caps);
   run (&trial, 2);
   return trial;
 }
 
+/* Waits until the device is done with the frame. */
+static void
+wait_for_device (Trial *trial)
+{
+  GstMapInfo map;
+
+  gst_buffer_map (trial->frame, &map, GST_MAP_READ);
+  gst_buffer_unmap (trial->frame, &map);
+}
+
+/* The memory of CUDA frames belongs to the element's last output, which nobody else holds. */
 static void
 measure (Trial *trial)
 {
-  gdouble start = processor_time ();
+  guint frames = cuda ? CUDA_FRAMES : FRAMES;
+  gdouble start;
 
-  run (trial, FRAMES);
-  trial->least = MIN (trial->least, (processor_time () - start) / FRAMES);
+  if (cuda)
+    wait_for_device (trial);
+  start = cuda ? g_get_monotonic_time () : processor_time ();
+  run (trial, frames);
+  if (cuda)
+    wait_for_device (trial);
+  trial->least = MIN (trial->least, ((cuda ? g_get_monotonic_time () : processor_time ()) - start) / frames);
 }
 
 static void
-report (const gchar *format, const Case *row, gdouble time, FILE *csv)
+read_stats (Trial *trial)
 {
-  printf ("%-5s %-28s %5u of %4ux%-4u %9.1f us\n", format, row->what, row->boxes, row->side, row->side, time);
-  if (csv)
+  g_autoptr (GstElement) element = gst_harness_find_element (trial->harness, "cudaconvolve");
+  g_autoptr (GstStructure) stats = NULL;
+  guint64 time = 0;
+
+  if (!element)
+    return;
+  g_object_get (element, "stats", &stats, NULL);
+  gst_structure_get_uint64 (stats, "kernel-time", &time);
+  trial->device = time * 1e-3;
+}
+
+static void
+report (const gchar *format, const Case *row, gdouble time, gdouble device, FILE *csv)
+{
+  printf ("%-5s %-28s %5u of %4ux%-4u %9.1f us", format, row->what, row->boxes, row->side, row->side, time);
+  if (cuda)
+    printf ("%9.1f us", device);
+  printf ("\n");
+  if (csv && cuda)
+    fprintf (csv, "1080p,%s,\"%s\",%u,%u,%.1f,%.1f\n", format, row->what, row->boxes, row->side, time, device);
+  else if (csv)
     fprintf (csv, "1080p,%s,\"%s\",%u,%u,%.1f\n", format, row->what, row->boxes, row->side, time);
 }
 
@@ -136,26 +201,30 @@ main (int argc, char **argv)
 {
   gint rounds = 15;
   g_autofree gchar *file = NULL;
-  const GOptionEntry options[] = { { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "rounds", "N" },
+  const GOptionEntry options[] = { { "cuda", 0, 0, G_OPTION_ARG_NONE, &cuda, "frames in CUDA memory", NULL },
+    { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "rounds", "N" },
     { "csv", 0, 0, G_OPTION_ARG_FILENAME, &file, "where the figures go", "FILE" }, { NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   FILE *csv;
 
   g_option_context_add_main_entries (context, options, NULL);
   if (!g_option_context_parse (context, &argc, &argv, NULL))
-    g_error ("bench_regions [--rounds N] [--csv FILE]");
+    g_error ("bench_regions [--cuda] [--rounds N] [--csv FILE]");
   gst_init (&argc, &argv);
   csv = file ? fopen (file, "w") : NULL;
   if (csv)
-    fprintf (csv, "size,format,what,boxes,side,us\n");
-  printf ("1080p, one thread; the least of %d rounds, microseconds of the processor a frame\n", rounds);
+    fprintf (csv, "size,format,what,boxes,side,us%s\n", cuda ? ",device_us" : "");
+  printf (cuda ? "1080p, CUDA memory; the least of %d rounds, microseconds from frame to frame, and on the device\n"
+               : "1080p, one thread; the least of %d rounds, microseconds of the processor a frame\n",
+      rounds);
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
     Trial trials[G_N_ELEMENTS (cases)], empty = begin ("identity", formats[f], FALSE);
+    gdouble subtracted;
 
     for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
       g_autofree gchar *boxes = place_boxes (cases[i].boxes, cases[i].side);
-      g_autofree gchar *line =
-          g_strdup_printf ("cudaconvolve n-threads=1 kernel-variant=cpu %s regions=\"%s\"", cases[i].properties, boxes);
+      g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s %s regions=\"%s\"",
+          cuda ? "" : "n-threads=1 kernel-variant=cpu", cases[i].properties, boxes);
 
       trials[i] = begin (line, formats[f], cases[i].copied);
     }
@@ -164,8 +233,10 @@ main (int argc, char **argv)
       for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
         measure (&trials[i]);
     }
+    subtracted = cuda ? 0 : empty.least;
     for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-      report (formats[f], &cases[i], trials[i].least - empty.least, csv);
+      read_stats (&trials[i]);
+      report (formats[f], &cases[i], trials[i].least - subtracted, trials[i].device, csv);
       gst_buffer_unref (trials[i].frame);
       gst_harness_teardown (trials[i].harness);
     }
