@@ -104,6 +104,15 @@ run (Trial *trial, guint frames)
   }
 }
 
+static GstCaps *
+cuda_caps (const GstVideoInfo *info)
+{
+  GstCaps *caps = gst_video_info_to_caps (info);
+
+  gst_caps_set_features (caps, 0, gst_caps_features_new ("memory:CUDAMemory", NULL));
+  return caps;
+}
+
 static GstBuffer *
 make_frame (const GstVideoInfo *info)
 {
@@ -117,8 +126,8 @@ make_frame (const GstVideoInfo *info)
   gst_buffer_unmap (frame, &map);
   if (!cuda)
     return frame;
-  upload = gst_harness_new_parse ("cudaupload ! video/x-raw(memory:CUDAMemory)");
-  gst_harness_set_src_caps (upload, gst_video_info_to_caps (info));
+  upload = gst_harness_new ("cudaupload");
+  gst_harness_set_caps (upload, gst_video_info_to_caps (info), cuda_caps (info));
   frame = gst_harness_push_and_pull (upload, frame);
   gst_harness_teardown (upload);
   return frame;
@@ -129,16 +138,12 @@ begin (const gchar *line, const gchar *format, gboolean copied)
 {
   Trial trial = { .harness = gst_harness_new_parse (line), .copied = copied, .least = G_MAXDOUBLE };
   GstVideoInfo info;
-  GstCaps *caps;
 
   gst_video_info_set_format (&info, gst_video_format_from_string (format), WIDTH, HEIGHT);
   info.fps_n = 25;
   info.fps_d = 1;
   trial.frame = make_frame (&info);
-  caps = gst_video_info_to_caps (&info);
-  if (cuda)
-    gst_caps_set_features (caps, 0, gst_caps_features_new ("memory:CUDAMemory", NULL));
-  gst_harness_set_src_caps (trial.harness, caps);
+  gst_harness_set_src_caps (trial.harness, cuda ? cuda_caps (&info) : gst_video_info_to_caps (&info));
   run (&trial, 2);
   return trial;
 }
