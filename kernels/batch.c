@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/area.h"
 #include "common/batch.h"
 #include "common/plan.h"
 
@@ -178,15 +177,10 @@ convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const Co
 
 /* --- on the host --- */
 
-/* A rectangle with a margin, as far as it lies in a picture of width x height pixels. */
 static ConvolveRect
-widen (ConvolveRect rect, int across, int down, int width, int height)
+widen (ConvolveRect rect, int across, int down)
 {
-  int left = convolve_larger (rect.x - across, 0), top = convolve_larger (rect.y - down, 0);
-  int right = convolve_clamp (rect.x + rect.width + across, 0, width);
-  int bottom = convolve_clamp (rect.y + rect.height + down, 0, height);
-
-  return (ConvolveRect){ left, top, right - left, bottom - top };
+  return (ConvolveRect){ rect.x - across, rect.y - down, rect.width + 2 * across, rect.height + 2 * down };
 }
 
 ConvolveRect
@@ -195,49 +189,61 @@ convolve_shrunk_region (const ConvolvePlane *plane, int factor)
   const ConvolveRect *region = &plane->region;
   int left = region->x / factor, top = region->y / factor;
   int right = (region->x + region->width - 1) / factor + 1, bottom = (region->y + region->height - 1) / factor + 1;
-  ConvolveRect rect = { left, top, right - left, bottom - top };
+  int margin = factor > 1 ? 1 : 0; /* for interpolation */
 
-  return widen (rect, 1, 1, (plane->width + factor - 1) / factor, (plane->height + factor - 1) / factor);
+  return widen ((ConvolveRect){ left, top, right - left, bottom - top }, margin, margin);
 }
 
-/* Convolves the picture at a smaller size, and makes the result as large as the picture again. */
+ConvolveRect
+convolve_cell_of (const ConvolvePlan *plan, ConvolveRect result)
+{
+  return widen (result, plan->taps.width / 2, plan->taps.height / 2);
+}
+
+/* Where pixel (0, 0) would be, if memory with rows of `stride` bytes held a rectangle of a picture. */
+static void *
+origin_of (void *memory, ptrdiff_t stride, const ConvolvePixel *pixel, ConvolveRect rect)
+{
+  return (void *) ((uintptr_t) memory - (uintptr_t) (rect.y * stride + (ptrdiff_t) rect.x * pixel->stride));
+}
+
+/*
+ * Convolves the part at a smaller size, and makes the result as large as the picture again. The cell is the part of the
+ * shrunk picture, with the boundary's samples written into it where it reaches beyond the picture. So the plan's own
+ * boundary is of no account.
+ */
 static ConvolveStatus
 convolve_shrunk (ConvolveBatch *batch, const ConvolveWork *work, ConvolveError *error)
 {
   const ConvolvePlan *plan = work->mask.plan;
-  const ConvolvePlane *plane = &work->plane;
+  const ConvolvePixel *pixel = &plan->pixel;
+  ConvolvePixel bounded = *pixel; /* with the level outside the picture as its zero level */
   int factor = work->mask.factor;
-  int width = (plane->width + factor - 1) / factor, height = (plane->height + factor - 1) / factor;
-  /* Under the boundary wrap the opposite edge is a neighbour, so that the whole picture is needed. */
-  bool whole = plan->boundary == CONVOLVE_BOUNDARY_WRAP;
-  ptrdiff_t stride = (ptrdiff_t) width * work->pixel.stride;
-  ConvolveRect needed = convolve_shrunk_region (plane, factor);
-  ConvolvePlane small = *plane;
-  ConvolveStatus status = make_room (&batch->shrunk, &batch->shrunk_bytes, (size_t) (stride * height), error);
+  ConvolveRect result = convolve_shrunk_region (&work->plane, factor), cell = convolve_cell_of (plan, result);
+  ptrdiff_t stride = (ptrdiff_t) cell.width * pixel->stride;
+  size_t bytes = (size_t) stride * (size_t) cell.height;
+  ConvolvePlane step = work->plane;
+  ConvolveStatus status = make_room (&batch->shrunk, &batch->shrunk_bytes, bytes, error);
 
   if (status == CONVOLVE_OK)
-    status = make_room (&batch->blurred, &batch->blurred_bytes, (size_t) (stride * height), error);
+    status = make_room (&batch->blurred, &batch->blurred_bytes, bytes, error);
   if (status != CONVOLVE_OK)
     return status;
-  small.destination = batch->shrunk;
-  small.destination_stride = stride;
-  small.region = whole ? (ConvolveRect){ 0, 0, width, height }
-                       : widen (needed, plan->taps.width, plan->taps.height, width, height);
-  status = convolve_shrink (&work->pixel, factor, &small, error);
+  memcpy (bounded.zero, plan->outside_level, sizeof (bounded.zero));
+  step.destination = origin_of (batch->shrunk, stride, pixel, cell);
+  step.destination_stride = stride;
+  step.region = cell;
+  status = convolve_shrink (&bounded, plan->boundary, factor, &step, error);
 
-  small.source = batch->shrunk;
-  small.source_stride = stride;
-  small.destination = batch->blurred;
-  small.width = width;
-  small.height = height;
-  small.region = needed;
+  step = (ConvolvePlane){ batch->shrunk, batch->blurred, stride, stride, cell.width, cell.height,
+    { result.x - cell.x, result.y - cell.y, result.width, result.height } };
   if (status == CONVOLVE_OK)
-    status = convolve_run (plan, &small, error);
+    status = convolve_run (plan, &step, error);
 
-  small = *plane;
-  small.source = batch->blurred;
-  small.source_stride = stride;
-  return status == CONVOLVE_OK ? convolve_grow (&work->pixel, factor, &small, error) : status;
+  step = work->plane;
+  step.source = origin_of (batch->blurred, stride, pixel, cell);
+  step.source_stride = stride;
+  return status == CONVOLVE_OK ? convolve_grow (pixel, factor, &step, error) : status;
 }
 
 static ConvolveStatus

@@ -86,17 +86,19 @@ ConvolveStatus convolve_fill (const ConvolvePixel *pixel, const int *values, con
     ConvolveError *error);
 
 /*
- * Makes a picture smaller: each sample is the mean of factor by factor source samples, rounded half up; at the right
- * and the bottom edge, of those that exist. Width and height are those of the source; the destination is
- * ceil (width / factor) by ceil (height / factor), and the region lies in it. factor is 1..CONVOLVE_MAX_FACTOR.
+ * Makes a picture smaller: each sample is the mean of factor by factor source samples, rounded half up, and pixel (x, y)
+ * begins at (factor x, factor y) of the source. Width and height are those of the source, and the boundary applies
+ * outside it. The region lies in the small picture, which goes on beyond the source's edges: x and y may be negative.
+ * factor is 1..CONVOLVE_MAX_FACTOR, and the region lies within 2^20 pixels of the source's corner.
  */
-ConvolveStatus convolve_shrink (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane,
-    ConvolveError *error);
+ConvolveStatus convolve_shrink (const ConvolvePixel *pixel, ConvolveBoundary boundary, int factor,
+    const ConvolvePlane *plane, ConvolveError *error);
 
 /*
- * The other way, by bilinear interpolation between the centres of the source's samples, rounded half up; beyond the
- * outermost centres the outermost samples are repeated. Width, height and region are those of the destination. factor
- * is a power of two.
+ * The other way, by bilinear interpolation between the centres of the source's samples, rounded half up. Width, height
+ * and region are those of the destination. The source has the pixels from region.x / factor - 1 to (region.x +
+ * region.width - 1) / factor + 1, and likewise down, so that those at the edges lie outside the picture. factor is a
+ * power of two.
  */
 ConvolveStatus convolve_grow (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, ConvolveError *error);
 
@@ -130,8 +132,8 @@ ConvolveStatus convolve_batch_begin (ConvolveBatch *batch, size_t bytes, void **
  * Each of these adds one work; planes mean what they mean to the functions above. plan must live until the work is done,
  * and is for the batch's device. The errors are INVALID and NO_MEMORY.
  *
- * convolve: the picture is shrunk by `factor`, convolved, and grown again; 1 leaves the size as it is. factor is a power
- * of two up to CONVOLVE_MAX_FACTOR.
+ * convolve: the picture, with the boundary around it, is shrunk by `factor`, convolved, and grown again; 1 leaves the size
+ * as it is. factor is a power of two up to CONVOLVE_MAX_FACTOR.
  */
 ConvolveStatus convolve_batch_convolve (ConvolveBatch *batch, const ConvolvePlan *plan, int factor,
     const ConvolvePlane *plane, ConvolveError *error);

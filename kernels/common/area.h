@@ -150,12 +150,11 @@ typedef struct
 } ConvolveNeighbours;
 
 static CONVOLVE_BOTH ConvolveNeighbours
-convolve_find_neighbours (int i, int factor, int count)
+convolve_find_neighbours (int i, int factor)
 {
   int at = 2 * i + 1 - factor; /* in 1 / (2 factor) of a source sample */
   int first = convolve_floor_div (at, 2 * factor);
-  ConvolveNeighbours found = { convolve_clamp (first, 0, count - 1), convolve_clamp (first + 1, 0, count - 1),
-    at - first * 2 * factor };
+  ConvolveNeighbours found = { first, first + 1, at - first * 2 * factor };
 
   return found;
 }

@@ -66,8 +66,11 @@ convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work)
   return area;
 }
 
-/* The pixels of the shrunk picture that the plane's region is grown from: with one on each side for interpolation. */
+/* The pixels of the shrunk picture that the plane's region is grown from: with one more on each side where it grows. */
 ConvolveRect convolve_shrunk_region (const ConvolvePlane *plane, int factor);
+
+/* The same with as much on each side as the mask reaches. */
+ConvolveRect convolve_cell_of (const ConvolvePlan *plan, ConvolveRect result);
 
 /* The device's part of convolve_batch_begin (): room for batch->memory, of at least `bytes` bytes. */
 ConvolveStatus convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error);

@@ -318,29 +318,59 @@ add_row (const ConvolvePixel *pixel, const uint8_t *at, int count, uint32_t *sum
       sums[i * pixel->samples + k] += (uint32_t) convolve_read_sample (pixel, at + k * size);
 }
 
+/* The code value of sample k outside the picture, where the boundary has a level there. */
+static int
+level_of (const ConvolvePixel *pixel, ConvolveBoundary boundary, int k)
+{
+  return boundary == CONVOLVE_BOUNDARY_CONSTANT ? pixel->outside[k] : pixel->zero[k];
+}
+
+/* Adds row v of the picture, with the boundary around it, from column `first` up to `end`. */
+static void
+add_bounded_row (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolvePlane *plane, int v, int first,
+    int end, uint32_t *sums)
+{
+  int size = convolve_sample_size (pixel->type), y = convolve_boundary_index (boundary, v, plane->height);
+  int left = y < 0 ? end : convolve_clamp (0, first, end), right = convolve_clamp (plane->width, left, end);
+
+  for (int u = first; u < end; u++) {
+    int x = y < 0 ? -1 : convolve_boundary_index (boundary, u, plane->width);
+
+    if (u == left && left < right) {
+      add_row (pixel, source_at (pixel, plane, left, y), right - left, sums + (size_t) (left - first) * pixel->samples);
+      u = right - 1;
+      continue;
+    }
+    for (int k = 0; k < pixel->samples; k++)
+      sums[(size_t) (u - first) * pixel->samples + k] += x < 0
+          ? (uint32_t) level_of (pixel, boundary, k)
+          : (uint32_t) convolve_read_sample (pixel, source_at (pixel, plane, x, y) + k * size);
+  }
+}
+
 /*
  * Row y of the small picture: the rows of the source are added first, and then the columns. sums has room for all
  * samples of the source under the region's row; 64 x 64 samples of 16 bits fit 32 bits.
  */
 static void
-shrink_row (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, int y, uint32_t *sums)
+shrink_row (const ConvolvePixel *pixel, ConvolveBoundary boundary, int factor, const ConvolvePlane *plane, int y,
+    uint32_t *sums)
 {
   const ConvolveRect *region = &plane->region;
-  int first = region->x * factor, end = convolve_clamp ((region->x + region->width) * factor, first, plane->width);
-  int bottom = convolve_clamp ((y + 1) * factor, y * factor, plane->height), rows = bottom - y * factor;
+  int first = region->x * factor, end = first + region->width * factor;
+  uint32_t count = (uint32_t) (factor * factor);
 
   memset (sums, 0, (size_t) (end - first) * pixel->samples * sizeof (sums[0]));
-  for (int v = y * factor; v < bottom; v++)
-    add_row (pixel, source_at (pixel, plane, first, v), end - first, sums);
+  for (int v = y * factor; v < (y + 1) * factor; v++)
+    add_bounded_row (pixel, boundary, plane, v, first, end, sums);
   for (int x = region->x; x < region->x + region->width; x++) {
-    int columns = convolve_clamp (factor, 1, end - x * factor), mean[CONVOLVE_MAX_SAMPLES];
     const uint32_t *block = sums + (size_t) (x - region->x) * factor * pixel->samples;
-    uint32_t count = (uint32_t) (columns * rows);
+    int mean[CONVOLVE_MAX_SAMPLES];
 
     for (int k = 0; k < pixel->samples; k++) {
       uint32_t sum = 0;
 
-      for (int i = 0; i < columns; i++)
+      for (int i = 0; i < factor; i++)
         sum += block[i * pixel->samples + k];
       mean[k] = convolve_mean (sum, count);
     }
@@ -348,40 +378,59 @@ shrink_row (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, 
   }
 }
 
-ConvolveStatus
-convolve_shrink (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, ConvolveError *error)
+/* The region of a picture that was shrunk may reach beyond the picture. */
+static ConvolveStatus
+check_shrink (const ConvolvePixel *pixel, ConvolveBoundary boundary, int factor, const ConvolvePlane *plane,
+    ConvolveError *error)
 {
-  ConvolvePlane small = *plane, large = *plane;
   const ConvolveRect *region = &plane->region;
-  uint32_t *sums;
+  ConvolvePlane large = *plane, small = *plane;
 
   if (factor < 1 || factor > CONVOLVE_MAX_FACTOR)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a factor of %d", factor);
-  small.width = (plane->width + factor - 1) / factor;
-  small.height = (plane->height + factor - 1) / factor;
+  if ((int) boundary < 0 || boundary >= CONVOLVE_N_BOUNDARIES)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d is no boundary", (int) boundary);
+  if (abs (region->x) > CONVOLVE_MAX_BOX || abs (region->y) > CONVOLVE_MAX_BOX || region->width > CONVOLVE_MAX_BOX
+      || region->height > CONVOLVE_MAX_BOX)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a region of %dx%d at %d,%d", region->width, region->height,
+        region->x, region->y);
   large.region = (ConvolveRect){ 0, 0, 1, 1 };
-  if (convolve_check_part (pixel, &small, error) != CONVOLVE_OK
-      || convolve_check_part (pixel, &large, error) != CONVOLVE_OK)
+  small.width = region->width;
+  small.height = region->height;
+  small.source_stride = PTRDIFF_MAX; /* checked with the large picture */
+  small.region.x = small.region.y = 0;
+  return convolve_check_part (pixel, &large, error) == CONVOLVE_OK ? convolve_check_part (pixel, &small, error)
+                                                                   : CONVOLVE_INVALID;
+}
+
+ConvolveStatus
+convolve_shrink (const ConvolvePixel *pixel, ConvolveBoundary boundary, int factor, const ConvolvePlane *plane,
+    ConvolveError *error)
+{
+  const ConvolveRect *region = &plane->region;
+  uint32_t *sums;
+
+  if (check_shrink (pixel, boundary, factor, plane, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
   sums = malloc ((size_t) region->width * factor * pixel->samples * sizeof (sums[0]));
   if (!sums)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for the sums of %d pixels", region->width * factor);
   for (int y = region->y; y < region->y + region->height; y++)
-    shrink_row (pixel, factor, plane, y, sums);
+    shrink_row (pixel, boundary, factor, plane, y, sums);
   free (sums);
   return CONVOLVE_OK;
 }
 
 static void
-grow_row (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, int y, int columns, int rows)
+grow_row (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, int y)
 {
   const ConvolveRect *region = &plane->region;
   int size = convolve_sample_size (pixel->type);
-  ConvolveNeighbours down = convolve_find_neighbours (y, factor, rows);
+  ConvolveNeighbours down = convolve_find_neighbours (y, factor);
   uint8_t *at = destination_at (pixel, plane, region->x, y);
 
   for (int x = region->x; x < region->x + region->width; x++, at += pixel->stride) {
-    ConvolveNeighbours across = convolve_find_neighbours (x, factor, columns);
+    ConvolveNeighbours across = convolve_find_neighbours (x, factor);
     const uint8_t *corner[4] = { source_at (pixel, plane, across.first, down.first),
       source_at (pixel, plane, across.second, down.first), source_at (pixel, plane, across.first, down.second),
       source_at (pixel, plane, across.second, down.second) };
@@ -400,18 +449,21 @@ grow_row (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, in
 ConvolveStatus
 convolve_grow (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, ConvolveError *error)
 {
+  const ConvolveRect *region = &plane->region;
   ConvolvePlane small = *plane, large = *plane;
 
   if (factor < 1 || factor > CONVOLVE_MAX_FACTOR || (factor & (factor - 1)))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a factor of %d", factor);
-  small.width = (plane->width + factor - 1) / factor;
-  small.height = (plane->height + factor - 1) / factor;
-  small.region = (ConvolveRect){ 0, 0, 1, 1 };
-  large.source_stride = PTRDIFF_MAX; /* checked with the small picture */
-  if (convolve_check_part (pixel, &small, error) != CONVOLVE_OK
-      || convolve_check_part (pixel, &large, error) != CONVOLVE_OK)
+  if (convolve_check_pixel (pixel, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
-  for (int y = plane->region.y; y < plane->region.y + plane->region.height; y++)
-    grow_row (pixel, factor, plane, y, small.width, small.height);
+  large.source_stride = PTRDIFF_MAX; /* checked with the small picture, of which a part may be there */
+  small.width = (region->x + region->width - 1) / factor - region->x / factor + 3;
+  small.height = (region->y + region->height - 1) / factor - region->y / factor + 3;
+  small.region = (ConvolveRect){ 0, 0, 1, 1 };
+  if (convolve_check_part (pixel, &large, error) != CONVOLVE_OK
+      || convolve_check_part (pixel, &small, error) != CONVOLVE_OK)
+    return CONVOLVE_INVALID;
+  for (int y = region->y; y < region->y + region->height; y++)
+    grow_row (pixel, factor, plane, y);
   return CONVOLVE_OK;
 }

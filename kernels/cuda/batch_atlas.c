@@ -33,8 +33,8 @@ typedef struct
 {
   size_t work;
   int group;
-  ConvolveRect result; /* in the shrunk picture */
-  int x, y;            /* of the cell in the atlas */
+  ConvolveRect result, place; /* in the shrunk picture, without and with what the mask reaches */
+  int x, y;                   /* of the cell in the atlas */
 } Cell;
 
 /* A launch takes about as long as this many pixels of a small mask. */
@@ -82,18 +82,6 @@ unite (ConvolveRect a, ConvolveRect b)
   return both;
 }
 
-static int
-cell_width (const Group *group, const Cell *cell)
-{
-  return cell->result.width + 2 * (group->plan->taps.width / 2);
-}
-
-static int
-cell_height (const Group *group, const Cell *cell)
-{
-  return cell->result.height + 2 * (group->plan->taps.height / 2);
-}
-
 static void
 add_cell (ConvolveTables *tables, const ConvolveBatch *batch, size_t number)
 {
@@ -107,11 +95,12 @@ add_cell (ConvolveTables *tables, const ConvolveBatch *batch, size_t number)
   group = (Group *) tables->groups.elements + found;
   cell->work = number;
   cell->group = found;
-  cell->result = work->mask.factor == 1 ? work->plane.region : convolve_shrunk_region (&work->plane, work->mask.factor);
+  cell->result = convolve_shrunk_region (&work->plane, work->mask.factor);
+  cell->place = convolve_cell_of (work->mask.plan, cell->result);
   group->bounds = group->count == 0 ? cell->result : unite (group->bounds, cell->result);
   group->count++;
-  group->area += (int64_t) cell_width (group, cell) * cell_height (group, cell);
-  group->most_width = convolve_larger (group->most_width, cell_width (group, cell));
+  group->area += (int64_t) cell->place.width * cell->place.height;
+  group->most_width = convolve_larger (group->most_width, cell->place.width);
 }
 
 /* Puts the cells of a group side by side, in rows about as wide as all of them are high. */
@@ -127,15 +116,15 @@ pack_cells (ConvolveTables *tables, int number)
 
     if (cell->group != number)
       continue;
-    if (x + cell_width (group, cell) > group->width) {
+    if (x + cell->place.width > group->width) {
       x = 0;
       y += row;
       row = 0;
     }
     cell->x = x;
     cell->y = y;
-    x += cell_width (group, cell);
-    row = convolve_larger (row, cell_height (group, cell));
+    x += cell->place.width;
+    row = convolve_larger (row, cell->place.height);
   }
   group->height = y + row;
 }
@@ -209,7 +198,7 @@ add_gather (ConvolveTables *tables, const Group *group, const Cell *cell, uint8_
   size_t number = tables->table[CONVOLVE_TABLE_GATHER_JOBS].count;
   ConvolveGatherJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_GATHER_JOBS], sizeof (*job), 1);
   bool warps = group->factor >= CONVOLVE_WARP_FACTOR;
-  ConvolveRect cell_rect = { 0, 0, cell_width (group, cell), cell_height (group, cell) };
+  ConvolveRect cell_rect = { 0, 0, cell->place.width, cell->place.height };
 
   if (!job)
     return;
@@ -223,8 +212,7 @@ add_gather (ConvolveTables *tables, const Group *group, const Cell *cell, uint8_
   memcpy (job->outside, plan->outside_level, sizeof (job->outside));
   job->cell = arena + group->source + cell->y * group->stride + (ptrdiff_t) cell->x * plan->pixel.stride;
   job->cell_stride = group->stride;
-  job->place = (ConvolveRect){ cell->result.x - plan->taps.width / 2, cell->result.y - plan->taps.height / 2,
-    cell_rect.width, cell_rect.height };
+  job->place = cell->place;
   add_tiles (tables, CONVOLVE_TABLE_GATHER_TILES, number, cell_rect,
       warps ? CONVOLVE_WARP_TILE_WIDTH : CONVOLVE_TILE_WIDTH, warps ? 1 : CONVOLVE_TILE_HEIGHT);
 }
@@ -241,16 +229,14 @@ add_grow (ConvolveTables *tables, const Group *group, const Cell *cell, const Co
   if (!job)
     return;
   if (group->way == FROM_ATLAS) {
-    x = cell->result.x - plan->taps.width / 2 - cell->x;
-    y = cell->result.y - plan->taps.height / 2 - cell->y;
+    x = cell->place.x - cell->x;
+    y = cell->place.y - cell->y;
   }
   job->pixel = plan->pixel;
   job->source =
       (const uint8_t *) ((uintptr_t) arena + group->result - (uintptr_t) (y * group->stride + x * plan->pixel.stride));
   job->source_stride = group->stride;
   job->factor = group->factor;
-  job->columns = (plane->width + group->factor - 1) / group->factor;
-  job->rows = (plane->height + group->factor - 1) / group->factor;
   job->destination = plane->destination;
   job->destination_stride = plane->destination_stride;
   job->region = plane->region;

@@ -47,47 +47,43 @@ convolve_bytes_of_sample (const ConvolvePixel &pixel)
 /* --- the cells of an atlas --- */
 
 /*
- * The sums of the source samples under one pixel of the shrunk picture, of every lanes-th column from `lane` on; *count is
- * the number of pixels of all columns.
+ * The sums of the source samples under pixel x, y of the shrunk picture, of every lanes-th column from `lane` on. Samples
+ * outside the picture are those of the boundary.
  */
 static __device__ __forceinline__ void
-convolve_add_square (const ConvolveGatherJob &job, int x, int y, int lane, int lanes, unsigned *sums, int *count)
+convolve_add_square (const ConvolveGatherJob &job, int x, int y, int lane, int lanes, unsigned *sums)
 {
   int left = x * job.factor, top = y * job.factor, size = convolve_bytes_of_sample (job.pixel);
-  int right = min (left + job.factor, job.width), bottom = min (top + job.factor, job.height);
 
-  for (int v = top; v < bottom; v++)
-    for (int u = left + lane; u < right; u += lanes) {
-      const uint8_t *at = convolve_source_of (job, u, v);
+  for (int v = top; v < top + job.factor; v++)
+    for (int u = left + lane; u < left + job.factor; u += lanes) {
+      int column = (unsigned) u < (unsigned) job.width ? u : convolve_find_index (job.boundary, u, job.width);
+      int row = (unsigned) v < (unsigned) job.height ? v : convolve_find_index (job.boundary, v, job.height);
+      const uint8_t *at = convolve_source_of (job, column, row);
 
 #pragma unroll
       for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
         if (k < job.pixel.samples)
-          sums[k] += convolve_read_sample (&job.pixel, at + k * size);
+          sums[k] += column < 0 || row < 0 ? job.outside[k] : convolve_read_sample (&job.pixel, at + k * size);
     }
-  *count = (right - left) * (bottom - top);
 }
 
 /* Writes one pixel of a cell. lanes threads of a warp work on it; all of them have the same pixel. */
 static __device__ __forceinline__ void
 convolve_gather_pixel (const ConvolveGatherJob &job, int i, int j, int lane, int lanes)
 {
-  int columns = (job.width + job.factor - 1) / job.factor, rows = (job.height + job.factor - 1) / job.factor;
-  int x = convolve_find_index (job.boundary, job.place.x + i, columns);
-  int y = convolve_find_index (job.boundary, job.place.y + j, rows);
-  int size = convolve_bytes_of_sample (job.pixel), count = 1;
+  unsigned sums[CONVOLVE_MAX_SAMPLES] = { 0, 0, 0, 0 }, count = job.factor * job.factor;
   uint8_t *to = job.cell + j * job.cell_stride + (int64_t) i * job.pixel.stride;
-  unsigned sums[CONVOLVE_MAX_SAMPLES] = { 0, 0, 0, 0 };
+  int size = convolve_bytes_of_sample (job.pixel);
 
-  if (x >= 0 && y >= 0)
-    convolve_add_square (job, x, y, lane, lanes, sums, &count);
+  convolve_add_square (job, job.place.x + i, job.place.y + j, lane, lanes, sums);
 #pragma unroll
   for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++) {
     for (int step = lanes / 2; step > 0; step /= 2)
       sums[k] += __shfl_xor_sync (0xffffffff, sums[k], step);
+    /* A power of two: twice a sum of 64 x 64 samples of 16 bits fits 32 bits. */
     if (lane == 0 && k < job.pixel.samples)
-      convolve_write_sample (&job.pixel, to + k * size,
-          x >= 0 && y >= 0 ? (int) ((2ull * sums[k] + count) / (2u * count)) : job.outside[k]);
+      convolve_write_sample (&job.pixel, to + k * size, (int) ((2 * sums[k] + count) >> (31 - __clz (count) + 1)));
   }
 }
 
@@ -123,8 +119,8 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
 
   if (!convolve_is_in (job.region, at.x, at.y))
     return;
-  ConvolveNeighbours across = convolve_find_neighbours (at.x, job.factor, job.columns);
-  ConvolveNeighbours down = convolve_find_neighbours (at.y, job.factor, job.rows);
+  ConvolveNeighbours across = convolve_find_neighbours (at.x, job.factor);
+  ConvolveNeighbours down = convolve_find_neighbours (at.y, job.factor);
   const uint8_t *corners[4] = { convolve_source_of (job, across.first, down.first),
     convolve_source_of (job, across.second, down.first), convolve_source_of (job, across.first, down.second),
     convolve_source_of (job, across.second, down.second) };

@@ -45,7 +45,7 @@ typedef struct
   const uint8_t *source; /* the picture, of width x height pixels before it is shrunk */
   int64_t source_stride;
   int width, height, factor;
-  ConvolveBoundary boundary; /* never constant */
+  ConvolveBoundary boundary; /* of the picture before it is shrunk; never constant */
   int outside[CONVOLVE_MAX_SAMPLES];
   uint8_t *cell;
   int64_t cell_stride;
@@ -58,7 +58,7 @@ typedef struct
   ConvolvePixel pixel;
   const uint8_t *source; /* where pixel (0, 0) of the shrunk picture would be */
   int64_t source_stride;
-  int columns, rows, factor; /* the size of the shrunk picture */
+  int factor;
   uint8_t *destination;
   int64_t destination_stride;
   ConvolveRect region;

@@ -235,7 +235,7 @@ compare_strengths (gconstpointer a, gconstpointer b)
   return ((const Expectation *) a)->strength - ((const Expectation *) b)->strength;
 }
 
-/* The sigma follows from the box; in overlaps the stronger effect wins. Sigmas up to 22.6 are masks of their own. */
+/* The sigma follows from the box; in overlaps the stronger effect wins. Sigmas up to 5.7 are masks of their own. */
 GST_START_TEST (strength_of_boxes)
 {
   static const gchar *const formats[] = { "GRAY8", "I420", "NV12", "RGBA", "P010_10LE", "YUY2" };
@@ -255,11 +255,11 @@ GST_START_TEST (strength_of_boxes)
     count = random_boxes (&random, &info, boxes);
     feather = check_random_one_in (&random, 2) ? 0 : 5;
     for (gint k = 0; k < count; k++)
-      list[k] = (Expectation){ boxes[k], class_of (0.3 * MIN (boxes[k].width, boxes[k].height)) };
+      list[k] = (Expectation){ boxes[k], class_of (0.08 * MIN (boxes[k].width, boxes[k].height)) };
     qsort (list, count, sizeof list[0], compare_strengths);
     g_autofree gchar *text = text_of (boxes, count);
     g_autofree gchar *line = g_strdup_printf (
-        "cudaconvolve mask=gaussian apply-to=regions regions=\"%s\" region-feather=%d region-strength=0.3", text,
+        "cudaconvolve mask=gaussian apply-to=regions regions=\"%s\" region-feather=%d region-strength=0.08", text,
         feather);
     GstHarness *harness = harness_new_for (line, &info);
 
@@ -323,7 +323,7 @@ blur_exactly (const Component *from, gdouble sigma, gdouble *to)
     }
 }
 
-/* Sigmas above 22.6 are those of a picture that was shrunk first: near the true Gaussian, and never sharper. */
+/* Sigmas above 5.7 are those of a picture that was shrunk first: near the true Gaussian, and never sharper. */
 GST_START_TEST (large_strengths)
 {
   static const gchar *const masks[] = { "gaussian", "box" };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/oracle_boundary.h"
 #include "support/random.h"
 #include "convolve_region.h"
 
@@ -338,30 +339,54 @@ check_fill (Case *c)
   return failures;
 }
 
-/* The destination is the smaller picture, of the case's size. */
+/* The sample of a picture with a boundary around it. */
+static int
+get_bounded (const Case *c, const uint8_t *picture, ptrdiff_t stride, int width, int height, ConvolveBoundary boundary,
+    int x, int y, int k)
+{
+  int u = oracle_inside ((OracleBoundary) boundary, x, width), v = oracle_inside ((OracleBoundary) boundary, y, height);
+
+  if (u < 0 || v < 0)
+    return boundary == CONVOLVE_BOUNDARY_CONSTANT ? c->pixel.outside[k] : c->pixel.zero[k];
+  return get (c, picture + offset_of (c, stride, u, v, k));
+}
+
+/*
+ * The destination is a part of the smaller picture, of the case's size, that may reach beyond the source's edges. The
+ * whole of it is the region.
+ */
 static int
 check_shrink (Case *c)
 {
-  int factor = check_random_range (&c->random, 1, 9);
-  int width = c->width * factor - check_random_range (&c->random, 0, factor - 1);
-  int height = c->height * factor - check_random_range (&c->random, 0, factor - 1);
+  CheckRandom *random = &c->random;
+  int factor = check_random_range (random, 1, 9), width = check_random_range (random, 1, 200);
+  int height = check_random_range (random, 1, 150);
+  int left = check_random_range (random, -20, width / factor), top = check_random_range (random, -20, height / factor);
+  ConvolveBoundary boundary = check_random_range (random, 0, CONVOLVE_N_BOUNDARIES - 1);
   size_t stride = row_bytes (c, width), size = stride * height;
   uint8_t *source = malloc (size), *before = make_picture (c), *after = copy_picture (c, before);
   int *expected = malloc (sizeof (int) * c->width * c->height * c->pixel.samples), failures = 0;
-  ConvolvePlane plane = { source, after, (ptrdiff_t) stride, c->stride, width, height, c->region };
+  ConvolvePlane plane = { source,
+    (void *) ((uintptr_t) after - (uintptr_t) (top * c->stride) - (uintptr_t) ((ptrdiff_t) left * c->pixel.stride)),
+    (ptrdiff_t) stride, c->stride, width, height, { left, top, c->width, c->height } };
 
-  check_random_fill (&c->random, source, size);
-  for (int i = 0; i < c->width * c->height * c->pixel.samples; i++) {
-    int k = i % c->pixel.samples, x = i / c->pixel.samples % c->width, y = i / c->pixel.samples / c->width;
-    double sum = 0, count = 0;
-
-    for (int v = y * factor; v < (y + 1) * factor && v < height; v++)
-      for (int u = x * factor; u < (x + 1) * factor && u < width; u++, count++)
-        sum += get (c, source + offset_of (c, (ptrdiff_t) stride, u, v, k));
-    expected[i] = (int) floor (sum / count + 0.5);
+  check_random_fill (random, source, size);
+  for (int k = 0; k < c->pixel.samples; k++) {
+    c->pixel.zero[k] = check_random_range (random, 0, (1 << c->pixel.depth) - 1);
+    c->pixel.outside[k] = check_random_range (random, 0, (1 << c->pixel.depth) - 1);
   }
-  if (convolve_shrink (&c->pixel, factor, &plane, NULL) != CONVOLVE_OK)
+  for (int i = 0; i < c->width * c->height * c->pixel.samples; i++) {
+    int k = i % c->pixel.samples, x = left + i / c->pixel.samples % c->width, y = top + i / c->pixel.samples / c->width;
+    double sum = 0;
+
+    for (int v = y * factor; v < (y + 1) * factor; v++)
+      for (int u = x * factor; u < (x + 1) * factor; u++)
+        sum += get_bounded (c, source, (ptrdiff_t) stride, width, height, boundary, u, v, k);
+    expected[i] = (int) floor (sum / (factor * factor) + 0.5);
+  }
+  if (convolve_shrink (&c->pixel, boundary, factor, &plane, NULL) != CONVOLVE_OK)
     failures += fail (c, "shrink refuses", 0, 0);
+  c->region = (ConvolveRect){ 0, 0, c->width, c->height };
   failures += compare (c, "shrink", before, after, expected);
   free (source);
   free (before);
@@ -370,37 +395,33 @@ check_shrink (Case *c)
   return failures;
 }
 
-/* The value between the samples of one line, at a place that may lie outside; all in long double. */
-static long double
-between (long double at, int count, int *first, int *second)
-{
-  int left = (int) floorl (at);
-
-  *first = left < 0 ? 0 : left >= count ? count - 1 : left;
-  *second = left + 1 < 0 ? 0 : left + 1 >= count ? count - 1 : left + 1;
-  return at - left;
-}
-
+/* The small picture has exactly the pixels that convolve_region.h names. */
 static int
 check_grow (Case *c)
 {
   int factor = 1 << check_random_range (&c->random, 0, 6);
-  int width = (c->width + factor - 1) / factor, height = (c->height + factor - 1) / factor;
+  int left = c->region.x / factor - 1, top = c->region.y / factor - 1;
+  int width = (c->region.x + c->region.width - 1) / factor + 2 - left;
+  int height = (c->region.y + c->region.height - 1) / factor + 2 - top;
   size_t stride = row_bytes (c, width), size = stride * height;
   uint8_t *source = malloc (size), *before = make_picture (c), *after = copy_picture (c, before);
   int *expected = malloc (sizeof (int) * c->width * c->height * c->pixel.samples), failures = 0;
-  ConvolvePlane plane = { source, after, (ptrdiff_t) stride, c->stride, c->width, c->height, c->region };
+  ConvolvePlane plane = { (void *) ((uintptr_t) source - (uintptr_t) (top * (ptrdiff_t) stride)
+                              - (uintptr_t) ((ptrdiff_t) left * c->pixel.stride)),
+    after, (ptrdiff_t) stride, c->stride, c->width, c->height, c->region };
 
   check_random_fill (&c->random, source, size);
   for (int i = 0; i < c->width * c->height * c->pixel.samples; i++) {
     int k = i % c->pixel.samples, x = i / c->pixel.samples % c->width, y = i / c->pixel.samples / c->width;
-    int u[2], v[2];
-    long double a = between ((x + 0.5L) / factor - 0.5L, width, &u[0], &u[1]);
-    long double b = between ((y + 0.5L) / factor - 0.5L, height, &v[0], &v[1]), sum = 0;
+    long double across = (x + 0.5L) / factor - 0.5L - left, down = (y + 0.5L) / factor - 0.5L - top, sum = 0;
+    int u = (int) floorl (across), v = (int) floorl (down);
 
-    for (int n = 0; n < 4; n++)
-      sum += (n % 2 ? a : 1 - a) * (n / 2 ? b : 1 - b)
-          * get (c, source + offset_of (c, (ptrdiff_t) stride, u[n % 2], v[n / 2], k));
+    for (int n = 0; n < 4 && in_region (c, x, y); n++) {
+      long double weight = (n % 2 ? across - u : 1 - (across - u)) * (n / 2 ? down - v : 1 - (down - v));
+
+      if (weight > 0)
+        sum += weight * get (c, source + offset_of (c, (ptrdiff_t) stride, u + n % 2, v + n / 2, k));
+    }
     expected[i] = (int) floorl (sum + 0.5L); /* factors are powers of two, so this is exact */
   }
   if (convolve_grow (&c->pixel, factor, &plane, NULL) != CONVOLVE_OK)
@@ -453,8 +474,10 @@ check_arguments (void)
   failures += expect_invalid ("a shape", convolve_blend (&pixel, &bad, &plane, &error), &error);
   failures += expect_invalid ("blocks of 0", convolve_pixelate (&pixel, &blocks, &plane, &error), &error);
   failures += expect_invalid ("a value of 256", convolve_fill (&pixel, &value, &plane, &error), &error);
-  failures += expect_invalid ("a factor of 0", convolve_shrink (&pixel, 0, &plane, &error), &error);
-  failures += expect_invalid ("a region too large", convolve_shrink (&pixel, 2, &plane, &error), &error);
+  failures +=
+      expect_invalid ("a factor of 0", convolve_shrink (&pixel, CONVOLVE_BOUNDARY_ZERO, 0, &plane, &error), &error);
+  failures +=
+      expect_invalid ("no boundary", convolve_shrink (&pixel, CONVOLVE_N_BOUNDARIES, 1, &plane, &error), &error);
   failures += expect_invalid ("a factor of 3", convolve_grow (&pixel, 3, &plane, &error), &error);
   narrow = plane;
   narrow.source_stride = 31;

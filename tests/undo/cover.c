@@ -67,30 +67,31 @@ blur_line (Effect effect, gdouble sigma, gint size)
   return blur;
 }
 
-/* Means of `factor` samples; at the end, of those that exist. */
+/* Means of `factor` samples of the line, whose ends are repeated outside, from small sample `first` on. */
 static Matrix
-shrink_line (gint factor, gint size)
+shrink_line (gint factor, gint size, gint first, gint count)
 {
-  Matrix shrink = matrix_new ((size + factor - 1) / factor, size);
+  Matrix shrink = matrix_new (count, size);
 
-  for (gint i = 0; i < size; i++)
-    add_at (&shrink, i / factor, i, 1.0 / MIN (factor, size - i / factor * factor));
+  for (gint i = 0; i < count; i++)
+    for (gint k = 0; k < factor; k++)
+      add_at (&shrink, i, (first + i) * factor + k, 1.0 / factor);
   return shrink;
 }
 
-/* Linear interpolation between the centres of the small line's samples. */
+/* Linear interpolation between the centres of the small line's samples, of which `first` is the first one. */
 static Matrix
-grow_line (gint factor, gint small, ConvolveRect part, gboolean down)
+grow_line (gint factor, gint first, gint count, ConvolveRect part, gboolean down)
 {
   gint start = down ? part.y : part.x, length = down ? part.height : part.width;
-  Matrix grow = matrix_new (length, small);
+  Matrix grow = matrix_new (length, count);
 
   for (gint i = 0; i < length; i++) {
-    gdouble place = (start + i + 0.5) / factor - 0.5;
-    gint first = floor (place);
+    gdouble place = (start + i + 0.5) / factor - 0.5 - first;
+    gint before = floor (place);
 
-    add_at (&grow, i, first, 1 - (place - first));
-    add_at (&grow, i, first + 1, place - first);
+    add_at (&grow, i, before, 1 - (place - before));
+    add_at (&grow, i, before + 1, place - before);
   }
   return grow;
 }
@@ -98,10 +99,11 @@ grow_line (gint factor, gint small, ConvolveRect part, gboolean down)
 static Matrix
 mask_axis (Effect effect, gdouble sigma, ConvolveRect box, gint size, gboolean down)
 {
-  /* No mask is wide enough for a sigma above 22.6: such a picture is shrunk first. */
-  gint factor = sigma < 23 ? 1 : 1 << (gint) ceil (log2 (sigma / 22.7));
-  Matrix shrink = shrink_line (factor, size), blur = blur_line (effect, sigma / factor, shrink.rows);
-  Matrix grow = grow_line (factor, shrink.rows, box, down);
+  /* README: beyond a sigma of 5.7 the picture is shrunk first, and its edge is repeated around it before. */
+  gint factor = sigma < 5.8 ? 1 : 1 << (gint) ceil (log2 (sigma / 5.7)), margin = factor == 1 ? 0 : 200;
+  gint count = (size + factor - 1) / factor + 2 * margin;
+  Matrix shrink = shrink_line (factor, size, -margin, count), blur = blur_line (effect, sigma / factor, count);
+  Matrix grow = grow_line (factor, -margin, count, box, down);
   Matrix half = matrix_times (&grow, &blur), axis = matrix_times (&half, &shrink);
 
   matrix_clear (&shrink);
