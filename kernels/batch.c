@@ -5,6 +5,7 @@
 
 #include "common/batch.h"
 #include "common/plan.h"
+#include "cpu/blur.h"
 
 ConvolveBatch *
 convolve_batch_new (ConvolveDevice *device, ConvolveError *error)
@@ -29,8 +30,6 @@ convolve_batch_free (ConvolveBatch *batch)
     free (batch->memory);
   free (batch->works);
   free (batch->boxes);
-  free (batch->shrunk);
-  free (batch->blurred);
   free (batch);
 }
 
@@ -99,16 +98,28 @@ add (ConvolveBatch *batch, const ConvolveWork *work, ConvolveError *error)
 }
 
 ConvolveStatus
-convolve_batch_convolve (ConvolveBatch *batch, const ConvolvePlan *plan, int factor, const ConvolvePlane *plane,
+convolve_batch_convolve (ConvolveBatch *batch, const ConvolvePlan *plan, const ConvolvePlane *plane,
     ConvolveError *error)
 {
   ConvolveWork work = { .kind = CONVOLVE_WORK_CONVOLVE, .pixel = plan->pixel, .plane = *plane };
 
-  work.mask.plan = plan;
-  work.mask.factor = factor;
-  if (factor < 1 || factor > CONVOLVE_MAX_FACTOR || (factor & (factor - 1)))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a factor of %d", factor);
+  work.plan = plan;
   if (convolve_check_part (&work.pixel, plane, error) != CONVOLVE_OK)
+    return CONVOLVE_INVALID;
+  return add (batch, &work, error);
+}
+
+ConvolveStatus
+convolve_batch_blur (ConvolveBatch *batch, const ConvolvePixel *pixel, ConvolveBoundary boundary,
+    const ConvolveBlur *blur, const ConvolvePlane *plane, ConvolveError *error)
+{
+  ConvolveWork work = { .kind = CONVOLVE_WORK_BLUR, .pixel = *pixel, .plane = *plane };
+
+  work.blur.blur = blur;
+  work.blur.boundary = boundary;
+  if ((int) boundary < 0 || boundary >= CONVOLVE_N_BOUNDARIES)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "%d is no boundary", (int) boundary);
+  if (convolve_check_part (pixel, plane, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
   return add (batch, &work, error);
 }
@@ -175,7 +186,7 @@ convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const Co
   return add (batch, &work, error);
 }
 
-/* --- on the host --- */
+/* --- the picture of a blur --- */
 
 static ConvolveRect
 widen (ConvolveRect rect, int across, int down)
@@ -184,67 +195,23 @@ widen (ConvolveRect rect, int across, int down)
 }
 
 ConvolveRect
-convolve_shrunk_region (const ConvolvePlane *plane, int factor)
+convolve_blur_result (const ConvolveBlur *blur, const ConvolvePlane *plane)
 {
   const ConvolveRect *region = &plane->region;
-  int left = region->x / factor, top = region->y / factor;
-  int right = (region->x + region->width - 1) / factor + 1, bottom = (region->y + region->height - 1) / factor + 1;
-  int margin = factor > 1 ? 1 : 0; /* for interpolation */
+  int left = region->x / blur->factor, right = (region->x + region->width - 1) / blur->factor + 1;
+  int top = region->y / blur->factor, bottom = (region->y + region->height - 1) / blur->factor + 1;
+  int margin = blur->factor > 1 ? 1 : 0;
 
   return widen ((ConvolveRect){ left, top, right - left, bottom - top }, margin, margin);
 }
 
 ConvolveRect
-convolve_cell_of (const ConvolvePlan *plan, ConvolveRect result)
+convolve_blur_cell (const ConvolveBlur *blur, ConvolveRect result)
 {
-  return widen (result, plan->taps.width / 2, plan->taps.height / 2);
+  return widen (result, blur->width / 2, blur->height / 2);
 }
 
-/* Where pixel (0, 0) would be, if memory with rows of `stride` bytes held a rectangle of a picture. */
-static void *
-origin_of (void *memory, ptrdiff_t stride, const ConvolvePixel *pixel, ConvolveRect rect)
-{
-  return (void *) ((uintptr_t) memory - (uintptr_t) (rect.y * stride + (ptrdiff_t) rect.x * pixel->stride));
-}
-
-/*
- * Convolves the part at a smaller size, and makes the result as large as the picture again. The cell is the part of the
- * shrunk picture, with the boundary's samples written into it where it reaches beyond the picture. So the plan's own
- * boundary is of no account.
- */
-static ConvolveStatus
-convolve_shrunk (ConvolveBatch *batch, const ConvolveWork *work, ConvolveError *error)
-{
-  const ConvolvePlan *plan = work->mask.plan;
-  const ConvolvePixel *pixel = &plan->pixel;
-  ConvolvePixel bounded = *pixel; /* with the level outside the picture as its zero level */
-  int factor = work->mask.factor;
-  ConvolveRect result = convolve_shrunk_region (&work->plane, factor), cell = convolve_cell_of (plan, result);
-  ptrdiff_t stride = (ptrdiff_t) cell.width * pixel->stride;
-  size_t bytes = (size_t) stride * (size_t) cell.height;
-  ConvolvePlane step = work->plane;
-  ConvolveStatus status = make_room (&batch->shrunk, &batch->shrunk_bytes, bytes, error);
-
-  if (status == CONVOLVE_OK)
-    status = make_room (&batch->blurred, &batch->blurred_bytes, bytes, error);
-  if (status != CONVOLVE_OK)
-    return status;
-  memcpy (bounded.zero, plan->outside_level, sizeof (bounded.zero));
-  step.destination = origin_of (batch->shrunk, stride, pixel, cell);
-  step.destination_stride = stride;
-  step.region = cell;
-  status = convolve_shrink (&bounded, plan->boundary, factor, &step, error);
-
-  step = (ConvolvePlane){ batch->shrunk, batch->blurred, stride, stride, cell.width, cell.height,
-    { result.x - cell.x, result.y - cell.y, result.width, result.height } };
-  if (status == CONVOLVE_OK)
-    status = convolve_run (plan, &step, error);
-
-  step = work->plane;
-  step.source = origin_of (batch->blurred, stride, pixel, cell);
-  step.source_stride = stride;
-  return status == CONVOLVE_OK ? convolve_grow (pixel, factor, &step, error) : status;
-}
+/* --- on the host --- */
 
 static ConvolveStatus
 copy (const ConvolveWork *work)
@@ -264,8 +231,9 @@ run_work (ConvolveBatch *batch, const ConvolveWork *work, ConvolveError *error)
 
   switch (work->kind) {
     case CONVOLVE_WORK_CONVOLVE:
-      return work->mask.factor == 1 ? convolve_run (work->mask.plan, &work->plane, error)
-                                    : convolve_shrunk (batch, work, error);
+      return convolve_run (work->plan, &work->plane, error);
+    case CONVOLVE_WORK_BLUR:
+      return convolve_blur_region (&work->pixel, work->blur.boundary, work->blur.blur, &work->plane, error);
     case CONVOLVE_WORK_PIXELATE:
       return convolve_pixelate (&work->pixel, &work->blocks, &work->plane, error);
     case CONVOLVE_WORK_FILL:

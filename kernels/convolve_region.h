@@ -86,21 +86,32 @@ ConvolveStatus convolve_fill (const ConvolvePixel *pixel, const int *values, con
     ConvolveError *error);
 
 /*
- * Makes a picture smaller: each sample is the mean of factor by factor source samples, rounded half up, and pixel (x, y)
- * begins at (factor x, factor y) of the source. Width and height are those of the source, and the boundary applies
- * outside it. The region lies in the small picture, which goes on beyond the source's edges: x and y may be negative.
- * factor is 1..CONVOLVE_MAX_FACTOR, and the region lies within 2^20 pixels of the source's corner.
+ * A wide blur by two vectors of weights that are not negative, on a picture that is shrunk by `factor` first. Its
+ * arithmetic is of integers. With s the samples and d the depth:
+ *
+ *   c(x, y) = (2^(16-d) * (sum of the factor^2 samples s from (factor x, factor y) on) + factor^2/2) / factor^2
+ *   r(x, y) = (sum over i of row[i] * c(x + i - width/2, y) + 2^14) / 2^15
+ *   b(x, y) = (sum over j of column[j] * r(x, y + j - height/2) + 2^14) / 2^15
+ *
+ * each rounded down. Samples outside the picture are those of the boundary, so c, r and b go on beyond the picture's
+ * edges. A sample is the bilinear interpolation between the centres of b's pixels, divided by 2^(16-d), rounded half up.
  */
-ConvolveStatus convolve_shrink (const ConvolvePixel *pixel, ConvolveBoundary boundary, int factor,
-    const ConvolvePlane *plane, ConvolveError *error);
+#define CONVOLVE_MAX_BLUR 63 /* weights of a vector */
+#define CONVOLVE_BLUR_SUM (1 << 15)
+
+typedef struct
+{
+  int factor;                                                 /* a power of two up to CONVOLVE_MAX_FACTOR */
+  int width, height;                                          /* odd, up to CONVOLVE_MAX_BLUR */
+  uint16_t row[CONVOLVE_MAX_BLUR], column[CONVOLVE_MAX_BLUR]; /* each adds up to CONVOLVE_BLUR_SUM */
+} ConvolveBlur;
 
 /*
- * The other way, by bilinear interpolation between the centres of the source's samples, rounded half up. Width, height
- * and region are those of the destination. The source has the pixels from region.x / factor - 1 to (region.x +
- * region.width - 1) / factor + 1, and likewise down, so that those at the edges lie outside the picture. factor is a
- * power of two.
+ * The blur whose vectors are the mask's sums of columns and of rows. The mask is one set of weights that are not negative,
+ * with a sum above 0. What the weights lose when they become integers, the middle one gets. Errors: INVALID (mask,
+ * factor).
  */
-ConvolveStatus convolve_grow (const ConvolvePixel *pixel, int factor, const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_blur_init (ConvolveBlur *blur, const ConvolveMask *mask, int factor, ConvolveError *error);
 
 /* --- the work of a frame --- */
 
@@ -131,12 +142,13 @@ ConvolveStatus convolve_batch_begin (ConvolveBatch *batch, size_t bytes, void **
 /*
  * Each of these adds one work; planes mean what they mean to the functions above. plan must live until the work is done,
  * and is for the batch's device. The errors are INVALID and NO_MEMORY.
- *
- * convolve: the picture, with the boundary around it, is shrunk by `factor`, convolved, and grown again; 1 leaves the size
- * as it is. factor is a power of two up to CONVOLVE_MAX_FACTOR.
  */
-ConvolveStatus convolve_batch_convolve (ConvolveBatch *batch, const ConvolvePlan *plan, int factor,
-    const ConvolvePlane *plane, ConvolveError *error);
+ConvolveStatus convolve_batch_convolve (ConvolveBatch *batch, const ConvolvePlan *plan, const ConvolvePlane *plane,
+    ConvolveError *error);
+
+/* blur must live until the work is done. */
+ConvolveStatus convolve_batch_blur (ConvolveBatch *batch, const ConvolvePixel *pixel, ConvolveBoundary boundary,
+    const ConvolveBlur *blur, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_batch_pixelate (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveBlocks *blocks,
     const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_batch_fill (ConvolveBatch *batch, const ConvolvePixel *pixel, const int *values,

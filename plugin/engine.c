@@ -293,8 +293,6 @@ share_work (GstCudaConvolveEngine *engine, guint n_threads)
     engine->pool = convolve_pool_new (n_threads, NULL);
   engine->n_threads = n_threads;
   gst_cuda_convolve_plans_set_pool (engine->plans, engine->pool);
-  if (engine->regions)
-    gst_cuda_convolve_regions_set_pool (engine->regions, engine->pool);
 }
 
 static void

@@ -10,16 +10,20 @@
 
 #include "color.h"
 #include "convolve_region.h"
-#include "enums.h"
 #include "props.h"
+
+/* The blurs of one strength class, for each group and each kind of rows. */
+typedef struct
+{
+  ConvolveBlur group[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS];
+} Blurs;
 
 struct _GstCudaConvolveRegions
 {
-  GstCudaConvolvePlans *plans;                                      /* for the mask as it is */
-  GstCudaConvolvePlans *by_strength[GST_CUDA_CONVOLVE_N_STRENGTHS]; /* made at first use, or NULL */
+  GstCudaConvolvePlans *plans;                       /* for the mask as it is */
+  Blurs *by_strength[GST_CUDA_CONVOLVE_N_STRENGTHS]; /* made at first use, or NULL */
   ConvolveProperties properties;
   gboolean has_properties;
-  ConvolvePool *pool;
   ConvolveDevice *device; /* of the plans; NULL for the CPU */
   ConvolveBatch *batch;   /* made at first use, or NULL */
 
@@ -42,7 +46,7 @@ void
 gst_cuda_convolve_regions_free (GstCudaConvolveRegions *regions)
 {
   for (guint i = 0; i < G_N_ELEMENTS (regions->by_strength); i++)
-    g_clear_pointer (&regions->by_strength[i], gst_cuda_convolve_plans_unref);
+    g_free (regions->by_strength[i]);
   gst_cuda_convolve_plans_unref (regions->plans);
   if (regions->has_properties)
     convolve_properties_clear (&regions->properties);
@@ -72,15 +76,6 @@ gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveD
   return TRUE;
 }
 
-void
-gst_cuda_convolve_regions_set_pool (GstCudaConvolveRegions *regions, ConvolvePool *pool)
-{
-  regions->pool = pool;
-  for (guint i = 0; i < G_N_ELEMENTS (regions->by_strength); i++)
-    if (regions->by_strength[i])
-      gst_cuda_convolve_plans_set_pool (regions->by_strength[i], pool);
-}
-
 gboolean
 gst_cuda_convolve_regions_are_identity (const GstCudaConvolveRegions *regions)
 {
@@ -108,35 +103,55 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
   return regions->patches.patches->len > 0;
 }
 
-/* --- plans of other strengths --- */
+/* --- blurs of strength classes --- */
 
-/*
- * The plans of a strength class; made where this is the first patch of that class. The user chose a variant for another
- * mask: where the variant on the device refuses this one, auto chooses.
- */
+/* The mask of a strength class for a group, after the picture was shrunk, as a blur. */
+static ConvolveStatus
+make_blur (const ConvolveSettings *mask_settings, const GstCudaConvolveGroup *group, gint factor, ConvolveBlur *blur,
+    ConvolveError *error)
+{
+  g_autoptr (GError) bad = NULL;
+  ConvolveMask mask;
+  ConvolveStatus status;
+
+  if (!convolve_settings_make_mask (mask_settings, group->x_step, group->y_step, &mask, &bad)) {
+    *error = (ConvolveError){ .status = CONVOLVE_NO_MEMORY };
+    g_strlcpy (error->text, bad->message, sizeof (error->text));
+    return error->status;
+  }
+  status = convolve_blur_init (blur, &mask, factor, error);
+  convolve_mask_clear (&mask);
+  return status;
+}
+
+/* Makes the blurs of a strength class where this is the first patch of that class. */
 static ConvolveStatus
 ensure_strength (GstCudaConvolveRegions *regions, guint strength, ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
   gint factor = gst_cuda_convolve_strength_factor (strength);
-  ConvolveProperties properties;
-  GstCudaConvolvePlans *plans;
+  ConvolveStatus status = CONVOLVE_OK;
+  ConvolveSettings mask;
+  Blurs *blurs;
 
   if (regions->by_strength[strength])
     return CONVOLVE_OK;
-  convolve_properties_copy (&properties, &regions->properties);
-  convolve_settings_set_blur (&properties.mask, gst_cuda_convolve_strength_sigma (strength) / factor, NULL);
-  plans = gst_cuda_convolve_plans_new (&properties, NULL, layout, layout, regions->device, error);
-  if (!plans && error->status == CONVOLVE_UNSUPPORTED && regions->device) {
-    properties.variant = CONVOLVE_VARIANT_AUTO;
-    plans = gst_cuda_convolve_plans_new (&properties, NULL, layout, layout, regions->device, error);
-  }
-  convolve_properties_clear (&properties);
-  if (!plans)
-    return error->status;
-  gst_cuda_convolve_plans_set_pool (plans, regions->pool);
-  regions->by_strength[strength] = plans;
-  return CONVOLVE_OK;
+  blurs = g_new0 (Blurs, 1);
+  convolve_settings_copy (&mask, &regions->properties.mask);
+  convolve_settings_set_blur (&mask, gst_cuda_convolve_strength_sigma (strength) / factor, NULL);
+  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
+    for (guint i = 0; i < layout->n_groups && status == CONVOLVE_OK; i++) {
+      GstCudaConvolveGroup seen = gst_cuda_convolve_windows_group (&layout->groups[i], kind);
+
+      if (gst_cuda_convolve_plans_group (regions->plans, kind, i))
+        status = make_blur (&mask, &seen, factor, &blurs->group[kind][i], error);
+    }
+  convolve_settings_clear (&mask);
+  if (status == CONVOLVE_OK)
+    regions->by_strength[strength] = blurs;
+  else
+    g_free (blurs);
+  return status;
 }
 
 /* --- memory --- */
@@ -191,24 +206,27 @@ describe_plane (const GstCudaConvolveGroup *group, const GstCudaConvolvePlanePai
   };
 }
 
-/* The mask as it is, or that of the patch's strength. */
+/* The mask as it is, or the blur of the patch's strength. */
 static ConvolveStatus
 convolve_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint group,
     const ConvolvePlane *plane, ConvolveError *error)
 {
-  GstCudaConvolvePlans *plans = regions->plans;
-  ConvolveStatus status = CONVOLVE_OK;
-  gint factor = 1;
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  guint kind = regions->windows.kind;
+  GstCudaConvolveGroup seen;
+  ConvolveStatus status;
 
-  if (patch->strength >= 0) {
-    status = ensure_strength (regions, patch->strength, error);
-    plans = regions->by_strength[patch->strength];
-    factor = gst_cuda_convolve_strength_factor (patch->strength);
-  }
+  if (patch->strength < 0)
+    return convolve_batch_convolve (regions->batch, gst_cuda_convolve_plans_group (regions->plans, kind, group), plane,
+        error);
+  status = ensure_strength (regions, patch->strength, error);
   if (status != CONVOLVE_OK)
     return status;
-  return convolve_batch_convolve (regions->batch, gst_cuda_convolve_plans_group (plans, regions->windows.kind, group),
-      factor, plane, error);
+  seen = gst_cuda_convolve_windows_group (&layout->groups[group], kind);
+  gst_cuda_convolve_color_values (layout, &layout->groups[group], regions->properties.boundary_color,
+      seen.pixel.outside);
+  return convolve_batch_blur (regions->batch, &seen.pixel, regions->properties.boundary,
+      &regions->by_strength[patch->strength]->group[kind][group], plane, error);
 }
 
 /* The patch in each window of the frame, so that no field and no view reaches into another. */

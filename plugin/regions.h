@@ -27,9 +27,6 @@ void gst_cuda_convolve_regions_free (GstCudaConvolveRegions *regions);
 gboolean gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
     const ConvolveProperties *properties, ConvolveError *error);
 
-/* Shares the work of one frame in pool, which may be NULL and must outlive the regions. */
-void gst_cuda_convolve_regions_set_pool (GstCudaConvolveRegions *regions, ConvolvePool *pool);
-
 /* Finds what is to be done with a frame. FALSE where that is nothing. */
 gboolean gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
     GstBuffer *buffer);

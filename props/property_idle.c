@@ -122,8 +122,8 @@ add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
         offsetof (ConvolveProperties, mask) + sizeof (properties->mask), "region-effect is not mask", sentences);
   } else if (region->strength > 0) {
     add_idle_between (properties, offsetof (ConvolveProperties, mask.mask_width),
-        offsetof (ConvolveProperties, mask.sigma) + sizeof (properties->mask.sigma),
-        "region-strength gives each box a sigma of its own", sentences);
+        offsetof (ConvolveProperties, mask.bias) + sizeof (properties->mask.bias),
+        "region-strength gives each box a blur of its own", sentences);
   }
   if (region->effect != CONVOLVE_REGION_EFFECT_PIXELATE)
     add_idle_of (properties, BLOCKS, "region-effect is not pixelate", sentences);

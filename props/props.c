@@ -278,6 +278,11 @@ convolve_settings_set_blur (ConvolveSettings *settings, gdouble sigma, GError **
     return FALSE;
   }
   settings->mask_height = 0;
+  settings->divisor = 0;
+  settings->anchor_x = settings->anchor_y = -1;
+  settings->flip = settings->absolute = FALSE;
+  settings->mix = 1;
+  settings->bias = 0;
   if (is_box) {
     /* w equal taps have the variance (w^2 - 1) / 12. */
     settings->mask_width = (guint) ceil (sqrt (12 * sigma * sigma + 1)) | 1;

@@ -140,35 +140,67 @@ convolve_mean (uint64_t sum, uint64_t count)
 }
 
 /*
- * The two source samples around a destination sample, in one direction, of a picture that grows by a factor. With centres
- * of samples at halves, destination sample i lies at (2 i + 1) / (2 factor) - 1/2 in the source; weight is that of
- * `second`, of 2 factor.
+ * The arithmetic of a blur, as convolve_region.h defines it. The factor is 2^bits, and depth is that of the samples: c, r
+ * and b have 16 bits.
+ */
+static CONVOLVE_BOTH int
+convolve_blur_bits (const ConvolveBlur *blur)
+{
+  int bits = 0;
+
+  while (1 << bits < blur->factor)
+    bits++;
+  return bits;
+}
+
+/* c, from the sum of the samples of a square. */
+static CONVOLVE_BOTH uint16_t
+convolve_blur_mean (uint32_t sum, int bits, int depth)
+{
+  return (uint16_t) (((sum << (16 - depth)) + ((1u << 2 * bits) >> 1)) >> 2 * bits);
+}
+
+/* r or b, from a sum of products with weights. */
+static CONVOLVE_BOTH uint16_t
+convolve_blur_round (uint32_t sum)
+{
+  return (uint16_t) ((sum + CONVOLVE_BLUR_SUM / 2) / CONVOLVE_BLUR_SUM);
+}
+
+/*
+ * The two pixels of b around a sample, in one direction. With centres at halves, sample i lies at (2 i + 1) / (2 factor)
+ * - 1/2 in b; weight is that of the second one, of 2 factor.
  */
 typedef struct
 {
-  int first, second, weight;
+  int first, weight;
 } ConvolveNeighbours;
 
 static CONVOLVE_BOTH ConvolveNeighbours
-convolve_find_neighbours (int i, int factor)
+convolve_find_neighbours (int i, int bits)
 {
-  int at = 2 * i + 1 - factor; /* in 1 / (2 factor) of a source sample */
-  int first = convolve_floor_div (at, 2 * factor);
-  ConvolveNeighbours found = { first, first + 1, at - first * 2 * factor };
+  int at = 2 * i + 1 - (1 << bits); /* in 1 / (2 factor) of a pixel of b */
+  ConvolveNeighbours found;
 
+  found.first = at >> (bits + 1); /* rounded down: every compiler at hand shifts the sign in */
+  found.weight = at & ((2 << bits) - 1);
   return found;
 }
 
-/* From the samples above left, above right, below left and below right, rounded half up. */
-static CONVOLVE_BOTH int
-convolve_interpolate (const int *value, ConvolveNeighbours across, ConvolveNeighbours down, int factor)
+/* A number between two, times 2 factor. */
+static CONVOLVE_BOTH uint32_t
+convolve_blur_between (uint32_t first, uint32_t second, int weight, int bits)
 {
-  int whole = 2 * factor;
-  int above = value[0] * (whole - across.weight) + value[1] * across.weight;
-  int below = value[2] * (whole - across.weight) + value[3] * across.weight;
-  int64_t both = (int64_t) above * (whole - down.weight) + (int64_t) below * down.weight;
+  return first * (uint32_t) ((2 << bits) - weight) + second * (uint32_t) weight;
+}
 
-  return (int) ((both + whole * whole / 2) / (whole * whole));
+/* The sample, from what is between both directions' neighbours. */
+static CONVOLVE_BOTH int
+convolve_blur_sample (uint32_t between, int bits, int depth)
+{
+  int shift = 2 * (bits + 1) + 16 - depth;
+
+  return (int) ((between + (1u << (shift - 1))) >> shift);
 }
 
 /* One code value of an effect blended into a picture. The result lies between both. */

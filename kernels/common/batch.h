@@ -13,6 +13,7 @@ extern "C"
 typedef enum
 {
   CONVOLVE_WORK_CONVOLVE,
+  CONVOLVE_WORK_BLUR,
   CONVOLVE_WORK_PIXELATE,
   CONVOLVE_WORK_FILL,
   CONVOLVE_WORK_COPY,
@@ -26,11 +27,12 @@ typedef struct
   ConvolvePlane plane; /* of a copy, pointers, strides and height alone */
   union
   {
+    const ConvolvePlan *plan; /* of a convolution */
     struct
     {
-      const ConvolvePlan *plan;
-      int factor;
-    } mask;
+      const ConvolveBlur *blur;
+      ConvolveBoundary boundary;
+    } blur;
     ConvolveBlocks blocks;
     int values[CONVOLVE_MAX_SAMPLES];
     size_t row_bytes; /* of a copy */
@@ -51,8 +53,6 @@ struct ConvolveBatch
   size_t n_works, works_room;
   ConvolveRect *boxes;
   size_t n_boxes, boxes_room;
-  void *shrunk, *blurred; /* on the host: a picture that was shrunk, and the same after its convolution */
-  size_t shrunk_bytes, blurred_bytes;
   void *loaded; /* what the device keeps for the batch, or NULL */
 };
 
@@ -66,11 +66,12 @@ convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work)
   return area;
 }
 
-/* The pixels of the shrunk picture that the plane's region is grown from: with one more on each side where it grows. */
-ConvolveRect convolve_shrunk_region (const ConvolvePlane *plane, int factor);
-
-/* The same with as much on each side as the mask reaches. */
-ConvolveRect convolve_cell_of (const ConvolvePlan *plan, ConvolveRect result);
+/*
+ * The pixels of the shrunk picture that the plane's region is made from, with one more on each side for interpolation;
+ * and the same with as much on each side as the weights reach.
+ */
+ConvolveRect convolve_blur_result (const ConvolveBlur *blur, const ConvolvePlane *plane);
+ConvolveRect convolve_blur_cell (const ConvolveBlur *blur, ConvolveRect result);
 
 /* The device's part of convolve_batch_begin (): room for batch->memory, of at least `bytes` bytes. */
 ConvolveStatus convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error);

@@ -37,8 +37,8 @@ typedef struct
   struct
   {
     ConvolveRect region;
-    int kind; /* 0..N_PLANS-1 is a plan, then pixelate and fill */
-    int factor;
+    int kind; /* 0..N_PLANS-1 is a plan, then a blur, pixelate and fill */
+    ConvolveBlur blur;
     ConvolveBlocks blocks;
     int values[CONVOLVE_MAX_SAMPLES];
     ConvolveArea area;
@@ -124,16 +124,31 @@ make_area (Case *c, ConvolveArea *area, ConvolveRect *boxes)
 }
 
 static void
+make_blur (Case *c, ConvolveBlur *blur)
+{
+  CheckRandom *random = &c->random;
+  int most = check_random_one_in (random, 2) ? 31 : 6;
+  ConvolveMask mask;
+
+  convolve_mask_init (&mask, 2 * check_random_range (random, 0, most) + 1,
+      2 * check_random_range (random, 0, most) + 1);
+  for (int i = 0; i < mask.width * mask.height; i++)
+    mask.taps[i] = 0.1 + check_random_unit (random);
+  convolve_blur_init (blur, &mask, 1 << check_random_range (random, 0, 6), NULL);
+  convolve_mask_clear (&mask);
+}
+
+static void
 make_works (Case *c)
 {
   CheckRandom *random = &c->random;
-  int kinds = check_random_one_in (random, 2) ? 1 : N_PLANS + 2; /* of one mask, or of all kinds */
+  int kinds = check_random_one_in (random, 2) ? 1 : N_PLANS + 3; /* of one mask, or of all kinds */
 
   c->n_works = check_random_range (random, 1, check_random_one_in (random, 2) ? 4 : MOST_WORKS);
   for (int i = 0; i < c->n_works; i++) {
     c->works[i].region = random_rect (c);
     c->works[i].kind = check_random_range (random, 0, kinds - 1);
-    c->works[i].factor = check_random_one_in (random, 2) ? 1 : 1 << check_random_range (random, 0, 6);
+    make_blur (c, &c->works[i].blur);
     c->works[i].blocks = (ConvolveBlocks){ check_random_range (random, -40, 40), check_random_range (random, -40, 40),
       check_random_range (random, 1, 60), 1 << check_random_range (random, 0, 2),
       1 << check_random_range (random, 0, 2) };
@@ -209,8 +224,10 @@ add_effect (const Case *c, int i, ConvolveBatch *batch, ConvolvePlan *const *pla
     (ptrdiff_t) c->works[i].region.width * c->pixel.stride, c->width, c->height, c->works[i].region };
 
   if (c->works[i].kind < N_PLANS)
-    return convolve_batch_convolve (batch, plans[c->works[i].kind], c->works[i].factor, &plane, error);
+    return convolve_batch_convolve (batch, plans[c->works[i].kind], &plane, error);
   if (c->works[i].kind == N_PLANS)
+    return convolve_batch_blur (batch, &c->pixel, c->boundary, &c->works[i].blur, &plane, error);
+  if (c->works[i].kind == N_PLANS + 1)
     return convolve_batch_pixelate (batch, &c->pixel, &c->works[i].blocks, &plane, error);
   return convolve_batch_fill (batch, &c->pixel, c->works[i].values, &plane, error);
 }

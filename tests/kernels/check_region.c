@@ -351,43 +351,101 @@ get_bounded (const Case *c, const uint8_t *picture, ptrdiff_t stride, int width,
   return get (c, picture + offset_of (c, stride, u, v, k));
 }
 
-/*
- * The destination is a part of the smaller picture, of the case's size, that may reach beyond the source's edges. The
- * whole of it is the region.
- */
+/* c, r and b of convolve_region.h, sample by sample, at any place. */
+typedef struct
+{
+  const Case *c;
+  const uint8_t *source;
+  ptrdiff_t stride;
+  ConvolveBoundary boundary;
+  const ConvolveBlur *blur;
+} Definition;
+
+static int64_t
+define_c (const Definition *d, int x, int y, int k)
+{
+  int factor = d->blur->factor, depth = d->c->pixel.depth;
+  int64_t sum = 0;
+
+  for (int v = y * factor; v < (y + 1) * factor; v++)
+    for (int u = x * factor; u < (x + 1) * factor; u++)
+      sum += get_bounded (d->c, d->source, d->stride, d->c->width, d->c->height, d->boundary, u, v, k);
+  return (sum * (1 << (16 - depth)) + factor * factor / 2) / (factor * factor);
+}
+
+static int64_t
+define_b (const Definition *d, int x, int y, int k)
+{
+  int64_t b = 1 << 14;
+
+  for (int j = 0; j < d->blur->height; j++) {
+    int64_t r = 1 << 14;
+
+    for (int i = 0; i < d->blur->width; i++)
+      r += d->blur->row[i] * define_c (d, x + i - d->blur->width / 2, y + j - d->blur->height / 2, k);
+    b += d->blur->column[j] * (r >> 15);
+  }
+  return b >> 15;
+}
+
 static int
-check_shrink (Case *c)
+define_sample (const Definition *d, int x, int y, int k)
+{
+  int factor = d->blur->factor;
+  long double across = (x + 0.5L) / factor - 0.5L, down = (y + 0.5L) / factor - 0.5L, sum = 0;
+  int u = (int) floorl (across), v = (int) floorl (down);
+
+  for (int n = 0; n < 4; n++) {
+    long double weight = (n % 2 ? across - u : 1 - (across - u)) * (n / 2 ? down - v : 1 - (down - v));
+
+    if (weight > 0)
+      sum += weight * define_b (d, u + n % 2, v + n / 2, k);
+  }
+  return (int) floorl (sum / (1 << (16 - d->c->pixel.depth)) + 0.5L); /* factors are powers of two: this is exact */
+}
+
+/* Small pictures, because the definition takes its time. */
+static int
+check_blur (Case *c)
 {
   CheckRandom *random = &c->random;
-  int factor = check_random_range (random, 1, 9), width = check_random_range (random, 1, 200);
-  int height = check_random_range (random, 1, 150);
-  int left = check_random_range (random, -20, width / factor), top = check_random_range (random, -20, height / factor);
+  ConvolveMask mask;
+  ConvolveBlur blur;
   ConvolveBoundary boundary = check_random_range (random, 0, CONVOLVE_N_BOUNDARIES - 1);
-  size_t stride = row_bytes (c, width), size = stride * height;
-  uint8_t *source = malloc (size), *before = make_picture (c), *after = copy_picture (c, before);
+  int factor = 1 << check_random_range (random, 0, 3), most = factor > 2 ? 2 : 4;
+  uint8_t *source = make_picture (c), *before = make_picture (c), *after = copy_picture (c, before);
   int *expected = malloc (sizeof (int) * c->width * c->height * c->pixel.samples), failures = 0;
-  ConvolvePlane plane = { source,
-    (void *) ((uintptr_t) after - (uintptr_t) (top * c->stride) - (uintptr_t) ((ptrdiff_t) left * c->pixel.stride)),
-    (ptrdiff_t) stride, c->stride, width, height, { left, top, c->width, c->height } };
+  ConvolvePlane plane = { source, after, c->stride, c->stride, c->width, c->height, c->region };
+  ConvolveBatch *batch = convolve_batch_new (NULL, NULL);
+  void *memory;
 
-  check_random_fill (random, source, size);
+  if (plane.region.width > 12)
+    plane.region.width = c->region.width = 12;
+  if (plane.region.height > 6)
+    plane.region.height = c->region.height = 6;
+  convolve_mask_init (&mask, 2 * check_random_range (random, 0, most) + 1,
+      2 * check_random_range (random, 0, most) + 1);
+  for (int i = 0; i < mask.width * mask.height; i++)
+    mask.taps[i] = check_random_unit (random) + 1e-3;
+  convolve_blur_init (&blur, &mask, factor, NULL);
   for (int k = 0; k < c->pixel.samples; k++) {
     c->pixel.zero[k] = check_random_range (random, 0, (1 << c->pixel.depth) - 1);
     c->pixel.outside[k] = check_random_range (random, 0, (1 << c->pixel.depth) - 1);
   }
-  for (int i = 0; i < c->width * c->height * c->pixel.samples; i++) {
-    int k = i % c->pixel.samples, x = left + i / c->pixel.samples % c->width, y = top + i / c->pixel.samples / c->width;
-    double sum = 0;
+  for (int y = c->region.y; y < c->region.y + c->region.height; y++)
+    for (int x = c->region.x; x < c->region.x + c->region.width; x++)
+      for (int k = 0; k < c->pixel.samples; k++) {
+        Definition d = { c, source, c->stride, boundary, &blur };
 
-    for (int v = y * factor; v < (y + 1) * factor; v++)
-      for (int u = x * factor; u < (x + 1) * factor; u++)
-        sum += get_bounded (c, source, (ptrdiff_t) stride, width, height, boundary, u, v, k);
-    expected[i] = (int) floor (sum / (factor * factor) + 0.5);
-  }
-  if (convolve_shrink (&c->pixel, boundary, factor, &plane, NULL) != CONVOLVE_OK)
-    failures += fail (c, "shrink refuses", 0, 0);
-  c->region = (ConvolveRect){ 0, 0, c->width, c->height };
-  failures += compare (c, "shrink", before, after, expected);
+        expected[(y * c->width + x) * c->pixel.samples + k] = define_sample (&d, x, y, k);
+      }
+  if (convolve_batch_begin (batch, 0, &memory, NULL) != CONVOLVE_OK
+      || convolve_batch_blur (batch, &c->pixel, boundary, &blur, &plane, NULL) != CONVOLVE_OK
+      || convolve_batch_run (batch, NULL) != CONVOLVE_OK)
+    failures += fail (c, "blur refuses", 0, 0);
+  failures += compare (c, "blur", before, after, expected);
+  convolve_batch_free (batch);
+  convolve_mask_clear (&mask);
   free (source);
   free (before);
   free (after);
@@ -395,42 +453,32 @@ check_shrink (Case *c)
   return failures;
 }
 
-/* The small picture has exactly the pixels that convolve_region.h names. */
+/* The vectors of a blur: sums of the mask's columns and rows, near the shares, that add up exactly. */
 static int
-check_grow (Case *c)
+check_vectors (void)
 {
-  int factor = 1 << check_random_range (&c->random, 0, 6);
-  int left = c->region.x / factor - 1, top = c->region.y / factor - 1;
-  int width = (c->region.x + c->region.width - 1) / factor + 2 - left;
-  int height = (c->region.y + c->region.height - 1) / factor + 2 - top;
-  size_t stride = row_bytes (c, width), size = stride * height;
-  uint8_t *source = malloc (size), *before = make_picture (c), *after = copy_picture (c, before);
-  int *expected = malloc (sizeof (int) * c->width * c->height * c->pixel.samples), failures = 0;
-  ConvolvePlane plane = { (void *) ((uintptr_t) source - (uintptr_t) (top * (ptrdiff_t) stride)
-                              - (uintptr_t) ((ptrdiff_t) left * c->pixel.stride)),
-    after, (ptrdiff_t) stride, c->stride, c->width, c->height, c->region };
+  ConvolveMask mask;
+  ConvolveBlur blur;
+  int row = 0, column = 0, failures = 0;
 
-  check_random_fill (&c->random, source, size);
-  for (int i = 0; i < c->width * c->height * c->pixel.samples; i++) {
-    int k = i % c->pixel.samples, x = i / c->pixel.samples % c->width, y = i / c->pixel.samples / c->width;
-    long double across = (x + 0.5L) / factor - 0.5L - left, down = (y + 0.5L) / factor - 0.5L - top, sum = 0;
-    int u = (int) floorl (across), v = (int) floorl (down);
-
-    for (int n = 0; n < 4 && in_region (c, x, y); n++) {
-      long double weight = (n % 2 ? across - u : 1 - (across - u)) * (n / 2 ? down - v : 1 - (down - v));
-
-      if (weight > 0)
-        sum += weight * get (c, source + offset_of (c, (ptrdiff_t) stride, u + n % 2, v + n / 2, k));
-    }
-    expected[i] = (int) floorl (sum + 0.5L); /* factors are powers of two, so this is exact */
+  convolve_mask_init (&mask, 5, 3);
+  for (int i = 0; i < 15; i++)
+    mask.taps[i] = (i % 5 + 1) * (i / 5 + 1.5) / 7;
+  mask.divisor = 3;
+  if (convolve_blur_init (&blur, &mask, 4, NULL) != CONVOLVE_OK || blur.width != 5 || blur.height != 3)
+    failures++;
+  for (int i = 0; i < 5; i++) {
+    row += blur.row[i];
+    failures += fabs (blur.row[i] / 32768.0 - (i + 1) / 15.0) > 6.0 / 32768;
   }
-  if (convolve_grow (&c->pixel, factor, &plane, NULL) != CONVOLVE_OK)
-    failures += fail (c, "grow refuses", 0, 0);
-  failures += compare (c, "grow", before, after, expected);
-  free (source);
-  free (before);
-  free (after);
-  free (expected);
+  for (int i = 0; i < 3; i++) {
+    column += blur.column[i];
+    failures += fabs (blur.column[i] / 32768.0 - (i + 1.5) / 7.5) > 4.0 / 32768;
+  }
+  failures += row != 32768 || column != 32768;
+  convolve_mask_clear (&mask);
+  if (failures)
+    printf ("FAILED: the vectors of a blur\n");
   return failures;
 }
 
@@ -455,6 +503,8 @@ check_arguments (void)
   ConvolveArea area = { .boxes = &box, .count = 1, .x_step = 1, .y_step = 1 }, bad = area;
   ConvolveBlocks blocks = { 0, 0, 0, 1, 1 };
   ConvolveError error;
+  ConvolveMask mask;
+  ConvolveBlur blur;
   int failures = 0, value = 256;
 
   narrow.destination_stride = 63;
@@ -474,14 +524,15 @@ check_arguments (void)
   failures += expect_invalid ("a shape", convolve_blend (&pixel, &bad, &plane, &error), &error);
   failures += expect_invalid ("blocks of 0", convolve_pixelate (&pixel, &blocks, &plane, &error), &error);
   failures += expect_invalid ("a value of 256", convolve_fill (&pixel, &value, &plane, &error), &error);
-  failures +=
-      expect_invalid ("a factor of 0", convolve_shrink (&pixel, CONVOLVE_BOUNDARY_ZERO, 0, &plane, &error), &error);
-  failures +=
-      expect_invalid ("no boundary", convolve_shrink (&pixel, CONVOLVE_N_BOUNDARIES, 1, &plane, &error), &error);
-  failures += expect_invalid ("a factor of 3", convolve_grow (&pixel, 3, &plane, &error), &error);
-  narrow = plane;
-  narrow.source_stride = 31;
-  failures += expect_invalid ("a narrow source", convolve_grow (&pixel, 2, &narrow, &error), &error);
+  convolve_mask_init (&mask, 3, 3);
+  failures += expect_invalid ("weights of 0", convolve_blur_init (&blur, &mask, 1, &error), &error);
+  mask.taps[0] = 1;
+  failures += expect_invalid ("one weight at the edge", convolve_blur_init (&blur, &mask, 1, &error), &error);
+  mask.taps[8] = 1;
+  failures += expect_invalid ("a factor of 3", convolve_blur_init (&blur, &mask, 3, &error), &error);
+  mask.taps[1] = -1;
+  failures += expect_invalid ("a negative weight", convolve_blur_init (&blur, &mask, 2, &error), &error);
+  convolve_mask_clear (&mask);
   return failures;
 }
 
@@ -490,10 +541,10 @@ main (int argc, char **argv)
 {
   uint64_t seed = argc > 1 ? strtoull (argv[1], NULL, 10) : 20261122;
   uint64_t cases = argc > 2 ? strtoull (argv[2], NULL, 10) : 1500;
-  int failures = check_arguments ();
+  int failures = check_arguments () + check_vectors ();
 
   for (uint64_t i = 0; i < cases && failures < 10; i++) {
-    static int (*const checks[]) (Case *) = { check_blend, check_pixelate, check_fill, check_shrink, check_grow };
+    static int (*const checks[]) (Case *) = { check_blend, check_pixelate, check_fill, check_blur };
     Case c;
 
     make_case (&c, seed, i);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "convolve_region.h"
 #include "props.h"
 
 gchar *
@@ -48,20 +49,17 @@ blur_line (Effect effect, gdouble sigma, gint size)
   Matrix blur = matrix_new (size, size);
   ConvolveSettings settings;
   ConvolveMask mask;
-  gdouble total = 0;
+  ConvolveBlur vectors;
 
   convolve_settings_init (&settings);
   g_free (settings.mask);
   settings.mask = g_strdup (effect == EFFECT_BOX ? "box" : "gaussian");
   g_assert_true (convolve_settings_set_blur (&settings, sigma, NULL));
   g_assert_true (convolve_settings_make_mask (&settings, 1, 1, &mask, NULL));
-  /* The mask is the product of a column and a row, so that its middle row is the row but for a factor. */
-  const gdouble *taps = mask.taps + mask.height / 2 * mask.width;
-  for (gint k = 0; k < mask.width; k++)
-    total += taps[k];
+  g_assert_cmpint (convolve_blur_init (&vectors, &mask, 1, NULL), ==, CONVOLVE_OK);
   for (gint i = 0; i < size; i++)
-    for (gint k = 0; k < mask.width; k++)
-      add_at (&blur, i, i + k - mask.width / 2, taps[k] / total);
+    for (gint k = 0; k < vectors.width; k++)
+      add_at (&blur, i, i + k - vectors.width / 2, vectors.row[k] / (gdouble) CONVOLVE_BLUR_SUM);
   convolve_mask_clear (&mask);
   convolve_settings_clear (&settings);
   return blur;

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Wide blurs on the CPU. The part of the shrunk picture that a region needs is called its cell: the result's pixels, with
+ * as many around them as the weights reach. Samples of a pixel lie side by side in the cell and in the result.
+ */
+#include "cpu/blur.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/area.h"
+#include "common/batch.h"
+#include "common/plan.h"
+#include "common/sample.h"
+#include "cpu/integers.h"
+#include "cpu/levels.h"
+
+#define CENTRE \
+  32768 /* subtracted from c and r, so that they fit signed 16 bits; weights add up to one, so it comes back */
+
+/*
+ * The weights as integers, without zeros on both ends: their number. 0 where one weight at an end is all: its integer has
+ * one bit more than the loops take, but for a vector of one weight.
+ */
+static int
+round_vector (const double *from, int count, double total, uint16_t *to)
+{
+  int rest = CONVOLVE_BLUR_SUM, cut = 0;
+
+  for (int i = 0; i < count; i++)
+    rest -= to[i] = (uint16_t) (from[i] / total * CONVOLVE_BLUR_SUM);
+  to[count / 2] += (uint16_t) rest;
+  while (cut < count / 2 && to[cut] == 0 && to[count - 1 - cut] == 0)
+    cut++;
+  count -= 2 * cut;
+  memmove (to, to + cut, (size_t) count * sizeof (*to));
+  for (int i = 0; i < count && count > 1; i++)
+    if (to[i] == CONVOLVE_BLUR_SUM)
+      return 0;
+  return count;
+}
+
+ConvolveStatus
+convolve_blur_init (ConvolveBlur *blur, const ConvolveMask *mask, int factor, ConvolveError *error)
+{
+  double row[CONVOLVE_MAX_BLUR] = { 0 }, column[CONVOLVE_MAX_BLUR] = { 0 }, total = 0;
+
+  if (factor < 1 || factor > CONVOLVE_MAX_FACTOR || (factor & (factor - 1)))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a factor of %d", factor);
+  if (mask->width < 1 || mask->height < 1 || mask->width > CONVOLVE_MAX_BLUR || mask->height > CONVOLVE_MAX_BLUR
+      || mask->width % 2 == 0 || mask->height % 2 == 0 || mask->sets > 1)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a blur by a mask of %dx%d", mask->width, mask->height);
+  for (int j = 0; j < mask->height; j++)
+    for (int i = 0; i < mask->width; i++) {
+      double tap = mask->taps[j * mask->width + i];
+
+      if (!(tap >= 0 && tap < INFINITY))
+        return convolve_fail (error, CONVOLVE_INVALID, 0, "a blur by a weight of %g", tap);
+      row[i] += tap;
+      column[j] += tap;
+      total += tap;
+    }
+  if (!(total > 0 && total < INFINITY))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a blur by weights with the sum %g", total);
+  blur->factor = factor;
+  blur->width = round_vector (row, mask->width, total, blur->row);
+  blur->height = round_vector (column, mask->height, total, blur->column);
+  return blur->width > 0 && blur->height > 0
+      ? CONVOLVE_OK
+      : convolve_fail (error, CONVOLVE_INVALID, 0, "a blur by one weight that is not in the middle");
+}
+
+/* --- the cell --- */
+
+/*
+ * A blur of one region. Rows of c, r and b have `count` numbers each and room for CONVOLVE_CPU_PADDING more, as the loops
+ * of cpu/level.h need it.
+ */
+typedef struct
+{
+  const ConvolvePixel *pixel;
+  ConvolveBoundary boundary;
+  const ConvolveBlur *blur;
+  const ConvolvePlane *plane;
+  ConvolveRect result, cell;
+  int count; /* samples of a row of the result */
+  int bits;  /* the factor is 2^bits */
+
+  uint32_t *sums; /* of samples in full size, for one row of squares */
+  uint16_t *c;    /* one row of the cell, from its first column on */
+  ConvolvePair *neighbours;
+  uint16_t *r[2];      /* two rows */
+  ConvolvePair *pairs; /* of all rows of r, two to a pair */
+  uint16_t *b;         /* all rows, and one to spare */
+  uint32_t *between;   /* one row of what lies between two rows of b */
+  uint16_t *values;    /* one row of the region */
+  int32_t *starts;
+
+  const ConvolveCpuLevel *level;
+  ConvolveTerms row, column;
+} Job;
+
+static const uint8_t *
+source_at (const Job *job, int x, int y)
+{
+  return (const uint8_t *) job->plane->source + y * job->plane->source_stride + (ptrdiff_t) x * job->pixel->stride;
+}
+
+/* The code value of sample k outside the picture, where the boundary has a level there. */
+static int
+level_of (const Job *job, int k)
+{
+  return job->boundary == CONVOLVE_BOUNDARY_CONSTANT ? job->pixel->outside[k] : job->pixel->zero[k];
+}
+
+static void
+add_bytes (const uint8_t *from, int count, uint32_t *sums)
+{
+  for (int i = 0; i < count; i++)
+    sums[i] += from[i];
+}
+
+/* Adds the samples of `count` pixels of a row to sums, one for each sample. */
+static void
+add_inside (const ConvolvePixel *pixel, const uint8_t *from, int count, uint32_t *sums)
+{
+  int size = convolve_sample_size (pixel->type);
+
+  if (pixel->type == CONVOLVE_SAMPLE_U8 && pixel->stride == pixel->samples) {
+    add_bytes (from, count * pixel->samples, sums);
+    return;
+  }
+  for (int i = 0; i < count; i++, from += pixel->stride)
+    for (int k = 0; k < pixel->samples; k++)
+      sums[i * pixel->samples + k] += (uint32_t) convolve_read_sample (pixel, from + k * size);
+}
+
+/* Adds row v of the picture, with the boundary around it, from column `first` up to `end`; none of them is inside. */
+static void
+add_outside (const Job *job, int v, int first, int end, uint32_t *sums)
+{
+  int size = convolve_sample_size (job->pixel->type);
+  int y = convolve_boundary_index (job->boundary, v, job->plane->height);
+
+  for (int u = first; u < end; u++) {
+    int x = y < 0 ? -1 : convolve_boundary_index (job->boundary, u, job->plane->width);
+
+    for (int k = 0; k < job->pixel->samples; k++)
+      *sums++ +=
+          (uint32_t) (x < 0 ? level_of (job, k) : convolve_read_sample (job->pixel, source_at (job, x, y) + k * size));
+  }
+}
+
+/* The same for any columns. */
+static void
+add_row (const Job *job, int v, int first, int end)
+{
+  int y = convolve_boundary_index (job->boundary, v, job->plane->height), samples = job->pixel->samples;
+  int left = y < 0 ? end : convolve_clamp (0, first, end), right = convolve_clamp (job->plane->width, left, end);
+
+  add_outside (job, v, first, left, job->sums);
+  if (left < right)
+    add_inside (job->pixel, source_at (job, left, y), right - left, job->sums + (ptrdiff_t) (left - first) * samples);
+  add_outside (job, v, right, end, job->sums + (ptrdiff_t) (right - first) * samples);
+}
+
+/* c of `width` pixels, from sums of rows of samples; for the compiler to make a loop of each kind. */
+static inline __attribute__ ((always_inline)) void
+add_columns (const uint32_t *restrict square, int width, int samples, int bits, int depth, uint16_t *restrict to)
+{
+  for (int i = 0; i < width; i++)
+    for (int k = 0; k < samples; k++) {
+      uint32_t sum = 0;
+
+      for (int n = 0; n < 1 << bits; n++)
+        sum += square[(i << bits) * samples + n * samples + k];
+      to[i * samples + k] = convolve_blur_mean (sum, bits, depth);
+    }
+}
+
+/* c of row j of the cell: the rows of the picture are added first, and then the columns. */
+static void
+make_c (const Job *job, int j)
+{
+  const ConvolveRect *cell = &job->cell;
+  int factor = 1 << job->bits, samples = job->pixel->samples, depth = job->pixel->depth;
+  int first = cell->x * factor, end = first + cell->width * factor;
+
+  memset (job->sums, 0, (size_t) (end - first) * samples * sizeof (job->sums[0]));
+  for (int v = (cell->y + j) * factor; v < (cell->y + j + 1) * factor; v++)
+    add_row (job, v, first, end);
+  if (job->bits == 0)
+    add_columns (job->sums, cell->width * samples, 1, 0, depth, job->c);
+  else if (samples == 1 && job->bits == 1)
+    add_columns (job->sums, cell->width, 1, 1, depth, job->c);
+  else if (samples == 1 && job->bits == 2)
+    add_columns (job->sums, cell->width, 1, 2, depth, job->c);
+  else if (samples == 2 && job->bits == 1)
+    add_columns (job->sums, cell->width, 2, 1, depth, job->c);
+  else if (samples == 2 && job->bits == 2)
+    add_columns (job->sums, cell->width, 2, 2, depth, job->c);
+  else
+    add_columns (job->sums, cell->width, samples, job->bits, depth, job->c);
+}
+
+/* --- the passes --- */
+
+/* (sum >> 15) + CENTRE, of sums that begin with the half that rounds them. */
+static const ConvolveShift shift = { .bits = 15, .center = CENTRE, .maximum = 65535 };
+
+static size_t
+padded (int count)
+{
+  return (size_t) count + CONVOLVE_CPU_PADDING;
+}
+
+/* r of row j of the cell, from c. One weight is 2^15 alone, which is no signed number of 16 bits. */
+static void
+make_r (const Job *job, int j)
+{
+  uint16_t *to = job->r[j % 2];
+  const ConvolvePair *neighbours = job->neighbours;
+
+  make_c (job, j);
+  if (job->blur->width == 1) {
+    memcpy (to, job->c, (size_t) job->count * sizeof (*to));
+    return;
+  }
+  job->level->pair_up (job->c, job->c + job->pixel->samples, job->cell.width * job->pixel->samples, CENTRE,
+      job->neighbours);
+  job->level->values_of_row (&job->row, &neighbours, job->count, job->starts, &shift, to);
+}
+
+static ConvolvePair *
+pairs_at (const Job *job, int m)
+{
+  return job->pairs + (size_t) m * padded (job->count);
+}
+
+static uint16_t *
+b_at (const Job *job, int j)
+{
+  return job->b + (size_t) j * padded (job->count);
+}
+
+/* b of rows j and j + 1 of the result. */
+static void
+make_b (const Job *job, int j)
+{
+  const ConvolvePair *rows[(CONVOLVE_MAX_BLUR + 1) / 2];
+
+  for (int m = 0; m < (job->blur->height + 1) / 2; m++)
+    rows[m] = pairs_at (job, j / 2 + m);
+  job->level->values_of_rows (&job->column, rows, job->count, job->starts, &shift, b_at (job, j), b_at (job, j + 1));
+}
+
+static void
+make_result (const Job *job)
+{
+  for (int j = 0; j < job->cell.height; j++) {
+    make_r (job, j);
+    if (job->blur->height == 1)
+      memcpy (b_at (job, j), job->r[j % 2], (size_t) job->count * sizeof (*job->b));
+    else if (j % 2 == 1 || j == job->cell.height - 1)
+      job->level->pair_up (job->r[0], job->r[1], job->count, CENTRE, pairs_at (job, j / 2));
+  }
+  for (int j = 0; j < job->result.height && job->blur->height > 1; j += 2)
+    make_b (job, j);
+}
+
+/* --- the samples --- */
+
+/* What lies between two rows of b. */
+static void
+find_between (const uint16_t *restrict above, const uint16_t *restrict below, int count, int weight, int bits,
+    uint32_t *restrict between)
+{
+  for (int i = 0; i < count; i++)
+    between[i] = convolve_blur_between (above[i], below[i], weight, bits);
+}
+
+/* The samples of `count` pixels from pixel x on; between begins at pixel `first` of b. */
+static inline __attribute__ ((always_inline)) void
+find_samples (const uint32_t *restrict between, int first, int x, int count, int samples, int bits, int depth,
+    uint16_t *restrict values)
+{
+  for (int i = 0; i < count; i++) {
+    ConvolveNeighbours across = convolve_find_neighbours (x + i, bits);
+    const uint32_t *at = between + (ptrdiff_t) (across.first - first) * samples;
+
+    for (int k = 0; k < samples; k++)
+      values[i * samples + k] =
+          (uint16_t) convolve_blur_sample (convolve_blur_between (at[k], bits == 0 ? at[k] : at[k + samples],
+                                               across.weight, bits),
+              bits, depth);
+  }
+}
+
+static void
+write_row (const Job *job, int y)
+{
+  const ConvolvePixel *pixel = job->pixel;
+  const ConvolveRect *region = &job->plane->region;
+  ConvolveNeighbours down = convolve_find_neighbours (y, job->bits);
+  const uint16_t *above = b_at (job, down.first - job->result.y);
+  uint8_t *to = (uint8_t *) ((uintptr_t) job->plane->destination
+      + (uintptr_t) (y * job->plane->destination_stride + (ptrdiff_t) region->x * pixel->stride));
+  int samples = pixel->samples, depth = pixel->depth, x = region->x, first = job->result.x;
+
+  find_between (above, job->bits == 0 ? above : above + padded (job->count), job->count, down.weight, job->bits,
+      job->between);
+  if (job->bits == 0)
+    find_samples (job->between, first * samples, x * samples, region->width * samples, 1, 0, depth, job->values);
+  else if (samples == 1)
+    find_samples (job->between, first, x, region->width, 1, job->bits, depth, job->values);
+  else if (samples == 2)
+    find_samples (job->between, first, x, region->width, 2, job->bits, depth, job->values);
+  else
+    find_samples (job->between, first, x, region->width, samples, job->bits, depth, job->values);
+  job->level->store (pixel, job->values, region->width, to, to);
+}
+
+/* The bytes of `count` numbers of `size` bytes, from *bytes on, which moves behind them. */
+static size_t
+place (size_t *bytes, size_t count, size_t size)
+{
+  size_t start = *bytes;
+
+  *bytes += (count * size + CONVOLVE_CACHE_LINE - 1) / CONVOLVE_CACHE_LINE * CONVOLVE_CACHE_LINE;
+  return start;
+}
+
+/* One block of memory for all rows, to be freed. NULL without memory. */
+static void *
+allocate_rows (Job *job)
+{
+  int samples = job->pixel->samples, cell = job->cell.width * samples, pairs = job->cell.height / 2 + 2;
+  size_t bytes = 0, row = padded (job->count);
+  size_t sums = place (&bytes, (size_t) cell * (size_t) job->blur->factor, sizeof (*job->sums));
+  size_t c = place (&bytes, padded (cell + samples), sizeof (*job->c));
+  size_t neighbours = place (&bytes, padded (cell), sizeof (*job->neighbours));
+  size_t starts = place (&bytes, row, sizeof (*job->starts));
+  size_t r = place (&bytes, 2 * row, sizeof (*job->r[0]));
+  size_t rows = place (&bytes, (size_t) pairs * row, sizeof (*job->pairs));
+  size_t b = place (&bytes, (size_t) (job->result.height + 1) * row, sizeof (*job->b));
+  size_t between = place (&bytes, row, sizeof (*job->between));
+  size_t values = place (&bytes, padded (job->plane->region.width * samples), sizeof (*job->values));
+  uint8_t *memory = aligned_alloc (CONVOLVE_CACHE_LINE, bytes);
+
+  if (!memory)
+    return NULL;
+  job->sums = (uint32_t *) (memory + sums);
+  job->c = memset (memory + c, 0, padded (cell + samples) * sizeof (*job->c));
+  job->neighbours = (ConvolvePair *) (memory + neighbours);
+  job->starts = (int32_t *) (memory + starts);
+  for (size_t i = 0; i < row; i++)
+    job->starts[i] = CONVOLVE_BLUR_SUM / 2;
+  job->r[0] = memset (memory + r, 0, 2 * row * sizeof (*job->r[0]));
+  job->r[1] = job->r[0] + row;
+  job->pairs = (ConvolvePair *) (memory + rows);
+  job->b = (uint16_t *) (memory + b);
+  job->between = (uint32_t *) (memory + between);
+  job->values = (uint16_t *) (memory + values);
+  return memory;
+}
+
+/* The weights as terms of pairs. False without memory. */
+static bool
+make_terms (Job *job)
+{
+  const ConvolveBlur *blur = job->blur;
+  int row[CONVOLVE_MAX_BLUR], column[CONVOLVE_MAX_BLUR];
+
+  for (int i = 0; i < blur->width; i++)
+    row[i] = blur->row[i];
+  for (int j = 0; j < blur->height; j++)
+    column[j] = blur->column[j];
+  if (!convolve_cpu_allocate_terms (&job->row, (blur->width + 1) / 2)
+      || !convolve_cpu_allocate_terms (&job->column, (blur->height + 1) / 2))
+    return false;
+  convolve_cpu_add_row (&job->row, row, blur->width, 0, 0, job->pixel->samples);
+  convolve_cpu_add_pairs (&job->column, column, blur->height, 1, 0, 0, true);
+  return true;
+}
+
+ConvolveStatus
+convolve_blur_region (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveBlur *blur,
+    const ConvolvePlane *plane, ConvolveError *error)
+{
+  Job job = { .pixel = pixel, .boundary = boundary, .blur = blur, .plane = plane };
+  bool ready = make_terms (&job);
+  void *memory;
+
+  job.bits = convolve_blur_bits (blur);
+  job.level = convolve_cpu_level (convolve_cpu_level_count () - 1);
+  job.result = convolve_blur_result (blur, plane);
+  job.cell = convolve_blur_cell (blur, job.result);
+  job.count = job.result.width * pixel->samples;
+  memory = ready ? allocate_rows (&job) : NULL;
+  if (memory) {
+    make_result (&job);
+    for (int y = plane->region.y; y < plane->region.y + plane->region.height; y++)
+      write_row (&job, y);
+  }
+  free (memory);
+  free (job.row.terms);
+  free (job.column.terms);
+  return memory ? CONVOLVE_OK
+                : convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a blur of %dx%d pixels", job.cell.width,
+                    job.cell.height);
+}
