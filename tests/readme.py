@@ -7,7 +7,8 @@
 README.md must name every property, preset, boundary and kernel variant of `gst-inspect-1.0 cudaconvolve`, and have at most
 MOST_WORDS words. kernels/README.md and kernels/layer/README.md must name every variant, and the ladder every CUDA variant of
 masks. README's table of properties must be as tests/properties.py writes the table, and the tables of figures as
-tests/bench/tables.py does. Relative links must lead to files and headings that exist, in every .md file.
+tests/bench/tables.py does. The test `pairs` compares the table of what goes together. Relative links must lead to files
+and headings that exist, in every .md file.
 """
 import pathlib
 import re
@@ -20,7 +21,7 @@ TOP = pathlib.Path(__file__).resolve().parents[1]
 MOST_WORDS = 2500
 HOST = {'auto', 'cpu', 'cpu-reference'}
 # A table that a script writes is no text to read.
-TABLE = re.compile(r'^<!-- table(?:: [\w-]+| of properties) -->\n.*?^<!-- end -->\n', re.MULTILINE | re.DOTALL)
+TABLE = re.compile(r'^<!-- table(?:: [\w-]+| of \w+) -->\n.*?^<!-- end -->\n', re.MULTILINE | re.DOTALL)
 CODE = re.compile(r'^```[\s\S]*?^```|^(?:    |\t).*$|`[^`\n]*`', re.MULTILINE)
 LINK = re.compile(r'\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)')
 
