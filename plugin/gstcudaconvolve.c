@@ -45,6 +45,7 @@
 #include "layermeta.h"
 #include "refusal.h"
 #include "settings.h"
+#include "tracing.h"
 
 GST_DEBUG_CATEGORY (gst_cuda_convolve_debug);
 
@@ -622,22 +623,31 @@ begin_frame (GstCudaConvolve *self, GstBuffer *input)
   return ret;
 }
 
-/* The base class calls this function again until there is no output. */
+/*
+ * The base class calls this function again until there is no output. The span has all the time that a frame takes on
+ * this thread, where one frame is under way; otherwise the end of the frame is in the span of a later one.
+ */
 static GstFlowReturn
 gst_cuda_convolve_generate_output (GstBaseTransform *trans, GstBuffer **output)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstBuffer *input;
+  GstFlowReturn ret;
+  guint64 span;
 
   *output = NULL;
   if (gst_base_transform_is_passthrough (trans))
     return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->generate_output (trans, output);
-  if (trans->queued_buf) {
-    GstFlowReturn ret = begin_frame (self, g_steal_pointer (&trans->queued_buf));
-
-    if (ret != GST_FLOW_OK)
-      return ret;
-  }
-  return gst_cuda_convolve_flights_end_surplus (self->flights, output);
+  if (!trans->queued_buf)
+    return gst_cuda_convolve_flights_end_surplus (self->flights, output);
+  input = g_steal_pointer (&trans->queued_buf);
+  span = gst_cuda_convolve_span_begin (GST_ELEMENT (self), gst_cuda_convolve_stats_get_variant (self->stats),
+      GST_BUFFER_PTS (input));
+  ret = begin_frame (self, input);
+  if (ret == GST_FLOW_OK)
+    ret = gst_cuda_convolve_flights_end_surplus (self->flights, output);
+  gst_cuda_convolve_span_end (span);
+  return ret;
 }
 
 /* The base class needs this function to leave passthrough. generate_output() does the work, so nothing calls it. */
