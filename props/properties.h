@@ -52,8 +52,8 @@ gboolean convolve_properties_want_device (const ConvolveProperties *properties);
 gboolean convolve_properties_need_device (const ConvolveProperties *properties);
 
 /*
- * Adds a sentence, to be freed, for each property that is not at its default and has no effect. layer_runs tells
- * whether a layer convolves the frames, rather than the mask.
+ * Adds a sentence, to be freed, for each property that is not at its default and has no effect, and for an apply-to
+ * whose regions can come from nowhere. layer_runs tells whether a layer convolves the frames, rather than the mask.
  */
 void convolve_properties_add_idle (const ConvolveProperties *properties, gboolean layer_runs, GPtrArray *sentences);
 

@@ -106,6 +106,24 @@ add_idle_between (const ConvolveProperties *properties, gsize first, gsize end, 
   }
 }
 
+/* A sentence where no source can give a region. A text that cannot be read gets none, because the error is reported. */
+static void
+add_idle_sources (const ConvolveRegionSettings *region, GPtrArray *sentences)
+{
+  g_autofree gchar *apply_to = show_enum (CONVOLVE_TYPE_APPLY_TO, region->apply_to);
+  gboolean has_text = region->sources & CONVOLVE_REGION_SOURCE_TEXT;
+  g_autoptr (GArray) boxes = NULL;
+
+  if (region->sources & CONVOLVE_REGION_SOURCES_METADATA
+      || (has_text && (!convolve_region_settings_boxes (region, &boxes, NULL) || boxes->len > 0)))
+    return;
+  g_ptr_array_add (sentences,
+      g_strdup_printf ("apply-to: %s %s: %s", apply_to,
+          region->apply_to == CONVOLVE_APPLY_TO_REGIONS ? "has no effect" : "has the effect of frame",
+          has_text ? "region-sources is text, and regions has no box"
+                   : "region-sources names none of text, roi and analytics"));
+}
+
 static void
 add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
 {
@@ -129,6 +147,9 @@ add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
     add_idle_of (properties, BLOCKS, "region-effect is not pixelate", sentences);
   if (region->effect != CONVOLVE_REGION_EFFECT_FILL)
     add_idle_of (properties, FILLING, "region-effect is not fill", sentences);
+  add_idle_sources (region, sentences);
+  if (!(region->sources & CONVOLVE_REGION_SOURCE_TEXT))
+    add_idle_of (properties, WRITTEN, "region-sources has no text", sentences);
   if (!(region->sources & CONVOLVE_REGION_SOURCES_METADATA))
     add_idle_of (properties, DETECTIONS, "region-sources has no metadata", sentences);
 }

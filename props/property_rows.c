@@ -96,7 +96,7 @@ const Row convolve_property_rows[] = {
   /* Since 0.3. */
   { "apply-to", "Apply to", ENUM_AT (region.apply_to, convolve_apply_to_get_type), .target = MASK, .flags = PLAYING,
       .standard = CONVOLVE_APPLY_TO_FRAME, .blurb = "Part of each frame that is changed; the rest keeps every byte" },
-  { "regions", "Regions", TEXT_AT (region.regions), .target = REGION, .flags = PLAYING,
+  { "regions", "Regions", TEXT_AT (region.regions), .target = WRITTEN, .flags = PLAYING,
       .blurb = "Boxes x,y,width,height in luma pixels or, with %, in per cent of the frame; boxes are split by ';', as "
                "in 100,80,64,64; 50%,0,50%,100% (NULL or empty = none)" },
   { "region-sources", "Region sources", FLAGS_AT (region.sources, convolve_region_sources_get_type), .target = REGION,

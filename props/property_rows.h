@@ -35,6 +35,7 @@ typedef enum
   STRENGTH,   /* in regions, whose effect is the mask */
   BLOCKS,     /* in regions, whose effect is pixelate */
   FILLING,    /* in regions, whose effect is fill */
+  WRITTEN,    /* in regions, which come from the text */
   DETECTIONS, /* in regions, which come from metadata */
 } Target;
 

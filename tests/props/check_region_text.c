@@ -182,6 +182,7 @@ GST_START_TEST (regions_without_effect)
   properties.region.apply_to = CONVOLVE_APPLY_TO_REGIONS;
   properties.region.sources = CONVOLVE_REGION_SOURCE_TEXT;
   properties.region.effect = CONVOLVE_REGION_EFFECT_FILL;
+  properties.region.regions = g_strdup ("1,2,3,4");
   convolve_properties_add_idle (&properties, FALSE, sentences);
   fail_unless_equals_int (sentences->len, 3);
   fail_unless_equals_string (g_ptr_array_index (sentences, 0),
@@ -192,6 +193,7 @@ GST_START_TEST (regions_without_effect)
       "region-hold: 7 has no effect: region-sources has no metadata");
   /* The mask does nothing beside another effect, and its size nothing beside a strength. */
   g_ptr_array_set_size (sentences, 0);
+  g_free (properties.region.regions);
   properties.region = (ConvolveRegionSettings){ .apply_to = CONVOLVE_APPLY_TO_REGIONS,
     .sources = CONVOLVE_REGION_SOURCES_ALL,
     .effect = CONVOLVE_REGION_EFFECT_PIXELATE,
@@ -216,6 +218,53 @@ GST_START_TEST (regions_without_effect)
 
 GST_END_TEST;
 
+/* Regions that can come from nowhere are told, once, and what may come is not. */
+GST_START_TEST (regions_from_nowhere)
+{
+  static const struct
+  {
+    ConvolveApplyTo apply_to;
+    guint sources;
+    const gchar *regions, *sentences;
+  } rows[] = {
+    { CONVOLVE_APPLY_TO_REGIONS, 0, NULL,
+        "apply-to: regions has no effect: region-sources names none of text, roi and analytics" },
+    { CONVOLVE_APPLY_TO_REGIONS, 0, "1,2,3,4",
+        "apply-to: regions has no effect: region-sources names none of text, roi and analytics\n"
+        "regions: \"1,2,3,4\" has no effect: region-sources has no text" },
+    { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCE_TEXT, NULL,
+        "apply-to: regions has no effect: region-sources is text, and regions has no box" },
+    { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCE_TEXT, " ;\n; ",
+        "apply-to: regions has no effect: region-sources is text, and regions has no box" },
+    { CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, CONVOLVE_REGION_SOURCE_TEXT, "",
+        "apply-to: outside-regions has the effect of frame: region-sources is text, and regions has no box" },
+    { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCE_TEXT, "1,2,3", "" }, /* an error */
+    { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCE_TEXT, "1,2,3,4", "" },
+    { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCE_ROI, NULL, "" },
+    { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCES_ALL, NULL, "" },
+    { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCES_METADATA, "1,2,3,4",
+        "regions: \"1,2,3,4\" has no effect: region-sources has no text" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GPtrArray) sentences = g_ptr_array_new_with_free_func (g_free);
+    g_autofree gchar *text = NULL;
+    ConvolveProperties properties;
+
+    convolve_properties_init (&properties);
+    properties.region.apply_to = rows[i].apply_to;
+    properties.region.sources = rows[i].sources;
+    properties.region.regions = g_strdup (rows[i].regions);
+    convolve_properties_add_idle (&properties, FALSE, sentences);
+    g_ptr_array_add (sentences, NULL);
+    text = g_strjoinv ("\n", (gchar **) sentences->pdata);
+    fail_unless_equals_string (text, rows[i].sentences);
+    convolve_properties_clear (&properties);
+  }
+}
+
+GST_END_TEST;
+
 TCase *
 region_texts (void)
 {
@@ -226,5 +275,6 @@ region_texts (void)
   tcase_add_test (tcase, types);
   tcase_add_test (tcase, random_texts);
   tcase_add_test (tcase, regions_without_effect);
+  tcase_add_test (tcase, regions_from_nowhere);
   return tcase;
 }
