@@ -18,6 +18,9 @@ typedef void (*GstCudaConvolveAnalyticsFunc) (const gchar *type, const GstCudaCo
  */
 gboolean gst_cuda_convolve_analytics_read (GstBuffer *buffer, GstCudaConvolveAnalyticsFunc func, gpointer data);
 
+/* Whether this build can read such metadata. */
+gboolean gst_cuda_convolve_analytics_are_readable (void);
+
 G_END_DECLS
 
 #endif

@@ -6,3 +6,9 @@ gst_cuda_convolve_analytics_read (GstBuffer *buffer, GstCudaConvolveAnalyticsFun
 {
   return FALSE;
 }
+
+gboolean
+gst_cuda_convolve_analytics_are_readable (void)
+{
+  return FALSE;
+}

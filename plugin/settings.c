@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "settings.h"
 
+#include "analytics.h"
 #include "debug.h"
 #include "mask_file.h"
 
@@ -156,12 +157,24 @@ has_sentence (const GPtrArray *sentences, const gchar *sentence)
   return FALSE;
 }
 
+/* Whether the user asks for metadata that this build cannot read. By default any metadata will do. */
+static gboolean
+wants_unreadable (const ConvolveRegionSettings *region)
+{
+  return region->apply_to != CONVOLVE_APPLY_TO_FRAME && region->sources != CONVOLVE_REGION_SOURCES_ALL
+      && (region->sources & CONVOLVE_REGION_SOURCE_ANALYTICS) && !gst_cuda_convolve_analytics_are_readable ();
+}
+
 void
 gst_cuda_convolve_settings_warn_of_idle (GstCudaConvolveSettings *settings, gboolean layer_runs)
 {
   GPtrArray *idle = g_ptr_array_new_with_free_func (g_free);
 
   convolve_properties_add_idle (&settings->used, layer_runs, idle);
+  if (!layer_runs && wants_unreadable (&settings->used.region))
+    g_ptr_array_add (idle,
+        g_strdup ("region-sources: analytics has no effect: this build reads no GstAnalyticsRelationMeta, which "
+                  "GStreamer has from 1.24; the source roi takes GstVideoRegionOfInterestMeta"));
   for (guint i = 0; i < idle->len; i++)
     if (!has_sentence (settings->idle, g_ptr_array_index (idle, i)))
       GST_WARNING_OBJECT (settings->element, "%s", (const gchar *) g_ptr_array_index (idle, i));

@@ -226,6 +226,30 @@ GST_START_TEST (test_regions_of_alternate)
 }
 GST_END_TEST;
 
+/* A source that this build cannot read is told once, where the user named that source. */
+GST_START_TEST (test_unreadable_source)
+{
+  static const gchar *const sources[] = { "analytics", "text+analytics", "roi", "text+roi+analytics" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sources); i++) {
+    g_autofree gchar *line =
+        g_strdup_printf ("cudaconvolve kernel-variant=cpu apply-to=regions region-sources=%s regions=" BOX, sources[i]);
+    GstVideoInfo info = info_of ("GRAY8", 64, 48);
+    GstBuffer *in = random_frame (&info, i);
+    GstHarness *harness;
+
+    listen_begin (GST_LEVEL_WARNING, "region-sources: analytics has no effect: this build reads no");
+    harness = harness_new_for (line, &info);
+    gst_buffer_unref (push_and_pull (harness, in));
+    gst_harness_set (harness, "cudaconvolve", "region-hold", G_GUINT64_CONSTANT (1), NULL);
+    gst_buffer_unref (push_and_pull (harness, in));
+    gst_harness_teardown (harness);
+    gst_buffer_unref (in);
+    fail_unless_equals_int (listen_end (), i < 2 && !HAVE_ANALYTICS);
+  }
+}
+GST_END_TEST;
+
 TCase *
 region_tests (void)
 {
@@ -240,5 +264,6 @@ region_tests (void)
   tcase_add_test (tc, test_regions_in_picture);
   tcase_add_test (tc, test_fill_of_alpha);
   tcase_add_test (tc, test_regions_of_alternate);
+  tcase_add_test (tc, test_unreadable_source);
   return tc;
 }
