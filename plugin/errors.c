@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "errors.h"
 
+#include "enums.h"
+
 struct _GstCudaConvolveErrors
 {
   GstElement *element;
@@ -9,6 +11,7 @@ struct _GstCudaConvolveErrors
   gchar *last; /* the text of the last error since start, or NULL */
   gint width, height;
   const gchar *format, *variant; /* the format is static, the variant is interned */
+  gint asked_variant, device_id; /* the properties kernel-variant and cuda-device-id */
 };
 
 GstCudaConvolveErrors *
@@ -18,6 +21,8 @@ gst_cuda_convolve_errors_new (GstElement *element)
 
   errors->element = element;
   errors->format = "UNKNOWN";
+  errors->asked_variant = CONVOLVE_VARIANT_AUTO;
+  errors->device_id = -1;
   return errors;
 }
 
@@ -44,6 +49,15 @@ gst_cuda_convolve_errors_set_frames (GstCudaConvolveErrors *errors, const GstVid
   errors->height = GST_VIDEO_INFO_HEIGHT (info);
   errors->format = GST_VIDEO_INFO_NAME (info);
   errors->variant = variant;
+  GST_OBJECT_UNLOCK (errors->element);
+}
+
+void
+gst_cuda_convolve_errors_set_properties (GstCudaConvolveErrors *errors, const ConvolveProperties *properties)
+{
+  GST_OBJECT_LOCK (errors->element);
+  errors->asked_variant = properties->variant;
+  errors->device_id = properties->device_id;
   GST_OBJECT_UNLOCK (errors->element);
 }
 
@@ -86,11 +100,23 @@ describe_frames (GstCudaConvolveErrors *errors, const ConvolveError *error)
   return text;
 }
 
+static gchar *
+explain_no_device (GstCudaConvolveErrors *errors, const gchar *why)
+{
+  ConvolveProperties asked = { .variant = CONVOLVE_VARIANT_AUTO };
+
+  GST_OBJECT_LOCK (errors->element);
+  asked.variant = errors->asked_variant;
+  asked.device_id = errors->device_id;
+  GST_OBJECT_UNLOCK (errors->element);
+  return convolve_properties_explain_no_device (&asked, why);
+}
+
 void
 gst_cuda_convolve_errors_post_status_from (GstCudaConvolveErrors *errors, const ConvolveError *error, const gchar *file,
     const gchar *function, gint line)
 {
-  g_autofree gchar *frames = describe_frames (errors, error);
+  g_autofree gchar *frames = describe_frames (errors, error), *missing = NULL;
   GQuark domain = GST_RESOURCE_ERROR;
   const gchar *text = error->text;
   gchar *debug = NULL;
@@ -106,6 +132,7 @@ gst_cuda_convolve_errors_post_status_from (GstCudaConvolveErrors *errors, const 
       break;
     case CONVOLVE_NO_DEVICE:
       code = GST_RESOURCE_ERROR_NOT_FOUND;
+      text = missing = explain_no_device (errors, error->text);
       break;
     case CONVOLVE_NO_MEMORY:
     case CONVOLVE_NO_DEVICE_MEMORY:

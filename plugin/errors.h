@@ -9,6 +9,7 @@
 #include <gst/video/video.h>
 
 #include "convolve.h"
+#include "properties.h"
 
 G_BEGIN_DECLS
 
@@ -24,6 +25,9 @@ void gst_cuda_convolve_errors_reset (GstCudaConvolveErrors *errors);
 /* What the debug text of a device's error says of the frames. variant is interned, or NULL where none runs. */
 void gst_cuda_convolve_errors_set_frames (GstCudaConvolveErrors *errors, const GstVideoInfo *info,
     const gchar *variant);
+
+/* Which properties an error about a missing device may name. */
+void gst_cuda_convolve_errors_set_properties (GstCudaConvolveErrors *errors, const ConvolveProperties *properties);
 
 /*
  * Posts an error. The message names the file, the function and the line of the caller. Takes debug, which may be NULL.

@@ -269,6 +269,7 @@ update_plans (GstCudaConvolve *self)
   if (!self->replan)
     return gst_cuda_convolve_engine_has_plans (self->engine) ? GST_FLOW_OK : GST_FLOW_ERROR;
   self->replan = FALSE;
+  gst_cuda_convolve_errors_set_properties (self->errors, gst_cuda_convolve_settings_get_used (self->settings));
   if (!gst_cuda_convolve_engine_update (self->engine, gst_cuda_convolve_settings_get_used (self->settings)))
     return GST_FLOW_ERROR;
   passthrough = gst_cuda_convolve_engine_is_passthrough (self->engine);
@@ -305,6 +306,7 @@ gst_cuda_convolve_start (GstBaseTransform *trans)
   forget_allocation (self);
   gst_cuda_convolve_settings_renew (self->settings);
   gst_cuda_convolve_settings_copy (self->settings, &properties);
+  gst_cuda_convolve_errors_set_properties (self->errors, &properties);
   ok = gst_cuda_convolve_engine_start (self->engine, &properties);
   convolve_properties_clear (&properties);
   if (ok && is_refused_at_start (self)) {

@@ -36,6 +36,18 @@ variant_name (const ConvolveProperties *properties, gboolean for_layer, Convolve
   return NULL;
 }
 
+/* Where the variant that is set refused its work, the reason begins with that variant's name; names the property, too. */
+static void
+name_property (const gchar *variant, ConvolveError *error)
+{
+  gchar reason[sizeof (error->text)];
+
+  if (error->status != CONVOLVE_UNSUPPORTED || !g_str_has_prefix (error->text, variant))
+    return;
+  g_strlcpy (reason, error->text, sizeof (reason));
+  g_snprintf (error->text, sizeof (error->text), "kernel-variant: %s; auto takes a variant that can", reason);
+}
+
 /* Makes the plan. Where mask_info is not NULL and the plan was made, *mask_info is the mask. */
 static ConvolveStatus
 make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const ConvolveProperties *properties,
@@ -64,6 +76,8 @@ make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const Conv
     *mask_info = gst_cuda_convolve_mask_info_new (&mask, convolve_plan_is_exact (*plan));
   else
     convolve_mask_clear (&mask);
+  if (!*plan)
+    name_property (variant, error);
   return *plan ? CONVOLVE_OK : error->status;
 }
 
@@ -160,6 +174,8 @@ make_layer (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, c
 
   if (variant)
     plans->layer = gst_cuda_convolve_layer_plan_new (layer, &plans->in, &plans->out, variant, device, error);
+  if (variant && !plans->layer)
+    name_property (variant, error);
   return plans->layer ? CONVOLVE_OK : error->status;
 }
 

@@ -135,6 +135,20 @@ convolve_properties_need_device (const ConvolveProperties *properties)
       && (properties->variant != CONVOLVE_VARIANT_AUTO || properties->device_id >= 0);
 }
 
+gchar *
+convolve_properties_explain_no_device (const ConvolveProperties *properties, const gchar *why)
+{
+  gboolean is_auto = properties->variant == CONVOLVE_VARIANT_AUTO;
+
+  if (!convolve_properties_need_device (properties))
+    return g_strdup (why);
+  if (properties->device_id >= 0)
+    return g_strdup_printf ("cuda-device-id: %d cannot be used: %s; %s", properties->device_id, why,
+        is_auto ? "-1 takes any device, or the CPU" : "-1 takes any device, and with kernel-variant=auto the CPU");
+  return g_strdup_printf ("kernel-variant: %s cannot run: %s; auto, cpu and cpu-reference need no device",
+      convolve_variant_nick (properties->variant), why);
+}
+
 /* --- GObject --- */
 
 static const gchar *

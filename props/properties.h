@@ -52,6 +52,12 @@ gboolean convolve_properties_want_device (const ConvolveProperties *properties);
 gboolean convolve_properties_need_device (const ConvolveProperties *properties);
 
 /*
+ * What to tell a user without a device, to be freed: why, which is the reason that no device was found, with the
+ * property that asks for a device and what else the property can be. why alone where nothing asks for a device.
+ */
+gchar *convolve_properties_explain_no_device (const ConvolveProperties *properties, const gchar *why);
+
+/*
  * Adds a sentence, to be freed, for each property that is not at its default and has no effect, and for an apply-to
  * whose regions can come from nowhere. layer_runs tells whether a layer convolves the frames, rather than the mask.
  */

@@ -144,7 +144,10 @@ GST_START_TEST (test_forced_variant_cannot)
   {
     const gchar *line, *text;
   } rows[] = {
+    { "cudaconvolve kernel-variant=separable mask=\"0 1 0; 1 -4 1; 0 1 0\"",
+        "kernel-variant: separable cannot do this mask: " },
     { "cudaconvolve kernel-variant=separable mask=\"0 1 0; 1 -4 1; 0 1 0\"", "column and a row" },
+    { "cudaconvolve kernel-variant=separable mask=\"0 1 0; 1 -4 1; 0 1 0\"", "; auto takes a variant that can" },
     { "cudaconvolve kernel-variant=constant mask=disk mask-width=91", "8100" },
     { "cudaconvolve kernel-variant=tiled-input mask=box mask-width=33", "input tile" },
   };
@@ -162,7 +165,15 @@ GST_END_TEST;
 
 GST_START_TEST (test_no_gpu)
 {
-  static const gchar *const asking[] = { "cudaconvolve kernel-variant=tiled", "cudaconvolve cuda-device-id=0" };
+  static const gchar *const asking[][2] = {
+    { "cudaconvolve kernel-variant=tiled",
+        "kernel-variant: tiled cannot run: no CUDA device: this is a fake; auto, cpu and cpu-reference need no device" },
+    { "cudaconvolve cuda-device-id=0",
+        "cuda-device-id: 0 cannot be used: no CUDA device: this is a fake; -1 takes any device, or the CPU" },
+    { "cudaconvolve cuda-device-id=0 kernel-variant=fft",
+        "cuda-device-id: 0 cannot be used: no CUDA device: this is a fake; -1 takes any device, and with "
+        "kernel-variant=auto the CPU" },
+  };
   Run run = start ("cudaconvolve mask=sharpen", "no-device", "I420");
 
   for (gint i = 0; i < 3; i++)
@@ -174,9 +185,9 @@ GST_START_TEST (test_no_gpu)
   run_stop (&run);
 
   for (guint i = 0; i < G_N_ELEMENTS (asking); i++) {
-    run = start (asking[i], "no-device", "I420");
+    run = start (asking[i][0], "no-device", "I420");
     fail_unless (run.harness == NULL);
-    expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
+    expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, asking[i][1], NULL);
     run_stop (&run);
   }
   /* A CUDA variant without a GPU, set while frames flow. */
@@ -185,12 +196,14 @@ GST_START_TEST (test_no_gpu)
   gst_message_unref (gst_bus_pop_filtered (run.bus, GST_MESSAGE_INFO));
   gst_util_set_object_arg (G_OBJECT (run.element), "kernel-variant", "global");
   fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
-  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+      "kernel-variant: global cannot run: no CUDA device", NULL);
   run_stop (&run);
   /* cuda-device-id is a number that no device has. */
   run = start ("cudaconvolve cuda-device-id=7", NULL, "I420");
   fail_unless (run.harness == NULL);
-  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "no CUDA device", NULL);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+      "cuda-device-id: 7 cannot be used: no CUDA device", NULL);
   run_stop (&run);
 }
 GST_END_TEST;
