@@ -34,50 +34,16 @@
  */
 #include "gstcudaconvolve.h"
 
-#include <gst/base/gstbasetransform.h>
-
-#include "allocation.h"
 #include "crop.h"
 #include "debug.h"
-#include "engine.h"
 #include "formats.h"
-#include "layercaps.h"
 #include "layermeta.h"
+#include "negotiation.h"
+#include "object.h"
 #include "refusal.h"
-#include "settings.h"
 #include "tracing.h"
 
 GST_DEBUG_CATEGORY (gst_cuda_convolve_debug);
-
-enum
-{
-  PROP_ACTIVE_VARIANT = 1,
-  PROP_STATS,
-  PROP_MASK_INFO,
-  PROP_FIRST_SETTING /* the first property in the table of props/ */
-};
-
-#define GST_TYPE_CUDA_CONVOLVE (gst_cuda_convolve_get_type ())
-G_DECLARE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST, CUDA_CONVOLVE, GstBaseTransform)
-
-struct _GstCudaConvolve
-{
-  GstBaseTransform parent;
-
-  /* Each part may use the parts above it, and none below. */
-  GstCudaConvolveSettings *settings;
-  GstCudaConvolveErrors *errors;
-  GstCudaConvolveStats *stats;
-  GstCudaConvolveDevice *device;
-  GstCudaConvolveFlights *flights;
-  GstCudaConvolveEngine *engine;
-
-  gboolean started; /* under the object lock */
-
-  /* For the streaming thread, and for start and stop. */
-  gboolean replan;  /* settings, caps or device changed since the plans were made */
-  gboolean discont; /* the base class still has a gap to mark */
-};
 
 G_DEFINE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE (cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
@@ -158,51 +124,6 @@ look_at_refusal (GstCudaConvolve *self)
   g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
 }
 
-/* A layer's file is read when the element starts. Before that, all caps of the template are possible. */
-static GstCaps *
-gst_cuda_convolve_transform_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (self->engine);
-  GstCaps *other, *result;
-  gboolean unknown;
-
-  GST_OBJECT_LOCK (self);
-  unknown = !self->started;
-  GST_OBJECT_UNLOCK (self);
-  if (layer)
-    other = gst_cuda_convolve_layer_transform_caps (layer, direction, caps);
-  else if (unknown && gst_cuda_convolve_settings_has_layer (self->settings))
-    other = gst_pad_get_pad_template_caps (direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad);
-  else
-    other = gst_cuda_convolve_mask_transform_caps (caps);
-  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
-  result = filter ? gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (other);
-  gst_caps_unref (other);
-  GST_LOG_OBJECT (self, "%s %" GST_PTR_FORMAT " gives %" GST_PTR_FORMAT, direction == GST_PAD_SINK ? "sink" : "src",
-      caps, result);
-  return result;
-}
-
-/* Whether the next element takes any frames that the layer, or the mask, makes of the input. */
-static gboolean
-is_taken_downstream (GstCudaConvolve *self)
-{
-  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
-  GstCaps *caps = gst_pad_get_current_caps (trans->sinkpad), *made, *taken;
-  gboolean ok;
-
-  if (!caps)
-    return FALSE;
-  made = gst_cuda_convolve_transform_caps (trans, GST_PAD_SINK, caps, NULL);
-  taken = gst_pad_peer_query_caps (trans->srcpad, made);
-  ok = gst_caps_can_intersect (made, taken);
-  gst_caps_unref (taken);
-  gst_caps_unref (made);
-  gst_caps_unref (caps);
-  return ok;
-}
-
 /* --- settings and plans --- */
 
 /* Negotiates new caps for the output, after all frames under way have been pushed. */
@@ -229,7 +150,7 @@ update_layer (GstCudaConvolve *self)
   if (gst_cuda_convolve_engine_update_layer (self->engine, gst_cuda_convolve_settings_get_used (self->settings))) {
     gboolean same = gst_cuda_convolve_engine_has_right_caps (self->engine);
 
-    if (!same && !is_taken_downstream (self)) {
+    if (!same && !gst_cuda_convolve_is_taken_downstream (self)) {
       gst_cuda_convolve_engine_restore_layer (self->engine, before);
     } else {
       gst_cuda_convolve_engine_keep_layer (self->engine);
@@ -328,112 +249,6 @@ gst_cuda_convolve_stop (GstBaseTransform *trans)
   gst_cuda_convolve_settings_forget_idle (self->settings);
   set_started (self, FALSE);
   return TRUE;
-}
-
-/* --- new caps --- */
-
-static GstCaps *
-gst_cuda_convolve_fixate_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (self->engine);
-  GstCaps *fixed;
-
-  if (layer)
-    fixed = gst_cuda_convolve_layer_fixate_caps (layer, direction, caps, othercaps);
-  else
-    fixed = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->fixate_caps (trans, direction, caps, othercaps);
-  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
-  return fixed;
-}
-
-static gboolean
-gst_cuda_convolve_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstVideoInfo in, out;
-
-  if (!gst_video_info_from_caps (&in, incaps) || !gst_video_info_from_caps (&out, outcaps))
-    return FALSE;
-  if (gst_cuda_convolve_refuse_parts (self->errors, &in))
-    return FALSE;
-  drain (self); /* new caps of the output alone come without an event, which would have drained */
-  /* The agreement with upstream was for the input's caps before. New caps of the output alone do not end it. */
-  if (!gst_video_info_is_equal (gst_cuda_convolve_engine_get_in_info (self->engine), &in))
-    gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
-  gst_base_transform_set_passthrough (trans, FALSE);
-  gst_cuda_convolve_engine_set_caps (self->engine, &in, &out, gst_cuda_convolve_caps_are_cuda (incaps),
-      gst_cuda_convolve_caps_are_cuda (outcaps));
-  self->replan = TRUE;
-  return TRUE;
-}
-
-static gboolean
-gst_cuda_convolve_get_unit_size (GstBaseTransform *trans, GstCaps *caps, gsize *size)
-{
-  GstVideoInfo info;
-
-  if (!gst_video_info_from_caps (&info, caps))
-    return FALSE;
-  *size = info.size;
-  return TRUE;
-}
-
-/* The size of the output follows from its caps; the input buffer may be larger than its frame. */
-static gboolean
-gst_cuda_convolve_transform_size (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, gsize size,
-    GstCaps *othercaps, gsize *othersize)
-{
-  return gst_cuda_convolve_get_unit_size (trans, othercaps, othersize);
-}
-
-/* --- allocation --- */
-
-/* How many buffers of each side the element is to keep. The settings tell, because there may be no plans yet. */
-static guint
-count_held (GstCudaConvolve *self)
-{
-  return gst_cuda_convolve_settings_get_frames_in_flight (self->settings) - 1;
-}
-
-static gboolean
-gst_cuda_convolve_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  guint held = count_held (self);
-
-  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
-  if (!GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->propose_allocation (trans, decide_query, query))
-    return FALSE;
-  if (!decide_query) /* passthrough: downstream has answered */
-    return TRUE;
-  if (!gst_cuda_convolve_propose_pool (query, self->device, self->errors, held))
-    return FALSE;
-  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, held);
-  return TRUE;
-}
-
-/*
- * What upstream may attach because downstream understands it. A crop is offered no further than downstream does: the
- * crop stays on the output, and this element does not cut it out. A layer convolves the whole frame.
- */
-static gboolean
-gst_cuda_convolve_filter_meta (GstBaseTransform *trans, GstQuery *query, GType api, const GstStructure *params)
-{
-  return api == GST_VIDEO_CROP_META_API_TYPE && !gst_cuda_convolve_engine_get_layer (GST_CUDA_CONVOLVE (trans)->engine);
-}
-
-static gboolean
-gst_cuda_convolve_decide_allocation (GstBaseTransform *trans, GstQuery *query)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  guint held = count_held (self);
-
-  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, 0);
-  if (!gst_cuda_convolve_decide_pool (query, self->device, self->errors, held))
-    return FALSE;
-  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, held);
-  return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->decide_allocation (trans, query);
 }
 
 /* --- queries and events --- */
@@ -662,51 +477,6 @@ gst_cuda_convolve_transform (GstBaseTransform *trans, GstBuffer *input, GstBuffe
 /* --- the object --- */
 
 static void
-gst_cuda_convolve_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
-
-  if (!gst_cuda_convolve_settings_set (self->settings, id - PROP_FIRST_SETTING, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-}
-
-/* GObject calls this function once for all properties of one g_object_set(). */
-static void
-gst_cuda_convolve_dispatch_properties_changed (GObject *object, guint n, GParamSpec **specs)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
-  gboolean written = FALSE;
-
-  for (guint i = 0; i < n; i++)
-    written |= specs[i]->owner_type == GST_TYPE_CUDA_CONVOLVE && (specs[i]->flags & G_PARAM_WRITABLE);
-  if (written)
-    gst_cuda_convolve_settings_apply (self->settings);
-  G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->dispatch_properties_changed (object, n, specs);
-}
-
-static void
-gst_cuda_convolve_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
-
-  switch (id) {
-    case PROP_ACTIVE_VARIANT:
-      g_value_set_string (value, gst_cuda_convolve_stats_get_variant (self->stats));
-      break;
-    case PROP_STATS:
-      g_value_take_boxed (value, gst_cuda_convolve_stats_make_structure (self->stats));
-      break;
-    case PROP_MASK_INFO:
-      g_value_take_boxed (value, gst_cuda_convolve_stats_make_mask_structure (self->stats));
-      break;
-    default:
-      if (!gst_cuda_convolve_settings_get (self->settings, id - PROP_FIRST_SETTING, value))
-        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-}
-
-static void
 gst_cuda_convolve_finalize (GObject *object)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (object);
@@ -734,30 +504,6 @@ gst_cuda_convolve_init (GstCudaConvolve *self)
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
 
-/* The read-only properties. Properties that the user sets are in props/. */
-static void
-install_results (GObjectClass *klass)
-{
-  const GParamFlags readable = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
-
-  g_object_class_install_property (klass, PROP_ACTIVE_VARIANT,
-      g_param_spec_string ("active-variant", "Active variant",
-          "Kernel variant that runs, several with commas where planes use different ones; "
-          "\"passthrough\" where the mask changes nothing, NULL before the first frame",
-          NULL, readable));
-  g_object_class_install_property (klass, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Structure with frames (how many were convolved since start), variant, backend (cuda, cpu or none), device, "
-          "and upload-time, kernel-time and download-time: mean nanoseconds of a frame, which overlap",
-          GST_TYPE_STRUCTURE, readable));
-  g_object_class_install_property (klass, PROP_MASK_INFO,
-      g_param_spec_boxed ("mask-info", "Mask information",
-          "The mask of the first plane, after anchors, flip and mix: width, height, weights, their sum, "
-          "divisor, gain (sum of the magnitudes by the divisor), offset, rank, exact (rounded exactly, the same on every "
-          "device), combination and number of sets of weights; NULL before the first frame, and for a layer",
-          GST_TYPE_STRUCTURE, readable));
-}
-
 static void
 describe_element (GstElementClass *klass)
 {
@@ -782,12 +528,8 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
 
   GST_DEBUG_CATEGORY_INIT (gst_cuda_convolve_debug, "cudaconvolve", 0, "convolution of video");
 
-  object_class->set_property = gst_cuda_convolve_set_property;
-  object_class->get_property = gst_cuda_convolve_get_property;
-  object_class->dispatch_properties_changed = gst_cuda_convolve_dispatch_properties_changed;
   object_class->finalize = gst_cuda_convolve_finalize;
-  install_results (object_class);
-  convolve_properties_install (object_class, PROP_FIRST_SETTING);
+  gst_cuda_convolve_install_properties (object_class);
 
   describe_element (element_class);
   element_class->set_context = GST_DEBUG_FUNCPTR (gst_cuda_convolve_set_context);
@@ -795,16 +537,9 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
   trans_class->passthrough_on_same_caps = FALSE;
   trans_class->start = GST_DEBUG_FUNCPTR (gst_cuda_convolve_start);
   trans_class->stop = GST_DEBUG_FUNCPTR (gst_cuda_convolve_stop);
-  trans_class->set_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_set_caps);
-  trans_class->transform_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_caps);
-  trans_class->fixate_caps = GST_DEBUG_FUNCPTR (gst_cuda_convolve_fixate_caps);
+  gst_cuda_convolve_install_negotiation (trans_class);
   trans_class->query = GST_DEBUG_FUNCPTR (gst_cuda_convolve_query);
   trans_class->sink_event = GST_DEBUG_FUNCPTR (gst_cuda_convolve_sink_event);
-  trans_class->get_unit_size = GST_DEBUG_FUNCPTR (gst_cuda_convolve_get_unit_size);
-  trans_class->transform_size = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_size);
-  trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_propose_allocation);
-  trans_class->filter_meta = GST_DEBUG_FUNCPTR (gst_cuda_convolve_filter_meta);
-  trans_class->decide_allocation = GST_DEBUG_FUNCPTR (gst_cuda_convolve_decide_allocation);
   trans_class->transform_meta = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_meta);
   trans_class->submit_input_buffer = GST_DEBUG_FUNCPTR (gst_cuda_convolve_submit_input_buffer);
   trans_class->transform = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The element's object, for the files that make up its class. */
+#ifndef GST_CUDA_CONVOLVE_ELEMENT_H
+#define GST_CUDA_CONVOLVE_ELEMENT_H
+
+#include <gst/base/gstbasetransform.h>
+
+#include "engine.h"
+#include "settings.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_CUDA_CONVOLVE (gst_cuda_convolve_get_type ())
+G_DECLARE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST, CUDA_CONVOLVE, GstBaseTransform)
+
+struct _GstCudaConvolve
+{
+  GstBaseTransform parent;
+
+  /* Each part may use the parts above it, and none below. */
+  GstCudaConvolveSettings *settings;
+  GstCudaConvolveErrors *errors;
+  GstCudaConvolveStats *stats;
+  GstCudaConvolveDevice *device;
+  GstCudaConvolveFlights *flights;
+  GstCudaConvolveEngine *engine;
+
+  gboolean started; /* under the object lock */
+
+  /* For the streaming thread, and for start and stop. */
+  gboolean replan;  /* settings, caps or device changed since the plans were made */
+  gboolean discont; /* the base class still has a gap to mark */
+};
+
+G_END_DECLS
+
+#endif

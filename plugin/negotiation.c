@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "negotiation.h"
+
+#include "allocation.h"
+#include "debug.h"
+#include "formats.h"
+#include "layercaps.h"
+#include "refusal.h"
+
+static GstBaseTransformClass *parent_class;
+
+/* --- which caps go together --- */
+
+/* A layer's file is read when the element starts. Before that, all caps of the template are possible. */
+static GstCaps *
+transform_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (self->engine);
+  GstCaps *other, *result;
+  gboolean unknown;
+
+  GST_OBJECT_LOCK (self);
+  unknown = !self->started;
+  GST_OBJECT_UNLOCK (self);
+  if (layer)
+    other = gst_cuda_convolve_layer_transform_caps (layer, direction, caps);
+  else if (unknown && gst_cuda_convolve_settings_has_layer (self->settings))
+    other = gst_pad_get_pad_template_caps (direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad);
+  else
+    other = gst_cuda_convolve_mask_transform_caps (caps);
+  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
+  result = filter ? gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (other);
+  gst_caps_unref (other);
+  GST_LOG_OBJECT (self, "%s %" GST_PTR_FORMAT " gives %" GST_PTR_FORMAT, direction == GST_PAD_SINK ? "sink" : "src",
+      caps, result);
+  return result;
+}
+
+gboolean
+gst_cuda_convolve_is_taken_downstream (GstCudaConvolve *self)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstCaps *caps = gst_pad_get_current_caps (trans->sinkpad), *made, *taken;
+  gboolean ok;
+
+  if (!caps)
+    return FALSE;
+  made = transform_caps (trans, GST_PAD_SINK, caps, NULL);
+  taken = gst_pad_peer_query_caps (trans->srcpad, made);
+  ok = gst_caps_can_intersect (made, taken);
+  gst_caps_unref (taken);
+  gst_caps_unref (made);
+  gst_caps_unref (caps);
+  return ok;
+}
+
+/* --- new caps --- */
+
+static GstCaps *
+fixate_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (self->engine);
+  GstCaps *fixed;
+
+  if (layer)
+    fixed = gst_cuda_convolve_layer_fixate_caps (layer, direction, caps, othercaps);
+  else
+    fixed = parent_class->fixate_caps (trans, direction, caps, othercaps);
+  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
+  return fixed;
+}
+
+static gboolean
+set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstVideoInfo in, out;
+
+  if (!gst_video_info_from_caps (&in, incaps) || !gst_video_info_from_caps (&out, outcaps))
+    return FALSE;
+  if (gst_cuda_convolve_refuse_parts (self->errors, &in))
+    return FALSE;
+  gst_cuda_convolve_flights_drain (self->flights,
+      trans->srcpad); /* new caps of the output alone come without an event, which would have drained */
+  /* The agreement with upstream was for the input's caps before. New caps of the output alone do not end it. */
+  if (!gst_video_info_is_equal (gst_cuda_convolve_engine_get_in_info (self->engine), &in))
+    gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
+  gst_base_transform_set_passthrough (trans, FALSE);
+  gst_cuda_convolve_engine_set_caps (self->engine, &in, &out, gst_cuda_convolve_caps_are_cuda (incaps),
+      gst_cuda_convolve_caps_are_cuda (outcaps));
+  self->replan = TRUE;
+  return TRUE;
+}
+
+static gboolean
+get_unit_size (GstBaseTransform *trans, GstCaps *caps, gsize *size)
+{
+  GstVideoInfo info;
+
+  if (!gst_video_info_from_caps (&info, caps))
+    return FALSE;
+  *size = info.size;
+  return TRUE;
+}
+
+/* The size of the output follows from its caps; the input buffer may be larger than its frame. */
+static gboolean
+transform_size (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, gsize size, GstCaps *othercaps,
+    gsize *othersize)
+{
+  return get_unit_size (trans, othercaps, othersize);
+}
+
+/* --- allocation --- */
+
+/* How many buffers of each side the element is to keep. The settings tell, because there may be no plans yet. */
+static guint
+count_held (GstCudaConvolve *self)
+{
+  return gst_cuda_convolve_settings_get_frames_in_flight (self->settings) - 1;
+}
+
+static gboolean
+propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  guint held = count_held (self);
+
+  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
+  if (!parent_class->propose_allocation (trans, decide_query, query))
+    return FALSE;
+  if (!decide_query) /* passthrough: downstream has answered */
+    return TRUE;
+  if (!gst_cuda_convolve_propose_pool (query, self->device, self->errors, held))
+    return FALSE;
+  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, held);
+  return TRUE;
+}
+
+/*
+ * What upstream may attach because downstream understands it. A crop is offered no further than downstream does: the
+ * crop stays on the output, and this element does not cut it out. A layer convolves the whole frame.
+ */
+static gboolean
+filter_meta (GstBaseTransform *trans, GstQuery *query, GType api, const GstStructure *params)
+{
+  return api == GST_VIDEO_CROP_META_API_TYPE && !gst_cuda_convolve_engine_get_layer (GST_CUDA_CONVOLVE (trans)->engine);
+}
+
+static gboolean
+decide_allocation (GstBaseTransform *trans, GstQuery *query)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  guint held = count_held (self);
+
+  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, 0);
+  if (!gst_cuda_convolve_decide_pool (query, self->device, self->errors, held))
+    return FALSE;
+  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, held);
+  return parent_class->decide_allocation (trans, query);
+}
+
+void
+gst_cuda_convolve_install_negotiation (GstBaseTransformClass *klass)
+{
+  parent_class = g_type_class_peek_parent (klass);
+  klass->transform_caps = GST_DEBUG_FUNCPTR (transform_caps);
+  klass->fixate_caps = GST_DEBUG_FUNCPTR (fixate_caps);
+  klass->set_caps = GST_DEBUG_FUNCPTR (set_caps);
+  klass->get_unit_size = GST_DEBUG_FUNCPTR (get_unit_size);
+  klass->transform_size = GST_DEBUG_FUNCPTR (transform_size);
+  klass->propose_allocation = GST_DEBUG_FUNCPTR (propose_allocation);
+  klass->filter_meta = GST_DEBUG_FUNCPTR (filter_meta);
+  klass->decide_allocation = GST_DEBUG_FUNCPTR (decide_allocation);
+}
