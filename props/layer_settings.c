@@ -26,20 +26,6 @@ take_number (const gchar **p, guint largest, guint *number)
   return *p > start;
 }
 
-/* Sets an error that quotes the token and returns FALSE. */
-static gboolean G_GNUC_PRINTF (5, 6)
-    fail (GError **error, const gchar *property, const gchar *token, gsize length, const gchar *format, ...)
-{
-  g_autofree gchar *quoted = convolve_parse_quote (token, length), *text = NULL;
-  va_list arguments;
-
-  va_start (arguments, format);
-  text = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_LAYER, "%s: %s %s", property, quoted, text);
-  return FALSE;
-}
-
 gboolean
 convolve_layer_settings_padding (const ConvolveLayerSettings *settings, gint *pixels, GError **error)
 {
@@ -54,8 +40,8 @@ convolve_layer_settings_padding (const ConvolveLayerSettings *settings, gint *pi
   else if (take_number (&p, CONVOLVE_LAYER_MAX_PADDING, &number) && *p == '\0')
     *pixels = number;
   else
-    return fail (error, "padding", text, strlen (text), "is not same, valid, or a number of pixels up to %d",
-        CONVOLVE_LAYER_MAX_PADDING);
+    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "padding", text, strlen (text),
+        "is not same, valid, or a number of pixels up to %d", CONVOLVE_LAYER_MAX_PADDING);
   return TRUE;
 }
 
@@ -76,20 +62,21 @@ take_maps (const gchar **p, guint filters, GArray *maps, GError **error)
   guint first, last;
 
   if (!take_number (p, filters - 1, &first))
-    return fail (error, "layer-channels", token, length, "is not one of 0 to %u, the layer's feature maps",
-        filters - 1);
+    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "layer-channels", token, length,
+        "is not one of 0 to %u, the layer's feature maps", filters - 1);
   last = first;
   if (**p == '-') {
     ++*p;
     if (!take_number (p, filters - 1, &last) || last < first)
-      return fail (error, "layer-channels", token, length, "is not a range of 0 to %u, the layer's feature maps",
-          filters - 1);
+      return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "layer-channels", token, length,
+          "is not a range of 0 to %u, the layer's feature maps", filters - 1);
   }
   if (**p && **p != ',' && !g_ascii_isspace (**p))
-    return fail (error, "layer-channels", token, length, "is not a number or a range");
+    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "layer-channels", token, length,
+        "is not a number or a range");
   if (maps->len + last - first >= CONVOLVE_LAYER_MAX_CHANNELS)
-    return fail (error, "layer-channels", token, length, "is one too many: there are at most %d",
-        CONVOLVE_LAYER_MAX_CHANNELS);
+    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "layer-channels", token, length,
+        "is one too many: there are at most %d", CONVOLVE_LAYER_MAX_CHANNELS);
   for (; first <= last; first++)
     g_array_append_val (maps, first);
   return TRUE;
@@ -109,7 +96,8 @@ convolve_layer_settings_channels (const ConvolveLayerSettings *settings, guint f
     if (*p == ',') {
       p = skip_space (p + 1);
       if (*p == '\0')
-        return fail (error, "layer-channels", ",", 1, "has no number behind the comma");
+        return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "layer-channels", ",", 1,
+            "has no number behind the comma");
     }
   }
   for (guint i = 0; none && i < filters; i++)

@@ -45,6 +45,20 @@ convolve_parse_quote (const gchar *token, gsize length)
   return g_string_free (quoted, FALSE);
 }
 
+gboolean
+convolve_parse_fail (GError **error, gint code, const gchar *property, const gchar *token, gsize length,
+    const gchar *format, ...)
+{
+  g_autofree gchar *quoted = convolve_parse_quote (token, length), *text = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, CONVOLVE_PROPS_ERROR, code, "%s: %s %s", property, quoted, text);
+  return FALSE;
+}
+
 static const gchar *
 skip_digits (const gchar *p, const gchar *end)
 {

@@ -9,6 +9,13 @@
 gchar *convolve_parse_quote (const gchar *token, gsize length);
 
 /*
+ * Sets an error that begins with the property and the token in quotes, and then has the text. Returns FALSE. code is a
+ * value of ConvolvePropsError.
+ */
+gboolean convolve_parse_fail (GError **error, gint code, const gchar *property, const gchar *token, gsize length,
+    const gchar *format, ...) G_GNUC_PRINTF (6, 7);
+
+/*
  * Reads a decimal number. The token ends in front of a character that cannot belong to a number. NULL, or what is wrong
  * with the token, as in "is not a number".
  */

@@ -11,20 +11,6 @@
 #define BETWEEN ", \t\r"     /* splits the numbers of a box */
 #define BEHIND BETWEEN ";\n" /* ends a number */
 
-/* Sets an error that quotes the token and returns FALSE. */
-static gboolean G_GNUC_PRINTF (5, 6)
-    fail (GError **error, const gchar *property, const gchar *token, gsize length, const gchar *format, ...)
-{
-  g_autofree gchar *quoted = convolve_parse_quote (token, length), *text = NULL;
-  va_list arguments;
-
-  va_start (arguments, format);
-  text = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_REGIONS, "%s: %s %s", property, quoted, text);
-  return FALSE;
-}
-
 void
 convolve_region_settings_copy (ConvolveRegionSettings *to, const ConvolveRegionSettings *from)
 {
@@ -79,17 +65,19 @@ take_number (const gchar **p, const gchar *start, guint box, guint number, Convo
   gdouble value;
 
   if (length == 0)
-    return fail (error, "regions", start, strcspn (start, ";\n"), "is box %u and lacks its %s: x,y,width,height", box,
-        names[number]);
+    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", start, strcspn (start, ";\n"),
+        "is box %u and lacks its %s: x,y,width,height", box, names[number]);
   into->per_cent[number] = token[length - 1] == '%';
   problem = convolve_parse_number (token, length - into->per_cent[number], &value);
   if (problem)
-    return fail (error, "regions", token, length, "in box %u %s", box, problem);
+    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length, "in box %u %s", box,
+        problem);
   if (fabs (value) > MAX_NUMBER)
-    return fail (error, "regions", token, length, "in box %u is above a million", box);
+    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length,
+        "in box %u is above a million", box);
   if ((number == 2 || number == 3) && value <= 0)
-    return fail (error, "regions", token, length, "in box %u is no %s: a %s is above 0", box, names[number],
-        names[number]);
+    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length,
+        "in box %u is no %s: a %s is above 0", box, names[number], names[number]);
   into->number[number] = value;
   end = skip (token + length, " \t\r");
   *p = *end == ',' && number < 3 ? skip (end + 1, " \t\r") : end;
@@ -107,8 +95,8 @@ take_box (const gchar **p, guint box, ConvolveTextBox *into, GError **error)
   if (**p && **p != ';' && **p != '\n') {
     const gchar *more = skip (*p, BETWEEN);
 
-    return fail (error, "regions", more, strcspn (more, BEHIND), "is one number too many in box %u: x,y,width,height",
-        box);
+    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", more, strcspn (more, BEHIND),
+        "is one number too many in box %u: x,y,width,height", box);
   }
   return TRUE;
 }
@@ -123,8 +111,8 @@ convolve_region_settings_boxes (const ConvolveRegionSettings *settings, GArray *
     ConvolveTextBox box;
 
     if (list->len == CONVOLVE_MAX_BOXES)
-      return fail (error, "regions", p, strcspn (p, ";\n"), "is one box too many: there are at most %d",
-          CONVOLVE_MAX_BOXES);
+      return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", p, strcspn (p, ";\n"),
+          "is one box too many: there are at most %d", CONVOLVE_MAX_BOXES);
     if (!take_box (&p, list->len + 1, &box, error))
       return FALSE;
     g_array_append_val (list, box);
@@ -150,7 +138,7 @@ convolve_region_settings_types (const ConvolveRegionSettings *settings, gchar **
     if (except)
       g_strstrip (names[i] + 1);
     if (names[i][except ? 1 : 0] == '\0')
-      return fail (error, "region-types", types_set, strlen (types_set),
+      return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "region-types", types_set, strlen (types_set),
           "has no name at place %u: names are split by commas, as in face,plate or !person", i + 1);
   }
   *types = g_steal_pointer (&names);
