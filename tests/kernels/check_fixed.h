@@ -3,7 +3,30 @@
 #ifndef TESTS_KERNELS_CHECK_FIXED_H
 #define TESTS_KERNELS_CHECK_FIXED_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "kernels/check_run.h"
+
+/* --- what these checks share --- */
+
+static const ConvolvePixel gray_8 = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 };
+
+/* Whether the variant takes only masks of equal weights. */
+static inline bool
+is_box (const CheckRow *row)
+{
+  return strcmp (row->variant, "box") == 0;
+}
+
+/* The weight at a place of a row of size weights, which grow by 1 up to the middle. */
+static inline double
+triangle (int at, int size)
+{
+  return size / 2 + 1 - abs (at - size / 2);
+}
+
+/* --- the checks --- */
 
 /* The variant table and what the functions answer to wrong arguments. */
 int check_fixed_api (FILE *file);

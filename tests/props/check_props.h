@@ -102,4 +102,8 @@ expect (ConvolveMask mask, const gchar *name, gint width, gint height, const gdo
 TCase *mask_texts (void);
 TCase *region_texts (void);
 
+/* The tests of check_combinations.c, for the program check_presets, and whether they have the values of a preset. */
+TCase *combinations_of_sets (void);
+gboolean is_combination (const gchar *preset);
+
 #endif
