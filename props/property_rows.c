@@ -51,13 +51,12 @@ const Row convolve_property_rows[] = {
   { "boundary", "Boundary", ENUM_AT (boundary, convolve_boundary_get_type), .flags = PLAYING,
       .standard = CONVOLVE_BOUNDARY_REPLICATE,
       .blurb =
-          "What stands outside the picture, where the mask or the layer reads beyond an edge; the values are drawn "
-          "for the left edge of a row: outside|inside" },
+          "What the mask or the layer reads beyond an edge of the picture; each value shows the left end of a row abc, "
+          "as outside|inside" },
   { "kernel-variant", "Kernel variant", ENUM_AT (variant, convolve_variant_get_type), .flags = PLAYING,
       .standard = CONVOLVE_VARIANT_AUTO,
-      .blurb =
-          "How the mask or the layer is computed; auto takes the fastest variant that can, and another variant that "
-          "cannot is an error that says why" },
+      .blurb = "How the mask or the layer is computed. auto takes the fastest variant that can do the work; any other "
+               "variant that cannot do the work is an error, which says why" },
   { "cuda-device-id", "CUDA device ID", INT_AT (device_id), .flags = GST_PARAM_MUTABLE_READY, .least = -1,
       .most = G_MAXINT, .standard = -1,
       .blurb = "Number of the CUDA device (-1 = the device that holds the frames, else the first one, else the CPU)" },
@@ -106,8 +105,8 @@ const Row convolve_property_rows[] = {
                "not count, as in !person (NULL or empty = all types)" },
   { "region-expand", "Region expand", DOUBLE_AT (region.expand), .target = REGION, .flags = CONTROLLABLE,
       .most = CONVOLVE_MAX_EXPAND,
-      .blurb =
-          "Share of its width and height by which a box grows on each side, before anything else is made of the box" },
+      .blurb = "By how much a box grows on each side, as a share of its width and height (0.1 = a tenth on each side); "
+               "region-strength, region-blocks, region-shape and region-feather take the grown box" },
   { "region-feather", "Region feather", UINT_AT (region.feather), .target = REGION, .flags = CONTROLLABLE,
       .most = CONVOLVE_MAX_FEATHER, .blurb = "Luma pixels around the expanded box over which the effect fades out" },
   { "region-shape", "Region shape", ENUM_AT (region.shape, convolve_region_shape_get_type), .target = REGION,
@@ -135,18 +134,22 @@ const Row convolve_property_rows[] = {
       .blurb = "What to do when no metadata came for longer than region-hold. A frame without a "
                "GstVideoRegionOfInterestMeta has no metadata; an empty GstAnalyticsRelationMeta is metadata" },
   { "weights", "Weights", ARRAY_AT (mask.weights), .target = MASK, .flags = PLAYING,
-      .blurb = "Weights of the mask in the place of mask: an array of rows, each an array of ints or doubles, such as "
-               "<<1,2,1>,<2,4,2>,<1,2,1>>; Python takes a Gst.ValueArray of them (empty = none)" },
+      .blurb =
+          "Weights of the mask, instead of the text in mask: an array of rows, each an array of ints or doubles, such "
+          "as <<1,2,1>,<2,4,2>,<1,2,1>>; Python takes a Gst.ValueArray of them (empty = none)" },
   { "mask-location", "Mask location", FILE_AT (mask.file), .target = MASK, .flags = PLAYING,
-      .blurb = "File with the weights of the mask in the place of mask: text as in mask, with # comments, a table of "
-               "values with commas, semicolons or tabs between, or a .npy array of rows and columns; at most 1 MiB, "
-               "read when the property is set and when the element starts (NULL or empty = none)" },
+      .blurb =
+          "File with the weights of the mask, instead of the text in mask: text as in mask, with # comments, a table "
+          "of values with commas, semicolons or tabs between, or a .npy array of rows and columns; at most 1 MiB, "
+          "read when the property is set and when the element starts (NULL or empty = none)" },
   { "mask-x", "Mask x", TEXT_AT (mask.mask_x), .target = MASK, .flags = PLAYING,
-      .blurb = "Row of numbers that is multiplied by the column mask-y, in the place of mask: a mask by its two "
-               "vectors (NULL or empty = 1 where mask-y is set)" },
+      .blurb =
+          "Row of weights, instead of the text in mask: the mask is this row times the column mask-y (NULL or empty "
+          "= 1 where mask-y is set)" },
   { "mask-y", "Mask y", TEXT_AT (mask.mask_y), .target = MASK, .flags = PLAYING,
-      .blurb = "Column of numbers, written as a row, that is multiplied by the row mask-x, in the place of mask (NULL "
-               "or empty = 1 where mask-x is set)" },
+      .blurb =
+          "Column of weights, written as a row, instead of the text in mask: the mask is this column times the row "
+          "mask-x (NULL or empty = 1 where mask-x is set)" },
   { "anchor-x", "Anchor x", INT_AT (mask.anchor_x), .target = MASK, .flags = CONTROLLABLE, .least = -1,
       .most = CONVOLVE_MAX_SIDE - 1, .standard = -1,
       .blurb = "Column of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = "
@@ -171,14 +174,15 @@ const Row convolve_property_rows[] = {
       .blurb = "Colour outside the picture for boundary=constant, as 0xAARRGGBB; AA counts where components has a" },
   { "components", "Components", FLAGS_AT (components, convolve_components_get_type), .target = MASK, .flags = PLAYING,
       .standard = CONVOLVE_COMPONENTS_DEFAULT,
-      .blurb =
-          "Components that the mask convolves, joined by +, as in y or r+g; the others are copied bit for bit, and "
-          "those that the format lacks are left out. y is gray, too; a is alpha, which is convolved by itself: 0 "
-          "is its black, and premultiplied colours stay" },
+      .blurb = "Components that the mask convolves, joined by +, as in y or r+g; the others are copied bit for bit. A "
+               "component that the format lacks is left out. y stands for gray, too. a is alpha, which is convolved by "
+               "itself: black is alpha 0, and colours multiplied by alpha are not multiplied again" },
   { "field-mode", "Field mode", ENUM_AT (field_mode, convolve_field_mode_get_type), .target = MASK, .flags = PLAYING,
       .standard = CONVOLVE_FIELD_MODE_AUTO,
-      .blurb = "Whether the two fields of an interlaced frame are convolved by themselves, so that neither shows in "
-               "the other. A preset that has a size is half as many rows high in a field, whose rows are two apart" },
+      .blurb =
+          "Whether the two fields of an interlaced frame are convolved by themselves, so that neither shows in the "
+          "other. A sized preset has half as many rows in a field, because the rows of a field are two rows of the "
+          "frame apart" },
   { "iterations", "Iterations", UINT_AT (iterations), .target = MASK, .flags = CONTROLLABLE, .least = 1,
       .most = CONVOLVE_MAX_ITERATIONS, .standard = 1,
       .blurb =
