@@ -112,8 +112,8 @@ add_mask (GstBuffer *buffer, const guint8 *ids, guint width, guint height, gbool
     gst_buffer_fill (mask, i * (wide ? 2 : 1), wide ? (gpointer) &id : (gpointer) &ids[i], wide ? 2 : 1);
   }
   gst_buffer_add_video_meta_full (mask, GST_VIDEO_FRAME_FLAG_NONE,
-      wide ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8, width, height, 1, (gsize[]){ 0 },
-      (gint[]){ width * (wide ? 2 : 1) });
+      wide ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8, width, height, 1, (gsize[GST_VIDEO_MAX_PLANES]){ 0 },
+      (gint[GST_VIDEO_MAX_PLANES]){ width * (wide ? 2 : 1) });
   fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (relations, mask, GST_SEGMENTATION_TYPE_SEMANTIC, 3,
       regions, 20, 10, 4 * width, 2 * height, &segments));
   if (classes) {
@@ -148,7 +148,7 @@ GST_START_TEST (masks)
   } rows[] = { { "", FALSE, TRUE, TRUE, FALSE }, { "", TRUE, TRUE, TRUE, FALSE },
     { "region-types=person", TRUE, TRUE, FALSE, FALSE }, { "region-types=!person", TRUE, FALSE, TRUE, FALSE },
     { "region-types=background", TRUE, FALSE, FALSE, TRUE },
-    { "region-types=car region-shape=ellipse", TRUE, FALSE, TRUE },
+    { "region-types=car region-shape=ellipse", TRUE, FALSE, TRUE, FALSE },
     { "region-types=car", FALSE, FALSE, FALSE, FALSE } };
   GstVideoInfo info = info_of ("GRAY8", 100, 80);
 
