@@ -132,7 +132,8 @@ gst_cuda_convolve_errors_post_status_from (GstCudaConvolveErrors *errors, const 
       break;
     case CONVOLVE_NO_DEVICE:
       code = GST_RESOURCE_ERROR_NOT_FOUND;
-      text = missing = explain_no_device (errors, error->text);
+      missing = explain_no_device (errors, error->text);
+      text = missing;
       break;
     case CONVOLVE_NO_MEMORY:
     case CONVOLVE_NO_DEVICE_MEMORY:
