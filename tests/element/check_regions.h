@@ -32,6 +32,10 @@ void expect_effect (const GstVideoInfo *info, Component into[4], GstBuffer *effe
 /* Fails the check, naming the place, where a sample is not the expected one; what describes the case. */
 void compare_components (const GstVideoInfo *info, const Component expected[4], GstBuffer *out, const gchar *what);
 
+/* The same, where samples may differ by `most`. */
+void compare_components_within (const GstVideoInfo *info, const Component expected[4], GstBuffer *out, gint most,
+    const gchar *what);
+
 /* Every byte of the rows that no box touches, unused bits and padding of pixels too. */
 void compare_rows_without_boxes (const GstVideoInfo *info, GstBuffer *in, GstBuffer *out, const ConvolveRect *boxes,
     gint count, gint feather);

@@ -210,9 +210,11 @@ GST_START_TEST (regions_without_effect)
   properties.region.effect = CONVOLVE_REGION_EFFECT_MASK;
   properties.region.strength = 0.2;
   convolve_properties_add_idle (&properties, FALSE, sentences);
-  fail_unless_equals_int (sentences->len, 1);
+  fail_unless_equals_int (sentences->len, 2);
   fail_unless_equals_string (g_ptr_array_index (sentences, 0),
-      "sigma: 2 has no effect: region-strength gives each box a sigma of its own");
+      "sigma: 2 has no effect: region-strength gives each box a blur of its own");
+  fail_unless_equals_string (g_ptr_array_index (sentences, 1),
+      "mix: 0.5 has no effect: region-strength gives each box a blur of its own");
   convolve_properties_clear (&properties);
 }
 

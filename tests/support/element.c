@@ -19,7 +19,11 @@ harness_new_line (const gchar *line)
 {
   GstElement *element = gst_object_ref_sink (gst_parse_launch (line, NULL));
   GstHarness *harness = gst_harness_new_with_element (element, "sink", "src");
+  const gchar *variant = g_getenv ("CUDACONVOLVE_VARIANT");
 
+  /* Frames in system memory go to a device for some work only where the user asks for it. */
+  if (variant && strstr (line, "cudaconvolve") && !strstr (line, "kernel-variant"))
+    gst_util_set_object_arg (G_OBJECT (element), "kernel-variant", variant);
   gst_object_unref (element);
   return harness;
 }
