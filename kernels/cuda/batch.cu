@@ -209,8 +209,14 @@ launch_effects (ConvolveDevice *device, const Loaded *loaded, const size_t *offs
   for (size_t i = 0; i < loaded->tables.runs.count && status == CONVOLVE_OK; i++)
     status = convolve_run (runs[i].plan, &runs[i].plane, error);
   if (status == CONVOLVE_OK)
-    status = launch_jobs (device, loaded, offsets, (const void *) convolve_grow_tiles, CONVOLVE_TABLE_GROW_JOBS,
-        CONVOLVE_TABLE_GROW_TILES, error);
+    status = launch_jobs (device, loaded, offsets, (const void *) convolve_take_tiles, CONVOLVE_TABLE_TAKE_JOBS,
+        CONVOLVE_TABLE_TAKE_TILES, error);
+  if (status == CONVOLVE_OK)
+    status = launch_jobs (device, loaded, offsets, (const void *) convolve_shrink_tiles, CONVOLVE_TABLE_BLUR_JOBS,
+        CONVOLVE_TABLE_SHRINK_TILES, error);
+  if (status == CONVOLVE_OK)
+    status = launch_jobs (device, loaded, offsets, (const void *) convolve_blur_tiles, CONVOLVE_TABLE_BLUR_JOBS,
+        CONVOLVE_TABLE_BLUR_TILES, error);
   if (status == CONVOLVE_OK)
     status = launch_jobs (device, loaded, offsets, (const void *) convolve_pixelate_tiles, CONVOLVE_TABLE_PIXELATE_JOBS,
         CONVOLVE_TABLE_PIXELATE_TILES, error);
@@ -227,12 +233,14 @@ make_tables (ConvolveDevice *device, Loaded *loaded, const ConvolveBatch *batch,
   ConvolveTables *tables = &loaded->tables;
 
   convolve_tables_reset (tables);
-  size_t bytes = convolve_tables_plan_atlases (tables, batch);
-  ConvolveStatus status = make_room (device, &loaded->arena, &loaded->arena_bytes, bytes, error);
+  size_t atlases = convolve_tables_plan_atlases (tables, batch), blurs = convolve_tables_plan_blurs (batch);
+  ConvolveStatus status = make_room (device, &loaded->arena, &loaded->arena_bytes, atlases + blurs, error);
 
   if (status != CONVOLVE_OK)
     return status;
-  convolve_tables_add_effects (tables, batch, loaded->arena);
+  convolve_tables_add_convolutions (tables, batch, loaded->arena);
+  convolve_tables_add_blurs (tables, batch, loaded->arena + atlases);
+  convolve_tables_add_simple (tables, batch);
   convolve_tables_add_blends (tables, batch);
   return tables->failed ? convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for the tables of regions")
                         : CONVOLVE_OK;

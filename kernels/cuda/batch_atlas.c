@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the effects of a batch to jobs and tiles of kernels. */
+/* From the convolutions of a batch to launches, and to jobs and tiles of kernels. */
 #include <math.h>
 #include <string.h>
 
@@ -12,9 +12,8 @@
 typedef struct
 {
   const ConvolvePlan *plan;
-  int factor;
   ConvolvePlane picture; /* without destination and region */
-  ConvolveRect bounds;   /* around all results */
+  ConvolveRect bounds;   /* around all regions */
   int count;
   int64_t area;   /* pixels of all cells */
   int most_width; /* of a cell */
@@ -33,8 +32,8 @@ typedef struct
 {
   size_t work;
   int group;
-  ConvolveRect result, place; /* in the shrunk picture, without and with what the mask reaches */
-  int x, y;                   /* of the cell in the atlas */
+  ConvolveRect place; /* in the picture: the region, and what the mask reaches */
+  int x, y;           /* of the cell in the atlas */
 } Cell;
 
 /* A launch takes about as long as this many pixels of a small mask. */
@@ -48,8 +47,8 @@ belongs (const Group *group, const ConvolveWork *work)
 {
   const ConvolvePlane *a = &group->picture, *b = &work->plane;
 
-  return group->plan == work->mask.plan && group->factor == work->mask.factor && a->source == b->source
-      && a->source_stride == b->source_stride && a->width == b->width && a->height == b->height;
+  return group->plan == work->plan && a->source == b->source && a->source_stride == b->source_stride
+      && a->width == b->width && a->height == b->height;
 }
 
 /* The number of the work's group, which is new where there is none yet; -1 without memory. */
@@ -66,8 +65,7 @@ find_group (ConvolveTables *tables, const ConvolveWork *work)
   group = convolve_table_extend (tables, &tables->groups, sizeof (Group), 1);
   if (!group)
     return -1;
-  group->plan = work->mask.plan;
-  group->factor = work->mask.factor;
+  group->plan = work->plan;
   group->picture = work->plane;
   return (int) count;
 }
@@ -86,6 +84,8 @@ static void
 add_cell (ConvolveTables *tables, const ConvolveBatch *batch, size_t number)
 {
   const ConvolveWork *work = &batch->works[number];
+  const ConvolveRect *region = &work->plane.region;
+  int across = work->plan->taps.width / 2, down = work->plan->taps.height / 2;
   int found = find_group (tables, work);
   Cell *cell = convolve_table_extend (tables, &tables->cells, sizeof (Cell), 1);
   Group *group;
@@ -95,9 +95,9 @@ add_cell (ConvolveTables *tables, const ConvolveBatch *batch, size_t number)
   group = (Group *) tables->groups.elements + found;
   cell->work = number;
   cell->group = found;
-  cell->result = convolve_shrunk_region (&work->plane, work->mask.factor);
-  cell->place = convolve_cell_of (work->mask.plan, cell->result);
-  group->bounds = group->count == 0 ? cell->result : unite (group->bounds, cell->result);
+  cell->place =
+      (ConvolveRect){ region->x - across, region->y - down, region->width + 2 * across, region->height + 2 * down };
+  group->bounds = group->count == 0 ? *region : unite (group->bounds, *region);
   group->count++;
   group->area += (int64_t) cell->place.width * cell->place.height;
   group->most_width = convolve_larger (group->most_width, cell->place.width);
@@ -143,9 +143,9 @@ plan_group (ConvolveTables *tables, int number, size_t bytes)
   size_t size;
 
   group->way = FROM_ATLAS;
-  if (group->factor == 1 && group->count <= FEW)
+  if (group->count <= FEW)
     group->way = DIRECT;
-  else if (group->factor == 1 && (int64_t) group->bounds.width * group->bounds.height <= group->area + LAUNCH_PIXELS)
+  else if ((int64_t) group->bounds.width * group->bounds.height <= group->area + LAUNCH_PIXELS)
     group->way = TOGETHER;
   if (group->way == DIRECT)
     return bytes;
@@ -177,28 +177,12 @@ convolve_tables_plan_atlases (ConvolveTables *tables, const ConvolveBatch *batch
 
 /* --- jobs --- */
 
-/* Adds the tiles of a rectangle, with the given size of a tile. */
-static void
-add_tiles (ConvolveTables *tables, ConvolveTableName name, size_t job, ConvolveRect rect, int width, int height)
-{
-  for (int y = rect.y; y < rect.y + rect.height; y += height)
-    for (int x = rect.x; x < rect.x + rect.width; x += width) {
-      ConvolveTile *tile = convolve_table_extend (tables, &tables->table[name], sizeof (ConvolveTile), 1);
-
-      if (!tile)
-        return;
-      *tile = (ConvolveTile){ (int) job, x, y };
-    }
-}
-
 static void
 add_gather (ConvolveTables *tables, const Group *group, const Cell *cell, uint8_t *arena)
 {
   const ConvolvePlan *plan = group->plan;
   size_t number = tables->table[CONVOLVE_TABLE_GATHER_JOBS].count;
   ConvolveGatherJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_GATHER_JOBS], sizeof (*job), 1);
-  bool warps = group->factor >= CONVOLVE_WARP_FACTOR;
-  ConvolveRect cell_rect = { 0, 0, cell->place.width, cell->place.height };
 
   if (!job)
     return;
@@ -207,24 +191,23 @@ add_gather (ConvolveTables *tables, const Group *group, const Cell *cell, uint8_
   job->source_stride = group->picture.source_stride;
   job->width = group->picture.width;
   job->height = group->picture.height;
-  job->factor = group->factor;
   job->boundary = plan->boundary;
   memcpy (job->outside, plan->outside_level, sizeof (job->outside));
   job->cell = arena + group->source + cell->y * group->stride + (ptrdiff_t) cell->x * plan->pixel.stride;
   job->cell_stride = group->stride;
   job->place = cell->place;
-  add_tiles (tables, CONVOLVE_TABLE_GATHER_TILES, number, cell_rect,
-      warps ? CONVOLVE_WARP_TILE_WIDTH : CONVOLVE_TILE_WIDTH, warps ? 1 : CONVOLVE_TILE_HEIGHT);
+  convolve_table_add_tiles (tables, CONVOLVE_TABLE_GATHER_TILES, number,
+      (ConvolveRect){ 0, 0, cell->place.width, cell->place.height }, CONVOLVE_TILE_WIDTH, CONVOLVE_TILE_HEIGHT);
 }
 
 static void
-add_grow (ConvolveTables *tables, const Group *group, const Cell *cell, const ConvolveWork *work, uint8_t *arena)
+add_take (ConvolveTables *tables, const Group *group, const Cell *cell, const ConvolveWork *work, uint8_t *arena)
 {
   const ConvolvePlan *plan = group->plan;
   const ConvolvePlane *plane = &work->plane;
-  size_t number = tables->table[CONVOLVE_TABLE_GROW_JOBS].count;
-  ConvolveGrowJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_GROW_JOBS], sizeof (*job), 1);
-  ptrdiff_t x = group->bounds.x, y = group->bounds.y; /* of the result's first pixel, in the shrunk picture */
+  size_t number = tables->table[CONVOLVE_TABLE_TAKE_JOBS].count;
+  ConvolveTakeJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_TAKE_JOBS], sizeof (*job), 1);
+  ptrdiff_t x = group->bounds.x, y = group->bounds.y; /* of the result's first pixel, in the picture */
 
   if (!job)
     return;
@@ -236,11 +219,11 @@ add_grow (ConvolveTables *tables, const Group *group, const Cell *cell, const Co
   job->source =
       (const uint8_t *) ((uintptr_t) arena + group->result - (uintptr_t) (y * group->stride + x * plan->pixel.stride));
   job->source_stride = group->stride;
-  job->factor = group->factor;
   job->destination = plane->destination;
   job->destination_stride = plane->destination_stride;
   job->region = plane->region;
-  add_tiles (tables, CONVOLVE_TABLE_GROW_TILES, number, plane->region, CONVOLVE_TILE_WIDTH, CONVOLVE_TILE_HEIGHT);
+  convolve_table_add_tiles (tables, CONVOLVE_TABLE_TAKE_TILES, number, plane->region, CONVOLVE_TILE_WIDTH,
+      CONVOLVE_TILE_HEIGHT);
 }
 
 static void
@@ -275,8 +258,8 @@ add_group_run (ConvolveTables *tables, const Group *group, uint8_t *arena)
   add_run (tables, group->plan, &plane);
 }
 
-static void
-add_convolutions (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena)
+void
+convolve_tables_add_convolutions (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena)
 {
   const Group *groups = tables->groups.elements;
 
@@ -288,68 +271,11 @@ add_convolutions (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *a
     if (group->way == DIRECT)
       add_run (tables, group->plan, &work->plane);
     else
-      add_grow (tables, group, cell, work, arena);
+      add_take (tables, group, cell, work, arena);
     if (group->way == FROM_ATLAS)
       add_gather (tables, group, cell, arena);
   }
   for (size_t i = 0; i < tables->groups.count; i++)
     if (groups[i].way != DIRECT)
       add_group_run (tables, &groups[i], arena);
-}
-
-static void
-add_pixelate (ConvolveTables *tables, const ConvolveWork *work)
-{
-  const ConvolveBlocks *blocks = &work->blocks;
-  const ConvolvePlane *plane = &work->plane;
-  const ConvolveRect *region = &plane->region;
-  size_t number = tables->table[CONVOLVE_TABLE_PIXELATE_JOBS].count;
-  ConvolvePixelateJob *job =
-      convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_PIXELATE_JOBS], sizeof (*job), 1);
-  int left = convolve_floor_div (region->x * blocks->x_step - blocks->x, blocks->size);
-  int right = convolve_floor_div ((region->x + region->width - 1) * blocks->x_step - blocks->x, blocks->size);
-  int top = convolve_floor_div (region->y * blocks->y_step - blocks->y, blocks->size);
-  int bottom = convolve_floor_div ((region->y + region->height - 1) * blocks->y_step - blocks->y, blocks->size);
-
-  if (!job)
-    return;
-  job->pixel = work->pixel;
-  job->blocks = *blocks;
-  job->source = plane->source;
-  job->source_stride = plane->source_stride;
-  job->width = plane->width;
-  job->height = plane->height;
-  job->destination = plane->destination;
-  job->destination_stride = plane->destination_stride;
-  job->region = *region;
-  add_tiles (tables, CONVOLVE_TABLE_PIXELATE_TILES, number,
-      (ConvolveRect){ left, top, right - left + 1, bottom - top + 1 }, 1, 1);
-}
-
-static void
-add_fill (ConvolveTables *tables, const ConvolveWork *work)
-{
-  size_t number = tables->table[CONVOLVE_TABLE_FILL_JOBS].count;
-  ConvolveFillJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_FILL_JOBS], sizeof (*job), 1);
-
-  if (!job)
-    return;
-  job->pixel = work->pixel;
-  memcpy (job->values, work->values, sizeof (job->values));
-  job->destination = work->plane.destination;
-  job->destination_stride = work->plane.destination_stride;
-  job->region = work->plane.region;
-  add_tiles (tables, CONVOLVE_TABLE_FILL_TILES, number, job->region, CONVOLVE_TILE_WIDTH, CONVOLVE_TILE_HEIGHT);
-}
-
-void
-convolve_tables_add_effects (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena)
-{
-  add_convolutions (tables, batch, arena);
-  for (size_t i = 0; i < batch->n_works && !tables->failed; i++) {
-    if (batch->works[i].kind == CONVOLVE_WORK_PIXELATE)
-      add_pixelate (tables, &batch->works[i]);
-    if (batch->works[i].kind == CONVOLVE_WORK_FILL)
-      add_fill (tables, &batch->works[i]);
-  }
 }

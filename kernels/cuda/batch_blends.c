@@ -105,6 +105,7 @@ add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWor
   size_t number = tables->table[CONVOLVE_TABLE_BLEND_JOBS].count;
   ConvolveBlendJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BLEND_JOBS], sizeof (*job), 1);
   const int *first = sort_boxes (tables, &area, tiles);
+  ConvolveCover *cover;
 
   if (!job || !first)
     return;
@@ -112,20 +113,17 @@ add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWor
     .source_stride = work->plane.source_stride,
     .region = work->plane.region,
     .area = work->blend.area };
-  for (int y = tiles.top; y < tiles.bottom; y++)
-    for (int x = tiles.left; x < tiles.right; x++, first++) {
-      ConvolveCover *cover;
-
-      if (first[0] == first[1] && !area.outside)
-        continue;
-      cover = convolve_table_extend (tables, &tables->covers, sizeof (*cover), 1);
-      if (!cover)
-        return;
-      cover->tile = (y - grid.top) * (grid.right - grid.left) + (x - grid.left);
-      cover->job = (int) number;
-      cover->first_box = first[0];
-      cover->n_boxes = first[1] - first[0];
-    }
+  cover = convolve_table_extend (tables, &tables->covers, sizeof (*cover),
+      (size_t) (tiles.right - tiles.left) * (size_t) (tiles.bottom - tiles.top));
+  for (int y = tiles.top; y < tiles.bottom && cover; y++)
+    for (int x = tiles.left; x < tiles.right; x++, first++)
+      if (first[0] != first[1] || area.outside)
+        *cover++ = (ConvolveCover){ .tile = (y - grid.top) * (grid.right - grid.left) + (x - grid.left),
+          .job = (int) number,
+          .first_box = first[0],
+          .n_boxes = first[1] - first[0] };
+  if (cover)
+    tables->covers.count = (size_t) (cover - (ConvolveCover *) tables->covers.elements);
 }
 
 /* Sorts the target's covers by tiles, in their order, and adds the tiles that have any. */
@@ -137,6 +135,7 @@ add_tiles (ConvolveTables *tables, int target, Tiles grid)
   size_t before = tables->table[CONVOLVE_TABLE_COVERS].count;
   const ConvolveCover *covers = tables->covers.elements;
   ConvolveCover *sorted;
+  ConvolveBlendTile *tile;
   int *first;
 
   tables->counts.count = 0;
@@ -153,20 +152,17 @@ add_tiles (ConvolveTables *tables, int target, Tiles grid)
     first[i] += first[i - 1];
   for (size_t i = 0; i < tables->covers.count; i++)
     sorted[first[covers[i].tile + 1]++] = covers[i];
-  for (size_t i = 0; i < n; i++) {
-    ConvolveBlendTile *tile;
-
-    if (first[i] == first[i + 1])
-      continue;
-    tile = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BLEND_TILES], sizeof (*tile), 1);
-    if (!tile)
-      return;
-    tile->target = target;
-    tile->x = (grid.left + (int) (i % (size_t) columns)) * CONVOLVE_BLEND_TILE;
-    tile->y = (grid.top + (int) (i / (size_t) columns)) * CONVOLVE_BLEND_TILE;
-    tile->first_cover = first[i];
-    tile->n_covers = first[i + 1] - first[i];
-  }
+  tile = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BLEND_TILES], sizeof (*tile), n);
+  for (size_t i = 0; i < n && tile; i++)
+    if (first[i] != first[i + 1])
+      *tile++ = (ConvolveBlendTile){ .target = target,
+        .x = (grid.left + (int) (i % (size_t) columns)) * CONVOLVE_BLEND_TILE,
+        .y = (grid.top + (int) (i / (size_t) columns)) * CONVOLVE_BLEND_TILE,
+        .first_cover = first[i],
+        .n_covers = first[i + 1] - first[i] };
+  if (tile)
+    tables->table[CONVOLVE_TABLE_BLEND_TILES].count =
+        (size_t) (tile - (ConvolveBlendTile *) tables->table[CONVOLVE_TABLE_BLEND_TILES].elements);
 }
 
 /* The target of a work, where this is the first work of the target; otherwise NULL. */

@@ -44,103 +44,210 @@ convolve_bytes_of_sample (const ConvolvePixel &pixel)
   return pixel.type == CONVOLVE_SAMPLE_U8 ? 1 : 2;
 }
 
-/* --- the cells of an atlas --- */
+/* --- an atlas --- */
 
-/*
- * The sums of the source samples under pixel x, y of the shrunk picture, of every lanes-th column from `lane` on. Samples
- * outside the picture are those of the boundary.
- */
-static __device__ __forceinline__ void
-convolve_add_square (const ConvolveGatherJob &job, int x, int y, int lane, int lanes, unsigned *sums)
-{
-  int left = x * job.factor, top = y * job.factor, size = convolve_bytes_of_sample (job.pixel);
-
-  for (int v = top; v < top + job.factor; v++)
-    for (int u = left + lane; u < left + job.factor; u += lanes) {
-      int column = (unsigned) u < (unsigned) job.width ? u : convolve_find_index (job.boundary, u, job.width);
-      int row = (unsigned) v < (unsigned) job.height ? v : convolve_find_index (job.boundary, v, job.height);
-      const uint8_t *at = convolve_source_of (job, column, row);
-
-#pragma unroll
-      for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
-        if (k < job.pixel.samples)
-          sums[k] += column < 0 || row < 0 ? job.outside[k] : convolve_read_sample (&job.pixel, at + k * size);
-    }
-}
-
-/* Writes one pixel of a cell. lanes threads of a warp work on it; all of them have the same pixel. */
-static __device__ __forceinline__ void
-convolve_gather_pixel (const ConvolveGatherJob &job, int i, int j, int lane, int lanes)
-{
-  unsigned sums[CONVOLVE_MAX_SAMPLES] = { 0, 0, 0, 0 }, count = job.factor * job.factor;
-  uint8_t *to = job.cell + j * job.cell_stride + (int64_t) i * job.pixel.stride;
-  int size = convolve_bytes_of_sample (job.pixel);
-
-  convolve_add_square (job, job.place.x + i, job.place.y + j, lane, lanes, sums);
-#pragma unroll
-  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++) {
-    for (int step = lanes / 2; step > 0; step /= 2)
-      sums[k] += __shfl_xor_sync (0xffffffff, sums[k], step);
-    /* A power of two: twice a sum of 64 x 64 samples of 16 bits fits 32 bits. */
-    if (lane == 0 && k < job.pixel.samples)
-      convolve_write_sample (&job.pixel, to + k * size, (int) ((2 * sums[k] + count) >> (31 - __clz (count) + 1)));
-  }
-}
-
+/* A pixel of a cell, with all its bytes. */
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_gather_tiles (const ConvolveGatherJob *jobs, const ConvolveTile *tiles)
 {
   convolve_wait ();
   const ConvolveTile tile = tiles[blockIdx.x];
   const ConvolveGatherJob &job = jobs[tile.job];
-
-  if (job.factor >= CONVOLVE_WARP_FACTOR) {
-    int i = tile.x + threadIdx.x / 32;
-
-    if (i < job.place.width)
-      convolve_gather_pixel (job, i, tile.y, threadIdx.x % 32, 32);
-    return;
-  }
   int2 at = convolve_pixel_of_thread (tile);
 
-  if (at.x < job.place.width && at.y < job.place.height)
-    convolve_gather_pixel (job, at.x, at.y, 0, 1);
+  if (at.x >= job.place.width || at.y >= job.place.height)
+    return;
+  int x = convolve_boundary_index (job.boundary, job.place.x + at.x, job.width);
+  int y = convolve_boundary_index (job.boundary, job.place.y + at.y, job.height);
+  int size = convolve_bytes_of_sample (job.pixel);
+  const uint8_t *from = convolve_source_of (job, x, y);
+  uint8_t *to = job.cell + at.y * job.cell_stride + (int64_t) at.x * job.pixel.stride;
+
+#pragma unroll
+  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+    if (k < job.pixel.samples)
+      convolve_write_sample (&job.pixel, to + k * size,
+          x < 0 || y < 0 ? job.outside[k] : convolve_read_sample (&job.pixel, from + k * size));
 }
 
-/* --- effects --- */
-
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
-    convolve_grow_tiles (const ConvolveGrowJob *jobs, const ConvolveTile *tiles)
+    convolve_take_tiles (const ConvolveTakeJob *jobs, const ConvolveTile *tiles)
 {
   convolve_wait ();
   const ConvolveTile tile = tiles[blockIdx.x];
-  const ConvolveGrowJob &job = jobs[tile.job];
+  const ConvolveTakeJob &job = jobs[tile.job];
   int2 at = convolve_pixel_of_thread (tile);
 
   if (!convolve_is_in (job.region, at.x, at.y))
     return;
-  ConvolveNeighbours across = convolve_find_neighbours (at.x, job.factor);
-  ConvolveNeighbours down = convolve_find_neighbours (at.y, job.factor);
-  const uint8_t *corners[4] = { convolve_source_of (job, across.first, down.first),
-    convolve_source_of (job, across.second, down.first), convolve_source_of (job, across.first, down.second),
-    convolve_source_of (job, across.second, down.second) };
+  const uint8_t *from = convolve_source_of (job, at.x, at.y);
   uint8_t *to = convolve_destination_of (job, at.x, at.y);
   int size = convolve_bytes_of_sample (job.pixel);
 
 #pragma unroll
   for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
-    if (k < job.pixel.samples && job.pixel.select >> k & 1) {
-      int values[4];
-
-      values[0] = convolve_read_sample (&job.pixel, corners[0] + k * size);
-      if (job.factor > 1) {
-        for (int n = 1; n < 4; n++)
-          values[n] = convolve_read_sample (&job.pixel, corners[n] + k * size);
-        values[0] = convolve_interpolate (values, across, down, job.factor);
-      }
-      convolve_write_sample (&job.pixel, to + k * size, values[0]);
-    }
+    if (k < job.pixel.samples && job.pixel.select >> k & 1)
+      convolve_write_sample (&job.pixel, to + k * size, convolve_read_sample (&job.pixel, from + k * size));
 }
+
+/* --- blurs --- */
+
+/*
+ * The sums of the samples under pixel x, y of the shrunk picture, of every lanes-th column from `lane` on. Samples outside
+ * the picture are those of the boundary.
+ */
+static __device__ __forceinline__ void
+convolve_add_square (const ConvolveBlurJob &job, int x, int y, int lane, int lanes, unsigned *sums)
+{
+  const int factor = 1 << job.bits, left = x * factor, top = y * factor, samples = job.pixel.samples;
+  const int size = convolve_bytes_of_sample (job.pixel);
+  const bool inside = left >= 0 && top >= 0 && left + factor <= job.width && top + factor <= job.height;
+
+  for (int v = 0; v < factor; v++) {
+    int row = inside ? top + v : convolve_boundary_index (job.boundary, top + v, job.height);
+
+#pragma unroll 4
+    for (int u = lane; u < factor; u += lanes) {
+      int column = inside ? left + u : convolve_boundary_index (job.boundary, left + u, job.width);
+      const uint8_t *at = convolve_source_of (job, column, row);
+
+#pragma unroll
+      for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+        if (k < samples)
+          sums[k] += column < 0 || row < 0 ? job.outside[k] : convolve_read_sample (&job.pixel, at + k * size);
+    }
+  }
+}
+
+/* c of one pixel of the cell. lanes threads of a warp work on it; all of them have the same pixel. */
+static __device__ __forceinline__ void
+convolve_shrink_pixel (const ConvolveBlurJob &job, int i, int j, int lane, int lanes)
+{
+  unsigned sums[CONVOLVE_MAX_SAMPLES] = { 0, 0, 0, 0 };
+
+  convolve_add_square (job, job.cell.x + i, job.cell.y + j, lane, lanes, sums);
+#pragma unroll
+  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++) {
+    for (int step = lanes / 2; step > 0; step /= 2)
+      sums[k] += __shfl_xor_sync (0xffffffff, sums[k], step);
+    if (lane == 0 && k < job.pixel.samples)
+      job.c[((int64_t) k * job.cell.height + j) * job.cell.width + i] =
+          convolve_blur_mean (sums[k], job.bits, job.pixel.depth);
+  }
+}
+
+static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
+    convolve_shrink_tiles (const ConvolveBlurJob *jobs, const ConvolveTile *tiles)
+{
+  convolve_wait ();
+  const ConvolveTile tile = tiles[blockIdx.x];
+  const ConvolveBlurJob &job = jobs[tile.job];
+
+  if (job.bits >= CONVOLVE_WARP_BITS) {
+    int i = tile.x + threadIdx.x / 32;
+
+    if (i < job.cell.width)
+      convolve_shrink_pixel (job, i, tile.y, threadIdx.x % 32, 32);
+    return;
+  }
+  int2 at = convolve_pixel_of_thread (tile);
+
+  if (at.x < job.cell.width && at.y < job.cell.height)
+    convolve_shrink_pixel (job, at.x, at.y, 0, 1);
+}
+
+#define CONVOLVE_BLUR_SIDE (CONVOLVE_BLUR_TILE + CONVOLVE_MAX_BLUR - 1)
+
+/* What a block of threads shares for one tile of one sample. */
+struct ConvolveBlurShared
+{
+  uint16_t c[CONVOLVE_BLUR_SIDE][CONVOLVE_BLUR_SIDE], r[CONVOLVE_BLUR_SIDE][CONVOLVE_BLUR_TILE];
+  uint16_t b[CONVOLVE_BLUR_TILE][CONVOLVE_BLUR_TILE];
+  uint16_t row[CONVOLVE_MAX_BLUR + 1], column[CONVOLVE_MAX_BLUR + 1];
+};
+
+/* Calls work (i, j) for all i below width and j below height, in the threads of a block. */
+template <typename Work>
+static __device__ __forceinline__ void
+convolve_for_all (int width, int height, Work work)
+{
+  for (int n = threadIdx.x; n < width * height; n += CONVOLVE_BATCH_THREADS)
+    work (n % width, n / width);
+  __syncthreads ();
+}
+
+/* b of a tile of width x height pixels, from c in the arena. */
+static __device__ __forceinline__ void
+convolve_blur_tile (const ConvolveBlurJob &job, const ConvolveBlurTile &tile, int width, int height,
+    ConvolveBlurShared &shared)
+{
+  const int row_count = job.row_count, column_count = job.column_count;
+  const uint16_t *c = job.c + ((int64_t) tile.sample * job.cell.height + tile.y - job.result.y) * job.cell.width
+      + tile.x - job.result.x;
+
+  for (int n = threadIdx.x; n <= CONVOLVE_MAX_BLUR; n += CONVOLVE_BATCH_THREADS) {
+    shared.row[n] = job.row[n];
+    shared.column[n] = job.column[n];
+  }
+  convolve_for_all (width + row_count - 1, height + column_count - 1,
+      [&] (int i, int j) { shared.c[j][i] = c[(int64_t) j * job.cell.width + i]; });
+  convolve_for_all (width, height + column_count - 1, [&] (int i, int j) {
+    unsigned sum = 0;
+
+#pragma unroll 8
+    for (int n = 0; n < row_count; n++)
+      sum += shared.row[n] * shared.c[j][i + n];
+    shared.r[j][i] = convolve_blur_round (sum);
+  });
+  convolve_for_all (width, height, [&] (int i, int j) {
+    unsigned sum = 0;
+
+#pragma unroll 8
+    for (int n = 0; n < column_count; n++)
+      sum += shared.column[n] * shared.r[j + n][i];
+    shared.b[j][i] = convolve_blur_round (sum);
+  });
+}
+
+/* The samples whose first pixels of b are in the tile but for the last ones, which the next tile begins with. */
+static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
+    convolve_blur_tiles (const ConvolveBlurJob *jobs, const ConvolveBlurTile *tiles)
+{
+  __shared__ ConvolveBlurShared shared;
+
+  convolve_wait ();
+  const ConvolveBlurTile tile = tiles[blockIdx.x];
+  const ConvolveBlurJob &job = jobs[tile.job];
+
+  if (!(job.pixel.select >> tile.sample & 1))
+    return;
+  const int bits = job.bits, last = bits > 0 ? 1 : 0, depth = job.pixel.depth;
+  const int width = min (job.tile, job.result.x + job.result.width - tile.x);
+  const int height = min (job.tile, job.result.y + job.result.height - tile.y);
+
+  convolve_blur_tile (job, tile, width, height, shared);
+  const int half = (1 << bits) / 2;
+  const int left = max ((tile.x << bits) + half, job.region.x), top = max ((tile.y << bits) + half, job.region.y);
+  const int right = min (((tile.x + width - last) << bits) + half, job.region.x + job.region.width);
+  const int bottom = min (((tile.y + height - last) << bits) + half, job.region.y + job.region.height);
+  const int offset = tile.sample * convolve_bytes_of_sample (job.pixel);
+
+  if (left >= right || top >= bottom)
+    return;
+  convolve_for_all (right - left, bottom - top, [&] (int i, int j) {
+    ConvolveNeighbours across = convolve_find_neighbours (left + i, bits);
+    ConvolveNeighbours down = convolve_find_neighbours (top + j, bits);
+    const uint16_t *at = &shared.b[down.first - tile.y][across.first - tile.x];
+    const uint16_t *below = at + last * CONVOLVE_BLUR_TILE;
+    unsigned above_between = convolve_blur_between (at[0], below[0], down.weight, bits);
+    unsigned next_between = convolve_blur_between (at[last], below[last], down.weight, bits);
+
+    convolve_write_sample (&job.pixel, convolve_destination_of (job, left + i, top + j) + offset,
+        convolve_blur_sample (convolve_blur_between (above_between, next_between, across.weight, bits), bits, depth));
+  });
+}
+
+/* --- blocks and colours --- */
 
 /* The sums of all threads of the block, in every thread. */
 static __device__ __forceinline__ void

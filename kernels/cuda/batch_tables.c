@@ -31,6 +31,18 @@ convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_t size
 }
 
 void
+convolve_table_add_tiles (ConvolveTables *tables, ConvolveTableName name, size_t job, ConvolveRect rect, int width,
+    int height)
+{
+  int columns = (rect.width + width - 1) / width, rows = (rect.height + height - 1) / height;
+  ConvolveTile *tile = convolve_table_extend (tables, &tables->table[name], sizeof (*tile), (size_t) columns * rows);
+
+  for (int i = 0; i < rows && tile; i++)
+    for (int k = 0; k < columns; k++)
+      *tile++ = (ConvolveTile){ (int) job, rect.x + k * width, rect.y + i * height };
+}
+
+void
 convolve_tables_reset (ConvolveTables *tables)
 {
   ConvolveTable *others[] = { &tables->runs, &tables->cells, &tables->groups, &tables->covers, &tables->counts,
@@ -62,8 +74,11 @@ convolve_table_element (ConvolveTableName name)
   static const size_t sizes[CONVOLVE_N_TABLES] = {
     [CONVOLVE_TABLE_GATHER_JOBS] = sizeof (ConvolveGatherJob),
     [CONVOLVE_TABLE_GATHER_TILES] = sizeof (ConvolveTile),
-    [CONVOLVE_TABLE_GROW_JOBS] = sizeof (ConvolveGrowJob),
-    [CONVOLVE_TABLE_GROW_TILES] = sizeof (ConvolveTile),
+    [CONVOLVE_TABLE_TAKE_JOBS] = sizeof (ConvolveTakeJob),
+    [CONVOLVE_TABLE_TAKE_TILES] = sizeof (ConvolveTile),
+    [CONVOLVE_TABLE_BLUR_JOBS] = sizeof (ConvolveBlurJob),
+    [CONVOLVE_TABLE_SHRINK_TILES] = sizeof (ConvolveTile),
+    [CONVOLVE_TABLE_BLUR_TILES] = sizeof (ConvolveBlurTile),
     [CONVOLVE_TABLE_PIXELATE_JOBS] = sizeof (ConvolvePixelateJob),
     [CONVOLVE_TABLE_PIXELATE_TILES] = sizeof (ConvolveTile),
     [CONVOLVE_TABLE_FILL_JOBS] = sizeof (ConvolveFillJob),

@@ -3,7 +3,7 @@
  * What a device does for a batch, as tables that kernels read: a table of jobs for each kernel, and a table of tiles, one
  * for each block of threads. So a launch does all works of a kind, however many and however large they are.
  *
- * Small boxes would each need a launch for the convolution. Instead the pictures around them are gathered in one picture,
+ * Boxes would each need a launch for the convolution. Instead the pictures around them are gathered in one picture,
  * the atlas, side by side and with as much around each as the mask reaches. One launch convolves the atlas, and the boxes are
  * taken from the result:
  *
@@ -29,40 +29,66 @@ extern "C"
 #define CONVOLVE_TILE_HEIGHT 8     /* of cells and effects: one pixel for each thread of a block */
 #define CONVOLVE_BLEND_TILE 32     /* side of a tile that is blended */
 #define CONVOLVE_BATCH_THREADS 256 /* of a block */
-#define CONVOLVE_WARP_FACTOR 8     /* from this factor on a warp computes a sample of the shrunk picture */
+#define CONVOLVE_WARP_BITS 3       /* from a factor of 2^3 on a warp shrinks a pixel */
 #define CONVOLVE_WARP_TILE_WIDTH 8 /* pixels of a tile then, in one row: one for each warp */
+#define CONVOLVE_BLUR_TILE 32      /* pixels of b along a side of the largest tile of a blur */
+#define CONVOLVE_BLUR_OUTPUTS 64   /* samples along a side that a tile of a blur makes, about */
 
-/* From the pixel x, y on, of the pixels that the job counts. Of pixelate: a block's column and row. */
+/* The pixels from x, y on, as the job counts them; of pixelate, a block's column and row. */
 typedef struct
 {
   int job, x, y;
 } ConvolveTile;
 
-/* A cell of an atlas, from a picture that is shrunk on the way. */
+/* A cell of an atlas. */
 typedef struct
 {
   ConvolvePixel pixel;
-  const uint8_t *source; /* the picture, of width x height pixels before it is shrunk */
+  const uint8_t *source; /* the picture, of width x height pixels */
   int64_t source_stride;
-  int width, height, factor;
-  ConvolveBoundary boundary; /* of the picture before it is shrunk; never constant */
+  int width, height;
+  ConvolveBoundary boundary; /* never constant */
   int outside[CONVOLVE_MAX_SAMPLES];
   uint8_t *cell;
   int64_t cell_stride;
-  ConvolveRect place; /* of the cell in the shrunk picture; may reach beyond it */
+  ConvolveRect place; /* of the cell in the picture; may reach beyond it */
 } ConvolveGatherJob;
 
-/* An effect from the result of a convolution, grown by the factor. */
+/* An effect from the result of a convolution. */
 typedef struct
 {
   ConvolvePixel pixel;
-  const uint8_t *source; /* where pixel (0, 0) of the shrunk picture would be */
+  const uint8_t *source; /* where pixel (0, 0) of the picture would be */
   int64_t source_stride;
-  int factor;
   uint8_t *destination;
   int64_t destination_stride;
   ConvolveRect region;
-} ConvolveGrowJob;
+} ConvolveTakeJob;
+
+/* A blur. c is in planes, one for each sample, without gaps. */
+typedef struct
+{
+  ConvolvePixel pixel;
+  const uint8_t *source;
+  int64_t source_stride;
+  int width, height, bits; /* the factor is 2^bits */
+  ConvolveBoundary boundary;
+  int outside[CONVOLVE_MAX_SAMPLES];
+  ConvolveRect cell, result; /* in the shrunk picture: of c and of b */
+  uint16_t *c;
+  int tile; /* pixels of b along a side of a tile */
+  uint8_t *destination;
+  int64_t destination_stride;
+  ConvolveRect region;
+  int row_count, column_count;
+  uint16_t row[CONVOLVE_MAX_BLUR + 1], column[CONVOLVE_MAX_BLUR + 1];
+} ConvolveBlurJob;
+
+/* Pixel x, y of b is the first one of the tile. */
+typedef struct
+{
+  int job, sample, x, y;
+} ConvolveBlurTile;
 
 typedef struct
 {
@@ -133,8 +159,11 @@ typedef enum
 {
   CONVOLVE_TABLE_GATHER_JOBS,
   CONVOLVE_TABLE_GATHER_TILES,
-  CONVOLVE_TABLE_GROW_JOBS,
-  CONVOLVE_TABLE_GROW_TILES,
+  CONVOLVE_TABLE_TAKE_JOBS,
+  CONVOLVE_TABLE_TAKE_TILES,
+  CONVOLVE_TABLE_BLUR_JOBS,
+  CONVOLVE_TABLE_SHRINK_TILES,
+  CONVOLVE_TABLE_BLUR_TILES,
   CONVOLVE_TABLE_PIXELATE_JOBS,
   CONVOLVE_TABLE_PIXELATE_TILES,
   CONVOLVE_TABLE_FILL_JOBS,
@@ -159,6 +188,10 @@ typedef struct
 /* Adds `count` elements at the end, filled with 0: the first of them, or NULL with tables->failed set. */
 void *convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_t size, size_t count);
 
+/* Adds the tiles of a rectangle, of width x height each. */
+void convolve_table_add_tiles (ConvolveTables *tables, ConvolveTableName name, size_t job, ConvolveRect rect, int width,
+    int height);
+
 /* Forgets what the tables hold; clear() frees them, too. */
 void convolve_tables_reset (ConvolveTables *tables);
 void convolve_tables_clear (ConvolveTables *tables);
@@ -167,11 +200,17 @@ void convolve_tables_clear (ConvolveTables *tables);
 size_t convolve_table_element (ConvolveTableName name);
 size_t convolve_tables_place (const ConvolveTables *tables, size_t offsets[CONVOLVE_N_TABLES]);
 
-/* Decides how the batch's convolutions are done: the bytes of all atlases and their results. */
+/*
+ * Decides how the batch's convolutions are done, and what its blurs need: the bytes of all atlases with their results, and
+ * of the shrunk pictures.
+ */
 size_t convolve_tables_plan_atlases (ConvolveTables *tables, const ConvolveBatch *batch);
+size_t convolve_tables_plan_blurs (const ConvolveBatch *batch);
 
-/* Fills the tables of the effects, with the atlases in that many bytes of device memory at arena. */
-void convolve_tables_add_effects (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);
+/* Fill the tables of the effects, with that many bytes of device memory at arena. */
+void convolve_tables_add_convolutions (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);
+void convolve_tables_add_blurs (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);
+void convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch); /* pixelate and fill */
 void convolve_tables_add_blends (ConvolveTables *tables, const ConvolveBatch *batch);
 
 #ifdef __cplusplus
