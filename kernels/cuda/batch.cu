@@ -6,7 +6,9 @@
 #include "cuda/batch_kernels.cuh"
 #include "cuda/launch.cuh"
 
-#define STAGINGS 8 /* tables that may be on their way to the device at once */
+#define STAGINGS 8                /* tables that may be on their way to the device at once */
+#define MOST_FETCHED (256 * 1024) /* bytes of tables that a kernel fetches: a copy engine starts late, but is faster */
+#define FETCHED 16                /* bytes that a thread fetches */
 
 /* Page-locked memory for tables on their way. */
 struct Staging
@@ -107,12 +109,38 @@ take_staging (Loaded *loaded, size_t bytes, Staging **taken)
   return code;
 }
 
+/* Copies page-locked memory of the host to the device. */
+static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
+    convolve_fetch_tables (const uint4 *from, uint4 *to, unsigned count)
+{
+  const unsigned i = blockIdx.x * CONVOLVE_BATCH_THREADS + threadIdx.x;
+
+  convolve_wait ();
+  if (i < count)
+    to[i] = from[i];
+}
+
+/* Enqueues the copy of the tables. */
+static ConvolveStatus
+copy_tables (ConvolveDevice *device, Loaded *loaded, Staging *staging, size_t bytes, ConvolveError *error)
+{
+  unsigned count = (unsigned) (bytes / FETCHED);
+  ConvolveLaunch launch = { (const void *) convolve_fetch_tables,
+    dim3 ((count + CONVOLVE_BATCH_THREADS - 1) / CONVOLVE_BATCH_THREADS), dim3 (CONVOLVE_BATCH_THREADS), 0, true };
+  void *arguments[] = { &staging->memory, &loaded->sent, &count };
+  cudaError_t code;
+
+  if (bytes <= MOST_FETCHED)
+    return convolve_enqueue (device, launch, arguments, "regions", error);
+  code = cudaMemcpyAsync (loaded->sent, staging->memory, bytes, cudaMemcpyHostToDevice, device->streams[PHASE_KERNEL]);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot send regions", error);
+}
+
 /* Sends the tables to loaded->sent, where each begins at its offset. */
 static ConvolveStatus
 send_tables (ConvolveDevice *device, Loaded *loaded, size_t offsets[CONVOLVE_N_TABLES], ConvolveError *error)
 {
   size_t bytes = convolve_tables_place (&loaded->tables, offsets);
-  cudaStream_t stream = device->streams[PHASE_KERNEL];
   ConvolveStatus status = make_room (device, &loaded->sent, &loaded->sent_bytes, bytes, error);
   Staging *staging;
   cudaError_t code;
@@ -124,10 +152,12 @@ send_tables (ConvolveDevice *device, Loaded *loaded, size_t offsets[CONVOLVE_N_T
     if (loaded->tables.table[i].count > 0)
       memcpy ((uint8_t *) staging->memory + offsets[i], loaded->tables.table[i].elements,
           loaded->tables.table[i].count * convolve_table_element ((ConvolveTableName) i));
-  if (code == cudaSuccess)
-    code = cudaMemcpyAsync (loaded->sent, staging->memory, bytes, cudaMemcpyHostToDevice, stream);
-  if (code == cudaSuccess)
-    code = cudaEventRecord (staging->sent, stream);
+  if (code != cudaSuccess)
+    return convolve_device_fail (device, code, "cannot send regions", error);
+  status = copy_tables (device, loaded, staging, bytes, error);
+  if (status != CONVOLVE_OK)
+    return status;
+  code = cudaEventRecord (staging->sent, device->streams[PHASE_KERNEL]);
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot send regions", error);
 }
 
@@ -136,10 +166,9 @@ send_tables (ConvolveDevice *device, Loaded *loaded, size_t offsets[CONVOLVE_N_T
 /* A launch over a table of tiles; none where the table is empty. */
 static ConvolveStatus
 launch_tiles (ConvolveDevice *device, const Loaded *loaded, const void *kernel, ConvolveTableName tiles,
-    void **arguments, ConvolveError *error)
+    unsigned threads, void **arguments, ConvolveError *error)
 {
-  ConvolveLaunch launch = { kernel, dim3 ((unsigned) loaded->tables.table[tiles].count), dim3 (CONVOLVE_BATCH_THREADS),
-    0, true };
+  ConvolveLaunch launch = { kernel, dim3 ((unsigned) loaded->tables.table[tiles].count), dim3 (threads), 0, true };
 
   return launch.blocks.x == 0 ? CONVOLVE_OK : convolve_enqueue (device, launch, arguments, "regions", error);
 }
@@ -152,7 +181,7 @@ launch_jobs (ConvolveDevice *device, const Loaded *loaded, const size_t *offsets
   const uint8_t *job = loaded->sent + offsets[jobs], *tile = loaded->sent + offsets[tiles];
   void *arguments[] = { &job, &tile };
 
-  return launch_tiles (device, loaded, kernel, tiles, arguments, error);
+  return launch_tiles (device, loaded, kernel, tiles, CONVOLVE_BATCH_THREADS, arguments, error);
 }
 
 static ConvolveStatus
@@ -167,8 +196,8 @@ launch_blends (ConvolveDevice *device, const Loaded *loaded, const size_t *offse
   };
   void *arguments[] = { &tables };
 
-  return launch_tiles (device, loaded, (const void *) convolve_blend_tiles, CONVOLVE_TABLE_BLEND_TILES, arguments,
-      error);
+  return launch_tiles (device, loaded, (const void *) convolve_blend_tiles, CONVOLVE_TABLE_BLEND_TILES,
+      CONVOLVE_BLEND_THREADS, arguments, error);
 }
 
 static ConvolveStatus

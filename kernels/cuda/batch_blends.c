@@ -3,6 +3,8 @@
  * From the blends of a batch to tiles. A block of threads takes one tile of a plane and blends all effects there in their
  * order, so that effects over each other need no launches of their own.
  */
+#include <string.h>
+
 #include "common/area.h"
 #include "cuda/batch_tables.h"
 
@@ -89,6 +91,16 @@ sort_boxes (ConvolveTables *tables, const ConvolveArea *area, Tiles tiles)
 
 /* --- tiles --- */
 
+/* So few boxes go to every tile of their effect, because sorting them takes longer than looking at them. */
+#define FEW_BOXES 4
+
+/* The boxes of a blend in a tile: those from first[0] up to first[1]. */
+typedef struct
+{
+  const int *first;
+  int step; /* from a tile to the next: 0 where all tiles have the same boxes */
+} BoxesOfTiles;
+
 static bool
 belongs (const ConvolveTarget *target, const ConvolveWork *work)
 {
@@ -96,77 +108,102 @@ belongs (const ConvolveTarget *target, const ConvolveWork *work)
       && target->pixel.stride == work->pixel.stride && target->pixel.select == work->pixel.select;
 }
 
-/* Adds the covers of one blend, in the target's grid of tiles. */
+/* Adds all boxes of a blend to the table of boxes: range[0] is the first one, and range[1] the end. */
+static bool
+add_all_boxes (ConvolveTables *tables, const ConvolveArea *area, int range[2])
+{
+  ConvolveTable *boxes = &tables->table[CONVOLVE_TABLE_BOXES];
+  ConvolveRect *to;
+
+  range[0] = (int) boxes->count;
+  range[1] = range[0] + area->count;
+  to = convolve_table_extend (tables, boxes, sizeof (ConvolveRect), (size_t) area->count);
+  if (area->count > 0 && to)
+    memcpy (to, area->boxes, (size_t) area->count * sizeof (*to));
+  return !tables->failed;
+}
+
+/* What a target's grid holds for a tile: the number of the tile in its table and its last cover, or -1 without any. */
+typedef struct
+{
+  int tile, last;
+} Place;
+
+/* Adds a cover to its tile, which is a new one where this is the first cover there. */
 static void
-add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work, Tiles grid)
+add_cover (ConvolveTables *tables, int target, int x, int y, Place *place, ConvolveCover cover)
+{
+  ConvolveTable *covers = &tables->table[CONVOLVE_TABLE_COVERS], *tiles = &tables->table[CONVOLVE_TABLE_BLEND_TILES];
+
+  if (place->last < 0) {
+    place->tile = (int) tiles->count;
+    ((ConvolveBlendTile *) tiles->elements)[tiles->count++] =
+        (ConvolveBlendTile){ target, x * CONVOLVE_BLEND_TILE, y * CONVOLVE_BLEND_TILE, (int) covers->count };
+  } else {
+    ((ConvolveCover *) covers->elements)[place->last].next = (int) covers->count;
+  }
+  place->last = (int) covers->count;
+  ((ConvolveCover *) covers->elements)[covers->count++] = cover;
+}
+
+/* Makes room for so many covers, each in a tile of its own. */
+static bool
+reserve (ConvolveTables *tables, size_t count)
+{
+  ConvolveTable *covers = &tables->table[CONVOLVE_TABLE_COVERS], *tiles = &tables->table[CONVOLVE_TABLE_BLEND_TILES];
+
+  if (!convolve_table_extend (tables, covers, sizeof (ConvolveCover), count)
+      || !convolve_table_extend (tables, tiles, sizeof (ConvolveBlendTile), count))
+    return false;
+  covers->count -= count;
+  tiles->count -= count;
+  return true;
+}
+
+/* Adds the covers of one blend to the target's grid, which has `columns` tiles to a row. */
+static void
+add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work, int target, int columns)
 {
   ConvolveArea area = convolve_batch_area (batch, work);
   Tiles tiles = tiles_of_rect (work->plane.region);
-  size_t number = tables->table[CONVOLVE_TABLE_BLEND_JOBS].count;
+  int number = (int) tables->table[CONVOLVE_TABLE_BLEND_JOBS].count, all[2];
   ConvolveBlendJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BLEND_JOBS], sizeof (*job), 1);
-  const int *first = sort_boxes (tables, &area, tiles);
-  ConvolveCover *cover;
+  BoxesOfTiles boxes = { all, 0 };
 
-  if (!job || !first)
+  if (area.count > FEW_BOXES)
+    boxes = (BoxesOfTiles){ sort_boxes (tables, &area, tiles), 1 };
+  else if (!add_all_boxes (tables, &area, all))
+    return;
+  if (!job || !boxes.first
+      || !reserve (tables, (size_t) (tiles.right - tiles.left) * (size_t) (tiles.bottom - tiles.top)))
     return;
   *job = (ConvolveBlendJob){ .source = work->plane.source,
     .source_stride = work->plane.source_stride,
     .region = work->plane.region,
     .area = work->blend.area };
-  cover = convolve_table_extend (tables, &tables->covers, sizeof (*cover),
-      (size_t) (tiles.right - tiles.left) * (size_t) (tiles.bottom - tiles.top));
-  for (int y = tiles.top; y < tiles.bottom && cover; y++)
-    for (int x = tiles.left; x < tiles.right; x++, first++)
-      if (first[0] != first[1] || area.outside)
-        *cover++ = (ConvolveCover){ .tile = (y - grid.top) * (grid.right - grid.left) + (x - grid.left),
-          .job = (int) number,
-          .first_box = first[0],
-          .n_boxes = first[1] - first[0] };
-  if (cover)
-    tables->covers.count = (size_t) (cover - (ConvolveCover *) tables->covers.elements);
+  for (int y = tiles.top; y < tiles.bottom; y++)
+    for (int x = tiles.left; x < tiles.right; x++, boxes.first += boxes.step)
+      if (boxes.first[0] != boxes.first[1] || area.outside)
+        add_cover (tables, target, x, y, (Place *) tables->grid.elements + (size_t) y * columns + x,
+            (ConvolveCover){ number, boxes.first[0], boxes.first[1] - boxes.first[0], -1 });
 }
 
-/* Sorts the target's covers by tiles, in their order, and adds the tiles that have any. */
-static void
-add_tiles (ConvolveTables *tables, int target, Tiles grid)
+/* A grid without covers. */
+static bool
+clear_grid (ConvolveTables *tables, Tiles grid)
 {
-  int columns = grid.right - grid.left;
-  size_t n = (size_t) columns * (size_t) (grid.bottom - grid.top);
-  size_t before = tables->table[CONVOLVE_TABLE_COVERS].count;
-  const ConvolveCover *covers = tables->covers.elements;
-  ConvolveCover *sorted;
-  ConvolveBlendTile *tile;
-  int *first;
+  size_t n = (size_t) grid.right * (size_t) grid.bottom;
+  Place *places;
 
-  tables->counts.count = 0;
-  first = convolve_table_extend (tables, &tables->counts, sizeof (int), n + 2);
-  if (!first
-      || !convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_COVERS], sizeof (ConvolveCover),
-          tables->covers.count))
-    return;
-  sorted = tables->table[CONVOLVE_TABLE_COVERS].elements;
-  for (size_t i = 0; i < tables->covers.count; i++)
-    first[covers[i].tile + 2]++;
-  first[0] = first[1] = (int) before;
-  for (size_t i = 2; i < n + 2; i++)
-    first[i] += first[i - 1];
-  for (size_t i = 0; i < tables->covers.count; i++)
-    sorted[first[covers[i].tile + 1]++] = covers[i];
-  tile = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BLEND_TILES], sizeof (*tile), n);
-  for (size_t i = 0; i < n && tile; i++)
-    if (first[i] != first[i + 1])
-      *tile++ = (ConvolveBlendTile){ .target = target,
-        .x = (grid.left + (int) (i % (size_t) columns)) * CONVOLVE_BLEND_TILE,
-        .y = (grid.top + (int) (i / (size_t) columns)) * CONVOLVE_BLEND_TILE,
-        .first_cover = first[i],
-        .n_covers = first[i + 1] - first[i] };
-  if (tile)
-    tables->table[CONVOLVE_TABLE_BLEND_TILES].count =
-        (size_t) (tile - (ConvolveBlendTile *) tables->table[CONVOLVE_TABLE_BLEND_TILES].elements);
+  tables->grid.count = 0;
+  places = convolve_table_extend (tables, &tables->grid, sizeof (Place), n);
+  if (places)
+    memset (places, 0xff, n * sizeof (*places)); /* -1 */
+  return places != NULL;
 }
 
-/* The target of a work, where this is the first work of the target; otherwise NULL. */
-static const ConvolveTarget *
+/* Whether this is the first work of a target; adds the target. */
+static bool
 add_target (ConvolveTables *tables, const ConvolveWork *work)
 {
   const ConvolveTarget *targets = tables->table[CONVOLVE_TABLE_TARGETS].elements;
@@ -174,14 +211,14 @@ add_target (ConvolveTables *tables, const ConvolveWork *work)
 
   for (size_t i = 0; i < tables->table[CONVOLVE_TABLE_TARGETS].count; i++)
     if (belongs (&targets[i], work))
-      return NULL;
+      return false;
   target = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_TARGETS], sizeof (*target), 1);
   if (target) {
     target->pixel = work->pixel;
     target->destination = work->plane.destination;
     target->destination_stride = work->plane.destination_stride;
   }
-  return target;
+  return target != NULL;
 }
 
 void
@@ -190,17 +227,14 @@ convolve_tables_add_blends (ConvolveTables *tables, const ConvolveBatch *batch)
   for (size_t i = 0; i < batch->n_works && !tables->failed; i++) {
     const ConvolveWork *work = &batch->works[i];
     Tiles grid = tiles_of (0, 0, work->plane.width, work->plane.height);
-    ConvolveTarget target;
-    const ConvolveTarget *added;
+    int number = (int) tables->table[CONVOLVE_TABLE_TARGETS].count;
 
-    if (work->kind != CONVOLVE_WORK_BLEND || !(added = add_target (tables, work)))
+    if (work->kind != CONVOLVE_WORK_BLEND || !add_target (tables, work) || !clear_grid (tables, grid))
       continue;
-    target = *added;
-    tables->covers.count = 0;
     for (size_t k = i; k < batch->n_works && !tables->failed; k++)
-      if (batch->works[k].kind == CONVOLVE_WORK_BLEND && belongs (&target, &batch->works[k]))
-        add_blend (tables, batch, &batch->works[k], grid);
-    if (!tables->failed && tables->covers.count > 0)
-      add_tiles (tables, (int) tables->table[CONVOLVE_TABLE_TARGETS].count - 1, grid);
+      if (batch->works[k].kind == CONVOLVE_WORK_BLEND
+          && belongs ((const ConvolveTarget *) tables->table[CONVOLVE_TABLE_TARGETS].elements + number,
+              &batch->works[k]))
+        add_blend (tables, batch, &batch->works[k], number, grid.right);
   }
 }

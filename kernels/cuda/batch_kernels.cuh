@@ -92,40 +92,82 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
 
 /* --- blurs --- */
 
+/* Copies a job to the memory that a block shares; all threads of the block call it. */
+template <typename Job>
+static __device__ __forceinline__ void
+convolve_share (Job &shared, const Job &job)
+{
+  static_assert (sizeof (Job) % 4 == 0, "a job is whole words");
+
+  for (int n = threadIdx.x; n < (int) sizeof (Job) / 4; n += blockDim.x)
+    ((unsigned *) &shared)[n] = ((const unsigned *) &job)[n];
+  __syncthreads ();
+}
+
+/* Adds the samples of a pixel of type T. */
+template <typename T>
+static __device__ __forceinline__ void
+convolve_add_samples (const ConvolvePixel &pixel, const uint8_t *at, unsigned *sums)
+{
+#pragma unroll
+  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+    if (k < pixel.samples) {
+      unsigned word = ((const T *) at)[k];
+
+      if (sizeof (T) > 1)
+        word = convolve_read_sample (&pixel, at + k * sizeof (T));
+      sums[k] += word;
+    }
+}
+
+/* The same for a pixel anywhere, with the boundary around the picture. */
+static __device__ __noinline__ void
+convolve_add_outside (const ConvolveBlurJob &job, int x, int y, unsigned *sums)
+{
+  int column = convolve_boundary_index (job.boundary, x, job.width);
+  int row = convolve_boundary_index (job.boundary, y, job.height);
+
+  if (column < 0 || row < 0)
+    for (int k = 0; k < job.pixel.samples; k++)
+      sums[k] += job.outside[k];
+  else if (job.pixel.type == CONVOLVE_SAMPLE_U8)
+    convolve_add_samples<uint8_t> (job.pixel, convolve_source_of (job, column, row), sums);
+  else
+    convolve_add_samples<uint16_t> (job.pixel, convolve_source_of (job, column, row), sums);
+}
+
 /*
- * The sums of the samples under pixel x, y of the shrunk picture, of every lanes-th column from `lane` on. Samples outside
- * the picture are those of the boundary.
+ * The sums of the samples under pixel x, y of the shrunk picture, of every lanes-th one from `lane` on, row by row. The
+ * factor is 2^BITS, or 2^job.bits where BITS is -1.
  */
+template <typename T, int BITS>
 static __device__ __forceinline__ void
 convolve_add_square (const ConvolveBlurJob &job, int x, int y, int lane, int lanes, unsigned *sums)
 {
-  const int factor = 1 << job.bits, left = x * factor, top = y * factor, samples = job.pixel.samples;
-  const int size = convolve_bytes_of_sample (job.pixel);
-  const bool inside = left >= 0 && top >= 0 && left + factor <= job.width && top + factor <= job.height;
+  const int bits = BITS < 0 ? job.bits : BITS, factor = 1 << bits, left = x * factor, top = y * factor;
 
-  for (int v = 0; v < factor; v++) {
-    int row = inside ? top + v : convolve_boundary_index (job.boundary, top + v, job.height);
-
-#pragma unroll 4
-    for (int u = lane; u < factor; u += lanes) {
-      int column = inside ? left + u : convolve_boundary_index (job.boundary, left + u, job.width);
-      const uint8_t *at = convolve_source_of (job, column, row);
+  if (left < 0 || top < 0 || left + factor > job.width || top + factor > job.height) {
+    for (int n = lane; n < factor * factor; n += lanes)
+      convolve_add_outside (job, left + n % factor, top + n / factor, sums);
+    return;
+  }
+  const uint8_t *corner = convolve_source_of (job, left, top);
+  const int stride = job.pixel.stride;
+  const int64_t row = job.source_stride;
 
 #pragma unroll
-      for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
-        if (k < samples)
-          sums[k] += column < 0 || row < 0 ? job.outside[k] : convolve_read_sample (&job.pixel, at + k * size);
-    }
-  }
+  for (int n = lane; n < factor * factor; n += lanes)
+    convolve_add_samples<T> (job.pixel, corner + (n >> bits) * row + (n & (factor - 1)) * stride, sums);
 }
 
 /* c of one pixel of the cell. lanes threads of a warp work on it; all of them have the same pixel. */
+template <typename T, int BITS>
 static __device__ __forceinline__ void
 convolve_shrink_pixel (const ConvolveBlurJob &job, int i, int j, int lane, int lanes)
 {
   unsigned sums[CONVOLVE_MAX_SAMPLES] = { 0, 0, 0, 0 };
 
-  convolve_add_square (job, job.cell.x + i, job.cell.y + j, lane, lanes, sums);
+  convolve_add_square<T, BITS> (job, job.cell.x + i, job.cell.y + j, lane, lanes, sums);
 #pragma unroll
   for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++) {
     for (int step = lanes / 2; step > 0; step /= 2)
@@ -136,25 +178,42 @@ convolve_shrink_pixel (const ConvolveBlurJob &job, int i, int j, int lane, int l
   }
 }
 
+template <typename T>
+static __device__ __forceinline__ void
+convolve_shrink_tile (const ConvolveBlurJob &job, const ConvolveTile &tile)
+{
+  int2 at = convolve_pixel_of_thread (tile);
+  int i = tile.x + threadIdx.x / 32;
+  bool warps = job.bits >= CONVOLVE_WARP_BITS;
+
+  if (warps && i < job.cell.width)
+    convolve_shrink_pixel<T, -1> (job, i, tile.y, threadIdx.x % 32, 32);
+  if (warps || at.x >= job.cell.width || at.y >= job.cell.height)
+    return;
+  if (job.bits == 0)
+    convolve_shrink_pixel<T, 0> (job, at.x, at.y, 0, 1);
+  else if (job.bits == 1)
+    convolve_shrink_pixel<T, 1> (job, at.x, at.y, 0, 1);
+  else
+    convolve_shrink_pixel<T, 2> (job, at.x, at.y, 0, 1);
+}
+
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_shrink_tiles (const ConvolveBlurJob *jobs, const ConvolveTile *tiles)
 {
+  __shared__ ConvolveBlurJob job;
+
   convolve_wait ();
   const ConvolveTile tile = tiles[blockIdx.x];
-  const ConvolveBlurJob &job = jobs[tile.job];
 
-  if (job.bits >= CONVOLVE_WARP_BITS) {
-    int i = tile.x + threadIdx.x / 32;
-
-    if (i < job.cell.width)
-      convolve_shrink_pixel (job, i, tile.y, threadIdx.x % 32, 32);
-    return;
-  }
-  int2 at = convolve_pixel_of_thread (tile);
-
-  if (at.x < job.cell.width && at.y < job.cell.height)
-    convolve_shrink_pixel (job, at.x, at.y, 0, 1);
+  convolve_share (job, jobs[tile.job]);
+  if (job.pixel.type == CONVOLVE_SAMPLE_U8)
+    convolve_shrink_tile<uint8_t> (job, tile);
+  else
+    convolve_shrink_tile<uint16_t> (job, tile);
 }
+
+static_assert (CONVOLVE_WARP_BITS == 3, "there is a kernel for each smaller factor");
 
 #define CONVOLVE_BLUR_SIDE (CONVOLVE_BLUR_TILE + CONVOLVE_MAX_BLUR - 1)
 
@@ -163,49 +222,54 @@ struct ConvolveBlurShared
 {
   uint16_t c[CONVOLVE_BLUR_SIDE][CONVOLVE_BLUR_SIDE], r[CONVOLVE_BLUR_SIDE][CONVOLVE_BLUR_TILE];
   uint16_t b[CONVOLVE_BLUR_TILE][CONVOLVE_BLUR_TILE];
-  uint16_t row[CONVOLVE_MAX_BLUR + 1], column[CONVOLVE_MAX_BLUR + 1];
+  ConvolveBlurJob job;
 };
 
-/* Calls work (i, j) for all i below width and j below height, in the threads of a block. */
-template <typename Work>
+/*
+ * Calls work (i, j) for all i below width and j below height, in the threads of a block, which are 2^BITS side by side, and
+ * waits for all of them.
+ */
+template <int BITS, typename Work>
 static __device__ __forceinline__ void
 convolve_for_all (int width, int height, Work work)
 {
-  for (int n = threadIdx.x; n < width * height; n += CONVOLVE_BATCH_THREADS)
-    work (n % width, n / width);
+  for (int j = threadIdx.x >> BITS; j < height; j += CONVOLVE_BATCH_THREADS >> BITS)
+    for (int i = threadIdx.x & ((1 << BITS) - 1); i < width; i += 1 << BITS)
+      work (i, j);
   __syncthreads ();
 }
 
-/* b of a tile of width x height pixels, from c in the arena. */
-static __device__ __forceinline__ void
-convolve_blur_tile (const ConvolveBlurJob &job, const ConvolveBlurTile &tile, int width, int height,
-    ConvolveBlurShared &shared)
+/* The sum of `count` values, `step` apart, times weights. */
+static __device__ __forceinline__ unsigned
+convolve_weigh (const uint16_t *weights, const uint16_t *values, int step, int count)
 {
+  unsigned sum = 0;
+
+#pragma unroll 8
+  for (int n = 0; n < count; n++)
+    sum += weights[n] * values[n * step];
+  return sum;
+}
+
+/* b of a tile of width x height pixels, from c in the arena. A tile has up to 2^BITS pixels side by side. */
+template <int BITS>
+static __device__ __forceinline__ void
+convolve_blur_tile (const ConvolveBlurTile &tile, int width, int height, ConvolveBlurShared &shared)
+{
+  const ConvolveBlurJob &job = shared.job;
   const int row_count = job.row_count, column_count = job.column_count;
   const uint16_t *c = job.c + ((int64_t) tile.sample * job.cell.height + tile.y - job.result.y) * job.cell.width
       + tile.x - job.result.x;
+  const int64_t c_stride = job.cell.width;
 
-  for (int n = threadIdx.x; n <= CONVOLVE_MAX_BLUR; n += CONVOLVE_BATCH_THREADS) {
-    shared.row[n] = job.row[n];
-    shared.column[n] = job.column[n];
-  }
-  convolve_for_all (width + row_count - 1, height + column_count - 1,
-      [&] (int i, int j) { shared.c[j][i] = c[(int64_t) j * job.cell.width + i]; });
-  convolve_for_all (width, height + column_count - 1, [&] (int i, int j) {
-    unsigned sum = 0;
-
-#pragma unroll 8
-    for (int n = 0; n < row_count; n++)
-      sum += shared.row[n] * shared.c[j][i + n];
-    shared.r[j][i] = convolve_blur_round (sum);
+  convolve_for_all<6> (width + row_count - 1, height + column_count - 1,
+      [&] (int i, int j) { shared.c[j][i] = c[j * c_stride + i]; });
+  convolve_for_all<BITS> (width, height + column_count - 1, [&] (int i, int j) {
+    shared.r[j][i] = convolve_blur_round (convolve_weigh (job.row, &shared.c[j][i], 1, row_count));
   });
-  convolve_for_all (width, height, [&] (int i, int j) {
-    unsigned sum = 0;
-
-#pragma unroll 8
-    for (int n = 0; n < column_count; n++)
-      sum += shared.column[n] * shared.r[j + n][i];
-    shared.b[j][i] = convolve_blur_round (sum);
+  convolve_for_all<BITS> (width, height, [&] (int i, int j) {
+    shared.b[j][i] =
+        convolve_blur_round (convolve_weigh (job.column, &shared.r[j][i], CONVOLVE_BLUR_TILE, column_count));
   });
 }
 
@@ -214,18 +278,24 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_blur_tiles (const ConvolveBlurJob *jobs, const ConvolveBlurTile *tiles)
 {
   __shared__ ConvolveBlurShared shared;
+  const ConvolveBlurJob &job = shared.job;
 
   convolve_wait ();
   const ConvolveBlurTile tile = tiles[blockIdx.x];
-  const ConvolveBlurJob &job = jobs[tile.job];
 
+  convolve_share (shared.job, jobs[tile.job]);
   if (!(job.pixel.select >> tile.sample & 1))
     return;
   const int bits = job.bits, last = bits > 0 ? 1 : 0, depth = job.pixel.depth;
   const int width = min (job.tile, job.result.x + job.result.width - tile.x);
   const int height = min (job.tile, job.result.y + job.result.height - tile.y);
 
-  convolve_blur_tile (job, tile, width, height, shared);
+  if (job.tile > 16)
+    convolve_blur_tile<5> (tile, width, height, shared);
+  else if (job.tile > 8)
+    convolve_blur_tile<4> (tile, width, height, shared);
+  else
+    convolve_blur_tile<3> (tile, width, height, shared);
   const int half = (1 << bits) / 2;
   const int left = max ((tile.x << bits) + half, job.region.x), top = max ((tile.y << bits) + half, job.region.y);
   const int right = min (((tile.x + width - last) << bits) + half, job.region.x + job.region.width);
@@ -234,7 +304,7 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
 
   if (left >= right || top >= bottom)
     return;
-  convolve_for_all (right - left, bottom - top, [&] (int i, int j) {
+  convolve_for_all<5> (right - left, bottom - top, [&] (int i, int j) {
     ConvolveNeighbours across = convolve_find_neighbours (left + i, bits);
     ConvolveNeighbours down = convolve_find_neighbours (top + j, bits);
     const uint16_t *at = &shared.b[down.first - tile.y][across.first - tile.x];
@@ -370,9 +440,11 @@ convolve_blend_pixel (const ConvolveBlendTables &tables, const ConvolveBlendTile
   uint8_t *to = target.destination + y * target.destination_stride + (int64_t) x * pixel.stride;
   bool touched = false;
 
-  for (int i = 0; i < tile.n_covers; i++) {
-    const ConvolveCover &cover = tables.covers[tile.first_cover + i];
+  for (int i = tile.first_cover, next; i >= 0; i = next) {
+    const ConvolveCover &cover = tables.covers[i];
     const ConvolveBlendJob &job = tables.jobs[cover.job];
+
+    next = cover.next;
 
     if (!convolve_is_in (job.region, x, y))
       continue;
@@ -399,14 +471,15 @@ convolve_blend_pixel (const ConvolveBlendTables &tables, const ConvolveBlendTile
       convolve_write_sample (&pixel, to + k * size, values[k]);
 }
 
-static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
+static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS)
     convolve_blend_tiles (const __grid_constant__ ConvolveBlendTables tables)
 {
-  constexpr int rows = CONVOLVE_BATCH_THREADS / CONVOLVE_BLEND_TILE;
+  constexpr int rows = CONVOLVE_BLEND_THREADS / CONVOLVE_BLEND_TILE;
 
   convolve_wait ();
   const ConvolveBlendTile tile = tables.tiles[blockIdx.x];
 
+#pragma unroll 1
   for (int y = threadIdx.x / CONVOLVE_BLEND_TILE; y < CONVOLVE_BLEND_TILE; y += rows)
     convolve_blend_pixel (tables, tile, tile.x + threadIdx.x % CONVOLVE_BLEND_TILE, tile.y + y);
 }

@@ -45,8 +45,7 @@ convolve_table_add_tiles (ConvolveTables *tables, ConvolveTableName name, size_t
 void
 convolve_tables_reset (ConvolveTables *tables)
 {
-  ConvolveTable *others[] = { &tables->runs, &tables->cells, &tables->groups, &tables->covers, &tables->counts,
-    &tables->boxes };
+  ConvolveTable *others[] = { &tables->runs, &tables->cells, &tables->groups, &tables->counts, &tables->grid };
 
   for (int i = 0; i < CONVOLVE_N_TABLES; i++)
     tables->table[i].count = 0;
@@ -58,8 +57,7 @@ convolve_tables_reset (ConvolveTables *tables)
 void
 convolve_tables_clear (ConvolveTables *tables)
 {
-  ConvolveTable *others[] = { &tables->runs, &tables->cells, &tables->groups, &tables->covers, &tables->counts,
-    &tables->boxes };
+  ConvolveTable *others[] = { &tables->runs, &tables->cells, &tables->groups, &tables->counts, &tables->grid };
 
   for (int i = 0; i < CONVOLVE_N_TABLES; i++)
     free (tables->table[i].elements);

@@ -29,10 +29,11 @@ extern "C"
 #define CONVOLVE_TILE_HEIGHT 8     /* of cells and effects: one pixel for each thread of a block */
 #define CONVOLVE_BLEND_TILE 32     /* side of a tile that is blended */
 #define CONVOLVE_BATCH_THREADS 256 /* of a block */
+#define CONVOLVE_BLEND_THREADS 512 /* of a block that blends */
 #define CONVOLVE_WARP_BITS 3       /* from a factor of 2^3 on a warp shrinks a pixel */
 #define CONVOLVE_WARP_TILE_WIDTH 8 /* pixels of a tile then, in one row: one for each warp */
 #define CONVOLVE_BLUR_TILE 32      /* pixels of b along a side of the largest tile of a blur */
-#define CONVOLVE_BLUR_OUTPUTS 64   /* samples along a side that a tile of a blur makes, about */
+#define CONVOLVE_BLUR_OUTPUTS 32   /* samples along a side that a tile of a blur makes, about */
 
 /* The pixels from x, y on, as the job counts them; of pixelate, a block's column and row. */
 typedef struct
@@ -128,17 +129,17 @@ typedef struct
   ConvolveArea area;
 } ConvolveBlendJob;
 
-/* An effect in a tile, with those of its boxes that the tile meets. */
+/* An effect in a tile, with those of its boxes that count there. The effects of a tile are a list, the lowest one first. */
 typedef struct
 {
-  int tile; /* while the table is made */
   int job, first_box, n_boxes;
+  int next; /* index of the next cover, or -1 */
 } ConvolveCover;
 
-/* A tile of a target with its effects, the first one below the others. */
+/* A tile of a target that has effects. */
 typedef struct
 {
-  int target, x, y, first_cover, n_covers;
+  int target, x, y, first_cover;
 } ConvolveBlendTile;
 
 typedef struct
@@ -179,10 +180,10 @@ typedef enum
 typedef struct
 {
   ConvolveTable table[CONVOLVE_N_TABLES];
-  ConvolveTable runs;                  /* ConvolveBatchRun: the convolutions */
-  ConvolveTable cells, groups;         /* on the way from works to atlases: see batch_atlas.c */
-  ConvolveTable covers, counts, boxes; /* on the way from works to tiles: see batch_blends.c */
-  bool failed;                         /* there was no memory for one of the tables */
+  ConvolveTable runs;          /* ConvolveBatchRun: the convolutions */
+  ConvolveTable cells, groups; /* on the way from works to atlases: see batch_atlas.c */
+  ConvolveTable counts, grid;  /* on the way from works to tiles: see batch_blends.c */
+  bool failed;                 /* there was no memory for one of the tables */
 } ConvolveTables;
 
 /* Adds `count` elements at the end, filled with 0: the first of them, or NULL with tables->failed set. */
