@@ -120,20 +120,25 @@ convolve_add_samples (const ConvolvePixel &pixel, const uint8_t *at, unsigned *s
     }
 }
 
-/* The same for a pixel anywhere, with the boundary around the picture. */
-static __device__ __noinline__ void
-convolve_add_outside (const ConvolveBlurJob &job, int x, int y, unsigned *sums)
+/* convolve_boundary_index (), which is called outside the picture alone. */
+static __device__ __forceinline__ int
+convolve_index (ConvolveBoundary boundary, int i, int n)
 {
-  int column = convolve_boundary_index (job.boundary, x, job.width);
-  int row = convolve_boundary_index (job.boundary, y, job.height);
+  return (unsigned) i < (unsigned) n ? i : convolve_find_index (boundary, i, n);
+}
 
-  if (column < 0 || row < 0)
-    for (int k = 0; k < job.pixel.samples; k++)
-      sums[k] += job.outside[k];
-  else if (job.pixel.type == CONVOLVE_SAMPLE_U8)
-    convolve_add_samples<uint8_t> (job.pixel, convolve_source_of (job, column, row), sums);
-  else
-    convolve_add_samples<uint16_t> (job.pixel, convolve_source_of (job, column, row), sums);
+/* Adds the samples of pixel x, y, which are those of the level where x or y is below 0. */
+template <typename T>
+static __device__ __forceinline__ void
+convolve_add_bounded (const ConvolveBlurJob &job, int x, int y, unsigned *sums)
+{
+  if (x >= 0 && y >= 0) {
+    convolve_add_samples<T> (job.pixel, convolve_source_of (job, x, y), sums);
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+    sums[k] += job.outside[k];
 }
 
 /*
@@ -146,18 +151,33 @@ convolve_add_square (const ConvolveBlurJob &job, int x, int y, int lane, int lan
 {
   const int bits = BITS < 0 ? job.bits : BITS, factor = 1 << bits, left = x * factor, top = y * factor;
 
-  if (left < 0 || top < 0 || left + factor > job.width || top + factor > job.height) {
-    for (int n = lane; n < factor * factor; n += lanes)
-      convolve_add_outside (job, left + n % factor, top + n / factor, sums);
-    return;
-  }
-  const uint8_t *corner = convolve_source_of (job, left, top);
-  const int stride = job.pixel.stride;
-  const int64_t row = job.source_stride;
+  if (left >= 0 && top >= 0 && left + factor <= job.width && top + factor <= job.height) {
+    const uint8_t *corner = convolve_source_of (job, left, top);
+    const int stride = job.pixel.stride;
+    const int64_t row = job.source_stride;
 
 #pragma unroll
-  for (int n = lane; n < factor * factor; n += lanes)
-    convolve_add_samples<T> (job.pixel, corner + (n >> bits) * row + (n & (factor - 1)) * stride, sums);
+    for (int n = lane; n < factor * factor; n += lanes)
+      convolve_add_samples<T> (job.pixel, corner + (n >> bits) * row + (n & (factor - 1)) * stride, sums);
+  } else if (BITS < 0) {
+    for (int n = lane; n < factor * factor; n += lanes)
+      convolve_add_bounded<T> (job, convolve_index (job.boundary, left + (n & (factor - 1)), job.width),
+          convolve_index (job.boundary, top + (n >> bits), job.height), sums);
+  } else {
+    int columns[BITS < 0 ? 1 : 1 << BITS];
+
+#pragma unroll
+    for (int u = 0; u < factor; u++)
+      columns[u] = convolve_index (job.boundary, left + u, job.width);
+#pragma unroll
+    for (int v = 0; v < factor; v++) {
+      int line = convolve_index (job.boundary, top + v, job.height);
+
+#pragma unroll
+      for (int u = 0; u < factor; u++)
+        convolve_add_bounded<T> (job, columns[u], line, sums);
+    }
+  }
 }
 
 /* c of one pixel of the cell. lanes threads of a warp work on it; all of them have the same pixel. */
@@ -239,6 +259,28 @@ convolve_for_all (int width, int height, Work work)
   __syncthreads ();
 }
 
+/* Loads a part of c: each thread has several numbers on their way at once. */
+static __device__ __forceinline__ void
+convolve_load_c (const uint16_t *c, int64_t stride, int width, int height, ConvolveBlurShared &shared)
+{
+  constexpr int across = 64, down = CONVOLVE_BATCH_THREADS / across, turns = 4;
+  const int x = threadIdx.x % across, y = threadIdx.x / across;
+
+  for (int i = x; i < width; i += across)
+    for (int j = y; j < height; j += turns * down) {
+      uint16_t values[turns];
+
+#pragma unroll
+      for (int n = 0; n < turns; n++)
+        values[n] = j + n * down < height ? c[(j + n * down) * stride + i] : 0;
+#pragma unroll
+      for (int n = 0; n < turns; n++)
+        if (j + n * down < height)
+          shared.c[j + n * down][i] = values[n];
+    }
+  __syncthreads ();
+}
+
 /* The sum of `count` values, `step` apart, times weights. */
 static __device__ __forceinline__ unsigned
 convolve_weigh (const uint16_t *weights, const uint16_t *values, int step, int count)
@@ -262,8 +304,7 @@ convolve_blur_tile (const ConvolveBlurTile &tile, int width, int height, Convolv
       + tile.x - job.result.x;
   const int64_t c_stride = job.cell.width;
 
-  convolve_for_all<6> (width + row_count - 1, height + column_count - 1,
-      [&] (int i, int j) { shared.c[j][i] = c[j * c_stride + i]; });
+  convolve_load_c (c, c_stride, width + row_count - 1, height + column_count - 1, shared);
   convolve_for_all<BITS> (width, height + column_count - 1, [&] (int i, int j) {
     shared.r[j][i] = convolve_blur_round (convolve_weigh (job.row, &shared.c[j][i], 1, row_count));
   });
@@ -419,14 +460,35 @@ struct ConvolveBlendTables
   const ConvolveBlendTile *tiles;
 };
 
+/* Whether a pixel has a luma pixel in the box; with outside set, whether all of its luma pixels are there. */
+static __device__ __forceinline__ bool
+convolve_box_has (const ConvolveArea &area, const ConvolveRect &box, int x, int y)
+{
+  int left = x * area.x_step, right = left + area.x_step, top = y * area.y_step, bottom = top + area.y_step;
+
+  if (area.outside)
+    return left >= box.x && top >= box.y && right <= box.x + box.width && bottom <= box.y + box.height;
+  return right > box.x && bottom > box.y && left < box.x + box.width && top < box.y + box.height;
+}
+
+/* convolve_box_weight () as a call, because its square roots take many registers, and few pixels need them. */
+static __device__ __noinline__ int
+convolve_soft_weight (const ConvolveArea &area, const ConvolveRect &box, int x, int y)
+{
+  return convolve_box_weight (&area, box, x, y);
+}
+
 /* convolve_area_weight () with the boxes of one tile. */
 static __device__ __forceinline__ int
 convolve_cover_weight (const ConvolveBlendJob &job, const ConvolveRect *boxes, int n_boxes, int x, int y)
 {
+  const bool hard = job.area.shape == CONVOLVE_SHAPE_RECTANGLE && job.area.feather == 0;
   int most = 0;
 
   for (int i = 0; i < n_boxes && most < CONVOLVE_WHOLE_WEIGHT; i++)
-    most = max (most, convolve_box_weight (&job.area, boxes[i], x, y));
+    most = max (most,
+        hard ? (convolve_box_has (job.area, boxes[i], x, y) ? CONVOLVE_WHOLE_WEIGHT : 0)
+             : convolve_soft_weight (job.area, boxes[i], x, y));
   return job.area.outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
 }
 
@@ -471,7 +533,7 @@ convolve_blend_pixel (const ConvolveBlendTables &tables, const ConvolveBlendTile
       convolve_write_sample (&pixel, to + k * size, values[k]);
 }
 
-static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS)
+static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS, 2)
     convolve_blend_tiles (const __grid_constant__ ConvolveBlendTables tables)
 {
   constexpr int rows = CONVOLVE_BLEND_THREADS / CONVOLVE_BLEND_TILE;
