@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Does a batch on the device: sends the tables there, and launches one kernel for each kind of work. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,10 @@
 #define STAGINGS 8                /* tables that may be on their way to the device at once */
 #define MOST_FETCHED (256 * 1024) /* bytes of tables that a kernel fetches: a copy engine starts late, but is faster */
 #define FETCHED 16                /* bytes that a thread fetches */
+
+/* Bytes of tables in a launch. Parameters of up to 4 KB are the cheapest; most frames with boxes fit 32 KB. */
+#define FEW_PARAMETERS 4000
+#define MANY_PARAMETERS 32000
 
 /* Page-locked memory for tables on their way. */
 struct Staging
@@ -26,6 +31,7 @@ struct Loaded
   size_t arena_bytes, sent_bytes;
   Staging stagings[STAGINGS];
   unsigned batches;
+  ConvolveTableParameters<MANY_PARAMETERS> *parameters; /* of a launch, while it is put together */
 };
 
 /* Room for `bytes` bytes on the device. The contents are lost; what is enqueued and uses them is waited for. */
@@ -82,8 +88,10 @@ convolve_device_batch_clear (ConvolveBatch *batch)
     cudaFree (loaded->arena);
     cudaFree (loaded->sent);
   }
-  if (loaded)
+  if (loaded) {
     convolve_tables_clear (&loaded->tables);
+    free (loaded->parameters);
+  }
   free (loaded);
 }
 
@@ -163,41 +171,108 @@ send_tables (ConvolveDevice *device, Loaded *loaded, size_t offsets[CONVOLVE_N_T
 
 /* --- launches --- */
 
-/* A launch over a table of tiles; none where the table is empty. */
-static ConvolveStatus
-launch_tiles (ConvolveDevice *device, const Loaded *loaded, const void *kernel, ConvolveTableName tiles,
-    unsigned threads, void **arguments, ConvolveError *error)
+/* A kernel for each size of its parameters, and its tables, of which the last one has the tiles. */
+struct BatchKernel
 {
-  ConvolveLaunch launch = { kernel, dim3 ((unsigned) loaded->tables.table[tiles].count), dim3 (threads), 0, true };
+  const void *kernels[3];
+  unsigned threads;
+  int n_tables;
+  ConvolveTableName tables[5];
+};
 
-  return launch.blocks.x == 0 ? CONVOLVE_OK : convolve_enqueue (device, launch, arguments, "regions", error);
+#define KERNELS(name) \
+  { \
+    (const void *) name<1>, (const void *) name<FEW_PARAMETERS>, (const void *) name<MANY_PARAMETERS> \
+  }
+static_assert (sizeof (ConvolveTableParameters<MANY_PARAMETERS>) <= CONVOLVE_PARAMETER_BYTES,
+    "the tables fit into the parameters");
+
+static const BatchKernel batch_kernels[] = {
+  { KERNELS (convolve_gather_tiles), CONVOLVE_BATCH_THREADS, 2,
+      { CONVOLVE_TABLE_GATHER_JOBS, CONVOLVE_TABLE_GATHER_TILES } },
+  { KERNELS (convolve_take_tiles), CONVOLVE_BATCH_THREADS, 2, { CONVOLVE_TABLE_TAKE_JOBS, CONVOLVE_TABLE_TAKE_TILES } },
+  { KERNELS (convolve_shrink_tiles), CONVOLVE_BATCH_THREADS, 2,
+      { CONVOLVE_TABLE_BLUR_JOBS, CONVOLVE_TABLE_SHRINK_TILES } },
+  { KERNELS (convolve_blur_tiles), CONVOLVE_BATCH_THREADS, 2, { CONVOLVE_TABLE_BLUR_JOBS, CONVOLVE_TABLE_BLUR_TILES } },
+  { KERNELS (convolve_pixelate_tiles), CONVOLVE_BATCH_THREADS, 2,
+      { CONVOLVE_TABLE_PIXELATE_JOBS, CONVOLVE_TABLE_PIXELATE_TILES } },
+  { KERNELS (convolve_fill_tiles), CONVOLVE_BATCH_THREADS, 2, { CONVOLVE_TABLE_FILL_JOBS, CONVOLVE_TABLE_FILL_TILES } },
+  { KERNELS (convolve_blend_tiles), CONVOLVE_BLEND_THREADS, 5,
+      { CONVOLVE_TABLE_TARGETS, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
+          CONVOLVE_TABLE_BLEND_TILES } },
+};
+#define GATHER 0
+#define TAKE 1
+#define BLEND 6
+#define N_KERNELS 7
+
+/* The bytes of a kernel's tables, one behind the other, and where each of them begins. */
+static size_t
+place_tables (const Loaded *loaded, const BatchKernel &kernel, unsigned offsets[5])
+{
+  size_t end = 0;
+
+  for (int i = 0; i < kernel.n_tables; i++) {
+    offsets[i] = (unsigned) end;
+    end += (loaded->tables.table[kernel.tables[i]].count * convolve_table_element (kernel.tables[i]) + 15) / 16 * 16;
+  }
+  return end;
 }
 
-/* A kernel with a table of jobs and one of tiles. */
-static ConvolveStatus
-launch_jobs (ConvolveDevice *device, const Loaded *loaded, const size_t *offsets, const void *kernel,
-    ConvolveTableName jobs, ConvolveTableName tiles, ConvolveError *error)
+static size_t
+count_tiles (const Loaded *loaded, const BatchKernel &kernel)
 {
-  const uint8_t *job = loaded->sent + offsets[jobs], *tile = loaded->sent + offsets[tiles];
-  void *arguments[] = { &job, &tile };
-
-  return launch_tiles (device, loaded, kernel, tiles, CONVOLVE_BATCH_THREADS, arguments, error);
+  return loaded->tables.table[kernel.tables[kernel.n_tables - 1]].count;
 }
 
-static ConvolveStatus
-launch_blends (ConvolveDevice *device, const Loaded *loaded, const size_t *offsets, ConvolveError *error)
+/* Whether some kernel's tables are too large for its parameters, so that all tables have to be sent before. */
+static bool
+needs_sending (const Loaded *loaded)
 {
-  ConvolveBlendTables tables = {
-    (const ConvolveTarget *) (loaded->sent + offsets[CONVOLVE_TABLE_TARGETS]),
-    (const ConvolveBlendJob *) (loaded->sent + offsets[CONVOLVE_TABLE_BLEND_JOBS]),
-    (const ConvolveRect *) (loaded->sent + offsets[CONVOLVE_TABLE_BOXES]),
-    (const ConvolveCover *) (loaded->sent + offsets[CONVOLVE_TABLE_COVERS]),
-    (const ConvolveBlendTile *) (loaded->sent + offsets[CONVOLVE_TABLE_BLEND_TILES]),
-  };
-  void *arguments[] = { &tables };
+  unsigned offsets[5];
 
-  return launch_tiles (device, loaded, (const void *) convolve_blend_tiles, CONVOLVE_TABLE_BLEND_TILES,
-      CONVOLVE_BLEND_THREADS, arguments, error);
+  for (int i = 0; i < N_KERNELS; i++)
+    if (count_tiles (loaded, batch_kernels[i]) > 0
+        && place_tables (loaded, batch_kernels[i], offsets) > MANY_PARAMETERS)
+      return true;
+  return false;
+}
+
+/* Fills the parameters with the tables. */
+static void
+fill_parameters (const Loaded *loaded, const BatchKernel &kernel, ConvolveTableParameters<MANY_PARAMETERS> *parameters)
+{
+  for (int i = 0; i < kernel.n_tables; i++) {
+    const ConvolveTable &table = loaded->tables.table[kernel.tables[i]];
+
+    if (table.count > 0)
+      memcpy (parameters->bytes + parameters->offsets[i], table.elements,
+          table.count * convolve_table_element (kernel.tables[i]));
+  }
+}
+
+/* Launches a kernel over its tiles; not where it has none. offsets are those of the tables that were sent. */
+static ConvolveStatus
+launch_kernel (ConvolveDevice *device, const Loaded *loaded, const BatchKernel &kernel, const size_t *offsets,
+    ConvolveError *error)
+{
+  static_assert (offsetof (ConvolveTableParameters<MANY_PARAMETERS>, bytes)
+          == offsetof (ConvolveTableParameters<1>, bytes),
+      "parameters of all sizes begin alike");
+  ConvolveTableParameters<MANY_PARAMETERS> *parameters = loaded->parameters;
+  size_t tiles = count_tiles (loaded, kernel), bytes = place_tables (loaded, kernel, parameters->offsets);
+  ConvolveLaunch launch = { NULL, dim3 ((unsigned) tiles), dim3 (kernel.threads), 0, true };
+  void *arguments[] = { parameters };
+
+  if (tiles == 0)
+    return CONVOLVE_OK;
+  launch.kernel = kernel.kernels[bytes > MANY_PARAMETERS ? 0 : bytes > FEW_PARAMETERS ? 2 : 1];
+  if (bytes <= MANY_PARAMETERS)
+    fill_parameters (loaded, kernel, parameters);
+  parameters->sent = loaded->sent;
+  for (int i = 0; i < kernel.n_tables && bytes > MANY_PARAMETERS; i++)
+    parameters->offsets[i] = (unsigned) offsets[kernel.tables[i]];
+  return convolve_enqueue (device, launch, arguments, "regions", error);
 }
 
 static ConvolveStatus
@@ -232,26 +307,12 @@ static ConvolveStatus
 launch_effects (ConvolveDevice *device, const Loaded *loaded, const size_t *offsets, ConvolveError *error)
 {
   const ConvolveBatchRun *runs = (const ConvolveBatchRun *) loaded->tables.runs.elements;
-  ConvolveStatus status = launch_jobs (device, loaded, offsets, (const void *) convolve_gather_tiles,
-      CONVOLVE_TABLE_GATHER_JOBS, CONVOLVE_TABLE_GATHER_TILES, error);
+  ConvolveStatus status = launch_kernel (device, loaded, batch_kernels[GATHER], offsets, error);
 
   for (size_t i = 0; i < loaded->tables.runs.count && status == CONVOLVE_OK; i++)
     status = convolve_run (runs[i].plan, &runs[i].plane, error);
-  if (status == CONVOLVE_OK)
-    status = launch_jobs (device, loaded, offsets, (const void *) convolve_take_tiles, CONVOLVE_TABLE_TAKE_JOBS,
-        CONVOLVE_TABLE_TAKE_TILES, error);
-  if (status == CONVOLVE_OK)
-    status = launch_jobs (device, loaded, offsets, (const void *) convolve_shrink_tiles, CONVOLVE_TABLE_BLUR_JOBS,
-        CONVOLVE_TABLE_SHRINK_TILES, error);
-  if (status == CONVOLVE_OK)
-    status = launch_jobs (device, loaded, offsets, (const void *) convolve_blur_tiles, CONVOLVE_TABLE_BLUR_JOBS,
-        CONVOLVE_TABLE_BLUR_TILES, error);
-  if (status == CONVOLVE_OK)
-    status = launch_jobs (device, loaded, offsets, (const void *) convolve_pixelate_tiles, CONVOLVE_TABLE_PIXELATE_JOBS,
-        CONVOLVE_TABLE_PIXELATE_TILES, error);
-  if (status == CONVOLVE_OK)
-    status = launch_jobs (device, loaded, offsets, (const void *) convolve_fill_tiles, CONVOLVE_TABLE_FILL_JOBS,
-        CONVOLVE_TABLE_FILL_TILES, error);
+  for (int i = TAKE; i < BLEND && status == CONVOLVE_OK; i++)
+    status = launch_kernel (device, loaded, batch_kernels[i], offsets, error);
   return status;
 }
 
@@ -289,18 +350,20 @@ convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
     batch->loaded = calloc (1, sizeof (Loaded));
   Loaded *loaded = (Loaded *) batch->loaded;
 
-  if (!loaded)
+  if (loaded && !loaded->parameters)
+    loaded->parameters = (ConvolveTableParameters<MANY_PARAMETERS> *) calloc (1, sizeof (*loaded->parameters));
+  if (!loaded || !loaded->parameters)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a batch");
   cudaError_t code = convolve_frame_enqueue (device, PHASE_KERNEL);
 
   if (code != cudaSuccess)
     return convolve_device_fail (device, code, "cannot begin with regions", error);
   status = make_tables (device, loaded, batch, error);
-  if (status == CONVOLVE_OK)
+  if (status == CONVOLVE_OK && needs_sending (loaded))
     status = send_tables (device, loaded, offsets, error);
   if (status == CONVOLVE_OK)
     status = launch_effects (device, loaded, offsets, error);
   if (status == CONVOLVE_OK)
     status = copy_planes (device, batch, error);
-  return status == CONVOLVE_OK ? launch_blends (device, loaded, offsets, error) : status;
+  return status == CONVOLVE_OK ? launch_kernel (device, loaded, batch_kernels[BLEND], offsets, error) : status;
 }

@@ -9,13 +9,20 @@
 
 /* --- blurs --- */
 
+static bool
+has_c (const ConvolveBlur *blur)
+{
+  return convolve_blur_bits (blur) >= CONVOLVE_SHRUNK_BITS;
+}
+
 static size_t
 bytes_of_c (const ConvolveWork *work)
 {
-  ConvolveRect cell = convolve_blur_cell (work->blur.blur, convolve_blur_result (work->blur.blur, &work->plane));
+  const ConvolveBlur *blur = work->blur.blur;
+  ConvolveRect cell = convolve_blur_cell (blur, convolve_blur_result (blur, &work->plane));
   size_t bytes = (size_t) cell.width * (size_t) cell.height * (size_t) work->pixel.samples * sizeof (uint16_t);
 
-  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  return has_c (blur) ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
 }
 
 size_t
@@ -54,7 +61,7 @@ add_blur (ConvolveTables *tables, const ConvolveWork *work, uint8_t *c)
   const ConvolvePlane *plane = &work->plane;
   size_t number = tables->table[CONVOLVE_TABLE_BLUR_JOBS].count;
   ConvolveBlurJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BLUR_JOBS], sizeof (*job), 1);
-  bool constant = work->blur.boundary == CONVOLVE_BOUNDARY_CONSTANT, warps;
+  bool constant = work->blur.boundary == CONVOLVE_BOUNDARY_CONSTANT;
 
   if (!job)
     return;
@@ -77,11 +84,10 @@ add_blur (ConvolveTables *tables, const ConvolveWork *work, uint8_t *c)
   job->column_count = blur->height;
   memcpy (job->row, blur->row, sizeof (blur->row));
   memcpy (job->column, blur->column, sizeof (blur->column));
-  warps = job->bits >= CONVOLVE_WARP_BITS;
   add_blur_tiles (tables, job, (int) number);
-  convolve_table_add_tiles (tables, CONVOLVE_TABLE_SHRINK_TILES, number,
-      (ConvolveRect){ 0, 0, job->cell.width, job->cell.height }, warps ? CONVOLVE_WARP_TILE_WIDTH : CONVOLVE_TILE_WIDTH,
-      warps ? 1 : CONVOLVE_TILE_HEIGHT);
+  if (has_c (blur))
+    convolve_table_add_tiles (tables, CONVOLVE_TABLE_SHRINK_TILES, number,
+        (ConvolveRect){ 0, 0, job->cell.width, job->cell.height }, CONVOLVE_SHRUNK_TILE, 1);
 }
 
 void

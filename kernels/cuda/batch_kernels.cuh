@@ -11,6 +11,25 @@
 #include "cuda/batch_tables.h"
 #include "cuda/image.cuh"
 
+/*
+ * The tables of a kernel, in the order in which the kernel names them: in the launch's own parameters where they fit
+ * SPACE bytes, so that nothing has to be sent before, and otherwise in device memory.
+ */
+template <int SPACE>
+struct ConvolveTableParameters
+{
+  const uint8_t *sent;
+  unsigned offsets[5]; /* bytes */
+  alignas (16) uint8_t bytes[SPACE];
+
+  template <typename Element>
+  __device__ __forceinline__ const Element *
+  table (int n) const
+  {
+    return (const Element *) ((SPACE > 1 ? bytes : sent) + offsets[n]);
+  }
+};
+
 /* The pixel of a tile that a thread takes. */
 static __device__ __forceinline__ int2
 convolve_pixel_of_thread (const ConvolveTile &tile)
@@ -47,12 +66,13 @@ convolve_bytes_of_sample (const ConvolvePixel &pixel)
 /* --- an atlas --- */
 
 /* A pixel of a cell, with all its bytes. */
+template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
-    convolve_gather_tiles (const ConvolveGatherJob *jobs, const ConvolveTile *tiles)
+    convolve_gather_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   convolve_wait ();
-  const ConvolveTile tile = tiles[blockIdx.x];
-  const ConvolveGatherJob &job = jobs[tile.job];
+  const ConvolveTile tile = tables.template table<ConvolveTile> (1)[blockIdx.x];
+  const ConvolveGatherJob &job = tables.template table<ConvolveGatherJob> (0)[tile.job];
   int2 at = convolve_pixel_of_thread (tile);
 
   if (at.x >= job.place.width || at.y >= job.place.height)
@@ -70,12 +90,13 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
           x < 0 || y < 0 ? job.outside[k] : convolve_read_sample (&job.pixel, from + k * size));
 }
 
+template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
-    convolve_take_tiles (const ConvolveTakeJob *jobs, const ConvolveTile *tiles)
+    convolve_take_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   convolve_wait ();
-  const ConvolveTile tile = tiles[blockIdx.x];
-  const ConvolveTakeJob &job = jobs[tile.job];
+  const ConvolveTile tile = tables.template table<ConvolveTile> (1)[blockIdx.x];
+  const ConvolveTakeJob &job = tables.template table<ConvolveTakeJob> (0)[tile.job];
   int2 at = convolve_pixel_of_thread (tile);
 
   if (!convolve_is_in (job.region, at.x, at.y))
@@ -104,22 +125,6 @@ convolve_share (Job &shared, const Job &job)
   __syncthreads ();
 }
 
-/* Adds the samples of a pixel of type T. */
-template <typename T>
-static __device__ __forceinline__ void
-convolve_add_samples (const ConvolvePixel &pixel, const uint8_t *at, unsigned *sums)
-{
-#pragma unroll
-  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
-    if (k < pixel.samples) {
-      unsigned word = ((const T *) at)[k];
-
-      if (sizeof (T) > 1)
-        word = convolve_read_sample (&pixel, at + k * sizeof (T));
-      sums[k] += word;
-    }
-}
-
 /* convolve_boundary_index (), which is called outside the picture alone. */
 static __device__ __forceinline__ int
 convolve_index (ConvolveBoundary boundary, int i, int n)
@@ -127,113 +132,83 @@ convolve_index (ConvolveBoundary boundary, int i, int n)
   return (unsigned) i < (unsigned) n ? i : convolve_find_index (boundary, i, n);
 }
 
-/* Adds the samples of pixel x, y, which are those of the level where x or y is below 0. */
+/* Sample k of pixel x, y, of type T; the level where x or y is below 0. */
 template <typename T>
-static __device__ __forceinline__ void
-convolve_add_bounded (const ConvolveBlurJob &job, int x, int y, unsigned *sums)
+static __device__ __forceinline__ unsigned
+convolve_sample_at (const ConvolveBlurJob &job, int x, int y, int k)
 {
-  if (x >= 0 && y >= 0) {
-    convolve_add_samples<T> (job.pixel, convolve_source_of (job, x, y), sums);
-    return;
-  }
-#pragma unroll
-  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
-    sums[k] += job.outside[k];
+  if (x < 0 || y < 0)
+    return job.outside[k];
+  const uint8_t *at = convolve_source_of (job, x, y) + k * sizeof (T);
+
+  return sizeof (T) == 1 ? *at : convolve_read_sample (&job.pixel, at);
 }
 
-/*
- * The sums of the samples under pixel x, y of the shrunk picture, of every lanes-th one from `lane` on, row by row. The
- * factor is 2^BITS, or 2^job.bits where BITS is -1.
- */
+/* The sum of sample k of the picture's pixels under pixel x, y of the shrunk picture. The factor is 2^BITS. */
 template <typename T, int BITS>
-static __device__ __forceinline__ void
-convolve_add_square (const ConvolveBlurJob &job, int x, int y, int lane, int lanes, unsigned *sums)
+static __device__ __forceinline__ unsigned
+convolve_sum_square (const ConvolveBlurJob &job, int x, int y, int k)
 {
-  const int bits = BITS < 0 ? job.bits : BITS, factor = 1 << bits, left = x * factor, top = y * factor;
-
-  if (left >= 0 && top >= 0 && left + factor <= job.width && top + factor <= job.height) {
-    const uint8_t *corner = convolve_source_of (job, left, top);
-    const int stride = job.pixel.stride;
-    const int64_t row = job.source_stride;
+  constexpr int factor = 1 << BITS;
+  const int left = x * factor, top = y * factor;
+  int columns[factor];
+  unsigned sum = 0;
 
 #pragma unroll
-    for (int n = lane; n < factor * factor; n += lanes)
-      convolve_add_samples<T> (job.pixel, corner + (n >> bits) * row + (n & (factor - 1)) * stride, sums);
-  } else if (BITS < 0) {
-    for (int n = lane; n < factor * factor; n += lanes)
-      convolve_add_bounded<T> (job, convolve_index (job.boundary, left + (n & (factor - 1)), job.width),
-          convolve_index (job.boundary, top + (n >> bits), job.height), sums);
-  } else {
-    int columns[BITS < 0 ? 1 : 1 << BITS];
+  for (int u = 0; u < factor; u++)
+    columns[u] = convolve_index (job.boundary, left + u, job.width);
+#pragma unroll
+  for (int v = 0; v < factor; v++) {
+    int row = convolve_index (job.boundary, top + v, job.height);
 
 #pragma unroll
     for (int u = 0; u < factor; u++)
-      columns[u] = convolve_index (job.boundary, left + u, job.width);
-#pragma unroll
-    for (int v = 0; v < factor; v++) {
-      int line = convolve_index (job.boundary, top + v, job.height);
-
-#pragma unroll
-      for (int u = 0; u < factor; u++)
-        convolve_add_bounded<T> (job, columns[u], line, sums);
-    }
+      sum += convolve_sample_at<T> (job, columns[u], row, k);
   }
+  return sum;
 }
 
-/* c of one pixel of the cell. lanes threads of a warp work on it; all of them have the same pixel. */
-template <typename T, int BITS>
-static __device__ __forceinline__ void
-convolve_shrink_pixel (const ConvolveBlurJob &job, int i, int j, int lane, int lanes)
-{
-  unsigned sums[CONVOLVE_MAX_SAMPLES] = { 0, 0, 0, 0 };
-
-  convolve_add_square<T, BITS> (job, job.cell.x + i, job.cell.y + j, lane, lanes, sums);
-#pragma unroll
-  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++) {
-    for (int step = lanes / 2; step > 0; step /= 2)
-      sums[k] += __shfl_xor_sync (0xffffffff, sums[k], step);
-    if (lane == 0 && k < job.pixel.samples)
-      job.c[((int64_t) k * job.cell.height + j) * job.cell.width + i] =
-          convolve_blur_mean (sums[k], job.bits, job.pixel.depth);
-  }
-}
-
+/* c of one pixel of the cell, by a warp: its lanes take the samples in turn, row by row. */
 template <typename T>
 static __device__ __forceinline__ void
-convolve_shrink_tile (const ConvolveBlurJob &job, const ConvolveTile &tile)
+convolve_shrink_pixel (const ConvolveBlurJob &job, int i, int j)
 {
-  int2 at = convolve_pixel_of_thread (tile);
-  int i = tile.x + threadIdx.x / 32;
-  bool warps = job.bits >= CONVOLVE_WARP_BITS;
+  const int bits = job.bits, factor = 1 << bits, lane = threadIdx.x % 32;
+  const int left = (job.cell.x + i) * factor, top = (job.cell.y + j) * factor;
 
-  if (warps && i < job.cell.width)
-    convolve_shrink_pixel<T, -1> (job, i, tile.y, threadIdx.x % 32, 32);
-  if (warps || at.x >= job.cell.width || at.y >= job.cell.height)
-    return;
-  if (job.bits == 0)
-    convolve_shrink_pixel<T, 0> (job, at.x, at.y, 0, 1);
-  else if (job.bits == 1)
-    convolve_shrink_pixel<T, 1> (job, at.x, at.y, 0, 1);
-  else
-    convolve_shrink_pixel<T, 2> (job, at.x, at.y, 0, 1);
+  for (int k = 0; k < job.pixel.samples; k++) {
+    unsigned sum = 0;
+
+#pragma unroll 4
+    for (int n = lane; n < factor * factor; n += 32)
+      sum += convolve_sample_at<T> (job, convolve_index (job.boundary, left + (n & (factor - 1)), job.width),
+          convolve_index (job.boundary, top + (n >> bits), job.height), k);
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2)
+      sum += __shfl_xor_sync (0xffffffff, sum, step);
+    if (lane == 0)
+      job.c[((int64_t) k * job.cell.height + j) * job.cell.width + i] = convolve_blur_mean (sum, bits, job.pixel.depth);
+  }
 }
 
+template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
-    convolve_shrink_tiles (const ConvolveBlurJob *jobs, const ConvolveTile *tiles)
+    convolve_shrink_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   __shared__ ConvolveBlurJob job;
 
   convolve_wait ();
-  const ConvolveTile tile = tiles[blockIdx.x];
+  const ConvolveTile tile = tables.template table<ConvolveTile> (1)[blockIdx.x];
+  const int i = tile.x + threadIdx.x / 32;
 
-  convolve_share (job, jobs[tile.job]);
+  convolve_share (job, tables.template table<ConvolveBlurJob> (0)[tile.job]);
+  if (i >= job.cell.width)
+    return;
   if (job.pixel.type == CONVOLVE_SAMPLE_U8)
-    convolve_shrink_tile<uint8_t> (job, tile);
+    convolve_shrink_pixel<uint8_t> (job, i, tile.y);
   else
-    convolve_shrink_tile<uint16_t> (job, tile);
+    convolve_shrink_pixel<uint16_t> (job, i, tile.y);
 }
-
-static_assert (CONVOLVE_WARP_BITS == 3, "there is a kernel for each smaller factor");
 
 #define CONVOLVE_BLUR_SIDE (CONVOLVE_BLUR_TILE + CONVOLVE_MAX_BLUR - 1)
 
@@ -278,8 +253,42 @@ convolve_load_c (const uint16_t *c, int64_t stride, int width, int height, Convo
         if (j + n * down < height)
           shared.c[j + n * down][i] = values[n];
     }
+}
+
+/* Makes a part of c, from pixel x, y of the shrunk picture on, of one sample. */
+template <typename T, int BITS>
+static __device__ __forceinline__ void
+convolve_make_c (int x, int y, int sample, int width, int height, ConvolveBlurShared &shared)
+{
+  const ConvolveBlurJob &job = shared.job;
+
+  for (int j = threadIdx.x >> 6; j < height; j += CONVOLVE_BATCH_THREADS >> 6)
+    for (int i = threadIdx.x & 63; i < width; i += 64)
+      shared.c[j][i] =
+          convolve_blur_mean (convolve_sum_square<T, BITS> (job, x + i, y + j, sample), BITS, job.pixel.depth);
+}
+
+/* The part of c that a tile needs, of width x height pixels, for all threads of the block. */
+template <typename T>
+static __device__ __forceinline__ void
+convolve_find_c (const ConvolveBlurTile &tile, int width, int height, ConvolveBlurShared &shared)
+{
+  const ConvolveBlurJob &job = shared.job;
+  const int x = tile.x - job.result.x, y = tile.y - job.result.y;
+
+  if (job.bits >= CONVOLVE_SHRUNK_BITS)
+    convolve_load_c (job.c + ((int64_t) tile.sample * job.cell.height + y) * job.cell.width + x, job.cell.width, width,
+        height, shared);
+  else if (job.bits == 2)
+    convolve_make_c<T, 2> (job.cell.x + x, job.cell.y + y, tile.sample, width, height, shared);
+  else if (job.bits == 1)
+    convolve_make_c<T, 1> (job.cell.x + x, job.cell.y + y, tile.sample, width, height, shared);
+  else
+    convolve_make_c<T, 0> (job.cell.x + x, job.cell.y + y, tile.sample, width, height, shared);
   __syncthreads ();
 }
+
+static_assert (CONVOLVE_SHRUNK_BITS == 3, "there is a loop for each smaller factor");
 
 /* The sum of `count` values, `step` apart, times weights. */
 static __device__ __forceinline__ unsigned
@@ -293,18 +302,14 @@ convolve_weigh (const uint16_t *weights, const uint16_t *values, int step, int c
   return sum;
 }
 
-/* b of a tile of width x height pixels, from c in the arena. A tile has up to 2^BITS pixels side by side. */
+/* b of a tile of width x height pixels, from c. A tile has up to 2^BITS pixels side by side. */
 template <int BITS>
 static __device__ __forceinline__ void
-convolve_blur_tile (const ConvolveBlurTile &tile, int width, int height, ConvolveBlurShared &shared)
+convolve_blur_tile (int width, int height, ConvolveBlurShared &shared)
 {
   const ConvolveBlurJob &job = shared.job;
   const int row_count = job.row_count, column_count = job.column_count;
-  const uint16_t *c = job.c + ((int64_t) tile.sample * job.cell.height + tile.y - job.result.y) * job.cell.width
-      + tile.x - job.result.x;
-  const int64_t c_stride = job.cell.width;
 
-  convolve_load_c (c, c_stride, width + row_count - 1, height + column_count - 1, shared);
   convolve_for_all<BITS> (width, height + column_count - 1, [&] (int i, int j) {
     shared.r[j][i] = convolve_blur_round (convolve_weigh (job.row, &shared.c[j][i], 1, row_count));
   });
@@ -315,28 +320,33 @@ convolve_blur_tile (const ConvolveBlurTile &tile, int width, int height, Convolv
 }
 
 /* The samples whose first pixels of b are in the tile but for the last ones, which the next tile begins with. */
+template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
-    convolve_blur_tiles (const ConvolveBlurJob *jobs, const ConvolveBlurTile *tiles)
+    convolve_blur_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   __shared__ ConvolveBlurShared shared;
   const ConvolveBlurJob &job = shared.job;
 
   convolve_wait ();
-  const ConvolveBlurTile tile = tiles[blockIdx.x];
+  const ConvolveBlurTile tile = tables.template table<ConvolveBlurTile> (1)[blockIdx.x];
 
-  convolve_share (shared.job, jobs[tile.job]);
+  convolve_share (shared.job, tables.template table<ConvolveBlurJob> (0)[tile.job]);
   if (!(job.pixel.select >> tile.sample & 1))
     return;
   const int bits = job.bits, last = bits > 0 ? 1 : 0, depth = job.pixel.depth;
   const int width = min (job.tile, job.result.x + job.result.width - tile.x);
   const int height = min (job.tile, job.result.y + job.result.height - tile.y);
 
-  if (job.tile > 16)
-    convolve_blur_tile<5> (tile, width, height, shared);
-  else if (job.tile > 8)
-    convolve_blur_tile<4> (tile, width, height, shared);
+  if (job.pixel.type == CONVOLVE_SAMPLE_U8)
+    convolve_find_c<uint8_t> (tile, width + job.row_count - 1, height + job.column_count - 1, shared);
   else
-    convolve_blur_tile<3> (tile, width, height, shared);
+    convolve_find_c<uint16_t> (tile, width + job.row_count - 1, height + job.column_count - 1, shared);
+  if (job.tile > 16)
+    convolve_blur_tile<5> (width, height, shared);
+  else if (job.tile > 8)
+    convolve_blur_tile<4> (width, height, shared);
+  else
+    convolve_blur_tile<3> (width, height, shared);
   const int half = (1 << bits) / 2;
   const int left = max ((tile.x << bits) + half, job.region.x), top = max ((tile.y << bits) + half, job.region.y);
   const int right = min (((tile.x + width - last) << bits) + half, job.region.x + job.region.width);
@@ -396,12 +406,13 @@ convolve_block_rect (const ConvolvePixelateJob &job, int column, int row)
   return rect;
 }
 
+template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
-    convolve_pixelate_tiles (const ConvolvePixelateJob *jobs, const ConvolveTile *tiles)
+    convolve_pixelate_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   convolve_wait ();
-  const ConvolveTile tile = tiles[blockIdx.x];
-  const ConvolvePixelateJob &job = jobs[tile.job];
+  const ConvolveTile tile = tables.template table<ConvolveTile> (1)[blockIdx.x];
+  const ConvolvePixelateJob &job = tables.template table<ConvolvePixelateJob> (0)[tile.job];
   ConvolveRect rect = convolve_block_rect (job, tile.x, tile.y);
   unsigned long long sums[CONVOLVE_MAX_SAMPLES] = { 0, 0, 0, 0 };
   int size = convolve_bytes_of_sample (job.pixel), means[CONVOLVE_MAX_SAMPLES];
@@ -432,12 +443,13 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
       }
 }
 
+template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
-    convolve_fill_tiles (const ConvolveFillJob *jobs, const ConvolveTile *tiles)
+    convolve_fill_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   convolve_wait ();
-  const ConvolveTile tile = tiles[blockIdx.x];
-  const ConvolveFillJob &job = jobs[tile.job];
+  const ConvolveTile tile = tables.template table<ConvolveTile> (1)[blockIdx.x];
+  const ConvolveFillJob &job = tables.template table<ConvolveFillJob> (0)[tile.job];
   int2 at = convolve_pixel_of_thread (tile);
   int size = convolve_bytes_of_sample (job.pixel);
 
@@ -457,7 +469,6 @@ struct ConvolveBlendTables
   const ConvolveBlendJob *jobs;
   const ConvolveRect *boxes;
   const ConvolveCover *covers;
-  const ConvolveBlendTile *tiles;
 };
 
 /* Whether a pixel has a luma pixel in the box; with outside set, whether all of its luma pixels are there. */
@@ -533,17 +544,21 @@ convolve_blend_pixel (const ConvolveBlendTables &tables, const ConvolveBlendTile
       convolve_write_sample (&pixel, to + k * size, values[k]);
 }
 
+template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS, 2)
-    convolve_blend_tiles (const __grid_constant__ ConvolveBlendTables tables)
+    convolve_blend_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   constexpr int rows = CONVOLVE_BLEND_THREADS / CONVOLVE_BLEND_TILE;
 
   convolve_wait ();
-  const ConvolveBlendTile tile = tables.tiles[blockIdx.x];
+  const ConvolveBlendTile tile = tables.template table<ConvolveBlendTile> (4)[blockIdx.x];
+  const ConvolveBlendTables others = { tables.template table<ConvolveTarget> (0),
+    tables.template table<ConvolveBlendJob> (1), tables.template table<ConvolveRect> (2),
+    tables.template table<ConvolveCover> (3) };
 
 #pragma unroll 1
   for (int y = threadIdx.x / CONVOLVE_BLEND_TILE; y < CONVOLVE_BLEND_TILE; y += rows)
-    convolve_blend_pixel (tables, tile, tile.x + threadIdx.x % CONVOLVE_BLEND_TILE, tile.y + y);
+    convolve_blend_pixel (others, tile, tile.x + threadIdx.x % CONVOLVE_BLEND_TILE, tile.y + y);
 }
 
 #endif

@@ -30,8 +30,8 @@ extern "C"
 #define CONVOLVE_BLEND_TILE 32     /* side of a tile that is blended */
 #define CONVOLVE_BATCH_THREADS 256 /* of a block */
 #define CONVOLVE_BLEND_THREADS 512 /* of a block that blends */
-#define CONVOLVE_WARP_BITS 3       /* from a factor of 2^3 on a warp shrinks a pixel */
-#define CONVOLVE_WARP_TILE_WIDTH 8 /* pixels of a tile then, in one row: one for each warp */
+#define CONVOLVE_SHRUNK_BITS 3     /* from a factor of 2^3 on the picture is shrunk by a kernel of its own */
+#define CONVOLVE_SHRUNK_TILE 8     /* pixels of a tile then, in one row: one for each warp */
 #define CONVOLVE_BLUR_TILE 32      /* pixels of b along a side of the largest tile of a blur */
 #define CONVOLVE_BLUR_OUTPUTS 32   /* samples along a side that a tile of a blur makes, about */
 
@@ -66,7 +66,7 @@ typedef struct
   ConvolveRect region;
 } ConvolveTakeJob;
 
-/* A blur. c is in planes, one for each sample, without gaps. */
+/* A blur. Where c has memory of its own, it is in planes, one for each sample, without gaps. */
 typedef struct
 {
   ConvolvePixel pixel;
@@ -76,8 +76,8 @@ typedef struct
   ConvolveBoundary boundary;
   int outside[CONVOLVE_MAX_SAMPLES];
   ConvolveRect cell, result; /* in the shrunk picture: of c and of b */
-  uint16_t *c;
-  int tile; /* pixels of b along a side of a tile */
+  uint16_t *c;               /* from CONVOLVE_SHRUNK_BITS on; below, each tile of the blur makes its own */
+  int tile;                  /* pixels of b along a side of a tile */
   uint8_t *destination;
   int64_t destination_stride;
   ConvolveRect region;
