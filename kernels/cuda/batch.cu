@@ -13,6 +13,7 @@
 
 /* Bytes of tables in a launch. Parameters of up to 4 KB are the cheapest; most frames with boxes fit 32 KB. */
 #define FEW_PARAMETERS 4000
+#define MORE_PARAMETERS 14000
 #define MANY_PARAMETERS 32000
 
 /* Page-locked memory for tables on their way. */
@@ -174,7 +175,7 @@ send_tables (ConvolveDevice *device, Loaded *loaded, size_t offsets[CONVOLVE_N_T
 /* A kernel for each size of its parameters, and its tables, of which the last one has the tiles. */
 struct BatchKernel
 {
-  const void *kernels[3];
+  const void *kernels[4];
   unsigned threads;
   int n_tables;
   ConvolveTableName tables[5];
@@ -182,7 +183,8 @@ struct BatchKernel
 
 #define KERNELS(name) \
   { \
-    (const void *) name<1>, (const void *) name<FEW_PARAMETERS>, (const void *) name<MANY_PARAMETERS> \
+    (const void *) name<1>, (const void *) name<FEW_PARAMETERS>, (const void *) name<MORE_PARAMETERS>, \
+        (const void *) name<MANY_PARAMETERS> \
   }
 static_assert (sizeof (ConvolveTableParameters<MANY_PARAMETERS>) <= CONVOLVE_PARAMETER_BYTES,
     "the tables fit into the parameters");
@@ -266,7 +268,10 @@ launch_kernel (ConvolveDevice *device, const Loaded *loaded, const BatchKernel &
 
   if (tiles == 0)
     return CONVOLVE_OK;
-  launch.kernel = kernel.kernels[bytes > MANY_PARAMETERS ? 0 : bytes > FEW_PARAMETERS ? 2 : 1];
+  launch.kernel = kernel.kernels[bytes > MANY_PARAMETERS ? 0
+          : bytes > MORE_PARAMETERS                      ? 3
+          : bytes > FEW_PARAMETERS                       ? 2
+                                                         : 1];
   if (bytes <= MANY_PARAMETERS)
     fill_parameters (loaded, kernel, parameters);
   parameters->sent = loaded->sent;

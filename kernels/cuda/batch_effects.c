@@ -12,7 +12,7 @@
 static bool
 has_c (const ConvolveBlur *blur)
 {
-  return convolve_blur_bits (blur) >= CONVOLVE_SHRUNK_BITS;
+  return blur->factor > 1;
 }
 
 static size_t
@@ -87,7 +87,8 @@ add_blur (ConvolveTables *tables, const ConvolveWork *work, uint8_t *c)
   add_blur_tiles (tables, job, (int) number);
   if (has_c (blur))
     convolve_table_add_tiles (tables, CONVOLVE_TABLE_SHRINK_TILES, number,
-        (ConvolveRect){ 0, 0, job->cell.width, job->cell.height }, CONVOLVE_SHRUNK_TILE, 1);
+        (ConvolveRect){ 0, 0, job->cell.width, job->cell.height }, convolve_shrink_width (job->bits),
+        convolve_shrink_height (job->bits));
 }
 
 void

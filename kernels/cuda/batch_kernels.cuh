@@ -144,49 +144,40 @@ convolve_sample_at (const ConvolveBlurJob &job, int x, int y, int k)
   return sizeof (T) == 1 ? *at : convolve_read_sample (&job.pixel, at);
 }
 
-/* The sum of sample k of the picture's pixels under pixel x, y of the shrunk picture. The factor is 2^BITS. */
-template <typename T, int BITS>
+/* The sum of sample k of row v of the picture, `count` pixels from column left on. */
+template <typename T>
 static __device__ __forceinline__ unsigned
-convolve_sum_square (const ConvolveBlurJob &job, int x, int y, int k)
+convolve_sum_line (const ConvolveBlurJob &job, int left, int v, int count, int k)
 {
-  constexpr int factor = 1 << BITS;
-  const int left = x * factor, top = y * factor;
-  int columns[factor];
+  const int row = convolve_index (job.boundary, v, job.height);
   unsigned sum = 0;
 
-#pragma unroll
-  for (int u = 0; u < factor; u++)
-    columns[u] = convolve_index (job.boundary, left + u, job.width);
-#pragma unroll
-  for (int v = 0; v < factor; v++) {
-    int row = convolve_index (job.boundary, top + v, job.height);
-
-#pragma unroll
-    for (int u = 0; u < factor; u++)
-      sum += convolve_sample_at<T> (job, columns[u], row, k);
-  }
+#pragma unroll 4
+  for (int u = left; u < left + count; u++)
+    sum += convolve_sample_at<T> (job, convolve_index (job.boundary, u, job.width), row, k);
   return sum;
 }
 
-/* c of one pixel of the cell, by a warp: its lanes take the samples in turn, row by row. */
+/*
+ * c of pixel i, j of the cell, by the lanes that work on a pixel, each of which takes every lanes-th row. Beyond the cell
+ * nothing is read and written, but all threads of a warp take part in the sums.
+ */
 template <typename T>
 static __device__ __forceinline__ void
-convolve_shrink_pixel (const ConvolveBlurJob &job, int i, int j)
+convolve_shrink_pixel (const ConvolveBlurJob &job, int i, int j, int lane, int lanes)
 {
-  const int bits = job.bits, factor = 1 << bits, lane = threadIdx.x % 32;
+  const int bits = job.bits, factor = 1 << bits;
   const int left = (job.cell.x + i) * factor, top = (job.cell.y + j) * factor;
+  const bool inside = i < job.cell.width && j < job.cell.height;
 
   for (int k = 0; k < job.pixel.samples; k++) {
     unsigned sum = 0;
 
-#pragma unroll 4
-    for (int n = lane; n < factor * factor; n += 32)
-      sum += convolve_sample_at<T> (job, convolve_index (job.boundary, left + (n & (factor - 1)), job.width),
-          convolve_index (job.boundary, top + (n >> bits), job.height), k);
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2)
+    for (int v = lane; v < factor && inside; v += lanes)
+      sum += convolve_sum_line<T> (job, left, top + v, factor, k);
+    for (int step = lanes / 2; step > 0; step /= 2)
       sum += __shfl_xor_sync (0xffffffff, sum, step);
-    if (lane == 0)
+    if (lane == 0 && inside)
       job.c[((int64_t) k * job.cell.height + j) * job.cell.width + i] = convolve_blur_mean (sum, bits, job.pixel.depth);
   }
 }
@@ -199,15 +190,15 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
 
   convolve_wait ();
   const ConvolveTile tile = tables.template table<ConvolveTile> (1)[blockIdx.x];
-  const int i = tile.x + threadIdx.x / 32;
 
   convolve_share (job, tables.template table<ConvolveBlurJob> (0)[tile.job]);
-  if (i >= job.cell.width)
-    return;
+  const int lanes = convolve_shrink_lanes (job.bits), width = convolve_shrink_width (job.bits);
+  const int pixel = threadIdx.x / lanes, lane = threadIdx.x % lanes;
+
   if (job.pixel.type == CONVOLVE_SAMPLE_U8)
-    convolve_shrink_pixel<uint8_t> (job, i, tile.y);
+    convolve_shrink_pixel<uint8_t> (job, tile.x + pixel % width, tile.y + pixel / width, lane, lanes);
   else
-    convolve_shrink_pixel<uint16_t> (job, i, tile.y);
+    convolve_shrink_pixel<uint16_t> (job, tile.x + pixel % width, tile.y + pixel / width, lane, lanes);
 }
 
 #define CONVOLVE_BLUR_SIDE (CONVOLVE_BLUR_TILE + CONVOLVE_MAX_BLUR - 1)
@@ -255,40 +246,39 @@ convolve_load_c (const uint16_t *c, int64_t stride, int width, int height, Convo
     }
 }
 
-/* Makes a part of c, from pixel x, y of the shrunk picture on, of one sample. */
-template <typename T, int BITS>
+/* Makes a part of c, from pixel x, y of a picture that is not shrunk, of one sample. */
+template <typename T>
 static __device__ __forceinline__ void
 convolve_make_c (int x, int y, int sample, int width, int height, ConvolveBlurShared &shared)
 {
   const ConvolveBlurJob &job = shared.job;
+  const int shift = 16 - job.pixel.depth;
 
-  for (int j = threadIdx.x >> 6; j < height; j += CONVOLVE_BATCH_THREADS >> 6)
+  for (int j = threadIdx.x >> 6; j < height; j += CONVOLVE_BATCH_THREADS >> 6) {
+    const int row = convolve_index (job.boundary, y + j, job.height);
+
     for (int i = threadIdx.x & 63; i < width; i += 64)
-      shared.c[j][i] =
-          convolve_blur_mean (convolve_sum_square<T, BITS> (job, x + i, y + j, sample), BITS, job.pixel.depth);
+      shared.c[j][i] = convolve_sample_at<T> (job, convolve_index (job.boundary, x + i, job.width), row, sample)
+          << shift;
+  }
 }
 
 /* The part of c that a tile needs, of width x height pixels, for all threads of the block. */
-template <typename T>
 static __device__ __forceinline__ void
 convolve_find_c (const ConvolveBlurTile &tile, int width, int height, ConvolveBlurShared &shared)
 {
   const ConvolveBlurJob &job = shared.job;
   const int x = tile.x - job.result.x, y = tile.y - job.result.y;
 
-  if (job.bits >= CONVOLVE_SHRUNK_BITS)
+  if (job.bits > 0)
     convolve_load_c (job.c + ((int64_t) tile.sample * job.cell.height + y) * job.cell.width + x, job.cell.width, width,
         height, shared);
-  else if (job.bits == 2)
-    convolve_make_c<T, 2> (job.cell.x + x, job.cell.y + y, tile.sample, width, height, shared);
-  else if (job.bits == 1)
-    convolve_make_c<T, 1> (job.cell.x + x, job.cell.y + y, tile.sample, width, height, shared);
+  else if (job.pixel.type == CONVOLVE_SAMPLE_U8)
+    convolve_make_c<uint8_t> (job.cell.x + x, job.cell.y + y, tile.sample, width, height, shared);
   else
-    convolve_make_c<T, 0> (job.cell.x + x, job.cell.y + y, tile.sample, width, height, shared);
+    convolve_make_c<uint16_t> (job.cell.x + x, job.cell.y + y, tile.sample, width, height, shared);
   __syncthreads ();
 }
-
-static_assert (CONVOLVE_SHRUNK_BITS == 3, "there is a loop for each smaller factor");
 
 /* The sum of `count` values, `step` apart, times weights. */
 static __device__ __forceinline__ unsigned
@@ -337,10 +327,7 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const int width = min (job.tile, job.result.x + job.result.width - tile.x);
   const int height = min (job.tile, job.result.y + job.result.height - tile.y);
 
-  if (job.pixel.type == CONVOLVE_SAMPLE_U8)
-    convolve_find_c<uint8_t> (tile, width + job.row_count - 1, height + job.column_count - 1, shared);
-  else
-    convolve_find_c<uint16_t> (tile, width + job.row_count - 1, height + job.column_count - 1, shared);
+  convolve_find_c (tile, width + job.row_count - 1, height + job.column_count - 1, shared);
   if (job.tile > 16)
     convolve_blur_tile<5> (width, height, shared);
   else if (job.tile > 8)

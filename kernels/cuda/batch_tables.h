@@ -18,6 +18,7 @@
 #define CONVOLVE_CUDA_BATCH_TABLES_H
 
 #include "common/batch.h"
+#include "common/boundary.h"
 #include "common/plan.h"
 
 #ifdef __cplusplus
@@ -30,8 +31,6 @@ extern "C"
 #define CONVOLVE_BLEND_TILE 32     /* side of a tile that is blended */
 #define CONVOLVE_BATCH_THREADS 256 /* of a block */
 #define CONVOLVE_BLEND_THREADS 512 /* of a block that blends */
-#define CONVOLVE_SHRUNK_BITS 3     /* from a factor of 2^3 on the picture is shrunk by a kernel of its own */
-#define CONVOLVE_SHRUNK_TILE 8     /* pixels of a tile then, in one row: one for each warp */
 #define CONVOLVE_BLUR_TILE 32      /* pixels of b along a side of the largest tile of a blur */
 #define CONVOLVE_BLUR_OUTPUTS 32   /* samples along a side that a tile of a blur makes, about */
 
@@ -188,6 +187,28 @@ typedef struct
 
 /* Adds `count` elements at the end, filled with 0: the first of them, or NULL with tables->failed set. */
 void *convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_t size, size_t count);
+
+/*
+ * How a block of threads shrinks a picture by 2^bits: so many lanes work on a pixel, and the tile has width x height
+ * pixels.
+ */
+static CONVOLVE_BOTH int
+convolve_shrink_lanes (int bits)
+{
+  return bits < 5 ? 1 << bits : 32;
+}
+
+static CONVOLVE_BOTH int
+convolve_shrink_width (int bits)
+{
+  return bits < 5 ? 16 : 8;
+}
+
+static CONVOLVE_BOTH int
+convolve_shrink_height (int bits)
+{
+  return CONVOLVE_BATCH_THREADS / convolve_shrink_lanes (bits) / convolve_shrink_width (bits);
+}
 
 /* Adds the tiles of a rectangle, of width x height each. */
 void convolve_table_add_tiles (ConvolveTables *tables, ConvolveTableName name, size_t job, ConvolveRect rect, int width,
