@@ -68,6 +68,13 @@ typedef struct
   float maximum;
   uint64_t numerator, denominator;        /* corrected: of the scale */
   int64_t base_512[CONVOLVE_MAX_SAMPLES]; /* corrected: what is added to the root before rounding down, times 512 */
+
+  /* For devices, which make a root faster than IEEE 754 rounds one. Two ways from such a root to the sample. */
+  bool near_is_right; /* convolve_root_near () is proved right */
+  float near_scale, near_offset[CONVOLVE_MAX_SAMPLES], near_factor;
+  bool pair_is_right; /* convolve_root_pair () is, for two sets */
+  float pair_multiple, pair_scale, pair_offset[CONVOLVE_MAX_SAMPLES], pair_factor, pair_unit,
+      pair_base[CONVOLVE_MAX_SAMPLES];
 } ConvolveRoot;
 
 /* Made by convolve_plan_new (), and never changed afterwards but for its references. */

@@ -119,6 +119,61 @@ rounding_errors (const ConvolveRoot *root, double product, bool single)
   return SAFETY * (unit * (roundings * product + root->maximum + 1) + offset);
 }
 
+/*
+ * Bounds the roundings near a threshold of convolve_root_near (): of the root, of the scale, of the sum, and of near_factor,
+ * which is 1 unit below maximum + 1.
+ */
+static double
+near_errors (const ConvolveRoot *root, double product)
+{
+  double offset = 0;
+
+  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
+    offset = fmax (offset, fabs (root->offset_f[i] - root->offset[i]));
+  return SAFETY * (FLOAT_UNIT * ((CONVOLVE_NEAR_UNITS + 1) * product + 2 * (root->maximum + 1)) + offset);
+}
+
+/* tolerance: how far a value may be from the exact one, in code values. product: the largest root times scale. */
+static void
+choose_near (ConvolveRoot *root, double product, double tolerance)
+{
+  root->near_is_right = near_errors (root, product) < tolerance;
+  root->near_scale = root->scale_f / (root->maximum + 1);
+  root->near_factor = nextafterf (root->maximum + 1, 0);
+  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
+    root->near_offset[i] = root->offset_f[i] / (root->maximum + 1);
+}
+
+/*
+ * The guess of convolve_root_pair () is moved down by the largest error of what is rounded down, so that the guess is never
+ * too large. With thresholds that are multiples of 1 / halves, the multiple m is halves * numerator, and m times the
+ * threshold of r is (halves * r - halves * base) * denominator. All numbers stay below 2^23, so that sums and differences of
+ * two are integers below 2^24. The last bound is that of what is left near the threshold, where L is wrong by less than two
+ * samples.
+ */
+static void
+choose_pair (ConvolvePlan *plan, double halves, double product)
+{
+  ConvolveRoot *root = &plan->root;
+  double multiple = halves * (double) root->numerator, unit = halves * (double) root->denominator, base = 0;
+  double largest = largest_root (plan) * multiple, error;
+
+  for (int i = 0; i < plan->pixel.samples; i++)
+    base = fmax (base, fabs ((double) root->base_512[i] / 512));
+  error = SAFETY * FLOAT_UNIT * ((CONVOLVE_NEAR_UNITS + 3) * product + 5 * (root->maximum + 2 + base));
+  root->pair_is_right = plan->n_parts == 2 && error < 0.25 && largest < LIMIT / 2
+      && unit * (root->maximum + 1 + base) < LIMIT / 2
+      && 2 * unit * fmin (largest + 2 * unit, unit * (root->maximum + 1 + base)) < LIMIT / 4;
+  root->pair_multiple = (float) multiple;
+  root->pair_scale = (float) (root->scale / multiple / root->maximum);
+  root->pair_factor = nextafterf (root->maximum, 0);
+  root->pair_unit = (float) unit;
+  for (int i = 0; i < plan->pixel.samples; i++) {
+    root->pair_offset[i] = (float) (((double) root->base_512[i] / 512 - error) / root->maximum);
+    root->pair_base[i] = (float) ((double) root->base_512[i] / 512 * unit);
+  }
+}
+
 /* Chooses the kind for the scale p / q, and sets the offsets, which are the bases until then. */
 static void
 choose_kind (ConvolvePlan *plan, ConvolveFraction scale)
@@ -149,6 +204,8 @@ choose_kind (ConvolvePlan *plan, ConvolveFraction scale)
     root->kind = CONVOLVE_ROOT_DOUBLE;
   else
     root->kind = CONVOLVE_ROOT_CORRECTED;
+  choose_near (root, threshold * root->scale, gap / 2);
+  choose_pair (plan, halves, threshold * root->scale);
 }
 
 bool
@@ -181,6 +238,19 @@ convolve_root_init (ConvolvePlan *plan, const ConvolveMask *mask)
 
     for (int i = 0; i < plan->pixel.samples; i++)
       root->offset[i] += error;
+  } else {
+    /*
+     * Devices keep half of the promise for the root where the sets take the other half. The product is doubled for the
+     * roundings of the values before they are squared: less the sum at the zero level, and scaled.
+     */
+    double product = root->maximum + 1;
+
+    root->scale_f = 1;
+    for (int i = 0; i < plan->pixel.samples; i++) {
+      root->offset_f[i] = (float) root->offset[i];
+      product = fmax (product, root->maximum + 1 + fabs (root->offset[i]));
+    }
+    choose_near (root, 2 * product, convolve_budget (plan) / 2);
   }
   return exact;
 }

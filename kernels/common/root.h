@@ -26,6 +26,33 @@
 #define CONVOLVE_ROOT_D(a) sqrt (a)
 #endif
 
+/* Operations in single precision with one rounding each: a * b + c, a * b, and a + b. */
+#ifdef __CUDA_ARCH__
+#define CONVOLVE_FMA_F(a, b, c) __fmaf_rn (a, b, c)
+#define CONVOLVE_PRODUCT_F(a, b) __fmul_rn (a, b)
+#define CONVOLVE_SUM_F(a, b) __fadd_rn (a, b)
+#else
+#define CONVOLVE_FMA_F(a, b, c) fmaf (a, b, c)
+#define CONVOLVE_PRODUCT_F(a, b) ((a) * (b))
+#define CONVOLVE_SUM_F(a, b) ((a) + (b))
+#endif
+
+/*
+ * The largest relative error of a root from which convolve_root_near () and convolve_root_pair () make a sample, in
+ * units of 2^-24. The squares are added in single precision, which is 4 units for eight sets. The root itself may be wrong
+ * by 4 units, and PTX promises 2 of sqrt.approx.f32.
+ */
+#define CONVOLVE_NEAR_UNITS 8
+
+/* As CONVOLVE_MAGIC of common/integer_tail.h: the last place is 1. CONVOLVE_ROOT_LOW () is the integer added to it. */
+#define CONVOLVE_ROOT_MAGIC 12582912.0f
+#define CONVOLVE_ROOT_MAGIC_BITS 0x4B400000
+#ifdef __CUDA_ARCH__
+#define CONVOLVE_ROOT_LOW(a) ((unsigned) (__float_as_int (a) - CONVOLVE_ROOT_MAGIC_BITS))
+#else
+#define CONVOLVE_ROOT_LOW(a) ((unsigned) ((a) -CONVOLVE_ROOT_MAGIC))
+#endif
+
 /* The high 64 bits of a product. */
 static CONVOLVE_BOTH uint64_t
 convolve_high_product (uint64_t a, uint64_t b)
@@ -91,6 +118,57 @@ convolve_root_float (const ConvolveRoot *root, int sample, float squares)
 
   value = value > 0 ? value : 0;
   return (unsigned) (value < root->maximum ? value : root->maximum);
+}
+
+/*
+ * share * factor rounded down to an integer, plus CONVOLVE_ROOT_MAGIC, for the share that near * scale + offset is, clamped to
+ * 0 .. 1, because an instruction does that at no cost. factor is below 2^16.
+ */
+static CONVOLVE_BOTH float
+convolve_root_floor (float near, float scale, float offset, float factor)
+{
+#ifdef __CUDA_ARCH__
+  return __fmaf_rd (__saturatef (__fmaf_rn (near, scale, offset)), factor, CONVOLVE_ROOT_MAGIC);
+#else
+  float share = fmaf (near, scale, offset);
+
+  share = share > 0 ? share < 1 ? share : 1 : 0;
+  return CONVOLVE_ROOT_MAGIC + (float) floor ((double) share * factor);
+#endif
+}
+
+/*
+ * Where near_is_right: the sample, as CONVOLVE_ROOT_LOW () takes it from the result. near_factor is the last number before
+ * maximum + 1, so that a share of 1 becomes the maximum.
+ */
+static CONVOLVE_BOTH float
+convolve_root_near (const ConvolveRoot *root, int sample, float near)
+{
+  return convolve_root_floor (near, root->near_scale, root->near_offset[sample], root->near_factor);
+}
+
+/*
+ * Where pair_is_right: the sample of two values, both times pair_multiple, whose root is about near. A guess that is never
+ * too large, and too small by 1 at most, is corrected by one comparison. With m the multiple and L = m * t, where t is the
+ * threshold of the next sample,
+ *
+ *   L^2 - a^2 - b^2 = (L - a) (L + a) - b^2
+ *
+ * is computed without an error: both factors are integers below 2^24, the rounding of their product is found by a fused
+ * multiplication and addition, and what is left after the subtraction of b^2 is small, because the guess is near. Where
+ * the guess is far, because it was clamped, what is left is so large that roundings do not change its sign.
+ */
+static CONVOLVE_BOTH unsigned
+convolve_root_pair (const ConvolveRoot *root, int sample, float a, float b, float near)
+{
+  float guess = convolve_root_floor (near, root->pair_scale, root->pair_offset[sample], root->pair_factor);
+  float next = CONVOLVE_SUM_F (guess, 1 - CONVOLVE_ROOT_MAGIC);
+  float threshold = fmaxf (CONVOLVE_FMA_F (next, root->pair_unit, -root->pair_base[sample]), 0);
+  float below = CONVOLVE_SUM_F (threshold, -a), above = CONVOLVE_SUM_F (threshold, a);
+  float product = CONVOLVE_PRODUCT_F (below, above), lost = CONVOLVE_FMA_F (below, above, -product);
+  unsigned r = CONVOLVE_ROOT_LOW (guess);
+
+  return CONVOLVE_SUM_F (CONVOLVE_FMA_F (-b, b, product), lost) <= 0 ? r + 1 : r;
 }
 
 #endif

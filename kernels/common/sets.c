@@ -36,11 +36,18 @@ init_set (ConvolvePlan *plan, const ConvolveMask *mask, int k, int sign, Convolv
   return convolve_fail (error, status, 0, "%s", wrong.text);
 }
 
+/* The first part of an absolute value has a divisor above 0, so that the result grows with the magnitude of its sum. */
+static int
+sign_of (const ConvolveMask *mask)
+{
+  return mask->combination == CONVOLVE_ABSOLUTE && mask->divisor < 0 ? -1 : 1;
+}
+
 static ConvolveStatus
 init_parts (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error)
 {
   bool magnitude = mask->combination == CONVOLVE_MAGNITUDE, absolute = mask->combination == CONVOLVE_ABSOLUTE;
-  int n = absolute ? 2 : mask->sets;
+  int n = absolute ? 2 : mask->sets, sign = sign_of (mask);
 
   plan->parts = calloc (n, sizeof (*plan->parts));
   if (!plan->parts)
@@ -54,7 +61,7 @@ init_parts (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error)
     part->boundary = plan->boundary;
     part->pixels = plan->pixels;
     part->budget_share = magnitude ? (1 - ROOT_SHARE) / sqrt (n) : 1;
-    status = init_set (part, mask, absolute ? 0 : k, absolute && k == 1 ? -1 : 1, error);
+    status = init_set (part, mask, absolute ? 0 : k, absolute && k == 1 ? -sign : sign, error);
     if (status != CONVOLVE_OK)
       return status;
     plan->exact = plan->exact && part->exact;
@@ -88,7 +95,7 @@ convolve_sets_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError 
   plan->budget_share = 1;
   plan->combination = mask->combination;
   if (status == CONVOLVE_OK)
-    status = init_set (plan, mask, 0, 1, error);
+    status = init_set (plan, mask, 0, sign_of (mask), error);
   if (status == CONVOLVE_OK && mask->combination != CONVOLVE_SUM)
     status = init_parts (plan, mask, error);
   return status;

@@ -54,8 +54,6 @@ find_tail (const ConvolvePlan *plan)
 {
   const ConvolvePlan *parts = plan->parts, *found = parts;
 
-  if (plan->combination == CONVOLVE_ABSOLUTE && !(found->tail.scale > 0))
-    found = &parts[1];
   if (found->tail.needs_double || !(found->tail.scale > 0))
     return NULL;
   for (int k = 1; k < plan->n_parts && plan->combination == CONVOLVE_LARGEST; k++)

@@ -346,23 +346,14 @@ convolve_store_integers (const ConvolveImage &image, const ConvolveIntegerTail &
   convolve_store_words (to, out);
 }
 
-/*
- * Computes or copies one sample of the four border pixels that begin at x, or of as many as are left of end. The
- * coordinate of each neighbour goes through the boundary.
- */
+/* Adds the products of one sample of the four border pixels from x on. Coordinates of neighbours go through the boundary. */
 template <typename T, int K>
 static __device__ __forceinline__ void
-convolve_border_group (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K], int x, int y,
-    int end, int sample)
+convolve_border_sums (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K], int x, int y,
+    int sample, float (&sums)[CONVOLVE_GROUP])
 {
   int column[K + CONVOLVE_GROUP - 1]; /* offsets of the columns in a row, in bytes; -1: the zero level */
-  float sums[CONVOLVE_GROUP] = {};
 
-  if (!(image.select >> sample & 1)) {
-    for (end = min (end, x + CONVOLVE_GROUP); x < end; x++)
-      *convolve_destination<T> (image, x, y, sample) = *convolve_source<T> (image, x, y, sample);
-    return;
-  }
 #pragma unroll
   for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++) {
     int at = convolve_boundary_index (parts.boundary, x + i - K / 2, image.width);
@@ -394,9 +385,35 @@ convolve_border_group (const ConvolveImage &image, const ConvolveParts &parts, c
       sums[c] += part;
     }
   }
+}
+
+/* Copies one sample of the four border pixels that begin at x, or of as many as are left of end. */
+template <typename T>
+static __device__ __forceinline__ void
+convolve_border_copy (const ConvolveImage &image, int x, int y, int end, int sample)
+{
+  for (end = min (end, x + CONVOLVE_GROUP); x < end; x++)
+    *convolve_destination<T> (image, x, y, sample) = *convolve_source<T> (image, x, y, sample);
+}
+
+/* Computes or copies them. ABSOLUTE: the magnitudes of the sums are what the tail takes. */
+template <typename T, int K, bool ABSOLUTE>
+static __device__ __forceinline__ void
+convolve_border_group (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K], int x, int y,
+    int end, int sample)
+{
+  float sums[CONVOLVE_GROUP] = {};
+
+  if (!(image.select >> sample & 1)) {
+    convolve_border_copy<T> (image, x, y, end, sample);
+    return;
+  }
+  convolve_border_sums<T, K> (image, parts, taps, x, y, sample, sums);
 #pragma unroll
   for (int c = 0; c < CONVOLVE_GROUP; c++)
     if (x + c < end) {
+      if (ABSOLUTE)
+        sums[c] = fabsf (sums[c]);
       int value = convolve_floor<T> (image.tail, sample, sums[c]);
       unsigned word = sizeof (T) == 1 ? convolve_clamp_bytes (0, value, 0) : (unsigned) value << image.shift;
 
@@ -407,11 +424,12 @@ convolve_border_group (const ConvolveImage &image, const ConvolveParts &parts, c
 
 /*
  * Does the border where this block is one of the border's. Returns true for such a block, which is then finished. The
- * groups of the rows above and below the inner part are counted first, then those left and right of it.
+ * groups of the rows above and below the inner part are counted first, then those left and right of it. group () does
+ * one sample of four pixels from x, y on, or of as many as are left of end.
  */
-template <typename T, int S, int K>
+template <int S, typename Group>
 static __device__ __forceinline__ bool
-convolve_border (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K])
+convolve_walk_border (const ConvolveImage &image, const ConvolveParts &parts, Group group)
 {
   if (blockIdx.y >= parts.border_rows)
     return false;
@@ -439,9 +457,19 @@ convolve_border (const ConvolveImage &image, const ConvolveParts &parts, const f
       else
         at -= left, x = parts.right;
     }
-    convolve_border_group<T, K> (image, parts, taps, x + (int) (at / S) * CONVOLVE_GROUP, row, end, at % S);
+    group (x + (int) (at / S) * CONVOLVE_GROUP, row, end, at % S);
   }
   return true;
+}
+
+/* convolve_walk_border () for one set of taps. */
+template <typename T, int S, int K, bool ABSOLUTE = false>
+static __device__ __forceinline__ bool
+convolve_border (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K])
+{
+  return convolve_walk_border<S> (image, parts, [&] (int x, int y, int end, int sample) {
+    convolve_border_group<T, K, ABSOLUTE> (image, parts, taps, x, y, end, sample);
+  });
 }
 
 /*
@@ -489,15 +517,19 @@ convolve_load_tile (const ConvolveImage &image, int2 tile, uint32_t (&words)[ROW
   }
 }
 
+/* Of a kernel's second parameter, at most: with the image, parameters up to 4 KB make the cheapest launches. */
+#define CONVOLVE_BORDER_BYTES 3072
+
 /* What load () leaves for convolve_border_run (). */
 struct ConvolveBorderKernel
 {
   const void *kernel;
-  int pixels, rows;                     /* of a thread's tile */
-  int warps;                            /* of a block */
-  int side;                             /* of the kernel's mask, K */
-  size_t mask_size;                     /* bytes of mask that are used */
-  alignas (16) unsigned char mask[512]; /* the kernel's second parameter; its ConvolveParts depend on the plane */
+  int pixels, rows; /* of a thread's tile */
+  int warps;        /* of a block */
+  int side;         /* of the kernel's mask, K */
+  size_t mask_size; /* bytes of mask that are used */
+  alignas (16) unsigned char mask
+      [CONVOLVE_BORDER_BYTES]; /* the kernel's second parameter; its ConvolveParts depend on the plane */
 };
 
 /* Copies the kernel and its mask to plan->loaded. Errors: NO_MEMORY. */

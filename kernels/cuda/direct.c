@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/border.h"
+#include "cuda/sets.h"
 
 CONVOLVE_DEVICE_FUNCTIONS (direct);
 
 #define TWO_24 16777216
+
+static bool
+accepts_absolute (const ConvolvePlan *plan, const char **reason)
+{
+  *reason = "the mask is an absolute value and larger than 5x5";
+  return plan->taps.width <= CONVOLVE_SETS_SIDE && plan->taps.height <= CONVOLVE_SETS_SIDE
+      && convolve_sets_are_magnitude_of_sum (plan, reason);
+}
 
 /*
  * One float sum takes all products of an output in turn, and is rounded after each. convolve_taps_init () counts fewer
@@ -16,6 +25,10 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   int count = plan->taps.width * plan->taps.height;
   double gain = convolve_border_magnitude (plan->taps.taps, count);
 
+  if (plan->combination == CONVOLVE_ABSOLUTE && !accepts_absolute (plan, reason))
+    return false;
+  if (plan->combination == CONVOLVE_MAGNITUDE || plan->combination == CONVOLVE_LARGEST)
+    return convolve_direct_accepts_sets (plan, reason);
   *reason = "the sums need double precision";
   if (plan->double_sums || (!plan->exact && gain * count * plan->tail.maximum / TWO_24 > convolve_budget (plan) / 4))
     return false;
@@ -25,6 +38,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_direct = {
   .name = "direct",
   .number = 8,
+  .combines = true,
   .idea = "each thread keeps a block of outputs in registers and reads each sample once",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (direct),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/border.cuh"
+#include "cuda/sets.h"
 
 CONVOLVE_DEVICE_FUNCTIONS (direct);
 
@@ -23,8 +24,10 @@ struct DirectTaps
  *                   column c:      0   1           2           3
  *     sums[0] (mask row n - r = 1) .   tap[1][2]   tap[1][1]   tap[1][0]
  *     sums[1] (mask row n - r = 0) .   tap[0][2]   tap[0][1]   tap[0][0]
+ *
+ * ABSOLUTE: the magnitudes of the sums are what the tail takes.
  */
-template <typename T, int K, int S, int W, int R>
+template <typename T, int K, int S, int W, int R, bool ABSOLUTE>
 __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS, S == 1 ? 8 : 1)
     convolve_direct (const __grid_constant__ ConvolveImage image, const __grid_constant__ DirectTaps<K> taps)
 {
@@ -34,7 +37,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS, S == 1 ? 8 : 
   float sums[R][S][columns];
 
   convolve_wait ();
-  if (convolve_border<T, S, K> (image, parts, taps.tap))
+  if (convolve_border<T, S, K, ABSOLUTE> (image, parts, taps.tap))
     return;
   int2 tile = convolve_tile<W, R> (parts);
   convolve_load_tile<bytes, W, K> (image, tile, words);
@@ -57,12 +60,14 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS, S == 1 ? 8 : 
               sums[r][s][c] +=
                   taps.tap[n - r < 0 || n - r >= K ? 0 : n - r][i - c < 0 || i - c >= K ? 0 : i - c] * value;
       }
-
+#pragma unroll
+  for (int i = 0; i < R * S * columns && ABSOLUTE; i++)
+    sums[0][0][i] = fabsf (sums[0][0][i]);
   convolve_store_sums<T, S, W, R> (image, tile, sums, &words[K / 2]);
 }
 
 /* Centres the mask in K x K taps and loads the kernel. */
-template <typename T, int K, int S, int W, int R>
+template <typename T, int K, int S, int W, int R, bool ABSOLUTE = false>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -73,8 +78,8 @@ load (ConvolvePlan *plan, ConvolveError *error)
     for (int i = 0; i < from->width; i++)
       taps.tap[j + (K - from->height) / 2][i + (K - from->width) / 2] =
           from->taps[j * from->width + i] * convolve_tap_unit (plan);
-  return convolve_border_load<K, W, R> (plan, (const void *) convolve_direct<T, K, S, W, R>, taps, CONVOLVE_WARPS,
-      error);
+  return convolve_border_load<K, W, R> (plan, (const void *) convolve_direct<T, K, S, W, R, ABSOLUTE>, taps,
+      CONVOLVE_WARPS, error);
 }
 
 ConvolveStatus
@@ -96,7 +101,23 @@ convolve_direct_load (ConvolvePlan *plan, ConvolveError *error)
         { load<uint16_t, 9, 1, 1, 8>, load<uint16_t, 9, 2, 1, 4>, load<uint16_t, 9, 4, 1, 2> },
     },
   };
-  return loads[plan->pixel.type][convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
+  /* Larger absolute values are rare, and their kernels would take long to compile. */
+  static const Load absolute_loads[CONVOLVE_N_SAMPLE_TYPES][2][3] = {
+    {
+        { load<uint8_t, 3, 1, 2, 4, true>, load<uint8_t, 3, 2, 1, 4, true>, load<uint8_t, 3, 4, 1, 2, true> },
+        { load<uint8_t, 5, 1, 2, 4, true>, load<uint8_t, 5, 2, 1, 4, true>, load<uint8_t, 5, 4, 1, 2, true> },
+    },
+    {
+        { load<uint16_t, 3, 1, 1, 4, true>, load<uint16_t, 3, 2, 1, 4, true>, load<uint16_t, 3, 4, 1, 2, true> },
+        { load<uint16_t, 5, 1, 1, 4, true>, load<uint16_t, 5, 2, 1, 4, true>, load<uint16_t, 5, 4, 1, 2, true> },
+    },
+  };
+  int size = convolve_border_size (plan), samples = plan->pixel.samples / 2;
+
+  if (plan->combination == CONVOLVE_ABSOLUTE)
+    return absolute_loads[plan->pixel.type][size][samples](plan, error);
+  return plan->n_parts > 0 ? convolve_direct_load_sets (plan, error)
+                           : loads[plan->pixel.type][size][samples](plan, error);
 }
 
 ConvolveStatus

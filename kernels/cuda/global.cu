@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/launch.cuh"
+#include "cuda/sets.h"
 
 CONVOLVE_DEVICE_FUNCTIONS (global);
 
@@ -28,6 +29,8 @@ convolve_global_load (ConvolvePlan *plan, ConvolveError *error)
 {
   static const ConvolveKernels kernels = CONVOLVE_KERNELS (convolve_global);
 
+  if (plan->n_parts > 0)
+    return convolve_global_load_sets (plan, error);
   return convolve_load_tiles (plan, convolve_kernel (plan, kernels), { dim3 (32, 8), 32, 8, 0 }, &plan->device_memory,
       error);
 }

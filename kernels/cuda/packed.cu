@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/border.cuh"
+#include "cuda/sets.h"
 
 CONVOLVE_DEVICE_FUNCTIONS (packed);
 
@@ -49,8 +50,10 @@ move_down (uint32_t column, const uint32_t *words, int k)
  *     mask rows 3 and 7, and after the last mask row, whose word is 0 0 0 w.
  *
  * For example, samples 10 20 30 40 and weights 1 2 3 -1 add 10 + 40 + 90 - 40 = 100.
+ *
+ * ABSOLUTE: the magnitudes of the sums are what the tail takes.
  */
-template <int K, int S, int W, int R, bool CLAMPS>
+template <int K, int S, int W, int R, bool CLAMPS, bool ABSOLUTE>
 __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
     convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedTaps<K> taps)
 {
@@ -60,7 +63,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   int sums[R][S][columns], row[K * taps.row_words], last_column[taps.column_words + 1];
 
   convolve_wait ();
-  if (convolve_border<uint8_t, S, K> (image, parts, taps.single))
+  if (convolve_border<uint8_t, S, K, ABSOLUTE> (image, parts, taps.single))
     return;
   int2 tile = convolve_tile<W, R> (parts);
   convolve_load_tile<S, W, K> (image, tile, words);
@@ -68,7 +71,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   convolve_take (last_column, taps.column);
 #pragma unroll
   for (int i = 0; i < R * S * columns; i++)
-    sums[0][0][i] = taps.tail.start[i / columns % S];
+    sums[0][0][i] = ABSOLUTE ? 0 : taps.tail.start[i / columns % S];
 #pragma unroll
   for (int n = 0; n < rows; n++)
 #pragma unroll
@@ -101,6 +104,9 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
       }
     }
 
+#pragma unroll
+  for (int i = 0; i < R * S * columns && ABSOLUTE; i++)
+    sums[0][0][i] = abs (sums[0][0][i]) + taps.tail.start[i / columns % S];
   uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
 #pragma unroll
   for (int r = 0; r < R; r++, to += image.destination_stride)
@@ -128,10 +134,11 @@ load (ConvolvePlan *plan, ConvolveError *error)
       else
         taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
     }
-  return convolve_border_load<K, W, R> (plan,
-      taps.tail.clamps ? (const void *) convolve_packed<K, S, W, R, true>
-                       : (const void *) convolve_packed<K, S, W, R, false>,
-      taps, CONVOLVE_WARPS, error);
+  const void *kernel = taps.tail.clamps ? (const void *) convolve_packed<K, S, W, R, true, false>
+                                        : (const void *) convolve_packed<K, S, W, R, false, false>;
+  if (plan->combination == CONVOLVE_ABSOLUTE)
+    kernel = (const void *) convolve_packed<K, S, W, R, true, true>;
+  return convolve_border_load<K, W, R> (plan, kernel, taps, CONVOLVE_WARPS, error);
 }
 
 ConvolveStatus
@@ -145,6 +152,8 @@ convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
     { load<7, 1, 1, 12>, load<7, 2, 1, 8>, load<7, 4, 1, 4> },
     { load<9, 1, 1, 8>, load<9, 2, 1, 8>, load<9, 4, 1, 4> },
   };
+  if (plan->n_parts > 0 && plan->combination != CONVOLVE_ABSOLUTE)
+    return convolve_packed_load_sets (plan, error);
   return loads[convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
 }
 

@@ -44,10 +44,10 @@ static const struct
 static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
 
 /*
- * As in BenchMask. Three more are made only where they are asked for: weights of 0 and 1 without order and weights of 1,
- * which are exact at any size, and the list of bench_usual.h.
+ * As in BenchMask. Four more are made only where they are asked for: weights of 0 and 1 without order and weights of 1,
+ * which are exact at any size, and the two lists of bench_usual.h.
  */
-static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones", "box", "usual" };
+static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones", "box", "usual", "edges" };
 
 /* A plane's size is the frame's divided; its samples begin where those of the plane before end. */
 typedef struct
@@ -56,7 +56,10 @@ typedef struct
   ConvolvePixel pixel;
 } Plane;
 
-/* The last two only where they are asked for: pixels of three samples, and samples with something between them. */
+/*
+ * The last three only where they are asked for: pixels of three samples, samples with something between them, and samples
+ * of 16 bits.
+ */
 #define GRAY(...) \
   { \
     1, \
@@ -89,6 +92,7 @@ static const struct
   { "RGB", 1,
       { { 1, { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 3, .stride = 3, .select = 7, .biased = 7 } } } },
   { "YUY2-Y", 1, { GRAY (.type = CONVOLVE_SAMPLE_U8, .depth = 8, .stride = 2, .zero = { 16 }) } },
+  { "GRAY16", 1, { GRAY (.type = CONVOLVE_SAMPLE_U16, .depth = 16, .stride = 2) } },
 };
 
 enum
@@ -96,11 +100,12 @@ enum
   N_SIZES = sizeof sizes / sizeof *sizes,
   N_SIDES = sizeof sides / sizeof *sides,
   N_KINDS = sizeof kinds / sizeof *kinds,
-  ONES = N_KINDS - 3,
-  BOX = N_KINDS - 2,
-  USUAL = N_KINDS - 1,
+  ONES = N_KINDS - 4,
+  BOX = N_KINDS - 3,
+  USUAL = N_KINDS - 2,
+  EDGES = N_KINDS - 1,
   N_FORMATS = sizeof formats / sizeof *formats,
-  N_USUAL_FORMATS = N_FORMATS - 2
+  N_USUAL_FORMATS = N_FORMATS - 3
 };
 
 typedef struct
@@ -127,7 +132,7 @@ typedef struct
   FILE *csv;
   BenchPlot plot;
   int size, format, kind, side, pairs, turn;
-  const BenchUsual *usual; /* the mask of the kind "usual" */
+  const BenchUsual *usual; /* the mask of the kinds "usual" and "edges" */
   size_t bytes;            /* of a frame */
   unsigned char *source[MAX_PAIRS], *destination[MAX_PAIRS];
 } Bench;
@@ -136,7 +141,7 @@ typedef struct
 static bool
 make_mask (const Bench *bench, int divided, ConvolveMask *mask)
 {
-  if (bench->kind == USUAL)
+  if (bench->kind >= USUAL)
     return bench_usual_make (bench->usual, divided, mask);
   if (!bench_make_mask (mask, bench->side, (BenchMask) bench->kind))
     return false;
@@ -237,7 +242,7 @@ static void
 print_row (Bench *bench, Row *row, double copy_us)
 {
   const char *size = sizes[bench->size].name, *format = formats[bench->format].name;
-  const char *kind = bench->kind == USUAL ? bench->usual->name : kinds[bench->kind];
+  const char *kind = bench->kind >= USUAL ? bench->usual->name : kinds[bench->kind];
   const char *taken = row->plans[0] ? convolve_plan_variant (row->plans[0]) : "";
   double us, single_us;
 
@@ -359,6 +364,23 @@ open_frames (Bench *bench, ConvolveError *error)
   return done;
 }
 
+/* The masks of a list of bench_usual.h, where the kind is asked for. */
+static bool
+bench_list (Bench *bench, int kind, ConvolveError *error)
+{
+  const char *only = bench->options->kind;
+  int count = kind == USUAL ? bench_usual_count () : bench_edges_count ();
+  bool done = true;
+
+  bench->kind = kind;
+  for (int u = 0; u < count && only && wanted (only, kinds[kind]) && done; u++) {
+    bench->usual = kind == USUAL ? bench_usual (u) : bench_edges (u);
+    bench->side = bench->usual->side;
+    done = bench_mask (bench, error);
+  }
+  return done;
+}
+
 static bool
 bench_all (Bench *bench, ConvolveError *error)
 {
@@ -377,12 +399,7 @@ bench_all (Bench *bench, ConvolveError *error)
         if (options->kind ? wanted (options->kind, kinds[bench->kind]) : bench->kind < ONES)
           done = bench_mask (bench, error);
       }
-      for (int u = 0; u < bench_usual_count () && options->kind && wanted (options->kind, kinds[USUAL]) && done; u++) {
-        bench->kind = USUAL;
-        bench->usual = bench_usual (u);
-        bench->side = bench->usual->side;
-        done = bench_mask (bench, error);
-      }
+      done = done && bench_list (bench, USUAL, error) && bench_list (bench, EDGES, error);
       close_frames (bench);
     }
   return done;
@@ -411,9 +428,10 @@ usage (void)
 {
   fprintf (stderr,
       "bench [options]: times the device variants\n"
-      "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010|RGB|YUY2-Y, --mask WIDTH, --variant NAME|auto,\n"
-      "  --kind any|rank-1|gaussian|low-rank|ones|box|usual\n"
-      "                  only these, of each with commas between; usual: the presets and weights of README's table\n"
+      "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010|RGB|YUY2-Y|GRAY16, --mask WIDTH, --variant NAME|auto,\n"
+      "  --kind any|rank-1|gaussian|low-rank|ones|box|usual|edges\n"
+      "                  only these, of each with commas between; usual: the presets and weights of README's table;\n"
+      "                  edges: slopes and combinations\n"
       "  --rounds N      30\n"
       "  --limit US      a frame that takes longer is left out, 5000\n"
       "  --csv FILE      all figures\n"

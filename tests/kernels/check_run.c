@@ -43,15 +43,15 @@ fail (Run *run, const char *format, ...)
   fprintf (run->file, "\n");
 }
 
-/* Whether the variant takes every plain mask, or every combination, so that a refusal is a failure. */
+/* Whether the variant takes every mask, so that a refusal is a failure. */
 static bool
-is_total (const char *variant, bool plain)
+is_total (const char *variant)
 {
   static const char *const total[] = { "auto", "global", "cpu", "cpu-reference" };
 
   for (size_t i = 0; i < sizeof total / sizeof *total; i++) {
     if (strcmp (variant, total[i]) == 0)
-      return plain || strcmp (variant, "global") != 0;
+      return true;
   }
   return false;
 }
@@ -69,7 +69,7 @@ make_plan (Run *run)
 
   if (error.text[0] == '\0')
     fail (run, "no plan, status %d, and no text", error.status);
-  else if (error.status != CONVOLVE_UNSUPPORTED || is_total (run->variant, test->mask.mask.combination == CONVOLVE_SUM))
+  else if (error.status != CONVOLVE_UNSUPPORTED || is_total (run->variant))
     fail (run, "no plan, status %d: %s", error.status, error.text);
   else
     run->verdict->verdict = CHECK_REFUSED;
@@ -112,7 +112,7 @@ check_plan (Run *run)
     fail (run, "convolve_plan_on_device() is not what the table says of %s", name);
   if (strcmp (run->variant, "auto") != 0 && strcmp (run->variant, name) != 0)
     fail (run, "the plan's variant is %s", name);
-  if (run->device && !convolve_plan_on_device (run->plan) && test->mask.mask.combination == CONVOLVE_SUM)
+  if (run->device && !convolve_plan_on_device (run->plan))
     fail (run, "auto takes %s although there is a device", name);
 
   if (test->mask.exact && !exact)

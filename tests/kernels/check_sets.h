@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Masks of several sets: every way of the variant cpu, roots next to their thresholds, and who refuses them. */
+/* Masks of several sets: every way of the variant cpu, roots next to their thresholds, and who takes them. */
 #ifndef TESTS_KERNELS_CHECK_SETS_H
 #define TESTS_KERNELS_CHECK_SETS_H
 
@@ -14,10 +14,13 @@ int check_sets_random (uint64_t seed, int cases, FILE *file);
 /* Magnitudes at and next to every threshold of random scales and offsets, held against integers of 128 bits. */
 int check_sets_roots (uint64_t seed, int plans, FILE *file);
 
+/* The roots that devices make, from approximate roots at the limit of their error; those of sobel for every sum. */
+int check_sets_device_roots (uint64_t seed, FILE *file);
+
 /* A thread of the variant cpu needs less than 4 MiB for a 4K frame, for any combination. */
 int check_sets_memory (FILE *file);
 
-/* Variants on a device refuse combinations, in a sentence about the mask. */
-int check_sets_refused (FILE *file);
+/* Which variants take the masks of edges, in every depth. */
+int check_sets_accepted (FILE *file);
 
 #endif
