@@ -147,7 +147,7 @@ make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, 
     ConvolveError *error)
 {
   ConvolveStatus status = CONVOLVE_OK;
-  guint on_device, count;
+  guint on_device;
 
   for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
     for (guint i = 0; i < plans->in.n_groups && status == CONVOLVE_OK
@@ -155,14 +155,7 @@ make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, 
          i++)
       status = make_group (&plans->group[kind][i], i == 0 && !plans->mask_info ? &plans->mask_info : NULL, properties,
           &plans->in, i, kind, device, error);
-  count = count_plans (plans, &on_device);
-  /*
-   * All planes of a frame are convolved in one place: where auto takes the CPU for one plane, the CPU has all planes.
-   */
-  if (status == CONVOLVE_OK && on_device > 0 && on_device < count) {
-    clear_groups (plans);
-    return make_groups (plans, properties, NULL, error);
-  }
+  count_plans (plans, &on_device);
   return status == CONVOLVE_OK ? make_copies (plans, on_device > 0 ? device : NULL, error) : status;
 }
 

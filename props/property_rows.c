@@ -165,10 +165,8 @@ const Row convolve_property_rows[] = {
       .blurb = "Share of the convolved picture in the output; the rest is the input, and the mixture is rounded once "
                "(0 = the input, 1 = the convolved picture; absolute and presets of several masks need 1)" },
   { "absolute", "Absolute", BOOLEAN_AT (mask.absolute), .target = MASK, .flags = PLAYING,
-      .blurb =
-          "Take the weighted sum without its sign, before bias is added: an edge mask then shows dark-to-bright "
-          "and bright-to-dark edges alike; sobel, prewitt, scharr, roberts and kirsch are never negative anyway; all "
-          "of these run on the CPU so far" },
+      .blurb = "Take the weighted sum without its sign, before bias is added: an edge mask then shows dark-to-bright "
+               "and bright-to-dark edges alike; sobel, prewitt, scharr, roberts and kirsch are never negative anyway" },
   { "boundary-color", "Boundary color", UINT_AT (boundary_color), .target = CONSTANT, .flags = CONTROLLABLE,
       .most = G_MAXUINT32, .standard = 0xff000000,
       .blurb = "Colour outside the picture for boundary=constant, as 0xAARRGGBB; AA counts where components has a" },
