@@ -129,14 +129,18 @@ random_ranges (CheckCase *test)
     test->pixel.range[k] = random_span (&random, test->pixel.depth);
 }
 
-/* Every third mask becomes a combination, by a random stream of its own, too. */
+/* Every third mask becomes a combination, by a random stream of its own, too. Half of them are masks of edges. */
 static bool
 random_sets (CheckCase *test)
 {
   CheckRandom random;
 
   check_random_init (&random, test->seed ^ 0x73657473, test->number);
-  return !check_random_one_in (&random, 3) || check_mask_combine (&test->mask, &random, check_largest (&test->pixel));
+  if (!check_random_one_in (&random, 3))
+    return true;
+  if (check_random_one_in (&random, 2))
+    return check_mask_edges (&test->mask, &random, check_largest (&test->pixel));
+  return check_mask_combine (&test->mask, &random, check_largest (&test->pixel));
 }
 
 /*

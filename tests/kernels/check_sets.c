@@ -44,35 +44,6 @@ fill_taps (ConvolveMask *mask, int kind, CheckRandom *random)
   }
 }
 
-/* Small sums that are 0 on flat areas, as the slopes of edges are. */
-static bool
-make_edges (CheckCase *test, CheckRandom *random)
-{
-  ConvolveCombination combination = check_random_range (random, CONVOLVE_ABSOLUTE, CONVOLVE_LARGEST);
-  int side = 2 * check_random_range (random, 1, 2) + 1, count = side * side;
-  int sets = combination == CONVOLVE_ABSOLUTE ? 1 : check_random_range (random, 2, 8);
-  ConvolveMask mask;
-
-  if (!convolve_mask_init_sets (&mask, side, side, sets, combination))
-    return false;
-  mask.divisor = check_random_range (random, 1, 4) * (check_random_one_in (random, 3) ? -1 : 1);
-  mask.offset = check_random_one_in (random, 2) ? 0.5 : 0;
-  for (int k = 0; k < sets; k++) {
-    double *taps = convolve_mask_taps (&mask, k);
-
-    for (int i = 0; i < count; i++)
-      taps[i] = i == count / 2 ? 0 : check_random_range (random, -3, 3);
-    for (int i = 0; i < count; i++)
-      taps[count / 2] -= i == count / 2 ? 0 : taps[i];
-    if (k > 0)
-      mask.more_divisors[k - 1] = mask.divisor;
-  }
-  check_mask_clear (&test->mask);
-  test->mask.mask = mask;
-  test->mask.kind = "edges";
-  return check_mask_analyse (&test->mask, check_largest (&test->pixel));
-}
-
 /* A random case with another mask, so that large masks and all kinds of weights are frequent. */
 static bool
 make_case (CheckCase *test, uint64_t seed, uint64_t number)
@@ -90,7 +61,7 @@ make_case (CheckCase *test, uint64_t seed, uint64_t number)
     return test->mask.mask.combination != CONVOLVE_SUM
         || check_mask_combine (&test->mask, &random, check_largest (&test->pixel));
   if (!rare && check_random_one_in (&random, 3))
-    return make_edges (test, &random);
+    return check_mask_edges (&test->mask, &random, check_largest (&test->pixel));
   width = 2 * check_random_range (&random, 0, check_random_one_in (&random, 4) ? 40 : 4) + 1;
   height = 2 * check_random_range (&random, 0, check_random_one_in (&random, 4) ? 40 : 4) + 1;
   kind = rare ? 2 - (int) (number % 40) : check_random_range (&random, 0, 5);
@@ -196,6 +167,41 @@ check_sets_random (uint64_t seed, int cases, FILE *file)
     check_case_clear (&test);
   }
   return failures + (failures == 0 && cases >= 400 ? report_unseen (&seen, seed, file) : 0);
+}
+
+/* --- fast variants of a device --- */
+
+/* Whether direct and packed read these pixels. */
+static bool
+are_dense (const ConvolvePixel *pixel)
+{
+  int size = pixel->type == CONVOLVE_SAMPLE_U8 ? 1 : 2;
+
+  return pixel->samples != 3 && pixel->stride == pixel->samples * size && !pixel->swapped && pixel->select != 0;
+}
+
+int
+check_sets_on_device (CheckRow *row, uint64_t seed, int cases, FILE *file)
+{
+  int failures = 0;
+
+  for (int number = 0, made = 0; made < cases && failures < 4 && !row->device_lost; number++) {
+    CheckCase test;
+    CheckRandom random;
+    bool done = check_case_random (&test, seed, number, true);
+
+    check_random_init (&random, seed ^ 0x65646765, number);
+    if (!done || are_dense (&test.pixel)) {
+      made++;
+      if (!done || !check_mask_edges (&test.mask, &random, check_largest (&test.pixel))
+          || check_row_run (row, &test, false, file) == CHECK_FAILED) {
+        fprintf (file, "FAILED %s: case %d of the edges, seed %llu\n", row->variant, number, (unsigned long long) seed);
+        failures++;
+      }
+    }
+    check_case_clear (&test);
+  }
+  return failures;
 }
 
 /* --- roots --- */

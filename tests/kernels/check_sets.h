@@ -6,10 +6,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "kernels/check_run.h"
+
 /* Each function returns the number of failures. */
 
 /* Random combinations by cpu-reference and cpu, held against the oracle, until each path of cpu has occurred. */
 int check_sets_random (uint64_t seed, int cases, FILE *file);
+
+/* Masks of edges on pixels that the fast variants read, by a variant that combines on a device. */
+int check_sets_on_device (CheckRow *row, uint64_t seed, int cases, FILE *file);
 
 /* Magnitudes at and next to every threshold of random scales and offsets, held against integers of 128 bits. */
 int check_sets_roots (uint64_t seed, int plans, FILE *file);

@@ -208,6 +208,16 @@ print_table (const CheckRow *rows, int n_rows)
   }
 }
 
+/* Whether the variant takes masks of several sets. */
+static bool
+combines (const char *name)
+{
+  for (int i = 0; convolve_variants[i]; i++)
+    if (strcmp (convolve_variants[i]->name, name) == 0)
+      return convolve_variants[i]->combines;
+  return strcmp (name, "auto") == 0;
+}
+
 static int
 run_checks (const Options *options, CheckRow *rows, int n_rows)
 {
@@ -227,6 +237,8 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
     failures += check_fixed_variant (&rows[i], stdout);
     if (rows[i].device && !rows[i].device_lost)
       failures += check_fixed_two_devices (&rows[i], stdout);
+    if (rows[i].device && combines (rows[i].variant))
+      failures += check_sets_on_device (&rows[i], options->seed, 400, stdout);
     if (rows[i].device_lost)
       break;
   }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Combinations as people use them to find edges: small integers that add up to 0. */
+#include "kernels/check_mask.h"
+
+/* Another set is the first one transposed, as the slope downwards is; a sparse one, as those of roberts; or any. */
+static void
+fill_set (ConvolveMask *mask, int k, int kind, CheckRandom *random)
+{
+  int side = mask->width, count = side * side, middle = count / 2;
+  double *taps = convolve_mask_taps (mask, k), sum = 0;
+
+  for (int i = 0; i < count; i++) {
+    int x = i % side, y = i / side;
+    bool absent = kind == 0 ? x == side / 2 : kind == 1 && (y == 0 || check_random_one_in (random, 2));
+
+    if (kind == 0 && k % 2 == 1)
+      taps[i] = convolve_mask_taps (mask, k - 1)[x * side + y];
+    else if (kind == 0 && x > side / 2)
+      taps[i] = -taps[y * side + side - 1 - x];
+    else
+      taps[i] = absent ? 0 : check_random_range (random, -3, 3);
+    sum += taps[i];
+  }
+  taps[middle] -= kind == 0 ? 0 : sum;
+}
+
+bool
+check_mask_edges (CheckMask *mask, CheckRandom *random, int largest)
+{
+  ConvolveCombination combination = check_random_range (random, CONVOLVE_ABSOLUTE, CONVOLVE_LARGEST);
+  int side = 2 * check_random_range (random, 1, 2) + 1, kind = check_random_range (random, 0, 2);
+  int sets = combination == CONVOLVE_ABSOLUTE ? 1
+      : check_random_one_in (random, 2)       ? 2
+                                              : check_random_range (random, 2, 8);
+  double divisor = check_random_range (random, 1, 4) * (check_random_one_in (random, 3) ? -1 : 1);
+  ConvolveMask edges;
+
+  if (!convolve_mask_init_sets (&edges, side, side, sets, combination))
+    return false;
+  edges.divisor = check_random_one_in (random, 2) ? 1 : divisor;
+  edges.offset = check_random_one_in (random, 2) ? 0.5 : 0;
+  for (int k = 0; k < sets; k++) {
+    fill_set (&edges, k, kind, random);
+    if (k > 0)
+      edges.more_divisors[k - 1] = edges.divisor;
+  }
+  check_mask_clear (mask);
+  *mask = (CheckMask){ .mask = edges, .kind = "edges" };
+  return check_mask_analyse (mask, largest);
+}
