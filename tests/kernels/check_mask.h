@@ -40,7 +40,7 @@ bool check_mask_random (CheckMask *mask, CheckRandom *random, int largest);
 /* Makes a random combination of a plain mask: its set alone, or with others of the same size. */
 bool check_mask_combine (CheckMask *mask, CheckRandom *random, int largest);
 
-/* Another mask in place of this one: a combination of small integers that add up to 0 in each set, 3x3 or 5x5. */
+/* Another mask in place of this one: a combination of small integers, which add up to 0 more often than not, 3x3 or 5x5. */
 bool check_mask_edges (CheckMask *mask, CheckRandom *random, int largest);
 
 /* Whether all sets have integers. */
