@@ -16,7 +16,7 @@ struct PackedSets
   ConvolveParts parts;
   ConvolveSets sets;
   ConvolveIntegerTail tail;                           /* of a largest value */
-  int start[CONVOLVE_MAX_SETS][CONVOLVE_MAX_SAMPLES]; /* as that of the sets */
+  int start[CONVOLVE_MAX_SETS][CONVOLVE_MAX_SAMPLES]; /* of a magnitude, in the bits of CONVOLVE_MAGIC */
   int row[CONVOLVE_MAX_SETS][K * row_words];
   float single[CONVOLVE_MAX_SETS][K][K]; /* all weights, for the border */
 };
@@ -48,39 +48,40 @@ sum_of (const PackedSets<K> &taps, int k, const uint32_t (&fours)[K][SHIFTS], in
   return sum;
 }
 
-/* The bytes of a row of outputs, four in a word. A loop over many sets takes each set's weights once for the whole row. */
+/*
+ * The bytes of a row of outputs, four in a word. A loop over many sets takes each set's weights once for the whole row. The
+ * sums of a magnitude are integers in the low bits of floats: their squares are added up by units that dp4a does not need.
+ */
 template <int K, int RULE, int W, int SHIFTS>
 static __device__ __forceinline__ void
 finish_row (const PackedSets<K> &taps, const uint32_t (&fours)[K][SHIFTS], int first, int sample, uint32_t (&bytes)[W])
 {
-  int combined[W][CONVOLVE_GROUP]; /* the sum of squares, below 2^31, or the largest sum */
+  int largest[W][CONVOLVE_GROUP];
+  float squares[W][CONVOLVE_GROUP];
 
 #pragma unroll
   for (int c = 0; c < W * CONVOLVE_GROUP; c++)
-    combined[0][c] = RULE == LARGEST_OF_ANY ? INT_MIN : 0;
+    largest[0][c] = INT_MIN, squares[0][c] = 0;
 #pragma unroll(RULE >= MAGNITUDE_OF_ANY ? 1 : 2)
   for (int k = 0; k < (RULE >= MAGNITUDE_OF_ANY ? taps.sets.count : 2); k++)
 #pragma unroll
     for (int c = 0; c < W * CONVOLVE_GROUP; c++) {
-      int start = RULE == LARGEST_OF_ANY ? 0 : taps.start[k][sample];
-      int sum = sum_of<K, RULE> (taps, k, fours, first, c, start);
+      int sum = sum_of<K, RULE> (taps, k, fours, first, c, RULE == LARGEST_OF_ANY ? 0 : taps.start[k][sample]);
+      float value = __int_as_float (sum) - CONVOLVE_MAGIC;
 
-      if (RULE == LARGEST_OF_ANY)
-        combined[0][c] = max (combined[0][c], sum);
-      else
-        combined[0][c] += sum * sum;
+      largest[0][c] = max (largest[0][c], sum);
+      squares[0][c] = RULE < MAGNITUDE_OF_ANY && k == 0 ? value * value : __fmaf_rn (value, value, squares[0][c]);
     }
 #pragma unroll
   for (int g = 0; g < W; g++) {
     float values[CONVOLVE_GROUP];
 
 #pragma unroll
-    for (int c = 0; c < CONVOLVE_GROUP; c++)
-      if (RULE == LARGEST_OF_ANY)
-        combined[g][c] += taps.tail.start[sample];
-      else
-        values[c] = convolve_root_near (&taps.sets.root, sample, convolve_near_root ((float) combined[g][c]));
-    bytes[g] = RULE == LARGEST_OF_ANY ? convolve_finish_integers<true> (taps.tail, sample, combined[g])
+    for (int c = 0; c < CONVOLVE_GROUP; c++) {
+      largest[g][c] += taps.tail.start[sample];
+      values[c] = convolve_root_near (&taps.sets.root, sample, convolve_near_root (squares[g][c]));
+    }
+    bytes[g] = RULE == LARGEST_OF_ANY ? convolve_finish_integers<true> (taps.tail, sample, largest[g])
                                       : convolve_pack_integers<false> (values);
   }
 }
@@ -105,8 +106,7 @@ join_samples (const ConvolveImage &image, const uint32_t (&done)[S][W], int g, c
  * of input and the sums of few outputs are in registers at a time. fours[n % K][i] are the four bytes of row n that begin i
  * pixels after the left end of the first output's mask. Each word is made once and meets every set.
  *
- * A magnitude takes the sum of squares as an integer. Its root is one instruction, and convolve_root_near () says why the
- * result is exact.
+ * The root of a magnitude is one instruction, and convolve_root_near () says why the result is exact.
  */
 template <int K, int S, int W, int R, int RULE>
 __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
@@ -169,7 +169,7 @@ fill (const ConvolvePlan *plan, PackedSets<K> *taps)
       taps->row[k][i / K * taps->row_words + i % K / 4] |= (int) (byte << i % K % 4 * 8);
     }
     for (int s = 0; s < plan->pixel.samples; s++)
-      taps->start[k][s] = (int) taps->sets.start[k][s];
+      taps->start[k][s] = CONVOLVE_MAGIC_BITS + (int) taps->sets.start[k][s];
   }
 }
 

@@ -6,7 +6,7 @@
 #include "cuda/border.h"
 
 #define TWO_24 16777216.0
-#define TWO_31 2147483648.0
+#define TWO_44 17592186044416.0 /* of the squares of sums in the low bits of CONVOLVE_MAGIC */
 
 static bool
 is_pair (const ConvolvePlan *plan)
@@ -167,7 +167,7 @@ convolve_packed_accepts_sets (const ConvolvePlan *plan, void **found, const char
       return false;
   if (plan->combination == CONVOLVE_MAGNITUDE) {
     *reason = "the roots of this mask cannot be proved exact in single precision";
-    return plan->root.near_is_right && squares < TWO_31;
+    return plan->root.near_is_right && squares < TWO_44;
   }
   *reason = "the sets of weights do not have one divisor above 0 and one sum";
   return have_one_tail (plan) && convolve_border_accepts_integers (&plan->parts[0], found, reason);
