@@ -272,8 +272,8 @@ box (Choice *choice)
  * h200-fast-8K.csv: a limit lies between the last side at which another variant is faster in all their rounds and the
  * first at which this variant is.
  *
- * Of masks of several sets and absolute values, only packed, direct and global accept any, and each is faster than those after
- * it: the first does fewer instructions a product, and the last reads each sample again for every output.
+ * Masks of several sets and absolute values are for packed, direct and global alone, and best in this order: packed does four
+ * products in an instruction, and global reads each sample again for every output.
  */
 static const struct
 {

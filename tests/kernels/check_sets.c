@@ -204,6 +204,50 @@ check_sets_on_device (CheckRow *row, uint64_t seed, int cases, FILE *file)
   return failures;
 }
 
+/*
+ * A magnitude of the samples left and right, on a picture with all pairs of two bytes, and so with all sums of two squares.
+ * The pair a, b stands in row a around column 4 b + 1.
+ */
+int
+check_sets_all_pairs (CheckRow *row, FILE *file)
+{
+  static const ConvolvePixel gray_8 = { .type = CONVOLVE_SAMPLE_U8,
+    .depth = 8,
+    .samples = 1,
+    .stride = 1,
+    .select = 1,
+    .biased = 1 };
+  static const double left[] = { 1, 0, 0 };
+  int failures = 0;
+
+  for (int i = 0; i < 4 && !row->device_lost; i++) {
+    double divisor = 1 + i % 2, offset = i / 2 * 0.5;
+    CheckCase test;
+    bool done = check_case_fixed (&test, "all pairs", &gray_8, CONVOLVE_BOUNDARY_REPLICATE, 1024, 256, left, 3, 1, 1);
+    ConvolveMask mask = { 0 };
+
+    done = done && convolve_mask_init_sets (&mask, 3, 1, 2, CONVOLVE_MAGNITUDE);
+    if (done) {
+      mask.divisor = mask.more_divisors[0] = divisor;
+      mask.offset = offset;
+      convolve_mask_taps (&mask, 0)[0] = 1;
+      convolve_mask_taps (&mask, 1)[2] = -1;
+      check_mask_clear (&test.mask);
+      test.mask = (CheckMask){ .mask = mask, .kind = "all pairs" };
+      for (int y = 0; y < 256; y++)
+        for (int x = 0; x < 1024; x++)
+          check_case_set (&test, &test.source, x, y, 0, x % 4 < 2 ? y : x / 4);
+      done = check_mask_analyse (&test.mask, 255) && check_row_run (row, &test, false, file) != CHECK_FAILED;
+    }
+    if (!done) {
+      fprintf (file, "FAILED %s: all pairs, divisor %g, offset %g\n", row->variant, divisor, offset);
+      failures++;
+    }
+    check_case_clear (&test);
+  }
+  return failures;
+}
+
 /* --- roots --- */
 
 __extension__ typedef unsigned __int128 Wide;

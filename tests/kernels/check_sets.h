@@ -16,6 +16,9 @@ int check_sets_random (uint64_t seed, int cases, FILE *file);
 /* Masks of edges on pixels that the fast variants read, by a variant that combines on a device. */
 int check_sets_on_device (CheckRow *row, uint64_t seed, int cases, FILE *file);
 
+/* Every sum of the squares of two bytes, by such a variant. */
+int check_sets_all_pairs (CheckRow *row, FILE *file);
+
 /* Magnitudes at and next to every threshold of random scales and offsets, held against integers of 128 bits. */
 int check_sets_roots (uint64_t seed, int plans, FILE *file);
 
