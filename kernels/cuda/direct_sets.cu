@@ -156,10 +156,10 @@ load (ConvolvePlan *plan, ConvolveError *error)
   return convolve_border_load<K, W, R> (plan, kernel_of<T, K, S, W, R> (taps), taps, CONVOLVE_WARPS, error);
 }
 
-/* 3x3, where weights of 0 are known. */
-template <typename T, int S, int W, int R>
+/* 3x3 and 16-bit samples, where weights of 0 are known. 8-bit samples are mostly for packed. */
+template <int S, int W, int R>
 static ConvolveStatus
-load_3x3 (ConvolvePlan *plan, ConvolveError *error)
+load_deep_3x3 (ConvolvePlan *plan, ConvolveError *error)
 {
   DirectSets<3> taps = {};
   bool slopes = true;
@@ -169,8 +169,8 @@ load_3x3 (ConvolvePlan *plan, ConvolveError *error)
   for (int i = 0; i < 18; i++)
     slopes = slopes && !(is_absent<PAIR_OF_SLOPES> (i / 9, i / 3 % 3, i % 3) && taps.tap[i / 9][i / 3 % 3][i % 3] != 0);
   return convolve_border_load<3, W, R> (plan,
-      taps.sets.is_pair && slopes ? (const void *) convolve_direct_sets<T, 3, S, W, R, PAIR_OF_SLOPES>
-                                  : kernel_of<T, 3, S, W, R> (taps),
+      taps.sets.is_pair && slopes ? (const void *) convolve_direct_sets<uint16_t, 3, S, W, R, PAIR_OF_SLOPES>
+                                  : kernel_of<uint16_t, 3, S, W, R> (taps),
       taps, CONVOLVE_WARPS, error);
 }
 
@@ -181,11 +181,11 @@ convolve_direct_load_sets (ConvolvePlan *plan, ConvolveError *error)
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[CONVOLVE_N_SAMPLE_TYPES][2][3] = {
     {
-        { load_3x3<uint8_t, 1, 1, 4>, load_3x3<uint8_t, 2, 1, 4>, load_3x3<uint8_t, 4, 1, 2> },
+        { load<uint8_t, 3, 1, 1, 4>, load<uint8_t, 3, 2, 1, 4>, load<uint8_t, 3, 4, 1, 2> },
         { load<uint8_t, 5, 1, 1, 4>, load<uint8_t, 5, 2, 1, 4>, load<uint8_t, 5, 4, 1, 2> },
     },
     {
-        { load_3x3<uint16_t, 1, 1, 4>, load_3x3<uint16_t, 2, 1, 4>, load_3x3<uint16_t, 4, 1, 2> },
+        { load_deep_3x3<1, 1, 4>, load_deep_3x3<2, 1, 4>, load_deep_3x3<4, 1, 2> },
         { load<uint16_t, 5, 1, 1, 4>, load<uint16_t, 5, 2, 1, 2>, load<uint16_t, 5, 4, 1, 2> },
     },
   };

@@ -54,13 +54,12 @@ combine (const ConvolveSets &sets, int sample, const Sum (&sums)[N])
   if (!sets.exact || sizeof (Sum) > sizeof (float))
     return magnitude_in_double<N, Sum> (sets, sample, sums);
   ConvolveCombining combining = {};
-  double multiple = sets.is_pair ? sets.root.pair_multiple : 1;
 
 #pragma unroll
   for (int k = 0; k < N; k++)
     if (k < sets.count)
       convolve_combine<T> (sets, combining, k, sample,
-          (float) ((sums[k] - sets.root.zero[k][sample]) * sets.root.multiple[k] * multiple));
+          __fmaf_rn ((float) sums[k], sets.multiple[k], sets.start[k][sample]));
   return convolve_combined (sets, combining, sample);
 }
 

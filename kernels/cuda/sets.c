@@ -32,6 +32,7 @@ convolve_sets_fill (const ConvolvePlan *plan, ConvolveSets *sets)
   sets->root = plan->root;
   for (int k = 0; k < plan->n_parts; k++) {
     sets->tail[k] = plan->parts[k].tail;
+    sets->multiple[k] = (float) convolve_set_multiple (plan, k);
     for (int i = 0; i < CONVOLVE_MAX_SAMPLES && sets->magnitude; i++)
       sets->start[k][i] = (float) (-plan->root.zero[k][i] * convolve_set_multiple (plan, k));
   }

@@ -54,7 +54,8 @@ convolve_combine (const ConvolveSets &sets, ConvolveCombining &combining, int k,
     combining.near = __fmaf_rn (sum, sum, combining.near);
     combining.first = k == 0 ? sum : combining.first;
     combining.second = sum;
-    combining.squares += (double) sum * sum;
+    if (!sets.root.near_is_right && !sets.is_pair)
+      combining.squares += (double) sum * sum;
   } else {
     int result = convolve_set_result<T> (sets, k, sample, sum);
 

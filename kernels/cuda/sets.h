@@ -21,6 +21,7 @@ typedef struct
   bool exact;
   bool is_pair; /* the values are those of convolve_root_pair () */
   ConvolveRoot root;
+  float multiple[CONVOLVE_MAX_SETS];                    /* convolve_set_multiple () */
   float start[CONVOLVE_MAX_SETS][CONVOLVE_MAX_SAMPLES]; /* of a sum in a magnitude */
   ConvolveTail tail[CONVOLVE_MAX_SETS];                 /* of a largest value, that of each set */
 } ConvolveSets;
