@@ -6,14 +6,6 @@ CONVOLVE_DEVICE_FUNCTIONS (direct);
 
 #define TWO_24 16777216
 
-static bool
-accepts_absolute (const ConvolvePlan *plan, const char **reason)
-{
-  *reason = "the mask is an absolute value and larger than 5x5";
-  return plan->taps.width <= CONVOLVE_SETS_SIDE && plan->taps.height <= CONVOLVE_SETS_SIDE
-      && convolve_sets_are_magnitude_of_sum (plan, reason);
-}
-
 /*
  * One float sum takes all products of an output in turn, and is rounded after each. convolve_taps_init () counts fewer
  * roundings, because other variants sum each row of the mask alone. So the error of count roundings is compared here:
@@ -25,7 +17,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   int count = plan->taps.width * plan->taps.height;
   double gain = convolve_border_magnitude (plan->taps.taps, count);
 
-  if (plan->combination == CONVOLVE_ABSOLUTE && !accepts_absolute (plan, reason))
+  if (plan->combination == CONVOLVE_ABSOLUTE && !convolve_sets_are_magnitude_of_sum (plan, reason))
     return false;
   if (plan->combination == CONVOLVE_MAGNITUDE || plan->combination == CONVOLVE_LARGEST)
     return convolve_direct_accepts_sets (plan, reason);

@@ -67,7 +67,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS, S == 1 ? 8 : 
 }
 
 /* Centres the mask in K x K taps and loads the kernel. */
-template <typename T, int K, int S, int W, int R, bool ABSOLUTE = false>
+template <typename T, int K, int S, int W, int R, bool ABSOLUTE>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -82,42 +82,43 @@ load (ConvolvePlan *plan, ConvolveError *error)
       CONVOLVE_WARPS, error);
 }
 
-ConvolveStatus
-convolve_direct_load (ConvolvePlan *plan, ConvolveError *error)
+template <bool ABSOLUTE>
+static ConvolveStatus
+load_plain (ConvolvePlan *plan, ConvolveError *error)
 {
   /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
     {
-        { load<uint8_t, 3, 1, 2, 4>, load<uint8_t, 3, 2, 1, 4>, load<uint8_t, 3, 4, 1, 2> },
-        { load<uint8_t, 5, 1, 2, 4>, load<uint8_t, 5, 2, 1, 4>, load<uint8_t, 5, 4, 1, 2> },
-        { load<uint8_t, 7, 1, 1, 8>, load<uint8_t, 7, 2, 1, 4>, load<uint8_t, 7, 4, 1, 2> },
-        { load<uint8_t, 9, 1, 1, 8>, load<uint8_t, 9, 2, 1, 4>, load<uint8_t, 9, 4, 1, 2> },
+        { load<uint8_t, 3, 1, 2, 4, ABSOLUTE>, load<uint8_t, 3, 2, 1, 4, ABSOLUTE>,
+            load<uint8_t, 3, 4, 1, 2, ABSOLUTE> },
+        { load<uint8_t, 5, 1, 2, 4, ABSOLUTE>, load<uint8_t, 5, 2, 1, 4, ABSOLUTE>,
+            load<uint8_t, 5, 4, 1, 2, ABSOLUTE> },
+        { load<uint8_t, 7, 1, 1, 8, ABSOLUTE>, load<uint8_t, 7, 2, 1, 4, ABSOLUTE>,
+            load<uint8_t, 7, 4, 1, 2, ABSOLUTE> },
+        { load<uint8_t, 9, 1, 1, 8, ABSOLUTE>, load<uint8_t, 9, 2, 1, 4, ABSOLUTE>,
+            load<uint8_t, 9, 4, 1, 2, ABSOLUTE> },
     },
     {
-        { load<uint16_t, 3, 1, 1, 4>, load<uint16_t, 3, 2, 1, 4>, load<uint16_t, 3, 4, 1, 2> },
-        { load<uint16_t, 5, 1, 1, 4>, load<uint16_t, 5, 2, 1, 4>, load<uint16_t, 5, 4, 1, 2> },
-        { load<uint16_t, 7, 1, 1, 8>, load<uint16_t, 7, 2, 1, 4>, load<uint16_t, 7, 4, 1, 2> },
-        { load<uint16_t, 9, 1, 1, 8>, load<uint16_t, 9, 2, 1, 4>, load<uint16_t, 9, 4, 1, 2> },
+        { load<uint16_t, 3, 1, 1, 4, ABSOLUTE>, load<uint16_t, 3, 2, 1, 4, ABSOLUTE>,
+            load<uint16_t, 3, 4, 1, 2, ABSOLUTE> },
+        { load<uint16_t, 5, 1, 1, 4, ABSOLUTE>, load<uint16_t, 5, 2, 1, 4, ABSOLUTE>,
+            load<uint16_t, 5, 4, 1, 2, ABSOLUTE> },
+        { load<uint16_t, 7, 1, 1, 8, ABSOLUTE>, load<uint16_t, 7, 2, 1, 4, ABSOLUTE>,
+            load<uint16_t, 7, 4, 1, 2, ABSOLUTE> },
+        { load<uint16_t, 9, 1, 1, 8, ABSOLUTE>, load<uint16_t, 9, 2, 1, 4, ABSOLUTE>,
+            load<uint16_t, 9, 4, 1, 2, ABSOLUTE> },
     },
   };
-  /* Larger absolute values are rare, and their kernels would take long to compile. */
-  static const Load absolute_loads[CONVOLVE_N_SAMPLE_TYPES][2][3] = {
-    {
-        { load<uint8_t, 3, 1, 2, 4, true>, load<uint8_t, 3, 2, 1, 4, true>, load<uint8_t, 3, 4, 1, 2, true> },
-        { load<uint8_t, 5, 1, 2, 4, true>, load<uint8_t, 5, 2, 1, 4, true>, load<uint8_t, 5, 4, 1, 2, true> },
-    },
-    {
-        { load<uint16_t, 3, 1, 1, 4, true>, load<uint16_t, 3, 2, 1, 4, true>, load<uint16_t, 3, 4, 1, 2, true> },
-        { load<uint16_t, 5, 1, 1, 4, true>, load<uint16_t, 5, 2, 1, 4, true>, load<uint16_t, 5, 4, 1, 2, true> },
-    },
-  };
-  int size = convolve_border_size (plan), samples = plan->pixel.samples / 2;
+  return loads[plan->pixel.type][convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
+}
 
+ConvolveStatus
+convolve_direct_load (ConvolvePlan *plan, ConvolveError *error)
+{
   if (plan->combination == CONVOLVE_ABSOLUTE)
-    return absolute_loads[plan->pixel.type][size][samples](plan, error);
-  return plan->n_parts > 0 ? convolve_direct_load_sets (plan, error)
-                           : loads[plan->pixel.type][size][samples](plan, error);
+    return load_plain<true> (plan, error);
+  return plan->n_parts > 0 ? convolve_direct_load_sets (plan, error) : load_plain<false> (plan, error);
 }
 
 ConvolveStatus
