@@ -53,6 +53,12 @@ bool convolve_packed_accepts_sets (const ConvolvePlan *plan, void **found, const
 
 ConvolveStatus convolve_direct_load_sets (ConvolvePlan *plan, ConvolveError *error);
 ConvolveStatus convolve_packed_load_sets (ConvolvePlan *plan, ConvolveError *error);
+
+/*
+ * Where the sets are turns of each other as those of kirsch are, loads a faster kernel, leaves the status in *status and
+ * returns true.
+ */
+bool convolve_packed_load_ring (ConvolvePlan *plan, ConvolveStatus *status, ConvolveError *error);
 ConvolveStatus convolve_global_load_sets (ConvolvePlan *plan, ConvolveError *error);
 
 #ifdef __cplusplus

@@ -2,6 +2,11 @@
 /* Combinations as people use them to find edges: small integers that add up to 0, but for one mask in four. */
 #include "kernels/check_mask.h"
 
+enum
+{
+  TURNS = 3 /* a kind of its own beside those of fill_set () */
+};
+
 /* Another set is the first one transposed, as the slope downwards is; a sparse one, as those of roberts; or any. */
 static void
 fill_set (ConvolveMask *mask, int k, int kind, bool flat, CheckRandom *random)
@@ -24,6 +29,19 @@ fill_set (ConvolveMask *mask, int k, int kind, bool flat, CheckRandom *random)
   taps[count / 2] -= kind == 0 || !flat ? 0 : sum;
 }
 
+/* Eight turns of three weights and five lower ones around the middle, as those of kirsch, in any order. */
+static void
+fill_turns (ConvolveMask *mask, CheckRandom *random)
+{
+  static const int places[8] = { 0, 1, 2, 5, 8, 7, 6, 3 };
+  int low = check_random_range (random, -4, 1), high = low + check_random_range (random, 1, 9);
+  int first = check_random_range (random, 0, 7), step = check_random_range (random, 0, 3) * 2 + 1;
+
+  for (int k = 0; k < 8; k++)
+    for (int i = 0; i < 8; i++)
+      convolve_mask_taps (mask, k)[places[i]] = (i + first + k * step) % 8 < 3 ? high : low;
+}
+
 bool
 check_mask_edges (CheckMask *mask, CheckRandom *random, int largest)
 {
@@ -36,15 +54,23 @@ check_mask_edges (CheckMask *mask, CheckRandom *random, int largest)
   bool flat = !check_random_one_in (random, 4);
   ConvolveMask edges;
 
+  if (combination == CONVOLVE_LARGEST && check_random_one_in (random, 3)) {
+    kind = TURNS;
+    side = 3;
+    sets = 8;
+  }
   if (!convolve_mask_init_sets (&edges, side, side, sets, combination))
     return false;
   edges.divisor = check_random_one_in (random, 2) ? 1 : divisor;
   edges.offset = check_random_one_in (random, 2) ? 0.5 : 0;
   for (int k = 0; k < sets; k++) {
-    fill_set (&edges, k, kind, flat, random);
+    if (kind != TURNS)
+      fill_set (&edges, k, kind, flat, random);
     if (k > 0)
       edges.more_divisors[k - 1] = edges.divisor;
   }
+  if (kind == TURNS)
+    fill_turns (&edges, random);
   check_mask_clear (mask);
   *mask = (CheckMask){ .mask = edges, .kind = "edges" };
   return check_mask_analyse (mask, largest);
