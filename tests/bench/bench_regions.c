@@ -33,6 +33,7 @@ typedef struct
 
 static const Case cases[] = {
   { "whole frame, sigma 22.6", "mask=gaussian sigma=22.627417", 0, 0, FALSE },
+  { "whole frame, 5x5", "mask=gaussian", 0, 0, FALSE },
   { "strength 0.2", FACES, 0, 0, FALSE },
   { "strength 0.2", FACES, 1, 100, FALSE },
   { "strength 0.2", FACES, 10, 100, FALSE },
