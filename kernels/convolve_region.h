@@ -93,8 +93,10 @@ ConvolveStatus convolve_fill (const ConvolvePixel *pixel, const int *values, con
  *   r(x, y) = (sum over i of row[i] * c(x + i - width/2, y) + 2^14) / 2^15
  *   b(x, y) = (sum over j of column[j] * r(x, y + j - height/2) + 2^14) / 2^15
  *
- * each rounded down. Samples outside the picture are those of the boundary, so c, r and b go on beyond the picture's
- * edges. A sample is the bilinear interpolation between the centres of b's pixels, divided by 2^(16-d), rounded half up.
+ * each rounded down. Where d is above 8, b is then rounded to a multiple of 256, or to 65535: the low bits of such a b would
+ * let attackers undo the blur (tests/results/undo.md). Samples outside the picture are those of the boundary, so c, r and b go on beyond the picture's
+ * edges. A sample is the bilinear interpolation between the centres of b's pixels, divided by 2^(16-d), rounded half up, and
+ * clamped to 2^d - 1.
  */
 #define CONVOLVE_MAX_BLUR 63 /* weights of a vector */
 #define CONVOLVE_BLUR_SUM (1 << 15)

@@ -167,6 +167,15 @@ convolve_blur_round (uint32_t sum)
   return (uint16_t) ((sum + CONVOLVE_BLUR_SUM / 2) / CONVOLVE_BLUR_SUM);
 }
 
+/* b as it is kept, for samples of so many bits. */
+static CONVOLVE_BOTH uint16_t
+convolve_blur_coarse (uint16_t b, int depth)
+{
+  if (depth == 8)
+    return b;
+  return b >= 0xff80 ? 0xffff : (uint16_t) ((b + 0x80) & 0xff00);
+}
+
 /*
  * The two pixels of b around a sample, in one direction. With centres at halves, sample i lies at (2 i + 1) / (2 factor)
  * - 1/2 in b; weight is that of the second one, of 2 factor.
@@ -200,7 +209,7 @@ convolve_blur_sample (uint32_t between, int bits, int depth)
 {
   int shift = 2 * (bits + 1) + 16 - depth;
 
-  return (int) ((between + (1u << (shift - 1))) >> shift);
+  return convolve_clamp ((int) ((between + (1u << (shift - 1))) >> shift), 0, (1 << depth) - 1);
 }
 
 /* One code value of an effect blended into a picture. The result lies between both. */

@@ -256,6 +256,13 @@ make_b (const Job *job, int j)
 }
 
 static void
+make_coarse (uint16_t *b, int count, int depth)
+{
+  for (int i = 0; i < count; i++)
+    b[i] = convolve_blur_coarse (b[i], depth);
+}
+
+static void
 make_result (const Job *job)
 {
   for (int j = 0; j < job->cell.height; j++) {
@@ -267,6 +274,8 @@ make_result (const Job *job)
   }
   for (int j = 0; j < job->result.height && job->blur->height > 1; j += 2)
     make_b (job, j);
+  for (int j = 0; j < job->result.height; j++)
+    make_coarse (b_at (job, j), job->count, job->pixel->depth);
 }
 
 /* --- the samples --- */

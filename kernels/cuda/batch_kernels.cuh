@@ -298,14 +298,15 @@ static __device__ __forceinline__ void
 convolve_blur_tile (int width, int height, ConvolveBlurShared &shared)
 {
   const ConvolveBlurJob &job = shared.job;
-  const int row_count = job.row_count, column_count = job.column_count;
+  const int row_count = job.row_count, column_count = job.column_count, depth = job.pixel.depth;
 
   convolve_for_all<BITS> (width, height + column_count - 1, [&] (int i, int j) {
     shared.r[j][i] = convolve_blur_round (convolve_weigh (job.row, &shared.c[j][i], 1, row_count));
   });
   convolve_for_all<BITS> (width, height, [&] (int i, int j) {
-    shared.b[j][i] =
-        convolve_blur_round (convolve_weigh (job.column, &shared.r[j][i], CONVOLVE_BLUR_TILE, column_count));
+    const unsigned sum = convolve_weigh (job.column, &shared.r[j][i], CONVOLVE_BLUR_TILE, column_count);
+
+    shared.b[j][i] = convolve_blur_coarse (convolve_blur_round (sum), depth);
   });
 }
 

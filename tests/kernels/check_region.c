@@ -385,7 +385,10 @@ define_b (const Definition *d, int x, int y, int k)
       r += d->blur->row[i] * define_c (d, x + i - d->blur->width / 2, y + j - d->blur->height / 2, k);
     b += d->blur->column[j] * (r >> 15);
   }
-  return b >> 15;
+  b >>= 15;
+  if (d->c->pixel.depth > 8)
+    b = b + 128 >= 65536 ? 65535 : (b + 128) / 256 * 256;
+  return b;
 }
 
 static int
@@ -401,7 +404,8 @@ define_sample (const Definition *d, int x, int y, int k)
     if (weight > 0)
       sum += weight * define_b (d, u + n % 2, v + n / 2, k);
   }
-  return (int) floorl (sum / (1 << (16 - d->c->pixel.depth)) + 0.5L); /* factors are powers of two: this is exact */
+  sum = floorl (sum / (1 << (16 - d->c->pixel.depth)) + 0.5L); /* factors are powers of two: this is exact */
+  return (int) fminl (sum, (1 << d->c->pixel.depth) - 1);
 }
 
 /* Small pictures, because the definition takes its time. */

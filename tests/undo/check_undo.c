@@ -52,8 +52,9 @@ GST_START_TEST (attacker_knows_the_effect)
 
     for (gint k = 0; k < model.rows * model.columns; k++)
       worst = MAX (worst, fabs (model.at[k] - view->seen.at[k]));
-    fail_unless (worst < 0.01, "effect %d, amount %g: the model is off by %g code values", settings[i].effect,
-        settings[i].amount, worst);
+    /* In samples of 16 bits a blur is rounded to 8 bits, and blocks are not. */
+    fail_unless (worst < (settings[i].effect == EFFECT_PIXELATE ? 0.01 : 0.52),
+        "effect %d, amount %g: the model is off by %g code values", settings[i].effect, settings[i].amount, worst);
     matrix_clear (&model);
     target_clear (&target);
   }
