@@ -447,7 +447,7 @@ gst_cuda_convolve_regions_run (GstCudaConvolveRegions *regions, GstCudaConvolveF
     ConvolveTimes *times, ConvolveError *error)
 {
   gint64 start = g_get_monotonic_time ();
-  GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES];
+  GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES] = { 0 };
   ConvolveStatus status;
 
   init_windows (regions, in, out);
@@ -504,7 +504,7 @@ gst_cuda_convolve_regions_run_on_device (GstCudaConvolveRegions *regions, guint 
     GstCudaConvolveFrame *out, ConvolveError *error)
 {
   guint n_planes = gst_cuda_convolve_plans_in (regions->plans)->n_planes;
-  GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES];
+  GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES] = { 0 };
   ConvolveStatus status = convolve_device_begin (regions->device, slot, error);
 
   init_windows (regions, in, out);

@@ -8,8 +8,8 @@
  *
  * On the CPU, with one thread, a figure is the least time of the processor in all rounds, so that other work on the
  * machine counts little; what the harness itself costs is measured with the element's place empty, and subtracted. With
- * --cuda the frame is in CUDA memory, and there are two figures: the time from frame to frame, with a wait for the device
- * at the end of each round, again the least of all rounds; and the time on the device, as the property stats has it.
+ * --cuda the frame is in CUDA memory, and a figure is the time from frame to frame, with a wait for the device at the end
+ * of each round: again the least of all rounds.
  */
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -81,8 +81,7 @@ typedef struct
   GstHarness *harness;
   GstBuffer *frame;
   gboolean copied;
-  gdouble least;  /* microseconds a frame */
-  gdouble device; /* on the device, or 0 */
+  gdouble least; /* microseconds a frame */
 } Trial;
 
 static gboolean cuda;
@@ -176,29 +175,10 @@ measure (Trial *trial)
 }
 
 static void
-read_stats (Trial *trial)
+report (const gchar *format, const Case *row, gdouble time, FILE *csv)
 {
-  g_autoptr (GstElement) element = gst_harness_find_element (trial->harness, "cudaconvolve");
-  g_autoptr (GstStructure) stats = NULL;
-  guint64 time = 0;
-
-  if (!element)
-    return;
-  g_object_get (element, "stats", &stats, NULL);
-  gst_structure_get_uint64 (stats, "kernel-time", &time);
-  trial->device = time * 1e-3;
-}
-
-static void
-report (const gchar *format, const Case *row, gdouble time, gdouble device, FILE *csv)
-{
-  printf ("%-5s %-28s %5u of %4ux%-4u %9.1f us", format, row->what, row->boxes, row->side, row->side, time);
-  if (cuda)
-    printf ("%9.1f us", device);
-  printf ("\n");
-  if (csv && cuda)
-    fprintf (csv, "1080p,%s,\"%s\",%u,%u,%.1f,%.1f\n", format, row->what, row->boxes, row->side, time, device);
-  else if (csv)
+  printf ("%-5s %-28s %5u of %4ux%-4u %9.1f us\n", format, row->what, row->boxes, row->side, row->side, time);
+  if (csv)
     fprintf (csv, "1080p,%s,\"%s\",%u,%u,%.1f\n", format, row->what, row->boxes, row->side, time);
 }
 
@@ -219,8 +199,8 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   csv = file ? fopen (file, "w") : NULL;
   if (csv)
-    fprintf (csv, "size,format,what,boxes,side,us%s\n", cuda ? ",device_us" : "");
-  printf (cuda ? "1080p, CUDA memory; the least of %d rounds, microseconds from frame to frame, and on the device\n"
+    fprintf (csv, "size,format,what,boxes,side,us\n");
+  printf (cuda ? "1080p, CUDA memory; the least of %d rounds, microseconds from frame to frame\n"
                : "1080p, one thread; the least of %d rounds, microseconds of the processor a frame\n",
       rounds);
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
@@ -241,8 +221,7 @@ main (int argc, char **argv)
     }
     subtracted = cuda ? 0 : empty.least;
     for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-      read_stats (&trials[i]);
-      report (formats[f], &cases[i], trials[i].least - subtracted, trials[i].device, csv);
+      report (formats[f], &cases[i], trials[i].least - subtracted, csv);
       gst_buffer_unref (trials[i].frame);
       gst_harness_teardown (trials[i].harness);
     }

@@ -222,6 +222,33 @@ GST_START_TEST (test_no_device_memory)
 }
 GST_END_TEST;
 
+/* Three planes and the memory of the effects for each frame: the second frame finds no memory for its effects. */
+GST_START_TEST (test_no_memory_for_regions)
+{
+  Run run = start ("cudaconvolve kernel-variant=global apply-to=regions regions=2,2,8,8 region-strength=0.2",
+      "memory:8", "I420");
+
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "of regions",
+      "24x16 I420, variant global");
+  run_stop (&run);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_device_fails_in_regions)
+{
+  Run run = start ("cudaconvolve kernel-variant=global apply-to=regions regions=2,2,8,8 region-strength=0.2", "fail:2",
+      "I420");
+
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "failed",
+      "24x16 I420, variant global, CUDA error 700");
+  run_stop (&run);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_device_fails)
 {
   Run run = start ("cudaconvolve kernel-variant=tiled-cached", "fail:2", "RGBA");
@@ -414,6 +441,8 @@ errors_suite (void)
   tcase_add_test (tc, test_forced_variant_cannot);
   tcase_add_test (tc, test_no_gpu);
   tcase_add_test (tc, test_no_device_memory);
+  tcase_add_test (tc, test_no_memory_for_regions);
+  tcase_add_test (tc, test_device_fails_in_regions);
   tcase_add_test (tc, test_device_fails);
   tcase_add_test (tc, test_lying_meta);
   tcase_add_test (tc, test_separate_views);

@@ -8,7 +8,7 @@
  *
  *   no-device   there is none
  *   no-pin      host memory cannot be pinned
- *   memory:N    the Nth plane finds no memory
+ *   memory:N    the Nth plane, or frame with regions, finds no memory
  *   fail:N      the Nth frame fails on the device
  */
 #include <stdio.h>
@@ -404,6 +404,8 @@ convolve_device_timer_stop (ConvolveDevice *device)
 ConvolveStatus
 convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error)
 {
+  if (goes_wrong ("memory", ++batch->device->stages))
+    return convolve_fail (error, CONVOLVE_NO_DEVICE_MEMORY, 2, "no room for %zu bytes of regions", bytes);
   free (batch->memory);
   batch->memory = malloc (bytes);
   batch->bytes = bytes;

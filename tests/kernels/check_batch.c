@@ -327,16 +327,15 @@ compare (const Case *c, const uint8_t *host, const uint8_t *device)
 static int
 check (Case *c, ConvolveBatch *host, ConvolveBatch *batch, ConvolveDevice *device)
 {
-  uint8_t *source = malloc (c->size), *copy = malloc (c->size), *expected, *result = malloc (c->size);
+  uint8_t *source = malloc (c->size), *copy = malloc (c->size), *other = malloc (c->size), *result = malloc (c->size);
+  uint8_t *expected = c->in_place ? copy : other;
   ConvolveError error = { 0 };
   int failures = 0;
 
   check_random_fill (&c->random, source, c->size);
   check_random_fill (&c->random, result, c->size);
   memcpy (copy, source, c->size);
-  expected = c->in_place ? copy : malloc (c->size);
-  if (!c->in_place)
-    memcpy (expected, result, c->size);
+  memcpy (other, result, c->size);
   if (run_case (c, host, NULL, copy, expected, &error) != CONVOLVE_OK
       || run_on_device (c, batch, device, source, result, &error) != CONVOLVE_OK) {
     printf ("FAILED: %s; seed %" PRIu64 ", case %" PRIu64 "\n", error.text, c->seed, c->number);
@@ -344,10 +343,9 @@ check (Case *c, ConvolveBatch *host, ConvolveBatch *batch, ConvolveDevice *devic
   } else {
     failures += compare (c, expected, result);
   }
-  if (!c->in_place)
-    free (expected);
   free (source);
   free (copy);
+  free (other);
   free (result);
   return failures;
 }

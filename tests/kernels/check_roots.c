@@ -73,9 +73,10 @@ static int
 check_all_near (const ConvolvePlan *plan, FILE *file)
 {
   const ConvolveRoot *root = &plan->root;
-  double most = pow (260 / root->scale, 2);
+  int64_t most = (int64_t) ceil (pow (260 / root->scale, 2));
 
-  for (double squares = 0; squares < most; squares++) {
+  for (int64_t whole = 0; whole < most; whole++) {
+    double squares = (double) whole;
     unsigned expected = convolve_root_double (root, 0, squares);
 
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
