@@ -131,18 +131,20 @@ unite_patches (GArray *candidates)
 
   do {
     changed = FALSE;
-    for (guint i = 0; i < candidates->len; i++)
-      for (guint k = 0; k < candidates->len; k++) {
-        Candidate *a = &g_array_index (candidates, Candidate, i), *b = &g_array_index (candidates, Candidate, k);
+    for (guint i = 0; i < candidates->len; i++) {
+      Candidate *a = &g_array_index (candidates, Candidate, i);
 
-        if (i == k || a->patch.rect.width == 0 || b->patch.rect.width == 0 || !have_one_effect (a, b)
-            || !meet (a->patch.rect, b->patch.rect))
+      for (guint k = i + 1; k < candidates->len && a->patch.rect.width > 0; k++) {
+        Candidate *b = &g_array_index (candidates, Candidate, k);
+
+        if (b->patch.rect.width == 0 || !meet (a->patch.rect, b->patch.rect) || !have_one_effect (a, b))
           continue;
         a->patch.rect = unite (a->patch.rect, b->patch.rect);
         b->patch.rect.width = 0;
         b->group = i;
         changed = TRUE;
       }
+    }
   } while (changed);
   for (guint i = 0; i < candidates->len; i++) {
     Candidate *candidate = &g_array_index (candidates, Candidate, i);
