@@ -120,20 +120,27 @@ count_paths (const CheckCase *test, Seen *seen)
   convolve_plan_unref (plan);
 }
 
-static int
-report_unseen (const Seen *seen, uint64_t seed, FILE *file)
+/* Whether every path and every kind of root had a case. */
+static bool
+is_complete (const Seen *seen)
 {
   static const ConvolveCpuPath of_sets[] = { CONVOLVE_CPU_SHORT_SETS, CONVOLVE_CPU_PAIRS, CONVOLVE_CPU_FLOAT,
     CONVOLVE_CPU_DOUBLE };
-  int failures = seen->roots_by_shorts == 0 || seen->signs[0] == 0 || seen->signs[1] == 0;
+  bool complete = seen->roots_by_shorts > 0 && seen->signs[0] > 0 && seen->signs[1] > 0;
 
   for (int i = 0; i < CONVOLVE_CPU_SETS; i++)
-    failures += seen->absolute[i] == 0;
+    complete = complete && seen->absolute[i] > 0;
   for (size_t i = 0; i < sizeof of_sets / sizeof *of_sets; i++)
-    failures += seen->sets[of_sets[i]] == 0;
+    complete = complete && seen->sets[of_sets[i]] > 0;
   for (int i = 0; i < 3; i++)
-    failures += seen->roots[i] == 0;
-  if (failures == 0)
+    complete = complete && seen->roots[i] > 0;
+  return complete;
+}
+
+static int
+report_unseen (const Seen *seen, uint64_t seed, FILE *file)
+{
+  if (is_complete (seen))
     return 0;
   fprintf (file, "FAILED sets: seed %llu leaves something out:", (unsigned long long) seed);
   for (int i = 0; i < N_PATHS; i++)
@@ -143,6 +150,8 @@ report_unseen (const Seen *seen, uint64_t seed, FILE *file)
   return 1;
 }
 
+#define MOST_MORE 10 /* times as many cases, until every kind of case has come */
+
 int
 check_sets_random (uint64_t seed, int cases, FILE *file)
 {
@@ -150,7 +159,9 @@ check_sets_random (uint64_t seed, int cases, FILE *file)
   Seen seen = { 0 };
   int failures = 0;
 
-  for (int number = 0; number < cases && failures < 4; number++) {
+  for (int number = 0;
+       failures < 4 && (number < cases || (cases >= 400 && number < MOST_MORE * cases && !is_complete (&seen)));
+       number++) {
     CheckCase test;
     bool done = make_case (&test, seed, number);
 
@@ -330,7 +341,10 @@ check_sets_roots (uint64_t seed, int plans, FILE *file)
   static const int divisors[] = { 1, 1, 1, 2, 3, 4, 6, 8, 7, 16, 100, 255, 256, 1000, 4097 };
   int failures = 0, kinds[3] = { 0 };
 
-  for (int number = 0; number < plans && failures < 4; number++) {
+  for (int number = 0; failures < 4
+       && (number < plans
+           || (plans >= 100 && number < MOST_MORE * plans && (kinds[0] == 0 || kinds[1] == 0 || kinds[2] == 0)));
+       number++) {
     CheckRandom random;
     int depth, zero, a, b, divisor, common;
     ConvolveMask mask;
