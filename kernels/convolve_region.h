@@ -118,10 +118,10 @@ ConvolveStatus convolve_blur_init (ConvolveBlur *blur, const ConvolveMask *mask,
 /* --- the work of a frame --- */
 
 /*
- * Work on parts of a frame, in two turns. First come the effects, which read pictures and write to the batch's memory;
- * then copies of planes and blends, which read this memory. All sources of effects are read as they are before the first
- * copy and blend, so a blend may write to the picture that effects are made from. Copies and blends follow each other in
- * the order in which they were added, after the last effect. An effect does not read what another one writes.
+ * Work on parts of a frame, in three turns: effects, which read pictures and write to the batch's memory; copies of planes;
+ * and blends of this memory into planes. All sources of effects are read as they are before the first copy and blend, so a
+ * blend may write to the picture that effects are made from. Blends into one plane follow each other in the order in which
+ * they were added; other planes have other memory. An effect does not read what another one writes.
  *
  * A device enqueues the work on its stream, with a few launches for all works of a kind, however many they are.
  */
@@ -143,7 +143,7 @@ ConvolveStatus convolve_batch_begin (ConvolveBatch *batch, size_t bytes, void **
 
 /*
  * Each of these adds one work; planes mean what they mean to the functions above. plan must live until the work is done,
- * and is for the batch's device. The errors are INVALID and NO_MEMORY.
+ * and is for the batch's device. The errors are INVALID (also for a work of an earlier turn than the work before) and NO_MEMORY.
  */
 ConvolveStatus convolve_batch_convolve (ConvolveBatch *batch, const ConvolvePlan *plan, const ConvolvePlane *plane,
     ConvolveError *error);

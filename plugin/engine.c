@@ -331,7 +331,7 @@ has_regions (const GstCudaConvolveEngine *engine, const ConvolveProperties *prop
 
 /*
  * Where the work is done: the device that is open, or NULL for the CPU. Boxes in frames in system memory are changed in
- * place by the CPU, in less time than the way to a device and back takes, unless the user chose a variant there.
+ * place by the CPU, in less time than the way to a device and back takes, unless the user chose a device or a variant there.
  */
 static ConvolveDevice *
 choose_device (GstCudaConvolveEngine *engine, const ConvolveProperties *properties)
@@ -340,7 +340,7 @@ choose_device (GstCudaConvolveEngine *engine, const ConvolveProperties *properti
       && (properties->region.apply_to == CONVOLVE_APPLY_TO_REGIONS
           || properties->region.effect != CONVOLVE_REGION_EFFECT_MASK);
 
-  if (boxes && !engine->cuda_memory && properties->variant == CONVOLVE_VARIANT_AUTO)
+  if (boxes && !engine->cuda_memory && properties->variant == CONVOLVE_VARIANT_AUTO && properties->device_id < 0)
     return NULL;
   return gst_cuda_convolve_device_get_handle (engine->device);
 }
@@ -471,13 +471,14 @@ replace_plans (GstCudaConvolveEngine *engine, ConvolveProperties *properties, Co
 
 /*
  * Where only the settings of regions changed, the plans stay, so that boxes can be set for every frame. FALSE where
- * other settings changed, or where the new ones are bad. Takes properties on success.
+ * other settings changed, where the work moves to or from the device, or where the new settings are bad. Takes properties on success.
  */
 static gboolean
 update_regions (GstCudaConvolveEngine *engine, ConvolveProperties *properties)
 {
   if (!engine->regions || !engine->plans_fit || !has_regions (engine, properties)
       || !convolve_properties_are_equal_but_for_regions (properties, &engine->good)
+      || choose_device (engine, properties) != choose_device (engine, &engine->good)
       || !gst_cuda_convolve_regions_set (engine->regions, engine->detections, properties, NULL))
     return FALSE;
   g_clear_pointer (&engine->mask_warning, g_free);

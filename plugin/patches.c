@@ -2,6 +2,7 @@
 #include "patches.h"
 
 #include <math.h>
+#include <string.h>
 
 #define UNIT 4                   /* luma pixels: a multiple of the steps of every plane */
 #define UNSHRUNK 5               /* sigma 5.7, 47 taps: beyond, a shrunk picture is faster than a wider mask */
@@ -213,6 +214,23 @@ make_candidate (const GstCudaConvolveBox *box, const ConvolveRegionSettings *set
   return candidate;
 }
 
+/* Whether the effect on the last candidate is that on an earlier one, as where two sources have the same box. */
+static gboolean
+is_repeated (const GArray *candidates)
+{
+  const Candidate *last = &g_array_index (candidates, Candidate, candidates->len - 1);
+
+  for (guint i = 0; i + 1 < candidates->len; i++) {
+    const Candidate *other = &g_array_index (candidates, Candidate, i);
+
+    if (memcmp (&other->box, &last->box, sizeof (last->box)) == 0 && other->group == i && other->patch.rect.width > 0
+        && last->patch.rect.width > 0 && have_one_effect (other, last) && other->patch.block == last->patch.block
+        && other->patch.x == last->patch.x && other->patch.y == last->patch.y)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 static void
 find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, const GArray *found, gint width,
     gint height)
@@ -236,6 +254,10 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
       candidate.patch.rect.width = 0;
     }
     g_array_append_val (candidates, candidate);
+    if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE && !box->is_part && is_repeated (candidates)) {
+      g_array_set_size (candidates, candidates->len - 1);
+      continue;
+    }
     before = box;
   }
   if (settings->effect != CONVOLVE_REGION_EFFECT_PIXELATE)

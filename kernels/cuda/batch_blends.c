@@ -94,6 +94,9 @@ sort_boxes (ConvolveTables *tables, const ConvolveArea *area, Tiles tiles)
 /* So few boxes go to every tile of their effect, because sorting them takes longer than looking at them. */
 #define FEW_BOXES 4
 
+/* Where many boxes cover many tiles each, the sorted boxes would take too much memory. */
+#define MOST_SORTED (1 << 20)
+
 /* The boxes of a blend in a tile: those from first[0] up to first[1]. */
 typedef struct
 {
@@ -106,6 +109,21 @@ belongs (const ConvolveTarget *target, const ConvolveWork *work)
 {
   return target->destination == work->plane.destination && target->destination_stride == work->plane.destination_stride
       && target->pixel.stride == work->pixel.stride && target->pixel.select == work->pixel.select;
+}
+
+/* The boxes of all tiles together, as sort_boxes () would store them. */
+static int64_t
+count_sorted (const ConvolveArea *area, Tiles tiles)
+{
+  int64_t count = 0;
+
+  for (int i = 0; i < area->count; i++) {
+    Tiles met = common_tiles (tiles_of_box (area, area->boxes[i]), tiles);
+
+    if (met.left < met.right && met.top < met.bottom)
+      count += (int64_t) (met.right - met.left) * (met.bottom - met.top);
+  }
+  return count;
 }
 
 /* Adds all boxes of a blend to the table of boxes: range[0] is the first one, and range[1] the end. */
@@ -170,7 +188,7 @@ add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWor
   ConvolveBlendJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BLEND_JOBS], sizeof (*job), 1);
   BoxesOfTiles boxes = { all, 0 };
 
-  if (area.count > FEW_BOXES)
+  if (area.count > FEW_BOXES && count_sorted (&area, tiles) <= MOST_SORTED)
     boxes = (BoxesOfTiles){ sort_boxes (tables, &area, tiles), 1 };
   else if (!add_all_boxes (tables, &area, all))
     return;
@@ -221,16 +239,33 @@ add_target (ConvolveTables *tables, const ConvolveWork *work)
   return target != NULL;
 }
 
+/* The tiles of all works of a target, the first of which is work number `first`. */
+static Tiles
+grid_of_target (const ConvolveBatch *batch, size_t first, const ConvolveTarget *target)
+{
+  int width = 1, height = 1;
+
+  for (size_t i = first; i < batch->n_works; i++)
+    if (batch->works[i].kind == CONVOLVE_WORK_BLEND && belongs (target, &batch->works[i])) {
+      width = convolve_larger (width, batch->works[i].plane.width);
+      height = convolve_larger (height, batch->works[i].plane.height);
+    }
+  return tiles_of (0, 0, width, height);
+}
+
 void
 convolve_tables_add_blends (ConvolveTables *tables, const ConvolveBatch *batch)
 {
   for (size_t i = 0; i < batch->n_works && !tables->failed; i++) {
     const ConvolveWork *work = &batch->works[i];
-    Tiles grid = tiles_of (0, 0, work->plane.width, work->plane.height);
+    Tiles grid;
     int number = (int) tables->table[CONVOLVE_TABLE_TARGETS].count;
 
-    if (work->kind != CONVOLVE_WORK_BLEND || !add_target (tables, work) || !clear_grid (tables, grid))
+    if (work->kind != CONVOLVE_WORK_BLEND || !add_target (tables, work))
       continue;
+    grid = grid_of_target (batch, i, (const ConvolveTarget *) tables->table[CONVOLVE_TABLE_TARGETS].elements + number);
+    if (!clear_grid (tables, grid))
+      return;
     for (size_t k = i; k < batch->n_works && !tables->failed; k++)
       if (batch->works[k].kind == CONVOLVE_WORK_BLEND
           && belongs ((const ConvolveTarget *) tables->table[CONVOLVE_TABLE_TARGETS].elements + number,

@@ -335,10 +335,10 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_blur_tile<4> (width, height, shared);
   else
     convolve_blur_tile<3> (width, height, shared);
-  const int half = (1 << bits) / 2;
-  const int left = max ((tile.x << bits) + half, job.region.x), top = max ((tile.y << bits) + half, job.region.y);
-  const int right = min (((tile.x + width - last) << bits) + half, job.region.x + job.region.width);
-  const int bottom = min (((tile.y + height - last) << bits) + half, job.region.y + job.region.height);
+  const int factor = 1 << bits, half = factor / 2;
+  const int left = max (tile.x * factor + half, job.region.x), top = max (tile.y * factor + half, job.region.y);
+  const int right = min ((tile.x + width - last) * factor + half, job.region.x + job.region.width);
+  const int bottom = min ((tile.y + height - last) * factor + half, job.region.y + job.region.height);
   const int offset = tile.sample * convolve_bytes_of_sample (job.pixel);
 
   if (left >= right || top >= bottom)

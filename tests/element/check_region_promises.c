@@ -216,6 +216,52 @@ GST_START_TEST (bad_text_while_playing)
 }
 GST_END_TEST;
 
+static gboolean
+is_on_cpu (Run *run)
+{
+  g_autofree gchar *variant = NULL;
+
+  gst_buffer_unref (push_frame (run->harness, grey_frame (&run->info, 0), FALSE));
+  g_object_get (run->element, "active-variant", &variant, NULL);
+  return g_str_equal (variant, "cpu");
+}
+
+/* In system memory a device is for the background, and the CPU for boxes; also after a change while frames flow. */
+GST_START_TEST (changes_move_the_work)
+{
+  Run run;
+
+  if (!g_getenv ("CUDACONVOLVE_VARIANT"))
+    return; /* there is no device */
+  run = run_start ("cudaconvolve kernel-variant=auto apply-to=outside-regions regions=10,10,8,8", "GRAY8", 100, 80);
+  fail_unless (!is_on_cpu (&run));
+  gst_util_set_object_arg (G_OBJECT (run.element), "apply-to", "regions");
+  fail_unless (is_on_cpu (&run));
+  gst_util_set_object_arg (G_OBJECT (run.element), "apply-to", "outside-regions");
+  fail_unless (!is_on_cpu (&run));
+  gst_util_set_object_arg (G_OBJECT (run.element), "region-effect", "fill");
+  fail_unless (is_on_cpu (&run));
+  run_stop (&run);
+}
+GST_END_TEST;
+
+/* One box from two sources is pixelated once: memory and time are those of one box. */
+GST_START_TEST (equal_boxes_are_one)
+{
+  GstVideoInfo info = info_of ("I420", 640, 480);
+  GstHarness *harness = harness_new_for ("cudaconvolve apply-to=regions region-effect=pixelate", &info);
+  GstBuffer *in = grey_frame (&info, 0);
+  gint64 start = g_get_monotonic_time ();
+
+  /* Each alone takes some milliseconds, and all together would take many seconds. */
+  for (guint i = 0; i < 3000; i++)
+    add_region (in, "face", 0, 0, 640, 480);
+  gst_buffer_unref (push_frame (harness, in, FALSE));
+  fail_unless (g_get_monotonic_time () - start < 5 * G_USEC_PER_SEC);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
 TCase *
 region_promises (void)
 {
@@ -226,6 +272,8 @@ region_promises (void)
   tcase_add_test (tc, thousand_boxes);
   tcase_add_test (tc, leaks);
   tcase_add_test (tc, detail_is_gone);
+  tcase_add_test (tc, changes_move_the_work);
+  tcase_add_test (tc, equal_boxes_are_one);
   tcase_add_test (tc, bad_settings);
   tcase_add_test (tc, bad_text_while_playing);
   return tc;

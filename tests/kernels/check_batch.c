@@ -19,6 +19,7 @@
 #define MOST_WORKS 40
 #define MOST_BOXES 12
 #define N_PLANS 3
+#define MOST_WIDTH 700 /* of most pictures */
 
 typedef struct
 {
@@ -95,11 +96,16 @@ make_mask (Case *c, ConvolveMask *mask)
   mask->divisor = sum > 0 ? sum : 1;
 }
 
+/* Small ones in large pictures: there many boxes of one mask are gathered in an atlas. */
 static ConvolveRect
 random_rect (Case *c)
 {
   CheckRandom *random = &c->random;
   int x = check_random_range (random, 0, c->width - 1), y = check_random_range (random, 0, c->height - 1);
+
+  if (c->width > MOST_WIDTH)
+    return (ConvolveRect){ x, y, check_random_range (random, 1, c->width - x < 60 ? c->width - x : 60),
+      check_random_range (random, 1, c->height - y < 60 ? c->height - y : 60) };
 
   return (ConvolveRect){ x, y, check_random_range (random, 1, c->width - x),
     check_random_range (random, 1, c->height - y) };
@@ -170,8 +176,12 @@ make_case (Case *c, uint64_t seed, uint64_t number)
   c->seed = seed;
   c->number = number;
   make_pixel (c);
-  c->width = check_random_range (&c->random, 1, check_random_one_in (&c->random, 4) ? 700 : 150);
+  c->width = check_random_range (&c->random, 1, check_random_one_in (&c->random, 4) ? MOST_WIDTH : 150);
   c->height = check_random_range (&c->random, 1, check_random_one_in (&c->random, 4) ? 500 : 100);
+  if (check_random_one_in (&c->random, 16)) {
+    c->width = check_random_range (&c->random, 1800, 2400);
+    c->height = check_random_range (&c->random, 1200, 1500);
+  }
   row = (c->width - 1) * c->pixel.stride + c->pixel.samples * sample_size (c);
   c->stride = row + sample_size (c) * check_random_range (&c->random, 0, 5);
   c->size = (size_t) (c->height - 1) * (size_t) c->stride + (size_t) row;
