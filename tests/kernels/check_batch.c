@@ -337,7 +337,8 @@ compare (const Case *c, const uint8_t *host, const uint8_t *device)
 static int
 check (Case *c, ConvolveBatch *host, ConvolveBatch *batch, ConvolveDevice *device)
 {
-  uint8_t *source = malloc (c->size), *copy = malloc (c->size), *other = malloc (c->size), *result = malloc (c->size);
+  uint8_t *source = malloc (c->size), *copy = calloc (1, c->size), *other = calloc (1, c->size),
+          *result = malloc (c->size);
   uint8_t *expected = c->in_place ? copy : other;
   ConvolveError error = { 0 };
   int failures = 0;
