@@ -253,11 +253,11 @@ GST_START_TEST (equal_boxes_are_one)
   GstBuffer *in = grey_frame (&info, 0);
   gint64 start = g_get_monotonic_time ();
 
-  /* Each alone takes some milliseconds, and all together would take many seconds. */
+  /* Each takes some milliseconds, so that all of them would take more than ten seconds. */
   for (guint i = 0; i < 3000; i++)
     add_region (in, "face", 0, 0, 640, 480);
   gst_buffer_unref (push_frame (harness, in, FALSE));
-  fail_unless (g_get_monotonic_time () - start < 5 * G_USEC_PER_SEC);
+  fail_unless (g_get_monotonic_time () - start < 8 * G_USEC_PER_SEC);
   gst_harness_teardown (harness);
 }
 GST_END_TEST;
