@@ -44,7 +44,6 @@ GstCudaConvolveMaskInfo *gst_cuda_convolve_plans_mask_info (const GstCudaConvolv
 /* A plan that copies a group, in windows of a kind; NULL where the layout says that no frame is cropped. */
 const ConvolvePlan *gst_cuda_convolve_plans_copy (const GstCudaConvolvePlans *plans, guint kind, guint group);
 
-/* The value of ConvolveFieldMode that the plans were made for. */
 /*
  * How often a frame goes through the plans of the groups, and memory for the largest plane where plans for the CPU do
  * so more than once. One frame at a time uses the memory.
@@ -52,6 +51,7 @@ const ConvolvePlan *gst_cuda_convolve_plans_copy (const GstCudaConvolvePlans *pl
 guint gst_cuda_convolve_plans_iterations (const GstCudaConvolvePlans *plans);
 guint8 *gst_cuda_convolve_plans_scratch (const GstCudaConvolvePlans *plans);
 
+/* The value of ConvolveFieldMode that the plans were made for. */
 gint gst_cuda_convolve_plans_field_mode (const GstCudaConvolvePlans *plans);
 
 gboolean gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans);

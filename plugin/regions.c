@@ -16,6 +16,7 @@
 typedef struct
 {
   ConvolveBlur group[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS];
+  ConvolvePixel pixel[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS];
 } Blurs;
 
 struct _GstCudaConvolveRegions
@@ -143,6 +144,9 @@ ensure_strength (GstCudaConvolveRegions *regions, guint strength, ConvolveError 
     for (guint i = 0; i < layout->n_groups && status == CONVOLVE_OK; i++) {
       GstCudaConvolveGroup seen = gst_cuda_convolve_windows_group (&layout->groups[i], kind);
 
+      gst_cuda_convolve_color_values (layout, &layout->groups[i], regions->properties.boundary_color,
+          seen.pixel.outside);
+      blurs->pixel[kind][i] = seen.pixel;
       if (gst_cuda_convolve_plans_group (regions->plans, kind, i))
         status = make_blur (&mask, &seen, factor, &blurs->group[kind][i], error);
     }
@@ -211,9 +215,8 @@ static ConvolveStatus
 convolve_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint group,
     const ConvolvePlane *plane, ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
   guint kind = regions->windows.kind;
-  GstCudaConvolveGroup seen;
+  const Blurs *blurs;
   ConvolveStatus status;
 
   if (patch->strength < 0)
@@ -222,11 +225,9 @@ convolve_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *pat
   status = ensure_strength (regions, patch->strength, error);
   if (status != CONVOLVE_OK)
     return status;
-  seen = gst_cuda_convolve_windows_group (&layout->groups[group], kind);
-  gst_cuda_convolve_color_values (layout, &layout->groups[group], regions->properties.boundary_color,
-      seen.pixel.outside);
-  return convolve_batch_blur (regions->batch, &seen.pixel, regions->properties.boundary,
-      &regions->by_strength[patch->strength]->group[kind][group], plane, error);
+  blurs = regions->by_strength[patch->strength];
+  return convolve_batch_blur (regions->batch, &blurs->pixel[kind][group], regions->properties.boundary,
+      &blurs->group[kind][group], plane, error);
 }
 
 /* The patch in each window of the frame, so that no field and no view reaches into another. */

@@ -152,7 +152,7 @@ add_outside (const Job *job, int v, int first, int end, uint32_t *sums)
   }
 }
 
-/* The same for any columns. */
+/* Adds row v of the picture, with the boundary around the picture, from column `first` up to `end`. */
 static void
 add_row (const Job *job, int v, int first, int end)
 {
@@ -280,7 +280,7 @@ make_result (const Job *job)
 
 /* --- the samples --- */
 
-/* What lies between two rows of b. */
+/* Interpolates between two rows of b; weight is that of the row below, of 2 factor. */
 static void
 find_between (const uint16_t *restrict above, const uint16_t *restrict below, int count, int weight, int bits,
     uint32_t *restrict between)

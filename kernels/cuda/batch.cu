@@ -51,7 +51,7 @@ make_room (ConvolveDevice *device, uint8_t **memory, size_t *room, size_t bytes,
   *room = 0;
   if (code == cudaSuccess)
     code = cudaMalloc ((void **) memory, bytes);
-  /* What lies between the cells of an atlas is convolved, too: nothing comes of it, but it has to have a value. */
+  /* The gaps between the cells of an atlas are convolved, too. No output depends on the gaps, but they need values. */
   if (code == cudaSuccess)
     code = cudaMemsetAsync (*memory, 0, bytes, device->streams[PHASE_KERNEL]);
   if (code != cudaSuccess)

@@ -141,7 +141,7 @@ add_all_boxes (ConvolveTables *tables, const ConvolveArea *area, int range[2])
   return !tables->failed;
 }
 
-/* What a target's grid holds for a tile: the number of the tile in its table and its last cover, or -1 without any. */
+/* An entry of a target's grid, for one tile: the tile's number in the table of tiles and its last cover, or -1 without any. */
 typedef struct
 {
   int tile, last;

@@ -203,7 +203,7 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
 
 #define CONVOLVE_BLUR_SIDE (CONVOLVE_BLUR_TILE + CONVOLVE_MAX_BLUR - 1)
 
-/* What a block of threads shares for one tile of one sample. */
+/* The shared memory of a block of threads that blurs one tile of one sample. */
 struct ConvolveBlurShared
 {
   uint16_t c[CONVOLVE_BLUR_SIDE][CONVOLVE_BLUR_SIDE], r[CONVOLVE_BLUR_SIDE][CONVOLVE_BLUR_TILE];

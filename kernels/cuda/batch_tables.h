@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a device does for a batch, as tables that kernels read: a table of jobs for each kernel, and a table of tiles, one
+ * The work of a batch on a device, as tables that kernels read: a table of jobs for each kernel, and a table of tiles, one
  * for each block of threads. So a launch does all works of a kind, however many and however large they are.
  *
  * Boxes would each need a launch for the convolution. Instead the pictures around them are gathered in one picture,

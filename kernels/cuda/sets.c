@@ -66,7 +66,7 @@ convolve_sets_are_magnitude_of_sum (const ConvolvePlan *plan, const char **reaso
   return true;
 }
 
-/* What both variants need of every set. */
+/* Whether direct and packed can compute every set of the mask. */
 static bool
 accepts_parts (const ConvolvePlan *plan, const char **reason)
 {

@@ -25,7 +25,7 @@ convolve_call_root_double (const ConvolveRoot *root, int sample, double squares)
 }
 
 /*
- * What is kept of one sample while its sets are summed up one by one, in single precision. The sums of a magnitude begin
+ * The state of one sample while the sums of its sets come one by one, in single precision. The sums of a magnitude begin
  * with ConvolveSets.start. The plan is exact or near_is_right.
  */
 struct ConvolveCombining

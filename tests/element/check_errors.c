@@ -222,30 +222,28 @@ GST_START_TEST (test_no_device_memory)
 }
 GST_END_TEST;
 
-/* Three planes and the memory of the effects for each frame: the second frame finds no memory for its effects. */
-GST_START_TEST (test_no_memory_for_regions)
+/* A frame takes memory for three planes and for the effects: with memory:8 the second frame has none for its effects. */
+GST_START_TEST (test_regions_on_device_fail)
 {
-  Run run = start ("cudaconvolve kernel-variant=global apply-to=regions regions=2,2,8,8 region-strength=0.2",
-      "memory:8", "I420");
+  static const struct
+  {
+    const gchar *fault;
+    gint code;
+    const gchar *text, *debug;
+  } rows[] = {
+    { "memory:8", GST_RESOURCE_ERROR_NO_SPACE_LEFT, "of regions", "24x16 I420, variant global" },
+    { "fail:2", GST_RESOURCE_ERROR_FAILED, "failed", "24x16 I420, variant global, CUDA error 700" },
+  };
 
-  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
-  fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
-  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "of regions",
-      "24x16 I420, variant global");
-  run_stop (&run);
-}
-GST_END_TEST;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Run run = start ("cudaconvolve kernel-variant=global apply-to=regions regions=2,2,8,8 region-strength=0.2",
+        rows[i].fault, "I420");
 
-GST_START_TEST (test_device_fails_in_regions)
-{
-  Run run = start ("cudaconvolve kernel-variant=global apply-to=regions regions=2,2,8,8 region-strength=0.2", "fail:2",
-      "I420");
-
-  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
-  fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
-  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "failed",
-      "24x16 I420, variant global, CUDA error 700");
-  run_stop (&run);
+    fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+    fail_unless_equals_int (run_push (&run), GST_FLOW_ERROR);
+    expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, rows[i].code, rows[i].text, rows[i].debug);
+    run_stop (&run);
+  }
 }
 GST_END_TEST;
 
@@ -441,8 +439,7 @@ errors_suite (void)
   tcase_add_test (tc, test_forced_variant_cannot);
   tcase_add_test (tc, test_no_gpu);
   tcase_add_test (tc, test_no_device_memory);
-  tcase_add_test (tc, test_no_memory_for_regions);
-  tcase_add_test (tc, test_device_fails_in_regions);
+  tcase_add_test (tc, test_regions_on_device_fail);
   tcase_add_test (tc, test_device_fails);
   tcase_add_test (tc, test_lying_meta);
   tcase_add_test (tc, test_separate_views);

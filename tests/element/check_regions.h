@@ -32,7 +32,7 @@ void expect_effect (const GstVideoInfo *info, Component into[4], GstBuffer *effe
 /* Fails the check, naming the place, where a sample is not the expected one; what describes the case. */
 void compare_components (const GstVideoInfo *info, const Component expected[4], GstBuffer *out, const gchar *what);
 
-/* The same, where samples may differ by `most`. */
+/* As compare_components (), but samples may differ by `most`. */
 void compare_components_within (const GstVideoInfo *info, const Component expected[4], GstBuffer *out, gint most,
     const gchar *what);
 
