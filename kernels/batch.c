@@ -80,7 +80,7 @@ extend (void **list, size_t count, size_t *room, size_t more, size_t size)
 
 /* Effects come first, then copies, then blends. */
 static int
-turn_of (ConvolveWorkKind kind)
+phase_of (ConvolveWorkKind kind)
 {
   return kind == CONVOLVE_WORK_BLEND ? 2 : kind == CONVOLVE_WORK_COPY ? 1 : 0;
 }
@@ -95,7 +95,7 @@ add (ConvolveBatch *batch, const ConvolveWork *work, ConvolveError *error)
               | (uintptr_t) plane->destination_stride)
           & 1))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "16-bit samples at an odd address or stride");
-  if (batch->n_works > 0 && turn_of (work->kind) < turn_of (batch->works[batch->n_works - 1].kind))
+  if (batch->n_works > 0 && phase_of (work->kind) < phase_of (batch->works[batch->n_works - 1].kind))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "an effect behind a copy or a blend, or a copy behind a blend");
   if (!extend ((void **) &batch->works, batch->n_works, &batch->works_room, 1, sizeof (*work)))
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu works", batch->n_works + 1);

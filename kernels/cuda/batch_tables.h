@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The work of a batch on a device, as tables that kernels read: a table of jobs for each kernel, and a table of tiles, one
- * for each block of threads. So a launch does all works of a kind, however many and however large they are.
+ * for each block of threads. So one launch does all works of a kind, however many and however large they are.
  *
- * Boxes would each need a launch for the convolution. Instead the pictures around them are gathered in one picture,
- * the atlas, side by side and with as much around each as the mask reaches. One launch convolves the atlas, and the boxes are
- * taken from the result:
+ * The convolutions of boxes are launches of the plan's own kernel. One or two boxes of a picture get a launch each; boxes
+ * that fill most of the rectangle around them get one launch over this rectangle; all others go through an atlas. The
+ * pictures around the boxes are gathered in the atlas, side by side and with as much around each as the mask reaches. One
+ * launch convolves the atlas, and the boxes are taken from the result:
  *
  *     picture          atlas, each cell with a margin     result
  *     . . . . . .      +-------+----------+               +-------+----------+
@@ -34,7 +35,10 @@ extern "C"
 #define CONVOLVE_BLUR_TILE 32      /* pixels of b along a side of the largest tile of a blur */
 #define CONVOLVE_BLUR_OUTPUTS 32   /* samples along a side that a tile of a blur makes, about */
 
-/* The pixels from x, y on, as the job counts them; of pixelate, a block's column and row. */
+/*
+ * x, y is the tile's first pixel: in the cell for gathering and shrinking, and in the picture for taking and filling. For
+ * pixelate it is the column and the row of a square of ConvolveBlocks.
+ */
 typedef struct
 {
   int job, x, y;
@@ -65,7 +69,7 @@ typedef struct
   ConvolveRect region;
 } ConvolveTakeJob;
 
-/* A blur. Where c has memory of its own, it is in planes, one for each sample, without gaps. */
+/* A blur; b and c are those of convolve_region.h. c is in planes, one for each sample, without gaps. */
 typedef struct
 {
   ConvolvePixel pixel;
@@ -75,7 +79,7 @@ typedef struct
   ConvolveBoundary boundary;
   int outside[CONVOLVE_MAX_SAMPLES];
   ConvolveRect cell, result; /* in the shrunk picture: of c and of b */
-  uint16_t *c;               /* from CONVOLVE_SHRUNK_BITS on; below, each tile of the blur makes its own */
+  uint16_t *c;               /* not to be used where bits is 0: each tile of the blur then makes its own */
   int tile;                  /* pixels of b along a side of a tile */
   uint8_t *destination;
   int64_t destination_stride;
@@ -128,7 +132,7 @@ typedef struct
   ConvolveArea area;
 } ConvolveBlendJob;
 
-/* An effect in a tile, with those of its boxes that count there. The effects of a tile are a list, the lowest one first. */
+/* An effect in a tile, with all of its boxes that reach the tile, and maybe others. The effects of a tile are a list, lowest first. */
 typedef struct
 {
   int job, first_box, n_boxes;
@@ -189,8 +193,8 @@ typedef struct
 void *convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_t size, size_t count);
 
 /*
- * How a block of threads shrinks a picture by 2^bits: so many lanes work on a pixel, and the tile has width x height
- * pixels.
+ * How a block of threads shrinks a picture by 2^bits: convolve_shrink_lanes () threads share one pixel, and the tile has
+ * convolve_shrink_width () x convolve_shrink_height () pixels.
  */
 static CONVOLVE_BOTH int
 convolve_shrink_lanes (int bits)
@@ -218,8 +222,10 @@ void convolve_table_add_tiles (ConvolveTables *tables, ConvolveTableName name, s
 void convolve_tables_reset (ConvolveTables *tables);
 void convolve_tables_clear (ConvolveTables *tables);
 
-/* The bytes of an element, and of all tables on the device; where each of them begins there. */
+/* The bytes of an element of a table. */
 size_t convolve_table_element (ConvolveTableName name);
+
+/* Finds where each table begins in one block of device memory, and gives the bytes of the block. */
 size_t convolve_tables_place (const ConvolveTables *tables, size_t offsets[CONVOLVE_N_TABLES]);
 
 /*
@@ -229,7 +235,10 @@ size_t convolve_tables_place (const ConvolveTables *tables, size_t offsets[CONVO
 size_t convolve_tables_plan_atlases (ConvolveTables *tables, const ConvolveBatch *batch);
 size_t convolve_tables_plan_blurs (const ConvolveBatch *batch);
 
-/* Fill the tables of the effects, with that many bytes of device memory at arena. */
+/*
+ * Fill the tables of the effects. arena is device memory of as many bytes as plan_atlases () gave, or plan_blurs (): the two
+ * have memory of their own.
+ */
 void convolve_tables_add_convolutions (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);
 void convolve_tables_add_blurs (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);
 void convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch); /* pixelate and fill */
