@@ -191,7 +191,11 @@ convolve_plan_is_identity (const ConvolvePlan *plan)
 bool
 convolve_plan_is_exact (const ConvolvePlan *plan)
 {
-  return plan->exact;
+  bool exact = plan->exact && plan->arithmetic.kind == CONVOLVE_ARITHMETIC_EXACT;
+
+  for (int k = 0; k < plan->n_parts; k++)
+    exact = exact && plan->parts[k].arithmetic.kind == CONVOLVE_ARITHMETIC_EXACT;
+  return exact;
 }
 
 ConvolveStatus

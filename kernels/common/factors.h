@@ -3,7 +3,9 @@
 #ifndef CONVOLVE_COMMON_FACTORS_H
 #define CONVOLVE_COMMON_FACTORS_H
 
-#include "common/plan.h"
+#include <stdbool.h>
+
+#include "convolve.h"
 
 #ifdef __cplusplus
 extern "C"

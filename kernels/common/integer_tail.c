@@ -29,7 +29,7 @@ modulo (double value, double divisor)
 static bool
 try_scale (const ConvolvePlan *plan, float scale, double least, double most, int sample, ConvolveIntegerTail *tail)
 {
-  double spacing = 1 / plan->denominator, offset = plan->tail.offset[sample] - plan->step / 2;
+  double spacing = 1 / plan->denominator, offset = plan->tail.offset[sample] - plan->margin;
   double below = modulo (round (offset / plan->step), round (spacing / plan->step)) * plan->step;
   double slope = scale - plan->tail.scale, margin = slope == 0 ? 0 : spacing * 1e-6;
   double first = (-1 - offset) / plan->tail.scale, last = (257 - offset) / plan->tail.scale;

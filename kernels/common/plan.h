@@ -3,6 +3,7 @@
 #ifndef CONVOLVE_COMMON_PLAN_H
 #define CONVOLVE_COMMON_PLAN_H
 
+#include "common/arithmetic.h"
 #include "convolve.h"
 #include "convolve_device.h"
 
@@ -87,8 +88,11 @@ struct ConvolvePlan
   int64_t pixels;                          /* of a plane, roughly; 0: a plane of a 4K frame */
   ConvolveTaps taps;
   ConvolveTail tail;
-  bool exact;           /* the taps are integers, and their sums are exact in float */
-  double step;          /* of an exact plan: its results before rounding are multiples of this number; 0: unknown */
+  ConvolveArithmetic arithmetic;
+  bool integers; /* EXACT or ONE_STEP: the taps are integers, and sums of them in double, and the tail, are exact */
+  bool exact;    /* of these: sums of the taps are exact in float, too */
+  double step;   /* of an exact plan: its results before rounding are multiples of this number; 0: unknown */
+  double margin; /* what the tail's offsets have too much, so that roundings pass no integer: half a step, or 0 */
   double denominator;   /* of an exact plan's scale as a fraction */
   bool identity;        /* the output equals the input */
   bool double_sums;     /* sums in float would exceed the error budget */
@@ -122,7 +126,8 @@ typedef struct ConvolveVariant
   const char *name, *idea;
   int number; /* of the property's value, above 0: a new row takes the next free one, and none ever changes */
   bool on_device;
-  bool combines; /* takes masks of several sets, and absolute values */
+  bool combines;      /* takes masks of several sets, and absolute values */
+  bool does_products; /* follows the arithmetic PRODUCTS; every variant that accepts a plan of ONE_STEP follows that */
 
   /*
    * Whether the variant can compute the plan's mask on its pixels: exact, never a guess. False with the reason, a sentence
@@ -173,6 +178,14 @@ convolve_variant_accepts (const ConvolveVariant *variant, const ConvolvePlan *pl
   return !variant->accepts || variant->accepts (plan, found, reason);
 }
 
+/* Whether a variant that accepts the plan computes the plan's arithmetic, and so the same bytes as every other such one. */
+static inline bool
+convolve_variant_follows (const ConvolveVariant *variant, const ConvolvePlan *plan)
+{
+  return plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS ? variant->does_products
+                                                               : plan->arithmetic.kind != CONVOLVE_ARITHMETIC_FREE;
+}
+
 /* All variants, best first, and a NULL at the end. */
 extern const ConvolveVariant *const convolve_variants[];
 
@@ -199,10 +212,10 @@ convolve_budget (const ConvolvePlan *plan)
 }
 
 /*
- * Analyses the first set of the mask for this pixel and fills taps, tail, exact, identity, double_sums and
- * device_taps_fit.
+ * Analyses the first set of the mask for this pixel and fills taps, tail, arithmetic, integers, exact, identity,
+ * double_sums and device_taps_fit. one_step: PRODUCTS are not allowed.
  */
-ConvolveStatus convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error);
+ConvolveStatus convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, bool one_step, ConvolveError *error);
 void convolve_taps_clear (ConvolveTaps *taps);
 
 /* The mask's offset in code values of this sample, rounded to 1/256. */

@@ -27,7 +27,7 @@ init_set (ConvolvePlan *plan, const ConvolveMask *mask, int k, int sign, Convolv
     .offset = mask->offset,
     .taps = convolve_mask_taps (mask, k) };
   ConvolveError wrong = { 0 };
-  ConvolveStatus status = convolve_taps_init (plan, &set, &wrong);
+  ConvolveStatus status = convolve_taps_init (plan, &set, mask->combination != CONVOLVE_SUM, &wrong);
 
   if (status == CONVOLVE_OK)
     return status;
@@ -101,11 +101,18 @@ convolve_sets_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError 
   return status;
 }
 
+static void
+clear_set (ConvolvePlan *set)
+{
+  convolve_taps_clear (&set->taps);
+  convolve_arithmetic_clear (&set->arithmetic);
+}
+
 void
 convolve_sets_clear (ConvolvePlan *plan)
 {
   for (int k = 0; k < plan->n_parts; k++)
-    convolve_taps_clear (&plan->parts[k].taps);
+    clear_set (&plan->parts[k]);
   free (plan->parts);
-  convolve_taps_clear (&plan->taps);
+  clear_set (plan);
 }

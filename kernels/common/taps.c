@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The analysis of a mask, once for each plan: whether its taps are integers, whether it is a product of a column and a
- * row, and which precision keeps the promise of convolve.h. Errors are bounded from the taps, never measured. Where the
- * bound for float is above the budget, sums and tail are in double.
+ * The analysis of a mask, once for each plan: whether its taps are integers, which arithmetic the plan has if not, whether
+ * the mask is a product of a column and a row, and which precision keeps the promise of convolve.h. Errors are bounded
+ * from the taps, never measured. Where the bound for float is above the budget, sums and tail are in double.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,19 +13,20 @@
 
 #define FLOAT_LIMIT 16777216.0        /* 2^24: float sums of integers are exact below this limit, in any order */
 #define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
+#define MOST_MULTIPLE 4               /* of integers whose ratios ONE_STEP keeps, see find_multiples () */
 #define LARGEST_GAIN 1048576.0        /* of a mask: the sum of the magnitudes of its taps, divided by the divisor */
 
 /*
  * Writes the taps as integers times one common factor, the largest possible one. False where the ratio of some tap to
- * the smallest tap is no simple fraction, or where the integers' sum of magnitudes times the largest sample reaches
- * 2^24.
+ * the smallest tap is no simple fraction. *sum becomes the sum of the integers' magnitudes.
  */
 static bool
-find_integers (const ConvolveMask *mask, double maximum, double *integers, double *factor)
+find_integers (const ConvolveMask *mask, double maximum, double *integers, double *factor, double *sum)
 {
   int count = mask->width * mask->height;
-  double smallest = INFINITY, multiple = 1, divisor = 0, sum = 0;
+  double smallest = INFINITY, multiple = 1, divisor = 0;
 
+  *sum = 0;
   for (int i = 0; i < count; i++)
     if (mask->taps[i] != 0 && fabs (mask->taps[i]) < smallest)
       smallest = fabs (mask->taps[i]);
@@ -46,14 +47,15 @@ find_integers (const ConvolveMask *mask, double maximum, double *integers, doubl
   for (int i = 0; i < count; i++) {
     integers[i] = round (mask->taps[i] / smallest * multiple);
     divisor = convolve_common_divisor (fabs (integers[i]), divisor);
-    sum += fabs (integers[i]);
+    *sum += fabs (integers[i]);
   }
   if (divisor == 0)
     divisor = 1;
   for (int i = 0; i < count; i++)
     integers[i] /= divisor;
+  *sum /= divisor;
   *factor = smallest / multiple * divisor;
-  return sum / divisor * maximum < FLOAT_LIMIT;
+  return true;
 }
 
 double
@@ -98,6 +100,7 @@ init_exact_tail (ConvolvePlan *plan, const ConvolveMask *mask, double factor, do
     plan->denominator = fraction.denominator;
   }
   plan->step = step;
+  plan->margin = step / 2;
   tail->scale = scale;
   tail->scale_f = (float) scale;
   tail->scale_low = (float) (scale - tail->scale_f);
@@ -228,59 +231,127 @@ is_identity (const ConvolvePlan *plan, const ConvolveMask *mask)
   return true;
 }
 
+/* The tail of ONE_STEP, in which every number is exact: in float where the sums are, and in double always. */
+static void
+init_one_step_tail (ConvolvePlan *plan)
+{
+  ConvolveTail *tail = &plan->tail;
+  double scale = ldexp (1, -plan->arithmetic.bits);
+
+  plan->step = scale;
+  plan->margin = 0;
+  plan->denominator = 1 / scale;
+  tail->scale = scale;
+  tail->scale_f = (float) scale;
+  tail->needs_double = tail->floor_needs_double = plan->double_sums = !plan->exact;
+  for (int i = 0; i < plan->pixel.samples; i++) {
+    tail->offset[i] = (double) plan->arithmetic.start[i] * scale;
+    tail->offset_f[i] = (float) tail->offset[i];
+  }
+}
+
+/* Whether integers are multiples of one number up to 4, as in a box with soft edges. */
 static bool
-analyse (ConvolvePlan *plan, const ConvolveMask *mask, double *values)
+find_multiples (const double *integers, int count, int *multiples)
+{
+  for (int i = 0; i < count; i++) {
+    if (fabs (integers[i]) > MOST_MULTIPLE)
+      return false;
+    multiples[i] = (int) integers[i];
+  }
+  return true;
+}
+
+/* Chooses the arithmetic of taps that are no integers, or integers with large sums. values has the integers, and becomes the taps of ONE_STEP or
+ * the given ones. */
+static bool
+choose_arithmetic (ConvolvePlan *plan, const ConvolveMask *mask, bool are_integers, bool one_step, double *values)
+{
+  const int count = mask->width * mask->height;
+  double *given = malloc (count * sizeof (*given)), sum = 0;
+  int *multiples = malloc (count * sizeof (*multiples));
+  ConvolveArithmeticInput input = { .depth = plan->pixel.depth,
+    .width = mask->width,
+    .height = mask->height,
+    .taps = given,
+    .budget = convolve_budget (plan),
+    .samples = plan->pixel.samples,
+    .one_step = one_step };
+  bool done = false;
+
+  if (given && multiples) {
+    input.multiples = are_integers && find_multiples (values, count, multiples) ? multiples : NULL;
+    for (int i = 0; i < count; i++)
+      sum += given[i] = mask->taps[i] / mask->divisor;
+    for (int i = 0; i < plan->pixel.samples; i++)
+      input.offset[i] = plan->pixel.zero[i] - plan->pixel.zero[i] * sum + convolve_code_offset (plan, mask, i) + 0.5;
+    done = convolve_arithmetic_choose (&input, &plan->arithmetic, values, &plan->exact);
+    plan->integers = plan->arithmetic.kind == CONVOLVE_ARITHMETIC_ONE_STEP;
+    if (!plan->integers)
+      memcpy (values, given, count * sizeof (*given));
+  }
+  free (given);
+  free (multiples);
+  return done;
+}
+
+/* False where memory is short. *rank_1: row and column of plan->taps were filled. */
+static bool
+analyse (ConvolvePlan *plan, const ConvolveMask *mask, bool one_step, double *values, bool *rank_1)
 {
   ConvolveTaps *taps = &plan->taps;
   int count = mask->width * mask->height;
-  double maximum = (1 << plan->pixel.depth) - 1, sum = 0, gain = 0, rounding = 0, factor;
+  double maximum = (1 << plan->pixel.depth) - 1, sum = 0, gain = 0, rounding = 0, factor = 1, magnitudes;
   double budget = convolve_budget (plan);
   double row[CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_SIDE];
-  bool rank_1;
+  bool are_integers;
 
   plan->tail.maximum = (float) maximum;
   plan->identity = is_identity (plan, mask);
-  plan->exact = find_integers (mask, maximum, values, &factor);
-  if (!plan->exact)
-    for (int i = 0; i < count; i++)
-      values[i] = mask->taps[i] / mask->divisor;
-
+  are_integers = find_integers (mask, maximum, values, &factor, &magnitudes);
+  plan->exact = plan->integers = are_integers && magnitudes * maximum < FLOAT_LIMIT;
+  if (!plan->exact && !choose_arithmetic (plan, mask, are_integers, one_step, values))
+    return false;
   for (int i = 0; i < count; i++) {
     taps->taps[i] = (float) values[i];
     gain += fabs (values[i]);
     rounding += fabs (taps->taps[i] - values[i]);
   }
   /* All variants use the same taps, rounded to float where that keeps the budget. */
-  plan->device_taps_fit = rounding * maximum <= budget / 4;
+  plan->device_taps_fit = plan->integers || rounding * maximum <= budget / 4;
   for (int i = 0; i < count; i++) {
     taps->double_taps[i] = plan->device_taps_fit ? taps->taps[i] : values[i];
     sum += taps->double_taps[i];
   }
 
-  if (plan->exact) {
-    init_exact_tail (plan, mask, factor, sum);
-    rank_1 = factor_integers (taps, values, row, column);
+  if (plan->integers) {
+    if (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_ONE_STEP)
+      init_one_step_tail (plan);
+    else
+      init_exact_tail (plan, mask, factor, sum);
+    *rank_1 = factor_integers (taps, values, row, column);
   } else {
     double error = init_tail (plan, mask, sum);
 
     /* The sum of a row rounds at most once for each tap, and the sum of all rows once for each row. */
     error += (gain * (mask->width + mask->height + 2) * FLOAT_UNIT + rounding) * maximum;
     plan->double_sums = plan->tail.needs_double = error > budget * 3 / 4 || !plan->device_taps_fit;
-    rank_1 = factor_reals (taps, values, budget / 4 / maximum, row, column);
+    *rank_1 = factor_reals (taps, values, budget / 4 / maximum, row, column);
   }
   for (int i = 0; i < mask->width; i++)
-    taps->row[i] = rank_1 ? (float) row[i] : 0;
+    taps->row[i] = *rank_1 ? (float) row[i] : 0;
   for (int j = 0; j < mask->height; j++)
-    taps->column[j] = rank_1 ? (float) column[j] : 0;
-  return rank_1;
+    taps->column[j] = *rank_1 ? (float) column[j] : 0;
+  return true;
 }
 
 ConvolveStatus
-convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error)
+convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, bool one_step, ConvolveError *error)
 {
   ConvolveTaps *taps = &plan->taps;
   int w = mask->width, h = mask->height;
   double gain = 0, *values;
+  bool rank_1, done;
 
   if (w < 1 || h < 1 || w > CONVOLVE_MAX_SIDE || h > CONVOLVE_MAX_SIDE || w % 2 == 0 || h % 2 == 0)
     return convolve_fail (error, CONVOLVE_INVALID, 0,
@@ -302,14 +373,13 @@ convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError 
   taps->width = w;
   taps->height = h;
   values = calloc ((size_t) w * h, sizeof (double));
-  if (!values || !allocate (taps)) {
-    free (values);
+  done = values && allocate (taps) && analyse (plan, mask, one_step, values, &rank_1);
+  free (values);
+  if (!done)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a mask of %dx%d", w, h);
-  }
-  if (!analyse (plan, mask, values)) {
+  if (!rank_1) {
     free (taps->row);
     taps->row = taps->column = NULL;
   }
-  free (values);
   return CONVOLVE_OK;
 }

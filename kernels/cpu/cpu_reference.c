@@ -99,11 +99,38 @@ sum_in_double (const ConvolveTaps *taps, float *const *rows, int x, double *sums
   memcpy (sums, total, sizeof (total));
 }
 
+/* The results of a sum of columns times rows: common/arithmetic.h, PRODUCTS, in integers of 64 bits. */
+static void
+finish_products (const ConvolvePlan *plan, float *const *rows, int x, int sample, unsigned *values)
+{
+  const ConvolveArithmetic *arithmetic = &plan->arithmetic;
+  const int w = plan->taps.width, h = plan->taps.height;
+
+  for (int k = 0; k < OUTPUTS; k++) {
+    int64_t total = arithmetic->centre * (int64_t) rows[h / 2][x + k + w / 2];
+
+    for (int p = 0; p < arithmetic->rank; p++) {
+      const ConvolveProduct *product = &arithmetic->products[p];
+
+      for (int j = 0; j < h; j++) {
+        int64_t row = 0;
+
+        for (int i = 0; i < w; i++)
+          row += product->row[i] * (int64_t) rows[j][x + k + i];
+        total += product->column[j] * (int64_t) convolve_cut_row (product, row);
+      }
+    }
+    values[k] = convolve_finish_sum (arithmetic, plan->pixel.depth, sample, total);
+  }
+}
+
 /* The results of a plain mask, or of one part of a combination. */
 static void
 finish_plain (const ConvolvePlan *plan, float *const *rows, int x, int sample, unsigned *values)
 {
-  if (plan->double_sums) {
+  if (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS) {
+    finish_products (plan, rows, x, sample, values);
+  } else if (plan->double_sums) {
     double sums[OUTPUTS];
 
     sum_in_double (&plan->taps, rows, x, sums);
@@ -247,6 +274,7 @@ const ConvolveVariant convolve_variant_cpu_reference = {
   .name = "cpu-reference",
   .number = 18,
   .combines = true,
+  .does_products = true,
   .idea = "one plain loop on the CPU, whose result all other variants must equal",
   .run = convolve_cpu_reference_run,
 };

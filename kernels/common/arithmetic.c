@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The choice of integers for masks that are not integers themselves. kernels/README.md, "The arithmetic", has the same in
+ * words.
+ *
+ * The choice must be the same on every machine. So only + - * / and floor () of doubles are used here, in the order that is
+ * written, and scaling by powers of two; no function whose last bit depends on the machine's library. Every search takes
+ * the first candidate within the bound, so that no two candidates are compared with each other.
+ */
+#include "common/arithmetic.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHARE 0.98                /* of the promised error: the rest covers the roundings of the bounds computed here */
+#define FLOAT_LIMIT 16777216      /* 2^24: float sums of integers are exact below this limit, in any order */
+#define INT_LIMIT 2147483648.     /* 2^31 */
+#define TOTAL_LIMIT 549755813888. /* 2^39, of PRODUCTS: a total divided by 256 fits 32 bits below this limit */
+#define DOUBLE_LIMIT 4503599627370496. /* 2^52, of ONE_STEP: doubles hold totals below this limit */
+#define DOUBLE_LIMIT 4503599627370496. /* 2^52, of ONE_STEP: doubles hold totals below this limit */
+#define MOST_BITS 38
+#define FINE 256 /* starts are multiples of this, where bits are more than FINE_BITS */
+#define FINE_BITS 16
+#define LARGEST_CUT 16
+#define LEAST_PRODUCTS_SIDE 17 /* of masks that are sums of several products */
+#define DEEPEST 12             /* bits of samples that PRODUCTS are for */
+#define FREE_SIDE 9            /* masks of deeper samples up to this side are FREE */
+
+typedef struct
+{
+  const ConvolveArithmeticInput *input;
+  int count;      /* taps */
+  double maximum; /* M */
+  double middle;  /* c */
+  double sum;     /* of w */
+  double limit;   /* of the error */
+  int narrow;     /* the most bits with which ConvolveArithmetic.narrow is true, or -1 */
+  double largest; /* of a total's magnitude, in code values */
+  int most;       /* the most bits with which totals of PRODUCTS stay below TOTAL_LIMIT, or MOST_BITS */
+} Analysis;
+
+static double
+round_half_up (double value)
+{
+  return floor (value + 0.5);
+}
+
+/* The number that starts are multiples of. */
+static double
+fineness (int bits)
+{
+  return bits > FINE_BITS ? FINE : 1;
+}
+
+/* The range of all results before clamping, by the true taps and with every error that is allowed, gives the bits. */
+static void
+init_analysis (Analysis *a, const ConvolveArithmeticInput *input)
+{
+  double below = 0, above = 0, low = INFINITY, high = -INFINITY;
+
+  a->input = input;
+  a->count = input->width * input->height;
+  a->maximum = (1 << input->depth) - 1;
+  a->middle = 1 << (input->depth - 1);
+  a->limit = SHARE * input->budget;
+  a->sum = 0;
+  for (int i = 0; i < a->count; i++) {
+    a->sum += input->taps[i];
+    *(input->taps[i] < 0 ? &below : &above) += input->taps[i] * a->maximum;
+  }
+  for (int i = 0; i < input->samples; i++) {
+    low = fmin (low, below + input->offset[i]);
+    high = fmax (high, above + input->offset[i]);
+  }
+  low -= a->limit;
+  high += a->limit;
+  a->narrow = 31;
+  while (a->narrow >= 0
+      && (ldexp (low - a->middle, a->narrow) < -INT_LIMIT || ldexp (high - a->middle, a->narrow) > INT_LIMIT - 1))
+    a->narrow--;
+  a->largest = fmax (-low, high) + a->middle;
+  a->most = MOST_BITS;
+  while (a->most > 0 && ldexp (a->largest, a->most) >= TOTAL_LIMIT)
+    a->most--;
+}
+
+/*
+ * The starts: the offset, and the middle times what the integers miss of the sum of taps. `sum` is that of the integer taps in
+ * code values; `known` is what totals have too much, and is taken off.
+ */
+static void
+set_starts (const Analysis *a, int bits, double sum, double known, ConvolveArithmetic *arithmetic)
+{
+  for (int i = 0; i < a->input->samples; i++) {
+    double start = ldexp (a->input->offset[i] + a->middle * (a->sum - sum), bits) - known, fine = fineness (bits);
+
+    arithmetic->start[i] = (int64_t) (round_half_up (start / fine) * fine);
+  }
+  arithmetic->bits = bits;
+  arithmetic->narrow = bits <= a->narrow;
+}
+
+/* --- ONE_STEP --- */
+
+/*
+ * The taps at 2^bits of a code value. Returns their error: c times the sum of what each tap misses, and the rounding of the
+ * start. *magnitudes becomes the sum of their magnitudes, and *peak the largest of these.
+ */
+static double
+round_taps (const Analysis *a, int bits, double *integers, double *magnitudes, double *peak)
+{
+  const ConvolveArithmeticInput *input = a->input;
+  double error = 0, factor = 0;
+
+  *magnitudes = *peak = 0;
+  for (int i = 0; i < a->count && input->multiples && factor == 0; i++)
+    if (input->multiples[i])
+      factor = round_half_up (ldexp (input->taps[i] / input->multiples[i], bits));
+  for (int i = 0; i < a->count; i++) {
+    integers[i] = input->multiples ? input->multiples[i] * factor : round_half_up (ldexp (input->taps[i], bits));
+    error += fabs (ldexp (integers[i], -bits) - input->taps[i]);
+    *magnitudes += fabs (integers[i]);
+    *peak = fmax (*peak, fabs (integers[i]));
+  }
+  return a->middle * error + ldexp (fineness (bits), -bits);
+}
+
+static void
+use_taps (const Analysis *a, int bits, const double *integers, ConvolveArithmetic *arithmetic)
+{
+  double sum = 0;
+
+  for (int i = 0; i < a->count; i++)
+    sum += ldexp (integers[i], -bits);
+  set_starts (a, bits, sum, 0, arithmetic);
+  arithmetic->kind = CONVOLVE_ARITHMETIC_ONE_STEP;
+}
+
+/* The largest start in magnitude, plus the largest sum. */
+static double
+largest_total (const Analysis *a, const ConvolveArithmetic *arithmetic, double magnitudes)
+{
+  double start = 0;
+
+  for (int i = 0; i < a->input->samples; i++)
+    start = fmax (start, fabs ((double) arithmetic->start[i]));
+  return magnitudes * a->maximum + start;
+}
+
+/* The finest taps whose sums are exact in float: with these, most variants follow without a change. */
+static bool
+choose_floats (const Analysis *a, ConvolveArithmetic *arithmetic, double *integers)
+{
+  for (int bits = 31; bits >= 0; bits--) {
+    double magnitudes, peak, error = round_taps (a, bits, integers, &magnitudes, &peak);
+
+    if (magnitudes * a->maximum >= FLOAT_LIMIT || peak > CONVOLVE_LARGEST_OF_2_DIGITS)
+      continue;
+    use_taps (a, bits, integers, arithmetic);
+    if (largest_total (a, arithmetic, magnitudes) < FLOAT_LIMIT)
+      return error <= a->limit;
+  }
+  return false;
+}
+
+/* The most bits, but no more than the narrow ones, with which every tap's magnitude is up to `largest`; or -1. */
+static int
+find_bits (const Analysis *a, double largest)
+{
+  double peak = convolve_largest_magnitude (a->input->taps, a->count);
+  int bits = a->narrow;
+
+  while (bits >= 0 && ldexp (peak, bits) + 4 > largest) /* 4: what rounding adds, with multiples up to 4 */
+    bits--;
+  return bits;
+}
+
+/* From the finest narrow taps of so many digits on, in steps of one bit. */
+static bool
+choose_digits (const Analysis *a, ConvolveArithmetic *arithmetic, double largest, double *integers)
+{
+  int bits = find_bits (a, largest);
+
+  for (; bits >= 0 && bits <= MOST_BITS && ldexp (a->largest, bits) < DOUBLE_LIMIT; bits++) {
+    double magnitudes, peak, error = round_taps (a, bits, integers, &magnitudes, &peak);
+
+    if (peak > largest)
+      return false;
+    if (error <= a->limit) {
+      use_taps (a, bits, integers, arithmetic);
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool
+choose_one_step (const Analysis *a, ConvolveArithmetic *arithmetic, double *integers)
+{
+  return choose_digits (a, arithmetic, CONVOLVE_LARGEST_OF_2_DIGITS, integers)
+      || choose_digits (a, arithmetic, CONVOLVE_LARGEST_OF_3_DIGITS, integers);
+}
+
+/* --- PRODUCTS --- */
+
+typedef struct
+{
+  ConvolveFactors factors; /* the magnitudes of each row add up to 1 */
+  bool has_centre;         /* what the factors miss at the centre is a tap of its own */
+} Decomposition;
+
+/* What one product's integers are worth. */
+typedef struct
+{
+  double error; /* of the taps and of the cut, in code values */
+  double sum;   /* of the taps, column times row, in code values */
+  double known; /* what the row start adds to every total */
+  double cuts;  /* half of the sum of the column's magnitudes, in code values */
+} Worth;
+
+/*
+ * Rounds one product. A row sum is `fine` / 256 units to a code value before the cut's roundings, a total 2^bits. False where
+ * something does not fit.
+ */
+static bool
+round_product (const Analysis *a, const Decomposition *d, int k, double fine, int bits, int cut,
+    ConvolveProduct *product, Worth *worth)
+{
+  const double *row = d->factors.row[k], *column = d->factors.column[k];
+  const int width = a->input->width, height = a->input->height;
+  const double row_scale = ldexp (fine / 256, cut), column_scale = ldexp (1, bits) / (fine / 256);
+  double below = 0, above = 0, row_sum = 0, row_error = 0, column_sum = 0, column_error = 0, magnitudes = 0, start;
+
+  for (int i = 0; i < width; i++) {
+    double tap = round_half_up (row[i] * row_scale);
+
+    if (fabs (tap) > CONVOLVE_LARGEST_OF_2_DIGITS)
+      return false;
+    product->row[i] = (int) tap;
+    *(tap < 0 ? &below : &above) += fabs (tap) * a->maximum;
+    row_sum += tap;
+    row_error += fabs (tap / row_scale - row[i]);
+  }
+  start = ceil (ldexp (below, -cut));
+  product->cut = cut;
+  product->row_start = (int64_t) ldexp (start, cut) + (cut > 0 ? (int64_t) 1 << (cut - 1) : 0);
+  if (floor (ldexp (above + (double) product->row_start, -cut)) > CONVOLVE_LARGEST_ROW_SUM)
+    return false;
+  for (int j = 0; j < height; j++) {
+    double tap = round_half_up (column[j] * column_scale);
+
+    if (fabs (tap) > CONVOLVE_LARGEST_OF_2_DIGITS)
+      return false;
+    product->column[j] = (int) tap;
+    column_sum += tap;
+    magnitudes += fabs (tap);
+    column_error += fabs (tap / column_scale - column[j]);
+  }
+  worth->cuts = ldexp (magnitudes / 2, -bits);
+  worth->sum = row_sum / row_scale * (column_sum / column_scale);
+  worth->error = a->middle * (row_error * (magnitudes / column_scale) + column_error) + worth->cuts;
+  worth->known = column_sum * start;
+  return true;
+}
+
+/* The largest cut with which the row's peak fits two digits, or -1. */
+static int
+largest_cut (const Analysis *a, const Decomposition *d, int k, double fine)
+{
+  double peak = convolve_largest_magnitude (d->factors.row[k], a->input->width) * (fine / 256);
+  int cut = LARGEST_CUT;
+
+  while (cut >= 0 && round_half_up (ldexp (peak, cut)) > CONVOLVE_LARGEST_OF_2_DIGITS)
+    cut--;
+  return cut;
+}
+
+/*
+ * The first scale of row sums, from the finest down, with which product k is worth its share of the error; otherwise the one
+ * with the least error. False where none fits.
+ */
+static bool
+find_product (const Analysis *a, const Decomposition *d, int k, int bits, bool short_rows, double share,
+    ConvolveProduct *product, Worth *worth)
+{
+  enum
+  {
+    TRIALS = 160
+  };
+  double fine = floor (CONVOLVE_LARGEST_ROW_SUM * 256 / a->maximum), best = 0, least = INFINITY;
+
+  for (int trial = 0; trial < TRIALS && fine >= 1; trial++, fine = floor (fine * 251 / 256)) {
+    int cut = short_rows ? CONVOLVE_SHORT_CUT : largest_cut (a, d, k, fine);
+
+    if (cut < 0 || !round_product (a, d, k, fine, bits, cut, product, worth))
+      continue;
+    if (worth->error <= share)
+      return true;
+    if (worth->error < least) {
+      least = worth->error;
+      best = fine;
+    }
+  }
+  return best > 0
+      && round_product (a, d, k, best, bits, short_rows ? CONVOLVE_SHORT_CUT : largest_cut (a, d, k, best), product,
+          worth);
+}
+
+/* The error of all products together, tap by tap. */
+static double
+error_of_taps (const Analysis *a, const Decomposition *d, int bits, const ConvolveArithmetic *arithmetic)
+{
+  const int width = a->input->width, height = a->input->height;
+  double error = 0;
+
+  for (int j = 0; j < height; j++)
+    for (int i = 0; i < width; i++) {
+      double tap = 0;
+
+      for (int k = 0; k < d->factors.rank; k++) {
+        const ConvolveProduct *product = &arithmetic->products[k];
+
+        tap += ldexp ((double) product->column[j] * product->row[i], -bits - product->cut);
+      }
+      if (j == height / 2 && i == width / 2)
+        tap += ldexp (arithmetic->centre, -bits);
+      error += fabs (tap - a->input->taps[j * width + i]);
+    }
+  return a->middle * error;
+}
+
+/* The centre's own tap: what the products' integers miss there, so that the error of their taps there is gone, too. */
+static double
+find_centre (const Analysis *a, int bits, const ConvolveArithmetic *arithmetic)
+{
+  const int width = a->input->width, height = a->input->height;
+  double missing = a->input->taps[height / 2 * width + width / 2];
+
+  for (int k = 0; k < arithmetic->rank; k++) {
+    const ConvolveProduct *product = &arithmetic->products[k];
+
+    missing -= ldexp ((double) product->column[height / 2] * product->row[width / 2], -bits - product->cut);
+  }
+  return round_half_up (ldexp (missing, bits) / FINE) * FINE;
+}
+
+/*
+ * Tries the products at 2^bits of a code value: each with the first scale that is worth its part of the error, or, where
+ * `least`, each with the least error.
+ */
+static bool
+try_products_by (const Analysis *a, const Decomposition *d, int bits, bool short_rows, bool least,
+    ConvolveArithmetic *arithmetic)
+{
+  const int rank = d->factors.rank;
+  double constant = ldexp (FINE, -bits), missed = d->factors.missed * a->middle, error, sum = 0;
+  double known = 0, cuts = 0, centre = 0;
+
+  if (d->has_centre)
+    constant += ldexp (FINE, -bits) * a->middle;
+  error = constant + missed;
+  for (int k = 0; k < rank; k++) {
+    Worth worth;
+
+    if (!find_product (a, d, k, bits, short_rows, least ? 0 : (a->limit - constant - missed) / rank,
+            &arithmetic->products[k], &worth))
+      return false;
+    error += worth.error;
+    sum += worth.sum;
+    known += worth.known;
+    cuts += worth.cuts;
+  }
+  arithmetic->rank = rank;
+  arithmetic->centre = 0;
+  if (d->has_centre) {
+    centre = find_centre (a, bits, arithmetic);
+    if (fabs (centre) >= INT_LIMIT / 2)
+      return false;
+    arithmetic->centre = (int) centre;
+    sum += ldexp (centre, -bits);
+  }
+  if (error > a->limit && error_of_taps (a, d, bits, arithmetic) + cuts + ldexp (FINE, -bits) > a->limit)
+    return false;
+  set_starts (a, bits, sum, known, arithmetic);
+  arithmetic->kind = CONVOLVE_ARITHMETIC_PRODUCTS;
+  arithmetic->short_rows = true;
+  for (int k = 0; k < rank; k++)
+    arithmetic->short_rows = arithmetic->short_rows && arithmetic->products[k].cut == CONVOLVE_SHORT_CUT;
+  return true;
+}
+
+static bool
+try_products (const Analysis *a, const Decomposition *d, int bits, bool short_rows, ConvolveArithmetic *arithmetic)
+{
+  return try_products_by (a, d, bits, short_rows, false, arithmetic)
+      || try_products_by (a, d, bits, short_rows, true, arithmetic);
+}
+
+/* Short row sums first, then long ones, from the finest narrow totals on; then wide totals. */
+static bool
+choose_products (const Analysis *a, const Decomposition *d, ConvolveArithmetic *arithmetic)
+{
+  const int coarser = 4; /* bits that are tried below the finest */
+
+  for (int long_rows = 0; long_rows < 2; long_rows++)
+    for (int bits = a->narrow; bits > a->narrow - coarser && bits > FINE_BITS; bits--)
+      if (bits <= a->most && try_products (a, d, bits, !long_rows, arithmetic))
+        return true;
+  for (int bits = a->narrow + 1; bits <= a->most; bits++)
+    if (try_products (a, d, bits, false, arithmetic))
+      return true;
+  return false;
+}
+
+/* Takes the mask apart, with an eighth of the budget for what is missed. */
+static bool
+find_factors (const Analysis *a, const double *taps, Decomposition *d)
+{
+  const int width = a->input->width, height = a->input->height;
+
+  if (!convolve_factors_find (taps, width, height, a->input->budget / 8 / a->maximum, &d->factors))
+    return false;
+  for (int k = 0; k < d->factors.rank; k++) {
+    double sum = convolve_sum_of_magnitudes (d->factors.row[k], width);
+
+    for (int i = 0; i < width; i++)
+      d->factors.row[k][i] /= sum;
+    for (int j = 0; j < height; j++)
+      d->factors.column[k][j] *= sum;
+  }
+  return true;
+}
+
+/*
+ * One product and a tap of its own at the centre, as unsharp has: the centre that makes the neighbours a product is put in
+ * its place while the factors are found.
+ */
+static bool
+find_factors_beside_centre (const Analysis *a, double *taps, Decomposition *d)
+{
+  const int width = a->input->width, centre = a->count / 2;
+  double corner;
+
+  if (width < 3 || a->input->height < 3)
+    return false;
+  corner = a->input->taps[centre - width - 1];
+  if (corner == 0)
+    return false;
+  memcpy (taps, a->input->taps, (size_t) a->count * sizeof (*taps));
+  taps[centre] = taps[centre - 1] * taps[centre - width] / corner;
+  d->has_centre = true;
+  return find_factors (a, taps, d) && d->factors.rank == 1;
+}
+
+/* --- the choice --- */
+
+/*
+ * For samples of up to 12 bits: a box in one step; a product as such; then sums that float holds, a product with a tap at
+ * the centre, several products of large masks; and one step of two or three digits.
+ */
+static void
+choose_shallow (const Analysis *a, Decomposition *d, ConvolveArithmetic *arithmetic, double *integers, double *taps,
+    bool *exact_in_float)
+{
+  const ConvolveArithmeticInput *input = a->input;
+  const bool large = input->width >= LEAST_PRODUCTS_SIDE || input->height >= LEAST_PRODUCTS_SIDE;
+  const bool products = !input->one_step && !input->multiples && a->count > 1 && find_factors (a, input->taps, d);
+  const bool single = products && d->factors.rank == 1;
+
+  d->has_centre = false;
+  if (single && choose_products (a, d, arithmetic))
+    return;
+  if (choose_floats (a, arithmetic, integers)) {
+    *exact_in_float = true;
+    return;
+  }
+  if (products && !single && find_factors_beside_centre (a, taps, d) && choose_products (a, d, arithmetic))
+    return;
+  d->has_centre = false;
+  if (products && !single && large && find_factors (a, input->taps, d) && choose_products (a, d, arithmetic))
+    return;
+  if (!choose_one_step (a, arithmetic, integers))
+    arithmetic->kind = CONVOLVE_ARITHMETIC_FREE;
+}
+
+/*
+ * For samples of 13 to 16 bits: integers of 16 bits do not hold products, and three digits cost small masks more than they
+ * may. Large masks without structure, and boxes, take one step.
+ */
+static void
+choose_deep (const Analysis *a, Decomposition *d, ConvolveArithmetic *arithmetic, double *integers)
+{
+  const ConvolveArithmeticInput *input = a->input;
+  const bool small = input->width <= FREE_SIDE && input->height <= FREE_SIDE;
+
+  arithmetic->kind = CONVOLVE_ARITHMETIC_FREE;
+  if (!input->multiples && (small || find_factors (a, input->taps, d)))
+    return;
+  if (!choose_one_step (a, arithmetic, integers))
+    arithmetic->kind = CONVOLVE_ARITHMETIC_FREE;
+}
+
+bool
+convolve_arithmetic_choose (const ConvolveArithmeticInput *input, ConvolveArithmetic *arithmetic, double *integers,
+    bool *exact_in_float)
+{
+  Analysis a;
+  Decomposition *d = malloc (sizeof (*d));
+  double *taps = malloc ((size_t) input->width * input->height * sizeof (*taps));
+
+  memset (arithmetic, 0, sizeof (*arithmetic));
+  arithmetic->products = calloc (CONVOLVE_MAX_RANK, sizeof (*arithmetic->products));
+  *exact_in_float = false;
+  if (d && taps && arithmetic->products) {
+    init_analysis (&a, input);
+    if (input->depth <= DEEPEST)
+      choose_shallow (&a, d, arithmetic, integers, taps, exact_in_float);
+    else
+      choose_deep (&a, d, arithmetic, integers);
+  }
+  free (d);
+  free (taps);
+  return d && taps && arithmetic->products;
+}
+
+void
+convolve_arithmetic_clear (ConvolveArithmetic *arithmetic)
+{
+  free (arithmetic->products);
+  arithmetic->products = NULL;
+}
