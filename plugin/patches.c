@@ -11,7 +11,7 @@
 gdouble
 gst_cuda_convolve_strength_sigma (guint strength)
 {
-  return exp2 (strength / 2.0);
+  return ldexp (strength % 2 ? G_SQRT2 : 1, (gint) strength / 2); /* 2^(strength / 2), the same on every machine */
 }
 
 gint

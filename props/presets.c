@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "portable.h"
+
 /* Taps along one axis: tap[i + radius] is for the sample at i, from -radius to radius. */
 typedef struct
 {
@@ -91,7 +93,7 @@ gaussian_axis (gint width, gdouble sigma, gint step, Axis *axis)
   axis->radius = (width / 2 + step - 1) / step;
   for (gint i = 0; i <= axis->radius; i++) {
     gdouble distance = i == 0 ? 0 : i * step / sigma;
-    gdouble tap = exp (-0.5 * distance * distance);
+    gdouble tap = convolve_portable_exp (-0.5 * distance * distance);
 
     axis->tap[axis->radius - i] = axis->tap[axis->radius + i] = tap;
     sum += i == 0 ? tap : 2 * tap;
@@ -223,7 +225,7 @@ area_under_ellipse (gdouble a, gdouble b, gdouble x)
 {
   gdouble u = MIN (x / a, 1);
 
-  return 0.5 * a * b * (u * sqrt (1 - u * u) + asin (u));
+  return 0.5 * a * b * (u * sqrt (1 - u * u) + convolve_portable_asin (u));
 }
 
 /* The area of the cell x0..x1 by y0..y1, in the first quadrant, that lies in the ellipse with the radii a and b. */
@@ -269,8 +271,8 @@ static void
 direction (gdouble degrees, gdouble *cosine, gdouble *sine)
 {
   gdouble quadrant = floor (degrees / 90), rest = degrees - 90 * quadrant;
-  gdouble c = rest == 45 ? 0.5 * G_SQRT2 : cos (rest * (G_PI / 180));
-  gdouble s = rest == 45 ? 0.5 * G_SQRT2 : sin (rest * (G_PI / 180));
+  gdouble c = rest == 45 ? 0.5 * G_SQRT2 : convolve_portable_cos (rest * (G_PI / 180));
+  gdouble s = rest == 45 ? 0.5 * G_SQRT2 : convolve_portable_sin (rest * (G_PI / 180));
 
   switch (((gint) fmod (quadrant, 4) + 4) % 4) {
     case 0:
@@ -306,7 +308,7 @@ make_motion (const ConvolvePresetRequest *request, ConvolveMask *mask)
   direction (request->argument, &dx, &dy);
   dx *= (gdouble) request->width / request->x_step;
   dy *= -(gdouble) request->height / request->y_step;
-  length = hypot (dx, dy);
+  length = convolve_portable_hypot (dx, dy);
   dx /= length;
   dy /= length;
   half = MAX (0.5 * (length - 1), 0); /* taps are above 0 up to one sample beyond the line */
@@ -318,7 +320,7 @@ make_motion (const ConvolvePresetRequest *request, ConvolveMask *mask)
   for (gint y = -y_radius; y <= y_radius; y++) {
     for (gint x = -x_radius; x <= x_radius; x++) {
       gdouble beyond = MAX (fabs (x * dx + y * dy) - half, 0), beside = x * dy - y * dx;
-      gdouble tap = 1 - hypot (beyond, beside);
+      gdouble tap = 1 - convolve_portable_hypot (beyond, beside);
 
       *tap_at (mask, x, y) = tap < 1e-9 ? 0 : tap;
     }
