@@ -49,6 +49,36 @@ typedef struct
   int ends[CONVOLVE_CPU_MAX_GROUPS]; /* for each group, the index behind its last term */
 } ConvolveTerms;
 
+/* The terms up to `end`, from the end of the group before. Their sum fits 32 bits, and counts 2^place times. */
+typedef struct
+{
+  int end, place; /* place: 0 .. 16 */
+} ConvolveGroup;
+
+/*
+ * All terms of a sum that needs more than 32 bits. A total is added up exactly in two registers, from the sums S of all
+ * groups:
+ *
+ *   high   the sum of floor (S * 2^place / 2^low_bits)
+ *   all    the sum of S * 2^place, modulo 2^32
+ *
+ * all - high * 2^low_bits, modulo 2^32, is what the groups' sums have below low_bits, added up. So the total is known
+ * while high fits 32 bits, and the cut into groups cannot be seen in a result.
+ */
+typedef struct
+{
+  ConvolveTerm *terms;
+  ConvolveGroup *groups;
+  int count, n_groups; /* up to 65535 groups */
+  int low_bits;        /* 0 .. 16 */
+} ConvolveWideTerms;
+
+/* With what a total begins, for each element: high * 2^low_bits + low, where low is below 2^low_bits. */
+typedef struct
+{
+  const int32_t *high, *low;
+} ConvolveWideStarts;
+
 /* Turns a sum into a value: (sum >> bits) + center, clamped to 0 .. maximum. */
 typedef struct
 {
@@ -131,6 +161,15 @@ typedef struct
   /* As sum_rows with starts of 0, but each sum is rounded and shifted down to 16 bits. */
   void (*shorts_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int shift,
       uint16_t *upper, uint16_t *lower);
+
+  /*
+   * The same two rows of outputs, from totals in groups: as doubles, which are exact, or as values by a shift of
+   * low_bits and the shift's bits. A total fits 32 bits after the shift by low_bits.
+   */
+  void (*wide_sums_of_rows) (const ConvolveWideTerms *terms, const ConvolvePair *const *rows, int count,
+      ConvolveWideStarts starts, double *upper, double *lower);
+  void (*wide_values_of_rows) (const ConvolveWideTerms *terms, const ConvolvePair *const *rows, int count,
+      ConvolveWideStarts starts, const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
 
   /* --- windows of equal taps --- */
 

@@ -12,6 +12,7 @@
 #include "cpu/pixels_tmpl.h"
 #include "cpu/sets_tmpl.h"
 #include "cpu/tail_tmpl.h"
+#include "cpu/wide_tmpl.h"
 #include "cpu/window_tmpl.h"
 
 extern const ConvolveCpuLevel CONVOLVE_CPU_LEVEL;
@@ -30,6 +31,8 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .values_of_neighbours = values_of_neighbours,
   .values_of_row = values_of_row,
   .shorts_of_rows = shorts_of_rows,
+  .wide_sums_of_rows = wide_sums_of_rows,
+  .wide_values_of_rows = wide_values_of_rows,
   .slide = slide,
   .window = window,
   .values_to_floats = values_to_floats,

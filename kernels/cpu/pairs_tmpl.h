@@ -41,11 +41,11 @@ load_starts (const int32_t *starts, Ints sums[VECTORS])
 
 /* Adds the terms first .. end - 1. lower is NULL where a term serves one output. */
 static inline __attribute__ ((always_inline)) void
-add_range (const ConvolveTerms *terms, int first, int end, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
+add_range (const ConvolveTerm *terms, int first, int end, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
     Ints lower[VECTORS])
 {
   for (int t = first; t < end; t++) {
-    const ConvolveTerm *term = &terms->terms[t];
+    const ConvolveTerm *term = &terms[t];
     const ConvolvePair *at = rows[term->row] + x + term->offset;
     Ints upper_taps = spread (term->upper), lower_taps = spread (term->lower);
 
@@ -76,7 +76,7 @@ add_terms (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *
   Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
 
   if (!grouped) {
-    add_range (terms, 0, terms->count, rows, x, upper, lower);
+    add_range (terms->terms, 0, terms->count, rows, x, upper, lower);
     return;
   }
   for (int g = 0; g < terms->n_groups; first = terms->ends[g++]) {
@@ -84,7 +84,7 @@ add_terms (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *
 
     for (int v = 0; v < VECTORS; v++)
       sums[0][v] = sums[1][v] = half;
-    add_range (terms, first, terms->ends[g], rows, x, sums[0], lower ? sums[1] : NULL);
+    add_range (terms->terms, first, terms->ends[g], rows, x, sums[0], lower ? sums[1] : NULL);
     add_group (sums[0], shift, upper);
     if (lower)
       add_group (sums[1], shift, lower);
