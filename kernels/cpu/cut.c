@@ -45,10 +45,10 @@ choose_strip (const ConvolvePlan *plan, const ConvolveRect *region)
 static double
 count_terms (const ConvolveCpu *cpu)
 {
-  double count = cpu->terms.count;
+  double count = cpu->terms.count + cpu->wide.count;
 
   for (int k = 0; k < cpu->n_parts; k++)
-    count += cpu->parts[k].terms.count;
+    count += cpu->parts[k].terms.count + cpu->parts[k].wide.count;
   return count;
 }
 

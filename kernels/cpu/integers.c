@@ -34,6 +34,18 @@ convolve_cpu_range_of_sum (const int *taps, int count, ConvolveRange values)
   return range;
 }
 
+ConvolveRange
+convolve_cpu_range_of_taps (const ConvolveCpuAnalysis *a, ConvolveRange values)
+{
+  ConvolveRange range = { 0, 0 };
+
+  for (int i = 0; i < a->width * a->height; i++) {
+    range.low += a->taps[i] * (a->taps[i] > 0 ? values.low : values.high);
+    range.high += a->taps[i] * (a->taps[i] > 0 ? values.high : values.low);
+  }
+  return range;
+}
+
 bool
 convolve_cpu_range_fits (ConvolveRange range, double offset, double largest)
 {
@@ -42,9 +54,8 @@ convolve_cpu_range_fits (ConvolveRange range, double offset, double largest)
 
 /* --- from sums to values --- */
 
-/* The start of sample i's sums where a shift by `bits` follows, which adds the center to the value. */
-static double
-start_of_shift (const ConvolveCpuAnalysis *a, int i, int bits)
+double
+convolve_cpu_start_of_shift (const ConvolveCpuAnalysis *a, int i, int bits)
 {
   return floor (ldexp (convolve_cpu_offset (a, i) - a->center, bits));
 }
@@ -55,7 +66,7 @@ convolve_cpu_can_shift (const ConvolveCpuAnalysis *a, int bits, ConvolveRange su
   if (a->combined)
     return convolve_cpu_range_fits (sums, 0, CONVOLVE_LARGEST_INT);
   for (int i = 0; i < a->samples; i++)
-    if (!convolve_cpu_range_fits (sums, start_of_shift (a, i, bits), CONVOLVE_LARGEST_INT))
+    if (!convolve_cpu_range_fits (sums, convolve_cpu_start_of_shift (a, i, bits), CONVOLVE_LARGEST_INT))
       return false;
   return true;
 }
@@ -72,7 +83,8 @@ convolve_cpu_exact_bits (const ConvolveCpuAnalysis *a, ConvolveRange sums)
 }
 
 /*
- * The sums of an exact plan are the true ones, which floats hold, and the tail stays the plan's.
+ * The sums of an exact plan are the true ones, which floats hold, and the tail stays the plan's. Other sums of integers
+ * are those of centred values, and the offset of the tail in double, which is exact, makes good for that.
  *
  * Where a shift follows, the start of a sum is rounded down. That does not change the value. For a sum n, a real start
  * s and an integer m > 0, floor ((n + s) / m) = floor ((n + floor (s)) / m), because n + floor (s) is the largest
@@ -88,14 +100,14 @@ convolve_cpu_set_end (const ConvolveCpuAnalysis *a, double scale, int bits)
   cpu->shift = (ConvolveShift){ bits, cpu->center, (int) tail->maximum };
   for (int i = 0; i < a->samples; i++) {
     if (cpu->shifts)
-      cpu->starts[i] = (int32_t) start_of_shift (a, i, bits);
+      cpu->starts[i] = (int32_t) convolve_cpu_start_of_shift (a, i, bits);
     else if (a->plan->exact)
       cpu->starts[i] = (int32_t) (a->center * a->sum);
     else
       tail->offset[i] = convolve_cpu_offset (a, i);
     tail->offset_f[i] = (float) tail->offset[i];
   }
-  if (!a->plan->exact) {
+  if (!a->plan->integers) {
     tail->scale = 1 / scale;
     tail->scale_f = (float) tail->scale;
   }
@@ -116,6 +128,14 @@ convolve_cpu_add_term (ConvolveTerms *terms, int row, int offset, ConvolvePair u
 {
   if (upper || lower)
     terms->terms[terms->count++] = (ConvolveTerm){ row, offset, upper, lower };
+}
+
+void
+convolve_cpu_end_group (ConvolveWideTerms *terms, int place)
+{
+  if (terms->groups)
+    terms->groups[terms->n_groups] = (ConvolveGroup){ terms->count, place };
+  terms->n_groups++;
 }
 
 void

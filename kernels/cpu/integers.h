@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Integer sums, for the paths pairs and factors: taps that are rounded to 16 bits, the range of their sums, how sums
- * become values, and lists of terms.
- *
- * The scale of rounded taps is a power of two if any power of two keeps the budget: then a shift turns the sum into a
- * value. Otherwise it is the largest scale that the sums' 32 bits have room for, and the tail follows in float.
+ * Integer sums, for the paths pairs, wide and factors: the range of sums, how sums become values, and lists of terms.
  */
 #ifndef CONVOLVE_CPU_INTEGERS_H
 #define CONVOLVE_CPU_INTEGERS_H
@@ -29,8 +25,14 @@ double convolve_cpu_quantise (const double *values, int count, double scale, int
 ConvolveRange convolve_cpu_centred (const ConvolveCpuAnalysis *a);
 ConvolveRange convolve_cpu_range_of_sum (const int *taps, int count, ConvolveRange values);
 
+/* The range of sums of the plan's taps times values. */
+ConvolveRange convolve_cpu_range_of_taps (const ConvolveCpuAnalysis *a, ConvolveRange values);
+
 /* Whether -largest - 1 <= low + offset and high + offset <= largest. */
 bool convolve_cpu_range_fits (ConvolveRange range, double offset, double largest);
+
+/* The start of sample i's sums where a shift by `bits` follows, which adds the center to the value. */
+double convolve_cpu_start_of_shift (const ConvolveCpuAnalysis *a, int i, int bits);
 
 /* Whether sums at 2^bits of a code value, with the start that a shift needs where one follows, fit 32 bits. */
 bool convolve_cpu_can_shift (const ConvolveCpuAnalysis *a, int bits, ConvolveRange sums);
@@ -40,7 +42,7 @@ int convolve_cpu_exact_bits (const ConvolveCpuAnalysis *a, ConvolveRange sums);
 
 /*
  * Sets how sums at `scale` of a code value become values: by a shift of `bits`, or by the tail where bits is -1 or the
- * sums are combined.
+ * sums are combined. Where the plan has integers, its tail knows their scale.
  */
 void convolve_cpu_set_end (const ConvolveCpuAnalysis *a, double scale, int bits);
 
@@ -49,6 +51,9 @@ bool convolve_cpu_allocate_terms (ConvolveTerms *terms, int count);
 
 /* A term is left out where all its taps are 0. */
 void convolve_cpu_add_term (ConvolveTerms *terms, int row, int offset, ConvolvePair upper, ConvolvePair lower);
+
+/* Ends a group at the last term. terms->groups may be NULL, and then groups are only counted. */
+void convolve_cpu_end_group (ConvolveWideTerms *terms, int place);
 
 /*
  * Adds terms for taps that lie `stride` apart, two taps to a term. The pairs are those from row `row` and element

@@ -70,10 +70,13 @@ take_sets (ConvolveCpuJob *job, Arena *arena, size_t length)
   job->set_offsets = take_rows (arena, cpu->n_parts, length, sizeof (double));
   for (int i = 0; i < 2; i++)
     job->squares_of_sums[i] = take (arena, length, sizeof (double));
-  if (cpu->parts[0].path == CONVOLVE_CPU_PAIRS) {
+  if (convolve_cpu_reads_pairs (cpu->parts[0].path)) {
     job->set_starts = take_rows (arena, cpu->n_parts, length, sizeof (int32_t));
+    job->set_low_starts = take_rows (arena, cpu->n_parts, length, sizeof (int32_t));
     for (int i = 0; i < 2; i++)
       job->sums[i] = take (arena, length, sizeof (int32_t));
+    for (int i = 0; i < 2; i++)
+      job->wide_sums[i] = take (arena, length, sizeof (double));
     job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
   } else {
     job->float_sums = take (arena, length, sizeof (float));
@@ -122,6 +125,13 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
       job->starts = take (arena, length, sizeof (int32_t));
       for (int i = 0; i < 2; i++)
         job->sums[i] = take (arena, length, sizeof (int32_t));
+      job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
+      break;
+    case CONVOLVE_CPU_WIDE:
+      job->starts = take (arena, length, sizeof (int32_t));
+      job->low_starts = take (arena, length, sizeof (int32_t));
+      for (int i = 0; i < 2; i++)
+        job->wide_sums[i] = take (arena, length, sizeof (double));
       job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
       break;
     case CONVOLVE_CPU_FLOAT_FACTORS:
@@ -203,8 +213,8 @@ fill_half_offsets (const ConvolveCpuJob *job)
 }
 
 /*
- * What is added to a set's sum times its scale: for a magnitude, so that the value at the zero level is 0. The values of
- * exact sums are not centred, or their starts make good for that.
+ * Of a magnitude, what is subtracted from a set's sum, so that the value at the zero level is 0; otherwise the offset of the
+ * set's tail. Sums of centred values are those of ONE_STEP in 32 bits alone.
  */
 static void
 fill_set_offsets (const ConvolveCpuJob *job)
@@ -213,17 +223,19 @@ fill_set_offsets (const ConvolveCpuJob *job)
 
   for (int k = 0; k < plan->n_parts; k++) {
     const ConvolveCpu *part = &job->cpu->parts[k];
+    bool centred = part->path == CONVOLVE_CPU_PAIRS && !plan->parts[k].exact;
     double offsets[CONVOLVE_MAX_SAMPLES], sum = 0;
 
     for (int i = 0; i < plan->taps.width * plan->taps.height; i++)
       sum += plan->parts[k].taps.double_taps[i];
     for (int i = 0; i < job->samples; i++)
-      offsets[i] = plan->combination == CONVOLVE_LARGEST ? part->tail.offset[i]
-          : plan->parts[k].exact                         ? -plan->root.zero[k][i] * plan->root.multiple[k]
-                                                         : part->center * sum - plan->root.zero[k][i];
+      offsets[i] = plan->combination == CONVOLVE_MAGNITUDE ? plan->root.zero[k][i] - (centred ? part->center * sum : 0)
+                                                           : part->tail.offset[i];
     fill_row (job, offsets, job->set_offsets[k]);
-    for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->set_starts; i++)
+    for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->set_starts; i++) {
       job->set_starts[k][i] = part->starts[i % job->samples];
+      job->set_low_starts[k][i] = part->low_starts[i % job->samples];
+    }
   }
 }
 
@@ -235,6 +247,8 @@ fill_offsets (const ConvolveCpuJob *job)
   /* The loops read starts past the count. */
   for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->starts; i++)
     job->starts[i] = job->cpu->starts[i % job->samples];
+  for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->low_starts; i++)
+    job->low_starts[i] = job->cpu->low_starts[i % job->samples];
 
   if (job->cpu->path == CONVOLVE_CPU_SHORT_SETS) {
     fill_half_offsets (job);

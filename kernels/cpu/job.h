@@ -39,6 +39,10 @@ typedef struct
   uint16_t **shorts[2];       /* each product's column sums, for the upper and the lower row of outputs */
   ConvolvePair **products[2]; /* the same, each paired with the element a pixel to the right */
 
+  /* wide; starts has what is above low_bits */
+  int32_t *low_starts;
+  double *wide_sums[2];
+
   /* floating point */
   int batch;                          /* rows of outputs whose column sums are made together */
   float **floats;                     /* ring of rows of inputs */
@@ -51,11 +55,11 @@ typedef struct
   uint16_t *square_results; /* of the same outputs, all samples */
 
   /* sets; rows of inputs are in `rows`, or as those of pairs and floating point */
-  uint16_t **rows;            /* ring of rows of inputs */
-  float *half_offsets[2];     /* of the tail or root, for even and for odd elements */
-  int32_t **set_starts;       /* of the sums of each set, for each element */
-  double **set_offsets;       /* of the value of each set, for each element */
-  double *squares_of_sums[2]; /* sums of squares of two rows of outputs */
+  uint16_t **rows;                        /* ring of rows of inputs */
+  float *half_offsets[2];                 /* of the tail or root, for even and for odd elements */
+  int32_t **set_starts, **set_low_starts; /* of the sums of each set, for each element */
+  double **set_offsets;                   /* of the value of each set, for each element */
+  double *squares_of_sums[2];             /* sums of squares of two rows of outputs */
 } ConvolveCpuJob;
 
 /*

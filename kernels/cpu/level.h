@@ -207,7 +207,7 @@ typedef struct
   void (*largest_of_shorts) (const ConvolveShortSets *sets, const uint16_t *const *rows, int count, float scale,
       float *const offsets[2], float maximum, uint16_t *values);
 
-  /* squares[i] += (sums[i] * scale + offsets[i])^2 */
+  /* squares[i] += ((sums[i] - offsets[i]) * scale)^2 */
   void (*add_squares_of_ints) (const int32_t *sums, int count, double scale, const double *offsets, double *squares);
   void (*add_squares_of_floats) (const float *sums, int count, double scale, const double *offsets, double *squares);
   void (*add_squares_of_doubles) (const double *sums, int count, double scale, const double *offsets, double *squares);

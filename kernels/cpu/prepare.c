@@ -43,7 +43,7 @@ find_budget (ConvolveCpuAnalysis *a)
 {
   double budget = convolve_budget (a->plan), tail;
 
-  if (a->plan->exact)
+  if (a->plan->integers)
     return;
   if (a->plan->device_taps_fit)
     budget -= convolve_sum_of_magnitudes (a->taps, a->width * a->height) * a->plan->tail.maximum * CONVOLVE_FLOAT_UNIT;
@@ -57,17 +57,17 @@ typedef struct
 {
   bool factored;
   ConvolveFactors factors;
-  ConvolveIntegerTaps taps;
+  ConvolveCpuPairs pairs, wide;
   ConvolveIntegerFactors integers;
 } Workspace;
 
-/* The factors in double. An exact plan has integer factors or none. */
+/* The factors in double. A plan with integers has integer factors or none. */
 static bool
 find_factors (const ConvolveCpuAnalysis *a, ConvolveFactors *factors)
 {
   const ConvolveTaps *taps = &a->plan->taps;
 
-  if (!a->plan->exact) /* what the factors miss should be small beside the budget */
+  if (!a->plan->integers) /* what the factors miss should be small beside the budget */
     return convolve_factors_find (a->taps, a->width, a->height, a->budget / 16 / a->center, factors);
   if (!taps->row)
     return false;
@@ -89,12 +89,12 @@ is_cheaper (double cost, double *least)
   return true;
 }
 
-/* The cheapest of the paths in floating point. Sums in double are always precise enough. */
+/* The cheapest of the paths in floating point. Sums in double are always precise enough, and of integers exact. */
 static ConvolveCpuPath
 choose_floats (const ConvolveCpuAnalysis *a, const Workspace *workspace, double tail, double *least)
 {
   const ConvolveFactors *factors = &workspace->factors;
-  bool exact = a->plan->exact, factored = workspace->factored;
+  bool exact = a->plan->exact, factored = workspace->factored, in_float = exact || !a->plan->integers;
   ConvolveCpuPath path = CONVOLVE_CPU_DOUBLE;
 
   *least = convolve_cpu_doubles_cost (a) + CONVOLVE_COST_DOUBLE_TAIL;
@@ -103,7 +103,7 @@ choose_floats (const ConvolveCpuAnalysis *a, const Workspace *workspace, double 
   if (factored && !exact && convolve_cpu_double_factors_fit (a, factors)
       && is_cheaper (convolve_cpu_double_factors_cost (a, factors->rank) + CONVOLVE_COST_DOUBLE_TAIL, least))
     path = CONVOLVE_CPU_DOUBLE_FACTORS;
-  if (factored && (exact || convolve_cpu_float_factors_fit (a, factors))
+  if (factored && in_float && (exact || convolve_cpu_float_factors_fit (a, factors))
       && is_cheaper (convolve_cpu_float_factors_cost (a, factors->rank) + tail, least))
     path = CONVOLVE_CPU_FLOAT_FACTORS;
   return path;
@@ -115,13 +115,16 @@ choose_sums (const ConvolveCpuAnalysis *a, Workspace *workspace, double *least)
 {
   double tail = a->cpu->tail.needs_double ? CONVOLVE_COST_DOUBLE_TAIL : CONVOLVE_COST_TAIL;
   ConvolveCpuPath path = choose_floats (a, workspace, tail, least);
-  const ConvolveIntegerTaps *taps = &workspace->taps;
   const ConvolveIntegerFactors *integers = &workspace->integers;
+  bool in_shorts = a->plan->exact || !a->plan->integers;
 
-  if (convolve_cpu_round_taps (a, &workspace->taps)
-      && is_cheaper (convolve_cpu_pairs_cost (a, taps) + (taps->bits < 0 ? tail : 0), least))
+  if (convolve_cpu_choose_pairs (a, &workspace->pairs)
+      && is_cheaper (workspace->pairs.cost + (workspace->pairs.bits < 0 ? tail : 0), least))
     path = CONVOLVE_CPU_PAIRS;
-  if (workspace->factored && convolve_cpu_round_factors (a, &workspace->factors, &workspace->integers)
+  if (convolve_cpu_choose_wide (a, &workspace->wide)
+      && is_cheaper (workspace->wide.cost + (workspace->wide.bits < 0 ? tail : 0), least))
+    path = CONVOLVE_CPU_WIDE;
+  if (workspace->factored && in_shorts && convolve_cpu_round_factors (a, &workspace->factors, &workspace->integers)
       && is_cheaper (convolve_cpu_factors_cost (a, workspace->factors.rank, integers) + (integers->bits < 0 ? tail : 0),
           least))
     path = CONVOLVE_CPU_FACTORS;
@@ -135,7 +138,9 @@ use_path (const ConvolveCpuAnalysis *a, const Workspace *workspace, ConvolveCpuP
     case CONVOLVE_CPU_FACTORS:
       return convolve_cpu_use_factors (a, workspace->factors.rank, &workspace->integers);
     case CONVOLVE_CPU_PAIRS:
-      return convolve_cpu_use_pairs (a, &workspace->taps);
+      return convolve_cpu_use_pairs (a, &workspace->pairs);
+    case CONVOLVE_CPU_WIDE:
+      return convolve_cpu_use_wide (a, &workspace->wide);
     case CONVOLVE_CPU_FLOAT_FACTORS:
       return convolve_cpu_use_float_factors (a, &workspace->factors);
     case CONVOLVE_CPU_DOUBLE_FACTORS:
@@ -162,7 +167,6 @@ choose (const ConvolveCpuAnalysis *a, Workspace *workspace)
   path = choose_sums (a, workspace, &least);
   if (convolve_cpu_is_box (a) && is_cheaper (convolve_cpu_box_cost (a), &least))
     path = CONVOLVE_CPU_BOX;
-  /* The rounded taps of fft are found only here, because that is slow. */
   if (path != CONVOLVE_CPU_BOX && convolve_cpu_fft_cost (a) < least && convolve_cpu_use_fft (a)) {
     a->cpu->cost = COST_FRAME + convolve_cpu_fft_cost (a);
     return true;

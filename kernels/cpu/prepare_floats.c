@@ -45,8 +45,8 @@ convolve_cpu_floats_fit (const ConvolveCpuAnalysis *a)
   int count = a->width * a->height;
   double gain = 0, missed = 0;
 
-  if (a->plan->exact)
-    return true;
+  if (a->plan->integers)
+    return a->plan->exact;
   for (int i = 0; i < count; i++) {
     gain += fabs (a->plan->taps.taps[i]);
     missed += fabs (a->plan->taps.taps[i] - a->taps[i]);
@@ -79,12 +79,14 @@ convolve_cpu_float_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFact
   return (missed + gain * (rows + columns + rows * columns + 8 * CONVOLVE_DOUBLE_UNIT)) * a->center <= a->budget;
 }
 
-/* The values are not centred, and so up to 2 * center. */
+/* The values are not centred, and so up to 2 * center. Sums of integers are exact. */
 bool
 convolve_cpu_double_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors)
 {
   double gain = 0, n = a->height + factors->rank * a->width;
 
+  if (a->plan->integers)
+    return true;
   for (int r = 0; r < factors->rank; r++)
     gain += convolve_sum_of_magnitudes (factors->column[r], a->height)
         * convolve_sum_of_magnitudes (factors->row[r], a->width);

@@ -26,11 +26,11 @@ typedef struct
 {
   const ConvolvePlan *plan;
   ConvolveCpu *cpu;   /* to be filled; level, center and tail are set, and the tail is the plan's */
-  const double *taps; /* row by row; integers where the plan is exact */
+  const double *taps; /* row by row; integers where the plan has integers */
   int width, height, samples;
   double sum;    /* of the taps */
   double center; /* centred values are -center .. center - 1 */
-  double budget; /* the error that taps and sums may have beside the tail's; 0 for an exact plan */
+  double budget; /* the error that taps and sums may have beside the tail's; 0 for a plan with integers */
   bool combined; /* the sums are not results, but values to be combined, so that no shift can turn them into results */
 } ConvolveCpuAnalysis;
 
@@ -54,22 +54,25 @@ void convolve_cpu_use_box (const ConvolveCpuAnalysis *a);
 
 /* --- pairs --- */
 
-/* Taps as integers: tap * scale, rounded. Sums are shifted down by `bits`, or the tail follows where bits is -1. */
+/* The plan's integer taps as sums of pairs, which are shifted down by `bits`, or followed by the tail where bits is -1. */
 typedef struct
 {
-  int taps[CONVOLVE_MAX_SIDE * CONVOLVE_MAX_SIDE];
-  double scale;
   int bits;
-} ConvolveIntegerTaps;
+  int place, low_bits; /* of wide sums: cpu/prepare_wide.c */
+  double cost;         /* without the tail */
+} ConvolveCpuPairs;
 
-/* False where 16 bits do not hold the taps within the budget. */
-bool convolve_cpu_round_taps (const ConvolveCpuAnalysis *a, ConvolveIntegerTaps *integers);
-double convolve_cpu_pairs_cost (const ConvolveCpuAnalysis *a, const ConvolveIntegerTaps *integers);
-bool convolve_cpu_use_pairs (const ConvolveCpuAnalysis *a, const ConvolveIntegerTaps *integers);
+/* False where the plan has no integers, where 16 bits do not hold the taps, or 32 bits not the sums. */
+bool convolve_cpu_choose_pairs (const ConvolveCpuAnalysis *a, ConvolveCpuPairs *pairs);
+bool convolve_cpu_use_pairs (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs *pairs);
+
+/* False where the plan is not ONE_STEP, where float holds its sums, or where 48 bits do not. */
+bool convolve_cpu_choose_wide (const ConvolveCpuAnalysis *a, ConvolveCpuPairs *pairs);
+bool convolve_cpu_use_wide (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs *pairs);
 
 /* --- factors --- */
 
-/* Factors as integers. scale and bits are those of the row sums, as in ConvolveIntegerTaps. */
+/* Factors as integers. scale and bits are those of the row sums: bits is -1 where the tail follows. */
 typedef struct
 {
   int column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
@@ -90,7 +93,7 @@ bool convolve_cpu_use_factors (const ConvolveCpuAnalysis *a, int rank, const Con
 /* --- fft --- */
 
 double convolve_cpu_fft_cost (const ConvolveCpuAnalysis *a);
-/* Also false where no integer taps keep the budget. */
+/* Also false where the plan has no integers, or where the transforms' error may change a sum of them. */
 bool convolve_cpu_use_fft (const ConvolveCpuAnalysis *a);
 
 /* --- sets --- */

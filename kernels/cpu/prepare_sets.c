@@ -13,14 +13,14 @@
 /* --- sums of 16 bits --- */
 
 /*
- * By what the sums of a part are multiplied, so that all parts have one scale. The second part of an absolute value has
+ * By what the sums of a part are multiplied, so that all parts have one scale. The second part of an absolute value may have
  * the taps of the first, and the negative scale.
  */
 static double
 multiple_of (const ConvolvePlan *plan, int k)
 {
   if (plan->combination == CONVOLVE_ABSOLUTE)
-    return k == 0 ? 1 : -1;
+    return plan->parts[k].tail.scale < 0 ? -1 : 1;
   return plan->combination == CONVOLVE_MAGNITUDE ? plan->root.multiple[k] : 1;
 }
 
@@ -56,9 +56,10 @@ find_tail (const ConvolvePlan *plan)
 
   if (found->tail.needs_double || !(found->tail.scale > 0))
     return NULL;
-  for (int k = 1; k < plan->n_parts && plan->combination == CONVOLVE_LARGEST; k++)
+  for (int k = 1; k < plan->n_parts; k++)
     for (int i = 0; i < plan->pixel.samples; i++)
-      if (parts[k].tail.scale != found->tail.scale || parts[k].tail.offset[i] != found->tail.offset[i])
+      if (parts[k].tail.scale * multiple_of (plan, k) != found->tail.scale
+          || parts[k].tail.offset[i] != found->tail.offset[i])
         return NULL;
   return found;
 }
@@ -133,54 +134,79 @@ use_shorts (const ConvolveCpuAnalysis *a)
 
 /* --- any sets --- */
 
-/* Each set by pairs, with a tail in double. False where a set does not fit 16-bit taps within its budget. */
+/* One set by pairs or wide pairs. False where the set has no such integers. */
 static bool
-round_parts (ConvolveCpuAnalysis *parts, int n, ConvolveIntegerTaps *taps)
+choose_pairs (const ConvolveCpuAnalysis *part, bool *wide, ConvolveCpuPairs *pairs)
+{
+  *wide = !convolve_cpu_choose_pairs (part, pairs);
+  return !*wide || convolve_cpu_choose_wide (part, pairs);
+}
+
+static bool
+use_pairs (const ConvolveCpuAnalysis *parts, int n, const bool *wide, const ConvolveCpuPairs *pairs)
 {
   for (int k = 0; k < n; k++)
-    if (!convolve_cpu_round_taps (&parts[k], &taps[k]))
+    if (!(wide[k] ? convolve_cpu_use_wide (&parts[k], &pairs[k]) : convolve_cpu_use_pairs (&parts[k], &pairs[k])))
       return false;
   return true;
 }
 
 /*
- * All sets take one path, so that one ring of rows serves all of them. Sums in float are exact in an exact plan; sums in
- * double are always precise enough.
+ * All sets take pairs, or all take floats, so that one ring of rows serves all of them. Sums in float are exact in an exact
+ * part; sums in double are always precise enough, and those of integers exact.
  */
 static bool
-use_parts (const ConvolveCpuAnalysis *a, ConvolveIntegerTaps *taps)
+use_parts (const ConvolveCpuAnalysis *a)
 {
   ConvolveCpuAnalysis parts[CONVOLVE_MAX_SETS];
+  ConvolveCpuPairs pairs[CONVOLVE_MAX_SETS];
   ConvolveCpu *cpu = a->cpu;
-  bool exact = true;
+  bool wide[CONVOLVE_MAX_SETS], in_pairs = true;
 
   cpu->path = CONVOLVE_CPU_SETS;
   cpu->n_parts = a->plan->n_parts;
+  cpu->tail.needs_double = true;
+  cpu->cost = COST_ROOT;
   for (int k = 0; k < cpu->n_parts; k++) {
     convolve_cpu_analyse (&a->plan->parts[k], &cpu->parts[k], &parts[k]);
     parts[k].combined = true;
-    exact = exact && a->plan->parts[k].exact;
+    in_pairs = in_pairs && choose_pairs (&parts[k], &wide[k], &pairs[k]);
   }
-  if (round_parts (parts, cpu->n_parts, taps)) {
-    for (int k = 0; k < cpu->n_parts; k++) {
-      if (!convolve_cpu_use_pairs (&parts[k], &taps[k]))
-        return false;
-      cpu->cost += convolve_cpu_pairs_cost (&parts[k], &taps[k]) + COST_COMBINE;
-    }
-  } else {
-    for (int k = 0; k < cpu->n_parts; k++) {
-      if (exact)
-        convolve_cpu_use_floats (&parts[k]);
-      else
-        convolve_cpu_use_doubles (&parts[k]);
-      cpu->cost +=
-          (exact ? convolve_cpu_floats_cost (&parts[k]) : convolve_cpu_doubles_cost (&parts[k])) + COST_COMBINE;
-    }
+  for (int k = 0; k < cpu->n_parts; k++) {
+    bool exact = a->plan->parts[k].exact;
+
+    if (!in_pairs && exact)
+      convolve_cpu_use_floats (&parts[k]);
+    else if (!in_pairs)
+      convolve_cpu_use_doubles (&parts[k]);
+    cpu->cost += COST_COMBINE
+        + (in_pairs     ? pairs[k].cost
+                : exact ? convolve_cpu_floats_cost (&parts[k])
+                        : convolve_cpu_doubles_cost (&parts[k]));
   }
+  if (in_pairs && !use_pairs (parts, cpu->n_parts, wide, pairs))
+    return false;
   cpu->center = cpu->parts[0].center;
-  cpu->tail.needs_double = true;
-  cpu->cost += COST_ROOT;
   return true;
+}
+
+/*
+ * Whether the second part of an absolute value has the first part's sums, as their negatives or with a negative scale, so
+ * that one sum serves both. Ties of the taps' rounding, and other bits, make ONE_STEP different.
+ */
+static bool
+has_mirrored_parts (const ConvolvePlan *plan)
+{
+  const ConvolvePlan *parts = plan->parts;
+
+  if (parts[0].arithmetic.kind != parts[1].arithmetic.kind || parts[0].exact != parts[1].exact)
+    return false;
+  if (parts[0].arithmetic.kind != CONVOLVE_ARITHMETIC_ONE_STEP)
+    return true;
+  for (int i = 0; i < plan->taps.width * plan->taps.height; i++)
+    if (parts[0].taps.double_taps[i] != -parts[1].taps.double_taps[i])
+      return false;
+  return parts[0].arithmetic.bits == parts[1].arithmetic.bits;
 }
 
 bool
@@ -190,20 +216,14 @@ convolve_cpu_takes_sets (const ConvolveCpuAnalysis *a)
 
   if (a->plan->combination != CONVOLVE_ABSOLUTE)
     return a->plan->combination != CONVOLVE_SUM;
-  return count <= SMALL && can_use_shorts (a->plan);
+  return !has_mirrored_parts (a->plan) || (count <= SMALL && can_use_shorts (a->plan));
 }
 
 bool
 convolve_cpu_use_sets (const ConvolveCpuAnalysis *a)
 {
-  ConvolveIntegerTaps *taps;
-  bool done;
-
   if (can_use_shorts (a->plan))
     return use_shorts (a);
-  taps = calloc (a->plan->n_parts, sizeof (*taps));
   a->cpu->parts = calloc (a->plan->n_parts, sizeof (*a->cpu->parts));
-  done = taps && a->cpu->parts && use_parts (a, taps);
-  free (taps);
-  return done;
+  return a->cpu->parts && use_parts (a);
 }

@@ -7,6 +7,8 @@ static void
 clear (ConvolveCpu *cpu)
 {
   free (cpu->terms.terms);
+  free (cpu->wide.terms);
+  free (cpu->wide.groups);
   for (int r = 0; r < CONVOLVE_MAX_RANK; r++)
     free (cpu->columns[r].terms);
   free (cpu->float_columns);

@@ -14,6 +14,7 @@ typedef enum
   CONVOLVE_CPU_COPY,           /* no sample is selected */
   CONVOLVE_CPU_BOX,            /* equal taps: running sums */
   CONVOLVE_CPU_PAIRS,          /* any taps, in integers */
+  CONVOLVE_CPU_WIDE,           /* any taps, in integers whose sums need more than 32 bits */
   CONVOLVE_CPU_FACTORS,        /* a factored mask, in integers */
   CONVOLVE_CPU_FFT,            /* any taps, by Fourier transforms whose results are integers */
   CONVOLVE_CPU_FLOAT_FACTORS,  /* a factored mask, in float */
@@ -40,6 +41,10 @@ typedef struct ConvolveCpu
   int32_t starts[CONVOLVE_MAX_SAMPLES];
   ConvolveTerms terms; /* pairs: of the mask; factors: of all rows, where row r belongs to product r */
 
+  /* wide; starts has what is above low_bits */
+  int32_t low_starts[CONVOLVE_MAX_SAMPLES];
+  ConvolveWideTerms wide;
+
   /* factors */
   int rank;                                 /* number of products */
   bool neighbours;                          /* rows are summed for two neighbours at a time: one sample to a pixel */
@@ -53,12 +58,12 @@ typedef struct ConvolveCpu
 
   /* fft */
   ConvolveCpuFft *fft;
-  double fft_start; /* added to the sums: what exact sums lose by the center */
+  double fft_start; /* added to the sums: what these lose by the center */
 
   /* sets */
   ConvolveShortSets shorts;
   int n_parts;               /* of a magnitude or a largest value */
-  struct ConvolveCpu *parts; /* each by pairs, in float or in double, all with one center and one path */
+  struct ConvolveCpu *parts; /* all by pairs or wide, or all in float or in double, with one center */
 } ConvolveCpu;
 
 /* The row's prepare () and clear (). */
@@ -70,6 +75,13 @@ static inline ConvolveCpu *
 convolve_cpu_of (const ConvolvePlan *plan)
 {
   return (ConvolveCpu *) plan->prepared;
+}
+
+/* Whether a path reads pairs of rows. */
+static inline bool
+convolve_cpu_reads_pairs (ConvolveCpuPath path)
+{
+  return path == CONVOLVE_CPU_PAIRS || path == CONVOLVE_CPU_WIDE || path == CONVOLVE_CPU_FACTORS;
 }
 
 /* Whether column sums are made for a batch of rows of outputs together, in columns that stay in the L1 cache. */

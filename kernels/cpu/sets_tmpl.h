@@ -207,7 +207,7 @@ largest_of_shorts (const ConvolveShortSets *sets, const uint16_t *const *rows, i
       double *restrict squares) \
   { \
     for (int i = 0; i < count; i++) { \
-      double value = sums[i] * scale + offsets[i]; \
+      double value = (sums[i] - offsets[i]) * scale; \
 \
       squares[i] += value * value; \
     } \

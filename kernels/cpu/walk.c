@@ -26,6 +26,9 @@ convolve_cpu_walk (const ConvolveCpuJob *job)
     case CONVOLVE_CPU_FACTORS:
       convolve_cpu_walk_pairs (job);
       break;
+    case CONVOLVE_CPU_WIDE:
+      convolve_cpu_walk_wide (job);
+      break;
     case CONVOLVE_CPU_FFT:
       convolve_cpu_walk_fft (job);
       break;

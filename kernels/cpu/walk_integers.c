@@ -11,7 +11,8 @@ convolve_cpu_walk_box (const ConvolveCpuJob *job)
 {
   int w = job->plan->taps.width, h = job->plan->taps.height, top = job->y - h / 2;
 
-  memset (job->columns, 0, job->input_count * sizeof (*job->columns));
+  for (int x = 0; x < job->input_count; x++)
+    job->columns[x] = -h * job->cpu->center;
   memset (job->values[1], 0, job->input_count * sizeof (*job->values[1]));
   for (int j = 0; j < h - 1; j++) {
     convolve_cpu_load_row (job, top + j, job->values[0]);

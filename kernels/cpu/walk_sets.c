@@ -46,13 +46,13 @@ static void
 combine (const ConvolveCpuJob *job, int i, int k, const void *sums)
 {
   const ConvolveCpuLevel *level = job->level;
-  const ConvolvePlan *plan = job->plan, *part = &plan->parts[k];
+  const ConvolvePlan *plan = job->plan;
   const ConvolveCpu *cpu = &job->cpu->parts[k];
   const double *offsets = job->set_offsets[k];
-  double scale = part->exact ? plan->root.multiple[k] : cpu->tail.scale, maximum = plan->tail.maximum;
+  double maximum = plan->tail.maximum;
 
   if (plan->combination == CONVOLVE_MAGNITUDE) {
-    double *squares = job->squares_of_sums[i];
+    double *squares = job->squares_of_sums[i], scale = plan->root.multiple[k];
 
     if (cpu->path == CONVOLVE_CPU_PAIRS)
       level->add_squares_of_ints (sums, job->count, scale, offsets, squares);
@@ -103,10 +103,16 @@ walk_pairs (const ConvolveCpuJob *job)
     for (int r = 0; r < rows; r++)
       begin_row (job, r);
     for (int k = 0; k < job->cpu->n_parts; k++) {
-      job->level->sum_rows (&job->cpu->parts[k].terms, pairs, job->count, job->set_starts[k], job->sums[0],
-          job->sums[1]);
+      bool wide = job->cpu->parts[k].path == CONVOLVE_CPU_WIDE;
+
+      if (wide)
+        job->level->wide_sums_of_rows (&job->cpu->parts[k].wide, pairs, job->count,
+            (ConvolveWideStarts){ job->set_starts[k], job->set_low_starts[k] }, job->wide_sums[0], job->wide_sums[1]);
+      else
+        job->level->sum_rows (&job->cpu->parts[k].terms, pairs, job->count, job->set_starts[k], job->sums[0],
+            job->sums[1]);
       for (int r = 0; r < rows; r++)
-        combine (job, r, k, job->sums[r]);
+        combine (job, r, k, wide ? (void *) job->wide_sums[r] : job->sums[r]);
     }
     for (int r = 0; r < rows; r++)
       end_row (job, r, y + r);
@@ -143,7 +149,7 @@ walk_floats (const ConvolveCpuJob *job)
 void
 convolve_cpu_walk_sets (const ConvolveCpuJob *job)
 {
-  if (job->cpu->parts[0].path == CONVOLVE_CPU_PAIRS)
+  if (convolve_cpu_reads_pairs (job->cpu->parts[0].path))
     walk_pairs (job);
   else
     walk_floats (job);

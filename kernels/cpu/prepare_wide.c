@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Integer taps of up to 24 bits, in sums of pairs that are added up in groups: ConvolveWideTerms of cpu/level.h. A tap is
+ * upper * 2^place + lower, and both digits have terms of their own. Where place is 0, the lower digit is the tap.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cpu/integers.h"
+
+#define COST_GROUP 4.0  /* of adding a group's sums to the totals */
+#define COST_TOTALS 6.0 /* of totals becoming sums that are shifted down */
+#define MOST_GROUPS 65535
+#define MOST_LOW_BITS 16
+
+static const int places[] = { 0, 8, 16 };
+
+enum
+{
+  N_PLACES = sizeof places / sizeof *places
+};
+
+/* The largest and the least sum of a group, for both rows of outputs. */
+typedef struct
+{
+  ConvolveRange upper, lower;
+} GroupRange;
+
+/* The digit of a tap. A lower digit has `place` bits, its sign included. */
+static int
+digit_of (double tap, int place, bool upper)
+{
+  const int half = place > 0 ? 1 << (place - 1) : 0, whole = (int) tap;
+  const int lower = place > 0 ? (int) ((unsigned) (whole + half) & ((1u << place) - 1)) - half : whole;
+
+  return upper ? (whole - lower) / (1 << place) : lower;
+}
+
+static bool
+digits_fit (const ConvolveCpuAnalysis *a, int place)
+{
+  for (int i = 0; i < a->width * a->height; i++)
+    if (abs (digit_of (a->taps[i], place, place > 0)) > CONVOLVE_LARGEST_SHORT)
+      return false;
+  return true;
+}
+
+static ConvolveRange
+add_ranges (ConvolveRange a, ConvolveRange b)
+{
+  return (ConvolveRange){ a.low + b.low, a.high + b.high };
+}
+
+/*
+ * Adds one term, and begins a group before the term where the sums would not fit 32 bits any more. terms->terms may be
+ * NULL, and then terms and groups are only counted. False where the term alone does not fit, or where the groups are too
+ * many.
+ */
+static bool
+add_term (const ConvolveCpuAnalysis *a, const int taps[3], ConvolveTerm term, int place, GroupRange *group,
+    ConvolveWideTerms *terms)
+{
+  const ConvolveRange values = convolve_cpu_centred (a);
+  GroupRange longer = { add_ranges (group->upper, convolve_cpu_range_of_sum (taps + 1, 2, values)),
+    add_ranges (group->lower, convolve_cpu_range_of_sum (taps, 2, values)) };
+  const bool any = place >= terms->low_bits; /* sums may pass 32 bits, because all totals are taken modulo 2^32 */
+
+  if (!any
+      && !(convolve_cpu_range_fits (longer.upper, 0, CONVOLVE_LARGEST_INT)
+          && convolve_cpu_range_fits (longer.lower, 0, CONVOLVE_LARGEST_INT))) {
+    if (group->upper.low == 0 && group->upper.high == 0 && group->lower.low == 0 && group->lower.high == 0)
+      return false;
+    convolve_cpu_end_group (terms, place);
+    *group = (GroupRange){ { 0, 0 }, { 0, 0 } };
+    return terms->n_groups < MOST_GROUPS && add_term (a, taps, term, place, group, terms);
+  }
+  *group = longer;
+  if (terms->terms)
+    terms->terms[terms->count] = term;
+  terms->count++;
+  return true;
+}
+
+/* Adds the terms of one digit of all taps. */
+static bool
+add_digits (const ConvolveCpuAnalysis *a, int place, bool upper, ConvolveWideTerms *terms)
+{
+  GroupRange group = { { 0, 0 }, { 0, 0 } };
+  const int first = terms->count;
+
+  for (int i = 0; i < a->width; i++)
+    for (int j = 0; j < a->height; j += 2) {
+      int taps[3]; /* the tap above the pair, and the pair's two */
+
+      for (int k = 0; k < 3; k++)
+        taps[k] = j + k > 0 && j + k <= a->height ? digit_of (a->taps[(j + k - 1) * a->width + i], place, upper) : 0;
+      if ((taps[0] || taps[1] || taps[2])
+          && !add_term (a, taps,
+              (ConvolveTerm){ j / 2, i * a->samples, convolve_pair (taps[1], taps[2]),
+                  convolve_pair (taps[0], taps[1]) },
+              upper ? place : 0, &group, terms))
+        return false;
+    }
+  if (terms->count > first)
+    convolve_cpu_end_group (terms, upper ? place : 0);
+  return true;
+}
+
+/* Fills or counts all terms, as terms->terms says. */
+static bool
+add_all (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs *pairs, ConvolveWideTerms *terms)
+{
+  terms->low_bits = pairs->low_bits;
+  return (pairs->place == 0 || add_digits (a, pairs->place, true, terms)) && add_digits (a, pairs->place, false, terms);
+}
+
+/* With what the totals of sample i begin. Where values are combined, the totals are the sums of values without a center. */
+static double
+start_of (const ConvolveCpuAnalysis *a, int i)
+{
+  return a->combined ? a->center * a->sum : convolve_cpu_start_of_shift (a, i, a->plan->arithmetic.bits);
+}
+
+/* Whether 32 bits hold the totals after a shift by low_bits. */
+static bool
+totals_fit (const ConvolveCpuAnalysis *a, int low_bits)
+{
+  ConvolveRange sums = convolve_cpu_range_of_taps (a, convolve_cpu_centred (a));
+
+  for (int i = 0; i < a->samples; i++) {
+    ConvolveRange totals = { floor (ldexp (sums.low + start_of (a, i), -low_bits)),
+      floor (ldexp (sums.high + start_of (a, i), -low_bits)) };
+
+    if (!convolve_cpu_range_fits (totals, 0, CONVOLVE_LARGEST_INT))
+      return false;
+  }
+  return true;
+}
+
+static bool
+try_wide (const ConvolveCpuAnalysis *a, int place, int low_bits, ConvolveCpuPairs *pairs)
+{
+  ConvolveWideTerms counts = { .count = 0 };
+
+  pairs->place = place;
+  pairs->low_bits = low_bits;
+  pairs->bits = a->combined ? -1 : a->plan->arithmetic.bits;
+  if (!digits_fit (a, place) || !totals_fit (a, low_bits) || !add_all (a, pairs, &counts))
+    return false;
+  pairs->cost = CONVOLVE_COST_PAIRS + COST_TOTALS + counts.count + COST_GROUP * counts.n_groups;
+  return true;
+}
+
+bool
+convolve_cpu_choose_wide (const ConvolveCpuAnalysis *a, ConvolveCpuPairs *pairs)
+{
+  const int most = a->combined || a->plan->arithmetic.bits > MOST_LOW_BITS ? MOST_LOW_BITS : a->plan->arithmetic.bits;
+  ConvolveCpuPairs tried;
+
+  pairs->cost = INFINITY;
+  if (a->plan->arithmetic.kind != CONVOLVE_ARITHMETIC_ONE_STEP || a->plan->exact)
+    return false;
+  for (int p = 0; p < N_PLACES; p++)
+    for (int q = 0; q < N_PLACES; q++)
+      if (try_wide (a, places[p], places[q] < most ? places[q] : most, &tried) && tried.cost < pairs->cost)
+        *pairs = tried;
+  return isfinite (pairs->cost);
+}
+
+bool
+convolve_cpu_use_wide (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs *pairs)
+{
+  ConvolveCpu *cpu = a->cpu;
+  ConvolveWideTerms counts = { .count = 0 }, *terms = &cpu->wide;
+
+  cpu->path = CONVOLVE_CPU_WIDE;
+  cpu->shifts = !a->combined;
+  cpu->shift = (ConvolveShift){ pairs->bits - pairs->low_bits, cpu->center, (int) cpu->tail.maximum };
+  for (int i = 0; i < a->samples; i++) {
+    int64_t start = (int64_t) start_of (a, i);
+
+    cpu->starts[i] = (int32_t) (start >> pairs->low_bits);
+    cpu->low_starts[i] = (int32_t) (start & ((1 << pairs->low_bits) - 1));
+  }
+  add_all (a, pairs, &counts);
+  terms->terms = malloc ((counts.count + 1) * sizeof (*terms->terms));
+  terms->groups = malloc ((counts.n_groups + 1) * sizeof (*terms->groups));
+  return terms->terms && terms->groups && add_all (a, pairs, terms);
+}
