@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "kernels/check_cpu_steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "kernels/check_cpu.h"
+
+enum
+{
+  MOST_PRODUCTS = 4000000, /* of a region's run by cpu-reference */
+  MOST_FAILURES = 4
+};
+
+/* What occurred. */
+typedef struct
+{
+  int cases, refused;
+  int paths[CONVOLVE_CPU_SETS + 1];
+  int narrow_digits, wide_digits,
+      many_groups;                         /* of wide sums: in 32 bits, in more, and cut into more than two groups */
+  int wide_sets, narrow_sets, double_sets; /* sets with a part of this kind that is not exact in float */
+  int unlike_parts;                        /* absolute values whose parts are not each other's negatives */
+} Seen;
+
+/* --- masks --- */
+
+static void
+fill_fractions (double *taps, int width, int height, CheckRandom *random)
+{
+  for (int i = 0; i < width * height; i++)
+    taps[i] = 0.001 + check_random_unit (random);
+}
+
+static void
+fill_signed (double *taps, int width, int height, CheckRandom *random)
+{
+  for (int i = 0; i < width * height; i++)
+    taps[i] = check_random_unit (random) - 0.45;
+}
+
+/* A few taps that are much larger than the others. */
+static void
+fill_peaks (double *taps, int width, int height, CheckRandom *random)
+{
+  fill_signed (taps, width, height, random);
+  for (int i = check_random_range (random, 1, 3); i > 0; i--)
+    taps[check_random_range (random, 0, width * height - 1)] *= width * height * exp (4 * check_random_unit (random));
+}
+
+static void
+fill_sparse (double *taps, int width, int height, CheckRandom *random)
+{
+  for (int i = 0; i < width * height; i++)
+    taps[i] = check_random_one_in (random, 4) ? check_random_unit (random) - 0.3 : 0;
+  taps[0] = 1;
+}
+
+/* Halves of units, which rounding moves in one direction whatever their sign. */
+static void
+fill_ties (double *taps, int width, int height, CheckRandom *random)
+{
+  fill_signed (taps, width, height, random);
+  for (int i = 0; i < width * height; i++)
+    taps[i] = (floor (taps[i] * 256) + 0.5) / 65536;
+}
+
+static void
+fill_equal (double *taps, int width, int height, CheckRandom *random)
+{
+  (void) random;
+  for (int i = 0; i < width * height; i++)
+    taps[i] = 1;
+}
+
+/* Half of the weight, or a quarter, at the edges. */
+static void
+fill_soft_box (double *taps, int width, int height, CheckRandom *random)
+{
+  (void) random;
+  for (int j = 0; j < height; j++)
+    for (int i = 0; i < width; i++)
+      taps[j * width + i] = (i == 0 || i == width - 1 ? 1 : 2) * (j == 0 || j == height - 1 ? 1 : 2);
+}
+
+static const struct
+{
+  const char *name;
+  void (*fill) (double *, int, int, CheckRandom *);
+  int weight, most; /* most: of a side */
+} kinds[] = {
+  { "fractions", fill_fractions, 8, 71 },
+  { "signed fractions", fill_signed, 4, 71 },
+  { "peaks", fill_peaks, 6, 41 },
+  { "sparse", fill_sparse, 2, 41 },
+  { "ties", fill_ties, 2, 9 },
+  { "equal", fill_equal, 3, 255 },
+  { "soft box", fill_soft_box, 2, 255 },
+};
+
+enum
+{
+  N_KINDS = sizeof kinds / sizeof *kinds
+};
+
+/* Small sides more often than large ones. */
+static int
+random_side (CheckRandom *random, int most)
+{
+  double side = 3 * pow (most / 3.0, check_random_unit (random));
+
+  return (int) side / 2 * 2 + 1 > most ? most : (int) side / 2 * 2 + 1;
+}
+
+static bool
+make_mask (ConvolveMask *mask, int kind, CheckRandom *random)
+{
+  static const double gains[] = { 1, 1, 1, -1, 0.37, 2.6, 40 };
+  ConvolveCombination combination =
+      check_random_one_in (random, 2) ? CONVOLVE_SUM : check_random_range (random, 0, CONVOLVE_N_COMBINATIONS - 1);
+  int sets = combination == CONVOLVE_SUM || combination == CONVOLVE_ABSOLUTE ? 1 : check_random_range (random, 2, 3);
+  int most = combination == CONVOLVE_SUM ? kinds[kind].most : 15;
+  int width = random_side (random, most), height = check_random_one_in (random, 2) ? width : random_side (random, most);
+
+  if (!convolve_mask_init_sets (mask, width, height, sets, combination))
+    return false;
+  mask->offset = check_random_one_in (random, 2) ? 0 : check_random_unit (random) - 0.5;
+  for (int k = 0; k < sets; k++) {
+    double *taps = convolve_mask_taps (mask, k), size = 0, gain = gains[check_random_range (random, 0, 6)];
+
+    kinds[k == 0 || check_random_one_in (random, 2) ? kind : check_random_range (random, 0, N_KINDS - 1)].fill (taps,
+        width, height, random);
+    for (int i = 0; i < width * height; i++)
+      size += fabs (taps[i]);
+    if (kinds[kind].fill == fill_ties)
+      size = 1;
+    if (k == 0)
+      mask->divisor = size / gain;
+    else
+      mask->more_divisors[k - 1] = check_random_one_in (random, 2) ? mask->divisor : size / gain;
+  }
+  return true;
+}
+
+/* A random case with such a mask, and a region that cpu-reference does quickly. */
+static bool
+make_case (CheckCase *test, uint64_t seed, uint64_t number, int *kind)
+{
+  int weights[N_KINDS];
+  CheckRandom random;
+  int64_t products;
+
+  if (!check_case_random (test, seed, number, false))
+    return false;
+  check_random_init (&random, seed ^ 0x7374657073, number);
+  for (int i = 0; i < N_KINDS; i++)
+    weights[i] = kinds[i].weight;
+  *kind = check_random_pick (&random, weights, N_KINDS);
+  convolve_mask_clear (&test->mask.mask);
+  if (!make_mask (&test->mask.mask, *kind, &random))
+    return false;
+  products = (int64_t) test->mask.mask.width * test->mask.mask.height * convolve_mask_sets (&test->mask.mask);
+  while (products * test->region.width * test->region.height > MOST_PRODUCTS && test->region.height > 1)
+    test->region.height /= 2;
+  return true;
+}
+
+/* --- runs --- */
+
+static void
+count_plan (const ConvolvePlan *plan, Seen *seen)
+{
+  const ConvolveCpu *cpu = convolve_cpu_of (plan);
+
+  seen->cases++;
+  seen->paths[cpu->path]++;
+  seen->narrow_digits += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.low_bits == 0;
+  seen->wide_digits += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.low_bits > 0 && cpu->wide.groups[0].place > 0;
+  seen->many_groups += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.n_groups > 2;
+  seen->unlike_parts += cpu->path == CONVOLVE_CPU_SETS && plan->combination == CONVOLVE_ABSOLUTE;
+  for (int k = 0; k < cpu->n_parts; k++) {
+    seen->wide_sets += cpu->parts[k].path == CONVOLVE_CPU_WIDE;
+    seen->narrow_sets += cpu->parts[k].path == CONVOLVE_CPU_PAIRS && !plan->parts[k].exact;
+    seen->double_sets += cpu->parts[k].path == CONVOLVE_CPU_DOUBLE;
+  }
+}
+
+/* Whether the plan, or each of its parts, has integers. */
+static bool
+has_integers (const ConvolvePlan *plan)
+{
+  bool all = plan->integers;
+
+  for (int k = 0; k < plan->n_parts; k++)
+    all = all && plan->parts[k].integers;
+  return all;
+}
+
+static bool
+run_case (const CheckCase *test, const char *variant, unsigned char *result)
+{
+  ConvolvePlane plane = {
+    .source = test->source.bytes + test->source.origin,
+    .destination = result + test->destination.origin,
+    .source_stride = test->source.stride,
+    .destination_stride = test->destination.stride,
+    .width = test->width,
+    .height = test->height,
+    .region = test->region,
+  };
+  ConvolvePlan *plan = convolve_plan_new (&test->pixel, test->boundary, &test->mask.mask, variant, NULL, NULL);
+  bool done;
+
+  memcpy (result, test->destination.bytes, test->destination.size);
+  done = plan && convolve_run (plan, &plane, NULL) == CONVOLVE_OK;
+  convolve_plan_unref (plan);
+  return done;
+}
+
+static bool
+check_case (const CheckCase *test, Seen *seen, FILE *file)
+{
+  ConvolvePlan *plan = convolve_plan_new (&test->pixel, test->boundary, &test->mask.mask, "cpu", NULL, NULL);
+  unsigned char *expected = malloc (test->destination.size);
+  bool follows = plan && has_integers (plan), good = plan && expected;
+
+  if (follows) {
+    count_plan (plan, seen);
+    good = good && run_case (test, "cpu-reference", expected) && check_cpu_same (test, expected, file);
+  } else {
+    seen->refused++;
+  }
+  if (!good && plan)
+    fprintf (file, "  path %d, arithmetic %d, bits %d, %s\n", (int) convolve_cpu_of (plan)->path,
+        (int) plan->arithmetic.kind, plan->arithmetic.bits, plan->exact ? "exact in float" : "not exact in float");
+  free (expected);
+  convolve_plan_unref (plan);
+  return good;
+}
+
+/* Each path and kind that a few hundred cases should have shown. */
+static int
+check_seen (const Seen *seen, uint64_t seed, FILE *file)
+{
+  static const ConvolveCpuPath paths[] = { CONVOLVE_CPU_BOX, CONVOLVE_CPU_PAIRS, CONVOLVE_CPU_WIDE, CONVOLVE_CPU_FFT,
+    CONVOLVE_CPU_SETS };
+  const int numbers[] = { seen->narrow_digits, seen->wide_digits, seen->many_groups, seen->wide_sets, seen->narrow_sets,
+    seen->unlike_parts };
+  bool all = true;
+
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    all = all && seen->paths[paths[i]] > 0;
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    all = all && numbers[i] > 0;
+  if (all)
+    return 0;
+  fprintf (file, "FAILED cpu: steps of seed %llu: %d cases, %d without integers, paths", (unsigned long long) seed,
+      seen->cases, seen->refused);
+  for (int i = 0; i <= CONVOLVE_CPU_SETS; i++)
+    fprintf (file, " %d", seen->paths[i]);
+  fprintf (file, ", kinds");
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    fprintf (file, " %d", numbers[i]);
+  fprintf (file, "\n");
+  return 1;
+}
+
+int
+check_cpu_steps (uint64_t seed, int cases, FILE *file)
+{
+  Seen seen = { 0 };
+  int failures = 0;
+
+  for (int number = 0; number < cases && failures < MOST_FAILURES; number++) {
+    CheckCase test;
+    int kind = 0;
+
+    if (!make_case (&test, seed, number, &kind) || !check_case (&test, &seen, file)) {
+      fprintf (file, "FAILED cpu: case %d of the steps, seed %llu: %s, %dx%d, combination %d, depth %d\n", number,
+          (unsigned long long) seed, kinds[kind].name, test.mask.mask.width, test.mask.mask.height,
+          (int) test.mask.mask.combination, test.pixel.depth);
+      failures++;
+    }
+    check_case_clear (&test);
+  }
+  return failures > 0 || cases < 300 ? failures : check_seen (&seen, seed, file);
+}
