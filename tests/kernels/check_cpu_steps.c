@@ -10,7 +10,7 @@
 
 enum
 {
-  MOST_PRODUCTS = 4000000, /* of a region's run by cpu-reference */
+  MOST_PRODUCTS = 1000000, /* of a region's run by cpu-reference */
   MOST_FAILURES = 4
 };
 
@@ -19,10 +19,11 @@ typedef struct
 {
   int cases, refused;
   int paths[CONVOLVE_CPU_SETS + 1];
-  int narrow_digits, wide_digits,
-      many_groups;                         /* of wide sums: in 32 bits, in more, and cut into more than two groups */
-  int wide_sets, narrow_sets, double_sets; /* sets with a part of this kind that is not exact in float */
-  int unlike_parts;                        /* absolute values whose parts are not each other's negatives */
+  int narrow_digits, wide_digits; /* wide sums of two digits: in 32 bits, and in more */
+  int many_groups;                /* wide sums that are cut into more than two groups */
+  int wide_sets, narrow_sets;     /* parts of combinations that are not exact in float */
+  int unlike_parts;               /* absolute values whose parts are not each other's negatives */
+  int centred_boxes;
 } Seen;
 
 /* --- masks --- */
@@ -89,29 +90,29 @@ static const struct
 {
   const char *name;
   void (*fill) (double *, int, int, CheckRandom *);
-  int weight, most; /* most: of a side */
+  int weight, least, most; /* least, most: of a side */
 } kinds[] = {
-  { "fractions", fill_fractions, 8, 71 },
-  { "signed fractions", fill_signed, 4, 71 },
-  { "peaks", fill_peaks, 6, 41 },
-  { "sparse", fill_sparse, 2, 41 },
-  { "ties", fill_ties, 2, 9 },
-  { "equal", fill_equal, 3, 255 },
-  { "soft box", fill_soft_box, 2, 255 },
+  { "fractions", fill_fractions, 8, 1, 71 }, { "signed fractions", fill_signed, 4, 1, 71 },
+  { "peaks", fill_peaks, 6, 1, 41 }, { "sparse", fill_sparse, 2, 1, 41 }, { "ties", fill_ties, 2, 1, 9 },
+  { "equal", fill_equal, 3, 1, 255 }, { "soft box", fill_soft_box, 2, 1, 255 },
+  { "large fractions", fill_fractions, 2, 65, 129 },
+  { "large box", fill_equal, 2, 183, 255 }, /* sums of samples of 16 bits pass 31 bits */
 };
 
 enum
 {
-  N_KINDS = sizeof kinds / sizeof *kinds
+  N_KINDS = sizeof kinds / sizeof *kinds,
+  LARGE_BOX = N_KINDS - 1
 };
 
 /* Small sides more often than large ones. */
 static int
-random_side (CheckRandom *random, int most)
+random_side (CheckRandom *random, int least, int most)
 {
-  double side = 3 * pow (most / 3.0, check_random_unit (random));
+  double first = least < 3 ? 3 : least;
+  int side = (int) (first * pow (most / first, check_random_unit (random))) / 2 * 2 + 1;
 
-  return (int) side / 2 * 2 + 1 > most ? most : (int) side / 2 * 2 + 1;
+  return side > most ? most : side;
 }
 
 static bool
@@ -121,8 +122,9 @@ make_mask (ConvolveMask *mask, int kind, CheckRandom *random)
   ConvolveCombination combination =
       check_random_one_in (random, 2) ? CONVOLVE_SUM : check_random_range (random, 0, CONVOLVE_N_COMBINATIONS - 1);
   int sets = combination == CONVOLVE_SUM || combination == CONVOLVE_ABSOLUTE ? 1 : check_random_range (random, 2, 3);
-  int most = combination == CONVOLVE_SUM ? kinds[kind].most : 15;
-  int width = random_side (random, most), height = check_random_one_in (random, 2) ? width : random_side (random, most);
+  int least = kinds[kind].least, most = combination == CONVOLVE_SUM || least > 1 ? kinds[kind].most : 15;
+  int width = random_side (random, least, most);
+  int height = check_random_one_in (random, 2) ? width : random_side (random, least, most);
 
   if (!convolve_mask_init_sets (mask, width, height, sets, combination))
     return false;
@@ -144,6 +146,18 @@ make_mask (ConvolveMask *mask, int kind, CheckRandom *random)
   return true;
 }
 
+/* Samples of 16 bits for a large box, and often the largest, so that sums need more than 31 bits. */
+static void
+make_bright (CheckCase *test)
+{
+  if (test->pixel.type == CONVOLVE_SAMPLE_U8)
+    return;
+  test->pixel.depth = 16;
+  test->pixel.shift = 0;
+  if (test->number % 4 > 0)
+    memset (test->source.bytes, 0xff, test->source.size / (test->number % 4));
+}
+
 /* A random case with such a mask, and a region that cpu-reference does quickly. */
 static bool
 make_case (CheckCase *test, uint64_t seed, uint64_t number, int *kind)
@@ -161,6 +175,8 @@ make_case (CheckCase *test, uint64_t seed, uint64_t number, int *kind)
   convolve_mask_clear (&test->mask.mask);
   if (!make_mask (&test->mask.mask, *kind, &random))
     return false;
+  if (*kind == LARGE_BOX)
+    make_bright (test);
   products = (int64_t) test->mask.mask.width * test->mask.mask.height * convolve_mask_sets (&test->mask.mask);
   while (products * test->region.width * test->region.height > MOST_PRODUCTS && test->region.height > 1)
     test->region.height /= 2;
@@ -176,6 +192,7 @@ count_plan (const ConvolvePlan *plan, Seen *seen)
 
   seen->cases++;
   seen->paths[cpu->path]++;
+  seen->centred_boxes += cpu->path == CONVOLVE_CPU_BOX && cpu->center > 0;
   seen->narrow_digits += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.low_bits == 0;
   seen->wide_digits += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.low_bits > 0 && cpu->wide.groups[0].place > 0;
   seen->many_groups += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.n_groups > 2;
@@ -183,7 +200,6 @@ count_plan (const ConvolvePlan *plan, Seen *seen)
   for (int k = 0; k < cpu->n_parts; k++) {
     seen->wide_sets += cpu->parts[k].path == CONVOLVE_CPU_WIDE;
     seen->narrow_sets += cpu->parts[k].path == CONVOLVE_CPU_PAIRS && !plan->parts[k].exact;
-    seen->double_sets += cpu->parts[k].path == CONVOLVE_CPU_DOUBLE;
   }
 }
 
@@ -247,7 +263,7 @@ check_seen (const Seen *seen, uint64_t seed, FILE *file)
   static const ConvolveCpuPath paths[] = { CONVOLVE_CPU_BOX, CONVOLVE_CPU_PAIRS, CONVOLVE_CPU_WIDE, CONVOLVE_CPU_FFT,
     CONVOLVE_CPU_SETS };
   const int numbers[] = { seen->narrow_digits, seen->wide_digits, seen->many_groups, seen->wide_sets, seen->narrow_sets,
-    seen->unlike_parts };
+    seen->unlike_parts, seen->centred_boxes };
   bool all = true;
 
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
