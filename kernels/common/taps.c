@@ -14,7 +14,12 @@
 #define FLOAT_LIMIT 16777216.0        /* 2^24: float sums of integers are exact below this limit, in any order */
 #define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
 #define MOST_MULTIPLE 4               /* of integers whose ratios ONE_STEP keeps, see find_multiples () */
-#define LARGEST_GAIN 1048576.0        /* of a mask: the sum of the magnitudes of its taps, divided by the divisor */
+/*
+ * ConvolveArithmeticInput.budget counts a tap's error times half of the range, because the start puts the middle right. The
+ * values of a magnitude have no start, and a sample may lie the whole range from the zero level: half of the budget is left.
+ */
+#define FROM_ZERO_LEVEL 0.5
+#define LARGEST_GAIN 1048576.0 /* of a mask: the sum of the magnitudes of its taps, divided by the divisor */
 
 /*
  * Writes the taps as integers times one common factor, the largest possible one. False where the ratio of some tap to
@@ -274,7 +279,7 @@ choose_arithmetic (ConvolvePlan *plan, const ConvolveMask *mask, bool are_intege
     .width = mask->width,
     .height = mask->height,
     .taps = given,
-    .budget = convolve_budget (plan),
+    .budget = convolve_budget (plan) * (plan->budget_share < 1 ? FROM_ZERO_LEVEL : 1),
     .samples = plan->pixel.samples,
     .one_step = one_step };
   bool done = false;

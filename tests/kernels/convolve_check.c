@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernels/check_arithmetic.h"
 #include "kernels/check_box.h"
 #include "kernels/check_cpu.h"
 #include "kernels/check_cpu_steps.h"
@@ -227,11 +228,12 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
   printf ("seed %" PRIu64 ", %ld cases\n", options->seed, options->cases);
   fflush (stdout);
   if (!options->variant)
-    failures += check_fixed_api (stdout) + check_box (options->seed, 400, stdout)
-        + check_integer_tail (options->seed, 400, stdout) + check_tensor_digits (options->seed, 400, stdout)
-        + check_tensor_products (options->seed, 400, stdout) + check_cpu_memory (stdout) + check_cpu_threads (stdout)
-        + check_cpu_large (stdout) + check_cpu_sigma (stdout) + check_cpu_double (options->seed, 300, stdout)
-        + check_cpu_steps (options->seed, 300, stdout) + check_cpu_fft_bound (stdout) + check_sets_accepted (stdout)
+    failures += check_arithmetic (options->seed, check_cases (2000, 30000), stdout) + check_fixed_api (stdout)
+        + check_box (options->seed, 400, stdout) + check_integer_tail (options->seed, 400, stdout)
+        + check_tensor_digits (options->seed, 400, stdout) + check_tensor_products (options->seed, 400, stdout)
+        + check_cpu_memory (stdout) + check_cpu_threads (stdout) + check_cpu_large (stdout) + check_cpu_sigma (stdout)
+        + check_cpu_double (options->seed, 300, stdout) + check_cpu_steps (options->seed, 300, stdout)
+        + check_cpu_fft_bound (stdout) + check_sets_accepted (stdout)
         + check_sets_memory (stdout) + check_sets_roots (options->seed, 200, stdout)
         + check_sets_device_roots (options->seed, stdout) + check_sets_random (options->seed, 600, stdout);
   for (int i = 0; i < n_rows; i++) {

@@ -246,8 +246,8 @@ convolve_sample (const Oracle *oracle, int k, const int32_t *around, int span, i
   }
 }
 
-static void
-copy_sample (const Oracle *oracle, int k, int x, int y, int width, int height, OracleValue *values)
+void
+oracle_copy (const Oracle *oracle, int k, int x, int y, int width, int height, OracleValue *values)
 {
   for (int r = 0; r < height; r++) {
     for (int c = 0; c < width; c++) {
@@ -261,38 +261,45 @@ copy_sample (const Oracle *oracle, int k, int x, int y, int width, int height, O
   }
 }
 
+int32_t *
+oracle_around (const Oracle *oracle, int k, int x, int y, int width, int height)
+{
+  int span = width + oracle->mask_width - 1, lines = height + oracle->mask_height - 1;
+  int32_t *around = malloc ((size_t) span * lines * sizeof *around);
+
+  for (int j = 0; j < lines && around; j++) {
+    int row = oracle_inside (oracle->boundary, y + j - oracle->mask_height / 2, oracle->height);
+
+    for (int i = 0; i < span; i++) {
+      int column = oracle_inside (oracle->boundary, x + i - oracle->mask_width / 2, oracle->width);
+
+      around[(size_t) j * span + i] = read_sample (oracle, column, row, k) + oracle->zero[k];
+    }
+  }
+  return around;
+}
+
 bool
 oracle_convolve (const Oracle *oracle, int x, int y, int width, int height, OracleValue *values)
 {
   int span = width + oracle->mask_width - 1, lines = height + oracle->mask_height - 1;
-  int *columns = malloc (span * sizeof *columns);
-  int *rows = malloc (lines * sizeof *rows);
-  int32_t *around = malloc ((size_t) span * lines * sizeof *around);
-  bool done = columns && rows && around;
 
-  if (done) {
-    for (int i = 0; i < span; i++)
-      columns[i] = oracle_inside (oracle->boundary, x + i - oracle->mask_width / 2, oracle->width);
-    for (int j = 0; j < lines; j++)
-      rows[j] = oracle_inside (oracle->boundary, y + j - oracle->mask_height / 2, oracle->height);
+  for (int k = 0; k < oracle->samples; k++) {
+    int32_t *around;
 
-    for (int k = 0; k < oracle->samples; k++) {
-      if (oracle->select & 1u << k) {
-        for (int j = 0; j < lines; j++) {
-          for (int i = 0; i < span; i++)
-            around[(size_t) j * span + i] = read_sample (oracle, columns[i], rows[j], k);
-        }
-        convolve_sample (oracle, k, around, span, width, height, values);
-      } else {
-        copy_sample (oracle, k, x, y, width, height, values);
-      }
+    if (!(oracle->select & 1u << k)) {
+      oracle_copy (oracle, k, x, y, width, height, values);
+      continue;
     }
+    around = oracle_around (oracle, k, x, y, width, height);
+    if (!around)
+      return false;
+    for (int i = 0; i < span * lines; i++)
+      around[i] -= oracle->zero[k];
+    convolve_sample (oracle, k, around, span, width, height, values);
+    free (around);
   }
-
-  free (columns);
-  free (rows);
-  free (around);
-  return done;
+  return true;
 }
 
 bool

@@ -93,6 +93,15 @@ int oracle_word (const Oracle *oracle, const unsigned char *at);
  */
 bool oracle_convolve (const Oracle *oracle, int x, int y, int width, int height, OracleValue *values);
 
+/*
+ * The samples under the mask of a rectangle inside the image: rows of width + mask width - 1, the first of which belongs to
+ * the mask's first row. Free them. NULL where memory is short.
+ */
+int32_t *oracle_around (const Oracle *oracle, int k, int x, int y, int width, int height);
+
+/* Fills the values of sample k, which is not selected. */
+void oracle_copy (const Oracle *oracle, int k, int x, int y, int width, int height, OracleValue *values);
+
 /* Whether the word at that place is an allowed result for sample k. */
 bool oracle_accepts (const Oracle *oracle, int k, const OracleValue *value, const unsigned char *at);
 
