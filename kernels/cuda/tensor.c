@@ -111,9 +111,8 @@ try_digits (const ConvolvePlan *plan, int count, double quantum, ConvolveTensorD
   digits->count = count;
   digits->quantum = quantum;
   digits->total_fits = bounds.total * maximum < INT_LIMIT;
+  digits->finish = CONVOLVE_TENSOR_FLOATS;
   digits->tail = plan->tail;
-  if (plan->exact)
-    return true;
 
   middle = maximum * (bounds.below + bounds.above) / 2;
   digits->tail.scale = quantum;
@@ -129,32 +128,102 @@ try_digits (const ConvolvePlan *plan, int count, double quantum, ConvolveTensorD
   return quantised + rounded + tail <= convolve_budget (plan) * 3 / 4;
 }
 
+/* Of an exact plan: the cheapest arithmetic that is exact. */
+static ConvolveTensorFinish
+finish_of_exact (const ConvolvePlan *plan, int count, ConvolveIntegerTail *tail)
+{
+  const char *unused;
+
+  if (count == 1 && convolve_integer_tail_choose (plan, tail, &unused))
+    return CONVOLVE_TENSOR_INTEGERS;
+  if (!plan->tail.needs_double)
+    return CONVOLVE_TENSOR_FLOATS;
+  return plan->tail.floor_needs_double ? CONVOLVE_TENSOR_DOUBLES : CONVOLVE_TENSOR_FLOOR;
+}
+
+/*
+ * Fills start and shift for totals divided by `unit`, which is 1 or 256. False where a total, with its start and without
+ * the middle of the samples' range, does not fit 32 bits with a sign then, or where the unit or the fraction takes more
+ * bits than there are.
+ */
+static bool
+set_shift (const ConvolvePlan *plan, int unit, ConvolveTensorDigits *digits)
+{
+  const ConvolveArithmetic *arithmetic = &plan->arithmetic;
+  const int count = plan->taps.width * plan->taps.height;
+  const int64_t middle = (int64_t) 1 << (plan->pixel.depth - 1) << arithmetic->bits;
+  double below = 0, above = 0;
+
+  digits->shift = arithmetic->bits - (unit == 1 ? 0 : 8) - convolve_tensor_fraction (&plan->pixel);
+  if (digits->shift < 0 || digits->shift > 31)
+    return false;
+  for (int k = 0; k < count; k++)
+    *(plan->taps.double_taps[k] < 0 ? &below : &above) += plan->taps.double_taps[k] * plan->tail.maximum;
+  for (int i = 0; i < plan->pixel.samples; i++) {
+    const int64_t start = arithmetic->start[i] - middle;
+
+    if (start % unit || below + (double) start < -INT_LIMIT * unit || above + (double) start >= INT_LIMIT * unit)
+      return false;
+    digits->start[i] = (int) (uint32_t) (uint64_t) (start / unit);
+  }
+  return true;
+}
+
+/*
+ * Writes integers in `count` digits. Their sum is exact: in 32 bits modulo 2^32, in doubles, or divided by 256. Only the
+ * first of these allows the sum of a digit to overflow.
+ */
+static bool
+take_integers (const ConvolvePlan *plan, int count, ConvolveTensorDigits *digits)
+{
+  const Bounds bounds = find_bounds (plan, count, 1);
+  const bool fits = sums_fit (plan, count, &bounds), is_exact = plan->arithmetic.kind == CONVOLVE_ARITHMETIC_EXACT;
+
+  digits->count = count;
+  digits->quantum = 1;
+  digits->total_fits = bounds.total * plan->tail.maximum < INT_LIMIT;
+  digits->tail = plan->tail;
+  if (is_exact)
+    digits->finish = finish_of_exact (plan, count, &digits->integer_tail);
+  else if (set_shift (plan, 1, digits))
+    digits->finish = CONVOLVE_TENSOR_SHIFT;
+  else if (set_shift (plan, 256, digits))
+    digits->finish = CONVOLVE_TENSOR_WIDE_SHIFT;
+  else
+    digits->finish = CONVOLVE_TENSOR_DOUBLES;
+  return fits || digits->finish == CONVOLVE_TENSOR_SHIFT;
+}
+
 /*
  * Two quanta are tried for each number of digits: the finest one that the digits can express, and before that, where it
  * is coarser, the finest one with which the total fits 32 bits. 2^24 of the 2^31 are left for taps rounded up: half a
  * quantum, times 255 * 255 taps, times a sample of 8 bits, is less.
  */
+static bool
+try_quanta (const ConvolvePlan *plan, int count, double peak, double gain, ConvolveTensorDigits *digits)
+{
+  double fine = peak > 0 ? peak / largest[count] : 1;
+  double coarse = gain * plan->tail.maximum / (INT_LIMIT - 256.0 * 65536);
+
+  return (coarse > fine && try_digits (plan, count, coarse, digits)) || try_digits (plan, count, fine, digits);
+}
+
 bool
 convolve_tensor_choose (const ConvolvePlan *plan, ConvolveTensorDigits *digits, const char **reason)
 {
   const int taps = plan->taps.width * plan->taps.height;
   double peak = 0, gain = 0;
 
-  if (plan->double_sums) {
+  if (plan->double_sums && !plan->integers) {
     *reason = "the sums need double precision";
     return false;
   }
   for (int k = 0; k < taps; k++)
     peak = fmax (peak, fabs (plan->taps.double_taps[k])), gain += fabs (plan->taps.double_taps[k]);
-  for (int count = 1; count <= CONVOLVE_TENSOR_MAX_DIGITS; count++) {
-    double fine = peak > 0 ? peak / largest[count] : 1;
-    double coarse = gain * plan->tail.maximum / (INT_LIMIT - 256.0 * 65536);
-
-    if (plan->exact
-            ? peak <= largest[count] && try_digits (plan, count, 1, digits)
-            : (coarse > fine && try_digits (plan, count, coarse, digits)) || try_digits (plan, count, fine, digits))
+  for (int count = 1; count <= CONVOLVE_TENSOR_MAX_DIGITS; count++)
+    if (plan->integers ? peak <= largest[count] && take_integers (plan, count, digits)
+                       : try_quanta (plan, count, peak, gain, digits))
       return true;
-  }
   *reason = "the weights need more than three bytes each, or their sum more than 32 bits";
   return false;
 }
@@ -198,7 +267,6 @@ static bool
 accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
   ConvolveTensorDigits digits = { .count = 0 };
-  const char *unused;
 
   *reason = CONVOLVE_NEEDS_8_0;
   if (convolve_device_capability (plan->device) < 80)
@@ -207,8 +275,6 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   if (convolve_tensor_shared_size (plan) > convolve_device_shared_limit (plan->device)
       || !convolve_tensor_choose (plan, &digits, reason))
     return false;
-  digits.has_integer_tail =
-      digits.count == 1 && digits.quantum == 1 && convolve_integer_tail_choose (plan, &digits.integer_tail, &unused);
   *reason = "no memory";
   *found = malloc (sizeof (digits));
   if (*found)

@@ -329,15 +329,19 @@ describe_mask (const ConvolvePlan *plan, const ConvolveTensorDigits *digits)
   mask.chunks = mask.pitch / CHUNK;
   mask.chunks_reciprocal = reciprocal (mask.chunks);
   mask.boundary = plan->boundary;
+  mask.finish = digits->finish;
   mask.total_fits = digits->total_fits;
   mask.tail = *tail;
-  mask.has_integer_tail = digits->has_integer_tail;
-  if (mask.has_integer_tail)
-    mask.integer_tail = digits->integer_tail;
+  mask.integer_tail = digits->integer_tail;
+  mask.shift = digits->shift;
+  mask.places = ((0xffff << convolve_tensor_fraction (pixel)) & 0xffff) * 0x10001;
+  mask.places_shift = convolve_tensor_fraction (pixel) - pixel->shift;
   mask.range = (1 << pixel->depth) - 1 / 128.0f;
   mask.range_scale = (float) (tail->scale / mask.range);
-  for (int i = 0; i < pixel->samples; i++)
+  for (int i = 0; i < pixel->samples; i++) {
     mask.range_offset[i] = (float) (tail->offset[i] / mask.range);
+    mask.start[i] = digits->start[i];
+  }
   return mask;
 }
 

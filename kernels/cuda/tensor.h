@@ -18,6 +18,7 @@
 #ifndef CONVOLVE_CUDA_TENSOR_H
 #define CONVOLVE_CUDA_TENSOR_H
 
+#include "common/boundary.h"
 #include "common/plan.h"
 
 #ifdef __cplusplus
@@ -32,16 +33,54 @@ extern "C"
 #define CONVOLVE_TENSOR_SEGMENT 16 /* samples of a segment */
 #define CONVOLVE_TENSOR_MAX_DIGITS 3
 
+/* The arithmetic that turns the sums of digits into a sample. */
+typedef enum
+{
+  CONVOLVE_TENSOR_FLOATS,    /* the tail in single precision, with a total that is rounded where total_fits is false */
+  CONVOLVE_TENSOR_FLOOR,     /* convolve_floor () of cuda/border.cuh */
+  CONVOLVE_TENSOR_DOUBLES,   /* convolve_tail_double () of common/tail.h */
+  CONVOLVE_TENSOR_INTEGERS,  /* an integer tail of one digit and one byte, see common/integer_tail.h */
+  CONVOLVE_TENSOR_SHIFT,     /* convolve_tensor_shifted () of the whole total */
+  CONVOLVE_TENSOR_WIDE_SHIFT /* convolve_tensor_shifted () of the total divided by 256 */
+} ConvolveTensorFinish;
+
 /* How the taps of a plan are written in digits. */
 typedef struct
 {
-  int count;             /* digits of a tap, 1 .. CONVOLVE_TENSOR_MAX_DIGITS */
-  double quantum;        /* tap = quantum * sum of digit[d] * 256^d; 1 where the plan is exact */
-  bool total_fits;       /* for every picture, the sum of integers times samples is inside 32 bits */
-  ConvolveTail tail;     /* turns that sum into a sample */
-  bool has_integer_tail; /* taps have one digit, samples one byte, and integer_tail is used in place of tail */
-  ConvolveIntegerTail integer_tail;
+  int count;       /* digits of a tap, 1 .. CONVOLVE_TENSOR_MAX_DIGITS */
+  double quantum;  /* tap = quantum * sum of digit[d] * 256^d; 1 where the taps are integers */
+  bool total_fits; /* for every picture, the sum of integers times samples is inside 32 bits */
+  ConvolveTensorFinish finish;
+  ConvolveTail tail;                /* turns that sum into a sample */
+  ConvolveIntegerTail integer_tail; /* of CONVOLVE_TENSOR_INTEGERS */
+  int start[CONVOLVE_MAX_SAMPLES];  /* of both shifts; their low 32 bits */
+  int shift;
 } ConvolveTensorDigits;
+
+/*
+ * Both shifts take the middle of the samples' range off the start, so that all totals fit 32 bits with a sign, and leave
+ * the bits of a sample at the top of 8 or 16 bits: an instruction that packs two integers then clamps them. The lower bits
+ * of 16 are a fraction. These are the bits of that fraction.
+ */
+static inline int
+convolve_tensor_fraction (const ConvolvePixel *pixel)
+{
+  return pixel->type == CONVOLVE_SAMPLE_U8 ? 0 : 16 - pixel->depth;
+}
+
+/*
+ * (sum0 + 256 * sum1 + 256^2 * sum2 + 256^3 * sum3 + start) >> shift. Whatever overflows on the way, the result is right
+ * where that total fits 32 bits. WIDE: everything is divided by 256 and rounded down before the shift, the start
+ * beforehand. Then each sum must fit 32 bits.
+ */
+static CONVOLVE_BOTH int
+convolve_tensor_shifted (bool wide, int sum0, int sum1, int sum2, int sum3, int start, int shift)
+{
+  unsigned high = (unsigned) sum1 + ((unsigned) sum2 << 8) + ((unsigned) sum3 << 16);
+  unsigned total = wide ? (unsigned) (sum0 >> 8) + high : (unsigned) sum0 + (high << 8);
+
+  return (int) (total + (unsigned) start) >> shift;
+}
 
 /*
  * Finds the smallest number of digits, and its quantum, that keep the promise of convolve.h for this plan. Integer

@@ -39,6 +39,29 @@ finish (const TensorParameters &mask, int sample, float total)
   return __float_as_uint (__fmaf_rz (value, mask.range, two_to_23));
 }
 
+/* Two integers, clamped to signed bytes in the lower half of a word, or to signed halves of a word. */
+static __attribute__ ((unused)) __device__ __forceinline__ unsigned
+clamp_to_signed_bytes (int high, int low)
+{
+  unsigned result = 0;
+
+#if __CUDA_ARCH__ >= 800
+  asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(high), "r"(low), "r"(0));
+#endif
+  return result;
+}
+
+static __attribute__ ((unused)) __device__ __forceinline__ unsigned
+clamp_to_signed_words (int high, int low)
+{
+  unsigned result = 0;
+
+#if __CUDA_ARCH__ >= 800
+  asm("cvt.pack.sat.s16.s32 %0, %1, %2;" : "=r"(result) : "r"(high), "r"(low));
+#endif
+  return result;
+}
+
 /* Two samples as they lie in memory, from the low bits of a and b. */
 template <typename T>
 static __device__ __forceinline__ unsigned
@@ -69,20 +92,10 @@ finish_single (const ConvolveImage &image, const TensorParameters &mask, int sam
           finish (mask, sample, total_of<FITS> (sums, t, 2 * half + 1)));
 }
 
-/*
- * The tail of an exact plan for which single precision is too coarse. FLOOR: floats that are rounded down are exact,
- * see ConvolveTail.floor_needs_double; the results are clamped to 16 bits at most, for 8-bit samples too. Otherwise doubles.
- */
-template <bool FLOOR>
-static __device__ __forceinline__ unsigned
-finish_exact_sample (const ConvolveTail &tail, int sample, float total)
-{
-  return FLOOR ? convolve_floor<uint16_t> (tail, sample, total) : convolve_tail_double (&tail, sample, total);
-}
-
-template <typename T, bool FLOOR, int SUMS>
+/* By floats that are rounded down, see ConvolveTail.floor_needs_double. Results are clamped to 16 bits at most. */
+template <typename T, int SUMS>
 static __device__ __forceinline__ void
-finish_exact (const ConvolveImage &image, const TensorParameters &mask, int sample, const int (&sums)[SUMS][ROWS][4],
+finish_floor (const ConvolveImage &image, const TensorParameters &mask, int sample, const int (&sums)[SUMS][ROWS][4],
     unsigned (&packed)[ROWS][2])
 {
 #pragma unroll
@@ -90,8 +103,67 @@ finish_exact (const ConvolveImage &image, const TensorParameters &mask, int samp
 #pragma unroll
     for (int half = 0; half < 2; half++)
       packed[t][half] =
-          pack<T> (image, finish_exact_sample<FLOOR> (mask.tail, sample, total_of<true> (sums, t, 2 * half)),
-              finish_exact_sample<FLOOR> (mask.tail, sample, total_of<true> (sums, t, 2 * half + 1)));
+          pack<T> (image, convolve_floor<uint16_t> (mask.tail, sample, total_of<true> (sums, t, 2 * half)),
+              convolve_floor<uint16_t> (mask.tail, sample, total_of<true> (sums, t, 2 * half + 1)));
+}
+
+/* By the tail in double precision, of integers below 2^53. Few masks need this. */
+template <int SUMS>
+static __device__ __forceinline__ unsigned
+finish_double (const TensorParameters &mask, int sample, const int (&sums)[SUMS][ROWS][4], int t, int k)
+{
+  double total = sums[SUMS - 1][t][k];
+
+#pragma unroll
+  for (int s = SUMS - 2; s >= 0; s--)
+    total = total * 256 + sums[s][t][k];
+  return convolve_tail_double (&mask.tail, sample, total);
+}
+
+template <typename T, int SUMS>
+static __device__ __forceinline__ void
+finish_doubles (const ConvolveImage &image, const TensorParameters &mask, int sample, const int (&sums)[SUMS][ROWS][4],
+    unsigned (&packed)[ROWS][2])
+{
+#pragma unroll
+  for (int t = 0; t < ROWS; t++)
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+      packed[t][half] = pack<T> (image, finish_double (mask, sample, sums, t, 2 * half),
+          finish_double (mask, sample, sums, t, 2 * half + 1));
+}
+
+/*
+ * By a shift, see convolve_tensor_shifted (). The results of two outputs, less the middle of their range, are clamped when
+ * they are packed; the exclusive or adds the middle.
+ */
+template <typename T, bool WIDE, int SUMS>
+static __device__ __forceinline__ void
+finish_shift (const ConvolveImage &image, const TensorParameters &mask, int sample, const int (&sums)[SUMS][ROWS][4],
+    unsigned (&packed)[ROWS][2])
+{
+  const int start = mask.start[sample];
+
+#pragma unroll
+  for (int t = 0; t < ROWS; t++)
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      int values[2];
+
+#pragma unroll
+      for (int k = 0; k < 2; k++)
+        values[k] = convolve_tensor_shifted (WIDE, sums[0][t][2 * half + k],
+            SUMS > 1 ? sums[1 % SUMS][t][2 * half + k] : 0, SUMS > 2 ? sums[2 % SUMS][t][2 * half + k] : 0,
+            SUMS > 3 ? sums[3 % SUMS][t][2 * half + k] : 0, start, mask.shift);
+      if (sizeof (T) == 1) {
+        packed[t][half] = clamp_to_signed_bytes (values[1], values[0]) ^ 0x8080;
+      } else {
+        unsigned both =
+            ((clamp_to_signed_words (values[1], values[0]) ^ 0x80008000) & mask.places) >> mask.places_shift;
+
+        packed[t][half] = image.swapped ? __byte_perm (both, 0, A1_A0_A3_A2) : both;
+      }
+    }
 }
 
 /*
@@ -123,18 +195,22 @@ static __device__ __forceinline__ void
 finish_all (const ConvolveImage &image, const TensorParameters &mask, int sample, const int (&sums)[SUMS][ROWS][4],
     unsigned (&packed)[ROWS][2])
 {
-  if (sizeof (T) == 1 && SUMS == 1 && mask.has_integer_tail && !mask.integer_tail.clamps)
+  if (mask.finish == CONVOLVE_TENSOR_SHIFT)
+    finish_shift<T, false> (image, mask, sample, sums, packed);
+  else if (mask.finish == CONVOLVE_TENSOR_WIDE_SHIFT)
+    finish_shift<T, true> (image, mask, sample, sums, packed);
+  else if (sizeof (T) == 1 && SUMS == 1 && mask.finish == CONVOLVE_TENSOR_INTEGERS && !mask.integer_tail.clamps)
     finish_integers<T, false> (image, mask.integer_tail, sample, sums, packed);
-  else if (sizeof (T) == 1 && SUMS == 1 && mask.has_integer_tail)
+  else if (sizeof (T) == 1 && SUMS == 1 && mask.finish == CONVOLVE_TENSOR_INTEGERS)
     finish_integers<T, true> (image, mask.integer_tail, sample, sums, packed);
-  else if (!mask.total_fits)
-    finish_single<T, false> (image, mask, sample, sums, packed);
-  else if (!mask.tail.needs_double)
+  else if (mask.finish == CONVOLVE_TENSOR_DOUBLES)
+    finish_doubles<T> (image, mask, sample, sums, packed);
+  else if (mask.finish == CONVOLVE_TENSOR_FLOOR)
+    finish_floor<T> (image, mask, sample, sums, packed);
+  else if (mask.total_fits)
     finish_single<T, true> (image, mask, sample, sums, packed);
-  else if (!mask.tail.floor_needs_double)
-    finish_exact<T, true> (image, mask, sample, sums, packed);
   else
-    finish_exact<T, false> (image, mask, sample, sums, packed);
+    finish_single<T, false> (image, mask, sample, sums, packed);
 }
 
 /* Writes the outputs of one sample. left is the block's first column; the lane's first output is at x and y. */

@@ -39,9 +39,13 @@ struct TensorParameters
   bool all_samples;              /* a block convolves all samples of its pixels; otherwise sample blockIdx.z alone */
   ConvolveBoundary boundary;
   ConvolveFold fold_x, fold_y;
-  bool total_fits, has_integer_tail; /* as in ConvolveTensorDigits */
+  ConvolveTensorFinish finish; /* this and the next five members are those of ConvolveTensorDigits */
+  bool total_fits;
   ConvolveTail tail;
-  ConvolveIntegerTail integer_tail;                             /* zeros where has_integer_tail is false */
+  ConvolveIntegerTail integer_tail;
+  int start[CONVOLVE_MAX_SAMPLES], shift;
+  unsigned places;  /* the bits of two deep samples that are no fraction, see convolve_tensor_fraction () */
+  int places_shift; /* from there to their place in memory, to the right */
   float range, range_scale, range_offset[CONVOLVE_MAX_SAMPLES]; /* see finish () */
 };
 

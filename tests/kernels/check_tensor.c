@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "kernels/check_mask.h"
+#include "common/tail.h"
 #include "cuda/tensor.h"
 
 enum
 {
   GROUP = CONVOLVE_TENSOR_GROUP,
   SEGMENT = CONVOLVE_TENSOR_SEGMENT,
+  SUMS = CONVOLVE_TENSOR_MAX_DIGITS + 1,
   MOST_FITTING_TAPS = 16384 /* so many digits of 128, twice, times bytes of 255 stay inside 32 bits */
 };
 
@@ -52,15 +54,15 @@ window_at (const Trial *trial, int i, int j)
 }
 
 /*
- * sums[n] becomes the sum of digit d for output n, by way of the bands. The right operand of mma.m16n8k32 lies in the
- * lanes as the PTX manual says: lane 4 n + k % 16 / 4 has row k of column n in byte k % 4 of register k / 16.
+ * Adds to sums[n] the sum of digit d times byte `plane` of the samples for output n, by way of the bands. The right operand
+ * of mma.m16n8k32 lies in the lanes as the PTX manual says: lane 4 n + k % 16 / 4 has row k of column n in byte k % 4 of
+ * register k / 16.
  */
 static void
-multiply (const Trial *trial, int d, double *sums)
+multiply (const Trial *trial, int d, int plane, double *sums)
 {
   int width = trial->mask->width, height = trial->mask->height, segments = convolve_tensor_segments (width), band = 0;
 
-  memset (sums, 0, GROUP * sizeof *sums);
   for (int u = 0; u < segments; u += 2) {
     bool two_segments = u + 1 < segments; /* of one row; otherwise one segment of two rows */
 
@@ -70,39 +72,93 @@ multiply (const Trial *trial, int d, double *sums)
           int half = k / SEGMENT, lane = 4 * n + k % SEGMENT / 4;
           uint32_t word = convolve_tensor_word (trial->plan, &trial->digits, band, d, lane, half);
           int tap = (int8_t) (word >> k % 4 * 8);
+          int sample = two_segments ? window_at (trial, SEGMENT * u + k, j)
+                                    : window_at (trial, SEGMENT * u + k % SEGMENT, j + half);
 
-          sums[n] += (double) tap
-              * (two_segments ? window_at (trial, SEGMENT * u + k, j)
-                              : window_at (trial, SEGMENT * u + k % SEGMENT, j + half));
+          sums[n] += (double) tap * (sample >> 8 * plane & 255);
         }
   }
 }
 
-/* The total of each output, put together from the sums of its digits, is the definition's sum of integers. */
+/* The low 32 bits of an integer, as the matrix products leave them. */
+static int
+low_bits (double integer)
+{
+  return (int) (uint32_t) (uint64_t) (int64_t) integer;
+}
+
+static int
+clamp (int value, int least, int most)
+{
+  return value < least ? least : value > most ? most : value;
+}
+
+/* The sample that the sums of output n become by integers or by doubles, as the kernel makes it. */
+static unsigned
+finish (const Trial *trial, double (*sums)[GROUP], int n)
+{
+  const ConvolveTensorDigits *digits = &trial->digits;
+  const ConvolvePixel *pixel = &trial->plan->pixel;
+  double total = 0;
+  int value;
+
+  if (digits->finish == CONVOLVE_TENSOR_DOUBLES) {
+    for (int s = SUMS - 1; s >= 0; s--)
+      total = total * 256 + sums[s][n];
+    return convolve_tail_double (&digits->tail, 0, total);
+  }
+  value = convolve_tensor_shifted (digits->finish == CONVOLVE_TENSOR_WIDE_SHIFT, low_bits (sums[0][n]),
+      low_bits (sums[1][n]), low_bits (sums[2][n]), low_bits (sums[3][n]), digits->start[0], digits->shift);
+  if (pixel->type == CONVOLVE_SAMPLE_U8)
+    return (unsigned) clamp (value, -128, 127) + 128;
+  return ((unsigned) clamp (value, -32768, 32767) + 32768) >> convolve_tensor_fraction (pixel);
+}
+
+/* The sums of output n give the sample of the plan's arithmetic. expected is the sum of taps times samples. */
+static int
+check_finish (const Trial *trial, double (*sums)[GROUP], int n, double expected)
+{
+  const ConvolveArithmetic *arithmetic = &trial->plan->arithmetic;
+  unsigned right, got;
+
+  if (arithmetic->kind != CONVOLVE_ARITHMETIC_ONE_STEP)
+    return 0;
+  right = convolve_finish_sum (arithmetic, trial->plan->pixel.depth, 0, (int64_t) expected);
+  got = finish (trial, sums, n);
+  return got == right ? 0 : fail (trial, "a sample of one step", got, right);
+}
+
+/*
+ * The total of each output, put together from the sums of its digits, is the definition's sum of integers. Sums that are
+ * used one by one fit 32 bits.
+ */
 static int
 check_bands (const Trial *trial)
 {
+  const ConvolveTensorDigits *digits = &trial->digits;
   int width = trial->mask->width, height = trial->mask->height;
-  double totals[GROUP] = { 0 }, sums[GROUP], weight = 1;
+  double sums[SUMS][GROUP] = { { 0 } };
 
-  for (int d = 0; d < trial->digits.count; d++, weight *= 256) {
-    multiply (trial, d, sums);
-    for (int n = 0; n < GROUP; n++) {
-      if (fabs (sums[n]) >= 2147483648.0 * (trial->most > 255 ? 256 : 1))
-        return fail (trial, "a digit's sum", sums[n], 0);
-      totals[n] += weight * sums[n];
-    }
-  }
+  for (int d = 0; d < digits->count; d++)
+    for (int plane = 0; plane < (trial->most > 255 ? 2 : 1); plane++)
+      multiply (trial, d, plane, sums[d + plane]);
   for (int n = 0; n < GROUP; n++) {
-    double expected = 0;
+    double expected = 0, total = 0;
 
+    for (int s = SUMS - 1; s >= 0; s--) {
+      if (digits->finish != CONVOLVE_TENSOR_SHIFT && fabs (sums[s][n]) >= 2147483648.0)
+        return fail (trial, "a digit's sum", sums[s][n], 0);
+      total = total * 256 + sums[s][n];
+    }
     for (int k = 0; k < width * height; k++)
-      expected += round (trial->plan->taps.double_taps[k] / trial->digits.quantum)
+      expected += round (trial->plan->taps.double_taps[k] / digits->quantum)
           * trial->samples[k / width * (GROUP + width - 1) + k % width + n];
-    if (totals[n] != expected)
-      return fail (trial, "a sum made with the bands", totals[n], expected);
-    if (trial->digits.total_fits && fabs (expected) >= 2147483648.0)
+    if (total != expected)
+      return fail (trial, "a sum made with the bands", total, expected);
+    if (digits->total_fits && fabs (expected) >= 2147483648.0)
       return fail (trial, "a total that has to fit 32 bits", expected, 0);
+    if (check_finish (trial, sums, n, expected))
+      return 1;
   }
   return 0;
 }
@@ -119,16 +175,17 @@ check_error (const Trial *trial, bool upper)
   const int count = trial->mask->width * trial->mask->height;
   double sums[CONVOLVE_TENSOR_MAX_DIGITS] = { 0 }, budget = trial->most == 255 ? 1.0 / 64 : 0.5;
   long double exact = 0, sum = 0, zero = plan->pixel.zero[0];
-  float value;
+  double value, total = 0;
 
   for (int k = 0; k < count; k++) {
     double tap = trial->mask->taps[k] / trial->mask->divisor;
     double integer = round (plan->taps.double_taps[k] / digits->quantum);
-    double error = plan->exact ? 0 : integer * digits->quantum - tap;
+    double error = integer * digits->tail.scale - tap;
     int sample = (error > 0) == upper ? trial->most : 0;
 
     sum += (long double) trial->mask->taps[k] / trial->mask->divisor;
     exact += (long double) trial->mask->taps[k] / trial->mask->divisor * sample;
+    total += integer * sample;
     for (int d = 0; d < digits->count; d++)
       sums[d] +=
           (double) sample * convolve_tensor_digit (plan, digits, d, k % trial->mask->width, k / trial->mask->width);
@@ -137,10 +194,12 @@ check_error (const Trial *trial, bool upper)
 
   value = (float) sums[digits->count - 1];
   for (int d = digits->count - 2; d >= 0; d--)
-    value = fmaf (value, 256, (float) sums[d]);
-  value = fmaf (value, digits->tail.scale_f, digits->tail.offset_f[0]) - 0.5F;
+    value = fmaf ((float) value, 256, (float) sums[d]);
+  value = fmaf ((float) value, digits->tail.scale_f, digits->tail.offset_f[0]) - 0.5F;
+  if (plan->integers)
+    value = total * digits->tail.scale + digits->tail.offset[0] - 0.5;
   /* Values outside the range of samples are clamped. The plan rounds the offset to 1/256, half of which is 1/512. */
-  if (exact < -1 || exact > trial->most + 1 || plan->exact)
+  if (exact < -1 || exact > trial->most + 1 || plan->arithmetic.kind == CONVOLVE_ARITHMETIC_EXACT)
     return 0;
   if (fabsl (value - exact) > budget + 1.0 / 512)
     return fail (trial, "the worst value", value, (double) exact);
@@ -163,7 +222,7 @@ check_mask (const CheckMask *mask, CheckRandom *random, int depth, FILE *file)
 
   pixel.zero[0] = check_random_range (random, 0, trial.most);
   with_offset.offset = 0.5;
-  trial.plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_ZERO, &with_offset, "cpu", NULL, NULL);
+  trial.plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_ZERO, &with_offset, "cpu-reference", NULL, NULL);
   trial.samples = malloc (count * sizeof *trial.samples);
   if (!trial.plan || !trial.samples) {
     fprintf (file, "FAILED tensor digits: out of memory\n");
@@ -174,7 +233,7 @@ check_mask (const CheckMask *mask, CheckRandom *random, int depth, FILE *file)
     failures = check_bands (&trial) + check_error (&trial, false) + check_error (&trial, true);
   } else if (!reason) {
     failures = fail (&trial, "the reason of a refusal", 0, 1);
-  } else if (trial.plan->exact && mask->mask.width * mask->mask.height <= MOST_FITTING_TAPS) {
+  } else if (trial.plan->integers && mask->mask.width * mask->mask.height <= MOST_FITTING_TAPS) {
     failures = fail (&trial, "a refusal of integer taps", 1, 0);
   }
   free (trial.samples);
