@@ -22,9 +22,9 @@
  *   sum |Z H| / n <= |z| |h|. That is 56 u |z| |h| again for both directions.
  * - All together: 56 + 3 + 56 = 115 u |z| |h|.
  *
- * The spectrum H is summed directly in double, with up to 255 terms in two directions and rounded twiddle factors. Its
- * error is at most 520 d sum |h|, where d is the relative error of a double operation; its share in a result is at most
- * |z| times that.
+ * The spectrum H is summed with about twice the digits of a double (fft_mask.cu), and then rounded once, to u of itself: that
+ * is 1 u |z| |h| more. What the sums lose is at most 2^-60 sum |h| in each place of H, and |z| times that in a result. Most of
+ * this comes from the circle of factors, which has the 64 bits of a long double at least.
  */
 static double
 error_of (const ConvolvePlan *plan, double unit)
@@ -40,21 +40,21 @@ error_of (const ConvolvePlan *plan, double unit)
   for (int i = 0; i < plan->pixel.samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
   /* The last term is the tail's in float: the rounded offset with the constant, and its addition to a sum. */
-  return (115 * unit * sqrt (norm) + 520 * ldexp (1, -53) * gain) * tile
-      + (plan->exact ? 0 : 4 * (most + 3 * middle * gain + 2) * unit);
+  return (116 * unit * sqrt (norm) + ldexp (1, -60) * gain) * tile
+      + (plan->integers ? 0 : 4 * (most + 3 * middle * gain + 2) * unit);
 }
 
 /*
- * In an exact plan, the sums are integers and are rounded to the nearest integer, so an error below 1/2 leaves none;
+ * Where the taps are integers, the sums are, and are rounded to the nearest integer, so an error below 1/2 leaves none;
  * the limit of 1/4 keeps a factor of 2. Such plans take double. In other plans, a quarter of the error budget is left
  * to the rounding of the taps to float.
  */
 bool
 convolve_fft_choose (const ConvolvePlan *plan, bool *is_double, const char **reason)
 {
-  double limit = plan->exact ? 0.25 : convolve_budget (plan) * 3 / 4;
+  double limit = plan->integers ? 0.25 : convolve_budget (plan) * 3 / 4;
 
-  *is_double = plan->exact || !(error_of (plan, ldexp (1, -24)) <= limit);
+  *is_double = plan->integers || !(error_of (plan, ldexp (1, -24)) <= limit);
   if (!*is_double || error_of (plan, ldexp (1, -53)) <= limit)
     return true;
   *reason = "the sums are too large for transforms in double precision";

@@ -397,7 +397,7 @@ convolve_fft_load (ConvolvePlan *plan, ConvolveError *error)
   task->boundary = plan->boundary;
   task->bytes = pixel->type == CONVOLVE_SAMPLE_U8;
   task->planar = pixel->stride == convolve_sample_size (pixel->type);
-  task->integers = plan->exact;
+  task->integers = plan->integers;
   return CONVOLVE_OK;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The mask's spectrum for fft. It is summed directly in double, which is exact enough for both precisions; its time
- * does not matter, because it is made once for a plan.
+ * The mask's spectrum for fft. It is summed directly, with about twice the digits of a double, because its error would
+ * otherwise be larger than that of the transforms: a sum has a term for each weight of the mask. The time does not matter,
+ * because the spectrum is made once for a plan.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,28 +13,50 @@
 
 #define MASK_THREADS 128
 
+static_assert (LDBL_MANT_DIG >= 64, "the circle has 64 bits, see cuda/fft.c");
+
+/* A complex number as the sum of two: the second has what the digits of the first do not hold. */
+struct Precise
+{
+  Complex<double> high, low;
+};
+
 /* The kernels' parameter. All pointers are device memory. */
 struct MaskTask
 {
-  const double *taps;            /* [height][width] */
-  const Complex<double> *circle; /* exp (2 pi i k / POINTS); the sign is + because the mask is correlated */
-  Complex<double> *rows;         /* [row of the mask][place] */
-  void *spectrum;                /* [place of a column][place of a row], Complex<float> or Complex<double> */
-  int width, height;             /* of the mask */
+  const double *taps;    /* [height][width] */
+  const Precise *circle; /* exp (2 pi i k / POINTS); the sign is + because the mask is correlated */
+  Precise *rows;         /* [row of the mask][place] */
+  void *spectrum;        /* [place of a column][place of a row], Complex<float> or Complex<double> */
+  int width, height;     /* of the mask */
 };
+
+/*
+ * high + low becomes high + low + (a + a_low) * (b + b_low). What the product of a and b and its addition to high lose is
+ * found without an error. Each operation is rounded as written, so that the compiler joins none of them.
+ */
+static __device__ __forceinline__ void
+add_product (double &high, double &low, double a, double a_low, double b, double b_low)
+{
+  const double product = __dmul_rn (a, b), sum = __dadd_rn (high, product), added = __dsub_rn (sum, high);
+  const double lost = __dadd_rn (__dsub_rn (high, __dsub_rn (sum, added)), __dsub_rn (product, added));
+
+  low += lost + (__fma_rn (a, b, -product) + (a * b_low + a_low * b));
+  high = sum;
+}
 
 /* The idea: a thread for each place of the spectrum of a row of taps. */
 __global__ void __launch_bounds__ (MASK_THREADS) convolve_fft_mask_rows (const __grid_constant__ MaskTask task)
 {
   const int place = blockIdx.x * MASK_THREADS + threadIdx.x, frequency = convolve_fft_frequency (place);
   const double *taps = task.taps + blockIdx.y * task.width;
-  Complex<double> sum = { 0, 0 };
+  Precise sum = {};
 
   for (int i = 0; i < task.width; i++) {
-    Complex<double> factor = task.circle[(i * frequency) & (POINTS - 1)];
+    const Precise factor = task.circle[(i * frequency) & (POINTS - 1)];
 
-    sum.x += taps[i] * factor.x;
-    sum.y += taps[i] * factor.y;
+    add_product (sum.high.x, sum.low.x, taps[i], 0, factor.high.x, factor.low.x);
+    add_product (sum.high.y, sum.low.y, taps[i], 0, factor.high.y, factor.low.y);
   }
   task.rows[blockIdx.y * POINTS + place] = sum;
 }
@@ -46,15 +70,18 @@ __global__ void __launch_bounds__ (MASK_THREADS) convolve_fft_mask_columns (cons
 {
   const int place = blockIdx.x * MASK_THREADS + threadIdx.x, frequency = convolve_fft_frequency (blockIdx.y);
   const double scale = 1.0 / POINTS / POINTS;
-  Complex<double> sum = { 0, 0 };
+  Precise sum = {};
 
   for (int j = 0; j < task.height; j++) {
-    Complex<double> factor = task.circle[(j * frequency) & (POINTS - 1)], row = task.rows[j * POINTS + place];
+    const Precise factor = task.circle[(j * frequency) & (POINTS - 1)], row = task.rows[j * POINTS + place];
 
-    sum.x += row.x * factor.x - row.y * factor.y;
-    sum.y += row.y * factor.x + row.x * factor.y;
+    add_product (sum.high.x, sum.low.x, row.high.x, row.low.x, factor.high.x, factor.low.x);
+    add_product (sum.high.x, sum.low.x, row.high.y, row.low.y, -factor.high.y, -factor.low.y);
+    add_product (sum.high.y, sum.low.y, row.high.y, row.low.y, factor.high.x, factor.low.x);
+    add_product (sum.high.y, sum.low.y, row.high.x, row.low.x, factor.high.y, factor.low.y);
   }
-  ((Complex<Real> *) task.spectrum)[blockIdx.y * POINTS + place] = { (Real) (sum.x * scale), (Real) (sum.y * scale) };
+  ((Complex<Real> *) task.spectrum)[blockIdx.y * POINTS + place] = { (Real) ((sum.high.x + sum.low.x) * scale),
+    (Real) ((sum.high.y + sum.low.y) * scale) };
 }
 
 /* Enqueues a kernel with a grid of POINTS x rows threads. */
@@ -70,13 +97,19 @@ enqueue (ConvolveDevice *device, const void *kernel, int rows, MaskTask &task, C
       arguments, "fft", error);
 }
 
-/* exp (2 pi i k / POINTS) */
-static Complex<double>
+/* exp (2 pi i k / POINTS), from an angle of an eighth of the circle at most, where the library's functions are best. */
+static Precise
 circle_point (int k)
 {
-  double angle = 2 * acos (-1.0) / POINTS * (k % POINTS);
+  constexpr int side = POINTS / 8;
+  const int eighth = k % POINTS / side, rest = k % side;
+  const long double angle = 2 * acosl (-1.0L) / POINTS * (eighth % 2 ? side - rest : rest);
+  const bool exchanged = (eighth + 1) / 2 % 2;
+  const long double x = (exchanged ? sinl (angle) : cosl (angle)) * (eighth >= 2 && eighth < 6 ? -1 : 1);
+  const long double y = (exchanged ? cosl (angle) : sinl (angle)) * (eighth >= 4 ? -1 : 1);
+  const double high_x = (double) x, high_y = (double) y;
 
-  return { cos (angle), sin (angle) };
+  return { { high_x, high_y }, { (double) (x - high_x), (double) (y - high_y) } };
 }
 
 /* plan->device_memory is the spectrum and then the twiddle factors of the transforms. */
@@ -86,8 +119,8 @@ put_spectrum (ConvolvePlan *plan, ConvolveError *error)
 {
   ConvolveDevice *device = plan->device;
   const size_t count = (size_t) plan->taps.width * plan->taps.height, points = POINTS * POINTS;
-  const size_t rows = (size_t) plan->taps.height * POINTS * sizeof (Complex<double>);
-  const size_t upload = POINTS * sizeof (Complex<double>) + count * sizeof (double);
+  const size_t rows = (size_t) plan->taps.height * POINTS * sizeof (Precise);
+  const size_t upload = POINTS * sizeof (Precise) + count * sizeof (double);
   ConvolveStatus status;
   void *scratch;
 
@@ -101,21 +134,21 @@ put_spectrum (ConvolvePlan *plan, ConvolveError *error)
   if (!twiddles)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no host memory for a spectrum");
 
-  Complex<double> *circle = (Complex<double> *) (twiddles + POINTS);
+  Precise *circle = (Precise *) (twiddles + POINTS);
   double *taps = (double *) (circle + POINTS);
   MaskTask task = {};
 
   for (int i = 0; i < POINTS; i++) {
-    Complex<double> factor = circle_point (i / THREADS * (i % THREADS));
+    const Complex<double> factor = circle_point (i / THREADS * (i % THREADS)).high;
 
     twiddles[i] = { (Real) factor.x, (Real) -factor.y };
     circle[i] = circle_point (i);
   }
   for (size_t i = 0; i < count; i++)
     taps[i] = plan->taps.double_taps[i];
-  task.rows = (Complex<double> *) scratch;
-  task.circle = (Complex<double> *) ((char *) scratch + rows);
-  task.taps = (double *) (task.circle + POINTS);
+  task.rows = (Precise *) scratch;
+  task.circle = (const Precise *) ((char *) scratch + rows);
+  task.taps = (const double *) (task.circle + POINTS);
   task.spectrum = plan->device_memory;
   task.width = plan->taps.width;
   task.height = plan->taps.height;

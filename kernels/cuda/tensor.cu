@@ -334,7 +334,7 @@ describe_mask (const ConvolvePlan *plan, const ConvolveTensorDigits *digits)
   mask.tail = *tail;
   mask.integer_tail = digits->integer_tail;
   mask.shift = digits->shift;
-  mask.places = ((0xffff << convolve_tensor_fraction (pixel)) & 0xffff) * 0x10001;
+  mask.places = ((0xffffu << convolve_tensor_fraction (pixel)) & 0xffff) * 0x10001;
   mask.places_shift = convolve_tensor_fraction (pixel) - pixel->shift;
   mask.range = (1 << pixel->depth) - 1 / 128.0f;
   mask.range_scale = (float) (tail->scale / mask.range);
