@@ -62,27 +62,31 @@ missed (const ConvolvePlan *plan, const ConvolveBox *box)
   return sum;
 }
 
+/* The largest sum of weights times samples up to `sample`, which is as large as the sum of equal weights. */
+static double
+largest_sum (const ConvolvePlan *plan, const ConvolveBox *box, double sample)
+{
+  return (double) box->row.inner * plan->taps.width * box->column.inner * plan->taps.height * sample;
+}
+
 bool
 convolve_box_choose (const ConvolvePlan *plan, ConvolveBox *box, const char **reason)
 {
   const ConvolveTaps *taps = &plan->taps;
   const ConvolvePixel *pixel = &plan->pixel;
   const bool packed = pixel->stride == pixel->samples * convolve_sample_size (pixel->type) && !pixel->swapped;
-  double most;
 
   *reason = "the weights are not all equal apart from those at the mask's edges";
   if (!taps->row || taps->double_taps[taps->height / 2 * taps->width + taps->width / 2] == 0
       || !find_axis (taps->row, taps->width, &box->row) || !find_axis (taps->column, taps->height, &box->column)
-      || missed (plan, box) * plan->tail.maximum > (plan->exact ? 0 : convolve_budget (plan) / 4))
+      || missed (plan, box) * plan->tail.maximum > (plan->integers ? 0 : convolve_budget (plan) / 4))
     return false;
   box->edges_differ = box->row.edge != box->row.inner || box->column.edge != box->column.inner;
   if (box->edges_differ && packed && pixel->samples > 2) {
     *reason = "the weights at the mask's edges differ from the others, which needs pixels of 1 or 2 samples";
     return false;
   }
-  most = (double) (box->row.inner * taps->width) * (box->column.inner * taps->height)
-      * (pixel->type == CONVOLVE_SAMPLE_U8 ? 255 : 65535);
-  if (most >= 4294967296.0) {
+  if (largest_sum (plan, box, pixel->type == CONVOLVE_SAMPLE_U8 ? 255 : 65535) >= 4294967296.0) {
     *reason = "the sums need more than 32 bits";
     return false;
   }
@@ -138,9 +142,35 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   return *found;
 }
 
-/* Chooses the cheapest tail that is exact enough, and fills it. */
-static void
-choose_tail (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *task)
+/*
+ * Fills factor and start for taps of one step, which are t times the weights of box. With n for the bits behind the point
+ * of a total, the shift of the samples included, both are multiplied by 2^(32 - n), so that the integer is in the upper half
+ * of the product, and by 2^fraction for its place. False where the factor or a product is too large for that.
+ */
+static bool
+choose_product (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *task)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveArithmetic *arithmetic = &plan->arithmetic;
+  const int bits = 32 + convolve_places_of (pixel).fraction - arithmetic->bits;
+  const double factor = ldexp (convolve_box_factor (plan, box), bits - pixel->shift), limit = ldexp (1, 62);
+  const double most = factor * largest_sum (plan, box, plan->tail.maximum * (1 << pixel->shift));
+
+  if (arithmetic->kind != CONVOLVE_ARITHMETIC_ONE_STEP || bits < pixel->shift || !(factor > 0)
+      || factor >= ldexp (1, 32) || most >= limit)
+    return false;
+  task->factor = (uint32_t) factor;
+  task->places = convolve_places_of (pixel);
+  for (int i = 0; i < pixel->samples; i++) {
+    if (fabs (ldexp ((double) arithmetic->start[i], bits)) >= limit)
+      return false;
+    task->start[i] = arithmetic->start[i] * ((int64_t) 1 << bits);
+  }
+  return true;
+}
+
+void
+convolve_box_choose_tail (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *task)
 {
   const ConvolveTaps *taps = &plan->taps;
   const double middle = taps->double_taps[taps->height / 2 * taps->width + taps->width / 2]; /* the largest tap */
@@ -155,7 +185,9 @@ choose_tail (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *
   task->tail.scale_low = (float) (task->tail.scale - task->tail.scale_f);
   for (int i = 0; i < plan->pixel.samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
-  if (plan->exact && factor == 1 && convolve_integer_tail_choose (plan, &task->integer_tail, &reason)
+  if (choose_product (plan, box, task))
+    task->tail_kind = CONVOLVE_BOX_PRODUCTS;
+  else if (plan->exact && factor == 1 && convolve_integer_tail_choose (plan, &task->integer_tail, &reason)
       && !task->integer_tail.clamps)
     task->tail_kind = CONVOLVE_BOX_INTEGERS;
   else if (plan->exact ? plan->tail.floor_needs_double : plan->tail.needs_double)
@@ -190,7 +222,7 @@ prepare_layout (const ConvolvePlan *plan, const ConvolveBox *box, bool aligned, 
   for (int i = 0; i < n; i++)
     if (!(pixel->select >> i % samples & 1))
       task->keep[i * size / 4] |= (size == 1 ? 0xffu : 0xffffu) << i * size % 4 * 8;
-  choose_tail (plan, box, task);
+  convolve_box_choose_tail (plan, box, task);
   task->halo = find_halo (plan, size, samples, &task->lead);
   task->row = box->row;
   task->column = box->column;

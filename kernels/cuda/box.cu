@@ -84,6 +84,16 @@ finish_double (const ConvolveTail *tail, int sample, uint32_t sum)
   return (int) convolve_tail_double (tail, sample, sum);
 }
 
+/* Two integers, clamped to the unsigned halves of a word. */
+static __device__ __forceinline__ uint32_t
+clamp_to_words (int high, int low)
+{
+  uint32_t result;
+
+  asm("cvt.pack.sat.u16.s32 %0, %1, %2;" : "=r"(result) : "r"(high), "r"(low));
+  return result;
+}
+
 /* The word that sums become. Its first sample is sample number `first` of the chunk. */
 template <typename T, int S, ConvolveBoxTail TAIL>
 static __device__ __forceinline__ uint32_t
@@ -101,6 +111,8 @@ finish (const ConvolveImage &image, const Box &box, int first, const uint32_t *s
       floats[k] = __fmaf_rd (__uint_as_float (sums[k] + tail.start[sample]), tail.scale, tail.offset[sample]);
     else if (TAIL == CONVOLVE_BOX_FLOATS)
       values[k] = convolve_floor<T> (box.tail, sample, sums[k]);
+    else if (TAIL == CONVOLVE_BOX_PRODUCTS)
+      values[k] = convolve_box_product (box.factor, box.start[sample], sums[k]);
     else
       values[k] = finish_double (&box.tail, sample, sums[k]);
   }
@@ -108,6 +120,8 @@ finish (const ConvolveImage &image, const Box &box, int first, const uint32_t *s
     return convolve_pack_integers<false> (floats);
   if (sizeof (T) == 1)
     return convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0));
+  if (TAIL == CONVOLVE_BOX_PRODUCTS)
+    return (clamp_to_words (values[1], values[0]) & box.places.samples) >> box.places.down;
   return (unsigned) values[0] << image.shift | (unsigned) values[1] << image.shift << 16;
 }
 
@@ -336,6 +350,8 @@ __global__ void __launch_bounds__ (THREADS, 2)
         write_rows<T, S, EDGES, CONVOLVE_BOX_INTEGERS> (image, box, shared, out, y, bottom);
       else if (box.tail_kind == CONVOLVE_BOX_FLOATS)
         write_rows<T, S, EDGES, CONVOLVE_BOX_FLOATS> (image, box, shared, out, y, bottom);
+      else if (box.tail_kind == CONVOLVE_BOX_PRODUCTS)
+        write_rows<T, S, EDGES, CONVOLVE_BOX_PRODUCTS> (image, box, shared, out, y, bottom);
       else
         write_rows<T, S, EDGES, CONVOLVE_BOX_DOUBLES> (image, box, shared, out, y, bottom);
     }

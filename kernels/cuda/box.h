@@ -6,7 +6,9 @@
 #ifndef CONVOLVE_CUDA_BOX_H
 #define CONVOLVE_CUDA_BOX_H
 
+#include "common/boundary.h"
 #include "common/plan.h"
+#include "cuda/places.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -53,6 +55,7 @@ typedef enum
 {
   CONVOLVE_BOX_INTEGERS, /* an integer tail without clamping, see common/integer_tail.h */
   CONVOLVE_BOX_FLOATS,   /* convolve_floor () of cuda/border.cuh */
+  CONVOLVE_BOX_PRODUCTS, /* convolve_box_product () */
   CONVOLVE_BOX_DOUBLES   /* convolve_tail_double () of common/tail.h */
 } ConvolveBoxTail;
 
@@ -78,7 +81,10 @@ typedef struct
   ConvolveBoundary boundary;
   ConvolveBoxTail tail_kind;
   ConvolveIntegerTail integer_tail; /* of CONVOLVE_BOX_INTEGERS */
-  ConvolveTail tail;                /* of the others; its scale is for sums of shifted samples */
+  ConvolveTail tail;                /* of floats and doubles; its scale is for sums of shifted samples */
+  uint32_t factor;                  /* of CONVOLVE_BOX_PRODUCTS, and the next two */
+  int64_t start[CONVOLVE_MAX_SAMPLES];
+  ConvolvePlaces places;
 } ConvolveBoxTask;
 
 /* What depends on how samples are loaded: as aligned chunks of pixels, or gathered one by one. */
@@ -108,6 +114,22 @@ typedef struct
  * box. False, with the reason, where no such row and column keep the error budget; an exact plan needs exact ones.
  */
 bool convolve_box_choose (const ConvolvePlan *plan, ConvolveBox *box, const char **reason);
+
+/*
+ * Chooses the cheapest arithmetic that is exact enough for sums of samples with their shift, and fills the members of *task
+ * that it needs: tail_kind and those after it.
+ */
+void convolve_box_choose_tail (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *task);
+
+/*
+ * The upper 32 bits of factor * sum + start, which fits 64 bits with a sign: a sample in its place for clamping, see
+ * cuda/places.h.
+ */
+static CONVOLVE_BOTH int
+convolve_box_product (uint32_t factor, int64_t start, uint32_t sum)
+{
+  return (int) (((uint64_t) factor * sum + (uint64_t) start) >> 32);
+}
 
 /* The factor from sums with the integers of box to sums with the plan's taps. */
 double convolve_box_factor (const ConvolvePlan *plan, const ConvolveBox *box);

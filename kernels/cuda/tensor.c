@@ -154,7 +154,7 @@ set_shift (const ConvolvePlan *plan, int unit, ConvolveTensorDigits *digits)
   const int64_t middle = (int64_t) 1 << (plan->pixel.depth - 1) << arithmetic->bits;
   double below = 0, above = 0;
 
-  digits->shift = arithmetic->bits - (unit == 1 ? 0 : 8) - convolve_tensor_fraction (&plan->pixel);
+  digits->shift = arithmetic->bits - (unit == 1 ? 0 : 8) - convolve_places_of (&plan->pixel).fraction;
   if (digits->shift < 0 || digits->shift > 31)
     return false;
   for (int k = 0; k < count; k++)

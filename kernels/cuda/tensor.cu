@@ -334,8 +334,7 @@ describe_mask (const ConvolvePlan *plan, const ConvolveTensorDigits *digits)
   mask.tail = *tail;
   mask.integer_tail = digits->integer_tail;
   mask.shift = digits->shift;
-  mask.places = ((0xffffu << convolve_tensor_fraction (pixel)) & 0xffff) * 0x10001;
-  mask.places_shift = convolve_tensor_fraction (pixel) - pixel->shift;
+  mask.places = convolve_places_of (pixel);
   mask.range = (1 << pixel->depth) - 1 / 128.0f;
   mask.range_scale = (float) (tail->scale / mask.range);
   for (int i = 0; i < pixel->samples; i++) {

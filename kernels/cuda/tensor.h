@@ -20,6 +20,7 @@
 
 #include "common/boundary.h"
 #include "common/plan.h"
+#include "cuda/places.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -58,18 +59,8 @@ typedef struct
 } ConvolveTensorDigits;
 
 /*
- * Both shifts take the middle of the samples' range off the start, so that all totals fit 32 bits with a sign, and leave
- * the bits of a sample at the top of 8 or 16 bits: an instruction that packs two integers then clamps them. The lower bits
- * of 16 are a fraction. These are the bits of that fraction.
- */
-static inline int
-convolve_tensor_fraction (const ConvolvePixel *pixel)
-{
-  return pixel->type == CONVOLVE_SAMPLE_U8 ? 0 : 16 - pixel->depth;
-}
-
-/*
- * (sum0 + 256 * sum1 + 256^2 * sum2 + 256^3 * sum3 + start) >> shift. Whatever overflows on the way, the result is right
+ * (sum0 + 256 * sum1 + 256^2 * sum2 + 256^3 * sum3 + start) >> shift: a sample in its place for clamping, see cuda/places.h,
+ * without the middle of the samples' range, so that totals fit 32 bits with a sign. Whatever overflows on the way, the result is right
  * where that total fits 32 bits. WIDE: everything is divided by 256 and rounded down before the shift, the start
  * beforehand. Then each sum must fit 32 bits.
  */

@@ -159,7 +159,7 @@ finish_shift (const ConvolveImage &image, const TensorParameters &mask, int samp
         packed[t][half] = clamp_to_signed_bytes (values[1], values[0]) ^ 0x8080;
       } else {
         unsigned both =
-            ((clamp_to_signed_words (values[1], values[0]) ^ 0x80008000) & mask.places) >> mask.places_shift;
+            ((clamp_to_signed_words (values[1], values[0]) ^ 0x80008000) & mask.places.samples) >> mask.places.down;
 
         packed[t][half] = image.swapped ? __byte_perm (both, 0, A1_A0_A3_A2) : both;
       }

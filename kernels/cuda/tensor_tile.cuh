@@ -44,8 +44,7 @@ struct TensorParameters
   ConvolveTail tail;
   ConvolveIntegerTail integer_tail;
   int start[CONVOLVE_MAX_SAMPLES], shift;
-  unsigned places;  /* the bits of two deep samples that are no fraction, see convolve_tensor_fraction () */
-  int places_shift; /* from there to their place in memory, to the right */
+  ConvolvePlaces places;
   float range, range_scale, range_offset[CONVOLVE_MAX_SAMPLES]; /* see finish () */
 };
 

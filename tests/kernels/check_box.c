@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "support/random.h"
+#include "common/tail.h"
 #include "cuda/box.h"
 
 typedef struct
@@ -63,6 +64,39 @@ sum_by_prefix_sums (const Trial *trial, const ConvolveBox *box, const uint32_t *
       + (prefix[width > 1 ? width - 1 : 0] - prefix[width > 1 ? 1 : 0]) * (box->row.inner - box->row.edge);
 }
 
+/* The sample that a sum becomes by the kernel's arithmetic. */
+static unsigned
+finish (const Trial *trial, const ConvolveBoxTask *task, uint32_t sum)
+{
+  const int middle = trial->pixel.depth == 8 ? 128 : 32768;
+  int value;
+
+  if (task->tail_kind == CONVOLVE_BOX_DOUBLES)
+    return convolve_tail_double (&task->tail, 0, sum);
+  value = convolve_box_product (task->factor, task->start[0], sum);
+  value = value < 0 ? 0 : value > 2 * middle - 1 ? 2 * middle - 1 : value;
+  return (unsigned) value >> task->places.fraction;
+}
+
+/* A plan of one step gives the sample of its arithmetic. sum is that of weights times samples. */
+static int
+check_finish (const Trial *trial, const ConvolveBox *box, uint64_t sum)
+{
+  const ConvolveArithmetic *arithmetic = &trial->plan->arithmetic;
+  const int64_t total = (int64_t) sum * (int64_t) convolve_box_factor (trial->plan, box);
+  ConvolveBoxTask task = { 0 };
+
+  if (arithmetic->kind != CONVOLVE_ARITHMETIC_ONE_STEP)
+    return 0;
+  convolve_box_choose_tail (trial->plan, box, &task);
+  if (task.tail_kind != CONVOLVE_BOX_DOUBLES && task.tail_kind != CONVOLVE_BOX_PRODUCTS)
+    return fail (trial, "a plan of one step has a tail in single precision");
+  if (finish (trial, &task, (uint32_t) sum << trial->pixel.shift)
+      != convolve_finish_sum (arithmetic, trial->pixel.depth, 0, total))
+    return fail (trial, "a sample is not that of the plan's arithmetic");
+  return 0;
+}
+
 /* Random samples, a third of them the largest: prefix sums that overflow give the sum of products. */
 static int
 check_sums (const Trial *trial, const ConvolveBox *box, CheckRandom *random)
@@ -80,17 +114,22 @@ check_sums (const Trial *trial, const ConvolveBox *box, CheckRandom *random)
   }
   if (sum_by_prefix_sums (trial, box, samples, (uint32_t) check_random_range (random, 0, 1 << 30) * 4) != expected)
     failures = fail (trial, "the prefix sums do not give the sum of products");
+  failures += check_finish (trial, box, expected) + check_finish (trial, box, 0);
   free (samples);
   return failures;
 }
 
-/* The weights that box stands for are the mask: exactly for exact plans, within half the error budget for others. */
+/*
+ * The weights that box stands for are the mask: exactly for exact plans, within half the error budget for others. What
+ * integers of one step miss counts for half of the samples' range, because the start has the other half.
+ */
 static int
 check_weights (const Trial *trial, const ConvolveBox *box)
 {
   const ConvolvePlan *plan = trial->plan;
   const double factor = convolve_box_factor (plan, box) * plan->tail.scale, most = (1 << trial->pixel.depth) - 1;
-  const double allowed = (trial->pixel.depth == 8 ? 1.0 / 64 : 0.5) / 2;
+  const bool is_exact = plan->arithmetic.kind == CONVOLVE_ARITHMETIC_EXACT;
+  const double allowed = (trial->pixel.depth == 8 ? 1.0 / 64 : 0.5) / (plan->integers ? 0.5 : 2);
   double missed = 0, sum = 0;
   int failures = 0;
 
@@ -98,7 +137,7 @@ check_weights (const Trial *trial, const ConvolveBox *box)
     missed += fabs (trial->mask.taps[k] / trial->mask.divisor - factor * product (trial, box, k));
     sum += product (trial, box, k) * most;
   }
-  if (missed * most > (plan->exact ? 1e-9 * fabs (plan->tail.scale) * sum : allowed))
+  if (missed * most > (is_exact ? 1e-9 * fabs (plan->tail.scale) * sum : allowed))
     failures += fail (trial, "the weights are not those of the mask");
   if (sum >= 4294967296.0)
     failures += fail (trial, "a sum needs more than 32 bits");
@@ -156,10 +195,13 @@ check_box (uint64_t seed, int masks, FILE *file)
     trial.column.inner = edges_differ ? check_random_range (&random, 1, 8) : 1;
     trial.column.edge = check_random_range (&random, 1, trial.column.inner);
     trial.pixel = (ConvolvePixel){ .type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,
-      .depth = deep ? 12 : 8,
+      .depth = deep ? check_random_range (&random, 10, 16) : 8,
       .samples = 1,
       .stride = deep ? 2 : 1,
       .select = 1 };
+    if (deep && check_random_range (&random, 0, 1))
+      trial.pixel.shift = 16 - trial.pixel.depth;
+    trial.pixel.zero[0] = check_random_range (&random, 0, (1 << trial.pixel.depth) - 1);
     if (!convolve_mask_init (&trial.mask, 2 * check_random_range (&random, 0, largest) + 1,
             2 * check_random_range (&random, 0, largest) + 1))
       return failures + fail (&trial, "out of memory");

@@ -111,7 +111,7 @@ finish (const Trial *trial, double (*sums)[GROUP], int n)
       low_bits (sums[1][n]), low_bits (sums[2][n]), low_bits (sums[3][n]), digits->start[0], digits->shift);
   if (pixel->type == CONVOLVE_SAMPLE_U8)
     return (unsigned) clamp (value, -128, 127) + 128;
-  return ((unsigned) clamp (value, -32768, 32767) + 32768) >> convolve_tensor_fraction (pixel);
+  return ((unsigned) clamp (value, -32768, 32767) + 32768) >> convolve_places_of (pixel).fraction;
 }
 
 /* The sums of output n give the sample of the plan's arithmetic. expected is the sum of taps times samples. */
