@@ -97,6 +97,27 @@ check_finish (const Trial *trial, const ConvolveBox *box, uint64_t sum)
   return 0;
 }
 
+/* The first sums of some values, and the last sums of the values before these. */
+static int
+check_edges (const Trial *trial, const ConvolveBox *box, CheckRandom *random)
+{
+  const ConvolveArithmetic *arithmetic = &trial->plan->arithmetic;
+  const double factor = convolve_box_factor (trial->plan, box), largest = (1 << trial->pixel.depth) - 1;
+  double most = 0;
+  int failures = 0;
+
+  for (int k = 0; k < trial->mask.width * trial->mask.height; k++)
+    most += product (trial, box, k) * largest;
+  for (int i = 0; i < 20 && arithmetic->kind == CONVOLVE_ARITHMETIC_ONE_STEP; i++) {
+    double value = check_random_range (random, -2, (int) largest + 2);
+    double sum = ceil ((ldexp (value, arithmetic->bits) - (double) arithmetic->start[0]) / factor) - i % 2;
+
+    if (sum >= 0 && sum <= most)
+      failures += check_finish (trial, box, (uint64_t) sum);
+  }
+  return failures;
+}
+
 /* Random samples, a third of them the largest: prefix sums that overflow give the sum of products. */
 static int
 check_sums (const Trial *trial, const ConvolveBox *box, CheckRandom *random)
@@ -114,7 +135,7 @@ check_sums (const Trial *trial, const ConvolveBox *box, CheckRandom *random)
   }
   if (sum_by_prefix_sums (trial, box, samples, (uint32_t) check_random_range (random, 0, 1 << 30) * 4) != expected)
     failures = fail (trial, "the prefix sums do not give the sum of products");
-  failures += check_finish (trial, box, expected) + check_finish (trial, box, 0);
+  failures += check_finish (trial, box, expected) + check_edges (trial, box, random);
   free (samples);
   return failures;
 }

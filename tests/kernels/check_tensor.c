@@ -128,6 +128,40 @@ check_finish (const Trial *trial, double (*sums)[GROUP], int n, double expected)
   return got == right ? 0 : fail (trial, "a sample of one step", got, right);
 }
 
+/* A number with the remainder of `integer` by 256, and otherwise arbitrary: what of it a sum of digits may take. */
+static int64_t
+part_of (int64_t integer, CheckRandom *random)
+{
+  return (integer & 255) + 256 * (int64_t) check_random_range (random, -10000, 10000);
+}
+
+/* The first total of a value, and the last total of the value before, in any sums of digits that give them. */
+static int
+check_edges (const Trial *trial, CheckRandom *random)
+{
+  const ConvolveArithmetic *arithmetic = &trial->plan->arithmetic;
+  const ConvolveTaps *taps = &trial->plan->taps;
+  double below = 0, above = 0;
+  int failures = 0;
+
+  for (int k = 0; k < taps->width * taps->height; k++)
+    *(taps->double_taps[k] < 0 ? &below : &above) += taps->double_taps[k] * trial->most;
+  for (int i = 0; i < 40 && arithmetic->kind == CONVOLVE_ARITHMETIC_ONE_STEP; i++) {
+    int64_t value = check_random_range (random, -2, trial->most + 2);
+    int64_t total = value * ((int64_t) 1 << arithmetic->bits) - arithmetic->start[0] - i % 2, rest = total, part;
+    double sums[SUMS][GROUP] = { { 0 } };
+
+    for (int s = 0; s < 2; s++, rest = (rest - part) / 256) {
+      part = part_of (rest, random);
+      sums[s][0] = (double) part;
+    }
+    sums[2][0] = (double) rest;
+    if ((double) total >= below && (double) total <= above)
+      failures += check_finish (trial, sums, 0, (double) total);
+  }
+  return failures;
+}
+
 /*
  * The total of each output, put together from the sums of its digits, is the definition's sum of integers. Sums that are
  * used one by one fit 32 bits.
@@ -230,7 +264,8 @@ check_mask (const CheckMask *mask, CheckRandom *random, int depth, FILE *file)
   } else if (convolve_tensor_choose (trial.plan, &trial.digits, &reason)) {
     for (int i = 0; i < count; i++)
       trial.samples[i] = check_random_one_in (random, 2) ? trial.most : check_random_range (random, 0, trial.most);
-    failures = check_bands (&trial) + check_error (&trial, false) + check_error (&trial, true);
+    failures =
+        check_bands (&trial) + check_error (&trial, false) + check_error (&trial, true) + check_edges (&trial, random);
   } else if (!reason) {
     failures = fail (&trial, "the reason of a refusal", 0, 1);
   } else if (trial.plan->integers && mask->mask.width * mask->mask.height <= MOST_FITTING_TAPS) {
