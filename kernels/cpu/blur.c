@@ -252,7 +252,8 @@ make_b (const Job *job, int j)
 
   for (int m = 0; m < (job->blur->height + 1) / 2; m++)
     rows[m] = pairs_at (job, j / 2 + m);
-  job->level->values_of_rows (&job->column, rows, job->count, job->starts, &shift, b_at (job, j), b_at (job, j + 1));
+  job->level->values_of_rows (&job->column, rows, job->count, (const int32_t *const[]){ job->starts, job->starts },
+      &shift, b_at (job, j), b_at (job, j + 1));
 }
 
 static void

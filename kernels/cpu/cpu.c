@@ -69,6 +69,7 @@ const ConvolveVariant convolve_variant_cpu = {
   .name = "cpu",
   .number = 17,
   .combines = true,
+  .does_products = true,
   .idea = "threads and vector instructions on the CPU",
   .prepare = convolve_cpu_prepare,
   .clear = convolve_cpu_clear,

@@ -28,7 +28,8 @@ choose_strip (const ConvolvePlan *plan, const ConvolveRect *region)
 {
   const ConvolveCpu *cpu = convolve_cpu_of (plan);
   int samples = plan->pixel.samples, mask = plan->taps.width * samples;
-  int room = RING_BYTES / ELEMENT_BYTES / (plan->taps.height + 1) - (mask - samples);
+  int rings = cpu->path == CONVOLVE_CPU_FACTORS ? cpu->rank + (cpu->centre_tap != 0) : 1;
+  int room = RING_BYTES / ELEMENT_BYTES / (rings * (plan->taps.height + 1)) - (mask - samples);
   int elements = room < STRIP ? room : STRIP;
 
   /* A strip narrower than the mask would load more than it writes. */
@@ -47,6 +48,8 @@ count_terms (const ConvolveCpu *cpu)
 {
   double count = cpu->terms.count + cpu->wide.count;
 
+  for (int r = 0; r < cpu->rank; r++)
+    count += cpu->rows[r].count;
   for (int k = 0; k < cpu->n_parts; k++)
     count += cpu->parts[k].terms.count + cpu->parts[k].wide.count;
   return count;

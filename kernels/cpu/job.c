@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpu/job.h"
 
+#include <string.h>
+
 #include "common/boundary.h"
 
 #define BATCH 8
@@ -116,16 +118,21 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
       take_squares (job, arena);
       break;
     case CONVOLVE_CPU_FACTORS:
-      for (int i = 0; i < 2; i++)
-        job->shorts[i] = take_rows (arena, cpu->rank, length, sizeof (uint16_t));
       for (int i = 0; i < 2 && !cpu->neighbours; i++)
-        job->products[i] = take_rows (arena, cpu->rank, length, sizeof (ConvolvePair));
+        job->joined[i] = take (arena, length, sizeof (ConvolvePair));
+      if (cpu->wide.n_groups > 0)
+        job->low_starts = take (arena, length, sizeof (int32_t));
+      if (cpu->centre_tap) {
+        job->rows = take_rows (arena, convolve_cpu_centre_rows (h), length, sizeof (uint16_t));
+        for (int i = 0; i < 2; i++)
+          job->centre_starts[i] = take (arena, length, sizeof (int32_t));
+      }
       /* fall through */
     case CONVOLVE_CPU_PAIRS:
       job->starts = take (arena, length, sizeof (int32_t));
       for (int i = 0; i < 2; i++)
         job->sums[i] = take (arena, length, sizeof (int32_t));
-      job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
+      job->pairs = take_rows (arena, (cpu->rank ? cpu->rank : 1) * ((h + 1) / 2), length, sizeof (ConvolvePair));
       break;
     case CONVOLVE_CPU_WIDE:
       job->starts = take (arena, length, sizeof (int32_t));

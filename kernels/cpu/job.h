@@ -34,10 +34,10 @@ typedef struct
   int32_t *columns, *scratch[2]; /* sums of the columns under the mask */
 
   /* pairs and factors */
-  int32_t *starts;            /* of the sums, for each element */
-  ConvolvePair **pairs;       /* ring of pairs of rows, the topmost first */
-  uint16_t **shorts[2];       /* each product's column sums, for the upper and the lower row of outputs */
-  ConvolvePair **products[2]; /* the same, each paired with the element a pixel to the right */
+  int32_t *starts;         /* of the sums, for each element */
+  ConvolvePair **pairs;    /* ring of pairs of rows, the topmost first; factors: of row sums, a ring for each product */
+  ConvolvePair *joined[2]; /* elements of two rows of inputs, each paired with the element a pixel to the right */
+  int32_t *centre_starts[2]; /* the starts with the centre's own tap, for two rows of outputs */
 
   /* wide; starts has what is above low_bits */
   int32_t *low_starts;
@@ -55,7 +55,7 @@ typedef struct
   uint16_t *square_results; /* of the same outputs, all samples */
 
   /* sets; rows of inputs are in `rows`, or as those of pairs and floating point */
-  uint16_t **rows;                        /* ring of rows of inputs */
+  uint16_t **rows;                        /* ring of rows of inputs, as the centre's own tap needs */
   float *half_offsets[2];                 /* of the tail or root, for even and for odd elements */
   int32_t **set_starts, **set_low_starts; /* of the sums of each set, for each element */
   double **set_offsets;                   /* of the value of each set, for each element */

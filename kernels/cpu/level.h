@@ -144,7 +144,8 @@ typedef struct
    *   neighbours  an even element and the odd one after it, in one row of outputs; `rows` holds plain elements, which
    *               are read as pairs from memory
    *   row         no two: one row of outputs, by the terms' upper taps
-   * sum_* writes the sums. values_of_* writes values, which are the sums after a shift.
+   * sum_* writes the sums. values_of_* writes values, which are the sums after a shift. values_of_rows and
+   * wide_values_of_rows have starts for each of the two rows.
    */
   void (*sum_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
       int32_t *upper, int32_t *lower);
@@ -152,15 +153,26 @@ typedef struct
       int32_t *sums);
   void (*sum_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
       int32_t *sums);
-  void (*values_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
-      const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
+  void (*values_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
+      const int32_t *const starts[2], const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
   void (*values_of_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count,
       const int32_t *starts, const ConvolveShift *shift, uint16_t *values);
   void (*values_of_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
       const ConvolveShift *shift, uint16_t *values);
-  /* As sum_rows with starts of 0, but each sum is rounded and shifted down to 16 bits. */
-  void (*shorts_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int shift,
-      uint16_t *upper, uint16_t *lower);
+
+  /* --- sums along rows, from which columns are summed --- */
+
+  /*
+   * Pairs of (sum + start) >> cut, of two rows of inputs, modulo 2^16. The terms are those of one row.
+   *   row_sums_of_neighbours   rows of plain elements, which are read as pairs; the terms are those of two neighbours
+   *   row_sums_of_pairs        rows of pairs, by the terms' upper taps
+   */
+  void (*row_sums_of_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count, int32_t start,
+      int cut, ConvolvePair *pairs);
+  void (*row_sums_of_pairs) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int32_t start,
+      int cut, ConvolvePair *pairs);
+  /* sums[i] = starts[i] + values[i] * tap, modulo 2^32 */
+  void (*add_centre) (const uint16_t *values, int count, int32_t tap, const int32_t *starts, int32_t *sums);
 
   /*
    * The same two rows of outputs, from totals in groups: as doubles, which are exact, or as values by a shift of
@@ -169,7 +181,7 @@ typedef struct
   void (*wide_sums_of_rows) (const ConvolveWideTerms *terms, const ConvolvePair *const *rows, int count,
       ConvolveWideStarts starts, double *upper, double *lower);
   void (*wide_values_of_rows) (const ConvolveWideTerms *terms, const ConvolvePair *const *rows, int count,
-      ConvolveWideStarts starts, const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
+      const ConvolveWideStarts starts[2], const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
 
   /* --- windows of equal taps --- */
 

@@ -10,6 +10,7 @@
 #include "cpu/floats_tmpl.h"
 #include "cpu/pairs_tmpl.h"
 #include "cpu/pixels_tmpl.h"
+#include "cpu/products_tmpl.h"
 #include "cpu/sets_tmpl.h"
 #include "cpu/tail_tmpl.h"
 #include "cpu/wide_tmpl.h"
@@ -30,9 +31,11 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .values_of_rows = values_of_rows,
   .values_of_neighbours = values_of_neighbours,
   .values_of_row = values_of_row,
-  .shorts_of_rows = shorts_of_rows,
   .wide_sums_of_rows = wide_sums_of_rows,
   .wide_values_of_rows = wide_values_of_rows,
+  .row_sums_of_neighbours = row_sums_of_neighbours,
+  .row_sums_of_pairs = row_sums_of_pairs,
+  .add_centre = add_centre,
   .slide = slide,
   .window = window,
   .values_to_floats = values_to_floats,

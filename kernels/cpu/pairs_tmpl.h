@@ -135,7 +135,7 @@ sum_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count
 }
 
 static void
-values_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+values_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *const starts[2],
     const ConvolveShift *shift, uint16_t *upper_values, uint16_t *lower_values)
 {
   ConvolveShift by = *shift;
@@ -143,35 +143,11 @@ values_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int
   for (int x = 0; x < count; x += CHUNK) {
     Ints upper[VECTORS], lower[VECTORS];
 
-    load_starts (starts + x, upper);
-    load_starts (starts + x, lower);
+    load_starts (starts[0] + x, upper);
+    load_starts (starts[1] + x, lower);
     add_terms (terms, false, rows, x, upper, lower);
     store_values (upper, by, upper_values + x);
     store_values (lower, by, lower_values + x);
-  }
-}
-
-static void
-shorts_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int shift,
-    uint16_t *restrict upper_values, uint16_t *restrict lower_values)
-{
-  Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
-
-  for (int x = 0; x < count; x += CHUNK) {
-    Ints upper[VECTORS], lower[VECTORS];
-    int32_t plain[2][CHUNK];
-
-    for (int v = 0; v < VECTORS; v++)
-      upper[v] = lower[v] = half;
-    add_terms (terms, false, rows, x, upper, lower);
-    for (int v = 0; v < VECTORS; v++) {
-      *(IntsAt *) (plain[0] + v * LANES) = (Ints) ((SignedInts) upper[v] >> shift);
-      *(IntsAt *) (plain[1] + v * LANES) = (Ints) ((SignedInts) lower[v] >> shift);
-    }
-    for (int i = 0; i < CHUNK; i++)
-      upper_values[x + i] = (uint16_t) plain[0][i];
-    for (int i = 0; i < CHUNK; i++)
-      lower_values[x + i] = (uint16_t) plain[1][i];
   }
 }
 

@@ -116,7 +116,6 @@ choose_sums (const ConvolveCpuAnalysis *a, Workspace *workspace, double *least)
   double tail = a->cpu->tail.needs_double ? CONVOLVE_COST_DOUBLE_TAIL : CONVOLVE_COST_TAIL;
   ConvolveCpuPath path = choose_floats (a, workspace, tail, least);
   const ConvolveIntegerFactors *integers = &workspace->integers;
-  bool in_shorts = a->plan->exact || !a->plan->integers;
 
   if (convolve_cpu_choose_pairs (a, &workspace->pairs)
       && is_cheaper (workspace->pairs.cost + (workspace->pairs.bits < 0 ? tail : 0), least))
@@ -124,9 +123,8 @@ choose_sums (const ConvolveCpuAnalysis *a, Workspace *workspace, double *least)
   if (convolve_cpu_choose_wide (a, &workspace->wide)
       && is_cheaper (workspace->wide.cost + (workspace->wide.bits < 0 ? tail : 0), least))
     path = CONVOLVE_CPU_WIDE;
-  if (workspace->factored && in_shorts && convolve_cpu_round_factors (a, &workspace->factors, &workspace->integers)
-      && is_cheaper (convolve_cpu_factors_cost (a, workspace->factors.rank, integers) + (integers->bits < 0 ? tail : 0),
-          least))
+  if (workspace->factored && convolve_cpu_take_factors (a, &workspace->factors, &workspace->integers)
+      && is_cheaper (convolve_cpu_factors_cost (a, 1) + (integers->bits < 0 ? tail : 0), least))
     path = CONVOLVE_CPU_FACTORS;
   return path;
 }
@@ -136,7 +134,7 @@ use_path (const ConvolveCpuAnalysis *a, const Workspace *workspace, ConvolveCpuP
 {
   switch (path) {
     case CONVOLVE_CPU_FACTORS:
-      return convolve_cpu_use_factors (a, workspace->factors.rank, &workspace->integers);
+      return convolve_cpu_use_factors (a, &workspace->integers);
     case CONVOLVE_CPU_PAIRS:
       return convolve_cpu_use_pairs (a, &workspace->pairs);
     case CONVOLVE_CPU_WIDE:
@@ -207,6 +205,12 @@ prepare (const ConvolvePlan *plan, ConvolveCpu *cpu, Workspace *workspace)
   }
   if (convolve_cpu_takes_sets (&a))
     return convolve_cpu_use_sets (&a);
+  if (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS) {
+    bool done = convolve_cpu_use_products (&a);
+
+    cpu->cost += COST_FRAME;
+    return done;
+  }
   if (plan->combination == CONVOLVE_ABSOLUTE) {
     a.combined = true;
     cpu->tail.needs_double = cpu->tail.needs_double || plan->parts[1].tail.needs_double;

@@ -72,23 +72,21 @@ bool convolve_cpu_use_wide (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs
 
 /* --- factors --- */
 
-/* Factors as integers. scale and bits are those of the row sums: bits is -1 where the tail follows. */
+/* The factors of an exact plan. bits is -1 where the tail follows. */
 typedef struct
 {
-  int column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
-  int shift[CONVOLVE_MAX_RANK]; /* that makes the column sums 16 bits */
-  double scale, error;
+  ConvolveProduct product;
   int bits;
-  int group_shift; /* row taps are at 2^group_shift times the scale, and summed in groups; 0: without groups */
-  int n_groups[CONVOLVE_MAX_RANK];
-  int group[CONVOLVE_MAX_RANK][CONVOLVE_CPU_MAX_GROUPS]; /* the first tap of each group of a row */
 } ConvolveIntegerFactors;
 
-/* False where 16 bits do not hold the factors within the budget, or, for an exact plan, as integers. */
-bool convolve_cpu_round_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors,
+/* False where the plan is not exact, or 16 bits do not hold its factors and row sums. */
+bool convolve_cpu_take_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors,
     ConvolveIntegerFactors *integers);
-double convolve_cpu_factors_cost (const ConvolveCpuAnalysis *a, int rank, const ConvolveIntegerFactors *integers);
-bool convolve_cpu_use_factors (const ConvolveCpuAnalysis *a, int rank, const ConvolveIntegerFactors *integers);
+double convolve_cpu_factors_cost (const ConvolveCpuAnalysis *a, int rank);
+bool convolve_cpu_use_factors (const ConvolveCpuAnalysis *a, const ConvolveIntegerFactors *integers);
+
+/* A plan of PRODUCTS has no other path. Sets the cost without the frame, too. */
+bool convolve_cpu_use_products (const ConvolveCpuAnalysis *a);
 
 /* --- fft --- */
 

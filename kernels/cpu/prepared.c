@@ -10,7 +10,7 @@ clear (ConvolveCpu *cpu)
   free (cpu->wide.terms);
   free (cpu->wide.groups);
   for (int r = 0; r < CONVOLVE_MAX_RANK; r++)
-    free (cpu->columns[r].terms);
+    free (cpu->rows[r].terms);
   free (cpu->float_columns);
   free (cpu->double_columns);
   convolve_cpu_fft_free (cpu->fft);

@@ -39,17 +39,19 @@ typedef struct ConvolveCpu
   /* pairs and factors */
   /* The sums begin with the offset and rounding of a shift, or else with what exact sums lose by the center. */
   int32_t starts[CONVOLVE_MAX_SAMPLES];
-  ConvolveTerms terms; /* pairs: of the mask; factors: of all rows, where row r belongs to product r */
+  ConvolveTerms terms; /* pairs: of the mask; factors: of all columns, over the pairs of one product after the other */
 
   /* wide; starts has what is above low_bits */
   int32_t low_starts[CONVOLVE_MAX_SAMPLES];
   ConvolveWideTerms wide;
 
   /* factors */
-  int rank;                                 /* number of products */
-  bool neighbours;                          /* rows are summed for two neighbours at a time: one sample to a pixel */
-  ConvolveTerms columns[CONVOLVE_MAX_RANK]; /* of each product's column */
-  int column_shift[CONVOLVE_MAX_RANK];      /* by which column sums are shifted down to 16 bits */
+  int rank;                              /* number of products */
+  bool neighbours;                       /* rows are summed for two neighbours at a time: one sample to a pixel */
+  ConvolveTerms rows[CONVOLVE_MAX_RANK]; /* of each product's row */
+  int32_t row_start[CONVOLVE_MAX_RANK];  /* with which row sums begin, so that 16 bits with a sign hold what is left */
+  int cut[CONVOLVE_MAX_RANK];            /* by which they are shifted down then */
+  int32_t centre_tap;                    /* of the output's own sample, beside all products; mostly 0 */
 
   /* factors in floating point: `rank` columns, then `rank` rows, in one allocation */
   float *float_columns, *float_rows;
@@ -82,6 +84,13 @@ static inline bool
 convolve_cpu_reads_pairs (ConvolveCpuPath path)
 {
   return path == CONVOLVE_CPU_PAIRS || path == CONVOLVE_CPU_WIDE || path == CONVOLVE_CPU_FACTORS;
+}
+
+/* The rows of inputs from the row of an output, the upper of two, to the last one that a mask of this height covers. */
+static inline int
+convolve_cpu_centre_rows (int height)
+{
+  return (height + 1) / 2 * 2 - height / 2;
 }
 
 /* Whether column sums are made for a batch of rows of outputs together, in columns that stay in the L1 cache. */

@@ -23,11 +23,13 @@ convolve_cpu_walk (const ConvolveCpuJob *job)
       convolve_cpu_walk_box (job);
       break;
     case CONVOLVE_CPU_PAIRS:
-    case CONVOLVE_CPU_FACTORS:
       convolve_cpu_walk_pairs (job);
       break;
     case CONVOLVE_CPU_WIDE:
       convolve_cpu_walk_wide (job);
+      break;
+    case CONVOLVE_CPU_FACTORS:
+      convolve_cpu_walk_factors (job);
       break;
     case CONVOLVE_CPU_FFT:
       convolve_cpu_walk_fft (job);

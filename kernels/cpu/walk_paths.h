@@ -6,8 +6,9 @@
 #include "cpu/job.h"
 
 void convolve_cpu_walk_box (const ConvolveCpuJob *job);
-void convolve_cpu_walk_pairs (const ConvolveCpuJob *job); /* factors, too */
+void convolve_cpu_walk_pairs (const ConvolveCpuJob *job);
 void convolve_cpu_walk_wide (const ConvolveCpuJob *job);
+void convolve_cpu_walk_factors (const ConvolveCpuJob *job);
 void convolve_cpu_walk_fft (const ConvolveCpuJob *job);
 void convolve_cpu_walk_floats (const ConvolveCpuJob *job); /* in double, too */
 void convolve_cpu_walk_float_factors (const ConvolveCpuJob *job);

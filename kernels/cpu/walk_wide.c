@@ -9,7 +9,7 @@ convolve_cpu_walk_wide (const ConvolveCpuJob *job)
 {
   const ConvolveCpu *cpu = job->cpu;
   const ConvolvePair *const *pairs = (const ConvolvePair *const *) job->pairs;
-  const ConvolveWideStarts starts = { job->starts, job->low_starts };
+  const ConvolveWideStarts starts = { job->starts, job->low_starts }, both[] = { starts, starts };
   int h = job->plan->taps.height, n = (h + 1) / 2, top = job->y - h / 2;
 
   for (int i = 1 - n; i < (job->height + 1) / 2; i++) {
@@ -19,7 +19,7 @@ convolve_cpu_walk_wide (const ConvolveCpuJob *job)
     if (i < 0)
       continue;
     if (cpu->shifts)
-      job->level->wide_values_of_rows (&cpu->wide, pairs, job->count, starts, &cpu->shift, job->results[0],
+      job->level->wide_values_of_rows (&cpu->wide, pairs, job->count, both, &cpu->shift, job->results[0],
           job->results[1]);
     else
       job->level->wide_sums_of_rows (&cpu->wide, pairs, job->count, starts, job->wide_sums[0], job->wide_sums[1]);

@@ -38,13 +38,13 @@ add_to_totals (const Ints sums[VECTORS], int place, int low_bits, Totals *totals
 
 /* The totals of CHUNK words of both rows of outputs. */
 static inline void
-add_wide_terms (const ConvolveWideTerms *terms, const ConvolvePair *const *rows, int x, ConvolveWideStarts starts,
-    Totals *upper, Totals *lower)
+add_wide_terms (const ConvolveWideTerms *terms, const ConvolvePair *const *rows, int x,
+    const ConvolveWideStarts starts[2], Totals *upper, Totals *lower)
 {
   int first = 0;
 
-  begin_totals (starts, terms->low_bits, x, upper);
-  begin_totals (starts, terms->low_bits, x, lower);
+  begin_totals (starts[0], terms->low_bits, x, upper);
+  begin_totals (starts[1], terms->low_bits, x, lower);
   for (int g = 0; g < terms->n_groups; first = terms->groups[g++].end) {
     Ints sums[2][VECTORS];
 
@@ -90,7 +90,7 @@ store_wide_sums (const Totals *totals, int low_bits, double *restrict to)
 
 static void
 wide_values_of_rows (const ConvolveWideTerms *terms, const ConvolvePair *const *rows, int count,
-    ConvolveWideStarts starts, const ConvolveShift *shift, uint16_t *upper_values, uint16_t *lower_values)
+    const ConvolveWideStarts starts[2], const ConvolveShift *shift, uint16_t *upper_values, uint16_t *lower_values)
 {
   ConvolveShift by = *shift;
 
@@ -107,10 +107,12 @@ static void
 wide_sums_of_rows (const ConvolveWideTerms *terms, const ConvolvePair *const *rows, int count,
     ConvolveWideStarts starts, double *upper_sums, double *lower_sums)
 {
+  const ConvolveWideStarts both[2] = { starts, starts };
+
   for (int x = 0; x < count; x += CHUNK) {
     Totals upper, lower;
 
-    add_wide_terms (terms, rows, x, starts, &upper, &lower);
+    add_wide_terms (terms, rows, x, both, &upper, &lower);
     store_wide_sums (&upper, terms->low_bits, upper_sums + x);
     store_wide_sums (&lower, terms->low_bits, lower_sums + x);
   }

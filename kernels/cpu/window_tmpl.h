@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "cpu/vectors_tmpl.h"
+#include "cpu/shuffle_tmpl.h"
 
 static void
 slide (const uint16_t *restrict entering, const uint16_t *restrict leaving, int count, int32_t *restrict columns)
@@ -21,28 +21,6 @@ add_rows (const int32_t *a, const int32_t *b, const int32_t *c, int count, int32
   for (int x = 0; x < count; x += LANES)
     *(IntsAt *) (to + x) = *(const IntsAt *) (a + x) + *(const IntsAt *) (b + x) + *(const IntsAt *) (c + x);
 }
-
-/*
- * Shuffles. Of the lanes 1 2 3 4, MOVE_UP by 1 makes 0 1 2 3, and REPEAT_LAST of 2 makes 3 4 3 4. MOVED and REPEATED
- * are the lane that lane i is copied from. The number LANES stands for a lane of zeros.
- */
-#define MOVED(i, n) ((i) < (n) ? LANES : (i) - (n))
-#define REPEATED(i, n) (LANES - (n) + (i) % (n))
-#define LANES_4(lane, i, n) lane (i, n), lane (i + 1, n), lane (i + 2, n), lane (i + 3, n)
-#if LANES == 16
-#define ALL_LANES(lane, n) LANES_4 (lane, 0, n), LANES_4 (lane, 4, n), LANES_4 (lane, 8, n), LANES_4 (lane, 12, n)
-#elif LANES == 8
-#define ALL_LANES(lane, n) LANES_4 (lane, 0, n), LANES_4 (lane, 4, n)
-#else
-#define ALL_LANES(lane, n) LANES_4 (lane, 0, n)
-#endif
-#ifdef __clang__
-#define SHUFFLE(a, b, ...) __builtin_shufflevector (a, b, __VA_ARGS__)
-#else
-#define SHUFFLE(a, b, ...) __builtin_shuffle (a, b, (Ints){ __VA_ARGS__ })
-#endif
-#define MOVE_UP(ints, n) SHUFFLE (ints, (Ints){ 0 }, ALL_LANES (MOVED, n))
-#define REPEAT_LAST(ints, n) SHUFFLE (ints, ints, ALL_LANES (REPEATED, n))
 
 /*
  * Prefix sums: totals[x + samples] = columns[x] + columns[x - samples] + columns[x - 2 * samples] + ... The sums may
