@@ -11,6 +11,10 @@
 #define LEAST_WORK (1 << 18)    /* terms of a job, about 10 us: waking a thread for less costs more than it saves */
 #define OTHER_WORK 16           /* what else an element costs, in terms */
 #define LEAST_PIXELS (128 * 64) /* of a plane that several threads share, whatever the mask */
+#define NEAR_BYTES (32 << 10)   /* of a core's nearest cache, for all rows that products are made from */
+#define CHUNK 128               /* elements that a loop of the widest level makes in one turn */
+#define BANDS_PER_MASK 8 /* heights of the mask in a band of products, whose halo is summed again for each band */
+#define LEAST_JOBS_PER_THREAD 4 /* for which bands are lower than that */
 #define STREAM_BYTES (4 << 20)  /* of a result that would not stay in the caches until its reader comes */
 
 /* The size of equal parts of at most `most`. */
@@ -22,16 +26,41 @@ divide (int total, int most)
   return (total - 1) / parts + 1;
 }
 
+static int
+clamp (int value, int least, int most)
+{
+  return value < least ? least : value > most ? most : value;
+}
+
+/*
+ * Pixels of a strip of products, whose sums along the rows need nothing beyond the strip: all rows stay in the nearest
+ * cache, and no loop has a turn that is not full.
+ */
+static int
+choose_strip_of_products (const ConvolvePlan *plan, const ConvolveRect *region)
+{
+  const ConvolveCpu *cpu = convolve_cpu_of (plan);
+  int samples = plan->pixel.samples, mask = plan->taps.width * samples, pairs = (plan->taps.height + 1) / 2;
+  int whole = samples == 2 ? CHUNK / 2 : samples == 4 ? CHUNK / 4 : CHUNK; /* pixels of full turns */
+  int values = 8 + (cpu->centre_tap ? 2 * convolve_cpu_centre_rows (plan->taps.height) + 8 : 0);
+  int bytes = sizeof (ConvolvePair) * (cpu->rank * pairs + (cpu->neighbours ? 0 : 2)) + sizeof (int32_t) + values;
+  int elements = clamp (NEAR_BYTES / bytes, mask / 2 > LEAST_STRIP ? mask / 2 : LEAST_STRIP, STRIP);
+  int strip = (divide (region->width, elements / samples) + whole - 1) / whole * whole;
+
+  return strip < region->width ? strip : region->width;
+}
+
 /* Pixels of a strip: as many as the cache has room for in all rows under the mask. */
 static int
 choose_strip (const ConvolvePlan *plan, const ConvolveRect *region)
 {
   const ConvolveCpu *cpu = convolve_cpu_of (plan);
   int samples = plan->pixel.samples, mask = plan->taps.width * samples;
-  int rings = cpu->path == CONVOLVE_CPU_FACTORS ? cpu->rank + (cpu->centre_tap != 0) : 1;
-  int room = RING_BYTES / ELEMENT_BYTES / (rings * (plan->taps.height + 1)) - (mask - samples);
+  int room = RING_BYTES / ELEMENT_BYTES / (plan->taps.height + 1) - (mask - samples);
   int elements = room < STRIP ? room : STRIP;
 
+  if (cpu->path == CONVOLVE_CPU_FACTORS)
+    return choose_strip_of_products (plan, region);
   /* A strip narrower than the mask would load more than it writes. */
   if (elements < mask)
     elements = mask;
@@ -67,6 +96,12 @@ choose_band (const ConvolvePlan *plan, const ConvolveRect *region, int strips, i
   jobs = terms / LEAST_WORK < jobs ? (int) (terms / LEAST_WORK) : jobs;
   if (cpu->fft)
     return 2 * convolve_cpu_fft_rows (cpu->fft);
+  if (threads > 1 && cpu->path == CONVOLVE_CPU_FACTORS) {
+    int bands = region->height / (BANDS_PER_MASK * plan->taps.height), least = LEAST_JOBS_PER_THREAD * threads;
+
+    least = least < jobs ? least : jobs;
+    jobs = clamp (bands * strips, least, jobs);
+  }
   if (threads > 1 && jobs > strips)
     band = divide (region->height, (region->height - 1) / (jobs / strips) + 1);
   /* A band lower than the mask would load more than it writes. */
