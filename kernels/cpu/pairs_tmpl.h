@@ -107,11 +107,47 @@ shift_down (int32_t sum, ConvolveShift shift)
   return (unsigned) (value < shift.maximum ? value : shift.maximum);
 }
 
+/*
+ * Writes two registers as 16-bit numbers, clamped to 0 .. maximum, which 16 bits with a sign hold. Sums beyond 16 bits
+ * become the nearest number on the way.
+ */
+static inline void
+store_clamped (Ints low, Ints high, int maximum, uint16_t *to)
+{
+#if defined(__AVX512BW__)
+  __m512i values = _mm512_max_epi16 (_mm512_packs_epi32 ((__m512i) low, (__m512i) high), _mm512_setzero_si512 ());
+
+  values = _mm512_min_epi16 (values, _mm512_set1_epi16 ((int16_t) maximum));
+  _mm512_storeu_si512 (to, _mm512_permutexvar_epi64 (_mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7), values));
+#elif defined(__AVX2__)
+  __m256i values = _mm256_max_epi16 (_mm256_packs_epi32 ((__m256i) low, (__m256i) high), _mm256_setzero_si256 ());
+
+  values = _mm256_min_epi16 (values, _mm256_set1_epi16 ((int16_t) maximum));
+  _mm256_storeu_si256 ((__m256i *) to, _mm256_permute4x64_epi64 (values, 0xd8));
+#elif defined(__SSE2__)
+  __m128i values = _mm_max_epi16 (_mm_packs_epi32 ((__m128i) low, (__m128i) high), _mm_setzero_si128 ());
+
+  _mm_storeu_si128 ((__m128i *) to, _mm_min_epi16 (values, _mm_set1_epi16 ((int16_t) maximum)));
+#else
+  for (int i = 0; i < 2 * LANES; i++) {
+    int32_t value = (int32_t) (i < LANES ? low[i] : high[i - LANES]);
+
+    to[i] = (uint16_t) (value < 0 ? 0 : value < maximum ? value : maximum);
+  }
+#endif
+}
+
 static inline void
 store_values (const Ints sums[VECTORS], ConvolveShift shift, uint16_t *restrict to)
 {
   int32_t plain[CHUNK];
 
+  if (shift.maximum <= INT16_MAX) {
+    for (int v = 0; v < VECTORS; v += 2)
+      store_clamped ((Ints) ((SignedInts) sums[v] >> shift.bits) + (uint32_t) shift.center,
+          (Ints) ((SignedInts) sums[v + 1] >> shift.bits) + (uint32_t) shift.center, shift.maximum, to + v * LANES);
+    return;
+  }
   store_ints (sums, plain);
   for (int i = 0; i < CHUNK; i++)
     to[i] = (uint16_t) shift_down (plain[i], shift);
