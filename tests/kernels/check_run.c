@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/plan.h"
+#include "kernels/check_bytes.h"
 #include "kernels/check_cpu.h"
 
 enum
@@ -115,6 +115,8 @@ check_plan (Run *run)
     fail (run, "the plan's variant is %s", name);
   if (run->device && !convolve_plan_on_device (run->plan))
     fail (run, "auto takes %s although there is a device", name);
+  if (strcmp (run->variant, "auto") == 0 && check_bytes_are_known (run->plan) && !check_bytes_followed (run->plan))
+    fail (run, "auto takes %s, which does not follow the plan's arithmetic", name);
 
   if (test->mask.exact && !exact)
     fail (run, "convolve_plan_is_exact() is false for integers times one factor");
@@ -337,6 +339,36 @@ compare (Run *run)
   }
 }
 
+/*
+ * Where the variant follows the arithmetic of README, each sample has the value that follows from README's words, and not
+ * only one within the promise.
+ */
+static void
+compare_bytes (Run *run)
+{
+  const CheckCase *test = run->test;
+  const ConvolveRect *region = &test->region;
+  const CheckBlock after = { run->result, test->destination.size, test->destination.origin, test->destination.stride };
+  size_t count = (size_t) region->width * region->height * test->pixel.samples;
+  OracleValue *values = calloc (count, sizeof *values);
+  long wrong = 0;
+
+  if (!values || !check_bytes_expected (test, values))
+    fail (run, "the oracle's arithmetic is out of memory");
+  for (size_t i = 0; i < count && run->verdict->verdict != CHECK_FAILED; i++) {
+    int k = (int) (i % test->pixel.samples), pixel = (int) (i / test->pixel.samples);
+    int x = region->x + pixel % region->width, y = region->y + pixel / region->width;
+    unsigned char *at = check_case_sample (test, &after, x, y, k);
+
+    if (!oracle_accepts (&run->oracle, k, &values[i], at) && wrong++ < SHOWN)
+      print_difference (run, x, y, k, &values[i], at);
+  }
+  if (wrong > 0)
+    fail (run, "%ld samples are not those of the arithmetic", wrong);
+  run->verdict->followed = true;
+  free (values);
+}
+
 /* An identity plan promises that the values come out as they went in. */
 static void
 check_identity (Run *run)
@@ -366,18 +398,7 @@ check_identity (Run *run)
   }
 }
 
-/* Whether the variant computes the one arithmetic of the plan, or of all its parts, so that its bytes are known. */
-static bool
-follows (const ConvolvePlan *plan)
-{
-  bool all = convolve_variant_follows (plan->variant, plan);
-
-  for (int k = 0; k < plan->n_parts; k++)
-    all = all && convolve_variant_follows (plan->variant, &plan->parts[k]);
-  return all;
-}
-
-/* A plan with an arithmetic gives the bytes of cpu-reference, also where ask_oracle() allows for an uncertain tie. */
+/* A variant that follows gives the bytes of cpu-reference, also where the oracle allows for an uncertain tie. */
 static void
 compare_with_reference (Run *run)
 {
@@ -442,7 +463,7 @@ run_plan (Run *run)
   unsigned char *source_before = malloc (test->source.size);
   const char *name = convolve_plan_variant (run->plan);
   ConvolveError error = { 0 };
-  bool on_device = convolve_plan_on_device (run->plan), done;
+  bool on_device = convolve_plan_on_device (run->plan), follows = check_bytes_followed (run->plan), done;
 
   run->result = malloc (test->destination.size);
   if (!source_before || !run->result) {
@@ -459,16 +480,18 @@ run_plan (Run *run)
   } else {
     if (memcmp (source_before, test->source.bytes, test->source.size) != 0)
       fail (run, "the source has changed");
-    if (follows (run->plan) && strcmp (name, "cpu-reference") != 0)
+    if (follows && strcmp (name, "cpu-reference") != 0)
       compare_with_reference (run);
     if (strcmp (name, "cpu") == 0 && !check_cpu_same (test, run->result, run->file))
       run->verdict->verdict = CHECK_FAILED;
     if (test->large) {
       if (!on_device)
         fail (run, "a large plane is for a device");
-      else if (!run->verdict->exact)
+      else if (!follows)
         compare_with_cpu (run);
     } else if (ask_oracle (run)) {
+      if (follows)
+        compare_bytes (run);
       check_identity (run);
       narrow_flat (run);
       compare (run);
@@ -480,7 +503,7 @@ run_plan (Run *run)
 CheckResult
 check_run (CheckCase *test, const char *variant, ConvolveDevice *device, bool verbose, FILE *file)
 {
-  CheckResult result = { CHECK_PASSED, false, false, 0, "" };
+  CheckResult result = { .verdict = CHECK_PASSED };
   Run run = { .test = test, .variant = variant, .device = device, .verdict = &result, .file = file };
 
   if (make_plan (&run)) {
@@ -507,6 +530,7 @@ check_row_run (CheckRow *row, CheckCase *test, bool verbose, FILE *file)
   CheckResult result = check_run (test, row->variant, row->device, verbose, file);
 
   row->cases++;
+  row->followed += result.followed;
   row->refused += result.verdict == CHECK_REFUSED;
   row->failed += result.verdict == CHECK_FAILED;
   row->device_lost |= result.device_lost;

@@ -18,6 +18,7 @@ typedef struct
   CheckVerdict verdict;
   bool device_lost; /* no further case can run on the device */
   bool exact;       /* convolve_plan_is_exact() */
+  bool followed;    /* the bytes were compared with those of README's arithmetic */
   double error;     /* the largest error beyond the rounding of half a code value, of a plan that is not exact */
   char reason[640]; /* why the variant refused */
 } CheckResult;
@@ -33,7 +34,7 @@ typedef struct
 {
   const char *variant;    /* the name of a variant, or auto */
   ConvolveDevice *device; /* NULL for host memory */
-  long cases, refused, failed;
+  long cases, followed, refused, failed;
   double error_8, error_deep; /* CheckResult.error over all cases of 8-bit and of deeper samples */
   bool device_lost;
 } CheckRow;

@@ -196,9 +196,9 @@ pick_row (const Options *options, CheckRow *rows, int n_rows, uint64_t number)
 static void
 print_table (const CheckRow *rows, int n_rows)
 {
-  printf ("\n%-20s %8s %8s %8s  largest error beyond rounding, masks that are not exact\n", "variant", "cases",
-      "refused", "failed");
-  printf ("%-20s %8s %8s %8s  %14s %14s\n", "", "", "", "", "8 bits", "9..16 bits");
+  printf ("\n%-20s %8s %8s %8s %8s  largest error beyond rounding, masks that are not exact\n", "variant", "cases",
+      "bytes", "refused", "failed");
+  printf ("%-20s %8s %8s %8s %8s  %14s %14s\n", "", "", "", "", "", "8 bits", "9..16 bits");
   for (int i = 0; i < n_rows; i++) {
     char name[64];
 
@@ -206,8 +206,8 @@ print_table (const CheckRow *rows, int n_rows)
         strcmp (rows[i].variant, "auto") != 0 ? ""
             : rows[i].device                  ? " (device)"
                                               : " (host)");
-    printf ("%-20s %8ld %8ld %8ld  %14.3g %14.3g\n", name, rows[i].cases, rows[i].refused, rows[i].failed,
-        rows[i].error_8, rows[i].error_deep);
+    printf ("%-20s %8ld %8ld %8ld %8ld  %14.3g %14.3g\n", name, rows[i].cases, rows[i].followed, rows[i].refused,
+        rows[i].failed, rows[i].error_8, rows[i].error_deep);
   }
 }
 
