@@ -112,7 +112,10 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
       job->columns = take (arena, length, sizeof (int32_t));
       for (int i = 0; i < 2; i++)
         job->scratch[i] = take (arena, length, sizeof (int32_t));
-      job->sums[0] = take (arena, length, sizeof (int32_t));
+      for (int i = 0; i < 2; i++)
+        job->sums[i] = take (arena, length, sizeof (int32_t));
+      for (int i = 0; i < 2; i++)
+        job->inner_values[i] = take (arena, length, sizeof (uint16_t));
       break;
     case CONVOLVE_CPU_FFT:
       take_squares (job, arena);

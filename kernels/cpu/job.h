@@ -32,6 +32,7 @@ typedef struct
 
   /* box */
   int32_t *columns, *scratch[2]; /* sums of the columns under the mask */
+  uint16_t *inner_values[2];     /* rows of inputs that enter and leave the sums of inner taps */
 
   /* pairs and factors */
   int32_t *starts;         /* of the sums, for each element */

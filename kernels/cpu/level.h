@@ -187,6 +187,11 @@ typedef struct
 
   /* columns[i] += entering[i] - leaving[i] */
   void (*slide) (const uint16_t *entering, const uint16_t *leaving, int count, int32_t *columns);
+  /* columns[i] += edge * (entering[0][i] - leaving[0][i]) + inner * (entering[1][i] - leaving[1][i]) */
+  void (*slide_edges) (const uint16_t *const entering[2], const uint16_t *const leaving[2], int count, int edge,
+      int inner, int32_t *columns);
+  /* sums[i] = edge * sums[i] + inner * others[i] */
+  void (*add_windows) (const int32_t *others, int count, int edge, int inner, int32_t *sums);
   /* sums[i] = columns[i] + columns[i + samples] + ..., `width` of them; scratch is two rows. */
   void (*window) (const int32_t *columns, int width, int samples, int count, int32_t *scratch[2], int32_t *sums);
 

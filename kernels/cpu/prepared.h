@@ -12,7 +12,7 @@
 typedef enum
 {
   CONVOLVE_CPU_COPY,           /* no sample is selected */
-  CONVOLVE_CPU_BOX,            /* equal taps: running sums */
+  CONVOLVE_CPU_BOX,            /* equal taps, but for the edges: running sums */
   CONVOLVE_CPU_PAIRS,          /* any taps, in integers */
   CONVOLVE_CPU_WIDE,           /* any taps, in integers whose sums need more than 32 bits */
   CONVOLVE_CPU_FACTORS,        /* a factored mask, in integers */
@@ -25,6 +25,12 @@ typedef enum
   CONVOLVE_CPU_SETS            /* of any sets, each by pairs, in float or in double */
 } ConvolveCpuPath;
 
+/* The weights of a box, in units of its tap: `edge` of the first and last tap, edge + inner of all others. */
+typedef struct
+{
+  int edge_x, inner_x, edge_y, inner_y;
+} ConvolveCpuBox;
+
 typedef struct ConvolveCpu
 {
   ConvolveCpuPath path;
@@ -35,6 +41,8 @@ typedef struct ConvolveCpu
   bool shifts; /* sums of terms become values by `shift`, otherwise by `tail` */
   ConvolveShift shift;
   ConvolveTail tail;
+
+  ConvolveCpuBox box;
 
   /* pairs and factors */
   /* The sums begin with the offset and rounding of a shift, or else with what exact sums lose by the center. */

@@ -1,32 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The paths in integers: running sums of equal taps, and sums of pairs. */
-#include <string.h>
-
+/* Sums of pairs. */
 #include "cpu/rows.h"
 #include "cpu/walk_paths.h"
-
-/* A row enters the column sums below the mask, and the row above the mask leaves them. */
-void
-convolve_cpu_walk_box (const ConvolveCpuJob *job)
-{
-  int w = job->plan->taps.width, h = job->plan->taps.height, top = job->y - h / 2;
-
-  for (int x = 0; x < job->input_count; x++)
-    job->columns[x] = -h * job->cpu->center;
-  memset (job->values[1], 0, job->input_count * sizeof (*job->values[1]));
-  for (int j = 0; j < h - 1; j++) {
-    convolve_cpu_load_row (job, top + j, job->values[0]);
-    job->level->slide (job->values[0], job->values[1], job->input_count, job->columns);
-  }
-  for (int i = 0; i < job->height; i++) {
-    convolve_cpu_load_row (job, top + i + h - 1, job->values[0]);
-    if (i > 0)
-      convolve_cpu_load_row (job, top + i - 1, job->values[1]);
-    job->level->slide (job->values[0], job->values[1], job->input_count, job->columns);
-    job->level->window (job->columns, w, job->samples, job->count, (int32_t **) job->scratch, job->sums[0]);
-    convolve_cpu_store_ints (job, job->y + i, job->sums[0]);
-  }
-}
 
 /*
  * The sums of all terms over the pairs, for two rows of outputs from row y on, and the rows of results. The starts of

@@ -14,6 +14,28 @@ slide (const uint16_t *restrict entering, const uint16_t *restrict leaving, int 
     columns[i] += entering[i] - leaving[i];
 }
 
+static inline __attribute__ ((always_inline)) void
+do_slide_edges (const uint16_t *restrict enter, const uint16_t *restrict leave, const uint16_t *restrict enter_inner,
+    const uint16_t *restrict leave_inner, int count, int edge, int inner, int32_t *restrict columns)
+{
+  for (int i = 0; i < count; i++)
+    columns[i] += edge * (enter[i] - leave[i]) + inner * (enter_inner[i] - leave_inner[i]);
+}
+
+static void
+slide_edges (const uint16_t *const entering[2], const uint16_t *const leaving[2], int count, int edge, int inner,
+    int32_t *columns)
+{
+  do_slide_edges (entering[0], leaving[0], entering[1], leaving[1], count, edge, inner, columns);
+}
+
+static void
+add_windows (const int32_t *restrict others, int count, int edge, int inner, int32_t *restrict sums)
+{
+  for (int i = 0; i < count; i++)
+    sums[i] = (int32_t) ((unsigned) edge * (unsigned) sums[i] + (unsigned) inner * (unsigned) others[i]);
+}
+
 /* to[x] = a[x] + b[x] + c[x]; to may be a. */
 static inline void
 add_rows (const int32_t *a, const int32_t *b, const int32_t *c, int count, int32_t *to)

@@ -23,7 +23,7 @@ typedef struct
   int many_groups;                /* wide sums that are cut into more than two groups */
   int wide_sets, narrow_sets;     /* parts of combinations that are not exact in float */
   int unlike_parts;               /* absolute values whose parts are not each other's negatives */
-  int centred_boxes;
+  int centred_boxes, soft_boxes;
 } Seen;
 
 /* --- masks --- */
@@ -76,14 +76,15 @@ fill_equal (double *taps, int width, int height, CheckRandom *random)
     taps[i] = 1;
 }
 
-/* Half of the weight, or a quarter, at the edges. */
+/* Other weights at the edges, mostly the half of those inside. */
 static void
 fill_soft_box (double *taps, int width, int height, CheckRandom *random)
 {
-  (void) random;
+  int x = check_random_one_in (random, 4), y = check_random_one_in (random, 4);
+
   for (int j = 0; j < height; j++)
     for (int i = 0; i < width; i++)
-      taps[j * width + i] = (i == 0 || i == width - 1 ? 1 : 2) * (j == 0 || j == height - 1 ? 1 : 2);
+      taps[j * width + i] = (i == 0 || i == width - 1 ? 1 + x : 2 - x) * (j == 0 || j == height - 1 ? 1 + y : 2 - y);
 }
 
 static const struct
@@ -94,7 +95,7 @@ static const struct
 } kinds[] = {
   { "fractions", fill_fractions, 8, 1, 71 }, { "signed fractions", fill_signed, 4, 1, 71 },
   { "peaks", fill_peaks, 6, 1, 41 }, { "sparse", fill_sparse, 2, 1, 41 }, { "ties", fill_ties, 2, 1, 9 },
-  { "equal", fill_equal, 3, 1, 255 }, { "soft box", fill_soft_box, 2, 1, 255 },
+  { "equal", fill_equal, 3, 1, 255 }, { "soft box", fill_soft_box, 3, 3, 255 },
   { "large fractions", fill_fractions, 2, 65, 129 },
   { "large box", fill_equal, 2, 183, 255 }, /* sums of samples of 16 bits pass 31 bits */
 };
@@ -193,6 +194,7 @@ count_plan (const ConvolvePlan *plan, Seen *seen)
   seen->cases++;
   seen->paths[cpu->path]++;
   seen->centred_boxes += cpu->path == CONVOLVE_CPU_BOX && cpu->center > 0;
+  seen->soft_boxes += cpu->path == CONVOLVE_CPU_BOX && cpu->box.inner_x && cpu->box.inner_y && !plan->exact;
   seen->narrow_digits += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.low_bits == 0;
   seen->wide_digits += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.low_bits > 0 && cpu->wide.groups[0].place > 0;
   seen->many_groups += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.n_groups > 2;
@@ -263,7 +265,7 @@ check_seen (const Seen *seen, uint64_t seed, FILE *file)
   static const ConvolveCpuPath paths[] = { CONVOLVE_CPU_BOX, CONVOLVE_CPU_PAIRS, CONVOLVE_CPU_WIDE, CONVOLVE_CPU_FFT,
     CONVOLVE_CPU_SETS };
   const int numbers[] = { seen->narrow_digits, seen->wide_digits, seen->many_groups, seen->wide_sets, seen->narrow_sets,
-    seen->unlike_parts, seen->centred_boxes };
+    seen->unlike_parts, seen->centred_boxes, seen->soft_boxes };
   bool all = true;
 
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
