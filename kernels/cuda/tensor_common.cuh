@@ -13,6 +13,7 @@ enum ByteSelector
   A0_A1_B0_B1 = 0x5410,
   A2_A3_B2_B3 = 0x7632,
   A0_B0_A1_B1 = 0x5140,
+  A1_B1_A2_B2 = 0x6251,
   A2_B2_A3_B3 = 0x7362,
   A0_A2_B0_B2 = 0x6420,
   A1_A3_B1_B3 = 0x7531,
@@ -22,6 +23,7 @@ enum ByteSelector
   A0_A1_B0_B3 = 0x7410,
   A0_B0 = 0x0040,
   A1_B1 = 0x0051,
+  A2_B2 = 0x0062,
   B0_A2 = 0x0024,
   A3_B2 = 0x0063
 };

@@ -20,6 +20,7 @@ const ConvolveVariant convolve_variant_tensor_fused = {
   .name = "tensor-fused",
   .number = 2,
   .idea = "a column times a row on the tensor cores; a warp keeps its samples and row sums in registers",
+  .does_products = true,
   .accepts = accepts,
   .prepare = convolve_tensor_products_prepare,
   CONVOLVE_ON_DEVICE (tensor_fused),

@@ -61,7 +61,7 @@ fill_window (const ConvolveImage &image, const ProductsParameters &mask, int lef
       uint8_t *to = (uint8_t *) (window + row * CHUNKS);
       const uint8_t *line = is_copied ? to : image.source + max (y, 0) * image.source_stride;
 
-      *(unsigned *) (to + column) = read_word (word, line, y < 0);
+      *(unsigned *) (to + column) = read_word (image, word, line, y < 0);
     }
   }
   __syncwarp ();
@@ -74,16 +74,16 @@ taps_at (int sums, int i, int s, int h)
   return (i * sums + s) * 2 + h;
 }
 
-/* The first pass for 8 rows and one half of the group, from the lane's words of each window: [sum]. */
+/* The first pass for 8 rows and one half of the group, from the lane's words of each window: [sum]. Sum 0 begins at start. */
 template <int SUMS, int WINDOWS>
 static __device__ __forceinline__ void
-sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[WINDOWS], const uint4 *taps, int h, int start)
+sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[WINDOWS], const uint4 *taps, int h, const int (&start)[4])
 {
 #pragma unroll
   for (int s = 0; s < SUMS; s++) {
 #pragma unroll
     for (int k = 0; k < 4; k++)
-      sums[s][k] = start;
+      sums[s][k] = s > 0 ? 0 : start[k];
 #pragma unroll
     for (int w = 0; w < WINDOWS; w++) {
       const uint4 one = taps[taps_at (SUMS, 2 * w, s, h)], two = taps[taps_at (SUMS, 2 * w + 1, s, h)];
@@ -96,19 +96,27 @@ sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[WINDOWS], const uint4 *taps
 
 /*
  * The second pass for 8 rows of outputs and one half of the group, from a ring of 2 or 3 slabs of which number `newest`
- * is the last. columns are the lane's taps for these 8 rows: by age of a slab, for it and the next one.
+ * is the last. columns are the lane's taps for these 8 rows: by age of a slab, for it and the next one. Low digits times low
+ * bytes are first, because their sums need registers of their own until these are folded.
  */
 template <int DIGITS, int SLABS>
 static __device__ __forceinline__ void
 sum_slabs (Totals &totals, const Slab (&ring)[SLABS], int newest, int h, const uint4 (&columns)[SLABS][2], int b)
 {
   /* The oldest slab, in the slot after the newest one, meets the taps of slab 0. */
-  add_two_slabs<DIGITS> (totals, ring[0], ring[1], h, columns[(SLABS - 1 - newest) % SLABS][b]);
-  if (SLABS > 2) {
-    const uint4 last = columns[(2 * SLABS - 2 - newest) % SLABS][b];
+  const uint4 taps = columns[(SLABS - 1 - newest) % SLABS][b], last = columns[(2 * SLABS - 2 - newest) % SLABS][b];
 
-    add_slab<DIGITS, false> (totals, ring[SLABS - 1], h, last.x, last.z);
+  if (DIGITS > 1) {
+    int low[4] = {};
+
+    add_two_low (low, ring[0], ring[1], h, taps);
+    if (SLABS > 2)
+      add_low (low, ring[SLABS - 1], h, last.x);
+    fold (totals, low);
   }
+  add_two_slabs<DIGITS> (totals, ring[0], ring[1], h, taps);
+  if (SLABS > 2)
+    add_slab<DIGITS> (totals, ring[SLABS - 1], h, last.x, last.z);
 }
 
 /* Warps on a multiprocessor, for the compiler. With more, the registers would not hold what a warp needs. */
@@ -148,7 +156,7 @@ outermost_first (int i, int count)
  * words[n] has rows 8 n .. 8 n + 7 of the input; two of these make a slab of row sums. 8 * HALO is at least the mask's
  * height less 1. With HALO 4 (33 rows) and HEIGHT 1, a warp loads 6 times 8 rows, and 3 slabs make its outputs.
  */
-template <typename T, bool EXACT, Finish F, int HALO, int HEIGHT>
+template <typename T, bool EXACT, bool SHORT, Finish F, int HALO, int HEIGHT>
 __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
     convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ ProductsParameters mask)
 {
@@ -175,6 +183,10 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
     columns[i / 2][i % 2] = __ldg (operands + (ROW_TAPS + i) * 32);
   /* The starts, too, are loaded: as parameters of the launch they would be fetched anew for each product. */
   const int4 start[2] = { __ldg (starts), __ldg (starts + 1) };
+  /* For the compiler, lanes load these from different places: otherwise each product would begin with four moves. */
+  const int4 row_start = SHORT ? __ldg (starts + ROW_STARTS + lane / 32) : make_int4 (0, 0, 0, 0);
+  const int begin = SHORT || SUMS > 1 ? 0 : mask.row_start[0];
+  const int row_starts[4] = { row_start.x + begin, row_start.y + begin, row_start.z + begin, row_start.w + begin };
   const float4 offsets = make_float4 (mask.offset[0], mask.offset[1], mask.offset[2], mask.offset[3]);
 
   convolve_wait ();
@@ -201,6 +213,10 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
 #pragma unroll
     for (int i = 0; i < EIGHTS * WINDOWS; i++)
       words[0][i] = clean_chunk (image, words[0][i]);
+  if (sizeof (T) > 1 && mask.down)
+#pragma unroll
+    for (int i = 0; i < EIGHTS * WINDOWS; i++)
+      words[0][i] = shift_chunk (mask, words[0][i]);
 
   const bool unclipped = mask.aligned_stores && group >= outputs.begin && group + GROUP <= outputs.end;
   int y = top + lane % 4 * 2;
@@ -217,10 +233,9 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
       const int n = 2 * slab + i / 2;
 
       if (n < EIGHTS)
-        sum_rows<SUMS, WINDOWS> (sums[i / 2][i % 2], words[n < EIGHTS ? n : 0], taps, i % 2,
-            SUMS > 1 ? 0 : mask.row_start[0]);
+        sum_rows<SUMS, WINDOWS> (sums[i / 2][i % 2], words[n < EIGHTS ? n : 0], taps, i % 2, row_starts);
     }
-    pack_rows<SUMS> (ring[slot], sums, mask.scale, mask.row_start[0]);
+    pack_rows<SUMS, SHORT> (ring[slot], sums, mask.scale[0], mask.row_start[0]);
     if (slab < SLABS - 1) /* the ring is not full yet */
       continue;
 
@@ -231,10 +246,10 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
     for (int i = 0; i < 4; i++) {
       const int b = i / 2, h = i % 2;
 
-      totals[b][h] = { { start[h].x, start[h].y, start[h].z, start[h].w }, {}, {} };
+      totals[b][h] = { { start[h].x, start[h].y, start[h].z, start[h].w }, {} };
       sum_slabs<DIGITS, SLABS> (totals[b][h], ring, slot, h, columns, b);
     }
-    finish_rows<T, F, false> (image, mask, totals, offsets, done);
+    finish_rows<T, F> (image, mask, totals, offsets, done);
     if (unclipped && y - lane % 4 * 2 + ROWS <= image.y1)
       store<T> (to, image.destination_stride, ROWS, true, outputs, done);
     else
@@ -262,42 +277,51 @@ struct Loaded
   ProductsParameters mask;
 };
 
-/* The ends of totals that kernels are made for: those of an exact plan, a Finish each, and that of any other plan. */
+/* The ways through a kernel: a Finish each for exact plans, and those for plans of PRODUCTS. */
 enum
 {
-  ROUNDED = BY_CLAMPED_INTEGER_TAIL + 1,
-  N_ENDS
+  ANY_PRODUCTS = BY_CLAMPED_INTEGER_TAIL + 1,
+  BYTE_PRODUCTS,
+  SHORT_BYTE_PRODUCTS,
+  N_WAYS
 };
 
 ConvolveStatus
 convolve_tensor_fused_load (ConvolvePlan *plan, ConvolveError *error)
 {
-#define ENTRY(T, EXACT, F, HALO, HEIGHT) \
+#define ENTRY(T, EXACT, SHORT, F, HALO, HEIGHT) \
   { \
-    (const void *) convolve_tensor_fused<T, EXACT, F, HALO, HEIGHT>, HEIGHT \
+    (const void *) convolve_tensor_fused<T, EXACT, SHORT, F, HALO, HEIGHT>, HEIGHT \
   }
-#define ALL_HALOS(T, EXACT, F, HEIGHT) \
+#define ALL_HALOS(T, EXACT, SHORT, F, HEIGHT) \
   { \
-    ENTRY (T, EXACT, F, 1, HEIGHT), ENTRY (T, EXACT, F, 2, HEIGHT), ENTRY (T, EXACT, F, 4, HEIGHT) \
+    ENTRY (T, EXACT, SHORT, F, 1, HEIGHT), ENTRY (T, EXACT, SHORT, F, 2, HEIGHT), \
+        ENTRY (T, EXACT, SHORT, F, 4, HEIGHT) \
   }
-#define ALL_HEIGHTS(T, EXACT, F, SMALL, MIDDLE, LARGE) \
+#define ALL_HEIGHTS(T, EXACT, SHORT, F, SMALL, MIDDLE, LARGE) \
   { \
-    ALL_HALOS (T, EXACT, F, SMALL), ALL_HALOS (T, EXACT, F, MIDDLE), ALL_HALOS (T, EXACT, F, LARGE) \
+    ALL_HALOS (T, EXACT, SHORT, F, SMALL), ALL_HALOS (T, EXACT, SHORT, F, MIDDLE), \
+        ALL_HALOS (T, EXACT, SHORT, F, LARGE) \
   }
+#define EXACT_HEIGHTS(T, F, SMALL, MIDDLE, LARGE) ALL_HEIGHTS (T, true, false, F, SMALL, MIDDLE, LARGE)
   /* Each kernel takes long to compile, so what is rare has fewer heights. Deep samples have no integer tail. */
-  static const Entry entries[CONVOLVE_N_SAMPLE_TYPES][N_ENDS][HEIGHTS][HALOS] = {
-    { ALL_HEIGHTS (uint8_t, true, BY_SHIFT, 1, 2, 4), ALL_HEIGHTS (uint8_t, true, BY_FLOAT_TAIL, 1, 1, 1),
-        ALL_HEIGHTS (uint8_t, true, BY_INTEGER_TAIL, 1, 2, 4),
-        ALL_HEIGHTS (uint8_t, true, BY_CLAMPED_INTEGER_TAIL, 1, 1, 1),
-        ALL_HEIGHTS (uint8_t, false, BY_SHIFT, 1, 2, 4) },
-    { ALL_HEIGHTS (uint16_t, true, BY_SHIFT, 1, 3, 3), ALL_HEIGHTS (uint16_t, true, BY_FLOAT_TAIL, 1, 3, 3), {}, {},
-        ALL_HEIGHTS (uint16_t, false, BY_SHIFT, 1, 1, 1) },
+  static const Entry entries[CONVOLVE_N_SAMPLE_TYPES][N_WAYS][HEIGHTS][HALOS] = {
+    { {}, EXACT_HEIGHTS (uint8_t, BY_SHIFT, 1, 2, 4), EXACT_HEIGHTS (uint8_t, BY_FLOAT_TAIL, 1, 1, 1),
+        EXACT_HEIGHTS (uint8_t, BY_INTEGER_TAIL, 1, 2, 4), EXACT_HEIGHTS (uint8_t, BY_CLAMPED_INTEGER_TAIL, 1, 1, 1),
+        ALL_HEIGHTS (uint8_t, false, false, BY_SHIFT, 1, 2, 2), ALL_HEIGHTS (uint8_t, false, false, BY_BYTE, 1, 2, 4),
+        ALL_HEIGHTS (uint8_t, false, true, BY_BYTE, 1, 2, 4) },
+    { {}, EXACT_HEIGHTS (uint16_t, BY_SHIFT, 1, 3, 3), EXACT_HEIGHTS (uint16_t, BY_FLOAT_TAIL, 1, 3, 3), {}, {},
+        ALL_HEIGHTS (uint16_t, false, false, BY_SHIFT, 1, 1, 1), {}, {} },
   };
   const ConvolveTensorProducts *products = &((const ConvolveTensorProductsFound *) plan->prepared)->products;
   const Finish finish = products->shift >= 0 ? BY_SHIFT
       : !products->has_integer_tail          ? BY_FLOAT_TAIL
       : products->integer_tail.clamps        ? BY_CLAMPED_INTEGER_TAIL
                                              : BY_INTEGER_TAIL;
+  const int way = plan->exact ? (int) finish
+      : products->short_rows  ? (int) SHORT_BYTE_PRODUCTS
+      : products->is_byte     ? (int) BYTE_PRODUCTS
+                              : (int) ANY_PRODUCTS;
   const int eights = (plan->taps.height - 1 + 7) / 8; /* of the halo, 8 rows each */
   const int halo = eights <= 1 ? 0 : eights <= 2 ? 1 : 2;
   Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
@@ -305,7 +329,7 @@ convolve_tensor_fused_load (ConvolvePlan *plan, ConvolveError *error)
   if (!loaded)
     return CONVOLVE_NO_MEMORY;
   for (int i = 0; i < HEIGHTS; i++)
-    loaded->entries[i] = entries[plan->pixel.type][plan->exact ? (int) finish : (int) ROUNDED][i][halo];
+    loaded->entries[i] = entries[plan->pixel.type][way][i][halo];
   loaded->mask = describe_products (plan);
   loaded->mask.width = WARPS * GROUP * convolve_sample_size (plan->pixel.type);
   return CONVOLVE_OK;

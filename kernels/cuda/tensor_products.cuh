@@ -14,6 +14,7 @@
 #define GROUP CONVOLVE_TENSOR_PRODUCTS_GROUP
 #define ROWS CONVOLVE_TENSOR_PRODUCTS_ROWS
 #define HEADER CONVOLVE_TENSOR_PRODUCTS_HEADER
+#define ROW_STARTS CONVOLVE_TENSOR_PRODUCTS_ROW_STARTS
 
 /*
  * sums = a * b + start. a is 16 x 32 and b is 32 x 8 bytes in the first function, 16 x 16 and 16 x 8 in the second.
@@ -68,13 +69,16 @@ struct Slab
 
 /*
  * Makes the two bytes of each row sum. sums is [8 rows][half][sum][register]; register 2 k + i has sample k of the half
- * in row 2 t + i. With several sums, their total, scaled and with the start added, has the bytes at bit 16. A single
- * sum has begun at the start, and has the bytes at bit 0.
+ * in row 2 t + i. With several sums, their total, scaled and with the start added, has the bytes at bit 16. The total of short
+ * rows has begun at the start, and has the bytes at bit 8; and so has a single sum, with the bytes at bit 0.
  */
-template <int SUMS>
+template <int SUMS, bool SHORT>
 static __device__ __forceinline__ void
 pack_rows (Slab &slab, const int (&sums)[2][2][SUMS][4], unsigned scale, unsigned start)
 {
+  constexpr unsigned bytes = SHORT ? A1_B1_A2_B2 : SUMS > 1 ? A2_B2_A3_B3 : A0_B0_A1_B1;
+  constexpr bool begun = SHORT || SUMS == 1;
+
 #pragma unroll
   for (int h = 0; h < 2; h++) {
     unsigned packed[2][2]; /* [8 rows][k]: the low bytes of two rows, and above them the high bytes */
@@ -87,12 +91,12 @@ pack_rows (Slab &slab, const int (&sums)[2][2][SUMS][4], unsigned scale, unsigne
 
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-          sum[i] = SUMS > 1 ? start : (unsigned) sums[b][h][0][2 * k + i];
+          sum[i] = begun ? 0 : start;
 #pragma unroll
-          for (int s = 0; s < SUMS && SUMS > 1; s++)
-            sum[i] += sums[b][h][s][2 * k + i] * (scale << 8 * s);
+          for (int s = 0; s < SUMS; s++)
+            sum[i] += sums[b][h][s][2 * k + i] * ((begun ? 1 : scale) << 8 * s);
         }
-        packed[b][k] = __byte_perm (sum[0], sum[1], SUMS > 1 ? A2_B2_A3_B3 : A0_B0_A1_B1);
+        packed[b][k] = __byte_perm (sum[0], sum[1], bytes);
       }
 #pragma unroll
     for (int k = 0; k < 2; k++) {
@@ -104,18 +108,19 @@ pack_rows (Slab &slab, const int (&sums)[2][2][SUMS][4], unsigned scale, unsigne
 
 /*
  * A lane's totals of 8 rows of outputs and one half of the group, by the weight of their terms: register 2 k + i has
- * sample k of the half in row 2 t + i. A total is 256 * high + middle + low / 256.
+ * sample k of the half in row 2 t + i. A total is 256 * high + middle.
  */
 struct Totals
 {
-  int middle[4], high[4], low[4];
+  int middle[4], high[4];
 };
 
 /*
  * Adds the terms of one slab. low_taps and high_taps have the low and the high digits of the column. Taps of one digit
- * have it in high_taps, and so their totals are not divided by 256.
+ * have it in high_taps, and so their totals are not divided by 256. The terms of low digits and low bytes, which are, have
+ * sums of their own: add_low () makes these, and fold () adds them.
  */
-template <int DIGITS, bool ALL_TERMS>
+template <int DIGITS>
 static __device__ __forceinline__ void
 add_slab (Totals &totals, const Slab &slab, int h, unsigned low_taps, unsigned high_taps)
 {
@@ -123,8 +128,12 @@ add_slab (Totals &totals, const Slab &slab, int h, unsigned low_taps, unsigned h
   multiply<false> (totals.middle, slab.low[h][0], slab.low[h][1], high_taps, totals.middle);
   if (DIGITS > 1)
     multiply<false> (totals.middle, slab.high[h][0], slab.high[h][1], low_taps, totals.middle);
-  if (ALL_TERMS)
-    multiply<false> (totals.low, slab.low[h][0], slab.low[h][1], low_taps, totals.low);
+}
+
+static __device__ __forceinline__ void
+add_low (int (&low)[4], const Slab &slab, int h, unsigned low_taps)
+{
+  multiply<false> (low, slab.low[h][0], slab.low[h][1], low_taps, low);
 }
 
 /* The same for two slabs at once: taps has the low digits for them in x and y, and the high digits in z and w. */
@@ -139,6 +148,21 @@ add_two_slabs (Totals &totals, const Slab &one, const Slab &two, int h, uint4 ta
   if (DIGITS > 1)
     multiply<false> (totals.middle, one.high[h][0], one.high[h][1], two.high[h][0], two.high[h][1], taps.x, taps.y,
         totals.middle);
+}
+
+static __device__ __forceinline__ void
+add_two_low (int (&low)[4], const Slab &one, const Slab &two, int h, uint4 taps)
+{
+  multiply<false> (low, one.low[h][0], one.low[h][1], two.low[h][0], two.low[h][1], taps.x, taps.y, low);
+}
+
+/* Adds the 256th part of all terms of low digits and low bytes, rounded down once. */
+static __device__ __forceinline__ void
+fold (Totals &totals, const int (&low)[4])
+{
+#pragma unroll
+  for (int k = 0; k < 4; k++)
+    totals.middle[k] += low[k] >> 8;
 }
 
 /* What a lane writes in each of its rows: the four samples from x on. Places are samples from the row's first one. */
@@ -168,6 +192,7 @@ find_outputs (const ConvolveImage &image, const ProductsParameters &mask, int co
 /* What turns totals into samples. */
 typedef enum
 {
+  BY_BYTE, /* bits 16 .. 23 of a total are the sample */
   BY_SHIFT,
   BY_FLOAT_TAIL,          /* the plan's tail in single precision, rounded down */
   BY_INTEGER_TAIL,        /* the integer tail, for a mask whose results are all in 0 .. 255 */
@@ -175,7 +200,7 @@ typedef enum
 } Finish;
 
 /* The lane's four samples of row 2 t + i, as they lie in memory. halves are those of these 8 rows. */
-template <typename T, Finish F, bool ALL_TERMS>
+template <typename T, Finish F>
 static __device__ __forceinline__ uint2
 finish_row (const ConvolveImage &image, const ProductsParameters &mask, const Totals (&halves)[2], int i,
     const float4 &offsets)
@@ -188,7 +213,9 @@ finish_row (const ConvolveImage &image, const ProductsParameters &mask, const To
     const Totals &totals = halves[n / 2];
     const int at = n % 2 * 2 + i;
 
-    values[n] = totals.middle[at] + 256 * totals.high[at] + (ALL_TERMS ? totals.low[at] >> 8 : 0);
+    values[n] = totals.middle[at] + 256 * totals.high[at];
+    if (F == BY_BYTE)
+      continue;
     if (F == BY_SHIFT)
       values[n] >>= mask.shift;
     else if (F == BY_FLOAT_TAIL)
@@ -200,6 +227,10 @@ finish_row (const ConvolveImage &image, const ProductsParameters &mask, const To
     if (sizeof (T) == 2)
       values[n] = min (max (values[n], 0), image.maximum) << image.shift;
   }
+  if (F == BY_BYTE)
+    return make_uint2 (__byte_perm (__byte_perm (values[0], values[1], A2_B2),
+                           __byte_perm (values[2], values[3], A2_B2), A0_A1_B0_B1),
+        0);
   if (F == BY_INTEGER_TAIL)
     return make_uint2 (__byte_perm (__byte_perm (values[0], values[1], A0_B0),
                            __byte_perm (values[2], values[3], A0_B0), A0_A1_B0_B1),
@@ -210,30 +241,32 @@ finish_row (const ConvolveImage &image, const ProductsParameters &mask, const To
 }
 
 /* The lane's outputs of 16 rows: rows 2 t, 2 t + 1, 2 t + 8 and 2 t + 9. totals is [8 rows][half]. */
-template <typename T, Finish F, bool ALL_TERMS>
+template <typename T, Finish F>
 static __device__ __forceinline__ void
 finish_rows (const ConvolveImage &image, const ProductsParameters &mask, const Totals (&totals)[2][2],
     const float4 &offsets, uint2 (&words)[4])
 {
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    words[i] = finish_row<T, F, ALL_TERMS> (image, mask, totals[i / 2], i % 2, offsets);
+    words[i] = finish_row<T, F> (image, mask, totals[i / 2], i % 2, offsets);
 }
 
 /* The same, where the way from totals to samples is a parameter of the launch and not of the template. */
-template <typename T, bool EXACT, bool ALL_TERMS>
+template <typename T, bool EXACT>
 static __device__ __forceinline__ void
 finish (const ConvolveImage &image, const ProductsParameters &mask, const Totals (&totals)[2][2], const float4 *offsets,
     uint2 (&words)[4])
 {
-  if (!EXACT || mask.shift >= 0)
-    finish_rows<T, BY_SHIFT, ALL_TERMS> (image, mask, totals, make_float4 (0, 0, 0, 0), words);
+  if (sizeof (T) == 1 && !EXACT && mask.is_byte)
+    finish_rows<T, BY_BYTE> (image, mask, totals, make_float4 (0, 0, 0, 0), words);
+  else if (!EXACT || mask.shift >= 0)
+    finish_rows<T, BY_SHIFT> (image, mask, totals, make_float4 (0, 0, 0, 0), words);
   else if (sizeof (T) == 2 || !mask.has_integer_tail)
-    finish_rows<T, BY_FLOAT_TAIL, ALL_TERMS> (image, mask, totals, *offsets, words);
+    finish_rows<T, BY_FLOAT_TAIL> (image, mask, totals, *offsets, words);
   else if (mask.integer_tail.clamps)
-    finish_rows<T, BY_CLAMPED_INTEGER_TAIL, ALL_TERMS> (image, mask, totals, *offsets, words);
+    finish_rows<T, BY_CLAMPED_INTEGER_TAIL> (image, mask, totals, *offsets, words);
   else
-    finish_rows<T, BY_INTEGER_TAIL, ALL_TERMS> (image, mask, totals, *offsets, words);
+    finish_rows<T, BY_INTEGER_TAIL> (image, mask, totals, *offsets, words);
 }
 
 /* Writes four samples one by one, without those before `begin` and from `end` on. x is the place of the first. */
@@ -244,6 +277,26 @@ store_some (uint8_t *to, unsigned x, unsigned begin, unsigned end, uint2 words)
   for (int i = 0; i < 4; i++)
     if (x + i >= begin && x + i < end)
       ((T *) to)[i] = (T) ((i * sizeof (T) < 4 ? words.x : words.y) >> i * 8 * sizeof (T) % 32);
+}
+
+/*
+ * Writes four samples of row y whose places in memory lie apart, and copies those that are not convolved. The words have
+ * this machine's byte order; first is the place of the first sample, as in Outputs.
+ */
+template <typename T>
+static __device__ __noinline__ void
+store_apart (const ConvolveImage &image, int samples, unsigned first, unsigned begin, unsigned end, int y, uint2 words)
+{
+  for (int i = 0; i < 4; i++) {
+    const unsigned at = first + i, x = at / samples, sample = at - x * samples;
+    const unsigned word = (i * sizeof (T) < 4 ? words.x : words.y) >> i * 8 * sizeof (T) % 32;
+
+    if (at < begin || at >= end)
+      continue;
+    *convolve_destination<T> (image, x, y, sample) = image.select >> sample & 1
+        ? (T) (sizeof (T) > 1 ? convolve_swap (image, word & 0xffff) : word)
+        : *convolve_source<T> (image, x, y, sample);
+  }
 }
 
 /*
@@ -281,11 +334,15 @@ describe_products (const ConvolvePlan *plan)
   mask.lead = products->lead;
   mask.width = TILE_WARPS * GROUP * convolve_sample_size (pixel->type);
   mask.samples = pixel->samples;
+  mask.apart = products->apart;
   mask.copies = pixel->select != (1u << pixel->samples) - 1;
   mask.boundary = plan->boundary;
-  mask.scale = products->scale;
+  mask.down = products->down;
+  mask.centre = products->centre;
+  memcpy (mask.scale, products->scale, sizeof (mask.scale));
   memcpy (mask.row_start, products->row_start, sizeof (mask.row_start));
   mask.shift = products->shift;
+  mask.is_byte = products->is_byte;
   mask.has_integer_tail = products->has_integer_tail;
   mask.integer_tail = products->integer_tail;
   for (int i = 0; i < 4; i++)
@@ -293,22 +350,30 @@ describe_products (const ConvolvePlan *plan)
   return mask;
 }
 
+/* The length of a pixel where its samples, and those of the next pixel, lie side by side: as in a tile. */
+static inline int
+dense_pixel (const ConvolvePlan *plan)
+{
+  return plan->pixel.samples * convolve_sample_size (plan->pixel.type);
+}
+
 /* Adds those that depend on the plane. */
 static inline void
 describe_plane (const ConvolvePlan *plan, const ConvolvePlane *plane, ProductsParameters *mask)
 {
-  const int bytes = convolve_sample_size (plan->pixel.type);
+  const int store = 4 * convolve_sample_size (plan->pixel.type);
 
-  mask->left = plane->region.x * plan->pixel.stride / CHUNK * CHUNK;
-  mask->aligned = ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % CHUNK == 0;
-  mask->aligned_stores = ((uintptr_t) plane->destination | (uintptr_t) plane->destination_stride) % (4 * bytes) == 0;
+  mask->left = plane->region.x * dense_pixel (plan) / CHUNK * CHUNK;
+  mask->aligned = !mask->apart && ((uintptr_t) plane->source | (uintptr_t) plane->source_stride) % CHUNK == 0;
+  mask->aligned_stores =
+      !mask->apart && ((uintptr_t) plane->destination | (uintptr_t) plane->destination_stride) % store == 0;
 }
 
 /* The number of blocks side by side. */
 static inline int
 products_columns (const ConvolvePlan *plan, const ConvolvePlane *plane, const ProductsParameters &mask)
 {
-  return ((plane->region.x + plane->region.width) * plan->pixel.stride - mask.left + mask.width - 1) / mask.width;
+  return ((plane->region.x + plane->region.width) * dense_pixel (plan) - mask.left + mask.width - 1) / mask.width;
 }
 
 #endif

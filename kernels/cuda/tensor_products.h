@@ -6,13 +6,14 @@
  * second pass convolves columns of row sums: it makes totals. All taps are integers of one or two digits in base 256,
  * as cuda/tensor.h defines digits, and a row sum is kept in two bytes.
  *
- * An exact plan has column taps of one digit, and keeps taps and row sums as they are. In any other plan
+ * An exact plan has column taps of one digit, and keeps taps and row sums as they are. A plan of PRODUCTS has the integers
+ * of common/arithmetic.h, and the kernels compute
  *   row sum = (scale * (sum of row taps times words of samples) + row_start) / 2^16, rounded down
- *   total   = start + (sum of column taps times row sums) / 2^8, rounded down
+ *   total   = start + centre * sample + (sum of column taps times row sums) / 2^8, rounded down
  *   sample  = total / 2^shift, rounded down and clamped.
  * With digits hi and lo of a column tap and bytes HI and LO of a row sum, the total has the four terms
  *   256 * hi * HI + (hi * LO + lo * HI) + lo * LO / 256.
- * The last term is left out where the mask is one product: its mean is known and added to start.
+ * The last term is rounded down once, for the sum of all products.
  *
  * The words of both variants:
  *   group    32 samples side by side, whatever pixels they belong to: the outputs of one warp. The same sample of the
@@ -42,13 +43,15 @@ extern "C"
 {
 #endif
 
-#define CONVOLVE_TENSOR_PRODUCTS_GROUP 32   /* samples of a group */
-#define CONVOLVE_TENSOR_PRODUCTS_ROWS 16    /* rows of a slab, of row sums or of outputs */
-#define CONVOLVE_TENSOR_PRODUCTS_SEGMENT 16 /* bytes of a segment */
-#define CONVOLVE_TENSOR_PRODUCTS_CHUNK 16   /* bytes of a chunk */
-#define CONVOLVE_TENSOR_PRODUCTS_WARPS 4    /* warps of a block, side by side */
-#define CONVOLVE_TENSOR_PRODUCTS_HEADER 3   /* chunks of the header: see ..._operands_size () */
-#define CONVOLVE_TENSOR_FUSED_HEIGHT 33     /* rows of the highest mask of tensor-fused */
+#define CONVOLVE_TENSOR_PRODUCTS_GROUP 32     /* samples of a group */
+#define CONVOLVE_TENSOR_PRODUCTS_ROWS 16      /* rows of a slab, of row sums or of outputs */
+#define CONVOLVE_TENSOR_PRODUCTS_SEGMENT 16   /* bytes of a segment */
+#define CONVOLVE_TENSOR_PRODUCTS_CHUNK 16     /* bytes of a chunk */
+#define CONVOLVE_TENSOR_PRODUCTS_WARPS 4      /* warps of a block, side by side */
+#define CONVOLVE_TENSOR_PRODUCTS_PHASES 3     /* samples of a pixel that may be the first of four side by side */
+#define CONVOLVE_TENSOR_PRODUCTS_ROW_STARTS 9 /* chunks of the header before those with the starts of row sums */
+#define CONVOLVE_TENSOR_PRODUCTS_HEADER 13    /* chunks of the header: see ..._operands_size () */
+#define CONVOLVE_TENSOR_FUSED_HEIGHT 33       /* rows of the highest mask of tensor-fused */
 
 /* In each half of a slab, a lane has 8 row sums of two bytes: one chunk. */
 #define CONVOLVE_TENSOR_PRODUCTS_SLAB_CHUNKS 64 /* chunks of a slab: two halves of 32 lanes */
@@ -61,14 +64,18 @@ typedef struct
   int lead;       /* bytes, a multiple of 4 */
   int segments;   /* of a window */
   int lane_bytes; /* bytes of the window, side by side, that one lane holds: 4, or 16 in tensor-fused */
-  int slabs;      /* slabs of row sums that 16 rows of outputs are made from: 2, 3, 5 or more */
-  uint32_t scale; /* of row sums, whose bits 16 .. 31 are kept; 0: row sums are not scaled, bits 0 .. 15 are kept */
+  bool apart; /* samples have something between them in memory, or the other byte order, or some deep ones are copied */
+  int slabs;  /* slabs of row sums that 16 rows of outputs are made from: 2, 3, 5 or more */
+  int down;   /* bits that words of deep samples are shifted down by; unused bits of the pixel, which are 0 */
+  bool short_rows;                      /* row sums are not scaled, and bits 8 .. 23 are kept */
+  uint32_t scale[CONVOLVE_MAX_RANK];    /* of row sums, whose bits 16 .. 31 are kept; 0: bits 0 .. 15, or short rows */
   int32_t row_start[CONVOLVE_MAX_RANK]; /* added to a row sum after scaling, before the bits are cut */
   int32_t start[CONVOLVE_MAX_SAMPLES];  /* by sample of a pixel: what totals begin with */
+  bool is_byte;          /* no total needs clamping, and bits 16 .. 23 of a total are the sample; shift is 16 */
+  int32_t centre;        /* what totals have of the output's own sample */
   int shift;             /* bits of a total behind the point; -1: the integer tail or the plan's tail ends the total */
   bool has_integer_tail; /* integer_tail ends the total */
   ConvolveIntegerTail integer_tail;
-  bool all_terms; /* totals have the term of low digits times low bytes, too */
 } ConvolveTensorProducts;
 
 /* The integer taps by product: of the row, plan->taps.width, and of the column, plan->taps.height. */
@@ -115,8 +122,8 @@ convolve_tensor_products_row_sums (const ConvolvePlan *plan)
 }
 
 /*
- * Finds integers that keep the promise of convolve.h for this plan, laid out for tensor-separable. False, with *reason
- * set, where there are none.
+ * Fills in the integers of an exact plan or of one of PRODUCTS, laid out for tensor-separable. False, with *reason set,
+ * for any other plan, and where the integers of an exact plan are too large.
  */
 bool convolve_tensor_products_choose (const ConvolvePlan *plan, ConvolveTensorProducts *products,
     ConvolveTensorProductsTaps *taps, const char **reason);
@@ -154,11 +161,15 @@ uint32_t convolve_tensor_products_row_word (const ConvolvePlan *plan, const Conv
 uint32_t convolve_tensor_products_column_word (const ConvolvePlan *plan, const ConvolveTensorProductsTaps *taps, int r,
     int p, int lane, int k);
 
-/* Whether there is a kernel of tensor-separable that keeps the slabs of row sums in registers. */
+/*
+ * Whether there is a kernel of tensor-separable that keeps the slabs of row sums in registers. Samples that lie apart and
+ * centres are for the other kernels, so that the fast ones have no code for these.
+ */
 static inline bool
 convolve_tensor_products_in_registers (const ConvolveTensorProducts *products)
 {
-  return products->rank == 1 && (products->slabs == 2 || products->slabs == 3 || products->slabs == 5);
+  return products->rank == 1 && !products->apart && !products->centre
+      && (products->slabs == 2 || products->slabs == 3 || products->slabs == 5);
 }
 
 /* What the tail in use, the integer tail or the plan's, adds to a total of this sample. */
@@ -170,8 +181,10 @@ convolve_tensor_products_offset (const ConvolvePlan *plan, const ConvolveTensorP
 
 /*
  * The size in bytes of all operands on the device. The operands are, in this order:
- *  - the header: 8 words, the starts of totals as a lane's sums begin with them (for samples 4 g and 4 g + 1, two rows
- *    each, and then for 4 g + 2 and 4 g + 3); and 4 floats, the offsets of the samples 4 g .. 4 g + 3
+ *  - the header. For each sample of a pixel that may be the first of four samples side by side: 8 words, the starts of totals
+ *    as a lane's sums begin with them (for samples 4 g and 4 g + 1, two rows each, and then for 4 g + 2 and 4 g + 3); and 4
+ *    floats, the offsets of the samples 4 g .. 4 g + 3. Then for each of CONVOLVE_MAX_RANK products 4 words, all of them
+ *    row_start, as a lane's row sums begin with them
  *  - rows: [product][two segments][sum][half][lane][segment][register]; a last odd segment is [sum][lane][k]
  *  - columns: [product][slab][lane][k]; or, where slabs stay in registers, [slab][8 rows of outputs][lane][digit][this
  *    slab, next slab], in which the first slab comes after the last.

@@ -81,13 +81,17 @@ convolve_tensor_products_operands_size (const ConvolvePlan *plan, const Convolve
 static uint32_t *
 fill_header (const ConvolvePlan *plan, const ConvolveTensorProducts *products, uint32_t *to)
 {
-  for (int i = 0; i < 8; i++)
-    *to++ = (uint32_t) products->start[i / 2 % plan->pixel.samples];
-  for (int i = 0; i < 4; i++) {
-    float offset = convolve_tensor_products_offset (plan, products, i % plan->pixel.samples);
+  for (int phase = 0; phase < CONVOLVE_TENSOR_PRODUCTS_PHASES; phase++) {
+    for (int i = 0; i < 8; i++)
+      *to++ = (uint32_t) products->start[(phase + i / 2) % plan->pixel.samples];
+    for (int i = 0; i < 4; i++) {
+      float offset = convolve_tensor_products_offset (plan, products, (phase + i) % plan->pixel.samples);
 
-    memcpy (to++, &offset, sizeof (float));
+      memcpy (to++, &offset, sizeof (float));
+    }
   }
+  for (int i = 0; i < 4 * CONVOLVE_MAX_RANK; i++)
+    *to++ = (uint32_t) products->row_start[i / 4];
   return to;
 }
 

@@ -32,11 +32,13 @@ struct ProductsParameters
   bool aligned;        /* rows of the source begin at multiples of 16 */
   bool aligned_stores; /* a lane's four outputs can be written as one word */
   bool copies;         /* not all samples of a pixel are convolved */
-  bool overlaps;       /* launches overlap, so that the kernel calls convolve_wait () */
+  bool apart;    /* as in ConvolveTensorProducts: nothing is aligned then, and lengths are those of dense samples */
+  bool overlaps; /* launches overlap, so that the kernel calls convolve_wait () */
   ConvolveBoundary boundary;
-  unsigned scale;
+  int down, centre;
+  unsigned scale[CONVOLVE_MAX_RANK];
   int row_start[CONVOLVE_MAX_RANK], shift;
-  bool has_integer_tail;
+  bool is_byte, has_integer_tail;
   ConvolveIntegerTail integer_tail;
   float offset[4]; /* of the tail in use, for four samples side by side */
 };
@@ -113,7 +115,7 @@ find_in_tile (Word<T> &word, int64_t begin, int first, int stop, int column)
  */
 template <typename T>
 static __device__ __forceinline__ unsigned
-read_word (const Word<T> &word, const uint8_t *row, bool outside)
+read_word (const ConvolveImage &image, const Word<T> &word, const uint8_t *row, bool outside)
 {
   unsigned all = 0;
 
@@ -121,6 +123,8 @@ read_word (const Word<T> &word, const uint8_t *row, bool outside)
   for (int i = 0; i < word.count; i++) {
     unsigned sample = *(const T *) (row + word.from[i]);
 
+    if (sizeof (T) > 1)
+      sample = convolve_swap (image, sample);
     all |= (outside || word.outside[i] ? word.level[i] : sample) << i * 8 * sizeof (T);
   }
   return all;
@@ -135,7 +139,7 @@ zero_level (const ConvolveImage &image, const ProductsParameters &mask, unsigned
 
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    words[i] = read_word (find_word<T> (image, mask, at + 4 * i), image.source, true);
+    words[i] = read_word (image, find_word<T> (image, mask, at + 4 * i), image.source, true);
   return make_uint4 (words[0], words[1], words[2], words[3]);
 }
 
@@ -145,6 +149,13 @@ clean_chunk (const ConvolveImage &image, uint4 words)
 {
   return make_uint4 (convolve_clean (image, words.x), convolve_clean (image, words.y), convolve_clean (image, words.z),
       convolve_clean (image, words.w));
+}
+
+/* Four clean words with as many of the unused bits as the first pass takes. */
+static __device__ __forceinline__ uint4
+shift_chunk (const ProductsParameters &mask, uint4 words)
+{
+  return make_uint4 (words.x >> mask.down, words.y >> mask.down, words.z >> mask.down, words.w >> mask.down);
 }
 
 /*
@@ -202,7 +213,7 @@ load_rows (const ConvolveImage &image, const ProductsParameters &mask, int rows,
 #pragma unroll
       for (int b = 0; b < BATCH; b++)
         if (row + b * at_once < rows)
-          *(uint4 *) (tile + (row + b * at_once) * mask.pitch) = clean_chunk (image, words[b]);
+          *(uint4 *) (tile + (row + b * at_once) * mask.pitch) = shift_chunk (mask, clean_chunk (image, words[b]));
   }
 }
 
@@ -228,16 +239,20 @@ fill_sides (const ConvolveImage &image, const ProductsParameters &mask, int64_t 
       convolve_wait_for_copies ();
     waited = 1;
     if (find_in_tile (word, begin, first * CHUNK, stop * CHUNK, column)) {
+#pragma unroll
+      for (int i = 0; i < word.count && sizeof (T) > 1; i++)
+        word.level[i] >>= mask.down; /* as the samples of the tile are */
 #pragma unroll 4
       for (int row = start; row < rows && start < at_once; row += at_once)
-        *(unsigned *) (tile + row * mask.pitch + column) = read_word (word, tile + row * mask.pitch, false);
+        *(unsigned *) (tile + row * mask.pitch + column) = read_word (image, word, tile + row * mask.pitch, false);
     } else {
 #pragma unroll 4
       for (int row = start; row < rows && start < at_once; row += at_once) {
         int inside = convolve_boundary_index (mask.boundary, y + row, image.height);
-        unsigned all = read_word (word, image.source + max (inside, 0) * image.source_stride, inside < 0);
+        unsigned all = read_word (image, word, image.source + max (inside, 0) * image.source_stride, inside < 0);
 
-        *(unsigned *) (tile + row * mask.pitch + column) = sizeof (T) == 1 ? all : convolve_clean (image, all);
+        *(unsigned *) (tile + row * mask.pitch + column) =
+            sizeof (T) == 1 ? all : convolve_clean (image, all) >> mask.down;
       }
     }
   }

@@ -51,6 +51,7 @@ const ConvolveVariant convolve_variant_tensor_separable = {
   .name = "tensor-separable",
   .number = 3,
   .idea = "up to four products of a column and a row, as banded matrices on the tensor cores",
+  .does_products = true,
   .accepts = accepts,
   .prepare = convolve_tensor_products_prepare,
   CONVOLVE_ON_DEVICE (tensor_separable),

@@ -9,14 +9,15 @@
 
 /*
  * The first pass for 16 rows: sums is [8 rows][half][sum]. pixels is the lane's word of the first segment in its first
- * row, pitch is in words, and rows are the lane's operands of one product. Each sum begins at `start`.
+ * row, pitch is in words, and rows are the lane's operands of one product. Sum 0 begins at `start`.
  */
 template <int SUMS>
 static __device__ __forceinline__ void
-sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const uint4 *rows, int segments, int start)
+sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const uint4 *rows, int segments,
+    const int4 &start)
 {
   const unsigned *below = pixels + 8 * pitch;
-  const int starts[4] = { start, start, start, start };
+  const int starts[2][4] = { { start.x, start.y, start.z, start.w }, {} };
 
 #pragma unroll
   for (int s = 0; s < SUMS; s++)
@@ -24,8 +25,8 @@ sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const u
     for (int h = 0; h < 2; h++) {
       uint4 taps = rows[(2 * s + h) * 32];
 
-      multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[SEGMENT_WORDS], starts);
-      multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[SEGMENT_WORDS], starts);
+      multiply<true> (sums[0][h][s], taps.x, taps.y, taps.z, taps.w, pixels[0], pixels[SEGMENT_WORDS], starts[s > 0]);
+      multiply<true> (sums[1][h][s], taps.x, taps.y, taps.z, taps.w, below[0], below[SEGMENT_WORDS], starts[s > 0]);
     }
 #pragma unroll 1
   for (segments -= 2; segments > 1; segments -= 2) {
@@ -54,35 +55,52 @@ sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const u
   }
 }
 
-/* The second pass from a ring of SLABS slabs in registers, of which number `slot` is the newest. */
+/*
+ * The second pass from a ring of SLABS slabs in registers, of which number `slot` is the newest. Low digits times low bytes
+ * are first, because their sums need registers of their own until these are folded.
+ */
 template <int DIGITS, int SLABS, int SLOTS>
 static __device__ __forceinline__ void
 sum_slabs_in_registers (Totals (&totals)[2][2], const Slab (&kept)[SLOTS], int slot, const uint4 *columns)
 {
-#pragma unroll
-  for (int s = 0; s < SLABS; s += 2) {
-    /* The oldest slab, in the slot after the newest one, meets the taps of slab 0. */
-    const int age = (s + SLABS - 1 - slot) % SLOTS, next = s + 1 < SLABS ? s + 1 : s;
+  int low[2][2][4] = {};
 
 #pragma unroll
-    for (int b = 0; b < 2; b++) {
-      uint4 taps = columns[(2 * age + b) * 32];
+  for (int pass = DIGITS > 1 ? 0 : 1; pass < 2; pass++) {
+#pragma unroll
+    for (int s = 0; s < SLABS; s += 2) {
+      /* The oldest slab, in the slot after the newest one, meets the taps of slab 0. */
+      const int age = (s + SLABS - 1 - slot) % SLOTS, next = s + 1 < SLABS ? s + 1 : s;
 
 #pragma unroll
-      for (int h = 0; h < 2; h++)
-        if (next > s)
-          add_two_slabs<DIGITS> (totals[b][h], kept[s], kept[next], h, taps);
-        else
-          add_slab<DIGITS, false> (totals[b][h], kept[s], h, taps.x, taps.z);
+      for (int b = 0; b < 2; b++) {
+        uint4 taps = columns[(2 * age + b) * 32];
+
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+          if (pass == 0 && next > s)
+            add_two_low (low[b][h], kept[s], kept[next], h, taps);
+          else if (pass == 0)
+            add_low (low[b][h], kept[s], h, taps.x);
+          else if (next > s)
+            add_two_slabs<DIGITS> (totals[b][h], kept[s], kept[next], h, taps);
+          else
+            add_slab<DIGITS> (totals[b][h], kept[s], h, taps.x, taps.z);
+      }
     }
+#pragma unroll
+    for (int i = 0; i < 4 && pass == 0; i++)
+      fold (totals[i / 2][i % 2], low[i / 2][i % 2]);
   }
 }
 
 /* The second pass from a ring in shared memory, [product][slab][half][lane]. newest is the place of the last slab. */
-template <int DIGITS, bool ALL_TERMS>
+template <int DIGITS>
 static __device__ __forceinline__ void
 sum_slabs_in_shared (Totals (&totals)[2][2], const uint4 *ring, int newest, int slabs, int rank, const uint4 *columns)
 {
+  int low[2][2][4] = {};
+
 #pragma unroll 1
   for (int p = 0, from = newest; p < slabs; p++) {
     from = from + 1 < slabs ? from + 1 : 0;
@@ -97,18 +115,44 @@ sum_slabs_in_shared (Totals (&totals)[2][2], const uint4 *ring, int newest, int 
 
         slab.low[h][0] = bytes.x, slab.low[h][1] = bytes.y;
         slab.high[h][0] = bytes.z, slab.high[h][1] = bytes.w;
-        add_slab<DIGITS, ALL_TERMS> (totals[0][h], slab, h, taps.x, taps.y);
-        add_slab<DIGITS, ALL_TERMS> (totals[1][h], slab, h, taps.z, taps.w);
+        add_slab<DIGITS> (totals[0][h], slab, h, taps.x, taps.y);
+        add_slab<DIGITS> (totals[1][h], slab, h, taps.z, taps.w);
+        if (DIGITS > 1) {
+          add_low (low[0][h], slab, h, taps.x);
+          add_low (low[1][h], slab, h, taps.z);
+        }
       }
     }
+  }
+#pragma unroll
+  for (int i = 0; i < 4 && DIGITS > 1; i++)
+    fold (totals[i / 2][i % 2], low[i / 2][i % 2]);
+}
+
+/*
+ * Adds the centre's own tap times the lane's samples to the totals of 16 rows. own is the place of the first sample in the
+ * tile.
+ */
+template <typename T>
+static __device__ __forceinline__ void
+add_centre (const ConvolveImage &image, const ProductsParameters &mask, const uint8_t *own, Totals (&totals)[2][2])
+{
+#pragma unroll
+  for (int i = 0; i < 4; i++) { /* rows 2 t, 2 t + 1, 2 t + 8 and 2 t + 9 */
+    const uint8_t *row = own + (i / 2 * 8 + i % 2) * mask.pitch;
+
+#pragma unroll
+    for (int n = 0; n < 4; n++)
+      totals[i / 2][n / 2].middle[n % 2 * 2 + i % 2] +=
+          mask.centre * (int) (sizeof (T) == 1 ? row[n] : ((const uint16_t *) row)[n] >> (image.shift - mask.down));
   }
 }
 
 /* Blocks on a multiprocessor, for the compiler. With more, the registers would not hold the ring. */
 static constexpr int
-blocks_of (int sample_size, bool all_terms, int slabs)
+blocks_of (int sample_size, bool exact, int slabs)
 {
-  return slabs > 3 ? 4 : (slabs == 3 ? 6 : 7) - sample_size - all_terms;
+  return slabs > 3 ? 4 : (slabs == 3 ? 6 : 7) - sample_size - (!exact && !slabs);
 }
 
 /*
@@ -139,17 +183,16 @@ blocks_of (int sample_size, bool all_terms, int slabs)
  * 1 * 232 + 44 * 3 = 364 and 44 * 232 / 256 = 39: the total is 1171, which is 300 * 1000 / 256 rounded down.
  *
  * EXACT: column taps have one digit. SLABS: the slabs of the ring, in registers; 0 for a ring in shared memory, of any
- * size and for any number of products. ALL_TERMS: see ConvolveTensorProducts.
+ * size and for any number of products. SHORT: row sums are short, see ConvolveTensorProducts.
  */
-template <typename T, bool EXACT, int SLABS, bool ALL_TERMS>
-__global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), ALL_TERMS, SLABS))
+template <typename T, bool EXACT, bool SHORT, int SLABS>
+__global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), EXACT, SLABS))
     convolve_tensor_separable (const __grid_constant__ ConvolveImage image,
         const __grid_constant__ ProductsParameters mask)
 {
 #if __CUDA_ARCH__ >= 800
   constexpr int DIGITS = EXACT ? 1 : 2, SUMS = DIGITS + sizeof (T) - 1, SLOTS = SLABS ? SLABS : 1;
   extern __shared__ uint4 shared[];
-  const int4 *starts = (const int4 *) shared; /* the header: starts of both halves' totals, and four offsets */
   const int lane = threadIdx.x, top = image.y0 + blockIdx.y * mask.height, bottom = min (top + mask.height, image.y1);
   const int slabs = SLABS ? SLABS : mask.slabs, rank = SLABS ? 1 : mask.rank;
   const int slabs_made = (bottom - top + ROWS - 1) / ROWS + slabs - 1; /* of row sums, by this block */
@@ -158,9 +201,12 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), ALL_TERM
   uint4 *ring = (uint4 *) (tile + mask.tile_size) + threadIdx.y * rank * slabs * SLAB_CHUNKS + lane;
   const uint8_t *first_output = tile + mask.margin + threadIdx.y * GROUP * sizeof (T);
   const unsigned *pixels = (const unsigned *) (first_output - mask.lead + lane / 4 * mask.pitch + lane % 4 * 4);
-  /* The tile's samples at the lane's outputs, for those that are copied. */
-  const uint8_t *own = first_output + lane / 4 * 4 + (image.mask_height / 2 + lane % 4 * 2) * mask.pitch;
+  /* The tile's samples at the lane's outputs, for those that are copied and for the centre's own tap. */
+  const uint8_t *own = first_output + lane / 4 * 4 * sizeof (T) + (image.mask_height / 2 + lane % 4 * 2) * mask.pitch;
   const Outputs outputs = find_outputs<T> (image, mask, blockIdx.x);
+  /* The header: starts of both halves' totals and four offsets; and the starts of row sums. */
+  const int4 *starts = (const int4 *) shared + (mask.samples == 3 ? outputs.x % 3 * 3 : 0);
+  const int4 *row_starts = (const int4 *) shared + ROW_STARTS;
   Slab kept[SLOTS]; /* the ring in registers, or the newest slab alone */
 
   if (mask.overlaps)
@@ -184,11 +230,12 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), ALL_TERM
         break;
 #pragma unroll 1
       for (int r = 0; r < rank; r++) {
+        const int begin = SUMS > 1 ? 0 : mask.row_start[r];
         int sums[2][2][SUMS][4];
 
         sum_rows<SUMS> (sums, pixels, mask.pitch / 4, rows + r * mask.segments * SUMS * 32, mask.segments,
-            SUMS > 1 ? 0 : mask.row_start[r]);
-        pack_rows<SUMS> (kept[slot], sums, mask.scale, mask.row_start[r]);
+            SHORT ? row_starts[r] : make_int4 (begin, begin, begin, begin));
+        pack_rows<SUMS, SHORT> (kept[slot], sums, mask.scale[r], mask.row_start[r]);
 #pragma unroll
         for (int h = 0; h < 2 && !SLABS; h++)
           ring[((r * slabs + place) * 2 + h) * 32] =
@@ -203,14 +250,16 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), ALL_TERM
       for (int i = 0; i < 4; i++) {
         int4 start = starts[i % 2];
 
-        totals[i / 2][i % 2] = { { start.x, start.y, start.z, start.w }, {}, {} };
+        totals[i / 2][i % 2] = { { start.x, start.y, start.z, start.w }, {} };
       }
+      if (!EXACT && !SLABS && mask.centre)
+        add_centre<T> (image, mask, own, totals);
       if (SLABS)
         sum_slabs_in_registers<DIGITS, SLABS, SLOTS> (totals, kept, slot, columns);
       else
-        sum_slabs_in_shared<DIGITS, ALL_TERMS> (totals, ring, place, slabs, rank, columns);
+        sum_slabs_in_shared<DIGITS> (totals, ring, place, slabs, rank, columns);
       uint2 words[4];
-      finish<T, EXACT, ALL_TERMS> (image, mask, totals, (const float4 *) (starts + 2), words);
+      finish<T, EXACT> (image, mask, totals, (const float4 *) (starts + 2), words);
       if (sizeof (T) == 1 && mask.copies)
 #pragma unroll
         for (int i = 0; i < 4; i++)
@@ -218,8 +267,17 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), ALL_TERM
               | (*(const unsigned *) (own + (i / 2 * 8 + i % 2) * mask.pitch) & outputs.copied);
       if (unclipped && y - lane % 4 * 2 + ROWS <= bottom)
         store<T> (to, image.destination_stride, ROWS, true, outputs, words);
-      else
+      else if (EXACT || SLABS || !mask.apart)
         store<T> (to, image.destination_stride, bottom - y, false, outputs, words);
+      else
+#pragma unroll 1
+        for (int i = 0; i < 4; i++)
+          if (y + i / 2 * 8 + i % 2 < bottom)
+            store_apart<T> (image, mask.samples, outputs.x, outputs.begin, outputs.end, y + i / 2 * 8 + i % 2,
+                i == 0       ? words[0]
+                    : i == 1 ? words[1]
+                    : i == 2 ? words[2]
+                             : words[3]);
       y += ROWS;
       to += ROWS * image.destination_stride;
       own += ROWS * mask.pitch;
@@ -255,7 +313,7 @@ choose_height (const ConvolvePlan *plan, const ProductsParameters &mask, int col
   const ConvolveTensorProducts *products = &((const ConvolveTensorProductsFound *) plan->prepared)->products;
   const int multiprocessors = convolve_device_multiprocessors (plan->device);
   const int digits = convolve_tensor_products_digits (plan), sums = convolve_tensor_products_row_sums (plan);
-  const int most = blocks_of (convolve_sample_size (plan->pixel.type), products->all_terms,
+  const int most = blocks_of (convolve_sample_size (plan->pixel.type), plan->exact,
       convolve_tensor_products_in_registers (products) ? mask.slabs : 0);
   const size_t limit = convolve_device_shared_limit (plan->device);
   double least = 0;
@@ -285,43 +343,49 @@ struct Loaded
   ProductsParameters mask;
 };
 
-/* The kernels by the ring: of 2, 3 or 5 slabs in registers, in shared memory, in shared memory with all terms. */
+/* The kernels by the ring: of 2, 3 or 5 slabs in registers, or in shared memory. */
 enum
 {
   RING_OF_2,
   RING_OF_3,
   RING_OF_5,
   RING_IN_SHARED,
-  RING_IN_SHARED_ALL_TERMS,
   N_RINGS
 };
 
 static int
 choose_ring (const ConvolveTensorProducts *products)
 {
-  if (products->all_terms)
-    return RING_IN_SHARED_ALL_TERMS;
   if (!convolve_tensor_products_in_registers (products))
     return RING_IN_SHARED;
   return products->slabs == 2 ? RING_OF_2 : products->slabs == 3 ? RING_OF_3 : RING_OF_5;
 }
 
+/* The kernels by the row sums. */
+enum
+{
+  LONG_ROWS,
+  SHORT_ROWS,
+  EXACT_ROWS,
+  N_ROW_KINDS
+};
+
 ConvolveStatus
 convolve_tensor_separable_load (ConvolvePlan *plan, ConvolveError *error)
 {
-#define KERNEL(T, EXACT, SLABS, ALL_TERMS) (const void *) convolve_tensor_separable<T, EXACT, SLABS, ALL_TERMS>
-#define BY_RING(T, EXACT) \
+#define KERNEL(T, EXACT, SHORT, SLABS) (const void *) convolve_tensor_separable<T, EXACT, SHORT, SLABS>
+#define BY_RING(T, EXACT, SHORT) \
   { \
-    KERNEL (T, EXACT, 2, false), KERNEL (T, EXACT, 3, false), KERNEL (T, EXACT, 5, false), \
-        KERNEL (T, EXACT, 0, false), KERNEL (T, EXACT, 0, !EXACT) \
+    KERNEL (T, EXACT, SHORT, 2), KERNEL (T, EXACT, SHORT, 3), KERNEL (T, EXACT, SHORT, 5), KERNEL (T, EXACT, SHORT, 0) \
   }
-  static const void *const kernels[CONVOLVE_N_SAMPLE_TYPES][2][N_RINGS] = {
-    { BY_RING (uint8_t, false), BY_RING (uint8_t, true) },
-    { BY_RING (uint16_t, false), BY_RING (uint16_t, true) },
+  static const void *const kernels[CONVOLVE_N_SAMPLE_TYPES][N_ROW_KINDS][N_RINGS] = {
+    { BY_RING (uint8_t, false, false), BY_RING (uint8_t, false, true), BY_RING (uint8_t, true, false) },
+    { BY_RING (uint16_t, false, false), {}, BY_RING (uint16_t, true, false) },
   };
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveTensorProducts *products = &((const ConvolveTensorProductsFound *) plan->prepared)->products;
   const int ring = choose_ring (products);
+  const int row_kind = plan->exact ? EXACT_ROWS : products->short_rows ? SHORT_ROWS : LONG_ROWS;
   Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
 
   if (!loaded)
@@ -340,9 +404,9 @@ convolve_tensor_separable_load (ConvolvePlan *plan, ConvolveError *error)
    */
   mask->overlaps = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples != 2;
   loaded->fixed = convolve_tensor_products_operands_size (plan, products);
-  if (ring >= RING_IN_SHARED)
+  if (ring == RING_IN_SHARED)
     loaded->fixed += (size_t) TILE_WARPS * products->rank * products->slabs * CONVOLVE_TENSOR_PRODUCTS_SLAB_BYTES;
-  loaded->kernel = kernels[pixel->type][plan->exact][ring];
+  loaded->kernel = kernels[pixel->type][row_kind][ring];
   return convolve_allow_shared (plan->device, loaded->kernel, SIZE_MAX, error);
 }
 
