@@ -28,16 +28,31 @@ convolve_border_are_bytes (const float *taps, int count)
 }
 
 bool
+convolve_border_accepts_layout (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolvePixel *pixel = &plan->pixel;
+
+  *reason = "the pixels are not 1, 2 or 4 samples in the machine's byte order with no bytes between them, or none of "
+            "their samples is convolved";
+  return pixel->samples != 3 && pixel->stride == pixel->samples * convolve_sample_size (pixel->type) && !pixel->swapped
+      && pixel->select;
+}
+
+bool
+convolve_border_accepts_side (const ConvolvePlan *plan, const char **reason)
+{
+  *reason = "the mask is larger than 9x9";
+  return plan->taps.width <= CONVOLVE_BORDER_SIDE && plan->taps.height <= CONVOLVE_BORDER_SIDE;
+}
+
+bool
 convolve_border_accepts_pixels (const ConvolvePlan *plan, const char **reason)
 {
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveTaps *taps = &plan->taps;
   double gain = convolve_border_magnitude (taps->taps, taps->width * taps->height) * fabs (plan->tail.scale), most = 0;
 
-  *reason = "the pixels are not 1, 2 or 4 samples in the machine's byte order with no bytes between them, or none of "
-            "their samples is convolved";
-  if (pixel->samples == 3 || pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped
-      || !pixel->select)
+  if (!convolve_border_accepts_layout (plan, reason))
     return false;
   for (int i = 0; i < pixel->samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
@@ -50,9 +65,7 @@ convolve_border_accepts_pixels (const ConvolvePlan *plan, const char **reason)
 bool
 convolve_border_accepts (const ConvolvePlan *plan, const char **reason)
 {
-  *reason = "the mask is larger than 9x9";
-  return plan->taps.width <= CONVOLVE_BORDER_SIDE && plan->taps.height <= CONVOLVE_BORDER_SIDE
-      && convolve_border_accepts_pixels (plan, reason);
+  return convolve_border_accepts_side (plan, reason) && convolve_border_accepts_pixels (plan, reason);
 }
 
 bool

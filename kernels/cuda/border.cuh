@@ -346,35 +346,56 @@ convolve_store_integers (const ConvolveImage &image, const ConvolveIntegerTail &
   convolve_store_words (to, out);
 }
 
+/* The offsets of the columns of four border pixels from x on, with their neighbours, in a row, in bytes; -1: the zero level. */
+template <int K>
+static __device__ __forceinline__ void
+convolve_border_columns (const ConvolveImage &image, const ConvolveParts &parts, int x,
+    int (&column)[K + CONVOLVE_GROUP - 1])
+{
+#pragma unroll
+  for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++) {
+    int at = convolve_boundary_index (parts.boundary, x + i - K / 2, image.width);
+    column[i] = at < 0 ? -1 : at * image.pixel_stride;
+  }
+}
+
+/* One sample of these columns in row y, which goes through the boundary as well. */
+template <typename T, int K>
+static __device__ __forceinline__ void
+convolve_border_values (const ConvolveImage &image, const ConvolveParts &parts,
+    const int (&column)[K + CONVOLVE_GROUP - 1], int y, int sample, int (&values)[K + CONVOLVE_GROUP - 1])
+{
+  int row = convolve_boundary_index (parts.boundary, y, image.height);
+  const uint8_t *line = image.source + row * image.source_stride + sample * sizeof (T);
+
+#pragma unroll
+  for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++) {
+    int word = (int) image.zero[sample] << image.shift;
+
+    if (row >= 0 && column[i] >= 0)
+      word = *(const T *) (line + column[i]);
+    values[i] = sizeof (T) > 1 ? min (word >> image.shift, image.maximum) : word;
+  }
+}
+
 /* Adds the products of one sample of the four border pixels from x on. Coordinates of neighbours go through the boundary. */
 template <typename T, int K>
 static __device__ __forceinline__ void
 convolve_border_sums (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K], int x, int y,
     int sample, float (&sums)[CONVOLVE_GROUP])
 {
-  int column[K + CONVOLVE_GROUP - 1]; /* offsets of the columns in a row, in bytes; -1: the zero level */
+  int column[K + CONVOLVE_GROUP - 1];
 
-#pragma unroll
-  for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++) {
-    int at = convolve_boundary_index (parts.boundary, x + i - K / 2, image.width);
-    column[i] = at < 0 ? -1 : at * image.pixel_stride;
-  }
+  convolve_border_columns<K> (image, parts, x, column);
 #pragma unroll(K > 5 ? 1 : K)
   for (int j = 0; j < K; j++) {
-    int row = convolve_boundary_index (parts.boundary, y + j - K / 2, image.height);
-    const uint8_t *line = image.source + row * image.source_stride + sample * sizeof (T);
+    int words[K + CONVOLVE_GROUP - 1];
     float values[K + CONVOLVE_GROUP - 1];
 
+    convolve_border_values<T, K> (image, parts, column, y + j - K / 2, sample, words);
 #pragma unroll
-    for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++) {
-      int word = (int) image.zero[sample] << image.shift;
-
-      if (row >= 0 && column[i] >= 0)
-        word = *(const T *) (line + column[i]);
-      if (sizeof (T) > 1) /* with the factor 2^shift, as convolve_value () has it */
-        word = min (word >> image.shift, image.maximum) << image.shift;
-      values[i] = word;
-    }
+    for (int i = 0; i < K + CONVOLVE_GROUP - 1; i++)
+      values[i] = sizeof (T) > 1 ? words[i] << image.shift : words[i]; /* with the factor of convolve_value () */
 #pragma unroll
     for (int c = 0; c < CONVOLVE_GROUP; c++) {
       float part = 0;

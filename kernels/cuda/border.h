@@ -25,7 +25,13 @@ convolve_border_size (const ConvolvePlan *plan)
   return side <= 3 ? 0 : (side - 3) / 2;
 }
 
-/* Whether the pixels can be read in aligned words, and results stay small enough for convolve_floor (). */
+/* Whether the pixels can be read in aligned words. */
+bool convolve_border_accepts_layout (const ConvolvePlan *plan, const char **reason);
+
+/* Whether the mask is up to 9x9. */
+bool convolve_border_accepts_side (const ConvolvePlan *plan, const char **reason);
+
+/* As convolve_border_accepts_layout (), where results stay small enough for convolve_floor (), too. */
 bool convolve_border_accepts_pixels (const ConvolvePlan *plan, const char **reason);
 
 /* As convolve_border_accepts_pixels (), for masks up to 9x9. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/border.cuh"
+#include "cuda/border_product.cuh"
 
 CONVOLVE_DEVICE_FUNCTIONS (fused);
 
@@ -69,6 +70,81 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   convolve_store_sums<T, S, W, R> (image, tile, sums, &words[K / 2]);
 }
 
+/* The second parameter of the kernel for PRODUCTS. */
+template <int K>
+struct FusedProduct
+{
+  ConvolveParts parts;
+  ConvolveProductTaps<K> product;
+  ConvolveBorderFloats floats;
+  float row[K];
+};
+
+/*
+ * Sample k of words as convolve_value () has it. ALIGNED: samples fill their 16 bits at the top, as in P010, so that none is
+ * above the largest. Then one instruction moves a sample, without its unused bits, into the low bits of the float 2^23: an
+ * upper one loses its factor 2^shift by this, and gets that back in the subtraction.
+ */
+template <typename T, bool ALIGNED>
+static __device__ __forceinline__ float
+value_of (const ConvolveImage &image, const ConvolveBorderFloats &floats, const uint32_t *words, int k)
+{
+  if (!ALIGNED)
+    return convolve_value<T> (image, words, k);
+  if (k % 2 == 0)
+    return __uint_as_float ((words[k / 2] & floats.mask) | CONVOLVE_2_23_BITS) - CONVOLVE_2_23;
+  return __fmaf_rn (__uint_as_float (__funnelshift_r (words[k / 2], floats.above, 16 + image.shift)), floats.unit,
+      floats.base);
+}
+
+/*
+ * PRODUCTS, see cuda/border_product.h. Row sums are exact in single precision, because none reaches 2^24 times the samples'
+ * factor. The cut is one instruction: the row sum is scaled and rounded down into the low bits of CONVOLVE_MAGIC. The integer
+ * products down columns take these bits as they are, and the start has what CONVOLVE_MAGIC adds less.
+ */
+template <typename T, int K, int S, int W, int R, bool ALIGNED, bool CLAMPS>
+__global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
+    convolve_fused_product (const __grid_constant__ ConvolveImage image, const __grid_constant__ FusedProduct<K> taps)
+{
+  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, bytes = S * sizeof (T);
+  const ConvolveProductTaps<K> &product = taps.product;
+  uint32_t words[rows][(W + 2) * bytes], sums[R][S][columns];
+
+  convolve_wait ();
+  if (convolve_border_product<T, S, K, CLAMPS> (image, taps.parts, product))
+    return;
+  int2 tile = convolve_tile<W, R> (taps.parts);
+  convolve_load_tile<bytes, W, K> (image, tile, words);
+#pragma unroll
+  for (int i = 0; i < R * S * columns; i++)
+    sums[0][0][i] = taps.floats.start[i / columns % S];
+#pragma unroll
+  for (int n = 0; n < rows; n++)
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+      float values[columns + K - 1];
+
+#pragma unroll
+      for (int i = 0; i < columns + K - 1; i++)
+        values[i] = value_of<T, ALIGNED> (image, taps.floats, words[n], (CONVOLVE_GROUP - K / 2 + i) * S + s);
+#pragma unroll
+      for (int c = 0; c < columns; c++) {
+        float row = taps.floats.row_start;
+
+#pragma unroll
+        for (int i = 0; i < K; i++)
+          row = __fmaf_rn (taps.row[i], values[c + i], row);
+        uint32_t bits = __float_as_uint (__fmaf_rd (row, taps.floats.cut, CONVOLVE_MAGIC));
+
+#pragma unroll
+        for (int r = 0; r < R; r++)
+          if (n - r >= 0 && n - r < K)
+            sums[r][s][c] += (uint32_t) product.column[n - r < 0 || n - r >= K ? 0 : n - r] * bits;
+      }
+    }
+  convolve_store_products<T, S, W, R, K, CLAMPS> (image, product, tile, sums, &words[K / 2]);
+}
+
 /* Centres the factors in K weights each and loads the kernel. */
 template <typename T, int K, int S, int W, int R>
 static ConvolveStatus
@@ -89,9 +165,77 @@ load (ConvolvePlan *plan, ConvolveError *error)
       error);
 }
 
+/* The same for PRODUCTS. */
+template <typename T, int K, int S, int W, int R, bool ALIGNED, bool CLAMPS>
+static ConvolveStatus
+load_product_as (ConvolvePlan *plan, ConvolveError *error)
+{
+  FusedProduct<K> taps = {};
+  ConvolveBorderProduct product;
+
+  convolve_border_product_init (plan, K, CLAMPS, &product);
+  convolve_border_product_floats (plan, &product, &taps.floats);
+  taps.product = convolve_product_taps<K> (product);
+  for (int i = 0; i < K; i++)
+    taps.row[i] = (float) product.row[i];
+  return convolve_border_load<K, W, R> (plan, (const void *) convolve_fused_product<T, K, S, W, R, ALIGNED, CLAMPS>,
+      taps, CONVOLVE_WARPS, error);
+}
+
+/* Two kernels for 16-bit samples: the fast one for most plans, and one for all others. */
+template <typename T, int K, int S, int W, int R>
+static ConvolveStatus
+load_product (ConvolvePlan *plan, ConvolveError *error)
+{
+  const bool aligned = sizeof (T) > 1 && plan->pixel.shift + plan->pixel.depth == 16;
+
+  return aligned && !convolve_border_product_clamps (plan)
+      ? load_product_as<T, K, S, W, R, sizeof (T) != 1, sizeof (T) == 1> (plan, error)
+      : load_product_as<T, K, S, W, R, false, true> (plan, error);
+}
+
+/* A small plane has too few large tiles to keep a GPU at work: less than that of a frame of 4 million pixels. */
+static bool
+is_small (const ConvolvePlan *plan)
+{
+  return plan->pixels > 0 && plan->pixels * (plan->pixel.samples == 2 ? 4 : 1) <= 1 << 22;
+}
+
+static ConvolveStatus
+load_products (ConvolvePlan *plan, ConvolveError *error)
+{
+  /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
+  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
+  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
+    {
+        { load_product<uint8_t, 3, 1, 2, 4>, load_product<uint8_t, 3, 2, 1, 8>, load_product<uint8_t, 3, 4, 1, 4> },
+        { load_product<uint8_t, 5, 1, 2, 4>, load_product<uint8_t, 5, 2, 1, 8>, load_product<uint8_t, 5, 4, 1, 4> },
+        { load_product<uint8_t, 7, 1, 1, 8>, load_product<uint8_t, 7, 2, 1, 8>, load_product<uint8_t, 7, 4, 1, 4> },
+        { load_product<uint8_t, 9, 1, 1, 8>, load_product<uint8_t, 9, 2, 1, 8>, load_product<uint8_t, 9, 4, 1, 4> },
+    },
+    {
+        { load_product<uint16_t, 3, 1, 1, 8>, load_product<uint16_t, 3, 2, 1, 4>, load_product<uint16_t, 3, 4, 1, 4> },
+        { load_product<uint16_t, 5, 1, 1, 8>, load_product<uint16_t, 5, 2, 1, 4>, load_product<uint16_t, 5, 4, 1, 4> },
+        { load_product<uint16_t, 7, 1, 1, 8>, load_product<uint16_t, 7, 2, 1, 4>, load_product<uint16_t, 7, 4, 1, 4> },
+        { load_product<uint16_t, 9, 1, 1, 8>, load_product<uint16_t, 9, 2, 1, 4>, load_product<uint16_t, 9, 4, 1, 2> },
+    },
+  };
+  /* Deep samples of one to a pixel in a small plane. */
+  static const Load small[4] = { load_product<uint16_t, 3, 1, 1, 4>, load_product<uint16_t, 5, 1, 1, 4>,
+    load_product<uint16_t, 7, 1, 1, 4>, load_product<uint16_t, 9, 1, 1, 4> };
+  const int size = convolve_border_size (plan);
+
+  if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples == 1)
+    return small[size](plan, error);
+  return loads[plan->pixel.type][size][plan->pixel.samples / 2](plan, error);
+}
+
 ConvolveStatus
 convolve_fused_load (ConvolvePlan *plan, ConvolveError *error)
 {
+  if (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS)
+    return load_products (plan, error);
+
   /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][3] = {

@@ -140,17 +140,24 @@ convolve_load (const ConvolveImage &image, int x, int y, int sample)
   return min ((int) (convolve_swap (image, word) >> image.shift), image.maximum);
 }
 
+/* Stores a code value. */
+template <typename T>
+__device__ __forceinline__ void
+convolve_store_value (const ConvolveImage &image, int x, int y, int sample, unsigned value)
+{
+  if (sizeof (T) > 1)
+    value = convolve_swap (image, value << image.shift);
+  *convolve_destination<T> (image, x, y, sample) = (T) value;
+}
+
 /* Stores the sample that a sum becomes. */
 template <typename T, typename Sum>
 __device__ __forceinline__ void
 convolve_store (const ConvolveImage &image, int x, int y, int sample, Sum sum)
 {
-  unsigned value = sizeof (Sum) == sizeof (float) ? convolve_tail_float (&image.tail, sample, (float) sum)
-                                                  : convolve_tail_double (&image.tail, sample, sum);
-
-  if (sizeof (T) > 1)
-    value = convolve_swap (image, value << image.shift);
-  *convolve_destination<T> (image, x, y, sample) = (T) value;
+  convolve_store_value<T> (image, x, y, sample,
+      sizeof (Sum) == sizeof (float) ? convolve_tail_float (&image.tail, sample, (float) sum)
+                                     : convolve_tail_double (&image.tail, sample, sum));
 }
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/accepts.h"
 #include "cuda/border.h"
+#include "cuda/border_product.h"
 
 CONVOLVE_DEVICE_FUNCTIONS (packed_separable);
 
@@ -12,6 +13,10 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
   const ConvolveTaps *taps = &plan->taps;
 
+  if (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS) {
+    *reason = "the pixel format has samples of more than 8 bits";
+    return plan->pixel.type == CONVOLVE_SAMPLE_U8 && convolve_border_accepts_product (plan, reason);
+  }
   if (!convolve_accepts_rank_1 (plan, reason))
     return false;
   *reason = "the mask's row and column are not integers -128 to 127, or the row's sum of magnitudes is above 257";
@@ -25,7 +30,8 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 const ConvolveVariant convolve_variant_packed_separable = {
   .name = "packed-separable",
   .number = 4,
-  .idea = "a column times a row of 8-bit integers: four products in an instruction along rows, two down columns",
+  .does_products = true,
+  .idea = "a column times a row of integers on 8-bit samples: four products in an instruction along rows",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (packed_separable),
 };

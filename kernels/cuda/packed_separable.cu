@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/border.cuh"
+#include "cuda/border_product.cuh"
 
 CONVOLVE_DEVICE_FUNCTIONS (packed_separable);
 
@@ -98,6 +99,129 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *V)
     convolve_store_integers<S, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
 }
 
+/* The second parameter of the kernel for PRODUCTS. */
+template <int K>
+struct PackedProduct
+{
+  ConvolveParts parts;
+  ConvolveProductTaps<K> product;
+  int even[(K + 1) / 2], odd[(K + 1) / 2]; /* see convolve_border_product_pairs () */
+};
+
+/* sum plus two products of a signed 16-bit weight and an unsigned byte: the lower or the upper two bytes of a word. */
+static __device__ __forceinline__ int
+dot_of_bytes (int taps, uint32_t bytes, int half, int sum)
+{
+  int result;
+
+  if (half)
+    asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(taps), "r"(bytes), "r"(sum));
+  else
+    asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(taps), "r"(bytes), "r"(sum));
+  return result;
+}
+
+/*
+ * One sample of the four pixels of group g of a row, as convolve_pick (). Of the first and the last group of four samples to a
+ * pixel, the K / 2 pixels that the mask meets are enough where they are up to two. Of the others, two samples share the first
+ * step.
+ */
+template <int K, int S, int W>
+static __device__ __forceinline__ uint32_t
+pick (const uint32_t *words, int g, int s)
+{
+  const uint32_t *group = words + g * S;
+  const unsigned two = s | (s + 4) << 4;
+
+  if (S < 4)
+    return convolve_pick<S> (group, s);
+  if (K <= 5 && g == 0)
+    return __byte_perm (group[2 % S], group[S - 1], two << 8);
+  if (K <= 5 && g == W + 1)
+    return __byte_perm (group[0], group[1 % S], two);
+  const unsigned both = s < 2 ? 0x5140 : 0x7362;
+
+  return __byte_perm (__byte_perm (group[0], group[1 % S], both), __byte_perm (group[2 % S], group[S - 1], both),
+      s % 2 == 0 ? 0x5410 : 0x7632);
+}
+
+/*
+ * The row sum before the cut for sample s of output c, from the row's words and the bytes that pick () made of them. Bytes are
+ * met in pairs that begin at even places, by the even or the odd weights: no byte is moved. In a row of three weights, one
+ * byte of a group beside the tile's is met where it lies in the words.
+ */
+template <int K, int S, int W>
+static __device__ __forceinline__ int
+row_sum (const uint32_t *words, const uint32_t *bytes, int s, int c, const int *even, const int *odd, int sum)
+{
+  const int first = CONVOLVE_GROUP + c - K / 2, before = CONVOLVE_GROUP - S + s;
+
+#pragma unroll
+  for (int i = 0; i < (K + 1) / 2; i++) {
+    const int at = first - first % 2 + 2 * i;
+
+    if (K == 3 && S > 1 && c == 0 && i == 0)
+      sum = dot_of_bytes (before % 2 ? odd[0] : (int) ((unsigned) odd[0] >> 16), words[S - 1], before / 2, sum);
+    else if (K == 3 && S > 1 && c == W * CONVOLVE_GROUP - 1 && i == 1)
+      sum = dot_of_bytes (s % 2 ? even[1] << 16 : even[1], words[(W + 1) * S], s / 2, sum);
+    else
+      sum = dot_of_bytes (first % 2 ? odd[i] : even[i], bytes[at / 4], at % 4 / 2, sum);
+  }
+  return sum;
+}
+
+/*
+ * PRODUCTS, see cuda/border_product.h. Along rows, dp2a does two products of a weight of 16 bits. Down columns, one multiply-add
+ * of 32 bits does a product of a weight with a row sum: dp2a on pairs of row sums would take two instructions for the two
+ * bytes of a weight, and save none.
+ *
+ * For example, with the row a b c and samples s0 .. s7, output 1 of a group begins at the even place 4 and output 2 at an odd
+ * one:
+ *
+ *     even  | a | b | c | 0 |     output 1: a s4 + b s5 by the lower half of a word, c s6 by its upper half
+ *     odd   | 0 | a | b | c |     output 2: a s5 by the lower half, b s6 + c s7 by the upper half
+ */
+template <int K, int S, int W, int R, int V, bool CLAMPS>
+__global__ void __launch_bounds__ (CONVOLVE_LANES *V)
+    convolve_packed_product (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedProduct<K> taps)
+{
+  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
+  const ConvolveProductTaps<K> &product = taps.product;
+  uint32_t words[rows][(W + 2) * S], sums[R][S][columns];
+  int even[(K + 1) / 2], odd[(K + 1) / 2];
+
+  convolve_wait ();
+  if (convolve_border_product<uint8_t, S, K, CLAMPS> (image, taps.parts, product))
+    return;
+  int2 tile = convolve_tile<W, R> (taps.parts);
+  convolve_load_tile<S, W, K> (image, tile, words);
+  convolve_take (even, taps.even);
+  convolve_take (odd, taps.odd);
+#pragma unroll
+  for (int i = 0; i < R * S * columns; i++)
+    sums[0][0][i] = product.start[i / columns % S];
+#pragma unroll
+  for (int n = 0; n < rows; n++)
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+      uint32_t bytes[W + 2];
+
+#pragma unroll
+      for (int g = 0; g < W + 2; g++)
+        bytes[g] = pick<K, S, W> (words[n], g, s);
+#pragma unroll
+      for (int c = 0; c < columns; c++) {
+        uint32_t row = row_sum<K, S, W> (words[n], bytes, s, c, even, odd, product.row_start) >> CONVOLVE_SHORT_CUT;
+
+#pragma unroll
+        for (int r = 0; r < R; r++)
+          if (n - r >= 0 && n - r < K)
+            sums[r][s][c] += (uint32_t) product.column[n - r < 0 || n - r >= K ? 0 : n - r] * row;
+      }
+    }
+  convolve_store_products<uint8_t, S, W, R, K, CLAMPS> (image, product, tile, sums, &words[K / 2]);
+}
+
 /* Centres the factors in K weights each, packs them and loads the kernel. */
 template <int K, int S, int W, int R, int V = CONVOLVE_WARPS>
 static ConvolveStatus
@@ -133,18 +257,46 @@ load (ConvolvePlan *plan, ConvolveError *error)
       taps, V, error);
 }
 
+/* The same for PRODUCTS. */
+template <int K, int S, int W, int R, int V = CONVOLVE_WARPS>
+static ConvolveStatus
+load_product (ConvolvePlan *plan, ConvolveError *error)
+{
+  const bool clamps = convolve_border_product_clamps (plan);
+  PackedProduct<K> taps = {};
+  ConvolveBorderProduct product;
+
+  convolve_border_product_init (plan, K, clamps, &product);
+  convolve_border_product_pairs (&product, K, taps.even, taps.odd);
+  taps.product = convolve_product_taps<K> (product);
+  return convolve_border_load<K, W, R> (plan,
+      clamps ? (const void *) convolve_packed_product<K, S, W, R, V, true>
+             : (const void *) convolve_packed_product<K, S, W, R, V, false>,
+      taps, V, error);
+}
+
 ConvolveStatus
 convolve_packed_separable_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the arguments after S are W, R and V. */
+  /* [exact, PRODUCTS][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the arguments after S are W, R and V. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[4][3] = {
-    { load<3, 1, 2, 4>, load<3, 2, 1, 4>, load<3, 4, 1, 8> },
-    { load<5, 1, 2, 6>, load<5, 2, 1, 4>, load<5, 4, 1, 8> },
-    { load<7, 1, 2, 6, 8>, load<7, 2, 1, 8>, load<7, 4, 1, 8> },
-    { load<9, 1, 1, 12, 2>, load<9, 2, 2, 4>, load<9, 4, 1, 6> },
+  static const Load loads[2][4][3] = {
+    {
+        { load<3, 1, 2, 4>, load<3, 2, 1, 4>, load<3, 4, 1, 8> },
+        { load<5, 1, 2, 6>, load<5, 2, 1, 4>, load<5, 4, 1, 8> },
+        { load<7, 1, 2, 6, 8>, load<7, 2, 1, 8>, load<7, 4, 1, 8> },
+        { load<9, 1, 1, 12, 2>, load<9, 2, 2, 4>, load<9, 4, 1, 6> },
+    },
+    {
+        { load_product<3, 1, 2, 4>, load_product<3, 2, 1, 4>, load_product<3, 4, 1, 8> },
+        { load_product<5, 1, 2, 6>, load_product<5, 2, 1, 4>, load_product<5, 4, 1, 8> },
+        { load_product<7, 1, 2, 6, 8>, load_product<7, 2, 1, 8>, load_product<7, 4, 1, 8> },
+        { load_product<9, 1, 1, 12, 2>, load_product<9, 2, 2, 4>, load_product<9, 4, 1, 6> },
+    },
   };
-  return loads[convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
+  const bool product = plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS;
+
+  return loads[product][convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
 }
 
 ConvolveStatus

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "kernels/check_arithmetic.h"
+#include "kernels/check_border_products.h"
 #include "kernels/check_box.h"
 #include "kernels/check_cpu.h"
 #include "kernels/check_cpu_steps.h"
@@ -234,9 +235,10 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
         + check_tensor_digits (options->seed, 400, stdout) + check_tensor_products (options->seed, 400, stdout)
         + check_cpu_memory (stdout) + check_cpu_threads (stdout) + check_cpu_large (stdout) + check_cpu_sigma (stdout)
         + check_cpu_double (options->seed, 300, stdout) + check_cpu_steps (options->seed, 300, stdout)
-        + check_cpu_fft_bound (stdout) + check_products (options->seed, 400, stdout) + check_sets_accepted (stdout)
-        + check_sets_memory (stdout) + check_sets_roots (options->seed, 200, stdout)
-        + check_sets_device_roots (options->seed, stdout) + check_sets_random (options->seed, 600, stdout);
+        + check_cpu_fft_bound (stdout) + check_products (options->seed, 400, stdout)
+        + check_border_products (options->seed, 400, stdout) + check_sets_accepted (stdout) + check_sets_memory (stdout)
+        + check_sets_roots (options->seed, 200, stdout) + check_sets_device_roots (options->seed, stdout)
+        + check_sets_random (options->seed, 600, stdout);
   for (int i = 0; i < n_rows; i++) {
     failures += check_fixed_variant (&rows[i], stdout);
     if (rows[i].device && !rows[i].device_lost)
