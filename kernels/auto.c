@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice of "auto": the first rule of the table at the end whose variant accepts the plan and is profitable for it.
+ * The choice of "auto": the first rule of the table at the end whose variant accepts the plan, follows its arithmetic and is
+ * profitable for it. So the choice changes no byte. A plan without an arithmetic is the exception: any variant will do.
  * Every limit is read from tests/results/; a rule names the file and the rows.
  */
 #include "auto.h"
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 
 #include "cuda/fft.h"
+#include "cuda/tensor.h"
 #include "variants.h"
 
 /*
@@ -43,7 +45,13 @@ typedef struct
   Answer answers[N_VARIANTS];
 } Choice;
 
-/* A variant searches for its integers only once, however many rules ask for it. */
+static bool
+follows (const ConvolvePlan *plan, const ConvolveVariant *variant)
+{
+  return convolve_variant_follows (variant, plan) || convolve_plan_is_free (plan);
+}
+
+/* Whether the variant may be taken. A variant makes its analysis only once, however many rules ask for it. */
 static bool
 accepts (Choice *choice, const ConvolveVariant *variant)
 {
@@ -55,7 +63,8 @@ accepts (Choice *choice, const ConvolveVariant *variant)
   Answer *answer = &choice->answers[i];
   if (!answer->asked) {
     answer->asked = true;
-    answer->accepted = convolve_variant_accepts (variant, choice->plan, &answer->found, &reason);
+    answer->accepted =
+        follows (choice->plan, variant) && convolve_variant_accepts (variant, choice->plan, &answer->found, &reason);
   }
   return answer->accepted;
 }
@@ -82,6 +91,33 @@ extent_of (const ConvolvePlan *plan)
 }
 
 static bool
+is_exact (const Choice *choice)
+{
+  return choice->plan->arithmetic.kind == CONVOLVE_ARITHMETIC_EXACT;
+}
+
+static bool
+is_one_step (const Choice *choice)
+{
+  return choice->plan->arithmetic.kind == CONVOLVE_ARITHMETIC_ONE_STEP;
+}
+
+static bool
+is_products (Choice *choice)
+{
+  return choice->plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS;
+}
+
+/* Whether two passes of one dimension can do the mask. A product with a tap at its centre has no rank of 1. */
+static bool
+is_product (const Choice *choice)
+{
+  const ConvolvePlan *plan = choice->plan;
+
+  return plan->taps.row || (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS && plan->arithmetic.rank == 1);
+}
+
+static bool
 is_deep (const Choice *choice)
 {
   return choice->plan->pixel.type == CONVOLVE_SAMPLE_U16;
@@ -100,10 +136,11 @@ is_before_tensor (Choice *choice, int side)
   return choice->side <= side || !accepts (choice, &convolve_variant_tensor);
 }
 
+/* Up to 3x3 two passes are no gain. The last variant for columns times rows of rounded integers has to do those, too. */
 static bool
-is_beyond_3x3 (Choice *choice)
+separable (Choice *choice)
 {
-  return choice->plan->taps.width * choice->plan->taps.height > 9;
+  return is_products (choice) || choice->plan->taps.width * choice->plan->taps.height > 9;
 }
 
 static bool
@@ -118,6 +155,8 @@ packed_separable (Choice *choice)
 {
   int samples = choice->plan->pixel.samples, side = choice->side;
 
+  if (is_products (choice))
+    return true;
   if (choice->extent == SMALL)
     return samples == 2 ? is_before_tensor (choice, 7) : side > 5 && (samples > 2 || is_before_tensor (choice, 5));
   return samples == 1 ? side > 3 : samples == 2 || is_before_tensor (choice, 7);
@@ -160,6 +199,16 @@ fused_tiled (Choice *choice)
   return choice->side > (is_deep (choice) ? 9 : 15) || (choice->side > 9 && is_before_tensor (choice, 9));
 }
 
+/* The side from which transforms are faster than tensor with this number of digits, for masks of one step. */
+static int
+side_before_fft_of_one_step (const Choice *choice)
+{
+  static const int deep[] = { 57, 37, 29 }, pairs[] = { 77, 55, 45 }, others[] = { 85, 65, 51 };
+  const ConvolveTensorDigits *digits = choice->answers[INDEX_tensor].found;
+
+  return (is_deep (choice) ? deep : choice->plan->pixel.samples == 2 ? pairs : others)[digits->count - 1];
+}
+
 /* Transforms are the same work for every mask; in double precision only where the device has as many units for that. */
 static bool
 fft (Choice *choice)
@@ -172,14 +221,16 @@ fft (Choice *choice)
   const ConvolveFft *found = choice->answers[INDEX_fft].found;
   if (found->is_double && convolve_device_double_ratio (plan->device) > 2)
     return false;
-  if (plan->taps.row)
+  if (plan->taps.row && !is_one_step (choice))
     side = 65;
   else if (!accepts (choice, &convolve_variant_tensor))
     side = 25;
+  else if (is_one_step (choice))
+    side = side_before_fft_of_one_step (choice);
   else if (is_deep (choice))
     side = found->is_double ? 57 : 27;
   else
-    side = !found->is_double ? 49 : plan->exact ? 85 : 65;
+    side = !found->is_double ? 49 : is_exact (choice) ? 85 : 65;
   return plan->taps.width * plan->taps.height >= side * side;
 }
 
@@ -189,7 +240,7 @@ tensor (Choice *choice)
 {
   const ConvolveTaps *taps = &choice->plan->taps;
 
-  return (!taps->row || taps->width * taps->height <= 63 * 63) && !fft (choice);
+  return (!taps->row || is_one_step (choice) || taps->width * taps->height <= 63 * 63) && !fft (choice);
 }
 
 /* The side above which transforms are faster than tensor-separable. */
@@ -214,7 +265,7 @@ side_before_tensor_separable (Choice *choice)
 
   if (is_deep (choice))
     return deep[choice->extent];
-  bool integers = accepts (choice, &convolve_variant_packed_separable);
+  bool integers = !is_products (choice) && accepts (choice, &convolve_variant_packed_separable);
   if (choice->plan->pixel.samples == 1)
     return integers ? 9 : single[choice->extent];
   if (choice->plan->pixel.samples == 2)
@@ -227,7 +278,7 @@ tensor_separable (Choice *choice)
 {
   if (choice->side > side_before_fft (choice) && fft (choice))
     return false;
-  return choice->side > (choice->plan->taps.row ? side_before_tensor_separable (choice) : 15);
+  return choice->side > (is_product (choice) ? side_before_tensor_separable (choice) : 15);
 }
 
 /*
@@ -245,21 +296,26 @@ tensor_fused (Choice *choice)
   if (plan->pixel.samples > 2)
     return plan->pixel.samples == 3;
   if (is_deep (choice))
-    return choice->extent == SMALL ? side > 5 && side <= 17 : plan->exact && side > 5;
-  if (choice->extent == LARGE && !plan->exact && side > 17)
+    return choice->extent == SMALL ? side > 5 && side <= 17 : is_exact (choice) && side > 5;
+  if (choice->extent == LARGE && !is_exact (choice) && side > 17)
     return false;
-  if (!accepts (choice, &convolve_variant_packed_separable))
+  if (is_products (choice) || !accepts (choice, &convolve_variant_packed_separable))
     return side > 3;
   return side > (plan->pixel.samples == 1 ? single : pairs)[choice->extent];
 }
 
-/* The time of box hardly depends on the side. It is longer where samples have something between them. */
+/*
+ * The time of box hardly depends on the side. It is longer where samples have something between them. Boxes of one step have
+ * 256 weights and more, and no variant that computes them in two passes.
+ */
 static bool
 box (Choice *choice)
 {
   const ConvolvePixel *pixel = &choice->plan->pixel;
   bool small = choice->extent == SMALL;
 
+  if (is_one_step (choice))
+    return true;
   if (pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped)
     return choice->side > (small ? 63 : 51);
   if (is_deep (choice))
@@ -274,6 +330,9 @@ box (Choice *choice)
  *
  * Masks of several sets and absolute values are for packed, direct and global alone, and best in this order: packed does four
  * products in an instruction, and global reads each sample again for every output.
+ *
+ * Rounded columns times rows are not for all of these: packed-separable is the fastest up to 3x3, and so is fused for deep
+ * samples up to 9x9. separable does all of them.
  */
 static const struct
 {
@@ -292,7 +351,9 @@ static const struct
   { &convolve_variant_direct, direct, "fast: kind any, masks 3 to 9, all formats" },
   { &convolve_variant_tensor, tensor, "fast: kind any, masks 5 to 63; h200-tensor.md, Times" },
   { &convolve_variant_fft, fft, "h200-fft.md, Times: the side at which fft passes each other variant" },
-  { &convolve_variant_separable, is_beyond_3x3, "h200-textbook.csv: masks 3x3 and 5x5, separable beside constant" },
+  { &convolve_variant_tensor_fused, is_products, "none: separable takes several times as long" },
+  { &convolve_variant_tensor_separable, is_products, "none: the same" },
+  { &convolve_variant_separable, separable, "h200-textbook.csv: masks 3x3 and 5x5, separable beside constant" },
   { &convolve_variant_tiled, is_beyond_5x5, "h200-textbook.csv: masks 5x5 and 7x7, tiled beside constant" },
   { &convolve_variant_constant, NULL, "h200-textbook.csv: masks 3x3 and 5x5, constant beside all others" },
   { &convolve_variant_global, NULL, "none: it does every mask" },

@@ -203,8 +203,8 @@ const char *convolve_plan_variant (const ConvolvePlan *plan);
 bool convolve_plan_on_device (const ConvolvePlan *plan);
 
 /*
- * Writes a line that says why "auto" took this plan's variant: the properties of the mask, and for each better variant
- * the reason against that variant. text has size bytes, and 400 are enough; a longer line is cut.
+ * Writes a line that says why "auto" took this plan's variant: the properties of the mask and its arithmetic, and for each
+ * better variant the reason against that variant. text has size bytes, and 400 are enough; a longer line is cut.
  */
 void convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size);
 
@@ -217,6 +217,12 @@ bool convolve_plan_is_identity (const ConvolvePlan *plan);
  * magnitude, the taps of all sets, each divided by its divisor, must have one common factor.
  */
 bool convolve_plan_is_exact (const ConvolvePlan *plan);
+
+/*
+ * Whether every plan that "auto" makes of the same mask and pixels, for any device or none, gives the same bytes as this
+ * one. With the variant "auto" the mask and the depth of the samples decide that: of up to 12 bits, few masks are without.
+ */
+bool convolve_plan_is_reproducible (const ConvolvePlan *plan);
 
 /*
  * Finds the source rows *source_first .. *source_end - 1 from which the rows first .. end - 1 of the result are made.

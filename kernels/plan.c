@@ -141,12 +141,24 @@ static const char *const combinations[] = {
   [CONVOLVE_LARGEST] = ", largest of several sets",
 };
 
+/* What the results of the plan depend on. */
+static const char *
+explain_arithmetic (const ConvolvePlan *plan)
+{
+  if (convolve_plan_is_free (plan))
+    return ", whose results depend on the variant";
+  if (convolve_plan_is_exact (plan))
+    return "";
+  return plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS ? ", as products of integers" : ", as integers";
+}
+
 void
 convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size)
 {
   const ConvolveTaps *taps = &plan->taps;
-  size_t used = (size_t) snprintf (text, size, "%s for %dx%d %sweights%s%s", plan->variant->name, taps->width,
-      taps->height, plan->exact ? "exact " : "", taps->row ? " of rank 1" : "", combinations[plan->combination]);
+  size_t used = (size_t) snprintf (text, size, "%s for %dx%d %sweights%s%s%s", plan->variant->name, taps->width,
+      taps->height, convolve_plan_is_exact (plan) ? "exact " : "", taps->row ? " of rank 1" : "",
+      combinations[plan->combination], explain_arithmetic (plan));
 
   for (int i = 0; convolve_variants[i] != plan->variant && used < size; i++) {
     const ConvolveVariant *row = convolve_variants[i];
@@ -156,7 +168,9 @@ convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size)
     if (row->on_device && !plan->device)
       continue;
     if (convolve_variant_accepts (row, plan, &found, &reason))
-      reason = "others are faster";
+      reason = convolve_variant_follows (row, plan) || convolve_plan_is_free (plan)
+          ? "others are faster"
+          : "its results for these weights are its own";
     free (found);
     used += (size_t) snprintf (text + used, size - used, "; not %s: %s", row->name, reason);
   }
@@ -196,6 +210,12 @@ convolve_plan_is_exact (const ConvolvePlan *plan)
   for (int k = 0; k < plan->n_parts; k++)
     exact = exact && plan->parts[k].arithmetic.kind == CONVOLVE_ARITHMETIC_EXACT;
   return exact;
+}
+
+bool
+convolve_plan_is_reproducible (const ConvolvePlan *plan)
+{
+  return convolve_variant_follows (plan->variant, plan);
 }
 
 ConvolveStatus

@@ -178,12 +178,21 @@ convolve_variant_accepts (const ConvolveVariant *variant, const ConvolvePlan *pl
   return !variant->accepts || variant->accepts (plan, found, reason);
 }
 
+/* Whether the plan, or a part of a combination, has no arithmetic that variants could follow. */
+static inline bool
+convolve_plan_is_free (const ConvolvePlan *plan)
+{
+  for (int k = 0; k < plan->n_parts; k++)
+    if (plan->parts[k].arithmetic.kind == CONVOLVE_ARITHMETIC_FREE)
+      return true;
+  return plan->n_parts == 0 && plan->arithmetic.kind == CONVOLVE_ARITHMETIC_FREE;
+}
+
 /* Whether a variant that accepts the plan computes the plan's arithmetic, and so the same bytes as every other such one. */
 static inline bool
 convolve_variant_follows (const ConvolveVariant *variant, const ConvolvePlan *plan)
 {
-  return plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS ? variant->does_products
-                                                               : plan->arithmetic.kind != CONVOLVE_ARITHMETIC_FREE;
+  return plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS ? variant->does_products : !convolve_plan_is_free (plan);
 }
 
 /* All variants, best first, and a NULL at the end. */

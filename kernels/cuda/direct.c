@@ -17,9 +17,8 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   int count = plan->taps.width * plan->taps.height;
   double gain = convolve_border_magnitude (plan->taps.taps, count);
 
-  if (plan->combination == CONVOLVE_ABSOLUTE && !convolve_sets_are_magnitude_of_sum (plan, reason))
-    return false;
-  if (plan->combination == CONVOLVE_MAGNITUDE || plan->combination == CONVOLVE_LARGEST)
+  if (plan->n_parts > 0
+      && (plan->combination != CONVOLVE_ABSOLUTE || !convolve_sets_are_magnitude_of_sum (plan, reason)))
     return convolve_direct_accepts_sets (plan, reason);
   *reason = "the sums need double precision";
   if (plan->double_sums || (!plan->exact && gain * count * plan->tail.maximum / TWO_24 > convolve_budget (plan) / 4))

@@ -116,7 +116,9 @@ load_plain (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_direct_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  if (plan->combination == CONVOLVE_ABSOLUTE)
+  const char *unused;
+
+  if (plan->combination == CONVOLVE_ABSOLUTE && convolve_sets_are_magnitude_of_sum (plan, &unused))
     return load_plain<true> (plan, error);
   return plan->n_parts > 0 ? convolve_direct_load_sets (plan, error) : load_plain<false> (plan, error);
 }

@@ -11,7 +11,10 @@ struct GlobalSets
   ConvolveSets sets;
 };
 
-/* A magnitude in double precision from sums that may be of any plan. */
+/*
+ * A magnitude in double precision from sums that may be of any plan. Each operation is rounded as on the CPU: the compiler
+ * joins no product and sum of these.
+ */
 template <int N, typename Sum>
 static __device__ __forceinline__ unsigned
 magnitude_in_double (const ConvolveSets &sets, int sample, const Sum (&sums)[N])
@@ -21,9 +24,9 @@ magnitude_in_double (const ConvolveSets &sets, int sample, const Sum (&sums)[N])
 #pragma unroll
   for (int k = 0; k < N; k++)
     if (k < sets.count) {
-      double value = (sums[k] - sets.root.zero[k][sample]) * sets.root.multiple[k];
+      double value = __dmul_rn (__dsub_rn ((double) sums[k], sets.root.zero[k][sample]), sets.root.multiple[k]);
 
-      squares += value * value;
+      squares = __dadd_rn (squares, __dmul_rn (value, value));
     }
   return convolve_root_double (&sets.root, sample, squares);
 }

@@ -56,12 +56,18 @@ convolve_sets_padded (const ConvolvePlan *plan)
 bool
 convolve_sets_are_magnitude_of_sum (const ConvolvePlan *plan, const char **reason)
 {
-  /* Weights that are not exact add up to nearly 0. */
-  double most = plan->exact ? 0 : convolve_budget (plan) / 100;
+  const ConvolvePlan *set = &plan->parts[0], *negative = &plan->parts[1];
+  const int count = plan->taps.width * plan->taps.height;
+  /* Weights that no arithmetic holds exactly add up to nearly 0. */
+  double most = convolve_plan_is_free (plan) ? convolve_budget (plan) / 100 : 0;
 
   *reason = "the mask is an absolute value whose weights do not add up to 0, and the zero level of the pixels is not 0";
   for (int i = 0; i < plan->pixel.samples; i++)
-    if (fabs (plan->parts[0].tail.offset[i] - plan->parts[1].tail.offset[i]) > most)
+    if (fabs (set->tail.offset[i] - negative->tail.offset[i]) > most)
+      return false;
+  *reason = "the mask is an absolute value, and its negative weights become other integers than its weights";
+  for (int i = 0; i < count && !convolve_plan_is_free (plan); i++)
+    if (set->taps.double_taps[i] * set->tail.scale != -negative->taps.double_taps[i] * negative->tail.scale)
       return false;
   return true;
 }
@@ -70,7 +76,7 @@ convolve_sets_are_magnitude_of_sum (const ConvolvePlan *plan, const char **reaso
 static bool
 accepts_parts (const ConvolvePlan *plan, const char **reason)
 {
-  *reason = "the mask has several sets of weights and is larger than 5x5";
+  *reason = "the mask has several sets of weights, as most absolute values have, and is larger than 5x5";
   if (plan->taps.width > CONVOLVE_SETS_SIDE || plan->taps.height > CONVOLVE_SETS_SIDE)
     return false;
   for (int k = 0; k < plan->n_parts; k++)
@@ -112,11 +118,12 @@ convolve_direct_accepts_sets (const ConvolvePlan *plan, const char **reason)
     return false;
   for (int k = 0; k < plan->n_parts; k++) {
     *reason = "the sums need double precision";
-    if (!is_single (plan, k) || (plan->combination == CONVOLVE_LARGEST && plan->parts[k].tail.floor_needs_double))
+    if (!is_single (plan, k) || (plan->combination != CONVOLVE_MAGNITUDE && plan->parts[k].tail.floor_needs_double))
       return false;
   }
   *reason = "the weights of the sets have no common factor, and their values are too large for single precision";
-  return plan->combination != CONVOLVE_MAGNITUDE || plan->exact || plan->root.near_is_right;
+  return plan->combination != CONVOLVE_MAGNITUDE || plan->exact
+      || (plan->root.near_is_right && convolve_plan_is_free (plan));
 }
 
 /* Whether the largest sum has the largest value in every sample. */

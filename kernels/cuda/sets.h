@@ -47,7 +47,7 @@ int convolve_sets_padded (const ConvolvePlan *plan);
  */
 bool convolve_sets_are_magnitude_of_sum (const ConvolvePlan *plan, const char **reason);
 
-/* The conditions of direct and of packed for magnitudes and largest values of several sets. */
+/* The conditions of direct and of packed for several sets. An absolute value is the largest of two. */
 bool convolve_direct_accepts_sets (const ConvolvePlan *plan, const char **reason);
 bool convolve_packed_accepts_sets (const ConvolvePlan *plan, void **found, const char **reason);
 
