@@ -4,18 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-double
-convolve_cpu_quantise (const double *values, int count, double scale, int *rounded)
-{
-  double error = 0;
-
-  for (int i = 0; i < count; i++) {
-    rounded[i] = (int) lround (values[i] * scale);
-    error += fabs (rounded[i] / scale - values[i]);
-  }
-  return error;
-}
-
 ConvolveRange
 convolve_cpu_centred (const ConvolveCpuAnalysis *a)
 {
@@ -60,6 +48,31 @@ convolve_cpu_start_of_shift (const ConvolveCpuAnalysis *a, int i, int bits)
   return floor (ldexp (convolve_cpu_offset (a, i) - a->center, bits));
 }
 
+/* The same for the negatives of the sums of an absolute value, which the second part of the plan describes. */
+static double
+start_of_negative (const ConvolveCpuAnalysis *a, int i, int bits)
+{
+  double offset = a->plan->parts[1].tail.offset[i] - a->center * a->sum * a->plan->tail.scale;
+
+  return floor (ldexp (offset - a->center, bits));
+}
+
+/* Whether sums of an absolute value and their negatives, both with the start of a shift, fit 32 bits. */
+static bool
+can_mirror (const ConvolveCpuAnalysis *a, int bits)
+{
+  ConvolveRange sums = convolve_cpu_range_of_taps (a, convolve_cpu_centred (a));
+  ConvolveRange negatives = { -sums.high, -sums.low };
+
+  if (a->plan->combination != CONVOLVE_ABSOLUTE)
+    return false;
+  for (int i = 0; i < a->samples; i++)
+    if (!convolve_cpu_range_fits (sums, convolve_cpu_start_of_shift (a, i, bits), CONVOLVE_LARGEST_INT)
+        || !convolve_cpu_range_fits (negatives, start_of_negative (a, i, bits), CONVOLVE_LARGEST_INT))
+      return false;
+  return true;
+}
+
 bool
 convolve_cpu_can_shift (const ConvolveCpuAnalysis *a, int bits, ConvolveRange sums)
 {
@@ -91,25 +104,24 @@ convolve_cpu_exact_bits (const ConvolveCpuAnalysis *a, ConvolveRange sums)
  * integer up to n + s, and multiples of m are integers.
  */
 void
-convolve_cpu_set_end (const ConvolveCpuAnalysis *a, double scale, int bits)
+convolve_cpu_set_end (const ConvolveCpuAnalysis *a, int bits)
 {
   ConvolveCpu *cpu = a->cpu;
   ConvolveTail *tail = &cpu->tail;
 
   cpu->shifts = bits >= 0 && !a->combined;
+  cpu->mirrors = bits >= 0 && can_mirror (a, bits);
   cpu->shift = (ConvolveShift){ bits, cpu->center, (int) tail->maximum };
   for (int i = 0; i < a->samples; i++) {
-    if (cpu->shifts)
+    if (cpu->shifts || cpu->mirrors)
       cpu->starts[i] = (int32_t) convolve_cpu_start_of_shift (a, i, bits);
     else if (a->plan->exact)
       cpu->starts[i] = (int32_t) (a->center * a->sum);
     else
       tail->offset[i] = convolve_cpu_offset (a, i);
+    if (cpu->mirrors)
+      cpu->mirror_starts[i] = (int32_t) (uint32_t) (int64_t) (cpu->starts[i] + start_of_negative (a, i, bits));
     tail->offset_f[i] = (float) tail->offset[i];
-  }
-  if (!a->plan->integers) {
-    tail->scale = 1 / scale;
-    tail->scale_f = (float) tail->scale;
   }
 }
 

@@ -9,17 +9,11 @@
 
 #define CONVOLVE_COST_PAIRS 2.6 /* of rows becoming pairs */
 
-/* Scales that are tried as powers of two: the largest that fits, and the next ones down. */
-#define CONVOLVE_POWERS_TRIED 3
-
 /* The least and the largest value of a sum, for any samples. */
 typedef struct
 {
   double low, high;
 } ConvolveRange;
-
-/* Rounds values times scale, and returns the sum of the magnitudes of the errors, in units of the values. */
-double convolve_cpu_quantise (const double *values, int count, double scale, int *rounded);
 
 /* The range of centred values, and that of sums of `count` taps times values. */
 ConvolveRange convolve_cpu_centred (const ConvolveCpuAnalysis *a);
@@ -41,10 +35,10 @@ bool convolve_cpu_can_shift (const ConvolveCpuAnalysis *a, int bits, ConvolveRan
 int convolve_cpu_exact_bits (const ConvolveCpuAnalysis *a, ConvolveRange sums);
 
 /*
- * Sets how sums at `scale` of a code value become values: by a shift of `bits`, or by the tail where bits is -1 or the
- * sums are combined. Where the plan has integers, its tail knows their scale.
+ * Sets how sums become values: by a shift of `bits`, for an absolute value the larger one of a sum's shift and its negative's,
+ * or by the tail where bits is -1 or the sums are combined otherwise.
  */
-void convolve_cpu_set_end (const ConvolveCpuAnalysis *a, double scale, int bits);
+void convolve_cpu_set_end (const ConvolveCpuAnalysis *a, int bits);
 
 /* Room for `count` terms. False where memory is short. */
 bool convolve_cpu_allocate_terms (ConvolveTerms *terms, int count);

@@ -100,6 +100,8 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
     job->negative_offsets = take (arena, length, offset_size);
     job->negatives = take (arena, length, sizeof (uint16_t));
   }
+  if (cpu->mirrors)
+    job->mirrors = take (arena, length, sizeof (int32_t));
   for (int i = 0; i < 2; i++)
     job->results[i] = take (arena, length, sizeof (uint16_t));
   for (int i = 0; i < 2; i++)
@@ -259,6 +261,9 @@ fill_offsets (const ConvolveCpuJob *job)
     job->starts[i] = job->cpu->starts[i % job->samples];
   for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->low_starts; i++)
     job->low_starts[i] = job->cpu->low_starts[i % job->samples];
+
+  for (int i = 0; i < job->count && job->mirrors; i++)
+    job->mirrors[i] = job->cpu->mirror_starts[i % job->samples];
 
   if (job->cpu->path == CONVOLVE_CPU_SHORT_SETS) {
     fill_half_offsets (job);

@@ -27,6 +27,7 @@ typedef struct
   void *offsets;                    /* of the tail, for each element; double where the tail is in double */
   void *negative_offsets;           /* of an absolute value: the same for the negative of each sum */
   uint16_t *negatives;              /* the results of these */
+  int32_t *mirrors;                 /* what a sum is taken from, for the start of its negative, for each element */
   uint16_t *values[2], *results[2]; /* rows of inputs, rows of outputs */
   int32_t *sums[2];
 

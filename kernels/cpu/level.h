@@ -228,6 +228,9 @@ typedef struct
   void (*add_squares_of_ints) (const int32_t *sums, int count, double scale, const double *offsets, double *squares);
   void (*add_squares_of_floats) (const float *sums, int count, double scale, const double *offsets, double *squares);
   void (*add_squares_of_doubles) (const double *sums, int count, double scale, const double *offsets, double *squares);
+  /* values[i] = the larger one of sums[i] and mirrors[i] - sums[i], both after the shift */
+  void (*larger_of_shifts) (const int32_t *sums, const int32_t *mirrors, int count, const ConvolveShift *shift,
+      uint16_t *values);
   /* values[i] = others[i] where that is larger */
   void (*replace_by_larger) (const uint16_t *others, int count, uint16_t *values);
 

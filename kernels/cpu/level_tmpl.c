@@ -49,6 +49,7 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .add_squares_of_ints = add_squares_of_ints,
   .add_squares_of_floats = add_squares_of_floats,
   .add_squares_of_doubles = add_squares_of_doubles,
+  .larger_of_shifts = larger_of_shifts,
   .replace_by_larger = replace_by_larger,
   .fourier = fourier,
   .multiply = multiply,

@@ -98,7 +98,7 @@ add_products (const ConvolveCpuAnalysis *a, int rank, const ConvolveProduct *pro
 bool
 convolve_cpu_use_factors (const ConvolveCpuAnalysis *a, const ConvolveIntegerFactors *integers)
 {
-  convolve_cpu_set_end (a, 1, integers->bits);
+  convolve_cpu_set_end (a, integers->bits);
   return add_products (a, 1, &integers->product, &(int){ 0 });
 }
 

@@ -52,6 +52,6 @@ convolve_cpu_use_pairs (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs *pa
       column[j] = (int) a->taps[j * a->width + i];
     convolve_cpu_add_pairs (&cpu->terms, column, a->height, 1, 0, i * a->samples, true);
   }
-  convolve_cpu_set_end (a, 1 / a->plan->tail.scale, pairs->bits);
+  convolve_cpu_set_end (a, pairs->bits);
   return true;
 }

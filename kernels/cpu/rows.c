@@ -138,6 +138,10 @@ ints_to_values (const ConvolveCpuJob *job, const int32_t *sums, uint16_t *values
   const ConvolveCpuLevel *level = job->level;
   int n = job->count;
 
+  if (job->mirrors) {
+    level->larger_of_shifts (sums, job->mirrors, n, &job->cpu->shift, values);
+    return;
+  }
   if (tail->needs_double)
     level->ints_to_values_in_double (sums, n, tail->scale, job->offsets, tail->maximum, values);
   else

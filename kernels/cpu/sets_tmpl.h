@@ -217,6 +217,23 @@ ADD_SQUARES (add_squares_of_ints, int32_t)
 ADD_SQUARES (add_squares_of_floats, float)
 ADD_SQUARES (add_squares_of_doubles, double)
 
+/* Differences are taken modulo 2^32, because the sum of both starts may not fit 32 bits. */
+static void
+larger_of_shifts (const int32_t *restrict sums, const int32_t *restrict mirrors, int count, const ConvolveShift *shift,
+    uint16_t *restrict values)
+{
+  const int bits = shift->bits, center = shift->center, maximum = shift->maximum;
+
+  for (int i = 0; i < count; i++) {
+    int32_t negative = (int32_t) ((uint32_t) mirrors[i] - (uint32_t) sums[i]);
+    int32_t larger = (sums[i] > negative ? sums[i] : negative) >> bits;
+
+    larger = (int32_t) ((uint32_t) larger + center);
+    larger = larger > 0 ? larger : 0;
+    values[i] = (uint16_t) (larger < maximum ? larger : maximum);
+  }
+}
+
 static void
 replace_by_larger (const uint16_t *restrict others, int count, uint16_t *restrict values)
 {
