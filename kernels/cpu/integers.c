@@ -130,7 +130,7 @@ convolve_cpu_set_end (const ConvolveCpuAnalysis *a, int bits)
 bool
 convolve_cpu_allocate_terms (ConvolveTerms *terms, int count)
 {
-  terms->count = terms->n_groups = 0;
+  terms->count = 0;
   terms->terms = malloc (count * sizeof (ConvolveTerm));
   return terms->terms != NULL;
 }

@@ -34,19 +34,11 @@ typedef struct
   ConvolvePair upper, lower;
 } ConvolveTerm;
 
-#define CONVOLVE_CPU_MAX_GROUPS 64
-
-/*
- * All terms of a sum. Without groups, one sum of 32 bits holds all terms. With groups, each group has a sum of its own,
- * which is rounded and shifted down by group_shift bits before it is added to the total. The taps then have more bits
- * than a single sum of 32 bits has room for.
- */
+/* All terms of a sum that 32 bits hold. */
 typedef struct
 {
   ConvolveTerm *terms;
   int count;
-  int n_groups, group_shift;         /* n_groups is 0 without groups */
-  int ends[CONVOLVE_CPU_MAX_GROUPS]; /* for each group, the index behind its last term */
 } ConvolveTerms;
 
 /* The terms up to `end`, from the end of the group before. Their sum fits 32 bits, and counts 2^place times. */
@@ -140,39 +132,17 @@ typedef struct
 
   /*
    * Sums of terms, each begun at its element of `starts`. The name says which outputs share the terms:
-   *   rows        an element in the upper and the lower of two rows of outputs
-   *   neighbours  an even element and the odd one after it, in one row of outputs; `rows` holds plain elements, which
-   *               are read as pairs from memory
-   *   row         no two: one row of outputs, by the terms' upper taps
+   *   rows   an element in the upper and the lower of two rows of outputs
+   *   row    no two: one row of outputs, by the terms' upper taps
    * sum_* writes the sums. values_of_* writes values, which are the sums after a shift. values_of_rows and
    * wide_values_of_rows have starts for each of the two rows.
    */
   void (*sum_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
       int32_t *upper, int32_t *lower);
-  void (*sum_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
-      int32_t *sums);
-  void (*sum_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
-      int32_t *sums);
   void (*values_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
       const int32_t *const starts[2], const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
-  void (*values_of_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count,
-      const int32_t *starts, const ConvolveShift *shift, uint16_t *values);
   void (*values_of_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
       const ConvolveShift *shift, uint16_t *values);
-
-  /* --- sums along rows, from which columns are summed --- */
-
-  /*
-   * Pairs of (sum + start) >> cut, of two rows of inputs, modulo 2^16. The terms are those of one row.
-   *   row_sums_of_neighbours   rows of plain elements, which are read as pairs; the terms are those of two neighbours
-   *   row_sums_of_pairs        rows of pairs, by the terms' upper taps
-   */
-  void (*row_sums_of_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count, int32_t start,
-      int cut, ConvolvePair *pairs);
-  void (*row_sums_of_pairs) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int32_t start,
-      int cut, ConvolvePair *pairs);
-  /* sums[i] = starts[i] + values[i] * tap, modulo 2^32 */
-  void (*add_centre) (const uint16_t *values, int count, int32_t tap, const int32_t *starts, int32_t *sums);
 
   /*
    * The same two rows of outputs, from totals in groups: as doubles, which are exact, or as values by a shift of
@@ -182,6 +152,21 @@ typedef struct
       ConvolveWideStarts starts, double *upper, double *lower);
   void (*wide_values_of_rows) (const ConvolveWideTerms *terms, const ConvolvePair *const *rows, int count,
       const ConvolveWideStarts starts[2], const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
+
+  /* --- sums along rows, from which columns are summed --- */
+
+  /*
+   * Pairs of (sum + start) >> cut, of two rows of inputs, modulo 2^16. The terms are those of one row.
+   *   row_sums_of_neighbours   rows of plain elements, which are read as pairs from memory; a term serves an even element
+   *                            and the odd one after it
+   *   row_sums_of_pairs        rows of pairs, by the terms' upper taps
+   */
+  void (*row_sums_of_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count, int32_t start,
+      int cut, ConvolvePair *pairs);
+  void (*row_sums_of_pairs) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int32_t start,
+      int cut, ConvolvePair *pairs);
+  /* sums[i] = starts[i] + values[i] * tap, modulo 2^32 */
+  void (*add_centre) (const uint16_t *values, int count, int32_t tap, const int32_t *starts, int32_t *sums);
 
   /* --- windows of equal taps --- */
 

@@ -59,36 +59,11 @@ add_range (const ConvolveTerm *terms, int first, int end, const ConvolvePair *co
   }
 }
 
-/* Adds a group's sums, which began with the half that rounds them, to the totals. */
-static inline void
-add_group (const Ints sums[VECTORS], int shift, Ints totals[VECTORS])
-{
-  for (int v = 0; v < VECTORS; v++)
-    totals[v] += (Ints) ((SignedInts) sums[v] >> shift);
-}
-
-/* Adds all terms. Inlined where grouped and lower are known, so that sums without groups have all registers. */
+/* Adds all terms. */
 static inline __attribute__ ((always_inline)) void
-add_terms (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int x, Ints upper[VECTORS],
-    Ints lower[VECTORS])
+add_terms (const ConvolveTerms *terms, const ConvolvePair *const *rows, int x, Ints upper[VECTORS], Ints lower[VECTORS])
 {
-  int shift = terms->group_shift, first = 0;
-  Ints half = spread (shift > 0 ? 1u << (shift - 1) : 0);
-
-  if (!grouped) {
-    add_range (terms->terms, 0, terms->count, rows, x, upper, lower);
-    return;
-  }
-  for (int g = 0; g < terms->n_groups; first = terms->ends[g++]) {
-    Ints sums[2][VECTORS];
-
-    for (int v = 0; v < VECTORS; v++)
-      sums[0][v] = sums[1][v] = half;
-    add_range (terms->terms, first, terms->ends[g], rows, x, sums[0], lower ? sums[1] : NULL);
-    add_group (sums[0], shift, upper);
-    if (lower)
-      add_group (sums[1], shift, lower);
-  }
+  add_range (terms->terms, 0, terms->count, rows, x, upper, lower);
 }
 
 static inline void
@@ -164,9 +139,25 @@ sum_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count
 
     load_starts (starts + x, upper);
     load_starts (starts + x, lower);
-    add_terms (terms, false, rows, x, upper, lower);
+    add_terms (terms, rows, x, upper, lower);
     store_ints (upper, upper_sums + x);
     store_ints (lower, lower_sums + x);
+  }
+}
+
+/* Inlined where it is known whether both rows have the same starts, which are loaded once then. */
+static inline __attribute__ ((always_inline)) void
+do_values_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *upper_starts,
+    const int32_t *lower_starts, ConvolveShift shift, uint16_t *upper_values, uint16_t *lower_values)
+{
+  for (int x = 0; x < count; x += CHUNK) {
+    Ints upper[VECTORS], lower[VECTORS];
+
+    load_starts (upper_starts + x, upper);
+    load_starts (lower_starts + x, lower);
+    add_terms (terms, rows, x, upper, lower);
+    store_values (upper, shift, upper_values + x);
+    store_values (lower, shift, lower_values + x);
   }
 }
 
@@ -174,128 +165,27 @@ static void
 values_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *const starts[2],
     const ConvolveShift *shift, uint16_t *upper_values, uint16_t *lower_values)
 {
-  ConvolveShift by = *shift;
-
-  for (int x = 0; x < count; x += CHUNK) {
-    Ints upper[VECTORS], lower[VECTORS];
-
-    load_starts (starts[0] + x, upper);
-    load_starts (starts[1] + x, lower);
-    add_terms (terms, false, rows, x, upper, lower);
-    store_values (upper, by, upper_values + x);
-    store_values (lower, by, lower_values + x);
-  }
+  if (starts[0] == starts[1])
+    do_values_of_rows (terms, rows, count, starts[0], starts[0], *shift, upper_values, lower_values);
+  else
+    do_values_of_rows (terms, rows, count, starts[0], starts[1], *shift, upper_values, lower_values);
 }
 
-/* --- one row of outputs, whose terms may have groups --- */
+/* --- one row of outputs --- */
 
-/*
- * Defines a loop from do_<name> (terms, grouped, ...), compiled once for terms with groups and once for terms without.
- * The two are functions of their own, so that the former does not take registers from the latter.
- */
-#define WITH_AND_WITHOUT_GROUPS(name, parameters, ...) \
-  static __attribute__ ((noinline)) void name##_in_groups parameters \
-  { \
-    do_##name (terms, true, __VA_ARGS__); \
-  } \
-\
-  static void name parameters \
-  { \
-    if (terms->n_groups > 0) \
-      name##_in_groups (terms, __VA_ARGS__); \
-    else \
-      do_##name (terms, false, __VA_ARGS__); \
-  }
-
-/* The sums of CHUNK even outputs and of the odd outputs after these. */
-static inline __attribute__ ((always_inline)) void
-add_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int x, const int32_t *starts,
-    int32_t even[CHUNK], int32_t odd[CHUNK])
-{
-  Ints first[VECTORS], second[VECTORS];
-
-  load_starts (starts + x, first);
-  load_starts (starts + x, second);
-  add_terms (terms, grouped, (const ConvolvePair *const *) rows, x, first, second);
-  store_ints (first, even);
-  store_ints (second, odd);
-}
-
-static inline __attribute__ ((always_inline)) void
-do_sum_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int count,
-    const int32_t *starts, int32_t *restrict sums)
-{
-  for (int x = 0; 2 * x < count; x += CHUNK) {
-    int32_t even[CHUNK], odd[CHUNK];
-
-    add_neighbours (terms, grouped, rows, x, starts, even, odd);
-    for (int i = 0; i < CHUNK; i++) {
-      sums[2 * (x + i)] = even[i];
-      sums[2 * (x + i) + 1] = odd[i];
-    }
-  }
-}
-
-WITH_AND_WITHOUT_GROUPS (sum_neighbours,
-    (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts, int32_t *restrict sums),
-    rows, count, starts, sums)
-
-static inline __attribute__ ((always_inline)) void
-do_values_of_neighbours (const ConvolveTerms *terms, bool grouped, const uint16_t *const *rows, int count,
-    const int32_t *starts, const ConvolveShift *shift, uint16_t *restrict values)
-{
-  ConvolveShift by = *shift;
-  TwoWords *restrict pairs = (TwoWords *) values;
-
-  for (int x = 0; 2 * x < count; x += CHUNK) {
-    int32_t even[CHUNK], odd[CHUNK];
-
-    add_neighbours (terms, grouped, rows, x, starts, even, odd);
-    for (int i = 0; i < CHUNK; i++)
-      pairs[x + i] = shift_down (even[i], by) | shift_down (odd[i], by) << 16;
-  }
-}
-
-WITH_AND_WITHOUT_GROUPS (values_of_neighbours,
-    (const ConvolveTerms *terms, const uint16_t *const *rows, int count, const int32_t *starts,
-        const ConvolveShift *shift, uint16_t *restrict values),
-    rows, count, starts, shift, values)
-
-static inline __attribute__ ((always_inline)) void
-do_sum_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count, const int32_t *starts,
-    int32_t *sums)
-{
-  for (int x = 0; x < count; x += CHUNK) {
-    Ints totals[VECTORS];
-
-    load_starts (starts + x, totals);
-    add_terms (terms, grouped, rows, x, totals, NULL);
-    store_ints (totals, sums + x);
-  }
-}
-
-WITH_AND_WITHOUT_GROUPS (sum_row,
-    (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts, int32_t *sums),
-    rows, count, starts, sums)
-
-static inline __attribute__ ((always_inline)) void
-do_values_of_row (const ConvolveTerms *terms, bool grouped, const ConvolvePair *const *rows, int count,
-    const int32_t *starts, const ConvolveShift *shift, uint16_t *values)
+static void
+values_of_row (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    const ConvolveShift *shift, uint16_t *values)
 {
   ConvolveShift by = *shift;
 
   for (int x = 0; x < count; x += CHUNK) {
-    Ints totals[VECTORS];
+    Ints sums[VECTORS];
 
-    load_starts (starts + x, totals);
-    add_terms (terms, grouped, rows, x, totals, NULL);
-    store_values (totals, by, values + x);
+    load_starts (starts + x, sums);
+    add_terms (terms, rows, x, sums, NULL);
+    store_values (sums, by, values + x);
   }
 }
-
-WITH_AND_WITHOUT_GROUPS (values_of_row,
-    (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
-        const ConvolveShift *shift, uint16_t *values),
-    rows, count, starts, shift, values)
 
 #endif

@@ -40,7 +40,6 @@ typedef float FloatsAt __attribute__ ((vector_size (4 * LANES), aligned (4), may
 typedef double DoublesAt __attribute__ ((vector_size (4 * LANES), aligned (8), may_alias));
 typedef float HalfAt __attribute__ ((vector_size (2 * LANES), aligned (4), may_alias));
 typedef uint16_t Word __attribute__ ((aligned (1), may_alias));
-typedef uint32_t TwoWords __attribute__ ((may_alias));
 
 /* In each lane: sum + the products of both elements by their taps. Compilers do not find this instruction. */
 static inline Ints

@@ -484,7 +484,7 @@ check_cpu_double (uint64_t seed, int cases, FILE *file)
       plan = convolve_plan_new (&test.pixel, test.boundary, &test.mask.mask, "cpu", NULL, NULL);
     if (plan) {
       paths[convolve_cpu_of (plan)->path]++;
-      groups += convolve_cpu_of (plan)->path == CONVOLVE_CPU_FACTORS && convolve_cpu_of (plan)->terms.n_groups > 0;
+      groups += convolve_cpu_of (plan)->wide.n_groups > 0;
     }
     if (!plan || check_run (&test, "cpu", NULL, false, file).verdict != CHECK_PASSED) {
       fprintf (file, "FAILED cpu: case %d of the masks that need more bits, seed %llu, path %d\n", number,
