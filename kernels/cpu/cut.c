@@ -14,7 +14,7 @@
 #define NEAR_BYTES (32 << 10)   /* of a core's nearest cache, for all rows that products are made from */
 #define CHUNK 128               /* elements that a loop of the widest level makes in one turn */
 #define BANDS_PER_MASK 8 /* heights of the mask in a band of products, whose halo is summed again for each band */
-#define LEAST_JOBS_PER_THREAD 4 /* for which bands are lower than that */
+#define LEAST_JOBS_PER_THREAD 2 /* for which bands are lower than that */
 #define STREAM_BYTES (4 << 20)  /* of a result that would not stay in the caches until its reader comes */
 
 /* The size of equal parts of at most `most`. */
