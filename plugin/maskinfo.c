@@ -6,7 +6,7 @@
 struct _GstCudaConvolveMaskInfo
 {
   ConvolveMask mask;
-  gboolean exact;
+  gboolean exact, reproducible;
 };
 
 GstCudaConvolveMaskInfo *
@@ -16,7 +16,14 @@ gst_cuda_convolve_mask_info_new (const ConvolveMask *mask, gboolean exact)
 
   info->mask = *mask;
   info->exact = exact;
+  info->reproducible = TRUE;
   return info;
+}
+
+void
+gst_cuda_convolve_mask_info_add_plan (GstCudaConvolveMaskInfo *info, const ConvolvePlan *plan)
+{
+  info->reproducible = info->reproducible && convolve_plan_is_reproducible (plan);
 }
 
 GstCudaConvolveMaskInfo *
@@ -79,8 +86,9 @@ gst_cuda_convolve_mask_info_make_structure (const GstCudaConvolveMaskInfo *info)
   structure = gst_structure_new ("application/x-cudaconvolve-mask", "width", G_TYPE_INT, mask->width, "height",
       G_TYPE_INT, mask->height, "sum", G_TYPE_DOUBLE, sum, "rank", G_TYPE_INT, convolve_mask_rank (mask), "gain",
       G_TYPE_DOUBLE, magnitude / fabs (mask->divisor), "divisor", G_TYPE_DOUBLE, mask->divisor, "offset", G_TYPE_DOUBLE,
-      mask->offset, "exact", G_TYPE_BOOLEAN, info->exact, "combination", G_TYPE_STRING, combinations[mask->combination],
-      "sets", G_TYPE_INT, convolve_mask_sets (mask), NULL);
+      mask->offset, "exact", G_TYPE_BOOLEAN, info->exact, "reproducible", G_TYPE_BOOLEAN, info->reproducible,
+      "combination", G_TYPE_STRING, combinations[mask->combination], "sets", G_TYPE_INT, convolve_mask_sets (mask),
+      NULL);
   fill_weights (&weights, mask);
   gst_structure_take_value (structure, "weights", &weights);
   return structure;

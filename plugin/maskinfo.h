@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The value of the property mask-info: the mask of the first plane as the plans use it. Never changed once it is made,
- * reference counted, for any thread.
+ * reference counted, for any thread, once all plans were added.
  */
 #ifndef GST_CUDA_CONVOLVE_MASKINFO_H
 #define GST_CUDA_CONVOLVE_MASKINFO_H
@@ -16,6 +16,10 @@ typedef struct _GstCudaConvolveMaskInfo GstCudaConvolveMaskInfo;
 
 /* Takes the taps of *mask, which must not be cleared. exact is that of the mask's plan. */
 GstCudaConvolveMaskInfo *gst_cuda_convolve_mask_info_new (const ConvolveMask *mask, gboolean exact);
+
+/* Counts a plan of the frame: the member reproducible is true where all of them are. */
+void gst_cuda_convolve_mask_info_add_plan (GstCudaConvolveMaskInfo *info, const ConvolvePlan *plan);
+
 GstCudaConvolveMaskInfo *gst_cuda_convolve_mask_info_ref (GstCudaConvolveMaskInfo *info);
 void gst_cuda_convolve_mask_info_unref (GstCudaConvolveMaskInfo *info);
 

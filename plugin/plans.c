@@ -152,9 +152,12 @@ make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, 
   for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
     for (guint i = 0; i < plans->in.n_groups && status == CONVOLVE_OK
          && gst_cuda_convolve_windows_have_kind (&plans->in.info, properties->field_mode, kind);
-         i++)
+         i++) {
       status = make_group (&plans->group[kind][i], i == 0 && !plans->mask_info ? &plans->mask_info : NULL, properties,
           &plans->in, i, kind, device, error);
+      if (status == CONVOLVE_OK)
+        gst_cuda_convolve_mask_info_add_plan (plans->mask_info, plans->group[kind][i]);
+    }
   count_plans (plans, &on_device);
   return status == CONVOLVE_OK ? make_copies (plans, on_device > 0 ? device : NULL, error) : status;
 }
