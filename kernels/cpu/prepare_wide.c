@@ -8,8 +8,8 @@
 
 #include "cpu/integers.h"
 
-#define COST_GROUP 4.0  /* of adding a group's sums to the totals */
-#define COST_TOTALS 6.0 /* of totals becoming sums that are shifted down */
+#define COST_GROUP 2.4  /* of adding a group's sums to the totals */
+#define COST_TOTALS 4.5 /* of totals becoming sums that are shifted down */
 #define MOST_GROUPS 65535
 #define MOST_LOW_BITS 16
 

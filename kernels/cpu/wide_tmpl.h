@@ -50,6 +50,8 @@ add_wide_terms (const ConvolveWideTerms *terms, const ConvolvePair *const *rows,
 
     for (int v = 0; v < VECTORS; v++)
       sums[0][v] = sums[1][v] = (Ints){ 0 };
+    if (first >= terms->groups[g].end) /* without this, compilers copy all sums in every turn of the loop over terms */
+      continue;
     add_range (terms->terms, first, terms->groups[g].end, rows, x, sums[0], sums[1]);
     add_to_totals (sums[0], terms->groups[g].place, terms->low_bits, upper);
     add_to_totals (sums[1], terms->groups[g].place, terms->low_bits, lower);
