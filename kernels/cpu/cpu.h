@@ -2,10 +2,11 @@
 /*
  * The variant cpu: threads and vector instructions on the host.
  *
- * When a plan is made, cpu/prepare.c chooses a path: the cheapest way to convolve whose error, bounded from the taps,
- * keeps the promise of convolve.h. For each plane, cpu/cut.c cuts the region into jobs, which the threads of a pool
- * take. A job keeps the rows under the mask in a ring, converted and with the boundary applied, and cpu/walk.c moves
- * down the job row by row. The loops over a row are in cpu/level_tmpl.c, compiled once for each instruction set.
+ * When a plan is made, cpu/prepare.c chooses a path: the cheapest way to compute the plan's arithmetic, or, where that is
+ * FREE, the cheapest one whose error, bounded from the taps, keeps the promise of convolve.h. For each plane, cpu/cut.c
+ * cuts the region into jobs, which the threads of a pool take. A job keeps the rows under the mask in a ring, converted
+ * and with the boundary applied, and cpu/walk.c moves down the job row by row. The loops over a row are in
+ * cpu/level_tmpl.c, compiled once for each instruction set.
  *
  * Words
  *
@@ -16,7 +17,7 @@
  *   center          the middle of the range of values. Values less the center (centred values) fit 16 bits with a sign.
  *   pair            two 16-bit numbers in a 32-bit word: two elements, or the two taps that multiply these
  *   term            in a sum, the pairs of one row times one pair of taps
- *   group           terms that have a 32-bit sum of their own, where one sum has too few bits for all terms
+ *   group           terms that have a 32-bit sum of their own. Sums of groups are added up exactly: ConvolveWideTerms
  *   product         a column of taps times a row of taps; a factored mask is a sum of up to CONVOLVE_MAX_RANK products
  *   set             taps of a mask that combines several of them; a part is a set as a plan of its own
  *   couple          two sets whose 16-bit sums are made together

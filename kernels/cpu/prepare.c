@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice among the paths of the variant cpu: the cheapest path whose error keeps the promise of convolve.h. Errors
- * are bounded from the taps, never measured.
+ * The choice among the paths of the variant cpu: the cheapest path that computes the plan's arithmetic. Where the plan has
+ * none, the path's error must keep the promise of convolve.h. Errors are bounded from the taps, never measured.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define COST_FRAME 5.0 /* of loading and storing, which every path does */
 
 /*
- * Bounds the error of the tail in float, for plans that are not exact. The tail rounds the sum, the scale and their
+ * Bounds the error of the tail in float, for plans without integers. The tail rounds the sum, the scale and their
  * product, each of which is a result less the offset. The tail also rounds the offset and the result. Results out of
  * range are clamped in any case.
  */
