@@ -251,15 +251,15 @@ finish_rows (const ConvolveImage &image, const ProductsParameters &mask, const T
     words[i] = finish_row<T, F> (image, mask, totals[i / 2], i % 2, offsets);
 }
 
-/* The same, where the way from totals to samples is a parameter of the launch and not of the template. */
-template <typename T, bool EXACT>
+/* The same, where for exact plans the way from totals to samples is a parameter of the launch and not of the template. */
+template <typename T, bool EXACT, Finish F>
 static __device__ __forceinline__ void
 finish (const ConvolveImage &image, const ProductsParameters &mask, const Totals (&totals)[2][2], const float4 *offsets,
     uint2 (&words)[4])
 {
-  if (sizeof (T) == 1 && !EXACT && mask.is_byte)
-    finish_rows<T, BY_BYTE> (image, mask, totals, make_float4 (0, 0, 0, 0), words);
-  else if (!EXACT || mask.shift >= 0)
+  if (!EXACT)
+    finish_rows<T, F> (image, mask, totals, make_float4 (0, 0, 0, 0), words);
+  else if (mask.shift >= 0)
     finish_rows<T, BY_SHIFT> (image, mask, totals, make_float4 (0, 0, 0, 0), words);
   else if (sizeof (T) == 2 || !mask.has_integer_tail)
     finish_rows<T, BY_FLOAT_TAIL> (image, mask, totals, *offsets, words);
@@ -342,7 +342,6 @@ describe_products (const ConvolvePlan *plan)
   memcpy (mask.scale, products->scale, sizeof (mask.scale));
   memcpy (mask.row_start, products->row_start, sizeof (mask.row_start));
   mask.shift = products->shift;
-  mask.is_byte = products->is_byte;
   mask.has_integer_tail = products->has_integer_tail;
   mask.integer_tail = products->integer_tail;
   for (int i = 0; i < 4; i++)

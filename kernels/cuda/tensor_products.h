@@ -60,14 +60,14 @@ extern "C"
 /* The integer arithmetic that was chosen for a plan. */
 typedef struct
 {
-  int rank;       /* products of a column and a row, 1 .. CONVOLVE_MAX_RANK */
-  int lead;       /* bytes, a multiple of 4 */
-  int segments;   /* of a window */
-  int lane_bytes; /* bytes of the window, side by side, that one lane holds: 4, or 16 in tensor-fused */
-  bool apart; /* samples have something between them in memory, or the other byte order, or some deep ones are copied */
-  int slabs;  /* slabs of row sums that 16 rows of outputs are made from: 2, 3, 5 or more */
-  int down;   /* bits that words of deep samples are shifted down by; unused bits of the pixel, which are 0 */
-  bool short_rows;                      /* row sums are not scaled, and bits 8 .. 23 are kept */
+  int rank;        /* products of a column and a row, 1 .. CONVOLVE_MAX_RANK */
+  int lead;        /* bytes, a multiple of 4 */
+  int segments;    /* of a window */
+  int lane_bytes;  /* bytes of the window, side by side, that one lane holds: 4, or 16 in tensor-fused */
+  bool apart;      /* samples have something between them in memory, the other byte order, or deep ones are copied */
+  int slabs;       /* slabs of row sums that 16 rows of outputs are made from: 2, 3, 5 or more */
+  int down;        /* bits that words of deep samples are shifted down by; unused bits of the pixel, which are 0 */
+  bool short_rows; /* row sums are not scaled, bits 8 .. 23 are kept, and is_byte is true */
   uint32_t scale[CONVOLVE_MAX_RANK];    /* of row sums, whose bits 16 .. 31 are kept; 0: bits 0 .. 15, or short rows */
   int32_t row_start[CONVOLVE_MAX_RANK]; /* added to a row sum after scaling, before the bits are cut */
   int32_t start[CONVOLVE_MAX_SAMPLES];  /* by sample of a pixel: what totals begin with */

@@ -38,7 +38,7 @@ struct ProductsParameters
   int down, centre;
   unsigned scale[CONVOLVE_MAX_RANK];
   int row_start[CONVOLVE_MAX_RANK], shift;
-  bool is_byte, has_integer_tail;
+  bool has_integer_tail;
   ConvolveIntegerTail integer_tail;
   float offset[4]; /* of the tail in use, for four samples side by side */
 };

@@ -183,9 +183,10 @@ blocks_of (int sample_size, bool exact, int slabs)
  * 1 * 232 + 44 * 3 = 364 and 44 * 232 / 256 = 39: the total is 1171, which is 300 * 1000 / 256 rounded down.
  *
  * EXACT: column taps have one digit. SLABS: the slabs of the ring, in registers; 0 for a ring in shared memory, of any
- * size and for any number of products. SHORT: row sums are short, see ConvolveTensorProducts.
+ * size and for any number of products. SHORT: row sums are short, see ConvolveTensorProducts. F: of a
+ * plan that is not exact.
  */
-template <typename T, bool EXACT, bool SHORT, int SLABS>
+template <typename T, bool EXACT, bool SHORT, Finish F, int SLABS>
 __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), EXACT, SLABS))
     convolve_tensor_separable (const __grid_constant__ ConvolveImage image,
         const __grid_constant__ ProductsParameters mask)
@@ -259,7 +260,7 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), EXACT, S
       else
         sum_slabs_in_shared<DIGITS> (totals, ring, place, slabs, rank, columns);
       uint2 words[4];
-      finish<T, EXACT> (image, mask, totals, (const float4 *) (starts + 2), words);
+      finish<T, EXACT, F> (image, mask, totals, (const float4 *) (starts + 2), words);
       if (sizeof (T) == 1 && mask.copies)
 #pragma unroll
         for (int i = 0; i < 4; i++)
@@ -361,31 +362,37 @@ choose_ring (const ConvolveTensorProducts *products)
   return products->slabs == 2 ? RING_OF_2 : products->slabs == 3 ? RING_OF_3 : RING_OF_5;
 }
 
-/* The kernels by the row sums. */
+/* The kernels by what is done with row sums and totals. */
 enum
 {
-  LONG_ROWS,
-  SHORT_ROWS,
-  EXACT_ROWS,
-  N_ROW_KINDS
+  EXACT_PLAN,
+  ANY_PRODUCTS,
+  BYTE_PRODUCTS,
+  SHORT_BYTE_PRODUCTS,
+  N_WAYS
 };
 
 ConvolveStatus
 convolve_tensor_separable_load (ConvolvePlan *plan, ConvolveError *error)
 {
-#define KERNEL(T, EXACT, SHORT, SLABS) (const void *) convolve_tensor_separable<T, EXACT, SHORT, SLABS>
-#define BY_RING(T, EXACT, SHORT) \
+#define KERNEL(T, EXACT, SHORT, F, SLABS) (const void *) convolve_tensor_separable<T, EXACT, SHORT, F, SLABS>
+#define BY_RING(T, EXACT, SHORT, F) \
   { \
-    KERNEL (T, EXACT, SHORT, 2), KERNEL (T, EXACT, SHORT, 3), KERNEL (T, EXACT, SHORT, 5), KERNEL (T, EXACT, SHORT, 0) \
+    KERNEL (T, EXACT, SHORT, F, 2), KERNEL (T, EXACT, SHORT, F, 3), KERNEL (T, EXACT, SHORT, F, 5), \
+        KERNEL (T, EXACT, SHORT, F, 0) \
   }
-  static const void *const kernels[CONVOLVE_N_SAMPLE_TYPES][N_ROW_KINDS][N_RINGS] = {
-    { BY_RING (uint8_t, false, false), BY_RING (uint8_t, false, true), BY_RING (uint8_t, true, false) },
-    { BY_RING (uint16_t, false, false), {}, BY_RING (uint16_t, true, false) },
+  static const void *const kernels[CONVOLVE_N_SAMPLE_TYPES][N_WAYS][N_RINGS] = {
+    { BY_RING (uint8_t, true, false, BY_SHIFT), BY_RING (uint8_t, false, false, BY_SHIFT),
+        BY_RING (uint8_t, false, false, BY_BYTE), BY_RING (uint8_t, false, true, BY_BYTE) },
+    { BY_RING (uint16_t, true, false, BY_SHIFT), BY_RING (uint16_t, false, false, BY_SHIFT), {}, {} },
   };
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveTensorProducts *products = &((const ConvolveTensorProductsFound *) plan->prepared)->products;
   const int ring = choose_ring (products);
-  const int row_kind = plan->exact ? EXACT_ROWS : products->short_rows ? SHORT_ROWS : LONG_ROWS;
+  const int way = plan->exact ? EXACT_PLAN
+      : products->short_rows  ? SHORT_BYTE_PRODUCTS
+      : products->is_byte     ? BYTE_PRODUCTS
+                              : ANY_PRODUCTS;
   Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
 
   if (!loaded)
@@ -406,7 +413,7 @@ convolve_tensor_separable_load (ConvolvePlan *plan, ConvolveError *error)
   loaded->fixed = convolve_tensor_products_operands_size (plan, products);
   if (ring == RING_IN_SHARED)
     loaded->fixed += (size_t) TILE_WARPS * products->rank * products->slabs * CONVOLVE_TENSOR_PRODUCTS_SLAB_BYTES;
-  loaded->kernel = kernels[pixel->type][row_kind][ring];
+  loaded->kernel = kernels[pixel->type][way][ring];
   return convolve_allow_shared (plan->device, loaded->kernel, SIZE_MAX, error);
 }
 
