@@ -216,17 +216,21 @@ load_products (ConvolvePlan *plan, ConvolveError *error)
     {
         { load_product<uint16_t, 3, 1, 1, 8>, load_product<uint16_t, 3, 2, 1, 4>, load_product<uint16_t, 3, 4, 1, 4> },
         { load_product<uint16_t, 5, 1, 1, 8>, load_product<uint16_t, 5, 2, 1, 4>, load_product<uint16_t, 5, 4, 1, 4> },
-        { load_product<uint16_t, 7, 1, 1, 8>, load_product<uint16_t, 7, 2, 1, 4>, load_product<uint16_t, 7, 4, 1, 4> },
-        { load_product<uint16_t, 9, 1, 1, 8>, load_product<uint16_t, 9, 2, 1, 4>, load_product<uint16_t, 9, 4, 1, 2> },
+        { load_product<uint16_t, 7, 1, 1, 8>, load_product<uint16_t, 7, 2, 1, 8>, load_product<uint16_t, 7, 4, 1, 4> },
+        { load_product<uint16_t, 9, 1, 1, 8>, load_product<uint16_t, 9, 2, 1, 8>, load_product<uint16_t, 9, 4, 1, 2> },
     },
   };
-  /* Deep samples of one to a pixel in a small plane. */
-  static const Load small[4] = { load_product<uint16_t, 3, 1, 1, 4>, load_product<uint16_t, 5, 1, 1, 4>,
-    load_product<uint16_t, 7, 1, 1, 4>, load_product<uint16_t, 9, 1, 1, 4> };
+  /* The same for deep samples of one or two to a pixel in a small plane. */
+  static const Load small[4][2] = {
+    { load_product<uint16_t, 3, 1, 1, 4>, load_product<uint16_t, 3, 2, 1, 4> },
+    { load_product<uint16_t, 5, 1, 1, 4>, load_product<uint16_t, 5, 2, 1, 4> },
+    { load_product<uint16_t, 7, 1, 1, 4>, load_product<uint16_t, 7, 2, 1, 4> },
+    { load_product<uint16_t, 9, 1, 1, 4>, load_product<uint16_t, 9, 2, 1, 6> },
+  };
   const int size = convolve_border_size (plan);
 
-  if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples == 1)
-    return small[size](plan, error);
+  if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples < 4)
+    return small[size][plan->pixel.samples / 2](plan, error);
   return loads[plan->pixel.type][size][plan->pixel.samples / 2](plan, error);
 }
 
