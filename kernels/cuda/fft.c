@@ -4,6 +4,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define LARGEST_UNIT 65536 /* of the upper parts of taps, which are 23 bits long at most */
 
 /*
  * Bounds the error of a result. u is the relative error of one operation. z is a tile of samples less their middle;
@@ -27,15 +30,17 @@
  * this comes from the circle of factors, which has the 64 bits of a long double at least.
  */
 static double
-error_of (const ConvolvePlan *plan, double unit)
+error_of (const ConvolvePlan *plan, const ConvolveFft *fft, int part, double unit)
 {
   int count = plan->taps.width * plan->taps.height;
   double middle = 1 << (plan->pixel.depth - 1), gain = 0, norm = 0, most = 0;
   double tile = sqrt (2) * middle * CONVOLVE_FFT_POINTS;
 
   for (int i = 0; i < count; i++) {
-    gain += fabs (plan->taps.double_taps[i]);
-    norm += plan->taps.double_taps[i] * plan->taps.double_taps[i];
+    double tap = convolve_fft_part (fft, plan->taps.double_taps[i], part);
+
+    gain += fabs (tap);
+    norm += tap * tap;
   }
   for (int i = 0; i < plan->pixel.samples; i++)
     most = fmax (most, fabs (plan->tail.offset[i]));
@@ -48,15 +53,21 @@ error_of (const ConvolvePlan *plan, double unit)
  * Where the taps are integers, the sums are, and are rounded to the nearest integer, so an error below 1/2 leaves none;
  * the limit of 1/4 keeps a factor of 2. Such plans take double. In other plans, a quarter of the error budget is left
  * to the rounding of the taps to float.
+ *
+ * Integers whose sums are too large are taken apart. The sums of both parts are rounded, and put together without an error.
  */
 bool
-convolve_fft_choose (const ConvolvePlan *plan, bool *is_double, const char **reason)
+convolve_fft_choose (const ConvolvePlan *plan, ConvolveFft *fft, const char **reason)
 {
-  double limit = plan->integers ? 0.25 : convolve_budget (plan) * 3 / 4;
+  const double limit = plan->integers ? 0.25 : convolve_budget (plan) * 3 / 4, unit = ldexp (1, -53);
 
-  *is_double = plan->integers || !(error_of (plan, ldexp (1, -24)) <= limit);
-  if (!*is_double || error_of (plan, ldexp (1, -53)) <= limit)
+  fft->unit = 0;
+  fft->is_double = plan->integers || !(error_of (plan, fft, 0, ldexp (1, -24)) <= limit);
+  if (!fft->is_double || error_of (plan, fft, 0, unit) <= limit)
     return true;
+  for (fft->unit = 2; plan->integers && fft->unit <= LARGEST_UNIT; fft->unit *= 2)
+    if (error_of (plan, fft, 0, unit) <= limit && error_of (plan, fft, 1, unit) <= limit)
+      return true;
   *reason = "the sums are too large for transforms in double precision";
   return false;
 }
@@ -65,23 +76,20 @@ static bool
 accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
   const ConvolveTaps *taps = &plan->taps;
-  bool is_double;
-
-  if (!convolve_fft_choose (plan, &is_double, reason))
-    return false;
-  *reason = "no memory";
-  ConvolveFft *fft = calloc (1, sizeof (*fft));
+  ConvolveFft fft;
   double sum = 0;
 
-  if (!fft)
+  if (!convolve_fft_choose (plan, &fft, reason))
     return false;
   for (int i = 0; i < taps->width * taps->height; i++)
     sum += taps->double_taps[i];
-  fft->is_double = is_double;
-  fft->middle = 1 << (plan->pixel.depth - 1);
-  fft->constant = fft->middle * sum;
-  *found = fft;
-  return true;
+  fft.middle = 1 << (plan->pixel.depth - 1);
+  fft.constant = fft.middle * sum;
+  *reason = "no memory";
+  *found = malloc (sizeof (fft));
+  if (*found)
+    memcpy (*found, &fft, sizeof (fft));
+  return *found;
 }
 
 const ConvolveVariant convolve_variant_fft = {

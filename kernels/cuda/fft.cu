@@ -41,9 +41,12 @@
 /* The kernels' second parameter, for a plane or a part of a plane. Pointers are to complex numbers in device memory. */
 struct Task
 {
-  const void *spectrum;              /* of the mask: [place of a column][place of a row] */
-  const void *twiddles;              /* of the transforms: [k][thread] */
-  void *before, *after;              /* spectra of rows of input and of rows of output: [pair][row][place] */
+  const void *spectrum;       /* of the mask: [place of a column][place of a row] */
+  const void *twiddles;       /* of the transforms: [k][thread] */
+  void *before, *after;       /* spectra of rows of input and of rows of output: [pair][row][place] */
+  const void *lower_spectrum; /* where the taps have two parts: the spectrum of the lower one, and its outputs */
+  void *lower_after;
+  double unit;                       /* of the upper one */
   int tile_columns;                  /* of all samples of the plane */
   int first_pair;                    /* of tile columns, in this part */
   int columns_per_sample;            /* tile columns of one sample */
@@ -290,24 +293,47 @@ __global__ void __launch_bounds__ (N *THREADS, COLUMN_BLOCKS)
       to[j * stride] = { points.x[j], points.y[j] };
 }
 
-/* The idea: the inverse of convolve_fft_rows (); the real and the imaginary part are rows of two tile columns. */
+/* Transforms row `last` of this block's pair back, from the spectra in `after`. */
 template <typename Real>
+static __device__ __forceinline__ void
+transform_back (const Task &task, const void *after, int last, int t, Complex<Real> *cells, Points<Real> &points)
+{
+  const Complex<Real> *from =
+      (const Complex<Real> *) after + ((size_t) blockIdx.y * task.rows_after + last) * POINTS + t;
+
+#pragma unroll
+  for (int i = 0; i < HELD; i++)
+    set_point (points, i, from[i * THREADS]);
+  inverse_512 (points, cells, 1, (const Complex<Real> *) task.twiddles, t, [] { __syncwarp (); });
+}
+
+/*
+ * The idea: the inverse of convolve_fft_rows (); the real and the imaginary part are rows of two tile columns. With two
+ * PARTS, the sums of both parts of the taps are integers; each is rounded, and they are added up without an error.
+ */
+template <typename Real, int PARTS>
 __global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? ROW_BLOCKS : 2)
     convolve_fft_rows_back (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   extern __shared__ __align__ (16) unsigned char shared[];
   const int t = threadIdx.x % THREADS, row = blockIdx.x * (ROW_THREADS / THREADS) + threadIdx.x / THREADS;
   const int tile_column = 2 * (task.first_pair + blockIdx.y), last = min (row, task.rows_after - 1);
-  const Complex<Real> *from =
-      (const Complex<Real> *) task.after + ((size_t) blockIdx.y * task.rows_after + last) * POINTS + t;
+  Complex<Real> *cells = (Complex<Real> *) shared + threadIdx.x / THREADS * POINTS;
   Points<Real> points;
 
   convolve_wait ();
+  transform_back (task, task.after, last, t, cells, points);
+  if (PARTS == 2) {
+    const Points<Real> upper = points;
+
+    __syncwarp (); /* the cells are read */
+    transform_back (task, task.lower_after, last, t, cells, points);
 #pragma unroll
-  for (int i = 0; i < HELD; i++)
-    set_point (points, i, from[i * THREADS]);
-  inverse_512 (points, (Complex<Real> *) shared + threadIdx.x / THREADS * POINTS, 1,
-      (const Complex<Real> *) task.twiddles, t, [] { __syncwarp (); });
+    for (int i = 0; i < HELD; i++) {
+      points.x[i] = rint (upper.x[i]) * (Real) task.unit + rint (points.x[i]);
+      points.y[i] = rint (upper.y[i]) * (Real) task.unit + rint (points.y[i]);
+    }
+  }
   if (row < task.rows_after) {
     store_any_row (image, task, tile_column, row, t, points.x);
     store_any_row (image, task, tile_column + 1, row, t, points.y);
@@ -352,9 +378,10 @@ struct Loaded
   Kernels kernels;
   Task task;   /* all but what depends on the plane */
   int samples; /* the number of samples that are convolved */
+  int parts;   /* of the taps */
 };
 
-template <typename Real>
+template <typename Real, int PARTS>
 static Kernels
 kernels_of (void)
 {
@@ -364,7 +391,8 @@ kernels_of (void)
 
   static_assert (row_shared <= 48 << 10 && column_shared <= 48 << 10, "kernels take up to 48 KB without asking");
   return { (const void *) convolve_fft_rows<Real>, (const void *) convolve_fft_columns<columns, Real>,
-    (const void *) convolve_fft_rows_back<Real>, columns, row_shared, column_shared, POINTS * sizeof (Complex<Real>) };
+    (const void *) convolve_fft_rows_back<Real, PARTS>, columns, row_shared, column_shared,
+    POINTS * sizeof (Complex<Real>) };
 }
 
 ConvolveStatus
@@ -379,10 +407,15 @@ convolve_fft_load (ConvolvePlan *plan, ConvolveError *error)
     return CONVOLVE_NO_MEMORY;
   if ((status = convolve_fft_put_spectrum (plan, error)) != CONVOLVE_OK)
     return status;
-  loaded->kernels = fft->is_double ? kernels_of<double> () : kernels_of<float> ();
+  loaded->parts = convolve_fft_parts (fft);
+  loaded->kernels = !fft->is_double ? kernels_of<float, 1> ()
+      : loaded->parts == 1          ? kernels_of<double, 1> ()
+                                    : kernels_of<double, 2> ();
   Task *task = &loaded->task;
   task->spectrum = plan->device_memory;
-  task->twiddles = (const char *) plan->device_memory + POINTS * loaded->kernels.bytes_of_row;
+  task->lower_spectrum = (const char *) plan->device_memory + POINTS * loaded->kernels.bytes_of_row;
+  task->twiddles = (const char *) plan->device_memory + loaded->parts * POINTS * loaded->kernels.bytes_of_row;
+  task->unit = fft->unit;
   task->middle = (int) fft->middle;
   task->constant = fft->constant;
   for (int i = 0; i < pixel->samples; i++) {
@@ -411,20 +444,25 @@ enqueue (const ConvolvePlan *plan, const void *kernel, dim3 blocks, int threads,
   return convolve_enqueue (plan->device, { kernel, blocks, dim3 (threads), shared, true }, arguments, "fft", error);
 }
 
-/* Enqueues the three kernels for a part of the plane. */
+/* Enqueues the three kernels for a part of the plane; that of the columns for each part of the taps. */
 static ConvolveStatus
 run_part (const ConvolvePlan *plan, const ConvolveImage &image, const Task &task, int pairs, ConvolveError *error)
 {
-  const Kernels &kernels = ((const Loaded *) plan->loaded)->kernels;
+  const Loaded *loaded = (const Loaded *) plan->loaded;
+  const Kernels &kernels = loaded->kernels;
   constexpr int rows = ROW_THREADS / THREADS;
+  Task of_columns = task;
   ConvolveStatus status;
 
   status = enqueue (plan, kernels.rows, dim3 (divide_up (task.rows_before, rows), pairs), ROW_THREADS,
       kernels.row_shared, image, task, error);
-  if (status == CONVOLVE_OK)
+  for (int part = 0; part < loaded->parts && status == CONVOLVE_OK; part++) {
     status = enqueue (plan, kernels.columns,
         dim3 (POINTS / kernels.columns_together, divide_up (task.rows_after, task.tile_height), pairs),
-        kernels.columns_together * THREADS, kernels.column_shared, image, task, error);
+        kernels.columns_together * THREADS, kernels.column_shared, image, of_columns, error);
+    of_columns.spectrum = task.lower_spectrum;
+    of_columns.after = task.lower_after;
+  }
   if (status == CONVOLVE_OK)
     status = enqueue (plan, kernels.rows_back, dim3 (divide_up (task.rows_after, rows), pairs), ROW_THREADS,
         kernels.row_shared, image, task, error);
@@ -438,22 +476,24 @@ run_part (const ConvolvePlan *plan, const ConvolveImage &image, const Task &task
 static ConvolveStatus
 run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveError *error)
 {
-  const size_t row_bytes = ((const Loaded *) plan->loaded)->kernels.bytes_of_row, most = MOST_BYTES / row_bytes;
+  const Loaded *loaded = (const Loaded *) plan->loaded;
+  const size_t row_bytes = loaded->kernels.bytes_of_row, most = MOST_BYTES / row_bytes;
+  const size_t kept = 1 + loaded->parts; /* spectra of a row: one before, and one after for each part of the taps */
   const int halo = plan->taps.height - 1, all_rows = image.y1 - image.y0, all_pairs = divide_up (task.tile_columns, 2);
   int pairs = all_pairs, rows = all_rows;
   ConvolveStatus status;
   void *scratch;
 
-  if (all_pairs * (2 * (size_t) all_rows + halo) > most) {
-    size_t fit = most / (2 * (size_t) all_rows + halo);
+  if (all_pairs * (kept * all_rows + halo) > most) {
+    size_t fit = most / (kept * all_rows + halo);
 
     if (fit == 0) {
-      rows = (int) (most - halo) / 2 / task.tile_height * task.tile_height;
+      rows = (int) ((most - halo) / kept) / task.tile_height * task.tile_height;
       fit = 1;
     }
     pairs = divide_up (all_pairs, divide_up (all_pairs, fit));
   }
-  status = convolve_device_scratch (plan->device, pairs * (2 * (size_t) rows + halo) * row_bytes, &scratch, error);
+  status = convolve_device_scratch (plan->device, pairs * (kept * rows + halo) * row_bytes, &scratch, error);
   for (int y = 0; y < all_rows && status == CONVOLVE_OK; y += rows) {
     task.y = image.y0 + y;
     task.rows_after = all_rows - y < rows ? all_rows - y : rows;
@@ -464,6 +504,7 @@ run_parts (const ConvolvePlan *plan, ConvolveImage &image, Task &task, ConvolveE
       task.first_pair = pair;
       task.before = scratch;
       task.after = (char *) scratch + (size_t) now * task.rows_before * row_bytes;
+      task.lower_after = (char *) task.after + (size_t) now * task.rows_after * row_bytes;
       status = run_part (plan, image, task, now, error);
     }
   }

@@ -6,6 +6,8 @@
 #ifndef CONVOLVE_CUDA_FFT_H
 #define CONVOLVE_CUDA_FFT_H
 
+#include <math.h>
+
 #include "common/boundary.h"
 #include "common/plan.h"
 
@@ -37,12 +39,32 @@ convolve_fft_frequency (int place)
 typedef struct
 {
   bool is_double;  /* the transforms are in double precision */
+  double unit;     /* above 0: a tap is unit * its upper part + its lower part, each with a spectrum of its own */
   double middle;   /* half the range of samples; subtracted from them, so that the transforms' errors are smaller */
   double constant; /* the middle times the sum of the taps: added to every sum for that */
 } ConvolveFft;
 
-/* Chooses the precision whose error bound keeps the promise of convolve.h. False, with the reason, where none does. */
-bool convolve_fft_choose (const ConvolvePlan *plan, bool *is_double, const char **reason);
+/* The spectra of a mask: 2 where taps have two parts. */
+static inline int
+convolve_fft_parts (const ConvolveFft *fft)
+{
+  return fft->unit > 0 ? 2 : 1;
+}
+
+/* What spectrum `part` has of a tap: all, or the upper part, 0, or the lower part, 1. Parts of integers are integers. */
+static inline double
+convolve_fft_part (const ConvolveFft *fft, double tap, int part)
+{
+  double upper = fft->unit > 0 ? floor (tap / fft->unit + 0.5) : tap;
+
+  return part == 0 ? upper : tap - upper * fft->unit;
+}
+
+/*
+ * Chooses the precision whose error bound keeps the promise of convolve.h, and for integers the unit. Fills is_double and
+ * unit. False, with the reason, where nothing does.
+ */
+bool convolve_fft_choose (const ConvolvePlan *plan, ConvolveFft *fft, const char **reason);
 
 CONVOLVE_DEVICE_FUNCTIONS (fft);
 

@@ -112,19 +112,32 @@ circle_point (int k)
   return { { high_x, high_y }, { (double) (x - high_x), (double) (y - high_y) } };
 }
 
-/* plan->device_memory is the spectrum and then the twiddle factors of the transforms. */
+/* Enqueues the kernels for one part of the taps. */
+template <typename Real>
+static ConvolveStatus
+make_spectrum (ConvolveDevice *device, MaskTask &task, ConvolveError *error)
+{
+  ConvolveStatus status = enqueue (device, (const void *) convolve_fft_mask_rows, task.height, task, error);
+
+  return status == CONVOLVE_OK ? enqueue (device, (const void *) convolve_fft_mask_columns<Real>, POINTS, task, error)
+                               : status;
+}
+
+/* plan->device_memory is the spectrum of each part of the taps, and then the twiddle factors of the transforms. */
 template <typename Real>
 static ConvolveStatus
 put_spectrum (ConvolvePlan *plan, ConvolveError *error)
 {
   ConvolveDevice *device = plan->device;
+  const ConvolveFft *fft = (const ConvolveFft *) plan->prepared;
+  const int parts = convolve_fft_parts (fft);
   const size_t count = (size_t) plan->taps.width * plan->taps.height, points = POINTS * POINTS;
   const size_t rows = (size_t) plan->taps.height * POINTS * sizeof (Precise);
-  const size_t upload = POINTS * sizeof (Precise) + count * sizeof (double);
+  const size_t upload = POINTS * sizeof (Precise) + parts * count * sizeof (double);
   ConvolveStatus status;
   void *scratch;
 
-  plan->device_memory = convolve_device_alloc (device, (points + POINTS) * sizeof (Complex<Real>), error);
+  plan->device_memory = convolve_device_alloc (device, (parts * points + POINTS) * sizeof (Complex<Real>), error);
   if (!plan->device_memory)
     return error ? error->status : CONVOLVE_DEVICE_FAILED;
   status = convolve_device_scratch (device, rows + upload, &scratch, error);
@@ -144,8 +157,8 @@ put_spectrum (ConvolvePlan *plan, ConvolveError *error)
     twiddles[i] = { (Real) factor.x, (Real) -factor.y };
     circle[i] = circle_point (i);
   }
-  for (size_t i = 0; i < count; i++)
-    taps[i] = plan->taps.double_taps[i];
+  for (size_t i = 0; i < parts * count; i++)
+    taps[i] = convolve_fft_part (fft, plan->taps.double_taps[i % count], (int) (i / count));
   task.rows = (Precise *) scratch;
   task.circle = (const Precise *) ((char *) scratch + rows);
   task.taps = (const double *) (task.circle + POINTS);
@@ -154,12 +167,13 @@ put_spectrum (ConvolvePlan *plan, ConvolveError *error)
   task.height = plan->taps.height;
   status = convolve_device_copy (device, (char *) scratch + rows, circle, upload, CONVOLVE_COPY_TO_DEVICE, error);
   if (status == CONVOLVE_OK)
-    status = convolve_device_copy (device, (Complex<Real> *) plan->device_memory + points, twiddles,
+    status = convolve_device_copy (device, (Complex<Real> *) plan->device_memory + parts * points, twiddles,
         POINTS * sizeof (Complex<Real>), CONVOLVE_COPY_TO_DEVICE, error);
-  if (status == CONVOLVE_OK)
-    status = enqueue (device, (const void *) convolve_fft_mask_rows, task.height, task, error);
-  if (status == CONVOLVE_OK)
-    status = enqueue (device, (const void *) convolve_fft_mask_columns<Real>, POINTS, task, error);
+  for (int part = 0; part < parts && status == CONVOLVE_OK; part++) {
+    status = make_spectrum<Real> (device, task, error);
+    task.taps += count;
+    task.spectrum = (Complex<Real> *) task.spectrum + points;
+  }
   if (status == CONVOLVE_OK)
     status = convolve_device_finish (device, error);
   free (twiddles);

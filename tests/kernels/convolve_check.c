@@ -17,6 +17,7 @@
 #include "kernels/check_box.h"
 #include "kernels/check_cpu.h"
 #include "kernels/check_cpu_steps.h"
+#include "kernels/check_fft.h"
 #include "kernels/check_fixed.h"
 #include "kernels/check_integer_tail.h"
 #include "kernels/check_products.h"
@@ -231,14 +232,14 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
   fflush (stdout);
   if (!options->variant)
     failures += check_arithmetic (options->seed, check_cases (2000, 30000), stdout) + check_fixed_api (stdout)
-        + check_box (options->seed, 400, stdout) + check_integer_tail (options->seed, 400, stdout)
-        + check_tensor_digits (options->seed, 400, stdout) + check_tensor_products (options->seed, 400, stdout)
-        + check_cpu_memory (stdout) + check_cpu_threads (stdout) + check_cpu_large (stdout) + check_cpu_sigma (stdout)
-        + check_cpu_double (options->seed, 300, stdout) + check_cpu_steps (options->seed, 300, stdout)
-        + check_cpu_fft_bound (stdout) + check_products (options->seed, 400, stdout)
-        + check_border_products (options->seed, 400, stdout) + check_sets_accepted (stdout) + check_sets_memory (stdout)
-        + check_sets_roots (options->seed, 200, stdout) + check_sets_device_roots (options->seed, stdout)
-        + check_sets_random (options->seed, 600, stdout);
+        + check_box (options->seed, 400, stdout) + check_fft (options->seed, 60, stdout)
+        + check_integer_tail (options->seed, 400, stdout) + check_tensor_digits (options->seed, 400, stdout)
+        + check_tensor_products (options->seed, 400, stdout) + check_cpu_memory (stdout) + check_cpu_threads (stdout)
+        + check_cpu_large (stdout) + check_cpu_sigma (stdout) + check_cpu_double (options->seed, 300, stdout)
+        + check_cpu_steps (options->seed, 300, stdout) + check_cpu_fft_bound (stdout)
+        + check_products (options->seed, 400, stdout) + check_border_products (options->seed, 400, stdout)
+        + check_sets_accepted (stdout) + check_sets_memory (stdout) + check_sets_roots (options->seed, 200, stdout)
+        + check_sets_device_roots (options->seed, stdout) + check_sets_random (options->seed, 600, stdout);
   for (int i = 0; i < n_rows; i++) {
     failures += check_fixed_variant (&rows[i], stdout);
     if (rows[i].device && !rows[i].device_lost)
