@@ -23,7 +23,7 @@
 enum
 {
   DIGITS = 12,       /* of a checksum */
-  SOME = 12,         /* one row of so many in a quick run */
+  SOME = 4,          /* one row of so many in a quick run */
   MOST_FAILURES = 12 /* that are printed */
 };
 
