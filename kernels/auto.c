@@ -209,7 +209,10 @@ side_before_fft_of_one_step (const Choice *choice)
   return (is_deep (choice) ? deep : choice->plan->pixel.samples == 2 ? pairs : others)[digits->count - 1];
 }
 
-/* Transforms are the same work for every mask; in double precision only where the device has as many units for that. */
+/*
+ * Transforms are the same work for every mask; in double precision only where the device has as many units for that. Masks of
+ * one step without tensor take double precision in any case.
+ */
 static bool
 fft (Choice *choice)
 {
@@ -219,7 +222,8 @@ fft (Choice *choice)
   if (!accepts (choice, &convolve_variant_fft))
     return false;
   const ConvolveFft *found = choice->answers[INDEX_fft].found;
-  if (found->is_double && convolve_device_double_ratio (plan->device) > 2)
+  if (found->is_double && convolve_device_double_ratio (plan->device) > 2
+      && (!is_one_step (choice) || accepts (choice, &convolve_variant_tensor)))
     return false;
   if (plan->taps.row && !is_one_step (choice))
     side = 65;

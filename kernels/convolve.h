@@ -204,7 +204,7 @@ bool convolve_plan_on_device (const ConvolvePlan *plan);
 
 /*
  * Writes a line that says why "auto" took this plan's variant: the properties of the mask and its arithmetic, and for each
- * better variant the reason against that variant. text has size bytes, and 400 are enough; a longer line is cut.
+ * better variant the reason against that variant. text has size bytes, and 1000 are mostly enough; a longer line is cut.
  */
 void convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size);
 
