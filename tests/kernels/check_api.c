@@ -314,12 +314,45 @@ check_mask_init (FILE *file)
   return failures;
 }
 
+/* A column times a row of fractions, alone and as an absolute value, for 8 to 16 bits. */
+static int
+check_reproducible (FILE *file)
+{
+  int failures = 0;
+
+  for (int i = 0; i < 10; i++) {
+    ConvolveCombination combination = i % 2 ? CONVOLVE_ABSOLUTE : CONVOLVE_SUM;
+    int depth = 8 + i / 2 * 2;
+    ConvolvePixel pixel = { .type = depth == 8 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16,
+      .depth = depth,
+      .samples = 1,
+      .stride = depth == 8 ? 1 : 2,
+      .select = 1 };
+    ConvolvePlan *plan = NULL;
+    ConvolveMask mask;
+
+    if (convolve_mask_init_sets (&mask, 3, 3, 1, combination)) {
+      for (int k = 0; k < 9; k++)
+        mask.taps[k] = (k % 3 + 0.31830988) * (k / 3 + 0.73205081) / 30;
+      plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_ZERO, &mask, "auto", NULL, NULL);
+    }
+    failures += check (plan != NULL, "a plan of fractions", file);
+    failures += plan
+        && check (convolve_plan_is_reproducible (plan) == (depth <= 12) && !convolve_plan_is_exact (plan),
+            "fractions of up to 12 bits are reproducible", file);
+    convolve_plan_unref (plan);
+    convolve_mask_clear (&mask);
+  }
+  return failures;
+}
+
 int
 check_fixed_api (FILE *file)
 {
   ConvolveError error = { 0 };
   ConvolveDevice *device = convolve_device_new (INT_MAX, &error);
-  int failures = check_table (file) + check_mask_init (file) + check_plan_arguments (file) + check_run_arguments (file);
+  int failures = check_table (file) + check_mask_init (file) + check_plan_arguments (file) + check_run_arguments (file)
+      + check_reproducible (file);
 
   if (device)
     failures += check (false, "a device of an impossible number", file);
