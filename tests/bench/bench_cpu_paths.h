@@ -12,6 +12,7 @@ bench_cpu_path (const ConvolvePlan *plan)
     [CONVOLVE_CPU_COPY] = "copy",
     [CONVOLVE_CPU_BOX] = "box",
     [CONVOLVE_CPU_PAIRS] = "pairs",
+    [CONVOLVE_CPU_WIDE] = "wide",
     [CONVOLVE_CPU_FACTORS] = "factors",
     [CONVOLVE_CPU_FFT] = "fft",
     [CONVOLVE_CPU_FLOAT_FACTORS] = "float-factors",
