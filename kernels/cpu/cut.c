@@ -42,8 +42,9 @@ choose_strip_of_products (const ConvolvePlan *plan, const ConvolveRect *region)
   const ConvolveCpu *cpu = convolve_cpu_of (plan);
   int samples = plan->pixel.samples, mask = plan->taps.width * samples, pairs = (plan->taps.height + 1) / 2;
   int whole = samples == 2 ? CHUNK / 2 : samples == 4 ? CHUNK / 4 : CHUNK; /* pixels of full turns */
-  int values = 8 + (cpu->centre_tap ? 2 * convolve_cpu_centre_rows (plan->taps.height) + 8 : 0);
-  int bytes = sizeof (ConvolvePair) * (cpu->rank * pairs + (cpu->neighbours ? 0 : 2)) + sizeof (int32_t) + values;
+  /* Bytes of an element: of inputs, outputs and their values, then of pairs and starts. */
+  int values = 16 + (cpu->centre_tap ? 2 * convolve_cpu_centre_rows (plan->taps.height) + 8 : 0);
+  int bytes = sizeof (ConvolvePair) * (cpu->rank * pairs + (cpu->joins ? 2 : 0)) + sizeof (int32_t) + values;
   int elements = clamp (NEAR_BYTES / bytes, mask / 2 > LEAST_STRIP ? mask / 2 : LEAST_STRIP, STRIP);
   int strip = (divide (region->width, elements / samples) + whole - 1) / whole * whole;
 

@@ -47,7 +47,7 @@ take_rows (Arena *arena, int n, size_t length, size_t size)
 static size_t
 row_length (const ConvolveCpuJob *job)
 {
-  size_t blocks = ((size_t) job->input_count + CONVOLVE_CPU_PADDING - 1) / CONVOLVE_CPU_PADDING + 1;
+  size_t blocks = ((size_t) job->input_count + job->samples + CONVOLVE_CPU_PADDING - 1) / CONVOLVE_CPU_PADDING + 1;
 
   return (blocks | 1) * CONVOLVE_CPU_PADDING;
 }
@@ -123,7 +123,7 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
       take_squares (job, arena);
       break;
     case CONVOLVE_CPU_FACTORS:
-      for (int i = 0; i < 2 && !cpu->neighbours; i++)
+      for (int i = 0; i < 2 && cpu->joins; i++)
         job->joined[i] = take (arena, length, sizeof (ConvolvePair));
       if (cpu->wide.n_groups > 0)
         job->low_starts = take (arena, length, sizeof (int32_t));

@@ -160,11 +160,14 @@ typedef struct
    *   row_sums_of_neighbours   rows of plain elements, which are read as pairs from memory; a term serves an even element
    *                            and the odd one after it
    *   row_sums_of_pairs        rows of pairs, by the terms' upper taps
+   *   row_sums_apart           the same, but the elements of a pair lie `samples` apart in plain rows
    */
   void (*row_sums_of_neighbours) (const ConvolveTerms *terms, const uint16_t *const *rows, int count, int32_t start,
       int cut, ConvolvePair *pairs);
   void (*row_sums_of_pairs) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, int32_t start,
       int cut, ConvolvePair *pairs);
+  void (*row_sums_apart) (const ConvolveTerms *terms, const uint16_t *const *rows, int samples, int count,
+      int32_t start, int cut, ConvolvePair *pairs);
   /* sums[i] = starts[i] + values[i] * tap, modulo 2^32 */
   void (*add_centre) (const uint16_t *values, int count, int32_t tap, const int32_t *starts, int32_t *sums);
 

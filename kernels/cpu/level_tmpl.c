@@ -32,6 +32,7 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .wide_values_of_rows = wide_values_of_rows,
   .row_sums_of_neighbours = row_sums_of_neighbours,
   .row_sums_of_pairs = row_sums_of_pairs,
+  .row_sums_apart = row_sums_apart,
   .add_centre = add_centre,
   .slide = slide,
   .slide_edges = slide_edges,

@@ -10,9 +10,9 @@
 #define COST_PRODUCT 1.2  /* of a product's row sums becoming pairs */
 #define COST_JOINED 2.4   /* of inputs becoming pairs, where neighbours in memory are no pairs */
 #define COST_ROW_TERM 1.4 /* of a term of such pairs */
+#define WIDEST_APART 5    /* taps of a row whose elements become pairs in registers, again for each term */
 #define COST_CENTRE 3.0   /* of the centre's own tap */
-
-#define COST_GROUP 2.0 /* of adding up the sums of a group */
+#define COST_GROUP 2.0    /* of adding up the sums of a group */
 
 #define HALF_RANGE 32768 /* of 16 bits: what is left of a row sum fits 16 bits with a sign */
 #define LOW_BITS 8       /* of totals that need more than 32 bits */
@@ -77,6 +77,7 @@ add_products (const ConvolveCpuAnalysis *a, int rank, const ConvolveProduct *pro
   cpu->path = CONVOLVE_CPU_FACTORS;
   cpu->rank = rank;
   cpu->neighbours = has_neighbours (a);
+  cpu->joins = !cpu->neighbours && a->width > WIDEST_APART;
   if (!convolve_cpu_allocate_terms (&cpu->terms, rank * pairs))
     return false;
   for (int r = 0; r < rank; r++) {

@@ -58,6 +58,7 @@ typedef struct ConvolveCpu
   /* factors */
   int rank;                              /* number of products */
   bool neighbours;                       /* rows are summed for two neighbours at a time: one sample to a pixel */
+  bool joins;                            /* otherwise, elements become pairs before rows are summed: longer rows */
   ConvolveTerms rows[CONVOLVE_MAX_RANK]; /* of each product's row */
   int32_t row_start[CONVOLVE_MAX_RANK];  /* with which row sums begin, so that 16 bits with a sign hold what is left */
   int cut[CONVOLVE_MAX_RANK];            /* by which they are shifted down then */

@@ -8,11 +8,19 @@
 
 #define HALF (VECTORS / 2)
 
-/* The low 16 bits of both sums, after the cut. */
+/* The low 16 bits of both sums after the cut, which is at most 16. */
 static inline Ints
 pair_sums (Ints upper, Ints lower, int cut)
 {
-  return ((Ints) ((SignedInts) upper >> cut) & 0xffff) | (Ints) ((SignedInts) lower >> cut) << 16;
+  Ints low = upper >> cut, high = lower << (16 - cut);
+
+#if defined(__AVX512BW__)
+  return (Ints) _mm512_mask_blend_epi16 (0xaaaaaaaa, (__m512i) low, (__m512i) high);
+#elif defined(__AVX2__)
+  return (Ints) _mm256_blend_epi16 ((__m256i) low, (__m256i) high, 0xaa);
+#else
+  return (low & 0xffff) | (high & 0xffff0000);
+#endif
 }
 
 /* Even and odd outputs of two rows are four sums, so that each has half as many registers as those of two outputs. */
@@ -70,6 +78,85 @@ row_sums_of_pairs (const ConvolveTerms *terms, const ConvolvePair *const *rows, 
     }
     for (int v = 0; v < VECTORS; v++)
       *(IntsAt *) (pairs + x + v * LANES) = pair_sums (upper[v], lower[v], cut);
+  }
+}
+
+/*
+ * Pairs of the elements of two registers of 16 bits: of the low halves of all 128 bits in *low, of the high halves in
+ * *high.
+ */
+static inline void
+join (const uint16_t *first, const uint16_t *second, Ints *low, Ints *high)
+{
+#if defined(__AVX512BW__)
+  __m512i a = _mm512_loadu_si512 (first), b = _mm512_loadu_si512 (second);
+
+  *low = (Ints) _mm512_unpacklo_epi16 (a, b);
+  *high = (Ints) _mm512_unpackhi_epi16 (a, b);
+#elif defined(__AVX2__)
+  __m256i a = _mm256_loadu_si256 ((const __m256i *) first), b = _mm256_loadu_si256 ((const __m256i *) second);
+
+  *low = (Ints) _mm256_unpacklo_epi16 (a, b);
+  *high = (Ints) _mm256_unpackhi_epi16 (a, b);
+#elif defined(__SSE2__)
+  __m128i a = _mm_loadu_si128 ((const __m128i *) first), b = _mm_loadu_si128 ((const __m128i *) second);
+
+  *low = (Ints) _mm_unpacklo_epi16 (a, b);
+  *high = (Ints) _mm_unpackhi_epi16 (a, b);
+#else
+  for (int i = 0; i < LANES; i++) {
+    (*low)[i] = first[i] | (uint32_t) second[i] << 16;
+    (*high)[i] = first[LANES + i] | (uint32_t) second[LANES + i] << 16;
+  }
+#endif
+}
+
+/* Writes what came from join () in the order of the elements. */
+static inline void
+store_joined (Ints low, Ints high, ConvolvePair *to)
+{
+#if defined(__AVX512BW__)
+  const __m512i first = _mm512_setr_epi64 (0, 1, 8, 9, 2, 3, 10, 11);
+  const __m512i second = _mm512_setr_epi64 (4, 5, 12, 13, 6, 7, 14, 15);
+
+  _mm512_storeu_si512 (to, _mm512_permutex2var_epi64 ((__m512i) low, first, (__m512i) high));
+  _mm512_storeu_si512 (to + LANES, _mm512_permutex2var_epi64 ((__m512i) low, second, (__m512i) high));
+#elif defined(__AVX2__)
+  *(IntsAt *) to = (Ints) _mm256_permute2x128_si256 ((__m256i) low, (__m256i) high, 0x20);
+  *(IntsAt *) (to + LANES) = (Ints) _mm256_permute2x128_si256 ((__m256i) low, (__m256i) high, 0x31);
+#else
+  *(IntsAt *) to = low;
+  *(IntsAt *) (to + LANES) = high;
+#endif
+}
+
+static void
+row_sums_apart (const ConvolveTerms *terms, const uint16_t *const *rows, int samples, int count, int32_t start, int cut,
+    ConvolvePair *restrict pairs)
+{
+  for (int x = 0; x < count; x += CHUNK) {
+    Ints upper[VECTORS], lower[VECTORS];
+
+    for (int v = 0; v < VECTORS; v++)
+      upper[v] = lower[v] = spread ((ConvolvePair) start);
+    for (int t = 0; t < terms->count; t++) {
+      const uint16_t *in_upper = rows[0] + x + terms->terms[t].offset, *in_lower = rows[1] + x + terms->terms[t].offset;
+      Ints taps = spread (terms->terms[t].upper);
+
+      for (int v = 0; v < VECTORS; v += 2) {
+        Ints low, high;
+
+        join (in_upper + v * LANES, in_upper + v * LANES + samples, &low, &high);
+        upper[v] = add_products (upper[v], low, taps);
+        upper[v + 1] = add_products (upper[v + 1], high, taps);
+        join (in_lower + v * LANES, in_lower + v * LANES + samples, &low, &high);
+        lower[v] = add_products (lower[v], low, taps);
+        lower[v + 1] = add_products (lower[v + 1], high, taps);
+      }
+    }
+    for (int v = 0; v < VECTORS; v += 2)
+      store_joined (pair_sums (upper[v], lower[v], cut), pair_sums (upper[v + 1], lower[v + 1], cut),
+          pairs + x + v * LANES);
   }
 }
 

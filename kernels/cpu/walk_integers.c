@@ -59,7 +59,7 @@ sum_products (const ConvolveCpuJob *job, int y)
                                 : job->values[i];
     convolve_cpu_load_row (job, y + i, values[i]);
     /* The last elements are paired with padding, which only taps of 0 multiply. */
-    if (!cpu->neighbours)
+    if (cpu->joins)
       job->level->pair_up (values[i], values[i] + job->samples, job->input_count, 0, job->joined[i]);
   }
   for (int r = 0; r < cpu->rank; r++) {
@@ -68,8 +68,11 @@ sum_products (const ConvolveCpuJob *job, int y)
     if (cpu->neighbours)
       job->level->row_sums_of_neighbours (&cpu->rows[r], (const uint16_t *const *) values, job->count,
           cpu->row_start[r], cpu->cut[r], pairs);
-    else
+    else if (cpu->joins)
       job->level->row_sums_of_pairs (&cpu->rows[r], (const ConvolvePair *const *) job->joined, job->count,
+          cpu->row_start[r], cpu->cut[r], pairs);
+    else
+      job->level->row_sums_apart (&cpu->rows[r], (const uint16_t *const *) values, job->samples, job->count,
           cpu->row_start[r], cpu->cut[r], pairs);
   }
 }
