@@ -94,29 +94,45 @@ sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[WINDOWS], const uint4 *taps
   }
 }
 
+/* Adds one byte each of the row sums of three slabs, times one digit each of the column's taps. */
+static __device__ __forceinline__ void
+add_bytes (int (&sums)[4], const unsigned (&one)[2], const unsigned (&two)[2], const unsigned (&three)[2],
+    unsigned first_taps, unsigned second_taps, unsigned third_taps)
+{
+  multiply<false> (sums, one[0], one[1], two[0], two[1], first_taps, second_taps, sums);
+  multiply<false> (sums, three[0], three[1], third_taps, sums);
+}
+
 /*
  * The second pass for 8 rows of outputs and one half of the group, from a ring of 2 or 3 slabs of which number `newest`
  * is the last. columns are the lane's taps for these 8 rows: by age of a slab, for it and the next one. Low digits times low
- * bytes are first, because their sums need registers of their own until these are folded.
+ * bytes are first, because their sums need registers of their own until these are folded. With 3 slabs the sums of high
+ * bytes are last: fewer registers are in use then.
  */
 template <int DIGITS, int SLABS>
 static __device__ __forceinline__ void
 sum_slabs (Totals &totals, const Slab (&ring)[SLABS], int newest, int h, const uint4 (&columns)[SLABS][2], int b)
 {
+  const Slab &one = ring[0], &two = ring[1], &three = ring[SLABS - 1];
   /* The oldest slab, in the slot after the newest one, meets the taps of slab 0. */
   const uint4 taps = columns[(SLABS - 1 - newest) % SLABS][b], last = columns[(2 * SLABS - 2 - newest) % SLABS][b];
+  int low[4] = {};
 
+  if (DIGITS > 1 && SLABS > 2) {
+    add_bytes (low, one.low[h], two.low[h], three.low[h], taps.x, taps.y, last.x);
+    fold (totals, low);
+    add_bytes (totals.middle, one.low[h], two.low[h], three.low[h], taps.z, taps.w, last.z);
+    add_bytes (totals.middle, one.high[h], two.high[h], three.high[h], taps.x, taps.y, last.x);
+    add_bytes (totals.high, one.high[h], two.high[h], three.high[h], taps.z, taps.w, last.z);
+    return;
+  }
   if (DIGITS > 1) {
-    int low[4] = {};
-
-    add_two_low (low, ring[0], ring[1], h, taps);
-    if (SLABS > 2)
-      add_low (low, ring[SLABS - 1], h, last.x);
+    add_two_low (low, one, two, h, taps);
     fold (totals, low);
   }
-  add_two_slabs<DIGITS> (totals, ring[0], ring[1], h, taps);
+  add_two_slabs<DIGITS> (totals, one, two, h, taps);
   if (SLABS > 2)
-    add_slab<DIGITS> (totals, ring[SLABS - 1], h, last.x, last.z);
+    add_slab<DIGITS> (totals, three, h, last.x, last.z);
 }
 
 /* Warps on a multiprocessor, for the compiler. With more, the registers would not hold what a warp needs. */
