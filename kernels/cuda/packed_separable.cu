@@ -175,8 +175,8 @@ row_sum (const uint32_t *words, const uint32_t *bytes, int s, int c, const int *
  * of 32 bits does a product of a weight with a row sum: dp2a on pairs of row sums would take two instructions for the two
  * bytes of a weight, and save none.
  *
- * For example, with the row a b c and samples s0 .. s7, output 1 of a group begins at the even place 4 and output 2 at an odd
- * one:
+ * For example, with the row a b c and the samples s0 .. s11 of a group and its two neighbours, output 1 of the group begins at
+ * the even place 4, and output 2 at the odd place 5:
  *
  *     even  | a | b | c | 0 |     output 1: a s4 + b s5 by the lower half of a word, c s6 by its upper half
  *     odd   | 0 | a | b | c |     output 2: a s5 by the lower half, b s6 + c s7 by the upper half
