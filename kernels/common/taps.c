@@ -69,7 +69,7 @@ convolve_code_offset (const ConvolvePlan *plan, const ConvolveMask *mask, int sa
   const ConvolvePixel *pixel = &plan->pixel;
   double range = pixel->range[sample] ? pixel->range[sample] : (1 << pixel->depth) - 1;
 
-  return pixel->biased >> sample & 1 ? round (mask->offset * range * 256) / 256 : 0;
+  return pixel->biased >> sample & 1 ? floor (mask->offset * range * 256 + 0.5) / 256 : 0;
 }
 
 /* Bounds the error of the tail in float, in code values: four roundings of numbers up to maximum + 2 + |offset|. */

@@ -252,6 +252,8 @@ check_arithmetic_mask (CheckMask *mask, CheckRandom *random, int largest)
   kinds[kind].fill (&mask->mask, random);
   mask->mask.divisor = random_divisor (&mask->mask, random);
   mask->mask.offset = check_random_one_in (random, 2) ? 0 : 2 * check_random_unit (random) - 1;
+  if (check_random_one_in (random, 8)) /* half way between two multiples of 1/256 of a code value */
+    mask->mask.offset = check_random_range (random, -512, 512) / 512.0;
   if (!check_mask_analyse (mask, largest))
     return false;
   return !check_random_one_in (random, 8) || check_mask_combine (mask, random, largest);

@@ -231,7 +231,7 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
   printf ("seed %" PRIu64 ", %ld cases\n", options->seed, options->cases);
   fflush (stdout);
   if (!options->variant)
-    failures += check_arithmetic (options->seed, check_cases (2000, 30000), stdout) + check_fixed_api (stdout)
+    failures += check_arithmetic (options->seed, check_cases (4000, 40000), stdout) + check_fixed_api (stdout)
         + check_box (options->seed, 400, stdout) + check_fft (options->seed, 60, stdout)
         + check_integer_tail (options->seed, 400, stdout) + check_tensor_digits (options->seed, 400, stdout)
         + check_tensor_products (options->seed, 400, stdout) + check_cpu_memory (stdout) + check_cpu_threads (stdout)
