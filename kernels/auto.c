@@ -149,6 +149,17 @@ is_beyond_5x5 (Choice *choice)
   return choice->plan->taps.width * choice->plan->taps.height > 25;
 }
 
+/* The side up to which products in registers, by packed-separable or fused, are faster than on the tensor cores. */
+static int
+side_in_registers (const Choice *choice)
+{
+  static const int deep[] = { [SMALL] = 7, [MIDDLE] = 9, [LARGE] = 9 };
+  static const int four[] = { [SMALL] = 7, [MIDDLE] = 7, [LARGE] = 7 };
+  static const int others[] = { [SMALL] = 3, [MIDDLE] = 5, [LARGE] = 5 };
+
+  return (is_deep (choice) ? deep : choice->plan->pixel.samples > 2 ? four : others)[choice->extent];
+}
+
 /* Below these sides packed is faster, above them tensor-separable, or tensor for small planes of single bytes. */
 static bool
 packed_separable (Choice *choice)
@@ -166,6 +177,8 @@ packed_separable (Choice *choice)
 static bool
 fused (Choice *choice)
 {
+  if (is_products (choice))
+    return true;
   if (choice->extent == SMALL && is_deep (choice) && choice->side <= 5)
     return !accepts (choice, &convolve_variant_direct);
   if (choice->extent == SMALL && is_single_byte (choice) && !is_before_tensor (choice, 3))
@@ -203,10 +216,11 @@ fused_tiled (Choice *choice)
 static int
 side_before_fft_of_one_step (const Choice *choice)
 {
-  static const int deep[] = { 57, 37, 29 }, pairs[] = { 77, 55, 45 }, others[] = { 85, 65, 51 };
+  static const int deep[] = { 57, 37, 29 }, weaved[] = { 77, 55, 45 }, others[] = { 85, 65, 51 };
+  const int samples = choice->plan->pixel.samples;
   const ConvolveTensorDigits *digits = choice->answers[INDEX_tensor].found;
 
-  return (is_deep (choice) ? deep : choice->plan->pixel.samples == 2 ? pairs : others)[digits->count - 1];
+  return (is_deep (choice) ? deep : samples == 2 || samples == 3 ? weaved : others)[digits->count - 1];
 }
 
 /*
@@ -267,9 +281,11 @@ side_before_tensor_separable (Choice *choice)
   static const int single[] = { [SMALL] = 9, [MIDDLE] = 7, [LARGE] = 5 };
   bool small = choice->extent == SMALL;
 
+  if (is_products (choice))
+    return side_in_registers (choice);
   if (is_deep (choice))
     return deep[choice->extent];
-  bool integers = !is_products (choice) && accepts (choice, &convolve_variant_packed_separable);
+  bool integers = accepts (choice, &convolve_variant_packed_separable);
   if (choice->plan->pixel.samples == 1)
     return integers ? 9 : single[choice->extent];
   if (choice->plan->pixel.samples == 2)
@@ -299,11 +315,15 @@ tensor_fused (Choice *choice)
 
   if (plan->pixel.samples > 2)
     return plan->pixel.samples == 3;
+  if (is_deep (choice) && is_products (choice))
+    return choice->extent == SMALL && side > side_in_registers (choice) && side <= 17;
   if (is_deep (choice))
     return choice->extent == SMALL ? side > 5 && side <= 17 : is_exact (choice) && side > 5;
   if (choice->extent == LARGE && !is_exact (choice) && side > 17)
     return false;
-  if (is_products (choice) || !accepts (choice, &convolve_variant_packed_separable))
+  if (is_products (choice))
+    return side > side_in_registers (choice);
+  if (!accepts (choice, &convolve_variant_packed_separable))
     return side > 3;
   return side > (plan->pixel.samples == 1 ? single : pairs)[choice->extent];
 }
@@ -335,8 +355,8 @@ box (Choice *choice)
  * Masks of several sets and absolute values are for packed, direct and global alone, and best in this order: packed does four
  * products in an instruction, and global reads each sample again for every output.
  *
- * Rounded columns times rows are not for all of these: packed-separable is the fastest up to 3x3, and so is fused for deep
- * samples up to 9x9. separable does all of them.
+ * Rounded columns times rows are not for all of these: side_in_registers () says up to where packed-separable and, for
+ * deep samples, fused are the fastest. separable does all of them.
  */
 static const struct
 {
