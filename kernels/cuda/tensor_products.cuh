@@ -299,6 +299,21 @@ store_apart (const ConvolveImage &image, int samples, unsigned first, unsigned b
   }
 }
 
+/* Writes the lane's outputs of 16 rows from row y on, but none from row `bottom` on, by store_apart (). */
+template <typename T>
+static __device__ __forceinline__ void
+store_rows_apart (const ConvolveImage &image, const ProductsParameters &mask, const Outputs &outputs, int y, int bottom,
+    const uint2 (&words)[4])
+{
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const int row = y + i / 2 * 8 + i % 2;
+
+    if (row < bottom)
+      store_apart<T> (image, mask.samples, outputs.x, outputs.begin, outputs.end, row, words[i]);
+  }
+}
+
 /*
  * Writes the lane's outputs of 16 rows; `to` is the place of the first. unclipped: all outputs of the warp may be
  * written, and each four as one word. Otherwise only those of the first `rows` rows from the lane's first row on.

@@ -271,14 +271,7 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), EXACT, S
       else if (EXACT || SLABS || !mask.apart)
         store<T> (to, image.destination_stride, bottom - y, false, outputs, words);
       else
-#pragma unroll 1
-        for (int i = 0; i < 4; i++)
-          if (y + i / 2 * 8 + i % 2 < bottom)
-            store_apart<T> (image, mask.samples, outputs.x, outputs.begin, outputs.end, y + i / 2 * 8 + i % 2,
-                i == 0       ? words[0]
-                    : i == 1 ? words[1]
-                    : i == 2 ? words[2]
-                             : words[3]);
+        store_rows_apart<T> (image, mask, outputs, y, bottom, words);
       y += ROWS;
       to += ROWS * image.destination_stride;
       own += ROWS * mask.pitch;
