@@ -324,7 +324,7 @@ convolve_tensor_fused_load (ConvolvePlan *plan, ConvolveError *error)
   static const Entry entries[CONVOLVE_N_SAMPLE_TYPES][N_WAYS][HEIGHTS][HALOS] = {
     { {}, EXACT_HEIGHTS (uint8_t, BY_SHIFT, 1, 2, 4), EXACT_HEIGHTS (uint8_t, BY_FLOAT_TAIL, 1, 1, 1),
         EXACT_HEIGHTS (uint8_t, BY_INTEGER_TAIL, 1, 2, 4), EXACT_HEIGHTS (uint8_t, BY_CLAMPED_INTEGER_TAIL, 1, 1, 1),
-        ALL_HEIGHTS (uint8_t, false, false, BY_SHIFT, 1, 2, 2), ALL_HEIGHTS (uint8_t, false, false, BY_BYTE, 1, 2, 4),
+        ALL_HEIGHTS (uint8_t, false, false, BY_SHIFT, 1, 2, 4), ALL_HEIGHTS (uint8_t, false, false, BY_BYTE, 1, 2, 4),
         ALL_HEIGHTS (uint8_t, false, true, BY_BYTE, 1, 2, 4) },
     { {}, EXACT_HEIGHTS (uint16_t, BY_SHIFT, 1, 3, 3), EXACT_HEIGHTS (uint16_t, BY_FLOAT_TAIL, 1, 3, 3), {}, {},
         ALL_HEIGHTS (uint16_t, false, false, BY_SHIFT, 1, 1, 1), {}, {} },
