@@ -192,13 +192,15 @@ bound_rows (Trial *trial, long double *added, long double *rounding)
   *added = *rounding = 0;
   for (int p = 0; p < arithmetic->rank && arithmetic->kind == CONVOLVE_ARITHMETIC_PRODUCTS; p++) {
     const ConvolveProduct *product = &arithmetic->products[p];
-    int64_t unit = (int64_t) 1 << product->cut, low = product->row_start, high = product->row_start;
+    int64_t unit = (int64_t) 1 << product->cut, low = 0, high = 0;
     int64_t half = product->cut > 0 ? unit / 2 : 0;
 
     for (int i = 0; i < trial->taps.width; i++) {
       low += product->row[i] < 0 ? most * product->row[i] : 0;
       high += product->row[i] > 0 ? most * product->row[i] : 0;
     }
+    low += product->row_start;
+    high += product->row_start;
     if (low < 0 || high / unit > 65535 || (product->row_start - half) % unit != 0)
       fail (trial, "row sums of product %d are %" PRId64 " .. %" PRId64, p, low, high);
     if (arithmetic->short_rows && (product->cut != 8 || high >= 16777216))

@@ -163,7 +163,7 @@ fill_products (ConvolveMask *mask, CheckRandom *random)
   double less = check_random_one_in (random, 3) ? 0 : check_random_unit (random);
 
   for (int p = 0; p < products; p++) {
-    double row[CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_SIDE];
+    double row[CONVOLVE_MAX_SIDE] = { 0 }, column[CONVOLVE_MAX_SIDE] = { 0 };
 
     for (int i = 0; i < mask->width; i++)
       row[i] = check_random_unit (random) - less;

@@ -62,12 +62,12 @@ static bool
 convolve_largest (const CheckCase *test, OracleValue *values)
 {
   size_t count = (size_t) test->region.width * test->region.height * test->pixel.samples;
-  OracleValue *more = malloc (count * sizeof *more);
+  OracleValue *more = calloc (count, sizeof *more);
   bool done = more && convolve_set (test, 0, values);
 
   for (int part = 1; part < check_arithmetic_parts (&test->mask.mask) && done; part++) {
     done = convolve_set (test, part, more);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && done; i++) {
       values[i].low = more[i].low > values[i].low ? more[i].low : values[i].low;
       values[i].high = more[i].high > values[i].high ? more[i].high : values[i].high;
     }

@@ -265,7 +265,7 @@ int32_t *
 oracle_around (const Oracle *oracle, int k, int x, int y, int width, int height)
 {
   int span = width + oracle->mask_width - 1, lines = height + oracle->mask_height - 1;
-  int32_t *around = malloc ((size_t) span * lines * sizeof *around);
+  int32_t *around = calloc ((size_t) span * lines, sizeof *around);
 
   for (int j = 0; j < lines && around; j++) {
     int row = oracle_inside (oracle->boundary, y + j - oracle->mask_height / 2, oracle->height);

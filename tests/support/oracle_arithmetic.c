@@ -32,9 +32,9 @@ find_fraction (double ratio, double limit, int64_t *p, int64_t *q)
       *q = q1;
       return true;
     }
-    rest = 1 / (rest - floor (rest));
-    if (!(rest < 1e12))
+    if (rest - floor (rest) < 1e-12)
       return false;
+    rest = 1 / (rest - floor (rest));
 
     int64_t whole = (int64_t) floor (rest), p2 = whole * p1 + p0, q2 = whole * q1 + q0;
 
@@ -327,7 +327,7 @@ oracle_arithmetic_choose (OracleArithmetic *arithmetic, const OracleTaps *taps)
   arithmetic->taps = calloc ((size_t) taps->width * taps->height, sizeof *arithmetic->taps);
   done = find_words (&words, taps) && arithmetic->taps && factors;
   arithmetic->kind = ORACLE_FREE;
-  if (done && is_exact (&words)) {
+  if (done && words.n && is_exact (&words)) {
     arithmetic->kind = ORACLE_EXACT;
     memcpy (arithmetic->taps, words.n, words.count * sizeof *words.n);
   } else if (done) {

@@ -53,7 +53,7 @@ sum_product (const Sums *sums, const OracleProduct *product)
 {
   int mask_width = sums->oracle->mask_width, mask_height = sums->oracle->mask_height;
   int lines = sums->height + mask_height - 1;
-  int64_t *R = malloc ((size_t) lines * sums->width * sizeof *R);
+  int64_t *R = calloc ((size_t) lines * sums->width, sizeof *R);
   bool done = R != NULL;
 
   for (int y = 0; y < lines && done; y++)
@@ -94,7 +94,7 @@ bool
 oracle_arithmetic_convolve (const Oracle *oracle, const OracleArithmetic *arithmetic, int x, int y, int width,
     int height, OracleValue *values)
 {
-  int64_t *numbers = malloc ((size_t) width * height * sizeof *numbers);
+  int64_t *numbers = calloc ((size_t) width * height, sizeof *numbers);
   bool done = numbers != NULL;
 
   for (int k = 0; k < oracle->samples && done; k++) {

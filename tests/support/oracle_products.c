@@ -159,7 +159,7 @@ find_product (const OracleWords *words, const OracleFactor *factor, int b, bool 
   bool found = false;
 
   for (int i = 0; i < MOST_FINENESSES && f >= 1; i++, f = floor (f * 251 / 256)) {
-    Integers integers;
+    Integers integers = { 0 };
 
     if (!fits (words, factor, b, f, short_rows, &integers))
       continue;
@@ -243,7 +243,7 @@ try_bits (const OracleWords *words, const OracleFactors *factors, int b, bool sh
   double enough = (words->L - k - words->c * factors->missed) / factors->products;
 
   for (int pass = 0; pass < 2; pass++) {
-    Integers integers[MOST_PRODUCTS];
+    Integers integers[MOST_PRODUCTS] = { 0 };
     double sum = 0, centre;
 
     for (int p = 0; p < factors->products; p++) {
