@@ -19,6 +19,7 @@
 #define TOTAL_LIMIT 549755813888. /* 2^39, of PRODUCTS: a total divided by 256 fits 32 bits below this limit */
 #define DOUBLE_LIMIT 4503599627370496. /* 2^52, of ONE_STEP: doubles hold totals below this limit */
 #define DOUBLE_LIMIT 4503599627370496. /* 2^52, of ONE_STEP: doubles hold totals below this limit */
+#define LARGEST_TAP 1073741824.        /* 2^30, where three digits are not enough */
 #define MOST_BITS 38
 #define FINE 256 /* starts are multiples of this, where bits are more than FINE_BITS */
 #define FINE_BITS 16
@@ -119,6 +120,8 @@ round_taps (const Analysis *a, int bits, double *integers, double *magnitudes, d
       factor = round_half_up (ldexp (input->taps[i] / input->multiples[i], bits));
   for (int i = 0; i < a->count; i++) {
     integers[i] = input->multiples ? input->multiples[i] * factor : round_half_up (ldexp (input->taps[i], bits));
+    if (fabs (integers[i]) > FLOAT_LIMIT)
+      integers[i] = (float) integers[i]; /* the plan has all taps as floats, too */
     error += fabs (ldexp (integers[i], -bits) - input->taps[i]);
     *magnitudes += fabs (integers[i]);
     *peak = fmax (*peak, fabs (integers[i]));
@@ -199,7 +202,8 @@ static bool
 choose_one_step (const Analysis *a, ConvolveArithmetic *arithmetic, double *integers)
 {
   return choose_digits (a, arithmetic, CONVOLVE_LARGEST_OF_2_DIGITS, integers)
-      || choose_digits (a, arithmetic, CONVOLVE_LARGEST_OF_3_DIGITS, integers);
+      || choose_digits (a, arithmetic, CONVOLVE_LARGEST_OF_3_DIGITS, integers)
+      || (!a->input->multiples && choose_digits (a, arithmetic, LARGEST_TAP, integers));
 }
 
 /* --- PRODUCTS --- */

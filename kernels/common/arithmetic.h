@@ -31,7 +31,7 @@ extern "C"
 #endif
 
 #define CONVOLVE_LARGEST_OF_2_DIGITS 32639 /* 127 * 257: both signed bytes of a tap up to this are within -127 .. 127 */
-#define CONVOLVE_LARGEST_OF_3_DIGITS 8355711 /* 127 * 65793: the same for three */
+#define CONVOLVE_LARGEST_OF_3_DIGITS 8355711 /* 127 * 65793: the same for three; no tap is larger than 2^30 */
 #define CONVOLVE_LARGEST_ROW_SUM 65535       /* of PRODUCTS, after the cut */
 #define CONVOLVE_SHORT_CUT 8                 /* bits of the cut with which row sums stay below 2^24 */
 

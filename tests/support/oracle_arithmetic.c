@@ -190,6 +190,8 @@ make_one_step (const OracleWords *words, int b, OracleArithmetic *result)
   for (int i = 0; i < words->count; i++) {
     double t = words->box ? (double) words->n[i] * unit : oracle_round (ldexp (words->w[i], b));
 
+    if (fabs (t) > 16777216)
+      t = (float) t;
     result->taps[i] = (int64_t) t;
     T += ldexp (t, -b);
     error += fabs (ldexp (t, -b) - words->w[i]);
@@ -266,7 +268,8 @@ static bool
 find_one_step (const OracleWords *words, bool in_floats, OracleArithmetic *result)
 {
   bool found = in_floats ? find_floats (words, result)
-                         : find_digits (words, TWO_BYTES, result) || find_digits (words, THREE_BYTES, result);
+                         : find_digits (words, TWO_BYTES, result) || find_digits (words, THREE_BYTES, result)
+          || (!words->box && find_digits (words, LARGEST_TAP, result));
 
   if (!found)
     return false;
