@@ -18,7 +18,6 @@
 #define INT_LIMIT 2147483648.     /* 2^31 */
 #define TOTAL_LIMIT 549755813888. /* 2^39, of PRODUCTS: a total divided by 256 fits 32 bits below this limit */
 #define DOUBLE_LIMIT 4503599627370496. /* 2^52, of ONE_STEP: doubles hold totals below this limit */
-#define DOUBLE_LIMIT 4503599627370496. /* 2^52, of ONE_STEP: doubles hold totals below this limit */
 #define LARGEST_TAP 1073741824.        /* 2^30, where three digits are not enough */
 #define MOST_BITS 38
 #define FINE 256 /* starts are multiples of this, where bits are more than FINE_BITS */
@@ -36,7 +35,7 @@ typedef struct
   double middle;  /* c */
   double sum;     /* of w */
   double limit;   /* of the error */
-  int narrow;     /* the most bits with which ConvolveArithmetic.narrow is true, or -1 */
+  int narrow;     /* the most bits with which ConvolveArithmetic.narrow is true, possibly below 0 */
   double largest; /* of a total's magnitude, in code values */
   int most;       /* the most bits with which totals of PRODUCTS stay below TOTAL_LIMIT, or MOST_BITS */
 } Analysis;
@@ -77,8 +76,7 @@ init_analysis (Analysis *a, const ConvolveArithmeticInput *input)
   low -= a->limit;
   high += a->limit;
   a->narrow = 31;
-  while (a->narrow >= 0
-      && (ldexp (low - a->middle, a->narrow) < -INT_LIMIT || ldexp (high - a->middle, a->narrow) > INT_LIMIT - 1))
+  while (ldexp (low - a->middle, a->narrow) < -INT_LIMIT || ldexp (high - a->middle, a->narrow) > INT_LIMIT - 1)
     a->narrow--;
   a->largest = fmax (-low, high) + a->middle;
   a->most = MOST_BITS;
@@ -167,14 +165,14 @@ choose_floats (const Analysis *a, ConvolveArithmetic *arithmetic, double *intege
   return false;
 }
 
-/* The most bits, but no more than the narrow ones, with which every tap's magnitude is up to `largest`; or -1. */
+/* The most bits, but no more than the narrow ones, with which every tap's magnitude is up to `largest`. */
 static int
 find_bits (const Analysis *a, double largest)
 {
   double peak = convolve_largest_magnitude (a->input->taps, a->count);
   int bits = a->narrow;
 
-  while (bits >= 0 && ldexp (peak, bits) + 4 > largest) /* 4: what rounding adds, with multiples up to 4 */
+  while (ldexp (peak, bits) + 4 > largest) /* 4: what rounding adds, with multiples up to 4 */
     bits--;
   return bits;
 }
@@ -185,10 +183,12 @@ choose_digits (const Analysis *a, ConvolveArithmetic *arithmetic, double largest
 {
   int bits = find_bits (a, largest);
 
-  for (; bits >= 0 && bits <= MOST_BITS && ldexp (a->largest, bits) < DOUBLE_LIMIT; bits++) {
+  for (; bits <= MOST_BITS && ldexp (a->largest, bits) < DOUBLE_LIMIT; bits++) {
     double magnitudes, peak, error = round_taps (a, bits, integers, &magnitudes, &peak);
 
     if (peak > largest)
+      return false;
+    if (error <= a->limit && bits < 0)
       return false;
     if (error <= a->limit) {
       use_taps (a, bits, integers, arithmetic);
@@ -411,7 +411,7 @@ choose_products (const Analysis *a, const Decomposition *d, ConvolveArithmetic *
     for (int bits = a->narrow; bits > a->narrow - coarser && bits > FINE_BITS; bits--)
       if (bits <= a->most && try_products (a, d, bits, !long_rows, arithmetic))
         return true;
-  for (int bits = a->narrow + 1; bits <= a->most; bits++)
+  for (int bits = a->narrow < FINE_BITS ? FINE_BITS + 1 : a->narrow + 1; bits <= a->most; bits++)
     if (try_products (a, d, bits, false, arithmetic))
       return true;
   return false;

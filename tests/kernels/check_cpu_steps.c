@@ -11,7 +11,10 @@
 enum
 {
   MOST_PRODUCTS = 1000000, /* of a region's run by cpu-reference */
-  MOST_FAILURES = 4
+  MOST_FAILURES = 4,
+  THOROUGH = 300,   /* a run of so many cases is to show every path and kind */
+  MOST_ROUNDS = 20, /* and draws up to so many times its cases until it has */
+  N_SEEN = 8        /* kinds beside the paths */
 };
 
 /* What occurred. */
@@ -258,28 +261,46 @@ check_case (const CheckCase *test, Seen *seen, FILE *file)
   return good;
 }
 
-/* Each path and kind that a few hundred cases should have shown. */
-static int
-check_seen (const Seen *seen, uint64_t seed, FILE *file)
+/* Each kind that the cases should have shown, beside the paths. */
+static void
+seen_kinds (const Seen *seen, int kinds_seen[N_SEEN])
+{
+  const int numbers[N_SEEN] = { seen->narrow_digits, seen->wide_digits, seen->many_groups, seen->wide_sets,
+    seen->narrow_sets, seen->unlike_parts, seen->centred_boxes, seen->soft_boxes };
+
+  memcpy (kinds_seen, numbers, sizeof numbers);
+}
+
+static bool
+seen_all (const Seen *seen)
 {
   static const ConvolveCpuPath paths[] = { CONVOLVE_CPU_BOX, CONVOLVE_CPU_PAIRS, CONVOLVE_CPU_WIDE, CONVOLVE_CPU_FFT,
     CONVOLVE_CPU_SETS };
-  const int numbers[] = { seen->narrow_digits, seen->wide_digits, seen->many_groups, seen->wide_sets, seen->narrow_sets,
-    seen->unlike_parts, seen->centred_boxes, seen->soft_boxes };
+  int numbers[N_SEEN];
   bool all = true;
 
+  seen_kinds (seen, numbers);
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
     all = all && seen->paths[paths[i]] > 0;
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+  for (int i = 0; i < N_SEEN; i++)
     all = all && numbers[i] > 0;
-  if (all)
+  return all;
+}
+
+static int
+check_seen (const Seen *seen, uint64_t seed, FILE *file)
+{
+  int numbers[N_SEEN];
+
+  if (seen_all (seen))
     return 0;
+  seen_kinds (seen, numbers);
   fprintf (file, "FAILED cpu: steps of seed %llu: %d cases, %d without integers, paths", (unsigned long long) seed,
       seen->cases, seen->refused);
   for (int i = 0; i <= CONVOLVE_CPU_SETS; i++)
     fprintf (file, " %d", seen->paths[i]);
   fprintf (file, ", kinds");
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+  for (int i = 0; i < N_SEEN; i++)
     fprintf (file, " %d", numbers[i]);
   fprintf (file, "\n");
   return 1;
@@ -290,8 +311,12 @@ check_cpu_steps (uint64_t seed, int cases, FILE *file)
 {
   Seen seen = { 0 };
   int failures = 0;
+  bool thorough = cases >= THOROUGH;
 
-  for (int number = 0; number < cases && failures < MOST_FAILURES; number++) {
+  /* A thorough run goes on until it has seen every path and kind. */
+  for (int number = 0;
+       failures < MOST_FAILURES && (number < cases || (thorough && !seen_all (&seen) && number < MOST_ROUNDS * cases));
+       number++) {
     CheckCase test;
     int kind = 0;
 
@@ -303,5 +328,5 @@ check_cpu_steps (uint64_t seed, int cases, FILE *file)
     }
     check_case_clear (&test);
   }
-  return failures > 0 || cases < 300 ? failures : check_seen (&seen, seed, file);
+  return failures > 0 || !thorough ? failures : check_seen (&seen, seed, file);
 }

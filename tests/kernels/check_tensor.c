@@ -240,6 +240,20 @@ check_error (const Trial *trial, bool upper)
   return 0;
 }
 
+/* Whether the plan has integers that the digits hold, which the variant must accept then. */
+static bool
+has_fitting_integers (const ConvolvePlan *plan)
+{
+  int count = plan->taps.width * plan->taps.height;
+  double peak = 0;
+
+  for (int i = 0; i < count; i++)
+    peak = fmax (peak, fabs (plan->taps.double_taps[i]));
+  return plan->integers && count <= MOST_FITTING_TAPS
+      && (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_EXACT
+          || ldexp (peak, plan->arithmetic.bits) <= CONVOLVE_LARGEST_OF_3_DIGITS);
+}
+
 static int
 check_mask (const CheckMask *mask, CheckRandom *random, int depth, FILE *file)
 {
@@ -268,7 +282,7 @@ check_mask (const CheckMask *mask, CheckRandom *random, int depth, FILE *file)
         check_bands (&trial) + check_error (&trial, false) + check_error (&trial, true) + check_edges (&trial, random);
   } else if (!reason) {
     failures = fail (&trial, "the reason of a refusal", 0, 1);
-  } else if (trial.plan->integers && mask->mask.width * mask->mask.height <= MOST_FITTING_TAPS) {
+  } else if (has_fitting_integers (trial.plan)) {
     failures = fail (&trial, "a refusal of integer taps", 1, 0);
   }
   free (trial.samples);

@@ -177,6 +177,9 @@ GST_START_TEST (one_size)
 
 GST_END_TEST;
 
+#define DISK_1 \
+  0x1.921fb54442d17p-1 /* pi / 4, and one unit of the last place less, from the arcsine of props/portable.c */
+
 /* Masks worked out by hand: the text of mask, mask-width and mask-height, and the mask that comes of them. */
 static const struct
 {
@@ -211,7 +214,7 @@ static const struct
   { "motion", 5, 0, 5, 1, 5, { 1, 1, 1, 1, 1 } },
   { " \n motion : 90 ", 5, 0, 1, 5, 5, { 1, 1, 1, 1, 1 } },
   { "motion:-180", 5, 0, 5, 1, 5, { 1, 1, 1, 1, 1 } },
-  { "disk", 1, 0, 1, 1, G_PI / 4, { G_PI / 4 } },
+  { "disk", 1, 0, 1, 1, DISK_1, { DISK_1 } },
   { "unsharp:0", 3, 0, 3, 3, 1, { 0, 0, 0, 0, 1, 0, 0, 0, 0 } },
 };
 
@@ -499,6 +502,7 @@ presets_suite (void)
 
   suite_add_tcase (suite, tcase);
   suite_add_tcase (suite, combinations_of_sets ());
+  suite_add_tcase (suite, portable_functions ());
   tcase_set_timeout (tcase, 300);
   tcase_add_test (tcase, every_size);
   tcase_add_test (tcase, arguments);

@@ -106,4 +106,7 @@ TCase *region_texts (void);
 TCase *combinations_of_sets (void);
 gboolean is_combination (const gchar *preset);
 
+/* The tests of check_portable.c, for the same program. */
+TCase *portable_functions (void);
+
 #endif

@@ -8,7 +8,7 @@
 #include "support/frame.h"
 #include "support/run.h"
 
-/* What the fake device is to do wrong from now on (element/fake_device.c names the faults); NULL for nothing. */
+/* What the fake device is to do wrong from now on (element/fake/fake_device.c names the faults); NULL for nothing. */
 void fake_device_fault (const gchar *fault);
 
 /* A harness with the element of this launch line. The first has no caps yet. */

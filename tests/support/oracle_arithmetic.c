@@ -53,23 +53,24 @@ common_divisor (int64_t a, int64_t b)
 static bool
 find_integers (const OracleWords *words, int64_t *n)
 {
+  const double *w = words->taps->taps; /* as they are, not divided */
   double smallest = INFINITY, limit = 16777216 / words->M;
   int64_t multiple = 1, p, q;
 
   for (int i = 0; i < words->count; i++)
-    if (words->w[i] != 0)
-      smallest = fmin (smallest, fabs (words->w[i]));
+    if (w[i] != 0)
+      smallest = fmin (smallest, fabs (w[i]));
   for (int pass = 0; pass < 2; pass++)
     for (int i = 0; i < words->count; i++) {
       n[i] = 0;
-      if (words->w[i] == 0)
+      if (w[i] == 0)
         continue;
-      if (fabs (words->w[i]) / smallest > 1e9 || !find_fraction (fabs (words->w[i]) / smallest, limit, &p, &q))
+      if (fabs (w[i]) / smallest > 1e9 || !find_fraction (fabs (w[i]) / smallest, limit, &p, &q))
         return false;
       if (pass == 0)
         multiple = multiple / common_divisor (multiple, q) * q;
       else
-        n[i] = (words->w[i] < 0 ? -1 : 1) * (multiple / q * p);
+        n[i] = (w[i] < 0 ? -1 : 1) * (multiple / q * p);
       if (multiple > 16777216)
         return false;
     }
