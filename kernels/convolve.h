@@ -19,6 +19,7 @@
  *
  * Every variant promises for its results:
  *  - with an exact plan (convolve_plan_is_exact()), the exactly rounded value, so that all devices give the same bytes;
+ *  - with a plan of "auto" that is reproducible (convolve_plan_is_reproducible()), the same bytes on all devices;
  *  - with any other plan, a value that before rounding differs from the exact one by at most 1/64 of a code value for
  *    8-bit samples and by at most 1/2 for 16-bit samples.
  *

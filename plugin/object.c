@@ -74,10 +74,9 @@ install_results (GObjectClass *klass)
           GST_TYPE_STRUCTURE, readable));
   g_object_class_install_property (klass, PROP_MASK_INFO,
       g_param_spec_boxed ("mask-info", "Mask information",
-          "The mask of the first plane, after anchors, flip and mix: width, height, weights, their sum, "
-          "divisor, gain (sum of the magnitudes by the divisor), offset, rank, exact (rounded exactly), reproducible "
-          "(all planes get the same bytes on every device), combination and number of sets of weights; NULL before the "
-          "first frame, and for a layer",
+          "The mask of the first plane, after anchors, flip and mix: width, height, weights, sum, divisor, gain (sum of "
+          "magnitudes by divisor), offset, rank, exact (rounded exactly), reproducible (same bytes on every device), "
+          "combination and number of sets of weights; NULL before a frame and for a layer",
           GST_TYPE_STRUCTURE, readable));
 }
 

@@ -461,38 +461,58 @@ make_wide (CheckCase *test, uint64_t seed, uint64_t number)
   return check_mask_from (&test->mask, width, height, taps, 1, check_largest (&test->pixel));
 }
 
+/* The kinds that the masks of make_wide() have. */
+typedef struct
+{
+  int paths[CONVOLVE_CPU_DOUBLE + 1], groups;
+} WideSeen;
+
+static bool
+seen_all_wide (const WideSeen *seen)
+{
+  return seen->groups > 0 && seen->paths[CONVOLVE_CPU_FLOAT_FACTORS] > 0 && seen->paths[CONVOLVE_CPU_FLOAT] > 0
+      && seen->paths[CONVOLVE_CPU_DOUBLE_FACTORS] > 0;
+}
+
+static bool
+check_wide (uint64_t seed, int number, WideSeen *seen, FILE *file)
+{
+  CheckCase test;
+  ConvolvePlan *plan = NULL;
+  bool good = false;
+
+  if (make_wide (&test, seed, number))
+    plan = convolve_plan_new (&test.pixel, test.boundary, &test.mask.mask, "cpu", NULL, NULL);
+  if (plan) {
+    seen->paths[convolve_cpu_of (plan)->path]++;
+    seen->groups += convolve_cpu_of (plan)->wide.n_groups > 0;
+    good = check_run (&test, "cpu", NULL, false, file).verdict == CHECK_PASSED;
+  }
+  if (!good)
+    fprintf (file, "FAILED cpu: case %d of the masks that need more bits, seed %llu, path %d\n", number,
+        (unsigned long long) seed, plan ? (int) convolve_cpu_of (plan)->path : -1);
+  convolve_plan_unref (plan);
+  check_case_clear (&test);
+  return good;
+}
+
+/* A thorough run goes on until it has seen every kind. */
 int
 check_cpu_double (uint64_t seed, int cases, FILE *file)
 {
-  int failures = 0, paths[CONVOLVE_CPU_DOUBLE + 1] = { 0 }, groups = 0;
+  const bool thorough = cases >= 100;
+  WideSeen seen = { 0 };
+  int failures = 0;
 
-  for (int number = 0; number < cases && failures < 4; number++) {
-    CheckCase test;
-    ConvolvePlan *plan = NULL;
-    bool done = make_wide (&test, seed, number);
-
-    if (done)
-      plan = convolve_plan_new (&test.pixel, test.boundary, &test.mask.mask, "cpu", NULL, NULL);
-    if (plan) {
-      paths[convolve_cpu_of (plan)->path]++;
-      groups += convolve_cpu_of (plan)->wide.n_groups > 0;
-    }
-    if (!plan || check_run (&test, "cpu", NULL, false, file).verdict != CHECK_PASSED) {
-      fprintf (file, "FAILED cpu: case %d of the masks that need more bits, seed %llu, path %d\n", number,
-          (unsigned long long) seed, plan ? (int) convolve_cpu_of (plan)->path : -1);
-      failures++;
-    }
-    convolve_plan_unref (plan);
-    check_case_clear (&test);
-  }
-  if (failures == 0 && cases >= 100
-      && (groups == 0 || paths[CONVOLVE_CPU_FLOAT_FACTORS] == 0 || paths[CONVOLVE_CPU_FLOAT] == 0
-          || paths[CONVOLVE_CPU_DOUBLE_FACTORS] == 0)) {
+  for (int number = 0; failures < 4 && (number < cases || (thorough && !seen_all_wide (&seen) && number < 20 * cases));
+       number++)
+    failures += !check_wide (seed, number, &seen, file);
+  if (failures == 0 && thorough && !seen_all_wide (&seen)) {
     fprintf (file,
         "FAILED cpu: masks that need more bits, seed %llu: %d with groups, %d float factors, %d floats, %d double "
         "factors\n",
-        (unsigned long long) seed, groups, paths[CONVOLVE_CPU_FLOAT_FACTORS], paths[CONVOLVE_CPU_FLOAT],
-        paths[CONVOLVE_CPU_DOUBLE_FACTORS]);
+        (unsigned long long) seed, seen.groups, seen.paths[CONVOLVE_CPU_FLOAT_FACTORS], seen.paths[CONVOLVE_CPU_FLOAT],
+        seen.paths[CONVOLVE_CPU_DOUBLE_FACTORS]);
     failures++;
   }
   return failures;
