@@ -154,7 +154,7 @@ static int
 side_in_registers (const Choice *choice)
 {
   static const int deep[] = { [SMALL] = 7, [MIDDLE] = 9, [LARGE] = 9 };
-  static const int four[] = { [SMALL] = 7, [MIDDLE] = 7, [LARGE] = 7 };
+  static const int four[] = { [SMALL] = 7, [MIDDLE] = 7, [LARGE] = 5 };
   static const int others[] = { [SMALL] = 3, [MIDDLE] = 5, [LARGE] = 5 };
 
   return (is_deep (choice) ? deep : choice->plan->pixel.samples > 2 ? four : others)[choice->extent];

@@ -148,22 +148,16 @@ typedef struct
   gboolean cuda;      /* frames in CUDA memory */
 } Setting;
 
+/* The checksum of all frames behind these elements. */
 static void
-find_checksum (const Setting *setting, const GoldenRow *row, gint boundary, gchar *checksum)
+checksum_of (const gchar *line, const gchar *format, gchar *checksum)
 {
-  g_autofree gchar *element = g_strdup_printf ("cudaconvolve %s boundary=%s %s", row->properties,
-      check_boundary_name (boundary), setting->properties);
-  g_autofree gchar *line = setting->cuda
-      ? g_strdup_printf ("cudaupload ! " CUDA " ! %s ! " CUDA " ! cudadownload", element)
-      : g_strdup (element);
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-  GstVideoInfo info = info_of (row->format, GOLDEN_WIDTH, GOLDEN_HEIGHT);
-  GstHarness *harness;
+  GstVideoInfo info = info_of (format, GOLDEN_WIDTH, GOLDEN_HEIGHT);
+  GstHarness *harness = strchr (line, '!') ? gst_harness_new_parse (line) : harness_new_line (line);
   GstBuffer *out;
   guint frames = 0;
 
-  g_strdelimit (line, "'", '"');
-  harness = setting->cuda ? gst_harness_new_parse (line) : harness_new_line (line);
   gst_harness_set_src_caps (harness, gst_video_info_to_caps (&info));
   for (guint n = 0; n < GOLDEN_FRAMES; n++)
     push_ok (harness, golden_frame (&info, n));
@@ -176,6 +170,19 @@ find_checksum (const Setting *setting, const GoldenRow *row, gint boundary, gcha
   fail_unless (frames == GOLDEN_FRAMES, "%s: %u frames", line, frames);
   gst_harness_teardown (harness);
   g_strlcpy (checksum, g_checksum_get_string (sum), DIGITS + 1);
+}
+
+static void
+find_checksum (const Setting *setting, const GoldenRow *row, gint boundary, gchar *checksum)
+{
+  g_autofree gchar *element = g_strdup_printf ("cudaconvolve %s boundary=%s %s", row->properties,
+      check_boundary_name (boundary), setting->properties);
+  g_autofree gchar *line = setting->cuda
+      ? g_strdup_printf ("cudaupload ! " CUDA " ! %s ! " CUDA " ! cudadownload", element)
+      : g_strdup (element);
+
+  g_strdelimit (line, "'", '"');
+  checksum_of (line, row->format, checksum);
 }
 
 /* --- the file --- */
@@ -228,6 +235,17 @@ read_rows (GArray *rows, const gchar *name)
 
 /* --- settings --- */
 
+/* GStreamer 1.22 loses a column or a row of chroma where planes of odd frames go to CUDA memory and back. */
+static gboolean
+transfer_keeps (const gchar *format)
+{
+  gchar before[DIGITS + 1], after[DIGITS + 1];
+
+  checksum_of ("identity", format, before);
+  checksum_of ("cudaupload ! " CUDA " ! cudadownload", format, after);
+  return strcmp (before, after) == 0;
+}
+
 static gboolean
 has_cuda_format (const gchar *format)
 {
@@ -241,11 +259,29 @@ has_cuda_format (const gchar *format)
   return gst_caps_can_intersect (caps, template);
 }
 
+/* Whether CUDA memory holds the format, and every sample of it; known formats are in the table. */
+static gboolean
+is_kept (GHashTable *kept, const gchar *format)
+{
+  gpointer known;
+
+  if (!g_hash_table_lookup_extended (kept, format, NULL, &known)) {
+    gboolean has = has_cuda_format (format), keeps = has && transfer_keeps (format);
+
+    if (has && !keeps)
+      g_print ("left out: %s, which GStreamer's own cudaupload and cudadownload change\n", format);
+    known = GINT_TO_POINTER (keeps);
+    g_hash_table_insert (kept, (gpointer) format, known);
+  }
+  return GPOINTER_TO_INT (known);
+}
+
 /* Compares the checksums of the rows first, first + step and so on; each has the next boundary unless all is set. */
 static guint
 compare_rows (GArray *rows, const Setting *setting, guint first, guint step, gboolean all, guint failures)
 {
   gint64 begin = g_get_monotonic_time ();
+  g_autoptr (GHashTable) kept = g_hash_table_new (g_str_hash, g_str_equal);
   guint made = 0, wrong = 0;
 
   if (setting->level)
@@ -253,7 +289,7 @@ compare_rows (GArray *rows, const Setting *setting, guint first, guint step, gbo
   for (guint i = first; i < rows->len; i += step) {
     const GoldenRow *row = &g_array_index (rows, GoldenRow, i);
 
-    if (setting->cuda && !has_cuda_format (row->format))
+    if (setting->cuda && !is_kept (kept, row->format))
       continue;
     for (gint b = 0; b < CONVOLVE_N_BOUNDARIES; b++) {
       gchar checksum[DIGITS + 1];
@@ -274,7 +310,7 @@ compare_rows (GArray *rows, const Setting *setting, guint first, guint step, gbo
   return wrong;
 }
 
-/* All rows and boundaries with the first setting; the others take turns. */
+/* All rows and boundaries with the first setting, unless it is of CUDA memory, which is slow; the others take turns. */
 static void
 compare_settings (GArray *rows, const Setting *settings, guint n)
 {
@@ -282,8 +318,8 @@ compare_settings (GArray *rows, const Setting *settings, guint n)
   guint wrong = 0;
 
   for (guint i = 0; i < n; i++)
-    wrong += i == 0 || all ? compare_rows (rows, &settings[i], 0, 1, TRUE, wrong)
-                           : compare_rows (rows, &settings[i], i % SOME, SOME, FALSE, wrong);
+    wrong += (i == 0 && !settings->cuda) || all ? compare_rows (rows, &settings[i], 0, 1, TRUE, wrong)
+                                                : compare_rows (rows, &settings[i], i % SOME, SOME, FALSE, wrong);
   fail_unless (wrong == 0, "%u checksums are wrong", wrong);
 }
 
