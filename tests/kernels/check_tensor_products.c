@@ -360,7 +360,7 @@ check_tensor_products (uint64_t seed, int masks, FILE *file)
 
   for (int i = 0; i < masks && failures < 4; i++) {
     CheckRandom random;
-    CheckMask mask;
+    CheckMask mask = { 0 };
     int depth = depths[i % 4];
 
     check_random_init (&random, seed, i);
