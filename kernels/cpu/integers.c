@@ -48,7 +48,7 @@ convolve_cpu_start_of_shift (const ConvolveCpuAnalysis *a, int i, int bits)
   return floor (ldexp (convolve_cpu_offset (a, i) - a->center, bits));
 }
 
-/* The same for the negatives of the sums of an absolute value, which the second part of the plan describes. */
+/* The start for the negatives of an absolute value's sums, as double; the second part of the plan has these sums. */
 static double
 start_of_negative (const ConvolveCpuAnalysis *a, int i, int bits)
 {

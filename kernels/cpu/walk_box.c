@@ -20,7 +20,7 @@ swap (uint16_t *rows[2])
   rows[1] = first;
 }
 
-/* What enters or leaves all taps enters or leaves the inner ones a row later, or has done so a row before. */
+/* Moves the window one row down. A row enters the inner taps one step after it enters all taps, and leaves them one step before. */
 static void
 slide (const ConvolveCpuJob *job, int entering, int leaving, bool leaves, BoxRows *rows)
 {

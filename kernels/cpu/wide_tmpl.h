@@ -58,7 +58,7 @@ add_wide_terms (const ConvolveWideTerms *terms, const ConvolvePair *const *rows,
   }
 }
 
-/* What a total has below low_bits, which may carry into higher bits. */
+/* The bits of a total below low_bits; their sum may be larger than low_bits hold, and then carries. */
 static inline Ints
 low_part (const Totals *totals, int low_bits, int v)
 {

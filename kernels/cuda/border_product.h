@@ -30,7 +30,7 @@ typedef struct
 } ConvolveBorderProduct;
 
 /*
- * What fused adds. Samples and row sums have the factor 2^shift in single precision, which the cut takes back. Column sums are
+ * The additions of the variant fused. Samples and row sums have the factor 2^shift in single precision, which the cut takes back. Column sums are
  * made of the bits of a row sum with CONVOLVE_MAGIC added, so the start has less what CONVOLVE_MAGIC adds to a total.
  */
 typedef struct

@@ -51,7 +51,7 @@ convolve_fft_parts (const ConvolveFft *fft)
   return fft->unit > 0 ? 2 : 1;
 }
 
-/* What spectrum `part` has of a tap: all, or the upper part, 0, or the lower part, 1. Parts of integers are integers. */
+/* The part of a tap that spectrum `part` holds: of two spectra, 0 has the upper part and 1 the lower; one has all of the tap. */
 static inline double
 convolve_fft_part (const ConvolveFft *fft, double tap, int part)
 {

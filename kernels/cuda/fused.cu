@@ -165,7 +165,7 @@ load (ConvolvePlan *plan, ConvolveError *error)
       error);
 }
 
-/* The same for PRODUCTS. */
+/* Loads the kernel for a mask whose arithmetic is PRODUCTS. */
 template <typename T, int K, int S, int W, int R, bool ALIGNED, bool CLAMPS>
 static ConvolveStatus
 load_product_as (ConvolvePlan *plan, ConvolveError *error)
@@ -220,7 +220,7 @@ load_products (ConvolvePlan *plan, ConvolveError *error)
         { load_product<uint16_t, 9, 1, 1, 8>, load_product<uint16_t, 9, 2, 1, 8>, load_product<uint16_t, 9, 4, 1, 2> },
     },
   };
-  /* The same for deep samples of one or two to a pixel in a small plane. */
+  /* Tiles for small planes of 16-bit samples, one or two to a pixel: [3x3, 5x5, 7x7, 9x9][1, 2 samples]. */
   static const Load small[4][2] = {
     { load_product<uint16_t, 3, 1, 1, 4>, load_product<uint16_t, 3, 2, 1, 4> },
     { load_product<uint16_t, 5, 1, 1, 4>, load_product<uint16_t, 5, 2, 1, 4> },

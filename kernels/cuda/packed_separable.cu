@@ -257,7 +257,7 @@ load (ConvolvePlan *plan, ConvolveError *error)
       taps, V, error);
 }
 
-/* The same for PRODUCTS. */
+/* Loads the kernel for a mask whose arithmetic is PRODUCTS. */
 template <int K, int S, int W, int R, int V = CONVOLVE_WARPS>
 static ConvolveStatus
 load_product (ConvolvePlan *plan, ConvolveError *error)

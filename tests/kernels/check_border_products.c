@@ -48,7 +48,8 @@ fail (const Trial *trial, const char *what, int64_t got, int64_t expected)
   fprintf (trial->file,
       "FAILED border products: %s is %lld, not %lld: mask %dx%d, %d bits, shift %d, %d products, %d bits of totals, %s\n",
       what, (long long) got, (long long) expected, plan->taps.width, plan->taps.height, plan->pixel.depth,
-      plan->pixel.shift, plan->arithmetic.rank, plan->arithmetic.bits, trial->pattern);
+      plan->pixel.shift, plan->arithmetic.rank, plan->arithmetic.bits,
+      trial->pattern ? trial->pattern : "no samples yet");
   return 1;
 }
 
