@@ -95,7 +95,7 @@ sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[WINDOWS], const uint4 *taps
 }
 
 /* Adds one byte each of the row sums of three slabs, times one digit each of the column's taps. */
-static __device__ __forceinline__ void
+static __attribute__ ((unused)) __device__ __forceinline__ void
 add_bytes (int (&sums)[4], const unsigned (&one)[2], const unsigned (&two)[2], const unsigned (&three)[2],
     unsigned first_taps, unsigned second_taps, unsigned third_taps)
 {
