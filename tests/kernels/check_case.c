@@ -447,3 +447,17 @@ check_case_describe (const CheckCase *test, FILE *file)
     }
   }
 }
+
+ConvolvePlane
+check_case_plane (const CheckCase *test, const unsigned char *source, unsigned char *destination)
+{
+  return (ConvolvePlane){
+    .source = source + test->source.origin,
+    .destination = destination + test->destination.origin,
+    .source_stride = test->source.stride,
+    .destination_stride = test->destination.stride,
+    .width = test->width,
+    .height = test->height,
+    .region = test->region,
+  };
+}

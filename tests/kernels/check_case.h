@@ -48,6 +48,9 @@ bool check_case_fixed (CheckCase *test, const char *name, const ConvolvePixel *p
 
 void check_case_clear (CheckCase *test);
 
+/* The case's plane in copies of its two blocks. */
+ConvolvePlane check_case_plane (const CheckCase *test, const unsigned char *source, unsigned char *destination);
+
 size_t check_sample_size (const ConvolvePixel *pixel);
 int check_largest (const ConvolvePixel *pixel);
 

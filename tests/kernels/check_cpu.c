@@ -33,15 +33,7 @@ pool_of (int i)
 static bool
 run (const CheckCase *test, int level, int strip, int band, ConvolvePool *pool, unsigned char *destination)
 {
-  ConvolvePlane plane = {
-    .source = test->source.bytes + test->source.origin,
-    .destination = destination + test->destination.origin,
-    .source_stride = test->source.stride,
-    .destination_stride = test->destination.stride,
-    .width = test->width,
-    .height = test->height,
-    .region = test->region,
-  };
+  ConvolvePlane plane = check_case_plane (test, test->source.bytes, destination);
   const ConvolvePixel *pixel = &test->pixel;
   ConvolvePlan *plan = convolve_plan_new (pixel, test->boundary, &test->mask.mask, "cpu", NULL, NULL);
   bool done = false;

@@ -222,15 +222,7 @@ has_integers (const ConvolvePlan *plan)
 static bool
 run_case (const CheckCase *test, const char *variant, unsigned char *result)
 {
-  ConvolvePlane plane = {
-    .source = test->source.bytes + test->source.origin,
-    .destination = result + test->destination.origin,
-    .source_stride = test->source.stride,
-    .destination_stride = test->destination.stride,
-    .width = test->width,
-    .height = test->height,
-    .region = test->region,
-  };
+  ConvolvePlane plane = check_case_plane (test, test->source.bytes, result);
   ConvolvePlan *plan = convolve_plan_new (&test->pixel, test->boundary, &test->mask.mask, variant, NULL, NULL);
   bool done;
 

@@ -151,19 +151,12 @@ static unsigned char *
 run (const CheckCase *test, const ConvolvePlan *plan)
 {
   unsigned char *result = malloc (test->destination.size);
-  ConvolvePlane plane = {
-    .source = test->source.bytes + test->source.origin,
-    .source_stride = test->source.stride,
-    .destination_stride = test->destination.stride,
-    .width = test->width,
-    .height = test->height,
-    .region = test->region,
-  };
+  ConvolvePlane plane;
 
   if (!result || !plan)
     return NULL;
   memcpy (result, test->destination.bytes, test->destination.size);
-  plane.destination = result + test->destination.origin;
+  plane = check_case_plane (test, test->source.bytes, result);
   if (convolve_run (plan, &plane, NULL) != CONVOLVE_OK) {
     free (result);
     return NULL;

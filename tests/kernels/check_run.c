@@ -172,26 +172,11 @@ narrow_flat (Run *run)
   }
 }
 
-/* The case's plane in copies of its two blocks. */
-static ConvolvePlane
-plane_of (const CheckCase *test, const unsigned char *source, unsigned char *destination)
-{
-  return (ConvolvePlane){
-    .source = source + test->source.origin,
-    .destination = destination + test->destination.origin,
-    .source_stride = test->source.stride,
-    .destination_stride = test->destination.stride,
-    .width = test->width,
-    .height = test->height,
-    .region = test->region,
-  };
-}
-
 static bool
 run_on_host (Run *run, const ConvolvePlan *plan, unsigned char *destination, ConvolveError *error)
 {
   const CheckCase *test = run->test;
-  ConvolvePlane plane = plane_of (test, test->source.bytes, destination);
+  ConvolvePlane plane = check_case_plane (test, test->source.bytes, destination);
 
   memcpy (destination, test->destination.bytes, test->destination.size);
   return convolve_run (plan, &plane, error) == CONVOLVE_OK;
@@ -207,7 +192,7 @@ run_on_device (Run *run, ConvolveError *error)
   bool done = false;
 
   if (source && destination && source_after) {
-    ConvolvePlane plane = plane_of (test, source, destination);
+    ConvolvePlane plane = check_case_plane (test, source, destination);
 
     done = convolve_device_copy (run->device, source, test->source.bytes, test->source.size, CONVOLVE_COPY_TO_DEVICE,
                error)
