@@ -10,7 +10,6 @@
 enum
 {
   WALK = 40, /* sizes 1..40 x 1..40 are walked through */
-  GUARD = 96,
   MAX_PRODUCTS = 4000000 /* the most multiplications of one case, for the oracle is slow */
 };
 
@@ -332,7 +331,7 @@ check_case_random (CheckCase *test, uint64_t seed, uint64_t number, bool even)
     return false;
   random_region (test, &random);
   if (!make_block (test, &test->source, &random, false, even, 0)
-      || !make_block (test, &test->destination, &random, false, even, GUARD))
+      || !make_block (test, &test->destination, &random, false, even, CHECK_GUARD))
     return false;
   fill_image (test, &random);
   return true;
@@ -356,7 +355,7 @@ check_case_fixed (CheckCase *test, const char *name, const ConvolvePixel *pixel,
   if (!check_mask_from (&test->mask, mask_width, mask_height, taps, divisor, check_largest (pixel)))
     return false;
   return make_block (test, &test->source, &random, true, true, 0)
-      && make_block (test, &test->destination, &random, true, true, GUARD);
+      && make_block (test, &test->destination, &random, true, true, CHECK_GUARD);
 }
 
 void

@@ -4,7 +4,8 @@
  * function of a seed and a number, whichever variant runs the case.
  *
  * The source block ends with the last sample, so that a read beyond that sample leaves the allocation. The
- * destination block has guard bytes on both sides, and all its bytes are random before the run.
+ * destination block has guard bytes on both sides, and all its bytes are random before the run. A tight case leaves the
+ * guards out on a device, so that a memory checker sees each byte beyond the plane.
  */
 #ifndef TESTS_KERNELS_CHECK_CASE_H
 #define TESTS_KERNELS_CHECK_CASE_H
@@ -13,6 +14,11 @@
 
 #include "kernels/check_mask.h"
 #include "support/oracle.h"
+
+enum
+{
+  CHECK_GUARD = 96 /* bytes on each side of a destination */
+};
 
 typedef struct
 {
@@ -36,6 +42,7 @@ typedef struct
   const char *content; /* a description for messages */
   bool flat;           /* each sample has one value all over the image */
   bool large;          /* too large for the oracle: compared with the variants on the host alone */
+  bool tight;          /* device memory has the bytes of the plane alone */
   CheckBlock source, destination;
 } CheckCase;
 

@@ -25,6 +25,14 @@ enum
 };
 
 static ConvolvePool *pool; /* every third plan on the host uses these threads */
+static bool tight;         /* device memory has the bytes of the tensors alone */
+
+/* A copy of a block of bytes in device memory, or where the run is tight, of the bytes from first to end alone. */
+typedef struct
+{
+  unsigned char *bytes;
+  size_t first, size;
+} Copy;
 
 typedef struct
 {
@@ -33,6 +41,27 @@ typedef struct
   long cases, refused, failed;
   double worst[CONVOLVE_N_LAYER_TYPES]; /* the largest error of each type, as judge() measures errors */
 } Row;
+
+/* Leaves out what no sample needs behind the last sample, and in front of the first one unless the address is to be odd. */
+static void
+trim (Copy *copy, const CheckLayerCase *test, const CheckLayerMemory *memory, int channels, int height, int width,
+    bool odd)
+{
+  size_t first, end;
+
+  check_layer_extent (test, memory, channels, height, width, &first, &end);
+  copy->first = odd ? 0 : first;
+  copy->size = end - copy->first;
+}
+
+static bool
+put (Copy *copy, ConvolveDevice *device, const unsigned char *bytes, ConvolveError *error)
+{
+  copy->bytes = convolve_device_alloc (device, copy->size, error);
+  return copy->bytes
+      && convolve_device_copy (device, copy->bytes, bytes + copy->first, copy->size, CONVOLVE_COPY_TO_DEVICE, error)
+      == CONVOLVE_OK;
+}
 
 /*
  * Runs the case on the row's device or on the host. False after an error, which is printed unless the variant
@@ -51,31 +80,32 @@ run_case (Row *row, const CheckLayerCase *test, unsigned char *result)
   ConvolveError error = { 0 };
   ConvolveLayerPlan *plan = convolve_layer_plan_new (&test->layer, row->variant, row->device, &error);
   ConvolveDevice *device = plan && convolve_layer_plan_on_device (plan) ? row->device : NULL;
-  void *from = test->source.bytes, *to = result;
+  const ConvolveLayer *layer = &test->layer;
+  Copy from = { test->source.bytes, 0, test->source.size }, to = { result, 0, test->destination.size };
   bool done = plan != NULL;
 
   memset (result, CHECK_LAYER_CANARY, test->destination.size);
   if (plan && !device && row->cases % 3 == 0)
     convolve_layer_plan_set_pool (plan, pool);
   if (device) {
-    from = convolve_device_alloc (device, test->source.size, &error);
-    to = from ? convolve_device_alloc (device, test->destination.size, &error) : NULL;
-    done = to
-        && convolve_device_copy (device, from, test->source.bytes, test->source.size, CONVOLVE_COPY_TO_DEVICE, &error)
-            == CONVOLVE_OK
-        && convolve_device_copy (device, to, result, test->destination.size, CONVOLVE_COPY_TO_DEVICE, &error)
-            == CONVOLVE_OK;
+    from.bytes = to.bytes = NULL;
+    if (tight) {
+      trim (&from, test, &test->source, layer->channels, test->height, test->width, row->cases % 2);
+      trim (&to, test, &test->destination, convolve_layer_outputs (layer) + test->filled, test->out_height,
+          test->out_width, row->cases % 2);
+    }
+    done = put (&from, device, test->source.bytes, &error) && put (&to, device, result, &error);
   }
-  task.source = check_layer_place (&test->source, from);
-  task.destination = check_layer_place (&test->destination, to);
+  task.source = check_layer_place (&test->source, from.bytes - from.first);
+  task.destination = check_layer_place (&test->destination, to.bytes - to.first);
   done = done && convolve_layer_run (plan, &task, &error) == CONVOLVE_OK;
   if (device) {
     done = done
-        && convolve_device_copy (device, result, to, test->destination.size, CONVOLVE_COPY_TO_HOST, &error)
+        && convolve_device_copy (device, result + to.first, to.bytes, to.size, CONVOLVE_COPY_TO_HOST, &error)
             == CONVOLVE_OK;
     done = convolve_device_finish (device, done ? &error : NULL) == CONVOLVE_OK && done;
-    convolve_device_release (device, from);
-    convolve_device_release (device, to);
+    convolve_device_release (device, from.bytes);
+    convolve_device_release (device, to.bytes);
   }
   convolve_layer_plan_unref (plan);
   if (!done && error.status == CONVOLVE_UNSUPPORTED) {
@@ -207,8 +237,8 @@ check_case (Row *row, uint64_t seed, uint64_t number, long budget)
   }
   if (!passed)
     printf ("  case %" PRIu64 " of seed %" PRIu64 "; to see it again:\n"
-            "  check_layer %s --variant %s --seed %" PRIu64 " --case %" PRIu64 "\n",
-        number, seed, row->device ? "--device" : "--host", row->variant, seed, number);
+            "  check_layer %s%s --variant %s --seed %" PRIu64 " --case %" PRIu64 "\n",
+        number, seed, row->device ? "--device" : "--host", tight ? " --tight" : "", row->variant, seed, number);
   free (result);
   check_layer_case_clear (&test);
   return passed;
@@ -224,8 +254,18 @@ usage (void)
       "  --cases N          random cases: 5000, or 20000 where CUDACONVOLVE_ALL_CASES is set\n"
       "  --budget N         products of the largest case, 400000\n"
       "  --seed S           seed of the random cases; the clock gives one where this is left out\n"
-      "  --case I           only case I of the seed, on every variant\n");
+      "  --case I           only case I of the seed, on every variant\n"
+      "  --list             prints the variants\n"
+      "  --tight            device memory of exactly the tensors' bytes: for compute-sanitizer\n");
   return 2;
+}
+
+static int
+list_variants (void)
+{
+  for (int v = 0; v < convolve_layer_variant_count (); v++)
+    printf ("%-16s %s\n", convolve_layer_variant_name (v), convolve_layer_variant_on_device (v) ? "device" : "host");
+  return 0;
 }
 
 /* The rows to check, to be freed: every variant that is asked for, and auto with and without a device. */
@@ -274,6 +314,10 @@ main (int argc, char **argv)
       on_device = false;
     else if (strcmp (argv[i], "--device") == 0)
       host = false;
+    else if (strcmp (argv[i], "--tight") == 0)
+      tight = true;
+    else if (strcmp (argv[i], "--list") == 0)
+      return list_variants ();
     else if (!value)
       return usage ();
     else if (strcmp (argv[i], "--variant") == 0)
@@ -308,7 +352,7 @@ main (int argc, char **argv)
     for (int i = 0; i < n_rows; i++)
       failures += !check_case (&rows[i], seed, only, budget);
   } else {
-    if (!variant)
+    if (!variant && !tight)
       failures += check_layer_api ();
     for (; made < cases && failures < MAX_FAILURES; made++)
       failures += !check_case (&rows[made % n_rows], seed, made, budget);

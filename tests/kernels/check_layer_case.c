@@ -72,6 +72,24 @@ check_layer_offset (const ConvolveLayerTensor *tensor, int b, int c, int y, int 
   return plane - 1 + b * tensor->batch_stride + y * tensor->row_stride + x * tensor->column_stride;
 }
 
+void
+check_layer_extent (const CheckLayerCase *test, const CheckLayerMemory *memory, int channels, int height, int width,
+    size_t *first, size_t *end)
+{
+  /* Offsets grow or fall along each axis, so the corners of each channel have the smallest and the largest. */
+  *first = memory->size;
+  *end = 0;
+  for (int c = 0; c < channels; c++)
+    for (int corner = 0; corner < 8; corner++) {
+      size_t at = (size_t) check_layer_offset (&memory->tensor, corner & 1 ? test->batch - 1 : 0, c,
+          corner & 2 ? height - 1 : 0, corner & 4 ? width - 1 : 0);
+
+      *first = at < *first ? at : *first;
+      *end = at + check_layer_sample_size (test->layer.type) > *end ? at + check_layer_sample_size (test->layer.type)
+                                                                    : *end;
+    }
+}
+
 ConvolveLayerTensor
 check_layer_place (const CheckLayerMemory *memory, void *base)
 {

@@ -186,23 +186,24 @@ static bool
 run_on_device (Run *run, ConvolveError *error)
 {
   const CheckCase *test = run->test;
+  size_t guard = test->tight ? CHECK_GUARD : 0, size = test->destination.size - 2 * guard;
   unsigned char *source = convolve_device_alloc (run->device, test->source.size, error);
-  unsigned char *destination = source ? convolve_device_alloc (run->device, test->destination.size, error) : NULL;
+  unsigned char *destination = source ? convolve_device_alloc (run->device, size, error) : NULL;
   unsigned char *source_after = malloc (test->source.size);
   bool done = false;
 
+  memcpy (run->result, test->destination.bytes, test->destination.size);
   if (source && destination && source_after) {
-    ConvolvePlane plane = check_case_plane (test, source, destination);
+    ConvolvePlane plane = check_case_plane (test, source, destination - guard);
 
     done = convolve_device_copy (run->device, source, test->source.bytes, test->source.size, CONVOLVE_COPY_TO_DEVICE,
                error)
             == CONVOLVE_OK
-        && convolve_device_copy (run->device, destination, test->destination.bytes, test->destination.size,
+        && convolve_device_copy (run->device, destination, test->destination.bytes + guard, size,
                CONVOLVE_COPY_TO_DEVICE, error)
             == CONVOLVE_OK
         && convolve_run (run->plan, &plane, error) == CONVOLVE_OK
-        && convolve_device_copy (run->device, run->result, destination, test->destination.size, CONVOLVE_COPY_TO_HOST,
-               error)
+        && convolve_device_copy (run->device, run->result + guard, destination, size, CONVOLVE_COPY_TO_HOST, error)
             == CONVOLVE_OK
         && convolve_device_copy (run->device, source_after, source, test->source.size, CONVOLVE_COPY_TO_HOST, error)
             == CONVOLVE_OK

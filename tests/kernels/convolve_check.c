@@ -37,6 +37,7 @@ enum
 typedef struct
 {
   bool host, device;     /* the kinds of variants that are checked */
+  bool tight;            /* random cases alone, in device memory of exactly the plane's bytes */
   long cases, only_case; /* only_case is -1 where all cases are run */
   uint64_t seed;
   const char *variant;
@@ -56,6 +57,7 @@ usage (FILE *file)
       "  --cases N          random cases: 4000, or 20000 where CUDACONVOLVE_ALL_CASES is set\n"
       "  --seed S           seed of the random cases; the clock gives one where this is left out\n"
       "  --case I           only case I of the seed, described in words\n"
+      "  --tight            random cases alone, in device memory of exactly the plane's bytes: for compute-sanitizer\n"
       "  --list             prints the variants\n"
       "  --bench            measures instead of checking\n"
       "  --csv FILE         writes the measurements there too\n"
@@ -103,6 +105,8 @@ read_options (Options *options, int argc, char **argv)
       options->list = true;
     } else if (strcmp (option, "--bench") == 0) {
       options->bench = true;
+    } else if (strcmp (option, "--tight") == 0) {
+      options->tight = true;
     } else if (!value) {
       return false;
     } else if (strcmp (option, "--variant") == 0) {
@@ -164,6 +168,30 @@ make_rows (const Options *options, ConvolveDevice *device, int *count)
   return rows;
 }
 
+/*
+ * Runs a tight case on a device of its own, so that the device's scratch memory, too, has no bytes left over from a larger
+ * case before.
+ */
+static CheckVerdict
+run_tight (CheckRow *row, CheckCase *test, bool verbose)
+{
+  ConvolveDevice *shared = row->device;
+  ConvolveError error = { 0 };
+  CheckVerdict verdict = CHECK_FAILED;
+
+  test->tight = true;
+  row->device = convolve_device_new (-1, &error);
+  if (row->device) {
+    verdict = check_row_run (row, test, verbose, stdout);
+  } else {
+    printf ("FAILED: %s\n", error.text);
+    row->failed++;
+  }
+  convolve_device_free (row->device);
+  row->device = shared;
+  return verdict;
+}
+
 /* Runs one random case, and prints the command that repeats it where it fails. */
 static CheckVerdict
 run_random (const Options *options, CheckRow *row, uint64_t number, bool verbose)
@@ -175,11 +203,13 @@ run_random (const Options *options, CheckRow *row, uint64_t number, bool verbose
     fprintf (stderr, "FAILED: out of memory in case %" PRIu64 "\n", number);
     row->failed++;
   } else {
-    verdict = check_row_run (row, &test, verbose, stdout);
+    verdict =
+        options->tight && row->device ? run_tight (row, &test, verbose) : check_row_run (row, &test, verbose, stdout);
     if (verdict == CHECK_FAILED)
       printf ("  case %" PRIu64 " of seed %" PRIu64 "; to see it again:\n"
-              "  convolve_check %s --variant %s --seed %" PRIu64 " --case %" PRIu64 "\n",
-          number, options->seed, row->device ? "--device" : "--host", row->variant, options->seed, number);
+              "  convolve_check %s%s --variant %s --seed %" PRIu64 " --case %" PRIu64 "\n",
+          number, options->seed, row->device ? "--device" : "--host", options->tight ? " --tight" : "", row->variant,
+          options->seed, number);
   }
   check_case_clear (&test);
   return verdict;
@@ -230,7 +260,7 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
 
   printf ("seed %" PRIu64 ", %ld cases\n", options->seed, options->cases);
   fflush (stdout);
-  if (!options->variant)
+  if (!options->variant && !options->tight)
     failures += check_arithmetic (options->seed, check_cases (4000, 40000), stdout) + check_fixed_api (stdout)
         + check_box (options->seed, 400, stdout) + check_fft (options->seed, 60, stdout)
         + check_integer_tail (options->seed, 400, stdout) + check_tensor_digits (options->seed, 400, stdout)
@@ -240,7 +270,7 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
         + check_products (options->seed, 400, stdout) + check_border_products (options->seed, 400, stdout)
         + check_sets_accepted (stdout) + check_sets_memory (stdout) + check_sets_roots (options->seed, 200, stdout)
         + check_sets_device_roots (options->seed, stdout) + check_sets_random (options->seed, 600, stdout);
-  for (int i = 0; i < n_rows; i++) {
+  for (int i = 0; i < n_rows && !options->tight; i++) {
     failures += check_fixed_variant (&rows[i], stdout);
     if (rows[i].device && !rows[i].device_lost)
       failures += check_fixed_two_devices (&rows[i], stdout);

@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Every GPU variant of masks and layers under compute-sanitizer, with planes and tensors in device memory of exactly their
+# bytes: sh tests/long/gpu-memory.sh [TOOL...]. Tools: memcheck, initcheck, racecheck, synccheck; without names all four.
+#
+# A build with four planted faults shows first that each tool finds a fault of its kind.
+#
+#   MEMCHECK_CASES=3000 OTHER_CASES=300   random cases for each variant
+#   JOBS=8                                programs that run at a time
+#   SEED=1                                of the random cases
+#   VARIANTS="tiled box"                  only these
+#   BUILD=build PLANTED=build-planted     folders with programs; built where they are missing
+set -eu
+cd "$(dirname "$0")/../.."
+
+: "${MEMCHECK_CASES:=3000}" "${OTHER_CASES:=300}" "${JOBS:=8}" "${SEED:=1}" "${BUILD:=build}" "${PLANTED:=build-planted}"
+: "${VARIANTS:=}"
+tools=${*:-memcheck initcheck racecheck synccheck}
+PATH=$PATH:/usr/local/cuda/bin
+out=out/gpu-memory
+command -v compute-sanitizer >/dev/null || { echo "there is no compute-sanitizer"; exit 77; }
+
+# edit FILE OLD NEW: replaces the only place of OLD in a file of the planted build.
+edit () {
+  python3 - "$PLANTED/source/kernels/cuda/$1" "$2" "$3" <<'END'
+import sys
+path, old, new = sys.argv[1:]
+text = open(path).read()
+if text.count(old) != 1:
+    sys.exit('%s has "%s" %d times, and once is wanted' % (path, old, text.count(old)))
+open(path, 'w').write(text.replace(old, new))
+END
+}
+
+# The faults: a byte is read behind the source; the last byte of what goes to the device is left out; the barrier of
+# `tiled` is missing; that of `tiled-cached` is not reached by all threads.
+plant () {
+  mkdir -p "$PLANTED/source"
+  git ls-files | tar -cf - -T - | tar -xf - -C "$PLANTED/source"
+  edit global.cu '  auto tap = [&] (int k) { return taps[k]; };' \
+    '  const uint8_t *end = image.source + (image.height - 1) * image.source_stride + image.width * image.pixel_stride;
+  (void) *(volatile const uint8_t *) end;
+  auto tap = [&] (int k) { return taps[k]; };'
+  edit device.cu 'code = cudaMemcpyAsync (to, from, bytes, kinds[direction]' \
+    'code = cudaMemcpyAsync (to, from, bytes - (direction == CONVOLVE_COPY_TO_DEVICE), kinds[direction]'
+  edit tiled.cu '  __syncthreads ();' ''
+  edit tiled_cached.cu '  __syncthreads ();' '  if (threadIdx.x < 5)
+    __syncthreads ();'
+  meson setup "$PLANTED/build" "$PLANTED/source" -Dcuda=enabled -Dcuda-architectures=native -Dexamples=false
+  ninja -C "$PLANTED/build" tests/convolve_check
+  cp "$PLANTED/build/tests/convolve_check" "$PLANTED/"
+}
+
+# run TOOL PROGRAM VARIANT CASES: one line, "TOOL PROGRAM VARIANT cases refused failed errors seconds".
+run () {
+  log=$out/$1-$2-$3
+  start=$(date +%s)
+  compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 5 "$BUILD/tests/$2" --device --tight --variant "$3" \
+    --cases "$4" --seed "$SEED" >"$log" 2>&1 || true
+  # The last table has the columns cases, refused and failed; that of convolve_check has one more before refused.
+  counts=$(awk -v name="$3" -v more="$([ "$2" = check_layer ] || echo 1)" \
+    '$1 == name && NF > 6 { line = sprintf ("%8d %8d %8d", $2, $(3 + more), $(4 + more)) } END { print line }' "$log")
+  errors=$(sed -n 's/^=* ERROR SUMMARY: \([0-9]*\) error.*/\1/p; s/^=* RACECHECK SUMMARY: \([0-9]*\) hazard.*/\1/p' "$log" | tail -n 1)
+  printf '%-10s %-15s %-22s %26s %8s %6s s\n' "$1" "$2" "$3" "${counts:-- - -}" "${errors:--}" "$(($(date +%s) - start))"
+}
+
+if [ "${1:-}" = run ]; then
+  run "$2" "$3" "$4" "$5"
+  exit 0
+fi
+
+if ! [ -x "$BUILD/tests/convolve_check" ] || ! [ -x "$BUILD/tests/check_layer" ]; then
+  meson setup "$BUILD" -Dcuda=enabled -Dcuda-architectures=native -Dexamples=false
+  ninja -C "$BUILD" tests/convolve_check tests/check_layer
+fi
+"$BUILD/tests/convolve_check" --device --tight --variant global --cases 1 >/dev/null 2>&1 ||
+  { echo "there is no GPU that the programs can use"; exit 77; }
+[ -x "$PLANTED/convolve_check" ] || plant
+mkdir -p "$out"
+
+# planted TOOL VARIANT: the tool must find the fault.
+planted () {
+  if compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 1 "$PLANTED/convolve_check" --device --tight --variant "$2" \
+    --cases 20 --seed "$SEED" 2>&1 | tee "$out/planted-$1" | grep -q -e 'ERROR SUMMARY: [1-9]' -e 'RACECHECK SUMMARY: [1-9]'; then
+    echo "$1 found the fault planted in $2"
+  else
+    echo "$1 did not find the fault planted in $2: $out/planted-$1"
+    exit 1
+  fi
+}
+
+for tool in $tools; do
+  case $tool in
+    memcheck) planted memcheck global ;;
+    initcheck) planted initcheck global ;;
+    racecheck) planted racecheck tiled ;;
+    synccheck) planted synccheck tiled-cached ;;
+    *)
+      echo "$tool: not known. Tools: memcheck initcheck racecheck synccheck" >&2
+      exit 2 ;;
+  esac
+done
+
+for tool in $tools; do
+  cases=$OTHER_CASES
+  [ "$tool" != memcheck ] || cases=$MEMCHECK_CASES
+  for program in convolve_check check_layer; do
+    "$BUILD/tests/$program" --list | while read -r variant place _; do
+      case " ${VARIANTS:-$variant} " in
+        *" $variant "*) [ "$place" != device ] || echo "$tool $program $variant $cases" ;;
+      esac
+    done
+  done
+done >"$out/list"
+printf '%-10s %-15s %-22s %8s %8s %8s %8s\n' tool program variant cases refused failed errors
+BUILD=$BUILD SEED=$SEED xargs -P "$JOBS" -L 1 sh tests/long/gpu-memory.sh run <"$out/list" | tee "$out/table"
+# Each row must have run its cases, with no failed case and no error.
+awk -v rows="$(wc -l <"$out/list")" '$4 == "-" || $6 != 0 || $7 != 0 { bad++ } END {
+  printf "seed '"$SEED"': %d rows, %d with a fault\n", NR, bad
+  exit bad > 0 || NR != rows }' "$out/table"
