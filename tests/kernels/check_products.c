@@ -150,10 +150,10 @@ make_case (CheckCase *test, uint64_t seed, uint64_t number)
 static unsigned char *
 run (const CheckCase *test, const ConvolvePlan *plan)
 {
-  unsigned char *result = malloc (test->destination.size);
+  unsigned char *result = plan ? malloc (test->destination.size) : NULL;
   ConvolvePlane plane;
 
-  if (!result || !plan)
+  if (!result)
     return NULL;
   memcpy (result, test->destination.bytes, test->destination.size);
   plane = check_case_plane (test, test->source.bytes, result);
