@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice of integers for masks that are not integers themselves. kernels/README.md, "The arithmetic", has the same in
- * words.
+ * The choice of integers for masks that are not integers themselves. kernels/README.md, "The same bytes everywhere", has the
+ * same in words.
  *
  * The choice must be the same on every machine. So only + - * / and floor () of doubles are used here, in the order that is
- * written, and scaling by powers of two; no function whose last bit depends on the machine's library. Every search takes
- * the first candidate within the bound, so that no two candidates are compared with each other.
+ * written, and scaling by powers of two; no function whose last bit depends on the machine's library. Of
+ * candidates with equal errors the first one is taken.
  */
 #include "common/arithmetic.h"
 
@@ -187,8 +187,6 @@ choose_digits (const Analysis *a, ConvolveArithmetic *arithmetic, double largest
     double magnitudes, peak, error = round_taps (a, bits, integers, &magnitudes, &peak);
 
     if (peak > largest)
-      return false;
-    if (error <= a->limit && bits < 0)
       return false;
     if (error <= a->limit) {
       use_taps (a, bits, integers, arithmetic);

@@ -2,7 +2,7 @@
 /*
  * The arithmetic of a plan: which integers its taps become, what is rounded where, and how the last step rounds. The mask,
  * the depth of the samples, their zero levels and the offset decide it, and nothing else. Every variant that follows it
- * gives the same bytes. kernels/README.md, "The arithmetic", says the same in words, for those who write it again.
+ * gives the same bytes. kernels/README.md, "The same bytes everywhere", says the same in words.
  *
  * The words: M is the largest sample, 2^depth - 1. c is the middle, 2^(depth - 1). w are the taps divided by the divisor. s are
  * samples, without the zero level taken off. floor (x / 2^n) is an arithmetic shift to the right.
