@@ -38,6 +38,9 @@ extern "C"
 {
 #endif
 
+/* What the shared library exports: the functions of the public headers. Everything else is hidden. */
+#pragma GCC visibility push(default)
+
 #define CONVOLVE_MAX_SIDE 255  /* taps along one side of a mask */
 #define CONVOLVE_MAX_SAMPLES 4 /* samples of one pixel */
 #define CONVOLVE_MAX_SETS 8    /* sets of taps of one mask */
@@ -241,6 +244,8 @@ void convolve_plan_source_rows (const ConvolvePlan *plan, int height, int first,
  * plane larger than those before), DEVICE_FAILED.
  */
 ConvolveStatus convolve_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -26,6 +26,8 @@ extern "C"
 {
 #endif
 
+#pragma GCC visibility push(default)
+
 #define CONVOLVE_MAX_FRAMES 4 /* frames that were begun and not waited for */
 #define CONVOLVE_MAX_STAGES 8 /* two for each plane of a frame */
 
@@ -142,6 +144,8 @@ ConvolveStatus convolve_device_copy (ConvolveDevice *device, void *to, const voi
  */
 void convolve_device_timer_start (ConvolveDevice *device);
 double convolve_device_timer_stop (ConvolveDevice *device);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

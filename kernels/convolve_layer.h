@@ -38,6 +38,8 @@ extern "C"
 {
 #endif
 
+#pragma GCC visibility push(default)
+
 #define CONVOLVE_LAYER_MAX_CHANNELS 4096                       /* of input and of output */
 #define CONVOLVE_LAYER_MAX_WEIGHTS (1 << 26)                   /* of a layer */
 #define CONVOLVE_LAYER_N_BOUNDARIES CONVOLVE_BOUNDARY_CONSTANT /* the boundaries of layers: all before constant */
@@ -190,6 +192,8 @@ void convolve_layer_plan_source_rows (const ConvolveLayerPlan *plan, int height,
  * Errors: INVALID (sizes, rows, strides or alignment), NO_MEMORY, NO_DEVICE_MEMORY, DEVICE_FAILED.
  */
 ConvolveStatus convolve_layer_run (const ConvolveLayerPlan *plan, const ConvolveLayerTask *task, ConvolveError *error);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,8 @@ extern "C"
 {
 #endif
 
+#pragma GCC visibility push(default)
+
 typedef struct ConvolvePool ConvolvePool;
 
 /*
@@ -31,6 +33,8 @@ int convolve_pool_threads (const ConvolvePool *pool);
  * turns, plane by plane.
  */
 void convolve_plan_set_pool (ConvolvePlan *plan, ConvolvePool *pool);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,8 @@ extern "C"
 {
 #endif
 
+#pragma GCC visibility push(default)
+
 typedef enum
 {
   CONVOLVE_SHAPE_RECTANGLE, /* the box */
@@ -172,6 +174,8 @@ ConvolveStatus convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *
  * DEVICE_FAILED.
  */
 ConvolveStatus convolve_batch_run (ConvolveBatch *batch, ConvolveError *error);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }
