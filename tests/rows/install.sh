@@ -5,7 +5,7 @@
 install_build () {
   rm -rf out/install
   mkdir -p out/install
-  build_project "$top/build-install" -Dcuda=disabled -Dtests=false -Dexamples=false -Dzlib=disabled "$@"
+  build_project "$top/build-install" -Dcuda=disabled -Dtests=false -Dexamples=false -Dzlib=disabled -Dlibrary=false "$@"
 }
 
 # Runs a command with a separate registry, and without the variables that name folders of plugins.
@@ -65,6 +65,48 @@ install_destdir () {
     [ "$(find "$staged" -type f)" = "$staged$plugins/libgstcudaconvolve.so" ] && [ ! -s out/line ]
 }
 
+# frame FILE [ELEMENT...]: one frame of a test picture, as it is or behind elements, as raw RGB.
+frame () {
+  file=$1
+  shift
+  gst-launch-1.0 -q videotestsrc num-buffers=1 pattern=smpte ! video/x-raw,format=RGB,width=320,height=180 "$@" \
+    ! filesink location="$file"
+}
+
+# The shared library: a program is compiled with what pkg-config says, and gives the element's bytes. Uninstalling leaves nothing.
+install_library () {
+  prefix=$top/out/install/library
+  install_build --prefix="$prefix" --libdir=lib -Dplugin-dir= -Dlibrary=true && installs || return 1
+  (cd "$prefix" && find . -type f -o -type l | sort) >out/install/files
+  diff - out/install/files <<'END' || return 1
+./include/cudaconvolve/convolve.h
+./include/cudaconvolve/convolve_device.h
+./include/cudaconvolve/convolve_layer.h
+./include/cudaconvolve/convolve_pool.h
+./include/cudaconvolve/convolve_region.h
+./lib/gstreamer-1.0/libgstcudaconvolve.so
+./lib/libcudaconvolve.so
+./lib/libcudaconvolve.so.0
+./lib/pkgconfig/cudaconvolve.pc
+END
+  export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib"
+  pkg-config --modversion cudaconvolve | grep -x "$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)" || return 1
+  # shellcheck disable=SC2046 # a list of words
+  ${CC:-cc} -std=c11 -Wall -Wextra -Werror examples/library/sharpen.c -o out/install/sharpen \
+    $(pkg-config --cflags --libs cudaconvolve) &&
+    for header in "$prefix"/include/cudaconvolve/*.h; do
+      ${CXX:-c++} -Wall -Wextra -Werror -fsyntax-only -x c++ "$header" || return 1
+    done &&
+    ! ldd out/install/sharpen | grep -i gstreamer && frame out/install/frame &&
+    { printf 'P6\n320 180\n255\n' && cat out/install/frame; } >out/install/picture.ppm &&
+    out/install/sharpen out/install/picture.ppm out/install/sharp.ppm &&
+    frame out/install/sharp ! cudaconvolve mask="0 -1 0; -1 5 -1; 0 -1 0" boundary=replicate &&
+    { printf 'P6\n320 180\n255\n' && cat out/install/sharp; } | cmp - out/install/sharp.ppm &&
+    ! cmp -s out/install/picture.ppm out/install/sharp.ppm &&
+    ! out/install/sharpen LICENSE out/install/nothing.ppm && [ ! -e out/install/nothing.ppm ] &&
+    ninja -C build-install uninstall && [ ! -e "$prefix/lib" ] && [ ! -e "$prefix/include" ]
+}
+
 install_devenv () {
   install_build && found_in "$top/build-install/plugin" meson devenv -C build-install
 }
@@ -73,5 +115,6 @@ install_rows () {
   check "install: the prefix decides, and the printed line is enough" install_prefix
   check "install: the option plugin-dir" install_plugin_dir
   check "install: DESTDIR" install_destdir
+  check "install: the shared library, and a program with it" install_library
   check "install: meson devenv" install_devenv
 }
