@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Makes Debian packages: sh examples/packaging/build.sh [OPTIONS]
+#
+#   --cuda                 with CUDA, for all GPUs; takes half an hour and more. Without this option: for the CPU
+#   --architectures LIST   with CUDA for fewer GPUs, as in "75;90"
+#   --from TARBALL         a release; without this option the last commit of this folder, where that is a git tree
+#   --output FOLDER        without this option out/packages
+#   --no-lintian           does not look for faults in the packages
+#
+# DEBFULLNAME and DEBEMAIL name the maintainer of the packages. Packages that are needed to build are installed where the user
+# is root; otherwise the script lists them.
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cuda=
+architectures=all-major
+tarball=
+output=$top/out/packages
+lintian=yes
+while [ $# -gt 0 ]; do
+  case $1 in
+    --cuda) cuda=yes ;;
+    --architectures | --from | --output)
+      [ $# -gt 1 ] || { echo "$1 needs a value" >&2; exit 2; }
+      case $1 in
+        --architectures) architectures=$2 ;;
+        --from) tarball=$(realpath "$2") ;;
+        --output) output=$(realpath -m "$2") ;;
+      esac
+      shift ;;
+    --no-lintian) lintian= ;;
+    -h | --help)
+      sed -n '3,13s/^# \{0,1\}//p' "$0"
+      exit 0 ;;
+    *)
+      echo "$1: not known. sh $0 --help lists the options." >&2
+      exit 2 ;;
+  esac
+  shift
+done
+
+. "$top/examples/prepare.sh"
+command -v dpkg-query >/dev/null || { say "Debian packages are made on Debian or Ubuntu"; exit 1; }
+# shellcheck disable=SC2046 # a list of words
+set -- $(missing_packages build-essential debhelper devscripts fakeroot xz-utils ${lintian:+lintian} \
+  $(sed -n '/^Build-Depends:/,/^[A-Z]/s/^ \([a-z0-9.-]*\).*/\1/p' "$top/examples/packaging/debian/control" | grep -v debhelper-compat))
+if [ $# -gt 0 ]; then
+  can_be_root || { say "Install these: $*"; exit 1; }
+  apt_get update && apt_install "$@"
+fi
+
+# The sources, as NAME_VERSION.orig.tar.xz beside the folder that dpkg-buildpackage works in.
+work=$output/work${cuda:+-cuda}
+rm -rf "$work"
+mkdir -p "$work"
+if [ -n "$tarball" ]; then
+  upstream=$(basename "$tarball" .tar.xz | sed 's/^cudaconvolve-//')
+  cp "$tarball" "$work/cudaconvolve_$upstream.orig.tar.xz"
+else
+  version=$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")
+  upstream=$version+git$(cd "$top" && TZ=UTC git log -1 --date=format-local:%Y%m%d.%H%M%S --format=%cd.%h)
+  (cd "$top" && git archive --prefix="cudaconvolve-$upstream/" HEAD) | xz -6 >"$work/cudaconvolve_$upstream.orig.tar.xz"
+fi
+mkdir "$work/source"
+tar -C "$work/source" --strip-components=1 -xf "$work/cudaconvolve_$upstream.orig.tar.xz"
+cp -r "$work/source/examples/packaging/debian" "$work/source/debian"
+revision=1
+if [ -n "$cuda" ]; then
+  nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc) || { say "There is no nvcc on PATH or in /usr/local/cuda/bin"; exit 1; }
+  revision=1+cuda$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+fi
+cd "$work/source"
+if [ -n "${DEBEMAIL:-}" ]; then
+  sed -i "s/^Maintainer: .*/Maintainer: ${DEBFULLNAME:-cudaconvolve developers} <$DEBEMAIL>/" debian/control
+fi
+maintainer=$(sed -n 's/^Maintainer: //p' debian/control)
+# The date is that of the sources, so that the packages do not depend on when they are made.
+cat >debian/changelog <<END
+cudaconvolve ($upstream-$revision) unstable; urgency=medium
+
+  * Made from the sources of $upstream. NEWS.md, which is installed as
+    the upstream changelog, has the changes.
+
+ -- $maintainer  $(LC_ALL=C TZ=UTC date -R -r NEWS.md)
+END
+
+export DEB_BUILD_PROFILES="${cuda:+pkg.cudaconvolve.cuda}" ARCHITECTURES="$architectures"
+DEB_BUILD_OPTIONS="parallel=$(nproc)" dpkg-buildpackage -us -uc -sa
+cd "$work"
+mv ./*.deb ./*.dsc ./*.tar.xz ./*.changes ./*.buildinfo "$output"
+cd "$output"
+rm -rf "$work"
+changes=$(ls -t ./*"_${upstream}-${revision}_"*.changes)
+if [ -n "$lintian" ]; then
+  echo "lintian --fail-on error,warning $changes"
+  lintian --fail-on error,warning "$changes"
+  echo "lintian found neither errors nor warnings"
+fi
+sed -n 's/.* \([^ ]*\.deb\)$/\1/p' "$changes" | sort -u
