@@ -78,8 +78,8 @@ maintainer=$(sed -n 's/^Maintainer: //p' debian/control)
 cat >debian/changelog <<END
 cudaconvolve ($upstream-$revision) unstable; urgency=medium
 
-  * Made from the sources of $upstream. NEWS.md, which is installed as
-    the upstream changelog, has the changes.
+  * Version $upstream.
+    NEWS.md, which is installed as the upstream changelog, has the changes.
 
  -- $maintainer  $(LC_ALL=C TZ=UTC date -R -r NEWS.md)
 END

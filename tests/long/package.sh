@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The Debian packages in a bare system: sh tests/long/package.sh [SUITE...]
+#
+# Makes the packages of the last commit without CUDA, or takes those in the folder PACKAGES. Then for each suite, "bookworm" and
+# "trixie" where none is named, in a system that debootstrap makes:
+#
+#   - the plugin is installed without the library, and gst-inspect-1.0 shows the element;
+#   - README's first launch line runs as an ordinary user, without a window;
+#   - examples/library/sharpen.c is compiled with what the development package and pkg-config say, and sharpens a picture;
+#   - after purging, no file of the packages and no other file of that name is left.
+#
+# Needs root. The bare systems are kept in CACHE, $HOME/.cache/cudaconvolve without it. MIRROR is Debian's archive.
+set -eu
+cd "$(dirname "$0")/../.."
+top=$(pwd)
+. "$top/tests/rows/readme.sh"
+. "$top/examples/prepare.sh"
+cache=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cudaconvolve}
+mirror=${MIRROR:-http://deb.debian.org/debian}
+[ $# -gt 0 ] || set -- bookworm trixie
+
+[ "$(id -u)" = 0 ] || { echo "only root can make a bare system"; exit 77; }
+command -v apt-get >/dev/null || { echo "there is no apt-get"; exit 77; }
+command -v debootstrap >/dev/null || { apt_get update && apt_install debootstrap; }
+
+if [ -n "${PACKAGES:-}" ]; then
+  packages=$(realpath "$PACKAGES")
+else
+  packages=$top/out/package-test
+  rm -rf "$packages"
+  sh examples/packaging/build.sh --output "$packages"
+fi
+ls "$packages"/*.deb
+
+# The commands that run inside. The packages lie in /packages, and the first launch line is in /packages/line.
+cat >out/package-inside <<'END'
+set -eu
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+say () { echo "== $*"; }
+apt () { apt-get -q "$@" >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log; exit 1; }; }
+files () { find / -xdev \( -path /proc -o -path /packages -o -path /var/cache/apt \) -prune -o ! -type d -print | sort; }
+ours="gstreamer1.0-cudaconvolve libcudaconvolve0 libcudaconvolve-dev"
+
+say "what the packages are used with"
+apt update
+apt install -y --no-install-recommends gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
+  gstreamer1.0-libav gcc libc6-dev pkg-config
+useradd -m somebody
+files >/tmp/before
+
+say "installing"
+set --
+for package in $ours; do
+  set -- "$@" "$(ls /packages/"$package"_*.deb)"
+done
+# The plugin does not need the library.
+apt install -y --no-install-recommends "$1"
+! dpkg -s libcudaconvolve0 >/dev/null 2>&1
+su somebody -c 'gst-inspect-1.0 cudaconvolve' >/tmp/inspected
+grep -E 'Filename|Version' /tmp/inspected
+grep -q 'Filename */usr/lib/.*/gstreamer-1.0/libgstcudaconvolve.so$' /tmp/inspected
+
+say "$(cat /packages/line)"
+su somebody -c 'cd /packages && timeout 300 sh line' | tail -n 3
+
+say "a program with the library"
+apt install -y --no-install-recommends "$@"
+mkdir /tmp/program
+cp /usr/share/doc/libcudaconvolve-dev/examples/sharpen.c /tmp/program/
+chown -R somebody /tmp/program
+su somebody -c 'cd /tmp/program && set -e
+  cc sharpen.c -o sharpen $(pkg-config --cflags --libs cudaconvolve)
+  pkg-config --modversion cudaconvolve
+  { printf "P6\n320 180\n255\n" && gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,format=RGB,width=320,height=180 \
+    ! fdsink; } >picture.ppm
+  ./sharpen picture.ppm sharp.ppm
+  { printf "P6\n320 180\n255\n" && gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,format=RGB,width=320,height=180 \
+    ! cudaconvolve mask="0 -1 0; -1 5 -1; 0 -1 0" ! fdsink; } | cmp - sharp.ppm
+  ! cmp -s picture.ppm sharp.ppm
+  sha256sum sharp.ppm'
+dpkg -L $ours | sort -u >/tmp/installed
+
+say "removing"
+apt purge -y $ours
+rm -rf /tmp/program
+! dpkg -l $ours 2>/dev/null | grep -E '^(ii|rc)'
+left=
+while IFS= read -r file; do
+  if [ ! -d "$file" ] && [ -e "$file" ]; then left="$left $file"; fi
+done </tmp/installed
+[ -z "$left" ] || { echo "these files are left:$left"; exit 1; }
+# All other new files are what apt, ldconfig and GStreamer write of any package.
+files >/tmp/after
+comm -13 /tmp/before /tmp/after | grep -v -E '^/(tmp|var/(lib/(apt|dpkg)|log|cache))/|^/home/somebody/.cache/gstreamer-1.0/' >/tmp/new || true
+[ ! -s /tmp/new ] || { echo "these files are new:"; cat /tmp/new; exit 1; }
+! find / -xdev \( -path /proc -o -path /packages \) -prune -o -name '*cudaconvolve*' -print | grep .
+echo "$(wc -l </tmp/installed) paths were installed, and nothing is left"
+END
+
+# mounted ROOT COMMAND...: the command in the system, with /proc, and with mounts that end with it.
+mounted () {
+  root=$1
+  shift
+  # shellcheck disable=SC2016 # the inner shell expands these
+  unshare --mount --pid --fork sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" "$@"
+}
+
+for suite in "$@"; do
+  start=$(date +%s)
+  if [ ! -f "$cache/$suite.tar" ]; then
+    mkdir -p "$cache"
+    rm -rf "$cache/$suite.new"
+    debootstrap --variant=minbase "$suite" "$cache/$suite.new" "$mirror" >out/debootstrap.log 2>&1 || {
+      tail -n 5 out/debootstrap.log
+      echo "debootstrap cannot make $suite from $mirror"
+      exit 77
+    }
+    tar -C "$cache/$suite.new" -cf "$cache/$suite.tar.new" .
+    mv "$cache/$suite.tar.new" "$cache/$suite.tar"
+    rm -rf "$cache/$suite.new"
+  fi
+  root=$cache/$suite.run.$$
+  mkdir -p "$root" "$cache/$suite.archives"
+  trap 'rm -rf "$root"' EXIT
+  tar -C "$root" -xf "$cache/$suite.tar"
+  # Packages that were fetched before are not fetched again.
+  cp -l "$cache/$suite.archives"/*.deb "$root/var/cache/apt/archives/" 2>/dev/null || true
+  echo 'Binary::apt-get::APT::Keep-Downloaded-Packages "true";' >"$root/etc/apt/apt.conf.d/keep"
+  rm -f "$root/etc/apt/apt.conf.d/docker-clean"
+  cp /etc/resolv.conf "$root/etc/resolv.conf"
+  mkdir -p "$root/packages/examples"
+  cp "$packages"/*.deb "$root/packages/"
+  cp examples/clip.mp4 "$root/packages/examples/"
+  readme_lines README.md | sed -n '1s/autovideosink/fakesink/p' >"$root/packages/line"
+  [ -s "$root/packages/line" ] || { echo "README.md has no launch line with autovideosink"; exit 1; }
+  cp out/package-inside "$root/packages/inside"
+  echo "$suite: $(cat "$root/etc/debian_version")"
+  mounted "$root" sh /packages/inside
+  cp -n "$root"/var/cache/apt/archives/*.deb "$cache/$suite.archives/" 2>/dev/null || true
+  rm -rf "$root"
+  trap - EXIT
+  echo "$suite: passed, $(($(date +%s) - start)) s"
+done
