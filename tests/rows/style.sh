@@ -13,12 +13,13 @@ formatting () {
 
 scripts () {
   command -v shellcheck >/dev/null || { echo "there is no shellcheck"; return 77; }
-  shellcheck -x tests/run.sh tests/long.sh tests/rows/*.sh tests/long/*.sh examples/*.sh kernels/*.sh plugin/*.sh .ci/run
+  shellcheck -x tests/run.sh tests/long.sh tests/rows/*.sh tests/long/*.sh examples/*.sh examples/packaging/*.sh kernels/*.sh plugin/*.sh .ci/run
 }
 
 style_rows () {
   check "style: clang-format" formatting
   check "style: shellcheck" scripts
+  check "style: a licence for each file" python3 examples/packaging/spdx.py --check
 }
 
 # unexplained FILE...: prints the findings in these files that tests/analysers/explained.txt does not explain, and fails

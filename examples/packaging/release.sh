@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Makes a release from the last commit: sh examples/packaging/release.sh [OPTIONS] VERSION
+#
+#   --prepare       writes VERSION into meson.build and NEWS.md, commits that, and ends
+#   --dry-run       makes everything except the tag
+#   --tests TIER    none, quick (tests/run.sh), all (tests/run.sh --all; the default), long (also tests/long.sh)
+#   --no-packages   no Debian packages
+#   --cuda          also Debian packages with CUDA
+#   --sign          a signed tag instead of an annotated one
+#
+# The tree must be clean, and VERSION must stand in both files. The result is in out/release/VERSION: the tarball, the list of
+# what is inside with licences (SPDX), the packages, and SHA256SUMS. README.md here says what VERSION is to be.
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top"
+prepare=
+dry_run=
+tests=all
+packages=yes
+cuda=
+sign=-a
+version=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --prepare) prepare=yes ;;
+    --dry-run) dry_run=yes ;;
+    --tests)
+      tests=${2:-}
+      shift ;;
+    --no-packages) packages= ;;
+    --cuda) cuda=yes ;;
+    --sign) sign=-s ;;
+    -h | --help)
+      sed -n '3,14s/^# \{0,1\}//p' "$0"
+      exit 0 ;;
+    *) version=$1 ;;
+  esac
+  shift
+done
+
+fail () {
+  echo "$*" >&2
+  exit 1
+}
+
+printf '%s\n' "$version" | grep -q -x '[0-9]\{1,\}\.[0-9]\{1,\}\.[0-9]\{1,\}' || fail "VERSION has three numbers, as in 0.3.1"
+case $tests in
+  none | quick | all | long) ;;
+  *) fail "--tests takes none, quick, all or long" ;;
+esac
+in_meson=$(sed -n "s/^  version: '\(.*\)',$/\1/p" meson.build)
+heading=$(sed -n '/^## /{p;q;}' NEWS.md)
+echo "Is the tree clean?"
+[ -z "$(git status --porcelain)" ] || { git status --short; fail "No: commit or remove these."; }
+
+if [ -n "$prepare" ]; then
+  [ "$heading" = "## After $in_meson" ] || fail "NEWS.md begins with \"$heading\", and \"## After $in_meson\" was expected."
+  sed -i "s/^  version: '.*',$/  version: '$version',/" meson.build
+  sed -i "s/^## After .*/## $version ($(date +%Y-%m-%d))/" NEWS.md
+  git commit -q -m "NEWS.md, meson.build: version $version" meson.build NEWS.md
+  git show --stat --format='%h %s' HEAD
+  exit 0
+fi
+
+echo "Do meson.build and NEWS.md have version $version?"
+[ "$in_meson" = "$version" ] || fail "No: meson.build has $in_meson. --prepare changes that."
+printf '%s\n' "$heading" | grep -q -x "## $version ([0-9-]\{10\})" ||
+  fail "No: NEWS.md begins with \"$heading\", and \"## $version (DATE)\" was expected."
+! git rev-parse -q --verify "refs/tags/v$version" >/dev/null || fail "The tag v$version exists."
+
+echo "Does the number of the shared library fit?"
+number=$(sed -n "s/^abi_number = '\(.*\)'$/\1/p" kernels/meson.build)
+for place in "soname libcudaconvolve.so.$number:kernels/abi.txt" "LIBCUDACONVOLVE_$number:kernels/libcudaconvolve.map" \
+  "Package: libcudaconvolve$number:examples/packaging/debian/control"; do
+  grep -q -x "${place%:*}" "${place##*:}" || fail "No: ${place##*:} lacks \"${place%:*}\"."
+done
+last=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null || true)
+mkdir -p out
+if [ -n "$last" ] && git show "$last:kernels/abi.txt" >out/abi-before 2>/dev/null; then
+  if grep -q -x "soname libcudaconvolve.so.$number" out/abi-before; then
+    # Lines of before that are gone, other than counts, which grow with new values.
+    gone=$(grep -v -E '^#|CONVOLVE_(LAYER_)?N_' out/abi-before | grep -v -x -F -f kernels/abi.txt || true)
+    [ -z "$gone" ] || fail "No: since $last these changed, and the number is still $number:
+$gone"
+  else
+    [ "${last%.*}" != "v${version%.*}" ] || fail "No: the number changed since $last, and only the last number of the version."
+  fi
+fi
+
+echo "Tests: $tests"
+case $tests in
+  quick) sh tests/run.sh ;;
+  all) sh tests/run.sh --all ;;
+  long) sh tests/run.sh --all && sh tests/long.sh ;;
+esac
+
+name=cudaconvolve-$version
+output=$top/out/release/$version
+rm -rf "$output"
+mkdir -p "$output"
+echo "Making $name.tar.xz"
+git archive --prefix="$name/" HEAD | xz -6 >"$output/$name.tar.xz"
+mkdir "$output/sources"
+tar -C "$output/sources" -xf "$output/$name.tar.xz"
+python3 examples/packaging/spdx.py "$output/sources/$name" "$version" \
+  "$(TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)" >"$output/$name.spdx.json"
+rm -rf "$output/sources"
+if [ -n "$packages" ]; then
+  sh examples/packaging/build.sh --from "$output/$name.tar.xz" --output "$output"
+  [ -z "$cuda" ] || sh examples/packaging/build.sh --cuda --from "$output/$name.tar.xz" --output "$output"
+fi
+(cd "$output" && sha256sum -- * >../SHA256SUMS && mv ../SHA256SUMS . && sha256sum --quiet -c SHA256SUMS)
+echo "Ready in $output:"
+sed 's/^/  /' "$output/SHA256SUMS"
+
+# The text of the tag is what NEWS.md says of the version.
+sed -n "/^## $version (/,/^## /p" NEWS.md | sed -e '1s/.*/cudaconvolve '"$version"'/' -e '/^## /d' >"$top/out/tag-text"
+if [ -n "$dry_run" ]; then
+  echo "--dry-run: without it, the tag v$version is made now, of $(git log -1 --format='%h %s')"
+else
+  git tag "$sign" -F "$top/out/tag-text" --cleanup=whitespace "v$version"
+  echo "The tag v$version was made; git push origin v$version makes it public."
+fi
