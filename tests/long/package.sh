@@ -59,7 +59,7 @@ apt install -y --no-install-recommends "$1"
 ! dpkg -s libcudaconvolve0 >/dev/null 2>&1
 su somebody -c 'gst-inspect-1.0 cudaconvolve' >/tmp/inspected
 grep -E 'Filename|Version' /tmp/inspected
-grep -q 'Filename */usr/lib/.*/gstreamer-1.0/libgstcudaconvolve.so$' /tmp/inspected
+grep -q -E 'Filename *(/usr)?/lib/.*/gstreamer-1.0/libgstcudaconvolve.so$' /tmp/inspected
 
 say "$(cat /packages/line)"
 su somebody -c 'cd /packages && timeout 300 sh line' | tail -n 3
@@ -136,8 +136,10 @@ for suite in "$@"; do
   [ -s "$root/packages/line" ] || { echo "README.md has no launch line with autovideosink"; exit 1; }
   cp out/package-inside "$root/packages/inside"
   echo "$suite: $(cat "$root/etc/debian_version")"
-  mounted "$root" sh /packages/inside
+  status=0
+  mounted "$root" sh /packages/inside || status=$?
   cp -n "$root"/var/cache/apt/archives/*.deb "$cache/$suite.archives/" 2>/dev/null || true
+  [ "$status" = 0 ] || exit 1
   rm -rf "$root"
   trap - EXIT
   echo "$suite: passed, $(($(date +%s) - start)) s"

@@ -34,14 +34,14 @@ diff -r "$work/archive" "$work/one"
 echo "$(basename "$tarball"): $(find "$work/one" -type f | wc -l) files, those of git archive"
 find "$far" -exec touch -h -d '2001-02-03 04:05:06 UTC' '{}' +
 
-# build SOURCES FOLDER [VARIABLE=VALUE...]: a build as a stranger makes it.
+# build SOURCES FOLDER [VARIABLE=VALUE...]: compiles everything; ccache would give objects of the other build.
 build () {
   sources=$1
   folder=$2
   shift 2
   start=$(date +%s)
-  if ! { env -u CFLAGS -u LDFLAGS "$@" meson setup "$folder" "$sources" -Dcuda=disabled -Dtests=false -Dexamples=false \
-    -Dlibrary=true && env "$@" ninja -C "$folder" $jobs; } >"$work/build.log" 2>&1; then
+  if ! { env -u CFLAGS -u LDFLAGS CCACHE_DISABLE=1 "$@" meson setup "$folder" "$sources" -Dcuda=disabled -Dtests=false -Dexamples=false \
+    -Dlibrary=true && env CCACHE_DISABLE=1 "$@" ninja -C "$folder" $jobs; } >"$work/build.log" 2>&1; then
     tail -n 30 "$work/build.log"
     return 1
   fi
