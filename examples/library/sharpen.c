@@ -16,9 +16,10 @@ sharpen (const uint8_t *from, uint8_t *to, int width, int height, int samples)
 {
   double taps[] = { 0, -1, 0, -1, 5, -1, 0, -1, 0 };
   ConvolveMask mask = { .width = 3, .height = 3, .divisor = 1, .taps = taps };
-  ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = samples, .stride = samples, .select = 7 };
+  ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = samples, .stride = samples };
   ConvolvePlane plane = { from, to, width * samples, width * samples, width, height, { 0, 0, width, height } };
   ConvolveError error = { .status = CONVOLVE_OK };
+  pixel.select = (1u << samples) - 1; /* all samples */
   ConvolvePlan *plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "auto", NULL, &error);
   if (!plan || convolve_run (plan, &plane, &error) != CONVOLVE_OK)
     fprintf (stderr, "%s\n", error.text);

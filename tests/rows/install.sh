@@ -65,12 +65,21 @@ install_destdir () {
     [ "$(find "$staged" -type f)" = "$staged$plugins/libgstcudaconvolve.so" ] && [ ! -s out/line ]
 }
 
-# frame FILE [ELEMENT...]: one frame of a test picture, as it is or behind elements, as raw RGB.
+# frame FORMAT [ELEMENT...]: one frame of a test picture, as it is or behind elements, as a file for PPM's programs.
 frame () {
-  file=$1
+  format=$1
   shift
-  gst-launch-1.0 -q videotestsrc num-buffers=1 pattern=smpte ! video/x-raw,format=RGB,width=320,height=180 "$@" \
-    ! filesink location="$file"
+  if [ "$format" = RGB ]; then echo P6; else echo P5; fi
+  printf '320 180\n255\n'
+  gst-launch-1.0 -q videotestsrc num-buffers=1 pattern=smpte ! "video/x-raw,format=$format,width=320,height=180" "$@" ! fdsink
+}
+
+# sharpens FORMAT: the program gives the element's bytes, and others than it read.
+sharpens () {
+  frame "$1" >out/install/picture.ppm &&
+    frame "$1" ! cudaconvolve mask="0 -1 0; -1 5 -1; 0 -1 0" boundary=replicate >out/install/wanted.ppm &&
+    out/install/sharpen out/install/picture.ppm out/install/sharp.ppm &&
+    cmp out/install/wanted.ppm out/install/sharp.ppm && ! cmp -s out/install/picture.ppm out/install/sharp.ppm
 }
 
 # The shared library: a program is compiled with what pkg-config says, and gives the element's bytes. Uninstalling leaves nothing.
@@ -97,12 +106,7 @@ END
     for header in "$prefix"/include/cudaconvolve/*.h; do
       ${CXX:-c++} -Wall -Wextra -Werror -fsyntax-only -x c++ "$header" || return 1
     done &&
-    ! ldd out/install/sharpen | grep -i gstreamer && frame out/install/frame &&
-    { printf 'P6\n320 180\n255\n' && cat out/install/frame; } >out/install/picture.ppm &&
-    out/install/sharpen out/install/picture.ppm out/install/sharp.ppm &&
-    frame out/install/sharp ! cudaconvolve mask="0 -1 0; -1 5 -1; 0 -1 0" boundary=replicate &&
-    { printf 'P6\n320 180\n255\n' && cat out/install/sharp; } | cmp - out/install/sharp.ppm &&
-    ! cmp -s out/install/picture.ppm out/install/sharp.ppm &&
+    ! ldd out/install/sharpen | grep -i gstreamer && sharpens RGB && sharpens GRAY8 &&
     ! out/install/sharpen LICENSE out/install/nothing.ppm && [ ! -e out/install/nothing.ppm ] &&
     ninja -C build-install uninstall && [ ! -e "$prefix/lib" ] && [ ! -e "$prefix/include" ]
 }
