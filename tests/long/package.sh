@@ -56,13 +56,14 @@ for package in $ours; do
 done
 # The plugin does not need the library.
 apt install -y --no-install-recommends "$1"
-! dpkg -s libcudaconvolve0 >/dev/null 2>&1
+if dpkg -s libcudaconvolve0 >/dev/null 2>&1; then exit 1; fi
 su somebody -c 'gst-inspect-1.0 cudaconvolve' >/tmp/inspected
 grep -E 'Filename|Version' /tmp/inspected
 grep -q -E 'Filename *(/usr)?/lib/.*/gstreamer-1.0/libgstcudaconvolve.so$' /tmp/inspected
 
 say "$(cat /packages/line)"
-su somebody -c 'cd /packages && timeout 300 sh line' | tail -n 3
+su somebody -c 'cd /packages && timeout 300 sh line' >/tmp/played 2>&1 || { cat /tmp/played; exit 1; }
+grep '^Execution ended' /tmp/played
 
 say "a program with the library"
 apt install -y --no-install-recommends "$@"
@@ -72,19 +73,23 @@ chown -R somebody /tmp/program
 su somebody -c 'cd /tmp/program && set -e
   cc sharpen.c -o sharpen $(pkg-config --cflags --libs cudaconvolve)
   pkg-config --modversion cudaconvolve
-  { printf "P6\n320 180\n255\n" && gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,format=RGB,width=320,height=180 \
-    ! fdsink; } >picture.ppm
+  # fdsink would begin at the start of a file, so cat writes the file.
+  frame () {
+    printf "P6\n320 180\n255\n"
+    gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,format=RGB,width=320,height=180 "$@" ! fdsink | cat
+  }
+  frame >picture.ppm
+  frame ! cudaconvolve mask="0 -1 0; -1 5 -1; 0 -1 0" >wanted.ppm
   ./sharpen picture.ppm sharp.ppm
-  { printf "P6\n320 180\n255\n" && gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,format=RGB,width=320,height=180 \
-    ! cudaconvolve mask="0 -1 0; -1 5 -1; 0 -1 0" ! fdsink; } | cmp - sharp.ppm
-  ! cmp -s picture.ppm sharp.ppm
+  cmp wanted.ppm sharp.ppm
+  if cmp -s picture.ppm sharp.ppm; then exit 1; fi
   sha256sum sharp.ppm'
 dpkg -L $ours | sort -u >/tmp/installed
 
 say "removing"
 apt purge -y $ours
 rm -rf /tmp/program
-! dpkg -l $ours 2>/dev/null | grep -E '^(ii|rc)'
+if dpkg -l $ours 2>/dev/null | grep -E '^(ii|rc)'; then exit 1; fi
 left=
 while IFS= read -r file; do
   if [ ! -d "$file" ] && [ -e "$file" ]; then left="$left $file"; fi
@@ -94,7 +99,7 @@ done </tmp/installed
 files >/tmp/after
 comm -13 /tmp/before /tmp/after | grep -v -E '^/(tmp|var/(lib/(apt|dpkg)|log|cache))/|^/home/somebody/.cache/gstreamer-1.0/' >/tmp/new || true
 [ ! -s /tmp/new ] || { echo "these files are new:"; cat /tmp/new; exit 1; }
-! find / -xdev \( -path /proc -o -path /packages \) -prune -o -name '*cudaconvolve*' -print | grep .
+if find / -xdev \( -path /proc -o -path /packages \) -prune -o -name '*cudaconvolve*' -print | grep .; then exit 1; fi
 echo "$(wc -l </tmp/installed) paths were installed, and nothing is left"
 END
 

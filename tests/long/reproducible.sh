@@ -13,13 +13,15 @@ git rev-parse --git-dir >/dev/null 2>&1 || { echo "this is no git tree, or there
 work=$top/out/reproducible
 far=$(mktemp -d)
 trap 'rm -rf "$far"' EXIT
-rm -rf "$work" build-dist
+rm -rf "$work"
 mkdir -p "$work"
+git clone -q . "$work/clone"
+cd "$work/clone"
 
-meson setup build-dist -Dcuda=disabled -Dtests=false -Dexamples=false >"$work/dist.log" 2>&1 ||
+meson setup build -Dcuda=disabled -Dtests=false -Dexamples=false >"$work/dist.log" 2>&1 ||
   { cat "$work/dist.log"; exit 1; }
-meson dist -C build-dist --no-tests --allow-dirty --formats xztar >>"$work/dist.log" 2>&1 || { cat "$work/dist.log"; exit 1; }
-tarball=$(ls build-dist/meson-dist/cudaconvolve-*.tar.xz)
+meson dist -C build --no-tests --formats xztar >>"$work/dist.log" 2>&1 || { cat "$work/dist.log"; exit 1; }
+tarball=$(ls build/meson-dist/cudaconvolve-*.tar.xz)
 
 # unpack FOLDER: the tarball's files without its own folder.
 unpack () {

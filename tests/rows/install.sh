@@ -65,13 +65,14 @@ install_destdir () {
     [ "$(find "$staged" -type f)" = "$staged$plugins/libgstcudaconvolve.so" ] && [ ! -s out/line ]
 }
 
-# frame FORMAT [ELEMENT...]: one frame of a test picture, as it is or behind elements, as a file for PPM's programs.
+# frame FORMAT [ELEMENT...]: one frame of a test picture, as it is or behind elements, as a PPM or PGM file.
+# fdsink would begin at the start of a file, so cat writes the file.
 frame () {
   format=$1
   shift
   if [ "$format" = RGB ]; then echo P6; else echo P5; fi
   printf '320 180\n255\n'
-  gst-launch-1.0 -q videotestsrc num-buffers=1 pattern=smpte ! "video/x-raw,format=$format,width=320,height=180" "$@" ! fdsink
+  gst-launch-1.0 -q videotestsrc num-buffers=1 pattern=smpte ! "video/x-raw,format=$format,width=320,height=180" "$@" ! fdsink | cat
 }
 
 # sharpens FORMAT: the program gives the element's bytes, and others than it read.
