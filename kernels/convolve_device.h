@@ -31,7 +31,16 @@ extern "C"
 #define CONVOLVE_MAX_FRAMES 4 /* frames that were begun and not waited for */
 #define CONVOLVE_MAX_STAGES 8 /* two for each plane of a frame */
 
-/* Whether CUDA device id exists, or any device where id is -1. Opens no device. Errors: NO_DEVICE. */
+/*
+ * Whether the error is one after which all CUDA calls of the process fail until its end. Such errors belong to no call: a
+ * kernel of any other part of the process may have caused the error.
+ */
+bool convolve_error_is_lasting (const ConvolveError *error);
+
+/*
+ * Whether CUDA device id exists, or any device where id is -1. Opens no device. Errors: NO_DEVICE; DEVICE_FAILED where the
+ * process can use CUDA no more.
+ */
 ConvolveStatus convolve_device_find (int id, ConvolveError *error);
 
 /* Opens CUDA device id, or the first one where id is -1. NULL on error: NO_DEVICE, NO_DEVICE_MEMORY, DEVICE_FAILED. */
@@ -113,13 +122,13 @@ ConvolveStatus convolve_device_end (ConvolveDevice *device, ConvolveError *error
 
 /*
  * Waits for the frame in slot, which was ended. times may be NULL. An error of a kernel of the frame is reported here.
- * Errors: DEVICE_FAILED.
+ * Nothing of the frame is under way afterwards, whatever the result. Errors: DEVICE_FAILED.
  */
 ConvolveStatus convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, ConvolveError *error);
 
 /*
- * Waits for all enqueued work, of frames and of other calls. A frame that was begun and not ended is discarded. Errors:
- * DEVICE_FAILED.
+ * Waits for all enqueued work, of frames and of other calls, after an error of another call, too. A frame that was begun
+ * and not ended is discarded. Errors: DEVICE_FAILED.
  */
 ConvolveStatus convolve_device_finish (ConvolveDevice *device, ConvolveError *error);
 

@@ -73,19 +73,19 @@ convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *
 void
 convolve_device_batch_clear (ConvolveBatch *batch)
 {
-  ConvolveEntry entry (batch->device, NULL);
+  ConvolveExit exit (batch->device);
   Loaded *loaded = (Loaded *) batch->loaded;
 
-  if (entry.status == CONVOLVE_OK)
+  if (exit.possible) {
     cudaStreamSynchronize (batch->device->streams[PHASE_KERNEL]);
-  if (entry.status == CONVOLVE_OK)
     cudaFree (batch->memory);
-  for (int i = 0; loaded && i < STAGINGS && entry.status == CONVOLVE_OK; i++)
+  }
+  for (int i = 0; loaded && i < STAGINGS && exit.possible; i++)
     if (loaded->stagings[i].sent) {
       cudaFreeHost (loaded->stagings[i].memory);
       cudaEventDestroy (loaded->stagings[i].sent);
     }
-  if (loaded && entry.status == CONVOLVE_OK) {
+  if (loaded && exit.possible) {
     cudaFree (loaded->arena);
     cudaFree (loaded->sent);
   }

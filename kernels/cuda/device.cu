@@ -17,7 +17,8 @@ convolve_device_fail (ConvolveDevice *device, cudaError_t code, const char *what
   cudaGetLastError (); /* clears a refused allocation, which a later call would report again */
   if (code == cudaErrorMemoryAllocation)
     return convolve_fail (error, CONVOLVE_NO_DEVICE_MEMORY, code, "%s: %s", what, cudaGetErrorString (code));
-  device->failed = true;
+  if (device->failure == cudaSuccess)
+    device->failure = code;
   return convolve_fail (error, CONVOLVE_DEVICE_FAILED, code, "%s: %s", what, cudaGetErrorString (code));
 }
 
@@ -25,14 +26,24 @@ convolve_device_fail (ConvolveDevice *device, cudaError_t code, const char *what
 static ConvolveStatus
 check_entry (ConvolveDevice *device, cudaError_t code, ConvolveError *error)
 {
-  if (device->failed)
-    return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 0, "an earlier call of the CUDA device failed");
+  if (device->failure != cudaSuccess)
+    return convolve_fail (error, CONVOLVE_DEVICE_FAILED, device->failure,
+        "an earlier call of the CUDA device failed: %s", cudaGetErrorString (device->failure));
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot select the device", error);
 }
 
 ConvolveEntry::ConvolveEntry (ConvolveDevice *device, ConvolveError *error)
-    : scope (device->failed ? NULL : device->context), status (check_entry (device, scope.code, error))
+    : scope (device->failure == cudaSuccess ? device->context : NULL), status (check_entry (device, scope.code, error))
 {
+}
+
+ConvolveExit::ConvolveExit (ConvolveDevice *device) : scope (device->context), possible (scope.code == cudaSuccess)
+{
+}
+
+ConvolveExit::~ConvolveExit ()
+{
+  cudaGetLastError ();
 }
 
 /* Fails with the reason why cudaGetDeviceCount () found no device: no GPU, no driver, or a driver that is too old. */
@@ -43,8 +54,12 @@ explain_missing (cudaError_t code, ConvolveError *error)
 
   if (code == cudaSuccess || code == cudaErrorNoDevice)
     return convolve_fail (error, CONVOLVE_NO_DEVICE, cudaErrorNoDevice, "no CUDA device: the driver finds no GPU");
-  if (code != cudaErrorInsufficientDriver)
-    return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: %s", cudaGetErrorString (code));
+  if (code != cudaErrorInsufficientDriver) {
+    ConvolveError lasting = { CONVOLVE_DEVICE_FAILED, code, "" };
+
+    return convolve_fail (error, convolve_error_is_lasting (&lasting) ? CONVOLVE_DEVICE_FAILED : CONVOLVE_NO_DEVICE,
+        code, "no CUDA device: %s", cudaGetErrorString (code));
+  }
   if (cudaDriverGetVersion (&driver) != cudaSuccess || driver == 0)
     return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: there is no NVIDIA driver");
   return convolve_fail (error, CONVOLVE_NO_DEVICE, code,
@@ -93,11 +108,16 @@ open_device (ConvolveDevice *device, ConvolveError *error)
   snprintf (device->name, sizeof (device->name), "%s (sm_%d%d, driver for CUDA %d.%d)", properties.name,
       properties.major, properties.minor, driver / 1000, driver % 1000 / 10);
 
-  if (cudaFuncGetAttributes (&attributes, convolve_probe) != cudaSuccess) {
+  code = cudaFuncGetAttributes (&attributes, convolve_probe);
+  if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction
+      || code == cudaErrorInvalidKernelImage || code == cudaErrorUnsupportedPtxVersion
+      || code == cudaErrorJitCompilerNotFound) {
     cudaGetLastError ();
-    return convolve_fail (error, CONVOLVE_NO_DEVICE, cudaErrorNoKernelImageForDevice,
-        "this build has no kernels for %s", device->name);
+    return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "this build has no kernels for %s: %s", device->name,
+        cudaGetErrorString (code));
   }
+  if (code != cudaSuccess)
+    return convolve_device_fail (device, code, "cannot load the kernels", error);
   for (int i = 0; i < N_PHASES; i++)
     if ((code = cudaStreamCreateWithFlags (&device->streams[i], cudaStreamNonBlocking)) != cudaSuccess)
       return convolve_device_fail (device, code, "cannot create a stream", error);
@@ -158,9 +178,10 @@ convolve_device_free (ConvolveDevice *device)
 {
   if (!device)
     return;
-  if (convolve_device_finish (device, NULL) == CONVOLVE_OK) {
-    ConvolveEntry entry (device, NULL);
+  convolve_device_finish (device, NULL);
+  ConvolveExit exit (device);
 
+  if (exit.possible) {
     convolve_frames_clear (device);
     cudaFree (device->scratch);
     for (int i = 0; i < 2; i++)
@@ -212,13 +233,14 @@ convolve_device_double_ratio (const ConvolveDevice *device)
 ConvolveStatus
 convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
 {
-  ConvolveEntry entry (device, error);
-  ConvolveStatus status = entry.status;
+  ConvolveStatus status = ConvolveEntry (device, error).status;
+  ConvolveExit exit (device);
   cudaError_t code;
 
   device->frame = NULL;
-  for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++)
-    if (device->streams[i] && (code = cudaStreamSynchronize (device->streams[i])) != cudaSuccess)
+  for (int i = 0; i < N_PHASES && exit.possible; i++)
+    if (device->streams[i] && (code = cudaStreamSynchronize (device->streams[i])) != cudaSuccess
+        && status == CONVOLVE_OK)
       status = convolve_device_fail (device, code, "the device failed", error);
   return status;
 }
@@ -255,9 +277,9 @@ convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *erro
 void
 convolve_device_release (ConvolveDevice *device, void *memory)
 {
-  ConvolveEntry entry (device, NULL);
+  ConvolveExit exit (device);
 
-  if (entry.status == CONVOLVE_OK)
+  if (exit.possible)
     cudaFree (memory);
 }
 

@@ -55,9 +55,9 @@ struct ConvolveDevice
   void *scratch; /* see convolve_device_scratch () */
   size_t scratch_bytes;
   Frame frames[CONVOLVE_MAX_FRAMES];
-  unsigned begun; /* the number of frames that were begun */
-  Frame *frame;   /* the frame that was begun and has not ended, or NULL */
-  bool failed;    /* a call failed, after which the context is unusable: no further CUDA call is made */
+  unsigned begun;      /* the number of frames that were begun */
+  Frame *frame;        /* the frame that was begun and has not ended, or NULL */
+  cudaError_t failure; /* of the first call that failed: from then on, calls only wait and give back */
 };
 
 /*
@@ -86,7 +86,7 @@ private:
 
 /*
  * Every function that calls CUDA for a device begins with a ConvolveEntry. The device's context is current for the life
- * of the object. A status other than OK means that the device has failed, and that CUDA must not be called.
+ * of the object. A status other than OK means that the device has failed, and that nothing may be enqueued.
  */
 class ConvolveEntry
 {
@@ -98,6 +98,23 @@ private:
 
 public:
   const ConvolveStatus status;
+};
+
+/*
+ * The same for functions that wait for work or give something back. These do so after a failure, too: copies between the
+ * host and the device may still be under way, and all that a process does not give back is lost to others until it ends.
+ */
+class ConvolveExit
+{
+public:
+  explicit ConvolveExit (ConvolveDevice *device);
+  ~ConvolveExit (); /* an error of a call is forgotten */
+
+private:
+  ConvolveContextScope scope;
+
+public:
+  const bool possible; /* the context is current; otherwise CUDA must not be called */
 };
 
 /*

@@ -275,6 +275,9 @@ convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, Co
   for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++)
     if (frame->last[i] && (code = cudaEventSynchronize (frame->done[i])) != cudaSuccess)
       status = convolve_device_fail (device, code, "the device failed", error);
+  /* After an error the events say nothing, and copies may still be under way. */
+  if (status != CONVOLVE_OK)
+    convolve_device_finish (device, NULL);
   if (times) {
     *times = ConvolveTimes ();
     if (status == CONVOLVE_OK && frame->timed) {
