@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "errors.h"
 
+#include "convolve_device.h"
 #include "enums.h"
 
 struct _GstCudaConvolveErrors
@@ -141,8 +142,15 @@ gst_cuda_convolve_errors_post_status_from (GstCudaConvolveErrors *errors, const 
       debug = g_steal_pointer (&frames);
       break;
     case CONVOLVE_DEVICE_FAILED:
-      text = "The CUDA device failed.";
-      debug = g_strdup_printf ("%s: %s", frames, error->text);
+      if (convolve_error_is_lasting (error)) {
+        /* CUDA reports such an error at the next call of anybody, so nobody knows whose kernel it was. */
+        text = "The CUDA device failed. The process can use CUDA again only when it is started again.";
+        debug = g_strdup_printf ("%s: %s; the cause may be an earlier error of other CUDA code in this process", frames,
+            error->text);
+      } else {
+        text = "The CUDA device failed.";
+        debug = g_strdup_printf ("%s: %s", frames, error->text);
+      }
       break;
   }
   gst_cuda_convolve_errors_post_from (errors, domain, code, text, debug, file, function, line);
