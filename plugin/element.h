@@ -30,6 +30,7 @@ struct _GstCudaConvolve
   /* For the streaming thread, and for start and stop. */
   gboolean replan;  /* settings, caps or device changed since the plans were made */
   gboolean discont; /* the base class still has a gap to mark */
+  gboolean broken;  /* a frame under way failed: the stream must not go on without that frame */
 };
 
 G_END_DECLS

@@ -50,11 +50,14 @@ GST_ELEMENT_REGISTER_DEFINE (cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TY
 
 /* --- frames under way and passthrough --- */
 
-/* Ends and pushes all frames under way. */
+/* Ends and pushes all frames under way. Events and queries cannot hand on a failure, so the next frame does. */
 static GstFlowReturn
 drain (GstCudaConvolve *self)
 {
-  return gst_cuda_convolve_flights_drain (self->flights, GST_BASE_TRANSFORM_SRC_PAD (self));
+  GstFlowReturn ret = gst_cuda_convolve_flights_drain (self->flights, GST_BASE_TRANSFORM_SRC_PAD (self));
+
+  self->broken |= ret == GST_FLOW_ERROR;
+  return ret;
 }
 
 /* Frames on the CPU are done at once, so that keeping some under way would only delay them. */
@@ -225,6 +228,7 @@ gst_cuda_convolve_start (GstBaseTransform *trans)
   gboolean ok;
 
   forget_allocation (self);
+  self->broken = FALSE;
   gst_cuda_convolve_settings_renew (self->settings);
   gst_cuda_convolve_settings_copy (self->settings, &properties);
   gst_cuda_convolve_errors_set_properties (self->errors, &properties);
@@ -305,6 +309,7 @@ gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
     gst_cuda_convolve_flights_drop (self->flights);
     gst_cuda_convolve_engine_flush (self->engine);
+    self->broken = FALSE;
   } else if (GST_EVENT_IS_SERIALIZED (event))
     drain (self);
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->sink_event (trans, event);
@@ -397,7 +402,7 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform *trans, gboolean is_disc
     if (GST_CLOCK_TIME_IS_VALID (time))
       gst_object_sync_values (GST_OBJECT (self), time);
   }
-  ret = prepare_for (self, is_discont, input);
+  ret = self->broken ? GST_FLOW_ERROR : prepare_for (self, is_discont, input);
   if (ret != GST_FLOW_OK) {
     gst_buffer_unref (input);
     return ret;

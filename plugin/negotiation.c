@@ -82,8 +82,8 @@ set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
     return FALSE;
   if (gst_cuda_convolve_refuse_parts (self->errors, &in))
     return FALSE;
-  gst_cuda_convolve_flights_drain (self->flights,
-      trans->srcpad); /* new caps of the output alone come without an event, which would have drained */
+  /* New caps of the output alone come without an event, which would have drained. */
+  self->broken |= gst_cuda_convolve_flights_drain (self->flights, trans->srcpad) == GST_FLOW_ERROR;
   /* The agreement with upstream was for the input's caps before. New caps of the output alone do not end it. */
   if (!gst_video_info_is_equal (gst_cuda_convolve_engine_get_in_info (self->engine), &in))
     gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
