@@ -10,6 +10,8 @@
  *   no-pin      host memory cannot be pinned
  *   memory:N    the Nth plane, or frame with regions, finds no memory
  *   fail:N      the Nth frame fails on the device
+ *
+ * The functions of failing.h let any call fail, and say what the element has not given back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@
 
 #include "common/batch.h"
 #include "cpu/cpu.h"
+#include "element/failing.h"
 #include "layer/cpu/cpu.h"
 
 ConvolveStatus fake_device_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
@@ -55,8 +58,12 @@ struct ConvolveDevice
 {
   int id, stages, frames;
   bool at_once; /* steps are done when they are enqueued */
+  int failure;  /* CUDA's number of the error of a call, after which no other will work, or 0 */
   Frame frame[CONVOLVE_MAX_FRAMES], *current;
 };
+
+/* For the checks to read: how many memories are pinned, and how many have been since the start. */
+__attribute__ ((visibility ("default"))) int fake_device_pinned, fake_device_pins;
 
 /* Whether this is the count-th of what the environment lets fail. */
 static bool
@@ -68,9 +75,105 @@ goes_wrong (const char *what, int count)
   return fault && strncmp (fault, what, length) == 0 && (fault[length] != ':' || atoi (fault + length + 1) == count);
 }
 
+/* --- calls that fail, see failing.h --- */
+
+static struct
+{
+  int count, n, kind;
+  const char *failed;
+  bool lost; /* an error was FAILING_LASTING */
+} calls;
+
+static struct
+{
+  int devices, blocks, steps;
+} held;
+
+void
+failing_begin (int n, int kind)
+{
+  calls.count = 0;
+  calls.n = n;
+  calls.kind = kind;
+  calls.failed = NULL;
+  calls.lost = false;
+}
+
+int
+failing_count (void)
+{
+  return calls.count;
+}
+
+const char *
+failing_name (void)
+{
+  return calls.failed;
+}
+
+int
+failing_held (char *text, size_t size)
+{
+  snprintf (text, size, "%d devices, %d blocks, %d steps, %d pinned", held.devices, held.blocks, held.steps,
+      fake_device_pinned);
+  return held.devices + held.blocks + held.steps + fake_device_pinned;
+}
+
+/* Whether this is the call that fails. */
+static bool
+is_chosen (const char *name)
+{
+  if (++calls.count != calls.n)
+    return false;
+  calls.failed = name;
+  calls.lost = calls.kind == FAILING_LASTING;
+  return true;
+}
+
+/* One call of a device, or of none where device is NULL; an error where the call fails. */
+static ConvolveStatus
+call (ConvolveDevice *device, const char *name, ConvolveError *error)
+{
+  bool chosen;
+
+  if (device && device->failure != 0)
+    return convolve_fail (error, CONVOLVE_DEVICE_FAILED, device->failure, "an earlier call of the CUDA device failed");
+  chosen = is_chosen (name);
+  if (!chosen && !calls.lost)
+    return CONVOLVE_OK;
+  if (chosen && calls.kind == FAILING_MISSING)
+    return convolve_fail (error, CONVOLVE_NO_DEVICE, 100, "no CUDA device: this is a fake");
+  if (chosen && calls.kind == FAILING_MEMORY)
+    return convolve_fail (error, CONVOLVE_NO_DEVICE_MEMORY, 2, "%s: out of memory", name);
+  if (device)
+    device->failure = calls.lost ? 700 : 1;
+  if (!calls.lost)
+    return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 1, "%s: invalid argument", name);
+  return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 700, "%s: an illegal memory access was encountered", name);
+}
+
+/* Memory of the device. */
+static void *
+take_block (size_t bytes)
+{
+  held.blocks++;
+  return malloc (bytes);
+}
+
+static void
+give_block (void *memory)
+{
+  held.blocks -= memory != NULL;
+  free (memory);
+}
+
 ConvolveStatus
 convolve_device_find (int id, ConvolveError *error)
 {
+  ConvolveStatus status = call (NULL, "find", error);
+
+  if (status != CONVOLVE_OK)
+    return status;
   if (goes_wrong ("no-device", 0) || id > 0)
     return convolve_fail (error, CONVOLVE_NO_DEVICE, 100, "no CUDA device: this is a fake");
   return CONVOLVE_OK;
@@ -81,9 +184,10 @@ convolve_device_new (int id, ConvolveError *error)
 {
   ConvolveDevice *device;
 
-  if (convolve_device_find (id, error) != CONVOLVE_OK)
+  if (convolve_device_find (id, error) != CONVOLVE_OK || call (NULL, "open", error) != CONVOLVE_OK)
     return NULL;
   device = calloc (1, sizeof (*device));
+  held.devices++;
   device->id = id < 0 ? 0 : id;
   return device;
 }
@@ -97,19 +201,25 @@ convolve_device_new_current (ConvolveError *error)
 ConvolveStatus
 convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
 {
-  return CONVOLVE_OK;
+  return call (device, "use stream", error);
 }
+
+static void do_steps (Frame *frame);
 
 void
 convolve_device_free (ConvolveDevice *device)
 {
-  for (int k = 0; device && k < CONVOLVE_MAX_FRAMES; k++) {
+  if (!device)
+    return;
+  for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++) {
+    do_steps (&device->frame[k]);
     for (int i = 0; i < CONVOLVE_MAX_STAGES; i++) {
-      free (device->frame[k].source[i]);
-      free (device->frame[k].destination[i]);
+      give_block (device->frame[k].source[i]);
+      give_block (device->frame[k].destination[i]);
     }
     free (device->frame[k].steps);
   }
+  held.devices--;
   free (device);
 }
 
@@ -136,9 +246,6 @@ convolve_device_shared_limit (const ConvolveDevice *device)
 {
   return 64 * 1024;
 }
-
-/* For the checks to read: how many memories are pinned, and how many have been since the start. */
-__attribute__ ((visibility ("default"))) int fake_device_pinned, fake_device_pins;
 
 #define MOST_PINNED 1000
 #define PAGE 4096
@@ -172,7 +279,7 @@ convolve_pin (int id, void *memory, size_t bytes)
 {
   int free_slot = -1;
 
-  if (goes_wrong ("no-pin", 0))
+  if (goes_wrong ("no-pin", 0) || call (NULL, "pin", NULL) != CONVOLVE_OK)
     return false;
   for (int i = 0; i < MOST_PINNED; i++) {
     if (pinned[i].memory == memory)
@@ -205,6 +312,10 @@ convolve_unpin (int id, void *memory)
 ConvolveStatus
 convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
 {
+  ConvolveStatus status = call (device, "begin", error);
+
+  if (status != CONVOLVE_OK)
+    return status;
   if (device->current || device->frame[slot].n_steps > 0)
     abort ();
   device->current = &device->frame[slot];
@@ -220,13 +331,16 @@ convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size
 {
   size_t stride = (row_bytes + 255) / 256 * 256;
   Frame *frame = device->current;
+  ConvolveStatus status = call (device, "stage", error);
 
+  if (status != CONVOLVE_OK)
+    return status;
   if (goes_wrong ("memory", ++device->stages))
     return convolve_fail (error, CONVOLVE_NO_DEVICE_MEMORY, 2, "no room for a plane of %zu bytes", stride * rows);
-  free (frame->source[plane]);
-  free (frame->destination[plane]);
-  frame->source[plane] = malloc (stride * rows);
-  frame->destination[plane] = malloc (stride * rows);
+  give_block (frame->source[plane]);
+  give_block (frame->destination[plane]);
+  frame->source[plane] = take_block (stride * rows);
+  frame->destination[plane] = take_block (stride * rows);
   frame->stride[plane] = stride;
   memset (frame->source[plane], 0x5A, stride * rows);
   memset (frame->destination[plane], 0xA5, stride * rows);
@@ -237,16 +351,21 @@ convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size
 static void do_step (const Frame *frame, const Step *step);
 
 static ConvolveStatus
-enqueue (ConvolveDevice *device, Step step)
+enqueue (ConvolveDevice *device, const char *name, Step step, ConvolveError *error)
 {
+  ConvolveStatus status = call (device, name, error);
   Frame *frame = device->current;
 
+  if (status != CONVOLVE_OK)
+    return status;
   if (!frame || frame->n_steps == MOST_STEPS)
     abort ();
-  if (device->at_once)
+  if (device->at_once) {
     do_step (frame, &step);
-  else
+  } else {
     frame->steps[frame->n_steps++] = step;
+    held.steps++;
+  }
   return CONVOLVE_OK;
 }
 
@@ -257,7 +376,7 @@ enqueue_copy (ConvolveDevice *device, Step step, ConvolveError *error)
 
   if (!fake_device_can_copy (rows->host, (rows->count - 1) * rows->host_stride + rows->row_bytes))
     return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 1, "invalid argument");
-  return enqueue (device, step);
+  return enqueue (device, step.kind == UPLOAD ? "upload" : "download", step, error);
 }
 
 ConvolveStatus
@@ -276,7 +395,7 @@ ConvolveStatus
 convolve_device_end (ConvolveDevice *device, ConvolveError *error)
 {
   device->current = NULL;
-  return CONVOLVE_OK;
+  return call (device, "end", error);
 }
 
 /* Sets the channels behind the filters. */
@@ -321,16 +440,27 @@ do_step (const Frame *frame, const Step *step)
   }
 }
 
+/* After an error that lasts the device does no step, as CUDA does none then. */
+static void
+do_steps (Frame *frame)
+{
+  for (int i = 0; i < frame->n_steps && !calls.lost; i++)
+    do_step (frame, &frame->steps[i]);
+  held.steps -= frame->n_steps;
+  frame->n_steps = 0;
+}
+
+/* Nothing of the frame is under way afterwards, whatever the result. */
 ConvolveStatus
 convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, ConvolveError *error)
 {
-  Frame *frame = &device->frame[slot];
+  ConvolveStatus status = call (device, "wait", error);
 
-  for (int i = 0; i < frame->n_steps; i++)
-    do_step (frame, &frame->steps[i]);
-  frame->n_steps = 0;
+  do_steps (&device->frame[slot]);
   if (times)
     *times = (ConvolveTimes){ true, 1000, 2000, 3000 };
+  if (status != CONVOLVE_OK)
+    return status;
   if (goes_wrong ("fail", ++device->frames))
     return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 700, "an illegal memory access was encountered");
   return CONVOLVE_OK;
@@ -339,41 +469,44 @@ convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, Co
 ConvolveStatus
 convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
 {
-  for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++) {
-    for (int i = 0; i < device->frame[k].n_steps; i++)
-      do_step (&device->frame[k], &device->frame[k].steps[i]);
-    device->frame[k].n_steps = 0;
-  }
+  ConvolveStatus status = call (device, "finish", error);
+
+  for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++)
+    do_steps (&device->frame[k]);
   device->current = NULL;
-  return CONVOLVE_OK;
+  return status;
 }
 
 void *
 convolve_device_alloc (ConvolveDevice *device, size_t bytes, ConvolveError *error)
 {
-  return malloc (bytes);
+  return call (device, "alloc", error) == CONVOLVE_OK ? take_block (bytes) : NULL;
 }
 
 void
 convolve_device_release (ConvolveDevice *device, void *memory)
 {
-  free (memory);
+  give_block (memory);
 }
 
 ConvolveStatus
 convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t bytes, ConvolveCopy direction,
     ConvolveError *error)
 {
-  memcpy (to, from, bytes);
-  return CONVOLVE_OK;
+  ConvolveStatus status = call (device, "copy", error);
+
+  if (status == CONVOLVE_OK)
+    memcpy (to, from, bytes);
+  return status;
 }
 
 ConvolveStatus
 convolve_device_put (ConvolveDevice *device, const void *values, size_t bytes, void **copy, ConvolveError *error)
 {
-  *copy = malloc (bytes);
-  memcpy (*copy, values, bytes);
-  return CONVOLVE_OK;
+  *copy = convolve_device_alloc (device, bytes, error);
+  if (!*copy)
+    return error ? error->status : CONVOLVE_DEVICE_FAILED;
+  return convolve_device_copy (device, *copy, values, bytes, CONVOLVE_COPY_TO_DEVICE, error);
 }
 
 int
@@ -404,10 +537,14 @@ convolve_device_timer_stop (ConvolveDevice *device)
 ConvolveStatus
 convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error)
 {
+  ConvolveStatus status = call (batch->device, "batch begin", error);
+
+  if (status != CONVOLVE_OK)
+    return status;
   if (goes_wrong ("memory", ++batch->device->stages))
     return convolve_fail (error, CONVOLVE_NO_DEVICE_MEMORY, 2, "no room for %zu bytes of regions", bytes);
-  free (batch->memory);
-  batch->memory = malloc (bytes);
+  give_block (batch->memory);
+  batch->memory = take_block (bytes);
   batch->bytes = bytes;
   memset (batch->memory, 0x5A, bytes);
   return CONVOLVE_OK;
@@ -418,13 +555,13 @@ convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
 {
   ConvolveDevice *device = batch->device;
   Frame *frame = device->current;
-  ConvolveStatus status;
+  ConvolveStatus status = call (device, "batch run", error);
 
+  if (status != CONVOLVE_OK)
+    return status;
   if (!frame)
     abort ();
-  for (int i = 0; i < frame->n_steps; i++)
-    do_step (frame, &frame->steps[i]);
-  frame->n_steps = 0;
+  do_steps (frame);
   device->at_once = true;
   status = convolve_host_batch_run (batch, error);
   device->at_once = false;
@@ -434,28 +571,30 @@ convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
 void
 convolve_device_batch_clear (ConvolveBatch *batch)
 {
-  free (batch->memory);
+  give_block (batch->memory);
 }
 
 /* run () of all device variants: see CONVOLVE_ON_DEVICE. */
 ConvolveStatus
 fake_device_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  return enqueue (plan->device, (Step){ .kind = RUN, .plan = plan, .plane = *plane });
+  return enqueue (plan->device, "run", (Step){ .kind = RUN, .plan = plan, .plane = *plane }, error);
 }
 
 ConvolveStatus
 convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  return enqueue (plan->device, (Step){ .kind = FILL, .layer = plan, .job = *job });
+  return enqueue (plan->device, "fill", (Step){ .kind = FILL, .layer = plan, .job = *job }, error);
 }
 
 /* run () of all device variants of layers: see CONVOLVE_LAYER_ON_DEVICE. A variant that fills channels does so here, too. */
 ConvolveStatus
 fake_device_run_layer (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  enqueue (plan->device, (Step){ .kind = LAYER, .layer = plan, .job = *job });
-  if (job->task.filled > 0 && plan->variant->fills && plan->variant->fills (plan, job))
-    enqueue (plan->device, (Step){ .kind = FILL, .layer = plan, .job = *job });
-  return CONVOLVE_OK;
+  ConvolveStatus status =
+      enqueue (plan->device, "run layer", (Step){ .kind = LAYER, .layer = plan, .job = *job }, error);
+
+  if (status == CONVOLVE_OK && job->task.filled > 0 && plan->variant->fills && plan->variant->fills (plan, job))
+    status = convolve_layer_device_fill (plan, job, error);
+  return status;
 }
