@@ -510,20 +510,23 @@ convolve_arithmetic_choose (const ConvolveArithmeticInput *input, ConvolveArithm
   Analysis a;
   Decomposition *d = malloc (sizeof (*d));
   double *taps = malloc ((size_t) input->width * input->height * sizeof (*taps));
+  bool done;
 
   memset (arithmetic, 0, sizeof (*arithmetic));
   arithmetic->products = calloc (CONVOLVE_MAX_RANK, sizeof (*arithmetic->products));
   *exact_in_float = false;
   if (d && taps && arithmetic->products) {
+    d->factors.no_memory = false;
     init_analysis (&a, input);
     if (input->depth <= DEEPEST)
       choose_shallow (&a, d, arithmetic, integers, taps, exact_in_float);
     else
       choose_deep (&a, d, arithmetic, integers);
   }
+  done = d && taps && arithmetic->products && !d->factors.no_memory;
   free (d);
   free (taps);
-  return d && taps && arithmetic->products;
+  return done;
 }
 
 void

@@ -61,6 +61,7 @@ convolve_factors_find (const double *taps, int width, int height, double most_mi
   const int count = width * height;
   double *rest = malloc (count * sizeof (double));
 
+  factors->no_memory |= !rest;
   if (!rest)
     return false;
   memcpy (rest, taps, count * sizeof (double));

@@ -18,7 +18,8 @@ typedef struct
 {
   int rank;
   double column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
-  double missed; /* the sum of the magnitudes of the taps less the products */
+  double missed;  /* the sum of the magnitudes of the taps less the products */
+  bool no_memory; /* memory was short in a call since the caller set this to false */
 } ConvolveFactors;
 
 double convolve_sum_of_magnitudes (const double *values, int count);
@@ -26,7 +27,8 @@ double convolve_largest_magnitude (const double *values, int count);
 
 /*
  * Finds products until missed is at most most_missed. False where that takes more than CONVOLVE_MAX_RANK products or
- * none, or where memory is short. The row of a product is a row of what was left before, and its column is 1 there.
+ * none, or where memory is short. The caller must not take the latter for a mask without products, whose results may be
+ * other bytes. The row of a product is a row of what was left before, and its column is 1 there.
  */
 bool convolve_factors_find (const double *taps, int width, int height, double most_missed, ConvolveFactors *factors);
 

@@ -223,7 +223,7 @@ convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
 {
   Workspace *workspace = calloc (1, sizeof (*workspace));
   ConvolveCpu *cpu = calloc (1, sizeof (*cpu));
-  bool done = cpu && workspace && prepare (plan, cpu, workspace);
+  bool done = cpu && workspace && prepare (plan, cpu, workspace) && !workspace->factors.no_memory;
 
   plan->prepared = cpu; /* on failure, too: convolve_cpu_clear() frees all parts */
   free (workspace);
