@@ -170,7 +170,8 @@ typedef struct
   const void *source;           /* the first sample of pixel (0, 0) */
   void *destination;            /* likewise; only the region's pixels need memory */
   ptrdiff_t source_stride;      /* bytes from one row to the next; its magnitude is at least the length of a row */
-  ptrdiff_t destination_stride; /* likewise, but at least the length of the region's rows */
+  ptrdiff_t destination_stride; /* likewise, but at least the length of the region's rows; all rows of a plane span
+                                   less than 2^63 bytes */
   int width, height;   /* pixels of the image: 1 .. 2^28, a row below 2^31 bytes; the boundary applies outside */
   ConvolveRect region; /* the pixels to write, inside the image; no others are written */
 } ConvolvePlane;

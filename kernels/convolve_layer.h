@@ -114,7 +114,7 @@ ConvolveStatus convolve_layer_output_size (const ConvolveLayer *layer, int heigh
  *   plane (c) + b * batch_stride + y * row_stride + x * column_stride,
  *
  * All strides are in bytes, multiples of the sample's size and of any sign. The rows and columns of a channel span less
- * than 2^31 bytes. Where across is 0, plane (c) is channel[c], for up to CONVOLVE_LAYER_PLANES channels: that describes
+ * than 2^31 bytes, and the whole tensor less than 2^63. Where across is 0, plane (c) is channel[c], for up to CONVOLVE_LAYER_PLANES channels: that describes
  * planar and interleaved frames. Otherwise plane (c) is channel[0] + c / across * down_stride + c % across *
  * across_stride: that describes NCHW tensors, with across 1, and mosaics of channels.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Whether the arguments of the public functions are in their documented ranges. */
-#include <stdlib.h>
-
 #include "common/plan.h"
 
 #define MAX_EXTENT (1 << 28) /* pixels along a side: index arithmetic on twice as many stays in an int */
@@ -47,6 +45,7 @@ convolve_check_plane (const ConvolvePixel *pixel, const ConvolvePlane *plane, Co
 {
   const ConvolveRect *region = &plane->region;
   int64_t row, written;
+  uint64_t source_extent, destination_extent;
 
   if (!plane->source || !plane->destination)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a plane without memory");
@@ -60,8 +59,11 @@ convolve_check_plane (const ConvolvePixel *pixel, const ConvolvePlane *plane, Co
   written = row - (int64_t) (plane->width - region->width) * pixel->stride;
   if (row > INT32_MAX)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "rows of %lld bytes", (long long) row);
-  if ((plane->height > 1 && llabs (plane->source_stride) < row)
-      || (region->height > 1 && llabs (plane->destination_stride) < written))
+  source_extent = destination_extent = (uint64_t) row;
+  if ((plane->height > 1 && convolve_stride_magnitude (plane->source_stride) < (uint64_t) row)
+      || (region->height > 1 && convolve_stride_magnitude (plane->destination_stride) < (uint64_t) written)
+      || !convolve_extend (&source_extent, plane->source_stride, plane->height - 1)
+      || !convolve_extend (&destination_extent, plane->destination_stride, region->y + region->height - 1))
     return convolve_fail (error, CONVOLVE_INVALID, 0,
         "strides of %td and %td for rows of %lld bytes, of which %lld are written", plane->source_stride,
         plane->destination_stride, (long long) row, (long long) written);

@@ -206,6 +206,23 @@ ConvolveStatus convolve_fail (ConvolveError *error, ConvolveStatus status, int n
 ConvolveStatus convolve_check_pixel (const ConvolvePixel *pixel, ConvolveError *error);
 ConvolveStatus convolve_check_plane (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveError *error);
 
+/* The magnitude of a stride, also of PTRDIFF_MIN, which llabs() does not take. */
+static inline uint64_t
+convolve_stride_magnitude (ptrdiff_t stride)
+{
+  return stride < 0 ? 0 - (uint64_t) stride : (uint64_t) stride;
+}
+
+/* Adds count times the stride's magnitude to *extent. False where more than PTRDIFF_MAX bytes lie between the ends. */
+static inline bool
+convolve_extend (uint64_t *extent, ptrdiff_t stride, int count)
+{
+  uint64_t bytes;
+
+  return !__builtin_mul_overflow (convolve_stride_magnitude (stride), (uint64_t) count, &bytes)
+      && !__builtin_add_overflow (*extent, bytes, extent) && *extent <= PTRDIFF_MAX;
+}
+
 /* The size of a sample in bytes. */
 static inline int
 convolve_sample_size (ConvolveSampleType type)

@@ -52,7 +52,8 @@ convolve_check_area (const ConvolveArea *area, ConvolveError *error)
     ConvolveRect box = area->boxes[i];
 
     if (box.width < 1 || box.height < 1 || box.width > CONVOLVE_MAX_BOX || box.height > CONVOLVE_MAX_BOX
-        || abs (box.x) > CONVOLVE_MAX_BOX || abs (box.y) > CONVOLVE_MAX_BOX)
+        || box.x < -CONVOLVE_MAX_BOX || box.x > CONVOLVE_MAX_BOX || box.y < -CONVOLVE_MAX_BOX
+        || box.y > CONVOLVE_MAX_BOX)
       return convolve_fail (error, CONVOLVE_INVALID, 0, "box %d is %dx%d at %d,%d", i, box.width, box.height, box.x,
           box.y);
   }
@@ -277,8 +278,9 @@ pixelate_blocks (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const
 ConvolveStatus
 convolve_check_blocks (const ConvolveBlocks *blocks, ConvolveError *error)
 {
-  if (blocks->size < 1 || blocks->size > CONVOLVE_MAX_BOX || abs (blocks->x) > CONVOLVE_MAX_BOX
-      || abs (blocks->y) > CONVOLVE_MAX_BOX || !is_step (blocks->x_step) || !is_step (blocks->y_step))
+  if (blocks->size < 1 || blocks->size > CONVOLVE_MAX_BOX || blocks->x < -CONVOLVE_MAX_BOX
+      || blocks->x > CONVOLVE_MAX_BOX || blocks->y < -CONVOLVE_MAX_BOX || blocks->y > CONVOLVE_MAX_BOX
+      || !is_step (blocks->x_step) || !is_step (blocks->y_step))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "blocks of %d at %d,%d with steps %dx%d", blocks->size, blocks->x,
         blocks->y, blocks->x_step, blocks->y_step);
   return CONVOLVE_OK;

@@ -340,11 +340,29 @@ convolve_layer_plan_source_rows (const ConvolveLayerPlan *plan, int height, int 
   }
 }
 
-/* Checks pointers, alignment and strides of a tensor of `channels` channels of height x width samples. */
-static ConvolveStatus
-check_tensor (const char *name, const ConvolveLayerTensor *tensor, ConvolveLayerType type, int channels, int height,
-    int width, ConvolveError *error)
+/* Whether a channel spans less than 2^31 bytes, and the whole tensor no more than PTRDIFF_MAX. */
+static bool
+check_extent (const ConvolveLayerTensor *tensor, int batch, int channels, int height, int width, bool *channel_fits)
 {
+  uint64_t extent = 0;
+
+  *channel_fits = convolve_extend (&extent, tensor->column_stride, width)
+      && convolve_extend (&extent, tensor->row_stride, height) && extent <= INT32_MAX;
+  return *channel_fits && convolve_extend (&extent, tensor->batch_stride, batch - 1)
+      && (!tensor->across
+          || (convolve_extend (&extent, tensor->down_stride, (channels - 1) / tensor->across)
+              && convolve_extend (&extent, tensor->across_stride,
+                  (channels < tensor->across ? channels : tensor->across) - 1)));
+}
+
+/*
+ * Checks pointers, alignment and strides of a tensor of `channels` channels of height x width samples, in `batch` images.
+ */
+static ConvolveStatus
+check_tensor (const char *name, const ConvolveLayerTensor *tensor, ConvolveLayerType type, int batch, int channels,
+    int height, int width, ConvolveError *error)
+{
+  bool channel_fits;
   int size = convolve_layer_sample_size (type), n = tensor->across ? 1 : channels;
   uintptr_t bits =
       (uintptr_t) tensor->batch_stride | (uintptr_t) tensor->row_stride | (uintptr_t) tensor->column_stride;
@@ -366,12 +384,12 @@ check_tensor (const char *name, const ConvolveLayerTensor *tensor, ConvolveLayer
   if (bits & (size - 1))
     return convolve_fail (error, CONVOLVE_INVALID, 0,
         "addresses and strides of the %s must be multiples of its sample size, %d bytes", name, size);
-  if (width > 1 && llabs (tensor->column_stride) < size)
+  if (width > 1 && convolve_stride_magnitude (tensor->column_stride) < (uint64_t) size)
     return convolve_fail (error, CONVOLVE_INVALID, 0,
         "the column stride of the %s is %td bytes, less than a sample of %d bytes", name, tensor->column_stride, size);
-  if (llabs (tensor->column_stride) > INT32_MAX / width || llabs (tensor->row_stride) > INT32_MAX / height
-      || llabs (tensor->column_stride) * width + llabs (tensor->row_stride) * height > INT32_MAX)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a channel of the %s spans 2^31 bytes or more", name);
+  if (!check_extent (tensor, batch, channels, height, width, &channel_fits))
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        channel_fits ? "the %s spans 2^63 bytes or more" : "a channel of the %s spans 2^31 bytes or more", name);
   return CONVOLVE_OK;
 }
 
@@ -411,9 +429,10 @@ convolve_layer_run (const ConvolveLayerPlan *plan, const ConvolveLayerTask *task
   if (task->first_row < 0 || task->first_row >= job.task.end_row || job.task.end_row > job.out_height)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "rows from %d up to %d: the output has rows 0 to %d",
         task->first_row, job.task.end_row, job.out_height - 1);
-  status = check_tensor ("source", &task->source, layer->type, layer->channels, task->height, task->width, error);
+  status = check_tensor ("source", &task->source, layer->type, task->batch, layer->channels, task->height, task->width,
+      error);
   if (status == CONVOLVE_OK)
-    status = check_tensor ("destination", &task->destination, layer->type, layer->filters + task->filled,
+    status = check_tensor ("destination", &task->destination, layer->type, task->batch, layer->filters + task->filled,
         job.out_height, job.out_width, error);
   if (status == CONVOLVE_OK)
     status = plan->variant->run (plan, &job, error);

@@ -238,6 +238,11 @@ check_run_arguments (FILE *file)
   REFUSE_RUN (region.height, -1);
   REFUSE_RUN (region.x, INT_MAX); /* x + width overflows */
   REFUSE_RUN (region.width, INT_MAX);
+  REFUSE_RUN (source_stride, 59);
+  REFUSE_RUN (source_stride, PTRDIFF_MIN);
+  REFUSE_RUN (source_stride, PTRDIFF_MAX / 39 + 1); /* the rows span more than PTRDIFF_MAX bytes */
+  REFUSE_RUN (destination_stride, PTRDIFF_MIN);
+  REFUSE_RUN (destination_stride, -(PTRDIFF_MAX / 7) - 1);
 
   {
     char text[400], cut[8];

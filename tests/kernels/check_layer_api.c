@@ -252,6 +252,10 @@ check_tasks (void)
   BAD (task.source.row_stride = 21);
   BAD (task.source.row_stride = (ptrdiff_t) 1 << 30);
   BAD (task.source.column_stride = (ptrdiff_t) 1 << 29);
+  BAD (task.source.row_stride = PTRDIFF_MIN);
+  BAD (task.source.column_stride = PTRDIFF_MIN);
+  BAD (task.batch = 3, task.destination.batch_stride = (ptrdiff_t) 1 << 62);
+  BAD (task.filled = 2, task.destination.down_stride = (ptrdiff_t) 1 << 62);
   BAD (task.destination.across = -1);
   BAD (task.destination.across = 0, task.filled = 4);
   BAD (task.destination.channel[0] = (char *) to + 2);

@@ -4,6 +4,7 @@
  * held in memory of exactly their size, and every byte that must not change is compared.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -504,6 +505,7 @@ check_arguments (void)
   ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 };
   ConvolvePlane plane = { bytes, bytes, 64, 64, 64, 64, { 0, 0, 64, 64 } }, narrow = plane;
   ConvolveRect box = { 0, 0, 8, 8 }, empty = { 0, 0, 0, 8 }, huge = { 0, 0, CONVOLVE_MAX_BOX + 1, 1 };
+  ConvolveRect far_left = { INT_MIN, 0, 8, 8 }, far_up = { 0, INT_MIN, 8, 8 };
   ConvolveArea area = { .boxes = &box, .count = 1, .x_step = 1, .y_step = 1 }, bad = area;
   ConvolveBlocks blocks = { 0, 0, 0, 1, 1 };
   ConvolveError error;
@@ -517,6 +519,10 @@ check_arguments (void)
   failures += expect_invalid ("an empty box", convolve_blend (&pixel, &bad, &plane, &error), &error);
   bad.boxes = &huge;
   failures += expect_invalid ("a huge box", convolve_blend (&pixel, &bad, &plane, &error), &error);
+  bad.boxes = &far_left;
+  failures += expect_invalid ("a box at INT_MIN", convolve_blend (&pixel, &bad, &plane, &error), &error);
+  bad.boxes = &far_up;
+  failures += expect_invalid ("a box at INT_MIN", convolve_blend (&pixel, &bad, &plane, &error), &error);
   bad = area;
   bad.feather = CONVOLVE_MAX_FEATHER + 1;
   failures += expect_invalid ("a long feather", convolve_blend (&pixel, &bad, &plane, &error), &error);
@@ -527,6 +533,9 @@ check_arguments (void)
   bad.shape = CONVOLVE_N_SHAPES;
   failures += expect_invalid ("a shape", convolve_blend (&pixel, &bad, &plane, &error), &error);
   failures += expect_invalid ("blocks of 0", convolve_pixelate (&pixel, &blocks, &plane, &error), &error);
+  blocks.size = 1;
+  blocks.x = INT_MIN;
+  failures += expect_invalid ("blocks at INT_MIN", convolve_pixelate (&pixel, &blocks, &plane, &error), &error);
   failures += expect_invalid ("a value of 256", convolve_fill (&pixel, &value, &plane, &error), &error);
   convolve_mask_init (&mask, 3, 3);
   failures += expect_invalid ("weights of 0", convolve_blur_init (&blur, &mask, 1, &error), &error);
