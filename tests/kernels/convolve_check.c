@@ -41,6 +41,7 @@ typedef struct
   long cases, only_case; /* only_case is -1 where all cases are run */
   uint64_t seed;
   const char *variant;
+  const char *check; /* the only one of run_named () to run, or NULL */
   bool list, bench;
   const char *once;
   int once_width, once_height;
@@ -58,6 +59,7 @@ usage (FILE *file)
       "  --seed S           seed of the random cases; the clock gives one where this is left out\n"
       "  --case I           only case I of the seed, described in words\n"
       "  --tight            random cases alone, in device memory of exactly the plane's bytes: for compute-sanitizer\n"
+      "  --check NAME       only this check of those beside the cases, as in tensor-digits\n"
       "  --list             prints the variants\n"
       "  --bench            measures instead of checking\n"
       "  --csv FILE         writes the measurements there too\n"
@@ -111,6 +113,8 @@ read_options (Options *options, int argc, char **argv)
       return false;
     } else if (strcmp (option, "--variant") == 0) {
       options->variant = options->bench_options.variant = value, i++;
+    } else if (strcmp (option, "--check") == 0) {
+      options->check = value, i++;
     } else if (strcmp (option, "--csv") == 0) {
       options->bench_options.csv = value, i++;
     } else if (strcmp (option, "--once") == 0 && i + 2 < argc) {
@@ -253,6 +257,54 @@ combines (const char *name)
   return strcmp (name, "auto") == 0;
 }
 
+/* Whether a check of this name is to run; it then counts as known. */
+static bool
+is_wanted (const Options *options, const char *name, bool *known)
+{
+  bool wanted = !options->check || strcmp (options->check, name) == 0;
+
+  *known = *known || wanted;
+  return wanted;
+}
+
+/* The checks that no variant is named for: all of them, or the one that was asked for. */
+static int
+run_named (const Options *options)
+{
+  const uint64_t seed = options->seed;
+  bool known = false;
+  int failures = 0;
+
+#define RUN(name, call) failures += is_wanted (options, name, &known) ? call : 0
+  RUN ("arithmetic", check_arithmetic (seed, check_cases (4000, 40000), stdout));
+  RUN ("api", check_fixed_api (stdout));
+  RUN ("box", check_box (seed, 400, stdout));
+  RUN ("fft", check_fft (seed, 60, stdout));
+  RUN ("integer-tail", check_integer_tail (seed, 400, stdout));
+  RUN ("tensor-digits", check_tensor_digits (seed, 400, stdout));
+  RUN ("tensor-products", check_tensor_products (seed, 400, stdout));
+  RUN ("cpu-memory", check_cpu_memory (stdout));
+  RUN ("cpu-threads", check_cpu_threads (stdout));
+  RUN ("cpu-large", check_cpu_large (stdout));
+  RUN ("cpu-sigma", check_cpu_sigma (stdout));
+  RUN ("cpu-double", check_cpu_double (seed, 300, stdout));
+  RUN ("cpu-steps", check_cpu_steps (seed, 300, stdout));
+  RUN ("cpu-fft-bound", check_cpu_fft_bound (stdout));
+  RUN ("products", check_products (seed, 400, stdout));
+  RUN ("border-products", check_border_products (seed, 400, stdout));
+  RUN ("sets-accepted", check_sets_accepted (stdout));
+  RUN ("sets-memory", check_sets_memory (stdout));
+  RUN ("sets-roots", check_sets_roots (seed, 200, stdout));
+  RUN ("sets-device-roots", check_sets_device_roots (seed, stdout));
+  RUN ("sets-random", check_sets_random (seed, 600, stdout));
+#undef RUN
+  if (!known) {
+    printf ("FAILED: there is no check '%s'\n", options->check);
+    failures++;
+  }
+  return failures;
+}
+
 static int
 run_checks (const Options *options, CheckRow *rows, int n_rows)
 {
@@ -261,15 +313,9 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
   printf ("seed %" PRIu64 ", %ld cases\n", options->seed, options->cases);
   fflush (stdout);
   if (!options->variant && !options->tight)
-    failures += check_arithmetic (options->seed, check_cases (4000, 40000), stdout) + check_fixed_api (stdout)
-        + check_box (options->seed, 400, stdout) + check_fft (options->seed, 60, stdout)
-        + check_integer_tail (options->seed, 400, stdout) + check_tensor_digits (options->seed, 400, stdout)
-        + check_tensor_products (options->seed, 400, stdout) + check_cpu_memory (stdout) + check_cpu_threads (stdout)
-        + check_cpu_large (stdout) + check_cpu_sigma (stdout) + check_cpu_double (options->seed, 300, stdout)
-        + check_cpu_steps (options->seed, 300, stdout) + check_cpu_fft_bound (stdout)
-        + check_products (options->seed, 400, stdout) + check_border_products (options->seed, 400, stdout)
-        + check_sets_accepted (stdout) + check_sets_memory (stdout) + check_sets_roots (options->seed, 200, stdout)
-        + check_sets_device_roots (options->seed, stdout) + check_sets_random (options->seed, 600, stdout);
+    failures += run_named (options);
+  if (options->check)
+    return failures > 0;
   for (int i = 0; i < n_rows && !options->tight; i++) {
     failures += check_fixed_variant (&rows[i], stdout);
     if (rows[i].device && !rows[i].device_lost)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Plants the faults of the lists in a copy of the tree, and tells which test finds each. README.md in this folder has more."""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from mutants import ListError, read_all
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+WORK = TOP / 'build-mutants'
+TREE, BUILD = WORK / 'tree', WORK / 'build'
+LOGS = TOP / 'out/mutants'
+SEED = '20261123'
+SKIP = 77
+
+# Programs that Meson runs in a longer form, run with fewer cases first.
+QUICK = {
+    'kernels-quick': ('kernels', ['--seed', SEED, '--cases', '300']),
+    'kernels': ('kernels', ['--seed', SEED]),
+}
+# The tests that are likely to find a fault in a folder, in this order. All others follow, the fastest first.
+ORDER = [
+    ('props/', ['props', 'sources', 'presets', 'masks', 'pairs', 'layer_caps', 'weights']),
+    ('kernels/layer/', ['layer', 'layer_element', 'layer_over_device']),
+    ('kernels/batch.c', ['region', 'regions', 'regions_over_device']),
+    ('kernels/cpu/region.c', ['region', 'regions']),
+    ('kernels/cpu/blur.c', ['region', 'regions']),
+    ('kernels/', ['kernels-quick', 'region', 'layer', 'golden']),
+    ('plugin/layer', ['layer_caps', 'layer_element', 'layer_over_device', 'layout']),
+    ('plugin/', ['element', 'errors', 'masks', 'layer_caps', 'memory', 'pairs', 'windows', 'regions']),
+]
+
+
+class Test:
+    def __init__(self, name, command, env, targets):
+        self.name, self.command, self.env, self.targets = name, command, env, targets
+        self.seconds = None  # of the tree without a fault
+
+    def limit(self):
+        """A test that takes much longer than usual hangs."""
+        return 900 if self.seconds is None else 60 + 5 * self.seconds
+
+    def run(self, log):
+        """The exit status, or None where the limit was passed."""
+        env = dict(os.environ, CUDACONVOLVE_SEED=SEED, **self.env)
+        process = subprocess.Popen(self.command, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=BUILD,
+                                   start_new_session=True)
+        try:
+            return process.wait(self.limit())
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            # Also what the test has started.
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+
+
+def files_of_tree():
+    """Tracked files, and new ones that are not ignored; without git, everything but folders of builds."""
+    git = subprocess.run(['git', '-C', TOP, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+                         capture_output=True, check=False)
+    if git.returncode == 0 and git.stdout:
+        names = [os.fsdecode(name) for name in git.stdout.split(b'\0') if name]
+    else:
+        names = [str(path.relative_to(TOP)) for path in TOP.rglob('*') if path.is_file()]
+    return [name for name in names if not name.startswith(('build', 'out/', '.git/')) and (TOP / name).is_file()]
+
+
+def content_for_copy(name):
+    """The copy is compiled with less optimization: it is built very often."""
+    content = (TOP / name).read_bytes()
+    if name == 'kernels/meson.build':
+        content = content.replace(b"'-O3'", b"'-O1'")
+    return content
+
+
+def copy_tree():
+    """Files that are already there and equal keep their time, so that little is built again."""
+    names = set(files_of_tree())
+    for path in TREE.rglob('*') if TREE.exists() else []:
+        if path.is_file() and str(path.relative_to(TREE)) not in names:
+            path.unlink()
+    for name in names:
+        to, content = TREE / name, content_for_copy(name)
+        if to.is_file() and to.read_bytes() == content:
+            continue
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(content)
+        shutil.copymode(TOP / name, to)
+
+
+def set_up(log):
+    env = dict(os.environ)
+    if 'CC' not in env and shutil.which('ccache'):
+        env['CC'] = 'ccache cc'
+    options = ['-Dcuda=disabled', '-Dbuildtype=plain', '-Doptimization=1', '-Dexamples=false']
+    return subprocess.run(['meson', 'setup', BUILD, TREE] + options, env=env, stdout=log, stderr=log,
+                          check=False).returncode == 0
+
+
+def build(targets, log):
+    return subprocess.run(['ninja', '-C', BUILD] + sorted(targets), stdout=log, stderr=log, check=False).returncode == 0
+
+
+def introspect(what):
+    return json.loads(subprocess.run(['meson', 'introspect', BUILD, what], capture_output=True, check=True).stdout)
+
+
+def find_tests():
+    files = {target['id']: [os.path.relpath(name, BUILD) for name in target['filename']]
+             for target in introspect('--targets')}
+    tests = {}
+    for row in introspect('--tests'):
+        if row['name'].endswith('-device'):
+            continue
+        targets = {name for target in row['depends'] for name in files[target]}
+        # Arguments may name outputs relative to the folder of the build.
+        tests[row['name']] = Test(row['name'], row['cmd'], row['env'], targets)
+    for name, (of, arguments) in QUICK.items():
+        tests[name] = Test(name, tests[of].command[:2] + arguments, tests[of].env, tests[of].targets)
+    return tests
+
+
+def prepare(log):
+    """The copy, built; a folder that was left half built is made anew."""
+    copy_tree()
+    for attempt in range(2):
+        if (BUILD / 'build.ninja').is_file() or set_up(log):
+            tests = None
+            # Ninja sets the folder up again where a meson.build has changed.
+            if build({'build.ninja'}, log):
+                tests = find_tests()
+                if build({target for test in tests.values() for target in test.targets}, log):
+                    return tests
+        if attempt == 0:
+            shutil.rmtree(BUILD, ignore_errors=True)
+    return None
+
+
+def run_baseline(tests):
+    """The tests of the tree without a fault; how long they take."""
+    good = True
+    for name in list(tests):
+        test = tests[name]
+        path = LOGS / f'unchanged-{name}.log'
+        start = time.monotonic()
+        with open(path, 'w') as log:
+            status = test.run(log)
+        test.seconds = time.monotonic() - start
+        if status == SKIP:
+            del tests[name]
+        elif status != 0:
+            good = False
+            print(f'{name} fails without a fault: {path.relative_to(TOP)}', flush=True)
+    return good
+
+
+def order_tests(mutant, tests):
+    names = mutant.test.split() + next(names for start, names in ORDER if mutant.file.startswith(start))
+    names += sorted(tests, key=lambda name: tests[name].seconds or 0)
+    return [tests[name] for name in dict.fromkeys(names) if name in tests]
+
+
+def plant(mutant, tests, only_likely):
+    """The name of the test that found the fault; '' where none did; None where it does not compile."""
+    path = TREE / mutant.file
+    content = path.read_text()
+    path.write_text(mutant.apply(content))
+    try:
+        with open(LOGS / f'{mutant.name}.log', 'w') as log:
+            for test in order_tests(mutant, tests)[:only_likely]:
+                if not build(test.targets, log):
+                    return None
+                print(f'--- {test.name}', file=log, flush=True)
+                status = test.run(log)
+                if status not in (0, SKIP):
+                    return test.name + (' (too long)' if status is None else '')
+        return ''
+    finally:
+        path.write_text(content)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog='tests/long/mutants.sh', description=__doc__)
+    parser.add_argument('names', nargs='*', metavar='NAME', help='only faults whose names begin so')
+    parser.add_argument('--list', action='store_true', help='print the faults and check the lists, no more')
+    parser.add_argument('--no-baseline', action='store_true', help='do not run the tests without a fault first')
+    parser.add_argument('--likely', type=int, metavar='N', help='run only the N tests that are likeliest to find a fault')
+    options = parser.parse_args()
+
+    mutants = read_all(TOP)
+    if options.names:
+        mutants = [mutant for mutant in mutants if mutant.name.startswith(tuple(options.names))]
+    if not mutants:
+        raise ListError('there is no such fault')
+    if options.list:
+        for mutant in mutants:
+            print(f'{mutant.name:36} {mutant.file:36} {mutant.fault}')
+        print(f'{len(mutants)} faults, {sum(bool(mutant.unseen) for mutant in mutants)} that no test can see')
+        return 0
+
+    start = time.monotonic()
+    LOGS.mkdir(parents=True, exist_ok=True)
+    with open(LOGS / 'build.log', 'w') as log:
+        tests = prepare(log)
+    if tests is None:
+        print('the tree does not build: out/mutants/build.log')
+        return 1
+    print(f'built, {time.monotonic() - start:.0f} s', flush=True)
+    if not options.no_baseline:
+        start_of_tests = time.monotonic()
+        if not run_baseline(tests):
+            return 1
+        print(f'{len(tests)} tests pass without a fault, seed {SEED}, {time.monotonic() - start_of_tests:.0f} s', flush=True)
+
+    print(f'{"fault":36} {"file":36} {"found by":24} seconds', flush=True)
+    found = explained = 0
+    bad = []
+    for mutant in mutants:
+        start_of_mutant = time.monotonic()
+        by = plant(mutant, tests, options.likely)
+        seconds = time.monotonic() - start_of_mutant
+        if by:
+            found += 1
+            if mutant.unseen:
+                bad.append(f'{mutant.name}: the list says that no test can see it, and {by} does')
+        elif by is None:
+            bad.append(f'{mutant.name}: does not compile')
+        elif mutant.unseen:
+            explained += 1
+        else:
+            bad.append(f'{mutant.name}: no test finds it: {mutant.fault}')
+        result = by or ('does not compile' if by is None else 'none; explained' if mutant.unseen else 'NONE')
+        print(f'{mutant.name:36} {mutant.file:36} {result:24} {seconds:7.1f}', flush=True)
+    for line in bad:
+        print(line)
+    print(f'{len(mutants)} faults: {found} found, {explained} explained, {len(bad)} wrong, {time.monotonic() - start:.0f} s')
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    try:
+        sys.exit(main())
+    except ListError as error:
+        print(error)
+        sys.exit(1)
