@@ -44,10 +44,10 @@ convolve_tensor_digit (const ConvolvePlan *plan, const ConvolveTensorDigits *dig
 /* What the proof needs to know of taps that are written in digits. */
 typedef struct
 {
-  double sums[CONVOLVE_TENSOR_MAX_DIGITS + 1]; /* by digit: its magnitudes, added over all taps */
-  double total;                                /* the magnitudes of the integers, added over all taps */
-  double magnitude;                            /* quantum * sum of |digit| * 256^d * the largest sample */
-  double below, above;                         /* the negative errors of the taps, and the positive ones, added */
+  double sums[CONVOLVE_TENSOR_MAX_DIGITS]; /* by digit: its magnitudes, added over all taps */
+  double total;                            /* the magnitudes of the integers, added over all taps */
+  double magnitude;                        /* quantum * sum of |digit| * 256^d * the largest sample */
+  double below, above;                     /* the negative errors of the taps, and the positive ones, added */
 } Bounds;
 
 static Bounds
@@ -72,12 +72,13 @@ find_bounds (const ConvolvePlan *plan, int count, double quantum)
 
 /*
  * Whether the sum of each digit stays inside 32 bits, and so is exact. Samples of two bytes need one sum more than taps
- * have digits: sum d adds digit d times the low bytes and digit d - 1 times the high bytes.
+ * have digits: sum d adds digit d times the low bytes and digit d - 1 times the high bytes. The last sum has only the
+ * second of these, and is no larger than the one before it.
  */
 static bool
 sums_fit (const ConvolvePlan *plan, int count, const Bounds *bounds)
 {
-  for (int d = 0; d <= count; d++) {
+  for (int d = 0; d < count; d++) {
     double digits = bounds->sums[d];
 
     if (plan->pixel.type == CONVOLVE_SAMPLE_U16 && d > 0)

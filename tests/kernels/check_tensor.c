@@ -290,11 +290,74 @@ check_mask (const CheckMask *mask, CheckRandom *random, int depth, FILE *file)
   return failures;
 }
 
+/* The largest sum that the digits of the taps can give for a white picture, of samples of two bytes. */
+static double
+largest_sum (const Trial *trial)
+{
+  const ConvolveTensorDigits *digits = &trial->digits;
+  double sums[SUMS] = { 0 }, largest = 0;
+
+  for (int d = 0; d < digits->count; d++)
+    for (int k = 0; k < trial->mask->width * trial->mask->height; k++) {
+      int digit = convolve_tensor_digit (trial->plan, digits, d, k % trial->mask->width, k / trial->mask->width);
+
+      sums[d] += abs (digit) * 255.0;
+      sums[d + 1] += abs (digit) * 255.0;
+    }
+  for (int s = 0; s < SUMS; s++)
+    largest = fmax (largest, sums[s]);
+  return largest;
+}
+
+/*
+ * The largest mask, of nearly equal weights, whose sums of digits are larger than 32 bits hold, or nearly. Such digits are
+ * taken only where the sums may overflow, and are refused only where they would.
+ */
+static int
+check_large (int depth, double gain, CheckRandom *random, FILE *file)
+{
+  const ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U16,
+    .depth = depth,
+    .samples = 1,
+    .stride = 2,
+    .select = 1,
+    .biased = 1 };
+  ConvolveMask mask;
+  Trial trial = { .mask = &mask, .most = (1 << depth) - 1, .file = file };
+  const char *reason = NULL;
+  int failures = 1, count = CONVOLVE_MAX_SIDE * CONVOLVE_MAX_SIDE;
+
+  if (convolve_mask_init (&mask, CONVOLVE_MAX_SIDE, CONVOLVE_MAX_SIDE)) {
+    for (int k = 0; k < count; k++)
+      mask.taps[k] = 1 + check_random_range (random, 0, 9999) * 1e-6;
+    mask.divisor = count / gain;
+    trial.plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_ZERO, &mask, "cpu-reference", NULL, NULL);
+  }
+  if (!trial.plan) {
+    fprintf (file, "FAILED tensor digits: out of memory\n");
+  } else {
+    bool taken = convolve_tensor_choose (trial.plan, &trial.digits, &reason);
+    bool fits = largest_sum (&trial) < 2147483648.0 || trial.digits.finish == CONVOLVE_TENSOR_SHIFT;
+
+    failures = taken == fits ? 0 : fail (&trial, "whether sums of digits are taken", taken, fits);
+  }
+  convolve_plan_unref (trial.plan);
+  convolve_mask_clear (&mask);
+  return failures;
+}
+
 int
 check_tensor_digits (uint64_t seed, int masks, FILE *file)
 {
   static const int depths[] = { 8, 10, 12, 16 };
+  CheckRandom large;
   int failures = 0;
+
+  check_random_init (&large, seed, masks);
+  for (int depth = 10; depth <= 16; depth += 2)
+    for (double gain = 1; gain <= 64; gain *= 4)
+      if (depth < 16 || gain < 64) /* there the mask has no integers */
+        failures += check_large (depth, gain, &large, file);
 
   for (int i = 0; i < masks && failures < 4; i++) {
     CheckRandom random;
