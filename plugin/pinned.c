@@ -65,14 +65,14 @@ record_free (gpointer data)
 
 /*
  * The number of bytes, in full pages from the start of the memory, that can be locked without touching other memory; 0
- * where that is not certain. It is certain for a block that the buffer's pool allocated on the heap, aligned and padded
- * to pages. A pool of a derived type may wrap any memory as system memory, so the type must match exactly. The flag
- * TAG_MEMORY tells that an element has replaced the memory of the buffer.
+ * where that is not certain, or where a frame would lie only partly in them. It is certain for a block that the buffer's
+ * pool allocated on the heap, if the block begins with a page. A pool of a derived type may wrap any memory as system
+ * memory, so the type must match exactly. The flag TAG_MEMORY tells that an element has replaced the memory of the buffer.
  */
 static gsize
 count_own_bytes (GstBuffer *buffer, GstMemory *memory)
 {
-  gsize page = page_size (), mask = page - 1;
+  gsize whole = memory->maxsize / page_size () * page_size ();
   GType type = buffer->pool ? G_OBJECT_TYPE (buffer->pool) : G_TYPE_NONE;
   GstAllocationParams params = { 0 };
   GstAllocator *allocator = NULL;
@@ -81,17 +81,14 @@ count_own_bytes (GstBuffer *buffer, GstMemory *memory)
   guint size = 0;
 
   if ((type != GST_TYPE_VIDEO_BUFFER_POOL && type != GST_TYPE_BUFFER_POOL) || gst_buffer_n_memory (buffer) != 1
-      || memory->parent || GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY))
+      || GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY))
     return 0;
   config = gst_buffer_pool_get_config (buffer->pool);
   gst_buffer_pool_config_get_params (config, NULL, &size, NULL, NULL);
   gst_buffer_pool_config_get_allocator (config, &allocator, &params);
   plain = !allocator || g_strcmp0 (allocator->mem_type, GST_ALLOCATOR_SYSMEM) == 0;
   gst_structure_free (config);
-  if (!plain || (params.align & mask) != mask || params.padding < mask || params.prefix > 0
-      || size > memory->maxsize / page * page)
-    return 0;
-  return memory->maxsize / page * page;
+  return plain && params.prefix + size <= whole ? whole : 0;
 }
 
 static void

@@ -18,7 +18,7 @@
 /* The fake device's counters and its rule for copies. */
 typedef struct
 {
-  gint *pinned, *pins;
+  gint *pinned, *pins, *refusals;
   bool (*can_copy) (const void *memory, size_t bytes);
 } FakeDevice;
 
@@ -31,6 +31,7 @@ fake_device (void)
 
   fail_unless (g_module_symbol (module, "fake_device_pinned", (gpointer *) (void *) &fake.pinned)
       && g_module_symbol (module, "fake_device_pins", (gpointer *) (void *) &fake.pins)
+      && g_module_symbol (module, "fake_device_refusals", (gpointer *) (void *) &fake.refusals)
       && g_module_symbol (module, "fake_device_can_copy", (gpointer *) (void *) &fake.can_copy));
   g_module_close (module);
   return fake;
@@ -160,6 +161,192 @@ GST_START_TEST (test_locked)
 }
 GST_END_TEST;
 
+/* An allocator whose memories lie one behind the other in one block. They look like system memory. */
+typedef struct
+{
+  GstAllocator parent;
+  guint8 *block;
+  gsize used;
+} Arena;
+
+typedef GstAllocatorClass ArenaClass;
+
+static GType arena_get_type (void);
+G_DEFINE_TYPE (Arena, arena, GST_TYPE_ALLOCATOR)
+
+#define ARENA_PAGES 16
+
+static GstMemory *
+arena_alloc (GstAllocator *allocator, gsize size, GstAllocationParams *params)
+{
+  Arena *arena = (Arena *) allocator;
+  gsize pages = (size + params->padding + PAGE - 1) / PAGE * PAGE;
+  guint8 *start = arena->block + arena->used;
+
+  arena->used += pages;
+  fail_unless (arena->used <= ARENA_PAGES * PAGE);
+  return gst_memory_new_wrapped (0, start, pages, 0, size, NULL, NULL);
+}
+
+static void
+arena_free (GstAllocator *allocator, GstMemory *memory)
+{
+}
+
+static void
+arena_init (Arena *arena)
+{
+  GST_ALLOCATOR (arena)->mem_type = "arena";
+  arena->block = aligned_alloc (PAGE, ARENA_PAGES * PAGE);
+}
+
+static void
+arena_finalize (GObject *object)
+{
+  free (((Arena *) object)->block);
+  G_OBJECT_CLASS (arena_parent_class)->finalize (object);
+}
+
+static void
+arena_class_init (ArenaClass *klass)
+{
+  klass->alloc = arena_alloc;
+  klass->free = arena_free;
+  G_OBJECT_CLASS (klass)->finalize = arena_finalize;
+}
+
+/* A pool of a derived type, which might wrap memory of any kind. */
+typedef GstVideoBufferPool DerivedPool;
+typedef GstVideoBufferPoolClass DerivedPoolClass;
+
+static GType derived_pool_get_type (void);
+G_DEFINE_TYPE (DerivedPool, derived_pool, GST_TYPE_VIDEO_BUFFER_POOL)
+
+static void
+derived_pool_init (DerivedPool *pool)
+{
+}
+
+static void
+derived_pool_class_init (DerivedPoolClass *klass)
+{
+}
+
+/* A pool that somebody made without asking the element. Takes pool. */
+static GstBufferPool *
+start_pool (GstBufferPool *pool, const GstVideoInfo *info, guint n, GstAllocator *allocator, GstAllocationParams params)
+{
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (info);
+
+  gst_buffer_pool_config_set_params (config, caps, info->size, n, n);
+  gst_buffer_pool_config_set_allocator (config, allocator, &params);
+  fail_unless (gst_buffer_pool_set_config (pool, config));
+  gst_buffer_pool_set_active (pool, TRUE);
+  return pool;
+}
+
+/* How many memories more are locked after each of the pool's buffers was pushed three times. Frees the pool. */
+static gint
+count_locked (GstHarness *harness, const FakeDevice *fake, GstBufferPool *pool, guint n)
+{
+  GstBuffer *taken[4];
+  gint before = *fake->pinned, locked;
+
+  for (guint i = 0; i < n; i++)
+    taken[i] = acquire (pool);
+  for (guint i = 0; i < 3 * n; i++)
+    push_ok (harness, gst_buffer_ref (taken[i % n]));
+  locked = *fake->pinned - before;
+  for (guint i = 0; i < n; i++)
+    gst_buffer_unref (taken[i]);
+  pool_free (pool);
+  fail_unless_equals_int (*fake->pinned, before);
+  return locked;
+}
+
+/* Memory is locked only in whole pages that are all its own, and only if all of the frame lies in them. */
+GST_START_TEST (test_whole_pages)
+{
+  const GstAllocationParams pages = { .align = PAGE - 1, .padding = PAGE - 1 };
+  const GstAllocationParams exact = { .align = PAGE - 1 }, behind = { .align = PAGE - 1, .prefix = 512 };
+  const GstAllocationParams padded = { .padding = 4 * PAGE };
+  FakeDevice fake = fake_device ();
+  GstVideoInfo info = info_of ("GRAY8", 64, 64); /* one page */
+  GstHarness *harness = start ("cudaconvolve", NULL, &info);
+  g_autoptr (GstAllocator) arena = g_object_ref_sink (g_object_new (arena_get_type (), NULL));
+  GstBufferPool *pool;
+  GstBuffer *buffer;
+  GstMapInfo map;
+  guint8 *block;
+  gint before;
+
+  gst_harness_set_drop_buffers (harness, TRUE);
+  for (guint i = 0; i < 3; i++)
+    push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
+  pool = start_pool (gst_video_buffer_pool_new (), &info, 2, NULL, pages);
+  fail_unless_equals_int (count_locked (harness, &fake, pool, 2), 2);
+  pool = start_pool (gst_buffer_pool_new (), &info, 2, NULL, pages);
+  fail_unless_equals_int (count_locked (harness, &fake, pool, 2), 2);
+  pool = start_pool (gst_video_buffer_pool_new (), &info, 1, NULL, exact);
+  fail_unless_equals_int (count_locked (harness, &fake, pool, 1), 1);
+  pool = start_pool (gst_video_buffer_pool_new (), &info, 1, NULL, behind);
+  fail_unless_equals_int (count_locked (harness, &fake, pool, 1), 0);
+  pool = start_pool (g_object_ref_sink (g_object_new (derived_pool_get_type (), NULL)), &info, 1, NULL, pages);
+  fail_unless_equals_int (count_locked (harness, &fake, pool, 1), 0);
+  pool = start_pool (gst_video_buffer_pool_new (), &info, 2, arena, pages);
+  fail_unless_equals_int (count_locked (harness, &fake, pool, 2), 0);
+
+  /* The block has enough pages, and begins inside one. */
+  pool = start_pool (gst_video_buffer_pool_new (), &info, 1, NULL, padded);
+  buffer = acquire (pool);
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  block = map.data;
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  fail_unless_equals_int (count_locked (harness, &fake, pool, 1), (guintptr) block % PAGE == 0);
+
+  /* Somebody replaced the memory by a part of a larger block. */
+  before = *fake.pinned;
+  pool = start_pool (gst_video_buffer_pool_new (), &info, 1, NULL, pages);
+  buffer = acquire (pool);
+  block = aligned_alloc (PAGE, 4 * PAGE);
+  gst_buffer_replace_all_memory (buffer, gst_memory_new_wrapped (0, block, 2 * PAGE, 0, info.size, NULL, NULL));
+  gst_buffer_memset (buffer, 0, 7, -1);
+  for (guint i = 0; i < 3; i++)
+    push_ok (harness, gst_buffer_ref (buffer));
+  fail_unless_equals_int (*fake.pinned, before);
+  gst_buffer_unref (buffer);
+  pool_free (pool);
+  free (block);
+  gst_harness_teardown (harness);
+  fail_unless_equals_int (*fake.pinned, 0);
+}
+GST_END_TEST;
+
+/* At most 1 GiB is locked. Memory is reserved here, and never touched. */
+GST_START_TEST (test_limit)
+{
+  const GstAllocationParams large = { .align = PAGE - 1, .padding = 600 << 20 };
+  const GstAllocationParams pages = { .align = PAGE - 1, .padding = PAGE - 1 };
+  FakeDevice fake = fake_device ();
+  GstVideoInfo info = small_info ("NV12");
+  GstHarness *harness = start ("cudaconvolve", NULL, &info);
+  GstBufferPool *pool;
+
+  gst_harness_set_drop_buffers (harness, TRUE);
+  for (guint i = 0; i < 3; i++)
+    push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
+  for (guint i = 0; i < 2; i++) { /* what was unlocked is free again */
+    pool = start_pool (gst_video_buffer_pool_new (), &info, 2, NULL, large);
+    fail_unless_equals_int (count_locked (harness, &fake, pool, 2), 1);
+  }
+  pool = start_pool (gst_video_buffer_pool_new (), &info, 2, NULL, pages);
+  fail_unless_equals_int (count_locked (harness, &fake, pool, 2), 2);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
 /* The pools of common elements upstream take the parameters, so more is locked than the output's pool. */
 GST_START_TEST (test_usual_upstream)
 {
@@ -212,11 +399,25 @@ GST_START_TEST (test_no_pin)
   FakeDevice fake = fake_device ();
   GstVideoInfo info = small_info ("NV12");
   GstHarness *harness = start ("cudaconvolve frames-in-flight=2", "no-pin", &info);
+  GstBufferPool *pool;
+  GstBuffer *one;
+  gint refusals;
 
   for (guint i = 0; i < 20; i++)
     push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
   fail_unless_equals_int (*fake.pinned, 0);
   fail_unless_equals_int (gst_harness_buffers_received (harness), 19);
+  /* A memory that the device refused is not offered again. */
+  refusals = *fake.refusals;
+  pool = pool_new (harness, &info, 2, TRUE);
+  one = acquire (pool);
+  for (guint i = 0; i < 10; i++) {
+    push_ok (harness, gst_buffer_ref (one));
+    gst_buffer_unref (gst_harness_pull (harness));
+  }
+  fail_unless (*fake.refusals - refusals <= 8, "%d refusals", *fake.refusals - refusals);
+  gst_buffer_unref (one);
+  pool_free (pool);
   gst_harness_teardown (harness);
 }
 GST_END_TEST;
@@ -563,6 +764,8 @@ memory_suite (void)
   tcase_set_timeout (tc, 300);
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_locked);
+  tcase_add_test (tc, test_whole_pages);
+  tcase_add_test (tc, test_limit);
   tcase_add_test (tc, test_usual_upstream);
   tcase_add_test (tc, test_no_pin);
   tcase_add_test (tc, test_separate_memories);

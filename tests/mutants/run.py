@@ -19,11 +19,12 @@ LOGS = TOP / 'out/mutants'
 SEED = '20261123'
 SKIP = 77
 
-# Programs that Meson runs in a longer form, run with fewer cases first.
-QUICK = {
-    'kernels-quick': ('kernels', ['--seed', SEED, '--cases', '300']),
-    'kernels': ('kernels', ['--seed', SEED]),
-}
+# The test "kernels" in parts, so that a fault is found early: some random cases, and each of its checks.
+CHECKS = ['api', 'arithmetic', 'box', 'fft', 'integer-tail', 'tensor-digits', 'tensor-products', 'products', 'border-products',
+          'sets-accepted', 'sets-roots', 'sets-device-roots', 'sets-random', 'sets-memory', 'cpu-memory', 'cpu-threads',
+          'cpu-large', 'cpu-sigma', 'cpu-fft-bound', 'cpu-steps', 'cpu-double']
+PARTS = {'kernels-cases': ['--variant', 'auto', '--cases', '150']} | {f'kernels-{name}': ['--check', name] for name in CHECKS}
+
 # The tests that are likely to find a fault in a folder, in this order. All others follow, the fastest first.
 ORDER = [
     ('props/', ['props', 'sources', 'presets', 'masks', 'pairs', 'layer_caps', 'weights']),
@@ -31,7 +32,7 @@ ORDER = [
     ('kernels/batch.c', ['region', 'regions', 'regions_over_device']),
     ('kernels/cpu/region.c', ['region', 'regions']),
     ('kernels/cpu/blur.c', ['region', 'regions']),
-    ('kernels/', ['kernels-quick', 'region', 'layer', 'golden']),
+    ('kernels/', ['kernels-api', 'kernels-cases', *(f'kernels-{name}' for name in CHECKS), 'region', 'layer', 'golden']),
     ('plugin/layer', ['layer_caps', 'layer_element', 'layer_over_device', 'layout']),
     ('plugin/', ['element', 'errors', 'masks', 'layer_caps', 'memory', 'pairs', 'windows', 'regions']),
 ]
@@ -42,9 +43,15 @@ class Test:
         self.name, self.command, self.env, self.targets = name, command, env, targets
         self.seconds = None  # of the tree without a fault
 
+    def only(self, group):
+        """The test with one of its functions alone."""
+        test = Test(f'{self.name}/{group}', self.command, dict(self.env, GST_CHECKS=group), self.targets)
+        test.seconds = self.seconds
+        return test
+
     def limit(self):
         """A test that takes much longer than usual hangs."""
-        return 900 if self.seconds is None else 60 + 5 * self.seconds
+        return 300 if self.seconds is None else 60 + 5 * self.seconds
 
     def run(self, log):
         """The exit status, or None where the limit was passed."""
@@ -125,8 +132,9 @@ def find_tests():
         targets = {name for target in row['depends'] for name in files[target]}
         # Arguments may name outputs relative to the folder of the build.
         tests[row['name']] = Test(row['name'], row['cmd'], row['env'], targets)
-    for name, (of, arguments) in QUICK.items():
-        tests[name] = Test(name, tests[of].command[:2] + arguments, tests[of].env, tests[of].targets)
+    whole = tests.pop('kernels')
+    for name, arguments in PARTS.items():
+        tests[name] = Test(name, whole.command + ['--seed', SEED] + arguments, whole.env, whole.targets)
     return tests
 
 
@@ -165,9 +173,17 @@ def run_baseline(tests):
 
 
 def order_tests(mutant, tests):
-    names = mutant.test.split() + next(names for start, names in ORDER if mutant.file.startswith(start))
+    """First the tests that the list names, then those for the folder, then the others."""
+    first = []
+    for hint in mutant.test.split():
+        name, _, group = hint.partition('/')
+        if name not in tests and name not in PARTS:
+            raise ListError(f'{mutant.where}: {mutant.name}: there is no test {name}')
+        if name in tests:
+            first.append(tests[name].only(group) if group else tests[name])
+    names = list(next(names for start, names in ORDER if mutant.file.startswith(start)))
     names += sorted(tests, key=lambda name: tests[name].seconds or 0)
-    return [tests[name] for name in dict.fromkeys(names) if name in tests]
+    return first + [tests[name] for name in dict.fromkeys(names) if name in tests and tests[name] not in first]
 
 
 def plant(mutant, tests, only_likely):

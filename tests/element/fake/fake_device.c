@@ -63,7 +63,7 @@ struct ConvolveDevice
 };
 
 /* For the checks to read: how many memories are pinned, and how many have been since the start. */
-__attribute__ ((visibility ("default"))) int fake_device_pinned, fake_device_pins;
+__attribute__ ((visibility ("default"))) int fake_device_pinned, fake_device_pins, fake_device_refusals;
 
 /* Whether this is the count-th of what the environment lets fail. */
 static bool
@@ -279,8 +279,10 @@ convolve_pin (int id, void *memory, size_t bytes)
 {
   int free_slot = -1;
 
-  if (goes_wrong ("no-pin", 0) || call (NULL, "pin", NULL) != CONVOLVE_OK)
+  if (goes_wrong ("no-pin", 0) || call (NULL, "pin", NULL) != CONVOLVE_OK) {
+    fake_device_refusals++;
     return false;
+  }
   for (int i = 0; i < MOST_PINNED; i++) {
     if (pinned[i].memory == memory)
       abort ();
