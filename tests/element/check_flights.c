@@ -253,15 +253,16 @@ GST_START_TEST (test_changes)
 GST_END_TEST;
 
 static GstClockTime
-ask_latency (Flight *run, GstClockTime *most)
+ask_latency (Flight *run)
 {
   GstQuery *query = gst_query_new_latency ();
-  GstClockTime least;
+  GstClockTime least, most;
 
   gst_harness_set_upstream_latency (run->harness, 5 * GST_MSECOND);
   fail_unless (gst_pad_peer_query (run->harness->sinkpad, query));
-  gst_query_parse_latency (query, NULL, &least, most);
+  gst_query_parse_latency (query, NULL, &least, &most);
   gst_query_unref (query);
+  fail_unless (most == GST_CLOCK_TIME_NONE); /* upstream has no limit */
   return least - 5 * GST_MSECOND;
 }
 
@@ -276,13 +277,14 @@ expect_latency (Flight *run, GstClockTime latency, guint messages)
     count++;
   }
   fail_unless_equals_int (count, messages);
-  fail_unless_equals_uint64 (ask_latency (run, NULL), latency);
+  fail_unless_equals_uint64 (ask_latency (run), latency);
 }
 
 /* The latency is reported, and reported again when frames-in-flight changes. */
 GST_START_TEST (test_latency)
 {
   Flight run = flight_new ("cudaconvolve", NULL, "NV12", 64, 48);
+  GstCaps *caps;
 
   flight_push (&run, 1);
   expect_latency (&run, 0, 0);
@@ -302,6 +304,15 @@ GST_START_TEST (test_latency)
   g_object_set (run.harness->element, "mask", "identity", NULL);
   flight_push (&run, 1);
   expect_latency (&run, 0, 1);
+  flight_free (&run);
+
+  /* Caps that do not say how long a frame lasts. */
+  run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
+  caps = gst_caps_make_writable (gst_video_info_to_caps (&run.info));
+  gst_caps_set_simple (caps, "framerate", GST_TYPE_FRACTION, 0, 1, NULL);
+  gst_harness_set_src_caps (run.harness, caps);
+  flight_push (&run, 1);
+  expect_latency (&run, 80 * GST_MSECOND, 1);
   flight_free (&run);
 }
 GST_END_TEST;
@@ -344,6 +355,67 @@ GST_START_TEST (test_failure)
   gst_message_unref (message);
   fail_unless (gst_bus_pop_filtered (run.bus, GST_MESSAGE_ERROR) == NULL);
   flight_free (&run);
+}
+GST_END_TEST;
+
+/* A frame that cannot begin takes the frames under way with it, so that no frame comes after a gap that nobody sees. */
+GST_START_TEST (test_failure_at_begin)
+{
+  Flight run = flight_new ("cudaconvolve frames-in-flight=3", "memory:3", "NV12", 64, 48);
+
+  flight_push (&run, 2);
+  fail_unless_equals_int (flight_push_buffer (&run, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
+  gst_harness_push_event (run.harness, gst_event_new_eos ());
+  expect_order (&run, " caps  segment  eos ");
+  flight_free (&run);
+}
+GST_END_TEST;
+
+static GstFlowReturn
+refuse (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  gst_buffer_unref (buffer);
+  return GST_FLOW_CUSTOM_ERROR_1;
+}
+
+/* Upstream hears what downstream says to a frame that was under way. */
+GST_START_TEST (test_refused_at_drain)
+{
+  Flight run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
+  GstBuffer *buffer;
+
+  flight_push (&run, 3);
+  gst_pad_set_chain_function (run.harness->sinkpad, refuse);
+  buffer = frame_new (&run.info, FRAME_PLAIN, 4);
+  GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  fail_unless_equals_int (flight_push_buffer (&run, buffer), GST_FLOW_CUSTOM_ERROR_1);
+  expect_order (&run, " caps  segment ab");
+  flight_free (&run);
+}
+GST_END_TEST;
+
+static GstPadProbeReturn
+offer_small_buffers (GstPad *pad, GstPadProbeInfo *probe, gpointer pool)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH))
+    return GST_PAD_PROBE_OK;
+  gst_query_add_allocation_pool (query, pool, 1, 0, 0);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* Downstream's pool makes buffers as large as they have to be, whatever size downstream named. */
+GST_START_TEST (test_small_buffers)
+{
+  Flight run = flight_new ("cudaconvolve", NULL, "NV12", 64, 48);
+  GstBufferPool *pool = gst_buffer_pool_new ();
+
+  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_small_buffers, pool, NULL);
+  flight_set_caps (&run, "NV12", 64, 32);
+  flight_push (&run, 2);
+  flight_free (&run);
+  gst_object_unref (pool);
 }
 GST_END_TEST;
 
@@ -429,6 +501,9 @@ flights_suite (void)
   tcase_add_test (tc, test_latency);
   tcase_add_test (tc, test_late_frame);
   tcase_add_test (tc, test_failure);
+  tcase_add_test (tc, test_failure_at_begin);
+  tcase_add_test (tc, test_refused_at_drain);
+  tcase_add_test (tc, test_small_buffers);
   tcase_add_test (tc, test_small_pool);
   tcase_add_test (tc, test_offered_pool);
   return suite;

@@ -464,6 +464,51 @@ GST_START_TEST (test_separate_memories)
 }
 GST_END_TEST;
 
+/* The first plane is in a page-locked block. The others follow without a gap, and belong to others. */
+GST_START_TEST (test_half_locked)
+{
+  const GstAllocationParams half = { .align = PAGE - 1, .padding = PAGE / 2 };
+  GstVideoInfo info = info_of ("YUV9", 128, 64), luma = info_of ("GRAY8", 128, 64); /* luma has two pages */
+  FakeDevice fake = fake_device ();
+  GstHarness *harness = start ("cudaconvolve", NULL, &luma), *other;
+  GstBufferPool *pool = start_pool (gst_video_buffer_pool_new (), &luma, 16, NULL, half);
+  GstBuffer *all[16], *planes;
+  GstMemory *locked = NULL;
+  GstMapInfo map;
+
+  /* The heap may give more than it was asked for. A third page would be locked, too. */
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++) {
+    GstMemory *memory;
+
+    all[i] = acquire (pool);
+    memory = gst_buffer_peek_memory (all[i], 0);
+    if (locked || memory->maxsize >= 3 * PAGE)
+      continue;
+    locked = memory;
+    gst_harness_set_drop_buffers (harness, TRUE);
+    for (guint k = 0; k < 3; k++)
+      push_ok (harness, gst_buffer_ref (all[i]));
+  }
+  fail_unless (locked != NULL);
+  gst_memory_map (locked, &map, GST_MAP_READ);
+  fail_unless (!fake.can_copy (map.data, info.size));
+  memset (map.data + luma.size, 7, info.size - luma.size); /* the padding has the other planes */
+  planes = frame_wrap_planes (&info, map.data);
+  gst_buffer_replace_memory (planes, 0, gst_memory_share (locked, 0, -1));
+  other = start ("cudaconvolve frames-in-flight=2", NULL, &info);
+  gst_harness_set_drop_buffers (other, TRUE);
+  for (guint i = 0; i < 3; i++)
+    push_ok (other, gst_buffer_ref (planes));
+  gst_harness_teardown (other);
+  gst_buffer_unref (planes);
+  gst_memory_unmap (locked, &map);
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    gst_buffer_unref (all[i]);
+  pool_free (pool);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
 /*
  * Two frames share a page. After one came often, the element and other code can still copy the other, in both orders.
  */
@@ -727,6 +772,14 @@ GST_START_TEST (test_passthrough)
   fail_unless (answers_allocation (harness, &other));
   push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
   fail_unless (!answers_allocation (harness, &other));
+  /* The end of passthrough makes upstream ask again. */
+  gst_pad_check_reconfigure (harness->srcpad);
+  g_object_set (harness->element, "mask", "box", NULL);
+  push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
+  fail_unless (gst_pad_check_reconfigure (harness->srcpad));
+  fail_unless (answers_allocation (harness, &other));
+  g_object_set (harness->element, "mask", "identity", NULL);
+  push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
   gst_element_set_state (harness->element, GST_STATE_NULL);
   g_object_set (harness->element, "mask", "gaussian", NULL);
   gst_element_set_state (harness->element, GST_STATE_PLAYING);
@@ -769,6 +822,7 @@ memory_suite (void)
   tcase_add_test (tc, test_usual_upstream);
   tcase_add_test (tc, test_no_pin);
   tcase_add_test (tc, test_separate_memories);
+  tcase_add_test (tc, test_half_locked);
   tcase_add_test (tc, test_neighbours);
   tcase_add_test (tc, test_tee);
   tcase_add_test (tc, test_more_in_flight);
