@@ -62,7 +62,7 @@ struct ConvolveDevice
   Frame frame[CONVOLVE_MAX_FRAMES], *current;
 };
 
-/* For the checks to read: how many memories are pinned, and how many have been since the start. */
+/* For the checks to read: how many memories are pinned, and since the start, how many were and how often that failed. */
 __attribute__ ((visibility ("default"))) int fake_device_pinned, fake_device_pins, fake_device_refusals;
 
 /* Whether this is the count-th of what the environment lets fail. */

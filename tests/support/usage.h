@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What this process uses of the machine while it repeats an operation: memory, memory of the GPU, threads, and file
+ * descriptors. All must stay flat after a warm-up. Linux alone.
+ */
+#ifndef TESTS_SUPPORT_USAGE_H
+#define TESTS_SUPPORT_USAGE_H
+
+#include <glib.h>
+
+typedef struct _Usage Usage;
+
+/*
+ * For so many operations, named as in "states". The first fifth of the operations is the warm-up. Memory of the GPU is
+ * judged where device is set: other processes on the same GPU would be counted too.
+ */
+Usage *usage_new (const gchar *name, guint64 operations, gboolean device);
+
+/* Whether it is time to look, after so many operations; and the look, at a moment at which nothing is under way. */
+gboolean usage_is_due (const Usage *usage, guint64 done);
+void usage_sample (Usage *usage, guint64 done);
+
+/*
+ * Prints a row for each figure: at the start, at the end, the largest, the slope of a straight line through all of them for
+ * 1,000 operations, and what that line grows from the first to the last sample. FALSE where a line grows by more than
+ * its bound, which the row shows. Frees usage. Under a sanitizer, which keeps freed memory, memory is printed and not judged.
+ */
+gboolean usage_end (Usage *usage);
+
+/* Bytes of memory of the first GPU that are taken, by whichever process; 0 without a GPU. */
+guint64 usage_of_device (void);
+
+#endif
