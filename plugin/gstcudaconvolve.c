@@ -83,15 +83,18 @@ forget_allocation (GstCudaConvolve *self)
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, 0);
 }
 
-/* During passthrough upstream allocated by downstream's answer, so upstream has to ask again. */
+/*
+ * In passthrough downstream answers upstream's allocation query, and otherwise this element does. So upstream has to ask
+ * again: downstream may keep more buffers than this element had asked for, and a pool without more would then be empty for ever.
+ */
 static void
-leave_passthrough (GstCudaConvolve *self)
+switch_passthrough (GstCudaConvolve *self, gboolean passthrough)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
 
-  if (!gst_base_transform_is_passthrough (trans))
+  if (gst_base_transform_is_passthrough (trans) == passthrough)
     return;
-  gst_base_transform_set_passthrough (trans, FALSE);
+  gst_base_transform_set_passthrough (trans, passthrough);
   gst_base_transform_reconfigure_sink (trans);
 }
 
@@ -136,7 +139,7 @@ renegotiate (GstCudaConvolve *self)
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstFlowReturn ret = drain (self);
 
-  leave_passthrough (self);
+  switch_passthrough (self, FALSE);
   gst_base_transform_reconfigure_src (trans);
   if (ret == GST_FLOW_OK && !gst_base_transform_reconfigure (trans))
     ret = GST_PAD_IS_FLUSHING (trans->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
@@ -199,10 +202,7 @@ update_plans (GstCudaConvolve *self)
   passthrough = gst_cuda_convolve_engine_is_passthrough (self->engine);
   if (passthrough != gst_base_transform_is_passthrough (trans)) {
     ret = drain (self);
-    if (passthrough)
-      gst_base_transform_set_passthrough (trans, TRUE);
-    else
-      leave_passthrough (self);
+    switch_passthrough (self, passthrough);
     gst_base_transform_reconfigure_src (trans);
   }
   update_ahead (self);

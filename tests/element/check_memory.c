@@ -587,7 +587,8 @@ typedef struct
 typedef struct
 {
   const gchar *line; /* of the element at the start */
-  guint lent;        /* buffers that downstream's pool has at most */
+  guint lent;        /* buffers that downstream's pool has at most; 0 where downstream offers none */
+  gboolean strict;   /* upstream's pool has one buffer beyond those that it is asked for */
   const Change *changes;
   GstElement *element, *filter;
   guint pushed, received;
@@ -634,7 +635,7 @@ offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   GstVideoInfo info;
   GstCaps *caps;
 
-  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH))
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH) || play->lent == 0)
     return GST_PAD_PROBE_OK;
   gst_query_parse_allocation (query, &caps, NULL);
   gst_video_info_from_caps (&info, caps);
@@ -645,6 +646,25 @@ offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   gst_query_add_allocation_pool (query, pool, info.size, play->lent, play->lent);
   gst_object_unref (pool);
   return GST_PAD_PROBE_HANDLED;
+}
+
+/* After the answer: upstream takes as many buffers as it is asked for, and one that it draws. */
+static GstPadProbeReturn
+limit_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
+  const Play *play = data;
+  GstBufferPool *pool;
+  guint size, min, max;
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PULL) || !play->strict
+      || gst_query_get_n_allocation_pools (query) == 0)
+    return GST_PAD_PROBE_OK;
+  gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
+  if (max == 0)
+    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, min + 1);
+  gst_clear_object (&pool);
+  return GST_PAD_PROBE_OK;
 }
 
 /* Plays 60 frames to the end, and once more with the setting again where that is not NULL. */
@@ -658,7 +678,7 @@ play_to_end (Play *play, const Change *again)
       play->line);
   GstElement *pipeline;
   g_autoptr (GstElement) sink = NULL;
-  g_autoptr (GstPad) pad = NULL, input = NULL;
+  g_autoptr (GstPad) pad = NULL, input = NULL, asked = NULL;
   g_autoptr (GstBus) bus = NULL;
 
   fake_device_fault (NULL);
@@ -669,6 +689,8 @@ play_to_end (Play *play, const Change *again)
   pad = gst_element_get_static_pad (sink, "sink");
   input = gst_element_get_static_pad (play->filter, "sink");
   bus = gst_element_get_bus (pipeline);
+  asked = gst_element_get_static_pad (play->element, "sink");
+  gst_pad_add_probe (asked, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PULL, limit_pool, play, NULL);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_pool, play, NULL);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_received, play, NULL);
   gst_pad_add_probe (input, GST_PAD_PROBE_TYPE_BUFFER, change_settings, play, NULL);
@@ -710,6 +732,23 @@ GST_START_TEST (test_more_in_flight)
     play_to_end (&(Play){ .line = "mask=identity frames-in-flight=4", .lent = lent, .changes = work }, NULL);
     play_to_end (&(Play){ .line = "mask=identity frames-in-flight=2", .lent = lent, .changes = turns }, NULL);
     play_to_end (&(Play){ .line = "mask=identity frames-in-flight=3", .lent = lent, .changes = none }, &later);
+  }
+}
+GST_END_TEST;
+
+/*
+ * Upstream asks again when passthrough begins, too: the sink keeps its last frame, which is then upstream's only buffer if
+ * upstream has one for the element alone.
+ */
+GST_START_TEST (test_passthrough_begins)
+{
+  static const Change turns[] = { { 10, "mask", "identity" }, { 20, "mask", "box" }, { 30, "mask", "identity" },
+    { 0, NULL, NULL } };
+  static const Change none[] = { { 0, NULL, NULL } };
+
+  for (guint lent = 0; lent <= 4; lent += 2) {
+    play_to_end (&(Play){ .line = "mask=box", .lent = lent, .strict = TRUE, .changes = turns }, NULL);
+    play_to_end (&(Play){ .line = "mask=identity", .lent = lent, .strict = TRUE, .changes = none }, NULL);
   }
 }
 GST_END_TEST;
@@ -826,6 +865,7 @@ memory_suite (void)
   tcase_add_test (tc, test_neighbours);
   tcase_add_test (tc, test_tee);
   tcase_add_test (tc, test_more_in_flight);
+  tcase_add_test (tc, test_passthrough_begins);
   tcase_add_test (tc, test_agreed);
   tcase_add_test (tc, test_passthrough);
   tcase_add_test (tc, test_query_with_allocator);

@@ -7,7 +7,7 @@
 
 #include "support/frame.h"
 
-#define PATIENCE (60 * G_TIME_SPAN_SECOND)
+#define PATIENCE (15 * G_TIME_SPAN_SECOND)
 
 struct _Play
 {
