@@ -72,6 +72,9 @@ GstElement *play_pipeline (Play *play);
 /* Waits until the pipeline has the state, or has begun to go there where wait is not set. */
 void play_set_state (Play *play, GstState state, gboolean wait);
 
+/* Waits until the state that was asked for is there. */
+void play_settle (Play *play);
+
 /* Waits until so many frames more came, or the stream ended; or until it ended. */
 void play_wait_frames (Play *play, guint frames);
 void play_wait_end (Play *play);

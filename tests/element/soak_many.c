@@ -83,7 +83,7 @@ soak_elements (guint64 frames)
   }
   for (guint k = 0; k < ELEMENTS; k++)
     play_set_state (plays[k], GST_STATE_PLAYING, FALSE);
-  while (done < frames) {
+  while (done < frames || !usage_is_enough (usage)) {
     done = G_MAXUINT64;
     restart (plays[restarts++ % ELEMENTS]);
     for (guint k = 0; k < ELEMENTS; k++) {

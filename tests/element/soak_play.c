@@ -7,7 +7,7 @@
 
 #include "support/frame.h"
 
-#define PATIENCE (15 * G_TIME_SPAN_SECOND)
+#define PATIENCE (60 * G_TIME_SPAN_SECOND)
 
 struct _Play
 {
@@ -203,6 +203,12 @@ wait_for_state (const Play *play)
   if (result == GST_STATE_CHANGE_ASYNC)
     give_up (play, "a state");
   return result;
+}
+
+void
+play_settle (Play *play)
+{
+  wait_for_state (play);
 }
 
 void

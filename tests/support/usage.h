@@ -16,6 +16,12 @@ typedef struct _Usage Usage;
  */
 Usage *usage_new (const gchar *name, guint64 operations, gboolean device);
 
+/* Memory of others in the process is not flat: it may seem to grow by so much more. */
+void usage_allow (Usage *usage, guint kib);
+
+/* Whether there are enough samples for a line. */
+gboolean usage_is_enough (const Usage *usage);
+
 /* Whether it is time to look, after so many operations; and the look, at a moment at which nothing is under way. */
 gboolean usage_is_due (const Usage *usage, guint64 done);
 void usage_sample (Usage *usage, guint64 done);

@@ -13,6 +13,7 @@
  *
  * The functions of failing.h let any call fail, and say what the element has not given back.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,7 @@ typedef struct
   uintptr_t start, end;
 } Pinned;
 
+static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and of both counts */
 static Pinned pinned[MOST_PINNED];
 
 /* What CUDA says to a copy from or to these bytes of the host, whoever makes it: not to one partly in pinned pages. */
@@ -266,12 +268,15 @@ bool
 fake_device_can_copy (const void *memory, size_t bytes)
 {
   uintptr_t start = (uintptr_t) memory, end = start + bytes;
+  bool can = true;
 
+  pthread_mutex_lock (&pinned_lock);
   for (int i = 0; i < MOST_PINNED; i++)
     if (pinned[i].memory && start < pinned[i].end && end > pinned[i].start
         && (start < pinned[i].start || end > pinned[i].end))
-      return false;
-  return true;
+      can = false;
+  pthread_mutex_unlock (&pinned_lock);
+  return can;
 }
 
 bool
@@ -283,11 +288,16 @@ convolve_pin (int id, void *memory, size_t bytes)
     fake_device_refusals++;
     return false;
   }
+  pthread_mutex_lock (&pinned_lock);
   for (int i = 0; i < MOST_PINNED; i++) {
     if (pinned[i].memory == memory)
       abort ();
     if (!pinned[i].memory)
       free_slot = i;
+  }
+  if (free_slot < 0) {
+    pthread_mutex_unlock (&pinned_lock);
+    return false;
   }
   pinned[free_slot] = (Pinned){
     .memory = memory,
@@ -296,19 +306,25 @@ convolve_pin (int id, void *memory, size_t bytes)
   };
   fake_device_pinned++;
   fake_device_pins++;
+  pthread_mutex_unlock (&pinned_lock);
   return true;
 }
 
 void
 convolve_unpin (int id, void *memory)
 {
-  for (int i = 0; i < MOST_PINNED; i++)
+  bool found = false;
+
+  pthread_mutex_lock (&pinned_lock);
+  for (int i = 0; i < MOST_PINNED && !found; i++)
     if (pinned[i].memory == memory) {
       pinned[i].memory = NULL;
       fake_device_pinned--;
-      return;
+      found = true;
     }
-  abort ();
+  pthread_mutex_unlock (&pinned_lock);
+  if (!found)
+    abort ();
 }
 
 ConvolveStatus
