@@ -114,8 +114,11 @@ rounding_errors (const ConvolveRoot *root, double product, bool single)
 
   if (frexp (root->scale, &exponent) != 0.5)
     roundings += single && root->scale_f == root->scale ? 1 : 2;
-  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
-    offset = fmax (offset, single ? fabs (root->offset_f[i] - root->offset[i]) : fabs (root->offset[i]) * unit);
+  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++) {
+    double error = single ? fabs (root->offset_f[i] - root->offset[i]) : fabs (root->offset[i]) * unit;
+
+    offset = error > offset ? error : offset; /* gcc 12 for arm64 fails on fmax () of floats in a loop */
+  }
   return SAFETY * (unit * (roundings * product + root->maximum + 1) + offset);
 }
 
@@ -128,8 +131,11 @@ near_errors (const ConvolveRoot *root, double product)
 {
   double offset = 0;
 
-  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
-    offset = fmax (offset, fabs (root->offset_f[i] - root->offset[i]));
+  for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++) {
+    double error = fabs (root->offset_f[i] - root->offset[i]);
+
+    offset = error > offset ? error : offset; /* gcc 12 for arm64 fails on fmax () of floats in a loop */
+  }
   return SAFETY * (FLOAT_UNIT * ((CONVOLVE_NEAR_UNITS + 1) * product + 2 * (root->maximum + 1)) + offset);
 }
 

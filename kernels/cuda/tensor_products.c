@@ -110,7 +110,7 @@ choose_exact (const ConvolvePlan *plan, ConvolveTensorProducts *products, Convol
   const ConvolveTaps *from = &plan->taps;
   const int maximum = (int) plan->tail.maximum;
   int64_t magnitudes = 0, below = 0, column_sum = 0, bias;
-  double peak = 0;
+  float peak = 0;
 
   if (!from->row) {
     *reason = "the mask is not the product of a column and a row";
@@ -120,12 +120,12 @@ choose_exact (const ConvolvePlan *plan, ConvolveTensorProducts *products, Convol
     taps->row[0][i] = (int) from->row[i];
     magnitudes += abs (taps->row[0][i]);
     below += from->row[i] < 0 ? -taps->row[0][i] : 0;
-    peak = fmax (peak, fabs (from->row[i]));
+    peak = fmaxf (peak, fabsf (from->row[i]));
   }
   for (int j = 0; j < from->height; j++) {
     taps->column[0][j] = (int) from->column[j];
     column_sum += taps->column[0][j];
-    peak = fmax (peak, fabs (from->column[j]));
+    peak = fmaxf (peak, fabsf (from->column[j])); /* gcc 12 for arm64 fails on fmax () of floats in a loop */
   }
   if (plan->pixel.type == CONVOLVE_SAMPLE_U8)
     bias = below > 0 ? 32768 : 0;
