@@ -49,12 +49,10 @@ add_range (const ConvolveTerm *terms, int first, int end, const ConvolvePair *co
     const ConvolvePair *at = rows[term->row] + x + term->offset;
     Ints upper_taps = spread (term->upper), lower_taps = spread (term->lower);
 
-    for (int v = 0; v < VECTORS; v++) {
-      Ints pairs = *(const IntsAt *) (at + v * LANES);
+    for (int v = 0; v < VECTORS; v += 2) {
+      Ints left = *(const IntsAt *) (at + v * LANES), right = *(const IntsAt *) (at + (v + 1) * LANES);
 
-      upper[v] = add_products (upper[v], pairs, upper_taps);
-      if (lower)
-        lower[v] = add_products (lower[v], pairs, lower_taps);
+      add_four_products (upper + v, lower ? lower + v : NULL, left, right, upper_taps, lower_taps);
     }
   }
 }
@@ -103,6 +101,11 @@ store_clamped (Ints low, Ints high, int maximum, uint16_t *to)
   __m128i values = _mm_max_epi16 (_mm_packs_epi32 ((__m128i) low, (__m128i) high), _mm_setzero_si128 ());
 
   _mm_storeu_si128 ((__m128i *) to, _mm_min_epi16 (values, _mm_set1_epi16 ((int16_t) maximum)));
+#elif defined(ARM64)
+  int16x8_t values = vqmovn_high_s32 (vqmovn_s32 ((int32x4_t) low), (int32x4_t) high);
+
+  values = vminq_s16 (vmaxq_s16 (values, vdupq_n_s16 (0)), vdupq_n_s16 ((int16_t) maximum));
+  vst1q_u16 (to, vreinterpretq_u16_s16 (values));
 #else
   for (int i = 0; i < 2 * LANES; i++) {
     int32_t value = (int32_t) (i < LANES ? low[i] : high[i - LANES]);

@@ -18,6 +18,8 @@ pair_sums (Ints upper, Ints lower, int cut)
   return (Ints) _mm512_mask_blend_epi16 (0xaaaaaaaa, (__m512i) low, (__m512i) high);
 #elif defined(__AVX2__)
   return (Ints) _mm256_blend_epi16 ((__m256i) low, (__m256i) high, 0xaa);
+#elif defined(ARM64)
+  return (Ints) vbslq_u32 (vdupq_n_u32 (0xffff), (uint32x4_t) low, (uint32x4_t) high);
 #else
   return (low & 0xffff) | (high & 0xffff0000);
 #endif
@@ -39,14 +41,12 @@ row_sums_of_neighbours (const ConvolveTerms *terms, const uint16_t *const *rows,
       const ConvolveTerm *term = &terms->terms[t];
       Ints even_taps = spread (term->upper), odd_taps = spread (term->lower);
 
-      for (int v = 0; v < HALF; v++) {
-        Ints in_upper = *(const IntsAt *) (upper + x + term->offset + v * LANES);
-        Ints in_lower = *(const IntsAt *) (lower + x + term->offset + v * LANES);
+      for (int v = 0; v < HALF; v += 2) {
+        const IntsAt *in_upper = (const IntsAt *) (upper + x + term->offset + v * LANES);
+        const IntsAt *in_lower = (const IntsAt *) (lower + x + term->offset + v * LANES);
 
-        even[0][v] = add_products (even[0][v], in_upper, even_taps);
-        odd[0][v] = add_products (odd[0][v], in_upper, odd_taps);
-        even[1][v] = add_products (even[1][v], in_lower, even_taps);
-        odd[1][v] = add_products (odd[1][v], in_lower, odd_taps);
+        add_four_products (even[0] + v, odd[0] + v, in_upper[0], in_upper[1], even_taps, odd_taps);
+        add_four_products (even[1] + v, odd[1] + v, in_lower[0], in_lower[1], even_taps, odd_taps);
       }
     }
     for (int v = 0; v < HALF; v++) {
@@ -71,9 +71,12 @@ row_sums_of_pairs (const ConvolveTerms *terms, const ConvolvePair *const *rows, 
       const ConvolveTerm *term = &terms->terms[t];
       Ints taps = spread (term->upper);
 
-      for (int v = 0; v < VECTORS; v++) {
-        upper[v] = add_products (upper[v], *(const IntsAt *) (rows[0] + x + term->offset + v * LANES), taps);
-        lower[v] = add_products (lower[v], *(const IntsAt *) (rows[1] + x + term->offset + v * LANES), taps);
+      for (int v = 0; v < VECTORS; v += 2) {
+        const IntsAt *in_upper = (const IntsAt *) (rows[0] + x + term->offset + v * LANES);
+        const IntsAt *in_lower = (const IntsAt *) (rows[1] + x + term->offset + v * LANES);
+
+        add_two_products (upper + v, in_upper[0], in_upper[1], taps);
+        add_two_products (lower + v, in_lower[0], in_lower[1], taps);
       }
     }
     for (int v = 0; v < VECTORS; v++)
@@ -103,6 +106,11 @@ join (const uint16_t *first, const uint16_t *second, Ints *low, Ints *high)
 
   *low = (Ints) _mm_unpacklo_epi16 (a, b);
   *high = (Ints) _mm_unpackhi_epi16 (a, b);
+#elif defined(ARM64)
+  uint16x8_t a = vld1q_u16 (first), b = vld1q_u16 (second);
+
+  *low = (Ints) vzip1q_u16 (a, b);
+  *high = (Ints) vzip2q_u16 (a, b);
 #else
   for (int i = 0; i < LANES; i++) {
     (*low)[i] = first[i] | (uint32_t) second[i] << 16;
@@ -147,11 +155,9 @@ row_sums_apart (const ConvolveTerms *terms, const uint16_t *const *rows, int sam
         Ints low, high;
 
         join (in_upper + v * LANES, in_upper + v * LANES + samples, &low, &high);
-        upper[v] = add_products (upper[v], low, taps);
-        upper[v + 1] = add_products (upper[v + 1], high, taps);
+        add_two_products (upper + v, low, high, taps);
         join (in_lower + v * LANES, in_lower + v * LANES + samples, &low, &high);
-        lower[v] = add_products (lower[v], low, taps);
-        lower[v + 1] = add_products (lower[v + 1], high, taps);
+        add_two_products (lower + v, low, high, taps);
       }
     }
     for (int v = 0; v < VECTORS; v += 2)

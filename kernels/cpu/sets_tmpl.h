@@ -77,8 +77,10 @@ typedef __m128 Native;
 static inline Floats
 square_roots (Floats values)
 {
-#ifdef FLOATS
+#if defined(FLOATS)
   return FLOATS (sqrt_ps, (Native) values);
+#elif defined(ARM64)
+  return (Floats) vsqrtq_f32 ((float32x4_t) values);
 #else
   for (int i = 0; i < LANES; i++)
     values[i] = CONVOLVE_ROOT_F (values[i]);
@@ -90,11 +92,13 @@ square_roots (Floats values)
 static inline Ints
 clamp_floats (Floats values, float maximum)
 {
-#ifdef FLOATS
+#if defined(FLOATS)
   Floats most = (Floats){ 0 } + maximum;
 
   values = FLOATS (min_ps, (Native) values, (Native) most);
   values = FLOATS (max_ps, (Native) values, (Native) (Floats){ 0 });
+#elif defined(ARM64)
+  values = (Floats) vmaxq_f32 (vminq_f32 ((float32x4_t) values, vdupq_n_f32 (maximum)), vdupq_n_f32 (0));
 #else
   for (int i = 0; i < LANES; i++)
     values[i] = values[i] > 0 ? values[i] < maximum ? values[i] : maximum : 0;
@@ -111,6 +115,25 @@ root_to_value (Ints squares, bool scaled, float scale, Floats offsets, float max
   return clamp_floats (scaled ? root * scale + offsets : root + offsets, maximum);
 }
 
+/* Adds the squares of both sets' sums, where a and b have two elements to a lane. */
+static inline void
+add_squares (Ints *even, Ints *odd, Ints a, Ints b)
+{
+#ifdef ARM64
+  int16x8_t evens = vuzp1q_s16 ((int16x8_t) a, (int16x8_t) b), odds = vuzp2q_s16 ((int16x8_t) a, (int16x8_t) b);
+  int32x4_t even_sums = vmlal_s16 ((int32x4_t) *even, vget_low_s16 (evens), vget_low_s16 (evens));
+  int32x4_t odd_sums = vmlal_s16 ((int32x4_t) *odd, vget_low_s16 (odds), vget_low_s16 (odds));
+
+  *even = (Ints) vmlal_high_s16 (even_sums, evens, evens);
+  *odd = (Ints) vmlal_high_s16 (odd_sums, odds, odds);
+#else
+  Ints even_pairs = (a & 0xffff) | b << 16, odd_pairs = a >> 16 | (b & 0xffff0000);
+
+  *even = add_products (*even, even_pairs, even_pairs);
+  *odd = add_products (*odd, odd_pairs, odd_pairs);
+#endif
+}
+
 /* Inlined where scaled is known. */
 static inline __attribute__ ((always_inline)) void
 do_magnitude (const ConvolveShortSets *sets, const uint16_t *const *rows, int count, bool scaled, float scale,
@@ -124,11 +147,7 @@ do_magnitude (const ConvolveShortSets *sets, const uint16_t *const *rows, int co
 
       sum_shorts (sets, c, rows, x, first, second);
       for (int v = 0; v < SHORT_VECTORS; v++) {
-        Ints a = (Ints) first[v], b = (Ints) second[v];
-        Ints even_pairs = (a & 0xffff) | b << 16, odd_pairs = a >> 16 | (b & 0xffff0000);
-
-        even[v] = add_products (even[v], even_pairs, even_pairs);
-        odd[v] = add_products (odd[v], odd_pairs, odd_pairs);
+        add_squares (&even[v], &odd[v], (Ints) first[v], (Ints) second[v]);
       }
     }
     for (int v = 0; v < SHORT_VECTORS; v++) {
@@ -161,6 +180,8 @@ larger_shorts (Shorts a, Shorts b)
   return (Shorts) _mm256_max_epi16 ((__m256i) a, (__m256i) b);
 #elif defined(__SSE2__)
   return (Shorts) _mm_max_epi16 ((__m128i) a, (__m128i) b);
+#elif defined(ARM64)
+  return (Shorts) vmaxq_s16 ((int16x8_t) a, (int16x8_t) b);
 #else
   Shorts more = (Shorts) ((SignedShorts) a > (SignedShorts) b);
 

@@ -8,6 +8,10 @@
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
+#if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#include <arm_neon.h>
+#define ARM64
+#endif
 
 /*
  * LANES is the number of 32-bit elements of a register. VECTORS registers hold sums of a row of outputs, and loops over
@@ -19,6 +23,9 @@
 #elif defined(__AVX2__)
 #define LANES 8
 #define VECTORS 4
+#elif defined(ARM64)
+#define LANES 4
+#define VECTORS 8
 #else
 #define LANES 4
 #define VECTORS 4
@@ -56,6 +63,45 @@ add_products (Ints sum, Ints pairs, Ints taps)
 #else
   return sum + (Ints) ((SignedInts) (pairs << 16) >> 16) * (Ints) ((SignedInts) (taps << 16) >> 16)
       + (Ints) ((SignedInts) pairs >> 16) * (Ints) ((SignedInts) taps >> 16);
+#endif
+}
+
+/*
+ * add_products () to two registers of sums. Products of 16 bits are one instruction on arm64 once the first elements of all
+ * pairs lie side by side, and the second ones too. What separates them is done once where two calls have the same pairs.
+ */
+static inline __attribute__ ((always_inline)) void
+add_two_products (Ints sums[2], Ints first_pairs, Ints second_pairs, Ints taps)
+{
+#ifdef ARM64
+  int16x8_t a = (int16x8_t) first_pairs, b = (int16x8_t) second_pairs, by = (int16x8_t) taps;
+  int16x8_t firsts = vuzp1q_s16 (a, b), seconds = vuzp2q_s16 (a, b);
+  int32x4_t low = vmlal_laneq_s16 ((int32x4_t) sums[0], vget_low_s16 (firsts), by, 0);
+  int32x4_t high = vmlal_high_laneq_s16 ((int32x4_t) sums[1], firsts, by, 0);
+
+  sums[0] = (Ints) vmlal_laneq_s16 (low, vget_low_s16 (seconds), by, 1);
+  sums[1] = (Ints) vmlal_high_laneq_s16 (high, seconds, by, 1);
+#else
+  sums[0] = add_products (sums[0], first_pairs, taps);
+  sums[1] = add_products (sums[1], second_pairs, taps);
+#endif
+}
+
+/* The same to two registers of sums by one pair of taps, and to two by another, where others is not NULL. */
+static inline __attribute__ ((always_inline)) void
+add_four_products (Ints sums[2], Ints others[2], Ints first_pairs, Ints second_pairs, Ints taps, Ints other_taps)
+{
+#ifdef ARM64
+  add_two_products (sums, first_pairs, second_pairs, taps);
+  if (others)
+    add_two_products (others, first_pairs, second_pairs, other_taps);
+#else
+  sums[0] = add_products (sums[0], first_pairs, taps);
+  if (others)
+    others[0] = add_products (others[0], first_pairs, other_taps);
+  sums[1] = add_products (sums[1], second_pairs, taps);
+  if (others)
+    others[1] = add_products (others[1], second_pairs, other_taps);
 #endif
 }
 
