@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -24,10 +25,12 @@ CUDA = '(memory:CUDAMemory)'
 
 def scan(scanner, plugin):
     """What the scanner says of the plugin, in a process that knows no other plugins and no registry of the user's."""
+    wrapper = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))  # runs programs for another machine
     with tempfile.TemporaryDirectory() as folder:
         environment = dict(os.environ, GST_PLUGIN_SYSTEM_PATH_1_0='', GST_PLUGIN_PATH_1_0='', GST_PLUGIN_PATH='',
                            GST_REGISTRY_1_0=os.path.join(folder, 'registry'), GST_REGISTRY_FORK='no')
-        result = subprocess.run([scanner, plugin], env=environment, stdout=subprocess.PIPE, text=True, check=False)
+        result = subprocess.run([*wrapper, scanner, plugin], env=environment, stdout=subprocess.PIPE, text=True,
+                                check=False)
     if result.returncode != 0:
         sys.exit(f'{scanner} failed')
     return json.loads(result.stdout)
