@@ -13,6 +13,18 @@
 
 static unsigned n_inputs;
 
+/*
+ * AddressSanitizer calls this function, and does nothing else with it: a block of more than 64 MiB ends the program, because
+ * no input is that large. The limit is that of tests/long/fuzz.sh.
+ */
+const char *__asan_default_options (void) __attribute__ ((visibility ("default")));
+
+const char *
+__asan_default_options (void)
+{
+  return "max_allocation_size_mb=64";
+}
+
 /* The input lies in a block of its own size, so that AddressSanitizer sees a byte too many that is read. */
 static int
 replay_file (const char *name, size_t size)
@@ -27,7 +39,7 @@ replay_file (const char *name, size_t size)
     return 1;
   }
   fclose (file);
-  /* Buffered, so that the name is printed before anything that the target prints. */
+  /* The name stands in front of what the target prints, also where the target aborts. */
   printf ("%s\n", name);
   fflush (stdout);
   LLVMFuzzerTestOneInput (data, size);

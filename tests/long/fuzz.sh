@@ -116,7 +116,7 @@ fuzz () {
 
 # What adds coverage to the committed corpus becomes a part of it.
 merge () {
-  (cd out/fuzz && "$top/build-fuzz/tests/fuzz/$1" -merge=1 -max_len=4096 "$top/tests/fuzz/corpus/$1" "$1") >"out/fuzz/$1.merge" 2>&1 ||
+  (cd out/fuzz && "$top/build-fuzz/tests/fuzz/$1" -set_cover_merge=1 -use_counters=0 -max_len=4096 "$top/tests/fuzz/corpus/$1" "$1") >"out/fuzz/$1.merge" 2>&1 ||
     { tail -n 5 "out/fuzz/$1.merge"; return 1; }
   sed -n 's/^MERGE-OUTER: \([0-9]* new files .*\)/\1/p' "out/fuzz/$1.merge" | tail -n 1
 }
