@@ -35,8 +35,9 @@ find_integers (const ConvolveMask *mask, double maximum, double *integers, doubl
   for (int i = 0; i < count; i++)
     if (mask->taps[i] != 0 && fabs (mask->taps[i]) < smallest)
       smallest = fabs (mask->taps[i]);
+  /* Without a tap, any scale is right: one of 1 is finite in float, for every divisor. */
   if (isinf (smallest))
-    smallest = 1;
+    smallest = fabs (mask->divisor);
 
   for (int i = 0; i < count; i++) {
     ConvolveFraction ratio;

@@ -488,8 +488,8 @@ is_no_task (const CheckLayerCase *test, const ConvolveLayerTask *task, int *out_
 
   if (convolve_layer_output_size (&test->layer, task->height, task->width, out_height, out_width, NULL) != CONVOLVE_OK)
     return true;
-  return task->batch < 1 || task->batch > 65535 || task->filled < 0 || task->first_row < 0 || end < 0
-      || end > *out_height || task->first_row >= (end ? end : *out_height);
+  return task->batch < 1 || task->batch > 65535 || task->filled < 0 || task->filled > CONVOLVE_LAYER_MAX_CHANNELS
+      || task->first_row < 0 || end < 0 || end > *out_height || task->first_row >= (end ? end : *out_height);
 }
 
 static void

@@ -430,6 +430,20 @@ check_all_values (CheckRow *row, double divisor, double offset, FILE *file)
   return run_fixed (row, &test, true, file); /* some variants take only 8-bit samples */
 }
 
+/* Taps of 0 give the zero level, also where 1 / divisor is beyond float, or beyond double. */
+static int
+check_zeros (CheckRow *row, double divisor, FILE *file)
+{
+  static const double taps[9];
+  ConvolvePixel pixel = gray_8;
+  CheckCase test;
+
+  pixel.zero[0] = 128;
+  if (!check_case_fixed (&test, "taps of 0", &pixel, CONVOLVE_BOUNDARY_REPLICATE, 20, 10, taps, 3, 3, divisor))
+    return out_of_memory (&test, file);
+  return run_fixed (row, &test, true, file);
+}
+
 int
 check_fixed_variant (CheckRow *row, FILE *file)
 {
@@ -444,6 +458,8 @@ check_fixed_variant (CheckRow *row, FILE *file)
   }
   for (size_t i = 0; i < sizeof divisors / sizeof *divisors && goes_on (row); i++)
     failures += check_all_values (row, divisors[i], 0, file) + check_all_values (row, divisors[i], 0.01234, file);
+  if (goes_on (row))
+    failures += check_zeros (row, 3, file) + check_zeros (row, 1e-40, file) + check_zeros (row, 4e-310, file);
   if (goes_on (row))
     failures += check_cancelling_rows (row, file);
   if (goes_on (row) && row->device)

@@ -26,9 +26,15 @@ echo 'int LLVMFuzzerTestOneInput (const unsigned char *data, unsigned long size)
 [ -f build-fuzz/build.ninja ] || CC=$cc meson setup build-fuzz -Dcuda=disabled -Dexamples=false -Dfuzzing=true \
   -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
 # shellcheck disable=SC2046 # several targets
-[ $# -gt 0 ] || set -- $(sed -n "s/^  '\(fuzz_[a-z]*\)': .*dep.*/\1/p" tests/fuzz/meson.build | sort -u)
+[ $# -gt 0 ] || set -- $(grep -o "'fuzz_[a-z_]*':" tests/fuzz/meson.build | tr -d "':" | sort -u)
+
+# The element has one corpus for both of its targets.
+corpus () {
+  echo "$top/tests/fuzz/corpus/${1%_device}"
+}
+
 for target; do
-  [ -d "tests/fuzz/corpus/$target" ] || { echo "$target: there is no such target"; exit 1; }
+  [ -d "$(corpus "$target")" ] || { echo "$target: there is no such target"; exit 1; }
   ninja -C build-fuzz "tests/fuzz/$target"
 done
 
@@ -36,14 +42,20 @@ done
 export ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=16
 export UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS="suppressions=$top/tests/lsan.supp:print_suppressions=0"
-# fuzz_element loads the plugin of the build.
-export GST_PLUGIN_PATH="$top/build-fuzz/plugin" GST_REGISTRY="$top/out/fuzz/registry.bin" GST_REGISTRY_FORK=no
+export GST_REGISTRY="$top/out/fuzz/registry.bin" GST_REGISTRY_FORK=no
+
+# A locale with a decimal comma, in which fuzz_texts runs: numbers are read alike in every locale.
+printf '%s\n' 'comment_char %' 'escape_char /' LC_NUMERIC 'decimal_point ","' 'thousands_sep "."' 'grouping 3;3' \
+  'END LC_NUMERIC' >out/fuzz/comma
+mkdir -p out/fuzz/locale
+localedef --no-archive -c -i out/fuzz/comma -f ANSI_X3.4-1968 out/fuzz/locale/comma >/dev/null 2>&1 ||
+  [ -f out/fuzz/locale/comma/LC_NUMERIC ] || echo "no locale with a decimal comma can be made"
 
 # The goals: 10^8 texts and files together, 10^7 planes, 10^6 frames through the element.
 goal () {
   case $1 in
     fuzz_texts | fuzz_files) echo 50000000 ;;
-    fuzz_element) echo 1000000 ;;
+    fuzz_element*) echo 1000000 ;;
     *) echo 10000000 ;;
   esac
 }
@@ -51,12 +63,19 @@ goal () {
 # part TARGET RUNS SECONDS SEED: one process of libFuzzer, whose lines are added to out/fuzz/TARGET.log.
 part () {
   options=
-  [ "$1" != fuzz_texts ] || options="-use_value_profile=${CUDACONVOLVE_FUZZ_VALUES:-0}"
-  [ ! -f "tests/fuzz/$1.dict" ] || options="$options -dict=$top/tests/fuzz/$1.dict"
+  [ ! -f "tests/fuzz/$1.dict" ] || options="-dict=$top/tests/fuzz/$1.dict"
   # shellcheck disable=SC2086 # several options
-  (cd out/fuzz && "$top/build-fuzz/tests/fuzz/$1" $options -seed="$4" -runs="$2" -max_total_time="$3" \
-    -max_len=4096 -malloc_limit_mb=64 -rss_limit_mb=2048 -timeout=30 -print_final_stats=1 "$1" \
-    "$top/tests/fuzz/corpus/$1") >"out/fuzz/$1.part" 2>&1
+  (cd out/fuzz && LOCPATH="$top/out/fuzz/locale" LC_NUMERIC=comma "$top/build-fuzz/tests/fuzz/$1" $options -seed="$4" \
+    -runs="$2" -max_total_time="$3" -max_len=4096 -malloc_limit_mb="$(block "$1")" -rss_limit_mb=2048 -timeout=30 \
+    -print_final_stats=1 "$1" "$(corpus "$1")") >"out/fuzz/$1.part" 2>&1
+}
+
+# The largest block in MiB that an input may ask for. GStreamer's own blocks are larger.
+block () {
+  case $1 in
+    fuzz_element*) echo 512 ;;
+    *) echo 64 ;;
+  esac
 }
 
 # The number of executions that the part has made, and the execution that found the last new coverage.
@@ -116,7 +135,7 @@ fuzz () {
 
 # What adds coverage to the committed corpus becomes a part of it.
 merge () {
-  (cd out/fuzz && "$top/build-fuzz/tests/fuzz/$1" -set_cover_merge=1 -use_counters=0 -max_len=4096 "$top/tests/fuzz/corpus/$1" "$1") >"out/fuzz/$1.merge" 2>&1 ||
+  (cd out/fuzz && "$top/build-fuzz/tests/fuzz/$1" -set_cover_merge=1 -use_counters=0 -max_len=4096 "$(corpus "$1")" "$1") >"out/fuzz/$1.merge" 2>&1 ||
     { tail -n 5 "out/fuzz/$1.merge"; return 1; }
   sed -n 's/^MERGE-OUTER: \([0-9]* new files .*\)/\1/p' "out/fuzz/$1.merge" | tail -n 1
 }
