@@ -27,10 +27,6 @@ double fuzz_double (FuzzBytes *bytes);                     /* any double, from 8
 int64_t fuzz_odd_number (FuzzBytes *bytes, int64_t usual); /* next to a limit of integers, to 0 or to usual, or any */
 
 /* Prints the text as printf() does and aborts: the project broke a promise. */
-#if defined(__GNUC__)
-__attribute__ ((noreturn, format (printf, 1, 2)))
-#endif
-void
-fuzz_fail (const char *format, ...);
+_Noreturn void fuzz_fail (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzzes the readers of files: .npy, .npz, and texts of weights. The first byte of an input chooses the reader, the rest is
- * the file. A reader gets the bytes in a block of their own size, or in a file that lies in memory.
+ * Fuzzes the readers of files: .npy, .npz, and texts of weights. The first byte of an input chooses the reader, the
+ * rest is the file. A reader gets the bytes in a block of their own size, or in a file that lies in memory.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -39,8 +39,8 @@ write_file (const uint8_t *bytes, size_t size)
 /* --- what every reader promises --- */
 
 /*
- * No input is so large that memory may be short: a message about memory means that a size was believed. What the file has is
- * in quotes. Takes fault.
+ * No input is so large that memory may be short: a message about memory means that a size was believed. What the
+ * file has is in quotes. Takes fault.
  */
 static void
 check_fault (gchar *fault)
@@ -226,8 +226,8 @@ put_fields (GByteArray *archive, guint method, const uint8_t *bytes, guint packe
 }
 
 /*
- * An archive with the right sizes and checksums, so that its member is always read: the bytes themselves, or deflated into
- * one block without compression.
+ * An archive with the right sizes and checksums, so that its member is always read: the bytes themselves, or
+ * deflated into one block without compression.
  */
 static GByteArray *
 make_archive (const uint8_t *bytes, guint size, gboolean deflated)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzzes the plans and runs of the kernel library on the host: an input gives the mask, the pixel, the plane with its
- * region and strides, and the variant. The result is compared as the kernel checks compare: with the oracles, and with the
- * bytes of cpu-reference where the plan follows an arithmetic. One input in four has arguments that must be refused.
+ * Fuzzes the plans and runs of the kernel library on the host: an input gives the mask, the pixel, the plane with
+ * its region and strides, and the variant. The result is compared as the kernel checks compare: with the oracles,
+ * and with the bytes of cpu-reference where the plan follows an arithmetic. One input in four has arguments that
+ * must be refused.
  */
 #include <limits.h>
 #include <math.h>
@@ -36,8 +37,8 @@ LLVMFuzzerInitialize (int *argc, char ***argv)
 }
 
 /*
- * Takes the place of the function of check_cpu.c, which runs a case at all levels and in several pools: one level, and one
- * way to cut, which the input chooses.
+ * Takes the place of the function of check_cpu.c, which runs a case at all levels and in several pools: one level,
+ * and one way to cut, which the input chooses.
  */
 bool
 check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
@@ -259,8 +260,8 @@ make_mask (FuzzBytes *bytes, ConvolveMask *mask)
 }
 
 /*
- * A block that holds no byte more than the plane needs, but for guard bytes in front and behind. The last row ends with its
- * last sample, and the first sample is at any address.
+ * A block that holds no byte more than the plane needs, but for guard bytes in front and behind. The last row ends
+ * with its last sample, and the first sample is at any address.
  */
 static bool
 make_block (FuzzBytes *bytes, CheckCase *test, CheckBlock *block)
@@ -484,8 +485,8 @@ break_mask (FuzzBytes *bytes, CheckCase *test)
 }
 
 /*
- * Whether the plane is outside of what convolve.h describes: without doubt, because a stride that no row follows may have any
- * value.
+ * Whether the plane is outside of what convolve.h describes: without doubt, because a stride that no row follows
+ * may have any value.
  */
 static bool
 is_no_plane (const ConvolvePixel *pixel, const ConvolvePlane *plane)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzzes the plans and runs of convolution layers on the host: an input gives the layer, its weights, the layouts of both
- * tensors, and the variant. All samples are compared with the oracle, within the promise of convolve_layer.h. One input in
- * four has arguments that must be refused.
+ * Fuzzes the plans and runs of convolution layers on the host: an input gives the layer, its weights, the layouts
+ * of both tensors, and the variant. All samples are compared with the oracle, within the promise of
+ * convolve_layer.h. One input in four has arguments that must be refused.
  */
 #include <math.h>
 #include <stdio.h>
@@ -401,8 +401,8 @@ check_refused (bool refused, const ConvolveError *error, const char *what)
 }
 
 /*
- * Members of a layer with their ranges. Sizes of the weights may become smaller, and not larger, because the weights have no
- * more memory.
+ * Members of a layer with their ranges. Sizes of the weights may become smaller, and not larger, because the
+ * weights have no more memory.
  */
 static void
 break_layer (FuzzBytes *bytes, const CheckLayerCase *test)

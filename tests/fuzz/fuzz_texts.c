@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzzes the readers of the texts of properties. The first byte of an input chooses the reader. What a reader accepts is
- * held against what its header promises; what a reader refuses must have an error that can be shown to a user.
+ * Fuzzes the readers of the texts of properties. The first byte of an input chooses the reader. What a reader
+ * accepts is held against what its header promises; what a reader refuses must have an error that can be shown to a
+ * user.
  */
 #include <locale.h>
 #include <math.h>
@@ -435,8 +436,8 @@ read_array (FuzzBytes *bytes, const gchar *text)
 /* --- all properties --- */
 
 /*
- * Sets a property from a text, as gst-launch-1.0 does. Files are for fuzz_files. Arrays are made by read_array(), because
- * GStreamer 1.22 leaks memory where it cannot read the text of one.
+ * Sets a property from a text, as gst-launch-1.0 does. Files are for fuzz_files. Arrays are made by read_array(),
+ * because GStreamer 1.22 leaks memory where it cannot read the text of one.
  */
 static void
 set_property (ConvolveProperties *properties, guint index, const gchar *text)

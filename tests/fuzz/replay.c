@@ -14,8 +14,8 @@
 static unsigned n_inputs;
 
 /*
- * AddressSanitizer calls this function, and does nothing else with it: a block of more than 64 MiB ends the program, because
- * no input is that large. The limit is that of tests/long/fuzz.sh.
+ * AddressSanitizer calls this function, and does nothing else with it: a block of more than 64 MiB ends the
+ * program, because no input is that large. The limit is that of tests/long/fuzz.sh.
  */
 const char *__asan_default_options (void) __attribute__ ((visibility ("default")));
 

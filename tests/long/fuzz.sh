@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The fuzz targets with clang's libFuzzer: sh tests/long/fuzz.sh [TARGET...], for example fuzz_texts fuzz_files.
 #
-# Built in build-fuzz/ with AddressSanitizer and UndefinedBehaviorSanitizer. Each target goes on until it has made its number
-# of executions and the coverage has been flat for a tenth of the run. The corpus of a run stays in out/fuzz/TARGET/, and
-# the next run starts with these inputs. An input that breaks a promise is kept in out/fuzz/, and its name is printed.
+# Built in build-fuzz/ with AddressSanitizer and UndefinedBehaviorSanitizer. Each target goes on until it has made its
+# number of executions and the coverage has been flat for a tenth of the run. The corpus of a run stays in
+# out/fuzz/TARGET/, and the next run starts with these inputs. An input that breaks a promise is kept in out/fuzz/, and
+# its name is printed.
 #
 #   CUDACONVOLVE_FUZZ_RUNS      executions of each target, instead of the goals below
 #   CUDACONVOLVE_FUZZ_SECONDS   seconds after which a target ends in any case
@@ -117,7 +118,8 @@ fuzz () {
     part "$target" "$left" "$seconds" "$seed" || good=no
     cat "out/fuzz/$target.part" >>"out/fuzz/$target.log"
     if [ $good = no ]; then
-      grep -E 'ERROR|runtime error|FAILED|Test unit written' "out/fuzz/$target.part" || tail -n 5 "out/fuzz/$target.part"
+      grep -E 'ERROR|runtime error|FAILED|Test unit written' "out/fuzz/$target.part" ||
+        tail -n 5 "out/fuzz/$target.part"
       echo "FAILED $target: seed $seed, out/fuzz/$target.log"
       return 1
     fi
@@ -128,14 +130,15 @@ fuzz () {
     [ "$all" -lt "$runs" ] || [ $((last * 10)) -gt $((all * 9)) ] || flat=yes
   done
   took=$(($(date +%s) - start))
-  echo "$target: $all executions in $took s, $((all / (took + (took == 0)))) a second, $(coverage "$target"), last new" \
-    "coverage at execution $last, flat for a tenth: $flat, last seed $((seed - 1))," \
+  echo "$target: $all executions in $took s, $((all / (took + (took == 0)))) a second, $(coverage "$target")," \
+    "last new coverage at execution $last, flat for a tenth: $flat, last seed $((seed - 1))," \
     "$(find "out/fuzz/$target" -type f | wc -l) inputs in out/fuzz/$target"
 }
 
 # What adds coverage to the committed corpus becomes a part of it.
 merge () {
-  (cd out/fuzz && "$top/build-fuzz/tests/fuzz/$1" -set_cover_merge=1 -use_counters=0 -max_len=4096 "$(corpus "$1")" "$1") >"out/fuzz/$1.merge" 2>&1 ||
+  (cd out/fuzz && "$top/build-fuzz/tests/fuzz/$1" -set_cover_merge=1 -use_counters=0 -max_len=4096 "$(corpus "$1")" \
+    "$1") >"out/fuzz/$1.merge" 2>&1 ||
     { tail -n 5 "out/fuzz/$1.merge"; return 1; }
   sed -n 's/^MERGE-OUTER: \([0-9]* new files .*\)/\1/p' "out/fuzz/$1.merge" | tail -n 1
 }
