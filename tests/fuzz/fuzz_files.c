@@ -57,7 +57,7 @@ check_fault (gchar *fault)
 static void
 check_error (GError *error)
 {
-  if (!error || error->domain != CONVOLVE_PROPS_ERROR)
+  if (!g_error_matches (error, CONVOLVE_PROPS_ERROR, error ? error->code : 0))
     fuzz_fail ("refused without an error");
   check_fault (g_strdup (error->message));
   g_error_free (error);

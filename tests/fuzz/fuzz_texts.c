@@ -92,9 +92,9 @@ check_error (gboolean ok, GError *error)
       fuzz_fail ("an error for what was accepted: %s", error->message);
     return;
   }
-  if (!error)
-    fuzz_fail ("refused without an error");
-  if (error->domain != CONVOLVE_PROPS_ERROR || error->code < 0 || error->code > CONVOLVE_PROPS_ERROR_NO_MEMORY)
+  if (!g_error_matches (error, CONVOLVE_PROPS_ERROR, error ? error->code : 0))
+    fuzz_fail ("refused without an error of the properties");
+  if (error->code < 0 || error->code > CONVOLVE_PROPS_ERROR_NO_MEMORY)
     fuzz_fail ("error of another domain: %s", error->message);
   if (error->code == CONVOLVE_PROPS_ERROR_NO_MEMORY)
     fuzz_fail ("no memory: %s", error->message);
