@@ -379,8 +379,11 @@ check_case (const CheckLayerCase *test, const char *variant)
 
   if (!plan)
     fuzz_fail ("no plan: %s", error.text);
-  if (result)
-    memset (result, CHECK_LAYER_CANARY, test->destination.size);
+  if (!result) {
+    convolve_layer_plan_unref (plan);
+    return;
+  }
+  memset (result, CHECK_LAYER_CANARY, test->destination.size);
   task = make_task (test, test->source.bytes, result);
   if (convolve_layer_run (plan, &task, &error) != CONVOLVE_OK)
     fuzz_fail ("a run fails: %s", error.text);
