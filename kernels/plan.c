@@ -51,8 +51,11 @@ choose_variant (ConvolvePlan *plan, const char *name, ConvolveDevice *device, Co
       return convolve_fail (error, CONVOLVE_INVALID, 0, "there is no variant \"%s\"", name);
     if ((*row)->on_device && !device)
       return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none", name);
-    if (!convolve_variant_accepts (*row, plan, &plan->prepared, &reason))
+    if (!convolve_variant_accepts (*row, plan, &plan->prepared, &reason)) {
+      if (strcmp (reason, CONVOLVE_REASON_NO_MEMORY) == 0)
+        return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan of the variant %s", name);
       return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s cannot do this mask: %s", name, reason);
+    }
     plan->variant = *row;
   }
   if (!plan->variant->on_device)

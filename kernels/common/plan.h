@@ -167,6 +167,9 @@ ConvolveStatus CONVOLVE_RUN_ON_DEVICE (const ConvolvePlan *plan, const ConvolveP
 #define CONVOLVE_ON_DEVICE(stem) .on_device = true
 #endif
 
+/* The reason of a variant whose accepts () had no memory, which says nothing about the mask. */
+#define CONVOLVE_REASON_NO_MEMORY "no memory"
+
 /* Calls accepts (), for a combination where the row says so. *found is NULL or a block that is the caller's. */
 static inline bool
 convolve_variant_accepts (const ConvolveVariant *variant, const ConvolvePlan *plan, void **found, const char **reason)

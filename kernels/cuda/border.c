@@ -75,7 +75,7 @@ convolve_border_accepts_integers (const ConvolvePlan *plan, void **found, const 
 
   if (!convolve_border_accepts (plan, reason) || !convolve_integer_tail_choose (plan, &tail, reason))
     return false;
-  *reason = "no memory";
+  *reason = CONVOLVE_REASON_NO_MEMORY;
   *found = malloc (sizeof (tail));
   if (*found)
     memcpy (*found, &tail, sizeof (tail));

@@ -135,7 +135,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
     return false;
   if (!convolve_accepts_float_taps (plan, reason) || !convolve_box_choose (plan, &box, reason))
     return false;
-  *reason = "no memory";
+  *reason = CONVOLVE_REASON_NO_MEMORY;
   *found = malloc (sizeof (box));
   if (*found)
     memcpy (*found, &box, sizeof (box));

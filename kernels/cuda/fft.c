@@ -85,7 +85,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
     sum += taps->double_taps[i];
   fft.middle = 1 << (plan->pixel.depth - 1);
   fft.constant = fft.middle * sum;
-  *reason = "no memory";
+  *reason = CONVOLVE_REASON_NO_MEMORY;
   *found = malloc (sizeof (fft));
   if (*found)
     memcpy (*found, &fft, sizeof (fft));

@@ -276,7 +276,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   if (convolve_tensor_shared_size (plan) > convolve_device_shared_limit (plan->device)
       || !convolve_tensor_choose (plan, &digits, reason))
     return false;
-  *reason = "no memory";
+  *reason = CONVOLVE_REASON_NO_MEMORY;
   *found = malloc (sizeof (digits));
   if (*found)
     memcpy (*found, &digits, sizeof (digits));

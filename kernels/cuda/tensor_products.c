@@ -301,7 +301,7 @@ convolve_tensor_products_accept (const ConvolvePlan *plan, bool for_fused, Convo
   *reason = "the pixels have padding bytes, the other byte order, or 16-bit samples that are not convolved";
   if (lies_apart (pixel) && (for_fused || plan->exact))
     return false;
-  *reason = "no memory";
+  *reason = CONVOLVE_REASON_NO_MEMORY;
   *found = malloc (sizeof (**found));
   if (*found && convolve_tensor_products_choose (plan, &(*found)->products, &(*found)->taps, reason)
       && (!for_fused || convolve_tensor_products_for_fused (plan, &(*found)->products, reason)))
