@@ -22,6 +22,7 @@
 #include "cpu/cpu.h"
 #include "element/failing.h"
 #include "layer/cpu/cpu.h"
+#include "support/no_memory.h"
 
 ConvolveStatus fake_device_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus fake_device_run_layer (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
@@ -93,8 +94,9 @@ static struct
 void
 failing_begin (int n, int kind)
 {
+  no_memory_begin (kind == FAILING_HOST ? n : 0);
   calls.count = 0;
-  calls.n = n;
+  calls.n = kind == FAILING_HOST ? 0 : n;
   calls.kind = kind;
   calls.failed = NULL;
   calls.lost = false;
@@ -109,7 +111,7 @@ failing_count (void)
 const char *
 failing_name (void)
 {
-  return calls.failed;
+  return no_memory_came () ? "allocation" : calls.failed;
 }
 
 int
@@ -152,6 +154,12 @@ call (ConvolveDevice *device, const char *name, ConvolveError *error)
     return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 1, "%s: invalid argument", name);
   return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 700, "%s: an illegal memory access was encountered", name);
 }
+
+/* What the fake itself needs is no allocation of the element. */
+void *__real_malloc (size_t size);
+void *__real_calloc (size_t n, size_t size);
+#define malloc __real_malloc
+#define calloc __real_calloc
 
 /* Memory of the device. */
 static void *
@@ -431,7 +439,7 @@ fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
 }
 
 static void
-do_step (const Frame *frame, const Step *step)
+compute (const Frame *frame, const Step *step)
 {
   const ConvolveRows *rows = &step->rows;
   unsigned char *host = rows->host;
@@ -456,6 +464,15 @@ do_step (const Frame *frame, const Step *step)
     else
       memcpy (host + y * rows->host_stride, frame->destination[step->stage] + offset, rows->row_bytes);
   }
+}
+
+/* What the device computes with takes no memory of the element. */
+static void
+do_step (const Frame *frame, const Step *step)
+{
+  no_memory_pause ();
+  compute (frame, step);
+  no_memory_resume ();
 }
 
 /* After an error that lasts the device does no step, as CUDA does none then. */
@@ -581,7 +598,9 @@ convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
     abort ();
   do_steps (frame);
   device->at_once = true;
+  no_memory_pause ();
   status = convolve_host_batch_run (batch, error);
+  no_memory_resume ();
   device->at_once = false;
   return status;
 }
