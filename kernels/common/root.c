@@ -219,7 +219,7 @@ convolve_root_init (ConvolvePlan *plan, const ConvolveMask *mask)
 {
   ConvolveRoot *root = &plan->root;
   ConvolveFraction fraction;
-  double factor;
+  double factor = 1;
   bool exact = plan->exact && find_multiples (plan, root->multiple, &factor);
 
   root->kind = CONVOLVE_ROOT_DOUBLE;
