@@ -468,7 +468,7 @@ main (int argc, char **argv)
     { "save-boxes", 0, 0, G_OPTION_ARG_FILENAME, &run.save, "write what was found, for --boxes", "FILE.json" },
     { "effect", 0, 0, G_OPTION_ARG_STRING, &run.effect, "pixelate (the default), blur or fill", "NAME" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &run.output, "the film to write, .webm or .mkv", "FILE" },
-    { NULL },
+    { 0 },
   };
   GOptionContext *context = g_option_context_new ("INPUT [PROPERTY=VALUE...]");
   GError *error = NULL;

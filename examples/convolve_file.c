@@ -479,12 +479,12 @@ main (int argc, char **argv)
 {
   char *clip = NULL, *picture = NULL, *sink = NULL;
   gboolean window = FALSE;
-  const GOptionEntry entries[] = { { "clip", 0, 0, G_OPTION_ARG_FILENAME, &clip,
-                                       "write the convolved video (VP8 in WebM)", "FILE" },
+  const GOptionEntry entries[] = {
+    { "clip", 0, 0, G_OPTION_ARG_FILENAME, &clip, "write the convolved video (VP8 in WebM)", "FILE" },
     { "picture", 0, 0, G_OPTION_ARG_FILENAME, &picture, "write the middle frame before and after (PNG)", "FILE" },
     { "window", 0, 0, G_OPTION_ARG_NONE, &window, "play in a window", NULL },
-    { "sink", 0, 0, G_OPTION_ARG_STRING, &sink, "play into this element, in gst-launch-1.0's words", "ELEMENT" },
-    { NULL } };
+    { "sink", 0, 0, G_OPTION_ARG_STRING, &sink, "play into this element, in gst-launch-1.0's words", "ELEMENT" }, { 0 }
+  };
   GOptionContext *context = g_option_context_new ("FILE [PROPERTY=VALUE...]");
   GError *error = NULL;
   Run run = { .keep = NO_FRAME, .begin = GST_CLOCK_TIME_NONE, .time = GST_CLOCK_TIME_NONE, .ok = TRUE };

@@ -368,9 +368,9 @@ main (int argc, char **argv)
 {
   gboolean display = g_getenv ("DISPLAY") || g_getenv ("WAYLAND_DISPLAY");
   char *sink = NULL;
-  const GOptionEntry entries[] = { { "sink", 0, 0, G_OPTION_ARG_STRING, &sink,
-                                       "play into this element, in gst-launch-1.0's words", "ELEMENT" },
-    { NULL } };
+  const GOptionEntry entries[] = {
+    { "sink", 0, 0, G_OPTION_ARG_STRING, &sink, "play into this element, in gst-launch-1.0's words", "ELEMENT" }, { 0 }
+  };
   GOptionContext *context = g_option_context_new ("[FILE] [PROPERTY=VALUE...]");
   GError *error = NULL;
   Live live = { .ok = TRUE, .position = -1, .milliseconds = NAN };

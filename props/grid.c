@@ -219,7 +219,7 @@ static gboolean
 parse_row (Reader *reader, const gchar **p, GError **error)
 {
   const gchar *start = skip_blanks (*p), *comma = NULL, *before = NULL, *before_end = NULL, *q;
-  TightComma tight = { NULL };
+  TightComma tight = { 0 };
   gboolean spaced = FALSE; /* a space alone splits two values */
   guint values = 0;
 
