@@ -125,6 +125,33 @@ gst_cuda_convolve_flights_stop (GstCudaConvolveFlights *flights)
 
 /* --- mapping --- */
 
+/* Before a frame is mapped. A fault is posted. */
+static gboolean
+check_meta (GstCudaConvolveFlights *flights, const GstVideoInfo *info, GstBuffer *buffer, const gchar *side)
+{
+  g_autofree gchar *fault = NULL;
+
+  if (gst_cuda_convolve_meta_is_sound (info, buffer, &fault))
+    return TRUE;
+  gst_cuda_convolve_errors_post (flights->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "A frame does not fit its caps.", g_strdup_printf ("%s %s", side, fault));
+  return FALSE;
+}
+
+/* After a frame was mapped. A fault is posted. */
+static gboolean
+check_frame (GstCudaConvolveFlights *flights, const GstCudaConvolveLayout *layout, const GstVideoFrame *frame,
+    const gchar *side)
+{
+  g_autofree gchar *fault = NULL;
+
+  if (gst_cuda_convolve_frame_is_sound (layout, frame, &fault))
+    return TRUE;
+  gst_cuda_convolve_errors_post (flights->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "A frame does not fit its memory.", g_strdup_printf ("%s %s", side, fault));
+  return FALSE;
+}
+
 /* Frames in CUDA memory of the device's context are mapped where they are, all others to the host. */
 static gboolean
 map_frame (GstCudaConvolveFlights *flights, const GstCudaConvolvePlans *plans, const GstVideoInfo *info,
@@ -150,6 +177,9 @@ map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvol
   const GstVideoInfo *in = &gst_cuda_convolve_plans_in (plans)->info, *out = &gst_cuda_convolve_plans_out (plans)->info;
   GstMapFlags write = flight->input ? GST_MAP_WRITE : GST_MAP_READWRITE;
 
+  if ((flight->input && !check_meta (flights, in, flight->input, "input"))
+      || !check_meta (flights, out, flight->output, flight->input ? "output" : "input"))
+    return FALSE;
   if (flight->input && !map_frame (flights, plans, in, &flight->in, flight->input, GST_MAP_READ)) {
     gst_cuda_convolve_errors_post (flights->errors, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
         "Cannot map a frame to read it.", NULL);
@@ -181,19 +211,6 @@ unmap_flight (Flight *flight)
   if (flight->input)
     gst_video_frame_unmap (&flight->in.video);
   g_clear_pointer (&flight->plans, gst_cuda_convolve_plans_unref);
-}
-
-static gboolean
-check_frame (GstCudaConvolveFlights *flights, const GstCudaConvolveLayout *layout, const GstVideoFrame *frame,
-    const gchar *side)
-{
-  g_autofree gchar *fault = NULL;
-
-  if (gst_cuda_convolve_frame_is_sound (layout, frame, &fault))
-    return TRUE;
-  gst_cuda_convolve_errors_post (flights->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-      "A frame does not fit its memory.", g_strdup_printf ("%s %s", side, fault));
-  return FALSE;
 }
 
 /* --- one frame; with the device's context current --- */

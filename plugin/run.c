@@ -6,6 +6,23 @@
 #define STRIP_UNIT 250e3 /* bytes; measured on PCIe 5, where 3 to 10 strips of a 4K frame take the same time */
 #define PAGEABLE_FEWER 4 /* so many times fewer strips of memory that is not page-locked */
 
+/* gst_video_frame_map() takes such a meta for a fault of the program, and warns through GLib. */
+gboolean
+gst_cuda_convolve_meta_is_sound (const GstVideoInfo *info, GstBuffer *buffer, gchar **fault)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+
+  if (!meta
+      || (meta->format == GST_VIDEO_INFO_FORMAT (info) && meta->n_planes == GST_VIDEO_INFO_N_PLANES (info)
+          && meta->width >= (guint) GST_VIDEO_INFO_WIDTH (info)
+          && meta->height >= (guint) GST_VIDEO_INFO_HEIGHT (info)))
+    return TRUE;
+  *fault = g_strdup_printf ("GstVideoMeta: %ux%u, format %d with %u planes, and the caps say %dx%d %s", meta->width,
+      meta->height, meta->format, meta->n_planes, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
+      GST_VIDEO_INFO_NAME (info));
+  return FALSE;
+}
+
 /*
  * gst_video_frame_map() trusts the offsets and strides of a GstVideoMeta (CVE-2026-86476). This function compares them
  * with the mapped memory. Width and height are those of the caps.

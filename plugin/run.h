@@ -8,6 +8,12 @@
 G_BEGIN_DECLS
 
 /*
+ * Whether the buffer's GstVideoMeta, if there is one, is that of a frame with info, so that gst_video_frame_map() can be
+ * called. On FALSE *fault says what differs, to be freed.
+ */
+gboolean gst_cuda_convolve_meta_is_sound (const GstVideoInfo *info, GstBuffer *buffer, gchar **fault);
+
+/*
  * Whether the frame's planes lie inside the memory that was mapped. On FALSE *fault says which plane does not, to be
  * freed.
  */

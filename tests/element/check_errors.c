@@ -288,6 +288,33 @@ GST_START_TEST (test_lying_meta)
 }
 GST_END_TEST;
 
+/* GStreamer takes a GstVideoMeta of other frames than those of the caps for a fault of the program that maps the frame. */
+GST_START_TEST (test_meta_of_other_caps)
+{
+  static const struct
+  {
+    GstVideoFormat format;
+    guint width, height, n_planes;
+  } lies[] = { { GST_VIDEO_FORMAT_I420, 24, 16, 2 }, { GST_VIDEO_FORMAT_NV12, 24, 16, 1 },
+    { GST_VIDEO_FORMAT_NV12, 24, 16, 4 }, { GST_VIDEO_FORMAT_NV12, 23, 16, 2 }, { GST_VIDEO_FORMAT_NV12, 24, 15, 2 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lies); i++) {
+    Run run = start ("cudaconvolve", NULL, "NV12");
+    GstBuffer *buffer = frame_new (&run.info, FRAME_PADDED, i);
+    GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+
+    meta->format = lies[i].format;
+    meta->width = lies[i].width;
+    meta->height = lies[i].height;
+    meta->n_planes = lies[i].n_planes;
+    fail_unless_equals_int (gst_harness_push (run.harness, buffer), GST_FLOW_ERROR);
+    expect_one (&run, GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "does not fit its caps",
+        "input GstVideoMeta: ");
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
 /* Views with a GstVideoMeta each are refused, so that never only the first view is convolved. */
 GST_START_TEST (test_separate_views)
 {
@@ -444,6 +471,7 @@ errors_suite (void)
   tcase_add_test (tc, test_regions_on_device_fail);
   tcase_add_test (tc, test_device_fails);
   tcase_add_test (tc, test_lying_meta);
+  tcase_add_test (tc, test_meta_of_other_caps);
   tcase_add_test (tc, test_separate_views);
   tcase_add_test (tc, test_short_buffer);
   tcase_add_test (tc, test_one_error);
