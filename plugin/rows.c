@@ -28,6 +28,9 @@ gst_cuda_convolve_first_row (const GstCudaConvolvePlane *shape, const GstCudaCon
   if (frame->on_device)
     return GST_VIDEO_FRAME_PLANE_DATA (&frame->video, plane);
   *stride = *stride < 0 ? -(gssize) stage_stride : (gssize) stage_stride;
+  /* Without memory for the stage there is nothing to count rows in. The caller has the error. */
+  if (!stage)
+    return NULL;
   return (guint8 *) stage + (*stride < 0 ? last * (gssize) stage_stride : 0);
 }
 
