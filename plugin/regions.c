@@ -311,7 +311,8 @@ blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
   const GstCudaConvolveWindows *windows = &regions->windows;
   ConvolveRect rect = patch_in_group (regions, patch, group);
   ConvolveArea area = {
-    .boxes = &g_array_index (regions->patches.boxes, ConvolveRect, patch->first_box),
+    /* An array without boxes has no memory. */
+    .boxes = patch->n_boxes > 0 ? &g_array_index (regions->patches.boxes, ConvolveRect, patch->first_box) : NULL,
     .count = patch->n_boxes,
     .shape = patch->shape,
     .feather = regions->patches.feather,

@@ -62,7 +62,7 @@ convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work)
 {
   ConvolveArea area = work->blend.area;
 
-  area.boxes = batch->boxes + work->blend.first_box;
+  area.boxes = area.count > 0 ? batch->boxes + work->blend.first_box : NULL;
   return area;
 }
 
