@@ -14,7 +14,7 @@ gst_cuda_convolve_host_rows (const GstCudaConvolvePlane *shape, const GstVideoFr
     .count = end - first,
     .row_bytes = shape->row_bytes,
     .host = data + (gssize) (upside_down ? end - 1 : first) * stride,
-    .host_stride = ABS (stride),
+    .host_stride = ABS ((gint64) stride), /* that of a single row may be any number */
   };
 }
 
