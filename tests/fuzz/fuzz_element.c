@@ -478,6 +478,7 @@ ask_allocation (Bytes *bytes)
         gst_buffer_pool_set_active (run.offered, FALSE);
       gst_clear_object (&run.offered);
       run.offered = pool;
+      fuzz_pool_is_lent = TRUE;
       if (gst_buffer_pool_set_config (pool, config))
         gst_buffer_pool_set_active (pool, TRUE);
     }
@@ -817,6 +818,7 @@ start (Bytes *bytes)
   guint mask;
 
   run = (Run){ .element = make_element () };
+  fuzz_pool_is_lent = FALSE;
   gst_bus_set_sync_handler (bus, hear, NULL, NULL);
   gst_element_set_bus (run.element, bus);
   gst_object_unref (bus);

@@ -93,6 +93,9 @@ typedef enum
 /* first_size is the size that POOL_FIRST_SIZE keeps; 0 before the first pool. */
 gboolean fuzz_pool_answer (PoolKind kind, gsize *first_size, GstQuery *query);
 
+/* Upstream has taken frames from such a pool, so nobody knows what its blocks held before. */
+extern gboolean fuzz_pool_is_lent;
+
 /* Whether the memory is a block of such a pool. */
 gboolean fuzz_pool_owns (GstMemory *memory);
 

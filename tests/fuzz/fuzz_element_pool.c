@@ -19,6 +19,8 @@ typedef struct
   GstBufferPoolClass parent_class;
 } FuzzPoolClass;
 
+gboolean fuzz_pool_is_lent;
+
 GType fuzz_pool_get_type (void);
 G_DEFINE_TYPE (FuzzPool, fuzz_pool, GST_TYPE_BUFFER_POOL)
 
