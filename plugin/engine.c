@@ -502,6 +502,9 @@ gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const ConvolvePr
     gst_cuda_convolve_device_leave (engine->device);
   }
   if (!made) {
+    /* Without a device nothing was replaced, and plans for other caps must not take the next frame. */
+    clear_plans (engine);
+    forget_good (engine);
     gst_cuda_convolve_errors_post_status (engine->errors, &error);
     convolve_properties_clear (&wanted);
   }
