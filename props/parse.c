@@ -110,13 +110,10 @@ const gchar *
 convolve_parse_number (const gchar *token, gsize length, gdouble *value)
 {
   gboolean nonzero;
-  gchar *stop;
 
   if (!is_decimal (token, token + length, &nonzero))
     return "is not a number";
-  *value = g_ascii_strtod (token, &stop);
-  if (stop != token + length)
-    return "is not a number";
+  *value = g_ascii_strtod (token, NULL); /* reads all of a decimal number, and nothing behind */
   if (!isfinite (*value))
     return "is too large";
   /* A subnormal number has lost digits, and 0 has lost all of them. */

@@ -337,6 +337,23 @@ GST_START_TEST (test_late_frame)
     gst_buffer_unref (buffer);
   }
   flight_free (&run);
+
+  /* The gap comes before any frame is done. */
+  run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
+  flight_push (&run, 2);
+  gst_harness_push_upstream_event (run.harness,
+      gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 0, 2 * 40 * GST_MSECOND));
+  flight_push (&run, 1); /* late */
+  gst_harness_push_upstream_event (run.harness,
+      gst_event_new_qos (GST_QOS_TYPE_OVERFLOW, 0.1, -1000 * GST_MSECOND, 1000 * GST_MSECOND));
+  flight_push (&run, 3);
+  expect_order (&run, " caps  segment abd");
+  for (guint i = 0; i < 3; i++) {
+    buffer = gst_harness_pull (run.harness);
+    fail_unless (i < 2 || GST_BUFFER_IS_DISCONT (buffer));
+    gst_buffer_unref (buffer);
+  }
+  flight_free (&run);
 }
 GST_END_TEST;
 

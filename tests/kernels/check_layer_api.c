@@ -182,7 +182,7 @@ check_plans (void)
 {
   ConvolveLayer layer;
   float weights[18] = { 1 }, bias[2] = { 0 };
-  int failures = 0;
+  int failures = 0, height, width;
 
   convolve_layer_init (&layer, 2, 1, 3, 3, weights);
   layer.bias = bias;
@@ -209,6 +209,8 @@ check_plans (void)
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
   convolve_layer_init (&layer, 4096, 4096, 3, 3, weights);
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
+  convolve_layer_init (&layer, 4096, 4096, 16, 16, weights); /* 2^32 weights */
+  failures += EXPECT (convolve_layer_output_size (&layer, 16, 16, &height, &width, NULL) == CONVOLVE_INVALID);
   return failures;
 }
 
@@ -256,6 +258,9 @@ check_tasks (void)
   BAD (task.source.column_stride = PTRDIFF_MIN);
   BAD (task.batch = 3, task.destination.batch_stride = (ptrdiff_t) 1 << 62);
   BAD (task.filled = 2, task.destination.down_stride = (ptrdiff_t) 1 << 62);
+  BAD (task.source.row_stride = INT32_MAX / 4 - 3); /* 20 bytes too many together with the columns */
+  BAD (task.destination.down_stride += 2);
+  BAD (task.destination.across_stride += 2);
   BAD (task.destination.across = -1);
   BAD (task.destination.across = 0, task.filled = 4);
   BAD (task.destination.channel[0] = (char *) to + 2);

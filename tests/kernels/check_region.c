@@ -511,6 +511,8 @@ check_arguments (void)
   ConvolveError error;
   ConvolveMask mask;
   ConvolveBlur blur;
+  ConvolveBatch *batch = convolve_batch_new (NULL, NULL);
+  void *memory;
   int failures = 0, value = 256;
 
   narrow.destination_stride = 63;
@@ -546,6 +548,21 @@ check_arguments (void)
   mask.taps[1] = -1;
   failures += expect_invalid ("a negative weight", convolve_blur_init (&blur, &mask, 2, &error), &error);
   convolve_mask_clear (&mask);
+
+  /* Effects come first, then copies, then blends. */
+  value = 1;
+  convolve_batch_begin (batch, 0, &memory, NULL);
+  if (convolve_batch_fill (batch, &pixel, &value, &plane, &error) != CONVOLVE_OK
+      || convolve_batch_copy (batch, bytes, 64, bytes + 32, 64, 8, 8, &error) != CONVOLVE_OK
+      || convolve_batch_blend (batch, &pixel, &area, &plane, &error) != CONVOLVE_OK) {
+    printf ("FAILED: an effect, a copy and a blend are refused\n");
+    failures++;
+  }
+  failures +=
+      expect_invalid ("an effect behind a blend", convolve_batch_fill (batch, &pixel, &value, &plane, &error), &error);
+  failures += expect_invalid ("a copy behind a blend",
+      convolve_batch_copy (batch, bytes, 64, bytes + 32, 64, 8, 8, &error), &error);
+  convolve_batch_free (batch);
   return failures;
 }
 

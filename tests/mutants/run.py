@@ -23,7 +23,11 @@ SKIP = 77
 CHECKS = ['api', 'arithmetic', 'box', 'fft', 'integer-tail', 'tensor-digits', 'tensor-products', 'products', 'border-products',
           'sets-accepted', 'sets-roots', 'sets-device-roots', 'sets-random', 'sets-memory', 'cpu-memory', 'cpu-threads',
           'cpu-large', 'cpu-sigma', 'cpu-fft-bound', 'cpu-steps', 'cpu-double']
-PARTS = {'kernels-cases': ['--variant', 'auto', '--cases', '150']} | {f'kernels-{name}': ['--check', name] for name in CHECKS}
+PARTS = {f'kernels-{name}': ['--check', name] for name in CHECKS} | {
+    'kernels-random': ['--check', 'random', '--cases', '1000'],
+    'kernels-definition': ['--variant', 'cpu-reference', '--cases', '0'],
+    'kernels-fixed': ['--variant', 'auto', '--cases', '0'],
+}
 
 # The tests that are likely to find a fault in a folder, in this order. All others follow, the fastest first.
 ORDER = [
@@ -32,9 +36,9 @@ ORDER = [
     ('kernels/batch.c', ['region', 'regions', 'regions_over_device']),
     ('kernels/cpu/region.c', ['region', 'regions']),
     ('kernels/cpu/blur.c', ['region', 'regions']),
-    ('kernels/', ['kernels-api', 'kernels-cases', *(f'kernels-{name}' for name in CHECKS), 'region', 'layer', 'golden']),
+    ('kernels/', ['kernels-api', 'kernels-random', 'kernels-definition', 'kernels-fixed', *(f'kernels-{name}' for name in CHECKS), 'region', 'layer', 'golden']),
     ('plugin/layer', ['layer_caps', 'layer_element', 'layer_over_device', 'layout']),
-    ('plugin/', ['element', 'errors', 'masks', 'layer_caps', 'memory', 'pairs', 'windows', 'regions']),
+    ('plugin/', ['element', 'errors', 'memory', 'masks', 'layer_caps', 'pairs', 'windows', 'regions', 'flights']),
 ]
 
 

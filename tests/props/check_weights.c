@@ -127,8 +127,41 @@ GST_START_TEST (test_types)
 }
 GST_END_TEST;
 
+/* From version 2 on, a header may be longer than 64 KiB. */
+GST_START_TEST (test_long_header)
+{
+  g_autofree gchar *header = g_strdup_printf ("%s%70000s", GOOD_HEADER, "");
+
+  for (guint version = 2; version <= 3; version++) {
+    GByteArray *bytes = numpy_begin (version, header);
+
+    for (guint i = 0; i < 12; i++) {
+      gfloat value = i;
+      guint32 word;
+
+      memcpy (&word, &value, 4);
+      numpy_put32 (bytes, word);
+    }
+    {
+      ConvolveWeights weights;
+      GError *error = NULL;
+
+      fail_unless (load (bytes, &weights, &error), "%s", error ? error->message : "");
+      fail_unless (weights.weights[0] == 0 && weights.weights[11] == 11);
+      convolve_weights_clear (&weights);
+      g_byte_array_unref (bytes);
+    }
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST (test_archives)
 {
+  g_autofree gchar *longest = g_strnfill (65535, 'x');
+
+  expect (numpy_archive ((NumpyMember[]){ { NUMPY_MEMBER ("weight.npy", counted_floats (GOOD_HEADER, 12)) } }, 1,
+              longest),
+      FALSE);
   expect (counted_floats (GOOD_HEADER, 12), FALSE);
   expect (numpy_archive ((NumpyMember[]){ { NUMPY_MEMBER ("weight.npy", counted_floats (GOOD_HEADER, 12)) } }, 1, ""),
       FALSE);
@@ -254,6 +287,7 @@ GST_START_TEST (test_bad_arrays)
   refuse (cut (with_header (GOOD_HEADER), 7), "the array is cut off in the version");
   refuse (cut (with_header (GOOD_HEADER), 9), "the array is cut off in the header");
   refuse (cut (with_header (GOOD_HEADER), 40), "the array is cut off in the header");
+  refuse (cut (with_header (GOOD_HEADER), 127), "the array is cut off in the header");
   refuse (cut (with_header (GOOD_HEADER), 128 + 47),
       "the shape (2, 3, 1, 2) of 4-byte values needs 48 bytes, and the array is cut off after 47");
   refuse (cut (with_header (GOOD_HEADER), 0), "the file is empty");
@@ -541,6 +575,7 @@ weights_suite (void)
   tcase_add_checked_fixture (tc, make_folder, remove_folder);
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_types);
+  tcase_add_test (tc, test_long_header);
   tcase_add_test (tc, test_archives);
   tcase_add_test (tc, test_bad_arrays);
   tcase_add_test (tc, test_bad_archives);
