@@ -411,6 +411,50 @@ GST_START_TEST (test_refused_at_drain)
 }
 GST_END_TEST;
 
+/* A gap that upstream marks comes after the frames before it, also where none of them is done yet. */
+GST_START_TEST (test_early_gap)
+{
+  Flight run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
+  GstBuffer *buffer = frame_new (&run.info, FRAME_PLAIN, 2);
+
+  flight_push (&run, 2);
+  GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  fail_unless_equals_int (flight_push_buffer (&run, buffer), GST_FLOW_OK);
+  expect_order (&run, " caps  segment ab");
+  flight_free (&run);
+}
+GST_END_TEST;
+
+/*
+ * A buffer that keeps one of a small pool alive counts as that pool's, about which nobody asked the element. So the frame
+ * is done at once, and its output does not keep the input alive.
+ */
+GST_START_TEST (test_parent_buffer)
+{
+  Flight run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
+  GstBufferPool *pool = gst_video_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&run.info);
+  GstBuffer *parent, *child;
+
+  gst_buffer_pool_config_set_params (config, caps, run.info.size, 1, 1);
+  fail_unless (gst_buffer_pool_set_config (pool, config) && gst_buffer_pool_set_active (pool, TRUE));
+  fail_unless_equals_int (gst_buffer_pool_acquire_buffer (pool, &parent, NULL), GST_FLOW_OK);
+  gst_buffer_memset (parent, 0, 7, -1);
+  child = frame_new (&run.info, FRAME_PLAIN, 1);
+  gst_buffer_add_parent_buffer_meta (child, parent);
+  gst_buffer_unref (parent);
+  fail_unless_equals_int (flight_push_buffer (&run, child), GST_FLOW_OK);
+  expect_order (&run, " caps  segment a");
+  child = gst_harness_pull (run.harness);
+  fail_unless (gst_buffer_get_parent_buffer_meta (child) == NULL);
+  gst_buffer_unref (child);
+  flight_free (&run);
+  gst_buffer_pool_set_active (pool, FALSE);
+  gst_object_unref (pool);
+}
+GST_END_TEST;
+
 static GstPadProbeReturn
 offer_small_buffers (GstPad *pad, GstPadProbeInfo *probe, gpointer pool)
 {
@@ -520,6 +564,8 @@ flights_suite (void)
   tcase_add_test (tc, test_failure);
   tcase_add_test (tc, test_failure_at_begin);
   tcase_add_test (tc, test_refused_at_drain);
+  tcase_add_test (tc, test_early_gap);
+  tcase_add_test (tc, test_parent_buffer);
   tcase_add_test (tc, test_small_buffers);
   tcase_add_test (tc, test_small_pool);
   tcase_add_test (tc, test_offered_pool);

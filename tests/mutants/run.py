@@ -24,7 +24,7 @@ CHECKS = ['api', 'arithmetic', 'box', 'fft', 'integer-tail', 'tensor-digits', 't
           'sets-accepted', 'sets-roots', 'sets-device-roots', 'sets-random', 'sets-memory', 'cpu-memory', 'cpu-threads',
           'cpu-large', 'cpu-sigma', 'cpu-fft-bound', 'cpu-steps', 'cpu-double']
 PARTS = {f'kernels-{name}': ['--check', name] for name in CHECKS} | {
-    'kernels-random': ['--check', 'random', '--cases', '1000'],
+    'kernels-random': ['--check', 'random', '--cases', '300'],
     'kernels-definition': ['--variant', 'cpu-reference', '--cases', '0'],
     'kernels-fixed': ['--variant', 'auto', '--cases', '0'],
 }

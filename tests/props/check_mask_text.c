@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "props/check_props.h"
+#include "parse.h"
 #include "support/run.h"
 
 GST_START_TEST (preset_texts)
@@ -36,6 +37,16 @@ GST_START_TEST (preset_texts)
   text = g_strnfill (100000, 'a');
   refuse (text, "mask: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...\" (character 1) is not a preset; ...");
   g_free (text);
+  /* Both ends of an argument's range are in it. */
+  for (guint i = 0; i < n_presets; i++)
+    for (guint end = 0; end < 2 && presets[i].argument; end++) {
+      gdouble argument = end ? presets[i].argument_max : presets[i].argument_min, got;
+      g_autofree gchar *ends = g_strdup_printf ("%s:%g", presets[i].name, argument);
+      const ConvolvePreset *found;
+
+      fail_unless (convolve_parse_preset (ends, &found, &got, NULL), "%s", ends);
+      fail_unless (found == &presets[i] && got == argument, "%s", ends);
+    }
   /* The message suggests the nearest presets, and none where nothing is near. */
   refuse ("sobel-z",
       "mask: \"sobel-z\" (character 1) is not a preset (did you mean sobel-x or sobel-y?); the presets are ...");
