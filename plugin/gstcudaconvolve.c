@@ -347,8 +347,7 @@ gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, Gs
       && !gst_cuda_convolve_layer_keeps_meta (layer, gst_cuda_convolve_engine_get_in_info (engine),
           gst_cuda_convolve_engine_get_out_info (engine), outbuf, meta, inbuf))
     return FALSE;
-  return !gst_meta_api_type_has_tag (meta->info->api, g_quark_from_static_string ("memory-reference"))
-      && meta->info->api != GST_PARENT_BUFFER_META_API_TYPE;
+  return !gst_meta_api_type_has_tag (meta->info->api, g_quark_from_static_string ("memory-reference"));
 }
 
 /* Settles everything that the frame depends on: caps, context, stream, settings and plans, in that order. */

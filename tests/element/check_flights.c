@@ -415,11 +415,14 @@ GST_END_TEST;
 GST_START_TEST (test_early_gap)
 {
   Flight run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
-  GstBuffer *buffer = frame_new (&run.info, FRAME_PLAIN, 2);
 
-  flight_push (&run, 2);
-  GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
-  fail_unless_equals_int (flight_push_buffer (&run, buffer), GST_FLOW_OK);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = frame_new (&run.info, FRAME_PLAIN, i);
+
+    if (i != 1) /* a stream begins with a gap */
+      GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+    fail_unless_equals_int (flight_push_buffer (&run, buffer), GST_FLOW_OK);
+  }
   expect_order (&run, " caps  segment ab");
   flight_free (&run);
 }
