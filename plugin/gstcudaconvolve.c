@@ -328,8 +328,8 @@ gst_cuda_convolve_set_context (GstElement *element, GstContext *message)
 /* --- frames --- */
 
 /*
- * A mask keeps size, format and time, so every meta stays true; the base class leaves out the metas about memory. Metas
- * that keep the input's memory alive are left out too, because they would only take buffers from its pool.
+ * A mask keeps size, format and time, so every meta stays true. The base class leaves out the metas about memory, and
+ * those that keep the input's memory alive.
  */
 static gboolean
 gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
@@ -347,7 +347,7 @@ gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, Gs
       && !gst_cuda_convolve_layer_keeps_meta (layer, gst_cuda_convolve_engine_get_in_info (engine),
           gst_cuda_convolve_engine_get_out_info (engine), outbuf, meta, inbuf))
     return FALSE;
-  return !gst_meta_api_type_has_tag (meta->info->api, g_quark_from_static_string ("memory-reference"));
+  return TRUE;
 }
 
 /* Settles everything that the frame depends on: caps, context, stream, settings and plans, in that order. */
