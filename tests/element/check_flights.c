@@ -411,6 +411,30 @@ GST_START_TEST (test_refused_at_drain)
 }
 GST_END_TEST;
 
+static void
+count_notification (GObject *object, GParamSpec *property, gpointer count)
+{
+  (*(guint *) count)++;
+}
+
+/* active-variant tells when the variant changes, and only then. */
+GST_START_TEST (test_variant_is_told)
+{
+  Flight run = flight_new ("cudaconvolve", NULL, "NV12", 64, 48);
+  guint count = 0;
+
+  flight_push (&run, 1);
+  g_signal_connect (run.harness->element, "notify::active-variant", G_CALLBACK (count_notification), &count);
+  gst_util_set_object_arg (G_OBJECT (run.harness->element), "kernel-variant", "cpu");
+  flight_push (&run, 2);
+  fail_unless_equals_int (count, 1);
+  gst_util_set_object_arg (G_OBJECT (run.harness->element), "kernel-variant", "cpu-reference");
+  flight_push (&run, 2);
+  fail_unless_equals_int (count, 2);
+  flight_free (&run);
+}
+GST_END_TEST;
+
 /* A gap that upstream marks comes after the frames before it, also where none of them is done yet. */
 GST_START_TEST (test_early_gap)
 {
@@ -567,6 +591,7 @@ flights_suite (void)
   tcase_add_test (tc, test_failure);
   tcase_add_test (tc, test_failure_at_begin);
   tcase_add_test (tc, test_refused_at_drain);
+  tcase_add_test (tc, test_variant_is_told);
   tcase_add_test (tc, test_early_gap);
   tcase_add_test (tc, test_parent_buffer);
   tcase_add_test (tc, test_small_buffers);

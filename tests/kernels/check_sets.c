@@ -469,6 +469,37 @@ check_acceptance (const char *name, const ConvolvePlan *plan, FILE *file)
   return failures;
 }
 
+/* A plan is exact where all of its sets are. In masks 1 and 2, one set has weights that are no integers. */
+static int
+check_exact_sets (FILE *file)
+{
+  const ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8,
+    .depth = 8,
+    .samples = 1,
+    .stride = 1,
+    .select = 1,
+    .biased = 1 };
+  int failures = 0;
+
+  for (int bad = 0; bad <= 2; bad++) {
+    ConvolvePlan *plan = NULL;
+    ConvolveMask mask;
+
+    if (convolve_mask_init_sets (&mask, 3, 1, 2, CONVOLVE_LARGEST)) {
+      for (int i = 0; i < 6; i++)
+        mask.taps[i] = i / 3 + 1 == bad ? 0.1 + 0.123456789 * sqrt (i) : i + 1;
+      plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "auto", NULL, NULL);
+    }
+    if (!plan || convolve_plan_is_exact (plan) != (bad == 0)) {
+      fprintf (file, "FAILED sets: mask %d %s\n", bad, plan ? "is called exact, or is not" : "has no plan");
+      failures++;
+    }
+    convolve_plan_unref (plan);
+    convolve_mask_clear (&mask);
+  }
+  return failures;
+}
+
 int
 check_sets_accepted (FILE *file)
 {
@@ -488,7 +519,7 @@ check_sets_accepted (FILE *file)
         0 },
     { "an absolute slope", CONVOLVE_ABSOLUTE, 1, { { -1, 0, 1, -2, 0, 2, -1, 0, 1 } }, -4, 0 },
   };
-  int failures = 0;
+  int failures = check_exact_sets (file);
 
   for (size_t m = 0; m < sizeof masks / sizeof *masks; m++)
     for (int i = 0; i < 8; i++) {
