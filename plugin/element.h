@@ -25,7 +25,9 @@ struct _GstCudaConvolve
   GstCudaConvolveFlights *flights;
   GstCudaConvolveEngine *engine;
 
-  gboolean started; /* under the object lock */
+  /* Under the object lock. */
+  gboolean started;
+  gboolean asked_to_pass; /* upstream knows that its buffers go on to downstream */
 
   /* For the streaming thread, and for start and stop. */
   gboolean replan;  /* settings, caps or device changed since the plans were made */

@@ -98,11 +98,27 @@ switch_passthrough (GstCudaConvolve *self, gboolean passthrough)
   gst_base_transform_reconfigure_sink (trans);
 }
 
-/* Asks the neighbours for another allocation where the last one has fewer buffers than the element is to keep. */
+/* Whether upstream's buffers go on to downstream, and upstream has not been told yet. */
+static gboolean
+must_tell_of_passing (GstCudaConvolve *self)
+{
+  gboolean told;
+
+  GST_OBJECT_LOCK (self);
+  told = self->asked_to_pass;
+  GST_OBJECT_UNLOCK (self);
+  return !told && !gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (self))
+      && gst_cuda_convolve_settings_passes_buffers (self->settings);
+}
+
+/*
+ * Asks the neighbours for another allocation where the last one has fewer buffers than the element and downstream are to
+ * keep.
+ */
 static void
 agree_on_more (GstCudaConvolve *self)
 {
-  if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SINK))
+  if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SINK) || must_tell_of_passing (self))
     gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
   if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SRC))
     gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));

@@ -122,19 +122,45 @@ count_held (GstCudaConvolve *self)
   return gst_cuda_convolve_settings_get_frames_in_flight (self->settings) - 1;
 }
 
+static void
+set_asked_to_pass (GstCudaConvolve *self, gboolean passes)
+{
+  GST_OBJECT_LOCK (self);
+  self->asked_to_pass = passes;
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* The buffers that the output's pool has at least: those that downstream asked for, and those that the element keeps. */
+static guint
+count_lent (GstQuery *decide_query)
+{
+  guint least = 0;
+
+  if (gst_query_get_n_allocation_pools (decide_query) > 0)
+    gst_query_parse_nth_allocation_pool (decide_query, 0, NULL, NULL, &least, NULL);
+  return least;
+}
+
+/*
+ * Where only regions change, frames go on in upstream's buffers. Upstream then needs as many of them as downstream and the
+ * element keep together.
+ */
 static gboolean
 propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   guint held = count_held (self);
+  gboolean passes = gst_cuda_convolve_settings_passes_buffers (self->settings);
 
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
   if (!parent_class->propose_allocation (trans, decide_query, query))
     return FALSE;
   if (!decide_query) /* passthrough: downstream has answered */
     return TRUE;
-  if (!gst_cuda_convolve_propose_pool (query, self->device, self->errors, held))
+  if (!gst_cuda_convolve_propose_pool (query, self->device, self->errors,
+          passes ? MAX (held, count_lent (decide_query)) : held))
     return FALSE;
+  set_asked_to_pass (self, passes);
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, held);
   return TRUE;
 }

@@ -140,6 +140,18 @@ gst_cuda_convolve_settings_get_frames_in_flight (GstCudaConvolveSettings *settin
   return frames;
 }
 
+gboolean
+gst_cuda_convolve_settings_passes_buffers (GstCudaConvolveSettings *settings)
+{
+  gboolean passes;
+
+  GST_OBJECT_LOCK (settings->element);
+  passes = settings->applied.region.apply_to != CONVOLVE_APPLY_TO_FRAME
+      && !convolve_layer_settings_has_layer (&settings->applied.layer);
+  GST_OBJECT_UNLOCK (settings->element);
+  return passes;
+}
+
 const ConvolveProperties *
 gst_cuda_convolve_settings_get_used (GstCudaConvolveSettings *settings)
 {

@@ -592,6 +592,7 @@ typedef struct
   const Change *changes;
   GstElement *element, *filter;
   guint pushed, received;
+  GQueue kept; /* by the sink */
 } Play;
 
 static void
@@ -618,10 +619,17 @@ change_settings (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* The sink keeps all buffers but one of those that it asked for, the latest ones. */
 static GstPadProbeReturn
 count_received (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
-  ((Play *) data)->received++;
+  Play *play = data;
+
+  play->received++;
+  if (play->strict && play->lent > 1)
+    g_queue_push_tail (&play->kept, gst_buffer_ref (GST_PAD_PROBE_INFO_BUFFER (probe)));
+  while (play->kept.length + 1 > MAX (1, play->lent))
+    gst_buffer_unref (g_queue_pop_head (&play->kept));
   return GST_PAD_PROBE_OK;
 }
 
@@ -707,6 +715,7 @@ play_to_end (Play *play, const Change *again)
     fail_unless_equals_int (play->received, 60);
     gst_message_unref (message);
     gst_element_set_state (pipeline, GST_STATE_NULL);
+    g_queue_clear_full (&play->kept, (GDestroyNotify) gst_buffer_unref);
   }
   gst_object_unref (play->element);
   gst_object_unref (play->filter);
@@ -750,6 +759,30 @@ GST_START_TEST (test_passthrough_begins)
     play_to_end (&(Play){ .line = "mask=box", .lent = lent, .strict = TRUE, .changes = turns }, NULL);
     play_to_end (&(Play){ .line = "mask=identity", .lent = lent, .strict = TRUE, .changes = none }, NULL);
   }
+}
+GST_END_TEST;
+
+/*
+ * Where only regions change, frames go on in upstream's buffers, so that upstream is asked for those that downstream keeps,
+ * too: from the start, and when regions begin while frames run.
+ */
+GST_START_TEST (test_regions_pass_buffers)
+{
+  static const Change begin[] = { { 20, "apply-to", "regions" }, { 0, NULL, NULL } };
+  static const Change none[] = { { 0, NULL, NULL } };
+  static const gchar *const effects[] = { "regions=\"0,0,8,8\" region-effect=fill", "" };
+
+  for (guint lent = 2; lent <= 4; lent++)
+    for (guint i = 0; i < G_N_ELEMENTS (effects); i++)
+      for (guint frames = 1; frames <= 3; frames += 2) {
+        g_autofree gchar *on_cpu = g_strdup_printf ("kernel-variant=cpu apply-to=regions %s", effects[i]);
+        g_autofree gchar *on_device = g_strdup_printf ("apply-to=regions frames-in-flight=%u %s", frames, effects[i]);
+        g_autofree gchar *later = g_strdup_printf ("kernel-variant=cpu frames-in-flight=%u %s", frames, effects[i]);
+
+        play_to_end (&(Play){ .line = on_cpu, .lent = lent, .strict = TRUE, .changes = none }, NULL);
+        play_to_end (&(Play){ .line = on_device, .lent = lent, .strict = TRUE, .changes = none }, NULL);
+        play_to_end (&(Play){ .line = later, .lent = lent, .strict = TRUE, .changes = begin }, NULL);
+      }
 }
 GST_END_TEST;
 
@@ -866,6 +899,7 @@ memory_suite (void)
   tcase_add_test (tc, test_tee);
   tcase_add_test (tc, test_more_in_flight);
   tcase_add_test (tc, test_passthrough_begins);
+  tcase_add_test (tc, test_regions_pass_buffers);
   tcase_add_test (tc, test_agreed);
   tcase_add_test (tc, test_passthrough);
   tcase_add_test (tc, test_query_with_allocator);
