@@ -46,7 +46,8 @@ offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 
 /*
  * Upstream gets as many buffers as the element asks for, and those that upstream needs itself: one that is being drawn, and in
- * a queue three more.
+ * a queue three more. One more lets the stream go on where a pad forgets that it is to negotiate anew: GStreamer sets that flag
+ * without the pad's lock, and a flush sets another flag in the same word. check_memory does without it.
  */
 static GstPadProbeReturn
 limit_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
@@ -61,7 +62,7 @@ limit_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
     return GST_PAD_PROBE_OK;
   gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
   if (max == 0)
-    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, min + (stream->has_queue ? 4 : 1));
+    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, min + (stream->has_queue ? 5 : 2));
   gst_clear_object (&pool);
   return GST_PAD_PROBE_OK;
 }

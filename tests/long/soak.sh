@@ -11,7 +11,7 @@
 #   caps       CUDACONVOLVE_SOAK_CAPS       changes of caps; 1,000
 #   seeks      CUDACONVOLVE_SOAK_SEEKS      seconds of seeks and flushes; 60
 #   frames     CUDACONVOLVE_SOAK_FRAMES     frames in system memory; 1,000,000
-#   elements   CUDACONVOLVE_SOAK_ELEMENTS   frames of each of forty elements at once; 2,000
+#   elements   CUDACONVOLVE_SOAK_ELEMENTS   frames of each of forty elements at once; 20,000
 #   processes  CUDACONVOLVE_SOAK_PROCESSES  changes of the mask in each of four processes at once; 10,000
 #   cuda       CUDACONVOLVE_SOAK_CUDA       frames in CUDA memory, on a GPU alone; 10,000,000
 #
@@ -28,7 +28,7 @@ amount () {
     caps) echo "${CUDACONVOLVE_SOAK_CAPS:-1000}" ;;
     seeks) echo "${CUDACONVOLVE_SOAK_SEEKS:-60}" ;;
     frames) echo "${CUDACONVOLVE_SOAK_FRAMES:-1000000}" ;;
-    elements) echo "${CUDACONVOLVE_SOAK_ELEMENTS:-2000}" ;;
+    elements) echo "${CUDACONVOLVE_SOAK_ELEMENTS:-20000}" ;;
     processes) echo "${CUDACONVOLVE_SOAK_PROCESSES:-10000}" ;;
     cuda) echo "${CUDACONVOLVE_SOAK_CUDA:-10000000}" ;;
     *)

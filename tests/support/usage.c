@@ -134,7 +134,7 @@ read_device (void)
  */
 static const Figure figures[] = {
   { .name = "resident memory", .unit = "KiB", .read = read_resident, .bound = 6 * 1024, .is_memory = TRUE },
-  { .name = "heap in use", .unit = "KiB", .read = read_heap, .bound = 256, .is_memory = TRUE },
+  { .name = "heap in use", .unit = "KiB", .read = read_heap, .bound = 1024, .is_memory = TRUE },
   { .name = "GPU memory", .unit = "KiB", .read = read_device, .bound = 8 * 1024, .is_memory = TRUE, .is_device = TRUE },
   { .name = "threads", .unit = "", .read = read_threads, .bound = 6 },
   { .name = "file descriptors", .unit = "", .read = read_files, .bound = 2 },
