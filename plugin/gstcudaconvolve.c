@@ -84,8 +84,9 @@ forget_allocation (GstCudaConvolve *self)
 }
 
 /*
- * In passthrough downstream answers upstream's allocation query, and otherwise this element does. So upstream has to ask
- * again: downstream may keep more buffers than this element had asked for, and a pool without more would then be empty for ever.
+ * In passthrough downstream answers upstream's allocation query, and otherwise this element does. So upstream has to
+ * ask again: downstream may keep more buffers than this element had asked for, and a pool without more would then stay
+ * empty.
  */
 static void
 switch_passthrough (GstCudaConvolve *self, gboolean passthrough)

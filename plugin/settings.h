@@ -54,7 +54,7 @@ gboolean gst_cuda_convolve_settings_has_layer (GstCudaConvolveSettings *settings
 /* How many frames are to be in flight, by the settings that the next frame uses. */
 guint gst_cuda_convolve_settings_get_frames_in_flight (GstCudaConvolveSettings *settings);
 
-/* Whether frames without a box, or with boxes that are changed in place, go on in their own buffers; by the same settings. */
+/* Whether frames may go on in their own buffers, because only regions are changed, in place; by the same settings. */
 gboolean gst_cuda_convolve_settings_passes_buffers (GstCudaConvolveSettings *settings);
 
 G_END_DECLS

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Long and hard use of the element: soak [PART[=AMOUNT]...]. What the process uses must stay flat, the frames at the end must
- * be right, and nothing may post an error or write a critical message. Without an amount each part is short.
+ * Long and hard use of the element: soak [PART[=AMOUNT]...]. What the process uses must stay flat, the frames at the
+ * end must be right, and nothing may post an error or write a critical message. Without an amount each part is short.
  * tests/long/soak.sh has the long amounts.
  *
- * CUDACONVOLVE_SEED=N repeats a run. CUDACONVOLVE_VARIANT=NAME sets kernel-variant. CUDACONVOLVE_OVER_DEVICE=1 says that the
- * plugin has the fake device. Exits with 0, with 1 after a fault, and with 77 where no part that was asked for can run here.
+ * CUDACONVOLVE_SEED=N repeats a run. CUDACONVOLVE_VARIANT=NAME sets kernel-variant. CUDACONVOLVE_OVER_DEVICE=1 says
+ * that the plugin has the fake device. Exits with 0, with 1 after a fault, and with 77 where no part that was asked
+ * for can run here.
  */
 #include "element/soak.h"
 

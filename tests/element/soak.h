@@ -60,9 +60,9 @@ void setting_apply (const Setting *setting, GstElement *element);
 typedef struct _Play Play;
 
 /*
- * The pipeline of a launch line with an element c and a sink named sink. Errors and warnings on the bus count as faults, as
- * does a frame whose time is before that of the frame before, unless a flush or a segment lies between. Where nothing
- * comes for a minute, the program says so and ends.
+ * The pipeline of a launch line with an element c and a sink named sink. Errors and warnings on the bus count as
+ * faults, as does a frame whose time is before that of the frame before, unless a flush or a segment lies between.
+ * Where nothing comes for a minute, the program says so and ends.
  */
 Play *play_new (const gchar *line);
 void play_free (Play *play);
@@ -81,8 +81,8 @@ void play_wait_end (Play *play);
 guint64 play_frames (Play *play); /* that came so far */
 
 /*
- * Keeps a frame from the sink after so many frames that pass; play_wait_held() waits for that frame. Nothing is computed
- * then until play_release(). play_hold() takes the next frame, and waits.
+ * Keeps a frame from the sink after so many frames that pass; play_wait_held() waits for that frame. Nothing is
+ * computed then until play_release(). play_hold() takes the next frame, and waits.
  */
 void play_hold_after (Play *play, guint frames);
 void play_wait_held (Play *play);
@@ -90,8 +90,8 @@ void play_hold (Play *play);
 void play_release (Play *play);
 
 /*
- * Collects so many frames from now on, and anew after a flush; waits for them or for the end of the stream, and returns
- * their checksum.
+ * Collects so many frames from now on, and anew after a flush; waits for them or for the end of the stream, and
+ * returns their checksum.
  */
 void play_collect (Play *play, guint frames);
 gchar *play_checksum (Play *play);

@@ -57,8 +57,8 @@ restart (Play *play)
 }
 
 /*
- * Forty pipelines run until each has made so many frames, while one after the other is stopped and started again. At the end
- * each must give what its line gives when it runs alone.
+ * Forty pipelines run until each has made so many frames, while one after the other is stopped and started again. At
+ * the end each must give what its line gives when it runs alone.
  */
 void
 soak_elements (guint64 frames)
@@ -70,6 +70,7 @@ soak_elements (guint64 frames)
   guint restarts = 0;
   Usage *usage = soak_usage_new (frames);
 
+  usage_allow (usage, 24 * 1024);
   for (guint k = 0; k < ELEMENTS; k++) {
     Play *alone;
 
@@ -143,8 +144,8 @@ run_child (gpointer data)
 }
 
 /*
- * Each process changes masks while frames run, as the part masks does, with the same seed. All must end well. Memory of the
- * GPU that all of them took must be free again when they have ended.
+ * Each process changes masks while frames run, as the part masks does, with the same seed. All must end well. Memory
+ * of the GPU that all of them took must be free again when they have ended.
  */
 void
 soak_processes (guint64 changes)
@@ -216,7 +217,10 @@ upload (GstSample **samples)
   gst_object_unref (pipeline);
 }
 
-/* Buffers of its own over the memory of the uploaded frames, so that a source has nothing to draw and nothing to copy. */
+/*
+ * Buffers of its own over the memory of the uploaded frames, so that a source has nothing to draw and nothing to
+ * copy.
+ */
 static void
 push_frame (GstAppSrc *source, GstSample *const *samples, guint64 number)
 {

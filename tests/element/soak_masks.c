@@ -267,8 +267,8 @@ fresh_checksum (const Setting *setting)
 }
 
 /*
- * Each change is one of 200 settings, and the next change comes when a frame has left that was begun later. Every 50th
- * setting, and the last one, must give what a pipeline of that setting alone gives.
+ * Each change is one of 200 settings, and the next change comes when a frame has left that was begun later. Every
+ * 50th setting, and the last one, must give what a pipeline of that setting alone gives.
  */
 void
 soak_masks (guint64 changes)

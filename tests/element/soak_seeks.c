@@ -45,9 +45,10 @@ offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 }
 
 /*
- * Upstream gets as many buffers as the element asks for, and those that upstream needs itself: one that is being drawn, and in
- * a queue three more. One more lets the stream go on where a pad forgets that it is to negotiate anew: GStreamer sets that flag
- * without the pad's lock, and a flush sets another flag in the same word. check_memory does without it.
+ * Upstream gets as many buffers as the element asks for, and those that upstream needs itself: one that is being
+ * drawn, and in a queue three more. One more lets the stream go on where a pad forgets that it is to negotiate anew:
+ * GStreamer sets that flag without the pad's lock, and a flush sets another flag in the same word. check_memory does
+ * without it.
  */
 static GstPadProbeReturn
 limit_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
@@ -229,7 +230,7 @@ seek_for (const gchar *source, gboolean is_test, gboolean has_queue, guint64 len
   add_probes (&stream);
   play_or_pause (&stream, TRUE, TRUE);
   seek (&stream, 0);
-  /* A decoder has frames of its own under way, more or fewer of them. */
+  /* A decoder has large frames and threads of its own. */
   if (!is_test)
     usage_allow (usage, 16 * 1024);
   while ((done = (g_get_monotonic_time () - start) / 1000) < length || !usage_is_enough (usage)) {

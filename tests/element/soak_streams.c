@@ -45,8 +45,8 @@ wander (Play *play)
 }
 
 /*
- * A cycle begins and ends in NULL. Half of the cycles play to the end, and all frames must be right. The other half stop
- * after some frames, with frames under way. Half of these go to other states before.
+ * A cycle begins and ends in NULL. Half of the cycles play to the end, and all frames must be right. The other half
+ * stop after some frames, with frames under way. Half of these go to other states before.
  */
 void
 soak_states (guint64 cycles)
@@ -142,7 +142,10 @@ set_caps (Play *play, guint k)
   soak_fail ("no frame has the new caps %s", wanted);
 }
 
-/* Each change of caps waits for a frame that has them; then some frames must be those of a pipeline with these caps alone. */
+/*
+ * Each change of caps waits for a frame that has them; then some frames must be those of a pipeline with these caps
+ * alone.
+ */
 void
 soak_caps (guint64 changes)
 {

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Long and hard use of the element: sh tests/long/soak.sh [PART...]
 #
-# What the process uses must stay flat, the last frames must be those of a new pipeline, and nothing may post an error or write
-# a critical message. Each part runs on the CPU, over the fake device, and on a GPU where there is one, in build-soak/. Parts, and
-# the variable that sets the amount of each:
+# What the process uses must stay flat, the last frames must be those of a new pipeline, and nothing may post an error
+# or write a critical message. Each part runs on the CPU, over the fake device, and on a GPU where there is one, in
+# build-soak/. Parts, and the variable that sets the amount of each:
 #
 #   states     CUDACONVOLVE_SOAK_STATES     cycles from NULL to PLAYING and back; 10,000
 #   masks      CUDACONVOLVE_SOAK_MASKS      changes of the mask while frames run; 100,000

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The element under ThreadSanitizer: sh tests/long/tsan.sh [TEST...]
 #
-# ThreadSanitizer sees only the locks of code that was built with it. So GLib, GStreamer and GStreamer's base plugins are built
-# with -fsanitize=thread from Debian's sources, once, in a cache folder. The project is then built against them in
-# build-tsan-element/, and its tests of the element run there, each race being a failure. TEST is a name of `meson test`;
-# without one all tests of the suites element and soak run.
+# ThreadSanitizer sees only the locks of code that was built with it. So GLib, GStreamer and GStreamer's base plugins
+# are built with -fsanitize=thread from Debian's sources, once, in a cache folder. The project is then built against
+# them in build-tsan-element/, and its tests of the element run there, each race being a failure. TEST is a name of
+# `meson test`; without one those run that are listed at the end. They take about an hour on two cores.
 #
 # CUDACONVOLVE_TSAN   folder with the libraries; default: cudaconvolve/tsan in the user's cache
 #
@@ -62,8 +62,8 @@ download () {
   cd "$top"
 }
 
-# build_library SOURCE OPTION...: builds and installs one of the three. The programs that run in a build are instrumented, too:
-# what is found in them is of no interest.
+# build_library SOURCE OPTION...: builds and installs one of the three. The programs that run in a build are
+# instrumented, too: what is found in them is of no interest.
 build_library () {
   source=$(echo "$cache"/src/"$1"-[0-9]*/)
   shift

@@ -129,8 +129,9 @@ read_device (void)
 }
 
 /*
- * The heap is exact. Resident memory also has what malloc() keeps for later, in pieces that depend on how threads take turns.
- * A GPU's memory is given out in blocks of 2 MiB. GLib and GStreamer keep threads for a while that have nothing to do.
+ * The heap is exact. Resident memory also has what malloc() keeps for later, in pieces that depend on how threads
+ * take turns. A GPU's memory is given out in blocks of 2 MiB. GLib and GStreamer keep threads for a while that have
+ * nothing to do.
  */
 static const Figure figures[] = {
   { .name = "resident memory", .unit = "KiB", .read = read_resident, .bound = 6 * 1024, .is_memory = TRUE },
@@ -155,7 +156,7 @@ struct _Usage
   gchar *name;
   guint64 operations, next;
   gboolean device;
-  gdouble noise; /* KiB that memory may grow by besides */
+  guint kept; /* KiB of resident memory that malloc() may keep besides */
   GArray *samples;
 };
 
@@ -193,7 +194,7 @@ usage_sample (Usage *usage, guint64 done)
 void
 usage_allow (Usage *usage, guint kib)
 {
-  usage->noise = kib;
+  usage->kept = kib;
 }
 
 gboolean
@@ -230,7 +231,7 @@ judge (const Usage *usage, guint index)
   const Sample *first = &g_array_index (usage->samples, Sample, 0);
   const Sample *last = &g_array_index (usage->samples, Sample, usage->samples->len - 1);
   gdouble slope = find_slope (usage->samples, index), largest = 0, growth;
-  gdouble bound = figure->bound + (figure->is_memory ? usage->noise : 0);
+  gdouble bound = figure->bound + (figure->read == read_resident ? usage->kept : 0);
   gboolean judged = !(SANITIZED && figure->is_memory) && (usage->device || !figure->is_device);
 
   for (guint i = 0; i < usage->samples->len; i++)

@@ -11,12 +11,15 @@
 typedef struct _Usage Usage;
 
 /*
- * For so many operations, named as in "states". The first fifth of the operations is the warm-up. Memory of the GPU is
- * judged where device is set: other processes on the same GPU would be counted too.
+ * For so many operations, named as in "states". The first fifth of the operations is the warm-up. Memory of the GPU
+ * is judged where device is set: other processes on the same GPU would be counted too.
  */
 Usage *usage_new (const gchar *name, guint64 operations, gboolean device);
 
-/* Memory of others in the process is not flat: it may seem to grow by so much more. */
+/*
+ * With many threads, or large blocks, malloc() keeps more of what was freed: so much more resident memory may be
+ * added.
+ */
 void usage_allow (Usage *usage, guint kib);
 
 /* Whether there are enough samples for a line. */
@@ -27,9 +30,10 @@ gboolean usage_is_due (const Usage *usage, guint64 done);
 void usage_sample (Usage *usage, guint64 done);
 
 /*
- * Prints a row for each figure: at the start, at the end, the largest, the slope of a straight line through all of them for
- * 1,000 operations, and what that line grows from the first to the last sample. FALSE where a line grows by more than
- * its bound, which the row shows. Frees usage. Under a sanitizer, which keeps freed memory, memory is printed and not judged.
+ * Prints a row for each figure: at the start, at the end, the largest, the slope of a straight line through all of
+ * them for 1,000 operations, and what that line grows from the first to the last sample. FALSE where a line grows by
+ * more than its bound, which the row shows. Frees usage. Under a sanitizer, which keeps freed memory, memory is
+ * printed and not judged.
  */
 gboolean usage_end (Usage *usage);
 
