@@ -83,9 +83,9 @@ build_prefix () {
   build_library gstreamer1.0 --auto-features=disabled -Dcheck=enabled -Dtools=enabled -Dptp-helper-permissions=none
   build_library gst-plugins-base1.0 --auto-features=disabled -Dapp=enabled -Dcompositor=enabled -Dplayback=enabled \
     -Dtypefind=enabled -Dvideoconvertscale=enabled -Dvideorate=enabled -Dvideotestsrc=enabled
-  # Plugins that only decode or crop what the tests feed in. Not instrumented: their locks are GLib's, which are.
+  # Plugins that only decode, crop or colour what the tests feed in. Not instrumented: their locks are GLib's, which are.
   mkdir -p "$prefix/plain"
-  for plugin in isomp4 videoparsersbad libav jpeg videocrop; do
+  for plugin in isomp4 videoparsersbad libav jpeg videocrop videofilter; do
     cp "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgst$plugin.so" "$prefix/plain"
   done
   echo "$recipe" >"$prefix/recipe"
