@@ -41,6 +41,9 @@ start_play (guint k, const Setting *setting)
 static void
 sample_all (Play **plays, Usage *usage, guint64 done)
 {
+  /* An element that was just started does not yet use what it will use. */
+  for (guint k = 0; k < ELEMENTS; k++)
+    play_wait_frames (plays[k], UNDER_WAY);
   for (guint k = 0; k < ELEMENTS; k++)
     play_hold (plays[k]);
   usage_sample (usage, done);

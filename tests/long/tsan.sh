@@ -85,7 +85,7 @@ build_prefix () {
     -Dtypefind=enabled -Dvideoconvertscale=enabled -Dvideorate=enabled -Dvideotestsrc=enabled
   # Plugins that only decode, crop or colour what the tests feed in. Not instrumented: their locks are GLib's, which are.
   mkdir -p "$prefix/plain"
-  for plugin in isomp4 videoparsersbad libav jpeg videocrop videofilter; do
+  for plugin in isomp4 jpeg libav png videobox videocrop videofilter videoparsersbad; do
     cp "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgst$plugin.so" "$prefix/plain"
   done
   echo "$recipe" >"$prefix/recipe"
