@@ -73,7 +73,7 @@ soak_elements (guint64 frames)
   guint restarts = 0;
   Usage *usage = soak_usage_new (frames);
 
-  usage_allow (usage, 24 * 1024);
+  usage_allow (usage, 24 * 1024, 0);
   for (guint k = 0; k < ELEMENTS; k++) {
     Play *alone;
 

@@ -232,7 +232,7 @@ seek_for (const gchar *source, gboolean is_test, gboolean has_queue, guint64 len
   seek (&stream, 0);
   /* A decoder has large frames and threads of its own. */
   if (!is_test)
-    usage_allow (usage, 16 * 1024);
+    usage_allow (usage, 16 * 1024, 8 * 1024);
   while ((done = (g_get_monotonic_time () - start) / 1000) < length || !usage_is_enough (usage)) {
     act (&stream);
     if (usage_is_due (usage, done))

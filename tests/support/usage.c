@@ -156,7 +156,7 @@ struct _Usage
   gchar *name;
   guint64 operations, next;
   gboolean device;
-  guint kept; /* KiB of resident memory that malloc() may keep besides */
+  guint resident, heap; /* KiB by which these may grow besides */
   GArray *samples;
 };
 
@@ -192,9 +192,10 @@ usage_sample (Usage *usage, guint64 done)
 }
 
 void
-usage_allow (Usage *usage, guint kib)
+usage_allow (Usage *usage, guint resident, guint heap)
 {
-  usage->kept = kib;
+  usage->resident = resident;
+  usage->heap = heap;
 }
 
 gboolean
@@ -231,7 +232,8 @@ judge (const Usage *usage, guint index)
   const Sample *first = &g_array_index (usage->samples, Sample, 0);
   const Sample *last = &g_array_index (usage->samples, Sample, usage->samples->len - 1);
   gdouble slope = find_slope (usage->samples, index), largest = 0, growth;
-  gdouble bound = figure->bound + (figure->read == read_resident ? usage->kept : 0);
+  gdouble bound = figure->bound + (figure->read == read_resident ? usage->resident : 0)
+      + (figure->read == read_heap ? usage->heap : 0);
   gboolean judged = !(SANITIZED && figure->is_memory) && (usage->device || !figure->is_device);
 
   for (guint i = 0; i < usage->samples->len; i++)

@@ -17,10 +17,10 @@ typedef struct _Usage Usage;
 Usage *usage_new (const gchar *name, guint64 operations, gboolean device);
 
 /*
- * With many threads, or large blocks, malloc() keeps more of what was freed: so much more resident memory may be
- * added.
+ * So many KiB more may be added: to resident memory, because malloc() keeps more of what was freed where there are many
+ * threads or large blocks; and to the heap, where others in the process do not use the same all the time.
  */
-void usage_allow (Usage *usage, guint kib);
+void usage_allow (Usage *usage, guint resident, guint heap);
 
 /* Whether there are enough samples for a line. */
 gboolean usage_is_enough (const Usage *usage);
