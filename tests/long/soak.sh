@@ -19,7 +19,14 @@
 set -eu
 cd "$(dirname "$0")/../.."
 top=$PWD
+
+# nvcc takes long, and without a GPU nothing would run what it makes.
+gpu=
 build=$top/build-soak
+if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
+  gpu=yes
+  build=$top/build-soak-cuda
+fi
 
 amount () {
   case $1 in
@@ -58,16 +65,12 @@ run_part () {
 for part in "$@"; do
   amount "$part" >/dev/null
 done
-[ -f "$build/build.ninja" ] || meson setup "$build" -Dexamples=false
+[ -f "$build/build.ninja" ] || meson setup "$build" -Dexamples=false "-Dcuda=$([ "$gpu" ] && echo enabled || echo disabled)"
 ninja -C "$build" tests/soak plugin/libgstcudaconvolve.so tests/element/fake/libgstcudaconvolve.so
 
 ran=0
 failed=0
 left_out=0
-gpu=
-if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
-  gpu=yes
-fi
 [ $# -gt 0 ] || set -- states masks caps seeks frames elements processes cuda
 for part in "$@"; do
   if [ "$part" = cuda ]; then
