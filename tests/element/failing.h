@@ -14,7 +14,7 @@ typedef enum
   FAILING_MEMORY,  /* the device has no memory left */
   FAILING_ONCE,    /* an error of one call */
   FAILING_LASTING, /* an error after which all calls fail until the process ends */
-  FAILING_HOST,    /* no call of the device, but an allocation of the element's own code; where it can be made to fail */
+  FAILING_HOST, /* no call of the device, but an allocation of the element's own code; where it can be made to fail */
   FAILING_N_KINDS
 } FailingKind;
 

@@ -9,7 +9,7 @@
 
 enum
 {
-  WALK = 40, /* sizes 1..40 x 1..40 are walked through */
+  WALK = 40,             /* sizes 1..40 x 1..40 are walked through */
   MAX_PRODUCTS = 4000000 /* the most multiplications of one case, for the oracle is slow */
 };
 

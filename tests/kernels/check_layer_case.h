@@ -53,8 +53,8 @@ double check_layer_read (const ConvolveLayer *layer, const unsigned char *at);
 ptrdiff_t check_layer_offset (const ConvolveLayerTensor *tensor, int b, int c, int y, int x);
 
 /* The bytes of memory from the first to the end of the last sample; the tensor has this size. */
-void check_layer_extent (const CheckLayerCase *test, const CheckLayerMemory *memory, int channels, int height, int width,
-    size_t *first, size_t *end);
+void check_layer_extent (const CheckLayerCase *test, const CheckLayerMemory *memory, int channels, int height,
+    int width, size_t *first, size_t *end);
 
 /* The tensor for a copy of the memory that begins at base. */
 ConvolveLayerTensor check_layer_place (const CheckLayerMemory *memory, void *base);
