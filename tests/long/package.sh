@@ -10,14 +10,15 @@
 #   - examples/library/sharpen.c is compiled with what the development package and pkg-config say, and sharpens a picture;
 #   - after purging, no file of the packages and no other file of that name is left.
 #
-# Needs root. The bare systems are kept in CACHE, $HOME/.cache/cudaconvolve without it. MIRROR is Debian's archive.
+# Needs root. The bare systems are kept in CACHE, $HOME/.cache/cudaconvolve without it. MIRROR names an archive of Debian; without it
+# debootstrap's own counts.
 set -eu
 cd "$(dirname "$0")/../.."
 top=$(pwd)
 . "$top/tests/rows/readme.sh"
 . "$top/examples/prepare.sh"
 cache=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cudaconvolve}
-mirror=${MIRROR:-http://deb.debian.org/debian}
+mirror=${MIRROR:-}
 [ $# -gt 0 ] || set -- bookworm trixie
 
 [ "$(id -u)" = 0 ] || { echo "only root can make a bare system"; exit 77; }
@@ -116,9 +117,9 @@ for suite in "$@"; do
   if [ ! -f "$cache/$suite.tar" ]; then
     mkdir -p "$cache"
     rm -rf "$cache/$suite.new"
-    debootstrap --variant=minbase "$suite" "$cache/$suite.new" "$mirror" >out/debootstrap.log 2>&1 || {
+    debootstrap --variant=minbase "$suite" "$cache/$suite.new" ${mirror:+"$mirror"} >out/debootstrap.log 2>&1 || {
       tail -n 5 out/debootstrap.log
-      echo "debootstrap cannot make $suite from $mirror"
+      echo "debootstrap cannot make $suite${mirror:+ from $mirror}"
       exit 77
     }
     tar -C "$cache/$suite.new" -cf "$cache/$suite.tar.new" .
