@@ -587,12 +587,14 @@ check_settings (GstCudaConvolveEngine *engine, const ConvolveProperties *propert
     convolve_mask_clear (&mask);
   if (!bad && !engine->layer)
     convolve_region_settings_check (&properties->region, &properties->mask, &bad);
+  if (!bad)
+    return TRUE;
   if (g_error_matches (bad, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY))
     gst_cuda_convolve_errors_post (engine->errors, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, bad->message,
         NULL);
-  else if (bad)
+  else
     gst_cuda_convolve_errors_post (engine->errors, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, bad->message, NULL);
-  return !bad;
+  return FALSE;
 }
 
 gboolean

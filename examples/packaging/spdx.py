@@ -23,6 +23,7 @@ LICENCES = (('examples/clip.mp4', 'CC0-1.0'),  # examples/clip.txt has its origi
             ('examples/pictures/*.jpg', OWN), ('examples/pictures/*.png', OWN), ('tests/results/*.jpg', OWN),
             ('LICENSE', OWN), ('*.md', OWN), ('*.csv', OWN), ('*.svg', OWN), ('*.json', OWN), ('*.txt', OWN),
             ('tests/*/log-*-expected', OWN), ('tests/analysers/cppcheck.cfg', OWN), ('tests/lsan.supp', OWN),
+            ('tests/fuzz/corpus/*', OWN),
             ('.clang-format', OWN), ('.clang-tidy', OWN), ('.editorconfig', OWN), ('.gitignore', OWN),
             ('examples/packaging/debian/*', OWN))
 # Name, licence, where it is from, relationship of the compiled files, and when.

@@ -278,7 +278,7 @@ run_named (const Options *options)
   bool known = options->check && strcmp (options->check, RANDOM) == 0;
   int failures = 0;
 
-#define RUN(name, call) failures += is_wanted (options, name, &known) ? call : 0
+#define RUN(name, call) failures += is_wanted (options, name, &known) ? (call) : 0
   RUN ("arithmetic", check_arithmetic (seed, check_cases (4000, 40000), stdout));
   RUN ("api", check_fixed_api (stdout));
   RUN ("box", check_box (seed, 400, stdout));
