@@ -148,10 +148,10 @@ convolve_batch_fill (ConvolveBatch *batch, const ConvolvePixel *pixel, const int
 {
   ConvolveWork work = { .kind = CONVOLVE_WORK_FILL, .pixel = *pixel, .plane = *plane };
 
-  memcpy (work.values, values, sizeof (work.values));
   if (convolve_check_part (pixel, plane, error) != CONVOLVE_OK
       || convolve_check_values (pixel, values, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
+  memcpy (work.values, values, pixel->samples * sizeof (*values));
   return add (batch, &work, error);
 }
 
