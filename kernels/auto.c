@@ -212,15 +212,16 @@ fused_tiled (Choice *choice)
   return choice->side > (is_deep (choice) ? 9 : 15) || (choice->side > 9 && is_before_tensor (choice, 9));
 }
 
-/* The side from which transforms are faster than tensor with this number of digits, for masks of one step. */
+/* The side from which transforms are faster than tensor with 1, 2, 3 and more digits, for masks of one step. */
 static int
 side_before_fft_of_one_step (const Choice *choice)
 {
   static const int deep[] = { 57, 37, 29 }, weaved[] = { 77, 55, 45 }, others[] = { 85, 65, 51 };
   const int samples = choice->plan->pixel.samples;
   const ConvolveTensorDigits *digits = choice->answers[INDEX_tensor].found;
+  const int most = sizeof (others) / sizeof (others[0]), count = digits->count < most ? digits->count : most;
 
-  return (is_deep (choice) ? deep : samples == 2 || samples == 3 ? weaved : others)[digits->count - 1];
+  return (is_deep (choice) ? deep : samples == 2 || samples == 3 ? weaved : others)[count - 1];
 }
 
 /*
