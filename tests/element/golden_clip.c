@@ -6,20 +6,19 @@
 
 #include "support/random.h"
 
-/* Of these formats, every word is little-endian. */
+/* Of these formats, every word is little-endian. A word may lie at an odd address. */
 static void
 set_word (guint8 *at, gint depth, guint word)
 {
-  if (depth == 8)
-    *at = word;
-  else
-    GST_WRITE_UINT16_LE (at, word);
+  at[0] = word & 0xff;
+  if (depth > 8)
+    at[1] = word >> 8;
 }
 
 static guint
 word_at (const guint8 *at, gint depth)
 {
-  return depth == 8 ? *at : GST_READ_UINT16_LE (at);
+  return depth == 8 ? at[0] : at[0] | at[1] << 8;
 }
 
 static gint
@@ -73,7 +72,7 @@ golden_add (GChecksum *checksum, const GstVideoInfo *info, GstBuffer *buffer)
       const guint8 *at = (guint8 *) GST_VIDEO_FRAME_COMP_DATA (&frame, c) + y * GST_VIDEO_FRAME_COMP_STRIDE (&frame, c);
 
       for (gint x = 0; x < width; x++)
-        GST_WRITE_UINT16_LE (row + 2 * x, word_at (at + x * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, c), depth));
+        set_word (row + 2 * x, 16, word_at (at + x * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, c), depth));
       g_checksum_update (checksum, row, 2 * width);
     }
   }
