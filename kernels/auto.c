@@ -216,12 +216,19 @@ fused_tiled (Choice *choice)
 static int
 side_before_fft_of_one_step (const Choice *choice)
 {
-  static const int deep[] = { 57, 37, 29 }, weaved[] = { 77, 55, 45 }, others[] = { 85, 65, 51 };
+  enum
+  {
+    DEEP,
+    WEAVED,
+    OTHERS,
+    MOST = 3
+  };
+  static const int sides[][MOST] = { [DEEP] = { 57, 37, 29 }, [WEAVED] = { 77, 55, 45 }, [OTHERS] = { 85, 65, 51 } };
   const int samples = choice->plan->pixel.samples;
   const ConvolveTensorDigits *digits = choice->answers[INDEX_tensor].found;
-  const int most = sizeof (others) / sizeof (others[0]), count = digits->count < most ? digits->count : most;
+  const int kind = is_deep (choice) ? DEEP : samples == 2 || samples == 3 ? WEAVED : OTHERS;
 
-  return (is_deep (choice) ? deep : samples == 2 || samples == 3 ? weaved : others)[count - 1];
+  return sides[kind][digits->count < MOST ? digits->count - 1 : MOST - 1];
 }
 
 /*

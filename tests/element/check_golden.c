@@ -96,6 +96,7 @@ is_shared_on_16_bits (const gchar *preset)
   gboolean shared;
 
   convolve_settings_init (&settings);
+  g_free (settings.mask);
   settings.mask = g_strdup (preset);
   fail_unless (convolve_settings_make_mask (&settings, 1, 1, &mask, NULL));
   plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_ZERO, &mask, "cpu-reference", NULL, NULL);
