@@ -252,35 +252,32 @@ play_frames (Play *play)
   return frames;
 }
 
-/* With the lock. */
+/* With the lock. Each frame is a change, however many are still to come. */
 static void
-wait_for_change (Play *play, gint64 end, const gchar *what)
+wait_for_change (Play *play, const gchar *what)
 {
-  if (!g_cond_wait_until (&play->changed, &play->lock, end))
+  if (!g_cond_wait_until (&play->changed, &play->lock, g_get_monotonic_time () + PATIENCE))
     give_up (play, what);
 }
 
 void
 play_wait_frames (Play *play, guint frames)
 {
-  gint64 end = g_get_monotonic_time () + PATIENCE;
   guint64 wanted;
 
   g_mutex_lock (&play->lock);
   wanted = play->frames + frames;
   while (play->frames < wanted && !play->ended)
-    wait_for_change (play, end, "a frame");
+    wait_for_change (play, "a frame");
   g_mutex_unlock (&play->lock);
 }
 
 void
 play_wait_end (Play *play)
 {
-  gint64 end = g_get_monotonic_time () + PATIENCE;
-
   g_mutex_lock (&play->lock);
   while (!play->ended)
-    wait_for_change (play, end, "the end of the stream");
+    wait_for_change (play, "the end of the stream");
   g_mutex_unlock (&play->lock);
 }
 
@@ -296,11 +293,9 @@ play_hold_after (Play *play, guint frames)
 void
 play_wait_held (Play *play)
 {
-  gint64 end = g_get_monotonic_time () + PATIENCE;
-
   g_mutex_lock (&play->lock);
   while (!play->held)
-    wait_for_change (play, end, "a frame to hold");
+    wait_for_change (play, "a frame to hold");
   g_mutex_unlock (&play->lock);
 }
 
@@ -332,12 +327,11 @@ play_collect (Play *play, guint frames)
 gchar *
 play_checksum (Play *play)
 {
-  gint64 end = g_get_monotonic_time () + PATIENCE;
   gchar *checksum;
 
   g_mutex_lock (&play->lock);
   while (play->collect > 0 && !play->ended)
-    wait_for_change (play, end, "a frame to collect");
+    wait_for_change (play, "a frame to collect");
   play->wanted = play->collect = 0;
   checksum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, play->bytes->data, play->bytes->len);
   g_mutex_unlock (&play->lock);
