@@ -38,7 +38,7 @@ extern "C"
 {
 #endif
 
-/* What the shared library exports: the functions of the public headers. Everything else is hidden. */
+/* The shared library exports the functions between this line and the pop below, and those of the other public headers. */
 #pragma GCC visibility push(default)
 
 #define CONVOLVE_MAX_SIDE 255  /* taps along one side of a mask */

@@ -87,7 +87,10 @@ add_two_products (Ints sums[2], Ints first_pairs, Ints second_pairs, Ints taps)
 #endif
 }
 
-/* The same to two registers of sums by one pair of taps, and to two by another, where others is not NULL. */
+/*
+ * Adds the products of samples in two registers and one pair of taps to sums, and the products of the same samples and
+ * other_taps to others, where others is not NULL.
+ */
 static inline __attribute__ ((always_inline)) void
 add_four_products (Ints sums[2], Ints others[2], Ints first_pairs, Ints second_pairs, Ints taps, Ints other_taps)
 {

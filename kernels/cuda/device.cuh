@@ -101,7 +101,8 @@ public:
 };
 
 /*
- * The same for functions that wait for work or give something back. These do so after a failure, too: copies between the
+ * Every function that waits for a device's work, or gives memory and streams back, begins with a ConvolveExit, which
+ * makes the device's context current as a ConvolveEntry does, but after a failure of the device, too: copies between the
  * host and the device may still be under way, and all that a process does not give back is lost to others until it ends.
  */
 class ConvolveExit

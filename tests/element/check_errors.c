@@ -218,7 +218,7 @@ GST_START_TEST (test_no_device_memory)
   expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "no room",
       "24x16 I420, variant separable");
   fail_unless_equals_int (gst_harness_buffers_received (run.harness), 2);
-  /* What the device had of that frame is done with, so that another frame can begin. */
+  /* The device keeps nothing of the frame that failed, so that another frame can begin. */
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
   run_stop (&run);
 }

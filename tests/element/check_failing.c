@@ -309,7 +309,7 @@ static const Scenario scenarios[] = {
 
 /* --- what is expected --- */
 
-/* What an undisturbed run did. */
+/* The calls and the frames of a run in which nothing failed, for comparison. */
 typedef struct
 {
   gint calls;
@@ -423,7 +423,7 @@ check_run (const Fault *fault, const Play *run, const Reference *reference)
   }
 }
 
-/* The same element starts again, or says after a lasting error that it cannot. */
+/* After the failure, the element starts again; after a lasting error of CUDA it says that it cannot. */
 static void
 check_again (const Fault *fault, Play *run, const Reference *reference)
 {

@@ -192,25 +192,6 @@ write_sample (ConvolveLayerType type, unsigned char *at, double value)
   }
 }
 
-/* The promise for 8 bits holds where out_scale * M is below 2^13. */
-static void
-limit_scale (CheckLayerCase *test, double most)
-{
-  ConvolveLayer *layer = &test->layer;
-  const size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  double worst = 0;
-
-  for (int k = 0; k < layer->filters; k++) {
-    double sum = fabs (test->bias[k]);
-
-    for (size_t i = 0; i < filter_size; i++)
-      sum += fabs (test->weights[k * filter_size + i]) * most;
-    worst = fmax (worst, sum);
-  }
-  if (fabs (layer->out_scale) * worst > 8000)
-    layer->out_scale *= (float) (8000 / (fabs (layer->out_scale) * worst));
-}
-
 static bool
 fill_case (FuzzBytes *bytes, CheckLayerCase *test)
 {
@@ -244,7 +225,7 @@ fill_case (FuzzBytes *bytes, CheckLayerCase *test)
           most = fmax (most, fabs (test->input[n]));
         }
   if (layer->type == CONVOLVE_LAYER_U8)
-    limit_scale (test, most);
+    check_layer_limit_scale (test, most);
   return true;
 }
 
@@ -283,22 +264,6 @@ make_task (const CheckLayerCase *test, unsigned char *source, unsigned char *des
 
 /* --- the comparison --- */
 
-/* N of the promise: the weights of filter k, times the largest weight, times the largest sample. */
-static double
-weights_times_largest (const CheckLayerCase *test, int b, int k)
-{
-  const ConvolveLayer *layer = &test->layer;
-  const size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  const size_t samples = (size_t) layer->channels * test->height * test->width;
-  double weight = 0, sample = 0;
-
-  for (size_t i = 0; i < count; i++)
-    weight = fmax (weight, fabs (test->weights[k * count + i]));
-  for (size_t i = 0; i < samples; i++)
-    sample = fmax (sample, fabs (test->input[b * samples + i]));
-  return count * weight * sample;
-}
-
 /* Whether the sample at `at` keeps the promise, whose M is magnitude and whose e * N is slack. */
 static bool
 is_promised (const ConvolveLayer *layer, double exact, double magnitude, double slack, const unsigned char *at)
@@ -330,7 +295,7 @@ compare (const CheckLayerCase *test, const char *variant, unsigned char *result)
   for (int b = 0; b < test->batch; b++)
     for (int n = 0; n < outputs + test->filled; n++) {
       const int k = layer->first_filter + n;
-      const double slack = n < outputs ? ldexp (weights_times_largest (test, b, k), -36) : 0;
+      const double slack = n < outputs ? ldexp (check_layer_slack (test, b, k), -36) : 0;
 
       oracle.input = test->input + (size_t) b * layer->channels * test->height * test->width;
       oracle.weights = test->weights + (n < outputs ? k : 0) * filter_size;

@@ -144,22 +144,6 @@ judge (const CheckLayerCase *test, double exact, double magnitude, double slack,
   abort ();
 }
 
-/* N of the promise in convolve_layer.h: weights of filter k, times the largest weight, times the largest sample. */
-static double
-weights_times_largest (const CheckLayerCase *test, int b, int k)
-{
-  const ConvolveLayer *layer = &test->layer;
-  size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  size_t samples = (size_t) layer->channels * test->height * test->width;
-  double weight = 0, sample = 0;
-
-  for (size_t i = 0; i < count; i++)
-    weight = fmax (weight, fabs (test->weights[k * count + i]));
-  for (size_t i = 0; i < samples; i++)
-    sample = fmax (sample, fabs (test->input[b * samples + i]));
-  return count * weight * sample;
-}
-
 /*
  * Compares all samples of the result with the oracle. Each sample is overwritten with the canary byte after its
  * comparison, so that at the end all bytes must be canaries. False after a failure, which is printed.
@@ -178,7 +162,7 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
   for (int b = 0; b < test->batch; b++)
     for (int n = 0; n < outputs + test->filled; n++) {
       int k = layer->first_filter + n;
-      double slack = n < outputs ? ldexp (weights_times_largest (test, b, k), mixes ? -19 : -36) : 0;
+      double slack = n < outputs ? ldexp (check_layer_slack (test, b, k), mixes ? -19 : -36) : 0;
 
       oracle.input = test->input + (size_t) b * layer->channels * test->height * test->width;
       oracle.weights = test->weights + (n < outputs ? k : 0) * filter_size;

@@ -90,6 +90,39 @@ check_layer_extent (const CheckLayerCase *test, const CheckLayerMemory *memory, 
     }
 }
 
+void
+check_layer_limit_scale (CheckLayerCase *test, double most)
+{
+  ConvolveLayer *layer = &test->layer;
+  size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  double worst = 0;
+
+  for (int k = 0; k < layer->filters; k++) {
+    double sum = fabs (test->bias[k]);
+
+    for (size_t i = 0; i < filter_size; i++)
+      sum += fabs (test->weights[k * filter_size + i]) * most;
+    worst = fmax (worst, sum);
+  }
+  if (fabs (layer->out_scale) * worst > 8000)
+    layer->out_scale *= (float) (8000 / (fabs (layer->out_scale) * worst));
+}
+
+double
+check_layer_slack (const CheckLayerCase *test, int b, int k)
+{
+  const ConvolveLayer *layer = &test->layer;
+  size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  size_t samples = (size_t) layer->channels * test->height * test->width;
+  double weight = 0, sample = 0;
+
+  for (size_t i = 0; i < count; i++)
+    weight = fmax (weight, fabs (test->weights[k * count + i]));
+  for (size_t i = 0; i < samples; i++)
+    sample = fmax (sample, fabs (test->input[b * samples + i]));
+  return count * weight * sample;
+}
+
 ConvolveLayerTensor
 check_layer_place (const CheckLayerMemory *memory, void *base)
 {
@@ -377,20 +410,8 @@ fill_case (CheckRandom *random, CheckLayerCase *test)
           test->input[n] = check_layer_read (layer, at);
           most = fmax (most, fabs (test->input[n]));
         }
-  if (layer->type == CONVOLVE_LAYER_U8) {
-    double worst = 0;
-
-    /* Scales the output so that most values lie near the range of code values. */
-    for (int k = 0; k < layer->filters; k++) {
-      double sum = fabs (test->bias[k]);
-
-      for (size_t i = 0; i < filter_size; i++)
-        sum += fabs (test->weights[k * filter_size + i]) * most;
-      worst = fmax (worst, sum);
-    }
-    if (fabs (layer->out_scale) * worst > 8000)
-      layer->out_scale *= (float) (8000 / (fabs (layer->out_scale) * worst));
-  }
+  if (layer->type == CONVOLVE_LAYER_U8)
+    check_layer_limit_scale (test, most);
   test->first_row = 0;
   test->end_row = 0;
   if (check_random_one_in (random, 4)) {

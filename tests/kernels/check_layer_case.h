@@ -52,6 +52,18 @@ double check_layer_read (const ConvolveLayer *layer, const unsigned char *at);
 /* The offset in bytes, from the start of a CheckLayerMemory, of sample (y, x) of channel c of image b. */
 ptrdiff_t check_layer_offset (const ConvolveLayerTensor *tensor, int b, int c, int y, int x);
 
+/*
+ * Lowers out_scale of an 8-bit layer, whose samples are at most `most` in magnitude, until the promise for 8 bits holds:
+ * out_scale times the largest sum stays below 2^13, and most results lie near the range of code values.
+ */
+void check_layer_limit_scale (CheckLayerCase *test, double most);
+
+/*
+ * N of the promise in convolve_layer.h, for filter k and image b: the number of weights, times the largest weight, times
+ * the largest sample.
+ */
+double check_layer_slack (const CheckLayerCase *test, int b, int k);
+
 /* The bytes of memory from the first to the end of the last sample; the tensor has this size. */
 void check_layer_extent (const CheckLayerCase *test, const CheckLayerMemory *memory, int channels, int height,
     int width, size_t *first, size_t *end);

@@ -90,7 +90,7 @@ main (void)
     EXPECT (count () == 10 && name_of () && strcmp (name_of (), "cuManyArguments") == 0);
   }
 
-  /* What could not be taken is not held; all calls fail after an error that lasts, until the next test. */
+  /* An allocation that failed does not count as held. After a lasting error all calls fail, until the next test. */
   begin (2, FAILING_LASTING);
   EXPECT (alloc (&memory, 10) == 0);
   EXPECT (alloc (&function, 10) == 700 && held (text, sizeof (text)) == 1);

@@ -33,7 +33,7 @@
 
 typedef int (*Function) (void);
 
-/* What a trampoline stands for. */
+/* The function of the real driver that a trampoline takes the place of. */
 typedef struct
 {
   char name[64];
