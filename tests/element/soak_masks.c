@@ -282,6 +282,11 @@ soak_masks (guint64 changes)
   for (guint i = 0; i < SETTINGS; i++)
     settings[i] = setting_new ();
   play_set_state (play, GST_STATE_PLAYING, TRUE);
+  /* A kernel stays in memory after its first use. Those of the settings are there before the first sample. */
+  for (guint i = 0; i < SETTINGS && !soak_on_fake; i++) {
+    setting_apply (settings[i], play_element (play));
+    play_wait_frames (play, 2);
+  }
   for (guint64 i = 1; i <= changes; i++) {
     guint k = check_random_range (&soak_random, 0, SETTINGS - 1);
 

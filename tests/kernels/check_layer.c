@@ -236,6 +236,7 @@ usage (void)
       "  --host, --device   only the variants of this kind; --device exits 77 where there is none\n"
       "  --variant NAME     only this variant; auto is one too\n"
       "  --cases N          random cases: 5000, or 20000 where CUDACONVOLVE_ALL_CASES is set\n"
+      "  --taken N          random cases until N of them were not refused, instead of --cases\n"
       "  --budget N         products of the largest case, 400000\n"
       "  --seed S           seed of the random cases; the clock gives one where this is left out\n"
       "  --case I           only case I of the seed, on every variant\n"
@@ -276,6 +277,17 @@ make_rows (bool host, ConvolveDevice *device, const char *variant, int *count)
   return rows;
 }
 
+/* Whether another random case is to be run. */
+static bool
+goes_on (const Row *rows, int n_rows, long made, long cases, long taken)
+{
+  long count = 0;
+
+  for (int i = 0; i < n_rows; i++)
+    count += rows[i].cases - rows[i].refused;
+  return taken > 0 ? count < taken : made < cases;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -285,7 +297,7 @@ main (int argc, char **argv)
   ConvolveError error = { 0 };
   bool host = true, on_device = true;
   const char *variant = NULL;
-  long cases = check_cases (5000, 20000), only = -1, budget = 400000, made = 0;
+  long cases = check_cases (5000, 20000), taken = 0, only = -1, budget = 400000, made = 0;
   int n_rows, failures = 0;
   uint64_t seed;
 
@@ -308,6 +320,8 @@ main (int argc, char **argv)
       variant = value, i++;
     else if (strcmp (argv[i], "--cases") == 0)
       cases = strtol (value, NULL, 10), i++;
+    else if (strcmp (argv[i], "--taken") == 0)
+      taken = strtol (value, NULL, 10), i++;
     else if (strcmp (argv[i], "--case") == 0)
       only = strtol (value, NULL, 10), i++;
     else if (strcmp (argv[i], "--budget") == 0)
@@ -330,7 +344,8 @@ main (int argc, char **argv)
     return usage ();
   }
   pool = convolve_pool_new (3, &error);
-  printf ("seed %" PRIu64 ", %ld cases%s\n", seed, cases, pool ? "" : ", without threads");
+  printf ("seed %" PRIu64 ", %ld cases%s%s\n", seed, taken > 0 ? taken : cases,
+      taken > 0 ? " that are not refused" : "", pool ? "" : ", without threads");
   fflush (stdout);
   if (only >= 0) {
     for (int i = 0; i < n_rows; i++)
@@ -338,7 +353,7 @@ main (int argc, char **argv)
   } else {
     if (!variant && !tight)
       failures += check_layer_api ();
-    for (; made < cases && failures < MAX_FAILURES; made++)
+    for (; goes_on (rows, n_rows, made, cases, taken) && failures < MAX_FAILURES; made++)
       failures += !check_case (&rows[made % n_rows], seed, made, budget);
     printf ("\n%-20s %8s %8s %8s  largest error, of what is allowed\n", "variant", "cases", "refused", "failed");
     for (int i = 0; i < n_rows; i++) {

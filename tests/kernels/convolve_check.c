@@ -42,6 +42,7 @@ typedef struct
   bool host, device;     /* the kinds of variants that are checked */
   bool tight;            /* random cases alone, in device memory of exactly the plane's bytes */
   long cases, only_case; /* only_case is -1 where all cases are run */
+  long taken;            /* cases that are run until so many were not refused, or 0 for `cases` of them */
   uint64_t seed;
   const char *variant;
   const char *check; /* the only one of run_named () to run, or NULL */
@@ -59,6 +60,7 @@ usage (FILE *file)
       "  --host, --device   only the variants of this kind; --device exits 77 where there is none\n"
       "  --variant NAME     only this variant; auto is one too\n"
       "  --cases N          random cases: 4000, or 20000 where CUDACONVOLVE_ALL_CASES is set\n"
+      "  --taken N          random cases until N of them were not refused, instead of --cases\n"
       "  --seed S           seed of the random cases; the clock gives one where this is left out\n"
       "  --case I           only case I of the seed, described in words\n"
       "  --tight            random cases alone, in device memory of exactly the plane's bytes: for compute-sanitizer\n"
@@ -132,6 +134,8 @@ read_options (Options *options, int argc, char **argv)
       options->seed = number, i++;
     } else if (strcmp (option, "--cases") == 0 && number <= LONG_MAX) {
       options->cases = (long) number, i++;
+    } else if (strcmp (option, "--taken") == 0 && number <= LONG_MAX) {
+      options->taken = (long) number, i++;
     } else if (strcmp (option, "--case") == 0 && number <= LONG_MAX) {
       options->only_case = (long) number, i++;
     } else if (strcmp (option, "--bench-side") == 0 && number <= CONVOLVE_MAX_SIDE) {
@@ -308,12 +312,24 @@ run_named (const Options *options)
   return failures;
 }
 
+/* Whether another random case is to be run. */
+static bool
+goes_on (const Options *options, const CheckRow *rows, int n_rows, long made)
+{
+  long taken = 0;
+
+  for (int i = 0; i < n_rows; i++)
+    taken += rows[i].cases - rows[i].refused;
+  return options->taken > 0 ? taken < options->taken && made < INT_MAX : made < options->cases;
+}
+
 static int
 run_checks (const Options *options, CheckRow *rows, int n_rows)
 {
   int failures = 0, made = 0;
 
-  printf ("seed %" PRIu64 ", %ld cases\n", options->seed, options->cases);
+  printf ("seed %" PRIu64 ", %ld cases%s\n", options->seed, options->taken > 0 ? options->taken : options->cases,
+      options->taken > 0 ? " that are not refused" : "");
   fflush (stdout);
   if (!options->variant && !options->tight)
     failures += run_named (options);
@@ -329,7 +345,7 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
       break;
   }
 
-  for (; made < options->cases && failures < MAX_FAILURES; made++) {
+  for (; goes_on (options, rows, n_rows, made) && failures < MAX_FAILURES; made++) {
     CheckRow *row = pick_row (options, rows, n_rows, made);
 
     if (run_random (options, row, made, false) == CHECK_FAILED)
