@@ -263,8 +263,29 @@ def undo_cases():
     return table(['setting'] + [case[0] for case in UNDO_CASES], lines)
 
 
+def tests():
+    """The names of the Meson tests and of the parts of tests/long.sh."""
+    names = set()
+    for path in (TOP / 'tests').rglob('meson.build'):
+        names |= set(re.findall(r"'([\w-]+)'", path.read_text(encoding='utf-8')))
+    # One loop names its tests after what is wrong with the driver.
+    return names | {'driver_' + name for name in names}, {path.stem for path in (TOP / 'tests' / 'long').glob('*.sh')}
+
+
+def promises():
+    """What README promises, and the tests that show it; each name must be one of a test."""
+    known, parts = tests()
+    rows = []
+    for row in read('promises.csv'):
+        names, long = row['tests'].split(), row['long'].split()
+        for name in sorted(set(names) - known) + sorted(set(long) - parts):
+            sys.exit(f'tests/results/promises.csv: there is no test {name}')
+        rows.append([row['promise']] + [', '.join(f'`{name}`' for name in some) for some in (names, long)])
+    return table(['promise', 'tests', 'parts of `tests/long.sh`'], rows)
+
+
 TABLES = {'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'pipeline': pipeline, 'ladder': ladder, 'peers': peers,
-          'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases}
+          'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases, 'promises': promises}
 
 
 def main():
