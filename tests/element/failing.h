@@ -27,6 +27,12 @@ void failing_begin (int n, int kind);
 int failing_count (void);
 const char *failing_name (void);
 
+/*
+ * Whether the calls of this thread, from here on, are those of the test itself: they are not counted and do not fail.
+ * Only the stand-in for the driver has this function.
+ */
+void failing_pause (int pause);
+
 /* Describes everything on the device that is not given back, and returns how much that is. */
 int failing_held (char *text, size_t size);
 

@@ -10,6 +10,7 @@ int cuInit (unsigned flags);
 int cuDriverGetVersion (int *version);
 int cuMemAlloc_v2 (void **memory, size_t bytes);
 int cuMemFree_v2 (void *memory);
+int cuCtxPopCurrent_v2 (void **context);
 int cuManyArguments (int a, long b, double c, void *d, float e, long f, long g, long h, double i, long *result);
 int cuGetExportTable (const void **table, const void *id);
 int cuGetProcAddress_v2 (const char *name, void **function, int version, uint64_t flags, int *found);
@@ -40,6 +41,12 @@ int
 cuMemFree_v2 (void *memory)
 {
   free (memory);
+  return 0;
+}
+
+int
+cuCtxPopCurrent_v2 (void **context)
+{
   return 0;
 }
 

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Trampolines of libcuda.c, 16 bytes each. A trampoline keeps all registers that hold arguments, so that it fits every
- * signature: arguments on the stack stay where they are, because the real function is reached by a jump.
+ * signature: arguments on the stack stay where they are, because the real function is reached by a jump. Only a
+ * function that takes or gives back something is called, so that its answer is seen; its arguments fit into registers.
  */
+#include "exported.h"
+
         .text
         .globl  driver_trampolines
         .hidden driver_trampolines
         .balign 16
 driver_trampolines:
         .set    index, 0
-        .rept   2048
+/* The first trampolines have names. */
+#define X(name) .balign 16; .globl name; .type name, @function; name: pushq $index; jmp enter; .set index, index + 1;
+        DRIVER_EXPORTED
+#undef X
+        .rept   2048 - index
         .balign 16
         pushq   $index
         jmp     enter
@@ -58,8 +65,20 @@ enter:
         addq    $200, %rsp
         testq   %r11, %r11
         jz      1f
+        testq   %r10, %r10
+        jnz     2f
         jmp     *%r11
+/* No real function, or a call that is to fail: r10 is the answer. */
 1:      movq    %r10, %rax
+        ret
+/* A call whose answer driver_leave () sees and may replace; r10 says which call it was. */
+2:      pushq   %r10
+        call    *%r11
+        popq    %rdi
+        movl    %eax, %esi
+        subq    $8, %rsp
+        call    driver_leave
+        addq    $8, %rsp
         ret
 
         .section .note.GNU-stack, "", @progbits
