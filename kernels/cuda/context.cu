@@ -30,38 +30,41 @@ static struct
 
 static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool
+static cudaError_t
 find_function (const char *name, void **function)
 {
   cudaDriverEntryPointQueryResult found;
+  cudaError_t code = *function ? cudaSuccess : GET_ENTRY_POINT (name, function, &found);
 
-  return *function || (GET_ENTRY_POINT (name, function, &found) == cudaSuccess && found == cudaDriverEntryPointSuccess);
+  return code != cudaSuccess || *function ? code : cudaErrorInitializationError;
 }
 
-static bool
+static cudaError_t
 find_functions (void)
 {
-  driver.complete = driver.complete
-      || (find_function ("cuCtxPushCurrent", (void **) &driver.push)
-          && find_function ("cuCtxPopCurrent", (void **) &driver.pop)
-          && find_function ("cuDeviceGet", (void **) &driver.device_get)
-          && find_function ("cuDevicePrimaryCtxRetain", (void **) &driver.primary_retain));
-  return driver.complete;
+  cudaError_t code = cudaSuccess;
+
+  if (!driver.complete && (code = find_function ("cuCtxPushCurrent", (void **) &driver.push)) == cudaSuccess
+      && (code = find_function ("cuCtxPopCurrent", (void **) &driver.pop)) == cudaSuccess
+      && (code = find_function ("cuDeviceGet", (void **) &driver.device_get)) == cudaSuccess)
+    code = find_function ("cuDevicePrimaryCtxRetain", (void **) &driver.primary_retain);
+  driver.complete = code == cudaSuccess;
+  return code;
 }
 
 cudaError_t
 convolve_context_of_device (int id, CUcontext *context)
 {
-  cudaError_t code = cudaSuccess;
+  cudaError_t code;
   CUdevice device;
 
   if (id < 0 || id >= MOST_DEVICES)
     return cudaErrorInvalidDevice;
   pthread_mutex_lock (&driver_lock);
-  if (!find_functions ())
-    code = cudaErrorInitializationError;
+  code = find_functions ();
   /* An error has one number in the driver and in the runtime. */
-  else if (!driver.primary[id] && (code = (cudaError_t) driver.device_get (&device, id)) == cudaSuccess)
+  if (code == cudaSuccess && !driver.primary[id]
+      && (code = (cudaError_t) driver.device_get (&device, id)) == cudaSuccess)
     code = (cudaError_t) driver.primary_retain (&driver.primary[id], device);
   *context = driver.primary[id];
   pthread_mutex_unlock (&driver_lock);
