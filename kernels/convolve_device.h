@@ -43,6 +43,12 @@ bool convolve_error_is_lasting (const ConvolveError *error);
  */
 ConvolveStatus convolve_device_find (int id, ConvolveError *error);
 
+/*
+ * Whether CUDA still works in the context that is current on this thread, for those who learn only that a call of others
+ * failed. Errors: DEVICE_FAILED.
+ */
+ConvolveStatus convolve_device_check_current (ConvolveError *error);
+
 /* Opens CUDA device id, or the first one where id is -1. NULL on error: NO_DEVICE, NO_DEVICE_MEMORY, DEVICE_FAILED. */
 ConvolveDevice *convolve_device_new (int id, ConvolveError *error);
 

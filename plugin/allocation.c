@@ -74,15 +74,44 @@ new_pool (Wanted *wanted)
   return pool;
 }
 
-/* Posts that frames in CUDA memory cannot be had, and why. */
+static void
+post_no_frames (GstCudaConvolveErrors *errors, ConvolveError error, const gchar *why)
+{
+  g_autofree gchar *text = g_strdup (why);
+
+  g_snprintf (error.text, sizeof (error.text), "Frames in CUDA memory cannot be allocated: %s.", text);
+  gst_cuda_convolve_errors_post_status (errors, &error);
+}
+
+/*
+ * Posts that there is no context for frames in CUDA memory. GstCuda does not say why, so the device is asked, and
+ * opened where it is there: that fails for the same reason, such as no memory for a context.
+ */
 static void
 post_no_context (GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors)
 {
-  ConvolveError why = { .text = "GStreamer finds no CUDA device" }, error = { .status = CONVOLVE_NO_DEVICE };
+  gint id = gst_cuda_convolve_device_get_id (device);
+  ConvolveError error;
 
-  convolve_device_find (gst_cuda_convolve_device_get_id (device), &why);
-  g_snprintf (error.text, sizeof (error.text), "Frames in CUDA memory cannot be allocated: %s.", why.text);
-  gst_cuda_convolve_errors_post_status (errors, &error);
+  if (convolve_device_find (id, &error) == CONVOLVE_OK) {
+    ConvolveDevice *opened = convolve_device_new (id, &error);
+
+    if (opened)
+      error = (ConvolveError){ .status = CONVOLVE_NO_DEVICE, .text = "GStreamer makes no context of the CUDA device" };
+    g_clear_pointer (&opened, convolve_device_free);
+  }
+  post_no_frames (errors, error, error.text);
+}
+
+void
+gst_cuda_convolve_post_no_cuda_frames (GstCudaConvolveContext *context, GstCudaConvolveErrors *errors)
+{
+  ConvolveError error;
+
+  if (gst_cuda_convolve_cuda_check (context, &error) == CONVOLVE_OK)
+    post_no_frames (errors, (ConvolveError){ .status = CONVOLVE_NO_DEVICE_MEMORY }, "out of device memory");
+  else
+    gst_cuda_convolve_errors_post_status (errors, &error);
 }
 
 /* Fills caps, memory and size. FALSE where the caps are not those of video, or there is no device for them. */
@@ -158,6 +187,11 @@ gst_cuda_convolve_decide_pool (GstQuery *query, GstCudaConvolveDevice *device, G
   if (!pool) {
     wanted.max = 0;
     pool = new_pool (&wanted);
+    /* The base class would activate the pool, and tell of a failure with an error of its own. */
+    if (wanted.cuda && (!pool || !gst_buffer_pool_set_active (pool, TRUE))) {
+      gst_clear_object (&pool);
+      gst_cuda_convolve_post_no_cuda_frames (wanted.context, errors);
+    }
   }
   if (!pool)
     return FALSE;

@@ -30,6 +30,12 @@ gboolean gst_cuda_convolve_is_from_limited_pool (GstBuffer *buffer);
 /* Whether the first structure of caps asks for CUDA memory. */
 gboolean gst_cuda_convolve_caps_are_cuda (GstCaps *caps);
 
+/*
+ * Posts that GstCuda, which does not say why, made no frames in the context. Where CUDA still works there, memory is
+ * what is missing.
+ */
+void gst_cuda_convolve_post_no_cuda_frames (GstCudaConvolveContext *context, GstCudaConvolveErrors *errors);
+
 G_END_DECLS
 
 #endif

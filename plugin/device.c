@@ -65,13 +65,17 @@ working_context (GstCudaConvolveDevice *device)
   return device->in_context ? device->context : NULL;
 }
 
+static ConvolveStatus
+fail_to_enter (ConvolveError *error)
+{
+  *error = (ConvolveError){ .status = CONVOLVE_DEVICE_FAILED, .text = "its context cannot be made current" };
+  return error->status;
+}
+
 ConvolveStatus
 gst_cuda_convolve_device_enter (GstCudaConvolveDevice *device, ConvolveError *error)
 {
-  if (gst_cuda_convolve_cuda_push (working_context (device)))
-    return CONVOLVE_OK;
-  *error = (ConvolveError){ .status = CONVOLVE_DEVICE_FAILED, .text = "its context cannot be made current" };
-  return error->status;
+  return gst_cuda_convolve_cuda_push (working_context (device)) ? CONVOLVE_OK : fail_to_enter (error);
 }
 
 void
@@ -190,6 +194,24 @@ gst_cuda_convolve_device_follow_stream (GstCudaConvolveDevice *device, GstBuffer
   }
   gst_cuda_convolve_stream_clear (&device->stream);
   device->stream = theirs;
+}
+
+GstCudaConvolveContext *
+gst_cuda_convolve_device_get_context (GstCudaConvolveDevice *device)
+{
+  return device->context;
+}
+
+ConvolveStatus
+gst_cuda_convolve_cuda_check (GstCudaConvolveContext *context, ConvolveError *error)
+{
+  ConvolveStatus status;
+
+  if (!gst_cuda_convolve_cuda_push (context))
+    return fail_to_enter (error);
+  status = convolve_device_check_current (error);
+  gst_cuda_convolve_cuda_pop (context);
+  return status;
 }
 
 /* --- opening and closing --- */

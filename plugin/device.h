@@ -92,6 +92,12 @@ gboolean gst_cuda_convolve_device_orders (GstCudaConvolveDevice *device, GstBuff
 /* Page-locks the buffer's host memory for the device, as gst_cuda_convolve_pin_buffer() describes. */
 gboolean gst_cuda_convolve_device_pin (GstCudaConvolveDevice *device, GstBuffer *buffer);
 
+/* Whether CUDA still works in the context; for those who learn only that a call of GstCuda failed. */
+ConvolveStatus gst_cuda_convolve_cuda_check (GstCudaConvolveContext *context, ConvolveError *error);
+
+/* The context that frames in CUDA memory are allocated in, or NULL. */
+GstCudaConvolveContext *gst_cuda_convolve_device_get_context (GstCudaConvolveDevice *device);
+
 G_END_DECLS
 
 #endif

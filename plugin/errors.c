@@ -89,6 +89,17 @@ gst_cuda_convolve_errors_post_from (GstCudaConvolveErrors *errors, GQuark domain
     g_free (debug);
 }
 
+gboolean
+gst_cuda_convolve_errors_any (GstCudaConvolveErrors *errors)
+{
+  gboolean any;
+
+  GST_OBJECT_LOCK (errors->element);
+  any = errors->last != NULL;
+  GST_OBJECT_UNLOCK (errors->element);
+  return any;
+}
+
 static gchar *
 describe_frames (GstCudaConvolveErrors *errors, const ConvolveError *error)
 {

@@ -44,6 +44,9 @@ void gst_cuda_convolve_errors_post_from (GstCudaConvolveErrors *errors, GQuark d
 void gst_cuda_convolve_errors_post_status_from (GstCudaConvolveErrors *errors, const ConvolveError *error,
     const gchar *file, const gchar *function, gint line);
 
+/* Whether an error was posted since the start. */
+gboolean gst_cuda_convolve_errors_any (GstCudaConvolveErrors *errors);
+
 G_END_DECLS
 
 #endif

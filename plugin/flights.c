@@ -171,6 +171,25 @@ map_frame (GstCudaConvolveFlights *flights, const GstCudaConvolvePlans *plans, c
   return TRUE;
 }
 
+/*
+ * A frame could not be mapped. GstCuda, which maps frames in CUDA memory, does not say why; where the device is lost,
+ * the user is told that.
+ */
+static void
+post_not_mapped (GstCudaConvolveFlights *flights, GstBuffer *buffer, gint code, const gchar *text)
+{
+  GstCudaConvolveContext *context = gst_cuda_convolve_cuda_of_buffer (buffer);
+  ConvolveError error;
+
+  if (!context) {
+    gst_cuda_convolve_errors_post (flights->errors, GST_RESOURCE_ERROR, code, text, NULL);
+    return;
+  }
+  if (gst_cuda_convolve_cuda_check (context, &error) == CONVOLVE_OK)
+    error = (ConvolveError){ .status = CONVOLVE_DEVICE_FAILED, .text = "a frame in CUDA memory cannot be mapped" };
+  gst_cuda_convolve_errors_post_status (flights->errors, &error);
+}
+
 static gboolean
 map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvolvePlans *plans)
 {
@@ -181,8 +200,7 @@ map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvol
       || !check_meta (flights, out, flight->output, flight->input ? "output" : "input"))
     return FALSE;
   if (flight->input && !map_frame (flights, plans, in, &flight->in, flight->input, GST_MAP_READ)) {
-    gst_cuda_convolve_errors_post (flights->errors, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
-        "Cannot map a frame to read it.", NULL);
+    post_not_mapped (flights, flight->input, GST_RESOURCE_ERROR_READ, "Cannot map a frame to read it.");
     return FALSE;
   }
   if (flight->input)
@@ -190,8 +208,7 @@ map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvol
   if (!map_frame (flights, plans, out, &flight->out, flight->output, write)) {
     if (flight->input)
       gst_video_frame_unmap (&flight->in.video);
-    gst_cuda_convolve_errors_post (flights->errors, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,
-        "Cannot map a frame to write it.", NULL);
+    post_not_mapped (flights, flight->output, GST_RESOURCE_ERROR_WRITE, "Cannot map a frame to write it.");
     return FALSE;
   }
   if (!flight->input) {

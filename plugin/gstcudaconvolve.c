@@ -34,6 +34,7 @@
  */
 #include "gstcudaconvolve.h"
 
+#include "allocation.h"
 #include "crop.h"
 #include "debug.h"
 #include "formats.h"
@@ -444,6 +445,10 @@ begin_frame (GstCudaConvolve *self, GstBuffer *input)
   switch (gst_cuda_convolve_engine_look (self->engine, input)) {
     case GST_CUDA_CONVOLVE_NEEDS_OUTPUT:
       ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer (trans, input, &output);
+      /* The base class does not tell that a pool of frames in CUDA memory has no more of them. */
+      if (ret == GST_FLOW_ERROR && gst_cuda_convolve_device_get_context (self->device)
+          && !gst_cuda_convolve_errors_any (self->errors))
+        gst_cuda_convolve_post_no_cuda_frames (gst_cuda_convolve_device_get_context (self->device), self->errors);
       /* prepare_output_buffer() may have negotiated new caps. */
       if (ret == GST_FLOW_OK)
         ret = update_plans (self);

@@ -84,6 +84,17 @@ convolve_device_find (int id, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
+ConvolveStatus
+convolve_device_check_current (ConvolveError *error)
+{
+  cudaError_t code = cudaStreamQuery (NULL);
+
+  cudaGetLastError ();
+  return code == cudaSuccess || code == cudaErrorNotReady
+      ? CONVOLVE_OK
+      : convolve_fail (error, CONVOLVE_DEVICE_FAILED, code, "the device failed: %s", cudaGetErrorString (code));
+}
+
 /* Reads the device's properties and creates its streams and events. The device's context is current. */
 static ConvolveStatus
 open_device (ConvolveDevice *device, ConvolveError *error)

@@ -18,6 +18,12 @@ convolve_device_find (int id, ConvolveError *error)
   return no_cuda (error);
 }
 
+ConvolveStatus
+convolve_device_check_current (ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
 ConvolveDevice *
 convolve_device_new (int id, ConvolveError *error)
 {
