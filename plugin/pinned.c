@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "convolve_device.h"
+#include "debug.h"
 
 /* Page-locked memory is lost to all other programs, so one process takes at most this much. */
 #define MOST_BYTES ((gsize) 1 << 30)
@@ -108,6 +109,8 @@ record_pin (Record *record, GstMemory *memory, gsize size, gint device_id, GstCu
   }
   gst_memory_unmap (memory, &map);
   record->refused = !record->pinned;
+  if (!record->pinned)
+    GST_DEBUG ("%" G_GSIZE_FORMAT " bytes of frames cannot be page-locked, so they are copied more slowly", size);
   if (record->pinned) {
     pinned_bytes += record->size;
     if (context)
