@@ -5,6 +5,8 @@
 # toolkit. On a GPU the calls of its driver fail, too. In build-calls/, build-calls-asan/ and build-calls-cuda/.
 #
 #   CUDACONVOLVE_CUDA=disabled    leaves out the build with CUDA, which takes minutes
+#   BUILD=FOLDER                  only what needs a GPU, with the build with CUDA that is there; nothing is built
+#   CUDACONVOLVE_TESTS=COMMAND    runs tests by name; otherwise meson test does
 # shellcheck disable=SC3045 # dash and bash have ulimit -l
 set -eu
 cd "$(dirname "$0")/../.."
@@ -30,6 +32,22 @@ setup () {
   ninja -C "$folder"
 }
 
+# The programs tell how many calls failed, and with what first error; a skip where there is no GPU is printed, too.
+on_gpu () {
+  folder=$1
+  if [ -n "${CUDACONVOLVE_TESTS:-}" ]; then
+    $CUDACONVOLVE_TESTS neighbour_sticky neighbour_full neighbour_unlocked failing_start failing_driver
+  else
+    meson test -C "$folder" --no-rebuild --num-processes 1 --verbose \
+      neighbour_sticky neighbour_full neighbour_unlocked failing_start failing_driver
+  fi
+}
+
+if [ -n "${BUILD:-}" ]; then
+  on_gpu "$BUILD"
+  exit
+fi
+
 setup build-calls -Dcuda=disabled
 tests build-calls failing no_memory trampolines
 (
@@ -48,8 +66,4 @@ if [ "${CUDACONVOLVE_CUDA:-auto}" = disabled ] || ! [ -x "$(command -v nvcc || e
 fi
 setup build-calls-cuda -Dcuda=enabled "-Dcuda-architectures=${CUDACONVOLVE_ARCHITECTURES:-75}"
 tests build-calls-cuda driver_no_gpu driver_unknown driver_not_ready driver_old driver_none trampolines
-tests build-calls-cuda failing_driver
-(
-  ulimit -l 0
-  tests build-calls-cuda failing_driver
-)
+on_gpu build-calls-cuda
