@@ -497,7 +497,7 @@ main (int argc, char **argv)
   const GOptionEntry entries[] = { { "rounds", 0, 0, G_OPTION_ARG_INT, &n_rounds, "rounds that count", "N" },
     { "frames", 0, 0, G_OPTION_ARG_INT, &n_frames, "frames of a round", "N" },
     { "clip", 0, 0, G_OPTION_ARG_FILENAME, &clip, "an H.264 MP4 file for the decoder", "FILE" },
-    { "csv", 0, 0, G_OPTION_ARG_FILENAME, &csv_name, "the figures, with commas", "FILE" }, { NULL } };
+    { "csv", 0, 0, G_OPTION_ARG_FILENAME, &csv_name, "the figures, with commas", "FILE" }, { 0 } };
   GOptionContext *options = g_option_context_new ("- what a frame costs in a pipeline on a GPU");
   GError *error = NULL;
   ConvolveError fault;

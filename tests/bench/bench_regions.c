@@ -189,7 +189,7 @@ main (int argc, char **argv)
   g_autofree gchar *file = NULL;
   const GOptionEntry options[] = { { "cuda", 0, 0, G_OPTION_ARG_NONE, &cuda, "frames in CUDA memory", NULL },
     { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "rounds", "N" },
-    { "csv", 0, 0, G_OPTION_ARG_FILENAME, &file, "where the figures go", "FILE" }, { NULL } };
+    { "csv", 0, 0, G_OPTION_ARG_FILENAME, &file, "where the figures go", "FILE" }, { 0 } };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   FILE *csv;
 

@@ -153,7 +153,7 @@ run_child (gpointer data)
 void
 soak_processes (guint64 changes)
 {
-  Child children[PROCESSES] = { { NULL } };
+  Child children[PROCESSES] = { 0 };
   GThread *threads[PROCESSES];
   guint64 before = usage_of_device (), after;
 
@@ -295,7 +295,7 @@ void
 soak_cuda (guint64 frames)
 {
   g_autofree gchar *element = soak_element (), *expected = NULL, *fresh = NULL, *checksum = NULL;
-  Feed feed = { NULL };
+  Feed feed = { 0 };
   Usage *usage;
   Play *play;
   GThread *thread;

@@ -31,11 +31,11 @@ square_clear (Square *square)
   g_free (square->turn);
 }
 
-/* Without the cases of infinity that C's product looks for. */
+/* Without the cases of infinity that C's product looks for. Older versions of glibc have CMPLX() for gcc alone. */
 static double complex
 product (double complex a, double complex b)
 {
-  return CMPLX (creal (a) * creal (b) - cimag (a) * cimag (b), creal (a) * cimag (b) + cimag (a) * creal (b));
+  return creal (a) * creal (b) - cimag (a) * cimag (b) + (creal (a) * cimag (b) + cimag (a) * creal (b)) * I;
 }
 
 /* Cooley and Tukey's transform of a line, in place, without a factor. */

@@ -101,7 +101,14 @@ add_up_avx2 (const ConvolveLayer *layer, const Work *work, int channels, const f
   add_up (layer, work, channels, weights, patches, sums, true);
 }
 
-__attribute__ ((target ("avx512f,avx512vl,prefer-vector-width=512"))) static void
+/* gcc takes vectors of 256 bits unless told otherwise. clang takes 512, and does not know this option here. */
+#ifdef __clang__
+#define AVX512 "avx512f,avx512vl"
+#else
+#define AVX512 "avx512f,avx512vl,prefer-vector-width=512"
+#endif
+
+__attribute__ ((target (AVX512))) static void
 add_up_avx512 (const ConvolveLayer *layer, const Work *work, int channels, const float *weights, const float *patches,
     float *sums)
 {
