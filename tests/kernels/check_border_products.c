@@ -191,16 +191,19 @@ float_of (uint32_t bits)
   return value;
 }
 
-/* Rounds value * factor + CONVOLVE_MAGIC down, and returns the bits. */
+/*
+ * Rounds value * factor + CONVOLVE_MAGIC down, and returns the bits. The volatile variables keep fmaf() between the two calls of
+ * fesetround(): a compiler that takes no notice of rounding modes, as clang, may move fmaf() elsewhere.
+ */
 static uint32_t
 cut_of (float value, float factor)
 {
   int mode = fegetround ();
-  volatile float sum;
+  volatile float first = value, sum;
   uint32_t bits;
 
   fesetround (FE_DOWNWARD);
-  sum = fmaf (value, factor, CONVOLVE_MAGIC);
+  sum = fmaf (first, factor, CONVOLVE_MAGIC);
   fesetround (mode);
   memcpy (&bits, (void *) &sum, sizeof (bits));
   return bits;
