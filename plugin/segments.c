@@ -119,15 +119,19 @@ read_region (const Mask *mask, guint id, const gchar *type, GstCudaConvolveAnaly
   }
 }
 
-/* The class of a region, or NULL where no classification tells. */
+/*
+ * The class of a region, or NULL where no classification tells. GStreamer's own detectors relate the two by N_TO_N, "each component
+ * to the respective one". Detectors that were written before GStreamer had that relation take RELATE_TO.
+ */
 static const gchar *
 class_of (GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd *segments, gsize index)
 {
   GstAnalyticsClsMtd classes;
   gpointer state = NULL;
 
-  if (!gst_analytics_relation_meta_get_direct_related (relations, segments->id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-          gst_analytics_cls_mtd_get_mtd_type (), &state, &classes)
+  if (!gst_analytics_relation_meta_get_direct_related (relations, segments->id,
+          GST_ANALYTICS_REL_TYPE_N_TO_N | GST_ANALYTICS_REL_TYPE_RELATE_TO, gst_analytics_cls_mtd_get_mtd_type (),
+          &state, &classes)
       || index >= gst_analytics_cls_mtd_get_length (&classes))
     return NULL;
   return g_quark_to_string (gst_analytics_cls_mtd_get_quark (&classes, index));

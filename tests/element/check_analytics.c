@@ -97,13 +97,24 @@ GST_START_TEST (turned)
 }
 GST_END_TEST;
 
-/* Adds a mask of segmentation with these ids, which covers the frame from (20, 10) with 4x2 luma pixels to a pixel. */
-static GstBuffer *
-add_mask (GstBuffer *buffer, const guint8 *ids, guint width, guint height, gboolean wide, const gchar *const *classes)
+/* Adds a mask with the regions 0, seven and 9, which covers the frame from (20, 10) with 4x2 luma pixels to a pixel. */
+static void
+add_segments (GstBuffer *buffer, GstBuffer *mask, guint width, guint height, guint seven,
+    GstAnalyticsSegmentationMtd *segments)
 {
-  GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta (buffer);
+  guint regions[] = { 0, seven, 9 };
+
+  fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (gst_buffer_add_analytics_relation_meta (buffer), mask,
+      GST_SEGMENTATION_TYPE_SEMANTIC, 3, regions, 20, 10, 4 * width, 2 * height, segments));
+}
+
+/* Adds a mask of segmentation with these ids. Its classes, if there are any, are related to it by relation. */
+static GstBuffer *
+add_mask (GstBuffer *buffer, const guint8 *ids, guint width, guint height, gboolean wide, const gchar *const *classes,
+    GstAnalyticsRelTypes relation)
+{
+  GstAnalyticsRelationMeta *relations;
   GstBuffer *mask = gst_buffer_new_allocate (NULL, width * height * (wide ? 2 : 1), NULL);
-  guint regions[] = { 0, 7, 9 };
   GstAnalyticsSegmentationMtd segments;
 
   for (guint i = 0; i < width * height; i++) {
@@ -114,8 +125,8 @@ add_mask (GstBuffer *buffer, const guint8 *ids, guint width, guint height, gbool
   gst_buffer_add_video_meta_full (mask, GST_VIDEO_FRAME_FLAG_NONE,
       wide ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8, width, height, 1, (gsize[GST_VIDEO_MAX_PLANES]){ 0 },
       (gint[GST_VIDEO_MAX_PLANES]){ width * (wide ? 2 : 1) });
-  fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (relations, mask, GST_SEGMENTATION_TYPE_SEMANTIC, 3,
-      regions, 20, 10, 4 * width, 2 * height, &segments));
+  add_segments (buffer, mask, width, height, 7, &segments);
+  relations = gst_buffer_get_analytics_relation_meta (buffer);
   if (classes) {
     GQuark quarks[3];
     gfloat confidence[3] = { -1, -1, -1 };
@@ -124,8 +135,7 @@ add_mask (GstBuffer *buffer, const guint8 *ids, guint width, guint height, gbool
     for (guint i = 0; i < 3; i++)
       quarks[i] = g_quark_from_string (classes[i]);
     fail_unless (gst_analytics_relation_meta_add_cls_mtd (relations, 3, confidence, quarks, &types));
-    fail_unless (
-        gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, segments.id, types.id));
+    fail_unless (gst_analytics_relation_meta_set_relation (relations, relation, segments.id, types.id));
   }
   return buffer;
 }
@@ -152,11 +162,12 @@ GST_START_TEST (masks)
     { "region-types=car", FALSE, FALSE, FALSE, FALSE } };
   GstVideoInfo info = info_of ("GRAY8", 100, 80);
 
-  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
-    guint k = i / 2;
+  for (guint i = 0; i < 4 * G_N_ELEMENTS (rows); i++) {
+    guint k = i / 4;
     g_autofree gchar *line = g_strdup_printf (FILL "%s", rows[k].properties);
     GstHarness *harness = harness_new_for (line, &info);
-    GstBuffer *buffer = add_mask (grey_frame (&info, 0), ids, 8, 5, i % 2, rows[k].classified ? classes : NULL);
+    GstBuffer *buffer = add_mask (grey_frame (&info, 0), ids, 8, 5, i % 2, rows[k].classified ? classes : NULL,
+        i % 4 < 2 ? GST_ANALYTICS_REL_TYPE_N_TO_N : GST_ANALYTICS_REL_TYPE_RELATE_TO);
     Component got[4];
 
     push_ok (harness, buffer);
@@ -189,7 +200,7 @@ GST_START_TEST (noise)
 
   for (guint i = 0; i < 400 * 400; i++)
     ids[i] = i % 400 > 10 && (i % 400 + i / 400) % 2 ? 7 : 0;
-  buffer = add_mask (grey_frame (&info, 0), ids, 400, 400, FALSE, NULL);
+  buffer = add_mask (grey_frame (&info, 0), ids, 400, 400, FALSE, NULL, GST_ANALYTICS_REL_TYPE_NONE);
   push_ok (harness, buffer);
   buffer = gst_harness_pull (harness);
   frame_read (&info, buffer, got);
