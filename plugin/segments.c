@@ -3,6 +3,9 @@
 
 #include "segments.h"
 
+#include "debug.h"
+#include "run.h"
+
 /* A region of more parts, which is noise rather than a shape, becomes the rectangle around all of them. */
 #define MOST_PARTS 4096
 
@@ -28,9 +31,9 @@ id_at (const Mask *mask, gint x, gint y)
 
   switch (GST_VIDEO_FRAME_FORMAT (&mask->frame)) {
     case GST_VIDEO_FORMAT_GRAY16_LE:
-      return GST_READ_UINT16_LE (row + 2 * x);
+      return GST_READ_UINT16_LE (row + 2 * (gsize) x);
     case GST_VIDEO_FORMAT_GRAY16_BE:
-      return GST_READ_UINT16_BE (row + 2 * x);
+      return GST_READ_UINT16_BE (row + 2 * (gsize) x);
     default:
       return row[x];
   }
@@ -150,6 +153,42 @@ read_mask (GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMt
   }
 }
 
+/* Whether a sample is the id of a region. */
+static gboolean
+has_ids (GstVideoFormat format)
+{
+  return format == GST_VIDEO_FORMAT_GRAY8 || format == GST_VIDEO_FORMAT_GRAY16_LE
+      || format == GST_VIDEO_FORMAT_GRAY16_BE;
+}
+
+/* Maps a mask. FALSE where its GstVideoMeta is none of a mask, or says more than the buffer has. */
+static gboolean
+map_mask (Mask *mask, GstBuffer *buffer)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+  g_autofree gchar *fault = NULL;
+  GstCudaConvolveLayout layout;
+  GstVideoInfo info;
+
+  if (!meta || !has_ids (meta->format) || meta->width == 0 || meta->height == 0
+      || !gst_video_info_set_format (&info, meta->format, meta->width, meta->height)
+      || !gst_cuda_convolve_meta_is_sound (&info, buffer, &fault)
+      || !gst_video_frame_map (&mask->frame, &info, buffer, GST_MAP_READ)) {
+    GST_WARNING ("a mask of segmentation is left out: %s",
+        fault ? fault : "it has no GstVideoMeta of a GRAY8 or GRAY16 frame that can be mapped");
+    return FALSE;
+  }
+  gst_cuda_convolve_layout_init (&layout, &info);
+  if (!gst_cuda_convolve_frame_is_sound (&layout, &mask->frame, &fault)) {
+    GST_WARNING ("a mask of segmentation is left out: %s", fault);
+    gst_video_frame_unmap (&mask->frame);
+    return FALSE;
+  }
+  mask->width = meta->width;
+  mask->height = meta->height;
+  return TRUE;
+}
+
 void
 gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations, GstCudaConvolveAnalyticsFunc func, gpointer data)
 {
@@ -161,16 +200,10 @@ gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations, GstCudaCon
     gint x, y;
     guint width, height;
     g_autoptr (GstBuffer) buffer = gst_analytics_segmentation_mtd_get_mask (&segments, &x, &y, &width, &height);
-    GstVideoMeta *meta = buffer ? gst_buffer_get_video_meta (buffer) : NULL;
-    GstVideoInfo info;
     Mask mask;
 
-    if (!meta || width == 0 || height == 0
-        || !gst_video_info_set_format (&info, meta->format, meta->width, meta->height)
-        || !GST_VIDEO_INFO_IS_GRAY (&info) || !gst_video_frame_map (&mask.frame, &info, buffer, GST_MAP_READ))
+    if (!buffer || width == 0 || height == 0 || !map_mask (&mask, buffer))
       continue;
-    mask.width = meta->width;
-    mask.height = meta->height;
     mask.place = (GstCudaConvolveRectangle){ x, y, width, height };
     read_mask (relations, &segments, &mask, func, data);
     gst_video_frame_unmap (&mask.frame);

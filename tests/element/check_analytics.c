@@ -216,6 +216,79 @@ GST_START_TEST (noise)
   g_free (ids);
 }
 GST_END_TEST;
+
+/*
+ * Masks whose GstVideoMeta says more than the buffer has, and formats whose samples are no ids, are left out: the memory around the
+ * buffer has ids, too, which must not be seen. Unusual masks that lie inside are taken.
+ */
+GST_START_TEST (masks_beyond)
+{
+  static const struct
+  {
+    const gchar *what;
+    GstVideoFormat format;
+    guint width, height, planes, size; /* size: bytes of the buffer */
+    gsize offset;
+    gint stride;
+    gboolean sound;
+  } rows[] = { { "plain", GST_VIDEO_FORMAT_GRAY8, 8, 5, 1, 40, 0, 8, TRUE },
+    { "wide rows", GST_VIDEO_FORMAT_GRAY8, 8, 5, 1, 4 * 20 + 8, 0, 20, TRUE },
+    { "upside down", GST_VIDEO_FORMAT_GRAY8, 8, 5, 1, 40, 32, -8, TRUE },
+    { "words", GST_VIDEO_FORMAT_GRAY16_BE, 8, 5, 1, 80, 0, 16, TRUE },
+    { "a short buffer", GST_VIDEO_FORMAT_GRAY8, 8, 5, 1, 39, 0, 8, FALSE },
+    { "a large stride", GST_VIDEO_FORMAT_GRAY8, 8, 5, 1, 40, 0, 9, FALSE },
+    { "a huge stride", GST_VIDEO_FORMAT_GRAY8, 8, 5, 1, 40, 0, 1 << 10, FALSE },
+    { "an offset", GST_VIDEO_FORMAT_GRAY8, 8, 5, 1, 40, 1, 8, FALSE },
+    { "an offset outside", GST_VIDEO_FORMAT_GRAY8, 8, 5, 1, 40, 48, 8, FALSE },
+    { "rows before the buffer", GST_VIDEO_FORMAT_GRAY8, 8, 5, 1, 40, 0, -8, FALSE },
+    { "a height", GST_VIDEO_FORMAT_GRAY8, 8, 500, 1, 40, 0, 8, FALSE },
+    { "a width", GST_VIDEO_FORMAT_GRAY8, 9, 5, 1, 40, 0, 8, FALSE },
+    { "rows that overlap", GST_VIDEO_FORMAT_GRAY8, 8, 5, 1, 40, 0, 0, FALSE },
+    { "words in a buffer for bytes", GST_VIDEO_FORMAT_GRAY16_LE, 8, 5, 1, 40, 0, 16, FALSE },
+    { "words that overlap", GST_VIDEO_FORMAT_GRAY16_LE, 8, 5, 1, 80, 0, 8, FALSE },
+    { "a second plane", GST_VIDEO_FORMAT_GRAY8, 8, 5, 2, 40, 0, 8, FALSE },
+    { "no columns", GST_VIDEO_FORMAT_GRAY8, 0, 5, 1, 40, 0, 8, FALSE },
+    { "no rows", GST_VIDEO_FORMAT_GRAY8, 8, 0, 1, 40, 0, 8, FALSE },
+    { "packed samples", GST_VIDEO_FORMAT_GRAY10_LE32, 8, 5, 1, 60, 0, 12, FALSE },
+    { "colours", GST_VIDEO_FORMAT_RGB, 8, 5, 1, 120, 0, 24, FALSE } };
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+  GstHarness *harness = harness_new_for (FILL "region-hold=0", &info);
+  const gsize room = 1 << 16, around = 1 << 14; /* bytes with ids in front of the buffer, too */
+  guint8 *memory = g_malloc (room);
+
+  memset (memory, 7, room);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstBuffer *buffer = grey_frame (&info, i * GST_SECOND), *mask;
+    GstAnalyticsSegmentationMtd segments;
+    gboolean changed = FALSE;
+    Component got[4];
+
+    mask = gst_buffer_new_wrapped_full (GST_MEMORY_FLAG_READONLY, memory + around, rows[i].size, 0, rows[i].size, NULL,
+        NULL);
+    gst_buffer_add_video_meta_full (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, rows[i].width,
+        rows[i].height, rows[i].planes, (gsize[GST_VIDEO_MAX_PLANES]){ rows[i].offset, rows[i].offset },
+        (gint[GST_VIDEO_MAX_PLANES]){ rows[i].stride, rows[i].stride });
+    /* A word has 7 in each byte. */
+    add_segments (buffer, gst_buffer_ref (mask), 8, 5,
+        rows[i].format == GST_VIDEO_FORMAT_GRAY16_LE || rows[i].format == GST_VIDEO_FORMAT_GRAY16_BE ? 0x707 : 7,
+        &segments);
+    /* GStreamer looks at the format when the mask is added. */
+    gst_buffer_get_video_meta (mask)->format = rows[i].format;
+    push_ok (harness, buffer);
+    buffer = gst_harness_pull (harness);
+    frame_read (&info, buffer, got);
+    for (gint at = 0; at < 100 * 80; at++)
+      changed |= got[0].samples[at] != 128;
+    frame_clear (got);
+    gst_buffer_unref (buffer);
+    fail_unless (changed == rows[i].sound, "%s: the mask was %s", rows[i].what, changed ? "taken" : "left out");
+    fail_unless_equals_int (GST_MINI_OBJECT_REFCOUNT_VALUE (mask), 1);
+    gst_buffer_unref (mask);
+  }
+  gst_harness_teardown (harness);
+  g_free (memory);
+}
+GST_END_TEST;
 #endif
 
 static Suite *
@@ -230,6 +303,7 @@ analytics_suite (void)
   tcase_add_test (tc, turned);
   tcase_add_test (tc, masks);
   tcase_add_test (tc, noise);
+  tcase_add_test (tc, masks_beyond);
 #endif
   suite_add_tcase (suite, tc);
   return suite;
