@@ -76,16 +76,25 @@ is_cuda_out (Memory memory)
   return memory == IN_CUDA_MEMORY || memory == FROM_SYSTEM_TO_CUDA || memory == FROM_SYSTEM_TO_OWN_CUDA;
 }
 
+/*
+ * gst_bus_pop_filtered() would free the messages in between while it holds the bus's lock. Such a message may hold the
+ * last reference to a pad of the harness, and from GStreamer 1.26 on a linked pad that ends posts a message itself, and
+ * waits for ever.
+ */
 static void
 take_messages (Play *run)
 {
   GstMessage *message;
 
-  while ((message = gst_bus_pop_filtered (run->bus, GST_MESSAGE_ERROR | GST_MESSAGE_INFO))) {
+  while ((message = gst_bus_pop (run->bus))) {
     GError *error;
     gchar *debug;
     gboolean bad = GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR;
 
+    if (!bad && GST_MESSAGE_TYPE (message) != GST_MESSAGE_INFO) {
+      gst_message_unref (message);
+      continue;
+    }
     if (bad)
       gst_message_parse_error (message, &error, &debug);
     else
