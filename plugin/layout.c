@@ -43,9 +43,10 @@ component_offset (const GstVideoFormatInfo *finfo, guint component)
 {
   gint offset = GST_VIDEO_FORMAT_INFO_POFFSET (finfo, component);
   gint size = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, component) > 8 ? 2 : 1;
+  const Words *words = find_words (finfo);
 
-  if (find_words (finfo))
-    return find_words (finfo)->offset[component];
+  if (words)
+    return words->offset[component];
   /* P010 and similar formats give the offset of the second sample in samples, not in bytes. */
   if (offset % size)
     offset *= size;
@@ -220,6 +221,7 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo
 {
   const GstVideoFormatInfo *finfo = info->finfo;
   gint depth = GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0), size = depth > 8 ? 2 : 1;
+  const Words *words = find_words (finfo);
 
   *layout = (GstCudaConvolveLayout){ .info = *info, .n_planes = GST_VIDEO_FORMAT_INFO_N_PLANES (finfo) };
 
@@ -241,8 +243,7 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo
       group->y_step = 1u << GST_VIDEO_FORMAT_INFO_H_SUB (finfo, i);
       group->pixel.type = size == 1 ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16;
       group->pixel.depth = depth;
-      group->pixel.shift =
-          find_words (finfo) ? find_words (finfo)->shift : (gint) GST_VIDEO_FORMAT_INFO_SHIFT (finfo, i);
+      group->pixel.shift = words ? words->shift : (gint) GST_VIDEO_FORMAT_INFO_SHIFT (finfo, i);
       group->pixel.swapped = byte_order (finfo) != G_BYTE_ORDER;
       group->pixel.stride = stride;
       group->pixel.samples = together ? stride / size : 1;

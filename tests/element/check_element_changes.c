@@ -472,7 +472,7 @@ GST_START_TEST (test_threads)
   GstHarness *harness;
   GstVideoInfo info;
   GstBuffer *in;
-  Component single[4] = { 0 }, many[4];
+  Component single[4] = { 0 }, many[4] = { 0 };
 
   fail_unless (gst_video_info_from_caps (&info, caps));
   harness = harness_new ("mask=gaussian sigma=2 kernel-variant=cpu", caps);
