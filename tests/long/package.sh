@@ -16,14 +16,9 @@ set -eu
 cd "$(dirname "$0")/../.."
 top=$(pwd)
 . "$top/tests/rows/readme.sh"
-. "$top/examples/prepare.sh"
-cache=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cudaconvolve}
-mirror=${MIRROR:-}
+. "$top/tests/rows/roots.sh"
 [ $# -gt 0 ] || set -- bookworm trixie
-
-[ "$(id -u)" = 0 ] || { echo "only root can make a bare system"; exit 77; }
-command -v apt-get >/dev/null || { echo "there is no apt-get"; exit 77; }
-command -v debootstrap >/dev/null || { apt_get update && apt_install debootstrap; }
+roots_needed
 
 if [ -n "${PACKAGES:-}" ]; then
   packages=$(realpath "$PACKAGES")
@@ -104,37 +99,11 @@ if find / -xdev \( -path /proc -o -path /packages \) -prune -o -name '*cudaconvo
 echo "$(wc -l </tmp/installed) paths were installed, and nothing is left"
 END
 
-# mounted ROOT COMMAND...: the command in the system, with /proc, and with mounts that end with it.
-mounted () {
-  root=$1
-  shift
-  # shellcheck disable=SC2016 # the inner shell expands these
-  unshare --mount --pid --fork sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" "$@"
-}
-
 for suite in "$@"; do
   start=$(date +%s)
-  if [ ! -f "$cache/$suite.tar" ]; then
-    mkdir -p "$cache"
-    rm -rf "$cache/$suite.new"
-    debootstrap --variant=minbase "$suite" "$cache/$suite.new" ${mirror:+"$mirror"} >out/debootstrap.log 2>&1 || {
-      tail -n 5 out/debootstrap.log
-      echo "debootstrap cannot make $suite${mirror:+ from $mirror}"
-      exit 77
-    }
-    tar -C "$cache/$suite.new" -cf "$cache/$suite.tar.new" .
-    mv "$cache/$suite.tar.new" "$cache/$suite.tar"
-    rm -rf "$cache/$suite.new"
-  fi
   root=$cache/$suite.run.$$
-  mkdir -p "$root" "$cache/$suite.archives"
   trap 'rm -rf "$root"' EXIT
-  tar -C "$root" -xf "$cache/$suite.tar"
-  # Packages that were fetched before are not fetched again.
-  cp -l "$cache/$suite.archives"/*.deb "$root/var/cache/apt/archives/" 2>/dev/null || true
-  echo 'Binary::apt-get::APT::Keep-Downloaded-Packages "true";' >"$root/etc/apt/apt.conf.d/keep"
-  rm -f "$root/etc/apt/apt.conf.d/docker-clean"
-  cp /etc/resolv.conf "$root/etc/resolv.conf"
+  root_unpack "$suite" "$root"
   mkdir -p "$root/packages/examples"
   cp "$packages"/*.deb "$root/packages/"
   cp examples/clip.mp4 "$root/packages/examples/"
@@ -143,8 +112,8 @@ for suite in "$@"; do
   cp out/package-inside "$root/packages/inside"
   echo "$suite: $(cat "$root/etc/debian_version")"
   status=0
-  mounted "$root" sh /packages/inside || status=$?
-  cp -n "$root"/var/cache/apt/archives/*.deb "$cache/$suite.archives/" 2>/dev/null || true
+  root_inside "$root" sh /packages/inside || status=$?
+  root_keep_archives "$suite" "$root"
   [ "$status" = 0 ] || exit 1
   rm -rf "$root"
   trap - EXIT
