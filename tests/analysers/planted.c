@@ -16,7 +16,7 @@ planted_leak (const char *text)
 
   if (!copy)
     return -1;
-  strcpy (copy, text);
+  memcpy (copy, text, strlen (text) + 1);
   if (copy[0] == 'x')
     return 0;
   free (copy);

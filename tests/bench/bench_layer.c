@@ -254,8 +254,8 @@ bench_layer (int argc, char **argv)
 {
   static Bench bench;
   ConvolveError error = { 0 };
-  const char *only = NULL;
-  FILE *csv = NULL;
+  const char *only = NULL, *file = NULL;
+  FILE *csv;
   int only_case = -1;
   bool done = true;
 
@@ -265,7 +265,7 @@ bench_layer (int argc, char **argv)
     else if (strcmp (argv[i], "--case") == 0)
       only_case = atoi (argv[i + 1]);
     else if (strcmp (argv[i], "--csv") == 0)
-      csv = fopen (argv[i + 1], "w");
+      file = argv[i + 1];
     else
       argc = -1;
   }
@@ -280,6 +280,7 @@ bench_layer (int argc, char **argv)
   }
   printf ("%s: the median of %d rounds of at least %d us\n", convolve_device_name (bench.device), BENCH_LAYER_ROUNDS,
       BENCH_LAYER_US);
+  csv = file ? fopen (file, "w") : NULL;
   if (csv)
     fprintf (csv, "channels,filters,kernel,stride,batch,side,type,variant,median_us,min_us,max_us\n");
   for (int i = 0; i < N_BENCH_LAYER_CASES; i++)

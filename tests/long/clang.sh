@@ -30,9 +30,7 @@ for suite in "$@"; do
     # shellcheck disable=SC2086 # a list of words
     root_with "$suite" clang $packages clang clang-tidy
     root_sources "$root"
-    trap 'rm -rf "$root$sources"' EXIT
-    CC=clang root_build "$suite-clang" -Dcuda=disabled
-    rm -rf "${root:?}$sources"
-    trap - EXIT
+      CC=clang root_build "$suite-clang" -Dcuda=disabled
+    root_sources_end
   fi
 done

@@ -39,7 +39,6 @@ for name in "$@"; do
       if [ "${CUDA:-}" != no ] && [ -x /usr/local/cuda/bin/nvcc ]; then cuda=yes; fi ;;
   esac
   root_sources "$root"
-  trap 'rm -rf "$root$sources"' EXIT
   if [ "${name%-cuda12}" = "$name" ]; then
     root_build "$name" -Dcuda=disabled || failed=yes
     TESTS="--no-suite kernels" root_build "$name-without" -Dcuda=disabled -Dzlib=disabled -Danalytics=disabled || failed=yes
@@ -53,7 +52,6 @@ for name in "$@"; do
     TESTS="--no-suite kernels" root_build "$name-cuda" -Dcuda=enabled -Dgstcuda=disabled || failed=yes
   fi
   unset ROOT_MOUNT
-  rm -rf "${root:?}$sources"
-  trap - EXIT
+  root_sources_end
 done
 [ -z "$failed" ] || exit 1

@@ -97,13 +97,19 @@ INSTALL
   fi
 }
 
-# root_sources FOLDER: the project's files in a new folder of the system, whose name inside is `sources`.
+# root_sources FOLDER: the project's files in a folder of the system, whose name inside is `sources`. Where SOURCES names that folder,
+# it is kept with what was built in it, and the next run builds what changed.
 root_sources () {
-  sources=/src.$$
-  rm -rf "$1$sources"
+  sources=${SOURCES:-/src.$$}
+  trap 'root_sources_end' EXIT
   mkdir -p "$1$sources"
   (cd "$top" && git ls-files -z --cached --others --exclude-standard >out/root-sources &&
     tar --null --ignore-failed-read -cf - -T out/root-sources) | tar -C "$1$sources" -xf -
+}
+
+root_sources_end () {
+  [ -n "${SOURCES:-}" ] || rm -rf "${root:?}${sources:?}"
+  trap - EXIT
 }
 
 # root_build NAME [OPTION...]: builds what root_sources put into the system `root` with these options of `meson setup`, and runs the
@@ -119,7 +125,7 @@ set -eu
 export LC_ALL=C.UTF-8 HOME=/root
 if [ -d build ]; then meson setup --reconfigure build "$@"; else meson setup build "$@"; fi
 echo "versions: GStreamer $(pkg-config --modversion gstreamer-1.0), $("${CC:-cc}" --version | sed 1q)"
-ninja -C build -j "${JOBS:-$(nproc)}"
+ninja -C build -k 0 -j "${JOBS:-$(nproc)}"
 # shellcheck disable=SC2086 # TESTS is a list of words
 [ "${TESTS:-}" = no ] ||
   meson test -C build --no-rebuild --num-processes "${JOBS:-$(nproc)}" --timeout-multiplier 4 ${TESTS:-}
