@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "allocation.h"
 
-#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
 
 #include "pinned.h"
 

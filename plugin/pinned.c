@@ -6,7 +6,7 @@
  */
 #include "pinned.h"
 
-#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
 #include <unistd.h>
 
 #include "convolve_device.h"

@@ -2,7 +2,6 @@
 /* Seeks and flushes at random, with frames in flight and pools of few buffers on both sides. */
 #include "element/soak.h"
 
-#include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 
 #define LENGTH (4 * GST_SECOND) /* of the clip, and of what is played of the test picture */
