@@ -60,10 +60,13 @@ fails (void)
   return true;
 }
 
+/* From 2.47 on, GNU's linker refuses hidden functions of these names where a library calls the function of that name. */
+#define VISIBLE __attribute__ ((visibility ("default")))
+
 /* The linker gives the real functions these names. */
 #define WRAP(type, name, parameters, arguments) \
   type __real_##name parameters; \
-  type __wrap_##name parameters; \
+  VISIBLE type __wrap_##name parameters; \
   type __wrap_##name parameters \
   { \
     return fails () ? NULL : __real_##name arguments; \
@@ -77,7 +80,8 @@ WRAP (gpointer, g_try_malloc, (gsize size), (size))
 WRAP (gpointer, g_try_malloc_n, (gsize n, gsize size), (n, size))
 
 int __real_pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*start) (void *), void *data);
-int __wrap_pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*start) (void *), void *data);
+VISIBLE int __wrap_pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*start) (void *),
+    void *data);
 
 int
 __wrap_pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*start) (void *), void *data)
