@@ -123,8 +123,8 @@ read_region (const Mask *mask, guint id, const gchar *type, GstCudaConvolveAnaly
 }
 
 /*
- * The class of a region, or NULL where no classification tells. GStreamer's own detectors relate the two by N_TO_N, "each component
- * to the respective one". Detectors that were written before GStreamer had that relation take RELATE_TO.
+ * The class of a region, or NULL where no classification tells. GStreamer has the relation N_TO_N for two groups whose
+ * members belong together one by one. Detectors that do not know that relation take RELATE_TO.
  */
 static const gchar *
 class_of (GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd *segments, gsize index)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Faults that tests/long/analysers.sh puts at the end of a source in each folder, in a copy of the project. An analyser that does not
- * find them there would not find others.
+ * Faults that tests/long/analysers.sh puts at the end of a source in each folder, in a copy of the project. An
+ * analyser that does not find them there would not find others.
  */
 #include <stdlib.h>
 #include <string.h>

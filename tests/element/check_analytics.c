@@ -218,8 +218,8 @@ GST_START_TEST (noise)
 GST_END_TEST;
 
 /*
- * Masks whose GstVideoMeta says more than the buffer has, and formats whose samples are no ids, are left out: the memory around the
- * buffer has ids, too, which must not be seen. Unusual masks that lie inside are taken.
+ * Masks whose GstVideoMeta says more than the buffer has, and formats whose samples are no ids, are left out: the
+ * memory around the buffer has ids, too, which must not be seen. Unusual masks that lie inside are taken.
  */
 GST_START_TEST (masks_beyond)
 {

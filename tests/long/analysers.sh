@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # gcc's -fanalyzer and clang's static analyser over all C files: sh tests/long/analysers.sh [gcc | clang]...
 #
-# Takes the compilers of Debian trixie in a folder, because older versions have more false alarms. Each file of a build without CUDA is
-# analysed once, as the build compiles it first. A finding that tests/analysers/explained.txt does not explain fails. So does an analyser
-# that does not find the faults of tests/analysers/planted.c, which stand at the end of a file in each of kernels/, props/ and plugin/.
-# Other warnings of the compilers are findings, too. What the analysers say is kept in out/analyser-gcc and out/analyser-clang.
+# Takes the compilers of Debian trixie in a folder, because older versions have more false alarms. Each file of a
+# build without CUDA is analysed once, as the build compiles it first. A finding that tests/analysers/explained.txt
+# does not explain fails. So does an analyser that does not find the faults of tests/analysers/planted.c, which stand
+# at the end of a file in each of kernels/, props/ and plugin/. Other warnings of the compilers are findings, too.
+# What the analysers say is kept in out/analyser-gcc and out/analyser-clang.
 #
 # Needs root. SUITE names another release of Debian; JOBS sets how many files are analysed at once.
 set -eu
@@ -35,7 +36,8 @@ export CC
 meson setup "build-$1" -Dcuda=disabled >/dev/null
 mkdir -p "found-$1"
 # Some files are made by the build, and all headers must be there.
-ninja -C "build-$1" -t targets all | sed -n 's/^\(.*\.[ch]\): CUSTOM_COMMAND.*/\1/p' | xargs -r ninja -C "build-$1" >/dev/null
+ninja -C "build-$1" -t targets all | sed -n 's/^\(.*\.[ch]\): CUSTOM_COMMAND.*/\1/p' |
+  xargs -r ninja -C "build-$1" >/dev/null
 python3 - "$1" <<'PYTHON' >"commands-$1"
 import json, os, shlex, sys
 which = sys.argv[1]
@@ -52,11 +54,13 @@ for entry in json.load(open(f'build-{which}/compile_commands.json')):
     words = [word for word in words if not word.endswith('.o')] + ['-fdiagnostics-color=never', '-fanalyzer']
     log = f'found-{which}/' + name.replace('/', '-')
     if which == 'gcc':
-        print(f'cd {entry["directory"]} && {shlex.join(words)} 2>../{log}; sed -i "s#^/usr/[^ :]*#{name}#" ../{log}')
+        print(f'cd {entry["directory"]} && {shlex.join(words)} 2>../{log};',
+              f'sed -i "s#^/usr/[^ :]*#{name}#" ../{log}')
     else:
         print(f'clang-tidy -p build-clang --quiet --checks="-bugprone-*" {name} >{log} 2>/dev/null')
 PYTHON
-# What is found in a header of a library belongs to the file that includes it. clang-tidy fails where it has a finding; a file that does not compile is a finding.
+# What is found in a header of a library belongs to the file that includes it. clang-tidy fails where it has a
+# finding; a file that does not compile is a finding.
 tr '\n' '\0' <"commands-$1" | xargs -0 -P "$jobs" -I '{}' sh -c '{} || true'
 INSIDE
 
@@ -65,7 +69,8 @@ failed=
 for which in "$@"; do
   begin=$(date +%s)
   # shellcheck disable=SC2016 # the inner shell expands these
-  root_inside "$root" sh -c 'cd "$0" && exec nice sh analyse "$1"' "$sources" "$which" >"out/analyser-$which.log" 2>&1 || {
+  root_inside "$root" sh -c 'cd "$0" && exec nice sh analyse "$1"' "$sources" "$which" \
+    >"out/analyser-$which.log" 2>&1 || {
     tail -n 20 "out/analyser-$which.log"
     echo "$which could not analyse"
     exit 1
@@ -73,20 +78,26 @@ for which in "$@"; do
   rm -rf "out/analyser-$which"
   cp -r "$root$sources/found-$which" "out/analyser-$which"
   # Findings have names of files from the build folder on, or whole ones.
-  cat "out/analyser-$which"/* | sed "s#^$sources/##; s#^\.\./##" | grep -E '^[^ :]+:[0-9]+:[0-9]+: (warning|error):' | sort -u >"out/analyser-$which.txt" || true
+  cat "out/analyser-$which"/* | sed "s#^$sources/##; s#^\.\./##" |
+    grep -E '^[^ :]+:[0-9]+:[0-9]+: (warning|error):' | sort -u >"out/analyser-$which.txt" || true
   # What lies behind the end of a source was planted.
   : >out/analyser-planted.txt
   for file in $planted; do
     lines=$(wc -l <"$file")
-    awk -F : -v file="$file" -v lines="$lines" '$1 == file && $2 > lines' "out/analyser-$which.txt" >>out/analyser-planted.txt
+    awk -F : -v file="$file" -v lines="$lines" '$1 == file && $2 > lines' "out/analyser-$which.txt" \
+      >>out/analyser-planted.txt
   done
   grep -v -x -F -f out/analyser-planted.txt "out/analyser-$which.txt" >out/analyser-rest.txt || true
   for file in $planted; do
     for name in 'leak|unix.Malloc' 'null-dereference|core.NullDereference'; do
-      grep -E "^$file:.*($name)" out/analyser-planted.txt >/dev/null || { echo "$which did not find the planted fault $name in $file"; failed=yes; }
+      grep -E "^$file:.*($name)" out/analyser-planted.txt >/dev/null || {
+        echo "$which did not find the planted fault $name in $file"
+        failed=yes
+      }
     done
   done
-  echo "$suite, $which: $(find "out/analyser-$which" -type f | wc -l) files, $(wc -l <out/analyser-planted.txt) findings in planted faults," \
+  echo "$suite, $which: $(find "out/analyser-$which" -type f | wc -l) files," \
+    "$(wc -l <out/analyser-planted.txt) findings in planted faults," \
     "$(wc -l <out/analyser-rest.txt) others, $(($(date +%s) - begin)) s"
   unexplained out/analyser-rest.txt || failed=yes
 done

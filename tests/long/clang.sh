@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # All tests built with clang, warnings as errors: sh tests/long/clang.sh [here | SUITE]...
 #
-# "here" is this machine's clang, in build-clang/. SUITE is a release of Debian, in a folder that tests/rows/roots.sh makes, which needs
-# root. Without arguments: here, and trixie's clang 19 where the user is root. Without CUDA.
+# "here" is this machine's clang, in build-clang/. SUITE is a release of Debian, in a folder that tests/rows/roots.sh
+# makes, which needs root. Without arguments: here, and trixie's clang 19 where the user is root. Without CUDA.
 set -eu
 cd "$(dirname "$0")/../.."
 top=$(pwd)

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The ordinary tests with other versions of GStreamer and CUDA: sh tests/long/versions.sh [SUITE...]
 #
-# In each of these releases of Debian, "bookworm", "trixie" and "testing" where none is named, with the compiler of the release and
-# warnings as errors:
+# In each of these releases of Debian, "bookworm", "trixie" and "testing" where none is named, with the compiler of
+# the release and warnings as errors:
 #
 #   - without CUDA;
 #   - without zlib and without the analytics library, too;
 #   - with the CUDA toolkit of this machine, if there is one, with and without GstCuda. CUDA=no leaves this out.
 #
-# "trixie-cuda12" is trixie with the CUDA toolkit of its section non-free, instead of this machine's; only this is built then, and the
-# first run fetches some GB. ARCHITECTURES are those of meson's cuda-architectures, 75 where it is not set. No GPU is
-# seen in these systems: tests that need one are skipped.
+# "trixie-cuda12" is trixie with the CUDA toolkit of its section non-free, instead of this machine's; only this is
+# built then, and the first run fetches some GB. ARCHITECTURES are those of meson's cuda-architectures, 75 where it is
+# not set. No GPU is seen in these systems: tests that need one are skipped.
 #
 # Needs root. The systems are kept in CACHE, $HOME/.cache/cudaconvolve without it: some 2 GB each.
 set -eu

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
-# Other releases of Debian, each in a folder of its own, for the scripts of tests/long/ that source this file with top set to the
-# project's root. Only root can make them.
+# Other releases of Debian, each in a folder of its own, for the scripts of tests/long/ that source this file with top
+# set to the project's root. Only root can make them.
 #
 # The bare systems are kept as SUITE.tar in CACHE, $HOME/.cache/cudaconvolve without it, and what apt fetched in
 # SUITE.archives. MIRROR names an archive of Debian; without it debootstrap's own counts.
@@ -17,7 +17,8 @@ roots_needed () {
   mkdir -p "$cache" "$top/out"
 }
 
-# root_unpack SUITE FOLDER: a bare system of this release in a new folder. Exits with 77 where debootstrap cannot make one.
+# root_unpack SUITE FOLDER: a bare system of this release in a new folder. Exits with 77 where debootstrap cannot make
+# one.
 root_unpack () {
   if [ ! -f "$cache/$1.tar" ]; then
     rm -rf "$cache/$1.new"
@@ -47,8 +48,8 @@ root_keep_archives () {
   cp -n "$2"/var/cache/apt/archives/*.deb "$cache/$1.archives/" 2>/dev/null || true
 }
 
-# root_inside FOLDER COMMAND...: the command in the system, with /proc, and with mounts that end with it. Where ROOT_MOUNT
-# is set, that folder of this machine is seen inside under the same name.
+# root_inside FOLDER COMMAND...: the command in the system, with /proc, and with mounts that end with it. Where
+# ROOT_MOUNT is set, that folder of this machine is seen inside under the same name.
 root_inside () {
   root=$1
   shift
@@ -61,9 +62,9 @@ root_inside () {
     exec chroot "$0" "$@"' "$root" "$@"
 }
 
-# root_with SUITE NAME PACKAGE...: a system in which these packages are installed, and which is kept as CACHE/SUITE-NAME. A name
-# of a package that begins with "?" may be missing. Sets `root` to the folder. ROOT_SECTIONS adds sections of the archive, as
-# "contrib non-free".
+# root_with SUITE NAME PACKAGE...: a system in which these packages are installed, and which is kept as
+# CACHE/SUITE-NAME. A name of a package that begins with "?" may be missing. Sets `root` to the folder. ROOT_SECTIONS
+# adds sections of the archive, as "contrib non-free".
 root_with () {
   suite=$1
   root=$cache/$1-$2
@@ -97,8 +98,8 @@ INSTALL
   fi
 }
 
-# root_sources FOLDER: the project's files in a folder of the system, whose name inside is `sources`. Where SOURCES names that folder,
-# it is kept with what was built in it, and the next run builds what changed.
+# root_sources FOLDER: the project's files in a folder of the system, whose name inside is `sources`. Where SOURCES
+# names that folder, it is kept with what was built in it, and the next run builds what changed.
 root_sources () {
   sources=${SOURCES:-/src.$$}
   trap 'root_sources_end' EXIT
@@ -112,9 +113,10 @@ root_sources_end () {
   trap - EXIT
 }
 
-# root_build NAME [OPTION...]: builds what root_sources put into the system `root` with these options of `meson setup`, and runs the
-# tests. A second call builds what the options change. Prints a line with the versions and counts. CC is taken over; TESTS are
-# arguments of `meson test`, or "no"; JOBS sets how many programs run at once. What the commands print goes to out/NAME.log.
+# root_build NAME [OPTION...]: builds what root_sources put into the system `root` with these options of `meson
+# setup`, and runs the tests. A second call builds what the options change. Prints a line with the versions and
+# counts. CC is taken over; TESTS are arguments of `meson test`, or "no"; JOBS sets how many programs run at once.
+# What the commands print goes to out/NAME.log.
 root_build () {
   name=$1
   shift
@@ -135,7 +137,10 @@ INSIDE
   root_inside "$root" sh -c 'cd "$0" && exec nice sh inside "$@"' "$sources" -Dwerror=true "$@" >"$log" 2>&1 || status=$?
   cp "$root$sources/build/meson-logs/testlog.txt" "$top/out/$name-tests.log" 2>/dev/null || true
   result=$(awk '/^Ok:/ { ok = $2 } /^Fail:/ { failed = $2 } /^Timeout:/ { late = $2 } /^Skipped:/ { skipped = $2 }
-    END { if (ok != "") print ok " passed, " failed + late " failed, " skipped + 0 " skipped"; else print "no tests were run" }' "$log")
+    END {
+      if (ok == "") print "no tests were run"
+      else print ok " passed, " failed + late " failed, " skipped + 0 " skipped"
+    }' "$log")
   [ "$status" = 0 ] || {
     grep -E 'FAILED|FAIL |TIMEOUT|ERROR|error:|warning:' "$log" | head -n 20
     tail -n 5 "$log"

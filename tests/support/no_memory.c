@@ -60,7 +60,7 @@ fails (void)
   return true;
 }
 
-/* From 2.47 on, GNU's linker refuses hidden functions of these names where a library calls the function of that name. */
+/* From version 2.47 on, GNU's linker refuses hidden functions of these names where a library calls the function. */
 #define VISIBLE __attribute__ ((visibility ("default")))
 
 /* The linker gives the real functions these names. */
