@@ -118,9 +118,9 @@ root_sources_end () {
 # counts. CC is taken over; TESTS are arguments of `meson test`, or "no"; JOBS sets how many programs run at once.
 # What the commands print goes to out/NAME.log.
 root_build () {
-  name=$1
+  built=$1
   shift
-  log=$top/out/$name.log
+  log=$top/out/$built.log
   begin=$(date +%s)
   cat >"$root$sources/inside" <<'INSIDE'
 set -eu
@@ -135,7 +135,7 @@ INSIDE
   status=0
   # shellcheck disable=SC2016 # the inner shell expands these
   root_inside "$root" sh -c 'cd "$0" && exec nice sh inside "$@"' "$sources" -Dwerror=true "$@" >"$log" 2>&1 || status=$?
-  cp "$root$sources/build/meson-logs/testlog.txt" "$top/out/$name-tests.log" 2>/dev/null || true
+  cp "$root$sources/build/meson-logs/testlog.txt" "$top/out/$built-tests.log" 2>/dev/null || true
   result=$(awk '/^Ok:/ { ok = $2 } /^Fail:/ { failed = $2 } /^Timeout:/ { late = $2 } /^Skipped:/ { skipped = $2 }
     END {
       if (ok == "") print "no tests were run"
@@ -146,6 +146,6 @@ INSIDE
     tail -n 5 "$log"
     result="FAILED, $result"
   }
-  echo "$name: $(sed -n 's/^versions: //p' "$log"), $*: $result, $(($(date +%s) - begin)) s"
+  echo "$built: $(sed -n 's/^versions: //p' "$log"), $*: $result, $(($(date +%s) - begin)) s"
   return "$status"
 }
