@@ -319,6 +319,75 @@ check_mask_init (FILE *file)
   return failures;
 }
 
+/* --- convolve_plan_source_rows() --- */
+
+enum
+{
+  MOST_ROWS = 9 /* of a picture one column wide, and of a mask */
+};
+
+static bool
+run_rows (const ConvolvePlan *plan, const unsigned char *source, int height, int first, int end, unsigned char *result)
+{
+  ConvolvePlane plane = { source, result, 1, 1, 1, height, { 0, first, 1, end - first } };
+
+  memset (result, 0, height);
+  return convolve_run (plan, &plane, NULL) == CONVOLVE_OK;
+}
+
+/* The rows that are not named get other values, and the result stays. Each tap is 1, so each row that is read counts. */
+static int
+check_rows_named (const ConvolvePlan *plan, int height, FILE *file)
+{
+  unsigned char source[MOST_ROWS], other[MOST_ROWS], expected[MOST_ROWS], got[MOST_ROWS];
+  int failures = 0;
+
+  for (int y = 0; y < height; y++)
+    source[y] = (unsigned char) (y + 1);
+  for (int first = 0; first < height; first++)
+    for (int end = first + 1; end <= height; end++) {
+      int from = -1, to = -1;
+      bool good;
+
+      convolve_plan_source_rows (plan, height, first, end, &from, &to);
+      good = 0 <= from && from <= first && end <= to && to <= height;
+      for (int y = 0; y < height; y++)
+        other[y] = source[y] + (y < from || y >= to ? MOST_ROWS : 0);
+      good = good && run_rows (plan, source, height, first, end, expected)
+          && run_rows (plan, other, height, first, end, got) && memcmp (expected, got, height) == 0;
+      if (!good)
+        fprintf (file, "FAILED api: the rows %d .. %d of %d are not made from the rows %d .. %d alone\n", first,
+            end - 1, height, from, to - 1);
+      failures += !good;
+    }
+  return failures;
+}
+
+static int
+check_source_rows (FILE *file)
+{
+  const ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 };
+  int failures = 0;
+
+  for (int boundary = 0; boundary < CONVOLVE_N_BOUNDARIES; boundary++)
+    for (int side = 1; side <= MOST_ROWS; side += 2) {
+      ConvolvePlan *plan = NULL;
+      ConvolveMask mask;
+
+      if (convolve_mask_init (&mask, 1, side)) {
+        for (int j = 0; j < side; j++)
+          mask.taps[j] = 1;
+        plan = convolve_plan_new (&pixel, boundary, &mask, "cpu-reference", NULL, NULL);
+      }
+      failures += check (plan != NULL, "a plan of one column", file);
+      for (int height = 1; plan && height <= MOST_ROWS; height++)
+        failures += check_rows_named (plan, height, file);
+      convolve_plan_unref (plan);
+      convolve_mask_clear (&mask);
+    }
+  return failures;
+}
+
 /* A column times a row of fractions, alone and as an absolute value, for 8 to 16 bits. */
 static int
 check_reproducible (FILE *file)
@@ -357,7 +426,7 @@ check_fixed_api (FILE *file)
   ConvolveError error = { 0 };
   ConvolveDevice *device = convolve_device_new (INT_MAX, &error);
   int failures = check_table (file) + check_mask_init (file) + check_plan_arguments (file) + check_run_arguments (file)
-      + check_reproducible (file);
+      + check_reproducible (file) + check_source_rows (file);
 
   if (device)
     failures += check (false, "a device of an impossible number", file);

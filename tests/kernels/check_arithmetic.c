@@ -263,6 +263,89 @@ bound (Trial *trial)
   }
 }
 
+/* --- the factor of EXACT --- */
+
+#define LARGEST_DENOMINATOR 1000000000
+
+/*
+ * One result of a mask that adds up a sample of 200 * high and 123, times numerator / denominator, and an offset in 256ths of a
+ * code value. -1 where it cannot be had.
+ */
+static int
+factor_byte (const char *variant, int high, int numerator, double denominator, int offset)
+{
+  const ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8,
+    .depth = 8,
+    .samples = 1,
+    .stride = 1,
+    .select = 1,
+    .biased = 1 };
+  const unsigned char source[] = { 123, 200, 0 };
+  unsigned char result[3] = { 0 };
+  ConvolvePlane plane = { source, result, 3, 3, 3, 1, { 1, 0, 1, 1 } };
+  ConvolvePlan *plan = NULL;
+  ConvolveMask mask;
+  bool done = false;
+
+  if (convolve_mask_init (&mask, 3, 1)) {
+    mask.taps[0] = numerator;
+    mask.taps[1] = (double) numerator * high;
+    mask.divisor = denominator;
+    mask.offset = offset / 256.0 / 255;
+    plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_ZERO, &mask, variant, NULL, NULL);
+    done = plan && convolve_plan_is_exact (plan) && convolve_run (plan, &plane, NULL) == CONVOLVE_OK;
+  }
+  convolve_plan_unref (plan);
+  convolve_mask_clear (&mask);
+  return done ? result[1] : -1;
+}
+
+static int64_t
+common_divisor (int64_t a, int64_t b)
+{
+  return b == 0 ? a : common_divisor (b, a % b);
+}
+
+/*
+ * Results whose exact value is a whole number. F is a fraction up to a denominator of 10^9, and then the result is that
+ * number. Beyond, F is a double, whose product and sum are rounded, and some results are one less.
+ */
+static int
+check_factors (FILE *file)
+{
+  static const char *const variants[] = { "cpu-reference", "cpu" };
+  static const int highs[] = { 7, 1000, 19000, 20001, 65000 };
+  int failures = 0, below[2] = { 0 };
+
+  for (size_t h = 0; h < sizeof highs / sizeof *highs; h++)
+    for (int numerator = 129; numerator < 65280; numerator += 2 * 127) {
+      int64_t sum = 123 + 200 * highs[h], q = 256 * sum / common_divisor (256 * sum, numerator);
+      int whole = (numerator + 128) / 256, offset = whole * 256 - 128 - numerator;
+      /* volatile: nothing is computed with more bits than a double has */
+      volatile double product = (double) numerator / (256.0 * sum) * sum, value = product + (0.5 + offset / 256.0);
+      bool fraction = q <= LARGEST_DENOMINATOR;
+      int expected = fraction ? whole : (int) floor (value);
+
+      below[fraction] += value < whole;
+      for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+        int got = factor_byte (variants[v], highs[h], numerator, 256.0 * sum, offset);
+
+        if (got != expected && failures < 4) {
+          fprintf (file,
+              "FAILED arithmetic: %s: %d / (256 * %" PRId64 ") of the sum %" PRId64
+              ", offset %d / 256: %d, expected %d\n",
+              variants[v], numerator, sum, sum, offset, got, expected);
+          failures++;
+        }
+      }
+    }
+  if (below[0] == 0 || below[1] == 0) {
+    fprintf (file, "FAILED arithmetic: of the factors none tells a fraction from a double\n");
+    failures++;
+  }
+  return failures;
+}
+
 /* --- random masks --- */
 
 typedef struct
@@ -351,7 +434,7 @@ int
 check_arithmetic (uint64_t seed, int masks, FILE *file)
 {
   Counts counts = { 0 };
-  int failures = 0;
+  int failures = check_factors (file);
 
   for (int number = 0; number < masks && failures < 4; number++)
     failures += !check_mask (seed, number, &counts, file);

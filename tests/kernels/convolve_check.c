@@ -20,6 +20,7 @@
 #include "kernels/check_fft.h"
 #include "kernels/check_fixed.h"
 #include "kernels/check_integer_tail.h"
+#include "kernels/check_pool.h"
 #include "kernels/check_products.h"
 #include "kernels/check_sets.h"
 #include "kernels/check_tensor.h"
@@ -292,6 +293,7 @@ run_named (const Options *options)
   RUN ("tensor-products", check_tensor_products (seed, 400, stdout));
   RUN ("cpu-memory", check_cpu_memory (stdout));
   RUN ("cpu-threads", check_cpu_threads (stdout));
+  RUN ("pool", check_pool (stdout));
   RUN ("cpu-large", check_cpu_large (stdout));
   RUN ("cpu-sigma", check_cpu_sigma (stdout));
   RUN ("cpu-double", check_cpu_double (seed, 300, stdout));

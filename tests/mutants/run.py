@@ -21,7 +21,7 @@ SKIP = 77
 
 # The test "kernels" in parts, so that a fault is found early: some random cases, and each of its checks.
 CHECKS = ['api', 'arithmetic', 'box', 'fft', 'integer-tail', 'tensor-digits', 'tensor-products', 'products', 'border-products',
-          'sets-accepted', 'sets-roots', 'sets-device-roots', 'sets-random', 'sets-memory', 'cpu-memory', 'cpu-threads',
+          'sets-accepted', 'sets-roots', 'sets-device-roots', 'sets-random', 'sets-memory', 'cpu-memory', 'pool', 'cpu-threads',
           'cpu-large', 'cpu-sigma', 'cpu-fft-bound', 'cpu-steps', 'cpu-double']
 PARTS = {f'kernels-{name}': ['--check', name] for name in CHECKS} | {
     'kernels-random': ['--check', 'random', '--cases', '300'],
@@ -82,8 +82,9 @@ def files_of_tree():
     if git.returncode == 0 and git.stdout:
         names = [os.fsdecode(name) for name in git.stdout.split(b'\0') if name]
     else:
-        names = [str(path.relative_to(TOP)) for path in TOP.rglob('*') if path.is_file()]
-    return [name for name in names if not name.startswith(('build', 'out/', '.git/')) and (TOP / name).is_file()]
+        names = [str(path.relative_to(TOP)) for path in TOP.rglob('*')]
+    return [name for name in names if not name.startswith(('build', 'out/', '.git/'))
+            and ((TOP / name).is_file() or (TOP / name).is_symlink())]
 
 
 def content_for_copy(name):
@@ -101,7 +102,13 @@ def copy_tree():
         if path.is_file() and str(path.relative_to(TREE)) not in names:
             path.unlink()
     for name in names:
-        to, content = TREE / name, content_for_copy(name)
+        to = TREE / name
+        if (TOP / name).is_symlink():
+            to.parent.mkdir(parents=True, exist_ok=True)
+            if not to.is_symlink():
+                to.symlink_to(os.readlink(TOP / name))
+            continue
+        content = content_for_copy(name)
         if to.is_file() and to.read_bytes() == content:
             continue
         to.parent.mkdir(parents=True, exist_ok=True)
