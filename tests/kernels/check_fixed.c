@@ -127,6 +127,35 @@ check_cancelling_rows (CheckRow *row, FILE *file)
   return run_fixed (row, &test, true, file);
 }
 
+/*
+ * Weights that float holds as they are, whose sums need double, and whose tail does: before the zero level is taken off, a result is
+ * millions of code values, and half of one is allowed.
+ */
+static int
+check_large_sums (CheckRow *row, int side, FILE *file)
+{
+  static const ConvolvePixel gray_16 = { .type = CONVOLVE_SAMPLE_U16,
+    .depth = 16,
+    .samples = 1,
+    .stride = 2,
+    .select = 1,
+    .zero = { 32768 } };
+  const double gain = 1000;
+  double taps[81], sum = 0;
+  CheckCase test;
+
+  for (int k = 0; k < side * side; k++)
+    sum += taps[k] = ((int) (k * 2654435761u >> 16) % 8001 - 4000) / 256.0;
+  taps[side * side / 2] += gain - sum;
+  if (!check_case_fixed (&test, "weights whose sums need double", &gray_16, CONVOLVE_BOUNDARY_REFLECT, 64, 40, taps,
+          side, side, 1))
+    return out_of_memory (&test, file);
+  for (int y = 0; y < test.height; y++)
+    for (int x = 0; x < test.width; x++)
+      check_case_set (&test, &test.source, x, y, 0, 32758 + (int) ((y * 64 + x) * 2246822519u >> 16) % 20);
+  return run_fixed (row, &test, true, file);
+}
+
 /* A plane with more rows than the 65,535 blocks of a grid's height can hold, and one with as many columns. */
 static int
 check_long (CheckRow *row, int width, int height, FILE *file)
@@ -461,7 +490,7 @@ check_fixed_variant (CheckRow *row, FILE *file)
   if (goes_on (row))
     failures += check_zeros (row, 3, file) + check_zeros (row, 1e-40, file) + check_zeros (row, 4e-310, file);
   if (goes_on (row))
-    failures += check_cancelling_rows (row, file);
+    failures += check_cancelling_rows (row, file) + check_large_sums (row, 3, file) + check_large_sums (row, 9, file);
   if (goes_on (row) && row->device)
     failures += check_large (row, file) + check_large_products (row, file);
   if (goes_on (row))
