@@ -338,22 +338,28 @@ GST_START_TEST (test_late_frame)
   }
   flight_free (&run);
 
-  /* The gap comes before any frame is done. */
-  run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
-  flight_push (&run, 2);
-  gst_harness_push_upstream_event (run.harness,
-      gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 0, 2 * 40 * GST_MSECOND));
-  flight_push (&run, 1); /* late */
-  gst_harness_push_upstream_event (run.harness,
-      gst_event_new_qos (GST_QOS_TYPE_OVERFLOW, 0.1, -1000 * GST_MSECOND, 1000 * GST_MSECOND));
-  flight_push (&run, 3);
-  expect_order (&run, " caps  segment abd");
-  for (guint i = 0; i < 3; i++) {
-    buffer = gst_harness_pull (run.harness);
-    fail_unless (i < 2 || GST_BUFFER_IS_DISCONT (buffer));
-    gst_buffer_unref (buffer);
+  /* The gap comes before any frame is done, in a stream that begins with a gap, and in one that does not. */
+  for (guint gap = 0; gap < 2; gap++) {
+    run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
+    buffer = frame_new (&run.info, FRAME_PLAIN, 1);
+    if (gap)
+      GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+    fail_unless_equals_int (flight_push_buffer (&run, buffer), GST_FLOW_OK);
+    flight_push (&run, 1);
+    gst_harness_push_upstream_event (run.harness,
+        gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 0, 2 * 40 * GST_MSECOND));
+    flight_push (&run, 1); /* late */
+    gst_harness_push_upstream_event (run.harness,
+        gst_event_new_qos (GST_QOS_TYPE_OVERFLOW, 0.1, -1000 * GST_MSECOND, 1000 * GST_MSECOND));
+    flight_push (&run, 3);
+    expect_order (&run, " caps  segment abd");
+    for (guint i = 0; i < 3; i++) {
+      buffer = gst_harness_pull (run.harness);
+      fail_unless (i < 2 || GST_BUFFER_IS_DISCONT (buffer));
+      gst_buffer_unref (buffer);
+    }
+    flight_free (&run);
   }
-  flight_free (&run);
 }
 GST_END_TEST;
 
@@ -539,6 +545,33 @@ GST_START_TEST (test_small_pool)
 }
 GST_END_TEST;
 
+static GstPadProbeReturn
+ask_for_one_frame (GstPad *pad, GstPadProbeInfo *probe, gpointer element)
+{
+  if (GST_QUERY_TYPE (GST_PAD_PROBE_INFO_QUERY (probe)) == GST_QUERY_ALLOCATION)
+    g_object_set (element, "frames-in-flight", 1, NULL);
+  return GST_PAD_PROBE_OK;
+}
+
+/*
+ * The application asks for fewer frames in flight while buffers are negotiated for more. The pool then has buffers for the few,
+ * so that no frame may be kept back.
+ */
+GST_START_TEST (test_fewer_while_negotiating)
+{
+  Flight run = flight_new ("cudaconvolve frames-in-flight=2", NULL, "NV12", 64, 48);
+
+  flight_push (&run, 2);
+  expect_order (&run, " caps  segment a");
+  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, ask_for_one_frame, run.harness->element,
+      NULL);
+  g_object_set (run.harness->element, "frames-in-flight", 4, NULL);
+  flight_push (&run, 1);
+  expect_order (&run, "bc");
+  flight_free (&run);
+}
+GST_END_TEST;
+
 /* The pool that upstream is offered has enough buffers, on pages that nobody shares. */
 GST_START_TEST (test_offered_pool)
 {
@@ -596,6 +629,7 @@ flights_suite (void)
   tcase_add_test (tc, test_parent_buffer);
   tcase_add_test (tc, test_small_buffers);
   tcase_add_test (tc, test_small_pool);
+  tcase_add_test (tc, test_fewer_while_negotiating);
   tcase_add_test (tc, test_offered_pool);
   return suite;
 }

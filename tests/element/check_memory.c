@@ -824,6 +824,44 @@ GST_START_TEST (test_agreed)
 }
 GST_END_TEST;
 
+/*
+ * Upstream's buffers of new caps come from a pool that the element was not asked about, so no frame of them may be kept. New
+ * properties end no agreement.
+ */
+GST_START_TEST (test_agreed_for_old_caps)
+{
+  GstVideoInfo info = small_info ("GRAY8"), other = small_info ("NV12");
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&other);
+  GstHarness *harness = start ("cudaconvolve frames-in-flight=3", NULL, &info);
+  GstBufferPool *pool = pool_new (harness, &info, 5, TRUE);
+  GstStructure *config;
+
+  for (guint i = 0; i < 4; i++)
+    push_ok (harness, acquire (pool));
+  g_object_set (harness->element, "mask", "box", NULL);
+  push_ok (harness, acquire (pool));
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 3);
+  gst_harness_set_src_caps (harness, gst_caps_ref (caps));
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 5);
+  pool_free (pool);
+
+  pool = gst_video_buffer_pool_new ();
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps, other.size, 2, 2);
+  fail_unless (gst_buffer_pool_set_config (pool, config) && gst_buffer_pool_set_active (pool, TRUE));
+  for (guint i = 0; i < 4; i++) {
+    GstBufferPoolAcquireParams at_once = { .flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT };
+    GstBuffer *buffer;
+
+    fail_unless_equals_int (gst_buffer_pool_acquire_buffer (pool, &buffer, &at_once), GST_FLOW_OK);
+    push_ok (harness, buffer);
+  }
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 9);
+  pool_free (pool);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
 /* Whether the element itself answers upstream's allocation query, and not downstream. */
 static gboolean
 answers_allocation (GstHarness *harness, const GstVideoInfo *info)
@@ -913,6 +951,7 @@ memory_suite (void)
   tcase_add_test (tc, test_passthrough_begins);
   tcase_add_test (tc, test_regions_pass_buffers);
   tcase_add_test (tc, test_agreed);
+  tcase_add_test (tc, test_agreed_for_old_caps);
   tcase_add_test (tc, test_passthrough);
   tcase_add_test (tc, test_query_with_allocator);
   return suite;

@@ -5,18 +5,19 @@
 #define WIDTH 46 /* so that a sample of 4:2:0 chroma lies between the views */
 #define HEIGHT 22
 
-/* The views of a frame; the fields of both views where the frame is interlaced. */
+/* The views of a frame; the fields of both views where the frame is interlaced. A middle column or row is the first view's. */
 static guint
-list_parts (const gchar *packing, gboolean interlaced, gint height, Part parts[4])
+list_parts (const gchar *packing, gboolean interlaced, gint width, gint height, Part parts[4])
 {
+  const gint middle_x = (width + 1) / 2, middle_y = (height + 1) / 2;
   gboolean beside = g_str_equal (packing, "side-by-side"), below = g_str_equal (packing, "top-bottom");
   gboolean rows = g_str_equal (packing, "row-interleaved"), split = rows || interlaced;
   guint n = 0;
 
   for (gint view = 0; view < (beside || below ? 2 : 1); view++)
     for (gint phase = 0; phase < (split ? 2 : 1); phase++)
-      parts[n++] = (Part){ phase, split ? 2 : 1, beside && view ? WIDTH / 2 : 0, beside && !view ? WIDTH / 2 : WIDTH,
-        below && view ? height / 2 : 0, below && !view ? height / 2 : height };
+      parts[n++] = (Part){ phase, split ? 2 : 1, beside && view ? middle_x : 0, beside && !view ? middle_x : width,
+        below && view ? middle_y : 0, below && !view ? middle_y : height };
   return n;
 }
 
@@ -26,7 +27,7 @@ check_views (GstHarness *harness, const GstVideoInfo *info, GstBuffer *in, const
 {
   GstBuffer *out = push_and_pull (harness, in);
   Part parts[4];
-  guint n = list_parts (packing, interlaced, GST_VIDEO_INFO_HEIGHT (info), parts);
+  guint n = list_parts (packing, interlaced, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), parts);
 
   for (guint i = 0; i < n; i++)
     if (g_str_equal (packing, "column-interleaved")) {
@@ -60,6 +61,24 @@ GST_START_TEST (test_views)
     gst_harness_teardown (harness);
   }
   g_ptr_array_unref (formats);
+}
+GST_END_TEST;
+
+/* Of two views in a picture of odd width or height, the left and the upper one are larger. */
+GST_START_TEST (test_odd_views)
+{
+  static const gchar *const packings[] = { "side-by-side", "top-bottom" };
+  static const gchar *const formats[] = { "GRAY8", "NV12", "Y42B", "RGB", "I420_10LE" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats) * 2; i++) {
+    g_autofree gchar *more = g_strdup_printf ("multiview-mode=%s,views=2", packings[i % 2]);
+    GstVideoInfo info = info_with (formats[i / 2], 45, 23, more);
+    Expected expected = skewed_expected (CONVOLVE_BOUNDARY_REFLECT, 0);
+    GstHarness *harness = windows_harness ("mask=\"" SKEWED "\" boundary=reflect", gst_video_info_to_caps (&info));
+
+    check_views (harness, &info, random_frame (&info, i), packings[i % 2], FALSE, &expected);
+    gst_harness_teardown (harness);
+  }
 }
 GST_END_TEST;
 
@@ -190,6 +209,7 @@ view_tests (void)
 
   tcase_set_timeout (tc, 300);
   tcase_add_test (tc, test_views);
+  tcase_add_test (tc, test_odd_views);
   tcase_add_test (tc, test_fields_of_views);
   tcase_add_test (tc, test_mixed_mono);
   tcase_add_test (tc, test_mingled_views);
