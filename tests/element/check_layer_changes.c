@@ -57,6 +57,73 @@ GST_START_TEST (test_changes)
 }
 GST_END_TEST;
 
+static GstPadProbeReturn
+take_bgr (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
+  g_autoptr (GstCaps) bgr = gst_caps_from_string ("video/x-raw,format=BGR");
+  GstCaps *caps;
+
+  if (!(probe->type & GST_PAD_PROBE_TYPE_PUSH))
+    return GST_PAD_PROBE_OK;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CAPS) {
+    gst_query_set_caps_result (query, bgr);
+    return GST_PAD_PROBE_HANDLED;
+  }
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS) {
+    gst_query_parse_accept_caps (query, &caps);
+    gst_query_set_accept_caps_result (query, gst_caps_is_subset (caps, bgr));
+    return GST_PAD_PROBE_HANDLED;
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+note_format (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
+{
+  GString *order = data;
+  GstCaps *caps;
+
+  if (GST_IS_BUFFER (probe->data)) {
+    g_string_append (order, "frame ");
+  } else if (GST_EVENT_TYPE (probe->data) == GST_EVENT_CAPS) {
+    gst_event_parse_caps (GST_PAD_PROBE_INFO_EVENT (probe), &caps);
+    g_string_append_printf (order, "%s ", gst_structure_get_string (gst_caps_get_structure (caps, 0), "format"));
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/*
+ * Downstream takes another format by now, and its event has not come yet, when more frames in flight negotiate buffers. Frames
+ * under way come before the new caps.
+ */
+GST_START_TEST (test_new_format_downstream)
+{
+  GRand *random = g_rand_new_with_seed (seed);
+  LayerCase layer = layer_case_random (random, folder, 3, 3);
+  g_autofree gchar *plain = layer_case_line (&layer), *line = g_strdup_printf ("frames-in-flight=3 %s", plain);
+  Run run = layer_run_start (line, "RGB", 40, 30);
+  GString *order = g_string_new (NULL);
+
+  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, note_format,
+      order, NULL);
+  for (guint i = 0; i < 4; i++) {
+    if (i == 2) {
+      gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, take_bgr, NULL, NULL);
+      g_object_set (run.element, "frames-in-flight", 4, NULL);
+    }
+    fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, i)), GST_FLOW_OK);
+  }
+  fail_unless (gst_harness_push_event (run.harness, gst_event_new_eos ()));
+  /* The CPU keeps no frames, so nothing is negotiated there. */
+  fail_unless_equals_string (order->str, over_device ? "frame frame BGR frame frame " : "frame frame frame frame ");
+  g_string_free (order, TRUE);
+  run_stop (&run);
+  layer_case_clear (&layer);
+  g_rand_free (random);
+}
+GST_END_TEST;
+
 static gpointer
 keep_changing (gpointer data)
 {
@@ -270,6 +337,7 @@ layer_changes (void)
 
   tcase_set_timeout (tc, 300);
   tcase_add_test (tc, test_changes);
+  tcase_add_test (tc, test_new_format_downstream);
   tcase_add_test (tc, test_changes_from_another_thread);
   tcase_add_test (tc, test_bad_while_playing);
   tcase_add_test (tc, test_refused_downstream);
