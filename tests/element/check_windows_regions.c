@@ -250,6 +250,36 @@ GST_START_TEST (test_unreadable_source)
 }
 GST_END_TEST;
 
+/* A change of regions makes no new plans, so that boxes can be set for every frame. A change of the mask makes new ones. */
+GST_START_TEST (test_plans_stay)
+{
+  GstVideoInfo info = info_with ("I420", 64, 48, NULL);
+  /* kernel-variant=auto logs each plan. */
+  GstHarness *harness = harness_new_for ("cudaconvolve apply-to=regions sigma=2 regions=0,0,16,16", &info);
+  GstBuffer *in = random_frame (&info, 1);
+
+  gst_buffer_unref (push_and_pull (harness, in));
+  listen_begin (GST_LEVEL_DEBUG, "plane ");
+  for (guint i = 1; i < 4; i++) {
+    g_autofree gchar *regions = g_strdup_printf ("%u,0,16,16", 8 * i);
+    Part part = { 0, 1, 8 * i, 8 * i + 16, 0, 16 };
+    GstBuffer *out;
+
+    g_object_set (harness->element, "regions", regions, NULL);
+    out = push_and_pull (harness, in);
+    check_rest (&info, in, out, part, regions);
+    gst_buffer_unref (out);
+  }
+  fail_unless_equals_int (listen_end (), 0);
+  listen_begin (GST_LEVEL_DEBUG, "plane ");
+  g_object_set (harness->element, "sigma", 3.0, NULL);
+  gst_buffer_unref (push_and_pull (harness, in));
+  fail_unless (listen_end () > 0);
+  gst_buffer_unref (in);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
 TCase *
 region_tests (void)
 {
@@ -265,5 +295,6 @@ region_tests (void)
   tcase_add_test (tc, test_fill_of_alpha);
   tcase_add_test (tc, test_regions_of_alternate);
   tcase_add_test (tc, test_unreadable_source);
+  tcase_add_test (tc, test_plans_stay);
   return tc;
 }
