@@ -57,6 +57,7 @@ GST_START_TEST (preset_texts)
       "mask: \"unsharpen\" (character 1) is not a preset (did you mean sharpen or unsharp?); the "
       "presets are ...");
   refuse ("nonsense", "mask: \"nonsense\" (character 1) is not a preset; the presets are identity, ...");
+  refuse ("qq", "mask: \"qq\" (character 1) is not a preset; the presets are ...");
   refuse ("gaussianblurring", "mask: \"gaussianblurring\" (character 1) is not a preset; the presets are ...");
   for (guint i = 0; i < n_presets; i++) {
     const gchar *name = presets[i].name;
