@@ -253,7 +253,8 @@ def main():
     print(f'{"fault":36} {"file":36} {"found by":24} seconds', flush=True)
     found = explained = 0
     bad = []
-    for mutant in mutants:
+    # A fault that no test can see takes all tests, and so comes last.
+    for mutant in sorted(mutants, key=lambda mutant: bool(mutant.unseen)):
         start_of_mutant = time.monotonic()
         by = plant(mutant, tests, options.likely)
         seconds = time.monotonic() - start_of_mutant
