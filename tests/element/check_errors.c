@@ -354,6 +354,80 @@ GST_START_TEST (test_short_buffer)
 }
 GST_END_TEST;
 
+/* An allocator whose memory nobody can map. */
+typedef GstAllocator Sealed;
+typedef GstAllocatorClass SealedClass;
+
+static GType sealed_get_type (void);
+G_DEFINE_TYPE (Sealed, sealed, GST_TYPE_ALLOCATOR)
+
+static GstMemory *
+sealed_alloc (GstAllocator *allocator, gsize size, GstAllocationParams *params)
+{
+  GstMemory *memory = g_new0 (GstMemory, 1);
+
+  gst_memory_init (memory, 0, allocator, NULL, size, 0, 0, size);
+  return memory;
+}
+
+static void
+sealed_free (GstAllocator *allocator, GstMemory *memory)
+{
+  g_free (memory);
+}
+
+static gpointer
+sealed_map (GstMemory *memory, gsize size, GstMapFlags flags)
+{
+  return NULL;
+}
+
+static void
+sealed_init (Sealed *sealed)
+{
+  sealed->mem_type = "sealed";
+  sealed->mem_map = sealed_map;
+}
+
+static void
+sealed_class_init (SealedClass *klass)
+{
+  klass->alloc = sealed_alloc;
+  klass->free = sealed_free;
+}
+
+static GstPadProbeReturn
+offer_sealed_memory (GstPad *pad, GstPadProbeInfo *probe, gpointer allocator)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH))
+    return GST_PAD_PROBE_OK;
+  gst_query_add_allocation_param (query, allocator, NULL);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* The output cannot be mapped. That is an error, and the input is not mapped any more: another one may write its memory. */
+GST_START_TEST (test_sealed_output)
+{
+  g_autoptr (GstAllocator) sealed = g_object_ref_sink (g_object_new (sealed_get_type (), NULL));
+  Run run = start ("cudaconvolve", NULL, "GRAY8");
+  GstVideoInfo info = info_of ("GRAY8", 40, 30);
+  GstBuffer *in = frame_new (&info, FRAME_PLAIN, 1);
+  GstMemory *memory = gst_memory_ref (gst_buffer_peek_memory (in, 0));
+  GstMapInfo map;
+
+  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_sealed_memory, sealed, NULL);
+  gst_harness_set_src_caps (run.harness, gst_video_info_to_caps (&info));
+  fail_unless_equals_int (gst_harness_push (run.harness, in), GST_FLOW_ERROR);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE, "map", "flights.c(");
+  fail_unless (gst_memory_map (memory, &map, GST_MAP_WRITE), "the input is mapped still");
+  gst_memory_unmap (memory, &map);
+  gst_memory_unref (memory);
+  run_stop (&run);
+}
+GST_END_TEST;
+
 /* Frames that come after an error do not post the error again. */
 GST_START_TEST (test_one_error)
 {
@@ -474,6 +548,7 @@ errors_suite (void)
   tcase_add_test (tc, test_meta_of_other_caps);
   tcase_add_test (tc, test_separate_views);
   tcase_add_test (tc, test_short_buffer);
+  tcase_add_test (tc, test_sealed_output);
   tcase_add_test (tc, test_one_error);
   tcase_add_test (tc, test_large_gain);
   tcase_add_test (tc, test_device_path);
