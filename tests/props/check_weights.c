@@ -3,19 +3,22 @@
  * The files of layers. support/numpy.h writes them as NumPy does; they are read, refused with the right words where
  * something is wrong, and then damaged at random. CUDACONVOLVE_SEED=N in the environment repeats a run.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <gst/check/gstcheck.h>
 
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/file.h"
 #include "support/numpy.h"
 #include "support/run.h"
 #include "inflate.h"
 #include "weights.h"
+#include "zip.h"
 
 static gchar *folder; /* for files; removed at the end */
 
@@ -386,6 +389,34 @@ GST_START_TEST (test_bad_archives)
 }
 GST_END_TEST;
 
+/* The end of the archive is the end of the memory: what is read beyond it ends the test. */
+GST_START_TEST (test_member_at_the_end)
+{
+  const gsize page = sysconf (_SC_PAGESIZE);
+  GByteArray *content = counted_floats (GOOD_HEADER, 12);
+  GByteArray *archive = numpy_archive ((NumpyMember[]){ { .name = "weight.npy", .content = content } }, 1, "");
+  gsize room = (archive->len + page - 1) / page * page;
+  guint8 *memory = mmap (NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  guint8 *bytes = memory + room - archive->len;
+  const gsize offset_at = archive->len - 22 - 56 + 42;
+
+  fail_unless (memory != MAP_FAILED && mprotect (memory + room, page, PROT_NONE) == 0);
+  memcpy (bytes, archive->data, archive->len);
+  for (gsize before = 0; before <= 30; before++) {
+    g_autofree gchar *fault = NULL;
+    guint32 offset = GUINT32_TO_LE (archive->len - before);
+    ConvolveZipMember member;
+
+    memcpy (bytes + offset_at, &offset, sizeof (offset));
+    fault = convolve_zip_find (bytes, archive->len, "weight.npy", G_MAXINT, &member);
+    fail_unless_equals_string (fault, "the member does not lie inside the archive");
+    convolve_zip_member_clear (&member);
+  }
+  munmap (memory, room + page);
+  g_byte_array_unref (archive);
+}
+GST_END_TEST;
+
 /* As numpy.savez_compressed() writes it: weights of (1, 1, 3, 3), all 1 but the middle, which is -8. */
 GST_START_TEST (test_compressed)
 {
@@ -579,6 +610,7 @@ weights_suite (void)
   tcase_add_test (tc, test_archives);
   tcase_add_test (tc, test_bad_arrays);
   tcase_add_test (tc, test_bad_archives);
+  tcase_add_test (tc, test_member_at_the_end);
   tcase_add_test (tc, test_compressed);
   tcase_add_test (tc, test_places);
   tcase_add_test (tc, test_large_file);
