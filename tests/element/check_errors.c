@@ -407,7 +407,7 @@ offer_sealed_memory (GstPad *pad, GstPadProbeInfo *probe, gpointer allocator)
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* The output cannot be mapped. That is an error, and the input is not mapped any more: another one may write its memory. */
+/* An output that cannot be mapped is an error. The input is not mapped any more then: others may write its memory. */
 GST_START_TEST (test_sealed_output)
 {
   g_autoptr (GstAllocator) sealed = g_object_ref_sink (g_object_new (sealed_get_type (), NULL));

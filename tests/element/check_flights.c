@@ -554,8 +554,8 @@ ask_for_one_frame (GstPad *pad, GstPadProbeInfo *probe, gpointer element)
 }
 
 /*
- * The application asks for fewer frames in flight while buffers are negotiated for more. The pool then has buffers for the few,
- * so that no frame may be kept back.
+ * The application asks for fewer frames in flight while buffers are negotiated for more. The pool then has buffers
+ * for the few, so that no frame may be kept back.
  */
 GST_START_TEST (test_fewer_while_negotiating)
 {

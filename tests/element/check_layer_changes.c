@@ -94,8 +94,8 @@ note_format (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 }
 
 /*
- * Downstream takes another format by now, and its event has not come yet, when more frames in flight negotiate buffers. Frames
- * under way come before the new caps.
+ * Downstream takes another format by now, and its event has not come yet, when more frames in flight negotiate
+ * buffers. Frames under way come before the new caps.
  */
 GST_START_TEST (test_new_format_downstream)
 {

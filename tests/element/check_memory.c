@@ -825,8 +825,8 @@ GST_START_TEST (test_agreed)
 GST_END_TEST;
 
 /*
- * Upstream's buffers of new caps come from a pool that the element was not asked about, so no frame of them may be kept. New
- * properties end no agreement.
+ * Upstream's buffers of new caps come from a pool that the element was not asked about, so no frame of them may be
+ * kept. New properties end no agreement.
  */
 GST_START_TEST (test_agreed_for_old_caps)
 {

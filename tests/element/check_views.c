@@ -5,7 +5,7 @@
 #define WIDTH 46 /* so that a sample of 4:2:0 chroma lies between the views */
 #define HEIGHT 22
 
-/* The views of a frame; the fields of both views where the frame is interlaced. A middle column or row is the first view's. */
+/* The views of a frame, or the fields of both views. A middle column or row belongs to the first view. */
 static guint
 list_parts (const gchar *packing, gboolean interlaced, gint width, gint height, Part parts[4])
 {

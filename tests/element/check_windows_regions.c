@@ -250,7 +250,7 @@ GST_START_TEST (test_unreadable_source)
 }
 GST_END_TEST;
 
-/* A change of regions makes no new plans, so that boxes can be set for every frame. A change of the mask makes new ones. */
+/* A change of regions makes no new plans, so that boxes can be set for every frame. A change of the mask does. */
 GST_START_TEST (test_plans_stay)
 {
   GstVideoInfo info = info_with ("I420", 64, 48, NULL);

@@ -335,7 +335,7 @@ run_rows (const ConvolvePlan *plan, const unsigned char *source, int height, int
   return convolve_run (plan, &plane, NULL) == CONVOLVE_OK;
 }
 
-/* The rows that are not named get other values, and the result stays. Each tap is 1, so each row that is read counts. */
+/* The rows that are not named get other values, and the result stays. Each tap is 1, so that each row counts. */
 static int
 check_rows_named (const ConvolvePlan *plan, int height, FILE *file)
 {

@@ -128,8 +128,8 @@ check_cancelling_rows (CheckRow *row, FILE *file)
 }
 
 /*
- * Weights that float holds as they are, whose sums need double, and whose tail does: before the zero level is taken off, a result is
- * millions of code values, and half of one is allowed.
+ * Weights that float holds as they are, whose sums and tail need double: with the zero level, a result is a difference
+ * of millions of code values, and an error of half of one is allowed.
  */
 static int
 check_large_sums (CheckRow *row, int side, FILE *file)

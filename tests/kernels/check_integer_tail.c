@@ -104,8 +104,8 @@ check_sample (const Trial *trial, int sample, int64_t least, int64_t most)
 }
 
 /*
- * A mask whose scale is a fraction of a large denominator, and whose sums reach all of a byte. Its results lie so close together
- * that the rounding of the scale may move one past an integer.
+ * A mask whose scale is a fraction of a large denominator, and whose sums reach all of a byte. Its results lie so close
+ * together that the rounding of the scale may move one past an integer.
  */
 static bool
 make_close (CheckMask *mask, CheckRandom *random)

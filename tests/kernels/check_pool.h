@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A call of the pool returns after the last job, also where another thread has that job. Returns the number of failures. */
+/* A call returns after the last job, also where another thread has that job. Returns the number of failures. */
 int check_pool (FILE *file);
 
 #endif
