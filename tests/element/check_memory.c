@@ -269,7 +269,7 @@ count_locked (GstHarness *harness, const FakeDevice *fake, GstBufferPool *pool, 
 GST_START_TEST (test_whole_pages)
 {
   const GstAllocationParams pages = { .align = PAGE - 1, .padding = PAGE - 1 };
-  const GstAllocationParams exact = { .align = PAGE - 1 }, behind = { .align = PAGE - 1, .prefix = 512 };
+  const GstAllocationParams exact = { .align = PAGE - 1 }, behind = { .align = PAGE - 1, .prefix = 16 };
   const GstAllocationParams padded = { .padding = 4 * PAGE };
   FakeDevice fake = fake_device ();
   GstVideoInfo info = info_of ("GRAY8", 64, 64); /* one page */

@@ -268,8 +268,8 @@ bound (Trial *trial)
 #define LARGEST_DENOMINATOR 1000000000
 
 /*
- * One result of a mask: (200 * high + 123) * numerator / denominator, plus an offset in 256ths of a code value. -1 where
- * it cannot be had.
+ * One result of a mask: (200 * high + 123) * numerator / denominator, plus an offset in 256ths of a code value. -1
+ * where it cannot be had.
  */
 static int
 factor_byte (const char *variant, int high, int numerator, double denominator, int offset)
