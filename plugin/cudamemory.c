@@ -67,7 +67,11 @@ gst_cuda_convolve_cuda_has_format (GstVideoFormat format)
 gboolean
 gst_cuda_convolve_cuda_ensure (GstElement *element, gint device_id, GstCudaConvolveContext **context)
 {
-  return gst_cuda_load_library () && gst_cuda_ensure_element_context (element, device_id, (GstCudaContext **) context);
+  if (!gst_cuda_load_library ())
+    return FALSE;
+  /* The allocator of CUDA memory. The plugin nvcodec registers it, too, but may not be in the process. */
+  gst_cuda_memory_init_once ();
+  return gst_cuda_ensure_element_context (element, device_id, (GstCudaContext **) context);
 }
 
 void

@@ -42,6 +42,7 @@ cuda_frames_new (const GstVideoInfo *info)
     gst_caps_unref (caps);
     return FALSE;
   }
+  gst_cuda_memory_init_once ();
   gst_caps_set_features (caps, 0, gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_CUDA_MEMORY, NULL));
   pool = gst_cuda_buffer_pool_new (context);
   config = gst_buffer_pool_get_config (pool);

@@ -35,7 +35,7 @@ END
 }
 
 # The faults: a byte is read behind the source; the last byte of what goes to the device is left out; the barrier of
-# `tiled` is missing; that of `tiled-cached` is not reached by all threads.
+# `tiled` is missing; threads of `tiled-cached` wait for a warp of which they are no part.
 plant () {
   mkdir -p "$PLANTED/source"
   git ls-files | tar -cf - -T - | tar -xf - -C "$PLANTED/source"
@@ -46,8 +46,9 @@ plant () {
   edit device.cu 'code = cudaMemcpyAsync (to, from, bytes, kinds[direction]' \
     'code = cudaMemcpyAsync (to, from, bytes - (direction == CONVOLVE_COPY_TO_DEVICE), kinds[direction]'
   edit tiled.cu '  __syncthreads ();' ''
-  edit tiled_cached.cu '  __syncthreads ();' '  if (threadIdx.x < 5)
-    __syncthreads ();'
+  edit tiled_cached.cu '  __syncthreads ();' '  if (threadIdx.x % 32 == 1)
+    __syncwarp (1);
+  __syncthreads ();'
   meson setup "$PLANTED/build" "$PLANTED/source" -Dcuda=enabled -Dcuda-architectures=native -Dexamples=false
   ninja -C "$PLANTED/build" tests/convolve_check
   cp "$PLANTED/build/tests/convolve_check" "$PLANTED/"

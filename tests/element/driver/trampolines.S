@@ -43,6 +43,7 @@ enter:
         movups  %xmm5, 144(%rsp)
         movups  %xmm6, 160(%rsp)
         movups  %xmm7, 176(%rsp)
+        movq    %rdi, %rsi
         movl    %r11d, %edi
         call    driver_enter
         movq    %rax, %r11
