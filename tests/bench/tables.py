@@ -284,8 +284,15 @@ def promises():
     return table(['promise', 'tests', 'parts of `tests/long.sh`'], rows)
 
 
+def versions():
+    """What the project was built and tested with."""
+    rows = read('versions.csv')
+    return table(list(rows[0]), [list(row.values()) for row in rows])
+
+
 TABLES = {'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'pipeline': pipeline, 'ladder': ladder, 'peers': peers,
-          'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases, 'promises': promises}
+          'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases, 'promises': promises,
+          'versions': versions}
 
 
 def main():
