@@ -50,7 +50,7 @@ cppcheck_sources () {
   cppcheck --version | grep -q ' 2\.10' || { echo "version 2.10 is wanted"; return 77; }
   cppcheck --enable=warning,performance,portability --inline-suppr --std=c11 --quiet -j "$(nproc)" --library=gtk \
     --library=tests/analysers/cppcheck.cfg -Ikernels -Iprops -Iplugin -Itests \
-    --template='{file}:{line}:{column}: {severity}: {message} [{id}]' kernels props plugin tests examples \
+    --template='{file}:{line}:{column}: {severity}: {message} [{id}]' -i tests/analysers kernels props plugin tests examples \
     >out/cppcheck 2>&1
   unexplained out/cppcheck
 }

@@ -3,6 +3,8 @@
  * The functions of the driver that GStreamer looks up by their names, in its versions 1.22 to 1.28. libcuda.c and
  * trampolines.S include this list. A function that the real driver lacks answers "not found".
  */
+/* The formatter breaks lines inside the parentheses. */
+/* clang-format off */
 #define DRIVER_EXPORTED \
   X (cuCtxCreate) X (cuCtxCreate_v2) X (cuCtxDestroy) X (cuCtxDestroy_v2) X (cuCtxDisablePeerAccess) \
   X (cuCtxEnablePeerAccess) X (cuCtxGetCurrent) X (cuCtxGetDevice) X (cuCtxPopCurrent) X (cuCtxPopCurrent_v2) \
@@ -28,3 +30,4 @@
   X (cuModuleUnload) X (cuPointerGetAttribute) X (cuStreamCreate) X (cuStreamCreateWithPriority) X (cuStreamDestroy) \
   X (cuStreamDestroy_v2) X (cuStreamQuery) X (cuStreamSynchronize) X (cuStreamWaitEvent) X (cuTexObjectCreate) \
   X (cuTexObjectDestroy)
+/* clang-format on */
