@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Convolves a range of a film:
+ *
+ *   convolve_segment [OPTION...] INPUT START END OUTPUT.mkv [PROPERTY=VALUE...]
+ *
+ * START and END are nanoseconds in the film's time, END may be "end". The frames that are shown from START on and before
+ * END are written, with the times that they have in the film. Beside OUTPUT.mkv stands a record, OUTPUT.mkv.json. Where
+ * both are there already, and the record is of the same input, range, properties, encoder and version, nothing is done.
+ *
+ * The piece appears under its name when it is complete and on the disk, and has been decoded again. One process at a time
+ * works on a piece.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "segment.h"
+
+enum
+{
+  DONE = 0,
+  FAILED = 1,
+  USAGE = 2,
+  BUSY = 75 /* as EX_TEMPFAIL: it is worth trying again */
+};
+
+typedef struct
+{
+  Segment segment;
+  Record record;
+  char *output, *json, *part, *lock;
+  char *encoder;
+  gint64 frames; /* how many are expected, or -1 */
+} Run;
+
+static volatile int caught; /* the signal that came */
+
+static void catch (int number)
+{
+  caught = number;
+}
+
+void
+complain (const char *format, ...)
+{
+  va_list arguments;
+  char *text;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_printerr ("convolve_segment: %s\n", g_strdelimit (text, "\n", ' '));
+  g_free (text);
+}
+
+/* --- arguments --- */
+
+static gboolean
+read_time (const char *text, GstClockTime *time)
+{
+  char *rest;
+
+  if (!strcmp (text, "end")) {
+    *time = GST_CLOCK_TIME_NONE;
+    return TRUE;
+  }
+  errno = 0;
+  *time = g_ascii_strtoull (text, &rest, 10);
+  if (g_ascii_isdigit (*text) && !*rest && errno == 0 && *time < G_MAXINT64)
+    return TRUE;
+  complain ("\"%s\": a time is a whole number of nanoseconds, or end", text);
+  return FALSE;
+}
+
+/* argv has what is left after the options. */
+static gboolean
+read_arguments (Run *run, char **argv)
+{
+  Segment *segment = &run->segment;
+
+  if (g_strv_length (argv) < 5) {
+    complain ("usage: convolve_segment [OPTION...] INPUT START END OUTPUT.mkv [PROPERTY=VALUE...]; see --help");
+    return FALSE;
+  }
+  segment->input = argv[1];
+  run->output = argv[4];
+  segment->properties = argv + 5;
+  if (!read_time (argv[2], &segment->start) || !read_time (argv[3], &segment->end))
+    return FALSE;
+  if (segment->start >= segment->end) {
+    complain ("the range is empty: START is not before END");
+    return FALSE;
+  }
+  if (!g_str_has_suffix (run->output, ".mkv")) {
+    complain ("%s: the name of a piece ends in .mkv", run->output);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+parse (Run *run, int *argc, char ***argv)
+{
+  const GOptionEntry entries[] = {
+    { "encoder", 0, 0, G_OPTION_ARG_STRING, &run->encoder,
+        "elements that encode, as in a launch line; without loss where left out: avenc_ffv1", "ELEMENTS" },
+    { "frames", 0, 0, G_OPTION_ARG_INT64, &run->frames, "how many frames the range must have", "N" },
+    { "upright", 0, 0, G_OPTION_ARG_NONE, &run->segment.upright,
+        "turns frames as the film's tag says, which a Matroska file cannot carry", NULL },
+    { NULL },
+  };
+  GOptionContext *context = g_option_context_new ("INPUT START END OUTPUT.mkv [PROPERTY=VALUE...]");
+  GError *error = NULL;
+  gboolean ok;
+
+  run->frames = -1;
+  g_option_context_add_main_entries (context, entries, NULL);
+  g_option_context_add_group (context, gst_init_get_option_group ());
+  ok = g_option_context_parse (context, argc, argv, &error);
+  g_option_context_free (context);
+  if (!ok) {
+    complain ("%s", error->message);
+    g_error_free (error);
+    return FALSE;
+  }
+  run->segment.encoder = run->encoder ? run->encoder : "avenc_ffv1";
+  return read_arguments (run, *argv);
+}
+
+/* --- one process at a time, and nothing half made --- */
+
+/* The lock is the kernel's, so that it ends with the process, however that ends. The file stays. */
+static int
+take_lock (const Run *run)
+{
+  int file = open (run->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+
+  if (file < 0) {
+    complain ("%s: %s", run->lock, g_strerror (errno));
+    return -FAILED;
+  }
+  if (flock (file, LOCK_EX | LOCK_NB) == 0)
+    return file;
+  if (errno == EWOULDBLOCK)
+    complain ("%s: another process makes this piece", run->output);
+  else
+    complain ("%s: %s", run->lock, g_strerror (errno));
+  close (file);
+  return errno == EWOULDBLOCK ? -BUSY : -FAILED;
+}
+
+/* Gives the finished piece its name, then its record. A record that was there belongs to another piece. */
+static gboolean
+publish (Run *run)
+{
+  char *folder = g_path_get_dirname (run->output), *part = g_strconcat (run->json, ".part", NULL);
+  gboolean ok = record_sync (run->part) && (run->record.sum = record_sum (run->part, &run->record.size))
+      && record_write (&run->record, part);
+
+  if (ok) {
+    g_unlink (run->json);
+    ok = g_rename (run->part, run->output) == 0 && g_rename (part, run->json) == 0;
+    if (!ok)
+      complain ("%s: %s", run->output, g_strerror (errno));
+    ok = ok && record_sync (folder);
+  }
+  if (!ok)
+    g_unlink (part);
+  g_free (part);
+  g_free (folder);
+  return ok;
+}
+
+static gboolean
+make (Run *run)
+{
+  Record *record = &run->record;
+  const gint64 begun = g_get_monotonic_time ();
+  gboolean ok = segment_make (&run->segment, record);
+
+  if (ok && run->frames >= 0 && record->frames != (guint64) run->frames) {
+    complain ("%s: %" G_GUINT64_FORMAT " frames in this range, and %" G_GINT64_FORMAT " are wanted", run->segment.input,
+        record->frames, run->frames);
+    ok = FALSE;
+  }
+  ok = ok && segment_check (&run->segment, record);
+  record->seconds = (g_get_monotonic_time () - begun) / 1e6;
+  ok = ok && publish (run);
+  if (!ok)
+    g_unlink (run->part);
+  return ok;
+}
+
+static int
+work (Run *run)
+{
+  Record *record = &run->record;
+  int lock = take_lock (run), code = FAILED;
+
+  if (lock < 0)
+    return -lock;
+  record->input = run->segment.input;
+  record->start = run->segment.start;
+  record->end = run->segment.end;
+  record->encoder = run->segment.encoder;
+  record->properties = g_strjoinv (" ", run->segment.properties);
+  record->version = segment_element_version ();
+  record->fingerprint = record_fingerprint (run->segment.input);
+  if (record->version && record->fingerprint) {
+    if (record_fits (record, run->json, run->output)) {
+      g_print ("%s: there already\n", run->output);
+      code = DONE;
+    } else if (make (run)) {
+      g_print ("%s: %" G_GUINT64_FORMAT
+               " frames, %.3f s: decoding %.3f, convolving %.3f (%s), encoding %.3f, checking %.3f\n",
+          run->output, record->frames, record->seconds, record->seconds_decoding, record->seconds_convolving,
+          record->device, record->seconds_encoding, record->seconds_checking);
+      code = DONE;
+    }
+  }
+  record_clear (record);
+  close (lock);
+  return code;
+}
+
+int
+main (int argc, char **argv)
+{
+  Run run = { 0 };
+  int code;
+
+  if (!parse (&run, &argc, &argv))
+    return USAGE;
+  signal (SIGTERM, catch);
+  signal (SIGINT, catch);
+  run.segment.signal = &caught;
+  run.json = g_strconcat (run.output, ".json", NULL);
+  run.lock = g_strconcat (run.output, ".lock", NULL);
+  run.part = g_strconcat (run.output, ".part", NULL);
+  run.segment.part = run.part;
+  code = work (&run);
+  g_free (run.json);
+  g_free (run.lock);
+  g_free (run.part);
+  g_free (run.encoder);
+  return code;
+}
