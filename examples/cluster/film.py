@@ -28,6 +28,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")
 from gi.repository import Gst, GstVideo  # noqa: E402
 
+BUSY = 75  # convolve_segment's exit status where another process makes the piece
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Matroska does not hold these tags, or they are of one stream's encoder and no longer true.
 STALE_TAGS = ("codec", "video-codec", "audio-codec", "container-format", "encoder", "encoder-version", "bitrate",
@@ -231,12 +232,15 @@ def command_of(plan, folder, number):
     return command + [plan["input"], str(piece["start"]), end, os.path.join(folder, piece["output"])] + plan["properties"]
 
 
-def make_piece(folder, number):
+def make_piece(folder, number, tries):
     """Makes a piece, unless it is there. Returns convolve_segment's exit status."""
     plan = plan_of(folder)
     if not 0 <= number < len(plan["pieces"]):
         raise Problem("%s: pieces have the numbers 0 to %d" % (folder, len(plan["pieces"]) - 1))
-    return subprocess.run(command_of(plan, folder, number)).returncode
+    for last in range(tries - 1, -1, -1):
+        status = subprocess.run(command_of(plan, folder, number)).returncode
+        if status in (0, BUSY) or last == 0:
+            return status
 
 
 def record_of(plan, folder, number):
@@ -255,7 +259,19 @@ def record_of(plan, folder, number):
 
 
 def missing(plan, folder):
+    """The numbers of the pieces that are not there."""
     return [i for i in range(len(plan["pieces"])) if record_of(plan, folder, i) is None]
+
+
+def ranges(numbers):
+    """As in "0-3,7", which Slurm takes."""
+    words = []
+    for i, number in enumerate(numbers):
+        if i > 0 and number == numbers[i - 1] + 1:
+            words[-1] = (words[-1][0], number)
+        else:
+            words.append((number, number))
+    return ",".join("%d" % a if a == b else "%d-%d" % (a, b) for a, b in words)
 
 
 # --- joining ---
@@ -506,8 +522,12 @@ def main():
     command = commands.add_parser("piece")
     command.add_argument("folder")
     command.add_argument("number", type=int)
+    command.add_argument("--tries", type=int, default=1, help="how often, before the piece has failed")
     command = commands.add_parser("status")
     command.add_argument("folder")
+    command.add_argument("--list", action="store_true", help="prints the missing numbers alone, as Slurm takes them")
+    command.add_argument("--long", action="store_true", help="with --list: each number, and no ranges")
+    command.add_argument("--key", action="store_true", help="prints a word that stands for this plan alone")
     command = commands.add_parser("join")
     command.add_argument("folder")
     command.add_argument("output")
@@ -519,10 +539,16 @@ def main():
         plan = make_plan(options.input, options.folder, options.seconds, options.encoder, properties)
         print("%s: %d frames in %d pieces" % (options.folder, plan["frames"], len(plan["pieces"])))
     elif options.command == "piece":
-        return make_piece(options.folder, options.number)
+        return make_piece(options.folder, options.number, options.tries)
     elif options.command == "status":
         plan = plan_of(options.folder)
         left = missing(plan, options.folder)
+        if options.key:
+            print(hashlib.sha256(os.path.abspath(options.folder).encode() + json.dumps(plan).encode()).hexdigest()[:12])
+            return 0
+        if options.list:
+            print(" ".join(map(str, left)) if options.long else ranges(left))
+            return 0
         print("%s: %d of %d pieces are there%s" % (options.folder, len(plan["pieces"]) - len(left), len(plan["pieces"]),
                                                   "; missing: " + " ".join(map(str, left)) if left else ""))
         return 1 if left else 0
