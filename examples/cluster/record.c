@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _DEFAULT_SOURCE /* what POSIX has beside C11 */
 #include "record.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@ record_clear (Record *record)
 {
   g_free (record->fingerprint);
   g_free (record->properties);
+  g_free (record->property_files);
   g_free (record->version);
   g_free (record->before);
   g_free (record->decoded);
@@ -94,6 +97,29 @@ record_sum (const char *file, guint64 *size)
   return sum_of (file, TRUE, size);
 }
 
+char *
+record_property_files (char **properties)
+{
+  GString *sums = g_string_new (NULL);
+
+  for (; *properties; properties++) {
+    const char *equals = strchr (*properties, '=');
+    guint64 size;
+    char *sum;
+
+    if (!equals || !g_file_test (equals + 1, G_FILE_TEST_IS_REGULAR))
+      continue;
+    sum = record_sum (equals + 1, &size);
+    if (!sum) {
+      g_string_free (sums, TRUE);
+      return NULL;
+    }
+    g_string_append_printf (sums, "%s%s", sums->len ? " " : "", sum);
+    g_free (sum);
+  }
+  return g_string_free (sums, FALSE);
+}
+
 /* --- the record's text --- */
 
 static void
@@ -136,6 +162,7 @@ add_origin (GString *json, const Record *record)
   add_number (json, "start", record->start);
   g_string_append_printf (json, "  \"end\": %s,\n", end);
   add_text (json, "properties", record->properties);
+  add_text (json, "property-files", record->property_files);
   add_text (json, "encoder", record->encoder);
   add_text (json, "element-version", record->version);
   g_free (end);
@@ -153,8 +180,8 @@ gboolean
 record_write (const Record *record, const char *file)
 {
   GString *json = g_string_new ("{\n");
-  GError *error = NULL;
-  gboolean ok;
+  FILE *stream = fopen (file, "we");
+  gboolean ok = stream != NULL;
 
   add_text (json, "input", record->input);
   add_origin (json, record);
@@ -171,11 +198,11 @@ record_write (const Record *record, const char *file)
   add_seconds (json, "seconds-checking", record->seconds_checking);
   add_seconds (json, "seconds", record->seconds);
   add_piece (json, record->size, record->sum);
-  ok = g_file_set_contents (file, json->str, json->len, &error) && record_sync (file);
-  if (error) {
-    complain ("%s", error->message);
-    g_error_free (error);
-  }
+  ok = ok && fwrite (json->str, json->len, 1, stream) == 1 && fflush (stream) == 0 && fsync (fileno (stream)) == 0;
+  if (!ok)
+    complain ("%s: %s", file, g_strerror (errno));
+  if (stream)
+    fclose (stream);
   g_string_free (json, TRUE);
   return ok;
 }

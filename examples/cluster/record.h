@@ -15,6 +15,7 @@ typedef struct
   char *fingerprint;       /* of the input's bytes, from record_fingerprint() */
   GstClockTime start, end; /* of the range, in the film's time; end is GST_CLOCK_TIME_NONE for the film's end */
   char *properties;        /* of the element, as a launch line has them */
+  char *property_files;    /* checksums of the files that properties name, in their order, with spaces between */
   const char *encoder;     /* as a launch line has it */
   char *version;           /* of the element */
 
@@ -36,6 +37,9 @@ void record_clear (Record *record);
  * steps between. NULL with a message where the file cannot be read.
  */
 char *record_fingerprint (const char *file);
+
+/* Checksums of the files that values of NAME=VALUE name. NULL with a message where one cannot be read. */
+char *record_property_files (char **properties);
 
 /* SHA-256 of a whole file, and its size. NULL with a message where the file cannot be read. */
 char *record_sum (const char *file, guint64 *size);

@@ -16,6 +16,7 @@ static Slot slots[SECONDS_MOST];
 typedef GstTracer Watch;
 typedef GstTracerClass WatchClass;
 
+static GType watch_get_type (void);
 G_DEFINE_TYPE (Watch, watch, GST_TYPE_TRACER)
 
 static void
