@@ -129,6 +129,7 @@ stand_in () {
 . "$top/tests/rows/nvcc.sh"
 . "$top/tests/rows/readme.sh"
 . "$top/tests/rows/validate.sh"
+. "$top/tests/rows/cluster.sh"
 
 check_step "packages" install_missing || finish
 check_step "build" build_project "$top/build" || finish
@@ -140,6 +141,7 @@ GST_REGISTRY=$top/build/registry.bin
 export GST_REGISTRY
 example_rows
 anonymise_rows
+cluster_rows
 install_rows
 preparing_rows
 nvcc_rows

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Joins the encoded pieces of a film, and checks the frames of the result."""
 import hashlib
+import html
 import os
 import threading
 import zlib
@@ -53,20 +54,20 @@ def caps_for_muxer(caps):
 
 def write_film(plan, paths, part):
     """Writes the pieces, files in their order, and the other streams of the plan's input to the file part."""
-    pipeline = Gst.parse_launch("matroskamux name=mux offset-to-zero=false ! filesink name=sink "
+    pipeline = Gst.parse_launch("matroskamux name=mux offset-to-zero=false ! filesink name=sink async=false sync=false "
                                 "appsrc name=video format=time is-live=false block=true max-bytes=64000000 ! mux.")
     mux, video = pipeline.get_by_name("mux"), pipeline.get_by_name("video")
     pipeline.get_by_name("sink").set_property("location", part)
+    failure = []
     tags = Gst.TagList.new_from_string(plan["tags"]) if plan["tags"] else None
     if tags is not None:
         mux.merge_tags(tags, Gst.TagMergeMode.REPLACE)
     if plan["other-streams"]:
-        add_other_streams(plan, pipeline, mux)
+        add_other_streams(plan, pipeline, mux, failure)
     pieces = Pieces(paths)
     buffers = pieces.buffers()
     first = next(buffers)
     video.set_property("caps", caps_for_muxer(pieces.caps))
-    failure = []
 
     def feed():
         try:
@@ -82,6 +83,8 @@ def write_film(plan, paths, part):
     thread.start()
     try:
         play(pipeline, part)
+    except Problem as problem:
+        failure.append(problem)
     finally:
         pipeline.set_state(Gst.State.NULL)
         thread.join()
@@ -102,7 +105,36 @@ def mux_pad_of(kind):
     return None
 
 
-def add_other_streams(plan, pipeline, mux):
+class Subtitles:
+    """
+    Pads between GStreamer's Matroska demuxer, which gives subtitles as Pango markup, and its muxer, which takes plain
+    text. A text without tags was plain, and the demuxer has escaped it.
+    """
+
+    def __init__(self):
+        self.sink, self.src = Gst.Pad.new("sink", Gst.PadDirection.SINK), Gst.Pad.new("src", Gst.PadDirection.SRC)
+        self.sink.set_chain_function_full(self.chain)
+        self.sink.set_event_function_full(self.event)
+        self.src.set_active(True)
+        self.sink.set_active(True)
+
+    def chain(self, pad, parent, buffer):
+        ok, data = buffer.map(Gst.MapFlags.READ)
+        text = bytes(data.data)
+        buffer.unmap(data)
+        if b"<" not in text:
+            text = html.unescape(text.decode(errors="surrogateescape")).encode(errors="surrogateescape")
+        plain = Gst.Buffer.new_wrapped(text)
+        plain.pts, plain.duration = buffer.pts, buffer.duration
+        return self.src.push(plain)
+
+    def event(self, pad, parent, event):
+        if event.type == Gst.EventType.CAPS:
+            event = Gst.Event.new_caps(Gst.Caps.from_string("text/x-raw, format=utf8"))
+        return self.src.push_event(event)
+
+
+def add_other_streams(plan, pipeline, mux, failure):
     """Sound and subtitles go to the muxer as they are in the input."""
     pads = {}
     for kind in plan["other-streams"]:
@@ -114,7 +146,7 @@ def add_other_streams(plan, pipeline, mux):
     source = Gst.parse_bin_from_description("filesrc name=source ! parsebin name=parse", False)
     source.get_by_name("source").set_property("location", plan["input"])
     pipeline.add(source)
-    found = []
+    found, subtitles = [], []
 
     def stream_found(parse, pad):
         kind = kind_of(pad)
@@ -139,10 +171,15 @@ def add_other_streams(plan, pipeline, mux):
             ghost = Gst.GhostPad.new(None, element.get_static_pad("src"))
             ghost.set_active(True)
             source.add_pad(ghost)
-            if ghost.link(into) != Gst.PadLinkReturn.OK:
-                Gst.error("cannot link")
-                source.message_full(Gst.MessageType.ERROR, Gst.stream_error_quark(), Gst.StreamError.FORMAT,
-                                    "Matroska does not hold %s" % kind, None, __file__, "stream_found", 0)
+            try:
+                if kind == "text/x-raw":
+                    subtitles.append(Subtitles())
+                    ghost.link(subtitles[-1].sink)
+                    subtitles[-1].src.link(into)
+                else:
+                    ghost.link(into)
+            except Gst.LinkError:
+                failure.append(Problem("%s: GStreamer's Matroska muxer does not take %s" % (plan["input"], kind)))
 
     source.get_by_name("parse").connect("pad-added", stream_found)
 

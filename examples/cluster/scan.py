@@ -5,6 +5,8 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
 
+# Their indices lead to a frame by its time.
+CONTAINERS = ("video/x-matroska", "video/webm", "video/quicktime")
 # Matroska does not hold these tags, or they are of one stream's encoder and no longer true.
 STALE_TAGS = ("codec", "video-codec", "audio-codec", "container-format", "encoder", "encoder-version", "bitrate",
               "minimum-bitrate", "maximum-bitrate", "nominal-bitrate", "image-orientation", "has-crc")
@@ -37,7 +39,10 @@ def stream_time(pad, pts):
     event = pad.get_sticky_event(Gst.EventType.SEGMENT, 0)
     if event is None or pts == Gst.CLOCK_TIME_NONE:
         return None
-    time = event.parse_segment().to_stream_time(Gst.Format.TIME, pts)
+    segment = event.parse_segment()
+    if pts >= segment.stop:  # CLOCK_TIME_NONE is greater than any time
+        return None
+    time = segment.to_stream_time(Gst.Format.TIME, pts)
     return None if time == Gst.CLOCK_TIME_NONE else time
 
 
@@ -151,8 +156,15 @@ def scan(path):
         pad.add_probe(Gst.PadProbeType.EVENT_DOWNSTREAM, event_comes, video)
         pad.link(sink.get_static_pad("sink"))
 
+    def type_found(typefind, probability, caps):
+        found["container"] = caps.get_structure(0).get_name()
+
+    pipeline.get_by_name("parse").get_by_name("typefind").connect("have-type", type_found)
     pipeline.get_by_name("parse").connect("pad-added", stream_found)
     play(pipeline, path)
+    if found["container"] not in CONTAINERS:
+        raise Problem("%s: a file of %s cannot be cut at exact frames; put it into Matroska or MP4 first" %
+                      (path, found["container"]))
     if "video" not in found:
         raise Problem("%s: no video" % path)
     if found.get("without time") or not frames:
