@@ -145,6 +145,9 @@ def make_piece(folder, number, tries):
         raise Problem("%s: pieces have the numbers 0 to %d" % (folder, len(plan["pieces"]) - 1))
     for last in range(tries - 1, -1, -1):
         status = subprocess.run(command_of(plan, folder, number)).returncode
+        if status < 0:
+            print("film.py: %s, piece %d: convolve_segment was killed by signal %d" % (folder, number, -status), file=sys.stderr)
+            status = 128 - status  # as a shell has it
         if status in (0, BUSY) or last == 0:
             return status
 

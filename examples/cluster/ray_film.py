@@ -13,6 +13,9 @@ import sys
 
 import ray
 
+BUSY = 75  # exit status where another process makes the piece
+BLOCKS_AT_MOST = 4096  # each block is a task of Ray; a block has one piece, or several where there are more pieces
+PASSED_ON = ('CONVOLVE_SEGMENT', 'GST_PLUGIN_PATH', 'GST_REGISTRY', 'LD_LIBRARY_PATH')
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -41,14 +44,16 @@ def main():
     if not rows:
         print('nothing is missing')
         return 0
-    ray.init()
-    made = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
+    # Workers on other machines need to know where the programs are.
+    ray.init(runtime_env={'env_vars': {name: os.environ[name] for name in PASSED_ON if name in os.environ}})
+    made = ray.data.from_items(rows, override_num_blocks=min(len(rows), BLOCKS_AT_MOST)).map(
         make, fn_kwargs={'tries': options.tries}, num_gpus=options.gpus, num_cpus=options.cpus).take_all()
-    failed = [row for row in made if row['status'] != 0]
+    failed = [row for row in made if row['status'] not in (0, BUSY)]
+    busy = sum(row['status'] == BUSY for row in made)
     for row in failed:
         print('%s, piece %d: exit status %d: %s' % (row['folder'], row['number'], row['status'], row['said'].strip()),
               file=sys.stderr)
-    print(json.dumps({'made': len(made) - len(failed), 'failed': len(failed)}))
+    print(json.dumps({'there': len(made) - len(failed) - busy, 'made by another process': busy, 'failed': len(failed)}))
     return 1 if failed else 0
 
 
