@@ -28,10 +28,11 @@ KINDS = {
     # B-frames and closed GOPs, with AAC, in MP4
     "closed": PICTURE + " ! " + X264 + " bframes=3 option-string=open-gop=0 ! h264parse ! mp4mux name=mux ! filesink name=sink "
               + SOUND + " ! avenc_aac ! aacparse ! queue max-size-time=0 max-size-buffers=0 ! mux.",
-    "open": PICTURE + " ! " + X264 + " bframes=3 b-adapt=false option-string=open-gop=1:b-pyramid=none ! h264parse ! "
+    # GOPs of 26 frames, and every fourth frame is no B-frame: so B-frames stand before a keyframe
+    "open": PICTURE + " ! " + X264.replace("25", "26") + " bframes=3 b-adapt=false option-string=open-gop=1:b-pyramid=none ! h264parse ! "
             "matroskamux ! filesink name=sink",
-    "open-hevc": PICTURE + " ! x265enc speed-preset=ultrafast key-int-max=25 "
-                 "option-string=open-gop=1:bframes=3:b-adapt=0:keyint=25:min-keyint=25:scenecut=0:pools=1 ! h265parse ! mp4mux ! "
+    "open-hevc": PICTURE + " ! x265enc speed-preset=ultrafast key-int-max=26 "
+                 "option-string=open-gop=1:bframes=3:b-adapt=0:keyint=26:min-keyint=26:scenecut=0:pools=1 ! h265parse ! mp4mux ! "
                  "filesink name=sink",
     "refresh": PICTURE + " ! " + X264 + " intra-refresh=true ! h264parse ! matroskamux ! filesink name=sink",
     # two frames to a GOP, so that times of decoding and of showing lie GOPs apart
