@@ -25,7 +25,7 @@ typedef struct
   /* For the streaming thread. */
   GstSegment now; /* of the frames that come */
   gboolean linked, ended;
-  GstClockTime first, last;
+  GstClockTime first, last, until; /* until: when the last frame is not shown any more */
 } Work;
 
 /* --- which frames are of the range --- */
@@ -94,7 +94,9 @@ frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   }
   if (!GST_CLOCK_TIME_IS_VALID (work->first))
     work->first = time;
-  work->last = time;
+  work->last = work->until = time;
+  if (GST_BUFFER_DURATION_IS_VALID (frame))
+    work->until += GST_BUFFER_DURATION (frame);
   frame = gst_buffer_make_writable (frame);
   GST_BUFFER_PTS (frame) = time;
   GST_PAD_PROBE_INFO_DATA (info) = frame;
@@ -311,7 +313,7 @@ segment_make (const Segment *segment, Record *record)
     complain ("%s: no frame in this range", segment->input);
     ok = FALSE;
   }
-  if (ok && GST_CLOCK_TIME_IS_VALID (segment->end) && !work.ended) {
+  if (ok && GST_CLOCK_TIME_IS_VALID (segment->end) && !work.ended && work.until < segment->end) {
     complain ("%s: the film ends before the range, with the frame at %" GST_TIME_FORMAT, segment->input,
         GST_TIME_ARGS (work.last));
     ok = FALSE;

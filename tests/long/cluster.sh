@@ -122,11 +122,13 @@ films_part () {
 
 # --- system calls ---
 
-# after_fault FILM PIECE: what the fault left is no result, or a right one; a run afterwards makes the piece.
+# after_fault FILM PIECE STATE: a record that is there fits its piece, whichever of the two properties it names; a run
+# afterwards makes the piece. Over a broken piece the record from before may be there still.
 after_fault () {
-  if [ -s "$2.json" ] && ! "$cluster_worker" "$1" 1000000000 2000000000 "$2" sigma=2 | grep -q 'there already'; then
-    echo "a record that does not fit its piece"
-    return 1
+  if [ -s "$2.json" ] && [ "$3" != broken ]; then
+    sigma=$(sed -n 's/.*"properties": "\(.*\)",/\1/p' "$2.json")
+    "$cluster_worker" "$1" 1000000000 2000000000 "$2" "$sigma" | grep 'there already' ||
+      { echo "a record of $sigma that does not fit its piece"; return 1; }
   fi
   "$cluster_worker" "$1" 1000000000 2000000000 "$2" sigma=2 &&
     [ "$(sed -n 's/.*"frames-decoded-again"//p' "$2.json")" = "$wanted" ] && [ -z "$(find "$here" -name 'call.mkv.*.part*')" ]
@@ -162,7 +164,7 @@ calls_part () {
             return 1
           fi
           [ "$error" = 0 ] || grep -qi 'no space left' "$here/call" || { cat "$here/call"; echo "no reason given"; return 1; }
-          after_fault "$film" "$piece" >/dev/null || { echo "$function $number, error $error, over $state: wrong afterwards"; return 1; }
+          after_fault "$film" "$piece" "$state" >"$here/after" || { cat "$here/after"; echo "$function $number, error $error, over $state: wrong afterwards"; return 1; }
           runs=$((runs + 1))
         done
       done
@@ -205,12 +207,12 @@ killed_part () {
   killed_enough "$here/killer" && result "$folder" && full_disk
 }
 
-# A disk that is too small, which then grows.
+# A disk that takes half of the pieces, which then grows.
 full_disk () {
   [ "$(id -u)" = 0 ] || { echo "a full disk: only root can mount one"; return 0; }
   disk=$here/disk
   mkdir -p "$disk"
-  mount -t tmpfs -o size=3m cudaconvolve-test "$disk" || { echo "a full disk: no tmpfs can be mounted here"; return 0; }
+  mount -t tmpfs -o size="$(($(du -sk "$here/killed" | cut -f 1) / 2))k" cudaconvolve-test "$disk" || { echo "a full disk: no tmpfs can be mounted here"; return 0; }
   status=0
   grown_disk || status=$?
   umount "$disk"
