@@ -9,7 +9,7 @@
 #   encode     a small mask, and ENCODER, by default avenc_ffv1, which loses nothing
 #
 # GPUS="0 1" names the GPUs that pieces take in turn; without GPUS nothing is chosen. CONVOLVE_SEGMENT names the worker. Needs
-# the worker and a shell alone. FOLDER/figures.csv has a line for each run: what takes longest, workers, GPUs, frames, seconds, frames a second,
+# the worker and a shell alone. FOLDER/figures.csv has a line for each run: what takes longest, workers, GPUs, frames, seconds, frames a second, seconds of CPU,
 # then the seconds of all pieces together: decoding, convolving, encoding, checking, in the whole; and the variants.
 set -eu
 [ $# -ge 2 ] || { sed -n '3,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -23,7 +23,7 @@ seconds=${LENGTH:-4}
 small="videoconvert ! videoscale method=nearest-neighbour ! video/x-raw,width=64,height=36 ! avenc_ffv1"
 mkdir -p "$folder"
 csv=$folder/figures.csv
-[ -s "$csv" ] || echo "longest,workers,gpus,frames,seconds,frames/s,decoding,convolving,encoding,checking,all,variants" >"$csv"
+[ -s "$csv" ] || echo "longest,workers,gpus,frames,seconds,frames/s,cpu,decoding,convolving,encoding,checking,all,variants" >"$csv"
 
 # one NUMBER: makes a piece on the GPU whose turn it is. Run by xargs through this script's text in the environment.
 # shellcheck disable=SC2016 # the inner shell expands
@@ -46,16 +46,19 @@ measure () {
   rm -rf "$run"
   mkdir -p "$run"
   begun=$(date +%s.%N)
-  seq 0 $((pieces - 1)) | WORKER=$worker FILM=$film RUN=$run GPUS=${GPUS:-} LENGTH_HERE=$seconds ENCODER_HERE=$encoder MASK_HERE="$*" \
-    xargs -P "$workers" -I '{}' sh -c "$one" sh '{}' >"$run/log" 2>&1 || { cat "$run/log" >&2; exit 1; }
+  (seq 0 $((pieces - 1)) | WORKER=$worker FILM=$film RUN=$run GPUS=${GPUS:-} LENGTH_HERE=$seconds ENCODER_HERE=$encoder MASK_HERE="$*" \
+    xargs -P "$workers" -I '{}' sh -c "$one" sh '{}' >"$run/log" 2>&1 && times >"$run/times") ||
+    { cat "$run/log" >&2; exit 1; }
   ended=$(date +%s.%N)
+  # Of the processes that the shell waited for: minutes and seconds, in user and system mode.
+  cpu=$(sed -n '2s/[ms]/ /gp' "$run/times" | awk '{ print $1 * 60 + $2 + $3 * 60 + $4 }')
   # The fields of the records, added up.
   cat "$run"/*.json | awk -F'[:,]' -v what="$what" -v workers="$workers" -v gpus="$(echo "${GPUS:-}" | wc -w)" \
-    -v wall="$(echo "$begun $ended" | awk '{ print $2 - $1 }')" '
+    -v cpu="$cpu" -v wall="$(echo "$begun $ended" | awk '{ print $2 - $1 }')" '
     { name = $1; gsub (/[ "]/, "", name); sum[name] += $2 }
     name == "device" { text = $0; gsub (/.*: "|",/, "", text); gsub (/,/, " ", text); variants = text }
     END {
-      printf "%s,%d,%d,%d,%.1f,%.1f,%.2f,%.2f,%.2f,%.2f,%.2f,%s\n", what, workers, gpus, sum["frames"], wall, sum["frames"] / wall,
+      printf "%s,%d,%d,%d,%.1f,%.1f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%s\n", what, workers, gpus, sum["frames"], wall, sum["frames"] / wall, cpu,
         sum["seconds-decoding"], sum["seconds-convolving"], sum["seconds-encoding"], sum["seconds-checking"], sum["seconds"], variants
     }' | tee -a "$csv"
 }

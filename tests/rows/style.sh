@@ -13,7 +13,7 @@ formatting () {
 
 scripts () {
   command -v shellcheck >/dev/null || { echo "there is no shellcheck"; return 77; }
-  shellcheck -x tests/run.sh tests/long.sh tests/rows/*.sh tests/long/*.sh examples/*.sh examples/packaging/*.sh kernels/*.sh plugin/*.sh .ci/run
+  shellcheck -x tests/run.sh tests/long.sh tests/rows/*.sh tests/long/*.sh tests/long/*/*.sh examples/*.sh examples/cluster/*.sh examples/packaging/*.sh kernels/*.sh plugin/*.sh .ci/run
 }
 
 style_rows () {
