@@ -11,8 +11,9 @@ Measured parts, given by the caller:
   --start                 seconds that a worker needs before the first frame (CUDA's start included)
   --join                  frames a second of one join, its check included
 Assumed parts, named in the table:
-  --workers workers on a GPU, --piece seconds of a piece, --rate bytes a second of the whole storage for each GPU count,
-  --bytes written for each frame, --read read for each frame, --failures share of tries that die at a random moment
+  --workers on a GPU, --piece seconds of a piece, --rates bytes a second of the whole storage, --failures share of tries
+  that die at a random moment, --slow share of the GPUs that are slower by --slowness; bytes of a frame: --bytes
+  written, --read read
 
 Every worker takes the next piece when it is free. A try that dies is repeated, by the worker that is free first. Storage
 is shared by the workers: each gets its part of the rate.
@@ -35,7 +36,10 @@ def spread_of(paths):
 
 
 def simulate(options, gpus, rate, spread, chance):
-    """Seconds until the last piece is there, seconds that the join of all films takes after that, and what was lost."""
+    """
+    Returns the seconds until the last piece is there, the seconds of joining after that, tries that died, the seconds of
+    workers that these took, the mean idle time of a worker at the end, and whether storage is what limits.
+    """
     frames_of_piece = options.piece * options.fps
     pieces = int(options.hours * 3600 / options.piece)
     workers = gpus * options.workers
@@ -43,25 +47,26 @@ def simulate(options, gpus, rate, spread, chance):
     # A GPU does not give its workers more than it has.
     frame = max(own, options.workers / options.shared)
     transfer = frames_of_piece * (options.bytes + options.read) / (rate / workers)
-    free = [0.0] * workers
-    heapq.heapify(free)
+    slow = set(chance.sample(range(gpus), round(gpus * options.slow)))
+    free = [(0.0, worker) for worker in range(workers)]
     lost, tries, left, last = 0.0, 0, pieces, 0.0
     while left > 0:
-        now = heapq.heappop(free)
+        now, worker = heapq.heappop(free)
+        factor = options.slowness if worker % gpus in slow else 1
         tries += 1
         # Reading and writing go on while frames are computed.
-        length = options.start + max(frames_of_piece * frame * chance.choice(spread), transfer)
+        length = options.start + max(frames_of_piece * frame * factor * chance.choice(spread), transfer)
         if chance.random() < options.failures:
             length *= chance.random()
             lost += length
         else:
             left -= 1
             last = max(last, now + length)
-        heapq.heappush(free, now + length)
+        heapq.heappush(free, (now + length, worker))
     films = max(1, round(options.hours / options.film))
     rounds = -(-films // (gpus * options.joins))
     joining = rounds * options.film * 3600 * options.fps / options.join
-    busy = sum(free) / workers
+    busy = sum(time for time, _ in free) / workers
     return last, joining, tries - pieces, lost, last - busy, transfer > frames_of_piece * frame
 
 
@@ -80,6 +85,8 @@ def main():
     parser.add_argument("--bytes", type=float, default=40000)
     parser.add_argument("--read", type=float, default=40000)
     parser.add_argument("--failures", type=float, default=0.01)
+    parser.add_argument("--slow", type=float, default=0.05, help="share of the GPUs that are slow")
+    parser.add_argument("--slowness", type=float, default=3, help="how much slower these are")
     parser.add_argument("--rates", type=float, nargs="+", default=[1e9, 10e9, 100e9])
     parser.add_argument("--gpus", type=int, nargs="+", default=[8, 64, 512])
     parser.add_argument("--seed", type=int, default=1)

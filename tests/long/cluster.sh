@@ -94,7 +94,7 @@ long_film () {
 # result FOLDER: joins, unless it is joined, and compares every frame. Each piece stands once in the folder, and nothing else.
 result () {
   "$cluster_film" status "$1" && "$cluster_film" join "$1" "$1.mkv" && film_tool same "$film" "$1.mkv" sigma=2 || return 1
-  [ "$(find "$1" -name '*.mkv' | wc -l)" = "$(pieces_of "$1")" ] && [ -z "$(find "$1" -name '*.part*')" ]
+  [ "$(find "$1" -name '*.mkv' | wc -l)" = "$(pieces_of "$1")" ] && [ -z "$(find "$1" "$1".mkv* -name '*.part*')" ]
 }
 
 # --- films ---
@@ -204,7 +204,19 @@ killed_part () {
     "$(cat "$here/one.log" "$here/two.log" | grep -c 'another process')"
   # Each piece was finished once.
   [ "$(cat "$here/one.log" "$here/two.log" | grep -c ' frames, .* s: decoding')" = "$(pieces_of "$folder")" ] || return 1
-  killed_enough "$here/killer" && result "$folder" && full_disk
+  killed_enough "$here/killer" && killed_joins "$folder" && result "$folder" && full_disk
+}
+
+# killed_joins FOLDER: joins that are killed leave no film.
+killed_joins () {
+  for delay in 0.1 0.2 0.3 0.4 0.5; do
+    "$cluster_film" join "$1" "$1.mkv" &
+    joining=$!
+    sleep "$delay"
+    kill -9 "$joining" 2>/dev/null || break # the join was faster
+    wait "$joining" || true
+    if [ -e "$1.mkv" ] && [ ! -e "$1.mkv.json" ]; then echo "a film without its record"; return 1; fi
+  done
 }
 
 # A disk that takes half of the pieces, which then grows.
