@@ -9,7 +9,7 @@
 #   ray      ray_film.py with killed workers
 #
 # Each part ends with the comparison of every decoded frame. CUDACONVOLVE_KILLS=10 is how many workers are killed in each
-# run, CUDACONVOLVE_SECONDS=24 how long its film is, CUDACONVOLVE_SEED=N repeats the moments. Missing packages are
+# run, CUDACONVOLVE_SECONDS=60 how long its film is, CUDACONVOLVE_SEED=N repeats the moments. Missing packages are
 # installed where the user is root. RAY=FOLDER names a virtual environment with ray[data]; without it one is made in out/.
 #
 # shellcheck disable=SC2317,SC2034 # check calls functions by name; the other files use some variables
@@ -22,7 +22,7 @@ top=$PWD
 . "$top/tests/long/cluster/engines.sh"
 [ $# -gt 0 ] || set -- films calls killed slurm ray
 kills=${CUDACONVOLVE_KILLS:-10}
-seconds=${CUDACONVOLVE_SECONDS:-24}
+seconds=${CUDACONVOLVE_SECONDS:-60}
 seed=${CUDACONVOLVE_SEED:-$(date +%s)}
 here=$top/out/cluster
 mkdir -p "$here"
@@ -57,14 +57,16 @@ killer () {
   /usr/bin/python3 - "$1" "$2" "$seed" <<'END'
 import glob, os, random, signal, sys, time
 folder, count, chance = sys.argv[1], int(sys.argv[2]), random.Random(int(sys.argv[3]))
-killed, known = 0, set()
+killed, known, longest = 0, set(), 0.5
 while killed < count and not os.path.exists(folder + "/stop"):
-    new = [path for path in glob.glob(folder + "/*.pid") if path not in known]
+    new = sorted((path for path in glob.glob(folder + "/*.pid") if path not in known), key=os.path.getmtime, reverse=True)
     if not new:
         time.sleep(0.02)
         continue
-    known.add(new[0])
-    time.sleep(chance.uniform(0, 0.5))
+    known.update(new)
+    # How long workers live depends on the machine: longer after a hit, shorter after a miss.
+    time.sleep(chance.uniform(0, longest))
+    longest *= 0.6
     pid = os.path.basename(new[0])[:-4]
     try:
         with open("/proc/%s/cmdline" % pid, "rb") as file:
@@ -72,6 +74,7 @@ while killed < count and not os.path.exists(folder + "/stop"):
         if os.path.basename(line[0]) == b"convolve_segment":
             os.kill(int(pid), signal.SIGKILL)
             killed += 1
+            longest = min(longest * 2, 5)
             open(folder + "/killed", "w").write("%d\n" % killed)
     except (OSError, ProcessLookupError):
         pass

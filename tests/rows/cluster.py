@@ -12,6 +12,7 @@
 import glob
 import hashlib
 import json
+import struct
 import sys
 import zlib
 
@@ -43,7 +44,7 @@ KINDS = {
     # frames that are shown for 40, 80, 120 ms and so on, and no frame rate
     "irregular": PICTURE + " ! identity drop-probability=0.4 ! " + X264 + " bframes=2 ! h264parse ! matroskamux ! filesink name=sink",
     "irregular-mp4": PICTURE + " ! identity drop-probability=0.4 ! " + X264 + " bframes=2 ! h264parse ! mp4mux ! filesink name=sink",
-    "turned": PICTURE + " ! taginject tags=image-orientation=rotate-90 ! " + X264 + " bframes=2 ! h264parse ! mp4mux ! filesink name=sink",
+    "turned": PICTURE + " ! " + X264 + " bframes=2 ! h264parse ! mp4mux ! filesink name=sink",
     "subtitled": PICTURE + " ! " + X264 + " bframes=2 ! h264parse ! taginject tags=title=rings ! matroskamux name=mux ! filesink name=sink "
                  + SOUND + " ! opusenc ! taginject tags=language-code=de ! queue max-size-time=0 max-size-buffers=0 ! mux. "
                  "filesrc name=text ! subparse ! queue ! mux.",
@@ -89,8 +90,21 @@ def make(kind, path, seconds):
                 file.write("%d\n00:00:%02d,200 --> 00:00:%02d,700\n%s %d\n\n" % (i + 1, i, i, ("don't & won't", "<i>so</i>")[i % 2], i))
         pipeline.get_by_name("text").set_property("location", path + ".srt")
     play(pipeline)
+    if kind == "turned":
+        turn(path)
     if kind.startswith("open") and leading(path) < seconds / 2:
         fail("%s: the GOPs are not open, so that this film tests nothing" % path)
+
+
+def turn(path):
+    """Writes a rotation by 90 degrees into the matrix of the track's header."""
+    with open(path, "r+b") as file:
+        data = file.read()
+        place = data.index(b"tkhd") + 4 + 40
+        if data[place:place + 4] != (0x10000).to_bytes(4, "big"):
+            fail("the matrix is not where it should be")
+        file.seek(place)
+        file.write(struct.pack(">9i", 0, 0x10000, 0, -0x10000, 0, 0, 0, 0, 0x40000000))
 
 
 def leading(path):
