@@ -220,6 +220,11 @@ def join(folder, output):
         if len(versions) > 1:
             raise Problem("%s: the pieces are of the element's versions %s; delete those of one version and run again" %
                           (folder, " and ".join(versions)))
+        kinds = {variant.split("-")[0] == "cpu" for record in records for variant in record["device"].split(",")
+                 if variant not in ("", "passthrough")}
+        if len(kinds) > 1 and not all(record["reproducible"] for record in records):
+            raise Problem("%s: some pieces were made by a CPU and some by a GPU, with a mask whose bytes differ there "
+                          "(reproducible in mask-info); delete those of one kind and run again" % folder)
         if sum_of(plan["input"]) != plan["sha256"]:
             raise Problem("%s has changed since the plan was made" % plan["input"])
         join_records(plan, records, folder, output)

@@ -192,6 +192,7 @@ record_write (const Record *record, const char *file)
   add_text (json, "frames-before-encoding", record->before);
   add_text (json, "frames-decoded-again", record->decoded);
   add_text (json, "device", record->device);
+  g_string_append_printf (json, "  \"reproducible\": %s,\n", record->reproducible ? "true" : "false");
   add_seconds (json, "seconds-decoding", record->seconds_decoding);
   add_seconds (json, "seconds-convolving", record->seconds_convolving);
   add_seconds (json, "seconds-encoding", record->seconds_encoding);

@@ -25,6 +25,7 @@ typedef struct
   char *before, *decoded; /* checksums of the frames before they were encoded, and after the piece was decoded again */
   char *format;           /* of the frames before they were encoded */
   char *device;           /* the variants that ran */
+  gboolean reproducible;  /* whether every device gives these bytes */
   double seconds_decoding, seconds_convolving, seconds_encoding, seconds_checking, seconds;
   guint64 size; /* of the piece, in bytes */
   char *sum;    /* SHA-256 of the piece */

@@ -256,6 +256,22 @@ set_properties (GstElement *convolve, char **properties)
   return TRUE;
 }
 
+/* Whether the mask gives the same bytes on every device. Nothing is known of a layer. */
+static gboolean
+is_reproducible (GstElement *convolve)
+{
+  GstStructure *info;
+  gboolean reproducible = FALSE, exact = FALSE;
+
+  g_object_get (convolve, "mask-info", &info, NULL);
+  if (!info)
+    return FALSE;
+  gst_structure_get_boolean (info, "reproducible", &reproducible);
+  gst_structure_get_boolean (info, "exact", &exact);
+  gst_structure_free (info);
+  return reproducible || exact;
+}
+
 /* Watches the frames and the seconds of the steps. */
 static GstElement *
 watch (Work *work)
@@ -300,6 +316,7 @@ segment_make (const Segment *segment, Record *record)
 
   ok = set_properties (convolve, segment->properties) && play (&work);
   g_object_get (convolve, "active-variant", &record->device, NULL);
+  record->reproducible = is_reproducible (convolve);
   stop (&work);
   record->frames = work.frames.frames;
   record->first = work.first;

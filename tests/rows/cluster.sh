@@ -124,9 +124,24 @@ cluster_refusals () {
   [ "$refused" = 0 ] && every_piece "$folder" && "$cluster_film" join "$folder" "$folder.mkv"
 }
 
+# A mask that CPU and GPU compute differently: pieces of both are not joined. The records are made to say so.
+cluster_mixed () {
+  cluster_needs && make_film closed 3 || return
+  film=$(film_of closed) folder=out/cluster/mixed
+  rm -rf "$folder"*
+  "$cluster_film" plan "$film" "$folder" --seconds=1 sigma=2 && every_piece "$folder" && grep '"reproducible": true' "$folder/000001.mkv.json" &&
+    sed -i 's/"device": "cpu/"device": "direct/' "$folder/000001.mkv.json" && "$cluster_film" join "$folder" "$folder.mkv" || return 1
+  rm -rf "$folder"*
+  # A gain above 3,000 is not reproducible.
+  "$cluster_film" plan "$film" "$folder" --seconds=1 mask=1000.3,-2000.5,1000.7 divisor=1 && every_piece "$folder" &&
+    grep '"reproducible": false' "$folder/000001.mkv.json" && sed -i 's/"device": "cpu/"device": "direct/' "$folder/000001.mkv.json" &&
+    says 'by a CPU and some by a GPU' "$cluster_film" join "$folder" "$folder.mkv"
+}
+
 cluster_rows () {
   check "cluster: H.264 in pieces, with sound" film_in_pieces closed 1 7 sigma=2
   check "cluster: open GOPs of H.265 in pieces" film_in_pieces open-hevc 2 4 mask=sobel-x bias=0.5
   check "cluster: a piece that is there is not made again" cluster_again
   check "cluster: what is refused" cluster_refusals
+  check "cluster: pieces of a CPU and of a GPU" cluster_mixed
 }
