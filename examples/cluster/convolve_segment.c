@@ -118,7 +118,7 @@ parse (Run *run, int *argc, char ***argv)
     { "frames", 0, 0, G_OPTION_ARG_INT64, &run->frames, "how many frames the range must have", "N" },
     { "upright", 0, 0, G_OPTION_ARG_NONE, &run->segment.upright,
         "turns frames as the film's tag says, which a Matroska file cannot carry", NULL },
-    { NULL },
+    { 0 },
   };
   GOptionContext *context = g_option_context_new ("INPUT START END OUTPUT.mkv [PROPERTY=VALUE...]");
   GError *error = NULL;
