@@ -145,6 +145,8 @@ calls_part () {
   LD_PRELOAD=$library AT_CALL=count "$cluster_worker" "$film" 1000000000 2000000000 "$piece" sigma=2 2>"$here/counts" || return 1
   wanted=$(sed -n 's/.*"frames-decoded-again"//p' "$piece.json")
   cat "$here/counts"
+  # The piece, its record and their folder are synced.
+  if ! grep -q '^fsync 3$' "$here/counts" || ! grep -q '^rename 2$' "$here/counts"; then echo "not all is synced and renamed"; return 1; fi
   runs=0
   # Over nothing, over a result of other properties, and over the same result with another byte.
   for state in nothing other broken; do
