@@ -35,7 +35,7 @@ fails (int function)
   int number, error;
 
   __atomic_add_fetch (&counts[function], 1, __ATOMIC_RELAXED);
-  if (!at || strncmp (at, names[function], length) || sscanf (at + length, ":%d:%d", &number, &error) != 2
+  if (!at || strncmp (at, names[function], length) != 0 || sscanf (at + length, ":%d:%d", &number, &error) != 2
       || counts[function] != number)
     return 0;
   if (error == 0)
