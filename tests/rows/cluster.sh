@@ -86,7 +86,7 @@ cluster_again () {
 }
 
 # says TEXT COMMAND...: the command fails, and says so.
-says () {
+cluster_says () {
   text=$1
   shift
   if "$@" >out/cluster/said 2>&1; then cat out/cluster/said; echo "no error"; return 1; fi
@@ -99,26 +99,26 @@ cluster_refusals () {
   cluster_needs && make_film subtitled 3 && make_film transport 3 || return
   film=$(film_of subtitled) piece=out/cluster/refused.mkv folder=out/cluster/refused
   rm -rf "$piece"* "$folder"*
-  says 'the film ends before the range' "$cluster_worker" "$film" 0 9000000000 "$piece" &&
-    says 'no frame in this range' "$cluster_worker" "$film" 9000000000 end "$piece" &&
-    says 'START is not before END' "$cluster_worker" "$film" 5 5 "$piece" &&
-    says 'a whole number of nanoseconds' "$cluster_worker" "$film" 1.5 end "$piece" &&
-    says 'no such property' "$cluster_worker" "$film" 0 end "$piece" masc=box &&
-    says 'not a preset' "$cluster_worker" "$film" 0 end "$piece" mask=nonsense &&
-    says '26 are wanted' "$cluster_worker" --frames=26 "$film" 0 1000000000 "$piece" &&
-    says 'not the file that is wanted' "$cluster_worker" --fingerprint=00 "$film" 0 end "$piece" &&
-    says 'no element' "$cluster_worker" --encoder=nonsense "$film" 0 end "$piece" &&
-    says 'LICENSE' "$cluster_worker" LICENSE 0 end "$piece" || return 1
+  cluster_says 'the film ends before the range' "$cluster_worker" "$film" 0 9000000000 "$piece" &&
+    cluster_says 'no frame in this range' "$cluster_worker" "$film" 9000000000 end "$piece" &&
+    cluster_says 'START is not before END' "$cluster_worker" "$film" 5 5 "$piece" &&
+    cluster_says 'a whole number of nanoseconds' "$cluster_worker" "$film" 1.5 end "$piece" &&
+    cluster_says 'no such property' "$cluster_worker" "$film" 0 end "$piece" masc=box &&
+    cluster_says 'not a preset' "$cluster_worker" "$film" 0 end "$piece" mask=nonsense &&
+    cluster_says '26 are wanted' "$cluster_worker" --frames=26 "$film" 0 1000000000 "$piece" &&
+    cluster_says 'not the file that is wanted' "$cluster_worker" --fingerprint=00 "$film" 0 end "$piece" &&
+    cluster_says 'no element' "$cluster_worker" --encoder=nonsense "$film" 0 end "$piece" &&
+    cluster_says 'LICENSE' "$cluster_worker" LICENSE 0 end "$piece" || return 1
   if [ -n "$(find out/cluster -name 'refused.mkv*' ! -name '*.lock')" ]; then ls out/cluster; return 1; fi
-  says 'cannot be cut' "$cluster_film" plan "$(film_of transport)" "$folder" &&
+  cluster_says 'cannot be cut' "$cluster_film" plan "$(film_of transport)" "$folder" &&
     "$cluster_film" plan "$film" "$folder" --seconds=1 sigma=2 &&
-    says 'another plan' "$cluster_film" plan "$film" "$folder" --seconds=1 sigma=3 &&
-    says 'pieces are missing: 0 1 2' "$cluster_film" join "$folder" "$folder.mkv" && every_piece "$folder" || return 1
+    cluster_says 'another plan' "$cluster_film" plan "$film" "$folder" --seconds=1 sigma=3 &&
+    cluster_says 'pieces are missing: 0 1 2' "$cluster_film" join "$folder" "$folder.mkv" && every_piece "$folder" || return 1
   # A film that ends early, after the plan was made.
   cp "$film" out/cluster/whole
   head -c 30000 out/cluster/whole >"$film"
   rm "$folder/000001.mkv"
-  says 'not the file that is wanted' "$cluster_film" piece "$folder" 1
+  cluster_says 'not the file that is wanted' "$cluster_film" piece "$folder" 1
   refused=$?
   cp out/cluster/whole "$film"
   [ "$refused" = 0 ] && every_piece "$folder" && "$cluster_film" join "$folder" "$folder.mkv"
@@ -135,7 +135,7 @@ cluster_mixed () {
   # A very high gain is not reproducible.
   "$cluster_film" plan "$film" "$folder" --seconds=1 mask=10000.3171,-20000.5913,10000.7339 divisor=1 && every_piece "$folder" &&
     grep '"reproducible": false' "$folder/000001.mkv.json" && sed -i 's/"device": "cpu/"device": "direct/' "$folder/000001.mkv.json" &&
-    says 'by a CPU and some by a GPU' "$cluster_film" join "$folder" "$folder.mkv"
+    cluster_says 'by a CPU and some by a GPU' "$cluster_film" join "$folder" "$folder.mkv"
 }
 
 cluster_rows () {
