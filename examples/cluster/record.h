@@ -10,7 +10,7 @@
 
 typedef struct
 {
-  /* What the result depends on. */
+  /* The input and the settings; a piece with others is made again. */
   const char *input;       /* the path, as it was given */
   char *fingerprint;       /* of the input's bytes, from record_fingerprint() */
   GstClockTime start, end; /* of the range, in the film's time; end is GST_CLOCK_TIME_NONE for the film's end */
@@ -19,7 +19,7 @@ typedef struct
   const char *encoder;     /* as a launch line has it */
   char *version;           /* of the element */
 
-  /* What came out. */
+  /* The result. */
   guint64 frames;
   GstClockTime first, last; /* when the first and the last frame are shown */
   char *before, *decoded; /* checksums of the frames before they were encoded, and after the piece was decoded again */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What others do to the GPU that the element works on: they fill its memory, in the same process or in another one, or
- * leave it with an error that lasts. The element posts one error that says what is the matter. It starts again when
+ * The element beside other CUDA code, in its process or in another one. That code fills the memory of the GPU, or leaves
+ * an error that lasts. The element posts one error that says what is the matter. It starts again when
  * there is memory again; after an error that lasts it says that the process must be started again, and a new process
  * works.
  *
@@ -122,7 +122,7 @@ sum_of (GstBuffer *buffer)
   return sum;
 }
 
-/* What the CPU makes of the frame. */
+/* The checksum of the frame that the variant cpu gives. */
 static gchar *
 sum_by_cpu (gint size)
 {
@@ -528,7 +528,7 @@ unlocked_by_driver (const gchar *line)
   fail_unless (refused > 0, "nothing was said about locked memory");
 }
 
-/* What NVIDIA's driver locks is not counted as the process's own, at least not everywhere. */
+/* The limit may have no effect: not every system counts the memory that NVIDIA's driver locks for a process. */
 static void
 unlocked_by_limit (const gchar *line)
 {

@@ -128,7 +128,7 @@ main (void)
   EXPECT (alloc (&memory, 10) == 0);
   EXPECT (alloc (&function, 10) == 700 && held (text, sizeof (text)) == 1);
   EXPECT (call_many (many, &code) == 0 && code == 700);
-  /* What is given back is given back all the same. */
+  /* A free whose answer is an error frees the memory all the same. */
   EXPECT (release (memory) == 700 && held (text, sizeof (text)) == 0);
   begin (0, 0);
   EXPECT (call_many (many, &code) == 987651321 && code == 0);

@@ -12,7 +12,7 @@
  *   version:N    there is no real driver; its version is N, such as 11000
  *   unlocked     the real driver, which can page-lock no memory
  *
- * These calls are never made to fail, and are not counted:
+ * Some calls of the driver never fail here, and are not counted:
  *
  *   cuCtxPopCurrent             nobody can do anything about it, and a driver refuses only where nothing was pushed
  *   cuGetErrorName and kin      they only give the text of an error
@@ -43,7 +43,7 @@
 #define ILLEGAL_ADDRESS 700
 #define NOT_FOUND 500
 
-/* What a function of the driver does, as far as it matters here. */
+/* The kinds of functions of the driver that are treated differently. */
 typedef enum
 {
   PLAIN,
