@@ -90,7 +90,9 @@ gst_cuda_convolve_cuda_answer (GstElement *element, GstQuery *query, GstCudaConv
 gboolean
 gst_cuda_convolve_cuda_push (GstCudaConvolveContext *context)
 {
-  return !context || gst_cuda_context_push (GST_CUDA_CONTEXT (context));
+  /* Memory stays page-locked if this fails where it is given back, so one failure is not the end. */
+  return !context || gst_cuda_context_push (GST_CUDA_CONTEXT (context))
+      || gst_cuda_context_push (GST_CUDA_CONTEXT (context));
 }
 
 void

@@ -58,8 +58,7 @@ explain_missing (cudaError_t code, ConvolveError *error)
     ConvolveError lasting = { CONVOLVE_DEVICE_FAILED, code, "" };
 
     return convolve_fail (error, convolve_error_is_lasting (&lasting) ? CONVOLVE_DEVICE_FAILED : CONVOLVE_NO_DEVICE,
-        code, "no CUDA device: %s%s", cudaGetErrorString (code),
-        code == cudaErrorInitializationError ? ", which lasts until the process is started again" : "");
+        code, "no CUDA device: %s, which lasts until the process is started again", cudaGetErrorString (code));
   }
   if (cudaDriverGetVersion (&driver) != cudaSuccess || driver == 0)
     return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: there is no NVIDIA driver");

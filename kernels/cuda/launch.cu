@@ -2,6 +2,7 @@
 /* What all CUDA variants share when they load a kernel and launch it. */
 #include "cuda/launch.cuh"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SHARED_BY_DEFAULT (48 * 1024) /* bytes of shared memory that a block may take unless its kernel asks for more */
@@ -69,6 +70,24 @@ convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const Convo
   image->tail = plan->tail;
 }
 
+/*
+ * The runtime loads the code of all kernels once. Where it could not load a file's, launches of these kernels fail with an
+ * error that speaks of an argument or of the kernel, until the process ends.
+ */
+static ConvolveStatus
+fail_to_launch (ConvolveDevice *device, const void *kernel, cudaError_t code, const char *name, ConvolveError *error)
+{
+  cudaFuncAttributes attributes;
+  char what[100];
+
+  cudaGetLastError ();
+  snprintf (what, sizeof (what), "%s%s", name,
+      code == cudaErrorMemoryAllocation || cudaFuncGetAttributes (&attributes, kernel) == cudaSuccess
+          ? ""
+          : ": its code is not loaded, which lasts until the process is started again");
+  return convolve_device_fail (device, code, what, error);
+}
+
 ConvolveStatus
 convolve_enqueue (ConvolveDevice *device, const ConvolveLaunch &launch, void **arguments, const char *name,
     ConvolveError *error)
@@ -86,7 +105,7 @@ convolve_enqueue (ConvolveDevice *device, const ConvolveLaunch &launch, void **a
   config.numAttrs = launch.waits && device->overlaps;
   cudaError_t code = cudaLaunchKernelExC (&config, launch.kernel, arguments);
 
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, name, error);
+  return code == cudaSuccess ? CONVOLVE_OK : fail_to_launch (device, launch.kernel, code, name, error);
 }
 
 ConvolveStatus
