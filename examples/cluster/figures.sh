@@ -8,11 +8,12 @@
 #   convolve   MASK, by default gaussian sigma=40, and the same encoder
 #   encode     a small mask, and ENCODER, by default avenc_ffv1, which loses nothing
 #
+# KINDS="decode convolve" makes these alone. SMALL_ENCODER, by default avenc_ffv1, encodes the frames of 64x36.
 # GPUS="0 1" names the GPUs that pieces take in turn; without GPUS nothing is chosen. CONVOLVE_SEGMENT names the worker. Needs
 # the worker and a shell alone. FOLDER/figures.csv has a line for each run: what takes longest, workers, GPUs, frames, seconds, frames a second, seconds of CPU,
 # then the seconds of all pieces together: decoding, convolving, encoding, checking, in the whole; and the variants.
 set -eu
-[ $# -ge 2 ] || { sed -n '3,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '3,15s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 film=$1 folder=$2
 shift 2
@@ -20,7 +21,7 @@ shift 2
 worker=${CONVOLVE_SEGMENT:-$here/../../build/examples/cluster/convolve_segment}
 pieces=${PIECES:-8}
 seconds=${LENGTH:-4}
-small="videoconvert ! videoscale method=nearest-neighbour ! video/x-raw,width=64,height=36 ! avenc_ffv1"
+small="videoconvert ! videoscale method=nearest-neighbour ! video/x-raw,width=64,height=36 ! ${SMALL_ENCODER:-avenc_ffv1}"
 mkdir -p "$folder"
 csv=$folder/figures.csv
 [ -s "$csv" ] || echo "longest,workers,gpus,frames,seconds,frames/s,cpu,decoding,convolving,encoding,checking,all,variants" >"$csv"
@@ -42,6 +43,7 @@ exec "$WORKER" --encoder="$ENCODER_HERE" "$FILM" "$((number * LENGTH_HERE))00000
 measure () {
   what=$1 workers=$2 encoder=$3
   shift 3
+  case " ${KINDS:-$what} " in *" $what "*) ;; *) return 0 ;; esac
   run=$folder/$what-$workers
   rm -rf "$run"
   mkdir -p "$run"
