@@ -93,13 +93,16 @@ post_no_context (GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors)
   gint id = gst_cuda_convolve_device_get_id (device);
   ConvolveError error;
 
-  if (convolve_device_find (id, &error) == CONVOLVE_OK) {
-    ConvolveDevice *opened = convolve_device_new (id, &error);
-
-    if (opened)
-      error = (ConvolveError){ .status = CONVOLVE_NO_DEVICE, .text = "GStreamer makes no context of the CUDA device" };
-    g_clear_pointer (&opened, convolve_device_free);
+  if (convolve_device_find (id, &error) != CONVOLVE_OK) {
+    gst_cuda_convolve_errors_post_status (errors, &error);
+    return;
   }
+  ConvolveDevice *opened = convolve_device_new (id, &error);
+
+  if (opened)
+    error =
+        (ConvolveError){ .status = CONVOLVE_DEVICE_FAILED, .text = "GStreamer makes no context of the CUDA device" };
+  g_clear_pointer (&opened, convolve_device_free);
   post_no_frames (errors, error, error.text);
 }
 
