@@ -160,13 +160,16 @@ side_in_registers (const Choice *choice)
   return (is_deep (choice) ? deep : choice->plan->pixel.samples > 2 ? four : others)[choice->extent];
 }
 
-/* Below these sides packed is faster, above them tensor-separable, or tensor for small planes of single bytes. */
+/*
+ * Below these sides packed is faster, but not for three samples; above them tensor-separable, or tensor for small planes of
+ * single bytes.
+ */
 static bool
 packed_separable (Choice *choice)
 {
   int samples = choice->plan->pixel.samples, side = choice->side;
 
-  if (is_products (choice))
+  if (is_products (choice) || samples == 3)
     return true;
   if (choice->extent == SMALL)
     return samples == 2 ? is_before_tensor (choice, 7) : side > 5 && (samples > 2 || is_before_tensor (choice, 5));
@@ -194,7 +197,7 @@ packed (Choice *choice)
 
   if (samples == 1)
     return is_before_tensor (choice, single[choice->extent]);
-  return is_before_tensor (choice, samples == 2 && choice->extent != SMALL ? 9 : 7);
+  return is_before_tensor (choice, samples == 3 || (samples == 2 && choice->extent != SMALL) ? 9 : 7);
 }
 
 static bool
@@ -310,8 +313,8 @@ tensor_separable (Choice *choice)
 }
 
 /*
- * Four samples to a pixel are faster taken apart in shared memory, by tensor-separable. Deep samples with rounded
- * weights need more registers than there are.
+ * Four samples to a pixel are faster taken apart in shared memory, by tensor-separable. Up to 5x5 three samples are faster as
+ * they lie in memory. Deep samples with rounded weights need more registers than there are.
  */
 static bool
 tensor_fused (Choice *choice)
@@ -322,7 +325,7 @@ tensor_fused (Choice *choice)
   int side = choice->side;
 
   if (plan->pixel.samples > 2)
-    return plan->pixel.samples == 3;
+    return plan->pixel.samples == 3 && (side > 5 || !accepts (choice, &convolve_variant_packed_separable));
   if (is_deep (choice) && is_products (choice))
     return choice->extent == SMALL && side > side_in_registers (choice) && side <= 17;
   if (is_deep (choice))
@@ -373,13 +376,14 @@ static const struct
   const char *source;                  /* in tests/results/: the file and the rows that the limits were read from */
 } rules[] = {
   { &convolve_variant_box, box, "h200-box.csv: kind box, every format and side, box beside auto" },
-  { &convolve_variant_tensor_fused, tensor_fused, "fast: kind rank-1, masks 3 to 31; h200-separable.md, Times" },
+  { &convolve_variant_tensor_fused, tensor_fused, "fast: kind rank-1, masks 3 to 31; h200-separable.md; h200-rgb.csv" },
   { &convolve_variant_tensor_separable, tensor_separable,
       "fast: kind rank-1, masks 5 to 63; h200-separable.md, Times" },
-  { &convolve_variant_packed_separable, packed_separable, "fast: kind rank-1, masks 3 to 9, GRAY8, NV12 and RGBA" },
+  { &convolve_variant_packed_separable, packed_separable,
+      "fast: kind rank-1, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv" },
   { &convolve_variant_fused, fused, "fast: kind rank-1, masks 3 to 9, all formats" },
   { &convolve_variant_fused_tiled, fused_tiled, "fast: kind rank-1, masks 9 to 63, all formats" },
-  { &convolve_variant_packed, packed, "fast: kind any, masks 3 to 9, GRAY8, NV12 and RGBA" },
+  { &convolve_variant_packed, packed, "fast: kind any, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv" },
   { &convolve_variant_direct, direct, "fast: kind any, masks 3 to 9, all formats" },
   { &convolve_variant_tensor, tensor, "fast: kind any, masks 5 to 63; h200-tensor.md, Times" },
   { &convolve_variant_fft, fft, "h200-fft.md, Times: the side at which fft passes each other variant" },

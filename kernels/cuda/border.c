@@ -32,10 +32,11 @@ convolve_border_accepts_layout (const ConvolvePlan *plan, const char **reason)
 {
   const ConvolvePixel *pixel = &plan->pixel;
 
-  *reason = "the pixels are not 1, 2 or 4 samples in the machine's byte order with no bytes between them, or none of "
-            "their samples is convolved";
-  return pixel->samples != 3 && pixel->stride == pixel->samples * convolve_sample_size (pixel->type) && !pixel->swapped
-      && pixel->select;
+  *reason =
+      "the pixels are not samples in the machine's byte order with no bytes between them, none of their samples is "
+      "convolved, or they are three samples of more than 8 bits";
+  return (pixel->samples != 3 || pixel->type == CONVOLVE_SAMPLE_U8)
+      && pixel->stride == pixel->samples * convolve_sample_size (pixel->type) && !pixel->swapped && pixel->select;
 }
 
 bool

@@ -121,7 +121,10 @@ convolve_shifted (const uint32_t *words, int k)
   return k % 4 == 0 ? words[k / 4] : __byte_perm (words[k / 4], words[k / 4 + 1], 0x3210 + k % 4 * 0x1111);
 }
 
-/* One sample of the four pixels of a group, for 8-bit samples. A group is S words: with S = 2 they are ABAB ABAB. */
+/*
+ * One sample of the four pixels of a group, for 8-bit samples. A group is S words: with S = 2 they are ABAB ABAB, and with
+ * S = 3 ABCA BCAB CABC.
+ */
 template <int S>
 static __device__ __forceinline__ uint32_t
 convolve_pick (const uint32_t *words, int sample)
@@ -130,9 +133,38 @@ convolve_pick (const uint32_t *words, int sample)
     return words[0];
   if (S == 2)
     return __byte_perm (words[0], words[S - 1], sample == 0 ? 0x6420 : 0x7531);
+  if (S == 3) {
+    const unsigned first = sample == 0 ? 0x0630 : sample == 1 ? 0x0741 : 0x0052;
+    const unsigned then = sample == 0 ? 0x5210 : sample == 1 ? 0x6210 : 0x7410;
+
+    return __byte_perm (__byte_perm (words[0], words[1], first), words[S - 1], then);
+  }
   unsigned from = sample | (sample + 4) << 4;
   uint32_t low = __byte_perm (words[0], words[1], from), high = __byte_perm (words[2], words[S - 1], from);
   return __byte_perm (low, high, 0x5410);
+}
+
+/*
+ * One sample of the four pixels of group g of a row, 0 <= g <= W + 1, as convolve_pick (). Of the first and the last group of
+ * three or four samples to a pixel, only the K / 2 pixels that the mask meets are right where they are up to two: they lie in
+ * one or two words, and the others are not loaded. Of other groups of four samples, two samples share the first step.
+ */
+template <int K, int S, int W>
+static __device__ __forceinline__ uint32_t
+convolve_pick_of_row (const uint32_t *words, int g, int s)
+{
+  const uint32_t *group = words + g * S;
+
+  if (S > 2 && K <= 5 && g == 0)
+    return __byte_perm (group[K == 3 ? S - 1 : S - 2], group[S - 1], ((8 - 2 * S + s) | (8 - S + s) << 4) << 8);
+  if (S > 2 && K <= 5 && g == W + 1)
+    return __byte_perm (group[0], group[K == 3 ? 0 : 1], s | (S + s) << 4);
+  if (S < 4)
+    return convolve_pick<S> (group, s);
+  const unsigned both = s < 2 ? 0x5140 : 0x7362;
+
+  return __byte_perm (__byte_perm (group[0], group[1 % S], both), __byte_perm (group[2 % S], group[S - 1], both),
+      s % 2 == 0 ? 0x5410 : 0x7632);
 }
 
 /*
@@ -286,6 +318,12 @@ convolve_weave (const uint32_t *samples, int i)
     return samples[0];
   if (S == 2)
     return __byte_perm (samples[0], samples[S - 1], i == 0 ? 0x5140 : 0x7362);
+  if (S == 3) {
+    const unsigned first = i == 0 ? 0x0140 : i == 1 ? 0x0625 : 0x0073;
+    const unsigned then = i == 0 ? 0x2410 : i == 1 ? 0x2150 : 0x7106;
+
+    return __byte_perm (__byte_perm (samples[0], samples[1], first), samples[S - 1], then);
+  }
   unsigned from = i | (i + 4) << 4;
   uint32_t low = __byte_perm (samples[0], samples[1], from), high = __byte_perm (samples[2], samples[S - 1], from);
   return __byte_perm (low, high, 0x5410);

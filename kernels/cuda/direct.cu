@@ -86,31 +86,31 @@ template <bool ABSOLUTE>
 static ConvolveStatus
 load_plain (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
+  /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
+  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][CONVOLVE_MAX_SAMPLES] = {
     {
-        { load<uint8_t, 3, 1, 2, 4, ABSOLUTE>, load<uint8_t, 3, 2, 1, 4, ABSOLUTE>,
+        { load<uint8_t, 3, 1, 2, 4, ABSOLUTE>, load<uint8_t, 3, 2, 1, 4, ABSOLUTE>, load<uint8_t, 3, 3, 1, 2, ABSOLUTE>,
             load<uint8_t, 3, 4, 1, 2, ABSOLUTE> },
-        { load<uint8_t, 5, 1, 2, 4, ABSOLUTE>, load<uint8_t, 5, 2, 1, 4, ABSOLUTE>,
+        { load<uint8_t, 5, 1, 2, 4, ABSOLUTE>, load<uint8_t, 5, 2, 1, 4, ABSOLUTE>, load<uint8_t, 5, 3, 1, 4, ABSOLUTE>,
             load<uint8_t, 5, 4, 1, 2, ABSOLUTE> },
-        { load<uint8_t, 7, 1, 1, 8, ABSOLUTE>, load<uint8_t, 7, 2, 1, 4, ABSOLUTE>,
+        { load<uint8_t, 7, 1, 1, 8, ABSOLUTE>, load<uint8_t, 7, 2, 1, 4, ABSOLUTE>, load<uint8_t, 7, 3, 1, 2, ABSOLUTE>,
             load<uint8_t, 7, 4, 1, 2, ABSOLUTE> },
-        { load<uint8_t, 9, 1, 1, 8, ABSOLUTE>, load<uint8_t, 9, 2, 1, 4, ABSOLUTE>,
+        { load<uint8_t, 9, 1, 1, 8, ABSOLUTE>, load<uint8_t, 9, 2, 1, 4, ABSOLUTE>, load<uint8_t, 9, 3, 1, 2, ABSOLUTE>,
             load<uint8_t, 9, 4, 1, 2, ABSOLUTE> },
     },
     {
-        { load<uint16_t, 3, 1, 1, 4, ABSOLUTE>, load<uint16_t, 3, 2, 1, 4, ABSOLUTE>,
+        { load<uint16_t, 3, 1, 1, 4, ABSOLUTE>, load<uint16_t, 3, 2, 1, 4, ABSOLUTE>, NULL,
             load<uint16_t, 3, 4, 1, 2, ABSOLUTE> },
-        { load<uint16_t, 5, 1, 1, 4, ABSOLUTE>, load<uint16_t, 5, 2, 1, 4, ABSOLUTE>,
+        { load<uint16_t, 5, 1, 1, 4, ABSOLUTE>, load<uint16_t, 5, 2, 1, 4, ABSOLUTE>, NULL,
             load<uint16_t, 5, 4, 1, 2, ABSOLUTE> },
-        { load<uint16_t, 7, 1, 1, 8, ABSOLUTE>, load<uint16_t, 7, 2, 1, 4, ABSOLUTE>,
+        { load<uint16_t, 7, 1, 1, 8, ABSOLUTE>, load<uint16_t, 7, 2, 1, 4, ABSOLUTE>, NULL,
             load<uint16_t, 7, 4, 1, 2, ABSOLUTE> },
-        { load<uint16_t, 9, 1, 1, 8, ABSOLUTE>, load<uint16_t, 9, 2, 1, 4, ABSOLUTE>,
+        { load<uint16_t, 9, 1, 1, 8, ABSOLUTE>, load<uint16_t, 9, 2, 1, 4, ABSOLUTE>, NULL,
             load<uint16_t, 9, 4, 1, 2, ABSOLUTE> },
     },
   };
-  return loads[plan->pixel.type][convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
+  return loads[plan->pixel.type][convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
 }
 
 ConvolveStatus

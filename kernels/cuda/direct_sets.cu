@@ -177,17 +177,17 @@ load_deep_3x3 (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_direct_load_sets (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [sample type][3x3, 5x5][1, 2, 4 samples]; the last two arguments are W and R. */
+  /* [sample type][3x3, 5x5][1, 2, 3, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][2][3] = {
+  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][2][CONVOLVE_MAX_SAMPLES] = {
     {
-        { load<uint8_t, 3, 1, 1, 4>, load<uint8_t, 3, 2, 1, 4>, load<uint8_t, 3, 4, 1, 2> },
-        { load<uint8_t, 5, 1, 1, 4>, load<uint8_t, 5, 2, 1, 4>, load<uint8_t, 5, 4, 1, 2> },
+        { load<uint8_t, 3, 1, 1, 4>, load<uint8_t, 3, 2, 1, 4>, load<uint8_t, 3, 3, 1, 2>, load<uint8_t, 3, 4, 1, 2> },
+        { load<uint8_t, 5, 1, 1, 4>, load<uint8_t, 5, 2, 1, 4>, load<uint8_t, 5, 3, 1, 2>, load<uint8_t, 5, 4, 1, 2> },
     },
     {
-        { load_deep_3x3<1, 1, 4>, load_deep_3x3<2, 1, 4>, load_deep_3x3<4, 1, 2> },
-        { load<uint16_t, 5, 1, 1, 4>, load<uint16_t, 5, 2, 1, 2>, load<uint16_t, 5, 4, 1, 2> },
+        { load_deep_3x3<1, 1, 4>, load_deep_3x3<2, 1, 4>, NULL, load_deep_3x3<4, 1, 2> },
+        { load<uint16_t, 5, 1, 1, 4>, load<uint16_t, 5, 2, 1, 2>, NULL, load<uint16_t, 5, 4, 1, 2> },
     },
   };
-  return loads[plan->pixel.type][convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
+  return loads[plan->pixel.type][convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
 }

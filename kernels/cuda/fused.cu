@@ -204,20 +204,28 @@ is_small (const ConvolvePlan *plan)
 static ConvolveStatus
 load_products (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
+  /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
+  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][CONVOLVE_MAX_SAMPLES] = {
     {
-        { load_product<uint8_t, 3, 1, 2, 4>, load_product<uint8_t, 3, 2, 1, 8>, load_product<uint8_t, 3, 4, 1, 4> },
-        { load_product<uint8_t, 5, 1, 2, 4>, load_product<uint8_t, 5, 2, 1, 8>, load_product<uint8_t, 5, 4, 1, 4> },
-        { load_product<uint8_t, 7, 1, 1, 8>, load_product<uint8_t, 7, 2, 1, 8>, load_product<uint8_t, 7, 4, 1, 4> },
-        { load_product<uint8_t, 9, 1, 1, 8>, load_product<uint8_t, 9, 2, 1, 8>, load_product<uint8_t, 9, 4, 1, 4> },
+        { load_product<uint8_t, 3, 1, 2, 4>, load_product<uint8_t, 3, 2, 1, 8>, load_product<uint8_t, 3, 3, 2, 4>,
+            load_product<uint8_t, 3, 4, 1, 4> },
+        { load_product<uint8_t, 5, 1, 2, 4>, load_product<uint8_t, 5, 2, 1, 8>, load_product<uint8_t, 5, 3, 1, 6>,
+            load_product<uint8_t, 5, 4, 1, 4> },
+        { load_product<uint8_t, 7, 1, 1, 8>, load_product<uint8_t, 7, 2, 1, 8>, load_product<uint8_t, 7, 3, 1, 8>,
+            load_product<uint8_t, 7, 4, 1, 4> },
+        { load_product<uint8_t, 9, 1, 1, 8>, load_product<uint8_t, 9, 2, 1, 8>, load_product<uint8_t, 9, 3, 1, 8>,
+            load_product<uint8_t, 9, 4, 1, 4> },
     },
     {
-        { load_product<uint16_t, 3, 1, 1, 8>, load_product<uint16_t, 3, 2, 1, 4>, load_product<uint16_t, 3, 4, 1, 4> },
-        { load_product<uint16_t, 5, 1, 1, 8>, load_product<uint16_t, 5, 2, 1, 4>, load_product<uint16_t, 5, 4, 1, 4> },
-        { load_product<uint16_t, 7, 1, 1, 8>, load_product<uint16_t, 7, 2, 1, 8>, load_product<uint16_t, 7, 4, 1, 4> },
-        { load_product<uint16_t, 9, 1, 1, 8>, load_product<uint16_t, 9, 2, 1, 8>, load_product<uint16_t, 9, 4, 1, 2> },
+        { load_product<uint16_t, 3, 1, 1, 8>, load_product<uint16_t, 3, 2, 1, 4>, NULL,
+            load_product<uint16_t, 3, 4, 1, 4> },
+        { load_product<uint16_t, 5, 1, 1, 8>, load_product<uint16_t, 5, 2, 1, 4>, NULL,
+            load_product<uint16_t, 5, 4, 1, 4> },
+        { load_product<uint16_t, 7, 1, 1, 8>, load_product<uint16_t, 7, 2, 1, 8>, NULL,
+            load_product<uint16_t, 7, 4, 1, 4> },
+        { load_product<uint16_t, 9, 1, 1, 8>, load_product<uint16_t, 9, 2, 1, 8>, NULL,
+            load_product<uint16_t, 9, 4, 1, 2> },
     },
   };
   /* Tiles for small planes of 16-bit samples, one or two to a pixel: [3x3, 5x5, 7x7, 9x9][1, 2 samples]. */
@@ -231,7 +239,7 @@ load_products (ConvolvePlan *plan, ConvolveError *error)
 
   if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples < 4)
     return small[size][plan->pixel.samples / 2](plan, error);
-  return loads[plan->pixel.type][size][plan->pixel.samples / 2](plan, error);
+  return loads[plan->pixel.type][size][plan->pixel.samples - 1](plan, error);
 }
 
 ConvolveStatus
@@ -240,23 +248,23 @@ convolve_fused_load (ConvolvePlan *plan, ConvolveError *error)
   if (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS)
     return load_products (plan, error);
 
-  /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
+  /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][3] = {
+  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][4][CONVOLVE_MAX_SAMPLES] = {
     {
-        { load<uint8_t, 3, 1, 2, 4>, load<uint8_t, 3, 2, 1, 8>, load<uint8_t, 3, 4, 1, 4> },
-        { load<uint8_t, 5, 1, 2, 4>, load<uint8_t, 5, 2, 1, 8>, load<uint8_t, 5, 4, 1, 4> },
-        { load<uint8_t, 7, 1, 1, 8>, load<uint8_t, 7, 2, 1, 8>, load<uint8_t, 7, 4, 1, 4> },
-        { load<uint8_t, 9, 1, 1, 8>, load<uint8_t, 9, 2, 1, 8>, load<uint8_t, 9, 4, 1, 4> },
+        { load<uint8_t, 3, 1, 2, 4>, load<uint8_t, 3, 2, 1, 8>, load<uint8_t, 3, 3, 2, 4>, load<uint8_t, 3, 4, 1, 4> },
+        { load<uint8_t, 5, 1, 2, 4>, load<uint8_t, 5, 2, 1, 8>, load<uint8_t, 5, 3, 1, 6>, load<uint8_t, 5, 4, 1, 4> },
+        { load<uint8_t, 7, 1, 1, 8>, load<uint8_t, 7, 2, 1, 8>, load<uint8_t, 7, 3, 1, 8>, load<uint8_t, 7, 4, 1, 4> },
+        { load<uint8_t, 9, 1, 1, 8>, load<uint8_t, 9, 2, 1, 8>, load<uint8_t, 9, 3, 1, 8>, load<uint8_t, 9, 4, 1, 4> },
     },
     {
-        { load<uint16_t, 3, 1, 1, 8>, load<uint16_t, 3, 2, 1, 4>, load<uint16_t, 3, 4, 1, 4> },
-        { load<uint16_t, 5, 1, 1, 8>, load<uint16_t, 5, 2, 1, 4>, load<uint16_t, 5, 4, 1, 4> },
-        { load<uint16_t, 7, 1, 1, 8>, load<uint16_t, 7, 2, 1, 4>, load<uint16_t, 7, 4, 1, 4> },
-        { load<uint16_t, 9, 1, 1, 8>, load<uint16_t, 9, 2, 1, 4>, load<uint16_t, 9, 4, 1, 4> },
+        { load<uint16_t, 3, 1, 1, 8>, load<uint16_t, 3, 2, 1, 4>, NULL, load<uint16_t, 3, 4, 1, 4> },
+        { load<uint16_t, 5, 1, 1, 8>, load<uint16_t, 5, 2, 1, 4>, NULL, load<uint16_t, 5, 4, 1, 4> },
+        { load<uint16_t, 7, 1, 1, 8>, load<uint16_t, 7, 2, 1, 4>, NULL, load<uint16_t, 7, 4, 1, 4> },
+        { load<uint16_t, 9, 1, 1, 8>, load<uint16_t, 9, 2, 1, 4>, NULL, load<uint16_t, 9, 4, 1, 4> },
     },
   };
-  return loads[plan->pixel.type][convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
+  return loads[plan->pixel.type][convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
 }
 
 ConvolveStatus

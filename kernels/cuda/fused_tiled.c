@@ -33,8 +33,8 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
   if (!convolve_accepts_float_rank_1 (plan, reason) || !convolve_border_accepts_pixels (plan, reason))
     return false;
-  *reason = "the pixels have more than 2 samples of 16 bits";
-  if (plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples > 2)
+  *reason = "the pixels have 3 samples, or more than 2 of 16 bits";
+  if (plan->pixel.samples == 3 || (plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples > 2))
     return false;
   *reason = "the mask is larger than 63x63";
   if (convolve_fused_tiled_side (plan) == 0)

@@ -80,7 +80,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
 
 #pragma unroll
       for (int g = 0; g < W + 2; g++)
-        bytes[g] = convolve_pick<S> (&words[n][g * S], s);
+        bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
 #pragma unroll
       for (int c = 0; c < columns; c++) {
         const int left = CONVOLVE_GROUP + c - K / 2, right = CONVOLVE_GROUP + c + K / 2; /* the mask's ends in bytes */
@@ -144,17 +144,17 @@ load (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the last two arguments are W and R. */
+  /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[4][3] = {
-    { load<3, 1, 2, 4>, load<3, 2, 1, 8>, load<3, 4, 1, 4> },
-    { load<5, 1, 2, 4>, load<5, 2, 1, 8>, load<5, 4, 1, 4> },
-    { load<7, 1, 1, 12>, load<7, 2, 1, 8>, load<7, 4, 1, 4> },
-    { load<9, 1, 1, 8>, load<9, 2, 1, 8>, load<9, 4, 1, 4> },
+  static const Load loads[4][CONVOLVE_MAX_SAMPLES] = {
+    { load<3, 1, 2, 4>, load<3, 2, 1, 8>, load<3, 3, 2, 4>, load<3, 4, 1, 4> },
+    { load<5, 1, 2, 4>, load<5, 2, 1, 8>, load<5, 3, 1, 4>, load<5, 4, 1, 4> },
+    { load<7, 1, 1, 12>, load<7, 2, 1, 8>, load<7, 3, 1, 4>, load<7, 4, 1, 4> },
+    { load<9, 1, 1, 8>, load<9, 2, 1, 8>, load<9, 3, 1, 4>, load<9, 4, 1, 4> },
   };
   if (plan->n_parts > 0 && plan->combination != CONVOLVE_ABSOLUTE)
     return convolve_packed_load_sets (plan, error);
-  return loads[convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
+  return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
 }
 
 ConvolveStatus

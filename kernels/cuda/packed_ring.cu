@@ -84,7 +84,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
 
 #pragma unroll
       for (int g = 0; g < W + 2; g++)
-        bytes[g] = convolve_pick<S> (&words[n][g * S], s);
+        bytes[g] = convolve_pick_of_row<3, S, W> (words[n], g, s);
 #pragma unroll
       for (int g = 0; g < W; g++) {
         make_pairs (bytes, g, pairs[n % 3][g]);
@@ -167,6 +167,7 @@ convolve_packed_load_ring (ConvolvePlan *plan, ConvolveStatus *status, ConvolveE
   ring.tail = *(const ConvolveIntegerTail *) plan->prepared;
   *status = plan->pixel.samples == 1 ? load<1, 2, 4> (plan, ring, error)
       : plan->pixel.samples == 2     ? load<2, 1, 4> (plan, ring, error)
+      : plan->pixel.samples == 3     ? load<3, 1, 4> (plan, ring, error)
                                      : load<4, 1, 4> (plan, ring, error);
   return true;
 }

@@ -72,7 +72,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *V)
       bytes[W + 2] = 0;
 #pragma unroll
       for (int g = 0; g < W + 2; g++)
-        bytes[g] = convolve_pick<S> (&words[n][g * S], s);
+        bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
 #pragma unroll
       for (int c = 0; c < columns; c++) {
         int sum = taps.row_start;
@@ -122,31 +122,7 @@ dot_of_bytes (int taps, uint32_t bytes, int half, int sum)
 }
 
 /*
- * One sample of the four pixels of group g of a row, as convolve_pick (). Of the first and the last group of four samples to a
- * pixel, the K / 2 pixels that the mask meets are enough where they are up to two. Of the others, two samples share the first
- * step.
- */
-template <int K, int S, int W>
-static __device__ __forceinline__ uint32_t
-pick (const uint32_t *words, int g, int s)
-{
-  const uint32_t *group = words + g * S;
-  const unsigned two = s | (s + 4) << 4;
-
-  if (S < 4)
-    return convolve_pick<S> (group, s);
-  if (K <= 5 && g == 0)
-    return __byte_perm (group[2 % S], group[S - 1], two << 8);
-  if (K <= 5 && g == W + 1)
-    return __byte_perm (group[0], group[1 % S], two);
-  const unsigned both = s < 2 ? 0x5140 : 0x7362;
-
-  return __byte_perm (__byte_perm (group[0], group[1 % S], both), __byte_perm (group[2 % S], group[S - 1], both),
-      s % 2 == 0 ? 0x5410 : 0x7632);
-}
-
-/*
- * The row sum before the cut for sample s of output c, from the row's words and the bytes that pick () made of them. Bytes are
+ * The row sum before the cut for sample s of output c, from the row's words and the bytes that convolve_pick_of_row () made of them. Bytes are
  * met in pairs that begin at even places, by the even or the odd weights: no byte is moved. In a row of three weights, one
  * byte of a group beside the tile's is met where it lies in the words.
  */
@@ -208,7 +184,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *V)
 
 #pragma unroll
       for (int g = 0; g < W + 2; g++)
-        bytes[g] = pick<K, S, W> (words[n], g, s);
+        bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
 #pragma unroll
       for (int c = 0; c < columns; c++) {
         uint32_t row = row_sum<K, S, W> (words[n], bytes, s, c, even, odd, product.row_start) >> CONVOLVE_SHORT_CUT;
@@ -278,25 +254,25 @@ load_product (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_packed_separable_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [exact, PRODUCTS][3x3, 5x5, 7x7, 9x9][1, 2, 4 samples]; the arguments after S are W, R and V. */
+  /* [exact, PRODUCTS][3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the arguments after S are W, R and V. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[2][4][3] = {
+  static const Load loads[2][4][CONVOLVE_MAX_SAMPLES] = {
     {
-        { load<3, 1, 2, 4>, load<3, 2, 1, 4>, load<3, 4, 1, 8> },
-        { load<5, 1, 2, 6>, load<5, 2, 1, 4>, load<5, 4, 1, 8> },
-        { load<7, 1, 2, 6, 8>, load<7, 2, 1, 8>, load<7, 4, 1, 8> },
-        { load<9, 1, 1, 12, 2>, load<9, 2, 2, 4>, load<9, 4, 1, 6> },
+        { load<3, 1, 2, 4>, load<3, 2, 1, 4>, load<3, 3, 1, 4>, load<3, 4, 1, 8> },
+        { load<5, 1, 2, 6>, load<5, 2, 1, 4>, load<5, 3, 1, 6>, load<5, 4, 1, 8> },
+        { load<7, 1, 2, 6, 8>, load<7, 2, 1, 8>, load<7, 3, 1, 6>, load<7, 4, 1, 8> },
+        { load<9, 1, 1, 12, 2>, load<9, 2, 2, 4>, load<9, 3, 1, 8>, load<9, 4, 1, 6> },
     },
     {
-        { load_product<3, 1, 2, 4>, load_product<3, 2, 1, 4>, load_product<3, 4, 1, 8> },
-        { load_product<5, 1, 2, 6>, load_product<5, 2, 1, 4>, load_product<5, 4, 1, 8> },
-        { load_product<7, 1, 2, 6, 8>, load_product<7, 2, 1, 8>, load_product<7, 4, 1, 8> },
-        { load_product<9, 1, 1, 12, 2>, load_product<9, 2, 2, 4>, load_product<9, 4, 1, 6> },
+        { load_product<3, 1, 2, 4>, load_product<3, 2, 1, 4>, load_product<3, 3, 2, 4>, load_product<3, 4, 1, 8> },
+        { load_product<5, 1, 2, 6>, load_product<5, 2, 1, 4>, load_product<5, 3, 1, 6>, load_product<5, 4, 1, 8> },
+        { load_product<7, 1, 2, 6, 8>, load_product<7, 2, 1, 8>, load_product<7, 3, 1, 6>, load_product<7, 4, 1, 8> },
+        { load_product<9, 1, 1, 12, 2>, load_product<9, 2, 2, 4>, load_product<9, 3, 1, 8>, load_product<9, 4, 1, 6> },
     },
   };
   const bool product = plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS;
 
-  return loads[product][convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
+  return loads[product][convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
 }
 
 ConvolveStatus

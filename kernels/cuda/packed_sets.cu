@@ -132,7 +132,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
       bytes[W + 2] = 0;
 #pragma unroll
       for (int g = 0; g < W + 2; g++)
-        bytes[g] = convolve_pick<S> (&words[n][g * S], s);
+        bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
 #pragma unroll
       for (int i = 0; i < shifts; i++)
         fours[n % K][i] = convolve_shifted (bytes, CONVOLVE_GROUP - K / 2 + i);
@@ -224,15 +224,15 @@ load_3x3 (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_packed_load_sets (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5][1, 2, 4 samples]; the last two arguments are W and R. */
+  /* [3x3, 5x5][1, 2, 3, 4 samples]; the last two arguments are W and R. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[2][3] = {
-    { load_3x3<1, 2, 4>, load_3x3<2, 1, 4>, load_3x3<4, 1, 4> },
-    { load<5, 1, 1, 4>, load<5, 2, 1, 4>, load<5, 4, 1, 2> },
+  static const Load loads[2][CONVOLVE_MAX_SAMPLES] = {
+    { load_3x3<1, 2, 4>, load_3x3<2, 1, 4>, load_3x3<3, 1, 4>, load_3x3<4, 1, 4> },
+    { load<5, 1, 1, 4>, load<5, 2, 1, 4>, load<5, 3, 1, 2>, load<5, 4, 1, 2> },
   };
   ConvolveStatus status;
 
   if (convolve_packed_load_ring (plan, &status, error))
     return status;
-  return loads[convolve_border_size (plan)][plan->pixel.samples / 2](plan, error);
+  return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
 }

@@ -44,10 +44,11 @@ static const struct
 static const int sides[] = { 3, 5, 7, 9, 15, 31, 63 };
 
 /*
- * As in BenchMask. Four more are made only where they are asked for: weights of 0 and 1 without order and weights of 1,
- * which are exact at any size, and the two lists of bench_usual.h.
+ * As in BenchMask. Five more are made only where they are asked for: weights of 0 and 1 without order and weights of 1,
+ * which are exact at any size, fractions without order, and the two lists of bench_usual.h.
  */
-static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones", "box", "usual", "edges" };
+static const char *const kinds[] = { "any", "rank-1", "gaussian", "low-rank", "ones", "box", "fractions", "usual",
+  "edges" };
 
 /* A plane's size is the frame's divided; its samples begin where those of the plane before end. */
 typedef struct
@@ -57,8 +58,8 @@ typedef struct
 } Plane;
 
 /*
- * The last three only where they are asked for: pixels of three samples, samples with something between them, and samples
- * of 16 bits.
+ * From RGB on, only where they are asked for: pixels of three samples, samples with something between them, samples of 16
+ * bits, and the planes of P010 alone.
  */
 #define GRAY(...) \
   { \
@@ -93,6 +94,9 @@ static const struct
       { { 1, { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 3, .stride = 3, .select = 7, .biased = 7 } } } },
   { "YUY2-Y", 1, { GRAY (.type = CONVOLVE_SAMPLE_U8, .depth = 8, .stride = 2, .zero = { 16 }) } },
   { "GRAY16", 1, { GRAY (.type = CONVOLVE_SAMPLE_U16, .depth = 16, .stride = 2) } },
+  { "P010-Y", 1, { GRAY (.type = CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .stride = 2, .zero = { 64 }) } },
+  { "P010-UV", 1,
+      { CHROMA (.type = CONVOLVE_SAMPLE_U16, .depth = 10, .shift = 6, .stride = 4, .zero = { 512, 512 }) } },
 };
 
 enum
@@ -100,12 +104,13 @@ enum
   N_SIZES = sizeof sizes / sizeof *sizes,
   N_SIDES = sizeof sides / sizeof *sides,
   N_KINDS = sizeof kinds / sizeof *kinds,
-  ONES = N_KINDS - 4,
-  BOX = N_KINDS - 3,
+  ONES = N_KINDS - 5,
+  BOX = N_KINDS - 4,
+  FRACTIONS = N_KINDS - 3,
   USUAL = N_KINDS - 2,
   EDGES = N_KINDS - 1,
   N_FORMATS = sizeof formats / sizeof *formats,
-  N_USUAL_FORMATS = N_FORMATS - 3
+  N_USUAL_FORMATS = N_FORMATS - 5
 };
 
 typedef struct
@@ -143,6 +148,8 @@ make_mask (const Bench *bench, int divided, ConvolveMask *mask)
 {
   if (bench->kind >= USUAL)
     return bench_usual_make (bench->usual, divided, mask);
+  if (bench->kind == FRACTIONS)
+    return bench_fractions_make (mask, bench->side);
   if (!bench_make_mask (mask, bench->side, (BenchMask) bench->kind))
     return false;
   if (bench->kind >= ONES) {
@@ -428,10 +435,11 @@ usage (void)
 {
   fprintf (stderr,
       "bench [options]: times the device variants\n"
-      "  --size 1080p|4K|8K, --format GRAY8|NV12|RGBA|P010|RGB|YUY2-Y|GRAY16, --mask WIDTH, --variant NAME|auto,\n"
-      "  --kind any|rank-1|gaussian|low-rank|ones|box|usual|edges\n"
+      "  --size 1080p|4K|8K, --format NAME, --mask WIDTH, --variant NAME|auto,\n"
+      "  --kind any|rank-1|gaussian|low-rank|ones|box|fractions|usual|edges\n"
       "                  only these, of each with commas between; usual: the presets and weights of README's table;\n"
-      "                  edges: slopes and combinations\n"
+      "                  edges: slopes and combinations. Formats: GRAY8, NV12, RGBA, P010; RGB, YUY2-Y, GRAY16,\n"
+      "                  P010-Y and P010-UV only where they are asked for\n"
       "  --rounds N      30\n"
       "  --limit US      a frame that takes longer is left out, 5000\n"
       "  --csv FILE      all figures\n"

@@ -53,21 +53,27 @@ bench_edges (int index)
 }
 
 bool
+bench_fractions_make (ConvolveMask *mask, int side)
+{
+  CheckRandom random;
+
+  if (!convolve_mask_init (mask, side, side))
+    return false;
+  check_random_init (&random, 3, side);
+  mask->divisor = 0;
+  for (int k = 0; k < side * side; k++)
+    mask->divisor += mask->taps[k] = 0.1 + check_random_unit (&random);
+  return true;
+}
+
+bool
 bench_usual_make (const BenchUsual *usual, int step, ConvolveMask *mask)
 {
   ConvolveSettings settings;
-  CheckRandom random;
   bool made;
 
-  if (!usual->preset) {
-    if (!convolve_mask_init (mask, usual->side, usual->side))
-      return false;
-    check_random_init (&random, 3, usual->side);
-    mask->divisor = 0;
-    for (int k = 0; k < usual->side * usual->side; k++)
-      mask->divisor += mask->taps[k] = 0.1 + check_random_unit (&random);
-    return true;
-  }
+  if (!usual->preset)
+    return bench_fractions_make (mask, usual->side);
   convolve_settings_init (&settings);
   g_free (settings.mask);
   settings.mask = g_strdup (usual->preset);

@@ -20,6 +20,9 @@ const BenchUsual *bench_usual (int index); /* index < count */
 int bench_edges_count (void);
 const BenchUsual *bench_edges (int index);
 
+/* Weights of fractions without order, side x side, as the list above has them; to be cleared. False where memory is short. */
+bool bench_fractions_make (ConvolveMask *mask, int side);
+
 /* The mask for a plane with one sample for every step x step luma pixels; to be cleared. False where memory is short. */
 bool bench_usual_make (const BenchUsual *usual, int step, ConvolveMask *mask);
 
