@@ -403,6 +403,8 @@ make_frame (Bytes *bytes, Frame **made)
     buffer = fuzz_frame_new_from_pool (frame, run.n_frames, &run.info, run.offered, bytes);
   else
     buffer = fuzz_frame_new (frame, run.n_frames, &run.info, bytes);
+  /* After the end of the stream, caps are not even kept by the pad that sends them: it is a frame of other caps. */
+  frame->sound = frame->sound && run.accepted;
   *made = frame;
   run.n_frames += buffer != NULL;
   return buffer;
