@@ -33,8 +33,11 @@ LLVMFuzzerInitialize (int *argc, char ***argv)
 static void
 write_file (const uint8_t *bytes, size_t size)
 {
-  if (ftruncate (file, 0) != 0 || pwrite (file, bytes, size, 0) != (ssize_t) size)
+  static size_t before;
+
+  if (pwrite (file, bytes, size, 0) != (ssize_t) size || (size < before && ftruncate (file, (off_t) size) != 0))
     fuzz_fail ("the file in memory cannot be written");
+  before = size;
 }
 
 /* --- what every reader promises --- */
