@@ -6,7 +6,7 @@
 # "trixie" where none is named, in a system that debootstrap makes:
 #
 #   - the plugin is installed without the library, and gst-inspect-1.0 shows the element;
-#   - README's first launch line runs as an ordinary user, without a window;
+#   - README's first launch line runs as an ordinary user, without a window, and says why the CPU does the work;
 #   - examples/library/sharpen.c is compiled with what the development package and pkg-config say, and sharpens a picture;
 #   - after purging, no file of the packages and no other file of that name is left.
 #
@@ -60,6 +60,12 @@ grep -q -E 'Filename *(/usr)?/lib/.*/gstreamer-1.0/libgstcudaconvolve.so$' /tmp/
 say "$(cat /packages/line)"
 su somebody -c 'cd /packages && timeout 300 sh line' >/tmp/played 2>&1 || { cat /tmp/played; exit 1; }
 grep '^Execution ended' /tmp/played
+# There is no driver in the system. Packages with CUDA have to find that out; the others have no CUDA to look for one.
+case $(dpkg-query -W -f '${Version}' gstreamer1.0-cudaconvolve) in
+  *+cuda*) reason='there is no NVIDIA driver' ;;
+  *) reason='this build has no CUDA' ;;
+esac
+grep "^Working on the CPU: .*$reason" /tmp/played || { cat /tmp/played; exit 1; }
 
 say "a program with the library"
 apt install -y --no-install-recommends "$@"
