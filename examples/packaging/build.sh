@@ -16,6 +16,7 @@ cuda=
 architectures=all-major
 tarball=
 output=$top/out/packages
+commit=
 lintian=yes
 while [ $# -gt 0 ]; do
   case $1 in
@@ -58,7 +59,9 @@ if [ -n "$tarball" ]; then
   cp "$tarball" "$work/cudaconvolve_$upstream.orig.tar.xz"
 else
   version=$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")
-  upstream=$version+git$(cd "$top" && TZ=UTC git log -1 --date=format-local:%Y%m%d.%H%M%S --format=%cd.%h)
+  # lintian warns of file names that are longer than with this and +cuda130; the commit stands in the changelog.
+  upstream=$version+git$(cd "$top" && TZ=UTC git log -1 --date=format-local:%Y%m%d%H%M%S --format=%cd)
+  commit=$(cd "$top" && git log -1 --format=%h)
   (cd "$top" && git archive --prefix="cudaconvolve-$upstream/" HEAD) | xz -6 >"$work/cudaconvolve_$upstream.orig.tar.xz"
 fi
 mkdir "$work/source"
@@ -67,7 +70,8 @@ cp -r "$work/source/examples/packaging/debian" "$work/source/debian"
 revision=1
 if [ -n "$cuda" ]; then
   nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc) || { say "There is no nvcc on PATH or in /usr/local/cuda/bin"; exit 1; }
-  revision=1+cuda$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+  # 13.0 is 130: a point in the revision is for packages that are not the maintainer's own.
+  revision=1+cuda$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p' | tr -d .)
 fi
 cd "$work/source"
 if [ -n "${DEBEMAIL:-}" ]; then
@@ -78,7 +82,7 @@ maintainer=$(sed -n 's/^Maintainer: //p' debian/control)
 cat >debian/changelog <<END
 cudaconvolve ($upstream-$revision) unstable; urgency=medium
 
-  * Version $upstream.
+  * Version $upstream${commit:+, commit $commit}.
     NEWS.md, which is installed as the upstream changelog, has the changes.
 
  -- $maintainer  $(LC_ALL=C TZ=UTC date -R -r NEWS.md)

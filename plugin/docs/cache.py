@@ -4,9 +4,11 @@
 
     cache.py SCANNER PLUGIN.so            writes the file beside this script
     cache.py --check SCANNER PLUGIN.so    writes nothing; exits 1 and shows the difference where the file is stale
+    --big-endian                          comes first, for a plugin of a machine with that byte order
 
 The file has the form of those of GStreamer's own modules. A build without CUDA memory keeps the pads' caps in CUDA memory
-that the file has, and a newer GStreamer than OLDEST adds no formats, so that the file is the same from every build.
+that the file has, and a newer GStreamer than OLDEST adds no formats, so that the file is the same from every build. Each
+byte order prefers other formats, and the file has the order of little-endian machines.
 """
 import difflib
 import json
@@ -53,40 +55,42 @@ def formats(fields):
     return match.group(1).split(', ') if match else []
 
 
-def merge_caps(old, new, newer):
+def merge_caps(old, new, differs):
     """The caps to keep, from those of the file and those of this build."""
     before, now = structures(old), structures(new)
     kept = {name: fields for name, fields in before.items() if name not in now and CUDA in name}
     for name, fields in now.items():
         known = formats(before.get(name, ''))
-        if newer and known:
+        if differs and known:
             same = [form for form in formats(fields) if form in known]
-            # The lists are in the order of preference, which differs between versions.
+            # The lists are in the order of preference, which differs between versions and byte orders.
             same = known if sorted(same) == sorted(known) else same
             fields = re.sub(r'format: \{ .* \}', 'format: { ' + ', '.join(same) + ' }', fields)
         kept[name] = fields
     return ''.join(f'{name}:\n{fields}' for name, fields in kept.items())
 
 
-def merge(old, new):
+def merge(old, new, big_endian):
     """The description of this build, with what the file alone knows of the pads."""
-    newer = is_newer()
+    differs = big_endian or is_newer()
     for name, plugin in new.items():
         for kind, element in plugin['elements'].items():
             pads = old.get(name, {}).get('elements', {}).get(kind, {}).get('pad-templates', {})
             for pad, template in element['pad-templates'].items():
                 if pad in pads:
-                    template['caps'] = merge_caps(pads[pad]['caps'], template['caps'], newer)
+                    template['caps'] = merge_caps(pads[pad]['caps'], template['caps'], differs)
     return new
 
 
 def main():
     arguments = sys.argv[1:]
+    big_endian = arguments[:1] == ['--big-endian']
+    del arguments[:big_endian]
     check = arguments[:1] == ['--check']
     if len(arguments) != 2 + check:
         sys.exit(__doc__)
     old = CACHE.read_text(encoding='utf-8') if CACHE.exists() else '{}'
-    merged = merge(json.loads(old), scan(*arguments[-2:]))
+    merged = merge(json.loads(old), scan(*arguments[-2:]), big_endian)
     new = json.dumps(merged, indent=4, sort_keys=True, ensure_ascii=False) + '\n'
     if new == old:
         return 0

@@ -96,8 +96,13 @@ write_array (const gdouble *values, gboolean fortran)
   g_autoptr (GByteArray) bytes =
       numpy_begin (1, fortran ? NUMPY_HEADER ("<f8", "True", "(3, 5)") : NUMPY_HEADER ("<f8", "False", "(3, 5)"));
 
-  for (guint i = 0; i < 15; i++)
-    g_byte_array_append (bytes, (const guint8 *) &values[fortran ? i % 3 * 5 + i / 3 : i], 8); /* little-endian */
+  for (guint i = 0; i < 15; i++) {
+    guint64 word;
+
+    memcpy (&word, &values[fortran ? i % 3 * 5 + i / 3 : i], 8);
+    word = GUINT64_TO_LE (word);
+    g_byte_array_append (bytes, (const guint8 *) &word, 8);
+  }
   fail_unless (check_write_file (location, bytes));
 }
 

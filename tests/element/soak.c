@@ -167,6 +167,7 @@ main (int argc, char **argv)
 {
   guint ran = 0;
 
+  usage_init ();
   gst_init (NULL, NULL);
   g_log_set_writer_func (watch_log, NULL, NULL);
   gst_debug_add_log_function (watch_debug, NULL, NULL);

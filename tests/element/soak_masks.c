@@ -287,6 +287,8 @@ soak_masks (guint64 changes)
     setting_apply (settings[i], play_element (play));
     play_wait_frames (play, 2);
   }
+  /* So is what a second pipeline takes besides. */
+  checksums[0] = fresh_checksum (settings[0]);
   for (guint64 i = 1; i <= changes; i++) {
     guint k = check_random_range (&soak_random, 0, SETTINGS - 1);
 

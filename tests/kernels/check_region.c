@@ -48,13 +48,20 @@ offset_of (const Case *c, ptrdiff_t stride, int x, int y, int sample)
   return y * stride + (size_t) x * c->pixel.stride + (size_t) sample * (c->pixel.depth > 8 ? 2 : 1);
 }
 
+/* "swapped" is the other byte order than this machine's. */
+static bool
+is_big_endian (const Case *c)
+{
+  return c->pixel.swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
 static int
 get (const Case *c, const uint8_t *at)
 {
   int most = (1 << c->pixel.depth) - 1, word = at[0];
 
   if (c->pixel.depth > 8)
-    word = c->pixel.swapped ? at[0] << 8 | at[1] : at[1] << 8 | at[0];
+    word = is_big_endian (c) ? at[0] << 8 | at[1] : at[1] << 8 | at[0];
   word >>= c->pixel.shift;
   return word > most ? most : word;
 }
@@ -68,8 +75,8 @@ put (const Case *c, uint8_t *at, int value)
     at[0] = (uint8_t) word;
     return;
   }
-  at[c->pixel.swapped ? 1 : 0] = (uint8_t) (word & 255);
-  at[c->pixel.swapped ? 0 : 1] = (uint8_t) (word >> 8);
+  at[is_big_endian (c) ? 1 : 0] = (uint8_t) (word & 255);
+  at[is_big_endian (c) ? 0 : 1] = (uint8_t) (word >> 8);
 }
 
 /* A picture of random bytes, to be freed. */

@@ -11,8 +11,10 @@ functions of the headers and the symbols of the library must be the same. kernel
 the library must follow.
 """
 import difflib
+import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -83,7 +85,9 @@ def interface(headers, compiler):
         includes = ''.join(f'#include "{header.name}"\n' for header in headers)
         source.write_text(f'#include <stdio.h>\n{includes}int main (void)\n{{\n' + '\n'.join(prints) + '\nreturn 0;\n}\n')
         subprocess.run([*compiler, '-I', KERNELS, source, '-o', program], check=True)
-        lines += subprocess.run([program], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+        # Meson names the emulator, where the program is for another machine.
+        wrapper = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
+        lines += subprocess.run([*wrapper, program], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     return sorted(lines), functions
 
 

@@ -6,7 +6,7 @@
 # "trixie" where none is named, in a system that debootstrap makes:
 #
 #   - the plugin is installed without the library, and gst-inspect-1.0 shows the element;
-#   - README's first launch line runs as an ordinary user, without a window;
+#   - README's first launch line runs as an ordinary user, without a window, and says why the CPU does the work;
 #   - examples/library/sharpen.c is compiled with what the development package and pkg-config say, and sharpens a picture;
 #   - after purging, no file of the packages and no other file of that name is left.
 #
@@ -36,6 +36,7 @@ export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 say () { echo "== $*"; }
 apt () { apt-get -q "$@" >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log; exit 1; }; }
 files () { find / -xdev \( -path /proc -o -path /packages -o -path /var/cache/apt \) -prune -o ! -type d -print | sort; }
+there () { dpkg-query -W -f '${binary:Package}\n' | sort; }
 ours="gstreamer1.0-cudaconvolve libcudaconvolve0 libcudaconvolve-dev"
 
 say "what the packages are used with"
@@ -44,6 +45,7 @@ apt install -y --no-install-recommends gstreamer1.0-tools gstreamer1.0-plugins-b
   gstreamer1.0-libav gcc libc6-dev pkg-config
 useradd -m somebody
 files >/tmp/before
+there >/tmp/there
 
 say "installing"
 set --
@@ -60,6 +62,12 @@ grep -q -E 'Filename *(/usr)?/lib/.*/gstreamer-1.0/libgstcudaconvolve.so$' /tmp/
 say "$(cat /packages/line)"
 su somebody -c 'cd /packages && timeout 300 sh line' >/tmp/played 2>&1 || { cat /tmp/played; exit 1; }
 grep '^Execution ended' /tmp/played
+# There is no driver in the system. Packages with CUDA have to find that out; the others have no CUDA to look for one.
+case $(dpkg-query -W -f '${Version}' gstreamer1.0-cudaconvolve) in
+  *+cuda*) reason='there is no NVIDIA driver' ;;
+  *) reason='this build has no CUDA' ;;
+esac
+grep "^Working on the CPU: .*$reason" /tmp/played || { cat /tmp/played; exit 1; }
 
 say "a program with the library"
 apt install -y --no-install-recommends "$@"
@@ -83,7 +91,9 @@ su somebody -c 'cd /tmp/program && set -e
 dpkg -L $ours | sort -u >/tmp/installed
 
 say "removing"
-apt purge -y $ours
+# With what was installed for them: packages with CUDA need more of GStreamer's libraries.
+# shellcheck disable=SC2046 # a list of words
+apt purge -y $(there | comm -13 /tmp/there -)
 rm -rf /tmp/program
 if dpkg -l $ours 2>/dev/null | grep -E '^(ii|rc)'; then exit 1; fi
 left=

@@ -5,6 +5,7 @@
 # Faults must stop it: an untidy tree, a version that one place lacks, a tag that exists, a library that changed without a new number.
 # A dry run without tests makes no tag. Two runs give the same tarball and list of contents, whose checksums must be right. The list
 # must hold for the pip package spdx-tools, which is installed in out/; without a network that check is left out.
+# A tag is made, and a signed one where there is gpg.
 set -eu
 cd "$(dirname "$0")/../.."
 top=$(pwd)
@@ -16,6 +17,8 @@ git clone -q --no-tags "$top" "$work/clone"
 cd "$work/clone"
 git config user.name "A tester"
 git config user.email tester@example.org
+git config user.signingkey tester@example.org
+git config gpg.format openpgp
 release=examples/packaging/release.sh
 count=0
 
@@ -109,3 +112,22 @@ sh "$release" --tests none --no-packages "$next" >"$work/said" 2>&1 || { cat "$w
 [ "$(git cat-file -t "v$next")" = tag ]
 git tag -l --format='%(contents)' "v$next" | head -n 1 | grep -q -x "cudaconvolve $next"
 echo "the tag has $(git tag -l --format='%(contents)' "v$next" | wc -l) lines"
+
+# With --sign the tag is signed, by a key that is made for this test alone. The folder's name is short, because GnuPG's sockets lie there.
+if command -v gpg >/dev/null; then
+  GNUPGHOME=$(mktemp -d)
+  export GNUPGHOME
+  trap 'gpgconf --kill all; rm -rf "$GNUPGHOME"' EXIT
+  git tag -d "v$next" >/dev/null
+  # Without a key there is no tag.
+  if sh "$release" --sign --tests none --no-packages "$next" >"$work/said" 2>&1 || [ -n "$(git tag)" ]; then
+    cat "$work/said"
+    echo "a tag was made without a key"
+    exit 1
+  fi
+  gpg -q --batch --passphrase '' --quick-generate-key 'A tester <tester@example.org>' default default never 2>/dev/null
+  sh "$release" --sign --tests none --no-packages "$next" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
+  git verify-tag "v$next" 2>&1 | grep 'Good signature'
+else
+  echo "there is no gpg, so no tag was signed"
+fi

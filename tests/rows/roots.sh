@@ -20,10 +20,14 @@ roots_needed () {
 # root_unpack SUITE FOLDER: a bare system of this release in a new folder. Exits with 77 where debootstrap cannot make
 # one.
 root_unpack () {
+  # Two scripts may want the same release at the same time.
+  exec 9>"$cache/$1.lock"
+  flock 9
   if [ ! -f "$cache/$1.tar" ]; then
-    rm -rf "$cache/$1.new"
+    rm -rf --one-file-system "$cache/$1.new"
+    # A debootstrap that is stopped leaves /proc mounted. In a namespace of its own that mount ends with debootstrap.
     # shellcheck disable=SC2086 # no word where MIRROR is not set
-    debootstrap --variant=minbase "$1" "$cache/$1.new" $mirror >"$top/out/debootstrap.log" 2>&1 || {
+    unshare --mount debootstrap --variant=minbase "$1" "$cache/$1.new" $mirror >"$top/out/debootstrap.log" 2>&1 || {
       tail -n 5 "$top/out/debootstrap.log"
       echo "debootstrap cannot make $1${mirror:+ from $mirror}"
       exit 77
@@ -32,6 +36,7 @@ root_unpack () {
     mv "$cache/$1.tar.new" "$cache/$1.tar"
     rm -rf "$cache/$1.new"
   fi
+  exec 9>&-
   mkdir -p "$2" "$cache/$1.archives"
   tar -C "$2" -xf "$cache/$1.tar"
   # Packages that were fetched before are not fetched again.

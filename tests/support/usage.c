@@ -129,9 +129,8 @@ read_device (void)
 }
 
 /*
- * The heap is exact. Resident memory also has what malloc() keeps for later, in pieces that depend on how threads
- * take turns. A GPU's memory is given out in blocks of 2 MiB. GLib and GStreamer keep threads for a while that have
- * nothing to do.
+ * The heap is exact. Resident memory also has what malloc() keeps for later. A GPU's memory is given out in blocks of
+ * 2 MiB. GLib and GStreamer keep threads for a while that have nothing to do.
  */
 static const Figure figures[] = {
   { .name = "resident memory", .unit = "KiB", .read = read_resident, .bound = 6 * 1024, .is_memory = TRUE },
@@ -159,6 +158,15 @@ struct _Usage
   guint resident, heap; /* KiB by which these may grow besides */
   GArray *samples;
 };
+
+void
+usage_init (void)
+{
+#if defined(M_ARENA_MAX) && defined(M_MMAP_THRESHOLD)
+  mallopt (M_ARENA_MAX, 1);
+  mallopt (M_MMAP_THRESHOLD, 64 * 1024);
+#endif
+}
 
 Usage *
 usage_new (const gchar *name, guint64 operations, gboolean device)

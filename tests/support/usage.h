@@ -11,6 +11,13 @@
 typedef struct _Usage Usage;
 
 /*
+ * Comes before the first thread. All threads then share one heap, and large blocks that are freed go back to the
+ * system. Otherwise malloc() has several heaps and keeps such blocks, and resident memory depends on how the threads
+ * took turns.
+ */
+void usage_init (void);
+
+/*
  * For so many operations, named as in "states". The first fifth of the operations is the warm-up. Memory of the GPU
  * is judged where device is set: other processes on the same GPU would be counted too.
  */
