@@ -42,6 +42,18 @@ layer_run_info (Run *run)
   return info;
 }
 
+gboolean
+layer_run_on_device (Run *run)
+{
+  GstStructure *stats;
+  gboolean on_device;
+
+  g_object_get (run->element, "stats", &stats, NULL);
+  on_device = g_str_equal (gst_structure_get_string (stats, "backend"), "cuda");
+  gst_structure_free (stats);
+  return on_device;
+}
+
 GstVideoInfo
 layer_run_check (Run *run, const LayerCase *layer, FrameLayout layout, const gchar *what)
 {
@@ -339,18 +351,13 @@ GST_START_TEST (test_frames_in_flight)
   g_autofree gchar *line = g_strdup_printf ("frames-in-flight=3 %s", plain);
   Run run = layer_run_start (line, "GRAY8", 40, 30);
   GstBuffer *in[8];
-  GstStructure *stats;
   GstVideoInfo info;
-  gboolean on_device;
 
   for (guint i = 0; i < G_N_ELEMENTS (in); i++) {
     in[i] = frame_new (&run.info, FRAME_PLAIN, seed + i);
     fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in[i])), GST_FLOW_OK);
   }
-  g_object_get (run.element, "stats", &stats, NULL);
-  on_device = g_str_equal (gst_structure_get_string (stats, "backend"), "cuda");
-  gst_structure_free (stats);
-  fail_unless_equals_int (gst_harness_buffers_in_queue (run.harness), on_device ? 6 : 8);
+  fail_unless_equals_int (gst_harness_buffers_in_queue (run.harness), layer_run_on_device (&run) ? 6 : 8);
   fail_unless (gst_harness_push_event (run.harness, gst_event_new_eos ()));
   info = layer_run_info (&run);
   for (guint i = 0; i < G_N_ELEMENTS (in); i++) {

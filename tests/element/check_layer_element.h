@@ -18,6 +18,9 @@ Run layer_run_start (const gchar *properties, const gchar *format, gint width, g
 /* The format and size of what comes out. */
 GstVideoInfo layer_run_info (Run *run);
 
+/* Frames are computed on a GPU, or on the fake device. */
+gboolean layer_run_on_device (Run *run);
+
 /* Pushes a frame and holds what comes out against the layer. */
 GstVideoInfo layer_run_check (Run *run, const LayerCase *layer, FrameLayout layout, const gchar *what);
 

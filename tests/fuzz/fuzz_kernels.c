@@ -211,7 +211,7 @@ static double
 make_tap (Pattern *pattern, int kind, int scale)
 {
   const uint64_t bits = next (pattern, kind < TAPS_FRACTIONS ? 1 : kind == TAPS_ANY ? 8 : 3);
-  const double small = (int8_t) bits, large = (int32_t) ((uint32_t) bits << 8) / 256;
+  const double small = (int8_t) bits, wide = (int32_t) ((uint32_t) bits << 8) / 256;
   double any;
 
   switch (kind) {
@@ -222,11 +222,11 @@ make_tap (Pattern *pattern, int kind, int scale)
     case TAPS_DECIMALS:
       return small / 10;
     case TAPS_FRACTIONS:
-      return (large + 100 * scale) / 8388608;
+      return (wide + 100 * scale) / 8388608;
     case TAPS_LARGE:
-      return large;
+      return wide;
     case TAPS_SPREAD:
-      return ldexp (large, (int) (bits % 41) - 20);
+      return ldexp (wide, (int) (bits % 41) - 20);
     default:
       memcpy (&any, &bits, sizeof any);
       return any;
