@@ -119,6 +119,10 @@ take_memory (ConvolveCpuJob *job, Arena *arena)
       for (int i = 0; i < 2; i++)
         job->inner_values[i] = take (arena, length, sizeof (uint16_t));
       break;
+    case CONVOLVE_CPU_SMALL_BOX:
+      job->short_columns = take (arena, length, sizeof (uint16_t));
+      job->rows = take_rows (arena, h + 1, length, sizeof (uint16_t));
+      break;
     case CONVOLVE_CPU_FFT:
       take_squares (job, arena);
       break;

@@ -35,6 +35,9 @@ typedef struct
   int32_t *columns, *scratch[2]; /* sums of the columns under the mask */
   uint16_t *inner_values[2];     /* rows of inputs that enter and leave the sums of inner taps */
 
+  /* small box; rows of inputs are in `rows` */
+  uint16_t *short_columns;
+
   /* pairs and factors */
   int32_t *starts;         /* of the sums, for each element */
   ConvolvePair **pairs;    /* ring of pairs of rows, the topmost first; factors: of row sums, a ring for each product */
@@ -57,7 +60,7 @@ typedef struct
   uint16_t *square_results; /* of the same outputs, all samples */
 
   /* sets; rows of inputs are in `rows`, or as those of pairs and floating point */
-  uint16_t **rows;                        /* ring of rows of inputs, as the centre's own tap needs */
+  uint16_t **rows;                        /* ring of rows of inputs, as a small box and the centre's own tap need */
   float *half_offsets[2];                 /* of the tail or root, for even and for odd elements */
   int32_t **set_starts, **set_low_starts; /* of the sums of each set, for each element */
   double **set_offsets;                   /* of the value of each set, for each element */

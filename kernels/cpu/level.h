@@ -77,6 +77,13 @@ typedef struct
   int bits, center, maximum;
 } ConvolveShift;
 
+/* Turns a sum of 16 bits into a value: (sum + start) * factor >> (16 + bits). */
+typedef struct
+{
+  uint16_t start, factor;
+  int bits;
+} ConvolveQuotient;
+
 /* Two sets' taps, which multiply the elements of row `row`, `offset` elements to the right of the output's. */
 typedef struct
 {
@@ -182,6 +189,10 @@ typedef struct
   void (*add_windows) (const int32_t *others, int count, int edge, int inner, int32_t *sums);
   /* sums[i] = columns[i] + columns[i + samples] + ..., `width` of them; scratch is two rows. */
   void (*window) (const int32_t *columns, int width, int samples, int count, int32_t *scratch[2], int32_t *sums);
+  /* The same in 16 bits: slide, and the quotients of windows' sums as values. */
+  void (*slide_shorts) (const uint16_t *entering, const uint16_t *leaving, int count, uint16_t *columns);
+  void (*values_of_windows) (const uint16_t *columns, int width, int samples, int count,
+      const ConvolveQuotient *quotient, uint16_t *values);
 
   /* --- sums in floating point --- */
 

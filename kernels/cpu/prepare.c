@@ -59,6 +59,7 @@ typedef struct
   ConvolveFactors factors;
   ConvolveCpuPairs pairs, wide;
   ConvolveIntegerFactors integers;
+  ConvolveQuotient quotient;
 } Workspace;
 
 /* The factors in double. A plan with integers has integer factors or none. */
@@ -109,7 +110,7 @@ choose_floats (const ConvolveCpuAnalysis *a, const Workspace *workspace, double 
   return path;
 }
 
-/* The cheapest of all paths but box and fft. */
+/* The cheapest of all paths but the boxes and fft. */
 static ConvolveCpuPath
 choose_sums (const ConvolveCpuAnalysis *a, Workspace *workspace, double *least)
 {
@@ -149,6 +150,9 @@ use_path (const ConvolveCpuAnalysis *a, const Workspace *workspace, ConvolveCpuP
     case CONVOLVE_CPU_BOX:
       convolve_cpu_use_box (a);
       return true;
+    case CONVOLVE_CPU_SMALL_BOX:
+      convolve_cpu_use_small_box (a, &workspace->quotient);
+      return true;
     default:
       convolve_cpu_use_doubles (a);
       return true;
@@ -163,9 +167,13 @@ choose (const ConvolveCpuAnalysis *a, Workspace *workspace)
 
   workspace->factored = find_factors (a, &workspace->factors);
   path = choose_sums (a, workspace, &least);
-  if (convolve_cpu_is_box (a) && is_cheaper (convolve_cpu_box_cost (a), &least))
-    path = CONVOLVE_CPU_BOX;
-  if (path != CONVOLVE_CPU_BOX && convolve_cpu_fft_cost (a) < least && convolve_cpu_use_fft (a)) {
+  if (convolve_cpu_is_box (a)) {
+    if (is_cheaper (convolve_cpu_box_cost (a), &least))
+      path = CONVOLVE_CPU_BOX;
+    if (convolve_cpu_is_small_box (a, &workspace->quotient) && is_cheaper (convolve_cpu_small_box_cost (a), &least))
+      path = CONVOLVE_CPU_SMALL_BOX;
+  }
+  if (path != CONVOLVE_CPU_BOX && path != CONVOLVE_CPU_SMALL_BOX && convolve_cpu_fft_cost (a) < least && convolve_cpu_use_fft (a)) {
     a->cpu->cost = COST_FRAME + convolve_cpu_fft_cost (a);
     return true;
   }

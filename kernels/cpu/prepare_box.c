@@ -6,12 +6,15 @@
  */
 #include <math.h>
 
+#include "common/tail.h"
 #include "cpu/prepare_paths.h"
 
 #define COST_COLUMNS 3.6
 #define COST_PREFIX_SUMS 14.0 /* of a window by prefix sums, whatever its width */
 #define COST_PARTS 5.0        /* of adding two parts to a window that is a sum of parts of 1, 2, 4, ... columns */
 #define COST_EDGES 2.0        /* of rows that enter and leave the inner taps */
+#define COST_SHORTS 3.0       /* of columns, quotient and row, in 16 bits */
+#define COST_SHORT_COLUMN 0.6 /* of a column of a window, in 16 bits */
 #define MOST_WEIGHT 4
 
 /* The edge and the tap beside it as small numbers, with their common factor taken out. False where there are none. */
@@ -100,4 +103,86 @@ convolve_cpu_use_box (const ConvolveCpuAnalysis *a)
     tail->offset[i] = convolve_cpu_offset (a, i);
   tail->scale *= unit;
   tail->scale_f = (float) tail->scale;
+}
+
+/* --- sums of 16 bits --- */
+
+/* The value of a sum of equal taps that are 1 as the plan has it, which is the same for all samples. */
+static int64_t
+value_of_sum (const ConvolvePlan *plan, int64_t sum)
+{
+  return convolve_tail_double (&plan->tail, 0, sum * plan->taps.double_taps[0]);
+}
+
+/*
+ * Whether the quotient of each sum up to `most` is its value. Neither falls where the sum grows, so that the least sums
+ * of each value say so.
+ */
+static bool
+is_right (const ConvolvePlan *plan, const ConvolveQuotient *quotient, int64_t most)
+{
+  const int64_t largest = value_of_sum (plan, most);
+
+  for (int64_t value = 1; value <= largest + 1; value++) {
+    int64_t product = value << (16 + quotient->bits);
+    int64_t least = (product + quotient->factor - 1) / quotient->factor - quotient->start;
+
+    if (least > 0 && value_of_sum (plan, least - 1 < most ? least - 1 : most) >= value)
+      return false;
+    if (least <= most && value_of_sum (plan, least > 0 ? least : 0) < value)
+      return false;
+  }
+  return true;
+}
+
+/* A factor of 16 bits has an error, and the start with it decides whether all quotients are right: all near ones are tried. */
+static bool
+find_quotient (const ConvolvePlan *plan, int64_t most, ConvolveQuotient *quotient)
+{
+  const double scale = plan->tail.scale * plan->taps.double_taps[0], start = floor (plan->tail.offset[0] / scale);
+  int bits = 0;
+
+  while (bits < 15 && ldexp (scale, 17 + bits) < UINT16_MAX)
+    bits++;
+  for (int up = 1; up >= 0; up--)
+    for (int more = -1; more <= 1; more++) {
+      double factor = floor (ldexp (scale, 16 + bits)) + up;
+
+      if (!(factor > 0 && factor <= UINT16_MAX && start + more >= 0 && start + more + most <= UINT16_MAX))
+        continue;
+      *quotient = (ConvolveQuotient){ (uint16_t) (start + more), (uint16_t) factor, bits };
+      if (is_right (plan, quotient, most))
+        return true;
+    }
+  return false;
+}
+
+/* In an exact plan, every path gives the value of the tail in double. Values that have to be clamped have no quotient. */
+bool
+convolve_cpu_is_small_box (const ConvolveCpuAnalysis *a, ConvolveQuotient *quotient)
+{
+  const ConvolvePlan *plan = a->plan;
+  const double most = (double) a->width * a->height * plan->tail.maximum;
+
+  if (!plan->exact || a->combined || a->cpu->box.inner_x || a->cpu->box.inner_y || most > UINT16_MAX
+      || !(plan->tail.scale * a->taps[0] > 0))
+    return false;
+  for (int i = 1; i < a->samples; i++)
+    if (plan->tail.offset[i] != plan->tail.offset[0])
+      return false;
+  return find_quotient (plan, (int64_t) most, quotient);
+}
+
+double
+convolve_cpu_small_box_cost (const ConvolveCpuAnalysis *a)
+{
+  return COST_SHORTS + COST_SHORT_COLUMN * a->width;
+}
+
+void
+convolve_cpu_use_small_box (const ConvolveCpuAnalysis *a, const ConvolveQuotient *quotient)
+{
+  a->cpu->path = CONVOLVE_CPU_SMALL_BOX;
+  a->cpu->center = 0;
+  a->cpu->quotient = *quotient;
 }

@@ -52,6 +52,11 @@ bool convolve_cpu_is_box (const ConvolveCpuAnalysis *a);
 double convolve_cpu_box_cost (const ConvolveCpuAnalysis *a);
 void convolve_cpu_use_box (const ConvolveCpuAnalysis *a);
 
+/* The same with sums of 16 bits, which the quotient turns into values. Asked after convolve_cpu_is_box (). */
+bool convolve_cpu_is_small_box (const ConvolveCpuAnalysis *a, ConvolveQuotient *quotient);
+double convolve_cpu_small_box_cost (const ConvolveCpuAnalysis *a);
+void convolve_cpu_use_small_box (const ConvolveCpuAnalysis *a, const ConvolveQuotient *quotient);
+
 /* --- pairs --- */
 
 /* The plan's integer taps as sums of pairs, which are shifted down by `bits`, or followed by the tail where bits is -1. */

@@ -13,6 +13,7 @@ typedef enum
 {
   CONVOLVE_CPU_COPY,           /* no sample is selected */
   CONVOLVE_CPU_BOX,            /* equal taps, but for the edges: running sums */
+  CONVOLVE_CPU_SMALL_BOX,      /* equal taps, few enough for sums of 16 bits */
   CONVOLVE_CPU_PAIRS,          /* any taps, in integers */
   CONVOLVE_CPU_WIDE,           /* any taps, in integers whose sums need more than 32 bits */
   CONVOLVE_CPU_FACTORS,        /* a factored mask, in integers */
@@ -45,6 +46,7 @@ typedef struct ConvolveCpu
   ConvolveTail tail;
 
   ConvolveCpuBox box;
+  ConvolveQuotient quotient; /* of a small box */
 
   /* pairs and factors */
   /* The sums begin with the offset and rounding of a shift, or else with what exact sums lose by the center. */

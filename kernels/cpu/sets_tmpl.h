@@ -16,17 +16,6 @@
 #include "common/root.h"
 #include "cpu/vectors_tmpl.h"
 
-/* Sums are unsigned, because they may overflow on the way. */
-typedef uint16_t Shorts __attribute__ ((vector_size (4 * LANES)));
-typedef int16_t SignedShorts __attribute__ ((vector_size (4 * LANES)));
-typedef uint16_t ShortsAt __attribute__ ((vector_size (4 * LANES), aligned (2), may_alias));
-
-/* Registers of sums of a set. A turn has two sets, squares and taps in registers. */
-#define SHORT_VECTORS 4
-#define SHORT_CHUNK (SHORT_VECTORS * 2 * LANES)
-
-_Static_assert(CONVOLVE_CPU_PADDING % SHORT_CHUNK == 0, "the last chunk of a row must fit the padding");
-
 /* Adds the terms first .. end - 1 to the sums of both sets, or to those of one where the other is NULL. */
 static inline __attribute__ ((always_inline)) void
 add_shorts (const ConvolveShortTerm *terms, int first, int end, const uint16_t *const *rows, int x,

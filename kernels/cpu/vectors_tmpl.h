@@ -48,6 +48,17 @@ typedef double DoublesAt __attribute__ ((vector_size (4 * LANES), aligned (8), m
 typedef float HalfAt __attribute__ ((vector_size (2 * LANES), aligned (4), may_alias));
 typedef uint16_t Word __attribute__ ((aligned (1), may_alias));
 
+/* The same with 16-bit elements. Sums are unsigned, because they may overflow on the way. */
+typedef uint16_t Shorts __attribute__ ((vector_size (4 * LANES)));
+typedef int16_t SignedShorts __attribute__ ((vector_size (4 * LANES)));
+typedef uint16_t ShortsAt __attribute__ ((vector_size (4 * LANES), aligned (2), may_alias));
+
+/* Registers of 16-bit sums. A turn over two sets has both, squares and taps in registers. */
+#define SHORT_VECTORS 4
+#define SHORT_CHUNK (SHORT_VECTORS * 2 * LANES)
+
+_Static_assert(CONVOLVE_CPU_PADDING % SHORT_CHUNK == 0, "the last chunk of a row must fit the padding");
+
 /* In each lane: sum + the products of both elements by their taps. Compilers do not find this instruction. */
 static inline Ints
 add_products (Ints sum, Ints pairs, Ints taps)

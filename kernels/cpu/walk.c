@@ -22,6 +22,9 @@ convolve_cpu_walk (const ConvolveCpuJob *job)
     case CONVOLVE_CPU_BOX:
       convolve_cpu_walk_box (job);
       break;
+    case CONVOLVE_CPU_SMALL_BOX:
+      convolve_cpu_walk_small_box (job);
+      break;
     case CONVOLVE_CPU_PAIRS:
       convolve_cpu_walk_pairs (job);
       break;

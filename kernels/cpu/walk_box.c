@@ -80,3 +80,25 @@ convolve_cpu_walk_box (const ConvolveCpuJob *job)
     convolve_cpu_store_ints (job, job->y + i, job->sums[0]);
   }
 }
+
+/* The same with sums of 16 bits. All rows under the mask and the one above are kept, which is all 0 at first. */
+void
+convolve_cpu_walk_small_box (const ConvolveCpuJob *job)
+{
+  int w = job->plan->taps.width, h = job->plan->taps.height, top = job->y - h / 2;
+
+  memset (job->short_columns, 0, job->input_count * sizeof (uint16_t));
+  for (int j = 0; j <= h; j++)
+    memset (job->rows[j], 0, job->input_count * sizeof (uint16_t));
+  for (int i = 1 - h; i < job->height; i++) {
+    uint16_t *entering = convolve_cpu_turn (job->rows, h + 1);
+
+    convolve_cpu_load_row (job, top + i + h - 1, entering);
+    job->level->slide_shorts (entering, job->rows[0], job->input_count, job->short_columns);
+    if (i < 0)
+      continue;
+    job->level->values_of_windows (job->short_columns, w, job->samples, job->count, &job->cpu->quotient,
+        job->results[0]);
+    convolve_cpu_store_row (job, job->y + i, job->results[0]);
+  }
+}

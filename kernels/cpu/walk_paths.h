@@ -6,6 +6,7 @@
 #include "cpu/job.h"
 
 void convolve_cpu_walk_box (const ConvolveCpuJob *job);
+void convolve_cpu_walk_small_box (const ConvolveCpuJob *job);
 void convolve_cpu_walk_pairs (const ConvolveCpuJob *job);
 void convolve_cpu_walk_wide (const ConvolveCpuJob *job);
 void convolve_cpu_walk_factors (const ConvolveCpuJob *job);

@@ -123,4 +123,56 @@ window (const int32_t *columns, int width, int samples, int count, int32_t *scra
   }
 }
 
+/* --- sums of 16 bits --- */
+
+static void
+slide_shorts (const uint16_t *restrict entering, const uint16_t *restrict leaving, int count,
+    uint16_t *restrict columns)
+{
+  for (int i = 0; i < count; i++)
+    columns[i] = (uint16_t) (columns[i] + entering[i] - leaving[i]);
+}
+
+/* The upper 16 bits of products. */
+static inline Shorts
+upper_halves (Shorts a, Shorts b)
+{
+#if defined(__AVX512BW__)
+  return (Shorts) _mm512_mulhi_epu16 ((__m512i) a, (__m512i) b);
+#elif defined(__AVX2__)
+  return (Shorts) _mm256_mulhi_epu16 ((__m256i) a, (__m256i) b);
+#elif defined(__SSE2__)
+  return (Shorts) _mm_mulhi_epu16 ((__m128i) a, (__m128i) b);
+#elif defined(ARM64)
+  uint32x4_t low = vmull_u16 (vget_low_u16 ((uint16x8_t) a), vget_low_u16 ((uint16x8_t) b));
+  uint32x4_t high = vmull_high_u16 ((uint16x8_t) a, (uint16x8_t) b);
+
+  return (Shorts) vuzp2q_u16 ((uint16x8_t) low, (uint16x8_t) high);
+#else
+  for (int i = 0; i < 2 * LANES; i++)
+    a[i] = (uint16_t) ((uint32_t) a[i] * b[i] >> 16);
+  return a;
+#endif
+}
+
+static void
+values_of_windows (const uint16_t *columns, int width, int samples, int count, const ConvolveQuotient *quotient,
+    uint16_t *values)
+{
+  const Shorts start = (Shorts){ 0 } + quotient->start, factor = (Shorts){ 0 } + quotient->factor;
+  const int bits = quotient->bits;
+
+  for (int x = 0; x < count; x += SHORT_CHUNK) {
+    Shorts sums[SHORT_VECTORS];
+
+    for (int v = 0; v < SHORT_VECTORS; v++)
+      sums[v] = start;
+    for (int i = 0; i < width; i++)
+      for (int v = 0; v < SHORT_VECTORS; v++)
+        sums[v] += *(const ShortsAt *) (columns + x + i * samples + v * 2 * LANES);
+    for (int v = 0; v < SHORT_VECTORS; v++)
+      *(ShortsAt *) (values + x + v * 2 * LANES) = upper_halves (sums[v], factor) >> bits;
+  }
+}
+
 #endif

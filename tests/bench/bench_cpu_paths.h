@@ -11,6 +11,7 @@ bench_cpu_path (const ConvolvePlan *plan)
   static const char *const names[] = {
     [CONVOLVE_CPU_COPY] = "copy",
     [CONVOLVE_CPU_BOX] = "box",
+    [CONVOLVE_CPU_SMALL_BOX] = "small-box",
     [CONVOLVE_CPU_PAIRS] = "pairs",
     [CONVOLVE_CPU_WIDE] = "wide",
     [CONVOLVE_CPU_FACTORS] = "factors",

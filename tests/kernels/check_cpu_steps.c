@@ -266,8 +266,8 @@ seen_kinds (const Seen *seen, int kinds_seen[N_SEEN])
 static bool
 seen_all (const Seen *seen)
 {
-  static const ConvolveCpuPath paths[] = { CONVOLVE_CPU_BOX, CONVOLVE_CPU_PAIRS, CONVOLVE_CPU_WIDE, CONVOLVE_CPU_FFT,
-    CONVOLVE_CPU_SETS };
+  static const ConvolveCpuPath paths[] = { CONVOLVE_CPU_BOX, CONVOLVE_CPU_SMALL_BOX, CONVOLVE_CPU_PAIRS,
+    CONVOLVE_CPU_WIDE, CONVOLVE_CPU_FFT, CONVOLVE_CPU_SETS };
   int numbers[N_SEEN];
   bool all = true;
 
