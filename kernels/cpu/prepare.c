@@ -173,7 +173,8 @@ choose (const ConvolveCpuAnalysis *a, Workspace *workspace)
     if (convolve_cpu_is_small_box (a, &workspace->quotient) && is_cheaper (convolve_cpu_small_box_cost (a), &least))
       path = CONVOLVE_CPU_SMALL_BOX;
   }
-  if (path != CONVOLVE_CPU_BOX && path != CONVOLVE_CPU_SMALL_BOX && convolve_cpu_fft_cost (a) < least && convolve_cpu_use_fft (a)) {
+  if (path != CONVOLVE_CPU_BOX && path != CONVOLVE_CPU_SMALL_BOX && convolve_cpu_fft_cost (a) < least
+      && convolve_cpu_use_fft (a)) {
     a->cpu->cost = COST_FRAME + convolve_cpu_fft_cost (a);
     return true;
   }

@@ -20,6 +20,7 @@ style_rows () {
   check "style: clang-format" formatting
   check "style: shellcheck" scripts
   check "style: a licence for each file" python3 examples/packaging/spdx.py --check
+  check "style: the planted faults fit the sources" python3 tests/mutants/run.py --list
 }
 
 # unexplained FILE...: prints the findings in these files that tests/analysers/explained.txt does not explain, and fails
