@@ -120,7 +120,7 @@ count_paths (const CheckCase *test, Seen *seen)
   convolve_plan_unref (plan);
 }
 
-/* Whether every path and every kind of root had a case. */
+/* Whether every path and every kind of root had a case. A small box is no combination. */
 static bool
 is_complete (const Seen *seen)
 {
@@ -129,7 +129,7 @@ is_complete (const Seen *seen)
   bool complete = seen->roots_by_shorts > 0 && seen->signs[0] > 0 && seen->signs[1] > 0;
 
   for (int i = 0; i < CONVOLVE_CPU_SETS; i++)
-    complete = complete && seen->absolute[i] > 0;
+    complete = complete && (seen->absolute[i] > 0 || i == CONVOLVE_CPU_SMALL_BOX);
   for (size_t i = 0; i < sizeof of_sets / sizeof *of_sets; i++)
     complete = complete && seen->sets[of_sets[i]] > 0;
   for (int i = 0; i < 3; i++)
