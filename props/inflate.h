@@ -11,7 +11,10 @@ guint32 convolve_crc32 (const guint8 *bytes, gsize size);
 /* Whether this build can inflate. */
 gboolean convolve_inflate_possible (void);
 
-/* Inflates raw deflate data. FALSE where the data gives other than to_size bytes, or ends before from_size bytes. */
-gboolean convolve_inflate (const guint8 *from, gsize from_size, guint8 *to, gsize to_size);
+/*
+ * Inflates raw deflate data. Returns NULL, or what is wrong: the data gives other than to_size bytes or ends before
+ * from_size bytes, or memory is short.
+ */
+const gchar *convolve_inflate (const guint8 *from, gsize from_size, guint8 *to, gsize to_size);
 
 #endif

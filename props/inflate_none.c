@@ -20,8 +20,8 @@ convolve_inflate_possible (void)
   return FALSE;
 }
 
-gboolean
+const gchar *
 convolve_inflate (const guint8 *from, gsize from_size, guint8 *to, gsize to_size)
 {
-  return FALSE;
+  return "this build has no zlib";
 }

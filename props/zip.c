@@ -109,6 +109,8 @@ find_bytes (const guint8 *archive, gsize size, const Entry *entry)
 static gchar *
 take_out (const guint8 *bytes, const Entry *entry, gsize limit, ConvolveZipMember *member)
 {
+  const gchar *fault;
+
   if (entry->size > limit)
     return g_strdup_printf ("the member has %u bytes, more than %" G_GSIZE_FORMAT, entry->size, limit);
   if (entry->method == STORED) {
@@ -126,8 +128,9 @@ take_out (const guint8 *bytes, const Entry *entry, gsize limit, ConvolveZipMembe
     member->inflated = g_try_malloc (MAX (entry->size, 1));
     if (!member->inflated)
       return g_strdup_printf ("there is no memory for %u bytes", entry->size);
-    if (!convolve_inflate (bytes, entry->packed, member->inflated, entry->size))
-      return g_strdup ("the deflated bytes are damaged");
+    fault = convolve_inflate (bytes, entry->packed, member->inflated, entry->size);
+    if (fault)
+      return g_strdup (fault);
     member->bytes = member->inflated;
   }
   member->size = entry->size;
