@@ -92,18 +92,20 @@ post_no_context (GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors)
 {
   gint id = gst_cuda_convolve_device_get_id (device);
   ConvolveError error;
+  ConvolveStatus found = convolve_device_find (id, &error);
 
-  if (convolve_device_find (id, &error) != CONVOLVE_OK) {
-    gst_cuda_convolve_errors_post_status (errors, &error);
-    return;
+  if (found == CONVOLVE_OK) {
+    ConvolveDevice *opened = convolve_device_new (id, &error);
+
+    if (opened)
+      error =
+          (ConvolveError){ .status = CONVOLVE_DEVICE_FAILED, .text = "GStreamer makes no context of the CUDA device" };
+    g_clear_pointer (&opened, convolve_device_free);
   }
-  ConvolveDevice *opened = convolve_device_new (id, &error);
-
-  if (opened)
-    error =
-        (ConvolveError){ .status = CONVOLVE_DEVICE_FAILED, .text = "GStreamer makes no context of the CUDA device" };
-  g_clear_pointer (&opened, convolve_device_free);
-  post_no_frames (errors, error, error.text);
+  if (found == CONVOLVE_OK || found == CONVOLVE_NO_DEVICE)
+    post_no_frames (errors, error, error.text);
+  else
+    gst_cuda_convolve_errors_post_status (errors, &error);
 }
 
 void
