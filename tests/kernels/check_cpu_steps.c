@@ -106,7 +106,8 @@ static const struct
 enum
 {
   N_KINDS = sizeof kinds / sizeof *kinds,
-  LARGE_BOX = N_KINDS - 1
+  LARGE_BOX = N_KINDS - 1,
+  LARGEST_GAIN = 1 << 14 /* of a divisor that was made for other weights */
 };
 
 /* Small sides more often than large ones. */
@@ -135,17 +136,19 @@ make_mask (ConvolveMask *mask, int kind, CheckRandom *random)
   mask->offset = check_random_one_in (random, 2) ? 0 : check_random_unit (random) - 0.5;
   for (int k = 0; k < sets; k++) {
     double *taps = convolve_mask_taps (mask, k), size = 0, gain = gains[check_random_range (random, 0, 6)];
+    bool shared = k > 0 && check_random_one_in (random, 2);
 
     kinds[k == 0 || check_random_one_in (random, 2) ? kind : check_random_range (random, 0, N_KINDS - 1)].fill (taps,
         width, height, random);
     for (int i = 0; i < width * height; i++)
       size += fabs (taps[i]);
+    shared = shared && size < fabs (mask->divisor) * LARGEST_GAIN;
     if (kinds[kind].fill == fill_ties)
-      size = 1;
+      size = fmax (1, size / LARGEST_GAIN);
     if (k == 0)
       mask->divisor = size / gain;
     else
-      mask->more_divisors[k - 1] = check_random_one_in (random, 2) ? mask->divisor : size / gain;
+      mask->more_divisors[k - 1] = shared ? mask->divisor : size / gain;
   }
   return true;
 }
@@ -321,4 +324,63 @@ check_cpu_steps (uint64_t seed, int cases, FILE *file)
     check_case_clear (&test);
   }
   return failures > 0 || !thorough ? failures : check_seen (&seen, seed, file);
+}
+
+/* --- boxes of which results have to be clamped --- */
+
+/* A plane of bytes, a third of them the largest. */
+static void
+fill_bright (unsigned char *bytes, int count, CheckRandom *random)
+{
+  for (int i = 0; i < count; i++)
+    bytes[i] = (unsigned char) (check_random_one_in (random, 3) ? 255 : check_random_range (random, 0, 255));
+}
+
+/* Whether a square box with this gain gives the bytes of cpu-reference. */
+static bool
+check_bright_box (int side, double gain, CheckRandom *random)
+{
+  enum
+  {
+    WIDTH = 70,
+    HEIGHT = 40,
+    BYTES = WIDTH * HEIGHT
+  };
+  static const char *const variants[] = { "cpu", "cpu-reference" };
+  const ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 };
+  unsigned char source[BYTES], results[2][BYTES];
+  ConvolveMask mask;
+  bool good = convolve_mask_init (&mask, side, side);
+
+  fill_bright (source, BYTES, random);
+  for (int i = 0; i < side * side && good; i++)
+    mask.taps[i] = 1;
+  mask.divisor = side * side / gain;
+  for (int i = 0; i < 2 && good; i++) {
+    const ConvolvePlane plane = { source, results[i], WIDTH, WIDTH, WIDTH, HEIGHT, { 0, 0, WIDTH, HEIGHT } };
+    ConvolvePlan *plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, variants[i], NULL, NULL);
+
+    good = plan && convolve_run (plan, &plane, NULL) == CONVOLVE_OK;
+    convolve_plan_unref (plan);
+  }
+  convolve_mask_clear (&mask);
+  return good && memcmp (results[0], results[1], BYTES) == 0;
+}
+
+int
+check_cpu_bright_boxes (uint64_t seed, FILE *file)
+{
+  static const double gains[] = { 0.5, 1, 1.5, 2, 2.25, 4, 9, 100 };
+  CheckRandom random;
+  int failures = 0;
+
+  check_random_init (&random, seed, 0);
+  for (int side = 1; side <= 17; side += 2)
+    for (size_t i = 0; i < sizeof gains / sizeof *gains; i++)
+      if (!check_bright_box (side, gains[i], &random)) {
+        fprintf (file, "FAILED cpu: box %dx%d with the gain %g, seed %llu\n", side, side, gains[i],
+            (unsigned long long) seed);
+        failures++;
+      }
+  return failures;
 }

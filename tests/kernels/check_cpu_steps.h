@@ -13,4 +13,10 @@
  */
 int check_cpu_steps (uint64_t seed, int cases, FILE *file);
 
+/*
+ * Boxes of 1x1 to 17x17 in 8 bits with gains of 0.5 to 100, most of which give results that have to be clamped: the bytes
+ * of cpu are those of cpu-reference. Returns the number of failures.
+ */
+int check_cpu_bright_boxes (uint64_t seed, FILE *file);
+
 #endif

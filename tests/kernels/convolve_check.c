@@ -298,6 +298,7 @@ run_named (const Options *options)
   RUN ("cpu-sigma", check_cpu_sigma (stdout));
   RUN ("cpu-double", check_cpu_double (seed, 300, stdout));
   RUN ("cpu-steps", check_cpu_steps (seed, 300, stdout));
+  RUN ("cpu-bright-boxes", check_cpu_bright_boxes (seed, stdout));
   RUN ("cpu-fft-bound", check_cpu_fft_bound (stdout));
   RUN ("products", check_products (seed, 400, stdout));
   RUN ("border-products", check_border_products (seed, 400, stdout));
