@@ -155,9 +155,10 @@ side_in_registers (const Choice *choice)
 {
   static const int deep[] = { [SMALL] = 7, [MIDDLE] = 9, [LARGE] = 9 };
   static const int four[] = { [SMALL] = 7, [MIDDLE] = 7, [LARGE] = 5 };
-  static const int others[] = { [SMALL] = 3, [MIDDLE] = 5, [LARGE] = 5 };
 
-  return (is_deep (choice) ? deep : choice->plan->pixel.samples > 2 ? four : others)[choice->extent];
+  if (!is_deep (choice) && choice->plan->pixel.samples <= 2)
+    return 5;
+  return (is_deep (choice) ? deep : four)[choice->extent];
 }
 
 /*
@@ -182,7 +183,7 @@ fused (Choice *choice)
 {
   if (is_products (choice))
     return true;
-  if (choice->extent == SMALL && is_deep (choice) && choice->side <= 5)
+  if (choice->extent == SMALL && is_deep (choice) && choice->side <= 3)
     return !accepts (choice, &convolve_variant_direct);
   if (choice->extent == SMALL && is_single_byte (choice) && !is_before_tensor (choice, 3))
     return false;
@@ -329,7 +330,7 @@ tensor_fused (Choice *choice)
   if (is_deep (choice) && is_products (choice))
     return choice->extent == SMALL && side > side_in_registers (choice) && side <= 17;
   if (is_deep (choice))
-    return choice->extent == SMALL ? side > 5 && side <= 17 : is_exact (choice) && side > 5;
+    return choice->extent == SMALL ? side > 7 && side <= 17 : is_exact (choice) && side > 5;
   if (choice->extent == LARGE && !is_exact (choice) && side > 17)
     return false;
   if (is_products (choice))

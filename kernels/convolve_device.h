@@ -65,6 +65,13 @@ void convolve_device_free (ConvolveDevice *device); /* NULL is allowed; waits fo
  */
 ConvolveStatus convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error);
 
+/*
+ * Whether all convolve_run()s from now on are independent of each other: none reads or writes what another one writes, such as
+ * those of a frame's planes. They may then run at the same time. What is enqueued after the end of this, which is a call
+ * with false, follows all of them.
+ */
+void convolve_device_independent (ConvolveDevice *device, bool independent);
+
 int convolve_device_id (const ConvolveDevice *device);
 const char *convolve_device_name (const ConvolveDevice *device); /* "NVIDIA H200 (sm_90, driver for CUDA 13.0)" */
 

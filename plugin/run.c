@@ -251,6 +251,17 @@ count_strips (gdouble bytes, const GstCudaConvolveFrame *in, const GstCudaConvol
   return alone && !(in->on_device && out->on_device) ? MAX (1, strips) : 1;
 }
 
+/*
+ * Whether no call of convolve_run () for the frame needs what another one wrote, or writes near it: planes that are on the
+ * device already, each convolved by one group.
+ */
+static gboolean
+is_independent (const Plane *frame)
+{
+  return frame->in->on_device && frame->out->on_device && gst_cuda_convolve_plans_iterations (frame->plans) == 1
+      && frame->layout->n_groups == frame->layout->n_planes;
+}
+
 static ConvolveStatus
 run_planes (const Plane *frame, gboolean alone, ConvolveError *error)
 {
@@ -258,6 +269,7 @@ run_planes (const Plane *frame, gboolean alone, ConvolveError *error)
   gdouble strip = total / count_strips (total, frame->in, frame->out, alone);
   ConvolveStatus status = CONVOLVE_OK;
 
+  convolve_device_independent (frame->device, is_independent (frame));
   for (guint i = 0; i < frame->layout->n_planes && status == CONVOLVE_OK; i++) {
     const GstCudaConvolvePlane *shape = &frame->windows->planes[i];
     Plane plane = *frame;
@@ -265,6 +277,7 @@ run_planes (const Plane *frame, gboolean alone, ConvolveError *error)
     plane.number = i;
     status = run_plane (&plane, ceil ((gdouble) shape->row_bytes * shape->rows / strip), error);
   }
+  convolve_device_independent (frame->device, FALSE);
   return status;
 }
 

@@ -54,7 +54,7 @@ convolve_divide (const ConvolvePlan *plan, const ConvolvePlane *plane, int pixel
   int64_t border_rows = (blocks + columns - 1) / columns;
   parts.border_rows = (int) (border_rows < MOST_BORDER_ROWS ? border_rows : MOST_BORDER_ROWS);
   grid->blocks = dim3 (columns, parts.border_rows + inner_rows);
-  grid->waits = true;
+  grid->ordered = true;
   return parts;
 }
 

@@ -119,7 +119,11 @@ open_device (ConvolveDevice *device, ConvolveError *error)
   snprintf (device->name, sizeof (device->name), "%s (sm_%d%d, driver for CUDA %d.%d)", properties.name,
       properties.major, properties.minor, driver / 1000, driver % 1000 / 10);
 
-  code = cudaFuncGetAttributes (&attributes, convolve_probe);
+  /* The runtime loads the code of all kernels once, and keeps a refusal. Other failures are gone at the second try. */
+  if ((code = cudaFuncGetAttributes (&attributes, convolve_probe)) != cudaSuccess) {
+    cudaGetLastError ();
+    code = cudaFuncGetAttributes (&attributes, convolve_probe);
+  }
   if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction
       || code == cudaErrorInvalidKernelImage || code == cudaErrorUnsupportedPtxVersion
       || code == cudaErrorJitCompilerNotFound) {
@@ -128,7 +132,8 @@ open_device (ConvolveDevice *device, ConvolveError *error)
         cudaGetErrorString (code));
   }
   if (code != cudaSuccess)
-    return convolve_device_fail (device, code, "cannot load the kernels", error);
+    return convolve_device_fail (device, code,
+        "cannot load the kernels, which lasts until the process is started again", error);
   for (int i = 0; i < N_PHASES; i++)
     if ((code = cudaStreamCreateWithFlags (&device->streams[i], cudaStreamNonBlocking)) != cudaSuccess)
       return convolve_device_fail (device, code, "cannot create a stream", error);
@@ -203,6 +208,13 @@ convolve_device_free (ConvolveDevice *device)
         cudaStreamDestroy (device->streams[i]);
   }
   free (device);
+}
+
+void
+convolve_device_independent (ConvolveDevice *device, bool independent)
+{
+  device->independent = independent;
+  device->beside = false;
 }
 
 int

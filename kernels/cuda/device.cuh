@@ -31,9 +31,12 @@ struct Frame
   Stage stages[CONVOLVE_MAX_STAGES];
   cudaEvent_t begins[N_PHASES], ends[N_PHASES]; /* with times, recorded where timed is set */
   cudaEvent_t done[N_PHASES];                   /* recorded where last is set, for convolve_device_wait () */
+  cudaEvent_t wakes;                            /* after all of these, where sleeps is set */
   bool used[N_PHASES];                          /* the frame has enqueued work of this phase */
   bool last[N_PHASES];                          /* no later phase of the frame waits for this one */
   bool timed;
+  bool pending; /* the frame was ended and not waited for */
+  bool sleeps;  /* a thread that waits for the frame sleeps, and does not look again and again */
 };
 
 struct ConvolveDevice
@@ -47,7 +50,10 @@ struct ConvolveDevice
   int capability;   /* 90 for compute capability 9.0 */
   int double_ratio; /* float products in the time of one double product; 0: unknown */
   bool overlaps;    /* a launch may overlap the launch before: see convolve_wait () */
+  bool independent; /* see convolve_device_independent () */
+  bool beside;      /* the next launch may run beside the launch before: see ConvolveOrder */
   cudaStream_t streams[N_PHASES];
+  cudaStream_t wakes;             /* has the events that wake threads */
   bool lent;                      /* the stream of the kernels is the caller's */
   cudaEvent_t enqueued[N_PHASES]; /* all work of the phase so far; recorded when the next phase needs to wait for it */
   bool fresh[N_PHASES];           /* the phase has work that the next phase does not wait for yet */

@@ -49,6 +49,13 @@ convolve_device_free (ConvolveDevice *device)
 {
 }
 
+void
+convolve_device_independent (ConvolveDevice *device, bool independent)
+{
+  (void) device;
+  (void) independent;
+}
+
 int
 convolve_device_id (const ConvolveDevice *device)
 {

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS, S == 1 ? 8 : 
   uint32_t words[rows][(W + 2) * bytes];
   float sums[R][S][columns];
 
-  convolve_wait ();
+  ConvolveOrder order (image);
   if (convolve_border<T, S, K, ABSOLUTE> (image, parts, taps.tap))
     return;
   int2 tile = convolve_tile<W, R> (parts);

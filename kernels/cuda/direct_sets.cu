@@ -106,7 +106,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   uint32_t words[rows][(W + 2) * bytes];
   int results[R][S][columns];
 
-  convolve_wait ();
+  ConvolveOrder order (image);
   if (convolve_border_of_sets<T, S, K> (image, parts, taps.sets, taps.tap))
     return;
   int2 tile = convolve_tile<W, R> (parts);

@@ -93,7 +93,7 @@ enqueue (ConvolveDevice *device, const void *kernel, int rows, MaskTask &task, C
 
   if (entry.status != CONVOLVE_OK)
     return entry.status;
-  return convolve_enqueue (device, { kernel, dim3 (POINTS / MASK_THREADS, rows), dim3 (MASK_THREADS), 0, false },
+  return convolve_enqueue (device, { kernel, dim3 (POINTS / MASK_THREADS, rows), dim3 (MASK_THREADS), 0, false, false },
       arguments, "fft", error);
 }
 

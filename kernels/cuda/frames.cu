@@ -14,8 +14,10 @@
 cudaError_t
 convolve_frames_init (ConvolveDevice *device)
 {
-  cudaError_t code = cudaSuccess;
+  cudaError_t code = cudaStreamCreateWithFlags (&device->wakes, cudaStreamNonBlocking);
 
+  for (int k = 0; k < CONVOLVE_MAX_FRAMES && code == cudaSuccess; k++)
+    code = cudaEventCreateWithFlags (&device->frames[k].wakes, cudaEventDisableTiming | cudaEventBlockingSync);
   for (int i = 0; i < N_PHASES && code == cudaSuccess; i++) {
     code = cudaEventCreateWithFlags (&device->enqueued[i], cudaEventDisableTiming);
     for (int k = 0; k < CONVOLVE_MAX_FRAMES && code == cudaSuccess; k++)
@@ -47,8 +49,12 @@ convolve_frames_clear (ConvolveDevice *device)
     clear_events (frame->begins);
     clear_events (frame->ends);
     clear_events (frame->done);
+    if (frame->wakes)
+      cudaEventDestroy (frame->wakes);
   }
   clear_events (device->enqueued);
+  if (device->wakes)
+    cudaStreamDestroy (device->wakes);
 }
 
 /* The context in which memory is page-locked: that of device id, or NULL, the current context, where id is -1. */
@@ -98,6 +104,7 @@ convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
     return convolve_fail (error, CONVOLVE_INVALID, 0,
         "frame %d cannot begin: a frame has not ended, or there is no such slot", slot);
   device->frame = &device->frames[slot];
+  device->frame->pending = false;
   for (int i = 0; i < N_PHASES; i++)
     device->frame->used[i] = device->frame->last[i] = false;
   device->frame->timed = device->begun < TIMED_FIRST || device->begun % TIMED_EVERY == 0;
@@ -169,6 +176,7 @@ convolve_frame_enqueue (ConvolveDevice *device, Phase phase)
         || (code = cudaStreamWaitEvent (device->streams[phase], device->enqueued[before], 0)) != cudaSuccess)
       return code;
     device->fresh[before] = false;
+    device->beside = false;
   }
   device->fresh[phase] = true;
   if (frame && !frame->used[phase]) {
@@ -232,6 +240,17 @@ convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows 
   return copy_rows (device, plane, rows, PHASE_DOWNLOAD, error);
 }
 
+/* Whether to sleep: the frames that are under way beside it keep the GPU busy should the thread wake up late. */
+static bool
+is_long (const ConvolveDevice *device, const Frame *frame)
+{
+  bool others = false;
+
+  for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++)
+    others = others || device->frames[k].pending;
+  return others && (frame->used[PHASE_UPLOAD] || frame->used[PHASE_DOWNLOAD]);
+}
+
 ConvolveStatus
 convolve_device_end (ConvolveDevice *device, ConvolveError *error)
 {
@@ -243,13 +262,20 @@ convolve_device_end (ConvolveDevice *device, ConvolveError *error)
   device->frame = NULL;
   if (status != CONVOLVE_OK || !frame)
     return status;
+  frame->sleeps = is_long (device, frame);
   for (int i = 0; i < N_PHASES && code == cudaSuccess; i++) {
     if (frame->used[i] && frame->timed)
       code = cudaEventRecord (frame->ends[i], device->streams[i]);
     frame->last[i] = frame->used[i] && device->fresh[i];
     if (frame->last[i] && code == cudaSuccess)
       code = cudaEventRecord (frame->done[i], device->streams[i]);
+    /* A stream of its own, because an event that wakes a thread holds a copy engine up for 6 us. */
+    if (frame->last[i] && frame->sleeps && code == cudaSuccess)
+      code = cudaStreamWaitEvent (device->wakes, frame->done[i], 0);
   }
+  if (frame->sleeps && code == cudaSuccess)
+    code = cudaEventRecord (frame->wakes, device->wakes);
+  frame->pending = code == cudaSuccess;
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "the device failed", error);
 }
 
@@ -269,12 +295,15 @@ convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, Co
 {
   ConvolveEntry entry (device, error);
   ConvolveStatus status = entry.status;
-  const Frame *frame = &device->frames[slot];
+  Frame *frame = &device->frames[slot];
   cudaError_t code;
 
-  for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++)
+  if (frame->sleeps && status == CONVOLVE_OK && (code = cudaEventSynchronize (frame->wakes)) != cudaSuccess)
+    status = convolve_device_fail (device, code, "the device failed", error);
+  for (int i = 0; i < N_PHASES && status == CONVOLVE_OK && !frame->sleeps; i++)
     if (frame->last[i] && (code = cudaEventSynchronize (frame->done[i])) != cudaSuccess)
       status = convolve_device_fail (device, code, "the device failed", error);
+  frame->pending = false;
   /* After an error the events say nothing, and copies may still be under way. */
   if (status != CONVOLVE_OK)
     convolve_device_finish (device, NULL);

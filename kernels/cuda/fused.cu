@@ -38,7 +38,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   uint32_t words[rows][(W + 2) * bytes];
   float sums[R][S][columns];
 
-  convolve_wait ();
+  ConvolveOrder order (image);
   if (convolve_border<T, S, K> (image, parts, taps.tap))
     return;
   int2 tile = convolve_tile<W, R> (parts);
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   const ConvolveProductTaps<K> &product = taps.product;
   uint32_t words[rows][(W + 2) * bytes], sums[R][S][columns];
 
-  convolve_wait ();
+  ConvolveOrder order (image);
   if (convolve_border_product<T, S, K, CLAMPS> (image, taps.parts, product))
     return;
   int2 tile = convolve_tile<W, R> (taps.parts);

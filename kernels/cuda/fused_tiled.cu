@@ -262,7 +262,7 @@ __global__ void __launch_bounds__ (THREADS)
   place.top = image.y0 + blockIdx.y * HEIGHT;
   place.bottom = min (place.top + HEIGHT, image.y1);
   place.rows = place.bottom - place.top + K - 1;
-  convolve_wait ();
+  ConvolveOrder order (image);
   load_input<T, K, S> (image, taps, place, thread, tile);
   sum_rows<T, K, S, DOTS> (image, taps, place, thread, tile);
   __syncthreads ();
@@ -351,6 +351,6 @@ convolve_fused_tiled_run (const ConvolvePlan *plan, const ConvolvePlane *plane, 
   grid.block = dim3 (THREADS);
   grid.blocks = dim3 ((region->x + region->width - of_plane->left + kept->pixels - 1) / kept->pixels, rows);
   grid.shared = kept->shared;
-  grid.waits = true;
+  grid.ordered = true;
   return convolve_launch (plan, plane, kept->kernel, grid, now.taps, error);
 }

@@ -32,6 +32,7 @@ struct ConvolveImage
   int maximum;                               /* the largest sample, 2^depth - 1 */
   unsigned select;                           /* bit i: sample i is convolved, otherwise it is copied */
   bool swapped;                              /* 16-bit samples are in the other byte order */
+  bool beside;                               /* see ConvolveOrder */
   uint8_t boundary; /* a ConvolveBoundary, for CONVOLVE_ANYWHERE; in a byte, so that no other member moves */
   float zero[CONVOLVE_MAX_SAMPLES]; /* the level of each sample outside the picture, for the boundary zero */
   int mask_width, mask_height;
@@ -51,6 +52,39 @@ convolve_wait (void)
   asm volatile("griddepcontrol.wait;" : : : "memory");
 #endif
 }
+
+/*
+ * The order of a launch with ConvolveGrid.ordered and the launches before and after it. The kernel makes such an object
+ * before it touches memory:
+ *
+ *  - Most launches wait as by convolve_wait (), and only then allow the launch after them to start.
+ *  - A launch beside others, as of the second plane of a frame, may read and write while the launches before it do, back to
+ *    the one that waited. Only its first block waits for them, at its end: so this launch is not complete before they
+ *    are, and a launch that waits for this one waits for all.
+ */
+class ConvolveOrder
+{
+public:
+  __device__ __forceinline__ explicit ConvolveOrder (const ConvolveImage &image) : image (image)
+  {
+#if __CUDA_ARCH__ >= 900
+    if (!image.beside)
+      asm volatile("griddepcontrol.wait;" : : : "memory");
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+  }
+
+  __device__ __forceinline__ ~ConvolveOrder ()
+  {
+#if __CUDA_ARCH__ >= 900
+    if (image.beside && (blockIdx.x | blockIdx.y | blockIdx.z) == 0)
+      asm volatile("griddepcontrol.wait;" : : : "memory");
+#endif
+  }
+
+private:
+  const ConvolveImage &image;
+};
 
 /*
  * Waits until the cp.async copies of all threads of the block are in shared memory. All threads of the block call it.

@@ -102,8 +102,10 @@ convolve_enqueue (ConvolveDevice *device, const ConvolveLaunch &launch, void **a
   config.dynamicSmemBytes = launch.shared;
   config.stream = device->streams[PHASE_KERNEL];
   config.attrs = &overlap;
-  config.numAttrs = launch.waits && device->overlaps;
+  config.numAttrs = (launch.waits || launch.ordered) && device->overlaps;
   cudaError_t code = cudaLaunchKernelExC (&config, launch.kernel, arguments);
+
+  device->beside = device->independent && launch.ordered && device->overlaps;
 
   return code == cudaSuccess ? CONVOLVE_OK : fail_to_launch (device, launch.kernel, code, name, error);
 }
@@ -115,7 +117,7 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   const char *name = plan->variant->name;
   const bool tiled = grid.tile_height > 0;
   const int most_rows = CONVOLVE_MOST_BLOCKS_DOWN * grid.tile_height;
-  ConvolveLaunch launch = { kernel, grid.blocks, grid.block, grid.shared, grid.waits };
+  ConvolveLaunch launch = { kernel, grid.blocks, grid.block, grid.shared, grid.waits, grid.ordered };
   ConvolveEntry entry (plan->device, error);
   ConvolveStatus status = entry.status;
   ConvolveImage image;
@@ -126,6 +128,7 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   if ((code = convolve_frame_enqueue (plan->device, PHASE_KERNEL)) != cudaSuccess)
     return convolve_device_fail (plan->device, code, name, error);
   convolve_image_init (&image, plan, plane);
+  image.beside = grid.ordered && plan->device->beside;
   void *arguments[] = { &image, (void *) mask };
 
   do {

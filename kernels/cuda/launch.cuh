@@ -96,6 +96,7 @@ struct ConvolveGrid
   size_t shared;               /* bytes of dynamic shared memory */
   dim3 blocks;                 /* blocks of the grid where tile_height is 0 */
   bool waits;                  /* the kernel calls convolve_wait (), so that it may overlap the launch before */
+  bool ordered;                /* the kernel has a ConvolveOrder instead, and is the only one of a convolve_run () */
 };
 
 /*
@@ -116,7 +117,7 @@ struct ConvolveLaunch
   const void *kernel;
   dim3 blocks, block;
   size_t shared;
-  bool waits;
+  bool waits, ordered;
 };
 
 /*

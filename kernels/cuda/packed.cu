@@ -62,7 +62,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   uint32_t words[rows][(W + 2) * S], column[S][columns];
   int sums[R][S][columns], row[K * taps.row_words], last_column[taps.column_words + 1];
 
-  convolve_wait ();
+  ConvolveOrder order (image);
   if (convolve_border<uint8_t, S, K, ABSOLUTE> (image, parts, taps.single))
     return;
   int2 tile = convolve_tile<W, R> (parts);

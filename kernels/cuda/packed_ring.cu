@@ -68,7 +68,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   uint32_t words[rows][(W + 2) * S];
   int sums[R][S][W * CONVOLVE_GROUP];
 
-  convolve_wait ();
+  ConvolveOrder order (image);
   if (convolve_border_of_sets<uint8_t, S, 3> (image, parts, ring.sets, ring.single))
     return;
   int2 tile = convolve_tile<W, R> (parts);

@@ -53,7 +53,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *V)
   uint32_t words[rows][(W + 2) * S];
   int sums[R][S][columns], above[S][columns], row[(K + 3) / 4], column[K + 1];
 
-  convolve_wait ();
+  ConvolveOrder order (image);
   if (convolve_border<uint8_t, S, K> (image, parts, taps.single))
     return;
   int2 tile = convolve_tile<W, R> (parts);
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *V)
   uint32_t words[rows][(W + 2) * S], sums[R][S][columns];
   int even[(K + 1) / 2], odd[(K + 1) / 2];
 
-  convolve_wait ();
+  ConvolveOrder order (image);
   if (convolve_border_product<uint8_t, S, K, CLAMPS> (image, taps.parts, product))
     return;
   int2 tile = convolve_tile<W, R> (taps.parts);

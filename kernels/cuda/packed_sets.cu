@@ -116,7 +116,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   const ConvolveParts &parts = taps.parts;
   uint32_t words[rows][(W + 2) * S], done[R][S][W];
 
-  convolve_wait ();
+  ConvolveOrder order (image);
   if (convolve_border_of_sets<uint8_t, S, K> (image, parts, taps.sets, taps.single))
     return;
   int2 tile = convolve_tile<W, R> (parts);

@@ -246,7 +246,7 @@ __global__ void __launch_bounds__ (32 * WARPS * SETS, SETS == 2 ? 1 : blocks_of 
   int top = image.y0 + (all_samples ? blockIdx.y * gridDim.z + blockIdx.z : blockIdx.y) * HEIGHT;
   int x = left + 2 * threadIdx.x, y = top + threadIdx.y * ROWS;
 
-  convolve_wait ();
+  ConvolveOrder order (image);
   if (top >= image.y1)
     return;
   if (!PLANAR && !all_samples && !(image.select >> blockIdx.z & 1)) {
@@ -398,6 +398,6 @@ convolve_tensor_run (const ConvolvePlan *plan, const ConvolvePlane *plane, Convo
   mask.rows_at_once = THREADS * sets / mask.chunks;
   return convolve_launch (plan, plane, two_sets ? loaded->two_sets_kernel : loaded->kernel,
       { dim3 (32, WARPS, sets), WIDTH, HEIGHT * (mask.all_samples ? plan->pixel.samples : 1), loaded->shared, dim3 (),
-          true },
+          false, true },
       &mask, error);
 }

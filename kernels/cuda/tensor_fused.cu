@@ -186,7 +186,7 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
   const int4 *starts = (const int4 *) mask.operands;
   const Outputs outputs = find_outputs<T> (image, mask, outermost_first (blockIdx.y, gridDim.y));
   const unsigned group = outputs.x - lane / 4 * 4;
-  /* Operands are loaded before convolve_wait (), because no launch before this one writes them. */
+  /* Operands are loaded before the wait, because no launch before this one writes them. */
   uint4 taps[ROW_TAPS], columns[SLABS][2], words[EIGHTS][WINDOWS];
 
   if (group >= outputs.end)
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
   const int row_starts[4] = { row_start.x + begin, row_start.y + begin, row_start.z + begin, row_start.w + begin };
   const float4 offsets = make_float4 (mask.offset[0], mask.offset[1], mask.offset[2], mask.offset[3]);
 
-  convolve_wait ();
+  ConvolveOrder order (image);
   const int left = (int) (group * sizeof (T)) - mask.lead, above = top - image.mask_height / 2;
   if (mask.aligned && left >= 0 && left + WINDOW_BYTES * WINDOWS <= image.width * image.pixel_stride && above >= 0
       && above + 8 * EIGHTS <= image.height) {
@@ -385,6 +385,6 @@ convolve_tensor_fused_run (const ConvolvePlan *plan, const ConvolvePlane *plane,
   mask.height = ROWS * entry.height;
   grid.block = dim3 (32, WARPS);
   grid.blocks = dim3 ((plane->region.height + mask.height - 1) / mask.height, columns);
-  grid.waits = true;
+  grid.ordered = true;
   return convolve_launch (plan, plane, entry.kernel, grid, &mask, error);
 }

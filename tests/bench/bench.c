@@ -200,6 +200,7 @@ run_frame (Bench *bench, const Row *row, ConvolveError *error)
     return convolve_device_copy (bench->device, bench->destination[at], bench->source[at], bench->bytes,
                CONVOLVE_COPY_ON_DEVICE, error)
         == CONVOLVE_OK;
+  convolve_device_independent (bench->device, true);
   for (int p = 0; p < formats[bench->format].n_planes; p++) {
     const Plane *plane = &formats[bench->format].planes[p];
     int width = sizes[bench->size].width / plane->divided, height = sizes[bench->size].height / plane->divided;
@@ -211,6 +212,7 @@ run_frame (Bench *bench, const Row *row, ConvolveError *error)
       return false;
     offset += stride * height;
   }
+  convolve_device_independent (bench->device, false);
   return true;
 }
 

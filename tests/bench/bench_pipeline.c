@@ -3,11 +3,15 @@
  * What a frame costs in a pipeline on a GPU, beside the limit of the bus.
  *
  *  bench_pipeline [--rounds N] [--frames N] [--clip FILE] [--csv FILE]
+ *  bench_pipeline --streams 1,2,4,8 [--rounds N] [--frames N] [--csv FILE]
  *
  * All ways to bring a frame are open at the same time and take turns, round by round. A figure is the median over all
  * rounds of a round's mean; a latency is the median of all frames. Frames are random, and the mask has 3x3 weights
  * without structure. The limit L is the time in which the frame's bytes cross the bus in both directions at once, one
  * block after another.
+ *
+ * With --streams, so many threads with an element each push frames of 1080p at the same time. Time and CPU time are those of
+ * the whole process, divided by the frames of all threads.
  */
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -23,6 +27,7 @@
 
 static gint n_rounds = 21, n_frames = 100;
 static FILE *csv;
+static GstContext *context; /* of CUDA, for all elements, as in one pipeline; NULL: each has its own */
 
 static gdouble
 now (clockid_t clock)
@@ -164,6 +169,8 @@ open_way (Way *way, const gchar *format, gint width, gint height)
   if (!way->bin)
     g_error ("%s: %s", way->line, error->message);
   gst_object_ref_sink (way->bin);
+  if (context)
+    gst_element_set_context (way->bin, context);
   way->src = gst_pad_new ("src", GST_PAD_SRC);
   way->sink = gst_pad_new ("sink", GST_PAD_SINK);
   gst_pad_set_chain_function_full (way->sink, take, way, NULL);
@@ -420,6 +427,99 @@ bench_size (ConvolveDevice *device, const gchar *name, gint width, gint height, 
   close_way (&upload);
 }
 
+/* --- several streams at the same time --- */
+
+static gpointer
+push_rounds (gpointer data)
+{
+  for (gint i = 0; i < n_rounds; i++)
+    run_round (data, FALSE);
+  return NULL;
+}
+
+/* The element's context of CUDA memory, which it has after the caps. */
+static void
+find_context (Way *way)
+{
+  GstQuery *query = gst_query_new_context ("gst.cuda.context");
+
+  if (gst_pad_peer_query (way->src, query)) {
+    gst_query_parse_context (query, &context);
+    gst_context_ref (context);
+  }
+  gst_query_unref (query);
+}
+
+/* Lets count elements run at the same time, after a round each to start. */
+static void
+bench_streams (const gchar *name, const Way *like, guint count)
+{
+  g_autofree Way *ways = g_new (Way, count);
+  g_autofree GThread **threads = g_new (GThread *, count);
+  Way upload = { .line = "cudaupload ! cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+    .source = RECYCLED,
+    .keep = TRUE };
+  gdouble start, cpu, frames = (gdouble) count * n_rounds * n_frames;
+
+  for (guint i = 0; i < count; i++) {
+    ways[i] = *like;
+    open_way (&ways[i], "NV12", 1920, 1080);
+    if (like->source == KEPT) {
+      gint all = n_frames;
+
+      open_way (&upload, "NV12", 1920, 1080);
+      if (!context)
+        find_context (&upload);
+      n_frames = N_BUFFERS;
+      run_round (&upload, FALSE);
+      n_frames = all;
+      ways[i].kept = upload.kept;
+      g_queue_init (&upload.kept);
+      close_way (&upload);
+    }
+    run_round (&ways[i], FALSE);
+  }
+  start = now (CLOCK_MONOTONIC);
+  cpu = now (CLOCK_PROCESS_CPUTIME_ID);
+  for (guint i = 0; i < count; i++)
+    threads[i] = g_thread_new ("push", push_rounds, &ways[i]);
+  for (guint i = 0; i < count; i++)
+    g_thread_join (threads[i]);
+  start = now (CLOCK_MONOTONIC) - start;
+  cpu = now (CLOCK_PROCESS_CPUTIME_ID) - cpu;
+  g_print ("| %s | %u | %.1f | %.0f | %.1f |\n", name, count, start / frames, 1e6 * frames / start, cpu / frames);
+  if (csv)
+    fprintf (csv, "\"%s\",%u,%.2f,%.1f\n", name, count, start / frames, cpu / frames);
+  for (guint i = 0; i < count; i++)
+    close_way (&ways[i]);
+}
+
+static void
+bench_all_streams (const gchar *counts)
+{
+  static const Way ways[] = {
+    { .name = "system memory", .line = "cudaconvolve " MASK, .source = PROPOSED },
+    { .name = "system memory, frames-in-flight=3",
+        .line = "cudaconvolve frames-in-flight=3 " MASK,
+        .source = PROPOSED },
+    { .name = "CUDA memory",
+        .line = "cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+        .source = KEPT },
+    { .name = "CUDA memory, frames-in-flight=3",
+        .line = "cudaconvolve frames-in-flight=3 " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+        .source = KEPT },
+  };
+  g_auto (GStrv) numbers = g_strsplit (counts, ",", -1);
+
+  g_print ("| NV12 1080p | streams | us a frame, all together | frames a second | CPU, us a frame |\n");
+  g_print ("| --- | --- | --- | --- | --- |\n");
+  if (csv)
+    fprintf (csv, "way,streams,frame_us,cpu_us\n");
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
+    for (guint k = 0; numbers[k]; k++)
+      bench_streams (ways[i].name, &ways[i], (guint) CLAMP (atoi (numbers[k]), 1, 64));
+}
+
 /* The GPU memory that one element takes, beside the context of the process. */
 static void
 bench_memory (void)
@@ -493,10 +593,11 @@ bench_decoder (const gchar *clip)
 int
 main (int argc, char **argv)
 {
-  gchar *clip = NULL, *csv_name = NULL;
+  gchar *clip = NULL, *csv_name = NULL, *streams = NULL;
   const GOptionEntry entries[] = { { "rounds", 0, 0, G_OPTION_ARG_INT, &n_rounds, "rounds that count", "N" },
     { "frames", 0, 0, G_OPTION_ARG_INT, &n_frames, "frames of a round", "N" },
     { "clip", 0, 0, G_OPTION_ARG_FILENAME, &clip, "an H.264 MP4 file for the decoder", "FILE" },
+    { "streams", 0, 0, G_OPTION_ARG_STRING, &streams, "so many elements at the same time", "N,..." },
     { "csv", 0, 0, G_OPTION_ARG_FILENAME, &csv_name, "the figures, with commas", "FILE" }, { 0 } };
   GOptionContext *options = g_option_context_new ("- what a frame costs in a pipeline on a GPU");
   GError *error = NULL;
@@ -514,8 +615,17 @@ main (int argc, char **argv)
     g_print ("SKIP: %s\n", fault.text);
     return 77;
   }
-  if (csv_name) {
+  if (csv_name)
     csv = fopen (csv_name, "w");
+  if (streams) {
+    g_print ("%s, %d rounds of %d frames\n\n", convolve_device_name (device), n_rounds, n_frames);
+    bench_all_streams (streams);
+    convolve_device_free (device);
+    if (csv)
+      fclose (csv);
+    return 0;
+  }
+  if (csv) {
     fprintf (csv, "size,way,limit_us,frame_us,latency_us,cpu_us\n");
   }
   g_print ("%s, %d rounds of %d frames; microseconds\n\n", convolve_device_name (device), n_rounds, n_frames);

@@ -37,4 +37,7 @@ int check_fixed_variant (CheckRow *row, FILE *file);
 /* The row's variant on two ConvolveDevices of one GPU, with different masks in turn and no waiting in between. */
 int check_fixed_two_devices (CheckRow *row, FILE *file);
 
+/* Frames of three planes by the row's variant, each made of the one before: independent planes have the bytes of others. */
+int check_fixed_independent (CheckRow *row, FILE *file);
+
 #endif

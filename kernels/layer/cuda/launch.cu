@@ -55,7 +55,7 @@ convolve_layer_enqueue (const ConvolveLayerPlan *plan, const void *kernel, Convo
     return entry.status;
   if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) != cudaSuccess)
     return convolve_device_fail (device, code, name, error);
-  return convolve_enqueue (device, { kernel, blocks, block, shared, false }, arguments, name, error);
+  return convolve_enqueue (device, { kernel, blocks, block, shared, false, false }, arguments, name, error);
 }
 
 ConvolveStatus

@@ -220,6 +220,13 @@ convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError 
   return call (device, "use stream", error);
 }
 
+void
+convolve_device_independent (ConvolveDevice *device, bool independent)
+{
+  (void) device;
+  (void) independent;
+}
+
 static void do_steps (Frame *frame);
 
 void
