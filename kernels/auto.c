@@ -381,7 +381,7 @@ static const struct
   { &convolve_variant_tensor_separable, tensor_separable,
       "fast: kind rank-1, masks 5 to 63; h200-separable.md, Times" },
   { &convolve_variant_packed_separable, packed_separable,
-      "fast: kind rank-1, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv" },
+      "fast: kind rank-1, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv; h200-1080p.csv" },
   { &convolve_variant_fused, fused, "fast: kind rank-1, masks 3 to 9, all formats" },
   { &convolve_variant_fused_tiled, fused_tiled, "fast: kind rank-1, masks 9 to 63, all formats" },
   { &convolve_variant_packed, packed, "fast: kind any, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv" },

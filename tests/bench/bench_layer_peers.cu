@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What cuDNN takes for the layers of `bench --layer`, with the fastest algorithm of
- * cudnnFindConvolutionForwardAlgorithm(): float32 without TF32, float16 with sums in float32, NCHW. This program is
- * not part of the build:
+ * cudnnFindConvolutionForwardAlgorithm(): float32 without TF32, float16 with sums in float32, in both layouts, NCHW and
+ * NHWC (channels last). This program is not part of the build:
  *
  *  nvcc -O3 -arch=native tests/bench/bench_layer_peers.cu -lcudnn -o bench_layer_peers
  */
@@ -40,7 +40,7 @@ make_tensor (size_t count)
 
 template <typename T>
 static void
-time_case (cudnnHandle_t cudnn, const BenchLayerCase &test)
+time_case (cudnnHandle_t cudnn, const BenchLayerCase &test, cudnnTensorFormat_t layout)
 {
   bool single = sizeof (T) == sizeof (float);
   cudnnDataType_t type = single ? CUDNN_DATA_FLOAT : CUDNN_DATA_HALF;
@@ -57,18 +57,19 @@ time_case (cudnnHandle_t cudnn, const BenchLayerCase &test)
   void *workspace = NULL;
 
   cudnnCreateTensorDescriptor (&source);
-  cudnnSetTensor4dDescriptor (source, CUDNN_TENSOR_NCHW, type, test.batch, test.channels, test.side, test.side);
+  cudnnSetTensor4dDescriptor (source, layout, type, test.batch, test.channels, test.side, test.side);
   cudnnCreateTensorDescriptor (&destination);
-  cudnnSetTensor4dDescriptor (destination, CUDNN_TENSOR_NCHW, type, test.batch, test.filters, out, out);
+  cudnnSetTensor4dDescriptor (destination, layout, type, test.batch, test.filters, out, out);
   cudnnCreateFilterDescriptor (&filter);
-  cudnnSetFilter4dDescriptor (filter, type, CUDNN_TENSOR_NCHW, test.filters, test.channels, test.kernel, test.kernel);
+  cudnnSetFilter4dDescriptor (filter, type, layout, test.filters, test.channels, test.kernel, test.kernel);
   cudnnCreateConvolutionDescriptor (&convolution);
   cudnnSetConvolution2dDescriptor (convolution, test.kernel / 2, test.kernel / 2, test.stride, test.stride, 1, 1,
       CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
   cudnnSetConvolutionMathType (convolution, single ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH);
   cudnnFindConvolutionForwardAlgorithm (cudnn, source, filter, convolution, destination, 8, &found, perf);
-  printf ("C %2d K %2d %dx%d stride %d, %2d of %4d, %s  cuDNN      ", test.channels, test.filters, test.kernel,
-      test.kernel, test.stride, test.batch, test.side, single ? "float32" : "float16");
+  printf ("C %2d K %2d %dx%d stride %d, %2d of %4d, %s %s  cuDNN      ", test.channels, test.filters, test.kernel,
+      test.kernel, test.stride, test.batch, test.side, single ? "float32" : "float16",
+      layout == CUDNN_TENSOR_NHWC ? "NHWC" : "NCHW");
   if (found == 0 || perf[0].status != CUDNN_STATUS_SUCCESS) {
     printf ("nothing found\n");
     return;
@@ -136,9 +137,10 @@ main (int argc, char **argv)
   cudnnSetStream (cudnn, stream);
   printf ("cuDNN %zu\n", cudnnGetVersion ());
   for (int i = 0; i < N_BENCH_LAYER_CASES; i++)
-    if (argc < 2 || atoi (argv[1]) == i) {
-      time_case<float> (cudnn, bench_layer_cases[i]);
-      time_case<__half> (cudnn, bench_layer_cases[i]);
-    }
+    for (cudnnTensorFormat_t layout : { CUDNN_TENSOR_NCHW, CUDNN_TENSOR_NHWC })
+      if (argc < 2 || atoi (argv[1]) == i) {
+        time_case<float> (cudnn, bench_layer_cases[i], layout);
+        time_case<__half> (cudnn, bench_layer_cases[i], layout);
+      }
   return 0;
 }
