@@ -441,7 +441,8 @@ enqueue (const ConvolvePlan *plan, const void *kernel, dim3 blocks, int threads,
 {
   void *arguments[] = { (void *) &image, (void *) &task };
 
-  return convolve_enqueue (plan->device, { kernel, blocks, dim3 (threads), shared, true, false }, arguments, "fft", error);
+  return convolve_enqueue (plan->device, { kernel, blocks, dim3 (threads), shared, true, false }, arguments, "fft",
+      error);
 }
 
 /* Enqueues the three kernels for a part of the plane; that of the columns for each part of the taps. */
