@@ -66,9 +66,10 @@ void convolve_device_free (ConvolveDevice *device); /* NULL is allowed; waits fo
 ConvolveStatus convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error);
 
 /*
- * Whether all convolve_run()s from now on are independent of each other: none reads or writes what another one writes, such as
- * those of a frame's planes. They may then run at the same time. What is enqueued after the end of this, which is a call
- * with false, follows all of them.
+ * Whether the convolve_run()s from now on are independent of each other: none reads or writes what another one writes, such as
+ * those of a frame's planes. They may then run at the same time. The first one follows all that was enqueued before. Until the call with
+ * false, which is needed after an error too, no batch, layer or copy may be enqueued that reads or writes what one of them
+ * writes.
  */
 void convolve_device_independent (ConvolveDevice *device, bool independent);
 

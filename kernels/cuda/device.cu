@@ -120,10 +120,10 @@ open_device (ConvolveDevice *device, ConvolveError *error)
       properties.major, properties.minor, driver / 1000, driver % 1000 / 10);
 
   /* The runtime loads the code of all kernels once, and keeps a refusal. Other failures are gone at the second try. */
-  if ((code = cudaFuncGetAttributes (&attributes, convolve_probe)) != cudaSuccess) {
-    cudaGetLastError ();
-    code = cudaFuncGetAttributes (&attributes, convolve_probe);
-  }
+  code = cudaFuncGetAttributes (&attributes, convolve_probe);
+  if (code != cudaSuccess && cudaFuncGetAttributes (&attributes, convolve_probe) == cudaSuccess)
+    code = cudaSuccess;
+  cudaGetLastError ();
   if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction
       || code == cudaErrorInvalidKernelImage || code == cudaErrorUnsupportedPtxVersion
       || code == cudaErrorJitCompilerNotFound) {
@@ -261,6 +261,8 @@ convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
   cudaError_t code;
 
   device->frame = NULL;
+  for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++)
+    device->frames[k].pending = false;
   for (int i = 0; i < N_PHASES && exit.possible; i++)
     if (device->streams[i] && (code = cudaStreamSynchronize (device->streams[i])) != cudaSuccess
         && status == CONVOLVE_OK)
@@ -278,6 +280,7 @@ convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError 
     cudaStreamDestroy (device->streams[PHASE_KERNEL]);
   device->streams[PHASE_KERNEL] = (cudaStream_t) stream;
   device->lent = true;
+  device->beside = false;
   return status;
 }
 

@@ -35,8 +35,9 @@ struct Frame
   bool used[N_PHASES];                          /* the frame has enqueued work of this phase */
   bool last[N_PHASES];                          /* no later phase of the frame waits for this one */
   bool timed;
-  bool pending; /* the frame was ended and not waited for */
-  bool sleeps;  /* a thread that waits for the frame sleeps, and does not look again and again */
+  size_t copied; /* bytes that cross the bus, in both directions */
+  bool pending;  /* the frame was ended and not waited for */
+  bool sleeps;   /* a thread that waits for the frame sleeps, and does not look again and again */
 };
 
 struct ConvolveDevice

@@ -19,6 +19,8 @@
 #define CONVOLVE_2_23_BITS 0x4B000000
 #define CONVOLVE_2_23 8388608.0f
 
+#define CONVOLVE_BESIDE 90 /* the compute capability of devices whose launches may run beside each other */
+
 /* One plane, with the members of ConvolvePlane, ConvolvePixel and ConvolvePlan that kernels need. */
 struct ConvolveImage
 {
@@ -61,6 +63,10 @@ convolve_wait (void)
  *  - A launch beside others, as of the second plane of a frame, may read and write while the launches before it do, back to
  *    the one that waited. Only its first block waits for them, at its end: so this launch is not complete before they
  *    are, and a launch that waits for this one waits for all.
+ *
+ * A launch beside others reads what was written before the one that waited, although it did not wait itself. CUDA promises
+ * the order of that, and not that its caches are fresh. tests/kernels/check_independent.c checks it on an H200, and other
+ * generations of GPUs have no launches beside others until it has run there.
  */
 class ConvolveOrder
 {

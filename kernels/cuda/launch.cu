@@ -105,7 +105,8 @@ convolve_enqueue (ConvolveDevice *device, const ConvolveLaunch &launch, void **a
   config.numAttrs = (launch.waits || launch.ordered) && device->overlaps;
   cudaError_t code = cudaLaunchKernelExC (&config, launch.kernel, arguments);
 
-  device->beside = device->independent && launch.ordered && device->overlaps;
+  device->beside =
+      code == cudaSuccess && device->independent && launch.ordered && device->capability == CONVOLVE_BESIDE;
 
   return code == cudaSuccess ? CONVOLVE_OK : fail_to_launch (device, launch.kernel, code, name, error);
 }

@@ -96,7 +96,8 @@ struct ConvolveGrid
   size_t shared;               /* bytes of dynamic shared memory */
   dim3 blocks;                 /* blocks of the grid where tile_height is 0 */
   bool waits;                  /* the kernel calls convolve_wait (), so that it may overlap the launch before */
-  bool ordered;                /* the kernel has a ConvolveOrder instead, and is the only one of a convolve_run () */
+  bool
+      ordered; /* the kernel has a ConvolveOrder instead; no launch of a convolve_run () needs what another one of it wrote */
 };
 
 /*

@@ -195,6 +195,7 @@ run_frame (Bench *bench, const Row *row, ConvolveError *error)
 {
   int at = bench->turn++ % bench->pairs;
   size_t offset = 0;
+  bool done = true;
 
   if (!row->plans[0])
     return convolve_device_copy (bench->device, bench->destination[at], bench->source[at], bench->bytes,
@@ -208,12 +209,11 @@ run_frame (Bench *bench, const Row *row, ConvolveError *error)
     ConvolvePlane task = { bench->source[at] + offset, bench->destination[at] + offset, stride, stride, width, height,
       { 0, 0, width, height } };
 
-    if (convolve_run (row->plans[p], &task, error) != CONVOLVE_OK)
-      return false;
+    done = done && convolve_run (row->plans[p], &task, error) == CONVOLVE_OK;
     offset += stride * height;
   }
   convolve_device_independent (bench->device, false);
-  return true;
+  return done;
 }
 
 /* Microseconds of each of count frames, one behind the other; -1 after an error. */

@@ -24,6 +24,7 @@
 
 #define MASK "mask=\"1 2 3; 4 5 6; 7 8 10\""
 #define N_BUFFERS 8
+#define MOST_STREAMS 64
 
 static gint n_rounds = 21, n_frames = 100;
 static FILE *csv;
@@ -454,8 +455,8 @@ find_context (Way *way)
 static void
 bench_streams (const gchar *name, const Way *like, guint count)
 {
-  g_autofree Way *ways = g_new (Way, count);
-  g_autofree GThread **threads = g_new (GThread *, count);
+  Way ways[MOST_STREAMS];
+  GThread *threads[MOST_STREAMS];
   Way upload = { .line = "cudaupload ! cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
     .source = RECYCLED,
     .keep = TRUE };
@@ -517,7 +518,7 @@ bench_all_streams (const gchar *counts)
     fprintf (csv, "way,streams,frame_us,cpu_us\n");
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
     for (guint k = 0; numbers[k]; k++)
-      bench_streams (ways[i].name, &ways[i], (guint) CLAMP (atoi (numbers[k]), 1, 64));
+      bench_streams (ways[i].name, &ways[i], (guint) CLAMP (atoi (numbers[k]), 1, MOST_STREAMS));
 }
 
 /* The GPU memory that one element takes, beside the context of the process. */

@@ -348,7 +348,7 @@ check_bright_box (int side, double gain, CheckRandom *random)
   };
   static const char *const variants[] = { "cpu", "cpu-reference" };
   const ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 };
-  unsigned char source[BYTES], results[2][BYTES];
+  unsigned char source[BYTES], results[2][BYTES] = { { 0 } };
   ConvolveMask mask;
   bool good = convolve_mask_init (&mask, side, side);
 
