@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a new mask costs while a stream plays: the time to make its plan, in milliseconds, beside that of a 1080p frame.
+ * Times the change of a mask while a stream plays: milliseconds to make the plan of a new mask and to convolve the first 1080p
+ * frame with it, beside a frame whose plan is there.
  *
  *   bench_plans [--cpu]
  *
