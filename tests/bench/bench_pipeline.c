@@ -23,6 +23,7 @@
 #include "convolve_device.h"
 
 #define MASK "mask=\"1 2 3; 4 5 6; 7 8 10\""
+#define IN_CUDA_MEMORY " ! capsfilter caps=video/x-raw(memory:CUDAMemory)"
 #define N_BUFFERS 8
 #define MOST_STREAMS 64
 
@@ -293,6 +294,24 @@ run_round (Way *way, gboolean count)
   }
 }
 
+/* An element with a CUDA stream, where GStreamer has such streams: frames from one are the usual case in CUDA memory. */
+static const Way uploading = { .line = "cudaupload ! cudaconvolve " MASK IN_CUDA_MEMORY,
+  .source = RECYCLED,
+  .keep = TRUE };
+
+/* Brings a way's frames into CUDA memory by `upload`, an open way like `uploading`. */
+static void
+upload_kept (Way *upload, Way *way)
+{
+  gint frames = n_frames;
+
+  n_frames = N_BUFFERS;
+  run_round (upload, FALSE);
+  n_frames = frames;
+  way->kept = upload->kept;
+  g_queue_init (&upload->kept);
+}
+
 /* The time in which this number of bytes goes up while as many come down, in a series of such copies. */
 static gdouble
 measure_limit (ConvolveDevice *device, gsize size)
@@ -382,21 +401,16 @@ bench_size (ConvolveDevice *device, const gchar *name, gint width, gint height, 
     { .name = "cudaconvolve frames-in-flight=3, fresh memory",
         .line = "cudaconvolve frames-in-flight=3 " MASK,
         .source = FRESH },
-    { .name = "CUDA memory to CUDA memory",
-        .line = "cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
-        .source = KEPT },
+    { .name = "CUDA memory to CUDA memory", .line = "cudaconvolve " MASK IN_CUDA_MEMORY, .source = KEPT },
     { .name = "CUDA memory to CUDA memory, frames-in-flight=3",
-        .line = "cudaconvolve frames-in-flight=3 " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+        .line = "cudaconvolve frames-in-flight=3 " MASK IN_CUDA_MEMORY,
         .source = KEPT },
     { .name = "CUDA memory, four elements in a row",
-        .line = "cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK
-                " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+        .line =
+            "cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK " ! cudaconvolve " MASK IN_CUDA_MEMORY,
         .source = KEPT },
   };
-  /* Frames from an element with a CUDA stream, where GStreamer has such streams: the usual case in CUDA memory. */
-  Way upload = { .line = "cudaupload ! cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
-    .source = RECYCLED,
-    .keep = TRUE };
+  Way upload = uploading;
   gdouble limit, stock;
 
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
@@ -404,15 +418,8 @@ bench_size (ConvolveDevice *device, const gchar *name, gint width, gint height, 
   limit = measure_limit (device, ways[0].info.size);
   open_way (&upload, "NV12", width, height);
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
-    if (ways[i].source == KEPT) {
-      gint frames = n_frames;
-
-      n_frames = N_BUFFERS;
-      run_round (&upload, FALSE);
-      n_frames = frames;
-      ways[i].kept = upload.kept;
-      g_queue_init (&upload.kept);
-    }
+    if (ways[i].source == KEPT)
+      upload_kept (&upload, &ways[i]);
   for (gint round = 0; round < n_rounds + 2; round++)
     for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
       run_round (&ways[i], round >= 2);
@@ -457,25 +464,17 @@ bench_streams (const gchar *name, const Way *like, guint count)
 {
   Way ways[MOST_STREAMS];
   GThread *threads[MOST_STREAMS];
-  Way upload = { .line = "cudaupload ! cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
-    .source = RECYCLED,
-    .keep = TRUE };
+  Way upload = uploading;
   gdouble start, cpu, frames = (gdouble) count * n_rounds * n_frames;
 
   for (guint i = 0; i < count; i++) {
     ways[i] = *like;
     open_way (&ways[i], "NV12", 1920, 1080);
     if (like->source == KEPT) {
-      gint all = n_frames;
-
       open_way (&upload, "NV12", 1920, 1080);
       if (!context)
         find_context (&upload);
-      n_frames = N_BUFFERS;
-      run_round (&upload, FALSE);
-      n_frames = all;
-      ways[i].kept = upload.kept;
-      g_queue_init (&upload.kept);
+      upload_kept (&upload, &ways[i]);
       close_way (&upload);
     }
     run_round (&ways[i], FALSE);
@@ -503,11 +502,9 @@ bench_all_streams (const gchar *counts)
     { .name = "system memory, frames-in-flight=3",
         .line = "cudaconvolve frames-in-flight=3 " MASK,
         .source = PROPOSED },
-    { .name = "CUDA memory",
-        .line = "cudaconvolve " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
-        .source = KEPT },
+    { .name = "CUDA memory", .line = "cudaconvolve " MASK IN_CUDA_MEMORY, .source = KEPT },
     { .name = "CUDA memory, frames-in-flight=3",
-        .line = "cudaconvolve frames-in-flight=3 " MASK " ! capsfilter caps=video/x-raw(memory:CUDAMemory)",
+        .line = "cudaconvolve frames-in-flight=3 " MASK IN_CUDA_MEMORY,
         .source = KEPT },
   };
   g_auto (GStrv) numbers = g_strsplit (counts, ",", -1);
