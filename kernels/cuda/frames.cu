@@ -12,8 +12,8 @@
 #define TIMED_EVERY 64
 
 /*
- * The bytes on the bus, of frames that are under way, beyond which a thread sleeps until a frame is done: two frames of 1080p in
- * NV12, up and down, which take 130 us on PCIe 5. A sleeping thread wakes up tens of microseconds late.
+ * A thread sleeps until its frame is done where the other frames under way have so many bytes to copy, up and down together: about two
+ * frames of 1080p in NV12, which take 130 us on PCIe 5. A sleeping thread wakes up tens of microseconds late.
  */
 #define BUSY_BYTES 12000000
 
@@ -248,9 +248,9 @@ convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows 
   return copy_rows (device, plane, rows, PHASE_DOWNLOAD, error);
 }
 
-/* Whether to sleep: the frames that are under way beside it keep the bus busy should the thread wake up late. */
+/* Whether a thread that waits for this frame may sleep: the other frames keep the bus busy even if it wakes up late. */
 static bool
-is_long (const ConvolveDevice *device, const Frame *frame)
+may_sleep (const ConvolveDevice *device, const Frame *frame)
 {
   size_t others = 0;
 
@@ -270,7 +270,7 @@ convolve_device_end (ConvolveDevice *device, ConvolveError *error)
   device->frame = NULL;
   if (status != CONVOLVE_OK || !frame)
     return status;
-  frame->sleeps = is_long (device, frame);
+  frame->sleeps = may_sleep (device, frame);
   for (int i = 0; i < N_PHASES && code == cudaSuccess; i++) {
     if (frame->used[i] && frame->timed)
       code = cudaEventRecord (frame->ends[i], device->streams[i]);
