@@ -71,8 +71,8 @@ convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const Convo
 }
 
 /*
- * The runtime loads the code of all kernels once. Where it could not load a file's, launches of these kernels fail with an
- * error that speaks of an argument or of the kernel, until the process ends.
+ * The runtime loads the code of all kernels once. Where it could not load a file's, or find a kernel in it, launches fail
+ * until the process ends, with an error that speaks of an argument, of the kernel or of memory.
  */
 static ConvolveStatus
 fail_to_launch (ConvolveDevice *device, const void *kernel, cudaError_t code, const char *name, ConvolveError *error)
@@ -82,7 +82,7 @@ fail_to_launch (ConvolveDevice *device, const void *kernel, cudaError_t code, co
 
   cudaGetLastError ();
   snprintf (what, sizeof (what), "%s%s", name,
-      code == cudaErrorMemoryAllocation || cudaFuncGetAttributes (&attributes, kernel) == cudaSuccess
+      cudaFuncGetAttributes (&attributes, kernel) == cudaSuccess
           ? ""
           : ": its code is not loaded, which lasts until the process is started again");
   return convolve_device_fail (device, code, what, error);
