@@ -7,6 +7,7 @@
 #include "auto.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/fft.h"
 #include "cuda/tensor.h"
@@ -404,23 +405,66 @@ static const struct
   { &convolve_variant_global, NULL, "none: it does every mask" },
 };
 
-void
-convolve_auto_choose (ConvolvePlan *plan)
+static Choice
+begin_choice (const ConvolvePlan *plan)
 {
   const ConvolveTaps *taps = &plan->taps;
-  Choice choice = {
+
+  return (Choice){
     .plan = plan,
     .extent = extent_of (plan),
     .side = taps->width > taps->height ? taps->width : taps->height,
   };
+}
 
-  plan->variant = &convolve_variant_cpu;
-  for (size_t i = 0; plan->device && i < sizeof (rules) / sizeof (rules[0]); i++)
-    if ((!rules[i].profitable || rules[i].profitable (&choice)) && accepts (&choice, rules[i].variant)) {
-      plan->variant = rules[i].variant;
-      plan->prepared = take_found (&choice, rules[i].variant);
-      break;
-    }
+static void
+end_choice (Choice *choice)
+{
   for (int i = 0; i < N_VARIANTS; i++)
-    free (choice.answers[i].found);
+    free (choice->answers[i].found);
+}
+
+/* The variant of the first rule that fits, other than `without`. NULL where none does. */
+static const ConvolveVariant *
+choose (Choice *choice, const ConvolveVariant *without)
+{
+  for (size_t i = 0; i < sizeof (rules) / sizeof (rules[0]); i++)
+    if (rules[i].variant != without && (!rules[i].profitable || rules[i].profitable (choice))
+        && accepts (choice, rules[i].variant))
+      return rules[i].variant;
+  return NULL;
+}
+
+void
+convolve_auto_choose (ConvolvePlan *plan)
+{
+  Choice choice = begin_choice (plan);
+  const ConvolveVariant *variant = plan->device ? choose (&choice, NULL) : NULL;
+
+  plan->variant = variant ? variant : &convolve_variant_cpu;
+  if (variant)
+    plan->prepared = take_found (&choice, variant);
+  end_choice (&choice);
+}
+
+int
+convolve_auto_candidates (const ConvolvePlan *plan, const char *names[], int most)
+{
+  Choice choice = begin_choice (plan);
+  int count = 0;
+
+  names[count++] = plan->variant->name;
+  for (int i = 0; i <= 2 * LARGE + 1; i++) {
+    const ConvolveVariant *variant;
+    bool taken = false;
+
+    choice.extent = (Extent) (i % (LARGE + 1));
+    variant = choose (&choice, i <= LARGE ? NULL : plan->variant);
+    for (int k = 0; k < count; k++)
+      taken = taken || !variant || strcmp (names[k], variant->name) == 0;
+    if (!taken && count < most)
+      names[count++] = variant->name;
+  }
+  end_choice (&choice);
+  return count;
 }

@@ -11,4 +11,10 @@
  */
 void convolve_auto_choose (ConvolvePlan *plan);
 
+/*
+ * The names of up to `most` variants among which the fastest one is, for a plan that auto chose a variant of a device for: this one
+ * first, then what the rules choose for planes of other sizes, and what they choose without the first. Returns how many.
+ */
+int convolve_auto_candidates (const ConvolvePlan *plan, const char *names[], int most);
+
 #endif

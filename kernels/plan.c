@@ -7,6 +7,8 @@
 #include "auto.h"
 #include "common/sets.h"
 #include "convolve_pool.h"
+#include "measure.h"
+#include "trial.h"
 
 bool
 convolve_mask_init (ConvolveMask *mask, int width, int height)
@@ -100,6 +102,9 @@ convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, 
     convolve_plan_unref (plan);
     return NULL;
   }
+  if (strcmp (variant, "auto") == 0 && plan->device && !convolve_plan_is_free (plan)
+      && convolve_measure_is_wanted (convolve_device_name (plan->device)))
+    return convolve_trial_best (plan, pixel, boundary, mask);
   return plan;
 }
 

@@ -255,6 +255,7 @@ size_t convolve_device_shared_limit (const ConvolveDevice *device);
 
 /* How many the device has. */
 int convolve_device_multiprocessors (const ConvolveDevice *device);
+size_t convolve_device_cache_bytes (const ConvolveDevice *device); /* of the level 2 cache */
 
 /* The compute capability as one number: 90 for 9.0. */
 int convolve_device_capability (const ConvolveDevice *device);

@@ -110,6 +110,7 @@ open_device (ConvolveDevice *device, ConvolveError *error)
     return convolve_device_fail (device, code, "cannot open the CUDA device", error);
   device->shared_limit = shared;
   device->multiprocessors = properties.multiProcessorCount;
+  device->cache_bytes = properties.l2CacheSize;
   device->capability = 10 * properties.major + properties.minor;
   device->overlaps = properties.major >= 9;
   /* The ratio stays 0 where the driver does not know it. */
@@ -233,6 +234,12 @@ size_t
 convolve_device_shared_limit (const ConvolveDevice *device)
 {
   return device->shared_limit;
+}
+
+size_t
+convolve_device_cache_bytes (const ConvolveDevice *device)
+{
+  return device->cache_bytes;
 }
 
 int

@@ -48,11 +48,12 @@ struct ConvolveDevice
   char name[320];
   size_t shared_limit; /* bytes of shared memory that a block may take */
   int multiprocessors;
-  int capability;   /* 90 for compute capability 9.0 */
-  int double_ratio; /* float products in the time of one double product; 0: unknown */
-  bool overlaps;    /* a launch may overlap the launch before: see convolve_wait () */
-  bool independent; /* see convolve_device_independent () */
-  bool beside;      /* the next launch may run beside the launch before: see ConvolveOrder */
+  size_t cache_bytes; /* of the level 2 cache */
+  int capability;     /* 90 for compute capability 9.0 */
+  int double_ratio;   /* float products in the time of one double product; 0: unknown */
+  bool overlaps;      /* a launch may overlap the launch before: see convolve_wait () */
+  bool independent;   /* see convolve_device_independent () */
+  bool beside;        /* the next launch may run beside the launch before: see ConvolveOrder */
   cudaStream_t streams[N_PHASES];
   cudaStream_t wakes;             /* has the events that wake threads */
   bool lent;                      /* the stream of the kernels is the caller's */

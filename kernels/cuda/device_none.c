@@ -74,6 +74,12 @@ convolve_device_shared_limit (const ConvolveDevice *device)
   return 0;
 }
 
+size_t
+convolve_device_cache_bytes (const ConvolveDevice *device)
+{
+  return 0;
+}
+
 int
 convolve_device_multiprocessors (const ConvolveDevice *device)
 {

@@ -513,7 +513,7 @@ GST_START_TEST (test_device_path)
       frame_check (&run.info, in, out, &expected, "over the device");
       g_object_get (run.element, "stats", &stats, NULL);
       fail_unless_equals_string (gst_structure_get_string (stats, "backend"), "cuda");
-      fail_unless_equals_string (gst_structure_get_string (stats, "device"), "fake device");
+      fail_unless_equals_string (gst_structure_get_string (stats, "device"), "fake device for an H200");
       fail_unless_equals_string (gst_structure_get_string (stats, "variant"), "constant");
       fail_unless (gst_structure_get_uint64 (stats, "upload-time", &time) && time == 1000);
       fail_unless (gst_structure_get_uint64 (stats, "kernel-time", &time) && time == 2000);

@@ -20,6 +20,7 @@
 #include "kernels/check_fft.h"
 #include "kernels/check_fixed.h"
 #include "kernels/check_integer_tail.h"
+#include "kernels/check_measure.h"
 #include "kernels/check_pool.h"
 #include "kernels/check_products.h"
 #include "kernels/check_sets.h"
@@ -300,6 +301,7 @@ run_named (const Options *options)
   RUN ("cpu-steps", check_cpu_steps (seed, 300, stdout));
   RUN ("cpu-bright-boxes", check_cpu_bright_boxes (seed, stdout));
   RUN ("cpu-fft-bound", check_cpu_fft_bound (stdout));
+  RUN ("measure", check_measure (seed, stdout));
   RUN ("products", check_products (seed, 400, stdout));
   RUN ("border-products", check_border_products (seed, 400, stdout));
   RUN ("sets-accepted", check_sets_accepted (stdout));

@@ -255,7 +255,13 @@ convolve_device_id (const ConvolveDevice *device)
 const char *
 convolve_device_name (const ConvolveDevice *device)
 {
-  return "fake device";
+  return "fake device for an H200";
+}
+
+size_t
+convolve_device_cache_bytes (const ConvolveDevice *device)
+{
+  return 1 << 20;
 }
 
 int
