@@ -207,6 +207,8 @@ direct (Choice *choice)
 {
   if (choice->extent == SMALL && is_deep (choice))
     return is_before_tensor (choice, 7);
+  if (!is_deep (choice) && choice->plan->pixel.samples == 4)
+    return is_before_tensor (choice, 3);
   return is_before_tensor (choice, choice->extent == SMALL && is_single_byte (choice) ? 3 : 5);
 }
 
