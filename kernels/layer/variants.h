@@ -7,6 +7,7 @@
 
 #define CONVOLVE_LAYER_VARIANTS(ROW) \
   ROW (blocked) \
+  ROW (wgmma) \
   ROW (gemm) \
   ROW (winograd) \
   ROW (fft) \

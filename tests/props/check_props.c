@@ -175,7 +175,7 @@ GST_START_TEST (numbers_of_variants)
 {
   static const gchar *const released[] = { "auto", "box", "tensor-fused", "tensor-separable", "packed-separable",
     "fused", "fused-tiled", "packed", "direct", "tensor", "fft", "separable", "tiled", "constant", "tiled-cached",
-    "tiled-input", "global", "cpu", "cpu-reference", "blocked", "gemm", "winograd", "shared" };
+    "tiled-input", "global", "cpu", "cpu-reference", "blocked", "gemm", "winograd", "shared", "wgmma" };
   GEnumClass *values = g_type_class_ref (CONVOLVE_TYPE_VARIANT);
 
   for (guint i = 0; i < G_N_ELEMENTS (released); i++) {

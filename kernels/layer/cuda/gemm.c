@@ -216,23 +216,6 @@ term_of (float weight, int term)
 }
 
 /*
- * Sets the exponent of the scale of each filter's weights, and writes behind the biases what the sums of the filter are
- * multiplied by in the end. The exponent is limited so that the scale's inverse is a normal float32.
- */
-static void
-scale_filters (const ConvolveLayer *layer, int *exponents, float *bias)
-{
-  const int common = convolve_layer_gemm_is_split (layer) ? CONVOLVE_LAYER_GEMM_COMMON_EXPONENT : 0;
-
-  for (int k = 0; k < layer->filters; k++) {
-    exponents[k] = CONVOLVE_LAYER_GEMM_LARGEST_EXPONENT - convolve_layer_exponent (layer, k);
-    exponents[k] = exponents[k] < 126 ? exponents[k] : 126;
-    bias[k] = layer->bias[k];
-    bias[layer->filters + k] = ldexpf (1, common - exponents[k]);
-  }
-}
-
-/*
  * Packs the weights as lanes load them: for each group of filters and each slice, the mma tiles of 16 filters; for each
  * of these, one vector for each term and lane. The words of a vector are a.x to a.w in mma.cuh. For example word 1 of
  * lane 6 has the weights of filter 9 for products 4 and 5.
@@ -285,7 +268,8 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   ConvolveStatus status;
 
   if (packed && bias && exponents) {
-    scale_filters (layer, exponents, bias);
+    convolve_layer_scale_filters (layer, convolve_layer_gemm_is_split (layer) ? CONVOLVE_LAYER_GEMM_COMMON_EXPONENT : 0,
+        exponents, bias);
     pack_weights (layer, &geometry, exponents, packed);
     /* The kernel reads these words as integers. */
     for (size_t n = 0; n < pairs; n++) {

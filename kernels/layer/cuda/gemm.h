@@ -55,7 +55,7 @@ extern "C"
  * are added to those of the layer, the samples' scale and 2^15 are taken out, so that the sums stay in the range of
  * float32. The epilogue takes out what is left of the weights' scale.
  */
-#define CONVOLVE_LAYER_GEMM_LARGEST_EXPONENT 14
+#define CONVOLVE_LAYER_GEMM_LARGEST_EXPONENT CONVOLVE_LAYER_LARGEST_EXPONENT
 #define CONVOLVE_LAYER_GEMM_COMMON_EXPONENT 15
 
 #define CONVOLVE_LAYER_GEMM_SHAPES 3

@@ -34,7 +34,11 @@ struct ConvolveLayerView
   /* What one variant needs besides. A field begins with the name of its variant, and other variants leave it 0. */
   int gemm_slices; /* as in ConvolveLayerGemmPart */
   bool gemm_row_pairs;
-  int fft_tiles;                    /* tiles of the launch, in all rows */
+  ConvolveLayerWgmmaPart wgmma;
+  int wgmma_tiles, wgmma_image_tiles; /* of all images, and of one */
+  bool wgmma_aligned_in;              /* pieces can be loaded at once */
+  bool wgmma_aligned_out;             /* four outputs from a column that 4 divides can be stored at once */
+  int fft_tiles;                      /* tiles of the launch, in all rows */
   uint8_t *blocked_pixels;          /* the first packed pixel of four bytes; NULL: each channel is written by itself */
   uint32_t blocked_filling;         /* the bytes of a packed pixel that no filter writes; its other bytes are 0 */
   void *fft_spectra, *fft_products; /* transforms of the input's tiles, and of the output's tiles */

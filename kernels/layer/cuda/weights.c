@@ -66,6 +66,17 @@ convolve_layer_exponent (const ConvolveLayer *layer, int k)
   return largest > 0 ? exponent - 1 : INT_MIN / 2;
 }
 
+void
+convolve_layer_scale_filters (const ConvolveLayer *layer, int common, int *exponents, float *bias)
+{
+  for (int k = 0; k < layer->filters; k++) {
+    exponents[k] = CONVOLVE_LAYER_LARGEST_EXPONENT - convolve_layer_exponent (layer, k);
+    exponents[k] = exponents[k] < 126 ? exponents[k] : 126;
+    bias[k] = layer->bias[k];
+    bias[layer->filters + k] = ldexpf (1, common - exponents[k]);
+  }
+}
+
 bool
 convolve_layer_cut (const ConvolveLayer *layer, int conv_width, int conv_height, ConvolveLayerTiles *tiles)
 {

@@ -36,14 +36,32 @@ typedef struct
   bool row_pairs; /* true: a pair is two neighbours in a row of one channel; false: the same place in two channels */
 } ConvolveLayerGemmPart;
 
+/*
+ * What only wgmma needs (wgmma.h). Patches consist of cells of 16 bytes, and a thread writes those of a piece, which is two
+ * or four columns of a row: in row y and for piece x cell n is at y * row_cells + x * piece_cells + cell[n].
+ */
+typedef struct
+{
+  int steps; /* of a chunk: one step is the part of the reduction that one tensor core instruction does, two cells */
+  int piece; /* columns */
+  int piece_cells;
+  int cell[4];   /* -1: no output needs a column at this place */
+  int row_cells; /* from a row of cells to the next one */
+  int pixels;    /* of a cell, which has 8 / pixels channels: 1, 2, 4 or 8 */
+  int margin;    /* columns of a patch to the left of the first window, less than a piece, so that pieces are aligned */
+  int buffers;   /* chunks of cells that shared memory holds */
+  bool resident; /* shared memory holds all weights, so that they come once */
+} ConvolveLayerWgmmaPart;
+
 /* What a CUDA variant keeps in plan->prepared: prepare() fills it on the host, load() adds kernels. */
 typedef struct
 {
   float *weights, *bias; /* on the device, in the order that the variant wants */
   ConvolveLayerTiles tiles;
   size_t shared;              /* bytes of dynamic shared memory of a block */
-  const void *kernels[2];     /* of gemm: the first; of blocked: for separate planes, and for packed pixels */
+  const void *kernels[2];     /* of gemm and wgmma: the first; of blocked: for separate planes, and for packed pixels */
   ConvolveLayerGemmPart gemm; /* of gemm */
+  ConvolveLayerWgmmaPart wgmma; /* of wgmma */
   struct
   {
     void *weight_spectra; /* on the device: the transforms of all weights */
@@ -70,6 +88,16 @@ void convolve_layer_device_clear (ConvolveLayerPlan *plan);
  * weights of the filter are 0.
  */
 int convolve_layer_exponent (const ConvolveLayer *layer, int k);
+
+/* Variants on tensor cores scale the weights of each filter such that the largest is 2^14 .. 2^15. */
+#define CONVOLVE_LAYER_LARGEST_EXPONENT 14
+
+/*
+ * Sets the exponents of the scales of all filters' weights, limited so that a scale's inverse is a normal float32. Writes
+ * the biases of the layer to `bias`, and behind them 2^(common - exponent) of each filter: what its sums are multiplied by
+ * in the end.
+ */
+void convolve_layer_scale_filters (const ConvolveLayer *layer, int common, int *exponents, float *bias);
 
 /*
  * Sets the sizes of a tile of conv_width x conv_height outputs before pooling, and of its patch. Returns false where a
