@@ -297,8 +297,11 @@ check_measure (uint64_t seed, FILE *file)
 
   if (!mkdtemp (path))
     return fail (file, "no folder", 0);
-  for (int i = 0; i < 3; i++)
-    values[i] = getenv (names[i]) ? strdup (getenv (names[i])) : NULL;
+  for (int i = 0; i < 3; i++) {
+    const char *value = getenv (names[i]);
+
+    values[i] = value ? strdup (value) : NULL;
+  }
   setenv ("XDG_CACHE_HOME", path, 1);
   failures += check_tables (seed, file) + check_limit (file) + check_threads (file) + check_damaged (file);
   failures += check_no_folder (file) + check_wanted (file) + check_kinds (file);

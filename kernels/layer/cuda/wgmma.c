@@ -142,23 +142,21 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
   const ConvolveLayer *layer = &plan->layer;
   Geometry geometry;
 
-  *reason = "this build has no code for compute capability 9.0";
   if (!BUILT)
-    return false;
-  *reason = "the device's compute capability is not 9.0";
-  if (convolve_device_capability (plan->device) != 90)
-    return false;
-  *reason = "samples are not float16";
-  if (layer->type != CONVOLVE_LAYER_FLOAT16)
-    return false;
-  *reason = "the layer pools";
-  if (layer->pool_width != 1 || layer->pool_height != 1 || layer->pool_stride_x != 1 || layer->pool_stride_y != 1)
-    return false;
-  *reason = "the horizontal stride is above 2";
-  if (layer->stride_x > 2)
-    return false;
-  *reason = CONVOLVE_LAYER_NEEDS_SHARED;
-  return plan_patches (layer, convolve_device_shared_limit (plan->device), &geometry);
+    *reason = "this build has no code for compute capability 9.0";
+  else if (convolve_device_capability (plan->device) != 90)
+    *reason = "the device's compute capability is not 9.0";
+  else if (layer->type != CONVOLVE_LAYER_FLOAT16)
+    *reason = "samples are not float16";
+  else if (layer->pool_width * layer->pool_height > 1 || layer->pool_stride_x * layer->pool_stride_y > 1)
+    *reason = "the layer pools";
+  else if (layer->stride_x > 2)
+    *reason = "the horizontal stride is above 2";
+  else if (!plan_patches (layer, convolve_device_shared_limit (plan->device), &geometry))
+    *reason = CONVOLVE_LAYER_NEEDS_SHARED;
+  else
+    return true;
+  return false;
 }
 
 static int

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/batch.h"
 #include "cpu/cpu.h"
@@ -59,8 +60,10 @@ typedef struct
 struct ConvolveDevice
 {
   int id, stages, frames;
-  bool at_once; /* steps are done when they are enqueued */
-  int failure;  /* CUDA's number of the error of a call, after which no other will work, or 0 */
+  bool at_once;          /* steps are done when they are enqueued */
+  bool timed;            /* between the calls of the timer: runs need no frame, and are done at once */
+  struct timespec start; /* of the timer */
+  int failure;           /* CUDA's number of the error of a call, after which no other will work, or 0 */
   Frame frame[CONVOLVE_MAX_FRAMES], *current;
 };
 
@@ -404,9 +407,9 @@ enqueue (ConvolveDevice *device, const char *name, Step step, ConvolveError *err
 
   if (status != CONVOLVE_OK)
     return status;
-  if (!frame || frame->n_steps == MOST_STEPS)
+  if (device->timed ? step.kind != RUN : !frame || frame->n_steps == MOST_STEPS)
     abort ();
-  if (device->at_once) {
+  if (device->at_once || device->timed) {
     do_step (frame, &step);
   } else {
     frame->steps[frame->n_steps++] = step;
@@ -579,12 +582,18 @@ convolve_device_double_ratio (const ConvolveDevice *device)
 void
 convolve_device_timer_start (ConvolveDevice *device)
 {
+  device->timed = true;
+  clock_gettime (CLOCK_MONOTONIC, &device->start);
 }
 
 double
 convolve_device_timer_stop (ConvolveDevice *device)
 {
-  return 0;
+  struct timespec end;
+
+  device->timed = false;
+  clock_gettime (CLOCK_MONOTONIC, &end);
+  return 1e9 * (double) (end.tv_sec - device->start.tv_sec) + (double) (end.tv_nsec - device->start.tv_nsec);
 }
 
 /* --- batches: done at once, after the steps before them --- */
