@@ -187,7 +187,9 @@ const char *convolve_variant_idea (int index); /* one line for users */
 bool convolve_variant_on_device (int index);
 
 /*
- * Makes the plan for one kind of plane. variant is a name or "auto", which takes the best variant that can do the mask.
+ * Makes the plan for one kind of plane. variant is a name or "auto", which takes the best variant that can do the mask. On a
+ * device that its rules were not made for, "auto" runs some variants on memory of its own to time them, waits for the work
+ * that is enqueued there, and keeps what it found in a file of the user's cache folder (README.md here says more).
  * device is NULL for planes in host memory; otherwise the device must outlive the plan. Other arguments are not kept.
  *
  * Returns NULL on error: INVALID (mask, pixel, boundary or name; a gain sum |t| / |divisor| above 2^20; a number of sets

@@ -18,7 +18,7 @@ enum
 {
   MOST_NS = 10 * 1000 * 1000, /* for one kind of mask */
   MOST_KEPT = 4096,           /* kinds, in the process and in the file */
-  MOST_LINE = 512,
+  MOST_LINE = 640,
   MOST_PATH = 4096
 };
 
@@ -26,7 +26,7 @@ enum
 typedef struct Found
 {
   struct Found *next;
-  char device[320], kind[96], name[32];
+  char device[320], kind[CONVOLVE_MEASURE_KIND], name[32];
 } Found;
 
 static struct
@@ -238,8 +238,9 @@ time_all (const ConvolveMeasurement *measurement)
   return fastest;
 }
 
-int
-convolve_measure_fastest (const ConvolveMeasurement *measurement)
+/* The number of the candidate that was found before, or -1. */
+static int
+find_fastest (const ConvolveMeasurement *measurement)
 {
   int fastest = -1;
 
@@ -250,10 +251,27 @@ convolve_measure_fastest (const ConvolveMeasurement *measurement)
   for (int i = 0; found && i < measurement->count; i++)
     if (strcmp (found->name, measurement->names[i]) == 0)
       fastest = i;
+  pthread_mutex_unlock (&cache.lock);
+  return fastest;
+}
+
+/* One thread at a time times candidates. Others that find theirs do not wait for it. */
+int
+convolve_measure_fastest (const ConvolveMeasurement *measurement)
+{
+  static pthread_mutex_t timing = PTHREAD_MUTEX_INITIALIZER;
+  int fastest = find_fastest (measurement);
+
+  if (fastest >= 0)
+    return fastest;
+  pthread_mutex_lock (&timing);
+  fastest = find_fastest (measurement);
   if (fastest < 0 && (fastest = time_all (measurement)) >= 0) {
+    pthread_mutex_lock (&cache.lock);
     keep (measurement->device, measurement->kind, measurement->names[fastest]);
     write_file (measurement->device, measurement->kind, measurement->names[fastest]);
+    pthread_mutex_unlock (&cache.lock);
   }
-  pthread_mutex_unlock (&cache.lock);
+  pthread_mutex_unlock (&timing);
   return fastest < 0 ? 0 : fastest;
 }

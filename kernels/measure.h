@@ -15,13 +15,14 @@
 #define CONVOLVE_MOST_CANDIDATES 4
 #define CONVOLVE_MEASURE_ROUNDS 4    /* how often each candidate is timed, of which the least time counts */
 #define CONVOLVE_MEASURE_MARGIN 0.96 /* of the first candidate's time: what is slower than that does not replace it */
+#define CONVOLVE_MEASURE_KIND 192    /* bytes of a kind's text */
 #define CONVOLVE_MEASURE_SIDE 31     /* of masks: plans for wider ones take longer than the time there is */
 
 /* What is timed. time () times candidate i once, in nanoseconds; a negative number where it cannot run. */
 typedef struct
 {
   const char *device;                          /* convolve_device_name () */
-  char kind[96];                               /* of mask and pixels: without a comma */
+  char kind[CONVOLVE_MEASURE_KIND];            /* of mask and pixels, without a semicolon */
   int count;                                   /* candidates; the first one is what the rules choose */
   const char *names[CONVOLVE_MOST_CANDIDATES]; /* of their variants */
   double (*time) (void *data, int i);

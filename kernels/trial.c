@@ -2,6 +2,8 @@
 #include "trial.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "auto.h"
 #include "convolve_device.h"
@@ -72,21 +74,15 @@ run_next (Trial *trial, ConvolvePlan *plan)
   return convolve_run (plan, &trial->plane, NULL) == CONVOLVE_OK;
 }
 
-/*
- * The nanoseconds of a launch, the mean of `count` of them; negative where one failed. Planes of one sample mostly are those
- * of frames with several planes, which run at the same time, so that here launches do so in pairs.
- */
+/* The nanoseconds of a launch, the mean of `count` of them; negative where one failed. */
 static double
 time_launches (Trial *trial, ConvolvePlan *plan, int count)
 {
   bool done = true;
 
   convolve_device_timer_start (plan->device);
-  for (int k = 0; k < count && done; k++) {
-    convolve_device_independent (plan->device, trial->pixel.samples == 1 && k % 2 == 0);
+  for (int k = 0; k < count && done; k++)
     done = run_next (trial, plan);
-  }
-  convolve_device_independent (plan->device, false);
   double taken = convolve_device_timer_stop (plan->device);
   return done && taken >= 0 ? taken / count : -1;
 }
@@ -116,8 +112,23 @@ time_candidate (void *data, int i)
     double count = taken > 0 ? ENOUGH_NS / taken : LEAST;
 
     trial->launches[i] = count < LEAST ? LEAST : count > MOST ? MOST : (int) count;
+    if (count <= LEAST)
+      return taken;
   }
   return time_launches (trial, plan, trial->launches[i]);
+}
+
+/* Masks of one kind may have other candidates, for example because of one weight that is too large for a variant. */
+static void
+add_names (ConvolveMeasurement *measurement)
+{
+  char *kind = measurement->kind;
+
+  for (int i = 0; i < measurement->count; i++) {
+    size_t used = strlen (kind);
+
+    snprintf (kind + used, sizeof (measurement->kind) - used, "%s%s", i > 0 ? "," : " by ", measurement->names[i]);
+  }
 }
 
 ConvolvePlan *
@@ -135,6 +146,7 @@ convolve_trial_best (ConvolvePlan *plan, const ConvolvePixel *pixel, ConvolveBou
     return plan;
   measurement.data = &trial;
   convolve_measure_kind (plan, measurement.kind, sizeof (measurement.kind));
+  add_names (&measurement);
   fastest = convolve_measure_fastest (&measurement);
   if (!candidate (&trial, fastest))
     fastest = 0;

@@ -7,8 +7,9 @@
 
 /*
  * The plan, which auto made by its rules, or one for the same pixels, boundary and mask by a variant that is faster on this
- * device; the plan is unreferenced then. It stays as it is where memory is short or no candidate can be timed. All candidates
- * give the same bytes. Waits for the device's enqueued work.
+ * device; the plan is unreferenced then. It stays as it is where memory is short or no candidate can be timed; an error of the
+ * device, which no later call survives, is found by the next one. All candidates give the same bytes. Waits for the device's
+ * enqueued work. What a candidate needed of memory that its device keeps for all plans, stays with the device.
  */
 ConvolvePlan *convolve_trial_best (ConvolvePlan *plan, const ConvolvePixel *pixel, ConvolveBoundary boundary,
     const ConvolveMask *mask);

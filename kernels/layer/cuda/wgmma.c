@@ -6,21 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Whether the kernel has code: its instructions exist for compute capability 9.0 alone. */
-#if defined CONVOLVE_WGMMA
-#define BUILT true
-#else
-#define BUILT false
-#endif
-
 #define FILTERS CONVOLVE_LAYER_WGMMA_FILTERS
 #define SIDE CONVOLVE_LAYER_WGMMA_SIDE
 #define CELL CONVOLVE_LAYER_WGMMA_CELL
 #define CELL_BYTES (CELL * 2)
-#define PIECE_INTS 6        /* that the kernel keeps for a piece */
-#define MAX_PATCH (1 << 14) /* pieces, so that places have 16 bits */
-#define MAX_GROUPS 64       /* of channels, in a chunk */
-#define BLOCK_OWN 1024      /* bytes of shared memory that CUDA takes for each block */
+#define PIECE_INTS 6          /* that the kernel keeps for a piece */
+#define MAX_PATCH (1 << 14)   /* pieces, so that places have 16 bits */
+#define MAX_GROUPS 64         /* of channels, in a chunk */
+#define MAX_WEIGHTS (1 << 28) /* bytes of packed weights: few filters are packed as if they were 64 */
+#define BLOCK_OWN 1024        /* bytes of shared memory that CUDA takes for each block */
 
 /*
  * A block takes at most this much shared memory, or half of a multiprocessor's if that is less. What is left to the level 1
@@ -136,15 +130,21 @@ plan_patches (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
   return true;
 }
 
+static size_t
+packed_bytes (const ConvolveLayer *layer, const Geometry *geometry)
+{
+  size_t groups = (layer->filters + FILTERS - 1) / FILTERS;
+
+  return groups * geometry->tiles.chunks * geometry->part.steps * CONVOLVE_LAYER_WGMMA_STEP_BYTES;
+}
+
 static bool
 accepts (const ConvolveLayerPlan *plan, const char **reason)
 {
   const ConvolveLayer *layer = &plan->layer;
   Geometry geometry;
 
-  if (!BUILT)
-    *reason = "this build has no code for compute capability 9.0";
-  else if (convolve_device_capability (plan->device) != 90)
+  if (convolve_device_capability (plan->device) != 90)
     *reason = "the device's compute capability is not 9.0";
   else if (layer->type != CONVOLVE_LAYER_FLOAT16)
     *reason = "samples are not float16";
@@ -154,6 +154,8 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
     *reason = "the horizontal stride is above 2";
   else if (!plan_patches (layer, convolve_device_shared_limit (plan->device), &geometry))
     *reason = CONVOLVE_LAYER_NEEDS_SHARED;
+  else if (packed_bytes (layer, &geometry) > MAX_WEIGHTS)
+    *reason = "the weights, packed for 64 filters, are larger than 256 MiB";
   else
     return true;
   return false;
@@ -239,14 +241,13 @@ static ConvolveStatus
 prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
-  size_t groups = (layer->filters + FILTERS - 1) / FILTERS;
   Geometry geometry;
 
   if (!plan_patches (layer, convolve_device_shared_limit (plan->device), &geometry))
     return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "wgmma cannot do this layer: %s",
         CONVOLVE_LAYER_NEEDS_SHARED);
   int count = layer->kernel_height * geometry.columns * geometry.tiles.planes, steps = geometry.part.steps;
-  size_t bytes = groups * geometry.tiles.chunks * steps * CONVOLVE_LAYER_WGMMA_STEP_BYTES;
+  size_t bytes = packed_bytes (layer, &geometry);
   size_t bias_words = 2 * (size_t) layer->filters + steps;
   uint16_t *packed = malloc (bytes);
   float *bias = malloc (bias_words * sizeof (float));

@@ -119,6 +119,13 @@ make_cell (const uint32_t (&bits)[CELL / PIXELS][WORDS], int column)
   return make_uint4 (words[0], words[1], words[2], words[3]);
 }
 
+/* In how many pieces side by side the cells of one piece have their samples. */
+static __host__ __device__ constexpr int
+reach_of (int pixels, int piece)
+{
+  return (pixels + piece - 2) / piece + 1;
+}
+
 /* Moves the cells of a piece down by `turn` places: made[i] becomes what made[(i + turn) % PIECE] was. */
 template <int PIECE>
 static __device__ __forceinline__ void
@@ -152,7 +159,7 @@ template <int PIXELS, int PIECE, Source source>
 static __device__ __forceinline__ void
 fill_cells (const ConvolveLayerView &view, const Shared &shared, int image, int chunk, int origin, uint4 *cells)
 {
-  constexpr int reach = (PIXELS + PIECE - 2) / PIECE + 1; /* pieces in which a piece's cells have their samples */
+  constexpr int reach = reach_of (PIXELS, PIECE);
   constexpr int words = reach * PIECE / 2, cell_channels = CELL / PIXELS;
   constexpr int items = PIXELS == 1 ? 8 / PIECE : 1; /* pieces that a thread loads before it stores the first one */
   const ConvolveLayerTiles &tiles = view.tiles;
@@ -210,8 +217,11 @@ fill_cells (const ConvolveLayerView &view, const Shared &shared, int image, int 
   }
 }
 
-/* Finds how the samples of a tile's patch are found, and fills in shared.sources where it is needed. */
-template <int PIECE>
+/*
+ * Finds how the samples of a tile's patch are found, and fills in shared.sources where it is needed. The last piece of a row
+ * is loaded with the pieces behind it that its cells may reach to, which then must lie in the image, too.
+ */
+template <int PIXELS, int PIECE>
 static __device__ __forceinline__ Source
 find_sources (const ConvolveLayerView &view, const Shared &shared, int y0, int x0)
 {
@@ -219,7 +229,9 @@ find_sources (const ConvolveLayerView &view, const Shared &shared, int y0, int x
   int pieces = tiles.patch_height * tiles.pitch;
   bool single = !view.wgmma_aligned_in;
 
-  if (!single && y0 >= 0 && x0 >= 0 && y0 + tiles.patch_height <= view.height && x0 + PIECE * tiles.pitch <= view.width)
+  int columns = PIECE * (tiles.pitch + reach_of (PIXELS, PIECE) - 1);
+
+  if (!single && y0 >= 0 && x0 >= 0 && y0 + tiles.patch_height <= view.height && x0 + columns <= view.width)
     return INSIDE;
   convolve_group_wait<LOADERS, GROUP> (); /* all are done with the tile before */
   for (int n = threadIdx.x % GROUP; n < pieces; n += GROUP) {
@@ -227,7 +239,7 @@ find_sources (const ConvolveLayerView &view, const Shared &shared, int y0, int x
 
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      int expected = i == 0 || at[0] == CONVOLVE_LAYER_ZERO_PADDING ? at[0] : at[0] + 2 * i;
+      int expected = i == 0 ? 0 : at[0] == CONVOLVE_LAYER_ZERO_PADDING ? at[0] : at[0] + 2 * i;
 
       at[i] = i < PIECE ? convolve_layer_offset (view, y, x + i) : 0;
       single |= i == 0 ? at[0] % (2 * PIECE) != 0 : i < PIECE && at[i] != expected;
@@ -248,7 +260,7 @@ load_tiles (const ConvolveLayerView &view, const Shared &shared)
     int y0 = tile.top * view.stride_y - view.pad_top;
     int x0 = tile.left * view.stride_x - view.pad_left - view.wgmma.margin;
     int origin = y0 * (int) view.source.row_stride + x0 * 2;
-    Source source = find_sources<PIECE> (view, shared, y0, x0);
+    Source source = find_sources<PIXELS, PIECE> (view, shared, y0, x0);
 
     for (int chunk = 0; chunk < view.tiles.chunks; chunk++, unit++) {
       int buffer = unit % view.wgmma.buffers;
@@ -452,7 +464,6 @@ template <int PIXELS, int PIECE>
 __global__ void __launch_bounds__ (THREADS, BLOCKS)
     convolve_layer_wgmma (const __grid_constant__ ConvolveLayerView view)
 {
-#if defined __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ float4 convolve_layer_memory[];
   const ConvolveLayerTiles &tiles = view.tiles;
   int pieces = tiles.patch_height * tiles.pitch, channels = tiles.chunks * tiles.planes * CELL;
@@ -499,7 +510,6 @@ __global__ void __launch_bounds__ (THREADS, BLOCKS)
     convolve_give_registers<LOADER_REGISTERS> ();
     load_tiles<PIXELS, PIECE> (view, shared);
   }
-#endif
 }
 
 ConvolveStatus
