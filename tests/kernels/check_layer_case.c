@@ -270,6 +270,20 @@ random_shape (CheckRandom *random, ConvolveLayer *layer)
   layer->filters = random_side (random, check_random_one_in (random, 4) ? 140 : 20);
 }
 
+/* Makes the image end where the windows of a tile of 16 x 16 outputs end, or a few columns further right. */
+static void
+end_with_tile (CheckRandom *random, CheckLayerCase *test)
+{
+  ConvolveLayer *layer = &test->layer;
+  int height = 16 * check_random_range (random, 1, 3), width = 16 * check_random_range (random, 1, 3);
+
+  layer->pad_bottom = layer->pad_right = 0;
+  height = (height - 1) * layer->stride_y + layer->kernel_height - layer->pad_top;
+  width = (width - 1) * layer->stride_x + layer->kernel_width - layer->pad_left + check_random_range (random, 0, 7);
+  test->height = height > 0 ? height : 1;
+  test->width = width > 0 ? width : 1;
+}
+
 /* Chooses the layer and its input's size. Both are halved until the case keeps to the budget. */
 static void
 random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
@@ -309,6 +323,8 @@ random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
       layer->pad_bottom = check_random_range (random, 0, 9);
       layer->pad_left = check_random_range (random, 0, 9);
       layer->pad_right = check_random_range (random, 0, 9);
+      if (check_random_one_in (random, 4))
+        end_with_tile (random, test);
     }
     if ((double) test->height * test->width * layer->filters * layer->channels * layer->kernel_height
             * layer->kernel_width
