@@ -23,14 +23,7 @@
  */
 #define USUAL_SHARED (81 * 1024)
 
-/* The sizes of a patch, of its chunks and of shared memory. */
-typedef struct
-{
-  ConvolveLayerTiles tiles;
-  ConvolveLayerWgmmaPart part;
-  int columns;           /* cells of a window's row */
-  size_t buffer, shared; /* bytes */
-} Geometry;
+typedef ConvolveLayerWgmmaGeometry Geometry;
 
 /* A cell of a window: the taps whose weights it meets, and where it lies behind the window's first cell. */
 typedef struct
@@ -82,12 +75,9 @@ plan_chunks (const ConvolveLayer *layer, bool resident, size_t limit, Geometry *
   return best > 0;
 }
 
-/*
- * Sizes the patch of a tile, the chunks and their buffers. Two blocks fit a multiprocessor if possible, and then all
- * weights lie in shared memory if possible. Returns false where nothing fits `limit` bytes.
- */
-static bool
-plan_patches (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
+/* Two blocks fit a multiprocessor if possible, and then all weights lie in shared memory if possible. */
+bool
+convolve_layer_wgmma_plan (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
 {
   ConvolveLayerTiles *tiles = &geometry->tiles;
   ConvolveLayerWgmmaPart *part = &geometry->part;
@@ -130,8 +120,8 @@ plan_patches (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
   return true;
 }
 
-static size_t
-packed_bytes (const ConvolveLayer *layer, const Geometry *geometry)
+size_t
+convolve_layer_wgmma_bytes (const ConvolveLayer *layer, const Geometry *geometry)
 {
   size_t groups = (layer->filters + FILTERS - 1) / FILTERS;
 
@@ -152,9 +142,9 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
     *reason = "the layer pools";
   else if (layer->stride_x > 2)
     *reason = "the horizontal stride is above 2";
-  else if (!plan_patches (layer, convolve_device_shared_limit (plan->device), &geometry))
+  else if (!convolve_layer_wgmma_plan (layer, convolve_device_shared_limit (plan->device), &geometry))
     *reason = CONVOLVE_LAYER_NEEDS_SHARED;
-  else if (packed_bytes (layer, &geometry) > MAX_WEIGHTS)
+  else if (convolve_layer_wgmma_bytes (layer, &geometry) > MAX_WEIGHTS)
     *reason = "the weights, packed for 64 filters, are larger than 256 MiB";
   else
     return true;
@@ -200,10 +190,6 @@ weight_at (const ConvolveLayer *layer, const Geometry *geometry, int k, int chun
       ->weights[(((size_t) k * layer->channels + c) * layer->kernel_height + cell->row) * layer->kernel_width + column];
 }
 
-/*
- * Packs the weights as the instruction reads them: for each group of filters, chunk and step the two cells, for each of
- * these the filters, for each of these 8 weights. So a piece of 8 filters x 16 bytes has no gaps.
- */
 static void
 pack_weights (const ConvolveLayer *layer, const Geometry *geometry, const Cell *cells, int count, const int *exponents,
     uint16_t *packed)
@@ -221,10 +207,7 @@ pack_weights (const ConvolveLayer *layer, const Geometry *geometry, const Cell *
           }
 }
 
-/*
- * A step's word in the order of the instruction's descriptor of samples: the place of the first cell, and the distance to
- * the second one 16 bits further up, in cells. The last step of an odd number has its first cell twice, with weights of 0.
- */
+/* The last step of an odd number of cells has its first cell twice, with weights of 0. */
 static void
 pack_steps (const Geometry *geometry, const Cell *cells, int count, float *words)
 {
@@ -236,31 +219,41 @@ pack_steps (const Geometry *geometry, const Cell *cells, int count, float *words
   }
 }
 
-/* Weights are packed; behind the biases come the scales of the filters, and behind these the words of the steps. */
+bool
+convolve_layer_wgmma_pack (const ConvolveLayer *layer, const Geometry *geometry, uint16_t *packed, float *bias)
+{
+  int count = layer->kernel_height * geometry->columns * geometry->tiles.planes;
+  int *exponents = malloc (layer->filters * sizeof (int));
+  Cell *cells = malloc (count * sizeof (Cell));
+  bool done = exponents && cells;
+
+  if (done) {
+    convolve_layer_scale_filters (layer, 0, exponents, bias);
+    list_cells (layer, geometry, cells);
+    pack_weights (layer, geometry, cells, count, exponents, packed);
+    pack_steps (geometry, cells, count, bias + 2 * layer->filters);
+  }
+  free (exponents);
+  free (cells);
+  return done;
+}
+
 static ConvolveStatus
 prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
   Geometry geometry;
 
-  if (!plan_patches (layer, convolve_device_shared_limit (plan->device), &geometry))
+  if (!convolve_layer_wgmma_plan (layer, convolve_device_shared_limit (plan->device), &geometry))
     return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "wgmma cannot do this layer: %s",
         CONVOLVE_LAYER_NEEDS_SHARED);
-  int count = layer->kernel_height * geometry.columns * geometry.tiles.planes, steps = geometry.part.steps;
-  size_t bytes = packed_bytes (layer, &geometry);
-  size_t bias_words = 2 * (size_t) layer->filters + steps;
+  size_t bytes = convolve_layer_wgmma_bytes (layer, &geometry);
+  size_t bias_words = 2 * (size_t) layer->filters + geometry.part.steps;
   uint16_t *packed = malloc (bytes);
   float *bias = malloc (bias_words * sizeof (float));
-  int *exponents = malloc (layer->filters * sizeof (int));
-  Cell *cells = malloc (count * sizeof (Cell));
   ConvolveStatus status;
 
-  if (packed && bias && exponents && cells) {
-    convolve_layer_scale_filters (layer, 0, exponents, bias);
-    list_cells (layer, &geometry, cells);
-    pack_weights (layer, &geometry, cells, count, exponents, packed);
-    /* The kernel reads these words as integers. */
-    pack_steps (&geometry, cells, count, bias + 2 * layer->filters);
+  if (packed && bias && convolve_layer_wgmma_pack (layer, &geometry, packed, bias)) {
     status = convolve_layer_put (plan, packed, bytes / sizeof (uint32_t), bias, bias_words, error);
     if (plan->prepared) {
       ConvolveLayerPrepared *prepared = plan->prepared;
@@ -274,8 +267,6 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   }
   free (packed);
   free (bias);
-  free (exponents);
-  free (cells);
   return status;
 }
 

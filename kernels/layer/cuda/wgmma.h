@@ -50,6 +50,30 @@ extern "C"
 #define CONVOLVE_LAYER_WGMMA_RING \
   (CONVOLVE_LAYER_WGMMA_STAGES * CONVOLVE_LAYER_WGMMA_STAGE_STEPS * CONVOLVE_LAYER_WGMMA_STEP_BYTES)
 
+/* The sizes of a patch, of its chunks and of shared memory. */
+typedef struct
+{
+  ConvolveLayerTiles tiles; /* `pitch` counts pieces, `plane` cells, and `planes` groups of channels */
+  ConvolveLayerWgmmaPart part;
+  int columns;           /* cells of a window's row */
+  size_t buffer, shared; /* bytes of a chunk's cells, and of a block's shared memory */
+} ConvolveLayerWgmmaGeometry;
+
+/* Sizes the patch of a tile, the chunks and their buffers. Returns false where nothing fits `limit` bytes. */
+bool convolve_layer_wgmma_plan (const ConvolveLayer *layer, size_t limit, ConvolveLayerWgmmaGeometry *geometry);
+
+/* The bytes of the packed weights. */
+size_t convolve_layer_wgmma_bytes (const ConvolveLayer *layer, const ConvolveLayerWgmmaGeometry *geometry);
+
+/*
+ * Packs the weights as the instruction reads them: for each group of 64 filters, chunk and step the two cells, for each of
+ * these the filters, for each of these 8 weights. `bias` gets the biases, behind them the scales of the filters, and behind
+ * these a word for each step: the place of its first cell, and 16 bits further up the distance to the second one, in cells.
+ * Returns false where there is no memory.
+ */
+bool convolve_layer_wgmma_pack (const ConvolveLayer *layer, const ConvolveLayerWgmmaGeometry *geometry,
+    uint16_t *packed, float *bias);
+
 CONVOLVE_LAYER_DEVICE_FUNCTIONS (wgmma);
 
 #ifdef __cplusplus
