@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* convolve_device.h without the frames: how a device is found and opened, its streams, its memory and its timer. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,6 +47,17 @@ ConvolveExit::~ConvolveExit ()
   cudaGetLastError ();
 }
 
+/* Whether there is a driver, although the runtime learnt no version from it. */
+static bool
+driver_is_there (void)
+{
+  void *driver = dlopen ("libcuda.so.1", RTLD_LAZY);
+
+  if (driver)
+    dlclose (driver);
+  return driver;
+}
+
 /* Fails with the reason why cudaGetDeviceCount () found no device: no GPU, no driver, or a driver that is too old. */
 static ConvolveStatus
 explain_missing (cudaError_t code, ConvolveError *error)
@@ -60,8 +72,12 @@ explain_missing (cudaError_t code, ConvolveError *error)
     return convolve_fail (error, convolve_error_is_lasting (&lasting) ? CONVOLVE_DEVICE_FAILED : CONVOLVE_NO_DEVICE,
         code, "no CUDA device: %s, which lasts until the process is started again", cudaGetErrorString (code));
   }
-  if (cudaDriverGetVersion (&driver) != cudaSuccess || driver == 0)
+  if (cudaDriverGetVersion (&driver) != cudaSuccess || driver == 0) {
+    if (driver_is_there ())
+      return convolve_fail (error, CONVOLVE_NO_DEVICE, code,
+          "no CUDA device: the NVIDIA driver does not answer, which lasts until the process is started again");
     return convolve_fail (error, CONVOLVE_NO_DEVICE, code, "no CUDA device: there is no NVIDIA driver");
+  }
   return convolve_fail (error, CONVOLVE_NO_DEVICE, code,
       "no CUDA device: the NVIDIA driver is for CUDA %d.%d, and "
       "this build needs one for CUDA %d",

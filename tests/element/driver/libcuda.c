@@ -9,7 +9,7 @@
  * says how a driver is that does not work:
  *
  *   init:N       there is no real driver; cuInit() and all other calls answer N, such as 100, no device
- *   version:N    there is no real driver; its version is N, such as 11000
+ *   version:N    there is no real driver; its version is N, such as 11000; with 0 it tells none
  *   unlocked     the real driver, which can page-lock no memory
  *
  * Some calls of the driver never fail here, and are not counted:
@@ -83,9 +83,10 @@ static Slot slots[MOST_SLOTS];
 static unsigned n_slots;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *library;
-static int init_answer, version_answer; /* of a driver that does not work, or 0 */
-static bool unlocked;                   /* memory cannot be page-locked */
-static __thread bool paused;            /* calls of this thread are not the element's */
+static int init_answer;            /* of a driver that does not work, or 0 */
+static int version_answer = 13000; /* 0: the driver tells none */
+static bool unlocked;              /* memory cannot be page-locked */
+static __thread bool paused;       /* calls of this thread are not the element's */
 
 static struct
 {
@@ -311,8 +312,8 @@ cuDriverGetVersion (int *version)
   open_once ();
   if (library)
     return ((int (*) (int *)) exported ("cuDriverGetVersion")) (version);
-  *version = version_answer ? version_answer : 13000;
-  return 0;
+  *version = version_answer;
+  return version_answer ? 0 : OUT_OF_MEMORY;
 }
 
 /* The tables are private functions between runtime and driver, of unknown length: they are passed on untouched. */
