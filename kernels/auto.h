@@ -12,8 +12,9 @@
 void convolve_auto_choose (ConvolvePlan *plan);
 
 /*
- * The names of up to `most` variants among which the fastest one is, for a plan that auto chose a variant of a device for: this one
- * first, then what the rules choose for planes of other sizes, and what they choose without the first. Returns how many.
+ * Writes the names of up to `most` variants that are worth timing, for a plan whose variant on a device auto chose.
+ * This variant is the first. Then come what the rules choose for planes of all three sizes, and what they choose for
+ * these sizes if the first variant is left out. Returns how many names there are; each is there once.
  */
 int convolve_auto_candidates (const ConvolvePlan *plan, const char *names[], int most);
 

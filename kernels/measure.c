@@ -37,7 +37,11 @@ static struct
   bool read; /* the file was read */
 } cache = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* The devices whose figures the rules were read from. */
+/*
+ * Devices for which the rules are used without timing. The rules were read from the figures of an H200. An H100 uses
+ * them too; no such figures were taken on one. A device is known by these letters in its name, so a GH200 counts as an
+ * H200.
+ */
 static const char *const known[] = { "H100", "H200" };
 
 bool
@@ -209,8 +213,9 @@ now (void)
 }
 
 /*
- * The candidates are timed in turns, so that a clock which rises meanwhile favours none. The first one, which the rules
- * chose, gives way only to one that is faster by more than what a repetition differs by.
+ * The candidates are timed in turns, so that a clock which rises meanwhile favours none. The first one is what the
+ * rules chose. Another candidate is taken only if it is more than 4% faster than the first, because two timings of the
+ * same candidate differ, too.
  */
 static int
 time_all (const ConvolveMeasurement *measurement)

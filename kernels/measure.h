@@ -14,7 +14,7 @@
 
 #define CONVOLVE_MOST_CANDIDATES 4
 #define CONVOLVE_MEASURE_ROUNDS 4    /* how often each candidate is timed, of which the least time counts */
-#define CONVOLVE_MEASURE_MARGIN 0.96 /* of the first candidate's time: what is slower than that does not replace it */
+#define CONVOLVE_MEASURE_MARGIN 0.96 /* another candidate has to take less than this part of the first one's time */
 #define CONVOLVE_MEASURE_KIND 192    /* bytes of a kind's text */
 #define CONVOLVE_MEASURE_SIDE 31     /* of masks: plans for wider ones take longer than the time there is */
 
@@ -36,8 +36,9 @@ bool convolve_measure_is_wanted (const char *device);
 void convolve_measure_kind (const ConvolvePlan *plan, char *kind, size_t size);
 
 /*
- * The number of the fastest candidate: one that was found before for the device and the kind, or the fastest of those
- * that could be timed in 10 ms; at least two are timed. 0 where none could be. Any thread may call this.
+ * The number of the candidate to take: one that was found before for the device and the kind, or the fastest of those
+ * that could be timed in 10 ms. At least two are timed. Another candidate is taken only if it is more than 4% faster
+ * than the first. 0 where none could be timed. Any thread may call this.
  */
 int convolve_measure_fastest (const ConvolveMeasurement *measurement);
 

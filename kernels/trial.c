@@ -36,8 +36,10 @@ candidate (Trial *trial, int i)
 }
 
 /*
- * A plane of about the plan's pixels, as wide as a row of video, and memory for as many pairs of them as the device's cache
- * does not hold: most frames come from memory. Where there is not as much memory, one pair has to do.
+ * Sets a plane of about the plan's pixels, as wide as a row of video, and memory for pairs of such planes, a source and
+ * a destination each. Frames of a film come from memory, but one pair of planes would stay in the device's level 2
+ * cache, 50 MB on an H200. So there are more pairs than that cache holds, and each launch takes the next pair. Where
+ * there is not enough memory for that, one pair has to do.
  */
 static bool
 make_plane (Trial *trial)

@@ -6,10 +6,12 @@
 #include "common/plan.h"
 
 /*
- * The plan, which auto made by its rules, or one for the same pixels, boundary and mask by a variant that is faster on this
- * device; the plan is unreferenced then. It stays as it is where memory is short or no candidate can be timed; an error of the
- * device, which no later call survives, is found by the next one. All candidates give the same bytes. Waits for the device's
- * enqueued work. What a candidate needed of memory that its device keeps for all plans, stays with the device.
+ * Returns the plan, which auto made by its rules, or one for the same pixels, boundary and mask by another variant. The
+ * other variant is taken only if it is more than 4% faster on this device; `plan` is unreferenced then. All candidates
+ * give the same bytes. Waits for the device's enqueued work.
+ *
+ * Where memory is short or no candidate can be timed, `plan` is returned. An error of the device lasts, so the next
+ * call finds it. Memory that the device keeps for all plans, and that a candidate needed, stays with the device.
  */
 ConvolvePlan *convolve_trial_best (ConvolvePlan *plan, const ConvolvePixel *pixel, ConvolveBoundary boundary,
     const ConvolveMask *mask);

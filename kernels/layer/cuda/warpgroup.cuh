@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Instructions of compute capability 9.0 for the kernel of wgmma: products of matrices in shared memory, and copies that
- * the hardware makes while the threads go on.
+ * Instructions of compute capability 9.0 for the kernel of wgmma: products of matrices in shared memory, and copies
+ * that the hardware makes while the threads go on.
  *
  * Programs read and write shared memory in two ways: by the threads' own loads and stores, and by these instructions,
- * which take a way of their own. A fence orders the two.
+ * which take a way of their own. convolve_fence_stores() orders the two.
  */
 #ifndef CONVOLVE_LAYER_CUDA_WARPGROUP_CUH
 #define CONVOLVE_LAYER_CUDA_WARPGROUP_CUH
@@ -20,8 +20,9 @@ convolve_shared_address (const void *at)
 }
 
 /*
- * What tells the instruction where a matrix is, which lies in pieces of 8 x 16 bytes: the address of the first piece, the
- * distance of pieces along the reduction, and that of pieces along the other side. All are multiples of 16 bytes.
+ * Tells the instruction where a matrix is. A matrix consists of core matrices, as NVIDIA calls them: 8 rows of 16
+ * bytes, without gaps. The arguments are the address of the first core matrix, the distance from one core matrix to the
+ * next along the reduction, and that along the other side. All are multiples of 16 bytes.
  */
 __device__ __forceinline__ uint64_t
 convolve_wgmma_matrix (uint32_t address, uint32_t along_reduction, uint32_t across)
@@ -29,7 +30,10 @@ convolve_wgmma_matrix (uint32_t address, uint32_t along_reduction, uint32_t acro
   return (uint64_t) (address >> 4) | (uint64_t) (along_reduction >> 4) << 16 | (uint64_t) (across >> 4) << 32;
 }
 
-/* The sums and the matrices may be used by convolve_wgmma() after this. All 128 threads call it together. */
+/*
+ * convolve_wgmma() may use the registers of the sums after this, which is all that the instruction orders: matrices
+ * that threads stored need convolve_fence_stores(). All 128 threads call this together.
+ */
 __device__ __forceinline__ void
 convolve_wgmma_begin (void)
 {
@@ -79,7 +83,10 @@ convolve_wgmma (float (&sums)[CONVOLVE_WGMMA_SUMS], uint64_t a, uint64_t b, bool
                : "l"(a), "l"(b), "r"((int) add));
 }
 
-/* What the threads have stored is seen by the instructions above after this. */
+/*
+ * After this, products and bulk copies see what the calling thread has stored in shared memory. Every thread that
+ * stored a part of a matrix calls this before it tells the others that its part is there.
+ */
 __device__ __forceinline__ void
 convolve_fence_stores (void)
 {
@@ -125,8 +132,9 @@ convolve_take_registers (void)
 }
 
 /*
- * A counter of arrivals in shared memory. Its phase 0 ends with the `arrivals`-th one, or with the last byte of the copies
- * that it was told of; then phase 1 begins. One thread makes it.
+ * Makes a counter of phases in shared memory. A phase ends when there were `arrivals` arrivals and all bytes are there
+ * of the copies that were announced in this phase. Then the next phase begins. The first phase is phase 0. One thread
+ * calls this.
  */
 __device__ __forceinline__ void
 convolve_phases_init (uint64_t *phases, int arrivals)
@@ -154,7 +162,11 @@ convolve_copy_bulk (void *to, const void *from, uint32_t bytes, uint64_t *phases
                : "memory");
 }
 
-/* Waits for the end of a phase, of which only the last bit of its number is looked at. Of phase -1 it finds the end. */
+/*
+ * Waits for the end of a phase. Only the last bit of its number is looked at, so the caller may be at most one phase
+ * behind: `phase` is the one that is going on, or the one before. A wait for phase -1, before the first phase has
+ * ended, returns at once.
+ */
 __device__ __forceinline__ void
 convolve_phase_wait (uint64_t *phases, uint32_t phase)
 {

@@ -10,16 +10,17 @@
 #define SIDE CONVOLVE_LAYER_WGMMA_SIDE
 #define CELL CONVOLVE_LAYER_WGMMA_CELL
 #define CELL_BYTES (CELL * 2)
-#define PIECE_INTS 6          /* that the kernel keeps for a piece */
+#define PIECE_INTS 6          /* that the kernel keeps for a piece, which is two or four columns of a patch's row */
 #define MAX_PATCH (1 << 14)   /* pieces, so that places have 16 bits */
 #define MAX_GROUPS 64         /* of channels, in a chunk */
 #define MAX_WEIGHTS (1 << 28) /* bytes of packed weights: few filters are packed as if they were 64 */
 #define BLOCK_OWN 1024        /* bytes of shared memory that CUDA takes for each block */
 
 /*
- * A block takes at most this much shared memory, or half of a multiprocessor's if that is less. What is left to the level 1
- * cache holds the lines that are under way, one for each row of a patch and channel: with 113 KiB a block, 3x3 filters over 64
- * channels take 483 us in place of 393 (tests/results/h200-layer.md).
+ * The usual limit of a block's shared memory, or half of what a block may have if that is less. The rest is left to the
+ * level 1 cache, which holds the lines that are under way, one for each row of a patch and channel: with 113 KiB a
+ * block, 3x3 filters over 64 channels take 483 us instead of 394 (tests/results/h200-layer.md). 1x1 kernels always get
+ * the half. A layer that needs more than this usual amount gets up to all that a block may have.
  */
 #define USUAL_SHARED (81 * 1024)
 
@@ -75,7 +76,10 @@ plan_chunks (const ConvolveLayer *layer, bool resident, size_t limit, Geometry *
   return best > 0;
 }
 
-/* Two blocks fit a multiprocessor if possible, and then all weights lie in shared memory if possible. */
+/*
+ * Takes the first of three ways that fits: all weights in the usual amount of shared memory; the ring of weights in the
+ * usual amount; the ring in all that a block may have. Two blocks fit a multiprocessor with the usual amount.
+ */
 bool
 convolve_layer_wgmma_plan (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
 {

@@ -218,8 +218,9 @@ fill_cells (const ConvolveLayerView &view, const Shared &shared, int image, int 
 }
 
 /*
- * Finds how the samples of a tile's patch are found, and fills in shared.sources where it is needed. The last piece of a row
- * is loaded with the pieces behind it that its cells may reach to, which then must lie in the image, too.
+ * Says how the samples of a tile's patch are found, and fills in shared.sources if the answer is not INSIDE. The last
+ * piece of a row is loaded together with the pieces to its right from which its cells may have samples. So the answer
+ * is INSIDE only if these pieces lie in the image, too.
  */
 template <int PIXELS, int PIECE>
 static __device__ __forceinline__ Source
@@ -310,7 +311,7 @@ struct Weights
 static __device__ __forceinline__ uint64_t
 weights_matrix (const uint8_t *weights)
 {
-  constexpr uint32_t piece = 8 * CELL * 2; /* bytes of 8 filters */
+  constexpr uint32_t piece = 8 * CELL * 2; /* bytes of a core matrix, which has a cell of each of 8 filters */
 
   return convolve_wgmma_matrix (convolve_shared_address (weights), STEP_BYTES / 2, piece);
 }
@@ -361,10 +362,13 @@ finish_two (const float *sums, float scale, float bias, __half2 least, uint32_t 
 }
 
 /*
- * Writes the outputs of a tile. Each lane has two neighbours of both halves of a row. Lanes in pairs exchange one of them,
- * so that each has four neighbours: even lanes of the left half, odd lanes of the right one. `whole`: all rows and columns
- * are of the output, and four neighbours can be stored at once. The sums have numbers that are known when this is compiled,
- * so there is no loop, and short code counts: it is fetched as often as it is run.
+ * Writes the outputs of a tile. Each lane has, in every row, two neighbouring outputs of the tile's left half and two
+ * of the right half. Lanes 2n and 2n + 1 each give one of these pairs to the other. Then the even lane has four
+ * neighbours in the left half, and the odd lane four in the right half. `whole`: the output has all rows and columns of
+ * the tile, and four neighbours can be stored at once.
+ *
+ * The sums are in registers, whose numbers have to be known when this is compiled, so the loops are unrolled. The code
+ * is kept short, because each of its instructions is fetched every time that it is run.
  */
 template <bool whole>
 static __device__ __forceinline__ void
@@ -534,7 +538,10 @@ convolve_layer_wgmma_load (ConvolveLayerPlan *plan, ConvolveError *error)
   return convolve_allow_shared (plan->device, prepared->kernels[0], prepared->shared, error);
 }
 
-/* Whether `bytes` at every multiple of that in a row of every channel begin at such a multiple in memory, too. */
+/*
+ * Whether a row can be moved in units of `bytes` bytes: its samples are without gaps, and every row of every channel
+ * and image begins at an address that is a multiple of `bytes`. Every unit of the row then has such an address.
+ */
 static bool
 is_aligned (const ConvolveLayerTensor *tensor, int bytes)
 {
@@ -549,8 +556,9 @@ is_aligned (const ConvolveLayerTensor *tensor, int bytes)
 }
 
 /*
- * Without neighbours it does not matter which samples are in a row. Where rows follow each other without a gap, the image is
- * cut into rows as wide as a tile, so that a tile is one piece of memory in every channel.
+ * A 1x1 kernel has no neighbours, so where a row ends does not matter. Where the rows of the image follow each other
+ * without a gap, the image is treated as one of rows that are as wide as a tile. Each tile is then one run of memory in
+ * every channel, instead of a short run for each of its rows.
  */
 static void
 cut_rows (const ConvolveLayer *layer, ConvolveLayerView *view)

@@ -2,13 +2,14 @@
 /*
  * What the host side and the kernel of wgmma agree on.
  *
- * wgmma is an implicit GEMM like gemm, by the instruction wgmma.m64n128k16 of compute capability 9.0: four warps together
- * multiply 64 x 16 weights by 16 x 128 samples, and both lie in shared memory. The instruction is told where they lie by
- * addresses and distances. So the matrix of windows is never made: the same samples in shared memory are read once for
- * each weight that they meet.
+ * wgmma is an implicit GEMM like gemm, by the instruction wgmma.m64n128k16 of compute capability 9.0: four warps
+ * together multiply 64 x 16 weights by 16 x 128 samples, and both lie in shared memory. The instruction is told where
+ * they lie by addresses and distances. So the matrix of windows is never made: the same samples in shared memory are
+ * read once for each weight that they meet.
  *
- * Matrices come in pieces of 8 x 16 bytes, each of 128 bytes without gaps. For samples such a piece is 8 outputs side by
- * side in a row, and 16 bytes, a cell, of each: 8 samples in float16. A cell belongs to a column of the input:
+ * Both consist of core matrices, as NVIDIA calls them: 8 rows of 16 bytes, 128 bytes without gaps. A core matrix of
+ * samples has a row for each of 8 outputs that are side by side. The 16 bytes of a row are a cell: 8 samples in float16.
+ * A cell belongs to a column of the input:
  *
  *     channels    a cell of column x in row y, for group g
  *     above 4     channels 8g .. 8g + 7 of (y, x)
@@ -16,13 +17,13 @@
  *     2           2 channels of (y, x) .. (y, x + 3)
  *     1           (y, x) .. (y, x + 7)
  *
- * So cells of neighbouring columns overlap where there are few channels, and the cells of 8 outputs side by side are always
- * next to each other: that is what the instruction needs. With a horizontal stride of 2 the even and the odd columns are
- * stored apart.
+ * So cells of neighbouring columns overlap where there are few channels, and the cells of 8 outputs side by side are
+ * always next to each other: that is what the instruction needs. With a horizontal stride of 2 the even and the odd
+ * columns are stored apart.
  *
- * The reduction is done in chunks of groups of channels, a chunk in steps, a step in two cells. Example: 3 channels and a
- * 7x7 kernel have 4 cells in a row, for columns 0, 2, 4 and 6; the weights of column 7 and of the fourth channel are 0.
- * The 28 cells of a window make 14 steps.
+ * The reduction is done in chunks of groups of channels, a chunk in steps, a step in two cells. Example: 3 channels and
+ * a 7x7 kernel have 4 cells in a row, for columns 0, 2, 4 and 6; the weights of column 7 and of the fourth channel are
+ * 0. The 28 cells of a window make 14 steps.
  */
 #ifndef CONVOLVE_LAYER_CUDA_WGMMA_H
 #define CONVOLVE_LAYER_CUDA_WGMMA_H
@@ -53,7 +54,7 @@ extern "C"
 /* The sizes of a patch, of its chunks and of shared memory. */
 typedef struct
 {
-  ConvolveLayerTiles tiles; /* `pitch` counts pieces, `plane` cells, and `planes` groups of channels */
+  ConvolveLayerTiles tiles; /* `pitch` counts pieces (part.piece), `plane` cells, and `planes` groups of channels */
   ConvolveLayerWgmmaPart part;
   int columns;           /* cells of a window's row */
   size_t buffer, shared; /* bytes of a chunk's cells, and of a block's shared memory */
