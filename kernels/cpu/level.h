@@ -108,6 +108,25 @@ typedef struct
   ConvolveShortCouple couples[CONVOLVE_MAX_SETS / 2];
 } ConvolveShortSets;
 
+/* Terms of the longest row or column of a product that is folded. */
+#define CONVOLVE_FOLD_TERMS 4
+
+/*
+ * A product whose row is symmetric. A folded row has the sums of the first and the last element under the mask, of the second and
+ * the last but one, and so on, and then the middle element. So it needs half of the taps.
+ */
+typedef struct
+{
+  int width, samples;
+  int n;                                 /* pairs of rows under the mask */
+  ConvolvePair row[CONVOLVE_FOLD_TERMS]; /* taps of the folded row */
+  int32_t row_start;
+  int cut;
+  ConvolvePair upper[CONVOLVE_FOLD_TERMS], lower[CONVOLVE_FOLD_TERMS]; /* taps of the pairs of rows for both outputs */
+  int32_t start;
+  ConvolveShift shift;
+} ConvolveFold;
+
 /* The transforms work on squares of doubles. The padding of rows keeps a column's elements in different cache sets. */
 #define CONVOLVE_CPU_FFT_POINTS 256
 #define CONVOLVE_CPU_FFT_STRIDE (CONVOLVE_CPU_FFT_POINTS + 8)
@@ -175,6 +194,12 @@ typedef struct
       int cut, ConvolvePair *pairs);
   void (*row_sums_apart) (const ConvolveTerms *terms, const uint16_t *const *rows, int samples, int count,
       int32_t start, int cut, ConvolvePair *pairs);
+  /*
+   * The same for a product that is folded: the row sums of two rows of inputs become the newest pairs of the ring, which are the
+   * last of n. Their order within the ring is the level's own. With values, two rows of outputs are made of the ring.
+   */
+  void (*fold_rows) (const ConvolveFold *fold, const uint16_t *const rows[2], int count, ConvolvePair *const *ring,
+      uint16_t *const values[2]);
   /* sums[i] = starts[i] + values[i] * tap, modulo 2^32 */
   void (*add_centre) (const uint16_t *values, int count, int32_t tap, const int32_t *starts, int32_t *sums);
 

@@ -8,6 +8,7 @@
 
 #include "cpu/fourier_tmpl.h"
 #include "cpu/floats_tmpl.h"
+#include "cpu/fold_tmpl.h"
 #include "cpu/pairs_tmpl.h"
 #include "cpu/pixels_tmpl.h"
 #include "cpu/products_tmpl.h"
@@ -33,6 +34,7 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .row_sums_of_neighbours = row_sums_of_neighbours,
   .row_sums_of_pairs = row_sums_of_pairs,
   .row_sums_apart = row_sums_apart,
+  .fold_rows = fold_rows,
   .add_centre = add_centre,
   .slide = slide,
   .slide_edges = slide_edges,

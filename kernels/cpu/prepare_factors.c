@@ -11,6 +11,8 @@
 #define COST_JOINED 2.4   /* of inputs becoming pairs, where neighbours in memory are no pairs */
 #define COST_ROW_TERM 1.4 /* of a term of such pairs */
 #define WIDEST_APART 5    /* taps of a row whose elements become pairs in registers, again for each term */
+#define WIDEST_FOLDED 7   /* columns and rows of a product that is folded */
+#define TALLEST_FOLDED 7
 #define COST_CENTRE 3.0   /* of the centre's own tap */
 #define COST_GROUP 2.0    /* of adding up the sums of a group */
 
@@ -96,11 +98,62 @@ add_products (const ConvolveCpuAnalysis *a, int rank, const ConvolveProduct *pro
   return true;
 }
 
+/*
+ * Whether a product can be folded: two samples of a symmetric row are added in 16 bits, and one start serves all samples of
+ * a pixel.
+ */
+static bool
+can_fold (const ConvolveCpuAnalysis *a, const int *row)
+{
+  const ConvolveCpu *cpu = a->cpu;
+
+  if (a->width > WIDEST_FOLDED || a->height > TALLEST_FOLDED || !cpu->shifts || cpu->centre_tap
+      || cpu->tail.maximum * 2 > CONVOLVE_LARGEST_SHORT)
+    return false;
+  for (int i = 0; i < a->width; i++)
+    if (row[i] != row[a->width - 1 - i])
+      return false;
+  for (int i = 1; i < a->samples; i++)
+    if (cpu->starts[i] != cpu->starts[0])
+      return false;
+  return true;
+}
+
+/* Of what add_products () and the end of the sums left. */
+static void
+fold (const ConvolveCpuAnalysis *a, const ConvolveProduct *product)
+{
+  ConvolveCpu *cpu = a->cpu;
+  ConvolveFold *fold = &cpu->fold;
+
+  *fold = (ConvolveFold){ .width = a->width,
+    .samples = a->samples,
+    .n = (a->height + 1) / 2,
+    .row_start = cpu->row_start[0],
+    .cut = cpu->cut[0],
+    .start = cpu->starts[0],
+    .shift = cpu->shift };
+  for (int t = 0; t < a->width / 4 + 1; t++)
+    fold->row[t] =
+        convolve_pair (product->row[2 * t], 2 * t < a->width / 2 ? product->row[2 * t + 1] : 0);
+  for (int t = 0; t < cpu->terms.count; t++) {
+    const ConvolveTerm *term = &cpu->terms.terms[t];
+
+    fold->upper[term->row] = term->upper;
+    fold->lower[term->row] = term->lower;
+  }
+  cpu->folds = true;
+}
+
 bool
 convolve_cpu_use_factors (const ConvolveCpuAnalysis *a, const ConvolveIntegerFactors *integers)
 {
   convolve_cpu_set_end (a, integers->bits);
-  return add_products (a, 1, &integers->product, &(int){ 0 });
+  if (!add_products (a, 1, &integers->product, &(int){ 0 }))
+    return false;
+  if (can_fold (a, integers->product.row))
+    fold (a, &integers->product);
+  return true;
 }
 
 /* --- products --- */
@@ -185,5 +238,7 @@ convolve_cpu_use_products (const ConvolveCpuAnalysis *a)
   if (!add_products (a, arithmetic->rank, arithmetic->products, middle) || (!narrow && !add_groups (a, middle)))
     return false;
   cpu->cost += COST_GROUP * cpu->wide.n_groups;
+  if (narrow && arithmetic->rank == 1 && can_fold (a, arithmetic->products[0].row))
+    fold (a, &arithmetic->products[0]);
   return true;
 }

@@ -64,6 +64,8 @@ typedef struct ConvolveCpu
   ConvolveTerms rows[CONVOLVE_MAX_RANK]; /* of each product's row */
   int32_t row_start[CONVOLVE_MAX_RANK];  /* with which row sums begin, so that 16 bits with a sign hold what is left */
   int cut[CONVOLVE_MAX_RANK];            /* by which they are shifted down then */
+  bool folds;                            /* the only product is folded, and fold has all of it */
+  ConvolveFold fold;
   int32_t centre_tap;                    /* of the output's own sample, beside all products; mostly 0 */
 
   /* factors in floating point: `rank` columns, then `rank` rows, in one allocation */

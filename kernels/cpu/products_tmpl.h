@@ -88,35 +88,33 @@ row_sums_of_pairs (const ConvolveTerms *terms, const ConvolvePair *const *rows, 
  * Pairs of the elements of two registers of 16 bits: of the low halves of all 128 bits in *low, of the high halves in
  * *high.
  */
+static inline __attribute__ ((always_inline)) void
+join_shorts (Shorts a, Shorts b, Ints *low, Ints *high)
+{
+#if defined(__AVX512BW__)
+  *low = (Ints) _mm512_unpacklo_epi16 ((__m512i) a, (__m512i) b);
+  *high = (Ints) _mm512_unpackhi_epi16 ((__m512i) a, (__m512i) b);
+#elif defined(__AVX2__)
+  *low = (Ints) _mm256_unpacklo_epi16 ((__m256i) a, (__m256i) b);
+  *high = (Ints) _mm256_unpackhi_epi16 ((__m256i) a, (__m256i) b);
+#elif defined(__SSE2__)
+  *low = (Ints) _mm_unpacklo_epi16 ((__m128i) a, (__m128i) b);
+  *high = (Ints) _mm_unpackhi_epi16 ((__m128i) a, (__m128i) b);
+#elif defined(ARM64)
+  *low = (Ints) vzip1q_u16 ((uint16x8_t) a, (uint16x8_t) b);
+  *high = (Ints) vzip2q_u16 ((uint16x8_t) a, (uint16x8_t) b);
+#else
+  for (int i = 0; i < LANES; i++) {
+    (*low)[i] = a[i] | (uint32_t) b[i] << 16;
+    (*high)[i] = a[LANES + i] | (uint32_t) b[LANES + i] << 16;
+  }
+#endif
+}
+
 static inline void
 join (const uint16_t *first, const uint16_t *second, Ints *low, Ints *high)
 {
-#if defined(__AVX512BW__)
-  __m512i a = _mm512_loadu_si512 (first), b = _mm512_loadu_si512 (second);
-
-  *low = (Ints) _mm512_unpacklo_epi16 (a, b);
-  *high = (Ints) _mm512_unpackhi_epi16 (a, b);
-#elif defined(__AVX2__)
-  __m256i a = _mm256_loadu_si256 ((const __m256i *) first), b = _mm256_loadu_si256 ((const __m256i *) second);
-
-  *low = (Ints) _mm256_unpacklo_epi16 (a, b);
-  *high = (Ints) _mm256_unpackhi_epi16 (a, b);
-#elif defined(__SSE2__)
-  __m128i a = _mm_loadu_si128 ((const __m128i *) first), b = _mm_loadu_si128 ((const __m128i *) second);
-
-  *low = (Ints) _mm_unpacklo_epi16 (a, b);
-  *high = (Ints) _mm_unpackhi_epi16 (a, b);
-#elif defined(ARM64)
-  uint16x8_t a = vld1q_u16 (first), b = vld1q_u16 (second);
-
-  *low = (Ints) vzip1q_u16 (a, b);
-  *high = (Ints) vzip2q_u16 (a, b);
-#else
-  for (int i = 0; i < LANES; i++) {
-    (*low)[i] = first[i] | (uint32_t) second[i] << 16;
-    (*high)[i] = first[LANES + i] | (uint32_t) second[LANES + i] << 16;
-  }
-#endif
+  join_shorts (*(const ShortsAt *) first, *(const ShortsAt *) second, low, high);
 }
 
 /* Writes what came from join () in the order of the elements. */

@@ -77,6 +77,24 @@ sum_products (const ConvolveCpuJob *job, int y)
   }
 }
 
+static void
+walk_folded (const ConvolveCpuJob *job)
+{
+  int h = job->plan->taps.height, n = (h + 1) / 2, top = job->y - h / 2;
+
+  for (int i = 1 - n; i < (job->height + 1) / 2; i++) {
+    int y = job->y + 2 * i;
+
+    convolve_cpu_turn (job->pairs, n);
+    for (int k = 0; k < 2; k++)
+      convolve_cpu_load_row (job, top + 2 * (i + n - 1) + k, job->values[k]);
+    job->level->fold_rows (&job->cpu->fold, (const uint16_t *const *) job->values, job->count, job->pairs,
+        i < 0 ? NULL : job->results);
+    for (int k = 0; k < 2 && i >= 0 && y + k < job->y + job->height; k++)
+      convolve_cpu_store_row (job, y + k, job->results[k]);
+  }
+}
+
 /* As convolve_cpu_walk_pairs (), but the pairs are row sums. */
 void
 convolve_cpu_walk_factors (const ConvolveCpuJob *job)
@@ -85,6 +103,10 @@ convolve_cpu_walk_factors (const ConvolveCpuJob *job)
   int n = (job->plan->taps.height + 1) / 2, top = job->y - job->plan->taps.height / 2;
   int side = job->plan->taps.width / 2 * job->samples;
 
+  if (cpu->folds) {
+    walk_folded (job);
+    return;
+  }
   for (int i = 1 - n; i < (job->height + 1) / 2; i++) {
     const int32_t *starts[2] = { job->starts, job->starts };
 
