@@ -7,6 +7,7 @@
 #define ELEMENT_BYTES 2         /* of an element in a pair */
 #define STRIP 2048              /* elements of a job's row, where the mask is small */
 #define LEAST_STRIP 256         /* elements */
+#define FEW_STRIP 512           /* elements of a job's row, where all rows of floats should stay in the nearest cache */
 #define JOBS_PER_THREAD 16      /* so that a thread that is held up does not hold up the others */
 #define LEAST_WORK (1 << 18)    /* terms of a job, about 10 us: waking a thread for less costs more than it saves */
 #define OTHER_WORK 16           /* what else an element costs, in terms */
@@ -15,7 +16,7 @@
 #define CHUNK 128               /* elements that a loop of the widest level makes in one turn */
 #define BANDS_PER_MASK 8 /* heights of the mask in a band of products, whose halo is summed again for each band */
 #define LEAST_JOBS_PER_THREAD 2 /* for which bands are lower than that */
-#define STREAM_BYTES (4 << 20)  /* of a result that would not stay in the caches until its reader comes */
+#define STREAM_BYTES 4000000    /* of a result that would not stay in the caches until its reader comes */
 
 /* The size of equal parts of at most `most`. */
 static int
@@ -51,6 +52,16 @@ choose_strip_of_products (const ConvolvePlan *plan, const ConvolveRect *region)
   return strip < region->width ? strip : region->width;
 }
 
+/* Pixels of a strip of few floats, whose rows of results are whole cache lines but for the last strip's. */
+static int
+choose_strip_of_few (const ConvolvePlan *plan, const ConvolveRect *region)
+{
+  int strip = divide (region->width, FEW_STRIP / plan->pixel.samples);
+
+  strip = (strip + CONVOLVE_CACHE_LINE - 1) / CONVOLVE_CACHE_LINE * CONVOLVE_CACHE_LINE;
+  return strip < region->width ? strip : region->width;
+}
+
 /* Pixels of a strip: as many as the cache has room for in all rows under the mask. */
 static int
 choose_strip (const ConvolvePlan *plan, const ConvolveRect *region)
@@ -62,6 +73,8 @@ choose_strip (const ConvolvePlan *plan, const ConvolveRect *region)
 
   if (cpu->path == CONVOLVE_CPU_FACTORS)
     return choose_strip_of_products (plan, region);
+  if (cpu->few)
+    return choose_strip_of_few (plan, region);
   /* A strip narrower than the mask would load more than it writes. */
   if (elements < mask)
     elements = mask;
@@ -109,6 +122,13 @@ choose_band (const ConvolvePlan *plan, const ConvolveRect *region, int strips, i
   return band < plan->taps.height ? plan->taps.height : band;
 }
 
+bool
+convolve_cpu_can_stream (const ConvolvePixel *pixel)
+{
+  return !pixel->swapped && pixel->shift == 0 && pixel->stride == pixel->samples * convolve_sample_size (pixel->type)
+      && pixel->select == (1u << pixel->samples) - 1;
+}
+
 ConvolveCpuCut
 convolve_cpu_cut (const ConvolvePlan *plan, const ConvolvePlane *plane)
 {
@@ -123,7 +143,6 @@ convolve_cpu_cut (const ConvolvePlan *plan, const ConvolvePlane *plane)
   cut.band = choose_band (plan, region, strips, cut.threads);
   jobs = strips * convolve_cpu_pieces (region->height, cut.band);
   cut.threads = cut.threads < jobs ? cut.threads : jobs;
-  cut.streams = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->stride == pixel->samples
-      && pixel->select == (1u << pixel->samples) - 1 && pixels * pixel->samples >= STREAM_BYTES;
+  cut.streams = convolve_cpu_can_stream (pixel) && pixels * pixel->stride >= STREAM_BYTES;
   return cut;
 }

@@ -7,8 +7,8 @@
 
 /*
  * The region is cut into strips and the strips into bands; the last of each may be smaller. Any cut gives the same
- * bytes, within these limits: with transforms a strip has at most convolve_cpu_fft_columns() pixels, and only a result
- * in which every byte is a selected sample may be streamed.
+ * bytes, within these limits: with transforms a strip has at most convolve_cpu_fft_columns() pixels, and only what
+ * convolve_cpu_can_stream () allows may be streamed.
  */
 typedef struct
 {
@@ -16,6 +16,9 @@ typedef struct
   int threads;     /* that take part, at most */
   bool streams;    /* the result is written past the caches */
 } ConvolveCpuCut;
+
+/* Whether every byte of a result is one of a selected sample, and values are in memory as they are. */
+bool convolve_cpu_can_stream (const ConvolvePixel *pixel);
 
 /* The cut that suits the caches of a core and the number of threads of the plan's pool. */
 ConvolveCpuCut convolve_cpu_cut (const ConvolvePlan *plan, const ConvolvePlane *plane);

@@ -12,6 +12,15 @@ values_to_floats (const uint16_t *restrict values, int count, int center, float 
     row[i] = (float) (values[i] - center);
 }
 
+static void
+words_to_floats (const uint8_t *restrict words, int count, int center, float *restrict row)
+{
+  const Word *from = (const Word *) words;
+
+  for (int i = 0; i < count; i++)
+    row[i] = (float) (from[i] - center);
+}
+
 /* Adds the sums of a block to the totals, and begins the next block. */
 static inline void
 end_block (Floats part[VECTORS], Floats total[VECTORS])
@@ -51,6 +60,96 @@ sum_floats (const float *taps, int width, int height, int samples, int block, co
     for (int v = 0; v < VECTORS; v++)
       *(FloatsAt *) (sums + x + v * LANES) = total[v];
   }
+}
+
+/* --- few taps of one column or one row --- */
+
+/* The sum of up to CONVOLVE_FEW_FLOATS products, in the order of sum_floats (). Calls with constants are unrolled. */
+static inline __attribute__ ((always_inline)) Floats
+sum_few (const float *taps, int n, int block, const float *const *at, int x)
+{
+  Floats total = { 0 };
+
+  for (int first = 0; first < n; first += block) {
+    Floats part = taps[first] * *(const FloatsAt *) (at[first] + x);
+
+    for (int i = first + 1; i < n && i < first + block; i++)
+      part += taps[i] * *(const FloatsAt *) (at[i] + x);
+    total = first == 0 ? part : total + part;
+  }
+  return total;
+}
+
+static inline __attribute__ ((always_inline)) void
+do_sum_few_floats (const float *taps, int n, int block, const float *const *rows, int count, float *restrict sums)
+{
+  for (int x = 0; x < count; x += LANES)
+    *(FloatsAt *) (sums + x) = sum_few (taps, n, block, rows, x);
+}
+
+/* The blocks are those of block_of () in cpu/prepare_floats.c for so many taps. */
+static void
+sum_few_floats (const float *taps, int n, const float *const *rows, int count, float *sums)
+{
+  if (n == 3)
+    do_sum_few_floats (taps, 3, 2, rows, count, sums);
+  else if (n == 5)
+    do_sum_few_floats (taps, 5, 3, rows, count, sums);
+  else
+    do_sum_few_floats (taps, 7, 3, rows, count, sums);
+}
+
+/* Writes two registers of values, truncated and clamped to 0 .. maximum. 32 bits with a sign hold them. */
+static inline __attribute__ ((always_inline)) void
+store_truncated (Floats low, Floats high, int maximum, uint16_t *to)
+{
+#if defined(__AVX512BW__)
+  __m512i words = _mm512_packus_epi32 (_mm512_cvttps_epi32 ((__m512) low), _mm512_cvttps_epi32 ((__m512) high));
+
+  words = _mm512_min_epu16 (words, _mm512_set1_epi16 ((int16_t) maximum));
+  _mm512_storeu_si512 (to, _mm512_permutexvar_epi64 (_mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7), words));
+#elif defined(__AVX2__)
+  __m256i words = _mm256_packus_epi32 (_mm256_cvttps_epi32 ((__m256) low), _mm256_cvttps_epi32 ((__m256) high));
+
+  words = _mm256_min_epu16 (words, _mm256_set1_epi16 ((int16_t) maximum));
+  _mm256_storeu_si256 ((__m256i *) to, _mm256_permute4x64_epi64 (words, 0xd8));
+#elif defined(ARM64)
+  uint16x4_t first = vqmovun_s32 (vcvtq_s32_f32 ((float32x4_t) low));
+  uint16x8_t words = vqmovun_high_s32 (first, vcvtq_s32_f32 ((float32x4_t) high));
+
+  vst1q_u16 (to, vminq_u16 (words, vdupq_n_u16 ((uint16_t) maximum)));
+#else
+  for (int i = 0; i < 2 * LANES; i++) {
+    int32_t value = (int32_t) (i < LANES ? low[i] : high[i - LANES]);
+
+    to[i] = (uint16_t) (value < 0 ? 0 : value < maximum ? value : maximum);
+  }
+#endif
+}
+
+static inline __attribute__ ((always_inline)) void
+do_values_of_few_floats (const float *taps, int n, int block, int samples, const float *row, int count, float scale,
+    float offset, int maximum, uint16_t *restrict values)
+{
+  const float *at[CONVOLVE_FEW_FLOATS];
+
+  for (int i = 0; i < n; i++)
+    at[i] = row + i * samples;
+  for (int x = 0; x < count; x += 2 * LANES)
+    store_truncated (sum_few (taps, n, block, at, x) * scale + offset,
+        sum_few (taps, n, block, at, x + LANES) * scale + offset, maximum, values + x);
+}
+
+static void
+values_of_few_floats (const float *taps, int n, int samples, const float *row, int count, float scale, float offset,
+    int maximum, uint16_t *values)
+{
+  if (n == 3)
+    do_values_of_few_floats (taps, 3, 2, samples, row, count, scale, offset, maximum, values);
+  else if (n == 5)
+    do_values_of_few_floats (taps, 5, 3, samples, row, count, scale, offset, maximum, values);
+  else
+    do_values_of_few_floats (taps, 7, 3, samples, row, count, scale, offset, maximum, values);
 }
 
 static void

@@ -23,14 +23,14 @@ static inline __attribute__ ((always_inline)) Shorts
 pack_joined (Ints low, Ints high, int center, int maximum)
 {
 #if defined(__AVX512BW__)
-  __m512i values = _mm512_adds_epi16 (_mm512_packs_epi32 ((__m512i) low, (__m512i) high),
-      _mm512_set1_epi16 ((int16_t) center));
+  __m512i values =
+      _mm512_adds_epi16 (_mm512_packs_epi32 ((__m512i) low, (__m512i) high), _mm512_set1_epi16 ((int16_t) center));
 
   values = _mm512_max_epi16 (values, _mm512_setzero_si512 ());
   return (Shorts) _mm512_min_epi16 (values, _mm512_set1_epi16 ((int16_t) maximum));
 #elif defined(__AVX2__)
-  __m256i values = _mm256_adds_epi16 (_mm256_packs_epi32 ((__m256i) low, (__m256i) high),
-      _mm256_set1_epi16 ((int16_t) center));
+  __m256i values =
+      _mm256_adds_epi16 (_mm256_packs_epi32 ((__m256i) low, (__m256i) high), _mm256_set1_epi16 ((int16_t) center));
 
   values = _mm256_max_epi16 (values, _mm256_setzero_si256 ());
   return (Shorts) _mm256_min_epi16 (values, _mm256_set1_epi16 ((int16_t) maximum));

@@ -108,6 +108,8 @@ typedef struct
   ConvolveShortCouple couples[CONVOLVE_MAX_SETS / 2];
 } ConvolveShortSets;
 
+#define CONVOLVE_FEW_FLOATS 7 /* taps of the longest column or row that has a loop of its own */
+
 /* Terms of the longest row or column of a product that is folded. */
 #define CONVOLVE_FOLD_TERMS 4
 
@@ -146,8 +148,12 @@ typedef struct
   /* Writes exactly `pixels` pixels. Samples that are not selected are copied from source. */
   void (*store) (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
       uint8_t *destination);
-  /* Writes each value as a byte, with stores that bypass the caches. settle makes these visible to other threads. */
+  /*
+   * Writes each value as a byte, or bytes as they are, with stores that bypass the caches. settle makes these visible to other
+   * threads.
+   */
   void (*stream) (const uint16_t *values, int count, uint8_t *destination);
+  void (*stream_copy) (const uint8_t *from, int count, uint8_t *destination);
   void (*settle) (void);
 
   /* --- sums of pairs --- */
@@ -223,6 +229,8 @@ typedef struct
 
   /* row[i] = values[i] - center */
   void (*values_to_floats) (const uint16_t *values, int count, int center, float *row);
+  /* The same from words in memory, at any address. */
+  void (*words_to_floats) (const uint8_t *words, int count, int center, float *row);
 
   /*
    * Sums of `height` rows of `width` taps, added in the order of the taps. sum_floats starts a new block after every
@@ -235,6 +243,14 @@ typedef struct
       int first, int count, double *sums);
   void (*sum_doubles) (const double *taps, int width, int height, int samples, const double *const *rows, int count,
       double *sums);
+
+  /*
+   * The same sums of one column or one row of n taps, 3, 5 or 7 of them: columns[i] is at its place in each of n rows. The row's
+   * sums become values: times scale, plus the offset, which 32 bits hold, truncated and clamped to 0 .. maximum.
+   */
+  void (*sum_few_floats) (const float *taps, int n, const float *const *rows, int count, float *columns);
+  void (*values_of_few_floats) (const float *taps, int n, int samples, const float *columns, int count, float scale,
+      float offset, int maximum, uint16_t *values);
 
   /* --- combinations of sets --- */
 

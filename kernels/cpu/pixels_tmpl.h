@@ -3,6 +3,8 @@
 #ifndef CONVOLVE_CPU_PIXELS_TMPL_H
 #define CONVOLVE_CPU_PIXELS_TMPL_H
 
+#include <string.h>
+
 #include "common/plan.h"
 #include "cpu/vectors_tmpl.h"
 
@@ -98,6 +100,27 @@ stream (const uint16_t *restrict values, int count, uint8_t *restrict destinatio
   for (; i + 4 * LANES <= count; i += 4 * LANES)
     stream_bytes (values + i, destination + i);
   store_bytes (values + i, count - i, destination + i);
+}
+
+/* Bytes that are as they should be in memory. */
+static void
+stream_copy (const uint8_t *restrict from, int count, uint8_t *restrict destination)
+{
+  int head = (int) (-(uintptr_t) destination % CONVOLVE_CACHE_LINE), i = head < count ? head : count;
+
+  memcpy (destination, from, i);
+  for (; i + 4 * LANES <= count; i += 4 * LANES) {
+#if defined(__AVX512BW__)
+    _mm512_stream_si512 ((__m512i *) (destination + i), _mm512_loadu_si512 (from + i));
+#elif defined(__AVX2__)
+    _mm256_stream_si256 ((__m256i *) (destination + i), _mm256_loadu_si256 ((const __m256i *) (from + i)));
+#elif defined(__SSE2__)
+    _mm_stream_si128 ((__m128i *) (destination + i), _mm_loadu_si128 ((const __m128i *) (from + i)));
+#else
+    memcpy (destination + i, from + i, 4 * LANES);
+#endif
+  }
+  memcpy (destination + i, from + i, count - i);
 }
 
 /* Streaming stores are weakly ordered: a fence makes them visible before what the thread stores next. */

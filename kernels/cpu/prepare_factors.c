@@ -11,8 +11,7 @@
 #define COST_JOINED 2.4   /* of inputs becoming pairs, where neighbours in memory are no pairs */
 #define COST_ROW_TERM 1.4 /* of a term of such pairs */
 #define WIDEST_APART 5    /* taps of a row whose elements become pairs in registers, again for each term */
-#define WIDEST_FOLDED 7   /* columns and rows of a product that is folded */
-#define TALLEST_FOLDED 7
+#define MOST_FOLDED 7     /* columns and rows of a product that is folded */
 #define COST_CENTRE 3.0   /* of the centre's own tap */
 #define COST_GROUP 2.0    /* of adding up the sums of a group */
 
@@ -107,7 +106,7 @@ can_fold (const ConvolveCpuAnalysis *a, const int *row)
 {
   const ConvolveCpu *cpu = a->cpu;
 
-  if (a->width > WIDEST_FOLDED || a->height > TALLEST_FOLDED || !cpu->shifts || cpu->centre_tap
+  if (a->width > MOST_FOLDED || a->height > MOST_FOLDED || !cpu->shifts || cpu->centre_tap
       || cpu->tail.maximum * 2 > CONVOLVE_LARGEST_SHORT)
     return false;
   for (int i = 0; i < a->width; i++)
@@ -134,8 +133,7 @@ fold (const ConvolveCpuAnalysis *a, const ConvolveProduct *product)
     .start = cpu->starts[0],
     .shift = cpu->shift };
   for (int t = 0; t < a->width / 4 + 1; t++)
-    fold->row[t] =
-        convolve_pair (product->row[2 * t], 2 * t < a->width / 2 ? product->row[2 * t + 1] : 0);
+    fold->row[t] = convolve_pair (product->row[2 * t], 2 * t < a->width / 2 ? product->row[2 * t + 1] : 0);
   for (int t = 0; t < cpu->terms.count; t++) {
     const ConvolveTerm *term = &cpu->terms.terms[t];
 

@@ -145,6 +145,27 @@ convolve_cpu_use_floats (const ConvolveCpuAnalysis *a)
   set_float_end (a);
 }
 
+/*
+ * Whether the levels have loops for this column and this row: 3, 5 or 7 taps, and results that fit 32 bits before they are
+ * clamped. Half of that leaves room for all roundings. One offset serves all samples of a pixel.
+ */
+static bool
+is_few (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors)
+{
+  const ConvolveTail *tail = &a->cpu->tail;
+  const int w = a->width, h = a->height;
+  double most = convolve_sum_of_magnitudes (factors->column[0], h) * convolve_sum_of_magnitudes (factors->row[0], w) * 2
+      * a->center * fabs (tail->scale);
+
+  if (factors->rank > 1 || w < 3 || h < 3 || w > CONVOLVE_FEW_FLOATS || h > CONVOLVE_FEW_FLOATS || tail->needs_double
+      || a->combined)
+    return false;
+  for (int i = 1; i < a->samples; i++)
+    if (tail->offset_f[i] != tail->offset_f[0])
+      return false;
+  return most + fabs (tail->offset[0]) <= CONVOLVE_LARGEST_INT / 2;
+}
+
 bool
 convolve_cpu_use_float_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors)
 {
@@ -164,6 +185,7 @@ convolve_cpu_use_float_factors (const ConvolveCpuAnalysis *a, const ConvolveFact
   for (int i = 0; i < rank * w; i++)
     cpu->float_rows[i] = (float) factors->row[i / w][i % w];
   set_float_end (a);
+  cpu->few = is_few (a, factors);
   return true;
 }
 

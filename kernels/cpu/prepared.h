@@ -66,11 +66,12 @@ typedef struct ConvolveCpu
   int cut[CONVOLVE_MAX_RANK];            /* by which they are shifted down then */
   bool folds;                            /* the only product is folded, and fold has all of it */
   ConvolveFold fold;
-  int32_t centre_tap;                    /* of the output's own sample, beside all products; mostly 0 */
+  int32_t centre_tap; /* of the output's own sample, beside all products; mostly 0 */
 
   /* factors in floating point: `rank` columns, then `rank` rows, in one allocation */
   float *float_columns, *float_rows;
   double *double_columns, *double_rows;
+  bool few;                /* one product of few taps, with a tail in float: each row of outputs is made at once */
   int block, column_block; /* products of a block of a float sum: of the mask or the rows, and of the columns */
 
   /* fft */
@@ -112,7 +113,7 @@ convolve_cpu_centre_rows (int height)
 static inline bool
 convolve_cpu_has_batches (const ConvolveCpu *cpu)
 {
-  return cpu->path == CONVOLVE_CPU_FLOAT_FACTORS || cpu->path == CONVOLVE_CPU_DOUBLE_FACTORS;
+  return (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS && !cpu->few) || cpu->path == CONVOLVE_CPU_DOUBLE_FACTORS;
 }
 
 #endif

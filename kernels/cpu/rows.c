@@ -111,6 +111,36 @@ convolve_cpu_load_pairs (const ConvolveCpuJob *job, int y, ConvolvePair *pairs)
   }
 }
 
+/* Packed words without shift and swap become floats without becoming values first. */
+void
+convolve_cpu_load_floats (const ConvolveCpuJob *job, int y, float *row)
+{
+  const ConvolvePixel *pixel = &job->plan->pixel;
+  const int *level = job->plan->outside_level;
+  int n = job->samples, inside = job->last - job->first, center = job->cpu->center;
+  bool plain = pixel->depth == 16 && !pixel->swapped && pixel->stride == n * convolve_sample_size (pixel->type);
+  const uint8_t *line = plain ? find_line (job, y) : NULL;
+
+  if (!line) {
+    convolve_cpu_load_row (job, y, job->values[0]);
+    job->level->values_to_floats (job->values[0], job->input_count, center, row);
+    return;
+  }
+  job->level->words_to_floats (line + (ptrdiff_t) job->first * pixel->stride, inside * n, center, row + job->left * n);
+  for (int i = 0; i < job->n_outside; i++) {
+    float *to = row + (i < job->left ? i : i + inside) * n;
+    int at = job->outside[i];
+
+    if (at < 0)
+      for (int k = 0; k < n; k++)
+        to[k] = (float) (level[k] - center);
+    else if (at >= job->first && at < job->last)
+      memcpy (to, row + (job->left + at - job->first) * n, n * sizeof (*to));
+    else
+      job->level->words_to_floats (line + (ptrdiff_t) at * pixel->stride, n, center, to);
+  }
+}
+
 void
 convolve_cpu_store_row (const ConvolveCpuJob *job, int y, const uint16_t *values)
 {
@@ -121,7 +151,10 @@ convolve_cpu_store_row (const ConvolveCpuJob *job, int y, const uint16_t *values
   uint8_t *to = (uint8_t *) plane->destination + y * plane->destination_stride + first;
 
   if (job->streams) {
-    job->level->stream (values, job->count, to);
+    if (pixel->type == CONVOLVE_SAMPLE_U8)
+      job->level->stream (values, job->count, to);
+    else
+      job->level->stream_copy ((const uint8_t *) values, (int) bytes, to);
     return;
   }
   if (y + PREFETCH_ROWS < job->y + job->height)

@@ -14,6 +14,9 @@ void convolve_cpu_load_row (const ConvolveCpuJob *job, int y, uint16_t *values);
 /* The rows y and y + 1, less the center, as pairs. */
 void convolve_cpu_load_pairs (const ConvolveCpuJob *job, int y, ConvolvePair *pairs);
 
+/* Loads row y as centred values in float. */
+void convolve_cpu_load_floats (const ConvolveCpuJob *job, int y, float *row);
+
 /* Writes row y of the result. */
 void convolve_cpu_store_row (const ConvolveCpuJob *job, int y, const uint16_t *values);
 

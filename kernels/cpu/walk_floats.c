@@ -10,10 +10,7 @@
 static void
 load_floats (const ConvolveCpuJob *job, int y, int n)
 {
-  float *row = convolve_cpu_turn (job->floats, n);
-
-  convolve_cpu_load_row (job, y, job->values[0]);
-  job->level->values_to_floats (job->values[0], job->input_count, job->cpu->center, row);
+  convolve_cpu_load_floats (job, y, convolve_cpu_turn (job->floats, n));
 }
 
 /* Writes row y from the rows of the ring. */
@@ -86,11 +83,34 @@ finish_batch (const ConvolveCpuJob *job, int i, int y)
   }
 }
 
+/* The rows under the mask, the column sums and the values of one row of outputs stay in the L1 cache. */
+static void
+walk_few (const ConvolveCpuJob *job)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int w = job->plan->taps.width, h = job->plan->taps.height, top = job->y - h / 2;
+
+  for (int i = 1 - h; i < job->height; i++) {
+    load_floats (job, top + i + h - 1, h);
+    if (i < 0)
+      continue;
+    job->level->sum_few_floats (cpu->float_columns, h, (const float *const *) job->floats, job->input_count,
+        job->float_columns[0]);
+    job->level->values_of_few_floats (cpu->float_rows, w, job->samples, job->float_columns[0], job->count,
+        cpu->tail.scale_f, cpu->tail.offset_f[0], (int) cpu->tail.maximum, job->results[0]);
+    convolve_cpu_store_row (job, job->y + i, job->results[0]);
+  }
+}
+
 void
 convolve_cpu_walk_float_factors (const ConvolveCpuJob *job)
 {
   int h = job->plan->taps.height, ring = h + job->batch - 1, loaded = job->y - h / 2;
 
+  if (job->cpu->few) {
+    walk_few (job);
+    return;
+  }
   for (int y = job->y; y < job->y + job->height; y += job->batch) {
     int left = job->y + job->height - y, n = left < job->batch ? left : job->batch;
     int end = y - h / 2 + h + n - 1; /* behind the last row under the batch */

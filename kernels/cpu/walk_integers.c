@@ -77,6 +77,7 @@ sum_products (const ConvolveCpuJob *job, int y)
   }
 }
 
+/* Two rows of outputs at a time, of one product that is folded. */
 static void
 walk_folded (const ConvolveCpuJob *job)
 {

@@ -49,8 +49,7 @@ run (const CheckCase *test, int level, int strip, int band, ConvolvePool *pool, 
       cut.strip = cpu->fft && strip > convolve_cpu_fft_columns (cpu->fft) ? convolve_cpu_fft_columns (cpu->fft) : strip;
       cut.band = band;
       cut.threads = convolve_pool_threads (pool);
-      cut.streams = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->stride == pixel->samples
-          && pixel->select == (1u << pixel->samples) - 1;
+      cut.streams = convolve_cpu_can_stream (pixel);
     }
     memcpy (destination, test->destination.bytes, test->destination.size);
     done = convolve_cpu_run_cut (plan, &plane, &cut, NULL) == CONVOLVE_OK;
