@@ -174,7 +174,7 @@ packed_separable (Choice *choice)
   if (is_products (choice) || samples == 3)
     return true;
   if (choice->extent == SMALL)
-    return samples == 2 ? is_before_tensor (choice, 7) : side > 5 && (samples > 2 || is_before_tensor (choice, 5));
+    return side > 5 && (samples > 2 || is_before_tensor (choice, samples == 2 ? 7 : 5));
   return samples == 1 ? side > 3 : samples == 2 || is_before_tensor (choice, 7);
 }
 

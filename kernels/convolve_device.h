@@ -67,11 +67,12 @@ ConvolveStatus convolve_device_use_stream (ConvolveDevice *device, void *stream,
 
 /*
  * Whether the convolve_run()s from now on are independent of each other: none reads or writes what another one writes, such as
- * those of a frame's planes. They may then run at the same time. The first one follows all that was enqueued before. Until the call with
- * false, which is needed after an error too, no batch, layer or copy may be enqueued that reads or writes what one of them
- * writes.
+ * those of a frame's planes. They may then run at the same time, and a run may wait for the next one until both are enqueued as one launch. The
+ * first one follows all that was enqueued before. Until the call with false, which is needed after an error too, no batch, layer or
+ * copy may be enqueued that reads or writes what one of them writes. Errors: DEVICE_FAILED, NO_DEVICE_MEMORY, of a run
+ * that waited.
  */
-void convolve_device_independent (ConvolveDevice *device, bool independent);
+ConvolveStatus convolve_device_independent (ConvolveDevice *device, bool independent, ConvolveError *error);
 
 int convolve_device_id (const ConvolveDevice *device);
 const char *convolve_device_name (const ConvolveDevice *device); /* "NVIDIA H200 (sm_90, driver for CUDA 13.0)" */

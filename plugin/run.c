@@ -252,14 +252,22 @@ count_strips (gdouble bytes, const GstCudaConvolveFrame *in, const GstCudaConvol
 }
 
 /*
- * Whether no call of convolve_run () for the frame needs what another one wrote, or writes near it: planes that are on the
- * device already, each convolved by one group.
+ * Whether no call of convolve_run () for the frame needs what another one wrote, or writes near it, where all planes are on the
+ * device: each is convolved once, by one group.
  */
 static gboolean
 is_independent (const Plane *frame)
 {
-  return frame->in->on_device && frame->out->on_device && gst_cuda_convolve_plans_iterations (frame->plans) == 1
-      && frame->layout->n_groups == frame->layout->n_planes;
+  return gst_cuda_convolve_plans_iterations (frame->plans) == 1 && frame->layout->n_groups == frame->layout->n_planes;
+}
+
+/* Ends what convolve_device_independent () began, after an error, too. status is that of the runs since then. */
+static ConvolveStatus
+end_independent (const Plane *frame, ConvolveStatus status, ConvolveError *error)
+{
+  ConvolveStatus ended = convolve_device_independent (frame->device, FALSE, status == CONVOLVE_OK ? error : NULL);
+
+  return status == CONVOLVE_OK ? ended : status;
 }
 
 static ConvolveStatus
@@ -267,9 +275,9 @@ run_planes (const Plane *frame, gboolean alone, ConvolveError *error)
 {
   gdouble total = count_bytes (frame->windows->planes, frame->layout->n_planes);
   gdouble strip = total / count_strips (total, frame->in, frame->out, alone);
-  ConvolveStatus status = CONVOLVE_OK;
+  gboolean on_device = frame->in->on_device && frame->out->on_device;
+  ConvolveStatus status = convolve_device_independent (frame->device, on_device && is_independent (frame), error);
 
-  convolve_device_independent (frame->device, is_independent (frame));
   for (guint i = 0; i < frame->layout->n_planes && status == CONVOLVE_OK; i++) {
     const GstCudaConvolvePlane *shape = &frame->windows->planes[i];
     Plane plane = *frame;
@@ -277,8 +285,7 @@ run_planes (const Plane *frame, gboolean alone, ConvolveError *error)
     plane.number = i;
     status = run_plane (&plane, ceil ((gdouble) shape->row_bytes * shape->rows / strip), error);
   }
-  convolve_device_independent (frame->device, FALSE);
-  return status;
+  return end_independent (frame, status, error);
 }
 
 /*
@@ -322,6 +329,8 @@ run_block (const Plane *frame, ConvolveError *error)
 
   if (status == CONVOLVE_OK)
     status = convolve_device_upload (frame->device, 0, &up, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_device_independent (frame->device, is_independent (frame), error);
   for (guint i = 0; i < layout->n_groups && status == CONVOLVE_OK; i++) {
     const GstCudaConvolveGroup *group = &layout->groups[i];
     gssize offset = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame->in->video, group->plane) - (guint8 *) up.host;
@@ -331,6 +340,7 @@ run_block (const Plane *frame, ConvolveError *error)
 
     status = run_once (frame->plans, frame->windows, i, &pair, 0, planes[group->plane].rows, error);
   }
+  status = end_independent (frame, status, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_download (frame->device, 0, &down, error);
   return status;

@@ -316,6 +316,8 @@ launch_effects (ConvolveDevice *device, const Loaded *loaded, const size_t *offs
 
   for (size_t i = 0; i < loaded->tables.runs.count && status == CONVOLVE_OK; i++)
     status = convolve_run (runs[i].plan, &runs[i].plane, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_flush (device, error);
   for (int i = TAKE; i < BLEND && status == CONVOLVE_OK; i++)
     status = launch_kernel (device, loaded, batch_kernels[i], offsets, error);
   return status;

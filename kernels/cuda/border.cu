@@ -10,15 +10,18 @@
 #define BORDER_COLUMNS 64 /* blocks side by side where the inner part is empty */
 
 ConvolveStatus
-convolve_border_load (ConvolvePlan *plan, const ConvolveBorderKernel &kernel, const void *mask, ConvolveError *error)
+convolve_border_load (ConvolvePlan *plan, const ConvolveBorderKernel &alone, const ConvolveBorderTwo &two,
+    const void *mask, size_t mask_size, ConvolveError *error)
 {
-  ConvolveBorderKernel *kept =
-      (ConvolveBorderKernel *) convolve_new_loaded (plan, sizeof (ConvolveBorderKernel), error);
+  ConvolveBorderLoaded *loaded =
+      (ConvolveBorderLoaded *) convolve_new_loaded (plan, sizeof (ConvolveBorderLoaded), error);
 
-  if (!kept)
+  if (!loaded)
     return CONVOLVE_NO_MEMORY;
-  *kept = kernel;
-  memcpy (kept->mask, mask, kernel.mask_size);
+  loaded->alone = alone;
+  loaded->two = two;
+  loaded->mask_size = mask_size;
+  memcpy (loaded->mask, mask, mask_size);
   return CONVOLVE_OK;
 }
 
@@ -65,19 +68,63 @@ is_too_large (const ConvolvePlan *plan, const ConvolveRect *region)
   return (int64_t) region->width * region->height * plan->pixel.samples > INT32_MAX && region->height > 1;
 }
 
+/* Divides the plane for one of the plan's kernels. */
+static void
+prepare (const ConvolvePlan *plan, const ConvolvePlane *plane, const ConvolveBorderKernel &kernel,
+    ConvolvePrepared *prepared)
+{
+  const ConvolveBorderLoaded *loaded = (const ConvolveBorderLoaded *) plan->loaded;
+
+  prepared->kernel = kernel.kernel;
+  prepared->grid = {};
+  ConvolveParts parts = convolve_divide (plan, plane, kernel.pixels, CONVOLVE_GROUP, kernel.rows, kernel.warps,
+      kernel.side, &prepared->grid);
+  memcpy (prepared->mask, loaded->mask, loaded->mask_size);
+  memcpy (prepared->mask, &parts, sizeof (parts));
+}
+
+/* The kernel for the plane whose launch is held and this one as the second, or NULL. */
+static const void *
+find_two (const ConvolvePlan *plan)
+{
+  const ConvolveBorderLoaded *loaded = (const ConvolveBorderLoaded *) plan->loaded;
+  const ConvolveDevice *device = plan->device;
+
+  if (plan->pixel.samples == 2 && device->holds)
+    for (const void *first : device->held->kernels)
+      for (const void *second : loaded->two.kernels)
+        if (first && first == second)
+          return first;
+  return NULL;
+}
+
+static bool
+may_be_first (const ConvolvePlan *plan, const ConvolvePlane *plane)
+{
+  const ConvolveBorderLoaded *loaded = (const ConvolveBorderLoaded *) plan->loaded;
+
+  return plan->pixel.samples == 1 && loaded->two.kernels[0] && plan->device->independent
+      && (int64_t) plane->region.width * plane->region.height <= loaded->two.most_pixels;
+}
+
 ConvolveStatus
 convolve_border_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  const ConvolveBorderKernel *kept = (const ConvolveBorderKernel *) plan->loaded;
-  ConvolveGrid grid = {};
-  alignas (16) unsigned char mask[sizeof (kept->mask)];
+  const ConvolveBorderLoaded *loaded = (const ConvolveBorderLoaded *) plan->loaded;
+  const void *kernel = find_two (plan);
+  ConvolvePrepared alone, part;
 
   if (is_too_large (plan, &plane->region))
     return convolve_run_halves (plan, plane, CONVOLVE_ONE_BELOW_THE_OTHER, convolve_border_run, error);
-  ConvolveParts parts =
-      convolve_divide (plan, plane, kept->pixels, CONVOLVE_GROUP, kept->rows, kept->warps, kept->side, &grid);
-
-  memcpy (mask, kept->mask, kept->mask_size);
-  memcpy (mask, &parts, sizeof (parts));
-  return convolve_launch (plan, plane, kept->kernel, grid, mask, error);
+  if (kernel) {
+    prepare (plan, plane, loaded->two.part, &part);
+    if (plan->device->held->first.grid.blocks.y + part.grid.blocks.y <= CONVOLVE_MOST_BLOCKS_DOWN)
+      return convolve_launch_two (plan, plane, kernel, part, error);
+  }
+  prepare (plan, plane, loaded->alone, &alone);
+  if (may_be_first (plan, plane)) {
+    prepare (plan, plane, loaded->two.part, &part);
+    return convolve_hold (plan, plane, alone, part, loaded->two.kernels, error);
+  }
+  return convolve_launch (plan, plane, alone.kernel, alone.grid, alone.mask, error);
 }

@@ -38,6 +38,29 @@ struct ConvolveParts
   ConvolveBoundary boundary;
 };
 
+/* The place of this block among those over its plane, where all blocks of the launch are over one plane. */
+struct ConvolveBlock
+{
+  __device__ __forceinline__ unsigned
+  x (void) const
+  {
+    return blockIdx.x;
+  }
+
+  __device__ __forceinline__ unsigned
+  y (void) const
+  {
+    return blockIdx.y;
+  }
+
+  /* How many blocks are side by side. */
+  __device__ __forceinline__ unsigned
+  columns (void) const
+  {
+    return gridDim.x;
+  }
+};
+
 /* Loads N words from an address that is aligned to 16 bytes where N % 4 == 0, to 8 where N % 2 == 0, otherwise to 4. */
 template <int N>
 static __device__ __forceinline__ void
@@ -486,11 +509,11 @@ convolve_border_group (const ConvolveImage &image, const ConvolveParts &parts, c
  * groups of the rows above and below the inner part are counted first, then those left and right of it. group () does
  * one sample of four pixels from x, y on, or of as many as are left of end.
  */
-template <int S, typename Group>
+template <int S, typename Block, typename Group>
 static __device__ __forceinline__ bool
-convolve_walk_border (const ConvolveImage &image, const ConvolveParts &parts, Group group)
+convolve_walk_border (const ConvolveImage &image, const ConvolveParts &parts, const Block &block, Group group)
 {
-  if (blockIdx.y >= parts.border_rows)
+  if (block.y () >= parts.border_rows)
     return false;
 
   /* Groups in a row above or below the inner part, and left and right of the inner part. */
@@ -501,8 +524,8 @@ convolve_walk_border (const ConvolveImage &image, const ConvolveParts &parts, Gr
   const unsigned threads = blockDim.x * blockDim.y;
   const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
 
-  for (unsigned i = ((blockIdx.y * gridDim.x) + blockIdx.x) * threads + thread; i < count;
-       i += parts.border_rows * gridDim.x * threads) {
+  for (unsigned i = ((block.y () * block.columns ()) + block.x ()) * threads + thread; i < count;
+       i += parts.border_rows * block.columns () * threads) {
     unsigned row, at;
     int x = image.x0, end = image.x1;
 
@@ -522,11 +545,12 @@ convolve_walk_border (const ConvolveImage &image, const ConvolveParts &parts, Gr
 }
 
 /* convolve_walk_border () for one set of taps. */
-template <typename T, int S, int K, bool ABSOLUTE = false>
+template <typename T, int S, int K, bool ABSOLUTE = false, typename Block = ConvolveBlock>
 static __device__ __forceinline__ bool
-convolve_border (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K])
+convolve_border (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K],
+    const Block &block = Block ())
 {
-  return convolve_walk_border<S> (image, parts, [&] (int x, int y, int end, int sample) {
+  return convolve_walk_border<S> (image, parts, block, [&] (int x, int y, int end, int sample) {
     convolve_border_group<T, K, ABSOLUTE> (image, parts, taps, x, y, end, sample);
   });
 }
@@ -548,13 +572,13 @@ convolve_border (const ConvolveImage &image, const ConvolveParts &parts, const f
  */
 
 /* The first output of this thread's tile. */
-template <int W, int R>
+template <int W, int R, typename Block = ConvolveBlock>
 static __device__ __forceinline__ int2
-convolve_tile (const ConvolveParts &parts)
+convolve_tile (const ConvolveParts &parts, const Block &block = Block ())
 {
   const int columns = W * CONVOLVE_GROUP;
-  int x = parts.left + (int) (blockIdx.x * CONVOLVE_LANES + threadIdx.x) * columns;
-  int y = parts.top + (int) ((blockIdx.y - parts.border_rows) * blockDim.y + threadIdx.y) * R;
+  int x = parts.left + (int) (block.x () * CONVOLVE_LANES + threadIdx.x) * columns;
+  int y = parts.top + (int) ((block.y () - parts.border_rows) * blockDim.y + threadIdx.y) * R;
 
   return make_int2 (min (x, parts.right - columns), min (y, parts.bottom - R));
 }
@@ -576,37 +600,52 @@ convolve_load_tile (const ConvolveImage &image, int2 tile, uint32_t (&words)[ROW
   }
 }
 
-/* Of a kernel's second parameter, at most: with the image, parameters up to 4 KB make the cheapest launches. */
-#define CONVOLVE_BORDER_BYTES 3072
-
-/* What load () leaves for convolve_border_run (). */
+/* A kernel over a plane with an inner part and a border, as the host sees it. */
 struct ConvolveBorderKernel
 {
   const void *kernel;
   int pixels, rows; /* of a thread's tile */
   int warps;        /* of a block */
   int side;         /* of the kernel's mask, K */
-  size_t mask_size; /* bytes of mask that are used */
-  alignas (16) unsigned char mask
-      [CONVOLVE_BORDER_BYTES]; /* the kernel's second parameter; its ConvolveParts depend on the plane */
 };
 
-/* Copies the kernel and its mask to plan->loaded. Errors: NO_MEMORY. */
-ConvolveStatus convolve_border_load (ConvolvePlan *plan, const ConvolveBorderKernel &kernel, const void *mask,
-    ConvolveError *error);
+/* The part for this plane of kernels for two planes of a frame, see cuda/two_planes.cuh. */
+struct ConvolveBorderTwo
+{
+  const void *kernels[CONVOLVE_MOST_TWO]; /* or NULL */
+  ConvolveBorderKernel part;              /* the same in all of them */
+  int64_t most_pixels;                    /* of the first plane: larger ones are faster by launches of their own */
+};
 
-/* The same for a kernel with the template parameters K, W and R. Mask is a struct that begins with ConvolveParts. */
+/* What load () leaves for convolve_border_run (). */
+struct ConvolveBorderLoaded
+{
+  ConvolveBorderKernel alone;
+  ConvolveBorderTwo two;
+  size_t mask_size;                                     /* bytes of mask that are used */
+  alignas (16) unsigned char mask[CONVOLVE_SMALL_MASK]; /* the kernels' second parameter, without the ConvolveParts */
+};
+
+/* Copies the kernels and their mask, which begins with ConvolveParts, to plan->loaded. Errors: NO_MEMORY. */
+ConvolveStatus convolve_border_load (ConvolvePlan *plan, const ConvolveBorderKernel &alone,
+    const ConvolveBorderTwo &two, const void *mask, size_t mask_size, ConvolveError *error);
+
+/* The same for a kernel with the template parameters K, W and R, and its struct. */
 template <int K, int W, int R, typename Mask>
 static inline ConvolveStatus
-convolve_border_load (ConvolvePlan *plan, const void *kernel, const Mask &mask, int warps, ConvolveError *error)
+convolve_border_load (ConvolvePlan *plan, const void *kernel, const Mask &mask, int warps, ConvolveError *error,
+    const ConvolveBorderTwo &two = {})
 {
-  static_assert (sizeof (Mask) <= sizeof (ConvolveBorderKernel::mask) && offsetof (Mask, parts) == 0,
+  static_assert (sizeof (Mask) <= CONVOLVE_SMALL_MASK && offsetof (Mask, parts) == 0,
       "convolve_border_run () copies the mask and writes the parts over its beginning");
 
-  return convolve_border_load (plan, { kernel, W * CONVOLVE_GROUP, R, warps, K, sizeof (Mask) }, &mask, error);
+  return convolve_border_load (plan, { kernel, W * CONVOLVE_GROUP, R, warps, K }, two, &mask, sizeof (Mask), error);
 }
 
-/* Divides the plane and launches the loaded kernel. */
+/*
+ * Divides the plane and launches the loaded kernel. Where runs are independent and the plan has a kernel for two planes, the
+ * launch for the first plane waits for the second one, or for any other work.
+ */
 ConvolveStatus convolve_border_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
 /*

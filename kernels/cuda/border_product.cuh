@@ -83,11 +83,12 @@ convolve_border_product_group (const ConvolveImage &image, const ConvolveParts &
 }
 
 /* convolve_walk_border () for a product. */
-template <typename T, int S, int K, bool CLAMPS>
+template <typename T, int S, int K, bool CLAMPS, typename Block = ConvolveBlock>
 static __device__ __forceinline__ bool
-convolve_border_product (const ConvolveImage &image, const ConvolveParts &parts, const ConvolveProductTaps<K> &taps)
+convolve_border_product (const ConvolveImage &image, const ConvolveParts &parts, const ConvolveProductTaps<K> &taps,
+    const Block &block = Block ())
 {
-  return convolve_walk_border<S> (image, parts, [&] (int x, int y, int end, int sample) {
+  return convolve_walk_border<S> (image, parts, block, [&] (int x, int y, int end, int sample) {
     convolve_border_product_group<T, K, CLAMPS> (image, parts, taps, x, y, end, sample);
   });
 }

@@ -224,14 +224,18 @@ convolve_device_free (ConvolveDevice *device)
       if (device->streams[i] && !(i == PHASE_KERNEL && device->lent))
         cudaStreamDestroy (device->streams[i]);
   }
+  free (device->held);
   free (device);
 }
 
-void
-convolve_device_independent (ConvolveDevice *device, bool independent)
+ConvolveStatus
+convolve_device_independent (ConvolveDevice *device, bool independent, ConvolveError *error)
 {
+  ConvolveStatus status = convolve_flush (device, error);
+
   device->independent = independent;
   device->beside = false;
+  return status;
 }
 
 int
@@ -282,6 +286,9 @@ convolve_device_finish (ConvolveDevice *device, ConvolveError *error)
   ConvolveStatus status = ConvolveEntry (device, error).status;
   ConvolveExit exit (device);
   cudaError_t code;
+
+  if (status == CONVOLVE_OK)
+    status = convolve_flush (device, error);
 
   device->frame = NULL;
   for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++)
@@ -341,7 +348,7 @@ convolve_device_copy (ConvolveDevice *device, void *to, const void *from, size_t
   ConvolveStatus status = entry.status;
   cudaError_t code;
 
-  if (status != CONVOLVE_OK)
+  if (status != CONVOLVE_OK || (status = convolve_flush (device, error)) != CONVOLVE_OK)
     return status;
   code = cudaMemcpyAsync (to, from, bytes, kinds[direction], device->streams[PHASE_KERNEL]);
   return code == cudaSuccess ? CONVOLVE_OK
@@ -398,7 +405,7 @@ convolve_device_timer_stop (ConvolveDevice *device)
   float milliseconds = -1e-6f;
   cudaError_t code;
 
-  if (entry.status != CONVOLVE_OK)
+  if (entry.status != CONVOLVE_OK || convolve_flush (device, NULL) != CONVOLVE_OK)
     return -1;
   if ((code = cudaEventRecord (device->timer[1], device->streams[PHASE_KERNEL])) != cudaSuccess
       || (code = cudaEventSynchronize (device->timer[1])) != cudaSuccess

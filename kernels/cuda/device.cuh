@@ -40,6 +40,8 @@ struct Frame
   bool sleeps;   /* a thread that waits for the frame sleeps, and does not look again and again */
 };
 
+struct ConvolveHeld; /* see convolve_hold () */
+
 struct ConvolveDevice
 {
   int id;
@@ -54,6 +56,8 @@ struct ConvolveDevice
   bool overlaps;      /* a launch may overlap the launch before: see convolve_wait () */
   bool independent;   /* see convolve_device_independent () */
   bool beside;        /* the next launch may run beside the launch before: see ConvolveOrder */
+  ConvolveHeld *held; /* room for a launch that waits, or NULL */
+  bool holds;         /* there is one */
   cudaStream_t streams[N_PHASES];
   cudaStream_t wakes;             /* has the events that wake threads */
   bool lent;                      /* the stream of the kernels is the caller's */
@@ -133,12 +137,15 @@ public:
  */
 ConvolveStatus convolve_device_scratch (ConvolveDevice *device, size_t bytes, void **scratch, ConvolveError *error);
 
+/* Enqueues the launch that waits for the next plane, if there is one. Errors: DEVICE_FAILED. */
+ConvolveStatus convolve_flush (ConvolveDevice *device, ConvolveError *error);
+
 /* Creates and destroys the events and stages of the device's frames. */
 cudaError_t convolve_frames_init (ConvolveDevice *device);
 void convolve_frames_clear (ConvolveDevice *device);
 
 /*
- * To be called before work is enqueued on the phase's stream. Lets the stream wait for all work of the phase before, so
+ * To be called before work is enqueued on the phase's stream. Enqueues a launch that waits for the next plane, and lets the stream wait for all work of the phase before, so
  * that kernels follow uploads and downloads follow kernels.
  */
 cudaError_t convolve_frame_enqueue (ConvolveDevice *device, Phase phase);

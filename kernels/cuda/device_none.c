@@ -49,11 +49,10 @@ convolve_device_free (ConvolveDevice *device)
 {
 }
 
-void
-convolve_device_independent (ConvolveDevice *device, bool independent)
+ConvolveStatus
+convolve_device_independent (ConvolveDevice *device, bool independent, ConvolveError *error)
 {
-  (void) device;
-  (void) independent;
+  return no_cuda (error);
 }
 
 int

@@ -176,8 +176,11 @@ convolve_frame_enqueue (ConvolveDevice *device, Phase phase)
 {
   Frame *frame = device->frame;
   Phase before = (Phase) (phase - 1);
+  ConvolveError error = {};
   cudaError_t code = cudaSuccess;
 
+  if (convolve_flush (device, &error) != CONVOLVE_OK)
+    return (cudaError_t) error.native;
   if (phase > PHASE_UPLOAD && device->fresh[before]) {
     if ((code = cudaEventRecord (device->enqueued[before], device->streams[before])) != cudaSuccess
         || (code = cudaStreamWaitEvent (device->streams[phase], device->enqueued[before], 0)) != cudaSuccess)
@@ -268,6 +271,8 @@ convolve_device_end (ConvolveDevice *device, ConvolveError *error)
   cudaError_t code = cudaSuccess;
 
   device->frame = NULL;
+  if (status == CONVOLVE_OK)
+    status = convolve_flush (device, error);
   if (status != CONVOLVE_OK || !frame)
     return status;
   frame->sleeps = may_sleep (device, frame);

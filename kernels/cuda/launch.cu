@@ -94,7 +94,10 @@ convolve_enqueue (ConvolveDevice *device, const ConvolveLaunch &launch, void **a
 {
   cudaLaunchAttribute overlap;
   cudaLaunchConfig_t config = {};
+  ConvolveStatus status = convolve_flush (device, error);
 
+  if (status != CONVOLVE_OK)
+    return status;
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
   config.gridDim = launch.blocks;
@@ -111,6 +114,12 @@ convolve_enqueue (ConvolveDevice *device, const ConvolveLaunch &launch, void **a
   return code == cudaSuccess ? CONVOLVE_OK : fail_to_launch (device, launch.kernel, code, name, error);
 }
 
+static ConvolveLaunch
+launch_of (const void *kernel, const ConvolveGrid &grid)
+{
+  return { kernel, grid.blocks, grid.block, grid.shared, grid.waits, grid.ordered };
+}
+
 ConvolveStatus
 convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel, const ConvolveGrid &grid,
     const void *mask, ConvolveError *error)
@@ -118,7 +127,7 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   const char *name = plan->variant->name;
   const bool tiled = grid.tile_height > 0;
   const int most_rows = CONVOLVE_MOST_BLOCKS_DOWN * grid.tile_height;
-  ConvolveLaunch launch = { kernel, grid.blocks, grid.block, grid.shared, grid.waits, grid.ordered };
+  ConvolveLaunch launch = launch_of (kernel, grid);
   ConvolveEntry entry (plan->device, error);
   ConvolveStatus status = entry.status;
   ConvolveImage image;
@@ -142,6 +151,72 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
     image.y0 += most_rows;
   } while (tiled && image.y0 < image.y1 && status == CONVOLVE_OK);
   return status;
+}
+
+ConvolveStatus
+convolve_hold (const ConvolvePlan *plan, const ConvolvePlane *plane, const ConvolvePrepared &alone,
+    const ConvolvePrepared &first, const void *const (&kernels)[CONVOLVE_MOST_TWO], ConvolveError *error)
+{
+  ConvolveDevice *device = plan->device;
+  ConvolveEntry entry (device, error);
+  cudaError_t code;
+
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  if (!device->held)
+    device->held = (ConvolveHeld *) malloc (sizeof (ConvolveHeld));
+  if (!device->held)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no host memory for a launch");
+  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) != cudaSuccess)
+    return convolve_device_fail (device, code, plan->variant->name, error);
+  device->held->name = plan->variant->name;
+  convolve_image_init (&device->held->image, plan, plane);
+  device->held->alone = alone;
+  device->held->first = first;
+  memcpy (device->held->kernels, kernels, sizeof (kernels));
+  device->holds = true;
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_flush (ConvolveDevice *device, ConvolveError *error)
+{
+  if (!device->holds)
+    return CONVOLVE_OK;
+  ConvolveHeld *held = device->held;
+  void *arguments[] = { &held->image, held->alone.mask };
+  ConvolveEntry entry (device, error);
+
+  device->holds = false;
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  held->image.beside = device->beside;
+  return convolve_enqueue (device, launch_of (held->alone.kernel, held->alone.grid), arguments, held->name, error);
+}
+
+ConvolveStatus
+convolve_launch_two (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel,
+    const ConvolvePrepared &second, ConvolveError *error)
+{
+  ConvolveDevice *device = plan->device;
+  ConvolveHeld *held = device->held;
+  const dim3 first = held->first.grid.blocks, then = second.grid.blocks;
+  ConvolveLaunch launch = launch_of (kernel, second.grid);
+  ConvolveTwoGrids grids = { { first.x, then.x }, first.y };
+  ConvolveEntry entry (device, error);
+  ConvolveImage image;
+  void *arguments[] = { &held->image, held->first.mask, &image, (void *) second.mask, &grids };
+  cudaError_t code;
+
+  device->holds = false;
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) != cudaSuccess)
+    return convolve_device_fail (device, code, held->name, error);
+  convolve_image_init (&image, plan, plane);
+  held->image.beside = image.beside = device->beside;
+  launch.blocks = dim3 (first.x > then.x ? first.x : then.x, first.y + then.y);
+  return convolve_enqueue (device, launch, arguments, held->name, error);
 }
 
 ConvolveStatus

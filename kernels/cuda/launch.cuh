@@ -122,11 +122,56 @@ struct ConvolveLaunch
 };
 
 /*
- * Enqueues the launch on the device's stream of kernels. name is the variant's, for the error's text. The caller has
+ * Enqueues the launch on the device's stream of kernels, after one that is held. name is the variant's, for the error's text. The caller has
  * made the device's context current and has called convolve_frame_enqueue (). Errors: DEVICE_FAILED.
  */
 ConvolveStatus convolve_enqueue (ConvolveDevice *device, const ConvolveLaunch &launch, void **arguments,
     const char *name, ConvolveError *error);
+
+/* Of the second parameter of a kernel, at most: with the image, parameters up to 4 KB make the cheapest launches. */
+#define CONVOLVE_SMALL_MASK 3072
+
+/* A launch over a plane, before it is enqueued. The kernel's first parameter is an image, and the second one is the mask. */
+struct ConvolvePrepared
+{
+  const void *kernel;
+  ConvolveGrid grid; /* without tiles */
+  alignas (16) unsigned char mask[CONVOLVE_SMALL_MASK];
+};
+
+#define CONVOLVE_MOST_TWO 2 /* kernels for two planes in which a plane's kernel has a part */
+
+/*
+ * The launch for a plane, which waits for the next plane of its frame, because one kernel could do both. Any other work
+ * comes after it.
+ */
+struct ConvolveHeld
+{
+  const char *name; /* of the variant */
+  ConvolveImage image;
+  ConvolvePrepared alone, first;          /* this plane without the next one; this plane as the first one of two */
+  const void *kernels[CONVOLVE_MOST_TWO]; /* for two planes, or NULL; which of them depends on the next plane */
+};
+
+/*
+ * Holds the launch for a plane until convolve_flush (), or convolve_launch_two () for the next plane. Errors: NO_MEMORY,
+ * DEVICE_FAILED.
+ */
+ConvolveStatus convolve_hold (const ConvolvePlan *plan, const ConvolvePlane *plane, const ConvolvePrepared &alone,
+    const ConvolvePrepared &first, const void *const (&kernels)[CONVOLVE_MOST_TWO], ConvolveError *error);
+
+/* The last parameter of a kernel for two planes: the blocks side by side for each, and the rows of blocks for the first. */
+struct ConvolveTwoGrids
+{
+  unsigned columns[2], first_rows;
+};
+
+/*
+ * Enqueues the kernel for two planes: the one that is held, and this one. Its parameters are an image and a mask of each, and
+ * a ConvolveTwoGrids. Errors: DEVICE_FAILED.
+ */
+ConvolveStatus convolve_launch_two (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel,
+    const ConvolvePrepared &second, ConvolveError *error);
 
 /*
  * Enqueues a kernel over the plane's region. The kernel has two parameters: a ConvolveImage, and what mask points to. A

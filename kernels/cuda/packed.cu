@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cuda/border.cuh"
 #include "cuda/sets.h"
+#include "cuda/two_planes.cuh"
 
 CONVOLVE_DEVICE_FUNCTIONS (packed);
+
+/* The shapes of tiles and blocks: [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples], and those in kernels for two planes. */
+static constexpr ConvolveShape shapes[4][CONVOLVE_MAX_SAMPLES] = {
+  { { 2, 4, 4 }, { 1, 8, 4 }, { 2, 4, 4 }, { 1, 4, 4 } },
+  { { 2, 4, 4 }, { 1, 8, 4 }, { 1, 4, 4 }, { 1, 4, 4 } },
+  { { 1, 12, 4 }, { 1, 8, 4 }, { 1, 4, 4 }, { 1, 4, 4 } },
+  { { 1, 8, 4 }, { 1, 8, 4 }, { 1, 4, 4 }, { 1, 4, 4 } },
+};
+
+static constexpr ConvolveShape two_shapes[2][2] = {
+  { { 2, 4, 4 }, { 1, 8, 4 } },
+  { { 2, 3, 4 }, { 1, 4, 4 } },
+};
 
 /*
  * The kernel's second parameter: the weights of a K x K mask as signed bytes, four in a word, in two parts.
@@ -53,19 +66,30 @@ move_down (uint32_t column, const uint32_t *words, int k)
  *
  * ABSOLUTE: the magnitudes of the sums are what the tail takes.
  */
-template <int K, int S, int W, int R, bool CLAMPS, bool ABSOLUTE>
-__global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
-    convolve_packed (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedTaps<K> taps)
+template <int K, int S, bool CLAMPS, bool ABSOLUTE, bool TWO>
+struct PackedKernel
+{
+  static constexpr ConvolveShape shape = TWO ? two_shapes[K / 2 - 1][S - 1] : shapes[K / 2 - 1][S - 1];
+  static constexpr int W = shape.groups, R = shape.rows, V = shape.warps;
+  typedef PackedTaps<K> Taps;
+
+  template <typename Block>
+  static __device__ __forceinline__ void run (const ConvolveImage &image, const Taps &taps, const Block &block);
+};
+
+template <int K, int S, bool CLAMPS, bool ABSOLUTE, bool TWO>
+template <typename Block>
+__device__ __forceinline__ void
+PackedKernel<K, S, CLAMPS, ABSOLUTE, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveParts &parts = taps.parts;
   uint32_t words[rows][(W + 2) * S], column[S][columns];
   int sums[R][S][columns], row[K * taps.row_words], last_column[taps.column_words + 1];
 
-  ConvolveOrder order (image);
-  if (convolve_border<uint8_t, S, K, ABSOLUTE> (image, parts, taps.single))
+  if (convolve_border<uint8_t, S, K, ABSOLUTE> (image, parts, taps.single, block))
     return;
-  int2 tile = convolve_tile<W, R> (parts);
+  int2 tile = convolve_tile<W, R> (parts, block);
   convolve_load_tile<S, W, K> (image, tile, words);
   convolve_take (row, taps.row);
   convolve_take (last_column, taps.column);
@@ -113,8 +137,11 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
     convolve_store_integers<S, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
 }
 
+template <int K, int S, bool CLAMPS, bool TWO>
+using PackedSum = PackedKernel<K, S, CLAMPS, false, TWO>;
+
 /* Centres the mask in K x K taps, packs them and loads the kernel. */
-template <int K, int S, int W, int R>
+template <int K, int S>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -134,23 +161,26 @@ load (ConvolvePlan *plan, ConvolveError *error)
       else
         taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
     }
-  const void *kernel = taps.tail.clamps ? (const void *) convolve_packed<K, S, W, R, true, false>
-                                        : (const void *) convolve_packed<K, S, W, R, false, false>;
-  if (plan->combination == CONVOLVE_ABSOLUTE)
-    kernel = (const void *) convolve_packed<K, S, W, R, true, true>;
-  return convolve_border_load<K, W, R> (plan, kernel, taps, CONVOLVE_WARPS, error);
+  if (plan->combination == CONVOLVE_ABSOLUTE) {
+    typedef PackedKernel<K, S, true, true, false> Absolute;
+
+    return convolve_border_load<K, Absolute::W, Absolute::R> (plan, (const void *) convolve_one_plane<Absolute>, taps,
+        Absolute::V, error);
+  }
+  return taps.tail.clamps ? convolve_load_planes<PackedSum, K, S, true> (plan, taps, error)
+                          : convolve_load_planes<PackedSum, K, S, false> (plan, taps, error);
 }
 
 ConvolveStatus
 convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the last two arguments are W and R. */
+  /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples] */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[4][CONVOLVE_MAX_SAMPLES] = {
-    { load<3, 1, 2, 4>, load<3, 2, 1, 8>, load<3, 3, 2, 4>, load<3, 4, 1, 4> },
-    { load<5, 1, 2, 4>, load<5, 2, 1, 8>, load<5, 3, 1, 4>, load<5, 4, 1, 4> },
-    { load<7, 1, 1, 12>, load<7, 2, 1, 8>, load<7, 3, 1, 4>, load<7, 4, 1, 4> },
-    { load<9, 1, 1, 8>, load<9, 2, 1, 8>, load<9, 3, 1, 4>, load<9, 4, 1, 4> },
+    { load<3, 1>, load<3, 2>, load<3, 3>, load<3, 4> },
+    { load<5, 1>, load<5, 2>, load<5, 3>, load<5, 4> },
+    { load<7, 1>, load<7, 2>, load<7, 3>, load<7, 4> },
+    { load<9, 1>, load<9, 2>, load<9, 3>, load<9, 4> },
   };
   if (plan->n_parts > 0 && plan->combination != CONVOLVE_ABSOLUTE)
     return convolve_packed_load_sets (plan, error);

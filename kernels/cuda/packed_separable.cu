@@ -1,8 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cuda/border.cuh"
 #include "cuda/border_product.cuh"
+#include "cuda/two_planes.cuh"
 
 CONVOLVE_DEVICE_FUNCTIONS (packed_separable);
+
+/*
+ * The shapes of tiles and blocks: [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples], the same for PRODUCTS, and the shapes of these in kernels for
+ * two planes.
+ */
+static constexpr ConvolveShape shapes[4][CONVOLVE_MAX_SAMPLES] = {
+  { { 2, 4, 4 }, { 1, 4, 4 }, { 1, 4, 4 }, { 1, 8, 4 } },
+  { { 2, 6, 4 }, { 1, 4, 4 }, { 1, 6, 4 }, { 1, 8, 4 } },
+  { { 2, 6, 8 }, { 1, 8, 4 }, { 1, 6, 4 }, { 1, 8, 4 } },
+  { { 1, 12, 2 }, { 2, 4, 4 }, { 1, 8, 4 }, { 1, 6, 4 } },
+};
+static constexpr ConvolveShape product_shapes[4][CONVOLVE_MAX_SAMPLES] = {
+  { { 2, 4, 4 }, { 1, 4, 4 }, { 2, 4, 4 }, { 1, 8, 4 } },
+  { { 2, 6, 2 }, { 1, 4, 4 }, { 1, 6, 4 }, { 1, 8, 4 } },
+  { { 2, 6, 8 }, { 1, 8, 4 }, { 1, 6, 4 }, { 1, 8, 4 } },
+  { { 1, 12, 2 }, { 2, 4, 4 }, { 1, 8, 4 }, { 1, 6, 4 } },
+};
+
+static constexpr ConvolveShape two_shapes[2][2] = {
+  { { 2, 4, 4 }, { 1, 4, 4 } },
+  { { 2, 3, 4 }, { 1, 3, 4 } },
+};
 
 /* The kernel's second parameter: a column and a row of signed bytes. */
 template <int K>
@@ -29,7 +51,7 @@ dot_of_rows (uint32_t rows, int taps, int sum)
 /*
  * The idea: as packed, for a mask that is a column times a row. A row sum is made with dp4a, four products at a time,
  * and has 16 bits. The sums of two rows fit into one word, and dp2a adds both, times their weights, to an output's
- * sum. V is the number of warps of a block.
+ * sum.
  *
  * The tile is drawn in cuda/border.cuh, above convolve_tile (). For example, with R = 2, K = 3, the row 1 2 1 and the
  * column 1 2 1, one column of the tile has the row sums h0 .. h3 of R + K - 1 = 4 rows of input:
@@ -43,11 +65,12 @@ dot_of_rows (uint32_t rows, int taps, int sum)
  * The magnitudes of the row add up to 257 at most, so the largest row sum is at most 257 * 255 = 65535 above the
  * smallest. row_start moves the smallest to -32768, and all row sums fit into 16 bits.
  */
-template <int K, int S, int W, int R, int V, bool CLAMPS>
-__global__ void __launch_bounds__ (CONVOLVE_LANES *V)
+template <int K, int S, bool CLAMPS>
+__global__ void __launch_bounds__ (CONVOLVE_LANES *shapes[K / 2 - 1][S - 1].warps)
     convolve_packed_separable (const __grid_constant__ ConvolveImage image,
         const __grid_constant__ PackedFactors<K> taps)
 {
+  constexpr int W = shapes[K / 2 - 1][S - 1].groups, R = shapes[K / 2 - 1][S - 1].rows;
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveParts &parts = taps.parts;
   uint32_t words[rows][(W + 2) * S];
@@ -157,19 +180,30 @@ row_sum (const uint32_t *words, const uint32_t *bytes, int s, int c, const int *
  *     even  | a | b | c | 0 |     output 1: a s4 + b s5 by the lower half of a word, c s6 by its upper half
  *     odd   | 0 | a | b | c |     output 2: a s5 by the lower half, b s6 + c s7 by the upper half
  */
-template <int K, int S, int W, int R, int V, bool CLAMPS>
-__global__ void __launch_bounds__ (CONVOLVE_LANES *V)
-    convolve_packed_product (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedProduct<K> taps)
+template <int K, int S, bool CLAMPS, bool TWO>
+struct PackedProductKernel
+{
+  static constexpr ConvolveShape shape = TWO ? two_shapes[K / 2 - 1][S - 1] : product_shapes[K / 2 - 1][S - 1];
+  static constexpr int W = shape.groups, R = shape.rows, V = shape.warps;
+  typedef PackedProduct<K> Taps;
+
+  template <typename Block>
+  static __device__ __forceinline__ void run (const ConvolveImage &image, const Taps &taps, const Block &block);
+};
+
+template <int K, int S, bool CLAMPS, bool TWO>
+template <typename Block>
+__device__ __forceinline__ void
+PackedProductKernel<K, S, CLAMPS, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveProductTaps<K> &product = taps.product;
   uint32_t words[rows][(W + 2) * S], sums[R][S][columns];
   int even[(K + 1) / 2], odd[(K + 1) / 2];
 
-  ConvolveOrder order (image);
-  if (convolve_border_product<uint8_t, S, K, CLAMPS> (image, taps.parts, product))
+  if (convolve_border_product<uint8_t, S, K, CLAMPS> (image, taps.parts, product, block))
     return;
-  int2 tile = convolve_tile<W, R> (taps.parts);
+  int2 tile = convolve_tile<W, R> (taps.parts, block);
   convolve_load_tile<S, W, K> (image, tile, words);
   convolve_take (even, taps.even);
   convolve_take (odd, taps.odd);
@@ -199,10 +233,11 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *V)
 }
 
 /* Centres the factors in K weights each, packs them and loads the kernel. */
-template <int K, int S, int W, int R, int V = CONVOLVE_WARPS>
+template <int K, int S>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
 {
+  constexpr ConvolveShape shape = shapes[K / 2 - 1][S - 1];
   const ConvolveTaps *from = &plan->taps;
   PackedFactors<K> taps = {};
   int left = (K - from->width) / 2, top = (K - from->height) / 2;
@@ -227,14 +262,14 @@ load (ConvolvePlan *plan, ConvolveError *error)
   taps.row_start = -32768 - least;
   for (int s = 0; s < S; s++)
     taps.tail.start[s] -= taps.row_start * sum;
-  return convolve_border_load<K, W, R> (plan,
-      taps.tail.clamps ? (const void *) convolve_packed_separable<K, S, W, R, V, true>
-                       : (const void *) convolve_packed_separable<K, S, W, R, V, false>,
-      taps, V, error);
+  return convolve_border_load<K, shape.groups, shape.rows> (plan,
+      taps.tail.clamps ? (const void *) convolve_packed_separable<K, S, true>
+                       : (const void *) convolve_packed_separable<K, S, false>,
+      taps, shape.warps, error);
 }
 
 /* Loads the kernel for a mask whose arithmetic is PRODUCTS. */
-template <int K, int S, int W, int R, int V = CONVOLVE_WARPS>
+template <int K, int S>
 static ConvolveStatus
 load_product (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -245,29 +280,27 @@ load_product (ConvolvePlan *plan, ConvolveError *error)
   convolve_border_product_init (plan, K, clamps, &product);
   convolve_border_product_pairs (&product, K, taps.even, taps.odd);
   taps.product = convolve_product_taps<K> (product);
-  return convolve_border_load<K, W, R> (plan,
-      clamps ? (const void *) convolve_packed_product<K, S, W, R, V, true>
-             : (const void *) convolve_packed_product<K, S, W, R, V, false>,
-      taps, V, error);
+  return clamps ? convolve_load_planes<PackedProductKernel, K, S, true> (plan, taps, error)
+                : convolve_load_planes<PackedProductKernel, K, S, false> (plan, taps, error);
 }
 
 ConvolveStatus
 convolve_packed_separable_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [exact, PRODUCTS][3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the arguments after S are W, R and V. */
+  /* [exact, PRODUCTS][3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples] */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[2][4][CONVOLVE_MAX_SAMPLES] = {
     {
-        { load<3, 1, 2, 4>, load<3, 2, 1, 4>, load<3, 3, 1, 4>, load<3, 4, 1, 8> },
-        { load<5, 1, 2, 6>, load<5, 2, 1, 4>, load<5, 3, 1, 6>, load<5, 4, 1, 8> },
-        { load<7, 1, 2, 6, 8>, load<7, 2, 1, 8>, load<7, 3, 1, 6>, load<7, 4, 1, 8> },
-        { load<9, 1, 1, 12, 2>, load<9, 2, 2, 4>, load<9, 3, 1, 8>, load<9, 4, 1, 6> },
+        { load<3, 1>, load<3, 2>, load<3, 3>, load<3, 4> },
+        { load<5, 1>, load<5, 2>, load<5, 3>, load<5, 4> },
+        { load<7, 1>, load<7, 2>, load<7, 3>, load<7, 4> },
+        { load<9, 1>, load<9, 2>, load<9, 3>, load<9, 4> },
     },
     {
-        { load_product<3, 1, 2, 4>, load_product<3, 2, 1, 4>, load_product<3, 3, 2, 4>, load_product<3, 4, 1, 8> },
-        { load_product<5, 1, 2, 6>, load_product<5, 2, 1, 4>, load_product<5, 3, 1, 6>, load_product<5, 4, 1, 8> },
-        { load_product<7, 1, 2, 6, 8>, load_product<7, 2, 1, 8>, load_product<7, 3, 1, 6>, load_product<7, 4, 1, 8> },
-        { load_product<9, 1, 1, 12, 2>, load_product<9, 2, 2, 4>, load_product<9, 3, 1, 8>, load_product<9, 4, 1, 6> },
+        { load_product<3, 1>, load_product<3, 2>, load_product<3, 3>, load_product<3, 4> },
+        { load_product<5, 1>, load_product<5, 2>, load_product<5, 3>, load_product<5, 4> },
+        { load_product<7, 1>, load_product<7, 2>, load_product<7, 3>, load_product<7, 4> },
+        { load_product<9, 1>, load_product<9, 2>, load_product<9, 3>, load_product<9, 4> },
     },
   };
   const bool product = plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS;

@@ -84,7 +84,7 @@ static __device__ __forceinline__ bool
 convolve_border_of_sets (const ConvolveImage &image, const ConvolveParts &parts, const ConvolveSets &sets,
     const float (&taps)[CONVOLVE_MAX_SETS][K][K])
 {
-  return convolve_walk_border<S> (image, parts, [&] (int x, int y, int end, int sample) {
+  return convolve_walk_border<S> (image, parts, ConvolveBlock (), [&] (int x, int y, int end, int sample) {
     ConvolveCombining combining[CONVOLVE_GROUP] = {};
 
     if (!(image.select >> sample & 1)) {

@@ -195,13 +195,13 @@ run_frame (Bench *bench, const Row *row, ConvolveError *error)
 {
   int at = bench->turn++ % bench->pairs;
   size_t offset = 0;
-  bool done = true;
+  bool done;
 
   if (!row->plans[0])
     return convolve_device_copy (bench->device, bench->destination[at], bench->source[at], bench->bytes,
                CONVOLVE_COPY_ON_DEVICE, error)
         == CONVOLVE_OK;
-  convolve_device_independent (bench->device, true);
+  done = convolve_device_independent (bench->device, true, error) == CONVOLVE_OK;
   for (int p = 0; p < formats[bench->format].n_planes; p++) {
     const Plane *plane = &formats[bench->format].planes[p];
     int width = sizes[bench->size].width / plane->divided, height = sizes[bench->size].height / plane->divided;
@@ -212,8 +212,7 @@ run_frame (Bench *bench, const Row *row, ConvolveError *error)
     done = done && convolve_run (row->plans[p], &task, error) == CONVOLVE_OK;
     offset += stride * height;
   }
-  convolve_device_independent (bench->device, false);
-  return done;
+  return convolve_device_independent (bench->device, false, done ? error : NULL) == CONVOLVE_OK && done;
 }
 
 /* Microseconds of each of count frames, one behind the other; -1 after an error. */

@@ -40,4 +40,10 @@ int check_fixed_two_devices (CheckRow *row, FILE *file);
 /* Frames of three planes by the row's variant, each made of the one before: independent planes have the bytes of others. */
 int check_fixed_independent (CheckRow *row, FILE *file);
 
+/*
+ * Frames of random planes of one and of two samples to a pixel by the row's variant, `cases` of them: independent planes have
+ * the bytes of others.
+ */
+int check_fixed_two_planes (CheckRow *row, uint64_t seed, long cases, FILE *file);
+
 #endif

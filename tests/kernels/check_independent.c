@@ -30,9 +30,8 @@ static bool
 run_round (const Chain *chain, int number, bool independent, ConvolveError *error)
 {
   size_t offset = 0;
-  bool done = true;
+  bool done = convolve_device_independent (chain->row->device, independent, error) == CONVOLVE_OK;
 
-  convolve_device_independent (chain->row->device, independent);
   for (int p = 0; p < N_PLANES && done; p++) {
     int width = WIDTH / chain->parts[p], height = HEIGHT / chain->parts[p];
     ConvolvePlane plane = { chain->frames[number % 2] + offset, chain->frames[1 - number % 2] + offset, width, width,
@@ -41,8 +40,7 @@ run_round (const Chain *chain, int number, bool independent, ConvolveError *erro
     done = convolve_run (chain->plans[p > 0], &plane, error) == CONVOLVE_OK;
     offset += (size_t) width * height;
   }
-  convolve_device_independent (chain->row->device, false);
-  return done;
+  return convolve_device_independent (chain->row->device, false, done ? error : NULL) == CONVOLVE_OK && done;
 }
 
 /* The bytes after all rounds, of which each convolves what the round before wrote. */

@@ -343,7 +343,8 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
   for (int i = 0; i < n_rows && !options->tight && !options->check; i++) {
     failures += check_fixed_variant (&rows[i], stdout);
     if (rows[i].device && !rows[i].device_lost)
-      failures += check_fixed_two_devices (&rows[i], stdout) + check_fixed_independent (&rows[i], stdout);
+      failures += check_fixed_two_devices (&rows[i], stdout) + check_fixed_independent (&rows[i], stdout)
+          + check_fixed_two_planes (&rows[i], options->seed, 200, stdout);
     if (rows[i].device && combines (rows[i].variant))
       failures += check_sets_on_device (&rows[i], options->seed, 400, stdout) + check_sets_all_pairs (&rows[i], stdout);
     if (rows[i].device_lost)

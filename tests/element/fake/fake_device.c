@@ -223,11 +223,10 @@ convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError 
   return call (device, "use stream", error);
 }
 
-void
-convolve_device_independent (ConvolveDevice *device, bool independent)
+ConvolveStatus
+convolve_device_independent (ConvolveDevice *device, bool independent, ConvolveError *error)
 {
-  (void) device;
-  (void) independent;
+  return call (device, "independent", error);
 }
 
 static void do_steps (Frame *frame);
