@@ -44,7 +44,7 @@ pack_joined (Ints low, Ints high, int center, int maximum)
   values = vmaxq_s16 (vqaddq_s16 (values, vdupq_n_s16 ((int16_t) center)), vdupq_n_s16 (0));
   return (Shorts) vminq_s16 (values, vdupq_n_s16 ((int16_t) maximum));
 #else
-  Shorts values;
+  Shorts values = { 0 };
 
   for (int i = 0; i < 2 * LANES; i++) {
     int32_t value = (int32_t) ((i < LANES ? low[i] : high[i - LANES]) + (uint32_t) center);
