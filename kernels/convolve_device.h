@@ -68,9 +68,10 @@ ConvolveStatus convolve_device_use_stream (ConvolveDevice *device, void *stream,
 /*
  * Whether the convolve_run()s from now on are independent of each other: none reads or writes what another one writes, such as
  * those of a frame's planes. They may then run at the same time, and a run may wait for the next one until both are enqueued as one launch. The
- * first one follows all that was enqueued before. Until the call with false, which is needed after an error too, no batch, layer or
- * copy may be enqueued that reads or writes what one of them writes. Errors: DEVICE_FAILED, NO_DEVICE_MEMORY, of a run
- * that waited.
+ * first one follows all that was enqueued before. A run is certain to be in the stream only after the call with false, which is
+ * needed after an error, too. Until then no batch, layer or copy may be enqueued that reads or writes what one of the runs
+ * writes, and the caller's own work may touch none of their memory. Errors: DEVICE_FAILED, NO_DEVICE_MEMORY, of a run that
+ * waited. Any other call with the device may report such an error, too.
  */
 ConvolveStatus convolve_device_independent (ConvolveDevice *device, bool independent, ConvolveError *error);
 

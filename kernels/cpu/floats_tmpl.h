@@ -120,9 +120,10 @@ store_truncated (Floats low, Floats high, int maximum, uint16_t *to)
   vst1q_u16 (to, vminq_u16 (words, vdupq_n_u16 ((uint16_t) maximum)));
 #else
   for (int i = 0; i < 2 * LANES; i++) {
-    int32_t value = (int32_t) (i < LANES ? low[i] : high[i - LANES]);
+    float value = i < LANES ? low[i] : high[i - LANES];
 
-    to[i] = (uint16_t) (value < 0 ? 0 : value < maximum ? value : maximum);
+    /* What lies behind the row may be no number. */
+    to[i] = (uint16_t) (value > 0 ? value < (float) maximum ? value : (float) maximum : 0);
   }
 #endif
 }

@@ -65,8 +65,10 @@ convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *
 {
   ConvolveEntry entry (batch->device, error);
 
-  if (entry.status != CONVOLVE_OK)
-    return entry.status;
+  ConvolveStatus status = entry.status == CONVOLVE_OK ? convolve_flush (batch->device, error) : entry.status;
+
+  if (status != CONVOLVE_OK)
+    return status;
   return make_room (batch->device, (uint8_t **) &batch->memory, &batch->bytes, bytes, error);
 }
 
@@ -76,6 +78,7 @@ convolve_device_batch_clear (ConvolveBatch *batch)
   ConvolveExit exit (batch->device);
   Loaded *loaded = (Loaded *) batch->loaded;
 
+  convolve_flush (batch->device, NULL);
   if (exit.possible) {
     cudaStreamSynchronize (batch->device->streams[PHASE_KERNEL]);
     cudaFree (batch->memory);
@@ -316,8 +319,11 @@ launch_effects (ConvolveDevice *device, const Loaded *loaded, const size_t *offs
 
   for (size_t i = 0; i < loaded->tables.runs.count && status == CONVOLVE_OK; i++)
     status = convolve_run (runs[i].plan, &runs[i].plane, error);
+  /* After an error, too: what is held must not outlive the arena. */
+  ConvolveStatus flushed = convolve_flush (device, status == CONVOLVE_OK ? error : NULL);
+
   if (status == CONVOLVE_OK)
-    status = convolve_flush (device, error);
+    status = flushed;
   for (int i = TAKE; i < BLEND && status == CONVOLVE_OK; i++)
     status = launch_kernel (device, loaded, batch_kernels[i], offsets, error);
   return status;

@@ -335,6 +335,7 @@ convolve_device_release (ConvolveDevice *device, void *memory)
 {
   ConvolveExit exit (device);
 
+  convolve_flush (device, NULL);
   if (exit.possible)
     cudaFree (memory);
 }
@@ -394,7 +395,7 @@ convolve_device_timer_start (ConvolveDevice *device)
 {
   ConvolveEntry entry (device, NULL);
 
-  if (entry.status == CONVOLVE_OK)
+  if (entry.status == CONVOLVE_OK && convolve_flush (device, NULL) == CONVOLVE_OK)
     cudaEventRecord (device->timer[0], device->streams[PHASE_KERNEL]);
 }
 

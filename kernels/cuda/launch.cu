@@ -133,7 +133,7 @@ convolve_launch (const ConvolvePlan *plan, const ConvolvePlane *plane, const voi
   ConvolveImage image;
   cudaError_t code;
 
-  if (status != CONVOLVE_OK)
+  if (status != CONVOLVE_OK || (status = convolve_flush (plan->device, error)) != CONVOLVE_OK)
     return status;
   if ((code = convolve_frame_enqueue (plan->device, PHASE_KERNEL)) != cudaSuccess)
     return convolve_device_fail (plan->device, code, name, error);
@@ -159,14 +159,15 @@ convolve_hold (const ConvolvePlan *plan, const ConvolvePlane *plane, const Convo
 {
   ConvolveDevice *device = plan->device;
   ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status == CONVOLVE_OK ? convolve_flush (device, error) : entry.status;
   cudaError_t code;
 
-  if (entry.status != CONVOLVE_OK)
-    return entry.status;
+  if (status != CONVOLVE_OK)
+    return status;
   if (!device->held)
     device->held = (ConvolveHeld *) malloc (sizeof (ConvolveHeld));
   if (!device->held)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no host memory for a launch");
+    return convolve_launch (plan, plane, alone.kernel, alone.grid, alone.mask, error);
   if ((code = convolve_frame_enqueue (device, PHASE_KERNEL)) != cudaSuccess)
     return convolve_device_fail (device, code, plan->variant->name, error);
   device->held->name = plan->variant->name;

@@ -154,8 +154,8 @@ struct ConvolveHeld
 };
 
 /*
- * Holds the launch for a plane until convolve_flush (), or convolve_launch_two () for the next plane. Errors: NO_MEMORY,
- * DEVICE_FAILED.
+ * Holds the launch for a plane until convolve_flush (), or convolve_launch_two () for the next plane. Without host
+ * memory the launch is not held. Errors: DEVICE_FAILED.
  */
 ConvolveStatus convolve_hold (const ConvolvePlan *plan, const ConvolvePlane *plane, const ConvolvePrepared &alone,
     const ConvolvePrepared &first, const void *const (&kernels)[CONVOLVE_MOST_TWO], ConvolveError *error);
