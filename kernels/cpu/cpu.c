@@ -29,8 +29,8 @@ run_jobs (const void *data, int first, int count, void *memory)
     int height = region->height - y < n * band ? region->height - y : n * band;
     ConvolveCpuJob job;
 
-    convolve_cpu_job_init (&job, work->plan, work->plane, (ConvolveRect){ region->x + x, region->y + y, width, height },
-        memory);
+    convolve_cpu_job_init (&job, work->cut->cpu, work->plan, work->plane,
+        (ConvolveRect){ region->x + x, region->y + y, width, height }, memory);
     job.streams = work->cut->streams;
     convolve_cpu_walk (&job);
     first += n;
@@ -43,7 +43,7 @@ convolve_cpu_memory (const ConvolvePlan *plan, const ConvolvePlane *plane, const
 {
   ConvolveCpuJob job;
 
-  return convolve_cpu_job_init (&job, plan, plane, (ConvolveRect){ 0, 0, cut->strip, cut->band }, NULL);
+  return convolve_cpu_job_init (&job, cut->cpu, plan, plane, (ConvolveRect){ 0, 0, cut->strip, cut->band }, NULL);
 }
 
 ConvolveStatus

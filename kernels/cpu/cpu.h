@@ -3,8 +3,9 @@
  * The variant cpu: threads and vector instructions on the host.
  *
  * When a plan is made, cpu/prepare.c chooses a path: the cheapest way to compute the plan's arithmetic, or, where that is
- * FREE, the cheapest one whose error, bounded from the taps, keeps the promise of convolve.h. For each plane, cpu/cut.c
- * cuts the region into jobs, which the threads of a pool take. A job keeps the rows under the mask in a ring, converted
+ * FREE, the cheapest one whose error, bounded from the taps, keeps the promise of convolve.h. A second path may be prepared
+ * for large regions. For each plane, cpu/cut.c chooses one of the two and cuts the region into jobs, which the threads of a
+ * pool take. A job keeps the rows under the mask in a ring, converted
  * and with the boundary applied, and cpu/walk.c moves down the job row by row. The loops over a row are in
  * cpu/level_tmpl.c, compiled once for each instruction set.
  *

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpu/cut.h"
 
+#include <math.h>
+
 #include "convolve_pool.h"
 
 #define RING_BYTES (512 << 10)  /* for the rows under the mask, which are read many times and should stay in a cache */
@@ -38,9 +40,8 @@ clamp (int value, int least, int most)
  * cache, and no loop has a turn that is not full.
  */
 static int
-choose_strip_of_products (const ConvolvePlan *plan, const ConvolveRect *region)
+choose_strip_of_products (const ConvolveCpu *cpu, const ConvolvePlan *plan, const ConvolveRect *region)
 {
-  const ConvolveCpu *cpu = convolve_cpu_of (plan);
   int samples = plan->pixel.samples, mask = plan->taps.width * samples, pairs = (plan->taps.height + 1) / 2;
   int whole = samples == 2 ? CHUNK / 2 : samples == 4 ? CHUNK / 4 : CHUNK; /* pixels of full turns */
   /* Bytes of an element: of inputs, outputs and their values, then of pairs and starts. */
@@ -64,15 +65,14 @@ choose_strip_of_few (const ConvolvePlan *plan, const ConvolveRect *region)
 
 /* Pixels of a strip: as many as the cache has room for in all rows under the mask. */
 static int
-choose_strip (const ConvolvePlan *plan, const ConvolveRect *region)
+choose_strip (const ConvolveCpu *cpu, const ConvolvePlan *plan, const ConvolveRect *region)
 {
-  const ConvolveCpu *cpu = convolve_cpu_of (plan);
   int samples = plan->pixel.samples, mask = plan->taps.width * samples;
   int room = RING_BYTES / ELEMENT_BYTES / (plan->taps.height + 1) - (mask - samples);
   int elements = room < STRIP ? room : STRIP;
 
   if (cpu->path == CONVOLVE_CPU_FACTORS)
-    return choose_strip_of_products (plan, region);
+    return choose_strip_of_products (cpu, plan, region);
   if (cpu->few)
     return choose_strip_of_few (plan, region);
   /* A strip narrower than the mask would load more than it writes. */
@@ -100,9 +100,8 @@ count_terms (const ConvolveCpu *cpu)
 
 /* Rows of a band: few enough to give every thread several jobs, but no job is smaller than LEAST_WORK. */
 static int
-choose_band (const ConvolvePlan *plan, const ConvolveRect *region, int strips, int threads)
+choose_band (const ConvolveCpu *cpu, const ConvolvePlan *plan, const ConvolveRect *region, int strips, int threads)
 {
-  const ConvolveCpu *cpu = convolve_cpu_of (plan);
   double elements = (double) region->width * region->height * plan->pixel.samples;
   double terms = elements * (count_terms (cpu) + OTHER_WORK);
   int jobs = threads * JOBS_PER_THREAD, band = region->height;
@@ -129,20 +128,49 @@ convolve_cpu_can_stream (const ConvolvePixel *pixel)
       && pixel->select == (1u << pixel->samples) - 1;
 }
 
+static int
+most_threads (const ConvolvePlan *plan, const ConvolveRect *region)
+{
+  int64_t pixels = (int64_t) region->width * region->height;
+
+  return pixels > LEAST_PIXELS && plan->pool ? convolve_pool_threads (plan->pool) : 1;
+}
+
+/* Transforms have few jobs, and threads without one wait. */
+static const ConvolveCpu *
+choose_for_region (const ConvolvePlan *plan, const ConvolveRect *region)
+{
+  const ConvolveCpu *cpu = convolve_cpu_of (plan), *large = cpu->large;
+  double jobs, turns, threads = most_threads (plan, region);
+
+  if (!large)
+    return cpu;
+  jobs = (double) convolve_cpu_pieces (region->width, convolve_cpu_fft_columns (large->fft))
+      * convolve_cpu_pieces (region->height, 2 * convolve_cpu_fft_rows (large->fft));
+  turns = ceil (jobs / threads);
+  return turns * large->fft->cost < cpu->cost * region->width * region->height / threads ? large : cpu;
+}
+
 ConvolveCpuCut
-convolve_cpu_cut (const ConvolvePlan *plan, const ConvolvePlane *plane)
+convolve_cpu_cut_for (const ConvolveCpu *cpu, const ConvolvePlan *plan, const ConvolvePlane *plane)
 {
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveRect *region = &plane->region;
-  int64_t pixels = (int64_t) region->width * region->height;
-  ConvolveCpuCut cut = { .threads = pixels > LEAST_PIXELS && plan->pool ? convolve_pool_threads (plan->pool) : 1 };
+  ConvolveCpuCut cut = { .cpu = cpu, .threads = most_threads (plan, region) };
   int strips, jobs;
 
-  cut.strip = choose_strip (plan, region);
+  cut.strip = choose_strip (cpu, plan, region);
   strips = convolve_cpu_pieces (region->width, cut.strip);
-  cut.band = choose_band (plan, region, strips, cut.threads);
+  cut.band = choose_band (cpu, plan, region, strips, cut.threads);
   jobs = strips * convolve_cpu_pieces (region->height, cut.band);
   cut.threads = cut.threads < jobs ? cut.threads : jobs;
-  cut.streams = convolve_cpu_can_stream (pixel) && pixels * pixel->stride >= STREAM_BYTES;
+  cut.streams =
+      convolve_cpu_can_stream (pixel) && (int64_t) region->width * region->height * pixel->stride >= STREAM_BYTES;
   return cut;
+}
+
+ConvolveCpuCut
+convolve_cpu_cut (const ConvolvePlan *plan, const ConvolvePlane *plane)
+{
+  return convolve_cpu_cut_for (choose_for_region (plan, &plane->region), plan, plane);
 }

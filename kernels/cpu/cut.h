@@ -12,9 +12,10 @@
  */
 typedef struct
 {
-  int strip, band; /* pixels and rows of a job, at least 1 */
-  int threads;     /* that take part, at most */
-  bool streams;    /* the result is written past the caches */
+  const ConvolveCpu *cpu; /* what was prepared for regions of this size: the plan's, or its `large` */
+  int strip, band;        /* pixels and rows of a job, at least 1 */
+  int threads;            /* that take part, at most */
+  bool streams;           /* the result is written past the caches */
 } ConvolveCpuCut;
 
 /* Whether every byte of a result is one of a selected sample, and values are in memory as they are. */
@@ -22,6 +23,9 @@ bool convolve_cpu_can_stream (const ConvolvePixel *pixel);
 
 /* The cut that suits the caches of a core and the number of threads of the plan's pool. */
 ConvolveCpuCut convolve_cpu_cut (const ConvolvePlan *plan, const ConvolvePlane *plane);
+
+/* The same for what is asked for, the plan's own or its `large`. */
+ConvolveCpuCut convolve_cpu_cut_for (const ConvolveCpu *cpu, const ConvolvePlan *plan, const ConvolvePlane *plane);
 
 /* Into how many pieces of this size a side is cut. */
 static inline int

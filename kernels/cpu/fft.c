@@ -65,33 +65,40 @@ convolve_cpu_fft_measure (int width, int height, ConvolveCpuFft *fft)
   fft->part_height = divide (height, &fft->down);
 }
 
+double
+convolve_cpu_fft_digit (double tap, int place, bool upper)
+{
+  double above = place > 0 ? floor (ldexp (tap, -place) + 0.5) : 0;
+
+  return upper ? above : tap - ldexp (above, place);
+}
+
 ConvolveCpuFft *
-convolve_cpu_fft_new (const double *taps, int width, int height, const ConvolveCpuLevel *level)
+convolve_cpu_fft_new (const double *taps, int width, int height, int place, const ConvolveCpuLevel *level)
 {
   ConvolveCpuFft *fft = calloc (1, sizeof (*fft));
 
   if (!fft)
     return NULL;
+  fft->place = place;
   convolve_cpu_fft_measure (width, height, fft);
-  fft->spectra = calloc ((size_t) fft->across * fft->down * 2 * CONVOLVE_CPU_FFT_SQUARE, sizeof (double));
+  fft->spectra = calloc ((size_t) convolve_cpu_fft_passes (fft) * 2 * CONVOLVE_CPU_FFT_SQUARE, sizeof (double));
   if (!fft->spectra) {
     free (fft);
     return NULL;
   }
   for (int i = 0; i < N / 2; i++)
     find_root (i, &fft->roots[2 * i], &fft->roots[2 * i + 1]);
-  /* Mirrored, because the product of spectra is a convolution. The scale of both transforms is in the taps. */
-  for (int y = 0; y < height; y++)
-    for (int x = 0; x < width; x++) {
-      int part = y / fft->part_height * fft->across + x / fft->part_width;
-      int row = (N - y % fft->part_height) % N, column = (N - x % fft->part_width) % N;
+  for (int pass = 0; pass < convolve_cpu_fft_passes (fft); pass++) {
+    const int part = pass % convolve_cpu_fft_parts (fft);
+    const int left = part % fft->across * fft->part_width, top = part / fft->across * fft->part_height;
+    double *real = fft->spectra + (size_t) pass * 2 * CONVOLVE_CPU_FFT_SQUARE;
 
-      fft->spectra[(size_t) part * 2 * CONVOLVE_CPU_FFT_SQUARE + row * CONVOLVE_CPU_FFT_STRIDE + column] =
-          taps[(size_t) y * width + x] / (N * N);
-    }
-  for (int part = 0; part < fft->across * fft->down; part++) {
-    double *real = fft->spectra + (size_t) part * 2 * CONVOLVE_CPU_FFT_SQUARE;
-
+    /* Mirrored, because the product of spectra is a convolution. The scale of both transforms is in the taps. */
+    for (int y = 0; y < fft->part_height && top + y < height; y++)
+      for (int x = 0; x < fft->part_width && left + x < width; x++)
+        real[(N - y) % N * CONVOLVE_CPU_FFT_STRIDE + (N - x) % N] =
+            convolve_cpu_fft_digit (taps[(size_t) (top + y) * width + left + x], place, pass != part) / (N * N);
     level->fourier (real, real + CONVOLVE_CPU_FFT_SQUARE, fft->roots, false);
   }
   return fft;
@@ -106,10 +113,10 @@ convolve_cpu_fft_free (ConvolveCpuFft *fft)
 }
 
 void
-convolve_cpu_fft_run (const ConvolveCpuFft *fft, const ConvolveCpuLevel *level, int part, double *real,
+convolve_cpu_fft_run (const ConvolveCpuFft *fft, const ConvolveCpuLevel *level, int pass, double *real,
     double *imaginary)
 {
-  const double *spectrum = fft->spectra + (size_t) part * 2 * CONVOLVE_CPU_FFT_SQUARE;
+  const double *spectrum = fft->spectra + (size_t) pass * 2 * CONVOLVE_CPU_FFT_SQUARE;
 
   level->fourier (real, imaginary, fft->roots, false);
   level->multiply (real, imaginary, spectrum, spectrum + CONVOLVE_CPU_FFT_SQUARE);

@@ -3,55 +3,96 @@
 #ifndef CONVOLVE_CPU_FOURIER_TMPL_H
 #define CONVOLVE_CPU_FOURIER_TMPL_H
 
-#include "cpu/level.h"
+#include <math.h>
+
+#include "cpu/vectors_tmpl.h"
 
 #define COLUMNS 8 /* that go through all levels of the transform together, in the L1 cache */
 
-/* A butterfly of two rows, in COLUMNS columns: from samples to frequencies, and back. w is a root of 1. */
-static inline void
-butterfly (double *restrict ar, double *restrict ai, double *restrict br, double *restrict bi, double wr, double wi)
+/* One complex number in each lane, and a root of 1. */
+typedef struct
 {
-  for (int i = 0; i < COLUMNS; i++) {
-    double real = ar[i] - br[i], imaginary = ai[i] - bi[i];
+  Doubles real, imaginary;
+} Complexes;
 
-    ar[i] += br[i];
-    ai[i] += bi[i];
-    br[i] = real * wr - imaginary * wi;
-    bi[i] = real * wi + imaginary * wr;
-  }
+typedef struct
+{
+  double real, imaginary;
+} Root;
+
+/* A butterfly: from samples to frequencies, and back. */
+static inline void
+butterfly (Complexes *a, Complexes *b, Root w)
+{
+  Doubles real = a->real - b->real, imaginary = a->imaginary - b->imaginary;
+
+  a->real += b->real;
+  a->imaginary += b->imaginary;
+  b->real = real * w.real - imaginary * w.imaginary;
+  b->imaginary = real * w.imaginary + imaginary * w.real;
 }
 
 static inline void
-butterfly_back (double *restrict ar, double *restrict ai, double *restrict br, double *restrict bi, double wr,
-    double wi)
+butterfly_back (Complexes *a, Complexes *b, Root w)
 {
-  for (int i = 0; i < COLUMNS; i++) {
-    double real = br[i] * wr + bi[i] * wi, imaginary = bi[i] * wr - br[i] * wi;
+  Doubles real = b->real * w.real + b->imaginary * w.imaginary;
+  Doubles imaginary = b->imaginary * w.real - b->real * w.imaginary;
 
-    br[i] = ar[i] - real;
-    bi[i] = ai[i] - imaginary;
-    ar[i] += real;
-    ai[i] += imaginary;
+  b->real = a->real - real;
+  b->imaginary = a->imaginary - imaginary;
+  a->real += real;
+  a->imaginary += imaginary;
+}
+
+static inline Root
+root_of (const double *roots, int half, int k)
+{
+  const double *root = roots + CONVOLVE_CPU_FFT_POINTS / half * k;
+
+  return (Root){ root[0], root[1] };
+}
+
+/*
+ * Two levels of the transform for four rows that are `step` doubles apart. They stay in registers meanwhile. One level
+ * has butterflies of rows 0 and 2 and of rows 1 and 3, with the roots `far`, and the other one of neighbours.
+ */
+static inline __attribute__ ((always_inline)) void
+two_levels (double *re, double *im, int step, const Root far[2], Root near, bool back)
+{
+  Complexes rows[4];
+
+  for (int r = 0; r < 4; r++)
+    rows[r] = (Complexes){ *(const DoublesAt *) (re + r * step), *(const DoublesAt *) (im + r * step) };
+  if (back) {
+    butterfly_back (&rows[0], &rows[1], near);
+    butterfly_back (&rows[2], &rows[3], near);
+    butterfly_back (&rows[0], &rows[2], far[0]);
+    butterfly_back (&rows[1], &rows[3], far[1]);
+  } else {
+    butterfly (&rows[0], &rows[2], far[0]);
+    butterfly (&rows[1], &rows[3], far[1]);
+    butterfly (&rows[0], &rows[1], near);
+    butterfly (&rows[2], &rows[3], near);
+  }
+  for (int r = 0; r < 4; r++) {
+    *(DoublesAt *) (re + r * step) = rows[r].real;
+    *(DoublesAt *) (im + r * step) = rows[r].imaginary;
   }
 }
 
 static inline void
 transform_columns (double *re, double *im, const double *roots, bool back)
 {
-  const int n = CONVOLVE_CPU_FFT_POINTS, stride = CONVOLVE_CPU_FFT_STRIDE;
+  const int n = CONVOLVE_CPU_FFT_POINTS, stride = CONVOLVE_CPU_FFT_STRIDE; /* n is a power of 4 */
 
-  for (int half = back ? 1 : n / 2; half >= 1 && half < n; half = back ? half * 2 : half / 2)
-    for (int k = 0; k < half; k++) {
-      double wr = roots[n / half * k], wi = roots[n / half * k + 1];
+  for (int quarter = back ? 1 : n / 4; quarter >= 1 && quarter < n; quarter = back ? quarter * 4 : quarter / 4)
+    for (int k = 0; k < quarter; k++) {
+      const Root far[2] = { root_of (roots, 2 * quarter, k), root_of (roots, 2 * quarter, k + quarter) };
+      const Root near = root_of (roots, quarter, k);
 
-      for (int row = k; row < n; row += 2 * half) {
-        int a = row * stride, b = (row + half) * stride;
-
-        if (back)
-          butterfly_back (re + a, im + a, re + b, im + b, wr, wi);
-        else
-          butterfly (re + a, im + a, re + b, im + b, wr, wi);
-      }
+      for (int row = k; row < n; row += 4 * quarter)
+        for (int x = 0; x < COLUMNS; x += LANES / 2)
+          two_levels (re + row * stride + x, im + row * stride + x, quarter * stride, far, near, back);
     }
 }
 
@@ -95,6 +136,24 @@ multiply (double *restrict real, double *restrict imaginary, const double *restr
     imaginary[i] = real[i] * by_imaginary[i] + imaginary[i] * by_real[i];
     real[i] = product;
   }
+}
+
+static void
+values_to_doubles (const uint16_t *restrict values, int samples, int count, int center, double *restrict row)
+{
+  if (samples == 1) /* compilers have a faster loop for this */
+    for (int i = 0; i < count; i++)
+      row[i] = values[i] - center;
+  else
+    for (int i = 0; i < count; i++)
+      row[i] = values[i * samples] - center;
+}
+
+static void
+add_rounded (const double *restrict numbers, int count, double unit, double *restrict sums)
+{
+  for (int i = 0; i < count; i++)
+    sums[i] += floor (numbers[i] + 0.5) * unit;
 }
 
 #endif

@@ -281,17 +281,16 @@ fill_offsets (const ConvolveCpuJob *job)
 }
 
 size_t
-convolve_cpu_job_init (ConvolveCpuJob *job, const ConvolvePlan *plan, const ConvolvePlane *plane,
-    ConvolveRect rectangle, void *memory)
+convolve_cpu_job_init (ConvolveCpuJob *job, const ConvolveCpu *cpu, const ConvolvePlan *plan,
+    const ConvolvePlane *plane, ConvolveRect rectangle, void *memory)
 {
-  const ConvolveCpu *cpu = convolve_cpu_of (plan);
   Arena arena = { .base = memory };
 
   *job = (ConvolveCpuJob){
     .plan = plan,
     .plane = plane,
     .cpu = cpu,
-    .level = cpu->level,
+    .level = convolve_cpu_of (plan)->level,
     .x = rectangle.x,
     .y = rectangle.y,
     .width = rectangle.width,

@@ -68,10 +68,10 @@ typedef struct
 } ConvolveCpuJob;
 
 /*
- * Prepares a job for this rectangle, with its buffers in memory, which is aligned to 64 bytes. Returns the number of
+ * Prepares a job for this rectangle, by what a ConvolveCpuCut chose, with its buffers in memory, which is aligned to 64 bytes. Returns the number of
  * bytes that the buffers take. With memory NULL, the buffers are only measured.
  */
-size_t convolve_cpu_job_init (ConvolveCpuJob *job, const ConvolvePlan *plan, const ConvolvePlane *plane,
-    ConvolveRect rectangle, void *memory);
+size_t convolve_cpu_job_init (ConvolveCpuJob *job, const ConvolveCpu *cpu, const ConvolvePlan *plan,
+    const ConvolvePlane *plane, ConvolveRect rectangle, void *memory);
 
 #endif

@@ -283,6 +283,10 @@ typedef struct
   void (*fourier) (double *real, double *imaginary, const double *roots, bool back);
   void (*multiply) (double *real, double *imaginary, const double *by_real, const double *by_imaginary);
 
+  /* row[i] = values[i * samples] - center */
+  void (*values_to_doubles) (const uint16_t *values, int samples, int count, int center, double *row);
+  /* sums[i] += numbers[i], rounded to an integer, times unit */
+  void (*add_rounded) (const double *numbers, int count, double unit, double *sums);
   /* --- the tail --- */
 
   /* values[i] = sums[i] * scale + offsets[i], clamped to 0 .. maximum and truncated */

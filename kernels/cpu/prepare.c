@@ -159,6 +159,20 @@ use_path (const ConvolveCpuAnalysis *a, const Workspace *workspace, ConvolveCpuP
   }
 }
 
+/* Prepares transforms for large regions, from what the analysis filled alone. */
+static bool
+add_transforms (const ConvolveCpuAnalysis *a)
+{
+  ConvolveCpuAnalysis large = *a;
+
+  large.cpu = malloc (sizeof (*large.cpu));
+  if (!large.cpu)
+    return false;
+  *large.cpu = *a->cpu;
+  a->cpu->large = large.cpu;
+  return convolve_cpu_use_fft (&large);
+}
+
 static bool
 choose (const ConvolveCpuAnalysis *a, Workspace *workspace)
 {
@@ -173,11 +187,8 @@ choose (const ConvolveCpuAnalysis *a, Workspace *workspace)
     if (convolve_cpu_is_small_box (a, &workspace->quotient) && is_cheaper (convolve_cpu_small_box_cost (a), &least))
       path = CONVOLVE_CPU_SMALL_BOX;
   }
-  if (path != CONVOLVE_CPU_BOX && path != CONVOLVE_CPU_SMALL_BOX && convolve_cpu_fft_cost (a) < least
-      && convolve_cpu_use_fft (a)) {
-    a->cpu->cost = COST_FRAME + convolve_cpu_fft_cost (a);
-    return true;
-  }
+  if (convolve_cpu_fft_cost (a) < least && !add_transforms (a))
+    return false;
   a->cpu->cost = COST_FRAME + least;
   return use_path (a, workspace, path);
 }

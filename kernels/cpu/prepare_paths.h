@@ -95,8 +95,8 @@ bool convolve_cpu_use_products (const ConvolveCpuAnalysis *a);
 
 /* --- fft --- */
 
+/* Infinite where the plan has no integers, or where the transforms' error may change a sum of them. */
 double convolve_cpu_fft_cost (const ConvolveCpuAnalysis *a);
-/* Also false where the plan has no integers, or where the transforms' error may change a sum of them. */
 bool convolve_cpu_use_fft (const ConvolveCpuAnalysis *a);
 
 /* --- sets --- */

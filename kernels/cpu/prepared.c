@@ -27,5 +27,8 @@ convolve_cpu_clear (ConvolvePlan *plan)
   for (int k = 0; k < cpu->n_parts; k++)
     clear (&cpu->parts[k]);
   free (cpu->parts);
+  if (cpu->large)
+    clear (cpu->large);
+  free (cpu->large);
   clear (cpu);
 }

@@ -15,21 +15,18 @@ fill_square (const ConvolveCpuJob *job, int y, int rows, int x, int sample, doub
   columns = columns < CONVOLVE_CPU_FFT_POINTS ? columns : CONVOLVE_CPU_FFT_POINTS;
   memset (square, 0, CONVOLVE_CPU_FFT_SQUARE * sizeof (*square));
   for (int j = 0; j < rows; j++) {
-    const uint16_t *values = job->values[0] + x * job->samples + sample;
-
     convolve_cpu_load_row (job, y + j, job->values[0]);
-    for (int i = 0; i < columns; i++)
-      square[j * CONVOLVE_CPU_FFT_STRIDE + i] = values[i * job->samples] - center;
+    job->level->values_to_doubles (job->values[0] + x * job->samples + sample, job->samples, columns, center,
+        square + j * CONVOLVE_CPU_FFT_STRIDE);
   }
 }
 
-/* Adds the sums of a part, rounded to integers: the exact sums are integers (cpu/fft.h). */
+/* Adds the sums of a pass, rounded to integers: the exact sums are integers (cpu/fft.h). */
 static void
-add_square (const ConvolveCpuJob *job, const double *square, int rows, double *sums)
+add_square (const ConvolveCpuJob *job, const double *square, int rows, double unit, double *sums)
 {
   for (int j = 0; j < rows; j++)
-    for (int i = 0; i < job->width; i++)
-      sums[j * job->width + i] += floor (square[j * CONVOLVE_CPU_FFT_STRIDE + i] + 0.5);
+    job->level->add_rounded (square + j * CONVOLVE_CPU_FFT_STRIDE, job->width, unit, sums + j * job->width);
 }
 
 /* Turns the sums of one sample into results. */
@@ -64,16 +61,18 @@ run_squares (const ConvolveCpuJob *job, int y, const int rows[2], int sample)
   const ConvolveCpuFft *fft = job->cpu->fft;
 
   memset (job->square_sums, 0, (size_t) job->width * (rows[0] + rows[1]) * sizeof (*job->square_sums));
-  for (int part = 0; part < fft->across * fft->down; part++) {
+  for (int pass = 0; pass < convolve_cpu_fft_passes (fft); pass++) {
+    int part = pass % convolve_cpu_fft_parts (fft);
     int top = y - plan->taps.height / 2 + part / fft->across * fft->part_height;
     int x = part % fft->across * fft->part_width;
+    double unit = part == pass ? 1 : ldexp (1, fft->place);
 
     for (int i = 0; i < 2; i++)
       fill_square (job, top + i * rows[0], rows[i] > 0 ? rows[i] + fft->part_height - 1 : 0, x, sample,
           job->squares[i]);
-    convolve_cpu_fft_run (fft, job->level, part, job->squares[0], job->squares[1]);
+    convolve_cpu_fft_run (fft, job->level, pass, job->squares[0], job->squares[1]);
     for (int i = 0; i < 2; i++)
-      add_square (job, job->squares[i], rows[i], job->square_sums + (size_t) i * rows[0] * job->width);
+      add_square (job, job->squares[i], rows[i], unit, job->square_sums + (size_t) i * rows[0] * job->width);
   }
   finish_squares (job, rows[0] + rows[1], sample);
 }

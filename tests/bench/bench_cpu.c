@@ -327,7 +327,7 @@ make_rows (Row *rows, const Options *options, const Frame *frame)
         convolve_cpu_of (row->plans[p])->level = convolve_cpu_level (options->level);
       convolve_plan_set_pool (row->plans[p], row->pool);
     }
-    snprintf (row->name, sizeof row->name, "cpu (%s, %s)", bench_cpu_path (row->plans[0]),
+    snprintf (row->name, sizeof row->name, "cpu (%s, %s)", bench_cpu_path (row->plans[0], &frame->planes[0]),
         convolve_cpu_of (row->plans[0])->level->name);
   }
   for (int t = 0; t < options->n_threads && peers; t++) {

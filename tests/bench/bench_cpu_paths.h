@@ -3,10 +3,10 @@
 #ifndef TESTS_BENCH_BENCH_CPU_PATHS_H
 #define TESTS_BENCH_BENCH_CPU_PATHS_H
 
-#include "cpu/prepared.h"
+#include "cpu/cut.h"
 
 static inline const char *
-bench_cpu_path (const ConvolvePlan *plan)
+bench_cpu_path (const ConvolvePlan *plan, const ConvolvePlane *plane)
 {
   static const char *const names[] = {
     [CONVOLVE_CPU_COPY] = "copy",
@@ -24,7 +24,7 @@ bench_cpu_path (const ConvolvePlan *plan)
     [CONVOLVE_CPU_SETS] = "sets",
   };
 
-  return names[convolve_cpu_of (plan)->path];
+  return names[convolve_cpu_cut (plan, plane).cpu->path];
 }
 
 #endif

@@ -88,6 +88,7 @@ bench_mask (const char *format, const ConvolvePixel *pixel, const char *name, do
 {
   ConvolveSettings settings;
   ConvolveMask mask;
+  const ConvolvePlane plane = { .width = WIDTH, .height = HEIGHT, .region = { 0, 0, WIDTH, HEIGHT } };
   ConvolvePlan *plan = NULL;
   double one, two;
 
@@ -102,7 +103,7 @@ bench_mask (const char *format, const ConvolvePixel *pixel, const char *name, do
     exit (1);
   one = least (plan, 1, rounds, frames, (ptrdiff_t) WIDTH * pixel->stride);
   two = least (plan, 2, rounds, frames, (ptrdiff_t) WIDTH * pixel->stride);
-  printf ("%s,%s,%g,%d,%s,%.2f,%.2f\n", format, name, sigma, mask.width, bench_cpu_path (plan), one, two);
+  printf ("%s,%s,%g,%d,%s,%.2f,%.2f\n", format, name, sigma, mask.width, bench_cpu_path (plan, &plane), one, two);
   fflush (stdout);
   convolve_plan_unref (plan);
   convolve_mask_clear (&mask);

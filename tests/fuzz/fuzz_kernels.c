@@ -118,12 +118,11 @@ check_cpu_same (const CheckCase *test, const unsigned char *result, FILE *file)
   if (cpu && destination) {
     cpu->level = convolve_cpu_level (again.level % convolve_cpu_level_count ());
     convolve_plan_set_pool (plan, again.pool);
-    cut = convolve_cpu_cut (plan, &plane);
+    cut = convolve_cpu_cut_for (again.band % 2 && cpu->large ? cpu->large : cpu, plan, &plane);
     if (again.pool)
       cut.threads = convolve_pool_threads (again.pool);
     if (again.strip > 0) {
-      cut.strip = cpu->fft && again.strip > convolve_cpu_fft_columns (cpu->fft) ? convolve_cpu_fft_columns (cpu->fft)
-                                                                                : again.strip;
+      cut.strip = cut.cpu->fft && again.strip > cut.strip ? cut.strip : again.strip;
       cut.band = again.band;
       cut.streams = test->pixel.type == CONVOLVE_SAMPLE_U8 && test->pixel.stride == test->pixel.samples
           && test->pixel.select == (1u << test->pixel.samples) - 1;

@@ -199,6 +199,7 @@ count_plan (const ConvolvePlan *plan, Seen *seen)
 
   seen->cases++;
   seen->paths[cpu->path]++;
+  seen->paths[CONVOLVE_CPU_FFT] += cpu->large != NULL;
   seen->centred_boxes += cpu->path == CONVOLVE_CPU_BOX && cpu->center > 0;
   seen->soft_boxes += cpu->path == CONVOLVE_CPU_BOX && cpu->box.inner_x && cpu->box.inner_y && !plan->exact;
   seen->narrow_digits += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.low_bits == 0;

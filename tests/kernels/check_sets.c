@@ -108,6 +108,7 @@ count_paths (const CheckCase *test, Seen *seen)
 
   if (cpu && plan->combination == CONVOLVE_ABSOLUTE) {
     seen->absolute[cpu->path]++;
+    seen->absolute[CONVOLVE_CPU_FFT] += cpu->large != NULL;
     if (cpu->path == CONVOLVE_CPU_SHORT_SETS)
       seen->signs[test->mask.mask.divisor < 0]++;
   } else if (cpu && cpu->path != CONVOLVE_CPU_COPY) {
