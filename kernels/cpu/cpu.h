@@ -21,7 +21,7 @@
  *   group           terms that have a 32-bit sum of their own. Sums of groups are added up exactly: ConvolveWideTerms
  *   product         a column of taps times a row of taps; a factored mask is a sum of up to CONVOLVE_MAX_RANK products
  *   fold            of a product whose row is symmetric: samples that have the same tap are added before they are multiplied
- *   few floats      a column and a row of 3, 5 or 7 taps in float, whose loops are unrolled
+ *   few floats      a sum of few taps in float, of a mask or of a column or row, whose loop is unrolled
  *   set             taps of a mask that combines several of them; a part is a set as a plan of its own
  *   couple          two sets whose 16-bit sums are made together
  *   path            one way to convolve: ConvolveCpuPath

@@ -62,7 +62,7 @@ sum_floats (const float *taps, int width, int height, int samples, int block, co
   }
 }
 
-/* --- few taps of one column or one row --- */
+/* --- few taps --- */
 
 /* The sum of up to CONVOLVE_FEW_FLOATS products, in the order of sum_floats (). Calls with constants are unrolled. */
 static inline __attribute__ ((always_inline)) Floats
@@ -81,22 +81,44 @@ sum_few (const float *taps, int n, int block, const float *const *at, int x)
 }
 
 static inline __attribute__ ((always_inline)) void
-do_sum_few_floats (const float *taps, int n, int block, const float *const *rows, int count, float *restrict sums)
+do_sum_few_floats (const float *taps, int n, int block, const float *const *at, int count, float *restrict sums)
 {
   for (int x = 0; x < count; x += LANES)
-    *(FloatsAt *) (sums + x) = sum_few (taps, n, block, rows, x);
+    *(FloatsAt *) (sums + x) = sum_few (taps, n, block, at, x);
 }
 
-/* The blocks are those of block_of () in cpu/prepare_floats.c for so many taps. */
+/* Calls LOOP with n and the block of block_of () in cpu/prepare_floats.c for so many taps, as constants. */
+#define WITH_FEW(n, LOOP) \
+  switch (n) { \
+    case 3: \
+      LOOP (3, 2); \
+      break; \
+    case 5: \
+      LOOP (5, 3); \
+      break; \
+    case 7: \
+      LOOP (7, 3); \
+      break; \
+    case 9: \
+      LOOP (9, 3); \
+      break; \
+    case 11: \
+      LOOP (11, 4); \
+      break; \
+    case 13: \
+      LOOP (13, 4); \
+      break; \
+    default: \
+      LOOP (15, 4); \
+      break; \
+  }
+
 static void
-sum_few_floats (const float *taps, int n, const float *const *rows, int count, float *sums)
+sum_few_floats (const float *taps, int n, const float *const *at, int count, float *sums)
 {
-  if (n == 3)
-    do_sum_few_floats (taps, 3, 2, rows, count, sums);
-  else if (n == 5)
-    do_sum_few_floats (taps, 5, 3, rows, count, sums);
-  else
-    do_sum_few_floats (taps, 7, 3, rows, count, sums);
+#define SUM(N, BLOCK) do_sum_few_floats (taps, N, BLOCK, at, count, sums)
+  WITH_FEW (n, SUM)
+#undef SUM
 }
 
 /* Writes two registers of values, truncated and clamped to 0 .. maximum. 32 bits with a sign hold them. */
@@ -122,35 +144,32 @@ store_truncated (Floats low, Floats high, int maximum, uint16_t *to)
   for (int i = 0; i < 2 * LANES; i++) {
     float value = i < LANES ? low[i] : high[i - LANES];
 
-    /* What lies behind the row may be no number. */
+    /* The last register reaches beyond the row, where there may be NaN. A NaN is not above 0, and gives 0. */
     to[i] = (uint16_t) (value > 0 ? value < (float) maximum ? value : (float) maximum : 0);
   }
 #endif
 }
 
 static inline __attribute__ ((always_inline)) void
-do_values_of_few_floats (const float *taps, int n, int block, int samples, const float *row, int count, float scale,
+do_values_of_few_floats (const float *taps, int n, int block, const float *const *at, int count, float scale,
     float offset, int maximum, uint16_t *restrict values)
 {
-  const float *at[CONVOLVE_FEW_FLOATS];
+  const float *from[CONVOLVE_FEW_FLOATS]; /* compilers cannot know that values are written elsewhere than to at */
 
   for (int i = 0; i < n; i++)
-    at[i] = row + i * samples;
+    from[i] = at[i];
   for (int x = 0; x < count; x += 2 * LANES)
-    store_truncated (sum_few (taps, n, block, at, x) * scale + offset,
-        sum_few (taps, n, block, at, x + LANES) * scale + offset, maximum, values + x);
+    store_truncated (sum_few (taps, n, block, from, x) * scale + offset,
+        sum_few (taps, n, block, from, x + LANES) * scale + offset, maximum, values + x);
 }
 
 static void
-values_of_few_floats (const float *taps, int n, int samples, const float *row, int count, float scale, float offset,
+values_of_few_floats (const float *taps, int n, const float *const *at, int count, float scale, float offset,
     int maximum, uint16_t *values)
 {
-  if (n == 3)
-    do_values_of_few_floats (taps, 3, 2, samples, row, count, scale, offset, maximum, values);
-  else if (n == 5)
-    do_values_of_few_floats (taps, 5, 3, samples, row, count, scale, offset, maximum, values);
-  else
-    do_values_of_few_floats (taps, 7, 3, samples, row, count, scale, offset, maximum, values);
+#define VALUES(N, BLOCK) do_values_of_few_floats (taps, N, BLOCK, at, count, scale, offset, maximum, values)
+  WITH_FEW (n, VALUES)
+#undef VALUES
 }
 
 static void

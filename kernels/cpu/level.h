@@ -108,7 +108,8 @@ typedef struct
   ConvolveShortCouple couples[CONVOLVE_MAX_SETS / 2];
 } ConvolveShortSets;
 
-#define CONVOLVE_FEW_FLOATS 7 /* taps of the longest column or row that has a loop of its own */
+/* The most taps of a sum of floats that has a loop of its own: an odd number from 3 to 15. */
+#define CONVOLVE_FEW_FLOATS 15
 
 /* Terms of the longest row or column of a product that is folded. */
 #define CONVOLVE_FOLD_TERMS 4
@@ -229,7 +230,7 @@ typedef struct
 
   /* row[i] = values[i] - center */
   void (*values_to_floats) (const uint16_t *values, int count, int center, float *row);
-  /* The same from words in memory, at any address. */
+  /* row[i] = word i - center. Words of 16 bits, in the machine's byte order, at any address. */
   void (*words_to_floats) (const uint8_t *words, int count, int center, float *row);
 
   /*
@@ -245,12 +246,12 @@ typedef struct
       double *sums);
 
   /*
-   * The same sums of one column or one row of n taps, 3, 5 or 7 of them: columns[i] is at its place in each of n rows. The row's
-   * sums become values: times scale, plus the offset, which 32 bits hold, truncated and clamped to 0 .. maximum.
+   * The same sums of few taps, n of them, see CONVOLVE_FEW_FLOATS. Tap k multiplies at[k][i] for output i. Sums become values: times
+   * scale, plus the offset, which 32 bits hold, truncated and clamped to 0 .. maximum.
    */
-  void (*sum_few_floats) (const float *taps, int n, const float *const *rows, int count, float *columns);
-  void (*values_of_few_floats) (const float *taps, int n, int samples, const float *columns, int count, float scale,
-      float offset, int maximum, uint16_t *values);
+  void (*sum_few_floats) (const float *taps, int n, const float *const *at, int count, float *sums);
+  void (*values_of_few_floats) (const float *taps, int n, const float *const *at, int count, float scale, float offset,
+      int maximum, uint16_t *values);
 
   /* --- combinations of sets --- */
 
@@ -282,11 +283,11 @@ typedef struct
    */
   void (*fourier) (double *real, double *imaginary, const double *roots, bool back);
   void (*multiply) (double *real, double *imaginary, const double *by_real, const double *by_imaginary);
-
   /* row[i] = values[i * samples] - center */
   void (*values_to_doubles) (const uint16_t *values, int samples, int count, int center, double *row);
   /* sums[i] += numbers[i], rounded to an integer, times unit */
   void (*add_rounded) (const double *numbers, int count, double unit, double *sums);
+
   /* --- the tail --- */
 
   /* values[i] = sums[i] * scale + offsets[i], clamped to 0 .. maximum and truncated */

@@ -137,33 +137,39 @@ set_float_end (const ConvolveCpuAnalysis *a)
   }
 }
 
-void
-convolve_cpu_use_floats (const ConvolveCpuAnalysis *a)
+static bool
+are_few (int taps)
 {
-  a->cpu->path = CONVOLVE_CPU_FLOAT;
-  a->cpu->block = block_of (a->width * a->height);
-  set_float_end (a);
+  return taps >= 3 && taps <= CONVOLVE_FEW_FLOATS && taps % 2 == 1;
 }
 
 /*
- * Whether the levels have loops for this column and this row: 3, 5 or 7 taps, and results that fit 32 bits before they are
- * clamped. Half of that leaves room for all roundings. One offset serves all samples of a pixel.
+ * Whether the tail is one that the loops for few taps have: results fit 32 bits before they are clamped, of sums up to twice
+ * the center times the gain. Half of that leaves room for all roundings. One offset serves all samples of a pixel.
  */
 static bool
-is_few (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors)
+has_short_tail (const ConvolveCpuAnalysis *a, double gain)
 {
   const ConvolveTail *tail = &a->cpu->tail;
-  const int w = a->width, h = a->height;
-  double most = convolve_sum_of_magnitudes (factors->column[0], h) * convolve_sum_of_magnitudes (factors->row[0], w) * 2
-      * a->center * fabs (tail->scale);
+  double most = gain * 2 * a->center * fabs (tail->scale);
 
-  if (factors->rank > 1 || w < 3 || h < 3 || w > CONVOLVE_FEW_FLOATS || h > CONVOLVE_FEW_FLOATS || tail->needs_double
-      || a->combined)
+  if (tail->needs_double || a->combined)
     return false;
   for (int i = 1; i < a->samples; i++)
     if (tail->offset_f[i] != tail->offset_f[0])
       return false;
   return most + fabs (tail->offset[0]) <= CONVOLVE_LARGEST_INT / 2;
+}
+
+void
+convolve_cpu_use_floats (const ConvolveCpuAnalysis *a)
+{
+  const int count = a->width * a->height;
+
+  a->cpu->path = CONVOLVE_CPU_FLOAT;
+  a->cpu->block = block_of (count);
+  set_float_end (a);
+  a->cpu->few = are_few (count) && has_short_tail (a, convolve_sum_of_magnitudes (a->taps, count));
 }
 
 bool
@@ -185,7 +191,9 @@ convolve_cpu_use_float_factors (const ConvolveCpuAnalysis *a, const ConvolveFact
   for (int i = 0; i < rank * w; i++)
     cpu->float_rows[i] = (float) factors->row[i / w][i % w];
   set_float_end (a);
-  cpu->few = is_few (a, factors);
+  cpu->few = rank == 1 && are_few (w) && are_few (h)
+      && has_short_tail (a,
+          convolve_sum_of_magnitudes (factors->column[0], h) * convolve_sum_of_magnitudes (factors->row[0], w));
   return true;
 }
 

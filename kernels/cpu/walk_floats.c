@@ -13,6 +13,20 @@ load_floats (const ConvolveCpuJob *job, int y, int n)
   convolve_cpu_load_floats (job, y, convolve_cpu_turn (job->floats, n));
 }
 
+/* Writes row y from few rows of elements, each with one row of `width` taps. */
+static void
+finish_few (const ConvolveCpuJob *job, const float *taps, int width, const float *const *rows, int n_rows, int y)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+  const float *at[CONVOLVE_FEW_FLOATS];
+
+  for (int k = 0; k < width * n_rows; k++)
+    at[k] = rows[k / width] + k % width * job->samples;
+  job->level->values_of_few_floats (taps, width * n_rows, at, job->count, tail->scale_f, tail->offset_f[0],
+      (int) tail->maximum, job->results[0]);
+  convolve_cpu_store_row (job, y, job->results[0]);
+}
+
 /* Writes row y from the rows of the ring. */
 static void
 sum_row (const ConvolveCpuJob *job, int y)
@@ -20,7 +34,9 @@ sum_row (const ConvolveCpuJob *job, int y)
   const ConvolveTaps *taps = &job->plan->taps;
   const float *const *rows = (const float *const *) job->floats;
 
-  if (job->cpu->path == CONVOLVE_CPU_FLOAT) {
+  if (job->cpu->few) {
+    finish_few (job, taps->taps, taps->width, rows, taps->height, y);
+  } else if (job->cpu->path == CONVOLVE_CPU_FLOAT) {
     job->level->sum_floats (taps->taps, taps->width, taps->height, job->samples, job->cpu->block, rows, 0, job->count,
         job->float_sums);
     convolve_cpu_store_floats (job, y, job->float_sums);
@@ -96,9 +112,7 @@ walk_few (const ConvolveCpuJob *job)
       continue;
     job->level->sum_few_floats (cpu->float_columns, h, (const float *const *) job->floats, job->input_count,
         job->float_columns[0]);
-    job->level->values_of_few_floats (cpu->float_rows, w, job->samples, job->float_columns[0], job->count,
-        cpu->tail.scale_f, cpu->tail.offset_f[0], (int) cpu->tail.maximum, job->results[0]);
-    convolve_cpu_store_row (job, job->y + i, job->results[0]);
+    finish_few (job, cpu->float_rows, w, (const float *const *) job->float_columns, 1, job->y + i);
   }
 }
 
