@@ -617,7 +617,7 @@ struct ConvolveBorderTwo
   int64_t most_pixels;                    /* of the first plane: larger ones are faster by launches of their own */
 };
 
-/* What load () leaves for convolve_border_run (). */
+/* The kernels of a plan and their mask: convolve_border_load () makes it, and convolve_border_run () launches one of them. */
 struct ConvolveBorderLoaded
 {
   ConvolveBorderKernel alone;
@@ -630,7 +630,10 @@ struct ConvolveBorderLoaded
 ConvolveStatus convolve_border_load (ConvolvePlan *plan, const ConvolveBorderKernel &alone,
     const ConvolveBorderTwo &two, const void *mask, size_t mask_size, ConvolveError *error);
 
-/* The same for a kernel with the template parameters K, W and R, and its struct. */
+/*
+ * Copies a kernel for K x K weights, whose threads have tiles of W groups and R rows, and its mask to plan->loaded. Errors:
+ * NO_MEMORY.
+ */
 template <int K, int W, int R, typename Mask>
 static inline ConvolveStatus
 convolve_border_load (ConvolvePlan *plan, const void *kernel, const Mask &mask, int warps, ConvolveError *error,
