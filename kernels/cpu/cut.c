@@ -124,7 +124,7 @@ choose_band (const ConvolveCpu *cpu, const ConvolvePlan *plan, const ConvolveRec
 bool
 convolve_cpu_can_stream (const ConvolvePixel *pixel)
 {
-  return !pixel->swapped && pixel->shift == 0 && pixel->stride == pixel->samples * convolve_sample_size (pixel->type)
+  return !pixel->swapped && pixel->stride == pixel->samples * convolve_sample_size (pixel->type)
       && pixel->select == (1u << pixel->samples) - 1;
 }
 

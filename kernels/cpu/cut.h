@@ -18,7 +18,7 @@ typedef struct
   bool streams;           /* the result is written past the caches */
 } ConvolveCpuCut;
 
-/* Whether every byte of a result is one of a selected sample, and values are in memory as they are. */
+/* Whether every byte of a result is one of a selected sample, in the machine's byte order. */
 bool convolve_cpu_can_stream (const ConvolvePixel *pixel);
 
 /* The cut that suits the caches of a core and the number of threads of the plan's pool. */

@@ -150,11 +150,11 @@ typedef struct
   void (*store) (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
       uint8_t *destination);
   /*
-   * Writes each value as a byte, or bytes as they are, with stores that bypass the caches. settle makes these visible to other
-   * threads.
+   * Writes each value as a byte, or as a word after a shift to the left, with stores that bypass the caches. settle makes these
+   * visible to other threads.
    */
   void (*stream) (const uint16_t *values, int count, uint8_t *destination);
-  void (*stream_copy) (const uint8_t *from, int count, uint8_t *destination);
+  void (*stream_words) (const uint16_t *values, int count, int shift, uint8_t *destination);
   void (*settle) (void);
 
   /* --- sums of pairs --- */

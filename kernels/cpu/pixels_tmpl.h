@@ -25,6 +25,76 @@ word_of_value (unsigned value, int shift, bool swapped)
   return swapped ? (word >> 8 | word << 8) & 0xffff : word;
 }
 
+/* --- words of a register, in the machine's byte order; compilers shift these as numbers of 32 bits --- */
+
+static inline Shorts
+words_at (const void *from)
+{
+  Shorts words;
+
+  memcpy (&words, from, sizeof (words));
+  return words;
+}
+
+static inline Shorts
+words_down (Shorts words, int bits)
+{
+#if defined(__AVX512BW__)
+  return (Shorts) _mm512_srl_epi16 ((__m512i) words, _mm_cvtsi32_si128 (bits));
+#elif defined(__AVX2__)
+  return (Shorts) _mm256_srl_epi16 ((__m256i) words, _mm_cvtsi32_si128 (bits));
+#elif defined(__SSE2__)
+  return (Shorts) _mm_srl_epi16 ((__m128i) words, _mm_cvtsi32_si128 (bits));
+#else
+  return words >> (uint16_t) bits;
+#endif
+}
+
+static inline Shorts
+words_up (Shorts words, int bits)
+{
+#if defined(__AVX512BW__)
+  return (Shorts) _mm512_sll_epi16 ((__m512i) words, _mm_cvtsi32_si128 (bits));
+#elif defined(__AVX2__)
+  return (Shorts) _mm256_sll_epi16 ((__m256i) words, _mm_cvtsi32_si128 (bits));
+#elif defined(__SSE2__)
+  return (Shorts) _mm_sll_epi16 ((__m128i) words, _mm_cvtsi32_si128 (bits));
+#else
+  return words << (uint16_t) bits;
+#endif
+}
+
+/* The smaller one of each two words. */
+static inline Shorts
+words_least (Shorts a, Shorts b)
+{
+#if defined(__AVX512BW__)
+  return (Shorts) _mm512_min_epu16 ((__m512i) a, (__m512i) b);
+#elif defined(__AVX2__)
+  return (Shorts) _mm256_min_epu16 ((__m256i) a, (__m256i) b);
+#elif defined(__SSE2__)
+  return a - (Shorts) _mm_subs_epu16 ((__m128i) a, (__m128i) b);
+#else
+  Shorts less = (Shorts) (a < b);
+
+  return (a & less) | (b & ~less);
+#endif
+}
+
+/* --- pixels --- */
+
+static inline void
+load_words (const ConvolvePixel *pixel, const Word *words, int count, uint16_t *restrict values)
+{
+  const int shift = pixel->shift, whole = count - count % (2 * LANES);
+  const Shorts maximum = (Shorts){ 0 } + (uint16_t) ((1u << pixel->depth) - 1);
+
+  for (int i = 0; i < whole; i += 2 * LANES)
+    *(ShortsAt *) (values + i) = words_least (words_down (words_at (words + i), shift), maximum);
+  for (int i = whole; i < count; i++)
+    values[i] = value_of_word (pixel, words[i], false);
+}
+
 /* Pixels with other bytes between them. Calls with a constant stride are inlined, and vectorised. */
 static inline void
 load_apart (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *values, int stride, int samples)
@@ -50,8 +120,7 @@ load (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *res
       for (int i = 0; i < count; i++)
         values[i] = value_of_word (pixel, words[i], true);
     else
-      for (int i = 0; i < count; i++)
-        values[i] = value_of_word (pixel, words[i], false);
+      load_words (pixel, words, count, values);
   } else if (samples == 1 && stride == 2) {
     load_apart (pixel, line, pixels, values, 2, 1);
   } else if (samples == 1 && stride == 4) {
@@ -102,27 +171,6 @@ stream (const uint16_t *restrict values, int count, uint8_t *restrict destinatio
   store_bytes (values + i, count - i, destination + i);
 }
 
-/* Bytes that are as they should be in memory. */
-static void
-stream_copy (const uint8_t *restrict from, int count, uint8_t *restrict destination)
-{
-  int head = (int) (-(uintptr_t) destination % CONVOLVE_CACHE_LINE), i = head < count ? head : count;
-
-  memcpy (destination, from, i);
-  for (; i + 4 * LANES <= count; i += 4 * LANES) {
-#if defined(__AVX512BW__)
-    _mm512_stream_si512 ((__m512i *) (destination + i), _mm512_loadu_si512 (from + i));
-#elif defined(__AVX2__)
-    _mm256_stream_si256 ((__m256i *) (destination + i), _mm256_loadu_si256 ((const __m256i *) (from + i)));
-#elif defined(__SSE2__)
-    _mm_stream_si128 ((__m128i *) (destination + i), _mm_loadu_si128 ((const __m128i *) (from + i)));
-#else
-    memcpy (destination + i, from + i, 4 * LANES);
-#endif
-  }
-  memcpy (destination + i, from + i, count - i);
-}
-
 /* Streaming stores are weakly ordered: a fence makes them visible before what the thread stores next. */
 static void
 settle (void)
@@ -136,12 +184,40 @@ settle (void)
 static inline void
 store_words (const uint16_t *restrict values, int count, int shift, bool swapped, Word *restrict destination)
 {
-  if (swapped)
-    for (int i = 0; i < count; i++)
-      destination[i] = word_of_value (values[i], shift, true);
-  else
-    for (int i = 0; i < count; i++)
-      destination[i] = word_of_value (values[i], shift, false);
+  const int whole = swapped ? 0 : count - count % (2 * LANES);
+
+  for (int i = 0; i < whole; i += 2 * LANES) {
+    Shorts words = words_up (words_at (values + i), shift);
+
+    memcpy (destination + i, &words, sizeof (words));
+  }
+  for (int i = whole; i < count; i++)
+    destination[i] = word_of_value (values[i], shift, swapped);
+}
+
+/* Words at an odd address never fill a cache line. */
+static void
+stream_words (const uint16_t *restrict values, int count, int shift, uint8_t *restrict destination)
+{
+  const bool odd = (uintptr_t) destination % 2 != 0;
+  int head = (int) (-(uintptr_t) destination % CONVOLVE_CACHE_LINE / 2), i = odd || head > count ? count : head;
+  Word *to = (Word *) destination;
+
+  store_words (values, i, shift, false, to);
+  for (; i + 2 * LANES <= count; i += 2 * LANES) {
+    Shorts words = words_up (words_at (values + i), shift);
+
+#if defined(__AVX512BW__)
+    _mm512_stream_si512 ((__m512i *) (to + i), (__m512i) words);
+#elif defined(__AVX2__)
+    _mm256_stream_si256 ((__m256i *) (to + i), (__m256i) words);
+#elif defined(__SSE2__)
+    _mm_stream_si128 ((__m128i *) (to + i), (__m128i) words);
+#else
+    memcpy (to + i, &words, sizeof (words));
+#endif
+  }
+  store_words (values + i, count - i, shift, false, to + i);
 }
 
 /* Pixels of four bytes, some of which are copied: without branches, by a mask of the bytes to keep. */

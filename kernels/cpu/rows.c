@@ -154,7 +154,7 @@ convolve_cpu_store_row (const ConvolveCpuJob *job, int y, const uint16_t *values
     if (pixel->type == CONVOLVE_SAMPLE_U8)
       job->level->stream (values, job->count, to);
     else
-      job->level->stream_copy ((const uint8_t *) values, (int) bytes, to);
+      job->level->stream_words (values, job->count, pixel->shift, to);
     return;
   }
   if (y + PREFETCH_ROWS < job->y + job->height)
