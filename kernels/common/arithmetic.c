@@ -23,27 +23,35 @@
 #define FINE 256 /* starts are multiples of this, where bits are more than FINE_BITS */
 #define FINE_BITS 16
 #define LARGEST_CUT 16
-#define LEAST_PRODUCTS_SIDE 17 /* of masks that are sums of several products */
-#define DEEPEST 12             /* bits of samples that PRODUCTS are for */
-#define FREE_SIDE 9            /* masks of deeper samples up to this side are FREE */
+#define ROUNDING 6755399441055744.       /* 1.5 * 2^52: a sum with this has no fraction */
+#define ROUNDING_LIMIT 1125899906842624. /* 2^50 */
+#define LEAST_PRODUCTS_SIDE 17           /* of masks that are sums of several products */
+#define DEEPEST 12                       /* bits of samples that PRODUCTS are for */
+#define FREE_SIDE 9                      /* masks of deeper samples up to this side are FREE */
 
 typedef struct
 {
   const ConvolveArithmeticInput *input;
-  int count;      /* taps */
-  double maximum; /* M */
-  double middle;  /* c */
-  double sum;     /* of w */
-  double limit;   /* of the error */
-  int narrow;     /* the most bits with which ConvolveArithmetic.narrow is true, possibly below 0 */
-  double largest; /* of a total's magnitude, in code values */
-  int most;       /* the most bits with which totals of PRODUCTS stay below TOTAL_LIMIT, or MOST_BITS */
+  int count;         /* taps */
+  double maximum;    /* M */
+  double middle;     /* c */
+  double sum;        /* of w */
+  double limit;      /* of the error */
+  double magnitudes; /* the sum of those of w */
+  int narrow;        /* the most bits with which ConvolveArithmetic.narrow is true, possibly below 0 */
+  double largest;    /* of a total's magnitude, in code values */
+  int most;          /* the most bits with which totals of PRODUCTS stay below TOTAL_LIMIT, or MOST_BITS */
 } Analysis;
 
+/* floor (value + 0.5). Masks have many taps, and are rounded many times: this takes a third of the library's time. */
 static double
 round_half_up (double value)
 {
-  return floor (value + 0.5);
+  const double moved = value + 0.5, nearest = moved + ROUNDING - ROUNDING;
+
+  if (fabs (moved) > ROUNDING_LIMIT)
+    return floor (moved);
+  return nearest > moved ? nearest - 1 : nearest;
 }
 
 /* The number that starts are multiples of. */
@@ -65,6 +73,7 @@ init_analysis (Analysis *a, const ConvolveArithmeticInput *input)
   a->middle = 1 << (input->depth - 1);
   a->limit = SHARE * input->budget;
   a->sum = 0;
+  a->magnitudes = convolve_sum_of_magnitudes (input->taps, a->count);
   for (int i = 0; i < a->count; i++) {
     a->sum += input->taps[i];
     *(input->taps[i] < 0 ? &below : &above) += input->taps[i] * a->maximum;
@@ -110,30 +119,35 @@ static double
 round_taps (const Analysis *a, int bits, double *integers, double *magnitudes, double *peak)
 {
   const ConvolveArithmeticInput *input = a->input;
-  double error = 0, factor = 0;
+  const double scale = ldexp (1, bits), unit = ldexp (1, -bits);
+  double error = 0, factor = 0, sum = 0, largest = 0;
 
-  *magnitudes = *peak = 0;
   for (int i = 0; i < a->count && input->multiples && factor == 0; i++)
     if (input->multiples[i])
       factor = round_half_up (ldexp (input->taps[i] / input->multiples[i], bits));
   for (int i = 0; i < a->count; i++) {
-    integers[i] = input->multiples ? input->multiples[i] * factor : round_half_up (ldexp (input->taps[i], bits));
-    if (fabs (integers[i]) > FLOAT_LIMIT)
-      integers[i] = (float) integers[i]; /* the plan has all taps as floats, too */
-    error += fabs (ldexp (integers[i], -bits) - input->taps[i]);
-    *magnitudes += fabs (integers[i]);
-    *peak = fmax (*peak, fabs (integers[i]));
+    double integer = input->multiples ? input->multiples[i] * factor : round_half_up (input->taps[i] * scale);
+
+    if (fabs (integer) > FLOAT_LIMIT)
+      integer = (float) integer; /* the plan has all taps as floats, too */
+    integers[i] = integer;
+    error += fabs (integer * unit - input->taps[i]);
+    sum += fabs (integer);
+    largest = fabs (integer) > largest ? fabs (integer) : largest;
   }
-  return a->middle * error + ldexp (fineness (bits), -bits);
+  *magnitudes = sum;
+  *peak = largest;
+  return a->middle * error + fineness (bits) * unit;
 }
 
 static void
 use_taps (const Analysis *a, int bits, const double *integers, ConvolveArithmetic *arithmetic)
 {
+  const double unit = ldexp (1, -bits);
   double sum = 0;
 
   for (int i = 0; i < a->count; i++)
-    sum += ldexp (integers[i], -bits);
+    sum += integers[i] * unit;
   set_starts (a, bits, sum, 0, arithmetic);
   arithmetic->kind = CONVOLVE_ARITHMETIC_ONE_STEP;
 }
@@ -149,11 +163,22 @@ largest_total (const Analysis *a, const ConvolveArithmetic *arithmetic, double m
   return magnitudes * a->maximum + start;
 }
 
+/* The most bits with which float may hold all sums. A tap is off by 2 at most, with multiples up to 4. */
+static int
+most_float_bits (const Analysis *a)
+{
+  int bits = 31;
+
+  while (bits >= 0 && (ldexp (a->magnitudes, bits) * SHARE - 2.0 * a->count) * a->maximum >= FLOAT_LIMIT)
+    bits--;
+  return bits;
+}
+
 /* The finest taps whose sums are exact in float: with these, most variants follow without a change. */
 static bool
 choose_floats (const Analysis *a, ConvolveArithmetic *arithmetic, double *integers)
 {
-  for (int bits = 31; bits >= 0; bits--) {
+  for (int bits = most_float_bits (a); bits >= 0; bits--) {
     double magnitudes, peak, error = round_taps (a, bits, integers, &magnitudes, &peak);
 
     if (magnitudes * a->maximum >= FLOAT_LIMIT || peak > CONVOLVE_LARGEST_OF_2_DIGITS)
@@ -206,10 +231,29 @@ choose_one_step (const Analysis *a, ConvolveArithmetic *arithmetic, double *inte
 
 /* --- PRODUCTS --- */
 
+enum
+{
+  SCALES = 160 /* of row sums, that are tried */
+};
+
+/* A row that is rounded at one scale. */
 typedef struct
 {
-  ConvolveFactors factors; /* the magnitudes of each row add up to 1 */
-  bool has_centre;         /* what the factors miss at the centre is a tap of its own */
+  bool fits;
+  int cut;
+  double sum;   /* of the taps, in code values */
+  double error; /* of the taps, in code values */
+  double start; /* of the row sums, after the cut */
+} RoundedRow;
+
+typedef struct
+{
+  ConvolveFactors factors;           /* the magnitudes of each row add up to 1 */
+  bool has_centre;                   /* what the factors miss at the centre is a tap of its own */
+  double columns[CONVOLVE_MAX_RANK]; /* the sums of magnitudes of the factors' columns */
+  double
+      scales[SCALES]; /* a row sum is scale / 256 units to a code value, before the cut's roundings; 0: no such scale */
+  RoundedRow rows[2][CONVOLVE_MAX_RANK][SCALES]; /* long ones, then short ones */
 } Decomposition;
 
 /* What one product's integers are worth. */
@@ -221,56 +265,10 @@ typedef struct
   double cuts;  /* half of the sum of the column's magnitudes, in code values */
 } Worth;
 
-/*
- * Rounds one product. A row sum is `fine` / 256 units to a code value before the cut's roundings, a total 2^bits. False where
- * something does not fit.
- */
-static bool
-round_product (const Analysis *a, const Decomposition *d, int k, double fine, int bits, int cut,
-    ConvolveProduct *product, Worth *worth)
-{
-  const double *row = d->factors.row[k], *column = d->factors.column[k];
-  const int width = a->input->width, height = a->input->height;
-  const double row_scale = ldexp (fine / 256, cut), column_scale = ldexp (1, bits) / (fine / 256);
-  double below = 0, above = 0, row_sum = 0, row_error = 0, column_sum = 0, column_error = 0, magnitudes = 0, start;
-
-  for (int i = 0; i < width; i++) {
-    double tap = round_half_up (row[i] * row_scale);
-
-    if (fabs (tap) > CONVOLVE_LARGEST_OF_2_DIGITS)
-      return false;
-    product->row[i] = (int) tap;
-    *(tap < 0 ? &below : &above) += fabs (tap) * a->maximum;
-    row_sum += tap;
-    row_error += fabs (tap / row_scale - row[i]);
-  }
-  start = ceil (ldexp (below, -cut));
-  product->cut = cut;
-  product->row_start = (int64_t) ldexp (start, cut) + (cut > 0 ? (int64_t) 1 << (cut - 1) : 0);
-  if (floor (ldexp (above + (double) product->row_start, -cut)) > CONVOLVE_LARGEST_ROW_SUM)
-    return false;
-  for (int j = 0; j < height; j++) {
-    double tap = round_half_up (column[j] * column_scale);
-
-    if (fabs (tap) > CONVOLVE_LARGEST_OF_2_DIGITS)
-      return false;
-    product->column[j] = (int) tap;
-    column_sum += tap;
-    magnitudes += fabs (tap);
-    column_error += fabs (tap / column_scale - column[j]);
-  }
-  worth->cuts = ldexp (magnitudes / 2, -bits);
-  worth->sum = row_sum / row_scale * (column_sum / column_scale);
-  worth->error = a->middle * (row_error * (magnitudes / column_scale) + column_error) + worth->cuts;
-  worth->known = column_sum * start;
-  return true;
-}
-
 /* The largest cut with which the row's peak fits two digits, or -1. */
 static int
-largest_cut (const Analysis *a, const Decomposition *d, int k, double fine)
+largest_cut (double peak)
 {
-  double peak = convolve_largest_magnitude (d->factors.row[k], a->input->width) * (fine / 256);
   int cut = LARGEST_CUT;
 
   while (cut >= 0 && round_half_up (ldexp (peak, cut)) > CONVOLVE_LARGEST_OF_2_DIGITS)
@@ -278,58 +276,156 @@ largest_cut (const Analysis *a, const Decomposition *d, int k, double fine)
   return cut;
 }
 
+/* Rounds a row at a scale. Its integers go to product, which may be NULL. */
+static RoundedRow
+round_row (const Analysis *a, const double *row, double scale, int cut, ConvolveProduct *product)
+{
+  const int width = a->input->width;
+  const double row_scale = ldexp (scale / 256, cut);
+  double below = 0, above = 0, sum = 0, error = 0, start;
+  RoundedRow rounded = { .cut = cut };
+  int64_t first;
+
+  for (int i = 0; i < width; i++) {
+    double tap = round_half_up (row[i] * row_scale), sums = fabs (tap) * a->maximum;
+
+    if (fabs (tap) > CONVOLVE_LARGEST_OF_2_DIGITS)
+      return rounded;
+    if (product)
+      product->row[i] = (int) tap;
+    below += tap < 0 ? sums : 0;
+    above += tap < 0 ? 0 : sums;
+    sum += tap;
+    error += fabs (tap / row_scale - row[i]);
+  }
+  start = ceil (ldexp (below, -cut));
+  first = (int64_t) ldexp (start, cut) + (cut > 0 ? (int64_t) 1 << (cut - 1) : 0);
+  if (product) {
+    product->cut = cut;
+    product->row_start = first;
+  }
+  rounded.fits = floor (ldexp (above + (double) first, -cut)) <= CONVOLVE_LARGEST_ROW_SUM;
+  rounded.sum = sum / row_scale;
+  rounded.error = error;
+  rounded.start = start;
+  return rounded;
+}
+
+/* Rounds all rows at all scales: totals of any number of bits have the same rows. */
+static void
+round_rows (const Analysis *a, Decomposition *d)
+{
+  double scale = floor (CONVOLVE_LARGEST_ROW_SUM * 256 / a->maximum);
+
+  for (int s = 0; s < SCALES; s++, scale = floor (scale * 251 / 256))
+    d->scales[s] = scale >= 1 ? scale : 0;
+  for (int k = 0; k < d->factors.rank; k++) {
+    const double *row = d->factors.row[k], peak = convolve_largest_magnitude (row, a->input->width);
+
+    d->columns[k] = convolve_sum_of_magnitudes (d->factors.column[k], a->input->height);
+    for (int s = 0; s < SCALES; s++)
+      for (int is_short = 0; is_short < 2; is_short++) {
+        int cut = is_short ? CONVOLVE_SHORT_CUT : largest_cut (peak * (d->scales[s] / 256));
+
+        d->rows[is_short][k][s] =
+            d->scales[s] > 0 && cut >= 0 ? round_row (a, row, d->scales[s], cut, NULL) : (RoundedRow){ .fits = false };
+      }
+  }
+}
+
+/* Rounds a column beside a rounded row, for totals of 2^bits. False where a tap does not fit. */
+static bool
+round_column (const Analysis *a, const double *column, const RoundedRow *row, double scale, int bits,
+    ConvolveProduct *product, Worth *worth)
+{
+  const double column_scale = ldexp (1, bits) / (scale / 256);
+  double sum = 0, error = 0, magnitudes = 0;
+
+  for (int j = 0; j < a->input->height; j++) {
+    double tap = round_half_up (column[j] * column_scale);
+
+    if (fabs (tap) > CONVOLVE_LARGEST_OF_2_DIGITS)
+      return false;
+    if (product)
+      product->column[j] = (int) tap;
+    sum += tap;
+    magnitudes += fabs (tap);
+    error += fabs (tap / column_scale - column[j]);
+  }
+  worth->cuts = ldexp (magnitudes / 2, -bits);
+  worth->sum = row->sum * (sum / column_scale);
+  worth->error = a->middle * (row->error * (magnitudes / column_scale) + error) + worth->cuts;
+  worth->known = sum * row->start;
+  return true;
+}
+
+/* What the error of a product is at least, beside a rounded row: a tap of the column is off by half a unit at most. */
+static double
+least_error (const Analysis *a, double column_magnitudes, const RoundedRow *row, double scale, int bits)
+{
+  const double column_scale = ldexp (1, bits) / (scale / 256);
+  double magnitudes = column_magnitudes * column_scale - a->input->height / 2.0;
+
+  return magnitudes > 0 ? SHARE * magnitudes * (a->middle * row->error / column_scale + ldexp (0.5, -bits)) : 0;
+}
+
 /*
  * The first scale of row sums, from the finest down, with which product k is worth its share of the error; otherwise the one
- * with the least error. False where none fits.
+ * with the least error. *has_share tells which. False where none fits.
  */
 static bool
 find_product (const Analysis *a, const Decomposition *d, int k, int bits, bool short_rows, double share,
-    ConvolveProduct *product, Worth *worth)
+    ConvolveProduct *product, Worth *worth, bool *has_share)
 {
-  enum
-  {
-    TRIALS = 160
-  };
-  double fine = floor (CONVOLVE_LARGEST_ROW_SUM * 256 / a->maximum), best = 0, least = INFINITY;
+  const double *column = d->factors.column[k];
+  double least = INFINITY;
+  int best = -1;
 
-  for (int trial = 0; trial < TRIALS && fine >= 1; trial++, fine = floor (fine * 251 / 256)) {
-    int cut = short_rows ? CONVOLVE_SHORT_CUT : largest_cut (a, d, k, fine);
+  *has_share = false;
+  for (int s = 0; s < SCALES && !*has_share; s++) {
+    const RoundedRow *row = &d->rows[short_rows][k][s];
+    double bound = row->fits ? least_error (a, d->columns[k], row, d->scales[s], bits) : INFINITY;
 
-    if (cut < 0 || !round_product (a, d, k, fine, bits, cut, product, worth))
+    if ((bound > share && bound >= least) || !round_column (a, column, row, d->scales[s], bits, NULL, worth))
       continue;
-    if (worth->error <= share)
-      return true;
-    if (worth->error < least) {
+    *has_share = worth->error <= share;
+    if (*has_share || worth->error < least) {
       least = worth->error;
-      best = fine;
+      best = s;
     }
   }
-  return best > 0
-      && round_product (a, d, k, best, bits, short_rows ? CONVOLVE_SHORT_CUT : largest_cut (a, d, k, best), product,
-          worth);
+  if (best < 0)
+    return false;
+  round_row (a, d->factors.row[k], d->scales[best], d->rows[short_rows][k][best].cut, product);
+  return round_column (a, column, &d->rows[short_rows][k][best], d->scales[best], bits, product, worth);
 }
 
-/* The error of all products together, tap by tap. */
-static double
-error_of_taps (const Analysis *a, const Decomposition *d, int bits, const ConvolveArithmetic *arithmetic)
+/* Whether the limit allows the error of all products together, tap by tap, and `rest` and the rounding of the start. */
+static bool
+taps_keep_limit (const Analysis *a, const Decomposition *d, int bits, double rest, const ConvolveArithmetic *arithmetic)
 {
   const int width = a->input->width, height = a->input->height;
-  double error = 0;
+  double units[CONVOLVE_MAX_RANK], error = 0;
+  bool keep = true;
 
-  for (int j = 0; j < height; j++)
+  for (int k = 0; k < d->factors.rank; k++)
+    units[k] = ldexp (1, -bits - arithmetic->products[k].cut);
+  for (int j = 0; j < height && keep; j++) {
     for (int i = 0; i < width; i++) {
       double tap = 0;
 
       for (int k = 0; k < d->factors.rank; k++) {
         const ConvolveProduct *product = &arithmetic->products[k];
 
-        tap += ldexp ((double) product->column[j] * product->row[i], -bits - product->cut);
+        tap += (double) product->column[j] * product->row[i] * units[k];
       }
       if (j == height / 2 && i == width / 2)
         tap += ldexp (arithmetic->centre, -bits);
       error += fabs (tap - a->input->taps[j * width + i]);
     }
-  return a->middle * error;
+    keep = a->middle * error + rest + ldexp (FINE, -bits) <= a->limit;
+  }
+  return keep;
 }
 
 /* The centre's own tap: what the products' integers miss there, so that the error of their taps there is gone, too. */
@@ -349,11 +445,11 @@ find_centre (const Analysis *a, int bits, const ConvolveArithmetic *arithmetic)
 
 /*
  * Tries the products at 2^bits of a code value: each with the first scale that is worth its part of the error, or, where
- * `least`, each with the least error.
+ * `least`, each with the least error. *are_least tells whether all have the least error in any case.
  */
 static bool
 try_products_by (const Analysis *a, const Decomposition *d, int bits, bool short_rows, bool least,
-    ConvolveArithmetic *arithmetic)
+    ConvolveArithmetic *arithmetic, bool *are_least)
 {
   const int rank = d->factors.rank;
   double constant = ldexp (FINE, -bits), missed = d->factors.missed * a->middle, error, sum = 0;
@@ -362,12 +458,15 @@ try_products_by (const Analysis *a, const Decomposition *d, int bits, bool short
   if (d->has_centre)
     constant += ldexp (FINE, -bits) * a->middle;
   error = constant + missed;
+  *are_least = true;
   for (int k = 0; k < rank; k++) {
+    bool has_share;
     Worth worth;
 
     if (!find_product (a, d, k, bits, short_rows, least ? 0 : (a->limit - constant - missed) / rank,
-            &arithmetic->products[k], &worth))
+            &arithmetic->products[k], &worth, &has_share))
       return false;
+    *are_least = *are_least && !has_share;
     error += worth.error;
     sum += worth.sum;
     known += worth.known;
@@ -382,7 +481,7 @@ try_products_by (const Analysis *a, const Decomposition *d, int bits, bool short
     arithmetic->centre = (int) centre;
     sum += ldexp (centre, -bits);
   }
-  if (error > a->limit && error_of_taps (a, d, bits, arithmetic) + cuts + ldexp (FINE, -bits) > a->limit)
+  if (error > a->limit && !taps_keep_limit (a, d, bits, cuts, arithmetic))
     return false;
   set_starts (a, bits, sum, known, arithmetic);
   arithmetic->kind = CONVOLVE_ARITHMETIC_PRODUCTS;
@@ -395,16 +494,19 @@ try_products_by (const Analysis *a, const Decomposition *d, int bits, bool short
 static bool
 try_products (const Analysis *a, const Decomposition *d, int bits, bool short_rows, ConvolveArithmetic *arithmetic)
 {
-  return try_products_by (a, d, bits, short_rows, false, arithmetic)
-      || try_products_by (a, d, bits, short_rows, true, arithmetic);
+  bool are_least = false;
+
+  return try_products_by (a, d, bits, short_rows, false, arithmetic, &are_least)
+      || (!are_least && try_products_by (a, d, bits, short_rows, true, arithmetic, &are_least));
 }
 
 /* Short row sums first, then long ones, from the finest narrow totals on; then wide totals. */
 static bool
-choose_products (const Analysis *a, const Decomposition *d, ConvolveArithmetic *arithmetic)
+choose_products (const Analysis *a, Decomposition *d, ConvolveArithmetic *arithmetic)
 {
   const int coarser = 4; /* bits that are tried below the finest */
 
+  round_rows (a, d);
   for (int long_rows = 0; long_rows < 2; long_rows++)
     for (int bits = a->narrow; bits > a->narrow - coarser && bits > FINE_BITS; bits--)
       if (bits <= a->most && try_products (a, d, bits, !long_rows, arithmetic))
