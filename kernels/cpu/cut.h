@@ -18,13 +18,13 @@ typedef struct
   bool streams;           /* the result is written past the caches */
 } ConvolveCpuCut;
 
-/* Whether every byte of a result is one of a selected sample, in the machine's byte order. */
+/* Whether a result keeps no byte of the source, and its byte order is the machine's. Only then may it be streamed. */
 bool convolve_cpu_can_stream (const ConvolvePixel *pixel);
 
 /* The cut that suits the caches of a core and the number of threads of the plan's pool. */
 ConvolveCpuCut convolve_cpu_cut (const ConvolvePlan *plan, const ConvolvePlane *plane);
 
-/* The same for what is asked for, the plan's own or its `large`. */
+/* As convolve_cpu_cut (), for a ConvolveCpu that the caller names: the plan's own or its `large`. */
 ConvolveCpuCut convolve_cpu_cut_for (const ConvolveCpu *cpu, const ConvolvePlan *plan, const ConvolvePlane *plane);
 
 /* Into how many pieces of this size a side is cut. */

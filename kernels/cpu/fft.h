@@ -5,15 +5,16 @@
  * transforms only where the bound is below 1/2. The results, rounded, are then the exact sums, on every machine and
  * however the plane is cut.
  *
- * Taps that are too large for this are cut into two digits, upper * 2^place + lower. Both have spectra of their own, and a
- * pass is a transform of two squares with the spectrum of one part and digit.
+ * Taps that are too large for this are cut into two digits, upper * 2^place + lower. A pass convolves two squares at once, one
+ * as the real and one as the imaginary part, with one digit of one part of the mask. The passes of all lower digits come
+ * first.
  */
 #ifndef CONVOLVE_CPU_FFT_H
 #define CONVOLVE_CPU_FFT_H
 
 #include "cpu/level.h"
 
-/* A mask as spectra of its parts. A part has at most half the sides of a square, so that the other half is outputs. */
+/* A mask as spectra of its parts. A part is at most half a square wide and high, so that at least half of both are outputs. */
 typedef struct
 {
   int across, down;                      /* numbers of parts */

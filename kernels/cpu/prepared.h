@@ -78,8 +78,8 @@ typedef struct ConvolveCpu
   ConvolveCpuFft *fft;
   double fft_start; /* added to the sums: what these lose by the center */
 
-  /* What large regions are convolved by instead, with the same bytes: fft, or NULL. A square costs the same however little
-     of it a region fills, so that cpu/cut.c chooses for each region. */
+  /* The path for large regions, fft, or NULL. It gives the same bytes. A square costs the same however little of it a
+     region fills, so cpu/cut.c chooses for each region. */
   struct ConvolveCpu *large;
 
   /* sets */

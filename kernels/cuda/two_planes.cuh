@@ -2,8 +2,8 @@
 /*
  * Kernels for one plane, and for two planes of a frame in one launch.
  *
- * A launch has a price whatever it does: on an H200 2.7 us from the end of the launch before to the first samples, and at
- * 1080p that is more than the samples take. A frame of NV12 has a plane of one sample to a pixel and a smaller plane of two,
+ * Every launch costs a fixed time: on an H200 2.7 us from the end of the launch before to the first samples. At 1080p
+ * that is more than the samples take. A frame of NV12 has a plane of one sample to a pixel and a smaller plane of two,
  * for which the same mask has another kernel. So there is a third kernel, with the code of both: the blocks with the lowest
  * numbers do the first plane, the others the second one. convolve_border_run () launches it where it gets both planes one
  * after the other, between two calls of convolve_device_independent ().
@@ -30,8 +30,8 @@ struct ConvolveShape
 #define CONVOLVE_TWO_SIDE 5
 
 /*
- * The most pixels of a first plane: those of 4K for masks up to 3x3, and those of 1080p for others. At 4K two launches of 5x5, each
- * with tiles that are large enough for it, are as fast.
+ * The most pixels of a first plane: twice those of 4K for masks up to 3x3, and twice those of 1080p for others. One launch was faster
+ * for 3x3 at 4K and for 5x5 at 1080p. For 5x5 at 4K two launches, each with larger tiles, were as fast.
  */
 #define CONVOLVE_TWO_PIXELS(side) (1 << ((side) <= 3 ? 24 : 22))
 
