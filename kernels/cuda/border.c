@@ -82,3 +82,16 @@ convolve_border_accepts_integers (const ConvolvePlan *plan, void **found, const 
     memcpy (*found, &tail, sizeof (tail));
   return *found;
 }
+
+void
+convolve_border_pairs (const int *row, int side, int *even, int *odd)
+{
+  memset (even, 0, (side + 1) / 2 * sizeof (*even));
+  memset (odd, 0, (side + 1) / 2 * sizeof (*odd));
+  for (int i = 0; i < side; i++) {
+    unsigned tap = row[i] & 0xffff;
+
+    even[i / 2] |= (int) (tap << i % 2 * 16);
+    odd[(i + 1) / 2] |= (int) (tap << (i + 1) % 2 * 16);
+  }
+}

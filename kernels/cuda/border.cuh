@@ -233,6 +233,24 @@ convolve_clamp_bytes (int high, int low, uint32_t above)
   return result;
 }
 
+/* As convolve_clamp_bytes (), clamped to -128 .. 127. */
+static __device__ __forceinline__ uint32_t
+convolve_clamp_signed_bytes (int high, int low, uint32_t above)
+{
+  uint32_t result;
+
+  asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(high), "r"(low), "r"(above));
+  return result;
+}
+
+/* The bytes of four values that have the middle, 128, less: signed bytes plus 128 are the bytes with their uppermost bit flipped. */
+static __device__ __forceinline__ uint32_t
+convolve_clamp_around_middle (const int (&values)[4])
+{
+  return convolve_clamp_signed_bytes (values[1], values[0], convolve_clamp_signed_bytes (values[3], values[2], 0))
+      ^ 0x80808080;
+}
+
 /*
  * Scales a sum, adds the offset and rounds down to an integer. All operations here round down, so that none moves a
  * number over an integer: only errors made before count, see ConvolveTail.floor_needs_double. The last addition moves the
@@ -367,44 +385,75 @@ convolve_pack_integers (const float (&values)[4])
 }
 
 /*
- * The four bytes of four integer sums, see common/integer_tail.h. CLAMPS is the tail's `clamps` as a template
- * parameter: a branch would divide the code into blocks, and the compiler could not interleave their instructions.
+ * The four bytes of four integer sums, see common/integer_tail.h. samples[i] is the index within its pixel of the sample of
+ * sums[i]. CLAMPS is the tail's `clamps` as a template parameter: a branch would divide the code into blocks, and the
+ * compiler could not interleave their instructions.
  */
 template <bool CLAMPS>
 static __device__ __forceinline__ uint32_t
-convolve_finish_integers (const ConvolveIntegerTail &tail, int sample, const int *sums)
+convolve_finish_integers (const ConvolveIntegerTail &tail, const int *samples, const int *sums)
 {
   float values[CONVOLVE_GROUP];
 
 #pragma unroll
   for (int c = 0; c < CONVOLVE_GROUP; c++)
-    values[c] = __fmaf_rd (__int_as_float (sums[c]), tail.scale, tail.offset[sample]);
+    values[c] = __fmaf_rd (__int_as_float (sums[c]), tail.scale, tail.offset[samples[c]]);
   return convolve_pack_integers<CLAMPS> (values);
 }
 
-/* Stores one row of a thread's tile from integer sums. source is the same part of the input, for copied samples. */
-template <int S, int W, bool CLAMPS>
+/*
+ * Stores one row of a thread's tile. finish (samples, sums) gives the word that 4 (8-bit) or 2 (16-bit) sums become, with
+ * samples as in convolve_finish_integers (). source is the same part of the input, for copied samples. C is the number of samples that
+ * are computed, the first of the pixel: S, where image.select says which of these are copied all the same, or fewer.
+ *
+ * Words are finished as they lie in memory. Three samples to a pixel are finished sample by sample and woven then, which needs fewer
+ * registers.
+ */
+template <typename T, int S, int C, int W, typename Sum, typename Finish>
 static __device__ __forceinline__ void
-convolve_store_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, uint8_t *to,
-    const int (&sums)[S][W * CONVOLVE_GROUP], const uint32_t *source)
+convolve_store_row (const ConvolveImage &image, uint8_t *to, const Sum (&sums)[C][W * CONVOLVE_GROUP],
+    const uint32_t *source, Finish finish)
 {
-  uint32_t out[W * S];
+  constexpr int words = W * S * sizeof (T), per_word = 4 / sizeof (T);
+  constexpr bool weaves = S == 3 && sizeof (T) == 1;
+  uint32_t out[words], bytes[W][S];
 
 #pragma unroll
-  for (int g = 0; g < W; g++) {
-    uint32_t done[S];
+  for (int i = 0; i < W * S && weaves; i++) {
+    const int samples[4] = { i % S, i % S, i % S, i % S };
+
+    bytes[i / S][i % S] = finish (samples, &sums[i % S < C ? i % S : 0][i / S * CONVOLVE_GROUP]);
+  }
+#pragma unroll
+  for (int i = 0; i < words; i++) {
+    uint32_t copied = 0; /* the bits of samples that are copied */
+    Sum parts[4] = {};
+    int samples[4] = {};
 
 #pragma unroll
-    for (int s = 0; s < S; s++) {
-      done[s] = convolve_finish_integers<CLAMPS> (tail, s, &sums[s][g * CONVOLVE_GROUP]);
-      if (S > 1 && !(image.select >> s & 1))
-        done[s] = convolve_pick<S> (source + g * S, s);
+    for (int k = 0; k < per_word; k++) {
+      const int at = i * per_word + k, s = at % S;
+
+      samples[k] = s;
+      parts[k] = s < C ? sums[s < C ? s : 0][at / S] : Sum ();
+      if (C < S ? s >= C : !(image.select >> s & 1))
+        copied |= (sizeof (T) == 1 ? 0xffu : 0xffffu) << k * 8 * sizeof (T);
     }
-#pragma unroll
-    for (int i = 0; i < S; i++)
-      out[g * S + i] = convolve_weave<S> (done, i);
+    out[i] = weaves ? convolve_weave<S> (bytes[i / S % W], i % S) : finish (samples, parts);
+    if (S > 1)
+      out[i] = (out[i] & ~copied) | (source[i] & copied);
   }
   convolve_store_words (to, out);
+}
+
+/* convolve_store_row () for 8-bit samples from integer sums. */
+template <int S, int C, int W, bool CLAMPS>
+static __device__ __forceinline__ void
+convolve_store_integers (const ConvolveImage &image, const ConvolveIntegerTail &tail, uint8_t *to,
+    const int (&sums)[C][W * CONVOLVE_GROUP], const uint32_t *source)
+{
+  convolve_store_row<uint8_t, S, C, W> (image, to, sums, source,
+      [&] (const int *samples, const int *four) { return convolve_finish_integers<CLAMPS> (tail, samples, four); });
 }
 
 /* The offsets of the columns of four border pixels from x on, with their neighbours, in a row, in bytes; -1: the zero level. */

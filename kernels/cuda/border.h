@@ -25,6 +25,15 @@ convolve_border_size (const ConvolvePlan *plan)
   return side <= 3 ? 0 : (side - 3) / 2;
 }
 
+#define CONVOLVE_BORDER_LAYOUTS (CONVOLVE_MAX_SAMPLES + 1)
+
+/* The index of the kernel for these pixels, below CONVOLVE_BORDER_LAYOUTS: 0 .. 3 for 1 to 4 samples, 4 for four samples of which the last is copied. */
+static inline int
+convolve_border_layout (const ConvolvePlan *plan)
+{
+  return plan->pixel.samples == 4 && plan->pixel.select == 7 ? 4 : plan->pixel.samples - 1;
+}
+
 /* Whether the pixels can be read in aligned words. */
 bool convolve_border_accepts_layout (const ConvolvePlan *plan, const char **reason);
 
@@ -45,6 +54,12 @@ double convolve_border_magnitude (const float *taps, int count);
 
 /* Whether all taps, which are integers, lie within -128 .. 127. */
 bool convolve_border_are_bytes (const float *taps, int count);
+
+/*
+ * Packs a row of side weights, each -32768 .. 32767, as cuda/row_pairs.cuh reads them: (side + 1) / 2 words each, two weights in a
+ * word. even has 0 after the last weight. odd is moved by one weight, with 0 before the first.
+ */
+void convolve_border_pairs (const int *row, int side, int *even, int *odd);
 
 #ifdef __cplusplus
 }

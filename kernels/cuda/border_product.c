@@ -79,19 +79,6 @@ convolve_border_product_init (const ConvolvePlan *plan, int side, bool clamps, C
 }
 
 void
-convolve_border_product_pairs (const ConvolveBorderProduct *product, int side, int *even, int *odd)
-{
-  memset (even, 0, (side + 1) / 2 * sizeof (*even));
-  memset (odd, 0, (side + 1) / 2 * sizeof (*odd));
-  for (int i = 0; i < side; i++) {
-    unsigned tap = product->row[i] & 0xffff;
-
-    even[i / 2] |= (int) (tap << i % 2 * 16);
-    odd[(i + 1) / 2] |= (int) (tap << (i + 1) % 2 * 16);
-  }
-}
-
-void
 convolve_border_product_floats (const ConvolvePlan *plan, const ConvolveBorderProduct *product,
     ConvolveBorderFloats *floats)
 {

@@ -93,23 +93,12 @@ convolve_border_product (const ConvolveImage &image, const ConvolveParts &parts,
   });
 }
 
-/* As convolve_clamp_bytes (), clamped to -128 .. 127. */
-static __device__ __forceinline__ uint32_t
-convolve_clamp_signed_bytes (int high, int low, uint32_t above)
-{
-  uint32_t result;
-
-  asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(high), "r"(low), "r"(above));
-  return result;
-}
-
 /*
- * The word that 4 (8-bit) or 2 (16-bit) totals become. Signed bytes plus 128 are the bytes with their uppermost bit flipped.
- * Without a clamp, 16-bit samples have no unused bits above them, and those below are cleared here.
+ * The word that 4 (8-bit) or 2 (16-bit) totals become. Without a clamp, 16-bit samples have no unused bits above them, and those below are cleared here.
  */
 template <typename T, int K, bool CLAMPS>
 static __device__ __forceinline__ uint32_t
-convolve_finish_product (const ConvolveImage &image, const ConvolveProductTaps<K> &taps, const uint32_t (&totals)[4])
+convolve_finish_product (const ConvolveImage &image, const ConvolveProductTaps<K> &taps, const uint32_t *totals)
 {
   if (sizeof (T) == 1 && CLAMPS) {
     int values[4];
@@ -117,8 +106,7 @@ convolve_finish_product (const ConvolveImage &image, const ConvolveProductTaps<K
 #pragma unroll
     for (int i = 0; i < 4; i++)
       values[i] = (int) totals[i] >> taps.bits;
-    return convolve_clamp_signed_bytes (values[1], values[0], convolve_clamp_signed_bytes (values[3], values[2], 0))
-        ^ 0x80808080;
+    return convolve_clamp_around_middle (values);
   }
   if (sizeof (T) == 1)
     return __byte_perm (__byte_perm (totals[0], totals[1], 0x0073), __byte_perm (totals[2], totals[3], 0x0073), 0x5410);
@@ -128,38 +116,20 @@ convolve_finish_product (const ConvolveImage &image, const ConvolveProductTaps<K
   return __byte_perm (totals[0], totals[1], 0x7632) & (0xffff << image.shift & 0xffff) * 0x10001;
 }
 
-/* Stores the tile of a thread. source is that of convolve_store_sums (). */
-template <typename T, int S, int W, int R, int K, bool CLAMPS, int N>
+/* Stores the tile of a thread. source is that of convolve_store_sums (), C that of convolve_store_row (). */
+template <typename T, int S, int C, int W, int R, int K, bool CLAMPS, int N>
 static __device__ __forceinline__ void
 convolve_store_products (const ConvolveImage &image, const ConvolveProductTaps<K> &taps, int2 tile,
-    const uint32_t (&sums)[R][S][W * CONVOLVE_GROUP], const uint32_t (*source)[N])
+    const uint32_t (&sums)[R][C][W * CONVOLVE_GROUP], const uint32_t (*source)[N])
 {
-  constexpr int bytes = S * sizeof (T), per_word = 4 / sizeof (T), halo = (N - W * bytes) / 2;
+  constexpr int bytes = S * sizeof (T), halo = (N - W * bytes) / 2;
   uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * bytes);
 
 #pragma unroll
-  for (int r = 0; r < R; r++, to += image.destination_stride) {
-    uint32_t out[W * bytes];
-
-#pragma unroll
-    for (int i = 0; i < W * bytes; i++) {
-      uint32_t copied = 0; /* the bits of samples that are copied */
-      uint32_t totals[4] = {};
-
-#pragma unroll
-      for (int k = 0; k < per_word; k++) {
-        int at = i * per_word + k;
-
-        totals[k] = sums[r][at % S][at / S];
-        if (!(image.select >> at % S & 1))
-          copied |= (sizeof (T) == 1 ? 0xffu : 0xffffu) << k * 8 * sizeof (T);
-      }
-      out[i] = convolve_finish_product<T, K, CLAMPS> (image, taps, totals);
-      if (S > 1)
-        out[i] = (out[i] & ~copied) | (source[r][halo + i] & copied);
-    }
-    convolve_store_words (to, out);
-  }
+  for (int r = 0; r < R; r++, to += image.destination_stride)
+    convolve_store_row<T, S, C, W> (image, to, sums[r], source[r] + halo, [&] (const int *, const uint32_t *totals) {
+      return convolve_finish_product<T, K, CLAMPS> (image, taps, totals);
+    });
 }
 
 #endif

@@ -58,12 +58,6 @@ bool convolve_border_product_clamps (const ConvolvePlan *plan);
  */
 void convolve_border_product_init (const ConvolvePlan *plan, int side, bool clamps, ConvolveBorderProduct *product);
 
-/*
- * The row of packed-separable, two signed weights of 16 bits in a word: (side + 1) / 2 words each. even has 0 after the last
- * weight; odd is moved by one weight, with 0 before the first.
- */
-void convolve_border_product_pairs (const ConvolveBorderProduct *product, int side, int *even, int *odd);
-
 void convolve_border_product_floats (const ConvolvePlan *plan, const ConvolveBorderProduct *product,
     ConvolveBorderFloats *floats);
 

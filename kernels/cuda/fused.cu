@@ -142,7 +142,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
             sums[r][s][c] += (uint32_t) product.column[n - r < 0 || n - r >= K ? 0 : n - r] * bits;
       }
     }
-  convolve_store_products<T, S, W, R, K, CLAMPS> (image, product, tile, sums, &words[K / 2]);
+  convolve_store_products<T, S, S, W, R, K, CLAMPS> (image, product, tile, sums, &words[K / 2]);
 }
 
 /* Centres the factors in K weights each and loads the kernel. */

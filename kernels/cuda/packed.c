@@ -1,9 +1,65 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cuda/border.h"
+#include "cuda/packed.h"
+
+#include <math.h>
+#include <string.h>
+
 #include "cuda/sets.h"
 
 CONVOLVE_DEVICE_FUNCTIONS (packed);
 
+bool
+convolve_packed_accepts_wide (const ConvolvePlan *plan, const char **reason)
+{
+  const ConvolveTaps *taps = &plan->taps;
+
+  *reason = "the weights are neither integers -128 to 127 times one factor nor fractions in a mask up to 5x5";
+  if (plan->arithmetic.kind != CONVOLVE_ARITHMETIC_ONE_STEP || taps->width > CONVOLVE_PACKED_WIDE_SIDE
+      || taps->height > CONVOLVE_PACKED_WIDE_SIDE)
+    return false;
+  *reason = "the weights need more than 16 bits, or their sums more than 32";
+  if (!plan->arithmetic.narrow)
+    return false;
+  for (int i = 0; i < taps->width * taps->height; i++)
+    if (fabsf (taps->taps[i]) > CONVOLVE_LARGEST_OF_2_DIGITS)
+      return false;
+  *reason = "the pixel format has samples of more than 8 bits";
+  return plan->pixel.type == CONVOLVE_SAMPLE_U8 && convolve_border_accepts_layout (plan, reason);
+}
+
+/* Whether some result lies outside 0 .. 255, or is not the third byte of a total. */
+static bool
+clamps (const ConvolvePlan *plan)
+{
+  const ConvolveArithmetic *arithmetic = &plan->arithmetic;
+  double low = 0, high = 0;
+
+  for (int i = 0; i < plan->taps.width * plan->taps.height; i++)
+    *(plan->taps.taps[i] < 0 ? &low : &high) += plan->taps.taps[i] * 255.0;
+  for (int s = 0; s < plan->pixel.samples; s++)
+    if (low + (double) arithmetic->start[s] < 0
+        || high + (double) arithmetic->start[s] >= 256 << CONVOLVE_PACKED_WIDE_BITS)
+      return true;
+  return arithmetic->bits != CONVOLVE_PACKED_WIDE_BITS;
+}
+
+void
+convolve_packed_wide_init (const ConvolvePlan *plan, int side, ConvolvePackedWide *wide)
+{
+  const ConvolveTaps *from = &plan->taps;
+  const int left = (side - from->width) / 2, top = (side - from->height) / 2;
+
+  memset (wide, 0, sizeof (*wide));
+  wide->clamps = clamps (plan);
+  wide->bits = plan->arithmetic.bits;
+  for (int j = 0; j < from->height; j++)
+    for (int i = 0; i < from->width; i++)
+      wide->tap[top + j][left + i] = (int) from->taps[j * from->width + i];
+  for (int s = 0; s < plan->pixel.samples; s++)
+    wide->start[s] = (int) (plan->arithmetic.start[s] - (wide->clamps ? (int64_t) 128 << wide->bits : 0));
+}
+
+/* Weights of 8 bits have an integer tail, which is left in *found. Weights of 16 bits have none. */
 static bool
 accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
@@ -12,16 +68,18 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   if (plan->combination == CONVOLVE_MAGNITUDE || plan->combination == CONVOLVE_LARGEST)
     return convolve_packed_accepts_sets (plan, found, reason);
   *reason = "the weights are not integers -128 to 127 times one factor";
-  if (plan->exact && !convolve_border_are_bytes (plan->taps.taps, plan->taps.width * plan->taps.height))
-    return false;
-  return convolve_border_accepts_integers (plan, found, reason);
+  if ((!plan->exact || convolve_border_are_bytes (plan->taps.taps, plan->taps.width * plan->taps.height))
+      && convolve_border_accepts_integers (plan, found, reason))
+    return true;
+  return plan->arithmetic.kind == CONVOLVE_ARITHMETIC_ONE_STEP && plan->n_parts == 0
+      && convolve_packed_accepts_wide (plan, reason);
 }
 
 const ConvolveVariant convolve_variant_packed = {
   .name = "packed",
   .number = 7,
   .combines = true,
-  .idea = "8-bit samples as they lie in memory, times 8-bit integer weights, four products in an instruction",
+  .idea = "8-bit samples as they lie in memory, times integer weights, four or two products in an instruction",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (packed),
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/packed.h"
 #include "cuda/sets.h"
 #include "cuda/two_planes.cuh"
 
@@ -8,7 +9,7 @@ CONVOLVE_DEVICE_FUNCTIONS (packed);
 static constexpr ConvolveShape shapes[4][CONVOLVE_MAX_SAMPLES] = {
   { { 2, 4, 4 }, { 1, 8, 4 }, { 2, 4, 4 }, { 1, 4, 4 } },
   { { 2, 4, 4 }, { 1, 8, 4 }, { 1, 4, 4 }, { 1, 4, 4 } },
-  { { 1, 12, 4 }, { 1, 8, 4 }, { 1, 4, 4 }, { 1, 4, 4 } },
+  { { 1, 12, 4 }, { 1, 8, 4 }, { 1, 4, 4 }, { 1, 6, 4 } },
   { { 1, 8, 4 }, { 1, 8, 4 }, { 1, 4, 4 }, { 1, 4, 4 } },
 };
 
@@ -64,9 +65,10 @@ move_down (uint32_t column, const uint32_t *words, int k)
  *
  * For example, samples 10 20 30 40 and weights 1 2 3 -1 add 10 + 40 + 90 - 40 = 100.
  *
- * ABSOLUTE: the magnitudes of the sums are what the tail takes.
+ * C is the number of samples that are convolved, the first of the pixel. The others are copied. ABSOLUTE: the magnitudes of
+ * the sums are what the tail takes.
  */
-template <int K, int S, bool CLAMPS, bool ABSOLUTE, bool TWO>
+template <int K, int S, int C, bool CLAMPS, bool ABSOLUTE, bool TWO>
 struct PackedKernel
 {
   static constexpr ConvolveShape shape = TWO ? two_shapes[K / 2 - 1][S - 1] : shapes[K / 2 - 1][S - 1];
@@ -77,15 +79,15 @@ struct PackedKernel
   static __device__ __forceinline__ void run (const ConvolveImage &image, const Taps &taps, const Block &block);
 };
 
-template <int K, int S, bool CLAMPS, bool ABSOLUTE, bool TWO>
+template <int K, int S, int C, bool CLAMPS, bool ABSOLUTE, bool TWO>
 template <typename Block>
 __device__ __forceinline__ void
-PackedKernel<K, S, CLAMPS, ABSOLUTE, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
+PackedKernel<K, S, C, CLAMPS, ABSOLUTE, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveParts &parts = taps.parts;
-  uint32_t words[rows][(W + 2) * S], column[S][columns];
-  int sums[R][S][columns], row[K * taps.row_words], last_column[taps.column_words + 1];
+  uint32_t words[rows][(W + 2) * S], column[C][columns];
+  int sums[R][C][columns], row[K * taps.row_words], last_column[taps.column_words + 1];
 
   if (convolve_border<uint8_t, S, K, ABSOLUTE> (image, parts, taps.single, block))
     return;
@@ -94,12 +96,12 @@ PackedKernel<K, S, CLAMPS, ABSOLUTE, TWO>::run (const ConvolveImage &image, cons
   convolve_take (row, taps.row);
   convolve_take (last_column, taps.column);
 #pragma unroll
-  for (int i = 0; i < R * S * columns; i++)
-    sums[0][0][i] = ABSOLUTE ? 0 : taps.tail.start[i / columns % S];
+  for (int i = 0; i < R * C * columns; i++)
+    sums[0][0][i] = ABSOLUTE ? 0 : taps.tail.start[i / columns % C];
 #pragma unroll
   for (int n = 0; n < rows; n++)
 #pragma unroll
-    for (int s = 0; s < S; s++) {
+    for (int s = 0; s < C; s++) {
       uint32_t bytes[W + 2];
 
 #pragma unroll
@@ -129,19 +131,31 @@ PackedKernel<K, S, CLAMPS, ABSOLUTE, TWO>::run (const ConvolveImage &image, cons
     }
 
 #pragma unroll
-  for (int i = 0; i < R * S * columns && ABSOLUTE; i++)
-    sums[0][0][i] = abs (sums[0][0][i]) + taps.tail.start[i / columns % S];
+  for (int i = 0; i < R * C * columns && ABSOLUTE; i++)
+    sums[0][0][i] = abs (sums[0][0][i]) + taps.tail.start[i / columns % C];
   uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
 #pragma unroll
   for (int r = 0; r < R; r++, to += image.destination_stride)
-    convolve_store_integers<S, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
+    convolve_store_integers<S, C, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
 }
 
 template <int K, int S, bool CLAMPS, bool TWO>
-using PackedSum = PackedKernel<K, S, CLAMPS, false, TWO>;
+using PackedSum = PackedKernel<K, S, S, CLAMPS, false, TWO>;
+
+template <int K, int S, int C, bool CLAMPS>
+static ConvolveStatus
+load_sum (ConvolvePlan *plan, const PackedTaps<K> &taps, ConvolveError *error)
+{
+  typedef PackedKernel<K, S, C, CLAMPS, false, false> Alone;
+
+  if constexpr (C == S)
+    return convolve_load_planes<PackedSum, K, S, CLAMPS> (plan, taps, error);
+  return convolve_border_load<K, Alone::W, Alone::R> (plan, (const void *) convolve_one_plane<Alone>, taps, Alone::V,
+      error);
+}
 
 /* Centres the mask in K x K taps, packs them and loads the kernel. */
-template <int K, int S>
+template <int K, int S, int C = S>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -162,29 +176,30 @@ load (ConvolvePlan *plan, ConvolveError *error)
         taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
     }
   if (plan->combination == CONVOLVE_ABSOLUTE) {
-    typedef PackedKernel<K, S, true, true, false> Absolute;
+    typedef PackedKernel<K, S, C, true, true, false> Absolute;
 
     return convolve_border_load<K, Absolute::W, Absolute::R> (plan, (const void *) convolve_one_plane<Absolute>, taps,
         Absolute::V, error);
   }
-  return taps.tail.clamps ? convolve_load_planes<PackedSum, K, S, true> (plan, taps, error)
-                          : convolve_load_planes<PackedSum, K, S, false> (plan, taps, error);
+  return taps.tail.clamps ? load_sum<K, S, C, true> (plan, taps, error) : load_sum<K, S, C, false> (plan, taps, error);
 }
 
 ConvolveStatus
 convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples] */
+  /* [3x3, 5x5, 7x7, 9x9][convolve_border_layout ()] */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[4][CONVOLVE_MAX_SAMPLES] = {
-    { load<3, 1>, load<3, 2>, load<3, 3>, load<3, 4> },
-    { load<5, 1>, load<5, 2>, load<5, 3>, load<5, 4> },
-    { load<7, 1>, load<7, 2>, load<7, 3>, load<7, 4> },
-    { load<9, 1>, load<9, 2>, load<9, 3>, load<9, 4> },
+  static const Load loads[4][CONVOLVE_BORDER_LAYOUTS] = {
+    { load<3, 1>, load<3, 2>, load<3, 3>, load<3, 4>, load<3, 4, 3> },
+    { load<5, 1>, load<5, 2>, load<5, 3>, load<5, 4>, load<5, 4, 3> },
+    { load<7, 1>, load<7, 2>, load<7, 3>, load<7, 4>, load<7, 4, 3> },
+    { load<9, 1>, load<9, 2>, load<9, 3>, load<9, 4>, load<9, 4, 3> },
   };
   if (plan->n_parts > 0 && plan->combination != CONVOLVE_ABSOLUTE)
     return convolve_packed_load_sets (plan, error);
-  return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
+  if (!plan->prepared)
+    return convolve_packed_load_wide (plan, error);
+  return loads[convolve_border_size (plan)][convolve_border_layout (plan)](plan, error);
 }
 
 ConvolveStatus

@@ -102,7 +102,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
 #pragma unroll
   for (int r = 0; r < R; r++, to += image.destination_stride)
-    convolve_store_integers<S, W, true> (image, ring.tail, to, sums[r], &words[r + 1][S]);
+    convolve_store_integers<S, S, W, true> (image, ring.tail, to, sums[r], &words[r + 1][S]);
 }
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/border_product.cuh"
+#include "cuda/row_pairs.cuh"
 #include "cuda/two_planes.cuh"
 
 CONVOLVE_DEVICE_FUNCTIONS (packed_separable);
@@ -15,9 +16,9 @@ static constexpr ConvolveShape shapes[4][CONVOLVE_MAX_SAMPLES] = {
   { { 1, 12, 2 }, { 2, 4, 4 }, { 1, 8, 4 }, { 1, 6, 4 } },
 };
 static constexpr ConvolveShape product_shapes[4][CONVOLVE_MAX_SAMPLES] = {
-  { { 2, 4, 4 }, { 1, 4, 4 }, { 2, 4, 4 }, { 1, 8, 4 } },
-  { { 2, 6, 2 }, { 1, 4, 4 }, { 1, 6, 4 }, { 1, 8, 4 } },
-  { { 2, 6, 8 }, { 1, 8, 4 }, { 1, 6, 4 }, { 1, 8, 4 } },
+  { { 2, 4, 4 }, { 1, 4, 4 }, { 1, 6, 4 }, { 1, 4, 4 } },
+  { { 2, 6, 2 }, { 1, 4, 4 }, { 1, 6, 4 }, { 1, 4, 4 } },
+  { { 1, 12, 2 }, { 1, 8, 4 }, { 1, 6, 4 }, { 1, 6, 4 } },
   { { 1, 12, 2 }, { 2, 4, 4 }, { 1, 8, 4 }, { 1, 6, 4 } },
 };
 
@@ -65,7 +66,7 @@ dot_of_rows (uint32_t rows, int taps, int sum)
  * The magnitudes of the row add up to 257 at most, so the largest row sum is at most 257 * 255 = 65535 above the
  * smallest. row_start moves the smallest to -32768, and all row sums fit into 16 bits.
  */
-template <int K, int S, bool CLAMPS>
+template <int K, int S, int C, bool CLAMPS>
 __global__ void __launch_bounds__ (CONVOLVE_LANES *shapes[K / 2 - 1][S - 1].warps)
     convolve_packed_separable (const __grid_constant__ ConvolveImage image,
         const __grid_constant__ PackedFactors<K> taps)
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *shapes[K / 2 - 1][S - 1].warp
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveParts &parts = taps.parts;
   uint32_t words[rows][(W + 2) * S];
-  int sums[R][S][columns], above[S][columns], row[(K + 3) / 4], column[K + 1];
+  int sums[R][C][columns], above[C][columns], row[(K + 3) / 4], column[K + 1];
 
   ConvolveOrder order (image);
   if (convolve_border<uint8_t, S, K> (image, parts, taps.single))
@@ -84,12 +85,12 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *shapes[K / 2 - 1][S - 1].warp
   convolve_take (row, taps.row);
   convolve_take (column, taps.column);
 #pragma unroll
-  for (int i = 0; i < R * S * columns; i++)
-    sums[0][0][i] = taps.tail.start[i / columns % S];
+  for (int i = 0; i < R * C * columns; i++)
+    sums[0][0][i] = taps.tail.start[i / columns % C];
 #pragma unroll
   for (int n = 0; n < rows; n++) /* rows is even, because R is even and K is odd */
 #pragma unroll
-    for (int s = 0; s < S; s++) {
+    for (int s = 0; s < C; s++) {
       uint32_t bytes[W + 3]; /* one word more, because the last word of the weights may extend beyond the group */
 
       bytes[W + 2] = 0;
@@ -119,7 +120,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *shapes[K / 2 - 1][S - 1].warp
   uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
 #pragma unroll
   for (int r = 0; r < R; r++, to += image.destination_stride)
-    convolve_store_integers<S, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
+    convolve_store_integers<S, C, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
 }
 
 /* The second parameter of the kernel for PRODUCTS. */
@@ -128,59 +129,18 @@ struct PackedProduct
 {
   ConvolveParts parts;
   ConvolveProductTaps<K> product;
-  int even[(K + 1) / 2], odd[(K + 1) / 2]; /* see convolve_border_product_pairs () */
+  int even[(K + 1) / 2], odd[(K + 1) / 2]; /* see cuda/row_pairs.cuh */
 };
-
-/* sum plus two products of a signed 16-bit weight and an unsigned byte: the lower or the upper two bytes of a word. */
-static __device__ __forceinline__ int
-dot_of_bytes (int taps, uint32_t bytes, int half, int sum)
-{
-  int result;
-
-  if (half)
-    asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(taps), "r"(bytes), "r"(sum));
-  else
-    asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(taps), "r"(bytes), "r"(sum));
-  return result;
-}
-
-/*
- * The row sum before the cut for sample s of output c, from the row's words and the bytes that convolve_pick_of_row () made of them. Bytes are
- * met in pairs that begin at even places, by the even or the odd weights: no byte is moved. In a row of three weights, one
- * byte of a group beside the tile's is met where it lies in the words.
- */
-template <int K, int S, int W>
-static __device__ __forceinline__ int
-row_sum (const uint32_t *words, const uint32_t *bytes, int s, int c, const int *even, const int *odd, int sum)
-{
-  const int first = CONVOLVE_GROUP + c - K / 2, before = CONVOLVE_GROUP - S + s;
-
-#pragma unroll
-  for (int i = 0; i < (K + 1) / 2; i++) {
-    const int at = first - first % 2 + 2 * i;
-
-    if (K == 3 && S > 1 && c == 0 && i == 0)
-      sum = dot_of_bytes (before % 2 ? odd[0] : (int) ((unsigned) odd[0] >> 16), words[S - 1], before / 2, sum);
-    else if (K == 3 && S > 1 && c == W * CONVOLVE_GROUP - 1 && i == 1)
-      sum = dot_of_bytes (s % 2 ? even[1] << 16 : even[1], words[(W + 1) * S], s / 2, sum);
-    else
-      sum = dot_of_bytes (first % 2 ? odd[i] : even[i], bytes[at / 4], at % 4 / 2, sum);
-  }
-  return sum;
-}
 
 /*
  * PRODUCTS, see cuda/border_product.h. Along rows, dp2a does two products of a weight of 16 bits. Down columns, one multiply-add
  * of 32 bits does a product of a weight with a row sum: dp2a on pairs of row sums would take two instructions for the two
  * bytes of a weight, and save none.
  *
- * For example, with the row a b c and the samples s0 .. s11 of a group and its two neighbours, output 1 of the group begins at
- * the even place 4, and output 2 at the odd place 5:
- *
- *     even  | a | b | c | 0 |     output 1: a s4 + b s5 by the lower half of a word, c s6 by its upper half
- *     odd   | 0 | a | b | c |     output 2: a s5 by the lower half, b s6 + c s7 by the upper half
+ * MIRRORED is for columns that are the same from below, as those of gaussians are, and for results that need no clamp. Two row
+ * sums with the same weight are added first, because additions are done beside multiplications, by units of their own.
  */
-template <int K, int S, bool CLAMPS, bool TWO>
+template <int K, int S, int C, bool MIRRORED, bool TWO>
 struct PackedProductKernel
 {
   static constexpr ConvolveShape shape = TWO ? two_shapes[K / 2 - 1][S - 1] : product_shapes[K / 2 - 1][S - 1];
@@ -191,29 +151,29 @@ struct PackedProductKernel
   static __device__ __forceinline__ void run (const ConvolveImage &image, const Taps &taps, const Block &block);
 };
 
-template <int K, int S, bool CLAMPS, bool TWO>
+template <int K, int S, int C, bool MIRRORED, bool TWO>
 template <typename Block>
 __device__ __forceinline__ void
-PackedProductKernel<K, S, CLAMPS, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
+PackedProductKernel<K, S, C, MIRRORED, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
   const ConvolveProductTaps<K> &product = taps.product;
-  uint32_t words[rows][(W + 2) * S], sums[R][S][columns];
+  uint32_t words[rows][(W + 2) * S], sums[R][C][columns], below[C][columns][rows];
   int even[(K + 1) / 2], odd[(K + 1) / 2];
 
-  if (convolve_border_product<uint8_t, S, K, CLAMPS> (image, taps.parts, product, block))
+  if (convolve_border_product<uint8_t, S, K, !MIRRORED> (image, taps.parts, product, block))
     return;
   int2 tile = convolve_tile<W, R> (taps.parts, block);
   convolve_load_tile<S, W, K> (image, tile, words);
   convolve_take (even, taps.even);
   convolve_take (odd, taps.odd);
 #pragma unroll
-  for (int i = 0; i < R * S * columns; i++)
-    sums[0][0][i] = product.start[i / columns % S];
+  for (int i = 0; i < R * C * columns; i++)
+    sums[0][0][i] = product.start[i / columns % C];
 #pragma unroll
   for (int n = 0; n < rows; n++)
 #pragma unroll
-    for (int s = 0; s < S; s++) {
+    for (int s = 0; s < C; s++) {
       uint32_t bytes[W + 2];
 
 #pragma unroll
@@ -221,19 +181,24 @@ PackedProductKernel<K, S, CLAMPS, TWO>::run (const ConvolveImage &image, const T
         bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
 #pragma unroll
       for (int c = 0; c < columns; c++) {
-        uint32_t row = row_sum<K, S, W> (words[n], bytes, s, c, even, odd, product.row_start) >> CONVOLVE_SHORT_CUT;
+        uint32_t row =
+            convolve_row_sum<K, S, W> (words[n], bytes, s, c, even, odd, product.row_start) >> CONVOLVE_SHORT_CUT;
 
+        below[s][c][n] = row;
 #pragma unroll
         for (int r = 0; r < R; r++)
-          if (n - r >= 0 && n - r < K)
-            sums[r][s][c] += (uint32_t) product.column[n - r < 0 || n - r >= K ? 0 : n - r] * row;
+          if (n - r >= (MIRRORED ? K / 2 : 0) && n - r < K) {
+            const int j = n - r < 0 || n - r >= K ? 0 : n - r, above = MIRRORED && j > K / 2 ? r + K - 1 - j : 0;
+
+            sums[r][s][c] += (uint32_t) product.column[j] * (MIRRORED && j > K / 2 ? row + below[s][c][above] : row);
+          }
       }
     }
-  convolve_store_products<uint8_t, S, W, R, K, CLAMPS> (image, product, tile, sums, &words[K / 2]);
+  convolve_store_products<uint8_t, S, C, W, R, K, !MIRRORED> (image, product, tile, sums, &words[K / 2]);
 }
 
 /* Centres the factors in K weights each, packs them and loads the kernel. */
-template <int K, int S>
+template <int K, int S, int C = S>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -263,49 +228,78 @@ load (ConvolvePlan *plan, ConvolveError *error)
   for (int s = 0; s < S; s++)
     taps.tail.start[s] -= taps.row_start * sum;
   return convolve_border_load<K, shape.groups, shape.rows> (plan,
-      taps.tail.clamps ? (const void *) convolve_packed_separable<K, S, true>
-                       : (const void *) convolve_packed_separable<K, S, false>,
+      taps.tail.clamps ? (const void *) convolve_packed_separable<K, S, C, true>
+                       : (const void *) convolve_packed_separable<K, S, C, false>,
       taps, shape.warps, error);
 }
 
+template <int K, int S, bool MIRRORED, bool TWO>
+using PackedProductSum = PackedProductKernel<K, S, S, MIRRORED, TWO>;
+
+/* Whether the kernel's column of K weights is the same from below. */
+static bool
+is_mirrored (const ConvolveBorderProduct &product, int side)
+{
+  for (int j = 0; j < side / 2; j++)
+    if (product.column[j] != product.column[side - 1 - j])
+      return false;
+  return true;
+}
+
+template <int K, int S, int C, bool MIRRORED>
+static ConvolveStatus
+load_product_kernel (ConvolvePlan *plan, const PackedProduct<K> &taps, ConvolveError *error)
+{
+  typedef PackedProductKernel<K, S, C, MIRRORED, false> Alone;
+
+  if constexpr (C == S)
+    return convolve_load_planes<PackedProductSum, K, S, MIRRORED> (plan, taps, error);
+  return convolve_border_load<K, Alone::W, Alone::R> (plan, (const void *) convolve_one_plane<Alone>, taps, Alone::V,
+      error);
+}
+
 /* Loads the kernel for a mask whose arithmetic is PRODUCTS. */
-template <int K, int S>
+template <int K, int S, int C = S>
 static ConvolveStatus
 load_product (ConvolvePlan *plan, ConvolveError *error)
 {
-  const bool clamps = convolve_border_product_clamps (plan);
   PackedProduct<K> taps = {};
   ConvolveBorderProduct product;
+  bool mirrored = !convolve_border_product_clamps (plan);
 
-  convolve_border_product_init (plan, K, clamps, &product);
-  convolve_border_product_pairs (&product, K, taps.even, taps.odd);
+  convolve_border_product_init (plan, K, !mirrored, &product);
+  if (mirrored && !is_mirrored (product, K)) {
+    mirrored = false;
+    convolve_border_product_init (plan, K, true, &product);
+  }
+  convolve_border_pairs (product.row, K, taps.even, taps.odd);
   taps.product = convolve_product_taps<K> (product);
-  return clamps ? convolve_load_planes<PackedProductKernel, K, S, true> (plan, taps, error)
-                : convolve_load_planes<PackedProductKernel, K, S, false> (plan, taps, error);
+  return mirrored ? load_product_kernel<K, S, C, true> (plan, taps, error)
+                  : load_product_kernel<K, S, C, false> (plan, taps, error);
 }
 
 ConvolveStatus
 convolve_packed_separable_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [exact, PRODUCTS][3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples] */
+  /* [exact, PRODUCTS][3x3, 5x5, 7x7, 9x9][convolve_border_layout ()] */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[2][4][CONVOLVE_MAX_SAMPLES] = {
+  static const Load loads[2][4][CONVOLVE_BORDER_LAYOUTS] = {
     {
-        { load<3, 1>, load<3, 2>, load<3, 3>, load<3, 4> },
-        { load<5, 1>, load<5, 2>, load<5, 3>, load<5, 4> },
-        { load<7, 1>, load<7, 2>, load<7, 3>, load<7, 4> },
-        { load<9, 1>, load<9, 2>, load<9, 3>, load<9, 4> },
+        { load<3, 1>, load<3, 2>, load<3, 3>, load<3, 4>, load<3, 4, 3> },
+        { load<5, 1>, load<5, 2>, load<5, 3>, load<5, 4>, load<5, 4, 3> },
+        { load<7, 1>, load<7, 2>, load<7, 3>, load<7, 4>, load<7, 4, 3> },
+        { load<9, 1>, load<9, 2>, load<9, 3>, load<9, 4>, load<9, 4, 3> },
     },
     {
-        { load_product<3, 1>, load_product<3, 2>, load_product<3, 3>, load_product<3, 4> },
-        { load_product<5, 1>, load_product<5, 2>, load_product<5, 3>, load_product<5, 4> },
-        { load_product<7, 1>, load_product<7, 2>, load_product<7, 3>, load_product<7, 4> },
-        { load_product<9, 1>, load_product<9, 2>, load_product<9, 3>, load_product<9, 4> },
+        { load_product<3, 1>, load_product<3, 2>, load_product<3, 3>, load_product<3, 4>, load_product<3, 4, 3> },
+        { load_product<5, 1>, load_product<5, 2>, load_product<5, 3>, load_product<5, 4>, load_product<5, 4, 3> },
+        { load_product<7, 1>, load_product<7, 2>, load_product<7, 3>, load_product<7, 4>, load_product<7, 4, 3> },
+        { load_product<9, 1>, load_product<9, 2>, load_product<9, 3>, load_product<9, 4>, load_product<9, 4, 3> },
     },
   };
   const bool product = plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS;
 
-  return loads[product][convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
+  return loads[product][convolve_border_size (plan)][convolve_border_layout (plan)](plan, error);
 }
 
 ConvolveStatus

@@ -56,6 +56,7 @@ template <int K, int RULE, int W, int SHIFTS>
 static __device__ __forceinline__ void
 finish_row (const PackedSets<K> &taps, const uint32_t (&fours)[K][SHIFTS], int first, int sample, uint32_t (&bytes)[W])
 {
+  const int samples[CONVOLVE_GROUP] = { sample, sample, sample, sample };
   int largest[W][CONVOLVE_GROUP];
   float squares[W][CONVOLVE_GROUP];
 
@@ -81,7 +82,7 @@ finish_row (const PackedSets<K> &taps, const uint32_t (&fours)[K][SHIFTS], int f
       largest[g][c] += taps.tail.start[sample];
       values[c] = convolve_root_near (&taps.sets.root, sample, convolve_near_root (squares[g][c]));
     }
-    bytes[g] = RULE == LARGEST_OF_ANY ? convolve_finish_integers<true> (taps.tail, sample, largest[g])
+    bytes[g] = RULE == LARGEST_OF_ANY ? convolve_finish_integers<true> (taps.tail, samples, largest[g])
                                       : convolve_pack_integers<false> (values);
   }
 }

@@ -137,23 +137,17 @@ dot_of_bytes (int a, uint32_t bytes, int half, int sum)
       + (int16_t) (a >> 16 & 0xffff) * (int) (bytes >> (16 * half + 8) & 255);
 }
 
-/* A row sum of packed-separable for output c of one group, from words of S samples to a pixel, of which s is this one. */
-static int
-packed_row (const Trial *trial, const ConvolveBorderProduct *product, int j, int c, int S, int s)
+int
+check_row_of_pairs (const int *row, int K, int S, int s, int c, const uint8_t *pixels, int sum)
 {
-  const int K = trial->side, first = GROUP + c - K / 2, before = GROUP - S + s;
-  int even[(CONVOLVE_BORDER_SIDE + 1) / 2], odd[(CONVOLVE_BORDER_SIDE + 1) / 2], sum = product->row_start;
-  uint8_t pixels[3 * GROUP * 4]; /* three groups as they are in memory: with other samples around this one */
-  uint32_t words[3 * 4], bytes[3] = { 0 };
+  const int first = GROUP + c - K / 2, before = GROUP - S + s;
+  int even[(CONVOLVE_BORDER_SIDE + 1) / 2], odd[(CONVOLVE_BORDER_SIDE + 1) / 2];
+  uint32_t words[CHECK_PAIRS_PIXELS], bytes[3] = { 0 };
 
-  for (int i = 0; i < 3 * GROUP * S; i++)
-    pixels[i] = (uint8_t) (i * 73 + 11);
-  for (int i = 0; i < K + GROUP - 1; i++)
-    pixels[(GROUP - K / 2 + i) * S + s] = (uint8_t) sample_at (trial, j, i);
-  memcpy (words, pixels, 3 * GROUP * S);
-  for (int i = 0; i < 3 * GROUP; i++)
+  memcpy (words, pixels, CHECK_PAIRS_PIXELS * S);
+  for (int i = 0; i < CHECK_PAIRS_PIXELS; i++)
     bytes[i / 4] |= (uint32_t) pixels[i * S + s] << i % 4 * 8;
-  convolve_border_product_pairs (product, K, even, odd);
+  convolve_border_pairs (row, K, even, odd);
   for (int i = 0; i < (K + 1) / 2; i++) {
     const int at = first - first % 2 + 2 * i;
 
@@ -165,6 +159,19 @@ packed_row (const Trial *trial, const ConvolveBorderProduct *product, int j, int
       sum = dot_of_bytes (first % 2 ? odd[i] : even[i], bytes[at / 4], at % 4 / 2, sum);
   }
   return sum;
+}
+
+/* A row sum of packed-separable for output c of one group, from pixels of S samples, of which s is this one. */
+static int
+packed_row (const Trial *trial, const ConvolveBorderProduct *product, int j, int c, int S, int s)
+{
+  uint8_t pixels[CHECK_PAIRS_PIXELS * 4]; /* as they are in memory: with other samples around this one */
+
+  for (int i = 0; i < CHECK_PAIRS_PIXELS * S; i++)
+    pixels[i] = (uint8_t) (i * 73 + 11);
+  for (int i = 0; i < trial->side + GROUP - 1; i++)
+    pixels[(GROUP - trial->side / 2 + i) * S + s] = (uint8_t) sample_at (trial, j, i);
+  return check_row_of_pairs (product->row, trial->side, S, s, c, pixels, product->row_start);
 }
 
 static int

@@ -21,6 +21,7 @@
 #include "kernels/check_fixed.h"
 #include "kernels/check_integer_tail.h"
 #include "kernels/check_measure.h"
+#include "kernels/check_packed_wide.h"
 #include "kernels/check_pool.h"
 #include "kernels/check_products.h"
 #include "kernels/check_sets.h"
@@ -304,6 +305,7 @@ run_named (const Options *options)
   RUN ("measure", check_measure (seed, stdout));
   RUN ("products", check_products (seed, 400, stdout));
   RUN ("border-products", check_border_products (seed, 400, stdout));
+  RUN ("packed-wide", check_packed_wide (seed, 400, stdout));
   RUN ("sets-accepted", check_sets_accepted (stdout));
   RUN ("sets-memory", check_sets_memory (stdout));
   RUN ("sets-roots", check_sets_roots (seed, 200, stdout));

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* packed for weights of 16 bits, as fractions have them, in masks up to 5x5. */
+#include "cuda/packed.h"
+#include "cuda/row_pairs.cuh"
+#include "cuda/two_planes.cuh"
+
+#include <string.h>
+
+/* The shapes of tiles and blocks: [3x3, 5x5][1, 2, 3, 4 samples], and those in kernels for two planes. */
+static constexpr ConvolveShape shapes[2][CONVOLVE_MAX_SAMPLES] = {
+  { { 2, 4, 4 }, { 1, 4, 4 }, { 1, 4, 4 }, { 1, 4, 4 } },
+  { { 2, 6, 4 }, { 1, 4, 4 }, { 1, 4, 4 }, { 1, 4, 4 } },
+};
+static constexpr ConvolveShape two_shapes[2][2] = {
+  { { 2, 4, 4 }, { 1, 4, 4 } },
+  { { 2, 3, 4 }, { 1, 3, 4 } },
+};
+
+/* The kernel's second parameter: see ConvolvePackedWide. */
+template <int K>
+struct WideTaps
+{
+  static constexpr int pairs = (K + 1) / 2;
+
+  ConvolveParts parts;
+  int tap[K][K];                     /* for the border */
+  int even[K][pairs], odd[K][pairs]; /* each row of the mask, see cuda/row_pairs.cuh */
+  int start[CONVOLVE_MAX_SAMPLES];   /* with which totals begin */
+  int bits;                          /* behind the point of a total */
+};
+
+/* The bytes that four totals become. CLAMPS is that of ConvolvePackedWide. */
+template <bool CLAMPS>
+static __device__ __forceinline__ uint32_t
+finish (const int *totals, int bits)
+{
+  int values[CONVOLVE_GROUP];
+
+#pragma unroll
+  for (int c = 0; c < CONVOLVE_GROUP; c++)
+    values[c] = totals[c] >> bits;
+  return CLAMPS
+      ? convolve_clamp_around_middle (values)
+      : __byte_perm (__byte_perm (totals[0], totals[1], 0x0062), __byte_perm (totals[2], totals[3], 0x0062), 0x5410);
+}
+
+/* One sample of four border pixels from x on, or of as many as are left of end. */
+template <int K, bool CLAMPS>
+static __device__ __forceinline__ void
+border_group (const ConvolveImage &image, const WideTaps<K> &taps, int x, int y, int end, int sample)
+{
+  int column[K + CONVOLVE_GROUP - 1], totals[CONVOLVE_GROUP];
+
+  if (!(image.select >> sample & 1)) {
+    convolve_border_copy<uint8_t> (image, x, y, end, sample);
+    return;
+  }
+  convolve_border_columns<K> (image, taps.parts, x, column);
+#pragma unroll
+  for (int c = 0; c < CONVOLVE_GROUP; c++)
+    totals[c] = taps.start[sample];
+#pragma unroll
+  for (int j = 0; j < K; j++) {
+    int values[K + CONVOLVE_GROUP - 1];
+
+    convolve_border_values<uint8_t, K> (image, taps.parts, column, y + j - K / 2, sample, values);
+#pragma unroll
+    for (int c = 0; c < CONVOLVE_GROUP; c++)
+#pragma unroll
+      for (int i = 0; i < K; i++)
+        totals[c] += taps.tap[j][i] * values[c + i];
+  }
+  uint32_t four = finish<CLAMPS> (totals, taps.bits);
+#pragma unroll
+  for (int c = 0; c < CONVOLVE_GROUP; c++)
+    if (x + c < end)
+      *convolve_destination<uint8_t> (image, x + c, y, sample) = (uint8_t) (four >> c * 8);
+}
+
+/*
+ * The idea: as packed, with weights of 16 bits. dp2a adds two products of a sample and a weight to a sum, and samples are
+ * multiplied as they lie in memory.
+ *
+ * The tile is drawn in cuda/border.cuh, above convolve_tile (). C is the number of samples that are convolved, the first of
+ * the pixel. The others are copied.
+ */
+template <int K, int S, int C, bool CLAMPS, bool TWO>
+struct PackedWideKernel
+{
+  static constexpr ConvolveShape shape = TWO ? two_shapes[K / 2 - 1][S - 1] : shapes[K / 2 - 1][S - 1];
+  static constexpr int W = shape.groups, R = shape.rows, V = shape.warps;
+  typedef WideTaps<K> Taps;
+
+  template <typename Block>
+  static __device__ __forceinline__ void run (const ConvolveImage &image, const Taps &taps, const Block &block);
+};
+
+template <int K, int S, int C, bool CLAMPS, bool TWO>
+template <typename Block>
+__device__ __forceinline__ void
+PackedWideKernel<K, S, C, CLAMPS, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
+{
+  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, pairs = Taps::pairs;
+  uint32_t words[rows][(W + 2) * S];
+  int totals[R][C][columns], even[K * pairs], odd[K * pairs];
+
+  if (convolve_walk_border<S> (image, taps.parts, block,
+          [&] (int x, int y, int end, int sample) { border_group<K, CLAMPS> (image, taps, x, y, end, sample); }))
+    return;
+  int2 tile = convolve_tile<W, R> (taps.parts, block);
+  convolve_load_tile<S, W, K> (image, tile, words);
+  convolve_take (even, *(const int (*)[K * pairs]) taps.even);
+  convolve_take (odd, *(const int (*)[K * pairs]) taps.odd);
+#pragma unroll
+  for (int i = 0; i < R * C * columns; i++)
+    totals[0][0][i] = taps.start[i / columns % C];
+#pragma unroll
+  for (int n = 0; n < rows; n++)
+#pragma unroll
+    for (int s = 0; s < C; s++) {
+      uint32_t bytes[W + 2];
+
+#pragma unroll
+      for (int g = 0; g < W + 2; g++)
+        bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
+#pragma unroll
+      for (int c = 0; c < columns; c++)
+#pragma unroll
+        for (int r = 0; r < R; r++)
+          if (n - r >= 0 && n - r < K) {
+            const int row = (n - r < 0 || n - r >= K ? 0 : n - r) * pairs;
+
+            totals[r][s][c] = convolve_row_sum<K, S, W> (words[n], bytes, s, c, even + row, odd + row, totals[r][s][c]);
+          }
+    }
+
+  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
+#pragma unroll
+  for (int r = 0; r < R; r++, to += image.destination_stride)
+    convolve_store_row<uint8_t, S, C, W> (image, to, totals[r], &words[r + K / 2][S],
+        [&] (const int *, const int *four) { return finish<CLAMPS> (four, taps.bits); });
+}
+
+template <int K, int S, bool CLAMPS, bool TWO>
+using PackedWide = PackedWideKernel<K, S, S, CLAMPS, TWO>;
+
+template <int K, int S, int C, bool CLAMPS>
+static ConvolveStatus
+load_kernel (ConvolvePlan *plan, const WideTaps<K> &taps, ConvolveError *error)
+{
+  typedef PackedWideKernel<K, S, C, CLAMPS, false> Alone;
+
+  if constexpr (C == S)
+    return convolve_load_planes<PackedWide, K, S, CLAMPS> (plan, taps, error);
+  return convolve_border_load<K, Alone::W, Alone::R> (plan, (const void *) convolve_one_plane<Alone>, taps, Alone::V,
+      error);
+}
+
+template <int K, int S, int C>
+static ConvolveStatus
+load (ConvolvePlan *plan, ConvolveError *error)
+{
+  ConvolvePackedWide wide;
+  WideTaps<K> taps = {};
+
+  convolve_packed_wide_init (plan, K, &wide);
+  for (int j = 0; j < K; j++) {
+    memcpy (taps.tap[j], wide.tap[j], sizeof (taps.tap[j]));
+    convolve_border_pairs (taps.tap[j], K, taps.even[j], taps.odd[j]);
+  }
+  memcpy (taps.start, wide.start, sizeof (taps.start));
+  taps.bits = wide.bits;
+  return wide.clamps ? load_kernel<K, S, C, true> (plan, taps, error) : load_kernel<K, S, C, false> (plan, taps, error);
+}
+
+ConvolveStatus
+convolve_packed_load_wide (ConvolvePlan *plan, ConvolveError *error)
+{
+  /* [3x3, 5x5][convolve_border_layout ()] */
+  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
+  static const Load loads[2][CONVOLVE_BORDER_LAYOUTS] = {
+    { load<3, 1, 1>, load<3, 2, 2>, load<3, 3, 3>, load<3, 4, 4>, load<3, 4, 3> },
+    { load<5, 1, 1>, load<5, 2, 2>, load<5, 3, 3>, load<5, 4, 4>, load<5, 4, 3> },
+  };
+  return loads[convolve_border_size (plan)][convolve_border_layout (plan)](plan, error);
+}
