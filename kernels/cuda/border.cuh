@@ -145,6 +145,15 @@ convolve_shifted (const uint32_t *words, int k)
 }
 
 /*
+ * The samples of one column in four rows, the lowest row in the last byte, moved up by one row: byte k of words enters.
+ */
+static __device__ __forceinline__ uint32_t
+convolve_move_down (uint32_t column, const uint32_t *words, int k)
+{
+  return __byte_perm (column, words[k / 4], 0x0321 | (4 + k % 4) << 12);
+}
+
+/*
  * One sample of the four pixels of a group, for 8-bit samples. A group is S words: with S = 2 they are ABAB ABAB, and with
  * S = 3 ABCA BCAB CABC.
  */

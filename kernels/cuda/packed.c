@@ -43,6 +43,30 @@ clamps (const ConvolvePlan *plan)
   return arithmetic->bits != CONVOLVE_PACKED_WIDE_BITS;
 }
 
+static int
+pair (int first, int second)
+{
+  return (int) ((unsigned) (first & 0xffff) | (unsigned) second << 16);
+}
+
+/* Packs the taps for masks that begin at an odd place, or at an even one. */
+static void
+pack (const ConvolvePackedWide *wide, int side, bool odd, ConvolvePackedPairs *pairs)
+{
+  const int alone = odd ? 0 : side - 1;
+
+  for (int j = 0; j < side; j++)
+    for (int i = 0; i < side / 2; i++)
+      pairs->row[j][i] = pair (wide->tap[j][odd + 2 * i], wide->tap[j][odd + 2 * i + 1]);
+  for (int k = 0; k < 2 * ((side + 3) / 4); k++) {
+    /* A word's two rows. Those of the last two words end with the mask. */
+    const int done = k / 2 * 4, first = (done + 4 > side ? side - 4 : done) + k % 2 * 2;
+    const int above = first < done ? 0 : wide->tap[first][alone];
+
+    pairs->column[k] = pair (above, first + 1 < done ? 0 : wide->tap[first + 1][alone]);
+  }
+}
+
 void
 convolve_packed_wide_init (const ConvolvePlan *plan, int side, ConvolvePackedWide *wide)
 {
@@ -55,6 +79,8 @@ convolve_packed_wide_init (const ConvolvePlan *plan, int side, ConvolvePackedWid
   for (int j = 0; j < from->height; j++)
     for (int i = 0; i < from->width; i++)
       wide->tap[top + j][left + i] = (int) from->taps[j * from->width + i];
+  pack (wide, side, false, &wide->pairs[0]);
+  pack (wide, side, true, &wide->pairs[1]);
   for (int s = 0; s < plan->pixel.samples; s++)
     wide->start[s] = (int) (plan->arithmetic.start[s] - (wide->clamps ? (int64_t) 128 << wide->bits : 0));
 }

@@ -40,15 +40,6 @@ struct PackedTaps
 };
 
 /*
- * The samples of one column in four rows, the lowest row in the last byte, moved up by one row: byte k of words enters.
- */
-static __device__ __forceinline__ uint32_t
-move_down (uint32_t column, const uint32_t *words, int k)
-{
-  return __byte_perm (column, words[k / 4], 0x0321 | (4 + k % 4) << 12);
-}
-
-/*
  * The idea: 8-bit samples are multiplied as they lie in memory, without a conversion. One dp4a instruction adds four
  * products of a sample and an 8-bit weight to a sum.
  *
@@ -111,7 +102,8 @@ PackedKernel<K, S, C, CLAMPS, ABSOLUTE, TWO>::run (const ConvolveImage &image, c
       for (int c = 0; c < columns; c++) {
         const int left = CONVOLVE_GROUP + c - K / 2, right = CONVOLVE_GROUP + c + K / 2; /* the mask's ends in bytes */
 
-        column[s][c] = n == 0 ? bytes[right / 4] << (3 - right % 4) * 8 : move_down (column[s][c], bytes, right);
+        column[s][c] =
+            n == 0 ? bytes[right / 4] << (3 - right % 4) * 8 : convolve_move_down (column[s][c], bytes, right);
 #pragma unroll
         for (int w = 0; w < taps.row_words; w++) {
           uint32_t four = convolve_shifted (bytes, left + 4 * w);

@@ -21,9 +21,23 @@ extern "C"
  */
 #define CONVOLVE_PACKED_WIDE_BITS 16
 
+/* Words of two weights each, the first in the lower half, for outputs whose mask begins at an even place of memory, and at an odd one. */
+typedef struct
+{
+  /* Of each row, without its last weight where the mask begins at an even place, and without its first one elsewhere. */
+  int row[CONVOLVE_PACKED_WIDE_SIDE][CONVOLVE_PACKED_WIDE_SIDE / 2];
+
+  /*
+   * The column of the weights that are left out. Two words are for four rows from the top, and the last two for the last four rows, of
+   * which those that had their turn have 0.
+   */
+  int column[2 * ((CONVOLVE_PACKED_WIDE_SIDE + 3) / 4)];
+} ConvolvePackedPairs;
+
 typedef struct
 {
   int tap[CONVOLVE_PACKED_WIDE_SIDE][CONVOLVE_PACKED_WIDE_SIDE]; /* [row][column], in the middle of the kernel's side */
+  ConvolvePackedPairs pairs[2];                                  /* the same taps: [even, odd] */
   int start[CONVOLVE_MAX_SAMPLES];                               /* by sample */
   int bits;
   bool clamps;

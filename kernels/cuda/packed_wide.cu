@@ -20,13 +20,13 @@ static constexpr ConvolveShape two_shapes[2][2] = {
 template <int K>
 struct WideTaps
 {
-  static constexpr int pairs = (K + 1) / 2;
+  static constexpr int halves = K / 2, column_words = 2 * ((K + 3) / 4);
 
   ConvolveParts parts;
-  int tap[K][K];                     /* for the border */
-  int even[K][pairs], odd[K][pairs]; /* each row of the mask, see cuda/row_pairs.cuh */
-  int start[CONVOLVE_MAX_SAMPLES];   /* with which totals begin */
-  int bits;                          /* behind the point of a total */
+  int tap[K][K];                                   /* for the border */
+  int row[2][K * halves], column[2][column_words]; /* of ConvolvePackedPairs */
+  int start[CONVOLVE_MAX_SAMPLES];                 /* with which totals begin */
+  int bits;                                        /* behind the point of a total */
 };
 
 /* The bytes that four totals become. CLAMPS is that of ConvolvePackedWide. */
@@ -78,11 +78,17 @@ border_group (const ConvolveImage &image, const WideTaps<K> &taps, int x, int y,
 }
 
 /*
- * The idea: as packed, with weights of 16 bits. dp2a adds two products of a sample and a weight to a sum, and samples are
- * multiplied as they lie in memory.
+ * The idea: as packed, with weights of 16 bits. dp2a adds two products of a sample and a weight to a sum.
  *
- * The tile is drawn in cuda/border.cuh, above convolve_tile (). C is the number of samples that are convolved, the first of
- * the pixel. The others are copied.
+ * The tile is drawn in cuda/border.cuh, above convolve_tile (). Samples are met in pairs that begin at even places, so that no
+ * byte is moved. Of a row of the mask one sample is left: the last where the mask begins at an even place, otherwise the first.
+ * The samples that are left wait until those of four rows, or of the mask's last ones, are together in a word. For K = 5:
+ *
+ *     place in memory:        2     3     4     5     6     7
+ *     a mask from 2 on:     | s0    s1 || s2    s3 |  s4 waits
+ *     a mask from 3 on:             s0 waits | s1    s2 || s3    s4 |
+ *
+ * C is the number of samples that are convolved, the first of the pixel. The others are copied.
  */
 template <int K, int S, int C, bool CLAMPS, bool TWO>
 struct PackedWideKernel
@@ -100,17 +106,17 @@ template <typename Block>
 __device__ __forceinline__ void
 PackedWideKernel<K, S, C, CLAMPS, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
 {
-  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, pairs = Taps::pairs;
-  uint32_t words[rows][(W + 2) * S];
-  int totals[R][C][columns], even[K * pairs], odd[K * pairs];
+  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, halves = Taps::halves, per_column = Taps::column_words;
+  uint32_t words[rows][(W + 2) * S], waiting[C][columns];
+  int totals[R][C][columns], row[2 * K * halves], column[2 * per_column];
 
   if (convolve_walk_border<S> (image, taps.parts, block,
           [&] (int x, int y, int end, int sample) { border_group<K, CLAMPS> (image, taps, x, y, end, sample); }))
     return;
   int2 tile = convolve_tile<W, R> (taps.parts, block);
   convolve_load_tile<S, W, K> (image, tile, words);
-  convolve_take (even, *(const int (*)[K * pairs]) taps.even);
-  convolve_take (odd, *(const int (*)[K * pairs]) taps.odd);
+  convolve_take (row, *(const int (*)[2 * K * halves]) taps.row);
+  convolve_take (column, *(const int (*)[2 * per_column]) taps.column);
 #pragma unroll
   for (int i = 0; i < R * C * columns; i++)
     totals[0][0][i] = taps.start[i / columns % C];
@@ -124,14 +130,32 @@ PackedWideKernel<K, S, C, CLAMPS, TWO>::run (const ConvolveImage &image, const T
       for (int g = 0; g < W + 2; g++)
         bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
 #pragma unroll
-      for (int c = 0; c < columns; c++)
-#pragma unroll
-        for (int r = 0; r < R; r++)
-          if (n - r >= 0 && n - r < K) {
-            const int row = (n - r < 0 || n - r >= K ? 0 : n - r) * pairs;
+      for (int c = 0; c < columns; c++) {
+        const int first = CONVOLVE_GROUP + c - K / 2, odd = first % 2, alone = odd ? first : first + K - 1;
 
-            totals[r][s][c] = convolve_row_sum<K, S, W> (words[n], bytes, s, c, even + row, odd + row, totals[r][s][c]);
+        waiting[s][c] =
+            n == 0 ? bytes[alone / 4] << (3 - alone % 4) * 8 : convolve_move_down (waiting[s][c], bytes, alone);
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+          const int j = n - r < 0 || n - r >= K ? 0 : n - r;
+
+          if (j != n - r)
+            continue;
+#pragma unroll
+          for (int i = 0; i < halves; i++) {
+            const int at = first + odd + 2 * i;
+
+            totals[r][s][c] =
+                convolve_dot_of_bytes (row[(odd * K + j) * halves + i], bytes[at / 4], at % 4 / 2, totals[r][s][c]);
           }
+#pragma unroll
+          for (int half = 0; half < 2; half++)
+            /* The lower half of the last word has no row left where the mask has one or two more than a multiple of four. */
+            if (j % 4 == 3 || (j == K - 1 && (half == 1 || K % 4 > 2)))
+              totals[r][s][c] = convolve_dot_of_bytes (column[odd * per_column + j / 4 * 2 + half], waiting[s][c], half,
+                  totals[r][s][c]);
+        }
+      }
     }
 
   uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
@@ -164,9 +188,12 @@ load (ConvolvePlan *plan, ConvolveError *error)
   WideTaps<K> taps = {};
 
   convolve_packed_wide_init (plan, K, &wide);
-  for (int j = 0; j < K; j++) {
+  for (int j = 0; j < K; j++)
     memcpy (taps.tap[j], wide.tap[j], sizeof (taps.tap[j]));
-    convolve_border_pairs (taps.tap[j], K, taps.even[j], taps.odd[j]);
+  for (int odd = 0; odd < 2; odd++) {
+    for (int k = 0; k < K * taps.halves; k++)
+      taps.row[odd][k] = wide.pairs[odd].row[k / taps.halves][k % taps.halves];
+    memcpy (taps.column[odd], wide.pairs[odd].column, sizeof (taps.column[odd]));
   }
   memcpy (taps.start, wide.start, sizeof (taps.start));
   taps.bits = wide.bits;

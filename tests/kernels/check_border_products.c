@@ -129,49 +129,41 @@ value_of_total (const Trial *trial, const ConvolveBorderProduct *product, bool c
   return (total >> 16 & (0xffff << shift & 0xffff)) >> shift;
 }
 
-/* Weights a, two of 16 bits, times the lower or the upper two bytes of a word. */
-static int
-dot_of_bytes (int a, uint32_t bytes, int half, int sum)
+int
+check_dot_of_bytes (int a, uint32_t bytes, int half, int sum)
 {
   return sum + (int16_t) (a & 0xffff) * (int) (bytes >> 16 * half & 255)
       + (int16_t) (a >> 16 & 0xffff) * (int) (bytes >> (16 * half + 8) & 255);
 }
 
-int
-check_row_of_pairs (const int *row, int K, int S, int s, int c, const uint8_t *pixels, int sum)
+/* A row sum of packed-separable for output c of one group, from words of S samples to a pixel, of which s is this one. */
+static int
+packed_row (const Trial *trial, const ConvolveBorderProduct *product, int j, int c, int S, int s)
 {
-  const int first = GROUP + c - K / 2, before = GROUP - S + s;
-  int even[(CONVOLVE_BORDER_SIDE + 1) / 2], odd[(CONVOLVE_BORDER_SIDE + 1) / 2];
-  uint32_t words[CHECK_PAIRS_PIXELS], bytes[3] = { 0 };
+  const int K = trial->side, first = GROUP + c - K / 2, before = GROUP - S + s;
+  int even[(CONVOLVE_BORDER_SIDE + 1) / 2], odd[(CONVOLVE_BORDER_SIDE + 1) / 2], sum = product->row_start;
+  uint8_t pixels[3 * GROUP * 4]; /* three groups as they are in memory: with other samples around this one */
+  uint32_t words[3 * 4], bytes[3] = { 0 };
 
-  memcpy (words, pixels, CHECK_PAIRS_PIXELS * S);
-  for (int i = 0; i < CHECK_PAIRS_PIXELS; i++)
+  for (int i = 0; i < 3 * GROUP * S; i++)
+    pixels[i] = (uint8_t) (i * 73 + 11);
+  for (int i = 0; i < K + GROUP - 1; i++)
+    pixels[(GROUP - K / 2 + i) * S + s] = (uint8_t) sample_at (trial, j, i);
+  memcpy (words, pixels, 3 * GROUP * S);
+  for (int i = 0; i < 3 * GROUP; i++)
     bytes[i / 4] |= (uint32_t) pixels[i * S + s] << i % 4 * 8;
-  convolve_border_pairs (row, K, even, odd);
+  convolve_border_pairs (product->row, K, even, odd);
   for (int i = 0; i < (K + 1) / 2; i++) {
     const int at = first - first % 2 + 2 * i;
 
     if (K == 3 && S > 1 && c == 0 && i == 0)
-      sum = dot_of_bytes (before % 2 ? odd[0] : (int) ((unsigned) odd[0] >> 16), words[S - 1], before / 2, sum);
+      sum = check_dot_of_bytes (before % 2 ? odd[0] : (int) ((unsigned) odd[0] >> 16), words[S - 1], before / 2, sum);
     else if (K == 3 && S > 1 && c == GROUP - 1 && i == 1)
-      sum = dot_of_bytes (s % 2 ? (int) ((unsigned) even[1] << 16) : even[1], words[2 * S], s / 2, sum);
+      sum = check_dot_of_bytes (s % 2 ? (int) ((unsigned) even[1] << 16) : even[1], words[2 * S], s / 2, sum);
     else
-      sum = dot_of_bytes (first % 2 ? odd[i] : even[i], bytes[at / 4], at % 4 / 2, sum);
+      sum = check_dot_of_bytes (first % 2 ? odd[i] : even[i], bytes[at / 4], at % 4 / 2, sum);
   }
   return sum;
-}
-
-/* A row sum of packed-separable for output c of one group, from pixels of S samples, of which s is this one. */
-static int
-packed_row (const Trial *trial, const ConvolveBorderProduct *product, int j, int c, int S, int s)
-{
-  uint8_t pixels[CHECK_PAIRS_PIXELS * 4]; /* as they are in memory: with other samples around this one */
-
-  for (int i = 0; i < CHECK_PAIRS_PIXELS * S; i++)
-    pixels[i] = (uint8_t) (i * 73 + 11);
-  for (int i = 0; i < trial->side + GROUP - 1; i++)
-    pixels[(GROUP - trial->side / 2 + i) * S + s] = (uint8_t) sample_at (trial, j, i);
-  return check_row_of_pairs (product->row, trial->side, S, s, c, pixels, product->row_start);
 }
 
 static int

@@ -15,7 +15,8 @@
 
 enum
 {
-  GROUP = 4,
+  GROUP = 4,          /* outputs side by side */
+  PIXELS = 3 * GROUP, /* that a thread reads of a row for them */
   MOST = CONVOLVE_PACKED_WIDE_SIDE,
   PATTERNS = 4 /* random samples, black and white, the largest sum, the smallest */
 };
@@ -36,32 +37,56 @@ byte_of (const ConvolvePackedWide *wide, int total)
   return value < 0 ? 0 : value > 255 ? 255 : value;
 }
 
-/* Four outputs of sample s, whose rows of pixels are given. */
+/*
+ * The total of output c as the kernel makes it, in 32 bits; *whole is the same in 64. rows are the bytes of one sample: of the group
+ * of the four outputs, and of those beside it.
+ */
 static int
-check_outputs (const ConvolvePlan *plan, int K, int s, uint8_t (*rows)[CHECK_PAIRS_PIXELS * 4], FILE *file)
+total_of (const ConvolvePackedWide *wide, int K, int s, int c, uint8_t (*rows)[PIXELS], int64_t *whole)
 {
-  const int S = plan->pixel.samples, w = plan->taps.width, h = plan->taps.height;
-  const int left = (K - w) / 2, top = (K - h) / 2;
+  const int first = GROUP + c - K / 2, odd = first % 2, alone = odd ? first : first + K - 1;
+  const ConvolvePackedPairs *pairs = &wide->pairs[odd];
+  unsigned total = (unsigned) wide->start[s];
+  uint32_t waiting = 0xabcdef12;
+
+  *whole = wide->start[s];
+  for (int j = 0; j < K; j++) {
+    int part = 0;
+
+    waiting = waiting >> 8 | (uint32_t) rows[j][alone] << 24;
+    for (int i = 0; i < K / 2; i++) {
+      const int at = first + odd + 2 * i;
+
+      part = check_dot_of_bytes (pairs->row[j][i], rows[j][at] | (uint32_t) rows[j][at + 1] << 8, 0, part);
+    }
+    for (int half = 0; half < 2; half++)
+      if (j % 4 == 3 || (j == K - 1 && (half == 1 || K % 4 > 2)))
+        part = check_dot_of_bytes (pairs->column[j / 4 * 2 + half], waiting, half, part);
+    total += (unsigned) part;
+    *whole += part;
+  }
+  return (int) total;
+}
+
+/* Four outputs of sample s. */
+static int
+check_outputs (const ConvolvePlan *plan, int K, int s, uint8_t (*rows)[PIXELS], FILE *file)
+{
+  const int w = plan->taps.width, h = plan->taps.height, left = (K - w) / 2, top = (K - h) / 2;
   ConvolvePackedWide wide;
 
   convolve_packed_wide_init (plan, K, &wide);
   for (int c = 0; c < GROUP; c++) {
-    int64_t sum = 0, whole = wide.start[s];
-    int total = wide.start[s], expected;
+    int64_t sum = 0, whole;
+    int total = total_of (&wide, K, s, c, rows, &whole), expected;
 
-    for (int j = 0; j < K; j++) {
-      int row = check_row_of_pairs (wide.tap[j], K, S, s, c, rows[j], 0);
-
-      total = (int) ((unsigned) total + (unsigned) row);
-      whole += row;
-    }
     for (int j = 0; j < h; j++)
       for (int i = 0; i < w; i++)
-        sum += (int64_t) plan->taps.taps[j * w + i] * rows[top + j][(GROUP + c - K / 2 + left + i) * S + s];
+        sum += (int64_t) plan->taps.taps[j * w + i] * rows[top + j][GROUP + c - K / 2 + left + i];
     expected = (int) convolve_finish_sum (&plan->arithmetic, 8, s, sum);
     if (whole != total || byte_of (&wide, total) != expected) {
-      fprintf (file, "FAILED packed wide: %d, not %d, total %lld: mask %dx%d, %d bits, sample %d of %d%s\n",
-          byte_of (&wide, total), expected, (long long) whole, w, h, wide.bits, s, S, wide.clamps ? ", clamped" : "");
+      fprintf (file, "FAILED packed wide: %d, not %d, total %lld: mask %dx%d, %d bits%s\n", byte_of (&wide, total),
+          expected, (long long) whole, w, h, wide.bits, wide.clamps ? ", clamped" : "");
       return 1;
     }
   }
@@ -72,7 +97,7 @@ static int
 check_plan (const ConvolvePlan *plan, CheckRandom *random, FILE *file, Counts *counts)
 {
   const int S = plan->pixel.samples, K = plan->taps.width <= 3 && plan->taps.height <= 3 ? 3 : 5;
-  uint8_t rows[MOST][CHECK_PAIRS_PIXELS * 4];
+  uint8_t rows[MOST][PIXELS];
   const char *reason;
   int failures = 0;
 
@@ -82,8 +107,8 @@ check_plan (const ConvolvePlan *plan, CheckRandom *random, FILE *file, Counts *c
     const int s = check_random_range (random, 0, S - 1), c = check_random_range (random, 0, GROUP - 1);
 
     for (int j = 0; j < K; j++)
-      for (int i = 0; i < CHECK_PAIRS_PIXELS * S; i++) {
-        const int x = i / S - (GROUP + c - plan->taps.width / 2), y = j - (K - plan->taps.height) / 2;
+      for (int i = 0; i < PIXELS; i++) {
+        const int x = i - (GROUP + c - plan->taps.width / 2), y = j - (K - plan->taps.height) / 2;
         const bool inside = x >= 0 && x < plan->taps.width && y >= 0 && y < plan->taps.height;
         const bool above = inside && plan->taps.taps[y * plan->taps.width + x] > 0;
 
