@@ -133,12 +133,15 @@ run_child (gpointer data)
 {
   Child *child = data;
   g_auto (GStrv) environment = g_environ_setenv (g_get_environ (), "CUDACONVOLVE_SOAK_CHILD", "1", TRUE);
-  gchar *arguments[] = { "/proc/self/exe", child->argument, NULL };
+  const gchar *emulator = usage_emulator ();
   g_autofree gchar *program = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree gchar *name = g_shell_quote (program);
+  g_autofree gchar *line = g_strjoin (" ", emulator ? emulator : "", name, child->argument, NULL);
+  g_auto (GStrv) arguments = NULL;
   g_autoptr (GError) error = NULL;
 
-  arguments[0] = program;
-  if (!g_spawn_sync (NULL, arguments, environment, G_SPAWN_DEFAULT, NULL, NULL, &child->output, &child->errors,
+  if (!g_shell_parse_argv (line, NULL, &arguments, &error)
+      || !g_spawn_sync (NULL, arguments, environment, G_SPAWN_DEFAULT, NULL, NULL, &child->output, &child->errors,
           &child->status, &error)) {
     child->status = -1;
     child->errors = g_strdup (error->message);

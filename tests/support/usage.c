@@ -142,6 +142,12 @@ static const Figure figures[] = {
 
 #define N_FIGURES G_N_ELEMENTS (figures)
 
+const gchar *
+usage_emulator (void)
+{
+  return g_getenv ("MESON_EXE_WRAPPER");
+}
+
 /* --- samples --- */
 
 typedef struct
@@ -242,7 +248,8 @@ judge (const Usage *usage, guint index)
   gdouble slope = find_slope (usage->samples, index), largest = 0, growth;
   gdouble bound = figure->bound + (figure->read == read_resident ? usage->resident : 0)
       + (figure->read == read_heap ? usage->heap : 0);
-  gboolean judged = !(SANITIZED && figure->is_memory) && (usage->device || !figure->is_device);
+  gboolean judged = !(SANITIZED && figure->is_memory) && !(usage_emulator () && figure->read == read_resident)
+      && (usage->device || !figure->is_device);
 
   for (guint i = 0; i < usage->samples->len; i++)
     largest = MAX (largest, g_array_index (usage->samples, Sample, i).value[index]);
