@@ -9,7 +9,12 @@
 
 #define SAMPLES 40
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* gcc defines names, and clang has features. */
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) \
+    || __has_feature(thread_sanitizer)
 #define SANITIZED TRUE
 #else
 #define SANITIZED FALSE
