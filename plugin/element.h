@@ -28,6 +28,7 @@ struct _GstCudaConvolve
   /* Under the object lock. */
   gboolean started;
   gboolean asked_to_pass; /* upstream knows that its buffers go on to downstream */
+  gboolean wants_query;   /* upstream was told to ask for an allocation again, and has not done so yet */
 
   /* For the streaming thread, and for start and stop. */
   gboolean replan;  /* settings, caps or device changed since the plans were made */

@@ -84,6 +84,29 @@ forget_allocation (GstCudaConvolve *self)
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, 0);
 }
 
+/* Tells upstream to ask for an allocation again. The wish stays until upstream asks. */
+static void
+ask_for_query (GstCudaConvolve *self)
+{
+  GST_OBJECT_LOCK (self);
+  self->wants_query = TRUE;
+  GST_OBJECT_UNLOCK (self);
+  gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
+}
+
+/* A pad that is flushed drops the event that tells upstream, so upstream is told again when the flush ends. */
+static void
+ask_after_flush (GstCudaConvolve *self)
+{
+  gboolean wants;
+
+  GST_OBJECT_LOCK (self);
+  wants = self->wants_query;
+  GST_OBJECT_UNLOCK (self);
+  if (wants)
+    gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
+}
+
 /*
  * In passthrough downstream answers upstream's allocation query, and otherwise this element does. So upstream has to
  * ask again: downstream may keep more buffers than this element had asked for, and a pool without more would then stay
@@ -97,7 +120,7 @@ switch_passthrough (GstCudaConvolve *self, gboolean passthrough)
   if (gst_base_transform_is_passthrough (trans) == passthrough)
     return;
   gst_base_transform_set_passthrough (trans, passthrough);
-  gst_base_transform_reconfigure_sink (trans);
+  ask_for_query (self);
 }
 
 /* Whether upstream's buffers go on to downstream, and upstream has not been told yet. */
@@ -121,7 +144,7 @@ static void
 agree_on_more (GstCudaConvolve *self)
 {
   if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SINK) || must_tell_of_passing (self))
-    gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
+    ask_for_query (self);
   if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SRC))
     gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
@@ -323,14 +346,18 @@ static gboolean
 gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  gboolean flushed = GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP, ok;
 
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
+  if (flushed) {
     gst_cuda_convolve_flights_drop (self->flights);
     gst_cuda_convolve_engine_flush (self->engine);
     self->broken = FALSE;
   } else if (GST_EVENT_IS_SERIALIZED (event))
     drain (self);
-  return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->sink_event (trans, event);
+  ok = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->sink_event (trans, event);
+  if (flushed)
+    ask_after_flush (self);
+  return ok;
 }
 
 static void

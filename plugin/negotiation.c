@@ -123,6 +123,14 @@ count_held (GstCudaConvolve *self)
 }
 
 static void
+forget_wish (GstCudaConvolve *self)
+{
+  GST_OBJECT_LOCK (self);
+  self->wants_query = FALSE;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
 set_asked_to_pass (GstCudaConvolve *self, gboolean passes)
 {
   GST_OBJECT_LOCK (self);
@@ -152,6 +160,7 @@ propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *q
   guint held = count_held (self);
   gboolean passes = gst_cuda_convolve_settings_passes_buffers (self->settings);
 
+  forget_wish (self);
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
   if (!parent_class->propose_allocation (trans, decide_query, query))
     return FALSE;

@@ -775,6 +775,71 @@ GST_START_TEST (test_passthrough_begins)
 }
 GST_END_TEST;
 
+static GstPadProbeReturn
+flush_before_frame (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
+{
+  GstHarness *harness = data;
+
+  gst_harness_push_event (harness, gst_event_new_flush_start ());
+  return GST_PAD_PROBE_REMOVE;
+}
+
+static guint
+count_reconfigure (GstHarness *harness)
+{
+  GstEvent *event;
+  guint count = 0;
+
+  while ((event = gst_harness_try_pull_upstream_event (harness))) {
+    count += GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE;
+    gst_event_unref (event);
+  }
+  return count;
+}
+
+/*
+ * Passthrough begins or ends with a frame that a flush overtakes. Upstream hears of that after the flush, and only until
+ * upstream has asked.
+ */
+GST_START_TEST (test_passthrough_in_flush)
+{
+  static const gchar *const masks[] = { "box", "identity", "box" };
+  GstVideoInfo info = small_info ("GRAY8");
+
+  for (guint i = 0; i + 1 < G_N_ELEMENTS (masks); i++) {
+    g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=%s", masks[i]);
+    GstHarness *harness = start (line, NULL, &info);
+    GstPad *pad = gst_element_get_static_pad (harness->element, "sink");
+    GstSegment segment;
+
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    gst_harness_set_drop_buffers (harness, TRUE);
+    push_ok (harness, frame_new (&info, FRAME_PLAIN, 1));
+    pool_free (pool_new (harness, &info, 2, FALSE));
+    count_reconfigure (harness);
+    gst_util_set_object_arg (G_OBJECT (harness->element), "mask", masks[i + 1]);
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, flush_before_frame, harness, NULL);
+    fail_unless_equals_int (gst_harness_push (harness, frame_new (&info, FRAME_PLAIN, 2)), GST_FLOW_FLUSHING);
+    fail_unless_equals_int (count_reconfigure (harness), 0);
+    for (guint flush = 0; flush < 2; flush++) { /* told again as long as upstream has not asked */
+      if (flush > 0)
+        gst_harness_push_event (harness, gst_event_new_flush_start ());
+      gst_harness_push_event (harness, gst_event_new_flush_stop (TRUE));
+      fail_unless_equals_int (count_reconfigure (harness), 1);
+    }
+    gst_harness_push_event (harness, gst_event_new_segment (&segment));
+    push_ok (harness, frame_new (&info, FRAME_PLAIN, 3));
+    pool_free (pool_new (harness, &info, 2, FALSE));
+    count_reconfigure (harness);
+    gst_harness_push_event (harness, gst_event_new_flush_start ());
+    gst_harness_push_event (harness, gst_event_new_flush_stop (TRUE));
+    fail_unless_equals_int (count_reconfigure (harness), 0);
+    gst_object_unref (pad);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
 /*
  * Where only regions change, frames go on in upstream's buffers, so that upstream is asked for those that downstream keeps,
  * too: from the start, and when regions begin while frames run.
@@ -950,6 +1015,7 @@ memory_suite (void)
   tcase_add_test (tc, test_tee);
   tcase_add_test (tc, test_more_in_flight);
   tcase_add_test (tc, test_passthrough_begins);
+  tcase_add_test (tc, test_passthrough_in_flush);
   tcase_add_test (tc, test_regions_pass_buffers);
   tcase_add_test (tc, test_agreed);
   tcase_add_test (tc, test_agreed_for_old_caps);
