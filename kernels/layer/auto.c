@@ -5,6 +5,7 @@
  */
 #include "layer/auto.h"
 
+#include "layer/cuda/pointwise.h"
 #include "layer/variants.h"
 
 /*
@@ -17,12 +18,17 @@ blocked_profitable (const ConvolveLayerPlan *plan)
   return plan->layer.filters <= (plan->layer.type == CONVOLVE_LAYER_FLOAT16 ? 16 : 32);
 }
 
-/* wgmma computes 64 filters at a time. With few channels or few taps, what it saves elsewhere makes up for the rest. */
+/*
+ * wgmma computes 64 filters at a time. With few channels or few taps, what it saves elsewhere makes up for the rest. gemm
+ * has faster kernels for 1x1.
+ */
 static bool
 wgmma_profitable (const ConvolveLayerPlan *plan)
 {
   const ConvolveLayer *layer = &plan->layer;
 
+  if (layer->stride_x == 1 && layer->stride_y == 1 && convolve_layer_pointwise_takes (plan))
+    return false;
   return layer->filters > 16 || (layer->filters > 8 && layer->channels > 1 && layer->channels <= 8);
 }
 

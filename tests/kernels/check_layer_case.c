@@ -284,13 +284,26 @@ end_with_tile (CheckRandom *random, CheckLayerCase *test)
   test->width = width > 0 ? width : 1;
 }
 
+/* Makes the kernel 1x1, for which gemm has code of its own, over any number of channels. */
+static void
+shrink_kernel (CheckRandom *random, ConvolveLayer *layer)
+{
+  layer->kernel_height = layer->kernel_width = 1;
+  layer->channels = check_random_range (random, 1, check_random_one_in (random, 3) ? 300 : 70);
+  layer->filters = check_random_range (random, 1, check_random_one_in (random, 3) ? 140 : 70);
+}
+
 /* Chooses the layer and its input's size. Both are halved until the case keeps to the budget. */
 static void
 random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
 {
   ConvolveLayer *layer = &test->layer;
+  bool small;
 
   random_shape (random, layer);
+  small = check_random_one_in (random, 6);
+  if (small)
+    shrink_kernel (random, layer);
   if (check_random_one_in (random, 3)) {
     layer->first_filter = check_random_range (random, 0, layer->filters - 1);
     layer->shown = check_random_range (random, 0, layer->filters - layer->first_filter);
@@ -301,7 +314,7 @@ random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
   }
   layer->boundary = (ConvolveBoundary) check_random_range (random, 0, CONVOLVE_LAYER_N_BOUNDARIES - 1);
   layer->activation = (ConvolveActivation) check_random_range (random, 0, CONVOLVE_N_ACTIVATIONS - 1);
-  if (check_random_one_in (random, 3)) {
+  if (!small && check_random_one_in (random, 3)) {
     layer->pool_height = random_side (random, 5);
     layer->pool_width = random_side (random, 5);
     layer->pool_stride_y = random_side (random, 5);
@@ -316,7 +329,10 @@ random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
   do {
     test->height = random_side (random, 90);
     test->width = random_side (random, 150);
-    if (check_random_one_in (random, 2)) {
+    if (small) {
+      /* Whole vectors of 16 bytes in every row, or not. */
+      test->width = check_random_one_in (random, 2) ? (test->width + 7) / 8 * 8 : test->width;
+    } else if (check_random_one_in (random, 2)) {
       convolve_layer_pad_same (layer, test->height, test->width, NULL);
     } else {
       layer->pad_top = check_random_range (random, 0, 9);

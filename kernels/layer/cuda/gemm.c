@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The host side of gemm: it sizes the tile and the chunks, and packs the weights in the order of the lanes. */
 #include "layer/cuda/gemm.h"
+#include "layer/cuda/pointwise.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -257,6 +258,8 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   Geometry geometry;
   const char *reason;
 
+  if (convolve_layer_pointwise_takes (plan))
+    return convolve_layer_pointwise_prepare (plan, error);
   if (!plan_tiles (plan, &geometry, &reason))
     return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "gemm cannot do this layer: %s", reason);
   size_t slices = (size_t) geometry.tiles.chunks * geometry.part.slices;

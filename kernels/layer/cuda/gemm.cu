@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The kernel of gemm. gemm.cuh has its parts, gemm.h the order of the reduction, mma.cuh what each lane holds. */
 #include "layer/cuda/gemm.cuh"
+#include "layer/cuda/pointwise.h"
 
 #define FILTERS CONVOLVE_LAYER_GEMM_FILTERS /* of an mma tile */
 #define OUTPUTS CONVOLVE_LAYER_GEMM_OUTPUTS
@@ -232,6 +233,8 @@ convolve_layer_gemm_load (ConvolveLayerPlan *plan, ConvolveError *error)
   ConvolveLayerGemmShape shape;
   const int index = convolve_layer_gemm_shape (&plan->layer, &shape);
 
+  if (prepared->pointwise_steps > 0)
+    return convolve_layer_pointwise_load (plan, error);
   prepared->kernels[0] = kernels[convolve_layer_gemm_is_split (&plan->layer)][index];
   return convolve_allow_shared (plan->device, prepared->kernels[0], prepared->shared, error);
 }
@@ -243,6 +246,8 @@ convolve_layer_gemm_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *
   ConvolveLayerView view = convolve_layer_view (plan, job);
   ConvolveLayerGemmShape shape;
 
+  if (prepared->pointwise_steps > 0)
+    return convolve_layer_pointwise_run (plan, job, error);
   convolve_layer_gemm_shape (&plan->layer, &shape);
   view.tiles = prepared->tiles;
   view.gemm_slices = prepared->gemm.slices;

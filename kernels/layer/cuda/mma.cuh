@@ -100,6 +100,24 @@ convolve_copy_async (uint4 *to, const uint4 *from)
 #endif
 }
 
+/*
+ * The same for a copy of `size` bytes, 4 or 16, of which the last ones are 0: only the first `bytes` bytes are read from
+ * global memory.
+ */
+template <int size>
+__device__ __forceinline__ void
+convolve_copy_async_part (void *to, const void *from, int bytes)
+{
+#if __CUDA_ARCH__ >= 800
+  unsigned address = (unsigned) __cvta_generic_to_shared (to);
+
+  if (size == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory");
+#endif
+}
+
 /* Ends a batch: the copies that this thread started since the last call. A batch may be empty. */
 __device__ __forceinline__ void
 convolve_commit_copies (void)
@@ -109,13 +127,21 @@ convolve_commit_copies (void)
 #endif
 }
 
-/* Waits until all batches of this thread but the last one are in shared memory. */
+/* Waits until all batches of this thread but the last `pending` are in shared memory. */
+template <int pending>
+__device__ __forceinline__ void
+convolve_wait_batches (void)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+#endif
+}
+
+/* The same for all batches but the last one. */
 __device__ __forceinline__ void
 convolve_wait_copies (void)
 {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group 1;" ::: "memory");
-#endif
+  convolve_wait_batches<1> ();
 }
 
 /* sums += A * B, all lanes of a warp together, as drawn above. */
@@ -124,6 +150,21 @@ convolve_mma (float *sums, const uint4 &a, uint32_t b0, uint32_t b1)
 {
 #if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+#endif
+}
+
+/*
+ * The same with 8 products of numbers in TF32: float32 of which only 10 bits of the fraction count. A word holds one
+ * number. Lane 4g + t has product t in a.x, a.y and b0, and product t + 4 in a.z, a.w and b1.
+ */
+__device__ __forceinline__ void
+convolve_mma_tf32 (float *sums, const uint4 &a, uint32_t b0, uint32_t b1)
+{
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));

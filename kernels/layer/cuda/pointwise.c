@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The host side of gemm's 1x1 kernels: which layers they do, and the weights in the order of the lanes. */
+#include "layer/cuda/pointwise.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define LANES 32
+#define WORDS 4 /* of a lane's vector of weights */
+#define FILTERS CONVOLVE_LAYER_POINTWISE_FILTERS
+#define STEP CONVOLVE_LAYER_POINTWISE_STEP
+
+/*
+ * A filter's largest weight must not be smaller than 2^-96 in float32: the parts of its weights that are lost below TF32's
+ * smallest number, 2^-136, then are small beside what the promise allows.
+ */
+#define LEAST_EXPONENT (-96)
+
+/* TF32 has 10 of the 23 bits of float32's fraction. */
+#define DROPPED_BITS 13
+
+static int
+steps_of (const ConvolveLayer *layer)
+{
+  return (layer->channels + STEP - 1) / STEP;
+}
+
+int
+convolve_layer_pointwise_shape (const ConvolveLayer *layer)
+{
+  return layer->filters > 2 * FILTERS ? 4 : layer->filters > FILTERS ? 2 : 1;
+}
+
+/* The bytes of the weights of all filters of a block. */
+static size_t
+group_bytes (const ConvolveLayer *layer)
+{
+  return (size_t) steps_of (layer) * convolve_layer_pointwise_shape (layer)
+      * (layer->type == CONVOLVE_LAYER_FLOAT16 ? CONVOLVE_LAYER_POINTWISE_HALVES_BYTES
+                                               : CONVOLVE_LAYER_POINTWISE_FLOATS_BYTES);
+}
+
+/* The shared memory of a block: weights, rings, and the addresses and factors that the kernel keeps. */
+static size_t
+shared_bytes (const ConvolveLayer *layer)
+{
+  size_t filters = (size_t) convolve_layer_pointwise_shape (layer) * FILTERS;
+
+  return group_bytes (layer)
+      + (size_t) CONVOLVE_LAYER_POINTWISE_WARPS * CONVOLVE_LAYER_POINTWISE_STAGES * STEP
+      * CONVOLVE_LAYER_POINTWISE_PITCH
+      + ((size_t) steps_of (layer) * STEP + filters) * sizeof (void *) + filters * 2 * sizeof (float);
+}
+
+bool
+convolve_layer_pointwise_takes (const ConvolveLayerPlan *plan)
+{
+  const ConvolveLayer *layer = &plan->layer;
+
+  if (layer->kernel_height > 1 || layer->kernel_width > 1 || layer->type == CONVOLVE_LAYER_U8
+      || layer->pad_top + layer->pad_bottom + layer->pad_left + layer->pad_right > 0 || layer->pool_height > 1
+      || layer->pool_width > 1 || layer->pool_stride_y > 1 || layer->pool_stride_x > 1
+      || shared_bytes (layer) > convolve_device_shared_limit (plan->device))
+    return false;
+  for (int k = 0; k < layer->filters && layer->type == CONVOLVE_LAYER_FLOAT32; k++) {
+    int exponent = convolve_layer_exponent (layer, k);
+
+    if (exponent < LEAST_EXPONENT && exponent > INT_MIN / 2)
+      return false;
+  }
+  return true;
+}
+
+/* The weight of filter k for channel c; 0 where there is no such filter or channel. */
+static float
+weight_at (const ConvolveLayer *layer, int k, int c)
+{
+  return k < layer->filters && c < layer->channels ? layer->weights[(size_t) k * layer->channels + c] : 0;
+}
+
+/* The nearest number with a fraction of 10 bits; a number that would become infinite is rounded down. */
+static float
+round_to_tf32 (float value)
+{
+  uint32_t bits, rounded;
+
+  memcpy (&bits, &value, sizeof (bits));
+  rounded = bits + (1u << (DROPPED_BITS - 1)) - 1 + (bits >> DROPPED_BITS & 1);
+  if ((rounded & CONVOLVE_FLOAT_INFINITY) == CONVOLVE_FLOAT_INFINITY)
+    rounded = bits;
+  rounded &= ~0u << DROPPED_BITS;
+  memcpy (&value, &rounded, sizeof (value));
+  return value;
+}
+
+/* The word of the weights of filter k for channel c: 0 the nearest number of TF32, 1 what is missing. */
+static uint32_t
+float_word (const ConvolveLayer *layer, int k, int c, int term)
+{
+  float weight = weight_at (layer, k, c), nearest = round_to_tf32 (weight);
+  uint32_t word;
+
+  if (term == 1)
+    nearest = round_to_tf32 (weight - nearest);
+  memcpy (&word, &nearest, sizeof (word));
+  return word;
+}
+
+/* Two weights of filter k in float16, the first in the low bits. */
+static uint32_t
+halves_word (const ConvolveLayer *layer, int k, int first, int second, int exponent)
+{
+  return convolve_float_to_half (ldexpf (weight_at (layer, k, first), exponent))
+      | (uint32_t) convolve_float_to_half (ldexpf (weight_at (layer, k, second), exponent)) << 16;
+}
+
+/*
+ * Packs the weights as lanes load them, a vector of four words, a.x to a.w in mma.cuh: for each group of filters and each
+ * step, and in float32 for each half of the step; then for each mma tile of filters; then in float32 for each term.
+ *
+ * Product i of an mma instruction is any channel, as long as weights and samples agree. In float32 product i is channel i.
+ * In float16 the pair of products 2t and 2t + 1 is the channels t and t + 4, so that lanes with the same g load from
+ * channels t, which are in different banks.
+ */
+static void
+pack_weights (const ConvolveLayer *layer, const int *exponents, uint32_t *word)
+{
+  bool halves = layer->type == CONVOLVE_LAYER_FLOAT16;
+  int shape = convolve_layer_pointwise_shape (layer), groups = (layer->filters - 1) / (shape * FILTERS) + 1;
+  int parts = halves ? 1 : 2;
+
+  for (int group = 0; group < groups; group++)
+    for (int part = 0; part < steps_of (layer) * parts; part++)
+      for (int m = 0; m < shape; m++)
+        for (int term = 0; term < parts; term++)
+          for (int lane = 0; lane < LANES; lane++)
+            for (int i = 0; i < WORDS; i++, word++) {
+              int k = (group * shape + m) * FILTERS + lane / 4 + i % 2 * 8, t = lane % 4;
+
+              if (halves)
+                *word = halves_word (layer, k, part * STEP + i / 2 * 8 + t, part * STEP + i / 2 * 8 + t + 4,
+                    k < layer->filters ? exponents[k] : 0);
+              else
+                *word = float_word (layer, k, part * STEP / 2 + i / 2 * 4 + t, term);
+            }
+}
+
+/* Behind the biases come the factors of the sums. */
+ConvolveStatus
+convolve_layer_pointwise_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+{
+  const ConvolveLayer *layer = &plan->layer;
+  int filters = convolve_layer_pointwise_shape (layer) * FILTERS;
+  size_t bytes = group_bytes (layer) * ((layer->filters - 1) / filters + 1);
+  uint32_t *packed = malloc (bytes);
+  float *bias = malloc (2 * layer->filters * sizeof (float));
+  int *exponents = malloc (layer->filters * sizeof (int));
+  ConvolveStatus status;
+
+  if (packed && bias && exponents) {
+    convolve_layer_scale_filters (layer, 0, exponents, bias);
+    if (layer->type == CONVOLVE_LAYER_FLOAT32)
+      for (int k = 0; k < layer->filters; k++)
+        bias[layer->filters + k] = 1;
+    pack_weights (layer, exponents, packed);
+    status = convolve_layer_put (plan, packed, bytes / sizeof (uint32_t), bias, 2 * layer->filters, error);
+    if (plan->prepared) {
+      ConvolveLayerPrepared *prepared = plan->prepared;
+
+      prepared->pointwise_steps = steps_of (layer);
+      prepared->shared = shared_bytes (layer);
+    }
+  } else {
+    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu bytes of weights", bytes);
+  }
+  free (packed);
+  free (bias);
+  free (exponents);
+  return status;
+}
