@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The host side of gemm: it sizes the tile and the chunks, and packs the weights in the order of the lanes. */
 #include "layer/cuda/gemm.h"
-#include "layer/cuda/pointwise.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "layer/cuda/pointwise.h"
 
 #define LANES CONVOLVE_LAYER_GEMM_LANES
 #define FILTERS CONVOLVE_LAYER_GEMM_FILTERS
@@ -168,7 +169,8 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
   Geometry geometry;
 
   *reason = "the device's compute capability is below 8.0";
-  return convolve_device_capability (plan->device) >= 80 && plan_tiles (plan, &geometry, reason);
+  return convolve_device_capability (plan->device) >= 80
+      && (convolve_layer_pointwise_takes (plan) || plan_tiles (plan, &geometry, reason));
 }
 
 /* The kernel columns that have a pair of their own. */

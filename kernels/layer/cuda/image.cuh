@@ -34,8 +34,8 @@ struct ConvolveLayerView
   /* What one variant needs besides. A field begins with the name of its variant, and other variants leave it 0. */
   int gemm_slices; /* as in ConvolveLayerGemmPart */
   bool gemm_row_pairs;
-  int pointwise_steps; /* as in ConvolveLayerPrepared; this and what follows is for gemm's 1x1 kernels */
-  int pointwise_tiles, pointwise_image_tiles; /* of all images, and of one */
+  int pointwise_steps;                              /* of gemm's 1x1 kernels, as in ConvolveLayerPrepared */
+  int pointwise_tiles, pointwise_image_tiles;       /* of all images, and of one */
   bool pointwise_aligned_in, pointwise_aligned_out; /* vectors of samples can be moved at once */
   ConvolveLayerWgmmaPart wgmma;
   int wgmma_tiles, wgmma_image_tiles; /* of all images, and of one */

@@ -32,7 +32,14 @@ convolve_layer_pointwise_shape (const ConvolveLayer *layer)
   return layer->filters > 2 * FILTERS ? 4 : layer->filters > FILTERS ? 2 : 1;
 }
 
-/* The bytes of the weights of all filters of a block. */
+/* The groups of filters, each of which is a block's. */
+static int
+groups_of (const ConvolveLayer *layer)
+{
+  return (layer->filters - 1) / (convolve_layer_pointwise_shape (layer) * FILTERS) + 1;
+}
+
+/* The bytes of the weights of a group. */
 static size_t
 group_bytes (const ConvolveLayer *layer)
 {
@@ -46,10 +53,10 @@ static size_t
 shared_bytes (const ConvolveLayer *layer)
 {
   size_t filters = (size_t) convolve_layer_pointwise_shape (layer) * FILTERS;
+  size_t stages = layer->type == CONVOLVE_LAYER_FLOAT16 ? CONVOLVE_LAYER_POINTWISE_HALVES_STAGES
+                                                        : CONVOLVE_LAYER_POINTWISE_FLOATS_STAGES;
 
-  return group_bytes (layer)
-      + (size_t) CONVOLVE_LAYER_POINTWISE_WARPS * CONVOLVE_LAYER_POINTWISE_STAGES * STEP
-      * CONVOLVE_LAYER_POINTWISE_PITCH
+  return group_bytes (layer) + CONVOLVE_LAYER_POINTWISE_WARPS * stages * STEP * CONVOLVE_LAYER_POINTWISE_PITCH
       + ((size_t) steps_of (layer) * STEP + filters) * sizeof (void *) + filters * 2 * sizeof (float);
 }
 
@@ -115,22 +122,20 @@ halves_word (const ConvolveLayer *layer, int k, int first, int second, int expon
       | (uint32_t) convolve_float_to_half (ldexpf (weight_at (layer, k, second), exponent)) << 16;
 }
 
-/*
- * Packs the weights as lanes load them, a vector of four words, a.x to a.w in mma.cuh: for each group of filters and each
- * step, and in float32 for each half of the step; then for each mma tile of filters; then in float32 for each term.
- *
- * Product i of an mma instruction is any channel, as long as weights and samples agree. In float32 product i is channel i.
- * In float16 the pair of products 2t and 2t + 1 is the channels t and t + 4, so that lanes with the same g load from
- * channels t, which are in different banks.
- */
-static void
-pack_weights (const ConvolveLayer *layer, const int *exponents, uint32_t *word)
+size_t
+convolve_layer_pointwise_words (const ConvolveLayer *layer)
+{
+  return group_bytes (layer) / sizeof (uint32_t) * groups_of (layer);
+}
+
+void
+convolve_layer_pointwise_pack (const ConvolveLayer *layer, const int *exponents, uint32_t *packed)
 {
   bool halves = layer->type == CONVOLVE_LAYER_FLOAT16;
-  int shape = convolve_layer_pointwise_shape (layer), groups = (layer->filters - 1) / (shape * FILTERS) + 1;
-  int parts = halves ? 1 : 2;
+  int shape = convolve_layer_pointwise_shape (layer), parts = halves ? 1 : 2;
+  uint32_t *word = packed;
 
-  for (int group = 0; group < groups; group++)
+  for (int group = 0; group < groups_of (layer); group++)
     for (int part = 0; part < steps_of (layer) * parts; part++)
       for (int m = 0; m < shape; m++)
         for (int term = 0; term < parts; term++)
@@ -151,9 +156,8 @@ ConvolveStatus
 convolve_layer_pointwise_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
-  int filters = convolve_layer_pointwise_shape (layer) * FILTERS;
-  size_t bytes = group_bytes (layer) * ((layer->filters - 1) / filters + 1);
-  uint32_t *packed = malloc (bytes);
+  size_t words = convolve_layer_pointwise_words (layer);
+  uint32_t *packed = malloc (words * sizeof (uint32_t));
   float *bias = malloc (2 * layer->filters * sizeof (float));
   int *exponents = malloc (layer->filters * sizeof (int));
   ConvolveStatus status;
@@ -163,8 +167,8 @@ convolve_layer_pointwise_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
     if (layer->type == CONVOLVE_LAYER_FLOAT32)
       for (int k = 0; k < layer->filters; k++)
         bias[layer->filters + k] = 1;
-    pack_weights (layer, exponents, packed);
-    status = convolve_layer_put (plan, packed, bytes / sizeof (uint32_t), bias, 2 * layer->filters, error);
+    convolve_layer_pointwise_pack (layer, exponents, packed);
+    status = convolve_layer_put (plan, packed, words, bias, 2 * layer->filters, error);
     if (plan->prepared) {
       ConvolveLayerPrepared *prepared = plan->prepared;
 
@@ -172,7 +176,7 @@ convolve_layer_pointwise_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
       prepared->shared = shared_bytes (layer);
     }
   } else {
-    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu bytes of weights", bytes);
+    status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu words of weights", words);
   }
   free (packed);
   free (bias);

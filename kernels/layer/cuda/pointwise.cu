@@ -7,25 +7,23 @@
 #define LANES 32
 #define WARPS CONVOLVE_LAYER_POINTWISE_WARPS
 #define THREADS (LANES * WARPS)
-#define STAGES CONVOLVE_LAYER_POINTWISE_STAGES
 #define STEP CONVOLVE_LAYER_POINTWISE_STEP
 #define VECTOR CONVOLVE_LAYER_POINTWISE_VECTOR
 #define VECTORS CONVOLVE_LAYER_POINTWISE_VECTORS
 #define PITCH CONVOLVE_LAYER_POINTWISE_PITCH
 #define STAGE_BYTES (STEP * PITCH)
 #define FILTERS CONVOLVE_LAYER_POINTWISE_FILTERS
+#define STAGES(T) \
+  (sizeof (T) == sizeof (float) ? CONVOLVE_LAYER_POINTWISE_FLOATS_STAGES : CONVOLVE_LAYER_POINTWISE_HALVES_STAGES)
 #define PIXELS(T) (VECTORS * VECTOR / (int) sizeof (T)) /* of a warp's tile */
 #define PER_VECTOR(T) (VECTOR / (int) sizeof (T))       /* pixels; also the mma tiles of pixels that a warp has */
 
 /* The steps whose sums the tensor cores add up in float32: they round towards zero, so many sums are added elsewhere. */
 #define SHORT_STEPS 4
 
-/* Blocks that should fit a multiprocessor, by the sums that a lane has in registers. */
-#ifndef POINTWISE_WARPS_OF
-#define POINTWISE_WARPS_OF(sums) ((sums) > 64 ? 8 : 16)
-#endif
+/* The sums that a lane has in registers, and the blocks that should fit a multiprocessor with them. */
 #define SUMS(T, M, LONG) ((M) *PER_VECTOR (T) * 4 * ((LONG) ? 2 : 1))
-#define BLOCKS(T, M, LONG) (POINTWISE_WARPS_OF (SUMS (T, M, LONG)) / WARPS)
+#define BLOCKS(T, M, LONG) (SUMS (T, M, LONG) > 64 ? 1 : 2)
 
 /* A warp's tile: pixels of a row of the output. */
 struct Tile
@@ -129,7 +127,7 @@ struct Copies
     if (number < view.pointwise_tiles) {
       copy_step<T> (view, channels + step * STEP, view.channels - step * STEP, skipped, pixels_left,
           ring + slot * STAGE_BYTES);
-      slot = slot + 1 < STAGES ? slot + 1 : 0;
+      slot = slot + 1 < STAGES (T) ? slot + 1 : 0;
       if (++step == view.pointwise_steps) {
         step = 0;
         number += stride;
@@ -141,9 +139,7 @@ struct Copies
   }
 };
 
-/*
- * Adds the products of a step to the sums. `weights` has this lane's vectors of the step.
- */
+/* Adds the products of a step to the sums. `weights` points to this lane's vectors of the step. */
 template <int M>
 static __device__ __forceinline__ void
 multiply_step (const float *, const uint4 *weights, const uint8_t *stage, int g, int t,
@@ -319,7 +315,7 @@ __global__ void __launch_bounds__ (THREADS, BLOCKS (T, M, LONG))
   int first_filter = blockIdx.y * M * FILTERS, filters = min (view.filters - first_filter, M * FILTERS);
   uint4 *weights = (uint4 *) convolve_layer_memory;
   uint8_t *rings = (uint8_t *) (weights + view.pointwise_steps * step_vectors);
-  const uint8_t **channels = (const uint8_t **) (rings + WARPS * STAGES * STAGE_BYTES);
+  const uint8_t **channels = (const uint8_t **) (rings + WARPS * STAGES (T) * STAGE_BYTES);
   uint8_t **planes = (uint8_t **) (channels + view.pointwise_steps * STEP);
   float2 *factors = (float2 *) (planes + M * FILTERS);
   const uint4 *from = (const uint4 *) view.weights + (size_t) blockIdx.y * view.pointwise_steps * step_vectors;
@@ -340,11 +336,11 @@ __global__ void __launch_bounds__ (THREADS, BLOCKS (T, M, LONG))
   int first = blockIdx.x * WARPS + warp, stride = gridDim.x * WARPS, slot = 0;
   if (first >= view.pointwise_tiles)
     return;
-  uint8_t *ring = rings + warp * STAGES * STAGE_BYTES;
+  uint8_t *ring = rings + warp * STAGES (T) * STAGE_BYTES;
   Copies<T> copies = { channels, ring, first, stride, 0, 0, 0, 0 };
 
   copies.find_tile (view);
-  for (int n = 0; n < STAGES - 1; n++)
+  for (int n = 0; n < STAGES (T) - 1; n++)
     copies.start (view);
   for (int number = first; number < view.pointwise_tiles; number += stride) {
 #pragma unroll
@@ -355,12 +351,12 @@ __global__ void __launch_bounds__ (THREADS, BLOCKS (T, M, LONG))
     }
     for (int step = 0; step < view.pointwise_steps; step++) {
       /* The step is there for all lanes, and all are done with the step before, whose place the next one takes. */
-      convolve_wait_batches<STAGES - 2> ();
+      convolve_wait_batches<STAGES (T) - 2> ();
       __syncwarp ();
       copies.start (view);
       multiply_step<M> ((const T *) NULL, weights + step * step_vectors + lane, ring + slot * STAGE_BYTES, g, t,
           LONG ? part : sums);
-      slot = slot + 1 < STAGES ? slot + 1 : 0;
+      slot = slot + 1 < STAGES (T) ? slot + 1 : 0;
       if (LONG && (step % SHORT_STEPS == SHORT_STEPS - 1 || step + 1 == view.pointwise_steps))
 #pragma unroll
         for (int i = 0; i < M * N * 4; i++) {
@@ -383,17 +379,17 @@ struct Kernel
   int blocks;
 };
 
-/* By the shape's half: 1 / 2 = 0, 2 / 2 = 1, 4 / 2 = 2. */
-#define KERNELS(T, LONG) \
+#define KERNEL(T, M, LONG) \
   { \
-    { (const void *) convolve_layer_pointwise<T, 1, LONG>, BLOCKS (T, 1, LONG) }, \
-        { (const void *) convolve_layer_pointwise<T, 2, LONG>, BLOCKS (T, 2, LONG) }, \
-    { \
-      (const void *) convolve_layer_pointwise<T, 4, LONG>, BLOCKS (T, 4, LONG) \
-    } \
+    (const void *) convolve_layer_pointwise<T, M, LONG>, BLOCKS (T, M, LONG) \
   }
-static const Kernel kernels[3][CONVOLVE_LAYER_POINTWISE_SHAPES] = { KERNELS (uint16_t, false), KERNELS (float, false),
-  KERNELS (float, true) };
+
+/* By the type and length, and by half the mma tiles of filters: 1 / 2 = 0, 2 / 2 = 1, 4 / 2 = 2. */
+static const Kernel kernels[3][CONVOLVE_LAYER_POINTWISE_SHAPES] = {
+  { KERNEL (uint16_t, 1, false), KERNEL (uint16_t, 2, false), KERNEL (uint16_t, 4, false) },
+  { KERNEL (float, 1, false), KERNEL (float, 2, false), KERNEL (float, 4, false) },
+  { KERNEL (float, 1, true), KERNEL (float, 2, true), KERNEL (float, 4, true) },
+};
 
 static Kernel
 kernel_of (const ConvolveLayerPlan *plan)
@@ -413,22 +409,28 @@ convolve_layer_pointwise_load (ConvolveLayerPlan *plan, ConvolveError *error)
   return convolve_allow_shared (plan->device, prepared->kernels[0], prepared->shared, error);
 }
 
+/* The members of tensor->channel that the kernel reads. */
+static int
+pointers_of (const ConvolveLayerTensor *tensor, int channels)
+{
+  return tensor->across ? 1 : channels;
+}
+
 /* Moves the first sample of every channel down by some rows. */
 static void
-skip_rows (ConvolveLayerTensor *tensor, int rows)
+skip_rows (ConvolveLayerTensor *tensor, int channels, int rows)
 {
-  for (int i = 0; i < CONVOLVE_LAYER_PLANES; i++)
-    if (tensor->channel[i])
-      tensor->channel[i] = (uint8_t *) tensor->channel[i] + rows * tensor->row_stride;
+  for (int i = 0; i < pointers_of (tensor, channels); i++)
+    tensor->channel[i] = (uint8_t *) tensor->channel[i] + rows * tensor->row_stride;
 }
 
 /* Whether every vector of every row of a channel begins at an address that a vector's size divides. */
 static bool
-is_aligned (const ConvolveLayerTensor *tensor, int size, int rows, int batch)
+is_aligned (const ConvolveLayerTensor *tensor, int channels, int size, int rows, int batch)
 {
   uintptr_t all = (rows > 1 ? (uintptr_t) tensor->row_stride : 0) | (batch > 1 ? (uintptr_t) tensor->batch_stride : 0);
 
-  for (int i = 0; i < (tensor->across ? 1 : CONVOLVE_LAYER_PLANES); i++)
+  for (int i = 0; i < pointers_of (tensor, channels); i++)
     all |= (uintptr_t) tensor->channel[i];
   if (tensor->across)
     all |= (uintptr_t) tensor->across_stride | (uintptr_t) tensor->down_stride;
@@ -446,8 +448,9 @@ convolve_layer_pointwise_run (const ConvolveLayerPlan *plan, const ConvolveLayer
 
   view.source.row_stride *= view.stride_y;
   view.source.column_stride *= view.stride_x;
-  skip_rows (&view.source, view.first_row);
-  skip_rows (&view.destination, view.first_row);
+  skip_rows (&view.source, view.channels, view.first_row);
+  skip_rows (&view.destination, view.filters, view.first_row);
+  /* Rows without gaps are one row. */
   if (view.source.row_stride == view.out_width * view.source.column_stride
       && view.destination.row_stride == view.out_width * view.destination.column_stride) {
     view.out_width *= rows;
@@ -463,8 +466,8 @@ convolve_layer_pointwise_run (const ConvolveLayerPlan *plan, const ConvolveLayer
   view.pointwise_steps = prepared->pointwise_steps;
   view.pointwise_image_tiles = (int) tiles;
   view.pointwise_tiles = (int) tiles * batch;
-  view.pointwise_aligned_in = is_aligned (&view.source, size, rows, batch);
-  view.pointwise_aligned_out = is_aligned (&view.destination, size, rows, batch);
+  view.pointwise_aligned_in = is_aligned (&view.source, view.channels, size, rows, batch);
+  view.pointwise_aligned_out = is_aligned (&view.destination, view.filters, size, rows, batch);
   /* As many blocks as run at the same time: each goes on until no tile is left. */
   int fitting = (int) (convolve_device_shared_limit (plan->device) / prepared->shared);
   int usual = kernel_of (plan).blocks;

@@ -19,7 +19,7 @@
  *     7                    28   29   30   31          vector 7
  *
  * So the sums of columns 2t and 2t + 1, which lane 4g + t has in the end (mma.cuh), are vectors t and t + 4, and four
- * lanes store 64 bytes side by side. The same order of channels for all lanes keeps the loads free of bank conflicts.
+ * lanes store 64 bytes side by side.
  *
  * float32 is multiplied as TF32: a number is the sum of two terms of 11 bits, and of the four products of terms the
  * smallest is left out. TF32 has the exponents of float32, so that samples need no common scale. The second term of a
@@ -36,17 +36,19 @@ extern "C"
 {
 #endif
 
-#ifndef CONVOLVE_LAYER_POINTWISE_WARPS
-#define CONVOLVE_LAYER_POINTWISE_WARPS 8 /* of a block */
-#endif
-#ifndef CONVOLVE_LAYER_POINTWISE_STAGES
-#define CONVOLVE_LAYER_POINTWISE_STAGES 4 /* steps in a warp's ring: one is multiplied while the others are copied */
-#endif
+#define CONVOLVE_LAYER_POINTWISE_WARPS 8    /* of a block */
 #define CONVOLVE_LAYER_POINTWISE_STEP 16    /* channels of a step */
 #define CONVOLVE_LAYER_POINTWISE_VECTOR 16  /* bytes */
 #define CONVOLVE_LAYER_POINTWISE_VECTORS 8  /* of a plane, in a warp's tile */
 #define CONVOLVE_LAYER_POINTWISE_FILTERS 16 /* of an mma tile */
 #define CONVOLVE_LAYER_POINTWISE_SHAPES 3   /* kernels for 1, 2 or 4 mma tiles of filters */
+
+/*
+ * Steps in a warp's ring, one of which is multiplied while the others are copied. In float16 a ring of 3 is 3% faster than
+ * one of 4 (tests/results/h200-layer.md).
+ */
+#define CONVOLVE_LAYER_POINTWISE_HALVES_STAGES 3
+#define CONVOLVE_LAYER_POINTWISE_FLOATS_STAGES 4
 
 /* Bytes from a plane to the next one in the ring: a vector more than a plane, against bank conflicts. */
 #define CONVOLVE_LAYER_POINTWISE_PITCH ((CONVOLVE_LAYER_POINTWISE_VECTORS + 1) * CONVOLVE_LAYER_POINTWISE_VECTOR)
@@ -63,6 +65,20 @@ bool convolve_layer_pointwise_takes (const ConvolveLayerPlan *plan);
 
 /* The mma tiles of filters that a warp has: 1, 2 or 4. */
 int convolve_layer_pointwise_shape (const ConvolveLayer *layer);
+
+/* The number of words of the packed weights. */
+size_t convolve_layer_pointwise_words (const ConvolveLayer *layer);
+
+/*
+ * Packs the weights as lanes load them, a vector of four words, a.x to a.w in mma.cuh: for each group of filters and each
+ * step, and in float32 for each half of the step; then for each mma tile of filters; then in float32 for each term.
+ * `exponents` has the scales of the filters in float16.
+ *
+ * Product i of an mma instruction is any channel, as long as weights and samples agree. In float32 product i is channel i.
+ * In float16 the pair of products 2t and 2t + 1 is the channels t and t + 4, and 2t + 8 and 2t + 9 are t + 8 and t + 12. So
+ * the lanes that load together have neighbouring channels, which are in different banks.
+ */
+void convolve_layer_pointwise_pack (const ConvolveLayer *layer, const int *exponents, uint32_t *packed);
 
 /* prepare(), load() and run() of gemm for such a layer. */
 ConvolveStatus convolve_layer_pointwise_prepare (ConvolveLayerPlan *plan, ConvolveError *error);

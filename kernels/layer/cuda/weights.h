@@ -61,7 +61,7 @@ typedef struct
   size_t shared;              /* bytes of dynamic shared memory of a block */
   const void *kernels[2];     /* of gemm and wgmma: the first; of blocked: for separate planes, and for packed pixels */
   ConvolveLayerGemmPart gemm; /* of gemm */
-  int pointwise_steps;          /* of gemm's 1x1 kernels: groups of channels; 0 where gemm uses its other kernels */
+  int pointwise_steps;        /* of gemm's 1x1 kernels: groups of 16 channels; 0 where gemm uses its other kernels */
   ConvolveLayerWgmmaPart wgmma; /* of wgmma */
   struct
   {
