@@ -18,18 +18,23 @@ blocked_profitable (const ConvolveLayerPlan *plan)
   return plan->layer.filters <= (plan->layer.type == CONVOLVE_LAYER_FLOAT16 ? 16 : 32);
 }
 
-/*
- * wgmma computes 64 filters at a time. With few channels or few taps, what it saves elsewhere makes up for the rest. gemm
- * has faster kernels for 1x1.
- */
+/* wgmma computes 64 filters at a time. With few channels or few taps, what it saves elsewhere makes up for the rest. */
 static bool
 wgmma_profitable (const ConvolveLayerPlan *plan)
 {
   const ConvolveLayer *layer = &plan->layer;
 
-  if (layer->stride_x == 1 && layer->stride_y == 1 && convolve_layer_pointwise_takes (plan))
-    return false;
   return layer->filters > 16 || (layer->filters > 8 && layer->channels > 1 && layer->channels <= 8);
+}
+
+/* gemm's 1x1 kernels, in the place of wgmma. With larger strides they were not compared. */
+static bool
+pointwise_profitable (const ConvolveLayerPlan *plan)
+{
+  const ConvolveLayer *layer = &plan->layer;
+
+  return layer->type == CONVOLVE_LAYER_FLOAT16 && layer->stride_x == 1 && layer->stride_y == 1
+      && wgmma_profitable (plan) && convolve_layer_pointwise_takes (plan);
 }
 
 static const struct
@@ -38,6 +43,7 @@ static const struct
   bool (*profitable) (const ConvolveLayerPlan *plan); /* NULL: wherever the variant accepts the layer */
   const char *source; /* of the rule: the file in tests/results/, and what it compares */
 } rules[] = {
+  { &convolve_layer_variant_gemm, pointwise_profitable, "h200-layer.md: 1x1 kernels" },
   { &convolve_layer_variant_wgmma, wgmma_profitable, "h200-layer-variants.csv: wgmma beside blocked and gemm" },
   { &convolve_layer_variant_blocked, blocked_profitable, "h200-layer.csv: blocked beside gemm, by filters and type" },
   { &convolve_layer_variant_gemm, NULL, "h200-layer.csv: gemm is the fastest of the others in all cases" },
