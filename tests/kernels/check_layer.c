@@ -14,6 +14,7 @@
 
 #include "kernels/check_layer_api.h"
 #include "kernels/check_layer_case.h"
+#include "kernels/check_pointwise.h"
 #include "kernels/check_wgmma.h"
 #include "support/cases.h"
 #include "support/names.h"
@@ -353,7 +354,7 @@ main (int argc, char **argv)
       failures += !check_case (&rows[i], seed, only, budget);
   } else {
     if (!variant && !tight)
-      failures += check_layer_api () + check_wgmma (seed);
+      failures += check_layer_api () + check_pointwise (seed) + check_wgmma (seed);
     for (; goes_on (rows, n_rows, made, cases, taken) && failures < MAX_FAILURES; made++)
       failures += !check_case (&rows[made % n_rows], seed, made, budget);
     printf ("\n%-20s %8s %8s %8s  largest error, of what is allowed\n", "variant", "cases", "refused", "failed");
