@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <math.h>
+#include <string.h>
 
 #include "common/integer_tail.h"
 
 #define LARGEST_DENOMINATOR 32768
-#define STARTS 4        /* as many times the denominator are tried */
-#define LIMIT 4194304.0 /* 2^22: the largest distance of an integer from CONVOLVE_MAGIC */
+#define STARTS 4              /* as many times the denominator are tried */
+#define LIMIT 4194304.0       /* 2^22: the largest distance of an integer from CONVOLVE_MAGIC */
+#define FLOAT_LIMIT 16777215. /* 2^24 - 1: floats hold every integer up to this */
+
+/* What the searches for both kinds of tails need to know. */
+typedef struct
+{
+  const ConvolvePlan *plan;
+  double base;        /* what the start is added to: CONVOLVE_MAGIC, or 0 */
+  double least, most; /* sums */
+} Search;
 
 static double
 modulo (double value, double divisor)
@@ -14,7 +24,7 @@ modulo (double value, double divisor)
 }
 
 /*
- * Finds the start and the offset for one scale and one sample.
+ * Finds the start and the offset for one scale and one sample. *start is without the base.
  *
  * A result is floor (n * p/q + offset) for the sum n. The values before the floor lie on a grid with a spacing of 1/q.
  * Let `below` be the distance of the lowest of them from the integer under it. If all values are moved down by up to
@@ -27,25 +37,85 @@ modulo (double value, double divisor)
  * why several times q starts are tried.
  */
 static bool
-try_scale (const ConvolvePlan *plan, float scale, double least, double most, int sample, ConvolveIntegerTail *tail)
+try_scale (const Search *search, float scale, int sample, int *start, float *float_offset)
 {
+  const ConvolvePlan *plan = search->plan;
   double spacing = 1 / plan->denominator, offset = plan->tail.offset[sample] - plan->margin;
   double below = modulo (round (offset / plan->step), round (spacing / plan->step)) * plan->step;
   double slope = scale - plan->tail.scale, margin = slope == 0 ? 0 : spacing * 1e-6;
-  double first = (-1 - offset) / plan->tail.scale, last = (257 - offset) / plan->tail.scale;
+  double first = (-1 - offset) / plan->tail.scale, last = (plan->tail.maximum + 2 - offset) / plan->tail.scale;
 
-  /* Results below -1 or above 257 are clamped in any case. */
-  least = fmax (least, fmin (first, last));
-  most = fmin (most, fmax (first, last));
-  for (int start = 0; start < STARTS * plan->denominator; start++) {
-    double product = ((double) CONVOLVE_MAGIC + start) * scale;
+  /* Results below -1 or above the largest sample and 2 are clamped in any case. */
+  double least = fmax (search->least, fmin (first, last)), most = fmin (search->most, fmax (first, last));
+
+  for (*start = 0; *start < STARTS * plan->denominator; ++*start) {
+    double product = (search->base + *start) * scale;
     double rest = product - floor (product) - offset + below, whole = floor (product) + floor (rest);
     double low = rest - floor (rest) + fmin (least * slope, most * slope);
     double high = rest - floor (rest) + fmax (least * slope, most * slope);
 
     if (low >= margin && high < spacing - margin && (float) (CONVOLVE_MAGIC - whole) == CONVOLVE_MAGIC - whole) {
-      tail->start[sample] = CONVOLVE_MAGIC_BITS + start;
-      tail->offset[sample] = (float) (CONVOLVE_MAGIC - whole);
+      *float_offset = (float) (CONVOLVE_MAGIC - whole);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The least and the largest sum. */
+static void
+find_sums (Search *search)
+{
+  const ConvolveTaps *taps = &search->plan->taps;
+
+  for (int i = 0; i < taps->width * taps->height; i++)
+    *(taps->taps[i] < 0 ? &search->least : &search->most) += (double) taps->taps[i] * search->plan->tail.maximum;
+}
+
+/* Whether some result is outside 0 .. the largest sample. */
+static bool
+clamps (const Search *search)
+{
+  const ConvolveTail *tail = &search->plan->tail;
+  double low = fmin (search->least * tail->scale, search->most * tail->scale);
+  double high = fmax (search->least * tail->scale, search->most * tail->scale);
+
+  for (int i = 0; i < search->plan->pixel.samples; i++)
+    if (low + tail->offset[i] < 0 || high + tail->offset[i] >= tail->maximum + 1)
+      return true;
+  return false;
+}
+
+/* The largest magnitude of the offsets. */
+static double
+largest_offset (const ConvolvePlan *plan)
+{
+  double moved = 0;
+
+  for (int i = 0; i < plan->pixel.samples; i++)
+    moved = fmax (moved, fabs (plan->tail.offset[i]));
+  return moved;
+}
+
+/* Finds a scale, and the starts and offsets of all samples. The starts are without the base. */
+static bool
+search_tail (const Search *search, ConvolveIntegerTail *tail)
+{
+  /* With a scale one place higher or lower, all values move, and another start may be right. */
+  const ConvolvePlan *plan = search->plan;
+  const float scales[] = { plan->tail.scale_f, nextafterf (plan->tail.scale_f, INFINITY),
+    nextafterf (plan->tail.scale_f, -INFINITY) };
+
+  if (plan->step == 0 || plan->denominator > LARGEST_DENOMINATOR)
+    return false;
+  for (size_t k = 0; k < sizeof (scales) / sizeof (scales[0]); k++) {
+    int done = 0;
+
+    while (done < plan->pixel.samples && try_scale (search, scales[k], done, &tail->start[done], &tail->offset[done]))
+      done++;
+    if (done == plan->pixel.samples) {
+      tail->scale = scales[k];
+      tail->clamps = clamps (search);
       return true;
     }
   }
@@ -55,11 +125,8 @@ try_scale (const ConvolvePlan *plan, float scale, double least, double most, int
 bool
 convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason)
 {
-  /* With a scale one place higher or lower, all values move, and another start may be right. */
-  const float scales[] = { plan->tail.scale_f, nextafterf (plan->tail.scale_f, INFINITY),
-    nextafterf (plan->tail.scale_f, -INFINITY) };
-  int count = plan->taps.width * plan->taps.height, samples = plan->pixel.samples;
-  double least = 0, most = 0, moved = 0;
+  Search search = { .plan = plan, .base = CONVOLVE_MAGIC };
+  double largest;
 
   if (plan->pixel.type != CONVOLVE_SAMPLE_U8) {
     *reason = "the pixel format has samples of more than 8 bits";
@@ -69,35 +136,63 @@ convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tai
     *reason = "the weights are not integers times one common factor";
     return false;
   }
-  for (int i = 0; i < count; i++) {
-    least += plan->taps.taps[i] < 0 ? plan->taps.taps[i] * 255 : 0;
-    most += plan->taps.taps[i] > 0 ? plan->taps.taps[i] * 255 : 0;
-  }
-  for (int i = 0; i < samples; i++)
-    moved = fmax (moved, fabs (plan->tail.offset[i]));
-  if (fmax (-least, most) + STARTS * LARGEST_DENOMINATOR > LIMIT
-      || fmax (-least, most) * fabs (plan->tail.scale) + moved + 1 > LIMIT) {
+  find_sums (&search);
+  largest = fmax (-search.least, search.most);
+  if (largest + STARTS * LARGEST_DENOMINATOR > LIMIT
+      || largest * fabs (plan->tail.scale) + largest_offset (plan) + 1 > LIMIT) {
     *reason = "the sums of this mask need more than 22 bits";
     return false;
   }
   *reason = "the results of this mask cannot be proved exact in single precision";
-  if (plan->step == 0 || plan->denominator > LARGEST_DENOMINATOR)
+  if (!search_tail (&search, tail))
     return false;
-  for (size_t k = 0; k < sizeof (scales) / sizeof (scales[0]); k++) {
-    int done = 0;
+  for (int i = 0; i < plan->pixel.samples; i++)
+    tail->start[i] += CONVOLVE_MAGIC_BITS;
+  return true;
+}
 
-    while (done < samples && try_scale (plan, scales[k], least, most, done, tail))
-      done++;
-    if (done == samples) {
-      double low = fmin (least * plan->tail.scale, most * plan->tail.scale);
-      double high = fmax (least * plan->tail.scale, most * plan->tail.scale);
+/*
+ * The numbers of ONE_STEP are exact as they are: the sum with the start is below 2^24, and the scale is a power of two.
+ * Those of EXACT are searched for.
+ */
+bool
+convolve_deep_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason)
+{
+  const int shift = plan->pixel.shift + plan->pixel.depth == 16 ? plan->pixel.shift : 0;
+  const double unit = 1 << shift;
+  Search search = { .plan = plan, .base = 0 };
+  double largest;
 
-      tail->scale = scales[k];
-      tail->clamps = false;
-      for (int i = 0; i < samples; i++)
-        tail->clamps = tail->clamps || low + plan->tail.offset[i] < 0 || high + plan->tail.offset[i] >= 256;
-      return true;
+  *reason = "the weights are not integers times one common factor";
+  if (!plan->exact)
+    return false;
+  *reason = "the samples have unused bits both above and below them";
+  if (shift != plan->pixel.shift)
+    return false;
+  find_sums (&search);
+  largest = fmax (-search.least, search.most);
+  *reason = "the results of this mask need more than 22 bits";
+  if ((largest * fabs (plan->tail.scale) + largest_offset (plan) + 1) * unit > LIMIT)
+    return false;
+  *reason = "the results of this mask cannot be proved exact in single precision";
+  memset (tail, 0, sizeof (*tail));
+  if (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_ONE_STEP) {
+    tail->scale = plan->tail.scale_f;
+    tail->clamps = clamps (&search);
+    for (int i = 0; i < plan->pixel.samples; i++) {
+      tail->start[i] = (int) plan->arithmetic.start[i];
+      tail->offset[i] = CONVOLVE_MAGIC;
     }
+  } else if (largest + STARTS * plan->denominator > FLOAT_LIMIT || !search_tail (&search, tail)) {
+    return false;
   }
-  return false;
+  tail->scale *= (float) unit;
+  for (int i = 0; i < plan->pixel.samples; i++) {
+    double offset = CONVOLVE_MAGIC + (tail->offset[i] - (double) CONVOLVE_MAGIC) * unit;
+
+    tail->offset[i] = (float) offset;
+    if (tail->offset[i] != offset)
+      return false;
+  }
+  return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tail of an exact plan for 8-bit samples: a multiplication and an addition in float turn a sum into a sample. */
+/* The tail of an exact plan: a multiplication and an addition in float turn a sum into a sample. */
 #ifndef CONVOLVE_COMMON_INTEGER_TAIL_H
 #define CONVOLVE_COMMON_INTEGER_TAIL_H
 
@@ -24,8 +24,14 @@ extern "C"
  */
 bool convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason);
 
-/* Finds plan->integer_tail. UNSUPPORTED where there is none. */
-ConvolveStatus convolve_integer_tail_prepare (ConvolvePlan *plan, ConvolveError *error);
+/*
+ * Finds the tail for samples of more than 8 bits. A sum of integers is begun at `start`. This sum times scale plus
+ * offset, rounded down, is 12582912 plus the result, before the result is clamped. Every sum on the way is an integer
+ * below 2^24, with any order of the products. Where samples fill their 16 bits at the top, the result has its factor
+ * 2^shift, and below that bits of a fraction, which are to be cleared; the samples that are summed have no factor.
+ * Other samples have no unused bits below them.
+ */
+bool convolve_deep_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason);
 
 #ifdef __cplusplus
 }

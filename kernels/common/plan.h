@@ -42,12 +42,12 @@ typedef struct
   float *row, *column; /* where the mask has rank 1, taps[j][i] = column[j] * row[i]; otherwise NULL */
 } ConvolveTaps;
 
-/* The tail of an exact plan with 8-bit samples: see common/integer_tail.h. */
+/* The tail of an exact plan: see common/integer_tail.h. */
 typedef struct
 {
   float scale, offset[CONVOLVE_MAX_SAMPLES];
   int start[CONVOLVE_MAX_SAMPLES]; /* with which the sums of integers begin */
-  bool clamps;                     /* some results are outside 0 .. 255 */
+  bool clamps;                     /* some results are outside the range of samples */
 } ConvolveIntegerTail;
 
 /* How a magnitude becomes a sample: see common/root.h. */

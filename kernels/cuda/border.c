@@ -69,18 +69,32 @@ convolve_border_accepts (const ConvolvePlan *plan, const char **reason)
   return convolve_border_accepts_side (plan, reason) && convolve_border_accepts_pixels (plan, reason);
 }
 
-bool
-convolve_border_accepts_integers (const ConvolvePlan *plan, void **found, const char **reason)
+typedef bool (*ChooseTail) (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason);
+
+static bool
+accepts_tail (const ConvolvePlan *plan, ChooseTail choose, void **found, const char **reason)
 {
   ConvolveIntegerTail tail;
 
-  if (!convolve_border_accepts (plan, reason) || !convolve_integer_tail_choose (plan, &tail, reason))
+  if (!convolve_border_accepts (plan, reason) || !choose (plan, &tail, reason))
     return false;
   *reason = CONVOLVE_REASON_NO_MEMORY;
   *found = malloc (sizeof (tail));
   if (*found)
     memcpy (*found, &tail, sizeof (tail));
   return *found;
+}
+
+bool
+convolve_border_accepts_integers (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  return accepts_tail (plan, convolve_integer_tail_choose, found, reason);
+}
+
+bool
+convolve_border_accepts_deep (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  return accepts_tail (plan, convolve_deep_tail_choose, found, reason);
 }
 
 void

@@ -49,6 +49,9 @@ bool convolve_border_accepts (const ConvolvePlan *plan, const char **reason);
 /* As convolve_border_accepts (), for masks with an integer tail. Leaves the ConvolveIntegerTail in *found. */
 bool convolve_border_accepts_integers (const ConvolvePlan *plan, void **found, const char **reason);
 
+/* The same for samples of more than 8 bits: convolve_deep_tail_choose (). */
+bool convolve_border_accepts_deep (const ConvolvePlan *plan, void **found, const char **reason);
+
 /* The sum of the magnitudes of count taps. */
 double convolve_border_magnitude (const float *taps, int count);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/border.cuh"
+#include "cuda/direct_deep.h"
 #include "cuda/sets.h"
 
 CONVOLVE_DEVICE_FUNCTIONS (direct);
@@ -120,7 +121,16 @@ convolve_direct_load (ConvolvePlan *plan, ConvolveError *error)
 
   if (plan->combination == CONVOLVE_ABSOLUTE && convolve_sets_are_magnitude_of_sum (plan, &unused))
     return load_plain<true> (plan, error);
-  return plan->n_parts > 0 ? convolve_direct_load_sets (plan, error) : load_plain<false> (plan, error);
+  if (plan->n_parts > 0)
+    return convolve_direct_load_sets (plan, error);
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U16) {
+    bool loaded;
+    ConvolveStatus status = convolve_direct_load_deep (plan, &loaded, error);
+
+    if (loaded)
+      return status;
+  }
+  return load_plain<false> (plan, error);
 }
 
 ConvolveStatus

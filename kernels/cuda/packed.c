@@ -94,8 +94,10 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   if (plan->combination == CONVOLVE_MAGNITUDE || plan->combination == CONVOLVE_LARGEST)
     return convolve_packed_accepts_sets (plan, found, reason);
   *reason = "the weights are not integers -128 to 127 times one factor";
-  if ((!plan->exact || convolve_border_are_bytes (plan->taps.taps, plan->taps.width * plan->taps.height))
-      && convolve_border_accepts_integers (plan, found, reason))
+  const bool are_bytes = !plan->exact || convolve_border_are_bytes (plan->taps.taps, plan->taps.width * plan->taps.height);
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->n_parts == 0)
+    return are_bytes && convolve_border_accepts_deep (plan, found, reason);
+  if (are_bytes && convolve_border_accepts_integers (plan, found, reason))
     return true;
   return plan->arithmetic.kind == CONVOLVE_ARITHMETIC_ONE_STEP && plan->n_parts == 0
       && convolve_packed_accepts_wide (plan, reason);
@@ -105,7 +107,7 @@ const ConvolveVariant convolve_variant_packed = {
   .name = "packed",
   .number = 7,
   .combines = true,
-  .idea = "8-bit samples as they lie in memory, times integer weights, four or two products in an instruction",
+  .idea = "samples as they lie in memory, times integer weights, four or two products in an instruction",
   .accepts = accepts,
   CONVOLVE_ON_DEVICE (packed),
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/packed.h"
+#include "cuda/packed_deep.h"
 #include "cuda/sets.h"
 #include "cuda/two_planes.cuh"
 
@@ -189,6 +190,8 @@ convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
   };
   if (plan->n_parts > 0 && plan->combination != CONVOLVE_ABSOLUTE)
     return convolve_packed_load_sets (plan, error);
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
+    return convolve_packed_load_deep (plan, error);
   if (!plan->prepared)
     return convolve_packed_load_wide (plan, error);
   return loads[convolve_border_size (plan)][convolve_border_layout (plan)](plan, error);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the kernels of direct and packed for 16-bit samples share: loads of no more than the mask meets, clean samples,
+ * and the last step of masks for which a multiplication and an addition are enough.
+ *
+ * TOP is a template parameter: samples fill their 16 bits at the top, as in P010 and GRAY16. Then none is above the
+ * largest, and sums of them may keep the factor 2^shift. Otherwise the unused bits are above the samples, as in
+ * I420_10LE.
+ */
+#ifndef CONVOLVE_CUDA_DEEP_CUH
+#define CONVOLVE_CUDA_DEEP_CUH
+
+#include "cuda/border.cuh"
+
+/* A part of a kernel's parameters. */
+struct ConvolveDeep
+{
+  ConvolveIntegerTail tail; /* of convolve_deep_tail_choose () */
+  uint32_t mask;            /* TOP: the bits of two samples */
+  uint32_t largest;         /* otherwise: the largest sample, twice */
+};
+
+/* Of the words, the tail is left to the caller. */
+static inline void
+convolve_deep_init (const ConvolvePlan *plan, ConvolveDeep *deep)
+{
+  deep->mask = (0xffff << plan->pixel.shift & 0xffff) * 0x10001;
+  deep->largest = ((1u << plan->pixel.depth) - 1) * 0x10001;
+}
+
+static inline bool
+convolve_deep_is_top (const ConvolvePlan *plan)
+{
+  return plan->pixel.shift + plan->pixel.depth == 16;
+}
+
+/*
+ * As convolve_load_tile (). Of the groups on the left and on the right, words that no tap meets are not loaded where
+ * one or two of four are enough, or one of two. They are not set then.
+ */
+template <int S, int W, int K, int ROWS>
+static __device__ __forceinline__ void
+convolve_load_deep (const ConvolveImage &image, int2 tile, uint32_t (&words)[ROWS][(W + 2) * 2 * S])
+{
+  constexpr int group = 2 * S, met = (K / 2 * S + 1) / 2, beside = met <= 2 ? met : met <= 4 ? 4 : group;
+  const uint8_t *from = image.source + (tile.y - K / 2) * image.source_stride + (unsigned) (tile.x * S * 2);
+
+#pragma unroll
+  for (int n = 0; n < ROWS; n++, from += image.source_stride) {
+    convolve_load_words<beside> (from - beside * 4, words[n] + group - beside);
+    convolve_load_words<W * group> (from, words[n] + group);
+    convolve_load_words<beside> (from + W * group * 4, words[n] + group + W * group);
+  }
+}
+
+/* Two samples of a word without their unused bits; TOP: still shifted left. */
+template <bool TOP>
+static __device__ __forceinline__ uint32_t
+convolve_clean_deep (const ConvolveDeep &deep, uint32_t word)
+{
+  return TOP ? word & deep.mask : __vminu2 (word, deep.largest);
+}
+
+/* A word of high and low, both clamped to 0 .. 65535. */
+static __device__ __forceinline__ uint32_t
+convolve_clamp_words (int high, int low)
+{
+  uint32_t result;
+
+  asm("cvt.pack.sat.u16.s32 %0, %1, %2;" : "=r"(result) : "r"(high), "r"(low));
+  return result;
+}
+
+/* What a sum becomes, before it is clamped. */
+static __device__ __forceinline__ int
+convolve_floor_deep (const ConvolveIntegerTail &tail, int sample, float sum)
+{
+  return __float_as_int (__fmaf_rd (sum, tail.scale, tail.offset[sample])) - CONVOLVE_MAGIC_BITS;
+}
+
+/*
+ * Stores the tile of a thread from sums that began with the tail's starts. source is that of convolve_store_sums ().
+ * Sums of integers are below 2^24, times the samples' factor, so that floats hold them.
+ */
+template <int S, int W, int R, bool TOP, typename Sum, int N>
+static __device__ __forceinline__ void
+convolve_store_deep (const ConvolveImage &image, const ConvolveDeep &deep, int2 tile,
+    const Sum (&sums)[R][S][W * CONVOLVE_GROUP], const uint32_t (*source)[N])
+{
+  constexpr int words = W * 2 * S, halo = (N - words) / 2;
+  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S * 2);
+
+#pragma unroll
+  for (int r = 0; r < R; r++, to += image.destination_stride) {
+    uint32_t out[words];
+
+#pragma unroll
+    for (int i = 0; i < words; i++) {
+      uint32_t copied = 0; /* the bits of samples that are copied */
+      int values[2];
+
+#pragma unroll
+      for (int k = 0; k < 2; k++) {
+        const int at = 2 * i + k;
+
+        values[k] = convolve_floor_deep (deep.tail, at % S, (float) sums[r][at % S][at / S]);
+        if (!(image.select >> at % S & 1))
+          copied |= 0xffffu << k * 16;
+      }
+      out[i] = convolve_clean_deep<TOP> (deep, convolve_clamp_words (values[1], values[0]));
+      if (S > 1)
+        out[i] = (out[i] & ~copied) | (source[r][halo + i] & copied);
+    }
+    convolve_store_words (to, out);
+  }
+}
+
+#endif
