@@ -8,6 +8,9 @@
 #include "common/integer_tail.h"
 #include "cuda/accepts.h"
 
+#define TWO_23 8388608.0f /* and its bits */
+#define TWO_23_BITS 0x4B000000
+
 double
 convolve_border_magnitude (const float *taps, int count)
 {
@@ -67,6 +70,18 @@ bool
 convolve_border_accepts (const ConvolvePlan *plan, const char **reason)
 {
   return convolve_border_accepts_side (plan, reason) && convolve_border_accepts_pixels (plan, reason);
+}
+
+void
+convolve_border_top_floats (const ConvolvePlan *plan, ConvolveTopFloats *floats)
+{
+  const int shift = plan->pixel.shift;
+
+  floats->lower = 0xffff << shift & 0xffff;
+  floats->above = TWO_23_BITS >> (16 - shift);
+  floats->down = 16 + shift;
+  floats->unit = (float) (1 << shift);
+  floats->base = -TWO_23 * floats->unit;
 }
 
 typedef bool (*ChooseTail) (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason);

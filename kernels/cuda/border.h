@@ -52,6 +52,21 @@ bool convolve_border_accepts_integers (const ConvolvePlan *plan, void **found, c
 /* The same for samples of more than 8 bits: convolve_deep_tail_choose (). */
 bool convolve_border_accepts_deep (const ConvolvePlan *plan, void **found, const char **reason);
 
+/*
+ * For samples that fill 16 bits at the top: what moves one, without its unused bits, into the low bits of the float
+ * 2^23 in one instruction. An upper one of a word loses its factor 2^shift by this, and gets that back in the
+ * subtraction of 2^23.
+ */
+typedef struct
+{
+  uint32_t lower;   /* the bits of the lower sample of a word */
+  uint32_t above;   /* what is put above the upper one, which is shifted down */
+  int down;         /* by so many bits */
+  float unit, base; /* 2^shift, and -2^23 times that */
+} ConvolveTopFloats;
+
+void convolve_border_top_floats (const ConvolvePlan *plan, ConvolveTopFloats *floats);
+
 /* The sum of the magnitudes of count taps. */
 double convolve_border_magnitude (const float *taps, int count);
 
@@ -59,8 +74,8 @@ double convolve_border_magnitude (const float *taps, int count);
 bool convolve_border_are_bytes (const float *taps, int count);
 
 /*
- * Packs a row of side weights, each -32768 .. 32767, as cuda/row_pairs.cuh reads them: (side + 1) / 2 words each, two weights in a
- * word. even has 0 after the last weight. odd is moved by one weight, with 0 before the first.
+ * Packs a row of side weights, each -32768 .. 32767, as cuda/row_pairs.cuh reads them: (side + 1) / 2 words each, two
+ * weights in a word. even has 0 after the last weight. odd is moved by one weight, with 0 before the first.
  */
 void convolve_border_pairs (const int *row, int side, int *even, int *odd);
 

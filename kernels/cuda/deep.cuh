@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the kernels of direct and packed for 16-bit samples share: loads of no more than the mask meets, clean samples,
- * and the last step of masks for which a multiplication and an addition are enough.
+ * What the kernels of direct, fused and packed for 16-bit samples share: loads of no more than the mask meets, clean
+ * samples, and the last step of masks for which a multiplication and an addition are enough.
  *
  * TOP is a template parameter: samples fill their 16 bits at the top, as in P010 and GRAY16. Then none is above the
  * largest, and sums of them may keep the factor 2^shift. Otherwise the unused bits are above the samples, as in
@@ -16,6 +16,7 @@
 struct ConvolveDeep
 {
   ConvolveIntegerTail tail; /* of convolve_deep_tail_choose () */
+  ConvolveTopFloats floats; /* TOP */
   uint32_t mask;            /* TOP: the bits of two samples */
   uint32_t largest;         /* otherwise: the largest sample, twice */
 };
@@ -24,6 +25,7 @@ struct ConvolveDeep
 static inline void
 convolve_deep_init (const ConvolvePlan *plan, ConvolveDeep *deep)
 {
+  convolve_border_top_floats (plan, &deep->floats);
   deep->mask = (0xffff << plan->pixel.shift & 0xffff) * 0x10001;
   deep->largest = ((1u << plan->pixel.depth) - 1) * 0x10001;
 }
@@ -35,22 +37,38 @@ convolve_deep_is_top (const ConvolvePlan *plan)
 }
 
 /*
- * As convolve_load_tile (). Of the groups on the left and on the right, words that no tap meets are not loaded where
- * one or two of four are enough, or one of two. They are not set then.
+ * Loads a row of a tile from `from`, with a group on both sides. Of these two groups, words that no tap meets are not
+ * loaded where one or two of four are enough, or one of two. They are not set then.
  */
+template <int S, int W, int K>
+static __device__ __forceinline__ void
+convolve_load_deep_row (const uint8_t *from, uint32_t (&words)[(W + 2) * 2 * S])
+{
+  constexpr int group = 2 * S, met = (K / 2 * S + 1) / 2, beside = met <= 2 ? met : met <= 4 ? 4 : group;
+
+  convolve_load_words<beside> (from - beside * 4, words + group - beside);
+  convolve_load_words<W * group> (from, words + group);
+  convolve_load_words<beside> (from + W * group * 4, words + group + W * group);
+}
+
+/* Where the input of a tile begins. */
+template <int S, int K>
+static __device__ __forceinline__ const uint8_t *
+convolve_deep_source (const ConvolveImage &image, int2 tile)
+{
+  return image.source + (tile.y - K / 2) * image.source_stride + (unsigned) (tile.x * S * 2);
+}
+
+/* As convolve_load_tile (), by rows as above. */
 template <int S, int W, int K, int ROWS>
 static __device__ __forceinline__ void
 convolve_load_deep (const ConvolveImage &image, int2 tile, uint32_t (&words)[ROWS][(W + 2) * 2 * S])
 {
-  constexpr int group = 2 * S, met = (K / 2 * S + 1) / 2, beside = met <= 2 ? met : met <= 4 ? 4 : group;
-  const uint8_t *from = image.source + (tile.y - K / 2) * image.source_stride + (unsigned) (tile.x * S * 2);
+  const uint8_t *from = convolve_deep_source<S, K> (image, tile);
 
 #pragma unroll
-  for (int n = 0; n < ROWS; n++, from += image.source_stride) {
-    convolve_load_words<beside> (from - beside * 4, words[n] + group - beside);
-    convolve_load_words<W * group> (from, words[n] + group);
-    convolve_load_words<beside> (from + W * group * 4, words[n] + group + W * group);
-  }
+  for (int n = 0; n < ROWS; n++, from += image.source_stride)
+    convolve_load_deep_row<S, W, K> (from, words[n]);
 }
 
 /* Two samples of a word without their unused bits; TOP: still shifted left. */
@@ -59,6 +77,29 @@ static __device__ __forceinline__ uint32_t
 convolve_clean_deep (const ConvolveDeep &deep, uint32_t word)
 {
   return TOP ? word & deep.mask : __vminu2 (word, deep.largest);
+}
+
+/* The words of a row without values above the largest sample; TOP: as they are. */
+template <bool TOP, int N>
+static __device__ __forceinline__ void
+convolve_clean_deep_row (const ConvolveDeep &deep, const uint32_t (&words)[N], uint32_t (&clean)[N])
+{
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    clean[i] = TOP ? words[i] : convolve_clean_deep<false> (deep, words[i]);
+}
+
+/* Sample k of these as convolve_value () has it. */
+template <bool TOP>
+static __device__ __forceinline__ float
+convolve_deep_value (const ConvolveDeep &deep, const uint32_t *clean, int k)
+{
+  if (!TOP)
+    return __uint_as_float (__byte_perm (clean[k / 2], CONVOLVE_2_23_BITS, k % 2 ? 0x7632 : 0x7610)) - CONVOLVE_2_23;
+  if (k % 2 == 0)
+    return __uint_as_float ((clean[k / 2] & deep.floats.lower) | CONVOLVE_2_23_BITS) - CONVOLVE_2_23;
+  return __fmaf_rn (__uint_as_float (__funnelshift_r (clean[k / 2], deep.floats.above, deep.floats.down)),
+      deep.floats.unit, deep.floats.base);
 }
 
 /* A word of high and low, both clamped to 0 .. 65535. */
@@ -87,32 +128,17 @@ static __device__ __forceinline__ void
 convolve_store_deep (const ConvolveImage &image, const ConvolveDeep &deep, int2 tile,
     const Sum (&sums)[R][S][W * CONVOLVE_GROUP], const uint32_t (*source)[N])
 {
-  constexpr int words = W * 2 * S, halo = (N - words) / 2;
   uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S * 2);
 
 #pragma unroll
-  for (int r = 0; r < R; r++, to += image.destination_stride) {
-    uint32_t out[words];
+  for (int r = 0; r < R; r++, to += image.destination_stride)
+    convolve_store_row<uint16_t, S, S, W> (image, to, sums[r], source[r] + 2 * S,
+        [&] (const int *samples, const Sum *two) {
+          const int low = convolve_floor_deep (deep.tail, samples[0], (float) two[0]);
+          const int high = convolve_floor_deep (deep.tail, samples[1], (float) two[1]);
 
-#pragma unroll
-    for (int i = 0; i < words; i++) {
-      uint32_t copied = 0; /* the bits of samples that are copied */
-      int values[2];
-
-#pragma unroll
-      for (int k = 0; k < 2; k++) {
-        const int at = 2 * i + k;
-
-        values[k] = convolve_floor_deep (deep.tail, at % S, (float) sums[r][at % S][at / S]);
-        if (!(image.select >> at % S & 1))
-          copied |= 0xffffu << k * 16;
-      }
-      out[i] = convolve_clean_deep<TOP> (deep, convolve_clamp_words (values[1], values[0]));
-      if (S > 1)
-        out[i] = (out[i] & ~copied) | (source[r][halo + i] & copied);
-    }
-    convolve_store_words (to, out);
-  }
+          return convolve_clean_deep<TOP> (deep, convolve_clamp_words (high, low));
+        });
 }
 
 #endif

@@ -94,7 +94,8 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   if (plan->combination == CONVOLVE_MAGNITUDE || plan->combination == CONVOLVE_LARGEST)
     return convolve_packed_accepts_sets (plan, found, reason);
   *reason = "the weights are not integers -128 to 127 times one factor";
-  const bool are_bytes = !plan->exact || convolve_border_are_bytes (plan->taps.taps, plan->taps.width * plan->taps.height);
+  const bool are_bytes =
+      !plan->exact || convolve_border_are_bytes (plan->taps.taps, plan->taps.width * plan->taps.height);
   if (plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->n_parts == 0)
     return are_bytes && convolve_border_accepts_deep (plan, found, reason);
   if (are_bytes && convolve_border_accepts_integers (plan, found, reason))

@@ -2,6 +2,20 @@
 /* packed for 16-bit samples. */
 #include "cuda/deep.cuh"
 #include "cuda/packed_deep.h"
+#include "cuda/two_planes.cuh"
+
+/* The shapes of tiles and blocks: [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples], and those in kernels for two planes. */
+static constexpr ConvolveShape shapes[4][CONVOLVE_MAX_SAMPLES] = {
+  { { 2, 4, 4 }, { 1, 2, 4 }, {}, { 1, 4, 4 } },
+  { { 2, 4, 4 }, { 1, 4, 4 }, {}, { 1, 2, 4 } },
+  { { 1, 12, 4 }, { 1, 4, 4 }, {}, { 1, 2, 4 } },
+  { { 1, 8, 4 }, { 1, 4, 4 }, {}, { 1, 2, 4 } },
+};
+
+static constexpr ConvolveShape two_shapes[2][2] = {
+  { { 2, 4, 4 }, { 1, 4, 4 } },
+  { { 1, 4, 4 }, { 1, 4, 4 } },
+};
 
 /* The kernel's second parameter. */
 template <int K>
@@ -54,18 +68,29 @@ pair_of (const uint32_t *words, int i, int sample)
  *
  * With two or four samples to a pixel, the words are made of two pixels' first.
  */
-template <int K, int S, int W, int R, bool TOP>
-__global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
-    convolve_packed_deep (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedDeep<K> taps)
+template <int K, int S, bool TOP, bool TWO>
+struct PackedDeepKernel
+{
+  static constexpr ConvolveShape shape = TWO ? two_shapes[K / 2 - 1][S - 1] : shapes[K / 2 - 1][S - 1];
+  static constexpr int W = shape.groups, R = shape.rows, V = shape.warps;
+  typedef PackedDeep<K> Taps;
+
+  template <typename Block>
+  static __device__ __forceinline__ void run (const ConvolveImage &image, const Taps &taps, const Block &block);
+};
+
+template <int K, int S, bool TOP, bool TWO>
+template <typename Block>
+__device__ __forceinline__ void
+PackedDeepKernel<K, S, TOP, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
 {
   constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, pairs = (W + 2) * 2;
   uint32_t words[rows][pairs * S];
   int sums[R][S][columns], row[K * taps.row_pairs];
 
-  ConvolveOrder order (image);
-  if (convolve_border<uint16_t, S, K> (image, taps.parts, taps.single))
+  if (convolve_border<uint16_t, S, K> (image, taps.parts, taps.single, block))
     return;
-  int2 tile = convolve_tile<W, R> (taps.parts);
+  int2 tile = convolve_tile<W, R> (taps.parts, block);
   convolve_load_deep<S, W, K> (image, tile, words);
   convolve_take (row, taps.row);
 #pragma unroll
@@ -100,7 +125,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
 }
 
 /* Centres the mask in K x K taps, packs them and loads the kernel. */
-template <int K, int S, int W, int R, bool TOP>
+template <int K, int S, bool TOP>
 static ConvolveStatus
 load_as (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -123,28 +148,26 @@ load_as (ConvolvePlan *plan, ConvolveError *error)
       row[at / 2] |= (int) (byte << at % 2 * 8);
       row[(at + 1) / 2] |= (int) (byte << (16 + (at + 1) % 2 * 8));
     }
-  return convolve_border_load<K, W, R> (plan, (const void *) convolve_packed_deep<K, S, W, R, TOP>, taps,
-      CONVOLVE_WARPS, error);
+  return convolve_load_planes<PackedDeepKernel, K, S, TOP> (plan, taps, error);
 }
 
-template <int K, int S, int W, int R>
+template <int K, int S>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
 {
-  return convolve_deep_is_top (plan) ? load_as<K, S, W, R, true> (plan, error)
-                                     : load_as<K, S, W, R, false> (plan, error);
+  return convolve_deep_is_top (plan) ? load_as<K, S, true> (plan, error) : load_as<K, S, false> (plan, error);
 }
 
 ConvolveStatus
 convolve_packed_load_deep (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the last two arguments are W and R. */
+  /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[4][CONVOLVE_MAX_SAMPLES] = {
-    { load<3, 1, 1, 8>, load<3, 2, 1, 4>, NULL, load<3, 4, 1, 4> },
-    { load<5, 1, 1, 8>, load<5, 2, 1, 4>, NULL, load<5, 4, 1, 2> },
-    { load<7, 1, 1, 8>, load<7, 2, 1, 4>, NULL, load<7, 4, 1, 2> },
-    { load<9, 1, 1, 8>, load<9, 2, 1, 4>, NULL, load<9, 4, 1, 2> },
+    { load<3, 1>, load<3, 2>, NULL, load<3, 4> },
+    { load<5, 1>, load<5, 2>, NULL, load<5, 4> },
+    { load<7, 1>, load<7, 2>, NULL, load<7, 4> },
+    { load<9, 1>, load<9, 2>, NULL, load<9, 4> },
   };
   return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
 }

@@ -20,7 +20,7 @@ typedef struct
   unsigned char *source, *destination; /* on the device */
   unsigned char image[BYTES], results[2][BYTES];
   ConvolvePlan *plans[2]; /* for pixels of one sample, and of two */
-  int n_runs, plan_of[MOST_RUNS];
+  int sample_size, n_runs, plan_of[MOST_RUNS];
   ConvolvePlane planes[MOST_RUNS];
 } Frames;
 
@@ -56,10 +56,10 @@ static void
 random_plane (CheckRandom *random, Frames *frames, int n)
 {
   bool aligned = !check_random_one_in (random, 6);
-  int samples = frames->plan_of[n] + 1, width = check_random_range (random, 1, MOST_WIDTH);
-  int height = check_random_range (random, 1, MOST_HEIGHT);
-  int stride = aligned ? (width * samples + 15) / 16 * 16 : width * samples + check_random_range (random, 0, 20);
-  size_t offset = (size_t) n * RUN_BYTES + (aligned ? 0 : check_random_range (random, 0, 15));
+  int size = frames->sample_size, width = check_random_range (random, 1, MOST_WIDTH / size);
+  int bytes = width * (frames->plan_of[n] + 1) * size, height = check_random_range (random, 1, MOST_HEIGHT);
+  int stride = aligned ? (bytes + 15) / 16 * 16 : bytes + check_random_range (random, 0, 20 / size) * size;
+  size_t offset = (size_t) n * RUN_BYTES + (aligned ? 0 : check_random_range (random, 0, 15 / size) * size);
   ConvolveRect region = { 0, 0, width, height };
 
   offset = aligned ? offset / 16 * 16 + 16 : offset;
@@ -94,19 +94,30 @@ run_frame (Frames *frames, bool independent, unsigned char *result, ConvolveErro
 static bool
 make_plans (CheckRandom *random, const CheckRow *row, Frames *frames, ConvolveError *error)
 {
-  ConvolvePixel pair = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 2, .stride = 2, .select = 3 };
+  ConvolvePixel single = gray_8, pair;
   ConvolveBoundary boundary = check_random_range (random, 0, CONVOLVE_N_BOUNDARIES - 1);
   bool same = check_random_one_in (random, 2), done;
   int kind = check_random_range (random, 0, 2);
   ConvolveMask masks[2] = { 0 };
 
-  pair.zero[0] = pair.zero[1] = 128;
+  frames->sample_size = check_random_range (random, 1, 2);
+  if (frames->sample_size == 2) {
+    single.type = CONVOLVE_SAMPLE_U16;
+    single.depth = check_random_one_in (random, 2) ? 10 : check_random_range (random, 9, 16);
+    single.shift = check_random_one_in (random, 4) ? 0 : 16 - single.depth;
+  }
+  single.stride = frames->sample_size;
+  pair = single;
+  pair.samples = 2;
+  pair.stride = 2 * frames->sample_size;
+  pair.select = 3;
+  pair.zero[0] = pair.zero[1] = 1 << (pair.depth - 1);
   if (check_random_one_in (random, 4))
     pair.select = check_random_range (random, 1, 2);
   done = random_mask (random, kind, check_random_range (random, 1, 4), &masks[0])
       && random_mask (random, kind, check_random_range (random, 1, 2), &masks[1]);
   if (done)
-    frames->plans[0] = convolve_plan_new (&gray_8, boundary, &masks[0], row->variant, row->device, error);
+    frames->plans[0] = convolve_plan_new (&single, boundary, &masks[0], row->variant, row->device, error);
   if (frames->plans[0])
     frames->plans[1] = convolve_plan_new (&pair, boundary, &masks[same ? 0 : 1], row->variant, row->device, error);
   for (int i = 0; i < 2; i++)
