@@ -6,8 +6,6 @@
 #include "common/integer_tail.h"
 
 #define TOTAL_BITS 32
-#define TWO_23 8388608.0f /* and its bits */
-#define TWO_23_BITS 0x4B000000
 
 bool
 convolve_border_accepts_product (const ConvolvePlan *plan, const char **reason)
@@ -78,21 +76,26 @@ convolve_border_product_init (const ConvolvePlan *plan, int side, bool clamps, C
         (uint32_t) (((uint64_t) arithmetic->start[i] << up) - ((uint64_t) product->middle << product->bits));
 }
 
+bool
+convolve_border_product_is_mirrored (const ConvolveBorderProduct *product, int side)
+{
+  for (int j = 0; j < side / 2; j++)
+    if (product->column[j] != product->column[side - 1 - j])
+      return false;
+  return true;
+}
+
 void
 convolve_border_product_floats (const ConvolvePlan *plan, const ConvolveBorderProduct *product,
     ConvolveBorderFloats *floats)
 {
-  const int shift = plan->pixel.shift;
+  const float unit = (float) (1 << plan->pixel.shift);
   uint32_t sum = 0;
 
   for (int j = 0; j < CONVOLVE_BORDER_SIDE; j++)
     sum += (uint32_t) product->column[j];
   for (int i = 0; i < CONVOLVE_MAX_SAMPLES; i++)
     floats->start[i] = product->start[i] - CONVOLVE_MAGIC_BITS * sum;
-  floats->unit = (float) (1 << shift);
-  floats->base = -TWO_23 * floats->unit;
-  floats->row_start = (float) product->row_start * floats->unit;
-  floats->cut = 1 / (floats->unit * (1 << CONVOLVE_SHORT_CUT));
-  floats->mask = 0xffff << shift & 0xffff;
-  floats->above = TWO_23_BITS >> (16 - shift);
+  floats->row_start = (float) product->row_start * unit;
+  floats->cut = 1 / (unit * (1 << CONVOLVE_SHORT_CUT));
 }

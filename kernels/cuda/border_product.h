@@ -37,10 +37,6 @@ typedef struct
 {
   float row_start, cut;
   uint32_t start[CONVOLVE_MAX_SAMPLES]; /* by sample */
-
-  /* For samples that fill 16 bits at the top: the bits of a lower sample of a word; the bits that come above an upper one. */
-  uint32_t mask, above;
-  float unit, base; /* 2^shift, and -2^23 times that */
 } ConvolveBorderFloats;
 
 /*
@@ -48,6 +44,9 @@ typedef struct
  * totals, up to 9x9, and pixels that can be read in aligned words.
  */
 bool convolve_border_accepts_product (const ConvolvePlan *plan, const char **reason);
+
+/* Whether the column of a kernel with side weights is the same from below. */
+bool convolve_border_product_is_mirrored (const ConvolveBorderProduct *product, int side);
 
 /* Whether some results are outside 0 .. M, or the uppermost bits of a total cannot be the result. */
 bool convolve_border_product_clamps (const ConvolvePlan *plan);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/border.cuh"
 #include "cuda/border_product.cuh"
+#include "cuda/fused_deep.h"
 
 CONVOLVE_DEVICE_FUNCTIONS (fused);
 
@@ -81,28 +82,11 @@ struct FusedProduct
 };
 
 /*
- * Sample k of words as convolve_value () has it. ALIGNED: samples fill their 16 bits at the top, as in P010, so that none is
- * above the largest. Then one instruction moves a sample, without its unused bits, into the low bits of the float 2^23: an
- * upper one loses its factor 2^shift by this, and gets that back in the subtraction.
- */
-template <typename T, bool ALIGNED>
-static __device__ __forceinline__ float
-value_of (const ConvolveImage &image, const ConvolveBorderFloats &floats, const uint32_t *words, int k)
-{
-  if (!ALIGNED)
-    return convolve_value<T> (image, words, k);
-  if (k % 2 == 0)
-    return __uint_as_float ((words[k / 2] & floats.mask) | CONVOLVE_2_23_BITS) - CONVOLVE_2_23;
-  return __fmaf_rn (__uint_as_float (__funnelshift_r (words[k / 2], floats.above, 16 + image.shift)), floats.unit,
-      floats.base);
-}
-
-/*
  * PRODUCTS, see cuda/border_product.h. Row sums are exact in single precision, because none reaches 2^24 times the samples'
  * factor. The cut is one instruction: the row sum is scaled and rounded down into the low bits of CONVOLVE_MAGIC. The integer
  * products down columns take these bits as they are, and the start has what CONVOLVE_MAGIC adds less.
  */
-template <typename T, int K, int S, int W, int R, bool ALIGNED, bool CLAMPS>
+template <typename T, int K, int S, int W, int R>
 __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
     convolve_fused_product (const __grid_constant__ ConvolveImage image, const __grid_constant__ FusedProduct<K> taps)
 {
@@ -111,7 +95,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
   uint32_t words[rows][(W + 2) * bytes], sums[R][S][columns];
 
   ConvolveOrder order (image);
-  if (convolve_border_product<T, S, K, CLAMPS> (image, taps.parts, product))
+  if (convolve_border_product<T, S, K, true> (image, taps.parts, product))
     return;
   int2 tile = convolve_tile<W, R> (taps.parts);
   convolve_load_tile<bytes, W, K> (image, tile, words);
@@ -126,7 +110,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
 
 #pragma unroll
       for (int i = 0; i < columns + K - 1; i++)
-        values[i] = value_of<T, ALIGNED> (image, taps.floats, words[n], (CONVOLVE_GROUP - K / 2 + i) * S + s);
+        values[i] = convolve_value<T> (image, words[n], (CONVOLVE_GROUP - K / 2 + i) * S + s);
 #pragma unroll
       for (int c = 0; c < columns; c++) {
         float row = taps.floats.row_start;
@@ -142,7 +126,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
             sums[r][s][c] += (uint32_t) product.column[n - r < 0 || n - r >= K ? 0 : n - r] * bits;
       }
     }
-  convolve_store_products<T, S, S, W, R, K, CLAMPS> (image, product, tile, sums, &words[K / 2]);
+  convolve_store_products<T, S, S, W, R, K, true> (image, product, tile, sums, &words[K / 2]);
 }
 
 /* Centres the factors in K weights each and loads the kernel. */
@@ -166,32 +150,20 @@ load (ConvolvePlan *plan, ConvolveError *error)
 }
 
 /* Loads the kernel for a mask whose arithmetic is PRODUCTS. */
-template <typename T, int K, int S, int W, int R, bool ALIGNED, bool CLAMPS>
-static ConvolveStatus
-load_product_as (ConvolvePlan *plan, ConvolveError *error)
-{
-  FusedProduct<K> taps = {};
-  ConvolveBorderProduct product;
-
-  convolve_border_product_init (plan, K, CLAMPS, &product);
-  convolve_border_product_floats (plan, &product, &taps.floats);
-  taps.product = convolve_product_taps<K> (product);
-  for (int i = 0; i < K; i++)
-    taps.row[i] = (float) product.row[i];
-  return convolve_border_load<K, W, R> (plan, (const void *) convolve_fused_product<T, K, S, W, R, ALIGNED, CLAMPS>,
-      taps, CONVOLVE_WARPS, error);
-}
-
-/* Two kernels for 16-bit samples: the fast one for most plans, and one for all others. */
 template <typename T, int K, int S, int W, int R>
 static ConvolveStatus
 load_product (ConvolvePlan *plan, ConvolveError *error)
 {
-  const bool aligned = sizeof (T) > 1 && plan->pixel.shift + plan->pixel.depth == 16;
+  FusedProduct<K> taps = {};
+  ConvolveBorderProduct product;
 
-  return aligned && !convolve_border_product_clamps (plan)
-      ? load_product_as<T, K, S, W, R, sizeof (T) != 1, sizeof (T) == 1> (plan, error)
-      : load_product_as<T, K, S, W, R, false, true> (plan, error);
+  convolve_border_product_init (plan, K, true, &product);
+  convolve_border_product_floats (plan, &product, &taps.floats);
+  taps.product = convolve_product_taps<K> (product);
+  for (int i = 0; i < K; i++)
+    taps.row[i] = (float) product.row[i];
+  return convolve_border_load<K, W, R> (plan, (const void *) convolve_fused_product<T, K, S, W, R>, taps,
+      CONVOLVE_WARPS, error);
 }
 
 /* A small plane has too few large tiles to keep a GPU at work: less than that of a frame of 4 million pixels. */
@@ -237,6 +209,13 @@ load_products (ConvolvePlan *plan, ConvolveError *error)
   };
   const int size = convolve_border_size (plan);
 
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U16) {
+    bool loaded;
+    ConvolveStatus status = convolve_fused_load_deep (plan, &loaded, error);
+
+    if (loaded)
+      return status;
+  }
   if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples < 4)
     return small[size][plan->pixel.samples / 2](plan, error);
   return loads[plan->pixel.type][size][plan->pixel.samples - 1](plan, error);

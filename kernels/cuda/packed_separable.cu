@@ -236,16 +236,6 @@ load (ConvolvePlan *plan, ConvolveError *error)
 template <int K, int S, bool MIRRORED, bool TWO>
 using PackedProductSum = PackedProductKernel<K, S, S, MIRRORED, TWO>;
 
-/* Whether the kernel's column of K weights is the same from below. */
-static bool
-is_mirrored (const ConvolveBorderProduct &product, int side)
-{
-  for (int j = 0; j < side / 2; j++)
-    if (product.column[j] != product.column[side - 1 - j])
-      return false;
-  return true;
-}
-
 template <int K, int S, int C, bool MIRRORED>
 static ConvolveStatus
 load_product_kernel (ConvolvePlan *plan, const PackedProduct<K> &taps, ConvolveError *error)
@@ -268,7 +258,7 @@ load_product (ConvolvePlan *plan, ConvolveError *error)
   bool mirrored = !convolve_border_product_clamps (plan);
 
   convolve_border_product_init (plan, K, !mirrored, &product);
-  if (mirrored && !is_mirrored (product, K)) {
+  if (mirrored && !convolve_border_product_is_mirrored (&product, K)) {
     mirrored = false;
     convolve_border_product_init (plan, K, true, &product);
   }

@@ -37,7 +37,7 @@ typedef struct
 
 typedef struct
 {
-  int border, unclamped, separable, wide, ranks, centres; /* plans that each part of the check had */
+  int border, unclamped, mirrored, separable, wide, ranks, centres; /* plans that each part of the check had */
 } Counts;
 
 static int
@@ -126,6 +126,8 @@ value_of_total (const Trial *trial, const ConvolveBorderProduct *product, bool c
 
     return value < 0 ? 0 : value > maximum ? maximum : value;
   }
+  if (shift == 0)
+    return total >> 16 >> (16 - trial->plan->pixel.depth);
   return (total >> 16 & (0xffff << shift & 0xffff)) >> shift;
 }
 
@@ -208,40 +210,49 @@ cut_of (float value, float factor)
   return bits;
 }
 
-/* A sample as fused has it, in the lower or the upper half of a word. ALIGNED is the kernel's template parameter. */
+/* A sample as cuda/deep.cuh has it, in the lower or the upper half of a word. */
 static float
-fused_value (const Trial *trial, const ConvolveBorderFloats *floats, int value, bool aligned, bool upper)
+deep_value (const ConvolvePlan *plan, int value, bool upper)
 {
-  const int shift = trial->plan->pixel.shift;
+  const int shift = plan->pixel.shift;
   uint32_t word = (uint32_t) (value << shift | (shift > 0 ? value & ((1 << shift) - 1) : 0)); /* with unused bits */
+  ConvolveTopFloats floats;
 
-  if (trial->plan->pixel.type == CONVOLVE_SAMPLE_U8 || !aligned)
-    return (float) (value << shift);
+  convolve_border_top_floats (plan, &floats);
   if (!upper)
-    return float_of (((word | 0xabcd0000) & floats->mask) | 0x4B000000) - 8388608.0f;
+    return float_of (((word | 0xabcd0000) & floats.lower) | 0x4B000000) - 8388608.0f;
   word = word << 16 | 0xabcd;
-  return fmaf (float_of (word >> (16 + shift) | floats->above << (16 - shift)), floats->unit, floats->base);
+  return fmaf (float_of (word >> floats.down | floats.above << (32 - floats.down)), floats.unit, floats.base);
 }
 
+/* The kernel for 16-bit samples takes the rows above and below the middle one together. It is for results that need no clamp. */
 static int
 check_fused (const Trial *trial, const ConvolveBorderProduct *product, bool clamps, int c)
 {
-  const int K = trial->side, depth = trial->plan->pixel.depth, shift = trial->plan->pixel.shift;
-  const bool aligned = !clamps && shift + depth == 16;
+  const ConvolvePixel *pixel = &trial->plan->pixel;
+  const int K = trial->side;
+  const bool top = !clamps && pixel->shift + pixel->depth == 16;
+  uint32_t cuts[CONVOLVE_BORDER_SIDE], total;
   ConvolveBorderFloats floats;
   int expected = expected_of (trial, c), got;
-  uint32_t total;
 
   convolve_border_product_floats (trial->plan, product, &floats);
   total = floats.start[trial->sample];
   for (int j = 0; j < K; j++) {
     float row = floats.row_start;
 
-    for (int i = 0; i < K; i++)
-      row = fmaf ((float) product->row[i], fused_value (trial, &floats, sample_at (trial, j, c + i), aligned, i % 2),
-          row);
-    total += (uint32_t) product->column[j] * cut_of (row, floats.cut);
+    for (int i = 0; i < K; i++) {
+      int value = sample_at (trial, j, c + i);
+
+      row = fmaf ((float) product->row[i],
+          top ? deep_value (trial->plan, value, i % 2) : (float) (value << pixel->shift), row);
+    }
+    cuts[j] = cut_of (row, floats.cut);
   }
+  for (int j = 0; j < K && clamps; j++)
+    total += (uint32_t) product->column[j] * cuts[j];
+  for (int j = 0; j <= K / 2 && !clamps; j++)
+    total += (uint32_t) product->column[j] * (j == K / 2 ? cuts[j] : cuts[j] + cuts[K - 1 - j]);
   if (total != expected_total (trial, product, c))
     return fail (trial, "a total of fused", total, expected_total (trial, product, c));
   got = value_of_total (trial, product, clamps, total);
@@ -305,19 +316,22 @@ fill (Trial *trial, CheckRandom *random, int pattern)
 }
 
 static int
-check_samples (Trial *trial, CheckRandom *random, bool border, const ConvolveSeparableProducts *products)
+check_samples (Trial *trial, CheckRandom *random, bool border, const ConvolveSeparableProducts *products,
+    bool *mirrored)
 {
-  const ConvolvePixel *pixel = &trial->plan->pixel;
-  const bool packed = pixel->type == CONVOLVE_SAMPLE_U8;
+  const bool packed = trial->plan->pixel.type == CONVOLVE_SAMPLE_U8;
   int failures = 0;
 
   for (int clamps = 0; clamps < 2 && border; clamps++) {
     ConvolveBorderProduct product;
 
-    /* What nothing clamps is for packed-separable, and for samples at the top of 16 bits. */
-    if (!clamps && (convolve_border_product_clamps (trial->plan) || (!packed && pixel->shift + pixel->depth < 16)))
+    /* What nothing clamps is for packed-separable, and for columns of fused that are the same from below. */
+    if (!clamps && convolve_border_product_clamps (trial->plan))
       continue;
     convolve_border_product_init (trial->plan, trial->side, clamps, &product);
+    if (!clamps && !packed && !convolve_border_product_is_mirrored (&product, trial->side))
+      continue;
+    *mirrored = *mirrored || (!clamps && !packed);
     for (int c = 0; c < GROUP && failures == 0; c++) {
       if (packed)
         failures += check_packed (trial, &product, clamps, c, random);
@@ -337,7 +351,7 @@ check_plan (ConvolvePlan *plan, CheckRandom *random, FILE *file, Counts *counts)
   ConvolvePlan loaded = *plan; /* the same for separable */
   const char *reason = NULL;
   void *found = NULL;
-  bool border;
+  bool border, mirrored = false;
   int failures = 0;
 
   if (plan->arithmetic.kind != CONVOLVE_ARITHMETIC_PRODUCTS)
@@ -357,10 +371,11 @@ check_plan (ConvolvePlan *plan, CheckRandom *random, FILE *file, Counts *counts)
   for (int pattern = 0; pattern < N_PATTERNS && failures == 0; pattern++) {
     trial.sample = check_random_range (random, 0, plan->pixel.samples - 1);
     fill (&trial, random, pattern);
-    failures += check_samples (&trial, random, border, loaded.prepared);
+    failures += check_samples (&trial, random, border, loaded.prepared, &mirrored);
   }
   counts->border += border;
   counts->unclamped += border && !convolve_border_product_clamps (plan);
+  counts->mirrored += mirrored;
   counts->separable++;
   counts->wide += !plan->arithmetic.narrow;
   counts->ranks += plan->arithmetic.rank > 1;
@@ -457,12 +472,14 @@ check_border_products (uint64_t seed, int masks, FILE *file)
     failures += check_mask (&random, depths[i % 5], file, &counts);
   }
   if (failures == 0
-      && (counts.border < masks / 4 || counts.unclamped < masks / 20 || counts.separable < masks / 3
-          || counts.wide < masks / 100 || counts.ranks < masks / 100 || counts.centres < masks / 100)) {
+      && (counts.border < masks / 4 || counts.unclamped < masks / 20 || counts.mirrored < masks / 40
+          || counts.separable < masks / 3 || counts.wide < masks / 100 || counts.ranks < masks / 100
+          || counts.centres < masks / 100)) {
     fprintf (file,
-        "FAILED border products: of %d masks %d are for the kernels up to 9x9, %d without a clamp; %d for separable, %d with "
-        "wide totals, %d of several products, %d with a centre\n",
-        masks, counts.border, counts.unclamped, counts.separable, counts.wide, counts.ranks, counts.centres);
+        "FAILED border products: of %d masks %d are for the kernels up to 9x9, %d without a clamp, %d for the one of 16-bit "
+        "samples; %d for separable, %d with wide totals, %d of several products, %d with a centre\n",
+        masks, counts.border, counts.unclamped, counts.mirrored, counts.separable, counts.wide, counts.ranks,
+        counts.centres);
     failures++;
   }
   return failures;
