@@ -178,12 +178,23 @@ packed_separable (Choice *choice)
   return samples == 1 ? side > 3 : samples == 2 || is_before_tensor (choice, 7);
 }
 
+/* The side up to which packed is faster than fused for an exact column times a row of deep samples. */
+static int
+side_of_deep_packed (const Choice *choice)
+{
+  const int samples = choice->plan->pixel.samples;
+
+  return samples == 1 ? 3 : samples == 2 ? 5 : 0;
+}
+
 /* Masks of integers are faster by packed or packed-separable. */
 static bool
 fused (Choice *choice)
 {
   if (is_products (choice))
     return true;
+  if (is_deep (choice) && choice->side <= side_of_deep_packed (choice) && accepts (choice, &convolve_variant_packed))
+    return false;
   if (choice->extent == SMALL && is_deep (choice) && choice->side <= 3)
     return !accepts (choice, &convolve_variant_direct);
   if (choice->extent == SMALL && is_single_byte (choice) && !is_before_tensor (choice, 3))
@@ -197,6 +208,8 @@ packed (Choice *choice)
   static const int single[] = { [SMALL] = 5, [MIDDLE] = 7, [LARGE] = 5 };
   int samples = choice->plan->pixel.samples;
 
+  if (is_deep (choice))
+    return is_before_tensor (choice, choice->extent == SMALL ? 7 : samples == 1 ? 7 : samples == 2 ? 9 : 5);
   if (samples == 1)
     return is_before_tensor (choice, single[choice->extent]);
   return is_before_tensor (choice, samples == 3 || (samples == 2 && choice->extent != SMALL) ? 9 : 7);
@@ -205,9 +218,9 @@ packed (Choice *choice)
 static bool
 direct (Choice *choice)
 {
-  if (choice->extent == SMALL && is_deep (choice))
-    return is_before_tensor (choice, 7);
-  if (!is_deep (choice) && choice->plan->pixel.samples == 4)
+  if (is_deep (choice))
+    return is_before_tensor (choice, choice->extent == SMALL || choice->plan->pixel.samples < 4 ? 7 : 5);
+  if (choice->plan->pixel.samples == 4)
     return is_before_tensor (choice, 3);
   return is_before_tensor (choice, choice->extent == SMALL && is_single_byte (choice) ? 3 : 5);
 }
@@ -395,8 +408,9 @@ static const struct
       "fast: kind rank-1, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv; h200-1080p.csv" },
   { &convolve_variant_fused, fused, "fast: kind rank-1, masks 3 to 9, all formats; h200-1080p.csv" },
   { &convolve_variant_fused_tiled, fused_tiled, "fast: kind rank-1, masks 9 to 63, all formats" },
-  { &convolve_variant_packed, packed, "fast: kind any, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv" },
-  { &convolve_variant_direct, direct, "fast: kind any, masks 3 to 9, all formats" },
+  { &convolve_variant_packed, packed,
+      "fast: kind any, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv; h200-kinds.md, Samples of 16 bits" },
+  { &convolve_variant_direct, direct, "fast: kind any, masks 3 to 9, all formats; h200-kinds.md, Samples of 16 bits" },
   { &convolve_variant_tensor, tensor, "fast: kind any, masks 5 to 63; h200-tensor.md, Times" },
   { &convolve_variant_fft, fft, "h200-fft.md, Times: the side at which fft passes each other variant" },
   { &convolve_variant_tensor_fused, is_products, "none: separable takes several times as long" },
