@@ -139,7 +139,7 @@ LADDER = (
     ('separable', 'a row pass and a column pass', 'fewer products gain more than nearer memory: 2k instead of k*k'),
     ('direct', 'a block of outputs for each thread, sums in registers',
      'a sample that is loaded and converted once serves all outputs of its thread'),
-    ('packed', 'four products of bytes in one instruction (dp4a), or two with weights of 16 bits (dp2a)',
+    ('packed', 'four products of bytes in one instruction (dp4a), or two with weights or samples of 16 bits (dp2a)',
      'integers in bytes spare the conversion; then the number of dp4a instructions binds'),
     ('fused-tiled', 'a row pass and a column pass over one tile, several sums for each thread',
      'both passes in one launch: the row sums never leave shared memory'),
