@@ -158,7 +158,7 @@ side_in_registers (const Choice *choice)
   static const int four[] = { [SMALL] = 7, [MIDDLE] = 7, [LARGE] = 5 };
 
   if (!is_deep (choice) && choice->plan->pixel.samples <= 2)
-    return 5;
+    return 7;
   return (is_deep (choice) ? deep : four)[choice->extent];
 }
 
@@ -212,7 +212,7 @@ packed (Choice *choice)
     return is_before_tensor (choice, choice->extent == SMALL ? 7 : samples == 1 ? 7 : samples == 2 ? 9 : 5);
   if (samples == 1)
     return is_before_tensor (choice, single[choice->extent]);
-  return is_before_tensor (choice, samples == 3 || (samples == 2 && choice->extent != SMALL) ? 9 : 7);
+  return is_before_tensor (choice, samples == 2 && choice->extent != SMALL ? 9 : 7);
 }
 
 static bool

@@ -26,6 +26,7 @@ typedef struct
   int count;                                   /* candidates; the first one is what the rules choose */
   const char *names[CONVOLVE_MOST_CANDIDATES]; /* of their variants */
   double (*time) (void *data, int i);
+  int64_t (*now) (void *data); /* a clock in nanoseconds, for the limit; NULL: the system's */
   void *data;
 } ConvolveMeasurement;
 

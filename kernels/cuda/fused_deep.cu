@@ -132,10 +132,10 @@ convolve_fused_load_deep (ConvolvePlan *plan, bool *loaded, ConvolveError *error
   /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the last three arguments are W, R and AHEAD. */
   typedef ConvolveStatus (*Load) (ConvolvePlan * plan, bool *loaded, ConvolveError *error);
   static const Load loads[4][CONVOLVE_MAX_SAMPLES] = {
-    { load<3, 1, 2, 8, 4>, load<3, 2, 1, 4, 6>, NULL, load<3, 4, 1, 4, 6> },
-    { load<5, 1, 1, 16, 4>, load<5, 2, 1, 8, 4>, NULL, load<5, 4, 1, 4, 8> },
-    { load<7, 1, 1, 16, 4>, load<7, 2, 1, 8, 4>, NULL, load<7, 4, 1, 4, 4> },
-    { load<9, 1, 2, 16, 4>, load<9, 2, 1, 8, 4>, NULL, load<9, 4, 1, 4, 4> },
+    { load<3, 1, 2, 4, 6>, load<3, 2, 1, 4, 6>, NULL, load<3, 4, 1, 4, 6> },
+    { load<5, 1, 1, 12, 16>, load<5, 2, 1, 8, 4>, NULL, load<5, 4, 1, 4, 8> },
+    { load<7, 1, 1, 12, 4>, load<7, 2, 1, 8, 4>, NULL, load<7, 4, 1, 4, 4> },
+    { load<9, 1, 1, 12, 4>, load<9, 2, 1, 12, 4>, NULL, load<9, 4, 1, 4, 4> },
   };
   return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, loaded, error);
 }

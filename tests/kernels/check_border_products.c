@@ -145,13 +145,14 @@ packed_row (const Trial *trial, const ConvolveBorderProduct *product, int j, int
   const int K = trial->side, first = GROUP + c - K / 2, before = GROUP - S + s;
   int even[(CONVOLVE_BORDER_SIDE + 1) / 2], odd[(CONVOLVE_BORDER_SIDE + 1) / 2], sum = product->row_start;
   uint8_t pixels[3 * GROUP * 4]; /* three groups as they are in memory: with other samples around this one */
-  uint32_t words[3 * 4], bytes[3] = { 0 };
+  uint32_t words[3 * 4] = { 0 }, bytes[3] = { 0 };
 
   for (int i = 0; i < 3 * GROUP * S; i++)
     pixels[i] = (uint8_t) (i * 73 + 11);
   for (int i = 0; i < K + GROUP - 1; i++)
     pixels[(GROUP - K / 2 + i) * S + s] = (uint8_t) sample_at (trial, j, i);
-  memcpy (words, pixels, 3 * GROUP * S);
+  for (int i = 0; i < 3 * GROUP * S; i++) /* the lowest byte first, as the device reads them */
+    words[i / 4] |= (uint32_t) pixels[i] << i % 4 * 8;
   for (int i = 0; i < 3 * GROUP; i++)
     bytes[i / 4] |= (uint32_t) pixels[i * S + s] << i % 4 * 8;
   convolve_border_pairs (product->row, K, even, odd);

@@ -26,18 +26,26 @@ typedef struct
 {
   double times[CONVOLVE_MOST_CANDIDATES];
   int asked[CONVOLVE_MOST_CANDIDATES]; /* how often each was timed */
-  int sleep_ms;                        /* what it takes to time one */
+  int takes_ms;                        /* what it takes to time one */
+  int64_t clock;                       /* of this table, so that a slow machine changes nothing; nanoseconds */
 } Table;
 
 static double
 tell (void *data, int i)
 {
   Table *table = data;
-  struct timespec pause = { 0, table->sleep_ms * 1000000L };
+  struct timespec pause = { 0, table->takes_ms * 1000000L };
 
-  nanosleep (&pause, NULL);
+  nanosleep (&pause, NULL); /* so that other threads ask meanwhile */
+  table->clock += table->takes_ms * INT64_C (1000000);
   table->asked[i]++;
   return table->times[i];
+}
+
+static int64_t
+tell_clock (void *data)
+{
+  return ((Table *) data)->clock;
 }
 
 static ConvolveMeasurement
@@ -47,6 +55,7 @@ measurement_of (Table *table, const char *device, int kind, int count)
     .count = count,
     .names = { "direct", "packed", "fused", "tensor" },
     .time = tell,
+    .now = tell_clock,
     .data = table };
 
   snprintf (made.kind, sizeof made.kind, "kind %d", kind);
@@ -56,7 +65,7 @@ measurement_of (Table *table, const char *device, int kind, int count)
 static Table
 random_table (CheckRandom *random)
 {
-  Table table = { .sleep_ms = 0 };
+  Table table = { .takes_ms = 0 };
 
   for (int i = 0; i < CONVOLVE_MOST_CANDIDATES; i++)
     table.times[i] = check_random_one_in (random, 5) ? -1 : 1000 + check_random_unit (random) * 1e5;
@@ -142,7 +151,7 @@ check_tables (uint64_t seed, FILE *file)
 static int
 check_limit (FILE *file)
 {
-  Table table = { .times = { 4, 3, 2, 1 }, .sleep_ms = 6 };
+  Table table = { .times = { 4, 3, 2, 1 }, .takes_ms = 6 };
   ConvolveMeasurement measurement = measurement_of (&table, DEVICE, KINDS, CONVOLVE_MOST_CANDIDATES);
   int fastest = convolve_measure_fastest (&measurement);
 
@@ -159,7 +168,7 @@ ask (void *data)
 static int
 check_threads (FILE *file)
 {
-  Table table = { .times = { 4, 3, 2, 1 }, .sleep_ms = 1 };
+  Table table = { .times = { 4, 3, 2, 1 }, .takes_ms = 1 };
   ConvolveMeasurement measurement = measurement_of (&table, DEVICE, KINDS + 1, 3);
   pthread_t threads[THREADS];
   int started = 0;

@@ -77,6 +77,13 @@ multiply (Registers sums, uint32_t left[LANES][2], bool left_signed, const uint3
     }
 }
 
+/* A word of memory as the device reads it: the lowest byte first, whatever this machine does. */
+static uint32_t
+word_at (const uint8_t *bytes)
+{
+  return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t) bytes[3] << 24;
+}
+
 /* The first pass: row sums of product r for 8 rows from `first` on and half h of the group. */
 static void
 sum_rows (const Trial *trial, int r, int first, int h, Registers totals)
@@ -96,9 +103,9 @@ sum_rows (const Trial *trial, int r, int first, int h, Registers totals)
         for (int k = 0; k < 2; k++)
           left[lane][k] =
               convolve_tensor_products_row_word (trial->plan, products, &trial->taps, r, u, s, lane, 2 * h + k);
-        memcpy (&right[lane],
-            trial->bytes + (first + lane / 4) * trial->pitch + convolve_tensor_products_byte (products, u, lane), 4);
-        right[lane] >>= deep ? products->down : 0;
+        right[lane] = word_at (trial->bytes + (first + lane / 4) * trial->pitch
+                          + convolve_tensor_products_byte (products, u, lane))
+            >> (deep ? products->down : 0);
       }
       multiply (sums, left, true, right, false);
     }
