@@ -233,7 +233,7 @@ check_fused (const Trial *trial, const ConvolveBorderProduct *product, bool clam
   const ConvolvePixel *pixel = &trial->plan->pixel;
   const int K = trial->side;
   const bool top = !clamps && pixel->shift + pixel->depth == 16;
-  uint32_t cuts[CONVOLVE_BORDER_SIDE], total;
+  uint32_t cuts[CONVOLVE_BORDER_SIDE] = { 0 }, total;
   ConvolveBorderFloats floats;
   int expected = expected_of (trial, c), got;
 
