@@ -226,18 +226,22 @@ copy_block (const ConvolveImage &image, int left, int top)
  * Example: tap 300 (digits 44, 1) times sample 500 (bytes 244, 1). Sum 0 is 44 * 244 = 10736, sum 1 is
  * 1 * 244 + 44 * 1 = 288, sum 2 is 1 * 1 = 1. The total is 10736 + 256 * 288 + 65536 * 1 = 150000 = 300 * 500.
  *
- * PLANAR: a pixel is one sample without padding. SETS: with 2, a block has two sets of warps, one for each sample of
- * its pixels. Small planes, such as chroma, have too few blocks to hide the latency of one sample after the other.
+ * PIXEL: 1 where a pixel is one sample without padding; 3 or 4 where it is so many bytes without padding, of which the
+ * first three are convolved and the fourth is copied; 0 for all others. SETS: with 2, a block has two sets of warps, one
+ * for each sample of its pixels. Small planes, such as chroma, have too few blocks to hide the latency of one sample
+ * after the other.
  */
-template <typename T, int DIGITS, bool PLANAR, int SETS>
-__global__ void __launch_bounds__ (32 * WARPS * SETS, SETS == 2 ? 1 : blocks_of (sizeof (T), DIGITS, PLANAR))
+template <typename T, int DIGITS, int PIXEL, int SETS>
+__global__ void __launch_bounds__ (32 * WARPS * SETS, SETS == 2 ? 1 : blocks_of (sizeof (T), DIGITS, PIXEL == 1))
     convolve_tensor (const __grid_constant__ ConvolveImage image, const __grid_constant__ TensorParameters mask)
 {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ uint4 shared[];
-  const bool all_samples = !PLANAR && sizeof (T) == 1 && mask.all_samples;
+  constexpr bool PLANAR = PIXEL == 1;
+  const bool all_samples = PIXEL > 1 || (!PLANAR && sizeof (T) == 1 && mask.all_samples);
   const int set = SETS == 2 ? threadIdx.z : 0;
-  int first = PLANAR || all_samples ? 0 : blockIdx.z, last = PLANAR ? 1 : all_samples ? gridDim.z : blockIdx.z + 1;
+  int first = PLANAR || all_samples ? 0 : blockIdx.z;
+  int last = PLANAR ? 1 : PIXEL > 1 ? COLOURS : all_samples ? gridDim.z : blockIdx.z + 1;
   uint8_t *tile = (uint8_t *) shared;
   unsigned *stage =
       (unsigned *) (tile + (last - first) * sizeof (T) * mask.plane_size) + threadIdx.y * 32 + threadIdx.x;
@@ -254,8 +258,8 @@ __global__ void __launch_bounds__ (32 * WARPS * SETS, SETS == 2 ? 1 : blocks_of 
     return;
   }
 
-  Columns columns = find_columns<T, PLANAR> (image, mask, left);
-  load_inside<T, PLANAR> (image, mask, columns, top, first, last, set, tile);
+  Columns columns = find_columns<T, PIXEL> (image, mask, left);
+  load_inside<T, PIXEL> (image, mask, columns, top, first, last, set, tile);
   convolve_wait_for_copies ();
   if (columns.to - columns.from < mask.pitch) {
     load_outside<T> (image, mask, columns, top, first, last, set, SETS, tile);
@@ -266,12 +270,12 @@ __global__ void __launch_bounds__ (32 * WARPS * SETS, SETS == 2 ? 1 : blocks_of 
   for (int sample = first + set; sample < last; sample += SETS, tile += SETS * sizeof (T) * mask.plane_size) {
     unsigned packed[ROWS][2];
 
-    if (PLANAR || image.select >> sample & 1)
+    if (PIXEL || image.select >> sample & 1)
       convolve_planes<T, DIGITS> (image, mask, sample, tile, packed);
     else
       copy_plane (image, mask, tile, packed);
     if (!all_samples)
-      store<T, PLANAR> (image, sample, packed, left, x, y);
+      store<T, PIXEL> (image, sample, packed, left, x, y);
 #pragma unroll
     for (int t = 0; t < ROWS && all_samples; t++)
       stage[(sample * ROWS + t) * THREADS] = __byte_perm (packed[t][0], packed[t][1], A0_A1_B0_B1);
@@ -279,7 +283,7 @@ __global__ void __launch_bounds__ (32 * WARPS * SETS, SETS == 2 ? 1 : blocks_of 
   if (SETS == 2)
     __syncthreads ();
   if (all_samples)
-    store_pixels<SETS> (image, stage, left, x, y);
+    store_pixels<SETS, PIXEL> (image, stage, left, x, y);
 #endif
 }
 
@@ -353,15 +357,20 @@ convolve_tensor_load (ConvolvePlan *plan, ConvolveError *error)
         (const void *) convolve_tensor<T, 3, __VA_ARGS__> \
   }
   static const void *const kernels[CONVOLVE_N_SAMPLE_TYPES][2][CONVOLVE_TENSOR_MAX_DIGITS] = {
-    { BY_DIGITS (uint8_t, false, 1), BY_DIGITS (uint8_t, true, 1) },
-    { BY_DIGITS (uint16_t, false, 1), BY_DIGITS (uint16_t, true, 1) },
+    { BY_DIGITS (uint8_t, 0, 1), BY_DIGITS (uint8_t, 1, 1) },
+    { BY_DIGITS (uint16_t, 0, 1), BY_DIGITS (uint16_t, 1, 1) },
   };
-  static const void *const two_sets_kernels[CONVOLVE_TENSOR_MAX_DIGITS] = BY_DIGITS (uint8_t, false, 2);
+  static const void *const two_sets_kernels[CONVOLVE_TENSOR_MAX_DIGITS] = BY_DIGITS (uint8_t, 0, 2);
+  static const void *const colours_kernels[2][CONVOLVE_TENSOR_MAX_DIGITS] = { /* [has a fourth sample] */
+    BY_DIGITS (uint8_t, 3, 1), BY_DIGITS (uint8_t, 4, 1)
+  };
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveTensorDigits *digits = (const ConvolveTensorDigits *) plan->prepared;
   const bool planar = pixel->select == 1 && pixel->samples == 1 && pixel->stride == convolve_sample_size (pixel->type);
-  const size_t tile = convolve_tensor_shared_size (plan);
-  const size_t stage = (size_t) pixel->samples * ROWS * THREADS * sizeof (unsigned);
+  const bool dense = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples > 1 && pixel->samples == pixel->stride;
+  const bool colours = dense && pixel->samples >= COLOURS && pixel->select == (1 << COLOURS) - 1;
+  const size_t tile = convolve_tensor_shared_size (plan), stage = ROWS * THREADS * sizeof (unsigned);
+  const size_t all_planes = (colours ? COLOURS : pixel->samples) * (tile + stage);
   Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
   ConvolveStatus status;
 
@@ -373,9 +382,10 @@ convolve_tensor_load (ConvolvePlan *plan, ConvolveError *error)
    * One block takes all samples of its pixels where three such blocks fit into a multiprocessor. Blocks of single
    * samples write single bytes, which is slow.
    */
-  loaded->mask.all_samples = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples > 1 && pixel->samples == pixel->stride
-      && pixel->samples * tile + stage <= SHARED_OF_A_THIRD;
-  loaded->shared = loaded->mask.all_samples ? pixel->samples * tile + stage : tile;
+  loaded->mask.all_samples = dense && all_planes <= SHARED_OF_A_THIRD;
+  loaded->shared = loaded->mask.all_samples ? all_planes : tile;
+  if (loaded->mask.all_samples && colours)
+    loaded->kernel = colours_kernels[pixel->samples > COLOURS][digits->count - 1];
   if (loaded->mask.all_samples && pixel->samples == 2)
     loaded->two_sets_kernel = two_sets_kernels[digits->count - 1];
   status = convolve_allow_shared (plan->device, loaded->kernel, loaded->shared, error);

@@ -214,13 +214,13 @@ finish_all (const ConvolveImage &image, const TensorParameters &mask, int sample
 }
 
 /* Writes the outputs of one sample. left is the block's first column; the lane's first output is at x and y. */
-template <typename T, bool PLANAR>
+template <typename T, int PIXEL>
 static __device__ __forceinline__ void
 store (const ConvolveImage &image, int sample, const unsigned (&packed)[ROWS][2], int left, int x, int y)
 {
   uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, y, sample);
 
-  if (left + WIDTH <= image.x1 && y + ROWS <= image.y1 && (PLANAR || image.pixel_stride == sizeof (T))
+  if (left + WIDTH <= image.x1 && y + ROWS <= image.y1 && (PIXEL == 1 || image.pixel_stride == sizeof (T))
       && (((uintptr_t) to | image.destination_stride) & (2 * sizeof (T) - 1)) == 0) {
 #pragma unroll
     for (int t = 0; t < ROWS; t++, to += image.destination_stride)
@@ -243,33 +243,55 @@ store (const ConvolveImage &image, int sample, const unsigned (&packed)[ROWS][2]
     }
 }
 
+/* The fourth samples, in the source, of a lane's two pixels in each half of the tile's width. PIXEL is 4. */
+template <int PIXEL>
+static __device__ __forceinline__ unsigned
+load_copied (const uint8_t *from)
+{
+  const uint2 left = __ldg ((const uint2 *) from), right = __ldg ((const uint2 *) (from + WIDTH / 2 * PIXEL));
+
+  return __byte_perm (__byte_perm (left.x, left.y, A3_B3), __byte_perm (right.x, right.y, A3_B3), A0_A1_B0_B1);
+}
+
 /*
  * Writes pixels of 2 to 4 samples of one byte each. stage has the lane's 4 outputs of sample s and row t in place
  * (s * ROWS + t) * THREADS, the two of the left half of the tile first. Of two sets of warps, one writes the even rows
- * and the other the odd ones.
+ * and the other the odd ones. With PIXEL 4 the fourth sample comes from the source.
  */
-template <int SETS>
+template <int SETS, int PIXEL>
 static __device__ __forceinline__ void
 store_pixels (const ConvolveImage &image, const unsigned *stage, int left, int x, int y)
 {
+  constexpr int UNROLLED = PIXEL == 4 ? ROWS : 1; /* the rows of `copied` are registers */
   const int first = SETS == 2 ? threadIdx.z : 0;
-  int samples = image.pixel_stride;
+  int samples = PIXEL ? PIXEL : image.pixel_stride;
   uint8_t *to = convolve_destination<uint8_t> (image, x, y, 0);
+  const uint8_t *from = convolve_source<uint8_t> (image, x, y, 0);
   /* Two pixels are written as one word of 4 or 8 bytes, or as three words of 2 bytes. */
+  const uint64_t places =
+      (uintptr_t) to | image.destination_stride | (PIXEL == 4 ? (uintptr_t) from | image.source_stride : 0);
   bool aligned = left + WIDTH <= image.x1 && y + ROWS <= image.y1
-      && (((uintptr_t) to | image.destination_stride)
+      && (places
              & (samples == 4        ? 7
                      : samples == 2 ? 3
                                     : 1))
           == 0;
+  unsigned copied[ROWS] = {};
 
   to += first * image.destination_stride;
+#pragma unroll
+  for (int t = 0; t < ROWS && PIXEL == 4; t++) /* all loads before the first store, so that their latencies overlap */
+    if (aligned)
+      copied[t] = load_copied<PIXEL> (from + t * image.source_stride);
+#pragma unroll(UNROLLED)
   for (int t = first; t < ROWS; t += SETS, to += SETS * image.destination_stride) {
     unsigned outputs[4]; /* by sample; zeros for those that a pixel does not have */
 
 #pragma unroll
     for (int sample = 0; sample < 4; sample++)
-      outputs[sample] = sample < samples ? stage[(sample * ROWS + t) * THREADS] : 0;
+      outputs[sample] = PIXEL == 4 && sample == 3 ? copied[t]
+          : sample < samples                      ? stage[(sample * ROWS + t) * THREADS]
+                                                  : 0;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
       uint8_t *at = to + half * WIDTH / 2 * samples;
@@ -281,7 +303,9 @@ store_pixels (const ConvolveImage &image, const unsigned *stage, int left, int x
         for (int k = 0; k < 2; k++)
           for (int sample = 0; sample < samples; sample++)
             if (x + half * WIDTH / 2 + k < image.x1 && y + t < image.y1)
-              at[k * samples + sample] = (sample < 2 ? low : high) >> (16 * k + 8 * (sample & 1));
+              at[k * samples + sample] = PIXEL == 4 && sample == 3
+                  ? from[t * image.source_stride + (half * WIDTH / 2 + k) * samples + sample]
+                  : (sample < 2 ? low : high) >> (16 * k + 8 * (sample & 1));
       } else if (samples == 2) {
         *(unsigned *) at = low;
       } else if (samples == 4) {

@@ -17,6 +17,7 @@
 #define THREADS (32 * WARPS)
 #define HEIGHT (WARPS * ROWS) /* outputs of a block, one below the other */
 #define CHUNK 16              /* samples of a row that one thread loads together */
+#define COLOURS 3             /* samples of a pixel that have planes where its fourth is copied */
 
 /*
  * Where a coordinate i outside 0 .. n - 1 is reflected, repeated or wrapped to: factor * i + offset. The result counts
@@ -134,13 +135,13 @@ struct Columns
   int from, to;
 };
 
-template <typename T, bool PLANAR>
+template <typename T, int PIXEL>
 static __device__ __forceinline__ Columns
 find_columns (const ConvolveImage &image, const TensorParameters &mask, int left)
 {
-  int stride = PLANAR ? sizeof (T) : image.pixel_stride;
+  int stride = PIXEL ? PIXEL * sizeof (T) : image.pixel_stride;
   /* Memory may end after the samples of the last pixel, so a chunk does not take padding bytes of that pixel. */
-  int readable = image.width - (!PLANAR && stride > gridDim.z * sizeof (T));
+  int readable = image.width - (!PIXEL && stride > gridDim.z * sizeof (T));
   bool has_pick = sizeof (T) == 1 ? stride <= 4 : stride == 2 || stride == 4;
   Columns columns;
 
@@ -150,6 +151,44 @@ find_columns (const ConvolveImage &image, const TensorParameters &mask, int left
   if ((((unsigned) (uintptr_t) image.source + columns.x * stride) | (unsigned) image.source_stride) & 15 || !has_pick)
     columns.to = columns.from;
   return columns;
+}
+
+/* Of four pixels of PIXEL bytes each, in as many words: the four bytes of each of the first three samples. */
+template <int PIXEL>
+static __device__ __forceinline__ void
+take_apart (const unsigned *words, unsigned &first, unsigned &second, unsigned &third)
+{
+  if (PIXEL == 4) { /* two samples share permutations */
+    unsigned a = __byte_perm (words[0], words[1], A0_B0_A1_B1), b = __byte_perm (words[2], words[3], A0_B0_A1_B1);
+
+    first = __byte_perm (a, b, A0_A1_B0_B1);
+    second = __byte_perm (a, b, A2_A3_B2_B3);
+    third = __byte_perm (__byte_perm (words[0], words[1], A2_B2), __byte_perm (words[2], words[3], A2_B2), A0_A1_B0_B1);
+  } else {
+    first = __byte_perm (__byte_perm (words[0], words[1], A0_A3_B2), words[2], A0_A1_A2_B1);
+    second = __byte_perm (__byte_perm (words[0], words[1], A1_B0_B3), words[2], A0_A1_A2_B2);
+    third = __byte_perm (__byte_perm (words[0], words[1], A2_B1), words[2], A0_A1_B0_B3);
+  }
+}
+
+/* Writes a chunk of pixels of PIXEL samples to the planes of the first three; see unpack_chunk (). */
+template <int PIXEL, int N>
+static __device__ __forceinline__ void
+unpack_colours (const ConvolveImage &image, const TensorParameters &mask, const unsigned (&words)[N], bool is_zero,
+    uint8_t *to)
+{
+  unsigned samples[COLOURS][4];
+
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    take_apart<PIXEL> (&words[PIXEL * i % N], samples[0][i], samples[1][i], samples[2][i]);
+#pragma unroll
+  for (int s = 0; s < COLOURS; s++, to += mask.plane_size) {
+    const unsigned level = is_zero ? (unsigned) image.zero[s] * 0x1010101 : 0;
+
+    *(uint4 *) to = is_zero ? make_uint4 (level, level, level, level)
+                            : make_uint4 (samples[s][0], samples[s][1], samples[s][2], samples[s][3]);
+  }
 }
 
 /* Loads a chunk of `stride` times 16 bytes into N words; words that the chunk does not have become 0. */
@@ -203,14 +242,14 @@ unpack_chunk (const ConvolveImage &image, const TensorParameters &mask, const un
  * Loads the columns that lie in the image. top is the image's row of the block's first outputs, first .. last - 1 are
  * the samples to take, and set is the number of the thread's set of warps (see the kernel).
  */
-template <typename T, bool PLANAR>
+template <typename T, int PIXEL>
 static __device__ __forceinline__ void
 load_inside (const ConvolveImage &image, const TensorParameters &mask, const Columns &columns, int top, int first,
     int last, int set, uint8_t *tile)
 {
   /* A thread loads several rows before it unpacks the first, so that their latencies overlap. */
-  const int BATCH = !PLANAR && sizeof (T) == 1 ? 1 : 4;
-  int rows = HEIGHT + image.mask_height - 1, stride = PLANAR ? sizeof (T) : image.pixel_stride;
+  const int BATCH = PIXEL > 1 ? 2 : PIXEL == 1 || sizeof (T) == 2 ? 4 : 1;
+  int rows = HEIGHT + image.mask_height - 1, stride = PIXEL ? PIXEL * sizeof (T) : image.pixel_stride;
   int thread = (set * WARPS + threadIdx.y) * 32 + threadIdx.x, row = divide (thread, mask.chunks_reciprocal);
   int column = (thread - row * mask.chunks) * CHUNK;
 
@@ -221,13 +260,13 @@ load_inside (const ConvolveImage &image, const TensorParameters &mask, const Col
   const uint8_t *next = image.source + (y + row) * image.source_stride + offset;
   uint8_t *to = tile + row * mask.pitch + column;
 
-  if (PLANAR && sizeof (T) == 1 && y >= 0 && y + rows <= image.height) {
+  if (PIXEL == 1 && sizeof (T) == 1 && y >= 0 && y + rows <= image.height) {
     for (; row < rows; row += mask.rows_at_once, next += advance, to += mask.rows_at_once * mask.pitch)
       copy_later ((uint4 *) to, next);
     return;
   }
   for (; row < rows; row += BATCH * mask.rows_at_once) {
-    unsigned words[BATCH][PLANAR ? 4 * sizeof (T) : 16];
+    unsigned words[BATCH][PIXEL ? 4 * PIXEL * sizeof (T) : 16];
     bool is_zero[BATCH];
 
 #pragma unroll
@@ -252,7 +291,9 @@ load_inside (const ConvolveImage &image, const TensorParameters &mask, const Col
       int at = row + b * mask.rows_at_once;
       bool is_copied = sizeof (T) == 1 && stride == 1 && !is_zero[b];
 
-      if (at < rows && !is_copied)
+      if (PIXEL > 1 && at < rows)
+        unpack_colours<PIXEL> (image, mask, words[b], is_zero[b], tile + at * mask.pitch + column);
+      else if (at < rows && !is_copied)
         unpack_chunk<T> (image, mask, words[b], is_zero[b], stride, first, last, tile + at * mask.pitch + column);
     }
   }
