@@ -227,9 +227,9 @@ copy_block (const ConvolveImage &image, int left, int top)
  * 1 * 244 + 44 * 1 = 288, sum 2 is 1 * 1 = 1. The total is 10736 + 256 * 288 + 65536 * 1 = 150000 = 300 * 500.
  *
  * PIXEL: 1 where a pixel is one sample without padding; 3 or 4 where it is so many bytes without padding, of which the
- * first three are convolved and the fourth is copied; 0 for all others. SETS: with 2, a block has two sets of warps, one
- * for each sample of its pixels. Small planes, such as chroma, have too few blocks to hide the latency of one sample
- * after the other.
+ * first three are convolved and the fourth is copied; 0 for all others. SETS: with 2, a block has two sets of warps,
+ * one for each sample of its pixels. Small planes, such as chroma, have too few blocks to hide the latency of one
+ * sample after the other.
  */
 template <typename T, int DIGITS, int PIXEL, int SETS>
 __global__ void __launch_bounds__ (32 * WARPS * SETS, SETS == 2 ? 1 : blocks_of (sizeof (T), DIGITS, PIXEL == 1))
@@ -370,7 +370,6 @@ convolve_tensor_load (ConvolvePlan *plan, ConvolveError *error)
   const bool dense = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->samples > 1 && pixel->samples == pixel->stride;
   const bool colours = dense && pixel->samples >= COLOURS && pixel->select == (1 << COLOURS) - 1;
   const size_t tile = convolve_tensor_shared_size (plan), stage = ROWS * THREADS * sizeof (unsigned);
-  const size_t all_planes = (colours ? COLOURS : pixel->samples) * (tile + stage);
   Loaded *loaded = (Loaded *) convolve_new_loaded (plan, sizeof (Loaded), error);
   ConvolveStatus status;
 
@@ -380,10 +379,11 @@ convolve_tensor_load (ConvolvePlan *plan, ConvolveError *error)
   loaded->kernel = kernels[pixel->type][planar][digits->count - 1];
   /*
    * One block takes all samples of its pixels where three such blocks fit into a multiprocessor. Blocks of single
-   * samples write single bytes, which is slow.
+   * samples write single bytes, which is slow. A copied fourth sample counts here, too: from 41x41 on, blocks of single
+   * samples are kept, which are faster at 63x63.
    */
-  loaded->mask.all_samples = dense && all_planes <= SHARED_OF_A_THIRD;
-  loaded->shared = loaded->mask.all_samples ? all_planes : tile;
+  loaded->mask.all_samples = dense && pixel->samples * (tile + stage) <= SHARED_OF_A_THIRD;
+  loaded->shared = loaded->mask.all_samples ? (colours ? COLOURS : pixel->samples) * (tile + stage) : tile;
   if (loaded->mask.all_samples && colours)
     loaded->kernel = colours_kernels[pixel->samples > COLOURS][digits->count - 1];
   if (loaded->mask.all_samples && pixel->samples == 2)
