@@ -21,7 +21,7 @@ SKIP = 77
 
 # The test "kernels" in parts, so that a fault is found early: some random cases, and each of its checks.
 CHECKS = ['api', 'arithmetic', 'box', 'fft', 'integer-tail', 'tensor-digits', 'tensor-products', 'products',
-          'border-products', 'sets-accepted', 'sets-roots', 'sets-device-roots', 'sets-random', 'sets-memory', 'pool',
+          'border-products', 'packed-wide', 'sets-accepted', 'sets-roots', 'sets-device-roots', 'sets-random', 'sets-memory', 'pool',
           'cpu-memory', 'cpu-threads', 'cpu-large', 'cpu-sigma', 'cpu-fft-bound', 'cpu-steps', 'cpu-double',
           'cpu-bright-boxes', 'measure']
 PARTS = {f'kernels-{name}': ['--check', name] for name in CHECKS} | {
