@@ -26,7 +26,7 @@ static inline void
 convolve_deep_init (const ConvolvePlan *plan, ConvolveDeep *deep)
 {
   convolve_border_top_floats (plan, &deep->floats);
-  deep->mask = (0xffff << plan->pixel.shift & 0xffff) * 0x10001;
+  deep->mask = (0xffffu << plan->pixel.shift & 0xffff) * 0x10001;
   deep->largest = ((1u << plan->pixel.depth) - 1) * 0x10001;
 }
 

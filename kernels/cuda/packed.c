@@ -23,8 +23,7 @@ convolve_packed_accepts_wide (const ConvolvePlan *plan, const char **reason)
   for (int i = 0; i < taps->width * taps->height; i++)
     if (fabsf (taps->taps[i]) > CONVOLVE_LARGEST_OF_2_DIGITS)
       return false;
-  *reason = "the pixel format has samples of more than 8 bits";
-  return plan->pixel.type == CONVOLVE_SAMPLE_U8 && convolve_border_accepts_layout (plan, reason);
+  return convolve_border_accepts_layout (plan, reason);
 }
 
 /* Whether some result lies outside 0 .. 255, or is not the third byte of a total. */

@@ -192,7 +192,7 @@ convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
     return convolve_packed_load_sets (plan, error);
   if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
     return convolve_packed_load_deep (plan, error);
-  if (!plan->prepared)
+  if (!plan->prepared) /* there is no integer tail for weights of 16 bits */
     return convolve_packed_load_wide (plan, error);
   return loads[convolve_border_size (plan)][convolve_border_layout (plan)](plan, error);
 }

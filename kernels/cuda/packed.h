@@ -43,7 +43,7 @@ typedef struct
   bool clamps;
 } ConvolvePackedWide;
 
-/* Whether the plan is one of ONE_STEP with taps of at most 16 bits, narrow totals, 8-bit samples and a mask up to 5x5. */
+/* Whether the plan is one of ONE_STEP with taps of at most 16 bits, narrow totals and a mask up to 5x5. The samples have 8 bits. */
 bool convolve_packed_accepts_wide (const ConvolvePlan *plan, const char **reason);
 
 /* Fills wide for a kernel with side x side weights. */

@@ -32,9 +32,11 @@ static bool
 pointwise_profitable (const ConvolveLayerPlan *plan)
 {
   const ConvolveLayer *layer = &plan->layer;
+  const char *reason;
 
   return layer->type == CONVOLVE_LAYER_FLOAT16 && layer->stride_x == 1 && layer->stride_y == 1
-      && wgmma_profitable (plan) && convolve_layer_pointwise_takes (plan);
+      && wgmma_profitable (plan) && convolve_layer_variant_accepts (&convolve_layer_variant_wgmma, plan, &reason)
+      && convolve_layer_pointwise_takes (plan);
 }
 
 static const struct
