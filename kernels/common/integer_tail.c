@@ -9,7 +9,7 @@
 #define LIMIT 4194304.0       /* 2^22: the largest distance of an integer from CONVOLVE_MAGIC */
 #define FLOAT_LIMIT 16777215. /* 2^24 - 1: floats hold every integer up to this */
 
-/* What the searches for both kinds of tails need to know. */
+/* A search for a tail, of 8-bit samples or of deeper ones. */
 typedef struct
 {
   const ConvolvePlan *plan;
@@ -153,7 +153,7 @@ convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tai
 
 /*
  * The numbers of ONE_STEP are exact as they are: the sum with the start is below 2^24, and the scale is a power of two.
- * Those of EXACT are searched for.
+ * The scale, start and offset of a plan of EXACT are searched for.
  */
 bool
 convolve_deep_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason)

@@ -49,7 +49,7 @@ bool convolve_border_accepts (const ConvolvePlan *plan, const char **reason);
 /* As convolve_border_accepts (), for masks with an integer tail. Leaves the ConvolveIntegerTail in *found. */
 bool convolve_border_accepts_integers (const ConvolvePlan *plan, void **found, const char **reason);
 
-/* The same for samples of more than 8 bits: convolve_deep_tail_choose (). */
+/* As convolve_border_accepts_integers (), for samples of more than 8 bits: convolve_deep_tail_choose () finds the tail. */
 bool convolve_border_accepts_deep (const ConvolvePlan *plan, void **found, const char **reason);
 
 /*

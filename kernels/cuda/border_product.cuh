@@ -94,12 +94,13 @@ convolve_border_product (const ConvolveImage &image, const ConvolveParts &parts,
 }
 
 /*
- * The word that 4 (8-bit) or 2 (16-bit) totals become. Without a clamp, 16-bit samples have no unused bits above them, and those below are cleared here.
+ * The word that 4 (8-bit) or 2 (16-bit) totals become. Totals of 16-bit samples are always clamped here.
  */
 template <typename T, int K, bool CLAMPS>
 static __device__ __forceinline__ uint32_t
 convolve_finish_product (const ConvolveImage &image, const ConvolveProductTaps<K> &taps, const uint32_t *totals)
 {
+  static_assert (sizeof (T) == 1 || CLAMPS, "cuda/fused_deep.cu does 16-bit samples without a clamp");
   if (sizeof (T) == 1 && CLAMPS) {
     int values[4];
 
@@ -110,10 +111,8 @@ convolve_finish_product (const ConvolveImage &image, const ConvolveProductTaps<K
   }
   if (sizeof (T) == 1)
     return __byte_perm (__byte_perm (totals[0], totals[1], 0x0073), __byte_perm (totals[2], totals[3], 0x0073), 0x5410);
-  if (CLAMPS)
-    return convolve_product_result<K, true> (image, taps, totals[0]) << image.shift
-        | convolve_product_result<K, true> (image, taps, totals[1]) << (image.shift + 16);
-  return __byte_perm (totals[0], totals[1], 0x7632) & (0xffff << image.shift & 0xffff) * 0x10001;
+  return convolve_product_result<K, true> (image, taps, totals[0]) << image.shift
+      | convolve_product_result<K, true> (image, taps, totals[1]) << (image.shift + 16);
 }
 
 /* Stores the tile of a thread. source is that of convolve_store_sums (), C that of convolve_store_row (). */

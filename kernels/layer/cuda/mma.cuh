@@ -101,8 +101,8 @@ convolve_copy_async (uint4 *to, const uint4 *from)
 }
 
 /*
- * The same for a copy of `size` bytes, 4 or 16, of which the last ones are 0: only the first `bytes` bytes are read from
- * global memory.
+ * As convolve_copy_async (), for `size` bytes, 4 or 16. The first `bytes` bytes are read from global memory, and the others
+ * become 0.
  */
 template <int size>
 __device__ __forceinline__ void
@@ -137,7 +137,7 @@ convolve_wait_batches (void)
 #endif
 }
 
-/* The same for all batches but the last one. */
+/* Waits until all batches of this thread but the last one are in shared memory. */
 __device__ __forceinline__ void
 convolve_wait_copies (void)
 {
@@ -157,7 +157,7 @@ convolve_mma (float *sums, const uint4 &a, uint32_t b0, uint32_t b1)
 }
 
 /*
- * The same with 8 products of numbers in TF32: float32 of which only 10 bits of the fraction count. A word holds one
+ * As convolve_mma (), with 8 products of numbers in TF32, which is float32 with 10 bits of the fraction. A word holds one
  * number. Lane 4g + t has product t in a.x, a.y and b0, and product t + 4 in a.z, a.w and b1.
  */
 __device__ __forceinline__ void
