@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* packed for weights of 16 bits, as fractions have them, in masks up to 5x5. */
+/* The variant packed for weights of 16 bits, as masks of fractions have them, up to 5x5. */
 #include "cuda/packed.h"
 #include "cuda/row_pairs.cuh"
 #include "cuda/two_planes.cuh"
 
 #include <string.h>
 
-/* The shapes of tiles and blocks: [3x3, 5x5][1, 2, 3, 4 samples], and those in kernels for two planes. */
+/* Groups, rows and warps: [3x3, 5x5][1, 2, 3, 4 samples]; two_shapes has those of kernels for two planes. */
 static constexpr ConvolveShape shapes[2][CONVOLVE_MAX_SAMPLES] = {
   { { 2, 4, 4 }, { 1, 4, 4 }, { 1, 4, 4 }, { 1, 4, 4 } },
   { { 2, 6, 4 }, { 1, 4, 4 }, { 1, 4, 4 }, { 1, 4, 4 } },
@@ -25,11 +25,11 @@ struct WideTaps
   ConvolveParts parts;
   int tap[K][K];                                   /* for the border */
   int row[2][K * halves], column[2][column_words]; /* of ConvolvePackedPairs */
-  int start[CONVOLVE_MAX_SAMPLES];                 /* with which totals begin */
-  int bits;                                        /* behind the point of a total */
+  int start[CONVOLVE_MAX_SAMPLES];                 /* of each total */
+  int bits;                                        /* of a total's fraction */
 };
 
-/* The bytes that four totals become. CLAMPS is that of ConvolvePackedWide. */
+/* Four totals as four bytes. Without CLAMPS, bits is CONVOLVE_PACKED_WIDE_BITS, and the result is the third byte of each total. */
 template <bool CLAMPS>
 static __device__ __forceinline__ uint32_t
 finish (const int *totals, int bits)
@@ -81,8 +81,9 @@ border_group (const ConvolveImage &image, const WideTaps<K> &taps, int x, int y,
  * The idea: as packed, with weights of 16 bits. dp2a adds two products of a sample and a weight to a sum.
  *
  * The tile is drawn in cuda/border.cuh, above convolve_tile (). Samples are met in pairs that begin at even places, so that no
- * byte is moved. Of a row of the mask one sample is left: the last where the mask begins at an even place, otherwise the first.
- * The samples that are left wait until those of four rows, or of the mask's last ones, are together in a word. For K = 5:
+ * byte is moved. K is odd, so each row of the mask leaves one sample without a partner: the last where the mask begins at an even
+ * place, otherwise the first. These samples of four rows, or of the mask's last rows, are gathered in one word and multiplied
+ * then. For K = 5:
  *
  *     place in memory:        2     3     4     5     6     7
  *     a mask from 2 on:     | s0    s1 || s2    s3 |  s4 waits
@@ -150,7 +151,7 @@ PackedWideKernel<K, S, C, CLAMPS, TWO>::run (const ConvolveImage &image, const T
           }
 #pragma unroll
           for (int half = 0; half < 2; half++)
-            /* The lower half of the last word has no row left where the mask has one or two more than a multiple of four. */
+            /* Where K % 4 is 1 or 2, the rows that are left at the end fill only the upper half of the word. */
             if (j % 4 == 3 || (j == K - 1 && (half == 1 || K % 4 > 2)))
               totals[r][s][c] = convolve_dot_of_bytes (column[odd * per_column + j / 4 * 2 + half], waiting[s][c], half,
                   totals[r][s][c]);
