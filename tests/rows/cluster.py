@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Films for the tests of examples/cluster/, and what is in a film.
 
-  cluster.py make KIND FILE [SECONDS]      writes a test film; exit status 77 where an encoder is missing
+  cluster.py make KIND FILE [SECONDS]      writes a test film; exit status 77 where an element is missing
   cluster.py same FILM JOINED [PROPERTY=VALUE...]
                                            decodes FILM through the element, without any program of examples/cluster/, and
                                            JOINED as it is: the same frames, at the same times, with the same sound
@@ -12,6 +12,7 @@
 import glob
 import hashlib
 import json
+import re
 import struct
 import sys
 import zlib
@@ -78,8 +79,9 @@ def play(pipeline):
 def make(kind, path, seconds):
     frames = round(25 * seconds)
     line = KINDS["late" if kind == "later" else kind] % {"frames": frames, "pattern": "ball", "sound": frames * 2, "offset": 205000000 if kind == "later" else 3000000000}
-    for word in line.split():
-        if "=" not in word and word.endswith(("enc", "parse", "mux")) and Gst.ElementFactory.find(word) is None:
+    # The word after each "!" is an element, a pad of one or caps.
+    for word in re.findall(r"(?:^|!)\s*([a-z][a-z0-9_]*)(?=\s|$)", line):
+        if Gst.ElementFactory.find(word) is None:
             print("there is no element %s" % word)
             sys.exit(77)
     pipeline = Gst.parse_launch(line)

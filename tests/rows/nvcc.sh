@@ -48,17 +48,18 @@ nvcc_rows () {
   check "nvcc: no g++ that nvcc takes" nvcc_no_compiler
 }
 
-# The kernels for every GPU architecture that a package has, without the tests.
-architecture_rows () {
+# build_everything: builds in build/, with the kernels for every GPU architecture that a package has. Where MESON_ARGS chooses
+# architectures, its choice stands.
+build_everything () {
   case ${MESON_ARGS:-} in
-    *cuda=disabled*)
-      row SKIP "nvcc: every architecture: MESON_ARGS says -Dcuda=disabled"
-      return ;;
+    *cuda=disabled* | *cuda-architectures=*)
+      row SKIP "nvcc: every architecture: MESON_ARGS says otherwise" ;;
+    *)
+      if [ -n "$(nvcc_capabilities)" ]; then
+        check_step "build: nvcc for every architecture" build_project "$top/build" -Dcuda=enabled -Dcuda-architectures=all-major
+        return
+      fi
+      row SKIP "nvcc: every architecture: there is no nvcc" ;;
   esac
-  if [ -n "$(nvcc_capabilities)" ]; then
-    check_step "nvcc: every architecture" build_project "$top/build-all" -Dcuda=enabled \
-      -Dcuda-architectures=all-major -Dtests=false -Dexamples=false || true
-  else
-    row SKIP "nvcc: every architecture: there is no nvcc"
-  fi
+  check_step "build" build_project "$top/build"
 }
