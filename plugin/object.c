@@ -70,7 +70,7 @@ install_results (GObjectClass *klass)
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Structure with frames (how many were convolved since start), variant, backend (cuda, cpu or none), device, "
-          "and upload-time, kernel-time and download-time: mean nanoseconds of a frame, which overlap",
+          "and upload-time, kernel-time and download-time: mean nanoseconds for one frame; the three overlap",
           GST_TYPE_STRUCTURE, readable));
   g_object_class_install_property (klass, PROP_MASK_INFO,
       g_param_spec_boxed ("mask-info", "Mask information",

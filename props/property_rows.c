@@ -33,12 +33,12 @@ const Row convolve_property_rows[] = {
       .list = convolve_preset_list },
   { "mask-width", "Mask width", UINT_AT (mask.mask_width), .target = MASK, .flags = CONTROLLABLE,
       .most = CONVOLVE_MAX_SIDE,
-      .blurb = "Width of a sized preset in luma pixels, odd, or number of weights in a row where the weights are "
-               "written as one row (0 = from sigma or the preset's own width; for weights from their number)" },
+      .blurb = "Width of the mask. Sized presets: in luma pixels, odd (0 = from sigma, or the preset's own width). "
+               "Weights written as one row: how many of them make a row of the mask (0 = from their number)" },
   { "mask-height", "Mask height", UINT_AT (mask.mask_height), .target = MASK, .flags = CONTROLLABLE,
       .most = CONVOLVE_MAX_SIDE,
-      .blurb = "Height of a sized preset in luma pixels, odd, or number of rows where the weights are written as one "
-               "row (0 = the width; 1 = a one-dimensional mask)" },
+      .blurb = "Height of the mask. Sized presets: in luma pixels, odd. Weights written as one row: how many rows the "
+               "mask has (0 = the width; 1 = a one-dimensional mask)" },
   { "sigma", "Sigma", DOUBLE_AT (mask.sigma), .target = MASK, .flags = CONTROLLABLE, .most = CONVOLVE_MAX_SIGMA,
       .blurb = "Standard deviation of the presets gaussian, log and unsharp in luma pixels; without effect on other "
                "masks (0 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8)" },
@@ -50,9 +50,8 @@ const Row convolve_property_rows[] = {
                "black = middle grey); a preset's own offset is added to the bias" },
   { "boundary", "Boundary", ENUM_AT (boundary, convolve_boundary_get_type), .flags = PLAYING,
       .standard = CONVOLVE_BOUNDARY_REPLICATE,
-      .blurb =
-          "What the mask or the layer reads beyond an edge of the picture; each value shows the left end of a row abc, "
-          "as outside|inside" },
+      .blurb = "What the mask or the layer reads beyond an edge of the picture, shown for the left end of a row abc as "
+               "outside|inside" },
   { "kernel-variant", "Kernel variant", ENUM_AT (variant, convolve_variant_get_type), .flags = PLAYING,
       .standard = CONVOLVE_VARIANT_AUTO,
       .blurb = "How the mask or the layer is computed. auto takes the fastest variant that can do the work; any other "
@@ -116,9 +115,9 @@ const Row convolve_property_rows[] = {
       .blurb = "What is done to a region. A blur can be undone; see README, Regions" },
   { "region-strength", "Region strength", DOUBLE_AT (region.strength), .target = STRENGTH, .flags = CONTROLLABLE,
       .most = 1,
-      .blurb = "sigma of the masks gaussian and box as a share of the shorter side of each box, so that a near face is "
-               "blurred as much as a far one; that sigma is rounded up to one of 17 values from 1 to 256 (0 = the mask "
-               "as it is). A blur by box can be undone" },
+      .blurb = "How strongly mask=gaussian or mask=box blurs a region: the standard deviation as a share of the "
+               "region's shorter side, so that a near face is blurred as much as a far one. In pixels it is rounded up "
+               "to one of 17 values from 1 to 256 (0 = the mask as it is). A blur by mask=box can be undone" },
   { "region-blocks", "Region blocks", UINT_AT (region.blocks), .target = BLOCKS, .flags = CONTROLLABLE, .least = 1,
       .most = CONVOLVE_MAX_BLOCKS, .standard = 6,
       .blurb = "Number of blocks across the shorter side of each box, for the effect pixelate" },

@@ -32,8 +32,9 @@ GROUPS = (
 )
 RESULTS = 'Results, read-only'
 
-# The section of README that lists the values of a property.
-SECTIONS = {'mask': 'presets', 'kernel-variant': 'kernel-variants'}
+# The section of README that stands in the place of the values of a property, and of the end of its blurb.
+SECTIONS = {'kernel-variant': 'kernel-variants'}
+ENDS = {'mask': (' *Presets: .*', 'presets'), 'boundary': (', shown for the left end of a row .*', 'boundaries')}
 # What the blurb of a property of GStreamer's own base class leaves open.
 BASE_CLASS = {'qos': 'Whether late frames are dropped before the work on them'}
 
@@ -114,13 +115,18 @@ def values(name, lines):
 
 
 def meaning(name, blurb, names):
-    """The cell with a blurb: without the list that the blurb ends in, and with properties' names as code."""
-    text, listed = re.subn(r' *Presets: .*', '', BASE_CLASS.get(name, blurb))
+    """The cell with a blurb: with a link for an end that a section of README shows, and with properties' names as code."""
+    text = BASE_CLASS.get(name, blurb)
+    link = ''
+    if name in ENDS:
+        end, section = ENDS[name]
+        text, ended = re.subn(end, '', text)
+        link = f' ([a list](#{section}))' * ended
     if len(text) > MOST_CHARACTERS:
         sys.exit(f'{name}: the blurb has {len(text)} characters, and {MOST_CHARACTERS} are the most')
     quoted = '|'.join(sorted((re.escape(other) for other in names if '-' in other), key=len, reverse=True))
     text = re.sub(rf'(?<![\w-])({quoted})(?![\w-])', r'`\1`', text).replace('|', r'\|')
-    return text + (f' ([a list](#{SECTIONS[name]}))' if listed and name in SECTIONS else '')
+    return text + link
 
 
 def place(name, readable_only):
