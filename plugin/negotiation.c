@@ -157,10 +157,13 @@ static gboolean
 propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  guint held = count_held (self);
-  gboolean passes = gst_cuda_convolve_settings_passes_buffers (self->settings);
+  guint held;
+  gboolean passes;
 
+  /* Before the settings are read: a change after that is a new wish. */
   forget_wish (self);
+  held = count_held (self);
+  passes = gst_cuda_convolve_settings_passes_buffers (self->settings);
   gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
   if (!parent_class->propose_allocation (trans, decide_query, query))
     return FALSE;
