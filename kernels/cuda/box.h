@@ -54,7 +54,7 @@ typedef struct
 typedef enum
 {
   CONVOLVE_BOX_INTEGERS, /* an integer tail without clamping, see common/integer_tail.h */
-  CONVOLVE_BOX_FLOATS,   /* convolve_floor () of cuda/border.cuh */
+  CONVOLVE_BOX_FLOATS,   /* convolve_floor () of cuda/words.cuh */
   CONVOLVE_BOX_PRODUCTS, /* convolve_box_product () */
   CONVOLVE_BOX_DOUBLES   /* convolve_tail_double () of common/tail.h */
 } ConvolveBoxTail;

@@ -6,8 +6,8 @@
 #ifndef CONVOLVE_CUDA_BOX_COLUMNS_CUH
 #define CONVOLVE_CUDA_BOX_COLUMNS_CUH
 
-#include "cuda/border.cuh"
 #include "cuda/box.h"
+#include "cuda/words.cuh"
 
 #define THREADS CONVOLVE_BOX_THREADS
 

@@ -38,7 +38,7 @@ extern "C"
 typedef enum
 {
   CONVOLVE_TENSOR_FLOATS,    /* the tail in single precision, with a total that is rounded where total_fits is false */
-  CONVOLVE_TENSOR_FLOOR,     /* convolve_floor () of cuda/border.cuh */
+  CONVOLVE_TENSOR_FLOOR,     /* convolve_floor () of cuda/words.cuh */
   CONVOLVE_TENSOR_DOUBLES,   /* convolve_tail_double () of common/tail.h */
   CONVOLVE_TENSOR_INTEGERS,  /* an integer tail of one digit and one byte, see common/integer_tail.h */
   CONVOLVE_TENSOR_SHIFT,     /* convolve_tensor_shifted () of the whole total */

@@ -3,8 +3,8 @@
 #ifndef CONVOLVE_CUDA_TENSOR_FINISH_CUH
 #define CONVOLVE_CUDA_TENSOR_FINISH_CUH
 
-#include "cuda/border.cuh"
 #include "cuda/tensor_tile.cuh"
+#include "cuda/words.cuh"
 
 /*
  * The total of output k of row t: sum 0 + 256 * sum 1 + 65536 * sum 2. FITS: the total is inside 32 bits, and integers

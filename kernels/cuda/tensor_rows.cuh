@@ -7,9 +7,9 @@
 #ifndef CONVOLVE_CUDA_TENSOR_ROWS_CUH
 #define CONVOLVE_CUDA_TENSOR_ROWS_CUH
 
-#include "cuda/border.cuh"
 #include "cuda/tensor_common.cuh"
 #include "cuda/tensor_products.h"
+#include "cuda/words.cuh"
 
 #define TILE_WARPS CONVOLVE_TENSOR_PRODUCTS_WARPS /* side by side */
 #define TILE_THREADS (32 * TILE_WARPS)
