@@ -362,13 +362,36 @@ convolve_finish_integers (const ConvolveIntegerTail &tail, const int *samples, c
   return convolve_pack_integers<CLAMPS> (values);
 }
 
+/* The bytes of convolve_store_row () for 8-bit samples, three to a pixel, which are finished sample by sample and woven then. */
+template <int W, typename Sum, typename Finish>
+static __device__ __forceinline__ void
+convolve_weave_row (const ConvolveImage &image, const Sum (&sums)[3][W * CONVOLVE_GROUP], const uint32_t *source,
+    Finish finish, uint32_t (&out)[W * 3])
+{
+#pragma unroll
+  for (int g = 0; g < W; g++) {
+    uint32_t done[3];
+
+#pragma unroll
+    for (int s = 0; s < 3; s++) {
+      const int samples[4] = { s, s, s, s };
+
+      done[s] = finish (samples, &sums[s][g * CONVOLVE_GROUP]);
+      if (!(image.select >> s & 1))
+        done[s] = convolve_pick<3> (source + g * 3, s);
+    }
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+      out[g * 3 + i] = convolve_weave<3> (done, i);
+  }
+}
+
 /*
  * Stores one row of a thread's tile. finish (samples, sums) gives the word that 4 (8-bit) or 2 (16-bit) sums become, with
  * samples as in convolve_finish_integers (). source is the same part of the input, for copied samples. C is the number of samples that
  * are computed, the first of the pixel: S, where image.select says which of these are copied all the same, or fewer.
  *
- * Words are finished as they lie in memory. Three samples to a pixel are finished sample by sample and woven then, which needs fewer
- * registers.
+ * Words are finished as they lie in memory. Three bytes to a pixel are woven instead, which needs fewer registers.
  */
 template <typename T, int S, int C, int W, typename Sum, typename Finish>
 static __device__ __forceinline__ void
@@ -376,33 +399,30 @@ convolve_store_row (const ConvolveImage &image, uint8_t *to, const Sum (&sums)[C
     const uint32_t *source, Finish finish)
 {
   constexpr int words = W * S * sizeof (T), per_word = 4 / sizeof (T);
-  constexpr bool weaves = S == 3 && sizeof (T) == 1;
-  uint32_t out[words], bytes[W][S];
+  uint32_t out[words];
+
+  if constexpr (S == 3 && sizeof (T) == 1) {
+    convolve_weave_row<W> (image, sums, source, finish, out);
+  } else {
+#pragma unroll
+    for (int i = 0; i < words; i++) {
+      uint32_t copied = 0; /* the bits of samples that are copied */
+      Sum parts[4] = {};
+      int samples[4] = {};
 
 #pragma unroll
-  for (int i = 0; i < W * S && weaves; i++) {
-    const int samples[4] = { i % S, i % S, i % S, i % S };
+      for (int k = 0; k < per_word; k++) {
+        const int at = i * per_word + k, s = at % S;
 
-    bytes[i / S][i % S] = finish (samples, &sums[i % S < C ? i % S : 0][i / S * CONVOLVE_GROUP]);
-  }
-#pragma unroll
-  for (int i = 0; i < words; i++) {
-    uint32_t copied = 0; /* the bits of samples that are copied */
-    Sum parts[4] = {};
-    int samples[4] = {};
-
-#pragma unroll
-    for (int k = 0; k < per_word; k++) {
-      const int at = i * per_word + k, s = at % S;
-
-      samples[k] = s;
-      parts[k] = s < C ? sums[s < C ? s : 0][at / S] : Sum ();
-      if (C < S ? s >= C : !(image.select >> s & 1))
-        copied |= (sizeof (T) == 1 ? 0xffu : 0xffffu) << k * 8 * sizeof (T);
+        samples[k] = s;
+        parts[k] = s < C ? sums[s < C ? s : 0][at / S] : Sum ();
+        if (C < S ? s >= C : !(image.select >> s & 1))
+          copied |= (sizeof (T) == 1 ? 0xffu : 0xffffu) << k * 8 * sizeof (T);
+      }
+      out[i] = finish (samples, parts);
+      if (S > 1)
+        out[i] = (out[i] & ~copied) | (source[i] & copied);
     }
-    out[i] = weaves ? convolve_weave<S> (bytes[i / S % W], i % S) : finish (samples, parts);
-    if (S > 1)
-      out[i] = (out[i] & ~copied) | (source[i] & copied);
   }
   convolve_store_words (to, out);
 }
