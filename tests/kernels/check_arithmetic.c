@@ -246,17 +246,18 @@ bound (Trial *trial)
   for (int k = 0; k < trial->taps.samples; k++) {
     long double z = trial->taps.zero[k], start = ldexpl ((long double) arithmetic->start[k] + added, -bits);
     long double o = z - z * sum + true_bias (trial, k) + 0.5L;
-    long double error = trial->taps.magnitude > 0
-        ? fmaxl (z, most - z) * errors
-        : middle * errors + ldexpl (rounding, -bits) + fabsl (start + middle * made - o - middle * sum);
-    bool narrow = ldexpl (low + o - error - middle, bits) >= -2147483648.0L
-        && ldexpl (high + o + error - middle, bits) <= 2147483647.0L;
+    /* Of a total with its start; what the values of a magnitude are off by has no start, and nothing puts the middle right. */
+    long double of_total =
+        middle * errors + ldexpl (rounding, -bits) + fabsl (start + middle * made - o - middle * sum);
+    long double error = trial->taps.magnitude > 0 ? fmaxl (z, most - z) * errors : of_total;
+    bool narrow = ldexpl (low + o - of_total - middle, bits) >= -2147483648.0L
+        && ldexpl (high + o + of_total - middle, bits) <= 2147483647.0L;
 
     if (error > budget * (1 + 1e-9L))
       fail (trial, "sample %d: the error is %Lg of %Lg", k, error, budget);
     if (arithmetic->narrow && !narrow)
       fail (trial, "sample %d: %d bits do not fit 32", k, bits);
-    if (fmaxl (fabsl (low + o - error), fabsl (high + o + error))
+    if (fmaxl (fabsl (low + o - of_total), fabsl (high + o + of_total))
             >= ldexpl (1, (trial->taps.magnitude ? 52 : 39) - bits)
         && arithmetic->kind == CONVOLVE_ARITHMETIC_PRODUCTS)
       fail (trial, "sample %d: %d bits do not fit 40", k, bits);
