@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * README's table of what goes together. The program sets every two of the features below on one element, pushes frames,
- * and writes down what the element says. CUDACONVOLVE_README is the file with the table. With CUDACONVOLVE_WRITE the
- * table is written, and otherwise a stale table fails.
+ * The table of what goes together in plugin/README.md. The program sets every two of the features below on one element,
+ * pushes frames, and writes down what the element says. CUDACONVOLVE_README is the file with the table. With
+ * CUDACONVOLVE_WRITE the table is written, and otherwise a stale table fails.
  *
  * What the frames then look like is the subject of check_windows, check_regions and check_layer_element.
  */
