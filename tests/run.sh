@@ -76,13 +76,14 @@ meson_row () {
   esac
 }
 
-# meson_tests FOLDER PREFIX [VARIABLE=VALUE...]: every Meson test is a row, printed when the test ends. Where Meson itself
-# fails, that is one row more.
+# meson_tests FOLDER PREFIX SETUP [VARIABLE=VALUE...]: every Meson test is a row, printed when the test ends. SETUP is all,
+# for all random cases, or empty. Where Meson itself fails, that is one row more.
 meson_tests () {
   folder=$1
   prefix=$2
-  shift 2
-  testlog=$folder/meson-logs/testlog${all:+-all}.json
+  setup=$3
+  shift 3
+  testlog=$folder/meson-logs/testlog${setup:+-$setup}.json
   log=out/test-$folder.log
   rm -f "$testlog" out/meson-lines out/meson-status
   : >out/rows
@@ -92,7 +93,8 @@ meson_tests () {
   before=$failed
   {
     status=0
-    env "$@" meson test -C "$folder" --no-rebuild --num-processes "$(nproc)" ${all:+--setup all} 2>&1 </dev/null || status=$?
+    env "$@" meson test -C "$folder" --no-rebuild --num-processes "$(nproc)" ${setup:+--setup "$setup"} \
+      2>&1 </dev/null || status=$?
     echo "$status" >out/meson-status
   } >out/meson-lines &
   while IFS= read -r line; do
@@ -138,7 +140,7 @@ else
   check_step "build" build_project "$top/build" || finish
 fi
 style_rows
-meson_tests build ""
+meson_tests build "" "${all:+all}"
 
 use_build "$top/build"
 GST_REGISTRY=$top/build/registry.bin
