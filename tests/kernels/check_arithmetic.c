@@ -246,7 +246,7 @@ bound (Trial *trial)
   for (int k = 0; k < trial->taps.samples; k++) {
     long double z = trial->taps.zero[k], start = ldexpl ((long double) arithmetic->start[k] + added, -bits);
     long double o = z - z * sum + true_bias (trial, k) + 0.5L;
-    /* Of a total with its start; what the values of a magnitude are off by has no start, and nothing puts the middle right. */
+    /* The error of a total with its start. The values of a magnitude have no start that would put the middle right. */
     long double of_total =
         middle * errors + ldexpl (rounding, -bits) + fabsl (start + middle * made - o - middle * sum);
     long double error = trial->taps.magnitude > 0 ? fmaxl (z, most - z) * errors : of_total;
