@@ -105,8 +105,8 @@ gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPad
 }
 
 /*
- * How many frames may stay under way while this frame begins. A pool of fewer buffers, or one that nobody asked this
- * element about, would wait for a buffer that the element keeps, and the pipeline would stand still.
+ * How many frames may stay under way while this frame begins. A pool of fewer buffers, or one whose size was
+ * not agreed with this element, would wait for a buffer that the element keeps, and the pipeline would stand still.
  */
 static guint
 count_kept (GstCudaConvolveFlights *flights, GstBuffer *input)
@@ -359,7 +359,7 @@ gst_cuda_convolve_flights_pass (GstCudaConvolveFlights *flights, GstBuffer *buff
   flights->n++;
 }
 
-/* Takes the oldest frame out of the ring. Its output can be passed on then; wait is set where it will not be. */
+/* Takes the oldest frame out of the ring. Its output can be passed on then. wait: its output is thrown away. */
 static ConvolveStatus
 end_flight (GstCudaConvolveFlights *flights, gboolean wait, GstBuffer **output, ConvolveError *error)
 {

@@ -34,8 +34,8 @@ unexplained () {
 }
 
 # clang-tidy reads the C files of the build, because the tool must know how each is compiled. Other versions of both
-# analysers have other findings. The analyser follows a tenth of the paths in a function that it would by itself, which
-# takes a third of the time; tests/long/analysers.sh lets it follow all.
+# analysers have other findings. clang's analyser, inside clang-tidy, follows a tenth of the paths in a function that it would by
+# itself, which takes a third of the time; tests/long/analysers.sh lets it follow all.
 clang_tidy () {
   command -v clang-tidy >/dev/null || { echo "there is no clang-tidy"; return 77; }
   clang-tidy --version | grep -q 'version 14\.' || { echo "version 14 is wanted"; return 77; }
