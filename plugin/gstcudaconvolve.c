@@ -395,6 +395,18 @@ gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, Gs
   return TRUE;
 }
 
+/* Threads that start and stop the pad change its flags under its lock. */
+static gboolean
+needs_reconfigure (GstPad *pad)
+{
+  gboolean needs;
+
+  GST_OBJECT_LOCK (pad);
+  needs = GST_PAD_NEEDS_RECONFIGURE (pad);
+  GST_OBJECT_UNLOCK (pad);
+  return needs;
+}
+
 /* Settles everything that the frame depends on: caps, context, stream, settings and plans, in that order. */
 static GstFlowReturn
 prepare_for (GstCudaConvolve *self, gboolean is_discont, GstBuffer *input)
@@ -404,7 +416,7 @@ prepare_for (GstCudaConvolve *self, gboolean is_discont, GstBuffer *input)
 
   /* The base class reports a gap with every input until it has marked an output, so only the first report counts. */
   if ((is_discont && !self->discont) || GST_BUFFER_IS_DISCONT (input)
-      || GST_PAD_NEEDS_RECONFIGURE (GST_BASE_TRANSFORM_SRC_PAD (self)))
+      || needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (self)))
     ret = drain (self);
   self->discont = is_discont;
   /* New caps come first: the plans are made for them, and passthrough needs one kind of memory on both sides. */

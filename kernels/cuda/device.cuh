@@ -31,7 +31,6 @@ struct Frame
   Stage stages[CONVOLVE_MAX_STAGES];
   cudaEvent_t begins[N_PHASES], ends[N_PHASES]; /* with times, recorded where timed is set */
   cudaEvent_t done[N_PHASES];                   /* recorded where last is set, for convolve_device_wait () */
-  cudaEvent_t wakes;                            /* after all of these, where sleeps is set */
   bool used[N_PHASES];                          /* the frame has enqueued work of this phase */
   bool last[N_PHASES];                          /* no later phase of the frame waits for this one */
   bool timed;
@@ -59,7 +58,7 @@ struct ConvolveDevice
   ConvolveHeld *held; /* room for a launch that waits, or NULL */
   bool holds;         /* there is one */
   cudaStream_t streams[N_PHASES];
-  cudaStream_t wakes;             /* has the events that wake threads */
+  double waits;                   /* nanoseconds that threads slept for a frame: a mean that follows the latest ones */
   bool lent;                      /* the stream of the kernels is the caller's */
   cudaEvent_t enqueued[N_PHASES]; /* all work of the phase so far; recorded when the next phase needs to wait for it */
   bool fresh[N_PHASES];           /* the phase has work that the next phase does not wait for yet */

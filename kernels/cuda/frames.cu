@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The frames of convolve_device.h: uploads, kernels and downloads on three streams, and page-locked host memory. */
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <time.h>
 
 #include "cuda/device.cuh"
 
@@ -12,18 +14,25 @@
 #define TIMED_EVERY 64
 
 /*
- * A thread sleeps until its frame is done where the other frames under way have so many bytes to copy, up and down together: about two
- * frames of 1080p in NV12, which take 130 us on PCIe 5. A sleeping thread wakes up tens of microseconds late.
+ * A thread sleeps until its frame is done where the other frames under way have so many bytes to copy, up and down together:
+ * about two frames of 1080p in NV12, which take 130 us on PCIe 5. A sleeping thread wakes up tens of microseconds late.
  */
 #define BUSY_BYTES 12000000
+
+/*
+ * Such a thread takes naps and looks at the frame between them, which costs less than to be woken by an event. The first nap
+ * has this share of the mean of the waits before, and each later one this share of the wait until then, but at least so many
+ * nanoseconds.
+ */
+#define FIRST_NAP 0.6
+#define LATER_NAP 0.2
+#define LEAST_NAP 20000
 
 cudaError_t
 convolve_frames_init (ConvolveDevice *device)
 {
-  cudaError_t code = cudaStreamCreateWithFlags (&device->wakes, cudaStreamNonBlocking);
+  cudaError_t code = cudaSuccess;
 
-  for (int k = 0; k < CONVOLVE_MAX_FRAMES && code == cudaSuccess; k++)
-    code = cudaEventCreateWithFlags (&device->frames[k].wakes, cudaEventDisableTiming | cudaEventBlockingSync);
   for (int i = 0; i < N_PHASES && code == cudaSuccess; i++) {
     code = cudaEventCreateWithFlags (&device->enqueued[i], cudaEventDisableTiming);
     for (int k = 0; k < CONVOLVE_MAX_FRAMES && code == cudaSuccess; k++)
@@ -55,12 +64,8 @@ convolve_frames_clear (ConvolveDevice *device)
     clear_events (frame->begins);
     clear_events (frame->ends);
     clear_events (frame->done);
-    if (frame->wakes)
-      cudaEventDestroy (frame->wakes);
   }
   clear_events (device->enqueued);
-  if (device->wakes)
-    cudaStreamDestroy (device->wakes);
 }
 
 /* The context in which memory is page-locked: that of device id, or NULL, the current context, where id is -1. */
@@ -282,12 +287,7 @@ convolve_device_end (ConvolveDevice *device, ConvolveError *error)
     frame->last[i] = frame->used[i] && device->fresh[i];
     if (frame->last[i] && code == cudaSuccess)
       code = cudaEventRecord (frame->done[i], device->streams[i]);
-    /* A stream of its own, because an event that wakes a thread holds a copy engine up for 6 us. */
-    if (frame->last[i] && frame->sleeps && code == cudaSuccess)
-      code = cudaStreamWaitEvent (device->wakes, frame->done[i], 0);
   }
-  if (frame->sleeps && code == cudaSuccess)
-    code = cudaEventRecord (frame->wakes, device->wakes);
   frame->pending = code == cudaSuccess;
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "the device failed", error);
 }
@@ -303,6 +303,40 @@ elapsed (const Frame *frame, Phase phase)
   return (uint64_t) (milliseconds * 1e6);
 }
 
+static double
+now_ns (void)
+{
+  struct timespec time;
+
+  clock_gettime (CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1e9 + time.tv_nsec;
+}
+
+/* Waits for the event. *waits is the mean of such waits in nanoseconds. */
+static cudaError_t
+nap_until (cudaEvent_t done, double *waits)
+{
+  const int slack = prctl (PR_GET_TIMERSLACK, 0, 0, 0, 0); /* by which the system may lengthen a nap: 50 us as a rule */
+  const double start = now_ns ();
+  double nap = *waits * FIRST_NAP;
+  cudaError_t code;
+
+  prctl (PR_SET_TIMERSLACK, 1, 0, 0, 0);
+  while ((code = cudaEventQuery (done)) == cudaErrorNotReady) {
+    const long long length = nap > LEAST_NAP ? (long long) nap : LEAST_NAP;
+    const struct timespec time = { (time_t) (length / 1000000000), (long) (length % 1000000000) };
+
+    nanosleep (&time, NULL);
+    nap = (now_ns () - start) * LATER_NAP;
+  }
+  if (slack > 0)
+    prctl (PR_SET_TIMERSLACK, slack, 0, 0, 0);
+  if (code == cudaSuccess)
+    cudaGetLastError (); /* cudaErrorNotReady is no error */
+  *waits += (now_ns () - start - *waits) / 8;
+  return code;
+}
+
 ConvolveStatus
 convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, ConvolveError *error)
 {
@@ -311,11 +345,13 @@ convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, Co
   Frame *frame = &device->frames[slot];
   cudaError_t code;
 
-  if (frame->sleeps && status == CONVOLVE_OK && (code = cudaEventSynchronize (frame->wakes)) != cudaSuccess)
-    status = convolve_device_fail (device, code, "the device failed", error);
-  for (int i = 0; i < N_PHASES && status == CONVOLVE_OK && !frame->sleeps; i++)
-    if (frame->last[i] && (code = cudaEventSynchronize (frame->done[i])) != cudaSuccess)
+  for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++) {
+    if (!frame->last[i])
+      continue;
+    code = frame->sleeps ? nap_until (frame->done[i], &device->waits) : cudaEventSynchronize (frame->done[i]);
+    if (code != cudaSuccess)
       status = convolve_device_fail (device, code, "the device failed", error);
+  }
   frame->pending = false;
   /* After an error the events say nothing, and copies may still be under way. */
   if (status != CONVOLVE_OK)

@@ -97,7 +97,8 @@ convolve_shifted (const uint32_t *words, int k)
 }
 
 /*
- * The samples of one column in four rows, the lowest row in the last byte, moved up by one row: byte k of words enters.
+ * A column of four samples, that of the top row in the lowest byte. The top one leaves, the others move up, and byte k of
+ * words enters at the bottom.
  */
 static __device__ __forceinline__ uint32_t
 convolve_move_down (uint32_t column, const uint32_t *words, int k)
@@ -129,9 +130,9 @@ convolve_pick (const uint32_t *words, int sample)
 }
 
 /*
- * One sample of the four pixels of group g of a row, 0 <= g <= W + 1, as convolve_pick (). Of the first and the last group of
- * three or four samples to a pixel, only the K / 2 pixels that the mask meets are right where they are up to two: they lie in
- * one or two words, and the others are not loaded. Of other groups of four samples, two samples share the first step.
+ * One sample of the four pixels of group g of a row, 0 <= g <= W + 1, as convolve_pick (). With three or four samples to a
+ * pixel and K <= 5, only the K / 2 pixels that the mask meets are right in the first and the last group: they lie in one or
+ * two words, and the others are not loaded. Of other groups of four samples, two samples share the first step.
  */
 template <int K, int S, int W>
 static __device__ __forceinline__ uint32_t
@@ -204,7 +205,7 @@ convolve_clamp_signed_bytes (int high, int low, uint32_t above)
   return result;
 }
 
-/* The bytes of four values that have the middle, 128, less: signed bytes plus 128 are the bytes with their uppermost bit flipped. */
+/* The bytes of four values less 128, the middle. They are clamped to signed bytes; to flip the uppermost bit adds 128 again. */
 static __device__ __forceinline__ uint32_t
 convolve_clamp_around_middle (const int (&values)[4])
 {
@@ -388,8 +389,8 @@ convolve_weave_row (const ConvolveImage &image, const Sum (&sums)[3][W * CONVOLV
 
 /*
  * Stores one row of a thread's tile. finish (samples, sums) gives the word that 4 (8-bit) or 2 (16-bit) sums become, with
- * samples as in convolve_finish_integers (). source is the same part of the input, for copied samples. C is the number of samples that
- * are computed, the first of the pixel: S, where image.select says which of these are copied all the same, or fewer.
+ * samples as in convolve_finish_integers (). source is the same part of the input, for copied samples. The first C
+ * samples of a pixel have sums, and the others are copied. Where C is S, image.select says which are copied all the same.
  *
  * Words are finished as they lie in memory. Three bytes to a pixel are woven instead, which needs fewer registers.
  */

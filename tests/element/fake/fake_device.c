@@ -82,16 +82,18 @@ goes_wrong (const char *what, int count)
 
 /* --- calls that fail, see failing.h --- */
 
+/* Several elements may work at the same time. n and kind are set while none does. */
 static struct
 {
-  int count, n, kind;
-  const char *failed;
-  bool lost; /* an error was FAILING_LASTING */
+  _Atomic int count;
+  int n, kind;
+  const char *_Atomic failed;
+  _Atomic bool lost; /* an error was FAILING_LASTING */
 } calls;
 
 static struct
 {
-  int devices, blocks, steps;
+  _Atomic int devices, blocks, steps;
 } held;
 
 void
