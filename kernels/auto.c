@@ -184,7 +184,7 @@ side_of_deep_packed (const Choice *choice)
 {
   const int samples = choice->plan->pixel.samples;
 
-  return samples == 1 ? 3 : samples == 2 ? 5 : 0;
+  return samples == 1 ? (choice->extent == SMALL ? 5 : 3) : samples == 2 ? 5 : 0;
 }
 
 /* Masks of integers are faster by packed or packed-separable. */
@@ -363,6 +363,13 @@ tensor_fused (Choice *choice)
   return side > (plan->pixel.samples == 1 ? single : pairs)[choice->extent];
 }
 
+/* Whether tensor-fused takes planes of this extent, MIDDLE, where box does not. */
+static bool
+is_fused_of_middle (Choice *choice)
+{
+  return choice->extent == MIDDLE && tensor_fused (choice) && accepts (choice, &convolve_variant_tensor_fused);
+}
+
 /*
  * The time of box hardly depends on the side. It is longer where samples have something between them. Boxes of one step have
  * 256 weights and more, and no variant that computes them in two passes.
@@ -378,7 +385,7 @@ box (Choice *choice)
   if (pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped)
     return choice->side > (small ? 63 : 51);
   if (is_deep (choice))
-    return choice->side > (small ? 63 : 17);
+    return choice->side > (small ? 63 : is_fused_of_middle (choice) ? 31 : 17);
   return choice->side > (pixel->samples > 2 || choice->extent == LARGE ? 33 : 65);
 }
 
@@ -399,14 +406,15 @@ static const struct
   bool (*profitable) (Choice *choice); /* NULL: wherever the variant accepts the plan */
   const char *source;                  /* in tests/results/: the file and the rows that the limits were read from */
 } rules[] = {
-  { &convolve_variant_box, box, "h200-box.csv: kind box, every format and side, box beside auto" },
+  { &convolve_variant_box, box, "h200-box.csv: kind box, every format and side, box beside auto; h100-auto.csv: P010" },
   { &convolve_variant_tensor_fused, tensor_fused,
       "fast: kind rank-1, masks 3 to 31; h200-separable.md; h200-rgb.csv; h200-1080p.csv" },
   { &convolve_variant_tensor_separable, tensor_separable,
       "fast: kind rank-1, masks 5 to 63; h200-separable.md, Times" },
   { &convolve_variant_packed_separable, packed_separable,
       "fast: kind rank-1, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv; h200-1080p.csv" },
-  { &convolve_variant_fused, fused, "fast: kind rank-1, masks 3 to 9, all formats; h200-1080p.csv" },
+  { &convolve_variant_fused, fused,
+      "fast: kind rank-1, masks 3 to 9, all formats; h200-1080p.csv; h100-auto.csv: P010" },
   { &convolve_variant_fused_tiled, fused_tiled, "fast: kind rank-1, masks 9 to 63, all formats" },
   { &convolve_variant_packed, packed,
       "fast: kind any, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv; h200-kinds.md, Samples of 16 bits" },
