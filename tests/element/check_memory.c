@@ -4,16 +4,12 @@
  * of a block that lies only partly in page-locked memory. The checks ask the device whether it would take a copy that
  * other code makes.
  */
+#include "element/check_memory.h"
+
 #include <gmodule.h>
-#include <gst/check/gstcheck.h>
-#include <gst/check/gstharness.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "support/element.h"
-
-#define PAGE 4096
 
 /* The fake device's counters and its rule for copies. */
 typedef struct
@@ -38,22 +34,20 @@ fake_device (void)
   return fake;
 }
 
-/* Neither such a frame nor any of its planes has a whole number of pages. */
-static GstVideoInfo
+GstVideoInfo
 small_info (const gchar *format)
 {
   return info_of (format, 64, 48);
 }
 
-static GstHarness *
-start (const gchar *line, const gchar *fault, const GstVideoInfo *info)
+GstHarness *
+start_harness (const gchar *line, const gchar *fault, const GstVideoInfo *info)
 {
   fake_device_fault (fault);
   return harness_new_for (line, info);
 }
 
-/* A pool with this number of buffers, with the allocation parameters that the element proposes or without any. */
-static GstBufferPool *
+GstBufferPool *
 pool_new (GstHarness *harness, const GstVideoInfo *info, guint lent, gboolean proposed)
 {
   GstBufferPool *pool = gst_video_buffer_pool_new ();
@@ -73,7 +67,7 @@ pool_new (GstHarness *harness, const GstVideoInfo *info, guint lent, gboolean pr
   return pool;
 }
 
-static GstBuffer *
+GstBuffer *
 acquire (GstBufferPool *pool)
 {
   GstBuffer *buffer;
@@ -83,7 +77,7 @@ acquire (GstBufferPool *pool)
   return buffer;
 }
 
-static void
+void
 pool_free (GstBufferPool *pool)
 {
   gst_buffer_pool_set_active (pool, FALSE);
@@ -111,7 +105,7 @@ GST_START_TEST (test_locked)
 {
   FakeDevice fake = fake_device ();
   GstVideoInfo info = small_info ("NV12");
-  GstHarness *harness = start ("cudaconvolve", NULL, &info);
+  GstHarness *harness = start_harness ("cudaconvolve", NULL, &info);
   GstBufferPool *pool;
   GstBuffer *buffer, *other;
   gint before;
@@ -274,7 +268,7 @@ GST_START_TEST (test_whole_pages)
   const GstAllocationParams padded = { .padding = 4 * PAGE };
   FakeDevice fake = fake_device ();
   GstVideoInfo info = info_of ("GRAY8", 64, 64); /* one page */
-  GstHarness *harness = start ("cudaconvolve", NULL, &info);
+  GstHarness *harness = start_harness ("cudaconvolve", NULL, &info);
   g_autoptr (GstAllocator) arena = g_object_ref_sink (g_object_new (arena_get_type (), NULL));
   GstBufferPool *pool;
   GstBuffer *buffer;
@@ -344,7 +338,7 @@ GST_START_TEST (test_limit)
   const GstAllocationParams pages = { .align = PAGE - 1, .padding = PAGE - 1 };
   FakeDevice fake = fake_device ();
   GstVideoInfo info = small_info ("NV12");
-  GstHarness *harness = start ("cudaconvolve", NULL, &info);
+  GstHarness *harness = start_harness ("cudaconvolve", NULL, &info);
   GstBufferPool *pool;
 
   gst_harness_set_drop_buffers (harness, TRUE);
@@ -411,7 +405,7 @@ GST_START_TEST (test_no_pin)
 {
   FakeDevice fake = fake_device ();
   GstVideoInfo info = small_info ("NV12");
-  GstHarness *harness = start ("cudaconvolve frames-in-flight=2", "no-pin", &info);
+  GstHarness *harness = start_harness ("cudaconvolve frames-in-flight=2", "no-pin", &info);
   GstBufferPool *pool;
   GstBuffer *one;
   gint refusals;
@@ -454,7 +448,7 @@ GST_START_TEST (test_separate_memories)
                                               "frames-in-flight=%u",
         n);
     GstVideoInfo info = small_info ("I420");
-    GstHarness *harness = start (line, NULL, &info);
+    GstHarness *harness = start_harness (line, NULL, &info);
     guint8 *block = aligned_alloc (PAGE, (info.size / PAGE + 1) * PAGE);
     GstBuffer *planes = frame_wrap_planes (&info, block), *out;
 
@@ -483,7 +477,7 @@ GST_START_TEST (test_half_locked)
   const GstAllocationParams half = { .align = PAGE - 1, .padding = PAGE / 2 };
   GstVideoInfo info = info_of ("YUV9", 128, 64), luma = info_of ("GRAY8", 128, 64); /* luma has two pages */
   FakeDevice fake = fake_device ();
-  GstHarness *harness = start ("cudaconvolve", NULL, &luma), *other;
+  GstHarness *harness = start_harness ("cudaconvolve", NULL, &luma), *other;
   GstBufferPool *pool = start_pool (gst_video_buffer_pool_new (), &luma, 16, NULL, half);
   GstBuffer *all[16], *planes;
   GstMemory *locked = NULL;
@@ -508,7 +502,7 @@ GST_START_TEST (test_half_locked)
   memset (map.data + luma.size, 7, info.size - luma.size); /* the padding has the other planes */
   planes = frame_wrap_planes (&info, map.data);
   gst_buffer_replace_memory (planes, 0, gst_memory_share (locked, 0, -1));
-  other = start ("cudaconvolve frames-in-flight=2", NULL, &info);
+  other = start_harness ("cudaconvolve frames-in-flight=2", NULL, &info);
   gst_harness_set_drop_buffers (other, TRUE);
   for (guint i = 0; i < 3; i++)
     push_ok (other, gst_buffer_ref (planes));
@@ -533,7 +527,7 @@ GST_START_TEST (test_neighbours)
   for (guint first = 0; first < 2; first++)
     for (guint n = 1; n <= 2; n++) {
       g_autofree gchar *line = g_strdup_printf ("cudaconvolve frames-in-flight=%u", n);
-      GstHarness *harness = start (line, NULL, &info);
+      GstHarness *harness = start_harness (line, NULL, &info);
       guint8 *block = aligned_alloc (PAGE, (2 * info.size / PAGE + 1) * PAGE);
       GstBuffer *frames[2];
 
@@ -563,7 +557,7 @@ GST_START_TEST (test_tee)
   GstVideoInfo info = small_info ("NV12");
 
   for (guint pooled = 0; pooled < 2; pooled++) {
-    GstHarness *one = start ("cudaconvolve", NULL, &info), *other = start ("cudaconvolve", NULL, &info);
+    GstHarness *one = start_harness ("cudaconvolve", NULL, &info), *other = start_harness ("cudaconvolve", NULL, &info);
     gint pins;
 
     gst_harness_set_drop_buffers (one, TRUE);
@@ -590,412 +584,6 @@ GST_START_TEST (test_tee)
 }
 GST_END_TEST;
 
-/* A setting of the element that changes when the frame of this number comes. */
-typedef struct
-{
-  guint frame;
-  const gchar *name, *value; /* for "caps": the width of the frames from here on */
-} Change;
-
-typedef struct
-{
-  const gchar *line; /* of the element at the start */
-  guint lent;        /* buffers that downstream's pool has at most; 0 where downstream offers none */
-  gboolean strict;   /* upstream's pool has one buffer beyond those that it is asked for */
-  const Change *changes;
-  GstElement *element, *filter;
-  guint pushed, received;
-  GQueue kept; /* by the sink */
-} Play;
-
-static void
-apply (Play *play, const Change *change)
-{
-  if (g_str_equal (change->name, "caps")) {
-    g_autofree gchar *text = g_strdup_printf ("video/x-raw,format=GRAY8,width=%s,height=64", change->value);
-
-    gst_util_set_object_arg (G_OBJECT (play->filter), "caps", text);
-  } else {
-    gst_util_set_object_arg (G_OBJECT (play->element), change->name, change->value);
-  }
-}
-
-static GstPadProbeReturn
-change_settings (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
-{
-  Play *play = data;
-
-  for (const Change *change = play->changes; change->name; change++)
-    if (change->frame == play->pushed)
-      apply (play, change);
-  play->pushed++;
-  return GST_PAD_PROBE_OK;
-}
-
-/* The sink keeps all buffers but one of those that it asked for, the latest ones. */
-static GstPadProbeReturn
-count_received (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
-{
-  Play *play = data;
-
-  play->received++;
-  if (play->strict && play->lent > 1)
-    g_queue_push_tail (&play->kept, gst_buffer_ref (GST_PAD_PROBE_INFO_BUFFER (probe)));
-  while (play->kept.length + 1 > MAX (1, play->lent))
-    gst_buffer_unref (g_queue_pop_head (&play->kept));
-  return GST_PAD_PROBE_OK;
-}
-
-static GstPadProbeReturn
-offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
-{
-  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
-  Play *play = data;
-  GstBufferPool *pool;
-  GstStructure *config;
-  GstVideoInfo info;
-  GstCaps *caps;
-
-  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH) || play->lent == 0)
-    return GST_PAD_PROBE_OK;
-  gst_query_parse_allocation (query, &caps, NULL);
-  gst_video_info_from_caps (&info, caps);
-  pool = gst_video_buffer_pool_new ();
-  config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, info.size, play->lent, play->lent);
-  gst_buffer_pool_set_config (pool, config);
-  gst_query_add_allocation_pool (query, pool, info.size, play->lent, play->lent);
-  gst_object_unref (pool);
-  return GST_PAD_PROBE_HANDLED;
-}
-
-/* After the answer: upstream takes as many buffers as it is asked for, and one that it draws. */
-static GstPadProbeReturn
-limit_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
-{
-  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
-  const Play *play = data;
-  GstBufferPool *pool;
-  guint size, min, max;
-
-  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PULL) || !play->strict
-      || gst_query_get_n_allocation_pools (query) == 0)
-    return GST_PAD_PROBE_OK;
-  gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-  if (max == 0)
-    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, min + 1);
-  gst_clear_object (&pool);
-  return GST_PAD_PROBE_OK;
-}
-
-/* Plays 60 frames to the end, and once more with the setting again where that is not NULL. */
-static void
-play_to_end (Play *play, const Change *again)
-{
-  g_autofree gchar *line = g_strdup_printf (
-      "videotestsrc num-buffers=60 ! capsfilter name=filter "
-      "caps=video/x-raw,format=GRAY8,width=80,height=64 ! cudaconvolve name=element kernel-variant=global %s "
-      "! fakesink name=sink sync=false",
-      play->line);
-  GstElement *pipeline;
-  g_autoptr (GstElement) sink = NULL;
-  g_autoptr (GstPad) pad = NULL, input = NULL, asked = NULL;
-  g_autoptr (GstBus) bus = NULL;
-
-  fake_device_fault (NULL);
-  pipeline = gst_parse_launch (line, NULL);
-  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
-  play->element = gst_bin_get_by_name (GST_BIN (pipeline), "element");
-  play->filter = gst_bin_get_by_name (GST_BIN (pipeline), "filter");
-  pad = gst_element_get_static_pad (sink, "sink");
-  input = gst_element_get_static_pad (play->filter, "sink");
-  bus = gst_element_get_bus (pipeline);
-  asked = gst_element_get_static_pad (play->element, "sink");
-  gst_pad_add_probe (asked, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PULL, limit_pool, play, NULL);
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_pool, play, NULL);
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_received, play, NULL);
-  gst_pad_add_probe (input, GST_PAD_PROBE_TYPE_BUFFER, change_settings, play, NULL);
-  for (guint run = 0; run < (again ? 2 : 1); run++) {
-    GstMessage *message;
-
-    play->pushed = play->received = 0;
-    if (run > 0)
-      apply (play, again);
-    gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    fail_unless (message != NULL, "%s stands still after %u frames", line, play->received);
-    fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
-    fail_unless_equals_int (play->received, 60);
-    gst_message_unref (message);
-    gst_element_set_state (pipeline, GST_STATE_NULL);
-    g_queue_clear_full (&play->kept, (GDestroyNotify) gst_buffer_unref);
-  }
-  gst_object_unref (play->element);
-  gst_object_unref (play->filter);
-  gst_object_unref (pipeline);
-}
-
-/*
- * With pools that have few buffers, neither a larger frames-in-flight nor the end of passthrough stops the pipeline.
- */
-GST_START_TEST (test_more_in_flight)
-{
-  static const Change more[] = { { 20, "frames-in-flight", "4" }, { 40, "frames-in-flight", "2" },
-    { 50, "frames-in-flight", "3" }, { 0, NULL, NULL } };
-  static const Change work[] = { { 20, "caps", "96" }, { 30, "mask", "gaussian" }, { 0, NULL, NULL } };
-  static const Change turns[] = { { 10, "mask", "box" }, { 20, "mask", "identity" }, { 30, "mask", "box" },
-    { 40, "frames-in-flight", "4" }, { 45, "caps", "96" }, { 0, NULL, NULL } };
-  static const Change none[] = { { 0, NULL, NULL } };
-  static const Change later = { 0, "mask", "gaussian" };
-
-  for (guint lent = 2; lent <= 5; lent++) {
-    play_to_end (&(Play){ .line = "", .lent = lent, .changes = more }, NULL);
-    play_to_end (&(Play){ .line = "mask=identity frames-in-flight=2", .lent = lent, .changes = work }, NULL);
-    play_to_end (&(Play){ .line = "mask=identity frames-in-flight=4", .lent = lent, .changes = work }, NULL);
-    play_to_end (&(Play){ .line = "mask=identity frames-in-flight=2", .lent = lent, .changes = turns }, NULL);
-    play_to_end (&(Play){ .line = "mask=identity frames-in-flight=3", .lent = lent, .changes = none }, &later);
-  }
-}
-GST_END_TEST;
-
-/*
- * Upstream asks again when passthrough begins, too: the sink keeps its last frame, which is then upstream's only buffer if
- * upstream has one for the element alone.
- */
-GST_START_TEST (test_passthrough_begins)
-{
-  static const Change turns[] = { { 10, "mask", "identity" }, { 20, "mask", "box" }, { 30, "mask", "identity" },
-    { 0, NULL, NULL } };
-  static const Change none[] = { { 0, NULL, NULL } };
-
-  for (guint lent = 0; lent <= 4; lent += 2) {
-    play_to_end (&(Play){ .line = "mask=box", .lent = lent, .strict = TRUE, .changes = turns }, NULL);
-    play_to_end (&(Play){ .line = "mask=identity", .lent = lent, .strict = TRUE, .changes = none }, NULL);
-  }
-}
-GST_END_TEST;
-
-static GstPadProbeReturn
-flush_before_frame (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
-{
-  GstHarness *harness = data;
-
-  gst_harness_push_event (harness, gst_event_new_flush_start ());
-  return GST_PAD_PROBE_REMOVE;
-}
-
-static guint
-count_reconfigure (GstHarness *harness)
-{
-  GstEvent *event;
-  guint count = 0;
-
-  while ((event = gst_harness_try_pull_upstream_event (harness))) {
-    count += GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE;
-    gst_event_unref (event);
-  }
-  return count;
-}
-
-/*
- * Passthrough begins or ends with a frame that a flush overtakes. Upstream hears of that after the flush, and only until
- * upstream has asked.
- */
-GST_START_TEST (test_passthrough_in_flush)
-{
-  static const gchar *const masks[] = { "box", "identity", "box" };
-  GstVideoInfo info = small_info ("GRAY8");
-
-  for (guint i = 0; i + 1 < G_N_ELEMENTS (masks); i++) {
-    g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=%s", masks[i]);
-    GstHarness *harness = start (line, NULL, &info);
-    GstPad *pad = gst_element_get_static_pad (harness->element, "sink");
-    GstSegment segment;
-
-    gst_segment_init (&segment, GST_FORMAT_TIME);
-    gst_harness_set_drop_buffers (harness, TRUE);
-    push_ok (harness, frame_new (&info, FRAME_PLAIN, 1));
-    pool_free (pool_new (harness, &info, 2, FALSE));
-    count_reconfigure (harness);
-    gst_util_set_object_arg (G_OBJECT (harness->element), "mask", masks[i + 1]);
-    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, flush_before_frame, harness, NULL);
-    fail_unless_equals_int (gst_harness_push (harness, frame_new (&info, FRAME_PLAIN, 2)), GST_FLOW_FLUSHING);
-    fail_unless_equals_int (count_reconfigure (harness), 0);
-    for (guint flush = 0; flush < 2; flush++) { /* told again as long as upstream has not asked */
-      if (flush > 0)
-        gst_harness_push_event (harness, gst_event_new_flush_start ());
-      gst_harness_push_event (harness, gst_event_new_flush_stop (TRUE));
-      fail_unless_equals_int (count_reconfigure (harness), 1);
-    }
-    gst_harness_push_event (harness, gst_event_new_segment (&segment));
-    push_ok (harness, frame_new (&info, FRAME_PLAIN, 3));
-    pool_free (pool_new (harness, &info, 2, FALSE));
-    count_reconfigure (harness);
-    gst_harness_push_event (harness, gst_event_new_flush_start ());
-    gst_harness_push_event (harness, gst_event_new_flush_stop (TRUE));
-    fail_unless_equals_int (count_reconfigure (harness), 0);
-    gst_object_unref (pad);
-    gst_harness_teardown (harness);
-  }
-}
-GST_END_TEST;
-
-/*
- * Where only regions change, frames go on in upstream's buffers, so that upstream is asked for those that downstream keeps,
- * too: from the start, and when regions begin while frames run.
- */
-GST_START_TEST (test_regions_pass_buffers)
-{
-  static const Change begin[] = { { 20, "apply-to", "regions" }, { 0, NULL, NULL } };
-  static const Change none[] = { { 0, NULL, NULL } };
-  static const gchar *const effects[] = { "regions=\"0,0,8,8\" region-effect=fill", "" };
-
-  for (guint lent = 2; lent <= 4; lent++)
-    for (guint i = 0; i < G_N_ELEMENTS (effects); i++)
-      for (guint frames = 1; frames <= 3; frames += 2) {
-        g_autofree gchar *on_cpu = g_strdup_printf ("kernel-variant=cpu apply-to=regions %s", effects[i]);
-        g_autofree gchar *on_device = g_strdup_printf ("apply-to=regions frames-in-flight=%u %s", frames, effects[i]);
-        g_autofree gchar *later = g_strdup_printf ("kernel-variant=cpu frames-in-flight=%u %s", frames, effects[i]);
-
-        play_to_end (&(Play){ .line = on_cpu, .lent = lent, .strict = TRUE, .changes = none }, NULL);
-        play_to_end (&(Play){ .line = on_device, .lent = lent, .strict = TRUE, .changes = none }, NULL);
-        play_to_end (&(Play){ .line = later, .lent = lent, .strict = TRUE, .changes = begin }, NULL);
-      }
-}
-GST_END_TEST;
-
-/* More frames get in flight once the neighbours have agreed to more buffers, and not before. */
-GST_START_TEST (test_agreed)
-{
-  GstVideoInfo info = small_info ("GRAY8");
-  GstHarness *harness = start ("cudaconvolve", NULL, &info);
-  GstBufferPool *pool = pool_new (harness, &info, 2, TRUE); /* with frames-in-flight=1, so no frame may be kept */
-
-  for (guint i = 0; i < 2; i++)
-    push_ok (harness, acquire (pool));
-  fail_unless_equals_int (gst_harness_buffers_received (harness), 2);
-  g_object_set (harness->element, "frames-in-flight", 4, NULL);
-  for (guint i = 0; i < 6; i++)
-    push_ok (harness, acquire (pool));
-  fail_unless_equals_int (gst_harness_buffers_received (harness), 8);
-  pool_free (pool);
-  pool = pool_new (harness, &info, 5, TRUE); /* asks again, and knows of 4 */
-  for (guint i = 0; i < 6; i++)
-    push_ok (harness, acquire (pool));
-  fail_unless_equals_int (gst_harness_buffers_received (harness), 11);
-  gst_harness_push_event (harness, gst_event_new_eos ());
-  fail_unless_equals_int (gst_harness_buffers_received (harness), 14);
-  pool_free (pool);
-  gst_harness_teardown (harness);
-}
-GST_END_TEST;
-
-/*
- * Upstream's buffers of new caps come from a pool that the element was not asked about, so no frame of them may be
- * kept. New properties end no agreement.
- */
-GST_START_TEST (test_agreed_for_old_caps)
-{
-  GstVideoInfo info = small_info ("GRAY8"), other = small_info ("NV12");
-  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&other);
-  GstHarness *harness = start ("cudaconvolve frames-in-flight=3", NULL, &info);
-  GstBufferPool *pool = pool_new (harness, &info, 5, TRUE);
-  GstStructure *config;
-
-  for (guint i = 0; i < 4; i++)
-    push_ok (harness, acquire (pool));
-  g_object_set (harness->element, "mask", "box", NULL);
-  push_ok (harness, acquire (pool));
-  fail_unless_equals_int (gst_harness_buffers_received (harness), 3);
-  gst_harness_set_src_caps (harness, gst_caps_ref (caps));
-  fail_unless_equals_int (gst_harness_buffers_received (harness), 5);
-  pool_free (pool);
-
-  pool = gst_video_buffer_pool_new ();
-  config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, other.size, 2, 2);
-  fail_unless (gst_buffer_pool_set_config (pool, config) && gst_buffer_pool_set_active (pool, TRUE));
-  for (guint i = 0; i < 4; i++) {
-    GstBufferPoolAcquireParams at_once = { .flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT };
-    GstBuffer *buffer;
-
-    fail_unless_equals_int (gst_buffer_pool_acquire_buffer (pool, &buffer, &at_once), GST_FLOW_OK);
-    push_ok (harness, buffer);
-  }
-  fail_unless_equals_int (gst_harness_buffers_received (harness), 9);
-  pool_free (pool);
-  gst_harness_teardown (harness);
-}
-GST_END_TEST;
-
-/* Whether the element itself answers upstream's allocation query, and not downstream. */
-static gboolean
-answers_allocation (GstHarness *harness, const GstVideoInfo *info)
-{
-  g_autoptr (GstCaps) caps = gst_video_info_to_caps (info);
-  GstQuery *query = gst_query_new_allocation (caps, TRUE);
-  GstAllocationParams params = { 0 };
-
-  gst_pad_peer_query (harness->srcpad, query);
-  if (gst_query_get_n_allocation_params (query) > 0)
-    gst_query_parse_nth_allocation_param (query, 0, NULL, &params);
-  gst_query_unref (query);
-  return params.align == PAGE - 1;
-}
-
-/*
- * During passthrough downstream answers the allocation query. After new caps and after a restart the element answers
- * again.
- */
-GST_START_TEST (test_passthrough)
-{
-  GstVideoInfo info = small_info ("GRAY8"), other = small_info ("NV12");
-  GstHarness *harness = start ("cudaconvolve mask=identity", NULL, &info);
-
-  gst_harness_set_drop_buffers (harness, TRUE);
-  fail_unless (answers_allocation (harness, &info));
-  push_ok (harness, frame_new (&info, FRAME_PLAIN, 1));
-  fail_unless (!answers_allocation (harness, &info));
-  gst_harness_set_src_caps (harness, gst_video_info_to_caps (&other));
-  fail_unless (answers_allocation (harness, &other));
-  push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
-  fail_unless (!answers_allocation (harness, &other));
-  /* The end of passthrough makes upstream ask again. */
-  gst_pad_check_reconfigure (harness->srcpad);
-  g_object_set (harness->element, "mask", "box", NULL);
-  push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
-  fail_unless (gst_pad_check_reconfigure (harness->srcpad));
-  fail_unless (answers_allocation (harness, &other));
-  g_object_set (harness->element, "mask", "identity", NULL);
-  push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
-  gst_element_set_state (harness->element, GST_STATE_NULL);
-  g_object_set (harness->element, "mask", "gaussian", NULL);
-  gst_element_set_state (harness->element, GST_STATE_PLAYING);
-  gst_harness_play (harness);
-  fail_unless (answers_allocation (harness, &other));
-  gst_harness_teardown (harness);
-}
-GST_END_TEST;
-
-/* A query that already has an allocator leaks nothing: the reference count shows that. */
-GST_START_TEST (test_query_with_allocator)
-{
-  GstVideoInfo info = small_info ("GRAY8");
-  GstHarness *harness = start ("cudaconvolve", NULL, &info);
-  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
-  GstAllocator *allocator = gst_allocator_find (GST_ALLOCATOR_SYSMEM);
-  GstQuery *query = gst_query_new_allocation (caps, TRUE);
-  gint before = GST_OBJECT_REFCOUNT_VALUE (allocator);
-
-  gst_query_add_allocation_param (query, allocator, NULL);
-  fail_unless (gst_pad_peer_query (harness->srcpad, query));
-  gst_query_unref (query);
-  fail_unless_equals_int (GST_OBJECT_REFCOUNT_VALUE (allocator), before);
-  gst_object_unref (allocator);
-  gst_harness_teardown (harness);
-}
-GST_END_TEST;
-
 static Suite *
 memory_suite (void)
 {
@@ -1004,6 +592,7 @@ memory_suite (void)
 
   tcase_set_timeout (tc, 300);
   suite_add_tcase (suite, tc);
+  suite_add_tcase (suite, pool_tests ());
   tcase_add_test (tc, test_locked);
   tcase_add_test (tc, test_whole_pages);
   tcase_add_test (tc, test_limit);
@@ -1013,14 +602,6 @@ memory_suite (void)
   tcase_add_test (tc, test_half_locked);
   tcase_add_test (tc, test_neighbours);
   tcase_add_test (tc, test_tee);
-  tcase_add_test (tc, test_more_in_flight);
-  tcase_add_test (tc, test_passthrough_begins);
-  tcase_add_test (tc, test_passthrough_in_flush);
-  tcase_add_test (tc, test_regions_pass_buffers);
-  tcase_add_test (tc, test_agreed);
-  tcase_add_test (tc, test_agreed_for_old_caps);
-  tcase_add_test (tc, test_passthrough);
-  tcase_add_test (tc, test_query_with_allocator);
   return suite;
 }
 
