@@ -25,6 +25,7 @@
 #define LARGEST_CUT 16
 #define ROUNDING 6755399441055744.       /* 1.5 * 2^52: a sum with this has no fraction */
 #define ROUNDING_LIMIT 1125899906842624. /* 2^50 */
+#define HALF 0.49999999999999994         /* 0.5, and the number before it, whose sum with 0.5 is 1 in doubles */
 #define LEAST_PRODUCTS_SIDE 17           /* of masks that are sums of several products */
 #define DEEPEST 12                       /* bits of samples that PRODUCTS are for */
 #define FREE_SIDE 9                      /* masks of deeper samples up to this side are FREE */
@@ -44,8 +45,8 @@ typedef struct
 } Analysis;
 
 /*
- * The integer nearest to value, or the larger of two. Masks have many taps, and are rounded many times. floor() takes three
- * times as long. The comparison at the end is true for halves alone, which are rare: the processor guesses it right.
+ * floor (value + 0.5) in doubles. Masks have many taps, and are rounded many times; floor() takes three times as long. The
+ * comparison at the end is true for halves alone, which are rare: the processor guesses it right.
  */
 static double
 round_half_up (double value)
@@ -54,7 +55,7 @@ round_half_up (double value)
 
   if (fabs (value) > ROUNDING_LIMIT)
     return floor (value + 0.5);
-  return value - nearest == 0.5 ? nearest + 1 : nearest;
+  return value - nearest >= HALF ? nearest + 1 : nearest;
 }
 
 /* The number that starts are multiples of. */

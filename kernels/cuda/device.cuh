@@ -36,7 +36,7 @@ struct Frame
   bool timed;
   size_t copied; /* bytes that cross the bus, in both directions */
   bool pending;  /* the frame was ended and not waited for */
-  bool sleeps;   /* a thread that waits for the frame sleeps, and does not look again and again */
+  bool sleeps;   /* a thread that waits for the frame takes naps, and looks at the frame between them alone */
 };
 
 struct ConvolveHeld; /* see convolve_hold () */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The frames of convolve_device.h: uploads, kernels and downloads on three streams, and page-locked host memory. */
+#include <math.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -15,18 +16,20 @@
 
 /*
  * A thread sleeps until its frame is done where the other frames under way have so many bytes to copy, up and down together:
- * about two frames of 1080p in NV12, which take 130 us on PCIe 5. A sleeping thread wakes up tens of microseconds late.
+ * about two frames of 1080p in NV12, which take 130 us on PCIe 5. A nap may end that late.
  */
 #define BUSY_BYTES 12000000
 
 /*
  * Such a thread takes naps and looks at the frame between them, which costs less than to be woken by an event. The first nap
- * has this share of the mean of the waits before, and each later one this share of the wait until then, but at least so many
- * nanoseconds.
+ * has this share of the mean of the waits before, and each later one this share of the wait until then, within limits in
+ * nanoseconds. A longer wait counts as MOST_NAP in the mean, and of a wait of one nap half counts, because the frame may have
+ * been done long before: a very long wait delays few frames after it.
  */
 #define FIRST_NAP 0.6
 #define LATER_NAP 0.2
-#define LEAST_NAP 20000
+#define LEAST_NAP 20e3
+#define MOST_NAP 1e6
 
 cudaError_t
 convolve_frames_init (ConvolveDevice *device)
@@ -312,28 +315,34 @@ now_ns (void)
   return time.tv_sec * 1e9 + time.tv_nsec;
 }
 
-/* Waits for the event. *waits is the mean of such waits in nanoseconds. */
+/* Waits for the event. *waits is the mean of the latest waits in nanoseconds. */
 static cudaError_t
 nap_until (cudaEvent_t done, double *waits)
 {
-  const int slack = prctl (PR_GET_TIMERSLACK, 0, 0, 0, 0); /* by which the system may lengthen a nap: 50 us as a rule */
   const double start = now_ns ();
-  double nap = *waits * FIRST_NAP;
-  cudaError_t code;
+  double waited = 0, shortest = 0; /* the frame was done between these two */
+  cudaError_t code = cudaEventQuery (done);
 
-  prctl (PR_SET_TIMERSLACK, 1, 0, 0, 0);
-  while ((code = cudaEventQuery (done)) == cudaErrorNotReady) {
-    const long long length = nap > LEAST_NAP ? (long long) nap : LEAST_NAP;
-    const struct timespec time = { (time_t) (length / 1000000000), (long) (length % 1000000000) };
+  if (code == cudaErrorNotReady) {
+    /* By so many nanoseconds the system may lengthen a nap: 50,000 as a rule. */
+    const int slack = prctl (PR_GET_TIMERSLACK, 0, 0, 0, 0);
 
-    nanosleep (&time, NULL);
-    nap = (now_ns () - start) * LATER_NAP;
+    if (slack > 0)
+      prctl (PR_SET_TIMERSLACK, 1, 0, 0, 0);
+    for (double nap = *waits * FIRST_NAP; code == cudaErrorNotReady; nap = waited * LATER_NAP) {
+      const struct timespec time = { 0, (long) fmin (fmax (nap, LEAST_NAP), MOST_NAP) };
+
+      nanosleep (&time, NULL);
+      code = cudaEventQuery (done);
+      shortest = waited;
+      waited = now_ns () - start;
+    }
+    if (slack > 0)
+      prctl (PR_SET_TIMERSLACK, slack, 0, 0, 0);
+    if (code == cudaSuccess)
+      cudaGetLastError (); /* cudaErrorNotReady, which is no error */
   }
-  if (slack > 0)
-    prctl (PR_SET_TIMERSLACK, slack, 0, 0, 0);
-  if (code == cudaSuccess)
-    cudaGetLastError (); /* cudaErrorNotReady is no error */
-  *waits += (now_ns () - start - *waits) / 8;
+  *waits += (fmin (shortest > 0 ? waited : waited / 2, MOST_NAP) - *waits) / 8;
   return code;
 }
 

@@ -226,6 +226,8 @@ load_kernels (const gchar *source, Setting **settings)
     seek (&stream, 0);
     play_wait_frames (stream.play, 6);
   }
+  if (stream.refused > 0)
+    soak_fail ("%u seeks were refused", stream.refused);
   play_free (stream.play);
 }
 
