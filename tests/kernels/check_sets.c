@@ -121,18 +121,23 @@ count_paths (const CheckCase *test, Seen *seen)
   convolve_plan_unref (plan);
 }
 
-/* Whether every path and every kind of root had a case. A small box is no combination. */
+/*
+ * Whether every path and every kind of root had a case. A small box is no combination, and sums of 16 bits are for
+ * little-endian machines.
+ */
 static bool
 is_complete (const Seen *seen)
 {
   static const ConvolveCpuPath of_sets[] = { CONVOLVE_CPU_SHORT_SETS, CONVOLVE_CPU_PAIRS, CONVOLVE_CPU_FLOAT,
     CONVOLVE_CPU_DOUBLE };
-  bool complete = seen->roots_by_shorts > 0 && seen->signs[0] > 0 && seen->signs[1] > 0;
+  const bool shorts = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+  bool complete = !shorts || (seen->roots_by_shorts > 0 && seen->signs[0] > 0 && seen->signs[1] > 0);
 
   for (int i = 0; i < CONVOLVE_CPU_SETS; i++)
-    complete = complete && (seen->absolute[i] > 0 || i == CONVOLVE_CPU_SMALL_BOX);
+    complete = complete
+        && (seen->absolute[i] > 0 || i == CONVOLVE_CPU_SMALL_BOX || (i == CONVOLVE_CPU_SHORT_SETS && !shorts));
   for (size_t i = 0; i < sizeof of_sets / sizeof *of_sets; i++)
-    complete = complete && seen->sets[of_sets[i]] > 0;
+    complete = complete && (seen->sets[of_sets[i]] > 0 || (of_sets[i] == CONVOLVE_CPU_SHORT_SETS && !shorts));
   for (int i = 0; i < 3; i++)
     complete = complete && seen->roots[i] > 0;
   return complete;
