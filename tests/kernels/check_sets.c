@@ -134,8 +134,8 @@ is_complete (const Seen *seen)
   bool complete = !shorts || (seen->roots_by_shorts > 0 && seen->signs[0] > 0 && seen->signs[1] > 0);
 
   for (int i = 0; i < CONVOLVE_CPU_SETS; i++)
-    complete = complete
-        && (seen->absolute[i] > 0 || i == CONVOLVE_CPU_SMALL_BOX || (i == CONVOLVE_CPU_SHORT_SETS && !shorts));
+    complete =
+        complete && (seen->absolute[i] > 0 || i == CONVOLVE_CPU_SMALL_BOX || (i == CONVOLVE_CPU_SHORT_SETS && !shorts));
   for (size_t i = 0; i < sizeof of_sets / sizeof *of_sets; i++)
     complete = complete && (seen->sets[of_sets[i]] > 0 || (of_sets[i] == CONVOLVE_CPU_SHORT_SETS && !shorts));
   for (int i = 0; i < 3; i++)
