@@ -368,9 +368,9 @@ tensor_fused (Choice *choice)
   return side > (plan->pixel.samples == 1 ? single : pairs)[choice->extent];
 }
 
-/* Whether the plane is MIDDLE and tensor-fused is for the mask: box is slower then, up to 31x31. */
+/* Whether tensor-fused is faster than box up to 31x31 for deep samples: in planes of MIDDLE extent, where it takes the mask. */
 static bool
-is_fused_of_middle (Choice *choice)
+tensor_fused_beats_box (Choice *choice)
 {
   return choice->extent == MIDDLE && tensor_fused (choice) && accepts (choice, &convolve_variant_tensor_fused);
 }
@@ -390,7 +390,7 @@ box (Choice *choice)
   if (pixel->stride != pixel->samples * convolve_sample_size (pixel->type) || pixel->swapped)
     return choice->side > (small ? 63 : 51);
   if (is_deep (choice))
-    return choice->side > (small ? 63 : is_fused_of_middle (choice) ? 31 : 17);
+    return choice->side > (small ? 63 : tensor_fused_beats_box (choice) ? 31 : 17);
   return choice->side > (pixel->samples > 2 || choice->extent == LARGE ? 33 : 65);
 }
 

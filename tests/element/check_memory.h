@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the program check_memory share. */
+/* Helpers and test cases that the two files of the program check_memory share. */
 #ifndef TESTS_ELEMENT_CHECK_MEMORY_H
 #define TESTS_ELEMENT_CHECK_MEMORY_H
 
@@ -10,7 +10,7 @@
 
 #define PAGE 4096
 
-/* Neither such a frame nor any of its planes has a whole number of pages. */
+/* Frames of 64x48 pixels in this format: the size of a frame, and that of each plane, is no whole number of pages. */
 GstVideoInfo small_info (const gchar *format);
 
 /* A harness of this launch line for frames of info, with what goes wrong on the fake device, or NULL. */

@@ -5,6 +5,8 @@
  */
 #include "element/check_memory.h"
 
+#include "support/pools.h"
+
 /* A setting of the element that changes when the frame of this number comes. */
 typedef struct
 {
@@ -64,43 +66,18 @@ count_received (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 static GstPadProbeReturn
 offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
-  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
-  Play *play = data;
-  GstBufferPool *pool;
-  GstStructure *config;
-  GstVideoInfo info;
-  GstCaps *caps;
+  const Play *play = data;
 
-  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH) || play->lent == 0)
-    return GST_PAD_PROBE_OK;
-  gst_query_parse_allocation (query, &caps, NULL);
-  gst_video_info_from_caps (&info, caps);
-  pool = gst_video_buffer_pool_new ();
-  config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, info.size, play->lent, play->lent);
-  gst_buffer_pool_set_config (pool, config);
-  gst_query_add_allocation_pool (query, pool, info.size, play->lent, play->lent);
-  gst_object_unref (pool);
-  return GST_PAD_PROBE_HANDLED;
+  return play->lent > 0 ? pools_offer (probe, play->lent) : GST_PAD_PROBE_OK;
 }
 
-/* After the answer: upstream takes as many buffers as it is asked for, and one that it draws. */
+/* Upstream takes as many buffers as it is asked for, and one that it draws. */
 static GstPadProbeReturn
 limit_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
-  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
   const Play *play = data;
-  GstBufferPool *pool;
-  guint size, min, max;
 
-  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PULL) || !play->strict
-      || gst_query_get_n_allocation_pools (query) == 0)
-    return GST_PAD_PROBE_OK;
-  gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-  if (max == 0)
-    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, min + 1);
-  gst_clear_object (&pool);
-  return GST_PAD_PROBE_OK;
+  return play->strict ? pools_limit (probe, 1) : GST_PAD_PROBE_OK;
 }
 
 /* Plays 60 frames to the end, and once more with the setting again where that is not NULL. */

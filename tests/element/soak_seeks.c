@@ -2,7 +2,7 @@
 /* Seeks and flushes at random, with frames in flight and pools of few buffers on both sides. */
 #include "element/soak.h"
 
-#include <gst/video/video.h>
+#include "support/pools.h"
 
 #define LENGTH (4 * GST_SECOND) /* of the clip, and of what is played of the test picture */
 #define SETTINGS 200
@@ -19,30 +19,12 @@ typedef struct
 
 /* --- pools of few buffers --- */
 
-/* The sink offers a pool of exactly so many buffers. */
 static GstPadProbeReturn
 offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
-  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
   Stream *stream = data;
-  guint lent = g_atomic_int_get (&stream->lent);
-  GstBufferPool *pool;
-  GstStructure *config;
-  GstVideoInfo info;
-  GstCaps *caps;
 
-  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH))
-    return GST_PAD_PROBE_OK;
-  gst_query_parse_allocation (query, &caps, NULL);
-  if (!caps || !gst_video_info_from_caps (&info, caps))
-    return GST_PAD_PROBE_OK;
-  pool = gst_video_buffer_pool_new ();
-  config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, info.size, lent, lent);
-  gst_buffer_pool_set_config (pool, config);
-  gst_query_add_allocation_pool (query, pool, info.size, lent, lent);
-  gst_object_unref (pool);
-  return GST_PAD_PROBE_HANDLED;
+  return pools_offer (probe, g_atomic_int_get (&stream->lent));
 }
 
 /*
@@ -54,19 +36,9 @@ offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 static GstPadProbeReturn
 limit_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
-  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
   Stream *stream = data;
-  GstBufferPool *pool;
-  guint size, min, max;
 
-  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PULL)
-      || gst_query_get_n_allocation_pools (query) == 0)
-    return GST_PAD_PROBE_OK;
-  gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-  if (max == 0)
-    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, min + (stream->has_queue ? 5 : 2));
-  gst_clear_object (&pool);
-  return GST_PAD_PROBE_OK;
+  return pools_limit (probe, stream->has_queue ? 5 : 2);
 }
 
 static void
