@@ -137,7 +137,7 @@ is_before_tensor (Choice *choice, int side)
   return choice->side <= side || !accepts (choice, &convolve_variant_tensor);
 }
 
-/* Up to 3x3 two passes are no gain. The last variant for columns times rows of rounded integers has to do those, too. */
+/* Up to 3x3 two passes are no gain. The last variant for columns times rows of rounded integers has to do 3x3, too. */
 static bool
 separable (Choice *choice)
 {
@@ -179,8 +179,8 @@ packed_separable (Choice *choice)
 }
 
 /*
- * The side up to which packed is faster than fused for an exact column times a row of deep samples. The luma of small frames
- * was timed with 5x5 and 10 bits, which fill their words at the top.
+ * The side up to which packed is faster than fused for an exact column times a row of deep samples. In the luma of small
+ * frames 5x5 was timed, with 10 bits, and no other mask between 3x3 and 5x5.
  */
 static int
 side_of_deep_packed (const Choice *choice)
@@ -192,7 +192,7 @@ side_of_deep_packed (const Choice *choice)
   return plan->pixel.samples == 1 ? (timed ? 5 : 3) : plan->pixel.samples == 2 ? 5 : 0;
 }
 
-/* Masks of integers are faster by packed or packed-separable. */
+/* Masks of integers are faster by packed, packed-separable or direct, or on the tensor cores, where these take them. */
 static bool
 fused (Choice *choice)
 {
@@ -230,7 +230,7 @@ direct (Choice *choice)
   return is_before_tensor (choice, choice->extent == SMALL && is_single_byte (choice) ? 3 : 5);
 }
 
-/* Up to 9x9 fused is twice as fast, and up to 15x15 tensor is for bytes. */
+/* Up to 9x9 fused is twice as fast, and for bytes tensor is faster up to 15x15. */
 static bool
 fused_tiled (Choice *choice)
 {
@@ -257,8 +257,8 @@ side_before_fft_of_one_step (const Choice *choice)
 }
 
 /*
- * Transforms are the same work for every mask; in double precision only where the device has as many units for that. Masks of
- * one step without tensor take double precision in any case.
+ * Transforms are the same work for every mask; in double precision only where the device does at least half as many of these.
+ * Masks of one step without tensor take double precision in any case.
  */
 static bool
 fft (Choice *choice)
@@ -306,7 +306,7 @@ side_before_fft (Choice *choice)
   return found->is_double ? 140 : 80;
 }
 
-/* The side up to which fused is the fastest for an exact column times a row of deep samples, in a small plane. */
+/* The side up to which the tensor cores are slower for an exact column times a row of deep samples, in a small plane. */
 static int
 side_of_small_deep (Choice *choice)
 {
@@ -343,7 +343,7 @@ tensor_separable (Choice *choice)
 
 /*
  * Four samples to a pixel are faster taken apart in shared memory, by tensor-separable. Up to 5x5 three samples are faster as
- * they lie in memory. Deep samples with rounded weights need more registers than there are.
+ * they lie in memory. Deep samples with rounded weights gain in small planes alone, up to 17x17.
  */
 static bool
 tensor_fused (Choice *choice)
@@ -395,7 +395,7 @@ box (Choice *choice)
 }
 
 /*
- * In the order in which they are tried. "fast" stands for the three files h200-fast.csv (4K), h200-fast-1080p.csv and
+ * The rules, in the order in which they are tried. "fast" stands for the three files h200-fast.csv (4K), h200-fast-1080p.csv and
  * h200-fast-8K.csv: a limit lies between the last side at which another variant is faster in all their rounds and the
  * first at which this variant is.
  *
@@ -412,7 +412,7 @@ static const struct
   const char *source;                  /* in tests/results/: the file and the rows that the limits were read from */
 } rules[] = {
   { &convolve_variant_box, box,
-      "h200-box.csv: kind box, every format and side, box beside auto; h100-auto.csv, h200-auto.csv: P010, 15x15 and 31x31" },
+      "h200-box.csv: kind box, every format and side, box beside auto; h100-auto.csv and h200-auto.csv: P010, 31x31" },
   { &convolve_variant_tensor_fused, tensor_fused,
       "fast: kind rank-1, masks 3 to 31; h200-separable.md; h200-rgb.csv; h200-1080p.csv" },
   { &convolve_variant_tensor_separable, tensor_separable,

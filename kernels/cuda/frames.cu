@@ -16,15 +16,15 @@
 
 /*
  * A thread sleeps until its frame is done where the other frames under way have so many bytes to copy, up and down together:
- * about two frames of 1080p in NV12, which take 130 us on PCIe 5. A nap may end that late.
+ * about two frames of 1080p in NV12, which take 130 us on PCIe 5. A nap may end 130 us too late.
  */
 #define BUSY_BYTES 12000000
 
 /*
- * Such a thread takes naps and looks at the frame between them, which costs less than to be woken by an event. The first nap
- * has this share of the mean of the waits before, and each later one this share of the wait until then, within limits in
- * nanoseconds. A longer wait counts as MOST_NAP in the mean, and of a wait of one nap half counts, because the frame may have
- * been done long before: a very long wait delays few frames after it.
+ * A thread that sleeps takes naps and looks at the frame between them, which costs less than to be woken by an event. The first
+ * nap has a share of the mean wait, and each later one a share of the wait so far, within limits in nanoseconds. MOST_NAP is
+ * the most that a wait adds to the mean. A wait of one nap adds half of itself, because the frame may have been done long
+ * before. So a very long wait delays few of the next frames.
  */
 #define FIRST_NAP 0.6
 #define LATER_NAP 0.2
@@ -259,7 +259,10 @@ convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows 
   return copy_rows (device, plane, rows, PHASE_DOWNLOAD, error);
 }
 
-/* Whether a thread that waits for this frame may sleep: the other frames keep the bus busy even if it wakes up late. */
+/*
+ * Whether a thread that waits for this frame may sleep. Many bytes of earlier frames are under way while the frame ends, so as
+ * many of later ones will be while the thread waits, and keep the bus busy if it wakes up late.
+ */
 static bool
 may_sleep (const ConvolveDevice *device, const Frame *frame)
 {
@@ -315,7 +318,7 @@ now_ns (void)
   return time.tv_sec * 1e9 + time.tv_nsec;
 }
 
-/* Waits for the event. *waits is the mean of the latest waits in nanoseconds. */
+/* Waits for the event. *waits is the mean wait in nanoseconds, in which later waits count more. */
 static cudaError_t
 nap_until (cudaEvent_t done, double *waits)
 {
@@ -324,7 +327,7 @@ nap_until (cudaEvent_t done, double *waits)
   cudaError_t code = cudaEventQuery (done);
 
   if (code == cudaErrorNotReady) {
-    /* By so many nanoseconds the system may lengthen a nap: 50,000 as a rule. */
+    /* The nanoseconds by which the system may lengthen a nap: 50,000 as a rule. */
     const int slack = prctl (PR_GET_TIMERSLACK, 0, 0, 0, 0);
 
     if (slack > 0)

@@ -10,7 +10,7 @@
 
 #define PAGE 4096
 
-/* Frames of 64x48 pixels in this format: the size of a frame, and that of each plane, is no whole number of pages. */
+/* Frames of 64x48 pixels in this format. Neither they nor their planes fill whole pages. */
 GstVideoInfo small_info (const gchar *format);
 
 /* A harness of this launch line for frames of info, with what goes wrong on the fake device, or NULL. */

@@ -16,13 +16,13 @@ typedef struct
 
 typedef struct
 {
-  const gchar *line; /* of the element at the start */
+  const gchar *line; /* the element's first properties */
   guint lent;        /* buffers that downstream's pool has at most; 0 where downstream offers none */
-  gboolean strict;   /* upstream's pool has one buffer beyond those that it is asked for */
+  gboolean strict;   /* upstream's pool has one spare buffer, and the sink keeps lent - 1 buffers */
   const Change *changes;
   GstElement *element, *filter;
   guint pushed, received;
-  GQueue kept; /* by the sink */
+  GQueue kept; /* the buffers that the sink keeps */
 } Play;
 
 static void
@@ -49,7 +49,7 @@ change_settings (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* The sink keeps all buffers but one of those that it asked for, the latest ones. */
+/* A strict sink keeps the latest lent - 1 buffers. */
 static GstPadProbeReturn
 count_received (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
@@ -71,7 +71,7 @@ offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   return play->lent > 0 ? pools_offer (probe, play->lent) : GST_PAD_PROBE_OK;
 }
 
-/* Upstream takes as many buffers as it is asked for, and one that it draws. */
+/* Upstream takes the buffers that it is asked for, and one to draw in. */
 static GstPadProbeReturn
 limit_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
@@ -80,7 +80,7 @@ limit_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
   return play->strict ? pools_limit (probe, 1) : GST_PAD_PROBE_OK;
 }
 
-/* Plays 60 frames to the end, and once more with the setting again where that is not NULL. */
+/* Plays 60 frames to the end, and once more after the change `again`, unless that is NULL. */
 static void
 play_to_end (Play *play, const Change *again)
 {
