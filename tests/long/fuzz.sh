@@ -7,6 +7,9 @@
 # out/fuzz/TARGET/, and the next run starts with these inputs. An input that breaks a promise is kept in out/fuzz/, and
 # its name is printed.
 #
+# The targets of the element are built in build-fuzz-element/, where the coverage of plugin/ alone is counted: texts, files and
+# the kernel library have targets of their own.
+#
 #   CUDACONVOLVE_FUZZ_RUNS      executions of each target, instead of the goals below
 #   CUDACONVOLVE_FUZZ_SECONDS   seconds after which a target ends in any case
 #   CUDACONVOLVE_FUZZ_SEED      the seed of the first part of a run; the clock gives one where this is not set
@@ -24,8 +27,20 @@ mkdir -p out/fuzz
 echo 'int LLVMFuzzerTestOneInput (const unsigned char *data, unsigned long size) { return 0; }' >out/fuzz/try.c
 "$cc" -fsanitize=fuzzer out/fuzz/try.c -o out/fuzz/try 2>/dev/null || { echo "clang has no libFuzzer"; exit 77; }
 
-[ -f build-fuzz/build.ninja ] || CC=$cc meson setup build-fuzz -Dcuda=disabled -Dexamples=false -Dfuzzing=true \
-  -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+# The folder in which a target is built.
+build_of () {
+  case $1 in
+    fuzz_element*) echo build-fuzz-element ;;
+    *) echo build-fuzz ;;
+  esac
+}
+
+# set_up FOLDER COUNTED: the code whose coverage is counted
+set_up () {
+  [ -f "$1/build.ninja" ] || CC=$cc meson setup "$1" -Dcuda=disabled -Dexamples=false "-Dfuzzing=$2" \
+    -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+}
+
 # shellcheck disable=SC2046 # several targets
 [ $# -gt 0 ] || set -- $(grep -o "'fuzz_[a-z_]*':" tests/fuzz/meson.build | tr -d "':" | sort -u)
 
@@ -36,7 +51,11 @@ corpus () {
 
 for target; do
   [ -d "$(corpus "$target")" ] || { echo "$target: there is no such target"; exit 1; }
-  ninja -C build-fuzz "tests/fuzz/$target"
+  case $target in
+    fuzz_element*) set_up build-fuzz-element element ;;
+    *) set_up build-fuzz all ;;
+  esac
+  ninja -C "$(build_of "$target")" "tests/fuzz/$target"
 done
 
 # What libraries keep until the process ends is no leak of the project. A small quarantine and short stacks make a run
@@ -68,7 +87,7 @@ part () {
   [ ! -f "tests/fuzz/$1.dict" ] || options="-dict=$top/tests/fuzz/$1.dict"
   # libFuzzer's search by entropy takes a quarter of the time of a fast target.
   # shellcheck disable=SC2086 # several options
-  (cd out/fuzz && LOCPATH="$top/out/fuzz/locale" LC_NUMERIC=comma "$top/build-fuzz/tests/fuzz/$1" $options -seed="$4" \
+  (cd out/fuzz && LOCPATH="$top/out/fuzz/locale" LC_NUMERIC=comma "$top/$(build_of "$1")/tests/fuzz/$1" $options -seed="$4" \
     -entropic=0 -runs="$2" -max_total_time="$3" -max_len="$(longest "$1")" -malloc_limit_mb="$(block "$1")" \
     -rss_limit_mb=2048 -timeout=30 -print_final_stats=1 "$1" "$(corpus "$1")") >"out/fuzz/$1.part" 2>&1
 }
@@ -148,7 +167,7 @@ fuzz () {
 
 # What adds coverage to the committed corpus becomes a part of it.
 merge () {
-  (cd out/fuzz && "$top/build-fuzz/tests/fuzz/$1" -set_cover_merge=1 -use_counters=0 -max_len=4096 "$(corpus "$1")" \
+  (cd out/fuzz && "$top/$(build_of "$1")/tests/fuzz/$1" -set_cover_merge=1 -use_counters=0 -max_len=4096 "$(corpus "$1")" \
     "$1") >"out/fuzz/$1.merge" 2>&1 ||
     { tail -n 5 "out/fuzz/$1.merge"; return 1; }
   sed -n 's/^MERGE-OUTER: \([0-9]* new files .*\)/\1/p' "out/fuzz/$1.merge" | tail -n 1
