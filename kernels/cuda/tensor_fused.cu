@@ -135,11 +135,73 @@ sum_slabs (Totals &totals, const Slab (&ring)[SLABS], int newest, int h, const u
     add_slab<DIGITS> (totals, three, h, last.x, last.z);
 }
 
-/* Warps on a multiprocessor, for the compiler. With more, the registers would not hold what a warp needs. */
-static constexpr int
-warps_of (int sample_size)
+/*
+ * The lane's taps where a halo of 8 rows is enough. x meets the packed row sums of the first 8 rows, and y those of the next 8.
+ * Two bytes of each word meet low bytes of row sums, and the two above them high bytes: in `middle` these are high digits and
+ * low ones; `high` has high digits for high bytes alone, and `low` has low digits for low bytes alone.
+ */
+struct PackedColumns
 {
-  return sample_size == 1 ? 16 : 12;
+  uint2 middle, high, low;
+};
+
+static __attribute__ ((unused)) __device__ __forceinline__ PackedColumns
+pack_columns (unsigned low, unsigned high)
+{
+  return { make_uint2 (__byte_perm (high, low, A0_A1_B0_B1), __byte_perm (high, low, A2_A3_B2_B3)),
+    make_uint2 (high << 16, high & 0xffff0000), make_uint2 (low & 0xffff, low >> 16) };
+}
+
+/*
+ * The second pass for 8 rows of outputs and one half of the group where a halo of 8 rows is enough: from the row sums of 8 rows
+ * and of the next 8. Low and high bytes stay together in a word, so that one product adds both terms of `middle`.
+ */
+template <int DIGITS>
+static __device__ __forceinline__ void
+sum_packed (Totals &totals, const PackedRows &one, const PackedRows &two, const PackedColumns &columns)
+{
+  int low[4] = {};
+
+  if (DIGITS > 1) {
+    multiply<false> (low, one[0], one[1], two[0], two[1], columns.low.x, columns.low.y, low);
+    fold (totals, low);
+  }
+  multiply<false> (totals.middle, one[0], one[1], two[0], two[1], columns.middle.x, columns.middle.y, totals.middle);
+  multiply<false> (totals.high, one[0], one[1], two[0], two[1], columns.high.x, columns.high.y, totals.high);
+}
+
+/* Whether the kernel adds packed row sums: where that is faster. Exact plans have a single term in `middle`. */
+static __attribute__ ((unused)) constexpr __host__ __device__ bool
+is_packed (int sample_size, bool exact, int halo)
+{
+  return halo == 1 && (!exact || sample_size > 1);
+}
+
+/*
+ * Warps on a multiprocessor, for the compiler. With more, the registers would not hold what a warp needs. Kernels of small
+ * height need fewer registers, and more warps are faster: measured.
+ */
+static constexpr int
+warps_of (int sample_size, bool exact, int halo, int height)
+{
+  const bool more = !exact && (halo == 1 ? height <= 2 : halo == 2 && height == 1);
+
+  return sample_size > 1 ? 12 : more ? 20 : 16;
+}
+
+/* Writes 16 rows of outputs. The lane's first row is y and begins at `to`. */
+template <typename T, Finish F>
+static __device__ __forceinline__ void
+write_rows (const ConvolveImage &image, const ProductsParameters &mask, const Totals (&totals)[2][2],
+    const float4 &offsets, const Outputs &outputs, bool unclipped, int y, uint8_t *to)
+{
+  uint2 done[4];
+
+  finish_rows<T, F> (image, mask, totals, offsets, done);
+  if (unclipped && y - (int) threadIdx.x % 4 * 2 + ROWS <= image.y1)
+    store<T> (to, image.destination_stride, ROWS, true, outputs, done);
+  else
+    store<T> (to, image.destination_stride, image.y1 - y, false, outputs, done);
 }
 
 /* The order 0, count - 1, 1, 2 and so on: blocks at the edges of the image take longest, so they begin first. */
@@ -170,10 +232,11 @@ outermost_first (int i, int count)
  * lowest bytes of a0 for the first product, which adds 2 * 20 + 1 * 40. The row sum is 90.
  *
  * words[n] has rows 8 n .. 8 n + 7 of the input; two of these make a slab of row sums. 8 * HALO is at least the mask's
- * height less 1. With HALO 4 (33 rows) and HEIGHT 1, a warp loads 6 times 8 rows, and 3 slabs make its outputs.
+ * height less 1. With HALO 4 (33 rows) and HEIGHT 1, a warp loads 6 times 8 rows, and 3 slabs make its outputs. With HALO 1,
+ * most kernels make no slabs: 8 rows of outputs need the row sums of 16 rows, which are two PackedRows as they are.
  */
 template <typename T, bool EXACT, bool SHORT, Finish F, int HALO, int HEIGHT>
-__global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
+__global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T), EXACT, HALO, HEIGHT) / WARPS)
     convolve_tensor_fused (const __grid_constant__ ConvolveImage image, const __grid_constant__ ProductsParameters mask)
 {
 #if __CUDA_ARCH__ >= 800
@@ -237,41 +300,65 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T)) / WARPS)
   const bool unclipped = mask.aligned_stores && group >= outputs.begin && group + GROUP <= outputs.end;
   int y = top + lane % 4 * 2;
   uint8_t *to = image.destination + y * image.destination_stride + outputs.x * (unsigned) sizeof (T);
-  Slab ring[SLABS];
+
+  if constexpr (is_packed (sizeof (T), EXACT, HALO)) {
+    const PackedColumns packed = pack_columns (columns[0][0].x, columns[0][0].z);
+    PackedRows rows[2][2]; /* [8 rows, by turns][half] */
+    Totals totals[2][2];   /* [8 rows][half] */
 
 #pragma unroll
-  for (int slab = 0; slab < HEIGHT + SLABS - 1; slab++) {
-    const int slot = slab % SLABS;
-    int sums[2][2][SUMS][4] = {}; /* the last slab may have input for its first 8 rows only */
+    for (int n = 0; n < EIGHTS; n++) {
+      const int b = (n + 1) % 2;
 
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      const int n = 2 * slab + i / 2;
+      for (int h = 0; h < 2; h++) {
+        int sums[SUMS][4];
 
-      if (n < EIGHTS)
-        sum_rows<SUMS, WINDOWS> (sums[i / 2][i % 2], words[n < EIGHTS ? n : 0], taps, i % 2, row_starts);
+        sum_rows<SUMS, WINDOWS> (sums, words[n], taps, h, row_starts);
+        pack_half<SUMS, SHORT> (rows[n % 2][h], sums, mask.scale[0], mask.row_start[0]);
+        if (n == 0) /* the next 8 rows are not there yet */
+          continue;
+        totals[b][h] = { { start[h].x, start[h].y, start[h].z, start[h].w }, {} };
+        sum_packed<DIGITS> (totals[b][h], rows[b][h], rows[n % 2][h], packed);
+      }
+      if (n > 0 && b == 1) {
+        write_rows<T, F> (image, mask, totals, offsets, outputs, unclipped, y, to);
+        y += ROWS;
+        to += ROWS * image.destination_stride;
+      }
     }
-    pack_rows<SUMS, SHORT> (ring[slot], sums, mask.scale[0], mask.row_start[0]);
-    if (slab < SLABS - 1) /* the ring is not full yet */
-      continue;
-
-    Totals totals[2][2]; /* [8 rows][half] */
-    uint2 done[4];
+  } else {
+    Slab ring[SLABS];
 
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      const int b = i / 2, h = i % 2;
+    for (int slab = 0; slab < HEIGHT + SLABS - 1; slab++) {
+      const int slot = slab % SLABS;
+      int sums[2][2][SUMS][4] = {}; /* the last slab may have input for its first 8 rows only */
 
-      totals[b][h] = { { start[h].x, start[h].y, start[h].z, start[h].w }, {} };
-      sum_slabs<DIGITS, SLABS> (totals[b][h], ring, slot, h, columns, b);
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const int n = 2 * slab + i / 2;
+
+        if (n < EIGHTS)
+          sum_rows<SUMS, WINDOWS> (sums[i / 2][i % 2], words[n < EIGHTS ? n : 0], taps, i % 2, row_starts);
+      }
+      pack_rows<SUMS, SHORT> (ring[slot], sums, mask.scale[0], mask.row_start[0]);
+      if (slab < SLABS - 1) /* the ring is not full yet */
+        continue;
+
+      Totals totals[2][2]; /* [8 rows][half] */
+
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const int b = i / 2, h = i % 2;
+
+        totals[b][h] = { { start[h].x, start[h].y, start[h].z, start[h].w }, {} };
+        sum_slabs<DIGITS, SLABS> (totals[b][h], ring, slot, h, columns, b);
+      }
+      write_rows<T, F> (image, mask, totals, offsets, outputs, unclipped, y, to);
+      y += ROWS;
+      to += ROWS * image.destination_stride;
     }
-    finish_rows<T, F> (image, mask, totals, offsets, done);
-    if (unclipped && y - lane % 4 * 2 + ROWS <= image.y1)
-      store<T> (to, image.destination_stride, ROWS, true, outputs, done);
-    else
-      store<T> (to, image.destination_stride, image.y1 - y, false, outputs, done);
-    y += ROWS;
-    to += ROWS * image.destination_stride;
   }
 #endif
 }
@@ -360,7 +447,7 @@ choose_height (const ConvolvePlan *plan, const ConvolveRect *region)
 {
   const double enough = 1.5;
   const double groups = (double) region->width * plan->pixel.samples / GROUP;
-  const int resident = warps_of (convolve_sample_size (plan->pixel.type));
+  const int resident = convolve_sample_size (plan->pixel.type) > 1 ? 12 : 16; /* with the tallest of its kernels */
   const int multiprocessors = convolve_device_multiprocessors (plan->device);
   int height = HEIGHTS - 1;
 

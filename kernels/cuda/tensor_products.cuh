@@ -67,37 +67,48 @@ struct Slab
   unsigned low[2][2], high[2][2];
 };
 
+/* A lane's row sums of 8 rows and one half of the group, by k: low bytes of rows 2 t and 2 t + 1, and above them high bytes. */
+typedef unsigned PackedRows[2];
+
 /*
- * Makes the two bytes of each row sum. sums is [8 rows][half][sum][register]; register 2 k + i has sample k of the half
- * in row 2 t + i. With several sums, their total, scaled and with the start added, has the bytes at bit 16. The total of short
+ * Makes the two bytes of each row sum. sums is [sum][register]; register 2 k + i has sample k of the half in row 2 t + i.
+ * With several sums, their total, scaled and with the start added, has the bytes at bit 16. The total of short
  * rows has begun at the start, and has the bytes at bit 8; and so has a single sum, with the bytes at bit 0.
  */
 template <int SUMS, bool SHORT>
 static __device__ __forceinline__ void
-pack_rows (Slab &slab, const int (&sums)[2][2][SUMS][4], unsigned scale, unsigned start)
+pack_half (PackedRows &packed, const int (&sums)[SUMS][4], unsigned scale, unsigned start)
 {
   constexpr unsigned bytes = SHORT ? A1_B1_A2_B2 : SUMS > 1 ? A2_B2_A3_B3 : A0_B0_A1_B1;
   constexpr bool begun = SHORT || SUMS == 1;
 
 #pragma unroll
+  for (int k = 0; k < 2; k++) {
+    unsigned sum[2];
+
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      sum[i] = begun ? 0 : start;
+#pragma unroll
+      for (int s = 0; s < SUMS; s++)
+        sum[i] += sums[s][2 * k + i] * ((begun ? 1 : scale) << 8 * s);
+    }
+    packed[k] = __byte_perm (sum[0], sum[1], bytes);
+  }
+}
+
+/* The same for a slab. sums is [8 rows][half][sum][register]. */
+template <int SUMS, bool SHORT>
+static __device__ __forceinline__ void
+pack_rows (Slab &slab, const int (&sums)[2][2][SUMS][4], unsigned scale, unsigned start)
+{
+#pragma unroll
   for (int h = 0; h < 2; h++) {
-    unsigned packed[2][2]; /* [8 rows][k]: the low bytes of two rows, and above them the high bytes */
+    PackedRows packed[2];
 
 #pragma unroll
     for (int b = 0; b < 2; b++)
-#pragma unroll
-      for (int k = 0; k < 2; k++) {
-        unsigned sum[2];
-
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-          sum[i] = begun ? 0 : start;
-#pragma unroll
-          for (int s = 0; s < SUMS; s++)
-            sum[i] += sums[b][h][s][2 * k + i] * ((begun ? 1 : scale) << 8 * s);
-        }
-        packed[b][k] = __byte_perm (sum[0], sum[1], bytes);
-      }
+      pack_half<SUMS, SHORT> (packed[b], sums[b][h], scale, start);
 #pragma unroll
     for (int k = 0; k < 2; k++) {
       slab.low[h][k] = __byte_perm (packed[0][k], packed[1][k], A0_A1_B0_B1);
