@@ -362,7 +362,7 @@ tensor_fused (Choice *choice)
   if (choice->extent == LARGE && !is_exact (choice) && side > 17)
     return false;
   if (is_products (choice))
-    return side > side_in_registers (choice);
+    return side > (choice->extent == SMALL && plan->pixel.samples == 1 ? 5 : side_in_registers (choice));
   if (!accepts (choice, &convolve_variant_packed_separable))
     return side > 3;
   return side > (plan->pixel.samples == 1 ? single : pairs)[choice->extent];

@@ -136,41 +136,27 @@ sum_slabs (Totals &totals, const Slab (&ring)[SLABS], int newest, int h, const u
 }
 
 /*
- * The lane's taps where a halo of 8 rows is enough. x meets the packed row sums of the first 8 rows, and y those of the next 8.
- * Two bytes of each word meet low bytes of row sums, and the two above them high bytes: in `middle` these are high digits and
- * low ones; `high` has high digits for high bytes alone, and `low` has low digits for low bytes alone.
- */
-struct PackedColumns
-{
-  uint2 middle, high, low;
-};
-
-static __attribute__ ((unused)) __device__ __forceinline__ PackedColumns
-pack_columns (unsigned low, unsigned high)
-{
-  return { make_uint2 (__byte_perm (high, low, A0_A1_B0_B1), __byte_perm (high, low, A2_A3_B2_B3)),
-    make_uint2 (high << 16, high & 0xffff0000), make_uint2 (low & 0xffff, low >> 16) };
-}
-
-/*
  * The second pass for 8 rows of outputs and one half of the group where a halo of 8 rows is enough: from the row sums of 8 rows
  * and of the next 8. Low and high bytes stay together in a word, so that one product adds both terms of `middle`.
  */
 template <int DIGITS>
 static __device__ __forceinline__ void
-sum_packed (Totals &totals, const PackedRows &one, const PackedRows &two, const PackedColumns &columns)
+sum_packed (Totals &totals, const PackedRows &one, const PackedRows &two, const ConvolveTensorPackedColumns &columns)
 {
   int low[4] = {};
 
   if (DIGITS > 1) {
-    multiply<false> (low, one[0], one[1], two[0], two[1], columns.low.x, columns.low.y, low);
+    multiply<false> (low, one[0], one[1], two[0], two[1], columns.low[0], columns.low[1], low);
     fold (totals, low);
   }
-  multiply<false> (totals.middle, one[0], one[1], two[0], two[1], columns.middle.x, columns.middle.y, totals.middle);
-  multiply<false> (totals.high, one[0], one[1], two[0], two[1], columns.high.x, columns.high.y, totals.high);
+  multiply<false> (totals.middle, one[0], one[1], two[0], two[1], columns.middle[0], columns.middle[1], totals.middle);
+  multiply<false> (totals.high, one[0], one[1], two[0], two[1], columns.high[0], columns.high[1], totals.high);
 }
 
-/* Whether the kernel adds packed row sums: where that is faster. Exact plans have a single term in `middle`. */
+/*
+ * Whether the kernel adds packed row sums: where that is faster. Exact plans save no product by it, and those of 8 bits were slower
+ * so; deep samples were faster.
+ */
 static __attribute__ ((unused)) constexpr __host__ __device__ bool
 is_packed (int sample_size, bool exact, int halo)
 {
@@ -178,8 +164,8 @@ is_packed (int sample_size, bool exact, int halo)
 }
 
 /*
- * Warps on a multiprocessor, for the compiler. With more, the registers would not hold what a warp needs. Kernels of small
- * height need fewer registers, and more warps are faster: measured.
+ * Warps on a multiprocessor, for the compiler. With more, the registers would not hold what a warp needs. Low kernels of rounded
+ * weights do with fewer registers, and were faster with more warps (h200-kinds.md in tests/results/).
  */
 static constexpr int
 warps_of (int sample_size, bool exact, int halo, int height)
@@ -232,8 +218,8 @@ outermost_first (int i, int count)
  * lowest bytes of a0 for the first product, which adds 2 * 20 + 1 * 40. The row sum is 90.
  *
  * words[n] has rows 8 n .. 8 n + 7 of the input; two of these make a slab of row sums. 8 * HALO is at least the mask's
- * height less 1. With HALO 4 (33 rows) and HEIGHT 1, a warp loads 6 times 8 rows, and 3 slabs make its outputs. With HALO 1,
- * most kernels make no slabs: 8 rows of outputs need the row sums of 16 rows, which are two PackedRows as they are.
+ * height less 1. With HALO 4 (33 rows) and HEIGHT 1, a warp loads 6 times 8 rows, and 3 slabs make its outputs. Kernels that
+ * are is_packed () make no slabs: 8 rows of outputs are the sum of the PackedRows of 8 rows and of the next 8.
  */
 template <typename T, bool EXACT, bool SHORT, Finish F, int HALO, int HEIGHT>
 __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T), EXACT, HALO, HEIGHT) / WARPS)
@@ -302,7 +288,7 @@ __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T), EXACT, HALO
   uint8_t *to = image.destination + y * image.destination_stride + outputs.x * (unsigned) sizeof (T);
 
   if constexpr (is_packed (sizeof (T), EXACT, HALO)) {
-    const PackedColumns packed = pack_columns (columns[0][0].x, columns[0][0].z);
+    const ConvolveTensorPackedColumns packed = convolve_tensor_pack_columns (columns[0][0].x, columns[0][0].z);
     PackedRows rows[2][2]; /* [8 rows, by turns][half] */
     Totals totals[2][2];   /* [8 rows][half] */
 
@@ -440,14 +426,14 @@ convolve_tensor_fused_load (ConvolvePlan *plan, ConvolveError *error)
 
 /*
  * The number of the height for this region: the largest with which each multiprocessor gets half as many warps again as
- * it holds at once. With fewer warps, multiprocessors would be idle at the end of the launch.
+ * it holds at once of the tallest kernels. With fewer warps, multiprocessors would be idle at the end of the launch.
  */
 static int
 choose_height (const ConvolvePlan *plan, const ConvolveRect *region)
 {
   const double enough = 1.5;
   const double groups = (double) region->width * plan->pixel.samples / GROUP;
-  const int resident = convolve_sample_size (plan->pixel.type) > 1 ? 12 : 16; /* with the tallest of its kernels */
+  const int resident = warps_of (convolve_sample_size (plan->pixel.type), plan->exact, 4, 4);
   const int multiprocessors = convolve_device_multiprocessors (plan->device);
   int height = HEIGHTS - 1;
 

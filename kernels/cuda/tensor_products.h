@@ -31,10 +31,15 @@
  * the lane has already, of rows 2 t, 2 t + 1, 2 t + 8 and 2 t + 9. The rows are then in the order 0, 1, 8, 9, 2, 3, 10,
  * 11 and so on. A sum may add in any order, so the column taps, the right operand, are put in the same one. Row sums
  * never leave their lane.
+ *
+ * Packed row sums. Where 8 rows of outputs need 16 rows of row sums, which is so up to 9 rows of taps, a lane may give instead both
+ * bytes of the sums of rows 2 t and 2 t + 1, and then those of the next 8 rows. The operands of the taps for these are
+ * ConvolveTensorPackedColumns.
  */
 #ifndef CONVOLVE_CUDA_TENSOR_PRODUCTS_H
 #define CONVOLVE_CUDA_TENSOR_PRODUCTS_H
 
+#include "common/boundary.h"
 #include "common/factors.h"
 #include "common/plan.h"
 
@@ -160,6 +165,27 @@ uint32_t convolve_tensor_products_row_word (const ConvolvePlan *plan, const Conv
     const ConvolveTensorProductsTaps *taps, int r, int u, int s, int lane, int k);
 uint32_t convolve_tensor_products_column_word (const ConvolvePlan *plan, const ConvolveTensorProductsTaps *taps, int r,
     int p, int lane, int k);
+
+/*
+ * The taps of a lane that packed row sums are multiplied by: [0] for the first 8 rows and [1] for the next. Low bytes of row sums are
+ * the two lower bytes of a word, and high bytes the two upper ones. Each 8 rows of outputs have the same taps.
+ */
+typedef struct
+{
+  uint32_t middle[2]; /* high digits for low bytes, and low digits for high bytes */
+  uint32_t high[2];   /* high digits for high bytes */
+  uint32_t low[2];    /* low digits for low bytes */
+} ConvolveTensorPackedColumns;
+
+/* low and high are the lane's digits for slab 0 and output rows 0 .. 7, as convolve_tensor_products_column_word () makes them. */
+static CONVOLVE_BOTH ConvolveTensorPackedColumns
+convolve_tensor_pack_columns (uint32_t low, uint32_t high)
+{
+  ConvolveTensorPackedColumns columns = { { (high & 0xffff) | low << 16, high >> 16 | (low & 0xffff0000) },
+    { high << 16, high & 0xffff0000 }, { low & 0xffff, low >> 16 } };
+
+  return columns;
+}
 
 /*
  * Whether there is a kernel of tensor-separable that keeps the slabs of row sums in registers. Samples that lie apart and

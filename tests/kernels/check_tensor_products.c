@@ -38,7 +38,7 @@ typedef struct
 /* How many masks were accepted, and how many of these have what. */
 typedef struct
 {
-  int accepted, fused, products, sums, centres, bytes, short_rows, down;
+  int accepted, fused, packed, products, sums, centres, bytes, short_rows, down;
 } Counts;
 
 /* The accumulators of one product; unsigned, because they may wrap around. */
@@ -164,6 +164,46 @@ sum_columns (const Trial *trial, int r, Registers totals[2][2])
     }
 }
 
+/* The second pass of tensor-fused with packed row sums, for masks of up to 9 rows: the totals as sum_columns () has them. */
+static void
+sum_packed (const Trial *trial, Registers totals[2][2])
+{
+  for (int b = 0; b < 2; b++)
+    for (int h = 0; h < 2; h++) {
+      Registers middle_sums = { { 0 } }, high_sums = { { 0 } };
+      int32_t (*low_sums)[4] = trial->low[b][h];
+
+      for (int i = 0; i < 2; i++) { /* the first 8 rows of row sums, and the next 8 */
+        Registers sums;
+        uint32_t packed[LANES][2], middle[LANES], high[LANES], low[LANES];
+
+        sum_rows (trial, 0, 8 * (b + i), h, sums);
+        for (int lane = 0; lane < LANES; lane++) {
+          ConvolveTensorPackedColumns columns =
+              convolve_tensor_pack_columns (convolve_tensor_products_column_word (trial->plan, &trial->taps, 0, 0, lane,
+                                                0),
+                  convolve_tensor_products_column_word (trial->plan, &trial->taps, 0, 0, lane, 1));
+
+          for (int k = 0; k < 2; k++) {
+            uint32_t upper = sums[lane][2 * k], lower = sums[lane][2 * k + 1];
+
+            packed[lane][k] = (upper & 255) | (lower & 255) << 8 | (upper >> 8 & 255) << 16 | (lower >> 8 & 255) << 24;
+          }
+          middle[lane] = columns.middle[i];
+          high[lane] = columns.high[i];
+          low[lane] = columns.low[i];
+        }
+        multiply (middle_sums, packed, false, middle, true);
+        multiply (high_sums, packed, false, high, true);
+        if (!trial->plan->exact)
+          multiply ((uint32_t (*)[4]) low_sums, packed, false, low, true);
+      }
+      for (int lane = 0; lane < LANES; lane++)
+        for (int c = 0; c < 4; c++)
+          totals[b][h][lane][c] += 256 * high_sums[lane][c] + middle_sums[lane][c];
+    }
+}
+
 /* The sample that the tap in column i and row j meets for output x, counted in samples, of row y. */
 static int
 sample_at (const Trial *trial, int x, int y, int i, int j)
@@ -235,7 +275,7 @@ check_output (const Trial *trial, int x, int y, int32_t total)
 }
 
 static int
-check_warp (Trial *trial)
+check_warp (Trial *trial, bool packed)
 {
   static Registers totals[2][2];
   static int32_t low[2][2][LANES][4];
@@ -244,7 +284,9 @@ check_warp (Trial *trial)
   memset (totals, 0, sizeof (totals));
   memset (low, 0, sizeof (low));
   trial->low = low;
-  for (int r = 0; r < trial->products.rank; r++)
+  if (packed)
+    sum_packed (trial, totals);
+  for (int r = 0; r < trial->products.rank && !packed; r++)
     sum_columns (trial, r, totals);
   for (int y = 0; y < ROWS; y++)
     for (int x = 0; x < GROUP && failures == 0; x += x % 5 + 1) {
@@ -297,14 +339,20 @@ check_mask (const ConvolveMask *mask, CheckRandom *random, int depth, FILE *file
     return 1;
   }
   if (convolve_tensor_products_choose (trial.plan, &trial.products, &trial.taps, &reason)) {
-    if (check_random_one_in (random, 2) && convolve_tensor_products_for_fused (trial.plan, &trial.products, &reason))
-      counts->fused++;
+    bool fused = check_random_one_in (random, 2)
+        && convolve_tensor_products_for_fused (trial.plan, &trial.products, &reason),
+         packed = fused && mask->height <= 9;
+
+    counts->fused += fused;
+    counts->packed += packed;
     trial.rows = trial.products.slabs * ROWS;
     trial.pitch = trial.products.segments * CONVOLVE_TENSOR_PRODUCTS_SEGMENT;
     trial.bytes = malloc (trial.rows * trial.pitch);
     for (int i = 0; i < 2 && trial.bytes && failures == 0; i++) {
       fill (&trial, random);
-      failures += check_warp (&trial);
+      failures += check_warp (&trial, false);
+      if (packed && failures == 0)
+        failures += check_warp (&trial, true);
     }
     counts->accepted++;
     counts->products += !trial.plan->exact;
@@ -354,8 +402,9 @@ make_blur (CheckMask *mask, CheckRandom *random, int largest)
 static bool
 are_enough (const Counts *counts, int masks)
 {
-  return counts->accepted >= masks / 5 && counts->fused >= masks / 10 && counts->products >= masks / 10
-      && counts->sums > 0 && counts->centres > 0 && counts->bytes > 0 && counts->short_rows > 0 && counts->down > 0;
+  return counts->accepted >= masks / 5 && counts->fused >= masks / 10 && counts->packed > 0
+      && counts->products >= masks / 10 && counts->sums > 0 && counts->centres > 0 && counts->bytes > 0
+      && counts->short_rows > 0 && counts->down > 0;
 }
 
 int
@@ -381,9 +430,9 @@ check_tensor_products (uint64_t seed, int masks, FILE *file)
   }
   if (failures == 0 && !are_enough (&counts, masks)) {
     fprintf (file,
-        "FAILED tensor products: of %d masks %d are accepted, %d of them for tensor-fused, and %d are products: %d sums, "
+        "FAILED tensor products: of %d masks %d are accepted, %d of them for tensor-fused (%d packed), and %d are products: %d sums, "
         "%d with a centre, %d to bytes, %d with short rows, %d shifted down\n",
-        masks, counts.accepted, counts.fused, counts.products, counts.sums, counts.centres, counts.bytes,
+        masks, counts.accepted, counts.fused, counts.packed, counts.products, counts.sums, counts.centres, counts.bytes,
         counts.short_rows, counts.down);
     failures++;
   }

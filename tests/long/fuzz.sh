@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The fuzz targets with clang's libFuzzer: sh tests/long/fuzz.sh [TARGET...], for example fuzz_texts fuzz_files.
 #
-# Built in build-fuzz/ with AddressSanitizer and UndefinedBehaviorSanitizer. Each target goes on until it has made its
+# The targets are built with AddressSanitizer and UndefinedBehaviorSanitizer: those of the element in build-fuzz-element/, where
+# the coverage of plugin/ alone is counted, and all others in build-fuzz/. Each target goes on until it has made its
 # number of executions and the coverage has been flat for a tenth of the run. The corpus of a run stays in
 # out/fuzz/TARGET/, and the next run starts with these inputs. An input that breaks a promise is kept in out/fuzz/, and
 # its name is printed.
-#
-# The targets of the element are built in build-fuzz-element/, where the coverage of plugin/ alone is counted: texts, files and
-# the kernel library have targets of their own.
 #
 #   CUDACONVOLVE_FUZZ_RUNS      executions of each target, instead of the goals below
 #   CUDACONVOLVE_FUZZ_SECONDS   seconds after which a target ends in any case
@@ -35,10 +33,11 @@ build_of () {
   esac
 }
 
-# set_up FOLDER COUNTED: the code whose coverage is counted
+# set_up FOLDER FUZZING: configures a folder, for this value of the option
 set_up () {
-  [ -f "$1/build.ninja" ] || CC=$cc meson setup "$1" -Dcuda=disabled -Dexamples=false "-Dfuzzing=$2" \
+  [ -f "$1/build.ninja" ] || CC=$cc meson setup "$1" -Dcuda=disabled -Dexamples=false \
     -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+  meson configure "$1" "-Dfuzzing=$2"
 }
 
 # shellcheck disable=SC2046 # several targets
