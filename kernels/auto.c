@@ -403,7 +403,7 @@ box (Choice *choice)
  * products in an instruction, and global reads each sample again for every output.
  *
  * Rounded columns times rows are not for all of these: side_in_registers () says up to where packed-separable and, for
- * deep samples, fused are the fastest. separable does all of them.
+ * deep samples, fused are the fastest, but for tensor-fused in small planes of one sample. separable does all of them.
  */
 static const struct
 {
@@ -414,7 +414,7 @@ static const struct
   { &convolve_variant_box, box,
       "h200-box.csv: kind box, every format and side, box beside auto; h100-auto.csv and h200-auto.csv: P010, 31x31" },
   { &convolve_variant_tensor_fused, tensor_fused,
-      "fast: kind rank-1, masks 3 to 31; h200-separable.md; h200-rgb.csv; h200-1080p.csv" },
+      "fast: kind rank-1, masks 3 to 31; h200-separable.md; h200-rgb.csv; h200-1080p.csv; h200-auto.md: 7x7 at 1080p" },
   { &convolve_variant_tensor_separable, tensor_separable,
       "fast: kind rank-1, masks 5 to 63; h200-separable.md, Times" },
   { &convolve_variant_packed_separable, packed_separable,
