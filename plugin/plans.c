@@ -175,10 +175,7 @@ make_layer (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, c
   return plans->layer ? CONVOLVE_OK : error->status;
 }
 
-/*
- * Makes room for what lies between two iterations. On the device a stage has that. A frame of fields may have one row of a plane more
- * than the layout: see gst_cuda_convolve_windows_init ().
- */
+/* Makes room for what lies between two iterations. On the device a stage has that. */
 static ConvolveStatus
 make_scratch (GstCudaConvolvePlans *plans, ConvolveError *error)
 {
@@ -186,8 +183,11 @@ make_scratch (GstCudaConvolvePlans *plans, ConvolveError *error)
 
   if (plans->iterations == 1 || plans->layer || gst_cuda_convolve_plans_are_on_device (plans))
     return CONVOLVE_OK;
-  for (guint i = 0; i < plans->in.n_planes; i++)
-    bytes = MAX (bytes, plans->in.planes[i].row_bytes * (plans->in.planes[i].rows + 1));
+  for (guint i = 0; i < plans->in.n_planes; i++) {
+    const GstCudaConvolvePlane *plane = &plans->in.planes[i];
+
+    bytes = MAX (bytes, plane->row_bytes * gst_cuda_convolve_windows_most_rows (plane));
+  }
   plans->scratch = g_try_malloc (bytes);
   if (plans->scratch)
     return CONVOLVE_OK;

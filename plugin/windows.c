@@ -168,6 +168,12 @@ count_rows_of_fields (gint height, guint y_step)
   return MAX (2 * top - 1, 2 * bottom);
 }
 
+gsize
+gst_cuda_convolve_windows_most_rows (const GstCudaConvolvePlane *plane)
+{
+  return plane->rows + 1;
+}
+
 /* The first and the last byte, and one more, of rows of a mapped plane. */
 static void
 find_bytes (const GstVideoFrame *frame, guint plane, gsize row_bytes, gsize first, gsize count, const guint8 **start,

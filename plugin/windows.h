@@ -71,6 +71,9 @@ GstCudaConvolveGroup gst_cuda_convolve_windows_group (const GstCudaConvolveGroup
 void gst_cuda_convolve_windows_init (GstCudaConvolveWindows *windows, const GstCudaConvolveLayout *layout,
     gint field_mode, const GstCudaConvolveFrame *in, const GstCudaConvolveFrame *out);
 
+/* The most rows that a frame can have of a plane: the last row of its bottom field may be one that the layout does not have. */
+gsize gst_cuda_convolve_windows_most_rows (const GstCudaConvolvePlane *plane);
+
 /* The number of windows of a group, and each of them. A group of which nothing is convolved is one window. */
 guint gst_cuda_convolve_windows_count (const GstCudaConvolveWindows *windows, const GstCudaConvolveGroup *group);
 GstCudaConvolveWindow gst_cuda_convolve_windows_get (const GstCudaConvolveWindows *windows,

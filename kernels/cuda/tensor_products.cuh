@@ -97,7 +97,7 @@ pack_half (PackedRows &packed, const int (&sums)[SUMS][4], unsigned scale, unsig
   }
 }
 
-/* The same for a slab. sums is [8 rows][half][sum][register]. */
+/* Makes the two bytes of the row sums of a slab. sums is [8 rows][half][sum][register], as pack_half () has it. */
 template <int SUMS, bool SHORT>
 static __device__ __forceinline__ void
 pack_rows (Slab &slab, const int (&sums)[2][2][SUMS][4], unsigned scale, unsigned start)

@@ -122,6 +122,15 @@ sum_rows (const Trial *trial, int r, int first, int h, Registers totals)
                                          : 0);
 }
 
+/* Adds the terms of one half of 8 rows of outputs to the totals. */
+static void
+add_terms (Registers totals, Registers middle, Registers high)
+{
+  for (int lane = 0; lane < LANES; lane++)
+    for (int c = 0; c < 4; c++)
+      totals[lane][c] += 256 * high[lane][c] + middle[lane][c];
+}
+
 /* The second pass: adds product r to the totals of 16 rows of outputs, [8 rows][half]. */
 static void
 sum_columns (const Trial *trial, int r, Registers totals[2][2])
@@ -157,9 +166,7 @@ sum_columns (const Trial *trial, int r, Registers totals[2][2])
         multiply (middle_sums, high, false, low_digits, true);
         if (!trial->plan->exact)
           multiply ((uint32_t (*)[4]) low_sums, low, false, low_digits, true);
-        for (int lane = 0; lane < LANES; lane++)
-          for (int c = 0; c < 4; c++)
-            totals[b][h][lane][c] += 256 * high_sums[lane][c] + middle_sums[lane][c];
+        add_terms (totals[b][h], middle_sums, high_sums);
       }
     }
 }
@@ -198,9 +205,7 @@ sum_packed (const Trial *trial, Registers totals[2][2])
         if (!trial->plan->exact)
           multiply ((uint32_t (*)[4]) low_sums, packed, false, low, true);
       }
-      for (int lane = 0; lane < LANES; lane++)
-        for (int c = 0; c < 4; c++)
-          totals[b][h][lane][c] += 256 * high_sums[lane][c] + middle_sums[lane][c];
+      add_terms (totals[b][h], middle_sums, high_sums);
     }
 }
 

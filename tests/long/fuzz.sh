@@ -33,11 +33,14 @@ build_of () {
   esac
 }
 
-# set_up FOLDER FUZZING: configures a folder, for this value of the option
+# Configures a target's folder; an option that has changed since the folder was made is set anew.
 set_up () {
-  [ -f "$1/build.ninja" ] || CC=$cc meson setup "$1" -Dcuda=disabled -Dexamples=false \
+  folder=$(build_of "$1")
+  counted=all
+  [ "$folder" = build-fuzz ] || counted=element
+  [ -f "$folder/build.ninja" ] || CC=$cc meson setup "$folder" -Dcuda=disabled -Dexamples=false \
     -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
-  meson configure "$1" "-Dfuzzing=$2"
+  meson configure "$folder" "-Dfuzzing=$counted"
 }
 
 # shellcheck disable=SC2046 # several targets
@@ -50,10 +53,7 @@ corpus () {
 
 for target; do
   [ -d "$(corpus "$target")" ] || { echo "$target: there is no such target"; exit 1; }
-  case $target in
-    fuzz_element*) set_up build-fuzz-element element ;;
-    *) set_up build-fuzz all ;;
-  esac
+  set_up "$target"
   ninja -C "$(build_of "$target")" "tests/fuzz/$target"
 done
 
