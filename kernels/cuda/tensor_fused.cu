@@ -136,8 +136,8 @@ sum_slabs (Totals &totals, const Slab (&ring)[SLABS], int newest, int h, const u
 }
 
 /*
- * The second pass for 8 rows of outputs and one half of the group where a halo of 8 rows is enough: from the row sums of 8 rows
- * and of the next 8. Low and high bytes stay together in a word, so that one product adds both terms of `middle`.
+ * The second pass for 8 rows of outputs and one half of the group where a halo of 8 rows is enough: from the row sums of
+ * 8 rows and of the next 8. Low and high bytes stay together in a word, so that one product adds both terms of `middle`.
  */
 template <int DIGITS>
 static __device__ __forceinline__ void
@@ -154,8 +154,8 @@ sum_packed (Totals &totals, const PackedRows &one, const PackedRows &two, const 
 }
 
 /*
- * Whether the kernel adds packed row sums: where that is faster. Exact plans save no product by it, and those of 8 bits were slower
- * so; deep samples were faster.
+ * Whether the kernel adds packed row sums. Plans of PRODUCTS save one product in four by that. Exact plans save none: as
+ * measured, packing is slower for 8 bits and faster for deep samples.
  */
 static __attribute__ ((unused)) constexpr __host__ __device__ bool
 is_packed (int sample_size, bool exact, int halo)
@@ -164,8 +164,9 @@ is_packed (int sample_size, bool exact, int halo)
 }
 
 /*
- * Warps on a multiprocessor, for the compiler. With more, the registers would not hold what a warp needs. Low kernels of rounded
- * weights do with fewer registers, and were faster with more warps (h200-kinds.md in tests/results/).
+ * Warps on a multiprocessor, for the compiler. With more, the registers would not hold what a warp needs. Kernels of
+ * small HEIGHT for plans of PRODUCTS do with fewer registers, and are faster with more warps (h200-kinds.md in
+ * tests/results/).
  */
 static constexpr int
 warps_of (int sample_size, bool exact, int halo, int height)
@@ -218,8 +219,9 @@ outermost_first (int i, int count)
  * lowest bytes of a0 for the first product, which adds 2 * 20 + 1 * 40. The row sum is 90.
  *
  * words[n] has rows 8 n .. 8 n + 7 of the input; two of these make a slab of row sums. 8 * HALO is at least the mask's
- * height less 1. With HALO 4 (33 rows) and HEIGHT 1, a warp loads 6 times 8 rows, and 3 slabs make its outputs. Kernels that
- * are is_packed () make no slabs: 8 rows of outputs are the sum of the PackedRows of 8 rows and of the next 8.
+ * height less 1. With HALO 4 (33 rows) and HEIGHT 1, a warp loads 6 times 8 rows, and 3 slabs make its outputs. Kernels
+ * for which is_packed () is true make no slabs: they make 8 rows of outputs from the PackedRows of 8 rows and of the
+ * next 8.
  */
 template <typename T, bool EXACT, bool SHORT, Finish F, int HALO, int HEIGHT>
 __global__ void __launch_bounds__ (32 * WARPS, warps_of (sizeof (T), EXACT, HALO, HEIGHT) / WARPS)
@@ -425,8 +427,9 @@ convolve_tensor_fused_load (ConvolvePlan *plan, ConvolveError *error)
 }
 
 /*
- * The number of the height for this region: the largest with which each multiprocessor gets half as many warps again as
- * it holds at once of the tallest kernels. With fewer warps, multiprocessors would be idle at the end of the launch.
+ * The number of the height for this region: the largest that gives each multiprocessor 1.5 times the warps that it holds
+ * at once. With fewer warps, multiprocessors would be idle at the end of the launch. The warps held are those of the
+ * tallest kernels, and heights count as 1, 2 and 4 slabs here, also where the table has others.
  */
 static int
 choose_height (const ConvolvePlan *plan, const ConvolveRect *region)

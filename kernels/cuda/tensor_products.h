@@ -32,9 +32,9 @@
  * 11 and so on. A sum may add in any order, so the column taps, the right operand, are put in the same one. Row sums
  * never leave their lane.
  *
- * Packed row sums. Where 8 rows of outputs need 16 rows of row sums, which is so up to 9 rows of taps, a lane may give instead both
- * bytes of the sums of rows 2 t and 2 t + 1, and then those of the next 8 rows. The operands of the taps for these are
- * ConvolveTensorPackedColumns.
+ * Packed row sums. Where 8 rows of outputs need only 16 rows of row sums (masks of up to 9 rows), a lane's four bytes may
+ * instead be both bytes of the sums of rows 2 t and 2 t + 1; a second word has those of the next 8 rows. They are
+ * multiplied by ConvolveTensorPackedColumns.
  */
 #ifndef CONVOLVE_CUDA_TENSOR_PRODUCTS_H
 #define CONVOLVE_CUDA_TENSOR_PRODUCTS_H
@@ -167,8 +167,8 @@ uint32_t convolve_tensor_products_column_word (const ConvolvePlan *plan, const C
     int p, int lane, int k);
 
 /*
- * The taps of a lane that packed row sums are multiplied by: [0] for the first 8 rows and [1] for the next. Low bytes of row sums are
- * the two lower bytes of a word, and high bytes the two upper ones. Each 8 rows of outputs have the same taps.
+ * The taps of a lane that packed row sums are multiplied by: [0] for the first 8 rows and [1] for the next. Low bytes of
+ * row sums are the two lower bytes of a word, and high bytes the two upper ones. Each 8 rows of outputs have the same taps.
  */
 typedef struct
 {
@@ -177,7 +177,7 @@ typedef struct
   uint32_t low[2];    /* low digits for low bytes */
 } ConvolveTensorPackedColumns;
 
-/* low and high are the lane's digits for slab 0 and output rows 0 .. 7, as convolve_tensor_products_column_word () makes them. */
+/* low and high are the lane's digits for slab 0 and output rows 0 .. 7, made by convolve_tensor_products_column_word (). */
 static CONVOLVE_BOTH ConvolveTensorPackedColumns
 convolve_tensor_pack_columns (uint32_t low, uint32_t high)
 {
