@@ -9,14 +9,23 @@
 
 G_BEGIN_DECLS
 
-/* type may be NULL. */
-typedef void (*GstCudaConvolveAnalyticsFunc) (const gchar *type, const GstCudaConvolveBox *box, gpointer data);
+/* What is done with the metadata. A type is interned, and may be NULL. */
+typedef struct
+{
+  gpointer data;
+  gint width, height; /* of the frame */
 
-/*
- * Calls func for each object that the buffer's metadata names, and for the parts of each region of a segmentation mask.
- * FALSE where there is no such metadata.
- */
-gboolean gst_cuda_convolve_analytics_read (GstBuffer *buffer, GstCudaConvolveAnalyticsFunc func, gpointer data);
+  /* An object: a box in luma pixels, turned by the angle, in radians, about its centre. The numbers are not checked. */
+  void (*add_object) (gpointer data, const gchar *type, gdouble x, gdouble y, gdouble width, gdouble height,
+      gdouble angle);
+  /* A part of a region in a mask of segmentation. */
+  void (*add_part) (gpointer data, const gchar *type, const GstCudaConvolveBox *box);
+  /* A mask that cannot be read, and why. */
+  void (*refuse_mask) (gpointer data, const gchar *fault);
+} GstCudaConvolveAnalyticsReader;
+
+/* Reads the objects and masks that the buffer's metadata has. FALSE where there is no such metadata. */
+gboolean gst_cuda_convolve_analytics_read (GstBuffer *buffer, const GstCudaConvolveAnalyticsReader *reader);
 
 /* Whether this build can read such metadata. */
 gboolean gst_cuda_convolve_analytics_are_readable (void);

@@ -2,7 +2,7 @@
 #include "analytics.h"
 
 gboolean
-gst_cuda_convolve_analytics_read (GstBuffer *buffer, GstCudaConvolveAnalyticsFunc func, gpointer data)
+gst_cuda_convolve_analytics_read (GstBuffer *buffer, const GstCudaConvolveAnalyticsReader *reader)
 {
   return FALSE;
 }

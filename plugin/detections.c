@@ -2,15 +2,29 @@
 #include "detections.h"
 
 #include "analytics.h"
+#include "boxes.h"
+#include "frametime.h"
+#include "tracks.h"
 
-#define USUAL_DURATION (GST_SECOND / 25) /* of a frame where neither time stamps nor caps tell */
+/* Beyond, earlier frames would take memory without end: their boxes become the whole frame. */
+#define MOST_HELD 16384
 
-/* A box from metadata, and when a frame had it last. */
-typedef struct
+/* Where a sighting is from. */
+enum
 {
-  GstCudaConvolveBox box;
-  GstClockTime seen;
-} Sighting;
+  SOURCE_ROI,
+  SOURCE_OBJECT,
+  SOURCE_SEGMENT,
+  SOURCE_ALL_HELD
+};
+
+/* What can be wrong, as bits. */
+enum
+{
+  FAULT_OBJECT = 1 << 0,
+  FAULT_MASK = 1 << 1,
+  FAULT_TOO_MANY = 1 << 2
+};
 
 struct _GstCudaConvolveDetections
 {
@@ -19,10 +33,19 @@ struct _GstCudaConvolveDetections
   guint sources;
   GstClockTime hold;
 
-  GArray *sightings;  /* Sighting */
-  GArray *found;      /* GstCudaConvolveBox, of the last frame */
-  GstClockTime now;   /* of the last frame, or GST_CLOCK_TIME_NONE before the first */
-  GstClockTime heard; /* when a frame had metadata last, or GST_CLOCK_TIME_NONE */
+  GstCudaConvolveFrameTime time;
+  GstCudaConvolveTracks *tracks;
+  GstCudaConvolveSightings before; /* all that counted in the frame before */
+  GstCudaConvolveSightings fresh;  /* of this frame's metadata */
+  GstCudaConvolveSightings all;    /* all that count in this frame */
+  GArray *found;                   /* GstCudaConvolveBox, of this frame */
+  gint width, height;              /* of frames; 0 before the first */
+  GstCudaConvolveMoment heard_before,
+      heard; /* when a frame had metadata last: up to the frame before, up to this one */
+
+  gboolean refused; /* metadata of this frame */
+  guint faults_told;
+  gchar *fault; /* to be told, or NULL */
 };
 
 GstCudaConvolveDetections *
@@ -32,9 +55,11 @@ gst_cuda_convolve_detections_new (void)
 
   detections->text = g_array_new (FALSE, FALSE, sizeof (ConvolveTextBox));
   detections->types = g_new0 (gchar *, 1);
-  detections->sightings = g_array_new (FALSE, FALSE, sizeof (Sighting));
+  detections->tracks = gst_cuda_convolve_tracks_new ();
+  gst_cuda_convolve_sightings_init (&detections->before);
+  gst_cuda_convolve_sightings_init (&detections->fresh);
+  gst_cuda_convolve_sightings_init (&detections->all);
   detections->found = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
-  gst_cuda_convolve_detections_forget (detections);
   return detections;
 }
 
@@ -43,16 +68,22 @@ gst_cuda_convolve_detections_free (GstCudaConvolveDetections *detections)
 {
   g_array_unref (detections->text);
   g_strfreev (detections->types);
-  g_array_unref (detections->sightings);
+  gst_cuda_convolve_tracks_free (detections->tracks);
+  gst_cuda_convolve_sightings_clear (&detections->before);
+  gst_cuda_convolve_sightings_clear (&detections->fresh);
+  gst_cuda_convolve_sightings_clear (&detections->all);
   g_array_unref (detections->found);
+  g_free (detections->fault);
   g_free (detections);
 }
 
 void
 gst_cuda_convolve_detections_forget (GstCudaConvolveDetections *detections)
 {
-  g_array_set_size (detections->sightings, 0);
-  detections->now = detections->heard = GST_CLOCK_TIME_NONE;
+  gst_cuda_convolve_sightings_empty (&detections->before);
+  gst_cuda_convolve_sightings_empty (&detections->all);
+  detections->heard_before = detections->heard = (GstCudaConvolveMoment){ 0 };
+  detections->time = (GstCudaConvolveFrameTime){ 0 };
 }
 
 gboolean
@@ -77,25 +108,36 @@ gst_cuda_convolve_detections_set (GstCudaConvolveDetections *detections, const C
   return TRUE;
 }
 
-/* --- metadata --- */
+/* --- faults --- */
 
-/* Adds a box, unless it has no area. */
-static void
-add_sighting (GstCudaConvolveDetections *detections, const GstCudaConvolveBox *box)
+/* Whether a fault of that kind is to be told: the first in this frame, and of its kind. */
+static gboolean
+is_new_fault (GstCudaConvolveDetections *detections, guint kind)
 {
-  Sighting sighting = { *box, detections->now };
-
-  if (box->area.width > 0 && box->area.height > 0)
-    g_array_append_val (detections->sightings, sighting);
+  if (detections->fault || (detections->faults_told & kind))
+    return FALSE;
+  detections->faults_told |= kind;
+  return TRUE;
 }
 
-/* A box that is a region. */
-static GstCudaConvolveBox
-make_box (gdouble x, gdouble y, gdouble width, gdouble height)
+gchar *
+gst_cuda_convolve_detections_take_fault (GstCudaConvolveDetections *detections)
 {
-  GstCudaConvolveRectangle area = { x, y, width, height };
+  return g_steal_pointer (&detections->fault);
+}
 
-  return (GstCudaConvolveBox){ area, area, FALSE };
+void
+gst_cuda_convolve_detections_forget_faults (GstCudaConvolveDetections *detections)
+{
+  detections->faults_told = 0;
+}
+
+/* --- metadata --- */
+
+static void
+add_sighting (GstCudaConvolveDetections *detections, const GstCudaConvolveBox *box, const gchar *type, guint source)
+{
+  gst_cuda_convolve_sightings_add (&detections->fresh, box, type, source, &detections->time.now);
 }
 
 static gboolean
@@ -107,83 +149,156 @@ read_regions_of_interest (GstCudaConvolveDetections *detections, GstBuffer *buff
 
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
     const GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    GstCudaConvolveBox box = make_box (region->x, region->y, region->w, region->h);
+    const gchar *type = g_quark_to_string (region->roi_type);
+    GstCudaConvolveBox box;
 
     any = TRUE;
-    if (convolve_region_type_is_wanted (detections->types, g_quark_to_string (region->roi_type)))
-      add_sighting (detections, &box);
+    if (convolve_region_type_is_wanted (detections->types, type)
+        && gst_cuda_convolve_box_read_unsigned (region->x, region->y, region->w, region->h, detections->width,
+               detections->height, &box)
+            == GST_CUDA_CONVOLVE_BOX_TAKEN)
+      add_sighting (detections, &box, type, SOURCE_ROI);
   }
   return any;
 }
 
 static void
-add_analytics_box (const gchar *type, const GstCudaConvolveBox *box, gpointer data)
+refuse_object (GstCudaConvolveDetections *detections, const gchar *type, gdouble x, gdouble y, gdouble width,
+    gdouble height, gdouble angle)
+{
+  g_autofree gchar *cure = type ? g_strdup_printf ("the type out with region-types=!%s", type)
+                                : g_strdup ("analytics out of region-sources");
+
+  detections->refused = TRUE;
+  if (is_new_fault (detections, FAULT_OBJECT))
+    detections->fault = g_strdup_printf (
+        "region-sources: the object \"%s\" in a GstAnalyticsRelationMeta is no box: x %g, y %g, width %g, height %g, "
+        "angle %g. The frame counts as one without metadata; mend the detector, or leave %s",
+        type ? type : "", x, y, width, height, angle, cure);
+}
+
+static void
+add_object (gpointer data, const gchar *type, gdouble x, gdouble y, gdouble width, gdouble height, gdouble angle)
+{
+  GstCudaConvolveDetections *detections = data;
+  GstCudaConvolveBox box;
+
+  if (!convolve_region_type_is_wanted (detections->types, type))
+    return;
+  switch (gst_cuda_convolve_box_read_turned (x, y, width, height, angle, detections->width, detections->height, &box)) {
+    case GST_CUDA_CONVOLVE_BOX_TAKEN:
+      add_sighting (detections, &box, type, SOURCE_OBJECT);
+      break;
+    case GST_CUDA_CONVOLVE_BOX_EMPTY:
+      break;
+    case GST_CUDA_CONVOLVE_BOX_REFUSED:
+      refuse_object (detections, type, x, y, width, height, angle);
+      break;
+  }
+}
+
+static void
+add_part (gpointer data, const gchar *type, const GstCudaConvolveBox *box)
 {
   GstCudaConvolveDetections *detections = data;
 
   if (convolve_region_type_is_wanted (detections->types, type))
-    add_sighting (detections, box);
+    add_sighting (detections, box, type, SOURCE_SEGMENT);
 }
 
-/* Appends the boxes of the frame's metadata to the sightings. FALSE where the frame has no metadata at all. */
+static void
+refuse_mask (gpointer data, const gchar *fault)
+{
+  GstCudaConvolveDetections *detections = data;
+
+  detections->refused = TRUE;
+  if (is_new_fault (detections, FAULT_MASK))
+    detections->fault = g_strdup_printf (
+        "region-sources: a mask of segmentation in a GstAnalyticsRelationMeta cannot be read: %s. The frame counts as "
+        "one without metadata; mend the detector, or leave analytics out of region-sources",
+        fault);
+}
+
+/* Fills fresh from the frame's metadata. FALSE where the frame has no metadata at all, or some that cannot be read. */
 static gboolean
 read_metadata (GstCudaConvolveDetections *detections, GstBuffer *buffer)
 {
+  const GstCudaConvolveAnalyticsReader reader = { detections, detections->width, detections->height, add_object,
+    add_part, refuse_mask };
   gboolean any = FALSE;
 
+  detections->refused = FALSE;
+  gst_cuda_convolve_sightings_empty (&detections->fresh);
   if (detections->sources & CONVOLVE_REGION_SOURCE_ROI)
     any |= read_regions_of_interest (detections, buffer);
   if (detections->sources & CONVOLVE_REGION_SOURCE_ANALYTICS)
-    any |= gst_cuda_convolve_analytics_read (buffer, add_analytics_box, detections);
-  return any;
+    any |= gst_cuda_convolve_analytics_read (buffer, &reader);
+  return any && !detections->refused;
 }
 
 /* --- time --- */
 
-/* The frame's time stamp, or a guess where it has none. Where time goes back, earlier frames say nothing. */
-static void
-advance (GstCudaConvolveDetections *detections, GstBuffer *buffer, const GstVideoInfo *info)
+void
+gst_cuda_convolve_detections_advance (GstCudaConvolveDetections *detections, const GstSegment *segment,
+    GstBuffer *buffer, const GstVideoInfo *info)
 {
-  GstClockTime duration = USUAL_DURATION, now = GST_BUFFER_PTS (buffer);
+  GstCudaConvolveSightings before = detections->before;
+  gint width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_HEIGHT (info);
 
-  if (GST_VIDEO_INFO_FPS_N (info) > 0)
-    duration = gst_util_uint64_scale_int (GST_SECOND, GST_VIDEO_INFO_FPS_D (info), GST_VIDEO_INFO_FPS_N (info));
-  if (!GST_CLOCK_TIME_IS_VALID (now))
-    now = GST_CLOCK_TIME_IS_VALID (detections->now) ? detections->now + duration : 0;
-  if (GST_CLOCK_TIME_IS_VALID (detections->now) && now < detections->now)
-    gst_cuda_convolve_detections_forget (detections);
-  detections->now = now;
+  gst_cuda_convolve_frame_time_advance (&detections->time, segment, buffer, info);
+  detections->before = detections->all;
+  detections->all = before;
+  detections->heard_before = detections->heard;
+  if (detections->width > 0 && (width != detections->width || height != detections->height))
+    gst_cuda_convolve_sightings_scale (&detections->before, (gdouble) width / detections->width,
+        (gdouble) height / detections->height);
+  detections->width = width;
+  detections->height = height;
 }
 
 static gboolean
-is_recent (const GstCudaConvolveDetections *detections, GstClockTime then)
+is_recent (const GstCudaConvolveDetections *detections, const GstCudaConvolveMoment *then)
 {
-  return GST_CLOCK_TIME_IS_VALID (then) && detections->now - then <= detections->hold;
-}
-
-static gboolean
-has_centre_of (const GstCudaConvolveRectangle *a, const GstCudaConvolveRectangle *b)
-{
-  gdouble x = b->x + b->width / 2, y = b->y + b->height / 2;
-
-  return x >= a->x && x < a->x + a->width && y >= a->y && y < a->y + a->height;
-}
-
-/* Whether a box of an earlier frame has gone: too long ago, or its face is in a box of this frame. */
-static gboolean
-is_gone (const GstCudaConvolveDetections *detections, guint index, guint first_new)
-{
-  const Sighting *sighting = &g_array_index (detections->sightings, Sighting, index);
-
-  if (!is_recent (detections, sighting->seen))
-    return TRUE;
-  for (guint i = first_new; i < detections->sightings->len; i++)
-    if (has_centre_of (&g_array_index (detections->sightings, Sighting, i).box.region, &sighting->box.region))
-      return TRUE;
-  return FALSE;
+  return gst_cuda_convolve_frame_time_is_within (&detections->time, then, detections->hold);
 }
 
 /* --- all boxes --- */
+
+/* Copies those that count. */
+static void
+copy_sightings (GstCudaConvolveDetections *detections, const GstCudaConvolveSightings *from)
+{
+  for (guint i = 0; i < from->sightings->len; i++) {
+    const GstCudaConvolveSighting *sighting = &g_array_index (from->sightings, GstCudaConvolveSighting, i);
+
+    if (!sighting->is_replaced && is_recent (detections, &sighting->seen))
+      gst_cuda_convolve_sightings_copy (&detections->all, from, i);
+  }
+}
+
+/* Makes one box of too many held ones: the whole frame, for as long as the last of them stays. */
+static void
+limit_held (GstCudaConvolveDetections *detections)
+{
+  GstCudaConvolveRectangle frame = { 0, 0, detections->width, detections->height };
+  GstCudaConvolveBox box = { frame, frame, FALSE };
+  GstCudaConvolveMoment last = { 0 };
+
+  if (detections->all.boxes->len <= MOST_HELD)
+    return;
+  for (guint i = 0; i < detections->all.sightings->len; i++) {
+    const GstCudaConvolveMoment *seen = &g_array_index (detections->all.sightings, GstCudaConvolveSighting, i).seen;
+
+    if (seen->frame > last.frame)
+      last = *seen;
+  }
+  gst_cuda_convolve_sightings_empty (&detections->all);
+  gst_cuda_convolve_sightings_add (&detections->all, &box, NULL, SOURCE_ALL_HELD, &last);
+  if (is_new_fault (detections, FAULT_TOO_MANY))
+    detections->fault = g_strdup_printf ("region-hold: more than %d boxes of earlier frames are held, so the whole "
+                                         "frame is one box; a shorter region-hold holds fewer",
+        MOST_HELD);
+}
 
 static void
 add_text (GstCudaConvolveDetections *detections, const GstVideoInfo *info)
@@ -192,12 +307,14 @@ add_text (GstCudaConvolveDetections *detections, const GstVideoInfo *info)
 
   for (guint i = 0; i < detections->text->len; i++) {
     const ConvolveTextBox *text = &g_array_index (detections->text, ConvolveTextBox, i);
-    gdouble number[4];
+    GstCudaConvolveRectangle area;
     GstCudaConvolveBox box;
+    gdouble number[4];
 
     for (guint k = 0; k < G_N_ELEMENTS (number); k++)
       number[k] = text->per_cent[k] ? text->number[k] * size[k % 2] / 100 : text->number[k];
-    box = make_box (number[0], number[1], number[2], number[3]);
+    area = (GstCudaConvolveRectangle){ number[0], number[1], number[2], number[3] };
+    box = (GstCudaConvolveBox){ area, area, FALSE };
     g_array_append_val (detections->found, box);
   }
 }
@@ -206,23 +323,18 @@ const GArray *
 gst_cuda_convolve_detections_find (GstCudaConvolveDetections *detections, GstBuffer *buffer, const GstVideoInfo *info,
     gboolean *lost)
 {
-  guint first_new;
+  detections->heard = read_metadata (detections, buffer) ? detections->time.now : detections->heard_before;
+  *lost = (detections->sources & CONVOLVE_REGION_SOURCES_METADATA) && !is_recent (detections, &detections->heard);
 
-  advance (detections, buffer, info);
-  first_new = detections->sightings->len;
-  if (read_metadata (detections, buffer))
-    detections->heard = detections->now;
-  *lost = (detections->sources & CONVOLVE_REGION_SOURCES_METADATA) && !is_recent (detections, detections->heard);
+  gst_cuda_convolve_tracks_match (detections->tracks, &detections->before, &detections->fresh);
+  gst_cuda_convolve_sightings_empty (&detections->all);
+  copy_sightings (detections, &detections->before);
+  limit_held (detections);
+  copy_sightings (detections, &detections->fresh);
 
-  for (guint i = first_new; i-- > 0;)
-    if (is_gone (detections, i, first_new)) {
-      g_array_remove_index (detections->sightings, i);
-      first_new--;
-    }
   g_array_set_size (detections->found, 0);
   if (detections->sources & CONVOLVE_REGION_SOURCE_TEXT)
     add_text (detections, info);
-  for (guint i = 0; i < detections->sightings->len; i++)
-    g_array_append_val (detections->found, g_array_index (detections->sightings, Sighting, i).box);
+  g_array_append_vals (detections->found, detections->all.boxes->data, detections->all.boxes->len);
   return detections->found;
 }

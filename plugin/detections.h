@@ -28,13 +28,33 @@ gboolean gst_cuda_convolve_detections_set (GstCudaConvolveDetections *detections
     const ConvolveRegionSettings *settings, GError **error);
 
 /*
- * Finds the boxes of a frame with info. A box from metadata stays for `hold` after the last frame that had it, and goes
- * as soon as its centre lies in a box of a newer frame: that is the same face, which moved. *lost tells whether the
- * metadata is missing for longer than that. A second call with the same buffer finds the same. The array is of
- * GstCudaConvolveBox, and valid until the next call.
+ * Goes on to the next frame, which has info and lies in the segment. Boxes of earlier frames follow where frames get
+ * another size.
+ */
+void gst_cuda_convolve_detections_advance (GstCudaConvolveDetections *detections, const GstSegment *segment,
+    GstBuffer *buffer, const GstVideoInfo *info);
+
+/*
+ * Finds the boxes of the frame that advance() was for. A box from metadata stays for `hold` after the last frame that
+ * had it, in running time and in both directions, and at least for one frame more. Before that it ends only where a new
+ * box of its type takes its place, as tracks.h says. A hold of 0 keeps no box.
+ *
+ * Metadata that cannot be read gives no box, and the frame then counts as one without metadata. A box without width or
+ * height is no box, but it is metadata: the detector was there, and found nothing. *lost tells whether the metadata is
+ * missing for longer than `hold`.
+ *
+ * A second call finds the same. The array is of GstCudaConvolveBox, and valid until the next call. It has boxes outside
+ * the frame, too.
  */
 const GArray *gst_cuda_convolve_detections_find (GstCudaConvolveDetections *detections, GstBuffer *buffer,
     const GstVideoInfo *info, gboolean *lost);
+
+/*
+ * What was wrong with the metadata of the last frame, for the user; to be freed. NULL where nothing was, and where a
+ * fault of that kind was taken before. forget_faults() lets all kinds be told again.
+ */
+gchar *gst_cuda_convolve_detections_take_fault (GstCudaConvolveDetections *detections);
+void gst_cuda_convolve_detections_forget_faults (GstCudaConvolveDetections *detections);
 
 G_END_DECLS
 

@@ -111,6 +111,7 @@ gst_cuda_convolve_engine_set_caps (GstCudaConvolveEngine *engine, const GstVideo
   if (engine->cuda_memory && gst_cuda_convolve_device_is_outside_context (engine->device))
     release_device (engine); /* to be opened again where the frames are */
   engine->faults_told = 0;
+  gst_cuda_convolve_detections_forget_faults (engine->detections);
   gst_cuda_convolve_layout_init (&engine->in, in);
   gst_cuda_convolve_layout_init (&engine->out, out);
   engine->plans_fit = FALSE;
@@ -513,15 +514,26 @@ gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const ConvolvePr
 
 /* --- frames --- */
 
+static void
+warn_of_metadata (GstCudaConvolveEngine *engine)
+{
+  g_autofree gchar *fault = gst_cuda_convolve_detections_take_fault (engine->detections);
+
+  if (fault)
+    GST_ELEMENT_WARNING (engine->element, STREAM, FORMAT, ("%s", fault), ("This is told once until the caps change."));
+}
+
 GstCudaConvolveNeed
-gst_cuda_convolve_engine_look (GstCudaConvolveEngine *engine, GstBuffer *input)
+gst_cuda_convolve_engine_look (GstCudaConvolveEngine *engine, const GstSegment *segment, GstBuffer *input)
 {
   gboolean any;
 
   if (!engine->regions)
     return GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
+  gst_cuda_convolve_detections_advance (engine->detections, segment, input, &engine->in.info);
   any = gst_cuda_convolve_regions_find (engine->regions, engine->detections, input);
   engine->looked = TRUE;
+  warn_of_metadata (engine);
   if (!engine->same_memory)
     return GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
   if (!any)

@@ -76,8 +76,12 @@ typedef enum
   GST_CUDA_CONVOLVE_NEEDS_NO_WORK  /* the input is the result */
 } GstCudaConvolveNeed;
 
-/* Finds the regions of the frame, where only these change, and so what the frame needs. */
-GstCudaConvolveNeed gst_cuda_convolve_engine_look (GstCudaConvolveEngine *engine, GstBuffer *input);
+/*
+ * Finds the regions of the next frame, where only these change, and so what the frame needs. The frame's time is counted
+ * in the segment. Warns of metadata that cannot be read, once for each kind of fault until the caps change.
+ */
+GstCudaConvolveNeed gst_cuda_convolve_engine_look (GstCudaConvolveEngine *engine, const GstSegment *segment,
+    GstBuffer *input);
 
 /*
  * Whether the input is the first frame with these caps of which a crop leaves out pixels. The plans must then be made

@@ -481,7 +481,7 @@ begin_frame (GstCudaConvolve *self, GstBuffer *input)
   GstBuffer *output = NULL;
   GstFlowReturn ret = GST_FLOW_OK;
 
-  switch (gst_cuda_convolve_engine_look (self->engine, input)) {
+  switch (gst_cuda_convolve_engine_look (self->engine, &trans->segment, input)) {
     case GST_CUDA_CONVOLVE_NEEDS_OUTPUT:
       ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer (trans, input, &output);
       /* The base class does not tell that a pool of frames in CUDA memory has no more of them. */

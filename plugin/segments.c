@@ -3,7 +3,7 @@
 
 #include "segments.h"
 
-#include "debug.h"
+#include "boxes.h"
 #include "run.h"
 
 /* A region of more parts, which is noise rather than a shape, becomes the rectangle around all of them. */
@@ -94,7 +94,7 @@ place_part (const Mask *mask, const Part *part)
 }
 
 static void
-read_region (const Mask *mask, guint id, const gchar *type, GstCudaConvolveAnalyticsFunc func, gpointer data)
+read_region (const Mask *mask, guint id, const gchar *type, const GstCudaConvolveAnalyticsReader *reader)
 {
   g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (Part));
   g_autoptr (GArray) above = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -118,7 +118,7 @@ read_region (const Mask *mask, guint id, const gchar *type, GstCudaConvolveAnaly
   }
   for (guint i = 0; i < parts->len; i++) {
     box.area = place_part (mask, &g_array_index (parts, Part, i));
-    func (type, &box, data);
+    reader->add_part (reader->data, type, &box);
   }
 }
 
@@ -142,14 +142,14 @@ class_of (GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd
 
 static void
 read_mask (GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd *segments, const Mask *mask,
-    GstCudaConvolveAnalyticsFunc func, gpointer data)
+    const GstCudaConvolveAnalyticsReader *reader)
 {
   for (gsize i = 0; i < gst_analytics_segmentation_mtd_get_region_count (segments); i++) {
     guint id = gst_analytics_segmentation_mtd_get_region_id (segments, i);
     const gchar *type = class_of (relations, segments, i);
 
     if (type || id != 0)
-      read_region (mask, id, type, func, data);
+      read_region (mask, id, type, reader);
   }
 }
 
@@ -161,26 +161,24 @@ has_ids (GstVideoFormat format)
       || format == GST_VIDEO_FORMAT_GRAY16_BE;
 }
 
-/* Maps a mask. FALSE where its GstVideoMeta is none of a mask, or says more than the buffer has. */
+/*
+ * Maps a mask. FALSE where its GstVideoMeta is none of a mask, or says more than the buffer has. *fault says what is
+ * wrong then, and is to be freed; NULL stands for a GstVideoMeta of another kind.
+ */
 static gboolean
-map_mask (Mask *mask, GstBuffer *buffer)
+map_mask (Mask *mask, GstBuffer *buffer, gchar **fault)
 {
   const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
-  g_autofree gchar *fault = NULL;
   GstCudaConvolveLayout layout;
   GstVideoInfo info;
 
   if (!meta || !has_ids (meta->format) || meta->width == 0 || meta->height == 0
       || !gst_video_info_set_format (&info, meta->format, meta->width, meta->height)
-      || !gst_cuda_convolve_meta_is_sound (&info, buffer, &fault)
-      || !gst_video_frame_map (&mask->frame, &info, buffer, GST_MAP_READ)) {
-    GST_WARNING ("a mask of segmentation is left out: %s",
-        fault ? fault : "it has no GstVideoMeta of a GRAY8 or GRAY16 frame that can be mapped");
+      || !gst_cuda_convolve_meta_is_sound (&info, buffer, fault)
+      || !gst_video_frame_map (&mask->frame, &info, buffer, GST_MAP_READ))
     return FALSE;
-  }
   gst_cuda_convolve_layout_init (&layout, &info);
-  if (!gst_cuda_convolve_frame_is_sound (&layout, &mask->frame, &fault)) {
-    GST_WARNING ("a mask of segmentation is left out: %s", fault);
+  if (!gst_cuda_convolve_frame_is_sound (&layout, &mask->frame, fault)) {
     gst_video_frame_unmap (&mask->frame);
     return FALSE;
   }
@@ -190,7 +188,7 @@ map_mask (Mask *mask, GstBuffer *buffer)
 }
 
 void
-gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations, GstCudaConvolveAnalyticsFunc func, gpointer data)
+gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations, const GstCudaConvolveAnalyticsReader *reader)
 {
   GstAnalyticsSegmentationMtd segments;
   gpointer state = NULL;
@@ -200,12 +198,20 @@ gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations, GstCudaCon
     gint x, y;
     guint width, height;
     g_autoptr (GstBuffer) buffer = gst_analytics_segmentation_mtd_get_mask (&segments, &x, &y, &width, &height);
+    g_autofree gchar *fault = NULL;
     Mask mask;
 
-    if (!buffer || width == 0 || height == 0 || !map_mask (&mask, buffer))
+    if (!buffer || width == 0 || height == 0) {
+      reader->refuse_mask (reader->data, buffer ? "it covers no pixel of the frame" : "it has no buffer");
       continue;
-    mask.place = (GstCudaConvolveRectangle){ x, y, width, height };
-    read_mask (relations, &segments, &mask, func, data);
+    }
+    if (!map_mask (&mask, buffer, &fault)) {
+      reader->refuse_mask (reader->data,
+          fault ? fault : "it has no GstVideoMeta of a GRAY8 or GRAY16 frame that can be mapped");
+      continue;
+    }
+    mask.place = gst_cuda_convolve_box_place_mask (x, y, width, height, reader->width, reader->height);
+    read_mask (relations, &segments, &mask, reader);
     gst_video_frame_unmap (&mask.frame);
   }
 }

@@ -10,11 +10,11 @@
 G_BEGIN_DECLS
 
 /*
- * Calls func for the parts of each region in each mask. The type of a region is the class that the mask's related
- * classification has for it. Left out is the background: id 0 without a class.
+ * Adds the parts of each region in each mask. The type of a region is the class that the mask's related classification
+ * has for it. Left out is the background: id 0 without a class. Refused is a mask that says nothing of the frame.
  */
-void gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations, GstCudaConvolveAnalyticsFunc func,
-    gpointer data);
+void gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations,
+    const GstCudaConvolveAnalyticsReader *reader);
 
 G_END_DECLS
 

@@ -2,6 +2,6 @@
 #include "segments.h"
 
 void
-gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations, GstCudaConvolveAnalyticsFunc func, gpointer data)
+gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations, const GstCudaConvolveAnalyticsReader *reader)
 {
 }

@@ -126,8 +126,9 @@ const Row convolve_property_rows[] = {
       .blurb = "Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a" },
   { "region-hold", "Region hold", TIME_AT (region.hold), .target = DETECTIONS, .flags = PLAYING,
       .standard = 500 * GST_MSECOND,
-      .blurb = "Nanoseconds that a box from metadata stays after the last frame that had this box, so that a detector "
-               "may miss a face for that long" },
+      .blurb =
+          "Nanoseconds of running time that a box from metadata stays after the last frame that had this box, so "
+          "that a detector may miss a face for that long; one missed frame is bridged at any frame rate (0 = none)" },
   { "region-fallback", "Region fallback", ENUM_AT (region.fallback, convolve_region_fallback_get_type),
       .target = DETECTIONS, .flags = PLAYING, .standard = CONVOLVE_REGION_FALLBACK_NONE,
       .blurb = "What to do when no metadata came for longer than region-hold. A frame without a "

@@ -2,6 +2,7 @@
 /* Regions from GStreamer's analytics library: objects, their types, turned boxes, and that no object is news too. */
 #include <gst/analytics/analytics.h>
 #include <gst/check/gstcheck.h>
+#include <math.h>
 
 #include "support/element.h"
 
@@ -81,6 +82,68 @@ GST_START_TEST (nothing_found)
 }
 GST_END_TEST;
 
+/* Objects over the edges, and one that is far too large. */
+GST_START_TEST (over_edges)
+{
+  static const struct
+  {
+    gint x, y, width, height;
+    gint expected[4];
+  } rows[] = { { -5, 10, 20, 20, { 0, 10, 15, 20 } }, { 10, -5, 20, 20, { 10, 0, 20, 15 } },
+    { 10, 10, G_MAXINT, 20, { 10, 10, 90, 20 } }, { G_MININT, 0, 10, 10, { 0, 0, 0, 0 } },
+    { 10, 10, 0, 20, { 0, 0, 0, 0 } } };
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstHarness *harness = harness_new_for (FILL "region-fallback=frame", &info);
+    const gint *e = rows[i].expected;
+
+    expect_box (harness,
+        add_object (grey_frame (&info, 0), "face", rows[i].x, rows[i].y, rows[i].width, rows[i].height), e[0], e[1],
+        e[2], e[3]);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+/*
+ * A negative size is refused with one warning until the caps change, and the frame then counts as one without metadata.
+ * Good objects beside the bad one count.
+ */
+GST_START_TEST (refused_objects)
+{
+  Run run = run_start (FILL "region-fallback=frame region-hold=100000000 region-types=!dog", "GRAY8", 100, 80);
+  const GstMessageType kinds = GST_MESSAGE_ERROR | GST_MESSAGE_WARNING;
+  GstBuffer *buffer;
+
+  expect_box (run.harness, add_object (grey_frame (&run.info, 0), "face", 10, 10, 20, 20), 10, 10, 20, 20);
+  expect_box (run.harness, add_object (grey_frame (&run.info, 50 * GST_MSECOND), "dog", 10, 10, -1, 20), 10, 10, 20,
+      20);
+  run_expect_none (&run, kinds);
+  expect_box (run.harness, add_object (grey_frame (&run.info, 90 * GST_MSECOND), "face", 10, 10, -1, 20), 10, 10, 20,
+      20);
+  run_expect (&run, kinds, GST_MESSAGE_WARNING, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "region-sources: the object \"face\" in a GstAnalyticsRelationMeta is no box: x 10, y 10, width -1, height 20, "
+      "angle 0. The frame counts as one without metadata; mend the detector, or leave the type out with "
+      "region-types=!face",
+      NULL);
+  buffer = add_object (grey_frame (&run.info, 160 * GST_MSECOND), "face", 10, 10, 20, -1);
+  expect_box (run.harness, buffer, 0, 0, 100, 80);
+  run_expect_none (&run, kinds);
+  buffer = add_object (grey_frame (&run.info, GST_SECOND), "face", 50, 10, 20, 20);
+  expect_box (run.harness, buffer, 50, 10, 20, 20);
+  buffer = add_object (grey_frame (&run.info, GST_SECOND + 40 * GST_MSECOND), "face", 54, 10, 20, 20);
+  expect_box (run.harness, add_object (buffer, "face", 10, 10, 20, G_MININT), 54, 10, 20, 20);
+  run_expect_none (&run, kinds);
+  run_caps (&run, "RGB", 100, 80);
+  run_caps (&run, "GRAY8", 100, 80);
+  expect_box (run.harness, add_object (grey_frame (&run.info, GST_SECOND + 80 * GST_MSECOND), "face", 1, 1, -2, -3), 54,
+      10, 20, 20);
+  run_expect (&run, kinds, GST_MESSAGE_WARNING, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "width -2, height -3", NULL);
+  run_stop (&run);
+}
+GST_END_TEST;
+
 #if GST_CHECK_VERSION(1, 26, 0)
 /* A box that is turned by a right angle has its sides exchanged; the region is the upright box around a turned one. */
 GST_START_TEST (turned)
@@ -94,6 +157,31 @@ GST_START_TEST (turned)
       g_quark_from_static_string ("face"), 30, 30, 40, 20, G_PI / 2, 0.9, &object));
   expect_box (harness, buffer, 40, 20, 20, 40);
   gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* An angle that is no number is refused; a turned box that is far too large is the whole frame. */
+GST_START_TEST (turned_nowhere)
+{
+  const gfloat angles[] = { NAN, INFINITY, -INFINITY };
+
+  for (guint i = 0; i < G_N_ELEMENTS (angles); i++) {
+    Run run = run_start (FILL "region-fallback=frame", "GRAY8", 100, 80);
+    GstBuffer *buffer = grey_frame (&run.info, 0);
+    GstAnalyticsODMtd object;
+
+    fail_unless (gst_analytics_relation_meta_add_oriented_od_mtd (gst_buffer_add_analytics_relation_meta (buffer),
+        g_quark_from_static_string ("face"), 30, 30, 40, 20, angles[i], 0.9, &object));
+    expect_box (run.harness, buffer, 0, 0, 100, 80);
+    run_expect (&run, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING, GST_MESSAGE_WARNING, GST_STREAM_ERROR,
+        GST_STREAM_ERROR_FORMAT, "region-sources: the object \"face\"", NULL);
+    buffer = grey_frame (&run.info, GST_SECOND);
+    fail_unless (gst_analytics_relation_meta_add_oriented_od_mtd (gst_buffer_add_analytics_relation_meta (buffer),
+        g_quark_from_static_string ("face"), 30, 30, G_MAXINT, 20, 0.5, NAN, &object));
+    expect_box (run.harness, buffer, 0, 0, 100, 80);
+    run_expect_none (&run, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+    run_stop (&run);
+  }
 }
 GST_END_TEST;
 
@@ -217,6 +305,75 @@ GST_START_TEST (noise)
 }
 GST_END_TEST;
 
+/* A region of a mask is one thing: its parts end where the region has a successor, and all of them stay otherwise. */
+GST_START_TEST (parts_are_one_thing)
+{
+  static const guint8 first[] = { 7, 7, 0, 0, 7, 0, 0, 0, 7, 7, 0, 0 };
+  static const guint8 moved[] = { 0, 7, 7, 0, 0, 7, 7, 0, 0, 7, 7, 0 };
+  static const guint8 other[] = { 0, 0, 0, 9, 0, 0, 0, 9, 0, 0, 0, 9 };
+  static const gchar *const classes[] = { "background", "person", "car" };
+  const guint8 *ids[] = { first, moved, other };
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+  GstHarness *harness = harness_new_for (FILL, &info);
+
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = add_mask (grey_frame (&info, i * 40 * GST_MSECOND), ids[i], 4, 3, FALSE, classes,
+        GST_ANALYTICS_REL_TYPE_N_TO_N);
+    Component got[4];
+
+    push_ok (harness, buffer);
+    buffer = gst_harness_pull (harness);
+    frame_read (&info, buffer, got);
+    for (gint at = 0; at < 100 * 80; at++) {
+      gint x = (at % 100 - 20) / 4, y = (at / 100 - 10) / 2;
+      gboolean inside = at % 100 >= 20 && at / 100 >= 10 && x < 4 && y < 3;
+      gboolean covered = inside && (ids[i][y * 4 + x] || (i == 2 && moved[y * 4 + x]));
+
+      fail_unless (got[0].samples[at] == (covered ? 0 : 128), "frame %u: %d,%d is %d", i, at % 100, at / 100,
+          got[0].samples[at]);
+    }
+    frame_clear (got);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* A mask that lies nowhere, or that cannot be read, gives one warning until the caps change, and is no metadata. */
+GST_START_TEST (refused_masks)
+{
+  static const guint8 ids[] = { 7, 7, 7, 7 };
+  Run run = run_start (FILL "region-fallback=frame region-hold=0", "GRAY8", 100, 80);
+  const GstMessageType kinds = GST_MESSAGE_ERROR | GST_MESSAGE_WARNING;
+
+  for (guint i = 0; i < 6; i++) {
+    GstBuffer *buffer =
+        add_mask (grey_frame (&run.info, i * GST_SECOND), ids, 2, 2, FALSE, NULL, GST_ANALYTICS_REL_TYPE_NONE);
+    GstAnalyticsSegmentationMtd segments;
+    gpointer state = NULL;
+    g_autoptr (GstBuffer) mask = NULL;
+    gint x, y;
+    guint width, height;
+
+    fail_unless (gst_analytics_relation_meta_iterate (gst_buffer_get_analytics_relation_meta (buffer), &state,
+        gst_analytics_segmentation_mtd_get_mtd_type (), &segments));
+    mask = gst_analytics_segmentation_mtd_get_mask (&segments, &x, &y, &width, &height);
+    gst_buffer_get_video_meta (mask)->stride[0] = 100;
+    expect_box (run.harness, buffer, 0, 0, 100, 80);
+    if (i % 3 == 0)
+      run_expect (&run, kinds, GST_MESSAGE_WARNING, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+          "region-sources: a mask of segmentation", NULL);
+    else
+      run_expect_none (&run, kinds);
+    if (i == 2) {
+      run_caps (&run, "RGB", 100, 80);
+      run_caps (&run, "GRAY8", 100, 80);
+    }
+  }
+  run_stop (&run);
+}
+GST_END_TEST;
+
 /*
  * Masks whose GstVideoMeta says more than the buffer has, and formats whose samples are no ids, are left out: the
  * memory around the buffer has ids, too, which must not be seen. Unusual masks that lie inside are taken.
@@ -299,10 +456,15 @@ analytics_suite (void)
 
   tcase_add_test (tc, objects);
   tcase_add_test (tc, nothing_found);
+  tcase_add_test (tc, over_edges);
+  tcase_add_test (tc, refused_objects);
 #if GST_CHECK_VERSION(1, 26, 0)
   tcase_add_test (tc, turned);
+  tcase_add_test (tc, turned_nowhere);
   tcase_add_test (tc, masks);
   tcase_add_test (tc, noise);
+  tcase_add_test (tc, parts_are_one_thing);
+  tcase_add_test (tc, refused_masks);
   tcase_add_test (tc, masks_beyond);
 #endif
   suite_add_tcase (suite, tc);

@@ -211,6 +211,7 @@ regions_suite (void)
   g_print ("seed %u: CUDACONVOLVE_SEED=%u repeats this run\n", seed, seed);
   suite_add_tcase (suite, region_effects ());
   suite_add_tcase (suite, region_boxes ());
+  suite_add_tcase (suite, region_hold ());
   suite_add_tcase (suite, region_promises ());
   return suite;
 }

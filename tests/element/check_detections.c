@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Boxes from numbers, the time of frames, and which boxes replace each other, without an element. The metadata of
+ * GStreamer's analytics library is played here, so that it can say anything, and the library need not be there.
+ */
+#include <gst/check/gstcheck.h>
+#include <math.h>
+#include <string.h>
+
+#include "analytics.h"
+#include "boxes.h"
+#include "detections.h"
+#include "support/random.h"
+#include "tracks.h"
+
+/* The object that every frame has, or none without a type; and whether there is a bad mask. */
+static struct
+{
+  const gchar *type;
+  gdouble x, y, width, height, angle;
+  gboolean has_bad_mask;
+} played;
+
+gboolean
+gst_cuda_convolve_analytics_read (GstBuffer *buffer, const GstCudaConvolveAnalyticsReader *reader)
+{
+  if (played.type)
+    reader->add_object (reader->data, played.type, played.x, played.y, played.width, played.height, played.angle);
+  if (played.has_bad_mask)
+    reader->refuse_mask (reader->data, "it is bad");
+  return played.type || played.has_bad_mask;
+}
+
+gboolean
+gst_cuda_convolve_analytics_are_readable (void)
+{
+  return TRUE;
+}
+
+static void
+expect_rectangle (const GstCudaConvolveRectangle *got, gdouble x, gdouble y, gdouble width, gdouble height, guint row)
+{
+  fail_unless (got->x == x && got->y == y && got->width == width && got->height == height,
+      "row %u: %gx%g at %g,%g, expected %gx%g at %g,%g", row, got->width, got->height, got->x, got->y, width, height, x,
+      y);
+}
+
+/* --- numbers --- */
+
+GST_START_TEST (unsigned_numbers)
+{
+  static const struct
+  {
+    guint x, y, width, height;
+    gdouble expected[4];
+  } rows[] = { { 10, 12, 20, 22, { 10, 12, 20, 22 } }, { 4294967291u, 3, 20, 20, { -5, 3, 20, 20 } },
+    { 3, 4294967291u, 20, 20, { 3, -5, 20, 20 } }, { 90, 70, 20, 20, { 90, 70, 20, 20 } },
+    { 90, 70, 101, 81, { 90, 70, 10, 10 } }, { 10, 10, G_MAXUINT, 20, { 10, 10, 90, 20 } },
+    { 10, 10, 20, 4294967291u, { 10, 10, 20, 70 } }, { 4294967276u, 0, 140, 80, { -20, 0, 120, 80 } },
+    { 4294967246u, 0, 120, 80, { -50, 0, 120, 80 } }, { 150, 10, G_MAXUINT, 20, { 150, 10, 1, 20 } },
+    { 0x80000000u, 0, G_MAXUINT, 80, { -2147483648.0, 0, 2147483748.0, 80 } } };
+  GstCudaConvolveBox box;
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const gdouble *e = rows[i].expected;
+
+    fail_unless_equals_int (gst_cuda_convolve_box_read_unsigned (rows[i].x, rows[i].y, rows[i].width, rows[i].height,
+                                100, 80, &box),
+        GST_CUDA_CONVOLVE_BOX_TAKEN);
+    expect_rectangle (&box.area, e[0], e[1], e[2], e[3], i);
+    expect_rectangle (&box.region, e[0], e[1], e[2], e[3], i);
+    fail_if (box.is_part);
+  }
+  for (guint i = 0; i < 3; i++)
+    fail_unless_equals_int (gst_cuda_convolve_box_read_unsigned (1, 1, i % 2, i / 2, 100, 80, &box),
+        GST_CUDA_CONVOLVE_BOX_EMPTY);
+}
+GST_END_TEST;
+
+GST_START_TEST (turned_numbers)
+{
+  static const struct
+  {
+    gdouble x, y, width, height, angle;
+    gdouble expected[4];
+  } rows[] = { { -5, 12, 20, 22, 0, { -5, 12, 20, 22 } }, { 30, 30, 40, 20, (gfloat) G_PI_2, { 40, 20, 20, 40 } },
+    { 30, 30, 40, 20, -3 * (gfloat) G_PI_2, { 40, 20, 20, 40 } }, { 30, 30, 40, 20, G_PI, { 30, 30, 40, 20 } },
+    { 0, 0, 90, 10, G_PI_2, { 40, -40, 10, 90 } }, { 10, 10, 2147483647, 5, 0, { 10, 10, 90, 5 } },
+    { 10, 10, 2147483647, 5, 1, { 0, 0, 100, 80 } }, { 10, 10, 5, 181, 1, { 0, 0, 100, 80 } },
+    { 300, 300, 10, 10, 0, { 300, 300, 10, 10 } } };
+  GstCudaConvolveBox box;
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const gdouble *e = rows[i].expected;
+
+    fail_unless_equals_int (gst_cuda_convolve_box_read_turned (rows[i].x, rows[i].y, rows[i].width, rows[i].height,
+                                rows[i].angle, 100, 80, &box),
+        GST_CUDA_CONVOLVE_BOX_TAKEN);
+    expect_rectangle (&box.area, e[0], e[1], e[2], e[3], i);
+  }
+}
+GST_END_TEST;
+
+/* Each number that says nothing, alone among good ones. */
+GST_START_TEST (refused_numbers)
+{
+  const gdouble bad[] = { NAN, INFINITY, -INFINITY, -1, -2147483648.0 };
+  GstCudaConvolveBox box;
+
+  for (guint place = 0; place < 5; place++)
+    for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+      gdouble number[5] = { 10, 10, 20, 20, 0.5 };
+      gboolean refused = !isfinite (bad[i]) || place == 2 || place == 3;
+
+      number[place] = bad[i];
+      fail_unless_equals_int (gst_cuda_convolve_box_read_turned (number[0], number[1], number[2], number[3], number[4],
+                                  100, 80, &box),
+          refused ? GST_CUDA_CONVOLVE_BOX_REFUSED : GST_CUDA_CONVOLVE_BOX_TAKEN);
+    }
+  fail_unless_equals_int (gst_cuda_convolve_box_read_turned (1, 1, 0, 20, 0.5, 100, 80, &box),
+      GST_CUDA_CONVOLVE_BOX_EMPTY);
+  fail_unless_equals_int (gst_cuda_convolve_box_read_turned (1, 1, 20, 0, 0.5, 100, 80, &box),
+      GST_CUDA_CONVOLVE_BOX_EMPTY);
+}
+GST_END_TEST;
+
+/* A mask may be larger than the frame, which a detector's padding is; only nonsense goes to the edge. */
+GST_START_TEST (places_of_masks)
+{
+  GstCudaConvolveRectangle place = gst_cuda_convolve_box_place_mask (-20, -5, 140, 90, 100, 80);
+
+  expect_rectangle (&place, -20, -5, 140, 90, 0);
+  place = gst_cuda_convolve_box_place_mask (10, 20, G_MAXUINT, G_MAXUINT - 4, 100, 80);
+  expect_rectangle (&place, 10, 20, 90, 60, 1);
+  place = gst_cuda_convolve_box_place_mask (110, 20, G_MAXUINT, 10, 100, 80);
+  expect_rectangle (&place, 110, 20, 1, 10, 2);
+}
+GST_END_TEST;
+
+/* --- time --- */
+
+typedef struct
+{
+  GstCudaConvolveFrameTime time;
+  GstSegment segment;
+  GstVideoInfo info;
+} Clock;
+
+static void
+clock_init (Clock *clock, gint fps_n, gint fps_d)
+{
+  *clock = (Clock){ 0 };
+  gst_segment_init (&clock->segment, GST_FORMAT_TIME);
+  gst_video_info_set_format (&clock->info, GST_VIDEO_FORMAT_GRAY8, 100, 80);
+  clock->info.fps_n = fps_n;
+  clock->info.fps_d = fps_d;
+}
+
+/* Goes on to a frame with that time stamp, in milliseconds unless below 0, and gives its moment. */
+static GstCudaConvolveMoment
+clock_tick (Clock *clock, gint64 pts, gint64 duration)
+{
+  g_autoptr (GstBuffer) buffer = gst_buffer_new ();
+
+  GST_BUFFER_PTS (buffer) = pts < 0 ? GST_CLOCK_TIME_NONE : (guint64) pts * GST_MSECOND;
+  GST_BUFFER_DURATION (buffer) = duration < 0 ? GST_CLOCK_TIME_NONE : (guint64) duration * GST_MSECOND;
+  gst_cuda_convolve_frame_time_advance (&clock->time, &clock->segment, buffer, &clock->info);
+  return clock->time.now;
+}
+
+static gboolean
+clock_holds (const Clock *clock, GstCudaConvolveMoment then, gint64 hold)
+{
+  return gst_cuda_convolve_frame_time_is_within (&clock->time, &then, hold * GST_MSECOND);
+}
+
+GST_START_TEST (time_runs_both_ways)
+{
+  GstCudaConvolveMoment first, none = { 0 };
+  Clock clock;
+
+  clock_init (&clock, 25, 1);
+  first = clock_tick (&clock, 1000, -1);
+  fail_unless (clock_holds (&clock, first, 0) && !clock_holds (&clock, none, 1 << 30));
+  clock_tick (&clock, 1040, -1);
+  fail_unless (clock_holds (&clock, first, 40) && !clock_holds (&clock, first, 0));
+  clock_tick (&clock, 960, -1);
+  fail_unless (clock_holds (&clock, first, 40) && !clock_holds (&clock, first, 39));
+  clock_tick (&clock, 600, -1);
+  fail_unless (clock_holds (&clock, first, 400) && !clock_holds (&clock, first, 399));
+  clock_tick (&clock, 0, -1);
+  fail_unless (clock_holds (&clock, first, 1000) && !clock_holds (&clock, first, 999));
+  clock_tick (&clock, 3000, -1);
+  fail_unless (clock_holds (&clock, first, 2000) && !clock_holds (&clock, first, 1999));
+}
+GST_END_TEST;
+
+/* One frame is bridged whatever the hold, and a gap of several frames is not. */
+GST_START_TEST (one_frame_is_bridged)
+{
+  static const struct
+  {
+    gint fps_n, fps_d;
+    gint64 times[3], duration, last; /* of the first frames, and of the one that is asked for */
+    gint64 hold;
+    gboolean held;
+  } rows[] = { { 1, 1, { 0, 1000, 2000 }, -1, 3000, 500, TRUE }, { 1, 1, { 0, 1000, 2000 }, -1, 3000, 1, TRUE },
+    { 1, 1, { 0, 1000, 2000 }, -1, 3000, 0, FALSE }, { 1, 1, { 0, 1000, 2000 }, -1, 3400, 1, TRUE },
+    { 1, 1, { 0, 1000, 2000 }, -1, 3600, 1, FALSE }, { 1, 1, { -1, -1, -1 }, -1, -1, 1, TRUE },
+    { 0, 1, { 0, 1000, 2000 }, -1, 3000, 1, TRUE }, { 0, 1, { 0, 1000, 2000 }, -1, 9000, 1, FALSE },
+    { 0, 1, { 0, 40, 80 }, 2000, 2080, 1, TRUE }, { 0, 1, { 0, 40, 80 }, 2000, 6080, 1, FALSE },
+    { 25, 1, { 0, 1000, 2000 }, -1, 3000, 1, TRUE }, { 25, 1, { 0, 40, 80 }, -1, 120, 1, TRUE },
+    { 25, 1, { 0, 40, 80 }, -1, 1080, 1, FALSE }, { 25, 1, { 0, 40, 80 }, -1, 1080, 1000, TRUE },
+    { 25, 1, { 2080, 2040, 2000 }, -1, 1960, 1, TRUE }, { 25, 1, { 2080, 2040, 2000 }, -1, 1000, 1, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstCudaConvolveMoment then;
+    Clock clock;
+
+    clock_init (&clock, rows[i].fps_n, rows[i].fps_d);
+    for (guint k = 0; k < 3; k++)
+      then = clock_tick (&clock, rows[i].times[k], rows[i].duration);
+    clock_tick (&clock, rows[i].last, rows[i].duration);
+    fail_unless (clock_holds (&clock, then, rows[i].hold) == rows[i].held, "row %u", i);
+    clock_tick (&clock, rows[i].last < 0 ? -1 : rows[i].last + 3, -1);
+    if (rows[i].hold == 1)
+      fail_unless (!clock_holds (&clock, then, 1), "row %u: a second frame is bridged", i);
+  }
+}
+GST_END_TEST;
+
+/* Where nothing tells how long a frame lasts, the first one is bridged. */
+GST_START_TEST (nothing_known)
+{
+  GstCudaConvolveMoment then;
+  Clock clock;
+
+  clock_init (&clock, 0, 1);
+  then = clock_tick (&clock, 0, -1);
+  clock_tick (&clock, 5000, -1);
+  fail_unless (clock_holds (&clock, then, 1));
+}
+GST_END_TEST;
+
+GST_START_TEST (segments)
+{
+  GstCudaConvolveMoment then;
+  Clock clock;
+
+  /* Backward: the running time goes on where the time stamps go back, twice as fast. */
+  clock_init (&clock, 25, 1);
+  clock.segment.rate = -2;
+  clock.segment.stop = 10 * GST_SECOND;
+  then = clock_tick (&clock, 9000, -1);
+  clock_tick (&clock, 8960, -1);
+  clock_tick (&clock, 8000, -1);
+  fail_unless (clock_holds (&clock, then, 500) && !clock_holds (&clock, then, 499));
+  /* The next piece of a playlist begins at 0 again, a second later. */
+  clock_init (&clock, 25, 1);
+  clock_tick (&clock, 920, -1);
+  then = clock_tick (&clock, 960, -1);
+  clock.segment.base = GST_SECOND;
+  clock_tick (&clock, 0, -1);
+  clock_tick (&clock, 40, -1);
+  fail_unless (clock_holds (&clock, then, 80) && !clock_holds (&clock, then, 79));
+  /* Time stamps before the segment, and behind it. */
+  clock_init (&clock, 25, 1);
+  clock.segment.start = GST_SECOND;
+  clock.segment.stop = 2 * GST_SECOND;
+  clock_tick (&clock, 920, -1);
+  then = clock_tick (&clock, 960, -1);
+  clock_tick (&clock, 1000, -1);
+  clock_tick (&clock, 1040, -1);
+  fail_unless (clock_holds (&clock, then, 80) && !clock_holds (&clock, then, 79));
+  then = clock_tick (&clock, 2100, -1);
+  clock_tick (&clock, 2110, -1);
+  clock_tick (&clock, 2120, -1);
+  fail_unless (clock_holds (&clock, then, 20) && !clock_holds (&clock, then, 19));
+}
+GST_END_TEST;
+
+/* Frames count where they have no running time: no time stamp, another format, a segment that runs back from nowhere. */
+GST_START_TEST (frames_count)
+{
+  for (guint i = 0; i < 3; i++) {
+    GstCudaConvolveMoment then;
+    Clock clock;
+
+    clock_init (&clock, 25, 1);
+    if (i == 1)
+      gst_segment_init (&clock.segment, GST_FORMAT_BYTES);
+    if (i == 2)
+      clock.segment.rate = -1;
+    then = clock_tick (&clock, i == 0 ? -1 : 5000, -1);
+    clock_tick (&clock, i == 0 ? -1 : 0, -1);
+    clock_tick (&clock, i == 0 ? -1 : 9000, -1);
+    fail_unless (clock_holds (&clock, then, 80) && !clock_holds (&clock, then, 79), "case %u", i);
+  }
+}
+GST_END_TEST;
+
+/* A frame takes half of its duration where it is played twice as fast, forward and backward. */
+GST_START_TEST (frames_count_with_rate)
+{
+  for (guint i = 0; i < 2; i++) {
+    GstCudaConvolveMoment then;
+    Clock clock;
+
+    clock_init (&clock, 25, 1);
+    clock.segment.rate = i == 0 ? 2 : -2;
+    then = clock_tick (&clock, -1, -1);
+    clock_tick (&clock, -1, -1);
+    clock_tick (&clock, -1, -1);
+    fail_unless (clock_holds (&clock, then, 40) && !clock_holds (&clock, then, 39), "case %u", i);
+  }
+}
+GST_END_TEST;
+
+/* Time stamps that begin late, and that only some frames have. */
+GST_START_TEST (some_time_stamps)
+{
+  GstCudaConvolveMoment then;
+  Clock clock;
+
+  clock_init (&clock, 25, 1);
+  then = clock_tick (&clock, -1, -1);
+  clock_tick (&clock, -1, -1);
+  clock_tick (&clock, 3600000, -1);
+  fail_unless (clock_holds (&clock, then, 80) && !clock_holds (&clock, then, 79));
+  clock_tick (&clock, -1, -1);
+  clock_tick (&clock, 3600080, -1);
+  fail_unless (clock_holds (&clock, then, 160) && !clock_holds (&clock, then, 159));
+}
+GST_END_TEST;
+
+/* --- regions that replace each other --- */
+
+static void
+add_box (GstCudaConvolveSightings *sightings, const gchar *type, guint source, gdouble x, gdouble y, gdouble width,
+    gdouble height)
+{
+  GstCudaConvolveRectangle area = { x, y, width, height };
+  GstCudaConvolveBox box = { area, area, FALSE };
+  GstCudaConvolveMoment seen = { 0, 1 };
+
+  gst_cuda_convolve_sightings_add (sightings, &box, type, source, &seen);
+}
+
+static GstCudaConvolveSighting *
+sighting (GstCudaConvolveSightings *sightings, guint index)
+{
+  return &g_array_index (sightings->sightings, GstCudaConvolveSighting, index);
+}
+
+/* Whether a box replaces the box 100,100,100,100 of type "face" and source 1. */
+static gboolean
+replaces (const gchar *type, guint source, gdouble x, gdouble y, gdouble width, gdouble height)
+{
+  GstCudaConvolveTracks *tracks = gst_cuda_convolve_tracks_new ();
+  GstCudaConvolveSightings held, fresh;
+  gboolean replaced;
+
+  gst_cuda_convolve_sightings_init (&held);
+  gst_cuda_convolve_sightings_init (&fresh);
+  add_box (&held, "face", 1, 100, 100, 100, 100);
+  add_box (&fresh, type, source, x, y, width, height);
+  gst_cuda_convolve_tracks_match (tracks, &held, &fresh);
+  replaced = sighting (&held, 0)->is_replaced;
+  fail_unless (sighting (&fresh, 0)->partner == (replaced ? 1 : 0));
+  gst_cuda_convolve_sightings_clear (&held);
+  gst_cuda_convolve_sightings_clear (&fresh);
+  gst_cuda_convolve_tracks_free (tracks);
+  return replaced;
+}
+
+GST_START_TEST (rule)
+{
+  static const struct
+  {
+    gdouble x, y, width, height;
+    gboolean replaces;
+  } rows[] = { { 100, 100, 100, 100, TRUE }, { 150, 100, 100, 100, TRUE }, { 151, 100, 100, 100, FALSE },
+    { 50, 100, 100, 100, TRUE }, { 49, 100, 100, 100, FALSE }, { 100, 150, 100, 100, TRUE },
+    { 100, 151, 100, 100, FALSE }, { 100, 50, 100, 100, TRUE }, { 100, 49, 100, 100, FALSE },
+    { 129, 129, 100, 100, TRUE }, { 130, 130, 100, 100, FALSE }, { 50, 50, 200, 200, TRUE },
+    { 50, 50, 201, 200, FALSE }, { 100, 100, 50, 100, TRUE }, { 100, 100, 49, 100, FALSE }, { 120, 120, 60, 60, FALSE },
+    { 0, 100, 100, 100, FALSE }, { 300, 300, 100, 100, FALSE }, { 0, 100, 149, 100, FALSE }, { 0, 100, 150, 100, TRUE },
+    { 0, 100, 200, 100, TRUE }, { 0, 100, 400, 100, TRUE }, { 0, 100, 401, 100, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    fail_unless (replaces ("face", 1, rows[i].x, rows[i].y, rows[i].width, rows[i].height) == rows[i].replaces,
+        "row %u", i);
+  fail_unless (replaces ("Face", 1, 100, 100, 100, 100));
+  fail_unless (!replaces ("plate", 1, 100, 100, 100, 100) && !replaces (NULL, 1, 100, 100, 100, 100));
+  fail_unless (!replaces ("face", 2, 100, 100, 100, 100));
+}
+GST_END_TEST;
+
+/* Thousands of boxes: those that lie apart are all replaced, and crowds are done in a limited time. */
+GST_START_TEST (many)
+{
+  enum
+  {
+    MANY = 5000
+  };
+
+  for (guint crowd = 0; crowd < 3; crowd++) {
+    GstCudaConvolveTracks *tracks = gst_cuda_convolve_tracks_new ();
+    GstCudaConvolveSightings held, fresh;
+    gint64 start = g_get_monotonic_time ();
+    guint replaced = 0, repeated = 0;
+
+    gst_cuda_convolve_sightings_init (&held);
+    gst_cuda_convolve_sightings_init (&fresh);
+    for (guint i = 0; i < MANY; i++) {
+      /* A grid; all over each other; all the same. */
+      gdouble x = crowd == 0 ? i % 100 * 16 : crowd == 1 ? i / 1000.0 : 0, y = crowd == 0 ? i / 100 * 16 : 0;
+
+      add_box (&held, "face", 1, x, y, 12, 12);
+      add_box (&fresh, "face", 1, x + 3, y, 12, 12);
+    }
+    gst_cuda_convolve_tracks_match (tracks, &held, &fresh);
+    for (guint i = 0; i < MANY; i++) {
+      replaced += sighting (&held, i)->is_replaced;
+      repeated += sighting (&fresh, i)->is_replaced;
+    }
+    fail_unless (g_get_monotonic_time () - start < 2 * G_USEC_PER_SEC);
+    fail_unless_equals_int (repeated, crowd == 2 ? MANY - 1 : 0);
+    fail_unless (crowd != 0 || replaced == MANY, "%u are replaced", replaced);
+    gst_cuda_convolve_sightings_clear (&held);
+    gst_cuda_convolve_sightings_clear (&fresh);
+    gst_cuda_convolve_tracks_free (tracks);
+  }
+}
+GST_END_TEST;
+
+/* Which earlier regions are side by side is found by a search; here by a comparison of all, for random boxes. */
+GST_START_TEST (search)
+{
+  const gchar *wanted = g_getenv ("CUDACONVOLVE_SEED");
+  guint32 seed = wanted ? g_ascii_strtoull (wanted, NULL, 10) : g_random_int ();
+  CheckRandom random;
+
+  check_random_init (&random, seed, 0);
+  for (guint round = 0; round < 200; round++) {
+    GstCudaConvolveTracks *tracks = gst_cuda_convolve_tracks_new ();
+    GstCudaConvolveSightings held, fresh;
+
+    gst_cuda_convolve_sightings_init (&held);
+    gst_cuda_convolve_sightings_init (&fresh);
+    for (guint i = 0; i < 20; i++) {
+      add_box (&held, "face", 1, check_random_range (&random, -50, 200), check_random_range (&random, -5, 5),
+          check_random_range (&random, 1, 60), check_random_range (&random, 8, 12));
+      add_box (&fresh, "face", 1, check_random_range (&random, -50, 200), check_random_range (&random, -5, 5),
+          check_random_range (&random, 1, 60), check_random_range (&random, 8, 12));
+    }
+    gst_cuda_convolve_tracks_match (tracks, &held, &fresh);
+    for (guint i = 0; i < 20; i++)
+      for (guint k = 0; k < 20; k++) {
+        const GstCudaConvolveRectangle *a = &sighting (&held, i)->region, *b = &sighting (&fresh, k)->region;
+        gdouble width = MIN (a->x + a->width, b->x + b->width) - MAX (a->x, b->x);
+        gdouble height = MIN (a->y + a->height, b->y + b->height) - MAX (a->y, b->y);
+        gdouble common = MAX (width, 0) * MAX (height, 0), size = a->width * a->height;
+
+        if (2 * common >= size && 4 * common >= size + b->width * b->height - common)
+          fail_unless (sighting (&held, i)->partner || sighting (&fresh, k)->partner
+                  || sighting (&fresh, k)->is_replaced,
+              "CUDACONVOLVE_SEED=%u, round %u: %u and %u fit, and both are free", seed, round, i, k);
+      }
+    gst_cuda_convolve_sightings_clear (&held);
+    gst_cuda_convolve_sightings_clear (&fresh);
+    gst_cuda_convolve_tracks_free (tracks);
+  }
+}
+GST_END_TEST;
+
+/* Two regions of one frame are never one track, also where both follow regions of one track. */
+GST_START_TEST (two_tracks)
+{
+  GstCudaConvolveTracks *tracks = gst_cuda_convolve_tracks_new ();
+  GstCudaConvolveSightings held, fresh;
+
+  gst_cuda_convolve_sightings_init (&held);
+  gst_cuda_convolve_sightings_init (&fresh);
+  for (guint i = 0; i < 2; i++) {
+    add_box (&held, "face", 1, 100 * i, 0, 20, 20);
+    sighting (&held, i)->track = 7;
+    add_box (&fresh, "face", 1, 100 * i + 2, 0, 20, 20);
+  }
+  gst_cuda_convolve_tracks_match (tracks, &held, &fresh);
+  for (guint i = 0; i < 2; i++)
+    fail_unless (sighting (&held, i)->is_replaced && sighting (&fresh, i)->partner == 1 + i);
+  fail_unless (sighting (&fresh, 0)->track != sighting (&fresh, 1)->track);
+  gst_cuda_convolve_sightings_clear (&held);
+  gst_cuda_convolve_sightings_clear (&fresh);
+  gst_cuda_convolve_tracks_free (tracks);
+}
+GST_END_TEST;
+
+/* The parts of a region in a mask are one thing, which moves with all of its parts. */
+GST_START_TEST (parts)
+{
+  GstCudaConvolveTracks *tracks = gst_cuda_convolve_tracks_new ();
+  GstCudaConvolveSightings held, fresh, copy;
+  GstCudaConvolveMoment seen = { 0, 1 };
+
+  gst_cuda_convolve_sightings_init (&held);
+  gst_cuda_convolve_sightings_init (&fresh);
+  gst_cuda_convolve_sightings_init (&copy);
+  for (guint i = 0; i < 3; i++) {
+    GstCudaConvolveBox box = { { 0, 10 * i, 10, 10 }, { 0, 0, 10, 30 }, TRUE };
+    GstCudaConvolveBox other = { { 50, 20 * i, 5, 10 }, { 50, 0, 10, 60 }, TRUE };
+
+    gst_cuda_convolve_sightings_add (&held, &box, "person", 1, &seen);
+    gst_cuda_convolve_sightings_add (&fresh, &other, "person", 1, &seen);
+  }
+  for (guint i = 0; i < 2; i++) {
+    GstCudaConvolveBox box = { { 2, 10 * i, 10, 10 }, { 2, 0, 10, 30 }, TRUE };
+
+    gst_cuda_convolve_sightings_add (&fresh, &box, "person", 1, &seen);
+  }
+  fail_unless_equals_int (held.sightings->len, 1);
+  fail_unless_equals_int (fresh.sightings->len, 2);
+  gst_cuda_convolve_tracks_match (tracks, &held, &fresh);
+  fail_unless (sighting (&held, 0)->is_replaced && sighting (&held, 0)->partner == 2);
+  gst_cuda_convolve_sightings_copy (&copy, &fresh, 1);
+  gst_cuda_convolve_sightings_copy (&copy, &held, 0);
+  fail_unless_equals_int (copy.boxes->len, 5);
+  fail_unless_equals_int (sighting (&copy, 1)->first_box, 2);
+  expect_rectangle (&g_array_index (copy.boxes, GstCudaConvolveBox, 1).area, 2, 10, 10, 10, 0);
+  expect_rectangle (&g_array_index (copy.boxes, GstCudaConvolveBox, 4).area, 0, 20, 10, 10, 0);
+  gst_cuda_convolve_sightings_clear (&held);
+  gst_cuda_convolve_sightings_clear (&fresh);
+  gst_cuda_convolve_sightings_clear (&copy);
+  gst_cuda_convolve_tracks_free (tracks);
+}
+GST_END_TEST;
+
+/* --- all together --- */
+
+typedef struct
+{
+  GstCudaConvolveDetections *detections;
+  GstSegment segment;
+  GstVideoInfo info;
+  guint64 frames;
+} Play;
+
+static void
+play_init (Play *play, guint64 hold)
+{
+  ConvolveRegionSettings settings = { .sources = CONVOLVE_REGION_SOURCE_ROI, .hold = hold };
+
+  play->detections = gst_cuda_convolve_detections_new ();
+  gst_segment_init (&play->segment, GST_FORMAT_TIME);
+  gst_video_info_set_format (&play->info, GST_VIDEO_FORMAT_GRAY8, 100, 80);
+  play->info.fps_n = 25;
+  play->frames = 0;
+  fail_unless (gst_cuda_convolve_detections_set (play->detections, &settings, NULL));
+}
+
+/* The boxes of the next frame, twice; n boxes of the frame lie at x, x + step, ... in two rows. */
+static const GArray *
+play_frame (Play *play, guint n, guint x, guint step)
+{
+  g_autoptr (GstBuffer) buffer = gst_buffer_new ();
+  g_autoptr (GArray) once = NULL;
+  const GArray *found;
+  gboolean lost;
+
+  for (guint i = 0; i < n; i++)
+    gst_buffer_add_video_region_of_interest_meta (buffer, "face", x + i / 2 * step, i % 2 * 40, 10, 10);
+  GST_BUFFER_PTS (buffer) = play->frames++ * 40 * GST_MSECOND;
+  gst_cuda_convolve_detections_advance (play->detections, &play->segment, buffer, &play->info);
+  once = g_array_copy ((GArray *) gst_cuda_convolve_detections_find (play->detections, buffer, &play->info, &lost));
+  fail_unless (lost == (n == 0 && play->frames == 1));
+  found = gst_cuda_convolve_detections_find (play->detections, buffer, &play->info, &lost);
+  fail_unless (lost == (n == 0 && play->frames == 1));
+  fail_unless_equals_int (once->len, found->len);
+  for (guint i = 0; i < found->len; i++) {
+    const GstCudaConvolveRectangle *area = &g_array_index (found, GstCudaConvolveBox, i).area;
+
+    expect_rectangle (&g_array_index (once, GstCudaConvolveBox, i).area, area->x, area->y, area->width, area->height,
+        i);
+  }
+  return found;
+}
+
+GST_START_TEST (twice)
+{
+  Play play;
+
+  play_init (&play, GST_SECOND);
+  fail_unless_equals_int (play_frame (&play, 0, 0, 0)->len, 0);
+  fail_unless_equals_int (play_frame (&play, 2, 10, 0)->len, 2);
+  fail_unless_equals_int (play_frame (&play, 1, 14, 0)->len, 2);
+  fail_unless_equals_int (play_frame (&play, 2, 50, 0)->len, 4);
+  fail_unless_equals_int (play_frame (&play, 0, 0, 0)->len, 4);
+  gst_cuda_convolve_detections_free (play.detections);
+}
+GST_END_TEST;
+
+static const GArray *
+play_object (Play *play, const gchar *type, gdouble x, gdouble height, gdouble angle, gboolean lost)
+{
+  g_autoptr (GstBuffer) buffer = gst_buffer_new ();
+  const GArray *found;
+  gboolean is_lost;
+
+  played.type = type;
+  played.x = x;
+  played.y = 10;
+  played.width = 20;
+  played.height = height;
+  played.angle = angle;
+  GST_BUFFER_PTS (buffer) = play->frames++ * 40 * GST_MSECOND;
+  gst_cuda_convolve_detections_advance (play->detections, &play->segment, buffer, &play->info);
+  found = gst_cuda_convolve_detections_find (play->detections, buffer, &play->info, &is_lost);
+  fail_unless (is_lost == lost);
+  return found;
+}
+
+/*
+ * Numbers that say nothing give no box, are told once, and leave the frame without metadata. The box before stays for
+ * its time.
+ */
+GST_START_TEST (refused_metadata)
+{
+  ConvolveRegionSettings settings = { .sources = CONVOLVE_REGION_SOURCE_ANALYTICS, .hold = 100 * GST_MSECOND };
+  g_autofree gchar *fault = NULL, *mask = NULL;
+  Play play;
+
+  play_init (&play, 0);
+  settings.types = (gchar *) "!dog";
+  fail_unless (gst_cuda_convolve_detections_set (play.detections, &settings, NULL));
+  fail_unless_equals_int (play_object (&play, "face", 10, 20, 0, FALSE)->len, 1);
+  fail_unless_equals_int (play_object (&play, "dog", 10, 20, NAN, FALSE)->len, 1);
+  fail_unless (!gst_cuda_convolve_detections_take_fault (play.detections));
+  fail_unless_equals_int (play_object (&play, "face", 12, 20, NAN, FALSE)->len, 1);
+  fault = gst_cuda_convolve_detections_take_fault (play.detections);
+  fail_unless_equals_string (fault,
+      "region-sources: the object \"face\" in a GstAnalyticsRelationMeta is no box: x 12, y 10, width 20, height 20, "
+      "angle nan. The frame counts as one without metadata; mend the detector, or leave the type out with "
+      "region-types=!face");
+  fail_unless_equals_int (play_object (&play, "face", 12, -3, 0, FALSE)->len, 0);
+  played.has_bad_mask = TRUE;
+  fail_unless_equals_int (play_object (&play, "face", 12, -3, 0, TRUE)->len, 0);
+  mask = gst_cuda_convolve_detections_take_fault (play.detections);
+  fail_unless (
+      mask && strstr (mask, "a mask of segmentation in a GstAnalyticsRelationMeta cannot be read: it is bad."));
+  fail_unless_equals_int (play_object (&play, "face", 10, 20, 0, TRUE)->len, 1);
+  fail_unless (!gst_cuda_convolve_detections_take_fault (play.detections));
+  played.has_bad_mask = FALSE;
+  fail_unless_equals_int (play_object (&play, "face", 50, 0, 0, FALSE)->len, 1);
+  gst_cuda_convolve_detections_forget_faults (play.detections);
+  play_object (&play, "face", INFINITY, 20, 0, FALSE);
+  g_free (fault);
+  fault = gst_cuda_convolve_detections_take_fault (play.detections);
+  fail_unless (fault && strstr (fault, "x inf,"));
+  gst_cuda_convolve_detections_free (play.detections);
+}
+GST_END_TEST;
+
+/* Boxes that jump about with an endless hold take no memory without end. */
+GST_START_TEST (endless_hold)
+{
+  g_autofree gchar *fault = NULL, *again = NULL;
+  guint most = 0;
+  Play play;
+
+  play_init (&play, G_MAXUINT64);
+  for (guint i = 0; i < 20; i++) {
+    const GArray *found = play_frame (&play, 2000, 1000000 * (i + 1), 20);
+    const GstCudaConvolveRectangle *first = &g_array_index (found, GstCudaConvolveBox, 0).area;
+
+    most = MAX (most, found->len);
+    if (fault == NULL && (fault = gst_cuda_convolve_detections_take_fault (play.detections)) != NULL)
+      expect_rectangle (first, 0, 0, 100, 80, i);
+  }
+  again = gst_cuda_convolve_detections_take_fault (play.detections);
+  fail_unless (fault && g_str_has_prefix (fault, "region-hold: ") && !again);
+  fail_unless (most > 16000 && most <= 16384 + 2000, "%u", most);
+  gst_cuda_convolve_detections_free (play.detections);
+}
+GST_END_TEST;
+
+static Suite *
+detections_suite (void)
+{
+  Suite *suite = suite_create ("detections");
+  TCase *tc = tcase_create ("detections");
+
+  tcase_set_timeout (tc, 0);
+  tcase_add_test (tc, unsigned_numbers);
+  tcase_add_test (tc, turned_numbers);
+  tcase_add_test (tc, refused_numbers);
+  tcase_add_test (tc, places_of_masks);
+  tcase_add_test (tc, time_runs_both_ways);
+  tcase_add_test (tc, one_frame_is_bridged);
+  tcase_add_test (tc, nothing_known);
+  tcase_add_test (tc, segments);
+  tcase_add_test (tc, frames_count);
+  tcase_add_test (tc, frames_count_with_rate);
+  tcase_add_test (tc, some_time_stamps);
+  tcase_add_test (tc, rule);
+  tcase_add_test (tc, many);
+  tcase_add_test (tc, search);
+  tcase_add_test (tc, two_tracks);
+  tcase_add_test (tc, parts);
+  tcase_add_test (tc, twice);
+  tcase_add_test (tc, refused_metadata);
+  tcase_add_test (tc, endless_hold);
+  suite_add_tcase (suite, tc);
+  return suite;
+}
+
+GST_CHECK_MAIN (detections);
