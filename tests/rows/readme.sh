@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh disable=SC2154 # run.sh sets top and all
-# The launch lines of README and of the examples' README, run as they are written.
+# The launch lines of README and of the examples' README, run as they are written. What they are to hide has to be hidden.
 
 # readme_lines FILE: the launch lines of a file; lines that end in a backslash are joined.
 readme_lines () {
@@ -17,8 +17,38 @@ readme_line () {
   timeout 120 sh -c "$(echo "$1" | sed 's/autovideosink/fakesink/g; s/videotestsrc/videotestsrc num-buffers=30/g')"
 }
 
+# hides_face BOXES PIPELINE: the clip's face is covered in all frames in which the file has a box.
+hides_face () {
+  echo "$2"
+  sh -c "gst-launch-1.0 -q $2 ! videoconvert ! video/x-raw,format=I420,colorimetry=bt709 ! matroskamux \\
+    ! filesink location=out/hidden.mkv" &&
+    python3 tests/rows/anonymised.py examples/clip.mp4 out/hidden.mkv "$1" 0
+}
+
+# Lines for regions of the clip are for its face.
+readme_hides () {
+  readme_lines README.md | sed -n 's/^gst-launch-1\.0 \(.*clip\.mp4.* apply-to=regions [^!]*[^! ]\) *!.*/\1/p' >out/hiding
+  [ -s out/hiding ] || { echo "README.md has no line for regions of the clip"; return 1; }
+  while IFS= read -r line; do
+    hides_face examples/clip-boxes.json "$line" </dev/null || return 1
+  done <out/hiding
+}
+
+# OpenCV's detector finds the face from 1.48 s on, when the face is clear.
+readme_detects () {
+  gst-inspect-1.0 --exists facedetect || { echo "needs gstreamer1.0-opencv"; return 77; }
+  [ -e /usr/share/opencv4/haarcascades/haarcascade_frontalface_default.xml ] || { echo "needs opencv-data"; return 77; }
+  printf '%s' '{"face": [[{"time": 1.48, "x": 200, "y": 41, "width": 160, "height": 195},
+    {"time": 2.76, "x": 200, "y": 14, "width": 160, "height": 195}]]}' >out/clear.json
+  # shellcheck disable=SC2016 # the backticks are Markdown
+  line=$(tr '\n' ' ' <README.md | sed -n 's/.*`\(facedetect [^`]*\)`.*/\1/p')
+  hides_face out/clear.json "filesrc location=examples/clip.mp4 ! decodebin ! videoconvert ! $line"
+}
+
 readme_rows () {
   check "README: names, words, tables and links" python3 tests/readme.py "$top/build/plugin"
+  check "README: lines for regions hide the face" readme_hides
+  check "README: the line with facedetect hides the face" readme_detects
   for file in README.md examples/README.md; do
     readme_lines "$file" >out/readme-lines
     number=0
