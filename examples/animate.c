@@ -8,7 +8,8 @@
  *
  *   animate film.mkv fade.webm bias 0 -1 mask=identity
  *
- * Ctrl-C ends the film early, and the file is complete up to there.
+ * Ctrl-C ends the film early, and the file is complete up to there. The file appears when it is complete; after an error
+ * there is the earlier one, or none.
  */
 #include <signal.h>
 #include <string.h>
@@ -17,7 +18,9 @@
 #include <gst/controller/gstinterpolationcontrolsource.h>
 #include <gst/gst.h>
 
+#include "film.h"
 #include "properties.h"
+#include "result.h"
 
 #define INPUT "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! "
 #define OUTPUT \
@@ -30,7 +33,45 @@ static void
 on_interrupt (int number)
 {
   interrupted = 1;
-  signal (number, SIG_DFL); /* a second Ctrl-C ends the program at once */
+  results_guard (); /* a second Ctrl-C ends the program at once */
+}
+
+/* The frames that came to the element, and for how long none has come. */
+typedef struct
+{
+  const char *file;
+  GstPad *pad;
+  gint frames;  /* atomic */
+  gint64 asked; /* microseconds */
+  Silence silence;
+} Source;
+
+static GstPadProbeReturn
+frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Source *source = data;
+
+  g_atomic_int_inc (&source->frames);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+watch (Source *source, GstElement *element, const char *file)
+{
+  *source = (Source){ .file = file, .pad = gst_element_get_static_pad (element, "sink") };
+  gst_pad_add_probe (source->pad, GST_PAD_PROBE_TYPE_BUFFER, frame_comes, source, NULL);
+}
+
+/* Whether the film goes on. May be called at any time. */
+static gboolean
+is_alive (Source *source)
+{
+  const gint64 now = g_get_monotonic_time ();
+
+  if (now - source->asked < G_USEC_PER_SEC)
+    return TRUE;
+  source->asked = now;
+  return silence_tick (&source->silence, source->pad, g_atomic_int_get (&source->frames), source->file, FALSE);
 }
 
 /* Prints a warning or an error of the pipeline. */
@@ -73,25 +114,32 @@ open_file (const char *file, const char *rest)
 static GstClockTime
 duration_of (const char *file)
 {
-  GstElement *pipeline = open_file (file, "fakesink");
+  GstElement *pipeline = open_file (file, "fakesink name=end"), *end;
   GstBus *bus;
-  GstMessage *message;
+  GstMessage *message = NULL;
+  Source source;
   gint64 duration = 0;
 
   if (!pipeline)
     return 0;
+  end = gst_bin_get_by_name (GST_BIN (pipeline), "end");
+  watch (&source, end, file);
   bus = gst_element_get_bus (pipeline);
-  gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
-      GST_MESSAGE_ERROR | GST_MESSAGE_ASYNC_DONE | GST_MESSAGE_EOS);
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+  film_start (pipeline);
+  while (!message && is_alive (&source))
+    message =
+        gst_bus_timed_pop_filtered (bus, GST_SECOND / 4, GST_MESSAGE_ERROR | GST_MESSAGE_ASYNC_DONE | GST_MESSAGE_EOS);
+  if (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     print_message (message);
-  else if (!gst_element_query_duration (pipeline, GST_FORMAT_TIME, &duration) || duration <= 0) {
-    g_printerr ("%s: has no duration, so its middle is not known\n", file);
+    complain ("%s: no video that can be decoded", file);
+  } else if (message && (!gst_element_query_duration (pipeline, GST_FORMAT_TIME, &duration) || duration <= 0)) {
+    complain ("%s: has no duration, so its middle is not known; a picture is no film", file);
     duration = 0;
   }
-  gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
+  g_clear_pointer (&message, gst_message_unref);
+  film_stop (pipeline, source.pad);
+  gst_object_unref (source.pad);
+  gst_object_unref (end);
   gst_object_unref (bus);
   gst_object_unref (pipeline);
   return duration;
@@ -160,36 +208,59 @@ show_progress (GstElement *pipeline, GstElement *convolve, const char *property,
   g_value_unset (&number);
 }
 
+/* Ends the film where it is: the element takes no frame after this. */
+static void
+end_film (GstElement *convolve)
+{
+  GstPad *pad = gst_element_get_static_pad (convolve, "sink");
+
+  gst_pad_send_event (pad, gst_event_new_eos ());
+  gst_object_unref (pad);
+}
+
 /* Writes the film, and prints how far it is. FALSE after an error, which is printed. */
 static gboolean
-run (GstElement *pipeline, GstElement *convolve, const char *property, GstClockTime duration)
+run (GstElement *pipeline, GstElement *convolve, const char *file, const char *property, GstClockTime duration)
 {
   GstBus *bus = gst_element_get_bus (pipeline);
   gboolean done = FALSE, ok = TRUE, ending = FALSE;
+  Source source;
 
+  watch (&source, convolve, file);
   signal (SIGINT, on_interrupt);
   signal (SIGTERM, on_interrupt);
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  film_start (pipeline);
   while (!done) {
     GstMessage *message =
         gst_bus_timed_pop_filtered (bus, GST_SECOND / 4, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
 
-    if (interrupted && !ending) {
+    if (interrupted && g_atomic_int_get (&source.frames) == 0) {
+      complain ("%s: stopped before the first frame", file);
+      done = TRUE;
+      ok = FALSE;
+    } else if (interrupted && !ending) {
       ending = TRUE;
-      gst_element_send_event (pipeline, gst_event_new_eos ());
+      end_film (convolve);
+    }
+    if (!ending && !done && !is_alive (&source)) {
+      done = TRUE;
+      ok = FALSE;
     }
     if (!message) {
-      show_progress (pipeline, convolve, property, duration);
+      if (source.silence.seconds < 2)
+        show_progress (pipeline, convolve, property, duration);
       continue;
     }
-    done = GST_MESSAGE_TYPE (message) != GST_MESSAGE_WARNING;
+    done = done || GST_MESSAGE_TYPE (message) != GST_MESSAGE_WARNING;
     if (GST_MESSAGE_TYPE (message) != GST_MESSAGE_EOS)
       print_message (message);
     if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
       ok = FALSE;
     gst_message_unref (message);
   }
-  gst_element_set_state (pipeline, GST_STATE_NULL);
+  results_guard ();
+  film_stop (pipeline, source.pad);
+  gst_object_unref (source.pad);
   gst_object_unref (bus);
   return ok;
 }
@@ -207,6 +278,7 @@ int
 main (int argc, char **argv)
 {
   GstElement *pipeline, *convolve, *file;
+  Result film = { NULL };
   const char *property = "sigma";
   double from = 0.5, to = 12;
   GstClockTime duration;
@@ -224,20 +296,26 @@ main (int argc, char **argv)
     g_printerr ("Usage: %s FILE OUT.webm [PROPERTY FROM TO] [NAME=VALUE...]\n", argv[0]);
     return 2;
   }
+  if (!result_begin (&film, argv[2], argv[1], argv + next))
+    return 1;
   duration = duration_of (argv[1]);
   pipeline = duration ? open_file (argv[1], "cudaconvolve name=convolve" OUTPUT) : NULL;
-  if (!pipeline)
+  if (!pipeline) {
+    result_drop (&film);
     return 1;
+  }
   convolve = gst_bin_get_by_name (GST_BIN (pipeline), "convolve");
   file = gst_bin_get_by_name (GST_BIN (pipeline), "file");
-  g_object_set (file, "location", argv[2], NULL);
+  g_object_set (file, "location", film.part, NULL);
   ok = takes (convolve, property, from) && takes (convolve, property, to);
   if (ok)
     animate (convolve, property, from, to, duration);
   for (int i = next; ok && i < argc; i++)
     ok = set_property (convolve, argv[i]);
   if (ok)
-    ok = run (pipeline, convolve, property, duration);
+    ok = run (pipeline, convolve, argv[1], property, duration);
+  ok = ok && result_keep (&film);
+  result_drop (&film);
   if (ok)
     g_print ("animated film: %s\n", argv[2]);
   gst_object_unref (file);

@@ -6,7 +6,8 @@
  *
  * Properties are those of cudaconvolve, such as mask=sobel-x bias=0.5. The file is decoded and convolved once. A tee
  * hands every frame to the window and to the encoder. The window may drop frames, the encoder may not. A picture shows
- * one frame before and after. Ctrl-C, or closing the window, ends the clip at that frame.
+ * one frame before and after. Ctrl-C, or closing the window, ends the clip at that frame. Clip and picture appear when they
+ * are complete; after an error there are the earlier ones, or none.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +17,10 @@
 #include <gst/gst.h>
 
 #include "branches.h"
+#include "film.h"
 #include "picture.h"
 #include "properties.h"
+#include "result.h"
 
 #define INPUT \
   "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! " \
@@ -39,6 +42,8 @@ typedef struct
   gboolean window_gone;
   int stopping;      /* atomic */
   gboolean terminal; /* progress is overwritten in place */
+  Silence silence;
+  Result clip_file, picture_file;
 
   /* Used only in the streaming thread. */
   gboolean want_picture;
@@ -243,6 +248,26 @@ progress_tick (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
+/* A second. */
+static gboolean
+silence_comes (gpointer data)
+{
+  Run *run = data;
+  GstPad *pad = gst_element_get_static_pad (run->convolve, "sink");
+  guint64 frames;
+
+  g_mutex_lock (&run->lock);
+  frames = run->frames_out;
+  g_mutex_unlock (&run->lock);
+  if (!g_atomic_int_get (&run->stopping)
+      && !silence_tick (&run->silence, pad, frames, run->file, run->terminal && frames > 0)) {
+    run->ok = FALSE;
+    g_main_loop_quit (run->loop);
+  }
+  gst_object_unref (pad);
+  return G_SOURCE_CONTINUE;
+}
+
 static gboolean
 give_up (gpointer data)
 {
@@ -288,13 +313,21 @@ stop (Run *run)
     end_branch (run->nothing);
 }
 
-/* The handler is removed after the first Ctrl-C, so that a second one ends the program at once. */
+static gboolean
+guard_results (gpointer data)
+{
+  results_guard ();
+  return G_SOURCE_REMOVE;
+}
+
+/* GLib's handler is removed after the first Ctrl-C, so that a second one ends the program at once, without a clip. */
 static gboolean
 interrupted (gpointer data)
 {
   Run *run = data;
 
   g_printerr ("%sStopped: the clip ends here.\n", run->terminal ? "\n" : "");
+  g_idle_add (guard_results, NULL);
   stop (run);
   return G_SOURCE_REMOVE;
 }
@@ -305,7 +338,18 @@ comes_from (GstMessage *message, GstElement *branch)
   return branch && gst_object_has_as_ancestor (GST_MESSAGE_SRC (message), GST_OBJECT (branch));
 }
 
-/* Prints an error with its debug text. What was written before the error stays. */
+static void
+warn (const Run *run, GstMessage *message)
+{
+  GError *warning;
+
+  gst_message_parse_warning (message, &warning, NULL);
+  g_printerr ("%s%s: warning: %s\n", run->terminal && run->frames_out ? "\n" : "", GST_OBJECT_NAME (message->src),
+      warning->message);
+  g_error_free (warning);
+}
+
+/* Prints an error with its debug text. */
 static void
 failed (Run *run, GstMessage *message)
 {
@@ -323,10 +367,7 @@ failed (Run *run, GstMessage *message)
   g_free (debug);
   gst_object_unref (pad);
   run->ok = FALSE;
-  if (comes_from (message, run->clip))
-    g_main_loop_quit (run->loop);
-  else
-    stop (run);
+  g_main_loop_quit (run->loop);
 }
 
 static gboolean
@@ -344,7 +385,9 @@ on_message (GstBus *bus, GstMessage *message, gpointer data)
     } else if (!run->window_gone || comes_from (message, run->clip))
       failed (run, message);
     /* Otherwise an element upstream complains that the window takes no frames any more. */
-  } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
+  } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING)
+    warn (run, message);
+  else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
     g_main_loop_quit (run->loop);
   else if (run->window_gone && structure && gst_structure_has_name (structure, "GstBinForwarded")) {
     GstMessage *forwarded = NULL;
@@ -396,7 +439,7 @@ add_branch (Run *run, GstElement *branch)
 
 /* Makes the pipeline; FALSE with a message where something in it is wrong. */
 static gboolean
-make_pipeline (Run *run, const char *clip, gboolean window, const char *sink)
+make_pipeline (Run *run, gboolean window, const char *sink)
 {
   GError *error = NULL;
   GstElement *source, *file;
@@ -415,11 +458,11 @@ make_pipeline (Run *run, const char *clip, gboolean window, const char *sink)
   gst_object_unref (source);
   for (char **property = run->properties; ok && *property; property++)
     ok = set_property (run->convolve, *property);
-  if (ok && clip) {
+  if (ok && run->clip_file.part) {
     run->clip = make_branch (CLIP, "");
     if ((ok = run->clip != NULL)) {
       file = gst_bin_get_by_name (GST_BIN (run->clip), "file");
-      g_object_set (file, "location", clip, NULL);
+      g_object_set (file, "location", run->clip_file.part, NULL);
       gst_object_unref (file);
       add_branch (run, run->clip);
     }
@@ -446,32 +489,67 @@ make_pipeline (Run *run, const char *clip, gboolean window, const char *sink)
   return ok;
 }
 
+/* In a thread, because opening a pipe may take for ever. */
+static void
+let_play (GstElement *pipeline, gpointer data)
+{
+  /* The element that fails says why on the bus. Where none does, the program ends after two seconds. */
+  if (gst_element_set_state (pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    g_timeout_add_seconds (2, give_up, data);
+}
+
 /* Plays the file to its end, or until an error or Ctrl-C. */
 static void
 play (Run *run)
 {
   GstBus *bus = gst_element_get_bus (run->pipeline);
-  guint tick;
+  GstPad *pad = gst_element_get_static_pad (run->convolve, "sink");
+  guint ticks[2];
 
   run->loop = g_main_loop_new (NULL, FALSE);
   run->terminal = isatty (STDERR_FILENO);
   g_unix_signal_add (SIGINT, interrupted, run);
   g_unix_signal_add (SIGTERM, interrupted, run);
-  tick = g_timeout_add_seconds (run->terminal ? 1 : 5, progress_tick, run);
+  ticks[0] = g_timeout_add_seconds (run->terminal ? 1 : 5, progress_tick, run);
+  ticks[1] = g_timeout_add_seconds (1, silence_comes, run);
   gst_bus_add_watch (bus, on_message, run);
-  /* The element that fails says why on the bus. Where none does, the program ends after two seconds. */
-  if (gst_element_set_state (run->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
-    g_timeout_add_seconds (2, give_up, run);
+  gst_element_call_async (run->pipeline, let_play, run, NULL);
   g_main_loop_run (run->loop);
+  results_guard ();
   if (run->frames_out) {
     show_progress (run, TRUE);
     report (run);
   }
-  gst_element_set_state (run->pipeline, GST_STATE_NULL);
+  film_stop (run->pipeline, pad);
   gst_bus_remove_watch (bus);
-  g_source_remove (tick);
+  for (guint i = 0; i < G_N_ELEMENTS (ticks); i++)
+    g_source_remove (ticks[i]);
+  gst_object_unref (pad);
   gst_object_unref (bus);
   g_main_loop_unref (run->loop);
+}
+
+static gboolean
+begin_results (Run *run, const char *clip, const char *picture)
+{
+  return (!clip || result_begin (&run->clip_file, clip, run->file, run->properties))
+      && (!picture || result_begin (&run->picture_file, picture, run->file, run->properties));
+}
+
+/* Gives the results their names where all went well. A film that ends early may have no picture. */
+static gboolean
+keep_results (Run *run, const char *clip, const char *picture)
+{
+  gboolean ok = run->ok;
+
+  if (ok && run->clip_file.part && (ok = result_keep (&run->clip_file)))
+    g_print ("convolved clip: %s\n", clip);
+  if (ok && run->picture_file.part && run->before && run->after
+      && (ok = write_picture (run->picture_file.part, run->before, run->after) && result_keep (&run->picture_file)))
+    g_print ("before and after: %s\n", picture);
+  result_drop (&run->clip_file);
+  result_drop (&run->picture_file);
+  return ok;
 }
 
 int
@@ -500,24 +578,16 @@ main (int argc, char **argv)
   run.file = argv[1];
   run.properties = argv + 2;
   run.want_picture = picture != NULL;
-  run.ok = make_pipeline (&run, clip, window, sink);
+  run.ok = begin_results (&run, clip, picture) && make_pipeline (&run, window, sink);
   if (run.ok) {
     play (&run);
     if (run.frames_out == 0) {
       if (run.ok && !run.stopping)
         g_printerr ("%s: no frame came out\n", run.file);
       run.ok = FALSE;
-      if (clip)
-        remove (clip);
-    } else if (clip)
-      g_print ("convolved clip: %s\n", clip);
+    }
   }
-  if (picture && run.before && run.after) {
-    if (write_picture (picture, run.before, run.after))
-      g_print ("before and after: %s\n", picture);
-    else
-      run.ok = FALSE;
-  }
+  run.ok = keep_results (&run, clip, picture);
   g_clear_pointer (&run.pending, gst_sample_unref);
   g_clear_pointer (&run.before, gst_sample_unref);
   g_clear_pointer (&run.after, gst_sample_unref);

@@ -6,6 +6,12 @@
 
 #include <glib-unix.h>
 
+#include "result.h"
+
+#define SAY_AFTER 10 /* seconds without a frame */
+#define GIVE_UP_AFTER 60
+#define STOPPED_AFTER (5 * G_USEC_PER_SEC)
+
 typedef struct
 {
   Film *film;
@@ -15,6 +21,8 @@ typedef struct
   gboolean terminal; /* progress is overwritten in place */
   gboolean shown;    /* a line of progress stands on the terminal */
   gboolean ended;
+  Silence silence;
+  gboolean refused; /* on_first() said no; for the streaming thread */
 
   /* Shared with the streaming thread. */
   GMutex lock;
@@ -32,8 +40,92 @@ complain (const char *format, ...)
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_printerr ("anonymise: %s\n", g_strdelimit (text, "\n", ' '));
+  g_printerr ("%s: %s\n", g_get_prgname (), g_strdelimit (text, "\n", ' '));
   g_free (text);
+}
+
+/* --- sources that give nothing --- */
+
+/* Whether an element behind the pad works on a frame: the streaming thread then holds the lock of the pad. */
+static gboolean
+is_busy (GstPad *pad)
+{
+  if (!GST_PAD_STREAM_TRYLOCK (pad))
+    return TRUE;
+  GST_PAD_STREAM_UNLOCK (pad);
+  return FALSE;
+}
+
+/* The demuxer for GIFs of GStreamer 1.22 reads on at the end of the file, for ever. */
+static const char *
+cure_for (const char *file)
+{
+  const char *suffix = strrchr (file, '.');
+
+  if (suffix && !g_ascii_strcasecmp (suffix, ".gif"))
+    return "GStreamer may find no end of a GIF: make a film of it first, as with ffmpeg -i FILE.gif FILE.mp4";
+  return "the file may be damaged, or a pipe that nothing is written to";
+}
+
+gboolean
+silence_tick (Silence *silence, GstPad *pad, guint64 frames, const char *file, gboolean in_line)
+{
+  if (frames != silence->frames || is_busy (pad)) {
+    *silence = (Silence){ frames, 0 };
+    return TRUE;
+  }
+  silence->seconds++;
+  if (in_line && (silence->seconds == SAY_AFTER || silence->seconds == GIVE_UP_AFTER))
+    g_printerr ("\n");
+  if (silence->seconds == SAY_AFTER)
+    complain ("%s: no frame has come for %d s, after %" G_GUINT64_FORMAT " frames; Ctrl-C ends the program; %s", file,
+        SAY_AFTER, frames, cure_for (file));
+  else if (silence->seconds == GIVE_UP_AFTER)
+    complain ("%s: given up, because no frame has come for %d s", file, GIVE_UP_AFTER);
+  return silence->seconds < GIVE_UP_AFTER;
+}
+
+static void
+let_play (GstElement *pipeline, gpointer data)
+{
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+}
+
+void
+film_start (GstElement *pipeline)
+{
+  gst_element_call_async (pipeline, let_play, NULL, NULL);
+}
+
+typedef struct
+{
+  GAsyncQueue *stopped;
+  GstPad *pad;
+} Guard;
+
+static gpointer
+end_if_stuck (gpointer data)
+{
+  Guard *guard = data;
+
+  while (!g_async_queue_timeout_pop (guard->stopped, STOPPED_AFTER))
+    if (!is_busy (guard->pad)) {
+      results_delete ();
+      _exit (1);
+    }
+  return NULL;
+}
+
+void
+film_stop (GstElement *pipeline, GstPad *pad)
+{
+  Guard guard = { g_async_queue_new (), pad };
+  GThread *thread = g_thread_new ("guard", end_if_stuck, &guard);
+
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  g_async_queue_push (guard.stopped, pipeline);
+  g_thread_join (thread);
+  g_async_queue_unref (guard.stopped);
 }
 
 /* --- frames --- */
@@ -58,6 +150,24 @@ find_times (GstPad *pad, GstBuffer *frame, GstClockTime *begin, GstClockTime *en
   return GST_CLOCK_TIME_IS_VALID (*begin);
 }
 
+/* Whether the film may begin with frames of this pad. Where not, the main thread learns so from a message. */
+static gboolean
+may_begin (Play *play, GstPad *pad)
+{
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  int width = 0, height = 0;
+
+  gst_structure_get (gst_caps_get_structure (caps, 0), "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height,
+      NULL);
+  gst_caps_unref (caps);
+  if (play->film->on_first (width, height, play->film->data))
+    return TRUE;
+  play->refused = TRUE;
+  gst_element_post_message (play->film->pipeline,
+      gst_message_new_application (NULL, gst_structure_new_empty ("refused")));
+  return FALSE;
+}
+
 static GstPadProbeReturn
 frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -71,6 +181,8 @@ frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
           (NULL));
     return GST_PAD_PROBE_DROP;
   }
+  if (play->refused || (play->frames == 0 && play->film->on_first && !may_begin (play, pad)))
+    return GST_PAD_PROBE_DROP;
   if (play->film->on_frame) {
     play->film->on_frame (&frame, begin, end, play->film->data);
     GST_PAD_PROBE_INFO_DATA (info) = frame;
@@ -137,6 +249,21 @@ progress_tick (gpointer data)
 
 /* --- the end --- */
 
+/* A second. */
+static gboolean
+silence_comes (gpointer data)
+{
+  Play *play = data;
+  guint64 frames;
+
+  g_mutex_lock (&play->lock);
+  frames = play->frames;
+  g_mutex_unlock (&play->lock);
+  if (!silence_tick (&play->silence, play->pad, frames, play->film->file, play->shown && play->terminal))
+    g_main_loop_quit (play->loop);
+  return G_SOURCE_CONTINUE;
+}
+
 /* Ends the line of progress, so that a message begins a line. */
 static void
 end_line (Play *play)
@@ -190,6 +317,17 @@ note_missing (Film *film, const GstStructure *structure)
   gst_caps_unref (caps);
 }
 
+static void
+warn (Play *play, GstMessage *message)
+{
+  GError *warning;
+
+  gst_message_parse_warning (message, &warning, NULL);
+  end_line (play);
+  complain ("warning: %s: %s", GST_OBJECT_NAME (message->src), warning->message);
+  g_error_free (warning);
+}
+
 static gboolean
 on_message (GstBus *bus, GstMessage *message, gpointer data)
 {
@@ -199,8 +337,12 @@ on_message (GstBus *bus, GstMessage *message, gpointer data)
 
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
     failed (play, message);
+  else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING)
+    warn (play, message);
+  else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_APPLICATION && gst_structure_has_name (structure, "refused"))
+    g_main_loop_quit (play->loop);
   else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS) {
-    play->ended = !film->missing;
+    play->ended = !film->missing && !play->refused;
     if (film->missing)
       complain ("%s: no decoder is installed for %s", film->file, film->missing);
     g_main_loop_quit (play->loop);
@@ -216,7 +358,7 @@ film_play (Film *film, const char *counter)
 {
   Play play = { .film = film, .terminal = isatty (STDERR_FILENO) };
   GstBus *bus = gst_element_get_bus (film->pipeline);
-  guint sources[3];
+  guint sources[4];
 
   play.counter = gst_bin_get_by_name (GST_BIN (film->pipeline), counter);
   play.pad = gst_element_get_static_pad (play.counter, "sink");
@@ -226,18 +368,20 @@ film_play (Film *film, const char *counter)
   sources[0] = g_unix_signal_add (SIGINT, interrupted, &play);
   sources[1] = g_unix_signal_add (SIGTERM, interrupted, &play);
   sources[2] = g_timeout_add_seconds (play.terminal ? 1 : 5, progress_tick, &play);
+  sources[3] = g_timeout_add_seconds (1, silence_comes, &play);
   gst_bus_add_watch (bus, on_message, &play);
 
   /* Where the state cannot be reached, an element says why on the bus. */
-  gst_element_set_state (film->pipeline, GST_STATE_PLAYING);
+  film_start (film->pipeline);
   g_main_loop_run (play.loop);
   if (play.ended)
     show_progress (&play, TRUE);
-  gst_element_set_state (film->pipeline, GST_STATE_NULL);
+  film_stop (film->pipeline, play.pad);
 
   gst_bus_remove_watch (bus);
   for (guint i = 0; i < G_N_ELEMENTS (sources); i++)
     g_source_remove (sources[i]);
+  results_guard ();
   if (play.ended && play.frames == 0) {
     complain ("%s: no frame came out", film->file);
     play.ended = FALSE;

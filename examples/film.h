@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Plays a pipeline from the first frame to the last one as fast as it goes, with progress and errors on stderr. */
+/*
+ * What the programs share: messages, starting and stopping a pipeline whose source may give nothing, and playing one from
+ * the first frame to the last one as fast as it goes, with progress and errors on stderr.
+ */
 #ifndef FILM_H
 #define FILM_H
 
@@ -13,6 +16,8 @@ typedef struct
   char *missing;    /* what no decoder was found for, or NULL */
   guint64 frames;   /* how many came to the element that counts */
 
+  /* The size of the first frame. FALSE with a line on stderr where the film is not to go on; NULL where not wanted. */
+  gboolean (*on_first) (int width, int height, gpointer data);
   /* A frame, and its time in the film. It may be replaced. For the streaming thread; NULL where not wanted. */
   void (*on_frame) (GstBuffer **frame, GstClockTime begin, GstClockTime end, gpointer data);
   /* A message of an element; NULL where not wanted. */
@@ -20,8 +25,31 @@ typedef struct
   gpointer data;
 } Film;
 
-/* One line on stderr, in the form of printf. */
+/* One line on stderr, in the form of printf, after the program's name. */
 void complain (const char *format, ...) G_GNUC_PRINTF (1, 2);
+
+/* For how long no frame has come. All zero at first. */
+typedef struct
+{
+  guint64 frames;
+  guint seconds;
+} Silence;
+
+/*
+ * To be called once a second with the number of frames that came to a pad. After 10 s without one a line on stderr says so,
+ * and after 60 s another one; FALSE then, because the program is to give up. While a frame is worked on behind the pad, no
+ * time counts. in_line tells that a line of progress stands on the terminal.
+ */
+gboolean silence_tick (Silence *silence, GstPad *pad, guint64 frames, const char *file, gboolean in_line);
+
+/* Lets a pipeline play. Opening a pipe may take for ever, so a thread does that. Errors come on the bus. */
+void film_start (GstElement *pipeline);
+
+/*
+ * Stops a pipeline. A source that waits for a pipe never stops: the program then ends after 5 s, without a result. Frames
+ * that are worked on behind the pad may take longer.
+ */
+void film_stop (GstElement *pipeline, GstPad *pad);
 
 /*
  * Plays the pipeline, and counts the frames that come to the named element. TRUE where the pipeline came to the end of

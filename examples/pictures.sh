@@ -20,6 +20,11 @@ folder=${1:-$top/examples/pictures}
 [ $# = 0 ] || shift
 patterns=${*:-*}
 mkdir -p "$folder"
+# The gallery takes the place of no other page.
+if [ -e "$folder/README.md" ] && [ "$(head -n 1 "$folder/README.md")" != "# Gallery" ]; then
+  say "$folder/README.md: is not a gallery of this script; give another folder"
+  exit 2
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -89,7 +94,8 @@ strip () {
     sources="$sources filesrc location=$work/$frame.png ! pngdec ! videoconvert ! side.sink_$number"
   done
   # shellcheck disable=SC2086 # descriptions are lists of words
-  gst-launch-1.0 -q compositor name=side $sinks ! ${jpeg% *} quality=75 ! filesink location="$folder/$name.jpg" $sources
+  gst-launch-1.0 -q compositor name=side $sinks ! ${jpeg% *} quality=75 ! filesink location="$work/$name.jpg" $sources
+  mv "$work/$name.jpg" "$folder/$name.jpg"
   rm "$work"/*.png
   echo "$folder/$name.jpg"
 }
@@ -139,7 +145,7 @@ picture layer-blurpool 10 videoconvert ! cudaconvolve layer-location="$work/blur
 picture layer-sepia 10 videoconvert ! cudaconvolve layer-location="$work/sepia.npy" ! videoscale \
   ! video/x-raw,width=320,height=180
 
-cat - "$work/gallery" >"$folder/README.md" <<'END'
+cat - "$work/gallery" >"$work/README.md" <<'END'
 # Gallery
 
 `sh examples/pictures.sh` writes this page and its pictures. A pipeline goes in the place of `...`:
@@ -149,4 +155,5 @@ cat - "$work/gallery" >"$folder/README.md" <<'END'
 | picture | name | pipeline, or command |
 | --- | --- | --- |
 END
+mv "$work/README.md" "$folder/README.md"
 echo "$folder/README.md"

@@ -81,6 +81,16 @@ read_time (const char *text, GstClockTime *time)
   return FALSE;
 }
 
+/* Whether the output is the input, under whatever name. */
+static gboolean
+is_input (const Run *run)
+{
+  GStatBuf input, output;
+
+  return g_stat (run->segment.input, &input) == 0 && g_stat (run->output, &output) == 0 && input.st_dev == output.st_dev
+      && input.st_ino == output.st_ino;
+}
+
 /* argv has what is left after the options. */
 static gboolean
 read_arguments (Run *run, char **argv)
@@ -102,6 +112,10 @@ read_arguments (Run *run, char **argv)
   }
   if (!g_str_has_suffix (run->output, ".mkv")) {
     complain ("%s: the name of a piece ends in .mkv", run->output);
+    return FALSE;
+  }
+  if (is_input (run)) {
+    complain ("%s: the output is the input; give the output another name", run->output);
     return FALSE;
   }
   return TRUE;

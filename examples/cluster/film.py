@@ -202,8 +202,9 @@ def join(folder, output):
     plan = plan_of(folder)
     if not output.endswith(".mkv"):
         raise Problem("%s: the name of the film ends in .mkv" % output)
-    if output == plan["input"]:
-        raise Problem("%s is the input" % output)
+    for name in [plan["input"]] + [os.path.join(folder, piece["output"]) for piece in plan["pieces"]]:
+        if os.path.exists(output) and os.path.exists(name) and os.path.samefile(output, name):
+            raise Problem("%s is the same file as %s; give the film another name" % (output, name))
     with open(output + ".lock", "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -109,11 +109,19 @@ cluster_refusals () {
     cluster_says 'not the file that is wanted' "$cluster_worker" --fingerprint=00 "$film" 0 end "$piece" &&
     cluster_says 'no element' "$cluster_worker" --encoder=nonsense "$film" 0 end "$piece" &&
     cluster_says 'LICENSE' "$cluster_worker" LICENSE 0 end "$piece" || return 1
+  # The film under another name is no output.
+  ln -f "$film" out/cluster/same.mkv
+  sum=$(sha256sum <"$film")
+  cluster_says 'the output is the input' "$cluster_worker" "$film" 0 end out/cluster/same.mkv &&
+    cluster_says 'the output is the input' "$cluster_worker" "$film" 0 end "./$film" && [ "$sum" = "$(sha256sum <"$film")" ] || return 1
   if [ -n "$(find out/cluster -name 'refused.mkv*' ! -name '*.lock')" ]; then ls out/cluster; return 1; fi
   cluster_says 'cannot be cut' "$cluster_film" plan "$(film_of transport)" "$folder" &&
     "$cluster_film" plan "$film" "$folder" --seconds=1 sigma=2 &&
     cluster_says 'another plan' "$cluster_film" plan "$film" "$folder" --seconds=1 sigma=3 &&
-    cluster_says 'pieces are missing: 0 1 2' "$cluster_film" join "$folder" "$folder.mkv" && every_piece "$folder" || return 1
+    cluster_says 'pieces are missing: 0 1 2' "$cluster_film" join "$folder" "$folder.mkv" && every_piece "$folder" &&
+    cluster_says 'is the same file as' "$cluster_film" join "$folder" out/cluster/same.mkv &&
+    cluster_says 'is the same file as' "$cluster_film" join "$folder" "$folder/000000.mkv" &&
+    [ "$sum" = "$(sha256sum <"$film")" ] || return 1
   # A film that ends early, after the plan was made.
   cp "$film" out/cluster/whole
   head -c 30000 out/cluster/whole >"$film"

@@ -133,6 +133,168 @@ animate_refusals () {
     animate_refuses 'has no duration\|cannot decode' LICENSE out/animated.webm
 }
 
+# A folder out/outputs with a film, other names of it, and results of an earlier run.
+make_outputs () {
+  rm -rf out/outputs
+  mkdir -p out/outputs/folder
+  cp examples/clip.mp4 out/outputs/film.mp4
+  cp examples/heart.txt out/outputs/mask.txt
+  ln out/outputs/film.mp4 out/outputs/hard.mp4
+  ln -s film.mp4 out/outputs/soft.mp4
+  ln -s nowhere.webm out/outputs/dangling.webm
+  mkfifo out/outputs/pipe
+  for name in before.webm before.png; do echo before >"out/outputs/$name"; done
+  state_of out/outputs >out/outputs-before
+}
+
+# state_of FOLDER: its names with what they hold.
+state_of () {
+  (cd "$1" && find . | sort && find . -type f -exec sha256sum {} + | sort)
+}
+
+# spares STATUS TEXT PROGRAM ARGUMENTS...: the program ends with this status, and says TEXT. The folder out/outputs is as
+# before.
+spares () {
+  wanted=$1
+  text=$2
+  program=$3
+  shift 3
+  status=0
+  echo "$program $*"
+  timeout 60 "build/examples/$program" "$@" >out/example 2>&1 </dev/null || status=$?
+  cat out/example
+  [ "$status" = "$wanted" ] && grep -q -e "$text" out/example && state_of out/outputs | diff out/outputs-before -
+}
+
+# A program that cannot write its result leaves the film, the earlier result and no other file.
+example_spares () {
+  make_outputs
+  film=out/outputs/film.mp4
+  for name in "$film" out/outputs/../outputs/film.mp4 "$PWD/$film" out/outputs/hard.mp4 out/outputs/soft.mp4; do
+    spares 1 'the output is the input' convolve_file --clip="$name" "$film" &&
+      spares 1 'the output is the input' convolve_file --picture="$name" "$film" &&
+      spares 1 'the output is the input' animate "$film" "$name" || return 1
+  done
+  for name in out/outputs/pipe /dev/stdout /dev/null; do
+    spares 1 'is a pipe or a device' convolve_file --clip="$name" "$film" &&
+      spares 1 'is a pipe or a device' animate "$film" "$name" || return 1
+  done
+  spares 1 'is a folder' convolve_file --clip=out/outputs/folder "$film" &&
+    spares 1 'there is no folder out/nowhere' convolve_file --picture=out/nowhere/a.png "$film" &&
+    spares 1 'there is no folder out/nowhere' animate "$film" out/nowhere/a.webm &&
+    spares 1 'a symbolic link to a file that is not there' animate "$film" out/outputs/dangling.webm &&
+    spares 1 'is empty' convolve_file --clip= "$film" &&
+    spares 1 'two outputs' convolve_file --clip=out/outputs/a --picture=out/outputs/./a "$film" &&
+    spares 1 'the file of mask-location' convolve_file --clip=out/outputs/mask.txt "$film" mask-location=out/outputs/mask.txt &&
+    spares 1 'no such property' convolve_file --clip=out/outputs/before.webm --picture=out/outputs/before.png "$film" masc=box &&
+    spares 1 'not a preset' convolve_file --clip=out/outputs/before.webm --picture=out/outputs/before.png "$film" mask=nonsense &&
+    spares 1 'no such property' animate "$film" out/outputs/before.webm masc=box &&
+    spares 1 'not a preset' animate "$film" out/outputs/before.webm mask=nonsense &&
+    spares 1 'no video' convolve_file --clip=out/outputs/before.webm LICENSE &&
+    spares 1 'no video' animate LICENSE out/outputs/before.webm
+}
+
+# A disk that is full in the middle of the film: what was written goes.
+example_spares_later () {
+  make_outputs
+  # A limit of 50 kB stands for the disk.
+  (
+    trap '' XFSZ
+    ulimit -f 100
+    spares 1 'rror' convolve_file --clip=out/outputs/before.webm --picture=out/outputs/before.png examples/clip.mp4 &&
+      spares 1 'rror' animate examples/clip.mp4 out/outputs/before.webm
+  )
+}
+
+# killed SIGNALS PROGRAM ARGUMENTS...: a signal that the program does not handle, or a second Ctrl-C, leaves nothing behind.
+killed () {
+  signals=$1
+  program=$2
+  shift 2
+  "build/examples/$program" "$@" >out/example 2>&1 &
+  number=$!
+  while ! find out/outputs -name '*.part' | grep -q . && kill -0 "$number"; do sleep 0.1; done
+  sleep 1
+  for signal in $signals; do
+    kill "-$signal" "$number"
+    sleep 0.5
+  done
+  status=0
+  wait "$number" || status=$?
+  cat out/example
+  echo "status $status"
+  [ "$status" -gt 128 ] && state_of out/outputs | diff out/outputs-before -
+}
+
+example_killed () {
+  make_outputs
+  # One frame takes so long that the first Ctrl-C cannot end the film.
+  slow="mask-width=255 sigma=60 kernel-variant=cpu-reference"
+  # shellcheck disable=SC2086 # a list of words
+  killed HUP convolve_file --clip=out/outputs/before.webm examples/clip.mp4 $slow &&
+    killed HUP animate examples/clip.mp4 out/outputs/before.webm sigma 60 50 $slow &&
+    killed "INT INT" convolve_file --clip=out/outputs/before.webm examples/clip.mp4 $slow &&
+    killed "INT INT" animate examples/clip.mp4 out/outputs/before.webm sigma 60 50 $slow
+}
+
+# The earlier result stays until the new one takes its place, through a symbolic link, too, and with its rights.
+example_replaces () {
+  make_outputs
+  ln -s before.webm out/outputs/link.webm
+  chmod 600 out/outputs/before.webm
+  build/examples/convolve_file --clip=out/outputs/link.webm --picture=out/outputs/before.png examples/clip.mp4 >out/example &&
+    [ -h out/outputs/link.webm ] && [ "$(frames out/outputs/before.webm)" = 100 ] &&
+    [ "$(difference out/outputs/before.png)" -ge 1 ] && [ "$(stat -c %a out/outputs/before.webm)" = 600 ] &&
+    ! find out/outputs -name '*.part' | grep .
+}
+
+# A pipe that nothing is written to gives no frame. The programs say so after 10 s, and a signal ends them.
+# example_silence yes: waits until they give up by themselves.
+example_silence () {
+  make_outputs
+  sleep 100 >out/outputs/pipe &
+  writer=$!
+  numbers=
+  silent convolve_file --clip=out/outputs/before.webm out/outputs/pipe
+  silent animate out/outputs/pipe out/outputs/before.webm
+  if [ -n "$1" ]; then sleep 62; else sleep 12; fi
+  # shellcheck disable=SC2086 # a list of numbers
+  [ -n "$1" ] || kill -TERM $numbers
+  status=0
+  for number in $numbers; do
+    ended=0
+    wait "$number" || ended=$?
+    cat "out/silent-$number"
+    grep -q 'pipe: no frame has come for 10 s, after 0 frames' "out/silent-$number" && [ "$ended" != 0 ] || status=1
+    [ -z "$1" ] || grep -q 'pipe: given up' "out/silent-$number" || status=1
+  done
+  kill "$writer"
+  [ "$status" = 0 ] && state_of out/outputs | diff out/outputs-before -
+}
+
+# silent PROGRAM ARGUMENTS...: starts the program, which may have a minute and a half.
+silent () {
+  program=$1
+  shift
+  timeout -s KILL 90 "build/examples/$program" "$@" >out/silent 2>&1 &
+  numbers="$numbers $!"
+  mv out/silent "out/silent-$!"
+}
+
+# A GIF, where GStreamer reads GIFs: either the film ends, or the program says that no frame comes.
+example_gif () {
+  gst-inspect-1.0 --exists avdec_gif || return 77
+  make_outputs
+  python3 -c '
+import sys
+frame = b"\x21\xf9\x04\x00\x0a\x00\x00\x00" + b"\x2c" + bytes(4) + b"\x10\x00\x10\x00\x00" + b"\x02\x03\x84\x8f\x05\x00"
+head = b"GIF89a\x10\x00\x10\x00\x80\x00\x00" + bytes(3) + b"\xff\xff\xff"
+open("out/film.gif", "wb").write(head + b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00" + 3 * frame + b"\x3b")'
+  timeout -s INT 15 build/examples/convolve_file --clip=out/gif.webm out/film.gif >out/example 2>&1 || true
+  cat out/example
+  grep -q '^convolved clip' out/example || grep -q 'no frame has come for 10 s' out/example
+}
+
 # live KIND: the control program by its keys, over pipes or on a terminal; tests/rows/live.py has the kinds.
 live () {
   python3 tests/rows/live.py "$1"
@@ -200,9 +362,16 @@ example_rows () {
   check "examples: animate" example_animate
   check "examples: animate and Ctrl-C" animate_ends
   check "examples: animate refuses what cannot be" animate_refusals
+  check "examples: files that are not to be lost" example_spares
+  check "examples: an error in the middle of a film" example_spares_later
+  check "examples: signals leave nothing behind" example_killed
+  check "examples: a result takes the place of the earlier one" example_replaces
+  check "examples: a film that gives no frame" example_silence ""
   check "examples: live with keys from a pipe" live pipe
   check "examples: live restores the terminal" live terminal
   [ -n "$all" ] || return 0
+  check "examples: giving up a film that gives no frame" example_silence yes
+  check "examples: a GIF" example_gif
   check "examples: live with every variant" live variants
   check "examples: pictures.sh" gallery
   check "examples: run.sh mask=sobel-x" example mask=sobel-x bias=0.5 boundary=zero kernel-variant=cpu
