@@ -7,17 +7,19 @@
  *
  * Boxes come from a JSON file (see tracks.h), or from GStreamer's element facedetect, which looks through the whole film
  * first. Each frame then gets its boxes as GstVideoRegionOfInterestMeta, and cudaconvolve works on the boxes of each
- * frame. Properties are those of cudaconvolve. Sound is kept, tags are not: tags may hold pictures and places. The
- * output appears when it is complete.
+ * frame. Each frame is compared with what the element makes of it: a frame whose boxes hide nothing is an error. Properties
+ * are those of cudaconvolve that cannot leave a box readable. Sound is kept, tags are not: tags may hold pictures and places.
+ * The output appears when it is complete.
  */
-#include <errno.h>
 #include <string.h>
 
 #include <glib/gstdio.h>
 #include <gst/gst.h>
 
+#include "covered.h"
 #include "film.h"
 #include "properties.h"
+#include "result.h"
 #include "tracks.h"
 
 /* A film from a telephone may say in a tag how to turn the picture. Boxes are those of the turned picture. */
@@ -41,41 +43,139 @@ typedef struct
 
 /* The first one is the default. */
 static const Effect effects[] = {
-  { "pixelate", { "region-effect=pixelate", "region-blocks=3" } },
-  { "blur", { "mask=gaussian", "region-strength=0.3" } },
+  { "pixelate", { "region-effect=pixelate" } },
+  { "blur", { "region-effect=mask", "mask=gaussian", "region-strength=0.3" } },
   { "fill", { "region-effect=fill" } },
+};
+
+/*
+ * The properties that the user may set. All others could leave boxes readable, or have nothing to do with boxes. A number lies
+ * between least and most, both included, and a choice is one of the names.
+ */
+static const struct Free
+{
+  const char *name;
+  double least, most;
+  const char *choices[3]; /* ends with NULL; none where any value will do */
+  gboolean found;         /* the limit is for faces that facedetect finds */
+  const char *why;
+} frees[] = {
+  { "boundary", 0, 0, { NULL }, FALSE, NULL },
+  { "boundary-color", 0, 0, { NULL }, FALSE, NULL },
+  { "cuda-device-id", 0, 0, { NULL }, FALSE, NULL },
+  { "field-mode", 0, 0, { NULL }, FALSE, NULL },
+  { "frames-in-flight", 0, 0, { NULL }, FALSE, NULL },
+  { "kernel-variant", 0, 0, { NULL }, FALSE, NULL },
+  { "n-threads", 0, 0, { NULL }, FALSE, NULL },
+  { "region-blocks", 1, 3, { NULL }, FALSE, "more than 3 blocks can be undone; write 1 to 3" },
+  { "region-color", 0, 0, { NULL }, FALSE, NULL },
+  { "region-effect", 0, 0, { "pixelate", "fill" }, FALSE, "write pixelate or fill; --effect=blur blurs" },
+  { "region-expand", 0.4, 10, { NULL }, TRUE, "a detector's box leaves out mouth and chin; write 0.4 or more" },
+  { "region-fallback", 0, 0, { NULL }, FALSE, NULL },
+  { "region-feather", 0, 0, { NULL }, FALSE, NULL },
+  { "region-hold", 5e8, 1e30, { NULL }, TRUE, "a detector misses faces in between; write 500000000 or more" },
+  { "region-shape", 0, 0, { "rectangle" }, FALSE, "an ellipse leaves the corners of its box; write rectangle" },
+  { "region-strength", 0.2, 1, { NULL }, FALSE, "a blur below 0.2 can be undone; write 0.2 or more" },
 };
 
 typedef struct
 {
   const char *input;
-  char *output, *part; /* the film's final name, and its name while the film grows */
+  char *output;
   char *boxes, *save, *cascade, *effect;
   gboolean detect;
   char **properties; /* NAME=VALUE, ends with NULL */
+  Result film, found;
 
   Tracks *tracks;
   GstElement *convolve;
+  GstPad *sink;         /* of convolve */
   GstClockTime hold;    /* the property region-hold */
   guint64 found_frames; /* frames in which a face was found */
+  Covered *covered;
 
   /* Used only in the streaming thread. */
-  guint64 covered_frames; /* frames with boxes */
   gboolean has_video;
 } Run;
 
-/* Whether the user may set the property: some would leave boxes uncovered, and the program would not see that. */
+/* The value of a number, or of a choice by its name. */
 static gboolean
-is_free (const char *assignment)
+is_in_range (const struct Free *rule, const GValue *value)
 {
-  static const char *const ours[] = { "apply-to", "regions", "region-sources", "region-types", "components", "mix" };
+  GValue number = G_VALUE_INIT;
+  gboolean ok = FALSE;
 
-  for (guint i = 0; i < G_N_ELEMENTS (ours); i++)
-    if (g_str_has_prefix (assignment, ours[i]) && assignment[strlen (ours[i])] == '=') {
-      complain ("\"%s\": this property is not free here, because faces might stay uncovered", assignment);
-      return FALSE;
-    }
-  return TRUE;
+  if (rule->choices[0]) {
+    const char *name =
+        g_enum_get_value (g_type_class_peek (G_VALUE_TYPE (value)), g_value_get_enum (value))->value_nick;
+
+    return g_strv_contains (rule->choices, name);
+  }
+  g_value_init (&number, G_TYPE_DOUBLE);
+  if (g_value_transform (value, &number))
+    ok = g_value_get_double (&number) >= rule->least && g_value_get_double (&number) <= rule->most;
+  g_value_unset (&number);
+  return ok;
+}
+
+/* The rule for an assignment, or NULL. GObject takes _ for -. */
+static const struct Free *
+find_rule (const char *assignment)
+{
+  char *name = g_strdelimit (g_strndup (assignment, strcspn (assignment, "=")), "_", '-');
+  const struct Free *rule = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (frees); i++)
+    if (!strcmp (frees[i].name, name))
+      rule = &frees[i];
+  g_free (name);
+  return rule;
+}
+
+static void
+refuse (const char *assignment)
+{
+  GString *names = g_string_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (frees); i++)
+    g_string_append_printf (names, "%s%s", i ? ", " : "", frees[i].name);
+  complain ("\"%s\": this property is not free here, because faces might stay uncovered; free are %s", assignment,
+      names->str);
+  g_string_free (names, TRUE);
+}
+
+static gboolean
+is_property (GstElement *convolve, const char *assignment)
+{
+  char *name = g_strndup (assignment, strcspn (assignment, "="));
+  const gboolean is = g_object_class_find_property (G_OBJECT_GET_CLASS (convolve), name) != NULL;
+
+  g_free (name);
+  return is;
+}
+
+/* Sets a property of the user. FALSE with a line on stderr where it could leave a face readable. */
+static gboolean
+set_free (Run *run, const char *assignment)
+{
+  const struct Free *rule = find_rule (assignment);
+  GValue value = G_VALUE_INIT;
+  gboolean ok = TRUE;
+
+  if (!rule && is_property (run->convolve, assignment)) {
+    refuse (assignment);
+    return FALSE;
+  }
+  if (!set_property (run->convolve, assignment))
+    return FALSE;
+  if (!rule || !rule->why || (rule->found && (!run->detect || run->cascade)))
+    return TRUE;
+  g_object_get_property (G_OBJECT (run->convolve), rule->name, &value);
+  ok = is_in_range (rule, &value);
+  if (!ok)
+    complain ("\"%s\": %s", assignment, rule->why);
+  g_value_unset (&value);
+  return ok;
 }
 
 /* Sets what this program chose, then what the user wrote. A JSON file says when a face goes; a detector does not. */
@@ -94,12 +194,12 @@ set_properties (Run *run)
     complain ("--effect=%s: the effects are pixelate, blur and fill", run->effect);
     return FALSE;
   }
-  ok = set_property (run->convolve, "apply-to=regions");
+  ok = set_property (run->convolve, "apply-to=regions") && set_property (run->convolve, "region-blocks=3");
   for (guint i = 0; effect->properties[i]; i++)
     ok = ok && set_property (run->convolve, effect->properties[i]);
   ok = ok && set_property (run->convolve, run->detect ? "region-expand=0.4" : "region-hold=0");
   for (char **property = run->properties; ok && *property; property++)
-    ok = is_free (*property) && set_property (run->convolve, *property);
+    ok = set_free (run, *property);
   g_object_get (run->convolve, "region-hold", &run->hold, NULL);
   return ok;
 }
@@ -189,11 +289,25 @@ make_detector (const Run *run)
   return pipeline;
 }
 
+/* Writes what was found. A film without a face leaves the earlier file, which may be one that a person corrected. */
+static gboolean
+save_boxes (Run *run)
+{
+  GError *error = NULL;
+
+  if (!run->save || tracks_count (run->tracks) == 0)
+    return TRUE;
+  if (tracks_save (run->tracks, run->found.part, &error))
+    return result_keep (&run->found);
+  complain ("%s", error->message);
+  g_error_free (error);
+  return FALSE;
+}
+
 static gboolean
 find_faces (Run *run)
 {
   Film film = { .file = run->input, .task = "finding", .on_message = faces_found, .data = run };
-  GError *error = NULL;
   gboolean ok;
 
   film.pipeline = make_detector (run);
@@ -207,12 +321,7 @@ find_faces (Run *run)
     return FALSE;
   g_print ("found: faces in %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " frames, tracks: %u\n", run->found_frames,
       film.frames, tracks_count (run->tracks));
-  if (run->save && !tracks_save (run->tracks, run->save, &error)) {
-    complain ("%s", error->message);
-    g_error_free (error);
-    return FALSE;
-  }
-  return TRUE;
+  return save_boxes (run);
 }
 
 /* Makes the tracks, of which there is at least one. */
@@ -241,14 +350,38 @@ make_tracks (Run *run)
 
 /* --- covering --- */
 
+/* Boxes of a file have to be boxes of this film. */
+static gboolean
+check_boxes (int width, int height, gpointer data)
+{
+  Run *run = data;
+  GError *error = NULL;
+  int line;
+
+  if (run->detect)
+    return TRUE;
+  if (tracks_fit (run->tracks, width, height, run->boxes, &error)) {
+    line = tracks_over_edge (run->tracks, width, height);
+    if (line)
+      complain (
+          "warning: %s: line %d: the box passes the edge of the film, which has %dx%d; are the boxes those of a larger film?",
+          run->boxes, line, width, height);
+    return TRUE;
+  }
+  complain ("%s", error->message);
+  g_error_free (error);
+  return FALSE;
+}
+
 static void
 attach_boxes (GstBuffer **frame, GstClockTime begin, GstClockTime end, gpointer data)
 {
   Run *run = data;
+  guint boxes, early;
 
   *frame = gst_buffer_make_writable (*frame);
-  if (tracks_attach (run->tracks, *frame, begin, end, run->hold) > 0)
-    run->covered_frames++;
+  boxes = tracks_attach (run->tracks, *frame, begin, end, run->hold, &early);
+  covered_frame_in (run->covered, run->sink, *frame, begin, boxes > early);
 }
 
 static GstPadProbeReturn
@@ -349,10 +482,12 @@ make_cover (Run *run, const char *muxer)
   mux = gst_bin_get_by_name (GST_BIN (pipeline), "mux");
   sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   run->convolve = gst_bin_get_by_name (GST_BIN (pipeline), "convolve");
+  run->sink = gst_element_get_static_pad (run->convolve, "sink");
+  run->covered = covered_new (run->convolve);
   caps = wanted_caps (mux);
   g_object_set (decode, "caps", caps, NULL);
   gst_caps_unref (caps);
-  g_object_set (sink, "location", run->part, NULL);
+  g_object_set (sink, "location", run->film.part, NULL);
   g_signal_connect (decode, "pad-added", G_CALLBACK (stream_found), run);
   g_signal_connect (decode, "no-more-pads", G_CALLBACK (all_streams_found), run);
   pad = gst_element_get_static_pad (run->convolve, "src");
@@ -364,67 +499,78 @@ make_cover (Run *run, const char *muxer)
   return pipeline;
 }
 
-/* Gives the complete film its name. */
+/* Whether every box of every frame hid what lay under it. Otherwise a line on stderr says where not. */
 static gboolean
-finish (const Run *run, guint64 frames)
+is_covered (const Run *run, const Counts *counts)
 {
-  if (run->covered_frames == 0) {
-    complain ("%s: no frame has a box, so that nothing is covered; %s was not written", run->input, run->output);
+  GError *error = NULL;
+
+  if (counts->open > 0)
+    complain ("%s: in %" G_GUINT64_FORMAT
+              " frames, the first at %.2f s, a box hid nothing; %s was not written; try --effect=fill",
+        run->input, counts->open, counts->first / (double) GST_SECOND, run->output);
+  else if (counts->by_new + counts->by_held == 0)
+    complain ("%s: no frame has a box, so that nothing is covered; %s was not written; times are seconds", run->input,
+        run->output);
+  else if (!run->detect && !tracks_used (run->tracks, run->boxes, &error)) {
+    complain ("%s", error->message);
+    g_error_free (error);
+  } else
+    return TRUE;
+  return FALSE;
+}
+
+/* Gives the complete film its name, and says what was covered. */
+static gboolean
+finish (Run *run, guint64 frames)
+{
+  const Counts counts = covered_counts (run->covered);
+
+  if (!is_covered (run, &counts) || !result_keep (&run->film))
     return FALSE;
-  }
-  if (g_rename (run->part, run->output) != 0) {
-    complain ("%s: %s", run->output, g_strerror (errno));
-    return FALSE;
-  }
-  g_print ("covered: boxes in %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " frames%s\nfilm: %s\n", run->covered_frames,
-      frames, run->hold > 0 ? ", each for as long as region-hold says" : "", run->output);
+  g_print ("film: %s\ncovered: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " frames: %" G_GUINT64_FORMAT
+           " by new boxes, %" G_GUINT64_FORMAT " by held ones; %" G_GUINT64_FORMAT " had none\n",
+      run->output, counts.by_new + counts.by_held, frames, counts.by_new, counts.by_held, counts.bare);
   return TRUE;
 }
 
-/* Whether the folder of the film to write exists. */
+/* No output may be a file that is read. */
 static gboolean
-has_folder (const char *output)
+begin_results (Run *run)
 {
-  char *folder = g_path_get_dirname (output);
-  gboolean ok = g_file_test (folder, G_FILE_TEST_IS_DIR);
+  char *files[] = { g_strdup_printf ("--boxes=%s", run->boxes ? run->boxes : ""),
+    g_strdup_printf ("--cascade=%s", run->cascade ? run->cascade : ""), NULL };
+  const gboolean ok = result_begin (&run->film, run->output, run->input, files)
+      && (!run->save || result_begin (&run->found, run->save, run->input, files));
 
-  if (!ok)
-    complain ("%s: there is no folder %s", output, folder);
-  g_free (folder);
+  g_free (files[0]);
+  g_free (files[1]);
   return ok;
 }
 
 static gboolean
 anonymise (Run *run)
 {
-  Film film = { .file = run->input, .task = "covering", .on_frame = attach_boxes, .data = run };
+  Film film = { .file = run->input,
+    .task = "covering",
+    .on_first = check_boxes,
+    .on_frame = attach_boxes,
+    .data = run };
   gboolean ok;
 
   film.pipeline = make_cover (run, g_str_has_suffix (run->output, ".mkv") ? "matroskamux" : "webmmux");
   if (!film.pipeline)
     return FALSE;
-  ok = has_folder (run->output) && set_properties (run) && make_tracks (run);
-  if (ok) {
-    ok = film_play (&film, "convolve") && finish (run, film.frames);
-    if (!ok)
-      g_unlink (run->part);
-  }
+  ok = set_properties (run) && make_tracks (run) && film_play (&film, "convolve") && finish (run, film.frames);
+  gst_object_unref (run->sink);
   gst_object_unref (run->convolve);
   gst_object_unref (film.pipeline);
+  covered_free (run->covered);
   g_free (film.missing);
   return ok;
 }
 
 /* --- arguments --- */
-
-static gboolean
-is_same_file (const char *a, const char *b)
-{
-  GStatBuf first, second;
-
-  return g_stat (a, &first) == 0 && g_stat (b, &second) == 0 && first.st_dev == second.st_dev
-      && first.st_ino == second.st_ino;
-}
 
 /* NAME-anonymised.webm in the current folder. */
 static char *
@@ -450,8 +596,6 @@ check_arguments (Run *run)
     complain ("%s: the name of the output has to end in .webm or .mkv", run->output);
   else if (!g_file_test (run->input, G_FILE_TEST_EXISTS))
     complain ("%s: no such file", run->input);
-  else if (is_same_file (run->input, run->output))
-    complain ("%s: the output is the input", run->output);
   else
     return TRUE;
   return FALSE;
@@ -491,11 +635,11 @@ main (int argc, char **argv)
   run.properties = argv + 2;
   if (!run.output)
     run.output = usual_output (run.input);
-  run.part = g_strconcat (run.output, ".part", NULL);
-  ok = check_arguments (&run) && anonymise (&run);
+  ok = check_arguments (&run) && begin_results (&run) && anonymise (&run);
+  result_drop (&run.film);
+  result_drop (&run.found);
   g_clear_pointer (&run.tracks, tracks_free);
   g_free (run.output);
-  g_free (run.part);
   g_free (run.boxes);
   g_free (run.save);
   g_free (run.cascade);

@@ -16,12 +16,14 @@ typedef struct
 {
   GstClockTime time;
   Box box;
+  int line; /* of the file; 0 where the box was found */
 } Keyframe;
 
 typedef struct
 {
   char *type;
   GArray *keyframes; /* Keyframe, at least one, times ascend */
+  gboolean used;     /* a frame had a box of the track */
 } Track;
 
 struct _Tracks
@@ -122,16 +124,63 @@ set_syntax_error (GError **error, const char *file, const char *text, const char
       fault_of (sentence ? sentence + 1 : message));
 }
 
-static void
-set_keyframe_error (GError **error, const char *file, const Track *track, gsize number, const char *fault)
+/* A file while it is read. */
+typedef struct
 {
-  g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "%s: \"%s\", keyframe %" G_GSIZE_FORMAT ": %s", file,
-      track->type, number + 1, fault);
+  const char *name;
+  const char *place; /* in the text, behind the brace of the last keyframe */
+  int line;          /* of that place */
+  GError **error;
+} Reader;
+
+/* Goes to the next brace that opens an object, outside of texts. Keyframes come in the order of their braces. */
+static void
+go_to_object (Reader *reader)
+{
+  char quote = 0;
+
+  for (; *reader->place; reader->place++) {
+    const char c = *reader->place;
+
+    reader->line += c == '\n';
+    if (quote && c == '\\' && reader->place[1])
+      reader->place++;
+    else if (quote)
+      quote = c == quote ? 0 : quote;
+    else if (c == '"' || c == '\'')
+      quote = c;
+    else if (c == '{')
+      break;
+  }
+  reader->place += *reader->place != 0;
+}
+
+static void
+set_keyframe_error (Reader *reader, const Track *track, gsize number, const char *fault)
+{
+  g_set_error (reader->error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "%s: line %d: \"%s\", keyframe %" G_GSIZE_FORMAT ": %s", reader->name, reader->line, track->type, number + 1,
+      fault);
+}
+
+/* What is wrong with the numbers of a keyframe, or NULL. */
+static const char *
+fault_of_numbers (double time, const Box *box)
+{
+  if (time < 0)
+    return "time is below 0; times are seconds from the beginning of the film";
+  if (box->width <= 0 || box->height <= 0)
+    return "width and height have to be above 0";
+  if (box->x <= 1 && box->y <= 1 && box->width <= 1 && box->height <= 1)
+    return "x, y, width and height look like shares of the picture; write pixels";
+  if (box->width < 1 || box->height < 1)
+    return "width and height are below a pixel; write pixels";
+  return NULL;
 }
 
 /* Reads keyframe `number` of a track, which is an object of numbers. */
 static gboolean
-read_keyframe (Track *track, GVariant *object, gsize number, const char *file, GError **error)
+read_keyframe (Track *track, GVariant *object, gsize number, Reader *reader)
 {
   static const char *const names[] = { "time", "x", "y", "width", "height" };
   double values[G_N_ELEMENTS (names)];
@@ -140,7 +189,7 @@ read_keyframe (Track *track, GVariant *object, gsize number, const char *file, G
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     if (!g_variant_lookup (object, names[i], "d", &values[i])) {
-      set_keyframe_error (error, file, track, number, "time, x, y, width and height are needed");
+      set_keyframe_error (reader, track, number, "time, x, y, width and height are needed");
       return FALSE;
     }
   if (g_variant_n_children (object) != G_N_ELEMENTS (names))
@@ -148,18 +197,17 @@ read_keyframe (Track *track, GVariant *object, gsize number, const char *file, G
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     if (!isfinite (values[i]) || fabs (values[i]) > LARGEST)
       fault = "a number is too large";
-  if (!fault && values[0] < 0)
-    fault = "time is below 0; times are seconds from the beginning of the film";
-  if (!fault && (values[3] <= 0 || values[4] <= 0))
-    fault = "width and height have to be above 0";
+  keyframe.box = (Box){ values[1], values[2], values[3], values[4] };
+  keyframe.line = reader->line;
+  if (!fault)
+    fault = fault_of_numbers (values[0], &keyframe.box);
   if (!fault) {
     keyframe.time = llround (values[0] * GST_SECOND);
-    keyframe.box = (Box){ values[1], values[2], values[3], values[4] };
     if (track->keyframes->len > 0 && last_keyframe (track)->time >= keyframe.time)
       fault = "time has to be later than that of the keyframe before";
   }
   if (fault) {
-    set_keyframe_error (error, file, track, number, fault);
+    set_keyframe_error (reader, track, number, fault);
     return FALSE;
   }
   g_array_append_val (track->keyframes, keyframe);
@@ -167,29 +215,33 @@ read_keyframe (Track *track, GVariant *object, gsize number, const char *file, G
 }
 
 static gboolean
-read_track (Tracks *tracks, const char *type, GVariant *list, const char *file, GError **error)
+read_track (Tracks *tracks, const char *type, GVariant *list, Reader *reader)
 {
   Track *track = begin_track (tracks, type);
   const gsize n_keyframes = g_variant_n_children (list);
   gboolean ok = TRUE;
 
   if (n_keyframes == 0) {
-    g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "%s: a track of \"%s\" has no keyframe", file, type);
+    g_set_error (reader->error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "%s: a track of \"%s\" has no keyframe",
+        reader->name, type);
     return FALSE;
   }
   for (gsize i = 0; ok && i < n_keyframes; i++) {
     GVariant *object = g_variant_get_child_value (list, i);
 
-    ok = read_keyframe (track, object, i, file, error);
+    go_to_object (reader);
+    ok = read_keyframe (track, object, i, reader);
     g_variant_unref (object);
   }
   return ok;
 }
 
 static gboolean
-read_types (Tracks *tracks, GVariant *types, const char *file, GError **error)
+read_types (Tracks *tracks, GVariant *types, Reader *reader)
 {
   gboolean ok = TRUE;
+
+  go_to_object (reader); /* the object of types */
 
   for (gsize i = 0; ok && i < g_variant_n_children (types); i++) {
     const char *type;
@@ -199,7 +251,7 @@ read_types (Tracks *tracks, GVariant *types, const char *file, GError **error)
     for (gsize k = 0; ok && k < g_variant_n_children (lists); k++) {
       GVariant *list = g_variant_get_child_value (lists, k);
 
-      ok = read_track (tracks, type, list, file, error);
+      ok = read_track (tracks, type, list, reader);
       g_variant_unref (list);
     }
     g_variant_unref (lists);
@@ -223,7 +275,9 @@ tracks_load (const char *file, GError **error)
   }
   types = g_variant_parse (G_VARIANT_TYPE (FILE_TYPE), text, NULL, NULL, &syntax);
   if (types) {
-    ok = read_types (tracks, types, file, error);
+    Reader reader = { .name = file, .place = text, .line = 1, .error = error };
+
+    ok = read_types (tracks, types, &reader);
     g_variant_unref (types);
   } else {
     set_syntax_error (error, file, text, syntax->message);
@@ -234,6 +288,68 @@ tracks_load (const char *file, GError **error)
   if (!ok)
     g_clear_pointer (&tracks, tracks_free);
   return tracks;
+}
+
+/* Whether the box meets the picture, and passes no edge by more than half the picture, as boxes of a larger film do. */
+static gboolean
+fits (const Box *box, int width, int height)
+{
+  const double right = box->x + box->width, bottom = box->y + box->height;
+
+  return box->x < width && right > 0 && box->x >= -0.5 * width && right <= 1.5 * width && box->y < height && bottom > 0
+      && box->y >= -0.5 * height && bottom <= 1.5 * height;
+}
+
+gboolean
+tracks_fit (const Tracks *tracks, int width, int height, const char *file, GError **error)
+{
+  for (guint i = 0; i < tracks->list->len; i++) {
+    const Track *track = track_at (tracks, i);
+
+    for (guint k = 0; k < track->keyframes->len; k++) {
+      const Keyframe *keyframe = keyframe_at (track, k);
+      const Box *box = &keyframe->box;
+
+      if (!fits (box, width, height)) {
+        g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+            "%s: line %d: \"%s\", keyframe %u: the box %g,%g,%g,%g lies outside the film, or far over its edge; boxes are in pixels of the "
+            "upright picture, which has %dx%d",
+            file, keyframe->line, track->type, k + 1, box->x, box->y, box->width, box->height, width, height);
+        return FALSE;
+      }
+    }
+  }
+  return TRUE;
+}
+
+int
+tracks_over_edge (const Tracks *tracks, int width, int height)
+{
+  for (guint i = 0; i < tracks->list->len; i++)
+    for (guint k = 0; k < track_at (tracks, i)->keyframes->len; k++) {
+      const Keyframe *keyframe = keyframe_at (track_at (tracks, i), k);
+
+      if (keyframe->box.x + keyframe->box.width >= width + 1 || keyframe->box.y + keyframe->box.height >= height + 1)
+        return keyframe->line;
+    }
+  return 0;
+}
+
+gboolean
+tracks_used (const Tracks *tracks, const char *file, GError **error)
+{
+  for (guint i = 0; i < tracks->list->len; i++) {
+    const Track *track = track_at (tracks, i);
+
+    if (!track->used) {
+      g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+          "%s: line %d: \"%s\": no frame of the film is at the times of this track; times are seconds from the beginning of "
+          "the film; take the track out where it belongs to another one",
+          file, keyframe_at (track, 0)->line, track->type);
+      return FALSE;
+    }
+  }
+  return TRUE;
 }
 
 static void
@@ -294,7 +410,7 @@ has_centre_of (const Box *box, const Box *other)
 void
 tracks_add (Tracks *tracks, const char *type, GstClockTime time, const Box *box, GstClockTime gap)
 {
-  const Keyframe keyframe = { time, *box };
+  const Keyframe keyframe = { time, *box, 0 };
   Track *track = NULL;
 
   for (guint i = 0; i < tracks->list->len && !track; i++) {
@@ -345,18 +461,22 @@ box_at (const Track *track, GstClockTime time)
 }
 
 guint
-tracks_attach (const Tracks *tracks, GstBuffer *frame, GstClockTime begin, GstClockTime end, GstClockTime lead)
+tracks_attach (Tracks *tracks, GstBuffer *frame, GstClockTime begin, GstClockTime end, GstClockTime lead, guint *early)
 {
   guint count = 0;
 
+  *early = 0;
+
   for (guint i = 0; i < tracks->list->len; i++) {
-    const Track *track = track_at (tracks, i);
+    Track *track = track_at (tracks, i);
     const GstClockTime first = keyframe_at (track, 0)->time, last = last_keyframe (track)->time;
+    const gboolean is_early = end <= first && begin < first;
     double left, top, right, bottom;
     Box box;
 
-    if (begin > last || (end <= first && begin < first && first - begin > lead))
+    if (begin > last || (is_early && first - begin > lead))
       continue;
+    track->used = TRUE;
     box = box_at (track, begin);
     /* The metadata holds whole numbers from 0 up. Rounding makes the box larger. */
     left = MAX (floor (box.x), 0);
@@ -367,6 +487,7 @@ tracks_attach (const Tracks *tracks, GstBuffer *frame, GstClockTime begin, GstCl
       continue;
     gst_buffer_add_video_region_of_interest_meta (frame, track->type, left, top, right - left, bottom - top);
     count++;
+    *early += is_early;
   }
   return count;
 }

@@ -34,10 +34,23 @@ gboolean tracks_save (const Tracks *tracks, const char *file, GError **error);
 void tracks_add (Tracks *tracks, const char *type, GstClockTime time, const Box *box, GstClockTime gap);
 
 /*
- * Adds a GstVideoRegionOfInterestMeta to the frame, which is writable, for each track that has a box between begin and
- * end, and for each track that begins at most lead later. Between keyframes boxes are interpolated linearly. Returns
- * the number of boxes.
+ * Whether all boxes of a file lie in a picture of this size, at least in part. FALSE with error, which names the line of the
+ * first one that does not, or that passes an edge by more than half the picture, as boxes of a larger film do.
  */
-guint tracks_attach (const Tracks *tracks, GstBuffer *frame, GstClockTime begin, GstClockTime end, GstClockTime lead);
+gboolean tracks_fit (const Tracks *tracks, int width, int height, const char *file, GError **error);
+
+/* The line of the first box that passes the right or the lower edge of the picture by a pixel or more; 0 where none does. */
+int tracks_over_edge (const Tracks *tracks, int width, int height);
+
+/* Whether each track had a frame. FALSE with error, which names the line of the first track that had none. */
+gboolean tracks_used (const Tracks *tracks, const char *file, GError **error);
+
+/*
+ * Adds a GstVideoRegionOfInterestMeta to the frame, which is writable, for each track that has a box between begin and
+ * end, and for each track that begins at most lead later: those are early. Between keyframes boxes are interpolated
+ * linearly. Returns the number of boxes.
+ */
+guint tracks_attach (Tracks *tracks, GstBuffer *frame, GstClockTime begin, GstClockTime end, GstClockTime lead,
+    guint *early);
 
 #endif

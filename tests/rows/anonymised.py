@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Whether a film was anonymised: python3 tests/rows/anonymised.py FILM RESULT BOXES.json [MARGIN]
+"""Whether a film was anonymised: python3 tests/rows/anonymised.py FILM RESULT BOXES.json [MARGIN [WIDTHxHEIGHT]]
 
 The boxes say where the faces of FILM are. Without MARGIN, RESULT has to be FILM anonymised with these very boxes. A
 MARGIN is for a result of a detector: each box is taken smaller by this share on each side, and frames without a box
-are not looked at.
+are not looked at. WIDTHxHEIGHT is the size of both films, upright; 640x360 where left out.
 
 All comparisons are of luma. In each frame with a box the detail of FILM inside the box has to be gone, in the whole box
 and in each ninth: detail left is the share of the differences between neighbouring pixels that RESULT still has. Beside
@@ -16,7 +16,8 @@ import math
 import subprocess
 import sys
 
-WIDTH, HEIGHT, RATE = 640, 360, 25
+WIDTH, HEIGHT = map(int, sys.argv[5].split('x')) if len(sys.argv) > 5 else (640, 360)
+RATE = 25
 DISTANCE = 2      # pixels, between the two whose difference is detail
 MOST_LEFT = 0.2   # of the detail inside a box; the borders of pixelate's blocks have some
 MOST_IN_NINTH = 0.4  # of the detail in a ninth of a box
@@ -27,8 +28,11 @@ LEAST_PSNR = 35   # dB; the encoder of examples/anonymise gives more than 40
 def decode(name):
     """The luma of all frames, each as bytes."""
     data = subprocess.run(['gst-launch-1.0', '-q', 'filesrc', 'location=' + name, '!', 'decodebin', '!', 'videoconvert',
-                           '!', 'video/x-raw,format=GRAY8,width=%d,height=%d' % (WIDTH, HEIGHT), '!', 'fdsink'],
+                           '!', 'videoflip', 'video-direction=auto', '!', 'videoconvert', '!', 'video/x-raw,format=GRAY8,width=%d,height=%d' % (WIDTH, HEIGHT), '!', 'fdsink'],
                           stdout=subprocess.PIPE, timeout=120, check=True).stdout
+    # GStreamer's rows of gray are whole multiples of 4 bytes.
+    row = (WIDTH + 3) // 4 * 4
+    data = b''.join(data[at:at + WIDTH] for at in range(0, len(data), row))
     size = WIDTH * HEIGHT
     if len(data) % size:
         sys.exit('%s: %d bytes are no whole number of frames' % (name, len(data)))

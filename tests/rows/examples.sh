@@ -257,6 +257,7 @@ example_silence () {
   numbers=
   silent convolve_file --clip=out/outputs/before.webm out/outputs/pipe
   silent animate out/outputs/pipe out/outputs/before.webm
+  silent anonymise --boxes=examples/clip-boxes.json --output=out/outputs/before.webm out/outputs/pipe
   if [ -n "$1" ]; then sleep 62; else sleep 12; fi
   # shellcheck disable=SC2086 # a list of numbers
   [ -n "$1" ] || kill -TERM $numbers
