@@ -200,6 +200,12 @@ anonymise_compares () {
     anonymise --boxes=out/still.json --output=out/anonymised.webm out/black.mkv
 }
 
+# refuses_place X Y WIDTH HEIGHT: a box that is no part of the clip's picture.
+refuses_place () {
+  refuses_boxes 'line 1: .*outside the film' "{ \"face\": [ [ { \"time\": 1, \"x\": $1, \"y\": $2, \"width\": $3,
+    \"height\": $4 } ] ] }"
+}
+
 anonymise_refuses_boxes () {
   refuses_boxes 'boxes.json: line 1: unknown keyword; clip-boxes.json in examples/ shows' 'nonsense' &&
     refuses_boxes 'no boxes' '{}' &&
@@ -218,12 +224,13 @@ anonymise_refuses_boxes () {
     refuses_boxes 'line 3: "face", keyframe 2: .*shares' "{ \"fa{ce\": [], \"face\": [ [
       { \"time\": 1, $box },
       { \"time\": 2, \"x\": 0, \"y\": 0, \"width\": 1, \"height\": 1 } ] ] }" &&
-    refuses_boxes 'below a pixel' '{ "face": [ [ { "time": 1, "x": 200, "y": 50, "width": 0.25, "height": 0.6 } ] ] }' &&
+    refuses_boxes 'below a pixel' '{ "face": [ [ { "time": 1, "x": 200, "y": 50, "width": 0.25, "height": 60 } ] ] }' &&
+    refuses_boxes 'below a pixel' '{ "face": [ [ { "time": 1, "x": 200, "y": 50, "width": 60, "height": 0.6 } ] ] }' &&
     refuses_boxes 'line 2: .*outside the film.*which has 640x360' '{ "face": [ [
       { "time": 1, "x": 1200, "y": 276, "width": 960, "height": 1170 } ] ] }' &&
     refuses_boxes 'far over its edge' '{ "face": [ [ { "time": 1, "x": 600, "y": 138, "width": 480, "height": 585 } ] ] }' &&
-    refuses_boxes 'outside' '{ "face": [ [ { "time": 1, "x": -50, "y": 40, "width": 50, "height": 40 } ] ] }' &&
-    refuses_boxes 'outside' '{ "face": [ [ { "time": 1, "x": 50, "y": 360, "width": 50, "height": 40 } ] ] }' &&
+    refuses_place -50 40 50 40 && refuses_place 50 -40 50 40 && refuses_place 640 40 50 40 && refuses_place 50 360 50 40 &&
+    refuses_place 600 40 361 40 && refuses_place 50 300 50 241 && refuses_place -321 40 400 40 && refuses_place 50 -181 50 200 &&
     refuses_boxes 'times are seconds' "{ \"face\": [ [ { \"time\": 31, $box } ] ] }" &&
     refuses_boxes 'line 2: "face": no frame of the film' "{ \"face\": [ [ { \"time\": 1, $box } ],
       [ { \"time\": 31, $box } ] ] }" &&

@@ -282,6 +282,13 @@ silent () {
   mv out/silent "out/silent-$!"
 }
 
+# A frame that is worked on for long is no silence.
+example_slow_frame () {
+  timeout -s KILL 14 build/examples/convolve_file examples/clip.mp4 mask-width=255 sigma=60 kernel-variant=cpu-reference \
+    iterations=10 >out/example 2>&1
+  [ "$?" = 137 ] && ! grep 'no frame' out/example
+}
+
 # A GIF, where GStreamer reads GIFs: either the film ends, or the program says that no frame comes.
 example_gif () {
   gst-inspect-1.0 --exists avdec_gif || return 77
@@ -373,6 +380,7 @@ example_rows () {
   [ -n "$all" ] || return 0
   check "examples: giving up a film that gives no frame" example_silence yes
   check "examples: a GIF" example_gif
+  check "examples: a slow frame" example_slow_frame
   check "examples: live with every variant" live variants
   check "examples: pictures.sh" gallery
   check "examples: run.sh mask=sobel-x" example mask=sobel-x bias=0.5 boundary=zero kernel-variant=cpu
