@@ -207,6 +207,16 @@ failed (const Work *work, GstMessage *message)
   g_free (debug);
 }
 
+static void
+warn (GstMessage *message)
+{
+  GError *warning;
+
+  gst_message_parse_warning (message, &warning, NULL);
+  complain ("warning: %s: %s", GST_OBJECT_NAME (message->src), warning->message);
+  g_error_free (warning);
+}
+
 /* Plays to the end of the range. FALSE with a message on an error or a signal. */
 static gboolean
 play (Work *work)
@@ -217,7 +227,7 @@ play (Work *work)
   gst_element_set_state (work->pipeline, GST_STATE_PLAYING);
   while (ok && !ended) {
     GstMessage *message = gst_bus_timed_pop_filtered (bus, 200 * GST_MSECOND,
-        GST_MESSAGE_ERROR | GST_MESSAGE_EOS | GST_MESSAGE_APPLICATION);
+        GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_EOS | GST_MESSAGE_APPLICATION);
 
     if (*work->segment->signal) {
       complain ("stopped by signal %d", *work->segment->signal);
@@ -225,6 +235,8 @@ play (Work *work)
     } else if (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
       failed (work, message);
       ok = FALSE;
+    } else if (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
+      warn (message);
     } else if (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS) {
       ended = TRUE;
     } else if (message && !begun) {
