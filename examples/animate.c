@@ -33,7 +33,6 @@ static void
 on_interrupt (int number)
 {
   interrupted = 1;
-  results_guard (); /* a second Ctrl-C ends the program at once */
 }
 
 /* The frames that came to the element, and for how long none has come. */
@@ -240,6 +239,7 @@ run (GstElement *pipeline, GstElement *convolve, const char *file, const char *p
       ok = FALSE;
     } else if (interrupted && !ending) {
       ending = TRUE;
+      results_guard (); /* a second Ctrl-C ends the program at once */
       end_film (convolve);
     }
     if (!ending && !done && !is_alive (&source)) {

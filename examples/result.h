@@ -31,7 +31,7 @@ void results_delete (void);
 
 /*
  * From now on a signal that ends the program deletes what is not complete. result_begin() calls this; a program that
- * handled signals itself calls the function when it leaves them alone again. May be called in a signal handler.
+ * handled signals itself calls the function when it leaves them alone again.
  */
 void results_guard (void);
 
