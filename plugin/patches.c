@@ -65,18 +65,30 @@ expand_area (GstCudaConvolveRectangle area, GstCudaConvolveRectangle region, gdo
   return (ConvolveRect){ left, top, MAX (right - left, 1), MAX (bottom - top, 1) };
 }
 
-/* What the feather of the box touches of the frame, in whole units. The width is 0 where that is nothing. */
+/* What the feather of the box touches of the frame. The width is 0 where that is nothing. */
 static ConvolveRect
-cover_box (ConvolveRect box, gint feather, gint width, gint height)
+touch_frame (ConvolveRect box, gint feather, const GstCudaConvolvePicture *picture)
 {
-  gint left = MAX (box.x - feather, 0) / UNIT * UNIT, top = MAX (box.y - feather, 0) / UNIT * UNIT;
-  gint right = MIN (box.x + box.width + feather, width), bottom = MIN (box.y + box.height + feather, height);
+  gint left = MAX (box.x - feather, 0), top = MAX (box.y - feather, 0);
+  gint right = MIN (box.x + box.width + feather, picture->width);
+  gint bottom = MIN (box.y + box.height + feather, picture->height);
 
   if (right <= left || bottom <= top)
     return (ConvolveRect){ 0 };
-  right = MIN ((right + UNIT - 1) / UNIT * UNIT, width);
-  bottom = MIN ((bottom + UNIT - 1) / UNIT * UNIT, height);
   return (ConvolveRect){ left, top, right - left, bottom - top };
+}
+
+/* The whole units of the frame that have the rectangle, which is inside the frame and may be empty. */
+static ConvolveRect
+to_units (ConvolveRect rect, const GstCudaConvolvePicture *picture)
+{
+  gint left = rect.x / UNIT * UNIT, top = rect.y / UNIT * UNIT;
+  gint right = (rect.x + rect.width + UNIT - 1) / UNIT * UNIT;
+  gint bottom = (rect.y + rect.height + UNIT - 1) / UNIT * UNIT;
+
+  if (rect.width == 0)
+    return rect;
+  return (ConvolveRect){ left, top, MIN (right, picture->width) - left, MIN (bottom, picture->height) - top };
 }
 
 /* The effect of a region whose shorter side has that many luma pixels, expanded. */
@@ -88,6 +100,77 @@ set_effect (GstCudaConvolvePatch *patch, const ConvolveRegionSettings *settings,
     patch->strength = class_of (settings->strength * side);
   if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
     patch->block = CLAMP (ceil (side / settings->blocks), 1, LARGEST);
+}
+
+/* --- blocks that hide --- */
+
+#define MOST_SHIFTS 40
+
+static gint
+floor_div (gint a, gint b)
+{
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+/* How many samples of the line are in the same block as sample i. */
+static gint
+count_in_block (const GstCudaConvolveLine *line, gint origin, gint block, gint i)
+{
+  gint start = origin + floor_div (i * line->step - origin, block) * block; /* in luma pixels */
+  gint first = floor_div (start + line->step - 1, line->step);              /* a sample counts by its first pixel */
+  gint end = floor_div (start + block + line->step - 1, line->step);
+
+  return MIN (end, line->count) - MAX (first, 0);
+}
+
+/*
+ * Whether each block hides what it has of the luma pixels from first up to end. Blocks at the edges of the frame are cut
+ * off, so that only these are looked at; the others are large enough.
+ */
+static gboolean
+blocks_hide (const GstCudaConvolveLine *lines, guint n_lines, gint origin, gint block, gint first, gint end)
+{
+  for (guint n = 0; n < n_lines; n++) {
+    const GstCudaConvolveLine *line = &lines[n];
+    gint least = MIN (line->least, line->count), last = MIN ((end - 1) / line->step, line->count - 1);
+
+    if (count_in_block (line, origin, block, first / line->step) < least
+        || count_in_block (line, origin, block, last) < least)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Moves the origin to the left until all blocks hide what they have. FALSE where they never do. */
+static gboolean
+shift_blocks (const GstCudaConvolveLine *lines, guint n_lines, gint block, gint first, gint end, gint *origin)
+{
+  for (gint shift = 0; shift < MIN (block, MOST_SHIFTS); shift++)
+    if (blocks_hide (lines, n_lines, *origin - shift, block, first, end)) {
+      *origin -= shift;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/*
+ * Makes blocks large enough to hide what they have of the rectangle, which is inside the frame. At most MOST_SHIFTS - 1
+ * places of the origin leave too small a block at one edge or the other, so that the loop ends.
+ */
+static void
+settle_blocks (GstCudaConvolvePatch *patch, ConvolveRect rect, const GstCudaConvolvePicture *picture)
+{
+  gint top = rect.y / picture->y_unit * picture->y_unit;
+  /* Planes may have rows beyond the last row of luma. */
+  gint bottom = rect.y + rect.height >= picture->height
+      ? LARGEST
+      : (rect.y + rect.height + picture->y_unit - 1) / picture->y_unit * picture->y_unit;
+  gint right = rect.x + rect.width;
+
+  patch->block = MAX (patch->block, picture->block);
+  while (!shift_blocks (picture->across, picture->n_across, patch->block, rect.x, right, &patch->x)
+      || !shift_blocks (picture->down, picture->n_down, patch->block, top, bottom, &patch->y))
+    patch->block++;
 }
 
 /* --- boxes that meet --- */
@@ -111,6 +194,7 @@ unite (ConvolveRect a, ConvolveRect b)
 typedef struct
 {
   ConvolveRect box;
+  ConvolveRect touched;       /* of the frame, by this box, and later by all parts of its region */
   GstCudaConvolvePatch patch; /* of this box alone, and later of all boxes of its group */
   guint group;                /* index of the candidate whose patch has this box */
 } Candidate;
@@ -201,12 +285,14 @@ have_one_region (const GstCudaConvolveBox *a, const GstCudaConvolveBox *b)
 
 /* The box as a patch of its own. */
 static Candidate
-make_candidate (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings, gint width, gint height)
+make_candidate (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings,
+    const GstCudaConvolvePicture *picture)
 {
   ConvolveRect region = expand_area (box->region, box->region, settings->expand);
   Candidate candidate = { .box = expand_area (box->area, box->region, settings->expand) };
 
-  candidate.patch.rect = cover_box (candidate.box, settings->feather, width, height);
+  candidate.touched = touch_frame (candidate.box, settings->feather, picture);
+  candidate.patch.rect = to_units (candidate.touched, picture);
   candidate.patch.x = region.x;
   candidate.patch.y = region.y;
   candidate.patch.shape = box->is_part ? CONVOLVE_SHAPE_RECTANGLE : settings->shape;
@@ -232,15 +318,26 @@ is_repeated (const GArray *candidates)
 }
 
 static void
-find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, const GArray *found, gint width,
-    gint height)
+settle_all_blocks (GArray *candidates, const GstCudaConvolvePicture *picture)
+{
+  for (guint i = 0; i < candidates->len; i++) {
+    Candidate *candidate = &g_array_index (candidates, Candidate, i);
+
+    if (candidate->patch.rect.width > 0)
+      settle_blocks (&candidate->patch, candidate->touched, picture);
+  }
+}
+
+static void
+find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, const GArray *found,
+    const GstCudaConvolvePicture *picture)
 {
   g_autoptr (GArray) candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
   const GstCudaConvolveBox *before = NULL; /* of the last candidate */
 
   for (guint i = 0; i < found->len; i++) {
     const GstCudaConvolveBox *box = &g_array_index (found, GstCudaConvolveBox, i);
-    Candidate candidate = make_candidate (box, settings, width, height);
+    Candidate candidate = make_candidate (box, settings, picture);
 
     if (candidate.patch.rect.width == 0)
       continue;
@@ -251,6 +348,7 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
       candidate.group = g_array_index (candidates, Candidate, candidates->len - 1).group;
       first = &g_array_index (candidates, Candidate, candidate.group);
       first->patch.rect = unite (first->patch.rect, candidate.patch.rect);
+      first->touched = unite (first->touched, candidate.touched);
       candidate.patch.rect.width = 0;
     }
     g_array_append_val (candidates, candidate);
@@ -260,7 +358,9 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
     }
     before = box;
   }
-  if (settings->effect != CONVOLVE_REGION_EFFECT_PIXELATE)
+  if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
+    settle_all_blocks (candidates, picture);
+  else
     unite_patches (candidates);
   append_patches (patches, candidates);
 }
@@ -276,24 +376,28 @@ begin (GstCudaConvolvePatches *patches, gint feather, gboolean outside)
 
 /* The whole frame as one patch, with the boxes that are in the list. */
 static void
-append_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, ConvolveShape shape, gint width,
-    gint height)
+append_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, ConvolveShape shape,
+    const GstCudaConvolvePicture *picture)
 {
-  GstCudaConvolvePatch patch = { .rect = { 0, 0, width, height }, .n_boxes = patches->boxes->len, .shape = shape };
+  GstCudaConvolvePatch patch = { .rect = { 0, 0, picture->width, picture->height },
+    .n_boxes = patches->boxes->len,
+    .shape = shape };
 
-  set_effect (&patch, settings, MIN (width, height));
+  set_effect (&patch, settings, MIN (picture->width, picture->height));
+  if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
+    settle_blocks (&patch, patch.rect, picture);
   g_array_append_val (patches->patches, patch);
 }
 
 void
 gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
-    const GArray *found, gint width, gint height)
+    const GArray *found, const GstCudaConvolvePicture *picture)
 {
   gboolean outside = settings->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, parts = FALSE;
 
   begin (patches, settings->feather, outside);
   if (!outside) {
-    find_inside (patches, settings, found, width, height);
+    find_inside (patches, settings, found, picture);
     return;
   }
   for (guint i = 0; i < found->len; i++) {
@@ -304,16 +408,16 @@ gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveR
     parts |= found_box->is_part;
   }
   /* There is one shape for all boxes here, and parts of a region are rectangles. */
-  append_frame (patches, settings, parts ? CONVOLVE_SHAPE_RECTANGLE : settings->shape, width, height);
+  append_frame (patches, settings, parts ? CONVOLVE_SHAPE_RECTANGLE : settings->shape, picture);
 }
 
 void
 gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
-    gint width, gint height)
+    const GstCudaConvolvePicture *picture)
 {
-  ConvolveRect frame = { 0, 0, width, height };
+  ConvolveRect frame = { 0, 0, picture->width, picture->height };
 
   begin (patches, 0, FALSE);
   g_array_append_val (patches->boxes, frame);
-  append_frame (patches, settings, CONVOLVE_SHAPE_RECTANGLE, width, height);
+  append_frame (patches, settings, CONVOLVE_SHAPE_RECTANGLE, picture);
 }

@@ -45,9 +45,26 @@ typedef struct
   ConvolveRect rect;        /* luma pixels, inside the frame; with the feather, and with whole samples of all planes */
   guint first_box, n_boxes; /* of the list of boxes */
   gint strength;            /* a class for a mask whose sigma follows from the box, or -1 for the mask as it is */
-  gint x, y, block;         /* for pixelate: the corner of a block and the side of all, in luma pixels */
+  gint x, y, block;         /* for pixelate: a corner of a block and the side of all, in luma pixels */
   ConvolveShape shape;
 } GstCudaConvolvePatch;
+
+/* The samples of a plane along one direction. Each stands for `step` luma pixels. */
+typedef struct
+{
+  gint step, count;
+  gint least; /* so many samples side by side hide what they show, once a block has made one value of them */
+} GstCudaConvolveLine;
+
+/* What frames are, as far as boxes know. */
+typedef struct
+{
+  gint width, height; /* luma pixels */
+  gint y_unit;        /* luma rows whose samples belong together: rows of chroma in fields do two by two */
+  gint block;         /* least side of a block that hides, in luma pixels */
+  guint n_across, n_down;
+  GstCudaConvolveLine across[8], down[8]; /* of all planes that change */
+} GstCudaConvolvePicture;
 
 typedef struct
 {
@@ -61,15 +78,19 @@ void gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches);
 void gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches);
 
 /*
- * Finds the patches of a frame of width x height luma pixels. found is an array of GstCudaConvolveBox. With
- * apply_to=outside-regions there is one patch of the whole frame, and the frame counts as its box. Patches may be none.
+ * Finds the patches of a frame. found is an array of GstCudaConvolveBox. With apply_to=outside-regions there is one
+ * patch of the whole frame, and the frame counts as its box. Patches may be none.
+ *
+ * The blocks of pixelate begin at the corner of the box. A block has at least 4x4 luma pixels of the frame, and at least
+ * 4 samples of each plane, however small the box is. So blocks may be larger than region-blocks says, and blocks near an
+ * edge of the frame may begin elsewhere.
  */
 void gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
-    const GArray *found, gint width, gint height);
+    const GArray *found, const GstCudaConvolvePicture *picture);
 
 /* One patch of the whole frame, as if one box were as large as the frame, with neither feather nor ellipse. */
 void gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
-    gint width, gint height);
+    const GstCudaConvolvePicture *picture);
 
 G_END_DECLS
 

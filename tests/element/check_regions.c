@@ -210,6 +210,7 @@ regions_suite (void)
   seed = wanted ? g_ascii_strtoull (wanted, NULL, 10) : g_random_int ();
   g_print ("seed %u: CUDACONVOLVE_SEED=%u repeats this run\n", seed, seed);
   suite_add_tcase (suite, region_effects ());
+  suite_add_tcase (suite, region_blocks ());
   suite_add_tcase (suite, region_boxes ());
   suite_add_tcase (suite, region_hold ());
   suite_add_tcase (suite, region_promises ());

@@ -61,9 +61,10 @@ void expect_box (GstHarness *harness, const GstVideoInfo *info, GstBuffer *in, g
 /* Adds a GstVideoRegionOfInterestMeta, and gives the buffer. */
 GstBuffer *add_region (GstBuffer *buffer, const gchar *type, gint x, gint y, gint width, gint height);
 
-/* --- the tests of check_region_effects.c, check_region_boxes.c, check_region_hold.c and check_region_promises.c --- */
+/* --- the tests of check_region_effects.c and of the other files check_region_*.c --- */
 
 TCase *region_effects (void);
+TCase *region_blocks (void);
 TCase *region_boxes (void);
 TCase *region_hold (void);
 TCase *region_promises (void);
