@@ -497,6 +497,7 @@ gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const ConvolvePr
 
   convolve_properties_copy (&wanted, properties);
   wanted.device_id = gst_cuda_convolve_device_get_id (engine->device);
+  wanted.region.effect = convolve_region_settings_effect (&wanted.region);
   if (gst_cuda_convolve_device_open (engine->device, &wanted, engine->cuda_memory, &error) == CONVOLVE_OK
       && gst_cuda_convolve_device_enter (engine->device, &error) == CONVOLVE_OK) {
     made = update_regions (engine, &wanted) || replace_plans (engine, &wanted, &error);

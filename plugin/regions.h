@@ -20,7 +20,7 @@ GstCudaConvolveRegions *gst_cuda_convolve_regions_new (GstCudaConvolvePlans *pla
 void gst_cuda_convolve_regions_free (GstCudaConvolveRegions *regions);
 
 /*
- * Sets what is to be done, and which boxes detections finds. properties differ from those that the plans were made from
+ * Sets what is to be done, and which boxes detections finds. The effect is not auto. properties differ from those that the plans were made from
  * in the settings of regions alone. FALSE with error filled, which may be NULL, where the settings are bad; nothing is
  * changed then.
  */

@@ -128,24 +128,32 @@ static void
 add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
 {
   const ConvolveRegionSettings *region = &properties->region;
+  ConvolveRegionEffect effect = convolve_region_settings_effect (region);
+  gboolean is_auto = region->effect == CONVOLVE_REGION_EFFECT_AUTO;
 
   if (region->apply_to == CONVOLVE_APPLY_TO_FRAME) {
     for (Target target = REGION; target <= DETECTIONS; target++)
       add_idle_of (properties, target, "apply-to is frame", sentences);
     return;
   }
-  if (region->effect != CONVOLVE_REGION_EFFECT_MASK) {
-    add_idle_of (properties, STRENGTH, "region-effect is not mask", sentences);
+  if (effect != CONVOLVE_REGION_EFFECT_MASK) {
+    const gchar *why = is_auto ? "region-effect=auto pixelates regions, and region-effect=mask takes the mask"
+                               : "region-effect is not mask";
+
+    add_idle_of (properties, STRENGTH, why, sentences);
     add_idle_between (properties, offsetof (ConvolveProperties, mask),
-        offsetof (ConvolveProperties, mask) + sizeof (properties->mask), "region-effect is not mask", sentences);
+        offsetof (ConvolveProperties, mask) + sizeof (properties->mask), why, sentences);
   } else if (region->strength > 0) {
     add_idle_between (properties, offsetof (ConvolveProperties, mask.mask_width),
         offsetof (ConvolveProperties, mask.bias) + sizeof (properties->mask.bias),
         "region-strength gives each box a blur of its own", sentences);
   }
-  if (region->effect != CONVOLVE_REGION_EFFECT_PIXELATE)
-    add_idle_of (properties, BLOCKS, "region-effect is not pixelate", sentences);
-  if (region->effect != CONVOLVE_REGION_EFFECT_FILL)
+  if (effect != CONVOLVE_REGION_EFFECT_PIXELATE)
+    add_idle_of (properties, BLOCKS,
+        is_auto ? "region-effect=auto takes the mask here, and region-effect=pixelate takes blocks"
+                : "region-effect is not pixelate",
+        sentences);
+  if (effect != CONVOLVE_REGION_EFFECT_FILL)
     add_idle_of (properties, FILLING, "region-effect is not fill", sentences);
   add_idle_sources (region, sentences);
   if (!(region->sources & CONVOLVE_REGION_SOURCE_TEXT))

@@ -111,16 +111,19 @@ const Row convolve_property_rows[] = {
   { "region-shape", "Region shape", ENUM_AT (region.shape, convolve_region_shape_get_type), .target = REGION,
       .flags = PLAYING, .standard = CONVOLVE_SHAPE_RECTANGLE, .blurb = "Shape of a region in its box" },
   { "region-effect", "Region effect", ENUM_AT (region.effect, convolve_region_effect_get_type), .target = REGION,
-      .flags = PLAYING, .standard = CONVOLVE_REGION_EFFECT_MASK,
-      .blurb = "What is done to a region. A blur can be undone; see README, Regions" },
+      .flags = PLAYING, .standard = CONVOLVE_REGION_EFFECT_AUTO,
+      .blurb = "What is done to a region. auto pixelates regions, or takes the mask where region-strength is above 0; "
+               "outside of regions auto takes the mask. A blur can be undone; see README, Regions" },
   { "region-strength", "Region strength", DOUBLE_AT (region.strength), .target = STRENGTH, .flags = CONTROLLABLE,
       .most = 1,
       .blurb = "How strongly mask=gaussian or mask=box blurs a region: the standard deviation as a share of the "
                "region's shorter side, so that a near face is blurred as much as a far one. In pixels it is rounded up "
                "to one of 17 values from 1 to 256 (0 = the mask as it is). A blur by mask=box can be undone" },
   { "region-blocks", "Region blocks", UINT_AT (region.blocks), .target = BLOCKS, .flags = CONTROLLABLE, .least = 1,
-      .most = CONVOLVE_MAX_BLOCKS, .standard = 6,
-      .blurb = "Number of blocks across the shorter side of each box, for the effect pixelate" },
+      .most = CONVOLVE_MAX_BLOCKS, .standard = 3,
+      .blurb =
+          "Number of blocks across the shorter side of each box, for the effect pixelate. A block has at least 4x4 "
+          "luma pixels. More than 3 blocks can be undone in films" },
   { "region-color", "Region color", UINT_AT (region.color), .target = FILLING, .flags = CONTROLLABLE,
       .most = G_MAXUINT32, .standard = 0xff000000,
       .blurb = "Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a" },

@@ -49,6 +49,8 @@ convolve_region_effect_get_type (void)
     { CONVOLVE_REGION_EFFECT_PIXELATE, "blocks of their mean, as many across each box as region-blocks says",
         "pixelate" },
     { CONVOLVE_REGION_EFFECT_FILL, "the colour region-color", "fill" },
+    { CONVOLVE_REGION_EFFECT_AUTO,
+        "pixelate in regions, or the mask where region-strength is set; the mask outside of them", "auto" },
     { 0, NULL, NULL },
   };
 

@@ -26,6 +26,16 @@ convolve_region_settings_clear (ConvolveRegionSettings *settings)
   g_clear_pointer (&settings->types, g_free);
 }
 
+ConvolveRegionEffect
+convolve_region_settings_effect (const ConvolveRegionSettings *settings)
+{
+  if (settings->effect != CONVOLVE_REGION_EFFECT_AUTO)
+    return settings->effect;
+  if (settings->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS || settings->strength > 0)
+    return CONVOLVE_REGION_EFFECT_MASK;
+  return CONVOLVE_REGION_EFFECT_PIXELATE;
+}
+
 gboolean
 convolve_region_settings_check (const ConvolveRegionSettings *settings, const ConvolveSettings *mask, GError **error)
 {
@@ -37,8 +47,8 @@ convolve_region_settings_check (const ConvolveRegionSettings *settings, const Co
   if (!convolve_region_settings_boxes (settings, &boxes, error)
       || !convolve_region_settings_types (settings, &types, error))
     return FALSE;
-  if (settings->apply_to == CONVOLVE_APPLY_TO_FRAME || settings->effect != CONVOLVE_REGION_EFFECT_MASK
-      || settings->strength == 0)
+  if (settings->apply_to == CONVOLVE_APPLY_TO_FRAME
+      || convolve_region_settings_effect (settings) != CONVOLVE_REGION_EFFECT_MASK || settings->strength == 0)
     return TRUE;
   convolve_settings_copy (&copy, mask);
   ok = convolve_settings_set_blur (&copy, 1, error);

@@ -32,7 +32,8 @@ typedef enum
 {
   CONVOLVE_REGION_EFFECT_MASK,
   CONVOLVE_REGION_EFFECT_PIXELATE,
-  CONVOLVE_REGION_EFFECT_FILL
+  CONVOLVE_REGION_EFFECT_FILL,
+  CONVOLVE_REGION_EFFECT_AUTO /* one of the others: see convolve_region_settings_effect() */
 } ConvolveRegionEffect;
 
 typedef enum
@@ -66,6 +67,12 @@ typedef struct
 void convolve_region_settings_copy (ConvolveRegionSettings *to,
     const ConvolveRegionSettings *from); /* as mask_settings.h */
 void convolve_region_settings_clear (ConvolveRegionSettings *settings);
+
+/*
+ * The effect that the settings ask for, which is never auto. By default a region is hidden: auto pixelates regions. A
+ * strength asks for the blur, so that auto is the mask where there is one. Outside of regions auto is the mask.
+ */
+ConvolveRegionEffect convolve_region_settings_effect (const ConvolveRegionSettings *settings);
 
 /*
  * Whether the settings can work with the mask: both texts can be read, and a strength meets a mask that takes one.

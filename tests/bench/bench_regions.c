@@ -38,7 +38,7 @@ static const Case cases[] = {
   { "strength 0.2", FACES, 1, 100, FALSE },
   { "strength 0.2", FACES, 10, 100, FALSE },
   { "strength 0.05", "apply-to=regions mask=gaussian region-strength=0.05", 10, 100, FALSE },
-  { "gaussian as it is", "apply-to=regions mask=gaussian", 10, 100, FALSE },
+  { "gaussian as it is", "apply-to=regions region-effect=mask mask=gaussian", 10, 100, FALSE },
   { "strength 0.2, on a copy", FACES, 10, 100, TRUE },
   { "strength 0.2, soft ellipses", SOFT, 10, 100, FALSE },
   { "strength 0.2", FACES, 40, 100, FALSE },
@@ -46,10 +46,10 @@ static const Case cases[] = {
   { "strength 0.2", FACES, 1000, 20, FALSE },
   { "strength 0.2", FACES, 1, 300, FALSE },
   { "strength 0.2", FACES, 1, 600, FALSE },
-  { "pixelate", "apply-to=regions region-effect=pixelate", 10, 100, FALSE },
-  { "pixelate", "apply-to=regions region-effect=pixelate", 1, 600, FALSE },
+  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 10, 100, FALSE },
+  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 1, 600, FALSE },
   { "fill", "apply-to=regions region-effect=fill", 10, 100, FALSE },
-  { "gaussian as it is, outside", "apply-to=outside-regions mask=gaussian", 10, 100, FALSE },
+  { "gaussian as it is, outside", "apply-to=outside-regions region-effect=mask mask=gaussian", 10, 100, FALSE },
 };
 
 static const gchar *const formats[] = { "NV12", "RGBA" };

@@ -230,8 +230,9 @@ GST_END_TEST;
 GST_START_TEST (test_regions)
 {
   static const gchar *const formats[] = { "NV12", "I420", "P010_10LE", "RGBA" };
-  static const gchar *const settings[] = { "regions=10,10,90,70;50%,50%,80%,20%", "regions=\"\"",
-    "regions=30,20,61,77 region-shape=ellipse region-feather=9", "regions=30,20,61,77 region-effect=pixelate",
+  static const gchar *const settings[] = { "regions=10,10,90,70;50%,50%,80%,20% region-effect=mask", "regions=\"\"",
+    "regions=30,20,61,77 region-shape=ellipse region-feather=9 region-effect=mask",
+    "regions=30,20,61,77 region-effect=pixelate",
     "regions=10,10,90,70;200,100,60,60;60,40,150,150 mask=gaussian region-strength=0.3 region-feather=4",
     "regions=5,5,300,200 region-effect=fill region-color=0xff2060a0" };
 

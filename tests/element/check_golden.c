@@ -61,7 +61,7 @@ static const struct
   { "I420 BGRx",
       "apply-to=regions regions='20,30,100,80; 60,50,90,90' mask=box region-strength=0.3 region-feather=12" },
   { "NV12 GRAY8", "apply-to=outside-regions regions='70,30,120,90' region-shape=ellipse region-feather=20 sigma=3" },
-  { "NV12 RGB", "apply-to=regions regions='21,31,101,83' region-effect=pixelate" },
+  { "NV12 RGB", "apply-to=regions regions='21,31,101,83' region-effect=pixelate region-blocks=6" },
   { "I420", "apply-to=regions regions='21,31,101,83' region-effect=fill region-color=0xff204060" },
 };
 

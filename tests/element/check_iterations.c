@@ -53,7 +53,8 @@ GST_START_TEST (test_kinds_of_frames)
   static const gchar *const formats[] = { "I420", "YUY2", "RGBA", "P010_10LE" };
   static const gchar *const kinds[] = { NULL, "interlace-mode=interleaved", "multiview-mode=side-by-side,views=2" };
   static const gchar *const settings[] = { MASK, "mask=gaussian sigma=2 boundary=reflect", MASK " components=y+r",
-    MASK " apply-to=regions regions=10,8,20,16;5,5,9,9 region-feather=5 region-shape=ellipse",
+    MASK " apply-to=regions regions=10,8,20,16;5,5,9,9 region-feather=5 region-shape=ellipse "
+         "region-effect=mask",
     "mask=gaussian apply-to=regions regions=10,8,20,16 region-strength=0.4" };
 
   for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (kinds) * G_N_ELEMENTS (settings); i++) {

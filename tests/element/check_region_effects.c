@@ -42,11 +42,11 @@ GST_START_TEST (mask_in_every_format)
     shape = check_random_range (&random, 0, CONVOLVE_N_SHAPES - 1);
     outside = check_random_one_in (&random, 3);
     g_autofree gchar *text = text_of (boxes, count);
-    g_autofree gchar *line =
-        g_strdup_printf ("cudaconvolve " MASK
-                         " apply-to=%s regions=\"%s\" region-feather=%d region-shape=%s n-threads=%d",
-            outside ? "outside-regions" : "regions", text, feather,
-            shape == CONVOLVE_SHAPE_ELLIPSE ? "ellipse" : "rectangle", check_random_range (&random, 1, 3));
+    g_autofree gchar *line = g_strdup_printf (
+        "cudaconvolve " MASK
+        " apply-to=%s region-effect=mask regions=\"%s\" region-feather=%d region-shape=%s n-threads=%d",
+        outside ? "outside-regions" : "regions", text, feather,
+        shape == CONVOLVE_SHAPE_ELLIPSE ? "ellipse" : "rectangle", check_random_range (&random, 1, 3));
     GstHarness *harness = harness_new_for (line, &info);
 
     frame_read (&info, in, expected);
@@ -313,6 +313,61 @@ GST_START_TEST (pixelate)
 }
 GST_END_TEST;
 
+/* By default boxes are pixelated by 3 blocks, a strength asks for the blur, and outside of boxes is the mask. */
+GST_START_TEST (defaults)
+{
+  static const gchar *const pairs[][2] = {
+    { "apply-to=regions", "apply-to=regions region-effect=pixelate region-blocks=3" },
+    { "apply-to=regions mask=box mask-width=3", "apply-to=regions region-effect=pixelate region-blocks=3" },
+    { "apply-to=regions region-strength=0.2", "apply-to=regions region-effect=mask region-strength=0.2" },
+    { "apply-to=outside-regions", "apply-to=outside-regions region-effect=mask mask=gaussian" },
+    { "apply-to=regions region-effect=auto region-fallback=frame",
+        "apply-to=regions region-effect=pixelate region-blocks=3 region-fallback=frame" },
+  };
+  GstVideoInfo info = info_of ("I420", 90, 70);
+
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++) {
+    g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed + i);
+    GstBuffer *out[2];
+    Component expected[4];
+
+    for (guint k = 0; k < 2; k++) {
+      g_autofree gchar *line = g_strdup_printf ("cudaconvolve regions=7,9,50,41 %s", pairs[i][k]);
+      GstHarness *harness = harness_new_for (line, &info);
+
+      out[k] = push_frame (harness, in, FALSE);
+      gst_harness_teardown (harness);
+    }
+    frame_read (&info, out[1], expected);
+    compare_components (&info, expected, out[0], pairs[i][0]);
+    frame_clear (expected);
+    for (guint k = 0; k < 2; k++)
+      gst_clear_buffer (&out[k]);
+  }
+}
+GST_END_TEST;
+
+/* The effect follows apply-to and region-strength while frames flow. */
+GST_START_TEST (defaults_follow)
+{
+  GstVideoInfo info = info_of ("GRAY8", 60, 60);
+  GstHarness *harness = harness_new_for ("cudaconvolve apply-to=regions regions=6,6,48,48", &info);
+  g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed);
+  Component out[4];
+
+  for (guint i = 0; i < 4; i++) {
+    g_autoptr (GstBuffer) done = NULL;
+
+    gst_harness_set (harness, "cudaconvolve", "region-strength", i % 2 ? 0.2 : 0.0, NULL);
+    done = push_frame (harness, in, FALSE);
+    frame_read (&info, done, out);
+    fail_unless ((out[0].samples[20 * 60 + 20] == out[0].samples[6 * 60 + 6]) == (i % 2 == 0));
+    frame_clear (out);
+  }
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
 /* The colour by GStreamer's own conversion, which may round otherwise. */
 GST_START_TEST (fill)
 {
@@ -383,6 +438,8 @@ region_effects (void)
   tcase_add_test (tc, large_strengths);
   tcase_add_test (tc, parts_of_large_strengths);
   tcase_add_test (tc, pixelate);
+  tcase_add_test (tc, defaults);
+  tcase_add_test (tc, defaults_follow);
   tcase_add_test (tc, fill);
   return tc;
 }

@@ -59,7 +59,8 @@ GST_START_TEST (thousand_boxes)
                    check_random_range (&random, 1, 40), check_random_range (&random, 1, 40) }
                         : (ConvolveRect){ 0, 0, 320, 240 };
     g_autofree gchar *text = text_of (boxes, 1000);
-    g_autofree gchar *line = g_strdup_printf ("cudaconvolve " MASK " apply-to=regions regions=\"%s\"", text);
+    g_autofree gchar *line =
+        g_strdup_printf ("cudaconvolve " MASK " apply-to=regions region-effect=mask regions=\"%s\"", text);
     harness = harness_new_for (line, &info);
     frame_read (&info, in, expected);
     expect_effect (&info, expected, whole, boxes, 1000, CONVOLVE_SHAPE_RECTANGLE, 0, FALSE);
@@ -110,7 +111,7 @@ expect_no_leak (const gchar *properties, gint radius)
 
 GST_START_TEST (leaks)
 {
-  expect_no_leak ("apply-to=regions mask=gaussian sigma=4", 0);
+  expect_no_leak ("apply-to=regions region-effect=mask mask=gaussian sigma=4", 0);
   expect_no_leak ("apply-to=regions region-effect=pixelate", 0);
   expect_no_leak ("apply-to=regions mask=gaussian region-strength=0.4 region-feather=7", 0 + 7);
   expect_no_leak ("apply-to=outside-regions mask=gaussian sigma=4", 12);

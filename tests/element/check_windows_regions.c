@@ -22,7 +22,7 @@ static void
 check_box (const GstVideoInfo *info, const gchar *properties, GstBuffer *in, const gchar *what)
 {
   GstBuffer *whole = result_of (info, properties, "", in);
-  GstBuffer *part = result_of (info, properties, "apply-to=regions regions=" BOX, in);
+  GstBuffer *part = result_of (info, properties, "apply-to=regions region-effect=mask regions=" BOX, in);
 
   for (guint i = 0; i < G_N_ELEMENTS (box); i++) {
     check_rest (info, in, part, box[i], what);
@@ -135,7 +135,7 @@ GST_END_TEST;
 /* A crop does not limit the regions, and one warning says so. */
 GST_START_TEST (test_regions_and_crop)
 {
-  static const gchar properties[] = "mask=\"" SKEWED "\" apply-to=regions";
+  static const gchar properties[] = "mask=\"" SKEWED "\" apply-to=regions region-effect=mask";
   GstVideoInfo info = info_of ("I420", 64, 48);
   GstBuffer *in = random_frame (&info, 0), *expected = result_of (&info, properties, "regions=" BOX, in), *out;
   GstVideoCropMeta *crop;
@@ -255,7 +255,8 @@ GST_START_TEST (test_plans_stay)
 {
   GstVideoInfo info = info_with ("I420", 64, 48, NULL);
   /* kernel-variant=auto logs each plan. */
-  GstHarness *harness = harness_new_for ("cudaconvolve apply-to=regions sigma=2 regions=0,0,16,16", &info);
+  GstHarness *harness =
+      harness_new_for ("cudaconvolve apply-to=regions region-effect=mask sigma=2 regions=0,0,16,16", &info);
   GstBuffer *in = random_frame (&info, 1);
 
   gst_buffer_unref (push_and_pull (harness, in));

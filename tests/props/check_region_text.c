@@ -197,7 +197,7 @@ GST_START_TEST (regions_without_effect)
   properties.region = (ConvolveRegionSettings){ .apply_to = CONVOLVE_APPLY_TO_REGIONS,
     .sources = CONVOLVE_REGION_SOURCES_ALL,
     .effect = CONVOLVE_REGION_EFFECT_PIXELATE,
-    .blocks = 6,
+    .blocks = 3,
     .color = 0xff000000,
     .hold = 500 * GST_MSECOND };
   properties.mask.sigma = 2;
@@ -215,7 +215,56 @@ GST_START_TEST (regions_without_effect)
       "sigma: 2 has no effect: region-strength gives each box a blur of its own");
   fail_unless_equals_string (g_ptr_array_index (sentences, 1),
       "mix: 0.5 has no effect: region-strength gives each box a blur of its own");
+  /* By default regions hide, whatever the mask is. */
+  g_ptr_array_set_size (sentences, 0);
+  properties.region.effect = CONVOLVE_REGION_EFFECT_AUTO;
+  properties.region.strength = 0;
+  convolve_properties_add_idle (&properties, FALSE, sentences);
+  fail_unless_equals_int (sentences->len, 2);
+  fail_unless_equals_string (g_ptr_array_index (sentences, 0),
+      "sigma: 2 has no effect: region-effect=auto pixelates regions, and region-effect=mask takes the mask");
+  g_ptr_array_set_size (sentences, 0);
+  properties.region.apply_to = CONVOLVE_APPLY_TO_OUTSIDE_REGIONS;
+  properties.region.blocks = 6;
+  convolve_properties_add_idle (&properties, FALSE, sentences);
+  fail_unless_equals_int (sentences->len, 1);
+  fail_unless_equals_string (g_ptr_array_index (sentences, 0),
+      "region-blocks: 6 has no effect: region-effect=auto takes the mask here, and region-effect=pixelate takes blocks");
   convolve_properties_clear (&properties);
+}
+
+GST_END_TEST;
+
+/* What auto is, and that a chosen effect is itself. */
+GST_START_TEST (effects)
+{
+  static const struct
+  {
+    ConvolveApplyTo apply_to;
+    gdouble strength;
+    ConvolveRegionEffect effect, expected;
+  } rows[] = {
+    { CONVOLVE_APPLY_TO_REGIONS, 0, CONVOLVE_REGION_EFFECT_AUTO, CONVOLVE_REGION_EFFECT_PIXELATE },
+    { CONVOLVE_APPLY_TO_REGIONS, 0.01, CONVOLVE_REGION_EFFECT_AUTO, CONVOLVE_REGION_EFFECT_MASK },
+    { CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, 0, CONVOLVE_REGION_EFFECT_AUTO, CONVOLVE_REGION_EFFECT_MASK },
+    { CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, 0.2, CONVOLVE_REGION_EFFECT_AUTO, CONVOLVE_REGION_EFFECT_MASK },
+    { CONVOLVE_APPLY_TO_REGIONS, 0, CONVOLVE_REGION_EFFECT_MASK, CONVOLVE_REGION_EFFECT_MASK },
+    { CONVOLVE_APPLY_TO_REGIONS, 0.2, CONVOLVE_REGION_EFFECT_FILL, CONVOLVE_REGION_EFFECT_FILL },
+    { CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, 0, CONVOLVE_REGION_EFFECT_PIXELATE, CONVOLVE_REGION_EFFECT_PIXELATE },
+  };
+  ConvolveProperties standard;
+
+  convolve_properties_init (&standard);
+  fail_unless_equals_int (standard.region.effect, CONVOLVE_REGION_EFFECT_AUTO);
+  fail_unless_equals_int (standard.region.blocks, 3);
+  convolve_properties_clear (&standard);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    ConvolveRegionSettings settings = { .apply_to = rows[i].apply_to,
+      .strength = rows[i].strength,
+      .effect = rows[i].effect };
+
+    fail_unless_equals_int (convolve_region_settings_effect (&settings), rows[i].expected);
+  }
 }
 
 GST_END_TEST;
@@ -277,6 +326,7 @@ region_texts (void)
   tcase_add_test (tcase, types);
   tcase_add_test (tcase, random_texts);
   tcase_add_test (tcase, regions_without_effect);
+  tcase_add_test (tcase, effects);
   tcase_add_test (tcase, regions_from_nowhere);
   return tcase;
 }

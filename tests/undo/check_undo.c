@@ -65,7 +65,7 @@ GST_END_TEST;
 GST_START_TEST (strong_effects_resist)
 {
   static const Setting settings[] = { { EFFECT_GAUSSIAN, 0.2 }, { EFFECT_GAUSSIAN, 0.3 }, { EFFECT_PIXELATE, 6 },
-    { EFFECT_PIXELATE, 4 } };
+    { EFFECT_PIXELATE, 4 }, { EFFECT_PIXELATE, 3 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
     Score covered, best;

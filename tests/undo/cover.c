@@ -9,8 +9,8 @@
 gchar *
 cover_properties (const Setting *setting, ConvolveRect box)
 {
-  static const gchar *const effects[] = { "mask=gaussian region-strength=", "mask=box region-strength=",
-    "region-effect=pixelate region-blocks=", "region-effect=fill" };
+  static const gchar *const effects[] = { "region-effect=mask mask=gaussian region-strength=",
+    "region-effect=mask mask=box region-strength=", "region-effect=pixelate region-blocks=", "region-effect=fill" };
   gchar digits[G_ASCII_DTOSTR_BUF_SIZE] = "";
 
   if (setting->effect != EFFECT_FILL)
