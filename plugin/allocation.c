@@ -139,11 +139,21 @@ parse_query (GstQuery *query, GstCudaConvolveDevice *device, GstCudaConvolveErro
   return wanted->context != NULL;
 }
 
+void
+gst_cuda_convolve_propose_params (GstQuery *query)
+{
+  GstAllocator *allocator;
+  GstAllocationParams params = page_params (query, &allocator);
+
+  gst_query_add_allocation_param (query, NULL, &params);
+  gst_clear_object (&allocator);
+}
+
 gboolean
 gst_cuda_convolve_propose_pool (GstQuery *query, GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors,
-    guint held)
+    guint asked, gboolean video_meta)
 {
-  Wanted wanted = { .min = held };
+  Wanted wanted = { .min = asked };
   GstBufferPool *pool;
   gboolean need_pool;
 
@@ -156,14 +166,10 @@ gst_cuda_convolve_propose_pool (GstQuery *query, GstCudaConvolveDevice *device, 
     return FALSE;
   gst_query_add_allocation_pool (query, need_pool ? pool : NULL, wanted.size, wanted.min, 0);
   gst_object_unref (pool);
-  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  if (!wanted.cuda) {
-    GstAllocator *allocator;
-    GstAllocationParams params = page_params (query, &allocator);
-
-    gst_query_add_allocation_param (query, NULL, &params);
-    gst_clear_object (&allocator);
-  }
+  if (wanted.cuda || video_meta)
+    gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  if (!wanted.cuda)
+    gst_cuda_convolve_propose_params (query);
   return TRUE;
 }
 
@@ -218,20 +224,24 @@ gst_cuda_convolve_decide_pool (GstQuery *query, GstCudaConvolveDevice *device, G
   return TRUE;
 }
 
+guint
+gst_cuda_convolve_pool_count_most (GstBufferPool *pool)
+{
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  guint most = 0;
+
+  gst_buffer_pool_config_get_params (config, NULL, NULL, NULL, &most);
+  gst_structure_free (config);
+  return most;
+}
+
 gboolean
 gst_cuda_convolve_is_from_limited_pool (GstBuffer *buffer)
 {
   gpointer state = NULL;
   GstMeta *meta;
-  guint max = 0;
 
-  if (buffer->pool) {
-    GstStructure *config = gst_buffer_pool_get_config (buffer->pool);
-
-    gst_buffer_pool_config_get_params (config, NULL, NULL, NULL, &max);
-    gst_structure_free (config);
-  }
-  if (max > 0)
+  if (buffer->pool && gst_cuda_convolve_pool_count_most (buffer->pool) > 0)
     return TRUE;
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_PARENT_BUFFER_META_API_TYPE)))
     if (gst_cuda_convolve_is_from_limited_pool (((GstParentBufferMeta *) meta)->buffer))

@@ -31,9 +31,13 @@ struct _GstCudaConvolve
   gboolean wants_query;   /* upstream was told to ask for an allocation again, and has not done so yet */
 
   /* For the streaming thread, and for start and stop. */
-  gboolean replan;  /* settings, caps or device changed since the plans were made */
-  gboolean discont; /* the base class still has a gap to mark */
-  gboolean broken;  /* a frame under way failed: the stream must not go on without that frame */
+  gboolean asked_directly;   /* upstream asked for an allocation, and gets the answer: no tee is between */
+  gboolean takes_video_meta; /* downstream does */
+  gboolean downstream_asks;  /* for a number of buffers */
+  gboolean flowing;          /* a frame came since start, the last caps, and the last flush */
+  gboolean replan;           /* settings, caps or device changed since the plans were made */
+  gboolean discont;          /* the base class still has a gap to mark */
+  gboolean broken;           /* a frame under way failed: the stream must not go on without that frame */
 };
 
 G_END_DECLS

@@ -5,6 +5,8 @@
 #include "crop.h"
 #include "run.h"
 
+#define ANY_NUMBER G_MAXUINT /* of buffers that may be kept */
+
 /* How long a frame lasts where the caps do not say, as GStreamer's video decoders take it. */
 #define USUAL_DURATION (GST_SECOND / 25)
 
@@ -27,10 +29,16 @@ struct _GstCudaConvolveFlights
   Flight ring[CONVOLVE_MAX_FRAMES];
   guint first, n;
 
-  guint ahead;                 /* frames that are to stay under way */
-  guint agreed_in, agreed_out; /* buffers that the pools of the neighbours lend us, as far as they agreed */
-  guint kept;                  /* frames that do stay under way: ahead, as far as it is agreed */
-  GstClockTime latency;        /* under the element's object lock */
+  guint ahead;           /* frames that are to stay under way */
+  guint asked, agreed;   /* buffers that upstream's pool was asked to lend, and how many of these the element keeps */
+  guint agreed_out;      /* buffers that the output's pool lends */
+  gboolean awaits_query; /* upstream was told to ask again */
+  GstBufferPool *pool;   /* of the last input that had one, referenced, only compared; or NULL */
+  guint pool_lends;      /* how many buffers of that pool may be kept */
+  guint lent;            /* the same of the last input */
+  guint kept;            /* frames that do stay under way */
+  gboolean flowing;      /* a frame came since start and since the last flush */
+  GstClockTime latency;  /* under the element's object lock */
 };
 
 GstCudaConvolveFlights *
@@ -43,12 +51,14 @@ gst_cuda_convolve_flights_new (GstElement *element, GstCudaConvolveDevice *devic
   flights->device = device;
   flights->errors = errors;
   flights->stats = stats;
+  flights->lent = ANY_NUMBER;
   return flights;
 }
 
 void
 gst_cuda_convolve_flights_free (GstCudaConvolveFlights *flights)
 {
+  gst_clear_object (&flights->pool);
   g_free (flights);
 }
 
@@ -90,36 +100,83 @@ gst_cuda_convolve_flights_get_latency (GstCudaConvolveFlights *flights)
 }
 
 void
-gst_cuda_convolve_flights_agree (GstCudaConvolveFlights *flights, GstPadDirection side, guint buffers)
+gst_cuda_convolve_flights_agree_out (GstCudaConvolveFlights *flights, guint buffers)
 {
-  if (side == GST_PAD_SINK)
-    flights->agreed_in = buffers;
-  else
-    flights->agreed_out = buffers;
+  flights->agreed_out = buffers;
+}
+
+/* Upstream may have made its pool larger, so the pool is looked at again. */
+void
+gst_cuda_convolve_flights_agree_in (GstCudaConvolveFlights *flights, guint asked, guint kept)
+{
+  flights->asked = asked;
+  flights->agreed = kept;
+  flights->awaits_query = FALSE;
+  gst_clear_object (&flights->pool);
+}
+
+void
+gst_cuda_convolve_flights_await_query (GstCudaConvolveFlights *flights)
+{
+  flights->awaits_query = TRUE;
 }
 
 gboolean
 gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side)
 {
-  return flights->ahead > (side == GST_PAD_SINK ? flights->agreed_in : flights->agreed_out);
+  if (side == GST_PAD_SRC)
+    return flights->ahead > flights->agreed_out;
+  return flights->ahead > flights->agreed && flights->lent != ANY_NUMBER;
 }
 
 /*
- * How many frames may stay under way while this frame begins. A pool of fewer buffers, or one whose size was
- * not agreed with this element, would wait for a buffer that the element keeps, and the pipeline would stand still.
+ * How many buffers of a pool the element may keep. A pool of a limited number would wait for a buffer that the element
+ * keeps, and the pipeline would stand still, unless the pool has what upstream was asked for and one buffer to draw in.
  */
 static guint
-count_kept (GstCudaConvolveFlights *flights, GstBuffer *input)
+count_lent (GstCudaConvolveFlights *flights, GstBufferPool *pool)
 {
-  guint kept = MIN (flights->ahead, flights->agreed_out);
+  guint most = gst_cuda_convolve_pool_count_most (pool);
 
-  return kept > flights->agreed_in && gst_cuda_convolve_is_from_limited_pool (input) ? flights->agreed_in : kept;
+  if (most == 0)
+    return ANY_NUMBER;
+  return most > flights->asked ? flights->agreed : 0;
+}
+
+void
+gst_cuda_convolve_flights_look_at (GstCudaConvolveFlights *flights, GstBuffer *input)
+{
+  if (gst_buffer_get_parent_buffer_meta (input)) {
+    flights->lent = gst_cuda_convolve_is_from_limited_pool (input) ? 0 : ANY_NUMBER;
+  } else if (!input->pool) {
+    flights->lent = ANY_NUMBER;
+  } else {
+    if (input->pool != flights->pool) {
+      gst_object_replace ((GstObject **) &flights->pool, GST_OBJECT (input->pool));
+      flights->pool_lends = count_lent (flights, input->pool);
+    }
+    flights->lent = flights->pool_lends;
+  }
+}
+
+/* Settles how many frames stay under way while the frame of input begins. */
+static void
+set_kept (GstCudaConvolveFlights *flights, GstBuffer *input)
+{
+  gst_cuda_convolve_flights_look_at (flights, input);
+  flights->kept = 0;
+  if (flights->flowing && !flights->awaits_query)
+    flights->kept = MIN (flights->ahead, MIN (flights->agreed_out, flights->lent));
+  flights->flowing = TRUE;
 }
 
 void
 gst_cuda_convolve_flights_stop (GstCudaConvolveFlights *flights)
 {
-  flights->ahead = flights->agreed_in = flights->agreed_out = flights->kept = 0;
+  flights->ahead = flights->agreed_out = flights->kept = 0;
+  gst_cuda_convolve_flights_agree_in (flights, 0, 0);
+  flights->lent = ANY_NUMBER;
+  flights->flowing = FALSE;
   set_latency (flights, 0);
 }
 
@@ -330,7 +387,7 @@ gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolv
   ConvolveStatus status = gst_cuda_convolve_device_enter (flights->device, &error);
   gboolean begun = FALSE;
 
-  flights->kept = count_kept (flights, input);
+  set_kept (flights, input);
   if (status == CONVOLVE_OK) {
     status = wait_for_slot (flights, slot, &error);
     flights->ring[slot] = (Flight){ .input = output ? input : NULL, .output = output ? output : input };
@@ -354,7 +411,7 @@ gst_cuda_convolve_flights_pass (GstCudaConvolveFlights *flights, GstBuffer *buff
 {
   guint slot = (flights->first + flights->n) % CONVOLVE_MAX_FRAMES;
 
-  flights->kept = count_kept (flights, buffer);
+  set_kept (flights, buffer);
   flights->ring[slot] = (Flight){ .output = buffer };
   flights->n++;
 }
@@ -429,6 +486,13 @@ gst_cuda_convolve_flights_drop (GstCudaConvolveFlights *flights)
     end_flight (flights, TRUE, &output, &error);
     gst_buffer_unref (output);
   }
+}
+
+void
+gst_cuda_convolve_flights_flush (GstCudaConvolveFlights *flights)
+{
+  gst_cuda_convolve_flights_drop (flights);
+  flights->flowing = FALSE;
 }
 
 void

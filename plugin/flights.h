@@ -34,11 +34,25 @@ void gst_cuda_convolve_flights_set_ahead (GstCudaConvolveFlights *flights, guint
 /* How long frames stay under way. Any thread. */
 GstClockTime gst_cuda_convolve_flights_get_latency (GstCudaConvolveFlights *flights);
 
+/* The output's pool lends the element so many buffers beyond those that downstream keeps. */
+void gst_cuda_convolve_flights_agree_out (GstCudaConvolveFlights *flights, guint buffers);
+
 /*
- * Says how many buffers of a side's pool the element may keep, as an ALLOCATION query has settled. lacks_buffers()
- * tells whether these are too few, so that the side is to be asked again.
+ * Upstream asked, and heard that its pool is to lend `asked` buffers, of which the element keeps up to `kept`. Nobody knows
+ * whether upstream does so before buffers of such a pool come. 0 and 0: upstream has not asked.
  */
-void gst_cuda_convolve_flights_agree (GstCudaConvolveFlights *flights, GstPadDirection side, guint buffers);
+void gst_cuda_convolve_flights_agree_in (GstCudaConvolveFlights *flights, guint asked, guint kept);
+
+/*
+ * Upstream was told to ask again. Its query may have to wait until other branches of the pipeline go on, so no frame
+ * stays under way until agree_in().
+ */
+void gst_cuda_convolve_flights_await_query (GstCudaConvolveFlights *flights);
+
+/* Finds out how many of the buffers that upstream sends the element may keep. begin() and pass() do so, too. */
+void gst_cuda_convolve_flights_look_at (GstCudaConvolveFlights *flights, GstBuffer *input);
+
+/* Whether a side's pool lends too few buffers, so that the side is to be asked again. */
 gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side);
 
 /* --- frames --- */
@@ -65,6 +79,12 @@ GstFlowReturn gst_cuda_convolve_flights_drain (GstCudaConvolveFlights *flights, 
 
 /* Waits for all frames under way and throws them away. */
 void gst_cuda_convolve_flights_drop (GstCudaConvolveFlights *flights);
+
+/*
+ * A flush: throws all frames away. The next frame leaves at once, as the first one does, because the sink waits for a
+ * frame. Other branches of the pipeline may wait for that sink, and upstream for those branches.
+ */
+void gst_cuda_convolve_flights_flush (GstCudaConvolveFlights *flights);
 
 /* The device is closed, and all that it had under way is done. No frame is under way. */
 void gst_cuda_convolve_flights_forget_slots (GstCudaConvolveFlights *flights);

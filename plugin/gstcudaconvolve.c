@@ -73,6 +73,14 @@ update_ahead (GstCudaConvolve *self)
       gst_cuda_convolve_engine_get_in_info (self->engine));
 }
 
+/* What upstream was told was for other caps, or for another upstream, which asks for itself. */
+static void
+forget_query (GstCudaConvolve *self)
+{
+  self->asked_directly = FALSE;
+  gst_cuda_convolve_flights_agree_in (self->flights, 0, 0);
+}
+
 /*
  * Without an agreed allocation no buffer is kept. Without passthrough this element answers upstream's queries itself.
  */
@@ -80,14 +88,20 @@ static void
 forget_allocation (GstCudaConvolve *self)
 {
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), FALSE);
-  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
-  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, 0);
+  forget_query (self);
+  gst_cuda_convolve_flights_agree_out (self->flights, 0);
 }
 
-/* Tells upstream to ask for an allocation again. The wish stays until upstream asks. */
+/*
+ * Tells upstream to ask for an allocation again. The wish stays until upstream asks. Behind a tee, the query would wait
+ * for the tee's other branches, of which one may wait for this element, and the answer may be thrown away: nobody is told.
+ */
 static void
 ask_for_query (GstCudaConvolve *self)
 {
+  if (!self->asked_directly)
+    return;
+  gst_cuda_convolve_flights_await_query (self->flights);
   GST_OBJECT_LOCK (self);
   self->wants_query = TRUE;
   GST_OBJECT_UNLOCK (self);
@@ -138,15 +152,34 @@ must_tell_of_passing (GstCudaConvolve *self)
 
 /*
  * Asks the neighbours for another allocation where the last one has fewer buffers than the element and downstream are to
- * keep.
+ * keep. The query to downstream waits for all that is queued there, and somebody may need the frames under way for that.
  */
-static void
+static GstFlowReturn
 agree_on_more (GstCudaConvolve *self)
 {
+  GstFlowReturn ret = GST_FLOW_OK;
+
   if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SINK) || must_tell_of_passing (self))
     ask_for_query (self);
-  if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SRC))
+  if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SRC)) {
+    ret = drain (self);
     gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+  }
+  return ret;
+}
+
+/*
+ * The output's pool is needed no more, or again. A pool that makes buffers at will stays for the end of passthrough: the
+ * query for another one would wait for all that downstream has queued.
+ */
+static void
+renew_pool (GstCudaConvolve *self)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  g_autoptr (GstBufferPool) pool = gst_base_transform_get_buffer_pool (trans);
+
+  if (!pool || gst_cuda_convolve_pool_count_most (pool) > 0)
+    gst_base_transform_reconfigure_src (trans);
 }
 
 /* --- caps --- */
@@ -244,11 +277,41 @@ update_plans (GstCudaConvolve *self)
   if (passthrough != gst_base_transform_is_passthrough (trans)) {
     ret = drain (self);
     switch_passthrough (self, passthrough);
-    gst_base_transform_reconfigure_src (trans);
+    renew_pool (self);
   }
   update_ahead (self);
-  agree_on_more (self);
-  return ret;
+  return ret == GST_FLOW_OK ? agree_on_more (self) : ret;
+}
+
+/* Threads that start and stop the pad change its flags under its lock. */
+static gboolean
+needs_reconfigure (GstPad *pad)
+{
+  gboolean needs;
+
+  GST_OBJECT_LOCK (pad);
+  needs = GST_PAD_NEEDS_RECONFIGURE (pad);
+  GST_OBJECT_UNLOCK (pad);
+  return needs;
+}
+
+/*
+ * Upstream asks for an allocation. Before the first frame the plans are made now, because the answer depends on whether the
+ * frames pass through: to ask again later may have to wait for other branches of the pipeline. A failure is the next frame's.
+ */
+static void
+prepare_answer (GstCudaConvolve *self)
+{
+  /* The base class then asks downstream first. */
+  if (needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (self)))
+    drain (self);
+  if (self->flowing)
+    return;
+  gst_base_transform_reconfigure (GST_BASE_TRANSFORM (self));
+  if (GST_VIDEO_INFO_FORMAT (gst_cuda_convolve_engine_get_in_info (self->engine)) == GST_VIDEO_FORMAT_UNKNOWN)
+    return;
+  if (update_settings (self) == GST_FLOW_OK)
+    update_plans (self);
 }
 
 /* --- start and stop --- */
@@ -269,7 +332,7 @@ gst_cuda_convolve_start (GstBaseTransform *trans)
   gboolean ok;
 
   forget_allocation (self);
-  self->broken = FALSE;
+  self->broken = self->flowing = FALSE;
   gst_cuda_convolve_settings_renew (self->settings);
   gst_cuda_convolve_settings_copy (self->settings, &properties);
   gst_cuda_convolve_errors_set_properties (self->errors, &properties);
@@ -331,6 +394,8 @@ gst_cuda_convolve_query (GstBaseTransform *trans, GstPadDirection direction, Gst
     return TRUE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK)
     drain (self);
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION && direction == GST_PAD_SINK)
+    prepare_answer (self);
   ok = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->query (trans, direction, query);
   if (ok && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
     add_latency (self, query);
@@ -349,11 +414,15 @@ gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
   gboolean flushed = GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP, ok;
 
   if (flushed) {
-    gst_cuda_convolve_flights_drop (self->flights);
+    gst_cuda_convolve_flights_flush (self->flights);
     gst_cuda_convolve_engine_flush (self->engine);
-    self->broken = FALSE;
+    self->broken = self->flowing = FALSE;
   } else if (GST_EVENT_IS_SERIALIZED (event))
     drain (self);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
+    forget_query (self);
+    self->flowing = FALSE;
+  }
   ok = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->sink_event (trans, event);
   if (flushed)
     ask_after_flush (self);
@@ -395,18 +464,6 @@ gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, Gs
   return TRUE;
 }
 
-/* Threads that start and stop the pad change its flags under its lock. */
-static gboolean
-needs_reconfigure (GstPad *pad)
-{
-  gboolean needs;
-
-  GST_OBJECT_LOCK (pad);
-  needs = GST_PAD_NEEDS_RECONFIGURE (pad);
-  GST_OBJECT_UNLOCK (pad);
-  return needs;
-}
-
 /* Settles everything that the frame depends on: caps, context, stream, settings and plans, in that order. */
 static GstFlowReturn
 prepare_for (GstCudaConvolve *self, gboolean is_discont, GstBuffer *input)
@@ -436,6 +493,7 @@ prepare_for (GstCudaConvolve *self, gboolean is_discont, GstBuffer *input)
   if (ret != GST_FLOW_OK
       || GST_VIDEO_INFO_FORMAT (gst_cuda_convolve_engine_get_in_info (self->engine)) == GST_VIDEO_FORMAT_UNKNOWN)
     return ret;
+  gst_cuda_convolve_flights_look_at (self->flights, input);
   ret = update_settings (self);
   if (gst_cuda_convolve_engine_needs_copies (self->engine, input))
     self->replan = TRUE;
@@ -458,6 +516,7 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform *trans, gboolean is_disc
     if (GST_CLOCK_TIME_IS_VALID (time))
       gst_object_sync_values (GST_OBJECT (self), time);
   }
+  self->flowing = TRUE;
   ret = self->broken ? GST_FLOW_ERROR : prepare_for (self, is_discont, input);
   if (ret != GST_FLOW_OK) {
     gst_buffer_unref (input);

@@ -84,9 +84,6 @@ set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
     return FALSE;
   /* New caps of the output alone come without an event, which would have drained. */
   self->broken |= gst_cuda_convolve_flights_drain (self->flights, trans->srcpad) == GST_FLOW_ERROR;
-  /* The agreement with upstream was for the input's caps before. New caps of the output alone do not end it. */
-  if (!gst_video_info_is_equal (gst_cuda_convolve_engine_get_in_info (self->engine), &in))
-    gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
   gst_base_transform_set_passthrough (trans, FALSE);
   gst_cuda_convolve_engine_set_caps (self->engine, &in, &out, gst_cuda_convolve_caps_are_cuda (incaps),
       gst_cuda_convolve_caps_are_cuda (outcaps));
@@ -140,7 +137,7 @@ set_asked_to_pass (GstCudaConvolve *self, gboolean passes)
 
 /* The buffers that the output's pool has at least: those that downstream asked for, and those that the element keeps. */
 static guint
-count_lent (GstQuery *decide_query)
+count_least (GstQuery *decide_query)
 {
   guint least = 0;
 
@@ -150,30 +147,78 @@ count_lent (GstQuery *decide_query)
 }
 
 /*
- * Where only regions change, frames go on in upstream's buffers. Upstream then needs as many of them as downstream and the
- * element keep together.
+ * How many buffers upstream's pool is to lend. Where frames may go on in these buffers, downstream and the element keep some
+ * together; a sink that asks for no number keeps its last frame.
+ */
+static guint
+count_asked (GstCudaConvolve *self, GstQuery *decide_query, gboolean passes)
+{
+  guint held = count_held (self);
+
+  if (!passes)
+    return held;
+  return MAX (held, count_least (decide_query)) + !self->downstream_asks;
+}
+
+/*
+ * Answers a query with what downstream has answered last. Frames may go on in upstream's buffers where only regions change
+ * or nothing does. Then upstream may attach a GstVideoMeta only where downstream takes one.
+ *
+ * A tee asks its branches for sizes and wants no pool. It throws all answers away where one branch gives none, and nobody
+ * learns that; so no buffer of a limited number may be kept. Asking again would wait for the other branches, so this one
+ * answer is also for frames that are passed on later.
+ */
+static gboolean
+answer_query (GstCudaConvolve *self, GstQuery *decide_query, GstQuery *query)
+{
+  gboolean passes = gst_cuda_convolve_settings_passes_buffers (self->settings) || !self->asked_directly
+      || gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (self));
+  guint asked = count_asked (self, decide_query, passes);
+
+  if (!gst_cuda_convolve_propose_pool (query, self->device, self->errors, asked, !passes || self->takes_video_meta))
+    return FALSE;
+  set_asked_to_pass (self, passes);
+  if (self->asked_directly)
+    gst_cuda_convolve_flights_agree_in (self->flights, asked, count_held (self));
+  return TRUE;
+}
+
+/* Answers a query in passthrough for a downstream that asks for no number of buffers: upstream knows best how many it needs. */
+static void
+answer_without_pool (GstCudaConvolve *self, GstQuery *query)
+{
+  GstCaps *caps;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (self->takes_video_meta)
+    gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  if (caps && !gst_cuda_convolve_caps_are_cuda (caps))
+    gst_cuda_convolve_propose_params (query);
+  set_asked_to_pass (self, TRUE);
+}
+
+/*
+ * In passthrough the query goes on to downstream, which may have a pool of its own, but only before the first frame: later
+ * it would wait until downstream has used up all frames that are queued there.
  */
 static gboolean
 propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  guint held;
-  gboolean passes;
 
   /* Before the settings are read: a change after that is a new wish. */
   forget_wish (self);
-  held = count_held (self);
-  passes = gst_cuda_convolve_settings_passes_buffers (self->settings);
-  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, 0);
+  gst_cuda_convolve_flights_agree_in (self->flights, 0, 0);
+  gst_query_parse_allocation (query, NULL, &self->asked_directly);
+  if (gst_base_transform_is_passthrough (trans) && !self->flowing)
+    decide_query = NULL;
   if (!parent_class->propose_allocation (trans, decide_query, query))
     return FALSE;
-  if (!decide_query) /* passthrough: downstream has answered */
+  if (!decide_query)
     return TRUE;
-  if (!gst_cuda_convolve_propose_pool (query, self->device, self->errors,
-          passes ? MAX (held, count_lent (decide_query)) : held))
-    return FALSE;
-  set_asked_to_pass (self, passes);
-  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SINK, held);
+  if (!gst_base_transform_is_passthrough (trans) || self->downstream_asks)
+    return answer_query (self, decide_query, query);
+  answer_without_pool (self, query);
   return TRUE;
 }
 
@@ -187,16 +232,29 @@ filter_meta (GstBaseTransform *trans, GstQuery *query, GType api, const GstStruc
   return api == GST_VIDEO_CROP_META_API_TYPE && !gst_cuda_convolve_engine_get_layer (GST_CUDA_CONVOLVE (trans)->engine);
 }
 
+/* How many buffers of the output's pool are left to the element. */
+static guint
+count_left (GstQuery *decide_query, guint held)
+{
+  guint least, most;
+
+  gst_query_parse_nth_allocation_pool (decide_query, 0, NULL, NULL, &least, &most);
+  return most == 0 ? CONVOLVE_MAX_FRAMES : most - (least - held);
+}
+
 static gboolean
 decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   guint held = count_held (self);
 
-  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, 0);
+  gst_cuda_convolve_flights_agree_out (self->flights, 0);
+  /* Both can only be seen before the answer becomes the output's pool. */
+  self->downstream_asks = gst_query_get_n_allocation_pools (query) > 0;
+  self->takes_video_meta = gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   if (!gst_cuda_convolve_decide_pool (query, self->device, self->errors, held))
     return FALSE;
-  gst_cuda_convolve_flights_agree (self->flights, GST_PAD_SRC, held);
+  gst_cuda_convolve_flights_agree_out (self->flights, count_left (query, held));
   return parent_class->decide_allocation (trans, query);
 }
 

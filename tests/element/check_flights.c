@@ -4,12 +4,14 @@
  * somebody waits for the frame. So a frame that leaves too early or in the wrong order has wrong bytes, and memory
  * that is freed too soon is used after that.
  */
-#include <gst/check/gstcheck.h>
+#include "element/check_flights.h"
+
 #include <gst/check/gstharness.h>
 #include <string.h>
 
 #include "support/element.h"
 #include "support/names.h"
+#include "support/pools.h"
 
 typedef struct
 {
@@ -160,7 +162,10 @@ GST_START_TEST (test_masks_change)
 }
 GST_END_TEST;
 
-/* With n frames in flight the element keeps n - 1 frames back, and events wait behind them. */
+/*
+ * With n frames in flight the element keeps n - 1 frames back, and events wait behind them. The first frame leaves at once:
+ * the sink waits for it, and other branches of a pipeline may wait for that sink.
+ */
 GST_START_TEST (test_order)
 {
   Flight run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
@@ -169,9 +174,9 @@ GST_START_TEST (test_order)
   GstBuffer *buffer;
 
   flight_push (&run, 2);
-  expect_order (&run, " caps  segment ");
+  expect_order (&run, " caps  segment a");
   flight_push (&run, 3);
-  expect_order (&run, "abc");
+  expect_order (&run, "bc");
   flight_set_caps (&run, "I420", 80, 60);
   expect_order (&run, "de caps  segment ");
   flight_push (&run, 3);
@@ -213,8 +218,10 @@ GST_START_TEST (test_flush)
   gst_harness_push_event (run.harness, gst_event_new_flush_stop (TRUE));
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_harness_push_event (run.harness, gst_event_new_segment (&segment));
-  flight_push (&run, 4);
+  flight_push (&run, 1);
   expect_order (&run, " caps  segment a flush-start  flush-stop  segment e");
+  flight_push (&run, 3);
+  expect_order (&run, "");
   /* The element is stopped with frames in flight. */
   flight_free (&run);
 }
@@ -338,24 +345,25 @@ GST_START_TEST (test_late_frame)
   }
   flight_free (&run);
 
-  /* The gap comes before any frame is done, in a stream that begins with a gap, and in one that does not. */
+  /* The gap comes while an earlier gap is under way, and while none is. */
   for (guint gap = 0; gap < 2; gap++) {
     run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
+    flight_push (&run, 1);
     buffer = frame_new (&run.info, FRAME_PLAIN, 1);
     if (gap)
       GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
     fail_unless_equals_int (flight_push_buffer (&run, buffer), GST_FLOW_OK);
     flight_push (&run, 1);
     gst_harness_push_upstream_event (run.harness,
-        gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 0, 2 * 40 * GST_MSECOND));
+        gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 0, 3 * 40 * GST_MSECOND));
     flight_push (&run, 1); /* late */
     gst_harness_push_upstream_event (run.harness,
         gst_event_new_qos (GST_QOS_TYPE_OVERFLOW, 0.1, -1000 * GST_MSECOND, 1000 * GST_MSECOND));
     flight_push (&run, 3);
-    expect_order (&run, " caps  segment abd");
-    for (guint i = 0; i < 3; i++) {
+    expect_order (&run, " caps  segment abce");
+    for (guint i = 0; i < 4; i++) {
       buffer = gst_harness_pull (run.harness);
-      fail_unless (i < 2 || GST_BUFFER_IS_DISCONT (buffer));
+      fail_unless (i == 0 || GST_BUFFER_IS_DISCONT (buffer) == (i == 3 || (i == 1 && gap)));
       gst_buffer_unref (buffer);
     }
     flight_free (&run);
@@ -384,12 +392,12 @@ GST_END_TEST;
 /* A frame that cannot begin takes the frames under way with it, so that no frame comes after a gap that nobody sees. */
 GST_START_TEST (test_failure_at_begin)
 {
-  Flight run = flight_new ("cudaconvolve frames-in-flight=3", "memory:3", "NV12", 64, 48);
+  Flight run = flight_new ("cudaconvolve frames-in-flight=3", "memory:4", "NV12", 64, 48);
 
   flight_push (&run, 2);
   fail_unless_equals_int (flight_push_buffer (&run, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
   gst_harness_push_event (run.harness, gst_event_new_eos ());
-  expect_order (&run, " caps  segment  eos ");
+  expect_order (&run, " caps  segment a eos ");
   flight_free (&run);
 }
 GST_END_TEST;
@@ -441,19 +449,19 @@ GST_START_TEST (test_variant_is_told)
 }
 GST_END_TEST;
 
-/* A gap that upstream marks comes after the frames before it, also where none of them is done yet. */
+/* A gap that upstream marks comes after the frames before it, also where an earlier gap is not out yet. */
 GST_START_TEST (test_early_gap)
 {
   Flight run = flight_new ("cudaconvolve frames-in-flight=3", NULL, "NV12", 64, 48);
 
-  for (guint i = 0; i < 3; i++) {
+  for (guint i = 0; i < 4; i++) {
     GstBuffer *buffer = frame_new (&run.info, FRAME_PLAIN, i);
 
-    if (i != 1) /* a stream begins with a gap */
+    if (i != 2) /* a stream begins with a gap */
       GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
     fail_unless_equals_int (flight_push_buffer (&run, buffer), GST_FLOW_OK);
   }
-  expect_order (&run, " caps  segment ab");
+  expect_order (&run, " caps  segment abc");
   flight_free (&run);
 }
 GST_END_TEST;
@@ -477,8 +485,10 @@ GST_START_TEST (test_parent_buffer)
   child = frame_new (&run.info, FRAME_PLAIN, 1);
   gst_buffer_add_parent_buffer_meta (child, parent);
   gst_buffer_unref (parent);
+  flight_push (&run, 1); /* the first frame leaves at once in any case */
+  gst_buffer_unref (gst_harness_pull (run.harness));
   fail_unless_equals_int (flight_push_buffer (&run, child), GST_FLOW_OK);
-  expect_order (&run, " caps  segment a");
+  expect_order (&run, " caps  segment ab");
   child = gst_harness_pull (run.harness);
   fail_unless (gst_buffer_get_parent_buffer_meta (child) == NULL);
   gst_buffer_unref (child);
@@ -545,6 +555,21 @@ GST_START_TEST (test_small_pool)
 }
 GST_END_TEST;
 
+/* The buffers that downstream keeps, and those of its pool. */
+typedef struct
+{
+  guint least, most, queries;
+} Lent;
+
+static GstPadProbeReturn
+lend (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
+{
+  Lent *lent = data;
+
+  lent->queries += GST_QUERY_TYPE (GST_PAD_PROBE_INFO_QUERY (probe)) == GST_QUERY_ALLOCATION;
+  return pools_offer (probe, lent->least, lent->most);
+}
+
 static GstPadProbeReturn
 ask_for_one_frame (GstPad *pad, GstPadProbeInfo *probe, gpointer element)
 {
@@ -559,15 +584,67 @@ ask_for_one_frame (GstPad *pad, GstPadProbeInfo *probe, gpointer element)
  */
 GST_START_TEST (test_fewer_while_negotiating)
 {
-  Flight run = flight_new ("cudaconvolve frames-in-flight=2", NULL, "NV12", 64, 48);
+  Flight run = flight_new ("cudaconvolve kernel-variant=global", NULL, "NV12", 64, 48);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (run.harness->element, "src");
+  Lent lent = { .least = 2, .most = 2 };
 
+  gst_harness_set_drop_buffers (run.harness, TRUE);
+  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, lend, &lent, NULL);
+  flight_set_caps (&run, "NV12", 64, 32);
   flight_push (&run, 2);
-  expect_order (&run, " caps  segment a");
-  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, ask_for_one_frame, run.harness->element,
-      NULL);
+  expect_order (&run, " caps  segment  caps  segment ab");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, ask_for_one_frame, run.harness->element, NULL);
   g_object_set (run.harness->element, "frames-in-flight", 4, NULL);
   flight_push (&run, 1);
+  expect_order (&run, "c");
+  flight_free (&run);
+}
+GST_END_TEST;
+
+/* Downstream is asked again only where more frames are to be in flight than its pool has buffers for. */
+GST_START_TEST (test_more_of_the_same_pool)
+{
+  Flight run = flight_new ("cudaconvolve kernel-variant=global frames-in-flight=2", NULL, "NV12", 64, 48);
+  Lent lent = { .least = 1, .most = 3 };
+  guint before;
+
+  gst_harness_set_drop_buffers (run.harness, TRUE);
+  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, lend, &lent, NULL);
+  flight_set_caps (&run, "NV12", 64, 32);
+  flight_push (&run, 3);
+  expect_order (&run, " caps  segment  caps  segment ab");
+  before = lent.queries;
+  g_object_set (run.harness->element, "frames-in-flight", 3, NULL);
+  flight_push (&run, 2);
+  expect_order (&run, "c");
+  fail_unless_equals_int (lent.queries, before);
+  g_object_set (run.harness->element, "frames-in-flight", 4, NULL);
+  flight_push (&run, 2);
+  expect_order (&run, "de");
+  fail_unless (lent.queries > before);
+  before = lent.queries;
+  g_object_set (run.harness->element, "frames-in-flight", 2, NULL);
+  flight_push (&run, 1);
+  g_object_set (run.harness->element, "frames-in-flight", 4, NULL); /* now the pool is the element's own */
+  flight_push (&run, 3);
+  fail_unless_equals_int (lent.queries, before);
+  flight_free (&run);
+}
+GST_END_TEST;
+
+/* Upstream's query makes the element ask downstream, where downstream wants that. Nothing stays under way meanwhile. */
+GST_START_TEST (test_query_asks_downstream)
+{
+  Flight run = flight_new ("cudaconvolve kernel-variant=global frames-in-flight=3", NULL, "NV12", 64, 48);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&run.info);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+
+  flight_push (&run, 3);
+  expect_order (&run, " caps  segment a");
+  gst_harness_push_upstream_event (run.harness, gst_event_new_reconfigure ());
+  fail_unless (gst_pad_peer_query (run.harness->srcpad, query));
   expect_order (&run, "bc");
+  gst_query_unref (query);
   flight_free (&run);
 }
 GST_END_TEST;
@@ -614,6 +691,7 @@ flights_suite (void)
 
   tcase_set_timeout (tc, 300);
   suite_add_tcase (suite, tc);
+  suite_add_tcase (suite, branch_tests ());
   tcase_add_test (tc, test_strips);
   tcase_add_test (tc, test_masks_change);
   tcase_add_test (tc, test_order);
@@ -630,6 +708,8 @@ flights_suite (void)
   tcase_add_test (tc, test_small_buffers);
   tcase_add_test (tc, test_small_pool);
   tcase_add_test (tc, test_fewer_while_negotiating);
+  tcase_add_test (tc, test_more_of_the_same_pool);
+  tcase_add_test (tc, test_query_asks_downstream);
   tcase_add_test (tc, test_offered_pool);
   return suite;
 }

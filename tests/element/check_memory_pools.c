@@ -68,7 +68,7 @@ offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
   const Play *play = data;
 
-  return play->lent > 0 ? pools_offer (probe, play->lent) : GST_PAD_PROBE_OK;
+  return play->lent > 0 ? pools_offer (probe, play->lent, play->lent) : GST_PAD_PROBE_OK;
 }
 
 /* Upstream takes the buffers that it is asked for, and one to draw in. */
@@ -242,7 +242,7 @@ GST_START_TEST (test_regions_pass_buffers)
   static const Change none[] = { { 0, NULL, NULL } };
   static const gchar *const effects[] = { "regions=\"0,0,8,8\" region-effect=fill", "" };
 
-  for (guint lent = 2; lent <= 4; lent++)
+  for (guint lent = 0; lent <= 4; lent += lent > 0 ? 1 : 2)
     for (guint i = 0; i < G_N_ELEMENTS (effects); i++)
       for (guint frames = 1; frames <= 3; frames += 2) {
         g_autofree gchar *on_cpu = g_strdup_printf ("kernel-variant=cpu apply-to=regions %s", effects[i]);
@@ -305,7 +305,7 @@ GST_START_TEST (test_agreed_for_old_caps)
 
   pool = gst_video_buffer_pool_new ();
   config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, other.size, 2, 2);
+  gst_buffer_pool_config_set_params (config, caps, other.size, 4, 4);
   fail_unless (gst_buffer_pool_set_config (pool, config) && gst_buffer_pool_set_active (pool, TRUE));
   for (guint i = 0; i < 4; i++) {
     GstBufferPoolAcquireParams at_once = { .flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT };
@@ -320,51 +320,209 @@ GST_START_TEST (test_agreed_for_old_caps)
 }
 GST_END_TEST;
 
-/* Whether the element itself answers upstream's allocation query, and not downstream. */
-static gboolean
-answers_allocation (GstHarness *harness, const GstVideoInfo *info)
+/* Who answers upstream's allocation query, and how many buffers the answer asks for; -1 where it has no pool. */
+typedef struct
+{
+  gboolean element, video_meta;
+  gint buffers;
+} Answer;
+
+static Answer
+ask (GstHarness *harness, const GstVideoInfo *info, gboolean need_pool)
 {
   g_autoptr (GstCaps) caps = gst_video_info_to_caps (info);
-  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+  GstQuery *query = gst_query_new_allocation (caps, need_pool);
   GstAllocationParams params = { 0 };
+  Answer answer = { .buffers = -1 };
+  guint least;
 
   gst_pad_peer_query (harness->srcpad, query);
   if (gst_query_get_n_allocation_params (query) > 0)
     gst_query_parse_nth_allocation_param (query, 0, NULL, &params);
+  if (gst_query_get_n_allocation_pools (query) > 0) {
+    gst_query_parse_nth_allocation_pool (query, 0, NULL, NULL, &least, NULL);
+    answer.buffers = least;
+  }
+  answer.element = params.align == PAGE - 1;
+  answer.video_meta = gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   gst_query_unref (query);
-  return params.align == PAGE - 1;
+  return answer;
+}
+
+static void
+expect_answer (Answer answer, gboolean element, gint number, gboolean video_meta)
+{
+  fail_unless_equals_int (answer.element, element);
+  fail_unless_equals_int (answer.buffers, number);
+  fail_unless_equals_int (answer.video_meta, video_meta);
+}
+
+typedef struct
+{
+  guint queries, lent;
+  gboolean video_meta;
+} Downstream;
+
+static GstPadProbeReturn
+answer_downstream (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
+{
+  Downstream *downstream = data;
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH))
+    return GST_PAD_PROBE_OK;
+  downstream->queries++;
+  if (downstream->video_meta)
+    gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  return downstream->lent > 0 ? pools_offer (probe, downstream->lent, 0) : GST_PAD_PROBE_OK;
 }
 
 /*
- * During passthrough downstream answers the allocation query. After new caps and after a restart the element answers
+ * In passthrough downstream answers a query that comes before the first frame. Later the query would wait for downstream's
+ * frames, so the element answers, with what downstream has said. After new caps and after a restart downstream is asked
  * again.
  */
 GST_START_TEST (test_passthrough)
 {
   GstVideoInfo info = small_info ("GRAY8"), other = small_info ("NV12");
-  GstHarness *harness = start_harness ("cudaconvolve mask=identity", NULL, &info);
+  GstHarness *harness = start_harness ("cudaconvolve mask=identity frames-in-flight=2", NULL, &info);
+  Downstream downstream = { 0 };
+  guint before;
 
   gst_harness_set_drop_buffers (harness, TRUE);
-  fail_unless (answers_allocation (harness, &info));
+  gst_pad_add_probe (harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answer_downstream, &downstream, NULL);
+  expect_answer (ask (harness, &info, TRUE), FALSE, -1, FALSE);
+  fail_unless_equals_int (downstream.queries, 1);
   push_ok (harness, frame_new (&info, FRAME_PLAIN, 1));
-  fail_unless (!answers_allocation (harness, &info));
+  expect_answer (ask (harness, &info, TRUE), TRUE, -1, FALSE);
+  downstream = (Downstream){ .lent = 3, .video_meta = TRUE };
   gst_harness_set_src_caps (harness, gst_video_info_to_caps (&other));
-  fail_unless (answers_allocation (harness, &other));
+  expect_answer (ask (harness, &other, TRUE), FALSE, 3, TRUE);
   push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
-  fail_unless (!answers_allocation (harness, &other));
-  /* The end of passthrough makes upstream ask again. */
-  gst_pad_check_reconfigure (harness->srcpad);
-  g_object_set (harness->element, "mask", "box", NULL);
-  push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
-  fail_unless (gst_pad_check_reconfigure (harness->srcpad));
-  fail_unless (answers_allocation (harness, &other));
-  g_object_set (harness->element, "mask", "identity", NULL);
-  push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
+  before = downstream.queries;
+  expect_answer (ask (harness, &other, TRUE), TRUE, 4, TRUE); /* for the frame that is kept when passthrough ends */
+  /* Both ends of passthrough make upstream ask again, and ask nothing of downstream. */
+  for (guint i = 0; i < 4; i++) {
+    gst_pad_check_reconfigure (harness->srcpad);
+    g_object_set (harness->element, "mask", i % 2 ? "identity" : "box", NULL);
+    push_ok (harness, frame_new (&other, FRAME_PLAIN, 1));
+    fail_unless (gst_pad_check_reconfigure (harness->srcpad));
+    expect_answer (ask (harness, &other, TRUE), TRUE, i % 2 ? 4 : 1, TRUE);
+  }
+  fail_unless_equals_int (downstream.queries, before);
   gst_element_set_state (harness->element, GST_STATE_NULL);
-  g_object_set (harness->element, "mask", "gaussian", NULL);
   gst_element_set_state (harness->element, GST_STATE_PLAYING);
   gst_harness_play (harness);
-  fail_unless (answers_allocation (harness, &other));
+  expect_answer (ask (harness, &other, TRUE), FALSE, 3, TRUE);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/*
+ * A tee asks for no pool. Its other branches may keep upstream from asking again, so the one answer is also for frames that
+ * pass through later, upstream is never told to ask again, and no buffer of a limited number is kept.
+ */
+GST_START_TEST (test_asked_by_tee)
+{
+  static const gchar *const settings[] = { "mask=identity", "mask=box", "apply-to=regions", "apply-to=frame",
+    "frames-in-flight=4" };
+  GstVideoInfo info = small_info ("GRAY8"), other = small_info ("NV12");
+  Downstream downstream = { .lent = 3 };
+  GstHarness *harness = start_harness ("cudaconvolve kernel-variant=global frames-in-flight=2", NULL, &info);
+  GstBufferPool *pool;
+
+  gst_pad_add_probe (harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answer_downstream, &downstream, NULL);
+  gst_harness_set_src_caps (harness, gst_video_info_to_caps (&info));
+  expect_answer (ask (harness, &info, TRUE), TRUE, 1, TRUE);
+  expect_answer (ask (harness, &info, FALSE), TRUE, 4, FALSE);
+  downstream.lent = 0; /* and downstream keeps its last frame */
+  gst_harness_set_src_caps (harness, gst_video_info_to_caps (&other));
+  expect_answer (ask (harness, &other, FALSE), TRUE, 2, FALSE);
+  downstream.lent = 3;
+  gst_harness_set_src_caps (harness, gst_video_info_to_caps (&info));
+  pool = pool_new (harness, &info, 8, TRUE);
+  expect_answer (ask (harness, &info, FALSE), TRUE, 4, FALSE);
+  for (guint i = 0; i < 4; i++)
+    push_ok (harness, acquire (pool));
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 4);
+  count_reconfigure (harness);
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    g_auto (GStrv) parts = g_strsplit (settings[i], "=", 2);
+
+    gst_util_set_object_arg (G_OBJECT (harness->element), parts[0], parts[1]);
+    push_ok (harness, acquire (pool));
+    fail_unless_equals_int (count_reconfigure (harness), 0);
+    fail_unless_equals_int (gst_harness_buffers_received (harness), 5 + i);
+  }
+  pool_free (pool);
+  /* Frames of no pool may stay under way. */
+  for (guint i = 0; i < 4; i++)
+    push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 9 + 1);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* A pool must have the buffers that the element asked for, and one to draw in; otherwise no frame is kept. */
+GST_START_TEST (test_pool_of_the_right_size)
+{
+  GstVideoInfo info = small_info ("GRAY8");
+
+  for (guint n = 1; n <= 6; n++) {
+    GstHarness *harness = start_harness ("cudaconvolve kernel-variant=global frames-in-flight=4", NULL, &info);
+    GstBufferPool *other = pool_new (harness, &info, 2, TRUE), *pool = pool_new (harness, &info, n, TRUE);
+
+    for (guint i = 0; i < 8; i++) {
+      GstBufferPoolAcquireParams at_once = { .flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT };
+      GstBuffer *buffer;
+
+      fail_unless_equals_int (gst_buffer_pool_acquire_buffer (pool, &buffer, &at_once), GST_FLOW_OK);
+      gst_buffer_memset (buffer, 0, 7, -1);
+      push_ok (harness, buffer);
+    }
+    fail_unless_equals_int (gst_harness_buffers_received (harness), n > 3 ? 5 : 8);
+    push_ok (harness, acquire (other)); /* of a pool that is too small */
+    fail_unless_equals_int (gst_harness_buffers_received (harness), 9);
+    gst_harness_teardown (harness);
+    pool_free (other);
+    pool_free (pool);
+  }
+}
+GST_END_TEST;
+
+/* No frame stays under way from the time when upstream is told to ask again until upstream asks. */
+GST_START_TEST (test_nothing_kept_while_asked)
+{
+  GstVideoInfo info = small_info ("GRAY8");
+  GstHarness *harness = start_harness ("cudaconvolve kernel-variant=global frames-in-flight=2", NULL, &info);
+  GstBufferPool *pool = pool_new (harness, &info, 6, TRUE);
+
+  for (guint i = 0; i < 3; i++)
+    push_ok (harness, acquire (pool));
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 2);
+  count_reconfigure (harness);
+  g_object_set (harness->element, "frames-in-flight", 4, NULL);
+  for (guint i = 0; i < 3; i++)
+    push_ok (harness, acquire (pool));
+  fail_unless_equals_int (count_reconfigure (harness), 1);
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 6);
+  expect_answer (ask (harness, &info, TRUE), TRUE, 3, TRUE);
+  for (guint i = 0; i < 5; i++)
+    push_ok (harness, acquire (pool));
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 8);
+  gst_harness_teardown (harness);
+  pool_free (pool);
+
+  /* Buffers of no number need no answer. */
+  harness = start_harness ("cudaconvolve kernel-variant=global frames-in-flight=2", NULL, &info);
+  expect_answer (ask (harness, &info, TRUE), TRUE, 1, TRUE);
+  push_ok (harness, frame_new (&info, FRAME_PLAIN, 1));
+  count_reconfigure (harness);
+  g_object_set (harness->element, "frames-in-flight", 4, NULL);
+  for (guint i = 0; i < 4; i++)
+    push_ok (harness, frame_new (&info, FRAME_PLAIN, i));
+  fail_unless_equals_int (count_reconfigure (harness), 0);
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 2);
   gst_harness_teardown (harness);
 }
 GST_END_TEST;
@@ -401,6 +559,9 @@ pool_tests (void)
   tcase_add_test (tc, test_agreed);
   tcase_add_test (tc, test_agreed_for_old_caps);
   tcase_add_test (tc, test_passthrough);
+  tcase_add_test (tc, test_asked_by_tee);
+  tcase_add_test (tc, test_pool_of_the_right_size);
+  tcase_add_test (tc, test_nothing_kept_while_asked);
   tcase_add_test (tc, test_query_with_allocator);
   return tc;
 }

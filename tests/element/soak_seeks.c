@@ -24,7 +24,7 @@ offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
   Stream *stream = data;
 
-  return pools_offer (probe, g_atomic_int_get (&stream->lent));
+  return pools_offer (probe, g_atomic_int_get (&stream->lent), g_atomic_int_get (&stream->lent));
 }
 
 /*

@@ -4,7 +4,7 @@
 #include <gst/video/video.h>
 
 GstPadProbeReturn
-pools_offer (GstPadProbeInfo *probe, guint buffers)
+pools_offer (GstPadProbeInfo *probe, guint least, guint most)
 {
   GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
   GstBufferPool *pool;
@@ -19,9 +19,9 @@ pools_offer (GstPadProbeInfo *probe, guint buffers)
     return GST_PAD_PROBE_OK;
   pool = gst_video_buffer_pool_new ();
   config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, info.size, buffers, buffers);
+  gst_buffer_pool_config_set_params (config, caps, info.size, least, most);
   gst_buffer_pool_set_config (pool, config);
-  gst_query_add_allocation_pool (query, pool, info.size, buffers, buffers);
+  gst_query_add_allocation_pool (query, pool, info.size, least, most);
   gst_object_unref (pool);
   return GST_PAD_PROBE_HANDLED;
 }

@@ -6,10 +6,10 @@
 #include <gst/gst.h>
 
 /*
- * Downstream, for a pad's queries: answers an allocation query with a pool of exactly so many buffers for the caps of the
- * query. Returns what the probe is to return.
+ * Downstream, for a pad's queries: answers an allocation query with a pool for the caps of the query, of which downstream
+ * keeps `least` buffers, and which has `most`. Returns what the probe is to return.
  */
-GstPadProbeReturn pools_offer (GstPadProbeInfo *probe, guint buffers);
+GstPadProbeReturn pools_offer (GstPadProbeInfo *probe, guint least, guint most);
 
 /*
  * Upstream, for a pad's answered queries: the first pool of the answer gets a limit where it has none, which is so many
