@@ -634,7 +634,7 @@ describe_element (GstElementClass *klass)
   GstCaps *caps = gst_cuda_convolve_template_caps ();
 
   gst_element_class_set_static_metadata (klass, "Convolution with CUDA or on the CPU (blur, sharpen, edge detection)",
-      "Filter/Effect/Video/Hardware",
+      "Filter/Effect/Video",
       "Blurs, sharpens, finds edges or convolves video with any mask or a convolution layer, with CUDA on an NVIDIA "
       "GPU or on the CPU",
       "The cudaconvolve developers");

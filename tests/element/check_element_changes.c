@@ -446,6 +446,8 @@ GST_START_TEST (test_inspection)
     /* "gst-inspect-1.0 | grep" finds only the long name, not the description. */
     fail_unless (strstr (name, words[i]) && strstr (text, words[i]), "%s is missing", words[i]);
   }
+  /* The CPU serves, too, so the class does not say Hardware: players would take the element for a device's. */
+  fail_unless_equals_string (gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS), "Filter/Effect/Video");
   fail_unless (g_str_has_prefix (origin, "https://") || g_str_equal (origin, "Unknown package origin"), "%s", origin);
   for (guint i = 0; i < G_N_ELEMENTS (layer); i++) {
     GParamSpec *spec = g_object_class_find_property (klass, layer[i]);
