@@ -182,6 +182,16 @@ gst_cuda_convolve_flights_stop (GstCudaConvolveFlights *flights)
 
 /* --- mapping --- */
 
+/* what is "caps" or "memory", side "input" or "output", and fault has the sizes. */
+static void
+post_misfit (GstCudaConvolveFlights *flights, const gchar *what, const gchar *side, const gchar *fault)
+{
+  g_autofree gchar *text = g_strdup_printf ("A frame does not fit its %s: %s", what, fault);
+
+  gst_cuda_convolve_errors_post (flights->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, text,
+      g_strdup_printf ("%s %s", side, fault));
+}
+
 /* Before a frame is mapped. A fault is posted. */
 static gboolean
 check_meta (GstCudaConvolveFlights *flights, const GstVideoInfo *info, GstBuffer *buffer, const gchar *side)
@@ -190,8 +200,7 @@ check_meta (GstCudaConvolveFlights *flights, const GstVideoInfo *info, GstBuffer
 
   if (gst_cuda_convolve_meta_is_sound (info, buffer, &fault))
     return TRUE;
-  gst_cuda_convolve_errors_post (flights->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-      "A frame does not fit its caps.", g_strdup_printf ("%s %s", side, fault));
+  post_misfit (flights, "caps", side, fault);
   return FALSE;
 }
 
@@ -204,8 +213,7 @@ check_frame (GstCudaConvolveFlights *flights, const GstCudaConvolveLayout *layou
 
   if (gst_cuda_convolve_frame_is_sound (layout, frame, &fault))
     return TRUE;
-  gst_cuda_convolve_errors_post (flights->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-      "A frame does not fit its memory.", g_strdup_printf ("%s %s", side, fault));
+  post_misfit (flights, "memory", side, fault);
   return FALSE;
 }
 
@@ -228,18 +236,35 @@ map_frame (GstCudaConvolveFlights *flights, const GstCudaConvolvePlans *plans, c
   return TRUE;
 }
 
+/* For the debug text where memory cannot be mapped, whatever its size. */
+static gchar *
+describe_unmapped (const GstVideoInfo *info, GstBuffer *buffer, const gchar *side)
+{
+  return g_strdup_printf ("%s: %dx%d %s, %" G_GSIZE_FORMAT " bytes in %u memories", side, GST_VIDEO_INFO_WIDTH (info),
+      GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_NAME (info), gst_buffer_get_size (buffer),
+      gst_buffer_n_memory (buffer));
+}
+
 /*
- * A frame could not be mapped. GstCuda, which maps frames in CUDA memory, does not say why; where the device is lost,
- * the user is told that.
+ * A frame could not be mapped. Neither GStreamer nor GstCuda, which maps frames in CUDA memory, says why: the buffer may be
+ * too small, and where the device is lost, the user is told that.
  */
 static void
-post_not_mapped (GstCudaConvolveFlights *flights, GstBuffer *buffer, gint code, const gchar *text)
+post_not_mapped (GstCudaConvolveFlights *flights, const GstVideoInfo *info, GstBuffer *buffer, gint code,
+    const gchar *side)
 {
   GstCudaConvolveContext *context = gst_cuda_convolve_cuda_of_buffer (buffer);
+  g_autofree gchar *fault = NULL;
   ConvolveError error;
 
+  if (!gst_cuda_convolve_buffer_has_frame (info, buffer, &fault)) {
+    post_misfit (flights, "caps", side, fault);
+    return;
+  }
   if (!context) {
-    gst_cuda_convolve_errors_post (flights->errors, GST_RESOURCE_ERROR, code, text, NULL);
+    gst_cuda_convolve_errors_post (flights->errors, GST_RESOURCE_ERROR, code,
+        code == GST_RESOURCE_ERROR_READ ? "Cannot map a frame to read it." : "Cannot map a frame to write it.",
+        describe_unmapped (info, buffer, side));
     return;
   }
   if (gst_cuda_convolve_cuda_check (context, &error) == CONVOLVE_OK)
@@ -252,12 +277,13 @@ map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvol
 {
   const GstVideoInfo *in = &gst_cuda_convolve_plans_in (plans)->info, *out = &gst_cuda_convolve_plans_out (plans)->info;
   GstMapFlags write = flight->input ? GST_MAP_WRITE : GST_MAP_READWRITE;
+  const gchar *written = flight->input ? "output" : "input";
 
   if ((flight->input && !check_meta (flights, in, flight->input, "input"))
-      || !check_meta (flights, out, flight->output, flight->input ? "output" : "input"))
+      || !check_meta (flights, out, flight->output, written))
     return FALSE;
   if (flight->input && !map_frame (flights, plans, in, &flight->in, flight->input, GST_MAP_READ)) {
-    post_not_mapped (flights, flight->input, GST_RESOURCE_ERROR_READ, "Cannot map a frame to read it.");
+    post_not_mapped (flights, in, flight->input, GST_RESOURCE_ERROR_READ, "input");
     return FALSE;
   }
   if (flight->input)
@@ -265,7 +291,7 @@ map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvol
   if (!map_frame (flights, plans, out, &flight->out, flight->output, write)) {
     if (flight->input)
       gst_video_frame_unmap (&flight->in.video);
-    post_not_mapped (flights, flight->output, GST_RESOURCE_ERROR_WRITE, "Cannot map a frame to write it.");
+    post_not_mapped (flights, out, flight->output, GST_RESOURCE_ERROR_WRITE, written);
     return FALSE;
   }
   if (!flight->input) {

@@ -23,6 +23,29 @@ gst_cuda_convolve_meta_is_sound (const GstVideoInfo *info, GstBuffer *buffer, gc
   return FALSE;
 }
 
+/* GStreamer maps a whole buffer, or each plane of a GstVideoMeta, and does not tell why that fails. */
+gboolean
+gst_cuda_convolve_buffer_has_frame (const GstVideoInfo *info, GstBuffer *buffer, gchar **fault)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+  gsize size = gst_buffer_get_size (buffer);
+
+  if (!meta && size < GST_VIDEO_INFO_SIZE (info)) {
+    *fault = g_strdup_printf ("buffer: %" G_GSIZE_FORMAT " bytes, and %dx%d %s needs %" G_GSIZE_FORMAT
+                              " bytes, with rows of %d bytes in plane 0",
+        size, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_NAME (info),
+        GST_VIDEO_INFO_SIZE (info), GST_VIDEO_INFO_PLANE_STRIDE (info, 0));
+    return FALSE;
+  }
+  for (guint i = 0; meta && i < meta->n_planes; i++)
+    if (meta->offset[i] >= size) {
+      *fault = g_strdup_printf ("plane %u: at %" G_GSIZE_FORMAT " in %" G_GSIZE_FORMAT " bytes of %dx%d %s", i,
+          meta->offset[i], size, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_NAME (info));
+      return FALSE;
+    }
+  return TRUE;
+}
+
 /*
  * gst_video_frame_map() trusts the offsets and strides of a GstVideoMeta (CVE-2026-86476). This function compares them
  * with the mapped memory. Width and height are those of the caps.
@@ -42,8 +65,9 @@ gst_cuda_convolve_frame_is_sound (const GstCudaConvolveLayout *layout, const Gst
         || !g_size_checked_add (&end, start, plane->row_bytes)
         || (stride < 0 ? span > start : !g_size_checked_add (&end, end, span)) || end > map->size) {
       *fault = g_strdup_printf ("plane %u: %" G_GSIZE_FORMAT " rows of %" G_GSIZE_FORMAT
-                                " bytes, stride %d, at %" G_GSIZE_FORMAT " in %" G_GSIZE_FORMAT " bytes",
-          i, plane->rows, plane->row_bytes, stride, start, map->size);
+                                " bytes, stride %d, at %" G_GSIZE_FORMAT " in %" G_GSIZE_FORMAT " bytes of %dx%d %s",
+          i, plane->rows, plane->row_bytes, stride, start, map->size, GST_VIDEO_INFO_WIDTH (&layout->info),
+          GST_VIDEO_INFO_HEIGHT (&layout->info), GST_VIDEO_INFO_NAME (&layout->info));
       return FALSE;
     }
   }

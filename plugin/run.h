@@ -14,6 +14,12 @@ G_BEGIN_DECLS
 gboolean gst_cuda_convolve_meta_is_sound (const GstVideoInfo *info, GstBuffer *buffer, gchar **fault);
 
 /*
+ * Whether the buffer is large enough for gst_video_frame_map(), as far as sizes tell. On FALSE *fault has the sizes, to be
+ * freed.
+ */
+gboolean gst_cuda_convolve_buffer_has_frame (const GstVideoInfo *info, GstBuffer *buffer, gchar **fault);
+
+/*
  * Whether the frame's planes lie inside the memory that was mapped. On FALSE *fault says which plane does not, to be
  * freed.
  */

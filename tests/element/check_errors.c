@@ -341,15 +341,139 @@ GST_START_TEST (test_separate_views)
 }
 GST_END_TEST;
 
-/* A buffer that is too small for its caps, without a GstVideoMeta. */
+/* A buffer of so many bytes in equal memories, which may be empty. */
+static GstBuffer *
+short_buffer (gsize bytes, guint memories)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+
+  for (guint i = 0; i < memories; i++)
+    gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, bytes / memories, NULL));
+  gst_buffer_memset (buffer, 0, 1, bytes);
+  return buffer;
+}
+
+/* A buffer that is too small for its caps, without a GstVideoMeta: the sizes are told, and the length of a row. */
 GST_START_TEST (test_short_buffer)
 {
-  Run run = start ("cudaconvolve", NULL, "GRAY8");
-  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 100, NULL);
+  static const gchar *const lines[] = { "cudaconvolve kernel-variant=cpu", "cudaconvolve kernel-variant=global",
+    "cudaconvolve kernel-variant=global frames-in-flight=3",
+    "cudaconvolve apply-to=regions regions=2,2,8,8 region-effect=fill kernel-variant=cpu",
+    "cudaconvolve iterations=2" };
+  static const struct
+  {
+    const gchar *format;
+    gint width;
+    gsize bytes;
+    guint memories;
+    GstBufferFlags flags;
+    const gchar *text;
+  } rows[] = {
+    { "GRAY8", 24, 100, 1, 0, "100 bytes, and 24x16 GRAY8 needs 384 bytes, with rows of 24 bytes" },
+    { "GRAY8", 24, 383, 1, 0, "383 bytes, and 24x16 GRAY8 needs 384 bytes" },
+    { "GRAY8", 24, 0, 1, 0, ": 0 bytes, and 24x16 GRAY8" },
+    { "GRAY8", 24, 0, 0, GST_BUFFER_FLAG_GAP, ": 0 bytes, and 24x16 GRAY8" },
+    { "I420", 24, 384, 1, GST_BUFFER_FLAG_CORRUPTED, "384 bytes, and 24x16 I420 needs 576 bytes" },
+    { "I420", 24, 573, 3, 0, "573 bytes, and 24x16 I420 needs 576 bytes" },
+    { "RGB", 23, 23 * 3 * 16, 1, 0, "1104 bytes, and 23x16 RGB needs 1152 bytes, with rows of 72 bytes" },
+    { "P010_10LE", 24, 24 * 16 * 2, 2, 0, "768 bytes, and 24x16 P010_10LE needs 1152 bytes" },
+  };
 
-  gst_buffer_memset (buffer, 0, 1, 100);
-  fail_unless_equals_int (gst_harness_push (run.harness, buffer), GST_FLOW_ERROR);
-  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "map", "flights.c(");
+  for (guint i = 0; i < G_N_ELEMENTS (rows) * G_N_ELEMENTS (lines); i++) {
+    guint k = i / G_N_ELEMENTS (lines);
+    Run run = start (lines[i % G_N_ELEMENTS (lines)], NULL, "GRAY8");
+    GstBuffer *buffer = short_buffer (rows[k].bytes, rows[k].memories);
+
+    run_caps (&run, rows[k].format, rows[k].width, 16);
+    GST_BUFFER_FLAG_SET (buffer, rows[k].flags);
+    fail_unless_equals_int (gst_harness_push (run.harness, buffer), GST_FLOW_ERROR);
+    expect_one (&run, GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, rows[k].text, "flights.c(");
+    /* The next frame is none the worse. */
+    fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
+/* A buffer may be larger than its frame. */
+GST_START_TEST (test_long_buffer)
+{
+  Run run = start ("cudaconvolve", NULL, "I420");
+
+  fail_unless_equals_int (gst_harness_push (run.harness, short_buffer (577, 1)), GST_FLOW_OK);
+  fail_unless_equals_int (gst_harness_push (run.harness, short_buffer (5760, 3)), GST_FLOW_OK);
+  expect_none (&run);
+  run_stop (&run);
+}
+GST_END_TEST;
+
+/* Planes of a GstVideoMeta that begin behind the buffer: GStreamer cannot even map these. */
+GST_START_TEST (test_planes_behind_buffer)
+{
+  for (guint plane = 0; plane < 2; plane++) {
+    Run run = start ("cudaconvolve", NULL, "NV12");
+    GstBuffer *buffer = short_buffer (576, 1);
+    gsize offset[GST_VIDEO_MAX_PLANES] = { 0, 384 };
+    gint stride[GST_VIDEO_MAX_PLANES] = { 24, 24 };
+
+    offset[plane] = 576;
+    gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12, 24, 16, 2, offset,
+        stride);
+    fail_unless_equals_int (gst_harness_push (run.harness, buffer), GST_FLOW_ERROR);
+    expect_one (&run, GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "at 576 in 576 bytes of 24x16 NV12",
+        plane == 0 ? "input plane 0" : "input plane 1");
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
+/* A pool of downstream whose buffers are smaller than they should be. */
+typedef GstBufferPool ShortPool;
+typedef GstBufferPoolClass ShortPoolClass;
+
+static GType short_pool_get_type (void);
+G_DEFINE_TYPE (ShortPool, short_pool, GST_TYPE_BUFFER_POOL)
+
+static GstFlowReturn
+short_pool_alloc (GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
+{
+  *buffer = gst_buffer_new_allocate (NULL, 200, NULL);
+  return GST_FLOW_OK;
+}
+
+static void
+short_pool_init (ShortPool *pool)
+{
+}
+
+static void
+short_pool_class_init (ShortPoolClass *klass)
+{
+  klass->alloc_buffer = short_pool_alloc;
+}
+
+static GstPadProbeReturn
+offer_short_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer pool)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH))
+    return GST_PAD_PROBE_OK;
+  gst_query_add_allocation_pool (query, pool, 384, 1, 0);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+GST_START_TEST (test_short_output)
+{
+  g_autoptr (GstBufferPool) pool = g_object_ref_sink (g_object_new (short_pool_get_type (), NULL));
+  Run run = start ("cudaconvolve", NULL, "GRAY8");
+  GstVideoInfo info = info_of ("GRAY8", 40, 30);
+
+  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_short_pool, pool, NULL);
+  gst_harness_set_src_caps (run.harness, gst_video_info_to_caps (&info));
+  fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
+  expect_one (&run, GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "200 bytes, and 40x30 GRAY8 needs 1200 bytes", "output buffer");
   run_stop (&run);
 }
 GST_END_TEST;
@@ -441,7 +565,7 @@ GST_START_TEST (test_one_error)
   run = start ("cudaconvolve", NULL, "GRAY8");
   for (guint i = 0; i < 5; i++)
     gst_harness_push (run.harness, gst_buffer_new_allocate (NULL, 100, NULL));
-  expect_one (&run, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "map", "flights.c(");
+  expect_one (&run, GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "100 bytes", "flights.c(");
   run_stop (&run);
 }
 GST_END_TEST;
@@ -548,6 +672,9 @@ errors_suite (void)
   tcase_add_test (tc, test_meta_of_other_caps);
   tcase_add_test (tc, test_separate_views);
   tcase_add_test (tc, test_short_buffer);
+  tcase_add_test (tc, test_long_buffer);
+  tcase_add_test (tc, test_planes_behind_buffer);
+  tcase_add_test (tc, test_short_output);
   tcase_add_test (tc, test_sealed_output);
   tcase_add_test (tc, test_one_error);
   tcase_add_test (tc, test_large_gain);
