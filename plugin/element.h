@@ -30,6 +30,8 @@ struct _GstCudaConvolve
   gboolean asked_to_pass; /* upstream knows that its buffers go on to downstream */
   gboolean wants_query;   /* upstream was told to ask for an allocation again, and has not done so yet */
 
+  gint looking; /* atomic: at a refusal of caps, which asks upstream */
+
   /* For the streaming thread, and for start and stop. */
   gboolean asked_directly;   /* upstream asked for an allocation, and gets the answer: no tee is between */
   gboolean takes_video_meta; /* downstream does */

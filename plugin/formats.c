@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "formats.h"
 
+#include <string.h>
+
 #include "cudamemory.h"
 #include "layout.h"
+
+#define MAX_LISTED 8 /* formats that a message names at most */
 
 /* The formats that cameras, decoders, encoders and video sinks use most. */
 static const GstVideoFormat common[] = {
@@ -132,4 +136,27 @@ gst_cuda_convolve_prefer_common_formats (GstCaps *caps)
       sort_formats (structure, order);
   }
   return caps;
+}
+
+gchar *
+gst_cuda_convolve_name_formats (const GstCaps *caps)
+{
+  GString *list = g_string_new (NULL);
+  guint listed = 0;
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    const GValue *formats = gst_structure_get_value (gst_caps_get_structure (caps, i), "format");
+    guint n = formats && GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_size (formats) : 1;
+
+    for (guint k = 0; formats && k < n && listed <= MAX_LISTED; k++) {
+      const GValue *format = GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_value (formats, k) : formats;
+      const gchar *name = G_VALUE_HOLDS_STRING (format) ? g_value_get_string (format) : NULL;
+      g_autofree gchar *quoted = name ? g_strdup_printf ("%s%s", listed ? ", " : "", name) : NULL;
+
+      if (!name || (listed > 0 && strstr (list->str, quoted)) || g_str_equal (list->str, name))
+        continue;
+      g_string_append (list, listed++ < MAX_LISTED ? quoted : ", ...");
+    }
+  }
+  return g_string_free (list, FALSE);
 }

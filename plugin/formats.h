@@ -25,6 +25,9 @@ GstCaps *gst_cuda_convolve_mask_transform_caps (GstCaps *caps);
  */
 GstCaps *gst_cuda_convolve_prefer_common_formats (GstCaps *caps);
 
+/* The formats of all structures as "I420, NV12", each once, with a limit on their number. To be freed. */
+gchar *gst_cuda_convolve_name_formats (const GstCaps *caps);
+
 G_END_DECLS
 
 #endif

@@ -184,24 +184,33 @@ renew_pool (GstCudaConvolve *self)
 
 /* --- caps --- */
 
-/* Whether a layer is there that takes nothing of what upstream can offer. The user has been told then. */
+/* Whether the element takes nothing of what upstream can offer. The user has been told then. */
 static gboolean
 is_refused_at_start (GstCudaConvolve *self)
 {
-  const GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_get_layer (self->engine);
-
-  return layer && gst_cuda_convolve_refuse_offers (self->errors, layer, GST_BASE_TRANSFORM_SINK_PAD (self));
+  return gst_cuda_convolve_refuse_offers (self->errors, gst_cuda_convolve_engine_get_layer (self->engine),
+      GST_BASE_TRANSFORM_SINK_PAD (self));
 }
 
-/* A neighbour got a refusal as its answer. The user is told only where that refusal is final. */
+/*
+ * Looks at a query for caps that was answered with a refusal. That asks upstream, whose answer may begin with a query that
+ * is refused, too. Before the start nobody waits for frames, and start() looks at what upstream offers.
+ */
 static void
-look_at_refusal (GstCudaConvolve *self)
+look_at_refusal (GstCudaConvolve *self, GstQuery *query)
 {
-  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (self->engine);
+  GstCudaConvolveLayer *layer;
+  gboolean started;
 
-  if (layer)
-    gst_cuda_convolve_refuse_sent_caps (self->errors, layer, GST_BASE_TRANSFORM_SINK_PAD (self));
+  GST_OBJECT_LOCK (self);
+  started = self->started;
+  GST_OBJECT_UNLOCK (self);
+  if (!started || !g_atomic_int_compare_and_exchange (&self->looking, FALSE, TRUE))
+    return;
+  layer = gst_cuda_convolve_engine_ref_layer (self->engine);
+  gst_cuda_convolve_refuse_query (self->errors, layer, GST_BASE_TRANSFORM_SINK_PAD (self), query);
   g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
+  g_atomic_int_set (&self->looking, FALSE);
 }
 
 /* --- settings and plans --- */
@@ -402,7 +411,7 @@ gst_cuda_convolve_query (GstBaseTransform *trans, GstPadDirection direction, Gst
   if (ok && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
     sort_caps (query);
   if (ok && direction == GST_PAD_SINK && gst_cuda_convolve_is_refusal (query))
-    look_at_refusal (self);
+    look_at_refusal (self, query);
   return ok;
 }
 
@@ -490,8 +499,12 @@ prepare_for (GstCudaConvolve *self, gboolean is_discont, GstBuffer *input)
     gst_base_transform_reconfigure_src (trans);
   }
   /* Without caps there is nothing to plan, and the base class refuses the buffer. */
-  if (ret != GST_FLOW_OK
-      || GST_VIDEO_INFO_FORMAT (gst_cuda_convolve_engine_get_in_info (self->engine)) == GST_VIDEO_FORMAT_UNKNOWN)
+  if (ret == GST_FLOW_OK
+      && GST_VIDEO_INFO_FORMAT (gst_cuda_convolve_engine_get_in_info (self->engine)) == GST_VIDEO_FORMAT_UNKNOWN) {
+    gst_cuda_convolve_refuse_missing_caps (self->errors, GST_BASE_TRANSFORM_SINK_PAD (self));
+    return ret;
+  }
+  if (ret != GST_FLOW_OK)
     return ret;
   gst_cuda_convolve_flights_look_at (self->flights, input);
   ret = update_settings (self);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "layercaps.h"
 
-#include <string.h>
-
 #include "cudamemory.h"
-
-#define MAX_LISTED 8 /* formats that a message names at most */
+#include "formats.h"
 
 /* A format of 8 bits, and the format with an alpha channel that is most like it. */
 typedef struct
@@ -201,6 +198,44 @@ set_size (GstStructure *structure, const gchar *field, const GstCudaConvolveLaye
   return TRUE;
 }
 
+/* The least int of a number, a range or a list of them. */
+static gint
+least_of (const GValue *value)
+{
+  gint least = G_MAXINT;
+
+  if (G_VALUE_HOLDS_INT (value))
+    return g_value_get_int (value);
+  if (GST_VALUE_HOLDS_INT_RANGE (value))
+    return gst_value_get_int_range_min (value);
+  for (guint i = 0; i < gst_value_list_get_size (value); i++)
+    least = MIN (least, least_of (gst_value_list_get_value (value, i)));
+  return least;
+}
+
+/* Whether GStreamer has a GstVideoInfo for output of this size, in the smallest format. */
+static gboolean
+can_describe (const GstCudaConvolveLayer *layer, gint width, gint height)
+{
+  GstVideoInfo info;
+
+  return gst_video_info_set_format (&info, get_kinds (layer, GST_PAD_SRC).kinds[0].format, width, height);
+}
+
+/* Whether GStreamer can describe the smallest output; other is the structure of the pad that is not of direction. */
+static gboolean
+has_output (const GstCudaConvolveLayer *layer, GstPadDirection direction, const GstStructure *other)
+{
+  gint width = least_of (gst_structure_get_value (other, "width"));
+  gint height = least_of (gst_structure_get_value (other, "height"));
+
+  if (direction == GST_PAD_SRC) {
+    width = gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_WIDTH, width);
+    height = gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_HEIGHT, height);
+  }
+  return can_describe (layer, width, height);
+}
+
 /* --- caps --- */
 
 /* The structure of the other pad, in CUDA memory or system memory; NULL where no frame is possible. */
@@ -214,7 +249,8 @@ transform_structure (const GstCudaConvolveLayer *layer, GstPadDirection directio
   if (near != GST_VIDEO_FORMAT_UNKNOWN
       && set_formats (other, get_kinds (layer, other_direction (direction)), near, cuda)
       && set_size (other, "width", layer, direction, GST_CUDA_CONVOLVE_WIDTH)
-      && set_size (other, "height", layer, direction, GST_CUDA_CONVOLVE_HEIGHT)) {
+      && set_size (other, "height", layer, direction, GST_CUDA_CONVOLVE_HEIGHT)
+      && has_output (layer, direction, other)) {
     gst_structure_remove_fields (other, "colorimetry", "chroma-site", NULL);
     return other;
   }
@@ -303,64 +339,51 @@ refuse_fields (const GstCudaConvolveLayer *layer)
       name);
 }
 
+/* For frames of this size that give no output, or more than GStreamer can describe; otherwise NULL. */
+static gchar *
+refuse_size (const GstCudaConvolveLayer *layer, gint width, gint height)
+{
+  g_autofree gchar *name = g_filename_display_name (layer->location);
+  ConvolveLayer resolved;
+  ConvolveError error;
+  gint map_width, map_height;
+
+  if (gst_cuda_convolve_layer_resolve (layer, width, height, &resolved, &map_width, &map_height, &error) != CONVOLVE_OK)
+    return g_strdup_printf ("layer-location: %s: frames of %dx%d give no output: %s", name, width, height, error.text);
+  if (can_describe (layer, gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_WIDTH, width),
+          gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_HEIGHT, height)))
+    return NULL;
+  return g_strdup_printf (
+      "layer-location: %s: frames of %dx%d give %d x %d maps of %dx%d, more than a frame of GStreamer "
+      "can hold; lower padding or the number of maps, or raise stride",
+      name, width, height, layer->columns, layer->rows, map_width, map_height);
+}
+
 gchar *
 gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer *layer, const GstVideoInfo *info)
 {
-  g_autofree gchar *name = NULL;
-  ConvolveLayer resolved;
-  ConvolveError error;
-  gint width, height;
-
   if (GST_VIDEO_INFO_INTERLACE_MODE (info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
     return refuse_fields (layer);
   if (!has_format (get_kinds (layer, GST_PAD_SINK), GST_VIDEO_INFO_FORMAT (info)))
     return refuse_formats (layer, gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)));
-  name = g_filename_display_name (layer->location);
-  if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), &resolved,
-          &width, &height, &error)
-      != CONVOLVE_OK)
-    return g_strdup_printf ("layer-location: %s: frames of %dx%d give no output: %s", name, GST_VIDEO_INFO_WIDTH (info),
-        GST_VIDEO_INFO_HEIGHT (info), error.text);
-  return NULL;
-}
-
-/* The formats of all structures as "I420, NV12", each once, at most MAX_LISTED of them. */
-static gchar *
-list_formats (const GstCaps *caps)
-{
-  GString *list = g_string_new (NULL);
-  guint listed = 0;
-
-  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    const GValue *formats = gst_structure_get_value (gst_caps_get_structure (caps, i), "format");
-    guint n = formats && GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_size (formats) : 1;
-
-    for (guint k = 0; formats && k < n && listed <= MAX_LISTED; k++) {
-      const GValue *format = GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_value (formats, k) : formats;
-      const gchar *name = G_VALUE_HOLDS_STRING (format) ? g_value_get_string (format) : NULL;
-      g_autofree gchar *quoted = name ? g_strdup_printf ("%s%s", listed ? ", " : "", name) : NULL;
-
-      if (!name || (listed > 0 && strstr (list->str, quoted)) || g_str_equal (list->str, name))
-        continue;
-      g_string_append (list, listed++ < MAX_LISTED ? quoted : ", ...");
-    }
-  }
-  return g_string_free (list, FALSE);
+  return refuse_size (layer, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info));
 }
 
 gchar *
 gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer *layer, GstCaps *caps)
 {
-  g_autoptr (GstCaps) any = gst_caps_new_any (), taken = NULL;
+  g_autoptr (GstCaps) any = gst_caps_new_any (), taken = NULL, both = NULL, made = NULL;
   g_autofree gchar *formats = NULL, *name = NULL;
   gboolean has_one = FALSE, has_frames = FALSE;
   GstVideoInfo info;
 
-  taken = gst_cuda_convolve_layer_transform_caps (layer, GST_PAD_SRC, any);
-  if (gst_caps_can_intersect (caps, taken))
-    return NULL;
   if (gst_caps_is_fixed (caps))
     return gst_video_info_from_caps (&info, caps) ? gst_cuda_convolve_layer_refuses (layer, &info) : NULL;
+  taken = gst_cuda_convolve_layer_transform_caps (layer, GST_PAD_SRC, any);
+  both = gst_caps_intersect (caps, taken);
+  made = gst_cuda_convolve_layer_transform_caps (layer, GST_PAD_SINK, both);
+  if (!gst_caps_is_empty (made))
+    return NULL;
   for (guint i = 0; i < gst_caps_get_size (caps); i++)
     has_frames |= !gst_caps_features_contains (gst_caps_get_features (caps, i), GST_CAPS_FEATURE_FORMAT_INTERLACED);
   if (!has_frames)
@@ -369,11 +392,13 @@ gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer *layer, GstCaps
     has_one |=
         first_format (gst_caps_get_structure (caps, i), get_kinds (layer, GST_PAD_SINK)) != GST_VIDEO_FORMAT_UNKNOWN;
   if (!has_one) {
-    formats = list_formats (caps);
+    formats = gst_cuda_convolve_name_formats (caps);
     return refuse_formats (layer, formats);
   }
   name = g_filename_display_name (layer->location);
-  return g_strdup_printf ("layer-location: %s: no size that the frames can have gives an output", name);
+  return g_strdup_printf ("layer-location: %s: no size that the frames can have gives an output that GStreamer can "
+                          "describe; padding, stride and pool-size decide",
+      name);
 }
 
 gboolean

@@ -78,7 +78,8 @@ set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
   GstVideoInfo in, out;
 
-  if (!gst_video_info_from_caps (&in, incaps) || !gst_video_info_from_caps (&out, outcaps))
+  if (gst_cuda_convolve_refuse_size (self->errors, incaps, &in)
+      || gst_cuda_convolve_refuse_size (self->errors, outcaps, &out))
     return FALSE;
   if (gst_cuda_convolve_refuse_parts (self->errors, &in))
     return FALSE;

@@ -11,16 +11,25 @@
 
 G_BEGIN_DECLS
 
-/* Whether upstream can offer nothing that the layer takes, as far as elements know before they run. */
+/*
+ * Whether upstream can offer nothing that the element takes, as far as elements know now. layer may be NULL.
+ */
 gboolean gst_cuda_convolve_refuse_offers (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer,
     GstPad *sink);
 
 /*
- * Whether no caps that the layer takes can follow from the caps that elements upstream have sent. Elements do not
- * send caps that were refused when they asked, so such a refusal is final.
+ * Looks at an ACCEPT_CAPS or CAPS query that the element's answer refused. The refusal is final, and posted, where upstream
+ * has sent caps that have not arrived here, or can offer nothing else. Otherwise a neighbour is in search of caps that both
+ * can do, and the log has the reason as a warning.
  */
-gboolean gst_cuda_convolve_refuse_sent_caps (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer,
-    GstPad *sink);
+void gst_cuda_convolve_refuse_query (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer, GstPad *sink,
+    GstQuery *query);
+
+/* Posts an error where frames come although nobody has sent caps. */
+void gst_cuda_convolve_refuse_missing_caps (GstCudaConvolveErrors *errors, GstPad *sink);
+
+/* Whether GStreamer cannot describe frames with the caps; otherwise fills info. */
+gboolean gst_cuda_convolve_refuse_size (GstCudaConvolveErrors *errors, GstCaps *caps, GstVideoInfo *info);
 
 /* Whether each view or each field of a frame is in memory of its own, of which a mapped frame has the first alone. */
 gboolean gst_cuda_convolve_refuse_parts (GstCudaConvolveErrors *errors, const GstVideoInfo *info);
