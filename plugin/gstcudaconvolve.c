@@ -39,6 +39,7 @@
 #include "debug.h"
 #include "formats.h"
 #include "layermeta.h"
+#include "metas.h"
 #include "negotiation.h"
 #include "object.h"
 #include "refusal.h"
@@ -450,10 +451,7 @@ gst_cuda_convolve_set_context (GstElement *element, GstContext *message)
 
 /* --- frames --- */
 
-/*
- * A mask keeps size, format and time, so every meta stays true. The base class leaves out the metas about memory, and
- * those that keep the input's memory alive.
- */
+/* The base class leaves out the metas about memory, and those that keep the input's memory alive. */
 static gboolean
 gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
 {
@@ -465,6 +463,8 @@ gst_cuda_convolve_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, Gs
   if (meta->info->api == GST_VIDEO_CROP_META_API_TYPE
       && gst_cuda_convolve_crop_find (gst_cuda_convolve_engine_get_in_info (engine), inbuf, &rect)
           == GST_CUDA_CONVOLVE_CROP_PICTURE)
+    return FALSE;
+  if (!gst_cuda_convolve_meta_stays_true (meta->info->api))
     return FALSE;
   if (layer
       && !gst_cuda_convolve_layer_keeps_meta (layer, gst_cuda_convolve_engine_get_in_info (engine),
@@ -565,6 +565,7 @@ begin_frame (GstCudaConvolve *self, GstBuffer *input)
         ret = update_plans (self);
       break;
     case GST_CUDA_CONVOLVE_NEEDS_NOTHING:
+      gst_cuda_convolve_metas_forget (input);
       break;
     case GST_CUDA_CONVOLVE_NEEDS_NO_WORK:
       gst_cuda_convolve_engine_pass (self->engine, input);

@@ -7,6 +7,9 @@
 
 G_BEGIN_DECLS
 
+/* Whether metas of this API can be had on the output at all: none about colour, and of a mosaic none about places. */
+gboolean gst_cuda_convolve_layer_can_keep_meta (const GstCudaConvolveLayer *layer, GType api);
+
 /*
  * Whether the meta can be copied to the output. A meta that names places in the picture cannot: this function puts a
  * scaled copy on outbuf, unless the output is a mosaic, which shows the picture many times. A meta about colour is

@@ -5,6 +5,8 @@
 #include "debug.h"
 #include "formats.h"
 #include "layercaps.h"
+#include "layermeta.h"
+#include "metas.h"
 #include "refusal.h"
 
 static GstBaseTransformClass *parent_class;
@@ -223,14 +225,14 @@ propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *q
   return TRUE;
 }
 
-/*
- * What upstream may attach because downstream understands it. A crop is offered no further than downstream does: the
- * crop stays on the output, and this element does not cut it out. A layer convolves the whole frame.
- */
+/* What upstream may attach because downstream understands it. A layer convolves the whole frame, and lists what it keeps. */
 static gboolean
 filter_meta (GstBaseTransform *trans, GstQuery *query, GType api, const GstStructure *params)
 {
-  return api == GST_VIDEO_CROP_META_API_TYPE && !gst_cuda_convolve_engine_get_layer (GST_CUDA_CONVOLVE (trans)->engine);
+  const GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_get_layer (GST_CUDA_CONVOLVE (trans)->engine);
+
+  return gst_cuda_convolve_meta_is_offered (api, !layer)
+      && (!layer || gst_cuda_convolve_layer_can_keep_meta (layer, api));
 }
 
 /* How many buffers of the output's pool are left to the element. */

@@ -260,6 +260,157 @@ GST_START_TEST (test_metadata)
 }
 GST_END_TEST;
 
+/* Metas of programs, by the tags that they have. */
+static const struct
+{
+  const gchar *name, *tags[5];
+  gboolean stays; /* on a frame whose samples changed */
+} own_metas[] = {
+  { "CheckPlain", { NULL }, TRUE },
+  { "CheckPlaces", { GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR, GST_META_TAG_VIDEO_ORIENTATION_STR, NULL },
+      TRUE },
+  { "CheckColours", { GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_COLORSPACE_STR, NULL }, TRUE },
+  { "CheckHash", { "content-hash", NULL }, FALSE },
+  { "CheckVideoHash", { GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR, "content-hash", NULL }, FALSE },
+  { "CheckMemory", { GST_META_TAG_MEMORY_STR, NULL }, FALSE },
+};
+
+static void
+add_own_metas (GstBuffer *buffer)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (own_metas); i++) {
+    if (!gst_meta_get_info (own_metas[i].name))
+      gst_meta_register_custom (own_metas[i].name, (const gchar **) own_metas[i].tags, NULL, NULL, NULL);
+    gst_buffer_add_custom_meta (buffer, own_metas[i].name);
+  }
+  gst_buffer_add_protection_meta (buffer, gst_structure_new_empty ("application/x-cenc"));
+}
+
+/* changed: the samples did; copied: the output is another buffer. */
+static void
+check_own_metas (GstBuffer *buffer, gboolean changed, gboolean copied, const gchar *what)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (own_metas); i++) {
+    gboolean memory = g_str_equal (own_metas[i].name, "CheckMemory");
+
+    fail_unless ((gst_buffer_get_custom_meta (buffer, own_metas[i].name) != NULL)
+            == (memory ? !copied : !changed || own_metas[i].stays),
+        "%s: %s", what, own_metas[i].name);
+  }
+  fail_unless ((gst_buffer_get_protection_meta (buffer) != NULL) == !changed, "%s: encryption", what);
+}
+
+/* A meta that may tell of the samples goes where the samples change: into another buffer or in place. */
+GST_START_TEST (test_metas_that_go)
+{
+  static const struct
+  {
+    const gchar *properties;
+    gboolean changed, copied, held;
+  } rows[] = {
+    { "mask=box", TRUE, TRUE, FALSE },
+    { "mask=box iterations=2", TRUE, TRUE, FALSE },
+    { "mask=identity", FALSE, FALSE, FALSE },
+    { "apply-to=regions region-effect=fill regions=1,1,4,4", TRUE, FALSE, FALSE },
+    { "apply-to=regions region-effect=fill regions=1,1,4,4", TRUE, TRUE, TRUE },
+    { "apply-to=regions mask=box regions=1,1,4,4", TRUE, FALSE, FALSE },
+    { "apply-to=outside-regions mask=box regions=1,1,4,4", TRUE, FALSE, FALSE },
+    { "apply-to=regions region-effect=fill regions=1,1,4,4 region-sources=roi", FALSE, FALSE, FALSE },
+    { "apply-to=regions region-effect=fill regions=1,1,4,4 region-sources=roi", FALSE, FALSE, TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstHarness *harness = harness_new (rows[i].properties, frame_caps ("GRAY8", 8, 8, NULL));
+    GstBuffer *in = gst_buffer_new_allocate (NULL, 64, NULL), *out;
+
+    gst_buffer_memset (in, 0, 9, 64);
+    add_own_metas (in);
+    if (rows[i].held)
+      gst_buffer_ref (in);
+    fail_unless_equals_int (gst_harness_push (harness, in), GST_FLOW_OK);
+    out = gst_harness_pull (harness);
+    fail_unless_equals_int (out != in, rows[i].copied);
+    check_own_metas (out, rows[i].changed, rows[i].copied, rows[i].properties);
+    if (rows[i].held) {
+      check_own_metas (in, FALSE, FALSE, "the input");
+      gst_buffer_unref (in);
+    }
+    gst_buffer_unref (out);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+static gboolean
+upload_nothing (GstVideoGLTextureUploadMeta *meta, guint textures[4])
+{
+  return FALSE;
+}
+
+/* Metas of buffers that are changed in place: a way to the picture past the memory goes, and those of the pool stay. */
+GST_START_TEST (test_metas_in_place)
+{
+  GstHarness *harness =
+      harness_new ("apply-to=regions region-effect=fill regions=1,1,4,4", frame_caps ("GRAY8", 8, 8, NULL));
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 64, NULL);
+  GstVideoGLTextureType types[4] = { GST_VIDEO_GL_TEXTURE_TYPE_LUMINANCE };
+
+  gst_buffer_memset (buffer, 0, 9, 64);
+  add_own_metas (buffer);
+  gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 8, 8);
+  gst_buffer_add_video_gl_texture_upload_meta (buffer, GST_VIDEO_GL_TEXTURE_ORIENTATION_X_NORMAL_Y_NORMAL, 1, types,
+      upload_nothing, NULL, NULL, NULL);
+  GST_META_FLAG_SET ((GstMeta *) gst_buffer_get_custom_meta (buffer, "CheckHash"), GST_META_FLAG_LOCKED);
+  GST_META_FLAG_SET ((GstMeta *) gst_buffer_get_custom_meta (buffer, "CheckVideoHash"), GST_META_FLAG_POOLED);
+  fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+  fail_unless (gst_harness_pull (harness) == buffer);
+  fail_if (gst_buffer_get_meta (buffer, GST_VIDEO_GL_TEXTURE_UPLOAD_META_API_TYPE));
+  fail_unless (gst_buffer_get_video_meta (buffer) != NULL);
+  fail_unless (
+      gst_buffer_get_custom_meta (buffer, "CheckHash") && gst_buffer_get_custom_meta (buffer, "CheckVideoHash"));
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* What upstream may attach: what describes the picture, and nothing that leaves its samples for later but the crop. */
+GST_START_TEST (test_offered_metas)
+{
+  GstHarness *harness = harness_new_line ("cudaconvolve mask=box");
+  g_autoptr (GstCaps) caps = frame_caps ("GRAY8", 8, 8, NULL);
+  const struct
+  {
+    GType api;
+    gboolean offered;
+  } rows[] = {
+    { GST_VIDEO_CROP_META_API_TYPE, TRUE },
+    { GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, TRUE },
+    { GST_VIDEO_CAPTION_META_API_TYPE, TRUE },
+    { GST_VIDEO_TIME_CODE_META_API_TYPE, TRUE },
+    { GST_VIDEO_OVERLAY_COMPOSITION_META_API_TYPE, FALSE },
+    { GST_VIDEO_AFFINE_TRANSFORMATION_META_API_TYPE, FALSE },
+    { GST_PROTECTION_META_API_TYPE, FALSE },
+    { GST_VIDEO_GL_TEXTURE_UPLOAD_META_API_TYPE, FALSE },
+  };
+  GstBuffer *buffer;
+  GstQuery *query;
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    gst_harness_add_propose_allocation_meta (harness, rows[i].api, NULL);
+  gst_harness_set_src_caps (harness, gst_caps_ref (caps));
+  buffer = gst_buffer_new_allocate (NULL, 64, NULL);
+  gst_buffer_memset (buffer, 0, 9, 64);
+  push_ok (harness, buffer);
+  query = gst_query_new_allocation (caps, TRUE);
+  fail_unless (gst_pad_peer_query (harness->srcpad, query));
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    fail_unless (gst_query_find_allocation_meta (query, rows[i].api, NULL) == rows[i].offered, "%s",
+        g_type_name (rows[i].api));
+  gst_query_unref (query);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
 /* stats counts the frames and names the variant. A locale with a decimal comma changes nothing. */
 GST_START_TEST (test_stats_and_locale)
 {
@@ -511,6 +662,9 @@ element_changes (void)
   tcase_add_test (tc, test_changes_from_other_threads);
   tcase_add_test (tc, test_controller);
   tcase_add_test (tc, test_metadata);
+  tcase_add_test (tc, test_metas_that_go);
+  tcase_add_test (tc, test_metas_in_place);
+  tcase_add_test (tc, test_offered_metas);
   tcase_add_test (tc, test_stats_and_locale);
   tcase_add_test (tc, test_variants);
   tcase_add_test (tc, test_properties_without_effect);

@@ -425,6 +425,125 @@ GST_START_TEST (test_strips)
 }
 GST_END_TEST;
 
+static GstVideoOverlayComposition *
+small_overlay (void)
+{
+  GstBuffer *pixels = gst_buffer_new_allocate (NULL, 4, NULL);
+  GstVideoOverlayRectangle *rectangle;
+  GstVideoOverlayComposition *composition;
+
+  gst_buffer_add_video_meta (pixels, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_OVERLAY_COMPOSITION_FORMAT_RGB, 1, 1);
+  rectangle = gst_video_overlay_rectangle_new_raw (pixels, 3, 3, 1, 1, GST_VIDEO_OVERLAY_FORMAT_FLAG_NONE);
+  composition = gst_video_overlay_composition_new (rectangle);
+  gst_video_overlay_rectangle_unref (rectangle);
+  gst_buffer_unref (pixels);
+  return composition;
+}
+
+/* What is drawn on the picture later fits a layer's output of the same size alone; a hash of the samples never does. */
+GST_START_TEST (test_bound_metas)
+{
+  static const gfloat weights[9] = { 1 };
+  static const gchar *hash[] = { "content-hash", NULL };
+
+  gst_meta_register_custom ("CheckHash", hash, NULL, NULL, NULL);
+  for (gint i = 0; i < 3; i++) {
+    LayerCase layer = layer_case_plain (folder, 1, 1, 3, 3, weights);
+    GstVideoOverlayComposition *overlay = small_overlay ();
+    g_autofree gchar *line = NULL;
+    GstBuffer *buffer;
+    Run run;
+
+    layer.padding = -1;
+    layer.stride = i == 1 ? 2 : 1;
+    layer.mosaic = i == 2;
+    line = layer_case_line (&layer);
+    run = layer_run_start (line, "GRAY8", 40, 20);
+    buffer = frame_new (&run.info, FRAME_PLAIN, seed);
+    gst_buffer_add_video_overlay_composition_meta (buffer, overlay);
+    gst_buffer_add_video_affine_transformation_meta (buffer);
+    gst_buffer_add_custom_meta (buffer, "CheckHash");
+    gst_video_overlay_composition_unref (overlay);
+    fail_unless_equals_int (gst_harness_push (run.harness, buffer), GST_FLOW_OK);
+    buffer = gst_harness_pull (run.harness);
+    fail_unless_equals_int (gst_buffer_get_video_overlay_composition_meta (buffer) != NULL, i == 0);
+    fail_unless_equals_int (gst_buffer_get_video_affine_transformation_meta (buffer) != NULL, i < 2);
+    fail_if (gst_buffer_get_custom_meta (buffer, "CheckHash"));
+    gst_buffer_unref (buffer);
+    run_stop (&run);
+    layer_case_clear (&layer);
+  }
+}
+GST_END_TEST;
+
+/* Upstream may attach what the layer keeps: never a crop, and for a mosaic nothing about places. */
+GST_START_TEST (test_offered_metas)
+{
+  static const gfloat weights[9] = { 1 };
+  const GType apis[] = { GST_VIDEO_TIME_CODE_META_API_TYPE, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE,
+    GST_VIDEO_CROP_META_API_TYPE };
+
+  for (guint mosaic = 0; mosaic < 2; mosaic++) {
+    LayerCase layer = layer_case_plain (folder, 1, 1, 3, 3, weights);
+    g_autofree gchar *line = NULL, *description = NULL;
+    GstCaps *caps = frame_caps ("GRAY8", 40, 20, NULL);
+    GstHarness *harness;
+    GstVideoInfo info;
+    GstQuery *query;
+
+    layer.mosaic = mosaic;
+    line = layer_case_line (&layer);
+    description = g_strdup_printf ("cudaconvolve %s", line);
+    harness = harness_new_line (description);
+    fail_unless (gst_video_info_from_caps (&info, caps));
+    for (guint i = 0; i < G_N_ELEMENTS (apis); i++)
+      gst_harness_add_propose_allocation_meta (harness, apis[i], NULL);
+    query = gst_query_new_allocation (caps, TRUE);
+    gst_harness_set_src_caps (harness, caps);
+    push_ok (harness, frame_new (&info, FRAME_PLAIN, seed));
+    fail_unless (gst_pad_peer_query (harness->srcpad, query));
+    for (guint i = 0; i < G_N_ELEMENTS (apis); i++)
+      fail_unless (gst_query_find_allocation_meta (query, apis[i], NULL) == (i == 0 || (i == 1 && !mosaic)), "%s",
+          g_type_name (apis[i]));
+    gst_query_unref (query);
+    gst_harness_teardown (harness);
+    layer_case_clear (&layer);
+  }
+}
+GST_END_TEST;
+
+/* Regions are scaled outwards, those too that begin left of or above the picture. */
+GST_START_TEST (test_scaled_regions)
+{
+  static const gfloat weights[9] = { 1 };
+  static const gint rows[][8] = { { 10, 6, 20, 8, 2, 1, 6, 3 }, { -5, -9, 20, 30, -2, -3, 6, 9 },
+    { 39, 19, 1, 1, 9, 4, 1, 1 }, { 0, 0, 3, 3, 0, 0, 1, 1 }, { -20, -20, 4, 4, -5, -5, 1, 1 } };
+  LayerCase layer = layer_case_plain (folder, 1, 1, 3, 3, weights);
+  g_autofree gchar *line = NULL;
+  Run run;
+
+  layer.padding = -1;
+  layer.stride = 4;
+  line = layer_case_line (&layer);
+  run = layer_run_start (line, "GRAY8", 40, 20);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstBuffer *buffer = frame_new (&run.info, FRAME_PLAIN, seed);
+    GstVideoRegionOfInterestMeta *roi;
+
+    gst_buffer_add_video_region_of_interest_meta (buffer, "face", rows[i][0], rows[i][1], rows[i][2], rows[i][3]);
+    fail_unless_equals_int (gst_harness_push (run.harness, buffer), GST_FLOW_OK);
+    buffer = gst_harness_pull (run.harness);
+    roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
+    fail_unless (roi && (gint) roi->x == rows[i][4] && (gint) roi->y == rows[i][5] && (gint) roi->w == rows[i][6]
+            && (gint) roi->h == rows[i][7],
+        "row %u: %d,%d %ux%u", i, roi ? (gint) roi->x : 0, roi ? (gint) roi->y : 0, roi ? roi->w : 0, roi ? roi->h : 0);
+    gst_buffer_unref (buffer);
+  }
+  run_stop (&run);
+  layer_case_clear (&layer);
+}
+GST_END_TEST;
+
 /* Metas with places in the picture are scaled, or dropped for a mosaic; all others stay. */
 GST_START_TEST (test_metas)
 {
@@ -494,6 +613,9 @@ layer_element_suite (void)
   tcase_add_test (tc, test_frames_in_flight);
   tcase_add_test (tc, test_strips);
   tcase_add_test (tc, test_metas);
+  tcase_add_test (tc, test_bound_metas);
+  tcase_add_test (tc, test_offered_metas);
+  tcase_add_test (tc, test_scaled_regions);
   suite_add_tcase (suite, layer_changes ());
   return suite;
 }
