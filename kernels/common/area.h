@@ -54,21 +54,28 @@ convolve_distance_to_centre (ConvolveSpan sample, ConvolveSpan box, bool farthes
   return centre & 1;
 }
 
+/* The weight beside a rectangle, from the square of the distance. */
+static CONVOLVE_BOTH int
+convolve_square_weight (int square, int feather)
+{
+  double distance;
+
+  if (square == 0)
+    return CONVOLVE_WHOLE_WEIGHT;
+  if (square >= (feather + 1) * (feather + 1))
+    return 0;
+  distance = sqrt ((double) square);
+  return (int) (CONVOLVE_WHOLE_WEIGHT * (feather + 1 - distance) / (feather + 1));
+}
+
 static CONVOLVE_BOTH int
 convolve_rectangle_weight (ConvolveSpan x, ConvolveSpan y, ConvolveSpan box_x, ConvolveSpan box_y, int feather,
     bool farthest)
 {
   int dx = convolve_distance_to_box (x, box_x, farthest), dy = convolve_distance_to_box (y, box_y, farthest);
-  double distance;
 
-  if (dx == 0 && dy == 0)
-    return CONVOLVE_WHOLE_WEIGHT;
-  if (dx > feather || dy > feather)
-    return 0;
-  distance = sqrt ((double) (dx * dx + dy * dy));
-  if (distance >= feather + 1)
-    return 0;
-  return (int) (CONVOLVE_WHOLE_WEIGHT * (feather + 1 - distance) / (feather + 1));
+  /* The squares of distances far away are too large for an int. */
+  return dx > feather || dy > feather ? 0 : convolve_square_weight (dx * dx + dy * dy, feather);
 }
 
 #ifdef __CUDA_ARCH__

@@ -10,6 +10,7 @@
 #include "common/batch.h"
 #include "common/plan.h"
 #include "common/sample.h"
+#include "cpu/weights.h"
 
 /* Both functions add integers, because the plane's first pixel may lie outside the memory. */
 static const uint8_t *
@@ -68,47 +69,6 @@ convolve_area_weight (const ConvolveArea *area, int x, int y)
   for (int i = 0; i < area->count && most < CONVOLVE_WHOLE_WEIGHT; i++)
     most = convolve_larger (most, convolve_box_weight (area, area->boxes[i], x, y));
   return area->outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
-}
-
-/* Raises one weight. TRUE where the weight is the whole then. */
-static bool
-raise (uint16_t *weight, int by)
-{
-  if (*weight < by)
-    *weight = (uint16_t) by;
-  return by == CONVOLVE_WHOLE_WEIGHT;
-}
-
-/*
- * Raises the weights of the pixels x .. x + count - 1 of row y to those that one box gives. Shapes are convex: between
- * two pixels with the whole weight all others have that, too, so that only the soft edges are computed.
- */
-static void
-add_box (const ConvolveArea *area, ConvolveRect box, int x, int y, int count, uint16_t *weights)
-{
-  int margin = area->feather;
-  int first, end;
-
-  if ((y + 1) * area->y_step <= box.y - margin || y * area->y_step >= box.y + box.height + margin)
-    return;
-  first = convolve_clamp (convolve_floor_div (box.x - margin, area->x_step), x, x + count);
-  end = convolve_clamp (convolve_floor_div (box.x + box.width + margin - 1, area->x_step) + 1, x, x + count);
-  while (first < end && !raise (&weights[first - x], convolve_box_weight (area, box, first, y)))
-    first++;
-  while (end > first && !raise (&weights[end - 1 - x], convolve_box_weight (area, box, end - 1, y)))
-    end--;
-  for (; first < end; first++)
-    weights[first - x] = CONVOLVE_WHOLE_WEIGHT;
-}
-
-static void
-weigh_row (const ConvolveArea *area, int x, int y, int count, uint16_t *weights)
-{
-  memset (weights, 0, (size_t) count * sizeof (weights[0]));
-  for (int i = 0; i < area->count; i++)
-    add_box (area, area->boxes[i], x, y, count, weights);
-  for (int i = 0; i < count && area->outside; i++)
-    weights[i] = (uint16_t) (CONVOLVE_WHOLE_WEIGHT - weights[i]);
 }
 
 /* --- blending --- */
@@ -170,18 +130,16 @@ ConvolveStatus
 convolve_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane, ConvolveError *error)
 {
   const ConvolveRect *region = &plane->region;
-  uint16_t *weights;
+  ConvolveWeights *weights;
 
   if (convolve_check_blend (pixel, area, plane, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
-  weights = malloc ((size_t) region->width * sizeof (weights[0]));
+  weights = convolve_weights_new (area, region, error);
   if (!weights)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d weights", region->width);
-  for (int y = region->y; y < region->y + region->height; y++) {
-    weigh_row (area, region->x, y, region->width, weights);
-    blend_row (pixel, weights, region->width, source_at (pixel, plane, region->x, y),
+    return CONVOLVE_NO_MEMORY;
+  for (int y = region->y; y < region->y + region->height; y++)
+    blend_row (pixel, convolve_weights_row (weights, y), region->width, source_at (pixel, plane, region->x, y),
         destination_at (pixel, plane, region->x, y));
-  }
   free (weights);
   return CONVOLVE_OK;
 }

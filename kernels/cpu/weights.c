@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The weight of a pixel is that of the nearest box. Beside a rectangle, only the square of the distance counts: dx^2 + dy^2.
+ * For a row, dy of each box is known, and the least square of all boxes is found in three steps:
+ *  - under boxes, dx is 0, and the least dy of all boxes above each other counts;
+ *  - to the left of boxes, the squares are parabolas with their least values at the boxes' left edges; the lower
+ *    envelope of parabolas is found in one walk over the edges, from left to right;
+ *  - to the right of boxes likewise.
+ * A parabola goes on beyond the place where its box is nearest, but is never below the true square there.
+ */
+#include "cpu/weights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/area.h"
+#include "common/plan.h"
+
+#define BAND 16 /* rows that share a list of boxes */
+#define FEW 8   /* so many boxes are fastest one by one */
+
+/* A box as a row of the plane sees it, with samples counted by their first luma pixel. dx is 0 from low up to high. */
+typedef struct
+{
+  int low, high, dy;
+} Reach;
+
+typedef struct
+{
+  int64_t at, height; /* (x - at)^2 + height */
+  int64_t from;       /* this parabola is the lowest one from here on */
+} Parabola;
+
+struct ConvolveWeights
+{
+  const ConvolveArea *area;
+  ConvolveRect region;
+  int band;              /* first row of the band, or region.y - BAND before the first */
+  ConvolveRect *by_left; /* all boxes, sorted; NULL where they are few */
+  ConvolveRect *by_right;
+  ConvolveRect *near_by_left, *near_by_right; /* those that reach the band */
+  int n_near;
+  Reach *left, *right; /* those that reach the row, in the same order */
+  int n_reach;
+  Parabola *envelope;
+  int32_t *squares;
+  uint16_t *weights;
+};
+
+/* --- boxes one by one --- */
+
+/* Raises one weight. TRUE where the weight is the whole then. */
+static bool
+raise (uint16_t *weight, int by)
+{
+  if (*weight < by)
+    *weight = (uint16_t) by;
+  return by == CONVOLVE_WHOLE_WEIGHT;
+}
+
+static bool
+reaches (const ConvolveArea *area, ConvolveRect box, int first_row, int end_row)
+{
+  return end_row * area->y_step > box.y - area->feather
+      && first_row * area->y_step < box.y + box.height + area->feather;
+}
+
+/*
+ * Raises the weights of the pixels x .. x + count - 1 of row y to those that one box gives. Shapes are convex: between
+ * two pixels with the whole weight all others have that, too, so that only the soft edges are computed.
+ */
+static void
+add_box (const ConvolveArea *area, ConvolveRect box, int x, int y, int count, uint16_t *weights)
+{
+  int margin = area->feather;
+  int first, end;
+
+  if (!reaches (area, box, y, y + 1))
+    return;
+  first = convolve_clamp (convolve_floor_div (box.x - margin, area->x_step), x, x + count);
+  end = convolve_clamp (convolve_floor_div (box.x + box.width + margin - 1, area->x_step) + 1, x, x + count);
+  while (first < end && !raise (&weights[first - x], convolve_box_weight (area, box, first, y)))
+    first++;
+  while (end > first && !raise (&weights[end - 1 - x], convolve_box_weight (area, box, end - 1, y)))
+    end--;
+  for (; first < end; first++)
+    weights[first - x] = CONVOLVE_WHOLE_WEIGHT;
+}
+
+/* --- rectangles together --- */
+
+/* Outside of boxes a sample is as far away as its farthest luma pixel, which makes the box look narrower. */
+static Reach
+reach_of (const ConvolveArea *area, ConvolveRect box, int y)
+{
+  ConvolveSpan down = { y * area->y_step, (y + 1) * area->y_step - 1 }, box_down = { box.y, box.y + box.height - 1 };
+  int right = box.x + box.width - 1, more = area->x_step - 1;
+  Reach reach = { area->outside ? box.x : box.x - more, area->outside ? right - more : right,
+    convolve_distance_to_box (down, box_down, area->outside) };
+
+  return reach;
+}
+
+/* Whether the walk over edges may take the box. Narrower than a sample, its parabolas are below the true squares. */
+static bool
+is_wide (const ConvolveArea *area, ConvolveRect box)
+{
+  return !area->outside || box.width >= area->x_step;
+}
+
+/* The boxes that have a weight in row y, in the order of the list. */
+static int
+find_reach (const ConvolveArea *area, const ConvolveRect *boxes, int count, int y, Reach *found)
+{
+  int n = 0;
+
+  for (int i = 0; i < count; i++) {
+    if (!is_wide (area, boxes[i]))
+      continue;
+    found[n] = reach_of (area, boxes[i], y);
+    if (found[n].dy <= area->feather)
+      n++;
+  }
+  return n;
+}
+
+/* Numbers from 0 to 255, each as often as it was added: their least one is found in four steps. */
+typedef struct
+{
+  int count[CONVOLVE_MAX_FEATHER + 1];
+  uint64_t some[4]; /* a bit for each number that is there */
+} Distances;
+
+static void
+change (Distances *distances, int distance, int by)
+{
+  uint64_t bit = (uint64_t) 1 << (distance & 63);
+
+  distances->count[distance] += by;
+  if (distances->count[distance] > 0)
+    distances->some[distance >> 6] |= bit;
+  else
+    distances->some[distance >> 6] &= ~bit;
+}
+
+/* -1 where there is none. */
+static int
+least (const Distances *distances)
+{
+  for (int i = 0; i < 4; i++)
+    if (distances->some[i])
+      return 64 * i + __builtin_ctzll (distances->some[i]);
+  return -1;
+}
+
+/* The squares under boxes; `far` where there is none. */
+static void
+square_under (ConvolveWeights *weights, int32_t far)
+{
+  Distances distances = { { 0 }, { 0 } };
+  int begun = 0, ended = 0, step = weights->area->x_step, dy = -1;
+
+  for (int i = 0; i < weights->region.width; i++) {
+    int x = (weights->region.x + i) * step;
+    bool changed = false;
+
+    for (; begun < weights->n_reach && weights->left[begun].low <= x; begun++, changed = true)
+      change (&distances, weights->left[begun].dy, 1);
+    for (; ended < begun && weights->right[ended].high < x; ended++, changed = true)
+      change (&distances, weights->right[ended].dy, -1);
+    if (changed)
+      dy = least (&distances);
+    weights->squares[i] = dy < 0 ? far : dy * dy;
+  }
+}
+
+/* The last x at which the earlier parabola is as low as the later one. */
+static int64_t
+last_before (const Parabola *earlier, const Parabola *later)
+{
+  int64_t twice = 2 * (later->at - earlier->at);
+  int64_t sum = later->at * later->at + later->height - earlier->at * earlier->at - earlier->height;
+
+  return sum >= 0 ? sum / twice : -((twice - 1 - sum) / twice);
+}
+
+/* Adds a parabola to the envelope of those to its left: the number of parabolas then. */
+static int
+add_parabola (Parabola *envelope, int n, int64_t at, int64_t height)
+{
+  Parabola added = { at, height, INT64_MIN };
+
+  if (n > 0 && envelope[n - 1].at == at) {
+    if (envelope[n - 1].height <= height)
+      return n;
+    n--;
+  }
+  for (; n > 0; n--) {
+    added.from = last_before (&envelope[n - 1], &added) + 1;
+    if (added.from > envelope[n - 1].from)
+      break;
+  }
+  if (n == 0)
+    added.from = INT64_MIN;
+  envelope[n] = added;
+  return n + 1;
+}
+
+/* Lowers the squares to those of an envelope. */
+static void
+lower_squares (ConvolveWeights *weights, int n)
+{
+  int current = 0, step = weights->area->x_step;
+
+  for (int i = 0; i < weights->region.width && n > 0; i++) {
+    int64_t x = (int64_t) (weights->region.x + i) * step, square;
+
+    while (current + 1 < n && weights->envelope[current + 1].from <= x)
+      current++;
+    square =
+        (x - weights->envelope[current].at) * (x - weights->envelope[current].at) + weights->envelope[current].height;
+    if (square < weights->squares[i])
+      weights->squares[i] = (int32_t) square;
+  }
+}
+
+static void
+lower_beside (ConvolveWeights *weights)
+{
+  int n = 0;
+
+  for (int i = 0; i < weights->n_reach; i++)
+    n = add_parabola (weights->envelope, n, weights->left[i].low, weights->left[i].dy * weights->left[i].dy);
+  lower_squares (weights, n);
+  n = 0;
+  for (int i = 0; i < weights->n_reach; i++)
+    n = add_parabola (weights->envelope, n, weights->right[i].high, weights->right[i].dy * weights->right[i].dy);
+  lower_squares (weights, n);
+}
+
+static void
+weigh_rectangles (ConvolveWeights *weights, int y)
+{
+  const ConvolveArea *area = weights->area;
+  int32_t far = (area->feather + 1) * (area->feather + 1);
+
+  weights->n_reach = find_reach (area, weights->near_by_left, weights->n_near, y, weights->left);
+  find_reach (area, weights->near_by_right, weights->n_near, y, weights->right);
+  square_under (weights, far);
+  if (area->feather > 0)
+    lower_beside (weights);
+  for (int i = 0; i < weights->region.width; i++)
+    weights->weights[i] = (uint16_t) convolve_square_weight (weights->squares[i], area->feather);
+}
+
+/* --- rows --- */
+
+/* Copies the boxes that reach the band. */
+static int
+find_near (const ConvolveWeights *weights, const ConvolveRect *boxes, ConvolveRect *near)
+{
+  const ConvolveArea *area = weights->area;
+  int n = 0;
+
+  for (int i = 0; i < area->count; i++)
+    if (reaches (area, boxes[i], weights->band, weights->band + BAND))
+      near[n++] = boxes[i];
+  return n;
+}
+
+static void
+enter_band (ConvolveWeights *weights, int y)
+{
+  if (!weights->by_left || y < weights->band + BAND)
+    return;
+  weights->band = y;
+  weights->n_near = find_near (weights, weights->by_left, weights->near_by_left);
+  find_near (weights, weights->by_right, weights->near_by_right);
+}
+
+/* Adds boxes one by one: all of them, or those alone that weigh_rectangles () leaves out. */
+static void
+add_boxes (ConvolveWeights *weights, const ConvolveRect *boxes, int count, bool all, int y)
+{
+  for (int i = 0; i < count; i++)
+    if (all || !is_wide (weights->area, boxes[i]))
+      add_box (weights->area, boxes[i], weights->region.x, y, weights->region.width, weights->weights);
+}
+
+const uint16_t *
+convolve_weights_row (ConvolveWeights *weights, int y)
+{
+  const ConvolveArea *area = weights->area;
+  int width = weights->region.width;
+  bool together;
+
+  enter_band (weights, y);
+  together = weights->n_near > FEW && area->shape == CONVOLVE_SHAPE_RECTANGLE;
+  if (together)
+    weigh_rectangles (weights, y);
+  else
+    memset (weights->weights, 0, (size_t) width * sizeof (weights->weights[0]));
+  if (weights->by_left)
+    add_boxes (weights, weights->near_by_left, weights->n_near, !together, y);
+  else
+    add_boxes (weights, area->boxes, area->count, true, y);
+  for (int i = 0; i < width && area->outside; i++)
+    weights->weights[i] = (uint16_t) (CONVOLVE_WHOLE_WEIGHT - weights->weights[i]);
+  return weights->weights;
+}
+
+/* --- memory --- */
+
+static int
+compare_left (const void *one, const void *other)
+{
+  const ConvolveRect *a = one, *b = other;
+
+  return (a->x > b->x) - (a->x < b->x);
+}
+
+static int
+compare_right (const void *one, const void *other)
+{
+  const ConvolveRect *a = one, *b = other;
+  int right = a->x + a->width, other_right = b->x + b->width;
+
+  return (right > other_right) - (right < other_right);
+}
+
+static void
+sort_boxes (ConvolveWeights *weights)
+{
+  const ConvolveArea *area = weights->area;
+  size_t count = (size_t) area->count;
+
+  memcpy (weights->by_left, area->boxes, count * sizeof (*area->boxes));
+  memcpy (weights->by_right, area->boxes, count * sizeof (*area->boxes));
+  qsort (weights->by_left, count, sizeof (*area->boxes), compare_left);
+  qsort (weights->by_right, count, sizeof (*area->boxes), compare_right);
+}
+
+/* One block holds everything, the largest elements first, so that all of them are aligned. */
+ConvolveWeights *
+convolve_weights_new (const ConvolveArea *area, const ConvolveRect *region, ConvolveError *error)
+{
+  size_t width = (size_t) region->width, many = area->count > FEW ? (size_t) area->count : 0;
+  ConvolveWeights *weights =
+      malloc (sizeof (*weights) + many * (sizeof (Parabola) + 4 * sizeof (ConvolveRect) + 2 * sizeof (Reach))
+          + width * (sizeof (int32_t) + sizeof (uint16_t)));
+
+  if (!weights) {
+    convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d weights", region->width);
+    return NULL;
+  }
+  *weights = (ConvolveWeights){ .area = area, .region = *region, .band = region->y - BAND };
+  weights->envelope = (Parabola *) (weights + 1);
+  weights->near_by_left = (ConvolveRect *) (weights->envelope + many);
+  weights->near_by_right = weights->near_by_left + many;
+  weights->by_left = weights->near_by_right + many;
+  weights->by_right = weights->by_left + many;
+  weights->left = (Reach *) (weights->by_right + many);
+  weights->right = weights->left + many;
+  weights->squares = (int32_t *) (weights->right + many);
+  weights->weights = (uint16_t *) (weights->squares + width);
+  if (many > 0)
+    sort_boxes (weights);
+  else
+    weights->by_left = NULL;
+  return weights;
+}
