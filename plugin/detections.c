@@ -9,13 +9,16 @@
 /* Beyond, earlier frames would take memory without end: their boxes become the whole frame. */
 #define MOST_HELD 16384
 
+/* Of the metadata of one frame; the rest is not read, and the whole frame is changed. */
+#define MOST_READ 65536
+
 /* Where a sighting is from. */
 enum
 {
   SOURCE_ROI,
   SOURCE_OBJECT,
   SOURCE_SEGMENT,
-  SOURCE_ALL_HELD
+  SOURCE_TOO_MANY /* the whole frame, in the place of too many boxes */
 };
 
 /* What can be wrong, as bits. */
@@ -23,7 +26,8 @@ enum
 {
   FAULT_OBJECT = 1 << 0,
   FAULT_MASK = 1 << 1,
-  FAULT_TOO_MANY = 1 << 2
+  FAULT_TOO_MANY = 1 << 2,
+  FAULT_TOO_MANY_READ = 1 << 3
 };
 
 struct _GstCudaConvolveDetections
@@ -43,7 +47,8 @@ struct _GstCudaConvolveDetections
   GstCudaConvolveMoment heard_before,
       heard; /* when a frame had metadata last: up to the frame before, up to this one */
 
-  gboolean refused; /* metadata of this frame */
+  gboolean refused;  /* metadata of this frame */
+  gboolean too_many; /* boxes, so that the whole frame stands for them */
   guint faults_told;
   gchar *fault; /* to be told, or NULL */
 };
@@ -141,13 +146,20 @@ add_sighting (GstCudaConvolveDetections *detections, const GstCudaConvolveBox *b
 }
 
 static gboolean
+is_full (const GstCudaConvolveDetections *detections)
+{
+  return detections->fresh.boxes->len > MOST_READ;
+}
+
+static gboolean
 read_regions_of_interest (GstCudaConvolveDetections *detections, GstBuffer *buffer)
 {
   gboolean any = FALSE;
   gpointer state = NULL;
   GstMeta *meta;
 
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
+  while (!is_full (detections)
+      && (meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
     const GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
     const gchar *type = g_quark_to_string (region->roi_type);
     GstCudaConvolveBox box;
@@ -183,7 +195,7 @@ add_object (gpointer data, const gchar *type, gdouble x, gdouble y, gdouble widt
   GstCudaConvolveDetections *detections = data;
   GstCudaConvolveBox box;
 
-  if (!convolve_region_type_is_wanted (detections->types, type))
+  if (is_full (detections) || !convolve_region_type_is_wanted (detections->types, type))
     return;
   switch (gst_cuda_convolve_box_read_turned (x, y, width, height, angle, detections->width, detections->height, &box)) {
     case GST_CUDA_CONVOLVE_BOX_TAKEN:
@@ -202,7 +214,7 @@ add_part (gpointer data, const gchar *type, const GstCudaConvolveBox *box)
 {
   GstCudaConvolveDetections *detections = data;
 
-  if (convolve_region_type_is_wanted (detections->types, type))
+  if (!is_full (detections) && convolve_region_type_is_wanted (detections->types, type))
     add_sighting (detections, box, type, SOURCE_SEGMENT);
 }
 
@@ -219,6 +231,30 @@ refuse_mask (gpointer data, const gchar *fault)
         fault);
 }
 
+/* One box in the place of all. */
+static void
+take_frame (const GstCudaConvolveDetections *detections, GstCudaConvolveSightings *sightings,
+    const GstCudaConvolveMoment *seen)
+{
+  GstCudaConvolveRectangle frame = { 0, 0, detections->width, detections->height };
+  GstCudaConvolveBox box = { frame, frame, FALSE };
+
+  gst_cuda_convolve_sightings_empty (sightings);
+  gst_cuda_convolve_sightings_add (sightings, &box, NULL, SOURCE_TOO_MANY, seen);
+}
+
+static void
+limit_fresh (GstCudaConvolveDetections *detections)
+{
+  if (!is_full (detections))
+    return;
+  take_frame (detections, &detections->fresh, &detections->time.now);
+  if (is_new_fault (detections, FAULT_TOO_MANY_READ))
+    detections->fault = g_strdup_printf ("region-sources: the metadata of a frame has more than %d boxes, so the whole "
+                                         "frame is changed; region-types takes fewer, or a detector with a threshold",
+        MOST_READ);
+}
+
 /* Fills fresh from the frame's metadata. FALSE where the frame has no metadata at all, or some that cannot be read. */
 static gboolean
 read_metadata (GstCudaConvolveDetections *detections, GstBuffer *buffer)
@@ -233,6 +269,7 @@ read_metadata (GstCudaConvolveDetections *detections, GstBuffer *buffer)
     any |= read_regions_of_interest (detections, buffer);
   if (detections->sources & CONVOLVE_REGION_SOURCE_ANALYTICS)
     any |= gst_cuda_convolve_analytics_read (buffer, &reader);
+  limit_fresh (detections);
   return any && !detections->refused;
 }
 
@@ -280,8 +317,6 @@ copy_sightings (GstCudaConvolveDetections *detections, const GstCudaConvolveSigh
 static void
 limit_held (GstCudaConvolveDetections *detections)
 {
-  GstCudaConvolveRectangle frame = { 0, 0, detections->width, detections->height };
-  GstCudaConvolveBox box = { frame, frame, FALSE };
   GstCudaConvolveMoment last = { 0 };
 
   if (detections->all.boxes->len <= MOST_HELD)
@@ -292,8 +327,7 @@ limit_held (GstCudaConvolveDetections *detections)
     if (seen->frame > last.frame)
       last = *seen;
   }
-  gst_cuda_convolve_sightings_empty (&detections->all);
-  gst_cuda_convolve_sightings_add (&detections->all, &box, NULL, SOURCE_ALL_HELD, &last);
+  take_frame (detections, &detections->all, &last);
   if (is_new_fault (detections, FAULT_TOO_MANY))
     detections->fault = g_strdup_printf ("region-hold: more than %d boxes of earlier frames are held, so the whole "
                                          "frame is one box; a shorter region-hold holds fewer",
@@ -331,10 +365,20 @@ gst_cuda_convolve_detections_find (GstCudaConvolveDetections *detections, GstBuf
   copy_sightings (detections, &detections->before);
   limit_held (detections);
   copy_sightings (detections, &detections->fresh);
+  detections->too_many = FALSE;
+  for (guint i = 0; i < detections->all.sightings->len; i++)
+    detections->too_many |=
+        g_array_index (detections->all.sightings, GstCudaConvolveSighting, i).source == SOURCE_TOO_MANY;
 
   g_array_set_size (detections->found, 0);
   if (detections->sources & CONVOLVE_REGION_SOURCE_TEXT)
     add_text (detections, info);
   g_array_append_vals (detections->found, detections->all.boxes->data, detections->all.boxes->len);
   return detections->found;
+}
+
+gboolean
+gst_cuda_convolve_detections_are_too_many (const GstCudaConvolveDetections *detections)
+{
+  return detections->too_many;
 }

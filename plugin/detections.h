@@ -50,6 +50,12 @@ const GArray *gst_cuda_convolve_detections_find (GstCudaConvolveDetections *dete
     const GstVideoInfo *info, gboolean *lost);
 
 /*
+ * Whether the last frame, or one that counts for it, had too many boxes, and a box as large as the frame stands for them.
+ * Then the whole frame is to be changed, whichever part the user asked for.
+ */
+gboolean gst_cuda_convolve_detections_are_too_many (const GstCudaConvolveDetections *detections);
+
+/*
  * What was wrong with the metadata of the last frame, for the user; to be freed. NULL where nothing was, and where a
  * fault of that kind was taken before. forget_faults() lets all kinds be told again.
  */

@@ -67,15 +67,23 @@ expand_area (GstCudaConvolveRectangle area, GstCudaConvolveRectangle region, gdo
 
 /* What the feather of the box touches of the frame. The width is 0 where that is nothing. */
 static ConvolveRect
-touch_frame (ConvolveRect box, gint feather, const GstCudaConvolvePicture *picture)
+touch_frame (ConvolveRect box, gint feather, gint width, gint height)
 {
   gint left = MAX (box.x - feather, 0), top = MAX (box.y - feather, 0);
-  gint right = MIN (box.x + box.width + feather, picture->width);
-  gint bottom = MIN (box.y + box.height + feather, picture->height);
+  gint right = MIN (box.x + box.width + feather, width), bottom = MIN (box.y + box.height + feather, height);
 
   if (right <= left || bottom <= top)
     return (ConvolveRect){ 0 };
   return (ConvolveRect){ left, top, right - left, bottom - top };
+}
+
+gboolean
+gst_cuda_convolve_box_touches_frame (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings, gint width,
+    gint height)
+{
+  ConvolveRect expanded = expand_area (box->area, box->region, settings->expand);
+
+  return touch_frame (expanded, settings->feather, width, height).width > 0;
 }
 
 /* The whole units of the frame that have the rectangle, which is inside the frame and may be empty. */
@@ -206,37 +214,61 @@ have_one_effect (const Candidate *a, const Candidate *b)
 }
 
 /*
- * Unites the patches of equal effect that meet, until none do. A patch that became part of another has no width. Groups
- * only grow, so the last pass finds nothing.
+ * Unites the patch of heads[n] with all others of equal effect that it meets, until it meets none. A patch that became part
+ * of another has no width.
+ */
+static void
+absorb (GArray *candidates, const GArray *heads, guint n)
+{
+  guint index = g_array_index (heads, guint, n), k = 0;
+  Candidate *a = &g_array_index (candidates, Candidate, index);
+
+  while (k < heads->len) {
+    Candidate *b = &g_array_index (candidates, Candidate, g_array_index (heads, guint, k));
+
+    if (k == n || b->patch.rect.width == 0 || !meet (a->patch.rect, b->patch.rect) || !have_one_effect (a, b)) {
+      k++;
+      continue;
+    }
+    a->patch.rect = unite (a->patch.rect, b->patch.rect);
+    b->patch.rect.width = 0;
+    b->group = index;
+    k = 0;
+  }
+}
+
+/* The last group that took over others; halves the way there. */
+static guint
+find_group (GArray *candidates, guint group)
+{
+  for (;;) {
+    Candidate *candidate = &g_array_index (candidates, Candidate, group);
+    guint next = candidate->group;
+
+    if (next == group)
+      return group;
+    candidate->group = g_array_index (candidates, Candidate, next).group;
+    group = next;
+  }
+}
+
+/*
+ * Unites the patches of equal effect that meet, until none do: each of n patches is united once at most, and the others
+ * are looked at again then, so that this takes n * n steps.
  */
 static void
 unite_patches (GArray *candidates)
 {
-  gboolean changed;
+  g_autoptr (GArray) heads = g_array_new (FALSE, FALSE, sizeof (guint));
 
-  do {
-    changed = FALSE;
-    for (guint i = 0; i < candidates->len; i++) {
-      Candidate *a = &g_array_index (candidates, Candidate, i);
-
-      for (guint k = i + 1; k < candidates->len && a->patch.rect.width > 0; k++) {
-        Candidate *b = &g_array_index (candidates, Candidate, k);
-
-        if (b->patch.rect.width == 0 || !meet (a->patch.rect, b->patch.rect) || !have_one_effect (a, b))
-          continue;
-        a->patch.rect = unite (a->patch.rect, b->patch.rect);
-        b->patch.rect.width = 0;
-        b->group = i;
-        changed = TRUE;
-      }
-    }
-  } while (changed);
-  for (guint i = 0; i < candidates->len; i++) {
-    Candidate *candidate = &g_array_index (candidates, Candidate, i);
-
-    while (g_array_index (candidates, Candidate, candidate->group).group != candidate->group)
-      candidate->group = g_array_index (candidates, Candidate, candidate->group).group;
-  }
+  for (guint i = 0; i < candidates->len; i++)
+    if (g_array_index (candidates, Candidate, i).patch.rect.width > 0)
+      g_array_append_val (heads, i);
+  for (guint n = 0; n < heads->len; n++)
+    if (g_array_index (candidates, Candidate, g_array_index (heads, guint, n)).patch.rect.width > 0)
+      absorb (candidates, heads, n);
+  for (guint i = 0; i < candidates->len; i++)
+    g_array_index (candidates, Candidate, i).group = find_group (candidates, i);
 }
 
 /* Weakest effect first; among equal effects by the patch, so that the boxes of a patch are neighbours. */
@@ -291,7 +323,7 @@ make_candidate (const GstCudaConvolveBox *box, const ConvolveRegionSettings *set
   ConvolveRect region = expand_area (box->region, box->region, settings->expand);
   Candidate candidate = { .box = expand_area (box->area, box->region, settings->expand) };
 
-  candidate.touched = touch_frame (candidate.box, settings->feather, picture);
+  candidate.touched = touch_frame (candidate.box, settings->feather, picture->width, picture->height);
   candidate.patch.rect = to_units (candidate.touched, picture);
   candidate.patch.x = region.x;
   candidate.patch.y = region.y;
@@ -365,6 +397,42 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
   append_patches (patches, candidates);
 }
 
+/* The area that a box touches, in frames. */
+static gdouble
+count_frames (GstCudaConvolveRectangle area, GstCudaConvolveRectangle region, const ConvolveRegionSettings *settings,
+    const GstCudaConvolvePicture *picture)
+{
+  ConvolveRect touched =
+      touch_frame (expand_area (area, region, settings->expand), settings->feather, picture->width, picture->height);
+
+  return touched.width * (gdouble) touched.height / (picture->width * (gdouble) picture->height);
+}
+
+/* Counts regions and areas. FALSE where they pass a limit. */
+static gboolean
+count_regions (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, const GArray *found,
+    const GstCudaConvolvePicture *picture)
+{
+  gdouble n_part_frames = 0;
+  guint n_parts = 0;
+
+  for (guint i = 0; i < found->len; i++) {
+    const GstCudaConvolveBox *box = &g_array_index (found, GstCudaConvolveBox, i);
+    gdouble n_frames = count_frames (box->area, box->region, settings, picture);
+
+    n_parts += box->is_part ? 1 : 0;
+    n_part_frames += box->is_part ? n_frames : 0;
+    if (i > 0 && have_one_region (box - 1, box))
+      continue;
+    if (box->is_part)
+      n_frames = count_frames (box->region, box->region, settings, picture);
+    patches->n_regions += n_frames > 0 ? 1 : 0;
+    patches->n_frames += n_frames;
+  }
+  return patches->n_regions <= GST_CUDA_CONVOLVE_MOST_REGIONS && patches->n_frames <= GST_CUDA_CONVOLVE_MOST_FRAMES
+      && n_parts <= GST_CUDA_CONVOLVE_MOST_PARTS && n_part_frames <= GST_CUDA_CONVOLVE_MOST_PART_FRAMES;
+}
+
 static void
 begin (GstCudaConvolvePatches *patches, gint feather, gboolean outside)
 {
@@ -372,6 +440,9 @@ begin (GstCudaConvolvePatches *patches, gint feather, gboolean outside)
   g_array_set_size (patches->patches, 0);
   patches->feather = feather;
   patches->outside = outside;
+  patches->n_regions = 0;
+  patches->n_frames = 0;
+  patches->limited = FALSE;
 }
 
 /* The whole frame as one patch, with the boxes that are in the list. */
@@ -389,6 +460,19 @@ append_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *set
   g_array_append_val (patches->patches, patch);
 }
 
+/* The whole frame as one box, and nothing else. */
+static void
+cover_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
+    const GstCudaConvolvePicture *picture)
+{
+  ConvolveRect frame = { 0, 0, picture->width, picture->height };
+
+  patches->feather = 0;
+  patches->outside = FALSE;
+  g_array_append_val (patches->boxes, frame);
+  append_frame (patches, settings, CONVOLVE_SHAPE_RECTANGLE, picture);
+}
+
 void
 gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
     const GArray *found, const GstCudaConvolvePicture *picture)
@@ -396,6 +480,11 @@ gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveR
   gboolean outside = settings->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, parts = FALSE;
 
   begin (patches, settings->feather, outside);
+  if (!count_regions (patches, settings, found, picture)) {
+    patches->limited = TRUE;
+    cover_frame (patches, settings, picture);
+    return;
+  }
   if (!outside) {
     find_inside (patches, settings, found, picture);
     return;
@@ -415,9 +504,6 @@ void
 gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
     const GstCudaConvolvePicture *picture)
 {
-  ConvolveRect frame = { 0, 0, picture->width, picture->height };
-
   begin (patches, 0, FALSE);
-  g_array_append_val (patches->boxes, frame);
-  append_frame (patches, settings, CONVOLVE_SHAPE_RECTANGLE, picture);
+  cover_frame (patches, settings, picture);
 }

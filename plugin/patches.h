@@ -27,6 +27,16 @@ typedef struct
   gboolean is_part;
 } GstCudaConvolveBox;
 
+/*
+ * So many boxes are worked on one by one. Beyond, the whole frame gets the effect: never fewer boxes. Areas are those that
+ * boxes touch of the frame, with expansion and feather, all together. A region of parts is one box; of its parts there may
+ * be many more. With these limits a frame takes about as long as eight whole frames, and their memory.
+ */
+#define GST_CUDA_CONVOLVE_MOST_REGIONS 1024
+#define GST_CUDA_CONVOLVE_MOST_FRAMES 8 /* of the area of all regions */
+#define GST_CUDA_CONVOLVE_MOST_PARTS 65536
+#define GST_CUDA_CONVOLVE_MOST_PART_FRAMES 256 /* of the area of all parts */
+
 #define GST_CUDA_CONVOLVE_N_STRENGTHS 17
 
 /*
@@ -72,6 +82,9 @@ typedef struct
   GArray *patches; /* GstCudaConvolvePatch, the weakest effect first: later ones are drawn over earlier ones */
   gint feather;
   gboolean outside; /* the effect shows outside the boxes */
+  guint n_regions;  /* that touch the frame; a region of parts is one */
+  gdouble n_frames; /* the area of these regions, in frames */
+  gboolean limited; /* the boxes pass a limit, so that the whole frame is one patch */
 } GstCudaConvolvePatches;
 
 void gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches);
@@ -84,9 +97,15 @@ void gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches);
  * The blocks of pixelate begin at the corner of the box. A block has at least 4x4 luma pixels of the frame, and at least
  * 4 samples of each plane, however small the box is. So blocks may be larger than region-blocks says, and blocks near an
  * edge of the frame may begin elsewhere.
+ *
+ * Where the boxes pass a limit, there is one patch as take_frame() makes it.
  */
 void gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
     const GArray *found, const GstCudaConvolvePicture *picture);
+
+/* Whether the box, with expansion and feather, touches the frame. */
+gboolean gst_cuda_convolve_box_touches_frame (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings,
+    gint width, gint height);
 
 /* One patch of the whole frame, as if one box were as large as the frame, with neither feather nor ellipse. */
 void gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,

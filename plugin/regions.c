@@ -162,7 +162,8 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
   gboolean lost;
   const GArray *found = gst_cuda_convolve_detections_find (detections, buffer, info, &lost);
 
-  if (lost && settings->fallback == CONVOLVE_REGION_FALLBACK_FRAME)
+  if ((lost && settings->fallback == CONVOLVE_REGION_FALLBACK_FRAME)
+      || gst_cuda_convolve_detections_are_too_many (detections))
     gst_cuda_convolve_patches_take_frame (&regions->patches, settings, &regions->picture);
   else
     gst_cuda_convolve_patches_find (&regions->patches, settings, found, &regions->picture);
