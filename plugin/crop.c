@@ -81,3 +81,22 @@ gst_cuda_convolve_crop_enter (const GstCudaConvolveLayout *layout, GstVideoFrame
         + column * group->pixel.stride;
   }
 }
+
+gsize
+gst_cuda_convolve_crop_room (const GstCudaConvolveLayout *layout, GstBuffer *buffer, guint plane)
+{
+  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
+  const GstVideoMeta *memory = gst_buffer_get_video_meta (buffer);
+  GstVideoInfo info;
+  ConvolveRect rect;
+  gsize first, room;
+
+  if (gst_cuda_convolve_crop_find (&layout->info, buffer, &rect) != GST_CUDA_CONVOLVE_CROP_PICTURE)
+    return layout->room[plane];
+  if (!gst_video_info_set_interlaced_format (&info, GST_VIDEO_INFO_FORMAT (&layout->info),
+          GST_VIDEO_INFO_INTERLACE_MODE (&layout->info), memory->width, memory->height))
+    return 0;
+  first = row_of_plane (&layout->info, buffer, crop->y, coarsest_group (layout, plane)->y_step);
+  room = gst_cuda_convolve_layout_room (&info, plane);
+  return room > first ? room - first : 0;
+}

@@ -26,6 +26,12 @@ typedef enum
 GstCudaConvolveCrop gst_cuda_convolve_crop_find (const GstVideoInfo *info, GstBuffer *buffer, ConvolveRect *rect);
 
 /*
+ * The rows of a plane, from the picture's first row on, that GStreamer's own layout has room for: the layout of the larger
+ * frame, where the caps' picture lies in one.
+ */
+gsize gst_cuda_convolve_crop_room (const GstCudaConvolveLayout *layout, GstBuffer *buffer, guint plane);
+
+/*
  * Where the caps' picture lies in a larger frame, moves the planes of the mapped frame to where the picture begins. In
  * subsampled planes that is the sample which has the picture's first pixel.
  */

@@ -214,6 +214,19 @@ measure_planes (GstCudaConvolveLayout *layout, gint size)
     plane->rows = group->height;
     plane->row_bytes = MAX (plane->row_bytes, end);
   }
+  for (guint i = 0; i < layout->n_planes; i++)
+    layout->room[i] = gst_cuda_convolve_layout_room (&layout->info, i);
+}
+
+gsize
+gst_cuda_convolve_layout_room (const GstVideoInfo *info, guint plane)
+{
+  gsize start = GST_VIDEO_INFO_PLANE_OFFSET (info, plane), end = GST_VIDEO_INFO_SIZE (info);
+
+  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES (info); i++)
+    if (GST_VIDEO_INFO_PLANE_OFFSET (info, i) > start)
+      end = MIN (end, GST_VIDEO_INFO_PLANE_OFFSET (info, i));
+  return (end - start) / GST_VIDEO_INFO_PLANE_STRIDE (info, plane);
 }
 
 void

@@ -38,10 +38,14 @@ typedef struct
   guint n_groups, n_planes;
   GstCudaConvolveGroup groups[GST_VIDEO_MAX_COMPONENTS];
   GstCudaConvolvePlane planes[GST_VIDEO_MAX_PLANES];
+  gsize room[GST_VIDEO_MAX_PLANES]; /* rows of each plane in GStreamer's own layout, which may be more */
 } GstCudaConvolveLayout;
 
 /* Whether the format has rows of 8-bit or 16-bit words, each with one integer sample of 8 to 16 bits. */
 gboolean gst_cuda_convolve_format_is_supported (const GstVideoFormatInfo *finfo);
+
+/* The rows of a plane that GStreamer's own layout of frames with info has room for. */
+gsize gst_cuda_convolve_layout_room (const GstVideoInfo *info, guint plane);
 
 /* The layout of frames with info, whose format is supported. */
 void gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo *info);

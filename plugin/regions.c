@@ -314,6 +314,43 @@ convolve_windows (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *p
   return status;
 }
 
+/*
+ * Takes the row behind the picture, the last one of the plane, out of the region. The plane is left with `rows` rows. *behind
+ * is the same plane moved by one row, so that the row behind stands where the picture's last row stands. FALSE where the
+ * region does not reach so far.
+ */
+static gboolean
+split_behind (ConvolvePlane *plane, gint rows, ConvolvePlane *behind)
+{
+  gboolean reaches = plane->region.y + plane->region.height > rows;
+
+  *behind = *plane;
+  behind->source = (const guint8 *) plane->source + plane->source_stride;
+  behind->destination = (guint8 *) plane->destination + plane->destination_stride;
+  behind->height = plane->height = rows;
+  behind->region.y = rows - 1;
+  behind->region.height = 1;
+  if (reaches)
+    plane->region.height = rows - plane->region.y;
+  return reaches;
+}
+
+/* No pixel of the picture sees the row behind it; that row sees the picture's last block. */
+static ConvolveStatus
+pixelate_patch (GstCudaConvolveRegions *regions, const GstCudaConvolveGroup *group, const ConvolveBlocks *blocks,
+    ConvolvePlane *plane, ConvolveError *error)
+{
+  gint apart = regions->windows.behind[group->plane];
+  ConvolvePlane behind;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (apart > 0 && split_behind (plane, plane->height - apart, &behind))
+    status = convolve_batch_pixelate (regions->batch, &group->pixel, blocks, &behind, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_batch_pixelate (regions->batch, &group->pixel, blocks, plane, error);
+  return status;
+}
+
 static ConvolveStatus
 compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint number,
     const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error)
@@ -329,7 +366,7 @@ compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patc
     case CONVOLVE_REGION_EFFECT_MASK:
       return convolve_windows (regions, patch, number, group, &plane, error);
     case CONVOLVE_REGION_EFFECT_PIXELATE:
-      return convolve_batch_pixelate (regions->batch, &group->pixel, &blocks, &plane, error);
+      return pixelate_patch (regions, group, &blocks, &plane, error);
     case CONVOLVE_REGION_EFFECT_FILL:
       gst_cuda_convolve_color_values (layout, group, regions->properties.region.color, values);
       return convolve_batch_fill (regions->batch, &group->pixel, values, &plane, error);
@@ -371,11 +408,27 @@ blend_pairs (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveAre
   return status;
 }
 
+/* Blends all rows; the row behind those of a progressive frame has the weight of the last of them. */
+static ConvolveStatus
+blend_rows (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveArea *area, ConvolvePlane *plane, gint rows,
+    ConvolveError *error)
+{
+  ConvolvePlane behind;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (split_behind (plane, rows, &behind))
+    status = convolve_batch_blend (batch, pixel, area, &behind, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_batch_blend (batch, pixel, area, plane, error);
+  return status;
+}
+
 static ConvolveStatus
 blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint number,
     const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error)
 {
-  const GstCudaConvolveGroup *group = &gst_cuda_convolve_plans_in (regions->plans)->groups[number];
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  const GstCudaConvolveGroup *group = &layout->groups[number];
   const GstCudaConvolveWindows *windows = &regions->windows;
   ConvolveRect rect = patch_in_group (regions, patch, group);
   ConvolveArea area = {
@@ -401,7 +454,7 @@ blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
   /* An area has steps up to 4. In 4:1:0 a row of chroma at the edge of a box may so count to one field alone. */
   if (windows->woven && (windows->kind & GST_CUDA_CONVOLVE_SECOND_ROWS) && group->y_step == 2)
     return blend_pairs (regions->batch, &group->pixel, &area, &plane, error);
-  return convolve_batch_blend (regions->batch, &group->pixel, &area, &plane, error);
+  return blend_rows (regions->batch, &group->pixel, &area, &plane, layout->planes[group->plane].rows, error);
 }
 
 /* --- all patches --- */

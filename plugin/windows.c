@@ -187,7 +187,10 @@ find_bytes (const GstVideoFrame *frame, guint plane, gsize row_bytes, gsize firs
   *end = MAX (one, other) + row_bytes;
 }
 
-/* Whether the plane's memory has rows beyond those of the layout, which no other plane has. */
+/*
+ * Whether the plane's memory has rows beyond those of the layout, which no other plane has. Where GStreamer's layout of the
+ * frame has no room for them, they are padding.
+ */
 static gboolean
 has_rows (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *frame, guint plane, gsize rows)
 {
@@ -196,6 +199,8 @@ has_rows (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *frame
   const guint8 *start, *end, *other_start, *other_end;
 
   find_bytes (&frame->video, plane, shape->row_bytes, shape->rows, rows - shape->rows, &start, &end);
+  if (gst_cuda_convolve_crop_room (layout, frame->video.buffer, plane) < rows)
+    return FALSE;
   if (start < map->data || end > map->data + map->size)
     return FALSE;
   for (guint i = 0; i < layout->n_planes; i++) {
@@ -206,17 +211,23 @@ has_rows (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *frame
   return TRUE;
 }
 
+/*
+ * Adds the rows of fields. Where the fields are not convolved by themselves the frame is one picture, which does not have
+ * such a row; but who takes the frame's fields apart reads the row, so that it is a picture of its own.
+ */
 static void
-count_rows (GstCudaConvolveWindows *windows, const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *in,
-    const GstCudaConvolveFrame *out)
+count_rows (GstCudaConvolveWindows *windows, const GstCudaConvolveLayout *layout, gboolean fields,
+    const GstCudaConvolveFrame *in, const GstCudaConvolveFrame *out)
 {
   for (guint i = 0; i < layout->n_groups; i++) {
     const GstCudaConvolveGroup *group = &layout->groups[i];
     GstCudaConvolvePlane *shape = &windows->planes[group->plane];
     gsize rows = count_rows_of_fields (windows->picture_y.end, group->y_step);
 
-    if (rows > shape->rows && has_rows (layout, in, group->plane, rows) && has_rows (layout, out, group->plane, rows))
+    if (rows > shape->rows && has_rows (layout, in, group->plane, rows) && has_rows (layout, out, group->plane, rows)) {
+      windows->behind[group->plane] = fields ? 0 : rows - shape->rows;
       shape->rows = rows;
+    }
   }
 }
 
@@ -240,7 +251,7 @@ gst_cuda_convolve_windows_init (GstCudaConvolveWindows *windows, const GstCudaCo
   for (guint i = 0; i < layout->n_planes; i++)
     windows->planes[i] = layout->planes[i];
   if (weaves_fields (info, buffer))
-    count_rows (windows, layout, in, out);
+    count_rows (windows, layout, splits_fields (info, field_mode, buffer), in, out);
 }
 
 /* --- windows --- */
@@ -283,15 +294,48 @@ samples_of_crop (const Axis *axis, GstCudaConvolveSpan crop)
 guint
 gst_cuda_convolve_windows_count (const GstCudaConvolveWindows *windows, const GstCudaConvolveGroup *group)
 {
-  return group->pixel.select == 0 ? 1 : windows->n;
+  if (group->pixel.select == 0)
+    return 1;
+  return windows->behind[group->plane] ? 2 * windows->n : windows->n;
+}
+
+static GstCudaConvolveWindow
+no_window (void)
+{
+  return (GstCudaConvolveWindow){ .row_step = 1, .column_step = 1 };
+}
+
+/* The group as it is, with the rows behind the picture. */
+static GstCudaConvolveWindow
+whole_group (const GstCudaConvolveWindows *windows, const GstCudaConvolveGroup *group)
+{
+  gint rows = windows->planes[group->plane].rows;
+
+  return (GstCudaConvolveWindow){ .row_step = 1,
+    .column_step = 1,
+    .width = group->width,
+    .height = rows,
+    .inside = { 0, 0, group->width, rows } };
+}
+
+/* The row behind the picture, of the part that has the picture's last row: under that row, and in the crop with it. */
+static gboolean
+go_behind (const GstCudaConvolveWindows *windows, const GstCudaConvolvePart *part, gint row, gint phase, gint step,
+    GstCudaConvolveSpan *y, GstCudaConvolveSpan *inside)
+{
+  if (part->y.end < windows->picture_y.end || (row - phase) % step != 0)
+    return FALSE;
+  *y = (GstCudaConvolveSpan){ (row - phase) / step, (row - phase) / step + 1 };
+  *inside = windows->crop_y.end >= windows->picture_y.end ? *y : (GstCudaConvolveSpan){ 0, 0 };
+  return TRUE;
 }
 
 GstCudaConvolveWindow
 gst_cuda_convolve_windows_get (const GstCudaConvolveWindows *windows, const GstCudaConvolveGroup *group, guint index)
 {
-  const GstCudaConvolvePart *part = &windows->parts[index];
-  gint rows = windows->planes[group->plane].rows, phase = windows->woven ? part->y_phase : 0;
-  gint step = windows->woven ? part->y_step : 1;
+  const GstCudaConvolvePart *part = &windows->parts[index % windows->n];
+  gint rows = windows->planes[group->plane].rows - windows->behind[group->plane];
+  gint phase = windows->woven ? part->y_phase : 0, step = windows->woven ? part->y_step : 1;
   Axis x_axis = { .phase = part->x_phase,
     .step = part->x_step,
     .sub = group->x_step,
@@ -302,21 +346,17 @@ gst_cuda_convolve_windows_get (const GstCudaConvolveWindows *windows, const GstC
     .sub = group->y_step,
     .pixels = windows->picture_y.end,
     .samples = divide_up (rows - phase, step) };
-  GstCudaConvolveSpan x, y, inside_x, inside_y;
+  GstCudaConvolveSpan x = samples_of_view (&x_axis, part->x), y = samples_of_view (&y_axis, part->y);
+  GstCudaConvolveSpan inside_x = common_span (x, samples_of_crop (&x_axis, windows->crop_x));
+  GstCudaConvolveSpan inside_y = common_span (y, samples_of_crop (&y_axis, windows->crop_y));
   GstCudaConvolveWindow window;
 
   if (group->pixel.select == 0)
-    return (GstCudaConvolveWindow){ .row_step = 1,
-      .column_step = 1,
-      .width = group->width,
-      .height = rows,
-      .inside = { 0, 0, group->width, rows } };
-  x = samples_of_view (&x_axis, part->x);
-  y = samples_of_view (&y_axis, part->y);
+    return whole_group (windows, group);
+  if (index >= windows->n && !go_behind (windows, part, rows, phase, step, &y, &inside_y))
+    return no_window ();
   if (x.first >= x.end || y.first >= y.end)
-    return (GstCudaConvolveWindow){ .row_step = 1, .column_step = 1 };
-  inside_x = common_span (x, samples_of_crop (&x_axis, windows->crop_x));
-  inside_y = common_span (y, samples_of_crop (&y_axis, windows->crop_y));
+    return no_window ();
   window = (GstCudaConvolveWindow){ .row = phase + y.first * step,
     .row_step = step,
     .column = part->x_phase + x.first * part->x_step,

@@ -51,6 +51,7 @@ typedef struct
   GstCudaConvolveSpan picture_x, picture_y;          /* the whole picture; a field has every second row of it */
   GstCudaConvolveSpan crop_x, crop_y;                /* inside the picture; what lies outside is copied */
   GstCudaConvolvePlane planes[GST_VIDEO_MAX_PLANES]; /* with the rows that this frame has */
+  gint behind[GST_VIDEO_MAX_PLANES];                 /* how many of these rows are a picture of their own */
 } GstCudaConvolveWindows;
 
 /* In pixels of a group. Row r of the window is row `row + r * row_step` of the plane, and likewise for columns. */
@@ -74,7 +75,10 @@ void gst_cuda_convolve_windows_init (GstCudaConvolveWindows *windows, const GstC
 /* The most rows that a frame can have of a plane: the last row of its bottom field may be one that the layout does not have. */
 gsize gst_cuda_convolve_windows_most_rows (const GstCudaConvolvePlane *plane);
 
-/* The number of windows of a group, and each of them. A group of which nothing is convolved is one window. */
+/*
+ * The number of windows of a group, and each of them. A group of which nothing is convolved is one window. Where the frame
+ * is one picture and not two fields, the row that only a field has is a window behind the others, for each part.
+ */
 guint gst_cuda_convolve_windows_count (const GstCudaConvolveWindows *windows, const GstCudaConvolveGroup *group);
 GstCudaConvolveWindow gst_cuda_convolve_windows_get (const GstCudaConvolveWindows *windows,
     const GstCudaConvolveGroup *group, guint index);

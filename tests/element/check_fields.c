@@ -158,6 +158,269 @@ GST_START_TEST (test_missing_chroma_row)
 }
 GST_END_TEST;
 
+/* Row y of a plane in a buffer that lies as info says. */
+static guint8 *
+row_at (const GstVideoInfo *info, const GstMapInfo *map, guint plane, gint y)
+{
+  return map->data + GST_VIDEO_INFO_PLANE_OFFSET (info, plane) + y * GST_VIDEO_INFO_PLANE_STRIDE (info, plane);
+}
+
+/* The rows of a plane that a progressive frame has. */
+static gint
+progressive_rows (const GstVideoInfo *info, guint plane)
+{
+  gint rows = 0;
+
+  for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (info); c++)
+    if (GST_VIDEO_INFO_COMP_PLANE (info, c) == plane)
+      rows = GST_VIDEO_INFO_COMP_HEIGHT (info, c);
+  return rows;
+}
+
+/* A copy of the frame whose planes have room for a row more, with this value in all bytes that no progressive frame has. */
+static GstBuffer *
+with_padding (const GstVideoInfo *info, GstBuffer *frame, guint8 value)
+{
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 }, size = 0;
+  GstMapInfo from, to;
+  GstBuffer *buffer;
+
+  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (info); p++) {
+    offset[p] = size;
+    size += (gsize) (progressive_rows (info, p) + 1) * GST_VIDEO_INFO_PLANE_STRIDE (info, p);
+  }
+  buffer = gst_buffer_new_allocate (NULL, size, NULL);
+  gst_buffer_memset (buffer, 0, value, size);
+  gst_buffer_map (frame, &from, GST_MAP_READ);
+  gst_buffer_map (buffer, &to, GST_MAP_WRITE);
+  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (info); p++)
+    memcpy (to.data + offset[p], row_at (info, &from, p, 0),
+        (gsize) progressive_rows (info, p) * GST_VIDEO_INFO_PLANE_STRIDE (info, p));
+  gst_buffer_unmap (buffer, &to);
+  gst_buffer_unmap (frame, &from);
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info), info->width,
+      info->height, GST_VIDEO_INFO_N_PLANES (info), offset, (gint *) info->stride);
+  return buffer;
+}
+
+static GByteArray *
+result_rows (const gchar *properties, const GstVideoInfo *info, GstBuffer *in)
+{
+  GstHarness *harness = windows_harness (properties, gst_video_info_to_caps ((GstVideoInfo *) info));
+  GstBuffer *out;
+  GByteArray *rows;
+
+  push_ok (harness, gst_buffer_copy_deep (in)); /* regions are changed in place */
+  out = gst_harness_pull (harness);
+  rows = rows_of (info, out);
+  gst_buffer_unref (out);
+  gst_harness_teardown (harness);
+  return rows;
+}
+
+static void
+expect_same_rows (GByteArray *a, GByteArray *b, const gchar *format, const gchar *what)
+{
+  fail_unless (a->len == b->len && memcmp (a->data, b->data, a->len) == 0, "%s, %s", format, what);
+}
+
+/*
+ * With field-mode=disabled an interlaced frame is convolved as a progressive one. A row of chroma that only a field has is
+ * no part of that picture. In the memory of other programs the row is padding.
+ */
+GST_START_TEST (test_padding_is_no_chroma)
+{
+  static const gchar *const formats[] = { "I420", "YV12", "NV12", "A420", "I420_10LE", "YUV9", "P010_10LE", "AV12",
+    "Y42B" };
+  static const gchar *const properties[] = { "mask=\"" SKEWED "\" boundary=wrap",
+    "mask=gaussian mask-width=9 iterations=2", "mask=box apply-to=regions regions=0,0,100%,100%",
+    "apply-to=regions region-effect=pixelate regions=1,1,100%,100%",
+    "apply-to=regions region-effect=pixelate region-blocks=1 regions=0,0,100%,100% region-feather=3",
+    "mask=gaussian apply-to=regions region-strength=0.3 regions=0,0,100%,100%",
+    "mask=box apply-to=outside-regions region-feather=4 regions=3,0,4,100%" };
+  static const gchar *const kinds[] = { "interlace-mode=interleaved", "interlace-mode=mixed",
+    "interlace-mode=interleaved,multiview-mode=side-by-side,views=2",
+    "interlace-mode=interleaved,multiview-mode=top-bottom,views=2",
+    "interlace-mode=interleaved,multiview-mode=row-interleaved,views=2" };
+  static const gint heights[] = { 2, 6, 10, 18, 8 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (properties) * G_N_ELEMENTS (heights); k++) {
+      const gchar *kind = kinds[k % G_N_ELEMENTS (kinds)];
+      GstVideoInfo info = info_with (formats[i], 20, heights[k / G_N_ELEMENTS (properties)], kind);
+      g_autofree gchar *line = g_strdup_printf ("%s field-mode=disabled", properties[k % G_N_ELEMENTS (properties)]);
+      GstVideoInfo progressive = info;
+      GstBuffer *frame = random_frame (&info, k);
+      g_autoptr (GByteArray) expected = NULL;
+
+      GST_VIDEO_INFO_INTERLACE_MODE (&progressive) = GST_VIDEO_INTERLACE_MODE_PROGRESSIVE;
+      for (gint value = 0; value <= 255; value += 255) {
+        GstBuffer *in = with_padding (&info, frame, value);
+        g_autoptr (GByteArray) rows = NULL;
+
+        if (!expected)
+          expected = result_rows (line, &progressive, in);
+        GST_BUFFER_FLAG_SET (in, GST_VIDEO_BUFFER_FLAG_INTERLACED);
+        rows = result_rows (line, &info, in);
+        expect_same_rows (expected, rows, formats[i], line);
+        gst_buffer_unref (in);
+      }
+      gst_buffer_unref (frame);
+    }
+}
+GST_END_TEST;
+
+/* The same with fields, where GStreamer's own layout has no room for the row. */
+GST_START_TEST (test_row_without_room)
+{
+  static const gchar *const formats[] = { "P010_10LE", "P016_BE", "AV12" };
+  static const gchar *const properties[] = { "mask=\"" SKEWED "\" boundary=wrap",
+    "mask=box apply-to=regions regions=0,0,100%,100%" };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (formats); i++) {
+    GstVideoInfo info = info_with (formats[i / 2], 20, 6, "interlace-mode=interleaved");
+    GstBuffer *frame = random_frame (&info, i), *in = with_padding (&info, frame, 0);
+    g_autoptr (GByteArray) expected = NULL, rows = NULL;
+
+    if (has_rows_of_fields (&info)) /* of another release of GStreamer */
+      continue;
+    expected = result_rows (properties[i % 2], &info, in);
+    gst_buffer_unref (in);
+    in = with_padding (&info, frame, 255);
+    rows = result_rows (properties[i % 2], &info, in);
+    expect_same_rows (expected, rows, formats[i / 2], properties[i % 2]);
+    gst_buffer_unref (in);
+    gst_buffer_unref (frame);
+  }
+}
+GST_END_TEST;
+
+/* The rows of a plane of chroma that frames with info can show, in their fields or as one picture. */
+static gint
+shown_rows (const GstVideoInfo *info, guint plane)
+{
+  gint rows = progressive_rows (info, plane), y_sub = 1 << GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, 1);
+  gint bottom = 2 * ((GST_VIDEO_INFO_HEIGHT (info) / 2 + y_sub - 1) / y_sub);
+
+  return GST_VIDEO_INFO_IS_INTERLACED (info) && has_rows_of_fields (info) ? MAX (rows, bottom) : rows;
+}
+
+/* Every sample of chroma must be 128, or for another effect every row another one. */
+static void
+check_hidden (const GstVideoInfo *info, GstBuffer *in, GstBuffer *out, gboolean filled, const gchar *what)
+{
+  GstMapInfo from, to;
+
+  gst_buffer_map (in, &from, GST_MAP_READ);
+  gst_buffer_map (out, &to, GST_MAP_READ);
+  for (guint p = 1; p < MIN (3, GST_VIDEO_INFO_N_PLANES (info)); p++)
+    for (gint y = 0; y < shown_rows (info, p); y++) {
+      gint bytes = GST_VIDEO_INFO_COMP_WIDTH (info, p) * GST_VIDEO_INFO_COMP_PSTRIDE (info, p);
+
+      for (gint x = 0; filled && x < bytes; x++)
+        fail_unless (row_at (info, &to, p, y)[x] == 128, "%s, plane %u, row %d", what, p, y);
+      fail_if (memcmp (row_at (info, &from, p, y), row_at (info, &to, p, y), bytes) == 0, "%s, plane %u, row %d", what,
+          p, y);
+    }
+  gst_buffer_unmap (out, &to);
+  gst_buffer_unmap (in, &from);
+}
+
+/* Whatever fields a frame has, a region over all of it hides every row of chroma that one of them can show. */
+GST_START_TEST (test_hidden_chroma_rows)
+{
+  static const gchar *const formats[] = { "I420", "YV12", "NV12", "A420", "YUV9", "YVU9" };
+  static const gchar *const modes[] = { "auto", "disabled", "interlaced" };
+  static const gchar *const kinds[] = { "interleaved", "progressive", "mixed" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (modes) * G_N_ELEMENTS (kinds); i++)
+    for (gint height = 1; height <= 12; height++)
+      for (guint k = 0; k < 4; k++) {
+        const gchar *format = formats[i % 6], *mode = modes[i / 6 % 3];
+        gboolean filled = k < 2, copied = k % 2;
+        g_autofree gchar *kind = g_strdup_printf ("interlace-mode=%s", kinds[i / 18]);
+        g_autofree gchar *properties =
+            g_strdup_printf ("apply-to=regions regions=0,0,100%%,100%% region-color=0xffffffff "
+                             "region-effect=%s mask=box mask-width=9 field-mode=%s",
+                filled ? "fill" : "mask", mode);
+        g_autofree gchar *what = g_strdup_printf ("%s, %s, %s, height %d", format, kind, properties, height);
+        GstVideoInfo info = info_with (format, 24, height, kind);
+        GstHarness *harness = windows_harness (properties, gst_video_info_to_caps (&info));
+        GstBuffer *in = random_frame (&info, height), *out;
+
+        GST_BUFFER_FLAG_SET (in, GST_VIDEO_BUFFER_FLAG_INTERLACED);
+        push_ok (harness, copied ? gst_buffer_ref (in) : gst_buffer_copy_deep (in));
+        out = gst_harness_pull (harness);
+        check_hidden (&info, in, out, filled, what);
+        gst_buffer_unref (in);
+        gst_buffer_unref (out);
+        gst_harness_teardown (harness);
+      }
+}
+GST_END_TEST;
+
+#define AROUND 64 /* bytes of somebody else before and behind each plane */
+
+/* An I420 frame of 16x6, upside down, with a memory for each plane. Around each there is value, and in it 10 * plane. */
+static GstBuffer *
+upside_down (guint8 *block, guint8 value)
+{
+  static const gint widths[] = { 16, 8, 8 }, heights[] = { 6, 3, 3 };
+  gint stride[GST_VIDEO_MAX_PLANES] = { -16, -8, -8 };
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 }, start = 0, size = 0;
+  GstBuffer *buffer = gst_buffer_new ();
+
+  for (guint p = 0; p < 3; p++) {
+    gsize bytes = widths[p] * heights[p];
+
+    memset (block + start, value, bytes + 2 * AROUND);
+    for (gsize i = 0; i < bytes; i++)
+      block[start + AROUND + i] = 10 * p + i;
+    gst_buffer_append_memory (buffer, gst_memory_new_wrapped (0, block + start + AROUND, bytes, 0, bytes, NULL, NULL));
+    offset[p] = size + bytes - widths[p];
+    size += bytes;
+    start += bytes + 2 * AROUND;
+  }
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 16, 6, 3, offset, stride);
+  return buffer;
+}
+
+/* Upside down a row behind the last one lies before the memory. Nothing is read or written there. */
+GST_START_TEST (test_row_before_memory)
+{
+  static const gchar *const properties[] = { "mask=\"" SKEWED "\" boundary=wrap",
+    "mask=\"" SKEWED "\" boundary=wrap apply-to=regions regions=0,0,100%,100%",
+    "region-effect=fill apply-to=regions regions=0,0,100%,100%" };
+  static const gchar *const modes[] = { "auto", "disabled" };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (properties); i++) {
+    GstVideoInfo info = info_with ("I420", 16, 6, "interlace-mode=interleaved");
+    g_autofree gchar *line = g_strdup_printf ("%s field-mode=%s", properties[i / 2], modes[i % 2]);
+    g_autoptr (GByteArray) expected = NULL;
+
+    for (gint value = 0; value <= 255; value += 255) {
+      guint8 block[6 * AROUND + 16 * 6 * 3 / 2];
+      GstHarness *harness = windows_harness (line, gst_video_info_to_caps (&info));
+      g_autoptr (GByteArray) rows = NULL;
+      GstBuffer *out;
+
+      push_ok (harness, upside_down (block, value));
+      out = gst_harness_pull (harness);
+      rows = rows_of (&info, out);
+      if (!expected)
+        expected = g_byte_array_ref (rows);
+      expect_same_rows (expected, rows, "I420", line);
+      for (gsize k = 0; k < AROUND; k++)
+        fail_unless (block[k] == value && block[AROUND + 96 + k] == value && block[2 * AROUND + 96 + k] == value
+                && block[3 * AROUND + 120 + k] == value,
+            "%s", line);
+      gst_buffer_unref (out);
+      gst_harness_teardown (harness);
+    }
+  }
+}
+GST_END_TEST;
+
 /* In a stream of both kinds each frame is convolved as its flags say, and no plan is made after the first frame. */
 GST_START_TEST (test_mixed)
 {
@@ -441,6 +704,10 @@ field_tests (void)
   tcase_add_test (tc, test_fields);
   tcase_add_test (tc, test_layouts_of_fields);
   tcase_add_test (tc, test_missing_chroma_row);
+  tcase_add_test (tc, test_padding_is_no_chroma);
+  tcase_add_test (tc, test_row_without_room);
+  tcase_add_test (tc, test_hidden_chroma_rows);
+  tcase_add_test (tc, test_row_before_memory);
   tcase_add_test (tc, test_mixed);
   tcase_add_test (tc, test_field_mode);
   tcase_add_test (tc, test_presets_in_fields);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What regions promise beside their look: no copy without need, no leak, no detail, and errors in words. */
+#include <string.h>
+
 #include "element/check_regions.h"
 
 /* --- what a frame costs --- */
@@ -263,6 +265,66 @@ GST_START_TEST (equal_boxes_are_one)
 }
 GST_END_TEST;
 
+static void
+append_output (GByteArray *bytes, GstHarness *harness, const GstVideoInfo *info, GstBuffer *in)
+{
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps ((GstVideoInfo *) info);
+  GstBuffer *out;
+  GstSample *sample;
+
+  push_ok (harness, gst_buffer_copy_deep (in));
+  out = gst_harness_pull (harness);
+  sample = gst_sample_new (out, caps, NULL, NULL);
+  frame_append_rows (bytes, sample);
+  gst_sample_unref (sample);
+  gst_buffer_unref (out);
+}
+
+/* After new caps the box is where the new frames have it, as with an element that has seen no other caps. */
+GST_START_TEST (new_caps)
+{
+  static const gchar *const lines[] = { FILL "regions=1,1,4,4 region-color=0xffffffff",
+    FILL "regions=25%,25%,50%,50% region-color=0xff204060", "cudaconvolve " MASK " apply-to=regions regions=3,2,9,5",
+    "cudaconvolve " MASK " apply-to=outside-regions regions=3,2,9,5 region-feather=2",
+    "cudaconvolve apply-to=regions region-effect=pixelate regions=2,2,12,4",
+    "cudaconvolve mask=gaussian apply-to=regions region-strength=0.3 regions=2,2,12,4" };
+  static const struct
+  {
+    const gchar *format;
+    gint width, height;
+    const gchar *more;
+  } rows[] = { { "GRAY8", 16, 16, "" }, { "GRAY8", 32, 8, "" }, { "RGB", 20, 20, "" }, { "I420", 16, 8, "" },
+    { "I420", 16, 8, ",interlace-mode=interleaved" }, { "I420", 16, 8, ",colorimetry=bt709" },
+    { "I420", 16, 8, ",colorimetry=1:3:5:1" }, { "I420", 16, 8, ",multiview-mode=side-by-side,views=2" },
+    { "P010_10LE", 18, 12, "" }, { "GRAY16_BE", 16, 16, "" }, { "GRAY16_LE", 16, 16, "" }, { "GRAY8", 16, 16, "" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    GstHarness *harness = harness_new_line (lines[i]);
+
+    for (guint k = 0; k < G_N_ELEMENTS (rows); k++) {
+      g_autofree gchar *text = g_strdup_printf ("video/x-raw,format=%s,width=%d,height=%d,framerate=25/1%s",
+          rows[k].format, rows[k].width, rows[k].height, rows[k].more);
+      g_autoptr (GstCaps) caps = gst_caps_from_string (text);
+      g_autoptr (GByteArray) expected = g_byte_array_new (), bytes = g_byte_array_new ();
+      g_autoptr (GstBuffer) in = NULL;
+      GstHarness *fresh;
+      GstVideoInfo info;
+
+      fail_unless (gst_video_info_from_caps (&info, caps));
+      in = frame_new (&info, FRAME_PLAIN, seed + k);
+      fresh = harness_new_for (lines[i], &info);
+      append_output (expected, fresh, &info, in);
+      gst_harness_teardown (fresh);
+      gst_harness_set_src_caps (harness, gst_caps_ref (caps));
+      append_output (bytes, harness, &info, in);
+      fail_unless (bytes->len == expected->len && memcmp (bytes->data, expected->data, bytes->len) == 0, "%s: %s",
+          lines[i], text);
+    }
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
 TCase *
 region_promises (void)
 {
@@ -275,6 +337,7 @@ region_promises (void)
   tcase_add_test (tc, detail_is_gone);
   tcase_add_test (tc, changes_move_the_work);
   tcase_add_test (tc, equal_boxes_are_one);
+  tcase_add_test (tc, new_caps);
   tcase_add_test (tc, bad_settings);
   tcase_add_test (tc, bad_text_while_playing);
   return tc;
