@@ -439,6 +439,47 @@ gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
   return ok;
 }
 
+/* All forms of navigation have these fields; gst_navigation_event_get_coordinates() of GStreamer 1.22 lacks some forms. */
+static gboolean
+get_pointer (GstEvent *event, gdouble *x, gdouble *y)
+{
+  const GstStructure *structure = gst_event_get_structure (event);
+
+  return structure && gst_structure_get_double (structure, "pointer_x", x)
+      && gst_structure_get_double (structure, "pointer_y", y);
+}
+
+/*
+ * A pointer on the output of a layer, as the place in the frames that came in. Any thread: the caps of the pad and the layer
+ * tell all. Takes event.
+ */
+static GstEvent *
+move_pointer (GstCudaConvolve *self, GstEvent *event)
+{
+  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (self->engine);
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (GST_BASE_TRANSFORM_SINK_PAD (self));
+  GstVideoInfo info;
+  gdouble x, y;
+
+  if (layer && caps && gst_video_info_from_caps (&info, caps) && get_pointer (event, &x, &y)
+      && gst_cuda_convolve_layer_find_origin (layer, GST_VIDEO_INFO_WIDTH (&info), GST_VIDEO_INFO_HEIGHT (&info), &x,
+          &y)) {
+    event = gst_event_make_writable (event);
+    gst_structure_set (gst_event_writable_structure (event), "pointer_x", G_TYPE_DOUBLE, x, "pointer_y", G_TYPE_DOUBLE,
+        y, NULL);
+  }
+  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
+  return event;
+}
+
+static gboolean
+gst_cuda_convolve_src_event (GstBaseTransform *trans, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_NAVIGATION)
+    event = move_pointer (GST_CUDA_CONVOLVE (trans), event);
+  return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->src_event (trans, event);
+}
+
 static void
 gst_cuda_convolve_set_context (GstElement *element, GstContext *message)
 {
@@ -678,6 +719,7 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
   gst_cuda_convolve_install_negotiation (trans_class);
   trans_class->query = GST_DEBUG_FUNCPTR (gst_cuda_convolve_query);
   trans_class->sink_event = GST_DEBUG_FUNCPTR (gst_cuda_convolve_sink_event);
+  trans_class->src_event = GST_DEBUG_FUNCPTR (gst_cuda_convolve_src_event);
   trans_class->transform_meta = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform_meta);
   trans_class->submit_input_buffer = GST_DEBUG_FUNCPTR (gst_cuda_convolve_submit_input_buffer);
   trans_class->transform = GST_DEBUG_FUNCPTR (gst_cuda_convolve_transform);

@@ -215,3 +215,30 @@ gst_cuda_convolve_layer_input (const GstCudaConvolveLayer *layer, GstCudaConvolv
   *high = CLAMP (to, 0, G_MAXINT);
   return from <= G_MAXINT && *low <= *high;
 }
+
+/*
+ * map is the size of a tile. Neighbours in the output are `step` pixels of the input apart, and each sees `seen` pixels. Where
+ * these are more than the step, the others lie on both sides.
+ */
+static gdouble
+find_origin (Side s, gint map, gint padding, gdouble position)
+{
+  gint64 step = s.stride * s.pool_stride, seen = s.kernel + (s.pool - 1) * s.stride;
+  gdouble tile = CLAMP (floor (position / map), 0, s.tiles - 1);
+
+  return (position - tile * map) * step + MAX (seen - step, 0) / 2 - padding;
+}
+
+gboolean
+gst_cuda_convolve_layer_find_origin (const GstCudaConvolveLayer *layer, gint width, gint height, gdouble *x, gdouble *y)
+{
+  ConvolveLayer resolved;
+  ConvolveError error;
+  gint map_width, map_height;
+
+  if (gst_cuda_convolve_layer_resolve (layer, width, height, &resolved, &map_width, &map_height, &error) != CONVOLVE_OK)
+    return FALSE;
+  *x = find_origin (get_side (layer, GST_CUDA_CONVOLVE_WIDTH), map_width, resolved.pad_left, *x);
+  *y = find_origin (get_side (layer, GST_CUDA_CONVOLVE_HEIGHT), map_height, resolved.pad_top, *y);
+  return TRUE;
+}

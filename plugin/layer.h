@@ -55,6 +55,14 @@ gint gst_cuda_convolve_layer_tiles (const GstCudaConvolveLayer *layer, GstCudaCo
 /* The output of a side of so many pixels, in pixels up to G_MAXINT; 0 where the input is too small. */
 gint gst_cuda_convolve_layer_output (const GstCudaConvolveLayer *layer, GstCudaConvolveSide side, gint input);
 
+/*
+ * Turns a position in the output into the position in frames of this size that it comes from: the middle of the pixels that
+ * the filter, and the pooling window, see there, in whole pixels. Of a mosaic each tile is the whole picture. FALSE where such
+ * frames give no output.
+ */
+gboolean gst_cuda_convolve_layer_find_origin (const GstCudaConvolveLayer *layer, gint width, gint height, gdouble *x,
+    gdouble *y);
+
 /* The range of inputs, *low to *high, whose outputs are from least to most. FALSE where there is no such input. */
 gboolean gst_cuda_convolve_layer_input (const GstCudaConvolveLayer *layer, GstCudaConvolveSide side, gint least,
     gint most, gint *low, gint *high);

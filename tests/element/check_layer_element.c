@@ -5,6 +5,7 @@
  */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
+#include <gst/video/navigation.h>
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -476,6 +477,125 @@ GST_START_TEST (test_bound_metas)
 }
 GST_END_TEST;
 
+#define POINTER_FORMS 7
+
+/* All forms of events that have a place; a key has none. */
+static GstEvent *
+pointer_event (guint form, gdouble x, gdouble y)
+{
+  switch (form) {
+    case 0:
+      return gst_navigation_event_new_mouse_move (x, y, GST_NAVIGATION_MODIFIER_NONE);
+    case 1:
+      return gst_navigation_event_new_mouse_button_press (1, x, y, GST_NAVIGATION_MODIFIER_NONE);
+    case 2:
+      return gst_navigation_event_new_mouse_button_release (1, x, y, GST_NAVIGATION_MODIFIER_NONE);
+    case 3:
+      return gst_navigation_event_new_mouse_scroll (x, y, 3, 4, GST_NAVIGATION_MODIFIER_NONE);
+    case 4:
+      return gst_navigation_event_new_touch_down (7, x, y, 0.5, GST_NAVIGATION_MODIFIER_NONE);
+    case 5:
+      return gst_navigation_event_new_touch_motion (7, x, y, 0.5, GST_NAVIGATION_MODIFIER_NONE);
+    default:
+      return gst_navigation_event_new_touch_up (7, x, y, GST_NAVIGATION_MODIFIER_NONE);
+  }
+}
+
+static void
+expect_pointer (GstEvent *event, const gdouble place[2], const gchar *what, guint form)
+{
+  const GstStructure *structure = gst_event_get_structure (event);
+  gdouble x, y;
+
+  fail_unless (
+      gst_structure_get_double (structure, "pointer_x", &x) && gst_structure_get_double (structure, "pointer_y", &y));
+  fail_unless (x == place[0] && y == place[1], "%s, form %u: %g,%g and not %g,%g", what, form, x, y, place[0],
+      place[1]);
+}
+
+/* Sends the pointer upstream and expects it there; kept tells whether somebody else has the event, too. */
+static void
+check_pointer (Run *run, guint form, gboolean kept, const gdouble from[2], const gdouble to[2], const gchar *what)
+{
+  GstEvent *event = pointer_event (form, from[0], from[1]), *arrived;
+  GstEvent *other = kept ? gst_event_ref (event) : NULL;
+
+  fail_unless (gst_harness_push_upstream_event (run->harness, event));
+  do { /* a request to negotiate again is none */
+    arrived = gst_harness_pull_upstream_event (run->harness);
+    fail_unless (arrived != NULL);
+  } while (GST_EVENT_TYPE (arrived) != GST_EVENT_NAVIGATION && (gst_event_unref (arrived), TRUE));
+  expect_pointer (arrived, to, what, form);
+  if (other) {
+    expect_pointer (other, from, "the sender's event", form);
+    gst_event_unref (other);
+  }
+  gst_event_unref (arrived);
+}
+
+/* A pointer on the output arrives where the output's pixel comes from. */
+GST_START_TEST (test_pointer)
+{
+  static const gfloat weights[16 * 16] = { 1 };
+  static const struct
+  {
+    gint maps, kernel, padding, stride, pool, mosaic;
+    gdouble from[2], to[2];
+  } rows[] = {
+    { 1, 1, -1, 4, 1, 0, { 10, 10 }, { 40, 40 } }, { 1, 3, -1, 4, 1, 0, { 10, 10 }, { 40, 40 } },
+    { 1, 7, -1, 4, 1, 0, { 10.5, 0.25 }, { 42, 1 } }, { 1, 4, 0, 4, 1, 0, { 10, 10 }, { 40, 40 } },
+    { 1, 3, -1, 1, 4, 0, { 10, 10 }, { 40, 40 } }, { 1, 3, -1, 2, 2, 0, { 79, 59 }, { 316, 236 } },
+    { 1, 3, -1, 1, 1, 0, { 10, 20 }, { 10, 20 } },
+    { 1, 15, 0, 1, 1, 0, { 0, 10 }, { 7, 17 } },            /* the middle of what the first filter sees */
+    { 1, 3, 20, 1, 1, 0, { 20, 5 }, { 1, -14 } },           /* in the padding above the picture */
+    { 4, 3, -1, 4, 1, 1, { 10, 10 }, { 40, 40 } },          /* in the first tile of 80x60 */
+    { 4, 3, -1, 4, 1, 1, { 80 + 10, 60 + 5 }, { 40, 20 } }, /* in the last one */
+    { 3, 3, -1, 4, 1, 1, { 80 + 10, 60 + 5 }, { 40, 20 } }, /* in a place without a map */
+    { 4, 3, -1, 4, 1, 1, { 165, -3 }, { 340, -12 } },       /* outside */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    LayerCase layer = layer_case_plain (folder, rows[i].maps, 1, rows[i].kernel, rows[i].kernel, weights);
+    g_autofree gchar *line = NULL, *what = g_strdup_printf ("row %u", i);
+    GstEvent *key;
+    Run run;
+
+    layer.padding = rows[i].padding;
+    layer.stride = rows[i].stride;
+    layer.pool_size = rows[i].pool;
+    layer.mosaic = rows[i].mosaic;
+    line = layer_case_line (&layer);
+    run = layer_run_start (line, "GRAY8", 320, 240);
+    push_ok (run.harness, frame_new (&run.info, FRAME_PLAIN, seed));
+    for (guint form = 0; form < POINTER_FORMS; form++)
+      check_pointer (&run, form, form % 2, rows[i].from, rows[i].to, what);
+    key = gst_navigation_event_new_key_press ("Left", GST_NAVIGATION_MODIFIER_NONE);
+    fail_unless (gst_harness_push_upstream_event (run.harness, key));
+    run_stop (&run);
+    layer_case_clear (&layer);
+  }
+}
+GST_END_TEST;
+
+/* Masks move nothing, whatever they change. Before caps nobody knows a place. */
+GST_START_TEST (test_pointer_of_masks)
+{
+  static const gchar *const lines[] = { "cudaconvolve mask=box", "cudaconvolve mask=identity",
+    "cudaconvolve apply-to=regions region-effect=fill regions=1,1,9,9" };
+  static const gdouble place[2] = { 10, 7.5 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    Run run = run_start (lines[i], "I420", 40, 30);
+
+    for (guint pushed = 0; pushed < 2; pushed++) {
+      check_pointer (&run, 0, FALSE, place, place, lines[i]);
+      push_ok (run.harness, frame_new (&run.info, FRAME_PLAIN, seed));
+    }
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
 /* Upstream may attach what the layer keeps: never a crop, and for a mosaic nothing about places. */
 GST_START_TEST (test_offered_metas)
 {
@@ -614,6 +734,8 @@ layer_element_suite (void)
   tcase_add_test (tc, test_strips);
   tcase_add_test (tc, test_metas);
   tcase_add_test (tc, test_bound_metas);
+  tcase_add_test (tc, test_pointer);
+  tcase_add_test (tc, test_pointer_of_masks);
   tcase_add_test (tc, test_offered_metas);
   tcase_add_test (tc, test_scaled_regions);
   suite_add_tcase (suite, layer_changes ());
