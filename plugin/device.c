@@ -307,5 +307,6 @@ gst_cuda_convolve_device_orders (GstCudaConvolveDevice *device, GstBuffer *buffe
 gboolean
 gst_cuda_convolve_device_pin (GstCudaConvolveDevice *device, GstBuffer *buffer)
 {
-  return gst_cuda_convolve_pin_buffer (buffer, device, convolve_device_id (device->handle), working_context (device));
+  return gst_cuda_convolve_pin_buffer (buffer, device->element, convolve_device_id (device->handle),
+      working_context (device));
 }

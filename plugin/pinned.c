@@ -3,6 +3,10 @@
  * Locking takes longer than copying the frame, so only memory that is used repeatedly is locked. Each GstMemory that
  * was seen has a record as its qdata. GStreamer frees the record before the bytes, and the record then unlocks the
  * bytes.
+ *
+ * CUDA takes milliseconds to lock and to unlock, and no element waits for what another one locks: the mutex is free
+ * meanwhile. Who locks holds the memory, so the record stays; for all others the memory is not locked yet. A record that
+ * is freed has no other user.
  */
 #include "pinned.h"
 
@@ -23,14 +27,15 @@ typedef struct
   gsize size;
   gint device_id;
   GstCudaConvolveContext *context; /* referenced, or NULL */
-  gboolean pinned, refused;
+  gboolean pinned;
+  gboolean tried;     /* to lock it: a thread does so now, or the memory is locked, or was refused */
   gconstpointer user; /* the first user of the memory; only compared */
   guint uses;         /* how often that user used the memory */
 } Record;
 
-static GMutex lock; /* of the next two and of all records */
-static gsize pinned_bytes;
-static guint wasted; /* memories that were locked and not used again */
+static GMutex lock;        /* of the next two and of all records; CUDA is never called with it */
+static gsize pinned_bytes; /* locked, or about to be */
+static guint wasted;       /* memories that were locked and not used again */
 
 /* Pages have 4 KiB on x86-64, and up to 64 KiB on 64-bit Arm. */
 static gsize
@@ -50,16 +55,16 @@ record_free (gpointer data)
 {
   Record *record = data;
 
-  g_mutex_lock (&lock);
   if (record->pinned) {
     if (gst_cuda_convolve_cuda_push (record->context)) {
       convolve_unpin (record->context ? -1 : record->device_id, record->data);
       gst_cuda_convolve_cuda_pop (record->context);
     }
+    g_mutex_lock (&lock);
     pinned_bytes -= record->size;
     wasted += record->uses < 2;
+    g_mutex_unlock (&lock);
   }
-  g_mutex_unlock (&lock);
   gst_clear_object (&record->context);
   g_free (record);
 }
@@ -92,30 +97,48 @@ count_own_bytes (GstBuffer *buffer, GstMemory *memory)
   return plain && params.prefix + size <= whole ? whole : 0;
 }
 
-static void
-record_pin (Record *record, GstMemory *memory, gsize size, gint device_id, GstCudaConvolveContext *context)
+/* With the lock: whether this thread is to lock the memory now. Its bytes then count already. */
+static gboolean
+record_begin_pin (Record *record)
 {
+  if (record->tried || (record->uses < 2 && wasted >= MOST_WASTED))
+    return FALSE;
+  record->tried = TRUE;
+  if (pinned_bytes + record->size > MOST_BYTES)
+    return FALSE;
+  pinned_bytes += record->size;
+  return TRUE;
+}
+
+/* Without the lock. record->data is for this thread until record_end_pin(). */
+static gboolean
+lock_pages (Record *record, GstMemory *memory, gint device_id, GstCudaConvolveContext *context)
+{
+  gboolean locked = FALSE;
   GstMapInfo map;
 
-  record->refused = TRUE;
-  if (pinned_bytes + size > MOST_BYTES || !gst_memory_map (memory, &map, GST_MAP_READ))
-    return;
+  if (!gst_memory_map (memory, &map, GST_MAP_READ))
+    return FALSE;
   record->data = map.data - memory->offset;
-  record->size = size;
-  record->device_id = device_id;
   if ((guintptr) record->data % page_size () == 0 && gst_cuda_convolve_cuda_push (context)) {
-    record->pinned = convolve_pin (context ? -1 : device_id, record->data, record->size);
+    locked = convolve_pin (context ? -1 : device_id, record->data, record->size);
     gst_cuda_convolve_cuda_pop (context);
   }
   gst_memory_unmap (memory, &map);
-  record->refused = !record->pinned;
-  if (!record->pinned)
-    GST_DEBUG ("%" G_GSIZE_FORMAT " bytes of frames cannot be page-locked, so they are copied more slowly", size);
-  if (record->pinned) {
-    pinned_bytes += record->size;
-    if (context)
-      record->context = gst_object_ref (context);
-  }
+  return locked;
+}
+
+static void
+record_end_pin (Record *record, gboolean locked, gint device_id, GstCudaConvolveContext *context)
+{
+  g_mutex_lock (&lock);
+  record->pinned = locked;
+  record->device_id = device_id;
+  if (locked && context)
+    record->context = gst_object_ref (context);
+  if (!locked)
+    pinned_bytes -= record->size;
+  g_mutex_unlock (&lock);
 }
 
 /* Behind a tee several users see memory that is new for every frame; that does not make the memory repeatedly used. */
@@ -131,41 +154,56 @@ count_use (Record *record, gconstpointer user)
   record->uses++;
 }
 
-/* With the lock. */
+/* With the lock: the record of the memory's block, or NULL where the block is not to be locked. */
+static Record *
+find_record (GstBuffer *buffer, GstMemory *memory, GstMemory *block)
+{
+  Record *record = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (block), record_quark ());
+  gsize size = record ? 0 : count_own_bytes (buffer, memory);
+
+  if (record || size == 0)
+    return record;
+  record = g_new0 (Record, 1);
+  record->size = size;
+  gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (block), record_quark (), record, record_free);
+  return record;
+}
+
 static gboolean
-pin_memory (GstBuffer *buffer, GstMemory *memory, gconstpointer user, gint device_id, GstCudaConvolveContext *context)
+pin_memory (GstBuffer *buffer, GstMemory *memory, GstElement *element, gint device_id, GstCudaConvolveContext *context)
 {
   GstMemory *block = memory->parent ? memory->parent : memory;
+  gboolean pinned = FALSE, chosen = FALSE;
   Record *record;
 
   /* Only system memory keeps its address as long as the GstMemory exists. */
   if (!gst_memory_is_type (block, GST_ALLOCATOR_SYSMEM))
     return FALSE;
-  record = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (block), record_quark ());
-  if (!record) {
-    gsize size = count_own_bytes (buffer, memory);
-
-    if (size == 0)
-      return FALSE;
-    record = g_new0 (Record, 1);
-    record->size = size;
-    gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (block), record_quark (), record, record_free);
+  g_mutex_lock (&lock);
+  record = find_record (buffer, memory, block);
+  if (record) {
+    count_use (record, element);
+    chosen = record_begin_pin (record);
+    pinned = record->pinned;
   }
-  count_use (record, user);
-  if (!record->pinned && !record->refused && (record->uses > 1 || wasted < MOST_WASTED))
-    record_pin (record, block, record->size, device_id, context);
-  return record->pinned;
+  g_mutex_unlock (&lock);
+  if (!chosen)
+    return pinned;
+  pinned = lock_pages (record, block, device_id, context);
+  record_end_pin (record, pinned, device_id, context);
+  if (!pinned)
+    GST_DEBUG_OBJECT (element,
+        "%" G_GSIZE_FORMAT " bytes of frames cannot be page-locked, so they are copied more slowly", record->size);
+  return pinned;
 }
 
 gboolean
-gst_cuda_convolve_pin_buffer (GstBuffer *buffer, gconstpointer user, gint device_id, GstCudaConvolveContext *context)
+gst_cuda_convolve_pin_buffer (GstBuffer *buffer, GstElement *element, gint device_id, GstCudaConvolveContext *context)
 {
   gboolean pinned = TRUE;
 
-  g_mutex_lock (&lock);
   for (guint i = 0; i < gst_buffer_n_memory (buffer); i++)
-    pinned &= pin_memory (buffer, gst_buffer_peek_memory (buffer, i), user, device_id, context);
-  g_mutex_unlock (&lock);
+    pinned &= pin_memory (buffer, gst_buffer_peek_memory (buffer, i), element, device_id, context);
   return pinned;
 }
 

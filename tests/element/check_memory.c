@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fake device's counters and its rule for copies. */
+/* The fake device's counters, its rule for copies, and the call that it lets wait. */
 typedef struct
 {
-  gint *pinned, *pins, *refusals;
+  gint *pinned, *pins, *refusals, *hold;
   bool (*can_copy) (const void *memory, size_t bytes);
 } FakeDevice;
 
@@ -29,6 +29,7 @@ fake_device (void)
   fail_unless (g_module_symbol (module, "fake_device_pinned", (gpointer *) (void *) &fake.pinned)
       && g_module_symbol (module, "fake_device_pins", (gpointer *) (void *) &fake.pins)
       && g_module_symbol (module, "fake_device_refusals", (gpointer *) (void *) &fake.refusals)
+      && g_module_symbol (module, "fake_device_hold", (gpointer *) (void *) &fake.hold)
       && g_module_symbol (module, "fake_device_can_copy", (gpointer *) (void *) &fake.can_copy));
   g_module_close (module);
   return fake;
@@ -584,6 +585,169 @@ GST_START_TEST (test_tee)
 }
 GST_END_TEST;
 
+/* --- CUDA takes its time to lock and to unlock --- */
+
+static void
+wait_until_held (const FakeDevice *fake)
+{
+  for (guint i = 0; g_atomic_int_get (fake->hold) != 'w'; i++) {
+    fail_unless (i < 20000, "no call of the device came");
+    g_usleep (1000);
+  }
+}
+
+/* A harness whose own pools are locked. Its frames take less than 10 seconds for sure. */
+static GstHarness *
+start_warm (const GstVideoInfo *info)
+{
+  GstHarness *harness = start_harness ("cudaconvolve", NULL, info);
+
+  gst_harness_set_drop_buffers (harness, TRUE);
+  for (guint i = 0; i < 8; i++)
+    push_ok (harness, frame_new (info, FRAME_PLAIN, i));
+  return harness;
+}
+
+typedef struct
+{
+  GstHarness *harness;
+  GstBuffer *buffer;   /* to push twice, or NULL: after many memories in vain, only the second use locks */
+  GstBufferPool *pool; /* to free, or NULL */
+  gint done;
+} Job;
+
+static gpointer
+do_job (gpointer data)
+{
+  Job *job = data;
+
+  if (job->buffer) {
+    push_ok (job->harness, gst_buffer_ref (job->buffer));
+    push_ok (job->harness, job->buffer);
+  }
+  if (job->pool)
+    pool_free (job->pool);
+  g_atomic_int_set (&job->done, TRUE);
+  return NULL;
+}
+
+/* Starts the job, and waits until a call of the device of that kind does. */
+static GThread *
+start_job (const FakeDevice *fake, Job *job, gchar kind)
+{
+  GThread *thread;
+
+  g_atomic_int_set (fake->hold, kind);
+  thread = g_thread_new ("job", do_job, job);
+  wait_until_held (fake);
+  return thread;
+}
+
+static void
+end_job (const FakeDevice *fake, Job *job, GThread *thread)
+{
+  fail_unless (!g_atomic_int_get (&job->done));
+  g_atomic_int_set (fake->hold, 0);
+  g_thread_join (thread);
+}
+
+/* Does a job in another thread, which fails the check where the job takes long. */
+static void
+do_in_time (Job job)
+{
+  GThread *thread = g_thread_new ("in time", do_job, &job);
+
+  for (guint i = 0; !g_atomic_int_get (&job.done); i++) {
+    fail_unless (i < 10000, "an element waits for what another one locks");
+    g_usleep (1000);
+  }
+  g_thread_join (thread);
+}
+
+static void
+push_in_time (GstHarness *harness, GstBuffer *buffer)
+{
+  do_in_time ((Job){ .harness = harness, .buffer = buffer });
+}
+
+/*
+ * While one element locks memory, another one takes frames: of other memory, which it locks, and of the same memory, which
+ * is not locked for that element yet. While one unlocks, too.
+ */
+GST_START_TEST (test_slow_lock)
+{
+  FakeDevice fake = fake_device ();
+  GstVideoInfo info = small_info ("NV12");
+  GstHarness *one = start_warm (&info), *other = start_warm (&info);
+  GstBufferPool *slow = pool_new (one, &info, 2, TRUE), *quick = pool_new (other, &info, 2, TRUE);
+  GstBuffer *buffer = acquire (slow);
+  gint before = *fake.pinned;
+  Job locks = { .harness = one, .buffer = gst_buffer_ref (buffer) }, unlocks = { .pool = slow };
+  GThread *thread = start_job (&fake, &locks, 'p');
+
+  for (guint i = 0; i < 4; i++)
+    push_in_time (other, acquire (quick));
+  fail_unless_equals_int (*fake.pinned, before + 2); /* both of the quick pool */
+  for (guint i = 0; i < 4; i++)
+    push_in_time (other, gst_buffer_ref (buffer));
+  fail_unless_equals_int (*fake.pinned, before + 2);
+  end_job (&fake, &locks, thread);
+  fail_unless_equals_int (*fake.pinned, before + 3);
+  push_ok (other, buffer);
+  fail_unless_equals_int (*fake.pinned, before + 3); /* once for both */
+
+  thread = start_job (&fake, &unlocks, 'u');
+  do_in_time ((Job){ .pool = quick });
+  quick = pool_new (other, &info, 2, TRUE);
+  for (guint i = 0; i < 4; i++)
+    push_in_time (other, acquire (quick));
+  fail_unless_equals_int (*fake.pinned, before + 3); /* two new ones, and the one that takes its time */
+  end_job (&fake, &unlocks, thread);
+  fail_unless_equals_int (*fake.pinned, before + 2);
+  pool_free (quick);
+  gst_harness_teardown (one);
+  gst_harness_teardown (other);
+  fail_unless_equals_int (*fake.pinned, 0);
+}
+GST_END_TEST;
+
+/* Bytes count for the limit from the time when CUDA is asked to lock them, and no longer where CUDA refuses. */
+GST_START_TEST (test_slow_limit)
+{
+  const GstAllocationParams large = { .align = PAGE - 1, .padding = 600 << 20 };
+  FakeDevice fake = fake_device ();
+  GstVideoInfo info = small_info ("NV12");
+  GstHarness *one = start_warm (&info), *other = start_warm (&info);
+  GstBufferPool *pool = start_pool (gst_video_buffer_pool_new (), &info, 4, NULL, large);
+  GstBuffer *held[4];
+  gint before = *fake.pinned, refusals;
+  Job locks = { .harness = one };
+  GThread *thread;
+
+  for (guint i = 0; i < G_N_ELEMENTS (held); i++)
+    held[i] = acquire (pool);
+  refusals = *fake.refusals;
+  fake_device_fault ("no-pin");
+  push_ok (one, gst_buffer_ref (held[0]));
+  push_ok (one, gst_buffer_ref (held[0]));
+  fail_unless (*fake.refusals > refusals);
+  fake_device_fault (NULL);
+  locks.buffer = gst_buffer_ref (held[1]);
+  thread = start_job (&fake, &locks, 'p');
+  for (guint i = 0; i < 3; i++)
+    push_in_time (other, gst_buffer_ref (held[2]));
+  fail_unless_equals_int (*fake.pinned, before);
+  end_job (&fake, &locks, thread);
+  fail_unless_equals_int (*fake.pinned, before + 1);
+  for (guint i = 0; i < G_N_ELEMENTS (held); i++)
+    gst_buffer_unref (held[i]);
+  pool_free (pool);
+  gst_harness_teardown (one);
+  gst_harness_teardown (other);
+  fail_unless_equals_int (*fake.pinned, 0);
+}
+GST_END_TEST;
+
 static Suite *
 memory_suite (void)
 {
@@ -602,6 +766,8 @@ memory_suite (void)
   tcase_add_test (tc, test_half_locked);
   tcase_add_test (tc, test_neighbours);
   tcase_add_test (tc, test_tee);
+  tcase_add_test (tc, test_slow_lock);
+  tcase_add_test (tc, test_slow_limit);
   return suite;
 }
 

@@ -14,6 +14,7 @@
  * The functions of failing.h let any call fail, and say what the element has not given back.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,18 @@ struct ConvolveDevice
 
 /* For the checks to read: how many memories are pinned, and since the start, how many were and how often that failed. */
 __attribute__ ((visibility ("default"))) int fake_device_pinned, fake_device_pins, fake_device_refusals;
+
+/* A check sets 'p' or 'u': the next call that pins or unpins then sets 'w', and waits until the check sets 0. */
+__attribute__ ((visibility ("default"))) _Atomic int fake_device_hold;
+
+static void
+wait_where_told (int call)
+{
+  if (!atomic_compare_exchange_strong (&fake_device_hold, &call, 'w'))
+    return;
+  while (fake_device_hold == 'w')
+    nanosleep (&(struct timespec){ .tv_nsec = 100000 }, NULL);
+}
 
 /* Whether this is the count-th of what the environment lets fail. */
 static bool
@@ -290,7 +303,7 @@ typedef struct
   uintptr_t start, end;
 } Pinned;
 
-static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and of both counts */
+static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and of the counts */
 static Pinned pinned[MOST_PINNED];
 
 /* What CUDA says to a copy from or to these bytes of the host, whoever makes it: not to one partly in pinned pages. */
@@ -316,8 +329,11 @@ convolve_pin (int id, void *memory, size_t bytes)
 {
   int free_slot = -1;
 
+  wait_where_told ('p');
   if (goes_wrong ("no-pin", 0) || call (NULL, "pin", NULL) != CONVOLVE_OK) {
+    pthread_mutex_lock (&pinned_lock);
     fake_device_refusals++;
+    pthread_mutex_unlock (&pinned_lock);
     return false;
   }
   pthread_mutex_lock (&pinned_lock);
@@ -347,6 +363,7 @@ convolve_unpin (int id, void *memory)
 {
   bool found = false;
 
+  wait_where_told ('u');
   pthread_mutex_lock (&pinned_lock);
   for (int i = 0; i < MOST_PINNED && !found; i++)
     if (pinned[i].memory == memory) {
