@@ -354,7 +354,7 @@ refuse_size (const GstCudaConvolveLayer *layer, gint width, gint height)
           gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_HEIGHT, height)))
     return NULL;
   return g_strdup_printf (
-      "layer-location: %s: frames of %dx%d give %d x %d maps of %dx%d, more than a frame of GStreamer "
+      "layer-location: %s: frames of %dx%d give %u x %u maps of %dx%d, more than a frame of GStreamer "
       "can hold; lower padding or the number of maps, or raise stride",
       name, width, height, layer->columns, layer->rows, map_width, map_height);
 }

@@ -75,9 +75,8 @@ static void
 init_picture (GstCudaConvolvePicture *picture, const GstCudaConvolvePlans *plans)
 {
   const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
-  gboolean fields = GST_VIDEO_INFO_IS_INTERLACED (&layout->info)
-      || gst_cuda_convolve_windows_have_kind (&layout->info, gst_cuda_convolve_plans_field_mode (plans),
-          GST_CUDA_CONVOLVE_SECOND_ROWS);
+  gboolean fields = gst_cuda_convolve_windows_have_kind (&layout->info, gst_cuda_convolve_plans_field_mode (plans),
+      GST_CUDA_CONVOLVE_SECOND_ROWS);
 
   *picture = (GstCudaConvolvePicture){
     .width = GST_VIDEO_INFO_WIDTH (&layout->info),

@@ -81,6 +81,9 @@ row_is_in (const GstVideoInfo *info, guint c, gint y, ConvolveRect box)
 {
   gint step = 1 << GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, c);
 
+  /* A row that only a field has goes with the last row of the picture. */
+  if (!GST_VIDEO_INFO_IS_INTERLACED (info) || step != 2)
+    y = MIN (y, (GST_VIDEO_INFO_HEIGHT (info) - 1) / step);
   if (!GST_VIDEO_INFO_IS_INTERLACED (info) || step != 2)
     return overlaps (y * step, (y + 1) * step, box.y, box.height);
   for (gint i = 0; i < step; i++) {
