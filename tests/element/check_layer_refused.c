@@ -18,6 +18,7 @@ expect_error_of (GstElement *pipeline, GstElement *element, GQuark domain, gint 
   GstMessage *message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
   GError *error;
 
+  gst_element_set_state (pipeline, GST_STATE_READY); /* after this all threads have ended */
   fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR, "%s: no error", what);
   gst_message_parse_error (message, &error, NULL);
   fail_unless (GST_MESSAGE_SRC (message) == GST_OBJECT (element), "%s: the first error is of %s: %s", what,
@@ -27,7 +28,6 @@ expect_error_of (GstElement *pipeline, GstElement *element, GQuark domain, gint 
   fail_unless (g_utf8_validate (error->message, -1, NULL), "%s", what);
   g_error_free (error);
   gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_READY); /* after this all threads have ended */
   while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR))) {
     fail_if (GST_MESSAGE_SRC (message) == GST_OBJECT (element), "%s: a second error", what);
     gst_message_unref (message);
