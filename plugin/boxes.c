@@ -62,6 +62,19 @@ gst_cuda_convolve_box_read_turned (gdouble x, gdouble y, gdouble width, gdouble 
   return GST_CUDA_CONVOLVE_BOX_TAKEN;
 }
 
+GstCudaConvolveBox
+gst_cuda_convolve_box_read_text (const ConvolveTextBox *text, gint frame_width, gint frame_height)
+{
+  const gdouble size[2] = { frame_width, frame_height };
+  GstCudaConvolveRectangle area;
+  gdouble number[4];
+
+  for (guint i = 0; i < G_N_ELEMENTS (number); i++)
+    number[i] = text->per_cent[i] ? text->number[i] * size[i % 2] / 100 : text->number[i];
+  area = (GstCudaConvolveRectangle){ number[0], number[1], number[2], number[3] };
+  return (GstCudaConvolveBox){ area, area, FALSE };
+}
+
 GstCudaConvolveRectangle
 gst_cuda_convolve_box_place_mask (gint x, gint y, guint width, guint height, gint frame_width, gint frame_height)
 {

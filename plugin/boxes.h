@@ -30,6 +30,9 @@ GstCudaConvolveBoxState gst_cuda_convolve_box_read_unsigned (guint x, guint y, g
 GstCudaConvolveBoxState gst_cuda_convolve_box_read_turned (gdouble x, gdouble y, gdouble width, gdouble height,
     gdouble angle, gint frame_width, gint frame_height, GstCudaConvolveBox *box);
 
+/* The box of the property regions, for a frame of that size. */
+GstCudaConvolveBox gst_cuda_convolve_box_read_text (const ConvolveTextBox *text, gint frame_width, gint frame_height);
+
 /* Where a mask of the frame lies. A mask may be larger than the frame; a size that is a negative number goes to the edge. */
 GstCudaConvolveRectangle gst_cuda_convolve_box_place_mask (gint x, gint y, guint width, guint height, gint frame_width,
     gint frame_height);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "detections.h"
 
+#include <string.h>
+
 #include "analytics.h"
 #include "boxes.h"
 #include "frametime.h"
+#include "parse.h"
 #include "tracks.h"
 
 /* Beyond, earlier frames would take memory without end: their boxes become the whole frame. */
@@ -27,8 +30,13 @@ enum
   FAULT_OBJECT = 1 << 0,
   FAULT_MASK = 1 << 1,
   FAULT_TOO_MANY = 1 << 2,
-  FAULT_TOO_MANY_READ = 1 << 3
+  FAULT_TOO_MANY_READ = 1 << 3,
+  FAULT_TYPE = 1 << 4,
+  FAULT_SILENCE = 1 << 5
 };
+
+#define PATIENCE 50  /* frames, before the user is told that something does not come */
+#define MOST_TYPES 8 /* that a message lists */
 
 struct _GstCudaConvolveDetections
 {
@@ -46,6 +54,16 @@ struct _GstCudaConvolveDetections
   gint width, height;              /* of frames; 0 before the first */
   GstCudaConvolveMoment heard_before,
       heard; /* when a frame had metadata last: up to the frame before, up to this one */
+
+  /* What has not come since the settings or the caps changed. */
+  gboolean needs_metadata; /* nothing else says where regions are */
+  gboolean is_counted;     /* this frame */
+  gboolean was_heard;      /* there was metadata */
+  guint n_silent;          /* frames without metadata before */
+  guint n_other;           /* frames with regions, while a wanted type never came */
+  GHashTable *missing;     /* wanted types that never came, in lower case; owned */
+  GPtrArray *came;         /* some types that came, interned */
+  gboolean any_type;       /* this frame has regions */
 
   gboolean refused;  /* metadata of this frame */
   gboolean too_many; /* boxes, so that the whole frame stands for them */
@@ -65,6 +83,8 @@ gst_cuda_convolve_detections_new (void)
   gst_cuda_convolve_sightings_init (&detections->fresh);
   gst_cuda_convolve_sightings_init (&detections->all);
   detections->found = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
+  detections->missing = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  detections->came = g_ptr_array_new ();
   return detections;
 }
 
@@ -78,6 +98,8 @@ gst_cuda_convolve_detections_free (GstCudaConvolveDetections *detections)
   gst_cuda_convolve_sightings_clear (&detections->fresh);
   gst_cuda_convolve_sightings_clear (&detections->all);
   g_array_unref (detections->found);
+  g_hash_table_unref (detections->missing);
+  g_ptr_array_unref (detections->came);
   g_free (detections->fault);
   g_free (detections);
 }
@@ -91,11 +113,24 @@ gst_cuda_convolve_detections_forget (GstCudaConvolveDetections *detections)
   detections->time = (GstCudaConvolveFrameTime){ 0 };
 }
 
+/* Begins to wait for all types that are wanted by name. */
+static void
+wait_for_types (GstCudaConvolveDetections *detections)
+{
+  detections->n_other = 0;
+  g_ptr_array_set_size (detections->came, 0);
+  g_hash_table_remove_all (detections->missing);
+  for (guint i = 0; detections->types[i]; i++)
+    if (detections->types[i][0] != '!')
+      g_hash_table_add (detections->missing, g_strdup (detections->types[i]));
+}
+
 gboolean
 gst_cuda_convolve_detections_set (GstCudaConvolveDetections *detections, const ConvolveRegionSettings *settings,
     GError **error)
 {
   GArray *text = NULL;
+  gboolean new_types;
   gchar **types;
 
   if (!convolve_region_settings_boxes (settings, &text, error))
@@ -104,12 +139,18 @@ gst_cuda_convolve_detections_set (GstCudaConvolveDetections *detections, const C
     g_array_unref (text);
     return FALSE;
   }
+  new_types = !g_strv_equal ((const gchar *const *) detections->types, (const gchar *const *) types);
   g_array_unref (detections->text);
   g_strfreev (detections->types);
   detections->text = text;
   detections->types = types;
   detections->sources = settings->sources;
   detections->hold = settings->hold;
+  detections->needs_metadata = settings->apply_to == CONVOLVE_APPLY_TO_REGIONS
+      && settings->fallback == CONVOLVE_REGION_FALLBACK_NONE && (settings->sources & CONVOLVE_REGION_SOURCES_METADATA)
+      && (text->len == 0 || !(settings->sources & CONVOLVE_REGION_SOURCE_TEXT));
+  if (new_types)
+    wait_for_types (detections);
   return TRUE;
 }
 
@@ -135,6 +176,96 @@ void
 gst_cuda_convolve_detections_forget_faults (GstCudaConvolveDetections *detections)
 {
   detections->faults_told = 0;
+  detections->n_silent = 0;
+  detections->was_heard = FALSE;
+  wait_for_types (detections);
+}
+
+/* --- what does not come --- */
+
+/* Notes the type of a region, and tells whether the region counts. */
+static gboolean
+is_wanted (GstCudaConvolveDetections *detections, const gchar *type)
+{
+  detections->any_type = TRUE;
+  if (g_hash_table_size (detections->missing) > 0 && type
+      && !g_ptr_array_find (detections->came, (gpointer) type, NULL)) {
+    g_autofree gchar *lower = g_utf8_strdown (type, -1);
+
+    g_hash_table_remove (detections->missing, lower);
+    if (detections->came->len <= MOST_TYPES)
+      g_ptr_array_add (detections->came, (gpointer) type);
+  }
+  return convolve_region_type_is_wanted (detections->types, type);
+}
+
+/* Adds a type to a list in a message, which has at most MOST_TYPES of them. */
+static void
+list_type (GString *list, guint n, const gchar *type)
+{
+  g_autofree gchar *quoted = convolve_parse_quote (type, strlen (type));
+
+  if (n < MOST_TYPES)
+    g_string_append_printf (list, "%s%s", n > 0 ? ", " : "", quoted);
+  else if (n == MOST_TYPES)
+    g_string_append (list, " and others");
+}
+
+static void
+tell_of_missing_types (GstCudaConvolveDetections *detections)
+{
+  g_autoptr (GString) missing = g_string_new (NULL), came = g_string_new (NULL);
+  guint n = 0;
+
+  if (!is_new_fault (detections, FAULT_TYPE))
+    return;
+  for (guint i = 0; detections->types[i]; i++)
+    if (g_hash_table_contains (detections->missing, detections->types[i]))
+      list_type (missing, n++, detections->types[i]);
+  for (guint i = 0; i < detections->came->len; i++)
+    list_type (came, i, g_ptr_array_index (detections->came, i));
+  detections->fault =
+      g_strdup_printf ("region-types: no region of the types %s came in %u frames with regions; %s%s. Write "
+                       "the types as the detector does, split by commas",
+          missing->str, detections->n_other, came->len > 0 ? "types that came: " : "those had no type", came->str);
+}
+
+static void
+tell_of_silence (GstCudaConvolveDetections *detections)
+{
+  if (is_new_fault (detections, FAULT_SILENCE))
+    detections->fault = g_strdup_printf (
+        "apply-to: nothing is changed in the first %u frames, because they have no metadata of the region-sources, and "
+        "regions has no box; put a detector in front of the element, write boxes into regions, or take "
+        "region-fallback=frame, which covers frames without metadata",
+        detections->n_silent);
+}
+
+/* Counts the frame, once. */
+static void
+count_frame (GstCudaConvolveDetections *detections, gboolean has_metadata)
+{
+  if (detections->is_counted)
+    return;
+  detections->is_counted = TRUE;
+  detections->was_heard |= has_metadata;
+  if (detections->any_type && g_hash_table_size (detections->missing) > 0)
+    detections->n_other++;
+  if (detections->needs_metadata && !detections->was_heard)
+    detections->n_silent++;
+  if (detections->n_other == PATIENCE)
+    tell_of_missing_types (detections);
+  if (detections->n_silent == PATIENCE)
+    tell_of_silence (detections);
+}
+
+void
+gst_cuda_convolve_detections_end (GstCudaConvolveDetections *detections)
+{
+  if (detections->n_other > 0 && g_hash_table_size (detections->missing) > 0)
+    tell_of_missing_types (detections);
+  if (detections->n_silent > 0 && !detections->was_heard)
+    tell_of_silence (detections);
 }
 
 /* --- metadata --- */
@@ -165,7 +296,7 @@ read_regions_of_interest (GstCudaConvolveDetections *detections, GstBuffer *buff
     GstCudaConvolveBox box;
 
     any = TRUE;
-    if (convolve_region_type_is_wanted (detections->types, type)
+    if (is_wanted (detections, type)
         && gst_cuda_convolve_box_read_unsigned (region->x, region->y, region->w, region->h, detections->width,
                detections->height, &box)
             == GST_CUDA_CONVOLVE_BOX_TAKEN)
@@ -195,7 +326,7 @@ add_object (gpointer data, const gchar *type, gdouble x, gdouble y, gdouble widt
   GstCudaConvolveDetections *detections = data;
   GstCudaConvolveBox box;
 
-  if (is_full (detections) || !convolve_region_type_is_wanted (detections->types, type))
+  if (is_full (detections) || !is_wanted (detections, type))
     return;
   switch (gst_cuda_convolve_box_read_turned (x, y, width, height, angle, detections->width, detections->height, &box)) {
     case GST_CUDA_CONVOLVE_BOX_TAKEN:
@@ -214,7 +345,7 @@ add_part (gpointer data, const gchar *type, const GstCudaConvolveBox *box)
 {
   GstCudaConvolveDetections *detections = data;
 
-  if (!is_full (detections) && convolve_region_type_is_wanted (detections->types, type))
+  if (!is_full (detections) && is_wanted (detections, type))
     add_sighting (detections, box, type, SOURCE_SEGMENT);
 }
 
@@ -263,13 +394,14 @@ read_metadata (GstCudaConvolveDetections *detections, GstBuffer *buffer)
     add_part, refuse_mask };
   gboolean any = FALSE;
 
-  detections->refused = FALSE;
+  detections->refused = detections->any_type = FALSE;
   gst_cuda_convolve_sightings_empty (&detections->fresh);
   if (detections->sources & CONVOLVE_REGION_SOURCE_ROI)
     any |= read_regions_of_interest (detections, buffer);
   if (detections->sources & CONVOLVE_REGION_SOURCE_ANALYTICS)
     any |= gst_cuda_convolve_analytics_read (buffer, &reader);
   limit_fresh (detections);
+  count_frame (detections, any);
   return any && !detections->refused;
 }
 
@@ -283,6 +415,7 @@ gst_cuda_convolve_detections_advance (GstCudaConvolveDetections *detections, con
   gint width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_HEIGHT (info);
 
   gst_cuda_convolve_frame_time_advance (&detections->time, segment, buffer, info);
+  detections->is_counted = FALSE;
   detections->before = detections->all;
   detections->all = before;
   detections->heard_before = detections->heard;
@@ -337,18 +470,10 @@ limit_held (GstCudaConvolveDetections *detections)
 static void
 add_text (GstCudaConvolveDetections *detections, const GstVideoInfo *info)
 {
-  const gdouble size[2] = { GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info) };
-
   for (guint i = 0; i < detections->text->len; i++) {
-    const ConvolveTextBox *text = &g_array_index (detections->text, ConvolveTextBox, i);
-    GstCudaConvolveRectangle area;
-    GstCudaConvolveBox box;
-    gdouble number[4];
+    GstCudaConvolveBox box = gst_cuda_convolve_box_read_text (&g_array_index (detections->text, ConvolveTextBox, i),
+        GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info));
 
-    for (guint k = 0; k < G_N_ELEMENTS (number); k++)
-      number[k] = text->per_cent[k] ? text->number[k] * size[k % 2] / 100 : text->number[k];
-    area = (GstCudaConvolveRectangle){ number[0], number[1], number[2], number[3] };
-    box = (GstCudaConvolveBox){ area, area, FALSE };
     g_array_append_val (detections->found, box);
   }
 }
@@ -381,4 +506,10 @@ gboolean
 gst_cuda_convolve_detections_are_too_many (const GstCudaConvolveDetections *detections)
 {
   return detections->too_many;
+}
+
+guint
+gst_cuda_convolve_detections_count_text (const GstCudaConvolveDetections *detections)
+{
+  return detections->sources & CONVOLVE_REGION_SOURCE_TEXT ? detections->text->len : 0;
 }

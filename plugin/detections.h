@@ -55,8 +55,14 @@ const GArray *gst_cuda_convolve_detections_find (GstCudaConvolveDetections *dete
  */
 gboolean gst_cuda_convolve_detections_are_too_many (const GstCudaConvolveDetections *detections);
 
+/* The stream ends: what has not come so far is a fault, too. */
+void gst_cuda_convolve_detections_end (GstCudaConvolveDetections *detections);
+
+/* How many of the boxes that find() found last are those of the property regions; they come first. */
+guint gst_cuda_convolve_detections_count_text (const GstCudaConvolveDetections *detections);
+
 /*
- * What was wrong with the metadata of the last frame, for the user; to be freed. NULL where nothing was, and where a
+ * What was wrong with the metadata of the last frame, or did not come for long, for the user; to be freed. NULL where nothing was, and where a
  * fault of that kind was taken before. forget_faults() lets all kinds be told again.
  */
 gchar *gst_cuda_convolve_detections_take_fault (GstCudaConvolveDetections *detections);

@@ -28,6 +28,7 @@ struct _GstCudaConvolveEngine
   ConvolveProperties good; /* what the last plans that could be made were made from */
   gboolean has_good;
   guint faults_told; /* bits of gst_cuda_convolve_windows_faults() that the user knows */
+  guint boxes_told;  /* bits of gst_cuda_convolve_regions_faults() likewise */
   gchar *mask_warning, *layer_warning, *components_warning; /* the texts of the warnings that stand, or NULL */
 
   ConvolvePool *pool; /* of plans for the CPU, or NULL */
@@ -110,7 +111,7 @@ gst_cuda_convolve_engine_set_caps (GstCudaConvolveEngine *engine, const GstVideo
   engine->cuda_memory = cuda_in || cuda_out;
   if (engine->cuda_memory && gst_cuda_convolve_device_is_outside_context (engine->device))
     release_device (engine); /* to be opened again where the frames are */
-  engine->faults_told = 0;
+  engine->faults_told = engine->boxes_told = 0;
   gst_cuda_convolve_detections_forget_faults (engine->detections);
   gst_cuda_convolve_layout_init (&engine->in, in);
   gst_cuda_convolve_layout_init (&engine->out, out);
@@ -359,6 +360,35 @@ make_plans (GstCudaConvolveEngine *engine, const ConvolveProperties *properties,
       choose_device (engine, properties), error);
 }
 
+/* Whether the boxes in properties are others than the good ones, or there were none. */
+static gboolean
+has_new_boxes (const GstCudaConvolveEngine *engine, const ConvolveProperties *properties)
+{
+  const ConvolveRegionSettings *region = &properties->region, *good = &engine->good.region;
+
+  return !engine->has_good || g_strcmp0 (region->regions, good->regions) != 0 || region->sources != good->sources
+      || region->expand != good->expand || region->feather != good->feather;
+}
+
+/*
+ * Whether boxes of the property touch the frame, where they are new; otherwise *error says what is wrong. Boxes that touched
+ * frames of other caps stay good: the whole frame is changed then.
+ */
+static gboolean
+new_boxes_touch (GstCudaConvolveEngine *engine, const ConvolveProperties *properties, ConvolveError *error)
+{
+  g_autofree gchar *fault = NULL;
+
+  if (!has_new_boxes (engine, properties)
+      || gst_cuda_convolve_regions_text_touches (&properties->region, &engine->in.info, &fault))
+    return TRUE;
+  if (error) {
+    *error = (ConvolveError){ .status = CONVOLVE_INVALID };
+    g_strlcpy (error->text, fault, sizeof (error->text));
+  }
+  return FALSE;
+}
+
 /* The plans of engine with the settings of regions; NULL with error filled where these are bad. */
 static GstCudaConvolveRegions *
 make_regions (GstCudaConvolveEngine *engine, GstCudaConvolvePlans *plans, const ConvolveProperties *properties,
@@ -367,7 +397,8 @@ make_regions (GstCudaConvolveEngine *engine, GstCudaConvolvePlans *plans, const 
   GstCudaConvolveRegions *regions =
       gst_cuda_convolve_regions_new (plans, gst_cuda_convolve_device_get_handle (engine->device));
 
-  if (!gst_cuda_convolve_regions_set (regions, engine->detections, properties, error))
+  if (!new_boxes_touch (engine, properties, error)
+      || !gst_cuda_convolve_regions_set (regions, engine->detections, properties, error))
     g_clear_pointer (&regions, gst_cuda_convolve_regions_free);
   return regions;
 }
@@ -440,7 +471,8 @@ replace_plans (GstCudaConvolveEngine *engine, ConvolveProperties *properties, Co
     g_clear_pointer (&engine->mask_warning, g_free);
   } else if (engine->has_good) {
     warn_of_settings (engine, error->text);
-    if (convolve_region_settings_check (&properties->region, &properties->mask, NULL))
+    if (convolve_region_settings_check (&properties->region, &properties->mask, NULL)
+        && (!has_regions (engine, properties) || new_boxes_touch (engine, properties, NULL)))
       use_good_mask (engine, properties);
     else
       use_good_regions (engine, properties);
@@ -480,6 +512,7 @@ update_regions (GstCudaConvolveEngine *engine, ConvolveProperties *properties)
   if (!engine->regions || !engine->plans_fit || !has_regions (engine, properties)
       || !convolve_properties_are_equal_but_for_regions (properties, &engine->good)
       || choose_device (engine, properties) != choose_device (engine, &engine->good)
+      || !new_boxes_touch (engine, properties, NULL)
       || !gst_cuda_convolve_regions_set (engine->regions, engine->detections, properties, NULL))
     return FALSE;
   g_clear_pointer (&engine->mask_warning, g_free);
@@ -524,6 +557,23 @@ warn_of_metadata (GstCudaConvolveEngine *engine)
     GST_ELEMENT_WARNING (engine->element, STREAM, FORMAT, ("%s", fault), ("This is told once until the caps change."));
 }
 
+/* Warns of boxes, once for each fault until the caps change. A fault of the property may be told again when it was mended. */
+static void
+warn_of_boxes (GstCudaConvolveEngine *engine)
+{
+  guint faults = gst_cuda_convolve_regions_faults (engine->regions);
+
+  for (guint bit = 0; bit < GST_CUDA_CONVOLVE_N_BOX_FAULTS; bit++)
+    if (faults >> bit & ~(engine->boxes_told >> bit) & 1) {
+      g_autofree gchar *text = gst_cuda_convolve_regions_explain_fault (engine->regions, 1 << bit);
+
+      GST_ELEMENT_WARNING (engine->element, LIBRARY, SETTINGS, ("%s", text),
+          ("This is told once until the caps change."));
+    }
+  engine->boxes_told |= faults;
+  engine->boxes_told &= faults | ~(GST_CUDA_CONVOLVE_BOX_OF_TEXT_IS_OUTSIDE | GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE);
+}
+
 GstCudaConvolveNeed
 gst_cuda_convolve_engine_look (GstCudaConvolveEngine *engine, const GstSegment *segment, GstBuffer *input)
 {
@@ -535,6 +585,7 @@ gst_cuda_convolve_engine_look (GstCudaConvolveEngine *engine, const GstSegment *
   any = gst_cuda_convolve_regions_find (engine->regions, engine->detections, input);
   engine->looked = TRUE;
   warn_of_metadata (engine);
+  warn_of_boxes (engine);
   if (!engine->same_memory)
     return GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
   if (!any)
@@ -576,6 +627,15 @@ void
 gst_cuda_convolve_engine_pass (GstCudaConvolveEngine *engine, GstBuffer *input)
 {
   gst_cuda_convolve_flights_pass (engine->flights, input);
+}
+
+void
+gst_cuda_convolve_engine_end_stream (GstCudaConvolveEngine *engine)
+{
+  if (!engine->regions)
+    return;
+  gst_cuda_convolve_detections_end (engine->detections);
+  warn_of_metadata (engine);
 }
 
 void

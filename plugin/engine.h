@@ -101,6 +101,9 @@ GstFlowReturn gst_cuda_convolve_engine_begin (GstCudaConvolveEngine *engine, Gst
 /* Begins a frame that needs no work. Takes input. */
 void gst_cuda_convolve_engine_pass (GstCudaConvolveEngine *engine, GstBuffer *input);
 
+/* The stream ends: tells the user what of the regions did not come. */
+void gst_cuda_convolve_engine_end_stream (GstCudaConvolveEngine *engine);
+
 /* The stream begins at another place: regions of earlier frames say nothing of the next one. */
 void gst_cuda_convolve_engine_flush (GstCudaConvolveEngine *engine);
 

@@ -429,6 +429,8 @@ gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
     self->broken = self->flowing = FALSE;
   } else if (GST_EVENT_IS_SERIALIZED (event))
     drain (self);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    gst_cuda_convolve_engine_end_stream (self->engine);
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
     forget_query (self);
     self->flowing = FALSE;

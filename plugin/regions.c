@@ -8,8 +8,10 @@
 
 #include <string.h>
 
+#include "boxes.h"
 #include "color.h"
 #include "convolve_region.h"
+#include "parse.h"
 #include "props.h"
 
 /* The blurs of one strength class, for each group and each kind of rows. */
@@ -29,7 +31,9 @@ struct _GstCudaConvolveRegions
   ConvolveDevice *device; /* of the plans; NULL for the CPU */
   ConvolveBatch *batch;   /* made at first use, or NULL */
 
-  GstCudaConvolvePatches patches; /* of the frame that find() was for */
+  guint text_faults, first_outside; /* of the property regions; first_outside is counted from 1 */
+  guint faults;                     /* of the frame that find() was for */
+  GstCudaConvolvePatches patches;
   GstCudaConvolveWindows windows; /* of the frame that run() works on */
 };
 
@@ -122,6 +126,124 @@ gst_cuda_convolve_regions_free (GstCudaConvolveRegions *regions)
   g_free (regions);
 }
 
+/* --- boxes that come to nothing --- */
+
+/* Counts the boxes of the property that do not touch the frame. *first is the number of the first of them, from 1. */
+static guint
+count_outside (const ConvolveRegionSettings *settings, const GstVideoInfo *info, guint *n_boxes, guint *first)
+{
+  gint width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_HEIGHT (info);
+  g_autoptr (GArray) boxes = NULL;
+  guint n = 0;
+
+  *n_boxes = *first = 0;
+  if (!(settings->sources & CONVOLVE_REGION_SOURCE_TEXT) || !convolve_region_settings_boxes (settings, &boxes, NULL))
+    return 0;
+  *n_boxes = boxes->len;
+  for (guint i = 0; i < boxes->len; i++) {
+    GstCudaConvolveBox box =
+        gst_cuda_convolve_box_read_text (&g_array_index (boxes, ConvolveTextBox, i), width, height);
+
+    if (gst_cuda_convolve_box_touches_frame (&box, settings, width, height))
+      continue;
+    if (n++ == 0)
+      *first = i + 1;
+  }
+  return n;
+}
+
+#define TEXT_CURE "boxes are in luma pixels of this frame, or in per cent of it, as in 10%,10%,50%,50%"
+
+gboolean
+gst_cuda_convolve_regions_text_touches (const ConvolveRegionSettings *settings, const GstVideoInfo *info, gchar **fault)
+{
+  guint n_boxes, first, n_outside = count_outside (settings, info, &n_boxes, &first);
+  g_autofree gchar *text = NULL;
+
+  if (n_boxes == 0 || n_outside < n_boxes)
+    return TRUE;
+  text = convolve_parse_quote (settings->regions, strlen (settings->regions));
+  *fault = g_strdup_printf ("regions: %s has no box that touches the frame of %dx%d; %s", text,
+      GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), TEXT_CURE);
+  return FALSE;
+}
+
+static void
+look_at_text (GstCudaConvolveRegions *regions)
+{
+  guint n_boxes,
+      n_outside = count_outside (&regions->properties.region, &gst_cuda_convolve_plans_in (regions->plans)->info,
+          &n_boxes, &regions->first_outside);
+
+  regions->text_faults = n_outside == 0 ? 0
+      : n_outside == n_boxes            ? GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE
+                                        : GST_CUDA_CONVOLVE_BOX_OF_TEXT_IS_OUTSIDE;
+}
+
+/* Whether there are boxes from metadata, and none of them touches the frame. */
+static gboolean
+is_metadata_outside (const GstCudaConvolveRegions *regions, const GArray *found, guint first)
+{
+  const GstCudaConvolvePicture *picture = &regions->picture;
+
+  for (guint i = first; i < found->len; i++)
+    if (gst_cuda_convolve_box_touches_frame (&g_array_index (found, GstCudaConvolveBox, i), &regions->properties.region,
+            picture->width, picture->height))
+      return FALSE;
+  return found->len > first;
+}
+
+guint
+gst_cuda_convolve_regions_faults (const GstCudaConvolveRegions *regions)
+{
+  return regions->faults;
+}
+
+static gchar *
+explain_limit (const GstCudaConvolveRegions *regions)
+{
+  const GstCudaConvolvePatches *patches = &regions->patches;
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (patches->n_regions > GST_CUDA_CONVOLVE_MOST_REGIONS)
+    return g_strdup_printf ("regions: %u boxes touch a frame, and more than %d are not worked on one by one: the whole "
+                            "frame is changed; take fewer boxes, or fewer region-types",
+        patches->n_regions, GST_CUDA_CONVOLVE_MOST_REGIONS);
+  if (patches->n_frames > GST_CUDA_CONVOLVE_MOST_FRAMES)
+    return g_strdup_printf (
+        "regions: the boxes of a frame have together, with region-expand and region-feather, %s times "
+        "the frame's area, and more than %d times is not worked on: the whole frame is changed; take "
+        "fewer or smaller boxes",
+        g_ascii_formatd (digits, sizeof digits, "%.1f", patches->n_frames), GST_CUDA_CONVOLVE_MOST_FRAMES);
+  return g_strdup_printf (
+      "region-sources: the masks of segmentation have more than %d parts, or with region-expand and "
+      "region-feather more than %d times the frame's area: the whole frame is changed; take smaller "
+      "masks, or less region-expand and region-feather",
+      GST_CUDA_CONVOLVE_MOST_PARTS, GST_CUDA_CONVOLVE_MOST_PART_FRAMES);
+}
+
+gchar *
+gst_cuda_convolve_regions_explain_fault (const GstCudaConvolveRegions *regions, guint fault)
+{
+  gint width = regions->picture.width, height = regions->picture.height;
+
+  switch (fault) {
+    case GST_CUDA_CONVOLVE_BOX_OF_TEXT_IS_OUTSIDE:
+      return g_strdup_printf ("regions: box %u lies outside the frame of %dx%d; %s", regions->first_outside, width,
+          height, TEXT_CURE);
+    case GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE:
+      return g_strdup_printf ("regions: no box touches the frame of %dx%d, so the whole frame is changed; %s", width,
+          height, TEXT_CURE);
+    case GST_CUDA_CONVOLVE_METADATA_IS_OUTSIDE:
+      return g_strdup_printf (
+          "region-sources: all boxes in the metadata of a frame lie outside the frame of %dx%d, and count for nothing; "
+          "boxes are in luma pixels of the frames that arrive, so a detector belongs behind what scales or crops",
+          width, height);
+    default:
+      return explain_limit (regions);
+  }
+}
+
 gboolean
 gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
     const ConvolveProperties *properties, ConvolveError *error)
@@ -140,6 +262,7 @@ gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveD
     convolve_properties_clear (&regions->properties);
   convolve_properties_copy (&regions->properties, properties);
   regions->has_properties = TRUE;
+  look_at_text (regions);
   return TRUE;
 }
 
@@ -161,11 +284,17 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
   gboolean lost;
   const GArray *found = gst_cuda_convolve_detections_find (detections, buffer, info, &lost);
 
+  regions->faults = regions->text_faults;
   if ((lost && settings->fallback == CONVOLVE_REGION_FALLBACK_FRAME)
-      || gst_cuda_convolve_detections_are_too_many (detections))
+      || gst_cuda_convolve_detections_are_too_many (detections)
+      || (regions->text_faults & GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE))
     gst_cuda_convolve_patches_take_frame (&regions->patches, settings, &regions->picture);
   else
     gst_cuda_convolve_patches_find (&regions->patches, settings, found, &regions->picture);
+  if (is_metadata_outside (regions, found, gst_cuda_convolve_detections_count_text (detections)))
+    regions->faults |= GST_CUDA_CONVOLVE_METADATA_IS_OUTSIDE;
+  if (regions->patches.limited)
+    regions->faults |= GST_CUDA_CONVOLVE_BOXES_ARE_LIMITED;
   return regions->patches.patches->len > 0;
 }
 

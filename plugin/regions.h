@@ -27,6 +27,27 @@ void gst_cuda_convolve_regions_free (GstCudaConvolveRegions *regions);
 gboolean gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
     const ConvolveProperties *properties, ConvolveError *error);
 
+/*
+ * Whether a box of the property regions touches frames with info, or there are none. FALSE with *fault, which is to be
+ * freed, and says what is wrong. The texts are good.
+ */
+gboolean gst_cuda_convolve_regions_text_touches (const ConvolveRegionSettings *settings, const GstVideoInfo *info,
+    gchar **fault);
+
+/* Why a frame has other boxes than the user asked for, as bits. */
+typedef enum
+{
+  GST_CUDA_CONVOLVE_BOX_OF_TEXT_IS_OUTSIDE = 1 << 0,
+  GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE = 1 << 1,     /* all boxes: the whole frame is changed */
+  GST_CUDA_CONVOLVE_METADATA_IS_OUTSIDE = 1 << 2, /* all boxes of a frame */
+  GST_CUDA_CONVOLVE_BOXES_ARE_LIMITED = 1 << 3,   /* the whole frame is changed */
+  GST_CUDA_CONVOLVE_N_BOX_FAULTS = 4
+} GstCudaConvolveBoxFaults;
+
+/* The faults of the boxes that find() found last, and the sentence about one of them, which is to be freed. */
+guint gst_cuda_convolve_regions_faults (const GstCudaConvolveRegions *regions);
+gchar *gst_cuda_convolve_regions_explain_fault (const GstCudaConvolveRegions *regions, guint fault);
+
 /* Finds what is to be done with a frame. FALSE where that is nothing. */
 gboolean gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
     GstBuffer *buffer);

@@ -16,7 +16,8 @@ struct _GstCudaConvolveSettings
 
   /* The streaming thread's own. */
   ConvolveProperties used; /* as frames use them */
-  GPtrArray *idle;         /* the warnings that stand, or NULL */
+  GPtrArray *idle;         /* the warnings that stand in the log, or NULL */
+  GPtrArray *uncovered;    /* those that stand on the bus, or NULL */
 };
 
 GstCudaConvolveSettings *
@@ -177,6 +178,27 @@ wants_unreadable (const ConvolveRegionSettings *region)
       && (region->sources & CONVOLVE_REGION_SOURCE_ANALYTICS) && !gst_cuda_convolve_analytics_are_readable ();
 }
 
+/*
+ * Posts what leaves something in sight that the user may think is covered. GST_ELEMENT_WARNING would log it, too, and most of
+ * it is in the log already.
+ */
+static void
+warn_of_uncovered (GstCudaConvolveSettings *settings, gboolean layer_runs)
+{
+  GPtrArray *uncovered = g_ptr_array_new_with_free_func (g_free);
+
+  convolve_properties_add_warnings (&settings->used, layer_runs, uncovered);
+  for (guint i = 0; i < uncovered->len; i++) {
+    const gchar *sentence = g_ptr_array_index (uncovered, i);
+
+    if (!has_sentence (settings->uncovered, sentence))
+      gst_element_message_full (settings->element, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+          g_strdup (sentence), NULL, __FILE__, G_STRFUNC, __LINE__);
+  }
+  g_clear_pointer (&settings->uncovered, g_ptr_array_unref);
+  settings->uncovered = uncovered;
+}
+
 void
 gst_cuda_convolve_settings_warn_of_idle (GstCudaConvolveSettings *settings, gboolean layer_runs)
 {
@@ -190,12 +212,14 @@ gst_cuda_convolve_settings_warn_of_idle (GstCudaConvolveSettings *settings, gboo
   for (guint i = 0; i < idle->len; i++)
     if (!has_sentence (settings->idle, g_ptr_array_index (idle, i)))
       GST_WARNING_OBJECT (settings->element, "%s", (const gchar *) g_ptr_array_index (idle, i));
-  gst_cuda_convolve_settings_forget_idle (settings);
+  g_clear_pointer (&settings->idle, g_ptr_array_unref);
   settings->idle = idle;
+  warn_of_uncovered (settings, layer_runs);
 }
 
 void
 gst_cuda_convolve_settings_forget_idle (GstCudaConvolveSettings *settings)
 {
   g_clear_pointer (&settings->idle, g_ptr_array_unref);
+  g_clear_pointer (&settings->uncovered, g_ptr_array_unref);
 }

@@ -40,8 +40,8 @@ gboolean gst_cuda_convolve_settings_take (GstCudaConvolveSettings *settings);
 const ConvolveProperties *gst_cuda_convolve_settings_get_used (GstCudaConvolveSettings *settings);
 
 /*
- * Logs a warning for each used property without effect, once until the property or the reason changes. layer_runs tells
- * whether a layer convolves the frames. forget_idle() makes all warnings new. Both are for the streaming thread.
+ * Logs a warning for each used property without effect, and posts one for each that leaves in sight what the user may
+ * think is covered; once until the property or the reason changes. layer_runs tells whether a layer convolves the frames. forget_idle() makes all warnings new. Both are for the streaming thread.
  */
 void gst_cuda_convolve_settings_warn_of_idle (GstCudaConvolveSettings *settings, gboolean layer_runs);
 void gst_cuda_convolve_settings_forget_idle (GstCudaConvolveSettings *settings);

@@ -63,6 +63,13 @@ gchar *convolve_properties_explain_no_device (const ConvolveProperties *properti
  */
 void convolve_properties_add_idle (const ConvolveProperties *properties, gboolean layer_runs, GPtrArray *sentences);
 
+/*
+ * Adds a sentence, to be freed, for each fault of the settings of regions that leaves in sight what the user may think is
+ * covered: regions that are not used, or can come from nowhere, texts that mean something else, and effects that can be
+ * undone. No sentence has a number that a controller changes.
+ */
+void convolve_properties_add_warnings (const ConvolveProperties *properties, gboolean layer_runs, GPtrArray *sentences);
+
 G_END_DECLS
 
 #endif

@@ -79,6 +79,14 @@ show_value (const ConvolveProperties *properties, const Row *row)
   g_return_val_if_reached (NULL);
 }
 
+gboolean
+convolve_property_is_standard (const ConvolveProperties *properties, const Row *row)
+{
+  g_autofree gchar *value = show_value (properties, row);
+
+  return value == NULL;
+}
+
 static void
 add_idle_of (const ConvolveProperties *properties, Target target, const gchar *why, GPtrArray *sentences)
 {

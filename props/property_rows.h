@@ -58,6 +58,9 @@ typedef struct
 extern const Row convolve_property_rows[];
 extern const guint convolve_n_property_rows;
 
+/* Whether the property is at its default; an empty text counts as one that is not set. */
+gboolean convolve_property_is_standard (const ConvolveProperties *properties, const Row *row);
+
 /* The row's member of properties. */
 #define VALUE(type, properties, row) G_STRUCT_MEMBER (type, properties, (row)->offset)
 

@@ -26,6 +26,71 @@ convolve_region_settings_clear (ConvolveRegionSettings *settings)
   g_clear_pointer (&settings->types, g_free);
 }
 
+/* --- boxes that no frame can have --- */
+
+#define LARGEST_SIDE (1 << 20) /* luma pixels of a frame */
+
+/* A place along one direction of a frame: pixels, and a share of the frame's side. */
+typedef struct
+{
+  gdouble pixels, share;
+} Place;
+
+static void
+add_number (Place *place, const ConvolveTextBox *box, guint i, gdouble factor)
+{
+  if (box->per_cent[i])
+    place->share += factor * box->number[i] / 100;
+  else
+    place->pixels += factor * box->number[i];
+}
+
+/* Narrows the sides of frames to those where the place is above 0. FALSE where there are none. */
+static gboolean
+narrow (Place place, gdouble *least, gdouble *most)
+{
+  if (place.share == 0)
+    return place.pixels > 0;
+  if (place.share > 0)
+    *least = MAX (*least, -place.pixels / place.share);
+  else
+    *most = MIN (*most, -place.pixels / place.share);
+  return TRUE;
+}
+
+/*
+ * Whether a frame can be so wide, or so high, that the box has a pixel of it: the box ends behind the frame's start, and
+ * begins before the frame's end. i is 0 for columns, and 1 for rows.
+ */
+static gboolean
+can_touch (const ConvolveRegionSettings *settings, const ConvolveTextBox *box, guint i)
+{
+  Place end = { settings->feather, 0 }, room = { settings->feather, 1 };
+  gdouble least = 0, most = LARGEST_SIDE;
+
+  add_number (&end, box, i, 1);
+  add_number (&end, box, i + 2, 1 + settings->expand);
+  add_number (&room, box, i, -1);
+  add_number (&room, box, i + 2, settings->expand);
+  return narrow (end, &least, &most) && narrow (room, &least, &most) && least < most;
+}
+
+static gboolean
+check_boxes_touch (const ConvolveRegionSettings *settings, const GArray *boxes, GError **error)
+{
+  if (settings->apply_to == CONVOLVE_APPLY_TO_FRAME || !(settings->sources & CONVOLVE_REGION_SOURCE_TEXT)
+      || boxes->len == 0)
+    return TRUE;
+  for (guint i = 0; i < boxes->len; i++) {
+    const ConvolveTextBox *box = &g_array_index (boxes, ConvolveTextBox, i);
+
+    if (can_touch (settings, box, 0) && can_touch (settings, box, 1))
+      return TRUE;
+  }
+  return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", settings->regions,
+      strlen (settings->regions), "has no box that can touch a frame, which goes from 0 to 100%% each way");
+}
+
 ConvolveRegionEffect
 convolve_region_settings_effect (const ConvolveRegionSettings *settings)
 {
@@ -45,7 +110,7 @@ convolve_region_settings_check (const ConvolveRegionSettings *settings, const Co
   gboolean ok;
 
   if (!convolve_region_settings_boxes (settings, &boxes, error)
-      || !convolve_region_settings_types (settings, &types, error))
+      || !convolve_region_settings_types (settings, &types, error) || !check_boxes_touch (settings, boxes, error))
     return FALSE;
   if (settings->apply_to == CONVOLVE_APPLY_TO_FRAME
       || convolve_region_settings_effect (settings) != CONVOLVE_REGION_EFFECT_MASK || settings->strength == 0)

@@ -75,7 +75,8 @@ void convolve_region_settings_clear (ConvolveRegionSettings *settings);
 ConvolveRegionEffect convolve_region_settings_effect (const ConvolveRegionSettings *settings);
 
 /*
- * Whether the settings can work with the mask: both texts can be read, and a strength meets a mask that takes one.
+ * Whether the settings can work with the mask: both texts can be read, a box of the text can touch some frame, and a
+ * strength meets a mask that takes one.
  * FALSE with error (CONVOLVE_PROPS_ERROR_REGIONS). Which regions a frame has is told by the functions below.
  */
 gboolean convolve_region_settings_check (const ConvolveRegionSettings *settings, const ConvolveSettings *mask,

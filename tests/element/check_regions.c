@@ -125,6 +125,9 @@ random_boxes (CheckRandom *random, const GstVideoInfo *info, ConvolveRect *boxes
     boxes[i] = (ConvolveRect){ check_random_range (random, -width / 2, width - 1),
       check_random_range (random, -height / 2, height - 1), check_random_range (random, 1, width),
       check_random_range (random, 1, MAX (1, height / 2)) };
+  /* One box touches the frame: otherwise the text is an error. */
+  boxes[0].x = MAX (boxes[0].x, 1 - boxes[0].width);
+  boxes[0].y = MAX (boxes[0].y, 1 - boxes[0].height);
   return count;
 }
 
@@ -214,6 +217,7 @@ regions_suite (void)
   suite_add_tcase (suite, region_boxes ());
   suite_add_tcase (suite, region_hold ());
   suite_add_tcase (suite, region_promises ());
+  suite_add_tcase (suite, region_warnings ());
   return suite;
 }
 

@@ -68,5 +68,6 @@ TCase *region_blocks (void);
 TCase *region_boxes (void);
 TCase *region_hold (void);
 TCase *region_promises (void);
+TCase *region_warnings (void);
 
 #endif
