@@ -684,6 +684,27 @@ GST_START_TEST (endless_hold)
 }
 GST_END_TEST;
 
+/* A frame counts once, however often it is looked at, and each caps have a count of their own. */
+GST_START_TEST (missing_type)
+{
+  ConvolveRegionSettings settings = { .sources = CONVOLVE_REGION_SOURCE_ROI, .types = (gchar *) "plate" };
+  Play play;
+
+  play_init (&play, 0);
+  fail_unless (gst_cuda_convolve_detections_set (play.detections, &settings, NULL));
+  for (guint i = 1; i <= 130; i++) {
+    g_autofree gchar *fault = NULL;
+
+    fail_unless_equals_int (play_frame (&play, 2, 10, 0)->len, 0);
+    fault = gst_cuda_convolve_detections_take_fault (play.detections);
+    fail_unless ((fault != NULL) == (i == 50 || i == 120), "frame %u", i);
+    if (i == 70)
+      gst_cuda_convolve_detections_forget_faults (play.detections);
+  }
+  gst_cuda_convolve_detections_free (play.detections);
+}
+GST_END_TEST;
+
 static Suite *
 detections_suite (void)
 {
@@ -710,6 +731,7 @@ detections_suite (void)
   tcase_add_test (tc, twice);
   tcase_add_test (tc, refused_metadata);
   tcase_add_test (tc, endless_hold);
+  tcase_add_test (tc, missing_type);
   suite_add_tcase (suite, tc);
   return suite;
 }

@@ -174,6 +174,20 @@ GST_START_TEST (outside_while_playing)
 }
 GST_END_TEST;
 
+/* What is set beside boxes outside of the frame holds. */
+GST_START_TEST (outside_beside_a_mask)
+{
+  Run run =
+      run_start ("cudaconvolve apply-to=regions region-effect=mask mask=identity regions=10,10,8,8", "GRAY8", 100, 80);
+
+  expect_box (run.harness, &run.info, grey_frame (&run.info, 0), 0, 0, 0, 0, "identity");
+  g_object_set (run.element, "regions", "100,10,8,8", "bias", 0.25, NULL);
+  expect_box (run.harness, &run.info, grey_frame (&run.info, 0), 10, 10, 8, 8, "bias");
+  expect_warning (&run, "regions: |no box that touches the frame", "bias");
+  run_stop (&run);
+}
+GST_END_TEST;
+
 /* With new caps the boxes that stay may lie outside. Then the whole frame is covered, which is told for each caps. */
 GST_START_TEST (outside_of_new_caps)
 {
@@ -473,6 +487,7 @@ region_warnings (void)
   tcase_add_test (tc, outside_before_playing);
   tcase_add_test (tc, outside_with_margins);
   tcase_add_test (tc, outside_while_playing);
+  tcase_add_test (tc, outside_beside_a_mask);
   tcase_add_test (tc, outside_of_new_caps);
   tcase_add_test (tc, metadata_outside);
   tcase_add_test (tc, types_that_never_come);
