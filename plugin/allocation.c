@@ -3,6 +3,7 @@
 
 #include <gst/video/video.h>
 
+#include "debug.h"
 #include "pinned.h"
 
 gboolean
@@ -150,8 +151,8 @@ gst_cuda_convolve_propose_params (GstQuery *query)
 }
 
 gboolean
-gst_cuda_convolve_propose_pool (GstQuery *query, GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors,
-    guint asked, gboolean video_meta)
+gst_cuda_convolve_propose_pool (GstElement *element, guint *told, GstQuery *query, GstCudaConvolveDevice *device,
+    GstCudaConvolveErrors *errors, guint asked, gboolean video_meta)
 {
   Wanted wanted = { .min = asked };
   GstBufferPool *pool;
@@ -164,6 +165,9 @@ gst_cuda_convolve_propose_pool (GstQuery *query, GstCudaConvolveDevice *device, 
   pool = new_pool (&wanted);
   if (!pool)
     return FALSE;
+  GST_CUDA_CONVOLVE_TELL (told, element, "upstream is offered %s: %u buffers of %u bytes in %s memory, %s GstVideoMeta",
+      need_pool ? "a pool" : "numbers without a pool", wanted.min, wanted.size, wanted.cuda ? "CUDA" : "system",
+      wanted.cuda || video_meta ? "with" : "without");
   gst_query_add_allocation_pool (query, need_pool ? pool : NULL, wanted.size, wanted.min, 0);
   gst_object_unref (pool);
   if (wanted.cuda || video_meta)
@@ -173,13 +177,40 @@ gst_cuda_convolve_propose_pool (GstQuery *query, GstCudaConvolveDevice *device, 
   return TRUE;
 }
 
+/* Why downstream's pool is not for the output, or NULL. */
+static const gchar *
+refuse_pool (GstBufferPool *pool, Wanted *wanted)
+{
+  if (!pool)
+    return "downstream offers none";
+  if (wanted->cuda && !gst_cuda_convolve_cuda_owns_pool (wanted->context, pool))
+    return "downstream's is in other memory than that of the element's CUDA context";
+  if (wanted->max > 0 && wanted->max < wanted->min)
+    return "downstream's has too few buffers";
+  if (!configure_pool (pool, wanted, FALSE))
+    return "downstream's does not take the frames' size, numbers or memory";
+  return NULL;
+}
+
+/* refused: why the pool is the element's own, or NULL. */
+static void
+log_pool (GstElement *element, guint *told, const Wanted *wanted, const gchar *refused)
+{
+  g_autofree gchar *most = wanted->max > 0 ? g_strdup_printf ("at most %u", wanted->max) : g_strdup ("more at will");
+
+  GST_CUDA_CONVOLVE_TELL (told, element, "the output's pool is %s%s: buffers of %u bytes in %s memory, at least %u, %s",
+      refused ? "made by the element, because " : "downstream's", refused ? refused : "", wanted->size,
+      wanted->cuda ? "CUDA" : "system", wanted->min, most);
+}
+
 gboolean
-gst_cuda_convolve_decide_pool (GstQuery *query, GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors,
-    guint held)
+gst_cuda_convolve_decide_pool (GstElement *element, guint *told, GstQuery *query, GstCudaConvolveDevice *device,
+    GstCudaConvolveErrors *errors, guint held)
 {
   gboolean offered = gst_query_get_n_allocation_pools (query) > 0;
   GstBufferPool *pool = NULL;
   Wanted wanted = { 0 };
+  const gchar *refused;
   guint least;
 
   if (!parse_query (query, device, errors, &wanted))
@@ -191,11 +222,9 @@ gst_cuda_convolve_decide_pool (GstQuery *query, GstCudaConvolveDevice *device, G
     wanted.size = MAX (wanted.size, least);
   }
   wanted.min += held;
-  if (pool
-      && ((wanted.cuda && !gst_cuda_convolve_cuda_owns_pool (wanted.context, pool))
-          || (wanted.max > 0 && wanted.max < wanted.min) || !configure_pool (pool, &wanted, FALSE)))
+  refused = refuse_pool (pool, &wanted);
+  if (refused) {
     gst_clear_object (&pool);
-  if (!pool) {
     wanted.max = 0;
     pool = new_pool (&wanted);
     /* The base class would activate the pool, and tell of a failure with an error of its own. */
@@ -206,6 +235,7 @@ gst_cuda_convolve_decide_pool (GstQuery *query, GstCudaConvolveDevice *device, G
   }
   if (!pool)
     return FALSE;
+  log_pool (element, told, &wanted, refused);
   if (offered)
     gst_query_set_nth_allocation_pool (query, 0, pool, wanted.size, wanted.min, wanted.max);
   else

@@ -19,6 +19,8 @@ struct _GstCudaConvolveDevice
   ConvolveDevice *handle;
   gboolean in_context; /* handle was opened in context, otherwise in the process's own */
   gboolean missing;    /* no device was found, and an INFO said so */
+
+  guint follows_told, pins_told; /* see GST_CUDA_CONVOLVE_TELL */
 };
 
 GstCudaConvolveDevice *
@@ -166,7 +168,8 @@ gst_cuda_convolve_device_follow (GstCudaConvolveDevice *device, GstBuffer *input
 {
   GstCudaConvolveContext *theirs = gst_cuda_convolve_cuda_of_buffer (input);
 
-  GST_INFO_OBJECT (device->element, "the frames are in another context, following them to %" GST_PTR_FORMAT, theirs);
+  GST_CUDA_CONVOLVE_TELL (&device->follows_told, device->element,
+      "the frames are in another context, following them to %" GST_PTR_FORMAT, theirs);
   g_mutex_lock (&device->lock);
   gst_object_replace (&device->context, theirs);
   g_mutex_unlock (&device->lock);
@@ -187,7 +190,7 @@ gst_cuda_convolve_device_follow_stream (GstCudaConvolveDevice *device, GstBuffer
 {
   GstCudaConvolveStream *theirs = gst_cuda_convolve_stream_of_buffer (input);
 
-  GST_DEBUG_OBJECT (device->element, "working on the stream of the input");
+  GST_CUDA_CONVOLVE_TELL (&device->follows_told, device->element, "working on the stream of the input");
   if (device->handle && device->in_context && gst_cuda_convolve_cuda_push (device->context)) {
     convolve_device_use_stream (device->handle, gst_cuda_convolve_stream_handle (theirs), NULL);
     gst_cuda_convolve_cuda_pop (device->context);
@@ -222,10 +225,12 @@ do_without (GstCudaConvolveDevice *device, const ConvolveProperties *properties,
 {
   if (convolve_properties_need_device (properties) || error->status != CONVOLVE_NO_DEVICE)
     return error->status;
-  if (!device->missing)
+  if (!device->missing) {
+    GST_INFO_OBJECT (device->element, "the work passes to the CPU: %s", error->text);
     /* The sentence is the debug text too, because gst-launch-1.0 shows nothing else of an INFO. */
     GST_ELEMENT_INFO (device->element, RESOURCE, NOT_FOUND, ("Working on the CPU: %s.", error->text),
         ("Working on the CPU: %s.", error->text));
+  }
   device->missing = TRUE;
   return CONVOLVE_OK;
 }
@@ -235,6 +240,7 @@ gst_cuda_convolve_device_start (GstCudaConvolveDevice *device, const ConvolvePro
     ConvolveError *error)
 {
   device->missing = FALSE;
+  device->follows_told = device->pins_told = 0;
   device->id = properties->device_id;
   if (!convolve_properties_want_device (properties) || convolve_device_find (device->id, error) == CONVOLVE_OK)
     return CONVOLVE_OK;
@@ -307,6 +313,6 @@ gst_cuda_convolve_device_orders (GstCudaConvolveDevice *device, GstBuffer *buffe
 gboolean
 gst_cuda_convolve_device_pin (GstCudaConvolveDevice *device, GstBuffer *buffer)
 {
-  return gst_cuda_convolve_pin_buffer (buffer, device->element, convolve_device_id (device->handle),
+  return gst_cuda_convolve_pin_buffer (buffer, device->element, &device->pins_told, convolve_device_id (device->handle),
       working_context (device));
 }

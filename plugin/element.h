@@ -39,7 +39,8 @@ struct _GstCudaConvolve
   gboolean flowing;          /* a frame came since start, the last caps, and the last flush */
   gboolean replan;           /* settings, caps or device changed since the plans were made */
   gboolean discont;          /* the base class still has a gap to mark */
-  gboolean broken;           /* a frame under way failed: the stream must not go on without that frame */
+  guint queries_told, offers_told, pools_told, passthrough_told, asked_told; /* see GST_CUDA_CONVOLVE_TELL */
+  gboolean broken; /* a frame under way failed: the stream must not go on without that frame */
 };
 
 G_END_DECLS

@@ -27,6 +27,7 @@ struct _GstCudaConvolveEngine
   gboolean looked;         /* for the regions of the next frame */
   ConvolveProperties good; /* what the last plans that could be made were made from */
   gboolean has_good;
+  guint plans_told, choices_told; /* see GST_CUDA_CONVOLVE_TELL */
   guint faults_told; /* bits of gst_cuda_convolve_windows_faults() that the user knows */
   guint boxes_told;  /* bits of gst_cuda_convolve_regions_faults() likewise */
   gchar *mask_warning, *layer_warning, *components_warning; /* the texts of the warnings that stand, or NULL */
@@ -259,12 +260,34 @@ publish_variant (GstCudaConvolveEngine *engine)
   gst_cuda_convolve_errors_set_frames (engine->errors, &engine->in.info, variant);
 }
 
+static gboolean
+log_shows_debug (void)
+{
+  return gst_debug_category_get_threshold (GST_CAT_DEFAULT) >= GST_LEVEL_DEBUG;
+}
+
+/* Logs which plans were made, in how many microseconds. */
+static void
+tell_plans (GstCudaConvolveEngine *engine, gint64 time)
+{
+  GstCudaConvolveMaskInfo *mask = gst_cuda_convolve_plans_mask_info (engine->plans);
+  g_autofree gchar *size = NULL;
+
+  if (!log_shows_debug ())
+    return;
+  size = mask ? gst_cuda_convolve_mask_info_describe_size (mask) : NULL;
+  GST_CUDA_CONVOLVE_TELL (&engine->plans_told, engine->element,
+      "plans made in %.3f ms: %s %s, variant %s, %u groups of samples, %s, on the %s", time / 1e3,
+      size ? "mask" : "a layer", size ? size : "in its place", gst_cuda_convolve_plans_variant (engine->plans),
+      engine->in.n_groups, engine->regions ? "in regions" : "whole frames",
+      gst_cuda_convolve_engine_is_on_device (engine) ? "device" : "CPU");
+}
+
 /* Logs why auto chose its variants. The explanation takes time, so it is made only where the log shows it. */
 static void
 explain_choice (GstCudaConvolveEngine *engine, const ConvolveProperties *properties)
 {
-  if (properties->variant != CONVOLVE_VARIANT_AUTO || engine->layer
-      || gst_debug_category_get_threshold (GST_CAT_DEFAULT) < GST_LEVEL_DEBUG)
+  if (properties->variant != CONVOLVE_VARIANT_AUTO || engine->layer || !log_shows_debug ())
     return;
   for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
     for (guint i = 0; i < engine->in.n_groups; i++) {
@@ -274,7 +297,7 @@ explain_choice (GstCudaConvolveEngine *engine, const ConvolveProperties *propert
       if (!plan)
         continue;
       convolve_plan_explain (plan, text, sizeof (text));
-      GST_DEBUG_OBJECT (engine->element, "plane %u%s%s: %s", engine->in.groups[i].plane,
+      GST_CUDA_CONVOLVE_TELL (&engine->choices_told, engine->element, "plane %u%s%s: %s", engine->in.groups[i].plane,
           kind & GST_CUDA_CONVOLVE_SECOND_ROWS ? ", every second row" : "",
           kind & GST_CUDA_CONVOLVE_SECOND_COLUMNS ? ", every second column" : "", text);
     }
@@ -464,6 +487,7 @@ keep_good (GstCudaConvolveEngine *engine, const ConvolveProperties *properties)
 static gboolean
 replace_plans (GstCudaConvolveEngine *engine, ConvolveProperties *properties, ConvolveError *error)
 {
+  gint64 begin = g_get_monotonic_time ();
   Work work = make_work (engine, properties, error);
   gboolean bad = !work.plans && error->status == CONVOLVE_INVALID && !engine->layer;
 
@@ -498,6 +522,7 @@ replace_plans (GstCudaConvolveEngine *engine, ConvolveProperties *properties, Co
   engine->looked = FALSE;
   keep_good (engine, properties);
   warn_of_components (engine, properties->components);
+  tell_plans (engine, g_get_monotonic_time () - begin);
   explain_choice (engine, properties);
   return TRUE;
 }
@@ -675,6 +700,7 @@ gst_cuda_convolve_engine_start (GstCudaConvolveEngine *engine, const ConvolvePro
 {
   ConvolveError error;
 
+  engine->plans_told = engine->choices_told = 0;
   gst_cuda_convolve_stats_reset (engine->stats);
   gst_cuda_convolve_errors_reset (engine->errors);
   if (!check_settings (engine, properties))

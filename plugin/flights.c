@@ -3,6 +3,7 @@
 
 #include "allocation.h"
 #include "crop.h"
+#include "debug.h"
 #include "run.h"
 
 #define ANY_NUMBER G_MAXUINT /* of buffers that may be kept */
@@ -38,7 +39,9 @@ struct _GstCudaConvolveFlights
   guint lent;            /* the same of the last input */
   guint kept;            /* frames that do stay under way */
   gboolean flowing;      /* a frame came since start and since the last flush */
-  GstClockTime latency;  /* under the element's object lock */
+  guint told_kept;       /* of which the log knows */
+  guint drains_told, pools_told, kept_told; /* see GST_CUDA_CONVOLVE_TELL */
+  GstClockTime latency;                     /* under the element's object lock */
 };
 
 GstCudaConvolveFlights *
@@ -83,6 +86,9 @@ gst_cuda_convolve_flights_set_ahead (GstCudaConvolveFlights *flights, guint ahea
 
   if (GST_VIDEO_INFO_FPS_N (info) > 0)
     duration = gst_util_uint64_scale_int (GST_SECOND, GST_VIDEO_INFO_FPS_D (info), GST_VIDEO_INFO_FPS_N (info));
+  if (ahead != flights->ahead)
+    GST_CUDA_CONVOLVE_TELL (&flights->kept_told, flights->element, "%u frames are to stay under way, no longer %u",
+        ahead, flights->ahead);
   flights->ahead = ahead;
   if (set_latency (flights, ahead * duration))
     gst_element_post_message (flights->element, gst_message_new_latency (GST_OBJECT (flights->element)));
@@ -138,8 +144,13 @@ count_lent (GstCudaConvolveFlights *flights, GstBufferPool *pool)
 {
   guint most = gst_cuda_convolve_pool_count_most (pool);
 
-  if (most == 0)
+  if (most == 0) {
+    GST_CUDA_CONVOLVE_TELL (&flights->pools_told, flights->element, "upstream's pool makes buffers at will");
     return ANY_NUMBER;
+  }
+  GST_CUDA_CONVOLVE_TELL (&flights->pools_told, flights->element,
+      "upstream's pool has %u buffers, and was asked for %u beside its own, of which %u may be kept", most,
+      flights->asked, most > flights->asked ? flights->agreed : 0);
   return most > flights->asked ? flights->agreed : 0;
 }
 
@@ -159,6 +170,18 @@ gst_cuda_convolve_flights_look_at (GstCudaConvolveFlights *flights, GstBuffer *i
   }
 }
 
+/* Why no more frames stay under way. */
+static const gchar *
+explain_kept (const GstCudaConvolveFlights *flights)
+{
+  if (flights->awaits_query)
+    return "upstream was told to ask for an allocation again";
+  if (flights->kept == flights->ahead)
+    return "as many as frames-in-flight asks for";
+  return flights->kept == flights->agreed_out ? "the output's pool lends no more buffers"
+                                              : "upstream's pool lends no more buffers";
+}
+
 /* Settles how many frames stay under way while the frame of input begins. */
 static void
 set_kept (GstCudaConvolveFlights *flights, GstBuffer *input)
@@ -167,6 +190,12 @@ set_kept (GstCudaConvolveFlights *flights, GstBuffer *input)
   flights->kept = 0;
   if (flights->flowing && !flights->awaits_query)
     flights->kept = MIN (flights->ahead, MIN (flights->agreed_out, flights->lent));
+  /* The first frame leaves at once in any case. */
+  if (flights->flowing && flights->kept != flights->told_kept) {
+    GST_CUDA_CONVOLVE_TELL (&flights->kept_told, flights->element,
+        "%u of %u frames stay under way while one begins: %s", flights->kept, flights->ahead, explain_kept (flights));
+    flights->told_kept = flights->kept;
+  }
   flights->flowing = TRUE;
 }
 
@@ -177,6 +206,7 @@ gst_cuda_convolve_flights_stop (GstCudaConvolveFlights *flights)
   gst_cuda_convolve_flights_agree_in (flights, 0, 0);
   flights->lent = ANY_NUMBER;
   flights->flowing = FALSE;
+  flights->told_kept = flights->drains_told = flights->pools_told = flights->kept_told = 0;
   set_latency (flights, 0);
 }
 
@@ -487,10 +517,12 @@ gst_cuda_convolve_flights_end_surplus (GstCudaConvolveFlights *flights, GstBuffe
 }
 
 GstFlowReturn
-gst_cuda_convolve_flights_drain (GstCudaConvolveFlights *flights, GstPad *pad)
+gst_cuda_convolve_flights_drain (GstCudaConvolveFlights *flights, GstPad *pad, const gchar *why)
 {
   GstFlowReturn ret = GST_FLOW_OK;
 
+  if (flights->n > 0)
+    GST_CUDA_CONVOLVE_TELL (&flights->drains_told, flights->element, "%u frames under way leave: %s", flights->n, why);
   while (flights->n > 0 && ret == GST_FLOW_OK) {
     GstBuffer *output;
 
@@ -517,6 +549,9 @@ gst_cuda_convolve_flights_drop (GstCudaConvolveFlights *flights)
 void
 gst_cuda_convolve_flights_flush (GstCudaConvolveFlights *flights)
 {
+  if (flights->n > 0)
+    GST_CUDA_CONVOLVE_TELL (&flights->drains_told, flights->element, "%u frames under way are dropped: a flush",
+        flights->n);
   gst_cuda_convolve_flights_drop (flights);
   flights->flowing = FALSE;
 }

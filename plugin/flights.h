@@ -74,8 +74,8 @@ void gst_cuda_convolve_flights_pass (GstCudaConvolveFlights *flights, GstBuffer 
  */
 GstFlowReturn gst_cuda_convolve_flights_end_surplus (GstCudaConvolveFlights *flights, GstBuffer **output);
 
-/* Ends all frames and pushes them on the pad. After a failure the others are dropped. */
-GstFlowReturn gst_cuda_convolve_flights_drain (GstCudaConvolveFlights *flights, GstPad *pad);
+/* Ends all frames and pushes them on the pad. After a failure the others are dropped. why: the cause, for the log. */
+GstFlowReturn gst_cuda_convolve_flights_drain (GstCudaConvolveFlights *flights, GstPad *pad, const gchar *why);
 
 /* Waits for all frames under way and throws them away. */
 void gst_cuda_convolve_flights_drop (GstCudaConvolveFlights *flights);

@@ -52,11 +52,11 @@ GST_ELEMENT_REGISTER_DEFINE (cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TY
 
 /* --- frames under way and passthrough --- */
 
-/* Ends and pushes all frames under way. Events and queries cannot hand on a failure, so the next frame does. */
+/* Ends and pushes all frames under way; why is the cause, for the log. Events and queries cannot hand on a failure, so the next frame does. */
 static GstFlowReturn
-drain (GstCudaConvolve *self)
+drain (GstCudaConvolve *self, const gchar *why)
 {
-  GstFlowReturn ret = gst_cuda_convolve_flights_drain (self->flights, GST_BASE_TRANSFORM_SRC_PAD (self));
+  GstFlowReturn ret = gst_cuda_convolve_flights_drain (self->flights, GST_BASE_TRANSFORM_SRC_PAD (self), why);
 
   self->broken |= ret == GST_FLOW_ERROR;
   return ret;
@@ -100,6 +100,8 @@ forget_allocation (GstCudaConvolve *self)
 static void
 ask_for_query (GstCudaConvolve *self)
 {
+  GST_CUDA_CONVOLVE_TELL (&self->asked_told, self, "upstream is %s to ask for an allocation again",
+      self->asked_directly ? "told" : "not told, because it asked for no pool,");
   if (!self->asked_directly)
     return;
   gst_cuda_convolve_flights_await_query (self->flights);
@@ -134,6 +136,8 @@ switch_passthrough (GstCudaConvolve *self, gboolean passthrough)
 
   if (gst_base_transform_is_passthrough (trans) == passthrough)
     return;
+  GST_CUDA_CONVOLVE_TELL (&self->passthrough_told, self, "passthrough %s",
+      passthrough ? "begins: the settings change no sample" : "ends");
   gst_base_transform_set_passthrough (trans, passthrough);
   ask_for_query (self);
 }
@@ -163,7 +167,7 @@ agree_on_more (GstCudaConvolve *self)
   if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SINK) || must_tell_of_passing (self))
     ask_for_query (self);
   if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SRC)) {
-    ret = drain (self);
+    ret = drain (self, "the output's pool has too few buffers");
     gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
   }
   return ret;
@@ -221,7 +225,7 @@ static GstFlowReturn
 renegotiate (GstCudaConvolve *self)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
-  GstFlowReturn ret = drain (self);
+  GstFlowReturn ret = drain (self, "the layer needs other caps");
 
   switch_passthrough (self, FALSE);
   gst_base_transform_reconfigure_src (trans);
@@ -285,7 +289,7 @@ update_plans (GstCudaConvolve *self)
     return GST_FLOW_ERROR;
   passthrough = gst_cuda_convolve_engine_is_passthrough (self->engine);
   if (passthrough != gst_base_transform_is_passthrough (trans)) {
-    ret = drain (self);
+    ret = drain (self, "passthrough begins or ends");
     switch_passthrough (self, passthrough);
     renew_pool (self);
   }
@@ -314,7 +318,7 @@ prepare_answer (GstCudaConvolve *self)
 {
   /* The base class then asks downstream first. */
   if (needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (self)))
-    drain (self);
+    drain (self, "upstream asks for an allocation, and downstream is asked for caps and buffers again");
   if (self->flowing)
     return;
   gst_base_transform_reconfigure (GST_BASE_TRANSFORM (self));
@@ -343,6 +347,7 @@ gst_cuda_convolve_start (GstBaseTransform *trans)
 
   forget_allocation (self);
   self->broken = self->flowing = FALSE;
+  self->queries_told = self->offers_told = self->pools_told = self->passthrough_told = self->asked_told = 0;
   gst_cuda_convolve_settings_renew (self->settings);
   gst_cuda_convolve_settings_copy (self->settings, &properties);
   gst_cuda_convolve_errors_set_properties (self->errors, &properties);
@@ -403,7 +408,7 @@ gst_cuda_convolve_query (GstBaseTransform *trans, GstPadDirection direction, Gst
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_cuda_convolve_device_answer_context (self->device, query))
     return TRUE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK)
-    drain (self);
+    drain (self, "the query DRAIN");
   if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION && direction == GST_PAD_SINK)
     prepare_answer (self);
   ok = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->query (trans, direction, query);
@@ -428,7 +433,7 @@ gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
     gst_cuda_convolve_engine_flush (self->engine);
     self->broken = self->flowing = FALSE;
   } else if (GST_EVENT_IS_SERIALIZED (event))
-    drain (self);
+    drain (self, GST_EVENT_TYPE_NAME (event));
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
     gst_cuda_convolve_engine_end_stream (self->engine);
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
@@ -524,20 +529,21 @@ prepare_for (GstCudaConvolve *self, gboolean is_discont, GstBuffer *input)
   GstFlowReturn ret = GST_FLOW_OK;
 
   /* The base class reports a gap with every input until it has marked an output, so only the first report counts. */
-  if ((is_discont && !self->discont) || GST_BUFFER_IS_DISCONT (input)
-      || needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (self)))
-    ret = drain (self);
+  if ((is_discont && !self->discont) || GST_BUFFER_IS_DISCONT (input))
+    ret = drain (self, "a gap in the input");
+  else if (needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (self)))
+    ret = drain (self, "downstream is asked for caps and buffers again");
   self->discont = is_discont;
   /* New caps come first: the plans are made for them, and passthrough needs one kind of memory on both sides. */
   gst_base_transform_reconfigure (trans);
   if (ret == GST_FLOW_OK && gst_cuda_convolve_device_is_elsewhere (self->device, input)) {
-    ret = drain (self);
+    ret = drain (self, "the input is in another context");
     gst_cuda_convolve_engine_follow (self->engine, input);
     self->replan = TRUE;
     gst_base_transform_reconfigure_src (trans);
   }
   if (ret == GST_FLOW_OK && gst_cuda_convolve_device_is_on_other_stream (self->device, input)) {
-    ret = drain (self);
+    ret = drain (self, "the input is on another stream");
     gst_cuda_convolve_device_follow_stream (self->device, input);
     gst_base_transform_reconfigure_src (trans);
   }
@@ -581,7 +587,7 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform *trans, gboolean is_disc
   ret = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->submit_input_buffer (trans, is_discont, input);
   /* A dropped late frame leaves a gap. The base class marks the next output, which must come after the gap. */
   if (ret == GST_BASE_TRANSFORM_FLOW_DROPPED) {
-    GstFlowReturn drained = drain (self);
+    GstFlowReturn drained = drain (self, "a late frame is dropped");
 
     return drained == GST_FLOW_OK ? ret : drained;
   }

@@ -26,6 +26,12 @@ gst_cuda_convolve_mask_info_add_plan (GstCudaConvolveMaskInfo *info, const Convo
   info->reproducible = info->reproducible && convolve_plan_is_reproducible (plan);
 }
 
+gchar *
+gst_cuda_convolve_mask_info_describe_size (const GstCudaConvolveMaskInfo *info)
+{
+  return g_strdup_printf ("%dx%d", info->mask.width, info->mask.height);
+}
+
 GstCudaConvolveMaskInfo *
 gst_cuda_convolve_mask_info_ref (GstCudaConvolveMaskInfo *info)
 {

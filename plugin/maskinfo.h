@@ -20,6 +20,9 @@ GstCudaConvolveMaskInfo *gst_cuda_convolve_mask_info_new (const ConvolveMask *ma
 /* Counts a plan of the frame: the member reproducible is true where all of them are. */
 void gst_cuda_convolve_mask_info_add_plan (GstCudaConvolveMaskInfo *info, const ConvolvePlan *plan);
 
+/* "WIDTHxHEIGHT", to be freed. */
+gchar *gst_cuda_convolve_mask_info_describe_size (const GstCudaConvolveMaskInfo *info);
+
 GstCudaConvolveMaskInfo *gst_cuda_convolve_mask_info_ref (GstCudaConvolveMaskInfo *info);
 void gst_cuda_convolve_mask_info_unref (GstCudaConvolveMaskInfo *info);
 

@@ -85,8 +85,9 @@ set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
     return FALSE;
   if (gst_cuda_convolve_refuse_parts (self->errors, &in))
     return FALSE;
+  GST_INFO_OBJECT (self, "input %" GST_PTR_FORMAT ", output %" GST_PTR_FORMAT, incaps, outcaps);
   /* New caps of the output alone come without an event, which would have drained. */
-  self->broken |= gst_cuda_convolve_flights_drain (self->flights, trans->srcpad) == GST_FLOW_ERROR;
+  self->broken |= gst_cuda_convolve_flights_drain (self->flights, trans->srcpad, "new caps") == GST_FLOW_ERROR;
   gst_base_transform_set_passthrough (trans, FALSE);
   gst_cuda_convolve_engine_set_caps (self->engine, &in, &out, gst_cuda_convolve_caps_are_cuda (incaps),
       gst_cuda_convolve_caps_are_cuda (outcaps));
@@ -178,7 +179,8 @@ answer_query (GstCudaConvolve *self, GstQuery *decide_query, GstQuery *query)
       || gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (self));
   guint asked = count_asked (self, decide_query, passes);
 
-  if (!gst_cuda_convolve_propose_pool (query, self->device, self->errors, asked, !passes || self->takes_video_meta))
+  if (!gst_cuda_convolve_propose_pool (GST_ELEMENT (self), &self->offers_told, query, self->device, self->errors, asked,
+          !passes || self->takes_video_meta))
     return FALSE;
   set_asked_to_pass (self, passes);
   if (self->asked_directly)
@@ -215,6 +217,9 @@ propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *q
   gst_query_parse_allocation (query, NULL, &self->asked_directly);
   if (gst_base_transform_is_passthrough (trans) && !self->flowing)
     decide_query = NULL;
+  GST_CUDA_CONVOLVE_TELL (&self->queries_told, self, "upstream asks for %s, and %s",
+      self->asked_directly ? "a pool" : "numbers of buffers, as a tee does",
+      decide_query ? "the element answers" : "downstream is to answer");
   if (!parent_class->propose_allocation (trans, decide_query, query))
     return FALSE;
   if (!decide_query)
@@ -255,7 +260,7 @@ decide_allocation (GstBaseTransform *trans, GstQuery *query)
   /* Both can only be seen before the answer becomes the output's pool. */
   self->downstream_asks = gst_query_get_n_allocation_pools (query) > 0;
   self->takes_video_meta = gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  if (!gst_cuda_convolve_decide_pool (query, self->device, self->errors, held))
+  if (!gst_cuda_convolve_decide_pool (GST_ELEMENT (self), &self->pools_told, query, self->device, self->errors, held))
     return FALSE;
   gst_cuda_convolve_flights_agree_out (self->flights, count_left (query, held));
   return parent_class->decide_allocation (trans, query);

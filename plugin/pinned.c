@@ -97,31 +97,35 @@ count_own_bytes (GstBuffer *buffer, GstMemory *memory)
   return plain && params.prefix + size <= whole ? whole : 0;
 }
 
-/* With the lock: whether this thread is to lock the memory now. Its bytes then count already. */
+/* With the lock: whether this thread is to lock the memory now. Its bytes then count already. *why: what is against it. */
 static gboolean
-record_begin_pin (Record *record)
+record_begin_pin (Record *record, const gchar **why)
 {
   if (record->tried || (record->uses < 2 && wasted >= MOST_WASTED))
     return FALSE;
   record->tried = TRUE;
-  if (pinned_bytes + record->size > MOST_BYTES)
+  if (pinned_bytes + record->size > MOST_BYTES) {
+    *why = "the process has locked as much as it takes";
     return FALSE;
+  }
   pinned_bytes += record->size;
   return TRUE;
 }
 
 /* Without the lock. record->data is for this thread until record_end_pin(). */
 static gboolean
-lock_pages (Record *record, GstMemory *memory, gint device_id, GstCudaConvolveContext *context)
+lock_pages (Record *record, GstMemory *memory, gint device_id, GstCudaConvolveContext *context, const gchar **why)
 {
   gboolean locked = FALSE;
   GstMapInfo map;
 
+  *why = "it begins inside a page, or cannot be read";
   if (!gst_memory_map (memory, &map, GST_MAP_READ))
     return FALSE;
   record->data = map.data - memory->offset;
   if ((guintptr) record->data % page_size () == 0 && gst_cuda_convolve_cuda_push (context)) {
     locked = convolve_pin (context ? -1 : device_id, record->data, record->size);
+    *why = locked ? NULL : "CUDA refuses";
     gst_cuda_convolve_cuda_pop (context);
   }
   gst_memory_unmap (memory, &map);
@@ -169,11 +173,26 @@ find_record (GstBuffer *buffer, GstMemory *memory, GstMemory *block)
   return record;
 }
 
+/* A block was locked in so many microseconds, or was not, for a reason. Each block is tried once. */
+static void
+tell_pinned (GstElement *element, guint *told, gsize size, const gchar *why, gint64 time)
+{
+  if (why)
+    GST_CUDA_CONVOLVE_TELL (told, element,
+        "%" G_GSIZE_FORMAT " bytes of frames are not page-locked, so that copies are slower: %s", size, why);
+  else
+    GST_CUDA_CONVOLVE_TELL (told, element, "%" G_GSIZE_FORMAT " bytes of frames were page-locked in %.3f ms", size,
+        time / 1e3);
+}
+
 static gboolean
-pin_memory (GstBuffer *buffer, GstMemory *memory, GstElement *element, gint device_id, GstCudaConvolveContext *context)
+pin_memory (GstBuffer *buffer, GstMemory *memory, GstElement *element, guint *told, gint device_id,
+    GstCudaConvolveContext *context)
 {
   GstMemory *block = memory->parent ? memory->parent : memory;
   gboolean pinned = FALSE, chosen = FALSE;
+  const gchar *why = NULL;
+  gint64 begin = 0;
   Record *record;
 
   /* Only system memory keeps its address as long as the GstMemory exists. */
@@ -183,27 +202,28 @@ pin_memory (GstBuffer *buffer, GstMemory *memory, GstElement *element, gint devi
   record = find_record (buffer, memory, block);
   if (record) {
     count_use (record, element);
-    chosen = record_begin_pin (record);
+    chosen = record_begin_pin (record, &why);
     pinned = record->pinned;
   }
   g_mutex_unlock (&lock);
-  if (!chosen)
-    return pinned;
-  pinned = lock_pages (record, block, device_id, context);
-  record_end_pin (record, pinned, device_id, context);
-  if (!pinned)
-    GST_DEBUG_OBJECT (element,
-        "%" G_GSIZE_FORMAT " bytes of frames cannot be page-locked, so they are copied more slowly", record->size);
+  if (chosen) {
+    begin = g_get_monotonic_time ();
+    pinned = lock_pages (record, block, device_id, context, &why);
+    record_end_pin (record, pinned, device_id, context);
+  }
+  if (chosen || why)
+    tell_pinned (element, told, record->size, why, g_get_monotonic_time () - begin);
   return pinned;
 }
 
 gboolean
-gst_cuda_convolve_pin_buffer (GstBuffer *buffer, GstElement *element, gint device_id, GstCudaConvolveContext *context)
+gst_cuda_convolve_pin_buffer (GstBuffer *buffer, GstElement *element, guint *told, gint device_id,
+    GstCudaConvolveContext *context)
 {
   gboolean pinned = TRUE;
 
   for (guint i = 0; i < gst_buffer_n_memory (buffer); i++)
-    pinned &= pin_memory (buffer, gst_buffer_peek_memory (buffer, i), element, device_id, context);
+    pinned &= pin_memory (buffer, gst_buffer_peek_memory (buffer, i), element, told, device_id, context);
   return pinned;
 }
 

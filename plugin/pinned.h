@@ -16,9 +16,10 @@ G_BEGIN_DECLS
  * Locks the buffer's memory where no other memory shares its pages and the memory is used repeatedly, as a pool's
  * memory is. The memory stays locked until GStreamer frees the memory. The lock is made in the context, or, where
  * that is NULL, in the process's own context of the device. Only the uses by the element that came first count. Returns
- * whether the memory is locked by now; frames in other memory are slower, and no more. Any thread.
+ * whether the memory is locked by now; frames in other memory are slower, and no more. told is the element's, for
+ * GST_CUDA_CONVOLVE_TELL. Any thread.
  */
-gboolean gst_cuda_convolve_pin_buffer (GstBuffer *buffer, GstElement *element, gint device_id,
+gboolean gst_cuda_convolve_pin_buffer (GstBuffer *buffer, GstElement *element, guint *told, gint device_id,
     GstCudaConvolveContext *context);
 
 /* Raises alignment and padding so that no block of a plain pool shares a page with other memory. */

@@ -13,6 +13,8 @@ struct _GstCudaConvolveStats
   GstCudaConvolveMaskInfo *mask; /* or NULL */
   guint64 frames, timed_frames;
   ConvolveTimes total; /* of the timed frames */
+
+  guint variants_told; /* for the streaming thread and start: see GST_CUDA_CONVOLVE_TELL */
 };
 
 GstCudaConvolveStats *
@@ -34,6 +36,7 @@ gst_cuda_convolve_stats_free (GstCudaConvolveStats *stats)
 void
 gst_cuda_convolve_stats_reset (GstCudaConvolveStats *stats)
 {
+  stats->variants_told = 0;
   GST_OBJECT_LOCK (stats->element);
   stats->frames = stats->timed_frames = 0;
   stats->total = (ConvolveTimes){ 0 };
@@ -53,7 +56,8 @@ gst_cuda_convolve_stats_set_variant (GstCudaConvolveStats *stats, const gchar *v
   stats->device = device;
   GST_OBJECT_UNLOCK (stats->element);
   if (changed) {
-    GST_INFO_OBJECT (stats->element, "%s", variant);
+    GST_CUDA_CONVOLVE_TELL (&stats->variants_told, stats->element,
+        "frames go through the variant %s, backend %s, device %s", variant, backend, device);
     g_object_notify (G_OBJECT (stats->element), "active-variant");
   }
 }

@@ -692,6 +692,7 @@ flights_suite (void)
   tcase_set_timeout (tc, 300);
   suite_add_tcase (suite, tc);
   suite_add_tcase (suite, branch_tests ());
+  suite_add_tcase (suite, log_tests ());
   tcase_add_test (tc, test_strips);
   tcase_add_test (tc, test_masks_change);
   tcase_add_test (tc, test_order);

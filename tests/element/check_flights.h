@@ -8,4 +8,7 @@
 /* The tests of check_branches.c. */
 TCase *branch_tests (void);
 
+/* The tests of check_logs.c. */
+TCase *log_tests (void);
+
 #endif
