@@ -651,6 +651,42 @@ GST_START_TEST (test_device_path)
 }
 GST_END_TEST;
 
+static void
+expect_backend (Run *run, const gchar *backend, const gchar *line)
+{
+  GstStructure *stats;
+
+  fail_unless_equals_int (run_push (run), GST_FLOW_OK);
+  g_object_get (run->element, "stats", &stats, NULL);
+  fail_unless (g_strcmp0 (gst_structure_get_string (stats, "backend"), backend) == 0, "%s: not on %s", line, backend);
+  gst_structure_free (stats);
+}
+
+/* Boxes in system memory are the CPU's work, unless the user names a device or a variant. */
+GST_START_TEST (test_where_regions_run)
+{
+  static const struct
+  {
+    const gchar *line, *backend;
+  } rows[] = {
+    { "cudaconvolve apply-to=regions", "cpu" },
+    { "cudaconvolve apply-to=regions cuda-device-id=-1", "cpu" },
+    { "cudaconvolve apply-to=regions cuda-device-id=0", "cuda" },
+    { "cudaconvolve apply-to=regions kernel-variant=global", "cuda" },
+    { "cudaconvolve apply-to=outside-regions region-effect=mask cuda-device-id=0", "cuda" },
+    { "cudaconvolve apply-to=outside-regions region-effect=fill", "cpu" },
+    { "cudaconvolve apply-to=outside-regions region-effect=fill cuda-device-id=0", "cuda" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Run run = start (rows[i].line, NULL, "RGB");
+
+    expect_backend (&run, rows[i].backend, rows[i].line);
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
 static Suite *
 errors_suite (void)
 {
@@ -679,6 +715,7 @@ errors_suite (void)
   tcase_add_test (tc, test_one_error);
   tcase_add_test (tc, test_large_gain);
   tcase_add_test (tc, test_device_path);
+  tcase_add_test (tc, test_where_regions_run);
   return suite;
 }
 

@@ -9,6 +9,7 @@
 #include <gst/check/gstharness.h>
 #include <string.h>
 
+#include "convolve_device.h"
 #include "support/element.h"
 #include "support/names.h"
 #include "support/pools.h"
@@ -371,6 +372,95 @@ GST_START_TEST (test_late_frame)
 }
 GST_END_TEST;
 
+/* The size is for the element to correct. */
+static GstPadProbeReturn
+offer_pool (GstPad *pad, GstPadProbeInfo *probe, gpointer pool)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH))
+    return GST_PAD_PROBE_OK;
+  gst_query_add_allocation_pool (query, pool, 1, 0, 0);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/*
+ * Where all work is in the order of one stream, frames leave before they are done. A frame that a flush drops is waited for
+ * all the same: its buffer goes back to the pool, and whoever gets the buffer next may write it without the stream.
+ */
+GST_START_TEST (test_dropped_on_one_stream)
+{
+  Flight run = flight_new ("cudaconvolve kernel-variant=global frames-in-flight=3", "one-stream", "GRAY8", 64, 48);
+  GstBufferPool *pool = gst_video_buffer_pool_new ();
+  GstBuffer *inputs[8], *taken[2], *outputs[8] = { NULL };
+  GstSegment segment;
+  GstMapInfo map;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_pool, pool, NULL);
+  flight_set_caps (&run, "GRAY8", 64, 32);
+  for (guint i = 0; i < G_N_ELEMENTS (inputs); i++)
+    inputs[i] = frame_new (&run.info, FRAME_PLAIN, i);
+  for (guint i = 0; i < 3; i++)
+    fail_unless_equals_int (flight_push_buffer (&run, gst_buffer_ref (inputs[i])), GST_FLOW_OK);
+  gst_harness_push_event (run.harness, gst_event_new_flush_start ());
+  gst_harness_push_event (run.harness, gst_event_new_flush_stop (TRUE));
+  gst_harness_push_event (run.harness, gst_event_new_segment (&segment));
+  for (guint i = 0; i < G_N_ELEMENTS (taken); i++) {
+    fail_unless_equals_int (gst_buffer_pool_acquire_buffer (pool, &taken[i], NULL), GST_FLOW_OK);
+    gst_buffer_memset (taken[i], 0, 7, -1);
+  }
+  for (guint i = 3; i < G_N_ELEMENTS (inputs); i++)
+    fail_unless_equals_int (flight_push_buffer (&run, gst_buffer_ref (inputs[i])), GST_FLOW_OK);
+  for (guint i = 0; i < G_N_ELEMENTS (taken); i++) {
+    gst_buffer_map (taken[i], &map, GST_MAP_READ);
+    for (gsize k = 0; k < map.size; k++)
+      fail_unless (map.data[k] == 7, "byte %zu of buffer %u was written after the flush", k, i);
+    gst_buffer_unmap (taken[i], &map);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (outputs); i++)
+    outputs[i] = gst_harness_try_pull (run.harness);
+  fail_unless (outputs[0] != NULL);
+  /* The fake device needs the plans of what is not waited for yet. Frames without a stream wait for all slots. */
+  fake_device_fault (NULL);
+  flight_push (&run, CONVOLVE_MAX_FRAMES);
+  gst_harness_push_event (run.harness, gst_event_new_eos ());
+  flight_free (&run);
+  for (guint i = 0; i < G_N_ELEMENTS (outputs); i++) {
+    gst_clear_buffer (&outputs[i]);
+    gst_buffer_unref (inputs[i]);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (taken); i++)
+    gst_buffer_unref (taken[i]);
+  gst_object_unref (pool);
+}
+GST_END_TEST;
+
+/*
+ * A frame under way fails while an event waits for it. The stream does not go on without that frame, and a flush begins
+ * another one.
+ */
+GST_START_TEST (test_flush_after_failure)
+{
+  Flight run = flight_new ("cudaconvolve kernel-variant=global frames-in-flight=3", "fail:2", "NV12", 64, 48);
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  flight_push (&run, 3);
+  gst_harness_push_event (run.harness, gst_event_new_gap (3 * 40 * GST_MSECOND, 1));
+  for (guint i = 0; i < 2; i++)
+    fail_unless_equals_int (flight_push_buffer (&run, frame_new (&run.info, FRAME_PLAIN, i)), GST_FLOW_ERROR);
+  expect_order (&run, " caps  segment a gap ");
+  gst_harness_push_event (run.harness, gst_event_new_flush_start ());
+  gst_harness_push_event (run.harness, gst_event_new_flush_stop (TRUE));
+  gst_harness_push_event (run.harness, gst_event_new_segment (&segment));
+  flight_push (&run, 4);
+  gst_harness_push_event (run.harness, gst_event_new_eos ());
+  expect_order (&run, " flush-start  flush-stop  segment fghi eos ");
+  flight_free (&run);
+}
+GST_END_TEST;
+
 /* A failure with frames in flight makes one error, and stopping makes no second one. */
 GST_START_TEST (test_failure)
 {
@@ -498,24 +588,13 @@ GST_START_TEST (test_parent_buffer)
 }
 GST_END_TEST;
 
-static GstPadProbeReturn
-offer_small_buffers (GstPad *pad, GstPadProbeInfo *probe, gpointer pool)
-{
-  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
-
-  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !(probe->type & GST_PAD_PROBE_TYPE_PUSH))
-    return GST_PAD_PROBE_OK;
-  gst_query_add_allocation_pool (query, pool, 1, 0, 0);
-  return GST_PAD_PROBE_HANDLED;
-}
-
 /* Downstream's pool makes buffers as large as they have to be, whatever size downstream named. */
 GST_START_TEST (test_small_buffers)
 {
   Flight run = flight_new ("cudaconvolve", NULL, "NV12", 64, 48);
   GstBufferPool *pool = gst_buffer_pool_new ();
 
-  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_small_buffers, pool, NULL);
+  gst_pad_add_probe (run.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_pool, pool, NULL);
   flight_set_caps (&run, "NV12", 64, 32);
   flight_push (&run, 2);
   flight_free (&run);
@@ -700,6 +779,8 @@ flights_suite (void)
   tcase_add_test (tc, test_changes);
   tcase_add_test (tc, test_latency);
   tcase_add_test (tc, test_late_frame);
+  tcase_add_test (tc, test_dropped_on_one_stream);
+  tcase_add_test (tc, test_flush_after_failure);
   tcase_add_test (tc, test_failure);
   tcase_add_test (tc, test_failure_at_begin);
   tcase_add_test (tc, test_refused_at_drain);

@@ -129,7 +129,7 @@ GST_START_TEST (test_mixed_mono)
 }
 GST_END_TEST;
 
-/* Views whose pixels alternate are one picture, and one warning says so. */
+/* Views whose pixels alternate are one picture, and one warning says so, for each new caps. */
 GST_START_TEST (test_mingled_views)
 {
   static const gchar *const packings[] = { "checkerboard", "side-by-side-quincunx" };
@@ -141,6 +141,12 @@ GST_START_TEST (test_mingled_views)
     GstHarness *harness = windows_harness ("mask=\"" SKEWED "\" boundary=zero", gst_video_info_to_caps (&info));
 
     listen_begin (GST_LEVEL_WARNING, "multiview-mode: views whose pixels alternate");
+    for (guint k = 0; k < 3; k++)
+      check_views (harness, &info, random_frame (&info, k), packings[i], FALSE, &expected);
+    fail_unless_equals_int (listen_end (), 1);
+    listen_begin (GST_LEVEL_WARNING, "multiview-mode: views whose pixels alternate");
+    info = info_with ("I420", WIDTH + 2, HEIGHT, more);
+    gst_harness_set_src_caps (harness, gst_video_info_to_caps (&info));
     for (guint k = 0; k < 3; k++)
       check_views (harness, &info, random_frame (&info, k), packings[i], FALSE, &expected);
     fail_unless_equals_int (listen_end (), 1);

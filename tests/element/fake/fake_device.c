@@ -10,6 +10,7 @@
  *   no-pin      host memory cannot be pinned
  *   memory:N    the Nth plane, or frame with regions, finds no memory
  *   fail:N      the Nth frame fails on the device
+ *   one-stream  nothing; see fake_cuda.c
  *
  * The functions of failing.h let any call fail, and say what the element has not given back.
  */
