@@ -28,8 +28,8 @@ struct _GstCudaConvolveEngine
   ConvolveProperties good; /* what the last plans that could be made were made from */
   gboolean has_good;
   guint plans_told, choices_told; /* see GST_CUDA_CONVOLVE_TELL */
-  guint faults_told; /* bits of gst_cuda_convolve_windows_faults() that the user knows */
-  guint boxes_told;  /* bits of gst_cuda_convolve_regions_faults() likewise */
+  guint faults_told;              /* bits of gst_cuda_convolve_windows_faults() that the user knows */
+  guint boxes_told;               /* bits of gst_cuda_convolve_regions_faults() likewise */
   gchar *mask_warning, *layer_warning, *components_warning; /* the texts of the warnings that stand, or NULL */
 
   ConvolvePool *pool; /* of plans for the CPU, or NULL */
