@@ -147,10 +147,15 @@ change_width (GstElement *convolve, int step)
   g_object_set (convolve, "mask-width", width, NULL);
 }
 
+/* Below 0.5 lies -1, which takes sigma from the width. */
 static void
 change_sigma (GstElement *convolve, int step)
 {
-  add (convolve, "sigma", 0.5 * step);
+  double sigma, most = G_PARAM_SPEC_DOUBLE (find (convolve, "sigma"))->maximum;
+
+  g_object_get (convolve, "sigma", &sigma, NULL);
+  sigma = sigma < 0 ? (step > 0 ? 0.5 : -1) : sigma + 0.5 * step;
+  g_object_set (convolve, "sigma", sigma < 0.5 ? -1 : MIN (sigma, most), NULL);
 }
 
 static void

@@ -6,6 +6,7 @@
 #include "enums.h"
 #include "layercaps.h"
 #include "props.h"
+#include "settings.h"
 
 struct _GstCudaConvolveEngine
 {
@@ -450,7 +451,7 @@ make_work (GstCudaConvolveEngine *engine, const ConvolveProperties *properties, 
 static void
 warn_of_settings (GstCudaConvolveEngine *engine, const gchar *text)
 {
-  if (g_strcmp0 (engine->mask_warning, text) != 0)
+  if (!gst_cuda_convolve_settings_have_told (engine->element, engine->mask_warning, text))
     GST_ELEMENT_WARNING (engine->element, LIBRARY, SETTINGS, ("%s", text),
         ("The previous mask stays, and the previous regions."));
   g_free (engine->mask_warning);

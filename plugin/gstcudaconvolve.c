@@ -576,7 +576,7 @@ gst_cuda_convolve_submit_input_buffer (GstBaseTransform *trans, gboolean is_disc
     GstClockTime time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (input));
 
     if (GST_CLOCK_TIME_IS_VALID (time))
-      gst_object_sync_values (GST_OBJECT (self), time);
+      gst_cuda_convolve_settings_sync (self->settings, time);
   }
   self->flowing = TRUE;
   ret = self->broken ? GST_FLOW_ERROR : prepare_for (self, is_discont, input);

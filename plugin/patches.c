@@ -104,7 +104,7 @@ static void
 set_effect (GstCudaConvolvePatch *patch, const ConvolveRegionSettings *settings, gdouble side)
 {
   patch->strength = -1;
-  if (settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength > 0)
+  if (settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength >= 0)
     patch->strength = class_of (settings->strength * side);
   if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
     patch->block = CLAMP (ceil (side / settings->blocks), 1, LARGEST);
@@ -307,6 +307,13 @@ append_patches (GstCudaConvolvePatches *patches, GArray *candidates)
 
 /* --- all boxes --- */
 
+/* Whether the effect is a blur of no strength, so that there is nothing to compute. */
+static gboolean
+changes_nothing (const ConvolveRegionSettings *settings)
+{
+  return settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength == 0;
+}
+
 /* Whether two boxes that follow each other are parts of one region. */
 static gboolean
 have_one_region (const GstCudaConvolveBox *a, const GstCudaConvolveBox *b)
@@ -480,6 +487,8 @@ gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveR
   gboolean outside = settings->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, parts = FALSE;
 
   begin (patches, settings->feather, outside);
+  if (changes_nothing (settings))
+    return;
   if (!count_regions (patches, settings, found, picture)) {
     patches->limited = TRUE;
     cover_frame (patches, settings, picture);
@@ -505,5 +514,6 @@ gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const Con
     const GstCudaConvolvePicture *picture)
 {
   begin (patches, 0, FALSE);
-  cover_frame (patches, settings, picture);
+  if (!changes_nothing (settings))
+    cover_frame (patches, settings, picture);
 }

@@ -92,7 +92,8 @@ void gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches);
 
 /*
  * Finds the patches of a frame. found is an array of GstCudaConvolveBox. With apply_to=outside-regions there is one
- * patch of the whole frame, and the frame counts as its box. Patches may be none.
+ * patch of the whole frame, and the frame counts as its box. Patches may be none, and are none where the effect is the
+ * mask with a strength of 0.
  *
  * The blocks of pixelate begin at the corner of the box. A block has at least 4x4 luma pixels of the frame, and at least
  * 4 samples of each plane, however small the box is. So blocks may be larger than region-blocks says, and blocks near an

@@ -271,7 +271,7 @@ gst_cuda_convolve_regions_are_identity (const GstCudaConvolveRegions *regions)
 {
   const ConvolveRegionSettings *settings = &regions->properties.region;
 
-  return settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength == 0
+  return settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength < 0
       && gst_cuda_convolve_plans_are_identity (regions->plans);
 }
 

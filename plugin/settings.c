@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "settings.h"
 
+#include <string.h>
+
 #include "analytics.h"
 #include "debug.h"
 #include "mask_file.h"
@@ -13,6 +15,7 @@ struct _GstCudaConvolveSettings
   ConvolveProperties set;     /* as the user reads them */
   ConvolveProperties applied; /* as the next frame uses them */
   gboolean changed;           /* applied changed since take() */
+  GThread *syncing;           /* on which control bindings set properties now, or NULL */
 
   /* The streaming thread's own. */
   ConvolveProperties used; /* as frames use them */
@@ -48,7 +51,7 @@ gst_cuda_convolve_settings_set (GstCudaConvolveSettings *settings, guint index, 
   gboolean known;
 
   GST_OBJECT_LOCK (settings->element);
-  known = convolve_properties_set (&settings->set, index, value);
+  known = convolve_properties_set (&settings->set, index, value, settings->syncing == g_thread_self ());
   GST_OBJECT_UNLOCK (settings->element);
   return known;
 }
@@ -62,6 +65,22 @@ gst_cuda_convolve_settings_get (GstCudaConvolveSettings *settings, guint index, 
   known = convolve_properties_get (&settings->set, index, value);
   GST_OBJECT_UNLOCK (settings->element);
   return known;
+}
+
+static void
+set_syncing (GstCudaConvolveSettings *settings, GThread *thread)
+{
+  GST_OBJECT_LOCK (settings->element);
+  settings->syncing = thread;
+  GST_OBJECT_UNLOCK (settings->element);
+}
+
+void
+gst_cuda_convolve_settings_sync (GstCudaConvolveSettings *settings, GstClockTime time)
+{
+  set_syncing (settings, g_thread_self ());
+  gst_object_sync_values (GST_OBJECT (settings->element), time);
+  set_syncing (settings, NULL);
 }
 
 void
@@ -161,11 +180,33 @@ gst_cuda_convolve_settings_get_used (GstCudaConvolveSettings *settings)
 
 /* --- properties without effect --- */
 
+/* Whether the property whose name is the first part of the text has a control binding that works. */
 static gboolean
-has_sentence (const GPtrArray *sentences, const gchar *sentence)
+is_driven (GstElement *element, const gchar *text, gsize length)
+{
+  g_autofree gchar *name = g_strndup (text, length);
+  GstControlBinding *binding = gst_object_get_control_binding (GST_OBJECT (element), name);
+  gboolean driven = binding && !gst_control_binding_is_disabled (binding);
+
+  g_clear_pointer (&binding, gst_object_unref);
+  return driven;
+}
+
+gboolean
+gst_cuda_convolve_settings_have_told (GstElement *element, const gchar *before, const gchar *text)
+{
+  gsize length = strcspn (text, ":");
+
+  if (!before || g_str_equal (before, text))
+    return before != NULL;
+  return strncmp (before, text, length + 1) == 0 && is_driven (element, text, length);
+}
+
+static gboolean
+has_sentence (GstElement *element, const GPtrArray *sentences, const gchar *sentence)
 {
   for (guint i = 0; sentences && i < sentences->len; i++)
-    if (g_str_equal (g_ptr_array_index (sentences, i), sentence))
+    if (gst_cuda_convolve_settings_have_told (element, g_ptr_array_index (sentences, i), sentence))
       return TRUE;
   return FALSE;
 }
@@ -191,7 +232,7 @@ warn_of_uncovered (GstCudaConvolveSettings *settings, gboolean layer_runs)
   for (guint i = 0; i < uncovered->len; i++) {
     const gchar *sentence = g_ptr_array_index (uncovered, i);
 
-    if (!has_sentence (settings->uncovered, sentence))
+    if (!has_sentence (settings->element, settings->uncovered, sentence))
       gst_element_message_full (settings->element, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
           g_strdup (sentence), NULL, __FILE__, G_STRFUNC, __LINE__);
   }
@@ -210,7 +251,7 @@ gst_cuda_convolve_settings_warn_of_idle (GstCudaConvolveSettings *settings, gboo
         g_strdup ("region-sources: analytics has no effect: this build reads no GstAnalyticsRelationMeta, which "
                   "GStreamer has from 1.24; the source roi takes GstVideoRegionOfInterestMeta"));
   for (guint i = 0; i < idle->len; i++)
-    if (!has_sentence (settings->idle, g_ptr_array_index (idle, i)))
+    if (!has_sentence (settings->element, settings->idle, g_ptr_array_index (idle, i)))
       GST_WARNING_OBJECT (settings->element, "%s", (const gchar *) g_ptr_array_index (idle, i));
   g_clear_pointer (&settings->idle, g_ptr_array_unref);
   settings->idle = idle;

@@ -23,6 +23,12 @@ void gst_cuda_convolve_settings_free (GstCudaConvolveSettings *settings);
 gboolean gst_cuda_convolve_settings_set (GstCudaConvolveSettings *settings, guint index, const GValue *value);
 gboolean gst_cuda_convolve_settings_get (GstCudaConvolveSettings *settings, guint index, GValue *value);
 
+/*
+ * Lets the element's control bindings set the properties for this stream time. In what they set, numbers become such
+ * as a property can have (convolve_properties_set() says how).
+ */
+void gst_cuda_convolve_settings_sync (GstCudaConvolveSettings *settings, GstClockTime time);
+
 /* One g_object_set() is complete: the next frame uses what was set. */
 void gst_cuda_convolve_settings_apply (GstCudaConvolveSettings *settings);
 
@@ -45,6 +51,12 @@ const ConvolveProperties *gst_cuda_convolve_settings_get_used (GstCudaConvolveSe
  */
 void gst_cuda_convolve_settings_warn_of_idle (GstCudaConvolveSettings *settings, gboolean layer_runs);
 void gst_cuda_convolve_settings_forget_idle (GstCudaConvolveSettings *settings);
+
+/*
+ * Whether the warning before, which may be NULL, tells the user of the text, too: it is the same, or both begin with one property
+ * that a control binding sets. Such a text has another number for each frame.
+ */
+gboolean gst_cuda_convolve_settings_have_told (GstElement *element, const gchar *before, const gchar *text);
 
 /* The settings as the user reads them. *copy is uninitialised, and to be cleared. */
 void gst_cuda_convolve_settings_copy (GstCudaConvolveSettings *settings, ConvolveProperties *copy);

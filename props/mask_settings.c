@@ -12,7 +12,11 @@ G_DEFINE_QUARK (convolve-props-error-quark, convolve_props_error)
 void
 convolve_settings_init (ConvolveSettings *settings)
 {
-  *settings = (ConvolveSettings){ .mask = g_strdup (CONVOLVE_DEFAULT_MASK), .anchor_x = -1, .anchor_y = -1, .mix = 1 };
+  *settings = (ConvolveSettings){ .mask = g_strdup (CONVOLVE_DEFAULT_MASK),
+    .sigma = -1,
+    .anchor_x = -1,
+    .anchor_y = -1,
+    .mix = 1 };
 }
 
 void

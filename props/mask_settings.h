@@ -29,7 +29,7 @@ typedef struct
   struct _ConvolveMaskFile *file; /* of mask-location, shared: see mask_file.h; NULL where there is none */
   gchar *mask_x, *mask_y;         /* owned; NULL or empty where they are not set */
   guint mask_width, mask_height;  /* 0, or odd up to CONVOLVE_MAX_SIDE */
-  gdouble sigma;                  /* luma pixels, 0..CONVOLVE_MAX_SIGMA; 0 means from the width */
+  gdouble sigma;                  /* luma pixels, 0..CONVOLVE_MAX_SIGMA; -1 means from the width */
   gdouble divisor;                /* finite; 0 means the sum of the weights, or 1 where that sum is 0 */
   gint anchor_x, anchor_y;        /* index of the weight that lies on the pixel, or -1 for the middle */
   gboolean flip;

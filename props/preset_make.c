@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#define LEAST_SIGMA 1e-3 /* here the taps beside the middle are 0 already, so less, and 0, give the same mask */
+
 static gboolean
 check_fixed_side (const ConvolvePreset *preset, const gchar *property, guint side, GError **error)
 {
@@ -21,8 +23,8 @@ find_width (const ConvolvePreset *preset, const ConvolveSettings *settings, gint
 {
   if (settings->mask_width != 0) {
     *width = settings->mask_width;
-  } else if (preset->radius_in_sigmas > 0 && settings->sigma > 0) {
-    *width = 2 * (gint) ceil (preset->radius_in_sigmas * settings->sigma) + 1;
+  } else if (preset->radius_in_sigmas > 0 && settings->sigma >= 0) {
+    *width = 2 * (gint) ceil (preset->radius_in_sigmas * MAX (settings->sigma, LEAST_SIGMA)) + 1;
     if (*width > CONVOLVE_MAX_SIDE) {
       gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -57,8 +59,8 @@ convolve_preset_make (const ConvolvePreset *preset, gdouble argument, const Conv
   if (!find_width (preset, settings, &request.width, error))
     return FALSE;
   request.height = settings->mask_height != 0 ? (gint) settings->mask_height : request.width;
-  request.sigma_x = settings->sigma > 0 ? settings->sigma : sigma_of_width (request.width);
-  request.sigma_y = settings->sigma > 0 ? settings->sigma : sigma_of_width (request.height);
+  request.sigma_x = settings->sigma >= 0 ? MAX (settings->sigma, LEAST_SIGMA) : sigma_of_width (request.width);
+  request.sigma_y = settings->sigma >= 0 ? MAX (settings->sigma, LEAST_SIGMA) : sigma_of_width (request.height);
 
   if (!preset->make (&request, mask)) {
     g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY, "mask: no memory for the preset %s",

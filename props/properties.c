@@ -216,8 +216,17 @@ new_file (const gchar *location)
   return location && location[0] ? convolve_mask_file_new (location) : NULL;
 }
 
+static void
+settle_driven (ConvolveProperties *properties, const Row *row)
+{
+  if (row->driven == TO_ODD)
+    VALUE (guint, properties, row) |= 1;
+  if (row->driven == FROM_ZERO)
+    VALUE (gdouble, properties, row) = MAX (VALUE (gdouble, properties, row), 0);
+}
+
 gboolean
-convolve_properties_set (ConvolveProperties *properties, guint index, const GValue *value)
+convolve_properties_set (ConvolveProperties *properties, guint index, const GValue *value, gboolean driven)
 {
   const Row *row = find_row (index);
 
@@ -256,6 +265,8 @@ convolve_properties_set (ConvolveProperties *properties, guint index, const GVal
       VALUE (guint, properties, row) = g_value_get_flags (value);
       break;
   }
+  if (driven)
+    settle_driven (properties, row);
   return TRUE;
 }
 

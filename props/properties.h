@@ -43,8 +43,12 @@ gboolean convolve_properties_are_equal_but_for_regions (const ConvolveProperties
  */
 void convolve_properties_install (GObjectClass *klass, guint first_id);
 
-/* Sets or gets the property with the id first_id + index. FALSE where there is no such property. */
-gboolean convolve_properties_set (ConvolveProperties *properties, guint index, const GValue *value);
+/*
+ * Sets or gets the property with the id first_id + index. FALSE where there is no such property. driven tells that a
+ * GstController passes the value: on its way between two numbers it meets some that a user would not write, so even
+ * widths and heights become odd, and what is below 0 becomes 0 where -1 means automatic.
+ */
+gboolean convolve_properties_set (ConvolveProperties *properties, guint index, const GValue *value, gboolean driven);
 gboolean convolve_properties_get (const ConvolveProperties *properties, guint index, GValue *value);
 
 /* Whether the variant may run on a device, and whether the frames cannot be convolved without a device. */

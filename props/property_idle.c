@@ -151,7 +151,7 @@ add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
     add_idle_of (properties, STRENGTH, why, sentences);
     add_idle_between (properties, offsetof (ConvolveProperties, mask),
         offsetof (ConvolveProperties, mask) + sizeof (properties->mask), why, sentences);
-  } else if (region->strength > 0) {
+  } else if (region->strength >= 0) {
     add_idle_between (properties, offsetof (ConvolveProperties, mask.mask_width),
         offsetof (ConvolveProperties, mask.bias) + sizeof (properties->mask.bias),
         "region-strength gives each box a blur of its own", sentences);

@@ -32,19 +32,24 @@ const Row convolve_property_rows[] = {
                "gaussian. Presets: ",
       .list = convolve_preset_list },
   { "mask-width", "Mask width", UINT_AT (mask.mask_width), .target = MASK, .flags = CONTROLLABLE,
-      .most = CONVOLVE_MAX_SIDE,
+      .most = CONVOLVE_MAX_SIDE, .driven = TO_ODD,
       .blurb = "Width of the mask. Sized presets: in luma pixels, odd (0 = from sigma, or the preset's own width). "
-               "Weights written as one row: how many of them make a row of the mask (0 = from their number)" },
+               "Weights written as one row: how many of them make a row of the mask (0 = from their number). A "
+               "controller's even numbers, and its 0, become the next odd one" },
   { "mask-height", "Mask height", UINT_AT (mask.mask_height), .target = MASK, .flags = CONTROLLABLE,
-      .most = CONVOLVE_MAX_SIDE,
+      .most = CONVOLVE_MAX_SIDE, .driven = TO_ODD,
       .blurb = "Height of the mask. Sized presets: in luma pixels, odd. Weights written as one row: how many rows the "
-               "mask has (0 = the width; 1 = a one-dimensional mask)" },
-  { "sigma", "Sigma", DOUBLE_AT (mask.sigma), .target = MASK, .flags = CONTROLLABLE, .most = CONVOLVE_MAX_SIGMA,
+               "mask has (0 = the width; 1 = a one-dimensional mask). A controller's even numbers, and its 0, become "
+               "the next odd one" },
+  { "sigma", "Sigma", DOUBLE_AT (mask.sigma), .target = MASK, .flags = CONTROLLABLE, .least = -1,
+      .most = CONVOLVE_MAX_SIGMA, .standard = -1, .driven = FROM_ZERO,
       .blurb = "Standard deviation of the presets gaussian, log and unsharp in luma pixels; without effect on other "
-               "masks (0 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8)" },
+               "masks (0 = no blur, the least mask of log; -1 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8). A "
+               "controller's numbers below 0 are 0" },
   { "divisor", "Divisor", DOUBLE_AT (mask.divisor), .flags = CONTROLLABLE, .least = -G_MAXDOUBLE, .most = G_MAXDOUBLE,
       .blurb = "Number that the weighted sum of a mask, or the value of a layer, is divided by (0 = for a mask the sum "
-               "of the weights, or 1 where that sum is 0; for a layer 1)" },
+               "of the weights, or 1 where that sum is 0; for a layer 1). Nothing can be divided by 0, so a controller "
+               "should not pass through 0" },
   { "bias", "Bias", DOUBLE_AT (mask.bias), .flags = CONTROLLABLE, .least = -1, .most = 1,
       .blurb = "Fraction of the range from black to white that is added to luma and RGB after the division (0.5 on "
                "black = middle grey); a preset's own offset is added to the bias" },
@@ -112,13 +117,15 @@ const Row convolve_property_rows[] = {
       .flags = PLAYING, .standard = CONVOLVE_SHAPE_RECTANGLE, .blurb = "Shape of a region in its box" },
   { "region-effect", "Region effect", ENUM_AT (region.effect, convolve_region_effect_get_type), .target = REGION,
       .flags = PLAYING, .standard = CONVOLVE_REGION_EFFECT_AUTO,
-      .blurb = "What is done to a region. auto pixelates regions, or takes the mask where region-strength is above 0; "
-               "outside of regions auto takes the mask. A blur can be undone; see README, Regions" },
+      .blurb =
+          "What is done to a region. auto pixelates regions, or takes the mask where region-strength is 0 or more; "
+          "outside of regions auto takes the mask. A blur can be undone; see README, Regions" },
   { "region-strength", "Region strength", DOUBLE_AT (region.strength), .target = STRENGTH, .flags = CONTROLLABLE,
-      .most = 1,
-      .blurb = "How strongly mask=gaussian or mask=box blurs a region: the standard deviation as a share of the "
-               "region's shorter side, so that a near face is blurred as much as a far one. In pixels it is rounded up "
-               "to one of 17 values from 1 to 256 (0 = the mask as it is). A blur by mask=box can be undone" },
+      .least = -1, .most = 1, .standard = -1, .driven = FROM_ZERO,
+      .blurb =
+          "How strongly mask=gaussian or mask=box blurs a region: sigma as a share of the region's shorter side, so "
+          "that near and far faces are blurred alike, in pixels rounded up to one of 17 values from 1 to 256 (0 = no "
+          "blur; -1 = the mask as it is). A blur by mask=box can be undone. A controller's -1 is 0" },
   { "region-blocks", "Region blocks", UINT_AT (region.blocks), .target = BLOCKS, .flags = CONTROLLABLE, .least = 1,
       .most = CONVOLVE_MAX_BLOCKS, .standard = 3,
       .blurb =
@@ -126,7 +133,9 @@ const Row convolve_property_rows[] = {
           "luma pixels. More than 3 blocks can be undone in films" },
   { "region-color", "Region color", UINT_AT (region.color), .target = FILLING, .flags = CONTROLLABLE,
       .most = G_MAXUINT32, .standard = 0xff000000,
-      .blurb = "Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a" },
+      .blurb =
+          "Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a. A GstARGBControlBinding goes "
+          "from colour to colour" },
   { "region-hold", "Region hold", TIME_AT (region.hold), .target = DETECTIONS, .flags = PLAYING,
       .standard = 500 * GST_MSECOND,
       .blurb =
@@ -172,7 +181,8 @@ const Row convolve_property_rows[] = {
                "and bright-to-dark edges alike; sobel, prewitt, scharr, roberts and kirsch are never negative anyway" },
   { "boundary-color", "Boundary color", UINT_AT (boundary_color), .target = CONSTANT, .flags = CONTROLLABLE,
       .most = G_MAXUINT32, .standard = 0xff000000,
-      .blurb = "Colour outside the picture for boundary=constant, as 0xAARRGGBB; AA counts where components has a" },
+      .blurb = "Colour outside the picture for boundary=constant, as 0xAARRGGBB; AA counts where components has a. A "
+               "GstARGBControlBinding goes from colour to colour" },
   { "components", "Components", FLAGS_AT (components, convolve_components_get_type), .target = MASK, .flags = PLAYING,
       .standard = CONVOLVE_COMPONENTS_DEFAULT,
       .blurb = "Components that the mask convolves, joined by +, as in y or r+g; the others are copied bit for bit. A "

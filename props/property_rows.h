@@ -39,6 +39,14 @@ typedef enum
   DETECTIONS, /* in regions, which come from metadata */
 } Target;
 
+/* What becomes of a number between others that a GstController passes. */
+typedef enum
+{
+  AS_IT_IS,
+  TO_ODD,    /* a width or a height: an even one, and 0, which would mean automatic, become the next odd one */
+  FROM_ZERO, /* below 0 lies -1 alone, which would mean automatic: less than 0 becomes 0 */
+} Driven;
+
 typedef struct
 {
   const gchar *name, *nick;
@@ -48,6 +56,7 @@ typedef struct
   GParamFlags flags;    /* beside those that all properties have */
   GType (*type) (void); /* of an enum or of flags */
   gdouble least, most;  /* of a number */
+  Driven driven;        /* of a controllable number */
   gdouble standard;     /* the default, but for texts */
   const gchar *text;    /* the default of a text */
   const gchar *blurb;

@@ -108,7 +108,7 @@ add_weak (const ConvolveProperties *properties, GPtrArray *sentences)
   ConvolveRegionEffect effect = convolve_region_settings_effect (region);
   gboolean is_box = g_strcmp0 (properties->mask.mask, "box") == 0;
 
-  if (effect == CONVOLVE_REGION_EFFECT_MASK && region->strength > 0
+  if (effect == CONVOLVE_REGION_EFFECT_MASK && region->strength >= 0
       && region->strength < (is_box ? WEAK_BOX : WEAK_GAUSSIAN))
     g_ptr_array_add (sentences,
         g_strdup_printf ("region-strength: below %s with mask=%s a face comes back from the blur by least squares, as "

@@ -36,6 +36,18 @@ check_range (const gchar *property, gdouble value, gdouble lowest, gdouble highe
 }
 
 static gboolean
+check_sigma (gdouble sigma, GError **error)
+{
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (sigma == -1 || (sigma >= 0 && sigma <= CONVOLVE_MAX_SIGMA))
+    return TRUE;
+  g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER, "sigma: %s is neither -1 nor between 0 and %g",
+      g_ascii_formatd (digits, sizeof digits, "%g", sigma), CONVOLVE_MAX_SIGMA);
+  return FALSE;
+}
+
+static gboolean
 check_divisor (gdouble divisor, GError **error)
 {
   gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
@@ -51,8 +63,7 @@ static gboolean
 check_numbers (const ConvolveSettings *settings, GError **error)
 {
   return check_side ("mask-width", settings->mask_width, error)
-      && check_side ("mask-height", settings->mask_height, error)
-      && check_range ("sigma", settings->sigma, 0, CONVOLVE_MAX_SIGMA, error)
+      && check_side ("mask-height", settings->mask_height, error) && check_sigma (settings->sigma, error)
       && check_divisor (settings->divisor, error) && check_range ("bias", settings->bias, -1, 1, error)
       && check_range ("mix", settings->mix, 0, 1, error);
 }
@@ -198,7 +209,7 @@ add_idle_sigma (const ConvolveSettings *settings, const gchar *property, const C
 {
   gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
 
-  if (settings->sigma == 0 || (preset && preset->radius_in_sigmas > 0))
+  if (settings->sigma == -1 || (preset && preset->radius_in_sigmas > 0))
     return;
   g_ascii_formatd (digits, sizeof digits, "%g", settings->sigma);
   if (preset)
@@ -273,7 +284,7 @@ convolve_settings_set_blur (ConvolveSettings *settings, gdouble sigma, GError **
   is_box = preset && g_str_equal (preset->name, "box");
   if (!is_box && !(preset && g_str_equal (preset->name, "gaussian"))) {
     g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_REGIONS,
-        "region-strength: %s %s has no strength; gaussian and box have one, and region-strength=0 takes every mask",
+        "region-strength: %s %s has no strength; gaussian and box have one, and region-strength=-1 takes every mask",
         preset ? preset->name : "the mask from", preset ? "in mask" : property);
     return FALSE;
   }
@@ -286,7 +297,7 @@ convolve_settings_set_blur (ConvolveSettings *settings, gdouble sigma, GError **
   if (is_box) {
     /* w equal taps have the variance (w^2 - 1) / 12. */
     settings->mask_width = (guint) ceil (sqrt (12 * sigma * sigma + 1)) | 1;
-    settings->sigma = 0;
+    settings->sigma = -1;
   } else {
     /* The step where a mask ends at 3 sigma lets a face come back from samples of 16 bits (tests/results/undo.md). */
     settings->mask_width = 2 * (guint) ceil (4 * sigma) + 1;

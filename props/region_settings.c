@@ -26,6 +26,19 @@ convolve_region_settings_clear (ConvolveRegionSettings *settings)
   g_clear_pointer (&settings->types, g_free);
 }
 
+/* Between -1 and 0 lies nothing, and GLib newer than 2.74 lets NaN pass. */
+static gboolean
+check_strength (gdouble strength, GError **error)
+{
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (strength == -1 || (strength >= 0 && strength <= 1))
+    return TRUE;
+  g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_REGIONS,
+      "region-strength: %s is neither -1 nor between 0 and 1", g_ascii_formatd (digits, sizeof digits, "%g", strength));
+  return FALSE;
+}
+
 /* --- boxes that no frame can have --- */
 
 #define LARGEST_SIDE (1 << 20) /* luma pixels of a frame */
@@ -96,7 +109,7 @@ convolve_region_settings_effect (const ConvolveRegionSettings *settings)
 {
   if (settings->effect != CONVOLVE_REGION_EFFECT_AUTO)
     return settings->effect;
-  if (settings->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS || settings->strength > 0)
+  if (settings->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS || settings->strength >= 0)
     return CONVOLVE_REGION_EFFECT_MASK;
   return CONVOLVE_REGION_EFFECT_PIXELATE;
 }
@@ -109,11 +122,11 @@ convolve_region_settings_check (const ConvolveRegionSettings *settings, const Co
   ConvolveSettings copy;
   gboolean ok;
 
-  if (!convolve_region_settings_boxes (settings, &boxes, error)
+  if (!check_strength (settings->strength, error) || !convolve_region_settings_boxes (settings, &boxes, error)
       || !convolve_region_settings_types (settings, &types, error) || !check_boxes_touch (settings, boxes, error))
     return FALSE;
   if (settings->apply_to == CONVOLVE_APPLY_TO_FRAME
-      || convolve_region_settings_effect (settings) != CONVOLVE_REGION_EFFECT_MASK || settings->strength == 0)
+      || convolve_region_settings_effect (settings) != CONVOLVE_REGION_EFFECT_MASK || settings->strength < 0)
     return TRUE;
   convolve_settings_copy (&copy, mask);
   ok = convolve_settings_set_blur (&copy, 1, error);

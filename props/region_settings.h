@@ -52,7 +52,7 @@ typedef struct
   gdouble expand; /* 0..CONVOLVE_MAX_EXPAND of the box's width and height, on each side */
   guint feather;  /* luma pixels, 0..CONVOLVE_MAX_FEATHER */
   ConvolveShape shape;
-  gdouble strength; /* 0..1 of the box's shorter side; 0 means the mask as it is */
+  gdouble strength; /* 0..1 of the box's shorter side; -1 means the mask as it is */
   ConvolveRegionEffect effect;
   guint blocks; /* 1..CONVOLVE_MAX_BLOCKS, across the box's shorter side */
   guint color;  /* 0xAARRGGBB */

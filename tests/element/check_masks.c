@@ -478,6 +478,7 @@ masks_suite (void)
   tcase_add_test (tc, test_bad_before_playing);
   tcase_add_test (tc, test_changes);
   tcase_add_test (tc, test_when_a_file_is_read);
+  suite_add_tcase (suite, animated_tests ());
   suite_add_tcase (suite, mask_info_tests ());
   return suite;
 }

@@ -12,7 +12,8 @@
 /* Sets the property weights to the array that gst-launch-1.0 would read from this text. */
 void set_weights (GstElement *element, const gchar *text);
 
-/* The tests of check_mask_info.c. */
+/* The tests of check_animated.c and check_mask_info.c. */
+TCase *animated_tests (void);
 TCase *mask_info_tests (void);
 
 #endif

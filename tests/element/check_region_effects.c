@@ -176,6 +176,43 @@ blur_exactly (const Component *from, gdouble sigma, gdouble *to)
 }
 
 /* Sigmas above 5.7 are those of a picture that was shrunk first: near the true Gaussian, and never sharper. */
+/* Without a blur nothing changes, and -1 is the mask as it is. */
+GST_START_TEST (strength_of_zero)
+{
+  static const gchar *const rows[][2] = {
+    { "mask=gaussian region-strength=0 apply-to=regions", NULL },
+    { "mask=box sigma=4 region-strength=0 apply-to=outside-regions", NULL },
+    { "mask=gaussian region-strength=-1 sigma=2 apply-to=regions", "mask=gaussian sigma=2 apply-to=regions" },
+    { "mask=sobel-x region-strength=-1 apply-to=regions", "mask=sobel-x apply-to=regions" },
+    { "mask=gaussian mask-width=1 region-strength=0.3 apply-to=regions",
+        "mask=gaussian mask-width=5 region-strength=0.3 apply-to=regions" },
+  };
+  static const gchar *const formats[] = { "I420", "RGBA", "GRAY16_LE", "YUY2" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows) * G_N_ELEMENTS (formats) * 2; i++) {
+    const gchar *const *row = rows[i / 2 % G_N_ELEMENTS (rows)];
+    GstVideoInfo info = info_of (formats[i / 2 / G_N_ELEMENTS (rows)], 90, 70);
+    g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PADDED, seed + i);
+    GstBuffer *out[2] = { NULL, gst_buffer_ref (in) };
+    Component expected[4];
+
+    for (guint k = 0; k < 2 && row[k]; k++) {
+      g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s regions=\"3,5,40,30;50,20,30,30\"", row[k]);
+      GstHarness *harness = harness_new_for (line, &info);
+
+      gst_buffer_replace (&out[k], NULL);
+      out[k] = push_frame (harness, in, i % 2);
+      gst_harness_teardown (harness);
+    }
+    frame_read (&info, out[1], expected);
+    compare_components (&info, expected, out[0], row[0]);
+    frame_clear (expected);
+    gst_buffer_unref (out[0]);
+    gst_buffer_unref (out[1]);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST (large_strengths)
 {
   static const gchar *const masks[] = { "gaussian", "box" };
@@ -358,7 +395,7 @@ GST_START_TEST (defaults_follow)
   for (guint i = 0; i < 4; i++) {
     g_autoptr (GstBuffer) done = NULL;
 
-    gst_harness_set (harness, "cudaconvolve", "region-strength", i % 2 ? 0.2 : 0.0, NULL);
+    gst_harness_set (harness, "cudaconvolve", "region-strength", i % 2 ? 0.2 : -1.0, NULL);
     done = push_frame (harness, in, FALSE);
     frame_read (&info, done, out);
     fail_unless ((out[0].samples[20 * 60 + 20] == out[0].samples[6 * 60 + 6]) == (i % 2 == 0));
@@ -435,6 +472,7 @@ region_effects (void)
   tcase_set_timeout (tc, 0);
   tcase_add_test (tc, mask_in_every_format);
   tcase_add_test (tc, strength_of_boxes);
+  tcase_add_test (tc, strength_of_zero);
   tcase_add_test (tc, large_strengths);
   tcase_add_test (tc, parts_of_large_strengths);
   tcase_add_test (tc, pixelate);

@@ -185,6 +185,9 @@ GST_START_TEST (bad_settings)
     { "region-types=!", "region-types: \"!\" has no name at place 1" },
     { "mask=sobel-x region-strength=0.2",
         "region-strength: sobel-x in mask has no strength; gaussian and box have one" },
+    { "mask=sobel-x region-strength=0",
+        "region-strength: sobel-x in mask has no strength; gaussian and box have one, and region-strength=-1 takes" },
+    { "region-strength=-0.5", "region-strength: -0.5 is neither -1 nor between 0 and 1" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {

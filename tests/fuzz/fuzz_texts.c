@@ -199,7 +199,7 @@ read_mask (FuzzBytes *bytes, const gchar *text)
   g_free (settings.mask);
   settings.mask = g_strdup (text);
   settings.mask_width = MIN (bytes->at[0], 254) / 8 * 2 + (bytes->at[0] >= 8 ? 1 : 0);
-  settings.sigma = bytes->at[1] / 16.0;
+  settings.sigma = bytes->at[1] == 255 ? -1 : bytes->at[1] / 16.0;
   make_masks (&settings, !convolve_parse_is_preset (text) && settings.mask_width == 0);
   convolve_settings_clear (&settings);
 }
@@ -454,7 +454,7 @@ set_property (ConvolveProperties *properties, guint index, const gchar *text)
   else if (!g_utf8_validate (text, -1, NULL) || !gst_value_deserialize (&value, text))
     goto end;
   g_param_value_validate (spec, &value);
-  if (!convolve_properties_set (properties, index, &value))
+  if (!convolve_properties_set (properties, index, &value, FALSE))
     fuzz_fail ("%s cannot be set", row->name);
   g_value_init (&back, G_PARAM_SPEC_VALUE_TYPE (spec));
   if (!convolve_properties_get (properties, index, &back))

@@ -391,7 +391,7 @@ GST_START_TEST (from_sigma)
 
   /* Extreme sigmas give extreme masks, never NaN. */
   for (guint i = 0; i < n_presets; i++) {
-    static const gdouble sigmas[] = { 5e-324, 1e-300, 1e-160, 1e-9, 0.05, 0.3, 255 };
+    static const gdouble sigmas[] = { 0, 5e-324, 1e-300, 1e-160, 1e-9, 0.05, 0.3, 255 };
 
     for (guint j = 0; j < G_N_ELEMENTS (sigmas) && presets[i].sized; j++) {
       settings = settings_of (presets[i].name, 15, 0);
@@ -406,6 +406,54 @@ GST_START_TEST (from_sigma)
       }
     }
   }
+}
+
+GST_END_TEST;
+
+/* How far two masks are from each other: the sum of the differences of their weights. */
+static gdouble
+difference (const ConvolveMask *a, const ConvolveMask *b)
+{
+  gdouble sum = 0;
+
+  fail_unless (a->width == b->width && a->height == b->height);
+  for (gint i = 0; i < a->width * a->height; i++)
+    sum += fabs (a->taps[i] / a->divisor - b->taps[i] / b->divisor);
+  return sum;
+}
+
+/* A sigma of 0 gives the mask that ever smaller ones come to, in every plane: no blur, or the least mask of log. */
+GST_START_TEST (sigma_of_zero)
+{
+  static const gchar *const names[] = { "gaussian", "unsharp:1.7", "log" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    for (guint width = 0; width <= 9; width += 9)
+      for (guint step = 0; step < G_N_ELEMENTS (steps); step++) {
+        ConvolveSettings settings = settings_of (names[i], width, 0);
+        ConvolveMask zero, mask;
+        gdouble before = INFINITY;
+
+        settings.sigma = 0;
+        zero = make_scaled (&settings, steps[step], steps[step]);
+        for (gint n = 8; n >= 0; n--) {
+          gdouble far;
+
+          settings.sigma = n == 0 ? 0.01 : n / 32.0;
+          mask = make_scaled (&settings, steps[step], steps[step]);
+          far = difference (&mask, &zero);
+          fail_unless (far <= before, "%s, sigma %g: %g, and %g before", names[i], settings.sigma, far, before);
+          before = far;
+          convolve_mask_clear (&mask);
+        }
+        fail_unless (before == 0, "%s, sigma 0.01 is %g from sigma 0", names[i], before);
+        for (gint k = 0; i < 2 && k < zero.width * zero.height; k++)
+          fail_unless (zero.taps[k] / zero.divisor == (k == zero.width * zero.height / 2), "%s", names[i]);
+        if (i == 2 && width == 0)
+          for (gint k = 0; k < 9; k++)
+            fail_unless (fabs (zero.taps[k] * 4.5 - (k == 4 ? -8 : 1)) < 1e-14);
+        convolve_mask_clear (&zero);
+      }
 }
 
 GST_END_TEST;
@@ -511,6 +559,7 @@ presets_suite (void)
   tcase_add_test (tcase, in_integers);
   tcase_add_test (tcase, on_subsampled_planes);
   tcase_add_test (tcase, from_sigma);
+  tcase_add_test (tcase, sigma_of_zero);
   tcase_add_test (tcase, by_meaning);
   return suite;
 }

@@ -22,7 +22,7 @@ G_DEFINE_TYPE (Holder, holder, GST_TYPE_ELEMENT)
 static void
 holder_set_property (GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  fail_unless (convolve_properties_set (&((Holder *) object)->properties, id - FIRST_ID, value));
+  fail_unless (convolve_properties_set (&((Holder *) object)->properties, id - FIRST_ID, value, FALSE));
 }
 
 static void
@@ -165,6 +165,43 @@ GST_START_TEST (properties)
     fail_unless_equals_int (strstr (value->value_name, "layers: ") != NULL, layers);
   }
   g_type_class_unref (values);
+  gst_object_unref (holder);
+}
+
+GST_END_TEST;
+
+/* What a property becomes for a number that a GstController passes, and for one that a user writes. */
+GST_START_TEST (numbers_of_controllers)
+{
+  static const struct
+  {
+    const gchar *name;
+    gdouble number, driven;
+  } rows[] = { { "mask-width", 14, 15 }, { "mask-width", 0, 1 }, { "mask-width", 15, 15 }, { "mask-height", 254, 255 },
+    { "mask-height", 0, 1 }, { "sigma", -1, 0 }, { "sigma", -0.25, 0 }, { "sigma", 0, 0 }, { "sigma", 2.5, 2.5 },
+    { "region-strength", -1, 0 }, { "region-strength", -0.5, 0 }, { "region-strength", 0.3, 0.3 }, { "mix", 0, 0 },
+    { "divisor", -2, -2 }, { "bias", -0.5, -0.5 }, { "anchor-x", -1, -1 }, { "region-feather", 2, 2 },
+    { "iterations", 2, 2 } };
+  Holder *holder = g_object_new (holder_get_type (), NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows) * 2; i++) {
+    const gchar *name = rows[i / 2].name;
+    GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (holder), name);
+    gboolean driven = i % 2;
+    GValue number = G_VALUE_INIT, value = G_VALUE_INIT;
+
+    g_value_init (&number, G_TYPE_DOUBLE);
+    g_value_init (&value, G_PARAM_SPEC_VALUE_TYPE (spec));
+    g_value_set_double (&number, rows[i / 2].number);
+    fail_unless (g_value_transform (&number, &value));
+    fail_unless (convolve_properties_set (&holder->properties, spec->param_id - FIRST_ID, &value, driven));
+    fail_unless (convolve_properties_get (&holder->properties, spec->param_id - FIRST_ID, &value));
+    fail_unless (g_value_transform (&value, &number));
+    fail_unless (g_value_get_double (&number) == (driven ? rows[i / 2].driven : rows[i / 2].number), "%s %g: %g", name,
+        rows[i / 2].number, g_value_get_double (&number));
+    g_value_unset (&value);
+    g_value_unset (&number);
+  }
   gst_object_unref (holder);
 }
 
@@ -403,6 +440,7 @@ props_suite (void)
   suite_add_tcase (suite, tcase);
   tcase_set_timeout (tcase, 300);
   tcase_add_test (tcase, properties);
+  tcase_add_test (tcase, numbers_of_controllers);
   tcase_add_test (tcase, numbers_of_variants);
   tcase_add_test (tcase, texts_of_layers);
   tcase_add_test (tcase, settings_without_effect);

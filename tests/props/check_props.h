@@ -16,6 +16,7 @@ settings_of (const gchar *mask, guint width, guint height)
   return (ConvolveSettings){ .mask = (gchar *) mask,
     .mask_width = width,
     .mask_height = height,
+    .sigma = -1,
     .anchor_x = -1,
     .anchor_y = -1,
     .mix = 1 };

@@ -196,6 +196,7 @@ GST_START_TEST (regions_without_effect)
   g_free (properties.region.regions);
   properties.region = (ConvolveRegionSettings){ .apply_to = CONVOLVE_APPLY_TO_REGIONS,
     .sources = CONVOLVE_REGION_SOURCES_ALL,
+    .strength = -1,
     .effect = CONVOLVE_REGION_EFFECT_PIXELATE,
     .blocks = 3,
     .color = 0xff000000,
@@ -218,7 +219,7 @@ GST_START_TEST (regions_without_effect)
   /* By default regions hide, whatever the mask is. */
   g_ptr_array_set_size (sentences, 0);
   properties.region.effect = CONVOLVE_REGION_EFFECT_AUTO;
-  properties.region.strength = 0;
+  properties.region.strength = -1;
   convolve_properties_add_idle (&properties, FALSE, sentences);
   fail_unless_equals_int (sentences->len, 2);
   fail_unless_equals_string (g_ptr_array_index (sentences, 0),
@@ -235,6 +236,32 @@ GST_START_TEST (regions_without_effect)
 
 GST_END_TEST;
 
+/* GLib newer than 2.74 lets NaN pass, and no spec can leave out what lies between -1 and 0. */
+GST_START_TEST (strength_of_regions)
+{
+  static const gdouble good[] = { -1, 0, 0.25, 1 }, bad[] = { -2, -0.5, -1e-300, 1.5, NAN, INFINITY };
+  ConvolveProperties properties;
+
+  convolve_properties_init (&properties);
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
+    properties.region.strength = good[i];
+    fail_unless (convolve_region_settings_check (&properties.region, &properties.mask, NULL), "%g", good[i]);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autoptr (GError) error = NULL;
+
+    properties.region.strength = bad[i];
+    fail_if (convolve_region_settings_check (&properties.region, &properties.mask, &error), "%g", bad[i]);
+    fail_unless (g_error_matches (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_REGIONS)
+            && g_str_has_prefix (error->message, "region-strength: ")
+            && g_str_has_suffix (error->message, " is neither -1 nor between 0 and 1"),
+        "%s", error->message);
+  }
+  convolve_properties_clear (&properties);
+}
+
+GST_END_TEST;
+
 /* What auto is, and that a chosen effect is itself. */
 GST_START_TEST (effects)
 {
@@ -244,9 +271,10 @@ GST_START_TEST (effects)
     gdouble strength;
     ConvolveRegionEffect effect, expected;
   } rows[] = {
-    { CONVOLVE_APPLY_TO_REGIONS, 0, CONVOLVE_REGION_EFFECT_AUTO, CONVOLVE_REGION_EFFECT_PIXELATE },
+    { CONVOLVE_APPLY_TO_REGIONS, -1, CONVOLVE_REGION_EFFECT_AUTO, CONVOLVE_REGION_EFFECT_PIXELATE },
+    { CONVOLVE_APPLY_TO_REGIONS, 0, CONVOLVE_REGION_EFFECT_AUTO, CONVOLVE_REGION_EFFECT_MASK },
     { CONVOLVE_APPLY_TO_REGIONS, 0.01, CONVOLVE_REGION_EFFECT_AUTO, CONVOLVE_REGION_EFFECT_MASK },
-    { CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, 0, CONVOLVE_REGION_EFFECT_AUTO, CONVOLVE_REGION_EFFECT_MASK },
+    { CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, -1, CONVOLVE_REGION_EFFECT_AUTO, CONVOLVE_REGION_EFFECT_MASK },
     { CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, 0.2, CONVOLVE_REGION_EFFECT_AUTO, CONVOLVE_REGION_EFFECT_MASK },
     { CONVOLVE_APPLY_TO_REGIONS, 0, CONVOLVE_REGION_EFFECT_MASK, CONVOLVE_REGION_EFFECT_MASK },
     { CONVOLVE_APPLY_TO_REGIONS, 0.2, CONVOLVE_REGION_EFFECT_FILL, CONVOLVE_REGION_EFFECT_FILL },
@@ -327,6 +355,7 @@ region_texts (void)
   tcase_add_test (tcase, random_texts);
   tcase_add_test (tcase, regions_without_effect);
   tcase_add_test (tcase, effects);
+  tcase_add_test (tcase, strength_of_regions);
   tcase_add_test (tcase, regions_from_nowhere);
   return tcase;
 }
