@@ -291,14 +291,15 @@ explain_choice (GstCudaConvolveEngine *engine, const ConvolveProperties *propert
   if (properties->variant != CONVOLVE_VARIANT_AUTO || engine->layer || !log_shows_debug ())
     return;
   for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
-    for (guint i = 0; i < engine->in.n_groups; i++) {
+    for (guint i = 0; i < gst_cuda_convolve_plans_in (engine->plans)->n_groups; i++) {
       const ConvolvePlan *plan = gst_cuda_convolve_plans_group (engine->plans, kind, i);
       gchar text[1000];
 
       if (!plan)
         continue;
       convolve_plan_explain (plan, text, sizeof (text));
-      GST_CUDA_CONVOLVE_TELL (&engine->choices_told, engine->element, "plane %u%s%s: %s", engine->in.groups[i].plane,
+      GST_CUDA_CONVOLVE_TELL (&engine->choices_told, engine->element, "plane %u%s%s: %s",
+          gst_cuda_convolve_plans_in (engine->plans)->groups[i].plane,
           kind & GST_CUDA_CONVOLVE_SECOND_ROWS ? ", every second row" : "",
           kind & GST_CUDA_CONVOLVE_SECOND_COLUMNS ? ", every second column" : "", text);
     }

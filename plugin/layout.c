@@ -266,3 +266,59 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo
   add_odd_end (layout);
   measure_planes (layout, size);
 }
+
+/* --- luma and chroma --- */
+
+/* Whether the group convolves a component of YUV that is luma, or is not. */
+static gboolean
+has_component (const GstCudaConvolveLayout *layout, guint number, gboolean luma)
+{
+  const GstCudaConvolveGroup *group = &layout->groups[number];
+
+  for (gint k = 0; k < group->pixel.samples && GST_VIDEO_INFO_IS_YUV (&layout->info); k++)
+    if ((group->pixel.select >> k & 1) && group->component[k] != ALPHA
+        && (group->component[k] == GST_VIDEO_COMP_Y) == luma)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+gst_cuda_convolve_layout_has_luma (const GstCudaConvolveLayout *layout, guint group)
+{
+  return has_component (layout, group, TRUE);
+}
+
+gboolean
+gst_cuda_convolve_layout_has_chroma (const GstCudaConvolveLayout *layout, guint group)
+{
+  return has_component (layout, group, FALSE);
+}
+
+/* One sample of the group as a group. */
+static GstCudaConvolveGroup
+take_sample (const GstCudaConvolveGroup *group, guint sample)
+{
+  GstCudaConvolveGroup taken = *group;
+
+  taken.offset += sample * (group->pixel.type == CONVOLVE_SAMPLE_U16 ? 2 : 1);
+  taken.pixel.samples = 1;
+  taken.pixel.select = group->pixel.select >> sample & 1;
+  taken.pixel.biased = group->pixel.biased >> sample & 1;
+  taken.pixel.zero[0] = group->pixel.zero[sample];
+  taken.pixel.range[0] = group->pixel.range[sample];
+  taken.component[0] = group->component[sample];
+  return taken;
+}
+
+void
+gst_cuda_convolve_layout_split (GstCudaConvolveLayout *layout)
+{
+  GstCudaConvolveGroup group = layout->groups[0];
+  guint samples = group.pixel.samples;
+
+  layout->n_groups = 0;
+  for (guint chroma = 0; chroma < 2; chroma++)
+    for (guint k = 0; k < samples; k++)
+      if ((group.component[k] != GST_VIDEO_COMP_Y) == chroma)
+        layout->groups[layout->n_groups++] = take_sample (&group, k);
+}

@@ -50,6 +50,16 @@ gsize gst_cuda_convolve_layout_room (const GstVideoInfo *info, guint plane);
 /* The layout of frames with info, whose format is supported. */
 void gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo *info);
 
+/* Whether the group has luma, or chroma, that is convolved. */
+gboolean gst_cuda_convolve_layout_has_luma (const GstCudaConvolveLayout *layout, guint group);
+gboolean gst_cuda_convolve_layout_has_chroma (const GstCudaConvolveLayout *layout, guint group);
+
+/*
+ * Makes a group of each sample, luma first, so that luma and chroma may have different masks. For layouts whose first
+ * group has both, which so is the only one.
+ */
+void gst_cuda_convolve_layout_split (GstCudaConvolveLayout *layout);
+
 G_END_DECLS
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "plans.h"
 
+#include <math.h>
+
 #include "color.h"
 #include "components.h"
 #include "enums.h"
@@ -48,6 +50,60 @@ name_property (const gchar *variant, ConvolveError *error)
   g_snprintf (error->text, sizeof (error->text), "kernel-variant: %s; auto takes a variant that can", reason);
 }
 
+/* Whether the mask shows edges without their sign: its values are 0 in flat areas, and never below. */
+static gboolean
+shows_bare_edges (const ConvolveMask *mask)
+{
+  for (gint k = 0; k < convolve_mask_sets (mask); k++) {
+    const gdouble *taps = convolve_mask_taps (mask, k);
+    gdouble sum = 0, magnitude = 0;
+
+    for (gint i = 0; i < mask->width * mask->height; i++) {
+      sum += taps[i];
+      magnitude += fabs (taps[i]);
+    }
+    if (fabs (sum) > 1e-12 * magnitude)
+      return FALSE;
+  }
+  return mask->combination != CONVOLVE_SUM;
+}
+
+static gboolean
+has_luma (const GstCudaConvolveLayout *layout)
+{
+  for (guint i = 0; i < layout->n_groups; i++)
+    if (gst_cuda_convolve_layout_has_luma (layout, i))
+      return TRUE;
+  return FALSE;
+}
+
+/*
+ * Edges without a sign would move both colour differences one way, towards magenta. So beside luma they become white: a mask of
+ * weights 0 makes chroma neutral. Who chooses chroma alone gets its edges.
+ */
+static gboolean
+makes_neutral (const GstCudaConvolveLayout *layout, guint group, const ConvolveMask *mask)
+{
+  return gst_cuda_convolve_layout_has_chroma (layout, group) && has_luma (layout) && shows_bare_edges (mask);
+}
+
+/* The plan of weights 0. A variant that cannot do them leaves them to another one where it runs, too. */
+static ConvolvePlan *
+make_neutral (const GstCudaConvolveGroup *seen, const ConvolveProperties *properties, ConvolveDevice *device,
+    ConvolveError *error)
+{
+  gdouble zeros[9] = { 0 };
+  ConvolveMask mask = { .width = 3, .height = 3, .divisor = 1, .taps = zeros };
+  ConvolvePlan *plan = convolve_plan_new (&seen->pixel, properties->boundary, &mask,
+      convolve_variant_nick (properties->variant), device, error);
+  gboolean on_device = FALSE;
+
+  if (plan || error->status != CONVOLVE_UNSUPPORTED)
+    return plan;
+  convolve_variant_is_for_masks (properties->variant, &on_device);
+  return convolve_plan_new (&seen->pixel, properties->boundary, &mask, "auto", on_device ? device : NULL, error);
+}
+
 /* Makes the plan. Where mask_info is not NULL and the plan was made, *mask_info is the mask. */
 static ConvolveStatus
 make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const ConvolveProperties *properties,
@@ -70,8 +126,11 @@ make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const Conv
     return error->status;
   }
   gst_cuda_convolve_color_values (layout, group, properties->boundary_color, seen.pixel.outside);
-  *plan = convolve_plan_new_sized (&seen.pixel, properties->boundary, &mask, variant, device,
-      (gint64) group->width * group->height, error);
+  if (makes_neutral (layout, number, &mask))
+    *plan = make_neutral (&seen, properties, device, error);
+  else
+    *plan = convolve_plan_new_sized (&seen.pixel, properties->boundary, &mask, variant, device,
+        (gint64) group->width * group->height, error);
   if (*plan && mask_info)
     *mask_info = gst_cuda_convolve_mask_info_new (&mask, convolve_plan_is_exact (*plan));
   else
@@ -196,6 +255,21 @@ make_scratch (GstCudaConvolvePlans *plans, ConvolveError *error)
   return CONVOLVE_NO_MEMORY;
 }
 
+/* Chooses what is convolved, and splits pixels where luma and chroma of one pixel get different masks. */
+static void
+choose_samples (GstCudaConvolveLayout *layout, const ConvolveProperties *properties)
+{
+  ConvolveMask mask;
+
+  gst_cuda_convolve_components_choose (layout, properties->components);
+  if (!gst_cuda_convolve_layout_has_luma (layout, 0) || !gst_cuda_convolve_layout_has_chroma (layout, 0)
+      || !convolve_settings_make_mask (&properties->mask, 1, 1, &mask, NULL))
+    return;
+  if (shows_bare_edges (&mask))
+    gst_cuda_convolve_layout_split (layout);
+  convolve_mask_clear (&mask);
+}
+
 GstCudaConvolvePlans *
 gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCudaConvolveLayer *layer,
     const GstCudaConvolveLayout *in, const GstCudaConvolveLayout *out, ConvolveDevice *device, ConvolveError *error)
@@ -208,7 +282,7 @@ gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCuda
   plans->field_mode = properties->field_mode;
   plans->iterations = properties->iterations;
   if (!layer)
-    gst_cuda_convolve_components_choose (&plans->in, properties->components);
+    choose_samples (&plans->in, properties);
   if (layer)
     status = make_layer (plans, properties, layer, device, error);
   else

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "element/check_windows.h"
+#include "props.h"
 
 /* The values of the property, for all formats; a format without a component leaves the component out. */
 static const gchar *const yuv_names[] = { "y", "u", "v", "a" }, *const rgb_names[] = { "r", "g", "b", "a" };
@@ -124,6 +125,83 @@ GST_START_TEST (test_live_components)
 }
 GST_END_TEST;
 
+/* Edges without a sign are white in every format, unless chroma alone is chosen; edges with a sign keep their colours. */
+GST_START_TEST (test_white_edges)
+{
+  static const gchar *const masks[] = { "sobel", "roberts", "kirsch", "laplacian:8", "sharpen" };
+  static const guint choices[] = { 7, 15, 1, 3, 6, 4 };
+  GPtrArray *formats = element_formats ();
+
+  for (guint i = 0; i < formats->len * G_N_ELEMENTS (choices); i++) {
+    const gchar *format = formats->pdata[i / G_N_ELEMENTS (choices)];
+    gint width = g_str_equal (format, "VYUY") ? 22 : 21;
+    GstVideoInfo info = info_of (format, width, 12);
+    guint every = (1u << GST_VIDEO_INFO_N_COMPONENTS (&info)) - 1, number = (i + seed) % (2 * G_N_ELEMENTS (masks));
+    g_autofree gchar *text = components_text (&info, choices[i % G_N_ELEMENTS (choices)]);
+    g_autofree gchar *properties = g_strdup_printf ("mask=%s absolute=%s components=%s boundary=reflect bias=0.25",
+        masks[number / 2], number % 2 ? "true" : "false", text);
+    ConvolveSettings settings;
+    ConvolveMask mask;
+    GstHarness *harness;
+    GstBuffer *in, *out;
+    Expected expected;
+
+    if (!(every & choices[i % G_N_ELEMENTS (choices)]))
+      continue;
+    convolve_settings_init (&settings);
+    g_free (settings.mask);
+    settings.mask = g_strdup (masks[number / 2]);
+    settings.absolute = number % 2;
+    settings.bias = 0.25;
+    fail_unless (convolve_settings_make_mask (&settings, 1, 1, &mask, NULL));
+    expected = expected_of_masks (&mask, &mask, CONVOLVE_BOUNDARY_REFLECT);
+    expected.chosen = choices[i % G_N_ELEMENTS (choices)];
+    harness = windows_harness (properties, gst_video_info_to_caps (&info));
+    in = random_frame (&info, i);
+    out = push_and_pull (harness, in);
+    frame_check (&info, in, out, &expected, properties);
+    gst_buffer_unref (in);
+    gst_buffer_unref (out);
+    gst_harness_teardown (harness);
+    convolve_mask_clear (&mask);
+    convolve_settings_clear (&settings);
+  }
+  g_ptr_array_unref (formats);
+}
+GST_END_TEST;
+
+/* Whether an element with this variant takes a frame of the format. */
+static gboolean
+takes_frames (const gchar *mask, const gchar *variant, const gchar *format)
+{
+  g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=%s kernel-variant=%s", mask, variant);
+  Run run = run_start (line, format, 40, 24);
+  gboolean takes = run.harness && run_push (&run) == GST_FLOW_OK;
+
+  run_stop (&run);
+  return takes;
+}
+
+/* A variant that can find edges in gray can find them beside chroma, whose weights are others. */
+GST_START_TEST (test_white_edges_by_every_variant)
+{
+  static const gchar *const masks[] = { "sobel", "roberts", "kirsch", "sobel-x absolute=true" };
+  guint taken = 0;
+
+  for (gint i = 0; i < convolve_variant_count () && !g_getenv ("CUDACONVOLVE_OVER_DEVICE"); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (masks); k++) {
+      const gchar *variant = convolve_variant_name (i);
+
+      if (!takes_frames (masks[k], variant, "GRAY8"))
+        continue;
+      taken++;
+      fail_unless (takes_frames (masks[k], variant, "NV12"), "%s: %s takes GRAY8 and not NV12", masks[k], variant);
+      fail_unless (takes_frames (masks[k], variant, "AYUV"), "%s: %s takes GRAY8 and not AYUV", masks[k], variant);
+    }
+  fail_unless (taken >= 2 * G_N_ELEMENTS (masks) || g_getenv ("CUDACONVOLVE_OVER_DEVICE"));
+}
+GST_END_TEST;
+
 static GPtrArray *said; /* warnings of the element in GStreamer's log */
 
 static void
@@ -200,6 +278,8 @@ component_tests (void)
   tcase_set_timeout (tc, 300);
   tcase_add_test (tc, test_components);
   tcase_add_test (tc, test_live_components);
+  tcase_add_test (tc, test_white_edges);
+  tcase_add_test (tc, test_white_edges_by_every_variant);
   tcase_add_test (tc, test_no_component);
   return tc;
 }

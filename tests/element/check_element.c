@@ -319,7 +319,8 @@ GST_START_TEST (test_presets)
 {
   guint n_presets;
   const ConvolvePreset *presets = convolve_presets (&n_presets);
-  static const gchar *const formats[] = { "I420", "NV12", "RGB", "RGBA", "P010_10LE", "Y444_16BE" };
+  static const gchar *const formats[] = { "I420", "NV12", "RGB", "RGBA", "P010_10LE", "Y444_16BE", "AYUV", "v308",
+    "Y412_LE" };
 
   for (guint i = 0; i < n_presets; i++)
     for (guint k = 0; k < 2 * G_N_ELEMENTS (formats); k++) {

@@ -495,8 +495,8 @@ GST_END_TEST;
 GST_START_TEST (test_presets_in_fields)
 {
   static const gchar *const lines[] = { "mask=gaussian sigma=3", "mask=box mask-width=9", "mask=motion:90",
-    "mask=binomial mask-width=3 mask-height=11", "mask=sharpen" };
-  static const gchar *const formats[] = { "I420", "YUV9", "RGB" };
+    "mask=binomial mask-width=3 mask-height=11", "mask=sharpen", "mask=roberts" };
+  static const gchar *const formats[] = { "I420", "YUV9", "RGB", "AYUV" };
 
   for (guint i = 0; i < G_N_ELEMENTS (lines) * G_N_ELEMENTS (formats); i++) {
     const gchar *line = lines[i / G_N_ELEMENTS (formats)], *format = formats[i % G_N_ELEMENTS (formats)];

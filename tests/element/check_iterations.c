@@ -50,26 +50,26 @@ GST_END_TEST;
 /* Fields, views, crops, chosen components, regions in place, and masks that are not exact. */
 GST_START_TEST (test_kinds_of_frames)
 {
-  static const gchar *const formats[] = { "I420", "YUY2", "RGBA", "P010_10LE" };
+  static const gchar *const formats[] = { "I420", "YUY2", "RGBA", "P010_10LE", "AYUV" };
   static const gchar *const kinds[] = { NULL, "interlace-mode=interleaved", "multiview-mode=side-by-side,views=2" };
   static const gchar *const settings[] = { MASK, "mask=gaussian sigma=2 boundary=reflect", MASK " components=y+r",
     MASK " apply-to=regions regions=10,8,20,16;5,5,9,9 region-feather=5 region-shape=ellipse "
          "region-effect=mask",
-    "mask=gaussian apply-to=regions regions=10,8,20,16 region-strength=0.4" };
+    "mask=gaussian apply-to=regions regions=10,8,20,16 region-strength=0.4", "mask=sobel boundary=wrap" };
 
   for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (kinds) * G_N_ELEMENTS (settings); i++) {
-    GstVideoInfo info = info_with (formats[i % 4], 64, 48, kinds[i / 4 % 3]);
+    GstVideoInfo info = info_with (formats[i % 5], 64, 48, kinds[i / 5 % 3]);
     g_autoptr (GstBuffer) in = random_frame (&info, i);
 
     /* No variant for devices takes regions. */
-    if (strstr (settings[i / 12], "apply-to") && g_getenv ("CUDACONVOLVE_OVER_DEVICE"))
+    if (strstr (settings[i / 15], "apply-to") && g_getenv ("CUDACONVOLVE_OVER_DEVICE"))
       continue;
-    if (i % 5 == 0) {
+    if (i % 7 == 0) {
       GstVideoCropMeta *crop = gst_buffer_add_video_crop_meta (in);
 
       *crop = (GstVideoCropMeta){ .meta = crop->meta, .x = 6, .y = 4, .width = 40, .height = 30 };
     }
-    check_iterations (&info, settings[i / 12], 2 + i % 3, in);
+    check_iterations (&info, settings[i / 15], 2 + i % 3, in);
   }
 }
 GST_END_TEST;

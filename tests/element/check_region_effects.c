@@ -36,16 +36,16 @@ GST_START_TEST (mask_in_every_format)
     check_random_init (&random, seed, i);
     layout = check_random_range (&random, FRAME_PLAIN, FRAME_MEMORIES);
     g_autoptr (GstBuffer) in = frame_new (&info, layout, seed + i);
-    g_autoptr (GstBuffer) whole = convolve_whole (MASK, &info, in), out = NULL;
+    const gchar *mask = check_random_one_in (&random, 3) ? "mask=kirsch boundary=wrap" : MASK;
+    g_autoptr (GstBuffer) whole = convolve_whole (mask, &info, in), out = NULL;
     count = random_boxes (&random, &info, boxes);
     feather = check_random_one_in (&random, 2) ? 0 : check_random_range (&random, 1, 12);
     shape = check_random_range (&random, 0, CONVOLVE_N_SHAPES - 1);
     outside = check_random_one_in (&random, 3);
     g_autofree gchar *text = text_of (boxes, count);
     g_autofree gchar *line = g_strdup_printf (
-        "cudaconvolve " MASK
-        " apply-to=%s region-effect=mask regions=\"%s\" region-feather=%d region-shape=%s n-threads=%d",
-        outside ? "outside-regions" : "regions", text, feather,
+        "cudaconvolve %s apply-to=%s region-effect=mask regions=\"%s\" region-feather=%d region-shape=%s n-threads=%d",
+        mask, outside ? "outside-regions" : "regions", text, feather,
         shape == CONVOLVE_SHAPE_ELLIPSE ? "ellipse" : "rectangle", check_random_range (&random, 1, 3));
     GstHarness *harness = harness_new_for (line, &info);
 
