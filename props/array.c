@@ -28,22 +28,35 @@ convolve_array_unref (GValue *array)
 
 /* --- arrays and lists --- */
 
+/* Bindings that know no GstValueArray make GLib's array, which gst_util_set_object_array () takes. GLib advises against it. */
+G_GNUC_BEGIN_IGNORE_DEPRECATIONS
+static const GValueArray *
+get_glib_array (const GValue *value)
+{
+  return G_VALUE_HOLDS (value, g_value_array_get_type ()) ? g_value_get_boxed (value) : NULL;
+}
+G_GNUC_END_IGNORE_DEPRECATIONS
+
 /* Lists of Python may come as lists of GStreamer. */
 static gboolean
 is_row (const GValue *value)
 {
-  return GST_VALUE_HOLDS_ARRAY (value) || GST_VALUE_HOLDS_LIST (value);
+  return GST_VALUE_HOLDS_ARRAY (value) || GST_VALUE_HOLDS_LIST (value) || get_glib_array (value);
 }
 
 static guint
 count_values (const GValue *row)
 {
+  if (get_glib_array (row))
+    return get_glib_array (row)->n_values;
   return GST_VALUE_HOLDS_ARRAY (row) ? gst_value_array_get_size (row) : gst_value_list_get_size (row);
 }
 
 static const GValue *
 get_value (const GValue *row, guint i)
 {
+  if (get_glib_array (row))
+    return &get_glib_array (row)->values[i];
   return GST_VALUE_HOLDS_ARRAY (row) ? gst_value_array_get_value (row, i) : gst_value_list_get_value (row, i);
 }
 
@@ -57,12 +70,22 @@ is_held (gint64 number)
   return number >= -limit && number <= limit;
 }
 
+static const gchar *
+read_text (const gchar *text, gdouble *number)
+{
+  return text ? convolve_parse_number (text, strlen (text), number) : "is not a number";
+}
+
 /* Reads a number. NULL, or what is wrong with the value. */
 static const gchar *
 read_number (const GValue *value, gdouble *number)
 {
   gint64 integer;
 
+  if (GST_VALUE_HOLDS_FRACTION (value)) {
+    *number = (gdouble) gst_value_get_fraction_numerator (value) / gst_value_get_fraction_denominator (value);
+    return NULL;
+  }
   switch (G_VALUE_TYPE (value)) {
     case G_TYPE_DOUBLE:
       *number = g_value_get_double (value) + 0.0; /* makes 0 of -0 */
@@ -70,6 +93,17 @@ read_number (const GValue *value, gdouble *number)
     case G_TYPE_FLOAT:
       *number = g_value_get_float (value) + 0.0;
       return isfinite (*number) ? NULL : "is not finite";
+    case G_TYPE_STRING:
+      return read_text (g_value_get_string (value), number);
+    case G_TYPE_BOOLEAN:
+      integer = g_value_get_boolean (value);
+      break;
+    case G_TYPE_CHAR:
+      integer = g_value_get_schar (value);
+      break;
+    case G_TYPE_UCHAR:
+      integer = g_value_get_uchar (value);
+      break;
     case G_TYPE_INT:
       integer = g_value_get_int (value);
       break;
@@ -89,7 +123,7 @@ read_number (const GValue *value, gdouble *number)
       integer = MIN (g_value_get_uint64 (value), G_MAXINT64);
       break;
     default:
-      return "is neither an int nor a double";
+      return "is not a number";
   }
   *number = integer;
   return is_held (integer) ? NULL : "is beyond 2^53, and no double";
@@ -135,6 +169,51 @@ read_row (const GValue *row, guint j, ConvolveGrid *grid, GError **error)
   return TRUE;
 }
 
+/* What Python's user is told where GStreamer's bindings for Python may have left numbers out, with a critical. */
+#define PYTHON \
+  "of a row in Python, Gst.ValueArray keeps the numbers of the first one's type alone: take map(float, row)"
+
+/* The type of all values of the row, or 0 where there are several, as Gst.ValueArray makes none. */
+static GType
+find_type (const GValue *row)
+{
+  GType type = G_VALUE_TYPE (get_value (row, 0));
+
+  for (guint i = 1; i < count_values (row); i++)
+    if (G_VALUE_TYPE (get_value (row, i)) != type)
+      return 0;
+  return type;
+}
+
+/*
+ * Whether numbers may be missing: the width is even, and there is one type in each row, and another one in another row. So
+ * the rows [0, 1.5, 0] and [1.5, 4, 1.5] of Python come as <0,0> and <1.5,1.5>.
+ */
+static gboolean
+may_lack_values (const GValue *array, guint columns)
+{
+  GType first = find_type (gst_value_array_get_value (array, 0));
+  gboolean several = FALSE;
+
+  for (guint j = 0; j < gst_value_array_get_size (array); j++) {
+    GType type = find_type (gst_value_array_get_value (array, j));
+
+    if (type == 0)
+      return FALSE;
+    several |= type != first;
+  }
+  return several && columns % 2 == 0;
+}
+
+static gboolean
+are_all_zero (const ConvolveGrid *grid)
+{
+  for (guint i = 0; i < grid->values->len; i++)
+    if (g_array_index (grid->values, gdouble, i) != 0)
+      return FALSE;
+  return TRUE;
+}
+
 /* Whether the array is of rows of one length, which is *columns. */
 static gboolean
 check_rows (const GValue *array, guint *columns, GError **error)
@@ -151,7 +230,8 @@ check_rows (const GValue *array, guint *columns, GError **error)
     if (count_values (row) == 0)
       return fail (error, "row %u is empty", j + 1);
     if (j > 0 && count_values (row) != *columns)
-      return fail (error, "row %u and row 1 differ in length: %u and %u values", j + 1, count_values (row), *columns);
+      return fail (error, "row %u and row 1 differ in length: %u and %u values; " PYTHON, j + 1, count_values (row),
+          *columns);
     *columns = count_values (row);
   }
   return TRUE;
@@ -170,9 +250,18 @@ convolve_array_read (const GValue *array, GError **error)
         CONVOLVE_MAX_SIDE, CONVOLVE_MAX_SIDE);
     return NULL;
   }
+  if (may_lack_values (array, width)) {
+    fail (error,
+        "the rows have %u values each, of several types, and some may be missing: write all as floats; " PYTHON, width);
+    return NULL;
+  }
   grid = convolve_grid_new (height, width);
   for (guint j = 0; j < height; j++)
     if (!read_row (gst_value_array_get_value (array, j), j, grid, error))
       return NULL;
+  if (are_all_zero (grid)) {
+    fail (error, "all weights are 0, which makes a black picture; " PYTHON);
+    return NULL;
+  }
   return g_steal_pointer (&grid);
 }

@@ -146,9 +146,8 @@ const Row convolve_property_rows[] = {
       .blurb = "What to do when no metadata came for longer than region-hold. A frame without a "
                "GstVideoRegionOfInterestMeta has no metadata; an empty GstAnalyticsRelationMeta is metadata" },
   { "weights", "Weights", ARRAY_AT (mask.weights), .target = MASK, .flags = PLAYING,
-      .blurb =
-          "Weights of the mask, instead of the text in mask: an array of rows, each an array of ints or doubles, such "
-          "as <<1,2,1>,<2,4,2>,<1,2,1>>; Python takes a Gst.ValueArray of them (empty = none)" },
+      .blurb = "Weights of the mask, instead of the text in mask: an array of rows, each an array of numbers, such as "
+               "<<1,2,1>,<2,4,2>,<1,2,1>>; in Python a Gst.ValueArray of Gst.ValueArrays of floats (empty = none)" },
   { "mask-location", "Mask location", FILE_AT (mask.file), .target = MASK, .flags = PLAYING,
       .blurb =
           "File with the weights of the mask, instead of the text in mask: text as in mask, with # comments, a table "

@@ -416,6 +416,96 @@ GST_END_TEST;
 
 /* --- arrays --- */
 
+#define PYTHON \
+  "; of a row in Python, Gst.ValueArray keeps the numbers of the first one's type alone: take map(float, row)"
+
+G_GNUC_BEGIN_IGNORE_DEPRECATIONS
+
+static void
+append_double (GValueArray *row, gdouble number, GType type)
+{
+  GValue from = G_VALUE_INIT, value = G_VALUE_INIT;
+
+  g_value_init (&from, G_TYPE_DOUBLE);
+  g_value_set_double (&from, number);
+  g_value_init (&value, type);
+  fail_unless (g_value_transform (&from, &value));
+  g_value_array_append (row, &value);
+}
+
+/* GLib's array of one row, as gst_util_set_object_array () hands it on, or as a row of GStreamer's array. */
+GST_START_TEST (arrays_of_glib)
+{
+  for (guint nested = 0; nested < 2; nested++) {
+    GValue rows = G_VALUE_INIT, row = G_VALUE_INIT, array = G_VALUE_INIT;
+    ConvolveSettings settings;
+
+    g_value_init (&rows, g_value_array_get_type ());
+    g_value_take_boxed (&rows, g_value_array_new (1));
+    g_value_init (&row, g_value_array_get_type ());
+    g_value_take_boxed (&row, g_value_array_new (3));
+    append_double (g_value_get_boxed (&row), 1, G_TYPE_INT);
+    append_double (g_value_get_boxed (&row), 2.5, G_TYPE_DOUBLE);
+    append_double (g_value_get_boxed (&row), -4, G_TYPE_CHAR);
+    append_double (g_value_get_boxed (&row), 200, G_TYPE_UCHAR);
+    g_value_array_append (g_value_get_boxed (&rows), &row);
+    g_value_init (&array, GST_TYPE_ARRAY);
+    if (nested)
+      gst_value_array_append_value (&array, &row);
+    else
+      fail_unless (g_value_transform (&rows, &array));
+    convolve_settings_init (&settings);
+    settings.weights = convolve_array_new (&array);
+    expect_settings (settings, "GLib's array", 5, 1, TAPS (1, 2.5, -4, 200, 0), 199.5);
+    g_value_unset (&rows);
+    g_value_unset (&row);
+    g_value_unset (&array);
+  }
+}
+GST_END_TEST;
+
+G_GNUC_END_IGNORE_DEPRECATIONS
+
+/* Every type of numbers, and all of them in one row. */
+GST_START_TEST (arrays_of_every_type)
+{
+  static const gchar *const numbers[] = { "1", "(int)-3", "(uint)7", "(gint64)-8", "(guint64)9", "(glong)-6",
+    "(gulong)10", "(float)0.5", "(double)1e-3", "3/4", "(fraction)-5/2", "true", "(boolean)false", "(string)12.5",
+    "(string)-1e2" };
+  static const gdouble taps[] = { 1, -3, 7, -8, 9, -6, 10, 0.5, 1e-3, 0.75, -2.5, 1, 0, 12.5, -100 };
+  g_autoptr (GString) row = g_string_new ("<<");
+  gdouble sum = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    g_autofree gchar *alone = g_strdup_printf ("<<%s,%s,(double)1000>>", numbers[i], numbers[i]);
+
+    EXPECT_ARRAY (alone, 3, 1, 2 * taps[i] + 1000, taps[i], taps[i], 1000);
+    g_string_append_printf (row, "%s%s", i ? "," : "", numbers[i]);
+    sum += taps[i];
+  }
+  g_string_append (row, ">>");
+  expect_settings (with_array (row->str), row->str, G_N_ELEMENTS (numbers), 1, taps, sum);
+}
+GST_END_TEST;
+
+/* What Gst.ValueArray of Python makes of rows with ints and floats, as far as that can be told. */
+GST_START_TEST (arrays_that_lost_values)
+{
+  static const gchar *const black[] = { "<<0,0>>", "<<0>,<0>,<0>>", "<<0.0,0,0/1>>" };
+  static const gchar *const even[] = { "<<0,0>,<1.5,1.5>,<0,0>>", "<<1.0,2.0>,<3,4>>" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (black); i++)
+    refuse_taken (with_array (black[i]), "weights: all weights are 0, which makes a black picture" PYTHON);
+  for (guint i = 0; i < G_N_ELEMENTS (even); i++)
+    refuse_taken (with_array (even[i]),
+        "weights: the rows have 2 values each, of several types, and some may be missing: "
+        "write all as floats" PYTHON);
+  EXPECT_ARRAY ("<<1,2>,<3.5,4>>", 3, 3, 10.5, 1, 2, 0, 3.5, 4, 0, 0, 0, 0);
+  EXPECT_ARRAY ("<<1.0,2.0>,<3.5,4.0>>", 3, 3, 10.5, 1, 2, 0, 3.5, 4, 0, 0, 0, 0);
+  EXPECT_ARRAY ("<<1,2,1>,<3.5,4.0,1.5>,<1,2,1>>", 3, 3, 17, 1, 2, 1, 3.5, 4, 1.5, 1, 2, 1);
+}
+GST_END_TEST;
+
 GST_START_TEST (arrays)
 {
   EXPECT_ARRAY ("<<1,2,1>,<2,4,2>,<1,2,1>>", 3, 3, 16, BLUR);
@@ -435,10 +525,13 @@ GST_START_TEST (arrays)
 
   refuse_taken (with_array ("<1,2,1>"),
       "weights: row 1: \"1\" (gint) is no array of numbers: rows are written as in <<1,2,1>,<2,4,2>,<1,2,1>>");
-  refuse_taken (with_array ("<<1,2,1>,<1,2>>"), "weights: row 2 and row 1 differ in length: 2 and 3 values");
-  refuse_taken (with_array ("<<1,2,x>>"), "weights: row 1, value 3: \"x\" (gchararray) is neither an int nor a double");
-  refuse_taken (with_array ("<<1,1/2,1>>"),
-      "weights: row 1, value 2: \"1/2\" (GstFraction) is neither an int nor a double");
+  refuse_taken (with_array ("<<1,2,1>,<1,2>>"), "weights: row 2 and row 1 differ in length: 2 and 3 values" PYTHON);
+  refuse_taken (with_array ("<<1,2,x>>"), "weights: row 1, value 3: \"x\" (gchararray) is not a number");
+  refuse_taken (with_array ("<<1,(bitmask)1,1>>"),
+      "weights: row 1, value 2: \"0x0000000000000001\" (GstBitmask) is not a number");
+  refuse_taken (with_array ("<<1,(string)nan,1>>"), "weights: row 1, value 2: \"nan\" (gchararray) is not a number");
+  refuse_taken (with_array ("<<1,(string)1e999>>"), "weights: row 1, value 2: \"1e999\" (gchararray) is too large");
+  refuse_taken (with_array ("<<<1>,<2>>>"), "weights: row 1, value 1: ...");
   refuse_taken (with_array ("<<1,2,1>,<1,(double)nan,1>>"), "weights: row 2, value 2: \"nan\" (gdouble) is not finite");
   refuse_taken (with_array ("<<(double)-inf>>"), "weights: row 1, value 1: \"-inf\" (gdouble) is not finite");
   refuse_taken (with_array ("<<(gint64)9007199254740993>>"),
@@ -561,6 +654,9 @@ sources_suite (void)
   tcase_add_test (tc, arrays_in_files);
   tcase_add_test (tc, arrays_in_files_that_are_bad);
   tcase_add_test (tc, fuzz_files);
+  tcase_add_test (tc, arrays_of_glib);
+  tcase_add_test (tc, arrays_of_every_type);
+  tcase_add_test (tc, arrays_that_lost_values);
   tcase_add_test (tc, arrays);
   tcase_add_test (tc, arrays_that_are_large);
   tcase_add_test (tc, vectors);

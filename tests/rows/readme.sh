@@ -49,6 +49,7 @@ readme_rows () {
   check "README: names, words, tables and links" python3 tests/readme.py "$top/build/plugin"
   check "README: lines for regions hide the face" readme_hides
   check "README: the line with facedetect hides the face" readme_detects
+  check "README: weights in Python" /usr/bin/python3 tests/rows/weights.py
   for file in README.md examples/README.md; do
     readme_lines "$file" >out/readme-lines
     number=0
