@@ -214,6 +214,17 @@ end_row (Reader *reader, guint values, const gchar *start, GError **error)
   return TRUE;
 }
 
+/* What is wrong with a token that is no number; other languages write lists in brackets. */
+static const gchar *
+explain_token (const Reader *reader, const gchar *token, gsize length, const gchar *problem)
+{
+  if (!convolve_parse_has_bracket (token, length))
+    return problem;
+  return reader->origin == CONVOLVE_GRID_LIST
+      ? "has a bracket: numbers are written without brackets, split by spaces or commas"
+      : "has a bracket: weights are written " CONVOLVE_PARSE_ROWS;
+}
+
 /* Reads the values of one row, and moves *p to its end. */
 static gboolean
 parse_row (Reader *reader, const gchar **p, GError **error)
@@ -242,7 +253,7 @@ parse_row (Reader *reader, const gchar **p, GError **error)
     if (problem) {
       g_autofree gchar *quoted = convolve_parse_quote (token, q - token);
 
-      return fail_at (reader, values, token, quoted, problem, error);
+      return fail_at (reader, values, token, quoted, explain_token (reader, token, q - token, problem), error);
     }
     if (comma && !tight.start && comma == before_end && token == comma + 1)
       tight = (TightComma){ before, q, values - 1 };

@@ -8,6 +8,12 @@
 
 #define MAX_QUOTED 32 /* characters of a token that a message shows */
 
+gboolean
+convolve_parse_has_bracket (const gchar *token, gsize length)
+{
+  return strcspn (token, "[](){}<>") < length;
+}
+
 /* Sets the error and returns FALSE. */
 static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const gchar *format, ...)
 {
@@ -155,6 +161,17 @@ character_of (const gchar *text, const gchar *p)
   return (guint) (p - text) + 1;
 }
 
+/* What the user may have meant by a name that is no preset, in front of a semicolon; to be freed. */
+static gchar *
+make_hint (const gchar *name, gsize length)
+{
+  g_autofree gchar *nearest = convolve_preset_nearest (name, length);
+
+  if (nearest)
+    return g_strdup_printf (" (did you mean %s?)", nearest);
+  return g_strdup (convolve_parse_has_bracket (name, length) ? " (weights are written " CONVOLVE_PARSE_ROWS ")" : "");
+}
+
 gboolean
 convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble *argument, GError **error)
 {
@@ -166,11 +183,11 @@ convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble
   gdouble value;
 
   if (!found) {
-    g_autofree gchar *list = convolve_preset_list (), *nearest = convolve_preset_nearest (name, name_end - name);
+    g_autofree gchar *list = convolve_preset_list (), *hint = make_hint (name, name_end - name);
 
     quoted = convolve_parse_quote (name, name_end - name);
-    return fail (error, "mask: %s (character %u) is not a preset%s%s%s; the presets are %s", quoted,
-        character_of (text, name), nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "", list);
+    return fail (error, "mask: %s (character %u) is not a preset%s; the presets are %s", quoted,
+        character_of (text, name), hint, list);
   }
   if (!colon) {
     *preset = found;
@@ -181,8 +198,11 @@ convolve_parse_preset (const gchar *text, const ConvolvePreset **preset, gdouble
   token = colon + 1 < end ? skip_space (colon + 1) : end;
   quoted = convolve_parse_quote (token, end - token);
   if (!found->argument)
-    return fail (error, "mask: %s (character %u) is one argument too many: the preset %s takes none", quoted,
-        character_of (text, token), found->name);
+    return fail (error, "mask: %s (character %u) is one argument too many: the preset %s takes none; %s", quoted,
+        character_of (text, token), found->name,
+        !found->sized                     ? "it is always 3x3"
+            : found->radius_in_sigmas > 0 ? "mask-width sets its size, and sigma its strength"
+                                          : "mask-width sets its size");
   problem = convolve_parse_number (token, end - token, &value);
   if (!problem
       && (value < found->argument_min || value > found->argument_max

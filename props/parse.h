@@ -21,6 +21,10 @@ gboolean convolve_parse_fail (GError **error, gint code, const gchar *property, 
  */
 const gchar *convolve_parse_number (const gchar *token, gsize length, gdouble *value);
 
+/* Whether the token has a bracket, in which other languages write lists; and how weights are written instead. */
+gboolean convolve_parse_has_bracket (const gchar *token, gsize length);
+#define CONVOLVE_PARSE_ROWS "without brackets, rows split by ';' and values by spaces or commas"
+
 /* Whether the text names a preset, rather than lists weights. */
 gboolean convolve_parse_is_preset (const gchar *text);
 

@@ -44,8 +44,36 @@ count_edits (const gchar *name, gsize length, const gchar *preset)
   return row[columns];
 }
 
-gchar *
-convolve_preset_nearest (const gchar *name, gsize length)
+/* What other programs call the presets, in letters alone, as in "gaussian-blur". */
+static const gchar *
+find_other_name (const gchar *name, gsize length)
+{
+  static const gchar *const others[][2] = { { "average", "box" }, { "averageblur", "box" }, { "averaging", "box" },
+    { "blur", "gaussian or box" }, { "blurring", "gaussian or box" }, { "bokeh", "disk" }, { "boxblur", "box" },
+    { "canny", "sobel" }, { "contour", "sobel" }, { "copy", "identity" }, { "defocus", "disk" },
+    { "denoise", "gaussian" }, { "edge", "sobel" }, { "edgedetect", "sobel" }, { "edgedetection", "sobel" },
+    { "edges", "sobel" }, { "embossing", "emboss" }, { "gauss", "gaussian" }, { "gaussblur", "gaussian" },
+    { "gaussianblur", "gaussian" }, { "gradient", "sobel" }, { "laplace", "laplacian" }, { "lens", "disk" },
+    { "lensblur", "disk" }, { "lowpass", "gaussian or box" }, { "mean", "box" }, { "mexicanhat", "log" },
+    { "motionblur", "motion" }, { "none", "identity" }, { "outline", "sobel" }, { "relief", "emboss" },
+    { "sharp", "sharpen" }, { "sharpening", "sharpen" }, { "sharper", "sharpen" }, { "smooth", "gaussian" },
+    { "smoothing", "gaussian" }, { "soft", "gaussian" }, { "soften", "gaussian" }, { "unsharpmask", "unsharp" },
+    { "usm", "unsharp" } };
+  gchar letters[MAX_NAME + 1];
+  gsize n = 0;
+
+  for (gsize i = 0; i < length && n < MAX_NAME; i++)
+    if (g_ascii_isalpha (name[i]))
+      letters[n++] = g_ascii_tolower (name[i]);
+  letters[n] = '\0';
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (g_str_equal (others[i][0], letters))
+      return others[i][1];
+  return NULL;
+}
+
+static gchar *
+find_nearest (const gchar *name, gsize length)
 {
   GString *list = g_string_new (NULL);
   guint least = MAX_EDITS + 1, n;
@@ -61,6 +89,23 @@ convolve_preset_nearest (const gchar *name, gsize length)
     least = MIN (least, edits);
   }
   return g_string_free (list, list->len == 0);
+}
+
+/* A number behind the name, as in "gaussian(5)", is no part of it. */
+gchar *
+convolve_preset_nearest (const gchar *name, gsize length)
+{
+  gsize letters = 0;
+  gchar *nearest;
+
+  while (letters < length && (g_ascii_isalpha (name[letters]) || name[letters] == '-'))
+    letters++;
+  if (find_other_name (name, letters))
+    return g_strdup (find_other_name (name, letters));
+  if (find_other_name (name, length))
+    return g_strdup (find_other_name (name, length));
+  nearest = find_nearest (name, length);
+  return nearest ? nearest : find_nearest (name, letters);
 }
 
 gchar *

@@ -72,8 +72,14 @@ GST_START_TEST (preset_texts)
       g_free (begins);
     }
   }
-  refuse ("gaussian:3", "mask: \"3\" (character 10) is one argument too many: the preset gaussian takes none");
-  refuse ("box:", "mask: \"\" (character 5) is one argument too many: the preset box takes none");
+  refuse ("gaussian:3",
+      "mask: \"3\" (character 10) is one argument too many: the preset gaussian takes none; mask-width sets its size, and "
+      "sigma its strength");
+  refuse ("log: 2", "mask: \"2\" (character 6) is one argument too many: the preset log takes none; mask-width ...");
+  refuse ("box:",
+      "mask: \"\" (character 5) is one argument too many: the preset box takes none; mask-width sets its size");
+  refuse ("sobel:5",
+      "mask: \"5\" (character 7) is one argument too many: the preset sobel takes none; it is always 3x3");
   refuse ("motion:",
       "mask: \"\" (character 8) is not a number: motion takes the angle in degrees, counter-clockwise "
       "from the right, -360..360, 0 by default");
@@ -89,6 +95,48 @@ GST_START_TEST (preset_texts)
       "mask: \"6\" (character 11) is out of range: laplacian takes the number of neighbours, 4 or "
       "8, 4 by default");
   refuse ("laplacian:4.5", "mask: \"4.5\" (character 11) is out of range: laplacian takes ...");
+}
+
+GST_END_TEST;
+
+/* What other programs call a preset, and lists as other languages write them. */
+GST_START_TEST (texts_of_others)
+{
+  static const gchar *const names[][2] = { { "blur", "gaussian or box" }, { "Blur", "gaussian or box" },
+    { "gauss", "gaussian" }, { "gauss:5", "gaussian" }, { "gaussian-blur", "gaussian" }, { "GaussianBlur", "gaussian" },
+    { "gaussian_blur", "gaussian" }, { "gausian", "gaussian" }, { "gaussian(5)", "gaussian" },
+    { "gaussian=5", "gaussian" }, { "gaussian5x5", "gaussian" }, { "blur(3)", "gaussian or box" }, { "edge", "sobel" },
+    { "edges", "sobel" }, { "edge-detect", "sobel" }, { "edge detection", "sobel" }, { "smooth", "gaussian" },
+    { "sharp", "sharpen" }, { "sharpening", "sharpen" }, { "sobelx", "sobel-x or sobel" },
+    { "sobely", "sobel-y or sobel" }, { "laplace", "laplacian" }, { "laplacian8", "laplacian" }, { "mean", "box" },
+    { "average", "box" }, { "usm", "unsharp" }, { "relief", "emboss" }, { "bokeh", "disk" },
+    { "motion_blur", "motion" }, { "none", "identity" }, { "mexican-hat", "log" } };
+  static const gchar *const tokens[][2] = { { "[1,2,1]", "[1" }, { "{1,2,1}", "{1" }, { "(1 2 1)", "(1" },
+    { "[[1,2,1],[2,4,2],[1,2,1]]", "[[1" }, { "<<1,2,1>>", "<<1" }, { " [ 1 2 1 ]", "[" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    gsize length = strcspn (names[i][0], ":");
+    g_autofree gchar *message = g_strdup_printf ("mask: \"%.*s\" (character 1) is not a preset (did you mean %s?); ...",
+        (gint) length, names[i][0], names[i][1]);
+    g_auto (GStrv) presets = g_strsplit (names[i][1], " or ", -1);
+
+    refuse (names[i][0], message);
+    for (guint k = 0; presets[k]; k++)
+      fail_unless (convolve_preset_find (presets[k], strlen (presets[k])) != NULL, "%s is no preset", presets[k]);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (tokens); i++) {
+    g_autofree gchar *message =
+        g_strdup_printf ("mask: \"%s\" at row 1, value 1 (character %u) has a bracket: weights are "
+                         "written without brackets, rows split by ';' and values by spaces or commas",
+            tokens[i][1], tokens[i][0][0] == ' ' ? 2 : 1);
+
+    refuse (tokens[i][0], message);
+  }
+  refuse ("1 2 1; 2 4 2]", "mask: \"2]\" at row 2, value 3 (character 12) has a bracket: ...");
+  refuse ("1 2 x", "mask: \"x\" at row 1, value 3 (character 5) is not a number");
+  refuse ("np.array([[1,2,1]])",
+      "mask: \"np.array([[1,2,1]])\" (character 1) is not a preset (weights are written without brackets, rows split by "
+      "';' and values by spaces or commas); the presets are ...");
 }
 
 GST_END_TEST;
@@ -551,6 +599,7 @@ mask_texts (void)
 
   tcase_set_timeout (tcase, 300);
   tcase_add_test (tcase, preset_texts);
+  tcase_add_test (tcase, texts_of_others);
   tcase_add_test (tcase, weights_that_are_good);
   tcase_add_test (tcase, weights_that_are_bad);
   tcase_add_test (tcase, numbers_beside_the_mask);

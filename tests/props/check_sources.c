@@ -150,6 +150,7 @@ GST_START_TEST (files_that_are_bad)
       "decimal number with a point, or split all values of the row in one way");
   refuse_taken (with_text ("\"1\",\"2\",\"1\"\n"), "\"\\\"1\\\"\" at row 1, value 1 (line 1) is not a number");
   refuse_taken (with_text ("left,middle,right\n1,2,1\n"), "\"left\" at row 1, value 1 (line 1) is not a number");
+  refuse_taken (with_text ("[[1, 2, 1],\n [2, 4, 2]]"), "\"[[1\" at row 1, value 1 (line 1) has a bracket: ...");
   refuse_taken (with_text ("gaussian"), "\"gaussian\" at row 1, value 1 (line 1) is not a number");
   refuse_taken (with_text ("1 2 1\n1 nan 1"), "\"nan\" at row 2, value 2 (line 2) is not a number");
   refuse_taken (with_text ("1 2 1\n1 1e999 1"), "\"1e999\" at row 2, value 2 (line 2) is too large");
@@ -571,6 +572,9 @@ GST_START_TEST (vectors)
   EXPECT_VECTORS ("1 -1", "0 1", 3, 3, 1, 0, 0, 0, 1, -1, 0, 0, 0, 0);
 
   refuse_taken (with_vectors ("1 x 1", NULL), "mask-x: \"x\" at row 1, value 2 (character 3) is not a number");
+  refuse_taken (with_vectors ("[1,2,1]", NULL),
+      "mask-x: \"[1\" at row 1, value 1 (character 1) has a bracket: numbers are written without brackets, split by spaces "
+      "or commas");
   refuse_taken (with_vectors ("1 2 1", "1 nan"), "mask-y: \"nan\" at row 1, value 2 (character 3) is not a number");
   refuse_taken (with_vectors ("1 2 1", "1;2;1"),
       "mask-y: row 2 (character 3) is one too many: one row of numbers is needed");
