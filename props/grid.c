@@ -431,7 +431,118 @@ blank_comments (gchar *text)
   }
 }
 
+/* --- the header of a matrix of libvips --- */
+
+/* The first line of such a file: width, height, and perhaps scale and offset. */
+typedef struct
+{
+  guint width, height;
+  gdouble scale, offset;
+  guint numbers;
+} Header;
+
+static gboolean
+is_side (gdouble number)
+{
+  return number >= 1 && number <= CONVOLVE_MAX_SIDE && number == floor (number);
+}
+
+/* Whether the row reads as a header. */
+static gboolean
+read_header (const ConvolveGrid *row, Header *header)
+{
+  const gdouble *numbers = (const gdouble *) row->values->data;
+
+  if (row->columns < 2 || row->columns > 4 || !is_side (numbers[0]) || !is_side (numbers[1]))
+    return FALSE;
+  *header = (Header){ .width = numbers[0],
+    .height = numbers[1],
+    .scale = row->columns > 2 ? numbers[2] : 1,
+    .offset = row->columns > 3 ? numbers[3] : 0,
+    .numbers = row->columns };
+  return header->scale != 0;
+}
+
+/*
+ * Reads the first line of a file as a header, and the rows below. NULL where the line is no header, or the first row is not as
+ * wide as a header would say. *complete tells whether all rows are there, and no more.
+ */
+static ConvolveGrid *
+read_below_header (const Reader *reader, Header *header, gboolean *complete)
+{
+  g_autoptr (ConvolveGrid) first = new_rows (), rows = new_rows ();
+  Reader top = *reader, below = *reader;
+  const gchar *p = skip_space (reader->text);
+
+  top.rows = first;
+  below.rows = rows;
+  if (strchr (p, ':') || !parse_row (&top, &p, NULL) || !read_header (first, header) || *p != '\n'
+      || *skip_space (p) == '\0')
+    return NULL;
+  *complete = parse_rows (&below, skip_space (p), NULL) && rows->rows == header->height;
+  rows->divisor = header->scale;
+  rows->any_size = TRUE;
+  return rows->columns == header->width ? g_steal_pointer (&rows) : NULL;
+}
+
+/* Checks what a header says beside the size. Three numbers may be the first row of a mask of three columns, too. */
+static gboolean
+check_header (const Reader *reader, const Header *header, GError **error)
+{
+  g_autofree gchar *place = place_of (reader, skip_space (reader->text));
+  gchar digits[2][G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (header->numbers == header->width && header->width % 2 == 1 && header->height % 2 == 0)
+    return fail (reader->name, error,
+        "row 1 (%s) may be a header of libvips or a row of weights: write the offset 0 behind the scale of a header, or "
+        "%ux%u: in front of weights",
+        place, header->width, header->height + 1);
+  if (header->offset == 0)
+    return TRUE;
+  return fail (reader->name, error,
+      "row 1 (%s), a header of libvips, has the offset %s: write 0 there, and set bias, which is a share of the range "
+      "from black to white, as in %s",
+      place, g_ascii_formatd (digits[0], sizeof digits[0], "%g", header->offset),
+      g_ascii_formatd (digits[1], sizeof digits[1], "%.3f", header->offset / 255));
+}
+
+/* Adds to the error of a table what its first row may be. */
+static void
+mention_header (const Header *header, GError **error)
+{
+  gchar *text;
+
+  if (!error || header->numbers == header->width)
+    return;
+  text = g_strdup_printf ("%s; as a header of libvips, row 1 needs %u rows of %u numbers", (*error)->message,
+      header->height, header->width);
+  g_free ((*error)->message);
+  (*error)->message = text;
+}
+
 /* --- from text to rows --- */
+
+static ConvolveGrid *
+parse_file (Reader *reader, gchar *text, GError **error)
+{
+  g_autoptr (ConvolveGrid) below = NULL;
+  gboolean complete = FALSE;
+  Header header;
+
+  blank_comments (text);
+  if (!settle_semicolons (reader, text, error))
+    return NULL;
+  below = read_below_header (reader, &header, &complete);
+  if (below && complete)
+    return check_header (reader, &header, error) ? g_steal_pointer (&below) : NULL;
+  if (parse_text (reader, error)) {
+    reader->rows->flat = reader->rows->rows == 1;
+    return convolve_grid_ref (reader->rows);
+  }
+  if (below)
+    mention_header (&header, error);
+  return NULL;
+}
 
 ConvolveGrid *
 convolve_grid_parse (const gchar *name, ConvolveGridOrigin origin, const gchar *text, GError **error)
@@ -448,13 +559,11 @@ convolve_grid_parse (const gchar *name, ConvolveGridOrigin origin, const gchar *
   rows->any_size = origin == CONVOLVE_GRID_LIST;
   if (origin == CONVOLVE_GRID_FILE) {
     reader.text = copy = g_strdup (text);
-    blank_comments (copy);
-    if (!settle_semicolons (&reader, copy, error))
-      return NULL;
+    return parse_file (&reader, copy, error);
   }
   if (!parse_text (&reader, error))
     return NULL;
-  rows->flat = rows->rows == 1 && origin != CONVOLVE_GRID_LIST;
+  rows->flat = rows->rows == 1 && origin == CONVOLVE_GRID_TEXT;
   return g_steal_pointer (&rows);
 }
 

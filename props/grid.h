@@ -12,6 +12,7 @@ typedef struct
   guint shape_width, shape_height; /* of WxH: in front of a text; 0 where there is none */
   gboolean flat;                   /* a text of one row, which may stand for several rows */
   gboolean any_size;               /* an even width or height needs no WxH: in front */
+  gdouble divisor;                 /* of a header of libvips; 0 where there is none */
   GArray *values;                  /* gdouble, row by row */
 } ConvolveGrid;
 

@@ -21,12 +21,15 @@ void convolve_mask_file_unref (ConvolveMaskFile *file);
 const gchar *convolve_mask_file_location (const ConvolveMaskFile *file);
 
 /*
- * The weights, to be unreferenced. The first call that succeeds reads the file, which is one of these two:
+ * The weights, to be unreferenced. The first call that succeeds reads the file, which is one of these:
  *
  *   a .npy file of two dimensions, rows and columns, with floats or integers
  *   a text in UTF-8: the weights as in the text of mask, where # begins a comment up to the end of the line, and blank
  *   lines do not count. A row may be a line of values with commas, tabs or semicolons between. A semicolon splits values
  *   where all lines have single values between semicolons, and otherwise ends a row.
+ *   such a text with a first line more, as libvips writes a matrix: WIDTH HEIGHT [SCALE [OFFSET]], where exactly HEIGHT
+ *   rows of WIDTH values follow. SCALE is the divisor, 1 by default, and OFFSET must be 0. Where the first line may also
+ *   be a row of a mask of odd width and height, the file is refused.
  *
  * NULL with error (CONVOLVE_PROPS_ERROR_MASK), which names the file, what is wrong, and the line in a text.
  */

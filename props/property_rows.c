@@ -150,9 +150,9 @@ const Row convolve_property_rows[] = {
                "<<1,2,1>,<2,4,2>,<1,2,1>>; in Python a Gst.ValueArray of Gst.ValueArrays of floats (empty = none)" },
   { "mask-location", "Mask location", FILE_AT (mask.file), .target = MASK, .flags = PLAYING,
       .blurb =
-          "File with the weights of the mask, instead of the text in mask: text as in mask, with # comments, a table "
-          "of values with commas, semicolons or tabs between, or a .npy array of rows and columns; at most 1 MiB, "
-          "read when the property is set and when the element starts (NULL or empty = none)" },
+          "File with the weights, instead of mask: text as in mask, with # comments, a table with commas, "
+          "semicolons or tabs, a matrix of libvips, whose scale is the divisor, or a .npy array of rows and columns; at "
+          "most 1 MiB, read when the property is set and when the element starts (NULL or empty = none)" },
   { "mask-x", "Mask x", TEXT_AT (mask.mask_x), .target = MASK, .flags = PLAYING,
       .blurb =
           "Row of weights, instead of the text in mask: the mask is this row times the column mask-y (NULL or empty "

@@ -88,8 +88,9 @@ natural_divisor (const gdouble *taps, gint count)
   return isfinite (magnitude) && isnormal (sum) ? sum : 0;
 }
 
+/* A divisor of 0 is that of the taps. */
 static gboolean
-set_divisor_and_offset (ConvolveMask *mask, const ConvolveSettings *settings, const gchar *property,
+set_divisor_and_offset (ConvolveMask *mask, const ConvolveSettings *settings, gdouble divisor, const gchar *property,
     const ConvolvePreset *preset, GError **error)
 {
   for (gint k = 0; k < convolve_mask_sets (mask); k++) {
@@ -100,7 +101,7 @@ set_divisor_and_offset (ConvolveMask *mask, const ConvolveSettings *settings, co
           "%s: the weights are too large or too small to be summed", property);
       return FALSE;
     }
-    *(k == 0 ? &mask->divisor : &mask->more_divisors[k - 1]) = settings->divisor != 0 ? settings->divisor : natural;
+    *(k == 0 ? &mask->divisor : &mask->more_divisors[k - 1]) = divisor != 0 ? divisor : natural;
   }
 
   if (fabs (mask->offset + settings->bias) > 1) {
@@ -128,20 +129,24 @@ mask_of (const ConvolveSettings *settings)
   return settings->mask ? settings->mask : CONVOLVE_DEFAULT_MASK;
 }
 
-/* Makes the taps, with divisor 1 and a preset's own offset. *preset is NULL for weights. */
+/*
+ * Makes the taps, with divisor 1 and a preset's own offset. *preset is NULL for weights. *divisor is that of a file which has
+ * one, or 0.
+ */
 static gboolean
 make_taps (const ConvolveSettings *settings, ConvolveSource source, guint x_step, guint y_step,
-    const ConvolvePreset **preset, ConvolveMask *mask, GError **error)
+    const ConvolvePreset **preset, gdouble *divisor, ConvolveMask *mask, GError **error)
 {
   g_autofree gdouble *values = NULL;
   guint width, height;
   gdouble argument;
 
   *preset = NULL;
+  *divisor = 0;
   if (source == CONVOLVE_SOURCE_PRESET)
     return convolve_parse_preset (mask_of (settings), preset, &argument, error)
         && convolve_preset_make (*preset, argument, settings, x_step, y_step, mask, error);
-  return convolve_source_read (source, settings, &values, &width, &height, error)
+  return convolve_source_read (source, settings, &values, &width, &height, divisor, error)
       && convolve_adjust_place (settings, values, width, height, mask, error);
 }
 
@@ -183,6 +188,7 @@ convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, gui
   const ConvolvePreset *preset;
   ConvolveSource source;
   ConvolveMask made;
+  gdouble divisor;
 
   if (!is_step (x_step) || !is_step (y_step)) {
     g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
@@ -190,9 +196,11 @@ convolve_settings_make_mask (const ConvolveSettings *settings, guint x_step, gui
     return FALSE;
   }
   if (!check_numbers (settings, error) || !convolve_source_find (settings, &source, error)
-      || !make_taps (settings, source, x_step, y_step, &preset, &made, error))
+      || !make_taps (settings, source, x_step, y_step, &preset, &divisor, &made, error))
     return FALSE;
-  if (!set_divisor_and_offset (&made, settings, convolve_source_property (source, settings), preset, error)
+  if (settings->divisor != 0)
+    divisor = settings->divisor;
+  if (!set_divisor_and_offset (&made, settings, divisor, convolve_source_property (source, settings), preset, error)
       || !adjust (settings, preset, &made, error)) {
     convolve_mask_clear (&made);
     return FALSE;

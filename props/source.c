@@ -164,7 +164,7 @@ read_vectors (const ConvolveSettings *settings, gdouble **values, guint *width, 
 
 gboolean
 convolve_source_read (ConvolveSource source, const ConvolveSettings *settings, gdouble **values, guint *width,
-    guint *height, GError **error)
+    guint *height, gdouble *divisor, GError **error)
 {
   const gchar *property = convolve_source_property (source, settings);
   g_autofree gchar *name = NULL;
@@ -172,6 +172,7 @@ convolve_source_read (ConvolveSource source, const ConvolveSettings *settings, g
   ConvolveGridNames names;
 
   *values = NULL;
+  *divisor = 0;
   if (source == CONVOLVE_SOURCE_VECTORS)
     return read_vectors (settings, values, width, height, error);
   rows = read_rows (source, settings, &name, error);
@@ -182,6 +183,7 @@ convolve_source_read (ConvolveSource source, const ConvolveSettings *settings, g
   *values = g_try_new (gdouble, *width * *height);
   if (!*values)
     return fail_without_memory (property, *width, *height, error);
+  *divisor = rows->divisor;
   memcpy (*values, rows->values->data, sizeof (gdouble) * *width * *height);
   return TRUE;
 }

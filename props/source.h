@@ -24,10 +24,10 @@ gboolean convolve_source_find (const ConvolveSettings *settings, ConvolveSource 
 const gchar *convolve_source_property (ConvolveSource source, const ConvolveSettings *settings);
 
 /*
- * The weights of a source that is no preset, as the user wrote them: *values are to be freed, height rows of width. FALSE
- * with error, and *values is NULL.
+ * The weights of a source that is no preset, as the user wrote them: *values are to be freed, height rows of width. *divisor
+ * is that of a file that has one, or 0. FALSE with error, and *values is NULL.
  */
 gboolean convolve_source_read (ConvolveSource source, const ConvolveSettings *settings, gdouble **values, guint *width,
-    guint *height, GError **error);
+    guint *height, gdouble *divisor, GError **error);
 
 #endif

@@ -129,6 +129,71 @@ GST_START_TEST (files_that_are_good)
 }
 GST_END_TEST;
 
+/* What vips_matrixsave () writes: a first line with width, height and, where they are not 1 and 0, scale and offset. */
+GST_START_TEST (matrices_of_libvips)
+{
+  g_autoptr (GString) tall = g_string_new ("2 255\n");
+  gdouble taps[3 * 255] = { 0 };
+
+  EXPECT_FILE ("2 2\n1 2\n3 4\n", 3, 3, 1, 1, 2, 0, 3, 4, 0, 0, 0, 0);
+  EXPECT_FILE ("2 2\n1 1\n1 1", 3, 3, 1, 1, 1, 0, 1, 1, 0, 0, 0, 0);
+  EXPECT_FILE ("2 2 4\n1 1\n1 1", 3, 3, 4, 1, 1, 0, 1, 1, 0, 0, 0, 0);
+  EXPECT_FILE ("2 2 4 0\n1 1\n1 1", 3, 3, 4, 1, 1, 0, 1, 1, 0, 0, 0, 0);
+  EXPECT_FILE ("3 3 16 0\n1 2 1\n2 4 2\n1 2 1\n", 3, 3, 16, BLUR);
+  EXPECT_FILE ("3 3 9\n1 2 1\n2 4 2\n1 2 1\n", 3, 3, 9, BLUR);
+  EXPECT_FILE ("3 3\r\n1 2 1\r\n2 4 2\r\n1 2 1\r\n", 3, 3, 1, BLUR);
+  EXPECT_FILE ("# made by hand\n\n3\t3\t-0.5\t0\n\n1,2,1\n2\t4\t2\n1, 2, 1 # end", 3, 3, -0.5, BLUR);
+  EXPECT_FILE ("3;3;16;0\n1;2;1\n2;4;2\n1;2;1\n", 3, 3, 16, BLUR);
+  EXPECT_FILE ("3 2 4 0\n1 2 3\n4 5 6", 3, 3, 4, 1, 2, 3, 4, 5, 6, 0, 0, 0);
+  EXPECT_FILE ("3 2\n1 2 3\n4 5 6", 3, 3, 1, 1, 2, 3, 4, 5, 6, 0, 0, 0);
+  EXPECT_FILE ("4 2 10 0\n1 2 3 4\n5 6 7 8", 5, 3, 10, 1, 2, 3, 4, 0, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0);
+  EXPECT_FILE ("4 1 10 0\n1 2 3 4", 5, 1, 10, 1, 2, 3, 4, 0);
+  EXPECT_FILE ("3 1 4\n1 2 1", 3, 1, 4, 1, 2, 1);
+  EXPECT_FILE ("9 1 16 0\n1 2 1 2 4 2 1 2 1", 9, 1, 16, BLUR);
+  EXPECT_FILE ("1 3 4 0\n1\n2\n1", 1, 3, 4, 1, 2, 1);
+  EXPECT_FILE ("1 1\n7", 1, 1, 1, 7);
+  /* What is no header is a table: other numbers of rows, sides that are none, a scale of 0, the shape in front. */
+  EXPECT_FILE ("2 3\n1 1\n1 1", 3, 3, 9, 2, 3, 0, 1, 1, 0, 1, 1, 0);
+  EXPECT_FILE ("2x3: 2 2\n1 1\n1 1", 3, 3, 8, 2, 2, 0, 1, 1, 0, 1, 1, 0);
+  EXPECT_FILE ("3x3: 3 2 9\n1 2 1\n1 2 1", 3, 3, 22, 3, 2, 9, 1, 2, 1, 1, 2, 1);
+  EXPECT_FILE ("3 2 0\n1 2 1\n1 2 1", 3, 3, 13, 3, 2, 0, 1, 2, 1, 1, 2, 1);
+  EXPECT_FILE ("3 1 3\n1 2 1\n3 1 3", 3, 3, 18, 3, 1, 3, 1, 2, 1, 3, 1, 3);
+  EXPECT_FILE ("2.5 2\n1 1\n1 1", 3, 3, 8.5, 2.5, 2, 0, 1, 1, 0, 1, 1, 0);
+  for (guint i = 0; i < 255; i++) {
+    g_string_append_printf (tall, "%u 1\n", i);
+    taps[3 * i] = i;
+    taps[3 * i + 1] = 1;
+  }
+  expect_settings (with_text (tall->str), "255 rows", 3, 255, taps, 1);
+
+  refuse_taken (with_text ("3 2 9\n1 2 1\n1 2 1"),
+      "row 1 (line 1) may be a header of libvips or a row of weights: write the offset 0 behind the scale of a header, or "
+      "3x3: in front of weights");
+  refuse_taken (with_text ("# grey\n3 3 1 128\n1 2 1\n2 4 2\n1 2 1"),
+      "row 1 (line 2), a header of libvips, has the offset 128: write 0 there, and set bias, which is a share of the range "
+      "from black to white, as in 0.502");
+  refuse_taken (with_text ("3 3\n1 2 1\n2 4 2"),
+      "row 2 (line 2) and row 1 differ in length: 3 and 2 values; as a header of libvips, row 1 needs 3 rows of 3 numbers");
+  refuse_taken (with_text ("3 3\n1 2 1\n2 4 2\n1 2"),
+      "row 2 (line 2) and row 1 differ in length: 3 and 2 values; as ...");
+}
+GST_END_TEST;
+
+/* The divisor of a file gives way to the property, and so do sizes to none. */
+GST_START_TEST (matrices_and_numbers)
+{
+  ConvolveSettings settings = with_text ("3 3 9 0\n1 2 1\n2 4 2\n1 2 1");
+
+  settings.divisor = 2;
+  expect_settings (settings, "divisor", 3, 3, TAPS (BLUR), 2);
+  settings = with_text ("9 1 16 0\n1 2 1 2 4 2 1 2 1");
+  settings.mask_width = 3;
+  refuse_settings (&settings, "mask-width: 3 contradicts mask-location, whose row length is 9");
+  settings.mask_width = 9;
+  expect_settings (settings, "the same", 9, 1, TAPS (BLUR), 16);
+}
+GST_END_TEST;
+
 GST_START_TEST (files_that_are_bad)
 {
   refuse_taken (with_text ("1 2 1\n# comment\n2 x 2"), "\"x\" at row 2, value 2 (line 3) is not a number");
@@ -378,7 +443,7 @@ GST_END_TEST;
 GST_START_TEST (fuzz_files)
 {
   static const gchar *const starts[] = { "1;2;1\n2;4;2\n1;2;1\n", "# c\n1,2,1\n2,4,2\n1,2,1\n",
-    "3x3: 1 2 1 2 4 2 1 2 1", "1;2;1", "0,5;1;0,5\n1;2;1\n", "1\t2\t1\r\n2\t4\t2\r\n" };
+    "3x3: 1 2 1 2 4 2 1 2 1", "1;2;1", "3 3 9 0\n1 2 1\n2 4 2\n1 2 1", "0,5;1;0,5\n1;2;1\n", "1\t2\t1\r\n2\t4\t2\r\n" };
   static const gchar alphabet[] = "0123456789+-.eE,;; \n\n\t\r:x#\"\xff\xc3\x01";
   GRand *random = g_rand_new_with_seed (check_seed ());
   guint taken = 0, refused = 0;
@@ -651,6 +716,8 @@ sources_suite (void)
   tcase_add_checked_fixture (tc, make_folder, remove_folder);
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, files_that_are_good);
+  tcase_add_test (tc, matrices_of_libvips);
+  tcase_add_test (tc, matrices_and_numbers);
   tcase_add_test (tc, files_that_are_bad);
   tcase_add_test (tc, files_and_sizes);
   tcase_add_test (tc, places);
