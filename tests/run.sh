@@ -7,8 +7,8 @@
 # What the rows print is kept in out/.
 #
 #   sh tests/run.sh            every part of the project, with few random cases: minutes
-#   sh tests/run.sh --all      also all random cases, the sanitizers, the kernels for every GPU architecture, the static
-#                              analysers and the slow rows: half an hour and more
+#   sh tests/run.sh --all      also all random cases, the sanitizers, the kernels as PTX for every GPU architecture, the
+#                              static analysers and the slow rows: half an hour
 #
 # MESON_ARGS="-Dcuda-architectures=75" sh tests/run.sh     further options for `meson setup`
 #

@@ -30,8 +30,9 @@
 #include "bench/convolve_bench.h"
 #include "support/cases.h"
 
-/* The value of --check for the random cases. */
+/* The values of --check for the random cases, and for those that are made for each variant. */
 #define RANDOM "random"
+#define FIXED "fixed"
 
 enum
 {
@@ -48,7 +49,8 @@ typedef struct
   long taken;            /* cases that are run until so many were not refused, or 0 for `cases` of them */
   uint64_t seed;
   const char *variant;
-  const char *check; /* the only one of run_named () to run, or NULL */
+  const char *check; /* the only one of run_named () to run, or RANDOM, FIXED, or NULL */
+  bool no_fixed;
   bool list, bench;
   const char *once;
   int once_width, once_height;
@@ -67,7 +69,8 @@ usage (FILE *file)
       "  --seed S           seed of the random cases; the clock gives one where this is left out\n"
       "  --case I           only case I of the seed, described in words\n"
       "  --tight            random cases alone, in device memory of exactly the plane's bytes: for compute-sanitizer\n"
-      "  --check NAME       only this check, as in tensor-digits; random for the random cases\n"
+      "  --check NAME       only this check, as in tensor-digits; random for the random cases, fixed for each variant's own\n"
+      "  --no-fixed         all but --check fixed\n"
       "  --list             prints the variants\n"
       "  --bench            measures instead of checking\n"
       "  --csv FILE         writes the measurements there too\n"
@@ -117,6 +120,8 @@ read_options (Options *options, int argc, char **argv)
       options->bench = true;
     } else if (strcmp (option, "--tight") == 0) {
       options->tight = true;
+    } else if (strcmp (option, "--no-fixed") == 0) {
+      options->no_fixed = true;
     } else if (!value) {
       return false;
     } else if (strcmp (option, "--variant") == 0) {
@@ -267,11 +272,18 @@ combines (const char *name)
   return strcmp (name, "auto") == 0;
 }
 
+/* Whether this check was asked for, and no other one. */
+static bool
+is_check (const Options *options, const char *name)
+{
+  return options->check && strcmp (options->check, name) == 0;
+}
+
 /* Whether a check of this name is to run; it then counts as known. */
 static bool
 is_wanted (const Options *options, const char *name, bool *known)
 {
-  bool wanted = !options->check || strcmp (options->check, name) == 0;
+  bool wanted = !options->check || is_check (options, name);
 
   *known = *known || wanted;
   return wanted;
@@ -282,7 +294,7 @@ static int
 run_named (const Options *options)
 {
   const uint64_t seed = options->seed;
-  bool known = options->check && strcmp (options->check, RANDOM) == 0;
+  bool known = is_check (options, RANDOM) || is_check (options, FIXED);
   int failures = 0;
 
 #define RUN(name, call) failures += is_wanted (options, name, &known) ? (call) : 0
@@ -340,9 +352,10 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
   fflush (stdout);
   if (!options->variant && !options->tight)
     failures += run_named (options);
-  if (options->check && strcmp (options->check, RANDOM) != 0)
+  if (options->check && !is_check (options, RANDOM) && !is_check (options, FIXED))
     return failures > 0;
-  for (int i = 0; i < n_rows && !options->tight && !options->check; i++) {
+  for (int i = 0; i < n_rows && !options->tight && (options->check ? is_check (options, FIXED) : !options->no_fixed);
+       i++) {
     failures += check_fixed_variant (&rows[i], stdout);
     if (rows[i].device && !rows[i].device_lost)
       failures += check_fixed_two_devices (&rows[i], stdout) + check_fixed_independent (&rows[i], stdout)
@@ -353,7 +366,7 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
       break;
   }
 
-  for (; goes_on (options, rows, n_rows, made) && failures < MAX_FAILURES; made++) {
+  for (; !is_check (options, FIXED) && goes_on (options, rows, n_rows, made) && failures < MAX_FAILURES; made++) {
     CheckRow *row = pick_row (options, rows, n_rows, made);
 
     if (run_random (options, row, made, false) == CHECK_FAILED)

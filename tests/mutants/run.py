@@ -26,8 +26,8 @@ CHECKS = ['api', 'arithmetic', 'box', 'fft', 'integer-tail', 'tensor-digits', 't
           'cpu-bright-boxes', 'measure']
 PARTS = {f'kernels-{name}': ['--check', name] for name in CHECKS} | {
     'kernels-random': ['--check', 'random', '--cases', '300'],
-    'kernels-definition': ['--variant', 'cpu-reference', '--cases', '0'],
-    'kernels-fixed': ['--variant', 'auto', '--cases', '0'],
+    'kernels-definition': ['--check', 'fixed', '--variant', 'cpu-reference'],
+    'kernels-fixed': ['--check', 'fixed', '--variant', 'auto'],
 }
 
 # The tests that are likely to find a fault in a folder, in this order. All others follow, the fastest first.

@@ -48,18 +48,18 @@ nvcc_rows () {
   check "nvcc: no g++ that nvcc takes" nvcc_no_compiler
 }
 
-# build_everything: builds in build/, with the kernels for every GPU architecture that a package has. Where MESON_ARGS chooses
-# architectures, its choice stands.
+# build_everything: builds in build/, with the kernels as PTX for every GPU architecture that a package has. Assembling for each
+# would take as long again, and is done where a package is made. Where MESON_ARGS chooses architectures, its choice stands.
 build_everything () {
   case ${MESON_ARGS:-} in
     *cuda=disabled* | *cuda-architectures=*)
-      row SKIP "nvcc: every architecture: MESON_ARGS says otherwise" ;;
+      row SKIP "build: PTX for every architecture: MESON_ARGS says otherwise" ;;
     *)
       if [ -n "$(nvcc_capabilities)" ]; then
-        check_step "build: nvcc for every architecture" build_project "$top/build" -Dcuda=enabled -Dcuda-architectures=all-major
+        check_step "build: PTX for every architecture" build_project "$top/build" -Dcuda=enabled -Dcuda-architectures=ptx
         return
       fi
-      row SKIP "nvcc: every architecture: there is no nvcc" ;;
+      row SKIP "build: PTX for every architecture: there is no nvcc" ;;
   esac
   check_step "build" build_project "$top/build"
 }

@@ -15,7 +15,7 @@ sanitized_tests () {
     GST_REGISTRY="$top/build-asan/registry.bin" gst-inspect-1.0 fakesink >out/plugins 2>&1 || true
     # Few random cases: the tests in build/ have all of them. lsan.supp names callers of malloc(). GLib has no frame pointers,
     # so that each call is unwound slowly, which takes most of the time. Twelve callers are enough.
-    meson_tests build-asan "sanitizers: " "" GST_REGISTRY="$top/build-asan/registry.bin" GST_REGISTRY_FORK=no \
+    meson_tests build-asan "sanitizers: " sanitized GST_REGISTRY="$top/build-asan/registry.bin" GST_REGISTRY_FORK=no \
       ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0:malloc_context_size=12 \
       UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
       LSAN_OPTIONS="suppressions=$top/tests/lsan.supp:print_suppressions=0"
@@ -28,7 +28,9 @@ threads_under_sanitizer () {
     row SKIP "ThreadSanitizer: the compiler has no libtsan"
   elif check_step "ThreadSanitizer: build" build_project "$top/build-tsan" -Dcuda=disabled -Dexamples=false \
     -Db_sanitize=thread -Db_lundef=false; then
-    check "ThreadSanitizer: variant cpu" build-tsan/tests/convolve_check --host --variant cpu --cases 300
+    check "ThreadSanitizer: variant cpu" build-tsan/tests/convolve_check --host --variant cpu --check random --cases 300
+    check "ThreadSanitizer: threads' pool" build-tsan/tests/convolve_check --host --check pool
+    check "ThreadSanitizer: numbers of threads" build-tsan/tests/convolve_check --host --check cpu-threads
   fi
 }
 
