@@ -11,6 +11,7 @@
 struct _GstCudaConvolvePlans
 {
   GstCudaConvolveLayout in, out;
+  gboolean split; /* the groups of in are samples of one pixel */
   gint field_mode;
   guint iterations;
   guint8 *scratch; /* for iterations on the CPU, or NULL */
@@ -87,31 +88,35 @@ makes_neutral (const GstCudaConvolveLayout *layout, guint group, const ConvolveM
   return gst_cuda_convolve_layout_has_chroma (layout, group) && has_luma (layout) && shows_bare_edges (mask);
 }
 
-/* The plan of weights 0. A variant that cannot do them leaves them to another one where it runs, too. */
+/* As convolve_plan_new_sized (); a variant that cannot do this leaves it to another one where it runs, too. */
 static ConvolvePlan *
-make_neutral (const GstCudaConvolveGroup *seen, const ConvolveProperties *properties, ConvolveDevice *device,
-    ConvolveError *error)
+make_or_leave (const GstCudaConvolveGroup *seen, const ConvolveProperties *properties, const ConvolveMask *mask,
+    ConvolveDevice *device, gint64 area, ConvolveError *error)
 {
-  gdouble zeros[9] = { 0 };
-  ConvolveMask mask = { .width = 3, .height = 3, .divisor = 1, .taps = zeros };
-  ConvolvePlan *plan = convolve_plan_new (&seen->pixel, properties->boundary, &mask,
-      convolve_variant_nick (properties->variant), device, error);
+  ConvolvePlan *plan = convolve_plan_new_sized (&seen->pixel, properties->boundary, mask,
+      convolve_variant_nick (properties->variant), device, area, error);
   gboolean on_device = FALSE;
 
   if (plan || error->status != CONVOLVE_UNSUPPORTED)
     return plan;
   convolve_variant_is_for_masks (properties->variant, &on_device);
-  return convolve_plan_new (&seen->pixel, properties->boundary, &mask, "auto", on_device ? device : NULL, error);
+  return convolve_plan_new_sized (&seen->pixel, properties->boundary, mask, "auto", on_device ? device : NULL, area,
+      error);
 }
 
-/* Makes the plan. Where mask_info is not NULL and the plan was made, *mask_info is the mask. */
+/* Makes the plan of a group, and mask_info where the group is the first. */
 static ConvolveStatus
-make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const ConvolveProperties *properties,
-    const GstCudaConvolveLayout *layout, guint number, guint kind, ConvolveDevice *device, ConvolveError *error)
+make_group (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, guint number, guint kind,
+    ConvolveDevice *device, ConvolveError *error)
 {
+  gdouble zeros[9] = { 0 };
+  const ConvolveMask nothing = { .width = 3, .height = 3, .divisor = 1, .taps = zeros };
   const gchar *variant = variant_name (properties, FALSE, error);
+  const GstCudaConvolveLayout *layout = &plans->in;
   const GstCudaConvolveGroup *group = &layout->groups[number];
+  const gint64 area = (gint64) group->width * group->height;
   GstCudaConvolveGroup seen = gst_cuda_convolve_windows_group (group, kind);
+  ConvolvePlan **plan = &plans->group[kind][number];
   GError *bad = NULL;
   ConvolveMask mask;
 
@@ -127,12 +132,13 @@ make_group (ConvolvePlan **plan, GstCudaConvolveMaskInfo **mask_info, const Conv
   }
   gst_cuda_convolve_color_values (layout, group, properties->boundary_color, seen.pixel.outside);
   if (makes_neutral (layout, number, &mask))
-    *plan = make_neutral (&seen, properties, device, error);
+    *plan = make_or_leave (&seen, properties, &nothing, device, area, error);
+  else if (plans->split)
+    *plan = make_or_leave (&seen, properties, &mask, device, area, error);
   else
-    *plan = convolve_plan_new_sized (&seen.pixel, properties->boundary, &mask, variant, device,
-        (gint64) group->width * group->height, error);
-  if (*plan && mask_info)
-    *mask_info = gst_cuda_convolve_mask_info_new (&mask, convolve_plan_is_exact (*plan));
+    *plan = convolve_plan_new_sized (&seen.pixel, properties->boundary, &mask, variant, device, area, error);
+  if (*plan && number == 0 && !plans->mask_info)
+    plans->mask_info = gst_cuda_convolve_mask_info_new (&mask, convolve_plan_is_exact (*plan));
   else
     convolve_mask_clear (&mask);
   if (!*plan)
@@ -212,8 +218,7 @@ make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, 
     for (guint i = 0; i < plans->in.n_groups && status == CONVOLVE_OK
          && gst_cuda_convolve_windows_have_kind (&plans->in.info, properties->field_mode, kind);
          i++) {
-      status = make_group (&plans->group[kind][i], i == 0 && !plans->mask_info ? &plans->mask_info : NULL, properties,
-          &plans->in, i, kind, device, error);
+      status = make_group (plans, properties, i, kind, device, error);
       if (status == CONVOLVE_OK)
         gst_cuda_convolve_mask_info_add_plan (plans->mask_info, plans->group[kind][i]);
     }
@@ -257,15 +262,17 @@ make_scratch (GstCudaConvolvePlans *plans, ConvolveError *error)
 
 /* Chooses what is convolved, and splits pixels where luma and chroma of one pixel get different masks. */
 static void
-choose_samples (GstCudaConvolveLayout *layout, const ConvolveProperties *properties)
+choose_samples (GstCudaConvolvePlans *plans, const ConvolveProperties *properties)
 {
+  GstCudaConvolveLayout *layout = &plans->in;
   ConvolveMask mask;
 
   gst_cuda_convolve_components_choose (layout, properties->components);
   if (!gst_cuda_convolve_layout_has_luma (layout, 0) || !gst_cuda_convolve_layout_has_chroma (layout, 0)
       || !convolve_settings_make_mask (&properties->mask, 1, 1, &mask, NULL))
     return;
-  if (shows_bare_edges (&mask))
+  plans->split = shows_bare_edges (&mask);
+  if (plans->split)
     gst_cuda_convolve_layout_split (layout);
   convolve_mask_clear (&mask);
 }
@@ -282,7 +289,7 @@ gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCuda
   plans->field_mode = properties->field_mode;
   plans->iterations = properties->iterations;
   if (!layer)
-    choose_samples (&plans->in, properties);
+    choose_samples (plans, properties);
   if (layer)
     status = make_layer (plans, properties, layer, device, error);
   else
