@@ -553,6 +553,8 @@ anonymise (Run *run)
 {
   Film film = { .file = run->input,
     .task = "covering",
+    /* finish () tells of frames without a box, with which a film may begin. */
+    .told = "apply-to: nothing is changed",
     .on_first = check_boxes,
     .on_frame = attach_boxes,
     .data = run };

@@ -323,8 +323,10 @@ warn (Play *play, GstMessage *message)
   GError *warning;
 
   gst_message_parse_warning (message, &warning, NULL);
-  end_line (play);
-  complain ("warning: %s: %s", GST_OBJECT_NAME (message->src), warning->message);
+  if (!play->film->told || !g_str_has_prefix (warning->message, play->film->told)) {
+    end_line (play);
+    complain ("warning: %s: %s", GST_OBJECT_NAME (message->src), warning->message);
+  }
   g_error_free (warning);
 }
 

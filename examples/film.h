@@ -13,6 +13,7 @@ typedef struct
   GstElement *pipeline;
   const char *file; /* what messages are about */
   const char *task; /* the first word of the line of progress */
+  const char *told; /* how warnings begin of which the program tells more itself, or NULL */
   char *missing;    /* what no decoder was found for, or NULL */
   guint64 frames;   /* how many came to the element that counts */
 
