@@ -231,8 +231,8 @@ example_killed () {
   # One frame takes so long that the first Ctrl-C cannot end the film.
   slow="mask-width=255 sigma=60 kernel-variant=cpu-reference"
   # shellcheck disable=SC2086 # a list of words
-  killed HUP convolve_file --clip=out/outputs/before.webm examples/clip.mp4 $slow &&
-    killed HUP animate examples/clip.mp4 out/outputs/before.webm sigma 60 50 $slow &&
+  killed TERM convolve_file --clip=out/outputs/before.webm examples/clip.mp4 $slow &&
+    killed TERM animate examples/clip.mp4 out/outputs/before.webm sigma 60 50 $slow &&
     killed "INT INT" convolve_file --clip=out/outputs/before.webm examples/clip.mp4 $slow &&
     killed "INT INT" animate examples/clip.mp4 out/outputs/before.webm sigma 60 50 $slow
 }
