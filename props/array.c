@@ -99,7 +99,7 @@ read_number (const GValue *value, gdouble *number)
       integer = g_value_get_boolean (value);
       break;
     case G_TYPE_CHAR:
-      integer = g_value_get_schar (value);
+      integer = (gint) g_value_get_schar (value); /* its sign stays */
       break;
     case G_TYPE_UCHAR:
       integer = g_value_get_uchar (value);
