@@ -235,22 +235,38 @@ GST_START_TEST (test_refused_when_caps_come)
 }
 GST_END_TEST;
 
-/* A filter that changes while frames flow: the source then asks for caps, finds none, and sends nothing. */
+static GstPadProbeReturn
+filter_yuv (GstPad *pad, GstPadProbeInfo *info, gpointer filter)
+{
+  g_autoptr (GstCaps) yuv = gst_caps_from_string ("video/x-raw,format=I420");
+
+  (void) pad;
+  (void) info;
+  g_object_set (filter, "caps", yuv, NULL);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* A filter that changes between two frames: the source then asks for caps, finds none, and sends nothing. */
 GST_START_TEST (test_refused_when_offers_change)
 {
   static const gfloat weights[9] = { 0.5, 0, 0, 0.25 };
   LayerCase layer = layer_case_plain (folder, 3, 3, 1, 1, weights);
-  g_autoptr (GstCaps) yuv = gst_caps_from_string ("video/x-raw,format=I420");
   GstElement *element, *pipeline, *filter;
+  GstPad *input, *output;
 
   pipeline =
       pipeline_of (&layer, "videotestsrc ! capsfilter name=filter caps=video/x-raw,format=RGB ! queue", &element);
   filter = gst_bin_get_by_name (GST_BIN (pipeline), "filter");
+  input = gst_element_get_static_pad (filter, "sink");
+  output = gst_pad_get_peer (input);
   fail_if (gst_element_set_state (pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
-  g_object_set (filter, "caps", yuv, NULL);
+  /* While a frame is under way, capsfilter may refuse it before anything is asked. */
+  gst_pad_add_probe (output, GST_PAD_PROBE_TYPE_IDLE, filter_yuv, filter, NULL);
   expect_own_error (pipeline, element, "the frames are I420, and a layer of 3", "another filter");
   gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (input);
+  gst_object_unref (output);
   gst_object_unref (filter);
   gst_object_unref (element);
   gst_object_unref (pipeline);
