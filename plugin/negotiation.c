@@ -139,29 +139,19 @@ set_asked_to_pass (GstCudaConvolve *self, gboolean passes)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* The buffers that the output's pool has at least: those that downstream asked for, and those that the element keeps. */
-static guint
-count_least (GstQuery *decide_query)
-{
-  guint least = 0;
-
-  if (gst_query_get_n_allocation_pools (decide_query) > 0)
-    gst_query_parse_nth_allocation_pool (decide_query, 0, NULL, NULL, &least, NULL);
-  return least;
-}
-
 /*
  * How many buffers upstream's pool is to lend. Where frames may go on in these buffers, downstream and the element keep some
- * together; a sink that asks for no number keeps its last frame.
+ * together, as many as the output's pool has at least; a sink that asks for no number keeps its last frame.
  */
 static guint
 count_asked (GstCudaConvolve *self, GstQuery *decide_query, gboolean passes)
 {
-  guint held = count_held (self);
+  guint held = count_held (self), least;
 
   if (!passes)
     return held;
-  return MAX (held, count_least (decide_query)) + !self->downstream_asks;
+  gst_query_parse_nth_allocation_pool (decide_query, 0, NULL, NULL, &least, NULL);
+  return MAX (held, least) + !self->downstream_asks;
 }
 
 /*
