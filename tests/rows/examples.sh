@@ -211,7 +211,8 @@ killed () {
   signals=$1
   program=$2
   shift 2
-  "build/examples/$program" "$@" >out/example 2>&1 &
+  # Whoever starts the tests with nohup has them ignore HUP.
+  env --default-signal=HUP "build/examples/$program" "$@" >out/example 2>&1 &
   number=$!
   while ! find out/outputs -name '*.part' | grep -q . && kill -0 "$number"; do sleep 0.1; done
   sleep 1
@@ -231,8 +232,8 @@ example_killed () {
   # One frame takes so long that the first Ctrl-C cannot end the film.
   slow="mask-width=255 sigma=60 kernel-variant=cpu-reference"
   # shellcheck disable=SC2086 # a list of words
-  killed TERM convolve_file --clip=out/outputs/before.webm examples/clip.mp4 $slow &&
-    killed TERM animate examples/clip.mp4 out/outputs/before.webm sigma 60 50 $slow &&
+  killed HUP convolve_file --clip=out/outputs/before.webm examples/clip.mp4 $slow &&
+    killed HUP animate examples/clip.mp4 out/outputs/before.webm sigma 60 50 $slow &&
     killed "INT INT" convolve_file --clip=out/outputs/before.webm examples/clip.mp4 $slow &&
     killed "INT INT" animate examples/clip.mp4 out/outputs/before.webm sigma 60 50 $slow
 }
