@@ -27,8 +27,9 @@ LEAST_PSNR = 35   # dB; the encoder of examples/anonymise gives more than 40
 
 def decode(name):
     """The luma of all frames, each as bytes."""
+    # videoscale has work only until videoflip knows how to turn the picture.
     data = subprocess.run(['gst-launch-1.0', '-q', 'filesrc', 'location=' + name, '!', 'decodebin', '!', 'videoconvert',
-                           '!', 'videoflip', 'video-direction=auto', '!', 'videoconvert', '!', 'video/x-raw,format=GRAY8,width=%d,height=%d' % (WIDTH, HEIGHT), '!', 'fdsink'],
+                           '!', 'videoflip', 'video-direction=auto', '!', 'videoconvert', '!', 'videoscale', '!', 'video/x-raw,format=GRAY8,width=%d,height=%d' % (WIDTH, HEIGHT), '!', 'fdsink'],
                           stdout=subprocess.PIPE, timeout=120, check=True).stdout
     # GStreamer's rows of gray are whole multiples of 4 bytes.
     row = (WIDTH + 3) // 4 * 4
