@@ -95,25 +95,6 @@ set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
   return TRUE;
 }
 
-static gboolean
-get_unit_size (GstBaseTransform *trans, GstCaps *caps, gsize *size)
-{
-  GstVideoInfo info;
-
-  if (!gst_video_info_from_caps (&info, caps))
-    return FALSE;
-  *size = info.size;
-  return TRUE;
-}
-
-/* The size of the output follows from its caps; the input buffer may be larger than its frame. */
-static gboolean
-transform_size (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, gsize size, GstCaps *othercaps,
-    gsize *othersize)
-{
-  return get_unit_size (trans, othercaps, othersize);
-}
-
 /* --- allocation --- */
 
 /* How many buffers of each side the element is to keep. The settings tell, because there may be no plans yet. */
@@ -263,8 +244,6 @@ gst_cuda_convolve_install_negotiation (GstBaseTransformClass *klass)
   klass->transform_caps = GST_DEBUG_FUNCPTR (transform_caps);
   klass->fixate_caps = GST_DEBUG_FUNCPTR (fixate_caps);
   klass->set_caps = GST_DEBUG_FUNCPTR (set_caps);
-  klass->get_unit_size = GST_DEBUG_FUNCPTR (get_unit_size);
-  klass->transform_size = GST_DEBUG_FUNCPTR (transform_size);
   klass->propose_allocation = GST_DEBUG_FUNCPTR (propose_allocation);
   klass->filter_meta = GST_DEBUG_FUNCPTR (filter_meta);
   klass->decide_allocation = GST_DEBUG_FUNCPTR (decide_allocation);

@@ -169,10 +169,7 @@ static void
 settle_blocks (GstCudaConvolvePatch *patch, ConvolveRect rect, const GstCudaConvolvePicture *picture)
 {
   gint top = rect.y / picture->y_unit * picture->y_unit;
-  /* Planes may have rows beyond the last row of luma. */
-  gint bottom = rect.y + rect.height >= picture->height
-      ? LARGEST
-      : (rect.y + rect.height + picture->y_unit - 1) / picture->y_unit * picture->y_unit;
+  gint bottom = (rect.y + rect.height + picture->y_unit - 1) / picture->y_unit * picture->y_unit;
   gint right = rect.x + rect.width;
 
   patch->block = MAX (patch->block, picture->block);
