@@ -384,6 +384,17 @@ GST_START_TEST (defaults)
 }
 GST_END_TEST;
 
+/* Whether the first block of the region is one value, as pixelate makes it. */
+static gboolean
+is_block (const Component *luma)
+{
+  for (guint y = 6; y < 22; y++)
+    for (guint x = 6; x < 22; x++)
+      if (luma->samples[y * 60 + x] != luma->samples[6 * 60 + 6])
+        return FALSE;
+  return TRUE;
+}
+
 /* The effect follows apply-to and region-strength while frames flow. */
 GST_START_TEST (defaults_follow)
 {
@@ -398,7 +409,7 @@ GST_START_TEST (defaults_follow)
     gst_harness_set (harness, "cudaconvolve", "region-strength", i % 2 ? 0.2 : -1.0, NULL);
     done = push_frame (harness, in, FALSE);
     frame_read (&info, done, out);
-    fail_unless ((out[0].samples[20 * 60 + 20] == out[0].samples[6 * 60 + 6]) == (i % 2 == 0));
+    fail_unless_equals_int (is_block (&out[0]), i % 2 == 0);
     frame_clear (out);
   }
   gst_harness_teardown (harness);
