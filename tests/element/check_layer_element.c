@@ -456,8 +456,8 @@ overlay_left (GstBuffer *buffer)
 }
 
 /*
- * What is drawn on the picture later fits a layer's output of the same size alone, where GStreamer does not scale it, as newer
- * versions do; a hash of the samples never does.
+ * An overlay that is to be drawn later fits a layer's output of the same size. GStreamer 1.26 scales overlays to other sizes;
+ * older versions do not, and the overlay is dropped. A hash of the samples is always dropped.
  */
 GST_START_TEST (test_bound_metas)
 {
