@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gstcudaconvolve.h"
+#include "base/gstcudaconvolve.h"
 
 #define PACKAGE "cudaconvolve"
 #define ORIGIN "Unknown package origin" /* GStreamer's own text for a plugin without a URL */

@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "analytics.h"
-#include "boxes.h"
-#include "detections.h"
+#include "regions/analytics.h"
+#include "regions/boxes.h"
+#include "regions/detections.h"
 #include "support/random.h"
-#include "tracks.h"
+#include "regions/tracks.h"
 
 /* The object that every frame has, or none without a type; and whether there is a bad mask. */
 static struct

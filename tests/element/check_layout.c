@@ -5,7 +5,7 @@
  */
 #include <gst/check/gstcheck.h>
 
-#include "layout.h"
+#include "frame/layout.h"
 
 /* The formats of GStreamer 1.22 that version 0.2.0 took. None may be lost. */
 static const gchar *const taken[] = { "ABGR64_LE", "BGRA64_LE", "AYUV64", "ARGB64_LE", "ARGB64", "RGBA64_LE",

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "debug.h"
+#include "report/debug.h"
 #include "fuzz/fuzz_element.h"
-#include "gstcudaconvolve.h"
+#include "base/gstcudaconvolve.h"
 
 #define MOST_OPERATIONS 40
 #define MOST_ERRORS 16

@@ -6,7 +6,7 @@
 #include <gst/video/video.h>
 
 #include "fuzz/fuzz.h"
-#include "layout.h"
+#include "frame/layout.h"
 #include "support/oracle_boundary.h"
 
 #define FUZZ_FILL 0xC5 /* every byte of an output buffer before the element writes */

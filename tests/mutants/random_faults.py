@@ -11,7 +11,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parents[2]
 # What is compiled in a build without CUDA, and can be seen there.
 FILES = ['kernels/*.c', 'kernels/common/*.c', 'kernels/cpu/*.c', 'kernels/layer/*.c', 'kernels/layer/cpu/*.c',
-         'kernels/cuda/tensor*.c', 'props/*.c', 'plugin/*.c']
+         'kernels/cuda/tensor*.c', 'props/*.c', 'plugin/*/*.c']
 LEFT_OUT = ['_none.c', 'analytics.c', 'segments.c', 'tracing.c', 'cudamemory.c', 'cudastream.c', 'plugin.c']
 SWAPS = {' < ': ' <= ', ' <= ': ' < ', ' > ': ' >= ', ' >= ': ' > ', ' == ': ' != ', ' != ': ' == ', ' && ': ' || ',
          ' || ': ' && ', ' + ': ' - ', ' - ': ' + '}

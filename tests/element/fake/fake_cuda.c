@@ -3,7 +3,7 @@
  * Takes the place of cudamemory.c and cudastream.c over the fake device. There is no CUDA memory, unless
  * CUDACONVOLVE_FAKE=one-stream: then all buffers count as memory of one context, and all work on them as work of one stream.
  */
-#include "cudastream.h"
+#include "cuda/cudastream.h"
 
 static gboolean
 is_one_stream (void)

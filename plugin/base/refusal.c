@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/refusal.h"
+
+#include "cuda/cudamemory.h"
+#include "report/debug.h"
+#include "frame/formats.h"
+#include "layer/layercaps.h"
+
+#define MOST_LINKS 1000 /* of a chain of elements, in case that it is a ring */
+
+/* --- why caps are refused --- */
+
+/* For streams that are not raw video. */
+static gchar *
+refuse_media (const gchar *media)
+{
+  const gchar *cure = "put a decoder before the element, such as decodebin";
+
+  if (g_str_equal (media, "video/x-bayer"))
+    cure = "put bayer2rgb before the element";
+  else if (g_str_has_prefix (media, "audio/") || g_str_has_prefix (media, "text/"))
+    cure = "link a stream of video to the element";
+  return g_strdup_printf ("caps: the stream is %s, and the element takes video/x-raw; %s", media, cure);
+}
+
+/* The element of GStreamer that brings frames to system memory from where these are. */
+static const gchar *
+find_download (GstCapsFeatures *features)
+{
+  static const gchar *const elements[][2] = {
+    { GST_CUDA_CONVOLVE_MEMORY, "cudadownload" },
+    { "memory:GLMemory", "gldownload" },
+    { "memory:D3D11Memory", "d3d11download" },
+    { "memory:D3D12Memory", "d3d12download" },
+    { "memory:VAMemory", "vapostproc" },
+    { "memory:DMABuf", "vapostproc" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
+    if (gst_caps_features_contains (features, elements[i][0]))
+      return elements[i][1];
+  return "an element that makes plain frames in system memory";
+}
+
+static gchar *
+refuse_features (GstCapsFeatures *features)
+{
+  g_autofree gchar *names = gst_caps_features_to_string (features);
+
+  return g_strdup_printf ("caps: the element does not take such frames with the features %s; put %s before the element",
+      names, find_download (features));
+}
+
+static gboolean
+is_plain (GstCapsFeatures *features)
+{
+  return gst_caps_features_is_equal (features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)
+      || gst_caps_features_contains (features, GST_CAPS_FEATURE_FORMAT_INTERLACED);
+}
+
+/* Of several structures the one that tells most: raw video in system memory before raw video before others. */
+static guint
+find_telling (const GstCaps *caps)
+{
+  guint found = 0, best = 0;
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    gboolean raw = gst_structure_has_name (gst_caps_get_structure (caps, i), "video/x-raw");
+    guint tells = raw ? (is_plain (gst_caps_get_features (caps, i)) ? 2 : 1) : 0;
+
+    if (tells > best) {
+      best = tells;
+      found = i;
+    }
+  }
+  return found;
+}
+
+/* Whether the pad takes one of the formats of the structure in some size. */
+static gboolean
+takes_format (GstCaps *template, const GstStructure *structure)
+{
+  g_autoptr (GstCaps) bare = gst_caps_new_empty_simple ("video/x-raw");
+
+  if (!gst_structure_has_field (structure, "format"))
+    return TRUE;
+  gst_caps_set_value (bare, "format", gst_structure_get_value (structure, "format"));
+  return gst_caps_can_intersect (bare, template);
+}
+
+static gchar *
+refuse_format (GstCaps *caps)
+{
+  g_autofree gchar *formats = gst_cuda_convolve_name_formats (caps);
+
+  return g_strdup_printf ("caps: the frames are %s, and the element takes samples of 8 to 16 bits in bytes or words of "
+                          "their own; put videoconvert before the element",
+      formats);
+}
+
+/* A text that says why the pad takes no stream with these caps, to be freed; NULL where it takes some. */
+static gchar *
+explain (const GstCudaConvolveLayer *layer, GstPad *sink, GstCaps *caps)
+{
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (sink);
+  GstStructure *structure;
+  GstCapsFeatures *features;
+  guint number;
+
+  if (gst_caps_is_any (caps) || gst_caps_is_empty (caps))
+    return NULL;
+  if (gst_caps_can_intersect (caps, template))
+    return layer ? gst_cuda_convolve_layer_refuses_caps (layer, caps) : NULL;
+  number = find_telling (caps);
+  structure = gst_caps_get_structure (caps, number);
+  features = gst_caps_get_features (caps, number);
+  if (!gst_structure_has_name (structure, "video/x-raw"))
+    return refuse_media (gst_structure_get_name (structure));
+  if (!is_plain (features))
+    return refuse_features (features);
+  if (takes_format (template, structure))
+    return g_strdup_printf ("caps: the element takes no frames of such a size or rate");
+  return layer ? gst_cuda_convolve_layer_refuses_caps (layer, caps) : refuse_format (caps);
+}
+
+/* --- refusals that are final --- */
+
+static gboolean
+refuse_caps (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer, GstPad *sink, GstCaps *caps)
+{
+  g_autofree gchar *fault = explain (layer, sink, caps);
+  gchar *debug = fault ? gst_info_strdup_printf ("caps: %" GST_PTR_FORMAT, caps) : NULL;
+
+  if (fault && layer)
+    gst_cuda_convolve_errors_post (errors, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, fault, debug);
+  else if (fault)
+    gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fault, debug);
+  return fault != NULL;
+}
+
+gboolean
+gst_cuda_convolve_refuse_offers (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer, GstPad *sink)
+{
+  g_autoptr (GstCaps) offers = gst_pad_peer_query_caps (sink, NULL);
+
+  return refuse_caps (errors, layer, sink, offers);
+}
+
+/* The sink pad whose data leaves by the source pad; NULL where there is none, or several. */
+static GstPad *
+find_linked_sink (GstPad *pad)
+{
+  GstIterator *links = gst_pad_iterate_internal_links (pad);
+  GValue value = G_VALUE_INIT;
+  GstPad *sink = NULL;
+  guint n = 0;
+
+  while (links && gst_iterator_next (links, &value) == GST_ITERATOR_OK) {
+    g_clear_object (&sink);
+    sink = n++ == 0 ? g_value_dup_object (&value) : NULL;
+    g_value_reset (&value);
+  }
+  g_value_unset (&value);
+  g_clear_pointer (&links, gst_iterator_free);
+  return sink;
+}
+
+/* The caps that the source pad has and the sink pad does not have: they are on their way, or were refused. */
+static GstCaps *
+get_pending_caps (GstPad *source, GstPad *sink)
+{
+  g_autoptr (GstCaps) sent = gst_pad_get_current_caps (source), arrived = gst_pad_get_current_caps (sink);
+
+  return sent && !(arrived && gst_caps_is_equal (sent, arrived)) ? g_steal_pointer (&sent) : NULL;
+}
+
+/* The caps that are on their way to the sink pad, through this link or one further upstream; NULL where none are. */
+static GstCaps *
+find_pending_caps (GstPad *pad)
+{
+  GstPad *sink = gst_object_ref (pad);
+  GstCaps *pending = NULL;
+
+  for (guint i = 0; sink && !pending && i < MOST_LINKS; i++) {
+    g_autoptr (GstPad) source = gst_pad_get_peer (sink);
+
+    pending = source ? get_pending_caps (source, sink) : NULL;
+    gst_object_unref (sink);
+    sink = source ? find_linked_sink (source) : NULL;
+  }
+  gst_clear_object (&sink);
+  return pending;
+}
+
+static gboolean
+shares_format (const GstCaps *caps, const GstCaps *sent)
+{
+  const GstStructure *one = gst_caps_get_structure (sent, 0);
+  const GValue *format = gst_structure_get_value (one, "format");
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    const GstStructure *other = gst_caps_get_structure (caps, i);
+    const GValue *formats = gst_structure_get_value (other, "format");
+
+    if (gst_structure_has_name (other, gst_structure_get_name (one))
+        && (!format || !formats || gst_value_can_intersect (format, formats)))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Whether the caps are those that upstream has sent, which are refused, or what is left of them on their way. */
+static gboolean
+are_sent (const GstCudaConvolveLayer *layer, GstPad *sink, const GstCaps *caps)
+{
+  g_autoptr (GstCaps) pending = find_pending_caps (sink);
+  g_autofree gchar *fault = pending ? explain (layer, sink, pending) : NULL;
+
+  return fault && shares_format (caps, pending);
+}
+
+/* The caps that the query is about, or NULL. */
+static GstCaps *
+asked_caps (GstQuery *query)
+{
+  GstCaps *caps = NULL;
+
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS)
+    gst_query_parse_accept_caps (query, &caps);
+  else
+    gst_query_parse_caps (query, &caps);
+  return caps;
+}
+
+void
+gst_cuda_convolve_refuse_query (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer, GstPad *sink,
+    GstQuery *query)
+{
+  GstCaps *caps = asked_caps (query);
+  g_autofree gchar *fault = caps ? explain (layer, sink, caps) : NULL;
+
+  if (fault && are_sent (layer, sink, caps))
+    refuse_caps (errors, layer, sink, caps);
+  else if (!gst_cuda_convolve_refuse_offers (errors, layer, sink) && fault)
+    GST_CAT_LEVEL_LOG (GST_CAT_DEFAULT, is_plain (gst_caps_get_features (caps, 0)) ? GST_LEVEL_WARNING : GST_LEVEL_INFO,
+        sink, "%s", fault);
+}
+
+void
+gst_cuda_convolve_refuse_missing_caps (GstCudaConvolveErrors *errors, GstPad *sink)
+{
+  g_autoptr (GstPad) peer = gst_pad_get_peer (sink);
+
+  if (peer && !gst_pad_has_current_caps (peer))
+    gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+        "caps: the stream has none, and the element takes video/x-raw; put a decoder before the element, such as "
+        "decodebin",
+        NULL);
+}
+
+gboolean
+gst_cuda_convolve_refuse_size (GstCudaConvolveErrors *errors, GstCaps *caps, GstVideoInfo *info)
+{
+  if (gst_video_info_from_caps (info, caps))
+    return FALSE;
+  gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "caps: GStreamer cannot describe frames with these caps: their bytes are too many, or the fields contradict each "
+      "other",
+      gst_info_strdup_printf ("caps: %" GST_PTR_FORMAT, caps));
+  return TRUE;
+}
+
+/* Each field, or each view, is in memory of its own, of which a mapped frame would have the first one alone. */
+gboolean
+gst_cuda_convolve_refuse_parts (GstCudaConvolveErrors *errors, const GstVideoInfo *info)
+{
+  static const gchar fields[] = "interlace-mode: the caps say fields, which puts each field into memory of its own; "
+                                "the element takes progressive, "
+                                "interleaved, mixed, and alternate";
+  static const gchar fault[] =
+      "multiview-mode: the caps say separated, which puts each view into memory of its own; the "
+      "element takes mono, views in one frame (side-by-side, top-bottom and kin), and frame-by-frame";
+
+  if (GST_VIDEO_INFO_INTERLACE_MODE (info) == GST_VIDEO_INTERLACE_MODE_FIELDS) {
+    gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fields, NULL);
+    return TRUE;
+  }
+  if (GST_VIDEO_INFO_MULTIVIEW_MODE (info) != GST_VIDEO_MULTIVIEW_MODE_SEPARATED)
+    return FALSE;
+  gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fault,
+      g_strdup_printf ("%d views", GST_VIDEO_INFO_VIEWS (info)));
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_is_refusal (GstQuery *query)
+{
+  gboolean accepted = TRUE;
+  GstCaps *caps = NULL;
+
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS)
+    gst_query_parse_accept_caps_result (query, &accepted);
+  else if (GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
+    gst_query_parse_caps_result (query, &caps);
+  return !accepted || (caps && gst_caps_is_empty (caps));
+}

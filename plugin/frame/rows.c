@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "frame/rows.h"
+
+ConvolveRows
+gst_cuda_convolve_host_rows (const GstCudaConvolvePlane *shape, const GstVideoFrame *frame, guint plane, gint first,
+    gint end)
+{
+  guint8 *data = GST_VIDEO_FRAME_PLANE_DATA (frame, plane);
+  gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane);
+  gboolean upside_down = stride < 0;
+
+  return (ConvolveRows){
+    .first = upside_down ? shape->rows - end : (gsize) first,
+    .count = end - first,
+    .row_bytes = shape->row_bytes,
+    .host = data + (gssize) (upside_down ? end - 1 : first) * stride,
+    .host_stride = ABS ((gint64) stride), /* that of a single row may be any number */
+  };
+}
+
+guint8 *
+gst_cuda_convolve_first_row (const GstCudaConvolvePlane *shape, const GstCudaConvolveFrame *frame, guint plane,
+    void *stage, gsize stage_stride, gssize *stride)
+{
+  gssize last = shape->rows - 1;
+
+  *stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame->video, plane);
+  if (frame->on_device)
+    return GST_VIDEO_FRAME_PLANE_DATA (&frame->video, plane);
+  *stride = *stride < 0 ? -(gssize) stage_stride : (gssize) stage_stride;
+  /* Without memory for the stage there is nothing to count rows in. The caller has the error. */
+  if (!stage)
+    return NULL;
+  return (guint8 *) stage + (*stride < 0 ? last * (gssize) stage_stride : 0);
+}
+
+/* The last iteration writes the destination, the one before the scratch, and so on in turns. */
+GstCudaConvolvePlanePair
+gst_cuda_convolve_iteration (const GstCudaConvolvePlanePair *pair, const GstCudaConvolveScratch *scratch, guint index,
+    guint count)
+{
+  GstCudaConvolvePlanePair made = *pair;
+  gboolean to_scratch = (count - 1 - index) % 2 == 1;
+
+  if (to_scratch) {
+    made.destination = scratch->bytes;
+    made.destination_stride = scratch->stride;
+  }
+  if (index > 0) {
+    made.source = to_scratch ? pair->destination : scratch->bytes;
+    made.source_stride = to_scratch ? pair->destination_stride : scratch->stride;
+  }
+  return made;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "regions/segments.h"
+
+#include <gst/analytics/analytics.h>
+
+static void
+read_object (const GstAnalyticsODMtd *object, const GstCudaConvolveAnalyticsReader *reader)
+{
+  gint x, y, width, height;
+  gfloat angle = 0, confidence;
+
+#if GST_CHECK_VERSION(1, 26, 0)
+  if (!gst_analytics_od_mtd_get_oriented_location (object, &x, &y, &width, &height, &angle, &confidence))
+    return;
+#else
+  if (!gst_analytics_od_mtd_get_location (object, &x, &y, &width, &height, &confidence))
+    return;
+#endif
+  reader->add_object (reader->data, g_quark_to_string (gst_analytics_od_mtd_get_obj_type (object)), x, y, width, height,
+      angle);
+}
+
+gboolean
+gst_cuda_convolve_analytics_read (GstBuffer *buffer, const GstCudaConvolveAnalyticsReader *reader)
+{
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
+  GstAnalyticsODMtd object;
+  gpointer state = NULL;
+
+  if (!relations)
+    return FALSE;
+  while (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object))
+    read_object (&object, reader);
+  gst_cuda_convolve_segments_read (relations, reader);
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_analytics_are_readable (void)
+{
+  return TRUE;
+}

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "regions/patches.h"
+
+#include <math.h>
+#include <string.h>
+
+#define UNIT 4                   /* luma pixels: a multiple of the steps of every plane */
+#define UNSHRUNK 5               /* sigma 5.7, 47 taps: beyond, a shrunk picture is faster than a wider mask */
+#define LARGEST CONVOLVE_MAX_BOX /* luma pixels */
+
+gdouble
+gst_cuda_convolve_strength_sigma (guint strength)
+{
+  return ldexp (strength % 2 ? G_SQRT2 : 1, (gint) strength / 2); /* 2^(strength / 2), the same on every machine */
+}
+
+gint
+gst_cuda_convolve_strength_factor (guint strength)
+{
+  return strength <= UNSHRUNK ? 1 : 1 << ((strength - UNSHRUNK + 1) / 2);
+}
+
+/* The first class whose sigma is not below the one that is wanted, or the last class. */
+static gint
+class_of (gdouble sigma)
+{
+  guint strength = 0;
+
+  while (strength + 1 < GST_CUDA_CONVOLVE_N_STRENGTHS && gst_cuda_convolve_strength_sigma (strength) < sigma)
+    strength++;
+  return strength;
+}
+
+void
+gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches)
+{
+  patches->boxes = g_array_new (FALSE, FALSE, sizeof (ConvolveRect));
+  patches->patches = g_array_new (FALSE, TRUE, sizeof (GstCudaConvolvePatch));
+}
+
+void
+gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches)
+{
+  g_clear_pointer (&patches->boxes, g_array_unref);
+  g_clear_pointer (&patches->patches, g_array_unref);
+}
+
+/* --- one box --- */
+
+static gint
+to_pixels (gdouble value)
+{
+  return CLAMP (value, -LARGEST / 2, LARGEST / 2);
+}
+
+/* The area with the margins of its region, rounded outward. */
+static ConvolveRect
+expand_area (GstCudaConvolveRectangle area, GstCudaConvolveRectangle region, gdouble expand)
+{
+  gdouble across = expand * region.width, down = expand * region.height;
+  gint left = to_pixels (floor (area.x - across)), top = to_pixels (floor (area.y - down));
+  gint right = to_pixels (ceil (area.x + area.width + across));
+  gint bottom = to_pixels (ceil (area.y + area.height + down));
+
+  return (ConvolveRect){ left, top, MAX (right - left, 1), MAX (bottom - top, 1) };
+}
+
+/* What the feather of the box touches of the frame. The width is 0 where that is nothing. */
+static ConvolveRect
+touch_frame (ConvolveRect box, gint feather, gint width, gint height)
+{
+  gint left = MAX (box.x - feather, 0), top = MAX (box.y - feather, 0);
+  gint right = MIN (box.x + box.width + feather, width), bottom = MIN (box.y + box.height + feather, height);
+
+  if (right <= left || bottom <= top)
+    return (ConvolveRect){ 0 };
+  return (ConvolveRect){ left, top, right - left, bottom - top };
+}
+
+gboolean
+gst_cuda_convolve_box_touches_frame (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings, gint width,
+    gint height)
+{
+  ConvolveRect expanded = expand_area (box->area, box->region, settings->expand);
+
+  return touch_frame (expanded, settings->feather, width, height).width > 0;
+}
+
+/* The whole units of the frame that have the rectangle, which is inside the frame and may be empty. */
+static ConvolveRect
+to_units (ConvolveRect rect, const GstCudaConvolvePicture *picture)
+{
+  gint left = rect.x / UNIT * UNIT, top = rect.y / UNIT * UNIT;
+  gint right = (rect.x + rect.width + UNIT - 1) / UNIT * UNIT;
+  gint bottom = (rect.y + rect.height + UNIT - 1) / UNIT * UNIT;
+
+  if (rect.width == 0)
+    return rect;
+  return (ConvolveRect){ left, top, MIN (right, picture->width) - left, MIN (bottom, picture->height) - top };
+}
+
+/* The effect of a region whose shorter side has that many luma pixels, expanded. */
+static void
+set_effect (GstCudaConvolvePatch *patch, const ConvolveRegionSettings *settings, gdouble side)
+{
+  patch->strength = -1;
+  if (settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength >= 0)
+    patch->strength = class_of (settings->strength * side);
+  if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
+    patch->block = CLAMP (ceil (side / settings->blocks), 1, LARGEST);
+}
+
+/* --- blocks that hide --- */
+
+#define MOST_SHIFTS 40
+
+static gint
+floor_div (gint a, gint b)
+{
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+/* How many samples of the line are in the same block as sample i. */
+static gint
+count_in_block (const GstCudaConvolveLine *line, gint origin, gint block, gint i)
+{
+  gint start = origin + floor_div (i * line->step - origin, block) * block; /* in luma pixels */
+  gint first = floor_div (start + line->step - 1, line->step);              /* a sample counts by its first pixel */
+  gint end = floor_div (start + block + line->step - 1, line->step);
+
+  return MIN (end, line->count) - MAX (first, 0);
+}
+
+/*
+ * Whether each block hides what it has of the luma pixels from first up to end. Blocks at the edges of the frame are cut
+ * off, so that only these are looked at; the others are large enough.
+ */
+static gboolean
+blocks_hide (const GstCudaConvolveLine *lines, guint n_lines, gint origin, gint block, gint first, gint end)
+{
+  for (guint n = 0; n < n_lines; n++) {
+    const GstCudaConvolveLine *line = &lines[n];
+    gint least = MIN (line->least, line->count), last = MIN ((end - 1) / line->step, line->count - 1);
+
+    if (count_in_block (line, origin, block, first / line->step) < least
+        || count_in_block (line, origin, block, last) < least)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Moves the origin to the left until all blocks hide what they have. FALSE where they never do. */
+static gboolean
+shift_blocks (const GstCudaConvolveLine *lines, guint n_lines, gint block, gint first, gint end, gint *origin)
+{
+  for (gint shift = 0; shift < MIN (block, MOST_SHIFTS); shift++)
+    if (blocks_hide (lines, n_lines, *origin - shift, block, first, end)) {
+      *origin -= shift;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/*
+ * Makes blocks large enough to hide what they have of the rectangle, which is inside the frame. At most MOST_SHIFTS - 1
+ * places of the origin leave too small a block at one edge or the other, so that the loop ends.
+ */
+static void
+settle_blocks (GstCudaConvolvePatch *patch, ConvolveRect rect, const GstCudaConvolvePicture *picture)
+{
+  gint top = rect.y / picture->y_unit * picture->y_unit;
+  gint bottom = (rect.y + rect.height + picture->y_unit - 1) / picture->y_unit * picture->y_unit;
+  gint right = rect.x + rect.width;
+
+  patch->block = MAX (patch->block, picture->block);
+  while (!shift_blocks (picture->across, picture->n_across, patch->block, rect.x, right, &patch->x)
+      || !shift_blocks (picture->down, picture->n_down, patch->block, top, bottom, &patch->y))
+    patch->block++;
+}
+
+/* --- boxes that meet --- */
+
+static gboolean
+meet (ConvolveRect a, ConvolveRect b)
+{
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+static ConvolveRect
+unite (ConvolveRect a, ConvolveRect b)
+{
+  gint left = MIN (a.x, b.x), top = MIN (a.y, b.y);
+
+  return (
+      ConvolveRect){ left, top, MAX (a.x + a.width, b.x + b.width) - left, MAX (a.y + a.height, b.y + b.height) - top };
+}
+
+/* A box on the way into a patch. The rectangle of a patch that became a part of another patch has no width. */
+typedef struct
+{
+  ConvolveRect box;
+  ConvolveRect touched;       /* of the frame, by this box, and later by all parts of its region */
+  GstCudaConvolvePatch patch; /* of this box alone, and later of all boxes of its group */
+  guint group;                /* index of the candidate whose patch has this box */
+} Candidate;
+
+static gboolean
+have_one_effect (const Candidate *a, const Candidate *b)
+{
+  return a->patch.strength == b->patch.strength && a->patch.shape == b->patch.shape;
+}
+
+/*
+ * Unites the patch of heads[n] with all others of equal effect that it meets, until it meets none. A patch that became part
+ * of another has no width.
+ */
+static void
+absorb (GArray *candidates, const GArray *heads, guint n)
+{
+  guint index = g_array_index (heads, guint, n), k = 0;
+  Candidate *a = &g_array_index (candidates, Candidate, index);
+
+  while (k < heads->len) {
+    Candidate *b = &g_array_index (candidates, Candidate, g_array_index (heads, guint, k));
+
+    if (k == n || b->patch.rect.width == 0 || !meet (a->patch.rect, b->patch.rect) || !have_one_effect (a, b)) {
+      k++;
+      continue;
+    }
+    a->patch.rect = unite (a->patch.rect, b->patch.rect);
+    b->patch.rect.width = 0;
+    b->group = index;
+    k = 0;
+  }
+}
+
+/* The last group that took over others; halves the way there. */
+static guint
+find_group (GArray *candidates, guint group)
+{
+  for (;;) {
+    Candidate *candidate = &g_array_index (candidates, Candidate, group);
+    guint next = candidate->group;
+
+    if (next == group)
+      return group;
+    candidate->group = g_array_index (candidates, Candidate, next).group;
+    group = next;
+  }
+}
+
+/*
+ * Unites the patches of equal effect that meet, until none do: each of n patches is united once at most, and the others
+ * are looked at again then, so that this takes n * n steps.
+ */
+static void
+unite_patches (GArray *candidates)
+{
+  g_autoptr (GArray) heads = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  for (guint i = 0; i < candidates->len; i++)
+    if (g_array_index (candidates, Candidate, i).patch.rect.width > 0)
+      g_array_append_val (heads, i);
+  for (guint n = 0; n < heads->len; n++)
+    if (g_array_index (candidates, Candidate, g_array_index (heads, guint, n)).patch.rect.width > 0)
+      absorb (candidates, heads, n);
+  for (guint i = 0; i < candidates->len; i++)
+    g_array_index (candidates, Candidate, i).group = find_group (candidates, i);
+}
+
+/* Weakest effect first; among equal effects by the patch, so that the boxes of a patch are neighbours. */
+static gint
+compare_candidates (gconstpointer left, gconstpointer right)
+{
+  const Candidate *a = left, *b = right;
+
+  if (a->patch.strength != b->patch.strength)
+    return a->patch.strength < b->patch.strength ? -1 : 1;
+  if (a->patch.block != b->patch.block)
+    return a->patch.block < b->patch.block ? -1 : 1;
+  if (a->patch.shape != b->patch.shape)
+    return a->patch.shape < b->patch.shape ? -1 : 1;
+  if (a->group != b->group)
+    return a->group < b->group ? -1 : 1;
+  return (a->patch.rect.width == 0) - (b->patch.rect.width == 0);
+}
+
+/* After the sort each patch that was kept comes before the boxes that it took over. */
+static void
+append_patches (GstCudaConvolvePatches *patches, GArray *candidates)
+{
+  g_array_sort (candidates, compare_candidates);
+  for (guint i = 0; i < candidates->len; i++) {
+    Candidate *candidate = &g_array_index (candidates, Candidate, i);
+
+    if (candidate->patch.rect.width > 0) {
+      candidate->patch.first_box = patches->boxes->len;
+      g_array_append_val (patches->patches, candidate->patch);
+    }
+    g_array_append_val (patches->boxes, candidate->box);
+    g_array_index (patches->patches, GstCudaConvolvePatch, patches->patches->len - 1).n_boxes++;
+  }
+}
+
+/* --- all boxes --- */
+
+/* Whether the effect is a blur of no strength, so that there is nothing to compute. */
+static gboolean
+changes_nothing (const ConvolveRegionSettings *settings)
+{
+  return settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength == 0;
+}
+
+/* Whether two boxes that follow each other are parts of one region. */
+static gboolean
+have_one_region (const GstCudaConvolveBox *a, const GstCudaConvolveBox *b)
+{
+  return a->is_part && b->is_part && a->region.x == b->region.x && a->region.y == b->region.y
+      && a->region.width == b->region.width && a->region.height == b->region.height;
+}
+
+/* The box as a patch of its own. */
+static Candidate
+make_candidate (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings,
+    const GstCudaConvolvePicture *picture)
+{
+  ConvolveRect region = expand_area (box->region, box->region, settings->expand);
+  Candidate candidate = { .box = expand_area (box->area, box->region, settings->expand) };
+
+  candidate.touched = touch_frame (candidate.box, settings->feather, picture->width, picture->height);
+  candidate.patch.rect = to_units (candidate.touched, picture);
+  candidate.patch.x = region.x;
+  candidate.patch.y = region.y;
+  candidate.patch.shape = box->is_part ? CONVOLVE_SHAPE_RECTANGLE : settings->shape;
+  set_effect (&candidate.patch, settings, MIN (region.width, region.height));
+  return candidate;
+}
+
+/* Whether the effect on the last candidate is that on an earlier one, as where two sources have the same box. */
+static gboolean
+is_repeated (const GArray *candidates)
+{
+  const Candidate *last = &g_array_index (candidates, Candidate, candidates->len - 1);
+
+  for (guint i = 0; i + 1 < candidates->len; i++) {
+    const Candidate *other = &g_array_index (candidates, Candidate, i);
+
+    if (memcmp (&other->box, &last->box, sizeof (last->box)) == 0 && other->group == i && other->patch.rect.width > 0
+        && last->patch.rect.width > 0 && have_one_effect (other, last) && other->patch.block == last->patch.block
+        && other->patch.x == last->patch.x && other->patch.y == last->patch.y)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+settle_all_blocks (GArray *candidates, const GstCudaConvolvePicture *picture)
+{
+  for (guint i = 0; i < candidates->len; i++) {
+    Candidate *candidate = &g_array_index (candidates, Candidate, i);
+
+    if (candidate->patch.rect.width > 0)
+      settle_blocks (&candidate->patch, candidate->touched, picture);
+  }
+}
+
+static void
+find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, const GArray *found,
+    const GstCudaConvolvePicture *picture)
+{
+  g_autoptr (GArray) candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
+  const GstCudaConvolveBox *before = NULL; /* of the last candidate */
+
+  for (guint i = 0; i < found->len; i++) {
+    const GstCudaConvolveBox *box = &g_array_index (found, GstCudaConvolveBox, i);
+    Candidate candidate = make_candidate (box, settings, picture);
+
+    if (candidate.patch.rect.width == 0)
+      continue;
+    candidate.group = candidates->len;
+    if (before && have_one_region (before, box)) {
+      Candidate *first;
+
+      candidate.group = g_array_index (candidates, Candidate, candidates->len - 1).group;
+      first = &g_array_index (candidates, Candidate, candidate.group);
+      first->patch.rect = unite (first->patch.rect, candidate.patch.rect);
+      first->touched = unite (first->touched, candidate.touched);
+      candidate.patch.rect.width = 0;
+    }
+    g_array_append_val (candidates, candidate);
+    if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE && !box->is_part && is_repeated (candidates)) {
+      g_array_set_size (candidates, candidates->len - 1);
+      continue;
+    }
+    before = box;
+  }
+  if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
+    settle_all_blocks (candidates, picture);
+  else
+    unite_patches (candidates);
+  append_patches (patches, candidates);
+}
+
+/* The area that a box touches, in frames. */
+static gdouble
+count_frames (GstCudaConvolveRectangle area, GstCudaConvolveRectangle region, const ConvolveRegionSettings *settings,
+    const GstCudaConvolvePicture *picture)
+{
+  ConvolveRect touched =
+      touch_frame (expand_area (area, region, settings->expand), settings->feather, picture->width, picture->height);
+
+  return touched.width * (gdouble) touched.height / (picture->width * (gdouble) picture->height);
+}
+
+/* Counts regions and areas. FALSE where they pass a limit. */
+static gboolean
+count_regions (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, const GArray *found,
+    const GstCudaConvolvePicture *picture)
+{
+  gdouble n_part_frames = 0;
+  guint n_parts = 0;
+
+  for (guint i = 0; i < found->len; i++) {
+    const GstCudaConvolveBox *box = &g_array_index (found, GstCudaConvolveBox, i);
+    gdouble n_frames = count_frames (box->area, box->region, settings, picture);
+
+    n_parts += box->is_part ? 1 : 0;
+    n_part_frames += box->is_part ? n_frames : 0;
+    if (i > 0 && have_one_region (box - 1, box))
+      continue;
+    if (box->is_part)
+      n_frames = count_frames (box->region, box->region, settings, picture);
+    patches->n_regions += n_frames > 0 ? 1 : 0;
+    patches->n_frames += n_frames;
+  }
+  return patches->n_regions <= GST_CUDA_CONVOLVE_MOST_REGIONS && patches->n_frames <= GST_CUDA_CONVOLVE_MOST_FRAMES
+      && n_parts <= GST_CUDA_CONVOLVE_MOST_PARTS && n_part_frames <= GST_CUDA_CONVOLVE_MOST_PART_FRAMES;
+}
+
+static void
+begin (GstCudaConvolvePatches *patches, gint feather, gboolean outside)
+{
+  g_array_set_size (patches->boxes, 0);
+  g_array_set_size (patches->patches, 0);
+  patches->feather = feather;
+  patches->outside = outside;
+  patches->n_regions = 0;
+  patches->n_frames = 0;
+  patches->limited = FALSE;
+}
+
+/* The whole frame as one patch, with the boxes that are in the list. */
+static void
+append_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, ConvolveShape shape,
+    const GstCudaConvolvePicture *picture)
+{
+  GstCudaConvolvePatch patch = { .rect = { 0, 0, picture->width, picture->height },
+    .n_boxes = patches->boxes->len,
+    .shape = shape };
+
+  set_effect (&patch, settings, MIN (picture->width, picture->height));
+  if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
+    settle_blocks (&patch, patch.rect, picture);
+  g_array_append_val (patches->patches, patch);
+}
+
+/* The whole frame as one box, and nothing else. */
+static void
+cover_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
+    const GstCudaConvolvePicture *picture)
+{
+  ConvolveRect frame = { 0, 0, picture->width, picture->height };
+
+  patches->feather = 0;
+  patches->outside = FALSE;
+  g_array_append_val (patches->boxes, frame);
+  append_frame (patches, settings, CONVOLVE_SHAPE_RECTANGLE, picture);
+}
+
+void
+gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
+    const GArray *found, const GstCudaConvolvePicture *picture)
+{
+  gboolean outside = settings->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, parts = FALSE;
+
+  begin (patches, settings->feather, outside);
+  if (changes_nothing (settings))
+    return;
+  if (!count_regions (patches, settings, found, picture)) {
+    patches->limited = TRUE;
+    cover_frame (patches, settings, picture);
+    return;
+  }
+  if (!outside) {
+    find_inside (patches, settings, found, picture);
+    return;
+  }
+  for (guint i = 0; i < found->len; i++) {
+    const GstCudaConvolveBox *found_box = &g_array_index (found, GstCudaConvolveBox, i);
+    ConvolveRect box = expand_area (found_box->area, found_box->region, settings->expand);
+
+    g_array_append_val (patches->boxes, box);
+    parts |= found_box->is_part;
+  }
+  /* There is one shape for all boxes here, and parts of a region are rectangles. */
+  append_frame (patches, settings, parts ? CONVOLVE_SHAPE_RECTANGLE : settings->shape, picture);
+}
+
+void
+gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
+    const GstCudaConvolvePicture *picture)
+{
+  begin (patches, 0, FALSE);
+  if (!changes_nothing (settings))
+    cover_frame (patches, settings, picture);
+}

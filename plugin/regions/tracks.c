@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "regions/tracks.h"
+
+#define COVERED 0.5 /* of the earlier region */
+#define COMMON 0.25 /* of what both regions cover */
+#define MOST_TESTS (1 << 20)
+#define MOST_PAIRS (1 << 16)
+
+/* An earlier region, and one that may take its place. */
+typedef struct
+{
+  guint64 frame; /* that had the earlier region last */
+  gdouble fit;   /* the common share of what both cover */
+  guint held, fresh;
+} Pair;
+
+struct _GstCudaConvolveTracks
+{
+  guint last; /* number of a track */
+
+  /* Of the frame that is compared, kept for their memory. */
+  GArray *order;        /* guint, indices */
+  GArray *pairs;        /* Pair */
+  GHashTable *followed; /* tracks that have a successor */
+};
+
+/* --- sightings --- */
+
+void
+gst_cuda_convolve_sightings_init (GstCudaConvolveSightings *sightings)
+{
+  sightings->sightings = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveSighting));
+  sightings->boxes = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
+}
+
+void
+gst_cuda_convolve_sightings_clear (GstCudaConvolveSightings *sightings)
+{
+  g_clear_pointer (&sightings->sightings, g_array_unref);
+  g_clear_pointer (&sightings->boxes, g_array_unref);
+}
+
+void
+gst_cuda_convolve_sightings_empty (GstCudaConvolveSightings *sightings)
+{
+  g_array_set_size (sightings->sightings, 0);
+  g_array_set_size (sightings->boxes, 0);
+}
+
+static GstCudaConvolveSighting *
+get (const GstCudaConvolveSightings *sightings, guint index)
+{
+  return &g_array_index (sightings->sightings, GstCudaConvolveSighting, index);
+}
+
+static gboolean
+are_equal (const GstCudaConvolveRectangle *a, const GstCudaConvolveRectangle *b)
+{
+  return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height;
+}
+
+/* The last sighting, where the box is one more part of its region; otherwise NULL. */
+static GstCudaConvolveSighting *
+find_region (GstCudaConvolveSightings *sightings, const GstCudaConvolveBox *box, const gchar *type, guint source)
+{
+  GstCudaConvolveSighting *last;
+
+  if (!box->is_part || sightings->sightings->len == 0)
+    return NULL;
+  last = get (sightings, sightings->sightings->len - 1);
+  return last->type == type && last->source == source && are_equal (&last->region, &box->region) ? last : NULL;
+}
+
+void
+gst_cuda_convolve_sightings_add (GstCudaConvolveSightings *sightings, const GstCudaConvolveBox *box, const gchar *type,
+    guint source, const GstCudaConvolveMoment *seen)
+{
+  GstCudaConvolveSighting *region = find_region (sightings, box, type, source);
+  GstCudaConvolveSighting sighting = { .region = box->region,
+    .type = type,
+    .source = source,
+    .first_box = sightings->boxes->len,
+    .n_boxes = 1,
+    .seen = *seen };
+
+  if (region)
+    region->n_boxes++;
+  else
+    g_array_append_val (sightings->sightings, sighting);
+  g_array_append_val (sightings->boxes, *box);
+}
+
+void
+gst_cuda_convolve_sightings_copy (GstCudaConvolveSightings *sightings, const GstCudaConvolveSightings *from,
+    guint index)
+{
+  GstCudaConvolveSighting sighting = *get (from, index);
+
+  g_array_append_vals (sightings->boxes, &g_array_index (from->boxes, GstCudaConvolveBox, sighting.first_box),
+      sighting.n_boxes);
+  sighting.first_box = sightings->boxes->len - sighting.n_boxes;
+  g_array_append_val (sightings->sightings, sighting);
+}
+
+static void
+scale_rectangle (GstCudaConvolveRectangle *rectangle, gdouble across, gdouble down)
+{
+  rectangle->x *= across;
+  rectangle->y *= down;
+  rectangle->width *= across;
+  rectangle->height *= down;
+}
+
+void
+gst_cuda_convolve_sightings_scale (GstCudaConvolveSightings *sightings, gdouble across, gdouble down)
+{
+  for (guint i = 0; i < sightings->sightings->len; i++)
+    scale_rectangle (&get (sightings, i)->region, across, down);
+  for (guint i = 0; i < sightings->boxes->len; i++) {
+    GstCudaConvolveBox *box = &g_array_index (sightings->boxes, GstCudaConvolveBox, i);
+
+    scale_rectangle (&box->area, across, down);
+    scale_rectangle (&box->region, across, down);
+  }
+}
+
+/* --- pairs --- */
+
+GstCudaConvolveTracks *
+gst_cuda_convolve_tracks_new (void)
+{
+  GstCudaConvolveTracks *tracks = g_new0 (GstCudaConvolveTracks, 1);
+
+  tracks->order = g_array_new (FALSE, FALSE, sizeof (guint));
+  tracks->pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
+  tracks->followed = g_hash_table_new (NULL, NULL);
+  return tracks;
+}
+
+void
+gst_cuda_convolve_tracks_free (GstCudaConvolveTracks *tracks)
+{
+  g_array_unref (tracks->order);
+  g_array_unref (tracks->pairs);
+  g_hash_table_unref (tracks->followed);
+  g_free (tracks);
+}
+
+/* How well a region takes the place of an earlier one; 0 where it does not. */
+static gdouble
+find_fit (const GstCudaConvolveRectangle *before, const GstCudaConvolveRectangle *after)
+{
+  gdouble width = MIN (before->x + before->width, after->x + after->width) - MAX (before->x, after->x);
+  gdouble height = MIN (before->y + before->height, after->y + after->height) - MAX (before->y, after->y);
+  gdouble common = width * height, covered = before->width * before->height, all;
+
+  if (width <= 0 || height <= 0)
+    return 0;
+  all = covered + after->width * after->height - common;
+  return common >= COVERED * covered && common >= COMMON * all ? common / all : 0;
+}
+
+static gboolean
+are_alike (const GstCudaConvolveSighting *a, const GstCudaConvolveSighting *b)
+{
+  return a->source == b->source
+      && (a->type == b->type || (a->type && b->type && g_ascii_strcasecmp (a->type, b->type) == 0));
+}
+
+static gint
+compare_numbers (gdouble a, gdouble b)
+{
+  return a < b ? -1 : a > b;
+}
+
+/* By the region, so that equal ones are neighbours, and the left edge first. */
+static gint
+compare_regions (gconstpointer left, gconstpointer right, gpointer data)
+{
+  const GstCudaConvolveSighting *a = get (data, *(const guint *) left), *b = get (data, *(const guint *) right);
+  const gdouble one[] = { a->region.x, a->region.y, a->region.width, a->region.height };
+  const gdouble two[] = { b->region.x, b->region.y, b->region.width, b->region.height };
+  gint order = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (one) && order == 0; i++)
+    order = compare_numbers (one[i], two[i]);
+  if (order == 0)
+    order = (a->source > b->source) - (a->source < b->source);
+  return order != 0 ? order : g_strcmp0 (a->type, b->type);
+}
+
+static void
+sort_regions (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *sightings)
+{
+  g_array_set_size (tracks->order, 0);
+  for (guint i = 0; i < sightings->sightings->len; i++)
+    g_array_append_val (tracks->order, i);
+  g_array_sort_with_data (tracks->order, compare_regions, sightings);
+}
+
+static gboolean
+is_one_box (const GstCudaConvolveSightings *sightings, const GstCudaConvolveSighting *sighting)
+{
+  return !g_array_index (sightings->boxes, GstCudaConvolveBox, sighting->first_box).is_part;
+}
+
+/* Of equal boxes of one frame, one says all. */
+static void
+mark_repeated (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *fresh)
+{
+  sort_regions (tracks, fresh);
+  for (guint i = 1; i < tracks->order->len; i++) {
+    const guint *index = &g_array_index (tracks->order, guint, i);
+
+    if (compare_regions (index - 1, index, fresh) == 0 && is_one_box (fresh, get (fresh, index[0]))
+        && is_one_box (fresh, get (fresh, index[-1])))
+      get (fresh, index[0])->is_replaced = TRUE;
+  }
+}
+
+/* The first of the sorted regions whose left edge is at x or behind. */
+static guint
+find_first (const GstCudaConvolveTracks *tracks, const GstCudaConvolveSightings *held, gdouble x)
+{
+  guint from = 0, to = tracks->order->len;
+
+  while (from < to) {
+    guint middle = (from + to) / 2;
+
+    if (get (held, g_array_index (tracks->order, guint, middle))->region.x < x)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from;
+}
+
+/*
+ * Adds the pairs of one region. It covers half of its partner, and so half of the partner's width. The left edge of the
+ * partner lies then at most the region's own width away from the region's. Where the search ends at a limit the region
+ * has no pairs: one that was not found may be what makes the others doubtful.
+ */
+static void
+add_pairs (GstCudaConvolveTracks *tracks, const GstCudaConvolveSightings *held, const GstCudaConvolveSightings *fresh,
+    guint index, guint *tests)
+{
+  const GstCudaConvolveSighting *after = get (fresh, index);
+  const GstCudaConvolveRectangle *region = &after->region;
+  guint n_before = tracks->pairs->len;
+
+  for (guint i = find_first (tracks, held, region->x - region->width); i < tracks->order->len; i++) {
+    Pair pair = { .held = g_array_index (tracks->order, guint, i), .fresh = index };
+    const GstCudaConvolveSighting *before = get (held, pair.held);
+
+    if (before->region.x > region->x + region->width)
+      return;
+    if (++*tests > MOST_TESTS || tracks->pairs->len == MOST_PAIRS) {
+      g_array_set_size (tracks->pairs, n_before);
+      return;
+    }
+    pair.frame = before->seen.frame;
+    pair.fit = find_fit (&before->region, region);
+    if (pair.fit > 0 && are_alike (before, after))
+      g_array_append_val (tracks->pairs, pair);
+  }
+}
+
+/*
+ * What was seen last comes first: it is where the face just was. Then the best fit, and then the order of the lists, so
+ * that results do not depend on the sort.
+ */
+static gint
+compare_pairs (gconstpointer left, gconstpointer right)
+{
+  const Pair *a = left, *b = right;
+  gint order = (a->frame < b->frame) - (a->frame > b->frame);
+
+  if (order == 0)
+    order = compare_numbers (b->fit, a->fit);
+  if (order == 0)
+    order = (a->fresh > b->fresh) - (a->fresh < b->fresh);
+  return order != 0 ? order : (a->held > b->held) - (a->held < b->held);
+}
+
+static void
+find_pairs (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *held, GstCudaConvolveSightings *fresh)
+{
+  guint tests = 0;
+
+  g_array_set_size (tracks->pairs, 0);
+  sort_regions (tracks, held);
+  for (guint i = 0; i < fresh->sightings->len; i++)
+    if (!get (fresh, i)->is_replaced)
+      add_pairs (tracks, held, fresh, i, &tests);
+  g_array_sort (tracks->pairs, compare_pairs);
+}
+
+/* --- successors --- */
+
+/* Each pair whose two regions are both free becomes one of partners. */
+static void
+choose_partners (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *held, GstCudaConvolveSightings *fresh)
+{
+  const GArray *pairs = tracks->pairs;
+
+  g_hash_table_remove_all (tracks->followed);
+  for (guint i = 0; i < pairs->len; i++) {
+    const Pair *pair = &g_array_index (pairs, Pair, i);
+    GstCudaConvolveSighting *before = get (held, pair->held), *after = get (fresh, pair->fresh);
+
+    if (before->partner || after->partner)
+      continue;
+    before->partner = 1 + pair->fresh;
+    after->partner = 1 + pair->held;
+    before->is_replaced = TRUE;
+    /* Two regions of one frame are two tracks. */
+    if (g_hash_table_add (tracks->followed, GUINT_TO_POINTER (before->track)))
+      after->track = before->track;
+  }
+}
+
+/* Keeps an earlier region whose successor could as well be that of another track, which has none. */
+static void
+keep_doubtful (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *held, GstCudaConvolveSightings *fresh)
+{
+  const GArray *pairs = tracks->pairs;
+
+  for (guint i = 0; i < pairs->len; i++) {
+    const Pair *pair = &g_array_index (pairs, Pair, i);
+    const GstCudaConvolveSighting *other = get (held, pair->held), *after = get (fresh, pair->fresh);
+
+    if (after->partner && !g_hash_table_contains (tracks->followed, GUINT_TO_POINTER (other->track)))
+      get (held, after->partner - 1)->is_replaced = FALSE;
+  }
+}
+
+void
+gst_cuda_convolve_tracks_match (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *held,
+    GstCudaConvolveSightings *fresh)
+{
+  for (guint i = 0; i < held->sightings->len; i++) {
+    get (held, i)->partner = 0;
+    get (held, i)->is_replaced = FALSE;
+  }
+  for (guint i = 0; i < fresh->sightings->len; i++)
+    get (fresh, i)->track = ++tracks->last;
+  mark_repeated (tracks, fresh);
+  find_pairs (tracks, held, fresh);
+  choose_partners (tracks, held, fresh);
+  keep_doubtful (tracks, held, fresh);
+}

@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "segments.h"
-
-void
-gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations, const GstCudaConvolveAnalyticsReader *reader)
-{
-}
