@@ -7,7 +7,6 @@
 #include "auto.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cuda/fft.h"
 #include "cuda/tensor.h"
@@ -478,12 +477,12 @@ convolve_auto_choose (ConvolvePlan *plan)
 }
 
 int
-convolve_auto_candidates (const ConvolvePlan *plan, const char *names[], int most)
+convolve_auto_candidates (const ConvolvePlan *plan, const ConvolveVariant *rows[], int most)
 {
   Choice choice = begin_choice (plan);
   int count = 0;
 
-  names[count++] = plan->variant->name;
+  rows[count++] = plan->variant;
   for (int i = 0; i <= 2 * LARGE + 1; i++) {
     const ConvolveVariant *variant;
     bool taken = false;
@@ -491,9 +490,9 @@ convolve_auto_candidates (const ConvolvePlan *plan, const char *names[], int mos
     choice.extent = (Extent) (i % (LARGE + 1));
     variant = choose (&choice, i <= LARGE ? NULL : plan->variant);
     for (int k = 0; k < count; k++)
-      taken = taken || !variant || strcmp (names[k], variant->name) == 0;
+      taken = taken || !variant || rows[k] == variant;
     if (!taken && count < most)
-      names[count++] = variant->name;
+      rows[count++] = variant;
   }
   end_choice (&choice);
   return count;

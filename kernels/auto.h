@@ -12,10 +12,10 @@
 void convolve_auto_choose (ConvolvePlan *plan);
 
 /*
- * Writes the names of up to `most` variants that are worth timing, for a plan whose variant on a device auto chose.
+ * Writes up to `most` variants that are worth timing, for a plan whose variant on a device auto chose.
  * This variant is the first. Then come what the rules choose for planes of all three sizes, and what they choose for
- * these sizes if the first variant is left out. Returns how many names there are; each is there once.
+ * these sizes if the first variant is left out. Returns how many there are; each is there once.
  */
-int convolve_auto_candidates (const ConvolvePlan *plan, const char *names[], int most);
+int convolve_auto_candidates (const ConvolvePlan *plan, const ConvolveVariant *rows[], int most);
 
 #endif

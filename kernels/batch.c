@@ -192,31 +192,6 @@ convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const Co
   return add (batch, &work, error);
 }
 
-/* --- the picture of a blur --- */
-
-static ConvolveRect
-widen (ConvolveRect rect, int across, int down)
-{
-  return (ConvolveRect){ rect.x - across, rect.y - down, rect.width + 2 * across, rect.height + 2 * down };
-}
-
-ConvolveRect
-convolve_blur_result (const ConvolveBlur *blur, const ConvolvePlane *plane)
-{
-  const ConvolveRect *region = &plane->region;
-  int left = region->x / blur->factor, right = (region->x + region->width - 1) / blur->factor + 1;
-  int top = region->y / blur->factor, bottom = (region->y + region->height - 1) / blur->factor + 1;
-  int margin = blur->factor > 1 ? 1 : 0;
-
-  return widen ((ConvolveRect){ left, top, right - left, bottom - top }, margin, margin);
-}
-
-ConvolveRect
-convolve_blur_cell (const ConvolveBlur *blur, ConvolveRect result)
-{
-  return widen (result, blur->width / 2, blur->height / 2);
-}
-
 /* --- on the host --- */
 
 static ConvolveStatus

@@ -255,7 +255,7 @@ find_fastest (const ConvolveMeasurement *measurement)
     read_file ();
   const Found *found = find (measurement->device, measurement->kind);
   for (int i = 0; found && i < measurement->count; i++)
-    if (strcmp (found->name, measurement->names[i]) == 0)
+    if (strcmp (found->name, measurement->rows[i]->name) == 0)
       fastest = i;
   pthread_mutex_unlock (&cache.lock);
   return fastest;
@@ -274,8 +274,8 @@ convolve_measure_fastest (const ConvolveMeasurement *measurement)
   fastest = find_fastest (measurement);
   if (fastest < 0 && (fastest = time_all (measurement)) >= 0) {
     pthread_mutex_lock (&cache.lock);
-    keep (measurement->device, measurement->kind, measurement->names[fastest]);
-    write_file (measurement->device, measurement->kind, measurement->names[fastest]);
+    keep (measurement->device, measurement->kind, measurement->rows[fastest]->name);
+    write_file (measurement->device, measurement->kind, measurement->rows[fastest]->name);
     pthread_mutex_unlock (&cache.lock);
   }
   pthread_mutex_unlock (&timing);

@@ -21,10 +21,10 @@
 /* What is timed. time () times candidate i once, in nanoseconds; a negative number where it cannot run. */
 typedef struct
 {
-  const char *device;                          /* convolve_device_name () */
-  char kind[CONVOLVE_MEASURE_KIND];            /* of mask and pixels, without a semicolon */
-  int count;                                   /* candidates; the first one is what the rules choose */
-  const char *names[CONVOLVE_MOST_CANDIDATES]; /* of their variants */
+  const char *device;               /* convolve_device_name () */
+  char kind[CONVOLVE_MEASURE_KIND]; /* of mask and pixels, without a semicolon */
+  int count;                        /* candidates; the first one is what the rules choose */
+  const ConvolveVariant *rows[CONVOLVE_MOST_CANDIDATES];
   double (*time) (void *data, int i);
   int64_t (*now) (void *data); /* a clock in nanoseconds, for the limit; NULL: the system's */
   void *data;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Plans: checked arguments, the chosen variant, and the call that runs it. */
+#include "plan.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +9,6 @@
 #include "auto.h"
 #include "common/sets.h"
 #include "convolve_pool.h"
-#include "measure.h"
-#include "trial.h"
 
 bool
 convolve_mask_init (ConvolveMask *mask, int width, int height)
@@ -36,29 +36,23 @@ convolve_mask_clear (ConvolveMask *mask)
   mask->taps = NULL;
 }
 
-/* Takes the variant by its name, or the one that auto.c chooses. */
+/* Takes the variant that was asked for, or the one that auto.c chooses. */
 static ConvolveStatus
-choose_variant (ConvolvePlan *plan, const char *name, ConvolveDevice *device, ConvolveError *error)
+choose_variant (ConvolvePlan *plan, const ConvolveVariant *variant, ConvolveError *error)
 {
-  const ConvolveVariant *const *row = convolve_variants;
   const char *reason;
 
-  plan->device = device;
-  if (strcmp (name, "auto") == 0) {
+  if (!variant) {
     convolve_auto_choose (plan);
   } else {
-    while (*row && strcmp (name, (*row)->name) != 0)
-      row++;
-    if (!*row)
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "there is no variant \"%s\"", name);
-    if ((*row)->on_device && !device)
-      return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none", name);
-    if (!convolve_variant_accepts (*row, plan, &plan->prepared, &reason)) {
+    if (variant->on_device && !plan->device)
+      return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none", variant->name);
+    if (!convolve_variant_accepts (variant, plan, &plan->prepared, &reason)) {
       if (strcmp (reason, CONVOLVE_REASON_NO_MEMORY) == 0)
-        return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan of the variant %s", name);
-      return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s cannot do this mask: %s", name, reason);
+        return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan of the variant %s", variant->name);
+      return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s cannot do this mask: %s", variant->name, reason);
     }
-    plan->variant = *row;
+    plan->variant = variant;
   }
   if (!plan->variant->on_device)
     plan->device = NULL;
@@ -66,16 +60,10 @@ choose_variant (ConvolvePlan *plan, const char *name, ConvolveDevice *device, Co
 }
 
 ConvolvePlan *
-convolve_plan_new (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask, const char *variant,
-    ConvolveDevice *device, ConvolveError *error)
+convolve_plan_make (const ConvolvePlanRequest *request, const ConvolveVariant *variant, ConvolveError *error)
 {
-  return convolve_plan_new_sized (pixel, boundary, mask, variant, device, 0, error);
-}
-
-ConvolvePlan *
-convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask,
-    const char *variant, ConvolveDevice *device, int64_t pixels, ConvolveError *error)
-{
+  const ConvolvePixel *pixel = request->pixel;
+  const ConvolveBoundary boundary = request->boundary;
   ConvolvePlan *plan;
 
   if (convolve_check_pixel (pixel, error) != CONVOLVE_OK)
@@ -94,17 +82,15 @@ convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, 
   plan->boundary = boundary == CONVOLVE_BOUNDARY_CONSTANT ? CONVOLVE_BOUNDARY_ZERO : boundary;
   memcpy (plan->outside_level, boundary == CONVOLVE_BOUNDARY_CONSTANT ? pixel->outside : pixel->zero,
       sizeof (plan->outside_level));
-  plan->pixels = pixels;
-  if (convolve_sets_init (plan, mask, error) != CONVOLVE_OK
-      || choose_variant (plan, variant, device, error) != CONVOLVE_OK
+  plan->pixels = request->pixels;
+  plan->device = request->device;
+  if (convolve_sets_init (plan, request->mask, error) != CONVOLVE_OK
+      || choose_variant (plan, variant, error) != CONVOLVE_OK
       || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)
       || (plan->variant->load && plan->variant->load (plan, error) != CONVOLVE_OK)) {
     convolve_plan_unref (plan);
     return NULL;
   }
-  if (strcmp (variant, "auto") == 0 && plan->device && !convolve_plan_is_free (plan)
-      && convolve_measure_is_wanted (convolve_device_name (plan->device)))
-    return convolve_trial_best (plan, pixel, boundary, mask);
   return plan;
 }
 

@@ -12,9 +12,7 @@
 /* Plans of one mask by several variants, and a plane to time them on. */
 typedef struct
 {
-  const ConvolveMask *mask;
-  ConvolvePixel pixel;
-  ConvolveBoundary boundary;
+  const ConvolvePlanRequest *request;
   const ConvolveMeasurement *measurement;
   ConvolvePlan *plans[CONVOLVE_MOST_CANDIDATES];
   int launches[CONVOLVE_MOST_CANDIDATES]; /* that are timed at once; 0: the plan has not run yet */
@@ -27,11 +25,8 @@ typedef struct
 static ConvolvePlan *
 candidate (Trial *trial, int i)
 {
-  const ConvolvePlan *first = trial->plans[0];
-
   if (!trial->plans[i])
-    trial->plans[i] = convolve_plan_new_sized (&trial->pixel, trial->boundary, trial->mask,
-        trial->measurement->names[i], first->device, first->pixels, NULL);
+    trial->plans[i] = convolve_plan_make (trial->request, trial->measurement->rows[i], NULL);
   return trial->plans[i];
 }
 
@@ -53,7 +48,7 @@ make_plane (Trial *trial)
   plane->width = (int) ceil (sqrt (pixels * 16 / 9) / 64) * 64;
   plane->height = (int) ceil (pixels / plane->width);
   plane->region = (ConvolveRect){ 0, 0, plane->width, plane->height };
-  plane->source_stride = plane->destination_stride = (ptrdiff_t) plane->width * trial->pixel.stride;
+  plane->source_stride = plane->destination_stride = (ptrdiff_t) plane->width * trial->request->pixel->stride;
   trial->bytes = (size_t) plane->source_stride * plane->height;
   trial->pairs = 1 + (int) (convolve_device_cache_bytes (device) / trial->bytes);
   trial->memory = convolve_device_alloc (device, 2 * trial->bytes * trial->pairs, NULL);
@@ -129,21 +124,20 @@ add_names (ConvolveMeasurement *measurement)
   for (int i = 0; i < measurement->count; i++) {
     size_t used = strlen (kind);
 
-    snprintf (kind + used, sizeof (measurement->kind) - used, "%s%s", i > 0 ? "," : " by ", measurement->names[i]);
+    snprintf (kind + used, sizeof (measurement->kind) - used, "%s%s", i > 0 ? "," : " by ", measurement->rows[i]->name);
   }
 }
 
 ConvolvePlan *
-convolve_trial_best (ConvolvePlan *plan, const ConvolvePixel *pixel, ConvolveBoundary boundary,
-    const ConvolveMask *mask)
+convolve_trial_best (ConvolvePlan *plan, const ConvolvePlanRequest *request)
 {
   ConvolveMeasurement measurement = { .device = convolve_device_name (plan->device), .time = time_candidate };
-  Trial trial = { .mask = mask, .pixel = *pixel, .boundary = boundary, .measurement = &measurement, .plans = { plan } };
+  Trial trial = { .request = request, .measurement = &measurement, .plans = { plan } };
   int fastest;
 
   if (plan->taps.width > CONVOLVE_MEASURE_SIDE || plan->taps.height > CONVOLVE_MEASURE_SIDE)
     return plan;
-  measurement.count = convolve_auto_candidates (plan, measurement.names, CONVOLVE_MOST_CANDIDATES);
+  measurement.count = convolve_auto_candidates (plan, measurement.rows, CONVOLVE_MOST_CANDIDATES);
   if (measurement.count < 2)
     return plan;
   measurement.data = &trial;

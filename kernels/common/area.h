@@ -160,6 +160,34 @@ convolve_blur_bits (const ConvolveBlur *blur)
   return bits;
 }
 
+static CONVOLVE_BOTH ConvolveRect
+convolve_widen (ConvolveRect rect, int across, int down)
+{
+  ConvolveRect wide = { rect.x - across, rect.y - down, rect.width + 2 * across, rect.height + 2 * down };
+
+  return wide;
+}
+
+/* The pixels of the shrunk picture that the plane's region is made from, with one more on each side for interpolation. */
+static CONVOLVE_BOTH ConvolveRect
+convolve_blur_result (const ConvolveBlur *blur, const ConvolvePlane *plane)
+{
+  const ConvolveRect *region = &plane->region;
+  int left = region->x / blur->factor, right = (region->x + region->width - 1) / blur->factor + 1;
+  int top = region->y / blur->factor, bottom = (region->y + region->height - 1) / blur->factor + 1;
+  int margin = blur->factor > 1 ? 1 : 0;
+  ConvolveRect result = { left, top, right - left, bottom - top };
+
+  return convolve_widen (result, margin, margin);
+}
+
+/* The result with as much on each side as the weights reach. */
+static CONVOLVE_BOTH ConvolveRect
+convolve_blur_cell (const ConvolveBlur *blur, ConvolveRect result)
+{
+  return convolve_widen (result, blur->width / 2, blur->height / 2);
+}
+
 /* c, from the sum of the samples of a square. */
 static CONVOLVE_BOTH uint16_t
 convolve_blur_mean (uint32_t sum, int bits, int depth)

@@ -15,58 +15,11 @@
 #include "common/products.h"
 
 #define FLOAT_LIMIT 16777216           /* 2^24: float sums of integers are exact below this limit, in any order */
-#define TOTAL_LIMIT 549755813888.      /* 2^39, of PRODUCTS: a total divided by 256 fits 32 bits below this limit */
 #define DOUBLE_LIMIT 4503599627370496. /* 2^52, of ONE_STEP: doubles hold totals below this limit */
 #define LARGEST_TAP 1073741824.        /* 2^30, where three digits are not enough */
-#define MOST_BITS 38
-#define LEAST_PRODUCTS_SIDE 17 /* of masks that are sums of several products */
-#define DEEPEST 12             /* bits of samples that PRODUCTS are for */
-#define FREE_SIDE 9            /* masks of deeper samples up to this side are FREE */
-
-/* The range of all results before clamping, by the true taps and with every error that is allowed, gives the bits. */
-static void
-init_analysis (ConvolveAnalysis *a, const ConvolveArithmeticInput *input)
-{
-  double below = 0, above = 0, low = INFINITY, high = -INFINITY;
-
-  a->input = input;
-  a->count = input->width * input->height;
-  a->maximum = (1 << input->depth) - 1;
-  a->middle = 1 << (input->depth - 1);
-  a->limit = SHARE * input->budget;
-  a->sum = 0;
-  a->magnitudes = convolve_sum_of_magnitudes (input->taps, a->count);
-  for (int i = 0; i < a->count; i++) {
-    a->sum += input->taps[i];
-    *(input->taps[i] < 0 ? &below : &above) += input->taps[i] * a->maximum;
-  }
-  for (int i = 0; i < input->samples; i++) {
-    low = fmin (low, below + input->offset[i]);
-    high = fmax (high, above + input->offset[i]);
-  }
-  low -= a->limit;
-  high += a->limit;
-  a->narrow = 31;
-  while (ldexp (low - a->middle, a->narrow) < -INT_LIMIT || ldexp (high - a->middle, a->narrow) > INT_LIMIT - 1)
-    a->narrow--;
-  a->largest = fmax (-low, high) + a->middle;
-  a->most = MOST_BITS;
-  while (a->most > 0 && ldexp (a->largest, a->most) >= TOTAL_LIMIT)
-    a->most--;
-}
-
-void
-convolve_set_starts (const ConvolveAnalysis *a, int bits, double sum, double known, ConvolveArithmetic *arithmetic)
-{
-  for (int i = 0; i < a->input->samples; i++) {
-    double start = ldexp (a->input->offset[i] + a->middle * (a->sum - sum), bits) - known,
-           fine = convolve_fineness (bits);
-
-    arithmetic->start[i] = (int64_t) (convolve_round_half_up (start / fine) * fine);
-  }
-  arithmetic->bits = bits;
-  arithmetic->narrow = bits <= a->narrow;
-}
+#define LEAST_PRODUCTS_SIDE 17         /* of masks that are sums of several products */
+#define DEEPEST 12                     /* bits of samples that PRODUCTS are for */
+#define FREE_SIDE 9                    /* masks of deeper samples up to this side are FREE */
 
 /* --- ONE_STEP --- */
 
@@ -253,7 +206,7 @@ convolve_arithmetic_choose (const ConvolveArithmeticInput *input, ConvolveArithm
   *exact_in_float = false;
   if (d && taps && arithmetic->products) {
     d->factors.no_memory = false;
-    init_analysis (&a, input);
+    convolve_analysis_init (&a, input);
     if (input->depth <= DEEPEST)
       choose_shallow (&a, d, arithmetic, integers, taps, exact_in_float);
     else

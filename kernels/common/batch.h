@@ -66,13 +66,6 @@ convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work)
   return area;
 }
 
-/*
- * The pixels of the shrunk picture that the plane's region is made from, with one more on each side for interpolation;
- * and the same with as much on each side as the weights reach.
- */
-ConvolveRect convolve_blur_result (const ConvolveBlur *blur, const ConvolvePlane *plane);
-ConvolveRect convolve_blur_cell (const ConvolveBlur *blur, ConvolveRect result);
-
 /* The device's part of convolve_batch_begin (): room for batch->memory, of at least `bytes` bytes. */
 ConvolveStatus convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error);
 ConvolveStatus convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error);

@@ -3,54 +3,11 @@
  * The choice among the paths of the variant cpu: the cheapest path that computes the plan's arithmetic. Where the plan has
  * none, the path's error must keep the promise of convolve.h. Errors are bounded from the taps, never measured.
  */
-#include <math.h>
 #include <stdlib.h>
 
-#include "cpu/levels.h"
 #include "cpu/prepare_paths.h"
 
 #define COST_FRAME 5.0 /* of loading and storing, which every path does */
-
-/*
- * Bounds the error of the tail in float, for plans without integers. The tail rounds the sum, the scale and their
- * product, each of which is a result less the offset. The tail also rounds the offset and the result. Results out of
- * range are clamped in any case.
- */
-static double
-float_tail_error (const ConvolveCpuAnalysis *a)
-{
-  const ConvolveTail *tail = &a->plan->tail;
-  double offset = 0;
-
-  for (int i = 0; i < a->samples; i++) {
-    offset = fmax (offset, fmax (fabs (tail->offset[i]), fabs (tail->offset[i] + a->center * a->sum)));
-    if (a->plan->combination == CONVOLVE_ABSOLUTE) {
-      double negative = a->plan->parts[1].tail.offset[i];
-
-      offset = fmax (offset, fmax (fabs (negative), fabs (negative - a->center * a->sum)));
-    }
-  }
-  return 4.1 * (tail->maximum + 2 + offset) * CONVOLVE_FLOAT_UNIT;
-}
-
-/*
- * The budget is the promised error, less what the taps lost when they became floats, less the tail's error. The tail is
- * in float where that takes at most a quarter, and in double otherwise. A fiftieth is left for the rounding of these
- * computations themselves.
- */
-static void
-find_budget (ConvolveCpuAnalysis *a)
-{
-  double budget = convolve_budget (a->plan), tail;
-
-  if (a->plan->integers)
-    return;
-  if (a->plan->device_taps_fit)
-    budget -= convolve_sum_of_magnitudes (a->taps, a->width * a->height) * a->plan->tail.maximum * CONVOLVE_FLOAT_UNIT;
-  tail = float_tail_error (a);
-  a->cpu->tail.needs_double = tail > budget / 4;
-  a->budget = 0.98 * (a->cpu->tail.needs_double ? budget : budget - tail);
-}
 
 /* What the paths compute during the comparison; too large for a stack. */
 typedef struct
@@ -191,26 +148,6 @@ choose (const ConvolveCpuAnalysis *a, Workspace *workspace)
     return false;
   a->cpu->cost = COST_FRAME + least;
   return use_path (a, workspace, path);
-}
-
-void
-convolve_cpu_analyse (const ConvolvePlan *plan, ConvolveCpu *cpu, ConvolveCpuAnalysis *a)
-{
-  const ConvolveTaps *taps = &plan->taps;
-
-  *a = (ConvolveCpuAnalysis){ .plan = plan,
-    .cpu = cpu,
-    .taps = taps->double_taps,
-    .width = taps->width,
-    .height = taps->height,
-    .samples = plan->pixel.samples,
-    .center = 1 << (plan->pixel.depth - 1) };
-  cpu->level = convolve_cpu_level (convolve_cpu_level_count () - 1);
-  cpu->tail = plan->tail;
-  cpu->center = (int) a->center;
-  for (int i = 0; i < a->width * a->height; i++)
-    a->sum += a->taps[i];
-  find_budget (a);
 }
 
 static bool

@@ -12,6 +12,7 @@
 
 #include "measure.h"
 #include "support/random.h"
+#include "variants.h"
 
 #define DEVICE "A device (sm_75, driver for CUDA 12.4)"
 
@@ -53,7 +54,7 @@ measurement_of (Table *table, const char *device, int kind, int count)
 {
   ConvolveMeasurement made = { .device = device,
     .count = count,
-    .names = { "direct", "packed", "fused", "tensor" },
+    .rows = { &convolve_variant_direct, &convolve_variant_packed, &convolve_variant_fused, &convolve_variant_tensor },
     .time = tell,
     .now = tell_clock,
     .data = table };
