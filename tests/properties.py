@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes README's table of properties from `gst-inspect-1.0 cudaconvolve`.
+"""Writes plugin/properties.md, the reference of all properties, from what gst-inspect-1.0 prints.
 
-    tests/properties.py [FOLDER]            writes the table
-    tests/properties.py --check [FOLDER]    writes nothing; exits 1 where the table is stale
+    tests/properties.py [FOLDER]            writes the page
+    tests/properties.py --check [FOLDER]    writes nothing; exits 1 where the page is stale
 
-FOLDER holds the built plugin and is build/plugin where none is named. The table stands in README.md between the lines
-"<!-- table of properties -->" and "<!-- end -->". The texts are the blurbs of props/property_rows.c and plugin/, so a text
-that is wrong is mended there. GROUPS says which group a property is in; a property without a group is an error.
+FOLDER holds the built plugin and is build/plugin where none is named. The page has a block for each element between the lines
+"<!-- properties of ELEMENT -->" and "<!-- end -->". The texts are the blurbs of props/ and plugin/, so a text that is wrong
+is mended there. GROUPS says which group a property is in; a property without a group is an error.
 """
 import os
 import pathlib
@@ -16,38 +16,41 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
-BLOCK = re.compile(r'^(<!-- table of properties -->)\n(.*?)^(<!-- end -->)$', re.MULTILINE | re.DOTALL)
+PAGE = 'plugin/properties.md'
+ELEMENTS = ('cudaconvolve',)
+BLOCK = re.compile(r'^(<!-- properties of (\w+) -->)\n(.*?)^(<!-- end -->)$', re.MULTILINE | re.DOTALL)
 INHERITED = {'name', 'parent'}  # properties of every element
 MOST_CHARACTERS = 300  # of a blurb without the list that it may end in
+MOST_VALUES = 8  # of an enum whose values fit a cell; more get a table of their own
 
-# The groups in README's order, and patterns of the names in each, in the order of the rows. A property that cannot be
+# The groups in the page's order, and patterns of the names in each, in the order of the rows. A property that cannot be
 # written is a result, whatever its name.
 GROUPS = (
-    ('Mask', ('mask', 'mask-width', 'mask-height', 'weights', 'mask-.*', 'anchor-.*', 'flip', 'sigma', 'divisor',
-              'absolute', 'iterations', 'mix')),
-    ('Frame and colours', ('bias', 'boundary', 'boundary-.*', 'components', 'field-mode')),
+    ('Mask', ('mask', 'mask-width', 'mask-height', 'weights', 'mask-.*', 'anchor-.*', 'flip', 'sigma', 'absolute', 'iterations',
+              'mix')),
+    ('Layer', ('location', 'layer-location', 'stride', 'padding', 'dilation', 'groups', 'activation', 'pool-.*', '(layer-)?channels',
+               'mosaic')),
+    ('Sum and frame', ('divisor', 'bias', 'boundary', 'boundary-.*', 'components', 'field-mode')),
     ('Regions', ('apply-to', 'regions', 'region.*')),
-    ('Layer', ('layer-location', 'stride', 'padding', 'activation', 'pool-.*', 'layer-.*', 'mosaic')),
     ('Device and threads', ('kernel-variant', 'cuda-device-id', 'frames-in-flight', 'n-threads', 'qos')),
 )
 RESULTS = 'Results, read-only'
 
-# The section of README that stands in the place of the values of a property, and of the end of its blurb.
-SECTIONS = {'kernel-variant': 'kernel-variants'}
-ENDS = {'mask': (' *Presets: .*', 'presets'), 'boundary': (', shown for the left end of a row .*', 'boundaries')}
+# The end of a blurb that repeats a section of masks.md, and this section.
+ENDS = {'mask': (' *Presets: .*', 'masks.md#presets'), 'boundary': (', shown for the left end of a row .*', 'masks.md#boundaries')}
 # What the blurb of a property of GStreamer's own base class leaves open.
 BASE_CLASS = {'qos': 'Whether late frames are dropped before the work on them'}
 
 
-def inspect(folder):
-    """What gst-inspect-1.0 prints about the element. Without a folder GStreamer's own search counts."""
+def inspect(folder, element='cudaconvolve'):
+    """What gst-inspect-1.0 prints about an element. Without a folder GStreamer's own search counts."""
     environment = dict(os.environ, LC_ALL='C', GST_INSPECT_NO_COLORS='1')
     if folder:
         environment['GST_PLUGIN_PATH'] = os.path.abspath(folder)
-    result = subprocess.run(['gst-inspect-1.0', '--no-colors', 'cudaconvolve'], env=environment, text=True,
+    result = subprocess.run(['gst-inspect-1.0', '--no-colors', element], env=environment, text=True,
                             capture_output=True, check=False)
     if result.returncode != 0:
-        sys.exit('gst-inspect-1.0 does not find the element cudaconvolve: ' + result.stderr.strip())
+        sys.exit(f'gst-inspect-1.0 does not find the element {element}: {result.stderr.strip()}')
     return result.stdout
 
 
@@ -73,7 +76,7 @@ def choices(lines):
 
 
 def limit(text):
-    """A limit of a range as README shows it; None for the limit of the type itself."""
+    """A limit of a range as the page shows it; None for the limit of the type itself."""
     value = float(text)
     if abs(value) >= 2 ** 31 - 1:
         return None
@@ -88,7 +91,7 @@ def span(least, most):
 
 
 def values(name, lines):
-    """The cell with the values and the default of a property that can be written."""
+    """The cell with the range and the default of a property that can be written."""
     kind = next((line for line in lines if 'Default: ' in line), lines[-1])
     default = re.search(r'Default: +(\S.*?) *$', kind)
     default = default.group(1) if default else ''
@@ -98,9 +101,7 @@ def values(name, lines):
     elif number:
         cell = f'{span(limit(number.group(1)), limit(number.group(2)))}; `{limit(default) or "none"}`'
     elif kind.startswith(('Enum', 'Flags')):
-        several = 'any of ' if kind.startswith('Flags') else ''
-        listed = several + ', '.join(f'`{value}`' for value, _ in choices(lines))
-        cell = f'[a list](#{SECTIONS[name]})' if name in SECTIONS else listed
+        cell = 'any of its values' if kind.startswith('Flags') else 'one of its values'
         cell += '; `' + re.search(r'"([^"]*)"$', default).group(1) + '`'
     elif kind.startswith('Boolean'):
         cell = f'`true`, `false`; `{default}`'
@@ -114,19 +115,32 @@ def values(name, lines):
     return cell + '; controllable' * ('controllable' in flags) + '; read at start' * ('only in NULL or READY' in flags)
 
 
-def meaning(name, blurb, names):
-    """The cell with a blurb: with a link for an end that a section of README shows, and with properties' names as code."""
-    text = BASE_CLASS.get(name, blurb)
+def marked(text, names):
+    """A text of gst-inspect with the names of properties as code, for a cell of a table."""
+    quoted = '|'.join(sorted((re.escape(other) for other in names if '-' in other), key=len, reverse=True))
+    return re.sub(rf'(?<![\w-])({quoted})(?![\w-])', r'`\1`', text).replace('|', r'\|')
+
+
+def values_title(name, element):
+    """The heading of a table of values, and its anchor."""
+    return f'`{name}` of {element}', f'{name}-of-{element}'
+
+
+def meaning(name, lines, names, element):
+    """The cell with a blurb, and with the values of an enum or a link to them."""
+    text = BASE_CLASS.get(name, lines[0])
     link = ''
     if name in ENDS:
         end, section = ENDS[name]
         text, ended = re.subn(end, '', text)
-        link = f' ([a list](#{section}))' * ended
+        link = f' ([more]({section}))' * ended
     if len(text) > MOST_CHARACTERS:
         sys.exit(f'{name}: the blurb has {len(text)} characters, and {MOST_CHARACTERS} are the most')
-    quoted = '|'.join(sorted((re.escape(other) for other in names if '-' in other), key=len, reverse=True))
-    text = re.sub(rf'(?<![\w-])({quoted})(?![\w-])', r'`\1`', text).replace('|', r'\|')
-    return text + link
+    listed = choices(lines)
+    if len(listed) > MOST_VALUES:
+        link += f' ([values](#{values_title(name, element)[1]}))'
+        listed = []
+    return marked(text, names) + link + ''.join(f'<br>`{value}`: {marked(what, names)}' for value, what in listed)
 
 
 def place(name, readable_only):
@@ -137,38 +151,46 @@ def place(name, readable_only):
         for index, pattern in enumerate(patterns):
             if re.fullmatch(pattern, name):
                 return title, index
-    sys.exit(f'{name}: this property has no group in README. Write its name into GROUPS of tests/properties.py')
+    sys.exit(f'{name}: this property has no group. Write its name into GROUPS of tests/properties.py')
 
 
-def table(found):
-    """README's table of properties from what sections() found."""
+def block(found, element):
+    """The tables of an element's properties, by group, and those of long lists of values, from what sections() found."""
     names = [name for name in found if name not in INHERITED]
-    rows = {}
+    rows, lists = {}, ''
     for name in names:
         lines = found[name]
         readable_only = not any(line.startswith('flags:') and 'writable' in line for line in lines)
         title, index = place(name, readable_only)
-        cells = (f'`{name}`', 'read-only' if readable_only else values(name, lines[1:]), meaning(name, lines[0], names))
+        cells = (f'`{name}`', 'read-only' if readable_only else values(name, lines[1:]), meaning(name, lines, names, element))
         rows.setdefault(title, []).append((index, '| ' + ' | '.join(cells) + ' |\n'))
+        if len(choices(lines)) > MOST_VALUES:
+            lists += f'\n### {values_title(name, element)[0]}\n\n| value | what it is |\n| --- | --- |\n'
+            lists += ''.join(f'| `{value}` | {marked(what, names)} |\n' for value, what in choices(lines))
     text = '| property | values; default | what the property does |\n| --- | --- | --- |\n'
     for title in [title for title, _ in GROUPS] + [RESULTS]:
         if title in rows:
             text += f'| **{title}** | | |\n' + ''.join(line for _, line in sorted(rows[title]))
-    return text
+    return text + lists
 
 
 def stale(found, write=False):
-    """A list with one sentence where README's table is not that of the element, or an empty list."""
-    path = TOP / 'README.md'
+    """A list with one sentence where the page is not that of the elements, or an empty list. found has each element's sections."""
+    path = TOP / PAGE
     old = path.read_text(encoding='utf-8')
-    if len(BLOCK.findall(old)) != 1:
-        return ['README.md: there must be one table between "<!-- table of properties -->" and "<!-- end -->"']
-    new = BLOCK.sub(lambda match: f'{match.group(1)}\n{table(found)}{match.group(3)}', old)
+    if sorted(element for _, element, _, _ in BLOCK.findall(old)) != sorted(found):
+        return [f'{PAGE}: there must be one block "<!-- properties of ELEMENT -->" for each of {", ".join(sorted(found))}']
+    new = BLOCK.sub(lambda match: f'{match.group(1)}\n{block(found[match.group(2)], match.group(2))}{match.group(4)}', old)
     if new == old:
         return []
     if write:
         path.write_text(new, encoding='utf-8')
-    return ['README.md: the table of properties is ' + ('written' if write else 'stale: run tests/properties.py')]
+    return [f'{PAGE}: the page is ' + ('written' if write else 'stale: run tests/properties.py')]
+
+
+def all_sections(folder):
+    """The sections of each element."""
+    return {element: sections(inspect(folder, element)) for element in ELEMENTS}
 
 
 def main():
@@ -176,7 +198,7 @@ def main():
     check = len(arguments) < len(sys.argv) - 1
     if len(arguments) > 1 or any(argument.startswith('-') for argument in arguments):
         sys.exit(__doc__)
-    messages = stale(sections(inspect(arguments[0] if arguments else TOP / 'build' / 'plugin')), write=not check)
+    messages = stale(all_sections(arguments[0] if arguments else TOP / 'build' / 'plugin'), write=not check)
     for message in messages:
         print(message)
     return 1 if messages and (check or 'there must be' in messages[0]) else 0

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks the project's README files against the element and the project. Exits 1 and says what is wrong.
+"""Checks the project's .md files against the elements and the project. Exits 1 and says what is wrong.
 
     tests/readme.py [FOLDER]     FOLDER holds the built plugin; without one GStreamer's own search counts
 
-README.md must name every property, preset, boundary and kernel variant of `gst-inspect-1.0 cudaconvolve`, and have at most
-MOST_WORDS words. kernels/README.md and kernels/layer/README.md must name every variant, and the ladder every CUDA variant of
-masks. README's table of properties must be as tests/properties.py writes the table, and the tables of figures as
-tests/bench/tables.py does. The test `pairs` compares the table of what goes together. Relative links must lead to files
-and headings that exist, in every .md file.
+README.md has at most MOST_WORDS words and MOST_LINES lines, and names every preset. plugin/masks.md names every preset and boundary,
+kernels/README.md and kernels/layer/README.md every variant, and the ladder every variant of masks that a device runs.
+plugin/properties.md must be as tests/properties.py writes the page, and the tables of figures as tests/bench/tables.py does.
+The test `pairs` compares the table of what goes together. Relative links must lead to files and headings that exist, in every
+.md file.
 """
 import pathlib
 import re
@@ -18,36 +18,29 @@ import sys
 import properties
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
-MOST_WORDS = 2500
-HOST = {'auto', 'cpu', 'cpu-reference'}
-# A table that a script writes is no text to read.
-TABLE = re.compile(r'^<!-- table(?:: [\w-]+| of \w+) -->\n.*?^<!-- end -->\n', re.MULTILINE | re.DOTALL)
+MOST_WORDS, MOST_LINES = 1500, 250
 CODE = re.compile(r'^```[\s\S]*?^```|^(?:    |\t).*$|`[^`\n]*`', re.MULTILINE)
 LINK = re.compile(r'\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)')
 
 
-def parse(text):
-    """Properties, presets, boundaries, and the variants of masks and of layers."""
-    sections = properties.sections(text)
-    found = {'property': [name for name in sections if name not in properties.INHERITED]}
-    presets = re.search(r'Presets: ([\w, -]+)', sections.get('mask', [''])[0])
-    found['preset'] = presets.group(1).split(', ') if presets else []
-    for kind, name in (('boundary', 'boundary'), ('variant', 'kernel-variant')):
-        values = properties.choices(sections.get(name, []))
-        found[kind] = [value for value, _ in values]
-        if kind == 'variant':
-            found['variant of layers'] = [value for value, text in values if 'layers:' in text]
-            found['variant of masks'] = [value for value, text in values if 'masks:' in text]
+def parse(elements):
+    """Presets, boundaries, and the variants of masks and of layers, from the sections of the elements' properties."""
+    found = {'preset': [], 'boundary': [], 'variant of masks': [], 'variant of layers': []}
+    for sections in elements.values():
+        presets = re.search(r'Presets: ([\w, -]+)', sections.get('mask', [''])[0])
+        found['preset'] += presets.group(1).split(', ') if presets else []
+        found['boundary'] += [value for value, _ in properties.choices(sections['boundary']) if value not in found['boundary']]
+        values = properties.choices(sections['kernel-variant'])
+        found['variant of layers'] += [value for value, text in values if 'layers:' in text]
+        found['variant of masks'] += [value for value, text in values if 'masks:' in text]
     return found
 
 
-# Where the names of each kind stand: a file and its sections.
-PLACES = {'property': ('README.md', ('Properties', 'Convolution layers')),
-          'preset': ('README.md', ('Presets',)),
-          'boundary': ('README.md', ('Boundaries',)),
-          'variant': ('README.md', ('Kernel variants',)),
-          'variant of masks': ('kernels/README.md', ('What each variant cannot do',)),
-          'variant of layers': ('kernels/layer/README.md', ('Variants',))}
+# Where the names of each kind stand: files and a section of each.
+PLACES = {'preset': (('plugin/masks.md', 'Presets'), ('README.md', 'Masks')),
+          'boundary': (('plugin/masks.md', 'Boundaries'),),
+          'variant of masks': (('kernels/README.md', 'What each variant cannot do'),),
+          'variant of layers': (('kernels/layer/README.md', 'Variants'),)}
 
 
 def section(text, heading):
@@ -59,29 +52,35 @@ def section(text, heading):
 def missing_names(found):
     """A sentence for each name that stands in no code span of its sections."""
     faults = []
-    for kind, (path, headings) in PLACES.items():
+    for kind, places in PLACES.items():
         if not found[kind]:
             faults.append(f'gst-inspect-1.0 shows no {kind}: is the pattern in tests/readme.py still right?')
-        text = (TOP / path).read_text(encoding='utf-8')
-        spans = re.findall(r'`([^`\n]*)`', ''.join(section(text, heading) for heading in headings))
-        for name in found[kind]:
-            # An argument may follow a preset, as in motion:ANGLE.
-            if not any(re.fullmatch(re.escape(name) + r'(:\w+)?', span) for span in spans):
-                faults.append(f'{path}, section {" or ".join(headings)}: the {kind} `{name}` is missing')
-    kernels = 'kernels/README.md'
-    ladder = re.search(r'<!-- table: ladder -->\n(.*?)<!-- end -->', (TOP / kernels).read_text(encoding='utf-8'), re.DOTALL)
-    for name in found['variant of masks']:
-        if name not in HOST and f'| `{name}` |' not in (ladder.group(1) if ladder else ''):
-            faults.append(f'{kernels}: the table "ladder" has no row `{name}`; see LADDER in tests/bench/tables.py')
+        for path, heading in places:
+            spans = re.findall(r'`([^`\n]*)`', section((TOP / path).read_text(encoding='utf-8'), heading))
+            for name in found[kind]:
+                # An argument may follow a preset, as in motion:ANGLE.
+                if not any(re.fullmatch(re.escape(name) + r'(:\w+)?', span) for span in spans):
+                    faults.append(f'{path}, section {heading}: the {kind} `{name}` is missing')
     return faults
 
 
-def too_many_words():
-    """Every token between blanks is a word, in code and in tables, too; generated tables do not count."""
-    text = TABLE.sub('', (TOP / 'README.md').read_text(encoding='utf-8'))
-    words = len(text.split())
-    print(f'README.md has {words} words')
-    return [f'README.md has {words} words, and {MOST_WORDS} are the most'] if words > MOST_WORDS else []
+def missing_steps(folder):
+    """A sentence for each variant of masks that runs on a device and has no row in the ladder."""
+    listed = subprocess.run([TOP / folder / '..' / 'tests' / 'convolve_check', '--list'], text=True, capture_output=True, check=True)
+    path = 'kernels/README.md'
+    ladder = re.search(r'<!-- table: ladder -->\n(.*?)<!-- end -->', (TOP / path).read_text(encoding='utf-8'), re.DOTALL)
+    names = re.findall(r'^([\w-]+) +device ', listed.stdout, re.MULTILINE)
+    return [f'{path}: the table "ladder" has no row `{name}`; see LADDER in tests/bench/tables.py'
+            for name in names if f'| `{name}` |' not in (ladder.group(1) if ladder else '')]
+
+
+def too_long():
+    """Every token between blanks is a word, in code and in tables, too."""
+    text = (TOP / 'README.md').read_text(encoding='utf-8')
+    words, lines = len(text.split()), text.count('\n')
+    print(f'README.md has {words} words in {lines} lines')
+    return [f'README.md has {words} words in {lines} lines; {MOST_WORDS} and {MOST_LINES} are the most'] * (
+        words > MOST_WORDS or lines > MOST_LINES)
 
 
 def anchors(text):
@@ -127,8 +126,11 @@ def stale_tables():
 def main():
     if len(sys.argv) > 2 or '-h' in sys.argv or '--help' in sys.argv:
         sys.exit(__doc__)
-    text = properties.inspect(sys.argv[1] if len(sys.argv) == 2 else None)
-    faults = missing_names(parse(text)) + too_many_words() + properties.stale(properties.sections(text)) + stale_tables()
+    folder = sys.argv[1] if len(sys.argv) == 2 else None
+    elements = properties.all_sections(folder)
+    faults = missing_names(parse(elements)) + too_long() + properties.stale(elements) + stale_tables()
+    if folder:
+        faults += missing_steps(folder)
     faults += broken_links()
     for fault in faults:
         print(fault)

@@ -60,42 +60,54 @@ def beside_header(peer, alone):
     return header
 
 
-def speed_gpu():
-    """auto on 4K frames beside NPP, microseconds: masks as users write them."""
-    own, peers = read('h200-usual.csv'), read('h200-usual-npp.csv')
-    times = {(row['kind'], row['format']): row['median_us'] for row in own
-             if row['size'] == '4K' and row['variant'] == 'auto'}
-    copies = {row['format']: row['copy_us'] for row in own if row['size'] == '4K'}
-    npp = {(row['kind'], row['format'].split()[0]): row['median_us'] for row in peers if row['size'] == '4K'}
-    rows = [['a plain copy'] + [cell for name in FORMATS for cell in (figure(copies.get(name)), '')]]
-    for kind in unique(row['kind'] for row in own):
+def gpu_times():
+    """Microseconds of auto and of NPP at 4K, and of the plain copy, by mask and format."""
+    own = {(row['kind'], row['format']): float(row['median_us']) for row in read('h200-usual.csv')
+           if (row['size'], row['variant']) == ('4K', 'auto')}
+    npp = {(row['kind'], row['format'].split()[0]): float(row['median_us']) for row in read('h200-usual-npp.csv')
+           if row['size'] == '4K'}
+    copy = {row['format']: float(row['copy_us']) for row in read('h200-usual.csv') if row['size'] == '4K'}
+    return own, npp, copy
+
+
+def cpu_times(library=''):
+    """Milliseconds of cpu and of the fastest other library, with its name, at 1080p with two threads, by mask and format."""
+    own, peers = {}, {}
+    for name, times in ('cpu-usual.csv', own), ('cpu-usual-peers.csv', peers):
+        for row in read(name):
+            if (row['size'], row['threads']) == ('1080p', '2') and (times is own or library in row['what']):
+                key, found = (row['kind'], row['format'].upper()), (float(row['min_us']) / 1000, row['what'])
+                times[key] = min(times.get(key, found), found)
+    return {key: time for key, (time, _) in own.items()}, peers
+
+
+def beside_rows(own, peers):
+    """A row for each mask, with the figures of each format and those of the other library."""
+    rows = []
+    for kind in unique(kind for kind, _ in own):
         cells = [f'`{kind}`' if '=' in kind else kind]
         for name in FORMATS:
-            cells += beside(times.get((kind, name)), npp.get((kind, name)))
+            cells += beside(own.get((kind, name)), peers.get((kind, name)))
         rows.append(cells)
-    return table(beside_header('NPP', ('NV12', 'P010')), rows)
+    return rows
+
+
+def speed_gpu():
+    """auto on 4K frames beside NPP, microseconds: masks as users write them."""
+    own, npp, copies = gpu_times()
+    copy = ['a plain copy'] + [cell for name in FORMATS for cell in (figure(copies.get(name)), '')]
+    return table(beside_header('NPP', ('NV12', 'P010')), [copy] + beside_rows(own, npp))
 
 
 def speed_cpu():
     """The variant cpu on 1080p frames beside the fastest other library, two threads, milliseconds."""
-    rows = [row for name in ('cpu-usual.csv', 'cpu-usual-peers.csv') for row in read(name)
-            if (row['size'], row['threads']) == ('1080p', '2')]
-    times = {}
-    for row in rows:
-        key = (row['kind'], row['format'].upper(), row['what'].startswith('cpu'))
-        times[key] = min(times.get(key, math.inf), float(row['min_us']) / 1000)
-    lines = []
-    for kind in unique(row['kind'] for row in rows):
-        cells = [f'`{kind}`' if '=' in kind else kind]
-        for name in FORMATS:
-            cells += beside(times.get((kind, name, True)), times.get((kind, name, False)))
-        lines.append(cells)
-    return table(beside_header('other', ()), lines)
+    own, peers = cpu_times()
+    return table(beside_header('other', ()), beside_rows(own, {key: time for key, (time, _) in peers.items()}))
 
 
 STOCK = 'stock: cudaupload ! cudaconvolve ! cudadownload'
 FRESH = 'stock, fresh memory every frame'
-# What README calls a way, its name in the CSV files, and the way of GStreamer's own elements that it stands beside.
+# What the table calls a way, its name in the CSV files, and the way of GStreamer's own elements that it stands beside.
 PIPELINES = (('`cudaupload ! cudaconvolve ! cudadownload`', STOCK, STOCK),
              ('`cudaconvolve`', 'cudaconvolve, its pool', STOCK),
              ('`cudaconvolve frames-in-flight=2`', 'cudaconvolve frames-in-flight=2, its pool', STOCK),
@@ -122,6 +134,145 @@ def pipeline():
     way = PIPELINES[-1][1]
     rows.append(['the same with GStreamer 1.26', figure(later['1080p', way]), '', figure(later['4K', way]), ''])
     return table(['way', '1080p', 'times as fast', '4K', 'times as fast'], rows)
+
+
+PROGRAMS = (('I420', 'gaussian sigma=2', 'cudaconvolve gaussian sigma=2, I420',
+             (("GStreamer's `gaussianblur`", 'gaussianblur sigma=2 with videoconvert, I420'),
+              ("FFmpeg's `gblur`", 'ffmpeg gblur sigma=2, yuv420p'))),
+            ('RGB', 'gaussian sigma=2', 'cudaconvolve gaussian sigma=2, RGB',
+             (("GStreamer's `cvsmooth`, by OpenCV", 'cvsmooth gaussian 13x13 sigma 2, RGB'),)),
+            *(('GRAY8', f'weights {side}', f'cudaconvolve {side}, GRAY8',
+               (("FFmpeg's `convolution`", f'ffmpeg convolution {side}, gray'),)) for side in ('3x3', '5x5', '7x7')))
+
+
+def programs():
+    """The element beside filters of other programs on the CPU: format, mask, milliseconds, the other filter, and how many times."""
+    times = {row['what']: float(row['median_ms']) for row in read('cpu-programs.csv')}
+    rows = [[shape, mask, figure(times[own]), name, figure(times[peer]), f'{times[peer] / times[own]:.1f}']
+            for shape, mask, own, peers in PROGRAMS for name, peer in peers]
+    return table(['format', 'mask', '`cudaconvolve`', 'other filter', 'its time', 'times as fast'], rows)
+
+
+def ratio(own, peer):
+    """How many times as fast; bold where the other one is 2% faster."""
+    text = f'{peer / own:.1f}' if peer / own < 9.95 else f'{peer / own:.0f}'
+    return f'**{peer / own:.2f}**' if peer < 0.98 * own else text
+
+
+def speed():
+    """README's table: a few cases of each kind, losses among them."""
+    gpu, npp, _ = gpu_times()
+    programs_ms = {row['what']: float(row['median_ms']) for row in read('cpu-programs.csv')}
+    pipelines = {(row['size'], row['way']): float(row['frame_us']) for row in read('h200-pipeline.csv')}
+    rows = []
+
+    def add(frame, mask, unit, own, what, peer):
+        rows.append([frame, mask, f'{figure(own)} {unit}', f'{what}: {figure(peer)} {unit}', ratio(own, peer)])
+
+    for mask in 'gaussian sigma=2', 'fractions 3x3', 'box 31x31':
+        add('4K NV12, GPU', mask, 'us', gpu[mask, 'NV12'], 'NPP, luma alone', npp[mask, 'NV12'])
+    add('4K NV12, GPU and bus', 'weights 3x3', 'us', pipelines['4K', PIPELINES[3][1]], '`cudaupload`, `cudadownload`',
+        pipelines['4K', STOCK])
+    for shape, mask, own, others in PROGRAMS[0], PROGRAMS[3]:
+        for name, peer in others:
+            add(f'1080p {shape}, CPU', mask, 'ms', programs_ms[own], name, programs_ms[peer])
+    for mask, library in ('gaussian sigma=2', 'OpenCV'), ('box 31x31', 'VapourSynth'):
+        cpu, peers = cpu_times(library)
+        add('1080p NV12, CPU', mask, 'ms', cpu[mask, 'NV12'], library, peers[mask, 'NV12'][0])
+    return table(['frame', 'mask', '`cudaconvolve`', 'beside', 'times as fast'], rows)
+
+
+def ratios(pairs):
+    """The least and the largest ratio in words, and how many are losses."""
+    found = sorted(peer / own for own, peer in pairs)
+    lost = sum(value < 0.98 for value in found)
+    return f'{found[0]:.2g} to {found[-1]:.3g} times as fast; the other library is faster in {lost or "none"} of {len(found)} cases'
+
+
+def answers():
+    """The questions that people ask, each with one answer from the figures, and the file that has more."""
+    gpu, npp, copy = gpu_times()
+    cpu, peers = cpu_times()
+    mine = {row['what']: float(row['median_ms']) for row in read('cpu-programs.csv')}
+    pipelines = {(row['size'], row['way']): row for row in read('h200-pipeline.csv')}
+    newer = {(row['size'], row['way']): float(row['frame_us']) for row in read('h200-pipeline-1.26.csv')}
+    streams = {(row['way'], row['streams']): float(row['frame_us']) for row in read('h200-streams.csv')}
+    regions = {(device, row['what'], row['boxes'], row['side']): float(row['us']) for device in ('h200', 'cpu')
+               for row in read(f'{device}-regions.csv') if row['format'] == 'NV12'}
+    edges = {row['kind']: float(row['median_us']) for row in read('h200-edges.csv')
+             if (row['size'], row['format'], row['variant']) == ('4K', 'GRAY8', 'auto')}
+    cuda = {(row['what'].split()[0], row['mask'], row['samples']): float(row['median_us']) for row in read('h100-cvcuda.csv')}
+    changed = [float(row['ratio']) for row in read('h200-bytes.csv')]
+    attacks = [row for row in read('undo.csv') if (row['size'], row['bits'], row['film'], row['picture'])
+               == ('normal', '8', 'one frame', 'face')]
+    layers = {}
+    for name in 'h200-layer-auto.csv', 'h200-layer-cudnn.csv':
+        for row in read(name):
+            case = tuple(row[key] for key in ('channels', 'filters', 'kernel', 'stride', 'batch', 'side', 'type'))
+            found = layers.setdefault(case, {})
+            found[name] = min(found.get(name, math.inf), float(row['median_us']))
+    beside_cudnn = {kind: ratios((found['h200-layer-auto.csv'], found['h200-layer-cudnn.csv']) for case, found in layers.items()
+                                 if case[-1] == kind) for kind in ('float32', 'float16')}
+
+    def face(effect, amount):
+        return undo_cell(undo_best([row for row in attacks if (row['effect'], row['amount']) == (effect, amount)])).strip('*')
+
+    def us(value):
+        return f'{figure(value)} us'
+
+    def ms(value):
+        return f'{figure(value)} ms'
+
+    pool, cuda_way = PIPELINES[3][1], PIPELINES[-1][1]
+    ten = ('strength 0.2', '10', '100')
+    rows = (
+        ('How fast is a Gaussian on a GPU?', f'4K NV12 on an H200: {us(gpu["gaussian sigma=2", "NV12"])} with sigma 2, '
+         f'{us(gpu["gaussian sigma=8", "NV12"])} with sigma 8; a plain copy takes {us(copy["NV12"])}', 'speed.md#on-a-gpu'),
+        ('How fast are other weights on a GPU?', f'the same frame: fractions of 3x3 {us(gpu["fractions 3x3", "NV12"])}, 15x15 '
+         f'{us(gpu["fractions 15x15", "NV12"])}, 31x31 {us(gpu["fractions 31x31", "NV12"])}', 'speed.md#on-a-gpu'),
+        ('How fast is a box on a GPU?', f'the same frame: 5x5 {us(gpu["box 5x5", "NV12"])}, 31x31 '
+         f'{us(gpu["box 31x31", "NV12"])}', 'h200-box.md'),
+        ('How fast are edges on a GPU?', f'one 4K plane: `sobel-x` {us(edges["sobel-x"])}, `sobel` {us(edges["sobel"])}',
+         'h200-edges.csv'),
+        ('How fast is a Gaussian on a CPU?', f'1080p NV12 on two cores: {ms(cpu["gaussian sigma=2", "NV12"])} with sigma 2, '
+         f'{ms(cpu["gaussian sigma=8", "NV12"])} with sigma 8', 'speed.md#on-a-cpu'),
+        ('How fast are other weights on a CPU?', f'the same frame: fractions of 3x3 {ms(cpu["fractions 3x3", "NV12"])}, 15x15 '
+         f'{ms(cpu["fractions 15x15", "NV12"])}, 31x31 {ms(cpu["fractions 31x31", "NV12"])}', 'cpu-peers.md'),
+        ('What does the bus cost?', f'4K NV12 from system memory and back: {us(pipelines["4K", pool]["frame_us"])} with '
+         f'three frames in flight; the bus alone takes {us(pipelines["4K", pool]["limit_us"])}', 'h200-pipeline.md'),
+        ('What does a pipeline in CUDA memory take?', f'4K NV12: {us(pipelines["4K", cuda_way]["frame_us"])} a frame with GStreamer '
+         f'1.22, {us(newer["4K", cuda_way])} with 1.26', 'h200-pipeline.md'),
+        ('How many streams does a GPU take?', f'32 streams of 1080p: {us(streams["CUDA memory", "32"])} a frame in CUDA memory, '
+         f'{us(streams["system memory, frames-in-flight=3", "32"])} from system memory', 'h200-planes.md#streams-and-the-cpus-time'),
+        ("How does it compare with NVIDIA's NPP?", 'H200, 4K: ' + ratios((gpu[key], npp[key]) for key in npp if key in gpu),
+         'speed.md#on-a-gpu'),
+        ('With CV-CUDA?', 'H100, 4K, one sample: ' + '; '.join(
+            f'{mask} {us(cuda["cudaconvolve", mask, "1"])} beside {us(cuda["CV-CUDA", mask, "1"])}'
+            for mask in ('weights 3x3', 'gaussian 15x15')), 'h100-cvcuda.csv'),
+        ('With OpenCV, libvips and VapourSynth on a CPU?', '1080p, two cores, beside the fastest of the three: '
+         + ratios((cpu[key], peers[key][0]) for key in peers if key in cpu), 'speed.md#on-a-cpu'),
+        ("With FFmpeg's and GStreamer's filters?", '1080p, two cores: ' + '; '.join(
+            f'{mask} {ms(mine[own])}, {name} {ms(mine[peer])}' for _, mask, own, others in (PROGRAMS[0], PROGRAMS[3])
+            for name, peer in others), 'speed.md#whole-programs-on-a-cpu'),
+        ('With cuDNN?', f'layers on an H200, float32: {beside_cudnn["float32"]}; float16: {beside_cudnn["float16"]}',
+         'h200-layer.md#cudnn-with-channels-last-and-wgmma'),
+        ('What do regions cost?', f'ten boxes of 100x100 at strength 0.2 in 1080p NV12: {us(regions["h200", *ten])} on an H200, '
+         f'{us(regions["cpu", *ten])} on one core; without boxes {us(regions["h200", "strength 0.2", "0", "0"])}', 'regions.md'),
+        ('Can a covered face be made visible again?', 'correlation after the best attack, where 0.5 shows a face: gaussian '
+         f'of strength 0.1 {face("gaussian", "0.1")}, 0.2 {face("gaussian", "0.2")}; box of 0.2 {face("box", "0.2")}; 3 blocks '
+         f'{face("pixelate", "3")}', 'undo.md'),
+        ('What do the same bytes on every machine cost?', f'of {len(changed)} cases on an H200, '
+         f'{sum(value < 0.97 for value in changed)} became more than 3% faster and {sum(value > 1.03 for value in changed)} more '
+         'than 3% slower', 'bytes.md'),
+        ('Does `auto` choose well?', 'on GPUs that we have not measured `auto` times its candidates once; on an H200 that '
+         'choice equals the rules in 353 of 360 cases, and is up to 15% slower in three', 'h200-auto.md'),
+        ('What does each textbook idea gain?', 'a table of all kernels, from one thread a pixel to tensor cores',
+         '../../kernels/README.md'),
+        ('How was it searched for faults?', 'fuzzing, planted faults, failing calls, long use, other machines, compilers and '
+         'versions', 'reliability.md'),
+    )
+    return table(['question', 'answer', 'file'], [[question, answer, f'[{path.split("#")[0].split("/")[-1]}]({path})']
+                                                 for question, answer, path in rows])
 
 
 # From the plain kernel to the last one. The ideas are those of the variants' rows; what each teaches is from
@@ -270,7 +421,7 @@ def tests():
 
 
 def promises():
-    """What README promises, and the tests that show it; each name must be one of a test."""
+    """What the project promises, and the tests that show it; each name must be one of a test."""
     known, parts = tests()
     rows = []
     for row in read('promises.csv'):
@@ -287,9 +438,9 @@ def versions():
     return table(list(rows[0]), [list(row.values()) for row in rows])
 
 
-TABLES = {'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'pipeline': pipeline, 'ladder': ladder, 'peers': peers,
-          'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases, 'promises': promises,
-          'versions': versions}
+TABLES = {'speed': speed, 'answers': answers, 'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'pipeline': pipeline,
+          'programs': programs, 'ladder': ladder, 'peers': peers, 'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases,
+          'promises': promises, 'versions': versions}
 
 
 def main():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh disable=SC2154 # run.sh sets top and all
-# The launch lines of README and of the examples' README, run as they are written. What they are to hide has to be hidden.
+# The launch lines of README and of the pages, run as they are written. What they are to hide has to be hidden.
 
 # readme_lines FILE: the launch lines of a file; lines that end in a backslash are joined.
 readme_lines () {
@@ -27,11 +27,13 @@ hides_face () {
 
 # Lines for regions of the clip are for its face.
 readme_hides () {
-  readme_lines README.md | sed -n 's/^gst-launch-1\.0 \(.*clip\.mp4.* apply-to=regions [^!]*[^! ]\) *!.*/\1/p' >out/hiding
-  [ -s out/hiding ] || { echo "README.md has no line for regions of the clip"; return 1; }
-  while IFS= read -r line; do
-    hides_face examples/clip-boxes.json "$line" </dev/null || return 1
-  done <out/hiding
+  for page in README.md plugin/regions.md; do
+    readme_lines $page | sed -n 's/^gst-launch-1\.0 \(.*clip\.mp4.* apply-to=regions [^!]*[^! ]\) *!.*/\1/p' >out/hiding
+    [ -s out/hiding ] || { echo "$page has no line for regions of the clip"; return 1; }
+    while IFS= read -r line; do
+      hides_face examples/clip-boxes.json "$line" </dev/null || return 1
+    done <out/hiding
+  done
 }
 
 # OpenCV's detector finds the face from 1.48 s on, when the face is clear.
@@ -41,8 +43,16 @@ readme_detects () {
   printf '%s' '{"face": [[{"time": 1.48, "x": 200, "y": 41, "width": 160, "height": 195},
     {"time": 2.76, "x": 200, "y": 14, "width": 160, "height": 195}]]}' >out/clear.json
   # shellcheck disable=SC2016 # the backticks are Markdown
-  line=$(tr '\n' ' ' <README.md | sed -n 's/.*`\(facedetect [^`]*\)`.*/\1/p')
+  line=$(tr '\n' ' ' <plugin/regions.md | sed -n 's/.*`\(facedetect [^`]*\)`.*/\1/p')
   hides_face out/clear.json "filesrc location=examples/clip.mp4 ! decodebin ! videoconvert ! $line"
+}
+
+# The program in Python, without a window.
+readme_python () {
+  /usr/bin/python3 -c 'import gi; gi.require_version("Gst", "1.0")' 2>/dev/null || { echo "needs python3-gst-1.0"; return 77; }
+  # shellcheck disable=SC2016 # the backticks are Markdown
+  sed -n '/^```python$/,/^```$/{/^```/d;p;}' README.md | sed 's/autovideosink/fakesink/' >out/readme.py
+  grep -q cudaconvolve out/readme.py && timeout 120 /usr/bin/python3 out/readme.py
 }
 
 readme_rows () {
@@ -50,8 +60,9 @@ readme_rows () {
   check "README: names, words, tables and links" python3 tests/readme.py "$top/build/plugin"
   check "README: lines for regions hide the face" readme_hides
   check "README: the line with facedetect hides the face" readme_detects
+  check "README: the program in Python" readme_python
   check "README: weights in Python" /usr/bin/python3 tests/rows/weights.py
-  for file in README.md examples/README.md; do
+  for file in README.md plugin/*.md examples/README.md; do
     readme_lines "$file" >out/readme-lines
     number=0
     while IFS= read -r line; do

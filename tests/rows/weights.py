@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Sets the property weights from Python, by README's expression, and expects the mask in mask-info.
+"""Sets the property weights from Python, by the expression of plugin/masks.md, and expects the mask in mask-info.
 
     tests/rows/weights.py     GST_PLUGIN_PATH finds the plugin
 
@@ -25,8 +25,8 @@ try:
 except ImportError:
     numpy = None
 
-README = pathlib.Path(__file__).resolve().parents[2] / 'README.md'
-EXPRESSION = re.search(r'In Python `weights` is `([^`]*)`', README.read_text(encoding='utf-8')).group(1)
+PAGE = pathlib.Path(__file__).resolve().parents[2] / 'plugin' / 'masks.md'
+EXPRESSION = re.search(r'In Python `weights` is `([^`]*)`', PAGE.read_text(encoding='utf-8')).group(1)
 
 
 def play(weights):
