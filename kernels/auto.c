@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-#include "cuda/fft.h"
-#include "cuda/tensor.h"
+#include "cuda/fourier/fft.h"
+#include "cuda/tensor/tensor.h"
 #include "variants.h"
 
 /*

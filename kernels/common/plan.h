@@ -24,7 +24,7 @@ typedef struct
   float maximum;                                 /* the largest sample, 2^depth - 1 */
   bool needs_double;                             /* arithmetic in float is not proved right: use scale and offset */
   float scale_low;                               /* scale - scale_f */
-  bool floor_needs_double; /* nor is scale_f with scale_low, rounded down at each step: see cuda/words.cuh */
+  bool floor_needs_double; /* nor is scale_f with scale_low, rounded down at each step: see cuda/device/words.cuh */
 } ConvolveTail;
 
 /*

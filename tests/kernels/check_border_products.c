@@ -15,8 +15,8 @@
 #include "support/random.h"
 #include "common/integer_tail.h"
 #include "common/plan.h"
-#include "cuda/border_product.h"
-#include "cuda/separable.h"
+#include "cuda/registers/border_product.h"
+#include "cuda/plain/separable.h"
 #include "variants.h"
 
 enum
@@ -211,7 +211,7 @@ cut_of (float value, float factor)
   return bits;
 }
 
-/* A sample as cuda/deep.cuh has it, in the lower or the upper half of a word. */
+/* A sample as cuda/registers/deep.cuh has it, in the lower or the upper half of a word. */
 static float
 deep_value (const ConvolvePlan *plan, int value, bool upper)
 {

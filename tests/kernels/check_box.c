@@ -7,7 +7,7 @@
 
 #include "support/random.h"
 #include "common/tail.h"
-#include "cuda/box.h"
+#include "cuda/sums/box.h"
 
 typedef struct
 {

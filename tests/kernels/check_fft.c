@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "support/random.h"
-#include "cuda/fft.h"
+#include "cuda/fourier/fft.h"
 
 /* A single part is the tap. Two are integers, the lower no larger than the unit needs. */
 static bool

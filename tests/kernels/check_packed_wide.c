@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cuda/packed.h"
+#include "cuda/registers/packed.h"
 #include "kernels/check_border_products.h"
 #include "support/random.h"
 #include "variants.h"

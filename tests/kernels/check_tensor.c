@@ -8,7 +8,7 @@
 
 #include "kernels/check_mask.h"
 #include "common/tail.h"
-#include "cuda/tensor.h"
+#include "cuda/tensor/tensor.h"
 
 enum
 {

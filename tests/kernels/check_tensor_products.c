@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * One warp of tensor-separable or tensor-fused, played through on the host: 16 rows of 32 outputs. Lanes and registers
- * hold matrices as the PTX manual says for mma.m16n8k16 on bytes. The words of cuda/tensor_products.h are used here.
+ * hold matrices as the PTX manual says for mma.m16n8k16 on bytes. The words of cuda/tensor/tensor_products.h are used here.
  */
 #include "kernels/check_tensor_products.h"
 
@@ -12,7 +12,7 @@
 
 #include "kernels/check_integer_tail.h"
 #include "kernels/check_mask.h"
-#include "cuda/tensor_products.h"
+#include "cuda/tensor/tensor_products.h"
 #include "common/tail.h"
 
 enum

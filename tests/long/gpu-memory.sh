@@ -39,14 +39,14 @@ END
 plant () {
   mkdir -p "$PLANTED/source"
   git ls-files | tar -cf - -T - | tar -xf - -C "$PLANTED/source"
-  edit global.cu '  auto tap = [&] (int k) { return taps[k]; };' \
+  edit plain/global.cu '  auto tap = [&] (int k) { return taps[k]; };' \
     '  const uint8_t *end = image.source + (image.height - 1) * image.source_stride + image.width * image.pixel_stride;
   (void) *(volatile const uint8_t *) end;
   auto tap = [&] (int k) { return taps[k]; };'
-  edit device.cu 'code = cudaMemcpyAsync (to, from, bytes, kinds[direction]' \
+  edit device/device.cu 'code = cudaMemcpyAsync (to, from, bytes, kinds[direction]' \
     'code = cudaMemcpyAsync (to, from, bytes - (direction == CONVOLVE_COPY_TO_DEVICE), kinds[direction]'
-  edit tiled.cu '  __syncthreads ();' ''
-  edit tiled_cached.cu '  __syncthreads ();' '  if (threadIdx.x % 32 == 1)
+  edit plain/tiled.cu '  __syncthreads ();' ''
+  edit ladder/tiled_cached.cu '  __syncthreads ();' '  if (threadIdx.x % 32 == 1)
     __syncwarp (1);
   __syncthreads ();'
   meson setup "$PLANTED/build" "$PLANTED/source" -Dcuda=enabled -Dcuda-architectures=native -Dexamples=false

@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_LAYER_CUDA_LAUNCH_CUH
 #define CONVOLVE_LAYER_CUDA_LAUNCH_CUH
 
-#include "cuda/launch.cuh"
+#include "cuda/device/launch.cuh"
 #include "layer/cuda/image.cuh"
 
 /* The part of the parameter that all variants share; tiles and the variants' own parts are 0. */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/device/accepts.h"
+
+CONVOLVE_DEVICE_FUNCTIONS (constant);
+
+static bool
+accepts (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  return convolve_accepts_parameters (plan, reason);
+}
+
+const ConvolveVariant convolve_variant_constant = {
+  .name = "constant",
+  .number = 13,
+  .idea = "one thread for each pixel, the mask in constant memory",
+  .accepts = accepts,
+  CONVOLVE_ON_DEVICE (constant),
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/device/accepts.h"
+
+CONVOLVE_DEVICE_FUNCTIONS (tiled_cached);
+
+static bool
+accepts (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  return convolve_accepts_parameters (plan, reason);
+}
+
+const ConvolveVariant convolve_variant_tiled_cached = {
+  .name = "tiled-cached",
+  .number = 14,
+  .idea = "a block loads its output tile alone to shared memory; the halo comes through the L2 cache",
+  .accepts = accepts,
+  CONVOLVE_ON_DEVICE (tiled_cached),
+};

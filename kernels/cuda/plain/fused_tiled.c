@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/plain/fused_tiled.h"
+
+#include "cuda/device/accepts.h"
+#include "cuda/registers/border.h"
+
+int
+convolve_fused_tiled_side (const ConvolvePlan *plan)
+{
+  static const int sides[] = CONVOLVE_FUSED_TILED_SIDES;
+
+  for (size_t i = 0; i < sizeof (sides) / sizeof (sides[0]); i++)
+    if (plan->taps.width <= sides[i] && plan->taps.height <= sides[i])
+      return sides[i];
+  return 0;
+}
+
+/*
+ * The shared memory of a block in bytes, for each row of input: chunks of 16 bytes and one more against bank conflicts,
+ * and a float for each row sum.
+ */
+static size_t
+shared_size (const ConvolvePlan *plan)
+{
+  size_t bytes = plan->pixel.stride, side = convolve_fused_tiled_side (plan), chunk = 16 / bytes;
+  size_t chunks = CONVOLVE_FUSED_TILED_SAMPLES / plan->pixel.samples / chunk + 2 * ((side / 2 + chunk - 1) / chunk);
+
+  return (CONVOLVE_FUSED_TILED_HEIGHT + side - 1) * (16 * (chunks + 1) + CONVOLVE_FUSED_TILED_SAMPLES * sizeof (float));
+}
+
+static bool
+accepts (const ConvolvePlan *plan, void **found, const char **reason)
+{
+  if (!convolve_accepts_float_rank_1 (plan, reason) || !convolve_border_accepts_pixels (plan, reason))
+    return false;
+  *reason = "the pixels have 3 samples, or more than 2 of 16 bits";
+  if (plan->pixel.samples == 3 || (plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples > 2))
+    return false;
+  *reason = "the mask is larger than 63x63";
+  if (convolve_fused_tiled_side (plan) == 0)
+    return false;
+  *reason = CONVOLVE_NEEDS_SHARED;
+  return shared_size (plan) <= convolve_device_shared_limit (plan->device);
+}
+
+const ConvolveVariant convolve_variant_fused_tiled = {
+  .name = "fused-tiled",
+  .number = 6,
+  .idea = "a column times a row in two passes over a tile in shared memory",
+  .accepts = accepts,
+  CONVOLVE_ON_DEVICE (fused_tiled),
+};

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Does a batch on the device: sends the tables there, and launches one kernel for each kind of work. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/regions/batch_kernels.cuh"
+#include "cuda/device/launch.cuh"
+
+#define STAGINGS 8                /* tables that may be on their way to the device at once */
+#define MOST_FETCHED (256 * 1024) /* bytes of tables that a kernel fetches: a copy engine starts late, but is faster */
+#define FETCHED 16                /* bytes that a thread fetches */
+
+/* Bytes of tables in a launch. Parameters of up to 4 KB are the cheapest; most frames with boxes fit 32 KB. */
+#define FEW_PARAMETERS 4000
+#define MORE_PARAMETERS 14000
+#define MANY_PARAMETERS 32000
+
+/* Page-locked memory for tables on their way. */
+struct Staging
+{
+  void *memory;
+  size_t bytes;
+  cudaEvent_t sent; /* NULL before the first use */
+};
+
+/* batch->loaded. */
+struct Loaded
+{
+  ConvolveTables tables;
+  uint8_t *arena, *sent; /* of the atlases and of the tables, on the device */
+  size_t arena_bytes, sent_bytes;
+  Staging stagings[STAGINGS];
+  unsigned batches;
+  ConvolveTableParameters<MANY_PARAMETERS> *parameters; /* of a launch, while it is put together */
+};
+
+/* Room for `bytes` bytes on the device. The contents are lost; what is enqueued and uses them is waited for. */
+static ConvolveStatus
+make_room (ConvolveDevice *device, uint8_t **memory, size_t *room, size_t bytes, ConvolveError *error)
+{
+  cudaError_t code;
+
+  if (bytes <= *room)
+    return CONVOLVE_OK;
+  bytes += bytes / 4; /* boxes come and go */
+  code = cudaStreamSynchronize (device->streams[PHASE_KERNEL]);
+  if (code == cudaSuccess)
+    code = cudaFree (*memory);
+  *memory = NULL;
+  *room = 0;
+  if (code == cudaSuccess)
+    code = cudaMalloc ((void **) memory, bytes);
+  /* The gaps between the cells of an atlas are convolved, too. No output depends on the gaps, but they need values. */
+  if (code == cudaSuccess)
+    code = cudaMemsetAsync (*memory, 0, bytes, device->streams[PHASE_KERNEL]);
+  if (code != cudaSuccess)
+    return convolve_device_fail (device, code, "no device memory for regions", error);
+  *room = bytes;
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error)
+{
+  ConvolveEntry entry (batch->device, error);
+
+  ConvolveStatus status = entry.status == CONVOLVE_OK ? convolve_flush (batch->device, error) : entry.status;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  return make_room (batch->device, (uint8_t **) &batch->memory, &batch->bytes, bytes, error);
+}
+
+void
+convolve_device_batch_clear (ConvolveBatch *batch)
+{
+  ConvolveExit exit (batch->device);
+  Loaded *loaded = (Loaded *) batch->loaded;
+
+  convolve_flush (batch->device, NULL);
+  if (exit.possible) {
+    cudaStreamSynchronize (batch->device->streams[PHASE_KERNEL]);
+    cudaFree (batch->memory);
+  }
+  for (int i = 0; loaded && i < STAGINGS && exit.possible; i++)
+    if (loaded->stagings[i].sent) {
+      cudaFreeHost (loaded->stagings[i].memory);
+      cudaEventDestroy (loaded->stagings[i].sent);
+    }
+  if (loaded && exit.possible) {
+    cudaFree (loaded->arena);
+    cudaFree (loaded->sent);
+  }
+  if (loaded) {
+    convolve_tables_clear (&loaded->tables);
+    free (loaded->parameters);
+  }
+  free (loaded);
+}
+
+/* --- the tables --- */
+
+/* Page-locked memory that nothing reads any more. */
+static cudaError_t
+take_staging (Loaded *loaded, size_t bytes, Staging **taken)
+{
+  Staging *staging = &loaded->stagings[loaded->batches++ % STAGINGS];
+  cudaError_t code = staging->sent ? cudaEventSynchronize (staging->sent)
+                                   : cudaEventCreateWithFlags (&staging->sent, cudaEventDisableTiming);
+
+  if (code == cudaSuccess && bytes > staging->bytes) {
+    cudaFreeHost (staging->memory);
+    staging->memory = NULL;
+    staging->bytes = 0;
+    code = cudaHostAlloc (&staging->memory, 2 * bytes, cudaHostAllocPortable);
+    if (code == cudaSuccess)
+      staging->bytes = 2 * bytes;
+  }
+  *taken = staging;
+  return code;
+}
+
+/* Copies page-locked memory of the host to the device. */
+static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
+    convolve_fetch_tables (const uint4 *from, uint4 *to, unsigned count)
+{
+  const unsigned i = blockIdx.x * CONVOLVE_BATCH_THREADS + threadIdx.x;
+
+  convolve_wait ();
+  if (i < count)
+    to[i] = from[i];
+}
+
+/* Enqueues the copy of the tables. */
+static ConvolveStatus
+copy_tables (ConvolveDevice *device, Loaded *loaded, Staging *staging, size_t bytes, ConvolveError *error)
+{
+  unsigned count = (unsigned) (bytes / FETCHED);
+  ConvolveLaunch launch = { (const void *) convolve_fetch_tables,
+    dim3 ((count + CONVOLVE_BATCH_THREADS - 1) / CONVOLVE_BATCH_THREADS), dim3 (CONVOLVE_BATCH_THREADS), 0, true };
+  void *arguments[] = { &staging->memory, &loaded->sent, &count };
+  cudaError_t code;
+
+  if (bytes <= MOST_FETCHED)
+    return convolve_enqueue (device, launch, arguments, "regions", error);
+  code = cudaMemcpyAsync (loaded->sent, staging->memory, bytes, cudaMemcpyHostToDevice, device->streams[PHASE_KERNEL]);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot send regions", error);
+}
+
+/* Sends the tables to loaded->sent, where each begins at its offset. */
+static ConvolveStatus
+send_tables (ConvolveDevice *device, Loaded *loaded, size_t offsets[CONVOLVE_N_TABLES], ConvolveError *error)
+{
+  size_t bytes = convolve_tables_place (&loaded->tables, offsets);
+  ConvolveStatus status = make_room (device, &loaded->sent, &loaded->sent_bytes, bytes, error);
+  Staging *staging;
+  cudaError_t code;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  code = take_staging (loaded, bytes, &staging);
+  for (int i = 0; i < CONVOLVE_N_TABLES && code == cudaSuccess; i++)
+    if (loaded->tables.table[i].count > 0)
+      memcpy ((uint8_t *) staging->memory + offsets[i], loaded->tables.table[i].elements,
+          loaded->tables.table[i].count * convolve_table_element ((ConvolveTableName) i));
+  if (code != cudaSuccess)
+    return convolve_device_fail (device, code, "cannot send regions", error);
+  status = copy_tables (device, loaded, staging, bytes, error);
+  if (status != CONVOLVE_OK)
+    return status;
+  code = cudaEventRecord (staging->sent, device->streams[PHASE_KERNEL]);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot send regions", error);
+}
+
+/* --- launches --- */
+
+/* A kernel for each size of its parameters, and its tables, of which the last one has the tiles. */
+struct BatchKernel
+{
+  const void *kernels[4];
+  unsigned threads;
+  int n_tables;
+  ConvolveTableName tables[5];
+};
+
+#define KERNELS(name) \
+  { \
+    (const void *) name<1>, (const void *) name<FEW_PARAMETERS>, (const void *) name<MORE_PARAMETERS>, \
+        (const void *) name<MANY_PARAMETERS> \
+  }
+static_assert (sizeof (ConvolveTableParameters<MANY_PARAMETERS>) <= CONVOLVE_PARAMETER_BYTES,
+    "the tables fit into the parameters");
+
+static const BatchKernel batch_kernels[] = {
+  { KERNELS (convolve_gather_tiles), CONVOLVE_BATCH_THREADS, 2,
+      { CONVOLVE_TABLE_GATHER_JOBS, CONVOLVE_TABLE_GATHER_TILES } },
+  { KERNELS (convolve_take_tiles), CONVOLVE_BATCH_THREADS, 2, { CONVOLVE_TABLE_TAKE_JOBS, CONVOLVE_TABLE_TAKE_TILES } },
+  { KERNELS (convolve_shrink_tiles), CONVOLVE_BATCH_THREADS, 2,
+      { CONVOLVE_TABLE_BLUR_JOBS, CONVOLVE_TABLE_SHRINK_TILES } },
+  { KERNELS (convolve_blur_tiles), CONVOLVE_BATCH_THREADS, 2, { CONVOLVE_TABLE_BLUR_JOBS, CONVOLVE_TABLE_BLUR_TILES } },
+  { KERNELS (convolve_pixelate_tiles), CONVOLVE_BATCH_THREADS, 2,
+      { CONVOLVE_TABLE_PIXELATE_JOBS, CONVOLVE_TABLE_PIXELATE_TILES } },
+  { KERNELS (convolve_fill_tiles), CONVOLVE_BATCH_THREADS, 2, { CONVOLVE_TABLE_FILL_JOBS, CONVOLVE_TABLE_FILL_TILES } },
+  { KERNELS (convolve_blend_tiles), CONVOLVE_BLEND_THREADS, 5,
+      { CONVOLVE_TABLE_TARGETS, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
+          CONVOLVE_TABLE_BLEND_TILES } },
+};
+#define GATHER 0
+#define TAKE 1
+#define BLEND 6
+#define N_KERNELS 7
+
+/* The bytes of a kernel's tables, one behind the other, and where each of them begins. */
+static size_t
+place_tables (const Loaded *loaded, const BatchKernel &kernel, unsigned offsets[5])
+{
+  size_t end = 0;
+
+  for (int i = 0; i < kernel.n_tables; i++) {
+    offsets[i] = (unsigned) end;
+    end += (loaded->tables.table[kernel.tables[i]].count * convolve_table_element (kernel.tables[i]) + 15) / 16 * 16;
+  }
+  return end;
+}
+
+static size_t
+count_tiles (const Loaded *loaded, const BatchKernel &kernel)
+{
+  return loaded->tables.table[kernel.tables[kernel.n_tables - 1]].count;
+}
+
+/* Whether some kernel's tables are too large for its parameters, so that all tables have to be sent before. */
+static bool
+needs_sending (const Loaded *loaded)
+{
+  unsigned offsets[5];
+
+  for (int i = 0; i < N_KERNELS; i++)
+    if (count_tiles (loaded, batch_kernels[i]) > 0
+        && place_tables (loaded, batch_kernels[i], offsets) > MANY_PARAMETERS)
+      return true;
+  return false;
+}
+
+/* Fills the parameters with the tables. */
+static void
+fill_parameters (const Loaded *loaded, const BatchKernel &kernel, ConvolveTableParameters<MANY_PARAMETERS> *parameters)
+{
+  for (int i = 0; i < kernel.n_tables; i++) {
+    const ConvolveTable &table = loaded->tables.table[kernel.tables[i]];
+
+    if (table.count > 0)
+      memcpy (parameters->bytes + parameters->offsets[i], table.elements,
+          table.count * convolve_table_element (kernel.tables[i]));
+  }
+}
+
+/* Launches a kernel over its tiles; not where it has none. offsets are those of the tables that were sent. */
+static ConvolveStatus
+launch_kernel (ConvolveDevice *device, const Loaded *loaded, const BatchKernel &kernel, const size_t *offsets,
+    ConvolveError *error)
+{
+  static_assert (offsetof (ConvolveTableParameters<MANY_PARAMETERS>, bytes)
+          == offsetof (ConvolveTableParameters<1>, bytes),
+      "parameters of all sizes begin alike");
+  ConvolveTableParameters<MANY_PARAMETERS> *parameters = loaded->parameters;
+  size_t tiles = count_tiles (loaded, kernel), bytes = place_tables (loaded, kernel, parameters->offsets);
+  ConvolveLaunch launch = { NULL, dim3 ((unsigned) tiles), dim3 (kernel.threads), 0, true };
+  void *arguments[] = { parameters };
+
+  if (tiles == 0)
+    return CONVOLVE_OK;
+  launch.kernel = kernel.kernels[bytes > MANY_PARAMETERS ? 0
+          : bytes > MORE_PARAMETERS                      ? 3
+          : bytes > FEW_PARAMETERS                       ? 2
+                                                         : 1];
+  if (bytes <= MANY_PARAMETERS)
+    fill_parameters (loaded, kernel, parameters);
+  parameters->sent = loaded->sent;
+  for (int i = 0; i < kernel.n_tables && bytes > MANY_PARAMETERS; i++)
+    parameters->offsets[i] = (unsigned) offsets[kernel.tables[i]];
+  return convolve_enqueue (device, launch, arguments, "regions", error);
+}
+
+static ConvolveStatus
+copy_planes (ConvolveDevice *device, const ConvolveBatch *batch, ConvolveError *error)
+{
+  cudaStream_t stream = device->streams[PHASE_KERNEL];
+  cudaError_t code = cudaSuccess;
+
+  for (size_t i = 0; i < batch->n_works && code == cudaSuccess; i++) {
+    const ConvolvePlane *plane = &batch->works[i].plane;
+    size_t bytes = batch->works[i].row_bytes;
+
+    if (batch->works[i].kind != CONVOLVE_WORK_COPY)
+      continue;
+    /* A 2D copy takes strides from 0 to 2 GiB alone. */
+    if (plane->source_stride == (ptrdiff_t) bytes && plane->destination_stride == (ptrdiff_t) bytes)
+      code =
+          cudaMemcpyAsync (plane->destination, plane->source, bytes * plane->height, cudaMemcpyDeviceToDevice, stream);
+    else if (plane->source_stride > 0 && plane->destination_stride > 0)
+      code = cudaMemcpy2DAsync (plane->destination, plane->destination_stride, plane->source, plane->source_stride,
+          bytes, plane->height, cudaMemcpyDeviceToDevice, stream);
+    else
+      for (int y = 0; y < plane->height && code == cudaSuccess; y++)
+        code = cudaMemcpyAsync ((uint8_t *) plane->destination + y * plane->destination_stride,
+            (const uint8_t *) plane->source + y * plane->source_stride, bytes, cudaMemcpyDeviceToDevice, stream);
+  }
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot copy a plane", error);
+}
+
+/* The effects: the convolutions with what is before and behind them, and the others. */
+static ConvolveStatus
+launch_effects (ConvolveDevice *device, const Loaded *loaded, const size_t *offsets, ConvolveError *error)
+{
+  const ConvolveBatchRun *runs = (const ConvolveBatchRun *) loaded->tables.runs.elements;
+  ConvolveStatus status = launch_kernel (device, loaded, batch_kernels[GATHER], offsets, error);
+
+  for (size_t i = 0; i < loaded->tables.runs.count && status == CONVOLVE_OK; i++)
+    status = convolve_run (runs[i].plan, &runs[i].plane, error);
+  /* After an error, too: what is held must not outlive the arena. */
+  ConvolveStatus flushed = convolve_flush (device, status == CONVOLVE_OK ? error : NULL);
+
+  if (status == CONVOLVE_OK)
+    status = flushed;
+  for (int i = TAKE; i < BLEND && status == CONVOLVE_OK; i++)
+    status = launch_kernel (device, loaded, batch_kernels[i], offsets, error);
+  return status;
+}
+
+/* Makes the tables, with the atlases in the arena. */
+static ConvolveStatus
+make_tables (ConvolveDevice *device, Loaded *loaded, const ConvolveBatch *batch, ConvolveError *error)
+{
+  ConvolveTables *tables = &loaded->tables;
+
+  convolve_tables_reset (tables);
+  size_t atlases = convolve_tables_plan_atlases (tables, batch), blurs = convolve_tables_plan_blurs (batch);
+  ConvolveStatus status = make_room (device, &loaded->arena, &loaded->arena_bytes, atlases + blurs, error);
+
+  if (status != CONVOLVE_OK)
+    return status;
+  convolve_tables_add_convolutions (tables, batch, loaded->arena);
+  convolve_tables_add_blurs (tables, batch, loaded->arena + atlases);
+  convolve_tables_add_simple (tables, batch);
+  convolve_tables_add_blends (tables, batch);
+  return tables->failed ? convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for the tables of regions")
+                        : CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
+{
+  ConvolveDevice *device = batch->device;
+  ConvolveEntry entry (device, error);
+  ConvolveStatus status = entry.status;
+  size_t offsets[CONVOLVE_N_TABLES];
+
+  if (status != CONVOLVE_OK || batch->n_works == 0)
+    return status;
+  if (!batch->loaded)
+    batch->loaded = calloc (1, sizeof (Loaded));
+  Loaded *loaded = (Loaded *) batch->loaded;
+
+  if (loaded && !loaded->parameters)
+    loaded->parameters = (ConvolveTableParameters<MANY_PARAMETERS> *) calloc (1, sizeof (*loaded->parameters));
+  if (!loaded || !loaded->parameters)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a batch");
+  cudaError_t code = convolve_frame_enqueue (device, PHASE_KERNEL);
+
+  if (code != cudaSuccess)
+    return convolve_device_fail (device, code, "cannot begin with regions", error);
+  status = make_tables (device, loaded, batch, error);
+  if (status == CONVOLVE_OK && needs_sending (loaded))
+    status = send_tables (device, loaded, offsets, error);
+  if (status == CONVOLVE_OK)
+    status = launch_effects (device, loaded, offsets, error);
+  if (status == CONVOLVE_OK)
+    status = copy_planes (device, batch, error);
+  return status == CONVOLVE_OK ? launch_kernel (device, loaded, batch_kernels[BLEND], offsets, error) : status;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From the blends of a batch to tiles. A block of threads takes one tile of a plane and blends all effects there in their
+ * order, so that effects over each other need no launches of their own.
+ */
+#include <string.h>
+
+#include "common/area.h"
+#include "cuda/regions/batch_tables.h"
+
+/* The tiles x, y up to right, bottom, which are not among them. */
+typedef struct
+{
+  int left, top, right, bottom;
+} Tiles;
+
+static Tiles
+tiles_of (int left, int top, int right, int bottom)
+{
+  return (Tiles){ convolve_floor_div (left, CONVOLVE_BLEND_TILE), convolve_floor_div (top, CONVOLVE_BLEND_TILE),
+    convolve_floor_div (right - 1, CONVOLVE_BLEND_TILE) + 1, convolve_floor_div (bottom - 1, CONVOLVE_BLEND_TILE) + 1 };
+}
+
+static Tiles
+tiles_of_rect (ConvolveRect rect)
+{
+  return tiles_of (rect.x, rect.y, rect.x + rect.width, rect.y + rect.height);
+}
+
+static Tiles
+common_tiles (Tiles a, Tiles b)
+{
+  return (Tiles){ convolve_larger (a.left, b.left), convolve_larger (a.top, b.top),
+    a.right < b.right ? a.right : b.right, a.bottom < b.bottom ? a.bottom : b.bottom };
+}
+
+/* The tiles where a box has a weight, with its feather. */
+static Tiles
+tiles_of_box (const ConvolveArea *area, ConvolveRect box)
+{
+  return tiles_of (convolve_floor_div (box.x - area->feather, area->x_step),
+      convolve_floor_div (box.y - area->feather, area->y_step),
+      convolve_floor_div (box.x + box.width + area->feather - 1, area->x_step) + 1,
+      convolve_floor_div (box.y + box.height + area->feather - 1, area->y_step) + 1);
+}
+
+/* --- the boxes of an effect, tile by tile --- */
+
+/*
+ * Adds the boxes of each tile to the table of boxes: those of the tile at column i and row k of `tiles` are the boxes
+ * first[n] up to first[n + 1], with n = k * columns + i. NULL without memory.
+ */
+static const int *
+sort_boxes (ConvolveTables *tables, const ConvolveArea *area, Tiles tiles)
+{
+  int columns = tiles.right - tiles.left;
+  size_t n = (size_t) columns * (size_t) (tiles.bottom - tiles.top);
+  size_t before = tables->table[CONVOLVE_TABLE_BOXES].count, total = 0;
+  ConvolveRect *boxes;
+  int *first;
+
+  tables->counts.count = 0;
+  first = convolve_table_extend (tables, &tables->counts, sizeof (int), n + 2);
+  if (!first)
+    return NULL;
+  /* Counts go two places behind, and so become the ends, and then the starts, of the tiles' boxes. */
+  for (int i = 0; i < area->count; i++) {
+    Tiles met = common_tiles (tiles_of_box (area, area->boxes[i]), tiles);
+
+    for (int y = met.top; y < met.bottom; y++)
+      for (int x = met.left; x < met.right; x++) {
+        first[(size_t) (y - tiles.top) * columns + (x - tiles.left) + 2]++;
+        total++;
+      }
+  }
+  first[0] = first[1] = (int) before;
+  for (size_t i = 2; i < n + 2; i++)
+    first[i] += first[i - 1];
+  if (!convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BOXES], sizeof (ConvolveRect), total) && total > 0)
+    return NULL;
+  boxes = tables->table[CONVOLVE_TABLE_BOXES].elements;
+  for (int i = 0; i < area->count; i++) {
+    Tiles met = common_tiles (tiles_of_box (area, area->boxes[i]), tiles);
+
+    for (int y = met.top; y < met.bottom; y++)
+      for (int x = met.left; x < met.right; x++)
+        boxes[first[(size_t) (y - tiles.top) * columns + (x - tiles.left) + 1]++] = area->boxes[i];
+  }
+  return first;
+}
+
+/* --- tiles --- */
+
+/* So few boxes go to every tile of their effect, because sorting them takes longer than looking at them. */
+#define FEW_BOXES 4
+
+/* Where many boxes cover many tiles each, the sorted boxes would take too much memory. */
+#define MOST_SORTED (1 << 20)
+
+/* The boxes of a blend in a tile: those from first[0] up to first[1]. */
+typedef struct
+{
+  const int *first;
+  int step; /* from a tile to the next: 0 where all tiles have the same boxes */
+} BoxesOfTiles;
+
+static bool
+belongs (const ConvolveTarget *target, const ConvolveWork *work)
+{
+  return target->destination == work->plane.destination && target->destination_stride == work->plane.destination_stride
+      && target->pixel.stride == work->pixel.stride && target->pixel.select == work->pixel.select;
+}
+
+/* The boxes of all tiles together, as sort_boxes () would store them. */
+static int64_t
+count_sorted (const ConvolveArea *area, Tiles tiles)
+{
+  int64_t count = 0;
+
+  for (int i = 0; i < area->count; i++) {
+    Tiles met = common_tiles (tiles_of_box (area, area->boxes[i]), tiles);
+
+    if (met.left < met.right && met.top < met.bottom)
+      count += (int64_t) (met.right - met.left) * (met.bottom - met.top);
+  }
+  return count;
+}
+
+/* Adds all boxes of a blend to the table of boxes: range[0] is the first one, and range[1] the end. */
+static bool
+add_all_boxes (ConvolveTables *tables, const ConvolveArea *area, int range[2])
+{
+  ConvolveTable *boxes = &tables->table[CONVOLVE_TABLE_BOXES];
+  ConvolveRect *to;
+
+  range[0] = (int) boxes->count;
+  range[1] = range[0] + area->count;
+  to = convolve_table_extend (tables, boxes, sizeof (ConvolveRect), (size_t) area->count);
+  if (area->count > 0 && to)
+    memcpy (to, area->boxes, (size_t) area->count * sizeof (*to));
+  return !tables->failed;
+}
+
+/* An entry of a target's grid, for one tile: the tile's number in the table of tiles and its last cover, or -1 without any. */
+typedef struct
+{
+  int tile, last;
+} Place;
+
+/* Adds a cover to its tile, which is a new one where this is the first cover there. */
+static void
+add_cover (ConvolveTables *tables, int target, int x, int y, Place *place, ConvolveCover cover)
+{
+  ConvolveTable *covers = &tables->table[CONVOLVE_TABLE_COVERS], *tiles = &tables->table[CONVOLVE_TABLE_BLEND_TILES];
+
+  if (place->last < 0) {
+    place->tile = (int) tiles->count;
+    ((ConvolveBlendTile *) tiles->elements)[tiles->count++] =
+        (ConvolveBlendTile){ target, x * CONVOLVE_BLEND_TILE, y * CONVOLVE_BLEND_TILE, (int) covers->count };
+  } else {
+    ((ConvolveCover *) covers->elements)[place->last].next = (int) covers->count;
+  }
+  place->last = (int) covers->count;
+  ((ConvolveCover *) covers->elements)[covers->count++] = cover;
+}
+
+/* Makes room for so many covers, each in a tile of its own. */
+static bool
+reserve (ConvolveTables *tables, size_t count)
+{
+  ConvolveTable *covers = &tables->table[CONVOLVE_TABLE_COVERS], *tiles = &tables->table[CONVOLVE_TABLE_BLEND_TILES];
+
+  if (!convolve_table_extend (tables, covers, sizeof (ConvolveCover), count)
+      || !convolve_table_extend (tables, tiles, sizeof (ConvolveBlendTile), count))
+    return false;
+  covers->count -= count;
+  tiles->count -= count;
+  return true;
+}
+
+/* Adds the covers of one blend to the target's grid, which has `columns` tiles to a row. */
+static void
+add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work, int target, int columns)
+{
+  ConvolveArea area = convolve_batch_area (batch, work);
+  Tiles tiles = tiles_of_rect (work->plane.region);
+  int number = (int) tables->table[CONVOLVE_TABLE_BLEND_JOBS].count, all[2];
+  ConvolveBlendJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BLEND_JOBS], sizeof (*job), 1);
+  BoxesOfTiles boxes = { all, 0 };
+
+  if (area.count > FEW_BOXES && count_sorted (&area, tiles) <= MOST_SORTED)
+    boxes = (BoxesOfTiles){ sort_boxes (tables, &area, tiles), 1 };
+  else if (!add_all_boxes (tables, &area, all))
+    return;
+  if (!job || !boxes.first
+      || !reserve (tables, (size_t) (tiles.right - tiles.left) * (size_t) (tiles.bottom - tiles.top)))
+    return;
+  *job = (ConvolveBlendJob){ .source = work->plane.source,
+    .source_stride = work->plane.source_stride,
+    .region = work->plane.region,
+    .area = work->blend.area };
+  for (int y = tiles.top; y < tiles.bottom; y++)
+    for (int x = tiles.left; x < tiles.right; x++, boxes.first += boxes.step)
+      if (boxes.first[0] != boxes.first[1] || area.outside)
+        add_cover (tables, target, x, y, (Place *) tables->grid.elements + (size_t) y * columns + x,
+            (ConvolveCover){ number, boxes.first[0], boxes.first[1] - boxes.first[0], -1 });
+}
+
+/* A grid without covers. */
+static bool
+clear_grid (ConvolveTables *tables, Tiles grid)
+{
+  size_t n = (size_t) grid.right * (size_t) grid.bottom;
+  Place *places;
+
+  tables->grid.count = 0;
+  places = convolve_table_extend (tables, &tables->grid, sizeof (Place), n);
+  if (places)
+    memset (places, 0xff, n * sizeof (*places)); /* -1 */
+  return places != NULL;
+}
+
+/* Whether this is the first work of a target; adds the target. */
+static bool
+add_target (ConvolveTables *tables, const ConvolveWork *work)
+{
+  const ConvolveTarget *targets = tables->table[CONVOLVE_TABLE_TARGETS].elements;
+  ConvolveTarget *target;
+
+  for (size_t i = 0; i < tables->table[CONVOLVE_TABLE_TARGETS].count; i++)
+    if (belongs (&targets[i], work))
+      return false;
+  target = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_TARGETS], sizeof (*target), 1);
+  if (target) {
+    target->pixel = work->pixel;
+    target->destination = work->plane.destination;
+    target->destination_stride = work->plane.destination_stride;
+  }
+  return target != NULL;
+}
+
+/* The tiles of all works of a target, the first of which is work number `first`. */
+static Tiles
+grid_of_target (const ConvolveBatch *batch, size_t first, const ConvolveTarget *target)
+{
+  int width = 1, height = 1;
+
+  for (size_t i = first; i < batch->n_works; i++)
+    if (batch->works[i].kind == CONVOLVE_WORK_BLEND && belongs (target, &batch->works[i])) {
+      width = convolve_larger (width, batch->works[i].plane.width);
+      height = convolve_larger (height, batch->works[i].plane.height);
+    }
+  return tiles_of (0, 0, width, height);
+}
+
+void
+convolve_tables_add_blends (ConvolveTables *tables, const ConvolveBatch *batch)
+{
+  for (size_t i = 0; i < batch->n_works && !tables->failed; i++) {
+    const ConvolveWork *work = &batch->works[i];
+    Tiles grid;
+    int number = (int) tables->table[CONVOLVE_TABLE_TARGETS].count;
+
+    if (work->kind != CONVOLVE_WORK_BLEND || !add_target (tables, work))
+      continue;
+    grid = grid_of_target (batch, i, (const ConvolveTarget *) tables->table[CONVOLVE_TABLE_TARGETS].elements + number);
+    if (!clear_grid (tables, grid))
+      return;
+    for (size_t k = i; k < batch->n_works && !tables->failed; k++)
+      if (batch->works[k].kind == CONVOLVE_WORK_BLEND
+          && belongs ((const ConvolveTarget *) tables->table[CONVOLVE_TABLE_TARGETS].elements + number,
+              &batch->works[k]))
+        add_blend (tables, batch, &batch->works[k], number, grid.right);
+  }
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/regions/batch_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 256 /* bytes, of each table on the device */
+
+void *
+convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_t size, size_t count)
+{
+  size_t wanted = table->count + count;
+  uint8_t *added;
+
+  if (wanted > table->room) {
+    void *moved = realloc (table->elements, 2 * wanted * size);
+
+    if (!moved) {
+      tables->failed = true;
+      return NULL;
+    }
+    table->elements = moved;
+    table->room = 2 * wanted;
+  }
+  if (count == 0)
+    return table->elements;
+  added = (uint8_t *) table->elements + table->count * size;
+  memset (added, 0, count * size);
+  table->count = wanted;
+  return added;
+}
+
+void
+convolve_table_add_tiles (ConvolveTables *tables, ConvolveTableName name, size_t job, ConvolveRect rect, int width,
+    int height)
+{
+  int columns = (rect.width + width - 1) / width, rows = (rect.height + height - 1) / height;
+  ConvolveTile *tile = convolve_table_extend (tables, &tables->table[name], sizeof (*tile), (size_t) columns * rows);
+
+  for (int i = 0; i < rows && tile; i++)
+    for (int k = 0; k < columns; k++)
+      *tile++ = (ConvolveTile){ (int) job, rect.x + k * width, rect.y + i * height };
+}
+
+void
+convolve_tables_reset (ConvolveTables *tables)
+{
+  ConvolveTable *others[] = { &tables->runs, &tables->cells, &tables->groups, &tables->counts, &tables->grid };
+
+  for (int i = 0; i < CONVOLVE_N_TABLES; i++)
+    tables->table[i].count = 0;
+  for (size_t i = 0; i < sizeof (others) / sizeof (others[0]); i++)
+    others[i]->count = 0;
+  tables->failed = false;
+}
+
+void
+convolve_tables_clear (ConvolveTables *tables)
+{
+  ConvolveTable *others[] = { &tables->runs, &tables->cells, &tables->groups, &tables->counts, &tables->grid };
+
+  for (int i = 0; i < CONVOLVE_N_TABLES; i++)
+    free (tables->table[i].elements);
+  for (size_t i = 0; i < sizeof (others) / sizeof (others[0]); i++)
+    free (others[i]->elements);
+  *tables = (ConvolveTables){ 0 };
+}
+
+size_t
+convolve_table_element (ConvolveTableName name)
+{
+  static const size_t sizes[CONVOLVE_N_TABLES] = {
+    [CONVOLVE_TABLE_GATHER_JOBS] = sizeof (ConvolveGatherJob),
+    [CONVOLVE_TABLE_GATHER_TILES] = sizeof (ConvolveTile),
+    [CONVOLVE_TABLE_TAKE_JOBS] = sizeof (ConvolveTakeJob),
+    [CONVOLVE_TABLE_TAKE_TILES] = sizeof (ConvolveTile),
+    [CONVOLVE_TABLE_BLUR_JOBS] = sizeof (ConvolveBlurJob),
+    [CONVOLVE_TABLE_SHRINK_TILES] = sizeof (ConvolveTile),
+    [CONVOLVE_TABLE_BLUR_TILES] = sizeof (ConvolveBlurTile),
+    [CONVOLVE_TABLE_PIXELATE_JOBS] = sizeof (ConvolvePixelateJob),
+    [CONVOLVE_TABLE_PIXELATE_TILES] = sizeof (ConvolveTile),
+    [CONVOLVE_TABLE_FILL_JOBS] = sizeof (ConvolveFillJob),
+    [CONVOLVE_TABLE_FILL_TILES] = sizeof (ConvolveTile),
+    [CONVOLVE_TABLE_TARGETS] = sizeof (ConvolveTarget),
+    [CONVOLVE_TABLE_BLEND_JOBS] = sizeof (ConvolveBlendJob),
+    [CONVOLVE_TABLE_BOXES] = sizeof (ConvolveRect),
+    [CONVOLVE_TABLE_COVERS] = sizeof (ConvolveCover),
+    [CONVOLVE_TABLE_BLEND_TILES] = sizeof (ConvolveBlendTile),
+  };
+
+  return sizes[name];
+}
+
+size_t
+convolve_tables_place (const ConvolveTables *tables, size_t offsets[CONVOLVE_N_TABLES])
+{
+  size_t end = 0;
+
+  for (int i = 0; i < CONVOLVE_N_TABLES; i++) {
+    offsets[i] = end;
+    end += (tables->table[i].count * convolve_table_element ((ConvolveTableName) i) + ALIGNMENT - 1) / ALIGNMENT
+        * ALIGNMENT;
+  }
+  return end;
+}

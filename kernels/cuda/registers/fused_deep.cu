@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fused for PRODUCTS over 16-bit samples whose unused bits are all below them, or all above them. No result needs a
+ * clamp, and the column is the same from below, as that of a gaussian is.
+ */
+#include "cuda/registers/border_product.cuh"
+#include "cuda/registers/deep.cuh"
+#include "cuda/registers/fused_deep.h"
+
+/* The kernel's second parameter. */
+template <int K>
+struct FusedDeep
+{
+  ConvolveParts parts;
+  ConvolveProductTaps<K> product;
+  ConvolveBorderFloats floats;
+  ConvolveDeep deep; /* without the tail */
+  float row[K];
+  int up; /* unused bits above a sample */
+};
+
+/*
+ * As convolve_fused_product (), with fewer instructions and registers. Two row sums with the same weight are added
+ * first, because additions are done beside multiplications, by units of their own. An output is finished and stored as
+ * soon as its last row is there, and a row is loaded AHEAD rows before it is needed. So a tile may have many rows: the
+ * row sums of the K - 1 rows above and below it, which its neighbours make again, weigh less.
+ */
+template <int K, int S, int W, int R, int AHEAD, bool TOP>
+__global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
+    convolve_fused_deep (const __grid_constant__ ConvolveImage image, const __grid_constant__ FusedDeep<K> taps)
+{
+  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, group = 2 * S;
+  const ConvolveProductTaps<K> &product = taps.product;
+  uint32_t words[rows][(W + 2) * group], cuts[rows][S][columns];
+
+  ConvolveOrder order (image);
+  if (convolve_border_product<uint16_t, S, K, false> (image, taps.parts, product))
+    return;
+  int2 tile = convolve_tile<W, R> (taps.parts);
+  const uint8_t *from = convolve_deep_source<S, K> (image, tile);
+  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S * 2);
+
+#pragma unroll
+  for (int n = -AHEAD; n < rows; n++) {
+    if (n + AHEAD < rows) {
+      convolve_load_deep_row<S, W, K> (from, words[n + AHEAD]);
+      from += image.source_stride;
+    }
+    if (n < 0)
+      continue;
+    uint32_t clean[(W + 2) * group];
+
+    convolve_clean_deep_row<TOP> (taps.deep, words[n], clean);
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+      float values[columns + K - 1];
+
+#pragma unroll
+      for (int i = 0; i < columns + K - 1; i++)
+        values[i] = convolve_deep_value<TOP> (taps.deep, clean, (CONVOLVE_GROUP - K / 2 + i) * S + s);
+#pragma unroll
+      for (int c = 0; c < columns; c++) {
+        float row = taps.floats.row_start;
+
+#pragma unroll
+        for (int i = 0; i < K; i++)
+          row = __fmaf_rn (taps.row[i], values[c + i], row);
+        cuts[n][s][c] = __float_as_uint (__fmaf_rd (row, taps.floats.cut, CONVOLVE_MAGIC));
+      }
+    }
+    if (n < K - 1)
+      continue;
+    const int r = n - (K - 1);
+    uint32_t totals[S][columns];
+
+#pragma unroll
+    for (int i = 0; i < S * columns; i++) {
+      const int s = i / columns, c = i % columns;
+
+      totals[s][c] = taps.floats.start[s] + (uint32_t) product.column[K / 2] * cuts[r + K / 2][s][c];
+#pragma unroll
+      for (int j = 0; j < K / 2; j++)
+        totals[s][c] += (uint32_t) product.column[j] * (cuts[r + j][s][c] + cuts[n - j][s][c]);
+    }
+    convolve_store_row<uint16_t, S, S, W> (image, to, totals, words[r + K / 2] + group,
+        [&] (const int *, const uint32_t *two) {
+          const uint32_t both = __byte_perm (two[0], two[1], 0x7632);
+
+          return (TOP ? both : both >> taps.up) & (TOP ? taps.deep.mask : taps.deep.largest);
+        });
+    to += image.destination_stride;
+  }
+}
+
+template <int K, int S, int W, int R, int AHEAD, bool TOP>
+static ConvolveStatus
+load_as (ConvolvePlan *plan, const ConvolveBorderProduct &product, ConvolveError *error)
+{
+  FusedDeep<K> taps = {};
+
+  taps.product = convolve_product_taps<K> (product);
+  convolve_border_product_floats (plan, &product, &taps.floats);
+  convolve_deep_init (plan, &taps.deep);
+  for (int i = 0; i < K; i++)
+    taps.row[i] = (float) product.row[i];
+  taps.up = 16 - plan->pixel.depth;
+  return convolve_border_load<K, W, R> (plan, (const void *) convolve_fused_deep<K, S, W, R, AHEAD, TOP>, taps,
+      CONVOLVE_WARPS, error);
+}
+
+template <int K, int S, int W, int R, int AHEAD>
+static ConvolveStatus
+load (ConvolvePlan *plan, bool *loaded, ConvolveError *error)
+{
+  const bool top = convolve_deep_is_top (plan);
+  ConvolveBorderProduct product;
+
+  *loaded = (top || plan->pixel.shift == 0) && !convolve_border_product_clamps (plan);
+  if (!*loaded)
+    return CONVOLVE_OK;
+  convolve_border_product_init (plan, K, false, &product);
+  *loaded = convolve_border_product_is_mirrored (&product, K);
+  if (!*loaded)
+    return CONVOLVE_OK;
+  return top ? load_as<K, S, W, R, AHEAD, true> (plan, product, error)
+             : load_as<K, S, W, R, AHEAD, false> (plan, product, error);
+}
+
+ConvolveStatus
+convolve_fused_load_deep (ConvolvePlan *plan, bool *loaded, ConvolveError *error)
+{
+  /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the last three arguments are W, R and AHEAD. */
+  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, bool *loaded, ConvolveError *error);
+  static const Load loads[4][CONVOLVE_MAX_SAMPLES] = {
+    { load<3, 1, 2, 4, 6>, load<3, 2, 1, 4, 6>, NULL, load<3, 4, 1, 4, 6> },
+    { load<5, 1, 1, 12, 16>, load<5, 2, 1, 8, 4>, NULL, load<5, 4, 1, 4, 8> },
+    { load<7, 1, 1, 12, 4>, load<7, 2, 1, 8, 4>, NULL, load<7, 4, 1, 4, 4> },
+    { load<9, 1, 1, 12, 4>, load<9, 2, 1, 12, 4>, NULL, load<9, 4, 1, 4, 4> },
+  };
+  return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, loaded, error);
+}
