@@ -3,15 +3,23 @@
  * A convolution layer as networks have them, over tensors or video frames, on the CPU or on a CUDA device.
  *
  * A ConvolveLayerPlan is made once from a layer. convolve_layer_run() then only executes the plan, for any number of
- * inputs. With in the input, w the weights, s the strides and p the padding at the top and left,
+ * inputs. With in the input, w the weights, s the strides, d the dilations and p the padding at the top and left,
  *
- *   sum[k](y, x)  = bias[k] + sum over c, j, i of w[k][c][j][i] * in[c](y * s + j - p, x * s + i - p)
+ *   sum[k](y, x)  = bias[k] + sum over c, j, i of w[k][c][j][i] * in[g(k) + c](y * s + j * d - p, x * s + i * d - p)
  *   conv[k](y, x) = activation (sum[k](y, x))
- *   out[k](y, x)  = the largest of conv[k] under the pooling window at y * pool stride, x * pool stride
+ *   out[k](y, x)  = the largest of conv[k](y * s' + j * d' - p', x * s' + i * d' - p') that exist, where s', d' and p'
+ *                   are the pooling's, and j and i count the rows and columns of its window
  *
- * This is a correlation, as in all frameworks. Along one side, n samples of input and the padding p before and p' after
- * them give m = (n + p + p' - kernel) / stride + 1 samples of the convolution, and (m - pool) / pool stride + 1 samples
- * after pooling. Both quotients are rounded down, so samples that no complete window covers are left out.
+ * This is a correlation, as in all frameworks. The sum goes over the channels of the filter's group: of G groups, each
+ * has C / G channels and K / G filters, and g(k) is the first channel of filter k's group. So one group is the usual
+ * layer, and C groups are a depthwise layer. What lies in the padding of the input is the boundary's; in the padding of
+ * the pooling is nothing, so it never is the largest.
+ *
+ * Along one side, a kernel of k samples spans d * (k - 1) + 1 samples. n samples of input and the padding before and
+ * after them give m = (n + padding - span) / s + 1 samples of the convolution, and these give (m + pooling's padding -
+ * pooling's span) / s' + 1 samples after pooling. Both quotients are rounded down, so samples that no complete window
+ * covers are left out. With pool_ceil the second quotient is rounded up, so a last window may lack samples; a window
+ * that would begin behind the last sample of the convolution is left out then, as in PyTorch and ONNX.
  *
  * Every variant promises for finite input a result that differs from the exact one by at most:
  *  - float32: 1e-5 * M + e * N;
@@ -43,9 +51,10 @@ extern "C"
 #define CONVOLVE_LAYER_MAX_CHANNELS 4096                       /* of input and of output */
 #define CONVOLVE_LAYER_MAX_WEIGHTS (1 << 26)                   /* of a layer */
 #define CONVOLVE_LAYER_N_BOUNDARIES CONVOLVE_BOUNDARY_CONSTANT /* the boundaries of layers: all before constant */
-#define CONVOLVE_LAYER_MAX_STEP 255                            /* of strides, pooling sizes and pooling strides */
-#define CONVOLVE_LAYER_MAX_PADDING (1 << 16)                   /* a side */
-#define CONVOLVE_LAYER_PLANES 4                                /* channels with a pointer of their own */
+#define CONVOLVE_LAYER_MAX_STEP 255          /* of strides, pooling strides, and the span of a pooling window */
+#define CONVOLVE_LAYER_MAX_DILATION 4096     /* of kernels */
+#define CONVOLVE_LAYER_MAX_PADDING (1 << 16) /* a side */
+#define CONVOLVE_LAYER_PLANES 4              /* channels with a pointer of their own */
 
 typedef enum
 {
@@ -67,24 +76,33 @@ typedef enum
 typedef struct
 {
   int filters, channels;           /* K and C: 1 .. CONVOLVE_LAYER_MAX_CHANNELS */
+  int groups;                      /* G: 1 .. C, a divisor of K and of C */
   int kernel_height, kernel_width; /* 1 .. CONVOLVE_MAX_SIDE, odd or even */
-  const float *weights;            /* [K][C][kernel height][kernel width], finite */
+  const float *weights;            /* [K][C / G][kernel height][kernel width], finite; NULL: see below */
   const float *bias;               /* [K], finite; NULL for none */
   int first_filter, shown; /* the output has filters first_filter .. first_filter + shown - 1; shown 0: to the last */
   int stride_y, stride_x;  /* 1 .. CONVOLVE_LAYER_MAX_STEP */
+  int dilation_y, dilation_x;                   /* from weight to weight: 1 .. CONVOLVE_LAYER_MAX_DILATION samples */
   int pad_top, pad_bottom, pad_left, pad_right; /* samples: 0 .. CONVOLVE_LAYER_MAX_PADDING */
   ConvolveBoundary boundary;                    /* the samples in the padding; ZERO: 0 */
   ConvolveActivation activation;
   int pool_height, pool_width;      /* 1 .. CONVOLVE_LAYER_MAX_STEP, 1: no pooling */
   int pool_stride_y, pool_stride_x; /* 1 .. CONVOLVE_LAYER_MAX_STEP; above 1 without pooling: outputs are left out */
-  ConvolveLayerType type;           /* of the input and the output */
-  float in_scale, in_offset, out_scale, out_offset; /* of U8, finite, scales not 0 */
+  int pool_dilation_y,
+      pool_dilation_x; /* 1 or more, such that a window spans at most CONVOLVE_LAYER_MAX_STEP samples */
+  int pool_pad_top, pool_pad_bottom, pool_pad_left, pool_pad_right; /* less than the window's span */
+  bool pool_ceil;                                                   /* a last window may lack samples, both ways */
+  ConvolveLayerType type;                                           /* of the input and the output */
+  float in_scale, in_offset, out_scale, out_offset;                 /* of U8, finite, scales not 0 */
 } ConvolveLayer;
 
 /*
- * Fills in a layer with these weights: strides and pooling of 1, no padding, boundary ZERO, no bias, no activation,
- * all filters, float32. The scales are those of pictures whose code values stand for 0 .. 1: in_scale is 1 / 255,
- * out_scale is 255, and the offsets are 0. The weights are not copied.
+ * Fills in a layer with these weights: one group, strides, dilations and pooling of 1, no padding, boundary ZERO, no
+ * bias, no activation, all filters, float32. The scales are those of pictures whose code values stand for 0 .. 1:
+ * in_scale is 1 / 255, out_scale is 255, and the offsets are 0. The weights are not copied.
+ *
+ * A layer that only pools has no weights: NULL stands for weights of 1, where the kernel is 1x1, and filters, channels
+ * and groups are one number.
  */
 void convolve_layer_init (ConvolveLayer *layer, int filters, int channels, int kernel_height, int kernel_width,
     const float *weights);
@@ -92,8 +110,8 @@ void convolve_layer_init (ConvolveLayer *layer, int filters, int channels, int k
 /*
  * Sets the padding with which n samples give ceil (n / stride) samples before pooling, as the padding "same" of
  * TensorFlow. An odd padding has its additional sample at the bottom or right. With a stride of 1 the padding is
- * kernel - 1 samples for every n, as in PyTorch. The kernel's size and the strides must have been set. Errors: INVALID
- * (sizes below 1 or above 2^28, a padding above its limit).
+ * the kernel's span - 1 samples for every n, as in PyTorch. The kernel's size, strides and dilations must have been set.
+ * Errors: INVALID (sizes below 1 or above 2^28, a padding above its limit).
  */
 ConvolveStatus convolve_layer_pad_same (ConvolveLayer *layer, int height, int width, ConvolveError *error);
 
@@ -103,7 +121,8 @@ int convolve_layer_outputs (const ConvolveLayer *layer);
 /*
  * Finds the size of the output for an input of height x width. Errors: INVALID (a member of the layer that is out of
  * range, but weights are not checked; sizes below 1; a kernel larger than the padded input; a pooling window larger
- * than the convolution's result; a padded side above 2^28).
+ * than the padded result of the convolution, unless pool_ceil lets it lack samples; with padding of the pooling, a
+ * pooling dilation above the samples to pool; a padded side above 2^28).
  */
 ConvolveStatus convolve_layer_output_size (const ConvolveLayer *layer, int height, int width, int *out_height,
     int *out_width, ConvolveError *error);

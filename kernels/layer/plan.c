@@ -20,53 +20,115 @@ convolve_layer_init (ConvolveLayer *layer, int filters, int channels, int kernel
     .channels = channels,
     .kernel_height = kernel_height,
     .kernel_width = kernel_width,
+    .groups = 1,
     .weights = weights,
     .stride_y = 1,
     .stride_x = 1,
+    .dilation_y = 1,
+    .dilation_x = 1,
     .pool_height = 1,
     .pool_width = 1,
     .pool_stride_y = 1,
     .pool_stride_x = 1,
+    .pool_dilation_y = 1,
+    .pool_dilation_x = 1,
     .in_scale = 1.0f / 255,
     .out_scale = 255,
   };
 }
 
-/* Whether a number is low .. high. Otherwise sets the error; `what` names the field, with its article. */
+/* Whether a number is low .. high. Otherwise sets the error; `what` and `of` together name the field. */
 static bool
-within (const char *what, int value, int low, int high, ConvolveError *error)
+within (const char *what, const char *of, int value, int low, int high, ConvolveError *error)
 {
   if (value >= low && value <= high)
     return true;
-  convolve_fail (error, CONVOLVE_INVALID, 0, "%s of %d: %d to %d is allowed", what, value, low, high);
+  convolve_fail (error, CONVOLVE_INVALID, 0, "%s%s of %d: %d to %d is allowed", what, of, value, low, high);
   return false;
+}
+
+/* What a layer says of one direction. */
+typedef struct
+{
+  const char *name, *way, *first, *last; /* words for the side, its direction and its ends */
+  int kernel, stride, dilation, before, after;
+  int pool, pool_stride, pool_dilation, pool_before, pool_after;
+  bool pool_ceil;
+} Side;
+
+static Side
+rows_of (const ConvolveLayer *layer)
+{
+  return (Side){ "height", "a vertical", "at the top", "at the bottom", layer->kernel_height, layer->stride_y,
+    layer->dilation_y, layer->pad_top, layer->pad_bottom, layer->pool_height, layer->pool_stride_y,
+    layer->pool_dilation_y, layer->pool_pad_top, layer->pool_pad_bottom, layer->pool_ceil };
+}
+
+static Side
+columns_of (const ConvolveLayer *layer)
+{
+  return (Side){ "width", "a horizontal", "at the left", "at the right", layer->kernel_width, layer->stride_x,
+    layer->dilation_x, layer->pad_left, layer->pad_right, layer->pool_width, layer->pool_stride_x,
+    layer->pool_dilation_x, layer->pool_pad_left, layer->pool_pad_right, layer->pool_ceil };
+}
+
+static bool
+check_kernel (const Side *side, ConvolveError *error)
+{
+  return within ("a kernel ", side->name, side->kernel, 1, CONVOLVE_MAX_SIDE, error)
+      && within (side->way, " stride", side->stride, 1, CONVOLVE_LAYER_MAX_STEP, error)
+      && within (side->way, " dilation", side->dilation, 1, CONVOLVE_LAYER_MAX_DILATION, error);
+}
+
+static bool
+check_pooling (const Side *side, ConvolveError *error)
+{
+  const int most = CONVOLVE_LAYER_MAX_STEP, gaps = side->pool > 1 ? side->pool - 1 : 1;
+
+  if (!within ("a pooling ", side->name, side->pool, 1, most, error)
+      || !within (side->way, " pooling stride", side->pool_stride, 1, most, error)
+      || !within (side->way, " pooling dilation", side->pool_dilation, 1, (most - 1) / gaps, error))
+    return false;
+  const int span = convolve_layer_span (side->pool, side->pool_dilation);
+  return within ("a pooling's padding ", side->first, side->pool_before, 0, span - 1, error)
+      && within ("a pooling's padding ", side->last, side->pool_after, 0, span - 1, error);
+}
+
+static bool
+check_side (const Side *side, ConvolveError *error)
+{
+  return check_kernel (side, error)
+      && within ("a padding ", side->first, side->before, 0, CONVOLVE_LAYER_MAX_PADDING, error)
+      && within ("a padding ", side->last, side->after, 0, CONVOLVE_LAYER_MAX_PADDING, error)
+      && check_pooling (side, error);
 }
 
 /* The padding of one side, before and after, for ceil (size / stride) outputs. */
 static ConvolveStatus
-pad_side (bool rows, int size, int kernel, int stride, int *before, int *after, ConvolveError *error)
+pad_side (const Side *side, int size, int *before, int *after, ConvolveError *error)
 {
   int64_t total;
 
-  if (!within (rows ? "a height" : "a width", size, 1, MAX_EXTENT, error)
-      || !within (rows ? "a kernel height" : "a kernel width", kernel, 1, CONVOLVE_MAX_SIDE, error)
-      || !within (rows ? "a vertical stride" : "a horizontal stride", stride, 1, CONVOLVE_LAYER_MAX_STEP, error))
+  if (!within ("a ", side->name, size, 1, MAX_EXTENT, error) || !check_kernel (side, error))
     return CONVOLVE_INVALID;
-  total = (int64_t) ((size - 1) / stride) * stride + kernel - size;
+  total =
+      (int64_t) ((size - 1) / side->stride) * side->stride + convolve_layer_span (side->kernel, side->dilation) - size;
   total = total < 0 ? 0 : total;
   *before = (int) (total / 2);
   *after = (int) (total - total / 2);
-  return CONVOLVE_OK;
+  return within ("a padding ", side->last, *after, 0, CONVOLVE_LAYER_MAX_PADDING, error) ? CONVOLVE_OK
+                                                                                         : CONVOLVE_INVALID;
 }
 
 ConvolveStatus
 convolve_layer_pad_same (ConvolveLayer *layer, int height, int width, ConvolveError *error)
 {
+  const Side rows = rows_of (layer), columns = columns_of (layer);
   int top = 0, bottom = 0, left = 0, right = 0;
-  ConvolveStatus status = pad_side (true, height, layer->kernel_height, layer->stride_y, &top, &bottom, error);
+  ConvolveStatus status = pad_side (&rows, height, &top, &bottom, error);
 
   if (status == CONVOLVE_OK)
-    status = pad_side (false, width, layer->kernel_width, layer->stride_x, &left, &right, error);
+    status = pad_side (&columns, width, &left, &right, error);
   if (status == CONVOLVE_OK) {
     layer->pad_top = top;
     layer->pad_bottom = bottom;
@@ -86,29 +148,24 @@ convolve_layer_outputs (const ConvolveLayer *layer)
 static ConvolveStatus
 check_layer (const ConvolveLayer *layer, ConvolveError *error)
 {
+  const Side rows = rows_of (layer), columns = columns_of (layer);
   int64_t weights;
 
-  if (!within ("a number of filters", layer->filters, 1, CONVOLVE_LAYER_MAX_CHANNELS, error)
-      || !within ("a number of channels", layer->channels, 1, CONVOLVE_LAYER_MAX_CHANNELS, error)
-      || !within ("a kernel height", layer->kernel_height, 1, CONVOLVE_MAX_SIDE, error)
-      || !within ("a kernel width", layer->kernel_width, 1, CONVOLVE_MAX_SIDE, error)
-      || !within ("a first filter", layer->first_filter, 0, layer->filters - 1, error)
-      || !within ("a number of filters to show", layer->shown, 0, layer->filters - layer->first_filter, error)
-      || !within ("a vertical stride", layer->stride_y, 1, CONVOLVE_LAYER_MAX_STEP, error)
-      || !within ("a horizontal stride", layer->stride_x, 1, CONVOLVE_LAYER_MAX_STEP, error)
-      || !within ("a padding at the top", layer->pad_top, 0, CONVOLVE_LAYER_MAX_PADDING, error)
-      || !within ("a padding at the bottom", layer->pad_bottom, 0, CONVOLVE_LAYER_MAX_PADDING, error)
-      || !within ("a padding at the left", layer->pad_left, 0, CONVOLVE_LAYER_MAX_PADDING, error)
-      || !within ("a padding at the right", layer->pad_right, 0, CONVOLVE_LAYER_MAX_PADDING, error)
-      || !within ("a pooling height", layer->pool_height, 1, CONVOLVE_LAYER_MAX_STEP, error)
-      || !within ("a pooling width", layer->pool_width, 1, CONVOLVE_LAYER_MAX_STEP, error)
-      || !within ("a vertical pooling stride", layer->pool_stride_y, 1, CONVOLVE_LAYER_MAX_STEP, error)
-      || !within ("a horizontal pooling stride", layer->pool_stride_x, 1, CONVOLVE_LAYER_MAX_STEP, error)
-      || !within ("a boundary", (int) layer->boundary, 0, CONVOLVE_LAYER_N_BOUNDARIES - 1, error)
-      || !within ("an activation", (int) layer->activation, 0, CONVOLVE_N_ACTIVATIONS - 1, error)
-      || !within ("a type", (int) layer->type, 0, CONVOLVE_N_LAYER_TYPES - 1, error))
+  if (!within ("a number of filters", "", layer->filters, 1, CONVOLVE_LAYER_MAX_CHANNELS, error)
+      || !within ("a number of channels", "", layer->channels, 1, CONVOLVE_LAYER_MAX_CHANNELS, error)
+      || !within ("a number of groups", "", layer->groups, 1, layer->channels, error)
+      || !within ("a first filter", "", layer->first_filter, 0, layer->filters - 1, error)
+      || !within ("a number of filters to show", "", layer->shown, 0, layer->filters - layer->first_filter, error)
+      || !check_side (&rows, error) || !check_side (&columns, error)
+      || !within ("a boundary", "", (int) layer->boundary, 0, CONVOLVE_LAYER_N_BOUNDARIES - 1, error)
+      || !within ("an activation", "", (int) layer->activation, 0, CONVOLVE_N_ACTIVATIONS - 1, error)
+      || !within ("a type", "", (int) layer->type, 0, CONVOLVE_N_LAYER_TYPES - 1, error))
     return CONVOLVE_INVALID;
-  weights = (int64_t) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width;
+  if (layer->filters % layer->groups || layer->channels % layer->groups)
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "%d groups: the %d filters and %d channels cannot be divided into so many equal groups", layer->groups,
+        layer->filters, layer->channels);
+  weights = (int64_t) layer->filters * (layer->channels / layer->groups) * layer->kernel_height * layer->kernel_width;
   if (weights > CONVOLVE_LAYER_MAX_WEIGHTS)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a layer of %lld weights: at most %d are allowed",
         (long long) weights, CONVOLVE_LAYER_MAX_WEIGHTS);
@@ -120,26 +177,46 @@ check_layer (const ConvolveLayer *layer, ConvolveError *error)
   return CONVOLVE_OK;
 }
 
+/* The number of windows over m samples of the convolution, each with a sample in it. Returns 0 where there is none. */
+static int
+pooled_size (const Side *side, int m)
+{
+  int padded = m + side->pool_before + side->pool_after - convolve_layer_span (side->pool, side->pool_dilation);
+  int out = side->pool_ceil ? padded + side->pool_stride - 1 : padded;
+
+  if (out < 0)
+    return 0;
+  out = out / side->pool_stride + 1;
+  /* Rounded up, the last window may begin behind the last sample. One stride back it does not. */
+  return (int64_t) (out - 1) * side->pool_stride - side->pool_before >= m ? out - 1 : out;
+}
+
 /* The number of outputs along one side, before and after pooling. */
 static ConvolveStatus
-side_size (const char *side, int size, int before, int after, int kernel, int stride, int pool, int pool_stride,
-    int *conv, int *out, ConvolveError *error)
+side_size (const Side *side, int size, int *conv, int *out, ConvolveError *error)
 {
-  int64_t padded = (int64_t) size + before + after;
+  int64_t padded = (int64_t) size + side->before + side->after;
+  int span = convolve_layer_span (side->kernel, side->dilation);
 
   if (size < 1 || padded > MAX_EXTENT)
     return convolve_fail (error, CONVOLVE_INVALID, 0,
-        "a %s of %d with %d samples of padding: 1 to %d samples are allowed, padding included", side, size,
-        before + after, MAX_EXTENT);
-  if (kernel > padded)
+        "a %s of %d with %d samples of padding: 1 to %d samples are allowed, padding included", side->name, size,
+        side->before + side->after, MAX_EXTENT);
+  if (span > padded)
     return convolve_fail (error, CONVOLVE_INVALID, 0,
-        "a kernel %s of %d: a %s of %d has only %lld samples with its padding", side, kernel, side, size,
-        (long long) padded);
-  *conv = (int) ((padded - kernel) / stride + 1);
-  if (pool > *conv)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "a pooling %s of %d: there are only %d samples to pool", side,
-        pool, *conv);
-  *out = (*conv - pool) / pool_stride + 1;
+        "a kernel %s of %d%s: a %s of %d has only %lld samples with its padding", side->name, span,
+        side->dilation > 1 ? " with its dilation" : "", side->name, size, (long long) padded);
+  *conv = (int) ((padded - span) / side->stride + 1);
+  *out = pooled_size (side, *conv);
+  if (*out < 1)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a pooling %s of %d%s: there are only %d samples to pool",
+        side->name, convolve_layer_span (side->pool, side->pool_dilation),
+        side->pool_dilation > 1 ? " with its dilation" : "", *conv);
+  /* A window that begins in the padding then might have samples before and behind the image alone. */
+  if (side->pool_before > 0 && side->pool_dilation > *conv)
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "%s pooling dilation of %d with padding: there are only %d samples to pool", side->way, side->pool_dilation,
+        *conv);
   return CONVOLVE_OK;
 }
 
@@ -147,13 +224,10 @@ side_size (const char *side, int size, int before, int after, int kernel, int st
 static ConvolveStatus
 fill_sizes (const ConvolveLayer *layer, int height, int width, ConvolveLayerJob *job, ConvolveError *error)
 {
-  ConvolveStatus status = side_size ("height", height, layer->pad_top, layer->pad_bottom, layer->kernel_height,
-      layer->stride_y, layer->pool_height, layer->pool_stride_y, &job->conv_height, &job->out_height, error);
+  const Side rows = rows_of (layer), columns = columns_of (layer);
+  ConvolveStatus status = side_size (&rows, height, &job->conv_height, &job->out_height, error);
 
-  return status != CONVOLVE_OK
-      ? status
-      : side_size ("width", width, layer->pad_left, layer->pad_right, layer->kernel_width, layer->stride_x,
-          layer->pool_width, layer->pool_stride_x, &job->conv_width, &job->out_width, error);
+  return status != CONVOLVE_OK ? status : side_size (&columns, width, &job->conv_width, &job->out_width, error);
 }
 
 ConvolveStatus
@@ -201,37 +275,58 @@ convolve_layer_mosaic (void *data, ptrdiff_t row_stride, ptrdiff_t column_stride
   };
 }
 
+/* Whether weights may be missing: each filter then takes a channel of its own as it is. */
+static bool
+takes_channels (const ConvolveLayer *layer)
+{
+  return layer->filters == layer->groups && layer->channels == layer->groups && layer->kernel_height == 1
+      && layer->kernel_width == 1;
+}
+
+/* Removes dilations between nothing, and rounding where every window is whole, so that variants need not look twice. */
+static void
+simplify (ConvolveLayer *layer)
+{
+  layer->dilation_y = layer->kernel_height > 1 ? layer->dilation_y : 1;
+  layer->dilation_x = layer->kernel_width > 1 ? layer->dilation_x : 1;
+  layer->pool_dilation_y = layer->pool_height > 1 ? layer->pool_dilation_y : 1;
+  layer->pool_dilation_x = layer->pool_width > 1 ? layer->pool_dilation_x : 1;
+  layer->pool_ceil = layer->pool_ceil && (layer->pool_height > 1 || layer->pool_width > 1);
+}
+
 /* Copies the layer to the plan, with the weights and biases of the filters that the output shows. */
 static ConvolveStatus
 copy_weights (ConvolveLayerPlan *plan, const ConvolveLayer *layer, ConvolveError *error)
 {
-  int filters = convolve_layer_outputs (layer);
-  size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width,
-         count = filter_size * filters;
-  const float *weights;
+  int filters = convolve_layer_outputs (layer), first = layer->first_filter;
+  size_t filter_size = convolve_layer_filter_size (layer), count = filter_size * filters;
 
-  if (!layer->weights)
+  if (!layer->weights && !takes_channels (layer))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "the layer has no weights");
   plan->weights = malloc (count * sizeof (float));
   plan->bias = calloc (filters, sizeof (float));
   if (!plan->weights || !plan->bias)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu weights", count);
-  weights = layer->weights + layer->first_filter * filter_size;
-  for (size_t i = 0; i < count; i++)
-    if (!isfinite (weights[i]))
+  for (size_t i = 0; i < count; i++) {
+    plan->weights[i] = layer->weights ? layer->weights[first * filter_size + i] : 1;
+    if (!isfinite (plan->weights[i]))
       return convolve_fail (error, CONVOLVE_INVALID, 0, "weight %zu of filter %zu is not finite", i % filter_size,
-          layer->first_filter + i / filter_size);
-  memcpy (plan->weights, weights, count * sizeof (float));
+          first + i / filter_size);
+  }
   for (int k = 0; k < filters && layer->bias; k++) {
-    plan->bias[k] = layer->bias[layer->first_filter + k];
+    plan->bias[k] = layer->bias[first + k];
     if (!isfinite (plan->bias[k]))
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "the bias of filter %d is not finite", layer->first_filter + k);
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "the bias of filter %d is not finite", first + k);
   }
   plan->layer = *layer;
   plan->layer.weights = plan->weights;
   plan->layer.bias = plan->bias;
   plan->layer.filters = plan->layer.shown = filters;
   plan->layer.first_filter = 0;
+  simplify (&plan->layer);
+  plan->first_filter = first;
+  plan->group_filters = layer->filters / layer->groups;
+  plan->group_channels = layer->channels / layer->groups;
   return CONVOLVE_OK;
 }
 
@@ -326,9 +421,14 @@ convolve_layer_plan_source_rows (const ConvolveLayerPlan *plan, int height, int 
     int *source_end)
 {
   const ConvolveLayer *layer = &plan->layer;
-  int64_t top = (int64_t) first * layer->pool_stride_y * layer->stride_y - layer->pad_top;
-  int64_t bottom = ((int64_t) (end - 1) * layer->pool_stride_y + layer->pool_height - 1) * layer->stride_y
-      + layer->kernel_height - layer->pad_top;
+  const int span = convolve_layer_span (layer->kernel_height, layer->dilation_y);
+  /* Rows of the convolution: those under the windows, as far as there are such rows. */
+  int64_t conv = ((int64_t) height + layer->pad_top + layer->pad_bottom - span) / layer->stride_y + 1;
+  int64_t from = (int64_t) first * layer->pool_stride_y - layer->pool_pad_top;
+  int64_t last = (int64_t) (end - 1) * layer->pool_stride_y - layer->pool_pad_top
+      + convolve_layer_span (layer->pool_height, layer->pool_dilation_y) - 1;
+  int64_t top = (from < 0 ? 0 : from) * layer->stride_y - layer->pad_top;
+  int64_t bottom = (last < conv ? last : conv - 1) * layer->stride_y + span - layer->pad_top;
   bool outside = top < 0 || bottom > height;
 
   *source_first = (int) (top < 0 ? 0 : top < height ? top : height - 1);

@@ -36,6 +36,15 @@ make_layer (FuzzBytes *bytes, ConvolveLayer *layer)
   layer->type = (ConvolveLayerType) fuzz_range (bytes, 0, CONVOLVE_N_LAYER_TYPES - 1);
   layer->boundary = (ConvolveBoundary) fuzz_range (bytes, 0, CONVOLVE_LAYER_N_BOUNDARIES - 1);
   layer->activation = (ConvolveActivation) fuzz_range (bytes, 0, CONVOLVE_N_ACTIVATIONS - 1);
+  if (fuzz_one_in (bytes, 4)) {
+    layer->groups = fuzz_range (bytes, 1, 6);
+    layer->filters = layer->groups * fuzz_range (bytes, 1, 3);
+    layer->channels = layer->groups * fuzz_range (bytes, 1, 3);
+  }
+  if (fuzz_one_in (bytes, 4)) {
+    layer->dilation_y = fuzz_range (bytes, 1, 6);
+    layer->dilation_x = fuzz_range (bytes, 1, 6);
+  }
   if (fuzz_one_in (bytes, 3)) {
     layer->first_filter = fuzz_range (bytes, 0, layer->filters - 1);
     layer->shown = fuzz_range (bytes, 0, layer->filters - layer->first_filter);
@@ -49,6 +58,15 @@ make_layer (FuzzBytes *bytes, ConvolveLayer *layer)
     layer->pool_width = fuzz_range (bytes, 1, 4);
     layer->pool_stride_y = fuzz_range (bytes, 1, 4);
     layer->pool_stride_x = fuzz_range (bytes, 1, 4);
+    layer->pool_dilation_y = fuzz_one_in (bytes, 3) ? fuzz_range (bytes, 1, 3) : 1;
+    layer->pool_dilation_x = fuzz_one_in (bytes, 3) ? fuzz_range (bytes, 1, 3) : 1;
+    if (fuzz_one_in (bytes, 2)) {
+      layer->pool_pad_top = fuzz_range (bytes, 0, (layer->pool_height - 1) * layer->pool_dilation_y);
+      layer->pool_pad_bottom = fuzz_range (bytes, 0, (layer->pool_height - 1) * layer->pool_dilation_y);
+      layer->pool_pad_left = fuzz_range (bytes, 0, (layer->pool_width - 1) * layer->pool_dilation_x);
+      layer->pool_pad_right = fuzz_range (bytes, 0, (layer->pool_width - 1) * layer->pool_dilation_x);
+    }
+    layer->pool_ceil = fuzz_one_in (bytes, 2);
   }
   if (fuzz_one_in (bytes, 3)) {
     layer->in_scale = (float) (0.01 + fuzz_range (bytes, 0, 255) / 256.0);
@@ -79,8 +97,8 @@ make_sizes (FuzzBytes *bytes, CheckLayerCase *test)
   if (convolve_layer_output_size (layer, test->height, test->width, &test->out_height, &test->out_width, NULL)
       != CONVOLVE_OK)
     return false;
-  products = (double) test->out_height * test->out_width * convolve_layer_outputs (layer) * layer->channels
-      * layer->kernel_height * layer->kernel_width * layer->pool_height * layer->pool_width * test->batch;
+  products = (double) test->out_height * test->out_width * convolve_layer_outputs (layer)
+      * check_layer_filter_size (layer) * layer->pool_height * layer->pool_width * test->batch;
   return products <= MOST_PRODUCTS && test->batch * layer->channels * test->height * test->width <= MOST_SAMPLES;
 }
 
@@ -196,7 +214,7 @@ static bool
 fill_case (FuzzBytes *bytes, CheckLayerCase *test)
 {
   ConvolveLayer *layer = &test->layer;
-  const size_t count = (size_t) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width;
+  const size_t count = layer->filters * check_layer_filter_size (layer);
   const int kind = fuzz_range (bytes, 0, 3), input_kind = fuzz_range (bytes, 0, 3);
   const bool bias = fuzz_one_in (bytes, 2);
   uint64_t state = fuzz_take (bytes, 2);
@@ -289,7 +307,6 @@ compare (const CheckLayerCase *test, const char *variant, unsigned char *result)
 {
   const ConvolveLayer *layer = &test->layer;
   const int outputs = convolve_layer_outputs (layer), end = test->end_row ? test->end_row : test->out_height;
-  const size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
   OracleLayer oracle = check_layer_oracle (layer, test->height, test->width);
 
   for (int b = 0; b < test->batch; b++)
@@ -297,9 +314,8 @@ compare (const CheckLayerCase *test, const char *variant, unsigned char *result)
       const int k = layer->first_filter + n;
       const double slack = n < outputs ? ldexp (check_layer_slack (test, b, k), -36) : 0;
 
-      oracle.input = test->input + (size_t) b * layer->channels * test->height * test->width;
-      oracle.weights = test->weights + (n < outputs ? k : 0) * filter_size;
-      oracle.bias = layer->bias && n < outputs ? layer->bias[k] : 0;
+      if (n < outputs)
+        check_layer_oracle_filter (&oracle, test, b, k);
       for (int y = test->first_row; y < end; y++)
         for (int x = 0; x < test->out_width; x++) {
           unsigned char *at = result + check_layer_offset (&test->destination.tensor, b, n, y, x);
@@ -386,10 +402,13 @@ break_layer (FuzzBytes *bytes, const CheckLayerCase *test)
     { &layer.channels, 1, test->layer.channels },
     { &layer.kernel_height, 1, test->layer.kernel_height },
     { &layer.kernel_width, 1, test->layer.kernel_width },
+    { &layer.groups, test->layer.groups, test->layer.channels }, /* fewer groups have more weights */
     { &layer.first_filter, 0, layer.filters - 1 },
     { &layer.shown, 0, layer.filters - layer.first_filter },
     { &layer.stride_y, 1, CONVOLVE_LAYER_MAX_STEP },
     { &layer.stride_x, 1, CONVOLVE_LAYER_MAX_STEP },
+    { &layer.dilation_y, 1, CONVOLVE_LAYER_MAX_DILATION },
+    { &layer.dilation_x, 1, CONVOLVE_LAYER_MAX_DILATION },
     { &layer.pad_top, 0, CONVOLVE_LAYER_MAX_PADDING },
     { &layer.pad_bottom, 0, CONVOLVE_LAYER_MAX_PADDING },
     { &layer.pad_left, 0, CONVOLVE_LAYER_MAX_PADDING },
@@ -398,6 +417,12 @@ break_layer (FuzzBytes *bytes, const CheckLayerCase *test)
     { &layer.pool_width, 1, CONVOLVE_LAYER_MAX_STEP },
     { &layer.pool_stride_y, 1, CONVOLVE_LAYER_MAX_STEP },
     { &layer.pool_stride_x, 1, CONVOLVE_LAYER_MAX_STEP },
+    { &layer.pool_dilation_y, 1, CONVOLVE_LAYER_MAX_STEP },
+    { &layer.pool_dilation_x, 1, CONVOLVE_LAYER_MAX_STEP },
+    { &layer.pool_pad_top, 0, (layer.pool_height - 1) * layer.pool_dilation_y },
+    { &layer.pool_pad_bottom, 0, (layer.pool_height - 1) * layer.pool_dilation_y },
+    { &layer.pool_pad_left, 0, (layer.pool_width - 1) * layer.pool_dilation_x },
+    { &layer.pool_pad_right, 0, (layer.pool_width - 1) * layer.pool_dilation_x },
   };
   const int which = fuzz_range (bytes, 0, (int) (sizeof members / sizeof *members) - 1);
   int *member = members[which].member, out_height = 0, out_width = 0;
@@ -408,7 +433,7 @@ break_layer (FuzzBytes *bytes, const CheckLayerCase *test)
 
   *member = (int) fuzz_odd_number (bytes, members[which].high);
   bad = *member < members[which].low || *member > members[which].high;
-  if (bad && which < 4 && *member > 0) /* perhaps a good size, for which the weights do not suffice */
+  if (bad && which < 5 && *member > 0) /* perhaps a good size, for which the weights do not suffice */
     return;
   status = convolve_layer_output_size (&layer, test->height, test->width, &out_height, &out_width, &size_error);
   if (bad)

@@ -158,7 +158,6 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
   int size = check_layer_sample_size (layer->type);
   /* The exponent of e in the promise: these two variants mix an output with its neighbours. */
   bool mixes = strcmp (row->variant, "winograd") == 0 || strcmp (row->variant, "fft") == 0;
-  size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
   OracleLayer oracle = check_layer_oracle (layer, test->height, test->width);
 
   for (int b = 0; b < test->batch; b++)
@@ -166,9 +165,8 @@ compare (Row *row, const CheckLayerCase *test, unsigned char *result)
       int k = layer->first_filter + n;
       double slack = n < outputs ? ldexp (check_layer_slack (test, b, k), mixes ? -19 : -36) : 0;
 
-      oracle.input = test->input + (size_t) b * layer->channels * test->height * test->width;
-      oracle.weights = test->weights + (n < outputs ? k : 0) * filter_size;
-      oracle.bias = layer->bias && n < outputs ? layer->bias[k] : 0;
+      if (n < outputs)
+        check_layer_oracle_filter (&oracle, test, b, k);
       for (int y = test->first_row; y < end; y++)
         for (int x = 0; x < test->out_width; x++) {
           unsigned char *at = result + check_layer_offset (&test->destination.tensor, b, n, y, x);

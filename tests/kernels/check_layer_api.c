@@ -72,22 +72,86 @@ check_sizes (void)
   return failures;
 }
 
+/* Sizes with dilations, and with the pooling's padding, dilation and rounding, as PyTorch and ONNX have them. */
+static int
+check_pooled_sizes (void)
+{
+  static const struct
+  {
+    int size, kernel, dilation, pool, stride, pool_dilation, before, after, ceil, out; /* out 0: INVALID */
+  } sizes[] = {
+    { 7, 3, 2, 1, 1, 1, 0, 0, 0, 3 },
+    { 7, 3, 3, 1, 1, 1, 0, 0, 0, 1 },
+    { 6, 3, 3, 1, 1, 1, 0, 0, 0, 0 },
+    { 6, 1, 4096, 1, 1, 1, 0, 0, 0, 6 },
+    { 32, 1, 1, 3, 2, 1, 1, 1, 0, 16 },
+    { 112, 1, 1, 3, 2, 1, 0, 0, 1, 56 },
+    { 112, 1, 1, 3, 2, 1, 0, 0, 0, 55 },
+    { 4, 1, 1, 3, 2, 1, 0, 0, 1, 2 },
+    { 2, 1, 1, 1, 2, 1, 0, 0, 1, 1 }, /* a second window would begin behind the end */
+    { 5, 1, 1, 5, 1, 1, 2, 2, 0, 5 },
+    { 28, 1, 1, 3, 1, 1, 2, 2, 0, 30 },
+    { 4, 1, 1, 2, 1, 2, 0, 0, 0, 2 },
+    { 6, 1, 1, 2, 2, 1, 1, 1, 0, 4 },
+    { 2, 1, 1, 4, 1, 1, 0, 0, 0, 0 },
+    { 2, 1, 1, 3, 2, 1, 0, 0, 1, 1 }, /* one window that lacks a sample */
+    { 2, 1, 1, 5, 2, 1, 0, 0, 1, 0 },
+    { 2, 1, 1, 2, 1, 3, 2, 2, 0, 0 }, /* a window would have samples before and behind the image alone */
+    { 3, 1, 1, 2, 1, 3, 2, 2, 0, 4 },
+  };
+  int failures = 0;
+
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    ConvolveStatus status = sizes[i].out ? CONVOLVE_OK : CONVOLVE_INVALID;
+    ConvolveLayer layer;
+    int height = 0, width = 0;
+
+    convolve_layer_init (&layer, 1, 1, sizes[i].kernel, 1, ones);
+    layer.dilation_y = sizes[i].dilation;
+    layer.pool_height = sizes[i].pool;
+    layer.pool_stride_y = sizes[i].stride;
+    layer.pool_dilation_y = sizes[i].pool_dilation;
+    layer.pool_pad_top = sizes[i].before;
+    layer.pool_pad_bottom = sizes[i].after;
+    layer.pool_ceil = sizes[i].ceil;
+    failures += expect (convolve_layer_output_size (&layer, sizes[i].size, 9, &height, &width, NULL) == status,
+        "a height", (int) i);
+    failures += expect (height == sizes[i].out && width == (sizes[i].out ? 9 : 0), "an output's height", (int) i);
+    height = width = 0;
+    convolve_layer_init (&layer, 1, 1, 1, sizes[i].kernel, ones);
+    layer.dilation_x = sizes[i].dilation;
+    layer.pool_width = sizes[i].pool;
+    layer.pool_stride_x = sizes[i].stride;
+    layer.pool_dilation_x = sizes[i].pool_dilation;
+    layer.pool_pad_left = sizes[i].before;
+    layer.pool_pad_right = sizes[i].after;
+    layer.pool_ceil = sizes[i].ceil;
+    failures += expect (convolve_layer_output_size (&layer, 4, sizes[i].size, &height, &width, NULL) == status,
+        "a width", (int) i);
+    failures += expect (width == sizes[i].out && height == (sizes[i].out ? 4 : 0), "an output's width", (int) i);
+  }
+  return failures;
+}
+
 static int
 check_same (void)
 {
   static const struct
   {
-    int size, kernel, stride, before, after, out;
+    int size, kernel, stride, dilation, before, after, out;
   } sizes[] = {
-    { 5, 3, 1, 1, 1, 5 },
-    { 5, 4, 1, 1, 2, 5 },
-    { 5, 3, 2, 1, 1, 3 },
-    { 6, 3, 2, 0, 1, 3 },
-    { 7, 2, 3, 0, 1, 3 },
-    { 2, 1, 2, 0, 0, 1 },
-    { 224, 7, 2, 2, 3, 112 },
-    { 1, 255, 1, 127, 127, 1 },
-    { 10, 2, 5, 0, 0, 2 },
+    { 5, 3, 1, 1, 1, 1, 5 },
+    { 5, 4, 1, 1, 1, 2, 5 },
+    { 5, 3, 2, 1, 1, 1, 3 },
+    { 6, 3, 2, 1, 0, 1, 3 },
+    { 7, 2, 3, 1, 0, 1, 3 },
+    { 2, 1, 2, 1, 0, 0, 1 },
+    { 224, 7, 2, 1, 2, 3, 112 },
+    { 1, 255, 1, 1, 127, 127, 1 },
+    { 10, 2, 5, 1, 0, 0, 2 },
+    { 10, 3, 1, 4, 4, 4, 10 },
+    { 10, 2, 1, 3, 1, 2, 10 },
+    { 7, 3, 2, 3, 3, 3, 4 },
   };
   int failures = 0;
 
@@ -97,6 +161,7 @@ check_same (void)
 
     convolve_layer_init (&layer, 1, 1, sizes[i].kernel, sizes[i].kernel, ones);
     layer.stride_y = layer.stride_x = sizes[i].stride;
+    layer.dilation_y = layer.dilation_x = sizes[i].dilation;
     failures += EXPECT (convolve_layer_pad_same (&layer, sizes[i].size, sizes[i].size, NULL) == CONVOLVE_OK);
     failures += expect (layer.pad_top == sizes[i].before && layer.pad_bottom == sizes[i].after
             && layer.pad_left == sizes[i].before && layer.pad_right == sizes[i].after,
@@ -104,6 +169,9 @@ check_same (void)
     failures += EXPECT (
         convolve_layer_output_size (&layer, sizes[i].size, sizes[i].size, &height, &width, NULL) == CONVOLVE_OK);
     failures += expect (height == sizes[i].out && width == sizes[i].out, "an output of same padding", (int) i);
+    layer.kernel_width = 255; /* which spans 1,040,385 samples: too many for a padding */
+    layer.dilation_x = CONVOLVE_LAYER_MAX_DILATION;
+    failures += EXPECT (convolve_layer_pad_same (&layer, 5, 5, NULL) == CONVOLVE_INVALID);
   }
   return failures;
 }
@@ -133,8 +201,15 @@ check_refused (void)
     BAD (first_filter, 2),
     BAD (shown, -1),
     BAD (shown, 3),
+    BAD (groups, 0),
+    BAD (groups, -1),
+    BAD (groups, 2), /* 2 filters, but 3 channels */
+    BAD (groups, 3),
     BAD (stride_y, 0),
     BAD (stride_x, 256),
+    BAD (dilation_y, 0),
+    BAD (dilation_x, 4097),
+    BAD (dilation_x, 3),
     BAD (pad_top, -1),
     BAD (pad_bottom, 65537),
     BAD (pad_left, -1),
@@ -148,6 +223,12 @@ check_refused (void)
     BAD (pool_height, 5),
     BAD (pool_stride_y, 0),
     BAD (pool_stride_x, 256),
+    BAD (pool_dilation_y, 0),
+    BAD (pool_dilation_x, 256),
+    BAD (pool_pad_top, -1),
+    BAD (pool_pad_bottom, 1),
+    BAD (pool_pad_left, 1),
+    BAD (pool_pad_right, -1),
     BAD (type, CONVOLVE_N_LAYER_TYPES),
     BAD (type, -1),
 #undef BAD
@@ -200,7 +281,21 @@ check_plans (void)
   bias[0] = 0;
   layer.weights = NULL;
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
-  layer.weights = weights;
+  convolve_layer_init (&layer, 6, 6, 1, 1, NULL); /* no weights: only where each channel is a filter of its own */
+  failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
+  layer.groups = 3;
+  failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
+  layer.groups = 6;
+  failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_OK);
+  layer.kernel_width = 2;
+  failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
+  convolve_layer_init (&layer, 2, 1, 3, 3, weights);
+  layer.shown = 1;
+  layer.pool_width = 255; /* no gaps are left */
+  failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_OK);
+  layer.pool_dilation_x = 2;
+  failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
+  layer.pool_width = layer.pool_dilation_x = 1;
   layer.type = CONVOLVE_LAYER_U8;
   layer.in_scale = 0;
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
@@ -211,6 +306,55 @@ check_plans (void)
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
   convolve_layer_init (&layer, 4096, 4096, 16, 16, weights); /* 2^32 weights */
   failures += EXPECT (convolve_layer_output_size (&layer, 16, 16, &height, &width, NULL) == CONVOLVE_INVALID);
+  return failures;
+}
+
+/* The fast variants on a device refuse what they cannot do before they look at the device, each with a reason. */
+static int
+check_plain (void)
+{
+  static const struct
+  {
+    size_t field;
+    int value;
+    const char *word; /* of the reason */
+  } rows[] = {
+    { offsetof (ConvolveLayer, groups), 2, "group" },
+    { offsetof (ConvolveLayer, dilation_y), 2, "kernel is dilated" },
+    { offsetof (ConvolveLayer, dilation_x), 3, "kernel is dilated" },
+    { offsetof (ConvolveLayer, pool_dilation_y), 2, "window is dilated" },
+    { offsetof (ConvolveLayer, pool_dilation_x), 3, "window is dilated" },
+    { offsetof (ConvolveLayer, pool_pad_top), 1, "padding" },
+    { offsetof (ConvolveLayer, pool_pad_bottom), 1, "padding" },
+    { offsetof (ConvolveLayer, pool_pad_left), 1, "padding" },
+    { offsetof (ConvolveLayer, pool_pad_right), 1, "padding" },
+    { offsetof (ConvolveLayer, pool_ceil), 1, "rounds" },
+  };
+  int failures = 0;
+
+  for (int v = 0; convolve_layer_variants[v]; v++)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      const ConvolveLayerVariant *variant = convolve_layer_variants[v];
+      const char *reason = NULL;
+      ConvolveLayer layer;
+      ConvolveLayerPlan *plan;
+
+      convolve_layer_init (&layer, 2, 2, 3, 3, ones);
+      layer.pool_height = layer.pool_width = 2;
+      if (rows[i].field == offsetof (ConvolveLayer, pool_ceil))
+        layer.pool_ceil = true;
+      else
+        memcpy ((char *) &layer + rows[i].field, &rows[i].value, sizeof (int));
+      plan = convolve_layer_plan_new (&layer, "cpu", NULL, NULL);
+      if (EXPECT (plan != NULL))
+        return failures + 1;
+      if (!variant->on_device || strcmp (variant->name, "direct") == 0)
+        failures += EXPECT (convolve_layer_variant_accepts (variant, plan, &reason));
+      else if (strcmp (variant->name, "shared") != 0)
+        failures += EXPECT (
+            !convolve_layer_variant_accepts (variant, plan, &reason) && reason && strstr (reason, rows[i].word));
+      convolve_layer_plan_unref (plan);
+    }
   return failures;
 }
 
@@ -285,7 +429,8 @@ check_source_rows (void)
     from[i] = (float) (i * 37 % 101);
   for (int boundary = 0; boundary < CONVOLVE_LAYER_N_BOUNDARIES; boundary++)
     for (int stride = 1; stride <= 3; stride++)
-      for (int pool = 1; pool <= 3; pool++) {
+      for (int turn = 0; turn < 9; turn++) {
+        const int pool = 1 + turn % 3, more = turn / 3; /* more: of dilations, and of the pooling's padding */
         ConvolveLayer layer;
         ConvolveLayerPlan *plan;
         ConvolveLayerTask task = { .batch = 1, .height = SIDE, .width = SIDE };
@@ -297,6 +442,10 @@ check_source_rows (void)
         layer.pool_height = layer.pool_stride_y = pool;
         layer.pad_top = 2;
         layer.pad_bottom = layer.pad_left = layer.pad_right = 1;
+        layer.dilation_y = 1 + more;
+        layer.pool_dilation_y = 1 + more / 2;
+        layer.pool_pad_top = layer.pool_pad_bottom = more ? (pool - 1) * layer.pool_dilation_y : 0;
+        layer.pool_ceil = more == 1;
         convolve_layer_output_size (&layer, SIDE, SIDE, &height, &width, NULL);
         plan = convolve_layer_plan_new (&layer, "cpu-reference", NULL, NULL);
         if (EXPECT (plan != NULL))
@@ -354,15 +503,19 @@ check_memory (void)
 {
   static const struct
   {
-    int channels, kernel, stride, pool, pool_stride, side, pad;
+    int channels, kernel, stride, pool, pool_stride, side, pad, dilation;
   } rows[] = {
-    { 1, 3, 255, 255, 255, 700, 65536 },
-    { 1, 255, 255, 1, 1, 300, 1500 },
-    { 5, 255, 255, 1, 1, 300, 1000 },
-    { 1, 61, 17, 9, 5, 500, 100 },
-    { 64, 7, 8, 64, 64, 900, 0 },
-    { 3, 40, 61, 6, 1, 90, 300 },
-    { 700, 9, 12, 1, 1, 130, 3 },
+    { 1, 3, 255, 255, 255, 700, 65536, 1 },
+    { 1, 255, 255, 1, 1, 300, 1500, 1 },
+    { 5, 255, 255, 1, 1, 300, 1000, 1 },
+    { 1, 61, 17, 9, 5, 500, 100, 1 },
+    { 64, 7, 8, 64, 64, 900, 0, 1 },
+    { 3, 40, 61, 6, 1, 90, 300, 1 },
+    { 700, 9, 12, 1, 1, 130, 3, 1 },
+    { 1, 17, 255, 1, 1, 300, 65536, 4096 },
+    { 1, 33, 1, 1, 1, 1030, 1030, 64 },
+    { 2, 255, 255, 1, 1, 90, 10100, 40 },
+    { 1, 3, 2, 127, 30, 700, 0, 50 },
   };
   int failures = 0;
 
@@ -382,6 +535,8 @@ check_memory (void)
       from[i] = ((i * 2246822519u) >> 20) / 4096.f - 0.6f;
     convolve_layer_init (&layer, 1, rows[r].channels, rows[r].kernel, rows[r].kernel, weights);
     layer.stride_y = layer.stride_x = rows[r].stride;
+    layer.dilation_y = layer.dilation_x = rows[r].dilation;
+    layer.pool_dilation_y = layer.pool_dilation_x = rows[r].pool == 127 ? 2 : 1;
     layer.pool_height = layer.pool_width = rows[r].pool;
     layer.pool_stride_y = layer.pool_stride_x = rows[r].pool_stride;
     layer.pad_left = layer.pad_right = layer.pad_top = rows[r].pad;
@@ -416,6 +571,6 @@ check_memory (void)
 int
 check_layer_api (void)
 {
-  return check_sizes () + check_same () + check_refused () + check_plans () + check_tasks () + check_source_rows ()
-      + check_memory ();
+  return check_sizes () + check_pooled_sizes () + check_same () + check_refused () + check_plans () + check_plain ()
+      + check_tasks () + check_source_rows () + check_memory ();
 }

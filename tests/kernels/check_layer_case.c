@@ -94,7 +94,7 @@ void
 check_layer_limit_scale (CheckLayerCase *test, double most)
 {
   ConvolveLayer *layer = &test->layer;
-  size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  size_t filter_size = check_layer_filter_size (layer);
   double worst = 0;
 
   for (int k = 0; k < layer->filters; k++) {
@@ -112,7 +112,7 @@ double
 check_layer_slack (const CheckLayerCase *test, int b, int k)
 {
   const ConvolveLayer *layer = &test->layer;
-  size_t count = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  size_t count = check_layer_filter_size (layer);
   size_t samples = (size_t) layer->channels * test->height * test->width;
   double weight = 0, sample = 0;
 
@@ -293,6 +293,66 @@ shrink_kernel (CheckRandom *random, ConvolveLayer *layer)
   layer->filters = check_random_range (random, 1, check_random_one_in (random, 3) ? 140 : 70);
 }
 
+/* Makes groups of the channels and the filters, or leaves each channel as it is, for a layer that only pools. */
+static void
+make_groups (CheckRandom *random, ConvolveLayer *layer, bool *no_weights)
+{
+  *no_weights = check_random_one_in (random, 4);
+  layer->groups = random_side (random, 24);
+  layer->channels = *no_weights ? layer->groups : layer->groups * random_side (random, 6);
+  layer->filters = *no_weights ? layer->groups : layer->groups * random_side (random, 6);
+  if (*no_weights)
+    layer->kernel_height = layer->kernel_width = 1;
+}
+
+static void
+random_pooling (CheckRandom *random, ConvolveLayer *layer)
+{
+  layer->pool_height = random_side (random, 5);
+  layer->pool_width = random_side (random, 5);
+  layer->pool_stride_y = random_side (random, 5);
+  layer->pool_stride_x = random_side (random, 5);
+  if (check_random_one_in (random, 3)) {
+    layer->pool_dilation_y = check_random_range (random, 1, 3);
+    layer->pool_dilation_x = check_random_range (random, 1, 3);
+  }
+  if (check_random_one_in (random, 2)) {
+    int rows = (layer->pool_height - 1) * layer->pool_dilation_y;
+    int columns = (layer->pool_width - 1) * layer->pool_dilation_x;
+
+    layer->pool_ceil = check_random_one_in (random, 2);
+    layer->pool_pad_top = check_random_range (random, 0, rows);
+    layer->pool_pad_bottom = check_random_range (random, 0, rows);
+    layer->pool_pad_left = check_random_range (random, 0, columns);
+    layer->pool_pad_right = check_random_range (random, 0, columns);
+  }
+}
+
+static void
+remove_pooling (ConvolveLayer *layer)
+{
+  layer->pool_height = layer->pool_width = 1;
+  layer->pool_pad_top = layer->pool_pad_bottom = layer->pool_pad_left = layer->pool_pad_right = 0;
+}
+
+/* Halves the filters, then the channels, and in the end the groups. */
+static void
+make_smaller (ConvolveLayer *layer)
+{
+  int filters = layer->filters / layer->groups, channels = layer->channels / layer->groups;
+
+  layer->first_filter = layer->shown = 0;
+  if (filters == 1 && channels == 1)
+    layer->groups = (layer->groups + 1) / 2;
+  filters = (filters + 1) / 2;
+  if (filters == 1) {
+    channels = (channels + 1) / 2;
+    remove_pooling (layer);
+  }
+  layer->filters = layer->groups * filters;
+  layer->channels = layer->groups * channels;
+}
+
 /* Chooses the layer and its input's size. Both are halved until the case keeps to the budget. */
 static void
 random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
@@ -304,6 +364,8 @@ random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
   small = check_random_one_in (random, 6);
   if (small)
     shrink_kernel (random, layer);
+  if (check_random_one_in (random, 6))
+    make_groups (random, layer, &test->no_weights);
   if (check_random_one_in (random, 3)) {
     layer->first_filter = check_random_range (random, 0, layer->filters - 1);
     layer->shown = check_random_range (random, 0, layer->filters - layer->first_filter);
@@ -312,14 +374,14 @@ random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
     layer->stride_y = random_side (random, 5);
     layer->stride_x = random_side (random, 5);
   }
+  if (check_random_one_in (random, 6)) {
+    layer->dilation_y = random_side (random, 7);
+    layer->dilation_x = random_side (random, 7);
+  }
   layer->boundary = (ConvolveBoundary) check_random_range (random, 0, CONVOLVE_LAYER_N_BOUNDARIES - 1);
   layer->activation = (ConvolveActivation) check_random_range (random, 0, CONVOLVE_N_ACTIVATIONS - 1);
-  if (!small && check_random_one_in (random, 3)) {
-    layer->pool_height = random_side (random, 5);
-    layer->pool_width = random_side (random, 5);
-    layer->pool_stride_y = random_side (random, 5);
-    layer->pool_stride_x = random_side (random, 5);
-  }
+  if ((!small || test->no_weights) && check_random_one_in (random, 3))
+    random_pooling (random, layer);
   if (layer->type == CONVOLVE_LAYER_U8 && check_random_one_in (random, 2)) {
     layer->in_scale = (float) (0.01 + check_random_unit (random));
     layer->in_offset = (float) (check_random_unit (random) - 0.5);
@@ -342,21 +404,13 @@ random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
       if (check_random_one_in (random, 4))
         end_with_tile (random, test);
     }
-    if ((double) test->height * test->width * layer->filters * layer->channels * layer->kernel_height
-            * layer->kernel_width
-        > budget) {
-      layer->filters = (layer->filters + 1) / 2;
-      layer->first_filter = layer->shown = 0;
-      if (layer->filters == 1) {
-        layer->channels = (layer->channels + 1) / 2;
-        layer->pool_height = layer->pool_width = 1;
-      }
-    }
+    if ((double) test->height * test->width * layer->filters * check_layer_filter_size (layer) > budget)
+      make_smaller (layer);
     test->batch = 1;
   } while (convolve_layer_output_size (layer, test->height, test->width, &test->out_height, &test->out_width, NULL)
           != CONVOLVE_OK
-      || (double) test->out_height * test->out_width * layer->filters * layer->channels * layer->kernel_height
-              * layer->kernel_width * layer->pool_height * layer->pool_width
+      || (double) test->out_height * test->out_width * layer->filters * check_layer_filter_size (layer)
+              * layer->pool_height * layer->pool_width
           > budget);
   if (check_random_one_in (random, 4))
     test->batch = check_random_range (random, 2, 3);
@@ -397,7 +451,7 @@ static bool
 fill_case (CheckRandom *random, CheckLayerCase *test)
 {
   ConvolveLayer *layer = &test->layer;
-  size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
+  size_t filter_size = check_layer_filter_size (layer);
   size_t count = filter_size * layer->filters,
          inputs = (size_t) test->batch * layer->channels * test->height * test->width;
   Numbers weight_kind = (Numbers) check_random_range (random, NUMBERS_SIGNED, NUMBERS_SPREAD);
@@ -423,10 +477,10 @@ fill_case (CheckRandom *random, CheckLayerCase *test)
           test->out_width))
     return false;
   for (size_t i = 0; i < count; i++)
-    test->weights[i] = (float) random_number (random, weight_kind);
+    test->weights[i] = test->no_weights ? 1 : (float) random_number (random, weight_kind);
   for (int k = 0; k < layer->filters; k++)
     test->bias[k] = (float) random_number (random, input_kind);
-  layer->weights = test->weights;
+  layer->weights = test->no_weights ? NULL : test->weights;
   layer->bias = check_random_one_in (random, 2) ? test->bias : NULL;
 
   memset (test->source.bytes, CHECK_LAYER_CANARY, test->source.size);
@@ -464,24 +518,49 @@ check_layer_case_random (CheckLayerCase *test, uint64_t seed, uint64_t number, l
   return fill_case (&random, test);
 }
 
+size_t
+check_layer_filter_size (const ConvolveLayer *layer)
+{
+  return (size_t) (layer->channels / layer->groups) * layer->kernel_height * layer->kernel_width;
+}
+
 OracleLayer
 check_layer_oracle (const ConvolveLayer *layer, int height, int width)
 {
-  return (OracleLayer){ .channels = layer->channels,
+  return (OracleLayer){ .channels = layer->channels / layer->groups,
     .height = height,
     .width = width,
     .kernel_height = layer->kernel_height,
     .kernel_width = layer->kernel_width,
     .stride_y = layer->stride_y,
     .stride_x = layer->stride_x,
+    .dilation_y = layer->dilation_y,
+    .dilation_x = layer->dilation_x,
     .pad_top = layer->pad_top,
+    .pad_bottom = layer->pad_bottom,
     .pad_left = layer->pad_left,
+    .pad_right = layer->pad_right,
     .boundary = check_boundary_oracle (layer->boundary),
     .activation = check_activation_oracle (layer->activation),
     .pool_height = layer->pool_height,
     .pool_width = layer->pool_width,
     .pool_stride_y = layer->pool_stride_y,
-    .pool_stride_x = layer->pool_stride_x };
+    .pool_stride_x = layer->pool_stride_x,
+    .pool_dilation_y = layer->pool_dilation_y,
+    .pool_dilation_x = layer->pool_dilation_x,
+    .pool_pad_top = layer->pool_pad_top,
+    .pool_pad_left = layer->pool_pad_left };
+}
+
+void
+check_layer_oracle_filter (OracleLayer *oracle, const CheckLayerCase *test, int b, int k)
+{
+  const ConvolveLayer *layer = &test->layer;
+  int of_group = layer->channels / layer->groups, first = k / (layer->filters / layer->groups) * of_group;
+
+  oracle->input = test->input + ((size_t) b * layer->channels + first) * test->height * test->width;
+  oracle->weights = test->weights + k * check_layer_filter_size (layer);
+  oracle->bias = layer->bias ? layer->bias[k] : 0;
 }
 
 void
@@ -499,15 +578,18 @@ check_layer_case_print (const CheckLayerCase *test, const char *variant)
 {
   const ConvolveLayer *layer = &test->layer;
 
-  printf ("  %s, %s: %d images of %dx%d, C %d, K %d (%d from %d), kernel %dx%d, stride %d,%d, "
-          "padding %d,%d,%d,%d %s, %s, "
-          "pool %dx%d stride %d,%d, rows %d to %d of %dx%d, source across %d column stride %td, destination %d %td, "
-          "filled %d\n",
+  printf ("  %s, %s: %d images of %dx%d, C %d, K %d (%d from %d), groups %d%s, kernel %dx%d, stride %d,%d, "
+          "dilation %d,%d, padding %d,%d,%d,%d %s, %s, "
+          "pool %dx%d stride %d,%d, dilation %d,%d, padding %d,%d,%d,%d%s, rows %d to %d of %dx%d, "
+          "source across %d column stride %td, destination %d %td, filled %d\n",
       variant, check_layer_type_name (layer->type), test->batch, test->width, test->height, layer->channels,
-      layer->filters, convolve_layer_outputs (layer), layer->first_filter, layer->kernel_width, layer->kernel_height,
-      layer->stride_x, layer->stride_y, layer->pad_left, layer->pad_top, layer->pad_right, layer->pad_bottom,
-      check_boundary_name (layer->boundary), check_activation_name (layer->activation), layer->pool_width,
-      layer->pool_height, layer->pool_stride_x, layer->pool_stride_y, test->first_row, test->end_row, test->out_width,
-      test->out_height, test->source.tensor.across, test->source.tensor.column_stride, test->destination.tensor.across,
+      layer->filters, convolve_layer_outputs (layer), layer->first_filter, layer->groups,
+      layer->weights ? "" : " without weights", layer->kernel_width, layer->kernel_height, layer->stride_x,
+      layer->stride_y, layer->dilation_x, layer->dilation_y, layer->pad_left, layer->pad_top, layer->pad_right,
+      layer->pad_bottom, check_boundary_name (layer->boundary), check_activation_name (layer->activation),
+      layer->pool_width, layer->pool_height, layer->pool_stride_x, layer->pool_stride_y, layer->pool_dilation_x,
+      layer->pool_dilation_y, layer->pool_pad_left, layer->pool_pad_top, layer->pool_pad_right, layer->pool_pad_bottom,
+      layer->pool_ceil ? " rounded up" : "", test->first_row, test->end_row, test->out_width, test->out_height,
+      test->source.tensor.across, test->source.tensor.column_stride, test->destination.tensor.across,
       test->destination.tensor.column_stride, test->filled);
 }

@@ -23,6 +23,7 @@ typedef struct
 typedef struct
 {
   ConvolveLayer layer;
+  bool no_weights; /* of `layer`; those below are 1 then */
   float *weights, *bias;
   int batch, height, width, out_height, out_width, first_row, end_row, filled;
   float fill;
@@ -40,8 +41,14 @@ void check_layer_case_clear (CheckLayerCase *test);
 /* Prints a description of the case. */
 void check_layer_case_print (const CheckLayerCase *test, const char *variant);
 
+/* The weights of a filter. */
+size_t check_layer_filter_size (const ConvolveLayer *layer);
+
 /* The layer as the oracle takes it, over an image of this size; input, weights and bias are to be set. */
 OracleLayer check_layer_oracle (const ConvolveLayer *layer, int height, int width);
+
+/* Sets input, weights and bias of the oracle for image b of the case, and filter k of its layer. */
+void check_layer_oracle_filter (OracleLayer *oracle, const CheckLayerCase *test, int b, int k);
 
 /* In bytes. */
 int check_layer_sample_size (ConvolveLayerType type);

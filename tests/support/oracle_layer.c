@@ -27,8 +27,10 @@ window_sum (const OracleLayer *layer, int y, int x, double *magnitude)
   for (int c = 0; c < layer->channels; c++)
     for (int j = 0; j < layer->kernel_height; j++)
       for (int i = 0; i < layer->kernel_width; i++) {
-        int row = oracle_inside (layer->boundary, y * layer->stride_y + j - layer->pad_top, layer->height);
-        int column = oracle_inside (layer->boundary, x * layer->stride_x + i - layer->pad_left, layer->width);
+        int row = oracle_inside (layer->boundary, y * layer->stride_y + j * layer->dilation_y - layer->pad_top,
+            layer->height);
+        int column = oracle_inside (layer->boundary, x * layer->stride_x + i * layer->dilation_x - layer->pad_left,
+            layer->width);
         double product;
 
         if (row < 0 || column < 0)
@@ -41,21 +43,41 @@ window_sum (const OracleLayer *layer, int y, int x, double *magnitude)
   return sum;
 }
 
+/* Whether sample n of the convolution exists: whether its whole window is in the padded image. */
+static int
+exists (int n, int size, int before, int after, int kernel, int stride, int dilation)
+{
+  long first = (long) n * stride, last = first + (long) (kernel - 1) * dilation;
+
+  return n >= 0 && last < (long) size + before + after;
+}
+
 double
 oracle_layer (const OracleLayer *layer, int y, int x, double *magnitude)
 {
   double most = 0;
+  int found = 0;
 
   *magnitude = 0;
   for (int j = 0; j < layer->pool_height; j++)
     for (int i = 0; i < layer->pool_width; i++) {
-      double size, sum = window_sum (layer, y * layer->pool_stride_y + j, x * layer->pool_stride_x + i, &size);
-      double value = activate (layer->activation, sum);
+      int row = y * layer->pool_stride_y + j * layer->pool_dilation_y - layer->pool_pad_top;
+      int column = x * layer->pool_stride_x + i * layer->pool_dilation_x - layer->pool_pad_left;
+      double size, value;
 
-      if ((j == 0 && i == 0) || value > most)
+      if (!exists (row, layer->height, layer->pad_top, layer->pad_bottom, layer->kernel_height, layer->stride_y,
+              layer->dilation_y)
+          || !exists (column, layer->width, layer->pad_left, layer->pad_right, layer->kernel_width, layer->stride_x,
+              layer->dilation_x))
+        continue;
+      value = activate (layer->activation, window_sum (layer, row, column, &size));
+      if (!found || value > most)
         most = value;
       if (size > *magnitude)
         *magnitude = size;
+      found = 1;
     }
+  if (!found)
+    abort ();
   return most;
 }

@@ -18,19 +18,21 @@ typedef enum
 
 typedef struct
 {
-  const double *input; /* [channels][height][width] */
+  const double *input; /* [channels][height][width], the channels of the filter's group alone */
   int channels, height, width;
   const float *weights; /* of one filter: [channels][kernel_height][kernel_width] */
   double bias;
-  int kernel_height, kernel_width, stride_y, stride_x, pad_top, pad_left;
+  int kernel_height, kernel_width, stride_y, stride_x, dilation_y, dilation_x;
+  int pad_top, pad_bottom, pad_left, pad_right;
   OracleBoundary boundary;
   OracleActivation activation;
-  int pool_height, pool_width, pool_stride_y, pool_stride_x;
+  int pool_height, pool_width, pool_stride_y, pool_stride_x, pool_dilation_y, pool_dilation_x;
+  int pool_pad_top, pool_pad_left;
 } OracleLayer;
 
 /*
  * Output (y, x) of the filter. *magnitude becomes |bias| + the sum of |weight * sample|, the largest one under the
- * pooling window.
+ * pooling window. Aborts where the window has no sample of the convolution.
  */
 double oracle_layer (const OracleLayer *layer, int y, int x, double *magnitude);
 

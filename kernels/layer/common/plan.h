@@ -18,7 +18,9 @@ struct ConvolveLayerPlan
 {
   int references;        /* atomic */
   ConvolveLayer layer;   /* its filters are those that the output shows: first_filter is 0, shown equals filters */
-  float *weights, *bias; /* copies that the plan owns and `layer` points to; bias is never NULL */
+  float *weights, *bias; /* copies that the plan owns and `layer` points to; neither is NULL */
+  int first_filter;      /* of the caller's layer: filter k of `layer` is its filter first_filter + k */
+  int group_filters, group_channels; /* filters of the caller's layer, and channels, in each group */
   const struct ConvolveLayerVariant *variant;
   ConvolveDevice *device; /* NULL for a host variant */
   ConvolvePool *pool;     /* of a host variant, or NULL */
@@ -89,6 +91,27 @@ extern const ConvolveLayerVariant *const convolve_layer_variants[];
 /* Sets the task's filled channels to their value, on the device. Errors: INVALID, DEVICE_FAILED. */
 ConvolveStatus convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
     ConvolveError *error);
+
+/* The weights of a filter. */
+static inline size_t
+convolve_layer_filter_size (const ConvolveLayer *layer)
+{
+  return (size_t) (layer->channels / layer->groups) * layer->kernel_height * layer->kernel_width;
+}
+
+/* The first channel of the group of filter k. */
+static inline int
+convolve_layer_first_channel (const ConvolveLayerPlan *plan, int k)
+{
+  return (plan->first_filter + k) / plan->group_filters * plan->group_channels;
+}
+
+/* The samples from the first to the last of `size` samples that are `dilation` apart. */
+static inline int
+convolve_layer_span (int size, int dilation)
+{
+  return (size - 1) * dilation + 1;
+}
 
 /* In bytes. */
 static CONVOLVE_BOTH int

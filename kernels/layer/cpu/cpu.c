@@ -11,6 +11,9 @@
  *     phase 0        phase 1
  *
  * Outputs 0, 1, 2 of a kernel 3 wide meet weight 0 at columns 0 2 4, weight 1 at 1 3 5 and weight 2 at 2 4 6.
+ *
+ * Such a patch is dense: it has all columns from the first to the last. Where strides or dilations leave most of these
+ * unused, the patch is sparse, with a phase for each column of the kernel. The same holds for rows, by themselves.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +23,7 @@
 #include "layer/cpu/cpu.h"
 
 #define BLOCK 32 /* outputs in a row that are summed together */
-#define GROUP 4  /* filters that are summed together */
+#define BUNDLE 4 /* filters of one group that are summed together */
 #define WIDTH 64 /* outputs of a tile before pooling, unless a pooling window is larger */
 #define HEIGHT 8
 #define PARTIAL 64             /* products in a partial sum, which is then added to the sum, for less rounding */
@@ -29,7 +32,7 @@
 /*
  * How the work is cut. Tiles become smaller until the patch of one fits PATCH_BYTES, down to the outputs under one
  * pooling window. Where that patch is still too large, the tile is made in pieces: of fewer rows, columns and channels,
- * whose patches are loaded again for each group of filters.
+ * whose patches are loaded again for each bundle of filters.
  */
 typedef struct
 {
@@ -40,15 +43,20 @@ typedef struct
   int conv_width, conv_height;   /* outputs of a tile before pooling; the width is a multiple of BLOCK */
   int piece_width, piece_height; /* outputs of a piece, before pooling */
   int channels;                  /* of a piece */
-  int phases;                    /* of the patch's columns: the stride, or the kernel's width where that is less */
-  int row_distance;              /* rows of the patch from an output to the one below */
-  int patch_height, columns;     /* rows of a patch, and columns of one phase */
-  size_t patch, sums;            /* floats of a channel's patch, and of a filter's sums */
+  int phases;                    /* of the patch's columns: the stride, or the kernel's width in a sparse patch */
+  int phase_step;                /* columns of the input from a phase to the next: 1, or the dilation */
+  int columns;                   /* of one phase */
+  int row_distance;              /* rows of the patch from an output to the one below, */
+  int tap_distance;              /* and from a row of the kernel to the next: the dilation, or 1 in a sparse patch */
+  bool sparse_rows;
+  bool clips;                 /* pooling windows may lack samples */
+  int tap[CONVOLVE_MAX_SIDE]; /* where a patch's row has the first column of the kernel's column */
+  size_t patch, sums;         /* floats of a channel's patch, and of a filter's sums */
 } Work;
 
 /*
- * Adds to BLOCK sums of each filter of a group the products of weights and samples, for some channels. `weights` is
- * [channel][kernel row][kernel column][GROUP], `patches` begins at the first output's window, `sums` at its sum.
+ * Adds to BLOCK sums of each filter of a bundle the products of weights and samples, for some channels. `weights` is
+ * [channel][kernel row][kernel column][BUNDLE], `patches` begins at the first output's window, `sums` at its sum.
  */
 typedef void (*AddUp) (const ConvolveLayer *layer, const Work *work, int channels, const float *weights,
     const float *patches, float *sums);
@@ -58,18 +66,18 @@ static inline __attribute__ ((always_inline)) void
 add_up (const ConvolveLayer *layer, const Work *work, int channels, const float *weights, const float *patches,
     float *sums, bool fused)
 {
-  size_t row = (size_t) work->phases * work->columns;
-  float partial[GROUP][BLOCK] = { { 0 } };
+  size_t row = (size_t) work->tap_distance * work->phases * work->columns;
+  float partial[BUNDLE][BLOCK] = { { 0 } };
   int products = 0;
 
   for (int c = 0; c < channels; c++)
     for (int j = 0; j < layer->kernel_height; j++) {
       const float *samples = patches + c * work->patch + j * row;
 
-      for (int i = 0; i < layer->kernel_width; i++, weights += GROUP) {
-        const float *from = samples + i % layer->stride_x * work->columns + i / layer->stride_x;
+      for (int i = 0; i < layer->kernel_width; i++, weights += BUNDLE) {
+        const float *from = samples + work->tap[i];
 
-        for (int k = 0; k < GROUP; k++)
+        for (int k = 0; k < BUNDLE; k++)
           for (int x = 0; x < BLOCK; x++)
             partial[k][x] =
                 fused ? __builtin_fmaf (weights[k], from[x], partial[k][x]) : partial[k][x] + weights[k] * from[x];
@@ -77,7 +85,7 @@ add_up (const ConvolveLayer *layer, const Work *work, int channels, const float 
       products += layer->kernel_width;
       if (products >= PARTIAL || (c == channels - 1 && j == layer->kernel_height - 1)) {
         products = 0;
-        for (int k = 0; k < GROUP; k++)
+        for (int k = 0; k < BUNDLE; k++)
           for (int x = 0; x < BLOCK; x++) {
             sums[k * work->sums + x] += partial[k][x];
             partial[k][x] = 0;
@@ -133,8 +141,7 @@ best_add_up (void)
 
 /*
  * Loads the patches of `channels` channels from first_channel on, of image b, for `rows` rows of outputs. The first
- * sample is at row `top` and column `left` of the image, which may be in the padding. Where the stride is larger than
- * the kernel, samples between two windows are left out.
+ * sample is at row `top` and column `left` of the image, which may be in the padding.
  */
 static void
 load_patches (const Work *work, int b, int left, int top, int rows, int first_channel, int channels, float *patches)
@@ -142,20 +149,22 @@ load_patches (const Work *work, int b, int left, int top, int rows, int first_ch
   const ConvolveLayer *layer = &work->plan->layer;
   const ConvolveLayerTask *task = &work->job->task;
   const ConvolveLayerTensor *from = &task->source;
-  int height = (rows - 1) * work->row_distance + layer->kernel_height;
+  int height = (rows - 1) * work->row_distance + (layer->kernel_height - 1) * work->tap_distance + 1;
 
   for (int c = 0; c < channels; c++) {
     const uint8_t *plane = convolve_layer_plane (from, b, first_channel + c);
 
     for (int y = 0; y < height; y++) {
-      int output = y / work->row_distance < rows ? y / work->row_distance : rows - 1;
-      int image_row = top + output * layer->stride_y + y - output * work->row_distance;
+      int image_row = work->sparse_rows
+          ? top + y / work->row_distance * layer->stride_y + y % work->row_distance * layer->dilation_y
+          : top + y;
       int row = convolve_boundary_index (layer->boundary, image_row, task->height);
       float *to = patches + c * work->patch + (size_t) y * work->phases * work->columns;
 
       for (int phase = 0; phase < work->phases; phase++)
         for (int n = 0; n < work->columns; n++) {
-          int column = convolve_boundary_index (layer->boundary, left + n * layer->stride_x + phase, task->width);
+          int column = convolve_boundary_index (layer->boundary, left + n * layer->stride_x + phase * work->phase_step,
+              task->width);
 
           to[phase * work->columns + n] = row < 0 || column < 0
               ? 0
@@ -173,7 +182,23 @@ activate (ConvolveActivation activation, float value)
   return activation == CONVOLVE_ACTIVATION_ABSOLUTE ? fabsf (value) : value;
 }
 
-/* The epilogue of a tile for filter k: bias, activation, pooling, conversion. The first output is at (top, left). */
+/*
+ * Sets which samples of a pooling window exist: those from *first to before *end, of `size`. The window's sample 0 is at
+ * `start` of the `count` samples of the convolution.
+ */
+static void
+clip_window (int start, int dilation, int size, int count, int *first, int *end)
+{
+  int samples = (count - start + dilation - 1) / dilation;
+
+  *first = start < 0 ? (dilation - 1 - start) / dilation : 0;
+  *end = samples < size ? samples : size;
+}
+
+/*
+ * The epilogue of a tile for filter k: bias, activation, pooling, conversion. The first output is at (top, left). The
+ * sums begin with the first sample of its window, which may be in the padding.
+ */
 static void
 store_tile (const Work *work, int b, int k, int left, int top, const float *sums)
 {
@@ -186,14 +211,23 @@ store_tile (const Work *work, int b, int k, int left, int top, const float *sums
 
   for (int y = 0; y < height; y++) {
     uint8_t *at = plane + (top + y) * to->row_stride + left * to->column_stride;
+    int first_row = 0, end_row = layer->pool_height, first_column = 0, end_column = layer->pool_width;
 
+    if (work->clips)
+      clip_window ((top + y) * layer->pool_stride_y - layer->pool_pad_top, layer->pool_dilation_y, layer->pool_height,
+          work->job->conv_height, &first_row, &end_row);
     for (int x = 0; x < width; x++, at += to->column_stride) {
       const float *window = sums + (size_t) y * layer->pool_stride_y * work->conv_width + x * layer->pool_stride_x;
       float largest = -INFINITY;
 
-      for (int j = 0; j < layer->pool_height; j++)
-        for (int i = 0; i < layer->pool_width; i++) {
-          float value = activate (layer->activation, window[(size_t) j * work->conv_width + i] + layer->bias[k]);
+      if (work->clips)
+        clip_window ((left + x) * layer->pool_stride_x - layer->pool_pad_left, layer->pool_dilation_x,
+            layer->pool_width, work->job->conv_width, &first_column, &end_column);
+      for (int j = first_row; j < end_row; j++)
+        for (int i = first_column; i < end_column; i++) {
+          float value = activate (layer->activation,
+              window[(size_t) j * layer->pool_dilation_y * work->conv_width + i * layer->pool_dilation_x]
+                  + layer->bias[k]);
 
           largest = value > largest ? value : largest;
         }
@@ -211,21 +245,23 @@ smaller (int a, int b)
 }
 
 /*
- * Adds a piece to the sums of a group of filters: rows from y on, columns from x on, channels from c on. The first
- * sample of the tile is at row `top` and column `left` of the image. load: the patches are not there yet.
+ * Adds a piece to the sums of a bundle of filters: rows from y on, columns from x on, channels of the group from c on.
+ * The first sample of the tile is at row `top` and column `left` of the image, and the group begins with first_channel.
+ * load: the patches are not there yet.
  */
 static void
-sum_piece (const Work *work, AddUp add, const float *weights, int b, int left, int top, int x, int y, int c, bool load,
-    float *patches, float *sums)
+sum_piece (const Work *work, AddUp add, const float *weights, int b, int left, int top, int x, int y, int first_channel,
+    int c, bool load, float *patches, float *sums)
 {
   const ConvolveLayer *layer = &work->plan->layer;
   int rows = smaller (work->piece_height, work->conv_height - y);
   int width = smaller (work->piece_width, work->conv_width - x);
-  int channels = smaller (work->channels, layer->channels - c);
-  size_t channel_size = (size_t) GROUP * layer->kernel_height * layer->kernel_width;
+  int channels = smaller (work->channels, work->plan->group_channels - c);
+  size_t channel_size = (size_t) BUNDLE * layer->kernel_height * layer->kernel_width;
 
   if (load)
-    load_patches (work, b, left + x * layer->stride_x, top + y * layer->stride_y, rows, c, channels, patches);
+    load_patches (work, b, left + x * layer->stride_x, top + y * layer->stride_y, rows, first_channel + c, channels,
+        patches);
   for (int j = 0; j < rows; j++)
     for (int i = 0; i < width; i += BLOCK)
       add (layer, work, channels, weights + c * channel_size,
@@ -233,52 +269,69 @@ sum_piece (const Work *work, AddUp add, const float *weights, int b, int left, i
           sums + (size_t) (y + j) * work->conv_width + x + i);
 }
 
+/* The filters of the bundle that begins with filter k: all are of one group. */
+static int
+bundle_at (const ConvolveLayerPlan *plan, int k)
+{
+  int of_group = plan->group_filters - (plan->first_filter + k) % plan->group_filters;
+
+  return smaller (BUNDLE, smaller (of_group, plan->layer.filters - k));
+}
+
 /* Makes `count` tiles on one thread of the pool. `memory` is the thread's own, of the size that plan_work() returns. */
 static void
 run_jobs (const void *data, int first, int count, void *memory)
 {
   const Work *work = data;
-  const ConvolveLayer *layer = &work->plan->layer;
+  const ConvolveLayerPlan *plan = work->plan;
+  const ConvolveLayer *layer = &plan->layer;
   float *patches = memory, *sums = patches + work->channels * work->patch;
-  size_t group_size = (size_t) GROUP * layer->channels * layer->kernel_height * layer->kernel_width;
   bool one_piece = work->piece_width == work->conv_width && work->piece_height == work->conv_height
-      && work->channels == layer->channels;
+      && work->channels == plan->group_channels;
   AddUp add = best_add_up ();
 
   for (int n = first; n < first + count; n++) {
     int b = n / (work->across * work->down), tile = n % (work->across * work->down);
     int left = tile % work->across * work->width, top = work->job->task.first_row + tile / work->across * work->height;
-    int from_left = left * layer->pool_stride_x * layer->stride_x - layer->pad_left;
-    int from_top = top * layer->pool_stride_y * layer->stride_y - layer->pad_top;
+    int from_left = (left * layer->pool_stride_x - layer->pool_pad_left) * layer->stride_x - layer->pad_left;
+    int from_top = (top * layer->pool_stride_y - layer->pool_pad_top) * layer->stride_y - layer->pad_top;
+    const float *weights = plan->prepared;
+    int loaded = -1; /* the first channel of the group whose patches are there */
 
-    for (int k = 0; k < layer->filters; k += GROUP) {
-      memset (sums, 0, GROUP * work->sums * sizeof (*sums));
+    for (int k = 0; k < layer->filters; k += bundle_at (plan, k)) {
+      int first_channel = convolve_layer_first_channel (plan, k);
+
+      memset (sums, 0, BUNDLE * work->sums * sizeof (*sums));
       for (int y = 0; y < work->conv_height; y += work->piece_height)
         for (int x = 0; x < work->conv_width; x += work->piece_width)
-          for (int c = 0; c < layer->channels; c += work->channels)
-            sum_piece (work, add, (const float *) work->plan->prepared + k / GROUP * group_size, b, from_left, from_top,
-                x, y, c, !one_piece || k == 0, patches, sums);
-      for (int i = 0; i < GROUP && k + i < layer->filters; i++)
+          for (int c = 0; c < plan->group_channels; c += work->channels)
+            sum_piece (work, add, weights, b, from_left, from_top, x, y, first_channel, c,
+                !one_piece || first_channel != loaded, patches, sums);
+      loaded = first_channel;
+      weights += BUNDLE * convolve_layer_filter_size (layer);
+      for (int i = 0; i < bundle_at (plan, k); i++)
         store_tile (work, b, k + i, left, top, sums + i * work->sums);
     }
   }
 }
 
-/* Orders the weights as AddUp reads them: [group][channel][kernel row][kernel column][GROUP]; missing filters are 0. */
+/* Orders the weights as AddUp reads them: [bundle][channel][kernel row][kernel column][BUNDLE]; missing filters are 0. */
 static ConvolveStatus
 prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
-  size_t filter_size = (size_t) layer->channels * layer->kernel_height * layer->kernel_width;
-  size_t groups = (layer->filters + GROUP - 1) / GROUP;
-  float *weights = calloc (groups * GROUP * filter_size, sizeof (float));
+  size_t filter_size = convolve_layer_filter_size (layer), bundles = 0;
+  float *weights;
 
-  plan->prepared = weights;
+  for (int k = 0; k < layer->filters; k += bundle_at (plan, k))
+    bundles++;
+  plan->prepared = weights = calloc (bundles * BUNDLE * filter_size, sizeof (float));
   if (!weights)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu weights", groups * GROUP * filter_size);
-  for (int k = 0; k < layer->filters; k++)
-    for (size_t i = 0; i < filter_size; i++)
-      weights[(k / GROUP * filter_size + i) * GROUP + k % GROUP] = layer->weights[k * filter_size + i];
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu weights", bundles * BUNDLE * filter_size);
+  for (int k = 0; k < layer->filters; k += bundle_at (plan, k), weights += BUNDLE * filter_size)
+    for (int n = 0; n < bundle_at (plan, k); n++)
+      for (size_t i = 0; i < filter_size; i++)
+        weights[i * BUNDLE + n] = layer->weights[(k + n) * filter_size + i];
   return CONVOLVE_OK;
 }
 
@@ -290,18 +343,32 @@ clear (ConvolveLayerPlan *plan)
 
 /*
  * Sets the sizes that follow from the tile and the piece. Returns whether the patches of a piece fit PATCH_BYTES. No
- * product overflows 64 bits: a tile has at most 318 x 255 outputs before pooling, a window 255 x 255 samples, and there
- * are at most 4096 channels.
+ * product overflows 64 bits: a tile has at most 318 x 255 outputs before pooling, a kernel spans about 2^20 samples each
+ * way, and there are at most 4096 channels.
  */
 static bool
 measure (Work *work)
 {
   const ConvolveLayer *layer = &work->plan->layer;
+  int span_x = convolve_layer_span (layer->kernel_width, layer->dilation_x);
+  int span_y = convolve_layer_span (layer->kernel_height, layer->dilation_y);
+  int dense_columns = work->piece_width + (span_x - 1) / layer->stride_x;
+  int dense_rows = (work->piece_height - 1) * layer->stride_y + span_y;
+  bool sparse = layer->kernel_width * work->piece_width <= layer->stride_x * dense_columns;
   uint64_t patch;
 
-  work->patch_height = (work->piece_height - 1) * work->row_distance + layer->kernel_height;
-  work->columns = work->piece_width + (layer->kernel_width - 1) / layer->stride_x;
-  patch = (uint64_t) work->patch_height * work->phases * work->columns;
+  work->phases = sparse ? layer->kernel_width : layer->stride_x;
+  work->phase_step = sparse ? layer->dilation_x : 1;
+  work->columns = sparse ? work->piece_width : dense_columns;
+  for (int i = 0; i < layer->kernel_width; i++)
+    work->tap[i] = sparse
+        ? i * work->columns
+        : i * layer->dilation_x % layer->stride_x * work->columns + i * layer->dilation_x / layer->stride_x;
+  work->sparse_rows = layer->kernel_height * work->piece_height <= dense_rows;
+  work->row_distance = work->sparse_rows ? layer->kernel_height : layer->stride_y;
+  work->tap_distance = work->sparse_rows ? 1 : layer->dilation_y;
+  patch = (uint64_t) (work->sparse_rows ? layer->kernel_height * work->piece_height : dense_rows) * work->phases
+      * work->columns;
   work->patch = (size_t) patch;
   work->sums = (size_t) work->conv_width * work->conv_height;
   return patch * work->channels * sizeof (float) <= PATCH_BYTES;
@@ -312,15 +379,16 @@ static bool
 set_tile (Work *work, int width, int height)
 {
   const ConvolveLayer *layer = &work->plan->layer;
-  int conv_width = (width - 1) * layer->pool_stride_x + layer->pool_width;
+  int conv_width = (width - 1) * layer->pool_stride_x + convolve_layer_span (layer->pool_width, layer->pool_dilation_x);
 
   work->width = width;
   work->height = height;
   work->conv_width = (conv_width + BLOCK - 1) / BLOCK * BLOCK;
-  work->conv_height = (height - 1) * layer->pool_stride_y + layer->pool_height;
+  work->conv_height =
+      (height - 1) * layer->pool_stride_y + convolve_layer_span (layer->pool_height, layer->pool_dilation_y);
   work->piece_width = work->conv_width;
   work->piece_height = work->conv_height;
-  work->channels = layer->channels;
+  work->channels = work->plan->group_channels;
   return measure (work);
 }
 
@@ -357,16 +425,18 @@ plan_work (Work *work, const ConvolveLayerPlan *plan, const ConvolveLayerJob *jo
 {
   const ConvolveLayer *layer = &plan->layer;
   int rows = job->task.end_row - job->task.first_row;
-  int width = layer->pool_width < WIDTH ? (WIDTH - layer->pool_width) / layer->pool_stride_x + 1 : 1;
-  int height = layer->pool_height < HEIGHT ? (HEIGHT - layer->pool_height) / layer->pool_stride_y + 1 : 1;
+  int pool_width = convolve_layer_span (layer->pool_width, layer->pool_dilation_x);
+  int pool_height = convolve_layer_span (layer->pool_height, layer->pool_dilation_y);
+  int width = pool_width < WIDTH ? (WIDTH - pool_width) / layer->pool_stride_x + 1 : 1;
+  int height = pool_height < HEIGHT ? (HEIGHT - pool_height) / layer->pool_stride_y + 1 : 1;
 
   *work = (Work){ .plan = plan, .job = job };
-  work->phases = smaller (layer->stride_x, layer->kernel_width);
-  work->row_distance = smaller (layer->stride_y, layer->kernel_height);
+  work->clips = layer->pool_ceil || layer->pool_pad_top + layer->pool_pad_bottom > 0
+      || layer->pool_pad_left + layer->pool_pad_right > 0;
   cut (work, smaller (width, job->out_width), smaller (height, rows));
   work->across = (job->out_width - 1) / work->width + 1;
   work->down = (rows - 1) / work->height + 1;
-  return (work->channels * work->patch + GROUP * work->sums) * sizeof (float);
+  return (work->channels * work->patch + BUNDLE * work->sums) * sizeof (float);
 }
 
 size_t

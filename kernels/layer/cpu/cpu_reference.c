@@ -37,15 +37,17 @@ convolve_at (const Reference *reference, int k, int y, int x)
 {
   const ConvolveLayer *layer = &reference->plan->layer;
   const ConvolveLayerTensor *from = &reference->job->task.source;
-  const float *weight = layer->weights + (size_t) k * layer->channels * layer->kernel_height * layer->kernel_width;
+  const float *weight = layer->weights + k * convolve_layer_filter_size (layer);
+  int first_channel = convolve_layer_first_channel (reference->plan, k);
   double sum = layer->bias[k];
 
-  for (int c = 0; c < layer->channels; c++) {
-    const uint8_t *plane = convolve_layer_plane (from, reference->image, c);
+  for (int c = 0; c < reference->plan->group_channels; c++) {
+    const uint8_t *plane = convolve_layer_plane (from, reference->image, first_channel + c);
 
     for (int j = 0; j < layer->kernel_height; j++)
       for (int i = 0; i < layer->kernel_width; i++, weight++) {
-        int row = reference->rows[y * layer->stride_y + j], column = reference->columns[x * layer->stride_x + i];
+        int row = reference->rows[y * layer->stride_y + j * layer->dilation_y];
+        int column = reference->columns[x * layer->stride_x + i * layer->dilation_x];
 
         if (row >= 0 && column >= 0)
           sum += (double) *weight
@@ -62,16 +64,22 @@ convolve_at (const Reference *reference, int k, int y, int x)
   }
 }
 
-/* Output (y, x) of filter k: the largest under the pooling window. */
+/* Output (y, x) of filter k: the largest of what there is under the pooling window. */
 static double
 pool_at (const Reference *reference, int k, int y, int x)
 {
   const ConvolveLayer *layer = &reference->plan->layer;
+  const ConvolveLayerJob *job = reference->job;
   double largest = -INFINITY;
 
   for (int j = 0; j < layer->pool_height; j++)
-    for (int i = 0; i < layer->pool_width; i++)
-      largest = fmax (largest, convolve_at (reference, k, y * layer->pool_stride_y + j, x * layer->pool_stride_x + i));
+    for (int i = 0; i < layer->pool_width; i++) {
+      int row = y * layer->pool_stride_y + j * layer->pool_dilation_y - layer->pool_pad_top;
+      int column = x * layer->pool_stride_x + i * layer->pool_dilation_x - layer->pool_pad_left;
+
+      if (row >= 0 && row < job->conv_height && column >= 0 && column < job->conv_width)
+        largest = fmax (largest, convolve_at (reference, k, row, column));
+    }
   return largest;
 }
 

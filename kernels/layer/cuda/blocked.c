@@ -49,6 +49,8 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
   const ConvolveLayer *layer = &plan->layer;
   ConvolveLayerTiles tiles;
 
+  if (!convolve_layer_is_plain (layer, reason))
+    return false;
   if (layer->stride_x != 1 || layer->stride_y != 1)
     *reason = "the strides are not 1";
   else if (layer->kernel_width > CONVOLVE_LAYER_BLOCKED_MAX_SIDE

@@ -7,20 +7,24 @@ CONVOLVE_LAYER_DEVICE_FUNCTIONS (direct);
 #define HEIGHT 8
 
 /* Output (y, x) of filter k before pooling. */
+template <bool PLAIN>
 static __device__ __forceinline__ float
 convolve_at (const ConvolveLayerView &view, int k, int y, int x)
 {
-  const float *weight = view.weights + (size_t) k * view.channels * view.kernel_height * view.kernel_width;
+  int channels = PLAIN ? view.channels : view.group_channels;
+  int first_channel = PLAIN ? 0 : convolve_layer_group_start (view, k);
+  const float *weight = view.weights + (size_t) k * channels * view.kernel_height * view.kernel_width;
   float sum = view.bias[k];
 
-  for (int c = 0; c < view.channels; c++) {
-    const uint8_t *plane = convolve_layer_plane (&view.source, blockIdx.z, c);
+  for (int c = 0; c < channels; c++) {
+    const uint8_t *plane = convolve_layer_plane (&view.source, blockIdx.z, first_channel + c);
     float part = 0;
 
     for (int j = 0; j < view.kernel_height; j++)
       for (int i = 0; i < view.kernel_width; i++, weight++) {
-        int at =
-            convolve_layer_offset (view, y * view.stride_y + j - view.pad_top, x * view.stride_x + i - view.pad_left);
+        int row = PLAIN ? j : j * view.dilation_y, column = PLAIN ? i : i * view.dilation_x;
+        int at = convolve_layer_offset (view, y * view.stride_y + row - view.pad_top,
+            x * view.stride_x + column - view.pad_left);
 
         if (at != CONVOLVE_LAYER_ZERO_PADDING)
           part += *weight * convolve_layer_read_any (view, plane + at);
@@ -31,6 +35,7 @@ convolve_at (const ConvolveLayerView &view, int k, int y, int x)
 }
 
 /* The idea: one thread for each output, which reads all its samples and weights from global memory. */
+template <bool PLAIN>
 __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_direct (const __grid_constant__ ConvolveLayerView view)
 {
   int x = convolve_layer_tile_left (view) + threadIdx.x, y = convolve_layer_tile_top (view) + threadIdx.y,
@@ -40,8 +45,17 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_direct (const _
   if (x >= view.out_width || y >= view.end_row)
     return;
   for (int j = 0; j < view.pool_height; j++)
-    for (int i = 0; i < view.pool_width; i++)
-      largest = fmaxf (largest, convolve_at (view, k, y * view.pool_stride_y + j, x * view.pool_stride_x + i));
+    for (int i = 0; i < view.pool_width; i++) {
+      int row = y * view.pool_stride_y + j, column = x * view.pool_stride_x + i;
+
+      if (!PLAIN) {
+        row = y * view.pool_stride_y + j * view.pool_dilation_y - view.pool_pad_top;
+        column = x * view.pool_stride_x + i * view.pool_dilation_x - view.pool_pad_left;
+        if (row < 0 || row >= view.conv_height || column < 0 || column >= view.conv_width)
+          continue;
+      }
+      largest = fmaxf (largest, convolve_at<PLAIN> (view, k, row, column));
+    }
   convolve_layer_write (view,
       convolve_layer_plane (&view.destination, blockIdx.z, k) + y * view.destination.row_stride
           + x * view.destination.column_stride,
@@ -57,10 +71,12 @@ convolve_layer_direct_load (ConvolveLayerPlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_layer_direct_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
+  const char *reason;
+  const void *kernel = convolve_layer_is_plain (&plan->layer, &reason) ? (const void *) convolve_layer_direct<true>
+                                                                       : (const void *) convolve_layer_direct<false>;
   ConvolveLayerView view = convolve_layer_view (plan, job);
 
   view.tiles.width = WIDTH;
   view.tiles.height = HEIGHT;
-  return convolve_layer_launch (plan, job, (const void *) convolve_layer_direct, &view, plan->layer.filters,
-      dim3 (WIDTH, HEIGHT), 0, error);
+  return convolve_layer_launch (plan, job, kernel, &view, plan->layer.filters, dim3 (WIDTH, HEIGHT), 0, error);
 }

@@ -19,6 +19,8 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
   const ConvolveLayer *layer = &plan->layer;
   ConvolveLayerTiles tiles;
 
+  if (!convolve_layer_is_plain (layer, reason))
+    return false;
   if (layer->kernel_width > CONVOLVE_LAYER_FFT_MAX_KERNEL || layer->kernel_height > CONVOLVE_LAYER_FFT_MAX_KERNEL)
     *reason = "the kernel is larger than 33x33";
   else if (layer->stride_x != 1 || layer->stride_y != 1)

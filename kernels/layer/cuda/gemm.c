@@ -168,6 +168,8 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
 {
   Geometry geometry;
 
+  if (!convolve_layer_is_plain (&plan->layer, reason))
+    return false;
   *reason = "the device's compute capability is below 8.0";
   return convolve_device_capability (plan->device) >= 80
       && (convolve_layer_pointwise_takes (plan) || plan_tiles (plan, &geometry, reason));

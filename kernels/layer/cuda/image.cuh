@@ -46,6 +46,11 @@ struct ConvolveLayerView
   uint32_t blocked_filling;         /* the bytes of a packed pixel that no filter writes; its other bytes are 0 */
   void *fft_spectra, *fft_products; /* transforms of the input's tiles, and of the output's tiles */
   const void *fft_weight_spectra;   /* transforms of the weights */
+
+  /* What only layers have that convolve_layer_is_plain() denies; the kernels of direct and shared read it for these. */
+  int dilation_y, dilation_x, pool_dilation_y, pool_dilation_x, pool_pad_top, pool_pad_left;
+  int conv_height, conv_width;                     /* of the output before pooling */
+  int first_filter, group_filters, group_channels; /* as in ConvolveLayerPlan */
 };
 
 /*
@@ -149,10 +154,19 @@ convolve_layer_tile_top (const ConvolveLayerView &view)
   return view.first_row + blockIdx.x / view.tiles.across * view.tiles.height;
 }
 
+/* The first channel of the group of filter k. */
+__device__ __forceinline__ int
+convolve_layer_group_start (const ConvolveLayerView &view, int k)
+{
+  return (view.first_filter + k) / view.group_filters * view.group_channels;
+}
+
 /*
  * Pools the tile of filter k and writes its outputs, all threads of the block together. `values` has the activated
- * convolution in shared memory, `pitch` floats a row. Without pooling the window is 1 x 1.
+ * convolution in shared memory, `pitch` floats a row. Without pooling the window is 1 x 1. PLAIN: windows are not
+ * dilated.
  */
+template <bool PLAIN = true>
 __device__ __forceinline__ void
 convolve_layer_pool (const ConvolveLayerView &view, const float *values, int pitch, int k, int thread, int threads)
 {
@@ -168,7 +182,8 @@ convolve_layer_pool (const ConvolveLayerView &view, const float *values, int pit
       continue;
     for (int j = 0; j < view.pool_height; j++)
       for (int i = 0; i < view.pool_width; i++)
-        largest = fmaxf (largest, window[j * pitch + i]);
+        largest = fmaxf (largest,
+            PLAIN ? window[j * pitch + i] : window[j * view.pool_dilation_y * pitch + i * view.pool_dilation_x]);
     convolve_layer_write (view,
         plane + (top + y) * view.destination.row_stride + (left + x) * view.destination.column_stride, largest);
   }

@@ -38,6 +38,17 @@ convolve_layer_view (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
   view.out_offset = layer->out_offset;
   view.weights = prepared->weights;
   view.bias = prepared->bias;
+  view.dilation_y = layer->dilation_y;
+  view.dilation_x = layer->dilation_x;
+  view.pool_dilation_y = layer->pool_dilation_y;
+  view.pool_dilation_x = layer->pool_dilation_x;
+  view.pool_pad_top = layer->pool_pad_top;
+  view.pool_pad_left = layer->pool_pad_left;
+  view.conv_height = job->conv_height;
+  view.conv_width = job->conv_width;
+  view.first_filter = plan->first_filter;
+  view.group_filters = plan->group_filters;
+  view.group_channels = plan->group_channels;
   return view;
 }
 

@@ -9,11 +9,14 @@
 static bool
 cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles, size_t *shared)
 {
+  size_t plane;
+
   if (!convolve_layer_cut (layer, CONVOLVE_LAYER_SHARED_WIDTH, CONVOLVE_LAYER_SHARED_HEIGHT, tiles))
     return false;
+  plane = (size_t) tiles->patch_width * tiles->patch_height;
   tiles->pitch = tiles->patch_width;
-  tiles->plane = tiles->pitch * tiles->patch_height;
-  *shared = (tiles->plane + layer->kernel_height * layer->kernel_width) * sizeof (float);
+  tiles->plane = (int) plane; /* in an int wherever it fits shared memory */
+  *shared = (plane + layer->kernel_height * layer->kernel_width) * sizeof (float);
   return true;
 }
 
@@ -23,7 +26,7 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
   ConvolveLayerTiles tiles;
   size_t shared;
 
-  *reason = "the pooling window is larger than 32x8";
+  *reason = "the pooling window, with its dilation, is larger than 32x8";
   if (!cut (&plan->layer, &tiles, &shared))
     return false;
   *reason = CONVOLVE_LAYER_NEEDS_SHARED;

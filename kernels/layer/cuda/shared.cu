@@ -8,21 +8,26 @@
 /*
  * The idea: a block computes a tile of outputs of one filter. Channel by channel, its threads together load the patch
  * and the filter's weights to shared memory, each sample once. Then each thread reads its own window there. Windows of
- * neighbours overlap, so most samples are read by many threads.
+ * neighbours overlap, so most samples are read by many threads. Where the pooling has padding, what lies in it becomes
+ * the smallest number.
  */
+template <bool PLAIN>
 __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const __grid_constant__ ConvolveLayerView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
   const ConvolveLayerTiles &tiles = view.tiles;
   float *patch = (float *) convolve_layer_memory, *weights = patch + tiles.plane;
   int thread = threadIdx.y * WIDTH + threadIdx.x, k = blockIdx.y, taps = view.kernel_height * view.kernel_width;
-  int left = convolve_layer_tile_left (view) * view.pool_stride_x * view.stride_x - view.pad_left;
-  int top = convolve_layer_tile_top (view) * view.pool_stride_y * view.stride_y - view.pad_top;
+  int left = convolve_layer_tile_left (view) * view.pool_stride_x * view.stride_x - view.pad_left
+      - (PLAIN ? 0 : view.pool_pad_left * view.stride_x);
+  int top = convolve_layer_tile_top (view) * view.pool_stride_y * view.stride_y - view.pad_top
+      - (PLAIN ? 0 : view.pool_pad_top * view.stride_y);
   const float *window = patch + threadIdx.y * view.stride_y * tiles.pitch + threadIdx.x * view.stride_x;
+  int first_channel = PLAIN ? 0 : convolve_layer_group_start (view, k);
   float sum = view.bias[k]; /* over the channels before this one; part: over this one */
 
-  for (int c = 0; c < view.channels; c++) {
-    const uint8_t *plane = convolve_layer_plane (&view.source, blockIdx.z, c);
+  for (int c = 0; c < (PLAIN ? view.channels : view.group_channels); c++) {
+    const uint8_t *plane = convolve_layer_plane (&view.source, blockIdx.z, first_channel + c);
     float part = 0;
 
     for (int y = threadIdx.y; y < tiles.patch_height; y += HEIGHT)
@@ -32,18 +37,35 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
         patch[y * tiles.pitch + x] = at == CONVOLVE_LAYER_ZERO_PADDING ? 0 : convolve_layer_read_any (view, plane + at);
       }
     for (int n = thread; n < taps; n += WIDTH * HEIGHT)
-      weights[n] = view.weights[((size_t) k * view.channels + c) * taps + n];
+      weights[n] = view.weights[((size_t) k * (PLAIN ? view.channels : view.group_channels) + c) * taps + n];
     __syncthreads ();
     for (int j = 0; j < view.kernel_height; j++)
       for (int i = 0; i < view.kernel_width; i++)
-        part += weights[j * view.kernel_width + i] * window[j * tiles.pitch + i];
+        part += weights[j * view.kernel_width + i]
+            * (PLAIN ? window[j * tiles.pitch + i] : window[j * view.dilation_y * tiles.pitch + i * view.dilation_x]);
     sum += part;
     __syncthreads ();
   }
   /* The outputs before pooling take the memory of the patch, which is at least as large. */
-  patch[thread] = convolve_layer_activate (view, sum);
+  sum = convolve_layer_activate (view, sum);
+  if (!PLAIN) {
+    int x = convolve_layer_tile_left (view) * view.pool_stride_x - view.pool_pad_left + threadIdx.x;
+    int y = convolve_layer_tile_top (view) * view.pool_stride_y - view.pool_pad_top + threadIdx.y;
+
+    sum = x >= 0 && x < view.conv_width && y >= 0 && y < view.conv_height ? sum : -INFINITY;
+  }
+  patch[thread] = sum;
   __syncthreads ();
-  convolve_layer_pool (view, patch, WIDTH, k, thread, WIDTH * HEIGHT);
+  convolve_layer_pool<PLAIN> (view, patch, WIDTH, k, thread, WIDTH * HEIGHT);
+}
+
+static const void *
+kernel_of (const ConvolveLayer *layer)
+{
+  const char *reason;
+
+  return convolve_layer_is_plain (layer, &reason) ? (const void *) convolve_layer_shared<true>
+                                                  : (const void *) convolve_layer_shared<false>;
 }
 
 ConvolveStatus
@@ -51,7 +73,7 @@ convolve_layer_shared_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
 
-  return convolve_allow_shared (plan->device, (const void *) convolve_layer_shared, prepared->shared, error);
+  return convolve_allow_shared (plan->device, kernel_of (&plan->layer), prepared->shared, error);
 }
 
 ConvolveStatus
@@ -61,6 +83,6 @@ convolve_layer_shared_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob
   ConvolveLayerView view = convolve_layer_view (plan, job);
 
   view.tiles = prepared->tiles;
-  return convolve_layer_launch (plan, job, (const void *) convolve_layer_shared, &view, plan->layer.filters,
-      dim3 (WIDTH, HEIGHT), prepared->shared, error);
+  return convolve_layer_launch (plan, job, kernel_of (&plan->layer), &view, plan->layer.filters, dim3 (WIDTH, HEIGHT),
+      prepared->shared, error);
 }

@@ -34,7 +34,7 @@ ConvolveStatus
 convolve_layer_put_plain (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
-  size_t count = (size_t) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width;
+  size_t count = layer->filters * convolve_layer_filter_size (layer);
 
   return convolve_layer_put (plan, layer->weights, count, layer->bias, layer->filters, error);
 }
@@ -78,15 +78,37 @@ convolve_layer_scale_filters (const ConvolveLayer *layer, int common, int *expon
 }
 
 bool
+convolve_layer_is_plain (const ConvolveLayer *layer, const char **reason)
+{
+  if (layer->groups > 1)
+    *reason = "the layer has more than one group";
+  else if (layer->dilation_y > 1 || layer->dilation_x > 1)
+    *reason = "the kernel is dilated";
+  else if (layer->pool_dilation_y > 1 || layer->pool_dilation_x > 1)
+    *reason = "the pooling window is dilated";
+  else if (layer->pool_ceil || layer->pool_pad_top + layer->pool_pad_bottom > 0
+      || layer->pool_pad_left + layer->pool_pad_right > 0)
+    *reason = "the pooling has padding, or rounds its size up";
+  else
+    return true;
+  return false;
+}
+
+bool
 convolve_layer_cut (const ConvolveLayer *layer, int conv_width, int conv_height, ConvolveLayerTiles *tiles)
 {
-  if (layer->pool_width > conv_width || layer->pool_height > conv_height)
+  int pool_width = convolve_layer_span (layer->pool_width, layer->pool_dilation_x);
+  int pool_height = convolve_layer_span (layer->pool_height, layer->pool_dilation_y);
+
+  if (pool_width > conv_width || pool_height > conv_height)
     return false;
   tiles->conv_width = conv_width;
   tiles->conv_height = conv_height;
-  tiles->width = (conv_width - layer->pool_width) / layer->pool_stride_x + 1;
-  tiles->height = (conv_height - layer->pool_height) / layer->pool_stride_y + 1;
-  tiles->patch_width = (conv_width - 1) * layer->stride_x + layer->kernel_width;
-  tiles->patch_height = (conv_height - 1) * layer->stride_y + layer->kernel_height;
+  tiles->width = (conv_width - pool_width) / layer->pool_stride_x + 1;
+  tiles->height = (conv_height - pool_height) / layer->pool_stride_y + 1;
+  tiles->patch_width =
+      (conv_width - 1) * layer->stride_x + convolve_layer_span (layer->kernel_width, layer->dilation_x);
+  tiles->patch_height =
+      (conv_height - 1) * layer->stride_y + convolve_layer_span (layer->kernel_height, layer->dilation_y);
   return true;
 }

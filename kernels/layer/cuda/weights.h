@@ -101,6 +101,12 @@ int convolve_layer_exponent (const ConvolveLayer *layer, int k);
 void convolve_layer_scale_filters (const ConvolveLayer *layer, int common, int *exponents, float *bias);
 
 /*
+ * Whether the layer has one group, no dilation, and pooling windows that are whole. Otherwise *reason says what not. Only
+ * shared and direct do other layers.
+ */
+bool convolve_layer_is_plain (const ConvolveLayer *layer, const char **reason);
+
+/*
  * Sets the sizes of a tile of conv_width x conv_height outputs before pooling, and of its patch. Returns false where a
  * pooling window is larger than the tile.
  */

@@ -138,6 +138,8 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
   const ConvolveLayer *layer = &plan->layer;
   Geometry geometry;
 
+  if (!convolve_layer_is_plain (layer, reason))
+    return false;
   if (convolve_device_capability (plan->device) != 90)
     *reason = "the device's compute capability is not 9.0";
   else if (layer->type != CONVOLVE_LAYER_FLOAT16)

@@ -9,6 +9,8 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
 {
   const ConvolveLayer *layer = &plan->layer;
 
+  if (!convolve_layer_is_plain (layer, reason))
+    return false;
   if (layer->kernel_width != 3 || layer->kernel_height != 3)
     *reason = "the kernel is not 3x3";
   else if (layer->stride_x != 1 || layer->stride_y != 1)
