@@ -13,7 +13,7 @@ convolve_analysis_init (ConvolveAnalysis *a, const ConvolveArithmeticInput *inpu
   a->count = input->width * input->height;
   a->maximum = (1 << input->depth) - 1;
   a->middle = 1 << (input->depth - 1);
-  a->limit = SHARE * input->budget;
+  a->limit = CONVOLVE_SHARE * input->budget;
   a->sum = 0;
   a->magnitudes = convolve_sum_of_magnitudes (input->taps, a->count);
   for (int i = 0; i < a->count; i++) {
@@ -27,10 +27,10 @@ convolve_analysis_init (ConvolveAnalysis *a, const ConvolveArithmeticInput *inpu
   low -= a->limit;
   high += a->limit;
   a->narrow = 31;
-  while (ldexp (low - a->middle, a->narrow) < -INT_LIMIT || ldexp (high - a->middle, a->narrow) > INT_LIMIT - 1)
+  while (ldexp (low - a->middle, a->narrow) < -CONVOLVE_2_31 || ldexp (high - a->middle, a->narrow) > CONVOLVE_2_31 - 1)
     a->narrow--;
   a->largest = fmax (-low, high) + a->middle;
-  a->most = MOST_BITS;
+  a->most = CONVOLVE_MOST_BITS;
   while (a->most > 0 && ldexp (a->largest, a->most) >= TOTAL_LIMIT)
     a->most--;
 }

@@ -9,15 +9,12 @@
 #include <math.h>
 
 #include "common/arithmetic.h"
+#include "common/numbers.h"
 
-#define SHARE 0.98            /* of the promised error: the rest covers the roundings of the bounds computed here */
-#define INT_LIMIT 2147483648. /* 2^31 */
-#define FINE 256              /* starts are multiples of this, where bits are more than FINE_BITS */
-#define FINE_BITS 16
-#define MOST_BITS 38                     /* behind the point of a sum */
-#define ROUNDING 6755399441055744.       /* 1.5 * 2^52: a sum with this has no fraction */
-#define ROUNDING_LIMIT 1125899906842624. /* 2^50 */
-#define HALF 0.49999999999999994         /* 0.5, and the number before it, whose sum with 0.5 is 1 in doubles */
+#define CONVOLVE_SHARE 0.98 /* of the promised error: the rest covers the roundings of the bounds computed here */
+#define CONVOLVE_FINE 256   /* starts are multiples of this, where bits are more than CONVOLVE_FINE_BITS */
+#define CONVOLVE_FINE_BITS 16
+#define CONVOLVE_MOST_BITS 38 /* behind the point of a sum */
 
 /* The input, and what follows from it for every kind of integers. */
 typedef struct
@@ -31,7 +28,7 @@ typedef struct
   double magnitudes; /* the sum of those of w */
   int narrow;        /* the most bits with which ConvolveArithmetic.narrow is true, possibly below 0 */
   double largest;    /* of a total's magnitude, in code values */
-  int most;          /* the most bits with which totals of PRODUCTS stay below TOTAL_LIMIT, or MOST_BITS */
+  int most;          /* the most bits with which totals of PRODUCTS stay below TOTAL_LIMIT, or CONVOLVE_MOST_BITS */
 } ConvolveAnalysis;
 
 /*
@@ -41,18 +38,20 @@ typedef struct
 static inline double
 convolve_round_half_up (double value)
 {
-  const double nearest = value + ROUNDING - ROUNDING; /* halves to the even integer */
+  const double rounding = 1.5 * CONVOLVE_2_52; /* a sum with this has no fraction */
+  const double half = 0.49999999999999994;     /* 0.5, and the number before it, whose sum with 0.5 is 1 in doubles */
+  const double nearest = value + rounding - rounding; /* halves to the even integer */
 
-  if (fabs (value) > ROUNDING_LIMIT)
+  if (fabs (value) > CONVOLVE_2_52 / 4)
     return floor (value + 0.5);
-  return value - nearest >= HALF ? nearest + 1 : nearest;
+  return value - nearest >= half ? nearest + 1 : nearest;
 }
 
 /* The number that starts are multiples of. */
 static inline double
 convolve_fineness (int bits)
 {
-  return bits > FINE_BITS ? FINE : 1;
+  return bits > CONVOLVE_FINE_BITS ? CONVOLVE_FINE : 1;
 }
 
 /* Fills the analysis; its largest value and its bits come from the range of all results before clamping. */

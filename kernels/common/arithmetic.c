@@ -12,14 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/numbers.h"
 #include "common/products.h"
 
-#define FLOAT_LIMIT 16777216           /* 2^24: float sums of integers are exact below this limit, in any order */
-#define DOUBLE_LIMIT 4503599627370496. /* 2^52, of ONE_STEP: doubles hold totals below this limit */
-#define LARGEST_TAP 1073741824.        /* 2^30, where three digits are not enough */
-#define LEAST_PRODUCTS_SIDE 17         /* of masks that are sums of several products */
-#define DEEPEST 12                     /* bits of samples that PRODUCTS are for */
-#define FREE_SIDE 9                    /* masks of deeper samples up to this side are FREE */
+#define LARGEST_TAP 1073741824. /* 2^30, where three digits are not enough */
+#define LEAST_PRODUCTS_SIDE 17  /* of masks that are sums of several products */
+#define DEEPEST 12              /* bits of samples that PRODUCTS are for */
+#define FREE_SIDE 9             /* masks of deeper samples up to this side are FREE */
 
 /* --- ONE_STEP --- */
 
@@ -40,7 +39,7 @@ round_taps (const ConvolveAnalysis *a, int bits, double *integers, double *magni
   for (int i = 0; i < a->count; i++) {
     double integer = input->multiples ? input->multiples[i] * factor : convolve_round_half_up (input->taps[i] * scale);
 
-    if (fabs (integer) > FLOAT_LIMIT)
+    if (fabs (integer) > CONVOLVE_2_24)
       integer = (float) integer; /* the plan has all taps as floats, too */
     integers[i] = integer;
     error += fabs (integer * unit - input->taps[i]);
@@ -81,7 +80,7 @@ most_float_bits (const ConvolveAnalysis *a)
 {
   int bits = 31;
 
-  while (bits >= 0 && (ldexp (a->magnitudes, bits) * SHARE - 2.0 * a->count) * a->maximum >= FLOAT_LIMIT)
+  while (bits >= 0 && (ldexp (a->magnitudes, bits) * CONVOLVE_SHARE - 2.0 * a->count) * a->maximum >= CONVOLVE_2_24)
     bits--;
   return bits;
 }
@@ -93,10 +92,10 @@ choose_floats (const ConvolveAnalysis *a, ConvolveArithmetic *arithmetic, double
   for (int bits = most_float_bits (a); bits >= 0; bits--) {
     double magnitudes, peak, error = round_taps (a, bits, integers, &magnitudes, &peak);
 
-    if (magnitudes * a->maximum >= FLOAT_LIMIT || peak > CONVOLVE_LARGEST_OF_2_DIGITS)
+    if (magnitudes * a->maximum >= CONVOLVE_2_24 || peak > CONVOLVE_LARGEST_OF_2_DIGITS)
       continue;
     use_taps (a, bits, integers, arithmetic);
-    if (largest_total (a, arithmetic, magnitudes) < FLOAT_LIMIT)
+    if (largest_total (a, arithmetic, magnitudes) < CONVOLVE_2_24)
       return error <= a->limit;
   }
   return false;
@@ -120,7 +119,7 @@ choose_digits (const ConvolveAnalysis *a, ConvolveArithmetic *arithmetic, double
 {
   int bits = find_bits (a, largest);
 
-  for (; bits <= MOST_BITS && ldexp (a->largest, bits) < DOUBLE_LIMIT; bits++) {
+  for (; bits <= CONVOLVE_MOST_BITS && ldexp (a->largest, bits) < CONVOLVE_2_52; bits++) {
     double magnitudes, peak, error = round_taps (a, bits, integers, &magnitudes, &peak);
 
     if (peak > largest)

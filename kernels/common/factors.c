@@ -16,6 +16,16 @@ convolve_sum_of_magnitudes (const double *values, int count)
 }
 
 double
+convolve_sum_of_magnitudes_f (const float *values, int count)
+{
+  double sum = 0;
+
+  for (int i = 0; i < count; i++)
+    sum += fabs (values[i]);
+  return sum;
+}
+
+double
 convolve_largest_magnitude (const double *values, int count)
 {
   double largest = 0;

@@ -23,6 +23,7 @@ typedef struct
 } ConvolveFactors;
 
 double convolve_sum_of_magnitudes (const double *values, int count);
+double convolve_sum_of_magnitudes_f (const float *values, int count);
 double convolve_largest_magnitude (const double *values, int count);
 
 /*

@@ -4,10 +4,10 @@
 
 #include "common/integer_tail.h"
 
-#define LARGEST_DENOMINATOR 32768
-#define STARTS 4              /* as many times the denominator are tried */
-#define LIMIT 4194304.0       /* 2^22: the largest distance of an integer from CONVOLVE_MAGIC */
-#define FLOAT_LIMIT 16777215. /* 2^24 - 1: floats hold every integer up to this */
+#include "common/numbers.h"
+
+#define MOST_DENOMINATOR 32768
+#define STARTS 4 /* as many times the denominator are tried */
 
 /* A search for a tail, of 8-bit samples or of deeper ones. */
 typedef struct
@@ -106,7 +106,7 @@ search_tail (const Search *search, ConvolveIntegerTail *tail)
   const float scales[] = { plan->tail.scale_f, nextafterf (plan->tail.scale_f, INFINITY),
     nextafterf (plan->tail.scale_f, -INFINITY) };
 
-  if (plan->step == 0 || plan->denominator > LARGEST_DENOMINATOR)
+  if (plan->step == 0 || plan->denominator > MOST_DENOMINATOR)
     return false;
   for (size_t k = 0; k < sizeof (scales) / sizeof (scales[0]); k++) {
     int done = 0;
@@ -138,8 +138,8 @@ convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tai
   }
   find_sums (&search);
   largest = fmax (-search.least, search.most);
-  if (largest + STARTS * LARGEST_DENOMINATOR > LIMIT
-      || largest * fabs (plan->tail.scale) + largest_offset (plan) + 1 > LIMIT) {
+  if (largest + STARTS * MOST_DENOMINATOR > CONVOLVE_MAGIC_LIMIT
+      || largest * fabs (plan->tail.scale) + largest_offset (plan) + 1 > CONVOLVE_MAGIC_LIMIT) {
     *reason = "the sums of this mask need more than 22 bits";
     return false;
   }
@@ -172,7 +172,7 @@ convolve_deep_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, 
   find_sums (&search);
   largest = fmax (-search.least, search.most);
   *reason = "the results of this mask need more than 22 bits";
-  if ((largest * fabs (plan->tail.scale) + largest_offset (plan) + 1) * unit > LIMIT)
+  if ((largest * fabs (plan->tail.scale) + largest_offset (plan) + 1) * unit > CONVOLVE_MAGIC_LIMIT)
     return false;
   *reason = "the results of this mask cannot be proved exact in single precision";
   memset (tail, 0, sizeof (*tail));
@@ -183,7 +183,7 @@ convolve_deep_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, 
       tail->start[i] = (int) plan->arithmetic.start[i];
       tail->offset[i] = CONVOLVE_MAGIC;
     }
-  } else if (largest + STARTS * plan->denominator > FLOAT_LIMIT || !search_tail (&search, tail)) {
+  } else if (largest + STARTS * plan->denominator > CONVOLVE_2_24 - 1 || !search_tail (&search, tail)) {
     return false;
   }
   tail->scale *= (float) unit;

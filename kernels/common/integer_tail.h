@@ -3,6 +3,7 @@
 #ifndef CONVOLVE_COMMON_INTEGER_TAIL_H
 #define CONVOLVE_COMMON_INTEGER_TAIL_H
 
+#include "common/numbers.h"
 #include "common/plan.h"
 
 #ifdef __cplusplus
@@ -11,22 +12,15 @@ extern "C"
 #endif
 
 /*
- * The last place of a float between 2^23 and 2^24 is 1. If an integer n from -2^22 to 2^22 is added to the bits of the
- * float 12582912, these are the bits of the float 12582912 + n: no conversion is needed.
- */
-#define CONVOLVE_MAGIC 12582912.0f
-#define CONVOLVE_MAGIC_BITS 0x4B400000
-
-/*
  * Finds the tail for this plan. A sum of integers is begun at `start`, and its bits are read as a float. This float
- * times scale plus offset, rounded down, is 12582912 plus the result, before the result is clamped to 0 .. 255. The
+ * times scale plus offset, rounded down, is CONVOLVE_MAGIC plus the result, before the result is clamped to 0 .. 255. The
  * tail is exact for every picture. False, with the reason, where there is no such tail.
  */
 bool convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason);
 
 /*
  * Finds the tail for samples of more than 8 bits. A sum of integers is begun at `start`. This sum times scale plus
- * offset, rounded down, is 12582912 plus the result, before the result is clamped. Every sum on the way is an integer
+ * offset, rounded down, is CONVOLVE_MAGIC plus the result, before the result is clamped. Every sum on the way is an integer
  * below 2^24, with any order of the products. Where samples fill their 16 bits at the top, the result has its factor
  * 2^shift, and below that bits of a fraction, which are to be cleared; the samples that are summed have no factor.
  * Other samples have no unused bits below them.

@@ -119,7 +119,8 @@ least_error (const ConvolveAnalysis *a, double column_magnitudes, const Convolve
   const double column_scale = ldexp (1, bits) / (scale / 256);
   double magnitudes = column_magnitudes * column_scale - a->input->height / 2.0;
 
-  return magnitudes > 0 ? SHARE * magnitudes * (a->middle * row->error / column_scale + ldexp (0.5, -bits)) : 0;
+  return magnitudes > 0 ? CONVOLVE_SHARE * magnitudes * (a->middle * row->error / column_scale + ldexp (0.5, -bits))
+                        : 0;
 }
 
 /*
@@ -177,7 +178,7 @@ taps_keep_limit (const ConvolveAnalysis *a, const ConvolveDecomposition *d, int 
         tap += ldexp (arithmetic->centre, -bits);
       error += fabs (tap - a->input->taps[j * width + i]);
     }
-    keep = a->middle * error + rest + ldexp (FINE, -bits) <= a->limit;
+    keep = a->middle * error + rest + ldexp (CONVOLVE_FINE, -bits) <= a->limit;
   }
   return keep;
 }
@@ -194,7 +195,7 @@ find_centre (const ConvolveAnalysis *a, int bits, const ConvolveArithmetic *arit
 
     missing -= ldexp ((double) product->column[height / 2] * product->row[width / 2], -bits - product->cut);
   }
-  return convolve_round_half_up (ldexp (missing, bits) / FINE) * FINE;
+  return convolve_round_half_up (ldexp (missing, bits) / CONVOLVE_FINE) * CONVOLVE_FINE;
 }
 
 /*
@@ -206,11 +207,11 @@ try_products_by (const ConvolveAnalysis *a, const ConvolveDecomposition *d, int 
     ConvolveArithmetic *arithmetic, bool *are_least)
 {
   const int rank = d->factors.rank;
-  double constant = ldexp (FINE, -bits), missed = d->factors.missed * a->middle, error, sum = 0;
+  double constant = ldexp (CONVOLVE_FINE, -bits), missed = d->factors.missed * a->middle, error, sum = 0;
   double known = 0, cuts = 0, centre = 0;
 
   if (d->has_centre)
-    constant += ldexp (FINE, -bits) * a->middle;
+    constant += ldexp (CONVOLVE_FINE, -bits) * a->middle;
   error = constant + missed;
   *are_least = true;
   for (int k = 0; k < rank; k++) {
@@ -230,7 +231,7 @@ try_products_by (const ConvolveAnalysis *a, const ConvolveDecomposition *d, int 
   arithmetic->centre = 0;
   if (d->has_centre) {
     centre = find_centre (a, bits, arithmetic);
-    if (fabs (centre) >= INT_LIMIT / 2)
+    if (fabs (centre) >= CONVOLVE_2_31 / 2)
       return false;
     arithmetic->centre = (int) centre;
     sum += ldexp (centre, -bits);
@@ -262,10 +263,10 @@ convolve_choose_products (const ConvolveAnalysis *a, ConvolveDecomposition *d, C
 
   round_rows (a, d);
   for (int long_rows = 0; long_rows < 2; long_rows++)
-    for (int bits = a->narrow; bits > a->narrow - coarser && bits > FINE_BITS; bits--)
+    for (int bits = a->narrow; bits > a->narrow - coarser && bits > CONVOLVE_FINE_BITS; bits--)
       if (bits <= a->most && try_products (a, d, bits, !long_rows, arithmetic))
         return true;
-  for (int bits = a->narrow < FINE_BITS ? FINE_BITS + 1 : a->narrow + 1; bits <= a->most; bits++)
+  for (int bits = a->narrow < CONVOLVE_FINE_BITS ? CONVOLVE_FINE_BITS + 1 : a->narrow + 1; bits <= a->most; bits++)
     if (try_products (a, d, bits, false, arithmetic))
       return true;
   return false;

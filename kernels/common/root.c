@@ -25,11 +25,9 @@
 #include <math.h>
 
 #include "common/fraction.h"
+#include "common/numbers.h"
 #include "common/sets.h"
 
-#define LIMIT 16777216.0 /* 2^24: of the largest sample times the sum of magnitudes of a set */
-#define FLOAT_UNIT (1.0 / 16777216.0)
-#define DOUBLE_UNIT (1.0 / 9007199254740992.0)
 #define LARGEST_NUMERATOR 4194303.0      /* below 2^22, so that common/root.h computes in 128 bits */
 #define LARGEST_DENOMINATOR 1073741823.0 /* below 2^30 */
 #define SAFETY 1.01                      /* for the roundings of these bounds themselves */
@@ -61,10 +59,10 @@ find_multiples (const ConvolvePlan *plan, double *multiples, double *factor)
     if (sum_of (&plan->parts[k].taps, true) == 0)
       continue;
     first = first == 0 ? scale : first;
-    if (!convolve_fraction_near (scale / first, LIMIT, &ratios[k]))
+    if (!convolve_fraction_near (scale / first, CONVOLVE_2_24, &ratios[k]))
       return false;
     multiple *= ratios[k].denominator / convolve_common_divisor (multiple, ratios[k].denominator);
-    if (multiple > LIMIT)
+    if (multiple > CONVOLVE_2_24)
       return false;
   }
   for (int k = 0; k < plan->n_parts; k++) {
@@ -75,7 +73,7 @@ find_multiples (const ConvolvePlan *plan, double *multiples, double *factor)
     divisor = 1;
   for (int k = 0; k < plan->n_parts; k++) {
     multiples[k] /= divisor;
-    if (multiples[k] * sum_of (&plan->parts[k].taps, true) * plan->tail.maximum >= LIMIT)
+    if (multiples[k] * sum_of (&plan->parts[k].taps, true) * plan->tail.maximum >= CONVOLVE_2_24)
       return false;
   }
   *factor = first == 0 ? 1 : first / multiple * divisor;
@@ -109,7 +107,7 @@ largest_root (const ConvolvePlan *plan)
 static double
 rounding_errors (const ConvolveRoot *root, double product, bool single)
 {
-  double unit = single ? FLOAT_UNIT : DOUBLE_UNIT, roundings = 1, offset = 0;
+  double unit = single ? CONVOLVE_FLOAT_UNIT : CONVOLVE_DOUBLE_UNIT, roundings = 1, offset = 0;
   int exponent;
 
   if (frexp (root->scale, &exponent) != 0.5)
@@ -136,7 +134,7 @@ near_errors (const ConvolveRoot *root, double product)
 
     offset = error > offset ? error : offset; /* gcc 12 for arm64 fails on fmax () of floats in a loop */
   }
-  return SAFETY * (FLOAT_UNIT * ((CONVOLVE_NEAR_UNITS + 1) * product + 2 * (root->maximum + 1)) + offset);
+  return SAFETY * (CONVOLVE_FLOAT_UNIT * ((CONVOLVE_NEAR_UNITS + 1) * product + 2 * (root->maximum + 1)) + offset);
 }
 
 /* tolerance: how far a value may be from the exact one, in code values. product: the largest root times scale. */
@@ -166,10 +164,10 @@ choose_pair (ConvolvePlan *plan, double halves, double product)
 
   for (int i = 0; i < plan->pixel.samples; i++)
     base = fmax (base, fabs ((double) root->base_512[i] / 512));
-  error = SAFETY * FLOAT_UNIT * ((CONVOLVE_NEAR_UNITS + 3) * product + 5 * (root->maximum + 2 + base));
-  root->pair_is_right = plan->n_parts == 2 && error < 0.25 && largest < LIMIT / 2
-      && unit * (root->maximum + 1 + base) < LIMIT / 2
-      && 2 * unit * fmin (largest + 2 * unit, unit * (root->maximum + 1 + base)) < LIMIT / 4;
+  error = SAFETY * CONVOLVE_FLOAT_UNIT * ((CONVOLVE_NEAR_UNITS + 3) * product + 5 * (root->maximum + 2 + base));
+  root->pair_is_right = plan->n_parts == 2 && error < 0.25 && largest < CONVOLVE_2_24 / 2
+      && unit * (root->maximum + 1 + base) < CONVOLVE_2_24 / 2
+      && 2 * unit * fmin (largest + 2 * unit, unit * (root->maximum + 1 + base)) < CONVOLVE_2_24 / 4;
   root->pair_multiple = (float) multiple;
   root->pair_scale = (float) (root->scale / multiple / root->maximum);
   root->pair_factor = nextafterf (root->maximum, 0);
@@ -204,7 +202,7 @@ choose_kind (ConvolvePlan *plan, ConvolveFraction scale)
     root->offset[i] += gap / 2;
     root->offset_f[i] = (float) root->offset[i];
   }
-  if (rounding_errors (root, threshold * root->scale, true) < gap / 2 && threshold * threshold < LIMIT)
+  if (rounding_errors (root, threshold * root->scale, true) < gap / 2 && threshold * threshold < CONVOLVE_2_24)
     root->kind = CONVOLVE_ROOT_FLOAT;
   else if (rounding_errors (root, threshold * root->scale, false) < gap / 2)
     root->kind = CONVOLVE_ROOT_DOUBLE;

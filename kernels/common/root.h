@@ -15,6 +15,7 @@
 
 #include <math.h>
 
+#include "common/numbers.h"
 #include "common/tail.h"
 
 /* Both roots are rounded to the nearest number, as IEEE 754 has it. */
@@ -44,13 +45,11 @@
  */
 #define CONVOLVE_NEAR_UNITS 8
 
-/* As CONVOLVE_MAGIC of common/integer_tail.h: the last place is 1. CONVOLVE_ROOT_LOW () is the integer added to it. */
-#define CONVOLVE_ROOT_MAGIC 12582912.0f
-#define CONVOLVE_ROOT_MAGIC_BITS 0x4B400000
+/* The integer that was added to CONVOLVE_MAGIC, as the bits say on a device. */
 #ifdef __CUDA_ARCH__
-#define CONVOLVE_ROOT_LOW(a) ((unsigned) (__float_as_int (a) - CONVOLVE_ROOT_MAGIC_BITS))
+#define CONVOLVE_ROOT_LOW(a) ((unsigned) (__float_as_int (a) - CONVOLVE_MAGIC_BITS))
 #else
-#define CONVOLVE_ROOT_LOW(a) ((unsigned) ((a) -CONVOLVE_ROOT_MAGIC))
+#define CONVOLVE_ROOT_LOW(a) ((unsigned) ((a) -CONVOLVE_MAGIC))
 #endif
 
 /* The high 64 bits of a product. */
@@ -121,19 +120,19 @@ convolve_root_float (const ConvolveRoot *root, int sample, float squares)
 }
 
 /*
- * share * factor rounded down to an integer, plus CONVOLVE_ROOT_MAGIC, for the share that near * scale + offset is, clamped to
+ * share * factor rounded down to an integer, plus CONVOLVE_MAGIC, for the share that near * scale + offset is, clamped to
  * 0 .. 1, because an instruction does that at no cost. factor is below 2^16.
  */
 static CONVOLVE_BOTH float
 convolve_root_floor (float near, float scale, float offset, float factor)
 {
 #ifdef __CUDA_ARCH__
-  return __fmaf_rd (__saturatef (__fmaf_rn (near, scale, offset)), factor, CONVOLVE_ROOT_MAGIC);
+  return __fmaf_rd (__saturatef (__fmaf_rn (near, scale, offset)), factor, CONVOLVE_MAGIC);
 #else
   float share = fmaf (near, scale, offset);
 
   share = share > 0 ? share < 1 ? share : 1 : 0;
-  return CONVOLVE_ROOT_MAGIC + (float) floor ((double) share * factor);
+  return CONVOLVE_MAGIC + (float) floor ((double) share * factor);
 #endif
 }
 
@@ -162,7 +161,7 @@ static CONVOLVE_BOTH unsigned
 convolve_root_pair (const ConvolveRoot *root, int sample, float a, float b, float near)
 {
   float guess = convolve_root_floor (near, root->pair_scale, root->pair_offset[sample], root->pair_factor);
-  float next = CONVOLVE_SUM_F (guess, 1 - CONVOLVE_ROOT_MAGIC);
+  float next = CONVOLVE_SUM_F (guess, 1 - CONVOLVE_MAGIC);
   float threshold = fmaxf (CONVOLVE_FMA_F (next, root->pair_unit, -root->pair_base[sample]), 0);
   float below = CONVOLVE_SUM_F (threshold, -a), above = CONVOLVE_SUM_F (threshold, a);
   float product = CONVOLVE_PRODUCT_F (below, above), lost = CONVOLVE_FMA_F (below, above, -product);

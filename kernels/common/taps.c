@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include "common/fraction.h"
+#include "common/numbers.h"
 #include "common/plan.h"
 
-#define FLOAT_LIMIT 16777216.0        /* 2^24: float sums of integers are exact below this limit, in any order */
-#define FLOAT_UNIT (1.0 / 16777216.0) /* the relative error of one float operation */
-#define MOST_MULTIPLE 4               /* of integers whose ratios ONE_STEP keeps, see find_multiples () */
+#define MOST_MULTIPLE 4 /* of integers whose ratios ONE_STEP keeps, see find_multiples () */
 /*
  * ConvolveArithmeticInput.budget counts a tap's error times half of the range, because the start puts the middle right. The
  * values of a magnitude have no start, and a sample may lie the whole range from the zero level: half of the budget is left.
@@ -44,10 +43,10 @@ find_integers (const ConvolveMask *mask, double maximum, double *integers, doubl
 
     if (mask->taps[i] == 0)
       continue;
-    if (!convolve_fraction_near (fabs (mask->taps[i]) / smallest, FLOAT_LIMIT / maximum, &ratio))
+    if (!convolve_fraction_near (fabs (mask->taps[i]) / smallest, CONVOLVE_2_24 / maximum, &ratio))
       return false;
     multiple *= ratio.denominator / convolve_common_divisor (multiple, ratio.denominator);
-    if (multiple > FLOAT_LIMIT)
+    if (multiple > CONVOLVE_2_24)
       return false;
   }
   for (int i = 0; i < count; i++) {
@@ -77,7 +76,7 @@ convolve_code_offset (const ConvolvePlan *plan, const ConvolveMask *mask, int sa
 static double
 float_tail_error (double maximum, double offset)
 {
-  return 4 * (maximum + 2 + fabs (offset)) * FLOAT_UNIT;
+  return 4 * (maximum + 2 + fabs (offset)) * CONVOLVE_FLOAT_UNIT;
 }
 
 /*
@@ -119,7 +118,7 @@ init_exact_tail (ConvolvePlan *plan, const ConvolveMask *mask, double factor, do
     if (float_tail_error (tail->maximum, tail->offset[i]) >= step / 2)
       tail->needs_double = true;
     /* Two roundings of a number as large as the offset. Rounding the result down moves no result past an integer. */
-    if (4 * (fabs (tail->offset[i]) + 1) * FLOAT_UNIT >= step / 2)
+    if (4 * (fabs (tail->offset[i]) + 1) * CONVOLVE_FLOAT_UNIT >= step / 2)
       tail->floor_needs_double = true;
   }
 }
@@ -315,7 +314,7 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, bool one_step, double *va
   plan->tail.maximum = (float) maximum;
   plan->identity = is_identity (plan, mask);
   are_integers = find_integers (mask, maximum, values, &factor, &magnitudes);
-  plan->exact = plan->integers = are_integers && magnitudes * maximum < FLOAT_LIMIT;
+  plan->exact = plan->integers = are_integers && magnitudes * maximum < CONVOLVE_2_24;
   if (!plan->exact && !choose_arithmetic (plan, mask, are_integers, one_step, values))
     return false;
   for (int i = 0; i < count; i++) {
@@ -340,7 +339,7 @@ analyse (ConvolvePlan *plan, const ConvolveMask *mask, bool one_step, double *va
     double error = init_tail (plan, mask, sum);
 
     /* The sum of a row rounds at most once for each tap, and the sum of all rows once for each row. */
-    error += (gain * (mask->width + mask->height + 2) * FLOAT_UNIT + rounding) * maximum;
+    error += (gain * (mask->width + mask->height + 2) * CONVOLVE_FLOAT_UNIT + rounding) * maximum;
     plan->double_sums = plan->tail.needs_double = error > budget * 3 / 4 || !plan->device_taps_fit;
     *rank_1 = factor_reals (taps, values, budget / 4 / maximum, row, column);
   }

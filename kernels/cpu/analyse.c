@@ -18,11 +18,11 @@ float_tail_error (const ConvolveCpuAnalysis *a)
   double offset = 0;
 
   for (int i = 0; i < a->samples; i++) {
-    offset = fmax (offset, fmax (fabs (tail->offset[i]), fabs (tail->offset[i] + a->center * a->sum)));
+    offset = fmax (offset, fmax (fabs (tail->offset[i]), fabs (tail->offset[i] + a->middle * a->sum)));
     if (a->plan->combination == CONVOLVE_ABSOLUTE) {
       double negative = a->plan->parts[1].tail.offset[i];
 
-      offset = fmax (offset, fmax (fabs (negative), fabs (negative - a->center * a->sum)));
+      offset = fmax (offset, fmax (fabs (negative), fabs (negative - a->middle * a->sum)));
     }
   }
   return 4.1 * (tail->maximum + 2 + offset) * CONVOLVE_FLOAT_UNIT;
@@ -58,10 +58,10 @@ convolve_cpu_analyse (const ConvolvePlan *plan, ConvolveCpu *cpu, ConvolveCpuAna
     .width = taps->width,
     .height = taps->height,
     .samples = plan->pixel.samples,
-    .center = 1 << (plan->pixel.depth - 1) };
+    .middle = 1 << (plan->pixel.depth - 1) };
   cpu->level = convolve_cpu_level (convolve_cpu_level_count () - 1);
   cpu->tail = plan->tail;
-  cpu->center = (int) a->center;
+  cpu->middle = (int) a->middle;
   for (int i = 0; i < a->width * a->height; i++)
     a->sum += a->taps[i];
   find_budget (a);

@@ -16,7 +16,7 @@
 #include "cpu/integers.h"
 #include "cpu/levels.h"
 
-#define CENTRE \
+#define MIDDLE \
   32768 /* subtracted from c and r, so that they fit signed 16 bits; weights add up to one, so it comes back */
 
 /*
@@ -206,8 +206,8 @@ make_c (const Job *job, int j)
 
 /* --- the passes --- */
 
-/* (sum >> 15) + CENTRE, of sums that begin with the half that rounds them. */
-static const ConvolveShift shift = { .bits = 15, .center = CENTRE, .maximum = 65535 };
+/* (sum >> 15) + MIDDLE, of sums that begin with the half that rounds them. */
+static const ConvolveShift shift = { .bits = 15, .middle = MIDDLE, .maximum = 65535 };
 
 static size_t
 padded (int count)
@@ -227,7 +227,7 @@ make_r (const Job *job, int j)
     memcpy (to, job->c, (size_t) job->count * sizeof (*to));
     return;
   }
-  job->level->pair_up (job->c, job->c + job->pixel->samples, job->cell.width * job->pixel->samples, CENTRE,
+  job->level->pair_up (job->c, job->c + job->pixel->samples, job->cell.width * job->pixel->samples, MIDDLE,
       job->neighbours);
   job->level->values_of_row (&job->row, &neighbours, job->count, job->starts, &shift, to);
 }
@@ -271,7 +271,7 @@ make_result (const Job *job)
     if (job->blur->height == 1)
       memcpy (b_at (job, j), job->r[j % 2], (size_t) job->count * sizeof (*job->b));
     else if (j % 2 == 1 || j == job->cell.height - 1)
-      job->level->pair_up (job->r[0], job->r[1], job->count, CENTRE, pairs_at (job, j / 2));
+      job->level->pair_up (job->r[0], job->r[1], job->count, MIDDLE, pairs_at (job, j / 2));
   }
   for (int j = 0; j < job->result.height && job->blur->height > 1; j += 2)
     make_b (job, j);

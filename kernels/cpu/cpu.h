@@ -15,7 +15,7 @@
  *   value           a sample as a number from 0 to 2^depth - 1
  *   element         one entry of a row. The samples of a pixel stay side by side, so the neighbour of an element in
  *                   the next pixel is `samples` elements away, and one loop serves all formats.
- *   center          the middle of the range of values. Values less the center (centred values) fit 16 bits with a sign.
+ *   middle          the middle of the range of values. Values less the middle (signed values) fit 16 bits with a sign.
  *   pair            two 16-bit numbers in a 32-bit word: two elements, or the two taps that multiply these
  *   term            in a sum, the pairs of one row times one pair of taps
  *   group           terms that have a 32-bit sum of their own. Sums of groups are added up exactly: ConvolveWideTerms
@@ -38,7 +38,7 @@
  * One instruction multiplies the pairs of a register by pairs of taps and adds each two products to a 32-bit sum.
  * Integer sums have no order, so the result cannot depend on how a plane was cut.
  *
- * An example: a mask of one column with the taps 1 2 3, over a column with the values 10 20 30 40 (less the center).
+ * An example: a mask of one column with the taps 1 2 3, over a column with the values 10 20 30 40 (less the middle).
  * Rows are paired: the first two rows give the word (10, 20), which is 10 + 20 * 65536, and the next two (30, 40).
  * Two outputs are made of the same words, and the mask of the lower output begins one row further down:
  *

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/numbers.h"
+
 #define N CONVOLVE_CPU_FFT_POINTS
 
 /* Cuts a side of the mask into equal parts of at most half a square. */
@@ -20,7 +22,7 @@ divide (int side, int *parts)
 
 /*
  * The bound is 256 u |z| |h|. Here u is 2^-53, z the two squares of samples as one square of complex numbers, h the
- * taps, and Z and H their transforms. |z| is the Euclidean norm, at most sqrt (2) * center * N.
+ * taps, and Z and H their transforms. |z| is the Euclidean norm, at most sqrt (2) * middle * N.
  *
  * A root w is off by at most 2.5 u. Its angle, at most pi / 4, has the rounding of a product and that of pi, together
  * 1.1 u. Sine and cosine may be off by their last place, which is u each.
@@ -41,9 +43,9 @@ divide (int side, int *parts)
  * All this is below 251 u |z| |h|. Terms in u^2 are far below the 5 u that are left.
  */
 double
-convolve_cpu_fft_error (double center, double taps_norm)
+convolve_cpu_fft_error (double middle, double taps_norm)
 {
-  return 256 / 9007199254740992.0 * sqrt (2) * center * N * taps_norm;
+  return 256 * CONVOLVE_DOUBLE_UNIT * sqrt (2) * middle * N * taps_norm;
 }
 
 /* e^(-2 pi i k / N) for 0 <= k < N / 2. Angles up to pi / 4 have the smallest rounding error. */

@@ -34,10 +34,10 @@ ConvolveCpuFft *convolve_cpu_fft_new (const double *taps, int width, int height,
 void convolve_cpu_fft_free (ConvolveCpuFft *fft); /* NULL is allowed */
 
 /*
- * Bounds the error of a sum before it is rounded, for samples of magnitude up to center and taps with this Euclidean
+ * Bounds the error of a sum before it is rounded, for samples of magnitude up to middle and taps with this Euclidean
  * norm.
  */
-double convolve_cpu_fft_error (double center, double taps_norm);
+double convolve_cpu_fft_error (double middle, double taps_norm);
 
 /* A digit of a tap. The upper one is 0 where place is 0, and the lower one has `place` bits, its sign included, otherwise. */
 double convolve_cpu_fft_digit (double tap, int place, bool upper);

@@ -6,19 +6,19 @@
 #include "cpu/vectors_tmpl.h"
 
 static void
-values_to_floats (const uint16_t *restrict values, int count, int center, float *restrict row)
+values_to_floats (const uint16_t *restrict values, int count, int middle, float *restrict row)
 {
   for (int i = 0; i < count; i++)
-    row[i] = (float) (values[i] - center);
+    row[i] = (float) (values[i] - middle);
 }
 
 static void
-words_to_floats (const uint8_t *restrict words, int count, int center, float *restrict row)
+words_to_floats (const uint8_t *restrict words, int count, int middle, float *restrict row)
 {
   const Word *from = (const Word *) words;
 
   for (int i = 0; i < count; i++)
-    row[i] = (float) (from[i] - center);
+    row[i] = (float) (from[i] - middle);
 }
 
 /* Adds the sums of a block to the totals, and begins the next block. */

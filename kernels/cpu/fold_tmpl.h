@@ -20,34 +20,34 @@ folded_element (const uint16_t *row, int i, int width, int samples)
 
 /* Values from two registers of sums in the order of join_shorts (), clamped to 0 .. maximum. */
 static inline __attribute__ ((always_inline)) Shorts
-pack_joined (Ints low, Ints high, int center, int maximum)
+pack_joined (Ints low, Ints high, int middle, int maximum)
 {
 #if defined(__AVX512BW__)
   __m512i values =
-      _mm512_adds_epi16 (_mm512_packs_epi32 ((__m512i) low, (__m512i) high), _mm512_set1_epi16 ((int16_t) center));
+      _mm512_adds_epi16 (_mm512_packs_epi32 ((__m512i) low, (__m512i) high), _mm512_set1_epi16 ((int16_t) middle));
 
   values = _mm512_max_epi16 (values, _mm512_setzero_si512 ());
   return (Shorts) _mm512_min_epi16 (values, _mm512_set1_epi16 ((int16_t) maximum));
 #elif defined(__AVX2__)
   __m256i values =
-      _mm256_adds_epi16 (_mm256_packs_epi32 ((__m256i) low, (__m256i) high), _mm256_set1_epi16 ((int16_t) center));
+      _mm256_adds_epi16 (_mm256_packs_epi32 ((__m256i) low, (__m256i) high), _mm256_set1_epi16 ((int16_t) middle));
 
   values = _mm256_max_epi16 (values, _mm256_setzero_si256 ());
   return (Shorts) _mm256_min_epi16 (values, _mm256_set1_epi16 ((int16_t) maximum));
 #elif defined(__SSE2__)
-  __m128i values = _mm_adds_epi16 (_mm_packs_epi32 ((__m128i) low, (__m128i) high), _mm_set1_epi16 ((int16_t) center));
+  __m128i values = _mm_adds_epi16 (_mm_packs_epi32 ((__m128i) low, (__m128i) high), _mm_set1_epi16 ((int16_t) middle));
 
   return (Shorts) _mm_min_epi16 (_mm_max_epi16 (values, _mm_setzero_si128 ()), _mm_set1_epi16 ((int16_t) maximum));
 #elif defined(ARM64)
   int16x8_t values = vqmovn_high_s32 (vqmovn_s32 ((int32x4_t) low), (int32x4_t) high);
 
-  values = vmaxq_s16 (vqaddq_s16 (values, vdupq_n_s16 ((int16_t) center)), vdupq_n_s16 (0));
+  values = vmaxq_s16 (vqaddq_s16 (values, vdupq_n_s16 ((int16_t) middle)), vdupq_n_s16 (0));
   return (Shorts) vminq_s16 (values, vdupq_n_s16 ((int16_t) maximum));
 #else
   Shorts values = { 0 };
 
   for (int i = 0; i < 2 * LANES; i++) {
-    int32_t value = (int32_t) ((i < LANES ? low[i] : high[i - LANES]) + (uint32_t) center);
+    int32_t value = (int32_t) ((i < LANES ? low[i] : high[i - LANES]) + (uint32_t) middle);
 
     values[i] = (uint16_t) (value < 0 ? 0 : value < maximum ? value : maximum);
   }
@@ -111,7 +111,7 @@ do_fold_rows (const ConvolveFold *fold, int width, int n, const uint16_t *const 
       }
       for (int k = 0; k < 2; k++)
         *(ShortsAt *) (values[k] + x) = pack_joined ((Ints) ((SignedInts) sums[k][0] >> fold->shift.bits),
-            (Ints) ((SignedInts) sums[k][1] >> fold->shift.bits), fold->shift.center, fold->shift.maximum);
+            (Ints) ((SignedInts) sums[k][1] >> fold->shift.bits), fold->shift.middle, fold->shift.maximum);
     }
     *(IntsAt *) (newest + x) = pairs[0];
     *(IntsAt *) (newest + x + LANES) = pairs[1];

@@ -139,14 +139,14 @@ multiply (double *restrict real, double *restrict imaginary, const double *restr
 }
 
 static void
-values_to_doubles (const uint16_t *restrict values, int samples, int count, int center, double *restrict row)
+values_to_doubles (const uint16_t *restrict values, int samples, int count, int middle, double *restrict row)
 {
   if (samples == 1) /* compilers have a faster loop for this */
     for (int i = 0; i < count; i++)
-      row[i] = values[i] - center;
+      row[i] = values[i] - middle;
   else
     for (int i = 0; i < count; i++)
-      row[i] = values[i * samples] - center;
+      row[i] = values[i * samples] - middle;
 }
 
 static void

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 ConvolveRange
-convolve_cpu_centred (const ConvolveCpuAnalysis *a)
+convolve_cpu_signed_values (const ConvolveCpuAnalysis *a)
 {
-  return (ConvolveRange){ -a->center, a->center - 1 };
+  return (ConvolveRange){ -a->middle, a->middle - 1 };
 }
 
 ConvolveRange
@@ -45,23 +45,23 @@ convolve_cpu_range_fits (ConvolveRange range, double offset, double largest)
 double
 convolve_cpu_start_of_shift (const ConvolveCpuAnalysis *a, int i, int bits)
 {
-  return floor (ldexp (convolve_cpu_offset (a, i) - a->center, bits));
+  return floor (ldexp (convolve_cpu_offset (a, i) - a->middle, bits));
 }
 
 /* The start for the negatives of an absolute value's sums, as double; the second part of the plan has these sums. */
 static double
 start_of_negative (const ConvolveCpuAnalysis *a, int i, int bits)
 {
-  double offset = a->plan->parts[1].tail.offset[i] - a->center * a->sum * a->plan->tail.scale;
+  double offset = a->plan->parts[1].tail.offset[i] - a->middle * a->sum * a->plan->tail.scale;
 
-  return floor (ldexp (offset - a->center, bits));
+  return floor (ldexp (offset - a->middle, bits));
 }
 
 /* Whether sums of an absolute value and their negatives, both with the start of a shift, fit 32 bits. */
 static bool
 can_mirror (const ConvolveCpuAnalysis *a, int bits)
 {
-  ConvolveRange sums = convolve_cpu_range_of_taps (a, convolve_cpu_centred (a));
+  ConvolveRange sums = convolve_cpu_range_of_taps (a, convolve_cpu_signed_values (a));
   ConvolveRange negatives = { -sums.high, -sums.low };
 
   if (a->plan->combination != CONVOLVE_ABSOLUTE)
@@ -97,7 +97,7 @@ convolve_cpu_exact_bits (const ConvolveCpuAnalysis *a, ConvolveRange sums)
 
 /*
  * The sums of an exact plan are the true ones, which floats hold, and the tail stays the plan's. Other sums of integers
- * are those of centred values, and the offset of the tail in double, which is exact, makes good for that.
+ * are those of signed values, and the offset of the tail in double, which is exact, makes good for that.
  *
  * Where a shift follows, the start of a sum is rounded down. That does not change the value. For a sum n, a real start
  * s and an integer m > 0, floor ((n + s) / m) = floor ((n + floor (s)) / m), because n + floor (s) is the largest
@@ -111,12 +111,12 @@ convolve_cpu_set_end (const ConvolveCpuAnalysis *a, int bits)
 
   cpu->shifts = bits >= 0 && !a->combined;
   cpu->mirrors = bits >= 0 && can_mirror (a, bits);
-  cpu->shift = (ConvolveShift){ bits, cpu->center, (int) tail->maximum };
+  cpu->shift = (ConvolveShift){ bits, cpu->middle, (int) tail->maximum };
   for (int i = 0; i < a->samples; i++) {
     if (cpu->shifts || cpu->mirrors)
       cpu->starts[i] = (int32_t) convolve_cpu_start_of_shift (a, i, bits);
     else if (a->plan->exact)
-      cpu->starts[i] = (int32_t) (a->center * a->sum);
+      cpu->starts[i] = (int32_t) (a->middle * a->sum);
     else
       tail->offset[i] = convolve_cpu_offset (a, i);
     if (cpu->mirrors)

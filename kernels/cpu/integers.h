@@ -15,8 +15,8 @@ typedef struct
   double low, high;
 } ConvolveRange;
 
-/* The range of centred values, and that of sums of `count` taps times values. */
-ConvolveRange convolve_cpu_centred (const ConvolveCpuAnalysis *a);
+/* The range of signed values, and that of sums of `count` taps times values. */
+ConvolveRange convolve_cpu_signed_values (const ConvolveCpuAnalysis *a);
 ConvolveRange convolve_cpu_range_of_sum (const int *taps, int count, ConvolveRange values);
 
 /* The range of sums of the plan's taps times values. */
@@ -25,7 +25,7 @@ ConvolveRange convolve_cpu_range_of_taps (const ConvolveCpuAnalysis *a, Convolve
 /* Whether -largest - 1 <= low + offset and high + offset <= largest. */
 bool convolve_cpu_range_fits (ConvolveRange range, double offset, double largest);
 
-/* The start of sample i's sums where a shift by `bits` follows, which adds the center to the value. */
+/* The start of sample i's sums where a shift by `bits` follows, which adds the middle to the value. */
 double convolve_cpu_start_of_shift (const ConvolveCpuAnalysis *a, int i, int bits);
 
 /* Whether sums at 2^bits of a code value, with the start that a shift needs where one follows, fit 32 bits. */

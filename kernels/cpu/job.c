@@ -230,7 +230,7 @@ fill_half_offsets (const ConvolveCpuJob *job)
 
 /*
  * Of a magnitude, what is subtracted from a set's sum, so that the value at the zero level is 0; otherwise the offset of the
- * set's tail. Sums of centred values are those of ONE_STEP in 32 bits alone.
+ * set's tail. Sums of signed values are those of ONE_STEP in 32 bits alone.
  */
 static void
 fill_set_offsets (const ConvolveCpuJob *job)
@@ -239,14 +239,15 @@ fill_set_offsets (const ConvolveCpuJob *job)
 
   for (int k = 0; k < plan->n_parts; k++) {
     const ConvolveCpu *part = &job->cpu->parts[k];
-    bool centred = part->path == CONVOLVE_CPU_PAIRS && !plan->parts[k].exact;
+    bool has_signs = part->path == CONVOLVE_CPU_PAIRS && !plan->parts[k].exact;
     double offsets[CONVOLVE_MAX_SAMPLES], sum = 0;
 
     for (int i = 0; i < plan->taps.width * plan->taps.height; i++)
       sum += plan->parts[k].taps.double_taps[i];
     for (int i = 0; i < job->samples; i++)
-      offsets[i] = plan->combination == CONVOLVE_MAGNITUDE ? plan->root.zero[k][i] - (centred ? part->center * sum : 0)
-                                                           : part->tail.offset[i];
+      offsets[i] = plan->combination == CONVOLVE_MAGNITUDE
+          ? plan->root.zero[k][i] - (has_signs ? part->middle * sum : 0)
+          : part->tail.offset[i];
     fill_row (job, offsets, job->set_offsets[k]);
     for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->set_starts; i++) {
       job->set_starts[k][i] = part->starts[i % job->samples];

@@ -71,10 +71,10 @@ typedef struct
   const int32_t *high, *low;
 } ConvolveWideStarts;
 
-/* Turns a sum into a value: (sum >> bits) + center, clamped to 0 .. maximum. */
+/* Turns a sum into a value: (sum >> bits) + middle, clamped to 0 .. maximum. */
 typedef struct
 {
-  int bits, center, maximum;
+  int bits, middle, maximum;
 } ConvolveShift;
 
 /* Turns a sum of 16 bits into a value: (sum + start) * factor >> (16 + bits). */
@@ -159,9 +159,9 @@ typedef struct
 
   /* --- sums of pairs --- */
 
-  /* pairs[i] = (first[i] - center, second[i] - center) */
-  void (*pair_up) (const uint16_t *first, const uint16_t *second, int count, int center, ConvolvePair *pairs);
-  void (*pair_up_bytes) (const uint8_t *first, const uint8_t *second, int count, int center, ConvolvePair *pairs);
+  /* pairs[i] = (first[i] - middle, second[i] - middle) */
+  void (*pair_up) (const uint16_t *first, const uint16_t *second, int count, int middle, ConvolvePair *pairs);
+  void (*pair_up_bytes) (const uint8_t *first, const uint8_t *second, int count, int middle, ConvolvePair *pairs);
 
   /*
    * Sums of terms, each begun at its element of `starts`. The name says which outputs share the terms:
@@ -228,10 +228,10 @@ typedef struct
 
   /* --- sums in floating point --- */
 
-  /* row[i] = values[i] - center */
-  void (*values_to_floats) (const uint16_t *values, int count, int center, float *row);
-  /* row[i] = word i - center. Words of 16 bits, in the machine's byte order, at any address. */
-  void (*words_to_floats) (const uint8_t *words, int count, int center, float *row);
+  /* row[i] = values[i] - middle */
+  void (*values_to_floats) (const uint16_t *values, int count, int middle, float *row);
+  /* row[i] = word i - middle. Words of 16 bits, in the machine's byte order, at any address. */
+  void (*words_to_floats) (const uint8_t *words, int count, int middle, float *row);
 
   /*
    * Sums of `height` rows of `width` taps, added in the order of the taps. sum_floats starts a new block after every
@@ -283,8 +283,8 @@ typedef struct
    */
   void (*fourier) (double *real, double *imaginary, const double *roots, bool back);
   void (*multiply) (double *real, double *imaginary, const double *by_real, const double *by_imaginary);
-  /* row[i] = values[i * samples] - center */
-  void (*values_to_doubles) (const uint16_t *values, int samples, int count, int center, double *row);
+  /* row[i] = values[i * samples] - middle */
+  void (*values_to_doubles) (const uint16_t *values, int samples, int count, int middle, double *row);
   /* sums[i] += numbers[i], rounded to an integer, times unit */
   void (*add_rounded) (const double *numbers, int count, double unit, double *sums);
 

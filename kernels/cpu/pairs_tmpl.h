@@ -20,11 +20,11 @@
 #include "cpu/vectors_tmpl.h"
 
 #define PAIR_UP(name, Element) \
-  static void name (const Element *restrict first, const Element *restrict second, int count, int center, \
+  static void name (const Element *restrict first, const Element *restrict second, int count, int middle, \
       ConvolvePair *restrict pairs) \
   { \
     for (int i = 0; i < count; i++) \
-      pairs[i] = (uint16_t) (first[i] - center) | (uint32_t) (uint16_t) (second[i] - center) << 16; \
+      pairs[i] = (uint16_t) (first[i] - middle) | (uint32_t) (uint16_t) (second[i] - middle) << 16; \
   }
 
 PAIR_UP (pair_up, uint16_t)
@@ -74,7 +74,7 @@ store_ints (const Ints sums[VECTORS], int32_t *to)
 static inline unsigned
 shift_down (int32_t sum, ConvolveShift shift)
 {
-  int32_t value = (int32_t) ((uint32_t) (sum >> shift.bits) + shift.center);
+  int32_t value = (int32_t) ((uint32_t) (sum >> shift.bits) + shift.middle);
 
   value = value > 0 ? value : 0;
   return (unsigned) (value < shift.maximum ? value : shift.maximum);
@@ -122,8 +122,8 @@ store_values (const Ints sums[VECTORS], ConvolveShift shift, uint16_t *restrict 
 
   if (shift.maximum <= INT16_MAX) {
     for (int v = 0; v < VECTORS; v += 2)
-      store_clamped ((Ints) ((SignedInts) sums[v] >> shift.bits) + (uint32_t) shift.center,
-          (Ints) ((SignedInts) sums[v + 1] >> shift.bits) + (uint32_t) shift.center, shift.maximum, to + v * LANES);
+      store_clamped ((Ints) ((SignedInts) sums[v] >> shift.bits) + (uint32_t) shift.middle,
+          (Ints) ((SignedInts) sums[v + 1] >> shift.bits) + (uint32_t) shift.middle, shift.maximum, to + v * LANES);
     return;
   }
   store_ints (sums, plain);

@@ -26,7 +26,7 @@ find_factors (const ConvolveCpuAnalysis *a, ConvolveFactors *factors)
   const ConvolveTaps *taps = &a->plan->taps;
 
   if (!a->plan->integers) /* what the factors miss should be small beside the budget */
-    return convolve_factors_find (a->taps, a->width, a->height, a->budget / 16 / a->center, factors);
+    return convolve_factors_find (a->taps, a->width, a->height, a->budget / 16 / a->middle, factors);
   if (!taps->row)
     return false;
   factors->rank = 1;

@@ -2,7 +2,7 @@
 /*
  * Equal taps, but for those at the edges, as in a box whose sides are no odd numbers: running sums of the columns, and windows
  * of these. The tail's scale takes the tap in, which is exact where the tap is an integer. Where 31 bits do not hold a
- * window's sum, the values are centred.
+ * window's sum, the values are less the middle.
  */
 #include <math.h>
 
@@ -66,7 +66,7 @@ convolve_cpu_is_box (const ConvolveCpuAnalysis *a)
 
   if (unit == 0 || (a->plan->integers ? unit != floor (unit) : !plain || !(a->budget > 0)))
     return false;
-  return fabs (a->sum / unit) * a->center <= CONVOLVE_LARGEST_INT;
+  return fabs (a->sum / unit) * a->middle <= CONVOLVE_LARGEST_INT;
 }
 
 /* Parts of twice the size cost half as much as adding two parts to the window, which each set bit of the width does. */
@@ -98,8 +98,8 @@ convolve_cpu_use_box (const ConvolveCpuAnalysis *a)
 
   a->cpu->path = CONVOLVE_CPU_BOX;
   if (fabs (a->sum / unit) * tail->maximum < CONVOLVE_LARGEST_INT)
-    a->cpu->center = 0;
-  for (int i = 0; i < a->samples && a->cpu->center > 0; i++)
+    a->cpu->middle = 0;
+  for (int i = 0; i < a->samples && a->cpu->middle > 0; i++)
     tail->offset[i] = convolve_cpu_offset (a, i);
   tail->scale *= unit;
   tail->scale_f = (float) tail->scale;
@@ -183,6 +183,6 @@ void
 convolve_cpu_use_small_box (const ConvolveCpuAnalysis *a, const ConvolveQuotient *quotient)
 {
   a->cpu->path = CONVOLVE_CPU_SMALL_BOX;
-  a->cpu->center = 0;
+  a->cpu->middle = 0;
   a->cpu->quotient = *quotient;
 }

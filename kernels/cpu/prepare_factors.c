@@ -34,7 +34,7 @@ convolve_cpu_take_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *
   ConvolveRange rows;
   double sum = 0;
 
-  if (!a->plan->exact || a->center > HALF_RANGE / 2
+  if (!a->plan->exact || a->middle > HALF_RANGE / 2
       || convolve_largest_magnitude (factors->row[0], a->width) > CONVOLVE_LARGEST_SHORT
       || convolve_largest_magnitude (factors->column[0], a->height) > CONVOLVE_LARGEST_SHORT)
     return false;
@@ -42,11 +42,11 @@ convolve_cpu_take_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *
     sum += product->row[i] = (int) factors->row[0][i];
   for (int j = 0; j < a->height; j++)
     product->column[j] = (int) factors->column[0][j];
-  rows = convolve_cpu_range_of_sum (product->row, a->width, convolve_cpu_centred (a));
+  rows = convolve_cpu_range_of_sum (product->row, a->width, convolve_cpu_signed_values (a));
   if (!convolve_cpu_range_fits (rows, 0, CONVOLVE_LARGEST_SHORT))
     return false;
   product->cut = 0;
-  product->row_start = -(int64_t) (sum * a->center); /* the pairs are sums of centred values */
+  product->row_start = -(int64_t) (sum * a->middle); /* the pairs are sums of signed values */
   integers->bits = convolve_cpu_exact_bits (a, convolve_cpu_range_of_sum (product->column, a->height, rows));
   return true;
 }
@@ -207,7 +207,7 @@ add_groups (const ConvolveCpuAnalysis *a, const int *middle)
 }
 
 /*
- * Sums of one group wrap around on the way: only the total of all terms, with its start and less the center, must fit
+ * Sums of one group wrap around on the way: only the total of all terms, with its start and less the middle, must fit
  * 32 bits. Totals that do not are divided by 2^LOW_BITS, of which their starts and the centre's tap are multiples.
  */
 bool
@@ -225,13 +225,13 @@ convolve_cpu_use_products (const ConvolveCpuAnalysis *a)
       known += (int64_t) middle[r] * arithmetic->products[r].column[j];
   }
   cpu->shifts = true;
-  cpu->shift = narrow ? (ConvolveShift){ arithmetic->bits, cpu->center, (int) cpu->tail.maximum }
+  cpu->shift = narrow ? (ConvolveShift){ arithmetic->bits, cpu->middle, (int) cpu->tail.maximum }
                       : (ConvolveShift){ arithmetic->bits - LOW_BITS, 0, (int) cpu->tail.maximum };
   cpu->centre_tap = narrow ? arithmetic->centre : arithmetic->centre / FINE;
   for (int i = 0; i < a->samples; i++) {
     int64_t start = arithmetic->start[i] + known;
 
-    cpu->starts[i] = (int32_t) (uint32_t) (narrow ? start - ((int64_t) cpu->center << arithmetic->bits) : start / FINE);
+    cpu->starts[i] = (int32_t) (uint32_t) (narrow ? start - ((int64_t) cpu->middle << arithmetic->bits) : start / FINE);
   }
   cpu->cost = convolve_cpu_factors_cost (a, arithmetic->rank) + (cpu->centre_tap ? COST_CENTRE : 0);
   if (!add_products (a, arithmetic->rank, arithmetic->products, middle) || (!narrow && !add_groups (a, middle)))

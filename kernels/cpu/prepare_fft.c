@@ -2,11 +2,11 @@
 /* Large masks without structure, of integers whose sums the Fourier transforms of cpu/fft.h give exactly. */
 #include <math.h>
 
+#include "common/numbers.h"
 #include "cpu/prepare_paths.h"
 
 #define COST_SQUARE 200.0  /* of an element of a square: transforms, loading and rounding */
 #define LARGEST_ERROR 0.49 /* of sums before they are rounded to integers: below 1/2 with some room */
-#define LARGEST_EXACT 9007199254740992.0
 
 /* Whether all sums are exact with digits at this place. */
 static bool
@@ -23,7 +23,7 @@ digits_fit (const ConvolveCpuAnalysis *a, int place)
       magnitudes += fabs (upper ? ldexp (digit, place) : digit);
     }
   largest = sqrt (fmax (squares[0], squares[1]));
-  return convolve_cpu_fft_error (a->center, largest) <= LARGEST_ERROR && a->center * magnitudes <= LARGEST_EXACT;
+  return convolve_cpu_fft_error (a->middle, largest) <= LARGEST_ERROR && a->middle * magnitudes <= CONVOLVE_2_53;
 }
 
 /* The place of the digits: 0 where taps are taken whole, or -1 where some sums would not be exact in either way. */
@@ -66,6 +66,6 @@ convolve_cpu_use_fft (const ConvolveCpuAnalysis *a)
   cpu->fft->cost = cost_of_squares (cpu->fft);
   cpu->path = CONVOLVE_CPU_FFT;
   cpu->tail.needs_double = true;
-  cpu->fft_start = a->center * a->sum;
+  cpu->fft_start = a->middle * a->sum;
   return true;
 }

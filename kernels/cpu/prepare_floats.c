@@ -51,7 +51,7 @@ convolve_cpu_floats_fit (const ConvolveCpuAnalysis *a)
     gain += fabs (a->plan->taps.taps[i]);
     missed += fabs (a->plan->taps.taps[i] - a->taps[i]);
   }
-  return (missed + gain * growth (roundings (count, block_of (count)), CONVOLVE_FLOAT_UNIT)) * a->center <= a->budget;
+  return (missed + gain * growth (roundings (count, block_of (count)), CONVOLVE_FLOAT_UNIT)) * a->middle <= a->budget;
 }
 
 /*
@@ -76,10 +76,10 @@ convolve_cpu_float_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFact
       }
       missed += fabs (tap - a->taps[j * a->width + i]);
     }
-  return (missed + gain * (rows + columns + rows * columns + 8 * CONVOLVE_DOUBLE_UNIT)) * a->center <= a->budget;
+  return (missed + gain * (rows + columns + rows * columns + 8 * CONVOLVE_DOUBLE_UNIT)) * a->middle <= a->budget;
 }
 
-/* The values are not centred, and so up to 2 * center. Sums of integers are exact. */
+/* The values are not less the middle, and so up to 2 * middle. Sums of integers are exact. */
 bool
 convolve_cpu_double_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors)
 {
@@ -90,7 +90,7 @@ convolve_cpu_double_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFac
   for (int r = 0; r < factors->rank; r++)
     gain += convolve_sum_of_magnitudes (factors->column[r], a->height)
         * convolve_sum_of_magnitudes (factors->row[r], a->width);
-  return (factors->missed + gain * growth (n + 8, CONVOLVE_DOUBLE_UNIT)) * 2 * a->center <= a->budget;
+  return (factors->missed + gain * growth (n + 8, CONVOLVE_DOUBLE_UNIT)) * 2 * a->middle <= a->budget;
 }
 
 /* --- costs --- */
@@ -121,14 +121,14 @@ convolve_cpu_double_factors_cost (const ConvolveCpuAnalysis *a, int rank)
 
 /* --- what is derived --- */
 
-/* The tail for sums of centred values. An exact plan keeps its own tail, and its values are not centred. */
+/* The tail for sums of signed values. An exact plan keeps its own tail, and its values are not less the middle. */
 static void
 set_float_end (const ConvolveCpuAnalysis *a)
 {
   ConvolveTail *tail = &a->cpu->tail;
 
   if (a->plan->exact) {
-    a->cpu->center = 0;
+    a->cpu->middle = 0;
     return;
   }
   for (int i = 0; i < a->samples; i++) {
@@ -145,13 +145,13 @@ are_few (int taps)
 
 /*
  * Whether the tail is one that the loops for few taps have: results fit 32 bits before they are clamped, of sums up to twice
- * the center times the gain. Half of that leaves room for all roundings. One offset serves all samples of a pixel.
+ * the middle times the gain. Half of that leaves room for all roundings. One offset serves all samples of a pixel.
  */
 static bool
 has_short_tail (const ConvolveCpuAnalysis *a, double gain)
 {
   const ConvolveTail *tail = &a->cpu->tail;
-  double most = gain * 2 * a->center * fabs (tail->scale);
+  double most = gain * 2 * a->middle * fabs (tail->scale);
 
   if (tail->needs_double || a->combined)
     return false;
@@ -197,12 +197,12 @@ convolve_cpu_use_float_factors (const ConvolveCpuAnalysis *a, const ConvolveFact
   return true;
 }
 
-/* The values are not centred, and the tail is the plan's, in double. */
+/* The values are not less the middle, and the tail is the plan's, in double. */
 void
 convolve_cpu_use_doubles (const ConvolveCpuAnalysis *a)
 {
   a->cpu->path = CONVOLVE_CPU_DOUBLE;
-  a->cpu->center = 0;
+  a->cpu->middle = 0;
   a->cpu->tail.needs_double = true;
 }
 

@@ -20,7 +20,7 @@ count_terms (const ConvolveCpuAnalysis *a)
 static bool
 find_bits (const ConvolveCpuAnalysis *a, int *bits)
 {
-  ConvolveRange sums = convolve_cpu_range_of_taps (a, convolve_cpu_centred (a));
+  ConvolveRange sums = convolve_cpu_range_of_taps (a, convolve_cpu_signed_values (a));
 
   *bits = a->plan->exact ? convolve_cpu_exact_bits (a, sums) : a->plan->arithmetic.bits;
   return a->plan->exact || convolve_cpu_can_shift (a, *bits, sums);

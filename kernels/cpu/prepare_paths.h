@@ -12,7 +12,7 @@
 #include "cpu/analyse.h"
 
 #define CONVOLVE_LARGEST_SHORT 32767.0
-#define CONVOLVE_LARGEST_INT 2147483647.0
+#define CONVOLVE_LARGEST_INT (CONVOLVE_2_31 - 1)
 
 #define CONVOLVE_COST_TAIL 4.0        /* in float; a shift costs nothing beside its sum */
 #define CONVOLVE_COST_DOUBLE_TAIL 8.0 /* in double */

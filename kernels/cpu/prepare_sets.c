@@ -186,7 +186,7 @@ use_parts (const ConvolveCpuAnalysis *a)
   }
   if (in_pairs && !use_pairs (parts, cpu->n_parts, wide, pairs))
     return false;
-  cpu->center = cpu->parts[0].center;
+  cpu->middle = cpu->parts[0].middle;
   return true;
 }
 

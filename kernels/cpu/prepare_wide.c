@@ -60,7 +60,7 @@ static bool
 add_term (const ConvolveCpuAnalysis *a, const int taps[3], ConvolveTerm term, int place, GroupRange *group,
     ConvolveWideTerms *terms)
 {
-  const ConvolveRange values = convolve_cpu_centred (a);
+  const ConvolveRange values = convolve_cpu_signed_values (a);
   GroupRange longer = { add_ranges (group->upper, convolve_cpu_range_of_sum (taps + 1, 2, values)),
     add_ranges (group->lower, convolve_cpu_range_of_sum (taps, 2, values)) };
   const bool any = place >= terms->low_bits; /* sums may pass 32 bits, because all totals are taken modulo 2^32 */
@@ -114,18 +114,18 @@ add_all (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs *pairs, ConvolveWi
   return (pairs->place == 0 || add_digits (a, pairs->place, true, terms)) && add_digits (a, pairs->place, false, terms);
 }
 
-/* With what the totals of sample i begin. Where values are combined, the totals are the sums of values without a center. */
+/* With what the totals of sample i begin. Where values are combined, the totals are the sums of values without a middle. */
 static double
 start_of (const ConvolveCpuAnalysis *a, int i)
 {
-  return a->combined ? a->center * a->sum : convolve_cpu_start_of_shift (a, i, a->plan->arithmetic.bits);
+  return a->combined ? a->middle * a->sum : convolve_cpu_start_of_shift (a, i, a->plan->arithmetic.bits);
 }
 
 /* Whether 32 bits hold the totals after a shift by low_bits. */
 static bool
 totals_fit (const ConvolveCpuAnalysis *a, int low_bits)
 {
-  ConvolveRange sums = convolve_cpu_range_of_taps (a, convolve_cpu_centred (a));
+  ConvolveRange sums = convolve_cpu_range_of_taps (a, convolve_cpu_signed_values (a));
 
   for (int i = 0; i < a->samples; i++) {
     ConvolveRange totals = { floor (ldexp (sums.low + start_of (a, i), -low_bits)),
@@ -175,7 +175,7 @@ convolve_cpu_use_wide (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs *pai
 
   cpu->path = CONVOLVE_CPU_WIDE;
   cpu->shifts = !a->combined;
-  cpu->shift = (ConvolveShift){ pairs->bits - pairs->low_bits, cpu->center, (int) cpu->tail.maximum };
+  cpu->shift = (ConvolveShift){ pairs->bits - pairs->low_bits, cpu->middle, (int) cpu->tail.maximum };
   for (int i = 0; i < a->samples; i++) {
     int64_t start = (int64_t) start_of (a, i);
 

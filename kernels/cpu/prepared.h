@@ -37,7 +37,7 @@ typedef struct ConvolveCpu
   ConvolveCpuPath path;
   const ConvolveCpuLevel *level; /* the best of this machine; any other of its levels gives the same bytes */
   double cost;                   /* estimated, of one output, in terms of a sum of pairs */
-  int center;                    /* subtracted from the values before they are multiplied; 0 or the middle value */
+  int middle;                    /* subtracted from the values before they are multiplied; 0 or the middle value */
 
   bool shifts;  /* sums of terms become values by `shift`, otherwise by `tail` */
   bool mirrors; /* of an absolute value: the larger one of the values of a sum and its negative, both by `shift` */
@@ -49,7 +49,7 @@ typedef struct ConvolveCpu
   ConvolveQuotient quotient; /* of a small box */
 
   /* pairs and factors */
-  /* The sums begin with the offset and rounding of a shift, or else with what exact sums lose by the center. */
+  /* The sums begin with the offset and rounding of a shift, or else with what exact sums lose by the middle. */
   int32_t starts[CONVOLVE_MAX_SAMPLES];
   ConvolveTerms terms; /* pairs: of the mask; factors: of all columns, over the pairs of one product after the other */
 
@@ -76,7 +76,7 @@ typedef struct ConvolveCpu
 
   /* fft */
   ConvolveCpuFft *fft;
-  double fft_start; /* added to the sums: what these lose by the center */
+  double fft_start; /* added to the sums: what these lose by the middle */
 
   /* The path for large regions, fft, or NULL. It gives the same bytes. A square costs the same however little of it a
      region fills, so cpu/cut.c chooses for each region. */
@@ -85,7 +85,7 @@ typedef struct ConvolveCpu
   /* sets */
   ConvolveShortSets shorts;
   int n_parts;               /* of a magnitude or a largest value */
-  struct ConvolveCpu *parts; /* all by pairs or wide, or all in float or in double, with one center */
+  struct ConvolveCpu *parts; /* all by pairs or wide, or all in float or in double, with one middle */
 } ConvolveCpu;
 
 /* The row's prepare () and clear (). */

@@ -85,29 +85,29 @@ convolve_cpu_load_pairs (const ConvolveCpuJob *job, int y, ConvolvePair *pairs)
 {
   const ConvolvePixel *pixel = &job->plan->pixel;
   const int *level = job->plan->outside_level;
-  int n = job->samples, inside = job->last - job->first, center = job->cpu->center;
+  int n = job->samples, inside = job->last - job->first, middle = job->cpu->middle;
   bool packed = pixel->type == CONVOLVE_SAMPLE_U8 && pixel->stride == n;
   const uint8_t *first = packed ? find_line (job, y) : NULL, *second = packed ? find_line (job, y + 1) : NULL;
 
   if (!first || !second) {
     convolve_cpu_load_row (job, y, job->values[0]);
     convolve_cpu_load_row (job, y + 1, job->values[1]);
-    job->level->pair_up (job->values[0], job->values[1], job->input_count, center, pairs);
+    job->level->pair_up (job->values[0], job->values[1], job->input_count, middle, pairs);
     return;
   }
   job->level->pair_up_bytes (first + (ptrdiff_t) job->first * n, second + (ptrdiff_t) job->first * n, inside * n,
-      center, pairs + job->left * n);
+      middle, pairs + job->left * n);
   for (int i = 0; i < job->n_outside; i++) {
     ConvolvePair *to = pairs + (i < job->left ? i : i + inside) * n;
     int at = job->outside[i];
 
     if (at < 0)
       for (int k = 0; k < n; k++)
-        to[k] = convolve_pair (level[k] - center, level[k] - center);
+        to[k] = convolve_pair (level[k] - middle, level[k] - middle);
     else if (at >= job->first && at < job->last)
       memcpy (to, pairs + (job->left + at - job->first) * n, n * sizeof (*to));
     else
-      job->level->pair_up_bytes (first + (ptrdiff_t) at * n, second + (ptrdiff_t) at * n, n, center, to);
+      job->level->pair_up_bytes (first + (ptrdiff_t) at * n, second + (ptrdiff_t) at * n, n, middle, to);
   }
 }
 
@@ -117,27 +117,27 @@ convolve_cpu_load_floats (const ConvolveCpuJob *job, int y, float *row)
 {
   const ConvolvePixel *pixel = &job->plan->pixel;
   const int *level = job->plan->outside_level;
-  int n = job->samples, inside = job->last - job->first, center = job->cpu->center;
+  int n = job->samples, inside = job->last - job->first, middle = job->cpu->middle;
   bool plain = pixel->depth == 16 && !pixel->swapped && pixel->stride == n * convolve_sample_size (pixel->type);
   const uint8_t *line = plain ? find_line (job, y) : NULL;
 
   if (!line) {
     convolve_cpu_load_row (job, y, job->values[0]);
-    job->level->values_to_floats (job->values[0], job->input_count, center, row);
+    job->level->values_to_floats (job->values[0], job->input_count, middle, row);
     return;
   }
-  job->level->words_to_floats (line + (ptrdiff_t) job->first * pixel->stride, inside * n, center, row + job->left * n);
+  job->level->words_to_floats (line + (ptrdiff_t) job->first * pixel->stride, inside * n, middle, row + job->left * n);
   for (int i = 0; i < job->n_outside; i++) {
     float *to = row + (i < job->left ? i : i + inside) * n;
     int at = job->outside[i];
 
     if (at < 0)
       for (int k = 0; k < n; k++)
-        to[k] = (float) (level[k] - center);
+        to[k] = (float) (level[k] - middle);
     else if (at >= job->first && at < job->last)
       memcpy (to, row + (job->left + at - job->first) * n, n * sizeof (*to));
     else
-      job->level->words_to_floats (line + (ptrdiff_t) at * pixel->stride, n, center, to);
+      job->level->words_to_floats (line + (ptrdiff_t) at * pixel->stride, n, middle, to);
   }
 }
 

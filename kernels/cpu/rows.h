@@ -11,10 +11,10 @@ void *convolve_cpu_turn (void *rows, int n);
 /* The values of row y of the picture, anywhere inside or outside, with the halo on both sides. */
 void convolve_cpu_load_row (const ConvolveCpuJob *job, int y, uint16_t *values);
 
-/* The rows y and y + 1, less the center, as pairs. */
+/* The rows y and y + 1, less the middle, as pairs. */
 void convolve_cpu_load_pairs (const ConvolveCpuJob *job, int y, ConvolvePair *pairs);
 
-/* Loads row y as centred values in float. */
+/* Loads row y as signed values in float. */
 void convolve_cpu_load_floats (const ConvolveCpuJob *job, int y, float *row);
 
 /* Writes row y of the result. */

@@ -232,13 +232,13 @@ static void
 larger_of_shifts (const int32_t *restrict sums, const int32_t *restrict mirrors, int count, const ConvolveShift *shift,
     uint16_t *restrict values)
 {
-  const int bits = shift->bits, center = shift->center, maximum = shift->maximum;
+  const int bits = shift->bits, middle = shift->middle, maximum = shift->maximum;
 
   for (int i = 0; i < count; i++) {
     int32_t negative = (int32_t) ((uint32_t) mirrors[i] - (uint32_t) sums[i]);
     int32_t larger = (sums[i] > negative ? sums[i] : negative) >> bits;
 
-    larger = (int32_t) ((uint32_t) larger + center);
+    larger = (int32_t) ((uint32_t) larger + middle);
     larger = larger > 0 ? larger : 0;
     values[i] = (uint16_t) (larger < maximum ? larger : maximum);
   }

@@ -66,7 +66,7 @@ convolve_cpu_walk_box (const ConvolveCpuJob *job)
   BoxRows rows = { { job->values[0], job->inner_values[0] }, { job->values[1], job->inner_values[1] } };
 
   for (int x = 0; x < job->input_count; x++)
-    job->columns[x] = -weights * job->cpu->center;
+    job->columns[x] = -weights * job->cpu->middle;
   for (int i = 0; i < 2; i++) {
     memset (job->values[i], 0, job->input_count * sizeof (uint16_t));
     if (box->inner_y)

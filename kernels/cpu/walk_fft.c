@@ -6,17 +6,17 @@
 #include "cpu/rows.h"
 #include "cpu/walk_paths.h"
 
-/* Fills a square with one sample of each pixel, less the center, from row y and input column x on; the rest is 0. */
+/* Fills a square with one sample of each pixel, less the middle, from row y and input column x on; the rest is 0. */
 static void
 fill_square (const ConvolveCpuJob *job, int y, int rows, int x, int sample, double *square)
 {
-  int columns = job->input_count / job->samples - x, center = job->cpu->center;
+  int columns = job->input_count / job->samples - x, middle = job->cpu->middle;
 
   columns = columns < CONVOLVE_CPU_FFT_POINTS ? columns : CONVOLVE_CPU_FFT_POINTS;
   memset (square, 0, CONVOLVE_CPU_FFT_SQUARE * sizeof (*square));
   for (int j = 0; j < rows; j++) {
     convolve_cpu_load_row (job, y + j, job->values[0]);
-    job->level->values_to_doubles (job->values[0] + x * job->samples + sample, job->samples, columns, center,
+    job->level->values_to_doubles (job->values[0] + x * job->samples + sample, job->samples, columns, middle,
         square + j * CONVOLVE_CPU_FFT_STRIDE);
   }
 }

@@ -127,7 +127,7 @@ walk_floats (const ConvolveCpuJob *job)
 
   for (int i = 1 - h; i < job->height; i++) {
     convolve_cpu_load_row (job, top + i + h - 1, job->values[0]);
-    job->level->values_to_floats (job->values[0], job->input_count, job->cpu->center,
+    job->level->values_to_floats (job->values[0], job->input_count, job->cpu->middle,
         convolve_cpu_turn (job->floats, h));
     if (i < 0)
       continue;

@@ -26,7 +26,7 @@ typedef struct
   int many_groups;                /* wide sums that are cut into more than two groups */
   int wide_sets, narrow_sets;     /* parts of combinations that are not exact in float */
   int unlike_parts;               /* absolute values whose parts are not each other's negatives */
-  int centred_boxes, soft_boxes;
+  int signed_boxes, soft_boxes;
 } Seen;
 
 /* --- masks --- */
@@ -200,7 +200,7 @@ count_plan (const ConvolvePlan *plan, Seen *seen)
   seen->cases++;
   seen->paths[cpu->path]++;
   seen->paths[CONVOLVE_CPU_FFT] += cpu->large != NULL;
-  seen->centred_boxes += cpu->path == CONVOLVE_CPU_BOX && cpu->center > 0;
+  seen->signed_boxes += cpu->path == CONVOLVE_CPU_BOX && cpu->middle > 0;
   seen->soft_boxes += cpu->path == CONVOLVE_CPU_BOX && cpu->box.inner_x && cpu->box.inner_y && !plan->exact;
   seen->narrow_digits += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.low_bits == 0;
   seen->wide_digits += cpu->path == CONVOLVE_CPU_WIDE && cpu->wide.low_bits > 0 && cpu->wide.groups[0].place > 0;
@@ -262,7 +262,7 @@ static void
 seen_kinds (const Seen *seen, int kinds_seen[N_SEEN])
 {
   const int numbers[N_SEEN] = { seen->narrow_digits, seen->wide_digits, seen->many_groups, seen->wide_sets,
-    seen->narrow_sets, seen->unlike_parts, seen->centred_boxes, seen->soft_boxes };
+    seen->narrow_sets, seen->unlike_parts, seen->signed_boxes, seen->soft_boxes };
 
   memcpy (kinds_seen, numbers, sizeof numbers);
 }

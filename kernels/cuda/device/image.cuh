@@ -10,14 +10,9 @@
 #include <cuda_runtime.h>
 
 #include "common/boundary.h"
+#include "common/numbers.h"
 #include "common/plan.h"
 #include "common/tail.h"
-
-/*
- * The float 2^23 as bits and as a value. Its last place is 1, so an integer below 2^23 in its low bits is added to it.
- */
-#define CONVOLVE_2_23_BITS 0x4B000000
-#define CONVOLVE_2_23 8388608.0f
 
 #define CONVOLVE_BESIDE 90 /* the compute capability of devices whose launches may run beside each other */
 

@@ -10,6 +10,7 @@
 
 #include "common/integer_tail.h"
 #include "cuda/device/launch.cuh"
+#include "cuda/device/selectors.cuh"
 
 #define CONVOLVE_GROUP 4 /* pixels that are loaded together; as many words of memory as a pixel has bytes */
 
@@ -55,6 +56,38 @@ convolve_store_words (uint8_t *at, const uint32_t (&words)[N])
       ((uint32_t *) at)[i] = words[i];
 }
 
+/*
+ * Enqueues a copy of 16 bytes from global to shared memory; convolve_wait_for_copies () waits for its end. Before compute
+ * capability 8.0 the thread copies them itself.
+ */
+static __device__ __forceinline__ void
+convolve_copy_later (void *to, const void *from)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+               :
+               : "r"((unsigned) __cvta_generic_to_shared (to)), "l"(from)
+               : "memory");
+#else
+  *(uint4 *) to = __ldg ((const uint4 *) from);
+#endif
+}
+
+/*
+ * The same where the whole line of the cache is wanted: the L2 cache fetches 128 bytes at once: what lies beside
+ * the 16 bytes is wanted soon, by a neighbour or for the next row of this block.
+ */
+static __device__ __forceinline__ void
+convolve_copy_line_later (void *to, const void *from)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;"
+               :
+               : "r"((unsigned) __cvta_generic_to_shared (to)), "l"(from)
+               : "memory");
+#endif
+}
+
 /* sum plus four products of an unsigned byte and a signed byte. */
 static __device__ __forceinline__ int
 convolve_dot (uint32_t bytes, int taps, int sum)
@@ -82,11 +115,6 @@ convolve_take (int (&taps)[N], const int (&from)[N])
 #endif
   }
 }
-
-/*
- * A selector of __byte_perm (a, b, selector) has a digit for each byte of the result, the lowest byte's digit last. The
- * digits 0 .. 3 are the bytes of a, 4 .. 7 those of b.
- */
 
 /* The four bytes that begin at byte k of words. words[k / 4 + 1] is read only where k is no multiple of 4. */
 static __device__ __forceinline__ uint32_t
@@ -117,16 +145,16 @@ convolve_pick (const uint32_t *words, int sample)
   if (S == 1)
     return words[0];
   if (S == 2)
-    return __byte_perm (words[0], words[S - 1], sample == 0 ? 0x6420 : 0x7531);
+    return __byte_perm (words[0], words[S - 1], sample == 0 ? A0_A2_B0_B2 : A1_A3_B1_B3);
   if (S == 3) {
-    const unsigned first = sample == 0 ? 0x0630 : sample == 1 ? 0x0741 : 0x0052;
-    const unsigned then = sample == 0 ? 0x5210 : sample == 1 ? 0x6210 : 0x7410;
+    const unsigned first = sample == 0 ? A0_A3_B2 : sample == 1 ? A1_B0_B3 : A2_B1;
+    const unsigned then = sample == 0 ? A0_A1_A2_B1 : sample == 1 ? A0_A1_A2_B2 : A0_A1_B0_B3;
 
     return __byte_perm (__byte_perm (words[0], words[1], first), words[S - 1], then);
   }
   unsigned from = sample | (sample + 4) << 4;
   uint32_t low = __byte_perm (words[0], words[1], from), high = __byte_perm (words[2], words[S - 1], from);
-  return __byte_perm (low, high, 0x5410);
+  return __byte_perm (low, high, A0_A1_B0_B1);
 }
 
 /*
@@ -146,10 +174,10 @@ convolve_pick_of_row (const uint32_t *words, int g, int s)
     return __byte_perm (group[0], group[K == 3 ? 0 : 1], s | (S + s) << 4);
   if (S < 4)
     return convolve_pick<S> (group, s);
-  const unsigned both = s < 2 ? 0x5140 : 0x7362;
+  const unsigned both = s < 2 ? A0_B0_A1_B1 : A2_B2_A3_B3;
 
   return __byte_perm (__byte_perm (group[0], group[1 % S], both), __byte_perm (group[2 % S], group[S - 1], both),
-      s % 2 == 0 ? 0x5410 : 0x7632);
+      s % 2 == 0 ? A0_A1_B0_B1 : A2_A3_B2_B3);
 }
 
 /*
@@ -174,7 +202,7 @@ convolve_value (const ConvolveImage &image, const uint32_t *words, int k)
   if (sizeof (T) == 1)
     return __uint_as_float (__byte_perm (words[k / 4], CONVOLVE_2_23_BITS, 0x7440 + k % 4)) - CONVOLVE_2_23;
   return __uint_as_float (
-             __byte_perm (convolve_clean (image, words[k / 2]), CONVOLVE_2_23_BITS, k % 2 ? 0x7632 : 0x7610))
+             __byte_perm (convolve_clean (image, words[k / 2]), CONVOLVE_2_23_BITS, k % 2 ? A2_A3_B2_B3 : A0_A1_B2_B3))
       - CONVOLVE_2_23;
 }
 
@@ -192,6 +220,16 @@ convolve_clamp_bytes (int high, int low, uint32_t above)
   uint32_t result;
 
   asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(high), "r"(low), "r"(above));
+  return result;
+}
+
+/* A word of high and low, both clamped to 0 .. 65535. */
+static __device__ __forceinline__ uint32_t
+convolve_clamp_words (int high, int low)
+{
+  uint32_t result;
+
+  asm("cvt.pack.sat.u16.s32 %0, %1, %2;" : "=r"(result) : "r"(high), "r"(low));
   return result;
 }
 
@@ -320,16 +358,16 @@ convolve_weave (const uint32_t *samples, int i)
   if (S == 1)
     return samples[0];
   if (S == 2)
-    return __byte_perm (samples[0], samples[S - 1], i == 0 ? 0x5140 : 0x7362);
+    return __byte_perm (samples[0], samples[S - 1], i == 0 ? A0_B0_A1_B1 : A2_B2_A3_B3);
   if (S == 3) {
-    const unsigned first = i == 0 ? 0x0140 : i == 1 ? 0x0625 : 0x0073;
-    const unsigned then = i == 0 ? 0x2410 : i == 1 ? 0x2150 : 0x7106;
+    const unsigned first = i == 0 ? A0_B0_A1 : i == 1 ? B1_A2_B2 : A3_B3;
+    const unsigned then = i == 0 ? A0_A1_B0_A2 : i == 1 ? A0_B1_A1_A2 : B2_A0_A1_B3;
 
     return __byte_perm (__byte_perm (samples[0], samples[1], first), samples[S - 1], then);
   }
   unsigned from = i | (i + 4) << 4;
   uint32_t low = __byte_perm (samples[0], samples[1], from), high = __byte_perm (samples[2], samples[S - 1], from);
-  return __byte_perm (low, high, 0x5410);
+  return __byte_perm (low, high, A0_A1_B0_B1);
 }
 
 /* The four bytes of four floats that an integer tail made. CLAMPS is the tail's `clamps`. */
@@ -342,8 +380,9 @@ convolve_pack_integers (const float (&values)[4])
 #pragma unroll
   for (int i = 0; i < 4; i++)
     bits[i] = __float_as_int (values[i]) - (CLAMPS ? CONVOLVE_MAGIC_BITS : 0);
-  return CLAMPS ? convolve_clamp_bytes (bits[1], bits[0], convolve_clamp_bytes (bits[3], bits[2], 0))
-                : __byte_perm (__byte_perm (bits[0], bits[1], 0x0040), __byte_perm (bits[2], bits[3], 0x0040), 0x5410);
+  return CLAMPS
+      ? convolve_clamp_bytes (bits[1], bits[0], convolve_clamp_bytes (bits[3], bits[2], 0))
+      : __byte_perm (__byte_perm (bits[0], bits[1], A0_B0), __byte_perm (bits[2], bits[3], A0_B0), A0_A1_B0_B1);
 }
 
 /*

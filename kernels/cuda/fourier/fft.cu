@@ -20,12 +20,11 @@
  * - convolve_fft_rows_back () transforms the rows back. The real part has the outputs of the first tile column and the
  *   imaginary part those of the second, because the mask is real.
  */
+#include "common/numbers.h"
 #include "cuda/fourier/fft_transform.cuh"
 #include "cuda/device/launch.cuh"
 
-/* The double 2^52, as its upper 32 bits and as a value. Its last place is 1. */
-#define TWO_52_HIGH_BITS 0x43300000
-#define TWO_52 4503599627370496.0
+#define HIGH_BITS_OF_2_52 0x43300000 /* of the double CONVOLVE_2_52, whose last place is 1 */
 
 #define ROW_THREADS 128 /* of a block that transforms rows: 4 rows of 32 threads */
 #define COLUMNS 8       /* that a block transforms together, half of them with doubles: 64 bytes of a row */
@@ -77,7 +76,7 @@ set_level (float &level, unsigned value, int middle)
 static __device__ __forceinline__ void
 set_level (double &level, unsigned value, int middle)
 {
-  level = __hiloint2double (TWO_52_HIGH_BITS, value) - (TWO_52 + middle);
+  level = __hiloint2double (HIGH_BITS_OF_2_52, value) - (CONVOLVE_2_52 + middle);
 }
 
 /* The value of a sample that was loaded as a word, at most the largest value of its depth. */

@@ -73,20 +73,6 @@ gather (const ConvolveImage &image, ConvolveBoundary boundary, int x, int y, uin
   *(uint4 *) to = make_uint4 (words[0], words[1], words[2], words[3]);
 }
 
-/* Copies 16 bytes to shared memory. From compute capability 8.0 on, the thread does not wait for the copy's end. */
-static __device__ __forceinline__ void
-copy_chunk (uint32_t *to, const uint8_t *from)
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-               :
-               : "r"((unsigned) __cvta_generic_to_shared (to)), "l"(from)
-               : "memory");
-#else
-  *(uint4 *) to = __ldg ((const uint4 *) from);
-#endif
-}
-
 /* The word of one sample of the 4 (8-bit) or 2 (16-bit) pixels that S words hold. */
 template <typename T, int S>
 static __device__ __forceinline__ uint32_t
@@ -94,7 +80,7 @@ pick (const uint32_t *words, int sample)
 {
   if (sizeof (T) == 1)
     return convolve_pick<S> (words, sample);
-  return S == 1 ? words[0] : __byte_perm (words[0], words[S - 1], sample ? 0x7632 : 0x5410);
+  return S == 1 ? words[0] : __byte_perm (words[0], words[S - 1], sample ? A2_A3_B2_B3 : A0_A1_B0_B1);
 }
 
 /* Loads the tile's input with its halo to tile.input. Returns when the input of all threads is there. */
@@ -116,7 +102,8 @@ load_input (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &p
     if (c < first || c >= stop)
       continue;
     if (y >= 0)
-      copy_chunk (&tile.input[r][c * 4], image.source + y * image.source_stride + (unsigned) (x * Tile::bytes));
+      convolve_copy_later (&tile.input[r][c * 4],
+          image.source + y * image.source_stride + (unsigned) (x * Tile::bytes));
     else
       gather<T, S, K> (image, taps.boundary, x, y, &tile.input[r][c * 4]);
   }

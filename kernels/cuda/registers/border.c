@@ -6,20 +6,8 @@
 #include <string.h>
 
 #include "common/integer_tail.h"
+#include "common/numbers.h"
 #include "cuda/device/accepts.h"
-
-#define TWO_23 8388608.0f /* and its bits */
-#define TWO_23_BITS 0x4B000000
-
-double
-convolve_border_magnitude (const float *taps, int count)
-{
-  double sum = 0;
-
-  for (int i = 0; i < count; i++)
-    sum += fabs (taps[i]);
-  return sum;
-}
 
 bool
 convolve_border_are_bytes (const float *taps, int count)
@@ -54,7 +42,8 @@ convolve_border_accepts_pixels (const ConvolvePlan *plan, const char **reason)
 {
   const ConvolvePixel *pixel = &plan->pixel;
   const ConvolveTaps *taps = &plan->taps;
-  double gain = convolve_border_magnitude (taps->taps, taps->width * taps->height) * fabs (plan->tail.scale), most = 0;
+  double gain = convolve_sum_of_magnitudes_f (taps->taps, taps->width * taps->height) * fabs (plan->tail.scale),
+         most = 0;
 
   if (!convolve_border_accepts_layout (plan, reason))
     return false;
@@ -78,10 +67,10 @@ convolve_border_top_floats (const ConvolvePlan *plan, ConvolveTopFloats *floats)
   const int shift = plan->pixel.shift;
 
   floats->lower = 0xffff << shift & 0xffff;
-  floats->above = TWO_23_BITS >> (16 - shift);
+  floats->above = CONVOLVE_2_23_BITS >> (16 - shift);
   floats->down = 16 + shift;
   floats->unit = (float) (1 << shift);
-  floats->base = -TWO_23 * floats->unit;
+  floats->base = -CONVOLVE_2_23 * floats->unit;
 }
 
 typedef bool (*ChooseTail) (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason);

@@ -67,9 +67,6 @@ typedef struct
 
 void convolve_border_top_floats (const ConvolvePlan *plan, ConvolveTopFloats *floats);
 
-/* The sum of the magnitudes of count taps. */
-double convolve_border_magnitude (const float *taps, int count);
-
 /* Whether all taps, which are integers, lie within -128 .. 127. */
 bool convolve_border_are_bytes (const float *taps, int count);
 

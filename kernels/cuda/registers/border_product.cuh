@@ -110,7 +110,8 @@ convolve_finish_product (const ConvolveImage &image, const ConvolveProductTaps<K
     return convolve_clamp_around_middle (values);
   }
   if (sizeof (T) == 1)
-    return __byte_perm (__byte_perm (totals[0], totals[1], 0x0073), __byte_perm (totals[2], totals[3], 0x0073), 0x5410);
+    return __byte_perm (__byte_perm (totals[0], totals[1], A3_B3), __byte_perm (totals[2], totals[3], A3_B3),
+        A0_A1_B0_B1);
   return convolve_product_result<K, true> (image, taps, totals[0]) << image.shift
       | convolve_product_result<K, true> (image, taps, totals[1]) << (image.shift + 16);
 }

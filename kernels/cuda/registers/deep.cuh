@@ -95,21 +95,12 @@ static __device__ __forceinline__ float
 convolve_deep_value (const ConvolveDeep &deep, const uint32_t *clean, int k)
 {
   if (!TOP)
-    return __uint_as_float (__byte_perm (clean[k / 2], CONVOLVE_2_23_BITS, k % 2 ? 0x7632 : 0x7610)) - CONVOLVE_2_23;
+    return __uint_as_float (__byte_perm (clean[k / 2], CONVOLVE_2_23_BITS, k % 2 ? A2_A3_B2_B3 : A0_A1_B2_B3))
+        - CONVOLVE_2_23;
   if (k % 2 == 0)
     return __uint_as_float ((clean[k / 2] & deep.floats.lower) | CONVOLVE_2_23_BITS) - CONVOLVE_2_23;
   return __fmaf_rn (__uint_as_float (__funnelshift_r (clean[k / 2], deep.floats.above, deep.floats.down)),
       deep.floats.unit, deep.floats.base);
-}
-
-/* A word of high and low, both clamped to 0 .. 65535. */
-static __device__ __forceinline__ uint32_t
-convolve_clamp_words (int high, int low)
-{
-  uint32_t result;
-
-  asm("cvt.pack.sat.u16.s32 %0, %1, %2;" : "=r"(result) : "r"(high), "r"(low));
-  return result;
 }
 
 /* The code value of a sum, before the value is clamped. */

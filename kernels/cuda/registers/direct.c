@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "common/numbers.h"
 #include "cuda/registers/border.h"
 #include "cuda/registers/sets.h"
 
 CONVOLVE_DEVICE_FUNCTIONS (direct);
-
-#define TWO_24 16777216
 
 /*
  * One float sum takes all products of an output in turn, and is rounded after each. convolve_taps_init () counts fewer
@@ -15,13 +14,14 @@ static bool
 accepts (const ConvolvePlan *plan, void **found, const char **reason)
 {
   int count = plan->taps.width * plan->taps.height;
-  double gain = convolve_border_magnitude (plan->taps.taps, count);
+  double gain = convolve_sum_of_magnitudes_f (plan->taps.taps, count);
 
   if (plan->n_parts > 0
       && (plan->combination != CONVOLVE_ABSOLUTE || !convolve_sets_are_magnitude_of_sum (plan, reason)))
     return convolve_direct_accepts_sets (plan, reason);
   *reason = "the sums need double precision";
-  if (plan->double_sums || (!plan->exact && gain * count * plan->tail.maximum / TWO_24 > convolve_budget (plan) / 4))
+  if (plan->double_sums
+      || (!plan->exact && gain * count * plan->tail.maximum / CONVOLVE_2_24 > convolve_budget (plan) / 4))
     return false;
   return convolve_border_accepts (plan, reason);
 }

@@ -84,7 +84,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
     }
     convolve_store_row<uint16_t, S, S, W> (image, to, totals, words[r + K / 2] + group,
         [&] (const int *, const uint32_t *two) {
-          const uint32_t both = __byte_perm (two[0], two[1], 0x7632);
+          const uint32_t both = __byte_perm (two[0], two[1], A2_A3_B2_B3);
 
           return (TOP ? both : both >> taps.up) & (TOP ? taps.deep.mask : taps.deep.largest);
         });

@@ -50,7 +50,7 @@ pair_of (const uint32_t *words, int i, int sample)
 {
   const uint32_t *pixels = words + i * S + sample / 2;
 
-  return S == 1 ? words[i] : __byte_perm (pixels[0], pixels[S / 2], sample % 2 ? 0x7632 : 0x5410);
+  return S == 1 ? words[i] : __byte_perm (pixels[0], pixels[S / 2], sample % 2 ? A2_A3_B2_B3 : A0_A1_B0_B1);
 }
 
 /*

@@ -22,7 +22,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   *reason = "the mask's row and column are not integers -128 to 127, or the row's sum of magnitudes is above 257";
   if (plan->exact
       && (!convolve_border_are_bytes (taps->row, taps->width) || !convolve_border_are_bytes (taps->column, taps->height)
-          || convolve_border_magnitude (taps->row, taps->width) > LARGEST_ROW))
+          || convolve_sum_of_magnitudes_f (taps->row, taps->width) > LARGEST_ROW))
     return false;
   return convolve_border_accepts_integers (plan, found, reason);
 }

@@ -108,7 +108,7 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *shapes[K / 2 - 1][S - 1].warp
           above[s][c] = sum;
           continue;
         }
-        uint32_t both = __byte_perm (above[s][c], sum, 0x5410);
+        uint32_t both = __byte_perm (above[s][c], sum, A0_A1_B0_B1);
 
 #pragma unroll
         for (int r = 0; r < R; r++)

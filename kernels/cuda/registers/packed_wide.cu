@@ -41,7 +41,7 @@ finish (const int *totals, int bits)
     values[c] = totals[c] >> bits;
   return CLAMPS
       ? convolve_clamp_around_middle (values)
-      : __byte_perm (__byte_perm (totals[0], totals[1], 0x0062), __byte_perm (totals[2], totals[3], 0x0062), 0x5410);
+      : __byte_perm (__byte_perm (totals[0], totals[1], A2_B2), __byte_perm (totals[2], totals[3], A2_B2), A0_A1_B0_B1);
 }
 
 /* One sample of four border pixels from x on, or of as many as are left of end. */

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "common/numbers.h"
 #include "cuda/registers/border.h"
 
-#define TWO_24 16777216.0
 #define TWO_44 17592186044416.0 /* of the squares of sums in the low bits of CONVOLVE_MAGIC */
 
 static bool
@@ -97,17 +97,17 @@ is_single (const ConvolvePlan *plan, int k)
   const ConvolvePlan *part = &plan->parts[k];
   bool magnitude = plan->combination == CONVOLVE_MAGNITUDE;
   int count = part->taps.width * part->taps.height;
-  double gain = convolve_border_magnitude (part->taps.taps, count), start = 0;
+  double gain = convolve_sum_of_magnitudes_f (part->taps.taps, count), start = 0;
 
   if (part->double_sums)
     return false;
   for (int i = 0; i < plan->pixel.samples && magnitude; i++)
     start = fmax (start, fabs (plan->root.zero[k][i]));
   if (plan->exact)
-    return (gain * part->tail.maximum + start) * convolve_set_multiple (plan, k) < TWO_24;
+    return (gain * part->tail.maximum + start) * convolve_set_multiple (plan, k) < CONVOLVE_2_24;
   if (part->exact && !magnitude)
     return true;
-  return (part->exact ? fabs (part->tail.scale) : 1) * (gain * part->tail.maximum + start) * (count + 2) / TWO_24
+  return (part->exact ? fabs (part->tail.scale) : 1) * (gain * part->tail.maximum + start) * (count + 2) / CONVOLVE_2_24
       <= convolve_budget (part) / 4;
 }
 

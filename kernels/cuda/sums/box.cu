@@ -84,16 +84,6 @@ finish_double (const ConvolveTail *tail, int sample, uint32_t sum)
   return (int) convolve_tail_double (tail, sample, sum);
 }
 
-/* Two integers, clamped to the unsigned halves of a word. */
-static __device__ __forceinline__ uint32_t
-clamp_to_words (int high, int low)
-{
-  uint32_t result;
-
-  asm("cvt.pack.sat.u16.s32 %0, %1, %2;" : "=r"(result) : "r"(high), "r"(low));
-  return result;
-}
-
 /* The word that sums become. Its first sample is sample number `first` of the chunk. */
 template <typename T, int S, ConvolveBoxTail TAIL>
 static __device__ __forceinline__ uint32_t
@@ -121,7 +111,7 @@ finish (const ConvolveImage &image, const Box &box, int first, const uint32_t *s
   if (sizeof (T) == 1)
     return convolve_clamp_bytes (values[1], values[0], convolve_clamp_bytes (values[3], values[2], 0));
   if (TAIL == CONVOLVE_BOX_PRODUCTS)
-    return (clamp_to_words (values[1], values[0]) & box.places.samples) >> box.places.down;
+    return (convolve_clamp_words (values[1], values[0]) & box.places.samples) >> box.places.down;
   return (unsigned) values[0] << image.shift | (unsigned) values[1] << image.shift << 16;
 }
 

@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "common/integer_tail.h"
+#include "common/numbers.h"
 #include "cuda/device/accepts.h"
 
-#define UNIT_ROUNDOFF (1.0 / 16777216.0) /* 2^-24: the relative error of one operation in single precision */
-#define INT_LIMIT 2147483648.0           /* 2^31 */
-#define SAFETY 1.0001                    /* covers the rounding of the bounds computed here */
+#define SAFETY 1.0001 /* covers the rounding of the bounds computed here */
 
 /* By number of digits: the largest integer whose digits are all within -127 .. 127. */
 static const double largest[CONVOLVE_TENSOR_MAX_DIGITS + 1] = { 0, 127, 127 * 257, 127 * 65793 };
@@ -83,7 +82,7 @@ sums_fit (const ConvolvePlan *plan, int count, const Bounds *bounds)
 
     if (plan->pixel.type == CONVOLVE_SAMPLE_U16 && d > 0)
       digits += bounds->sums[d - 1];
-    if (digits * 255 >= INT_LIMIT)
+    if (digits * 255 >= CONVOLVE_2_31)
       return false;
   }
   return true;
@@ -111,7 +110,7 @@ try_digits (const ConvolvePlan *plan, int count, double quantum, ConvolveTensorD
     return false;
   digits->count = count;
   digits->quantum = quantum;
-  digits->total_fits = bounds.total * maximum < INT_LIMIT;
+  digits->total_fits = bounds.total * maximum < CONVOLVE_2_31;
   digits->finish = CONVOLVE_TENSOR_FLOATS;
   digits->tail = plan->tail;
 
@@ -124,8 +123,8 @@ try_digits (const ConvolvePlan *plan, int count, double quantum, ConvolveTensorD
     largest_offset = fmax (largest_offset, fabs (digits->tail.offset[i]));
   }
   quantised = maximum * (bounds.above - bounds.below) / 2 * SAFETY;
-  rounded = bounds.magnitude * (2 * count + 3) * UNIT_ROUNDOFF;
-  tail = 4 * (maximum + 2 + largest_offset) * UNIT_ROUNDOFF;
+  rounded = bounds.magnitude * (2 * count + 3) * CONVOLVE_FLOAT_UNIT;
+  tail = 4 * (maximum + 2 + largest_offset) * CONVOLVE_FLOAT_UNIT;
   return quantised + rounded + tail <= convolve_budget (plan) * 3 / 4;
 }
 
@@ -163,7 +162,8 @@ set_shift (const ConvolvePlan *plan, int unit, ConvolveTensorDigits *digits)
   for (int i = 0; i < plan->pixel.samples; i++) {
     const int64_t start = arithmetic->start[i] - middle;
 
-    if (start % unit || below + (double) start < -INT_LIMIT * unit || above + (double) start >= INT_LIMIT * unit)
+    if (start % unit || below + (double) start < -CONVOLVE_2_31 * unit
+        || above + (double) start >= CONVOLVE_2_31 * unit)
       return false;
     digits->start[i] = (int) (uint32_t) (uint64_t) (start / unit);
   }
@@ -182,7 +182,7 @@ take_integers (const ConvolvePlan *plan, int count, ConvolveTensorDigits *digits
 
   digits->count = count;
   digits->quantum = 1;
-  digits->total_fits = bounds.total * plan->tail.maximum < INT_LIMIT;
+  digits->total_fits = bounds.total * plan->tail.maximum < CONVOLVE_2_31;
   digits->tail = plan->tail;
   if (is_exact)
     digits->finish = finish_of_exact (plan, count, &digits->integer_tail);
@@ -204,7 +204,7 @@ static bool
 try_quanta (const ConvolvePlan *plan, int count, double peak, double gain, ConvolveTensorDigits *digits)
 {
   double fine = peak > 0 ? peak / largest[count] : 1;
-  double coarse = gain * plan->tail.maximum / (INT_LIMIT - 256.0 * 65536);
+  double coarse = gain * plan->tail.maximum / (CONVOLVE_2_31 - 256.0 * 65536);
 
   return (coarse > fine && try_digits (plan, count, coarse, digits)) || try_digits (plan, count, fine, digits);
 }

@@ -33,24 +33,12 @@ total_of (const int (&sums)[SUMS][ROWS][4], int t, int k)
 static __attribute__ ((unused)) __device__ __forceinline__ unsigned
 finish (const TensorParameters &mask, int sample, float total)
 {
-  const float two_to_23 = 8388608;
   float value = __saturatef (__fmaf_rn (total, mask.range_scale, mask.range_offset[sample]));
 
-  return __float_as_uint (__fmaf_rz (value, mask.range, two_to_23));
+  return __float_as_uint (__fmaf_rz (value, mask.range, CONVOLVE_2_23));
 }
 
-/* Two integers, clamped to signed bytes in the lower half of a word, or to signed halves of a word. */
-static __attribute__ ((unused)) __device__ __forceinline__ unsigned
-clamp_to_signed_bytes (int high, int low)
-{
-  unsigned result = 0;
-
-#if __CUDA_ARCH__ >= 800
-  asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(high), "r"(low), "r"(0));
-#endif
-  return result;
-}
-
+/* Two integers, clamped to the signed halves of a word. */
 static __attribute__ ((unused)) __device__ __forceinline__ unsigned
 clamp_to_signed_words (int high, int low)
 {
@@ -156,7 +144,7 @@ finish_shift (const ConvolveImage &image, const TensorParameters &mask, int samp
             SUMS > 1 ? sums[1 % SUMS][t][2 * half + k] : 0, SUMS > 2 ? sums[2 % SUMS][t][2 * half + k] : 0,
             SUMS > 3 ? sums[3 % SUMS][t][2 * half + k] : 0, start, mask.shift);
       if (sizeof (T) == 1) {
-        packed[t][half] = clamp_to_signed_bytes (values[1], values[0]) ^ 0x8080;
+        packed[t][half] = convolve_clamp_signed_bytes (values[1], values[0], 0) ^ 0x8080;
       } else {
         unsigned both =
             ((clamp_to_signed_words (values[1], values[0]) ^ 0x80008000) & mask.places.samples) >> mask.places.down;

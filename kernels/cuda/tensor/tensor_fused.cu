@@ -23,7 +23,8 @@ copy_chunks (const ConvolveImage &image, const ProductsParameters &mask, int lef
     const int y = convolve_boundary_index (mask.boundary, above + row, image.height);
 
     if (y >= 0)
-      copy_later (window + row * CHUNKS + own, image.source + y * image.source_stride + left + own * CHUNK);
+      convolve_copy_line_later (window + row * CHUNKS + own,
+          image.source + y * image.source_stride + left + own * CHUNK);
     else
       window[row * CHUNKS + own] = level;
   }

@@ -43,21 +43,6 @@ struct ProductsParameters
   float offset[4]; /* of the tail in use, for four samples side by side */
 };
 
-/*
- * Enqueues a copy of 16 bytes from global to shared memory. The L2 cache fetches 128 bytes at once: what lies beside
- * the chunk is wanted soon, by a neighbour or for the next row of this block.
- */
-static __device__ __forceinline__ void
-copy_later (void *to, const void *from)
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;"
-               :
-               : "r"((unsigned) __cvta_generic_to_shared (to)), "l"(from)
-               : "memory");
-#endif
-}
-
 /* The sources of a word of four bytes that may lie outside the image: of four samples, or of two deep ones. */
 template <typename T>
 struct Word
@@ -185,7 +170,7 @@ load_rows (const ConvolveImage &image, const ProductsParameters &mask, int rows,
     tile += row * mask.pitch;
 #pragma unroll 1
     for (; row < rows; row += at_once, next += stride, tile += at_once * mask.pitch)
-      copy_later (tile, next);
+      convolve_copy_line_later (tile, next);
     return;
   }
 #pragma unroll 1
@@ -200,7 +185,7 @@ load_rows (const ConvolveImage &image, const ProductsParameters &mask, int rows,
       words[b] = make_uint4 (0, 0, 0, 0);
       if (row + b * at_once < rows && inside >= 0) {
         if (sizeof (T) == 1)
-          copy_later (tile + row * mask.pitch, line);
+          convolve_copy_line_later (tile + row * mask.pitch, line);
         else
           words[b] = __ldg ((const uint4 *) line);
       } else if (row + b * at_once < rows) {
@@ -275,7 +260,7 @@ load_tile (const ConvolveImage &image, const ProductsParameters &mask, int top, 
     load_rows<T> (image, mask, rows, y, (unsigned) (begin + first * CHUNK), thread, stop - first, tile + first * CHUNK);
 #pragma unroll 1
   for (int i = thread; i < mask.operands_count; i += TILE_THREADS)
-    copy_later (operands + i, mask.operands + i);
+    convolve_copy_line_later (operands + i, mask.operands + i);
   if (first > 0 || stop < mask.chunks)
     fill_sides<T> (image, mask, begin, first, stop, y, rows, tile);
   convolve_wait_for_copies ();

@@ -7,7 +7,7 @@
 #ifndef CONVOLVE_CUDA_TENSOR_TILE_CUH
 #define CONVOLVE_CUDA_TENSOR_TILE_CUH
 
-#include "cuda/device/launch.cuh"
+#include "cuda/device/words.cuh"
 #include "cuda/tensor/tensor.h"
 #include "cuda/tensor/tensor_common.cuh"
 
@@ -48,16 +48,6 @@ struct TensorParameters
   ConvolvePlaces places;
   float range, range_scale, range_offset[CONVOLVE_MAX_SAMPLES]; /* see finish () */
 };
-
-/* Enqueues a copy of 16 bytes from global to shared memory; convolve_wait_for_copies () waits for its end. */
-static __device__ __forceinline__ void
-copy_later (uint4 *to, const void *from)
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned) __cvta_generic_to_shared (to)), "l"(from)
-               : "memory");
-#endif
-}
 
 /* Of 16 pixels in words, with `stride` bytes each: byte number `at` of every pixel. */
 template <int N>
@@ -262,7 +252,7 @@ load_inside (const ConvolveImage &image, const TensorParameters &mask, const Col
 
   if (PIXEL == 1 && sizeof (T) == 1 && y >= 0 && y + rows <= image.height) {
     for (; row < rows; row += mask.rows_at_once, next += advance, to += mask.rows_at_once * mask.pitch)
-      copy_later ((uint4 *) to, next);
+      convolve_copy_later (to, next);
     return;
   }
   for (; row < rows; row += BATCH * mask.rows_at_once) {
@@ -281,7 +271,7 @@ load_inside (const ConvolveImage &image, const TensorParameters &mask, const Col
       is_zero[b] = !pixels;
       if (pixels && at < rows) {
         if (sizeof (T) == 1 && stride == 1)
-          copy_later ((uint4 *) (tile + at * mask.pitch + column), pixels);
+          convolve_copy_later (tile + at * mask.pitch + column, pixels);
         else
           load_chunk (pixels, stride, words[b]);
       }
