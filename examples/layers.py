@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes layers for cudaconvolve's layer-location: python3 examples/layers.py [FOLDER]
+"""Writes layers for cudaconvlayer: python3 examples/layers.py [FOLDER]
 
 FOLDER is out where none is named. Written are
   gabor.npz      64 filters of 7x7 over RGB, as the first layer of a network learns them: stripes in 8 directions

@@ -111,7 +111,7 @@ fi
 picture before-after 50 tee name=both ! queue ! compositor name=side sink_1::xpos=640 \
   both. ! queue ! cudaconvolve mask=gaussian mask-width=15 ! side. side.
 
-for preset in $(values 's/,//g; s/.*Presets: //p'); do
+for preset in $(values '/^  presets /,/Default/s/.*Default: "< \(.*\) >"/\1/p' | sed 's/(string)//g; s/,//g'); do
   mask=$preset
   case $preset in
     box | gaussian | binomial | disk) more="mask-width=11" ;;
@@ -139,10 +139,10 @@ done
 python3 "$top/examples/layers.py" "$work"
 note layer-filters.png python3 examples/layers.py out >>"$work/gallery"
 ! wanted layer-filters || mv "$work/gabor.png" "$folder/layer-filters.png"
-picture layer-mosaic 50 videoconvert ! cudaconvolve layer-location="$work/gabor.npz" stride=4 pool-size=2 mosaic=true \
+picture layer-mosaic 50 videoconvert ! cudaconvlayer location="$work/gabor.npz" stride=4 pool-size=2 mosaic=true \
   activation=relu divisor=0.12
-picture layer-blurpool 10 videoconvert ! cudaconvolve layer-location="$work/blurpool.npy" stride=2
-picture layer-sepia 10 videoconvert ! cudaconvolve layer-location="$work/sepia.npy" ! videoscale \
+picture layer-blurpool 10 videoconvert ! cudaconvlayer location="$work/blurpool.npy" stride=2
+picture layer-sepia 10 videoconvert ! cudaconvlayer location="$work/sepia.npy" ! videoscale \
   ! video/x-raw,width=320,height=180
 
 cat - "$work/gallery" >"$work/README.md" <<'END'

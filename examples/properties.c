@@ -107,29 +107,29 @@ next_choice (GstElement *convolve, const char *name, int value, int step)
   return value;
 }
 
-/* The presets, from the end of the blurb of mask. To be freed with g_strfreev(). */
-static char **
-list_presets (GstElement *convolve)
+static const char *
+get_preset (const GValue *presets, guint i)
 {
-  const char *list = strstr (g_param_spec_get_blurb (find (convolve, "mask")), "Presets: ");
-
-  return g_strsplit (list ? list + strlen ("Presets: ") : "gaussian", ", ", -1);
+  return g_value_get_string (gst_value_array_get_value (presets, i));
 }
 
 static void
 change_mask (GstElement *convolve, int step)
 {
-  char **presets = list_presets (convolve), *mask;
-  guint n = g_strv_length (presets), i = 0;
+  GValue presets = G_VALUE_INIT;
+  guint n, i = 0;
+  char *mask;
 
   g_object_get (convolve, "mask", &mask, NULL);
-  while (i < n && g_strcmp0 (presets[i], mask) != 0)
+  g_object_get_property (G_OBJECT (convolve), "presets", &presets);
+  n = gst_value_array_get_size (&presets);
+  while (i < n && g_strcmp0 (get_preset (&presets, i), mask) != 0)
     i++;
   /* A mask that is no preset, as weights are, comes before the first one. */
   i = i == n ? (step > 0 ? 0 : n - 1) : (i + n + step) % n;
   /* A width may contradict another preset, so the width is set along with the preset. */
-  g_object_set (convolve, "mask", presets[i], "mask-width", 0u, NULL);
-  g_strfreev (presets);
+  g_object_set (convolve, "mask", get_preset (&presets, i), "mask-width", 0u, NULL);
+  g_value_unset (&presets);
   g_free (mask);
 }
 

@@ -32,7 +32,7 @@ fi
 mask=gaussian
 for property in "$@"; do
   case $property in
-    mask=* | mask-width=* | mask-height=* | sigma=* | layer-location=*) mask= ;;
+    mask=* | mask-width=* | mask-height=* | sigma=*) mask= ;;
     *=*) ;;
     *)
       say "$property: a property is written NAME=VALUE, and FILE comes first"

@@ -2,28 +2,56 @@
 #include "enums.h"
 
 #include "convolve_layer.h"
+#include "region_settings.h"
+
+/* Registers an enum type at the first call. values must stay. */
+static GType
+register_once (gsize *type, const gchar *name, const GEnumValue *values)
+{
+  if (g_once_init_enter (type))
+    g_once_init_leave (type, g_enum_register_static (name, values));
+  return *type;
+}
+
+static GType
+register_flags_once (gsize *type, const gchar *name, const GFlagsValue *values)
+{
+  if (g_once_init_enter (type))
+    g_once_init_leave (type, g_flags_register_static (name, values));
+  return *type;
+}
+
+#define BOUNDARIES_OF_ALL \
+  { CONVOLVE_BOUNDARY_ZERO, "00|abc  black: the zero level of the format", "zero" }, \
+      { CONVOLVE_BOUNDARY_REPLICATE, "aa|abc  the edge sample is repeated", "replicate" }, \
+      { CONVOLVE_BOUNDARY_REFLECT, "ba|abc  mirrored, with the edge sample twice", "reflect" }, \
+      { CONVOLVE_BOUNDARY_REFLECT_101, "cb|abc  mirrored, with the edge sample once", "reflect-101" }, \
+  { \
+    CONVOLVE_BOUNDARY_WRAP, "bc|abc  the samples of the opposite edge", "wrap" \
+  }
 
 GType
 convolve_boundary_get_type (void)
 {
   static gsize type = 0;
   static const GEnumValue values[] = {
-    { CONVOLVE_BOUNDARY_ZERO, "00|abc  black: the zero level of the format", "zero" },
-    { CONVOLVE_BOUNDARY_REPLICATE, "aa|abc  the edge sample is repeated", "replicate" },
-    { CONVOLVE_BOUNDARY_REFLECT, "ba|abc  mirrored, with the edge sample twice", "reflect" },
-    { CONVOLVE_BOUNDARY_REFLECT_101, "cb|abc  mirrored, with the edge sample once", "reflect-101" },
-    { CONVOLVE_BOUNDARY_WRAP, "bc|abc  the samples of the opposite edge", "wrap" },
-    { CONVOLVE_BOUNDARY_CONSTANT, "kk|abc  the colour boundary-color, for masks", "constant" },
+    BOUNDARIES_OF_ALL,
+    { CONVOLVE_BOUNDARY_CONSTANT, "kk|abc  the colour boundary-color", "constant" },
     { 0, NULL, NULL },
   };
 
   G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_N_BOUNDARIES + 1);
-  if (g_once_init_enter (&type)) {
-    GType made = g_enum_register_static ("GstCudaConvolveBoundary", values);
+  return register_once (&type, "GstCudaConvolveBoundary", values);
+}
 
-    g_once_init_leave (&type, made);
-  }
-  return type;
+GType
+convolve_layer_boundary_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = { BOUNDARIES_OF_ALL, { 0, NULL, NULL } };
+
+  G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_LAYER_N_BOUNDARIES + 1);
+  return register_once (&type, "GstCudaConvLayerBoundary", values);
 }
 
 GType
@@ -38,12 +66,7 @@ convolve_activation_get_type (void)
   };
 
   G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_N_ACTIVATIONS + 1);
-  if (g_once_init_enter (&type)) {
-    GType made = g_enum_register_static ("GstCudaConvolveActivation", values);
-
-    g_once_init_leave (&type, made);
-  }
-  return type;
+  return register_once (&type, "GstCudaConvLayerActivation", values);
 }
 
 GType
@@ -58,12 +81,7 @@ convolve_field_mode_get_type (void)
   };
 
   G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_N_FIELD_MODES + 1);
-  if (g_once_init_enter (&type)) {
-    GType made = g_enum_register_static ("GstCudaConvolveFieldMode", values);
-
-    g_once_init_leave (&type, made);
-  }
-  return type;
+  return register_once (&type, "GstCudaConvolveFieldMode", values);
 }
 
 GType
@@ -81,12 +99,80 @@ convolve_components_get_type (void)
     { 0, NULL, NULL },
   };
 
-  if (g_once_init_enter (&type)) {
-    GType made = g_flags_register_static ("GstCudaConvolveComponents", values);
+  return register_flags_once (&type, "GstCudaConvolveComponents", values);
+}
 
-    g_once_init_leave (&type, made);
-  }
-  return type;
+GType
+convolve_apply_to_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { CONVOLVE_APPLY_TO_FRAME, "the whole frame", "frame" },
+    { CONVOLVE_APPLY_TO_REGIONS, "the regions", "regions" },
+    { CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, "all but the regions", "outside-regions" },
+    { 0, NULL, NULL },
+  };
+
+  return register_once (&type, "GstCudaConvolveApplyTo", values);
+}
+
+GType
+convolve_region_shape_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { CONVOLVE_SHAPE_RECTANGLE, "the box", "rectangle" },
+    { CONVOLVE_SHAPE_ELLIPSE, "the largest ellipse in the box; the corners of the box stay as they are", "ellipse" },
+    { 0, NULL, NULL },
+  };
+
+  G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_N_SHAPES + 1);
+  return register_once (&type, "GstCudaConvolveRegionShape", values);
+}
+
+GType
+convolve_region_effect_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { CONVOLVE_REGION_EFFECT_MASK, "convolution with the mask", "mask" },
+    { CONVOLVE_REGION_EFFECT_PIXELATE, "blocks of their mean, as many across each box as region-blocks says",
+        "pixelate" },
+    { CONVOLVE_REGION_EFFECT_FILL, "the colour region-color", "fill" },
+    { CONVOLVE_REGION_EFFECT_AUTO,
+        "pixelate in regions, or the mask where region-strength is set; the mask outside of them", "auto" },
+    { 0, NULL, NULL },
+  };
+
+  return register_once (&type, "GstCudaConvolveRegionEffect", values);
+}
+
+GType
+convolve_region_fallback_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { CONVOLVE_REGION_FALLBACK_NONE, "nothing: the frame passes as if it had no regions", "none" },
+    { CONVOLVE_REGION_FALLBACK_FRAME, "the whole frame, as one box", "frame" },
+    { 0, NULL, NULL },
+  };
+
+  return register_once (&type, "GstCudaConvolveRegionFallback", values);
+}
+
+GType
+convolve_region_sources_get_type (void)
+{
+  static gsize type = 0;
+  static const GFlagsValue values[] = {
+    { CONVOLVE_REGION_SOURCE_TEXT, "the property regions", "text" },
+    { CONVOLVE_REGION_SOURCE_ROI, "GstVideoRegionOfInterestMeta", "roi" },
+    { CONVOLVE_REGION_SOURCE_ANALYTICS,
+        "GstAnalyticsRelationMeta: objects with GStreamer 1.24, masks of segmentation with 1.26", "analytics" },
+    { 0, NULL, NULL },
+  };
+
+  return register_flags_once (&type, "GstCudaConvolveRegionSources", values);
 }
 
 gchar *
@@ -102,91 +188,84 @@ convolve_flags_text (GType type, guint flags)
   return g_string_free (text, FALSE);
 }
 
-/* The index of the variant for masks, or -1. */
-static gint
-find_for_masks (const gchar *name)
-{
-  for (gint i = 0; i < convolve_variant_count (); i++)
-    if (g_str_equal (name, convolve_variant_name (i)))
-      return i;
-  return -1;
-}
-
-/* The index of the variant for layers, or -1. */
-static gint
-find_for_layers (const gchar *name)
-{
-  for (gint i = 0; i < convolve_layer_variant_count (); i++)
-    if (g_str_equal (name, convolve_layer_variant_name (i)))
-      return i;
-  return -1;
-}
-
-/* Says what the variant computes, because masks and layers share the names of some variants. An index may be -1. */
-static const gchar *
-describe_variant (gint mask, gint layer)
-{
-  g_autofree gchar *text = NULL;
-
-  if (layer < 0)
-    text = g_strdup_printf ("masks: %s", convolve_variant_idea (mask));
-  else if (mask < 0)
-    text = g_strdup_printf ("layers: %s", convolve_layer_variant_idea (layer));
-  else
-    text = g_strdup_printf ("masks: %s; layers: %s", convolve_variant_idea (mask), convolve_layer_variant_idea (layer));
-  return g_intern_string (text);
-}
-
-/* The values are auto, then the variants for masks, then the variants for layers alone. */
-GType
-convolve_variant_get_type (void)
-{
-  static gsize type = 0;
-
-  if (g_once_init_enter (&type)) {
-    gint count = convolve_variant_count (), layers = convolve_layer_variant_count (), n = 1;
-    GEnumValue *values = g_new0 (GEnumValue, count + layers + 2); /* the type keeps the array */
-    GType made;
-
-    values[0] = (GEnumValue){ CONVOLVE_VARIANT_AUTO,
-      "the fastest known variant for the mask or the layer on this machine", "auto" };
-    for (gint i = 0; i < count; i++)
-      values[n++] = (GEnumValue){ convolve_variant_number (i),
-        describe_variant (i, find_for_layers (convolve_variant_name (i))), convolve_variant_name (i) };
-    for (gint i = 0; i < layers; i++)
-      if (find_for_masks (convolve_layer_variant_name (i)) < 0)
-        values[n++] = (GEnumValue){ convolve_layer_variant_number (i), describe_variant (-1, i),
-          convolve_layer_variant_name (i) };
-    made = g_enum_register_static ("GstCudaConvolveVariant", values);
-    g_once_init_leave (&type, made);
-  }
-  return type;
-}
-
 const gchar *
-convolve_variant_nick (gint value)
+convolve_enum_nick (GType type, gint value)
 {
-  GEnumClass *values = g_type_class_ref (CONVOLVE_TYPE_VARIANT);
-  const gchar *nick = g_enum_get_value (values, value)->value_nick; /* lives as long as the type */
+  GEnumClass *values = g_type_class_ref (type);
+  const GEnumValue *found = g_enum_get_value (values, value);
+  const gchar *nick = found ? found->value_nick : NULL; /* lives as long as the type */
 
   g_type_class_unref (values);
   return nick;
 }
 
-gboolean
-convolve_variant_is_for_masks (gint value, gboolean *on_device)
-{
-  gint index = find_for_masks (convolve_variant_nick (value));
+/* --- variants --- */
 
-  *on_device = index >= 0 && convolve_variant_on_device (index);
-  return index >= 0;
+/* The kernel library's list of variants for masks, or for layers. */
+typedef struct
+{
+  int (*count) (void);
+  const char *(*name) (int index);
+  int (*number) (int index);
+  const char *(*idea) (int index);
+  bool (*on_device) (int index);
+} VariantList;
+
+static const VariantList for_masks = { convolve_variant_count, convolve_variant_name, convolve_variant_number,
+  convolve_variant_idea, convolve_variant_on_device };
+static const VariantList for_layers = { convolve_layer_variant_count, convolve_layer_variant_name,
+  convolve_layer_variant_number, convolve_layer_variant_idea, convolve_layer_variant_on_device };
+
+/* The values are auto, and then those of the list, best first. */
+static GType
+register_variants (gsize *type, const gchar *name, const gchar *of, const VariantList *list)
+{
+  if (g_once_init_enter (type)) {
+    gint count = list->count ();
+    GEnumValue *values = g_new0 (GEnumValue, count + 2); /* the type keeps the array */
+    g_autofree gchar *idea = g_strdup_printf ("the fastest known variant for the %s on this machine", of);
+
+    values[0] = (GEnumValue){ CONVOLVE_VARIANT_AUTO, g_intern_string (idea), "auto" };
+    for (gint i = 0; i < count; i++)
+      values[i + 1] = (GEnumValue){ list->number (i), list->idea (i), list->name (i) };
+    g_once_init_leave (type, g_enum_register_static (name, values));
+  }
+  return *type;
+}
+
+GType
+convolve_variant_get_type (void)
+{
+  static gsize type = 0;
+
+  return register_variants (&type, "GstCudaConvolveVariant", "mask", &for_masks);
+}
+
+GType
+convolve_layer_variant_get_type (void)
+{
+  static gsize type = 0;
+
+  return register_variants (&type, "GstCudaConvLayerVariant", "layer", &for_layers);
+}
+
+static gboolean
+is_on_device (const VariantList *list, const gchar *name)
+{
+  for (gint i = 0; i < list->count (); i++)
+    if (g_str_equal (name, list->name (i)))
+      return list->on_device (i);
+  return FALSE;
 }
 
 gboolean
-convolve_variant_is_for_layers (gint value, gboolean *on_device)
+convolve_variant_is_on_device (const gchar *name)
 {
-  gint index = find_for_layers (convolve_variant_nick (value));
+  return is_on_device (&for_masks, name);
+}
 
-  *on_device = index >= 0 && convolve_layer_variant_on_device (index);
-  return index >= 0;
+gboolean
+convolve_layer_variant_is_on_device (const gchar *name)
+{
+  return is_on_device (&for_layers, name);
 }

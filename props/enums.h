@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 /* Values are those of ConvolveBoundary. */
 #define CONVOLVE_TYPE_BOUNDARY (convolve_boundary_get_type ())
 GType convolve_boundary_get_type (void);
+GType convolve_layer_boundary_get_type (void); /* without CONSTANT */
 
 /* Values are those of ConvolveActivation. */
 #define CONVOLVE_TYPE_ACTIVATION (convolve_activation_get_type ())
@@ -43,6 +44,9 @@ typedef enum
 #define CONVOLVE_TYPE_COMPONENTS (convolve_components_get_type ())
 GType convolve_components_get_type (void);
 
+/* The nick of an enum's value, which is static; NULL where the type has no such value. */
+const gchar *convolve_enum_nick (GType type, gint value);
+
 /* The nicks of the flags as users write them, as in y+u, or 0; to be freed. */
 gchar *convolve_flags_text (GType type, guint flags);
 
@@ -58,17 +62,14 @@ typedef enum
 #define CONVOLVE_TYPE_FIELD_MODE (convolve_field_mode_get_type ())
 GType convolve_field_mode_get_type (void);
 
-/* Values are CONVOLVE_VARIANT_AUTO, convolve_variant_number() and convolve_layer_variant_number(). */
-#define CONVOLVE_TYPE_VARIANT (convolve_variant_get_type ())
+/* Values are CONVOLVE_VARIANT_AUTO, and convolve_variant_number() or convolve_layer_variant_number(). */
 #define CONVOLVE_VARIANT_AUTO 0
 GType convolve_variant_get_type (void);
+GType convolve_layer_variant_get_type (void);
 
-/* The nick of a value of CONVOLVE_TYPE_VARIANT. */
-const gchar *convolve_variant_nick (gint value);
-
-/* Whether a variant other than auto computes masks, or layers. *on_device tells whether that variant needs a device. */
-gboolean convolve_variant_is_for_masks (gint value, gboolean *on_device);
-gboolean convolve_variant_is_for_layers (gint value, gboolean *on_device);
+/* Whether a variant for masks, or for layers, needs a device; FALSE for other names. */
+gboolean convolve_variant_is_on_device (const gchar *name);
+gboolean convolve_layer_variant_is_on_device (const gchar *name);
 
 G_END_DECLS
 

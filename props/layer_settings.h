@@ -8,35 +8,32 @@
 
 G_BEGIN_DECLS
 
-/* One member for each layer property, as the user set it. README says what the properties mean. */
+/* One member for each property of cudaconvlayer, as the user set it. plugin/properties.md says what the properties mean. */
 typedef struct
 {
-  gchar *location; /* owned; NULL or empty where the mask convolves the frames */
-  guint stride;    /* 1..CONVOLVE_LAYER_MAX_STEP */
-  gchar *padding;  /* owned; NULL reads as "same" */
+  gchar *location; /* owned, as all texts; NULL or empty where there is none */
+  gchar *stride;   /* NULL reads as "1" */
+  gchar *padding;  /* NULL reads as "same" */
   ConvolveActivation activation;
-  guint pool_size;   /* 1..CONVOLVE_LAYER_MAX_STEP; 1 means no pooling */
-  guint pool_stride; /* 0..CONVOLVE_LAYER_MAX_STEP; 0 means pool_size */
-  gchar *channels;   /* owned; NULL or empty means all */
+  gchar *pool_size;   /* NULL reads as "1", no pooling */
+  gchar *pool_stride; /* NULL or empty reads as pool_size */
+  gchar *channels;    /* NULL or empty means all */
   gboolean mosaic;
+  gdouble divisor, bias; /* a value is shown as value / divisor + bias, where 0 is black and 1 is white */
 } ConvolveLayerSettings;
 
-/* Whether the settings name a layer. */
-gboolean convolve_layer_settings_has_layer (const ConvolveLayerSettings *settings);
-
 /*
- * The functions below return FALSE where a text cannot be read. error (CONVOLVE_PROPS_ERROR_LAYER) then names the
- * property and the token.
+ * Fills in what the settings say of a layer whose weights are there: strides, padding, activation, pooling and the scale of
+ * what is shown. *same tells that the padding is that of convolve_layer_pad_same() for each size. FALSE where a text cannot
+ * be read, or a number is not one to scale by; error (CONVOLVE_PROPS_ERROR_LAYER) names the property and the token.
  */
-
-#define CONVOLVE_PADDING_SAME -1 /* the output has ceil (size / stride) pixels */
-
-/* Reads padding: *pixels is a number for each side, or CONVOLVE_PADDING_SAME. */
-gboolean convolve_layer_settings_padding (const ConvolveLayerSettings *settings, gint *pixels, GError **error);
+gboolean convolve_layer_settings_fill (const ConvolveLayerSettings *settings, ConvolveLayer *layer, gboolean *same,
+    GError **error);
 
 /*
- * Reads layer-channels: numbers below filters and ranges of them, split by commas or white space, as in "0,5,8-11". A
- * number may come more than once. *maps is an array of guint in the order of the text, to be unreferenced.
+ * Reads channels: numbers below filters and ranges of them, split by commas or white space, as in "0,5,8-11". A number
+ * may come more than once. *maps is an array of guint in the order of the text, to be unreferenced. FALSE with error
+ * (CONVOLVE_PROPS_ERROR_LAYER) where the text cannot be read.
  */
 gboolean convolve_layer_settings_channels (const ConvolveLayerSettings *settings, guint filters, GArray **maps,
     GError **error);

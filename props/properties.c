@@ -39,26 +39,38 @@ set_standard (ConvolveProperties *properties, const Row *row)
   }
 }
 
-void
-convolve_properties_init (ConvolveProperties *properties)
+ConvolveProperties *
+convolve_properties_new (const ConvolvePropertyTable *table)
 {
-  memset (properties, 0, sizeof *properties);
-  for (guint i = 0; i < convolve_n_property_rows; i++)
-    set_standard (properties, &convolve_property_rows[i]);
+  ConvolveProperties *properties = g_atomic_rc_box_new0 (ConvolveProperties);
+
+  properties->table = table;
+  for (guint i = 0; i < table->n; i++)
+    set_standard (properties, &table->rows[i]);
+  return properties;
 }
 
-void
-convolve_properties_copy (ConvolveProperties *to, const ConvolveProperties *from)
+/* Makes the member of a row, which was copied as it is, an owner of what it points to. */
+static void
+own_value (ConvolveProperties *properties, const Row *row)
 {
-  *to = *from;
-  for (guint i = 0; i < convolve_n_property_rows; i++)
-    if (convolve_property_rows[i].kind == TEXT)
-      VALUE (gchar *, to, &convolve_property_rows[i]) = g_strdup (VALUE (gchar *, from, &convolve_property_rows[i]));
-    else if (convolve_property_rows[i].kind == ARRAY && VALUE (GValue *, from, &convolve_property_rows[i]))
-      g_atomic_rc_box_acquire (VALUE (GValue *, from, &convolve_property_rows[i]));
-    else if (convolve_property_rows[i].kind == FILE_NAME
-        && VALUE (ConvolveMaskFile *, from, &convolve_property_rows[i]))
-      convolve_mask_file_ref (VALUE (ConvolveMaskFile *, from, &convolve_property_rows[i]));
+  if (row->kind == TEXT)
+    VALUE (gchar *, properties, row) = g_strdup (VALUE (gchar *, properties, row));
+  else if (row->kind == ARRAY && VALUE (GValue *, properties, row))
+    g_atomic_rc_box_acquire (VALUE (GValue *, properties, row));
+  else if (row->kind == FILE_NAME && VALUE (ConvolveMaskFile *, properties, row))
+    convolve_mask_file_ref (VALUE (ConvolveMaskFile *, properties, row));
+}
+
+ConvolveProperties *
+convolve_properties_copy (const ConvolveProperties *from)
+{
+  ConvolveProperties *properties = g_atomic_rc_box_new (ConvolveProperties);
+
+  *properties = *from;
+  for (guint i = 0; i < from->table->n; i++)
+    own_value (properties, &from->table->rows[i]);
+  return properties;
 }
 
 static void
@@ -72,11 +84,39 @@ clear_value (ConvolveProperties *properties, const Row *row)
     g_clear_pointer (&VALUE (ConvolveMaskFile *, properties, row), convolve_mask_file_unref);
 }
 
-void
-convolve_properties_clear (ConvolveProperties *properties)
+static void
+clear_properties (gpointer data)
 {
-  for (guint i = 0; i < convolve_n_property_rows; i++)
-    clear_value (properties, &convolve_property_rows[i]);
+  ConvolveProperties *properties = data;
+
+  for (guint i = 0; i < properties->table->n; i++)
+    clear_value (properties, &properties->table->rows[i]);
+}
+
+ConvolveProperties *
+convolve_properties_ref (ConvolveProperties *properties)
+{
+  return g_atomic_rc_box_acquire (properties);
+}
+
+void
+convolve_properties_unref (ConvolveProperties *properties)
+{
+  g_atomic_rc_box_release_full (properties, clear_properties);
+}
+
+void
+convolve_properties_take_mask (ConvolveProperties *properties, const ConvolveProperties *from)
+{
+  convolve_settings_clear (&properties->mask);
+  convolve_settings_copy (&properties->mask, &from->mask);
+}
+
+void
+convolve_properties_take_regions (ConvolveProperties *properties, const ConvolveProperties *from)
+{
+  convolve_region_settings_clear (&properties->region);
+  convolve_region_settings_copy (&properties->region, &from->region);
 }
 
 static gboolean
@@ -107,25 +147,23 @@ have_one_value (const ConvolveProperties *a, const ConvolveProperties *b, const 
 gboolean
 convolve_properties_are_equal_but_for_regions (const ConvolveProperties *a, const ConvolveProperties *b)
 {
-  const gsize first = offsetof (ConvolveProperties, region), end = first + sizeof (a->region);
-
-  for (guint i = 0; i < convolve_n_property_rows; i++)
-    if ((convolve_property_rows[i].offset < first || convolve_property_rows[i].offset >= end)
-        && !have_one_value (a, b, &convolve_property_rows[i]))
+  for (guint i = 0; i < a->table->n; i++)
+    if (a->table->rows[i].target < APPLY_TO && !have_one_value (a, b, &a->table->rows[i]))
       return FALSE;
   return TRUE;
+}
+
+const gchar *
+convolve_properties_variant_name (const ConvolveProperties *properties)
+{
+  return convolve_enum_nick (properties->table->variant_type (), properties->variant);
 }
 
 gboolean
 convolve_properties_want_device (const ConvolveProperties *properties)
 {
-  gboolean for_masks, for_layers;
-
-  if (properties->variant == CONVOLVE_VARIANT_AUTO)
-    return TRUE;
-  convolve_variant_is_for_masks (properties->variant, &for_masks);
-  convolve_variant_is_for_layers (properties->variant, &for_layers);
-  return for_masks || for_layers;
+  return properties->variant == CONVOLVE_VARIANT_AUTO
+      || properties->table->variant_on_device (convolve_properties_variant_name (properties));
 }
 
 gboolean
@@ -146,7 +184,7 @@ convolve_properties_explain_no_device (const ConvolveProperties *properties, con
     return g_strdup_printf ("cuda-device-id: %d cannot be used: %s; %s", properties->device_id, why,
         is_auto ? "-1 takes any device, or the CPU" : "-1 takes any device, and with kernel-variant=auto the CPU");
   return g_strdup_printf ("kernel-variant: %s cannot run: %s; auto, cpu and cpu-reference need no device",
-      convolve_variant_nick (properties->variant), why);
+      convolve_properties_variant_name (properties), why);
 }
 
 /* --- GObject --- */
@@ -193,20 +231,20 @@ make_spec (const Row *row)
 }
 
 void
-convolve_properties_install (GObjectClass *klass, guint first_id)
+convolve_properties_install (GObjectClass *klass, const ConvolvePropertyTable *table, guint first_id)
 {
-  for (guint i = 0; i < convolve_n_property_rows; i++) {
-    g_object_class_install_property (klass, first_id + i, make_spec (&convolve_property_rows[i]));
-    if (convolve_property_rows[i].type)
-      gst_type_mark_as_plugin_api (convolve_property_rows[i].type (), 0);
+  for (guint i = 0; i < table->n; i++) {
+    g_object_class_install_property (klass, first_id + i, make_spec (&table->rows[i]));
+    if (table->rows[i].type)
+      gst_type_mark_as_plugin_api (table->rows[i].type (), 0);
   }
 }
 
 /* The row of a property, or NULL. */
 static const Row *
-find_row (guint index)
+find_row (const ConvolvePropertyTable *table, guint index)
 {
-  return index < convolve_n_property_rows ? &convolve_property_rows[index] : NULL;
+  return index < table->n ? &table->rows[index] : NULL;
 }
 
 /* A name makes a new file, so that the file is read again where the name is the same. */
@@ -228,7 +266,7 @@ settle_driven (ConvolveProperties *properties, const Row *row)
 gboolean
 convolve_properties_set (ConvolveProperties *properties, guint index, const GValue *value, gboolean driven)
 {
-  const Row *row = find_row (index);
+  const Row *row = find_row (properties->table, index);
 
   if (!row)
     return FALSE;
@@ -273,7 +311,7 @@ convolve_properties_set (ConvolveProperties *properties, guint index, const GVal
 gboolean
 convolve_properties_get (const ConvolveProperties *properties, guint index, GValue *value)
 {
-  const Row *row = find_row (index);
+  const Row *row = find_row (properties->table, index);
 
   if (!row)
     return FALSE;

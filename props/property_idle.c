@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which properties have no effect, and why. */
-#include <gst/gst.h>
 #include <string.h>
 
 #include "array.h"
-#include "enums.h"
 #include "mask_file.h"
 #include "parse.h"
 #include "property_rows.h"
@@ -26,16 +24,6 @@ show_array (const GValue *array)
   g_autofree gchar *text = array ? gst_value_serialize (array) : NULL;
 
   return show_text (text, NULL);
-}
-
-static gchar *
-show_enum (GType type, gint value)
-{
-  GEnumClass *values = g_type_class_ref (type);
-  gchar *nick = g_strdup (g_enum_get_value (values, value)->value_nick);
-
-  g_type_class_unref (values);
-  return nick;
 }
 
 /* The property's value as a message shows it, to be freed. NULL where the property is at its default. */
@@ -72,7 +60,7 @@ show_value (const ConvolveProperties *properties, const Row *row)
     case ENUM:
       if (VALUE (gint, properties, row) == row->standard)
         return NULL;
-      return row->kind == ENUM ? show_enum (row->type (), VALUE (gint, properties, row))
+      return row->kind == ENUM ? g_strdup (convolve_enum_nick (row->type (), VALUE (gint, properties, row)))
           : row->kind == INT   ? g_strdup_printf ("%d", VALUE (gint, properties, row))
                                : g_strdup (VALUE (gboolean, properties, row) ? "true" : "false");
   }
@@ -90,27 +78,12 @@ convolve_property_is_standard (const ConvolveProperties *properties, const Row *
 static void
 add_idle_of (const ConvolveProperties *properties, Target target, const gchar *why, GPtrArray *sentences)
 {
-  for (guint i = 0; i < convolve_n_property_rows; i++) {
-    g_autofree gchar *value =
-        convolve_property_rows[i].target == target ? show_value (properties, &convolve_property_rows[i]) : NULL;
+  for (guint i = 0; i < properties->table->n; i++) {
+    const Row *row = &properties->table->rows[i];
+    g_autofree gchar *value = row->target == target ? show_value (properties, row) : NULL;
 
     if (value)
-      g_ptr_array_add (sentences,
-          g_strdup_printf ("%s: %s has no effect: %s", convolve_property_rows[i].name, value, why));
-  }
-}
-
-/* The same for the properties whose members lie between two places of ConvolveProperties. */
-static void
-add_idle_between (const ConvolveProperties *properties, gsize first, gsize end, const gchar *why, GPtrArray *sentences)
-{
-  for (guint i = 0; i < convolve_n_property_rows; i++) {
-    gboolean within = convolve_property_rows[i].offset >= first && convolve_property_rows[i].offset < end;
-    g_autofree gchar *value = within ? show_value (properties, &convolve_property_rows[i]) : NULL;
-
-    if (value)
-      g_ptr_array_add (sentences,
-          g_strdup_printf ("%s: %s has no effect: %s", convolve_property_rows[i].name, value, why));
+      g_ptr_array_add (sentences, g_strdup_printf ("%s: %s has no effect: %s", row->name, value, why));
   }
 }
 
@@ -118,7 +91,7 @@ add_idle_between (const ConvolveProperties *properties, gsize first, gsize end, 
 static void
 add_idle_sources (const ConvolveRegionSettings *region, GPtrArray *sentences)
 {
-  g_autofree gchar *apply_to = show_enum (CONVOLVE_TYPE_APPLY_TO, region->apply_to);
+  const gchar *apply_to = convolve_enum_nick (CONVOLVE_TYPE_APPLY_TO, region->apply_to);
   gboolean has_text = region->sources & CONVOLVE_REGION_SOURCE_TEXT;
   g_autoptr (GArray) boxes = NULL;
 
@@ -149,12 +122,10 @@ add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
                                : "region-effect is not mask";
 
     add_idle_of (properties, STRENGTH, why, sentences);
-    add_idle_between (properties, offsetof (ConvolveProperties, mask),
-        offsetof (ConvolveProperties, mask) + sizeof (properties->mask), why, sentences);
+    add_idle_of (properties, GIVES_MASK, why, sentences);
+    add_idle_of (properties, CHANGES_MASK, why, sentences);
   } else if (region->strength >= 0) {
-    add_idle_between (properties, offsetof (ConvolveProperties, mask.mask_width),
-        offsetof (ConvolveProperties, mask.bias) + sizeof (properties->mask.bias),
-        "region-strength gives each box a blur of its own", sentences);
+    add_idle_of (properties, CHANGES_MASK, "region-strength gives each box a blur of its own", sentences);
   }
   if (effect != CONVOLVE_REGION_EFFECT_PIXELATE)
     add_idle_of (properties, BLOCKS,
@@ -171,16 +142,10 @@ add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
 }
 
 void
-convolve_properties_add_idle (const ConvolveProperties *properties, gboolean layer_runs, GPtrArray *sentences)
+convolve_properties_add_idle (const ConvolveProperties *properties, GPtrArray *sentences)
 {
-  if (layer_runs) {
-    add_idle_of (properties, MASK, "layer-location puts a layer in the place of the mask", sentences);
-    return;
-  }
   convolve_settings_add_idle (&properties->mask, sentences);
   if (properties->boundary != CONVOLVE_BOUNDARY_CONSTANT)
     add_idle_of (properties, CONSTANT, "boundary is not constant", sentences);
   add_idle_of_regions (properties, sentences);
-  if (!convolve_layer_settings_has_layer (&properties->layer))
-    add_idle_of (properties, LAYER, "layer-location names no layer", sentences);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of properties. Defaults, specs, set and get (properties.c) and the warnings of properties without effect
- * (property_idle.c) follow from its rows. For these files alone: the names are short.
+ * The tables of properties, one for each element: mask_rows.c and layer_rows.c. Defaults, specs, set and get (properties.c) and the
+ * warnings of properties without effect (property_idle.c) follow from the rows. For these files alone: the names are short.
  */
 #ifndef CONVOLVE_PROPERTY_ROWS_H
 #define CONVOLVE_PROPERTY_ROWS_H
 
+#include <gst/gst.h>
+
+#include "convolve_device.h"
+#include "enums.h"
 #include "properties.h"
 
 G_BEGIN_DECLS
@@ -28,15 +32,16 @@ typedef enum
 typedef enum
 {
   ANY,
-  MASK,
-  LAYER,
-  CONSTANT,   /* a mask, with the boundary constant */
-  REGION,     /* apply-to names a part of the picture */
-  STRENGTH,   /* in regions, whose effect is the mask */
-  BLOCKS,     /* in regions, whose effect is pixelate */
-  FILLING,    /* in regions, whose effect is fill */
-  WRITTEN,    /* in regions, which come from the text */
-  DETECTIONS, /* in regions, which come from metadata */
+  GIVES_MASK,   /* has the weights, or names them; idle where the effect in regions is not the mask */
+  CHANGES_MASK, /* the mask, likewise; idle, too, where region-strength gives each region a blur of its own */
+  CONSTANT,     /* the boundary constant */
+  APPLY_TO,     /* which part of the picture changes; apply-to and all below are the settings of regions */
+  REGION,       /* apply-to names a part of the picture */
+  STRENGTH,     /* in regions, whose effect is the mask */
+  BLOCKS,       /* in regions, whose effect is pixelate */
+  FILLING,      /* in regions, whose effect is fill */
+  WRITTEN,      /* in regions, which come from the text */
+  DETECTIONS,   /* in regions, which come from metadata */
 } Target;
 
 /* What becomes of a number between others that a GstController passes. */
@@ -50,6 +55,7 @@ typedef enum
 typedef struct
 {
   const gchar *name, *nick;
+  const gchar *since; /* the version of this project that the element has the property from */
   Kind kind;
   gsize offset; /* of the member in ConvolveProperties */
   Target target;
@@ -63,9 +69,59 @@ typedef struct
   gchar *(*list) (void); /* makes what the blurb ends in, to be freed; may be NULL */
 } Row;
 
-/* In the order of the properties' numbers, from 0. */
-extern const Row convolve_property_rows[];
-extern const guint convolve_n_property_rows;
+/* The properties of one element, in the order of their numbers, from 0. */
+struct _ConvolvePropertyTable
+{
+  const Row *rows;
+  guint n;
+  GType (*variant_type) (void);                      /* of kernel-variant */
+  gboolean (*variant_on_device) (const gchar *name); /* of a variant other than auto */
+};
+
+/* The kind of a property and its member. The compiler refuses a member of another type. */
+#define MEMBER(kind, type, member) \
+  kind, offsetof (ConvolveProperties, member) + _Generic(((ConvolveProperties *) 0)->member, type : 0)
+#define TEXT_AT(member) MEMBER (TEXT, gchar *, member)
+#define ARRAY_AT(member) MEMBER (ARRAY, GValue *, member)
+#define FILE_AT(member) MEMBER (FILE_NAME, struct _ConvolveMaskFile *, member)
+#define UINT_AT(member) MEMBER (UINT, guint, member)
+#define INT_AT(member) MEMBER (INT, gint, member)
+#define DOUBLE_AT(member) MEMBER (DOUBLE, gdouble, member)
+#define BOOLEAN_AT(member) MEMBER (BOOLEAN, gboolean, member)
+#define TIME_AT(member) MEMBER (TIME, guint64, member)
+#define FLAGS_AT(member, get_type) MEMBER (FLAGS, guint, member), .type = get_type
+#define ENUM_AT(member, get_type) ENUM, offsetof (ConvolveProperties, member), .type = get_type
+
+#define PLAYING GST_PARAM_MUTABLE_PLAYING
+#define CONTROLLABLE (GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE)
+
+/* Rows that elements share. */
+#define VARIANT_ROW(of, since, get_type) \
+  { \
+    "kernel-variant", "Kernel variant", since, ENUM_AT (variant, get_type), \
+        .flags = PLAYING, .standard = CONVOLVE_VARIANT_AUTO, \
+        .blurb = "How the " of " is computed. auto takes the fastest variant that can do the work; any other variant " \
+                 "that cannot do the work is an error, which says why" \
+  }
+#define DEVICE_ROW(since) \
+  { \
+    "cuda-device-id", "CUDA device ID", since, INT_AT (device_id), \
+        .flags = GST_PARAM_MUTABLE_READY, .least = -1, .most = G_MAXINT, .standard = -1, \
+        .blurb = "Number of the CUDA device (-1 = the device that holds the frames, else the first one, else the CPU)" \
+  }
+#define FLIGHTS_ROW(since) \
+  { \
+    "frames-in-flight", "Frames in flight", since, UINT_AT (frames_in_flight), \
+        .flags = PLAYING, .least = 1, .most = CONVOLVE_MAX_FRAMES, .standard = 1, \
+        .blurb = "Number of frames that are on the GPU at once: the copies of several frames overlap, and each frame " \
+                 "beyond the first delays the stream by one frame" \
+  }
+#define THREADS_ROW(since) \
+  { \
+    "n-threads", "Threads", since, UINT_AT (n_threads), \
+        .flags = PLAYING, .most = 1024, \
+        .blurb = "Number of threads that share a frame where the CPU convolves it (0 = one for each core)" \
+  }
 
 /* Whether the property is at its default; an empty text counts as one that is not set. */
 gboolean convolve_property_is_standard (const ConvolveProperties *properties, const Row *row);

@@ -13,8 +13,8 @@ list_set_properties (const ConvolveProperties *properties)
 {
   GString *list = g_string_new (NULL);
 
-  for (guint i = 0; i < convolve_n_property_rows; i++) {
-    const Row *row = &convolve_property_rows[i];
+  for (guint i = 0; i < properties->table->n; i++) {
+    const Row *row = &properties->table->rows[i];
 
     if (row->target >= REGION && row->target <= DETECTIONS && !convolve_property_is_standard (properties, row))
       g_string_append_printf (list, "%s%s", list->len > 0 ? ", " : "", row->name);
@@ -122,19 +122,11 @@ add_weak (const ConvolveProperties *properties, GPtrArray *sentences)
 }
 
 void
-convolve_properties_add_warnings (const ConvolveProperties *properties, gboolean layer_runs, GPtrArray *sentences)
+convolve_properties_add_warnings (const ConvolveProperties *properties, GPtrArray *sentences)
 {
   const ConvolveRegionSettings *region = &properties->region;
   g_autoptr (GArray) boxes = NULL;
 
-  if (layer_runs) {
-    if (region->apply_to != CONVOLVE_APPLY_TO_FRAME)
-      g_ptr_array_add (sentences,
-          g_strdup (
-              "apply-to: regions are not covered, because layer-location puts a layer in the place of the mask, and "
-              "a layer takes whole frames; without layer-location they are covered"));
-    return;
-  }
   if (region->apply_to == CONVOLVE_APPLY_TO_FRAME) {
     add_unused (properties, sentences);
     return;

@@ -134,7 +134,7 @@ convolve_weights_load (const gchar *location, ConvolveWeights *weights, GError *
   {
     g_autofree gchar *name = convolve_file_show (location);
 
-    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_LAYER, "layer-location: %s: %s", name, fault);
+    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_LAYER, "location: %s: %s", name, fault);
   }
   return FALSE;
 }

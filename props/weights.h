@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the weights of a convolution layer from the file that layer-location names. */
+/* Reads the weights of a convolution layer from the file that location names. */
 #ifndef CONVOLVE_WEIGHTS_H
 #define CONVOLVE_WEIGHTS_H
 

@@ -1,89 +1,60 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "base/negotiation.h"
 
-#include "cuda/allocation.h"
-#include "report/debug.h"
-#include "frame/formats.h"
-#include "layer/layercaps.h"
-#include "layer/layermeta.h"
-#include "frame/metas.h"
+#include "base/engine.h"
 #include "base/refusal.h"
+#include "cuda/allocation.h"
+#include "frame/formats.h"
+#include "frame/metas.h"
+#include "report/debug.h"
 
 static GstBaseTransformClass *parent_class;
 
 /* --- which caps go together --- */
 
-/* A layer's file is read when the element starts. Before that, all caps of the template are possible. */
+/* Of an element that changes neither size nor format. */
 static GstCaps *
 transform_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (self->engine);
-  GstCaps *other, *result;
-  gboolean unknown;
+  g_autoptr (GstCaps) other = gst_cuda_convolve_same_caps (caps);
 
-  GST_OBJECT_LOCK (self);
-  unknown = !self->started;
-  GST_OBJECT_UNLOCK (self);
-  if (layer)
-    other = gst_cuda_convolve_layer_transform_caps (layer, direction, caps);
-  else if (unknown && gst_cuda_convolve_settings_has_layer (self->settings))
-    other = gst_pad_get_pad_template_caps (direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad);
-  else
-    other = gst_cuda_convolve_mask_transform_caps (caps);
-  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
-  result = filter ? gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (other);
-  gst_caps_unref (other);
-  GST_LOG_OBJECT (self, "%s %" GST_PTR_FORMAT " gives %" GST_PTR_FORMAT, direction == GST_PAD_SINK ? "sink" : "src",
+  return gst_cuda_convolve_filter_caps (trans, direction, caps, other, filter);
+}
+
+GstCaps *
+gst_cuda_convolve_filter_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *other,
+    GstCaps *filter)
+{
+  GstCaps *result = filter ? gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (other);
+
+  GST_LOG_OBJECT (trans, "%s %" GST_PTR_FORMAT " gives %" GST_PTR_FORMAT, direction == GST_PAD_SINK ? "sink" : "src",
       caps, result);
   return result;
 }
 
 gboolean
-gst_cuda_convolve_is_taken_downstream (GstCudaConvolve *self)
+gst_cuda_convolve_base_is_taken_downstream (GstCudaConvolveBase *self)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
-  GstCaps *caps = gst_pad_get_current_caps (trans->sinkpad), *made, *taken;
-  gboolean ok;
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (trans->sinkpad), made = NULL, taken = NULL;
 
   if (!caps)
     return FALSE;
-  made = transform_caps (trans, GST_PAD_SINK, caps, NULL);
+  made = GST_BASE_TRANSFORM_GET_CLASS (self)->transform_caps (trans, GST_PAD_SINK, caps, NULL);
   taken = gst_pad_peer_query_caps (trans->srcpad, made);
-  ok = gst_caps_can_intersect (made, taken);
-  gst_caps_unref (taken);
-  gst_caps_unref (made);
-  gst_caps_unref (caps);
-  return ok;
+  return gst_caps_can_intersect (made, taken);
 }
 
 /* --- new caps --- */
 
-static GstCaps *
-fixate_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
-  GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_ref_layer (self->engine);
-  GstCaps *fixed;
-
-  if (layer)
-    fixed = gst_cuda_convolve_layer_fixate_caps (layer, direction, caps, othercaps);
-  else
-    fixed = parent_class->fixate_caps (trans, direction, caps, othercaps);
-  g_clear_pointer (&layer, gst_cuda_convolve_layer_unref);
-  return fixed;
-}
-
 static gboolean
 set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 {
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstCudaConvolveBase *self = GST_CUDA_CONVOLVE_BASE (trans);
   GstVideoInfo in, out;
 
-  if (gst_cuda_convolve_refuse_size (self->errors, incaps, &in)
-      || gst_cuda_convolve_refuse_size (self->errors, outcaps, &out))
-    return FALSE;
-  if (gst_cuda_convolve_refuse_parts (self->errors, &in))
+  if (gst_cuda_convolve_refuse_size (self, incaps, &in) || gst_cuda_convolve_refuse_size (self, outcaps, &out)
+      || gst_cuda_convolve_refuse_parts (self, &in))
     return FALSE;
   GST_INFO_OBJECT (self, "input %" GST_PTR_FORMAT ", output %" GST_PTR_FORMAT, incaps, outcaps);
   /* New caps of the output alone come without an event, which would have drained. */
@@ -91,21 +62,34 @@ set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
   gst_base_transform_set_passthrough (trans, FALSE);
   gst_cuda_convolve_engine_set_caps (self->engine, &in, &out, gst_cuda_convolve_caps_are_cuda (incaps),
       gst_cuda_convolve_caps_are_cuda (outcaps));
+  if (GST_CUDA_CONVOLVE_BASE_GET_CLASS (self)->follow_caps)
+    GST_CUDA_CONVOLVE_BASE_GET_CLASS (self)->follow_caps (self);
   self->replan = TRUE;
   return TRUE;
 }
 
 /* --- allocation --- */
 
-/* How many buffers of each side the element is to keep. The settings tell, because there may be no plans yet. */
+/* How many buffers of each side the element is to keep. The settings tell, because there may be no work yet. */
 static guint
-count_held (GstCudaConvolve *self)
+count_held (GstCudaConvolveBase *self)
 {
-  return gst_cuda_convolve_settings_get_frames_in_flight (self->settings) - 1;
+  g_autoptr (ConvolveProperties) properties = gst_cuda_convolve_settings_ref_applied (self->settings);
+
+  return properties->frames_in_flight - 1;
+}
+
+gboolean
+gst_cuda_convolve_passes_buffers (GstCudaConvolveBase *self)
+{
+  GstCudaConvolveBaseClass *klass = GST_CUDA_CONVOLVE_BASE_GET_CLASS (self);
+  g_autoptr (ConvolveProperties) properties = gst_cuda_convolve_settings_ref_applied (self->settings);
+
+  return klass->changes_in_place && klass->changes_in_place (properties);
 }
 
 static void
-forget_wish (GstCudaConvolve *self)
+forget_wish (GstCudaConvolveBase *self)
 {
   GST_OBJECT_LOCK (self);
   self->wants_query = FALSE;
@@ -113,7 +97,7 @@ forget_wish (GstCudaConvolve *self)
 }
 
 static void
-set_asked_to_pass (GstCudaConvolve *self, gboolean passes)
+set_asked_to_pass (GstCudaConvolveBase *self, gboolean passes)
 {
   GST_OBJECT_LOCK (self);
   self->asked_to_pass = passes;
@@ -125,7 +109,7 @@ set_asked_to_pass (GstCudaConvolve *self, gboolean passes)
  * together, as many as the output's pool has at least; a sink that asks for no number keeps its last frame.
  */
 static guint
-count_asked (GstCudaConvolve *self, GstQuery *decide_query, gboolean passes)
+count_asked (GstCudaConvolveBase *self, GstQuery *decide_query, gboolean passes)
 {
   guint held = count_held (self), least;
 
@@ -144,9 +128,9 @@ count_asked (GstCudaConvolve *self, GstQuery *decide_query, gboolean passes)
  * answer is also for frames that are passed on later.
  */
 static gboolean
-answer_query (GstCudaConvolve *self, GstQuery *decide_query, GstQuery *query)
+answer_query (GstCudaConvolveBase *self, GstQuery *decide_query, GstQuery *query)
 {
-  gboolean passes = gst_cuda_convolve_settings_passes_buffers (self->settings) || !self->asked_directly
+  gboolean passes = gst_cuda_convolve_passes_buffers (self) || !self->asked_directly
       || gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (self));
   guint asked = count_asked (self, decide_query, passes);
 
@@ -161,7 +145,7 @@ answer_query (GstCudaConvolve *self, GstQuery *decide_query, GstQuery *query)
 
 /* Answers a query in passthrough for a downstream that asks for no number of buffers: upstream knows best how many it needs. */
 static void
-answer_without_pool (GstCudaConvolve *self, GstQuery *query)
+answer_without_pool (GstCudaConvolveBase *self, GstQuery *query)
 {
   GstCaps *caps;
 
@@ -180,7 +164,7 @@ answer_without_pool (GstCudaConvolve *self, GstQuery *query)
 static gboolean
 propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
 {
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstCudaConvolveBase *self = GST_CUDA_CONVOLVE_BASE (trans);
 
   /* Before the settings are read: a change after that is a new wish. */
   forget_wish (self);
@@ -201,14 +185,11 @@ propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *q
   return TRUE;
 }
 
-/* What upstream may attach because downstream understands it. A layer convolves the whole frame, and lists what it keeps. */
+/* What upstream may attach because downstream understands it. */
 static gboolean
 filter_meta (GstBaseTransform *trans, GstQuery *query, GType api, const GstStructure *params)
 {
-  const GstCudaConvolveLayer *layer = gst_cuda_convolve_engine_get_layer (GST_CUDA_CONVOLVE (trans)->engine);
-
-  return gst_cuda_convolve_meta_is_offered (api, !layer)
-      && (!layer || gst_cuda_convolve_layer_can_keep_meta (layer, api));
+  return gst_cuda_convolve_meta_is_offered (api, TRUE);
 }
 
 /* How many buffers of the output's pool are left to the element. */
@@ -224,7 +205,7 @@ count_left (GstQuery *decide_query, guint held)
 static gboolean
 decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
+  GstCudaConvolveBase *self = GST_CUDA_CONVOLVE_BASE (trans);
   guint held = count_held (self);
 
   gst_cuda_convolve_flights_agree_out (self->flights, 0);
@@ -242,7 +223,6 @@ gst_cuda_convolve_install_negotiation (GstBaseTransformClass *klass)
 {
   parent_class = g_type_class_peek_parent (klass);
   klass->transform_caps = GST_DEBUG_FUNCPTR (transform_caps);
-  klass->fixate_caps = GST_DEBUG_FUNCPTR (fixate_caps);
   klass->set_caps = GST_DEBUG_FUNCPTR (set_caps);
   klass->propose_allocation = GST_DEBUG_FUNCPTR (propose_allocation);
   klass->filter_meta = GST_DEBUG_FUNCPTR (filter_meta);

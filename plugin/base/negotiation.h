@@ -3,15 +3,19 @@
 #ifndef GST_CUDA_CONVOLVE_NEGOTIATION_H
 #define GST_CUDA_CONVOLVE_NEGOTIATION_H
 
-#include "base/element.h"
+#include "base/gstcudaconvolvebase.h"
 
 G_BEGIN_DECLS
 
 /* Sets the virtual functions of GstBaseTransform that negotiate. */
 void gst_cuda_convolve_install_negotiation (GstBaseTransformClass *klass);
 
-/* Whether the next element takes any frames that the layer, or the mask, makes of the input. */
-gboolean gst_cuda_convolve_is_taken_downstream (GstCudaConvolve *self);
+/* For transform_caps(): those of the other pad's caps that the filter, which may be NULL, has; in the filter's order. Logs them. */
+GstCaps *gst_cuda_convolve_filter_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+    GstCaps *other, GstCaps *filter);
+
+/* Whether frames may go on in their own buffers, by the settings that the next frame uses. */
+gboolean gst_cuda_convolve_passes_buffers (GstCudaConvolveBase *base);
 
 G_END_DECLS
 

@@ -4,7 +4,6 @@
 #include "cuda/cudamemory.h"
 #include "report/debug.h"
 #include "frame/formats.h"
-#include "layer/layercaps.h"
 
 #define MOST_LINKS 1000 /* of a chain of elements, in case that it is a ring */
 
@@ -98,19 +97,29 @@ refuse_format (GstCaps *caps)
       formats);
 }
 
-/* A text that says why the pad takes no stream with these caps, to be freed; NULL where it takes some. */
+/* What the subclass says of the caps, or NULL. */
 static gchar *
-explain (const GstCudaConvolveLayer *layer, GstPad *sink, GstCaps *caps)
+ask_class (GstCudaConvolveBase *base, GstCaps *caps)
 {
-  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (sink);
+  GstCudaConvolveBaseClass *klass = GST_CUDA_CONVOLVE_BASE_GET_CLASS (base);
+
+  return klass->refuse_caps ? klass->refuse_caps (base, caps) : NULL;
+}
+
+/* A text that says why the element takes no stream with these caps, to be freed; NULL where it takes some. */
+static gchar *
+explain (GstCudaConvolveBase *base, GstCaps *caps)
+{
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (GST_BASE_TRANSFORM_SINK_PAD (base));
   GstStructure *structure;
   GstCapsFeatures *features;
+  gchar *fault;
   guint number;
 
   if (gst_caps_is_any (caps) || gst_caps_is_empty (caps))
     return NULL;
   if (gst_caps_can_intersect (caps, template))
-    return layer ? gst_cuda_convolve_layer_refuses_caps (layer, caps) : NULL;
+    return ask_class (base, caps);
   number = find_telling (caps);
   structure = gst_caps_get_structure (caps, number);
   features = gst_caps_get_features (caps, number);
@@ -120,30 +129,32 @@ explain (const GstCudaConvolveLayer *layer, GstPad *sink, GstCaps *caps)
     return refuse_features (features);
   if (takes_format (template, structure))
     return g_strdup_printf ("caps: the element takes no frames of such a size or rate");
-  return layer ? gst_cuda_convolve_layer_refuses_caps (layer, caps) : refuse_format (caps);
+  fault = ask_class (base, caps);
+  return fault ? fault : refuse_format (caps);
 }
 
 /* --- refusals that are final --- */
 
+/* What a subclass refuses beside its template is a matter of settings. */
 static gboolean
-refuse_caps (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer, GstPad *sink, GstCaps *caps)
+refuse_caps (GstCudaConvolveBase *base, GstCaps *caps)
 {
-  g_autofree gchar *fault = explain (layer, sink, caps);
+  g_autofree gchar *fault = explain (base, caps);
   gchar *debug = fault ? gst_info_strdup_printf ("caps: %" GST_PTR_FORMAT, caps) : NULL;
 
-  if (fault && layer)
-    gst_cuda_convolve_errors_post (errors, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, fault, debug);
+  if (fault && GST_CUDA_CONVOLVE_BASE_GET_CLASS (base)->refuse_caps)
+    gst_cuda_convolve_errors_post (base->errors, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, fault, debug);
   else if (fault)
-    gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fault, debug);
+    gst_cuda_convolve_errors_post (base->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fault, debug);
   return fault != NULL;
 }
 
 gboolean
-gst_cuda_convolve_refuse_offers (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer, GstPad *sink)
+gst_cuda_convolve_refuse_offers (GstCudaConvolveBase *base)
 {
-  g_autoptr (GstCaps) offers = gst_pad_peer_query_caps (sink, NULL);
+  g_autoptr (GstCaps) offers = gst_pad_peer_query_caps (GST_BASE_TRANSFORM_SINK_PAD (base), NULL);
 
-  return refuse_caps (errors, layer, sink, offers);
+  return refuse_caps (base, offers);
 }
 
 /* The sink pad whose data leaves by the source pad; NULL where there is none, or several. */
@@ -211,10 +222,10 @@ shares_format (const GstCaps *caps, const GstCaps *sent)
 
 /* Whether the caps are those that upstream has sent, which are refused, or what is left of them on their way. */
 static gboolean
-are_sent (const GstCudaConvolveLayer *layer, GstPad *sink, const GstCaps *caps)
+are_sent (GstCudaConvolveBase *base, const GstCaps *caps)
 {
-  g_autoptr (GstCaps) pending = find_pending_caps (sink);
-  g_autofree gchar *fault = pending ? explain (layer, sink, pending) : NULL;
+  g_autoptr (GstCaps) pending = find_pending_caps (GST_BASE_TRANSFORM_SINK_PAD (base));
+  g_autofree gchar *fault = pending ? explain (base, pending) : NULL;
 
   return fault && shares_format (caps, pending);
 }
@@ -233,37 +244,36 @@ asked_caps (GstQuery *query)
 }
 
 void
-gst_cuda_convolve_refuse_query (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer, GstPad *sink,
-    GstQuery *query)
+gst_cuda_convolve_refuse_query (GstCudaConvolveBase *base, GstQuery *query)
 {
   GstCaps *caps = asked_caps (query);
-  g_autofree gchar *fault = caps ? explain (layer, sink, caps) : NULL;
+  g_autofree gchar *fault = caps ? explain (base, caps) : NULL;
 
-  if (fault && are_sent (layer, sink, caps))
-    refuse_caps (errors, layer, sink, caps);
-  else if (!gst_cuda_convolve_refuse_offers (errors, layer, sink) && fault)
+  if (fault && are_sent (base, caps))
+    refuse_caps (base, caps);
+  else if (!gst_cuda_convolve_refuse_offers (base) && fault)
     GST_CAT_LEVEL_LOG (GST_CAT_DEFAULT, is_plain (gst_caps_get_features (caps, 0)) ? GST_LEVEL_WARNING : GST_LEVEL_INFO,
-        sink, "%s", fault);
+        GST_BASE_TRANSFORM_SINK_PAD (base), "%s", fault);
 }
 
 void
-gst_cuda_convolve_refuse_missing_caps (GstCudaConvolveErrors *errors, GstPad *sink)
+gst_cuda_convolve_refuse_missing_caps (GstCudaConvolveBase *base)
 {
-  g_autoptr (GstPad) peer = gst_pad_get_peer (sink);
+  g_autoptr (GstPad) peer = gst_pad_get_peer (GST_BASE_TRANSFORM_SINK_PAD (base));
 
   if (peer && !gst_pad_has_current_caps (peer))
-    gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+    gst_cuda_convolve_errors_post (base->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
         "caps: the stream has none, and the element takes video/x-raw; put a decoder before the element, such as "
         "decodebin",
         NULL);
 }
 
 gboolean
-gst_cuda_convolve_refuse_size (GstCudaConvolveErrors *errors, GstCaps *caps, GstVideoInfo *info)
+gst_cuda_convolve_refuse_size (GstCudaConvolveBase *base, GstCaps *caps, GstVideoInfo *info)
 {
   if (gst_video_info_from_caps (info, caps))
     return FALSE;
-  gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+  gst_cuda_convolve_errors_post (base->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
       "caps: GStreamer cannot describe frames with these caps: their bytes are too many, or the fields contradict each "
       "other",
       gst_info_strdup_printf ("caps: %" GST_PTR_FORMAT, caps));
@@ -272,7 +282,7 @@ gst_cuda_convolve_refuse_size (GstCudaConvolveErrors *errors, GstCaps *caps, Gst
 
 /* Each field, or each view, is in memory of its own, of which a mapped frame would have the first one alone. */
 gboolean
-gst_cuda_convolve_refuse_parts (GstCudaConvolveErrors *errors, const GstVideoInfo *info)
+gst_cuda_convolve_refuse_parts (GstCudaConvolveBase *base, const GstVideoInfo *info)
 {
   static const gchar fields[] = "interlace-mode: the caps say fields, which puts each field into memory of its own; "
                                 "the element takes progressive, "
@@ -282,12 +292,12 @@ gst_cuda_convolve_refuse_parts (GstCudaConvolveErrors *errors, const GstVideoInf
       "element takes mono, views in one frame (side-by-side, top-bottom and kin), and frame-by-frame";
 
   if (GST_VIDEO_INFO_INTERLACE_MODE (info) == GST_VIDEO_INTERLACE_MODE_FIELDS) {
-    gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fields, NULL);
+    gst_cuda_convolve_errors_post (base->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fields, NULL);
     return TRUE;
   }
   if (GST_VIDEO_INFO_MULTIVIEW_MODE (info) != GST_VIDEO_MULTIVIEW_MODE_SEPARATED)
     return FALSE;
-  gst_cuda_convolve_errors_post (errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fault,
+  gst_cuda_convolve_errors_post (base->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fault,
       g_strdup_printf ("%d views", GST_VIDEO_INFO_VIEWS (info)));
   return TRUE;
 }

@@ -6,33 +6,28 @@
 #ifndef GST_CUDA_CONVOLVE_REFUSAL_H
 #define GST_CUDA_CONVOLVE_REFUSAL_H
 
-#include "report/errors.h"
-#include "layer/layer.h"
+#include "base/gstcudaconvolvebase.h"
 
 G_BEGIN_DECLS
 
-/*
- * Whether upstream can offer nothing that the element takes, as far as elements know now. layer may be NULL.
- */
-gboolean gst_cuda_convolve_refuse_offers (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer,
-    GstPad *sink);
+/* Whether upstream can offer nothing that the element takes, as far as elements know now. */
+gboolean gst_cuda_convolve_refuse_offers (GstCudaConvolveBase *base);
 
 /*
  * Looks at an ACCEPT_CAPS or CAPS query that the element's answer refused. The refusal is final, and posted, where upstream
  * has sent caps that have not arrived here, or can offer nothing else. Otherwise a neighbour is in search of caps that both
  * can do, and the log has the reason as a warning.
  */
-void gst_cuda_convolve_refuse_query (GstCudaConvolveErrors *errors, const GstCudaConvolveLayer *layer, GstPad *sink,
-    GstQuery *query);
+void gst_cuda_convolve_refuse_query (GstCudaConvolveBase *base, GstQuery *query);
 
 /* Posts an error where frames come although nobody has sent caps. */
-void gst_cuda_convolve_refuse_missing_caps (GstCudaConvolveErrors *errors, GstPad *sink);
+void gst_cuda_convolve_refuse_missing_caps (GstCudaConvolveBase *base);
 
 /* Whether GStreamer cannot describe frames with the caps; otherwise fills info. */
-gboolean gst_cuda_convolve_refuse_size (GstCudaConvolveErrors *errors, GstCaps *caps, GstVideoInfo *info);
+gboolean gst_cuda_convolve_refuse_size (GstCudaConvolveBase *base, GstCaps *caps, GstVideoInfo *info);
 
 /* Whether each view or each field of a frame is in memory of its own, of which a mapped frame has the first alone. */
-gboolean gst_cuda_convolve_refuse_parts (GstCudaConvolveErrors *errors, const GstVideoInfo *info);
+gboolean gst_cuda_convolve_refuse_parts (GstCudaConvolveBase *base, const GstVideoInfo *info);
 
 /* Whether the answer to the query is that no caps will do. */
 gboolean gst_cuda_convolve_is_refusal (GstQuery *query);

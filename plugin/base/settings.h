@@ -15,8 +15,8 @@ G_BEGIN_DECLS
 
 typedef struct _GstCudaConvolveSettings GstCudaConvolveSettings;
 
-/* The element owns the settings, and must outlive them. */
-GstCudaConvolveSettings *gst_cuda_convolve_settings_new (GstElement *element);
+/* The defaults of the table. The element owns the settings, and must outlive them. */
+GstCudaConvolveSettings *gst_cuda_convolve_settings_new (GstElement *element, const ConvolvePropertyTable *table);
 void gst_cuda_convolve_settings_free (GstCudaConvolveSettings *settings);
 
 /* As convolve_properties_set() and convolve_properties_get(). */
@@ -40,34 +40,28 @@ void gst_cuda_convolve_settings_renew (GstCudaConvolveSettings *settings);
 
 /*
  * The streaming thread takes over what was applied. FALSE where nothing was applied since the last time. What was taken
- * last is what get_used() returns.
+ * last is what get_used() returns, which is not changed any more.
  */
 gboolean gst_cuda_convolve_settings_take (GstCudaConvolveSettings *settings);
-const ConvolveProperties *gst_cuda_convolve_settings_get_used (GstCudaConvolveSettings *settings);
+ConvolveProperties *gst_cuda_convolve_settings_get_used (GstCudaConvolveSettings *settings);
+
+/* The settings as the user reads them, and as the next frame uses them; to be unreferenced. */
+ConvolveProperties *gst_cuda_convolve_settings_ref_set (GstCudaConvolveSettings *settings);
+ConvolveProperties *gst_cuda_convolve_settings_ref_applied (GstCudaConvolveSettings *settings);
 
 /*
- * Logs a warning for each used property without effect, and posts one for each that leaves in sight what the user may
- * think is covered; once until the property or the reason changes. layer_runs tells whether a layer convolves the frames. forget_idle() makes all warnings new. Both are for the streaming thread.
+ * Logs a warning for each sentence in idle, and posts one for each in uncovered; once until a sentence is not among them.
+ * Takes both arrays. forget_sentences() makes all sentences new. Both are for the streaming thread.
  */
-void gst_cuda_convolve_settings_warn_of_idle (GstCudaConvolveSettings *settings, gboolean layer_runs);
-void gst_cuda_convolve_settings_forget_idle (GstCudaConvolveSettings *settings);
+void gst_cuda_convolve_settings_tell_sentences (GstCudaConvolveSettings *settings, GPtrArray *idle,
+    GPtrArray *uncovered);
+void gst_cuda_convolve_settings_forget_sentences (GstCudaConvolveSettings *settings);
 
 /*
  * Whether the warning before, which may be NULL, tells the user of the text, too: it is the same, or both begin with one property
  * that a control binding sets. Such a text has another number for each frame.
  */
 gboolean gst_cuda_convolve_settings_have_told (GstElement *element, const gchar *before, const gchar *text);
-
-/* The settings as the user reads them. *copy is uninitialised, and to be cleared. */
-void gst_cuda_convolve_settings_copy (GstCudaConvolveSettings *settings, ConvolveProperties *copy);
-gint gst_cuda_convolve_settings_get_device_id (GstCudaConvolveSettings *settings);
-gboolean gst_cuda_convolve_settings_has_layer (GstCudaConvolveSettings *settings);
-
-/* How many frames are to be in flight, by the settings that the next frame uses. */
-guint gst_cuda_convolve_settings_get_frames_in_flight (GstCudaConvolveSettings *settings);
-
-/* Whether frames may go on in their own buffers, because only regions are changed, in place; by the same settings. */
-gboolean gst_cuda_convolve_settings_passes_buffers (GstCudaConvolveSettings *settings);
 
 G_END_DECLS
 

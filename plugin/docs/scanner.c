@@ -3,9 +3,9 @@
  * Describes the plugin as JSON: scanner PLUGIN.so
  *
  * The JSON has the form of the gst_plugins_cache.json files of GStreamer's own modules, from which hotdoc makes the
- * documentation of plugins: pads, properties with their types, ranges, defaults and flags, and the types of enums and
- * flags. cache.py sorts and keeps the JSON. What this plugin has not, such as signals and interfaces, is an error here and
- * not left out in silence.
+ * documentation of plugins: pads, properties with their types, ranges, defaults and flags, and the types of base classes, enums
+ * and flags. cache.py sorts and keeps the JSON. What this plugin has not, such as signals, is an error here and not left out in
+ * silence.
  */
 #include <locale.h>
 #include <string.h>
@@ -222,9 +222,9 @@ append_property (GString *json, GString *types, GObject *object, GParamSpec *spe
   g_string_append_c (json, '}');
 }
 
-/* The properties that the element's own class has. */
+/* The properties that a class of the object has. */
 static void
-append_properties (GString *json, GString *types, GObject *object)
+append_properties (GString *json, GString *types, GObject *object, GType owner)
 {
   guint n;
   GParamSpec **specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (object), &n);
@@ -232,7 +232,7 @@ append_properties (GString *json, GString *types, GObject *object)
   append_name (json, "properties");
   g_string_append_c (json, '{');
   for (guint i = 0; i < n; i++)
-    if (specs[i]->owner_type == G_OBJECT_TYPE (object))
+    if (specs[i]->owner_type == owner)
       append_property (json, types, object, specs[i]);
   g_string_append_c (json, '}');
   g_free (specs);
@@ -304,7 +304,43 @@ append_pads (GString *json, GstElement *element)
   g_string_append_c (json, '}');
 }
 
-/* --- the element and the plugin --- */
+/* --- classes, elements and the plugin --- */
+
+/* The names of a class and of those above, and of what they implement. */
+static void
+append_lineage (GString *json, GType type)
+{
+  guint n;
+  GType *interfaces = g_type_interfaces (type, &n);
+
+  append_name (json, "hierarchy");
+  g_string_append_c (json, '[');
+  for (GType t = type; t; t = g_type_parent (t))
+    g_string_append_printf (json, "%s\"%s\"", t == type ? "" : ",", g_type_name (t));
+  g_string_append_c (json, ']');
+  append_name (json, "interfaces");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf (json, "%s\"%s\"", i ? "," : "", g_type_name (interfaces[i]));
+  g_string_append_c (json, ']');
+  g_free (interfaces);
+}
+
+/* Adds a base class of the plugin's own to the object types; element is of a subclass. */
+static void
+append_base (GString *types, GObject *element, GType type)
+{
+  char name[200];
+
+  g_snprintf (name, sizeof name, "\"%s\":{", g_type_name (type));
+  if (strstr (types->str, name))
+    return;
+  append_name (types, g_type_name (type));
+  g_string_append (types, "{\"kind\":\"object\"");
+  append_lineage (types, type);
+  append_properties (types, types, element, type);
+  g_string_append_c (types, '}');
+}
 
 static void
 append_element (GString *json, GString *types, GstElementFactory *factory)
@@ -322,21 +358,14 @@ append_element (GString *json, GString *types, GstElementFactory *factory)
   append_member (json, "rank", "none");
   for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
     append_member (json, keys[i], gst_element_factory_get_metadata (factory, keys[i]));
-  append_name (json, "hierarchy");
-  g_string_append_c (json, '[');
-  for (GType t = type; t; t = g_type_parent (t)) {
-    g_string_append_printf (json, "%s\"%s\"", t == type ? "" : ",", g_type_name (t));
-    if (t != type && gst_type_is_plugin_api (t, NULL))
-      fail ("a parent class of the plugin's own", g_type_name (t));
-  }
-  g_string_append_c (json, ']');
-  g_free (g_type_interfaces (type, &n));
-  if (n)
-    fail ("interfaces", GST_OBJECT_NAME (factory));
+  append_lineage (json, type);
+  for (GType t = g_type_parent (type); t; t = g_type_parent (t))
+    if (gst_type_is_plugin_api (t, NULL))
+      append_base (types, G_OBJECT (element), t);
   g_free (g_signal_list_ids (type, &n));
   if (n)
     fail ("signals", GST_OBJECT_NAME (factory));
-  append_properties (json, types, G_OBJECT (element));
+  append_properties (json, types, G_OBJECT (element), type);
   append_pads (json, element);
   g_string_append_c (json, '}');
   gst_object_unref (element);

@@ -71,7 +71,7 @@ gst_cuda_convolve_template_caps (void)
 }
 
 GstCaps *
-gst_cuda_convolve_mask_transform_caps (GstCaps *caps)
+gst_cuda_convolve_same_caps (GstCaps *caps)
 {
   GstCaps *both = gst_caps_copy (caps);
 

@@ -14,10 +14,10 @@ G_BEGIN_DECLS
 GstCaps *gst_cuda_convolve_template_caps (void);
 
 /*
- * The caps of the other pad where a mask convolves frames with caps. The same memory comes first, so that frames do not
+ * The caps of the other pad where size and format stay. The same memory comes first, so that frames do not
  * cross the bus without need.
  */
-GstCaps *gst_cuda_convolve_mask_transform_caps (GstCaps *caps);
+GstCaps *gst_cuda_convolve_same_caps (GstCaps *caps);
 
 /*
  * Puts the formats of a structure into the template's order where the structure leaves nearly every format open, as

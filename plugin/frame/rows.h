@@ -52,6 +52,16 @@ GstCudaConvolvePlanePair gst_cuda_convolve_iteration (const GstCudaConvolvePlane
 guint8 *gst_cuda_convolve_first_row (const GstCudaConvolvePlane *shape, const GstCudaConvolveFrame *frame, guint plane,
     void *stage, gsize stage_stride, gssize *stride);
 
+/* The bytes of so many planes, without padding. */
+gsize gst_cuda_convolve_count_bytes (const GstCudaConvolvePlane *planes, guint n);
+
+/*
+ * Into how many strips a frame of so many bytes is best cut on its way to the device and back: 1 where both sides are on the
+ * device, or where the frame is not alone.
+ */
+gdouble gst_cuda_convolve_count_strips (gdouble bytes, const GstCudaConvolveFrame *in, const GstCudaConvolveFrame *out,
+    gboolean alone);
+
 G_END_DECLS
 
 #endif

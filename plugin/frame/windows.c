@@ -46,8 +46,8 @@ is_one_field (const GstVideoInfo *info)
 }
 
 /* Whether the two fields of the frame are to be convolved by themselves. */
-static gboolean
-splits_fields (const GstVideoInfo *info, gint field_mode, GstBuffer *buffer)
+gboolean
+gst_cuda_convolve_windows_split_fields (const GstVideoInfo *info, gint field_mode, GstBuffer *buffer)
 {
   if (is_one_field (info) || field_mode == CONVOLVE_FIELD_MODE_DISABLED)
     return FALSE;
@@ -61,8 +61,8 @@ may_be_mono (const GstVideoInfo *info)
 }
 
 /* How the views of the frame lie beside each other; MONO where the frame has one view. */
-static GstVideoMultiviewMode
-packing (const GstVideoInfo *info, GstBuffer *buffer)
+GstVideoMultiviewMode
+gst_cuda_convolve_windows_packing (const GstVideoInfo *info, GstBuffer *buffer)
 {
   if (may_be_mono (info) && !has_flag (buffer, GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW))
     return GST_VIDEO_MULTIVIEW_MODE_MONO;
@@ -125,9 +125,9 @@ static void
 split_frame (GstCudaConvolveWindows *windows, const GstVideoInfo *info, gint field_mode, GstBuffer *buffer)
 {
   GstCudaConvolvePart one = { .x_step = 1, .x = windows->picture_x, .y = windows->picture_y }, other = one;
-  gboolean fields = splits_fields (info, field_mode, buffer), apart = TRUE;
+  gboolean fields = gst_cuda_convolve_windows_split_fields (info, field_mode, buffer), apart = TRUE;
 
-  switch (packing (info, buffer)) {
+  switch (gst_cuda_convolve_windows_packing (info, buffer)) {
     case GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE:
       one.x.end = other.x.first = (one.x.end + 1) / 2;
       break;
@@ -251,7 +251,7 @@ gst_cuda_convolve_windows_init (GstCudaConvolveWindows *windows, const GstCudaCo
   for (guint i = 0; i < layout->n_planes; i++)
     windows->planes[i] = layout->planes[i];
   if (weaves_fields (info, buffer))
-    count_rows (windows, layout, splits_fields (info, field_mode, buffer), in, out);
+    count_rows (windows, layout, gst_cuda_convolve_windows_split_fields (info, field_mode, buffer), in, out);
 }
 
 /* --- windows --- */
@@ -497,9 +497,6 @@ gst_cuda_convolve_window_part (const GstCudaConvolveWindow *window, const GstCud
 
 typedef enum
 {
-  LAYER_AND_FIELDS,
-  LAYER_AND_CROP,
-  LAYER_AND_VIEWS,
   EMPTY_CROP,
   REGIONS_AND_CROP,
   MINGLED_VIEWS,
@@ -522,29 +519,15 @@ has_empty_crop (const GstVideoInfo *info, GstBuffer *buffer)
   return gst_cuda_convolve_crop_find (info, buffer, &rect) == GST_CUDA_CONVOLVE_CROP_EMPTY;
 }
 
-static guint
-faults_beside_layer (const GstVideoInfo *info, gint field_mode, GstVideoMultiviewMode views, GstBuffer *buffer)
-{
-  gboolean apart = views == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE || views == GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM
-      || views == GST_VIDEO_MULTIVIEW_MODE_ROW_INTERLEAVED || views == GST_VIDEO_MULTIVIEW_MODE_COLUMN_INTERLEAVED;
-
-  return (splits_fields (info, field_mode, buffer) ? 1u << LAYER_AND_FIELDS : 0)
-      | (gst_cuda_convolve_windows_has_crop (info, buffer) ? 1u << LAYER_AND_CROP : 0)
-      | (apart ? 1u << LAYER_AND_VIEWS : 0);
-}
-
 guint
-gst_cuda_convolve_windows_faults (const GstVideoInfo *info, gint field_mode, gboolean layer, gboolean regions,
-    GstBuffer *buffer)
+gst_cuda_convolve_windows_faults (const GstVideoInfo *info, gint field_mode, gboolean regions, GstBuffer *buffer)
 {
-  GstVideoMultiviewMode views = packing (info, buffer);
+  GstVideoMultiviewMode views = gst_cuda_convolve_windows_packing (info, buffer);
   gboolean mingled =
       views == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE_QUINCUNX || views == GST_VIDEO_MULTIVIEW_MODE_CHECKERBOARD;
-  gboolean fields = splits_fields (info, field_mode, buffer) || is_one_field (info);
+  gboolean fields = gst_cuda_convolve_windows_split_fields (info, field_mode, buffer) || is_one_field (info);
   gboolean rows = views == GST_VIDEO_MULTIVIEW_MODE_ROW_INTERLEAVED;
 
-  if (layer)
-    return faults_beside_layer (info, field_mode, views, buffer);
   return (has_empty_crop (info, buffer) ? 1u << EMPTY_CROP : 0)
       | (regions && gst_cuda_convolve_windows_has_crop (info, buffer) ? 1u << REGIONS_AND_CROP : 0)
       | (mingled ? 1u << MINGLED_VIEWS : 0) | (rows && fields ? 1u << ROWS_OF_VIEWS_AND_FIELDS : 0);
@@ -554,12 +537,6 @@ const gchar *
 gst_cuda_convolve_windows_fault_text (guint bit)
 {
   switch ((Fault) bit) {
-    case LAYER_AND_FIELDS:
-      return "field-mode: the frames are interlaced, and the layer of layer-location takes each frame as one picture";
-    case LAYER_AND_CROP:
-      return "GstVideoCropMeta has no effect: the layer of layer-location takes the whole frame as one picture";
-    case LAYER_AND_VIEWS:
-      return "multiview-mode: the layer of layer-location takes both views of a frame as one picture";
     case EMPTY_CROP:
       return "GstVideoCropMeta: the crop has no pixel of its frame, and the whole frame is convolved";
     case REGIONS_AND_CROP:

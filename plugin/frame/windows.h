@@ -65,6 +65,10 @@ typedef struct
 /* Whether frames with info can be of a kind; field_mode is a value of ConvolveFieldMode. */
 gboolean gst_cuda_convolve_windows_have_kind (const GstVideoInfo *info, gint field_mode, guint kind);
 
+/* Whether the frame is split into two fields, and how its views lie in it. */
+gboolean gst_cuda_convolve_windows_split_fields (const GstVideoInfo *info, gint field_mode, GstBuffer *buffer);
+GstVideoMultiviewMode gst_cuda_convolve_windows_packing (const GstVideoInfo *info, GstBuffer *buffer);
+
 /* The group as plans for a kind see it: pixels may be farther apart, and stand for more luma pixels. */
 GstCudaConvolveGroup gst_cuda_convolve_windows_group (const GstCudaConvolveGroup *group, guint kind);
 
@@ -108,11 +112,10 @@ gboolean gst_cuda_convolve_window_part (const GstCudaConvolveWindow *window, con
 gboolean gst_cuda_convolve_windows_has_crop (const GstVideoInfo *info, GstBuffer *buffer);
 
 /*
- * What of a frame cannot be kept apart, one bit for each, and the sentence about a bit. layer tells that a layer
- * convolves the frames, and regions that only parts of the frames change.
+ * What of a frame cannot be kept apart, one bit for each, and the sentence about a bit. regions tells that only parts of the
+ * frames change.
  */
-guint gst_cuda_convolve_windows_faults (const GstVideoInfo *info, gint field_mode, gboolean layer, gboolean regions,
-    GstBuffer *buffer);
+guint gst_cuda_convolve_windows_faults (const GstVideoInfo *info, gint field_mode, gboolean regions, GstBuffer *buffer);
 const gchar *gst_cuda_convolve_windows_fault_text (guint bit);
 
 G_END_DECLS

@@ -47,7 +47,7 @@ typedef struct
 
 /* The formats that a pad of this direction can have. */
 static Kinds
-get_kinds (const GstCudaConvolveLayer *layer, GstPadDirection direction)
+get_kinds (const GstCudaConvLayerModel *layer, GstPadDirection direction)
 {
   if (direction == GST_PAD_SINK)
     return layer->file->channels == 1 ? KINDS (gray) : KINDS (rgb);
@@ -134,20 +134,20 @@ set_formats (GstStructure *structure, Kinds kinds, GstVideoFormat near, gboolean
 
 /* Maps the sizes least to most of one pad to sizes of the other pad. FALSE where none of them is possible. */
 static gboolean
-map_range (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCudaConvolveSide side, gint least,
+map_range (const GstCudaConvLayerModel *layer, GstPadDirection direction, GstCudaConvolveSide side, gint least,
     gint most, GValue *mapped)
 {
   gint low, high, multiple = 1;
 
   if (direction == GST_PAD_SINK) {
-    if (!gst_cuda_convolve_layer_input (layer, side, 1, G_MAXINT, &low, &high))
+    if (!gst_cuda_conv_layer_model_input (layer, side, 1, G_MAXINT, &low, &high))
       return FALSE;
-    multiple = gst_cuda_convolve_layer_tiles (layer, side);
-    low = MAX (least, low) <= most ? gst_cuda_convolve_layer_output (layer, side, MAX (least, low)) : 0;
-    high = gst_cuda_convolve_layer_output (layer, side, most);
+    multiple = gst_cuda_conv_layer_model_tiles (layer, side);
+    low = MAX (least, low) <= most ? gst_cuda_conv_layer_model_output (layer, side, MAX (least, low)) : 0;
+    high = gst_cuda_conv_layer_model_output (layer, side, most);
     if (low == 0)
       return FALSE;
-  } else if (!gst_cuda_convolve_layer_input (layer, side, least, most, &low, &high)) {
+  } else if (!gst_cuda_conv_layer_model_input (layer, side, least, most, &low, &high)) {
     return FALSE;
   }
   if (low == high) {
@@ -161,7 +161,7 @@ map_range (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCuda
 }
 
 static gboolean
-map_value (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCudaConvolveSide side, const GValue *value,
+map_value (const GstCudaConvLayerModel *layer, GstPadDirection direction, GstCudaConvolveSide side, const GValue *value,
     GValue *mapped)
 {
   if (!value)
@@ -187,7 +187,7 @@ map_value (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCuda
 }
 
 static gboolean
-set_size (GstStructure *structure, const gchar *field, const GstCudaConvolveLayer *layer, GstPadDirection direction,
+set_size (GstStructure *structure, const gchar *field, const GstCudaConvLayerModel *layer, GstPadDirection direction,
     GstCudaConvolveSide side)
 {
   GValue mapped = G_VALUE_INIT;
@@ -215,7 +215,7 @@ least_of (const GValue *value)
 
 /* Whether GStreamer has a GstVideoInfo for output of this size, in the smallest format. */
 static gboolean
-can_describe (const GstCudaConvolveLayer *layer, gint width, gint height)
+can_describe (const GstCudaConvLayerModel *layer, gint width, gint height)
 {
   GstVideoInfo info;
 
@@ -224,14 +224,14 @@ can_describe (const GstCudaConvolveLayer *layer, gint width, gint height)
 
 /* Whether GStreamer can describe the smallest output; other is the structure of the pad that is not of direction. */
 static gboolean
-has_output (const GstCudaConvolveLayer *layer, GstPadDirection direction, const GstStructure *other)
+has_output (const GstCudaConvLayerModel *layer, GstPadDirection direction, const GstStructure *other)
 {
   gint width = least_of (gst_structure_get_value (other, "width"));
   gint height = least_of (gst_structure_get_value (other, "height"));
 
   if (direction == GST_PAD_SRC) {
-    width = gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_WIDTH, width);
-    height = gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_HEIGHT, height);
+    width = gst_cuda_conv_layer_model_output (layer, GST_CUDA_CONVOLVE_WIDTH, width);
+    height = gst_cuda_conv_layer_model_output (layer, GST_CUDA_CONVOLVE_HEIGHT, height);
   }
   return can_describe (layer, width, height);
 }
@@ -240,7 +240,7 @@ has_output (const GstCudaConvolveLayer *layer, GstPadDirection direction, const 
 
 /* The structure of the other pad, in CUDA memory or system memory; NULL where no frame is possible. */
 static GstStructure *
-transform_structure (const GstCudaConvolveLayer *layer, GstPadDirection direction, const GstStructure *structure,
+transform_structure (const GstCudaConvLayerModel *layer, GstPadDirection direction, const GstStructure *structure,
     gboolean cuda)
 {
   GstVideoFormat near = first_format (structure, get_kinds (layer, direction));
@@ -259,7 +259,7 @@ transform_structure (const GstCudaConvolveLayer *layer, GstPadDirection directio
 }
 
 GstCaps *
-gst_cuda_convolve_layer_transform_caps (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCaps *caps)
+gst_cuda_conv_layer_model_transform_caps (const GstCudaConvLayerModel *layer, GstPadDirection direction, GstCaps *caps)
 {
   GstCaps *any = gst_caps_is_any (caps) ? gst_caps_new_empty_simple ("video/x-raw") : NULL;
   GstCaps *from = any ? any : caps, *result = gst_caps_new_empty ();
@@ -304,10 +304,10 @@ find_best (GstCaps *preferred, GstCaps *othercaps)
 }
 
 GstCaps *
-gst_cuda_convolve_layer_fixate_caps (const GstCudaConvolveLayer *layer, GstPadDirection direction, GstCaps *caps,
+gst_cuda_conv_layer_model_fixate_caps (const GstCudaConvLayerModel *layer, GstPadDirection direction, GstCaps *caps,
     GstCaps *othercaps)
 {
-  GstCaps *preferred = gst_cuda_convolve_layer_transform_caps (layer, direction, caps);
+  GstCaps *preferred = gst_cuda_conv_layer_model_transform_caps (layer, direction, caps);
   GstCaps *best = find_best (preferred, othercaps);
 
   gst_caps_unref (preferred);
@@ -318,11 +318,11 @@ gst_cuda_convolve_layer_fixate_caps (const GstCudaConvolveLayer *layer, GstPadDi
 
 /* formats is a list of names for the message. */
 static gchar *
-refuse_formats (const GstCudaConvolveLayer *layer, const gchar *formats)
+refuse_formats (const GstCudaConvLayerModel *layer, const gchar *formats)
 {
   g_autofree gchar *name = g_filename_display_name (layer->location);
 
-  return g_strdup_printf ("layer-location: %s: the frames are %s, and a layer of %u channel%s takes %s; "
+  return g_strdup_printf ("location: %s: the frames are %s, and a layer of %u channel%s takes %s; "
                           "put videoconvert before the element",
       name, formats, layer->file->channels, layer->file->channels == 1 ? "" : "s",
       layer->file->channels == 1 ? "GRAY8" : "RGB of 8 bits");
@@ -330,37 +330,37 @@ refuse_formats (const GstCudaConvolveLayer *layer, const gchar *formats)
 
 /* For frames of one field. */
 static gchar *
-refuse_fields (const GstCudaConvolveLayer *layer)
+refuse_fields (const GstCudaConvLayerModel *layer)
 {
   g_autofree gchar *name = g_filename_display_name (layer->location);
 
-  return g_strdup_printf ("layer-location: %s: each frame is one field (interlace-mode=alternate), and a layer takes "
+  return g_strdup_printf ("location: %s: each frame is one field (interlace-mode=alternate), and a layer takes "
                           "whole frames",
       name);
 }
 
 /* For frames of this size that give no output, or more than GStreamer can describe; otherwise NULL. */
 static gchar *
-refuse_size (const GstCudaConvolveLayer *layer, gint width, gint height)
+refuse_size (const GstCudaConvLayerModel *layer, gint width, gint height)
 {
   g_autofree gchar *name = g_filename_display_name (layer->location);
   ConvolveLayer resolved;
   ConvolveError error;
   gint map_width, map_height;
 
-  if (gst_cuda_convolve_layer_resolve (layer, width, height, &resolved, &map_width, &map_height, &error) != CONVOLVE_OK)
-    return g_strdup_printf ("layer-location: %s: frames of %dx%d give no output: %s", name, width, height, error.text);
-  if (can_describe (layer, gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_WIDTH, width),
-          gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_HEIGHT, height)))
+  if (gst_cuda_conv_layer_model_resolve (layer, width, height, &resolved, &map_width, &map_height, &error)
+      != CONVOLVE_OK)
+    return g_strdup_printf ("location: %s: frames of %dx%d give no output: %s", name, width, height, error.text);
+  if (can_describe (layer, gst_cuda_conv_layer_model_output (layer, GST_CUDA_CONVOLVE_WIDTH, width),
+          gst_cuda_conv_layer_model_output (layer, GST_CUDA_CONVOLVE_HEIGHT, height)))
     return NULL;
-  return g_strdup_printf (
-      "layer-location: %s: frames of %dx%d give %u x %u maps of %dx%d, more than a frame of GStreamer "
-      "can hold; lower padding or the number of maps, or raise stride",
+  return g_strdup_printf ("location: %s: frames of %dx%d give %u x %u maps of %dx%d, more than a frame of GStreamer "
+                          "can hold; lower padding or the number of maps, or raise stride",
       name, width, height, layer->columns, layer->rows, map_width, map_height);
 }
 
 gchar *
-gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer *layer, const GstVideoInfo *info)
+gst_cuda_conv_layer_model_refuses (const GstCudaConvLayerModel *layer, const GstVideoInfo *info)
 {
   if (GST_VIDEO_INFO_INTERLACE_MODE (info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
     return refuse_fields (layer);
@@ -370,7 +370,7 @@ gst_cuda_convolve_layer_refuses (const GstCudaConvolveLayer *layer, const GstVid
 }
 
 gchar *
-gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer *layer, GstCaps *caps)
+gst_cuda_conv_layer_model_refuses_caps (const GstCudaConvLayerModel *layer, GstCaps *caps)
 {
   g_autoptr (GstCaps) any = gst_caps_new_any (), taken = NULL, both = NULL, made = NULL;
   g_autofree gchar *formats = NULL, *name = NULL;
@@ -378,10 +378,10 @@ gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer *layer, GstCaps
   GstVideoInfo info;
 
   if (gst_caps_is_fixed (caps))
-    return gst_video_info_from_caps (&info, caps) ? gst_cuda_convolve_layer_refuses (layer, &info) : NULL;
-  taken = gst_cuda_convolve_layer_transform_caps (layer, GST_PAD_SRC, any);
+    return gst_video_info_from_caps (&info, caps) ? gst_cuda_conv_layer_model_refuses (layer, &info) : NULL;
+  taken = gst_cuda_conv_layer_model_transform_caps (layer, GST_PAD_SRC, any);
   both = gst_caps_intersect (caps, taken);
-  made = gst_cuda_convolve_layer_transform_caps (layer, GST_PAD_SINK, both);
+  made = gst_cuda_conv_layer_model_transform_caps (layer, GST_PAD_SINK, both);
   if (!gst_caps_is_empty (made))
     return NULL;
   for (guint i = 0; i < gst_caps_get_size (caps); i++)
@@ -396,17 +396,17 @@ gst_cuda_convolve_layer_refuses_caps (const GstCudaConvolveLayer *layer, GstCaps
     return refuse_formats (layer, formats);
   }
   name = g_filename_display_name (layer->location);
-  return g_strdup_printf ("layer-location: %s: no size that the frames can have gives an output that GStreamer can "
+  return g_strdup_printf ("location: %s: no size that the frames can have gives an output that GStreamer can "
                           "describe; padding, stride and pool-size decide",
       name);
 }
 
 gboolean
-gst_cuda_convolve_layer_makes (const GstCudaConvolveLayer *layer, const GstVideoInfo *info, const GstVideoInfo *out)
+gst_cuda_conv_layer_model_makes (const GstCudaConvLayerModel *layer, const GstVideoInfo *info, const GstVideoInfo *out)
 {
   return has_format (get_kinds (layer, GST_PAD_SRC), GST_VIDEO_INFO_FORMAT (out))
-      && gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_WIDTH, GST_VIDEO_INFO_WIDTH (info))
+      && gst_cuda_conv_layer_model_output (layer, GST_CUDA_CONVOLVE_WIDTH, GST_VIDEO_INFO_WIDTH (info))
       == GST_VIDEO_INFO_WIDTH (out)
-      && gst_cuda_convolve_layer_output (layer, GST_CUDA_CONVOLVE_HEIGHT, GST_VIDEO_INFO_HEIGHT (info))
+      && gst_cuda_conv_layer_model_output (layer, GST_CUDA_CONVOLVE_HEIGHT, GST_VIDEO_INFO_HEIGHT (info))
       == GST_VIDEO_INFO_HEIGHT (out);
 }

@@ -40,7 +40,7 @@ has_tag (GType api, const gchar *tag)
 }
 
 gboolean
-gst_cuda_convolve_layer_can_keep_meta (const GstCudaConvolveLayer *layer, GType api)
+gst_cuda_conv_layer_model_can_keep_meta (const GstCudaConvLayerModel *layer, GType api)
 {
   if (has_tag (api, GST_META_TAG_VIDEO_COLORSPACE_STR))
     return FALSE;
@@ -57,20 +57,20 @@ is_bound_to_size (GType api)
 }
 
 static gboolean
-keeps_places (const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out)
+keeps_places (const GstCudaConvLayerModel *layer, const GstVideoInfo *in, const GstVideoInfo *out)
 {
   return !layer->mosaic && GST_VIDEO_INFO_WIDTH (in) == GST_VIDEO_INFO_WIDTH (out)
       && GST_VIDEO_INFO_HEIGHT (in) == GST_VIDEO_INFO_HEIGHT (out);
 }
 
 gboolean
-gst_cuda_convolve_layer_keeps_meta (const GstCudaConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInfo *out,
-    GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
+gst_cuda_conv_layer_model_keeps_meta (const GstCudaConvLayerModel *layer, const GstVideoInfo *in,
+    const GstVideoInfo *out, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
 {
   GType api = meta->info->api;
   GstVideoMetaTransform scale = { (GstVideoInfo *) in, (GstVideoInfo *) out };
 
-  if (!gst_cuda_convolve_layer_can_keep_meta (layer, api))
+  if (!gst_cuda_conv_layer_model_can_keep_meta (layer, api))
     return FALSE;
   if (!has_tag (api, GST_META_TAG_VIDEO_SIZE_STR))
     return !is_bound_to_size (api) || keeps_places (layer, in, out);

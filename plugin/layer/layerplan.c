@@ -1,44 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "layer/layerplan.h"
 
+#include <math.h>
 #include <string.h>
 
 #define OPAQUE 255 /* alpha, where no feature map is shown in that channel */
 
-struct _GstCudaConvolveLayerPlan
+typedef struct
 {
+  GstCudaConvolveWork work;
   ConvolveLayerPlan *plan;
-  const GstCudaConvolveLayout *in, *out;
   guint shown;         /* feature maps */
   guint columns, rows; /* of the mosaic */
   gboolean mosaic;
   gint map_width, map_height;
-};
-
-void
-gst_cuda_convolve_layer_plan_free (GstCudaConvolveLayerPlan *plan)
-{
-  convolve_layer_plan_unref (plan->plan);
-  g_free (plan);
-}
-
-const gchar *
-gst_cuda_convolve_layer_plan_variant (const GstCudaConvolveLayerPlan *plan)
-{
-  return convolve_layer_plan_variant (plan->plan);
-}
-
-gboolean
-gst_cuda_convolve_layer_plan_is_on_device (const GstCudaConvolveLayerPlan *plan)
-{
-  return convolve_layer_plan_on_device (plan->plan);
-}
-
-void
-gst_cuda_convolve_layer_plan_set_pool (GstCudaConvolveLayerPlan *plan, ConvolvePool *pool)
-{
-  convolve_layer_plan_set_pool (plan->plan, pool);
-}
+} LayerWork;
 
 /* A layer computes with 0 for black and 1 for white. In limited range their code values are not 0 and 255. */
 static void
@@ -56,30 +32,6 @@ scale_to_ranges (ConvolveLayer *layer, const GstVideoInfo *in, const GstVideoInf
     layer->out_scale *= range[0] / 255.0f;
     layer->out_offset = black[0] + layer->out_offset * range[0] / 255.0f;
   }
-}
-
-GstCudaConvolveLayerPlan *
-gst_cuda_convolve_layer_plan_new (const GstCudaConvolveLayer *layer, const GstCudaConvolveLayout *in,
-    const GstCudaConvolveLayout *out, const gchar *variant, ConvolveDevice *device, ConvolveError *error)
-{
-  GstCudaConvolveLayerPlan *plan = g_new0 (GstCudaConvolveLayerPlan, 1);
-  ConvolveLayer resolved;
-
-  plan->in = in;
-  plan->out = out;
-  plan->shown = layer->shown;
-  plan->columns = layer->columns;
-  plan->rows = layer->rows;
-  plan->mosaic = layer->mosaic;
-  if (gst_cuda_convolve_layer_resolve (layer, GST_VIDEO_INFO_WIDTH (&in->info), GST_VIDEO_INFO_HEIGHT (&in->info),
-          &resolved, &plan->map_width, &plan->map_height, error)
-      == CONVOLVE_OK) {
-    scale_to_ranges (&resolved, &in->info, &out->info);
-    plan->plan = convolve_layer_plan_new (&resolved, variant, device, error);
-  }
-  if (!plan->plan)
-    g_clear_pointer (&plan, gst_cuda_convolve_layer_plan_free);
-  return plan;
 }
 
 /* Where the planes of a frame are, on the host or on the device. */
@@ -136,24 +88,23 @@ describe_channels (const Planes *planes, const GstVideoFormatInfo *finfo, Convol
 
 /* Computes rows first up to end of the feature maps. */
 static ConvolveStatus
-run (const GstCudaConvolveLayerPlan *plan, const Planes *in, const Planes *out, gint first, gint end,
-    ConvolveError *error)
+run (const LayerWork *plan, const Planes *in, const Planes *out, gint first, gint end, ConvolveError *error)
 {
   ConvolveLayerTask task = {
     .batch = 1,
     .first_row = first,
     .end_row = end,
-    .height = GST_VIDEO_INFO_HEIGHT (&plan->in->info),
-    .width = GST_VIDEO_INFO_WIDTH (&plan->in->info),
+    .height = GST_VIDEO_INFO_HEIGHT (&plan->work.in.info),
+    .width = GST_VIDEO_INFO_WIDTH (&plan->work.in.info),
   };
 
-  describe_channels (in, plan->in->info.finfo, &task.source);
+  describe_channels (in, plan->work.in.info.finfo, &task.source);
   if (plan->mosaic) {
     task.destination =
         convolve_layer_mosaic (out->data[0], out->stride[0], 1, plan->columns, plan->map_height, plan->map_width);
     task.filled = plan->columns * plan->rows - plan->shown;
   } else {
-    task.filled = describe_channels (out, plan->out->info.finfo, &task.destination) - plan->shown;
+    task.filled = describe_channels (out, plan->work.out.info.finfo, &task.destination) - plan->shown;
     task.fill = OPAQUE;
   }
   return convolve_layer_run (plan->plan, &task, error);
@@ -197,14 +148,15 @@ copy_planes (const GstCudaConvolveLayout *layout, const Planes *to, const Planes
 }
 
 /* Planes with different strides, which are rare, are copied to and from planes of one stride. */
-ConvolveStatus
-gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan *plan, GstCudaConvolveFrame *in,
-    GstCudaConvolveFrame *out, ConvolveError *error)
+static ConvolveStatus
+run_on_host (GstCudaConvolveWork *work, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
 {
-  Planes from = host_planes (in, plan->in), to = host_planes (out, plan->out), from_copy = from, to_copy = to;
-  gboolean from_fits = have_one_stride (&from, plan->in), to_fits = have_one_stride (&to, plan->out);
-  g_autofree guint8 *source = from_fits ? NULL : new_planes (plan->in, &from_copy);
-  g_autofree guint8 *destination = to_fits ? NULL : new_planes (plan->out, &to_copy);
+  const LayerWork *plan = (LayerWork *) work;
+  Planes from = host_planes (in, &plan->work.in), to = host_planes (out, &plan->work.out), from_copy = from,
+         to_copy = to;
+  gboolean from_fits = have_one_stride (&from, &plan->work.in), to_fits = have_one_stride (&to, &plan->work.out);
+  g_autofree guint8 *source = from_fits ? NULL : new_planes (&plan->work.in, &from_copy);
+  g_autofree guint8 *destination = to_fits ? NULL : new_planes (&plan->work.out, &to_copy);
   ConvolveStatus status;
 
   if ((!from_fits && !source) || (!to_fits && !destination)) {
@@ -212,10 +164,10 @@ gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan *plan, 
     return error->status;
   }
   if (source)
-    copy_planes (plan->in, &from_copy, &from);
+    copy_planes (&plan->work.in, &from_copy, &from);
   status = run (plan, &from_copy, &to_copy, 0, plan->map_height, error);
   if (destination && status == CONVOLVE_OK)
-    copy_planes (plan->out, &to, &to_copy);
+    copy_planes (&plan->work.out, &to, &to_copy);
   return status;
 }
 
@@ -223,22 +175,22 @@ gst_cuda_convolve_layer_plan_run_on_host (const GstCudaConvolveLayerPlan *plan, 
 
 /* Takes a stage for each plane that one of the frames has on the host. All stages have one size, and so one stride. */
 static ConvolveStatus
-place_planes (const GstCudaConvolveLayerPlan *plan, ConvolveDevice *device, const GstCudaConvolveFrame *in,
+place_planes (const LayerWork *plan, ConvolveDevice *device, const GstCudaConvolveFrame *in,
     const GstCudaConvolveFrame *out, Planes *from, Planes *to, ConvolveError *error)
 {
-  gsize row_bytes = MAX (plan->in->planes[0].row_bytes, plan->out->planes[0].row_bytes);
-  gsize rows = MAX (plan->in->planes[0].rows, plan->out->planes[0].rows);
+  gsize row_bytes = MAX (plan->work.in.planes[0].row_bytes, plan->work.out.planes[0].row_bytes);
+  gsize rows = MAX (plan->work.in.planes[0].rows, plan->work.out.planes[0].rows);
   ConvolveStatus status = CONVOLVE_OK;
 
-  for (guint i = 0; i < MAX (plan->in->n_planes, plan->out->n_planes) && status == CONVOLVE_OK; i++) {
-    const GstCudaConvolvePlane *source = &plan->in->planes[i], *destination = &plan->out->planes[i];
+  for (guint i = 0; i < MAX (plan->work.in.n_planes, plan->work.out.n_planes) && status == CONVOLVE_OK; i++) {
+    const GstCudaConvolvePlane *source = &plan->work.in.planes[i], *destination = &plan->work.out.planes[i];
     ConvolveStage stage = { 0 };
 
-    if ((i < plan->in->n_planes && !in->on_device) || (i < plan->out->n_planes && !out->on_device))
+    if ((i < plan->work.in.n_planes && !in->on_device) || (i < plan->work.out.n_planes && !out->on_device))
       status = convolve_device_stage (device, i, row_bytes, rows, &stage, error);
-    if (i < plan->in->n_planes)
+    if (i < plan->work.in.n_planes)
       from->data[i] = gst_cuda_convolve_first_row (source, in, i, stage.source, stage.stride, &from->stride[i]);
-    if (i < plan->out->n_planes)
+    if (i < plan->work.out.n_planes)
       to->data[i] = gst_cuda_convolve_first_row (destination, out, i, stage.destination, stage.stride, &to->stride[i]);
   }
   return status;
@@ -247,7 +199,7 @@ place_planes (const GstCudaConvolveLayerPlan *plan, ConvolveDevice *device, cons
 /* A frame on the device. */
 typedef struct
 {
-  const GstCudaConvolveLayerPlan *plan;
+  const LayerWork *plan;
   ConvolveDevice *device;
   const GstCudaConvolveFrame *in, *out;
   Planes from, to;
@@ -258,7 +210,7 @@ typedef struct
 static ConvolveStatus
 upload_rows (Job *job, gint end, ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = job->plan->in;
+  const GstCudaConvolveLayout *layout = &job->plan->work.in;
   ConvolveStatus status = CONVOLVE_OK;
 
   if (job->in->on_device || end <= job->uploaded)
@@ -275,7 +227,7 @@ upload_rows (Job *job, gint end, ConvolveError *error)
 static ConvolveStatus
 download_rows (const Job *job, gint first, gint end, ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = job->plan->out;
+  const GstCudaConvolveLayout *layout = &job->plan->work.out;
   ConvolveStatus status = CONVOLVE_OK;
 
   for (guint i = 0; i < layout->n_planes && !job->out->on_device && status == CONVOLVE_OK; i++) {
@@ -293,7 +245,7 @@ download_rows (const Job *job, gint first, gint end, ConvolveError *error)
 static ConvolveStatus
 run_strips (Job *job, guint strips, ConvolveError *error)
 {
-  const GstCudaConvolveLayerPlan *plan = job->plan;
+  const LayerWork *plan = job->plan;
   gint64 height = plan->map_height;
   ConvolveStatus status = CONVOLVE_OK;
 
@@ -301,7 +253,7 @@ run_strips (Job *job, guint strips, ConvolveError *error)
   for (guint i = 0; i < strips && status == CONVOLVE_OK; i++) {
     gint first = height * i / strips, end = height * (i + 1) / strips, needed_first, needed_end;
 
-    convolve_layer_plan_source_rows (plan->plan, GST_VIDEO_INFO_HEIGHT (&plan->in->info), first, end, &needed_first,
+    convolve_layer_plan_source_rows (plan->plan, GST_VIDEO_INFO_HEIGHT (&plan->work.in.info), first, end, &needed_first,
         &needed_end);
     status = upload_rows (job, needed_end, error);
     if (status == CONVOLVE_OK)
@@ -315,31 +267,82 @@ run_strips (Job *job, guint strips, ConvolveError *error)
 static ConvolveStatus
 run_in_slot (Job *job, guint strips, ConvolveError *error)
 {
-  const GstCudaConvolveLayerPlan *plan = job->plan;
+  const LayerWork *plan = job->plan;
   ConvolveStatus status = place_planes (plan, job->device, job->in, job->out, &job->from, &job->to, error);
 
   if (status != CONVOLVE_OK)
     return status;
-  if (have_one_stride (&job->from, plan->in) && have_one_stride (&job->to, plan->out))
+  if (have_one_stride (&job->from, &plan->work.in) && have_one_stride (&job->to, &plan->work.out))
     return run_strips (job, strips, error);
   *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED,
     .text = "the planes of a frame in CUDA memory have different strides, and a layer takes planes of one stride" };
   return error->status;
 }
 
-ConvolveStatus
-gst_cuda_convolve_layer_plan_run_on_device (const GstCudaConvolveLayerPlan *plan, ConvolveDevice *device, guint slot,
-    guint strips, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
+static ConvolveStatus
+run_on_device (GstCudaConvolveWork *work, guint slot, gboolean alone, GstCudaConvolveFrame *in,
+    GstCudaConvolveFrame *out, ConvolveError *error)
 {
-  Job job = { .plan = plan, .device = device, .in = in, .out = out };
-  ConvolveStatus status = convolve_device_begin (device, slot, error);
+  Job job = { .plan = (LayerWork *) work, .device = work->device, .in = in, .out = out };
+  gsize bytes = MAX (gst_cuda_convolve_count_bytes (work->in.planes, work->in.n_planes),
+      gst_cuda_convolve_count_bytes (work->out.planes, work->out.n_planes));
+  ConvolveStatus status = convolve_device_begin (work->device, slot, error);
 
   if (status == CONVOLVE_OK)
-    status = run_in_slot (&job, strips, error);
+    status = run_in_slot (&job, ceil (gst_cuda_convolve_count_strips (bytes, in, out, alone)), error);
   if (status == CONVOLVE_OK)
-    status = convolve_device_end (device, error);
+    status = convolve_device_end (work->device, error);
   /* The caller unmaps the frames after an error, and nothing may read or write them then. */
   if (status != CONVOLVE_OK)
-    convolve_device_finish (device, NULL);
+    convolve_device_finish (work->device, NULL);
   return status;
+}
+
+/* --- the work --- */
+
+static void
+set_pool (GstCudaConvolveWork *work, ConvolvePool *pool)
+{
+  convolve_layer_plan_set_pool (((LayerWork *) work)->plan, pool);
+}
+
+static void
+clear_work (gpointer data)
+{
+  convolve_layer_plan_unref (((LayerWork *) data)->plan);
+}
+
+static const GstCudaConvolveWorkKind kind_of_layer = {
+  .size = sizeof (LayerWork),
+  .run_on_host = run_on_host,
+  .run_on_device = run_on_device,
+  .set_pool = set_pool,
+  .clear = clear_work,
+};
+
+GstCudaConvolveWork *
+gst_cuda_conv_layer_plan_new (const GstCudaConvLayerModel *layer, const GstCudaConvolveLayout *in,
+    const GstCudaConvolveLayout *out, const gchar *variant, ConvolveDevice *device, ConvolveError *error)
+{
+  LayerWork *work = gst_cuda_convolve_work_new (&kind_of_layer, in, out);
+  ConvolveLayer resolved;
+
+  work->shown = layer->shown;
+  work->columns = layer->columns;
+  work->rows = layer->rows;
+  work->mosaic = layer->mosaic;
+  if (gst_cuda_conv_layer_model_resolve (layer, GST_VIDEO_INFO_WIDTH (&in->info), GST_VIDEO_INFO_HEIGHT (&in->info),
+          &resolved, &work->map_width, &work->map_height, error)
+      == CONVOLVE_OK) {
+    scale_to_ranges (&resolved, &in->info, &out->info);
+    work->plan = convolve_layer_plan_new (&resolved, variant, device, error);
+  }
+  if (!work->plan) {
+    gst_cuda_convolve_work_unref (work);
+    gst_cuda_convolve_work_name_variant (variant, error);
+    return NULL;
+  }
+  work->work.device = convolve_layer_plan_on_device (work->plan) ? device : NULL;
+  work->work.variant = g_intern_string (convolve_layer_plan_variant (work->plan));
+  return &work->work;
 }

@@ -6,50 +6,21 @@
 #include "plans/color.h"
 #include "plans/components.h"
 #include "enums.h"
+#include "plans/run.h"
 #include "props.h"
 
 struct _GstCudaConvolvePlans
 {
-  GstCudaConvolveLayout in, out;
-  gboolean split; /* the groups of in are samples of one pixel */
+  GstCudaConvolveWork work;
+  gboolean split; /* luma and chroma of one pixel are groups of their own */
   gint field_mode;
   guint iterations;
   guint8 *scratch; /* for iterations on the CPU, or NULL */
-  /* Of each group of in, for each kind of rows that frames can have; otherwise NULL. */
+  /* Of each group of the layout, for each kind of rows that frames can have; otherwise NULL. */
   ConvolvePlan *group[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS];
   ConvolvePlan *copy[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS]; /* where frames are cropped */
-  GstCudaConvolveLayerPlan *layer;                                         /* instead of the groups, or NULL */
   GstCudaConvolveMaskInfo *mask_info;                                      /* of the first group, or NULL */
 };
-
-/* The name of the variant that is set, where that one is for masks, or for layers; otherwise NULL with error filled. */
-static const gchar *
-variant_name (const ConvolveProperties *properties, gboolean for_layer, ConvolveError *error)
-{
-  const gchar *name = convolve_variant_nick (properties->variant);
-  gboolean on_device;
-
-  if (properties->variant == CONVOLVE_VARIANT_AUTO
-      || (for_layer ? convolve_variant_is_for_layers (properties->variant, &on_device)
-                    : convolve_variant_is_for_masks (properties->variant, &on_device)))
-    return name;
-  *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED };
-  g_snprintf (error->text, sizeof (error->text), "kernel-variant: %s computes %s, and a %s is set", name,
-      for_layer ? "masks" : "layers", for_layer ? "layer" : "mask");
-  return NULL;
-}
-
-/* Where the variant that is set refused its work, the reason begins with that variant's name; names the property, too. */
-static void
-name_property (const gchar *variant, ConvolveError *error)
-{
-  gchar reason[sizeof (error->text)];
-
-  if (error->status != CONVOLVE_UNSUPPORTED || !g_str_has_prefix (error->text, variant))
-    return;
-  g_strlcpy (reason, error->text, sizeof (reason));
-  g_snprintf (error->text, sizeof (error->text), "kernel-variant: %s; auto takes a variant that can", reason);
-}
 
 /* Whether the mask shows edges without their sign: its values are 0 in flat areas, and never below. */
 static gboolean
@@ -93,15 +64,13 @@ static ConvolvePlan *
 make_or_leave (const GstCudaConvolveGroup *seen, const ConvolveProperties *properties, const ConvolveMask *mask,
     ConvolveDevice *device, gint64 area, ConvolveError *error)
 {
-  ConvolvePlan *plan = convolve_plan_new_sized (&seen->pixel, properties->boundary, mask,
-      convolve_variant_nick (properties->variant), device, area, error);
-  gboolean on_device = FALSE;
+  const gchar *variant = convolve_properties_variant_name (properties);
+  ConvolvePlan *plan = convolve_plan_new_sized (&seen->pixel, properties->boundary, mask, variant, device, area, error);
 
   if (plan || error->status != CONVOLVE_UNSUPPORTED)
     return plan;
-  convolve_variant_is_for_masks (properties->variant, &on_device);
-  return convolve_plan_new_sized (&seen->pixel, properties->boundary, mask, "auto", on_device ? device : NULL, area,
-      error);
+  return convolve_plan_new_sized (&seen->pixel, properties->boundary, mask, "auto",
+      convolve_variant_is_on_device (variant) ? device : NULL, area, error);
 }
 
 /* Makes the plan of a group, and mask_info where the group is the first. */
@@ -111,8 +80,8 @@ make_group (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, g
 {
   gdouble zeros[9] = { 0 };
   const ConvolveMask nothing = { .width = 3, .height = 3, .divisor = 1, .taps = zeros };
-  const gchar *variant = variant_name (properties, FALSE, error);
-  const GstCudaConvolveLayout *layout = &plans->in;
+  const gchar *variant = convolve_properties_variant_name (properties);
+  const GstCudaConvolveLayout *layout = &plans->work.in;
   const GstCudaConvolveGroup *group = &layout->groups[number];
   const gint64 area = (gint64) group->width * group->height;
   GstCudaConvolveGroup seen = gst_cuda_convolve_windows_group (group, kind);
@@ -120,8 +89,6 @@ make_group (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, g
   GError *bad = NULL;
   ConvolveMask mask;
 
-  if (!variant)
-    return error->status;
   if (!convolve_settings_make_mask (&properties->mask, seen.x_step, seen.y_step, &mask, &bad)) {
     gboolean memory = g_error_matches (bad, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY);
 
@@ -142,7 +109,7 @@ make_group (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, g
   else
     convolve_mask_clear (&mask);
   if (!*plan)
-    name_property (variant, error);
+    gst_cuda_convolve_work_name_variant (variant, error);
   return *plan ? CONVOLVE_OK : error->status;
 }
 
@@ -179,20 +146,15 @@ clear_groups (GstCudaConvolvePlans *plans)
   g_clear_pointer (&plans->mask_info, gst_cuda_convolve_mask_info_unref);
 }
 
-/* How many of the plans there are, and how many run on the device. */
-static guint
-count_plans (const GstCudaConvolvePlans *plans, guint *on_device)
+/* Whether a plan runs on the device; then all do, but for those that leave a group as it is. */
+static gboolean
+is_any_on_device (const GstCudaConvolvePlans *plans)
 {
-  guint count = 0;
-
-  *on_device = 0;
   for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
-    for (guint i = 0; i < plans->in.n_groups; i++)
-      if (plans->group[kind][i]) {
-        count++;
-        *on_device += convolve_plan_on_device (plans->group[kind][i]);
-      }
-  return count;
+    for (guint i = 0; i < plans->work.in.n_groups; i++)
+      if (plans->group[kind][i] && convolve_plan_on_device (plans->group[kind][i]))
+        return TRUE;
+  return FALSE;
 }
 
 static ConvolveStatus
@@ -201,9 +163,9 @@ make_copies (GstCudaConvolvePlans *plans, ConvolveDevice *device, ConvolveError 
   ConvolveStatus status = CONVOLVE_OK;
 
   for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
-    for (guint i = 0; i < plans->in.n_groups && plans->in.cropped && status == CONVOLVE_OK; i++)
+    for (guint i = 0; i < plans->work.in.n_groups && plans->work.in.cropped && status == CONVOLVE_OK; i++)
       if (plans->group[kind][i])
-        status = make_copy (&plans->copy[kind][i], &plans->in.groups[i], kind, device, error);
+        status = make_copy (&plans->copy[kind][i], &plans->work.in.groups[i], kind, device, error);
   return status;
 }
 
@@ -212,31 +174,17 @@ make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, 
     ConvolveError *error)
 {
   ConvolveStatus status = CONVOLVE_OK;
-  guint on_device;
 
   for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
-    for (guint i = 0; i < plans->in.n_groups && status == CONVOLVE_OK
-         && gst_cuda_convolve_windows_have_kind (&plans->in.info, properties->field_mode, kind);
+    for (guint i = 0; i < plans->work.in.n_groups && status == CONVOLVE_OK
+         && gst_cuda_convolve_windows_have_kind (&plans->work.in.info, properties->field_mode, kind);
          i++) {
       status = make_group (plans, properties, i, kind, device, error);
       if (status == CONVOLVE_OK)
         gst_cuda_convolve_mask_info_add_plan (plans->mask_info, plans->group[kind][i]);
     }
-  count_plans (plans, &on_device);
-  return status == CONVOLVE_OK ? make_copies (plans, on_device > 0 ? device : NULL, error) : status;
-}
-
-static ConvolveStatus
-make_layer (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, const GstCudaConvolveLayer *layer,
-    ConvolveDevice *device, ConvolveError *error)
-{
-  const gchar *variant = variant_name (properties, TRUE, error);
-
-  if (variant)
-    plans->layer = gst_cuda_convolve_layer_plan_new (layer, &plans->in, &plans->out, variant, device, error);
-  if (variant && !plans->layer)
-    name_property (variant, error);
-  return plans->layer ? CONVOLVE_OK : error->status;
+  plans->work.device = is_any_on_device (plans) ? device : NULL;
+  return status == CONVOLVE_OK ? make_copies (plans, plans->work.device, error) : status;
 }
 
 /* Makes room for what lies between two iterations. On the device a stage has that. */
@@ -245,10 +193,10 @@ make_scratch (GstCudaConvolvePlans *plans, ConvolveError *error)
 {
   gsize bytes = 0;
 
-  if (plans->iterations == 1 || plans->layer || gst_cuda_convolve_plans_are_on_device (plans))
+  if (plans->iterations == 1 || plans->work.device)
     return CONVOLVE_OK;
-  for (guint i = 0; i < plans->in.n_planes; i++) {
-    const GstCudaConvolvePlane *plane = &plans->in.planes[i];
+  for (guint i = 0; i < plans->work.in.n_planes; i++) {
+    const GstCudaConvolvePlane *plane = &plans->work.in.planes[i];
 
     bytes = MAX (bytes, plane->row_bytes * gst_cuda_convolve_windows_most_rows (plane));
   }
@@ -264,7 +212,7 @@ make_scratch (GstCudaConvolvePlans *plans, ConvolveError *error)
 static void
 choose_samples (GstCudaConvolvePlans *plans, const ConvolveProperties *properties)
 {
-  GstCudaConvolveLayout *layout = &plans->in;
+  GstCudaConvolveLayout *layout = &plans->work.in;
   ConvolveMask mask;
 
   gst_cuda_convolve_components_choose (layout, properties->components);
@@ -277,28 +225,72 @@ choose_samples (GstCudaConvolvePlans *plans, const ConvolveProperties *propertie
   convolve_mask_clear (&mask);
 }
 
-GstCudaConvolvePlans *
-gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCudaConvolveLayer *layer,
-    const GstCudaConvolveLayout *in, const GstCudaConvolveLayout *out, ConvolveDevice *device, ConvolveError *error)
+static gboolean
+are_identity (const GstCudaConvolvePlans *plans)
 {
-  GstCudaConvolvePlans *plans = g_atomic_rc_box_new0 (GstCudaConvolvePlans);
-  ConvolveStatus status;
+  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
+    for (guint i = 0; i < plans->work.in.n_groups; i++)
+      if (plans->group[kind][i] && !convolve_plan_is_identity (plans->group[kind][i]))
+        return FALSE;
+  return TRUE;
+}
 
-  plans->in = *in;
-  plans->out = *out;
-  plans->field_mode = properties->field_mode;
-  plans->iterations = properties->iterations;
-  if (!layer)
-    choose_samples (plans, properties);
-  if (layer)
-    status = make_layer (plans, properties, layer, device, error);
-  else
-    status = make_groups (plans, properties, device, error);
-  if (status == CONVOLVE_OK)
-    status = make_scratch (plans, error);
-  if (status != CONVOLVE_OK)
-    g_clear_pointer (&plans, gst_cuda_convolve_plans_unref);
-  return plans;
+/* Adds a variant's name where the list does not have it. */
+static void
+add_name (GPtrArray *names, const gchar *name)
+{
+  if (!g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL))
+    g_ptr_array_add (names, (gpointer) name);
+}
+
+/* The variants in use, interned. */
+static const gchar *
+name_variants (const GstCudaConvolvePlans *plans)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree gchar *text = NULL;
+
+  /* Groups that are only copied count where there are no others. */
+  for (guint copied = 0; copied < 2 && names->len == 0; copied++)
+    for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
+      for (guint i = 0; i < plans->work.in.n_groups; i++)
+        if (plans->group[kind][i] && (copied || plans->work.in.groups[i].pixel.select != 0))
+          add_name (names, convolve_plan_variant (plans->group[kind][i]));
+  g_ptr_array_add (names, NULL);
+  text = g_strjoinv (",", (gchar **) names->pdata);
+  return g_intern_string (text);
+}
+
+static void
+set_pool_of (ConvolvePlan *const *list, ConvolvePool *pool)
+{
+  for (guint i = 0; i < GST_VIDEO_MAX_COMPONENTS; i++)
+    if (list[i])
+      convolve_plan_set_pool (list[i], pool);
+}
+
+static void
+set_pool (GstCudaConvolveWork *work, ConvolvePool *pool)
+{
+  GstCudaConvolvePlans *plans = (GstCudaConvolvePlans *) work;
+
+  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++) {
+    set_pool_of (plans->group[kind], pool);
+    set_pool_of (plans->copy[kind], pool);
+  }
+}
+
+static ConvolveStatus
+run_on_host (GstCudaConvolveWork *work, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
+{
+  return gst_cuda_convolve_run_on_host ((GstCudaConvolvePlans *) work, in, out, error);
+}
+
+static ConvolveStatus
+run_on_device (GstCudaConvolveWork *work, guint slot, gboolean alone, GstCudaConvolveFrame *in,
+    GstCudaConvolveFrame *out, ConvolveError *error)
+{
+  return gst_cuda_convolve_run_on_device ((GstCudaConvolvePlans *) work, slot, alone, in, out, error);
 }
 
 static void
@@ -307,32 +299,43 @@ clear_plans (gpointer data)
   GstCudaConvolvePlans *plans = data;
 
   clear_groups (plans);
-  g_clear_pointer (&plans->layer, gst_cuda_convolve_layer_plan_free);
   g_free (plans->scratch);
 }
 
-GstCudaConvolvePlans *
-gst_cuda_convolve_plans_ref (GstCudaConvolvePlans *plans)
-{
-  return g_atomic_rc_box_acquire (plans);
-}
+static const GstCudaConvolveWorkKind kind_of_plans = {
+  .size = sizeof (GstCudaConvolvePlans),
+  .run_on_host = run_on_host,
+  .run_on_device = run_on_device,
+  .set_pool = set_pool,
+  .clear = clear_plans,
+};
 
-void
-gst_cuda_convolve_plans_unref (GstCudaConvolvePlans *plans)
+GstCudaConvolvePlans *
+gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCudaConvolveLayout *layout,
+    ConvolveDevice *device, ConvolveError *error)
 {
-  g_atomic_rc_box_release_full (plans, clear_plans);
+  GstCudaConvolvePlans *plans = gst_cuda_convolve_work_new (&kind_of_plans, layout, layout);
+  ConvolveStatus status;
+
+  plans->field_mode = properties->field_mode;
+  plans->iterations = properties->iterations;
+  choose_samples (plans, properties);
+  status = make_groups (plans, properties, device, error);
+  if (status == CONVOLVE_OK)
+    status = make_scratch (plans, error);
+  if (status != CONVOLVE_OK) {
+    gst_cuda_convolve_work_unref (plans);
+    return NULL;
+  }
+  plans->work.is_identity = are_identity (plans);
+  plans->work.variant = name_variants (plans);
+  return plans;
 }
 
 const GstCudaConvolveLayout *
 gst_cuda_convolve_plans_in (const GstCudaConvolvePlans *plans)
 {
-  return &plans->in;
-}
-
-const GstCudaConvolveLayout *
-gst_cuda_convolve_plans_out (const GstCudaConvolvePlans *plans)
-{
-  return &plans->out;
+  return &plans->work.in;
 }
 
 const ConvolvePlan *
@@ -365,82 +368,8 @@ gst_cuda_convolve_plans_field_mode (const GstCudaConvolvePlans *plans)
   return plans->field_mode;
 }
 
-const GstCudaConvolveLayerPlan *
-gst_cuda_convolve_plans_layer (const GstCudaConvolvePlans *plans)
-{
-  return plans->layer;
-}
-
 GstCudaConvolveMaskInfo *
 gst_cuda_convolve_plans_mask_info (const GstCudaConvolvePlans *plans)
 {
   return plans->mask_info;
-}
-
-gboolean
-gst_cuda_convolve_plans_are_on_device (const GstCudaConvolvePlans *plans)
-{
-  guint on_device;
-
-  if (plans->layer)
-    return gst_cuda_convolve_layer_plan_is_on_device (plans->layer);
-  count_plans (plans, &on_device);
-  return on_device > 0;
-}
-
-gboolean
-gst_cuda_convolve_plans_are_identity (const GstCudaConvolvePlans *plans)
-{
-  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS && !plans->layer; kind++)
-    for (guint i = 0; i < plans->in.n_groups; i++)
-      if (plans->group[kind][i] && !convolve_plan_is_identity (plans->group[kind][i]))
-        return FALSE;
-  return plans->layer == NULL;
-}
-
-/* Adds a variant's name where the list does not have it. */
-static void
-add_name (GPtrArray *names, const gchar *name)
-{
-  if (!g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL))
-    g_ptr_array_add (names, (gpointer) name);
-}
-
-const gchar *
-gst_cuda_convolve_plans_variant (const GstCudaConvolvePlans *plans)
-{
-  g_autoptr (GPtrArray) names = NULL;
-  g_autofree gchar *text = NULL;
-
-  if (plans->layer)
-    return g_intern_string (gst_cuda_convolve_layer_plan_variant (plans->layer));
-  names = g_ptr_array_new ();
-  /* Groups that are only copied count where there are no others. */
-  for (guint copied = 0; copied < 2 && names->len == 0; copied++)
-    for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
-      for (guint i = 0; i < plans->in.n_groups; i++)
-        if (plans->group[kind][i] && (copied || plans->in.groups[i].pixel.select != 0))
-          add_name (names, convolve_plan_variant (plans->group[kind][i]));
-  g_ptr_array_add (names, NULL);
-  text = g_strjoinv (",", (gchar **) names->pdata);
-  return g_intern_string (text);
-}
-
-static void
-set_pool_of (ConvolvePlan *const *list, ConvolvePool *pool)
-{
-  for (guint i = 0; i < GST_VIDEO_MAX_COMPONENTS; i++)
-    if (list[i])
-      convolve_plan_set_pool (list[i], pool);
-}
-
-void
-gst_cuda_convolve_plans_set_pool (GstCudaConvolvePlans *plans, ConvolvePool *pool)
-{
-  if (plans->layer)
-    gst_cuda_convolve_layer_plan_set_pool (plans->layer, pool);
-  for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++) {
-    set_pool_of (plans->group[kind], pool);
-    set_pool_of (plans->copy[kind], pool);
-  }
 }

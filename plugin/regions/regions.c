@@ -23,13 +23,12 @@ typedef struct
 
 struct _GstCudaConvolveRegions
 {
+  GstCudaConvolveWork work;
   GstCudaConvolvePlans *plans;                       /* for the mask as it is */
   Blurs *by_strength[GST_CUDA_CONVOLVE_N_STRENGTHS]; /* made at first use, or NULL */
-  ConvolveProperties properties;
-  gboolean has_properties;
+  ConvolveProperties *properties;                    /* or NULL */
   GstCudaConvolvePicture picture;
-  ConvolveDevice *device; /* of the plans; NULL for the CPU */
-  ConvolveBatch *batch;   /* made at first use, or NULL */
+  ConvolveBatch *batch; /* made at first use, or NULL */
 
   guint text_faults, first_outside; /* of the property regions; first_outside is counted from 1 */
   guint faults;                     /* of the frame that find() was for */
@@ -101,31 +100,6 @@ init_picture (GstCudaConvolvePicture *picture, const GstCudaConvolvePlans *plans
   picture->block = MAX (least_block (picture->across, picture->n_across), least_block (picture->down, picture->n_down));
 }
 
-GstCudaConvolveRegions *
-gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, ConvolveDevice *device)
-{
-  GstCudaConvolveRegions *regions = g_new0 (GstCudaConvolveRegions, 1);
-
-  regions->plans = gst_cuda_convolve_plans_ref (plans);
-  regions->device = gst_cuda_convolve_plans_are_on_device (plans) ? device : NULL;
-  init_picture (&regions->picture, plans);
-  gst_cuda_convolve_patches_init (&regions->patches);
-  return regions;
-}
-
-void
-gst_cuda_convolve_regions_free (GstCudaConvolveRegions *regions)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (regions->by_strength); i++)
-    g_free (regions->by_strength[i]);
-  gst_cuda_convolve_plans_unref (regions->plans);
-  if (regions->has_properties)
-    convolve_properties_clear (&regions->properties);
-  gst_cuda_convolve_patches_clear (&regions->patches);
-  convolve_batch_free (regions->batch);
-  g_free (regions);
-}
-
 /* --- boxes that come to nothing --- */
 
 /* Counts the boxes of the property that do not touch the frame. *first is the number of the first of them, from 1. */
@@ -172,7 +146,7 @@ static void
 look_at_text (GstCudaConvolveRegions *regions)
 {
   guint n_boxes,
-      n_outside = count_outside (&regions->properties.region, &gst_cuda_convolve_plans_in (regions->plans)->info,
+      n_outside = count_outside (&regions->properties->region, &gst_cuda_convolve_plans_in (regions->plans)->info,
           &n_boxes, &regions->first_outside);
 
   regions->text_faults = n_outside == 0 ? 0
@@ -187,8 +161,8 @@ is_metadata_outside (const GstCudaConvolveRegions *regions, const GArray *found,
   const GstCudaConvolvePicture *picture = &regions->picture;
 
   for (guint i = first; i < found->len; i++)
-    if (gst_cuda_convolve_box_touches_frame (&g_array_index (found, GstCudaConvolveBox, i), &regions->properties.region,
-            picture->width, picture->height))
+    if (gst_cuda_convolve_box_touches_frame (&g_array_index (found, GstCudaConvolveBox, i),
+            &regions->properties->region, picture->width, picture->height))
       return FALSE;
   return found->len > first;
 }
@@ -246,7 +220,7 @@ gst_cuda_convolve_regions_explain_fault (const GstCudaConvolveRegions *regions, 
 
 gboolean
 gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
-    const ConvolveProperties *properties, ConvolveError *error)
+    ConvolveProperties *properties, ConvolveError *error)
 {
   g_autoptr (GError) bad = NULL;
 
@@ -258,28 +232,19 @@ gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveD
     }
     return FALSE;
   }
-  if (regions->has_properties)
-    convolve_properties_clear (&regions->properties);
-  convolve_properties_copy (&regions->properties, properties);
-  regions->has_properties = TRUE;
+  g_clear_pointer (&regions->properties, convolve_properties_unref);
+  regions->properties = convolve_properties_ref (properties);
+  regions->work.is_identity = properties->region.effect == CONVOLVE_REGION_EFFECT_MASK
+      && properties->region.strength < 0 && GST_CUDA_CONVOLVE_WORK (regions->plans)->is_identity;
   look_at_text (regions);
   return TRUE;
-}
-
-gboolean
-gst_cuda_convolve_regions_are_identity (const GstCudaConvolveRegions *regions)
-{
-  const ConvolveRegionSettings *settings = &regions->properties.region;
-
-  return settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength < 0
-      && gst_cuda_convolve_plans_are_identity (regions->plans);
 }
 
 gboolean
 gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
     GstBuffer *buffer)
 {
-  const ConvolveRegionSettings *settings = &regions->properties.region;
+  const ConvolveRegionSettings *settings = &regions->properties->region;
   const GstVideoInfo *info = &gst_cuda_convolve_plans_in (regions->plans)->info;
   gboolean lost;
   const GArray *found = gst_cuda_convolve_detections_find (detections, buffer, info, &lost);
@@ -332,13 +297,13 @@ ensure_strength (GstCudaConvolveRegions *regions, guint strength, ConvolveError 
   if (regions->by_strength[strength])
     return CONVOLVE_OK;
   blurs = g_new0 (Blurs, 1);
-  convolve_settings_copy (&mask, &regions->properties.mask);
+  convolve_settings_copy (&mask, &regions->properties->mask);
   convolve_settings_set_blur (&mask, gst_cuda_convolve_strength_sigma (strength) / factor, NULL);
   for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
     for (guint i = 0; i < layout->n_groups && status == CONVOLVE_OK; i++) {
       GstCudaConvolveGroup seen = gst_cuda_convolve_windows_group (&layout->groups[i], kind);
 
-      gst_cuda_convolve_color_values (layout, &layout->groups[i], regions->properties.boundary_color,
+      gst_cuda_convolve_color_values (layout, &layout->groups[i], regions->properties->boundary_color,
           seen.pixel.outside);
       blurs->pixel[kind][i] = seen.pixel;
       if (gst_cuda_convolve_plans_group (regions->plans, kind, i))
@@ -420,7 +385,7 @@ convolve_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *pat
   if (status != CONVOLVE_OK)
     return status;
   blurs = regions->by_strength[patch->strength];
-  return convolve_batch_blur (regions->batch, &blurs->pixel[kind][group], regions->properties.boundary,
+  return convolve_batch_blur (regions->batch, &blurs->pixel[kind][group], regions->properties->boundary,
       &blurs->group[kind][group], plane, error);
 }
 
@@ -490,13 +455,13 @@ compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patc
   ConvolveBlocks blocks = { patch->x, patch->y, patch->block, group->x_step, group->y_step };
   gint values[CONVOLVE_MAX_SAMPLES];
 
-  switch (regions->properties.region.effect) {
+  switch (regions->properties->region.effect) {
     case CONVOLVE_REGION_EFFECT_MASK:
       return convolve_windows (regions, patch, number, group, &plane, error);
     case CONVOLVE_REGION_EFFECT_PIXELATE:
       return pixelate_patch (regions, group, &blocks, &plane, error);
     case CONVOLVE_REGION_EFFECT_FILL:
-      gst_cuda_convolve_color_values (layout, group, regions->properties.region.color, values);
+      gst_cuda_convolve_color_values (layout, group, regions->properties->region.color, values);
       return convolve_batch_fill (regions->batch, &group->pixel, values, &plane, error);
     case CONVOLVE_REGION_EFFECT_AUTO:
       break;
@@ -668,7 +633,7 @@ run_pairs (GstCudaConvolveRegions *regions, GstCudaConvolvePlanePair *pairs, Con
   ConvolveStatus status = CONVOLVE_OK;
 
   if (!regions->batch)
-    regions->batch = convolve_batch_new (regions->device, error);
+    regions->batch = convolve_batch_new (regions->work.device, error);
   if (!regions->batch)
     return error->status;
   for (guint i = 0; i < gst_cuda_convolve_plans_iterations (regions->plans) && status == CONVOLVE_OK; i++) {
@@ -693,25 +658,21 @@ init_windows (GstCudaConvolveRegions *regions, const GstCudaConvolveFrame *in, c
   windows->crop_y = windows->picture_y;
 }
 
-ConvolveStatus
-gst_cuda_convolve_regions_run (GstCudaConvolveRegions *regions, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
-    ConvolveTimes *times, ConvolveError *error)
+static ConvolveStatus
+run_on_host (GstCudaConvolveWork *work, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
 {
-  gint64 start = g_get_monotonic_time ();
+  GstCudaConvolveRegions *regions = (GstCudaConvolveRegions *) work;
   GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES] = { 0 };
-  ConvolveStatus status;
 
   init_windows (regions, in, out);
-  for (guint i = 0; i < gst_cuda_convolve_plans_in (regions->plans)->n_planes; i++)
+  for (guint i = 0; i < work->in.n_planes; i++)
     pairs[i] = (GstCudaConvolvePlanePair){
       .source = GST_VIDEO_FRAME_PLANE_DATA (&in->video, i),
       .destination = GST_VIDEO_FRAME_PLANE_DATA (&out->video, i),
       .source_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, i),
       .destination_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, i),
     };
-  status = run_pairs (regions, pairs, error);
-  *times = (ConvolveTimes){ .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };
-  return status;
+  return run_pairs (regions, pairs, error);
 }
 
 /* --- on the device --- */
@@ -726,14 +687,14 @@ place_plane (GstCudaConvolveRegions *regions, guint number, const GstCudaConvolv
   ConvolveStatus status = CONVOLVE_OK;
 
   if (!in->on_device || !out->on_device)
-    status = convolve_device_stage (regions->device, number, shape->row_bytes, shape->rows, &stage, error);
+    status = convolve_device_stage (regions->work.device, number, shape->row_bytes, shape->rows, &stage, error);
   pair->source = gst_cuda_convolve_first_row (shape, in, number, stage.source, stage.stride, &pair->source_stride);
   pair->destination =
       gst_cuda_convolve_first_row (shape, out, number, stage.destination, stage.stride, &pair->destination_stride);
   if (status == CONVOLVE_OK && !in->on_device) {
     ConvolveRows rows = gst_cuda_convolve_host_rows (shape, &in->video, number, 0, shape->rows);
 
-    status = convolve_device_upload (regions->device, number, &rows, error);
+    status = convolve_device_upload (regions->work.device, number, &rows, error);
   }
   return status;
 }
@@ -747,16 +708,18 @@ fetch_plane (GstCudaConvolveRegions *regions, guint number, const GstCudaConvolv
   if (out->on_device)
     return CONVOLVE_OK;
   rows = gst_cuda_convolve_host_rows (shape, &out->video, number, 0, shape->rows);
-  return convolve_device_download (regions->device, number, &rows, error);
+  return convolve_device_download (regions->work.device, number, &rows, error);
 }
 
-ConvolveStatus
-gst_cuda_convolve_regions_run_on_device (GstCudaConvolveRegions *regions, guint slot, GstCudaConvolveFrame *in,
+/* Regions are one strip, whether the frame is alone or not. */
+static ConvolveStatus
+run_on_device (GstCudaConvolveWork *work, guint slot, gboolean alone, GstCudaConvolveFrame *in,
     GstCudaConvolveFrame *out, ConvolveError *error)
 {
-  guint n_planes = gst_cuda_convolve_plans_in (regions->plans)->n_planes;
+  GstCudaConvolveRegions *regions = (GstCudaConvolveRegions *) work;
+  guint n_planes = work->in.n_planes;
   GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES] = { 0 };
-  ConvolveStatus status = convolve_device_begin (regions->device, slot, error);
+  ConvolveStatus status = convolve_device_begin (work->device, slot, error);
 
   init_windows (regions, in, out);
   for (guint i = 0; i < n_planes && status == CONVOLVE_OK; i++)
@@ -766,9 +729,54 @@ gst_cuda_convolve_regions_run_on_device (GstCudaConvolveRegions *regions, guint 
   for (guint i = 0; i < n_planes && status == CONVOLVE_OK; i++)
     status = fetch_plane (regions, i, out, error);
   if (status == CONVOLVE_OK)
-    status = convolve_device_end (regions->device, error);
+    status = convolve_device_end (work->device, error);
   /* The caller unmaps the frames after an error, and nothing may read or write them then. */
   if (status != CONVOLVE_OK)
-    convolve_device_finish (regions->device, NULL);
+    convolve_device_finish (work->device, NULL);
   return status;
+}
+
+/* --- the work --- */
+
+static void
+set_pool (GstCudaConvolveWork *work, ConvolvePool *pool)
+{
+  GstCudaConvolveWork *plans = GST_CUDA_CONVOLVE_WORK (((GstCudaConvolveRegions *) work)->plans);
+
+  plans->kind->set_pool (plans, pool);
+}
+
+static void
+clear_regions (gpointer data)
+{
+  GstCudaConvolveRegions *regions = data;
+
+  for (guint i = 0; i < G_N_ELEMENTS (regions->by_strength); i++)
+    g_free (regions->by_strength[i]);
+  gst_cuda_convolve_work_unref (regions->plans);
+  g_clear_pointer (&regions->properties, convolve_properties_unref);
+  gst_cuda_convolve_patches_clear (&regions->patches);
+  convolve_batch_free (regions->batch);
+}
+
+static const GstCudaConvolveWorkKind kind_of_regions = {
+  .size = sizeof (GstCudaConvolveRegions),
+  .run_on_host = run_on_host,
+  .run_on_device = run_on_device,
+  .set_pool = set_pool,
+  .clear = clear_regions,
+};
+
+GstCudaConvolveRegions *
+gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans)
+{
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
+  GstCudaConvolveRegions *regions = gst_cuda_convolve_work_new (&kind_of_regions, layout, layout);
+
+  regions->plans = gst_cuda_convolve_work_ref (plans);
+  regions->work.device = GST_CUDA_CONVOLVE_WORK (plans)->device;
+  regions->work.variant = GST_CUDA_CONVOLVE_WORK (plans)->variant;
+  init_picture (&regions->picture, plans);
+  gst_cuda_convolve_patches_init (&regions->patches);
+  return regions;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The work on parts of frames: which boxes a frame has, and the effect there. For the streaming thread.
- */
+/* The work of a mask on parts of frames: which boxes a frame has, and the effect there. For the streaming thread. */
 #ifndef GST_CUDA_CONVOLVE_REGIONS_H
 #define GST_CUDA_CONVOLVE_REGIONS_H
 
@@ -12,20 +10,16 @@ G_BEGIN_DECLS
 
 typedef struct _GstCudaConvolveRegions GstCudaConvolveRegions;
 
-/*
- * Works on parts of frames with the plans' layout, where the plans work. plans are for a mask, and are referenced; device
- * is that of plans for a device, and must outlive the regions.
- */
-GstCudaConvolveRegions *gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, ConvolveDevice *device);
-void gst_cuda_convolve_regions_free (GstCudaConvolveRegions *regions);
+/* Works on parts of frames with the plans' layout, where the plans work. To be unreferenced as work. */
+GstCudaConvolveRegions *gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans);
 
 /*
- * Sets what is to be done, and which boxes detections finds. The effect is not auto. properties differ from those that the plans were made from
- * in the settings of regions alone. FALSE with error filled, which may be NULL, where the settings are bad; nothing is
+ * Sets what is to be done, and which boxes detections finds. The effect is not auto. properties differ from those that
+ * the plans were made from in the settings of regions alone, and are referenced. FALSE with error filled, which may be NULL, where the settings are bad; nothing is
  * changed then.
  */
 gboolean gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
-    const ConvolveProperties *properties, ConvolveError *error);
+    ConvolveProperties *properties, ConvolveError *error);
 
 /*
  * Whether a box of the property regions touches frames with info, or there are none. FALSE with *fault, which is to be
@@ -48,24 +42,12 @@ typedef enum
 guint gst_cuda_convolve_regions_faults (const GstCudaConvolveRegions *regions);
 gchar *gst_cuda_convolve_regions_explain_fault (const GstCudaConvolveRegions *regions, guint fault);
 
-/* Finds what is to be done with a frame. FALSE where that is nothing. */
+/*
+ * Finds what is to be done with the frame that is run next. FALSE where that is nothing. The frame is run as work is; where in and
+ * out are two frames, out first becomes a copy of in. Errors of a run: NO_MEMORY, and those of convolve_run().
+ */
 gboolean gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
     GstBuffer *buffer);
-
-/*
- * Works on the frame that the last find() was for. in and out are sound frames, and may be one frame; otherwise out first
- * becomes a copy of in. With plans for the CPU both are on the host. With plans for a device, run_on_device() enqueues
- * the work as a frame in `slot`, which is waited for as after gst_cuda_convolve_run_on_device(). Errors: NO_MEMORY, and
- * those of convolve_run().
- */
-ConvolveStatus gst_cuda_convolve_regions_run (GstCudaConvolveRegions *regions, GstCudaConvolveFrame *in,
-    GstCudaConvolveFrame *out, ConvolveTimes *times, ConvolveError *error);
-
-ConvolveStatus gst_cuda_convolve_regions_run_on_device (GstCudaConvolveRegions *regions, guint slot,
-    GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error);
-
-/* Whether no frame can change, whatever its boxes. */
-gboolean gst_cuda_convolve_regions_are_identity (const GstCudaConvolveRegions *regions);
 
 G_END_DECLS
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The debug category of the element, for GST_DEBUG=cudaconvolve:5. gstcudaconvolve.c defines the category. */
+/* The debug category of all elements, for GST_DEBUG=cudaconvolve:5. gstcudaconvolvebase.c defines the category. */
 #ifndef GST_CUDA_CONVOLVE_DEBUG_H
 #define GST_CUDA_CONVOLVE_DEBUG_H
 

@@ -2,7 +2,6 @@
 #include "report/errors.h"
 
 #include "convolve_device.h"
-#include "enums.h"
 
 struct _GstCudaConvolveErrors
 {
@@ -11,8 +10,8 @@ struct _GstCudaConvolveErrors
   /* Under the element's object lock. */
   gchar *last; /* the text of the last error since start, or NULL */
   gint width, height;
-  const gchar *format, *variant; /* the format is static, the variant is interned */
-  gint asked_variant, device_id; /* the properties kernel-variant and cuda-device-id */
+  const gchar *format, *variant;  /* the format is static, the variant is interned */
+  ConvolveProperties *properties; /* of which kernel-variant and cuda-device-id count, or NULL */
 };
 
 GstCudaConvolveErrors *
@@ -22,8 +21,6 @@ gst_cuda_convolve_errors_new (GstElement *element)
 
   errors->element = element;
   errors->format = "UNKNOWN";
-  errors->asked_variant = CONVOLVE_VARIANT_AUTO;
-  errors->device_id = -1;
   return errors;
 }
 
@@ -31,6 +28,7 @@ void
 gst_cuda_convolve_errors_free (GstCudaConvolveErrors *errors)
 {
   g_free (errors->last);
+  g_clear_pointer (&errors->properties, convolve_properties_unref);
   g_free (errors);
 }
 
@@ -54,11 +52,11 @@ gst_cuda_convolve_errors_set_frames (GstCudaConvolveErrors *errors, const GstVid
 }
 
 void
-gst_cuda_convolve_errors_set_properties (GstCudaConvolveErrors *errors, const ConvolveProperties *properties)
+gst_cuda_convolve_errors_set_properties (GstCudaConvolveErrors *errors, ConvolveProperties *properties)
 {
   GST_OBJECT_LOCK (errors->element);
-  errors->asked_variant = properties->variant;
-  errors->device_id = properties->device_id;
+  g_clear_pointer (&errors->properties, convolve_properties_unref);
+  errors->properties = convolve_properties_ref (properties);
   GST_OBJECT_UNLOCK (errors->element);
 }
 
@@ -115,13 +113,12 @@ describe_frames (GstCudaConvolveErrors *errors, const ConvolveError *error)
 static gchar *
 explain_no_device (GstCudaConvolveErrors *errors, const gchar *why)
 {
-  ConvolveProperties asked = { .variant = CONVOLVE_VARIANT_AUTO };
+  g_autoptr (ConvolveProperties) properties = NULL;
 
   GST_OBJECT_LOCK (errors->element);
-  asked.variant = errors->asked_variant;
-  asked.device_id = errors->device_id;
+  properties = errors->properties ? convolve_properties_ref (errors->properties) : NULL;
   GST_OBJECT_UNLOCK (errors->element);
-  return convolve_properties_explain_no_device (&asked, why);
+  return properties ? convolve_properties_explain_no_device (properties, why) : g_strdup (why);
 }
 
 void

@@ -26,8 +26,8 @@ void gst_cuda_convolve_errors_reset (GstCudaConvolveErrors *errors);
 void gst_cuda_convolve_errors_set_frames (GstCudaConvolveErrors *errors, const GstVideoInfo *info,
     const gchar *variant);
 
-/* Which properties an error about a missing device may name. */
-void gst_cuda_convolve_errors_set_properties (GstCudaConvolveErrors *errors, const ConvolveProperties *properties);
+/* Which properties an error about a missing device may name; referenced. */
+void gst_cuda_convolve_errors_set_properties (GstCudaConvolveErrors *errors, ConvolveProperties *properties);
 
 /*
  * Posts an error. The message names the file, the function and the line of the caller. Takes debug, which may be NULL.

@@ -5,7 +5,6 @@
 #include "frame/crop.h"
 #include "report/debug.h"
 #include "frame/sound.h"
-#include "stream/run.h"
 
 #define ANY_NUMBER G_MAXUINT /* of buffers that may be kept */
 
@@ -16,7 +15,7 @@ typedef struct
 {
   GstBuffer *input, *output;    /* no input where the output is the input, changed in place or not at all */
   GstCudaConvolveFrame in, out; /* mapped; one frame where there is no input */
-  GstCudaConvolvePlans *plans;  /* for this frame; NULL where nothing is mapped */
+  GstCudaConvolveWork *work;    /* for this frame; NULL where nothing is mapped */
   gboolean pending;             /* the device's slot has not been waited for */
   gboolean ordered;             /* nobody has to wait: all who touch the buffers do so in the order of one stream */
 } Flight;
@@ -250,10 +249,10 @@ check_frame (GstCudaConvolveFlights *flights, const GstCudaConvolveLayout *layou
 
 /* Frames in CUDA memory of the device's context are mapped where they are, all others to the host. */
 static gboolean
-map_frame (GstCudaConvolveFlights *flights, const GstCudaConvolvePlans *plans, const GstVideoInfo *info,
+map_frame (GstCudaConvolveFlights *flights, const GstCudaConvolveWork *work, const GstVideoInfo *info,
     GstCudaConvolveFrame *frame, GstBuffer *buffer, GstMapFlags flags)
 {
-  gboolean device = gst_cuda_convolve_plans_are_on_device (plans);
+  gboolean device = work->device != NULL;
 
   frame->on_device = device && gst_cuda_convolve_device_holds (flights->device, buffer);
   if (frame->on_device)
@@ -304,29 +303,29 @@ post_not_mapped (GstCudaConvolveFlights *flights, const GstVideoInfo *info, GstB
 }
 
 static gboolean
-map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvolvePlans *plans)
+map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvolveWork *work)
 {
-  const GstVideoInfo *in = &gst_cuda_convolve_plans_in (plans)->info, *out = &gst_cuda_convolve_plans_out (plans)->info;
+  const GstVideoInfo *in = &work->in.info, *out = &work->out.info;
   GstMapFlags write = flight->input ? GST_MAP_WRITE : GST_MAP_READWRITE;
   const gchar *written = flight->input ? "output" : "input";
 
   if ((flight->input && !check_meta (flights, in, flight->input, "input"))
       || !check_meta (flights, out, flight->output, written))
     return FALSE;
-  if (flight->input && !map_frame (flights, plans, in, &flight->in, flight->input, GST_MAP_READ)) {
+  if (flight->input && !map_frame (flights, work, in, &flight->in, flight->input, GST_MAP_READ)) {
     post_not_mapped (flights, in, flight->input, GST_RESOURCE_ERROR_READ, "input");
     return FALSE;
   }
   if (flight->input)
-    gst_cuda_convolve_crop_enter (gst_cuda_convolve_plans_in (plans), &flight->in.video);
-  if (!map_frame (flights, plans, out, &flight->out, flight->output, write)) {
+    gst_cuda_convolve_crop_enter (&work->in, &flight->in.video);
+  if (!map_frame (flights, work, out, &flight->out, flight->output, write)) {
     if (flight->input)
       gst_video_frame_unmap (&flight->in.video);
     post_not_mapped (flights, out, flight->output, GST_RESOURCE_ERROR_WRITE, written);
     return FALSE;
   }
   if (!flight->input) {
-    gst_cuda_convolve_crop_enter (gst_cuda_convolve_plans_out (plans), &flight->out.video);
+    gst_cuda_convolve_crop_enter (&work->out, &flight->out.video);
     flight->in = flight->out;
   }
   return TRUE;
@@ -336,12 +335,12 @@ map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvol
 static void
 unmap_flight (Flight *flight)
 {
-  if (!flight->plans)
+  if (!flight->work)
     return;
   gst_video_frame_unmap (&flight->out.video);
   if (flight->input)
     gst_video_frame_unmap (&flight->in.video);
-  g_clear_pointer (&flight->plans, gst_cuda_convolve_plans_unref);
+  g_clear_pointer (&flight->work, gst_cuda_convolve_work_unref);
 }
 
 /* --- one frame; with the device's context current --- */
@@ -364,31 +363,24 @@ wait_for_slot (GstCudaConvolveFlights *flights, guint slot, ConvolveError *error
 }
 
 static ConvolveStatus
-run_on_host (GstCudaConvolveFlights *flights, Flight *flight, GstCudaConvolveRegions *regions, ConvolveError *error)
+run_on_host (GstCudaConvolveFlights *flights, Flight *flight, ConvolveError *error)
 {
-  ConvolveTimes times;
-  ConvolveStatus status;
+  gint64 start = g_get_monotonic_time ();
+  ConvolveStatus status = flight->work->kind->run_on_host (flight->work, &flight->in, &flight->out, error);
+  ConvolveTimes times = { .taken = true, .kernel = (g_get_monotonic_time () - start) * 1000 };
 
-  if (regions)
-    status = gst_cuda_convolve_regions_run (regions, &flight->in, &flight->out, &times, error);
-  else
-    status = gst_cuda_convolve_run_on_host (flight->plans, &flight->in, &flight->out, &times, error);
   if (status == CONVOLVE_OK)
     gst_cuda_convolve_stats_add_times (flights->stats, &times);
   return status;
 }
 
 static ConvolveStatus
-run_on_device (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveRegions *regions, ConvolveError *error)
+run_on_device (GstCudaConvolveFlights *flights, guint slot, ConvolveError *error)
 {
   Flight *flight = &flights->ring[slot];
-  ConvolveStatus status;
+  ConvolveStatus status =
+      flight->work->kind->run_on_device (flight->work, slot, flights->kept == 0, &flight->in, &flight->out, error);
 
-  if (regions)
-    status = gst_cuda_convolve_regions_run_on_device (regions, slot, &flight->in, &flight->out, error);
-  else
-    status = gst_cuda_convolve_run_on_device (flight->plans, gst_cuda_convolve_device_get_handle (flights->device),
-        slot, flights->kept == 0, &flight->in, &flight->out, error);
   flight->pending = status == CONVOLVE_OK;
   flight->ordered = flight->in.on_device && flight->out.on_device
       && (!flight->input || gst_cuda_convolve_device_orders (flights->device, flight->input))
@@ -400,19 +392,19 @@ run_on_device (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveRegio
 
 /* Runs the mapped frame in a slot. A failure has been posted. */
 static gboolean
-run_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveRegions *regions)
+run_flight (GstCudaConvolveFlights *flights, guint slot)
 {
   Flight *flight = &flights->ring[slot];
   ConvolveError error;
   ConvolveStatus status;
 
-  if (!check_frame (flights, gst_cuda_convolve_plans_in (flight->plans), &flight->in.video, "input")
-      || !check_frame (flights, gst_cuda_convolve_plans_out (flight->plans), &flight->out.video, "output"))
+  if (!check_frame (flights, &flight->work->in, &flight->in.video, "input")
+      || !check_frame (flights, &flight->work->out, &flight->out.video, "output"))
     return FALSE;
-  if (gst_cuda_convolve_plans_are_on_device (flight->plans))
-    status = run_on_device (flights, slot, regions, &error);
+  if (flight->work->device)
+    status = run_on_device (flights, slot, &error);
   else
-    status = run_on_host (flights, flight, regions, &error);
+    status = run_on_host (flights, flight, &error);
   if (status != CONVOLVE_OK)
     gst_cuda_convolve_errors_post_status (flights->errors, &error);
   return status == CONVOLVE_OK;
@@ -420,14 +412,14 @@ run_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveRegions 
 
 /* A failure has been posted. */
 static gboolean
-begin_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolvePlans *plans, GstCudaConvolveRegions *regions)
+begin_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveWork *work)
 {
   Flight *flight = &flights->ring[slot];
 
-  if (!map_frames (flights, flight, plans))
+  if (!map_frames (flights, flight, work))
     return FALSE;
-  flight->plans = gst_cuda_convolve_plans_ref (plans);
-  if (run_flight (flights, slot, regions))
+  flight->work = gst_cuda_convolve_work_ref (work);
+  if (run_flight (flights, slot))
     return TRUE;
   unmap_flight (flight);
   return FALSE;
@@ -436,8 +428,8 @@ begin_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolvePlans 
 /* --- the ring --- */
 
 GstFlowReturn
-gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolvePlans *plans,
-    GstCudaConvolveRegions *regions, GstBuffer *input, GstBuffer *output)
+gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolveWork *work, GstBuffer *input,
+    GstBuffer *output)
 {
   guint slot = (flights->first + flights->n) % CONVOLVE_MAX_FRAMES;
   ConvolveError error;
@@ -448,7 +440,7 @@ gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolv
   if (status == CONVOLVE_OK) {
     status = wait_for_slot (flights, slot, &error);
     flights->ring[slot] = (Flight){ .input = output ? input : NULL, .output = output ? output : input };
-    begun = status == CONVOLVE_OK && begin_flight (flights, slot, plans, regions);
+    begun = status == CONVOLVE_OK && begin_flight (flights, slot, work);
     gst_cuda_convolve_device_leave (flights->device);
   }
   if (begun) {

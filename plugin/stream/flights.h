@@ -11,8 +11,8 @@
 
 #include "cuda/device.h"
 #include "report/errors.h"
-#include "regions/regions.h"
 #include "report/stats.h"
+#include "stream/work.h"
 
 G_BEGIN_DECLS
 
@@ -58,12 +58,11 @@ gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flight
 /* --- frames --- */
 
 /*
- * Begins a frame. Takes both buffers, on failure too. A failure has been posted, and then no frame is under way. With
- * regions, which belong to the plans, only these parts of the frame change, and output may be NULL: then input,
- * which must be writable, is changed in place.
+ * Begins a frame. Takes both buffers, on failure too. A failure has been posted, and then no frame is under way. output may
+ * be NULL for work whose input and output have one layout, and which changes frames in place: then input must be writable.
  */
-GstFlowReturn gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolvePlans *plans,
-    GstCudaConvolveRegions *regions, GstBuffer *input, GstBuffer *output);
+GstFlowReturn gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolveWork *work,
+    GstBuffer *input, GstBuffer *output);
 
 /* Begins a frame that stays as it is, behind the frames under way. Takes buffer. */
 void gst_cuda_convolve_flights_pass (GstCudaConvolveFlights *flights, GstBuffer *buffer);

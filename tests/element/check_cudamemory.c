@@ -158,8 +158,7 @@ GST_START_TEST (test_layers)
       g_autofree gchar *source = g_strdup_printf ("videotestsrc pattern=smpte num-buffers=4 ! "
                                                   "video/x-raw,format=%s,width=322,height=242",
           formats[i]);
-      g_autofree gchar *layer =
-          g_strdup_printf ("cudaconvolve layer-location=%s bias=0.5 %s", location, layers[k].more);
+      g_autofree gchar *layer = g_strdup_printf ("cudaconvlayer location=%s bias=0.5 %s", location, layers[k].more);
       g_autofree gchar *reference = g_strdup_printf ("%s ! %s kernel-variant=cpu-reference", source, layer);
       g_autofree gchar *system = g_strdup_printf ("%s ! %s frames-in-flight=2", source, layer);
       g_autofree gchar *in = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! video/x-raw", source, layer);

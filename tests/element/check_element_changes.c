@@ -555,12 +555,10 @@ GST_START_TEST (test_properties_without_effect)
   SAID_NOTHING ();
   g_object_set (element, "mask", "1 2 1", NULL);
   SAID ("sigma: 4 ");
-  g_object_set (element, "sigma", -1.0, "stride", 2, "mosaic", TRUE, NULL);
-  SAID ("stride: 2 ", "mosaic: true ");
-  gst_util_set_object_arg (G_OBJECT (element), "activation", "relu");
-  SAID ("activation: relu ");
-  g_object_set (element, "pool-size", 2, "pool-stride", 1, "padding", "valid", "layer-channels", "0", NULL);
-  SAID ("pool-size: 2 ", "pool-stride: 1 ", "padding: ", "layer-channels: ");
+  g_object_set (element, "mask", "motion:30", "sigma", -1.0, "anchor-x", 0, "anchor-y", 0, NULL);
+  SAID ("anchor-x: 0 ", "anchor-y: 0 ");
+  g_object_set (element, "boundary-color", 0xff00ff00, NULL);
+  SAID ("boundary-color: ");
   fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR) == NULL, "a message on the bus");
 
   gst_debug_remove_log_function (keep_warning);
@@ -574,43 +572,74 @@ GST_START_TEST (test_properties_without_effect)
 }
 GST_END_TEST;
 
-/*
- * gst-inspect-1.0 shows the words that people search for, an origin that is a URL or none, and which properties are
- * for layers.
- */
+/* gst-inspect-1.0 shows the words that people search for, and an origin that is a URL or none. */
 GST_START_TEST (test_inspection)
 {
-  static const gchar *const words[] = { "blur", "sharpen", "edge" };
-  static const gchar *const layer[] = { "layer-location", "stride", "padding", "activation", "pool-size", "pool-stride",
-    "layer-channels", "mosaic" };
-  g_autoptr (GstElement) element = gst_element_factory_make ("cudaconvolve", NULL);
+  static const struct
+  {
+    const gchar *element, *words[4];
+  } rows[] = { { "cudaconvolve", { "blur", "sharpen", "edge" } }, { "cudaconvlayer", { "layer", "network" } } };
+  g_autoptr (GstElement) masks = gst_element_factory_make ("cudaconvolve", NULL);
   g_autoptr (GstPlugin) plugin = gst_registry_find_plugin (gst_registry_get (), "cudaconvolve");
-  GObjectClass *klass = G_OBJECT_GET_CLASS (element);
+  GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (masks), "mask");
   const gchar *origin = gst_plugin_get_origin (plugin);
-  guint n, marked = 0;
-  GParamSpec **specs = g_object_class_list_properties (klass, &n);
 
-  for (guint i = 0; i < G_N_ELEMENTS (words); i++) {
+  fail_unless (g_str_has_prefix (origin, "https://") || g_str_equal (origin, "Unknown package origin"), "%s", origin);
+  fail_unless (strstr (g_param_spec_get_blurb (spec), "NULL = the default"));
+  for (guint k = 0; k < G_N_ELEMENTS (rows); k++) {
+    g_autoptr (GstElement) element = gst_element_factory_make (rows[k].element, NULL);
     g_autofree gchar *name = g_ascii_strdown (gst_element_get_metadata (element, GST_ELEMENT_METADATA_LONGNAME), -1);
     g_autofree gchar *text = g_ascii_strdown (gst_element_get_metadata (element, GST_ELEMENT_METADATA_DESCRIPTION), -1);
 
     /* "gst-inspect-1.0 | grep" finds only the long name, not the description. */
-    fail_unless (strstr (name, words[i]) && strstr (text, words[i]), "%s is missing", words[i]);
+    for (guint i = 0; rows[k].words[i]; i++)
+      fail_unless (strstr (name, rows[k].words[i]) && strstr (text, rows[k].words[i]), "%s is missing",
+          rows[k].words[i]);
+    /* The CPU serves, too, so the class does not say Hardware: players would take the element for a device's. */
+    fail_unless_equals_string (gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS), "Filter/Effect/Video");
   }
-  /* The CPU serves, too, so the class does not say Hardware: players would take the element for a device's. */
-  fail_unless_equals_string (gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS), "Filter/Effect/Video");
-  fail_unless (g_str_has_prefix (origin, "https://") || g_str_equal (origin, "Unknown package origin"), "%s", origin);
-  for (guint i = 0; i < G_N_ELEMENTS (layer); i++) {
-    GParamSpec *spec = g_object_class_find_property (klass, layer[i]);
+}
+GST_END_TEST;
 
-    fail_unless (g_str_has_prefix (g_param_spec_get_blurb (spec), "Layer: "), "%s", layer[i]);
+/* The list of presets is the one that mask takes: each of them works, and the description names them in this order. */
+GST_START_TEST (test_presets)
+{
+  g_autoptr (GstElement) element = gst_element_factory_make ("cudaconvolve", NULL);
+  const gchar *blurb = g_param_spec_get_blurb (g_object_class_find_property (G_OBJECT_GET_CLASS (element), "mask"));
+  GValue presets = G_VALUE_INIT;
+
+  g_object_get_property (G_OBJECT (element), "presets", &presets);
+  fail_unless (gst_value_array_get_size (&presets) > 20);
+  for (guint i = 0; i < gst_value_array_get_size (&presets); i++) {
+    const gchar *name = g_value_get_string (gst_value_array_get_value (&presets, i));
+
+    fail_unless (name && (blurb = strstr (blurb, name)), "preset %u", i);
+    g_object_set (element, "mask", name, NULL);
+    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
   }
-  for (guint i = 0; i < n; i++)
-    marked += g_str_has_prefix (g_param_spec_get_blurb (specs[i]), "Layer: ");
-  fail_unless_equals_int (marked, G_N_ELEMENTS (layer));
-  fail_unless (strstr (g_param_spec_get_blurb (g_object_class_find_property (klass, "mask")), "NULL = the default"));
-  fail_unless (strstr (g_param_spec_get_blurb (g_object_class_find_property (klass, "divisor")), "for a layer 1"));
-  g_free (specs);
+  g_value_unset (&presets);
+}
+GST_END_TEST;
+
+/* GstPreset stores all that a user can set, and nothing else. */
+GST_START_TEST (test_stored_settings)
+{
+  static const gchar *const elements[] = { "cudaconvolve", "cudaconvlayer" };
+
+  for (guint k = 0; k < G_N_ELEMENTS (elements); k++) {
+    g_autoptr (GstElement) element = gst_element_factory_make (elements[k], NULL);
+    g_auto (GStrv) stored = gst_preset_get_property_names (GST_PRESET (element));
+    guint n;
+    g_autofree GParamSpec **specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
+
+    for (guint i = 0; i < n; i++) {
+      gboolean own = g_str_has_prefix (g_type_name (specs[i]->owner_type), "GstCudaConv");
+      gboolean kept = g_strv_contains ((const gchar *const *) stored, specs[i]->name);
+
+      fail_unless (!own || kept == !!(specs[i]->flags & G_PARAM_WRITABLE), "%s", specs[i]->name);
+    }
+  }
 }
 GST_END_TEST;
 
@@ -669,6 +698,8 @@ element_changes (void)
   tcase_add_test (tc, test_variants);
   tcase_add_test (tc, test_properties_without_effect);
   tcase_add_test (tc, test_inspection);
+  tcase_add_test (tc, test_presets);
+  tcase_add_test (tc, test_stored_settings);
   tcase_add_test (tc, test_threads);
   return tc;
 }

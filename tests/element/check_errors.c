@@ -55,7 +55,7 @@ GST_START_TEST (test_bad_before_playing)
     Run run = start (rows[i].line, NULL, "I420");
 
     fail_unless (run.harness == NULL, "%s started", rows[i].line);
-    expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, rows[i].text, "engine.c(");
+    expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, rows[i].text, "gstcudaconvolvebase.c(");
     run_stop (&run);
   }
 }

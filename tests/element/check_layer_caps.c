@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Caps in layer mode: sizes and formats in both directions, against every size there is, and in whole pipelines. */
+/* Caps of layers: sizes and formats in both directions, against every size there is, and in whole pipelines. */
 #include <gst/base/gstbasetransform.h>
 #include <gst/check/gstcheck.h>
 
@@ -16,7 +16,7 @@ gchar *folder;
 static GstElement *
 element_start (const LayerCase *layer)
 {
-  g_autofree gchar *line = layer_case_line (layer), *description = g_strdup_printf ("cudaconvolve %s", line);
+  g_autofree gchar *line = layer_case_line (layer), *description = g_strdup_printf ("cudaconvlayer %s", line);
   GstElement *element = gst_object_ref_sink (gst_parse_launch (description, NULL));
 
   fail_unless (gst_element_set_state (element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE, "%s", line);
@@ -306,7 +306,7 @@ run_pipeline (const LayerCase *layer, const gchar *before, const gchar *behind)
 {
   g_autofree gchar *line = layer_case_line (layer);
   g_autofree gchar *description =
-      g_strdup_printf ("%s ! cudaconvolve name=seen %s ! %s ! fakesink", before, line, behind);
+      g_strdup_printf ("%s ! cudaconvlayer name=seen %s ! %s ! fakesink", before, line, behind);
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch (description, &error), *seen;
   g_autoptr (GstBus) bus = NULL;
@@ -373,7 +373,7 @@ GST_START_TEST (test_pipelines)
   /* A layer after a layer and a mask after both, between neighbours with few formats in common. */
   {
     g_autofree gchar *line = layer_case_line (&layer);
-    g_autofree gchar *behind = g_strdup_printf ("cudaconvolve %s ! cudaconvolve mask=box ! videoconvert", line);
+    g_autofree gchar *behind = g_strdup_printf ("cudaconvlayer %s ! cudaconvolve mask=box ! videoconvert", line);
 
     expect_pipeline (&layer, "videotestsrc num-buffers=3", behind, "video/x-raw, width=160, height=120");
   }

@@ -7,7 +7,7 @@
 
 #include "element/check_layer_element.h"
 
-/* New caps, then a new layer for each frame with another size and format, and a mask between layers. */
+/* New caps, then a new layer for each frame with another size and format. */
 GST_START_TEST (test_changes)
 {
   static const gint sizes[][2] = { { 30, 20 }, { 11, 40 }, { 64, 9 }, { 30, 20 } };
@@ -17,16 +17,6 @@ GST_START_TEST (test_changes)
   Run run = layer_run_start (line, "RGB", 30, 20);
 
   for (guint i = 0; i < 12; i++) {
-    static const gint64 blur[] = { 1, 2, 1 }, same[] = { 0, 1, 0 };
-    gboolean passthrough = i % 3 == 1;
-    Expected expected = { .boundary = CONVOLVE_BOUNDARY_REPLICATE,
-      .width = 3,
-      .height = 1,
-      .integers = passthrough ? same : blur,
-      .numerator = 1,
-      .denominator = passthrough ? 1 : 4 };
-    GstBuffer *in, *out;
-
     run_caps (&run, i % 3 ? "RGB" : "GBR", sizes[i % 4][0], sizes[i % 4][1]);
     layer_run_check (&run, &layer, FRAME_PLAIN, "new caps");
 
@@ -38,17 +28,6 @@ GST_START_TEST (test_changes)
     layer.stride = i % 2 + 1;
     layer_case_set (&layer, run.element);
     layer_run_check (&run, &layer, FRAME_PLAIN, "new layer");
-
-    g_object_set (run.element, "layer-location", NULL, "mask", passthrough ? "0 1 0" : "1 2 1", "boundary",
-        CONVOLVE_BOUNDARY_REPLICATE, "bias", 0.0, "divisor", 0.0, NULL);
-    in = frame_new (&run.info, FRAME_PLAIN, i);
-    fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
-    out = gst_harness_pull (run.harness);
-    fail_unless_equals_int (in == out, passthrough);
-    frame_check (&run.info, in, out, &expected, "a mask after a layer");
-    gst_buffer_unref (in);
-    gst_buffer_unref (out);
-    layer_case_set (&layer, run.element);
   }
   layer_run_expect_none (&run);
   run_stop (&run);
@@ -216,28 +195,17 @@ GST_START_TEST (test_bad_while_playing)
   layer_case_set (&good, run.element); \
   layer_run_check (&run, &good, FRAME_PLAIN, "good again"); \
   layer_run_expect_none (&run)
-  STAYS ("junk: the file is neither a .npy nor a .npz", "layer-location", junk);
-  STAYS ("/nowhere: ", "layer-location", "/nowhere");
-  STAYS ("the frames are BGR, and a layer of 1 channel takes GRAY8", "layer-location", large.location);
+  STAYS ("junk: the file is neither a .npy nor a .npz", "location", junk);
+  STAYS ("/nowhere: ", "location", "/nowhere");
+  STAYS ("the frames are BGR, and a layer of 1 channel takes GRAY8", "location", large.location);
   STAYS ("padding: \"much\" is not", "padding", "much");
-  STAYS ("layer-channels: \"1\" is not one of 0 to 0", "layer-channels", "0,1");
-  STAYS ("layer-channels: 2 feature maps make no", "layer-channels", "0,0");
-  STAYS ("frames of 12x3 give no output: a pooling height of 4", "pool-size", 4);
-  /* A mask that was bad from the start does not end the stream when the layer is removed. */
-  g_object_set (run.element, "mask", "1 x", NULL);
-  layer_run_check (&run, &good, FRAME_PLAIN, "a layer beside a bad mask");
-  layer_run_expect_none (&run);
-  g_object_set (run.element, "layer-location", "", NULL);
-  gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
-  layer_run_expect (&run, GST_MESSAGE_WARNING, "mask: \"x\" at row 1, value 2");
-  run_stop (&run);
-
-  /* The same with no layer before. */
-  run = layer_run_start ("mask=identity", "GRAY8", 3, 3);
-  gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
-  g_object_set (run.element, "layer-location", large.location, "padding", "valid", NULL);
-  gst_buffer_unref (gst_harness_push_and_pull (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)));
-  layer_run_expect (&run, GST_MESSAGE_WARNING, "frames of 3x3 give no output: a kernel height of 5");
+  STAYS ("channels: \"1\" is not one of 0 to 0", "channels", "0,1");
+  STAYS ("channels: 2 feature maps make no", "channels", "0,0");
+  STAYS ("frames of 12x3 give no output: a pooling height of 4", "pool-size", "4");
+  STAYS ("pool-size: \"0\" is neither a number of 1 to", "pool-size", "0");
+  STAYS ("stride: \"1,2,3\" is neither a number", "stride", "1,2,3");
+  STAYS ("location: no file is set", "location", "");
+  STAYS ("divisor: 0 is not a number", "divisor", 0.0);
   run_stop (&run);
   g_unlink (junk);
   layer_case_clear (&good);
@@ -284,15 +252,16 @@ GST_START_TEST (test_bad_before_playing)
   } rows[] = {
     { layer.location, "",
         "6 feature maps make no GRAY8, RGB or RGBA frame; choose 1, 3 or 4 of 6, or set mosaic=true" },
-    { layer.location, "layer-channels=6", "layer-channels: \"6\" is not one of 0 to 5" },
+    { layer.location, "channels=6", "channels: \"6\" is not one of 0 to 5" },
     { layer.location, "mosaic=true padding=some", "padding: \"some\"" },
     { layer.location, "mosaic=true divisor=1e-60", "divisor: 1e-60" },
-    { "/nowhere/at.npy", "", "layer-location: /nowhere/at.npy: " },
+    { "/nowhere/at.npy", "", "location: /nowhere/at.npy: " },
     { folder, "", ": not a regular file" },
+    { "\"\"", "", "location: no file is set; the element needs a .npy or .npz file" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autofree gchar *line = g_strdup_printf ("layer-location=%s %s", rows[i].location, rows[i].more);
+    g_autofree gchar *line = g_strdup_printf ("location=%s %s", rows[i].location, rows[i].more);
     Run run = layer_run_start (line, "RGB", 8, 8);
 
     fail_unless (run.harness == NULL, "%s started", line);
@@ -303,38 +272,32 @@ GST_START_TEST (test_bad_before_playing)
 }
 GST_END_TEST;
 
-/* A variant that does only masks. */
+/* The layer runs as the variant that is asked for; a variant on a device that there is not is an error. */
 GST_START_TEST (test_variants)
 {
   static const gfloat weights[] = { 1 };
   LayerCase layer = layer_case_plain (folder, 1, 1, 1, 1, weights);
-  g_autofree gchar *line =
-      g_strdup_printf ("layer-location=%s kernel-variant=%s", layer.location, over_device ? "separable" : "cpu");
-  g_autofree gchar *reference = g_strdup_printf ("layer-location=%s kernel-variant=cpu-reference", layer.location);
-  g_autofree gchar *variant = NULL;
-  GstStructure *stats;
-  Run run = layer_run_start (reference, "GRAY8", 8, 8);
+  static const gchar *const variants[] = { "cpu", "cpu-reference", "direct", "auto" };
 
-  layer_run_check (&run, &layer, FRAME_PLAIN, "the reference");
-  g_object_get (run.element, "active-variant", &variant, "stats", &stats, NULL);
-  fail_unless_equals_string (variant, "cpu-reference");
-  fail_unless_equals_string (gst_structure_get_string (stats, "backend"), "cpu");
-  gst_structure_free (stats);
-  run_stop (&run);
-  if (over_device) {
-    run = layer_run_start (line, "GRAY8", 8, 8);
-    fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
-    layer_run_expect (&run, GST_MESSAGE_ERROR, "kernel-variant: separable computes masks, and a layer is set");
-    run_stop (&run);
-    run = layer_run_start ("kernel-variant=gemm", "GRAY8", 8, 8);
-    fail_unless_equals_int (gst_harness_push (run.harness, frame_new (&run.info, FRAME_PLAIN, 1)), GST_FLOW_ERROR);
-    layer_run_expect (&run, GST_MESSAGE_ERROR, "kernel-variant: gemm computes layers, and a mask is set");
-    run_stop (&run);
-    run = layer_run_start (g_strrstr (reference, "layer-location"), "GRAY8", 8, 8);
-    gst_util_set_object_arg (G_OBJECT (run.element), "kernel-variant", "auto");
-    layer_run_check (&run, &layer, FRAME_PLAIN, "over the device");
-    g_object_get (run.element, "stats", &stats, NULL);
-    fail_unless_equals_string (gst_structure_get_string (stats, "backend"), "cuda");
+  for (guint i = 0; i < G_N_ELEMENTS (variants); i++) {
+    g_autofree gchar *line = g_strdup_printf ("location=%s kernel-variant=%s", layer.location, variants[i]);
+    g_autofree gchar *variant = NULL;
+    gboolean direct = g_str_equal (variants[i], "direct"), device = direct || g_str_equal (variants[i], "auto");
+    GstStructure *stats;
+    Run run = layer_run_start (line, "GRAY8", 8, 8);
+
+    if (direct && !over_device) {
+      fail_unless (run.harness == NULL);
+      run_expect (&run, HEARD, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+          "kernel-variant: direct cannot run: ", NULL);
+      run_stop (&run);
+      continue;
+    }
+    layer_run_check (&run, &layer, FRAME_PLAIN, variants[i]);
+    g_object_get (run.element, "active-variant", &variant, "stats", &stats, NULL);
+    fail_unless (g_str_equal (variants[i], "auto") || g_str_equal (variant, variants[i]), "%s: %s", variants[i],
+        variant);
+    fail_unless_equals_string (gst_structure_get_string (stats, "backend"), device && over_device ? "cuda" : "cpu");
     gst_structure_free (stats);
     run_stop (&run);
   }

@@ -8,6 +8,9 @@
 #include "element/layer_case.h"
 #include "support/element.h"
 
+/* INFO messages do not count: the element on the CPU tells of itself with one. */
+#define HEARD (GST_MESSAGE_ERROR | GST_MESSAGE_WARNING)
+
 extern guint32 seed;         /* of this run */
 extern gchar *folder;        /* for files, removed at the end */
 extern gboolean over_device; /* the element runs over the fake device */

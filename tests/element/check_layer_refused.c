@@ -45,8 +45,8 @@ static GstElement *
 pipeline_of (const LayerCase *layer, const gchar *before, GstElement **element)
 {
   g_autofree gchar *line = layer ? layer_case_line (layer) : g_strdup ("mask=box");
-  g_autofree gchar *description =
-      g_strdup_printf ("%s%scudaconvolve name=seen %s ! fakesink async=false", before, before[0] ? " ! " : "", line);
+  g_autofree gchar *description = g_strdup_printf ("%s%s%s name=seen %s ! fakesink async=false", before,
+      before[0] ? " ! " : "", layer ? "cudaconvlayer" : "cudaconvolve", line);
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch (description, &error);
 
@@ -311,7 +311,7 @@ GST_START_TEST (test_name_of_file)
 
   fail_unless (g_file_get_contents (layer.location, &content, &length, NULL)
       && g_file_set_contents (location, content, length, NULL));
-  g_object_set (element, "layer-location", location, NULL);
+  g_object_set (element, "location", location, NULL);
   fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
   expect_own_error (pipeline, element, ".npy: the frames are I420", "at the start");
   gst_element_set_state (pipeline, GST_STATE_NULL);
@@ -320,9 +320,9 @@ GST_START_TEST (test_name_of_file)
 
   for (gint large = 0; large < 2; large++) {
     pushed = pushed_start (&layer, "");
-    g_object_set (pushed.element, "layer-location", NULL, NULL);
+    g_object_set (pushed.element, "location", NULL, NULL);
     fail_unless_equals_int (gst_element_set_state (pushed.pipeline, GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
-    g_object_set (pushed.element, "layer-location", location, "pool-size", large ? 99 : 1, NULL);
+    g_object_set (pushed.element, "location", location, "pool-size", large ? "99" : "1", NULL);
     gst_pad_set_active (pushed.pad, TRUE);
     fail_if (gst_element_set_state (pushed.pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
     gst_pad_push_event (pushed.pad, gst_event_new_stream_start ("check"));

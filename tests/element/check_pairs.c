@@ -33,19 +33,20 @@ typedef struct
   const gchar *caps;          /* more fields of the caps, or NULL */
   Dimension dimension;
   gboolean crop, planes;
+  gboolean mask, layer; /* the properties are those of cudaconvolve, or of cudaconvlayer */
 } Feature;
 
 /* The layer takes GRAY8 frames, so that a format of several planes is a feature that all others are tried with. */
 static const Feature features[] = {
-  { "regions", "`apply-to=regions`", "apply-to=regions regions=8,8,16,16", .dimension = OTHER },
-  { "layer", "`layer-location`", "layer-location=" LAYER_FILE, .dimension = OTHER },
+  { "regions", "`apply-to=regions`", "apply-to=regions regions=8,8,16,16", .dimension = OTHER, .mask = TRUE },
+  { "layer", "the element `cudaconvlayer`", "location=" LAYER_FILE, .dimension = OTHER, .layer = TRUE },
   { "fields", "`interlace-mode=interleaved`", .caps = "interlace-mode=interleaved", .dimension = FIELDS },
   { "single fields", "`interlace-mode=alternate`", .caps = "interlace-mode=alternate", .dimension = FIELDS },
   { "views", "`multiview-mode=side-by-side`", .caps = "multiview-mode=side-by-side,views=2", .dimension = VIEWS },
   { "views in rows", "`multiview-mode=row-interleaved`", .caps = "multiview-mode=row-interleaved,views=2",
       .dimension = VIEWS },
   { "crop", "GstVideoCropMeta", .dimension = OTHER, .crop = TRUE },
-  { "iterations", "`iterations=3`", "iterations=3", .dimension = OTHER },
+  { "iterations", "`iterations=3`", "iterations=3", .dimension = OTHER, .mask = TRUE },
   { "planes", "I420 and other formats of several planes", .dimension = OTHER, .planes = TRUE },
   { "in flight", "`frames-in-flight=3`", "frames-in-flight=3", .dimension = OTHER },
   { NULL, "`multiview-mode=checkerboard`, `side-by-side-quincunx`", .caps = "multiview-mode=checkerboard,views=2",
@@ -140,8 +141,8 @@ frame_of (const GstVideoInfo *info, gboolean cropped)
 static void
 try_pair (const Feature *a, const Feature *b)
 {
-  g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s %s", a->properties ? a->properties : "",
-      b->properties && a != b ? b->properties : "");
+  g_autofree gchar *line = g_strdup_printf ("%s %s %s", a->layer || b->layer ? "cudaconvlayer" : "cudaconvolve",
+      a->properties ? a->properties : "", b->properties && a != b ? b->properties : "");
   GstElement *element = gst_object_ref_sink (gst_parse_launch (line, NULL));
   GstBus *bus = gst_bus_new ();
   g_autoptr (GstCaps) caps = a == b ? caps_of (a, &(Feature){ .caps = NULL }) : caps_of (a, b);
@@ -166,12 +167,14 @@ try_pair (const Feature *a, const Feature *b)
 
 /* --- the table --- */
 
-/* The cell of a pair: "yes", or the numbers of the sentences; empty where an element cannot have both. */
+/* The cell of a pair: "yes", or the numbers of the sentences; empty where no element can have both. */
 static void
 append_cell (GString *table, GPtrArray *sentences, const Feature *a, const Feature *b)
 {
   g_string_append (table, " |");
   if (a != b && a->dimension == b->dimension && a->dimension != OTHER)
+    return;
+  if ((a->mask || b->mask) && (a->layer || b->layer))
     return;
   g_ptr_array_set_size (said, 0);
   try_pair (a, b);

@@ -8,12 +8,13 @@
 
 /* What the layer makes of a frame with these caps. */
 static GByteArray *
-bytes_of_layer (const gchar *properties, const gchar *more, gboolean crop)
+bytes_of_layer (const gchar *line, const gchar *more, gboolean crop)
 {
   GstVideoInfo info = info_with ("GRAY8", 32, 16, more);
-  GstHarness *harness = windows_harness (properties, gst_video_info_to_caps (&info));
+  GstHarness *harness = harness_new_line (line);
   GByteArray *bytes = NULL;
 
+  gst_harness_set_src_caps (harness, gst_video_info_to_caps (&info));
   for (guint i = 0; i < 3; i++) {
     GstBuffer *in = random_frame (&info, 0), *out;
     GstVideoInfo made;
@@ -44,19 +45,19 @@ GST_START_TEST (test_layer)
   {
     const gchar *more, *warning;
     gboolean crop;
-  } rows[] = { { "interlace-mode=interleaved", "field-mode: the frames are interlaced", FALSE },
+  } rows[] = { { "interlace-mode=interleaved", "interlace-mode: the frames are interlaced", FALSE },
     { NULL, "GstVideoCropMeta has no effect: the layer", TRUE },
     { "multiview-mode=top-bottom,views=2", "multiview-mode: the layer", FALSE } };
   gchar *folder = check_folder ();
   LayerCase layer = layer_case_plain (folder, 1, 1, 3, 3, weights);
-  g_autofree gchar *line = layer_case_line (&layer), *properties = g_strdup_printf ("%s kernel-variant=auto", line);
-  GByteArray *expected = bytes_of_layer (properties, NULL, FALSE);
+  g_autofree gchar *properties = layer_case_line (&layer), *line = g_strdup_printf ("cudaconvlayer %s", properties);
+  GByteArray *expected = bytes_of_layer (line, NULL, FALSE);
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     GByteArray *bytes;
 
     listen_begin (GST_LEVEL_WARNING, rows[i].warning);
-    bytes = bytes_of_layer (properties, rows[i].more, rows[i].crop);
+    bytes = bytes_of_layer (line, rows[i].more, rows[i].crop);
     fail_unless_equals_int (listen_end (), 1);
     fail_unless (bytes->len == expected->len && memcmp (bytes->data, expected->data, bytes->len) == 0);
     g_byte_array_unref (bytes);
@@ -85,7 +86,7 @@ GST_START_TEST (test_refused_fields)
   static const gfloat weights[9] = { 1 };
   gchar *folder = check_folder ();
   LayerCase layer = layer_case_plain (folder, 1, 1, 3, 3, weights);
-  g_autofree gchar *line = layer_case_line (&layer), *launch = g_strdup_printf ("cudaconvolve %s", line);
+  g_autofree gchar *line = layer_case_line (&layer), *launch = g_strdup_printf ("cudaconvlayer %s", line);
 
   expect_refusal ("cudaconvolve mask=box",
       "video/x-raw,format=GRAY8,width=32,height=16,framerate=25/1,interlace-mode=fields", GST_STREAM_ERROR,

@@ -256,7 +256,8 @@ play_is_possible (const Scenario *scenario)
 Play
 play_new (const Scenario *scenario)
 {
-  g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s", scenario->line ? scenario->line : layer_line);
+  g_autofree gchar *line = scenario->line ? g_strdup_printf ("cudaconvolve %s", scenario->line)
+                                          : g_strdup_printf ("cudaconvlayer %s", layer_line);
   Play run = { .element = gst_object_ref_sink (gst_parse_launch (line, NULL)),
     .memory = scenario->memory,
     .bus = gst_bus_new (),
@@ -425,7 +426,7 @@ play_set_up (void)
 
   folder = check_folder ();
   layer = layer_case_plain (folder, 2, 1, 3, 3, weights);
-  layer_line = g_strdup_printf ("layer-location=%s layer-channels=0,1 mosaic=true divisor=8 "
+  layer_line = g_strdup_printf ("location=%s channels=0,1 mosaic=true divisor=8 "
                                 "kernel-variant=direct frames-in-flight=2",
       layer.location);
 }

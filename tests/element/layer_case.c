@@ -59,7 +59,8 @@ layer_case_plain (const gchar *folder, gint filters, gint channels, gint height,
     .kernel_height = height,
     .kernel_width = width,
     .stride = 1,
-    .pool_size = 1 };
+    .pool_size = 1,
+    .divisor = 1 };
 
   layer.weights = g_memdup2 (weights, sizeof (gfloat) * filters * channels * height * width);
   write_file (&layer, folder);
@@ -89,7 +90,13 @@ layer_case_random (GRand *random, const gchar *folder, gint filters, gint channe
   layer.activation = g_rand_int_range (random, 0, CONVOLVE_N_ACTIVATIONS);
   layer.pool_size = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 4);
   layer.pool_stride = g_rand_int_range (random, 0, 4);
-  layer.divisor = g_rand_int_range (random, 0, 2) ? 0 : g_rand_double_range (random, -2, 2);
+  layer.apart = g_rand_boolean (random);
+  layer.stride_x = g_rand_int_range (random, 1, 4);
+  layer.pool_width = g_rand_int_range (random, 1, 3);
+  layer.pool_stride_x = g_rand_int_range (random, 0, 3);
+  for (gint i = 0; i < 4; i++)
+    layer.pads[i] = g_rand_int_range (random, 0, 4);
+  layer.divisor = g_rand_int_range (random, 0, 2) ? 1 : g_rand_double_range (random, -2, 2);
   layer.offset = g_rand_int_range (random, 0, 2) ? 0.5 : g_rand_double_range (random, -1, 1);
   write_file (&layer, folder);
   return layer;
@@ -104,11 +111,42 @@ layer_case_clear (LayerCase *layer)
   g_free (layer->bias);
 }
 
+/* --- numbers of rows and of columns --- */
+
+static gint
+stride_of (const LayerCase *layer, gboolean vertical)
+{
+  return vertical || !layer->apart ? layer->stride : layer->stride_x;
+}
+
+static gint
+pool_of (const LayerCase *layer, gboolean vertical)
+{
+  return vertical || !layer->apart ? layer->pool_size : layer->pool_width;
+}
+
+static gint
+pool_stride_of (const LayerCase *layer, gboolean vertical)
+{
+  gint stride = vertical || !layer->apart ? layer->pool_stride : layer->pool_stride_x;
+
+  return stride ? stride : pool_of (layer, vertical);
+}
+
+/* One number where rows and columns have one. */
+static gchar *
+pair_text (gint down, gint across)
+{
+  return down == across ? g_strdup_printf ("%d", down) : g_strdup_printf ("%d,%d", down, across);
+}
+
 static gchar *
 padding_text (const LayerCase *layer)
 {
   if (layer->padding < 0)
     return g_strdup ("same");
+  if (layer->apart)
+    return g_strdup_printf ("%d, %d,%d ,%d", layer->pads[0], layer->pads[1], layer->pads[2], layer->pads[3]);
   return layer->padding == 0 ? g_strdup ("valid") : g_strdup_printf ("%d", layer->padding);
 }
 
@@ -122,29 +160,56 @@ maps_text (const LayerCase *layer)
   return g_string_free (text, FALSE);
 }
 
+/* The texts of the properties whose texts are not plain numbers. */
+typedef struct
+{
+  gchar *stride, *padding, *pool_size, *pool_stride, *maps;
+} Texts;
+
+static Texts
+make_texts (const LayerCase *layer)
+{
+  return (Texts){ pair_text (layer->stride, stride_of (layer, FALSE)), padding_text (layer),
+    pair_text (layer->pool_size, pool_of (layer, FALSE)),
+    layer->pool_stride || layer->apart ? pair_text (pool_stride_of (layer, TRUE), pool_stride_of (layer, FALSE)) : NULL,
+    maps_text (layer) };
+}
+
+static void
+clear_texts (Texts *texts)
+{
+  g_free (texts->stride);
+  g_free (texts->padding);
+  g_free (texts->pool_size);
+  g_free (texts->pool_stride);
+  g_free (texts->maps);
+}
+
 gchar *
 layer_case_line (const LayerCase *layer)
 {
-  g_autofree gchar *padding = padding_text (layer), *maps = maps_text (layer);
+  Texts texts = make_texts (layer);
   gchar divisor[G_ASCII_DTOSTR_BUF_SIZE], offset[G_ASCII_DTOSTR_BUF_SIZE];
-
-  return g_strdup_printf ("layer-location=%s stride=%d padding=%s boundary=%s activation=%s pool-size=%d "
-                          "pool-stride=%d divisor=%s bias=%s layer-channels=\"%s\" mosaic=%d",
-      layer->location, layer->stride, padding, check_boundary_name (layer->boundary),
-      check_activation_name (layer->activation), layer->pool_size, layer->pool_stride,
+  gchar *line = g_strdup_printf ("location=%s stride=%s padding=\"%s\" boundary=%s activation=%s pool-size=%s "
+                                 "pool-stride=\"%s\" divisor=%s bias=%s channels=\"%s\" mosaic=%d",
+      layer->location, texts.stride, texts.padding, check_boundary_name (layer->boundary),
+      check_activation_name (layer->activation), texts.pool_size, texts.pool_stride ? texts.pool_stride : "",
       g_ascii_dtostr (divisor, sizeof divisor, layer->divisor), g_ascii_dtostr (offset, sizeof offset, layer->offset),
-      maps, layer->mosaic);
+      texts.maps, layer->mosaic);
+
+  clear_texts (&texts);
+  return line;
 }
 
 void
 layer_case_set (const LayerCase *layer, GstElement *element)
 {
-  g_autofree gchar *padding = padding_text (layer), *maps = maps_text (layer);
+  Texts texts = make_texts (layer);
 
-  g_object_set (element, "layer-location", layer->location, "stride", layer->stride, "padding", padding, "boundary",
-      layer->boundary, "activation", layer->activation, "pool-size", layer->pool_size, "pool-stride",
-      layer->pool_stride, "divisor", layer->divisor, "bias", layer->offset, "layer-channels", maps, "mosaic",
-      layer->mosaic, NULL);
+  g_object_set (element, "location", layer->location, "stride", texts.stride, "padding", texts.padding, "boundary",
+      layer->boundary, "activation", layer->activation, "pool-size", texts.pool_size, "pool-stride", texts.pool_stride,
+      "divisor", layer->divisor, "bias", layer->offset, "channels", texts.maps, "mosaic", layer->mosaic, NULL);
+  clear_texts (&texts);
 }
 
 gint
@@ -156,14 +221,18 @@ layer_case_shown (const LayerCase *layer)
 /* --- sizes, by the formula --- */
 
 static gint
-pads (const LayerCase *layer, gint kernel, gint input, gint *before)
+pads (const LayerCase *layer, gboolean vertical, gint input, gint *before)
 {
-  gint all;
+  gint kernel = vertical ? layer->kernel_height : layer->kernel_width, stride = stride_of (layer, vertical), all;
 
+  if (layer->padding >= 0 && layer->apart) {
+    *before = layer->pads[vertical ? 0 : 1];
+    return *before + layer->pads[vertical ? 2 : 3];
+  }
   *before = layer->padding;
   if (layer->padding >= 0)
     return 2 * layer->padding;
-  all = MAX (((input + layer->stride - 1) / layer->stride - 1) * layer->stride + kernel - input, 0);
+  all = MAX (((input + stride - 1) / stride - 1) * stride + kernel - input, 0);
   *before = all / 2;
   return all;
 }
@@ -172,14 +241,14 @@ gint
 layer_case_map_side (const LayerCase *layer, gboolean vertical, gint input)
 {
   gint kernel = vertical ? layer->kernel_height : layer->kernel_width, before;
-  gint padded = input + pads (layer, kernel, input, &before), sums;
+  gint padded = input + pads (layer, vertical, input, &before), sums;
 
   if (padded < kernel)
     return 0;
-  sums = (padded - kernel) / layer->stride + 1;
-  if (sums < layer->pool_size)
+  sums = (padded - kernel) / stride_of (layer, vertical) + 1;
+  if (sums < pool_of (layer, vertical))
     return 0;
-  return (sums - layer->pool_size) / (layer->pool_stride ? layer->pool_stride : layer->pool_size) + 1;
+  return (sums - pool_of (layer, vertical)) / pool_stride_of (layer, vertical) + 1;
 }
 
 /* A mosaic has the fewest columns with which it has no more rows than columns of tiles. */
@@ -209,7 +278,7 @@ shown_value (const LayerCase *layer, const OracleLayer *oracle, gint y, gint x)
 {
   gdouble magnitude, value = oracle_layer (oracle, y, x, &magnitude);
 
-  value = 255 * (value / (layer->divisor != 0 ? layer->divisor : 1) + layer->offset);
+  value = 255 * (value / layer->divisor + layer->offset);
   return CLAMP (value, 0, 255);
 }
 
@@ -265,17 +334,18 @@ make_oracle (const LayerCase *layer, const GstVideoInfo *info, const gdouble *in
     .width = GST_VIDEO_INFO_WIDTH (info),
     .kernel_height = layer->kernel_height,
     .kernel_width = layer->kernel_width,
-    .stride_y = layer->stride,
-    .stride_x = layer->stride,
+    .stride_y = stride_of (layer, TRUE),
+    .stride_x = stride_of (layer, FALSE),
     .boundary = check_boundary_oracle (layer->boundary),
     .activation = check_activation_oracle (layer->activation),
-    .pool_height = layer->pool_size,
-    .pool_width = layer->pool_size,
+    .pool_height = pool_of (layer, TRUE),
+    .pool_width = pool_of (layer, FALSE),
+    .pool_stride_y = pool_stride_of (layer, TRUE),
+    .pool_stride_x = pool_stride_of (layer, FALSE),
   };
 
-  oracle.pool_stride_y = oracle.pool_stride_x = layer->pool_stride ? layer->pool_stride : layer->pool_size;
-  pads (layer, layer->kernel_height, oracle.height, &oracle.pad_top);
-  pads (layer, layer->kernel_width, oracle.width, &oracle.pad_left);
+  pads (layer, TRUE, oracle.height, &oracle.pad_top);
+  pads (layer, FALSE, oracle.width, &oracle.pad_left);
   return oracle;
 }
 

@@ -14,12 +14,14 @@ typedef struct
   gint filters, channels, kernel_height, kernel_width;
   gfloat *weights, *bias; /* bias may be NULL */
   gint stride;
-  gint padding; /* pixels, or -1 for same */
+  gint padding;   /* pixels, or -1 for same */
+  gboolean apart; /* the next ones hold for columns, which otherwise have the numbers of rows, and for the four sides */
+  gint stride_x, pool_width, pool_stride_x, pads[4]; /* top, left, bottom, right; where padding is not -1 */
   ConvolveBoundary boundary;
   ConvolveActivation activation;
-  gint pool_size, pool_stride;        /* 0 for the pool size */
-  gdouble divisor, offset;            /* the properties of these names; divisor 0 means 1 */
-  gint maps[LAYER_CASE_MAPS], n_maps; /* layer-channels; n_maps is 0 for all feature maps */
+  gint pool_size, pool_stride;        /* a stride of 0 is the pool size */
+  gdouble divisor, offset;            /* divisor and bias */
+  gint maps[LAYER_CASE_MAPS], n_maps; /* channels; n_maps is 0 for all feature maps */
   gboolean mosaic;
   gchar *location;
 } LayerCase;

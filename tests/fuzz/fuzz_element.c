@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The whole element between a source and a sink that do what the input says: frames in all layouts, lying metas,
+ * A whole element between a source and a sink that do what the input says: frames in all layouts, lying metas,
  * new properties and caps, events, queries and state changes, in any order. The input begins with a header, which
- * gives the first caps, what downstream is like, the first mask, the variant and the device's fault. Each byte after
- * the header is an operation, followed by its arguments.
+ * chooses the element, cudaconvolve or cudaconvlayer, and gives the first caps, what downstream is like, the first mask,
+ * the variant and the device's fault. A layer's filters are such a mask, too. Each byte after the header is an operation,
+ * followed by its arguments.
  *
  * The element must not crash, must not log a warning or a critical through GLib, and must leave nothing behind.
- * One fault gives one error. A frame whose mask is known comes out exact. Bytes around the picture stay as they
- * were, and so does a frame that somebody else holds.
+ * One fault gives one error. A frame whose mask is known comes out exact, or from a layer within one code value. Bytes
+ * around the picture stay as they were, and so does a frame that somebody else holds.
  *
- * Built with FUZZ_DEVICE=1, the element works over the tests' fake device, of which any call may fail.
+ * Built with FUZZ_DEVICE=1, the elements work over the tests' fake device, of which any call may fail.
  */
 #include <string.h>
 #include <unistd.h>
 
 #include "report/debug.h"
 #include "fuzz/fuzz_element.h"
-#include "base/gstcudaconvolve.h"
+#include "layer/gstcudaconvlayer.h"
+#include "mask/gstcudaconvolve.h"
 
 #define MOST_OPERATIONS 40
 #define MOST_ERRORS 16
@@ -55,6 +57,8 @@ fuzz_long (Bytes *bytes)
 typedef struct
 {
   GstElement *element;
+  gboolean is_layer;
+  guint channels;        /* of the known layers: 1 or 3 */
   GstPad *source, *sink; /* of the neighbours */
   GstBufferPool *offered;
 
@@ -77,8 +81,8 @@ typedef struct
 } Run;
 
 static Run run;
-static GArray *formats;  /* all of the pad template */
-static GPtrArray *specs; /* of all properties that can be set */
+static GArray *formats;     /* all of the pad template */
+static GPtrArray *specs[2]; /* of all properties that can be set, of cudaconvolve and of cudaconvlayer */
 
 /* --- the sink --- */
 
@@ -273,11 +277,24 @@ make_side (Bytes *bytes, guint most)
   return 1 + (byte < 208 ? byte % 24 : byte % most);
 }
 
+/* Most frames for a layer are of a format that the known layers take. */
+static GstVideoFormat
+choose_format (guint byte)
+{
+  static const GstVideoFormat colours[] = { GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_GBR,
+    GST_VIDEO_FORMAT_RGBP, GST_VIDEO_FORMAT_BGRP, GST_VIDEO_FORMAT_RGBx, GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_xBGR,
+    GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_GBRA };
+
+  if (run.is_layer && byte < 224)
+    return run.channels == 1 ? GST_VIDEO_FORMAT_GRAY8 : colours[byte % G_N_ELEMENTS (colours)];
+  return g_array_index (formats, GstVideoFormat, byte % formats->len);
+}
+
 /* Caps of frames with at most FUZZ_AREA pixels. */
 static GstCaps *
 make_caps (Bytes *bytes)
 {
-  GstVideoFormat format = g_array_index (formats, GstVideoFormat, fuzz_byte (bytes) % formats->len);
+  GstVideoFormat format = choose_format (fuzz_byte (bytes));
   guint width = make_side (bytes, 160), height = make_side (bytes, 64);
   guint kind = fuzz_byte (bytes);
   GstCaps *caps;
@@ -392,13 +409,27 @@ is_plain (const GstVideoInfo *info)
           || views == GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME);
 }
 
+/*
+ * Whether the output of the mask is known. A layer does not copy alpha, and shows its values in full range, whatever the
+ * range of its input is.
+ */
+static gboolean
+is_known (const GstVideoInfo *info)
+{
+  if (!is_plain (info))
+    return FALSE;
+  return !run.is_layer
+      || (info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255 && GST_VIDEO_INFO_N_COMPONENTS (info) == run.channels
+          && GST_VIDEO_INFO_COMP_PSTRIDE (info, 0) < 4);
+}
+
 static GstBuffer *
 make_frame (Bytes *bytes, Frame **made)
 {
   Frame *frame = &run.frames[run.n_frames];
   GstBuffer *buffer;
 
-  *frame = (Frame){ .mask = is_plain (&run.info) ? run.mask : -1, .boundary = run.boundary };
+  *frame = (Frame){ .mask = is_known (&run.info) ? run.mask : -1, .boundary = run.boundary, .slack = run.is_layer };
   if (run.offered && gst_buffer_pool_is_active (run.offered) && (fuzz_byte (bytes) & 1))
     buffer = fuzz_frame_new_from_pool (frame, run.n_frames, &run.info, run.offered, bytes);
   else
@@ -642,6 +673,16 @@ set_boundary (guint byte)
   g_object_set (run.element, "boundary", run.boundary, NULL);
 }
 
+static void
+set_mask (guint number)
+{
+  run.mask = number % fuzz_n_masks;
+  if (run.is_layer)
+    g_object_set (run.element, "location", fuzz_layer_file (run.mask, run.channels), NULL);
+  else
+    g_object_set (run.element, "mask", fuzz_masks[run.mask].text, NULL);
+}
+
 /* Only the mask and the boundary may differ from their defaults where the result is known. */
 static void
 set_known_mask (Bytes *bytes)
@@ -650,8 +691,7 @@ set_known_mask (Bytes *bytes)
 
   if (run.mask < 0)
     return;
-  run.mask = number % fuzz_n_masks;
-  g_object_set (run.element, "mask", fuzz_masks[run.mask].text, NULL);
+  set_mask (number);
   if (number >= 128)
     set_boundary (fuzz_byte (bytes));
 }
@@ -668,7 +708,8 @@ set_any_property (Bytes *bytes)
   guint first = fuzz_byte (bytes), count = first >= 240 ? 3 : 1;
 
   for (guint i = 0; i < count; i++) {
-    GParamSpec *spec = g_ptr_array_index (specs, (first + 7 * i) % specs->len);
+    GPtrArray *all = specs[run.is_layer];
+    GParamSpec *spec = g_ptr_array_index (all, (first + 7 * i) % all->len);
 
     if (!changes_no_sample (spec->name))
       run.mask = -1;
@@ -801,9 +842,9 @@ add_neighbour (const gchar *name, GstPadDirection direction)
 }
 
 static GstElement *
-make_element (void)
+make_element (gboolean is_layer)
 {
-  GstElementFactory *factory = gst_element_factory_find ("cudaconvolve");
+  GstElementFactory *factory = gst_element_factory_find (is_layer ? "cudaconvlayer" : "cudaconvolve");
   GstElement *element = gst_object_ref_sink (gst_element_factory_create (factory, NULL));
 
   gst_object_unref (factory);
@@ -815,8 +856,12 @@ choose_variant (guint byte)
 {
   static const gchar *const host[] = { "auto", "cpu", "cpu-reference", "auto" };
   static const gchar *const device[] = { "global", "global", "auto", "cpu" };
+  static const gchar *const layer_device[] = { "direct", "direct", "auto", "cpu" };
 
-  gst_util_set_object_arg (G_OBJECT (run.element), "kernel-variant", FUZZ_DEVICE ? device[byte % 4] : host[byte % 4]);
+  gst_util_set_object_arg (G_OBJECT (run.element), "kernel-variant",
+      !FUZZ_DEVICE       ? host[byte % 4]
+          : run.is_layer ? layer_device[byte % 4]
+                         : device[byte % 4]);
   g_object_set (run.element, "n-threads", byte >= 252 ? 2 : 1, "frames-in-flight", 1 + byte / 4 % 4, NULL);
   gst_debug_category_set_threshold (gst_cuda_convolve_debug, byte / 16 % 8 == 5 ? GST_LEVEL_LOG : GST_LEVEL_WARNING);
 }
@@ -826,10 +871,10 @@ start (Bytes *bytes)
 {
   /* Without a queue, the bus needs no file descriptors. */
   GstBus *bus = gst_object_ref_sink (g_object_new (GST_TYPE_BUS, "enable-async", FALSE, NULL));
+  guint which = fuzz_byte (bytes), mask;
   GstCaps *caps;
-  guint mask;
 
-  run = (Run){ .element = make_element () };
+  run = (Run){ .element = make_element (which & 1), .is_layer = which & 1, .channels = which & 2 ? 3 : 1 };
   fuzz_pool_is_lent = FALSE;
   gst_bus_set_sync_handler (bus, hear, NULL, NULL);
   gst_element_set_bus (run.element, bus);
@@ -847,8 +892,7 @@ start (Bytes *bytes)
   choose_variant (fuzz_byte (bytes));
   set_device_fault (fuzz_byte (bytes));
   set_boundary (mask >> 4);
-  g_object_set (run.element, "mask", fuzz_masks[mask % fuzz_n_masks].text, NULL);
-  run.mask = mask % fuzz_n_masks;
+  set_mask (mask);
   set_state (GST_STATE_PLAYING);
   send_caps (caps);
 }
@@ -900,7 +944,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 static void
 list_formats (void)
 {
-  GstElement *element = make_element ();
+  GstElement *element = make_element (FALSE);
   GstPad *pad = gst_element_get_static_pad (element, "sink");
   GstCaps *caps = gst_pad_get_pad_template_caps (pad);
   const GValue *list = gst_structure_get_value (gst_caps_get_structure (caps, 0), "format");
@@ -917,23 +961,23 @@ list_formats (void)
 }
 
 static void
-list_properties (void)
+list_properties (gboolean is_layer)
 {
-  GstElement *element = make_element ();
+  GstElement *element = make_element (is_layer);
   guint n;
   g_autofree GParamSpec **all = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
 
-  specs = g_ptr_array_new ();
+  specs[is_layer] = g_ptr_array_new ();
   for (guint i = 0; i < n; i++)
     if ((all[i]->flags & G_PARAM_WRITABLE) && all[i]->owner_type != GST_TYPE_OBJECT)
-      g_ptr_array_add (specs, all[i]);
+      g_ptr_array_add (specs[is_layer], all[i]);
   gst_object_unref (element);
 }
 
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
-  return GST_ELEMENT_REGISTER (cudaconvolve, plugin);
+  return GST_ELEMENT_REGISTER (cudaconvolve, plugin) && GST_ELEMENT_REGISTER (cudaconvlayer, plugin);
 }
 
 /*
@@ -952,11 +996,12 @@ LLVMFuzzerInitialize (int *argc, char ***argv)
   gst_debug_remove_log_function (gst_debug_log_default);
   gst_init (NULL, NULL);
   gst_debug_add_log_function (log_nothing, NULL, NULL);
-  if (!gst_plugin_register_static (GST_VERSION_MAJOR, GST_VERSION_MINOR, "fuzz", "The element", plugin_init, "0",
+  if (!gst_plugin_register_static (GST_VERSION_MAJOR, GST_VERSION_MINOR, "fuzz", "The elements", plugin_init, "0",
           "LGPL", "cudaconvolve", "cudaconvolve", "cudaconvolve"))
-    fuzz_fail ("the element cannot be registered");
+    fuzz_fail ("the elements cannot be registered");
   list_formats ();
-  list_properties ();
+  list_properties (FALSE);
+  list_properties (TRUE);
   fuzz_values_init ();
   return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of fuzz_element share. A fault of the element ends the program by fuzz_fail(). */
+/* What the files of fuzz_element share. A fault of an element ends the program by fuzz_fail(). */
 #ifndef TESTS_FUZZ_ELEMENT_H
 #define TESTS_FUZZ_ELEMENT_H
 
@@ -50,6 +50,7 @@ typedef struct
   GstBuffer *kept;   /* so that the element must not write into the frame; or NULL */
   GstVideoInfo info; /* of the caps */
   gint mask;         /* of fuzz_masks; -1 where the result is not known */
+  gint slack;        /* code values by which a sample may differ from that result */
   OracleBoundary boundary;
 } Frame;
 
@@ -111,6 +112,9 @@ void fuzz_check_input (const Frame *frame);
 
 /* Files of layers and masks, in memory. */
 void fuzz_values_init (void);
+
+/* The file of a layer that convolves each of 1 or 3 channels with a mask of fuzz_masks, by itself. */
+const gchar *fuzz_layer_file (guint mask, guint channels);
 
 /* Sets the property to a value, good or bad, that the bytes say. */
 void fuzz_set_property (GObject *object, GParamSpec *spec, gsize area, Bytes *bytes);

@@ -20,9 +20,12 @@ static const gchar *const boxes[] = { "0,0,4,4", "1,1,3,2; 2,2,9,9", "50%,0,50%,
   "1,2,3", "1,2,3,x", "4294967295,0,1,1", "2147483647,2147483647,2147483647,2147483647", "0.5,0.5,1.5,1.5",
   "1e9%,0,1%,1%", "\xff,1,1,1", ";;", "0,0,100%,100%", "nan,0,1,1", "3,3,1,1;3,3,1,1;3,3,1,1" };
 static const gchar *const types[] = { "face", "face,plate", "!person", ",", "!", "\xff\xfe", "a,b,c", "" };
-static const gchar *const paddings[] = { "same", "valid", "0", "1", "3", "65537", "-1", " 2", "x", "\xff", "" };
-static const gchar *const channels[] = { "0", "1", "0,1", "0,0,0", "0-1", "1-0", "0,1,0,1", "99", "4294967296", "0-",
-  "-1", "\xff", "", "," };
+static const gchar *const paddings[] = { "same", "valid", "0", "1", "3", "65537", "-1", " 2", "x", "\xff", "", "1,0",
+  "0, 5", "1,2,3,4", "0,0,9,0", "1,2,3", "1,2,3,4,5", "65537,0", "1,", "same,1" };
+static const gchar *const steps[] = { "1", "2", "3", "2,1", "1,3", " 4 , 2 ", "255", "1,255", "0", "256", "1,0", "-1",
+  "1,2,3", "2,", "x", "\xff", "" };
+static const gchar *const maps[] = { "0", "1", "0,1", "0,0,0", "0-1", "1-0", "0,1,0,1", "99", "4294967296", "0-", "-1",
+  "\xff", "", "," };
 
 typedef struct
 {
@@ -37,26 +40,27 @@ typedef struct
   }
 
 static const List lists[] = { LIST ("mask", masks), LIST ("mask-x", vectors), LIST ("mask-y", vectors),
-  LIST ("regions", boxes), LIST ("region-types", types), LIST ("padding", paddings),
-  LIST ("layer-channels", channels) };
+  LIST ("regions", boxes), LIST ("region-types", types), LIST ("stride", steps), LIST ("padding", paddings),
+  LIST ("pool-size", steps), LIST ("pool-stride", steps), LIST ("channels", maps) };
 
-static GPtrArray *files;
+static GPtrArray *files;       /* good ones and bad ones */
+static GPtrArray *layer_files; /* of the known masks, for 1 channel and then for 3 */
 
 /* --- files --- */
 
 static void
-add_file (const void *bytes, gsize size)
+add_file (GPtrArray *list, const void *bytes, gsize size)
 {
   gint fd = memfd_create ("fuzz_element", 0);
 
   if (fd < 0 || write (fd, bytes, size) != (gssize) size)
     fuzz_fail ("a file in memory cannot be made");
-  g_ptr_array_add (files, g_strdup_printf ("/proc/self/fd/%d", fd));
+  g_ptr_array_add (list, g_strdup_printf ("/proc/self/fd/%d", fd));
 }
 
-/* A .npy file of the shape with the weights 1, -2, 3, ... */
+/* A .npy file of the shape. */
 static void
-add_numpy_file (const gchar *shape, guint count)
+add_numpy_file (GPtrArray *list, const gchar *shape, const gfloat *weights, guint count)
 {
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   g_autofree gchar *text = g_strdup_printf ("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }", shape);
@@ -66,14 +70,44 @@ add_numpy_file (const gchar *shape, guint count)
   g_byte_array_append (bytes, magic, sizeof (magic));
   g_byte_array_append (bytes, (const guint8 *) header, 118);
   for (guint i = 0; i < count; i++) {
-    gfloat weight = (i + 1.0f) * (i % 2 ? -1 : 1) / 8;
     guint32 word;
 
-    memcpy (&word, &weight, sizeof (word));
+    memcpy (&word, &weights[i], sizeof (word));
     word = GUINT32_TO_LE (word);
     g_byte_array_append (bytes, (const guint8 *) &word, sizeof (word));
   }
-  add_file (bytes->data, bytes->len);
+  add_file (list, bytes->data, bytes->len);
+}
+
+/* The same with the weights 1, -2, 3, ..., each by 8. */
+static void
+add_counted_file (const gchar *shape, guint count)
+{
+  g_autofree gfloat *weights = g_new (gfloat, count);
+
+  for (guint i = 0; i < count; i++)
+    weights[i] = (i + 1.0f) * (i % 2 ? -1 : 1) / 8;
+  add_numpy_file (files, shape, weights, count);
+}
+
+/* Filter k has the mask for channel k, and no weights for the other channels. */
+static void
+add_known_layer (const KnownMask *mask, guint channels)
+{
+  const guint size = mask->width * mask->height, count = channels * channels * size;
+  g_autofree gchar *shape = g_strdup_printf ("(%u, %u, %d, %d)", channels, channels, mask->height, mask->width);
+  g_autofree gfloat *weights = g_new0 (gfloat, count);
+
+  for (guint k = 0; k < channels; k++)
+    for (guint i = 0; i < size; i++)
+      weights[(k * channels + k) * size + i] = (gfloat) mask->integers[i] / mask->divisor;
+  add_numpy_file (layer_files, shape, weights, count);
+}
+
+const gchar *
+fuzz_layer_file (guint mask, guint channels)
+{
+  return g_ptr_array_index (layer_files, channels == 1 ? mask : fuzz_n_masks + mask);
 }
 
 void
@@ -81,16 +115,21 @@ fuzz_values_init (void)
 {
   static const gchar mask[] = "# a mask\n1 2 1\n2 4 2\n1 2 1\n", bad[] = "1 2 \xff\n";
 
+  layer_files = g_ptr_array_new ();
+  for (guint channels = 1; channels <= 3; channels += 2)
+    for (guint i = 0; i < fuzz_n_masks; i++)
+      add_known_layer (&fuzz_masks[i], channels);
+
   files = g_ptr_array_new ();
-  add_numpy_file ("(2, 1, 3, 3)", 18);
-  add_numpy_file ("(1, 1, 1, 1)", 1);
-  add_numpy_file ("(4, 3, 3, 5)", 180);
-  add_numpy_file ("(3, 3, 1, 1)", 9);
-  add_numpy_file ("(3, 3)", 9);
-  add_numpy_file ("(2, 1, 3, 3)", 17);
-  add_file (mask, sizeof (mask) - 1);
-  add_file (bad, sizeof (bad) - 1);
-  add_file ("", 0);
+  add_counted_file ("(2, 1, 3, 3)", 18);
+  add_counted_file ("(1, 1, 1, 1)", 1);
+  add_counted_file ("(4, 3, 3, 5)", 180);
+  add_counted_file ("(3, 3, 1, 1)", 9);
+  add_counted_file ("(3, 3)", 9);
+  add_counted_file ("(2, 1, 3, 3)", 17);
+  add_file (files, mask, sizeof (mask) - 1);
+  add_file (files, bad, sizeof (bad) - 1);
+  add_file (files, "", 0);
   g_ptr_array_add (files, (gpointer) "");
   g_ptr_array_add (files, (gpointer) ".");
   g_ptr_array_add (files, (gpointer) "no such file \xff");
@@ -107,7 +146,7 @@ choose_text (GValue *value, const gchar *name, Bytes *bytes)
 
   if (byte == 255)
     return; /* NULL */
-  if (g_str_has_suffix (name, "-location")) {
+  if (g_str_has_suffix (name, "location")) {
     g_value_set_static_string (value, g_ptr_array_index (files, byte % files->len));
     return;
   }

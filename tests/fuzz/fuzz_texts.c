@@ -12,6 +12,7 @@
 #include <gst/gst.h>
 
 #include "array.h"
+#include "convolve_layer.h"
 #include "enums.h"
 #include "fuzz.h"
 #include "grid.h"
@@ -23,19 +24,10 @@
 #define MOST_TAPS 400   /* of a mask that is printed and read again, and of which a plan is made */
 #define MOST_ERROR 4000 /* characters of an error; the list of presets is the longest part */
 
-/* --- an object with the properties of the element --- */
+/* --- objects with the properties of the elements --- */
 
-typedef struct
-{
-  GObject parent;
-} FuzzObject;
-typedef struct
-{
-  GObjectClass parent;
-} FuzzObjectClass;
-
-static GType fuzz_object_get_type (void);
-G_DEFINE_TYPE (FuzzObject, fuzz_object, G_TYPE_OBJECT)
+static const ConvolvePropertyTable *const tables[] = { &convolve_mask_properties, &convolve_layer_properties };
+static GObjectClass *object_classes[G_N_ELEMENTS (tables)];
 
 static void
 fuzz_object_set (GObject *object, guint id, const GValue *value, GParamSpec *spec)
@@ -48,21 +40,25 @@ fuzz_object_get (GObject *object, guint id, GValue *value, GParamSpec *spec)
 }
 
 static void
-fuzz_object_class_init (FuzzObjectClass *klass)
+fuzz_object_class_init (gpointer klass, gpointer table)
 {
   GObjectClass *object = G_OBJECT_CLASS (klass);
 
   object->set_property = fuzz_object_set;
   object->get_property = fuzz_object_get;
-  convolve_properties_install (object, 1);
+  convolve_properties_install (object, table, 1);
 }
 
-static void
-fuzz_object_init (FuzzObject *object)
+static GObjectClass *
+make_object_class (const gchar *name, const ConvolvePropertyTable *table)
 {
-}
+  const GTypeInfo info = { .class_size = sizeof (GObjectClass),
+    .class_init = fuzz_object_class_init,
+    .class_data = table,
+    .instance_size = sizeof (GObject) };
 
-static GObjectClass *object_class;
+  return g_type_class_ref (g_type_register_static (G_TYPE_OBJECT, name, &info, 0));
+}
 
 static void
 be_silent (const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data)
@@ -76,7 +72,8 @@ LLVMFuzzerInitialize (int *argc, char ***argv)
   g_setenv ("GST_REGISTRY_DISABLE", "yes", TRUE);
   gst_init (NULL, NULL);
   g_log_set_handler ("GStreamer", G_LOG_LEVEL_CRITICAL, be_silent, NULL);
-  object_class = g_type_class_ref (fuzz_object_get_type ());
+  object_classes[0] = make_object_class ("FuzzMask", tables[0]);
+  object_classes[1] = make_object_class ("FuzzLayer", tables[1]);
   /* A decimal comma, where fuzz.sh has made such a locale. */
   setlocale (LC_ALL, "");
   return 0;
@@ -276,17 +273,95 @@ read_types (FuzzBytes *bytes, const gchar *text)
   g_strfreev (types);
 }
 
+/* A layer whose settings were read is one that has an output, however its numbers are written. */
 static void
-read_padding (FuzzBytes *bytes, const gchar *text)
+check_layer (const ConvolveLayer *layer, gboolean same)
 {
-  ConvolveLayerSettings settings = { .padding = (gchar *) text };
-  GError *error = NULL;
-  gint pixels;
-  gboolean ok = convolve_layer_settings_padding (&settings, &pixels, &error);
+  const gint pads[] = { layer->pad_top, layer->pad_left, layer->pad_bottom, layer->pad_right };
+  const gint steps[] = { layer->stride_y, layer->stride_x, layer->pool_height, layer->pool_width, layer->pool_stride_y,
+    layer->pool_stride_x };
+  gint height, width;
+  ConvolveError error = { 0 };
 
+  for (guint i = 0; i < G_N_ELEMENTS (pads); i++)
+    if (pads[i] < 0 || pads[i] > (same ? 0 : CONVOLVE_LAYER_MAX_PADDING))
+      fuzz_fail ("a padding of %d", pads[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++)
+    if (steps[i] < 1 || steps[i] > CONVOLVE_LAYER_MAX_STEP)
+      fuzz_fail ("a step of %d", steps[i]);
+  if (!isnormal (layer->out_scale) || !(fabsf (layer->out_offset) <= 255))
+    fuzz_fail ("a scale of %g, an offset of %g", layer->out_scale, layer->out_offset);
+  if (convolve_layer_output_size (layer, 1 << 17, 1 << 17, &height, &width, &error) != CONVOLVE_OK)
+    fuzz_fail ("no output: %s", error.text);
+}
+
+/* Numbers that are printed and read again are the same numbers. */
+static void
+check_layer_again (const ConvolveLayer *layer, gboolean same)
+{
+  g_autofree gchar *stride = g_strdup_printf ("%d,%d", layer->stride_y, layer->stride_x);
+  g_autofree gchar *padding =
+      g_strdup_printf ("%d,%d,%d,%d", layer->pad_top, layer->pad_left, layer->pad_bottom, layer->pad_right);
+  g_autofree gchar *pool_size = g_strdup_printf ("%d,%d", layer->pool_height, layer->pool_width);
+  g_autofree gchar *pool_stride = g_strdup_printf ("%d,%d", layer->pool_stride_y, layer->pool_stride_x);
+  ConvolveLayerSettings settings = { .stride = stride,
+    .padding = same ? NULL : padding,
+    .activation = layer->activation,
+    .pool_size = pool_size,
+    .pool_stride = pool_stride,
+    .divisor = 1 };
+  ConvolveLayer again;
+  GError *error = NULL;
+  gboolean same_again, ok;
+
+  memcpy (&again, layer, sizeof again);
+  ok = convolve_layer_settings_fill (&settings, &again, &same_again, &error);
   check_error (ok, error);
-  if (ok && (pixels < CONVOLVE_PADDING_SAME || pixels > CONVOLVE_LAYER_MAX_PADDING))
-    fuzz_fail ("a padding of %d", pixels);
+  if (!ok)
+    fuzz_fail ("refused when they were printed");
+  again.out_scale = layer->out_scale;
+  again.out_offset = layer->out_offset;
+  if (same_again != same || memcmp (&again, layer, sizeof again) != 0)
+    fuzz_fail ("other numbers when they were printed: %s, %s, %s, %s", stride, padding, pool_size, pool_stride);
+}
+
+static void
+fill_layer (const ConvolveLayerSettings *settings)
+{
+  static const float weight = 1;
+  ConvolveLayer layer;
+  GError *error = NULL;
+  gboolean same, ok;
+
+  memset (&layer, 0, sizeof layer); /* with what lies between the members, which are compared */
+  convolve_layer_init (&layer, 1, 1, 1, 1, &weight);
+  layer.pad_top = layer.pad_right = -1;
+  ok = convolve_layer_settings_fill (settings, &layer, &same, &error);
+  check_error (ok, error);
+  if (!ok)
+    return;
+  check_layer (&layer, same);
+  check_layer_again (&layer, same);
+}
+
+/* The first number chooses the text, the second the scale. */
+static void
+read_layer (FuzzBytes *bytes, const gchar *text)
+{
+  static const gdouble divisors[] = { 1, -1, 0, 255, 1e-30, 1e38, 1e300, NAN };
+  const guint which = bytes->at[0] % 4, scale = bytes->at[1];
+  gchar *texts[4] = { NULL };
+  ConvolveLayerSettings settings;
+
+  texts[which] = (gchar *) text;
+  settings = (ConvolveLayerSettings){ .padding = texts[0],
+    .stride = texts[1],
+    .pool_size = texts[2],
+    .pool_stride = texts[3],
+    .activation = bytes->at[0] / 4 % CONVOLVE_N_ACTIVATIONS,
+    .divisor = divisors[scale % G_N_ELEMENTS (divisors)],
+    .bias = (gint8) scale / 8 / 15.0 };
+  fill_layer (&settings);
 }
 
 static void
@@ -440,9 +515,9 @@ read_array (FuzzBytes *bytes, const gchar *text)
  * because GStreamer 1.22 leaks memory where it cannot read the text of one.
  */
 static void
-set_property (ConvolveProperties *properties, guint index, const gchar *text)
+set_property (ConvolveProperties *properties, GObjectClass *object_class, guint index, const gchar *text)
 {
-  const Row *row = &convolve_property_rows[index];
+  const Row *row = &properties->table->rows[index];
   GParamSpec *spec = g_object_class_find_property (object_class, row->name);
   GValue value = G_VALUE_INIT, back = G_VALUE_INIT;
 
@@ -467,44 +542,68 @@ end:
 }
 
 static void
-check_properties (const ConvolveProperties *properties)
+check_sentences (const ConvolveProperties *properties)
 {
   g_autoptr (GPtrArray) sentences = g_ptr_array_new_with_free_func (g_free);
-  gchar *explained = convolve_properties_explain_no_device (properties, "there is none");
-  GError *error = NULL;
-  GArray *maps = NULL;
-  gint pixels;
-  gboolean ok;
 
-  if (!strstr (explained, "there is none"))
-    fuzz_fail ("the reason is left out: %s", explained);
-  g_free (explained);
-  make_masks (&properties->mask, FALSE);
-  ok = convolve_region_settings_check (&properties->region, &properties->mask, &error);
-  check_error (ok, error);
-  error = NULL;
-  ok = convolve_layer_settings_padding (&properties->layer, &pixels, &error);
-  check_error (ok, error);
-  error = NULL;
-  ok = convolve_layer_settings_channels (&properties->layer, 64, &maps, &error);
-  check_error (ok, error);
-  if (maps)
-    g_array_unref (maps);
-  convolve_properties_add_idle (properties, convolve_layer_settings_has_layer (&properties->layer), sentences);
+  convolve_properties_add_idle (properties, sentences);
+  convolve_properties_add_warnings (properties, sentences);
   for (guint i = 0; i < sentences->len; i++)
     if (!g_utf8_validate (g_ptr_array_index (sentences, i), -1, NULL))
       fuzz_fail ("a sentence that cannot be shown");
 }
 
-/* Properties that are split by the byte 0; the first byte of each is the number of the property. */
+static void
+check_mask_properties (const ConvolveProperties *properties)
+{
+  GError *error = NULL;
+  gboolean ok;
+
+  make_masks (&properties->mask, FALSE);
+  ok = convolve_region_settings_check (&properties->region, &properties->mask, &error);
+  check_error (ok, error);
+  check_sentences (properties);
+}
+
+static void
+check_layer_properties (const ConvolveProperties *properties)
+{
+  GError *error = NULL;
+  GArray *maps = NULL;
+  gboolean ok;
+
+  fill_layer (&properties->layer);
+  ok = convolve_layer_settings_channels (&properties->layer, 64, &maps, &error);
+  check_error (ok, error);
+  if (maps)
+    g_array_unref (maps);
+}
+
+static void
+check_device (const ConvolveProperties *properties)
+{
+  g_autofree gchar *explained = convolve_properties_explain_no_device (properties, "there is none");
+
+  if (!strstr (explained, "there is none"))
+    fuzz_fail ("the reason is left out: %s", explained);
+  if (!convolve_properties_variant_name (properties))
+    fuzz_fail ("the variant %d has no name", properties->variant);
+  if (convolve_properties_need_device (properties) && !convolve_properties_want_device (properties))
+    fuzz_fail ("a device is needed and not wanted");
+}
+
+/*
+ * Properties that are split by the byte 0; the first byte of each is the number of the property. The number beside the text
+ * chooses the element.
+ */
 static void
 read_properties (FuzzBytes *bytes, const gchar *text)
 {
-  ConvolveProperties properties, copy;
+  const guint element = bytes->at[0] % G_N_ELEMENTS (tables);
+  ConvolveProperties *properties = convolve_properties_new (tables[element]), *copy;
   gsize left = bytes->left - 2;
   const uint8_t *at = bytes->at + 2;
 
-  convolve_properties_init (&properties);
   for (guint n = 0; left > 0 && n < 12; n++) {
     const uint8_t *end = memchr (at, 0, left);
     const gsize length = end ? (gsize) (end - at) : left;
@@ -512,17 +611,21 @@ read_properties (FuzzBytes *bytes, const gchar *text)
     if (length > 0) {
       g_autofree gchar *one = g_strndup ((const gchar *) at + 1, length - 1);
 
-      set_property (&properties, at[0] % convolve_n_property_rows, one);
+      set_property (properties, object_classes[element], at[0] % tables[element]->n, one);
     }
     left -= MIN (left, length + 1);
     at += length + 1;
   }
-  convolve_properties_copy (&copy, &properties);
-  if (!convolve_properties_are_equal_but_for_regions (&copy, &properties))
+  copy = convolve_properties_copy (properties);
+  if (!convolve_properties_are_equal_but_for_regions (copy, properties))
     fuzz_fail ("a copy is not equal");
-  convolve_properties_clear (&properties);
-  check_properties (&copy);
-  convolve_properties_clear (&copy);
+  convolve_properties_unref (properties);
+  check_device (copy);
+  if (element == 0)
+    check_mask_properties (copy);
+  else
+    check_layer_properties (copy);
+  convolve_properties_unref (copy);
 }
 
 /* The text of a file of mask-location, which fuzz_files reads as a file. */
@@ -541,7 +644,7 @@ read_file_text (FuzzBytes *bytes, const gchar *text)
 }
 
 static void (*const readers[]) (FuzzBytes *bytes, const gchar *text) = { read_mask, read_vectors, read_boxes,
-  read_types, read_padding, read_channels, read_tokens, read_array, read_properties, read_file_text };
+  read_types, read_layer, read_channels, read_tokens, read_array, read_properties, read_file_text };
 
 /* The first byte chooses the reader, and two more are numbers beside the text. A text ends at its first byte of 0. */
 int

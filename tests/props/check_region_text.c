@@ -164,26 +164,25 @@ GST_END_TEST;
 /* Every property of regions at another value than its default, and why it has no effect. */
 GST_START_TEST (regions_without_effect)
 {
-  ConvolveProperties properties;
+  g_autoptr (ConvolveProperties) properties = convolve_properties_new (&convolve_mask_properties);
   g_autoptr (GPtrArray) sentences = g_ptr_array_new_with_free_func (g_free);
 
-  convolve_properties_init (&properties);
-  properties.region.feather = 3;
-  properties.region.strength = 0.5;
-  properties.region.blocks = 9;
-  properties.region.color = 1;
-  properties.region.hold = 7;
-  convolve_properties_add_idle (&properties, FALSE, sentences);
+  properties->region.feather = 3;
+  properties->region.strength = 0.5;
+  properties->region.blocks = 9;
+  properties->region.color = 1;
+  properties->region.hold = 7;
+  convolve_properties_add_idle (properties, sentences);
   fail_unless_equals_int (sentences->len, 5);
   for (guint i = 0; i < sentences->len; i++)
     fail_unless (g_str_has_suffix (g_ptr_array_index (sentences, i), " has no effect: apply-to is frame"));
 
   g_ptr_array_set_size (sentences, 0);
-  properties.region.apply_to = CONVOLVE_APPLY_TO_REGIONS;
-  properties.region.sources = CONVOLVE_REGION_SOURCE_TEXT;
-  properties.region.effect = CONVOLVE_REGION_EFFECT_FILL;
-  properties.region.regions = g_strdup ("1,2,3,4");
-  convolve_properties_add_idle (&properties, FALSE, sentences);
+  properties->region.apply_to = CONVOLVE_APPLY_TO_REGIONS;
+  properties->region.sources = CONVOLVE_REGION_SOURCE_TEXT;
+  properties->region.effect = CONVOLVE_REGION_EFFECT_FILL;
+  properties->region.regions = g_strdup ("1,2,3,4");
+  convolve_properties_add_idle (properties, sentences);
   fail_unless_equals_int (sentences->len, 3);
   fail_unless_equals_string (g_ptr_array_index (sentences, 0),
       "region-strength: 0.5 has no effect: region-effect is not mask");
@@ -193,24 +192,24 @@ GST_START_TEST (regions_without_effect)
       "region-hold: 7 has no effect: region-sources has no metadata");
   /* The mask does nothing beside another effect, and its size nothing beside a strength. */
   g_ptr_array_set_size (sentences, 0);
-  g_free (properties.region.regions);
-  properties.region = (ConvolveRegionSettings){ .apply_to = CONVOLVE_APPLY_TO_REGIONS,
+  g_free (properties->region.regions);
+  properties->region = (ConvolveRegionSettings){ .apply_to = CONVOLVE_APPLY_TO_REGIONS,
     .sources = CONVOLVE_REGION_SOURCES_ALL,
     .strength = -1,
     .effect = CONVOLVE_REGION_EFFECT_PIXELATE,
     .blocks = 3,
     .color = 0xff000000,
     .hold = 500 * GST_MSECOND };
-  properties.mask.sigma = 2;
-  properties.mask.mix = 0.5;
-  convolve_properties_add_idle (&properties, FALSE, sentences);
+  properties->mask.sigma = 2;
+  properties->mask.mix = 0.5;
+  convolve_properties_add_idle (properties, sentences);
   fail_unless_equals_int (sentences->len, 2);
   fail_unless_equals_string (g_ptr_array_index (sentences, 0), "sigma: 2 has no effect: region-effect is not mask");
   fail_unless_equals_string (g_ptr_array_index (sentences, 1), "mix: 0.5 has no effect: region-effect is not mask");
   g_ptr_array_set_size (sentences, 0);
-  properties.region.effect = CONVOLVE_REGION_EFFECT_MASK;
-  properties.region.strength = 0.2;
-  convolve_properties_add_idle (&properties, FALSE, sentences);
+  properties->region.effect = CONVOLVE_REGION_EFFECT_MASK;
+  properties->region.strength = 0.2;
+  convolve_properties_add_idle (properties, sentences);
   fail_unless_equals_int (sentences->len, 2);
   fail_unless_equals_string (g_ptr_array_index (sentences, 0),
       "sigma: 2 has no effect: region-strength gives each box a blur of its own");
@@ -218,20 +217,19 @@ GST_START_TEST (regions_without_effect)
       "mix: 0.5 has no effect: region-strength gives each box a blur of its own");
   /* By default regions hide, whatever the mask is. */
   g_ptr_array_set_size (sentences, 0);
-  properties.region.effect = CONVOLVE_REGION_EFFECT_AUTO;
-  properties.region.strength = -1;
-  convolve_properties_add_idle (&properties, FALSE, sentences);
+  properties->region.effect = CONVOLVE_REGION_EFFECT_AUTO;
+  properties->region.strength = -1;
+  convolve_properties_add_idle (properties, sentences);
   fail_unless_equals_int (sentences->len, 2);
   fail_unless_equals_string (g_ptr_array_index (sentences, 0),
       "sigma: 2 has no effect: region-effect=auto pixelates regions, and region-effect=mask takes the mask");
   g_ptr_array_set_size (sentences, 0);
-  properties.region.apply_to = CONVOLVE_APPLY_TO_OUTSIDE_REGIONS;
-  properties.region.blocks = 6;
-  convolve_properties_add_idle (&properties, FALSE, sentences);
+  properties->region.apply_to = CONVOLVE_APPLY_TO_OUTSIDE_REGIONS;
+  properties->region.blocks = 6;
+  convolve_properties_add_idle (properties, sentences);
   fail_unless_equals_int (sentences->len, 1);
   fail_unless_equals_string (g_ptr_array_index (sentences, 0),
       "region-blocks: 6 has no effect: region-effect=auto takes the mask here, and region-effect=pixelate takes blocks");
-  convolve_properties_clear (&properties);
 }
 
 GST_END_TEST;
@@ -240,24 +238,22 @@ GST_END_TEST;
 GST_START_TEST (strength_of_regions)
 {
   static const gdouble good[] = { -1, 0, 0.25, 1 }, bad[] = { -2, -0.5, -1e-300, 1.5, NAN, INFINITY };
-  ConvolveProperties properties;
+  g_autoptr (ConvolveProperties) properties = convolve_properties_new (&convolve_mask_properties);
 
-  convolve_properties_init (&properties);
   for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
-    properties.region.strength = good[i];
-    fail_unless (convolve_region_settings_check (&properties.region, &properties.mask, NULL), "%g", good[i]);
+    properties->region.strength = good[i];
+    fail_unless (convolve_region_settings_check (&properties->region, &properties->mask, NULL), "%g", good[i]);
   }
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GError) error = NULL;
 
-    properties.region.strength = bad[i];
-    fail_if (convolve_region_settings_check (&properties.region, &properties.mask, &error), "%g", bad[i]);
+    properties->region.strength = bad[i];
+    fail_if (convolve_region_settings_check (&properties->region, &properties->mask, &error), "%g", bad[i]);
     fail_unless (g_error_matches (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_REGIONS)
             && g_str_has_prefix (error->message, "region-strength: ")
             && g_str_has_suffix (error->message, " is neither -1 nor between 0 and 1"),
         "%s", error->message);
   }
-  convolve_properties_clear (&properties);
 }
 
 GST_END_TEST;
@@ -280,12 +276,10 @@ GST_START_TEST (effects)
     { CONVOLVE_APPLY_TO_REGIONS, 0.2, CONVOLVE_REGION_EFFECT_FILL, CONVOLVE_REGION_EFFECT_FILL },
     { CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, 0, CONVOLVE_REGION_EFFECT_PIXELATE, CONVOLVE_REGION_EFFECT_PIXELATE },
   };
-  ConvolveProperties standard;
+  g_autoptr (ConvolveProperties) standard = convolve_properties_new (&convolve_mask_properties);
 
-  convolve_properties_init (&standard);
-  fail_unless_equals_int (standard.region.effect, CONVOLVE_REGION_EFFECT_AUTO);
-  fail_unless_equals_int (standard.region.blocks, 3);
-  convolve_properties_clear (&standard);
+  fail_unless_equals_int (standard->region.effect, CONVOLVE_REGION_EFFECT_AUTO);
+  fail_unless_equals_int (standard->region.blocks, 3);
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     ConvolveRegionSettings settings = { .apply_to = rows[i].apply_to,
       .strength = rows[i].strength,
@@ -328,17 +322,15 @@ GST_START_TEST (regions_from_nowhere)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GPtrArray) sentences = g_ptr_array_new_with_free_func (g_free);
     g_autofree gchar *text = NULL;
-    ConvolveProperties properties;
+    g_autoptr (ConvolveProperties) properties = convolve_properties_new (&convolve_mask_properties);
 
-    convolve_properties_init (&properties);
-    properties.region.apply_to = rows[i].apply_to;
-    properties.region.sources = rows[i].sources;
-    properties.region.regions = g_strdup (rows[i].regions);
-    convolve_properties_add_idle (&properties, FALSE, sentences);
+    properties->region.apply_to = rows[i].apply_to;
+    properties->region.sources = rows[i].sources;
+    properties->region.regions = g_strdup (rows[i].regions);
+    convolve_properties_add_idle (properties, sentences);
     g_ptr_array_add (sentences, NULL);
     text = g_strjoinv ("\n", (gchar **) sentences->pdata);
     fail_unless_equals_string (text, rows[i].sentences);
-    convolve_properties_clear (&properties);
   }
 }
 

@@ -59,7 +59,7 @@ refuse (GByteArray *bytes, const gchar *text)
   fail_unless (memcmp (&weights, &before, sizeof weights) == 0, "weights were touched: %s", text);
   fail_unless (g_error_matches (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_LAYER));
   said = strstr (error->message, "layer.npz: ");
-  fail_unless (g_str_has_prefix (error->message, "layer-location: ") && said, "%s", error->message);
+  fail_unless (g_str_has_prefix (error->message, "location: ") && said, "%s", error->message);
   said += strlen ("layer.npz: ");
   fail_unless (g_str_has_prefix (said, text), "\"%s\" does not begin with \"%s\"", said, text);
   g_error_free (error);

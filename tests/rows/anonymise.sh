@@ -110,10 +110,7 @@ anonymise_refuses_properties () {
     esac
     refuses "\"$name=1\": this property is not free here" "$boxes" "$clip" "$name=1" || return 1
   done <out/properties
-  python3 examples/layers.py out >/dev/null &&
-    refuses 'not free here' "$boxes" "$clip" layer-location=out/sepia.npy &&
-    refuses 'not free here' "$boxes" "$clip" layer_location=out/sepia.npy &&
-    refuses 'not free here' "$boxes" --effect=blur "$clip" mask=identity &&
+  refuses 'not free here' "$boxes" --effect=blur "$clip" mask=identity &&
     refuses 'not free here' "$boxes" "$clip" apply_to=outside-regions &&
     refuses 'below 0.2 can be undone' "$boxes" --effect=blur "$clip" region-strength=0 &&
     refuses 'below 0.2 can be undone' "$boxes" --effect=blur "$clip" region-strength=0.19 &&

@@ -2,11 +2,11 @@
 # shellcheck shell=sh disable=SC2154 # run.sh sets top and all
 # The examples, and the clip through the element under GStreamer's leak tracer.
 
-# no_leaks PROPERTIES...: fails where a GStreamer object outlives the pipeline. The pattern leaves out the line in which the
+# no_leaks ELEMENT PROPERTIES...: fails where a GStreamer object outlives the pipeline. The pattern leaves out the line in which the
 # tracer describes its own format.
 no_leaks () {
   GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 gst-launch-1.0 -q filesrc location=examples/clip.mp4 \
-    ! decodebin ! videoconvert ! cudaconvolve "$@" ! fakesink >out/leaks 2>&1 || { cat out/leaks; return 1; }
+    ! decodebin ! videoconvert ! "$@" ! fakesink >out/leaks 2>&1 || { cat out/leaks; return 1; }
   ! grep 'object-alive, type-name=(string)[^%]' out/leaks
 }
 
@@ -319,7 +319,7 @@ refused () {
 # Each preset and each boundary has a picture, as pictures.sh makes them.
 pictures () {
   gst-inspect-1.0 cudaconvolve >out/inspected || return 1
-  presets=$(sed -n 's/,//g; s/.*Presets: //p' out/inspected)
+  presets=$(sed -n '/^  presets /,/Default/s/.*Default: "< \(.*\) >"/\1/p' out/inspected | sed 's/(string)//g; s/,//g')
   boundaries=$(sed -n '/^  boundary /,/^  [a-z]/s/.*([0-9]): \([a-z0-9-]*\) .*/\1/p' out/inspected)
   [ -n "$presets" ] && [ -n "$boundaries" ] || return 1
   for name in $(echo "$presets" | sed 's/[a-z0-9-]*/preset-&/g') $(echo "$boundaries" | sed 's/^/boundary-/'); do
@@ -357,10 +357,10 @@ example_rows () {
   check "examples: a picture of each preset and boundary" pictures
   check "examples: before and after on one screen" split_screen
   check "examples: layers.py" python3 examples/layers.py out
-  check "leaks: mask=gaussian" no_leaks mask=gaussian
-  check "leaks: mask=sobel-x" no_leaks mask=sobel-x
-  check "leaks: mask=identity" no_leaks mask=identity
-  check "leaks: a layer" no_leaks layer-location=out/gabor.npz stride=4 mosaic=true
+  check "leaks: mask=gaussian" no_leaks cudaconvolve mask=gaussian
+  check "leaks: mask=sobel-x" no_leaks cudaconvolve mask=sobel-x
+  check "leaks: mask=identity" no_leaks cudaconvolve mask=identity
+  check "leaks: a layer" no_leaks cudaconvlayer location=out/gabor.npz stride=4 mosaic=true
   check "examples: run.sh" example
   check "examples: Ctrl-C" example_ends interrupt --sink=fakesink
   check "examples: progress on a terminal" example_terminal

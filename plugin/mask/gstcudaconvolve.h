@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The element cudaconvolve: frames are convolved with a mask, whole or in regions. */
+#ifndef GST_CUDA_CONVOLVE_H
+#define GST_CUDA_CONVOLVE_H
+
+#include "base/gstcudaconvolvebase.h"
+#include "regions/regions.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_CUDA_CONVOLVE (gst_cuda_convolve_get_type ())
+G_DECLARE_FINAL_TYPE (GstCudaConvolve, gst_cuda_convolve, GST, CUDA_CONVOLVE, GstCudaConvolveBase)
+
+/* All members but the base class's are the streaming thread's. */
+struct _GstCudaConvolve
+{
+  GstCudaConvolveBase base;
+
+  GstCudaConvolvePlans *plans;     /* or NULL */
+  GstCudaConvolveRegions *regions; /* for the plans, where only parts of the frames change, or NULL */
+  GstCudaConvolveDetections *detections;
+  gboolean plans_fit;       /* the caps are still those that the plans were made for */
+  gboolean looked;          /* for the regions of the next frame */
+  ConvolveProperties *good; /* what the last plans that could be made were made from, or NULL */
+
+  guint plans_told, choices_told;               /* see GST_CUDA_CONVOLVE_TELL */
+  guint faults_told;                            /* bits of gst_cuda_convolve_windows_faults() that the user knows */
+  guint boxes_told;                             /* bits of gst_cuda_convolve_regions_faults() likewise */
+  gchar *settings_warning, *components_warning; /* the texts of the warnings that stand, or NULL */
+};
+
+GST_ELEMENT_REGISTER_DECLARE (cudaconvolve)
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The properties of cudaconvolve. */
+#include "property_rows.h"
+
+#include "presets.h"
+
+static const Row rows[] = {
+  { "mask", "Mask", "0.1", TEXT_AT (mask.mask), .target = GIVES_MASK, .flags = PLAYING, .text = CONVOLVE_DEFAULT_MASK,
+      .blurb = "Preset, with an argument where it takes one (motion:30), or weights: rows split by ';' or newline, "
+               "values in a row by space or comma, optionally with the shape WxH: in front. NULL = the default, "
+               "gaussian. Presets: ",
+      .list = convolve_preset_list },
+  { "mask-width", "Mask width", "0.1", UINT_AT (mask.mask_width), .target = CHANGES_MASK, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_SIDE, .driven = TO_ODD,
+      .blurb = "Width of the mask. Sized presets: in luma pixels, odd (0 = from sigma, or the preset's own width). "
+               "Weights written as one row: how many of them make a row of the mask (0 = from their number). A "
+               "controller's even numbers, and its 0, become the next odd one" },
+  { "mask-height", "Mask height", "0.1", UINT_AT (mask.mask_height), .target = CHANGES_MASK, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_SIDE, .driven = TO_ODD,
+      .blurb = "Height of the mask. Sized presets: in luma pixels, odd. Weights written as one row: how many rows the "
+               "mask has (0 = the width; 1 = a one-dimensional mask). A controller's even numbers, and its 0, become "
+               "the next odd one" },
+  { "sigma", "Sigma", "0.1", DOUBLE_AT (mask.sigma), .target = CHANGES_MASK, .flags = CONTROLLABLE, .least = -1,
+      .most = CONVOLVE_MAX_SIGMA, .standard = -1, .driven = FROM_ZERO,
+      .blurb = "Standard deviation of the presets gaussian, log and unsharp in luma pixels; without effect on other "
+               "masks (0 = no blur, the least mask of log; -1 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8). A "
+               "controller's numbers below 0 are 0" },
+  { "divisor", "Divisor", "0.1", DOUBLE_AT (mask.divisor), .target = CHANGES_MASK, .flags = CONTROLLABLE,
+      .least = -G_MAXDOUBLE, .most = G_MAXDOUBLE,
+      .blurb =
+          "Number that the weighted sum is divided by (0 = the sum of the weights, or 1 where that sum is 0). Nothing can be "
+          "divided by 0, so a controller should not pass through 0" },
+  { "bias", "Bias", "0.1", DOUBLE_AT (mask.bias), .target = CHANGES_MASK, .flags = CONTROLLABLE, .least = -1, .most = 1,
+      .blurb = "Fraction of the range from black to white that is added to luma and RGB after the division (0.5 on "
+               "black = middle grey); a preset's own offset is added to the bias" },
+  { "boundary", "Boundary", "0.1", ENUM_AT (boundary, convolve_boundary_get_type), .flags = PLAYING,
+      .standard = CONVOLVE_BOUNDARY_REPLICATE,
+      .blurb = "What the mask reads beyond an edge of the picture, shown for the left end of a row abc as "
+               "outside|inside" },
+  VARIANT_ROW ("mask", "0.1", convolve_variant_get_type),
+  DEVICE_ROW ("0.1"),
+  FLIGHTS_ROW ("0.1"),
+  THREADS_ROW ("0.1"),
+
+  { "apply-to", "Apply to", "0.3", ENUM_AT (region.apply_to, convolve_apply_to_get_type), .target = APPLY_TO,
+      .flags = PLAYING, .standard = CONVOLVE_APPLY_TO_FRAME,
+      .blurb = "Part of each frame that is changed; the rest keeps every byte" },
+  { "regions", "Regions", "0.3", TEXT_AT (region.regions), .target = WRITTEN, .flags = PLAYING,
+      .blurb = "Boxes x,y,width,height in luma pixels or, with %, in per cent of the frame; boxes are split by ';', as "
+               "in 100,80,64,64; 50%,0,50%,100% (NULL or empty = none)" },
+  { "region-sources", "Region sources", "0.3", FLAGS_AT (region.sources, convolve_region_sources_get_type),
+      .target = REGION, .flags = PLAYING, .standard = CONVOLVE_REGION_SOURCES_ALL,
+      .blurb = "Where the boxes of a frame come from" },
+  { "region-types", "Region types", "0.3", TEXT_AT (region.types), .target = DETECTIONS, .flags = PLAYING,
+      .blurb = "Types of the regions in metadata that count, split by commas, as in face,plate; a type after ! does "
+               "not count, as in !person (NULL or empty = all types)" },
+  { "region-expand", "Region expand", "0.3", DOUBLE_AT (region.expand), .target = REGION, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_EXPAND,
+      .blurb = "By how much a box grows on each side, as a share of its width and height (0.1 = a tenth on each side); "
+               "region-strength, region-blocks, region-shape and region-feather take the grown box" },
+  { "region-feather", "Region feather", "0.3", UINT_AT (region.feather), .target = REGION, .flags = CONTROLLABLE,
+      .most = CONVOLVE_MAX_FEATHER, .blurb = "Luma pixels around the expanded box over which the effect fades out" },
+  { "region-shape", "Region shape", "0.3", ENUM_AT (region.shape, convolve_region_shape_get_type), .target = REGION,
+      .flags = PLAYING, .standard = CONVOLVE_SHAPE_RECTANGLE, .blurb = "Shape of a region in its box" },
+  { "region-effect", "Region effect", "0.3", ENUM_AT (region.effect, convolve_region_effect_get_type), .target = REGION,
+      .flags = PLAYING, .standard = CONVOLVE_REGION_EFFECT_AUTO,
+      .blurb =
+          "What is done to a region. auto pixelates regions, or takes the mask where region-strength is 0 or more; "
+          "outside of regions auto takes the mask. A blur can be undone; see README, Regions" },
+  { "region-strength", "Region strength", "0.3", DOUBLE_AT (region.strength), .target = STRENGTH, .flags = CONTROLLABLE,
+      .least = -1, .most = 1, .standard = -1, .driven = FROM_ZERO,
+      .blurb =
+          "How strongly mask=gaussian or mask=box blurs a region: sigma as a share of the region's shorter side, so "
+          "that near and far faces are blurred alike, in pixels rounded up to one of 17 values from 1 to 256 (0 = no "
+          "blur; -1 = the mask as it is). A blur by mask=box can be undone. A controller's -1 is 0" },
+  { "region-blocks", "Region blocks", "0.3", UINT_AT (region.blocks), .target = BLOCKS, .flags = CONTROLLABLE,
+      .least = 1, .most = CONVOLVE_MAX_BLOCKS, .standard = 3,
+      .blurb =
+          "Number of blocks across the shorter side of each box, for the effect pixelate. A block has at least 4x4 "
+          "luma pixels. More than 3 blocks can be undone in films" },
+  { "region-color", "Region color", "0.3", UINT_AT (region.color), .target = FILLING, .flags = CONTROLLABLE,
+      .most = G_MAXUINT32, .standard = 0xff000000,
+      .blurb =
+          "Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a. A GstARGBControlBinding goes "
+          "from colour to colour" },
+  { "region-hold", "Region hold", "0.3", TIME_AT (region.hold), .target = DETECTIONS, .flags = PLAYING,
+      .standard = 500 * GST_MSECOND,
+      .blurb =
+          "Nanoseconds of running time that a box from metadata stays after the last frame that had this box, so "
+          "that a detector may miss a face for that long; one missed frame is bridged at any frame rate (0 = none)" },
+  { "region-fallback", "Region fallback", "0.3", ENUM_AT (region.fallback, convolve_region_fallback_get_type),
+      .target = DETECTIONS, .flags = PLAYING, .standard = CONVOLVE_REGION_FALLBACK_NONE,
+      .blurb = "What to do when no metadata came for longer than region-hold. A frame without a "
+               "GstVideoRegionOfInterestMeta has no metadata; an empty GstAnalyticsRelationMeta is metadata" },
+  { "weights", "Weights", "0.3", ARRAY_AT (mask.weights), .target = GIVES_MASK, .flags = PLAYING,
+      .blurb = "Weights of the mask, instead of the text in mask: an array of rows, each an array of numbers, such as "
+               "<<1,2,1>,<2,4,2>,<1,2,1>>; in Python a Gst.ValueArray of Gst.ValueArrays of floats (empty = none)" },
+  { "mask-location", "Mask location", "0.3", FILE_AT (mask.file), .target = GIVES_MASK, .flags = PLAYING,
+      .blurb =
+          "File with the weights, instead of mask: text as in mask, with # comments, a table with commas, "
+          "semicolons or tabs, a matrix of libvips, whose scale is the divisor, or a .npy array of rows and columns; at "
+          "most 1 MiB, read when the property is set and when the element starts (NULL or empty = none)" },
+  { "mask-x", "Mask x", "0.3", TEXT_AT (mask.mask_x), .target = GIVES_MASK, .flags = PLAYING,
+      .blurb =
+          "Row of weights, instead of the text in mask: the mask is this row times the column mask-y (NULL or empty "
+          "= 1 where mask-y is set)" },
+  { "mask-y", "Mask y", "0.3", TEXT_AT (mask.mask_y), .target = GIVES_MASK, .flags = PLAYING,
+      .blurb =
+          "Column of weights, written as a row, instead of the text in mask: the mask is this column times the row "
+          "mask-x (NULL or empty = 1 where mask-x is set)" },
+  { "anchor-x", "Anchor x", "0.3", INT_AT (mask.anchor_x), .target = CHANGES_MASK, .flags = CONTROLLABLE, .least = -1,
+      .most = CONVOLVE_MAX_SIDE - 1, .standard = -1,
+      .blurb = "Column of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = "
+               "half the width, rounded down)" },
+  { "anchor-y", "Anchor y", "0.3", INT_AT (mask.anchor_y), .target = CHANGES_MASK, .flags = CONTROLLABLE, .least = -1,
+      .most = CONVOLVE_MAX_SIDE - 1, .standard = -1,
+      .blurb = "Row of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = half "
+               "the height, rounded down)" },
+  { "flip", "Flip", "0.3", BOOLEAN_AT (mask.flip), .target = CHANGES_MASK, .flags = PLAYING,
+      .blurb = "Turn the mask by 180 degrees around the pixel: a convolution in the mathematical sense, where "
+               "otherwise the mask lies on the picture as it is written" },
+  { "mix", "Mix", "0.3", DOUBLE_AT (mask.mix), .target = CHANGES_MASK, .flags = CONTROLLABLE, .most = 1, .standard = 1,
+      .blurb = "Share of the convolved picture in the output; the rest is the input, and the mixture is rounded once "
+               "(0 = the input, 1 = the convolved picture; absolute and presets of several masks need 1)" },
+  { "absolute", "Absolute", "0.3", BOOLEAN_AT (mask.absolute), .target = CHANGES_MASK, .flags = PLAYING,
+      .blurb = "Take the weighted sum without its sign, before bias is added: an edge mask then shows dark-to-bright "
+               "and bright-to-dark edges alike; sobel, prewitt, scharr, roberts and kirsch are never negative anyway" },
+  { "boundary-color", "Boundary color", "0.3", UINT_AT (boundary_color), .target = CONSTANT, .flags = CONTROLLABLE,
+      .most = G_MAXUINT32, .standard = 0xff000000,
+      .blurb = "Colour outside the picture for boundary=constant, as 0xAARRGGBB; AA counts where components has a. A "
+               "GstARGBControlBinding goes from colour to colour" },
+  { "components", "Components", "0.3", FLAGS_AT (components, convolve_components_get_type), .flags = PLAYING,
+      .standard = CONVOLVE_COMPONENTS_DEFAULT,
+      .blurb = "Components that the mask convolves, joined by +, as in y or r+g; the others are copied bit for bit. A "
+               "component that the format lacks is left out. y stands for gray, too. a is alpha, which is convolved by "
+               "itself: black is alpha 0, and colours multiplied by alpha are not multiplied again" },
+  { "field-mode", "Field mode", "0.3", ENUM_AT (field_mode, convolve_field_mode_get_type), .flags = PLAYING,
+      .standard = CONVOLVE_FIELD_MODE_AUTO,
+      .blurb =
+          "Whether the two fields of an interlaced frame are convolved by themselves, so that neither shows in the "
+          "other. A sized preset has half as many rows in a field, because the rows of a field are two rows of the "
+          "frame apart" },
+  { "iterations", "Iterations", "0.3", UINT_AT (iterations), .flags = CONTROLLABLE, .least = 1,
+      .most = CONVOLVE_MAX_ITERATIONS, .standard = 1,
+      .blurb =
+          "How many times the mask is applied, each time to the result before: 3 gives what three elements in a row give" },
+};
+
+const ConvolvePropertyTable convolve_mask_properties = { rows, G_N_ELEMENTS (rows), convolve_variant_get_type,
+  convolve_variant_is_on_device };
+
+G_STATIC_ASSERT (sizeof (ConvolveBoundary) == sizeof (gint));
