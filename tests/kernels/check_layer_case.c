@@ -524,6 +524,17 @@ check_layer_filter_size (const ConvolveLayer *layer)
   return (size_t) (layer->channels / layer->groups) * layer->kernel_height * layer->kernel_width;
 }
 
+/* The samples of the convolution along a side: the first windows that end inside. Not by a formula, which the code has. */
+static int
+count_windows (int size, int before, int after, int kernel, int stride, int dilation)
+{
+  int n = 0;
+
+  while ((long) n * stride + (long) (kernel - 1) * dilation < (long) before + size + after)
+    n++;
+  return n;
+}
+
 OracleLayer
 check_layer_oracle (const ConvolveLayer *layer, int height, int width)
 {
@@ -534,22 +545,24 @@ check_layer_oracle (const ConvolveLayer *layer, int height, int width)
     .kernel_width = layer->kernel_width,
     .stride_y = layer->stride_y,
     .stride_x = layer->stride_x,
-    .dilation_y = layer->dilation_y,
-    .dilation_x = layer->dilation_x,
     .pad_top = layer->pad_top,
-    .pad_bottom = layer->pad_bottom,
     .pad_left = layer->pad_left,
-    .pad_right = layer->pad_right,
+    .more_dilation_y = layer->dilation_y - 1,
+    .more_dilation_x = layer->dilation_x - 1,
     .boundary = check_boundary_oracle (layer->boundary),
     .activation = check_activation_oracle (layer->activation),
     .pool_height = layer->pool_height,
     .pool_width = layer->pool_width,
     .pool_stride_y = layer->pool_stride_y,
     .pool_stride_x = layer->pool_stride_x,
-    .pool_dilation_y = layer->pool_dilation_y,
-    .pool_dilation_x = layer->pool_dilation_x,
     .pool_pad_top = layer->pool_pad_top,
-    .pool_pad_left = layer->pool_pad_left };
+    .pool_pad_left = layer->pool_pad_left,
+    .more_pool_dilation_y = layer->pool_dilation_y - 1,
+    .more_pool_dilation_x = layer->pool_dilation_x - 1,
+    .conv_height = count_windows (height, layer->pad_top, layer->pad_bottom, layer->kernel_height, layer->stride_y,
+        layer->dilation_y),
+    .conv_width = count_windows (width, layer->pad_left, layer->pad_right, layer->kernel_width, layer->stride_x,
+        layer->dilation_x) };
 }
 
 void

@@ -27,10 +27,10 @@ window_sum (const OracleLayer *layer, int y, int x, double *magnitude)
   for (int c = 0; c < layer->channels; c++)
     for (int j = 0; j < layer->kernel_height; j++)
       for (int i = 0; i < layer->kernel_width; i++) {
-        int row = oracle_inside (layer->boundary, y * layer->stride_y + j * layer->dilation_y - layer->pad_top,
-            layer->height);
-        int column = oracle_inside (layer->boundary, x * layer->stride_x + i * layer->dilation_x - layer->pad_left,
-            layer->width);
+        int row = oracle_inside (layer->boundary,
+            y * layer->stride_y + j * (layer->more_dilation_y + 1) - layer->pad_top, layer->height);
+        int column = oracle_inside (layer->boundary,
+            x * layer->stride_x + i * (layer->more_dilation_x + 1) - layer->pad_left, layer->width);
         double product;
 
         if (row < 0 || column < 0)
@@ -43,15 +43,6 @@ window_sum (const OracleLayer *layer, int y, int x, double *magnitude)
   return sum;
 }
 
-/* Whether sample n of the convolution exists: whether its whole window is in the padded image. */
-static int
-exists (int n, int size, int before, int after, int kernel, int stride, int dilation)
-{
-  long first = (long) n * stride, last = first + (long) (kernel - 1) * dilation;
-
-  return n >= 0 && last < (long) size + before + after;
-}
-
 double
 oracle_layer (const OracleLayer *layer, int y, int x, double *magnitude)
 {
@@ -61,14 +52,12 @@ oracle_layer (const OracleLayer *layer, int y, int x, double *magnitude)
   *magnitude = 0;
   for (int j = 0; j < layer->pool_height; j++)
     for (int i = 0; i < layer->pool_width; i++) {
-      int row = y * layer->pool_stride_y + j * layer->pool_dilation_y - layer->pool_pad_top;
-      int column = x * layer->pool_stride_x + i * layer->pool_dilation_x - layer->pool_pad_left;
+      int row = y * layer->pool_stride_y + j * (layer->more_pool_dilation_y + 1) - layer->pool_pad_top;
+      int column = x * layer->pool_stride_x + i * (layer->more_pool_dilation_x + 1) - layer->pool_pad_left;
       double size, value;
 
-      if (!exists (row, layer->height, layer->pad_top, layer->pad_bottom, layer->kernel_height, layer->stride_y,
-              layer->dilation_y)
-          || !exists (column, layer->width, layer->pad_left, layer->pad_right, layer->kernel_width, layer->stride_x,
-              layer->dilation_x))
+      if (row < 0 || (layer->conv_height && row >= layer->conv_height) || column < 0
+          || (layer->conv_width && column >= layer->conv_width))
         continue;
       value = activate (layer->activation, window_sum (layer, row, column, &size));
       if (!found || value > most)

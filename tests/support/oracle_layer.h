@@ -22,12 +22,13 @@ typedef struct
   int channels, height, width;
   const float *weights; /* of one filter: [channels][kernel_height][kernel_width] */
   double bias;
-  int kernel_height, kernel_width, stride_y, stride_x, dilation_y, dilation_x;
-  int pad_top, pad_bottom, pad_left, pad_right;
+  int kernel_height, kernel_width, stride_y, stride_x, pad_top, pad_left;
+  int more_dilation_y, more_dilation_x; /* the dilations less 1 */
   OracleBoundary boundary;
   OracleActivation activation;
-  int pool_height, pool_width, pool_stride_y, pool_stride_x, pool_dilation_y, pool_dilation_x;
-  int pool_pad_top, pool_pad_left;
+  int pool_height, pool_width, pool_stride_y, pool_stride_x, pool_pad_top, pool_pad_left;
+  int more_pool_dilation_y, more_pool_dilation_x;
+  int conv_height, conv_width; /* what there is to pool; 0: all that the windows ask for */
 } OracleLayer;
 
 /*
