@@ -27,8 +27,7 @@ MOST_VALUES = 8  # of an enum whose values fit a cell; more get a table of their
 GROUPS = (
     ('Mask', ('mask', 'mask-width', 'mask-height', 'weights', 'mask-.*', 'anchor-.*', 'flip', 'sigma', 'absolute', 'iterations',
               'mix')),
-    ('Layer', ('location', 'layer-location', 'stride', 'padding', 'dilation', 'groups', 'activation', 'pool-.*', '(layer-)?channels',
-               'mosaic')),
+    ('Layer', ('location', 'stride', 'padding', 'dilation', 'groups', 'activation', 'pool-.*', 'channels', 'mosaic')),
     ('Sum and frame', ('divisor', 'bias', 'boundary', 'boundary-.*', 'components', 'field-mode')),
     ('Regions', ('apply-to', 'regions', 'region.*')),
     ('Device and threads', ('kernel-variant', 'cuda-device-id', 'frames-in-flight', 'n-threads', 'qos')),

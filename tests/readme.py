@@ -25,22 +25,13 @@ LINK = re.compile(r'\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)')
 
 def parse(elements):
     """Presets, boundaries, and the variants of masks and of layers, from the sections of the elements' properties."""
-    found = {'preset': [], 'boundary': [], 'variant of masks': [], 'variant of layers': []}
-    for element, sections in elements.items():
-        if 'presets' in sections:
-            found['preset'] = re.findall(r'\(string\)([\w-]+)', ' '.join(sections['presets']))
-        else:
-            presets = re.search(r'Presets: ([\w, -]+)', sections.get('mask', [''])[0])
-            found['preset'] += presets.group(1).split(', ') if presets else []
-        found['boundary'] += [value for value, _ in properties.choices(sections['boundary']) if value not in found['boundary']]
-        values = properties.choices(sections['kernel-variant'])
-        if len(elements) > 1:
-            kind = 'variant of layers' if element == 'cudaconvlayer' else 'variant of masks'
-            found[kind] = [value for value, _ in values if value != 'auto']
-            continue
-        found['variant of layers'] += [value for value, text in values if 'layers:' in text]
-        found['variant of masks'] += [value for value, text in values if 'masks:' in text]
-    return found
+    masks, layers = elements['cudaconvolve'], elements['cudaconvlayer']
+
+    def values(sections, name):
+        return [value for value, _ in properties.choices(sections[name]) if value != 'auto']
+
+    return {'preset': re.findall(r'\(string\)([\w-]+)', ' '.join(masks['presets'])), 'boundary': values(masks, 'boundary'),
+            'variant of masks': values(masks, 'kernel-variant'), 'variant of layers': values(layers, 'kernel-variant')}
 
 
 # Where the names of each kind stand: files and a section of each.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of what goes together in plugin/README.md. The program sets every two of the features below on one element,
- * pushes frames, and writes down what the element says. CUDACONVOLVE_README is the file with the table. With
+ * The table of what goes together in plugin/frames.md. The program sets every two of the features below on one element,
+ * pushes frames, and writes down what the element says. CUDACONVOLVE_PAGE is the file with the table. With
  * CUDACONVOLVE_WRITE the table is written, and otherwise a stale table fails.
  *
  * What the frames then look like is the subject of check_windows, check_regions and check_layer_element.
@@ -248,11 +248,11 @@ write_layer (void)
 
 GST_START_TEST (pairs)
 {
-  const gchar *name = g_getenv ("CUDACONVOLVE_README");
+  const gchar *name = g_getenv ("CUDACONVOLVE_PAGE");
   gboolean write = g_getenv ("CUDACONVOLVE_WRITE") != NULL;
   g_autofree gchar *readme = NULL, *folder = check_folder (), *wanted = NULL, *table = NULL;
 
-  fail_unless (name && g_file_get_contents (name, &readme, NULL, NULL), "CUDACONVOLVE_README names no file");
+  fail_unless (name && g_file_get_contents (name, &readme, NULL, NULL), "CUDACONVOLVE_PAGE names no file");
   fail_unless (g_chdir (folder) == 0);
   write_layer ();
   said = g_ptr_array_new_with_free_func (g_free);
