@@ -5,7 +5,6 @@
 #include "base/negotiation.h"
 #include "base/refusal.h"
 #include "cuda/allocation.h"
-#include "frame/crop.h"
 #include "frame/formats.h"
 #include "frame/metas.h"
 #include "report/debug.h"
@@ -448,12 +447,9 @@ static gboolean
 gst_cuda_convolve_base_transform_meta (GstBaseTransform *trans, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
 {
   GstCudaConvolveBase *self = GST_CUDA_CONVOLVE_BASE (trans);
-  ConvolveRect rect;
 
   /* Of a frame that is larger than the caps' picture, the output has the picture alone. */
-  if (meta->info->api == GST_VIDEO_CROP_META_API_TYPE
-      && gst_cuda_convolve_crop_find (&gst_cuda_convolve_engine_get_in (self->engine)->info, inbuf, &rect)
-          == GST_CUDA_CONVOLVE_CROP_PICTURE)
+  if (meta->info->api == GST_VIDEO_CROP_META_API_TYPE && self->crop.kind == GST_CUDA_CONVOLVE_CROP_PICTURE)
     return FALSE;
   return gst_cuda_convolve_meta_stays_true (meta->info->api);
 }
@@ -492,6 +488,7 @@ prepare_for (GstCudaConvolveBase *self, gboolean is_discont, GstBuffer *input)
   }
   if (ret != GST_FLOW_OK)
     return ret;
+  self->crop = gst_cuda_convolve_crop_find (&gst_cuda_convolve_engine_get_in (self->engine)->info, input);
   gst_cuda_convolve_flights_look_at (self->flights, input);
   ret = update_settings (self);
   if (klass->outdates_work && klass->outdates_work (self, input))
@@ -565,8 +562,8 @@ begin_frame (GstCudaConvolveBase *self, GstBuffer *input)
   }
   if (klass->begin)
     klass->begin (self, input);
-  return gst_cuda_convolve_flights_begin (self->flights, gst_cuda_convolve_engine_get_work (self->engine), input,
-      output);
+  return gst_cuda_convolve_flights_begin (self->flights, gst_cuda_convolve_engine_get_work (self->engine), &self->crop,
+      input, output);
 }
 
 /*

@@ -67,6 +67,7 @@ typedef struct
   gboolean asked_directly;   /* upstream asked for an allocation, and gets the answer: no tee is between */
   gboolean takes_video_meta; /* downstream does */
   gboolean downstream_asks;  /* for a number of buffers */
+  GstCudaConvolveCrop crop;  /* of the frame that came last */
   gboolean flowing;          /* a frame came since start, the last caps, and the last flush */
   gboolean replan;           /* settings, caps or device changed since the work was made */
   gboolean discont;          /* the base class still has a gap to mark */

@@ -14,22 +14,29 @@ is_picture (const GstVideoInfo *info, GstBuffer *buffer, const GstVideoCropMeta 
 }
 
 GstCudaConvolveCrop
-gst_cuda_convolve_crop_find (const GstVideoInfo *info, GstBuffer *buffer, ConvolveRect *rect)
+gst_cuda_convolve_crop_find (const GstVideoInfo *info, GstBuffer *buffer)
 {
-  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
+  const GstVideoCropMeta *meta = gst_buffer_get_video_crop_meta (buffer);
   gint64 width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_HEIGHT (info), right, bottom;
+  GstCudaConvolveCrop crop = { GST_CUDA_CONVOLVE_CROP_NONE, { 0, 0, width, height } };
 
-  *rect = (ConvolveRect){ 0, 0, width, height };
-  if (!crop)
-    return GST_CUDA_CONVOLVE_CROP_NONE;
-  if (is_picture (info, buffer, crop))
-    return crop->x || crop->y ? GST_CUDA_CONVOLVE_CROP_PICTURE : GST_CUDA_CONVOLVE_CROP_NONE;
-  right = MIN ((gint64) crop->x + crop->width, width);
-  bottom = MIN ((gint64) crop->y + crop->height, height);
-  if (crop->x >= right || crop->y >= bottom)
-    return GST_CUDA_CONVOLVE_CROP_EMPTY;
-  *rect = (ConvolveRect){ crop->x, crop->y, right - crop->x, bottom - crop->y };
-  return rect->width < width || rect->height < height ? GST_CUDA_CONVOLVE_CROP_PART : GST_CUDA_CONVOLVE_CROP_NONE;
+  if (!meta)
+    return crop;
+  if (is_picture (info, buffer, meta)) {
+    if (meta->x || meta->y)
+      crop.kind = GST_CUDA_CONVOLVE_CROP_PICTURE;
+    return crop;
+  }
+  right = MIN ((gint64) meta->x + meta->width, width);
+  bottom = MIN ((gint64) meta->y + meta->height, height);
+  if (meta->x >= right || meta->y >= bottom) {
+    crop.kind = GST_CUDA_CONVOLVE_CROP_EMPTY;
+    return crop;
+  }
+  crop.rect = (ConvolveRect){ meta->x, meta->y, right - meta->x, bottom - meta->y };
+  if (crop.rect.width < width || crop.rect.height < height)
+    crop.kind = GST_CUDA_CONVOLVE_CROP_PART;
+  return crop;
 }
 
 /* The plane's row that has row y of the picture. In the fields of an interlaced frame the samples are counted apart. */
@@ -65,17 +72,17 @@ coarsest_group (const GstCudaConvolveLayout *layout, guint plane)
 }
 
 void
-gst_cuda_convolve_crop_enter (const GstCudaConvolveLayout *layout, GstVideoFrame *frame)
+gst_cuda_convolve_crop_enter (const GstCudaConvolveLayout *layout, const GstCudaConvolveCrop *crop,
+    GstVideoFrame *frame)
 {
-  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (frame->buffer);
-  ConvolveRect rect;
+  const GstVideoCropMeta *meta = gst_buffer_get_video_crop_meta (frame->buffer);
 
-  if (gst_cuda_convolve_crop_find (&layout->info, frame->buffer, &rect) != GST_CUDA_CONVOLVE_CROP_PICTURE)
+  if (crop->kind != GST_CUDA_CONVOLVE_CROP_PICTURE)
     return;
   for (guint i = 0; i < layout->n_planes; i++) {
     const GstCudaConvolveGroup *group = coarsest_group (layout, i);
-    gssize row = row_of_plane (&layout->info, frame->buffer, crop->y, group->y_step);
-    gssize column = crop->x / group->x_step;
+    gssize row = row_of_plane (&layout->info, frame->buffer, meta->y, group->y_step);
+    gssize column = meta->x / group->x_step;
 
     frame->data[i] = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, i) + row * GST_VIDEO_FRAME_PLANE_STRIDE (frame, i)
         + column * group->pixel.stride;
@@ -83,20 +90,20 @@ gst_cuda_convolve_crop_enter (const GstCudaConvolveLayout *layout, GstVideoFrame
 }
 
 gsize
-gst_cuda_convolve_crop_room (const GstCudaConvolveLayout *layout, GstBuffer *buffer, guint plane)
+gst_cuda_convolve_crop_room (const GstCudaConvolveLayout *layout, const GstCudaConvolveCrop *crop, GstBuffer *buffer,
+    guint plane)
 {
-  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
+  const GstVideoCropMeta *meta = gst_buffer_get_video_crop_meta (buffer);
   const GstVideoMeta *memory = gst_buffer_get_video_meta (buffer);
   GstVideoInfo info;
-  ConvolveRect rect;
   gsize first, room;
 
-  if (gst_cuda_convolve_crop_find (&layout->info, buffer, &rect) != GST_CUDA_CONVOLVE_CROP_PICTURE)
+  if (crop->kind != GST_CUDA_CONVOLVE_CROP_PICTURE)
     return layout->room[plane];
   if (!gst_video_info_set_interlaced_format (&info, GST_VIDEO_INFO_FORMAT (&layout->info),
           GST_VIDEO_INFO_INTERLACE_MODE (&layout->info), memory->width, memory->height))
     return 0;
-  first = row_of_plane (&layout->info, buffer, crop->y, coarsest_group (layout, plane)->y_step);
+  first = row_of_plane (&layout->info, buffer, meta->y, coarsest_group (layout, plane)->y_step);
   room = gst_cuda_convolve_layout_room (&info, plane);
   return room > first ? room - first : 0;
 }

@@ -17,25 +17,34 @@ typedef enum
   GST_CUDA_CONVOLVE_CROP_PART,    /* a part of the frame counts */
   GST_CUDA_CONVOLVE_CROP_PICTURE, /* the caps' picture lies somewhere in a larger frame */
   GST_CUDA_CONVOLVE_CROP_EMPTY    /* the crop has no pixel of the frame */
-} GstCudaConvolveCrop;
+} GstCudaConvolveCropKind;
 
 /*
- * Fills the rectangle that counts, in pixels of the caps' picture, which is the whole picture except for CROP_PART. In
+ * What of a frame counts: the rectangle in pixels of the caps' picture, which is the whole picture except for CROP_PART. In
  * frames of one field the rows are those of both fields.
  */
-GstCudaConvolveCrop gst_cuda_convolve_crop_find (const GstVideoInfo *info, GstBuffer *buffer, ConvolveRect *rect);
+typedef struct
+{
+  GstCudaConvolveCropKind kind;
+  ConvolveRect rect;
+} GstCudaConvolveCrop;
+
+/* The crop of a buffer with info. It is found once for each buffer. */
+GstCudaConvolveCrop gst_cuda_convolve_crop_find (const GstVideoInfo *info, GstBuffer *buffer);
 
 /*
  * The rows of a plane, from the picture's first row on, that GStreamer's own layout has room for: the layout of the larger
  * frame, where the caps' picture lies in one.
  */
-gsize gst_cuda_convolve_crop_room (const GstCudaConvolveLayout *layout, GstBuffer *buffer, guint plane);
+gsize gst_cuda_convolve_crop_room (const GstCudaConvolveLayout *layout, const GstCudaConvolveCrop *crop,
+    GstBuffer *buffer, guint plane);
 
 /*
  * Where the caps' picture lies in a larger frame, moves the planes of the mapped frame to where the picture begins. In
  * subsampled planes that is the sample which has the picture's first pixel.
  */
-void gst_cuda_convolve_crop_enter (const GstCudaConvolveLayout *layout, GstVideoFrame *frame);
+void gst_cuda_convolve_crop_enter (const GstCudaConvolveLayout *layout, const GstCudaConvolveCrop *crop,
+    GstVideoFrame *frame);
 
 G_END_DECLS
 

@@ -7,7 +7,7 @@
 #define GST_CUDA_CONVOLVE_ROWS_H
 
 #include "convolve_device.h"
-#include "frame/layout.h"
+#include "frame/crop.h"
 
 G_BEGIN_DECLS
 
@@ -15,6 +15,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   GstVideoFrame video;
+  GstCudaConvolveCrop crop;
   gboolean on_device; /* the planes are device pointers, otherwise host pointers */
   gboolean pinned;    /* host memory is page-locked: the device copies it without the CPU */
 } GstCudaConvolveFrame;

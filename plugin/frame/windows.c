@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "frame/windows.h"
 
-#include "frame/crop.h"
 #include "enums.h"
 
 /* a / b, rounded up; 0 where a is negative. */
@@ -199,7 +198,7 @@ has_rows (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *frame
   const guint8 *start, *end, *other_start, *other_end;
 
   find_bytes (&frame->video, plane, shape->row_bytes, shape->rows, rows - shape->rows, &start, &end);
-  if (gst_cuda_convolve_crop_room (layout, frame->video.buffer, plane) < rows)
+  if (gst_cuda_convolve_crop_room (layout, &frame->crop, frame->video.buffer, plane) < rows)
     return FALSE;
   if (start < map->data || end > map->data + map->size)
     return FALSE;
@@ -237,16 +236,15 @@ gst_cuda_convolve_windows_init (GstCudaConvolveWindows *windows, const GstCudaCo
 {
   const GstVideoInfo *info = &layout->info;
   GstBuffer *buffer = in->video.buffer;
-  ConvolveRect crop;
+  const ConvolveRect *crop = &in->crop.rect;
 
   *windows = (GstCudaConvolveWindows){
     .picture_x = { 0, GST_VIDEO_INFO_WIDTH (info) },
     .picture_y = { 0, GST_VIDEO_INFO_HEIGHT (info) },
     .woven = !is_one_field (info),
   };
-  gst_cuda_convolve_crop_find (info, buffer, &crop);
-  windows->crop_x = (GstCudaConvolveSpan){ crop.x, crop.x + crop.width };
-  windows->crop_y = (GstCudaConvolveSpan){ crop.y, crop.y + crop.height };
+  windows->crop_x = (GstCudaConvolveSpan){ crop->x, crop->x + crop->width };
+  windows->crop_y = (GstCudaConvolveSpan){ crop->y, crop->y + crop->height };
   split_frame (windows, info, field_mode, buffer);
   for (guint i = 0; i < layout->n_planes; i++)
     windows->planes[i] = layout->planes[i];
@@ -503,24 +501,9 @@ typedef enum
   ROWS_OF_VIEWS_AND_FIELDS
 } Fault;
 
-gboolean
-gst_cuda_convolve_windows_has_crop (const GstVideoInfo *info, GstBuffer *buffer)
-{
-  ConvolveRect rect;
-
-  return gst_cuda_convolve_crop_find (info, buffer, &rect) == GST_CUDA_CONVOLVE_CROP_PART;
-}
-
-static gboolean
-has_empty_crop (const GstVideoInfo *info, GstBuffer *buffer)
-{
-  ConvolveRect rect;
-
-  return gst_cuda_convolve_crop_find (info, buffer, &rect) == GST_CUDA_CONVOLVE_CROP_EMPTY;
-}
-
 guint
-gst_cuda_convolve_windows_faults (const GstVideoInfo *info, gint field_mode, gboolean regions, GstBuffer *buffer)
+gst_cuda_convolve_windows_faults (const GstVideoInfo *info, gint field_mode, gboolean regions,
+    GstCudaConvolveCropKind crop, GstBuffer *buffer)
 {
   GstVideoMultiviewMode views = gst_cuda_convolve_windows_packing (info, buffer);
   gboolean mingled =
@@ -528,8 +511,8 @@ gst_cuda_convolve_windows_faults (const GstVideoInfo *info, gint field_mode, gbo
   gboolean fields = gst_cuda_convolve_windows_split_fields (info, field_mode, buffer) || is_one_field (info);
   gboolean rows = views == GST_VIDEO_MULTIVIEW_MODE_ROW_INTERLEAVED;
 
-  return (has_empty_crop (info, buffer) ? 1u << EMPTY_CROP : 0)
-      | (regions && gst_cuda_convolve_windows_has_crop (info, buffer) ? 1u << REGIONS_AND_CROP : 0)
+  return (crop == GST_CUDA_CONVOLVE_CROP_EMPTY ? 1u << EMPTY_CROP : 0)
+      | (regions && crop == GST_CUDA_CONVOLVE_CROP_PART ? 1u << REGIONS_AND_CROP : 0)
       | (mingled ? 1u << MINGLED_VIEWS : 0) | (rows && fields ? 1u << ROWS_OF_VIEWS_AND_FIELDS : 0);
 }
 

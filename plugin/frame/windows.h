@@ -108,14 +108,12 @@ gboolean gst_cuda_convolve_window_part (const GstCudaConvolveWindow *window, con
 
 /* --- what the user is told --- */
 
-/* Whether the frame has a GstVideoCropMeta that leaves out pixels of the picture. */
-gboolean gst_cuda_convolve_windows_has_crop (const GstVideoInfo *info, GstBuffer *buffer);
-
 /*
  * What of a frame cannot be kept apart, one bit for each, and the sentence about a bit. regions tells that only parts of the
  * frames change.
  */
-guint gst_cuda_convolve_windows_faults (const GstVideoInfo *info, gint field_mode, gboolean regions, GstBuffer *buffer);
+guint gst_cuda_convolve_windows_faults (const GstVideoInfo *info, gint field_mode, gboolean regions,
+    GstCudaConvolveCropKind crop, GstBuffer *buffer);
 const gchar *gst_cuda_convolve_windows_fault_text (guint bit);
 
 G_END_DECLS

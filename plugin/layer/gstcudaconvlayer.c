@@ -196,21 +196,21 @@ static const gchar *const fault_texts[N_FAULTS] = {
 };
 
 static guint
-find_faults (const GstVideoInfo *info, GstBuffer *buffer)
+find_faults (const GstVideoInfo *info, const GstCudaConvolveCrop *crop, GstBuffer *buffer)
 {
   GstVideoMultiviewMode views = gst_cuda_convolve_windows_packing (info, buffer);
   gboolean apart = views == GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE || views == GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM
       || views == GST_VIDEO_MULTIVIEW_MODE_ROW_INTERLEAVED || views == GST_VIDEO_MULTIVIEW_MODE_COLUMN_INTERLEAVED;
 
   return (gst_cuda_convolve_windows_split_fields (info, CONVOLVE_FIELD_MODE_AUTO, buffer) ? 1u << FIELDS : 0)
-      | (gst_cuda_convolve_windows_has_crop (info, buffer) ? 1u << CROP : 0) | (apart ? 1u << VIEWS : 0);
+      | (crop->kind == GST_CUDA_CONVOLVE_CROP_PART ? 1u << CROP : 0) | (apart ? 1u << VIEWS : 0);
 }
 
 static void
 warn_of_frame (GstCudaConvolveBase *base, GstBuffer *input)
 {
   GstCudaConvLayer *self = GST_CUDA_CONV_LAYER (base);
-  guint faults = find_faults (get_in (base), input);
+  guint faults = find_faults (get_in (base), &base->crop, input);
 
   for (guint i = 0; i < N_FAULTS; i++)
     if (faults >> i & ~(self->faults_told >> i) & 1)

@@ -120,8 +120,7 @@ follow_caps (GstCudaConvolveBase *base)
 static gboolean
 outdates_work (GstCudaConvolveBase *base, GstBuffer *input)
 {
-  return gst_cuda_convolve_windows_has_crop (&gst_cuda_convolve_engine_get_in (base->engine)->info, input)
-      && gst_cuda_convolve_engine_expect_crops (base->engine);
+  return base->crop.kind == GST_CUDA_CONVOLVE_CROP_PART && gst_cuda_convolve_engine_expect_crops (base->engine);
 }
 
 /* --- frames --- */
@@ -131,7 +130,7 @@ warn_of_frame (GstCudaConvolveBase *base, GstBuffer *input)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (base);
   guint faults = gst_cuda_convolve_windows_faults (&gst_cuda_convolve_engine_get_in (base->engine)->info,
-      self->good->field_mode, self->regions != NULL, input);
+      self->good->field_mode, self->regions != NULL, base->crop.kind, input);
 
   for (guint bit = 0; faults >> bit != 0; bit++)
     if (faults >> bit & ~(self->faults_told >> bit) & 1)

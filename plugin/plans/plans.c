@@ -7,7 +7,7 @@
 #include "plans/components.h"
 #include "enums.h"
 #include "plans/run.h"
-#include "props.h"
+#include "masks.h"
 
 struct _GstCudaConvolvePlans
 {
@@ -73,10 +73,25 @@ make_or_leave (const GstCudaConvolveGroup *seen, const ConvolveProperties *prope
       convolve_variant_is_on_device (variant) ? device : NULL, area, error);
 }
 
+/* The mask for a group, or NULL. */
+static const ConvolveMask *
+get_mask (ConvolveMasks *masks, guint x_step, guint y_step, ConvolveError *error)
+{
+  g_autoptr (GError) bad = NULL;
+  const ConvolveMask *mask = convolve_masks_get (masks, x_step, y_step, &bad);
+  gboolean memory = g_error_matches (bad, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY);
+
+  if (!mask) {
+    *error = (ConvolveError){ .status = memory ? CONVOLVE_NO_MEMORY : CONVOLVE_INVALID };
+    g_strlcpy (error->text, bad->message, sizeof (error->text));
+  }
+  return mask;
+}
+
 /* Makes the plan of a group, and mask_info where the group is the first. */
 static ConvolveStatus
-make_group (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, guint number, guint kind,
-    ConvolveDevice *device, ConvolveError *error)
+make_group (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, ConvolveMasks *masks, guint number,
+    guint kind, ConvolveDevice *device, ConvolveError *error)
 {
   gdouble zeros[9] = { 0 };
   const ConvolveMask nothing = { .width = 3, .height = 3, .divisor = 1, .taps = zeros };
@@ -86,28 +101,19 @@ make_group (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, g
   const gint64 area = (gint64) group->width * group->height;
   GstCudaConvolveGroup seen = gst_cuda_convolve_windows_group (group, kind);
   ConvolvePlan **plan = &plans->group[kind][number];
-  GError *bad = NULL;
-  ConvolveMask mask;
+  const ConvolveMask *mask = get_mask (masks, seen.x_step, seen.y_step, error);
 
-  if (!convolve_settings_make_mask (&properties->mask, seen.x_step, seen.y_step, &mask, &bad)) {
-    gboolean memory = g_error_matches (bad, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY);
-
-    *error = (ConvolveError){ .status = memory ? CONVOLVE_NO_MEMORY : CONVOLVE_INVALID };
-    g_strlcpy (error->text, bad->message, sizeof (error->text));
-    g_error_free (bad);
+  if (!mask)
     return error->status;
-  }
   gst_cuda_convolve_color_values (layout, group, properties->boundary_color, seen.pixel.outside);
-  if (makes_neutral (layout, number, &mask))
+  if (makes_neutral (layout, number, mask))
     *plan = make_or_leave (&seen, properties, &nothing, device, area, error);
   else if (plans->split)
-    *plan = make_or_leave (&seen, properties, &mask, device, area, error);
+    *plan = make_or_leave (&seen, properties, mask, device, area, error);
   else
-    *plan = convolve_plan_new_sized (&seen.pixel, properties->boundary, &mask, variant, device, area, error);
+    *plan = convolve_plan_new_sized (&seen.pixel, properties->boundary, mask, variant, device, area, error);
   if (*plan && number == 0 && !plans->mask_info)
-    plans->mask_info = gst_cuda_convolve_mask_info_new (&mask, convolve_plan_is_exact (*plan));
-  else
-    convolve_mask_clear (&mask);
+    plans->mask_info = gst_cuda_convolve_mask_info_new (mask, convolve_plan_is_exact (*plan));
   if (!*plan)
     gst_cuda_convolve_work_name_variant (variant, error);
   return *plan ? CONVOLVE_OK : error->status;
@@ -170,8 +176,8 @@ make_copies (GstCudaConvolvePlans *plans, ConvolveDevice *device, ConvolveError 
 }
 
 static ConvolveStatus
-make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, ConvolveDevice *device,
-    ConvolveError *error)
+make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, ConvolveMasks *masks,
+    ConvolveDevice *device, ConvolveError *error)
 {
   ConvolveStatus status = CONVOLVE_OK;
 
@@ -179,7 +185,7 @@ make_groups (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, 
     for (guint i = 0; i < plans->work.in.n_groups && status == CONVOLVE_OK
          && gst_cuda_convolve_windows_have_kind (&plans->work.in.info, properties->field_mode, kind);
          i++) {
-      status = make_group (plans, properties, i, kind, device, error);
+      status = make_group (plans, properties, masks, i, kind, device, error);
       if (status == CONVOLVE_OK)
         gst_cuda_convolve_mask_info_add_plan (plans->mask_info, plans->group[kind][i]);
     }
@@ -210,19 +216,18 @@ make_scratch (GstCudaConvolvePlans *plans, ConvolveError *error)
 
 /* Chooses what is convolved, and splits pixels where luma and chroma of one pixel get different masks. */
 static void
-choose_samples (GstCudaConvolvePlans *plans, const ConvolveProperties *properties)
+choose_samples (GstCudaConvolvePlans *plans, guint components, ConvolveMasks *masks)
 {
   GstCudaConvolveLayout *layout = &plans->work.in;
-  ConvolveMask mask;
+  const ConvolveMask *mask;
 
-  gst_cuda_convolve_components_choose (layout, properties->components);
-  if (!gst_cuda_convolve_layout_has_luma (layout, 0) || !gst_cuda_convolve_layout_has_chroma (layout, 0)
-      || !convolve_settings_make_mask (&properties->mask, 1, 1, &mask, NULL))
+  gst_cuda_convolve_components_choose (layout, components);
+  if (!gst_cuda_convolve_layout_has_luma (layout, 0) || !gst_cuda_convolve_layout_has_chroma (layout, 0))
     return;
-  plans->split = shows_bare_edges (&mask);
+  mask = convolve_masks_get (masks, 1, 1, NULL);
+  plans->split = mask && shows_bare_edges (mask);
   if (plans->split)
     gst_cuda_convolve_layout_split (layout);
-  convolve_mask_clear (&mask);
 }
 
 static gboolean
@@ -316,11 +321,14 @@ gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCuda
 {
   GstCudaConvolvePlans *plans = gst_cuda_convolve_work_new (&kind_of_plans, layout, layout);
   ConvolveStatus status;
+  ConvolveMasks masks;
 
   plans->field_mode = properties->field_mode;
   plans->iterations = properties->iterations;
-  choose_samples (plans, properties);
-  status = make_groups (plans, properties, device, error);
+  convolve_masks_init (&masks, &properties->mask);
+  choose_samples (plans, properties->components, &masks);
+  status = make_groups (plans, properties, &masks, device, error);
+  convolve_masks_clear (&masks);
   if (status == CONVOLVE_OK)
     status = make_scratch (plans, error);
   if (status != CONVOLVE_OK) {

@@ -13,8 +13,10 @@ GstCudaConvolveMaskInfo *
 gst_cuda_convolve_mask_info_new (const ConvolveMask *mask, gboolean exact)
 {
   GstCudaConvolveMaskInfo *info = g_atomic_rc_box_new0 (GstCudaConvolveMaskInfo);
+  gsize bytes = sizeof (double) * mask->width * mask->height * convolve_mask_sets (mask);
 
   info->mask = *mask;
+  info->mask.taps = g_memdup2 (mask->taps, bytes);
   info->exact = exact;
   info->reproducible = TRUE;
   return info;
@@ -41,7 +43,7 @@ gst_cuda_convolve_mask_info_ref (GstCudaConvolveMaskInfo *info)
 static void
 clear_info (gpointer data)
 {
-  convolve_mask_clear (&((GstCudaConvolveMaskInfo *) data)->mask);
+  g_free (((GstCudaConvolveMaskInfo *) data)->mask.taps);
 }
 
 void

@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 
 typedef struct _GstCudaConvolveMaskInfo GstCudaConvolveMaskInfo;
 
-/* Takes the taps of *mask, which must not be cleared. exact is that of the mask's plan. */
+/* exact is that of the mask's plan. */
 GstCudaConvolveMaskInfo *gst_cuda_convolve_mask_info_new (const ConvolveMask *mask, gboolean exact);
 
 /* Counts a plan of the frame: the member reproducible is true where all of them are. */

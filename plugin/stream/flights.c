@@ -2,7 +2,6 @@
 #include "stream/flights.h"
 
 #include "cuda/allocation.h"
-#include "frame/crop.h"
 #include "report/debug.h"
 #include "frame/sound.h"
 
@@ -303,7 +302,8 @@ post_not_mapped (GstCudaConvolveFlights *flights, const GstVideoInfo *info, GstB
 }
 
 static gboolean
-map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvolveWork *work)
+map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvolveWork *work,
+    const GstCudaConvolveCrop *crop)
 {
   const GstVideoInfo *in = &work->in.info, *out = &work->out.info;
   GstMapFlags write = flight->input ? GST_MAP_WRITE : GST_MAP_READWRITE;
@@ -316,16 +316,18 @@ map_frames (GstCudaConvolveFlights *flights, Flight *flight, const GstCudaConvol
     post_not_mapped (flights, in, flight->input, GST_RESOURCE_ERROR_READ, "input");
     return FALSE;
   }
+  flight->in.crop = *crop;
   if (flight->input)
-    gst_cuda_convolve_crop_enter (&work->in, &flight->in.video);
+    gst_cuda_convolve_crop_enter (&work->in, crop, &flight->in.video);
   if (!map_frame (flights, work, out, &flight->out, flight->output, write)) {
     if (flight->input)
       gst_video_frame_unmap (&flight->in.video);
     post_not_mapped (flights, out, flight->output, GST_RESOURCE_ERROR_WRITE, written);
     return FALSE;
   }
+  flight->out.crop = flight->input ? gst_cuda_convolve_crop_find (out, flight->output) : *crop;
   if (!flight->input) {
-    gst_cuda_convolve_crop_enter (&work->out, &flight->out.video);
+    gst_cuda_convolve_crop_enter (&work->out, crop, &flight->out.video);
     flight->in = flight->out;
   }
   return TRUE;
@@ -412,11 +414,11 @@ run_flight (GstCudaConvolveFlights *flights, guint slot)
 
 /* A failure has been posted. */
 static gboolean
-begin_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveWork *work)
+begin_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveWork *work, const GstCudaConvolveCrop *crop)
 {
   Flight *flight = &flights->ring[slot];
 
-  if (!map_frames (flights, flight, work))
+  if (!map_frames (flights, flight, work, crop))
     return FALSE;
   flight->work = gst_cuda_convolve_work_ref (work);
   if (run_flight (flights, slot))
@@ -428,8 +430,8 @@ begin_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveWork *
 /* --- the ring --- */
 
 GstFlowReturn
-gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolveWork *work, GstBuffer *input,
-    GstBuffer *output)
+gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolveWork *work,
+    const GstCudaConvolveCrop *crop, GstBuffer *input, GstBuffer *output)
 {
   guint slot = (flights->first + flights->n) % CONVOLVE_MAX_FRAMES;
   ConvolveError error;
@@ -440,7 +442,7 @@ gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolv
   if (status == CONVOLVE_OK) {
     status = wait_for_slot (flights, slot, &error);
     flights->ring[slot] = (Flight){ .input = output ? input : NULL, .output = output ? output : input };
-    begun = status == CONVOLVE_OK && begin_flight (flights, slot, work);
+    begun = status == CONVOLVE_OK && begin_flight (flights, slot, work, crop);
     gst_cuda_convolve_device_leave (flights->device);
   }
   if (begun) {

@@ -58,11 +58,11 @@ gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flight
 /* --- frames --- */
 
 /*
- * Begins a frame. Takes both buffers, on failure too. A failure has been posted, and then no frame is under way. output may
+ * Begins a frame with this crop. Takes both buffers, on failure too. A failure has been posted, and then no frame is under way. output may
  * be NULL for work whose input and output have one layout, and which changes frames in place: then input must be writable.
  */
 GstFlowReturn gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolveWork *work,
-    GstBuffer *input, GstBuffer *output);
+    const GstCudaConvolveCrop *crop, GstBuffer *input, GstBuffer *output);
 
 /* Begins a frame that stays as it is, behind the frames under way. Takes buffer. */
 void gst_cuda_convolve_flights_pass (GstCudaConvolveFlights *flights, GstBuffer *buffer);
