@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-#include "cuda/fourier/fft.h"
-#include "cuda/tensor/tensor.h"
 #include "variants.h"
 
 /*
@@ -27,7 +25,7 @@ typedef enum
 typedef struct
 {
   bool asked, accepted;
-  void *found;
+  ConvolveFound found;
 } Answer;
 
 #define COUNT_VARIANT(name) INDEX_##name,
@@ -69,15 +67,15 @@ accepts (Choice *choice, const ConvolveVariant *variant)
   return answer->accepted;
 }
 
-static void *
+static ConvolveFound
 take_found (Choice *choice, const ConvolveVariant *variant)
 {
   int i = 0;
 
   while (convolve_variants[i] != variant)
     i++;
-  void *found = choice->answers[i].found;
-  choice->answers[i].found = NULL;
+  ConvolveFound found = choice->answers[i].found;
+  choice->answers[i].found.block = NULL;
   return found;
 }
 
@@ -236,7 +234,11 @@ fused_tiled (Choice *choice)
   return choice->side > (is_deep (choice) ? 9 : 15) || (choice->side > 9 && is_before_tensor (choice, 9));
 }
 
-/* The side from which transforms are faster than tensor with 1, 2, 3 and more digits, for masks of one step. */
+/* Of the kernels of tensor: one for each number of digits, from 1 on. Of those of fft. */
+#define MOST_DIGITS 3
+#define FFT_IN_DOUBLE 1
+
+/* The side from which transforms are faster than tensor with 1, 2 and 3 digits, for masks of one step. */
 static int
 side_before_fft_of_one_step (const Choice *choice)
 {
@@ -244,15 +246,14 @@ side_before_fft_of_one_step (const Choice *choice)
   {
     DEEP,
     WEAVED,
-    OTHERS,
-    MOST = 3
+    OTHERS
   };
-  static const int sides[][MOST] = { [DEEP] = { 57, 37, 29 }, [WEAVED] = { 77, 55, 45 }, [OTHERS] = { 85, 65, 51 } };
+  static const int
+      sides[][MOST_DIGITS] = { [DEEP] = { 57, 37, 29 }, [WEAVED] = { 77, 55, 45 }, [OTHERS] = { 85, 65, 51 } };
   const int samples = choice->plan->pixel.samples;
-  const ConvolveTensorDigits *digits = choice->answers[INDEX_tensor].found;
   const int kind = is_deep (choice) ? DEEP : samples == 2 || samples == 3 ? WEAVED : OTHERS;
 
-  return sides[kind][digits->count < MOST ? digits->count - 1 : MOST - 1];
+  return sides[kind][choice->answers[INDEX_tensor].found.kernel];
 }
 
 /*
@@ -267,8 +268,8 @@ fft (Choice *choice)
 
   if (!accepts (choice, &convolve_variant_fft))
     return false;
-  const ConvolveFft *found = choice->answers[INDEX_fft].found;
-  if (found->is_double && convolve_device_double_ratio (plan->device) > 2
+  const bool in_double = choice->answers[INDEX_fft].found.kernel == FFT_IN_DOUBLE;
+  if (in_double && convolve_device_double_ratio (plan->device) > 2
       && (!is_one_step (choice) || accepts (choice, &convolve_variant_tensor)))
     return false;
   if (plan->taps.row && !is_one_step (choice))
@@ -278,9 +279,9 @@ fft (Choice *choice)
   else if (is_one_step (choice))
     side = side_before_fft_of_one_step (choice);
   else if (is_deep (choice))
-    side = found->is_double ? 57 : 27;
+    side = in_double ? 57 : 27;
   else
-    side = !found->is_double ? 49 : is_exact (choice) ? 85 : 65;
+    side = !in_double ? 49 : is_exact (choice) ? 85 : 65;
   return plan->taps.width * plan->taps.height >= side * side;
 }
 
@@ -301,8 +302,7 @@ side_before_fft (Choice *choice)
     return choice->plan->pixel.stride == 1 ? 160 : 85;
   if (!accepts (choice, &convolve_variant_fft))
     return 80;
-  const ConvolveFft *found = choice->answers[INDEX_fft].found;
-  return found->is_double ? 140 : 80;
+  return choice->answers[INDEX_fft].found.kernel == FFT_IN_DOUBLE ? 140 : 80;
 }
 
 /* The side up to which the tensor cores are slower for an exact column times a row of deep samples, in a small plane. */
@@ -450,7 +450,7 @@ static void
 end_choice (Choice *choice)
 {
   for (int i = 0; i < N_VARIANTS; i++)
-    free (choice->answers[i].found);
+    free (choice->answers[i].found.block);
 }
 
 /* The variant of the first rule that fits, other than `without`. NULL where none does. */
@@ -471,8 +471,12 @@ convolve_auto_choose (ConvolvePlan *plan)
   const ConvolveVariant *variant = plan->device ? choose (&choice, NULL) : NULL;
 
   plan->variant = variant ? variant : &convolve_variant_cpu;
-  if (variant)
-    plan->prepared = take_found (&choice, variant);
+  if (variant) {
+    ConvolveFound found = take_found (&choice, variant);
+
+    plan->prepared = found.block;
+    plan->kernel = found.kernel;
+  }
   end_choice (&choice);
 }
 

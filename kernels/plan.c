@@ -41,13 +41,18 @@ static ConvolveStatus
 choose_variant (ConvolvePlan *plan, const ConvolveVariant *variant, ConvolveError *error)
 {
   const char *reason;
+  ConvolveFound found;
 
   if (!variant) {
     convolve_auto_choose (plan);
   } else {
     if (variant->on_device && !plan->device)
       return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "%s runs on a CUDA device and there is none", variant->name);
-    if (!convolve_variant_accepts (variant, plan, &plan->prepared, &reason)) {
+    const bool accepted = convolve_variant_accepts (variant, plan, &found, &reason);
+
+    plan->prepared = found.block;
+    plan->kernel = found.kernel;
+    if (!accepted) {
       if (strcmp (reason, CONVOLVE_REASON_NO_MEMORY) == 0)
         return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan of the variant %s", variant->name);
       return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s cannot do this mask: %s", variant->name, reason);
@@ -150,14 +155,15 @@ void
 convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size)
 {
   const ConvolveTaps *taps = &plan->taps;
-  size_t used = (size_t) snprintf (text, size, "%s for %dx%d %sweights%s%s%s", plan->variant->name, taps->width,
-      taps->height, convolve_plan_is_exact (plan) ? "exact " : "", taps->row ? " of rank 1" : "",
+  size_t used = (size_t) snprintf (text, size, "%s%s%s for %dx%d %sweights%s%s%s", plan->variant->name,
+      plan->variant->kernels ? ", " : "", plan->variant->kernels ? plan->variant->kernels[plan->kernel] : "",
+      taps->width, taps->height, convolve_plan_is_exact (plan) ? "exact " : "", taps->row ? " of rank 1" : "",
       combinations[plan->combination], explain_arithmetic (plan));
 
   for (int i = 0; convolve_variants[i] != plan->variant && used < size; i++) {
     const ConvolveVariant *row = convolve_variants[i];
     const char *reason;
-    void *found;
+    ConvolveFound found;
 
     if (row->on_device && !plan->device)
       continue;
@@ -165,7 +171,7 @@ convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size)
       reason = convolve_variant_follows (row, plan) || convolve_plan_is_free (plan)
           ? "others are faster"
           : "its results for these weights are its own";
-    free (found);
+    free (found.block);
     used += (size_t) snprintf (text + used, size - used, "; not %s: %s", row->name, reason);
   }
 }

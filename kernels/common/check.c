@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Whether the arguments of the public functions are in their documented ranges. */
+#include "common/batch.h"
 #include "common/plan.h"
 
 #define MAX_EXTENT (1 << 28) /* pixels along a side: index arithmetic on twice as many stays in an int */
@@ -67,5 +68,72 @@ convolve_check_plane (const ConvolvePixel *pixel, const ConvolvePlane *plane, Co
     return convolve_fail (error, CONVOLVE_INVALID, 0,
         "strides of %td and %td for rows of %lld bytes, of which %lld are written", plane->source_stride,
         plane->destination_stride, (long long) row, (long long) written);
+  return CONVOLVE_OK;
+}
+
+/* --- parts of a picture --- */
+
+static bool
+is_step (int step)
+{
+  return step == 1 || step == 2 || step == 4;
+}
+
+ConvolveStatus
+convolve_check_part (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return convolve_check_pixel (pixel, error) == CONVOLVE_OK ? convolve_check_plane (pixel, plane, error)
+                                                            : CONVOLVE_INVALID;
+}
+
+ConvolveStatus
+convolve_check_area (const ConvolveArea *area, ConvolveError *error)
+{
+  if ((int) area->shape < 0 || area->shape >= CONVOLVE_N_SHAPES || !is_step (area->x_step) || !is_step (area->y_step)
+      || area->feather < 0 || area->feather > CONVOLVE_MAX_FEATHER || area->count < 0)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "an area of shape %d with feather %d, steps %dx%d and %d boxes",
+        (int) area->shape, area->feather, area->x_step, area->y_step, area->count);
+  for (int i = 0; i < area->count; i++) {
+    ConvolveRect box = area->boxes[i];
+
+    if (box.width < 1 || box.height < 1 || box.width > CONVOLVE_MAX_BOX || box.height > CONVOLVE_MAX_BOX
+        || box.x < -CONVOLVE_MAX_BOX || box.x > CONVOLVE_MAX_BOX || box.y < -CONVOLVE_MAX_BOX
+        || box.y > CONVOLVE_MAX_BOX)
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "box %d is %dx%d at %d,%d", i, box.width, box.height, box.x,
+          box.y);
+  }
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_check_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane,
+    ConvolveError *error)
+{
+  ConvolvePlane turned = *plane;
+
+  /* The source may have short rows, and the destination is the picture: the reverse of what is checked. */
+  turned.destination_stride = plane->source_stride;
+  turned.source_stride = plane->destination_stride;
+  return convolve_check_part (pixel, &turned, error) == CONVOLVE_OK ? convolve_check_area (area, error)
+                                                                    : CONVOLVE_INVALID;
+}
+
+ConvolveStatus
+convolve_check_values (const ConvolvePixel *pixel, const int *values, ConvolveError *error)
+{
+  for (int k = 0; k < pixel->samples; k++)
+    if ((pixel->select >> k & 1) && (values[k] < 0 || values[k] >= 1 << pixel->depth))
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "a value of %d in %d bits", values[k], pixel->depth);
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_check_blocks (const ConvolveBlocks *blocks, ConvolveError *error)
+{
+  if (blocks->size < 1 || blocks->size > CONVOLVE_MAX_BOX || blocks->x < -CONVOLVE_MAX_BOX
+      || blocks->x > CONVOLVE_MAX_BOX || blocks->y < -CONVOLVE_MAX_BOX || blocks->y > CONVOLVE_MAX_BOX
+      || !is_step (blocks->x_step) || !is_step (blocks->y_step))
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "blocks of %d at %d,%d with steps %dx%d", blocks->size, blocks->x,
+        blocks->y, blocks->x_step, blocks->y_step);
   return CONVOLVE_OK;
 }

@@ -3,6 +3,9 @@
 #ifndef CONVOLVE_COMMON_PLAN_H
 #define CONVOLVE_COMMON_PLAN_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "common/arithmetic.h"
 #include "convolve.h"
 #include "convolve_device.h"
@@ -98,6 +101,7 @@ struct ConvolvePlan
   bool double_sums;     /* sums in float would exceed the error budget */
   bool device_taps_fit; /* the taps in float keep the error budget, as most device variants need */
   const struct ConvolveVariant *variant;
+  int kernel; /* of the variant's, as its accepts () chose */
 
   /*
    * Of a plain mask, n_parts is 0. Otherwise the plan's own taps and tail are those of the first set, `exact` speaks of
@@ -117,6 +121,13 @@ struct ConvolvePlan
   struct ConvolvePool *pool; /* the threads of a host variant, or NULL for the caller's thread alone */
 };
 
+/* What accepts () of a variant found on the way. */
+typedef struct
+{
+  void *block; /* one block of malloc (), which becomes plan->prepared where the variant is chosen, or NULL */
+  int kernel;  /* the one that load () takes, an index of the row's kernels; 0 where the row names none */
+} ConvolveFound;
+
 /*
  * One row for each way to convolve, defined beside the code of the variant. convolve_plan_new () calls accepts (),
  * prepare () and load () in this order, once for a plan; run () is called for every plane of every frame.
@@ -124,6 +135,7 @@ struct ConvolvePlan
 typedef struct ConvolveVariant
 {
   const char *name, *idea;
+  const char *const *kernels; /* their names, where accepts () chooses among several; or NULL */
   int number; /* of the property's value, above 0: a new row takes the next free one, and none ever changes */
   bool on_device;
   bool combines;      /* takes masks of several sets, and absolute values */
@@ -131,11 +143,10 @@ typedef struct ConvolveVariant
 
   /*
    * Whether the variant can compute the plan's mask on its pixels: exact, never a guess. False with the reason, a sentence
-   * about the mask, the pixels or the device without a capital letter and a full stop. What was found on the way may be
-   * left in *found, one block of malloc (), which becomes plan->prepared where the variant is chosen. NULL: the variant
-   * computes every mask.
+   * about the mask, the pixels or the device without a capital letter and a full stop. NULL: the variant computes every
+   * mask.
    */
-  bool (*accepts) (const ConvolvePlan *plan, void **found, const char **reason);
+  bool (*accepts) (const ConvolvePlan *plan, ConvolveFound *found, const char **reason);
   ConvolveStatus (*prepare) (ConvolvePlan *plan, ConvolveError *error); /* derives the rest on the host; or NULL */
   ConvolveStatus (*load) (ConvolvePlan *plan, ConvolveError *error); /* chooses kernels, fills plan->loaded; or NULL */
   void (*clear) (ConvolvePlan *plan); /* frees what plan->prepared points to, which may be NULL; or NULL */
@@ -170,11 +181,24 @@ ConvolveStatus CONVOLVE_RUN_ON_DEVICE (const ConvolvePlan *plan, const ConvolveP
 /* The reason of a variant whose accepts () had no memory, which says nothing about the mask. */
 #define CONVOLVE_REASON_NO_MEMORY "no memory"
 
-/* Calls accepts (), for a combination where the row says so. *found is NULL or a block that is the caller's. */
+/* Leaves a copy of these bytes in *found. False, with the reason, where there is no memory. */
 static inline bool
-convolve_variant_accepts (const ConvolveVariant *variant, const ConvolvePlan *plan, void **found, const char **reason)
+convolve_found_copy (ConvolveFound *found, const void *bytes, size_t size, const char **reason)
 {
-  *found = NULL;
+  *reason = CONVOLVE_REASON_NO_MEMORY;
+  found->block = malloc (size);
+  if (found->block)
+    memcpy (found->block, bytes, size);
+  return found->block;
+}
+
+/* Calls accepts (), for a combination where the row says so. found->block is NULL or the caller's. */
+static inline bool
+convolve_variant_accepts (const ConvolveVariant *variant, const ConvolvePlan *plan, ConvolveFound *found,
+    const char **reason)
+{
+  found->block = NULL;
+  found->kernel = 0;
   *reason = "the mask is an absolute value, a magnitude or the largest of several sets of weights";
   if (plan->n_parts > 0 && !variant->combines)
     return false;

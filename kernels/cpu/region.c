@@ -27,39 +27,7 @@ destination_at (const ConvolvePixel *pixel, const ConvolvePlane *plane, int x, i
       + (uintptr_t) (y * plane->destination_stride + (ptrdiff_t) x * pixel->stride));
 }
 
-static bool
-is_step (int step)
-{
-  return step == 1 || step == 2 || step == 4;
-}
-
-ConvolveStatus
-convolve_check_part (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveError *error)
-{
-  return convolve_check_pixel (pixel, error) == CONVOLVE_OK ? convolve_check_plane (pixel, plane, error)
-                                                            : CONVOLVE_INVALID;
-}
-
 /* --- weights --- */
-
-ConvolveStatus
-convolve_check_area (const ConvolveArea *area, ConvolveError *error)
-{
-  if ((int) area->shape < 0 || area->shape >= CONVOLVE_N_SHAPES || !is_step (area->x_step) || !is_step (area->y_step)
-      || area->feather < 0 || area->feather > CONVOLVE_MAX_FEATHER || area->count < 0)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "an area of shape %d with feather %d, steps %dx%d and %d boxes",
-        (int) area->shape, area->feather, area->x_step, area->y_step, area->count);
-  for (int i = 0; i < area->count; i++) {
-    ConvolveRect box = area->boxes[i];
-
-    if (box.width < 1 || box.height < 1 || box.width > CONVOLVE_MAX_BOX || box.height > CONVOLVE_MAX_BOX
-        || box.x < -CONVOLVE_MAX_BOX || box.x > CONVOLVE_MAX_BOX || box.y < -CONVOLVE_MAX_BOX
-        || box.y > CONVOLVE_MAX_BOX)
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "box %d is %dx%d at %d,%d", i, box.width, box.height, box.x,
-          box.y);
-  }
-  return CONVOLVE_OK;
-}
 
 int
 convolve_area_weight (const ConvolveArea *area, int x, int y)
@@ -114,19 +82,6 @@ blend_row (const ConvolvePixel *pixel, const uint16_t *weights, int count, const
 }
 
 ConvolveStatus
-convolve_check_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane,
-    ConvolveError *error)
-{
-  ConvolvePlane turned = *plane;
-
-  /* The source may have short rows, and the destination is the picture: the reverse of what is checked. */
-  turned.destination_stride = plane->source_stride;
-  turned.source_stride = plane->destination_stride;
-  return convolve_check_part (pixel, &turned, error) == CONVOLVE_OK ? convolve_check_area (area, error)
-                                                                    : CONVOLVE_INVALID;
-}
-
-ConvolveStatus
 convolve_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane, ConvolveError *error)
 {
   const ConvolveRect *region = &plane->region;
@@ -162,15 +117,6 @@ fill_row (const ConvolvePixel *pixel, const int *values, const ConvolvePlane *pl
     more = written < count - written ? written : count - written;
     memcpy (at + (ptrdiff_t) written * pixel->stride, at, (size_t) more * pixel->stride);
   }
-}
-
-ConvolveStatus
-convolve_check_values (const ConvolvePixel *pixel, const int *values, ConvolveError *error)
-{
-  for (int k = 0; k < pixel->samples; k++)
-    if ((pixel->select >> k & 1) && (values[k] < 0 || values[k] >= 1 << pixel->depth))
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "a value of %d in %d bits", values[k], pixel->depth);
-  return CONVOLVE_OK;
 }
 
 ConvolveStatus
@@ -231,17 +177,6 @@ pixelate_blocks (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const
       fill_row (pixel, mean, plane, x, stop, y);
     x = stop;
   }
-}
-
-ConvolveStatus
-convolve_check_blocks (const ConvolveBlocks *blocks, ConvolveError *error)
-{
-  if (blocks->size < 1 || blocks->size > CONVOLVE_MAX_BOX || blocks->x < -CONVOLVE_MAX_BOX
-      || blocks->x > CONVOLVE_MAX_BOX || blocks->y < -CONVOLVE_MAX_BOX || blocks->y > CONVOLVE_MAX_BOX
-      || !is_step (blocks->x_step) || !is_step (blocks->y_step))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "blocks of %d at %d,%d with steps %dx%d", blocks->size, blocks->x,
-        blocks->y, blocks->x_step, blocks->y_step);
-  return CONVOLVE_OK;
 }
 
 ConvolveStatus

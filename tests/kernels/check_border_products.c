@@ -351,7 +351,7 @@ check_plan (ConvolvePlan *plan, CheckRandom *random, FILE *file, Counts *counts)
   Trial trial = { .plan = plan, .file = file, .side = 3 + 2 * convolve_border_size (plan) };
   ConvolvePlan loaded = *plan; /* the same for separable */
   const char *reason = NULL;
-  void *found = NULL;
+  ConvolveFound found;
   bool border, mirrored = false;
   int failures = 0;
 

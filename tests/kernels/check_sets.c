@@ -461,7 +461,7 @@ check_acceptance (const char *name, const ConvolvePlan *plan, FILE *file)
   for (int i = 0; convolve_variants[i]; i++) {
     const ConvolveVariant *variant = convolve_variants[i];
     const char *reason = "";
-    void *found;
+    ConvolveFound found;
     bool accepted = convolve_variant_accepts (variant, plan, &found, &reason);
     bool expected = variant->combines && !(deep && strcmp (variant->name, "packed") == 0);
 
@@ -470,7 +470,7 @@ check_acceptance (const char *name, const ConvolvePlan *plan, FILE *file)
           accepted ? "accepts" : "refuses", name, plan->pixel.depth, plan->pixel.zero[0], reason);
       failures++;
     }
-    free (found);
+    free (found.block);
   }
   return failures;
 }

@@ -73,7 +73,7 @@ convolve_fft_choose (const ConvolvePlan *plan, ConvolveFft *fft, const char **re
 }
 
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   const ConvolveTaps *taps = &plan->taps;
   ConvolveFft fft;
@@ -85,15 +85,15 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
     sum += taps->double_taps[i];
   fft.middle = 1 << (plan->pixel.depth - 1);
   fft.constant = fft.middle * sum;
-  *reason = CONVOLVE_REASON_NO_MEMORY;
-  *found = malloc (sizeof (fft));
-  if (*found)
-    memcpy (*found, &fft, sizeof (fft));
-  return *found;
+  found->kernel = fft.is_double;
+  return convolve_found_copy (found, &fft, sizeof (fft), reason);
 }
+
+static const char *const kernels[] = { "in single precision", "in double precision" };
 
 const ConvolveVariant convolve_variant_fft = {
   .name = "fft",
+  .kernels = kernels,
   .number = 10,
   .idea = "overlapping tiles by Fourier transforms: the same time for every mask",
   .accepts = accepts,

@@ -4,7 +4,7 @@
 CONVOLVE_DEVICE_FUNCTIONS (constant);
 
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   return convolve_accepts_parameters (plan, reason);
 }

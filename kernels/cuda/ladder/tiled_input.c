@@ -21,7 +21,7 @@ convolve_tiled_input_block (const ConvolvePlan *plan, int *width, int *height)
 }
 
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   int width, height;
 

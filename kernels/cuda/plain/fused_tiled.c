@@ -29,7 +29,7 @@ shared_size (const ConvolvePlan *plan)
 }
 
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   if (!convolve_accepts_float_rank_1 (plan, reason) || !convolve_border_accepts_pixels (plan, reason))
     return false;

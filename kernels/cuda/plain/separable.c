@@ -28,7 +28,7 @@ convolve_separable_shared_size (const ConvolvePlan *plan)
 }
 
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   if (has_products (plan))
     return true;

@@ -12,7 +12,7 @@ convolve_tiled_shared_size (const ConvolvePlan *plan)
 }
 
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   *reason = CONVOLVE_NEEDS_SHARED;
   return convolve_tiled_shared_size (plan) <= convolve_device_shared_limit (plan->device)

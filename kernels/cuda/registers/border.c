@@ -76,27 +76,23 @@ convolve_border_top_floats (const ConvolvePlan *plan, ConvolveTopFloats *floats)
 typedef bool (*ChooseTail) (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason);
 
 static bool
-accepts_tail (const ConvolvePlan *plan, ChooseTail choose, void **found, const char **reason)
+accepts_tail (const ConvolvePlan *plan, ChooseTail choose, ConvolveFound *found, const char **reason)
 {
   ConvolveIntegerTail tail;
 
   if (!convolve_border_accepts (plan, reason) || !choose (plan, &tail, reason))
     return false;
-  *reason = CONVOLVE_REASON_NO_MEMORY;
-  *found = malloc (sizeof (tail));
-  if (*found)
-    memcpy (*found, &tail, sizeof (tail));
-  return *found;
+  return convolve_found_copy (found, &tail, sizeof (tail), reason);
 }
 
 bool
-convolve_border_accepts_integers (const ConvolvePlan *plan, void **found, const char **reason)
+convolve_border_accepts_integers (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   return accepts_tail (plan, convolve_integer_tail_choose, found, reason);
 }
 
 bool
-convolve_border_accepts_deep (const ConvolvePlan *plan, void **found, const char **reason)
+convolve_border_accepts_deep (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   return accepts_tail (plan, convolve_deep_tail_choose, found, reason);
 }

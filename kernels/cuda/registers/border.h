@@ -47,10 +47,10 @@ bool convolve_border_accepts_pixels (const ConvolvePlan *plan, const char **reas
 bool convolve_border_accepts (const ConvolvePlan *plan, const char **reason);
 
 /* As convolve_border_accepts (), for masks with an integer tail. Leaves the ConvolveIntegerTail in *found. */
-bool convolve_border_accepts_integers (const ConvolvePlan *plan, void **found, const char **reason);
+bool convolve_border_accepts_integers (const ConvolvePlan *plan, ConvolveFound *found, const char **reason);
 
 /* As convolve_border_accepts_integers (), for samples of more than 8 bits: convolve_deep_tail_choose () finds the tail. */
-bool convolve_border_accepts_deep (const ConvolvePlan *plan, void **found, const char **reason);
+bool convolve_border_accepts_deep (const ConvolvePlan *plan, ConvolveFound *found, const char **reason);
 
 /*
  * For samples that fill 16 bits at the top: what moves one, without its unused bits, into the low bits of the float
@@ -64,6 +64,13 @@ typedef struct
   int down;         /* by so many bits */
   float unit, base; /* 2^shift, and -2^23 times that */
 } ConvolveTopFloats;
+
+/* Whether the samples fill 16 bits at the top. */
+static inline bool
+convolve_deep_is_top (const ConvolvePlan *plan)
+{
+  return plan->pixel.shift + plan->pixel.depth == 16;
+}
 
 void convolve_border_top_floats (const ConvolvePlan *plan, ConvolveTopFloats *floats);
 

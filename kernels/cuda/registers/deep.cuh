@@ -30,12 +30,6 @@ convolve_deep_init (const ConvolvePlan *plan, ConvolveDeep *deep)
   deep->largest = ((1u << plan->pixel.depth) - 1) * 0x10001;
 }
 
-static inline bool
-convolve_deep_is_top (const ConvolvePlan *plan)
-{
-  return plan->pixel.shift + plan->pixel.depth == 16;
-}
-
 /*
  * Loads a row of a tile from `from`, with a group on both sides. Of these two groups, words that no tap meets are not
  * loaded where one or two of four are enough, or one of two. They are not set then.

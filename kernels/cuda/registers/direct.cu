@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/registers/border.cuh"
-#include "cuda/registers/direct_deep.h"
-#include "cuda/registers/sets.h"
+#include "cuda/registers/direct.h"
 
 CONVOLVE_DEVICE_FUNCTIONS (direct);
 
@@ -117,18 +116,13 @@ load_plain (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_direct_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  const char *unused;
-
-  if (plan->combination == CONVOLVE_ABSOLUTE && convolve_sets_are_magnitude_of_sum (plan, &unused))
-    return load_plain<true> (plan, error);
-  if (plan->n_parts > 0)
-    return convolve_direct_load_sets (plan, error);
-  if (plan->pixel.type == CONVOLVE_SAMPLE_U16) {
-    bool loaded;
-    ConvolveStatus status = convolve_direct_load_deep (plan, &loaded, error);
-
-    if (loaded)
-      return status;
+  switch (plan->kernel) {
+    case CONVOLVE_DIRECT_DEEP:
+      return convolve_direct_load_deep (plan, error);
+    case CONVOLVE_DIRECT_ABSOLUTE:
+      return load_plain<true> (plan, error);
+    case CONVOLVE_DIRECT_SETS:
+      return convolve_direct_load_sets (plan, error);
   }
   return load_plain<false> (plan, error);
 }

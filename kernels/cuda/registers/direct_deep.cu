@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* direct for 16-bit samples whose unused bits are all below them, or all above them. */
 #include "cuda/registers/deep.cuh"
-#include "cuda/registers/direct_deep.h"
+#include "cuda/registers/direct.h"
 #include "cuda/registers/two_planes.cuh"
 
 /* The kernel's second parameter. */
@@ -111,32 +111,29 @@ load_as (ConvolvePlan *plan, const ConvolveIntegerTail &tail, ConvolveError *err
       error);
 }
 
-/* Kernels for the pixels and tails that most plans have. *loaded is false where there is none. */
 template <int K, int S>
 static ConvolveStatus
-load (ConvolvePlan *plan, bool *loaded, ConvolveError *error)
+load (ConvolvePlan *plan, ConvolveError *error)
 {
   const bool top = convolve_deep_is_top (plan);
   ConvolveIntegerTail tail = {};
   const char *unused;
 
-  *loaded = true;
   if (convolve_deep_tail_choose (plan, &tail, &unused))
     return top ? load_as<K, S, true, true> (plan, tail, error) : load_as<K, S, false, true> (plan, tail, error);
-  *loaded = top;
-  return top ? load_as<K, S, true, false> (plan, {}, error) : CONVOLVE_OK;
+  return load_as<K, S, true, false> (plan, {}, error);
 }
 
 ConvolveStatus
-convolve_direct_load_deep (ConvolvePlan *plan, bool *loaded, ConvolveError *error)
+convolve_direct_load_deep (ConvolvePlan *plan, ConvolveError *error)
 {
   /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]. */
-  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, bool *loaded, ConvolveError *error);
+  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[4][CONVOLVE_MAX_SAMPLES] = {
     { load<3, 1>, load<3, 2>, NULL, load<3, 4> },
     { load<5, 1>, load<5, 2>, NULL, load<5, 4> },
     { load<7, 1>, load<7, 2>, NULL, load<7, 4> },
     { load<9, 1>, load<9, 2>, NULL, load<9, 4> },
   };
-  return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, loaded, error);
+  return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
 }

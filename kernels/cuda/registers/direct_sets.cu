@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* direct for masks of several sets of taps. */
+#include "cuda/registers/direct.h"
 #include "cuda/registers/sets.cuh"
 
 /* The kernel's second parameter. */

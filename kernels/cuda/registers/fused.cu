@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/registers/border.cuh"
 #include "cuda/registers/border_product.cuh"
-#include "cuda/registers/fused_deep.h"
+#include "cuda/registers/fused.h"
 
 CONVOLVE_DEVICE_FUNCTIONS (fused);
 
@@ -209,13 +209,6 @@ load_products (ConvolvePlan *plan, ConvolveError *error)
   };
   const int size = convolve_border_size (plan);
 
-  if (plan->pixel.type == CONVOLVE_SAMPLE_U16) {
-    bool loaded;
-    ConvolveStatus status = convolve_fused_load_deep (plan, &loaded, error);
-
-    if (loaded)
-      return status;
-  }
   if (is_small (plan) && plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples < 4)
     return small[size][plan->pixel.samples / 2](plan, error);
   return loads[plan->pixel.type][size][plan->pixel.samples - 1](plan, error);
@@ -224,7 +217,9 @@ load_products (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_fused_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  if (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS)
+  if (plan->kernel == CONVOLVE_FUSED_DEEP_PRODUCT)
+    return convolve_fused_load_deep (plan, error);
+  if (plan->kernel == CONVOLVE_FUSED_PRODUCT)
     return load_products (plan, error);
 
   /* [sample type][3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the last two arguments are W and R. */

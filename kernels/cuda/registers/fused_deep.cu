@@ -5,7 +5,7 @@
  */
 #include "cuda/registers/border_product.cuh"
 #include "cuda/registers/deep.cuh"
-#include "cuda/registers/fused_deep.h"
+#include "cuda/registers/fused.h"
 
 /* The kernel's second parameter. */
 template <int K>
@@ -110,32 +110,25 @@ load_as (ConvolvePlan *plan, const ConvolveBorderProduct &product, ConvolveError
 
 template <int K, int S, int W, int R, int AHEAD>
 static ConvolveStatus
-load (ConvolvePlan *plan, bool *loaded, ConvolveError *error)
+load (ConvolvePlan *plan, ConvolveError *error)
 {
-  const bool top = convolve_deep_is_top (plan);
   ConvolveBorderProduct product;
 
-  *loaded = (top || plan->pixel.shift == 0) && !convolve_border_product_clamps (plan);
-  if (!*loaded)
-    return CONVOLVE_OK;
   convolve_border_product_init (plan, K, false, &product);
-  *loaded = convolve_border_product_is_mirrored (&product, K);
-  if (!*loaded)
-    return CONVOLVE_OK;
-  return top ? load_as<K, S, W, R, AHEAD, true> (plan, product, error)
-             : load_as<K, S, W, R, AHEAD, false> (plan, product, error);
+  return convolve_deep_is_top (plan) ? load_as<K, S, W, R, AHEAD, true> (plan, product, error)
+                                     : load_as<K, S, W, R, AHEAD, false> (plan, product, error);
 }
 
 ConvolveStatus
-convolve_fused_load_deep (ConvolvePlan *plan, bool *loaded, ConvolveError *error)
+convolve_fused_load_deep (ConvolvePlan *plan, ConvolveError *error)
 {
   /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]; the last three arguments are W, R and AHEAD. */
-  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, bool *loaded, ConvolveError *error);
+  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
   static const Load loads[4][CONVOLVE_MAX_SAMPLES] = {
     { load<3, 1, 2, 4, 6>, load<3, 2, 1, 4, 6>, NULL, load<3, 4, 1, 4, 6> },
     { load<5, 1, 1, 12, 16>, load<5, 2, 1, 8, 4>, NULL, load<5, 4, 1, 4, 8> },
     { load<7, 1, 1, 12, 4>, load<7, 2, 1, 8, 4>, NULL, load<7, 4, 1, 4, 4> },
     { load<9, 1, 1, 12, 4>, load<9, 2, 1, 12, 4>, NULL, load<9, 4, 1, 4, 4> },
   };
-  return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, loaded, error);
+  return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
 }

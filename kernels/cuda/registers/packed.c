@@ -8,6 +8,9 @@
 
 CONVOLVE_DEVICE_FUNCTIONS (packed);
 
+#define NEIGHBOURS 8
+#define LARGEST_TRIPLE (3 * 255)
+
 bool
 convolve_packed_accepts_wide (const ConvolvePlan *plan, const char **reason)
 {
@@ -84,27 +87,85 @@ convolve_packed_wide_init (const ConvolvePlan *plan, int side, ConvolvePackedWid
     wide->start[s] = (int) (plan->arithmetic.start[s] - (wide->clamps ? (int64_t) 128 << wide->bits : 0));
 }
 
+/*
+ * Each set has one weight in three places side by side, a different one of eight triples, and a lower one in the five
+ * others.
+ */
+bool
+convolve_packed_find_ring (const ConvolvePlan *plan, ConvolvePackedRing *ring)
+{
+  static const int places[NEIGHBOURS] = { 0, 1, 2, 5, 8, 7, 6, 3 };
+  unsigned seen = 0;
+  float high = 0, low = 0;
+
+  if (plan->combination != CONVOLVE_LARGEST || plan->n_parts != NEIGHBOURS || plan->taps.width != 3
+      || plan->taps.height != 3)
+    return false;
+  for (int k = 0; k < NEIGHBOURS; k++) {
+    const float *taps = plan->parts[k].taps.taps;
+    unsigned highs = 0;
+
+    if (k == 0) {
+      high = low = taps[0];
+      for (int i = 1; i < NEIGHBOURS; i++) {
+        high = fmaxf (high, taps[places[i]]);
+        low = fminf (low, taps[places[i]]);
+      }
+    }
+    for (int i = 0; i < NEIGHBOURS; i++) {
+      if (taps[places[i]] != high && taps[places[i]] != low)
+        return false;
+      highs |= (unsigned) (taps[places[i]] == high) << i;
+    }
+    for (int i = 0; i < NEIGHBOURS; i++)
+      seen |= (unsigned) (highs == ((7u << i | 7u >> (NEIGHBOURS - i)) & 0xff)) << i;
+    if (taps[4] != 0)
+      return false;
+  }
+  ring->high = (unsigned) (high - low);
+  ring->low = (int) low;
+  ring->least = (unsigned) fmaxf (-low * NEIGHBOURS * 255, 0);
+  return seen == 0xff && high > low
+      && (high - low) * LARGEST_TRIPLE + fmaxf (low, 0) * NEIGHBOURS * 255 + ring->least < 65536;
+}
+
 /* Weights of 8 bits have an integer tail, which is left in *found. Weights of 16 bits have none. */
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   if (plan->combination == CONVOLVE_ABSOLUTE && !convolve_sets_are_magnitude_of_sum (plan, reason))
     return false;
-  if (plan->combination == CONVOLVE_MAGNITUDE || plan->combination == CONVOLVE_LARGEST)
+  if (plan->combination == CONVOLVE_MAGNITUDE || plan->combination == CONVOLVE_LARGEST) {
+    ConvolvePackedRing ring;
+
+    found->kernel = convolve_packed_find_ring (plan, &ring) ? CONVOLVE_PACKED_RING : CONVOLVE_PACKED_SETS;
     return convolve_packed_accepts_sets (plan, found, reason);
+  }
   *reason = "the weights are not integers -128 to 127 times one factor";
   const bool are_bytes =
       !plan->exact || convolve_border_are_bytes (plan->taps.taps, plan->taps.width * plan->taps.height);
-  if (plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->n_parts == 0)
+  if (plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->n_parts == 0) {
+    found->kernel = CONVOLVE_PACKED_DEEP;
     return are_bytes && convolve_border_accepts_deep (plan, found, reason);
+  }
   if (are_bytes && convolve_border_accepts_integers (plan, found, reason))
     return true;
+  found->kernel = CONVOLVE_PACKED_WIDE;
   return plan->arithmetic.kind == CONVOLVE_ARITHMETIC_ONE_STEP && plan->n_parts == 0
       && convolve_packed_accepts_wide (plan, reason);
 }
 
+static const char *const kernels[] = {
+  [CONVOLVE_PACKED_BYTES] = "bytes",
+  [CONVOLVE_PACKED_DEEP] = "16-bit samples",
+  [CONVOLVE_PACKED_WIDE] = "weights of 16 bits",
+  [CONVOLVE_PACKED_SETS] = "sets",
+  [CONVOLVE_PACKED_RING] = "turns of one set",
+};
+
 const ConvolveVariant convolve_variant_packed = {
   .name = "packed",
+  .kernels = kernels,
   .number = 7,
   .combines = true,
   .idea = "samples as they lie in memory, times integer weights, four or two products in an instruction",

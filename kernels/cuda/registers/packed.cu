@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/registers/packed.h"
-#include "cuda/registers/packed_deep.h"
-#include "cuda/registers/sets.h"
 #include "cuda/registers/two_planes.cuh"
 
 CONVOLVE_DEVICE_FUNCTIONS (packed);
@@ -188,12 +186,16 @@ convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
     { load<7, 1>, load<7, 2>, load<7, 3>, load<7, 4>, load<7, 4, 3> },
     { load<9, 1>, load<9, 2>, load<9, 3>, load<9, 4>, load<9, 4, 3> },
   };
-  if (plan->n_parts > 0 && plan->combination != CONVOLVE_ABSOLUTE)
-    return convolve_packed_load_sets (plan, error);
-  if (plan->pixel.type == CONVOLVE_SAMPLE_U16)
-    return convolve_packed_load_deep (plan, error);
-  if (!plan->prepared) /* there is no integer tail for weights of 16 bits */
-    return convolve_packed_load_wide (plan, error);
+  switch (plan->kernel) {
+    case CONVOLVE_PACKED_DEEP:
+      return convolve_packed_load_deep (plan, error);
+    case CONVOLVE_PACKED_WIDE:
+      return convolve_packed_load_wide (plan, error);
+    case CONVOLVE_PACKED_SETS:
+      return convolve_packed_load_sets (plan, error);
+    case CONVOLVE_PACKED_RING:
+      return convolve_packed_load_ring (plan, error);
+  }
   return loads[convolve_border_size (plan)][convolve_border_layout (plan)](plan, error);
 }
 

@@ -10,6 +10,30 @@ extern "C"
 {
 #endif
 
+/* The kernels of the variant. */
+enum
+{
+  CONVOLVE_PACKED_BYTES, /* integer weights of 8 bits; plan->prepared is a ConvolveIntegerTail */
+  CONVOLVE_PACKED_DEEP,  /* the same, of 16-bit samples */
+  CONVOLVE_PACKED_WIDE,  /* weights of 16 bits */
+  CONVOLVE_PACKED_SETS,  /* several sets */
+  CONVOLVE_PACKED_RING   /* eight sets that are turns of each other */
+};
+
+/*
+ * Eight 3x3 sets that are turns of one ring: three weights side by side are `high` above the five others, which are `low`. least
+ * is added to each value, so that it is 0 to 65535.
+ */
+typedef struct
+{
+  unsigned high;
+  int low;
+  unsigned least;
+} ConvolvePackedRing;
+
+/* Whether the sets are such turns, in any order, without a weight in the centre. Then fills *ring. */
+bool convolve_packed_find_ring (const ConvolvePlan *plan, ConvolvePackedRing *ring);
+
 /* The largest side of a mask with weights of 16 bits. */
 #define CONVOLVE_PACKED_WIDE_SIDE 5
 
@@ -49,8 +73,11 @@ bool convolve_packed_accepts_wide (const ConvolvePlan *plan, const char **reason
 /* Fills wide for a kernel with side x side weights. */
 void convolve_packed_wide_init (const ConvolvePlan *plan, int side, ConvolvePackedWide *wide);
 
-/* Loads the kernel for weights of 16 bits. Errors: NO_MEMORY. */
+/* Each loads one of the kernels. Errors: NO_MEMORY. */
+ConvolveStatus convolve_packed_load_deep (ConvolvePlan *plan, ConvolveError *error);
 ConvolveStatus convolve_packed_load_wide (ConvolvePlan *plan, ConvolveError *error);
+ConvolveStatus convolve_packed_load_sets (ConvolvePlan *plan, ConvolveError *error);
+ConvolveStatus convolve_packed_load_ring (ConvolvePlan *plan, ConvolveError *error);
 
 #ifdef __cplusplus
 }

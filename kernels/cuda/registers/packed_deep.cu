@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* packed for 16-bit samples. */
 #include "cuda/registers/deep.cuh"
-#include "cuda/registers/packed_deep.h"
+#include "cuda/registers/packed.h"
 #include "cuda/registers/two_planes.cuh"
 
 /* The shapes of tiles and blocks: [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples], and those in kernels for two planes. */

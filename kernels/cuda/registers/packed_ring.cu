@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* packed for the largest of eight 3x3 sets that are turns of each other by 45 degrees, as kirsch is. */
+#include "cuda/registers/packed.h"
 #include "cuda/registers/sets.cuh"
-
-#define NEIGHBOURS 8
-#define LARGEST_TRIPLE (3 * 255)
 
 /* The kernel's second parameter. */
 struct PackedRing
@@ -105,48 +103,6 @@ __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
     convolve_store_integers<S, S, W, true> (image, ring.tail, to, sums[r], &words[r + 1][S]);
 }
 
-/*
- * Whether the sets are turns of one ring without a weight in the middle, in any order: each has one weight in three places
- * side by side, a different one of eight triples, and a lower one in the five others.
- */
-static bool
-find_ring (const ConvolvePlan *plan, PackedRing *ring)
-{
-  static const int places[NEIGHBOURS] = { 0, 1, 2, 5, 8, 7, 6, 3 };
-  unsigned seen = 0;
-  float high = 0, low = 0;
-
-  if (plan->combination != CONVOLVE_LARGEST || plan->n_parts != NEIGHBOURS || plan->taps.width != 3
-      || plan->taps.height != 3)
-    return false;
-  for (int k = 0; k < NEIGHBOURS; k++) {
-    const float *taps = plan->parts[k].taps.taps;
-    unsigned highs = 0;
-
-    if (k == 0) {
-      high = low = taps[0];
-      for (int i = 1; i < NEIGHBOURS; i++) {
-        high = fmaxf (high, taps[places[i]]);
-        low = fminf (low, taps[places[i]]);
-      }
-    }
-    for (int i = 0; i < NEIGHBOURS; i++) {
-      if (taps[places[i]] != high && taps[places[i]] != low)
-        return false;
-      highs |= (unsigned) (taps[places[i]] == high) << i;
-    }
-    for (int i = 0; i < NEIGHBOURS; i++)
-      seen |= (unsigned) (highs == ((7u << i | 7u >> (NEIGHBOURS - i)) & 0xff)) << i;
-    if (taps[4] != 0)
-      return false;
-  }
-  ring->high = (unsigned) (high - low);
-  ring->low = (int) low;
-  ring->least = (unsigned) fmaxf (-low * NEIGHBOURS * 255, 0);
-  return seen == 0xff && high > low
-      && (high - low) * LARGEST_TRIPLE + fmaxf (low, 0) * NEIGHBOURS * 255 + ring->least < 65536;
-}
-
 template <int S, int W, int R>
 static ConvolveStatus
 load (ConvolvePlan *plan, PackedRing &ring, ConvolveError *error)
@@ -155,19 +111,21 @@ load (ConvolvePlan *plan, PackedRing &ring, ConvolveError *error)
       error);
 }
 
-bool
-convolve_packed_load_ring (ConvolvePlan *plan, ConvolveStatus *status, ConvolveError *error)
+ConvolveStatus
+convolve_packed_load_ring (ConvolvePlan *plan, ConvolveError *error)
 {
+  ConvolvePackedRing found;
   PackedRing ring = {};
 
-  if (!find_ring (plan, &ring))
-    return false;
+  convolve_packed_find_ring (plan, &found);
+  ring.high = found.high;
+  ring.low = found.low;
+  ring.least = found.least;
   convolve_sets_fill (plan, &ring.sets);
   convolve_centre_sets<3> (plan, ring.single);
   ring.tail = *(const ConvolveIntegerTail *) plan->prepared;
-  *status = plan->pixel.samples == 1 ? load<1, 2, 4> (plan, ring, error)
-      : plan->pixel.samples == 2     ? load<2, 1, 4> (plan, ring, error)
-      : plan->pixel.samples == 3     ? load<3, 1, 4> (plan, ring, error)
-                                     : load<4, 1, 4> (plan, ring, error);
-  return true;
+  return plan->pixel.samples == 1 ? load<1, 2, 4> (plan, ring, error)
+      : plan->pixel.samples == 2  ? load<2, 1, 4> (plan, ring, error)
+      : plan->pixel.samples == 3  ? load<3, 1, 4> (plan, ring, error)
+                                  : load<4, 1, 4> (plan, ring, error);
 }

@@ -9,7 +9,7 @@ CONVOLVE_DEVICE_FUNCTIONS (packed_separable);
 #define LARGEST_ROW 257
 
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   const ConvolveTaps *taps = &plan->taps;
 

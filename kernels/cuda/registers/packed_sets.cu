@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* packed for masks of several sets of taps. */
+#include "cuda/registers/packed.h"
 #include "cuda/registers/sets.cuh"
 
 #include <limits.h>
@@ -231,9 +232,5 @@ convolve_packed_load_sets (ConvolvePlan *plan, ConvolveError *error)
     { load_3x3<1, 2, 4>, load_3x3<2, 1, 4>, load_3x3<3, 1, 4>, load_3x3<4, 1, 4> },
     { load<5, 1, 1, 4>, load<5, 2, 1, 4>, load<5, 3, 1, 2>, load<5, 4, 1, 2> },
   };
-  ConvolveStatus status;
-
-  if (convolve_packed_load_ring (plan, &status, error))
-    return status;
   return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
 }

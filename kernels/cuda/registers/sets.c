@@ -158,7 +158,7 @@ are_bytes (const ConvolvePlan *plan, int k, double *squares)
 }
 
 bool
-convolve_packed_accepts_sets (const ConvolvePlan *plan, void **found, const char **reason)
+convolve_packed_accepts_sets (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   double squares = 0;
 

@@ -49,16 +49,8 @@ bool convolve_sets_are_magnitude_of_sum (const ConvolvePlan *plan, const char **
 
 /* The conditions of direct and of packed for several sets. An absolute value is the largest of two. */
 bool convolve_direct_accepts_sets (const ConvolvePlan *plan, const char **reason);
-bool convolve_packed_accepts_sets (const ConvolvePlan *plan, void **found, const char **reason);
+bool convolve_packed_accepts_sets (const ConvolvePlan *plan, ConvolveFound *found, const char **reason);
 
-ConvolveStatus convolve_direct_load_sets (ConvolvePlan *plan, ConvolveError *error);
-ConvolveStatus convolve_packed_load_sets (ConvolvePlan *plan, ConvolveError *error);
-
-/*
- * Where the sets are turns of each other as those of kirsch are, loads a faster kernel, leaves the status in *status and
- * returns true.
- */
-bool convolve_packed_load_ring (ConvolvePlan *plan, ConvolveStatus *status, ConvolveError *error);
 ConvolveStatus convolve_global_load_sets (ConvolvePlan *plan, ConvolveError *error);
 
 #ifdef __cplusplus

@@ -125,7 +125,7 @@ has_chunks (const ConvolvePixel *pixel)
 }
 
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   const size_t limit = convolve_device_shared_limit (plan->device);
   ConvolveBox box = { .row = { 0, 0 } };
@@ -135,11 +135,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
     return false;
   if (!convolve_accepts_float_taps (plan, reason) || !convolve_box_choose (plan, &box, reason))
     return false;
-  *reason = CONVOLVE_REASON_NO_MEMORY;
-  *found = malloc (sizeof (box));
-  if (*found)
-    memcpy (*found, &box, sizeof (box));
-  return *found;
+  return convolve_found_copy (found, &box, sizeof (box), reason);
 }
 
 /*

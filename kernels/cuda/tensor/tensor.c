@@ -265,7 +265,7 @@ convolve_tensor_word (const ConvolvePlan *plan, const ConvolveTensorDigits *digi
 }
 
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   ConvolveTensorDigits digits = { .count = 0 };
 
@@ -276,11 +276,8 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   if (convolve_tensor_shared_size (plan) > convolve_device_shared_limit (plan->device)
       || !convolve_tensor_choose (plan, &digits, reason))
     return false;
-  *reason = CONVOLVE_REASON_NO_MEMORY;
-  *found = malloc (sizeof (digits));
-  if (*found)
-    memcpy (*found, &digits, sizeof (digits));
-  return *found;
+  found->kernel = digits.count - 1;
+  return convolve_found_copy (found, &digits, sizeof (digits), reason);
 }
 
 /*
@@ -313,8 +310,11 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
   return status;
 }
 
+static const char *const kernels[CONVOLVE_TENSOR_MAX_DIGITS] = { "one digit", "two digits", "three digits" };
+
 const ConvolveVariant convolve_variant_tensor = {
   .name = "tensor",
+  .kernels = kernels,
   .number = 9,
   .idea = "the rows of the mask as banded matrices of bytes on the integer tensor cores",
   .accepts = accepts,

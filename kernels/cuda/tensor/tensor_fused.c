@@ -4,7 +4,7 @@
 CONVOLVE_DEVICE_FUNCTIONS (tensor_fused);
 
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   ConvolveTensorProductsFound *products;
 
@@ -12,7 +12,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
   if (plan->pixel.select != (1u << plan->pixel.samples) - 1
       || !convolve_tensor_products_accept (plan, true, &products, reason))
     return false;
-  *found = products;
+  found->block = products;
   return true;
 }
 

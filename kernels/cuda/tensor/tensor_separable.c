@@ -31,7 +31,7 @@ shared_size (const ConvolvePlan *plan, const ConvolveTensorProducts *products)
 }
 
 static bool
-accepts (const ConvolvePlan *plan, void **found, const char **reason)
+accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
   ConvolveTensorProductsFound *products;
 
@@ -43,7 +43,7 @@ accepts (const ConvolvePlan *plan, void **found, const char **reason)
     free (products);
     return false;
   }
-  *found = products;
+  found->block = products;
   return true;
 }
 
