@@ -25,8 +25,8 @@ MOST_VALUES = 8  # of an enum whose values fit a cell; more get a table of their
 # The groups in the page's order, and patterns of the names in each, in the order of the rows. A property that cannot be
 # written is a result, whatever its name.
 GROUPS = (
-    ('Mask', ('mask', 'mask-width', 'mask-height', 'weights', 'mask-.*', 'anchor-.*', 'flip', 'sigma', 'absolute', 'iterations',
-              'mix')),
+    ('Mask', ('mask', 'mask-width', 'mask-height', 'weights', 'mask-.*', 'anchor-.*', 'flip', 'sigma', 'absolute',
+              'iterations', 'mix')),
     ('Layer', ('location', 'stride', 'padding', 'dilation', 'groups', 'activation', 'pool-.*', 'channels', 'mosaic')),
     ('Sum and frame', ('divisor', 'bias', 'boundary', 'boundary-.*', 'components', 'field-mode')),
     ('Regions', ('apply-to', 'regions', 'region.*')),
@@ -35,7 +35,8 @@ GROUPS = (
 RESULTS = 'Results, read-only'
 
 # The end of a blurb that repeats a section of masks.md, and this section.
-ENDS = {'mask': (' *Presets: .*', 'masks.md#presets'), 'boundary': (', shown for the left end of a row .*', 'masks.md#boundaries')}
+ENDS = {'mask': (' *Presets: .*', 'masks.md#presets'),
+        'boundary': (', shown for the left end of a row .*', 'masks.md#boundaries')}
 # What the blurb of a property of GStreamer's own base class leaves open.
 BASE_CLASS = {'qos': 'Whether late frames are dropped before the work on them'}
 
@@ -160,7 +161,8 @@ def block(found, element):
         lines = found[name]
         readable_only = not any(line.startswith('flags:') and 'writable' in line for line in lines)
         title, index = place(name, readable_only)
-        cells = (f'`{name}`', 'read-only' if readable_only else values(name, lines[1:]), meaning(name, lines, names, element))
+        cells = (f'`{name}`', 'read-only' if readable_only else values(name, lines[1:]),
+                 meaning(name, lines, names, element))
         rows.setdefault(title, []).append((index, '| ' + ' | '.join(cells) + ' |\n'))
         if len(choices(lines)) > MOST_VALUES:
             lists += f'\n### {values_title(name, element)[0]}\n\n| value | what it is |\n| --- | --- |\n'
