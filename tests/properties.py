@@ -7,7 +7,8 @@
 
 FOLDER holds the built plugin and is build/plugin where none is named. The page has a block for each element between the
 lines "<!-- properties of ELEMENT -->" and "<!-- end -->", and a new element gets its block at the end. The texts are the
-blurbs of props/ and plugin/, so a text that is wrong is mended there. GROUPS says which group a property is in; a property without a group is an error.
+blurbs of props/ and plugin/, so a text that is wrong is mended there. GROUPS says which group a property is in; a property
+without a group is an error.
 """
 import os
 import pathlib

@@ -6,9 +6,9 @@
 
 README.md has at most MOST_WORDS words and MOST_LINES lines, and names every preset. plugin/masks.md names every preset and
 boundary, kernels/README.md and kernels/layer/README.md every variant, and the ladder every variant of masks that a device
-runs. plugin/properties.md must be as tests/properties.py writes the page, and the tables of figures as tests/bench/tables.py
-does. The test `pairs` compares the table of what goes together. Relative links must lead to files and headings that exist, in every
-.md file.
+runs. plugin/properties.md must be as tests/properties.py writes the page, and the tables of figures as
+tests/bench/tables.py does. The test `pairs` compares the table of what goes together. Relative links must lead to files and
+headings that exist, in every .md file.
 """
 import pathlib
 import re

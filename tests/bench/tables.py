@@ -241,10 +241,11 @@ def answers():
          f'{ms(cpu["fractions 15x15", "NV12"])}, 31x31 {ms(cpu["fractions 31x31", "NV12"])}', 'cpu-peers.md'),
         ('What does the bus cost?', f'4K NV12 from system memory and back: {us(pipelines["4K", pool]["frame_us"])} with '
          f'three frames in flight; the bus alone takes {us(pipelines["4K", pool]["limit_us"])}', 'h200-pipeline.md'),
-        ('What does a pipeline in CUDA memory take?', f'4K NV12: {us(pipelines["4K", cuda_way]["frame_us"])} a frame with GStreamer '
-         f'1.22, {us(newer["4K", cuda_way])} with 1.26', 'h200-pipeline.md'),
-        ('How many streams does a GPU take?', f'32 streams of 1080p: {us(streams["CUDA memory", "32"])} a frame in CUDA memory, '
-         f'{us(streams["system memory, frames-in-flight=3", "32"])} from system memory', 'h200-planes.md#streams-and-the-cpus-time'),
+        ('What does a pipeline in CUDA memory take?', f'4K NV12: {us(pipelines["4K", cuda_way]["frame_us"])} a frame with '
+         f'GStreamer 1.22, {us(newer["4K", cuda_way])} with 1.26', 'h200-pipeline.md'),
+        ('How many streams does a GPU take?', f'32 streams of 1080p: {us(streams["CUDA memory", "32"])} a frame in CUDA '
+         f'memory, {us(streams["system memory, frames-in-flight=3", "32"])} from system memory',
+         'h200-planes.md#streams-and-the-cpus-time'),
         ("How does it compare with NVIDIA's NPP?", 'H200, 4K: ' + ratios((gpu[key], npp[key]) for key in npp if key in gpu),
          'speed.md#on-a-gpu'),
         ('With CV-CUDA?', 'H100, 4K, one sample: ' + '; '.join(
@@ -258,7 +259,8 @@ def answers():
         ('With cuDNN?', f'layers on an H200, float32: {beside_cudnn["float32"]}; float16: {beside_cudnn["float16"]}',
          'h200-layer.md#cudnn-with-channels-last-and-wgmma'),
         ('What do regions cost?', f'ten boxes of 100x100 at strength 0.2 in 1080p NV12: {us(regions["h200", *ten])} on an H200, '
-         f'{us(regions["cpu", *ten])} on one core; without boxes {us(regions["h200", "strength 0.2", "0", "0"])}', 'regions.md'),
+         f'{us(regions["cpu", *ten])} on one core; without boxes {us(regions["h200", "strength 0.2", "0", "0"])}',
+         'regions.md'),
         ('Can a covered face be made visible again?', 'correlation after the best attack, where 0.5 shows a face: gaussian '
          f'of strength 0.1 {face("gaussian", "0.1")}, 0.2 {face("gaussian", "0.2")}; box of 0.2 {face("box", "0.2")}; 3 blocks '
          f'{face("pixelate", "3")}', 'undo.md'),
