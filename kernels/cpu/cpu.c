@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpu/cpu.h"
 
-#include "cpu/job.h"
+#include "cpu/paths.h"
 #include "cpu/pool.h"
-#include "cpu/walk.h"
 
 /* One call of convolve_run(). Jobs are numbered down each strip, one strip after the other. */
 typedef struct
@@ -32,7 +31,9 @@ run_jobs (const void *data, int first, int count, void *memory)
     convolve_cpu_job_init (&job, work->cut->cpu, work->plan, work->plane,
         (ConvolveRect){ region->x + x, region->y + y, width, height }, memory);
     job.streams = work->cut->streams;
-    convolve_cpu_walk (&job);
+    convolve_cpu_paths[job.cpu->path]->walk (&job);
+    if (job.streams)
+      job.level->settle ();
     first += n;
     count -= n;
   }

@@ -5,8 +5,8 @@
  * When a plan is made, cpu/prepare.c chooses a path: the cheapest way to compute the plan's arithmetic, or, where that is
  * FREE, the cheapest one whose error, bounded from the taps, keeps the promise of convolve.h. A second path may be prepared
  * for large regions. For each plane, cpu/cut.c chooses one of the two and cuts the region into jobs, which the threads of a
- * pool take. A job keeps the rows under the mask in a ring, converted
- * and with the boundary applied, and cpu/walk.c moves down the job row by row. The loops over a row are in
+ * pool take. A job keeps the rows under the mask in a ring, converted and with the boundary applied, and the path moves down
+ * the job row by row. Each path is a row of cpu/paths.h, in a file cpu/path_*.c. The loops over a row of elements are in
  * cpu/level_tmpl.c, compiled once for each instruction set.
  *
  * Words
@@ -24,7 +24,7 @@
  *   few floats      a sum of few taps in float, of a mask or of a column or row, whose loop is unrolled
  *   set             taps of a mask that combines several of them; a part is a set as a plan of its own
  *   couple          two sets whose 16-bit sums are made together
- *   path            one way to convolve: ConvolveCpuPath
+ *   path            one way to convolve: ConvolveCpuPath, and ConvolveCpuPathRow of cpu/paths.h
  *   level           the loops for one instruction set: cpu/level.h
  *   lane            the place of one element in a vector register
  *   strip, band     columns and rows of the region; a job is where a strip and a band cross: cpu/cut.h

@@ -87,7 +87,7 @@ do_sum_few_floats (const float *taps, int n, int block, const float *const *at, 
     *(FloatsAt *) (sums + x) = sum_few (taps, n, block, at, x);
 }
 
-/* Calls LOOP with n and the block of block_of () in cpu/prepare_floats.c for so many taps, as constants. */
+/* Calls LOOP with n and the block of block_of () in cpu/path_floats.c for so many taps, as constants. */
 #define WITH_FEW(n, LOOP) \
   switch (n) { \
     case 3: \

@@ -5,7 +5,7 @@
 #ifndef CONVOLVE_CPU_INTEGERS_H
 #define CONVOLVE_CPU_INTEGERS_H
 
-#include "cpu/prepare_paths.h"
+#include "cpu/paths.h"
 
 #define CONVOLVE_COST_PAIRS 2.6 /* of rows becoming pairs */
 

@@ -4,20 +4,15 @@
 #include <string.h>
 
 #include "common/boundary.h"
+#include "cpu/paths.h"
 
 #define BATCH 8
 #define ALIGNMENT 64
 
 /* --- memory --- */
 
-typedef struct
-{
-  uint8_t *base; /* NULL where bytes are only counted */
-  size_t used;
-} Arena;
-
-static void *
-take (Arena *arena, size_t count, size_t size)
+void *
+convolve_cpu_take (ConvolveCpuArena *arena, size_t count, size_t size)
 {
   void *taken = arena->base ? arena->base + arena->used : NULL;
 
@@ -25,14 +20,13 @@ take (Arena *arena, size_t count, size_t size)
   return taken;
 }
 
-/* n rows and the pointers to them. */
-static void *
-take_rows (Arena *arena, int n, size_t length, size_t size)
+void *
+convolve_cpu_take_rows (ConvolveCpuArena *arena, int n, size_t length, size_t size)
 {
-  uint8_t **rows = take (arena, n, sizeof (*rows));
+  uint8_t **rows = convolve_cpu_take (arena, n, sizeof (*rows));
 
   for (int i = 0; i < n; i++) {
-    uint8_t *row = take (arena, length, size);
+    uint8_t *row = convolve_cpu_take (arena, length, size);
 
     if (rows)
       rows[i] = row;
@@ -53,126 +47,27 @@ row_length (const ConvolveCpuJob *job)
 }
 
 static void
-take_squares (ConvolveCpuJob *job, Arena *arena)
-{
-  size_t rows = 2 * (size_t) convolve_cpu_fft_rows (job->cpu->fft);
-
-  for (int i = 0; i < 2; i++)
-    job->squares[i] = take (arena, CONVOLVE_CPU_FFT_SQUARE, sizeof (double));
-  job->square_sums = take (arena, job->width * rows, sizeof (double));
-  job->square_results = take (arena, job->count * rows + CONVOLVE_CPU_PADDING, sizeof (uint16_t));
-}
-
-static void
-take_sets (ConvolveCpuJob *job, Arena *arena, size_t length)
+take_memory (ConvolveCpuJob *job, ConvolveCpuArena *arena)
 {
   const ConvolveCpu *cpu = job->cpu;
-  int h = job->plan->taps.height;
-
-  job->set_offsets = take_rows (arena, cpu->n_parts, length, sizeof (double));
-  for (int i = 0; i < 2; i++)
-    job->squares_of_sums[i] = take (arena, length, sizeof (double));
-  if (convolve_cpu_reads_pairs (cpu->parts[0].path)) {
-    job->set_starts = take_rows (arena, cpu->n_parts, length, sizeof (int32_t));
-    job->set_low_starts = take_rows (arena, cpu->n_parts, length, sizeof (int32_t));
-    for (int i = 0; i < 2; i++)
-      job->sums[i] = take (arena, length, sizeof (int32_t));
-    for (int i = 0; i < 2; i++)
-      job->wide_sums[i] = take (arena, length, sizeof (double));
-    job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
-  } else {
-    job->float_sums = take (arena, length, sizeof (float));
-    job->double_sums = take (arena, length, sizeof (double));
-    job->floats = take_rows (arena, h, length, sizeof (float));
-  }
-}
-
-static void
-take_memory (ConvolveCpuJob *job, Arena *arena)
-{
-  const ConvolveCpu *cpu = job->cpu;
-  int h = job->plan->taps.height;
+  const ConvolveCpuPathRow *row = convolve_cpu_paths[cpu->path];
   size_t length = row_length (job), offset_size = cpu->tail.needs_double ? sizeof (double) : sizeof (float);
 
-  job->outside = take (arena, job->plan->taps.width, sizeof (int));
-  job->offsets = take (arena, length, offset_size);
+  job->outside = convolve_cpu_take (arena, job->plan->taps.width, sizeof (int));
+  job->offsets = convolve_cpu_take (arena, length, offset_size);
   if (job->plan->combination == CONVOLVE_ABSOLUTE) {
-    job->negative_offsets = take (arena, length, offset_size);
-    job->negatives = take (arena, length, sizeof (uint16_t));
+    job->negative_offsets = convolve_cpu_take (arena, length, offset_size);
+    job->negatives = convolve_cpu_take (arena, length, sizeof (uint16_t));
   }
   if (cpu->mirrors)
-    job->mirrors = take (arena, length, sizeof (int32_t));
+    job->mirrors = convolve_cpu_take (arena, length, sizeof (int32_t));
   for (int i = 0; i < 2; i++)
-    job->results[i] = take (arena, length, sizeof (uint16_t));
+    job->results[i] = convolve_cpu_take (arena, length, sizeof (uint16_t));
   for (int i = 0; i < 2; i++)
-    job->values[i] = take (arena, length, sizeof (uint16_t));
+    job->values[i] = convolve_cpu_take (arena, length, sizeof (uint16_t));
 
-  switch (cpu->path) {
-    case CONVOLVE_CPU_COPY:
-      break;
-    case CONVOLVE_CPU_BOX:
-      job->columns = take (arena, length, sizeof (int32_t));
-      for (int i = 0; i < 2; i++)
-        job->scratch[i] = take (arena, length, sizeof (int32_t));
-      for (int i = 0; i < 2; i++)
-        job->sums[i] = take (arena, length, sizeof (int32_t));
-      for (int i = 0; i < 2; i++)
-        job->inner_values[i] = take (arena, length, sizeof (uint16_t));
-      break;
-    case CONVOLVE_CPU_SMALL_BOX:
-      job->short_columns = take (arena, length, sizeof (uint16_t));
-      job->rows = take_rows (arena, h + 1, length, sizeof (uint16_t));
-      break;
-    case CONVOLVE_CPU_FFT:
-      take_squares (job, arena);
-      break;
-    case CONVOLVE_CPU_FACTORS:
-      for (int i = 0; i < 2 && cpu->joins; i++)
-        job->joined[i] = take (arena, length, sizeof (ConvolvePair));
-      if (cpu->wide.n_groups > 0)
-        job->low_starts = take (arena, length, sizeof (int32_t));
-      if (cpu->centre_tap) {
-        job->rows = take_rows (arena, convolve_cpu_centre_rows (h), length, sizeof (uint16_t));
-        for (int i = 0; i < 2; i++)
-          job->centre_starts[i] = take (arena, length, sizeof (int32_t));
-      }
-      /* fall through */
-    case CONVOLVE_CPU_PAIRS:
-      job->starts = take (arena, length, sizeof (int32_t));
-      for (int i = 0; i < 2; i++)
-        job->sums[i] = take (arena, length, sizeof (int32_t));
-      job->pairs = take_rows (arena, (cpu->rank ? cpu->rank : 1) * ((h + 1) / 2), length, sizeof (ConvolvePair));
-      break;
-    case CONVOLVE_CPU_WIDE:
-      job->starts = take (arena, length, sizeof (int32_t));
-      job->low_starts = take (arena, length, sizeof (int32_t));
-      for (int i = 0; i < 2; i++)
-        job->wide_sums[i] = take (arena, length, sizeof (double));
-      job->pairs = take_rows (arena, (h + 1) / 2, length, sizeof (ConvolvePair));
-      break;
-    case CONVOLVE_CPU_FLOAT_FACTORS:
-      job->float_columns = take_rows (arena, cpu->rank * job->batch, length, sizeof (float));
-      /* fall through */
-    case CONVOLVE_CPU_FLOAT:
-      job->float_sums = take (arena, length, sizeof (float));
-      job->floats = take_rows (arena, h + job->batch - 1, length, sizeof (float));
-      break;
-    case CONVOLVE_CPU_DOUBLE_FACTORS:
-      job->double_columns = take_rows (arena, cpu->rank * job->batch, length, sizeof (double));
-      /* fall through */
-    case CONVOLVE_CPU_DOUBLE:
-      job->double_sums = take (arena, length, sizeof (double));
-      job->floats = take_rows (arena, h + job->batch - 1, length, sizeof (float));
-      break;
-    case CONVOLVE_CPU_SHORT_SETS:
-      for (int i = 0; i < 2; i++)
-        job->half_offsets[i] = take (arena, length, sizeof (float));
-      job->rows = take_rows (arena, h, length, sizeof (uint16_t));
-      break;
-    case CONVOLVE_CPU_SETS:
-      take_sets (job, arena, length);
-      break;
-  }
+  if (row->memory)
+    row->memory (job, arena, length);
 }
 
 /* --- what all rows of the job have in common --- */
@@ -191,9 +86,8 @@ find_outside (ConvolveCpuJob *job)
       job->outside[job->n_outside++] = convolve_boundary_index (plan->boundary, x, width);
 }
 
-/* A row of offsets, one for each sample of a pixel. */
-static void
-fill_row (const ConvolveCpuJob *job, const double *offsets, void *row)
+void
+convolve_cpu_fill_row (const ConvolveCpuJob *job, const double *offsets, void *row)
 {
   for (int i = 0; i < job->count; i++)
     if (job->cpu->tail.needs_double)
@@ -214,50 +108,11 @@ fill_negative_offsets (const ConvolveCpuJob *job)
 
   for (int i = 0; i < job->samples; i++)
     offsets[i] = parts[0].tail.offset[i] + parts[1].tail.offset[i] - job->cpu->tail.offset[i];
-  fill_row (job, offsets, job->negative_offsets);
+  convolve_cpu_fill_row (job, offsets, job->negative_offsets);
 }
 
-/* The loops read offsets past the count. */
-static void
-fill_half_offsets (const ConvolveCpuJob *job)
-{
-  const ConvolvePlan *plan = job->plan;
-  const float *offsets = plan->combination == CONVOLVE_MAGNITUDE ? plan->root.offset_f : job->cpu->tail.offset_f;
-
-  for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING; i++)
-    job->half_offsets[i % 2][i / 2] = offsets[i % job->samples];
-}
-
-/*
- * Of a magnitude, what is subtracted from a set's sum, so that the value at the zero level is 0; otherwise the offset of the
- * set's tail. Sums of signed values are those of ONE_STEP in 32 bits alone.
- */
-static void
-fill_set_offsets (const ConvolveCpuJob *job)
-{
-  const ConvolvePlan *plan = job->plan;
-
-  for (int k = 0; k < plan->n_parts; k++) {
-    const ConvolveCpu *part = &job->cpu->parts[k];
-    bool has_signs = part->path == CONVOLVE_CPU_PAIRS && !plan->parts[k].exact;
-    double offsets[CONVOLVE_MAX_SAMPLES], sum = 0;
-
-    for (int i = 0; i < plan->taps.width * plan->taps.height; i++)
-      sum += plan->parts[k].taps.double_taps[i];
-    for (int i = 0; i < job->samples; i++)
-      offsets[i] = plan->combination == CONVOLVE_MAGNITUDE
-          ? plan->root.zero[k][i] - (has_signs ? part->middle * sum : 0)
-          : part->tail.offset[i];
-    fill_row (job, offsets, job->set_offsets[k]);
-    for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->set_starts; i++) {
-      job->set_starts[k][i] = part->starts[i % job->samples];
-      job->set_low_starts[k][i] = part->low_starts[i % job->samples];
-    }
-  }
-}
-
-static void
-fill_offsets (const ConvolveCpuJob *job)
+void
+convolve_cpu_fill_offsets (const ConvolveCpuJob *job)
 {
   const ConvolvePlan *plan = job->plan;
 
@@ -270,22 +125,17 @@ fill_offsets (const ConvolveCpuJob *job)
   for (int i = 0; i < job->count && job->mirrors; i++)
     job->mirrors[i] = job->cpu->mirror_starts[i % job->samples];
 
-  if (job->cpu->path == CONVOLVE_CPU_SHORT_SETS) {
-    fill_half_offsets (job);
-    return;
-  }
-  fill_row (job, plan->combination == CONVOLVE_MAGNITUDE ? plan->root.offset : job->cpu->tail.offset, job->offsets);
+  convolve_cpu_fill_row (job, plan->combination == CONVOLVE_MAGNITUDE ? plan->root.offset : job->cpu->tail.offset,
+      job->offsets);
   if (plan->combination == CONVOLVE_ABSOLUTE)
     fill_negative_offsets (job);
-  if (job->cpu->path == CONVOLVE_CPU_SETS)
-    fill_set_offsets (job);
 }
 
 size_t
 convolve_cpu_job_init (ConvolveCpuJob *job, const ConvolveCpu *cpu, const ConvolvePlan *plan,
     const ConvolvePlane *plane, ConvolveRect rectangle, void *memory)
 {
-  Arena arena = { .base = memory };
+  ConvolveCpuArena arena = { .base = memory };
 
   *job = (ConvolveCpuJob){
     .plan = plan,
@@ -303,8 +153,13 @@ convolve_cpu_job_init (ConvolveCpuJob *job, const ConvolveCpu *cpu, const Convol
   };
   take_memory (job, &arena);
   if (memory && cpu->path != CONVOLVE_CPU_COPY) {
+    const ConvolveCpuPathRow *row = convolve_cpu_paths[cpu->path];
+
     find_outside (job);
-    fill_offsets (job);
+    if (row->fill)
+      row->fill (job);
+    else
+      convolve_cpu_fill_offsets (job);
   }
   return arena.used;
 }

@@ -67,6 +67,21 @@ typedef struct
   double *squares_of_sums[2];             /* sums of squares of two rows of outputs */
 } ConvolveCpuJob;
 
+/* Memory of a job, which is only measured where base is NULL. */
+typedef struct
+{
+  uint8_t *base;
+  size_t used;
+} ConvolveCpuArena;
+
+/* Takes `count` elements of `size` bytes, or n rows of them and the pointers to these. */
+void *convolve_cpu_take (ConvolveCpuArena *arena, size_t count, size_t size);
+void *convolve_cpu_take_rows (ConvolveCpuArena *arena, int n, size_t length, size_t size);
+
+/* Fills a row of offsets from one for each sample of a pixel; and all starts and offsets of the tail. */
+void convolve_cpu_fill_row (const ConvolveCpuJob *job, const double *offsets, void *row);
+void convolve_cpu_fill_offsets (const ConvolveCpuJob *job);
+
 /*
  * Prepares a job for this rectangle, by what a ConvolveCpuCut chose, with its buffers in memory, which is aligned to 64 bytes. Returns the number of
  * bytes that the buffers take. With memory NULL, the buffers are only measured.

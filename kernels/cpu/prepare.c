@@ -3,21 +3,46 @@
  * The choice among the paths of the variant cpu: the cheapest path that computes the plan's arithmetic. Where the plan has
  * none, the path's error must keep the promise of convolve.h. Errors are bounded from the taps, never measured.
  */
+#include <math.h>
 #include <stdlib.h>
 
-#include "cpu/prepare_paths.h"
+#include "cpu/paths.h"
+#include "cpu/rows.h"
 
-#define COST_FRAME 5.0 /* of loading and storing, which every path does */
+#define ADDRESS_OF_PATH(NAME, stem) &convolve_cpu_path_##stem,
+const ConvolveCpuPathRow *const convolve_cpu_paths[CONVOLVE_CPU_N_PATHS] = { CONVOLVE_CPU_PATHS (ADDRESS_OF_PATH) };
 
-/* What the paths compute during the comparison; too large for a stack. */
-typedef struct
+/* --- copies --- */
+
+static bool
+selects_nothing (const ConvolveCpuAnalysis *a)
 {
-  bool factored;
-  ConvolveFactors factors;
-  ConvolveCpuPairs pairs, wide;
-  ConvolveIntegerFactors integers;
-  ConvolveQuotient quotient;
-} Workspace;
+  return a->plan->pixel.select == 0;
+}
+
+static bool
+use_copy (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
+{
+  a->cpu->path = CONVOLVE_CPU_COPY;
+  return true;
+}
+
+/* Without selected samples, storing a row copies the source. */
+static void
+walk_copy (const ConvolveCpuJob *job)
+{
+  for (int y = job->y; y < job->y + job->height; y++)
+    convolve_cpu_store_row (job, y, job->values[0]);
+}
+
+const ConvolveCpuPathRow convolve_cpu_path_copy = {
+  .name = "copy",
+  .takes = selects_nothing,
+  .use = use_copy,
+  .walk = walk_copy,
+};
+
+/* --- the choice --- */
 
 /* The factors in double. A plan with integers has integer factors or none. */
 static bool
@@ -38,84 +63,6 @@ find_factors (const ConvolveCpuAnalysis *a, ConvolveFactors *factors)
   return true;
 }
 
-static bool
-is_cheaper (double cost, double *least)
-{
-  if (!(cost < *least))
-    return false;
-  *least = cost;
-  return true;
-}
-
-/* The cheapest of the paths in floating point. Sums in double are always precise enough, and of integers exact. */
-static ConvolveCpuPath
-choose_floats (const ConvolveCpuAnalysis *a, const Workspace *workspace, double tail, double *least)
-{
-  const ConvolveFactors *factors = &workspace->factors;
-  bool exact = a->plan->exact, factored = workspace->factored, in_float = exact || !a->plan->integers;
-  ConvolveCpuPath path = CONVOLVE_CPU_DOUBLE;
-
-  *least = convolve_cpu_doubles_cost (a) + CONVOLVE_COST_DOUBLE_TAIL;
-  if (convolve_cpu_floats_fit (a) && is_cheaper (convolve_cpu_floats_cost (a) + tail, least))
-    path = CONVOLVE_CPU_FLOAT;
-  if (factored && !exact && convolve_cpu_double_factors_fit (a, factors)
-      && is_cheaper (convolve_cpu_double_factors_cost (a, factors->rank) + CONVOLVE_COST_DOUBLE_TAIL, least))
-    path = CONVOLVE_CPU_DOUBLE_FACTORS;
-  if (factored && in_float && (exact || convolve_cpu_float_factors_fit (a, factors))
-      && is_cheaper (convolve_cpu_float_factors_cost (a, factors->rank) + tail, least))
-    path = CONVOLVE_CPU_FLOAT_FACTORS;
-  return path;
-}
-
-/* The cheapest of all paths but the boxes and fft. */
-static ConvolveCpuPath
-choose_sums (const ConvolveCpuAnalysis *a, Workspace *workspace, double *least)
-{
-  double tail = a->cpu->tail.needs_double ? CONVOLVE_COST_DOUBLE_TAIL : CONVOLVE_COST_TAIL;
-  ConvolveCpuPath path = choose_floats (a, workspace, tail, least);
-  const ConvolveIntegerFactors *integers = &workspace->integers;
-
-  if (convolve_cpu_choose_pairs (a, &workspace->pairs)
-      && is_cheaper (workspace->pairs.cost + (workspace->pairs.bits < 0 ? tail : 0), least))
-    path = CONVOLVE_CPU_PAIRS;
-  if (convolve_cpu_choose_wide (a, &workspace->wide)
-      && is_cheaper (workspace->wide.cost + (workspace->wide.bits < 0 ? tail : 0), least))
-    path = CONVOLVE_CPU_WIDE;
-  if (workspace->factored && convolve_cpu_take_factors (a, &workspace->factors, &workspace->integers)
-      && is_cheaper (convolve_cpu_factors_cost (a, 1) + (integers->bits < 0 ? tail : 0), least))
-    path = CONVOLVE_CPU_FACTORS;
-  return path;
-}
-
-static bool
-use_path (const ConvolveCpuAnalysis *a, const Workspace *workspace, ConvolveCpuPath path)
-{
-  switch (path) {
-    case CONVOLVE_CPU_FACTORS:
-      return convolve_cpu_use_factors (a, &workspace->integers);
-    case CONVOLVE_CPU_PAIRS:
-      return convolve_cpu_use_pairs (a, &workspace->pairs);
-    case CONVOLVE_CPU_WIDE:
-      return convolve_cpu_use_wide (a, &workspace->wide);
-    case CONVOLVE_CPU_FLOAT_FACTORS:
-      return convolve_cpu_use_float_factors (a, &workspace->factors);
-    case CONVOLVE_CPU_DOUBLE_FACTORS:
-      return convolve_cpu_use_double_factors (a, &workspace->factors);
-    case CONVOLVE_CPU_FLOAT:
-      convolve_cpu_use_floats (a);
-      return true;
-    case CONVOLVE_CPU_BOX:
-      convolve_cpu_use_box (a);
-      return true;
-    case CONVOLVE_CPU_SMALL_BOX:
-      convolve_cpu_use_small_box (a, &workspace->quotient);
-      return true;
-    default:
-      convolve_cpu_use_doubles (a);
-      return true;
-  }
-}
-
 /* Prepares transforms for large regions, from what the analysis filled alone. */
 static bool
 add_transforms (const ConvolveCpuAnalysis *a)
@@ -127,58 +74,52 @@ add_transforms (const ConvolveCpuAnalysis *a)
     return false;
   *large.cpu = *a->cpu;
   a->cpu->large = large.cpu;
-  return convolve_cpu_use_fft (&large);
+  return convolve_cpu_path_fft.use (&large, NULL);
 }
 
+/* Compares all paths but fft, which is beside the cheapest one. */
 static bool
-choose (const ConvolveCpuAnalysis *a, Workspace *workspace)
+choose (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
 {
-  ConvolveCpuPath path;
-  double least;
+  const ConvolveCpuPathRow *cheapest = NULL;
+  double least = INFINITY;
 
-  workspace->factored = find_factors (a, &workspace->factors);
-  path = choose_sums (a, workspace, &least);
-  if (convolve_cpu_is_box (a)) {
-    if (is_cheaper (convolve_cpu_box_cost (a), &least))
-      path = CONVOLVE_CPU_BOX;
-    if (convolve_cpu_is_small_box (a, &workspace->quotient) && is_cheaper (convolve_cpu_small_box_cost (a), &least))
-      path = CONVOLVE_CPU_SMALL_BOX;
+  w->factored = find_factors (a, &w->factors);
+  for (int i = 0; i < CONVOLVE_CPU_N_PATHS; i++) {
+    const ConvolveCpuPathRow *row = convolve_cpu_paths[i];
+    double cost = row->cost && i != CONVOLVE_CPU_FFT ? row->cost (a, w) : INFINITY;
+
+    if (cost < least) {
+      least = cost;
+      cheapest = row;
+    }
   }
-  if (convolve_cpu_fft_cost (a) < least && !add_transforms (a))
+  if (convolve_cpu_path_fft.cost (a, w) < least && !add_transforms (a))
     return false;
-  a->cpu->cost = COST_FRAME + least;
-  return use_path (a, workspace, path);
+  a->cpu->cost = CONVOLVE_COST_FRAME + least;
+  return cheapest->use (a, w);
 }
 
 static bool
-prepare (const ConvolvePlan *plan, ConvolveCpu *cpu, Workspace *workspace)
+prepare (const ConvolvePlan *plan, ConvolveCpu *cpu, ConvolveCpuWorkspace *w)
 {
   ConvolveCpuAnalysis a;
 
   convolve_cpu_analyse (plan, cpu, &a);
-  if (plan->pixel.select == 0) {
-    cpu->path = CONVOLVE_CPU_COPY;
-    return true;
-  }
-  if (convolve_cpu_takes_sets (&a))
-    return convolve_cpu_use_sets (&a);
-  if (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS) {
-    bool done = convolve_cpu_use_products (&a);
-
-    cpu->cost += COST_FRAME;
-    return done;
-  }
+  for (int i = 0; i < CONVOLVE_CPU_N_PATHS; i++)
+    if (convolve_cpu_paths[i]->takes && convolve_cpu_paths[i]->takes (&a))
+      return convolve_cpu_paths[i]->use (&a, w);
   if (plan->combination == CONVOLVE_ABSOLUTE) {
     a.combined = true;
     cpu->tail.needs_double = cpu->tail.needs_double || plan->parts[1].tail.needs_double;
   }
-  return choose (&a, workspace);
+  return choose (&a, w);
 }
 
 ConvolveStatus
 convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
 {
-  Workspace *workspace = calloc (1, sizeof (*workspace));
+  ConvolveCpuWorkspace *workspace = calloc (1, sizeof (*workspace));
   ConvolveCpu *cpu = calloc (1, sizeof (*cpu));
   bool done = cpu && workspace && prepare (plan, cpu, workspace) && !workspace->factors.no_memory;
 

@@ -8,22 +8,29 @@
 #include "cpu/fft.h"
 #include "cpu/level.h"
 
-/* The ways to convolve. A factored mask is a sum of few products of a column and a row. */
+/*
+ * The ways to convolve. A factored mask is a sum of few products of a column and a row. Of paths with equal costs, the first
+ * one is taken. A name is that of the row convolve_cpu_path_NAME.
+ */
+#define CONVOLVE_CPU_PATHS(ROW) \
+  ROW (COPY, copy)                     /* no sample is selected */ \
+  ROW (DOUBLE, double)                 /* any taps, in double */ \
+  ROW (FLOAT, float)                   /* any taps, in float */ \
+  ROW (DOUBLE_FACTORS, double_factors) /* a factored mask, in double */ \
+  ROW (FLOAT_FACTORS, float_factors)   /* a factored mask, in float */ \
+  ROW (PAIRS, pairs)                   /* any taps, in integers */ \
+  ROW (WIDE, wide)                     /* any taps, in integers whose sums need more than 32 bits */ \
+  ROW (FACTORS, factors)               /* a factored mask, in integers */ \
+  ROW (BOX, box)                       /* equal taps, but for the edges: running sums */ \
+  ROW (SMALL_BOX, small_box)           /* equal taps, few enough for sums of 16 bits */ \
+  ROW (FFT, fft)               /* any taps, by Fourier transforms whose results are integers; of large regions */ \
+  ROW (SHORT_SETS, short_sets) /* a magnitude or the largest of sets whose sums fit 16 bits */ \
+  ROW (SETS, sets)             /* of any sets, each by pairs, in float or in double */
+
+#define CONVOLVE_CPU_NAME_PATH(NAME, stem) CONVOLVE_CPU_##NAME,
 typedef enum
 {
-  CONVOLVE_CPU_COPY,           /* no sample is selected */
-  CONVOLVE_CPU_BOX,            /* equal taps, but for the edges: running sums */
-  CONVOLVE_CPU_SMALL_BOX,      /* equal taps, few enough for sums of 16 bits */
-  CONVOLVE_CPU_PAIRS,          /* any taps, in integers */
-  CONVOLVE_CPU_WIDE,           /* any taps, in integers whose sums need more than 32 bits */
-  CONVOLVE_CPU_FACTORS,        /* a factored mask, in integers */
-  CONVOLVE_CPU_FFT,            /* any taps, by Fourier transforms whose results are integers */
-  CONVOLVE_CPU_FLOAT_FACTORS,  /* a factored mask, in float */
-  CONVOLVE_CPU_FLOAT,          /* any taps, in float */
-  CONVOLVE_CPU_DOUBLE_FACTORS, /* a factored mask, in double */
-  CONVOLVE_CPU_DOUBLE,         /* any taps, in double */
-  CONVOLVE_CPU_SHORT_SETS,     /* a magnitude or the largest of sets whose sums fit 16 bits */
-  CONVOLVE_CPU_SETS            /* of any sets, each by pairs, in float or in double */
+  CONVOLVE_CPU_PATHS (CONVOLVE_CPU_NAME_PATH) CONVOLVE_CPU_N_PATHS
 } ConvolveCpuPath;
 
 /* The weights of a box, in units of its tap: `edge` of the first and last tap, edge + inner of all others. */

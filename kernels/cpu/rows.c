@@ -164,79 +164,46 @@ convolve_cpu_store_row (const ConvolveCpuJob *job, int y, const uint16_t *values
 
 /* --- from sums to values --- */
 
+/* Turns sums into values by the tail, with its scale times sign. */
 static void
-ints_to_values (const ConvolveCpuJob *job, const int32_t *sums, uint16_t *values)
+turn (const ConvolveCpuJob *job, ConvolveCpuSums type, const void *sums, int n, int sign, const void *offsets,
+    uint16_t *values)
 {
   const ConvolveTail *tail = &job->cpu->tail;
   const ConvolveCpuLevel *level = job->level;
-  int n = job->count;
+  const double scale = sign * tail->scale;
+  const float scale_f = (float) sign * tail->scale_f;
 
-  if (job->mirrors) {
-    level->larger_of_shifts (sums, job->mirrors, n, &job->cpu->shift, values);
-    return;
-  }
-  if (tail->needs_double)
-    level->ints_to_values_in_double (sums, n, tail->scale, job->offsets, tail->maximum, values);
+  if (type == CONVOLVE_CPU_DOUBLES)
+    level->doubles_to_values (sums, n, scale, offsets, tail->maximum, values);
+  else if (type == CONVOLVE_CPU_INTS && tail->needs_double)
+    level->ints_to_values_in_double (sums, n, scale, offsets, tail->maximum, values);
+  else if (type == CONVOLVE_CPU_INTS)
+    level->ints_to_values (sums, n, scale_f, offsets, tail->maximum, values);
+  else if (tail->needs_double)
+    level->floats_to_values_in_double (sums, n, scale, offsets, tail->maximum, values);
   else
-    level->ints_to_values (sums, n, tail->scale_f, job->offsets, tail->maximum, values);
-  if (!job->negatives)
-    return;
-  if (tail->needs_double)
-    level->ints_to_values_in_double (sums, n, -tail->scale, job->negative_offsets, tail->maximum, job->negatives);
-  else
-    level->ints_to_values (sums, n, -tail->scale_f, job->negative_offsets, tail->maximum, job->negatives);
-  level->replace_by_larger (job->negatives, n, values);
+    level->floats_to_values (sums, n, scale_f, offsets, tail->maximum, values);
 }
 
 void
-convolve_cpu_doubles_to_values (const ConvolveCpuJob *job, const double *sums, int count, uint16_t *values)
+convolve_cpu_sums_to_values (const ConvolveCpuJob *job, ConvolveCpuSums type, const void *sums, int count,
+    uint16_t *values)
 {
-  const ConvolveTail *tail = &job->cpu->tail;
-
-  job->level->doubles_to_values (sums, count, tail->scale, job->offsets, tail->maximum, values);
+  if (type == CONVOLVE_CPU_INTS && job->mirrors) {
+    job->level->larger_of_shifts (sums, job->mirrors, count, &job->cpu->shift, values);
+    return;
+  }
+  turn (job, type, sums, count, 1, job->offsets, values);
   if (!job->negatives)
     return;
-  job->level->doubles_to_values (sums, count, -tail->scale, job->negative_offsets, tail->maximum, job->negatives);
+  turn (job, type, sums, count, -1, job->negative_offsets, job->negatives);
   job->level->replace_by_larger (job->negatives, count, values);
 }
 
-static void
-floats_to_values (const ConvolveCpuJob *job, const float *sums, uint16_t *values)
-{
-  const ConvolveTail *tail = &job->cpu->tail;
-  const ConvolveCpuLevel *level = job->level;
-  int n = job->count;
-
-  if (tail->needs_double)
-    level->floats_to_values_in_double (sums, n, tail->scale, job->offsets, tail->maximum, values);
-  else
-    level->floats_to_values (sums, n, tail->scale_f, job->offsets, tail->maximum, values);
-  if (!job->negatives)
-    return;
-  if (tail->needs_double)
-    level->floats_to_values_in_double (sums, n, -tail->scale, job->negative_offsets, tail->maximum, job->negatives);
-  else
-    level->floats_to_values (sums, n, -tail->scale_f, job->negative_offsets, tail->maximum, job->negatives);
-  level->replace_by_larger (job->negatives, n, values);
-}
-
 void
-convolve_cpu_store_ints (const ConvolveCpuJob *job, int y, const int32_t *sums)
+convolve_cpu_store_sums (const ConvolveCpuJob *job, int y, ConvolveCpuSums type, const void *sums)
 {
-  ints_to_values (job, sums, job->results[0]);
-  convolve_cpu_store_row (job, y, job->results[0]);
-}
-
-void
-convolve_cpu_store_floats (const ConvolveCpuJob *job, int y, const float *sums)
-{
-  floats_to_values (job, sums, job->results[0]);
-  convolve_cpu_store_row (job, y, job->results[0]);
-}
-
-void
-convolve_cpu_store_doubles (const ConvolveCpuJob *job, int y, const double *sums)
-{
-  convolve_cpu_doubles_to_values (job, sums, job->count, job->results[0]);
+  convolve_cpu_sums_to_values (job, type, sums, job->count, job->results[0]);
   convolve_cpu_store_row (job, y, job->results[0]);
 }

@@ -20,12 +20,19 @@ void convolve_cpu_load_floats (const ConvolveCpuJob *job, int y, float *row);
 /* Writes row y of the result. */
 void convolve_cpu_store_row (const ConvolveCpuJob *job, int y, const uint16_t *values);
 
+/* The types of sums. */
+typedef enum
+{
+  CONVOLVE_CPU_INTS,
+  CONVOLVE_CPU_FLOATS,
+  CONVOLVE_CPU_DOUBLES
+} ConvolveCpuSums;
+
 /* Turns sums into values by the tail, for an absolute value also their negatives, of which the larger results remain. */
-void convolve_cpu_doubles_to_values (const ConvolveCpuJob *job, const double *sums, int count, uint16_t *values);
+void convolve_cpu_sums_to_values (const ConvolveCpuJob *job, ConvolveCpuSums type, const void *sums, int count,
+    uint16_t *values);
 
 /* Turns the sums of row y into values, and writes the row of the result. */
-void convolve_cpu_store_ints (const ConvolveCpuJob *job, int y, const int32_t *sums);
-void convolve_cpu_store_floats (const ConvolveCpuJob *job, int y, const float *sums);
-void convolve_cpu_store_doubles (const ConvolveCpuJob *job, int y, const double *sums);
+void convolve_cpu_store_sums (const ConvolveCpuJob *job, int y, ConvolveCpuSums type, const void *sums);
 
 #endif

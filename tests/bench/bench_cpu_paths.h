@@ -4,27 +4,12 @@
 #define TESTS_BENCH_BENCH_CPU_PATHS_H
 
 #include "cpu/cut.h"
+#include "cpu/paths.h"
 
 static inline const char *
 bench_cpu_path (const ConvolvePlan *plan, const ConvolvePlane *plane)
 {
-  static const char *const names[] = {
-    [CONVOLVE_CPU_COPY] = "copy",
-    [CONVOLVE_CPU_BOX] = "box",
-    [CONVOLVE_CPU_SMALL_BOX] = "small-box",
-    [CONVOLVE_CPU_PAIRS] = "pairs",
-    [CONVOLVE_CPU_WIDE] = "wide",
-    [CONVOLVE_CPU_FACTORS] = "factors",
-    [CONVOLVE_CPU_FFT] = "fft",
-    [CONVOLVE_CPU_FLOAT_FACTORS] = "float-factors",
-    [CONVOLVE_CPU_FLOAT] = "float",
-    [CONVOLVE_CPU_DOUBLE_FACTORS] = "double-factors",
-    [CONVOLVE_CPU_DOUBLE] = "double",
-    [CONVOLVE_CPU_SHORT_SETS] = "short-sets",
-    [CONVOLVE_CPU_SETS] = "sets",
-  };
-
-  return names[convolve_cpu_cut (plan, plane).cpu->path];
+  return convolve_cpu_paths[convolve_cpu_cut (plan, plane).cpu->path]->name;
 }
 
 #endif

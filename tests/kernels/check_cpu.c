@@ -474,7 +474,7 @@ make_wide (CheckCase *test, uint64_t seed, uint64_t number)
 /* The kinds that the masks of make_wide() have. */
 typedef struct
 {
-  int paths[CONVOLVE_CPU_DOUBLE + 1], groups;
+  int paths[CONVOLVE_CPU_N_PATHS], groups;
 } WideSeen;
 
 static bool

@@ -5,9 +5,11 @@
  * window's sum, the values are less the middle.
  */
 #include <math.h>
+#include <string.h>
 
 #include "common/tail.h"
-#include "cpu/prepare_paths.h"
+#include "cpu/paths.h"
+#include "cpu/rows.h"
 
 #define COST_COLUMNS 3.6
 #define COST_PREFIX_SUMS 14.0 /* of a window by prefix sums, whatever its width */
@@ -57,8 +59,8 @@ find_box (const ConvolveCpuAnalysis *a, ConvolveCpuBox *box)
   return unit;
 }
 
-bool
-convolve_cpu_is_box (const ConvolveCpuAnalysis *a)
+static bool
+is_box (const ConvolveCpuAnalysis *a)
 {
   ConvolveCpuBox *box = &a->cpu->box;
   double unit = find_box (a, box);
@@ -80,18 +82,20 @@ cost_of_window (int width)
   return fmin (parts * COST_PARTS, COST_PREFIX_SUMS);
 }
 
-double
-convolve_cpu_box_cost (const ConvolveCpuAnalysis *a)
+static double
+cost_of_box (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
 {
   const ConvolveCpuBox *box = &a->cpu->box;
 
-  return COST_COLUMNS + (a->cpu->tail.needs_double ? CONVOLVE_COST_DOUBLE_TAIL : CONVOLVE_COST_TAIL)
-      + cost_of_window (a->width) + (box->inner_y ? COST_EDGES : 0)
+  w->is_box = is_box (a);
+  if (!w->is_box)
+    return INFINITY;
+  return COST_COLUMNS + convolve_cpu_tail_cost (a) + cost_of_window (a->width) + (box->inner_y ? COST_EDGES : 0)
       + (box->inner_x ? COST_EDGES + cost_of_window (a->width - 2) : 0);
 }
 
-void
-convolve_cpu_use_box (const ConvolveCpuAnalysis *a)
+static bool
+use_box (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
 {
   ConvolveTail *tail = &a->cpu->tail;
   double unit = a->taps[0] / (a->cpu->box.edge_x * a->cpu->box.edge_y);
@@ -103,7 +107,106 @@ convolve_cpu_use_box (const ConvolveCpuAnalysis *a)
     tail->offset[i] = convolve_cpu_offset (a, i);
   tail->scale *= unit;
   tail->scale_f = (float) tail->scale;
+  return true;
 }
+
+/* --- running sums --- */
+
+static void
+take_box (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
+{
+  job->columns = convolve_cpu_take (arena, length, sizeof (int32_t));
+  for (int i = 0; i < 2; i++)
+    job->scratch[i] = convolve_cpu_take (arena, length, sizeof (int32_t));
+  for (int i = 0; i < 2; i++)
+    job->sums[i] = convolve_cpu_take (arena, length, sizeof (int32_t));
+  for (int i = 0; i < 2; i++)
+    job->inner_values[i] = convolve_cpu_take (arena, length, sizeof (uint16_t));
+}
+
+/* The rows that enter and leave the column sums. With edges, [0] is for all taps of a column and [1] for the inner taps. */
+typedef struct
+{
+  uint16_t *entering[2], *leaving[2];
+} BoxRows;
+
+static void
+swap (uint16_t *rows[2])
+{
+  uint16_t *first = rows[0];
+
+  rows[0] = rows[1];
+  rows[1] = first;
+}
+
+/* Moves the window one row down. A row enters the inner taps one step after it enters all taps, and leaves them one step before. */
+static void
+slide (const ConvolveCpuJob *job, int entering, int leaving, bool leaves, BoxRows *rows)
+{
+  const ConvolveCpuBox *box = &job->cpu->box;
+
+  if (box->inner_y) {
+    swap (rows->entering);
+    swap (rows->leaving);
+  }
+  convolve_cpu_load_row (job, entering, rows->entering[0]);
+  if (box->inner_y && leaves)
+    convolve_cpu_load_row (job, leaving + 1, rows->leaving[1]);
+  else if (leaves)
+    convolve_cpu_load_row (job, leaving, rows->leaving[0]);
+  if (box->inner_y)
+    job->level->slide_edges ((const uint16_t *const *) rows->entering, (const uint16_t *const *) rows->leaving,
+        job->input_count, box->edge_y, box->inner_y, job->columns);
+  else
+    job->level->slide (rows->entering[0], rows->leaving[0], job->input_count, job->columns);
+}
+
+static void
+sum_windows (const ConvolveCpuJob *job)
+{
+  const ConvolveCpuBox *box = &job->cpu->box;
+  int w = job->plan->taps.width;
+
+  job->level->window (job->columns, w, job->samples, job->count, (int32_t **) job->scratch, job->sums[0]);
+  if (!box->inner_x)
+    return;
+  job->level->window (job->columns + job->samples, w - 2, job->samples, job->count, (int32_t **) job->scratch,
+      job->sums[1]);
+  job->level->add_windows (job->sums[1], job->count, box->edge_x, box->inner_x, job->sums[0]);
+}
+
+/* A row enters the column sums below the mask, and the row above the mask leaves them. */
+static void
+walk_box (const ConvolveCpuJob *job)
+{
+  const ConvolveCpuBox *box = &job->cpu->box;
+  int h = job->plan->taps.height, top = job->y - h / 2;
+  int weights = box->edge_y * h + box->inner_y * (h - 2);
+  BoxRows rows = { { job->values[0], job->inner_values[0] }, { job->values[1], job->inner_values[1] } };
+
+  for (int x = 0; x < job->input_count; x++)
+    job->columns[x] = -weights * job->cpu->middle;
+  for (int i = 0; i < 2; i++) {
+    memset (job->values[i], 0, job->input_count * sizeof (uint16_t));
+    if (box->inner_y)
+      memset (job->inner_values[i], 0, job->input_count * sizeof (uint16_t));
+  }
+  for (int j = 0; j < h - 1; j++)
+    slide (job, top + j, 0, false, &rows);
+  for (int i = 0; i < job->height; i++) {
+    slide (job, top + i + h - 1, top + i - 1, box->inner_y || i > 0, &rows);
+    sum_windows (job);
+    convolve_cpu_store_sums (job, job->y + i, CONVOLVE_CPU_INTS, job->sums[0]);
+  }
+}
+
+const ConvolveCpuPathRow convolve_cpu_path_box = {
+  .name = "box",
+  .cost = cost_of_box,
+  .use = use_box,
+  .memory = take_box,
+  .walk = walk_box,
+};
 
 /* --- sums of 16 bits --- */
 
@@ -158,8 +261,8 @@ find_quotient (const ConvolvePlan *plan, int64_t most, ConvolveQuotient *quotien
 }
 
 /* In an exact plan, every path gives the value of the tail in double. Values that have to be clamped have no quotient. */
-bool
-convolve_cpu_is_small_box (const ConvolveCpuAnalysis *a, ConvolveQuotient *quotient)
+static bool
+is_small_box (const ConvolveCpuAnalysis *a, ConvolveQuotient *quotient)
 {
   const ConvolvePlan *plan = a->plan;
   const double most = (double) a->width * a->height * plan->tail.maximum;
@@ -173,16 +276,56 @@ convolve_cpu_is_small_box (const ConvolveCpuAnalysis *a, ConvolveQuotient *quoti
   return find_quotient (plan, (int64_t) most, quotient);
 }
 
-double
-convolve_cpu_small_box_cost (const ConvolveCpuAnalysis *a)
+static double
+cost_of_small_box (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
 {
+  if (!w->is_box || !is_small_box (a, &w->quotient))
+    return INFINITY;
   return COST_SHORTS + COST_SHORT_COLUMN * a->width;
 }
 
-void
-convolve_cpu_use_small_box (const ConvolveCpuAnalysis *a, const ConvolveQuotient *quotient)
+static bool
+use_small_box (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
 {
   a->cpu->path = CONVOLVE_CPU_SMALL_BOX;
   a->cpu->middle = 0;
-  a->cpu->quotient = *quotient;
+  a->cpu->quotient = w->quotient;
+  return true;
 }
+
+static void
+take_small_box (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
+{
+  job->short_columns = convolve_cpu_take (arena, length, sizeof (uint16_t));
+  job->rows = convolve_cpu_take_rows (arena, job->plan->taps.height + 1, length, sizeof (uint16_t));
+}
+
+/* The same with sums of 16 bits. All rows under the mask and the one above are kept, which is all 0 at first. */
+static void
+walk_small_box (const ConvolveCpuJob *job)
+{
+  int w = job->plan->taps.width, h = job->plan->taps.height, top = job->y - h / 2;
+
+  memset (job->short_columns, 0, job->input_count * sizeof (uint16_t));
+  for (int j = 0; j <= h; j++)
+    memset (job->rows[j], 0, job->input_count * sizeof (uint16_t));
+  for (int i = 1 - h; i < job->height; i++) {
+    uint16_t *entering = convolve_cpu_turn (job->rows, h + 1);
+
+    convolve_cpu_load_row (job, top + i + h - 1, entering);
+    job->level->slide_shorts (entering, job->rows[0], job->input_count, job->short_columns);
+    if (i < 0)
+      continue;
+    job->level->values_of_windows (job->short_columns, w, job->samples, job->count, &job->cpu->quotient,
+        job->results[0]);
+    convolve_cpu_store_row (job, job->y + i, job->results[0]);
+  }
+}
+
+const ConvolveCpuPathRow convolve_cpu_path_small_box = {
+  .name = "small-box",
+  .cost = cost_of_small_box,
+  .use = use_small_box,
+  .memory = take_small_box,
+  .walk = walk_small_box,
+};

@@ -1,17 +1,92 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Integer taps of up to 24 bits, in sums of pairs that are added up in groups: ConvolveWideTerms of cpu/level.h. A tap is
- * upper * 2^place + lower, and both digits have terms of their own. Where place is 0, the lower digit is the tap.
+ * Integer taps in sums of pairs. Taps of 16 bits, whose sums fit 32 bits, are the path pairs.
+ *
+ * The path wide has taps of up to 24 bits, in sums of pairs that are added up in groups: ConvolveWideTerms of cpu/level.h. A
+ * tap is upper * 2^place + lower, and both digits have terms of their own. Where place is 0, the lower digit is the tap.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "cpu/integers.h"
+#include "cpu/rows.h"
 
 #define COST_GROUP 2.4  /* of adding a group's sums to the totals */
 #define COST_TOTALS 4.5 /* of totals becoming sums that are shifted down */
 #define MOST_GROUPS 65535
 #define MOST_LOW_BITS 16
+
+/* --- sums of 32 bits --- */
+
+/* The number of terms: pairs of taps in a column that are not both 0, with the tap above for the lower output. */
+static double
+count_terms (const ConvolveCpuAnalysis *a)
+{
+  const double *taps = a->taps;
+  double terms = 0;
+
+  for (int i = 0; i < a->width; i++)
+    for (int j = 0; j < a->height; j += 2)
+      terms += taps[j * a->width + i] != 0 || (j > 0 && taps[(j - 1) * a->width + i] != 0)
+          || (j + 1 < a->height && taps[(j + 1) * a->width + i] != 0);
+  return terms;
+}
+
+/* The bits by which sums are shifted down, or -1 where the tail follows. False where 32 bits do not hold the sums. */
+static bool
+find_bits (const ConvolveCpuAnalysis *a, int *bits)
+{
+  ConvolveRange sums = convolve_cpu_range_of_taps (a, convolve_cpu_signed_values (a));
+
+  *bits = a->plan->exact ? convolve_cpu_exact_bits (a, sums) : a->plan->arithmetic.bits;
+  return a->plan->exact || convolve_cpu_can_shift (a, *bits, sums);
+}
+
+bool
+convolve_cpu_choose_pairs (const ConvolveCpuAnalysis *a, ConvolveCpuPairs *pairs)
+{
+  const int count = a->width * a->height;
+
+  if (!a->plan->integers || convolve_largest_magnitude (a->taps, count) > CONVOLVE_LARGEST_SHORT
+      || !find_bits (a, &pairs->bits))
+    return false;
+  pairs->cost = CONVOLVE_COST_PAIRS + count_terms (a);
+  return true;
+}
+
+bool
+convolve_cpu_use_pairs (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs *pairs)
+{
+  ConvolveCpu *cpu = a->cpu;
+  int column[CONVOLVE_MAX_SIDE];
+
+  cpu->path = CONVOLVE_CPU_PAIRS;
+  if (!convolve_cpu_allocate_terms (&cpu->terms, a->width * ((a->height + 1) / 2)))
+    return false;
+  for (int i = 0; i < a->width; i++) {
+    for (int j = 0; j < a->height; j++)
+      column[j] = (int) a->taps[j * a->width + i];
+    convolve_cpu_add_pairs (&cpu->terms, column, a->height, 1, 0, i * a->samples, true);
+  }
+  convolve_cpu_set_end (a, pairs->bits);
+  return true;
+}
+
+static double
+cost_of_pairs (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
+{
+  if (!convolve_cpu_choose_pairs (a, &w->pairs))
+    return INFINITY;
+  return w->pairs.cost + (w->pairs.bits < 0 ? convolve_cpu_tail_cost (a) : 0);
+}
+
+static bool
+use_pairs (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
+{
+  return convolve_cpu_use_pairs (a, &w->pairs);
+}
+
+/* --- wide sums --- */
 
 static const int places[] = { 0, 8, 16 };
 
@@ -187,3 +262,102 @@ convolve_cpu_use_wide (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs *pai
   terms->groups = malloc ((counts.n_groups + 1) * sizeof (*terms->groups));
   return terms->terms && terms->groups && add_all (a, pairs, terms);
 }
+
+static double
+cost_of_wide (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
+{
+  if (!convolve_cpu_choose_wide (a, &w->wide))
+    return INFINITY;
+  return w->wide.cost + (w->wide.bits < 0 ? convolve_cpu_tail_cost (a) : 0);
+}
+
+static bool
+use_wide (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
+{
+  return convolve_cpu_use_wide (a, &w->wide);
+}
+
+/* --- both paths, row by row --- */
+
+/*
+ * The sums of all terms over the pairs, for two rows of outputs from row y on, and the rows of results. The starts of
+ * each row have its own place's samples in them where the mask has a tap for these.
+ */
+void
+convolve_cpu_finish_pairs (const ConvolveCpuJob *job, int y, const int32_t *const starts[2])
+{
+  const ConvolveCpu *cpu = job->cpu;
+  const ConvolvePair *const *pairs = (const ConvolvePair *const *) job->pairs;
+  int rows = y + 1 < job->y + job->height ? 2 : 1;
+
+  if (cpu->wide.groups && !cpu->shifts)
+    job->level->wide_sums_of_rows (&cpu->wide, pairs, job->count, (ConvolveWideStarts){ starts[0], job->low_starts },
+        job->wide_sums[0], job->wide_sums[1]);
+  else if (cpu->wide.groups)
+    job->level->wide_values_of_rows (&cpu->wide, pairs, job->count,
+        (const ConvolveWideStarts[]){ { starts[0], job->low_starts }, { starts[1], job->low_starts } }, &cpu->shift,
+        job->results[0], job->results[1]);
+  else if (cpu->shifts)
+    job->level->values_of_rows (&cpu->terms, pairs, job->count, starts, &cpu->shift, job->results[0], job->results[1]);
+  else
+    job->level->sum_rows (&cpu->terms, pairs, job->count, job->starts, job->sums[0], job->sums[1]);
+  for (int k = 0; k < rows; k++) {
+    if (cpu->shifts)
+      convolve_cpu_store_row (job, y + k, job->results[k]);
+    else if (cpu->wide.groups)
+      convolve_cpu_store_sums (job, y + k, CONVOLVE_CPU_DOUBLES, job->wide_sums[k]);
+    else
+      convolve_cpu_store_sums (job, y + k, CONVOLVE_CPU_INTS, job->sums[k]);
+  }
+}
+
+/*
+ * Two rows of outputs at a time, from the same pairs of rows. The mask of the upper row begins at the first row of a
+ * pair, that of the lower row at the second.
+ */
+static void
+walk_pairs (const ConvolveCpuJob *job)
+{
+  int n = (job->plan->taps.height + 1) / 2, top = job->y - job->plan->taps.height / 2;
+
+  for (int i = 1 - n; i < (job->height + 1) / 2; i++) {
+    convolve_cpu_load_pairs (job, top + 2 * (i + n - 1), convolve_cpu_turn (job->pairs, n));
+    if (i >= 0)
+      convolve_cpu_finish_pairs (job, job->y + 2 * i, (const int32_t *const[]){ job->starts, job->starts });
+  }
+}
+
+static void
+take_pairs (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
+{
+  job->starts = convolve_cpu_take (arena, length, sizeof (int32_t));
+  for (int i = 0; i < 2; i++)
+    job->sums[i] = convolve_cpu_take (arena, length, sizeof (int32_t));
+  job->pairs = convolve_cpu_take_rows (arena, (job->plan->taps.height + 1) / 2, length, sizeof (ConvolvePair));
+}
+
+static void
+take_wide (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
+{
+  job->starts = convolve_cpu_take (arena, length, sizeof (int32_t));
+  job->low_starts = convolve_cpu_take (arena, length, sizeof (int32_t));
+  for (int i = 0; i < 2; i++)
+    job->wide_sums[i] = convolve_cpu_take (arena, length, sizeof (double));
+  job->pairs = convolve_cpu_take_rows (arena, (job->plan->taps.height + 1) / 2, length, sizeof (ConvolvePair));
+}
+
+const ConvolveCpuPathRow convolve_cpu_path_pairs = {
+  .name = "pairs",
+  .cost = cost_of_pairs,
+  .use = use_pairs,
+  .memory = take_pairs,
+  .walk = walk_pairs,
+};
+
+const ConvolveCpuPathRow convolve_cpu_path_wide = {
+  .name = "wide",
+  .cost = cost_of_wide,
+  .use = use_wide,
+  .memory = take_wide,
+  .walk = walk_pairs,
+};

@@ -3,9 +3,11 @@
  * A mask as a sum of products of a column and a row: PRODUCTS of common/arithmetic.h, or the integer factors of an exact
  * plan. Sums along the rows become 16 bits, and sums down the columns are made of these.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "cpu/integers.h"
+#include "cpu/rows.h"
 
 #define COST_PRODUCT 1.2         /* of a product's row sums becoming pairs */
 #define COST_JOINED 2.4          /* of inputs becoming pairs, where neighbours in memory are no pairs */
@@ -26,9 +28,8 @@
  * The integer factors of integer taps, whose row sums must fit 16 bits without a cut. The words of a row are read with a
  * sign, so that samples have at most 15 bits.
  */
-bool
-convolve_cpu_take_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors,
-    ConvolveIntegerFactors *integers)
+static bool
+take_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors, ConvolveIntegerFactors *integers)
 {
   ConvolveProduct *product = &integers->product;
   ConvolveRange rows;
@@ -60,8 +61,8 @@ has_neighbours (const ConvolveCpuAnalysis *a)
   return a->samples == 1 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 }
 
-double
-convolve_cpu_factors_cost (const ConvolveCpuAnalysis *a, int rank)
+static double
+cost_by_rank (const ConvolveCpuAnalysis *a, int rank)
 {
   double columns = (a->height + 1) / 2, rows = (a->width + 1) / 2;
 
@@ -144,8 +145,8 @@ fold (const ConvolveCpuAnalysis *a, const ConvolveProduct *product)
   cpu->folds = true;
 }
 
-bool
-convolve_cpu_use_factors (const ConvolveCpuAnalysis *a, const ConvolveIntegerFactors *integers)
+static bool
+use_factors (const ConvolveCpuAnalysis *a, const ConvolveIntegerFactors *integers)
 {
   convolve_cpu_set_end (a, integers->bits);
   if (!add_products (a, 1, &integers->product, &(int){ 0 }))
@@ -210,8 +211,8 @@ add_groups (const ConvolveCpuAnalysis *a, const int *middle)
  * Sums of one group wrap around on the way: only the total of all terms, with its start and less the middle, must fit
  * 32 bits. Totals that do not are divided by 2^LOW_BITS, of which their starts and the centre's tap are multiples.
  */
-bool
-convolve_cpu_use_products (const ConvolveCpuAnalysis *a)
+static bool
+use_products (const ConvolveCpuAnalysis *a)
 {
   const ConvolveArithmetic *arithmetic = &a->plan->arithmetic;
   const bool narrow = arithmetic->narrow;
@@ -233,11 +234,140 @@ convolve_cpu_use_products (const ConvolveCpuAnalysis *a)
 
     cpu->starts[i] = (int32_t) (uint32_t) (narrow ? start - ((int64_t) cpu->middle << arithmetic->bits) : start / FINE);
   }
-  cpu->cost = convolve_cpu_factors_cost (a, arithmetic->rank) + (cpu->centre_tap ? COST_CENTRE : 0);
+  cpu->cost = cost_by_rank (a, arithmetic->rank) + (cpu->centre_tap ? COST_CENTRE : 0);
   if (!add_products (a, arithmetic->rank, arithmetic->products, middle) || (!narrow && !add_groups (a, middle)))
     return false;
-  cpu->cost += COST_GROUP * cpu->wide.n_groups;
+  cpu->cost += COST_GROUP * cpu->wide.n_groups + CONVOLVE_COST_FRAME;
   if (narrow && arithmetic->rank == 1 && can_fold (a, arithmetic->products[0].row))
     fold (a, &arithmetic->products[0]);
   return true;
 }
+
+/* --- the path --- */
+
+/* A plan of PRODUCTS has no other path. */
+static bool
+is_products (const ConvolveCpuAnalysis *a)
+{
+  return a->plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS;
+}
+
+static double
+cost_of_factors (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
+{
+  if (!w->factored || !take_factors (a, &w->factors, &w->integers))
+    return INFINITY;
+  return cost_by_rank (a, 1) + (w->integers.bits < 0 ? convolve_cpu_tail_cost (a) : 0);
+}
+
+static bool
+use (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
+{
+  return is_products (a) ? use_products (a) : use_factors (a, &w->integers);
+}
+
+static void
+take (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int h = job->plan->taps.height;
+
+  for (int i = 0; i < 2 && cpu->joins; i++)
+    job->joined[i] = convolve_cpu_take (arena, length, sizeof (ConvolvePair));
+  if (cpu->wide.n_groups > 0)
+    job->low_starts = convolve_cpu_take (arena, length, sizeof (int32_t));
+  if (cpu->centre_tap) {
+    job->rows = convolve_cpu_take_rows (arena, convolve_cpu_centre_rows (h), length, sizeof (uint16_t));
+    for (int i = 0; i < 2; i++)
+      job->centre_starts[i] = convolve_cpu_take (arena, length, sizeof (int32_t));
+  }
+  job->starts = convolve_cpu_take (arena, length, sizeof (int32_t));
+  for (int i = 0; i < 2; i++)
+    job->sums[i] = convolve_cpu_take (arena, length, sizeof (int32_t));
+  job->pairs = convolve_cpu_take_rows (arena, cpu->rank * ((h + 1) / 2), length, sizeof (ConvolvePair));
+}
+
+/* The row sums of each product, of the rows y and y + 1. */
+static void
+sum_products (const ConvolveCpuJob *job, int y)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int n = (job->plan->taps.height + 1) / 2;
+  uint16_t *values[2];
+
+  for (int i = 0; i < 2; i++) {
+    values[i] = cpu->centre_tap ? convolve_cpu_turn (job->rows, convolve_cpu_centre_rows (job->plan->taps.height))
+                                : job->values[i];
+    convolve_cpu_load_row (job, y + i, values[i]);
+    /* The last elements are paired with padding, which only taps of 0 multiply. */
+    if (cpu->joins)
+      job->level->pair_up (values[i], values[i] + job->samples, job->input_count, 0, job->joined[i]);
+  }
+  for (int r = 0; r < cpu->rank; r++) {
+    ConvolvePair *pairs = convolve_cpu_turn (job->pairs + r * n, n);
+
+    if (cpu->neighbours)
+      job->level->row_sums_of_neighbours (&cpu->rows[r], (const uint16_t *const *) values, job->count,
+          cpu->row_start[r], cpu->cut[r], pairs);
+    else if (cpu->joins)
+      job->level->row_sums_of_pairs (&cpu->rows[r], (const ConvolvePair *const *) job->joined, job->count,
+          cpu->row_start[r], cpu->cut[r], pairs);
+    else
+      job->level->row_sums_apart (&cpu->rows[r], (const uint16_t *const *) values, job->samples, job->count,
+          cpu->row_start[r], cpu->cut[r], pairs);
+  }
+}
+
+/* Two rows of outputs at a time, of one product that is folded. */
+static void
+walk_folded (const ConvolveCpuJob *job)
+{
+  int h = job->plan->taps.height, n = (h + 1) / 2, top = job->y - h / 2;
+
+  for (int i = 1 - n; i < (job->height + 1) / 2; i++) {
+    int y = job->y + 2 * i;
+
+    convolve_cpu_turn (job->pairs, n);
+    for (int k = 0; k < 2; k++)
+      convolve_cpu_load_row (job, top + 2 * (i + n - 1) + k, job->values[k]);
+    job->level->fold_rows (&job->cpu->fold, (const uint16_t *const *) job->values, job->count, job->pairs,
+        i < 0 ? NULL : job->results);
+    for (int k = 0; k < 2 && i >= 0 && y + k < job->y + job->height; k++)
+      convolve_cpu_store_row (job, y + k, job->results[k]);
+  }
+}
+
+/* As the path pairs does, but the pairs are row sums. */
+static void
+walk_factors (const ConvolveCpuJob *job)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int n = (job->plan->taps.height + 1) / 2, top = job->y - job->plan->taps.height / 2;
+  int side = job->plan->taps.width / 2 * job->samples;
+
+  if (cpu->folds) {
+    walk_folded (job);
+    return;
+  }
+  for (int i = 1 - n; i < (job->height + 1) / 2; i++) {
+    const int32_t *starts[2] = { job->starts, job->starts };
+
+    sum_products (job, top + 2 * (i + n - 1));
+    if (i < 0)
+      continue;
+    for (int k = 0; k < 2 && cpu->centre_tap; k++) {
+      job->level->add_centre (job->rows[k] + side, job->count, cpu->centre_tap, job->starts, job->centre_starts[k]);
+      starts[k] = job->centre_starts[k];
+    }
+    convolve_cpu_finish_pairs (job, job->y + 2 * i, starts);
+  }
+}
+
+const ConvolveCpuPathRow convolve_cpu_path_factors = {
+  .name = "factors",
+  .takes = is_products,
+  .cost = cost_of_factors,
+  .use = use,
+  .memory = take,
+  .walk = walk_factors,
+};

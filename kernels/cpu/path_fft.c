@@ -1,10 +1,90 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The path by Fourier transforms: two squares of samples at a time, one below the other. */
+/*
+ * Large masks without structure, of integers whose sums the Fourier transforms of cpu/fft.h give exactly: two squares of
+ * samples at a time, one below the other.
+ */
 #include <math.h>
 #include <string.h>
 
+#include "common/numbers.h"
+#include "cpu/paths.h"
 #include "cpu/rows.h"
-#include "cpu/walk_paths.h"
+
+#define COST_SQUARE 200.0  /* of an element of a square: transforms, loading and rounding */
+#define LARGEST_ERROR 0.49 /* of sums before they are rounded to integers: below 1/2 with some room */
+
+/* Whether all sums are exact with digits at this place. */
+static bool
+digits_fit (const ConvolveCpuAnalysis *a, int place)
+{
+  const int count = a->width * a->height;
+  double squares[2] = { 0, 0 }, magnitudes = 0, largest;
+
+  for (int i = 0; i < count; i++)
+    for (int upper = 0; upper < 2; upper++) {
+      double digit = convolve_cpu_fft_digit (a->taps[i], place, upper);
+
+      squares[upper] += digit * digit;
+      magnitudes += fabs (upper ? ldexp (digit, place) : digit);
+    }
+  largest = sqrt (fmax (squares[0], squares[1]));
+  return convolve_cpu_fft_error (a->middle, largest) <= LARGEST_ERROR && a->middle * magnitudes <= CONVOLVE_2_53;
+}
+
+/* The place of the digits: 0 where taps are taken whole, or -1 where some sums would not be exact in either way. */
+static int
+choose_place (const ConvolveCpuAnalysis *a)
+{
+  static const int places[] = { 0, 12 };
+
+  for (size_t p = 0; p < sizeof (places) / sizeof (places[0]) && a->plan->integers; p++)
+    if (digits_fit (a, places[p]))
+      return places[p];
+  return -1;
+}
+
+static double
+cost_of_squares (const ConvolveCpuFft *fft)
+{
+  return 2 * COST_SQUARE * CONVOLVE_CPU_FFT_POINTS * CONVOLVE_CPU_FFT_POINTS * convolve_cpu_fft_passes (fft);
+}
+
+static double
+cost (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
+{
+  ConvolveCpuFft fft = { .place = choose_place (a) };
+
+  if (fft.place < 0)
+    return INFINITY;
+  convolve_cpu_fft_measure (a->width, a->height, &fft);
+  return cost_of_squares (&fft) / (2.0 * convolve_cpu_fft_columns (&fft) * convolve_cpu_fft_rows (&fft));
+}
+
+static bool
+use (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
+{
+  ConvolveCpu *cpu = a->cpu;
+
+  cpu->fft = convolve_cpu_fft_new (a->taps, a->width, a->height, choose_place (a), cpu->level);
+  if (!cpu->fft)
+    return false;
+  cpu->fft->cost = cost_of_squares (cpu->fft);
+  cpu->path = CONVOLVE_CPU_FFT;
+  cpu->tail.needs_double = true;
+  cpu->fft_start = a->middle * a->sum;
+  return true;
+}
+
+static void
+take (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
+{
+  size_t rows = 2 * (size_t) convolve_cpu_fft_rows (job->cpu->fft);
+
+  for (int i = 0; i < 2; i++)
+    job->squares[i] = convolve_cpu_take (arena, CONVOLVE_CPU_FFT_SQUARE, sizeof (double));
+  job->square_sums = convolve_cpu_take (arena, job->width * rows, sizeof (double));
+  job->square_results = convolve_cpu_take (arena, job->count * rows + CONVOLVE_CPU_PADDING, sizeof (uint16_t));
+}
 
 /* Fills a square with one sample of each pixel, less the middle, from row y and input column x on; the rest is 0. */
 static void
@@ -47,7 +127,7 @@ finish_squares (const ConvolveCpuJob *job, int rows, int sample)
 
     for (int i = 0; i < job->width; i++)
       sums[i] += job->cpu->fft_start;
-    convolve_cpu_doubles_to_values (job, sums, job->width, job->results[0]);
+    convolve_cpu_sums_to_values (job, CONVOLVE_CPU_DOUBLES, sums, job->width, job->results[0]);
     for (int i = 0; i < job->width; i++)
       results[i * job->samples] = job->results[0][i];
   }
@@ -77,8 +157,8 @@ run_squares (const ConvolveCpuJob *job, int y, const int rows[2], int sample)
   finish_squares (job, rows[0] + rows[1], sample);
 }
 
-void
-convolve_cpu_walk_fft (const ConvolveCpuJob *job)
+static void
+walk (const ConvolveCpuJob *job)
 {
   int most = convolve_cpu_fft_rows (job->cpu->fft);
 
@@ -93,3 +173,11 @@ convolve_cpu_walk_fft (const ConvolveCpuJob *job)
       convolve_cpu_store_row (job, job->y + y + j, job->square_results + (size_t) j * job->count);
   }
 }
+
+const ConvolveCpuPathRow convolve_cpu_path_fft = {
+  .name = "fft",
+  .cost = cost,
+  .use = use,
+  .memory = take,
+  .walk = walk,
+};
