@@ -97,6 +97,18 @@ read_padding (const gchar *text, ConvolveLayer *layer, gboolean *same, GError **
 }
 
 static gboolean
+read_pool_padding (const gchar *text, ConvolveLayer *layer, GError **error)
+{
+  const gchar *sides = text ? text : "0";
+
+  return read_sides (sides, CONVOLVE_LAYER_MAX_STEP, &layer->pool_pad_top, &layer->pool_pad_left,
+             &layer->pool_pad_bottom, &layer->pool_pad_right)
+      || convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "pool-padding", sides, strlen (sides),
+          "is not a number up to %d, two of them, down,across, or four, top,left,bottom,right",
+          CONVOLVE_LAYER_MAX_STEP);
+}
+
+static gboolean
 set_scale (const ConvolveLayerSettings *settings, ConvolveLayer *layer, GError **error)
 {
   gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
@@ -125,13 +137,16 @@ convolve_layer_settings_fill (const ConvolveLayerSettings *settings, ConvolveLay
   const gchar *step = settings->pool_stride && settings->pool_stride[0] ? settings->pool_stride : pool;
 
   layer->activation = settings->activation;
+  layer->pool_ceil = settings->pool_ceil;
   return read_pair ("stride", settings->stride ? settings->stride : "1", 1, CONVOLVE_LAYER_MAX_STEP, &layer->stride_y,
              &layer->stride_x, error)
       && read_padding (settings->padding, layer, same, error)
+      && read_pair ("dilation", settings->dilation ? settings->dilation : "1", 1, CONVOLVE_LAYER_MAX_DILATION,
+          &layer->dilation_y, &layer->dilation_x, error)
       && read_pair ("pool-size", pool, 1, CONVOLVE_LAYER_MAX_STEP, &layer->pool_height, &layer->pool_width, error)
       && read_pair ("pool-stride", step, 1, CONVOLVE_LAYER_MAX_STEP, &layer->pool_stride_y, &layer->pool_stride_x,
           error)
-      && set_scale (settings, layer, error);
+      && read_pool_padding (settings->pool_padding, layer, error) && set_scale (settings, layer, error);
 }
 
 /* Reads a number or a range at *p, and moves *p behind. */

@@ -14,17 +14,21 @@ typedef struct
   gchar *location; /* owned, as all texts; NULL or empty where there is none */
   gchar *stride;   /* NULL reads as "1" */
   gchar *padding;  /* NULL reads as "same" */
+  gchar *dilation; /* NULL reads as "1" */
+  guint groups;    /* 1 or more */
   ConvolveActivation activation;
-  gchar *pool_size;   /* NULL reads as "1", no pooling */
-  gchar *pool_stride; /* NULL or empty reads as pool_size */
-  gchar *channels;    /* NULL or empty means all */
+  gchar *pool_size;    /* NULL reads as "1", no pooling */
+  gchar *pool_stride;  /* NULL or empty reads as pool_size */
+  gchar *pool_padding; /* NULL reads as "0" */
+  gboolean pool_ceil;
+  gchar *channels; /* NULL or empty means all */
   gboolean mosaic;
   gdouble divisor, bias; /* a value is shown as value / divisor + bias, where 0 is black and 1 is white */
 } ConvolveLayerSettings;
 
 /*
- * Fills in what the settings say of a layer whose weights are there: strides, padding, activation, pooling and the scale of
- * what is shown. *same tells that the padding is that of convolve_layer_pad_same() for each size. FALSE where a text cannot
+ * Fills in what the settings say of a layer whose weights are there: strides, padding, dilation, activation, pooling and the
+ * scale of what is shown. *same tells that the padding is that of convolve_layer_pad_same() for each size. FALSE where a text cannot
  * be read, or a number is not one to scale by; error (CONVOLVE_PROPS_ERROR_LAYER) names the property and the token.
  */
 gboolean convolve_layer_settings_fill (const ConvolveLayerSettings *settings, ConvolveLayer *layer, gboolean *same,

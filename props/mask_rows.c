@@ -66,7 +66,7 @@ static const Row rows[] = {
       .flags = PLAYING, .standard = CONVOLVE_REGION_EFFECT_AUTO,
       .blurb =
           "What is done to a region. auto pixelates regions, or takes the mask where region-strength is 0 or more; "
-          "outside of regions auto takes the mask. A blur can be undone; see README, Regions" },
+          "outside of regions auto takes the mask. Weak blurs can be undone; plugin/regions.md says which" },
   { "region-strength", "Region strength", "0.3", DOUBLE_AT (region.strength), .target = STRENGTH, .flags = CONTROLLABLE,
       .least = -1, .most = 1, .standard = -1, .driven = FROM_ZERO,
       .blurb =

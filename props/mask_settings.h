@@ -21,7 +21,7 @@ typedef enum
   CONVOLVE_PROPS_ERROR_NO_MEMORY
 } ConvolvePropsError;
 
-/* One member for each mask property, as the user set it. README's property table says what the properties mean. */
+/* One member for each mask property, as the user set it. plugin/properties.md says what the properties mean. */
 typedef struct
 {
   gchar *mask;                    /* owned; NULL reads as CONVOLVE_DEFAULT_MASK */

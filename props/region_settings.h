@@ -42,7 +42,7 @@ typedef enum
   CONVOLVE_REGION_FALLBACK_FRAME
 } ConvolveRegionFallback;
 
-/* One member for each property of regions, as the user set it. README says what the properties mean. */
+/* One member for each property of regions, as the user set it. plugin/properties.md says what the properties mean. */
 typedef struct
 {
   ConvolveApplyTo apply_to;

@@ -50,7 +50,7 @@ static Kinds
 get_kinds (const GstCudaConvLayerModel *layer, GstPadDirection direction)
 {
   if (direction == GST_PAD_SINK)
-    return layer->file->channels == 1 ? KINDS (gray) : KINDS (rgb);
+    return layer->channels == 1 ? KINDS (gray) : KINDS (rgb);
   return layer->mosaic || layer->shown == 1 ? KINDS (gray) : layer->shown == 3 ? KINDS (rgb) : KINDS (rgba);
 }
 
@@ -324,8 +324,8 @@ refuse_formats (const GstCudaConvLayerModel *layer, const gchar *formats)
 
   return g_strdup_printf ("location: %s: the frames are %s, and a layer of %u channel%s takes %s; "
                           "put videoconvert before the element",
-      name, formats, layer->file->channels, layer->file->channels == 1 ? "" : "s",
-      layer->file->channels == 1 ? "GRAY8" : "RGB of 8 bits");
+      name, formats, layer->channels, layer->channels == 1 ? "" : "s",
+      layer->channels == 1 ? "GRAY8" : "RGB of 8 bits");
 }
 
 /* For frames of one field. */

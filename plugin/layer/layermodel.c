@@ -50,12 +50,30 @@ static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const gchar *format, 
   return FALSE;
 }
 
-/* Copies the weights of the feature maps that are shown: the other maps are not computed. */
+/* The channels of the frames, from the file and the number of groups. */
+static gboolean
+find_channels (GstCudaConvLayerModel *layer, guint groups, GError **error)
+{
+  const ConvolveWeights *file = layer->file;
+
+  layer->channels = file->channels * groups;
+  if (layer->channels != 1 && layer->channels != 3)
+    return fail (error, "groups: %u groups of %u channels are %u channels, and frames have 1 or 3", groups,
+        file->channels, layer->channels);
+  if (file->filters % groups != 0)
+    return fail (error, "groups: the file has %u filters, which %u groups cannot share evenly", file->filters, groups);
+  return TRUE;
+}
+
+/*
+ * Copies the weights of the feature maps that are shown: the other maps are not computed. A filter of a group gets weights of 0
+ * for the channels of other groups, because the maps that are shown may be of any groups; there are three channels at most.
+ */
 static gboolean
 take_maps (GstCudaConvLayerModel *layer, const ConvolveLayerSettings *settings, GError **error)
 {
   const ConvolveWeights *file = layer->file;
-  gsize size = (gsize) file->channels * file->height * file->width;
+  gsize from = (gsize) file->channels * file->height * file->width, to = from * settings->groups;
   g_autoptr (GArray) maps = NULL;
 
   if (!convolve_layer_settings_channels (settings, file->filters, &maps, error))
@@ -70,14 +88,14 @@ take_maps (GstCudaConvLayerModel *layer, const ConvolveLayerSettings *settings, 
         "set mosaic=true",
         layer->shown, file->filters);
 
-  layer->weights = g_try_new (gfloat, layer->shown * size);
+  layer->weights = g_try_new0 (gfloat, layer->shown * to);
   layer->bias = file->bias ? g_try_new (gfloat, layer->shown) : NULL;
   if (!layer->weights || (file->bias && !layer->bias))
     return fail (error, "location: there is no memory for %u filters", layer->shown);
   for (guint i = 0; i < layer->shown; i++) {
-    guint map = g_array_index (maps, guint, i);
+    guint map = g_array_index (maps, guint, i), group = map / (file->filters / settings->groups);
 
-    memcpy (layer->weights + i * size, file->weights + map * size, size * sizeof (gfloat));
+    memcpy (layer->weights + i * to + group * from, file->weights + map * from, from * sizeof (gfloat));
     if (layer->bias)
       layer->bias[i] = file->bias[map];
   }
@@ -90,9 +108,9 @@ fill_layer (GstCudaConvLayerModel *model, const ConvolveLayerSettings *settings,
 {
   const ConvolveWeights *file = model->file;
 
-  if (!take_maps (model, settings, error))
+  if (!find_channels (model, settings->groups, error) || !take_maps (model, settings, error))
     return FALSE;
-  convolve_layer_init (&model->layer, model->shown, file->channels, file->height, file->width, model->weights);
+  convolve_layer_init (&model->layer, model->shown, model->channels, file->height, file->width, model->weights);
   model->layer.type = CONVOLVE_LAYER_U8;
   model->layer.bias = model->bias;
   model->layer.boundary = boundary;
@@ -135,9 +153,11 @@ gst_cuda_conv_layer_model_resolve (const GstCudaConvLayerModel *layer, gint widt
 
 /* --- sizes --- */
 
+/* span is what a filter covers with its dilation; padding and pool_padding are those of both ends together. */
 typedef struct
 {
-  gint64 kernel, stride, padding, pool, pool_stride, tiles; /* padding is that of both ends together */
+  gint64 span, stride, padding, pool, pool_stride, pool_before, pool_padding, tiles;
+  gboolean pool_ceil;
 } Side;
 
 static Side
@@ -146,10 +166,12 @@ get_side (const GstCudaConvLayerModel *layer, GstCudaConvolveSide side)
   const ConvolveLayer *l = &layer->layer;
 
   if (side == GST_CUDA_CONVOLVE_WIDTH)
-    return (Side){ l->kernel_width, l->stride_x, (gint64) l->pad_left + l->pad_right, l->pool_width, l->pool_stride_x,
-      layer->columns };
-  return (Side){ l->kernel_height, l->stride_y, (gint64) l->pad_top + l->pad_bottom, l->pool_height, l->pool_stride_y,
-    layer->rows };
+    return (Side){ (l->kernel_width - 1) * (gint64) l->dilation_x + 1, l->stride_x, (gint64) l->pad_left + l->pad_right,
+      l->pool_width, l->pool_stride_x, l->pool_pad_left, (gint64) l->pool_pad_left + l->pool_pad_right, layer->columns,
+      l->pool_ceil };
+  return (Side){ (l->kernel_height - 1) * (gint64) l->dilation_y + 1, l->stride_y, (gint64) l->pad_top + l->pad_bottom,
+    l->pool_height, l->pool_stride_y, l->pool_pad_top, (gint64) l->pool_pad_top + l->pool_pad_bottom, layer->rows,
+    l->pool_ceil };
 }
 
 gint
@@ -158,42 +180,58 @@ gst_cuda_conv_layer_model_tiles (const GstCudaConvLayerModel *layer, GstCudaConv
   return get_side (layer, side).tiles;
 }
 
+/* As convolve_layer_output_size(), for sizes beyond those of the kernel library. */
+static gint64
+count_pooled (Side s, gint64 sums)
+{
+  gint64 room = sums + s.pool_padding - s.pool + (s.pool_ceil ? s.pool_stride - 1 : 0), n = room / s.pool_stride + 1;
+
+  if (room < 0)
+    return 0;
+  return (n - 1) * s.pool_stride - s.pool_before >= sums ? n - 1 : n;
+}
+
 gint
 gst_cuda_conv_layer_model_output (const GstCudaConvLayerModel *layer, GstCudaConvolveSide side, gint input)
 {
   Side s = get_side (layer, side);
-  gint64 room = input + s.padding - s.kernel, sums;
+  gint64 room = input + s.padding - s.span, sums;
 
   if (layer->same)
     sums = (input + s.stride - 1) / s.stride;
   else
     sums = room < 0 ? 0 : room / s.stride + 1;
-  if (sums < s.pool)
-    return 0;
-  return s.tiles * MIN ((sums - s.pool) / s.pool_stride + 1, G_MAXINT / s.tiles);
+  return sums < 1 ? 0 : s.tiles * MIN (count_pooled (s, sums), G_MAXINT / s.tiles);
+}
+
+/* The least input with an output of at least `least`; G_MAXINT + 1 where there is none. Outputs grow with inputs. */
+static gint64
+find_input (const GstCudaConvLayerModel *layer, GstCudaConvolveSide side, gint64 least)
+{
+  gint64 low = 1, high = (gint64) G_MAXINT + 1;
+
+  while (low < high) {
+    gint64 middle = low + (high - low) / 2;
+
+    if (gst_cuda_conv_layer_model_output (layer, side, middle) >= least)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
 }
 
 gboolean
 gst_cuda_conv_layer_model_input (const GstCudaConvLayerModel *layer, GstCudaConvolveSide side, gint least, gint most,
     gint *low, gint *high)
 {
-  Side s = get_side (layer, side);
-  gint64 first = MAX ((least + s.tiles - 1) / s.tiles, 1), last = most / s.tiles, from, to;
+  gint64 first = find_input (layer, side, MAX (least, 1)), behind = find_input (layer, side, (gint64) most + 1);
 
-  if (first > last)
+  if (first >= behind)
     return FALSE;
-  first = (first - 1) * s.pool_stride + s.pool;
-  last = last * s.pool_stride + s.pool - 1;
-  if (layer->same) {
-    from = (first - 1) * s.stride + 1;
-    to = last * s.stride;
-  } else {
-    from = (first - 1) * s.stride + s.kernel - s.padding;
-    to = last * s.stride - 1 + s.kernel - s.padding;
-  }
-  *low = CLAMP (from, 1, G_MAXINT);
-  *high = CLAMP (to, 0, G_MAXINT);
-  return from <= G_MAXINT && *low <= *high;
+  *low = first;
+  *high = behind - 1;
+  return TRUE;
 }
 
 /*
@@ -203,10 +241,10 @@ gst_cuda_conv_layer_model_input (const GstCudaConvLayerModel *layer, GstCudaConv
 static gdouble
 find_origin (Side s, gint map, gint padding, gdouble position)
 {
-  gint64 step = s.stride * s.pool_stride, seen = s.kernel + (s.pool - 1) * s.stride;
+  gint64 step = s.stride * s.pool_stride, seen = s.span + (s.pool - 1) * s.stride;
   gdouble tile = CLAMP (floor (position / map), 0, s.tiles - 1);
 
-  return (position - tile * map) * step + MAX (seen - step, 0) / 2 - padding;
+  return (position - tile * map) * step + MAX (seen - step, 0) / 2 - padding - s.pool_before * s.stride;
 }
 
 gboolean

@@ -20,6 +20,7 @@ typedef struct
   gfloat *weights, *bias; /* of the feature maps that are shown, in their order; bias may be NULL */
   ConvolveLayer layer;    /* points to weights and bias */
   gboolean same;          /* the padding is that of convolve_layer_pad_same(): resolve() sets it for a size */
+  guint channels;         /* of the frames: 1 or 3 */
   guint shown;            /* number of feature maps that are shown */
   guint columns, rows;    /* tiles of the mosaic; 1 and 1 without a mosaic */
   gboolean mosaic;

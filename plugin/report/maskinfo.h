@@ -26,7 +26,7 @@ gchar *gst_cuda_convolve_mask_info_describe_size (const GstCudaConvolveMaskInfo 
 GstCudaConvolveMaskInfo *gst_cuda_convolve_mask_info_ref (GstCudaConvolveMaskInfo *info);
 void gst_cuda_convolve_mask_info_unref (GstCudaConvolveMaskInfo *info);
 
-/* The structure, whose members README names. The rank of a large mask takes some milliseconds. */
+/* The structure, whose members plugin/properties.md names. The rank of a large mask takes some milliseconds. */
 GstStructure *gst_cuda_convolve_mask_info_make_structure (const GstCudaConvolveMaskInfo *info);
 
 G_END_DECLS

@@ -24,6 +24,7 @@ GST_START_TEST (test_changes)
     layer = layer_case_random (random, folder, i % 2 ? 1 : 12, 3);
     layer.mosaic = layer.filters > 4;
     layer.padding = MAX (layer.padding, 2);
+    layer.dilation[0] = layer.dilation[1] = 1;
     layer.pool_size = 1 + (layer.padding > 2);
     layer.stride = i % 2 + 1;
     layer_case_set (&layer, run.element);
@@ -141,6 +142,8 @@ GST_START_TEST (test_changes_from_another_thread)
   Run run;
 
   one.padding = other.padding = 4;
+  for (gint i = 0; i < 2; i++)
+    one.dilation[i] = other.dilation[i] = 1;
   other.stride = 3;
   other.mosaic = TRUE;
   line = layer_case_line (&one);
@@ -246,6 +249,7 @@ GST_START_TEST (test_bad_before_playing)
 {
   static const gfloat weights[18] = { 1 };
   LayerCase layer = layer_case_plain (folder, 6, 3, 1, 1, weights);
+  LayerCase one = layer_case_plain (folder, 4, 1, 1, 1, weights);
   struct
   {
     const gchar *location, *more, *text;
@@ -255,6 +259,9 @@ GST_START_TEST (test_bad_before_playing)
     { layer.location, "channels=6", "channels: \"6\" is not one of 0 to 5" },
     { layer.location, "mosaic=true padding=some", "padding: \"some\"" },
     { layer.location, "mosaic=true divisor=1e-60", "divisor: 1e-60" },
+    { layer.location, "mosaic=true groups=3", "groups: 3 groups of 3 channels are 9 channels, and frames have 1 or 3" },
+    { layer.location, "mosaic=true pool-padding=1,x", "pool-padding: \"1,x\" is not a number up to 255" },
+    { one.location, "groups=3 mosaic=true", "groups: the file has 4 filters, which 3 groups cannot share evenly" },
     { "/nowhere/at.npy", "", "location: /nowhere/at.npy: " },
     { folder, "", ": not a regular file" },
     { "\"\"", "", "location: no file is set; the element needs a .npy or .npz file" },
@@ -268,6 +275,7 @@ GST_START_TEST (test_bad_before_playing)
     layer_run_expect (&run, GST_MESSAGE_ERROR, rows[i].text);
     run_stop (&run);
   }
+  layer_case_clear (&one);
   layer_case_clear (&layer);
 }
 GST_END_TEST;

@@ -567,6 +567,7 @@ GST_START_TEST (test_pointer)
     { 4, 3, -1, 4, 1, 1, { 80 + 10, 60 + 5 }, { 40, 20 } }, /* in the last one */
     { 3, 3, -1, 4, 1, 1, { 80 + 10, 60 + 5 }, { 40, 20 } }, /* in a place without a map */
     { 4, 3, -1, 4, 1, 1, { 165, -3 }, { 340, -12 } },       /* outside */
+    { 1, 3, -1, 2, 3, 0, { 10, 10 }, { 58, 58 } },          /* windows of 3 have a padding of 1 */
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -578,6 +579,7 @@ GST_START_TEST (test_pointer)
     layer.padding = rows[i].padding;
     layer.stride = rows[i].stride;
     layer.pool_size = rows[i].pool;
+    layer.pool_pads[0] = layer.pool_pads[1] = rows[i].pool == 3;
     layer.mosaic = rows[i].mosaic;
     line = layer_case_line (&layer);
     run = layer_run_start (line, "GRAY8", 320, 240);

@@ -31,10 +31,11 @@ static void
 write_file (LayerCase *layer, const gchar *folder)
 {
   static gint number;
-  gsize count = (gsize) layer->filters * layer->channels * layer->kernel_height * layer->kernel_width;
+  gint channels = layer->channels / layer->groups;
+  gsize count = (gsize) layer->filters * channels * layer->kernel_height * layer->kernel_width;
   g_autofree gchar *name = g_strdup_printf ("layer%d.%s", number++, layer->bias ? "npz" : "npy");
-  GByteArray *bytes = array_bytes (g_strdup_printf ("(%d, %d, %d, %d)", layer->filters, layer->channels,
-                                       layer->kernel_height, layer->kernel_width),
+  GByteArray *bytes = array_bytes (g_strdup_printf ("(%d, %d, %d, %d)", layer->filters, channels, layer->kernel_height,
+                                       layer->kernel_width),
       layer->weights, count);
 
   if (layer->bias) {
@@ -47,68 +48,6 @@ write_file (LayerCase *layer, const gchar *folder)
   layer->location = g_build_filename (folder, name, NULL);
   fail_unless (check_write_file (layer->location, bytes));
   g_byte_array_unref (bytes);
-}
-
-/* --- layers --- */
-
-LayerCase
-layer_case_plain (const gchar *folder, gint filters, gint channels, gint height, gint width, const gfloat *weights)
-{
-  LayerCase layer = { .filters = filters,
-    .channels = channels,
-    .kernel_height = height,
-    .kernel_width = width,
-    .stride = 1,
-    .pool_size = 1,
-    .divisor = 1 };
-
-  layer.weights = g_memdup2 (weights, sizeof (gfloat) * filters * channels * height * width);
-  write_file (&layer, folder);
-  return layer;
-}
-
-LayerCase
-layer_case_random (GRand *random, const gchar *folder, gint filters, gint channels)
-{
-  LayerCase layer = { .filters = filters, .channels = channels };
-  gint count;
-
-  layer.kernel_height = g_rand_int_range (random, 1, 6);
-  layer.kernel_width = g_rand_int_range (random, 1, 6);
-  count = channels * layer.kernel_height * layer.kernel_width;
-  layer.weights = g_new (gfloat, filters * count);
-  for (gint i = 0; i < filters * count; i++)
-    layer.weights[i] = g_rand_double_range (random, -3, 3) / count;
-  if (g_rand_boolean (random)) {
-    layer.bias = g_new (gfloat, filters);
-    for (gint i = 0; i < filters; i++)
-      layer.bias[i] = g_rand_double_range (random, -0.5, 0.5);
-  }
-  layer.stride = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 5);
-  layer.padding = g_rand_int_range (random, -1, 5);
-  layer.boundary = g_rand_int_range (random, 0, CONVOLVE_LAYER_N_BOUNDARIES);
-  layer.activation = g_rand_int_range (random, 0, CONVOLVE_N_ACTIVATIONS);
-  layer.pool_size = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 4);
-  layer.pool_stride = g_rand_int_range (random, 0, 4);
-  layer.apart = g_rand_boolean (random);
-  layer.stride_x = g_rand_int_range (random, 1, 4);
-  layer.pool_width = g_rand_int_range (random, 1, 3);
-  layer.pool_stride_x = g_rand_int_range (random, 0, 3);
-  for (gint i = 0; i < 4; i++)
-    layer.pads[i] = g_rand_int_range (random, 0, 4);
-  layer.divisor = g_rand_int_range (random, 0, 2) ? 1 : g_rand_double_range (random, -2, 2);
-  layer.offset = g_rand_int_range (random, 0, 2) ? 0.5 : g_rand_double_range (random, -1, 1);
-  write_file (&layer, folder);
-  return layer;
-}
-
-void
-layer_case_clear (LayerCase *layer)
-{
-  g_unlink (layer->location);
-  g_free (layer->location);
-  g_free (layer->weights);
-  g_free (layer->bias);
 }
 
 /* --- numbers of rows and of columns --- */
@@ -125,12 +64,100 @@ pool_of (const LayerCase *layer, gboolean vertical)
   return vertical || !layer->apart ? layer->pool_size : layer->pool_width;
 }
 
+/* The padding of the pooling is always less than the window. */
+static gint
+pool_pad_of (const LayerCase *layer, gint side)
+{
+  return MIN (layer->pool_pads[side], pool_of (layer, side % 2 == 0) - 1);
+}
+
+/* What a filter covers, in pixels. */
+static gint
+span_of (const LayerCase *layer, gboolean vertical)
+{
+  return vertical ? (layer->kernel_height - 1) * layer->dilation[0] + 1
+                  : (layer->kernel_width - 1) * layer->dilation[1] + 1;
+}
+
 static gint
 pool_stride_of (const LayerCase *layer, gboolean vertical)
 {
   gint stride = vertical || !layer->apart ? layer->pool_stride : layer->pool_stride_x;
 
   return stride ? stride : pool_of (layer, vertical);
+}
+
+/* --- layers --- */
+
+LayerCase
+layer_case_plain (const gchar *folder, gint filters, gint channels, gint height, gint width, const gfloat *weights)
+{
+  LayerCase layer = { .filters = filters,
+    .channels = channels,
+    .groups = 1,
+    .dilation = { 1, 1 },
+    .kernel_height = height,
+    .kernel_width = width,
+    .stride = 1,
+    .pool_size = 1,
+    .divisor = 1 };
+
+  layer.weights = g_memdup2 (weights, sizeof (gfloat) * filters * channels * height * width);
+  write_file (&layer, folder);
+  return layer;
+}
+
+LayerCase
+layer_case_random (GRand *random, const gchar *folder, gint filters, gint channels)
+{
+  LayerCase layer = { .filters = filters, .channels = channels, .groups = 1 };
+  gint count;
+
+  if (channels == 3 && filters % 3 == 0 && g_rand_boolean (random))
+    layer.groups = 3;
+
+  layer.kernel_height = g_rand_int_range (random, 1, 6);
+  layer.kernel_width = g_rand_int_range (random, 1, 6);
+  count = channels / layer.groups * layer.kernel_height * layer.kernel_width;
+  layer.weights = g_new (gfloat, filters * count);
+  for (gint i = 0; i < filters * count; i++)
+    layer.weights[i] = g_rand_double_range (random, -3, 3) / count;
+  if (g_rand_boolean (random)) {
+    layer.bias = g_new (gfloat, filters);
+    for (gint i = 0; i < filters; i++)
+      layer.bias[i] = g_rand_double_range (random, -0.5, 0.5);
+  }
+  layer.stride = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 5);
+  layer.padding = g_rand_int_range (random, -1, 5);
+  layer.boundary = g_rand_int_range (random, 0, CONVOLVE_LAYER_N_BOUNDARIES);
+  layer.activation = g_rand_int_range (random, 0, CONVOLVE_N_ACTIVATIONS);
+  layer.pool_size = g_rand_int_range (random, 0, 2) ? 1 : g_rand_int_range (random, 1, 4);
+  layer.pool_stride = g_rand_int_range (random, 0, 4);
+  for (gint i = 0; i < 2; i++)
+    layer.dilation[i] = g_rand_boolean (random) ? 1 : g_rand_int_range (random, 1, 4);
+  layer.pool_ceil = g_rand_boolean (random);
+  layer.apart = g_rand_boolean (random);
+  layer.stride_x = g_rand_int_range (random, 1, 4);
+  layer.pool_width = g_rand_int_range (random, 1, 3);
+  layer.pool_stride_x = g_rand_int_range (random, 0, 3);
+  for (gint i = 0; i < 4; i++)
+    layer.pads[i] = g_rand_int_range (random, 0, 4);
+  if (g_rand_boolean (random))
+    for (gint i = 0; i < 4; i++)
+      layer.pool_pads[i] = g_rand_int_range (random, 0, 4);
+  layer.divisor = g_rand_int_range (random, 0, 2) ? 1 : g_rand_double_range (random, -2, 2);
+  layer.offset = g_rand_int_range (random, 0, 2) ? 0.5 : g_rand_double_range (random, -1, 1);
+  write_file (&layer, folder);
+  return layer;
+}
+
+void
+layer_case_clear (LayerCase *layer)
+{
+  g_unlink (layer->location);
+  g_free (layer->location);
+  g_free (layer->weights);
+  g_free (layer->bias);
 }
 
 /* One number where rows and columns have one. */
@@ -163,15 +190,17 @@ maps_text (const LayerCase *layer)
 /* The texts of the properties whose texts are not plain numbers. */
 typedef struct
 {
-  gchar *stride, *padding, *pool_size, *pool_stride, *maps;
+  gchar *stride, *padding, *dilation, *pool_size, *pool_stride, *pool_padding, *maps;
 } Texts;
 
 static Texts
 make_texts (const LayerCase *layer)
 {
   return (Texts){ pair_text (layer->stride, stride_of (layer, FALSE)), padding_text (layer),
-    pair_text (layer->pool_size, pool_of (layer, FALSE)),
+    pair_text (layer->dilation[0], layer->dilation[1]), pair_text (layer->pool_size, pool_of (layer, FALSE)),
     layer->pool_stride || layer->apart ? pair_text (pool_stride_of (layer, TRUE), pool_stride_of (layer, FALSE)) : NULL,
+    g_strdup_printf ("%d,%d,%d,%d", pool_pad_of (layer, 0), pool_pad_of (layer, 1), pool_pad_of (layer, 2),
+        pool_pad_of (layer, 3)),
     maps_text (layer) };
 }
 
@@ -180,8 +209,10 @@ clear_texts (Texts *texts)
 {
   g_free (texts->stride);
   g_free (texts->padding);
+  g_free (texts->dilation);
   g_free (texts->pool_size);
   g_free (texts->pool_stride);
+  g_free (texts->pool_padding);
   g_free (texts->maps);
 }
 
@@ -190,10 +221,12 @@ layer_case_line (const LayerCase *layer)
 {
   Texts texts = make_texts (layer);
   gchar divisor[G_ASCII_DTOSTR_BUF_SIZE], offset[G_ASCII_DTOSTR_BUF_SIZE];
-  gchar *line = g_strdup_printf ("location=%s stride=%s padding=\"%s\" boundary=%s activation=%s pool-size=%s "
-                                 "pool-stride=\"%s\" divisor=%s bias=%s channels=\"%s\" mosaic=%d",
-      layer->location, texts.stride, texts.padding, check_boundary_name (layer->boundary),
-      check_activation_name (layer->activation), texts.pool_size, texts.pool_stride ? texts.pool_stride : "",
+  gchar *line = g_strdup_printf (
+      "location=%s groups=%d stride=%s padding=\"%s\" dilation=%s boundary=%s activation=%s pool-size=%s "
+      "pool-stride=\"%s\" pool-padding=%s pool-ceil=%d divisor=%s bias=%s channels=\"%s\" mosaic=%d",
+      layer->location, layer->groups, texts.stride, texts.padding, texts.dilation,
+      check_boundary_name (layer->boundary), check_activation_name (layer->activation), texts.pool_size,
+      texts.pool_stride ? texts.pool_stride : "", texts.pool_padding, layer->pool_ceil,
       g_ascii_dtostr (divisor, sizeof divisor, layer->divisor), g_ascii_dtostr (offset, sizeof offset, layer->offset),
       texts.maps, layer->mosaic);
 
@@ -206,9 +239,11 @@ layer_case_set (const LayerCase *layer, GstElement *element)
 {
   Texts texts = make_texts (layer);
 
-  g_object_set (element, "location", layer->location, "stride", texts.stride, "padding", texts.padding, "boundary",
-      layer->boundary, "activation", layer->activation, "pool-size", texts.pool_size, "pool-stride", texts.pool_stride,
-      "divisor", layer->divisor, "bias", layer->offset, "channels", texts.maps, "mosaic", layer->mosaic, NULL);
+  g_object_set (element, "location", layer->location, "groups", layer->groups, "stride", texts.stride, "padding",
+      texts.padding, "dilation", texts.dilation, "pool-padding", texts.pool_padding, "pool-ceil", layer->pool_ceil,
+      "boundary", layer->boundary, "activation", layer->activation, "pool-size", texts.pool_size, "pool-stride",
+      texts.pool_stride, "divisor", layer->divisor, "bias", layer->offset, "channels", texts.maps, "mosaic",
+      layer->mosaic, NULL);
   clear_texts (&texts);
 }
 
@@ -223,7 +258,7 @@ layer_case_shown (const LayerCase *layer)
 static gint
 pads (const LayerCase *layer, gboolean vertical, gint input, gint *before)
 {
-  gint kernel = vertical ? layer->kernel_height : layer->kernel_width, stride = stride_of (layer, vertical), all;
+  gint span = span_of (layer, vertical), stride = stride_of (layer, vertical), all;
 
   if (layer->padding >= 0 && layer->apart) {
     *before = layer->pads[vertical ? 0 : 1];
@@ -232,23 +267,31 @@ pads (const LayerCase *layer, gboolean vertical, gint input, gint *before)
   *before = layer->padding;
   if (layer->padding >= 0)
     return 2 * layer->padding;
-  all = MAX (((input + stride - 1) / stride - 1) * stride + kernel - input, 0);
+  all = MAX (((input + stride - 1) / stride - 1) * stride + span - input, 0);
   *before = all / 2;
   return all;
 }
 
+/* How many sums there are to pool; 0 where the filter is larger than the picture. */
+static gint
+count_sums (const LayerCase *layer, gboolean vertical, gint input)
+{
+  gint before, padded = input + pads (layer, vertical, input, &before), span = span_of (layer, vertical);
+
+  return padded < span ? 0 : (padded - span) / stride_of (layer, vertical) + 1;
+}
+
+/* Counts the windows: each is inside the sums and their padding, or begins inside and lacks less than a stride. */
 gint
 layer_case_map_side (const LayerCase *layer, gboolean vertical, gint input)
 {
-  gint kernel = vertical ? layer->kernel_height : layer->kernel_width, before;
-  gint padded = input + pads (layer, vertical, input, &before), sums;
+  gint sums = count_sums (layer, vertical, input), stride = pool_stride_of (layer, vertical), n = 0;
+  gint end = sums + pool_pad_of (layer, vertical ? 2 : 3) + (layer->pool_ceil ? stride - 1 : 0);
 
-  if (padded < kernel)
-    return 0;
-  sums = (padded - kernel) / stride_of (layer, vertical) + 1;
-  if (sums < pool_of (layer, vertical))
-    return 0;
-  return (sums - pool_of (layer, vertical)) / pool_stride_of (layer, vertical) + 1;
+  for (gint start = -pool_pad_of (layer, vertical ? 0 : 1);
+       sums > 0 && start < sums && start + pool_of (layer, vertical) <= end; start += stride)
+    n++;
+  return n;
 }
 
 /* A mosaic has the fewest columns with which it has no more rows than columns of tiles. */
@@ -329,19 +372,25 @@ make_oracle (const LayerCase *layer, const GstVideoInfo *info, const gdouble *in
 {
   OracleLayer oracle = {
     .input = input,
-    .channels = layer->channels,
+    .channels = layer->channels / layer->groups,
     .height = GST_VIDEO_INFO_HEIGHT (info),
     .width = GST_VIDEO_INFO_WIDTH (info),
     .kernel_height = layer->kernel_height,
     .kernel_width = layer->kernel_width,
     .stride_y = stride_of (layer, TRUE),
     .stride_x = stride_of (layer, FALSE),
+    .more_dilation_y = layer->dilation[0] - 1,
+    .more_dilation_x = layer->dilation[1] - 1,
     .boundary = check_boundary_oracle (layer->boundary),
     .activation = check_activation_oracle (layer->activation),
     .pool_height = pool_of (layer, TRUE),
     .pool_width = pool_of (layer, FALSE),
     .pool_stride_y = pool_stride_of (layer, TRUE),
     .pool_stride_x = pool_stride_of (layer, FALSE),
+    .pool_pad_top = pool_pad_of (layer, 0),
+    .pool_pad_left = pool_pad_of (layer, 1),
+    .conv_height = count_sums (layer, TRUE, GST_VIDEO_INFO_HEIGHT (info)),
+    .conv_width = count_sums (layer, FALSE, GST_VIDEO_INFO_WIDTH (info)),
   };
 
   pads (layer, TRUE, oracle.height, &oracle.pad_top);
@@ -371,7 +420,9 @@ layer_case_check (const LayerCase *layer, const GstVideoInfo *in_info, GstBuffer
       check_constant (component, x, y, width, height, 0, "a tile without a map");
       continue;
     }
-    oracle.weights = layer->weights + (gsize) map * layer->channels * layer->kernel_height * layer->kernel_width;
+    oracle.input =
+        input + (gsize) (map / (layer->filters / layer->groups)) * oracle.channels * oracle.height * oracle.width;
+    oracle.weights = layer->weights + (gsize) map * oracle.channels * layer->kernel_height * layer->kernel_width;
     oracle.bias = layer->bias ? layer->bias[map] : 0;
     check_map (layer, &oracle, map, width, height, component->samples + y * component->width + x, component->width,
         what);

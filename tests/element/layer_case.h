@@ -11,12 +11,15 @@
 
 typedef struct
 {
-  gint filters, channels, kernel_height, kernel_width;
+  gint filters, channels, kernel_height, kernel_width; /* channels are those of the frames */
+  gint groups;
   gfloat *weights, *bias; /* bias may be NULL */
   gint stride;
   gint padding;   /* pixels, or -1 for same */
   gboolean apart; /* the next ones hold for columns, which otherwise have the numbers of rows, and for the four sides */
   gint stride_x, pool_width, pool_stride_x, pads[4]; /* top, left, bottom, right; where padding is not -1 */
+  gint dilation[2], pool_pads[4]; /* down, across; top, left, bottom, right, as far as the pooling takes them */
+  gboolean pool_ceil;
   ConvolveBoundary boundary;
   ConvolveActivation activation;
   gint pool_size, pool_stride;        /* a stride of 0 is the pool size */
@@ -29,7 +32,7 @@ typedef struct
 /* A layer of this shape, all else at random, written as a file in folder. Free with layer_case_clear(). */
 LayerCase layer_case_random (GRand *random, const gchar *folder, gint filters, gint channels);
 
-/* A layer without padding and with stride 1. The weights are [filters][channels][height][width]. */
+/* A layer of one group without padding and with stride 1. The weights are [filters][channels][height][width]. */
 LayerCase layer_case_plain (const gchar *folder, gint filters, gint channels, gint height, gint width,
     const gfloat *weights);
 void layer_case_clear (LayerCase *layer);

@@ -129,11 +129,15 @@ static const Expected mask_rows[] = {
 
 static const Expected layer_rows[] = {
   { "location", NULL, "missing.npz", FALSE },
+  { "groups", "1", "3", FALSE },
   { "stride", "1", "2,1", FALSE },
   { "padding", "same", "1,2,3,4", FALSE },
+  { "dilation", "1", "2,3", FALSE },
   { "activation", "none", "relu", FALSE },
   { "pool-size", "1", "3,2", FALSE },
   { "pool-stride", NULL, "2", FALSE },
+  { "pool-padding", "0", "1,0", FALSE },
+  { "pool-ceil", "false", "true", FALSE },
   { "channels", NULL, "0,5,8-11", FALSE },
   { "mosaic", "false", "true", FALSE },
   { "divisor", "1", "-4", TRUE },
@@ -599,10 +603,45 @@ GST_START_TEST (pairs_of_layers)
     layer = fill (&settings, &same);
     fail_unless (
         layer.pool_height == 3 && layer.pool_width == 2 && layer.pool_stride_y == 1 && layer.pool_stride_x == 4);
+    settings = (ConvolveLayerSettings){ .dilation = (gchar *) "4096, 2", .pool_ceil = TRUE };
+    layer = fill (&settings, &same);
+    fail_unless (layer.dilation_y == 4096 && layer.dilation_x == 2 && layer.pool_ceil);
+    settings = (ConvolveLayerSettings){ .dilation = (gchar *) "0", .divisor = 1 };
+    refuse_layer (&settings, "dilation: \"0\" is neither a number of 1 to 4096 nor two of them, down,across");
     settings = with_pair ("stride", "");
     refuse_layer (&settings, "stride: \"\" is neither a number of 1 to 255 nor two of them, down,across");
     settings = with_pair ("pool-size", "");
     refuse_layer (&settings, "pool-size: \"\" is neither a number of 1 to 255 nor two of them, down,across");
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (paddings_of_pools)
+{
+  static const struct
+  {
+    const gchar *text;
+    gint sides[4]; /* top, left, bottom, right */
+  } good[] = { { NULL, { 0, 0, 0, 0 } }, { "0", { 0, 0, 0, 0 } }, { " 2 ", { 2, 2, 2, 2 } }, { "1,2", { 1, 2, 1, 2 } },
+    { "1,2,3,4", { 1, 2, 3, 4 } }, { "255", { 255, 255, 255, 255 } } };
+  static const gchar *const bad[] = { "", "same", "valid", "-1", "256", "1,2,3", "1,2,3,4,5", "1 2", "1.5" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
+    ConvolveLayerSettings settings = { .pool_padding = (gchar *) good[i].text };
+    gboolean same;
+    ConvolveLayer layer = fill (&settings, &same);
+
+    fail_unless (layer.pool_pad_top == good[i].sides[0] && layer.pool_pad_left == good[i].sides[1]
+            && layer.pool_pad_bottom == good[i].sides[2] && layer.pool_pad_right == good[i].sides[3],
+        "%s", good[i].text);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    ConvolveLayerSettings settings = { .pool_padding = (gchar *) bad[i], .divisor = 1 };
+    g_autofree gchar *message =
+        g_strdup_printf ("pool-padding: \"%s\" is not a number up to 255, two of them...", bad[i]);
+
+    refuse_layer (&settings, message);
   }
 }
 
@@ -888,6 +927,7 @@ props_suite (void)
   tcase_add_test (tcase, numbers_of_variants);
   tcase_add_test (tcase, pairs_of_layers);
   tcase_add_test (tcase, paddings_of_layers);
+  tcase_add_test (tcase, paddings_of_pools);
   tcase_add_test (tcase, scales_of_layers);
   tcase_add_test (tcase, channels_of_layers);
   tcase_add_test (tcase, settings_without_effect);
