@@ -230,11 +230,19 @@ make_spec (const Row *row)
   g_return_val_if_reached (NULL);
 }
 
+/* plugin/docs/scanner.c reads the note. */
+void
+convolve_properties_install_one (GObjectClass *klass, guint id, GParamSpec *spec, const gchar *since)
+{
+  g_param_spec_set_qdata (spec, g_quark_from_static_string ("since"), (gpointer) since);
+  g_object_class_install_property (klass, id, spec);
+}
+
 void
 convolve_properties_install (GObjectClass *klass, const ConvolvePropertyTable *table, guint first_id)
 {
   for (guint i = 0; i < table->n; i++) {
-    g_object_class_install_property (klass, first_id + i, make_spec (&table->rows[i]));
+    convolve_properties_install_one (klass, first_id + i, make_spec (&table->rows[i]), table->rows[i].since);
     if (table->rows[i].type)
       gst_type_mark_as_plugin_api (table->rows[i].type (), 0);
   }

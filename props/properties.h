@@ -59,6 +59,9 @@ gboolean convolve_properties_are_equal_but_for_regions (const ConvolveProperties
  */
 void convolve_properties_install (GObjectClass *klass, const ConvolvePropertyTable *table, guint first_id);
 
+/* Installs a property of no table, and notes the version of this project that has it, for the documentation. */
+void convolve_properties_install_one (GObjectClass *klass, guint id, GParamSpec *spec, const gchar *since);
+
 /*
  * Sets or gets the property with the id first_id + index. FALSE where there is no such property. driven tells that a
  * GstController passes the value: on its way between two numbers it meets some that a user would not write, so even

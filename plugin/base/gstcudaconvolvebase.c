@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * GstCudaConvolveBase:
+ *
+ * The base class of cudaconvolve and cudaconvlayer.
+ *
+ * Since: 0.3
+ */
 #include "base/gstcudaconvolvebase.h"
 
 #include "base/engine.h"
@@ -643,16 +650,18 @@ install_results (GObjectClass *klass)
 {
   const GParamFlags readable = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
 
-  g_object_class_install_property (klass, GST_CUDA_CONVOLVE_PROP_ACTIVE_VARIANT,
+  convolve_properties_install_one (klass, GST_CUDA_CONVOLVE_PROP_ACTIVE_VARIANT,
       g_param_spec_string ("active-variant", "Active variant",
-          "Kernel variant that runs, several with commas where planes use different ones; "
-          "\"passthrough\" where no sample changes, NULL before the first frame",
-          NULL, readable));
-  g_object_class_install_property (klass, GST_CUDA_CONVOLVE_PROP_STATS,
+          "Kernel variant that runs, several with commas where planes use different ones; \"passthrough\" where no sample "
+          "changes, NULL before the first frame. The value cpu means that no GPU is used",
+          NULL, readable),
+      "0.1");
+  convolve_properties_install_one (klass, GST_CUDA_CONVOLVE_PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Structure with frames (how many were convolved since start), variant, backend (cuda, cpu or none), device, "
           "and upload-time, kernel-time and download-time: mean nanoseconds for one frame; the three overlap",
-          GST_TYPE_STRUCTURE, readable));
+          GST_TYPE_STRUCTURE, readable),
+      "0.1");
 }
 
 void

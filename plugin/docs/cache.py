@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Keeps gst_plugins_cache.json, the description of the plugin from which hotdoc makes documentation.
+"""Keeps the two files from which hotdoc makes documentation of the plugin.
 
-    cache.py SCANNER PLUGIN.so            writes the file beside this script
-    cache.py --check SCANNER PLUGIN.so    writes nothing; exits 1 and shows the difference where the file is stale
+    cache.py SCANNER PLUGIN.so            writes the files beside this script
+    cache.py --check SCANNER PLUGIN.so    writes nothing; exits 1 and shows the difference where a file is stale
     --big-endian                          comes first, for a plugin of a machine with that byte order
 
-The file has the form of those of GStreamer's own modules. A build without CUDA memory keeps the pads' caps in CUDA memory
+gst_plugins_cache.json describes the elements, their properties and their types. blocks.c has a comment for each property and
+type, as hotdoc reads them in sources, with the version that has it.
+
+gst_plugins_cache.json has the form of those of GStreamer's own modules. A build without CUDA memory keeps the pads' caps in CUDA memory
 that the file has, and a newer GStreamer than OLDEST adds no formats, so that the file is the same from every build. Each
 byte order prefers other formats, and the file has the order of little-endian machines.
 """
@@ -19,8 +22,14 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 CACHE = pathlib.Path(__file__).resolve().with_name('gst_plugins_cache.json')
+BLOCKS = CACHE.with_name('blocks.c')
+HEAD = """/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Comments for hotdoc. "ninja -C build plugin-cache" writes this file from the tables of properties; nothing compiles it. */
+"""
+WIDTH = 116  # of a line of text
 OLDEST = '1.22'  # whose formats the file has
 CUDA = '(memory:CUDAMemory)'
 
@@ -82,6 +91,43 @@ def merge(old, new, big_endian):
     return new
 
 
+def block(name, text, since):
+    """A comment that describes a symbol."""
+    lines = [f'{name}:', '', *textwrap.wrap(text, WIDTH, break_on_hyphens=False), '', f'Since: {since}']
+    return '\n/**\n' + ''.join(f' * {line}'.rstrip() + '\n' for line in lines) + ' */\n'
+
+
+def take_blocks(plugins):
+    """Takes the versions out of the description. Returns the comments of all properties, then of the types they have."""
+    comments, types = [], {}
+    for plugin in plugins.values():
+        owners = {element['hierarchy'][0]: element for element in plugin['elements'].values()}
+        owners |= {name: kind for name, kind in plugin['other-types'].items() if kind['kind'] == 'object'}
+        for owner, description in sorted(owners.items()):
+            for name, spec in sorted(description['properties'].items()):
+                since = spec.pop('since')
+                comments.append(block(f'{owner}:{name}', spec['blurb'] + '.', since))
+                if spec['type'] in plugin['other-types']:
+                    types.setdefault(spec['type'], []).append((since, name))
+        for kind, uses in sorted(types.items()):
+            names = ', '.join(sorted({name for _, name in uses}))
+            comments.append(block(kind, f'The values of {names}.', min(uses)[0]))
+    return HEAD + ''.join(comments)
+
+
+def keep(path, old, new, check):
+    """Whether the file has the new text; writes it, unless it is only to be checked."""
+    if new == old:
+        return True
+    if check:
+        sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), path.name, 'this build'))
+        print(f'{path.name} is stale: run "ninja -C build plugin-cache"')
+        return False
+    path.write_text(new, encoding='utf-8')
+    print(f'{path.name} is written')
+    return True
+
+
 def main():
     arguments = sys.argv[1:]
     big_endian = arguments[:1] == ['--big-endian']
@@ -90,17 +136,13 @@ def main():
     if len(arguments) != 2 + check:
         sys.exit(__doc__)
     old = CACHE.read_text(encoding='utf-8') if CACHE.exists() else '{}'
-    merged = merge(json.loads(old), scan(*arguments[-2:]), big_endian)
+    scanned = scan(*arguments[-2:])
+    blocks = take_blocks(scanned)
+    merged = merge(json.loads(old), scanned, big_endian)
     new = json.dumps(merged, indent=4, sort_keys=True, ensure_ascii=False) + '\n'
-    if new == old:
-        return 0
-    if check:
-        sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), CACHE.name, 'this build'))
-        print(f'{CACHE.name} is stale: run "ninja -C build plugin-cache"')
-        return 1
-    CACHE.write_text(new, encoding='utf-8')
-    print(f'{CACHE.name} is written')
-    return 0
+    good = keep(CACHE, old, new, check)
+    good &= keep(BLOCKS, BLOCKS.read_text(encoding='utf-8') if BLOCKS.exists() else '', blocks, check)
+    return 0 if good else 1
 
 
 if __name__ == '__main__':

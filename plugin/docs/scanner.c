@@ -4,8 +4,8 @@
  *
  * The JSON has the form of the gst_plugins_cache.json files of GStreamer's own modules, from which hotdoc makes the
  * documentation of plugins: pads, properties with their types, ranges, defaults and flags, and the types of base classes, enums
- * and flags. cache.py sorts and keeps the JSON. What this plugin has not, such as signals, is an error here and not left out in
- * silence.
+ * and flags. A property has the version that has it, too. cache.py sorts and keeps the JSON. What this plugin has not, such
+ * as signals, is an error here and not left out in silence.
  */
 #include <locale.h>
 #include <string.h>
@@ -215,6 +215,7 @@ append_property (GString *json, GString *types, GObject *object, GParamSpec *spe
           : flags & GST_PARAM_MUTABLE_READY  ? "ready"
                                              : "null");
   append_member (json, "type", g_type_name (spec->value_type));
+  append_member (json, "since", g_param_spec_get_qdata (spec, g_quark_from_string ("since")));
   g_value_init (&value, spec->value_type);
   g_object_get_property (object, spec->name, &value);
   append_default (json, types, spec, &value);

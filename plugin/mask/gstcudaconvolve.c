@@ -244,15 +244,17 @@ install_results (GObjectClass *klass)
 {
   const GParamFlags readable = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
 
-  g_object_class_install_property (klass, PROP_MASK_INFO,
+  convolve_properties_install_one (klass, PROP_MASK_INFO,
       g_param_spec_boxed ("mask-info", "Mask information",
           "The mask of the first plane, after anchors, flip and mix: width, height, weights, sum, divisor, gain (sum of "
           "magnitudes by divisor), offset, rank, exact (rounded exactly), reproducible (same bytes on every device), "
           "combination and number of sets of weights; NULL before a frame",
-          GST_TYPE_STRUCTURE, readable));
-  g_object_class_install_property (klass, PROP_PRESETS,
+          GST_TYPE_STRUCTURE, readable),
+      "0.2");
+  convolve_properties_install_one (klass, PROP_PRESETS,
       gst_param_spec_array ("presets", "Presets", "Names of the presets that the property mask takes",
-          g_param_spec_string ("preset", "Preset", "Name of a preset", NULL, readable), readable));
+          g_param_spec_string ("preset", "Preset", "Name of a preset", NULL, readable), readable),
+      "0.3");
 }
 
 static void

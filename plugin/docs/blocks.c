@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Comments for hotdoc. "ninja -C build plugin-cache" writes this file from the tables of properties; nothing compiles it. */
+
+/**
+ * GstCudaConvLayer:activation:
+ *
+ * Function that each sum goes through.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:bias:
+ *
+ * Fraction of the range from black to white that is added to each value after the division (0.5 shows 0 as middle
+ * grey).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:boundary:
+ *
+ * What the padding has, shown for the left end of a row abc as outside|inside; most networks expect zero.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:channels:
+ *
+ * Feature maps to show, counted from 0, as in 0,5,8-11: 1 map makes GRAY8, 3 make RGB, 4 make RGBA, and any number
+ * makes a mosaic (NULL or empty = all).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:cuda-device-id:
+ *
+ * Number of the CUDA device (-1 = the device that holds the frames, else the first one, else the CPU).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:dilation:
+ *
+ * Distance between neighbouring weights of the filters in pixels: one number, or down,across.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:divisor:
+ *
+ * Number in what is shown, which is value / divisor + bias, where 0 is black and 1 is white. Nothing can be divided by
+ * 0, so a controller should not pass through 0.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:frames-in-flight:
+ *
+ * Number of frames that are on the GPU at once: the copies of several frames overlap, and each frame beyond the first
+ * delays the stream by one frame.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:groups:
+ *
+ * Number of groups of channels, each with filters of its own: 3 for a file with 1 channel and RGB frames is a
+ * depthwise layer.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:kernel-variant:
+ *
+ * How the layer is computed. auto takes the fastest variant that can do the work; any other variant that cannot do the
+ * work is an error, which says why.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:location:
+ *
+ * File with the weights of the convolution layer: a .npy file of the shape (filters, channels, height, width), or a
+ * .npz file with the arrays weight and bias; 1 channel takes GRAY8 frames, 3 channels take RGB.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:mosaic:
+ *
+ * Show the feature maps as tiles in rows and columns of one GRAY8 frame.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:n-threads:
+ *
+ * Number of threads that share a frame where the CPU convolves it (0 = one for each core).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:padding:
+ *
+ * Pixels around the picture, filled as boundary says: same (the output has the picture's size divided by stride,
+ * rounded up), valid (none), one number, down,across, or top,left,bottom,right; each up to 65536.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:pool-ceil:
+ *
+ * Let the last pooling window in a row or column have fewer values, so that all values are pooled.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:pool-padding:
+ *
+ * Values around those that are pooled, which no maximum takes: one number, down,across, or top,left,bottom,right; each
+ * less than pool-size.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:pool-size:
+ *
+ * Window of max pooling, in values after the activation: one number for a square, or height,width (1 = no pooling).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:pool-stride:
+ *
+ * Distance between neighbouring pooling windows, in values: one number, or down,across (NULL or empty = pool-size).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayer:stride:
+ *
+ * Distance between neighbouring positions of the filters in pixels: one number, or down,across as in 2,1.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:absolute:
+ *
+ * Take the weighted sum without its sign, before bias is added: an edge mask then shows dark-to-bright and
+ * bright-to-dark edges alike; sobel, prewitt, scharr, roberts and kirsch are never negative anyway.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:anchor-x:
+ *
+ * Column of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = half the width,
+ * rounded down).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:anchor-y:
+ *
+ * Row of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = half the height,
+ * rounded down).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:apply-to:
+ *
+ * Part of each frame that is changed; the rest keeps every byte.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:bias:
+ *
+ * Fraction of the range from black to white that is added to luma and RGB after the division (0.5 on black = middle
+ * grey); a preset's own offset is added to the bias.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolve:boundary:
+ *
+ * What the mask reads beyond an edge of the picture, shown for the left end of a row abc as outside|inside.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolve:boundary-color:
+ *
+ * Colour outside the picture for boundary=constant, as 0xAARRGGBB; AA counts where components has a. A
+ * GstARGBControlBinding goes from colour to colour.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:components:
+ *
+ * Components that the mask convolves, joined by +, as in y or r+g; the others are copied bit for bit. A component that
+ * the format lacks is left out. y stands for gray, too. a is alpha, which is convolved by itself: black is alpha 0,
+ * and colours multiplied by alpha are not multiplied again.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:cuda-device-id:
+ *
+ * Number of the CUDA device (-1 = the device that holds the frames, else the first one, else the CPU).
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolve:divisor:
+ *
+ * Number that the weighted sum is divided by (0 = the sum of the weights, or 1 where that sum is 0). Nothing can be
+ * divided by 0, so a controller should not pass through 0.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolve:field-mode:
+ *
+ * Whether the two fields of an interlaced frame are convolved by themselves, so that neither shows in the other. A
+ * sized preset has half as many rows in a field, because the rows of a field are two rows of the frame apart.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:flip:
+ *
+ * Turn the mask by 180 degrees around the pixel: a convolution in the mathematical sense, where otherwise the mask
+ * lies on the picture as it is written.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:frames-in-flight:
+ *
+ * Number of frames that are on the GPU at once: the copies of several frames overlap, and each frame beyond the first
+ * delays the stream by one frame.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolve:iterations:
+ *
+ * How many times the mask is applied, each time to the result before: 3 gives what three elements in a row give.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:kernel-variant:
+ *
+ * How the mask is computed. auto takes the fastest variant that can do the work; any other variant that cannot do the
+ * work is an error, which says why.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolve:mask:
+ *
+ * Preset, with an argument where it takes one (motion:30), or weights: rows split by ';' or newline, values in a row
+ * by space or comma, optionally with the shape WxH: in front. NULL = the default, gaussian. Presets: identity, box,
+ * gaussian, binomial, sharpen, unsharp, emboss, laplacian, log, sobel-x, sobel-y, prewitt-x, prewitt-y, scharr-x,
+ * scharr-y, sobel, prewitt, scharr, roberts, kirsch, disk, motion.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolve:mask-height:
+ *
+ * Height of the mask. Sized presets: in luma pixels, odd. Weights written as one row: how many rows the mask has (0 =
+ * the width; 1 = a one-dimensional mask). A controller's even numbers, and its 0, become the next odd one.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolve:mask-info:
+ *
+ * The mask of the first plane, after anchors, flip and mix: width, height, weights, sum, divisor, gain (sum of
+ * magnitudes by divisor), offset, rank, exact (rounded exactly), reproducible (same bytes on every device),
+ * combination and number of sets of weights; NULL before a frame.
+ *
+ * Since: 0.2
+ */
+
+/**
+ * GstCudaConvolve:mask-location:
+ *
+ * File with the weights, instead of mask: text as in mask, with # comments, a table with commas, semicolons or tabs, a
+ * matrix of libvips, whose scale is the divisor, or a .npy array of rows and columns; at most 1 MiB, read when the
+ * property is set and when the element starts (NULL or empty = none).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:mask-width:
+ *
+ * Width of the mask. Sized presets: in luma pixels, odd (0 = from sigma, or the preset's own width). Weights written
+ * as one row: how many of them make a row of the mask (0 = from their number). A controller's even numbers, and its 0,
+ * become the next odd one.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolve:mask-x:
+ *
+ * Row of weights, instead of the text in mask: the mask is this row times the column mask-y (NULL or empty = 1 where
+ * mask-y is set).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:mask-y:
+ *
+ * Column of weights, written as a row, instead of the text in mask: the mask is this column times the row mask-x (NULL
+ * or empty = 1 where mask-x is set).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:mix:
+ *
+ * Share of the convolved picture in the output; the rest is the input, and the mixture is rounded once (0 = the input,
+ * 1 = the convolved picture; absolute and presets of several masks need 1).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:n-threads:
+ *
+ * Number of threads that share a frame where the CPU convolves it (0 = one for each core).
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolve:presets:
+ *
+ * Names of the presets that the property mask takes.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-blocks:
+ *
+ * Number of blocks across the shorter side of each box, for the effect pixelate. A block has at least 4x4 luma pixels.
+ * More than 3 blocks can be undone in films.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-color:
+ *
+ * Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a. A GstARGBControlBinding goes from colour
+ * to colour.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-effect:
+ *
+ * What is done to a region. auto pixelates regions, or takes the mask where region-strength is 0 or more; outside of
+ * regions auto takes the mask. Weak blurs can be undone; plugin/regions.md says which.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-expand:
+ *
+ * By how much a box grows on each side, as a share of its width and height (0.1 = a tenth on each side);
+ * region-strength, region-blocks, region-shape and region-feather take the grown box.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-fallback:
+ *
+ * What to do when no metadata came for longer than region-hold. A frame without a GstVideoRegionOfInterestMeta has no
+ * metadata; an empty GstAnalyticsRelationMeta is metadata.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-feather:
+ *
+ * Luma pixels around the expanded box over which the effect fades out.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-hold:
+ *
+ * Nanoseconds of running time that a box from metadata stays after the last frame that had this box, so that a
+ * detector may miss a face for that long; one missed frame is bridged at any frame rate (0 = none).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-shape:
+ *
+ * Shape of a region in its box.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-sources:
+ *
+ * Where the boxes of a frame come from.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-strength:
+ *
+ * How strongly mask=gaussian or mask=box blurs a region: sigma as a share of the region's shorter side, so that near
+ * and far faces are blurred alike, in pixels rounded up to one of 17 values from 1 to 256 (0 = no blur; -1 = the mask
+ * as it is). A blur by mask=box can be undone. A controller's -1 is 0.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-types:
+ *
+ * Types of the regions in metadata that count, split by commas, as in face,plate; a type after ! does not count, as in
+ * !person (NULL or empty = all types).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:regions:
+ *
+ * Boxes x,y,width,height in luma pixels or, with %%, in per cent of the frame; boxes are split by ';', as in
+ * 100,80,64,64; 50%%,0,50%%,100%% (NULL or empty = none).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:sigma:
+ *
+ * Standard deviation of the presets gaussian, log and unsharp in luma pixels; without effect on other masks (0 = no
+ * blur, the least mask of log; -1 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8). A controller's numbers below 0
+ * are 0.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolve:weights:
+ *
+ * Weights of the mask, instead of the text in mask: an array of rows, each an array of numbers, such as
+ * <<1,2,1>,<2,4,2>,<1,2,1>>; in Python a Gst.ValueArray of Gst.ValueArrays of floats (empty = none).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolveBase:active-variant:
+ *
+ * Kernel variant that runs, several with commas where planes use different ones; "passthrough" where no sample
+ * changes, NULL before the first frame. The value cpu means that no GPU is used.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolveBase:stats:
+ *
+ * Structure with frames (how many were convolved since start), variant, backend (cuda, cpu or none), device, and
+ * upload-time, kernel-time and download-time: mean nanoseconds for one frame; the three overlap.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvLayerActivation:
+ *
+ * The values of activation.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayerBoundary:
+ *
+ * The values of boundary.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvLayerVariant:
+ *
+ * The values of kernel-variant.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolveApplyTo:
+ *
+ * The values of apply-to.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolveBoundary:
+ *
+ * The values of boundary.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * GstCudaConvolveComponents:
+ *
+ * The values of components.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolveFieldMode:
+ *
+ * The values of field-mode.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolveRegionEffect:
+ *
+ * The values of region-effect.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolveRegionFallback:
+ *
+ * The values of region-fallback.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolveRegionShape:
+ *
+ * The values of region-shape.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolveRegionSources:
+ *
+ * The values of region-sources.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolveVariant:
+ *
+ * The values of kernel-variant.
+ *
+ * Since: 0.1
+ */
