@@ -51,10 +51,10 @@ extern "C"
 #define CONVOLVE_LAYER_MAX_CHANNELS 4096                       /* of input and of output */
 #define CONVOLVE_LAYER_MAX_WEIGHTS (1 << 26)                   /* of a layer */
 #define CONVOLVE_LAYER_N_BOUNDARIES CONVOLVE_BOUNDARY_CONSTANT /* the boundaries of layers: all before constant */
-#define CONVOLVE_LAYER_MAX_STEP 255          /* of strides, pooling strides, and the span of a pooling window */
-#define CONVOLVE_LAYER_MAX_DILATION 4096     /* of kernels */
-#define CONVOLVE_LAYER_MAX_PADDING (1 << 16) /* a side */
-#define CONVOLVE_LAYER_PLANES 4              /* channels with a pointer of their own */
+#define CONVOLVE_LAYER_MAX_STEP 255                            /* of strides, pooling sizes and pooling strides */
+#define CONVOLVE_LAYER_MAX_DILATION 4096                       /* of kernels and pooling windows */
+#define CONVOLVE_LAYER_MAX_PADDING (1 << 16)                   /* a side */
+#define CONVOLVE_LAYER_PLANES 4                                /* channels with a pointer of their own */
 
 typedef enum
 {
@@ -88,8 +88,7 @@ typedef struct
   ConvolveActivation activation;
   int pool_height, pool_width;      /* 1 .. CONVOLVE_LAYER_MAX_STEP, 1: no pooling */
   int pool_stride_y, pool_stride_x; /* 1 .. CONVOLVE_LAYER_MAX_STEP; above 1 without pooling: outputs are left out */
-  int pool_dilation_y,
-      pool_dilation_x; /* 1 or more, such that a window spans at most CONVOLVE_LAYER_MAX_STEP samples */
+  int pool_dilation_y, pool_dilation_x;                             /* 1 .. CONVOLVE_LAYER_MAX_DILATION */
   int pool_pad_top, pool_pad_bottom, pool_pad_left, pool_pad_right; /* less than the window's span */
   bool pool_ceil;                                                   /* a last window may lack samples, both ways */
   ConvolveLayerType type;                                           /* of the input and the output */

@@ -83,11 +83,9 @@ check_kernel (const Side *side, ConvolveError *error)
 static bool
 check_pooling (const Side *side, ConvolveError *error)
 {
-  const int most = CONVOLVE_LAYER_MAX_STEP, gaps = side->pool > 1 ? side->pool - 1 : 1;
-
-  if (!within ("a pooling ", side->name, side->pool, 1, most, error)
-      || !within (side->way, " pooling stride", side->pool_stride, 1, most, error)
-      || !within (side->way, " pooling dilation", side->pool_dilation, 1, (most - 1) / gaps, error))
+  if (!within ("a pooling ", side->name, side->pool, 1, CONVOLVE_LAYER_MAX_STEP, error)
+      || !within (side->way, " pooling stride", side->pool_stride, 1, CONVOLVE_LAYER_MAX_STEP, error)
+      || !within (side->way, " pooling dilation", side->pool_dilation, 1, CONVOLVE_LAYER_MAX_DILATION, error))
     return false;
   const int span = convolve_layer_span (side->pool, side->pool_dilation);
   return within ("a pooling's padding ", side->first, side->pool_before, 0, span - 1, error)

@@ -224,7 +224,7 @@ check_refused (void)
     BAD (pool_stride_y, 0),
     BAD (pool_stride_x, 256),
     BAD (pool_dilation_y, 0),
-    BAD (pool_dilation_x, 256),
+    BAD (pool_dilation_x, 4097),
     BAD (pool_pad_top, -1),
     BAD (pool_pad_bottom, 1),
     BAD (pool_pad_left, 1),
@@ -291,11 +291,6 @@ check_plans (void)
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
   convolve_layer_init (&layer, 2, 1, 3, 3, weights);
   layer.shown = 1;
-  layer.pool_width = 255; /* no gaps are left */
-  failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_OK);
-  layer.pool_dilation_x = 2;
-  failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
-  layer.pool_width = layer.pool_dilation_x = 1;
   layer.type = CONVOLVE_LAYER_U8;
   layer.in_scale = 0;
   failures += EXPECT (status_of_plan (&layer, "auto") == CONVOLVE_INVALID);
@@ -516,6 +511,7 @@ check_memory (void)
     { 1, 33, 1, 1, 1, 1030, 1030, 64 },
     { 2, 255, 255, 1, 1, 90, 10100, 40 },
     { 1, 3, 2, 127, 30, 700, 0, 50 },
+    { 2, 3, 1, 255, 254, 3000, 0, 1 },
   };
   int failures = 0;
 
@@ -536,7 +532,7 @@ check_memory (void)
     convolve_layer_init (&layer, 1, rows[r].channels, rows[r].kernel, rows[r].kernel, weights);
     layer.stride_y = layer.stride_x = rows[r].stride;
     layer.dilation_y = layer.dilation_x = rows[r].dilation;
-    layer.pool_dilation_y = layer.pool_dilation_x = rows[r].pool == 127 ? 2 : 1;
+    layer.pool_dilation_y = layer.pool_dilation_x = rows[r].pool == 127 ? 2 : rows[r].side == 3000 ? 11 : 1;
     layer.pool_height = layer.pool_width = rows[r].pool;
     layer.pool_stride_y = layer.pool_stride_x = rows[r].pool_stride;
     layer.pad_left = layer.pad_right = layer.pad_top = rows[r].pad;

@@ -313,8 +313,8 @@ random_pooling (CheckRandom *random, ConvolveLayer *layer)
   layer->pool_stride_y = random_side (random, 5);
   layer->pool_stride_x = random_side (random, 5);
   if (check_random_one_in (random, 3)) {
-    layer->pool_dilation_y = check_random_range (random, 1, 3);
-    layer->pool_dilation_x = check_random_range (random, 1, 3);
+    layer->pool_dilation_y = random_side (random, 20);
+    layer->pool_dilation_x = random_side (random, 20);
   }
   if (check_random_one_in (random, 2)) {
     int rows = (layer->pool_height - 1) * layer->pool_dilation_y;
@@ -353,12 +353,26 @@ make_smaller (ConvolveLayer *layer)
   layer->channels = layer->groups * channels;
 }
 
+/* Takes the dilations away, and the padding that needs them: such a window may be larger than every image. */
+static void
+remove_dilations (ConvolveLayer *layer)
+{
+  int rows = layer->pool_height - 1, columns = layer->pool_width - 1;
+
+  layer->dilation_y = layer->dilation_x = layer->pool_dilation_y = layer->pool_dilation_x = 1;
+  layer->pool_pad_top = layer->pool_pad_top < rows ? layer->pool_pad_top : rows;
+  layer->pool_pad_bottom = layer->pool_pad_bottom < rows ? layer->pool_pad_bottom : rows;
+  layer->pool_pad_left = layer->pool_pad_left < columns ? layer->pool_pad_left : columns;
+  layer->pool_pad_right = layer->pool_pad_right < columns ? layer->pool_pad_right : columns;
+}
+
 /* Chooses the layer and its input's size. Both are halved until the case keeps to the budget. */
 static void
 random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
 {
   ConvolveLayer *layer = &test->layer;
   bool small;
+  int tries = 0;
 
   random_shape (random, layer);
   small = check_random_one_in (random, 6);
@@ -406,6 +420,8 @@ random_layer (CheckRandom *random, CheckLayerCase *test, long budget)
     }
     if ((double) test->height * test->width * layer->filters * check_layer_filter_size (layer) > budget)
       make_smaller (layer);
+    if (++tries == 30)
+      remove_dilations (layer);
     test->batch = 1;
   } while (convolve_layer_output_size (layer, test->height, test->width, &test->out_height, &test->out_width, NULL)
           != CONVOLVE_OK

@@ -14,6 +14,10 @@
  *
  * Such a patch is dense: it has all columns from the first to the last. Where strides or dilations leave most of these
  * unused, the patch is sparse, with a phase for each column of the kernel. The same holds for rows, by themselves.
+ *
+ * Pooling needs the sums of every sample_x-th column of the convolution and of every sample_y-th row: all windows begin
+ * and go on at multiples of the greatest common divisor of the pooling's stride and dilation. A window that has a tile
+ * for itself needs multiples of the dilation alone.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -40,8 +44,10 @@ typedef struct
   const ConvolveLayerJob *job;
   int across, down;              /* tiles */
   int width, height;             /* outputs of a tile, after pooling */
-  int conv_width, conv_height;   /* outputs of a tile before pooling; the width is a multiple of BLOCK */
-  int piece_width, piece_height; /* outputs of a piece, before pooling */
+  int sample_x, sample_y;        /* columns and rows of the convolution from one that is summed to the next */
+  int stride_x, stride_y;        /* those of the input: the layer's strides so many times */
+  int conv_width, conv_height;   /* sums of a tile; the width is a multiple of BLOCK */
+  int piece_width, piece_height; /* sums of a piece */
   int channels;                  /* of a piece */
   int phases;                    /* of the patch's columns: the stride, or the kernel's width in a sparse patch */
   int phase_step;                /* columns of the input from a phase to the next: 1, or the dilation */
@@ -156,14 +162,14 @@ load_patches (const Work *work, int b, int left, int top, int rows, int first_ch
 
     for (int y = 0; y < height; y++) {
       int image_row = work->sparse_rows
-          ? top + y / work->row_distance * layer->stride_y + y % work->row_distance * layer->dilation_y
+          ? top + y / work->row_distance * work->stride_y + y % work->row_distance * layer->dilation_y
           : top + y;
       int row = convolve_boundary_index (layer->boundary, image_row, task->height);
       float *to = patches + c * work->patch + (size_t) y * work->phases * work->columns;
 
       for (int phase = 0; phase < work->phases; phase++)
         for (int n = 0; n < work->columns; n++) {
-          int column = convolve_boundary_index (layer->boundary, left + n * layer->stride_x + phase * work->phase_step,
+          int column = convolve_boundary_index (layer->boundary, left + n * work->stride_x + phase * work->phase_step,
               task->width);
 
           to[phase * work->columns + n] = row < 0 || column < 0
@@ -208,6 +214,9 @@ store_tile (const Work *work, int b, int k, int left, int top, const float *sums
   uint8_t *plane = convolve_layer_plane (to, b, k);
   int width = work->job->out_width - left < work->width ? work->job->out_width - left : work->width;
   int height = task->end_row - top < work->height ? task->end_row - top : work->height;
+  /* Sums from one window to the next, and within a window. */
+  int rows = layer->pool_stride_y / work->sample_y, columns = layer->pool_stride_x / work->sample_x;
+  int row_step = layer->pool_dilation_y / work->sample_y, column_step = layer->pool_dilation_x / work->sample_x;
 
   for (int y = 0; y < height; y++) {
     uint8_t *at = plane + (top + y) * to->row_stride + left * to->column_stride;
@@ -217,7 +226,7 @@ store_tile (const Work *work, int b, int k, int left, int top, const float *sums
       clip_window ((top + y) * layer->pool_stride_y - layer->pool_pad_top, layer->pool_dilation_y, layer->pool_height,
           work->job->conv_height, &first_row, &end_row);
     for (int x = 0; x < width; x++, at += to->column_stride) {
-      const float *window = sums + (size_t) y * layer->pool_stride_y * work->conv_width + x * layer->pool_stride_x;
+      const float *window = sums + (size_t) y * rows * work->conv_width + x * columns;
       float largest = -INFINITY;
 
       if (work->clips)
@@ -226,8 +235,7 @@ store_tile (const Work *work, int b, int k, int left, int top, const float *sums
       for (int j = first_row; j < end_row; j++)
         for (int i = first_column; i < end_column; i++) {
           float value = activate (layer->activation,
-              window[(size_t) j * layer->pool_dilation_y * work->conv_width + i * layer->pool_dilation_x]
-                  + layer->bias[k]);
+              window[(size_t) j * row_step * work->conv_width + i * column_step] + layer->bias[k]);
 
           largest = value > largest ? value : largest;
         }
@@ -260,7 +268,7 @@ sum_piece (const Work *work, AddUp add, const float *weights, int b, int left, i
   size_t channel_size = (size_t) BUNDLE * layer->kernel_height * layer->kernel_width;
 
   if (load)
-    load_patches (work, b, left + x * layer->stride_x, top + y * layer->stride_y, rows, first_channel + c, channels,
+    load_patches (work, b, left + x * work->stride_x, top + y * work->stride_y, rows, first_channel + c, channels,
         patches);
   for (int j = 0; j < rows; j++)
     for (int i = 0; i < width; i += BLOCK)
@@ -352,26 +360,43 @@ measure (Work *work)
   const ConvolveLayer *layer = &work->plan->layer;
   int span_x = convolve_layer_span (layer->kernel_width, layer->dilation_x);
   int span_y = convolve_layer_span (layer->kernel_height, layer->dilation_y);
-  int dense_columns = work->piece_width + (span_x - 1) / layer->stride_x;
-  int dense_rows = (work->piece_height - 1) * layer->stride_y + span_y;
-  bool sparse = layer->kernel_width * work->piece_width <= layer->stride_x * dense_columns;
+  int dense_columns = work->piece_width + (span_x - 1) / work->stride_x;
+  int64_t dense_rows = (int64_t) (work->piece_height - 1) * work->stride_y + span_y;
+  bool sparse = layer->kernel_width * work->piece_width <= (int64_t) work->stride_x * dense_columns;
   uint64_t patch;
 
-  work->phases = sparse ? layer->kernel_width : layer->stride_x;
+  work->phases = sparse ? layer->kernel_width : work->stride_x;
   work->phase_step = sparse ? layer->dilation_x : 1;
   work->columns = sparse ? work->piece_width : dense_columns;
   for (int i = 0; i < layer->kernel_width; i++)
     work->tap[i] = sparse
         ? i * work->columns
-        : i * layer->dilation_x % layer->stride_x * work->columns + i * layer->dilation_x / layer->stride_x;
+        : i * layer->dilation_x % work->stride_x * work->columns + i * layer->dilation_x / work->stride_x;
   work->sparse_rows = layer->kernel_height * work->piece_height <= dense_rows;
-  work->row_distance = work->sparse_rows ? layer->kernel_height : layer->stride_y;
+  work->row_distance = work->sparse_rows ? layer->kernel_height : work->stride_y;
   work->tap_distance = work->sparse_rows ? 1 : layer->dilation_y;
-  patch = (uint64_t) (work->sparse_rows ? layer->kernel_height * work->piece_height : dense_rows) * work->phases
-      * work->columns;
+  patch = (uint64_t) (work->sparse_rows ? (int64_t) layer->kernel_height * work->piece_height : dense_rows)
+      * work->phases * work->columns;
   work->patch = (size_t) patch;
   work->sums = (size_t) work->conv_width * work->conv_height;
   return patch * work->channels * sizeof (float) <= PATCH_BYTES;
+}
+
+/* From one sum to the next, in samples of the convolution, where a tile has so many outputs side by side. */
+static int
+sample_step (int outputs, int pool, int pool_stride, int pool_dilation)
+{
+  int a = pool_stride, b = pool > 1 ? pool_dilation : 0;
+
+  if (outputs == 1)
+    return pool_dilation;
+  while (b > 0) {
+    int rest = a % b;
+
+    a = b;
+    b = rest;
+  }
+  return a;
 }
 
 /* Sets a tile of width x height outputs, in one piece. Returns whether its patches fit PATCH_BYTES. */
@@ -379,13 +404,19 @@ static bool
 set_tile (Work *work, int width, int height)
 {
   const ConvolveLayer *layer = &work->plan->layer;
-  int conv_width = (width - 1) * layer->pool_stride_x + convolve_layer_span (layer->pool_width, layer->pool_dilation_x);
+  int conv_width;
 
   work->width = width;
   work->height = height;
+  work->sample_x = sample_step (width, layer->pool_width, layer->pool_stride_x, layer->pool_dilation_x);
+  work->sample_y = sample_step (height, layer->pool_height, layer->pool_stride_y, layer->pool_dilation_y);
+  work->stride_x = layer->stride_x * work->sample_x;
+  work->stride_y = layer->stride_y * work->sample_y;
+  conv_width =
+      ((width - 1) * layer->pool_stride_x + (layer->pool_width - 1) * layer->pool_dilation_x) / work->sample_x + 1;
   work->conv_width = (conv_width + BLOCK - 1) / BLOCK * BLOCK;
   work->conv_height =
-      (height - 1) * layer->pool_stride_y + convolve_layer_span (layer->pool_height, layer->pool_dilation_y);
+      ((height - 1) * layer->pool_stride_y + (layer->pool_height - 1) * layer->pool_dilation_y) / work->sample_y + 1;
   work->piece_width = work->conv_width;
   work->piece_height = work->conv_height;
   work->channels = work->plan->group_channels;
@@ -419,16 +450,23 @@ cut (Work *work, int width, int height)
   }
 }
 
+/* The outputs side by side that need at most `sums` sums, or 1. */
+static int
+tile_side (int sums, int pool, int pool_stride, int pool_dilation)
+{
+  int step = sample_step (2, pool, pool_stride, pool_dilation), window = (pool - 1) * pool_dilation / step + 1;
+
+  return window < sums ? (sums - window) / (pool_stride / step) + 1 : 1;
+}
+
 /* Sets how the output is cut into tiles and pieces. Returns the bytes that each thread needs. */
 static size_t
 plan_work (Work *work, const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
 {
   const ConvolveLayer *layer = &plan->layer;
   int rows = job->task.end_row - job->task.first_row;
-  int pool_width = convolve_layer_span (layer->pool_width, layer->pool_dilation_x);
-  int pool_height = convolve_layer_span (layer->pool_height, layer->pool_dilation_y);
-  int width = pool_width < WIDTH ? (WIDTH - pool_width) / layer->pool_stride_x + 1 : 1;
-  int height = pool_height < HEIGHT ? (HEIGHT - pool_height) / layer->pool_stride_y + 1 : 1;
+  int width = tile_side (WIDTH, layer->pool_width, layer->pool_stride_x, layer->pool_dilation_x);
+  int height = tile_side (HEIGHT, layer->pool_height, layer->pool_stride_y, layer->pool_dilation_y);
 
   *work = (Work){ .plan = plan, .job = job };
   work->clips = layer->pool_ceil || layer->pool_pad_top + layer->pool_pad_bottom > 0
